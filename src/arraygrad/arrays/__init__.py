@@ -1,0 +1,1 @@
+"""The array types that carry a transform other than recording: batched and dual arrays."""

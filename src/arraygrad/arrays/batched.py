@@ -1,0 +1,54 @@
+"""The batched array: hides a leading axis, over which every op runs at once.
+
+This is what `is_grads_batched` runs the sweep on.
+"""
+
+from __future__ import annotations
+
+import functools
+from typing import Any, ClassVar
+
+from ..ops import batching
+from ..ops.op import Array, Op
+from .methods import ArrayMethods
+
+
+class Batched(ArrayMethods, Array):
+    """An array whose first axis is hidden.
+
+    `shape`, `ndim` and indices speak of one member of the batch.
+    """
+
+    __slots__ = ("_array",)
+    level: ClassVar[float] = 0
+
+    def __init__(self, array: Any) -> None:
+        self._array = array
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """The shape of one member of the batch."""
+        return tuple(self._array.shape[1:])
+
+    @classmethod
+    def apply(cls, op: Op, arrays: tuple[Any, ...], params: dict[str, Any]) -> Any:
+        batched = tuple(type(a) is cls for a in arrays)
+        raw = tuple(a._array if b else a for a, b in zip(arrays, batched, strict=True))
+        rule = op.batch if callable(op.batch) else batching.RULES[op.batch]
+        out = rule(op, raw, batched, params)
+        return tuple(map(cls, out)) if op.multiple else cls(out)
+
+    def __bool__(self) -> bool:
+        raise TypeError(
+            "the truth of a batched array is not one value: use where() instead of if, or take "
+            "the decision outside the batch"
+        )
+
+    def __repr__(self) -> str:
+        return f"Batched({self._array!r})"
+
+
+@functools.cache
+def batched_type(level: float) -> type[Batched]:
+    """The type of batched arrays at a level."""
+    return type("Batched", (Batched,), {"__slots__": (), "level": level})

@@ -1,0 +1,213 @@
+"""What every array type of arraygrad can do: operators, attributes and methods, all made of ops."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from typing import Any
+
+from .. import ops
+from ..backends import backend_of
+
+
+class ArrayMethods:
+    """Operators and methods over `self._array`'s shape and dtype."""
+
+    __slots__ = ()
+    _array: Any
+
+    # NumPy's operators leave expressions with one of these to us.
+    __array_ufunc__ = None
+    __array_priority__ = 1000
+
+    # --- attributes ---
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """The lengths of the axes."""
+        return tuple(self._array.shape)
+
+    @property
+    def ndim(self) -> int:
+        """The number of axes."""
+        return len(self.shape)
+
+    @property
+    def size(self) -> int:
+        """The number of elements."""
+        return math.prod(self.shape)
+
+    @property
+    def dtype(self) -> Any:
+        """The data type of the elements, as the array library spells it."""
+        return self._array.dtype
+
+    @property
+    def device(self) -> Any:
+        """Where the array lives."""
+        return backend_of(self).device(ops.plain(self))
+
+    @property
+    def T(self) -> Any:  # noqa: N802  (the standard's name)
+        """The transpose of a matrix."""
+        if self.ndim != 2:
+            raise ValueError(f".T is for matrices, got shape {self.shape}: use .mT")
+        return ops.matrix_transpose(self)
+
+    @property
+    def mT(self) -> Any:  # noqa: N802  (the standard's name)
+        """The array with its last two axes swapped."""
+        return ops.matrix_transpose(self)
+
+    @property
+    def real(self) -> Any:
+        """The real part."""
+        return ops.real(self)
+
+    @property
+    def imag(self) -> Any:
+        """The imaginary part."""
+        return ops.imag(self)
+
+    # --- operators ---
+
+    __add__ = ops.add.operator
+    __radd__ = ops.add.reflected
+    __sub__ = ops.subtract.operator
+    __rsub__ = ops.subtract.reflected
+    __mul__ = ops.multiply.operator
+    __rmul__ = ops.multiply.reflected
+    __truediv__ = ops.divide.operator
+    __rtruediv__ = ops.divide.reflected
+    __floordiv__ = ops.floor_divide.operator
+    __rfloordiv__ = ops.floor_divide.reflected
+    __mod__ = ops.remainder.operator
+    __rmod__ = ops.remainder.reflected
+    __pow__ = ops.pow.operator
+    __rpow__ = ops.pow.reflected
+    __and__ = ops.bitwise_and.operator
+    __rand__ = ops.bitwise_and.reflected
+    __or__ = ops.bitwise_or.operator
+    __ror__ = ops.bitwise_or.reflected
+    __xor__ = ops.bitwise_xor.operator
+    __rxor__ = ops.bitwise_xor.reflected
+    __lshift__ = ops.bitwise_left_shift.operator
+    __rlshift__ = ops.bitwise_left_shift.reflected
+    __rshift__ = ops.bitwise_right_shift.operator
+    __rrshift__ = ops.bitwise_right_shift.reflected
+    __eq__ = ops.equal.operator
+    __ne__ = ops.not_equal.operator
+    __lt__ = ops.less.operator
+    __le__ = ops.less_equal.operator
+    __gt__ = ops.greater.operator
+    __ge__ = ops.greater_equal.operator
+    __neg__ = ops.negative
+    __pos__ = ops.positive
+    __abs__ = ops.abs
+    __invert__ = ops.bitwise_invert
+    __getitem__ = ops.getitem
+    __hash__ = object.__hash__
+
+    def __matmul__(self, other: Any) -> Any:
+        return ops.matmul(self, other) if hasattr(other, "shape") else NotImplemented
+
+    def __rmatmul__(self, other: Any) -> Any:
+        return ops.matmul(other, self) if hasattr(other, "shape") else NotImplemented
+
+    def __divmod__(self, other: Any) -> Any:
+        return self // other, self % other
+
+    def __rdivmod__(self, other: Any) -> Any:
+        return other // self, other % self
+
+    def __len__(self) -> int:
+        if not self.shape:
+            raise TypeError("a 0-d array has no length")
+        return self.shape[0]
+
+    def __iter__(self) -> Iterator[Any]:
+        return ops.iterate(self)
+
+    def __contains__(self, value: Any) -> bool:
+        return bool(ops.any(ops.equal(self, value)))
+
+    # --- methods ---
+
+    abs = ops.abs
+    acos = ops.acos
+    acosh = ops.acosh
+    all = ops.all
+    any = ops.any
+    argmax = ops.argmax
+    argmin = ops.argmin
+    argsort = ops.argsort
+    asin = ops.asin
+    asinh = ops.asinh
+    astype = ops.astype
+    atan = ops.atan
+    atanh = ops.atanh
+    broadcast_to = ops.broadcast_to
+    ceil = ops.ceil
+    clip = ops.clip
+    conj = ops.conj
+    cos = ops.cos
+    cosh = ops.cosh
+    cumulative_prod = ops.cumulative_prod
+    cumulative_sum = ops.cumulative_sum
+    exp = ops.exp
+    expand_dims = ops.expand_dims
+    expm1 = ops.expm1
+    flatten = ops.flatten
+    flip = ops.flip
+    floor = ops.floor
+    log = ops.log
+    log10 = ops.log10
+    log1p = ops.log1p
+    log2 = ops.log2
+    matmul = ops.matmul
+    max = ops.max
+    maximum = ops.maximum
+    mean = ops.mean
+    min = ops.min
+    minimum = ops.minimum
+    moveaxis = ops.moveaxis
+    pow = ops.pow
+    prod = ops.prod
+    ravel = ops.ravel
+    reciprocal = ops.reciprocal
+    repeat = ops.repeat
+    roll = ops.roll
+    round = ops.round
+    sign = ops.sign
+    sin = ops.sin
+    sinh = ops.sinh
+    sort = ops.sort
+    sqrt = ops.sqrt
+    square = ops.square
+    squeeze = ops.squeeze
+    std = ops.std
+    sum = ops.sum
+    swapaxes = ops.swapaxes
+    take = ops.take
+    take_along_axis = ops.take_along_axis
+    tan = ops.tan
+    tanh = ops.tanh
+    tile = ops.tile
+    tril = ops.tril
+    triu = ops.triu
+    unstack = ops.unstack
+    var = ops.var
+
+    def reshape(self, *shape: Any, copy: bool | None = None) -> Any:
+        """The same elements in another shape: `x.reshape(2, 3)` or `x.reshape((2, 3))`."""
+        wanted = shape[0] if len(shape) == 1 else shape
+        return ops.reshape(self, wanted, copy=copy)
+
+    def permute_dims(self, *axes: Any) -> Any:
+        """Reorder the axes: `x.permute_dims(1, 0)` or `x.permute_dims((1, 0))`."""
+        order = axes[0] if len(axes) == 1 and not isinstance(axes[0], int) else axes
+        return ops.permute_dims(self, order)
+
+    def transpose(self, *axes: Any) -> Any:
+        """NumPy's transpose: reorder the axes as given, or reverse them all."""
+        return self.permute_dims(*(axes or tuple(range(self.ndim))[::-1]))

@@ -1,0 +1,180 @@
+"""Tools on the graph itself: edges, hooks on several tensors, hooks on saved tensors."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from ..backends import backend_of
+from ..engine import Sweep, current_sweep
+from ..errors import NoGradientError
+from ..graph import GradientEdge, Node, RemovableHandle, public_edge
+from ..tensor import Tensor
+from .modes import ModeContext, current_modes
+
+__all__ = [
+    "GradientEdge",
+    "Node",
+    "disable_saved_tensors_hooks",
+    "get_gradient_edge",
+    "register_multi_grad_hook",
+    "save_on_cpu",
+    "saved_tensors_hooks",
+]
+
+
+def get_gradient_edge(tensor: Tensor) -> GradientEdge:
+    """The place in the graph where `tensor`'s gradient arrives.
+
+    It stands for the tensor in `grad` and `backward`, without keeping the tensor's values alive.
+
+    Examples
+    --------
+    >>> import arraygrad as ag
+    >>> x = ag.tensor([1.0, 2.0], requires_grad=True)
+    >>> y = x * x
+    >>> edge = ag.autograd.graph.get_gradient_edge(y)
+    >>> ag.grad((3 * y).sum(), edge)
+    tensor([3., 3.])
+    """
+    if not isinstance(tensor, Tensor):
+        raise TypeError(f"tensor must be a Tensor, not {type(tensor).__name__}")
+    if tensor._node is None:
+        raise NoGradientError(
+            "a tensor that does not require gradients has no gradient edge: set requires_grad=True"
+        )
+    return public_edge(tensor._node)
+
+
+class saved_tensors_hooks(ModeContext):  # noqa: N801  (torch's name)
+    """Decide how values saved for the gradient are kept.
+
+    Inside, each saved tensor is passed to `pack_hook`, whose result is stored in its place, and
+    `unpack_hook` turns that into a tensor again when the gradient needs it.
+
+    Examples
+    --------
+    >>> import arraygrad as ag
+    >>> x = ag.tensor([1.0, 2.0], requires_grad=True)
+    >>> with ag.autograd.graph.saved_tensors_hooks(lambda t: t.tolist(), ag.tensor):
+    ...     y = (x * x).sum()
+    >>> ag.grad(y, x)
+    tensor([2., 4.])
+    """
+
+    def __init__(
+        self, pack_hook: Callable[[Tensor], Any], unpack_hook: Callable[[Any], Tensor]
+    ) -> None:
+        for name, hook in (("pack_hook", pack_hook), ("unpack_hook", unpack_hook)):
+            if not callable(hook):
+                raise TypeError(f"{name} must be callable, not {type(hook).__name__}")
+        super().__init__(saved_hooks=(pack_hook, unpack_hook))
+
+    def __enter__(self) -> Any:
+        forbidden = current_modes().hooks_forbidden
+        if forbidden is not None:
+            raise RuntimeError(forbidden)
+        return super().__enter__()
+
+
+class save_on_cpu(saved_tensors_hooks):  # noqa: N801  (torch's name)
+    """Keep saved tensors in host memory, and bring them back to their device when needed.
+
+    `pin_memory` is torch's keyword; page-locked memory is up to the array library.
+    """
+
+    def __init__(self, pin_memory: bool = False) -> None:
+        def pack(tensor: Tensor) -> Any:
+            backend = backend_of(tensor)
+            return backend, tensor.device, backend.to_numpy(tensor.array)
+
+        def unpack(packed: Any) -> Tensor:
+            backend, device, array = packed
+            return Tensor(backend.xp.asarray(array, device=device))
+
+        super().__init__(pack, unpack)
+
+
+class disable_saved_tensors_hooks(ModeContext):  # noqa: N801  (torch's name)
+    """Make entering `saved_tensors_hooks` inside an error with the given message."""
+
+    def __init__(self, error_message: str) -> None:
+        super().__init__(hooks_forbidden=error_message, saved_hooks=None)
+
+    def __enter__(self) -> Any:
+        if current_modes().saved_hooks is not None:
+            raise RuntimeError(self._changes["hooks_forbidden"])
+        return super().__enter__()
+
+
+class _Group:
+    """Several tensors that share one hook; what arrived for them in each sweep under way."""
+
+    def __init__(self, tensors: Sequence[Tensor], hook: Callable[..., Any], mode: str) -> None:
+        self.nodes = [t._node for t in tensors]
+        self.hook = hook
+        self.mode = mode
+        self.lock = threading.Lock()
+        self.sweep: Sweep | None = None
+        self.arrived: list[Any] = []
+        self.missing = 0
+
+    def receive(self, position: int, gradient: Any) -> None:
+        sweep = current_sweep()
+        assert sweep is not None
+        with self.lock:
+            if self.sweep is not sweep:
+                self.sweep = sweep
+                self.arrived = [None] * len(self.nodes)
+                self.missing = sum(n in sweep.needed for n in self.nodes)
+            first = self.missing == sum(n in sweep.needed for n in self.nodes)
+            self.arrived[position] = gradient
+            self.missing -= 1
+            done, arrived = self.missing == 0, self.arrived
+            if done:
+                self.sweep, self.arrived = (None, []) if self.mode == "all" else (sweep, arrived)
+        if self.mode == "any":
+            if first:
+                self.hook(gradient)
+        elif done:
+            self.hook(arrived)
+
+
+class _Handles(RemovableHandle):
+    """The handles of a hook registered in several places, as one."""
+
+    __slots__ = ("_handles",)
+
+    def __init__(self, handles: list[RemovableHandle]) -> None:
+        self._handles = handles
+
+    def remove(self) -> None:
+        for handle in self._handles:
+            handle.remove()
+
+
+def register_multi_grad_hook(
+    tensors: Sequence[Tensor], fn: Callable[..., Any], *, mode: str = "all"
+) -> RemovableHandle:
+    """Call `fn` once per sweep, for several tensors.
+
+    Parameters
+    ----------
+    tensors : sequence of Tensor
+    fn : callable
+        With mode "all", called with the list of their gradients (None for tensors that take no
+        part in the sweep) once all have arrived; with mode "any", with the first that arrives.
+    mode : {"all", "any"}
+    """
+    if mode not in ("all", "any"):
+        raise ValueError(f'mode must be "all" or "any", not {mode!r}')
+    for i, tensor in enumerate(tensors):
+        if tensor._node is None:
+            raise NoGradientError(f"tensors[{i}] does not require gradients")
+    group = _Group(tensors, fn, mode)
+
+    def receiver(position: int) -> Callable[[Any], None]:
+        return lambda gradient: group.receive(position, gradient)
+
+    return _Handles([t.register_hook(receiver(i)) for i, t in enumerate(tensors)])

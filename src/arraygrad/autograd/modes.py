@@ -1,0 +1,260 @@
+"""Switching recording off and on: `no_grad`, `enable_grad`, `set_grad_enabled`, `inference_mode`.
+
+Each is a context manager and a decorator. The state belongs to the thread and to the asynchronous
+task: what one does never shows in another.
+"""
+
+from __future__ import annotations
+
+import functools
+import inspect
+from collections.abc import Callable
+from contextvars import ContextVar
+from dataclasses import dataclass, replace
+from typing import Any, TypeVar
+
+from ..graph import INFERENCE, RECORDER, Node
+from .saved import record_with_care
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+
+Hooks = tuple[Callable[[Any], Any], Callable[[Any], Any]]
+
+
+@dataclass(frozen=True, slots=True)
+class Modes:
+    """Everything that decides how an op is recorded.
+
+    Attributes
+    ----------
+    grad, inference : bool
+        Whether to record, and whether what is not recorded is marked.
+    saved_hooks : pair of callables or None
+        The innermost `saved_tensors_hooks`.
+    hooks_forbidden : str or None
+        Why `saved_tensors_hooks` may not be used here.
+    anomaly : {None, "trace", "nan"}
+        Whether nodes remember the user's line, and sweeps look for NaN.
+    """
+
+    grad: bool = True
+    inference: bool = False
+    saved_hooks: Hooks | None = None
+    hooks_forbidden: str | None = None
+    anomaly: str | None = None
+
+
+_modes: ContextVar[Modes] = ContextVar("arraygrad_modes", default=Modes())
+_outer: ContextVar[tuple[Modes, ...]] = ContextVar("arraygrad_outer_modes", default=())
+current_modes = _modes.get
+
+
+def set_modes(modes: Modes) -> None:
+    """Put modes in force, for this thread and task."""
+    _modes.set(modes)
+    INFERENCE.set(modes.inference)
+    if not modes.grad or modes.inference:
+        RECORDER.set(None)
+    elif modes.saved_hooks is None and modes.anomaly is None:
+        RECORDER.set(Node)
+    else:
+        RECORDER.set(functools.partial(record_with_care, modes.saved_hooks, modes.anomaly))
+
+
+class ModeContext:
+    """A context manager and decorator that changes some of the modes.
+
+    As a decorator it wraps functions, generators, coroutines and asynchronous generators; of a
+    generator, each step runs in the mode and the caller's code between steps does not.
+    """
+
+    def __init__(self, **changes: Any) -> None:
+        self._changes = changes
+
+    def __enter__(self) -> Any:
+        self._enter(_modes.get())
+        return self
+
+    def _enter(self, before: Modes) -> None:
+        _outer.set((*_outer.get(), before))
+        set_modes(replace(_modes.get(), **self._changes))
+
+    def __exit__(self, *exc: object) -> None:
+        *rest, before = _outer.get()
+        _outer.set(tuple(rest))
+        set_modes(before)
+
+    def clone(self) -> ModeContext:
+        """A fresh context with the same effect."""
+        return ModeContext(**self._changes)
+
+    def __call__(self, function: F) -> F:
+        if inspect.isclass(function):
+            raise TypeError(
+                f"{type(self).__name__} decorates functions, not classes: decorate the methods"
+            )
+        return decorate(self.clone, function)
+
+
+def decorate(context: Callable[[], Any], function: F) -> F:
+    """`function`, run within `context()`; generators and coroutines, too."""
+    if inspect.isasyncgenfunction(function):
+
+        @functools.wraps(function)
+        async def async_generator(*args: Any, **kwargs: Any) -> Any:
+            steps = function(*args, **kwargs)
+            try:
+                with context():
+                    value = await steps.__anext__()
+                while True:
+                    try:
+                        sent = yield value
+                    except GeneratorExit:
+                        with context():
+                            await steps.aclose()
+                        raise
+                    except BaseException as error:
+                        with context():
+                            value = await steps.athrow(error)
+                    else:
+                        with context():
+                            value = await steps.asend(sent)
+            except StopAsyncIteration:
+                return
+
+        return async_generator  # type: ignore[return-value]
+
+    if inspect.iscoroutinefunction(function):
+
+        @functools.wraps(function)
+        async def coroutine(*args: Any, **kwargs: Any) -> Any:
+            with context():
+                return await function(*args, **kwargs)
+
+        return coroutine  # type: ignore[return-value]
+
+    if inspect.isgeneratorfunction(function):
+
+        @functools.wraps(function)
+        def generator(*args: Any, **kwargs: Any) -> Any:
+            steps = function(*args, **kwargs)
+            try:
+                with context():
+                    value = next(steps)
+                while True:
+                    try:
+                        sent = yield value
+                    except GeneratorExit:
+                        with context():
+                            steps.close()
+                        raise
+                    except BaseException as error:
+                        with context():
+                            value = steps.throw(error)
+                    else:
+                        with context():
+                            value = steps.send(sent)
+            except StopIteration as stop:
+                return stop.value
+
+        return generator  # type: ignore[return-value]
+
+    @functools.wraps(function)
+    def wrapped(*args: Any, **kwargs: Any) -> Any:
+        with context():
+            return function(*args, **kwargs)
+
+    return wrapped  # type: ignore[return-value]
+
+
+class _Switch(ModeContext):
+    """A mode that can decorate without being called: `@no_grad` as well as `@no_grad()`."""
+
+    _effect: dict[str, Any] = {}
+
+    def __new__(cls, function: Any = None) -> Any:
+        made = super().__new__(cls)
+        if function is None:
+            return made
+        made.__init__()
+        return made(function)
+
+    def __init__(self) -> None:
+        super().__init__(**self._effect)
+
+
+class no_grad(_Switch):  # noqa: N801  (torch's name)
+    """Record nothing inside.
+
+    Examples
+    --------
+    >>> import arraygrad as ag
+    >>> x = ag.tensor(2.0, requires_grad=True)
+    >>> with ag.no_grad():
+    ...     y = x * x
+    >>> y.requires_grad
+    False
+    """
+
+    _effect = {"grad": False}
+
+
+class enable_grad(_Switch):  # noqa: N801  (torch's name)
+    """Record again inside `no_grad`. Inside `inference_mode` nothing is ever recorded."""
+
+    _effect = {"grad": True}
+
+
+class set_grad_enabled(ModeContext):  # noqa: N801  (torch's name)
+    """Switch recording on or off: at once, when called, or as a context manager for its block."""
+
+    def __init__(self, mode: bool) -> None:
+        super().__init__(grad=bool(mode))
+        self._first: Modes | None = _modes.get()
+        set_modes(replace(self._first, grad=bool(mode)))
+
+    def __enter__(self) -> Any:
+        # The mode is set already; the block ends with what it was before the call.
+        before = self._first if self._first is not None else _modes.get()
+        self._first = None
+        self._enter(before)
+        return self
+
+    def __call__(self, function: F) -> F:
+        if self._first is not None:  # used as a decorator: it must not change the mode here
+            set_modes(self._first)
+            self._first = None
+        return super().__call__(function)
+
+
+class inference_mode(ModeContext):  # noqa: N801  (torch's name)
+    """Record nothing inside, and mark what is made there as unfit for differentiation.
+
+    The strict form of `no_grad`: its results cannot be pulled into a graph by mistake.
+    """
+
+    def __new__(cls, mode: Any = True) -> Any:
+        made = super().__new__(cls)
+        if callable(mode):
+            made.__init__()
+            return made(mode)
+        return made
+
+    def __init__(self, mode: bool = True) -> None:
+        super().__init__(inference=bool(mode), grad=not mode)
+
+
+def is_grad_enabled() -> bool:
+    """Whether ops are recorded here (unless `inference_mode` is in force, too).
+
+    >>> import arraygrad as ag
+    >>> ag.is_grad_enabled()
+    True
+    """
+    return _modes.get().grad
+
+
+def is_inference_mode_enabled() -> bool:
+    """Whether `inference_mode` is in force here."""
+    return _modes.get().inference

@@ -1,0 +1,161 @@
+"""Array libraries: which one an array belongs to, and what that library does in its own way.
+
+`numpy.py` is the default. Any other Array API library is reached through array-api-compat; a
+library that needs more than the standard offers has a file of its own here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from ..errors import MixedArraysError
+
+Kernel = Callable[..., Any]
+
+
+class Backend:
+    """One array library.
+
+    Parameters
+    ----------
+    name : str
+        What error messages call it.
+    xp : module
+        Its Array API namespace.
+    kernels : mapping of str to callable, optional
+        Implementations of ops, by the op's name, where the namespace's own function is missing,
+        slower or different.
+    """
+
+    def __init__(self, name: str, xp: Any, kernels: Mapping[str, Kernel] | None = None) -> None:
+        self.name = name
+        self.xp = xp
+        self.kernels: dict[str, Kernel] = dict(kernels or {})
+        self._kinds: dict[Any, str] = {}
+
+    def kind(self, dtype: Any) -> str:
+        """The kind of a dtype in one letter: b(ool), i(nteger), f(loat), c(omplex) or o(ther)."""
+        known = self._kinds.get(dtype)
+        if known is None:
+            known = self._kinds[dtype] = self._find_kind(dtype)
+        return known
+
+    def _find_kind(self, dtype: Any) -> str:
+        names = ("bool", "b"), ("integral", "i"), ("real floating", "f"), ("complex floating", "c")
+        for name, letter in names:
+            if self.xp.isdtype(dtype, name):
+                return letter
+        return "o"
+
+    def full(self, like: Any, shape: tuple[int, ...], value: Any, dtype: Any) -> Any:
+        """A new array filled with `value`, on the device of `like`."""
+        return self.xp.full(shape, value, dtype=dtype, device=self.device(like))
+
+    def dtype(self, dtype: Any) -> Any:
+        """A dtype as the library spells it."""
+        return dtype
+
+    def integers(self, like: Any, values: list[int]) -> Any:
+        """Integers as a one-dimensional array to index `like` with."""
+        return self.xp.asarray(values, dtype=self.xp.int64, device=self.device(like))
+
+    def device(self, array: Any) -> Any:
+        """Where an array lives."""
+        return array.device
+
+    def copy(self, array: Any) -> Any:
+        """A copy that shares no memory with `array`."""
+        return self.xp.asarray(array, copy=True)
+
+    def own(self, held: list[Any]) -> Any:
+        """The array in the one-element list `held`, or a copy if anyone else can see its memory.
+
+        The list is emptied, so that a backend can count who else refers to the array.
+        """
+        return self.copy(held.pop())
+
+    def add_into(self, array: Any, other: Any) -> bool:
+        """Add `other` to `array` in place, if the library's arrays can be written."""
+        return False
+
+    def to_numpy(self, array: Any) -> Any:
+        """The array's values as a NumPy array on the host."""
+        import numpy as np
+
+        return np.asarray(array)
+
+
+_backends: dict[type, Backend | None] = {bool: None, int: None, float: None, complex: None}
+
+
+def register(array_type: type, backend: Backend) -> None:
+    """Use `backend` for arrays of type `array_type`."""
+    _backends[array_type] = backend
+
+
+def backend_of_type(array_type: type) -> Backend | None:
+    """The backend of a type of plain array; None for Python numbers.
+
+    Raises
+    ------
+    TypeError
+        If the type is no array.
+    """
+    try:
+        return _backends[array_type]
+    except KeyError:
+        return _resolve(array_type)
+
+
+def backend_of(array: Any) -> Backend:
+    """The backend of an array of any kind, wrapped or plain. Python numbers are NumPy's."""
+    while hasattr(array, "_array"):
+        array = array._array
+    return backend_of_type(type(array)) or default
+
+
+def common_backend(types: tuple[type, ...]) -> Backend:
+    """The one backend that all the given types of plain arrays and numbers belong to."""
+    found: Backend | None = None
+    for array_type in types:
+        backend = backend_of_type(array_type)
+        if backend is None or backend is found:
+            continue
+        if found is not None:
+            raise MixedArraysError(
+                f"an operation met arrays of two libraries, {found.name} and {backend.name}: "
+                "convert one of them first"
+            )
+        found = backend
+    return found or default
+
+
+def _resolve(array_type: type) -> Backend | None:
+    for known, backend in list(_backends.items()):
+        if issubclass(array_type, known):
+            if backend is default:
+                _check_numpy_type(array_type)
+            _backends[array_type] = backend
+            return backend
+    from .standard import NAMESPACES, standard_backend
+
+    module = array_type.__module__.partition(".")[0]
+    if module not in NAMESPACES and not hasattr(array_type, "__array_namespace__"):
+        raise TypeError(f"expected an array or a number, got {array_type.__name__}")
+    backend = standard_backend(array_type)
+    register(array_type, backend)
+    return backend
+
+
+def _check_numpy_type(array_type: type) -> None:
+    import numpy as np
+
+    if issubclass(array_type, np.ma.MaskedArray | np.matrix):
+        raise TypeError(
+            f"{array_type.__name__} does not compute like other arrays and cannot be "
+            "differentiated: convert it to an ndarray first"
+        )
+
+
+from .numpy import numpy_backend as default  # noqa: E402  (needs Backend, above)

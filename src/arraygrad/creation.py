@@ -1,0 +1,177 @@
+"""Making tensors: from data, and from nothing."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from .backends import Backend, backend_of, backend_of_type, default
+from .ops.op import Array, plain
+from .tensor import Tensor, tensor_type
+
+
+def tensor(
+    data: Any, *, dtype: Any = None, device: Any = None, requires_grad: bool = False
+) -> Tensor:
+    """A new leaf tensor with a copy of the data.
+
+    Parameters
+    ----------
+    data : array, number, nested sequence or Tensor
+        An array keeps its library; anything else becomes a NumPy array.
+    dtype : dtype, optional
+        Of the library's own kind; by default what the data has.
+    device : optional
+        Where the library should put it.
+    requires_grad : bool
+        Whether to record what is done with it, for differentiation.
+
+    Examples
+    --------
+    >>> import arraygrad as ag
+    >>> ag.tensor([1.0, 2.0], requires_grad=True)
+    tensor([1., 2.], requires_grad=True)
+    """
+    array = _as_array(data, dtype, device, copy=True)
+    made = tensor_type(array)(array)
+    return made.requires_grad_() if requires_grad else made
+
+
+def asarray(
+    data: Any, /, *, dtype: Any = None, device: Any = None, copy: bool | None = None
+) -> Tensor:
+    """The data as a tensor, sharing its memory where that is possible.
+
+    A tensor is returned as it is, with its place in the graph.
+    """
+    if isinstance(data, Tensor) and device is None:
+        from . import ops
+
+        same = data if dtype is None else ops.astype(data, dtype, copy=False)
+        result: Tensor = ops.copy(data) if copy and same is data else same
+        return result
+    array = _as_array(data, dtype, device, copy)
+    return tensor_type(array)(array)
+
+
+def _as_array(data: Any, dtype: Any, device: Any, copy: bool | None) -> Any:
+    if isinstance(data, Tensor):
+        data = data.array
+    if isinstance(data, Array):
+        return data
+    try:
+        backend = backend_of_type(type(data)) or default
+    except TypeError:
+        backend = default
+        data = _plain_values(data)
+    keywords: dict[str, Any] = {} if dtype is None else {"dtype": backend.dtype(dtype)}
+    if device is not None:
+        keywords["device"] = device
+    if copy and hasattr(data, "dtype") and not keywords:
+        return backend.copy(data)
+    array = backend.xp.asarray(data, copy=copy, **keywords)
+    if backend is default and array.dtype.kind not in "biufc":
+        raise TypeError(
+            f"data must be numbers, or nested sequences of them with equal lengths; got dtype "
+            f"{array.dtype}"
+        )
+    return array
+
+
+def _plain_values(data: Any) -> Any:
+    """Nested sequences with tensors inside become nested sequences of arrays."""
+    if isinstance(data, list | tuple):
+        return [_plain_values(item) for item in data]
+    if isinstance(data, Tensor):
+        if data.requires_grad:
+            raise TypeError(
+                "data holds tensors that require gradients, which a copy would cut off: use "
+                "stack() or concat() to join them"
+            )
+        return data.numpy()
+    return data
+
+
+def _make(name: str, *args: Any, device: Any = None, **keywords: Any) -> Tensor:
+    if device is not None:
+        keywords["device"] = device
+    return Tensor(getattr(np, name)(*args, **keywords))
+
+
+def zeros(shape: Any, *, dtype: Any = None, device: Any = None) -> Tensor:
+    """A tensor of zeros."""
+    return _make("zeros", shape, dtype=dtype, device=device)
+
+
+def ones(shape: Any, *, dtype: Any = None, device: Any = None) -> Tensor:
+    """A tensor of ones."""
+    return _make("ones", shape, dtype=dtype, device=device)
+
+
+def empty(shape: Any, *, dtype: Any = None, device: Any = None) -> Tensor:
+    """A tensor with whatever was in memory."""
+    return _make("empty", shape, dtype=dtype, device=device)
+
+
+def full(shape: Any, fill_value: Any, *, dtype: Any = None, device: Any = None) -> Tensor:
+    """A tensor with the same value everywhere."""
+    return _make("full", shape, fill_value, dtype=dtype, device=device)
+
+
+def arange(
+    start: Any, /, stop: Any = None, step: Any = 1, *, dtype: Any = None, device: Any = None
+) -> Tensor:
+    """Evenly spaced values from `start` up to, not including, `stop`."""
+    bounds = (0, start) if stop is None else (start, stop)
+    return _make("arange", *bounds, step, dtype=dtype, device=device)
+
+
+def linspace(
+    start: Any,
+    stop: Any,
+    /,
+    num: int,
+    *,
+    dtype: Any = None,
+    device: Any = None,
+    endpoint: bool = True,
+) -> Tensor:
+    """A number of evenly spaced values over an interval."""
+    return _make("linspace", start, stop, num, dtype=dtype, device=device, endpoint=endpoint)
+
+
+def eye(
+    n_rows: int, n_cols: int | None = None, /, *, k: int = 0, dtype: Any = None, device: Any = None
+) -> Tensor:
+    """Ones on a diagonal, zeros elsewhere."""
+    return _make("eye", n_rows, n_cols, k=k, dtype=dtype or np.float64, device=device)
+
+
+def _like(x: Any, value: Any, dtype: Any, device: Any) -> Tensor:
+    backend: Backend = backend_of(x)
+    array = plain(x)
+    made = backend.full(array, tuple(x.shape), value, x.dtype if dtype is None else backend.dtype(dtype))
+    if device is not None:
+        made = backend.xp.asarray(made, device=device)
+    return Tensor(made)
+
+
+def zeros_like(x: Any, /, *, dtype: Any = None, device: Any = None) -> Tensor:
+    """Zeros in the shape of `x`, of its library, dtype and device unless told otherwise."""
+    return _like(x, 0, dtype, device)
+
+
+def ones_like(x: Any, /, *, dtype: Any = None, device: Any = None) -> Tensor:
+    """Ones in the shape of `x`, of its library, dtype and device unless told otherwise."""
+    return _like(x, 1, dtype, device)
+
+
+def full_like(x: Any, /, fill_value: Any, *, dtype: Any = None, device: Any = None) -> Tensor:
+    """One value in the shape of `x`, of its library, dtype and device unless told otherwise."""
+    return _like(x, fill_value, dtype, device)
+
+
+def empty_like(x: Any, /, *, dtype: Any = None, device: Any = None) -> Tensor:
+    """A tensor to be filled in, in the shape of `x`."""
+    return _like(x, 0, dtype, device)

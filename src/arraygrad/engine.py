@@ -1,0 +1,396 @@
+"""The sweep: from cotangents of outputs to cotangents of whatever was asked for.
+
+One pass over the recorded nodes, newest first, restricted to those that lie between the outputs
+and the targets. Cotangents live in a table local to the call, and nothing that the user holds is
+written: what to do with the result is the caller's business.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Iterable
+from contextvars import ContextVar
+from typing import Any
+
+import numpy as np
+
+from . import ops
+from .autograd.modes import enable_grad, no_grad
+from .errors import AnomalyError, RuleError
+from .graph import FREED, Node, Output, freed_error, output_node
+from .tensor import Tensor, tensor_type_at
+
+
+class Sweep:
+    """One run of the engine: which nodes take part, and how it is run.
+
+    Parameters
+    ----------
+    starts : iterable of nodes
+        Where cotangents come in.
+    targets : iterable of nodes, or None
+        What gradients are wanted for; None for every leaf and every tensor that retains its
+        gradient.
+    level : float
+        The level of the tensors in the graph.
+    create_graph : bool
+        Whether to run the rules on tensors, so that the result can be differentiated again.
+    anomaly : {None, "trace", "nan"}
+        Whether errors name the user's line that made the node, and NaN is one.
+    """
+
+    __slots__ = ("anomaly", "create_graph", "needed", "order", "ran", "results", "tensor_type")
+
+    def __init__(
+        self,
+        starts: Iterable[Node],
+        targets: Iterable[Node] | None,
+        level: float,
+        create_graph: bool,
+        anomaly: str | None = None,
+    ) -> None:
+        self.tensor_type = tensor_type_at(level)
+        self.create_graph = create_graph
+        self.anomaly = anomaly
+        self.ran: list[Node] = []
+        self._plan(starts, None if targets is None else set(targets))
+
+    def release(self) -> None:
+        """Let the nodes that ran forget what they saved."""
+        for node in self.ran:
+            node.release()
+
+    def _plan(self, starts: Iterable[Node], targets: set[Node] | None) -> None:
+        """Find the nodes between the starts and the targets, in order of creation."""
+        oldest = min((t.number for t in targets), default=0) if targets is not None else 0
+        seen = set(starts)
+        stack = list(seen)
+        order: list[Node] = []
+        leaves: set[Node] = set()
+        while stack:
+            node = stack.pop()
+            if node.pullback is None:
+                leaves.add(node)
+                continue
+            order.append(node)
+            for edge in node.edges:
+                if edge not in seen and edge.number >= oldest:
+                    seen.add(edge)
+                    stack.append(edge)
+        order.sort(key=_number)
+        if targets is None:
+            retained = (n for n in order if n.extras is not None and n.extras.retained)
+            self.results: dict[Node, Any] = dict.fromkeys([*leaves, *retained])
+            self.needed = seen
+        else:
+            self.results = dict.fromkeys(targets)
+            needed = set(targets)
+            for node in order:
+                if node not in needed and not needed.isdisjoint(node.edges):
+                    needed.add(node)
+            self.needed = needed
+        self.order = order
+
+    def run(self, seeds: list[tuple[Node, Any]]) -> dict[Node, Any]:
+        """Run the sweep; returns the cotangent of each target, None where none arrived.
+
+        Cotangents are plain arrays, or tensors if `create_graph`.
+        """
+        table: dict[Node, Any] = {}
+        owned: set[Node] = set()
+        for node, cotangent in seeds:
+            if node in self.needed:
+                self._add(table, owned, node, cotangent)
+        token = _current.set(self)
+        try:
+            # Infinities and NaN in a gradient are results like any other; see detect_anomaly.
+            with np.errstate(all="ignore"):
+                if self.create_graph:
+                    with enable_grad():
+                        self._run(table, owned)
+                else:
+                    self._run(table, owned)
+        finally:
+            _current.reset(token)
+        return self.results
+
+    def _run(self, table: dict[Node, Any], owned: set[Node]) -> None:
+        needed, results, ran = self.needed, self.results, self.ran
+        careful = self.create_graph or self.anomaly is not None
+        for node in reversed(self.order):
+            g = table.pop(node, None)
+            if g is None:
+                continue
+            extras = node.extras
+            if extras is not None and extras.hooks:
+                g = self._call_hooks(node, g)
+            if node in results:
+                results[node] = g
+            if needed.isdisjoint(node.edges):
+                continue
+            saved = node.saved
+            if saved is FREED:
+                raise freed_error(node)
+            ran.append(node)
+            pullback = node.pullback
+            if careful or extras is not None or pullback.multiple:
+                self._run_carefully(node, g, table, owned)
+                continue
+            conjugate = pullback.holomorphic and _is_complex[node.dtype]
+            if conjugate:
+                g = ops.conj(g)
+            for edge, rule in zip(node.edges, pullback.rules):
+                if edge in needed:
+                    part = rule(g, *saved)
+                    if conjugate:
+                        part = ops.conj(part)
+                    if part.shape != edge.shape or part.dtype is not edge.dtype:
+                        part = fit(part, edge, node)
+                    have = table.get(edge)
+                    if have is None:
+                        table[edge] = part
+                    elif edge in owned:
+                        have += part
+                        table[edge] = have
+                    else:
+                        table[edge] = have + part
+                        owned.add(edge)
+        for node in results:
+            if node in table:
+                g = table[node]
+                extras = node.extras
+                if extras is not None and extras.hooks:
+                    g = self._call_hooks(node, g)
+                results[node] = g
+
+    def _run_carefully(
+        self, node: Node, g: Any, table: dict[Node, Any], owned: set[Node]
+    ) -> None:
+        """Run a node that has hooks or several outputs, or whose rules run on tensors."""
+        if isinstance(node, Output):
+            self._add_output(node, g, table)
+            return
+        pullback, extras = node.pullback, node.extras
+        assert pullback is not None
+        if extras is not None and extras.pre:
+            g = self._call_prehooks(node, g)
+        before = g
+        saved = self._unpack(node) if self.create_graph else node.saved
+        conjugate = pullback.holomorphic and _is_complex[
+            node.dtype[0] if pullback.multiple else node.dtype
+        ]
+        if conjugate:
+            g = _conj(g)
+        parts: list[Any] = []
+        for edge, rule in zip(node.edges, pullback.rules, strict=True):
+            if edge not in self.needed:
+                parts.append(None)
+                continue
+            try:
+                part = rule(g, *saved)
+                if conjugate:
+                    part = ops.conj(part)
+                part = fit(part, edge, node)
+            except Exception as error:
+                if self.anomaly:
+                    error.add_note(_origin(node))
+                raise
+            parts.append(part)
+        if self.anomaly == "nan":
+            self._check_nan(node, parts)
+        if extras is not None and extras.post:
+            parts = self._call_posthooks(node, parts, before)
+        for edge, part in zip(node.edges, parts, strict=True):
+            if part is not None:
+                self._add(table, owned, edge, part)
+
+    def _add(self, table: dict[Node, Any], owned: set[Node], edge: Node, part: Any) -> None:
+        have = table.get(edge)
+        if have is None:
+            table[edge] = part
+        elif edge in owned and not self.create_graph:
+            have += part
+            table[edge] = have
+        else:
+            table[edge] = have + part
+            owned.add(edge)
+
+    def _add_output(self, node: Output, g: Any, table: dict[Node, Any]) -> None:
+        """Put the cotangent of one output into the list that its op's rules will get."""
+        parent = node.edges[0]
+        if parent in self.needed:
+            slots = table.setdefault(parent, [None] * len(parent.shape))
+            have = slots[node.index]
+            slots[node.index] = g if have is None else have + g
+
+    def _unpack(self, node: Node) -> tuple[Any, ...]:
+        """A node's saved arrays as the tensors they were, with their places in the graph."""
+        pullback, make = node.pullback, self.tensor_type
+        assert pullback is not None
+        nodes = dict(zip(pullback.positions, node.edges, strict=True))
+        values = []
+        for value, source in zip(node.saved, pullback.sources, strict=True):
+            if source == -1 and pullback.multiple:
+                value = tuple(make(v, output_node(node, i)) for i, v in enumerate(value))
+            elif source == -1:
+                value = make(value, node)
+            elif source in nodes:
+                value = make(value, nodes[source])
+            values.append(value)
+        return tuple(values)
+
+    # --- hooks ---
+
+    def _call_hooks(self, node: Node, g: Any) -> Any:
+        assert node.extras is not None
+        for hook in list(node.extras.hooks.values()):
+            result = self._call(hook, self._as_tensor(g))
+            if result is not None:
+                g = self._as_cotangent(result, node.shape, node.dtype, f"hook {_name(hook)}")
+        return g
+
+    def _call_prehooks(self, node: Node, g: Any) -> Any:
+        assert node.extras is not None
+        many = node.pullback is not None and node.pullback.multiple
+        gs = list(g) if many else [g]
+        shapes, dtypes = (node.shape, node.dtype) if many else ([node.shape], [node.dtype])
+        for hook in list(node.extras.pre.values()):
+            result = self._call(hook, tuple(map(self._as_tensor, gs)))
+            gs = self._replaced(gs, result, shapes, dtypes, f"prehook {_name(hook)}")
+        return gs if many else gs[0]
+
+    def _call_posthooks(self, node: Node, parts: list[Any], g: Any) -> list[Any]:
+        assert node.extras is not None and node.pullback is not None
+        positions = node.pullback.positions
+        outs = tuple(map(self._as_tensor, g if node.pullback.multiple else [g]))
+        shapes, dtypes = [e.shape for e in node.edges], [e.dtype for e in node.edges]
+        for hook in list(node.extras.post.values()):
+            all_parts: list[Any] = [None] * node.pullback.arity
+            for position, part in zip(positions, parts, strict=True):
+                all_parts[position] = self._as_tensor(part)
+            result = self._call(hook, tuple(all_parts), outs)
+            if result is not None:
+                result = result if isinstance(result, tuple | list) else (result,)
+                if len(result) != len(all_parts):
+                    raise RuleError(
+                        f"hook {_name(hook)} on {node.name()} returned {len(result)} gradients "
+                        f"for {len(all_parts)} inputs"
+                    )
+                result = [result[p] for p in positions]
+            parts = self._replaced(parts, result, shapes, dtypes, f"hook {_name(hook)}")
+        return parts
+
+    def _replaced(
+        self, old: list[Any], result: Any, shapes: Any, dtypes: Any, what: str
+    ) -> list[Any]:
+        if result is None:
+            return old
+        new = list(result) if isinstance(result, tuple | list) else [result]
+        if len(new) != len(old):
+            raise RuleError(f"{what} returned {len(new)} gradients in place of {len(old)}")
+        return [
+            None if n is None else self._as_cotangent(n, shape, dtype, what)
+            for n, shape, dtype in zip(new, shapes, dtypes, strict=True)
+        ]
+
+    def _call(self, hook: Any, *args: Any) -> Any:
+        """Call a hook in the grad mode it expects: that of the sweep."""
+        if self.create_graph or self.tensor_type is not Tensor:
+            return hook(*args)
+        with no_grad():
+            return hook(*args)
+
+    def _as_tensor(self, g: Any) -> Any:
+        return g if g is None or self.create_graph else self.tensor_type(g)
+
+    def _as_cotangent(self, value: Any, shape: Any, dtype: Any, what: str) -> Any:
+        """What a hook returned, as the sweep needs it."""
+        if not hasattr(value, "shape") or not hasattr(value, "dtype"):
+            raise TypeError(f"{what} must return a tensor or None, not {type(value).__name__}")
+        if tuple(value.shape) != tuple(shape) or value.dtype != dtype:
+            raise RuleError(
+                f"{what} was given a gradient of shape {tuple(shape)} and dtype {dtype} and "
+                f"returned one of shape {tuple(value.shape)} and dtype {value.dtype}"
+            )
+        if self.create_graph:
+            return value if isinstance(value, Tensor) else self.tensor_type(value)
+        ours = isinstance(value, Tensor) and value.level == self.tensor_type.level
+        return value._array if ours else value
+
+    # --- anomaly detection ---
+
+    def _check_nan(self, node: Node, parts: list[Any]) -> None:
+        assert node.pullback is not None
+        for position, part in zip(node.pullback.positions, parts, strict=True):
+            if part is not None and bool(ops.any(ops.isnan(ops.plain(part)))):
+                raise AnomalyError(
+                    f"{node.name()} returned NaN in the gradient of its input {position}.\n"
+                    + _origin(node)
+                )
+
+
+_current: ContextVar[Sweep | None] = ContextVar("arraygrad_sweep", default=None)
+current_sweep = _current.get
+
+
+class _ComplexDtypes(dict[Any, bool]):
+    def __missing__(self, dtype: Any) -> bool:
+        found = self[dtype] = "complex" in str(dtype)  # so all libraries call them
+        return found
+
+
+_is_complex = _ComplexDtypes()
+
+
+def _number(node: Node) -> int:
+    return node.number
+
+
+def _conj(g: Any) -> Any:
+    if isinstance(g, list):
+        return [None if part is None else ops.conj(part) for part in g]
+    return ops.conj(g)
+
+
+def fit(part: Any, edge: Node, node: Node) -> Any:
+    """A rule's result with the shape and dtype of the input: summed over what was broadcast."""
+    if getattr(part, "shape", None) is None:
+        raise RuleError(f"{node.name()} gave {type(part).__name__} where an array was expected")
+    if part.shape != edge.shape:
+        axes = _broadcast_axes(tuple(part.shape), tuple(edge.shape))
+        if axes is None:
+            raise RuleError(
+                f"{node.name()} gave a gradient of shape {tuple(part.shape)} for an input of "
+                f"shape {tuple(edge.shape)}"
+            )
+        if axes:
+            part = ops.sum(part, axis=axes)
+        part = ops.reshape(part, edge.shape)
+    if part.dtype != edge.dtype:
+        if _is_complex[part.dtype] and not _is_complex[edge.dtype]:
+            part = ops.real(part)
+        part = ops.astype(part, edge.dtype, copy=False)
+    return part
+
+
+@functools.lru_cache(1024)
+def _broadcast_axes(shape: tuple[int, ...], wanted: tuple[int, ...]) -> tuple[int, ...] | None:
+    """The axes along which `wanted` was broadcast to `shape`; None if it was not."""
+    extra = len(shape) - len(wanted)
+    if extra < 0 or any(w not in (n, 1) for n, w in zip(shape[extra:], wanted, strict=True)):
+        return None
+    narrow = (i + extra for i, w in enumerate(wanted) if w == 1 and shape[i + extra] != 1)
+    return (*range(extra), *narrow)
+
+
+def _origin(node: Node) -> str:
+    """Where in the user's code a node was recorded."""
+    trace = None if node.extras is None else node.extras.metadata.get("traceback")
+    if trace is None:
+        return f"{node.name()} was recorded outside detect_anomaly(), so its line is not known."
+    return f"{node.name()} was recorded here:\n{trace}"
+
+
+def _name(hook: Any) -> str:
+    return repr(getattr(hook, "__name__", type(hook).__name__))
+

@@ -1,0 +1,53 @@
+"""Axes and shapes as plain integers: checking and normalising what users pass."""
+
+from __future__ import annotations
+
+import math
+import operator
+from typing import Any
+
+
+def one_axis(axis: Any, ndim: int, name: str = "axis") -> int:
+    """`axis` as a non-negative integer."""
+    try:
+        number = operator.index(axis)
+    except TypeError:
+        raise TypeError(f"{name} must be an integer, not {type(axis).__name__}") from None
+    if not -ndim <= number < ndim:
+        raise IndexError(f"{name} {number} is out of range for an array of {ndim} dimensions")
+    return number % ndim if ndim else 0
+
+
+def many_axes(axis: Any, ndim: int, name: str = "axis") -> tuple[int, ...] | None:
+    """`axis` (None, an integer or a tuple) as non-negative integers without repeats, or None."""
+    if axis is None:
+        return None
+    if not isinstance(axis, tuple | list):
+        return (one_axis(axis, ndim, name),) if ndim else _no_axes(axis, name)
+    found = tuple(one_axis(a, ndim, name) for a in axis)
+    if len(set(found)) != len(found):
+        raise ValueError(f"{name} names an axis twice: {axis}")
+    return found
+
+
+def _no_axes(axis: Any, name: str) -> tuple[int, ...]:
+    raise IndexError(f"{name} {axis} is out of range for an array of 0 dimensions")
+
+
+def shape_tuple(shape: Any, name: str = "shape") -> tuple[int, ...]:
+    """A shape given as an integer or a sequence, as a tuple of integers."""
+    if hasattr(shape, "__index__"):
+        return (operator.index(shape),)
+    return tuple(operator.index(n) for n in shape)
+
+
+def count(shape: tuple[int, ...], axis: tuple[int, ...] | None) -> int:
+    """How many elements a reduction over `axis` puts into one."""
+    return math.prod(shape) if axis is None else math.prod(shape[a] for a in axis)
+
+
+def kept(shape: tuple[int, ...], axis: tuple[int, ...] | None) -> tuple[int, ...]:
+    """The shape with the axes of a reduction kept at length one."""
+    if axis is None:
+        return (1,) * len(shape)
+    return tuple(1 if i in axis else n for i, n in enumerate(shape))

@@ -1,0 +1,236 @@
+"""How each kind of op runs over a hidden leading axis: the batching rules.
+
+A rule is called with the op, its arrays, which of them carry the batch axis (always in front), and
+the op's keywords; it returns the result with the batch axis in front. Rules are made of ops, so
+they work at any level of nesting.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ..backends import backend_of
+from .indexing import HOLE, Template, _getitem, _index_add
+from .op import Op, plain
+from .shape import _broadcast_to, _reshape, moveaxis
+
+Flags = tuple[bool, ...]
+Params = dict[str, Any]
+
+
+def size_of(arrays: tuple[Any, ...], batched: Flags) -> int:
+    """The length of the batch axis."""
+    return next(a.shape[0] for a, b in zip(arrays, batched, strict=True) if b)  # type: ignore[no-any-return]
+
+
+def _ndim(x: Any, batched: bool) -> int:
+    """The number of axes the user sees."""
+    return getattr(x, "ndim", 0) - batched
+
+
+def _padded(x: Any, batched: bool, ndim: int) -> Any:
+    """A batched array with axes of length one after the batch axis, so that `ndim` are seen."""
+    missing = ndim - _ndim(x, batched)
+    if not batched or not missing:
+        return x
+    return _reshape(x, shape=(x.shape[0], *(1,) * missing, *x.shape[1:]))
+
+
+def everywhere(x: Any, batched: bool, size: int) -> Any:
+    """The array with a batch axis, repeated along it if it had none."""
+    return x if batched else _broadcast_to(x, shape=(size, *x.shape))
+
+
+def plain_rule(op: Op, arrays: tuple[Any, ...], batched: Flags, params: Params) -> Any:
+    """The op acts on the last axes and leaves leading ones alone."""
+    return op.function(*arrays, **params)
+
+
+def elementwise(op: Op, arrays: tuple[Any, ...], batched: Flags, params: Params) -> Any:
+    ndim = max(_ndim(a, b) for a, b in zip(arrays, batched, strict=True))
+    return op.function(
+        *(_padded(a, b, ndim) for a, b in zip(arrays, batched, strict=True)), **params
+    )
+
+
+def axis(op: Op, arrays: tuple[Any, ...], batched: Flags, params: Params) -> Any:
+    """One array and a keyword `axis`, which moves one up."""
+    return op.function(*arrays, **params | {"axis": _up(params["axis"], arrays[0].ndim)})
+
+
+def _up(axis: Any, ndim: int) -> Any:
+    if axis is None:
+        return tuple(range(1, ndim))
+    return tuple(a + 1 for a in axis) if isinstance(axis, tuple) else axis + 1
+
+
+def shape(op: Op, arrays: tuple[Any, ...], batched: Flags, params: Params) -> Any:
+    (x,) = arrays
+    return op.function(x, **params | {"shape": (x.shape[0], *params["shape"])})
+
+
+def broadcast(op: Op, arrays: tuple[Any, ...], batched: Flags, params: Params) -> Any:
+    (x,) = arrays
+    padded = _padded(x, True, len(params["shape"]))
+    return op.function(padded, shape=(x.shape[0], *params["shape"]))
+
+
+def permute(op: Op, arrays: tuple[Any, ...], batched: Flags, params: Params) -> Any:
+    return op.function(*arrays, axes=(0, *(a + 1 for a in params["axes"])))
+
+
+def sequence(op: Op, arrays: tuple[Any, ...], batched: Flags, params: Params) -> Any:
+    """Many arrays and a keyword `axis`."""
+    size = size_of(arrays, batched)
+    full = [everywhere(a, b, size) for a, b in zip(arrays, batched, strict=True)]
+    return op.function(*full, axis=params["axis"] + 1)
+
+
+def matmul(op: Op, arrays: tuple[Any, ...], batched: Flags, params: Params) -> Any:
+    x, y = arrays
+    in_x, in_y = batched
+    x_ndim, y_ndim = _ndim(x, in_x), _ndim(y, in_y)
+    if in_x and not in_y and x_ndim <= 2 and y_ndim == 2:
+        return _rows_times(op, x, y)  # one large product rather than many small ones
+    # Vectors become matrices, so that the batch axis is never taken for one of theirs.
+    if x_ndim == 1:
+        x = _reshape(x, shape=(*x.shape[:-1], 1, x.shape[-1]))
+    if y_ndim == 1:
+        y = _reshape(y, shape=(*y.shape, 1))
+    ndim = max(x_ndim, y_ndim, 2)
+    out = op.function(_padded(x, in_x, ndim), _padded(y, in_y, ndim))
+    if y_ndim == 1:
+        out = _reshape(out, shape=out.shape[:-1])
+    if x_ndim == 1:
+        last = () if y_ndim == 1 else out.shape[-1:]
+        out = _reshape(out, shape=(*out.shape[: -1 if y_ndim == 1 else -2], *last))
+    return out
+
+
+def _rows_times(op: Op, x: Any, y: Any) -> Any:
+    rows = _reshape(x, shape=(x.size // x.shape[-1] if x.shape[-1] else 0, x.shape[-1]))
+    if not x.shape[-1]:
+        return op.function(x, y)
+    return _reshape(op.function(rows, y), shape=(*x.shape[:-1], y.shape[-1]))
+
+
+# --- indexing ------------------------------------------------------------------------------------
+
+
+def getitem(op: Op, arrays: tuple[Any, ...], batched: Flags, params: Params) -> Any:
+    template = params["template"]
+    if any(batched[1:]):
+        return _getitem_by_batch(arrays, batched, template)
+    x, *indices = arrays
+    out = _getitem(x, *indices, template=(slice(None), *template))
+    front = _arrays_in_front(template, tuple(indices))
+    return moveaxis(out, front, 0) if front else out
+
+
+def index_add(op: Op, arrays: tuple[Any, ...], batched: Flags, params: Params) -> Any:
+    template, shape = params["template"], params["shape"]
+    x, *indices = arrays
+    size = size_of(arrays, batched)
+    x = everywhere(x, batched[0], size)
+    if any(batched[1:]):
+        place = _place_of_arrays(template)
+        n = _index_ndim(tuple(indices), batched[1:])
+        if place:  # NumPy puts the arrays' axes first when the batch index joins them
+            x = moveaxis(x, tuple(range(place + 1, place + 1 + n)), tuple(range(1, n + 1)))
+        joined, template = _with_batch_index(x, tuple(indices), batched[1:], template, size)
+        return _index_add(x, *joined, template=template, shape=(size, *shape))
+    front = _arrays_in_front(template, tuple(indices))
+    x = moveaxis(x, 0, front) if front else x
+    return _index_add(
+        x, *indices, template=(slice(None), *template), shape=(size, *shape)
+    )
+
+
+def _arrays_in_front(template: Template, indices: tuple[Any, ...]) -> int:
+    """How many axes NumPy puts before the batch axis: those of index arrays that stand apart."""
+    if not indices or not _apart(template):
+        return 0
+    return max(i.ndim if backend_of(i).kind(i.dtype) == "i" else 1 for i in indices)
+
+
+def _apart(template: Template) -> bool:
+    """Whether index arrays (and integers, which then count as such) are separated by others."""
+    where = [k for k, part in enumerate(template) if part is HOLE or isinstance(part, int)]
+    return bool(where) and where[-1] - where[0] + 1 != len(where)
+
+
+def _place_of_arrays(template: Template) -> int:
+    """The position of the arrays' axes in the result of an index."""
+    if _apart(template):
+        return 0
+    before = []
+    for part in template:
+        if part is HOLE or isinstance(part, int):
+            break
+        before.append(part)
+    if Ellipsis in before:
+        raise IndexError("an index under vmap cannot have `...` before a batched index array")
+    return len(before)
+
+
+def _index_ndim(indices: tuple[Any, ...], batched: Flags) -> int:
+    return max(_ndim(i, b) for i, b in zip(indices, batched, strict=True))
+
+
+def _with_batch_index(
+    x: Any, indices: tuple[Any, ...], batched: Flags, template: Template, size: int
+) -> tuple[list[Any], Template]:
+    """An index that also picks, for each member of the batch, its own part of `x`."""
+    for index, flag in zip(indices, batched, strict=True):
+        if flag and backend_of(index).kind(index.dtype) == "b":
+            raise IndexError(
+                "a boolean mask that differs over a batch gives results of different shapes; "
+                "use where() instead"
+            )
+    n = _index_ndim(indices, batched)
+    first = backend_of(x).integers(plain(x), list(range(size)))
+    first = first.reshape((size,) + (1,) * n)
+    joined = [first, *(_padded(i, b, n) for i, b in zip(indices, batched, strict=True))]
+    return joined, (HOLE, *template)
+
+
+def _getitem_by_batch(arrays: tuple[Any, ...], batched: Flags, template: Template) -> Any:
+    x, *indices = arrays
+    size = size_of(arrays, batched)
+    x = everywhere(x, batched[0], size)
+    joined, joined_template = _with_batch_index(x, tuple(indices), batched[1:], template, size)
+    out = _getitem(x, *joined, template=joined_template)
+    place = _place_of_arrays(template)
+    n = _index_ndim(tuple(indices), batched[1:])
+    if place:
+        out = moveaxis(out, tuple(range(1, n + 1)), tuple(range(place + 1, place + 1 + n)))
+    return out
+
+
+def take(op: Op, arrays: tuple[Any, ...], batched: Flags, params: Params) -> Any:
+    if not batched[1]:
+        return op.function(*arrays, axis=params["axis"] + 1)
+    template = (slice(None),) * params["axis"] + (HOLE,)
+    return getitem(op, arrays, batched, {"template": template})
+
+
+def take_along_axis(op: Op, arrays: tuple[Any, ...], batched: Flags, params: Params) -> Any:
+    size = size_of(arrays, batched)
+    full = [everywhere(a, b, size) for a, b in zip(arrays, batched, strict=True)]
+    return op.function(*full, axis=params["axis"] + 1)
+
+
+RULES = {
+    "plain": plain_rule,
+    "elementwise": elementwise,
+    "axis": axis,
+    "shape": shape,
+    "broadcast": broadcast,
+    "permute": permute,
+    "sequence": sequence,
+    "matmul": matmul,
+    "getitem": getitem,
+    "index_add": index_add,
+    "take": take,
+    "take_along_axis": take_along_axis,
+}

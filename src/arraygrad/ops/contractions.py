@@ -1,0 +1,264 @@
+"""Products that sum over shared axes: `matmul`, and `tensordot`, `vecdot` and `einsum` built on it.
+
+Only `matmul` has derivative rules; the others are arrangements of it.
+"""
+
+from __future__ import annotations
+
+import math
+import string
+from typing import Any
+
+from .axes import many_axes, one_axis
+from .elementwise import conj
+from .op import declare
+from .reductions import _sum
+from .shape import (
+    _permute_dims,
+    _reshape,
+    expand_dims,
+    matrix_transpose,
+)
+
+
+def _matmul_x(g: Any, x_shape: tuple[int, ...], y: Any) -> Any:
+    if len(x_shape) == 1 and y.ndim == 1:
+        return g * y
+    if y.ndim == 1:
+        return expand_dims(g, axis=-1) * y
+    if len(x_shape) == 1:
+        return matmul(g, matrix_transpose(y)) if y.ndim == 2 else _column(y, g)
+    return matmul(g, matrix_transpose(y))
+
+
+def _matmul_y(g: Any, x: Any, y_shape: tuple[int, ...]) -> Any:
+    if x.ndim == 1 and len(y_shape) == 1:
+        return g * x
+    if x.ndim == 1:
+        return expand_dims(x, axis=-1) * expand_dims(g, axis=-2)
+    if len(y_shape) == 1:
+        return _column(matrix_transpose(x), g)
+    if len(y_shape) == 2 and x.ndim > 2:  # one product instead of a batch of them and a sum
+        rows = math.prod(x.shape[:-1])
+        x = _reshape(x, shape=(rows, x.shape[-1]))
+        g = _reshape(g, shape=(rows, g.shape[-1]))
+    return matmul(matrix_transpose(x), g)
+
+
+def _column(x: Any, v: Any) -> Any:
+    """`x @ v` where `v` is a batch of vectors, not a matrix."""
+    product = matmul(x, expand_dims(v, axis=-1))
+    return _reshape(product, shape=product.shape[:-1])
+
+
+matmul = declare(
+    "matmul", "x", "y", vjp_x=_matmul_x, vjp_y=_matmul_y, linear="each", batch="matmul"
+)
+
+
+def vecdot(x: Any, y: Any, /, *, axis: int = -1) -> Any:
+    """The sum of ``conj(x) * y`` along an axis."""
+    if axis >= 0:  # counted in the broadcast shape: turn it round, as both broadcast on the left
+        axis -= max(x.ndim, y.ndim)
+    n, m = x.shape[one_axis(axis, x.ndim)], y.shape[one_axis(axis, y.ndim)]
+    if n != m:
+        raise ValueError(f"vecdot: x has length {n} along axis {axis}, y has {m}")
+    product = conj(x) * y
+    return _sum(product, axis=(one_axis(axis, product.ndim),), keepdims=False)
+
+
+def tensordot(x: Any, y: Any, /, *, axes: Any = 2) -> Any:
+    """Multiply two arrays and sum over pairs of their axes.
+
+    `axes` is a number of axes (the last of `x`, the first of `y`), or a pair of sequences.
+    """
+    if hasattr(axes, "__index__"):
+        n = int(axes)
+        if n < 0 or n > min(x.ndim, y.ndim):
+            raise ValueError(f"axes={n} is out of range for shapes {x.shape} and {y.shape}")
+        left, right = tuple(range(x.ndim - n, x.ndim)), tuple(range(n))
+    else:
+        first, second = axes
+        left = many_axes(first if isinstance(first, tuple | list) else (first,), x.ndim) or ()
+        right = many_axes(second if isinstance(second, tuple | list) else (second,), y.ndim) or ()
+    if [x.shape[a] for a in left] != [y.shape[b] for b in right]:
+        raise ValueError(
+            f"tensordot: axes {left} of shape {x.shape} and {right} of {y.shape} do not match"
+        )
+    rest_x = tuple(a for a in range(x.ndim) if a not in left)
+    rest_y = tuple(b for b in range(y.ndim) if b not in right)
+    inner = math.prod(x.shape[a] for a in left)
+    rows = tuple(x.shape[a] for a in rest_x)
+    columns = tuple(y.shape[b] for b in rest_y)
+    a = _reshape(_permute_dims(x, axes=rest_x + left), shape=(math.prod(rows), inner))
+    b = _reshape(_permute_dims(y, axes=right + rest_y), shape=(inner, math.prod(columns)))
+    return _reshape(matmul(a, b), shape=rows + columns)
+
+
+# --- einsum --------------------------------------------------------------------------------------
+
+
+def einsum(subscripts: str, /, *operands: Any) -> Any:
+    """Einstein's summation convention: label the axes, multiply, sum over what is not kept.
+
+    Takes NumPy's subscripts: repeated labels (diagonals), ``...``, and an implied output. With
+    more than two operands, the cheapest order of pairwise products is used.
+
+    Examples
+    --------
+    >>> import arraygrad as ag
+    >>> a = ag.tensor([[1.0, 2.0], [3.0, 4.0]], requires_grad=True)
+    >>> ag.grad(ag.einsum("ii", a), a)  # the trace
+    tensor([[1., 0.],
+            [0., 1.]])
+    """
+    terms, output = _labels(subscripts, operands)
+    pairs = [_single(x, labels) for x, labels in zip(operands, terms, strict=True)]
+    for i, j in _path(terms, output, operands):
+        (x, a), (y, b) = pairs[i], pairs[j]
+        pairs = [p for k, p in enumerate(pairs) if k not in (i, j)]
+        wanted = set(output).union(*(labels for _, labels in pairs))
+        pairs.append(_pair(x, a, y, b, wanted))
+    return _arrange(*pairs[0], output)
+
+
+def _labels(subscripts: str, operands: tuple[Any, ...]) -> tuple[list[str], str]:
+    """The labels of each operand and of the output, with ellipses spelt out."""
+    text = subscripts.replace(" ", "")
+    left, arrow, output = text.partition("->")
+    terms = left.split(",")
+    if len(terms) != len(operands):
+        raise ValueError(f"einsum: {len(terms)} terms in {subscripts!r}, {len(operands)} operands")
+    free = [c for c in string.ascii_letters if c not in text]
+    widest = 0
+    for term, x in zip(terms, operands, strict=True):
+        if "..." in term:
+            widest = max(widest, x.ndim - len(term.replace("...", "")))
+    dots = "".join(free[:widest])
+    spelt = []
+    for term, x in zip(terms, operands, strict=True):
+        if "..." in term:
+            n = x.ndim - len(term.replace("...", ""))
+            term = term.replace("...", dots[len(dots) - n :] if n >= 0 else "")
+        if len(term) != x.ndim or not all(c in string.ascii_letters for c in term):
+            raise ValueError(f"einsum: {term!r} in {subscripts!r} does not fit shape {x.shape}")
+        spelt.append(term)
+    everything = "".join(spelt)
+    if not arrow:
+        output = dots + "".join(
+            sorted(c for c in set(everything) if everything.count(c) == 1 and c not in dots)
+        )
+    output = output.replace("...", dots)
+    for c in output:
+        if c not in everything or output.count(c) > 1:
+            raise ValueError(f"einsum: output label {c!r} in {subscripts!r} cannot be formed")
+    sizes: dict[str, int] = {}
+    for term, x in zip(spelt, operands, strict=True):
+        for c, n in zip(term, x.shape, strict=True):
+            if sizes.setdefault(c, n) != n:
+                if 1 not in (n, sizes[c]):
+                    raise ValueError(f"einsum: label {c!r} has lengths {sizes[c]} and {n}")
+                sizes[c] = max(n, sizes[c])
+    return spelt, output
+
+
+def _path(terms: list[str], output: str, operands: tuple[Any, ...]) -> list[tuple[int, int]]:
+    """The pairs to contract, in order; the result of each goes to the end of the list."""
+    if len(operands) < 3:
+        return [(0, 1)] * (len(operands) - 1)
+    import numpy as np
+
+    dummies = [np.broadcast_to(np.float64(0), x.shape) for x in operands]
+    spelt = f"{','.join(terms)}->{output}"
+    pairs: list[tuple[int, int]] = []
+    left = len(operands)
+    for step in np.einsum_path(spelt, *dummies, optimize="greedy")[0][1:]:
+        group = sorted(step)
+        while len(group) > 1:
+            pairs.append((group[0], group[1]))
+            left -= 1
+            group = [k - 2 for k in group[2:]] + [left - 1]
+    return pairs
+
+
+def _single(x: Any, labels: str) -> tuple[Any, str]:
+    """One operand with repeated labels reduced to their diagonal."""
+    for c in dict.fromkeys(labels):
+        while labels.count(c) > 1:
+            i = labels.index(c)
+            j = labels.index(c, i + 1)
+            order = [k for k in range(x.ndim) if k not in (i, j)]
+            moved = _permute_dims(x, axes=(i, j, *order))
+            n = moved.shape[0]
+            flat = _reshape(moved, shape=(n * n, *moved.shape[2:]))
+            x = flat[:: n + 1] if n else _reshape(flat, shape=(0, *moved.shape[2:]))
+            labels = c + "".join(labels[k] for k in order)
+    return x, labels
+
+
+def _pair(x: Any, a: str, y: Any, b: str, wanted: set[str]) -> tuple[Any, str]:
+    """The product of two operands, summed over the labels that nobody wants any more."""
+    x, a = _drop(x, a, wanted | set(b))
+    y, b = _drop(y, b, wanted | set(a))
+    shared = [c for c in a if c in b]
+    # An axis of length one that meets a longer one broadcasts: drop it and let the other stand.
+    for c in shared:
+        n, m = x.shape[a.index(c)], y.shape[b.index(c)]
+        if n == 1 and m != 1:
+            x, a = _drop(x, a, set(a) - {c})
+        elif m == 1 and n != 1:
+            y, b = _drop(y, b, set(b) - {c})
+    x, a = _drop(x, a, wanted | set(b))
+    y, b = _drop(y, b, wanted | set(a))
+    shared = [c for c in a if c in b]
+    batch = [c for c in shared if c in wanted]
+    inner = [c for c in shared if c not in wanted]
+    only_a = [c for c in a if c not in shared]
+    only_b = [c for c in b if c not in shared]
+    sizes = dict(zip(a, x.shape, strict=True)) | dict(zip(b, y.shape, strict=True))
+    labels = "".join(batch + only_a + only_b)
+    if not inner:  # nothing to sum: an ordinary product
+        left = _reshape(
+            _arrange(x, a, "".join(batch + only_a)),
+            shape=tuple(sizes[c] if c in a else 1 for c in labels),
+        )
+        right = _reshape(
+            _arrange(y, b, "".join(batch + only_b)),
+            shape=tuple(sizes[c] if c in b else 1 for c in labels),
+        )
+        return left * right, labels
+
+    def sized(labels: list[str]) -> int:
+        return math.prod(sizes[c] for c in labels)
+
+    outer = tuple(sizes[c] for c in batch)
+    left = _reshape(
+        _arrange(x, a, "".join(batch + only_a + inner)),
+        shape=(*outer, sized(only_a), sized(inner)),
+    )
+    right = _reshape(
+        _arrange(y, b, "".join(batch + inner + only_b)),
+        shape=(*outer, sized(inner), sized(only_b)),
+    )
+    return _reshape(matmul(left, right), shape=tuple(sizes[c] for c in labels)), labels
+
+
+def _drop(x: Any, labels: str, wanted: set[str]) -> tuple[Any, str]:
+    """Sum over the labels that are not wanted."""
+    gone = tuple(i for i, c in enumerate(labels) if c not in wanted)
+    if not gone:
+        return x, labels
+    return _sum(x, axis=gone, keepdims=False), "".join(c for c in labels if c in wanted)
+
+
+def _arrange(x: Any, labels: str, output: str) -> Any:
+    """The axes in the order of `output`; labels that are not in it are summed."""
+    x, labels = _drop(x, labels, set(output))
+    order = tuple(labels.index(c) for c in output)
+    return x if order == tuple(range(x.ndim)) else _permute_dims(x, axes=order)
+
+
+def outer(x: Any, y: Any, /) -> Any:
+    """All products of an element of `x` with one of `y`."""
+    return _reshape(x, shape=(x.size, 1)) * _reshape(y, shape=(1, y.size))
+

@@ -1,0 +1,245 @@
+"""Reading elements by index, adding into them, and ordering them.
+
+An index is split into its arrays, which are inputs of the op like any other, and a template in
+which `HOLE` stands for each of them; so indices may be arrays of any type and under any transform.
+"""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Iterator
+from typing import Any
+
+from ..backends import backend_of
+from .axes import one_axis
+from .op import Array, constant, declare, plain
+from .shape import ravel
+
+
+class _Hole:
+    """The place of an array in an index."""
+
+    def __repr__(self) -> str:
+        return "HOLE"
+
+
+HOLE = _Hole()
+Template = tuple[Any, ...]
+
+
+def fill(template: Template, indices: tuple[Any, ...]) -> tuple[Any, ...]:
+    """The index: a template with arrays in its holes."""
+    rest = iter(indices)
+    return tuple(next(rest) if part is HOLE else part for part in template)
+
+
+def _add_at(xp: Any, x: Any, *indices: Any, template: Template, shape: tuple[int, ...]) -> Any:
+    """Zeros of the given shape with `x` added at an index, by the standard's means only."""
+    out = xp.zeros(shape, dtype=x.dtype, device=x.device)
+    index = fill(template, indices)
+    if all(xp.isdtype(i.dtype, "bool") for i in indices):
+        out[index] = x
+        return out
+    size = 1
+    for n in shape:
+        size *= n
+    places = xp.reshape(xp.arange(size, device=x.device), shape)[index]
+    values = xp.reshape(xp.broadcast_to(x, places.shape), (-1,))
+    flat = xp.reshape(out, (-1,))
+    for k, place in enumerate(map(int, xp.reshape(places, (-1,)))):
+        flat[place] += values[k]
+    return xp.reshape(flat, shape)
+
+
+_getitem = declare(
+    "getitem",
+    "x",
+    "*indices",
+    compute=lambda xp, x, *indices, template: x[fill(template, indices)],
+    vjp_x=lambda g, x_shape, indices, template: _index_add(
+        g, *indices, template=template, shape=x_shape
+    ),
+    jvp=lambda t, indices, template: _getitem(t, *indices, template=template),
+    holomorphic=False,
+    batch="getitem",
+)
+_index_add = declare(
+    "index_add",
+    "x",
+    "*indices",
+    compute=_add_at,
+    vjp_x=lambda g, indices, template: _getitem(g, *indices, template=template),
+    jvp=lambda t, indices, template, shape: _index_add(
+        t, *indices, template=template, shape=shape
+    ),
+    holomorphic=False,
+    batch="index_add",
+)
+_take = declare(
+    "take",
+    "x",
+    "indices",
+    vjp_x=lambda g, x_shape, indices, axis: _index_add(
+        g, indices, template=(slice(None),) * axis + (HOLE,), shape=x_shape
+    ),
+    jvp=lambda t, indices, axis: _take(t, indices, axis=axis),
+    holomorphic=False,
+    batch="take",
+)
+_take_along_axis = declare(
+    "take_along_axis",
+    "x",
+    "indices",
+    vjp_x=lambda g, x_shape, indices, axis: _add_along_axis(g, indices, axis, x_shape),
+    jvp=lambda t, indices, axis: _take_along_axis(t, indices, axis=axis),
+    holomorphic=False,
+    batch="take_along_axis",
+)
+_argsort = constant(
+    "argsort",
+    "x",
+    compute=lambda xp, x, axis, descending, stable: xp.argsort(
+        x, axis=axis, descending=descending, stable=stable
+    ),
+    batch="axis",
+)
+
+
+def _add_along_axis(g: Any, indices: Any, axis: int, shape: tuple[int, ...]) -> Any:
+    """The transpose of `take_along_axis`: `g` added where its elements were taken from."""
+    places = []
+    for i, n in enumerate(shape):
+        if i == axis:
+            places.append(indices)
+        else:
+            along = backend_of(g).integers(plain(g), list(range(n)) if n != 1 else [0])
+            places.append(along.reshape((1,) * i + (n,) + (1,) * (len(shape) - i - 1)))
+    return _index_add(g, *places, template=(HOLE,) * len(shape), shape=shape)
+
+
+# --- the public functions ------------------------------------------------------------------------
+
+
+def getitem(x: Any, key: Any, /) -> Any:
+    """Read elements: `x[key]`, for every kind of key that NumPy takes.
+
+    Integers, slices with any step, `...`, `None`, integer arrays, boolean masks, lists of these,
+    and all of them mixed. Elements read several times collect the gradients of all readings.
+    """
+    parts = key if isinstance(key, tuple) else (key,)
+    template: list[Any] = []
+    indices: list[Any] = []
+    for part in parts:
+        if part is None or part is Ellipsis or isinstance(part, slice):
+            template.append(_plain_slice(part) if isinstance(part, slice) else part)
+        elif isinstance(part, bool) or type(part).__name__ == "bool_":
+            template.append(HOLE)
+            indices.append(_index_array(x, part))
+        elif hasattr(part, "__index__") and not getattr(part, "ndim", 0):
+            template.append(operator.index(part))
+        else:
+            template.append(HOLE)
+            indices.append(_index_array(x, part))
+    _check_bounds(x, template)
+    return _getitem(x, *indices, template=tuple(template))
+
+
+def _plain_slice(part: slice) -> slice:
+    ends = (part.start, part.stop, part.step)
+    return slice(*(None if e is None else operator.index(e) for e in ends))
+
+
+def _index_array(x: Any, part: Any) -> Any:
+    """A part of an index as an array of integers or booleans."""
+    if not hasattr(part, "dtype"):
+        import numpy as np
+
+        part = np.asarray(part)
+        if part.size == 0:
+            part = part.astype(np.intp)
+        backend = backend_of(x)
+        if part.dtype.kind == "b":
+            part = backend.xp.asarray(part, device=backend.device(plain(x)))
+        elif part.dtype.kind in "iu":
+            flat = backend.integers(plain(x), part.reshape(-1).tolist())
+            part = flat.reshape(part.shape)
+    kind = backend_of(part).kind(part.dtype)
+    if kind not in "bi":
+        raise IndexError(f"an index must be integers or booleans, got dtype {part.dtype}")
+    return part
+
+
+def _check_bounds(x: Any, template: list[Any]) -> None:
+    """Raise an IndexError that says which axis, before a backend does in its own words."""
+    used = sum(part is not None and part is not Ellipsis for part in template)
+    if HOLE in template:
+        return  # how many axes a mask takes, the backend knows
+    if used > x.ndim or template.count(Ellipsis) > 1:
+        raise IndexError(f"too many indices: {used} for an array of {x.ndim} dimensions")
+    axis = 0
+    for part in template:
+        if part is None:
+            continue
+        if part is Ellipsis:
+            axis += x.ndim - used
+            continue
+        n = x.shape[axis]
+        if isinstance(part, int) and not -n <= part < n:
+            raise IndexError(f"index {part} is out of range for axis {axis} with length {n}")
+        axis += 1
+
+
+def iterate(x: Any) -> Iterator[Any]:
+    """The slices of an array along its first axis."""
+    if x.ndim == 0:
+        raise TypeError("cannot iterate over a 0-d array")
+    return iter(tuple(x[i] for i in range(x.shape[0])))
+
+
+def take(x: Any, indices: Any, /, *, axis: int | None = None) -> Any:
+    """Read elements at integer positions along an axis.
+
+    Examples
+    --------
+    >>> import arraygrad as ag
+    >>> x = ag.tensor([1.0, 2.0, 3.0], requires_grad=True)
+    >>> ag.grad(ag.take(x, ag.asarray([0, 0, 2])).sum(), x)
+    tensor([2., 0., 1.])
+    """
+    if axis is None:
+        x, axis = (x, 0) if x.ndim == 1 else (ravel(x), 0)
+    axis = one_axis(axis, x.ndim)
+    return _take(x, _index_array(x, indices), axis=axis)
+
+
+def take_along_axis(x: Any, indices: Any, /, *, axis: int = -1) -> Any:
+    """Read one element for each of `indices`, which has the shape of the result."""
+    axis = one_axis(axis, x.ndim)
+    indices = _index_array(x, indices)
+    if indices.ndim != x.ndim:
+        raise ValueError(f"indices has {indices.ndim} dimensions, x has {x.ndim}")
+    return _take_along_axis(x, indices, axis=axis)
+
+
+def argsort(x: Any, /, *, axis: int = -1, descending: bool = False, stable: bool = True) -> Any:
+    """The positions that put an array in order along an axis."""
+    return _argsort(x, axis=one_axis(axis, x.ndim), descending=descending, stable=stable)
+
+
+def sort(x: Any, /, *, axis: int = -1, descending: bool = False, stable: bool = True) -> Any:
+    """Put an array in order along an axis. The gradient follows each element to its place."""
+    if isinstance(x, Array):
+        order = argsort(x, axis=axis, descending=descending, stable=stable)
+        return take_along_axis(x, order, axis=axis)
+    axis = one_axis(axis, x.ndim)
+    return _sort(x, axis=axis, descending=descending, stable=stable)
+
+
+_sort = constant(
+    "sort",
+    "x",
+    compute=lambda xp, x, axis, descending, stable: xp.sort(
+        x, axis=axis, descending=descending, stable=stable
+    ),
+    batch="axis",
+)

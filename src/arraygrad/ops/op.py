@@ -1,0 +1,524 @@
+"""What an op is, and how a call finds the code that runs it.
+
+An op is declared once: a name, a way to compute it, and a derivative rule for each input. The rest
+follows from the declaration. Calling an op looks at the types of its arguments: on plain arrays it
+is the backend's own function; on an `Array` (a `Tensor`, a dual array, a batched array) it is what
+that type makes of the op, one level further out.
+
+The families `unary`, `binary`, `linear` and `constant` declare the common shapes of op in one line
+each; `declare` is the general form.
+
+A derivative rule is an ordinary function made of ops. Its parameter names say what it needs, and
+so what is kept for it:
+
+====================  ==========================================================================
+``g``                 the cotangent of the output (``gs``, a list, for an op with many outputs)
+an input's name       that input
+``out``               the output
+``x_shape``           the shape of input ``x`` (also ``_dtype``, ``_device``), without keeping ``x``
+``shapes``, ``i``     all inputs' shapes, and this input's position, where inputs are a sequence
+any other name        that keyword of the op
+====================  ==========================================================================
+
+A rule states the transposed derivative without conjugation; for complex numbers the engine
+conjugates on the way in and out, which makes it torch's conjugate Wirtinger derivative. Rules may
+return more axes than the input has: the engine sums over what was broadcast, and casts.
+"""
+
+from __future__ import annotations
+
+import functools
+import inspect
+from collections.abc import Callable
+from typing import Any, ClassVar
+
+from ..backends import backend_of, backend_of_type, common_backend
+
+Rule = Callable[..., Any]
+Function = Callable[..., Any]
+
+
+class Array:
+    """Base of the array types that carry a transform around another array.
+
+    `level` orders them: an op on several goes to the one with the highest level, which sees the
+    others as plain values. Every type of one level is a class of its own.
+    """
+
+    __slots__ = ()
+    _array: Any
+    level: ClassVar[float] = 0
+
+    @classmethod
+    def apply(cls, op: Op, arrays: tuple[Any, ...], params: dict[str, Any]) -> Any:
+        """What an op means for this type, when at least one of `arrays` is of it."""
+        raise NotImplementedError
+
+    @classmethod
+    def unary(cls, op: Op) -> Function:
+        """A faster `apply` for an op on one array without keywords."""
+        return lambda x: cls.apply(op, (x,), {})
+
+    @classmethod
+    def binary(cls, op: Op, left: type, right: type) -> Function:
+        """A faster `apply` for an op on two arrays without keywords."""
+        return lambda x, y: cls.apply(op, (x, y), {})
+
+
+class Op:
+    """One declared operation.
+
+    Attributes
+    ----------
+    name : str
+    inputs : tuple of str
+        The names of the array arguments; a single starred name for a sequence of them.
+    rules : dict of str to callable
+        The derivative rule of each differentiable input.
+    forward : callable or None
+        `forward(primals, tangents, out, params)` gives the output's tangent.
+    holomorphic : bool
+        Whether the rules are conjugated for complex cotangents. Rules that already give the
+        conjugate Wirtinger derivative say False.
+    batch : str or callable
+        How to run the op over a hidden leading axis: a name in `ops.batching`, or a function.
+    """
+
+    def __init__(
+        self,
+        name: str,
+        inputs: tuple[str, ...],
+        *,
+        compute: Function | None = None,
+        rules: dict[str, Rule] | None = None,
+        holomorphic: bool = True,
+        batch: str | Function = "none",
+        multiple: bool = False,
+    ) -> None:
+        self.name = name
+        self.inputs = tuple(n.lstrip("*") for n in inputs)
+        self.variadic = inputs[-1].startswith("*")
+        self.compute = compute
+        self.rules = rules or {}
+        self.holomorphic = holomorphic
+        self.batch = batch
+        self.multiple = multiple
+        self.forward: Callable[..., Any] | None = None
+        self.function: Function
+        self._pullbacks: dict[tuple[int, ...], Pullback | None] = {}
+        self._kernels: dict[tuple[type, ...], Function] = {}
+
+    def kernel(self, types: tuple[type, ...]) -> Function:
+        """The function that computes the op on plain arrays of these types."""
+        found = self._kernels.get(types)
+        if found is None:
+            backend = common_backend(types)
+            if self.name in backend.kernels:
+                found = backend.kernels[self.name]
+            elif self.compute is not None:
+                found = functools.partial(self.compute, backend.xp)
+            else:
+                found = getattr(backend.xp, self.name)
+            self._kernels[types] = found
+        return found
+
+    def pullback(self, positions: tuple[int, ...]) -> Pullback | None:
+        """How cotangents get back to the inputs at `positions`; None if none has a rule."""
+        try:
+            return self._pullbacks[positions]
+        except KeyError:
+            usable = tuple(p for p in positions if self.input_name(p) in self.rules)
+            made = Pullback(self, usable) if usable else None
+            self._pullbacks[positions] = made
+            return made
+
+    def input_name(self, position: int) -> str:
+        """The name of the input at a position; the starred one takes all that follow."""
+        return self.inputs[min(position, len(self.inputs) - 1)]
+
+    def expression(self, name: str) -> str:
+        """Where a name in a rule comes from, as an expression over `arrays`, `out`, `params`."""
+        if name in ("g", "gs", "out"):
+            return name
+        if name in self.inputs:
+            position = self.inputs.index(name)
+            starred = self.variadic and position == len(self.inputs) - 1
+            return f"arrays[{position}:]" if starred else f"arrays[{position}]"
+        if name == "shapes":
+            return "[a.shape for a in arrays]"
+        for suffix in ("_shape", "_dtype", "_device"):
+            if name.endswith(suffix) and name.removesuffix(suffix) in self.inputs:
+                return f"{self.expression(name.removesuffix(suffix))}.{suffix[1:]}"
+        return f"params[{name!r}]"
+
+
+class Pullback:
+    """What one application of an op keeps, and how cotangents get back through it.
+
+    There is one for each choice of inputs that need gradients, so nothing is kept, and no rule is
+    run, for the sake of an input that needs none.
+    """
+
+    __slots__ = (
+        "arity",
+        "holomorphic",
+        "keep",
+        "keeps_arrays",
+        "kept",
+        "multiple",
+        "name",
+        "positions",
+        "rules",
+        "sources",
+    )
+
+    def __init__(self, op: Op, positions: tuple[int, ...]) -> None:
+        self.name = op.name
+        self.positions = positions
+        self.arity = max(len(op.inputs), *(p + 1 for p in positions), 0)
+        self.holomorphic = op.holomorphic
+        self.multiple = op.multiple
+        rules = [op.rules[op.input_name(p)] for p in positions]
+        self.kept = tuple(sorted({n for r in rules for n in parameters(r)} - {"g", "gs", "i"}))
+        # Where each kept value came from: an input's position, -1 for the output, None for
+        # anything that cannot carry a gradient.
+        fixed = op.inputs[:-1] if op.variadic else op.inputs
+        source = {name: position for position, name in enumerate(fixed)} | {"out": -1}
+        self.sources = tuple(source.get(name) for name in self.kept)
+        self.keeps_arrays = any(n == "out" or n in op.inputs for n in self.kept)
+        values = "".join(op.expression(n) + ", " for n in self.kept)
+        self.keep: Function = eval(f"lambda arrays, out, params: ({values})")
+        self.rules = tuple(
+            _positional(rule, self.kept, position)
+            for rule, position in zip(rules, positions, strict=True)
+        )
+
+
+def parameters(rule: Rule) -> tuple[str, ...]:
+    """The names of a rule's parameters, in order."""
+    return tuple(inspect.signature(rule).parameters)
+
+
+def _positional(rule: Rule, kept: tuple[str, ...], position: int) -> Rule:
+    """`rule` as a function of the cotangent and of everything in `kept`, by position."""
+    takes = parameters(rule)
+    if takes[1:] == kept and takes[0] in ("g", "gs"):
+        return rule
+    first = "gs" if "gs" in takes else "g"
+    call = ", ".join(str(position) if n == "i" else n for n in takes)
+    return eval(f"lambda {', '.join((first, *kept))}: rule({call})", {"rule": rule})  # type: ignore[no-any-return]
+
+
+# --- forward rules -----------------------------------------------------------------------------
+
+
+def _sum_of_rules(op: Op) -> Callable[..., Any]:
+    """Elementwise: the Jacobian is diagonal, so the reverse rules serve forwards too."""
+    rules = {}
+    for name, rule in op.rules.items():
+        call = ", ".join(op.expression(n) for n in parameters(rule))
+        source = f"lambda g, arrays, out, params: rule({call})"
+        rules[op.inputs.index(name)] = eval(source, {"rule": rule})
+
+    def forward(primals: Any, tangents: Any, out: Any, params: Any) -> Any:
+        terms = [
+            rules[i](t, primals, out, params)
+            for i, t in enumerate(tangents)
+            if t is not None and i in rules
+        ]
+        return functools.reduce(lambda a, b: a + b, terms) if terms else None
+
+    return forward
+
+
+def _replacing(op: Op) -> Callable[..., Any]:
+    """Linear in each input separately: put in the tangents one at a time."""
+
+    def forward(primals: Any, tangents: Any, out: Any, params: Any) -> Any:
+        terms = [
+            op.function(*primals[:i], t, *primals[i + 1 :], **params)
+            for i, t in enumerate(tangents)
+            if t is not None
+        ]
+        return functools.reduce(lambda a, b: a + b, terms)
+
+    return forward
+
+
+def _on_tangents(op: Op) -> Callable[..., Any]:
+    """Linear in its differentiable inputs together: the op itself, on the tangents."""
+
+    def forward(primals: Any, tangents: Any, out: Any, params: Any) -> Any:
+        full = []
+        for i, (primal, tangent) in enumerate(zip(primals, tangents, strict=True)):
+            if op.input_name(i) not in op.rules:
+                full.append(primal)
+            else:
+                full.append(_zero(primal) if tangent is None else tangent)
+        return op.function(*full, **params)
+
+    return forward
+
+
+def _named(op: Op, jvp: Rule) -> Callable[..., Any]:
+    """A forward rule written out: `t` (of the first input), or `t_x` for an input `x`."""
+    takes = parameters(jvp)
+    fixed = op.inputs[:-1] if op.variadic else op.inputs
+    tangent_of = {f"t_{n}": i for i, n in enumerate(fixed)} | {"t": 0}
+    arguments = ", ".join(
+        f"tangents[{tangent_of[n]}]" if n in tangent_of else op.expression(n) for n in takes
+    )
+    call = eval(f"lambda arrays, tangents, out, params: jvp({arguments})", {"jvp": jvp})
+
+    def forward(primals: Any, tangents: Any, out: Any, params: Any) -> Any:
+        tangents = [
+            _zero(p) if t is None else t for p, t in zip(primals, tangents, strict=True)
+        ]
+        return call(primals, tangents, out, params)
+
+    return forward
+
+
+def _zero(x: Any) -> Any:
+    """The zero tangent of an array or number."""
+    return zeros_like(x) if hasattr(x, "dtype") else 0.0
+
+
+# --- declarations ------------------------------------------------------------------------------
+
+
+def declare(
+    name: str,
+    *inputs: str,
+    compute: Function | None = None,
+    vjp: Rule | None = None,
+    jvp: Rule | None = None,
+    linear: bool | str = False,
+    holomorphic: bool = True,
+    batch: str | Function = "none",
+    multiple: bool = False,
+    **vjps: Rule,
+) -> Function:
+    """Declare an op in general form, and return the function that runs it.
+
+    Parameters
+    ----------
+    name : str
+        The name of the backend's function that computes the op, unless `compute` does.
+    *inputs : str
+        The names of the array arguments; ``"*arrays"`` for any number of them. Everything that
+        is not an array is passed by keyword.
+    compute : callable, optional
+        `compute(xp, *arrays, **keywords)`, for what the standard's namespace `xp` does not have.
+    vjp, vjp_<input> : callable, optional
+        The derivative rule of the only input, or of the input named.
+    jvp : callable, optional
+        The forward rule, where it does not follow from the reverse ones.
+    linear : bool or "each"
+        Whether the op is linear in its differentiable inputs, together or each by itself: then
+        the op is its own forward rule.
+    """
+    rules = {key.removeprefix("vjp_"): rule for key, rule in vjps.items()}
+    if vjp is not None:
+        rules[inputs[0].lstrip("*")] = vjp
+    unknown = rules.keys() - {n.lstrip("*") for n in inputs}
+    if unknown:
+        raise TypeError(f"{name}: a rule for {sorted(unknown)}, which are no inputs of it")
+    op = Op(
+        name,
+        inputs,
+        compute=compute,
+        rules=rules,
+        holomorphic=holomorphic and not (linear and linear != "each"),
+        batch=batch,
+        multiple=multiple,
+    )
+    if jvp is not None:
+        op.forward = _named(op, jvp)
+    elif linear:
+        op.forward = _replacing(op) if linear == "each" else _on_tangents(op)
+
+    def run(*arrays: Any, **params: Any) -> Any:
+        top: type[Array] | None = None
+        for array in arrays:
+            if isinstance(array, Array) and (top is None or array.level > top.level):
+                top = type(array)
+        if top is not None:
+            return top.apply(op, arrays, params)
+        return op.kernel(tuple(map(type, arrays)))(*arrays, **params)
+
+    return _function(op, run)
+
+
+def unary(
+    name: str,
+    d: Rule | None = None,
+    *,
+    vjp: Rule | None = None,
+    jvp: Rule | None = None,
+    holomorphic: bool = True,
+    compute: Function | None = None,
+) -> Function:
+    """Declare an elementwise function of one array by its derivative.
+
+    `d` gives the derivative at each element from `x` or `out`; `vjp` instead gives the product
+    with the cotangent, where that is shorter or more exact.
+    """
+    if d is not None:
+        vjp = _times(d)
+    op = Op(
+        name,
+        ("x",),
+        compute=compute,
+        rules={"x": vjp} if vjp else {},
+        holomorphic=holomorphic,
+        batch="elementwise",
+    )
+    if jvp is not None:
+        op.forward = _named(op, jvp)
+    elif vjp is not None:
+        op.forward = _sum_of_rules(op)
+    table = _Unary(op)
+
+    def run(x: Any, /) -> Any:
+        return table[type(x)](x)
+
+    return _function(op, run)
+
+
+def binary(
+    name: str,
+    dx: Rule | None = None,
+    dy: Rule | None = None,
+    *,
+    vjp_x: Rule | None = None,
+    vjp_y: Rule | None = None,
+    compute: Function | None = None,
+) -> Function:
+    """Declare an elementwise function of two arrays that broadcast, by its derivatives."""
+    vjp_x = _times(dx) if dx is not None else vjp_x
+    vjp_y = _times(dy) if dy is not None else vjp_y
+    rules = {n: rule for n, rule in (("x", vjp_x), ("y", vjp_y)) if rule is not None}
+    op = Op(name, ("x", "y"), compute=compute, rules=rules, batch="elementwise")
+    if rules:
+        op.forward = _sum_of_rules(op)
+    table = _Binary(op)
+
+    def run(x: Any, y: Any, /) -> Any:
+        return table[type(x)][type(y)](x, y)
+
+    def operator(x: Any, y: Any, /) -> Any:
+        try:
+            found = table[type(x)][type(y)]
+        except UnsupportedOperand:
+            return NotImplemented
+        return found(x, y)
+
+    def reflected(x: Any, y: Any, /) -> Any:
+        try:
+            found = table[type(y)][type(x)]
+        except UnsupportedOperand:
+            return NotImplemented
+        return found(y, x)
+
+    function = _function(op, run)
+    function.operator = operator  # type: ignore[attr-defined]
+    function.reflected = reflected  # type: ignore[attr-defined]
+    return function
+
+
+def constant(
+    name: str, *inputs: str, batch: str | Function = "elementwise", compute: Function | None = None
+) -> Function:
+    """Declare an op that has no derivative: its result never requires gradients."""
+    if batch == "elementwise" and inputs == ("x",):
+        return unary(name, compute=compute)
+    if batch == "elementwise" and inputs == ("x", "y"):
+        return binary(name, compute=compute)
+    return declare(name, *inputs, batch=batch, compute=compute)
+
+
+def _times(d: Rule) -> Rule:
+    """The rule that multiplies the cotangent by the derivative `d`."""
+    names = ", ".join(parameters(d))
+    return eval(f"lambda g, {names}: g * d({names})", {"d": d})  # type: ignore[no-any-return]
+
+
+def _function(op: Op, run: Any) -> Function:
+    """Make `run` the function of `op`."""
+    run.op = op
+    run.__name__ = run.__qualname__ = op.name
+    op.function = run
+    return run  # type: ignore[no-any-return]
+
+
+# --- finding the code for a call ---------------------------------------------------------------
+
+
+class UnsupportedOperand(TypeError):
+    """An operand that no array library knows."""
+
+
+class _Unary(dict[type, Function]):
+    """For each type of argument, the function that runs the op."""
+
+    def __init__(self, op: Op) -> None:
+        self.op = op
+
+    def __missing__(self, kind: type) -> Function:
+        found = kind.unary(self.op) if issubclass(kind, Array) else self.op.kernel((kind,))
+        self[kind] = found
+        return found
+
+
+class _Binary(dict[type, "_Right"]):
+    """For each pair of types of arguments, the function that runs the op."""
+
+    def __init__(self, op: Op) -> None:
+        self.op = op
+
+    def __missing__(self, left: type) -> _Right:
+        found = self[left] = _Right(self.op, left)
+        return found
+
+
+class _Right(dict[type, Function]):
+    def __init__(self, op: Op, left: type) -> None:
+        self.op = op
+        self.left = left
+
+    def __missing__(self, right: type) -> Function:
+        kinds = [k for k in (self.left, right) if issubclass(k, Array)]
+        for k in (self.left, right):
+            if not issubclass(k, Array):
+                _check_operand(self.op, k)
+        if kinds:
+            found = max(kinds, key=lambda k: k.level).binary(self.op, self.left, right)
+        else:
+            found = self.op.kernel((self.left, right))
+        self[right] = found
+        return found
+
+
+def _check_operand(op: Op, kind: type) -> None:
+    try:
+        backend_of_type(kind)
+    except TypeError as error:
+        raise UnsupportedOperand(f"{op.name}: {error}") from None
+
+
+def zeros_like(x: Any) -> Any:
+    """Plain zeros with the shape, dtype and library of `x`."""
+    return backend_of(x).full(plain(x), x.shape, 0, x.dtype)
+
+
+def ones_like(x: Any) -> Any:
+    """Plain ones with the shape, dtype and library of `x`."""
+    return backend_of(x).full(plain(x), x.shape, 1, x.dtype)
+
+
+def plain(x: Any) -> Any:
+    """The array of the backend's own type under all transforms."""
+    while isinstance(x, Array):
+        x = x._array
+    return x

@@ -1,0 +1,322 @@
+"""Sums, products, extremes and moments over axes, and the running ones."""
+
+from __future__ import annotations
+
+import builtins
+import math
+from typing import Any
+
+from ..backends import backend_of
+from .axes import count, kept, many_axes, one_axis
+from .elementwise import conj, equal, real, where
+from .op import constant, declare, ones_like, plain, zeros_like
+from .shape import _broadcast_to, _permute_dims, _reshape, astype, concat, flip, ravel
+
+Axes = tuple[int, ...] | None
+
+
+def _spread(g: Any, shape: tuple[int, ...], axis: Axes, keepdims: bool) -> Any:
+    """A reduction's cotangent (or result), repeated over what was reduced."""
+    return _broadcast_to(_keep(g, shape, axis, keepdims), shape=shape)
+
+
+def _keep(g: Any, shape: tuple[int, ...], axis: Axes, keepdims: bool) -> Any:
+    """A reduction's cotangent (or result) with the reduced axes at length one."""
+    return g if keepdims or g.shape == () else _reshape(g, shape=kept(shape, axis))
+
+
+_sum = declare(
+    "sum",
+    "x",
+    vjp=lambda g, x_shape, axis, keepdims: _spread(g, x_shape, axis, keepdims),
+    linear=True,
+    batch="axis",
+)
+_mean = declare(
+    "mean",
+    "x",
+    vjp=lambda g, x_shape, axis, keepdims: _spread(
+        g / _count(x_shape, axis), x_shape, axis, keepdims
+    ),
+    linear=True,
+    batch="axis",
+)
+
+
+def _count(shape: tuple[int, ...], axis: Axes) -> float:
+    """The number of elements averaged; NaN for none."""
+    return count(shape, axis) or math.nan
+
+
+def _var_vjp(g: Any, x: Any, axis: Axes, keepdims: bool, correction: float) -> Any:
+    weight = 2 / _freedom(x.shape, axis, correction)
+    return _keep(g, x.shape, axis, keepdims) * weight * _centred(x, axis)
+
+
+def _var_jvp(t: Any, x: Any, axis: Axes, keepdims: bool, correction: float) -> Any:
+    weight = 2 / _freedom(x.shape, axis, correction)
+    return _sum(real(t * conj(_centred(x, axis))), axis=axis, keepdims=keepdims) * weight
+
+
+def _centred(x: Any, axis: Axes) -> Any:
+    return x - _mean(x, axis=axis, keepdims=True)
+
+
+def _freedom(shape: tuple[int, ...], axis: Axes, correction: float) -> float:
+    """Degrees of freedom; NaN where there are none left."""
+    n = count(shape, axis) - correction
+    return n if n > 0 else math.nan
+
+
+# The variance of complex numbers is real: not holomorphic.
+_var = declare("var", "x", vjp=_var_vjp, jvp=_var_jvp, holomorphic=False, batch="axis")
+
+
+def _half_over(g: Any, out: Any) -> Any:
+    """`g / (2 out)`, zero where `out` is: the flat convention of torch at a constant input."""
+    return where(equal(out, 0), 0, g / (2 * out))
+
+
+_std = declare(
+    "std",
+    "x",
+    vjp=lambda g, x, out, axis, keepdims, correction: _var_vjp(
+        _half_over(g, out), x, axis, keepdims, correction
+    ),
+    jvp=lambda t, x, out, axis, keepdims, correction: _half_over(
+        _var_jvp(t, x, axis, keepdims, correction), out
+    ),
+    holomorphic=False,
+    batch="axis",
+)
+
+
+def _shares(x: Any, out: Any, axis: Axes, keepdims: bool) -> Any:
+    """For an extreme: each element's share in it, equal among ties."""
+    hits = astype(equal(x, _keep(out, x.shape, axis, keepdims)), x.dtype)
+    return hits / _sum(hits, axis=axis, keepdims=True)
+
+
+def _extreme(name: str) -> Any:
+    return declare(
+        name,
+        "x",
+        vjp=lambda g, x, out, axis, keepdims: _keep(g, x.shape, axis, keepdims)
+        * _shares(x, out, axis, keepdims),
+        jvp=lambda t, x, out, axis, keepdims: _sum(
+            t * _shares(x, out, axis, keepdims), axis=axis, keepdims=keepdims
+        ),
+        batch="axis",
+    )
+
+
+_max = _extreme("max")
+_min = _extreme("min")
+
+_all = constant("all", "x", batch="axis")
+_any = constant("any", "x", batch="axis")
+_argmax = constant("argmax", "x", batch="axis")
+_argmin = constant("argmin", "x", batch="axis")
+_count_nonzero = constant("count_nonzero", "x", batch="axis")
+
+# --- products: no division, so that zeros are no special case ------------------------------------
+
+
+def _shifted(x: Any, by: int, axis: int, fill: Any) -> Any:
+    """`x` moved along an axis towards its end (or start, if `by` is negative), filled up."""
+    n = x.shape[axis]
+    keep = slice(0, n - by) if by > 0 else slice(-by, n)
+    part = x[(slice(None),) * axis + (keep,)]
+    pad = fill(x[(slice(None),) * axis + (slice(0, builtins.min(abs(by), n)),)])
+    return concat((pad, part) if by > 0 else (part, pad), axis=axis)
+
+
+def _recurrence(a: Any, b: Any, axis: int) -> Any:
+    """The sequence ``s[k] = b[k] + a[k] * s[k - 1]``, by doubling: log n steps, no division."""
+    step, n = 1, b.shape[axis]
+    while step < n:
+        b = b + a * _shifted(b, step, axis, zeros_like)
+        a = a * _shifted(a, step, axis, ones_like)
+        step *= 2
+    return b
+
+
+def _before(x: Any, axis: int) -> Any:
+    """The product of all elements before each."""
+    return _shifted(_cumulative_prod(x, axis=axis), 1, axis, ones_like)
+
+
+def _cumulative_prod_vjp(g: Any, x: Any, axis: int) -> Any:
+    # The sum over k >= i of g[k] times the product of x[i+1..k], as a recurrence from the end.
+    after = _shifted(x, -1, axis, ones_like)
+    sums = flip(_recurrence(flip(after, axis=axis), flip(g, axis=axis), axis), axis=axis)
+    return sums * _before(x, axis)
+
+
+_cumulative_sum = declare(
+    "cumulative_sum",
+    "x",
+    vjp=lambda g, axis: flip(_cumulative_sum(flip(g, axis=axis), axis=axis), axis=axis),
+    linear=True,
+    batch="axis",
+)
+_cumulative_prod = declare(
+    "cumulative_prod",
+    "x",
+    vjp=_cumulative_prod_vjp,
+    jvp=lambda t, x, axis: _recurrence(x, t * _before(x, axis), axis),
+    batch="axis",
+)
+
+
+def _others(x: Any, axis: Axes) -> Any:
+    """The product of all other elements along the reduced axes, for each."""
+    axes = tuple(range(x.ndim)) if axis is None else axis
+    rest = tuple(i for i in range(x.ndim) if i not in axes)
+    order = rest + axes
+    moved = _permute_dims(x, axes=order)
+    lines = _reshape(moved, shape=(*moved.shape[: len(rest)], count(x.shape, axes)))
+    last = len(rest)
+    backwards = flip(_before(flip(lines, axis=last), last), axis=last)
+    products = _reshape(_before(lines, last) * backwards, shape=moved.shape)
+    return _permute_dims(products, axes=tuple(sorted(range(x.ndim), key=order.__getitem__)))
+
+
+_prod = declare(
+    "prod",
+    "x",
+    vjp=lambda g, x, axis, keepdims: _keep(g, x.shape, axis, keepdims) * _others(x, axis),
+    jvp=lambda t, x, axis, keepdims: _sum(t * _others(x, axis), axis=axis, keepdims=keepdims),
+    batch="axis",
+)
+
+# --- the public functions ------------------------------------------------------------------------
+
+
+def sum(x: Any, /, *, axis: Any = None, dtype: Any = None, keepdims: bool = False) -> Any:
+    """Add up the elements, over all axes or some.
+
+    Examples
+    --------
+    >>> import arraygrad as ag
+    >>> x = ag.tensor([[1.0, 2.0], [3.0, 4.0]], requires_grad=True)
+    >>> ag.grad(ag.sum(x, axis=0) @ ag.tensor([1.0, 10.0]), x)
+    tensor([[ 1., 10.],
+            [ 1., 10.]])
+    """
+    return _sum(_cast(x, dtype), axis=many_axes(axis, x.ndim), keepdims=keepdims)
+
+
+def prod(x: Any, /, *, axis: Any = None, dtype: Any = None, keepdims: bool = False) -> Any:
+    """Multiply the elements together. The gradient is exact also where some are zero.
+
+    Examples
+    --------
+    >>> import arraygrad as ag
+    >>> x = ag.tensor([0.0, 2.0, 3.0], requires_grad=True)
+    >>> ag.grad(ag.prod(x), x)
+    tensor([6., 0., 0.])
+    """
+    return _prod(_cast(x, dtype), axis=many_axes(axis, x.ndim), keepdims=keepdims)
+
+
+def mean(x: Any, /, *, axis: Any = None, keepdims: bool = False) -> Any:
+    """The arithmetic mean."""
+    return _mean(x, axis=many_axes(axis, x.ndim), keepdims=keepdims)
+
+
+def var(x: Any, /, *, axis: Any = None, correction: float = 0.0, keepdims: bool = False) -> Any:
+    """The variance, with ``n - correction`` in the denominator."""
+    return _var(x, axis=many_axes(axis, x.ndim), correction=correction, keepdims=keepdims)
+
+
+def std(x: Any, /, *, axis: Any = None, correction: float = 0.0, keepdims: bool = False) -> Any:
+    """The standard deviation: the root of the variance. Its gradient is zero where it is zero."""
+    return _std(x, axis=many_axes(axis, x.ndim), correction=correction, keepdims=keepdims)
+
+
+def max(x: Any, /, *, axis: Any = None, keepdims: bool = False) -> Any:
+    """The largest element. Ties share the gradient evenly.
+
+    Examples
+    --------
+    >>> import arraygrad as ag
+    >>> x = ag.tensor([1.0, 3.0, 3.0], requires_grad=True)
+    >>> ag.grad(ag.max(x), x)
+    tensor([0. , 0.5, 0.5])
+    """
+    return _max(x, axis=many_axes(axis, x.ndim), keepdims=keepdims)
+
+
+def min(x: Any, /, *, axis: Any = None, keepdims: bool = False) -> Any:
+    """The smallest element. Ties share the gradient evenly."""
+    return _min(x, axis=many_axes(axis, x.ndim), keepdims=keepdims)
+
+
+def all(x: Any, /, *, axis: Any = None, keepdims: bool = False) -> Any:
+    """Whether all elements are true (not zero)."""
+    return _all(x, axis=many_axes(axis, x.ndim), keepdims=keepdims)
+
+
+def any(x: Any, /, *, axis: Any = None, keepdims: bool = False) -> Any:
+    """Whether any element is true (not zero)."""
+    return _any(x, axis=many_axes(axis, x.ndim), keepdims=keepdims)
+
+
+def count_nonzero(x: Any, /, *, axis: Any = None, keepdims: bool = False) -> Any:
+    """How many elements are not zero."""
+    return _count_nonzero(x, axis=many_axes(axis, x.ndim), keepdims=keepdims)
+
+
+def argmax(x: Any, /, *, axis: int | None = None, keepdims: bool = False) -> Any:
+    """Where the largest element is: the first place, if there are several."""
+    return _along(_argmax, x, axis, keepdims)
+
+
+def argmin(x: Any, /, *, axis: int | None = None, keepdims: bool = False) -> Any:
+    """Where the smallest element is: the first place, if there are several."""
+    return _along(_argmin, x, axis, keepdims)
+
+
+def _along(op: Any, x: Any, axis: int | None, keepdims: bool) -> Any:
+    if axis is None:
+        found = op(ravel(x), axis=0, keepdims=False)
+        return _reshape(found, shape=(1,) * x.ndim) if keepdims else found
+    return op(x, axis=one_axis(axis, x.ndim), keepdims=keepdims)
+
+
+def cumulative_sum(
+    x: Any, /, *, axis: int | None = None, dtype: Any = None, include_initial: bool = False
+) -> Any:
+    """The running sum along an axis."""
+    x, axis = _one_line(_cast(x, dtype), axis)
+    return _with_initial(_cumulative_sum(x, axis=axis), axis, zeros_like, include_initial)
+
+
+def cumulative_prod(
+    x: Any, /, *, axis: int | None = None, dtype: Any = None, include_initial: bool = False
+) -> Any:
+    """The running product along an axis. The gradient is exact also where there are zeros."""
+    x, axis = _one_line(_cast(x, dtype), axis)
+    return _with_initial(_cumulative_prod(x, axis=axis), axis, ones_like, include_initial)
+
+
+def _one_line(x: Any, axis: int | None) -> tuple[Any, int]:
+    if axis is None:
+        if x.ndim > 1:
+            raise ValueError("axis must be given for an array of more than one dimension")
+        return (ravel(x), 0) if x.ndim == 0 else (x, 0)
+    return x, one_axis(axis, x.ndim)
+
+
+def _with_initial(out: Any, axis: int, fill: Any, include: bool) -> Any:
+    if not include:
+        return out
+    shape = list(out.shape)
+    shape[axis] = 1
+    first = backend_of(out).full(plain(out), tuple(shape), 0, out.dtype)
+    return concat((fill(first), out), axis=axis)
+
+
+def _cast(x: Any, dtype: Any) -> Any:
+    return x if dtype is None else astype(x, dtype, copy=False)

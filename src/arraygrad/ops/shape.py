@@ -1,0 +1,345 @@
+"""Rearranging elements without computing on them. All of it is linear."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from ..backends import backend_of
+from .axes import many_axes, one_axis, shape_tuple
+from .op import constant, declare, zeros_like
+
+_reshape = declare(
+    "reshape",
+    "x",
+    vjp=lambda g, x_shape: _reshape(g, shape=x_shape),
+    linear=True,
+    batch="shape",
+)
+_permute_dims = declare(
+    "permute_dims",
+    "x",
+    vjp=lambda g, axes: _permute_dims(g, axes=_inverse(axes)),
+    linear=True,
+    batch="permute",
+)
+# The engine sums over broadcast axes, so the rule has nothing left to do.
+_broadcast_to = declare("broadcast_to", "x", vjp=lambda g: g, linear=True, batch="broadcast")
+_flip = declare(
+    "flip", "x", vjp=lambda g, axis: _flip(g, axis=axis), linear=True, batch="axis"
+)
+_roll = declare(
+    "roll",
+    "x",
+    vjp=lambda g, shift, axis: _roll(g, shift=tuple(-s for s in shift), axis=axis),
+    linear=True,
+    batch="axis",
+)
+_concat = declare(
+    "concat",
+    "*arrays",
+    compute=lambda xp, *arrays, axis: xp.concat(arrays, axis=axis),
+    vjp=lambda g, i, shapes, axis: _piece(g, i, shapes, axis),
+    linear=True,
+    batch="sequence",
+)
+_stack = declare(
+    "stack",
+    "*arrays",
+    compute=lambda xp, *arrays, axis: xp.stack(arrays, axis=axis),
+    vjp=lambda g, i, axis: g[(slice(None),) * axis + (i,)],
+    linear=True,
+    batch="sequence",
+)
+_unstack = declare(
+    "unstack",
+    "x",
+    compute=lambda xp, x, axis: tuple(
+        x[(slice(None),) * axis + (i,)] for i in range(x.shape[axis])
+    ),
+    vjp=lambda gs, axis: _stack(*_filled(gs), axis=axis),
+    linear=True,
+    batch="axis",
+    multiple=True,
+)
+_astype = declare(
+    "astype",
+    "x",
+    compute=lambda xp, x, dtype, copy: xp.astype(x, dtype, copy=copy),
+    vjp=lambda g: g,  # the engine casts it back
+    linear=True,
+    batch="elementwise",
+)
+_to_integers = constant(
+    "astype",
+    "x",
+    compute=lambda xp, x, dtype, copy: xp.astype(x, dtype, copy=copy),
+    batch="plain",
+)
+copy = declare(
+    "copy",
+    "x",
+    compute=lambda xp, x: xp.asarray(x, copy=True),
+    vjp=lambda g: g,
+    linear=True,
+    batch="elementwise",
+)
+_to_device = declare(
+    "to_device",
+    "x",
+    compute=lambda xp, x, device, stream: _array_to_device(x, device, stream),
+    vjp=lambda g, x_device: _to_device(g, device=x_device, stream=None),
+    linear=True,
+    batch="elementwise",
+)
+_tril = declare("tril", "x", vjp=lambda g, k: _tril(g, k=k), linear=True, batch="plain")
+_triu = declare("triu", "x", vjp=lambda g, k: _triu(g, k=k), linear=True, batch="plain")
+
+
+def _inverse(axes: tuple[int, ...]) -> tuple[int, ...]:
+    return tuple(sorted(range(len(axes)), key=axes.__getitem__))
+
+
+def _piece(g: Any, i: int, shapes: list[tuple[int, ...]], axis: int) -> Any:
+    """The part of a concatenation's cotangent that belongs to array `i`."""
+    start = sum(shape[axis] for shape in shapes[:i])
+    return g[(slice(None),) * axis + (slice(start, start + shapes[i][axis]),)]
+
+
+def _filled(gs: list[Any]) -> list[Any]:
+    """Cotangents of like outputs, with zeros for those that got none."""
+    zero = zeros_like(next(g for g in gs if g is not None))
+    return [zero if g is None else g for g in gs]
+
+
+def reshape(x: Any, /, shape: Any, *, copy: bool | None = None) -> Any:
+    """Give an array a new shape with the same elements in the same order.
+
+    One length may be -1: it is worked out from the others.
+
+    Examples
+    --------
+    >>> import arraygrad as ag
+    >>> ag.reshape(ag.tensor([1.0, 2.0, 3.0, 4.0]), (2, -1))
+    tensor([[1., 2.],
+            [3., 4.]])
+    """
+    wanted = shape_tuple(shape)
+    if -1 in wanted:
+        rest = math.prod(n for n in wanted if n != -1)
+        if wanted.count(-1) > 1 or rest == 0 or x.size % rest:
+            raise ValueError(f"cannot reshape an array of shape {x.shape} into {wanted}")
+        wanted = tuple(x.size // rest if n == -1 else n for n in wanted)
+    elif math.prod(wanted) != x.size or any(n < 0 for n in wanted):
+        raise ValueError(f"cannot reshape an array of shape {x.shape} into {wanted}")
+    if copy is None:
+        return _reshape(x, shape=wanted)
+    return _reshape(x, shape=wanted, copy=copy)
+
+
+def permute_dims(x: Any, /, axes: Any) -> Any:
+    """Reorder the axes of an array.
+
+    Examples
+    --------
+    >>> import arraygrad as ag
+    >>> ag.permute_dims(ag.zeros((2, 3, 4)), (2, 0, 1)).shape
+    (4, 2, 3)
+    """
+    order = tuple(one_axis(a, x.ndim, "axes") for a in axes)
+    if sorted(order) != list(range(x.ndim)):
+        raise ValueError(f"axes must name each of the {x.ndim} axes once, got {tuple(axes)}")
+    return _permute_dims(x, axes=order)
+
+
+def matrix_transpose(x: Any, /) -> Any:
+    """Swap the last two axes."""
+    if x.ndim < 2:
+        raise ValueError(f"matrix_transpose needs at least 2 dimensions, got shape {x.shape}")
+    return _permute_dims(x, axes=(*range(x.ndim - 2), x.ndim - 1, x.ndim - 2))
+
+
+def moveaxis(x: Any, source: Any, destination: Any, /) -> Any:
+    """Move axes to new positions; the others keep their order."""
+    sources = many_axes(source, x.ndim, "source") or ()
+    destinations = many_axes(destination, x.ndim, "destination") or ()
+    if len(sources) != len(destinations):
+        raise ValueError("source and destination must name the same number of axes")
+    order = [a for a in range(x.ndim) if a not in sources]
+    for place, axis in sorted(zip(destinations, sources, strict=True)):
+        order.insert(place, axis)
+    return _permute_dims(x, axes=tuple(order))
+
+
+def swapaxes(x: Any, axis1: int, axis2: int, /) -> Any:
+    """Exchange two axes."""
+    a, b = one_axis(axis1, x.ndim, "axis1"), one_axis(axis2, x.ndim, "axis2")
+    order = list(range(x.ndim))
+    order[a], order[b] = b, a
+    return _permute_dims(x, axes=tuple(order))
+
+
+def expand_dims(x: Any, /, *, axis: Any = 0) -> Any:
+    """Insert axes of length one at the positions `axis` of the result."""
+    places = axis if isinstance(axis, tuple | list) else (axis,)
+    ndim = x.ndim + len(places)
+    found = many_axes(tuple(places), ndim)
+    rest = iter(x.shape)
+    return _reshape(x, shape=tuple(1 if i in (found or ()) else next(rest) for i in range(ndim)))
+
+
+def squeeze(x: Any, /, axis: Any = None) -> Any:
+    """Drop axes of length one: those named, or all of them."""
+    if axis is None:
+        return _reshape(x, shape=tuple(n for n in x.shape if n != 1))
+    dropped = many_axes(axis, x.ndim) or ()
+    for a in dropped:
+        if x.shape[a] != 1:
+            raise ValueError(f"cannot squeeze axis {a} of length {x.shape[a]}")
+    return _reshape(x, shape=tuple(n for i, n in enumerate(x.shape) if i not in dropped))
+
+
+def ravel(x: Any, /) -> Any:
+    """All elements in one axis."""
+    return _reshape(x, shape=(x.size,))
+
+
+def flatten(x: Any, /, start_axis: int = 0, end_axis: int = -1) -> Any:
+    """Merge the axes from `start_axis` to `end_axis` into one."""
+    if x.ndim == 0:
+        return _reshape(x, shape=(1,))
+    first, last = one_axis(start_axis, x.ndim), one_axis(end_axis, x.ndim)
+    merged = math.prod(x.shape[first : last + 1])
+    return _reshape(x, shape=(*x.shape[:first], merged, *x.shape[last + 1 :]))
+
+
+def broadcast_to(x: Any, /, shape: Any) -> Any:
+    """Repeat an array along new axes and axes of length one, without copying it."""
+    wanted = shape_tuple(shape)
+    return x if x.shape == wanted else _broadcast_to(x, shape=wanted)
+
+
+def broadcast_shapes(*shapes: tuple[int, ...]) -> tuple[int, ...]:
+    """The shape that arrays of the given shapes have when they are combined."""
+    ndim = max(map(len, shapes), default=0)
+    result = [1] * ndim
+    for shape in shapes:
+        for i, n in enumerate(shape, ndim - len(shape)):
+            if n != 1 and result[i] not in (1, n):
+                raise ValueError(f"shapes {', '.join(map(str, shapes))} do not broadcast")
+            result[i] = n if n != 1 else result[i]
+    return tuple(result)
+
+
+def broadcast_arrays(*arrays: Any) -> tuple[Any, ...]:
+    """Broadcast arrays against each other."""
+    shape = broadcast_shapes(*(a.shape for a in arrays))
+    return tuple(broadcast_to(a, shape) for a in arrays)
+
+
+def flip(x: Any, /, *, axis: Any = None) -> Any:
+    """Reverse the order of elements along the given axes, or along all."""
+    return _flip(x, axis=tuple(range(x.ndim)) if axis is None else many_axes(axis, x.ndim))
+
+
+def roll(x: Any, /, shift: Any, *, axis: Any = None) -> Any:
+    """Shift elements along axes; what leaves at one end comes back at the other."""
+    if axis is None:
+        if isinstance(shift, tuple | list):
+            raise TypeError("shift must be an integer when axis is None")
+        return reshape(_roll(ravel(x), shift=(shift,), axis=(0,)), x.shape)
+    axes = tuple(one_axis(a, x.ndim) for a in (axis if isinstance(axis, tuple | list) else (axis,)))
+    shifts = tuple(shift) if isinstance(shift, tuple | list) else (shift,) * len(axes)
+    if len(shifts) != len(axes):
+        raise ValueError("shift and axis must have the same length")
+    return _roll(x, shift=shifts, axis=axes)
+
+
+def concat(arrays: Any, /, *, axis: int | None = 0) -> Any:
+    """Join arrays along an axis they have; None flattens them first."""
+    arrays = tuple(arrays)
+    if not arrays:
+        raise ValueError("arrays must not be empty")
+    if axis is None:
+        arrays, axis = tuple(ravel(a) for a in arrays), 0
+    return _concat(*arrays, axis=one_axis(axis, arrays[0].ndim))
+
+
+def stack(arrays: Any, /, *, axis: int = 0) -> Any:
+    """Join arrays along a new axis."""
+    arrays = tuple(arrays)
+    if not arrays:
+        raise ValueError("arrays must not be empty")
+    return _stack(*arrays, axis=one_axis(axis, arrays[0].ndim + 1))
+
+
+def unstack(x: Any, /, *, axis: int = 0) -> tuple[Any, ...]:
+    """Split an array into its slices along an axis."""
+    return tuple(_unstack(x, axis=one_axis(axis, x.ndim)))
+
+
+def tile(x: Any, repetitions: Any, /) -> Any:
+    """Repeat a whole array along each axis."""
+    counts = shape_tuple(repetitions)
+    ndim = max(len(counts), x.ndim)
+    counts = (1,) * (ndim - len(counts)) + counts
+    shape = (1,) * (ndim - x.ndim) + tuple(x.shape)
+    apart = tuple(n for size in shape for n in (1, size))
+    repeated = tuple(n for pair in zip(counts, shape, strict=True) for n in pair)
+    merged = tuple(c * n for c, n in zip(counts, shape, strict=True))
+    return _reshape(broadcast_to(_reshape(x, shape=apart), repeated), shape=merged)
+
+
+def repeat(x: Any, repeats: Any, /, *, axis: int | None = None) -> Any:
+    """Repeat each element: the same number of times, or each its own number."""
+    if axis is None:
+        x, axis = ravel(x), 0
+    axis = one_axis(axis, x.ndim)
+    if hasattr(repeats, "__index__") and not getattr(repeats, "ndim", 0):
+        n = int(repeats)
+        shape = tuple(x.shape)
+        apart = _reshape(x, shape=(*shape[: axis + 1], 1, *shape[axis + 1 :]))
+        repeated = broadcast_to(apart, (*shape[: axis + 1], n, *shape[axis + 1 :]))
+        return _reshape(repeated, shape=(*shape[:axis], shape[axis] * n, *shape[axis + 1 :]))
+    from .indexing import take
+
+    counts = [int(n) for n in repeats]
+    if len(counts) == 1:
+        return repeat(x, counts[0], axis=axis)
+    if len(counts) != x.shape[axis]:
+        raise ValueError(f"repeats has length {len(counts)}, axis {axis} has {x.shape[axis]}")
+    places = [i for i, n in enumerate(counts) for _ in range(n)]
+    return take(x, backend_of(x).integers(x, places), axis=axis)
+
+
+def astype(x: Any, dtype: Any, /, *, copy: bool = True) -> Any:
+    """Convert to another dtype. A gradient comes back in the dtype of `x`."""
+    if not copy and x.dtype == dtype:
+        return x
+    to = backend_of(x).dtype(dtype)
+    if backend_of(x).kind(to) in "fc":
+        return _astype(x, dtype=to, copy=copy)
+    return _to_integers(x, dtype=to, copy=copy)
+
+
+def to_device(x: Any, device: Any, /, *, stream: Any = None) -> Any:
+    """Move an array to another device. Its gradient comes back to where it was."""
+    return _to_device(x, device=device, stream=stream)
+
+
+def _array_to_device(x: Any, device: Any, stream: Any) -> Any:
+    from array_api_compat import to_device
+
+    return to_device(x, device, stream=stream)
+
+
+def tril(x: Any, /, *, k: int = 0) -> Any:
+    """The lower triangle: zero above diagonal `k` of the last two axes."""
+    return _tril(x, k=k)
+
+
+def triu(x: Any, /, *, k: int = 0) -> Any:
+    """The upper triangle: zero below diagonal `k` of the last two axes."""
+    return _triu(x, k=k)
+
+

@@ -1,0 +1,475 @@
+"""`Tensor`: an array that records what is done with it, so that it can be differentiated."""
+
+from __future__ import annotations
+
+import functools
+import warnings
+import weakref
+from collections.abc import Callable
+from typing import Any, ClassVar
+
+import numpy as np
+
+from . import ops
+from .arrays.methods import ArrayMethods
+from .backends import backend_of
+from .errors import NoGradientError
+from .graph import (
+    INFERENCE,
+    Leaf,
+    Node,
+    RemovableHandle,
+    make_outputs,
+    public_edge,
+    recorder,
+)
+from .ops.op import Array, Function, Op
+
+
+class Tensor(ArrayMethods, Array):
+    """An array of any library, and the place of its value in the graph.
+
+    Made by `arraygrad.tensor` and `arraygrad.asarray`, and by every op on tensors.
+
+    A tensor that requires gradients is either a *leaf*, made by the user, or the result of an op,
+    in which case `grad_fn` is the node that stands for that op.
+    """
+
+    __slots__ = ("__weakref__", "_array", "_grad", "_leaf", "_node")
+    level: ClassVar[float] = 0.5
+    is_inference: ClassVar[bool] = False
+
+    def __init__(self, array: Any, node: Node | None = None) -> None:
+        self._array = array
+        self._node = node
+        self._grad: Tensor | None = None
+        self._leaf: Leaf | None = None
+
+    # --- ops on tensors: compute one level down, then record ---
+
+    @classmethod
+    def apply(cls, op: Op, arrays: tuple[Any, ...], params: dict[str, Any]) -> Any:
+        level = cls.level
+        ours = [isinstance(a, Tensor) and a.level == level for a in arrays]
+        raw = tuple([a._array if own else a for a, own in zip(arrays, ours, strict=True)])
+        out = op.function(*raw, **params)
+        make = recorder()
+        if make is None:
+            return cls._bare(out, op.multiple)
+        wanted = tuple(
+            i for i, own in enumerate(ours) if own and arrays[i]._node is not None
+        )
+        pullback = op.pullback(wanted) if wanted else None
+        base = tensor_type_at(level)
+        if pullback is None:
+            return tuple(map(base, out)) if op.multiple else base(out)
+        for source in pullback.sources:
+            if source is not None and source >= 0 and getattr(arrays[source], "is_inference", 0):
+                raise RuntimeError(
+                    f"{op.name} needs to save an inference tensor for its gradient, which is not "
+                    "possible: clone() it outside inference_mode first"
+                )
+        edges = tuple([arrays[p]._node for p in pullback.positions])
+        saved = pullback.keep(raw, out, params)
+        if not op.multiple:
+            return base(out, make(pullback, edges, saved, out.shape, out.dtype))
+        node = make(pullback, edges, saved, [o.shape for o in out], [o.dtype for o in out])
+        return tuple(map(base, out, make_outputs(node)))
+
+    @classmethod
+    def unary(cls, op: Op) -> Function:
+        pullback = op.pullback((0,))
+        if pullback is None or cls.is_inference:
+            return super().unary(op)
+        function, keep, bare = op.function, pullback.keep, cls._bare
+
+        def record(x: Tensor) -> Any:
+            array = x._array
+            out = function(array)
+            make = recorder()
+            if make is None:
+                return bare(out)
+            node = x._node
+            if node is None:
+                return cls(out)
+            saved = keep((array,), out, None)
+            return cls(out, make(pullback, (node,), saved, out.shape, out.dtype))
+
+        return record
+
+    @classmethod
+    def binary(cls, op: Op, left: type, right: type) -> Function:
+        both, first, second = op.pullback((0, 1)), op.pullback((0,)), op.pullback((1,))
+        if both is None or first is None or second is None or cls.is_inference:
+            return super().binary(op, left, right)
+        if left is cls and right is cls:
+            return cls._binary_both(op, both, first, second)
+        if left is not cls and issubclass(left, Tensor) and left.level == cls.level:
+            return super().binary(op, left, right)
+        if right is not cls and issubclass(right, Tensor) and right.level == cls.level:
+            return super().binary(op, left, right)
+        return cls._binary_one(op, first if left is cls else second, left is cls)
+
+    @classmethod
+    def _binary_both(cls, op: Op, both: Any, first: Any, second: Any) -> Function:
+        function, bare = op.function, cls._bare
+
+        def record(x: Tensor, y: Tensor) -> Any:
+            arrays = x._array, y._array
+            out = function(*arrays)
+            make = recorder()
+            if make is None:
+                return bare(out)
+            node_x, node_y = x._node, y._node
+            if node_x is not None:
+                if node_y is not None:
+                    pullback, edges = both, (node_x, node_y)
+                else:
+                    pullback, edges = first, (node_x,)
+            elif node_y is not None:
+                pullback, edges = second, (node_y,)
+            else:
+                return cls(out)
+            saved = pullback.keep(arrays, out, None)
+            return cls(out, make(pullback, edges, saved, out.shape, out.dtype))
+
+        return record
+
+    @classmethod
+    def _binary_one(cls, op: Op, pullback: Any, left: bool) -> Function:
+        """The other operand is a number, a plain array or an array of a lower level."""
+        function, keep, bare = op.function, pullback.keep, cls._bare
+
+        def record(x: Any, y: Any) -> Any:
+            arrays = (x._array, y) if left else (x, y._array)
+            out = function(*arrays)
+            make = recorder()
+            if make is None:
+                return bare(out)
+            node = (x if left else y)._node
+            if node is None:
+                return cls(out)
+            saved = keep(arrays, out, None)
+            return cls(out, make(pullback, (node,), saved, out.shape, out.dtype))
+
+        return record
+
+    @classmethod
+    def _bare(cls, out: Any, multiple: bool = False) -> Any:
+        """A result that is not recorded."""
+        made: type[Tensor] = tensor_type_at(cls.level)
+        if made is Tensor and INFERENCE.get():
+            made = InferenceTensor
+        return tuple(map(made, out)) if multiple else made(out)
+
+    # --- the plain array, and Python numbers ---
+
+    @property
+    def array(self) -> Any:
+        """The plain array: not a copy, and without its place in the graph."""
+        if isinstance(self._array, np.generic):
+            self._array = np.asarray(self._array)
+        return self._array
+
+    def numpy(self) -> Any:
+        """The values as a NumPy array. A tensor that requires gradients must be detached first."""
+        if self.requires_grad:
+            raise NoGradientError(
+                "numpy() on a tensor that requires gradients would cut it off from them: call "
+                "detach().numpy() if that is meant"
+            )
+        return backend_of(self).to_numpy(self.array)
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> Any:
+        if self.requires_grad:
+            raise NoGradientError(
+                "a tensor that requires gradients cannot become a NumPy array without losing "
+                "them: call detach() first, or use arraygrad's function of the same name"
+            )
+        if isinstance(self._array, Array):
+            raise TypeError(f"{type(self._array).__name__} has no plain values inside a transform")
+        return np.array(backend_of(self).to_numpy(self.array), dtype=dtype, copy=copy)
+
+    def item(self) -> Any:
+        """The only element as a Python number."""
+        if self.size != 1:
+            raise ValueError(f"item() is for tensors with one element, this one has {self.size}")
+        return ops.plain(self).item()
+
+    def tolist(self) -> Any:
+        """The values as nested lists of Python numbers."""
+        return backend_of(self).to_numpy(ops.plain(self)).tolist()
+
+    def _number(self, kind: type) -> Any:
+        if self.size != 1:
+            raise TypeError(
+                f"{kind.__name__}() is for tensors with one element, this one has {self.size}"
+            )
+        if isinstance(self._array, Array):
+            return kind(self._array)
+        return kind(self.item())
+
+    def __bool__(self) -> bool:
+        if self.size != 1:
+            raise ValueError(
+                f"the truth of a tensor with {self.size} elements is ambiguous: use any() or all()"
+            )
+        return bool(self._number(bool))
+
+    def __int__(self) -> int:
+        return int(self._number(int))
+
+    def __float__(self) -> float:
+        return float(self._number(float))
+
+    def __complex__(self) -> complex:
+        return complex(self._number(complex))
+
+    def __index__(self) -> int:
+        if self.ndim or backend_of(self).kind(self.dtype) not in "bi":
+            raise TypeError("only a 0-d tensor of integers can be used as an index")
+        return int(self._number(int))
+
+    # --- its place in the graph ---
+
+    @property
+    def requires_grad(self) -> bool:
+        """Whether ops on this tensor are recorded."""
+        return self._node is not None
+
+    @requires_grad.setter
+    def requires_grad(self, value: bool) -> None:
+        self.requires_grad_(value)
+
+    def requires_grad_(self, requires_grad: bool = True) -> Tensor:
+        """Start, or stop, recording what is done with this leaf. Returns the tensor itself."""
+        if not self.is_leaf:
+            raise RuntimeError(
+                "requires_grad can only be changed on a leaf; this tensor is the result of "
+                f"{self._node!r}: use detach() to get one that is cut off"
+            )
+        if not requires_grad:
+            self._node = None
+        elif self._node is None:
+            check_differentiable(self._array)
+            if self.is_inference:
+                raise RuntimeError(
+                    "an inference tensor cannot require gradients outside inference_mode: "
+                    "clone() it first"
+                )
+            if self._leaf is None:
+                self._leaf = Leaf(self)
+            self._node = self._leaf
+        return self
+
+    @property
+    def is_leaf(self) -> bool:
+        """Whether the tensor was made by the user rather than recorded as an op's result."""
+        return self._node is None or isinstance(self._node, Leaf)
+
+    @property
+    def grad_fn(self) -> Node | None:
+        """The node of the op that made this tensor; None for a leaf."""
+        if self._node is None or isinstance(self._node, Leaf):
+            return None
+        return public_edge(self._node).node
+
+    @property
+    def output_nr(self) -> int:
+        """Which of its op's outputs this tensor is."""
+        return 0 if self._node is None else public_edge(self._node).output_nr
+
+    @property
+    def grad(self) -> Tensor | None:
+        """The gradient that `backward()` accumulated; None before."""
+        if self._grad is None and not self.is_leaf and not self.retains_grad:
+            warnings.warn(
+                "the .grad of a tensor that is not a leaf is not kept by backward(): call "
+                "retain_grad() on it first, or use grad()",
+                stacklevel=2,
+            )
+        return self._grad
+
+    @grad.setter
+    def grad(self, value: Tensor | None) -> None:
+        if value is None:
+            self._grad = None
+            return
+        if not isinstance(value, Tensor):
+            raise TypeError(f"grad must be a Tensor or None, not {type(value).__name__}")
+        if value is self:
+            raise RuntimeError("a tensor cannot be its own gradient")
+        if value.shape != self.shape or value.dtype != self.dtype:
+            raise RuntimeError(
+                f"grad has shape {value.shape} and dtype {value.dtype}, but the tensor has shape "
+                f"{self.shape} and dtype {self.dtype}"
+            )
+        self._grad = value
+
+    def retain_grad(self) -> None:
+        """Have `backward()` keep this tensor's gradient in `.grad` although it is no leaf."""
+        if self._node is None:
+            raise NoGradientError("retain_grad() needs a tensor that requires gradients")
+        if not self.is_leaf:
+            self._node.extra().retained = weakref.ref(self)
+
+    @property
+    def retains_grad(self) -> bool:
+        """Whether `retain_grad()` was called on this tensor that is not a leaf."""
+        extras = None if self._node is None else self._node.extras
+        return extras is not None and extras.retained is not None
+
+    def backward(
+        self,
+        gradient: Any = None,
+        retain_graph: bool | None = None,
+        create_graph: bool = False,
+        inputs: Any = None,
+    ) -> None:
+        """Add the gradients of this tensor to the `.grad` of the leaves. See `autograd.backward`.
+
+        Examples
+        --------
+        >>> import arraygrad as ag
+        >>> x = ag.tensor([1.0, 2.0], requires_grad=True)
+        >>> (x * x).sum().backward()
+        >>> x.grad
+        tensor([2., 4.])
+        """
+        from .autograd import backward
+
+        seeds = None if gradient is None else [gradient]
+        backward([self], seeds, retain_graph, create_graph, inputs=inputs)
+
+    def detach(self) -> Tensor:
+        """A tensor on the same array, cut off from the graph."""
+        return type(self)(self.array)
+
+    def clone(self) -> Tensor:
+        """A copy of the array, still in the graph."""
+        copied: Tensor = ops.copy(self)
+        return copied
+
+    def register_hook(self, hook: Callable[[Tensor], Any]) -> RemovableHandle:
+        """Call `hook(gradient)` whenever this tensor's total gradient has been computed.
+
+        What the hook returns, unless None, takes the gradient's place.
+
+        Examples
+        --------
+        >>> import arraygrad as ag
+        >>> x = ag.tensor([1.0, 2.0], requires_grad=True)
+        >>> handle = x.register_hook(lambda g: 10 * g)
+        >>> ag.grad((x * x).sum(), x)
+        tensor([20., 40.])
+        >>> handle.remove()
+        """
+        if self._node is None:
+            raise NoGradientError("register_hook() needs a tensor that requires gradients")
+        return RemovableHandle(self._node.extra().hooks, hook)
+
+    def register_post_accumulate_grad_hook(
+        self, hook: Callable[[Tensor], Any]
+    ) -> RemovableHandle:
+        """Call `hook(tensor)` after `backward()` has added to this leaf's `.grad`."""
+        if self._node is None:
+            raise NoGradientError(
+                "register_post_accumulate_grad_hook() needs a tensor that requires gradients"
+            )
+        if not isinstance(self._node, Leaf):
+            raise RuntimeError("post-accumulate hooks belong to leaves; this tensor is not one")
+        return RemovableHandle(self._node.accumulated, hook)
+
+    # --- other ---
+
+    def to_device(self, device: Any, /, *, stream: Any = None) -> Tensor:
+        """The tensor on another device."""
+        moved: Tensor = ops.to_device(self, device, stream=stream)
+        return moved
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Tensor:
+        self._check_copy("deepcopy")
+        copied = type(self)(backend_of(self).copy(self.array))
+        memo[id(self)] = copied
+        if self.requires_grad:
+            copied.requires_grad_()
+        if self._grad is not None:
+            copied._grad = self._grad.__deepcopy__(memo)
+        return copied
+
+    def __copy__(self) -> Tensor:
+        self._check_copy("copy")
+        copied = type(self)(self.array)
+        if self.requires_grad:
+            copied.requires_grad_()
+        copied._grad = self._grad
+        return copied
+
+    def __reduce__(self) -> Any:
+        self._check_copy("pickle")
+        return _rebuild, (self.array, self.requires_grad, self._grad)
+
+    def _check_copy(self, what: str) -> None:
+        if not self.is_leaf:
+            raise RuntimeError(
+                f"cannot {what} a tensor that is the result of an op: detach() it first"
+            )
+
+    def __repr__(self) -> str:
+        return _describe(self)
+
+    def __format__(self, spec: str) -> str:
+        return format(self.item(), spec) if spec and self.size == 1 else str(self)
+
+
+class InferenceTensor(Tensor):
+    """A tensor made under `inference_mode`: it never takes part in differentiation."""
+
+    __slots__ = ()
+    is_inference: ClassVar[bool] = True
+
+
+@functools.cache
+def tensor_type_at(level: float) -> type[Tensor]:
+    """The type of tensors at a level: `Tensor` itself for those over plain arrays."""
+    if level == Tensor.level:
+        return Tensor
+    return type("Tensor", (Tensor,), {"__slots__": (), "level": level})
+
+
+def tensor_type(array: Any) -> type[Tensor]:
+    """The type of a tensor over `array`: one half-level above it."""
+    return tensor_type_at(array.level + 0.5) if isinstance(array, Array) else Tensor
+
+
+def check_differentiable(array: Any) -> None:
+    """Raise unless the array holds real or complex floating-point numbers."""
+    if backend_of(array).kind(array.dtype) not in "fc":
+        raise TypeError(
+            f"only floating-point and complex tensors can require gradients, not {array.dtype}: "
+            "pass dtype=, or convert with astype()"
+        )
+
+
+def _rebuild(array: Any, requires_grad: bool, grad: Tensor | None) -> Tensor:
+    tensor = Tensor(array)
+    if requires_grad:
+        tensor.requires_grad_()
+    tensor._grad = grad
+    return tensor
+
+
+def _describe(tensor: Tensor) -> str:
+    array = tensor.array
+    if isinstance(array, np.ndarray):
+        values = np.array2string(array, separator=", ", prefix="tensor(")
+        parts = [values]
+        if array.dtype not in (np.float64, np.int64, np.bool_, np.complex128):
+            parts.append(f"dtype={array.dtype}")
+    else:
+        parts = [repr(array)]
+    if tensor.grad_fn is not None:
+        parts.append(f"grad_fn={tensor.grad_fn!r}")
+    elif tensor.requires_grad:
+        parts.append("requires_grad=True")
+    return f"tensor({', '.join(parts)})"
