@@ -151,7 +151,9 @@ def eye(
 def _like(x: Any, value: Any, dtype: Any, device: Any) -> Tensor:
     backend: Backend = backend_of(x)
     array = plain(x)
-    made = backend.full(array, tuple(x.shape), value, x.dtype if dtype is None else backend.dtype(dtype))
+    made = backend.full(
+        array, tuple(x.shape), value, x.dtype if dtype is None else backend.dtype(dtype)
+    )
     if device is not None:
         made = backend.xp.asarray(made, device=device)
     return Tensor(made)

@@ -35,6 +35,7 @@ class Tensor(ArrayMethods, Array):
     in which case `grad_fn` is the node that stands for that op.
     """
 
+    # `_grad` and `_leaf` are set on few tensors: reading them goes by `getattr`.
     __slots__ = ("__weakref__", "_array", "_grad", "_leaf", "_node")
     level: ClassVar[float] = 0.5
     is_inference: ClassVar[bool] = False
@@ -42,8 +43,6 @@ class Tensor(ArrayMethods, Array):
     def __init__(self, array: Any, node: Node | None = None) -> None:
         self._array = array
         self._node = node
-        self._grad: Tensor | None = None
-        self._leaf: Leaf | None = None
 
     # --- ops on tensors: compute one level down, then record ---
 
@@ -56,9 +55,7 @@ class Tensor(ArrayMethods, Array):
         make = recorder()
         if make is None:
             return cls._bare(out, op.multiple)
-        wanted = tuple(
-            i for i, own in enumerate(ours) if own and arrays[i]._node is not None
-        )
+        wanted = tuple(i for i, own in enumerate(ours) if own and arrays[i]._node is not None)
         pullback = op.pullback(wanted) if wanted else None
         base = tensor_type_at(level)
         if pullback is None:
@@ -368,9 +365,7 @@ class Tensor(ArrayMethods, Array):
             raise NoGradientError("register_hook() needs a tensor that requires gradients")
         return RemovableHandle(self._node.extra().hooks, hook)
 
-    def register_post_accumulate_grad_hook(
-        self, hook: Callable[[Tensor], Any]
-    ) -> RemovableHandle:
+    def register_post_accumulate_grad_hook(self, hook: Callable[[Tensor], Any]) -> RemovableHandle:
         """Call `hook(tensor)` after `backward()` has added to this leaf's `.grad`."""
         if self._node is None:
             raise NoGradientError(

@@ -101,7 +101,9 @@ def grad(
     flat_outputs = _sequence(outputs, "outputs")
     flat_inputs, rebuild = flatten(inputs)
     if not flat_inputs:
-        raise ValueError("inputs is empty: name at least one tensor to differentiate with respect to")
+        raise ValueError(
+            "inputs is empty: name at least one tensor to differentiate with respect to"
+        )
     starts = [_output_node(o, i) for i, o in enumerate(flat_outputs)]
     targets = [_input_node(x, i) for i, x in enumerate(flat_inputs)]
     seeds = _seeds(flat_outputs, starts, grad_outputs, create_graph, is_grads_batched)
@@ -119,9 +121,7 @@ def grad(
                 f"inputs[{i}] was not used to compute the outputs. Pass allow_unused=True to get "
                 "None for it, or materialize_grads=True to get zeros"
             )
-    gradients = _hand_out(
-        sweep, flat_inputs, targets, seeds, is_grads_batched, materialize_grads
-    )
+    gradients = _hand_out(sweep, flat_inputs, targets, seeds, is_grads_batched, materialize_grads)
     if not retain_graph:
         sweep.release()
     return rebuild(gradients)
@@ -206,7 +206,9 @@ def _accumulate(tensor: Tensor, held: list[Any], create_graph: bool) -> None:
     with _accumulating:
         have = tensor._grad
         if have is None:
-            tensor._grad = Tensor(gradient) if type(tensor).level == Tensor.level else type(tensor)(gradient)
+            tensor._grad = (
+                Tensor(gradient) if type(tensor).level == Tensor.level else type(tensor)(gradient)
+            )
         elif have.requires_grad or not backend_of(gradient).add_into(have.array, gradient):
             tensor._grad = have.detach() + gradient
 

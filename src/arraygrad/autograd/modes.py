@@ -11,7 +11,7 @@ import inspect
 from collections.abc import Callable
 from contextvars import ContextVar
 from dataclasses import dataclass, replace
-from typing import Any, TypeVar
+from typing import Any, ClassVar, TypeVar
 
 from ..graph import INFERENCE, RECORDER, Node
 from .saved import record_with_care
@@ -171,7 +171,7 @@ def decorate(context: Callable[[], Any], function: F) -> F:
 class _Switch(ModeContext):
     """A mode that can decorate without being called: `@no_grad` as well as `@no_grad()`."""
 
-    _effect: dict[str, Any] = {}
+    _effect: ClassVar[dict[str, Any]] = {}
 
     def __new__(cls, function: Any = None) -> Any:
         made = super().__new__(cls)
@@ -197,13 +197,13 @@ class no_grad(_Switch):  # noqa: N801  (torch's name)
     False
     """
 
-    _effect = {"grad": False}
+    _effect: ClassVar[dict[str, Any]] = {"grad": False}
 
 
 class enable_grad(_Switch):  # noqa: N801  (torch's name)
     """Record again inside `no_grad`. Inside `inference_mode` nothing is ever recorded."""
 
-    _effect = {"grad": True}
+    _effect: ClassVar[dict[str, Any]] = {"grad": True}
 
 
 class set_grad_enabled(ModeContext):  # noqa: N801  (torch's name)

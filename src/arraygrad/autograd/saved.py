@@ -40,9 +40,7 @@ class PackedNode(Node):
         """The saved values, unpacked anew at every reading."""
         if self._packed is FREED:
             return FREED
-        return tuple(
-            self._unpacked(v.value) if isinstance(v, _Packed) else v for v in self._packed
-        )
+        return tuple(self._unpacked(v.value) if isinstance(v, _Packed) else v for v in self._packed)
 
     @saved.setter
     def saved(self, value: Any) -> None:

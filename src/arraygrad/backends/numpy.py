@@ -62,8 +62,6 @@ def _unshared() -> int:
 _UNSHARED = _unshared()
 
 
-
-
 numpy_backend = NumpyBackend(
     "numpy",
     np,

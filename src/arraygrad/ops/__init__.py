@@ -48,9 +48,9 @@ from .elementwise import (
     less,
     less_equal,
     log,
-    log10,
     log1p,
     log2,
+    log10,
     logaddexp,
     logical_and,
     logical_not,
@@ -88,6 +88,7 @@ from .indexing import (
     take,
     take_along_axis,
 )
+from .op import Array, Op, ones_like, plain, zeros_like
 from .reductions import (
     all,
     any,
@@ -105,13 +106,12 @@ from .reductions import (
     var,
 )
 from .shape import (
-    copy,
-    to_device,
     astype,
     broadcast_arrays,
     broadcast_shapes,
     broadcast_to,
     concat,
+    copy,
     expand_dims,
     flatten,
     flip,
@@ -126,15 +126,13 @@ from .shape import (
     stack,
     swapaxes,
     tile,
+    to_device,
     tril,
     triu,
     unstack,
 )
-from .op import Array, Op, ones_like, plain, zeros_like
 
 __all__ = [
-    "copy",
-    "to_device",
     "Array",
     "Op",
     "abs",
@@ -166,6 +164,7 @@ __all__ = [
     "clip",
     "concat",
     "conj",
+    "copy",
     "copysign",
     "cos",
     "cosh",
@@ -196,9 +195,9 @@ __all__ = [
     "less",
     "less_equal",
     "log",
-    "log10",
     "log1p",
     "log2",
+    "log10",
     "logaddexp",
     "logical_and",
     "logical_not",
@@ -250,6 +249,7 @@ __all__ = [
     "tanh",
     "tensordot",
     "tile",
+    "to_device",
     "tril",
     "triu",
     "trunc",

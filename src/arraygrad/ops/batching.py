@@ -141,9 +141,7 @@ def index_add(op: Op, arrays: tuple[Any, ...], batched: Flags, params: Params) -
         return _index_add(x, *joined, template=template, shape=(size, *shape))
     front = _arrays_in_front(template, tuple(indices))
     x = moveaxis(x, 0, front) if front else x
-    return _index_add(
-        x, *indices, template=(slice(None), *template), shape=(size, *shape)
-    )
+    return _index_add(x, *indices, template=(slice(None), *template), shape=(size, *shape))
 
 
 def _arrays_in_front(template: Template, indices: tuple[Any, ...]) -> int:

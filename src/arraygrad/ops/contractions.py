@@ -261,4 +261,3 @@ def _arrange(x: Any, labels: str, output: str) -> Any:
 def outer(x: Any, y: Any, /) -> Any:
     """All products of an element of `x` with one of `y`."""
     return _reshape(x, shape=(x.size, 1)) * _reshape(y, shape=(1, y.size))
-

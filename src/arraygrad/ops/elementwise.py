@@ -55,9 +55,7 @@ log = unary("log", vjp=lambda g, x: g / x)
 log1p = unary("log1p", vjp=lambda g, x: g / (x + 1))
 log2 = unary("log2", vjp=lambda g, x: g / (x * math.log(2)))
 log10 = unary("log10", vjp=lambda g, x: g / (x * math.log(10)))
-logaddexp = binary(
-    "logaddexp", dx=lambda x, out: exp(x - out), dy=lambda y, out: exp(y - out)
-)
+logaddexp = binary("logaddexp", dx=lambda x, out: exp(x - out), dy=lambda y, out: exp(y - out))
 sqrt = unary("sqrt", vjp=lambda g, out: g / (2 * out))
 
 # --- trigonometric and hyperbolic ----------------------------------------------------------------
@@ -88,7 +86,9 @@ atan2 = binary(
     vjp_x=lambda g, x, y: _over_square(g, x, y) * y,
     vjp_y=lambda g, x, y: -(_over_square(g, x, y) * x),
 )
-hypot = binary("hypot", vjp_x=lambda g, x, out: g * (x / out), vjp_y=lambda g, y, out: g * (y / out))
+hypot = binary(
+    "hypot", vjp_x=lambda g, x, out: g * (x / out), vjp_y=lambda g, y, out: g * (y / out)
+)
 
 # --- absolute value, sign, complex parts ---------------------------------------------------------
 # None of these is holomorphic: their rules give the conjugate Wirtinger derivative themselves.

@@ -69,9 +69,7 @@ _index_add = declare(
     "*indices",
     compute=_add_at,
     vjp_x=lambda g, indices, template: _getitem(g, *indices, template=template),
-    jvp=lambda t, indices, template, shape: _index_add(
-        t, *indices, template=template, shape=shape
-    ),
+    jvp=lambda t, indices, template, shape: _index_add(t, *indices, template=template, shape=shape),
     holomorphic=False,
     batch="index_add",
 )

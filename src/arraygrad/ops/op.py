@@ -271,9 +271,7 @@ def _named(op: Op, jvp: Rule) -> Callable[..., Any]:
     call = eval(f"lambda arrays, tangents, out, params: jvp({arguments})", {"jvp": jvp})
 
     def forward(primals: Any, tangents: Any, out: Any, params: Any) -> Any:
-        tangents = [
-            _zero(p) if t is None else t for p, t in zip(primals, tangents, strict=True)
-        ]
+        tangents = [_zero(p) if t is None else t for p, t in zip(primals, tangents, strict=True)]
         return call(primals, tangents, out, params)
 
     return forward

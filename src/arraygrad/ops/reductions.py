@@ -101,8 +101,9 @@ def _extreme(name: str) -> Any:
     return declare(
         name,
         "x",
-        vjp=lambda g, x, out, axis, keepdims: _keep(g, x.shape, axis, keepdims)
-        * _shares(x, out, axis, keepdims),
+        vjp=lambda g, x, out, axis, keepdims: (
+            _keep(g, x.shape, axis, keepdims) * _shares(x, out, axis, keepdims)
+        ),
         jvp=lambda t, x, out, axis, keepdims: _sum(
             t * _shares(x, out, axis, keepdims), axis=axis, keepdims=keepdims
         ),

@@ -25,9 +25,7 @@ _permute_dims = declare(
 )
 # The engine sums over broadcast axes, so the rule has nothing left to do.
 _broadcast_to = declare("broadcast_to", "x", vjp=lambda g: g, linear=True, batch="broadcast")
-_flip = declare(
-    "flip", "x", vjp=lambda g, axis: _flip(g, axis=axis), linear=True, batch="axis"
-)
+_flip = declare("flip", "x", vjp=lambda g, axis: _flip(g, axis=axis), linear=True, batch="axis")
 _roll = declare(
     "roll",
     "x",
@@ -341,5 +339,3 @@ def tril(x: Any, /, *, k: int = 0) -> Any:
 def triu(x: Any, /, *, k: int = 0) -> Any:
     """The upper triangle: zero below diagonal `k` of the last two axes."""
     return _triu(x, k=k)
-
-
