@@ -39,7 +39,7 @@ class Sweep:
         Whether errors name the user's line that made the node, and NaN is one.
     """
 
-    __slots__ = ("anomaly", "create_graph", "needed", "order", "ran", "results", "tensor_type")
+    __slots__ = ("anomaly", "create_graph", "needed", "order", "results", "tensor_type")
 
     def __init__(
         self,
@@ -52,43 +52,50 @@ class Sweep:
         self.tensor_type = tensor_type_at(level)
         self.create_graph = create_graph
         self.anomaly = anomaly
-        self.ran: list[Node] = []
         self._plan(starts, None if targets is None else set(targets))
 
     def release(self) -> None:
-        """Let the nodes that ran forget what they saved."""
-        for node in self.ran:
+        """Let the nodes of the sweep forget what they saved."""
+        for node in self.order:
             node.release()
 
     def _plan(self, starts: Iterable[Node], targets: set[Node] | None) -> None:
         """Find the nodes between the starts and the targets, in order of creation."""
-        oldest = min((t.number for t in targets), default=0) if targets is not None else 0
+        # Nothing older than the oldest target can depend on one.
+        oldest = min(t.number for t in targets) if targets else 0
         seen = set(starts)
         stack = list(seen)
         order: list[Node] = []
-        leaves: set[Node] = set()
+        leaves: list[Node] = []
+        pruned = False
         while stack:
             node = stack.pop()
             if node.pullback is None:
-                leaves.add(node)
+                leaves.append(node)
                 continue
             order.append(node)
             for edge in node.edges:
-                if edge not in seen and edge.number >= oldest:
-                    seen.add(edge)
-                    stack.append(edge)
+                if edge not in seen:
+                    if edge.number < oldest:
+                        pruned = True
+                    else:
+                        seen.add(edge)
+                        stack.append(edge)
         order.sort(key=_number)
         if targets is None:
-            retained = (n for n in order if n.extras is not None and n.extras.retained)
-            self.results: dict[Node, Any] = dict.fromkeys([*leaves, *retained])
-            self.needed = seen
+            retained = [n for n in order if n.extras is not None and n.extras.retained]
+            self.results: dict[Node, Any] = dict.fromkeys(leaves + retained)
         else:
             self.results = dict.fromkeys(targets)
-            needed = set(targets)
-            for node in order:
-                if node not in needed and not needed.isdisjoint(node.edges):
-                    needed.add(node)
-            self.needed = needed
+            if pruned or not targets.issuperset(leaves):
+                seen = set(targets)
+                between = []
+                for node in order:
+                    if not seen.isdisjoint(node.edges):
+                        seen.add(node)
+                        between.append(node)
+                order = between
+        self.needed = seen
         self.order = order
 
     def run(self, seeds: list[tuple[Node, Any]]) -> dict[Node, Any]:
@@ -115,31 +122,31 @@ class Sweep:
         return self.results
 
     def _run(self, table: dict[Node, Any], owned: set[Node]) -> None:
-        needed, results, ran = self.needed, self.results, self.ran
+        needed, results = self.needed, self.results
         careful = self.create_graph or self.anomaly is not None
+        dtype, is_complex = None, False
         for node in reversed(self.order):
             g = table.pop(node, None)
             if g is None:
                 continue
-            extras = node.extras
+            extras, pullback = node.extras, node.pullback
             if extras is not None and extras.hooks:
                 g = self._call_hooks(node, g)
             if node in results:
                 results[node] = g
-            if needed.isdisjoint(node.edges):
+            if careful or extras is not None or pullback.multiple:  # type: ignore[union-attr]
+                self._run_carefully(node, g, table, owned)
                 continue
             saved = node.saved
             if saved is FREED:
                 raise freed_error(node)
-            ran.append(node)
-            pullback = node.pullback
-            if careful or extras is not None or pullback.multiple:
-                self._run_carefully(node, g, table, owned)
-                continue
-            conjugate = pullback.holomorphic and _is_complex[node.dtype]
+            if node.dtype is not dtype:
+                dtype = node.dtype
+                is_complex = _is_complex[dtype]
+            conjugate = is_complex and pullback.holomorphic  # type: ignore[union-attr]
             if conjugate:
                 g = ops.conj(g)
-            for edge, rule in zip(node.edges, pullback.rules):
+            for edge, rule in zip(node.edges, pullback.rules):  # type: ignore[union-attr]  # noqa: B905
                 if edge in needed:
                     part = rule(g, *saved)
                     if conjugate:
@@ -155,17 +162,14 @@ class Sweep:
                     else:
                         table[edge] = have + part
                         owned.add(edge)
-        for node in results:
+        for node in results:  # the leaves, and whatever else the sweep went no further than
             if node in table:
                 g = table[node]
-                extras = node.extras
-                if extras is not None and extras.hooks:
+                if node.extras is not None and node.extras.hooks:
                     g = self._call_hooks(node, g)
                 results[node] = g
 
-    def _run_carefully(
-        self, node: Node, g: Any, table: dict[Node, Any], owned: set[Node]
-    ) -> None:
+    def _run_carefully(self, node: Node, g: Any, table: dict[Node, Any], owned: set[Node]) -> None:
         """Run a node that has hooks or several outputs, or whose rules run on tensors."""
         if isinstance(node, Output):
             self._add_output(node, g, table)
@@ -175,10 +179,14 @@ class Sweep:
         if extras is not None and extras.pre:
             g = self._call_prehooks(node, g)
         before = g
-        saved = self._unpack(node) if self.create_graph else node.saved
-        conjugate = pullback.holomorphic and _is_complex[
-            node.dtype[0] if pullback.multiple else node.dtype
-        ]
+        saved = node.saved
+        if saved is FREED:
+            raise freed_error(node)
+        if self.create_graph:
+            saved = self._unpack(node, saved)
+        conjugate = (
+            pullback.holomorphic and _is_complex[node.dtype[0] if pullback.multiple else node.dtype]
+        )
         if conjugate:
             g = _conj(g)
         parts: list[Any] = []
@@ -223,13 +231,13 @@ class Sweep:
             have = slots[node.index]
             slots[node.index] = g if have is None else have + g
 
-    def _unpack(self, node: Node) -> tuple[Any, ...]:
+    def _unpack(self, node: Node, saved: tuple[Any, ...]) -> tuple[Any, ...]:
         """A node's saved arrays as the tensors they were, with their places in the graph."""
         pullback, make = node.pullback, self.tensor_type
         assert pullback is not None
         nodes = dict(zip(pullback.positions, node.edges, strict=True))
         values = []
-        for value, source in zip(node.saved, pullback.sources, strict=True):
+        for value, source in zip(saved, pullback.sources, strict=True):
             if source == -1 and pullback.multiple:
                 value = tuple(make(v, output_node(node, i)) for i, v in enumerate(value))
             elif source == -1:
@@ -393,4 +401,3 @@ def _origin(node: Node) -> str:
 
 def _name(hook: Any) -> str:
     return repr(getattr(hook, "__name__", type(hook).__name__))
-

@@ -153,15 +153,6 @@ class Node:
         if self.pullback is not None and self.pullback.keeps_arrays:
             self.saved = FREED
 
-    def __getattr__(self, name: str) -> Any:
-        # `_saved_x`: the value kept under the name `x`, as torch spells it.
-        if name.startswith("_saved_") and self.pullback is not None:
-            if name[7:] in self.pullback.kept:
-                if self.saved is FREED:
-                    raise freed_error(self)
-                return self.saved[self.pullback.kept.index(name[7:])]
-        raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
-
     def __repr__(self) -> str:
         return f"<{self.name()}>"
 

@@ -23,7 +23,9 @@ from .graph import (
     public_edge,
     recorder,
 )
-from .ops.op import Array, Function, Op
+from .ops.op import Array, Function, Op, Pullback
+
+new = object.__new__
 
 
 class Tensor(ArrayMethods, Array):
@@ -37,6 +39,9 @@ class Tensor(ArrayMethods, Array):
 
     # `_grad` and `_leaf` are set on few tensors: reading them goes by `getattr`.
     __slots__ = ("__weakref__", "_array", "_grad", "_leaf", "_node")
+    _node: Node | None
+    _grad: Tensor | None
+    _leaf: Leaf | None
     level: ClassVar[float] = 0.5
     is_inference: ClassVar[bool] = False
 
@@ -78,19 +83,23 @@ class Tensor(ArrayMethods, Array):
         pullback = op.pullback((0,))
         if pullback is None or cls.is_inference:
             return super().unary(op)
-        function, keep, bare = op.function, pullback.keep, cls._bare
+        table, keep, bare = op.table, pullback.keep, cls._bare
 
         def record(x: Tensor) -> Any:
             array = x._array
-            out = function(array)
+            out = table[type(array)](array)
             make = recorder()
             if make is None:
                 return bare(out)
             node = x._node
+            tensor = new(cls)
+            tensor._array = out
             if node is None:
-                return cls(out)
-            saved = keep((array,), out, None)
-            return cls(out, make(pullback, (node,), saved, out.shape, out.dtype))
+                tensor._node = None
+            else:
+                saved = keep((array,), out, None)
+                tensor._node = make(pullback, (node,), saved, out.shape, out.dtype)
+            return tensor
 
         return record
 
@@ -101,23 +110,27 @@ class Tensor(ArrayMethods, Array):
             return super().binary(op, left, right)
         if left is cls and right is cls:
             return cls._binary_both(op, both, first, second)
-        if left is not cls and issubclass(left, Tensor) and left.level == cls.level:
-            return super().binary(op, left, right)
-        if right is not cls and issubclass(right, Tensor) and right.level == cls.level:
-            return super().binary(op, left, right)
+        for other in (left, right):
+            if other is not cls and issubclass(other, Tensor) and other.level == cls.level:
+                return super().binary(op, left, right)
         return cls._binary_one(op, first if left is cls else second, left is cls)
 
     @classmethod
-    def _binary_both(cls, op: Op, both: Any, first: Any, second: Any) -> Function:
-        function, bare = op.function, cls._bare
+    def _binary_both(
+        cls, op: Op, both: Pullback, first: Pullback, second: Pullback
+    ) -> Function:
+        table, bare = op.table, cls._bare
 
         def record(x: Tensor, y: Tensor) -> Any:
-            arrays = x._array, y._array
-            out = function(*arrays)
+            a, b = arrays = x._array, y._array
+            out = table[type(a)][type(b)](a, b)
             make = recorder()
             if make is None:
                 return bare(out)
+            tensor = new(cls)
+            tensor._array = out
             node_x, node_y = x._node, y._node
+            edges: tuple[Node, ...]
             if node_x is not None:
                 if node_y is not None:
                     pullback, edges = both, (node_x, node_y)
@@ -126,28 +139,34 @@ class Tensor(ArrayMethods, Array):
             elif node_y is not None:
                 pullback, edges = second, (node_y,)
             else:
-                return cls(out)
+                tensor._node = None
+                return tensor
             saved = pullback.keep(arrays, out, None)
-            return cls(out, make(pullback, edges, saved, out.shape, out.dtype))
+            tensor._node = make(pullback, edges, saved, out.shape, out.dtype)
+            return tensor
 
         return record
 
     @classmethod
-    def _binary_one(cls, op: Op, pullback: Any, left: bool) -> Function:
+    def _binary_one(cls, op: Op, pullback: Pullback, left: bool) -> Function:
         """The other operand is a number, a plain array or an array of a lower level."""
-        function, keep, bare = op.function, pullback.keep, cls._bare
+        table, keep, bare = op.table, pullback.keep, cls._bare
 
         def record(x: Any, y: Any) -> Any:
-            arrays = (x._array, y) if left else (x, y._array)
-            out = function(*arrays)
+            a, b = arrays = (x._array, y) if left else (x, y._array)
+            out = table[type(a)][type(b)](a, b)
             make = recorder()
             if make is None:
                 return bare(out)
-            node = (x if left else y)._node
+            tensor = new(cls)
+            tensor._array = out
+            node = x._node if left else y._node
             if node is None:
-                return cls(out)
-            saved = keep(arrays, out, None)
-            return cls(out, make(pullback, (node,), saved, out.shape, out.dtype))
+                tensor._node = None
+            else:
+                saved = keep(arrays, out, None)
+                tensor._node = make(pullback, (node,), saved, out.shape, out.dtype)
+            return tensor
 
         return record
 
@@ -254,8 +273,7 @@ class Tensor(ArrayMethods, Array):
                     "an inference tensor cannot require gradients outside inference_mode: "
                     "clone() it first"
                 )
-            if self._leaf is None:
-                self._leaf = Leaf(self)
+            self._leaf = getattr(self, "_leaf", None) or Leaf(self)
             self._node = self._leaf
         return self
 
@@ -279,13 +297,14 @@ class Tensor(ArrayMethods, Array):
     @property
     def grad(self) -> Tensor | None:
         """The gradient that `backward()` accumulated; None before."""
-        if self._grad is None and not self.is_leaf and not self.retains_grad:
+        kept: Tensor | None = getattr(self, "_grad", None)
+        if kept is None and not self.is_leaf and not self.retains_grad:
             warnings.warn(
                 "the .grad of a tensor that is not a leaf is not kept by backward(): call "
                 "retain_grad() on it first, or use grad()",
                 stacklevel=2,
             )
-        return self._grad
+        return kept
 
     @grad.setter
     def grad(self, value: Tensor | None) -> None:
@@ -388,8 +407,8 @@ class Tensor(ArrayMethods, Array):
         memo[id(self)] = copied
         if self.requires_grad:
             copied.requires_grad_()
-        if self._grad is not None:
-            copied._grad = self._grad.__deepcopy__(memo)
+        if self.grad is not None:
+            copied.grad = self.grad.__deepcopy__(memo)
         return copied
 
     def __copy__(self) -> Tensor:
@@ -397,12 +416,12 @@ class Tensor(ArrayMethods, Array):
         copied = type(self)(self.array)
         if self.requires_grad:
             copied.requires_grad_()
-        copied._grad = self._grad
+        copied.grad = self.grad
         return copied
 
     def __reduce__(self) -> Any:
         self._check_copy("pickle")
-        return _rebuild, (self.array, self.requires_grad, self._grad)
+        return _rebuild, (self.array, self.requires_grad, self.grad)
 
     def _check_copy(self, what: str) -> None:
         if not self.is_leaf:
@@ -450,7 +469,7 @@ def _rebuild(array: Any, requires_grad: bool, grad: Tensor | None) -> Tensor:
     tensor = Tensor(array)
     if requires_grad:
         tensor.requires_grad_()
-    tensor._grad = grad
+    tensor.grad = grad
     return tensor
 
 

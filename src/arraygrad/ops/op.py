@@ -105,6 +105,7 @@ class Op:
         self.multiple = multiple
         self.forward: Callable[..., Any] | None = None
         self.function: Function
+        self.table: Any = None
         self._pullbacks: dict[tuple[int, ...], Pullback | None] = {}
         self._kernels: dict[tuple[type, ...], Function] = {}
 
@@ -376,7 +377,7 @@ def unary(
         op.forward = _named(op, jvp)
     elif vjp is not None:
         op.forward = _sum_of_rules(op)
-    table = _Unary(op)
+    op.table = table = _Unary(op)
 
     def run(x: Any, /) -> Any:
         return table[type(x)](x)
@@ -400,7 +401,7 @@ def binary(
     op = Op(name, ("x", "y"), compute=compute, rules=rules, batch="elementwise")
     if rules:
         op.forward = _sum_of_rules(op)
-    table = _Binary(op)
+    op.table = table = _Binary(op)
 
     def run(x: Any, y: Any, /) -> Any:
         return table[type(x)][type(y)](x, y)
