@@ -10,6 +10,7 @@ from __future__ import annotations
 import functools
 from collections.abc import Iterable
 from contextvars import ContextVar
+from operator import attrgetter
 from typing import Any
 
 import numpy as np
@@ -81,7 +82,7 @@ class Sweep:
                     else:
                         seen.add(edge)
                         stack.append(edge)
-        order.sort(key=_number)
+        order.sort(key=attrgetter("number"))
         if targets is None:
             retained = [n for n in order if n.extras is not None and n.extras.retained]
             self.results: dict[Node, Any] = dict.fromkeys(leaves + retained)
@@ -348,10 +349,6 @@ class _ComplexDtypes(dict[Any, bool]):
 
 
 _is_complex = _ComplexDtypes()
-
-
-def _number(node: Node) -> int:
-    return node.number
 
 
 def _conj(g: Any) -> Any:
