@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any
 
 from .modes import ModeContext, current_modes, set_modes
@@ -38,7 +37,7 @@ class set_detect_anomaly(ModeContext):  # noqa: N801  (torch's name)
         kind = ("nan" if check_nan else "trace") if mode else None
         super().__init__(anomaly=kind)
         self._before_call = current_modes()
-        set_modes(replace(self._before_call, anomaly=kind))
+        set_modes(self._before_call._replace(anomaly=kind))
 
     def __enter__(self) -> Any:
         self._enter(self._before_call)

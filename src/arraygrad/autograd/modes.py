@@ -7,11 +7,9 @@ task: what one does never shows in another.
 from __future__ import annotations
 
 import functools
-import inspect
 from collections.abc import Callable
 from contextvars import ContextVar
-from dataclasses import dataclass, replace
-from typing import Any, ClassVar, TypeVar
+from typing import Any, ClassVar, NamedTuple, TypeVar
 
 from ..graph import INFERENCE, RECORDER, Node
 from .saved import record_with_care
@@ -22,8 +20,7 @@ F = TypeVar("F", bound=Callable[..., Any])
 Hooks = tuple[Callable[[Any], Any], Callable[[Any], Any]]
 
 
-@dataclass(frozen=True, slots=True)
-class Modes:
+class Modes(NamedTuple):
     """Everything that decides how an op is recorded.
 
     Attributes
@@ -78,7 +75,7 @@ class ModeContext:
 
     def _enter(self, before: Modes) -> None:
         _outer.set((*_outer.get(), before))
-        set_modes(replace(_modes.get(), **self._changes))
+        set_modes(_modes.get()._replace(**self._changes))
 
     def __exit__(self, *exc: object) -> None:
         *rest, before = _outer.get()
@@ -90,7 +87,7 @@ class ModeContext:
         return ModeContext(**self._changes)
 
     def __call__(self, function: F) -> F:
-        if inspect.isclass(function):
+        if isinstance(function, type):
             raise TypeError(
                 f"{type(self).__name__} decorates functions, not classes: decorate the methods"
             )
@@ -99,6 +96,8 @@ class ModeContext:
 
 def decorate(context: Callable[[], Any], function: F) -> F:
     """`function`, run within `context()`; generators and coroutines, too."""
+    import inspect  # costs more to import than the rest of this package
+
     if inspect.isasyncgenfunction(function):
 
         @functools.wraps(function)
@@ -212,7 +211,7 @@ class set_grad_enabled(ModeContext):  # noqa: N801  (torch's name)
     def __init__(self, mode: bool) -> None:
         super().__init__(grad=bool(mode))
         self._first: Modes | None = _modes.get()
-        set_modes(replace(self._first, grad=bool(mode)))
+        set_modes(self._first._replace(grad=bool(mode)))
 
     def __enter__(self) -> Any:
         # The mode is set already; the block ends with what it was before the call.

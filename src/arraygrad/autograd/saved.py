@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import traceback
 from collections.abc import Callable
 from typing import Any
 
@@ -95,6 +94,8 @@ def record_with_care(
     else:
         node = Node(pullback, edges, saved, shape, dtype)
     if anomaly is not None:
+        import traceback
+
         frames = [f for f in traceback.extract_stack() if not f.filename.startswith(_PACKAGE)]
         node.metadata["traceback"] = "".join(traceback.format_list(frames[-6:]))
     return node

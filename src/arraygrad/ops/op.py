@@ -28,7 +28,6 @@ return more axes than the input has: the engine sums over what was broadcast, an
 from __future__ import annotations
 
 import functools
-import inspect
 from collections.abc import Callable
 from typing import Any, ClassVar
 
@@ -103,11 +102,16 @@ class Op:
         self.holomorphic = holomorphic
         self.batch = batch
         self.multiple = multiple
-        self.forward: Callable[..., Any] | None = None
+        self.make_forward: Callable[[Op], Function] | None = None
         self.function: Function
         self.table: Any = None
         self._pullbacks: dict[tuple[int, ...], Pullback | None] = {}
         self._kernels: dict[tuple[type, ...], Function] = {}
+
+    @functools.cached_property
+    def forward(self) -> Function | None:
+        """The forward rule, made when it is first needed."""
+        return None if self.make_forward is None else self.make_forward(self)
 
     def kernel(self, types: tuple[type, ...]) -> Function:
         """The function that computes the op on plain arrays of these types."""
@@ -197,7 +201,8 @@ class Pullback:
 
 def parameters(rule: Rule) -> tuple[str, ...]:
     """The names of a rule's parameters, in order."""
-    return tuple(inspect.signature(rule).parameters)
+    code = rule.__code__
+    return code.co_varnames[: code.co_argcount]
 
 
 def _positional(rule: Rule, kept: tuple[str, ...], position: int) -> Rule:
@@ -213,7 +218,7 @@ def _positional(rule: Rule, kept: tuple[str, ...], position: int) -> Rule:
 # --- forward rules -----------------------------------------------------------------------------
 
 
-def _sum_of_rules(op: Op) -> Callable[..., Any]:
+def _sum_of_rules(op: Op) -> Function:
     """Elementwise: the Jacobian is diagonal, so the reverse rules serve forwards too."""
     rules = {}
     for name, rule in op.rules.items():
@@ -232,7 +237,7 @@ def _sum_of_rules(op: Op) -> Callable[..., Any]:
     return forward
 
 
-def _replacing(op: Op) -> Callable[..., Any]:
+def _replacing(op: Op) -> Function:
     """Linear in each input separately: put in the tangents one at a time."""
 
     def forward(primals: Any, tangents: Any, out: Any, params: Any) -> Any:
@@ -246,7 +251,7 @@ def _replacing(op: Op) -> Callable[..., Any]:
     return forward
 
 
-def _on_tangents(op: Op) -> Callable[..., Any]:
+def _on_tangents(op: Op) -> Function:
     """Linear in its differentiable inputs together: the op itself, on the tangents."""
 
     def forward(primals: Any, tangents: Any, out: Any, params: Any) -> Any:
@@ -261,7 +266,7 @@ def _on_tangents(op: Op) -> Callable[..., Any]:
     return forward
 
 
-def _named(op: Op, jvp: Rule) -> Callable[..., Any]:
+def _named(jvp: Rule, op: Op) -> Function:
     """A forward rule written out: `t` (of the first input), or `t_x` for an input `x`."""
     takes = parameters(jvp)
     fixed = op.inputs[:-1] if op.variadic else op.inputs
@@ -333,9 +338,9 @@ def declare(
         multiple=multiple,
     )
     if jvp is not None:
-        op.forward = _named(op, jvp)
+        op.make_forward = functools.partial(_named, jvp)
     elif linear:
-        op.forward = _replacing(op) if linear == "each" else _on_tangents(op)
+        op.make_forward = _replacing if linear == "each" else _on_tangents
 
     def run(*arrays: Any, **params: Any) -> Any:
         top: type[Array] | None = None
@@ -374,9 +379,9 @@ def unary(
         batch="elementwise",
     )
     if jvp is not None:
-        op.forward = _named(op, jvp)
+        op.make_forward = functools.partial(_named, jvp)
     elif vjp is not None:
-        op.forward = _sum_of_rules(op)
+        op.make_forward = _sum_of_rules
     op.table = table = _Unary(op)
 
     def run(x: Any, /) -> Any:
@@ -400,7 +405,7 @@ def binary(
     rules = {n: rule for n, rule in (("x", vjp_x), ("y", vjp_y)) if rule is not None}
     op = Op(name, ("x", "y"), compute=compute, rules=rules, batch="elementwise")
     if rules:
-        op.forward = _sum_of_rules(op)
+        op.make_forward = _sum_of_rules
     op.table = table = _Binary(op)
 
     def run(x: Any, y: Any, /) -> Any:
