@@ -1,0 +1,5 @@
+"""arraygrad side by side with its peers, in one run: `python -m benchmarks`.
+
+Only ratios mean anything: the machines this runs on are noisy, so the systems take turns, many
+times over, and the median of each is compared.
+"""
