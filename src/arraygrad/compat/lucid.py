@@ -1,0 +1,103 @@
+"""`lucid.autograd.grad`: plain arrays come back, and an output starts from ones.
+
+>>> import arraygrad.compat.lucid as lucid
+>>> x = lucid.tensor([1.0, 2.0], requires_grad=True)
+>>> lucid.autograd.grad(lucid.sum(x**3), x)
+array([ 3., 12.])
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from numbers import Number
+from types import SimpleNamespace
+from typing import Any
+
+from ..autograd import grad as native_grad
+from ..creation import tensor
+from ..errors import NoGradientError, UnusedInputError
+from ..ops import sum
+from ..tensor import Tensor
+from .arguments import tensors
+
+__all__ = ["Tensor", "autograd", "sum", "tensor"]
+
+
+def grad(
+    outputs: Tensor | Iterable[Tensor],
+    inputs: Tensor | Iterable[Tensor],
+    grad_outputs: Any = None,
+    retain_graph: bool = False,
+    allow_unused: bool = False,
+) -> Any:
+    """Gradients of outputs with respect to inputs, as arrays of the inputs' library.
+
+    Parameters
+    ----------
+    outputs, inputs : Tensor or iterable of Tensor
+    grad_outputs : Tensor, array, number, or an iterable with one of these per output
+        Ones, if left out.
+    retain_graph : bool
+        Keep the graph, to differentiate it again.
+    allow_unused : bool
+        Give None for an input that no output depends on or that requires no gradients, and pass
+        over outputs that require none, instead of raising.
+
+    Returns
+    -------
+    array or tuple of array
+        One array for one input, also if that came in a sequence.
+    """
+    out, wanted = tensors(outputs, "outputs"), tensors(inputs, "inputs")
+    seeds = _seeds(grad_outputs, len(out))
+    if not allow_unused:
+        for i, output in enumerate(out):
+            if not output.requires_grad:
+                raise NoGradientError(
+                    f"outputs[{i}] does not require gradients: compute it from a tensor that has "
+                    "requires_grad=True, or pass allow_unused=True to pass over it"
+                )
+        for i, x in enumerate(wanted):
+            if not x.requires_grad:
+                raise UnusedInputError(
+                    f"inputs[{i}] does not require gradients, so the outputs do not depend on it: "
+                    "make it with requires_grad=True, or pass allow_unused=True to get None for it"
+                )
+    live = [(o, s) for o, s in zip(out, seeds, strict=True) if o.requires_grad]
+    recorded = [x for x in wanted if x.requires_grad]
+    found: Any = iter(())
+    if recorded or not wanted:  # no inputs at all is an error, which the engine words
+        found = iter(
+            native_grad(
+                [o for o, _ in live],
+                recorded,
+                [s for _, s in live],
+                retain_graph=retain_graph,
+                allow_unused=allow_unused,
+            )
+        )
+    gradients = tuple(_array(next(found)) if x.requires_grad else None for x in wanted)
+    return gradients[0] if len(gradients) == 1 else gradients
+
+
+def _seeds(given: Any, count: int) -> list[Any]:
+    """One cotangent per output, with 1, which stands for ones everywhere, where there is none."""
+    if given is None:
+        return [1.0] * count
+    single = isinstance(given, Number) or hasattr(given, "dtype")
+    if not single and not isinstance(given, Iterable):
+        raise TypeError(
+            "grad_outputs must be a Tensor, an array, a number or an iterable of them, not "
+            f"{type(given).__name__}"
+        )
+    seeds = [1.0 if s is None else s for s in ([given] if single else given)]
+    if len(seeds) != count:
+        raise ValueError(f"grad_outputs has {len(seeds)} entries for {count} outputs")
+    return seeds
+
+
+def _array(gradient: Tensor | None) -> Any:
+    return None if gradient is None else gradient.array
+
+
+autograd = SimpleNamespace(grad=grad)

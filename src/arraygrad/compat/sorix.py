@@ -1,0 +1,100 @@
+"""sorix's `grad`: a tuple comes back, and the graph is kept unless told otherwise.
+
+One thing is different on purpose: a graph given up with `retain_graph=False` cannot be
+differentiated again, which is an error here and gives wrong numbers there.
+
+>>> from arraygrad.compat.sorix import grad, tensor
+>>> x = tensor([1.0, 2.0], requires_grad=True)
+>>> grad((x**3).sum(), x)
+(tensor([ 3., 12.]),)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from ..autograd import grad as native_grad
+from ..autograd import is_grad_enabled, set_grad_enabled
+from ..creation import ones_like, tensor
+from ..errors import NoGradientError
+from ..tensor import Tensor
+from .arguments import stretched, tensors
+
+__all__ = ["Tensor", "grad", "is_grad_enabled", "set_grad_enabled", "tensor"]
+
+
+def grad(
+    outputs: Tensor | Iterable[Tensor],
+    inputs: Tensor | Iterable[Tensor],
+    grad_outputs: Any = None,
+    retain_graph: bool = True,
+    create_graph: bool = False,
+    allow_unused: bool = False,
+) -> tuple[Tensor | None, ...]:
+    """Gradients of outputs with respect to inputs, summed over the outputs.
+
+    Parameters
+    ----------
+    outputs, inputs : Tensor or iterable of Tensor
+        An output that requires no gradients is one that no input was used for.
+    grad_outputs : Tensor, array, or an iterable with one of these or None per output
+        Its shape is not compared with the output's: NumPy's broadcasting decides.
+    retain_graph : bool
+        Keep the graph, to differentiate it again.
+    create_graph : bool
+        Record the differentiation too, so that the gradients can be differentiated.
+    allow_unused : bool
+        Give None for an input that no output depends on, instead of raising.
+
+    Returns
+    -------
+    tuple of Tensor
+        One gradient per input.
+    """
+    out, wanted = tensors(outputs, "outputs"), tensors(inputs, "inputs")
+    for i, x in enumerate(wanted):
+        if not x.requires_grad:
+            raise NoGradientError(
+                f"inputs[{i}] does not require gradients: make it with requires_grad=True"
+            )
+    seeds = _seeds(grad_outputs, out)
+    live = [stretched(o, s) for o, s in zip(out, seeds, strict=True) if o.requires_grad]
+    gradients: tuple[Tensor | None, ...] = native_grad(
+        [o for o, _ in live],
+        wanted,
+        [s for _, s in live],
+        retain_graph=retain_graph,
+        create_graph=create_graph,
+        allow_unused=allow_unused,
+    )
+    return gradients
+
+
+def _seeds(given: Any, outputs: list[Tensor]) -> list[Tensor]:
+    """One cotangent per output: what was given, or one for an output with one element."""
+    if given is None:
+        values: list[Any] = [None] * len(outputs)
+    elif hasattr(given, "dtype"):
+        values = [given]
+    elif isinstance(given, Iterable):
+        values = list(given)
+    else:
+        raise TypeError(
+            "grad_outputs must be a Tensor, an array or an iterable of them, not "
+            f"{type(given).__name__}"
+        )
+    if len(values) != len(outputs):
+        raise ValueError(f"grad_outputs has {len(values)} entries for {len(outputs)} outputs")
+    return [_seed(i, o, v) for i, (o, v) in enumerate(zip(outputs, values, strict=True))]
+
+
+def _seed(i: int, output: Tensor, value: Any) -> Tensor:
+    if value is None:
+        if output.size != 1:
+            raise RuntimeError(
+                f"outputs[{i}] has shape {output.shape}: only an output with one element can do "
+                "without grad_outputs. Pass them, or reduce the output, for example by sum()"
+            )
+        return ones_like(output)
+    return value if isinstance(value, Tensor) else tensor(value)

@@ -1,0 +1,227 @@
+"""`torch.autograd.grad`, with all of PyTorch's parameters.
+
+What DESIGN calls better than PyTorch stays better: gradients share no memory, a constant gradient
+can be differentiated under `create_graph`, a batch of zero works.
+
+>>> import arraygrad.compat.torch as torch
+>>> x = torch.tensor([1.0, 2.0], requires_grad=True)
+>>> torch.autograd.grad((x**3).sum(), x)
+(tensor([ 3., 12.], dtype=float32),)
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterable, Mapping
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+
+from .. import autograd as native
+from ..autograd import (
+    enable_grad,
+    graph,
+    inference_mode,
+    is_grad_enabled,
+    no_grad,
+    set_grad_enabled,
+)
+from ..backends import backend_of
+from ..errors import NoGradientError
+from ..graph import GradientEdge, output_node
+from ..structures import is_single
+from ..tensor import Tensor
+from .arguments import single_precision_tensor
+
+__all__ = [
+    "Tensor",
+    "autograd",
+    "complex64",
+    "complex128",
+    "enable_grad",
+    "float16",
+    "float32",
+    "float64",
+    "inference_mode",
+    "int64",
+    "is_grad_enabled",
+    "no_grad",
+    "set_grad_enabled",
+    "tensor",
+]
+
+float16, float32, float64 = map(np.dtype, (np.float16, np.float32, np.float64))
+complex64, complex128, int64 = map(np.dtype, (np.complex64, np.complex128, np.int64))
+
+
+def tensor(
+    data: Any, *, dtype: Any = None, device: Any = None, requires_grad: bool = False
+) -> Tensor:
+    """A new leaf tensor. Python floats become float32, complex numbers complex64.
+
+    >>> import arraygrad.compat.torch as torch
+    >>> torch.tensor([1.0, 2.0])
+    tensor([1., 2.], dtype=float32)
+    """
+    return single_precision_tensor(data, dtype, device, requires_grad)
+
+
+def grad(
+    outputs: Any,
+    inputs: Any,
+    grad_outputs: Any = None,
+    retain_graph: bool | None = None,
+    create_graph: bool = False,
+    only_inputs: bool = True,
+    allow_unused: bool | None = None,
+    is_grads_batched: bool = False,
+    materialize_grads: bool = False,
+) -> Any:
+    """Gradients of outputs with respect to inputs, summed over the outputs.
+
+    Parameters
+    ----------
+    outputs : Tensor, GradientEdge, or sequence of them
+    inputs : Tensor, GradientEdge, sequence of them, or dict of them
+    grad_outputs : Tensor or sequence of Tensor or None
+        A surplus is ignored.
+    retain_graph, create_graph, allow_unused, is_grads_batched, materialize_grads
+        As in `arraygrad.grad`.
+    only_inputs : bool
+        Deprecated, and ignored with a FutureWarning.
+
+    Returns
+    -------
+    tuple of Tensor, or dict of Tensor
+        A tuple also for one input; a dict for a dict.
+    """
+    if not only_inputs:
+        warnings.warn(
+            "only_inputs is deprecated and ignored: use torch.autograd.backward to accumulate "
+            "gradients in other leaves",
+            FutureWarning,
+            stacklevel=2,
+        )
+    keys, wanted = _inputs(inputs)
+    out = _outputs(outputs, "outputs")
+    seeds = _seeds(out, grad_outputs, is_grads_batched, "grad_outputs")
+    gradients = native.grad(
+        out,
+        wanted,
+        seeds,
+        retain_graph=retain_graph,
+        create_graph=create_graph,
+        allow_unused=allow_unused,
+        is_grads_batched=is_grads_batched,
+        materialize_grads=materialize_grads,
+    )
+    return gradients if keys is None else dict(zip(keys, gradients, strict=True))
+
+
+def backward(
+    tensors: Any,
+    grad_tensors: Any = None,
+    retain_graph: bool | None = None,
+    create_graph: bool = False,
+    *,
+    inputs: Any = None,
+) -> None:
+    """Add the gradients of `tensors` to the `.grad` of the leaves, or of `inputs`."""
+    out = _outputs(tensors, "tensors")
+    wanted = None if inputs is None else _inputs(inputs, "backward")[1]
+    seeds = _seeds(out, grad_tensors, False, "grad_tensors")
+    native.backward(out, seeds, retain_graph, create_graph, inputs=wanted)
+
+
+def _inputs(inputs: Any, function: str = "grad") -> tuple[list[Any] | None, list[Any]]:
+    """What to differentiate with respect to, and under which keys, if it came in a dict."""
+    keys = None
+    if is_single(inputs):
+        wanted = [inputs]
+    elif type(inputs) is dict and function == "grad":
+        keys, wanted = list(inputs), list(inputs.values())
+    elif isinstance(inputs, Mapping) or not isinstance(inputs, Iterable):
+        raise TypeError(
+            f"inputs of {function}() must be a Tensor, a GradientEdge, or a sequence"
+            f"{' or plain dict' if function == 'grad' else ''} of them, not "
+            f"{type(inputs).__name__}"
+        )
+    else:
+        wanted = list(inputs)
+    if not wanted:
+        raise RuntimeError(f"inputs of {function}() is empty: name at least one tensor")
+    for i, x in enumerate(wanted):
+        if not is_single(x):
+            raise RuntimeError(
+                f"inputs[{i}] must be a Tensor or a GradientEdge, not {type(x).__name__}"
+            )
+        if isinstance(x, Tensor) and not x.requires_grad:
+            raise NoGradientError(
+                f"inputs[{i}] does not require gradients: make it with requires_grad=True"
+            )
+    return keys, wanted
+
+
+def _outputs(outputs: Any, name: str) -> list[Any]:
+    if is_single(outputs):
+        return [outputs]
+    if not isinstance(outputs, Iterable):
+        raise TypeError(
+            f"{name} must be a Tensor, a GradientEdge or a sequence of them, not "
+            f"{type(outputs).__name__}"
+        )
+    found = list(outputs)
+    for i, output in enumerate(found):
+        if not is_single(output):
+            # PyTorch asserts this, and its users may catch that.
+            raise AssertionError(
+                f"{name}[{i}] must be a Tensor or a GradientEdge, not {type(output).__name__}"
+            )
+    return found
+
+
+def _seeds(outputs: list[Any], given: Any, batched: bool, name: str) -> list[Any]:
+    """One cotangent per output, checked as PyTorch checks them."""
+    if isinstance(given, Tensor):
+        values: list[Any] = [given]
+    elif given is None:
+        values = [None] * len(outputs)
+    elif isinstance(given, Iterable):
+        values = list(given)
+    else:
+        raise TypeError(
+            f"{name} must be a Tensor or a sequence of Tensors and None, not {type(given).__name__}"
+        )
+    for i, (output, value) in enumerate(zip(outputs, values, strict=False)):
+        _check_seed(output, value, batched, f"{name}[{i}]")
+    if len(values) < len(outputs):
+        raise RuntimeError(f"{name} has {len(values)} entries for {len(outputs)} outputs")
+    return values[: len(outputs)]
+
+
+def _check_seed(output: Any, value: Any, batched: bool, name: str) -> None:
+    if value is None:
+        return  # the engine says what an output that needs one lacks
+    if not isinstance(value, Tensor):
+        raise TypeError(f"{name} must be a Tensor or None, not {type(value).__name__}")
+    place = output_node(*output) if isinstance(output, GradientEdge) else output
+    found, wanted = value.shape, tuple(place.shape)
+    if batched:
+        if not found:
+            raise IndexError(f"{name} is 0-d: with is_grads_batched=True it needs a batch axis")
+        found = found[1:]
+    if found != wanted:
+        raise RuntimeError(
+            f"{name} has shape {value.shape}, but its output has shape {wanted}"
+            + (": with is_grads_batched=True a batch axis comes first" if batched else "")
+        )
+    backend = backend_of(value)
+    if (backend.kind(value.dtype) == "c") != (backend.kind(place.dtype) == "c"):
+        raise RuntimeError(
+            f"{name} has dtype {value.dtype} and its output has {place.dtype}: both must be "
+            "complex, or neither"
+        )
+
+
+autograd = SimpleNamespace(backward=backward, grad=grad, graph=graph)
