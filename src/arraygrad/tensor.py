@@ -46,6 +46,10 @@ class Tensor(ArrayMethods, Array):
     is_inference: ClassVar[bool] = False
 
     def __init__(self, array: Any, node: Node | None = None) -> None:
+        if not hasattr(array, "shape"):
+            raise TypeError(
+                f"a Tensor wraps an array, not {type(array).__name__}: use arraygrad.tensor()"
+            )
         self._array = array
         self._node = node
 
@@ -221,9 +225,13 @@ class Tensor(ArrayMethods, Array):
             raise TypeError(
                 f"{kind.__name__}() is for tensors with one element, this one has {self.size}"
             )
-        if isinstance(self._array, Array):
-            return kind(self._array)
-        return kind(self.item())
+        if self._node is not None and kind is not bool:
+            warnings.warn(
+                f"{kind.__name__}() of a tensor that requires gradients cuts the number off from "
+                "them: use item(), or detach() first, if that is meant",
+                stacklevel=3,
+            )
+        return kind(self._array) if isinstance(self._array, Array) else kind(self.item())
 
     def __bool__(self) -> bool:
         if self.size != 1:
