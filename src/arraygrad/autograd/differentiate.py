@@ -172,7 +172,9 @@ def backward(
     tensor_of = dict(zip(targets or (), flat_inputs or (), strict=True))
     accumulated = []
     for node in list(results):
-        tensor = tensor_of.get(node) or _holder(node)
+        tensor = tensor_of.get(node)
+        if not isinstance(tensor, Tensor):
+            tensor = _holder(node)
         gradient = results[node]
         if gradient is not None and isinstance(tensor, Tensor) and tensor._node is node:
             results[node] = None
@@ -199,12 +201,12 @@ def _accumulate(tensor: Tensor, held: list[Any], create_graph: bool) -> None:
     if create_graph:
         (gradient,) = held
         with _accumulating:
-            have = tensor._grad
+            have = getattr(tensor, "_grad", None)
             tensor._grad = ops.copy(gradient) if have is None else have + gradient
         return
     gradient = backend_of(held[0]).own(held)
     with _accumulating:
-        have = tensor._grad
+        have = getattr(tensor, "_grad", None)
         if have is None:
             tensor._grad = (
                 Tensor(gradient) if type(tensor).level == Tensor.level else type(tensor)(gradient)
