@@ -1,0 +1,593 @@
+"""Checking derivatives: against finite differences, and arrays against each other."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import numpy as np
+
+from .arrays.dual import dual_type
+from .autograd import grad
+from .backends import backend_of
+from .ops.op import plain
+from .structures import flatten
+from .tensor import Tensor, tensor_type_at
+
+__all__ = ["GradcheckError", "assert_close", "gradcheck", "gradgradcheck"]
+
+_DUAL_LEVEL = 1.0
+
+
+class GradcheckError(RuntimeError):
+    """A derivative is not what finite differences, or another way to compute it, say it is."""
+
+
+def gradcheck(
+    function: Callable[..., Any],
+    inputs: Any,
+    *,
+    eps: float = 1e-6,
+    atol: float = 1e-5,
+    rtol: float = 1e-3,
+    raise_exception: bool = True,
+    check_forward: bool | None = None,
+    check_batched: bool = True,
+    check_undefined: bool = True,
+    nondet_tol: float = 0.0,
+    fast_mode: bool = False,
+) -> bool:
+    """Compare the derivatives of a function with finite differences.
+
+    The Jacobian of every floating-point output with respect to every input that requires
+    gradients is computed by reverse mode, by forward mode and by central differences.
+
+    Parameters
+    ----------
+    function : callable
+        Takes `inputs` as its arguments; returns a tensor or a structure of tensors.
+    inputs : Tensor, or tuple of arguments
+        At least one tensor in them must require gradients, and those that do should be float64 or
+        complex128: finite differences have half of the digits. Tensors may sit inside containers;
+        other arguments are passed on as they are.
+    eps : float
+        The step of the finite differences.
+    atol, rtol : float
+        How far a derivative may be from the finite difference, absolutely and relatively.
+    raise_exception : bool
+        Whether a mismatch raises, or makes the result False.
+    check_forward : bool, optional
+        Whether to check forward mode. By default it is checked if every op on the way has a
+        forward rule; True makes a missing rule an error.
+    check_batched : bool
+        Whether to check that `is_grads_batched=True` gives the same as one vector at a time.
+    check_undefined : bool
+        Whether to check, for a function with several outputs, that leaving outputs out is the
+        same as giving zeros as their gradients.
+    nondet_tol : float
+        How far two runs of the same reverse sweep may be apart.
+    fast_mode : bool
+        Compare the Jacobians only along one random direction for each input and output: much
+        faster for large ones, and nearly as strict.
+
+    Returns
+    -------
+    bool
+        True if all agree.
+
+    Raises
+    ------
+    GradcheckError
+        If they do not: the message shows both Jacobians and where they differ most.
+    ValueError
+        If no input requires gradients, or no output is a floating-point tensor.
+
+    Notes
+    -----
+    Complex numbers are treated as pairs of real ones, so that functions need not be holomorphic.
+    In the Jacobians of the error message, each complex number takes two rows or columns.
+
+    Examples
+    --------
+    >>> import arraygrad as ag
+    >>> x = ag.tensor([0.5, 1.0, 1.5], requires_grad=True)
+    >>> ag.testing.gradcheck(lambda x: ag.sin(x) * x, x)
+    True
+
+    A function that hides part of its dependence from the graph:
+
+    >>> ag.testing.gradcheck(lambda x: x.detach() * x, x, raise_exception=False)
+    False
+    """
+    check = _Check(function, inputs, eps, atol, rtol, fast_mode)
+    try:
+        numerical = check.numerical()
+        reverse = check.reverse()
+        check.compare(reverse, numerical, "reverse mode", "finite differences")
+        check.repeat(reverse, nondet_tol)
+        if check_batched:
+            check.compare(check.batched(), reverse, "a batched sweep", "single sweeps")
+        if check_undefined and len(check.outputs) > 1:
+            full = check.reverse(others_zero=True)
+            check.compare(full, reverse, "zeros for other outputs", "leaving them out")
+        if check_forward is not False:
+            try:
+                forward = check.forward()
+            except NotImplementedError:
+                if check_forward:
+                    raise
+            else:
+                check.compare(forward, numerical, "forward mode", "finite differences")
+    except GradcheckError:
+        if raise_exception:
+            raise
+        return False
+    return True
+
+
+def gradgradcheck(
+    function: Callable[..., Any],
+    inputs: Any,
+    grad_outputs: Any = None,
+    *,
+    eps: float = 1e-6,
+    atol: float = 1e-5,
+    rtol: float = 1e-3,
+    raise_exception: bool = True,
+    check_forward: bool | None = None,
+    check_batched: bool = True,
+    check_undefined: bool = True,
+    nondet_tol: float = 0.0,
+    fast_mode: bool = False,
+) -> bool:
+    """Compare the second derivatives of a function with finite differences of its gradients.
+
+    This is `gradcheck` of the function that takes `inputs` and the gradients of the outputs to
+    the gradients of the inputs.
+
+    Parameters
+    ----------
+    function, inputs
+        As in `gradcheck`.
+    grad_outputs : sequence of Tensor, optional
+        The gradients of the outputs at which to check; random ones by default.
+    eps, atol, rtol, raise_exception, check_forward, check_batched, check_undefined
+        As in `gradcheck`.
+    nondet_tol, fast_mode
+        As in `gradcheck`.
+
+    Returns
+    -------
+    bool
+        True if all agree.
+
+    Raises
+    ------
+    GradcheckError, ValueError
+        As in `gradcheck`.
+
+    Examples
+    --------
+    >>> import arraygrad as ag
+    >>> x = ag.tensor([0.5, 1.0, 1.5], requires_grad=True)
+    >>> ag.testing.gradgradcheck(lambda x: ag.exp(x).sum() ** 2, x)
+    True
+    """
+    leaves, rebuild = flatten(_arguments(inputs))
+    wanted = _wanted(leaves)
+    outputs = [o for o in _float_tensors(function(*rebuild(leaves))) if o.requires_grad]
+    if not outputs:
+        raise ValueError("function returned no tensor that requires gradients")
+    if grad_outputs is None:
+        rng = np.random.default_rng(0)
+        grad_outputs = [_random_like(o, rng) for o in outputs]
+    seeds = [grad_outputs] if isinstance(grad_outputs, Tensor) else list(grad_outputs)
+    seeds = [s if s.requires_grad else s.detach().requires_grad_() for s in seeds]
+
+    def gradients(arguments: Any, seeds: Any) -> Any:
+        again, _ = flatten(arguments)
+        outputs = [o for o in _float_tensors(function(*arguments)) if o.requires_grad]
+        return grad(
+            outputs,
+            [again[j] for j in wanted],
+            list(seeds),
+            create_graph=True,
+            materialize_grads=True,
+        )
+
+    return gradcheck(
+        gradients,
+        (rebuild(leaves), tuple(seeds)),
+        eps=eps,
+        atol=atol,
+        rtol=rtol,
+        raise_exception=raise_exception,
+        check_forward=check_forward,
+        check_batched=check_batched,
+        check_undefined=check_undefined,
+        nondet_tol=nondet_tol,
+        fast_mode=fast_mode,
+    )
+
+
+# Jacobians as nested lists: of each output, with respect to each input.
+Jacobians = list[list[Any]]
+
+
+class _Check:
+    """One function at one point, and its Jacobians by several ways.
+
+    Complex arrays are seen as real ones with a last axis of real and imaginary parts. Every
+    Jacobian is `rows @ J @ columns.T`: with all unit vectors as rows and columns it is `J` itself,
+    in fast mode they are one random vector each.
+    """
+
+    def __init__(
+        self, function: Any, inputs: Any, eps: float, atol: float, rtol: float, fast: bool
+    ) -> None:
+        self.function = function
+        self.eps, self.atol, self.rtol, self.fast = eps, atol, rtol, fast
+        self.leaves, self.rebuild = flatten(_arguments(inputs))
+        self.wanted = _wanted(self.leaves)
+        self.inputs = [self.leaves[j] for j in self.wanted]
+        for position, x in zip(self.wanted, self.inputs, strict=True):
+            if _real_dtype(x) != np.float64:
+                warnings.warn(
+                    f"input {position} requires gradients and is {x.dtype}: finite differences "
+                    "need float64 or complex128, the check is likely to fail",
+                    stacklevel=3,
+                )
+        self.outputs = _float_tensors(function(*self.rebuild(self.leaves)))
+        if not self.outputs:
+            raise ValueError("function returned no floating-point tensor: nothing can be checked")
+        rng = np.random.default_rng(0)
+        self.columns = [self._directions(x, rng) for x in self.inputs]
+        self.rows = [self._directions(o, rng) for o in self.outputs]
+
+    def _directions(self, x: Tensor, rng: np.random.Generator) -> Any:
+        n = _as_real(x).size
+        if not self.fast:
+            return np.eye(n)
+        vector = rng.standard_normal((1, n))
+        return vector / (np.linalg.norm(vector) or 1.0)
+
+    def _evaluate(self, changed: dict[int, Any]) -> list[Tensor]:
+        """The outputs with other tensors in place of some of the inputs."""
+        leaves = [changed.get(j, leaf) for j, leaf in enumerate(self.leaves)]
+        outputs = _float_tensors(self.function(*self.rebuild(leaves)))
+        if [o.shape for o in outputs] != [o.shape for o in self.outputs]:
+            raise GradcheckError("function returns outputs of different number or shape each time")
+        return outputs
+
+    def numerical(self) -> Jacobians:
+        """By central differences."""
+        by_input = []
+        for position, x, columns in zip(self.wanted, self.inputs, self.columns, strict=True):
+            centre = _as_real(x)
+            slopes: list[list[Any]] = [[] for _ in self.outputs]
+            for direction in columns:
+                step = self.eps * direction
+                ends = []
+                for end in (centre + step, centre - step):
+                    moved = _from_real(end, x).requires_grad_()
+                    ends.append([_as_real(o) for o in self._evaluate({position: moved})])
+                for slope, after, before in zip(slopes, *ends, strict=True):
+                    slope.append((after - before) / (2 * self.eps))
+            by_input.append(slopes)
+        return [
+            [self._stacked(slopes[o], rows.shape[1], rows) for slopes in by_input]
+            for o, rows in enumerate(self.rows)
+        ]
+
+    def forward(self) -> Jacobians:
+        """By forward mode: tensors over dual arrays, so that `function` may itself use `grad`."""
+        dual = dual_type(_DUAL_LEVEL)
+        tensor = tensor_type_at(_DUAL_LEVEL + 0.5)
+        by_input = []
+        for position, x, columns in zip(self.wanted, self.inputs, self.columns, strict=True):
+            slopes: list[list[Any]] = [[] for _ in self.outputs]
+            for direction in columns:
+                changed = {
+                    p: tensor(plain(other)).requires_grad_()
+                    for p, other in zip(self.wanted, self.inputs, strict=True)
+                }
+                tangent = _from_real(direction, x).array
+                changed[position] = tensor(dual(plain(x), tangent)).requires_grad_()
+                for slope, out in zip(slopes, self._evaluate(changed), strict=True):
+                    slope.append(_tangent(out))
+            by_input.append(slopes)
+        return [
+            [self._stacked(slopes[o], rows.shape[1], rows) for slopes in by_input]
+            for o, rows in enumerate(self.rows)
+        ]
+
+    @staticmethod
+    def _stacked(slopes: list[Any], size: int, rows: Any) -> Any:
+        return rows @ np.reshape(slopes, (len(slopes), size)).T
+
+    def reverse(self, others_zero: bool = False) -> Jacobians:
+        """By reverse mode, one sweep for each row."""
+        jacobians = []
+        for o, (output, rows) in enumerate(zip(self.outputs, self.rows, strict=True)):
+            found: list[list[Any]] = [[] for _ in self.inputs]
+            for row in rows if output.requires_grad else ():
+                seed = _from_real(row, output)
+                if others_zero:
+                    live = [(k, out) for k, out in enumerate(self.outputs) if out.requires_grad]
+                    seeds: Any = [seed if k == o else 0.0 for k, _ in live]
+                    targets: Any = [out for _, out in live]
+                else:
+                    seeds, targets = seed, output
+                gradients = grad(
+                    targets, self.inputs, seeds, retain_graph=True, allow_unused=True
+                )
+                for j, gradient in enumerate(gradients):
+                    found[j].append(self._gradient_row(gradient, o, j))
+            jacobians.append(
+                [
+                    (
+                        np.reshape(found[j], (len(found[j]), columns.shape[1])) @ columns.T
+                        if found[j]
+                        else np.zeros((len(rows), len(columns)))
+                    )
+                    for j, columns in enumerate(self.columns)
+                ]
+            )
+        return jacobians
+
+    def _gradient_row(self, gradient: Tensor | None, o: int, j: int) -> Any:
+        x = self.inputs[j]
+        if gradient is None:
+            return np.zeros(_as_real(x).size)
+        if gradient.shape != x.shape or gradient.dtype != x.dtype:
+            raise GradcheckError(
+                f"the gradient of output {o} with respect to input {self.wanted[j]} has shape "
+                f"{gradient.shape} and dtype {gradient.dtype}, the input has {x.shape} and {x.dtype}"
+            )
+        return _as_real(gradient)
+
+    def batched(self) -> Jacobians:
+        """By reverse mode, one batched sweep for all rows."""
+        jacobians = []
+        for output, rows in zip(self.outputs, self.rows, strict=True):
+            if not output.requires_grad:
+                jacobians.append([np.zeros((len(rows), len(c))) for c in self.columns])
+                continue
+            seeds = _from_real(rows, output, (len(rows), *output.shape))
+            gradients = grad(
+                output,
+                self.inputs,
+                seeds,
+                retain_graph=True,
+                allow_unused=True,
+                is_grads_batched=True,
+            )
+            jacobians.append(
+                [
+                    (
+                        np.zeros((len(rows), len(columns)))
+                        if gradient is None
+                        else _as_real(gradient).reshape(len(rows), columns.shape[1]) @ columns.T
+                    )
+                    for gradient, columns in zip(gradients, self.columns, strict=True)
+                ]
+            )
+        return jacobians
+
+    def repeat(self, reverse: Jacobians, tolerance: float) -> None:
+        """Run reverse mode once more, on the same graph: the result must be the same."""
+        for o, (first, second) in enumerate(zip(reverse, self.reverse(), strict=True)):
+            for j, (a, b) in enumerate(zip(first, second, strict=True)):
+                apart = np.max(np.abs(a - b), initial=0.0)
+                if apart > tolerance:
+                    raise GradcheckError(
+                        f"two sweeps over the same graph disagree by {apart:.3g} in the gradient of "
+                        f"output {o} with respect to input {self.wanted[j]}; nondet_tol allows "
+                        f"{tolerance:.3g}"
+                    )
+
+    def compare(self, found: Jacobians, expected: Jacobians, way: str, other: str) -> None:
+        """Raise unless two sets of Jacobians agree."""
+        for o, (found_row, expected_row) in enumerate(zip(found, expected, strict=True)):
+            for j, (a, b) in enumerate(zip(found_row, expected_row, strict=True)):
+                excess = np.abs(a - b) - (self.atol + self.rtol * np.abs(b))
+                wrong = ~((excess <= 0) | (np.isnan(a) & np.isnan(b)) | (a == b))
+                if np.any(wrong):
+                    raise GradcheckError(self._report(o, j, a, b, wrong, way, other))
+
+    def _report(self, o: int, j: int, a: Any, b: Any, wrong: Any, way: str, other: str) -> str:
+        distance = np.where(wrong, np.nan_to_num(np.abs(a - b), nan=np.inf), -1.0)
+        worst = np.unravel_index(np.argmax(distance), a.shape)
+        where = ""
+        if not self.fast:
+            where = (
+                f" at element {_place(worst[0], self.outputs[o])} of the output and "
+                f"{_place(worst[1], self.inputs[j])} of the input"
+            )
+        return (
+            f"the Jacobian of output {o} with respect to input {self.wanted[j]} by {way} is not "
+            f"that by {other}.\n{int(wrong.sum())} of {wrong.size} entries differ, most{where}: "
+            f"{a[worst]:.6g} and {b[worst]:.6g}.\n{way}:\n{a}\n{other}:\n{b}"
+        )
+
+
+def _arguments(inputs: Any) -> tuple[Any, ...]:
+    return tuple(inputs) if isinstance(inputs, tuple | list) else (inputs,)
+
+
+def _wanted(leaves: list[Any]) -> list[int]:
+    """The positions of the tensors that require gradients."""
+    wanted = [j for j, x in enumerate(leaves) if isinstance(x, Tensor) and x.requires_grad]
+    if not wanted:
+        raise ValueError(
+            "inputs holds no tensor that requires gradients: make one with requires_grad=True"
+        )
+    return wanted
+
+
+def _float_tensors(outputs: Any) -> list[Tensor]:
+    leaves, _ = flatten(outputs)
+    return [
+        x for x in leaves if isinstance(x, Tensor) and backend_of(x).kind(x.dtype) in ("f", "c")
+    ]
+
+
+def _numpy(x: Any) -> Any:
+    return np.asarray(backend_of(x).to_numpy(plain(x)))
+
+
+def _real_dtype(x: Any) -> Any:
+    return _numpy(x).real.dtype
+
+
+def _as_real(x: Any) -> Any:
+    """The elements as a vector of reals; for complex ones, real and imaginary parts in turn."""
+    values = _numpy(x)
+    if values.dtype.kind == "c":
+        values = np.stack([values.real, values.imag], axis=-1)
+    return values.reshape(-1).astype(np.float64)
+
+
+def _from_real(values: Any, like: Tensor, shape: tuple[int, ...] | None = None) -> Tensor:
+    """The reverse of `_as_real`: a new tensor with the dtype and library of `like`."""
+    shape = like.shape if shape is None else shape
+    backend, array = backend_of(like), plain(like)
+    values = np.reshape(values, -1)
+    if backend.kind(like.dtype) == "c":
+        pairs = values.reshape(-1, 2)
+        values = pairs[:, 0] + 1j * pairs[:, 1]
+    values = values.reshape(shape)
+    made = backend.xp.asarray(values, dtype=like.dtype, device=backend.device(array))
+    return Tensor(made)
+
+
+def _tangent(out: Tensor) -> Any:
+    """The tangent of a tensor over a dual array, as a vector of reals; zeros if it has none."""
+    array = out._array
+    if not isinstance(array, dual_type(_DUAL_LEVEL)):
+        return np.zeros(_as_real(array).size)
+    tangent = array.tangent
+    if tuple(tangent.shape) != out.shape or tangent.dtype != out.dtype:
+        raise GradcheckError(
+            f"forward mode gives a tangent of shape {tuple(tangent.shape)} and dtype "
+            f"{tangent.dtype} for an output of shape {out.shape} and dtype {out.dtype}"
+        )
+    return _as_real(tangent)
+
+
+def _random_like(x: Tensor, rng: np.random.Generator) -> Tensor:
+    return _from_real(rng.standard_normal(_as_real(x).size), x)
+
+
+def _place(number: Any, x: Tensor) -> str:
+    """Which element, and which part of it, a row or column stands for."""
+    number = int(number)
+    part = ""
+    if backend_of(x).kind(x.dtype) == "c":
+        number, rest = divmod(number, 2)
+        part = " (imaginary part)" if rest else " (real part)"
+    index = ", ".join(str(int(i)) for i in np.unravel_index(number, x.shape)) if x.shape else ""
+    return f"[{index}]{part}"
+
+
+# --- comparing values ----------------------------------------------------------------------------
+
+
+def assert_close(
+    actual: Any,
+    expected: Any,
+    *,
+    rtol: float | None = None,
+    atol: float | None = None,
+    equal_nan: bool = False,
+    check_dtype: bool = True,
+) -> None:
+    """Raise unless two arrays, or two structures of arrays, are nearly equal.
+
+    Parameters
+    ----------
+    actual, expected : Tensor, array, number, or structure of them
+        Structures must have the same form; arrays must have the same shape, nothing broadcasts.
+    rtol, atol : float, optional
+        How far an element may be off, relatively and absolutely. By default both follow from the
+        less precise of the two dtypes; integers and booleans must be equal.
+    equal_nan : bool
+        Whether NaN equals NaN.
+    check_dtype : bool
+        Whether the dtypes must be the same. Python numbers fit any dtype.
+
+    Raises
+    ------
+    AssertionError
+        If they are not: the message says where they differ most.
+
+    Examples
+    --------
+    >>> import arraygrad as ag
+    >>> ag.testing.assert_close(ag.tensor([1.0, 2.0]), ag.tensor([1.0, 2.0 + 1e-9]))
+    >>> ag.testing.assert_close(ag.tensor([1.0, 2.0]), ag.tensor([1.0, 3.0]))
+    Traceback (most recent call last):
+        ...
+    AssertionError: 1 of 2 elements differ, most at [1]: 2.0 and 3.0 (rtol=1e-07, atol=1e-07)
+    """
+    _assert_close(actual, expected, rtol, atol, equal_nan, check_dtype, "")
+
+
+def _assert_close(
+    actual: Any,
+    expected: Any,
+    rtol: float | None,
+    atol: float | None,
+    equal_nan: bool,
+    check_dtype: bool,
+    where: str,
+) -> None:
+    rest = (rtol, atol, equal_nan, check_dtype)
+    if isinstance(expected, Mapping):
+        if not isinstance(actual, Mapping) or actual.keys() != expected.keys():
+            raise AssertionError(f"{where}expected keys {list(expected)}, got {_keys(actual)}")
+        for key in expected:
+            _assert_close(actual[key], expected[key], *rest, f"{where}[{key!r}]: ")
+        return
+    if isinstance(expected, list | tuple):
+        if not isinstance(actual, list | tuple) or len(actual) != len(expected):
+            got = f"{len(actual)}" if isinstance(actual, list | tuple) else type(actual).__name__
+            raise AssertionError(f"{where}expected {len(expected)} items, got {got}")
+        for i, (a, b) in enumerate(zip(actual, expected, strict=True)):
+            _assert_close(a, b, *rest, f"{where}[{i}]: ")
+        return
+    if actual is None or expected is None:
+        if actual is not expected:
+            raise AssertionError(f"{where}expected {expected!r}, got {actual!r}")
+        return
+    a, b = _numpy(actual), _numpy(expected)
+    if a.shape != b.shape:
+        raise AssertionError(f"{where}the shapes differ: {a.shape} and {b.shape}")
+    typed = hasattr(actual, "dtype") and hasattr(expected, "dtype")
+    if check_dtype and typed and a.dtype != b.dtype:
+        raise AssertionError(f"{where}the dtypes differ: {a.dtype} and {b.dtype}")
+    typed_sides = [x for x, side in ((a, actual), (b, expected)) if hasattr(side, "dtype")]
+    exact = max(map(_tolerance, typed_sides or [a, b]))
+    rtol = exact if rtol is None else rtol
+    atol = exact if atol is None else atol
+    close = np.isclose(a, b, rtol=rtol, atol=atol, equal_nan=equal_nan)
+    if not np.all(close):
+        distance = np.where(close, -1.0, np.nan_to_num(np.abs(a * 1.0 - b), nan=np.inf))
+        worst = np.unravel_index(np.argmax(distance), a.shape) if a.ndim else ()
+        place = f" at [{', '.join(str(int(i)) for i in worst)}]" if worst else ""
+        raise AssertionError(
+            f"{where}{int(np.sum(~close))} of {a.size} elements differ, most{place}: {a[worst]} "
+            f"and {b[worst]} (rtol={rtol:g}, atol={atol:g})"
+        )
+
+
+def _keys(value: Any) -> Any:
+    return list(value) if isinstance(value, Mapping) else type(value).__name__
+
+
+def _tolerance(x: Any) -> float:
+    """How much of a number rounding may take, by its dtype; nothing for integers."""
+    if x.dtype.kind not in "fc":
+        return 0.0
+    return {2: 1e-3, 4: 1e-5}.get(x.real.dtype.itemsize, 1e-7)
