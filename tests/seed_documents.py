@@ -22,7 +22,8 @@ def read(name: str) -> str:
 
 def examples(text: str) -> list[doctest.Example]:
     """The `>>>` examples of a document, in order."""
-    return doctest.DocTestParser().get_examples(text)
+    headings = re.compile(r"^.*¶$", re.MULTILINE)  # a rendered page has them right after output
+    return doctest.DocTestParser().get_examples(headings.sub("", text))
 
 
 def python_signature(text: str) -> list[tuple[str, object]]:
