@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 from typing import Any, ClassVar
 
+from .. import ops
 from ..ops.op import Array, Op
 from .methods import ArrayMethods
 
@@ -29,13 +30,27 @@ class Dual(ArrayMethods, Array):
         primals = tuple(a._array if type(a) is cls else a for a in arrays)
         tangents = [a.tangent if type(a) is cls else None for a in arrays]
         out = op.function(*primals, **params)
+        if not any(t is not None and op.input_name(i) in op.rules for i, t in enumerate(tangents)):
+            return out
         if op.forward is None:
-            return out
+            raise NotImplementedError(
+                f"{op.name} has no forward rule: give it one by jvp=, or use reverse mode"
+            )
         tangent = op.forward(primals, tangents, out, params)
-        if tangent is None:
-            return out
         if op.multiple:
-            return tuple(map(cls, out, tangent))
+            return tuple(map(cls._fitted, out, tangent))
+        return cls._fitted(out, tangent)
+
+    @classmethod
+    def _fitted(cls, out: Any, tangent: Any) -> Dual:
+        """A dual array whose tangent has the shape and dtype of the array.
+
+        A rule's tangent may have neither, where the other inputs alone decide on them.
+        """
+        if tangent.dtype != out.dtype:
+            tangent = ops.astype(tangent, out.dtype)
+        if tangent.shape != out.shape:
+            tangent = ops.broadcast_to(tangent, out.shape)
         return cls(out, tangent)
 
     def __repr__(self) -> str:

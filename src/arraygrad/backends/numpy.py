@@ -62,6 +62,20 @@ def _unshared() -> int:
 _UNSHARED = _unshared()
 
 
+def _argsort(x: Any, axis: int, descending: bool, stable: bool) -> Any:
+    kind = "stable" if stable else None
+    if not descending:
+        return np.argsort(x, axis=axis, kind=kind)
+    # Turned round twice, so that equal elements stay in their order.
+    turned = np.argsort(np.flip(x, axis=axis), axis=axis, kind=kind)
+    return x.shape[axis] - 1 - np.flip(turned, axis=axis)
+
+
+def _sort(x: Any, axis: int, descending: bool, stable: bool) -> Any:
+    ordered = np.sort(x, axis=axis, kind="stable" if stable else None)
+    return np.flip(ordered, axis=axis) if descending else ordered
+
+
 numpy_backend = NumpyBackend(
     "numpy",
     np,
@@ -78,6 +92,9 @@ numpy_backend = NumpyBackend(
         "sum": np.add.reduce,
         "max": np.maximum.reduce,
         "min": np.minimum.reduce,
+        # NumPy's own cannot sort in descending order.
+        "argsort": _argsort,
+        "sort": _sort,
         "copy": np.array,
         "astype": lambda x, dtype, copy: np.asarray(x).astype(dtype, copy=copy),
     },

@@ -1,0 +1,272 @@
+"""Every op, over the whole table of samples."""
+
+from __future__ import annotations
+
+import itertools
+from typing import Any
+
+import numpy as np
+import pytest
+from samples import SAMPLES, Sample
+
+import arraygrad as ag
+from arraygrad import ops
+from arraygrad.arrays.batched import Batched, batched_type
+from arraygrad.arrays.methods import ArrayMethods
+from arraygrad.ops.op import plain
+from arraygrad.testing import assert_close, gradcheck, gradgradcheck
+
+Case = tuple[Sample, bool]
+
+
+def call(sample: Sample, *arrays: Any) -> tuple[Any, ...]:
+    """The results of a sample on arraygrad, always as a tuple."""
+    return as_tuple(sample.call(ag, *arrays))
+
+
+def as_tuple(result: Any) -> tuple[Any, ...]:
+    return tuple(result) if isinstance(result, tuple | list) else (result,)
+
+
+def is_float(array: Any) -> bool:
+    return bool(array.dtype.kind in "fc")
+
+
+def tensors(arrays: tuple[Any, ...]) -> tuple[Any, ...]:
+    """Leaves on the same memory, so with the same layout; those that can require gradients."""
+    made = tuple(ag.asarray(a) for a in arrays)
+    return tuple(t.requires_grad_() if is_float(a) else t for t, a in zip(made, arrays, strict=True))
+
+
+# --- the table is complete -----------------------------------------------------------------------
+
+
+def test_every_public_op_has_a_row() -> None:
+    ours = {
+        name for name in ag.__all__ if getattr(ag, name) is getattr(ops, name, None)
+    } - {"broadcast_shapes"}  # of shapes, not of arrays: tested below
+    assert ours > {"sin", "matmul", "where", "einsum"}
+    assert ours - {s.op for s in SAMPLES} == set()
+
+
+def test_every_operator_has_a_row() -> None:
+    other = {"__array_priority__", "__bool__", "__contains__", "__hash__", "__len__", "__slots__"}
+    operators = {
+        name
+        for name, value in vars(ArrayMethods).items()
+        if name.startswith("__") and callable(value)
+    }
+    assert operators - other - {s.op for s in SAMPLES} == set()
+
+
+def test_rows_have_different_names() -> None:
+    names = [str(s) for s in SAMPLES]
+    assert sorted(names) == sorted(set(names))
+
+
+def test_every_differentiable_row_is_for_an_op_with_a_rule() -> None:
+    for sample in SAMPLES:
+        function = getattr(ag, sample.op, None)
+        if hasattr(function, "op") and sample.op not in ("clip",):
+            assert bool(function.op.rules) == sample.differentiable, str(sample)
+
+
+# --- values --------------------------------------------------------------------------------------
+
+
+def test_values_on_tensors(case: Case) -> None:
+    sample, complex_numbers = case
+    arrays = sample.arrays(complex_numbers)
+    expected = as_tuple(sample.expected(*arrays))
+    results = call(sample, *tensors(arrays))
+    assert len(results) == len(expected)
+    for result, value in zip(results, expected, strict=True):
+        assert isinstance(result, ag.Tensor)
+        assert isinstance(result.array, np.ndarray)
+        assert_close(result.detach(), value, rtol=1e-12, atol=1e-12, equal_nan=True)
+
+
+def test_values_on_arrays(case: Case) -> None:
+    sample, complex_numbers = case
+    arrays = sample.arrays(complex_numbers)
+    for result, value in zip(call(sample, *arrays), as_tuple(sample.expected(*arrays)), strict=True):
+        assert isinstance(result, np.ndarray | np.generic)
+        assert_close(result, value, rtol=1e-12, atol=1e-12, equal_nan=True)
+
+
+def test_inputs_are_not_written(sample: Sample) -> None:
+    arrays = sample.arrays()
+    before = [a.copy() for a in arrays]
+    outputs = [o for o in call(sample, *tensors(arrays)) if o.requires_grad]
+    for output in outputs:
+        output.backward(ag.ones_like(output), retain_graph=True)
+    for array, copy in zip(arrays, before, strict=True):
+        np.testing.assert_array_equal(array, copy)
+
+
+def test_values_in_lower_precision(case: Case) -> None:
+    """Results and gradients keep the inputs' dtype; Python numbers do not change it."""
+    sample, complex_numbers = case
+    for dtype in [np.complex64] if complex_numbers else [np.float32, np.float16]:
+        if dtype is np.float16 and sample.op in ("nextafter", "astype"):
+            continue
+        arrays = tuple(
+            a.astype(dtype) if is_float(a) else a for a in sample.arrays(complex_numbers)
+        )
+        leaves = tensors(arrays)
+        results = call(sample, *leaves)
+        for result, value in zip(results, as_tuple(sample.expected(*arrays)), strict=True):
+            assert_close(result.detach(), value, rtol=2e-2, atol=2e-2, equal_nan=True)
+        floats = [x for x in leaves if x.requires_grad]
+        live = [r for r in results if r.requires_grad]
+        if not live:
+            continue
+        gradients = ag.grad(live, floats, [ag.ones_like(r) for r in live], allow_unused=True)
+        for x, gradient in zip(floats, gradients, strict=True):
+            assert gradient is None or (gradient.dtype == dtype and gradient.shape == x.shape)
+
+
+# --- derivatives ---------------------------------------------------------------------------------
+
+
+def test_what_is_not_differentiable_requires_no_gradients(sample: Sample) -> None:
+    results = call(sample, *tensors(sample.arrays()))
+    if sample.differentiable:
+        assert any(r.requires_grad for r in results)
+    else:
+        assert not any(r.requires_grad for r in results)
+
+
+def test_first_derivatives(case: Case) -> None:
+    """Reverse mode, forward mode and batched sweeps against finite differences."""
+    sample, complex_numbers = case
+    if not sample.differentiable:
+        return
+    leaves = tensors(sample.arrays(complex_numbers))
+    gradcheck(lambda *a: sample.call(ag, *a), leaves, atol=1e-7, rtol=1e-6, check_forward=True)
+    if sample.flat and not complex_numbers:
+        for result in call(sample, *leaves):
+            for gradient in ag.grad(result, leaves, 1.0, allow_unused=True):
+                assert gradient is None or not np.any(gradient.array)
+
+
+def test_second_derivatives(case: Case) -> None:
+    sample, complex_numbers = case
+    if not sample.differentiable:
+        return
+    leaves = tensors(sample.arrays(complex_numbers))
+    gradgradcheck(lambda *a: sample.call(ag, *a), leaves, atol=1e-6, rtol=1e-5, check_forward=True)
+
+
+def test_gradients_are_the_callers_own(sample: Sample) -> None:
+    """They share memory with nothing, are writeable, and nobody sees what is written to them."""
+    if not sample.differentiable:
+        return
+    arrays = sample.arrays()
+    leaves = tensors(arrays)
+    floats = [x for x in leaves if x.requires_grad]
+    results = [r for r in call(sample, *leaves) if r.requires_grad]
+    seeds = [np.ones(r.shape, r.dtype) for r in results]
+    for create_graph in (False, True):
+        gradients = ag.grad(
+            results,
+            floats,
+            seeds,
+            retain_graph=True,
+            create_graph=create_graph,
+            materialize_grads=True,
+        )
+        others = [*arrays, *seeds, *(plain(r) for r in results)]
+        for gradient in gradients:
+            array = gradient.array
+            assert isinstance(array, np.ndarray)
+            assert array.flags.writeable
+            for other in others:
+                assert not np.shares_memory(array, other)
+            others.append(array)
+
+
+# --- batching ------------------------------------------------------------------------------------
+
+_SIZE = 3
+
+
+def members(sample: Sample, complex_numbers: bool) -> list[tuple[Any, ...]]:
+    return [sample.arrays(complex_numbers, seed) for seed in range(_SIZE)]
+
+
+def unbatched(result: Any, size: int = _SIZE) -> Any:
+    if isinstance(result, Batched):
+        return plain(result)
+    return np.broadcast_to(plain(result), (size, *result.shape))
+
+
+def test_batched_inputs_against_a_loop(case: Case) -> None:
+    """With every choice of which inputs carry the batch."""
+    sample, complex_numbers = case
+    if not sample.batch:
+        return
+    drawn = members(sample, complex_numbers)
+    stacks = [np.stack(arrays) for arrays in zip(*drawn, strict=True)]
+    batched = batched_type(1.0)
+    for chosen in itertools.product([False, True], repeat=len(stacks)):
+        if not any(chosen):
+            continue
+        # A plain array cannot be indexed by a batched one, a tensor can.
+        other = ag.asarray if sample.op == "__getitem__" else np.asarray
+        inputs = [
+            batched(stack) if pick else other(drawn[0][i])
+            for i, (stack, pick) in enumerate(zip(stacks, chosen, strict=True))
+        ]
+        results = call(sample, *inputs)
+        loop = [
+            as_tuple(
+                sample.expected(*(drawn[k if pick else 0][i] for i, pick in enumerate(chosen)))
+            )
+            for k in range(_SIZE)
+        ]
+        for result, *values in zip(results, *loop, strict=True):
+            assert result.shape == np.shape(values[0])
+            expected = np.stack(values)
+            assert_close(unbatched(result), expected, rtol=1e-11, atol=1e-11, equal_nan=True)
+
+
+def test_batches_of_batches(sample: Sample) -> None:
+    if not sample.batch:
+        return
+    outer, inner = batched_type(2.0), batched_type(1.0)
+    drawn = [sample.arrays(seed=seed) for seed in range(6)]
+    # The innermost array has the inner batch in front, then the outer one.
+    inputs = [
+        outer(inner(np.stack(arrays).reshape(2, 3, *arrays[0].shape)))
+        for arrays in zip(*drawn, strict=True)
+    ]
+    loop = [as_tuple(sample.expected(*arrays)) for arrays in drawn]
+    for result, *values in zip(call(sample, *inputs), *loop, strict=True):
+        expected = np.stack(values).reshape(2, 3, *np.shape(values[0]))
+        assert_close(plain(result), expected, rtol=1e-11, atol=1e-11, equal_nan=True)
+
+
+def test_a_batch_of_nothing(sample: Sample) -> None:
+    if not sample.batch:
+        return
+    arrays = sample.arrays()
+    inputs = [batched_type(1.0)(np.zeros((0, *a.shape), a.dtype)) for a in arrays]
+    expected = as_tuple(sample.expected(*arrays))
+    for result, value in zip(call(sample, *inputs), expected, strict=True):
+        assert unbatched(result, 0).shape == (0, *np.shape(value))
+
+
+# --- other ---------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "shapes", [((2, 1), (3,)), ((), (2,)), ((0, 3), (1, 1)), ((4, 1, 3), (2, 1)), ()]
+)
+def test_broadcast_shapes(shapes: tuple[tuple[int, ...], ...]) -> None:
+    assert ag.broadcast_shapes(*shapes) == np.broadcast_shapes(*shapes)
+
+
+def test_broadcast_shapes_that_do_not_fit() -> None:
+    with pytest.raises(ValueError, match=r"\(2, 3\), \(2,\) do not broadcast"):
+        ag.broadcast_shapes((2, 3), (2,))
