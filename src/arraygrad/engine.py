@@ -8,6 +8,7 @@ written: what to do with the result is the caller's business.
 from __future__ import annotations
 
 import functools
+from collections import defaultdict
 from collections.abc import Iterable
 from contextvars import ContextVar
 from operator import attrgetter
@@ -18,12 +19,15 @@ import numpy as np
 from . import ops
 from .autograd.modes import enable_grad, no_grad
 from .errors import AnomalyError, RuleError
-from .graph import FREED, Node, Output, freed_error, output_node
+from .graph import FREED, Leaf, Node, Output, freed_error, output_node
+from .ops.op import Array
 from .tensor import Tensor, tensor_type_at
 
 
 class Sweep:
     """One run of the engine: which nodes take part, and how it is run.
+
+    `notes` is for hooks that have to remember something until the end of the sweep.
 
     Parameters
     ----------
@@ -40,7 +44,7 @@ class Sweep:
         Whether errors name the user's line that made the node, and NaN is one.
     """
 
-    __slots__ = ("anomaly", "create_graph", "needed", "order", "results", "tensor_type")
+    __slots__ = ("anomaly", "create_graph", "needed", "notes", "order", "results", "tensor_type")
 
     def __init__(
         self,
@@ -53,6 +57,7 @@ class Sweep:
         self.tensor_type = tensor_type_at(level)
         self.create_graph = create_graph
         self.anomaly = anomaly
+        self.notes: dict[Any, Any] = {}
         self._plan(starts, None if targets is None else set(targets))
 
     def release(self) -> None:
@@ -143,7 +148,7 @@ class Sweep:
                 raise freed_error(node)
             if node.dtype is not dtype:
                 dtype = node.dtype
-                is_complex = _is_complex[dtype]
+                is_complex = _is_complex(dtype)
             conjugate = is_complex and pullback.holomorphic  # type: ignore[union-attr]
             if conjugate:
                 g = ops.conj(g)
@@ -178,15 +183,15 @@ class Sweep:
         pullback, extras = node.pullback, node.extras
         assert pullback is not None
         if extras is not None and extras.pre:
-            g = self._call_prehooks(node, g)
+            g = self.call_prehooks(node, g)
         before = g
         saved = node.saved
         if saved is FREED:
             raise freed_error(node)
         if self.create_graph:
             saved = self._unpack(node, saved)
-        conjugate = (
-            pullback.holomorphic and _is_complex[node.dtype[0] if pullback.multiple else node.dtype]
+        conjugate = pullback.holomorphic and _is_complex(
+            node.dtype[0] if pullback.multiple else node.dtype
         )
         if conjugate:
             g = _conj(g)
@@ -210,7 +215,7 @@ class Sweep:
         if extras is not None and extras.post:
             parts = self._call_posthooks(node, parts, before)
         for edge, part in zip(node.edges, parts, strict=True):
-            if part is not None:
+            if part is not None and edge in self.needed:
                 self._add(table, owned, edge, part)
 
     def _add(self, table: dict[Node, Any], owned: set[Node], edge: Node, part: Any) -> None:
@@ -258,8 +263,10 @@ class Sweep:
                 g = self._as_cotangent(result, node.shape, node.dtype, f"hook {_name(hook)}")
         return g
 
-    def _call_prehooks(self, node: Node, g: Any) -> Any:
-        assert node.extras is not None
+    def call_prehooks(self, node: Node, g: Any) -> Any:
+        """What a node's prehooks make of its cotangent."""
+        if node.extras is None or not node.extras.pre:
+            return g
         many = node.pullback is not None and node.pullback.multiple
         gs = list(g) if many else [g]
         shapes, dtypes = (node.shape, node.dtype) if many else ([node.shape], [node.dtype])
@@ -289,6 +296,16 @@ class Sweep:
             parts = self._replaced(parts, result, shapes, dtypes, f"hook {_name(hook)}")
         return parts
 
+    def call_leaf_posthooks(self, leaf: Leaf, g: Any) -> None:
+        """Tell a leaf's hooks that its gradient has been accumulated."""
+        assert leaf.extras is not None
+        for hook in list(leaf.extras.post.values()):
+            if self._call(hook, (), (self._as_tensor(g),)):
+                raise RuleError(
+                    f"hook {_name(hook)} on {leaf.name()} returned gradients, but a leaf has no "
+                    "inputs to pass them to: return None"
+                )
+
     def _replaced(
         self, old: list[Any], result: Any, shapes: Any, dtypes: Any, what: str
     ) -> list[Any]:
@@ -315,14 +332,15 @@ class Sweep:
     def _as_cotangent(self, value: Any, shape: Any, dtype: Any, what: str) -> Any:
         """What a hook returned, as the sweep needs it."""
         if not hasattr(value, "shape") or not hasattr(value, "dtype"):
-            raise TypeError(f"{what} must return a tensor or None, not {type(value).__name__}")
+            raise TypeError(f"{what} must return a Tensor or None, not {type(value).__name__}")
         if tuple(value.shape) != tuple(shape) or value.dtype != dtype:
             raise RuleError(
                 f"{what} was given a gradient of shape {tuple(shape)} and dtype {dtype} and "
-                f"returned one of shape {tuple(value.shape)} and dtype {value.dtype}"
+                f"returned one of shape {tuple(value.shape)} and dtype {value.dtype}: return one "
+                "like it, or None to leave it as it is"
             )
         if self.create_graph:
-            return value if isinstance(value, Tensor) else self.tensor_type(value)
+            return value if isinstance(value, Array) else self.tensor_type(value)
         ours = isinstance(value, Tensor) and value.level == self.tensor_type.level
         return value._array if ours else value
 
@@ -342,13 +360,16 @@ _current: ContextVar[Sweep | None] = ContextVar("arraygrad_sweep", default=None)
 current_sweep = _current.get
 
 
-class _ComplexDtypes(dict[Any, bool]):
-    def __missing__(self, dtype: Any) -> bool:
-        found = self[dtype] = "complex" in str(dtype)  # so all libraries call them
-        return found
+# By the type of dtype first: those of some libraries cannot be compared with those of others.
+_complex_dtypes: defaultdict[type, dict[Any, bool]] = defaultdict(dict)
 
 
-_is_complex = _ComplexDtypes()
+def _is_complex(dtype: Any) -> bool:
+    known = _complex_dtypes[type(dtype)]
+    found = known.get(dtype)
+    if found is None:
+        found = known[dtype] = "complex" in str(dtype)  # so all libraries call them
+    return found
 
 
 def _conj(g: Any) -> Any:
@@ -372,7 +393,7 @@ def fit(part: Any, edge: Node, node: Node) -> Any:
             part = ops.sum(part, axis=axes)
         part = ops.reshape(part, edge.shape)
     if part.dtype != edge.dtype:
-        if _is_complex[part.dtype] and not _is_complex[edge.dtype]:
+        if _is_complex(part.dtype) and not _is_complex(edge.dtype):
             part = ops.real(part)
         part = ops.astype(part, edge.dtype, copy=False)
     return part

@@ -183,6 +183,11 @@ class Leaf(Node):
         return self._tensor()
 
     @property
+    def has_posthooks(self) -> bool:
+        """Whether anything was registered to run after the leaf's gradient has arrived."""
+        return self.extras is not None and bool(self.extras.post)
+
+    @property
     def variable(self) -> Tensor:
         """The leaf tensor; if it is gone, a new one on the same array and node."""
         tensor = self._tensor()
@@ -190,6 +195,7 @@ class Leaf(Node):
             from .tensor import tensor_type
 
             tensor = tensor_type(self.array)(self.array, self)
+            tensor._leaf = self
             self._tensor = weakref.ref(tensor)
         return tensor
 

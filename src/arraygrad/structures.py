@@ -2,7 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+import copy
+from collections.abc import (
+    Callable,
+    Iterator,
+    KeysView,
+    Mapping,
+    MutableMapping,
+    Sequence,
+    ValuesView,
+)
+from types import MappingProxyType
 from typing import Any
 
 from .graph import GradientEdge
@@ -19,12 +29,13 @@ def is_single(x: Any) -> bool:
 def flatten(tree: Any) -> tuple[list[Any], Rebuild]:
     """The leaves of a structure in order, and a function that puts values in their places.
 
-    Mappings come back as mappings with the same keys; sequences and iterators as tuples; what is
-    registered with optree as what it was. Anything else is a leaf.
+    Mappings come back as mappings with the same keys; sequences, iterators and views of
+    dictionaries as tuples; named tuples, and what is registered with optree, as what they were.
+    Anything else is a leaf.
     """
     if is_single(tree):
         return [tree], lambda values: values[0]
-    if isinstance(tree, list | tuple | Iterator) and not hasattr(tree, "_fields"):
+    if _is_sequence(tree):
         items = list(tree)
         if all(map(is_single, items)):
             return items, tuple
@@ -36,6 +47,42 @@ def flatten(tree: Any) -> tuple[list[Any], Rebuild]:
             lambda values: _mapping(tree, dict(zip(keys, values, strict=True))),
         )
     return _registered(tree)
+
+
+def place(rebuild: Rebuild, count: int, index: int) -> str:
+    """Where a leaf sits in the structure that `rebuild` puts together, as one would write it.
+
+    >>> _, rebuild = flatten({"a": 1, "b": (2, 3)})
+    >>> place(rebuild, 3, 2)
+    "['b'][1]"
+    """
+    return _path(rebuild(list(range(count))), index) or f"[{index}]"
+
+
+def _path(tree: Any, wanted: int) -> str:
+    """The way to the number `wanted` in a structure of numbers; empty if there is none."""
+    steps: list[tuple[str, Any]] = []
+    if isinstance(tree, Mapping):
+        steps = [(f"[{key!r}]", value) for key, value in tree.items()]
+    elif isinstance(tree, tuple):
+        names = getattr(tree, "_fields", None)
+        steps = [(f".{names[i]}" if names else f"[{i}]", v) for i, v in enumerate(tree)]
+    for step, value in steps:
+        if value == wanted and type(value) is int:
+            return step
+        rest = _path(value, wanted)
+        if rest:
+            return step + rest
+    return ""
+
+
+def _is_sequence(tree: Any) -> bool:
+    """Whether `tree` is to be read item by item. Arrays, text and named tuples are not."""
+    if isinstance(tree, list | tuple | Iterator):
+        return not hasattr(tree, "_fields")
+    if isinstance(tree, str | bytes | bytearray | memoryview) or hasattr(tree, "dtype"):
+        return False
+    return isinstance(tree, Sequence | ValuesView | KeysView)
 
 
 def _join(parts: list[tuple[list[Any], Rebuild]], build: Rebuild) -> tuple[list[Any], Rebuild]:
@@ -53,11 +100,11 @@ def _mapping(like: Mapping[Any, Any], values: dict[Any, Any]) -> Mapping[Any, An
     """A mapping of the type of `like`, where that can be made from a dict; else a dict."""
     if type(like) is dict:
         return values
-    if isinstance(like, dict):
-        copy = like.copy()  # keeps what a subclass carries, say a defaultdict its factory
-        copy.update(values)
-        return copy
-    return values
+    if isinstance(like, MutableMapping):
+        same = copy.copy(like)  # keeps what a subclass carries, say a defaultdict its factory
+        same.update(values)
+        return same
+    return MappingProxyType(values) if isinstance(like, MappingProxyType) else values
 
 
 def _registered(tree: Any) -> tuple[list[Any], Rebuild]:

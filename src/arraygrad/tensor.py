@@ -360,10 +360,11 @@ class Tensor(ArrayMethods, Array):
         >>> x.grad
         tensor([2., 4.])
         """
-        from .autograd import backward
+        from .autograd.differentiate import backward_from
 
+        names = "this tensor", "gradient"
         seeds = None if gradient is None else [gradient]
-        backward([self], seeds, retain_graph, create_graph, inputs=inputs)
+        backward_from([self], seeds, retain_graph, create_graph, inputs, names)
 
     def detach(self) -> Tensor:
         """A tensor on the same array, cut off from the graph."""

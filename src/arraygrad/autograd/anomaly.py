@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
-
-from .modes import ModeContext, current_modes, set_modes
+from .modes import ModeContext, ModeSetter, current_modes
 
 
 class detect_anomaly(ModeContext):  # noqa: N801  (torch's name)
@@ -30,18 +28,12 @@ class detect_anomaly(ModeContext):  # noqa: N801  (torch's name)
         super().__init__(anomaly="nan" if check_nan else "trace")
 
 
-class set_detect_anomaly(ModeContext):  # noqa: N801  (torch's name)
+class set_detect_anomaly(ModeSetter):  # noqa: N801  (torch's name)
     """Switch anomaly detection on or off: at once, and as a context manager for its block."""
 
     def __init__(self, mode: bool, check_nan: bool = True) -> None:
         kind = ("nan" if check_nan else "trace") if mode else None
         super().__init__(anomaly=kind)
-        self._before_call = current_modes()
-        set_modes(self._before_call._replace(anomaly=kind))
-
-    def __enter__(self) -> Any:
-        self._enter(self._before_call)
-        return self
 
 
 def is_anomaly_enabled() -> bool:

@@ -7,16 +7,18 @@ from collections.abc import Iterable, Mapping
 from numbers import Number
 from typing import Any
 
+import numpy as np
+
 from .. import ops
 from ..arrays.batched import Batched, batched_type
 from ..backends import backend_of
 from ..engine import Sweep
 from ..errors import MixedArraysError, NoGradientError, UnusedInputError
-from ..graph import GradientEdge, Leaf, Node, output_node
+from ..graph import GradientEdge, Leaf, Node, Output, output_node, recorder
 from ..ops.op import Array, Op, Pullback
-from ..structures import flatten, is_single
+from ..structures import Rebuild, flatten, is_single, place
 from ..tensor import Tensor
-from .modes import current_modes
+from .modes import current_modes, enable_grad
 
 # The node of a gradient that came out constant, under create_graph: it requires gradients like
 # any other result, and depends on nothing.
@@ -98,14 +100,26 @@ def grad(
         )
     if retain_graph is None:
         retain_graph = create_graph
+    if create_graph and recorder() is None:
+        with _recording():
+            return grad(
+                outputs,
+                inputs,
+                grad_outputs,
+                retain_graph=retain_graph,
+                create_graph=True,
+                allow_unused=allow_unused,
+                is_grads_batched=is_grads_batched,
+                materialize_grads=materialize_grads,
+            )
     flat_outputs = _sequence(outputs, "outputs")
     flat_inputs, rebuild = flatten(inputs)
     if not flat_inputs:
         raise ValueError(
             "inputs is empty: name at least one tensor to differentiate with respect to"
         )
-    starts = [_output_node(o, i) for i, o in enumerate(flat_outputs)]
-    targets = [_input_node(x, i) for i, x in enumerate(flat_inputs)]
+    starts = _output_nodes(flat_outputs, "outputs[{}]")
+    targets = _input_nodes(flat_inputs, rebuild)
     seeds = _seeds(flat_outputs, starts, grad_outputs, create_graph, is_grads_batched)
     sweep = Sweep(
         starts,
@@ -118,8 +132,8 @@ def grad(
     for i, target in enumerate(targets):
         if results[target] is None and not allow_unused:
             raise UnusedInputError(
-                f"inputs[{i}] was not used to compute the outputs. Pass allow_unused=True to get "
-                "None for it, or materialize_grads=True to get zeros"
+                f"inputs{place(rebuild, len(targets), i)} was not used to compute the outputs. "
+                "Pass allow_unused=True to get None for it, or materialize_grads=True to get zeros"
             )
     gradients = _hand_out(sweep, flat_inputs, targets, seeds, is_grads_batched, materialize_grads)
     if not retain_graph:
@@ -148,44 +162,77 @@ def backward(
     -----
     `.grad` is added to in place, or, under `create_graph`, replaced by the sum. It is written
     after the whole sweep has succeeded; if a rule or hook raises, every `.grad` is as it was.
+    (Hooks that run after the accumulation cannot undo it.)
     """
+    backward_from(tensors, grad_tensors, retain_graph, create_graph, inputs)
+
+
+def backward_from(
+    tensors: Any,
+    grad_tensors: Any,
+    retain_graph: bool | None,
+    create_graph: bool,
+    inputs: Any,
+    names: tuple[str, str] = ("tensors[{}]", "grad_tensors[{}]"),
+) -> None:
+    """`backward`, with what errors should call the tensors and their gradients."""
     if retain_graph is None:
         retain_graph = create_graph
+    if create_graph and recorder() is None:
+        with _recording():
+            return backward_from(tensors, grad_tensors, retain_graph, True, inputs, names)
     flat_outputs = _sequence(tensors, "tensors")
-    starts = [_output_node(o, i, "tensors") for i, o in enumerate(flat_outputs)]
-    flat_inputs: list[Any] | None = None
+    starts = _output_nodes(flat_outputs, names[0])
+    flat_inputs: list[Any] = []
+    targets = None
     if inputs is not None:
-        flat_inputs, _ = flatten(inputs)
+        flat_inputs, rebuild = flatten(inputs)
         if not flat_inputs:
             raise ValueError("inputs is empty: leave it out to accumulate in every leaf")
-    if not flat_outputs:
-        return
-    targets = None
-    if flat_inputs is not None:
-        targets = [_input_node(x, i) for i, x in enumerate(flat_inputs)]
-    seeds = _seeds(flat_outputs, starts, grad_tensors, create_graph, False, "grad_tensors")
-    level = _level(flat_outputs, flat_inputs or [])
+        targets = _input_nodes(flat_inputs, rebuild)
+    seeds = _seeds(flat_outputs, starts, grad_tensors, create_graph, False, names)
+    level = _level(flat_outputs, flat_inputs)
     sweep = Sweep(starts, targets, level, create_graph, current_modes().anomaly)
     results = sweep.run(list(zip(starts, seeds, strict=True)))
+    for node in results:
+        if isinstance(node, Leaf) and results[node] is not None:
+            results[node] = sweep.call_prehooks(node, results[node])
     if not retain_graph:
         sweep.release()
-    tensor_of = dict(zip(targets or (), flat_inputs or (), strict=True))
-    accumulated = []
-    for node in list(results):
+    _accumulate_all(sweep, dict(zip(targets or (), flat_inputs, strict=True)))
+    return None
+
+
+def _recording() -> enable_grad:
+    """What to differentiate in under create_graph=True where nothing is being recorded."""
+    if current_modes().inference:
+        raise RuntimeError(
+            "create_graph=True records the differentiation, but nothing is recorded in "
+            "inference_mode(): leave it first, or use no_grad() in its place"
+        )
+    return enable_grad()
+
+
+def _accumulate_all(sweep: Sweep, tensor_of: dict[Node, Any]) -> None:
+    """Add a sweep's results to the `.grad` of the tensors that they belong to."""
+    results = sweep.results
+    reached: list[tuple[Leaf, Tensor, Any]] = []
+    for node in results:
         tensor = tensor_of.get(node)
         if not isinstance(tensor, Tensor):
             tensor = _holder(node)
-        gradient = results[node]
-        if gradient is not None and isinstance(tensor, Tensor) and tensor._node is node:
-            results[node] = None
-            held = [gradient]
-            del gradient
-            _accumulate(tensor, held, create_graph)
-            accumulated.append(node)
-    for node in accumulated:
+        if results[node] is None or tensor is None or tensor._node is not node:
+            continue
+        held = [results[node]]
+        results[node] = None
         if isinstance(node, Leaf):
-            for hook in list(node.accumulated.values()):
-                hook(node.variable)
+            reached.append((node, tensor, held[0] if node.has_posthooks else None))
+        _accumulate(tensor, held, sweep.create_graph)
+    for leaf, tensor, gradient in reached:
+        for hook in list(leaf.accumulated.values()):
+            hook(tensor)
+        if gradient is not None:
+            sweep.call_leaf_posthooks(leaf, gradient)
 
 
 def _holder(node: Node) -> Tensor | None:
@@ -230,34 +277,51 @@ def _sequence(value: Any, name: str) -> list[Any]:
     return list(value)
 
 
-def _output_node(output: Any, index: int, name: str = "outputs") -> Node:
-    if isinstance(output, GradientEdge):
-        return output_node(output.node, output.output_nr)
-    if not isinstance(output, Tensor):
-        raise TypeError(
-            f"{name}[{index}] must be a Tensor or a GradientEdge, not {type(output).__name__}"
-        )
-    if output._node is None:
-        raise NoGradientError(
-            f"{name}[{index}] does not require gradients: nothing it was computed from has "
-            "requires_grad=True, or it was computed under no_grad() or detached"
-        )
-    return output._node
+def _output_nodes(outputs: list[Any], name: str) -> list[Node]:
+    """The nodes of outputs; `name` is a template for what to call each."""
+    nodes = []
+    for i, output in enumerate(outputs):
+        node = output._node if isinstance(output, Tensor) else _edge_node(output, name.format(i))
+        if node is None:
+            raise NoGradientError(
+                f"{name.format(i)} does not require gradients: nothing it was computed from has "
+                "requires_grad=True, or it was computed under no_grad() or detached"
+            )
+        nodes.append(node)
+    return nodes
 
 
-def _input_node(x: Any, index: int) -> Node:
-    if isinstance(x, GradientEdge):
-        return output_node(x.node, x.output_nr)
-    if not isinstance(x, Tensor):
-        raise TypeError(
-            f"inputs[{index}] must be a Tensor or a GradientEdge, not {type(x).__name__}"
+def _input_nodes(inputs: list[Any], rebuild: Rebuild) -> list[Node]:
+    """The nodes of inputs that were flattened from a structure."""
+    nodes = []
+    for i, x in enumerate(inputs):
+        if isinstance(x, Tensor) and x._node is not None:
+            nodes.append(x._node)
+            continue
+        name = f"inputs{place(rebuild, len(inputs), i)}"
+        if isinstance(x, Tensor):
+            raise NoGradientError(
+                f"{name} does not require gradients: make it with requires_grad=True, or call "
+                "requires_grad_() on it before computing the outputs"
+            )
+        nodes.append(_edge_node(x, name))
+    return nodes
+
+
+def _edge_node(edge: Any, name: str) -> Node:
+    """The node that a GradientEdge speaks of."""
+    if not isinstance(edge, GradientEdge):
+        raise TypeError(f"{name} must be a Tensor or a GradientEdge, not {type(edge).__name__}")
+    node, number = edge
+    if not isinstance(node, Node):
+        raise TypeError(f"{name} is a GradientEdge whose node is {node!r}, which is no Node")
+    count = len(node.shape) if node.pullback is not None and node.pullback.multiple else 1
+    if isinstance(node, Output) or not 0 <= number < count:
+        raise ValueError(
+            f"{name} is a GradientEdge with output_nr={number}, but {node.name()} has {count} "
+            "output(s): use get_gradient_edge() to make one"
         )
-    if x._node is None:
-        raise NoGradientError(
-            f"inputs[{index}] does not require gradients: make it with requires_grad=True, or "
-            "call requires_grad_() on it before computing the outputs"
-        )
-    return x._node
+    return output_node(node, number)
 
 
 def _level(*groups: list[Any]) -> float:
@@ -273,17 +337,24 @@ def _seeds(
     given: Any,
     create_graph: bool,
     batched: bool,
-    name: str = "grad_outputs",
+    names: tuple[str, str] = ("outputs[{}]", "grad_outputs[{}]"),
 ) -> list[Any]:
     """The cotangents to start from, one per output."""
+    name = names[1].removesuffix("[{}]")
     if given is None or is_single(given) or isinstance(given, Number) or hasattr(given, "dtype"):
         values = [given] * len(outputs) if given is None else [given]
-    else:
+    elif isinstance(given, Iterable) and not isinstance(given, Mapping):
         values = list(given)
+    else:
+        raise TypeError(
+            f"{name} must be a Tensor, an array, a number, None, or a sequence with one of these "
+            f"per output, not {type(given).__name__}"
+        )
     if len(values) != len(outputs):
-        raise ValueError(f"{name} has {len(values)} entries for {len(outputs)} outputs")
+        entries = "1 entry" if len(values) == 1 else f"{len(values)} entries"
+        raise ValueError(f"{name} has {entries} for {len(outputs)} outputs: give one for each")
     made = [
-        _seed(value, node, output, f"{name}[{i}]", i, create_graph, batched)
+        _seed(value, node, output, [n.format(i) for n in names], create_graph, batched)
         for i, (value, node, output) in enumerate(zip(values, nodes, outputs, strict=True))
     ]
     if batched:
@@ -295,12 +366,22 @@ def _seeds(
     return made
 
 
+def _array_behind(node: Node) -> Any:
+    """An array of the library that a node's values are of: that of a leaf it depends on."""
+    while not isinstance(node, Leaf):
+        if not node.edges:
+            return 0.0
+        node = node.edges[0]
+    return node.array
+
+
 def _seed(
-    value: Any, node: Node, output: Any, name: str, i: int, create_graph: bool, batched: bool
+    value: Any, node: Node, output: Any, names: list[str], create_graph: bool, batched: bool
 ) -> Any:
+    output_name, name = names
     shape = tuple(node.shape)
-    like = output._array if isinstance(output, Tensor) else None
-    backend = backend_of(like if like is not None else 0.0)
+    like = output._array if isinstance(output, Tensor) else _array_behind(node)
+    backend = backend_of(like)
     is_complex = backend.kind(node.dtype) == "c"
     if batched and (value is None or isinstance(value, Number)):
         raise ValueError(
@@ -313,19 +394,20 @@ def _seed(
             size *= n
         if size != 1:
             raise RuntimeError(
-                f"outputs[{i}] has shape {shape}: only an output with one element can do without "
-                f"{name}. Pass grad_outputs, or reduce the output to a number, for example by "
-                "sum()"
+                f"{output_name} has shape {shape}: only one with a single element can do without "
+                f"{name}. Pass that, or reduce to a number first, for example by sum()"
             )
         if is_complex:
             raise RuntimeError(
-                f"outputs[{i}] is complex: the gradient of a complex number depends on a "
+                f"{output_name} is complex: the gradient of a complex number depends on a "
                 f"direction. Pass {name}, or differentiate its real part, imaginary part or abs()"
             )
         value = 1.0
+    if isinstance(value, np.generic):  # NumPy's numbers are numbers
+        value = value.item()
     if isinstance(value, Number) and not hasattr(value, "dtype"):
         if isinstance(value, complex) and not is_complex:
-            raise TypeError(f"{name} is complex, but outputs[{i}] is real")
+            raise TypeError(f"{name} is complex, but {output_name} is real: pass a real number")
         seed = backend.full(ops.plain(like), shape, value, node.dtype)
         return Tensor(seed) if create_graph else seed
     if not hasattr(value, "shape") or not hasattr(value, "dtype"):
@@ -340,19 +422,19 @@ def _seed(
     if found != shape:
         expected = f"(batch, {', '.join(map(str, shape))})" if batched else str(shape)
         raise ValueError(
-            f"{name} has shape {tuple(value.shape)}, but outputs[{i}] has shape {shape}"
+            f"{name} has shape {tuple(value.shape)}, but {output_name} has shape {shape}"
             + (f": with is_grads_batched=True, {expected} is expected" if batched else "")
         )
     given = backend_of(value)
-    if like is not None and given is not backend:
+    if given is not backend:
         raise MixedArraysError(
-            f"{name} is an array of {given.name}, but outputs[{i}] is one of {backend.name}: "
+            f"{name} is an array of {given.name}, but {output_name} is one of {backend.name}: "
             "convert it first"
         )
     kind = given.kind(value.dtype)
     if (kind == "c") != is_complex:
         raise TypeError(
-            f"{name} has dtype {value.dtype} and outputs[{i}] has {node.dtype}: both must be "
+            f"{name} has dtype {value.dtype} and {output_name} has {node.dtype}: both must be "
             "complex, or neither"
         )
     if isinstance(output, Tensor):

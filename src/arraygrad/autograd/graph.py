@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import threading
+import weakref
 from collections.abc import Callable, Sequence
 from typing import Any
 
 from ..backends import backend_of
-from ..engine import Sweep, current_sweep
+from ..engine import current_sweep
 from ..errors import NoGradientError
 from ..graph import GradientEdge, Node, RemovableHandle, public_edge
 from ..tensor import Tensor
@@ -109,36 +109,32 @@ class disable_saved_tensors_hooks(ModeContext):  # noqa: N801  (torch's name)
 
 
 class _Group:
-    """Several tensors that share one hook; what arrived for them in each sweep under way."""
+    """Several tensors that share one hook.
+
+    The tensors' nodes hold the group, so it must not hold them; and what has arrived in a sweep
+    is kept with that sweep, for others may be under way and this one may fail.
+    """
 
     def __init__(self, tensors: Sequence[Tensor], hook: Callable[..., Any], mode: str) -> None:
-        self.nodes = [t._node for t in tensors]
+        self.nodes = [weakref.ref(t._node) for t in tensors if t._node is not None]
         self.hook = hook
         self.mode = mode
-        self.lock = threading.Lock()
-        self.sweep: Sweep | None = None
-        self.arrived: list[Any] = []
-        self.missing = 0
 
     def receive(self, position: int, gradient: Any) -> None:
         sweep = current_sweep()
         assert sweep is not None
-        with self.lock:
-            if self.sweep is not sweep:
-                self.sweep = sweep
-                self.arrived = [None] * len(self.nodes)
-                self.missing = sum(n in sweep.needed for n in self.nodes)
-            first = self.missing == sum(n in sweep.needed for n in self.nodes)
-            self.arrived[position] = gradient
-            self.missing -= 1
-            done, arrived = self.missing == 0, self.arrived
-            if done:
-                self.sweep, self.arrived = (None, []) if self.mode == "all" else (sweep, arrived)
+        first = self not in sweep.notes
+        if first:
+            missing = sum(node() in sweep.needed for node in self.nodes)
+            sweep.notes[self] = [missing, [None] * len(self.nodes)]
+        state = sweep.notes[self]
+        state[0] -= 1
+        state[1][position] = gradient
         if self.mode == "any":
             if first:
                 self.hook(gradient)
-        elif done:
-            self.hook(arrived)
+        elif state[0] == 0:
+            self.hook(state[1])
 
 
 class _Handles(RemovableHandle):

@@ -78,24 +78,25 @@ class ModeContext:
         set_modes(_modes.get()._replace(**self._changes))
 
     def __exit__(self, *exc: object) -> None:
-        *rest, before = _outer.get()
-        _outer.set(tuple(rest))
-        set_modes(before)
-
-    def clone(self) -> ModeContext:
-        """A fresh context with the same effect."""
-        return ModeContext(**self._changes)
+        outer = _outer.get()
+        if outer:  # else entered in another task, whose modes these never were
+            _outer.set(outer[:-1])
+            set_modes(outer[-1])
 
     def __call__(self, function: F) -> F:
+        if not callable(function):
+            raise TypeError(
+                f"{type(self).__name__} decorates functions, not {type(function).__name__}"
+            )
         if isinstance(function, type):
             raise TypeError(
                 f"{type(self).__name__} decorates functions, not classes: decorate the methods"
             )
-        return decorate(self.clone, function)
+        return decorate(self, function)
 
 
-def decorate(context: Callable[[], Any], function: F) -> F:
-    """`function`, run within `context()`; generators and coroutines, too."""
+def decorate(context: ModeContext, function: F) -> F:
+    """`function`, run within `context`; generators and coroutines, too."""
     import inspect  # costs more to import than the rest of this package
 
     if inspect.isasyncgenfunction(function):
@@ -104,20 +105,20 @@ def decorate(context: Callable[[], Any], function: F) -> F:
         async def async_generator(*args: Any, **kwargs: Any) -> Any:
             steps = function(*args, **kwargs)
             try:
-                with context():
+                with context:
                     value = await steps.__anext__()
                 while True:
                     try:
                         sent = yield value
                     except GeneratorExit:
-                        with context():
+                        with context:
                             await steps.aclose()
                         raise
                     except BaseException as error:
-                        with context():
+                        with context:
                             value = await steps.athrow(error)
                     else:
-                        with context():
+                        with context:
                             value = await steps.asend(sent)
             except StopAsyncIteration:
                 return
@@ -128,7 +129,7 @@ def decorate(context: Callable[[], Any], function: F) -> F:
 
         @functools.wraps(function)
         async def coroutine(*args: Any, **kwargs: Any) -> Any:
-            with context():
+            with context:
                 return await function(*args, **kwargs)
 
         return coroutine  # type: ignore[return-value]
@@ -139,20 +140,20 @@ def decorate(context: Callable[[], Any], function: F) -> F:
         def generator(*args: Any, **kwargs: Any) -> Any:
             steps = function(*args, **kwargs)
             try:
-                with context():
+                with context:
                     value = next(steps)
                 while True:
                     try:
                         sent = yield value
                     except GeneratorExit:
-                        with context():
+                        with context:
                             steps.close()
                         raise
                     except BaseException as error:
-                        with context():
+                        with context:
                             value = steps.throw(error)
                     else:
-                        with context():
+                        with context:
                             value = steps.send(sent)
             except StopIteration as stop:
                 return stop.value
@@ -161,7 +162,7 @@ def decorate(context: Callable[[], Any], function: F) -> F:
 
     @functools.wraps(function)
     def wrapped(*args: Any, **kwargs: Any) -> Any:
-        with context():
+        with context:
             return function(*args, **kwargs)
 
     return wrapped  # type: ignore[return-value]
@@ -205,13 +206,13 @@ class enable_grad(_Switch):  # noqa: N801  (torch's name)
     _effect: ClassVar[dict[str, Any]] = {"grad": True}
 
 
-class set_grad_enabled(ModeContext):  # noqa: N801  (torch's name)
-    """Switch recording on or off: at once, when called, or as a context manager for its block."""
+class ModeSetter(ModeContext):
+    """Changes the modes at once, when it is made; as a context manager, for its block."""
 
-    def __init__(self, mode: bool) -> None:
-        super().__init__(grad=bool(mode))
+    def __init__(self, **changes: Any) -> None:
+        super().__init__(**changes)
         self._first: Modes | None = _modes.get()
-        set_modes(self._first._replace(grad=bool(mode)))
+        set_modes(self._first._replace(**changes))
 
     def __enter__(self) -> Any:
         # The mode is set already; the block ends with what it was before the call.
@@ -225,6 +226,22 @@ class set_grad_enabled(ModeContext):  # noqa: N801  (torch's name)
             set_modes(self._first)
             self._first = None
         return super().__call__(function)
+
+
+class set_grad_enabled(ModeSetter):  # noqa: N801  (torch's name)
+    """Switch recording on or off: at once, when called, or as a context manager for its block.
+
+    Examples
+    --------
+    >>> import arraygrad as ag
+    >>> x = ag.tensor(2.0, requires_grad=True)
+    >>> with ag.set_grad_enabled(False):
+    ...     (x * x).requires_grad
+    False
+    """
+
+    def __init__(self, mode: bool) -> None:
+        super().__init__(grad=bool(mode))
 
 
 class inference_mode(ModeContext):  # noqa: N801  (torch's name)

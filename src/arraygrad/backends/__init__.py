@@ -110,7 +110,7 @@ def backend_of_type(array_type: type) -> Backend | None:
 
 def backend_of(array: Any) -> Backend:
     """The backend of an array of any kind, wrapped or plain. Python numbers are NumPy's."""
-    while hasattr(array, "_array"):
+    while hasattr(array, "level"):  # one of our own, wrapped around another
         array = array._array
     return backend_of_type(type(array)) or default
 
