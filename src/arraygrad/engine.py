@@ -129,7 +129,9 @@ class Sweep:
 
     def _run(self, table: dict[Node, Any], owned: set[Node]) -> None:
         needed, results = self.needed, self.results
-        careful = self.create_graph or self.anomaly is not None
+        # Under a transform, constants arrive among the cotangents as arrays of another type.
+        wrapped = any(isinstance(g, Array) for g in table.values())
+        careful = self.create_graph or self.anomaly is not None or wrapped
         dtype, is_complex = None, False
         for node in reversed(self.order):
             g = table.pop(node, None)
@@ -205,6 +207,8 @@ class Sweep:
                 if conjugate:
                     part = ops.conj(part)
                 part = fit(part, edge, node)
+                if self.create_graph and not isinstance(part, Array):
+                    part = self.tensor_type(part)  # a constant, such as the zeros of a step
             except Exception as error:
                 if self.anomaly:
                     error.add_note(_origin(node))
@@ -222,7 +226,7 @@ class Sweep:
         have = table.get(edge)
         if have is None:
             table[edge] = part
-        elif edge in owned and not self.create_graph:
+        elif edge in owned and type(have) is type(part) and not self.create_graph:
             have += part
             table[edge] = have
         else:
