@@ -1,0 +1,43 @@
+"""The examples run, and their results are right."""
+
+from __future__ import annotations
+
+import runpy
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+EXAMPLES = Path(__file__).parents[1] / "examples"
+
+
+def load(name: str) -> dict[str, Any]:
+    return runpy.run_path(str(EXAMPLES / f"{name}.py"))
+
+
+def test_every_example_is_tested() -> None:
+    assert {path.stem for path in EXAMPLES.glob("*.py")} == {"logistic_regression", "newton_cg"}
+
+
+def test_newton_cg() -> None:
+    result = load("newton_cg")["main"](100)
+    assert result.success
+    np.testing.assert_allclose(result.x, 1.0, atol=1e-6)
+
+
+def test_logistic_regression() -> None:
+    example = load("logistic_regression")
+    truth, beta, error = example["main"]()
+    assert np.all(np.abs(beta - truth) < 4 * error)
+    assert np.all(error < 0.2)
+
+
+def test_logistic_regression_hessian() -> None:
+    example = load("logistic_regression")
+    rng = np.random.default_rng(0)
+    features, labels = rng.normal(size=(20, 3)), rng.integers(0, 2, 20).astype(float)
+    beta = rng.normal(size=3)
+    p = 1 / (1 + np.exp(-features @ beta))
+    gradient, hessian = example["gradient_and_hessian"](beta, features, labels)
+    np.testing.assert_allclose(gradient, features.T @ (p - labels), atol=1e-12)
+    np.testing.assert_allclose(hessian, (features.T * (p * (1 - p))) @ features, atol=1e-12)
