@@ -1,16 +1,30 @@
-"""What all tests share."""
+"""What all tests share: the parameters that run a test over the table of samples."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
-from samples import SAMPLES
+from samples import SAMPLES, Sample
+
+# A test gets the samples its checks make sense for, by the name of its parameter; `..._case` is a
+# pair of a sample and whether to run it with complex numbers.
+_CHOSEN: dict[str, Callable[[Sample], bool]] = {
+    "": lambda sample: True,
+    "smooth_": lambda sample: sample.differentiable,
+    "constant_": lambda sample: not sample.differentiable,
+    "batch_": lambda sample: sample.batch,
+    "torch_": lambda sample: bool(sample.torch),
+}
 
 
 def pytest_generate_tests(metafunc: Any) -> None:
-    """Run a test that takes `sample` over the table; `case` also over its complex variants."""
-    if "sample" in metafunc.fixturenames:
-        metafunc.parametrize("sample", SAMPLES, ids=str)
-    if "case" in metafunc.fixturenames:
-        cases = [(s, c) for s in SAMPLES for c in (False, True) if s.complex or not c]
-        metafunc.parametrize("case", cases, ids=[f"{s}{' complex' * c}" for s, c in cases])
+    """Run a test that takes a sample or case over the table."""
+    for prefix, choose in _CHOSEN.items():
+        chosen = [s for s in SAMPLES if choose(s)]
+        if f"{prefix}sample" in metafunc.fixturenames:
+            metafunc.parametrize(f"{prefix}sample", chosen, ids=str)
+        if f"{prefix}case" in metafunc.fixturenames:
+            cases = [(s, c) for s in chosen for c in (False, True) if s.complex or not c]
+            names = [f"{s}{' complex' * c}" for s, c in cases]
+            metafunc.parametrize(f"{prefix}case", cases, ids=names)

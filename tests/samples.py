@@ -568,6 +568,10 @@ row(
     torch=False,
 )
 row("max", lambda d: d.any(2, 3), lambda xp, x: xp.max(x * x + x), "of an expression")
+for _name in ("sum", "prod", "max", "min", "mean", "cumulative_sum", "cumulative_prod"):
+    row(_name, lambda d: d.integers(5, low=1), label="integers", differentiable=False, torch=False)
+    if _name not in ("max", "min"):
+        row(_name, lambda d: d.booleans(5), label="booleans", differentiable=False, torch=False)
 for _name in ("all", "any", "count_nonzero"):
     row(_name, lambda d: d.booleans(2, 3), differentiable=False, label="all of it")
     row(_name, lambda d: d.booleans(2, 3), keywords={"axis": 1}, differentiable=False)
@@ -703,6 +707,25 @@ row(
     "indices are inputs that broadcast",
 )
 row("__getitem__", lambda d: d.any(4), lambda xp, x: x[x > 0], "mask of itself", batch=False)
+row(
+    "__getitem__",
+    lambda d: (d.any(2, 3, 4), d.integers(2, high=4)),
+    lambda xp, x, i: x[..., i],
+    "index is an input, ellipsis",
+)
+row(
+    "__getitem__",
+    lambda d: (d.any(2, 3, 4), d.integers(2, high=4)),
+    lambda xp, x, i: x[:, _mask, i],
+    "index is an input, mask",
+)
+row(
+    "__getitem__",
+    lambda d: (d.any(2, 3, 4), d.integers(3, high=3)),
+    lambda xp, x, i: x[None, ::-1, i, 1],
+    "index is an input, None, step, int",
+    torch=False,
+)
 row("__iter__", lambda d: d.any(3, 2), lambda xp, x: tuple(2 * part for part in x))
 row("take", lambda d: (d.any(4), d.integers(3, high=4)), lambda xp, x, i: xp.take(x, i), "1-d")
 row(

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from samples import SAMPLES, Sample
+from samples import SAMPLES, Draw, Sample
 
 import arraygrad as ag
 from arraygrad import ops
@@ -35,16 +35,18 @@ def is_float(array: Any) -> bool:
 def tensors(arrays: tuple[Any, ...]) -> tuple[Any, ...]:
     """Leaves on the same memory, so with the same layout; those that can require gradients."""
     made = tuple(ag.asarray(a) for a in arrays)
-    return tuple(t.requires_grad_() if is_float(a) else t for t, a in zip(made, arrays, strict=True))
+    return tuple(
+        t.requires_grad_() if is_float(a) else t for t, a in zip(made, arrays, strict=True)
+    )
 
 
 # --- the table is complete -----------------------------------------------------------------------
 
 
 def test_every_public_op_has_a_row() -> None:
-    ours = {
-        name for name in ag.__all__ if getattr(ag, name) is getattr(ops, name, None)
-    } - {"broadcast_shapes"}  # of shapes, not of arrays: tested below
+    ours = {name for name in ag.__all__ if getattr(ag, name) is getattr(ops, name, None)} - {
+        "broadcast_shapes"
+    }  # of shapes, not of arrays: tested below
     assert ours > {"sin", "matmul", "where", "einsum"}
     assert ours - {s.op for s in SAMPLES} == set()
 
@@ -89,7 +91,9 @@ def test_values_on_tensors(case: Case) -> None:
 def test_values_on_arrays(case: Case) -> None:
     sample, complex_numbers = case
     arrays = sample.arrays(complex_numbers)
-    for result, value in zip(call(sample, *arrays), as_tuple(sample.expected(*arrays)), strict=True):
+    for result, value in zip(
+        call(sample, *arrays), as_tuple(sample.expected(*arrays)), strict=True
+    ):
         assert isinstance(result, np.ndarray | np.generic)
         assert_close(result, value, rtol=1e-12, atol=1e-12, equal_nan=True)
 
@@ -129,19 +133,14 @@ def test_values_in_lower_precision(case: Case) -> None:
 # --- derivatives ---------------------------------------------------------------------------------
 
 
-def test_what_is_not_differentiable_requires_no_gradients(sample: Sample) -> None:
-    results = call(sample, *tensors(sample.arrays()))
-    if sample.differentiable:
-        assert any(r.requires_grad for r in results)
-    else:
-        assert not any(r.requires_grad for r in results)
+def test_what_is_not_differentiable_requires_no_gradients(constant_sample: Sample) -> None:
+    results = call(constant_sample, *tensors(constant_sample.arrays()))
+    assert not any(r.requires_grad for r in results)
 
 
-def test_first_derivatives(case: Case) -> None:
+def test_first_derivatives(smooth_case: Case) -> None:
     """Reverse mode, forward mode and batched sweeps against finite differences."""
-    sample, complex_numbers = case
-    if not sample.differentiable:
-        return
+    sample, complex_numbers = smooth_case
     leaves = tensors(sample.arrays(complex_numbers))
     gradcheck(lambda *a: sample.call(ag, *a), leaves, atol=1e-7, rtol=1e-6, check_forward=True)
     if sample.flat and not complex_numbers:
@@ -150,18 +149,15 @@ def test_first_derivatives(case: Case) -> None:
                 assert gradient is None or not np.any(gradient.array)
 
 
-def test_second_derivatives(case: Case) -> None:
-    sample, complex_numbers = case
-    if not sample.differentiable:
-        return
+def test_second_derivatives(smooth_case: Case) -> None:
+    sample, complex_numbers = smooth_case
     leaves = tensors(sample.arrays(complex_numbers))
     gradgradcheck(lambda *a: sample.call(ag, *a), leaves, atol=1e-6, rtol=1e-5, check_forward=True)
 
 
-def test_gradients_are_the_callers_own(sample: Sample) -> None:
+def test_gradients_are_the_callers_own(smooth_sample: Sample) -> None:
     """They share memory with nothing, are writeable, and nobody sees what is written to them."""
-    if not sample.differentiable:
-        return
+    sample = smooth_sample
     arrays = sample.arrays()
     leaves = tensors(arrays)
     floats = [x for x in leaves if x.requires_grad]
@@ -201,11 +197,9 @@ def unbatched(result: Any, size: int = _SIZE) -> Any:
     return np.broadcast_to(plain(result), (size, *result.shape))
 
 
-def test_batched_inputs_against_a_loop(case: Case) -> None:
+def test_batched_inputs_against_a_loop(batch_case: Case) -> None:
     """With every choice of which inputs carry the batch."""
-    sample, complex_numbers = case
-    if not sample.batch:
-        return
+    sample, complex_numbers = batch_case
     drawn = members(sample, complex_numbers)
     stacks = [np.stack(arrays) for arrays in zip(*drawn, strict=True)]
     batched = batched_type(1.0)
@@ -231,9 +225,8 @@ def test_batched_inputs_against_a_loop(case: Case) -> None:
             assert_close(unbatched(result), expected, rtol=1e-11, atol=1e-11, equal_nan=True)
 
 
-def test_batches_of_batches(sample: Sample) -> None:
-    if not sample.batch:
-        return
+def test_batches_of_batches(batch_sample: Sample) -> None:
+    sample = batch_sample
     outer, inner = batched_type(2.0), batched_type(1.0)
     drawn = [sample.arrays(seed=seed) for seed in range(6)]
     # The innermost array has the inner batch in front, then the outer one.
@@ -247,14 +240,62 @@ def test_batches_of_batches(sample: Sample) -> None:
         assert_close(plain(result), expected, rtol=1e-11, atol=1e-11, equal_nan=True)
 
 
-def test_a_batch_of_nothing(sample: Sample) -> None:
-    if not sample.batch:
-        return
+def test_a_batch_of_nothing(batch_sample: Sample) -> None:
+    sample = batch_sample
     arrays = sample.arrays()
     inputs = [batched_type(1.0)(np.zeros((0, *a.shape), a.dtype)) for a in arrays]
     expected = as_tuple(sample.expected(*arrays))
     for result, value in zip(call(sample, *inputs), expected, strict=True):
         assert unbatched(result, 0).shape == (0, *np.shape(value))
+
+
+# --- methods and attributes ----------------------------------------------------------------------
+
+
+def test_methods_are_the_functions() -> None:
+    written_out = {"reshape", "permute_dims", "transpose"}
+    methods = {n: v for n, v in vars(ArrayMethods).items() if callable(v) and n[0] != "_"}
+    assert set(methods) - written_out >= {"sum", "exp", "take"}
+    for name in set(methods) - written_out:
+        assert methods[name] is getattr(ops, name)
+
+
+@pytest.mark.parametrize(
+    ("name", "method"),
+    [
+        ("reshape", lambda x: x.reshape(3, 2)),
+        ("reshape tuple", lambda x: x.reshape((3, 2))),
+        ("reshape -1", lambda x: x.reshape(-1)),
+        ("transpose", lambda x: x.transpose()),
+        ("transpose axes", lambda x: x.transpose(1, 0)),
+        ("T", lambda x: x.T),
+        ("mT", lambda x: x.mT),
+        ("real", lambda x: x.real),
+        ("sum", lambda x: x.sum(axis=0)),
+    ],
+    ids=str,
+)
+@pytest.mark.parametrize("complex_numbers", [False, True])
+def test_methods_like_those_of_numpy(name: str, method: Any, complex_numbers: bool) -> None:
+    x = Draw(0, complex_numbers).any(2, 3)
+    assert_close(method(ag.asarray(x)), method(x))
+    assert gradcheck(method, ag.tensor(x, requires_grad=True))
+
+
+def test_permute_dims_method() -> None:
+    x = Draw(0).any(2, 3, 4)
+    expected = np.transpose(x, (2, 0, 1))
+    assert_close(ag.asarray(x).permute_dims(2, 0, 1), expected)
+    assert_close(ag.asarray(x).permute_dims((2, 0, 1)), expected)
+
+
+def test_containment_and_length() -> None:
+    x = ag.tensor([[1.0, 2.0], [3.0, 4.0]])
+    assert 3.0 in x
+    assert 5.0 not in x
+    assert len(x) == 2
+    with pytest.raises(TypeError, match="0-d"):
+        len(ag.tensor(1.0))
 
 
 # --- other ---------------------------------------------------------------------------------------

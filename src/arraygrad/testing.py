@@ -319,9 +319,7 @@ class _Check:
                     targets: Any = [out for _, out in live]
                 else:
                     seeds, targets = seed, output
-                gradients = grad(
-                    targets, self.inputs, seeds, retain_graph=True, allow_unused=True
-                )
+                gradients = grad(targets, self.inputs, seeds, retain_graph=True, allow_unused=True)
                 for j, gradient in enumerate(gradients):
                     found[j].append(self._gradient_row(gradient, o, j))
             jacobians.append(

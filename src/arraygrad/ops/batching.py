@@ -133,12 +133,12 @@ def index_add(op: Op, arrays: tuple[Any, ...], batched: Flags, params: Params) -
     size = size_of(arrays, batched)
     x = everywhere(x, batched[0], size)
     if any(batched[1:]):
-        place = _place_of_arrays(template)
-        n = _index_ndim(tuple(indices), batched[1:])
+        joined, full, place, n = _with_batch_index(
+            x, tuple(indices), batched[1:], template, len(shape), size
+        )
         if place:  # NumPy puts the arrays' axes first when the batch index joins them
             x = moveaxis(x, tuple(range(place + 1, place + 1 + n)), tuple(range(1, n + 1)))
-        joined, template = _with_batch_index(x, tuple(indices), batched[1:], template, size)
-        return _index_add(x, *joined, template=template, shape=(size, *shape))
+        return _index_add(x, *joined, template=full, shape=(size, *shape))
     front = _arrays_in_front(template, tuple(indices))
     x = moveaxis(x, 0, front) if front else x
     return _index_add(x, *indices, template=(slice(None), *template), shape=(size, *shape))
@@ -157,49 +157,68 @@ def _apart(template: Template) -> bool:
     return bool(where) and where[-1] - where[0] + 1 != len(where)
 
 
-def _place_of_arrays(template: Template) -> int:
-    """The position of the arrays' axes in the result of an index."""
-    if _apart(template):
-        return 0
-    before = []
-    for part in template:
-        if part is HOLE or isinstance(part, int):
-            break
-        before.append(part)
-    if Ellipsis in before:
-        raise IndexError("an index under vmap cannot have `...` before a batched index array")
-    return len(before)
-
-
-def _index_ndim(indices: tuple[Any, ...], batched: Flags) -> int:
-    return max(_ndim(i, b) for i, b in zip(indices, batched, strict=True))
-
-
 def _with_batch_index(
-    x: Any, indices: tuple[Any, ...], batched: Flags, template: Template, size: int
-) -> tuple[list[Any], Template]:
-    """An index that also picks, for each member of the batch, its own part of `x`."""
-    for index, flag in zip(indices, batched, strict=True):
-        if flag and backend_of(index).kind(index.dtype) == "b":
-            raise IndexError(
-                "a boolean mask that differs over a batch gives results of different shapes; "
-                "use where() instead"
-            )
-    n = _index_ndim(indices, batched)
+    x: Any,
+    indices: tuple[Any, ...],
+    batched: Flags,
+    template: Template,
+    ndim: int,
+    size: int,
+) -> tuple[list[Any], Template, int, int]:
+    """An index that also picks, for each member of the batch, its own part of an array.
+
+    Also returns where the axes of the index arrays stand in the result for one member, and how
+    many they are; the new index puts them first, after the batch axis.
+    """
+    apart = _apart(template)
+    template, indices, batched = _spelt_out(template, indices, batched, ndim)
+    before = next(k for k, part in enumerate(template) if part is HOLE or isinstance(part, int))
+    n = max(_ndim(i, b) for i, b in zip(indices, batched, strict=True))
     first = backend_of(x).integers(plain(x), list(range(size)))
     first = first.reshape((size,) + (1,) * n)
     joined = [first, *(_padded(i, b, n) for i, b in zip(indices, batched, strict=True))]
-    return joined, (HOLE, *template)
+    return joined, (HOLE, *template), 0 if apart else before, n
+
+
+def _spelt_out(
+    template: Template, indices: tuple[Any, ...], batched: Flags, ndim: int
+) -> tuple[Template, tuple[Any, ...], Flags]:
+    """An index of an array with `ndim` axes, with slices for `...` and integers for masks."""
+    rest = zip(indices, batched, strict=True)
+    parts: list[Any] = []
+    arrays: list[Any] = []
+    flags: list[bool] = []
+    for part in template:
+        if part is not HOLE:
+            parts.append(part)
+            continue
+        index, flag = next(rest)
+        found = (index,)
+        if backend_of(index).kind(index.dtype) == "b":
+            if flag:
+                raise IndexError(
+                    "a boolean mask that differs over a batch gives results of different shapes; "
+                    "use where() instead"
+                )
+            found = backend_of(index).xp.nonzero(plain(index))
+        parts += [HOLE] * len(found)
+        arrays += found
+        flags += [flag] * len(found)
+    missing = ndim - sum(part is not None and part is not Ellipsis for part in parts)
+    if Ellipsis in parts:
+        k = parts.index(Ellipsis)
+        parts[k : k + 1] = [slice(None)] * missing
+    return tuple(parts), tuple(arrays), tuple(flags)
 
 
 def _getitem_by_batch(arrays: tuple[Any, ...], batched: Flags, template: Template) -> Any:
     x, *indices = arrays
     size = size_of(arrays, batched)
     x = everywhere(x, batched[0], size)
-    joined, joined_template = _with_batch_index(x, tuple(indices), batched[1:], template, size)
-    out = _getitem(x, *joined, template=joined_template)
-    place = _place_of_arrays(template)
-    n = _index_ndim(tuple(indices), batched[1:])
+    joined, full, place, n = _with_batch_index(
+        x, tuple(indices), batched[1:], template, x.ndim - 1, size
+    )
+    out = _getitem(x, *joined, template=full)
     if place:
         out = moveaxis(out, tuple(range(1, n + 1)), tuple(range(place + 1, place + 1 + n)))
     return out
