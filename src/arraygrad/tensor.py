@@ -70,7 +70,11 @@ class Tensor(ArrayMethods, Array):
         if pullback is None:
             return tuple(map(base, out)) if op.multiple else base(out)
         for source in pullback.sources:
-            if source is not None and source >= 0 and getattr(arrays[source], "is_inference", 0):
+            if (
+                source is not None
+                and source >= 0
+                and getattr(arrays[source], "is_inference", False)
+            ):
                 raise RuntimeError(
                     f"{op.name} needs to save an inference tensor for its gradient, which is not "
                     "possible: clone() it outside inference_mode first"
@@ -120,9 +124,7 @@ class Tensor(ArrayMethods, Array):
         return cls._binary_one(op, first if left is cls else second, left is cls)
 
     @classmethod
-    def _binary_both(
-        cls, op: Op, both: Pullback, first: Pullback, second: Pullback
-    ) -> Function:
+    def _binary_both(cls, op: Op, both: Pullback, first: Pullback, second: Pullback) -> Function:
         table, bare = op.table, cls._bare
 
         def record(x: Tensor, y: Tensor) -> Any:

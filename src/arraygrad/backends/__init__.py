@@ -158,4 +158,6 @@ def _check_numpy_type(array_type: type) -> None:
         )
 
 
-from .numpy import numpy_backend as default  # noqa: E402  (needs Backend, above)
+from .numpy import numpy_backend  # noqa: E402  (needs Backend, above)
+
+default: Backend = numpy_backend

@@ -63,7 +63,7 @@ _UNSHARED = _unshared()
 
 
 def _argsort(x: Any, axis: int, descending: bool, stable: bool) -> Any:
-    kind = "stable" if stable else None
+    kind: Any = "stable" if stable else None
     if not descending:
         return np.argsort(x, axis=axis, kind=kind)
     # Turned round twice, so that equal elements stay in their order.

@@ -29,12 +29,21 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Protocol
 
 from ..backends import backend_of, backend_of_type, common_backend
 
 Rule = Callable[..., Any]
 Function = Callable[..., Any]
+
+
+class Operator(Protocol):
+    """The function of an op on two arrays, with the forms that serve as Python's operators."""
+
+    operator: Function
+    reflected: Function
+
+    def __call__(self, x: Any, y: Any, /) -> Any: ...
 
 
 class Array:
@@ -398,7 +407,7 @@ def binary(
     vjp_x: Rule | None = None,
     vjp_y: Rule | None = None,
     compute: Function | None = None,
-) -> Function:
+) -> Operator:
     """Declare an elementwise function of two arrays that broadcast, by its derivatives."""
     vjp_x = _times(dx) if dx is not None else vjp_x
     vjp_y = _times(dy) if dy is not None else vjp_y
@@ -425,15 +434,15 @@ def binary(
             return NotImplemented
         return found(y, x)
 
-    function = _function(op, run)
-    function.operator = operator  # type: ignore[attr-defined]
-    function.reflected = reflected  # type: ignore[attr-defined]
-    return function
+    function: Any = _function(op, run)
+    function.operator = operator
+    function.reflected = reflected
+    return function  # type: ignore[no-any-return]
 
 
 def constant(
     name: str, *inputs: str, batch: str | Function = "elementwise", compute: Function | None = None
-) -> Function:
+) -> Any:  # an Operator, for two inputs that broadcast; else a Function
     """Declare an op that has no derivative: its result never requires gradients."""
     if batch == "elementwise" and inputs == ("x",):
         return unary(name, compute=compute)
