@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from . import ops
 from .backends import Backend, backend_of, backend_of_type, default
 from .ops.op import Array, plain
 from .tensor import Tensor, tensor_type
@@ -34,8 +35,15 @@ def tensor(
     tensor([1., 2.], requires_grad=True)
     """
     array = _as_array(data, dtype, device, copy=True)
-    made = tensor_type(array)(array)
-    return made.requires_grad_() if requires_grad else made
+    if requires_grad:
+        return tensor_type(array)(array).requires_grad_()
+    return _new(array)
+
+
+def _new(array: Any) -> Tensor:
+    """A tensor outside any graph; under `inference_mode`, marked as made there."""
+    made: Tensor = tensor_type(array)._bare(array)
+    return made
 
 
 def asarray(
@@ -43,16 +51,35 @@ def asarray(
 ) -> Tensor:
     """The data as a tensor, sharing its memory where that is possible.
 
-    A tensor is returned as it is, with its place in the graph.
-    """
-    if isinstance(data, Tensor) and device is None:
-        from . import ops
+    A tensor is returned as it is, or converted within its graph.
 
-        same = data if dtype is None else ops.astype(data, dtype, copy=False)
-        result: Tensor = ops.copy(data) if copy and same is data else same
-        return result
-    array = _as_array(data, dtype, device, copy)
-    return tensor_type(array)(array)
+    Parameters
+    ----------
+    data, dtype, device
+        As in `tensor`.
+    copy : bool, optional
+        True always copies; False never does, and raises where that is not possible.
+
+    Examples
+    --------
+    >>> import arraygrad as ag
+    >>> import numpy as np
+    >>> data = np.zeros(2)
+    >>> x = ag.asarray(data)
+    >>> data[0] = 1.0
+    >>> x
+    tensor([1., 0.])
+    """
+    if not isinstance(data, Tensor):
+        return _new(_as_array(data, dtype, device, copy))
+    same: Tensor = data if dtype is None else ops.astype(data, dtype, copy=False)
+    if device is not None and device != same.device:
+        same = ops.to_device(same, device)
+    if same is not data and copy is False:
+        raise ValueError(
+            "copy=False, but the tensor has another dtype or device than asked for: leave copy out"
+        )
+    return same.clone() if copy and same is data else same
 
 
 def _as_array(data: Any, dtype: Any, device: Any, copy: bool | None) -> Any:
@@ -96,7 +123,7 @@ def _plain_values(data: Any) -> Any:
 def _make(name: str, *args: Any, device: Any = None, **keywords: Any) -> Tensor:
     if device is not None:
         keywords["device"] = device
-    return Tensor(getattr(np, name)(*args, **keywords))
+    return _new(getattr(np, name)(*args, **keywords))
 
 
 def zeros(shape: Any, *, dtype: Any = None, device: Any = None) -> Tensor:
@@ -156,7 +183,7 @@ def _like(x: Any, value: Any, dtype: Any, device: Any) -> Tensor:
     )
     if device is not None:
         made = backend.xp.asarray(made, device=device)
-    return Tensor(made)
+    return _new(made)
 
 
 def zeros_like(x: Any, /, *, dtype: Any = None, device: Any = None) -> Tensor:

@@ -95,6 +95,37 @@ class ModeContext:
         return decorate(self, function)
 
 
+class _Turn:
+    """A step of a decorated generator: it runs in its own modes, the caller goes on in theirs.
+
+    A block that the generator has open at a `yield` is open again at its next step, and does not
+    reach the caller in between.
+    """
+
+    def __init__(self, context: ModeContext) -> None:
+        self._context = context
+        self._open: tuple[Modes, tuple[Modes, ...]] | None = None
+        self._depth = 0
+
+    def __enter__(self) -> None:
+        self._caller = _modes.get(), _outer.get()
+        if self._open is None:
+            self._context.__enter__()
+            self._depth = len(_outer.get())
+        else:
+            _restore(*self._open)
+
+    def __exit__(self, *exc: object) -> None:
+        outer = _outer.get()
+        self._open = (_modes.get(), outer) if len(outer) > self._depth else None
+        _restore(*self._caller)
+
+
+def _restore(modes: Modes, outer: tuple[Modes, ...]) -> None:
+    _outer.set(outer)
+    set_modes(modes)
+
+
 def decorate(context: ModeContext, function: F) -> F:
     """`function`, run within `context`; generators and coroutines, too."""
     import inspect  # costs more to import than the rest of this package
@@ -103,22 +134,22 @@ def decorate(context: ModeContext, function: F) -> F:
 
         @functools.wraps(function)
         async def async_generator(*args: Any, **kwargs: Any) -> Any:
-            steps = function(*args, **kwargs)
+            steps, turn = function(*args, **kwargs), _Turn(context)
             try:
-                with context:
+                with turn:
                     value = await steps.__anext__()
                 while True:
                     try:
                         sent = yield value
                     except GeneratorExit:
-                        with context:
+                        with turn:
                             await steps.aclose()
                         raise
                     except BaseException as error:
-                        with context:
+                        with turn:
                             value = await steps.athrow(error)
                     else:
-                        with context:
+                        with turn:
                             value = await steps.asend(sent)
             except StopAsyncIteration:
                 return
@@ -138,22 +169,22 @@ def decorate(context: ModeContext, function: F) -> F:
 
         @functools.wraps(function)
         def generator(*args: Any, **kwargs: Any) -> Any:
-            steps = function(*args, **kwargs)
+            steps, turn = function(*args, **kwargs), _Turn(context)
             try:
-                with context:
+                with turn:
                     value = next(steps)
                 while True:
                     try:
                         sent = yield value
                     except GeneratorExit:
-                        with context:
+                        with turn:
                             steps.close()
                         raise
                     except BaseException as error:
-                        with context:
+                        with turn:
                             value = steps.throw(error)
                     else:
-                        with context:
+                        with turn:
                             value = steps.send(sent)
             except StopIteration as stop:
                 return stop.value
@@ -177,7 +208,7 @@ class _Switch(ModeContext):
         made = super().__new__(cls)
         if function is None:
             return made
-        made.__init__()
+        made.__init__()  # type: ignore[misc]  # Python only does it for what is returned
         return made(function)
 
     def __init__(self) -> None:
@@ -253,7 +284,7 @@ class inference_mode(ModeContext):  # noqa: N801  (torch's name)
     def __new__(cls, mode: Any = True) -> Any:
         made = super().__new__(cls)
         if callable(mode):
-            made.__init__()
+            made.__init__()  # type: ignore[misc]  # Python only does it for what is returned
             return made(mode)
         return made
 
