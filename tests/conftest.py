@@ -26,5 +26,7 @@ def pytest_generate_tests(metafunc: Any) -> None:
             metafunc.parametrize(f"{prefix}sample", chosen, ids=str)
         if f"{prefix}case" in metafunc.fixturenames:
             cases = [(s, c) for s in chosen for c in (False, True) if s.complex or not c]
+            if prefix == "torch_":
+                cases = [(s, c) for s, c in cases if c or s.torch != "complex"]
             names = [f"{s}{' complex' * c}" for s, c in cases]
             metafunc.parametrize(f"{prefix}case", cases, ids=names)

@@ -341,7 +341,8 @@ class _Check:
         if gradient.shape != x.shape or gradient.dtype != x.dtype:
             raise GradcheckError(
                 f"the gradient of output {o} with respect to input {self.wanted[j]} has shape "
-                f"{gradient.shape} and dtype {gradient.dtype}, the input has {x.shape} and {x.dtype}"
+                f"{gradient.shape} and dtype {gradient.dtype}, the input has shape {x.shape} and "
+                f"dtype {x.dtype}"
             )
         return _as_real(gradient)
 
@@ -380,8 +381,8 @@ class _Check:
                 apart = np.max(np.abs(a - b), initial=0.0)
                 if apart > tolerance:
                     raise GradcheckError(
-                        f"two sweeps over the same graph disagree by {apart:.3g} in the gradient of "
-                        f"output {o} with respect to input {self.wanted[j]}; nondet_tol allows "
+                        f"two sweeps over the same graph disagree by {apart:.3g} in the gradient "
+                        f"of output {o} with respect to input {self.wanted[j]}; nondet_tol allows "
                         f"{tolerance:.3g}"
                     )
 

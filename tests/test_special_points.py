@@ -1,0 +1,341 @@
+"""Ties, kinks, poles, empty arrays and dtypes: what a gradient is where the formula does not say.
+
+The values are those that torch gives, observed by running it; where ours are meant to differ, the
+test says why.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+import pytest
+
+import arraygrad as ag
+from arraygrad.testing import assert_close
+
+inf, nan = math.inf, math.nan
+Function = Callable[..., Any]
+
+
+@pytest.fixture(autouse=True)
+def _quiet() -> Iterator[None]:
+    """Computing a value at a pole makes NumPy warn; that is not what is tested here."""
+    with np.errstate(all="ignore"):
+        yield
+
+
+def gradients(function: Function, *values: Any) -> list[Any]:
+    """The gradients of the sum of a function's result, as lists."""
+    inputs = [
+        ag.tensor(v, dtype=None if np.iscomplexobj(v) else np.float64, requires_grad=True)
+        for v in values
+    ]
+    found = ag.grad(ag.sum(function(*inputs)), inputs)
+    return [g.tolist() for g in found]
+
+
+def check(function: Function, inputs: list[Any], expected: list[Any]) -> None:
+    found = gradients(function, *inputs)
+    for g, e in zip(found, expected, strict=True):
+        np.testing.assert_array_equal(g, e)
+
+
+# --- ties in selections --------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("function", "inputs", "expected"),
+    [
+        (ag.max, [[1, 3, 3]], [[0, 0.5, 0.5]]),
+        (ag.min, [[1, 1, 3]], [[0.5, 0.5, 0]]),
+        (lambda x: ag.max(x, axis=0), [[1, 3, 3]], [[0, 0.5, 0.5]]),
+        (lambda x: ag.min(x, axis=1), [[[1, 1, 3]]], [[[0.5, 0.5, 0]]]),
+        (lambda x: ag.max(x, axis=(0, 1)), [[[2, 2], [2, 2]]], [[[0.25, 0.25], [0.25, 0.25]]]),
+        (ag.max, [[1, nan, 3]], [[nan, nan, nan]]),
+        (lambda x: ag.sort(x)[0], [[2, 1, 1]], [[0, 1, 0]]),
+        (lambda x: ag.sort(x, descending=True)[0], [[1, 2, 2]], [[0, 1, 0]]),
+        (ag.maximum, [2.0, 2.0], [0.5, 0.5]),
+        (ag.minimum, [2.0, 2.0], [0.5, 0.5]),
+        (lambda a: ag.maximum(a, a), [2.0], [1.0]),
+        (lambda a: ag.maximum(a, 2.0), [2.0], [0.5]),
+    ],
+)
+def test_ties(function: Function, inputs: list[Any], expected: list[Any]) -> None:
+    check(function, inputs, expected)
+
+
+def test_second_derivative_of_max_with_ties() -> None:
+    x = ag.tensor([1.0, 3.0, 3.0], requires_grad=True)
+    g = ag.grad(ag.max(x) ** 2, x, create_graph=True)
+    assert g.tolist() == [0.0, 3.0, 3.0]
+    assert ag.grad(g.sum(), x).tolist() == [0.0, 1.0, 1.0]
+
+
+# --- singular points -----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("function", "inputs", "expected"),
+    [
+        (ag.abs, [[0.0, -0.0]], [[0, 0]]),
+        (ag.abs, [[0j]], [[0]]),
+        (ag.sqrt, [[0.0]], [[inf]]),
+        (lambda x: ag.sqrt(x) * 0, [[0.0]], [[nan]]),
+        (lambda x: ag.sqrt(ag.sum(x**2)), [[0.0, 0.0]], [[nan, nan]]),
+        (lambda x: x**0, [[0.0]], [[0]]),
+        (lambda x, p: x**p, [[0.0], [0.0]], [[0], [0]]),
+        (lambda x, p: x**p, [[0.0], [2.0]], [[0], [0]]),
+        (lambda x, p: x**p, [[0.0], [-1.0]], [[-inf], [-inf]]),
+        (lambda x: x**0.5, [[0.0]], [[inf]]),
+        (lambda x, p: x**p, [[-2.0], [2.0]], [[-4], [nan]]),
+        (lambda x: x**0.5, [[-2.0]], [[nan]]),
+        (lambda x: 0.0**x, [[0.0, 2.0]], [[0, 0]]),
+        (lambda x: x**2, [[0.0]], [[0]]),
+        (lambda x: x**-1, [[0.0]], [[-inf]]),
+        (lambda x: x**1.0, [[0.0]], [[1]]),
+        (lambda x: ag.where(x > 0, ag.log(x), 0.0), [[0.0, 1.0]], [[nan, 1]]),
+        (lambda x: ag.where(x > 0, ag.sqrt(x), 0.0), [[-1.0, 1.0]], [[nan, 0.5]]),
+        (lambda x: ag.clip(x, 0, 1), [[-1, 0, 0.5, 1, 2]], [[0, 1, 1, 1, 0]]),
+        (ag.clip, [[0.0], [0.0], [1.0]], [[1], [0], [0]]),
+        (ag.clip, [[2.0], [0.0], [1.0]], [[0], [0], [1]]),
+        (ag.clip, [[-1.0], [0.0], [1.0]], [[0], [1], [0]]),
+        (ag.clip, [[0.5], [2.0], [1.0]], [[0], [0], [1]]),  # min > max: max wins
+        (lambda x: ag.clip(x, 0, 1), [[nan]], [[0]]),
+        (ag.sign, [[0.5]], [[0]]),
+        (ag.floor, [[0.5]], [[0]]),
+        (ag.ceil, [[0.5]], [[0]]),
+        (ag.trunc, [[0.5]], [[0]]),
+        (ag.round, [[0.7]], [[0]]),
+        (ag.remainder, [[5.5], [2.0]], [[1], [-2]]),
+        (ag.remainder, [[-5.5], [2.0]], [[1], [3]]),
+        # torch has no derivative here and says so only when asked: zero is what it is
+        (ag.floor_divide, [[5.5], [2.0]], [[0], [0]]),
+        (ag.prod, [[0.0, 2.0, 3.0]], [[6, 0, 0]]),
+        (ag.prod, [[0.0, 0.0, 3.0]], [[0, 0, 0]]),
+        (ag.cumulative_prod, [[2.0, 0.0, 3.0, 0.0]], [[1, 8, 0, 0]]),
+        (ag.std, [[2.0, 2.0]], [[0, 0]]),
+        (ag.var, [[2.0]], [[0]]),
+        (ag.log, [[0.0]], [[inf]]),
+        (lambda x: 1 / x, [[0.0]], [[-inf]]),
+        (ag.reciprocal, [[0.0]], [[-inf]]),
+        (ag.log1p, [[-1.0]], [[inf]]),
+        (ag.atan2, [[0.0], [0.0]], [[0], [0]]),
+        (ag.hypot, [[0.0], [0.0]], [[nan], [nan]]),
+        (ag.asin, [[1.0]], [[inf]]),
+        (ag.acosh, [[1.0]], [[inf]]),
+        (ag.atanh, [[1.0]], [[inf]]),
+        (ag.logaddexp, [[-inf], [-inf]], [[nan], [nan]]),
+        (ag.divide, [[0.0], [0.0]], [[inf], [nan]]),
+    ],
+)
+def test_singular_points(function: Function, inputs: list[Any], expected: list[Any]) -> None:
+    check(function, inputs, expected)
+
+
+@pytest.mark.parametrize(
+    ("function", "value", "expected"),
+    [
+        (ag.prod, [0.0, 0.0, 3.0], [3, 3, 0]),
+        (lambda x: ag.sum(x**3), [0.0], [0]),
+        (lambda x: ag.sum(x**2), [0.0], [2]),
+        (lambda x: ag.sum(ag.abs(x)), [0.0], [0]),
+    ],
+)
+def test_second_derivatives(function: Function, value: list[float], expected: list[float]) -> None:
+    x = ag.tensor(value, requires_grad=True)
+    g = ag.grad(function(x), x, create_graph=True)
+    assert ag.grad(g.sum(), x, materialize_grads=True).tolist() == expected
+
+
+@pytest.mark.parametrize("function", [ag.std, ag.var])
+def test_spread_of_one_element_is_not_defined(function: Function) -> None:
+    x = ag.tensor([1.0], requires_grad=True)
+    with pytest.warns(RuntimeWarning, match="[Dd]egrees of freedom"):
+        out = function(x, correction=1)
+    assert np.isnan(out.item())
+    assert np.isnan(ag.grad(out, x).item())
+
+
+def test_mean_of_nothing() -> None:
+    x = ag.zeros((0,)).requires_grad_()
+    with pytest.warns(RuntimeWarning, match="empty"):
+        out = ag.mean(x)
+    assert np.isnan(out.item())
+    assert ag.grad(out, x).shape == (0,)
+
+
+def test_max_of_nothing() -> None:
+    with pytest.raises(ValueError, match="zero-size"):
+        ag.max(ag.zeros((0,)).requires_grad_())
+
+
+# --- indexing ------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("function", "expected"),
+    [
+        (lambda x: x[[0, 0, 1]], [2, 1, 0]),
+        (lambda x: ag.take(x, np.array([0, 2, 0])), [2, 0, 1]),
+        (lambda x: ag.take_along_axis(x, np.array([0, 2, 0])), [2, 0, 1]),
+        (lambda x: x[x > 1], [0, 1, 1]),
+        (lambda x: x[None, ..., ::2], [1, 0, 1]),
+        (lambda x: x[::-1] * np.array([1.0, 2.0, 3.0]), [3, 2, 1]),  # torch has no negative steps
+        (lambda x: x[0], [1, 0, 0]),
+        (lambda x: sum(x), [1, 1, 1]),
+        (lambda x: x[0:0], [0, 0, 0]),
+        (lambda x: x[ag.asarray(np.array([1, 1]))], [0, 2, 0]),
+        (lambda x: x[ag.asarray(1)], [0, 1, 0]),
+    ],
+)
+def test_indexing(function: Function, expected: list[float]) -> None:
+    check(function, [[1.0, 2.0, 3.0]], [expected])
+
+
+def test_an_integer_index_gives_a_0d_tensor() -> None:
+    assert ag.tensor([1.0, 2.0, 3.0])[0].shape == ()
+
+
+@pytest.mark.parametrize("key", [3, -4, (0, 0), (..., 3), np.array([3]), 1.5, "a"])
+def test_bad_indices(key: Any) -> None:
+    x = ag.tensor([1.0, 2.0, 3.0], requires_grad=True)
+    with pytest.raises(IndexError):
+        x[key]
+
+
+# --- shapes and layout ---------------------------------------------------------------------------
+
+
+def test_zero_dimensions() -> None:
+    check(lambda x: x * x, [3.0], [6.0])
+
+
+def test_nothing_in_one_axis() -> None:
+    x, y = ag.zeros((4, 0)).requires_grad_(), ag.ones((4, 1)).requires_grad_()
+    g, h = ag.grad(ag.sum(x + y), [x, y])
+    assert g.shape == (4, 0)
+    assert h.tolist() == [[0.0]] * 4
+    x = ag.zeros((0, 3)).requires_grad_()
+    assert ag.grad(ag.sum(x), x).shape == (0, 3)
+
+
+def test_broadcasting() -> None:
+    x, y = ag.ones((3, 1)).requires_grad_(), ag.ones((1, 4)).requires_grad_()
+    g, h = ag.grad(ag.sum(x * y), [x, y])
+    assert g.tolist() == [[4.0]] * 3
+    assert h.tolist() == [[3.0] * 4]
+    check(lambda x: x * np.ones((2, 3)), [1.0], [6.0])
+    check(lambda x: ag.broadcast_to(x, (4, 3)), [[[1.0, 1.0, 1.0]]], [[[4.0, 4.0, 4.0]]])
+
+
+@pytest.mark.parametrize("layout", [lambda a: a.T, lambda a: a[::-2, ::2], np.asfortranarray])
+def test_layouts(layout: Function) -> None:
+    a = layout(np.arange(24.0).reshape(4, 6))
+    x = ag.asarray(a).requires_grad_()
+    assert np.shares_memory(x.array, a)
+    assert_close(ag.grad(ag.sum(x * x), x), 2 * a)
+    ag.sum(x * x).backward()
+    assert_close(x.grad, 2 * a)
+
+
+def test_part_of_an_array() -> None:
+    check(lambda x: x[::2] * 2, [[1.0, 2.0, 3.0]], [[2, 0, 2]])
+
+
+# --- dtypes and complex numbers ------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("dtype", [np.float16, np.float32, np.float64, np.longdouble])
+def test_gradients_have_the_dtype_of_the_input(dtype: Any) -> None:
+    x = ag.tensor([1.0, 2.0], dtype=dtype, requires_grad=True)
+    assert_close(ag.grad(ag.sum(x * x), x), np.array([2.0, 4.0], dtype))
+
+
+def test_promotion_is_undone_on_the_way_back() -> None:
+    x = ag.tensor([1.0, 2.0], dtype=np.float32, requires_grad=True)
+    y = ag.tensor([3.0, 4.0], dtype=np.float64, requires_grad=True)
+    assert (x * y).dtype == np.float64
+    g, h = ag.grad(ag.sum(x * y), [x, y])
+    assert_close(g, np.array([3.0, 4.0], np.float32))
+    assert_close(h, np.array([1.0, 2.0]))
+
+
+def test_python_numbers_do_not_promote() -> None:
+    x = ag.tensor([1.0, 2.0], dtype=np.float32, requires_grad=True)
+    for result in (x * 2.5, 2.5 * x, x + 1, 1 - x, x / 3, 3 / x, x**2, 2**x, ag.maximum(x, 0.0)):
+        assert result.dtype == np.float32
+        assert ag.grad(ag.sum(result), x).dtype == np.float32
+    assert (x * ag.tensor(2.5)).dtype == np.float64  # a 0-d tensor is an array like any other
+
+
+def test_integers_take_part_without_gradients() -> None:
+    x = ag.tensor([1.0, 2.0], dtype=np.float32, requires_grad=True)
+    n = ag.tensor([3, 4])
+    g = ag.grad(ag.sum(x * n), x)
+    assert_close(g, np.array([3.0, 4.0], np.float32))
+
+
+def test_a_real_input_of_a_complex_result_has_a_real_gradient() -> None:
+    x = ag.tensor([1.0, 2.0], requires_grad=True)
+    z = ag.tensor([3.0 + 1j, 2.0 - 1j])
+    assert_close(ag.grad(ag.sum(ag.real(x * z)), x), np.array([3.0, 2.0]))
+    assert_close(ag.grad(ag.sum(x * z), x, 1 + 0j), np.array([3.0, 2.0]))
+    assert_close(ag.grad(ag.sum(x * z), x, 1j), np.array([1.0, -1.0]))
+
+
+@pytest.mark.parametrize(
+    ("function", "z", "expected"),
+    [
+        (lambda z: ag.real(z * ag.conj(z)), 1 + 2j, 2 + 4j),
+        (lambda z: ag.real(z**2), 1 + 2j, 2 - 4j),
+        (ag.imag, 1 + 2j, 1j),
+        (ag.abs, 3 + 4j, 0.6 + 0.8j),
+        (ag.angle, 3 + 4j, -0.16 + 0.12j),
+    ],
+)
+def test_complex_gradients(function: Function, z: complex, expected: complex) -> None:
+    x = ag.tensor([z], requires_grad=True)
+    assert_close(ag.grad(ag.sum(function(x)), x), np.array([expected]))
+
+
+def test_a_holomorphic_function_gives_the_conjugate_derivative() -> None:
+    z = ag.tensor([1 + 2j], requires_grad=True)
+    assert ag.grad(z * z, z, np.array([1 + 0j])).tolist() == [2 - 4j]
+
+
+def test_astype_and_its_way_back() -> None:
+    x = ag.tensor([1.0], dtype=np.float32, requires_grad=True)
+    assert_close(ag.grad(ag.astype(x, np.float64), x), np.array([1.0], np.float32))
+    assert_close(ag.grad(ag.sum(x, dtype=np.float64), x), np.array([1.0], np.float32))
+    z = ag.tensor([1 + 2j], requires_grad=True)
+    with pytest.warns(np.exceptions.ComplexWarning):
+        real = ag.astype(z, np.float64)
+    assert_close(ag.grad(real, z), np.array([1 + 0j]))
+
+
+def test_astype_to_integers_ends_the_graph() -> None:
+    x = ag.tensor([1.5], requires_grad=True)
+    assert not ag.astype(x, np.int64).requires_grad
+
+
+# --- constants among the cotangents --------------------------------------------------------------
+
+
+@pytest.mark.parametrize("create_graph", [False, True])
+def test_zero_derivatives_in_a_batched_sweep(create_graph: bool) -> None:
+    x = ag.tensor([1.2, 2.3], requires_grad=True)
+    y = x * x
+    z = y + ag.floor(x) + ag.floor(x)
+    g = ag.grad(z, x, np.eye(2), is_grads_batched=True, create_graph=create_graph)
+    assert_close(g.detach(), np.diag([2.4, 4.6]))
+
+
+def test_hooks_get_tensors_when_the_gradient_is_constant() -> None:
+    x = ag.tensor([1.2, 2.3], requires_grad=True)
+    seen = []
+    x.register_hook(lambda g: seen.append(g))
+    ag.grad(ag.sum(ag.floor(x)), x, create_graph=True)
+    assert isinstance(seen[0], ag.Tensor)
