@@ -159,7 +159,11 @@ class Sweep:
                     part = rule(g, *saved)
                     if conjugate:
                         part = ops.conj(part)
-                    if part.shape != edge.shape or part.dtype is not edge.dtype:
+                    try:
+                        fits = part.shape == edge.shape and part.dtype is edge.dtype
+                    except AttributeError:  # no array at all, says `fit`
+                        fits = False
+                    if not fits:
                         part = fit(part, edge, node)
                     have = table.get(edge)
                     if have is None:

@@ -165,9 +165,16 @@ def register_multi_grad_hook(
     """
     if mode not in ("all", "any"):
         raise ValueError(f'mode must be "all" or "any", not {mode!r}')
+    if not callable(fn):
+        raise TypeError(f"fn must be callable, not {type(fn).__name__}")
+    tensors = list(tensors)
     for i, tensor in enumerate(tensors):
+        if not isinstance(tensor, Tensor):
+            raise TypeError(f"tensors[{i}] must be a Tensor, not {type(tensor).__name__}")
         if tensor._node is None:
-            raise NoGradientError(f"tensors[{i}] does not require gradients")
+            raise NoGradientError(
+                f"tensors[{i}] does not require gradients, so none will arrive: leave it out"
+            )
     group = _Group(tensors, fn, mode)
 
     def receiver(position: int) -> Callable[[Any], None]:
