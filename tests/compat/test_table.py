@@ -370,14 +370,19 @@ def test_torch_batched_cotangents(x: ag.Tensor) -> None:
     ("given", "error"),
     [
         (lambda: ag.ones((4, 2)), RuntimeError),
-        (lambda: None, ValueError),
-        (lambda: [None], ValueError),
+        (lambda: None, RuntimeError),
+        (lambda: [None], RuntimeError),
         (lambda: ag.tensor(1.0), IndexError),
     ],
 )
 def test_torch_bad_batches(x: ag.Tensor, given: Callable[[], Any], error: type) -> None:
     with pytest.raises(error, match=r"grad_outputs|is_grads_batched"):
         torch.autograd.grad(x * x, x, given(), is_grads_batched=True)
+
+
+def test_torch_batch_missing_for_a_scalar(x: ag.Tensor) -> None:
+    with pytest.raises(ValueError, match="grad_outputs"):
+        torch.autograd.grad(x.sum(), x, is_grads_batched=True)
 
 
 def test_torch_batches_of_different_sizes(x: ag.Tensor) -> None:

@@ -11,6 +11,7 @@ can be differentiated under `create_graph`, a batch of zero works.
 
 from __future__ import annotations
 
+import math
 import warnings
 from collections.abc import Iterable, Mapping
 from types import SimpleNamespace
@@ -201,11 +202,17 @@ def _seeds(outputs: list[Any], given: Any, batched: bool, name: str) -> list[Any
 
 
 def _check_seed(output: Any, value: Any, batched: bool, name: str) -> None:
+    place = output_node(*output) if isinstance(output, GradientEdge) else output
     if value is None:
-        return  # the engine says what an output that needs one lacks
+        # The engine says what is wrong in the other cases.
+        if batched and math.prod(place.shape) != 1:
+            raise RuntimeError(
+                f"{name} is missing for an output of shape {tuple(place.shape)}: with "
+                "is_grads_batched=True, pass cotangents with a batch axis in front"
+            )
+        return
     if not isinstance(value, Tensor):
         raise TypeError(f"{name} must be a Tensor or None, not {type(value).__name__}")
-    place = output_node(*output) if isinstance(output, GradientEdge) else output
     found, wanted = value.shape, tuple(place.shape)
     if batched:
         if not found:
