@@ -30,7 +30,7 @@ def bad(x: ag.Tensor) -> Any:
 def test_nan_is_an_error_that_names_the_op_and_the_line(x: ag.Tensor) -> None:
     with detect_anomaly():
         y = bad(x)
-        with pytest.raises(AnomalyError, match="SqrtBackward returned NaN.*input 0") as caught:
+        with pytest.raises(AnomalyError, match=r"SqrtBackward returned NaN.*input 0") as caught:
             ag.grad(y, x)
     assert "test_anomaly.py" in str(caught.value)
     assert "the line to be found" in str(caught.value)

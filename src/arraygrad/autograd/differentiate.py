@@ -17,7 +17,7 @@ from ..errors import MixedArraysError, NoGradientError, UnusedInputError
 from ..graph import GradientEdge, Leaf, Node, Output, output_node, recorder
 from ..ops.op import Array, Op, Pullback
 from ..structures import Rebuild, flatten, is_single, place
-from ..tensor import Tensor
+from ..tensor import Tensor, tensor_type_at
 from .modes import current_modes, enable_grad
 
 # The node of a gradient that came out constant, under create_graph: it requires gradients like
@@ -382,6 +382,7 @@ def _seed(
     shape = tuple(node.shape)
     like = output._array if isinstance(output, Tensor) else _array_behind(node)
     backend = backend_of(like)
+    make = tensor_type_at(output.level if isinstance(output, Tensor) else Tensor.level)
     is_complex = backend.kind(node.dtype) == "c"
     if batched and (value is None or isinstance(value, Number)):
         raise ValueError(
@@ -409,7 +410,7 @@ def _seed(
         if isinstance(value, complex) and not is_complex:
             raise TypeError(f"{name} is complex, but {output_name} is real: pass a real number")
         seed = backend.full(ops.plain(like), shape, value, node.dtype)
-        return Tensor(seed) if create_graph else seed
+        return make(seed) if create_graph else seed
     if not hasattr(value, "shape") or not hasattr(value, "dtype"):
         raise TypeError(
             f"{name} must be a Tensor, an array, a number or None, not {type(value).__name__}"
@@ -437,12 +438,10 @@ def _seed(
             f"{name} has dtype {value.dtype} and {output_name} has {node.dtype}: both must be "
             "complex, or neither"
         )
-    if isinstance(output, Tensor):
-        ours = isinstance(value, Tensor) and value.level == output.level
-    else:
-        ours = isinstance(value, Tensor)
+    ours = isinstance(value, Tensor) and value.level == make.level
     if create_graph:
-        seed = value if isinstance(value, Array) else Tensor(value)
+        outer = isinstance(value, Array) and value.level > make.level
+        seed = value if ours or outer else make(value)
     else:
         seed = value._array if ours else value
     return seed if seed.dtype == node.dtype else ops.astype(seed, node.dtype)

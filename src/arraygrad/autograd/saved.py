@@ -6,7 +6,8 @@ import os
 from collections.abc import Callable
 from typing import Any
 
-from ..graph import FREED, RECORDER, Node
+from ..errors import RuleError
+from ..graph import FREED, Node
 
 _PACKAGE = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep
 
@@ -31,7 +32,7 @@ class PackedNode(Node):
             if source is None or not hasattr(value, "dtype"):
                 packed.append(value)
             else:
-                packed.append(_Packed(_quietly(pack, _as_tensor(value))))
+                packed.append(_Packed(_quietly(pack, _as_tensor(value)), tuple(value.shape)))
         super().__init__(pullback, edges, tuple(packed), shape, dtype)
 
     @property
@@ -39,29 +40,37 @@ class PackedNode(Node):
         """The saved values, unpacked anew at every reading."""
         if self._packed is FREED:
             return FREED
-        return tuple(self._unpacked(v.value) if isinstance(v, _Packed) else v for v in self._packed)
+        return tuple(self._unpacked(v) if isinstance(v, _Packed) else v for v in self._packed)
 
     @saved.setter
     def saved(self, value: Any) -> None:
         self._packed = value
 
-    def _unpacked(self, packed: Any) -> Any:
+    def _unpacked(self, packed: _Packed) -> Any:
         from ..tensor import Tensor
 
-        value = _quietly(self._unpack, packed)
+        value = _quietly(self._unpack, packed.value)
         if not isinstance(value, Tensor):
             raise TypeError(
                 f"the unpack hook of saved_tensors_hooks must return a Tensor, not "
                 f"{type(value).__name__}"
             )
+        if value.shape != packed.shape:
+            raise RuleError(
+                f"the unpack hook of saved_tensors_hooks returned a tensor of shape {value.shape} "
+                f"for one of shape {packed.shape}"
+            )
         return value._array
 
 
 class _Packed:
-    __slots__ = ("value",)
+    """What a pack hook returned, and the shape of what it was given."""
 
-    def __init__(self, value: Any) -> None:
+    __slots__ = ("shape", "value")
+
+    def __init__(self, value: Any, shape: tuple[int, ...]) -> None:
         self.value = value
+        self.shape = shape
 
 
 def _as_tensor(array: Any) -> Any:
@@ -72,11 +81,10 @@ def _as_tensor(array: Any) -> Any:
 
 def _quietly(hook: Callable[[Any], Any], value: Any) -> Any:
     """Call a pack or unpack hook without recording what it does."""
-    token = RECORDER.set(None)
-    try:
+    from .modes import no_grad
+
+    with no_grad():
         return hook(value)
-    finally:
-        RECORDER.reset(token)
 
 
 def record_with_care(
