@@ -12,6 +12,7 @@ from samples import SAMPLES, Sample
 _CHOSEN: dict[str, Callable[[Sample], bool]] = {
     "": lambda sample: True,
     "smooth_": lambda sample: sample.differentiable,
+    "smooth_batch_": lambda sample: sample.differentiable and sample.batch,
     "constant_": lambda sample: not sample.differentiable,
     "batch_": lambda sample: sample.batch,
     "torch_": lambda sample: bool(sample.torch),

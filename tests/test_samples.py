@@ -12,8 +12,10 @@ from samples import SAMPLES, Draw, Sample
 import arraygrad as ag
 from arraygrad import ops
 from arraygrad.arrays.batched import Batched, batched_type
+from arraygrad.arrays.dual import dual_type
 from arraygrad.arrays.methods import ArrayMethods
 from arraygrad.ops.op import plain
+from arraygrad.tensor import tensor_type_at
 from arraygrad.testing import assert_close, gradcheck, gradgradcheck
 
 Case = tuple[Sample, bool]
@@ -247,6 +249,115 @@ def test_a_batch_of_nothing(batch_sample: Sample) -> None:
     expected = as_tuple(sample.expected(*arrays))
     for result, value in zip(call(sample, *inputs), expected, strict=True):
         assert unbatched(result, 0).shape == (0, *np.shape(value))
+
+
+# --- transforms of transforms --------------------------------------------------------------------
+
+
+def directions(arrays: tuple[Any, ...], seed: int) -> list[Any]:
+    """A tangent for each floating-point array, None for the others."""
+    rng = np.random.default_rng(seed)
+
+    def one(a: Any) -> Any:
+        t = rng.standard_normal(a.shape)
+        return np.asarray(t + 1j * rng.standard_normal(a.shape) if a.dtype.kind == "c" else t)
+
+    return [one(a) if is_float(a) else None for a in arrays]
+
+
+def pushed(sample: Sample, level: float, arrays: Any, tangents: Any) -> list[tuple[Any, Any]]:
+    """The results and their tangents by forward mode; a zero tangent is None."""
+    dual = dual_type(level)
+    inputs = [a if t is None else dual(a, t) for a, t in zip(arrays, tangents, strict=True)]
+    return [
+        (r.primal, r.tangent) if isinstance(r, dual) else (r, None) for r in call(sample, *inputs)
+    ]
+
+
+def test_gradients_of_a_batch_against_a_loop(smooth_batch_case: Case) -> None:
+    """Tensors over batched arrays: what the rules save is batched, too."""
+    sample, complex_numbers = smooth_batch_case
+    drawn = members(sample, complex_numbers)
+    batched = batched_type(1.0)
+    over = tensor_type_at(1.5)
+    inputs = [over(batched(np.stack(arrays))) for arrays in zip(*drawn, strict=True)]
+    floats = [x.requires_grad_() for x in inputs if is_float(x)]
+    results = call(sample, *inputs)
+    live = [k for k, r in enumerate(results) if r.requires_grad]
+    seeds = [directions(tuple(plain(results[k]) for k in live), seed=1)]
+    gradients = ag.grad(
+        [results[k] for k in live], floats, [batched(s) for s in seeds[0]], materialize_grads=True
+    )
+    for member, arrays in enumerate(drawn):
+        leaves = tensors(arrays)
+        outputs = call(sample, *leaves)
+        expected = ag.grad(
+            [outputs[k] for k in live],
+            [x for x in leaves if x.requires_grad],
+            [s[member] for s in seeds[0]],
+            materialize_grads=True,
+        )
+        for gradient, value in zip(gradients, expected, strict=True):
+            assert gradient.shape == value.shape
+            array = gradient._array
+            found = plain(array)[member] if isinstance(array, Batched) else plain(array)
+            assert_close(found, value, rtol=1e-10, atol=1e-10)
+
+
+def test_tangents_of_a_batch_against_a_loop(smooth_batch_case: Case) -> None:
+    """Dual arrays over batched ones, and batched arrays over dual ones."""
+    sample, complex_numbers = smooth_batch_case
+    drawn = members(sample, complex_numbers)
+    tangents = [directions(arrays, seed) for seed, arrays in enumerate(drawn)]
+    loop = [pushed(sample, 1.0, a, t) for a, t in zip(drawn, tangents, strict=True)]
+    stacks = [np.stack(arrays) for arrays in zip(*drawn, strict=True)]
+    slopes = [None if t[0] is None else np.stack(t) for t in zip(*tangents, strict=True)]
+
+    inner = batched_type(1.0)
+    batches = [inner(a) for a in stacks]
+    found = pushed(sample, 2.0, batches, [None if t is None else inner(t) for t in slopes])
+
+    outer, dual = batched_type(2.0), dual_type(1.0)
+    inputs = [outer(a if t is None else dual(a, t)) for a, t in zip(stacks, slopes, strict=True)]
+    results = [unwrap(r, outer) for r in call(sample, *inputs)]
+    turned = [(r.primal, r.tangent) if isinstance(r, dual) else (r, None) for r in results]
+    # A constant tangent of a batched array need not be batched.
+    found = [(plain(r), None if t is None else unbatched(t)) for r, t in found]
+    for pairs in (found, turned):
+        for k, (values, slope) in enumerate(pairs):
+            for member in range(_SIZE):
+                expected_value, expected_slope = loop[member][k]
+                assert_close(values[member], expected_value, rtol=1e-11, atol=1e-11)
+                if expected_slope is None:
+                    assert slope is None
+                else:
+                    assert_close(slope[member], expected_slope, rtol=1e-10, atol=1e-10)
+
+
+def unwrap(result: Any, kind: type) -> Any:
+    return result._array if isinstance(result, kind) else result
+
+
+def test_forward_over_forward(smooth_case: Case) -> None:
+    """The derivative of a tangent along another direction, against a finite difference of it."""
+    sample, complex_numbers = smooth_case
+    arrays = sample.arrays(complex_numbers)
+    first, second = directions(arrays, 1), directions(arrays, 2)
+    inner = dual_type(1.0)
+    moving = [a if t is None else inner(a, t) for a, t in zip(arrays, second, strict=True)]
+    found = pushed(sample, 2.0, moving, first)
+    step = 1e-6
+    ends = []
+    for sign in (step, -step):
+        moved = [a if t is None else a + sign * t for a, t in zip(arrays, second, strict=True)]
+        ends.append(pushed(sample, 1.0, moved, first))
+    for (_, tangent), (_, after), (_, before) in zip(found, *ends, strict=True):
+        if after is None:
+            assert tangent is None
+            continue
+        numerical = (after - before) / (2 * step)
+        exact = tangent.tangent if isinstance(tangent, inner) else np.zeros_like(numerical)
+        assert_close(exact, numerical, rtol=1e-6, atol=1e-7)
 
 
 # --- methods and attributes ----------------------------------------------------------------------
