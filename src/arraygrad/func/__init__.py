@@ -1,0 +1,20 @@
+"""Transforms of functions: derivatives and vectorisation that compose in any order."""
+
+from .forward import jvp
+from .jacobians import hessian, hvp, jacfwd, jacobian, jacrev
+from .reverse import grad, linearize, value_and_grad, vjp
+from .vectorize import vmap
+
+__all__ = [
+    "grad",
+    "hessian",
+    "hvp",
+    "jacfwd",
+    "jacobian",
+    "jacrev",
+    "jvp",
+    "linearize",
+    "value_and_grad",
+    "vjp",
+    "vmap",
+]

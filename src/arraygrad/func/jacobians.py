@@ -1,0 +1,291 @@
+"""Whole matrices of derivatives: `jacrev`, `jacfwd`, `jacobian`, `hessian`; and `hvp`.
+
+Each runs the function once, on all directions at a time: a basis goes through the sweep, or
+through the tangents of dual arrays, as one batched array.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from .. import ops
+from ..arrays.batched import Batched, batched_type
+from ..backends import backend_of
+from .forward import jvp, push
+from .levels import above
+from .reverse import Argnums, Recording, grad, of_chosen, split_aux
+from .trees import flatten, tree_map
+
+Function = Callable[..., Any]
+
+
+def jacrev(
+    function: Function,
+    argnums: Argnums = 0,
+    *,
+    has_aux: bool = False,
+    holomorphic: bool = False,
+    chunk_size: int | None = None,
+) -> Function:
+    """The Jacobian by reverse mode: one row per element of the output, all in one sweep.
+
+    Parameters
+    ----------
+    function : callable
+        Returns an array or any structure of them; with `has_aux`, a pair of that and anything.
+    argnums : int or tuple of int
+        The arguments to differentiate with respect to, each any structure of arrays.
+    has_aux : bool
+    holomorphic : bool
+        Promise that `function` is holomorphic, as complex arguments need.
+    chunk_size : int, optional
+        Compute this many rows at a time, to bound memory.
+
+    Returns
+    -------
+    callable
+        Called like `function`; for each array of its output and each of its input it gives an
+        array of shape ``output.shape + input.shape``, structured like the output, then the input.
+
+    Examples
+    --------
+    >>> import numpy as np, arraygrad as ag
+    >>> ag.func.jacrev(lambda x: x**2)(np.array([1.0, 2.0]))
+    array([[2., 0.],
+           [0., 4.]])
+    """
+    return _jacobian(function, argnums, has_aux, holomorphic, chunk_size, "reverse")
+
+
+def jacfwd(
+    function: Function,
+    argnums: Argnums = 0,
+    *,
+    has_aux: bool = False,
+    holomorphic: bool = False,
+    chunk_size: int | None = None,
+) -> Function:
+    """The Jacobian by forward mode: one column per element of the input, all in one run.
+
+    Parameters and result are those of `jacrev`.
+    """
+    return _jacobian(function, argnums, has_aux, holomorphic, chunk_size, "forward")
+
+
+def jacobian(
+    function: Function,
+    argnums: Argnums = 0,
+    *,
+    has_aux: bool = False,
+    holomorphic: bool = False,
+    chunk_size: int | None = None,
+) -> Function:
+    """The Jacobian, by reverse mode or forward mode: whichever needs fewer products.
+
+    Parameters and result are those of `jacrev`.
+    """
+    return _jacobian(function, argnums, has_aux, holomorphic, chunk_size, "auto")
+
+
+def hessian(
+    function: Function,
+    argnums: Argnums = 0,
+    *,
+    has_aux: bool = False,
+    chunk_size: int | None = None,
+) -> Function:
+    """The matrix of second derivatives of a real function: forward mode over reverse mode.
+
+    Examples
+    --------
+    >>> import numpy as np, arraygrad as ag
+    >>> ag.func.hessian(lambda x: x[0] ** 2 * x[1])(np.array([1.0, 3.0]))
+    array([[6., 2.],
+           [2., 0.]])
+    """
+    first = grad(function, argnums, has_aux=has_aux)
+    return jacfwd(first, argnums, has_aux=has_aux, chunk_size=chunk_size)
+
+
+def hvp(function: Function, primals: tuple[Any, ...], tangents: tuple[Any, ...]) -> Any:
+    """The product of a function's Hessian with a vector, without forming the matrix.
+
+    Parameters
+    ----------
+    function : callable
+        Returns a real number.
+    primals, tangents : tuple
+        The arguments, and the vector in the same structure.
+
+    Returns
+    -------
+    The product, structured like `primals`; for a single argument, like that argument.
+
+    Examples
+    --------
+    >>> import numpy as np, arraygrad as ag
+    >>> ag.func.hvp(lambda x: (x**3).sum(), (np.array([1.0, 2.0]),), (np.array([1.0, 0.0]),))
+    array([6., 0.])
+    """
+    argnums: Argnums = 0 if len(primals) == 1 else tuple(range(len(primals)))
+    return jvp(grad(function, argnums), primals, tangents)[1]
+
+
+def _jacobian(
+    function: Function,
+    argnums: Argnums,
+    has_aux: bool,
+    holomorphic: bool,
+    chunk_size: int | None,
+    mode: str,
+) -> Function:
+    if chunk_size is not None and chunk_size < 1:
+        raise ValueError(f"chunk_size must be at least 1, not {chunk_size}")
+
+    @functools.wraps(function)
+    def differentiated(*args: Any, **kwargs: Any) -> Any:
+        chosen, run = of_chosen(function, argnums, args, kwargs)
+        inputs, unflatten_in = flatten(chosen)
+        _check_complex(inputs, holomorphic)
+        recording = None if mode == "forward" else Recording(run, chosen, "argnums")
+        if recording is not None and mode == "auto":
+            outputs, _ = flatten(split_aux(recording.result, has_aux)[0])
+            if sum(o.size for o in outputs) > sum(np.size(x) for x in inputs):
+                recording = None
+        if recording is not None:
+            rows, rebuild, aux = _by_rows(recording, has_aux, holomorphic, chunk_size)
+        else:
+            rows, rebuild, aux = _by_columns(run, chosen, has_aux, chunk_size)
+
+        def shaped(row: list[Any]) -> Any:
+            tree = unflatten_in(row)
+            return tree[0] if isinstance(argnums, int) else tuple(tree)
+
+        jacobian = rebuild([shaped(row) for row in rows])
+        return (jacobian, aux) if has_aux else jacobian
+
+    return differentiated
+
+
+def _by_rows(
+    recording: Recording, has_aux: bool, holomorphic: bool, chunk_size: int | None
+) -> tuple[list[list[Any]], Any, Any]:
+    """Pull the basis of the outputs back, a chunk at a time."""
+    result, aux = split_aux(recording.result, has_aux)
+    outputs, rebuild = flatten(result)
+    inputs = [leaf._array for leaf in recording.leaves]
+    wrap = batched_type(above())
+
+    def pulled(seeds: list[Any], size: int) -> list[Any]:
+        return [_rows(g, size) for g in recording.pull(outputs, [wrap(s) for s in seeds])]
+
+    def rows(start: int, stop: int) -> list[Any]:
+        seeds = _basis(outputs, start, stop)
+        found = pulled(seeds, stop - start)
+        if holomorphic:
+            return [ops.conj(f) for f in found]
+        if any(_is_complex(o) for o in outputs):  # of real inputs: the imaginary part, as well
+            turned = pulled([s * 1j if _is_complex(s) else s for s in seeds], stop - start)
+            return [a + 1j * b for a, b in zip(found, turned, strict=True)]
+        return found
+
+    total = sum(o.size for o in outputs)
+    blocks = _chunked(rows, total, chunk_size, axis=0)
+    table = []
+    offset = 0
+    for out in outputs:
+        part = slice(offset, offset + out.size)
+        table.append(
+            [
+                ops.reshape(_real_rows(block[part], out), (*out.shape, *x.shape))
+                for block, x in zip(blocks, inputs, strict=True)
+            ]
+        )
+        offset += out.size
+    return table, rebuild, tree_map(recording.strip, aux)
+
+
+def _by_columns(
+    run: Function, chosen: tuple[Any, ...], has_aux: bool, chunk_size: int | None
+) -> tuple[list[list[Any]], Any, Any]:
+    """Push the basis of the inputs forward, a chunk at a time."""
+    inputs = [x if hasattr(x, "shape") else np.asarray(x) for x in flatten(chosen)[0]]
+    wrap = batched_type(above())
+    seen: dict[str, Any] = {}
+
+    def columns(start: int, stop: int) -> list[Any]:
+        tangents = [wrap(t) for t in _basis(inputs, start, stop)]
+        value, tangent, seen["aux"] = push(run, chosen, tangents, has_aux=has_aux)
+        seen["outputs"], seen["rebuild"] = flatten(value)
+        return [_rows(t, stop - start) for t in flatten(tangent)[0]]
+
+    total = sum(x.size for x in inputs)
+    blocks = _chunked(columns, total, chunk_size, axis=0)
+    table = []
+    for out, block in zip(seen["outputs"], blocks, strict=True):
+        row = []
+        offset = 0
+        for x in inputs:
+            part = ops.moveaxis(block[offset : offset + x.size], 0, -1)
+            row.append(ops.reshape(part, (*out.shape, *x.shape)))
+            offset += x.size
+        table.append(row)
+    return table, seen["rebuild"], seen["aux"]
+
+
+def _chunked(
+    compute: Callable[[int, int], list[Any]], total: int, chunk_size: int | None, axis: int
+) -> list[Any]:
+    """What `compute(start, stop)` gives for all of `total`, joined."""
+    step = max(1, total if chunk_size is None else chunk_size)
+    pieces = [compute(i, min(i + step, total)) for i in range(0, max(total, 1), step)]
+    if len(pieces) == 1:
+        return pieces[0]
+    return [ops.concat(column, axis=axis) for column in zip(*pieces, strict=True)]
+
+
+def _basis(arrays: list[Any], start: int, stop: int) -> list[Any]:
+    """Rows `start` to `stop` of the identity over all elements, cut up like the arrays."""
+    parts = []
+    offset = 0
+    for array in arrays:
+        rows = np.eye(stop - start, array.size, start - offset)
+        shaped = rows.reshape(stop - start, *array.shape)
+        backend, plain = backend_of(array), ops.plain(array)
+        made = backend.xp.asarray(shaped, device=backend.device(plain))
+        parts.append(ops.astype(made, array.dtype, copy=False))
+        offset += array.size
+    return parts
+
+
+def _rows(derivative: Any, size: int) -> Any:
+    """A derivative along a batch of directions as an array with that axis in front."""
+    if isinstance(derivative, Batched):
+        return derivative._array
+    return ops.broadcast_to(derivative, (size, *derivative.shape))
+
+
+def _real_rows(block: Any, out: Any) -> Any:
+    """Rows of a real output are real, also where another output is complex."""
+    return ops.real(block) if _is_complex(block) and not _is_complex(out) else block
+
+
+def _is_complex(x: Any) -> bool:
+    return hasattr(x, "dtype") and backend_of(x).kind(x.dtype) == "c"
+
+
+def _check_complex(inputs: list[Any], holomorphic: bool) -> None:
+    for i, x in enumerate(inputs):
+        is_complex = _is_complex(x) or isinstance(x, complex)
+        if is_complex and not holomorphic:
+            raise ValueError(
+                f"input {i} is complex: its Jacobian exists as one complex matrix only if the "
+                "function is holomorphic. Pass holomorphic=True if it is, or split the input "
+                "into real and imaginary parts"
+            )
+        if holomorphic and not is_complex:
+            raise ValueError(f"holomorphic=True needs complex inputs, but input {i} is real")
