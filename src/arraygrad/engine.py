@@ -129,9 +129,7 @@ class Sweep:
 
     def _run(self, table: dict[Node, Any], owned: set[Node]) -> None:
         needed, results = self.needed, self.results
-        # Under a transform, constants arrive among the cotangents as arrays of another type.
-        wrapped = any(isinstance(g, Array) for g in table.values())
-        careful = self.create_graph or self.anomaly is not None or wrapped
+        careful = self.create_graph or self.anomaly is not None
         dtype, is_complex = None, False
         for node in reversed(self.order):
             g = table.pop(node, None)
@@ -142,7 +140,7 @@ class Sweep:
                 g = self._call_hooks(node, g)
             if node in results:
                 results[node] = g
-            if careful or extras is not None or pullback.multiple:  # type: ignore[union-attr]
+            if careful or extras is not None or not pullback.simple:  # type: ignore[union-attr]
                 self._run_carefully(node, g, table, owned)
                 continue
             saved = node.saved
@@ -168,12 +166,11 @@ class Sweep:
                     have = table.get(edge)
                     if have is None:
                         table[edge] = part
-                    elif edge in owned:
+                    elif edge in owned and type(have) is type(part):
                         have += part
                         table[edge] = have
                     else:
-                        table[edge] = have + part
-                        owned.add(edge)
+                        self._add(table, owned, edge, part)
         for node in results:  # the leaves, and whatever else the sweep went no further than
             if node in table:
                 g = table[node]
@@ -201,23 +198,23 @@ class Sweep:
         )
         if conjugate:
             g = _conj(g)
-        parts: list[Any] = []
-        for edge, rule in zip(node.edges, pullback.rules, strict=True):
-            if edge not in self.needed:
-                parts.append(None)
-                continue
-            try:
-                part = rule(g, *saved)
-                if conjugate:
-                    part = ops.conj(part)
-                part = fit(part, edge, node)
-                if self.create_graph and not isinstance(part, Array):
-                    part = self.tensor_type(part)  # a constant, such as the zeros of a step
-            except Exception as error:
-                if self.anomaly:
-                    error.add_note(_origin(node))
-                raise
-            parts.append(part)
+        try:
+            if pullback.joint is not None:
+                parts = [
+                    None if part is None else self._fitted(part, edge, node, conjugate)
+                    for part, edge in zip(pullback.joint(self, node, g), node.edges, strict=True)
+                ]
+            else:
+                parts = [
+                    self._fitted(rule(g, *saved), edge, node, conjugate)
+                    if edge in self.needed
+                    else None
+                    for edge, rule in zip(node.edges, pullback.rules, strict=True)
+                ]
+        except Exception as error:
+            if self.anomaly:
+                error.add_note(_origin(node))
+            raise
         if self.anomaly == "nan":
             self._check_nan(node, parts)
         if extras is not None and extras.post:
@@ -226,16 +223,28 @@ class Sweep:
             if part is not None and edge in self.needed:
                 self._add(table, owned, edge, part)
 
+    def _fitted(self, part: Any, edge: Node, node: Node, conjugate: bool) -> Any:
+        if conjugate:
+            part = ops.conj(part)
+        part = fit(part, edge, node)
+        if self.create_graph and not isinstance(part, Array):
+            part = self.tensor_type(part)  # a constant, such as the zeros of a step
+        return part
+
     def _add(self, table: dict[Node, Any], owned: set[Node], edge: Node, part: Any) -> None:
+        """Add to a node's cotangent: in place, once it is a plain array that nobody else has."""
         have = table.get(edge)
         if have is None:
             table[edge] = part
-        elif edge in owned and type(have) is type(part) and not self.create_graph:
+        elif edge in owned and type(have) is type(part):
             have += part
             table[edge] = have
         else:
-            table[edge] = have + part
-            owned.add(edge)
+            total = table[edge] = have + part
+            if isinstance(total, Array):
+                owned.discard(edge)
+            else:
+                owned.add(edge)
 
     def _add_output(self, node: Output, g: Any, table: dict[Node, Any]) -> None:
         """Put the cotangent of one output into the list that its op's rules will get."""

@@ -176,6 +176,7 @@ class Pullback:
     __slots__ = (
         "arity",
         "holomorphic",
+        "joint",
         "keep",
         "keeps_arrays",
         "kept",
@@ -183,6 +184,7 @@ class Pullback:
         "name",
         "positions",
         "rules",
+        "simple",
         "sources",
     )
 
@@ -192,6 +194,8 @@ class Pullback:
         self.arity = max(len(op.inputs), *(p + 1 for p in positions), 0)
         self.holomorphic = op.holomorphic
         self.multiple = op.multiple
+        self.joint: Function | None = None  # one rule for all inputs; see autograd.function
+        self.simple = not op.multiple
         rules = [op.rules[op.input_name(p)] for p in positions]
         self.kept = tuple(sorted({n for r in rules for n in parameters(r)} - {"g", "gs", "i"}))
         # Where each kept value came from: an input's position, -1 for the output, None for
