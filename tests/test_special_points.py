@@ -14,6 +14,7 @@ import numpy as np
 import pytest
 
 import arraygrad as ag
+from arraygrad.arrays.dual import dual_type
 from arraygrad.testing import assert_close
 
 inf, nan = math.inf, math.nan
@@ -128,6 +129,9 @@ def test_second_derivative_of_max_with_ties() -> None:
         (ag.acosh, [[1.0]], [[inf]]),
         (ag.atanh, [[1.0]], [[inf]]),
         (ag.logaddexp, [[-inf], [-inf]], [[nan], [nan]]),
+        (ag.logaddexp, [[inf, 1.0], [0.0, inf]], [[1, 0], [0, 1]]),
+        (ag.logaddexp, [[1e300], [1e300]], [[0.5], [0.5]]),
+        (ag.logaddexp, [[0.0], [1e300]], [[0], [1]]),
         (ag.divide, [[0.0], [0.0]], [[inf], [nan]]),
     ],
 )
@@ -299,6 +303,19 @@ def test_a_real_input_of_a_complex_result_has_a_real_gradient() -> None:
 def test_complex_gradients(function: Function, z: complex, expected: complex) -> None:
     x = ag.tensor([z], requires_grad=True)
     assert_close(ag.grad(ag.sum(function(x)), x), np.array([expected]))
+
+
+@pytest.mark.parametrize("sign", [1.0, -1.0])
+def test_the_sign_of_zero_picks_the_side_of_a_branch_cut(sign: float) -> None:
+    z = ag.tensor(complex(-2.0, sign * 0.0), requires_grad=True)
+    near = ag.tensor(complex(-2.0, sign * 1e-12), requires_grad=True)
+    assert_close(ag.grad(ag.acosh(z), z, 1 + 0j), ag.grad(ag.acosh(near), near, 1 + 0j))
+
+
+def test_forward_mode_does_not_warn_at_a_pole() -> None:
+    with np.errstate(over="warn"):
+        out = ag.logaddexp(dual_type(1.0)(np.array(0.0), np.array(1.0)), 1e300)
+    assert out.tangent == 0.0
 
 
 def test_a_holomorphic_function_gives_the_conjugate_derivative() -> None:

@@ -5,6 +5,8 @@ from __future__ import annotations
 import functools
 from typing import Any, ClassVar
 
+import numpy as np
+
 from .. import ops
 from ..ops.op import Array, Op
 from .methods import ArrayMethods
@@ -36,7 +38,9 @@ class Dual(ArrayMethods, Array):
             raise NotImplementedError(
                 f"{op.name} has no forward rule: give it one by jvp=, or use reverse mode"
             )
-        tangent = op.forward(primals, tangents, out, params)
+        # Infinities and NaN in a tangent are results like any other.
+        with np.errstate(all="ignore"):
+            tangent = op.forward(primals, tangents, out, params)
         if op.multiple:
             return tuple(map(cls._fitted, out, tangent))
         return cls._fitted(out, tangent)

@@ -55,7 +55,12 @@ log = unary("log", vjp=lambda g, x: g / x)
 log1p = unary("log1p", vjp=lambda g, x: g / (x + 1))
 log2 = unary("log2", vjp=lambda g, x: g / (x * math.log(2)))
 log10 = unary("log10", vjp=lambda g, x: g / (x * math.log(10)))
-logaddexp = binary("logaddexp", dx=lambda x, out: exp(x - out), dy=lambda y, out: exp(y - out))
+# Not `exp(x - out)`: for large x the difference has no digits left.
+logaddexp = binary(
+    "logaddexp",
+    vjp_x=lambda g, x, y: g / (1 + exp(y - x)),
+    vjp_y=lambda g, x, y: g / (1 + exp(x - y)),
+)
 sqrt = unary("sqrt", vjp=lambda g, out: g / (2 * out))
 
 # --- trigonometric and hyperbolic ----------------------------------------------------------------
@@ -71,7 +76,8 @@ cosh = unary("cosh", d=lambda x: sinh(x))
 tanh = unary("tanh", d=lambda out: 1 - out * out)
 asinh = unary("asinh", vjp=lambda g, x: g / sqrt(x * x + 1))
 # Two roots, not one of the product: on the left half-plane only this is the principal branch.
-acosh = unary("acosh", vjp=lambda g, x: g / (sqrt(x - 1) * sqrt(x + 1)))
+# And `x - -1`, because `x + 1` would lose the sign of a zero imaginary part, which picks the side.
+acosh = unary("acosh", vjp=lambda g, x: g / (sqrt(x - 1) * sqrt(x - -1)))
 atanh = unary("atanh", vjp=lambda g, x: g / (1 - x * x))
 
 
