@@ -171,9 +171,17 @@ def test_mean_of_nothing() -> None:
     assert ag.grad(out, x).shape == (0,)
 
 
-def test_max_of_nothing() -> None:
-    with pytest.raises(ValueError, match="zero-size"):
-        ag.max(ag.zeros((0,)).requires_grad_())
+@pytest.mark.parametrize("function", [ag.max, ag.min, ag.argmax, ag.argmin])
+@pytest.mark.parametrize("axis", [None, 1])
+def test_extremes_of_nothing(function: Function, axis: int | None) -> None:
+    with pytest.raises(ValueError, match=r"of no elements: x has shape"):
+        function(ag.zeros((2, 0)).requires_grad_(), axis=axis)
+    assert function(ag.zeros((2, 0)), axis=0).shape == (0,)
+
+
+def test_mean_of_more_than_a_float16_can_count() -> None:
+    x = ag.ones((70_000,), dtype=np.float16).requires_grad_()
+    assert_close(ag.grad(ag.mean(x), x)[0], np.float16(1 / 70_000))
 
 
 # --- indexing ------------------------------------------------------------------------------------

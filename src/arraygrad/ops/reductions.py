@@ -36,16 +36,16 @@ _mean = declare(
     "mean",
     "x",
     vjp=lambda g, x_shape, axis, keepdims: _spread(
-        g / _count(x_shape, axis), x_shape, axis, keepdims
+        _shared(g, count(x_shape, axis)), x_shape, axis, keepdims
     ),
     linear=True,
     batch="axis",
 )
 
 
-def _count(shape: tuple[int, ...], axis: Axes) -> float:
-    """The number of elements averaged; NaN for none."""
-    return count(shape, axis) or math.nan
+def _shared(g: Any, n: int) -> Any:
+    """`g / n`, also where a float16 cannot hold `n`; NaN for a mean of nothing."""
+    return g / (n or math.nan) if n < 2**15 else g * (1 / n)
 
 
 def _var_vjp(g: Any, x: Any, axis: Axes, keepdims: bool, correction: float) -> Any:
@@ -246,12 +246,19 @@ def max(x: Any, /, *, axis: Any = None, keepdims: bool = False) -> Any:
     >>> ag.grad(ag.max(x), x)
     tensor([0. , 0.5, 0.5])
     """
-    return _max(x, axis=many_axes(axis, x.ndim), keepdims=keepdims)
+    return _max(x, axis=_some(many_axes(axis, x.ndim), x, "max"), keepdims=keepdims)
 
 
 def min(x: Any, /, *, axis: Any = None, keepdims: bool = False) -> Any:
     """The smallest element. Ties share the gradient evenly."""
-    return _min(x, axis=many_axes(axis, x.ndim), keepdims=keepdims)
+    return _min(x, axis=_some(many_axes(axis, x.ndim), x, "min"), keepdims=keepdims)
+
+
+def _some(axis: Axes, x: Any, name: str) -> Axes:
+    """`axis`, if it has any elements to choose from."""
+    if 0 in x.shape and not count(x.shape, axis) and math.prod(kept(x.shape, axis)):
+        raise ValueError(f"{name} of no elements: x has shape {x.shape}, axis is {axis}")
+    return axis
 
 
 def all(x: Any, /, *, axis: Any = None, keepdims: bool = False) -> Any:
@@ -281,9 +288,11 @@ def argmin(x: Any, /, *, axis: int | None = None, keepdims: bool = False) -> Any
 
 def _along(op: Any, x: Any, axis: int | None, keepdims: bool) -> Any:
     if axis is None:
-        found = op(ravel(x), axis=0, keepdims=False)
+        found = _along(op, ravel(x), 0, False)
         return _reshape(found, shape=(1,) * x.ndim) if keepdims else found
-    return op(x, axis=one_axis(axis, x.ndim), keepdims=keepdims)
+    axis = one_axis(axis, x.ndim)
+    _some((axis,), x, op.__name__)
+    return op(x, axis=axis, keepdims=keepdims)
 
 
 def cumulative_sum(
