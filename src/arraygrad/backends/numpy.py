@@ -91,6 +91,10 @@ numpy_backend = NumpyBackend(
         # The ufunc's reduction, without np.sum's dispatching in Python.
         "sum": np.add.reduce,
         "max": np.maximum.reduce,
+        # np.count_nonzero gives a Python int in older versions.
+        "count_nonzero": lambda x, axis, keepdims: np.add.reduce(
+            np.not_equal(x, 0), axis=axis, keepdims=keepdims, dtype=np.intp
+        ),
         "min": np.minimum.reduce,
         # NumPy's own cannot sort in descending order.
         "argsort": _argsort,
