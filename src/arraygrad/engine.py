@@ -191,7 +191,7 @@ class Sweep:
         saved = node.saved
         if saved is FREED:
             raise freed_error(node)
-        if self.create_graph:
+        if self.create_graph and pullback.joint is None:
             saved = self._unpack(node, saved)
         conjugate = pullback.holomorphic and _is_complex(
             node.dtype[0] if pullback.multiple else node.dtype
@@ -275,7 +275,7 @@ class Sweep:
     def _call_hooks(self, node: Node, g: Any) -> Any:
         assert node.extras is not None
         for hook in list(node.extras.hooks.values()):
-            result = self._call(hook, self._as_tensor(g))
+            result = self.call(hook, self.as_tensor(g))
             if result is not None:
                 g = self._as_cotangent(result, node.shape, node.dtype, f"hook {_name(hook)}")
         return g
@@ -288,20 +288,20 @@ class Sweep:
         gs = list(g) if many else [g]
         shapes, dtypes = (node.shape, node.dtype) if many else ([node.shape], [node.dtype])
         for hook in list(node.extras.pre.values()):
-            result = self._call(hook, tuple(map(self._as_tensor, gs)))
+            result = self.call(hook, tuple(map(self.as_tensor, gs)))
             gs = self._replaced(gs, result, shapes, dtypes, f"prehook {_name(hook)}")
         return gs if many else gs[0]
 
     def _call_posthooks(self, node: Node, parts: list[Any], g: Any) -> list[Any]:
         assert node.extras is not None and node.pullback is not None
         positions = node.pullback.positions
-        outs = tuple(map(self._as_tensor, g if node.pullback.multiple else [g]))
+        outs = tuple(map(self.as_tensor, g if node.pullback.multiple else [g]))
         shapes, dtypes = [e.shape for e in node.edges], [e.dtype for e in node.edges]
         for hook in list(node.extras.post.values()):
             all_parts: list[Any] = [None] * node.pullback.arity
             for position, part in zip(positions, parts, strict=True):
-                all_parts[position] = self._as_tensor(part)
-            result = self._call(hook, tuple(all_parts), outs)
+                all_parts[position] = self.as_tensor(part)
+            result = self.call(hook, tuple(all_parts), outs)
             if result is not None:
                 result = result if isinstance(result, tuple | list) else (result,)
                 if len(result) != len(all_parts):
@@ -317,7 +317,7 @@ class Sweep:
         """Tell a leaf's hooks that its gradient has been accumulated."""
         assert leaf.extras is not None
         for hook in list(leaf.extras.post.values()):
-            if self._call(hook, (), (self._as_tensor(g),)):
+            if self.call(hook, (), (self.as_tensor(g),)):
                 raise RuleError(
                     f"hook {_name(hook)} on {leaf.name()} returned gradients, but a leaf has no "
                     "inputs to pass them to: return None"
@@ -336,14 +336,15 @@ class Sweep:
             for n, shape, dtype in zip(new, shapes, dtypes, strict=True)
         ]
 
-    def _call(self, hook: Any, *args: Any) -> Any:
-        """Call a hook in the grad mode it expects: that of the sweep."""
+    def call(self, hook: Any, *args: Any) -> Any:
+        """Call user code in the grad mode it expects: that of the sweep."""
         if self.create_graph or self.tensor_type is not Tensor:
             return hook(*args)
         with no_grad():
             return hook(*args)
 
-    def _as_tensor(self, g: Any) -> Any:
+    def as_tensor(self, g: Any) -> Any:
+        """A cotangent as user code expects it."""
         return g if g is None or self.create_graph else self.tensor_type(g)
 
     def _as_cotangent(self, value: Any, shape: Any, dtype: Any, what: str) -> Any:
@@ -356,6 +357,10 @@ class Sweep:
                 f"returned one of shape {tuple(value.shape)} and dtype {value.dtype}: return one "
                 "like it, or None to leave it as it is"
             )
+        return self.as_cotangent(value)
+
+    def as_cotangent(self, value: Any) -> Any:
+        """A gradient that user code returned, in the form the sweep works on."""
         if self.create_graph:
             return value if isinstance(value, Array) else self.tensor_type(value)
         ours = isinstance(value, Tensor) and value.level == self.tensor_type.level

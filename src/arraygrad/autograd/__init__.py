@@ -8,6 +8,7 @@ from .anomaly import (
     set_detect_anomaly,
 )
 from .differentiate import backward, grad
+from .function import Function
 from .modes import (
     enable_grad,
     inference_mode,
@@ -18,6 +19,7 @@ from .modes import (
 )
 
 __all__ = [
+    "Function",
     "backward",
     "detect_anomaly",
     "enable_grad",

@@ -12,12 +12,9 @@ from contextvars import ContextVar
 from typing import Any, ClassVar, NamedTuple, TypeVar
 
 from ..graph import INFERENCE, RECORDER, Node
-from .saved import record_with_care
+from .saved import Hooks, record_with_care
 
 F = TypeVar("F", bound=Callable[..., Any])
-
-
-Hooks = tuple[Callable[[Any], Any], Callable[[Any], Any]]
 
 
 class Modes(NamedTuple):

@@ -9,58 +9,42 @@ from typing import Any
 from ..errors import RuleError
 from ..graph import FREED, Node
 
+Hooks = tuple[Callable[[Any], Any], Callable[[Any], Any]]
+
 _PACKAGE = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep
 
 
 class PackedNode(Node):
     """A node whose saved arrays went through the user's pack hook, and come back by unpack."""
 
-    __slots__ = ("_packed", "_unpack")
+    __slots__ = ("_hooks", "_packed")
 
     def __init__(
         self,
-        hooks: tuple[Callable[[Any], Any], Callable[[Any], Any]],
+        hooks: Hooks,
         pullback: Any,
         edges: tuple[Node, ...],
         saved: tuple[Any, ...],
         shape: Any,
         dtype: Any,
     ) -> None:
-        pack, self._unpack = hooks
-        packed = []
-        for value, source in zip(saved, pullback.sources, strict=True):
-            if source is None or not hasattr(value, "dtype"):
-                packed.append(value)
-            else:
-                packed.append(_Packed(_quietly(pack, _as_tensor(value)), tuple(value.shape)))
-        super().__init__(pullback, edges, tuple(packed), shape, dtype)
+        self._hooks = hooks
+        packed = tuple(
+            value if source is None else pack(value, hooks)
+            for value, source in zip(saved, pullback.sources, strict=True)
+        )
+        super().__init__(pullback, edges, packed, shape, dtype)
 
     @property
     def saved(self) -> Any:
         """The saved values, unpacked anew at every reading."""
         if self._packed is FREED:
             return FREED
-        return tuple(self._unpacked(v) if isinstance(v, _Packed) else v for v in self._packed)
+        return tuple(unpack(value, self._hooks) for value in self._packed)
 
     @saved.setter
     def saved(self, value: Any) -> None:
         self._packed = value
-
-    def _unpacked(self, packed: _Packed) -> Any:
-        from ..tensor import Tensor
-
-        value = _quietly(self._unpack, packed.value)
-        if not isinstance(value, Tensor):
-            raise TypeError(
-                f"the unpack hook of saved_tensors_hooks must return a Tensor, not "
-                f"{type(value).__name__}"
-            )
-        if value.shape != packed.shape:
-            raise RuleError(
-                f"the unpack hook of saved_tensors_hooks returned a tensor of shape {value.shape} "
-                f"for one of shape {packed.shape}"
-            )
-        return value._array
 
 
 class _Packed:
@@ -73,10 +57,37 @@ class _Packed:
         self.shape = shape
 
 
-def _as_tensor(array: Any) -> Any:
+def pack(value: Any, hooks: Hooks) -> Any:
+    """A saved array, or a tuple of them, as the pack hook would have it kept."""
+    if isinstance(value, tuple):
+        return tuple(pack(part, hooks) for part in value)
+    if not hasattr(value, "dtype"):
+        return value
     from ..tensor import tensor_type
 
-    return tensor_type(array)(array)
+    return _Packed(_quietly(hooks[0], tensor_type(value)(value)), tuple(value.shape))
+
+
+def unpack(value: Any, hooks: Hooks) -> Any:
+    """What `pack` made, as an array again."""
+    if isinstance(value, tuple):
+        return tuple(unpack(part, hooks) for part in value)
+    if not isinstance(value, _Packed):
+        return value
+    from ..tensor import Tensor
+
+    tensor = _quietly(hooks[1], value.value)
+    if not isinstance(tensor, Tensor):
+        raise TypeError(
+            "the unpack hook of saved_tensors_hooks must return a Tensor, not "
+            f"{type(tensor).__name__}"
+        )
+    if tensor.shape != value.shape:
+        raise RuleError(
+            f"the unpack hook of saved_tensors_hooks returned a tensor of shape {tensor.shape} for "
+            f"one of shape {value.shape}"
+        )
+    return tensor._array
 
 
 def _quietly(hook: Callable[[Any], Any], value: Any) -> Any:
@@ -88,7 +99,7 @@ def _quietly(hook: Callable[[Any], Any], value: Any) -> Any:
 
 
 def record_with_care(
-    hooks: tuple[Callable[[Any], Any], Callable[[Any], Any]] | None,
+    hooks: Hooks | None,
     anomaly: str | None,
     pullback: Any,
     edges: tuple[Node, ...],
@@ -102,8 +113,13 @@ def record_with_care(
     else:
         node = Node(pullback, edges, saved, shape, dtype)
     if anomaly is not None:
-        import traceback
-
-        frames = [f for f in traceback.extract_stack() if not f.filename.startswith(_PACKAGE)]
-        node.metadata["traceback"] = "".join(traceback.format_list(frames[-6:]))
+        remember_origin(node)
     return node
+
+
+def remember_origin(node: Node) -> None:
+    """Keep the user's lines that led to a node, for anomaly detection to show."""
+    import traceback
+
+    frames = [f for f in traceback.extract_stack() if not f.filename.startswith(_PACKAGE)]
+    node.metadata["traceback"] = "".join(traceback.format_list(frames[-6:]))

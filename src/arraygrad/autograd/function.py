@@ -1,0 +1,545 @@
+"""`Function`: an op with derivatives of the user's own making, in torch's vocabulary."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+from .. import ops
+from ..arrays.batched import Batched, batched_type
+from ..arrays.dual import Dual
+from ..backends import backend_of
+from ..engine import Sweep, current_sweep
+from ..errors import RuleError
+from ..graph import FREED, Leaf, Node, freed_error, make_outputs, output_node, recorder
+from ..ops.op import Array
+from ..tensor import Tensor, tensor_type_at
+from .modes import Hooks, current_modes, no_grad
+from .saved import pack, remember_origin, unpack
+
+Rule = Callable[..., Any]
+
+
+class FunctionPullback:
+    """How cotangents get back through one use of a `Function`: by its `backward`."""
+
+    __slots__ = (
+        "arity",
+        "function",
+        "holomorphic",
+        "joint",
+        "keeps_arrays",
+        "kept",
+        "multiple",
+        "name",
+        "positions",
+        "rules",
+        "simple",
+        "sources",
+    )
+
+    def __init__(
+        self, function: type[Function], positions: tuple[int, ...], arity: int, multiple: bool
+    ) -> None:
+        self.function = function
+        self.name = function.__name__
+        self.positions = positions
+        self.arity = arity
+        self.multiple = multiple
+        self.holomorphic = self.simple = False
+        self.keeps_arrays = True
+        self.kept = self.sources = self.rules = ()
+        self.joint = _run_backward
+
+
+class FunctionCtx(Node):
+    """What `forward` and `backward` share: the `ctx` of a `Function`, which is also its node."""
+
+    __slots__ = ("__dict__", "_made", "_materialize", "_pending", "_places")
+
+    def __init__(
+        self, function: type[Function], edges: tuple[Node, ...], positions: Any, arity: int
+    ) -> None:
+        pullback: Any = FunctionPullback(function, positions, arity, False)
+        super().__init__(pullback, edges, (), (), None)
+        self._materialize = True
+        self._pending: list[Any] = []
+        self._places: tuple[tuple[str, int] | None, ...] = ()
+        self._made: type[Tensor] = Tensor
+        self._hooks: Hooks | None = None
+        self._dirty: tuple[Any, ...] = ()
+        self._constant: tuple[Any, ...] = ()
+
+    def name(self) -> str:
+        assert self.pullback is not None
+        return f"{self.pullback.name}Backward"
+
+    # --- in forward or setup_context ---
+
+    def save_for_backward(self, *tensors: Any) -> None:
+        """Keep tensors for `backward` and `jvp`, where they are `ctx.saved_tensors`."""
+        for i, tensor in enumerate(tensors):
+            if tensor is not None and not hasattr(tensor, "dtype"):
+                raise TypeError(
+                    f"save_for_backward() saves tensors; argument {i} is of type "
+                    f"{type(tensor).__name__}: set it as an attribute of ctx instead"
+                )
+        self._pending = list(tensors)
+
+    save_for_forward = save_for_backward
+
+    def mark_dirty(self, *tensors: Any) -> None:
+        """Say which inputs `forward` changed in place. They must be returned, too."""
+        self._dirty = tensors
+
+    def mark_non_differentiable(self, *tensors: Any) -> None:
+        """Say which outputs have no derivative."""
+        self._constant = tensors
+
+    def set_materialize_grads(self, value: bool) -> None:
+        """Whether `backward` gets zeros (True, as it is) or None for outputs nobody used."""
+        self._materialize = value
+
+    # --- in backward ---
+
+    @property
+    def needs_input_grad(self) -> tuple[bool, ...]:
+        """For each argument of `forward`, whether its gradient is wanted.
+
+        In `backward`, this is what was really asked for in the sweep under way.
+        """
+        assert self.pullback is not None
+        sweep = current_sweep()
+        inside = sweep is not None and self in sweep.needed
+        wanted = [False] * self.pullback.arity
+        for position, edge in zip(self.pullback.positions, self.edges, strict=True):
+            wanted[position] = not inside or edge in sweep.needed  # type: ignore[union-attr]
+        return tuple(wanted)
+
+    @property
+    def saved_tensors(self) -> tuple[Any, ...]:
+        """What `save_for_backward` kept, in its place in the graph."""
+        if self.saved is FREED:
+            raise freed_error(self)
+        if self._pending:  # still in forward
+            return tuple(self._pending)
+        assert self.pullback is not None
+        nodes = dict(zip(self.pullback.positions, self.edges, strict=True))
+        found = []
+        for kept, place in zip(self.saved, self._places, strict=True):
+            array = unpack(kept, self._hooks) if self._hooks else kept
+            node = None
+            if place is not None:
+                kind, i = place
+                node = output_node(self, i) if kind == "output" else nodes.get(i)
+            found.append(None if array is None else self._made(array, node))
+        return tuple(found)
+
+    def seal(self, arguments: tuple[Any, ...], outputs: tuple[Any, ...]) -> None:
+        """Turn the tensors to save into arrays, and remember which inputs and outputs they are."""
+        arrays, places = [], []
+        for tensor in self._pending:
+            place = None
+            for kind, values in (("input", arguments), ("output", outputs)):
+                for i, value in enumerate(values):
+                    if value is tensor and tensor is not None:
+                        place = (kind, i)
+            ours = isinstance(tensor, Tensor) and tensor.level == self._made.level
+            arrays.append(tensor._array if ours else tensor)
+            places.append(place)
+        self._pending = []
+        self._dirty = self._constant = ()
+        self._places = tuple(places)
+        modes = current_modes()
+        self._hooks = modes.saved_hooks
+        self.saved = tuple(pack(a, self._hooks) for a in arrays) if self._hooks else tuple(arrays)
+        if modes.anomaly is not None:
+            remember_origin(self)
+
+
+class VmapInfo(NamedTuple):
+    """What a `Function`'s own `vmap` rule is told about the batch."""
+
+    batch_size: int
+    randomness: str = "error"
+
+
+class Function:
+    """Base class for functions with derivatives of your own.
+
+    Subclasses define static methods and are called by `apply`:
+
+    - ``forward(ctx, *args)`` computes; or ``forward(*args)`` computes and
+      ``setup_context(ctx, inputs, output)`` keeps what is needed, the form that nests in every
+      transform;
+    - ``backward(ctx, *grad_outputs)`` (or ``vjp``) returns one gradient, or None, per argument;
+    - ``jvp(ctx, *tangents)``, optionally: forward mode; without it, it is the transpose of
+      `backward`;
+    - ``vmap(info, in_dims, *args)``, optionally: returns ``(output, out_dims)``; without it,
+      `forward` and `backward` run on batched arrays.
+
+    Examples
+    --------
+    >>> import arraygrad as ag
+    >>> class Cube(ag.autograd.Function):
+    ...     @staticmethod
+    ...     def forward(x):
+    ...         return x**3
+    ...     @staticmethod
+    ...     def setup_context(ctx, inputs, output):
+    ...         ctx.save_for_backward(*inputs)
+    ...     @staticmethod
+    ...     def backward(ctx, g):
+    ...         (x,) = ctx.saved_tensors
+    ...         return g * 3 * x**2
+    >>> x = ag.tensor(2.0, requires_grad=True)
+    >>> ag.grad(Cube.apply(x), x)
+    tensor(12.)
+    """
+
+    setup_context: Rule | None = None
+    vmap: Rule | None = None
+    jvp: Rule | None = None
+
+    def __init__(self) -> None:
+        raise TypeError(
+            f"{type(self).__name__} is not instantiated: its methods are static, and "
+            f"{type(self).__name__}.apply(...) calls it"
+        )
+
+    @staticmethod
+    def forward(*args: Any, **kwargs: Any) -> Any:
+        """Compute the result: to be defined by the subclass."""
+        raise NotImplementedError("a Function must define forward")
+
+    @staticmethod
+    def backward(ctx: FunctionCtx, *grad_outputs: Any) -> Any:
+        """Compute the gradients of the arguments: to be defined by the subclass."""
+        raise NotImplementedError(
+            "a Function must define backward (or vjp) to be differentiated in reverse mode"
+        )
+
+    vjp = backward
+
+    @classmethod
+    def apply(cls, *args: Any, **kwargs: Any) -> Any:
+        """Call the function."""
+        if kwargs:
+            args = _positional(cls, args, kwargs)
+        top: type[Array] | None = None
+        for value in args:
+            if isinstance(value, Array) and (top is None or value.level > top.level):
+                top = type(value)
+        if top is None:
+            ctx = FunctionCtx(cls, (), (), len(args))
+            return _compute(cls, ctx, args)
+        if issubclass(top, Tensor):
+            return _record(cls, top.level, args)
+        if issubclass(top, Dual):
+            return _push(cls, top, args)
+        assert issubclass(top, Batched)
+        return _batch(cls, top, args)
+
+
+def once_differentiable(backward: Rule) -> Rule:
+    """Decorate a `backward` that cannot itself be differentiated: trying to is an error."""
+
+    @functools.wraps(backward)
+    def once(ctx: FunctionCtx, *grad_outputs: Any) -> Any:
+        with no_grad():
+            results = backward(ctx, *grad_outputs)
+        if recorder() is None:
+            return results
+        many = isinstance(results, tuple | list)
+        edges = [g._node for g in grad_outputs if isinstance(g, Tensor) and g._node is not None]
+        edges += ctx.edges
+        barred = []
+        for result in results if many else (results,):
+            if not isinstance(result, Tensor):
+                barred.append(result)
+                continue
+            node = Node(_ONCE, tuple(edges), (), result.shape, result.dtype)  # type: ignore[arg-type]
+            barred.append(type(result)(result.array, node))
+        return tuple(barred) if many else barred[0]
+
+    return once
+
+
+def _refuse(sweep: Sweep, node: Node, g: Any) -> Any:
+    raise RuntimeError(
+        "a backward marked with @once_differentiable was differentiated: its gradient cannot be "
+        "taken again"
+    )
+
+
+# --- running forward -----------------------------------------------------------------------------
+
+
+def _positional(cls: type[Function], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    """All arguments by position, as `backward` counts them."""
+    import inspect
+
+    own = inspect.signature(cls.forward)
+    bound = own.bind(*args, **kwargs) if cls.setup_context else own.bind(None, *args, **kwargs)
+    bound.apply_defaults()
+    return bound.args if cls.setup_context else bound.args[1:]
+
+
+def _compute(cls: type[Function], ctx: FunctionCtx, args: tuple[Any, ...]) -> Any:
+    """`forward`, in either of its forms, without recording."""
+    with no_grad():
+        if cls.setup_context is None:
+            return cls.forward(ctx, *args)
+        output = cls.forward(*args)
+        cls.setup_context(ctx, args, output)
+        return output
+
+
+def _needs_setup_context(cls: type[Function]) -> None:
+    if cls.setup_context is None:
+        raise RuntimeError(
+            f"{cls.__name__} keeps its context in forward(ctx, ...), which works for tensors but "
+            "not inside transforms: define forward(*args) and setup_context(ctx, inputs, output)"
+        )
+
+
+def _record(cls: type[Function], level: float, args: tuple[Any, ...]) -> Any:
+    """Run the function on tensors of a level and record it."""
+    make = tensor_type_at(level)
+    ours = [isinstance(a, Tensor) and a.level == level for a in args]
+    wanted = tuple(
+        i
+        for i, own in enumerate(ours)
+        if own and args[i]._node is not None and recorder() is not None
+    )
+    ctx = FunctionCtx(cls, tuple(args[i]._node for i in wanted), wanted, len(args))
+    ctx._made = make
+    raw = tuple(a._array if own else a for a, own in zip(args, ours, strict=True))
+    if any(isinstance(a, Array) for a in raw):
+        # An outer transform: it sees the function as well, with derivatives of its own making.
+        _needs_setup_context(cls)
+        lower = cls.apply(*raw)
+        many = isinstance(lower, tuple | list)
+        wrapped = [make(o) if hasattr(o, "dtype") else o for o in (lower if many else (lower,))]
+        inputs = tuple(make(r) if own else r for r, own in zip(raw, ours, strict=True))
+        result = tuple(wrapped) if many else wrapped[0]
+        cls.setup_context(ctx, inputs, result)  # type: ignore[misc]
+    else:
+        inputs = args
+        result = _compute(cls, ctx, args)
+        many = isinstance(result, tuple | list)
+    outputs = tuple(result) if many else (result,)
+    return _attach(ctx, inputs, outputs, many, make)
+
+
+def _attach(
+    ctx: FunctionCtx, inputs: tuple[Any, ...], outputs: tuple[Any, ...], many: bool, make: Any
+) -> Any:
+    """The outputs as tensors whose gradients go through `ctx`."""
+    dirty, constant = ctx._dirty, ctx._constant
+    ctx.seal(inputs, outputs)
+    arrays = [o._array if isinstance(o, Tensor) and o.level == make.level else o for o in outputs]
+    differentiable = [
+        bool(ctx.edges)
+        and hasattr(a, "dtype")
+        and backend_of(a).kind(a.dtype) in "fc"
+        and not any(o is c for c in constant)
+        for o, a in zip(outputs, arrays, strict=True)
+    ]
+    assert ctx.pullback is not None
+    if many:
+        ctx.pullback.multiple = True
+        ctx.shape = [getattr(a, "shape", ()) for a in arrays]  # type: ignore[assignment]
+        ctx.dtype = [getattr(a, "dtype", None) for a in arrays]
+        nodes: list[Node] = make_outputs(ctx)
+    else:
+        ctx.shape, ctx.dtype = getattr(arrays[0], "shape", ()), getattr(arrays[0], "dtype", None)
+        nodes = [ctx]
+    results = []
+    for output, array, node, diff in zip(outputs, arrays, nodes, differentiable, strict=True):
+        if any(output is d for d in dirty):
+            if isinstance(output._node, Leaf):
+                raise RuntimeError(
+                    "a leaf that requires gradients was changed in place by a Function: work on a "
+                    "clone() of it"
+                )
+            output._node = node if diff else output._node
+            results.append(output)
+        elif not hasattr(array, "dtype"):
+            results.append(array)
+        else:
+            results.append(make(array, node if diff else None))
+    return tuple(results) if many else results[0]
+
+
+# --- running backward ----------------------------------------------------------------------------
+
+
+def _run_backward(sweep: Sweep, node: Node, g: Any) -> list[Any]:
+    """The cotangents of a function's inputs, from its own `backward`."""
+    assert isinstance(node, FunctionCtx) and node.pullback is not None
+    pullback = node.pullback
+    gs = list(g) if pullback.multiple else [g]
+    if node._materialize:
+        shapes = node.shape if pullback.multiple else [node.shape]
+        dtypes = node.dtype if pullback.multiple else [node.dtype]
+        like = next(part for part in gs if part is not None)
+        backend, plain = backend_of(like), ops.plain(like)
+        gs = [
+            part if part is not None or dtype is None else backend.full(plain, shape, 0, dtype)
+            for part, shape, dtype in zip(gs, shapes, dtypes, strict=True)
+        ]
+    function: type[Function] = pullback.function  # type: ignore[attr-defined]
+    rule = function.backward if function.backward is not Function.backward else function.vjp
+    returned = sweep.call(rule, node, *(sweep.as_tensor(part) for part in gs))
+    results = list(returned) if isinstance(returned, tuple | list) else [returned]
+    while len(results) > pullback.arity and results[-1] is None:
+        results.pop()
+    if len(results) != pullback.arity:
+        raise RuleError(
+            f"{node.name()} returned {len(results)} gradients for {pullback.arity} arguments of "
+            "forward: return one for each, None where there is none"
+        )
+    for i, result in enumerate(results):
+        if result is not None and i not in pullback.positions and not hasattr(result, "dtype"):
+            raise RuleError(f"{node.name()} returned {type(result).__name__} as gradient {i}")
+    parts = [results[position] for position in pullback.positions]
+    return [
+        None if part is None or edge not in sweep.needed else sweep.as_cotangent(part)
+        for part, edge in zip(parts, node.edges, strict=True)
+    ]
+
+
+_ONCE = FunctionPullback(Function, (), 0, False)
+_ONCE.name, _ONCE.joint = "OnceDifferentiable", _refuse
+
+
+# --- the other transforms ------------------------------------------------------------------------
+
+
+def _push(cls: type[Function], top: type[Dual], args: tuple[Any, ...]) -> Any:
+    """Forward mode: by the function's own `jvp`, or by transposing its `backward`."""
+    primals = tuple(a.primal if isinstance(a, top) else a for a in args)
+    tangents = [a.tangent if isinstance(a, top) else None for a in args]
+    _needs_setup_context(cls)
+    output = cls.apply(*primals)
+    many = isinstance(output, tuple | list)
+    outputs = tuple(output) if many else (output,)
+    ctx = FunctionCtx(cls, (), (), len(args))
+    cls.setup_context(ctx, primals, output)  # type: ignore[misc]
+    constant = [any(o is c for c in ctx._constant) for o in outputs]
+    if cls.jvp is not None:
+        if ctx._materialize:
+            tangents = [
+                ops.zeros_like(p) if t is None and hasattr(p, "dtype") else t
+                for p, t in zip(primals, tangents, strict=True)
+            ]
+        pushed = cls.jvp(ctx, *tangents)
+        pushed = tuple(pushed) if many else (pushed,)
+    else:
+        pushed = _transposed(cls, ctx, outputs, tangents)
+    results = [
+        o if t is None or c else top(o, t)
+        for o, t, c in zip(outputs, pushed, constant, strict=True)
+    ]
+    return tuple(results) if many else results[0]
+
+
+def _transposed(
+    cls: type[Function], ctx: FunctionCtx, outputs: tuple[Any, ...], tangents: list[Any]
+) -> tuple[Any, ...]:
+    """`backward` is linear in the cotangents: its transpose is the forward derivative."""
+    from ..func import vjp
+
+    rule = cls.backward if cls.backward is not Function.backward else cls.vjp
+
+    def pull(*cotangents: Any) -> Any:
+        results = rule(ctx, *cotangents)
+        results = results if isinstance(results, tuple | list) else (results,)
+        return tuple(
+            r for r, t in zip(results, tangents, strict=False) if t is not None and r is not None
+        )
+
+    returned = rule(ctx, *map(ops.zeros_like, outputs))
+    returned = returned if isinstance(returned, tuple | list) else (returned,)
+    used = tuple(
+        t for r, t in zip(returned, tangents, strict=False) if t is not None and r is not None
+    )
+    _, push = vjp(pull, *map(ops.zeros_like, outputs))
+    found: tuple[Any, ...] = push(used)
+    return found
+
+
+def _batch(cls: type[Function], top: type[Batched], args: tuple[Any, ...]) -> Any:
+    """A batch: by the function's own `vmap`, or by running it on batched arrays."""
+    raw = tuple(a._array if isinstance(a, top) else a for a in args)
+    in_dims = tuple(0 if isinstance(a, top) else None for a in args)
+    size = next(r.shape[0] for r, d in zip(raw, in_dims, strict=True) if d is not None)
+    if cls.vmap is not None:
+        output, out_dims = cls.vmap(VmapInfo(size), in_dims, *raw)
+    else:
+        _needs_setup_context(cls)
+        output, out_dims = _vectorized(cls, in_dims, size).apply(*raw), 0
+    many = isinstance(output, tuple | list)
+    dims = out_dims if isinstance(out_dims, tuple | list) else [out_dims] * len(output if many else [0])
+    results = [
+        o if d is None else top(ops.moveaxis(o, d, 0))
+        for o, d in zip(output if many else (output,), dims, strict=True)
+    ]
+    return tuple(results) if many else results[0]
+
+
+def _vectorized(cls: type[Function], in_dims: tuple[Any, ...], size: int) -> type[Function]:
+    """The function over arrays with a batch axis in front, as a function of its own."""
+    from ..func.levels import new_level
+
+    def enter(level: int, values: Any, dims: Any) -> tuple[Any, ...]:
+        make = batched_type(level)
+        return tuple(v if d is None else make(v) for v, d in zip(values, dims, strict=True))
+
+    def leave(level: int, value: Any) -> Any:
+        make = batched_type(level)
+        while isinstance(value, Tensor) and value.level > level:
+            value = value.array
+        if value is None or isinstance(value, make):
+            return None if value is None else value._array
+        return ops.broadcast_to(value, (size, *value.shape))
+
+    class Vectorized(Function):
+        @staticmethod
+        def forward(*args: Any) -> Any:
+            with new_level() as level:
+                output = cls.forward(*enter(level, args, in_dims))
+                if isinstance(output, tuple | list):
+                    return tuple(leave(level, o) for o in output)
+                return leave(level, output)
+
+        @staticmethod
+        def setup_context(ctx: FunctionCtx, inputs: Any, output: Any) -> None:
+            many = isinstance(output, tuple | list)
+            ctx.save_for_backward(*(i for i in inputs if hasattr(i, "dtype")))
+            ctx.rest = tuple(None if hasattr(i, "dtype") else i for i in inputs)
+            ctx.held = tuple(hasattr(i, "dtype") for i in inputs)
+            ctx.many = many
+
+        @staticmethod
+        def backward(ctx: FunctionCtx, *grad_outputs: Any) -> Any:
+            saved = iter(ctx.saved_tensors)
+            inputs = [next(saved) if h else r for h, r in zip(ctx.held, ctx.rest, strict=True)]
+            with new_level() as level:
+                batched = enter(level, inputs, in_dims)
+                inner = FunctionCtx(cls, (), (), len(inputs))
+                output = cls.forward(*batched)
+                cls.setup_context(inner, batched, output)  # type: ignore[misc]
+                gs = enter(level, grad_outputs, [0] * len(grad_outputs))
+                returned = cls.backward(inner, *gs)
+                results = returned if isinstance(returned, tuple | list) else (returned,)
+                left = [leave(level, r) for r in results]
+            return tuple(
+                r if r is None or d is not None else ops.sum(r, axis=0)
+                for r, d in zip(left, in_dims, strict=False)
+            )
+
+    Vectorized.__name__ = Vectorized.__qualname__ = cls.__name__
+    return Vectorized
