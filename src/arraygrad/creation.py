@@ -90,20 +90,28 @@ def _as_array(data: Any, dtype: Any, device: Any, copy: bool | None) -> Any:
     try:
         backend = backend_of_type(type(data)) or default
     except TypeError:
+        if hasattr(data, "dtype"):  # an array, but none that can be computed with
+            raise
         backend = default
         data = _plain_values(data)
     keywords: dict[str, Any] = {} if dtype is None else {"dtype": backend.dtype(dtype)}
     if device is not None:
         keywords["device"] = device
     if copy and hasattr(data, "dtype") and not keywords:
-        return backend.copy(data)
-    array = backend.xp.asarray(data, copy=copy, **keywords)
-    if backend is default and array.dtype.kind not in "biufc":
+        array = backend.copy(data)
+    else:
+        array = backend.xp.asarray(data, copy=copy, **keywords)
+    _check_numbers(array, "data")
+    return array
+
+
+def _check_numbers(array: Any, name: str) -> None:
+    """Raise unless an array holds numbers or truth values."""
+    if backend_of(array).kind(array.dtype) == "o":
         raise TypeError(
-            f"data must be numbers, or nested sequences of them with equal lengths; got dtype "
+            f"{name} must be numbers, or nested sequences of them with equal lengths; got dtype "
             f"{array.dtype}"
         )
-    return array
 
 
 def _plain_values(data: Any) -> Any:
@@ -123,7 +131,9 @@ def _plain_values(data: Any) -> Any:
 def _make(name: str, *args: Any, device: Any = None, **keywords: Any) -> Tensor:
     if device is not None:
         keywords["device"] = device
-    return _new(getattr(np, name)(*args, **keywords))
+    made = getattr(np, name)(*args, **keywords)
+    _check_numbers(made, f"the elements of {name}()")
+    return _new(made)
 
 
 def zeros(shape: Any, *, dtype: Any = None, device: Any = None) -> Tensor:
@@ -176,6 +186,8 @@ def eye(
 
 
 def _like(x: Any, value: Any, dtype: Any, device: Any) -> Tensor:
+    if not hasattr(x, "shape"):
+        raise TypeError(f"x must be a Tensor or an array, not {type(x).__name__}")
     backend: Backend = backend_of(x)
     array = plain(x)
     made = backend.full(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import functools
 import warnings
 import weakref
@@ -419,7 +420,7 @@ class Tensor(ArrayMethods, Array):
         if self.requires_grad:
             copied.requires_grad_()
         if self.grad is not None:
-            copied.grad = self.grad.__deepcopy__(memo)
+            copied.grad = copy.deepcopy(self.grad, memo)
         return copied
 
     def __copy__(self) -> Tensor:
@@ -444,7 +445,14 @@ class Tensor(ArrayMethods, Array):
         return _describe(self)
 
     def __format__(self, spec: str) -> str:
-        return format(self.item(), spec) if spec and self.size == 1 else str(self)
+        if not spec:
+            return str(self)
+        if self.size != 1:
+            raise TypeError(
+                f"a tensor with {self.size} elements cannot be formatted as {spec!r}: format its "
+                "elements, or leave the format out"
+            )
+        return format(self.item(), spec)
 
 
 class InferenceTensor(Tensor):
@@ -489,6 +497,8 @@ def _describe(tensor: Tensor) -> str:
     if isinstance(array, np.ndarray):
         values = np.array2string(array, separator=", ", prefix="tensor(")
         parts = [values]
+        if not array.size and array.shape != (0,):
+            parts.append(f"shape={array.shape}")
         if array.dtype not in (np.float64, np.int64, np.bool_, np.complex128):
             parts.append(f"dtype={array.dtype}")
     else:
