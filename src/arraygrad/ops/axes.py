@@ -36,9 +36,15 @@ def _no_axes(axis: Any, name: str) -> tuple[int, ...]:
 
 def shape_tuple(shape: Any, name: str = "shape") -> tuple[int, ...]:
     """A shape given as an integer or a sequence, as a tuple of integers."""
-    if hasattr(shape, "__index__"):
-        return (operator.index(shape),)
-    return tuple(operator.index(n) for n in shape)
+    if not isinstance(shape, tuple | list):
+        try:
+            return (operator.index(shape),)
+        except TypeError:  # an array of several has __index__, too, and refuses
+            pass
+    try:
+        return tuple(operator.index(n) for n in shape)
+    except TypeError:
+        raise TypeError(f"{name} must be an integer or a sequence of them, got {shape!r}") from None
 
 
 def count(shape: tuple[int, ...], axis: tuple[int, ...] | None) -> int:

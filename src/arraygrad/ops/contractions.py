@@ -124,6 +124,8 @@ def einsum(subscripts: str, /, *operands: Any) -> Any:
 
 def _labels(subscripts: str, operands: tuple[Any, ...]) -> tuple[list[str], str]:
     """The labels of each operand and of the output, with ellipses spelt out."""
+    if not isinstance(subscripts, str):
+        raise TypeError(f"subscripts must be a string, not {type(subscripts).__name__}")
     text = subscripts.replace(" ", "")
     left, arrow, output = text.partition("->")
     terms = left.split(",")
@@ -155,6 +157,8 @@ def _labels(subscripts: str, operands: tuple[Any, ...]) -> tuple[list[str], str]
     sizes: dict[str, int] = {}
     for term, x in zip(spelt, operands, strict=True):
         for c, n in zip(term, x.shape, strict=True):
+            if n != x.shape[term.index(c)]:  # a diagonal, in which nothing broadcasts
+                raise ValueError(f"einsum: {term!r} in {subscripts!r} does not fit shape {x.shape}")
             if sizes.setdefault(c, n) != n:
                 if 1 not in (n, sizes[c]):
                     raise ValueError(f"einsum: label {c!r} has lengths {sizes[c]} and {n}")

@@ -172,7 +172,9 @@ def _check_bounds(x: Any, template: list[Any]) -> None:
     used = sum(part is not None and part is not Ellipsis for part in template)
     if HOLE in template:
         return  # how many axes a mask takes, the backend knows
-    if used > x.ndim or template.count(Ellipsis) > 1:
+    if template.count(Ellipsis) > 1:
+        raise IndexError("an index can have only one `...`")
+    if used > x.ndim:
         raise IndexError(f"too many indices: {used} for an array of {x.ndim} dimensions")
     axis = 0
     for part in template:

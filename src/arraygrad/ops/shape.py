@@ -152,8 +152,7 @@ def permute_dims(x: Any, /, axes: Any) -> Any:
 
 def matrix_transpose(x: Any, /) -> Any:
     """Swap the last two axes."""
-    if x.ndim < 2:
-        raise ValueError(f"matrix_transpose needs at least 2 dimensions, got shape {x.shape}")
+    _matrices(x, "matrix_transpose")
     return _permute_dims(x, axes=(*range(x.ndim - 2), x.ndim - 1, x.ndim - 2))
 
 
@@ -206,7 +205,10 @@ def flatten(x: Any, /, start_axis: int = 0, end_axis: int = -1) -> Any:
     """Merge the axes from `start_axis` to `end_axis` into one."""
     if x.ndim == 0:
         return _reshape(x, shape=(1,))
-    first, last = one_axis(start_axis, x.ndim), one_axis(end_axis, x.ndim)
+    first = one_axis(start_axis, x.ndim, "start_axis")
+    last = one_axis(end_axis, x.ndim, "end_axis")
+    if first > last:
+        raise ValueError(f"start_axis {start_axis} comes after end_axis {end_axis}")
     merged = math.prod(x.shape[first : last + 1])
     return _reshape(x, shape=(*x.shape[:first], merged, *x.shape[last + 1 :]))
 
@@ -214,7 +216,11 @@ def flatten(x: Any, /, start_axis: int = 0, end_axis: int = -1) -> Any:
 def broadcast_to(x: Any, /, shape: Any) -> Any:
     """Repeat an array along new axes and axes of length one, without copying it."""
     wanted = shape_tuple(shape)
-    return x if x.shape == wanted else _broadcast_to(x, shape=wanted)
+    if x.shape == wanted:
+        return x
+    if len(wanted) < x.ndim or broadcast_shapes(x.shape, wanted) != wanted:
+        raise ValueError(f"an array of shape {x.shape} does not broadcast to {wanted}")
+    return _broadcast_to(x, shape=wanted)
 
 
 def broadcast_shapes(*shapes: tuple[int, ...]) -> tuple[int, ...]:
@@ -245,9 +251,13 @@ def roll(x: Any, /, shift: Any, *, axis: Any = None) -> Any:
     if axis is None:
         if isinstance(shift, tuple | list):
             raise TypeError("shift must be an integer when axis is None")
-        return reshape(_roll(ravel(x), shift=(shift,), axis=(0,)), x.shape)
+        return reshape(roll(ravel(x), shift, axis=0), x.shape)
     axes = tuple(one_axis(a, x.ndim) for a in (axis if isinstance(axis, tuple | list) else (axis,)))
-    shifts = tuple(shift) if isinstance(shift, tuple | list) else (shift,) * len(axes)
+    shifts = (
+        shape_tuple(shift, "shift")
+        if isinstance(shift, tuple | list)
+        else shape_tuple(shift, "shift") * len(axes)
+    )
     if len(shifts) != len(axes):
         raise ValueError("shift and axis must have the same length")
     return _roll(x, shift=shifts, axis=axes)
@@ -278,7 +288,7 @@ def unstack(x: Any, /, *, axis: int = 0) -> tuple[Any, ...]:
 
 def tile(x: Any, repetitions: Any, /) -> Any:
     """Repeat a whole array along each axis."""
-    counts = shape_tuple(repetitions)
+    counts = _counts(repetitions, "repetitions")
     ndim = max(len(counts), x.ndim)
     counts = (1,) * (ndim - len(counts)) + counts
     shape = (1,) * (ndim - x.ndim) + tuple(x.shape)
@@ -294,20 +304,28 @@ def repeat(x: Any, repeats: Any, /, *, axis: int | None = None) -> Any:
         x, axis = ravel(x), 0
     axis = one_axis(axis, x.ndim)
     if hasattr(repeats, "__index__") and not getattr(repeats, "ndim", 0):
-        n = int(repeats)
+        (n,) = _counts(repeats, "repeats")
         shape = tuple(x.shape)
         apart = _reshape(x, shape=(*shape[: axis + 1], 1, *shape[axis + 1 :]))
         repeated = broadcast_to(apart, (*shape[: axis + 1], n, *shape[axis + 1 :]))
         return _reshape(repeated, shape=(*shape[:axis], shape[axis] * n, *shape[axis + 1 :]))
     from .indexing import take
 
-    counts = [int(n) for n in repeats]
+    counts = _counts(repeats, "repeats")
     if len(counts) == 1:
         return repeat(x, counts[0], axis=axis)
     if len(counts) != x.shape[axis]:
         raise ValueError(f"repeats has length {len(counts)}, axis {axis} has {x.shape[axis]}")
     places = [i for i, n in enumerate(counts) for _ in range(n)]
     return take(x, backend_of(x).integers(x, places), axis=axis)
+
+
+def _counts(value: Any, name: str) -> tuple[int, ...]:
+    """How often to repeat: an integer or a sequence of them, as a tuple."""
+    counts = shape_tuple(value, name)
+    if any(n < 0 for n in counts):
+        raise ValueError(f"{name} must not be negative, got {value}")
+    return counts
 
 
 def astype(x: Any, dtype: Any, /, *, copy: bool = True) -> Any:
@@ -333,9 +351,15 @@ def _array_to_device(x: Any, device: Any, stream: Any) -> Any:
 
 def tril(x: Any, /, *, k: int = 0) -> Any:
     """The lower triangle: zero above diagonal `k` of the last two axes."""
-    return _tril(x, k=k)
+    return _tril(_matrices(x, "tril"), k=k)
 
 
 def triu(x: Any, /, *, k: int = 0) -> Any:
     """The upper triangle: zero below diagonal `k` of the last two axes."""
-    return _triu(x, k=k)
+    return _triu(_matrices(x, "triu"), k=k)
+
+
+def _matrices(x: Any, name: str) -> Any:
+    if x.ndim < 2:
+        raise ValueError(f"{name} needs at least 2 dimensions, got shape {x.shape}")
+    return x
