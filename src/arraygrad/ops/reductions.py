@@ -256,7 +256,7 @@ def min(x: Any, /, *, axis: Any = None, keepdims: bool = False) -> Any:
 
 def _some(axis: Axes, x: Any, name: str) -> Axes:
     """`axis`, if it has any elements to choose from."""
-    if 0 in x.shape and not count(x.shape, axis) and math.prod(kept(x.shape, axis)):
+    if 0 in x.shape and 0 not in kept(x.shape, axis):
         raise ValueError(f"{name} of no elements: x has shape {x.shape}, axis is {axis}")
     return axis
 
