@@ -6,7 +6,7 @@
 tensor([2., 4., 6.])
 """
 
-from . import autograd, errors, testing
+from . import autograd, errors, func, testing
 from .autograd import (
     enable_grad,
     grad,
@@ -212,6 +212,7 @@ __all__ = [
     "floor_divide",
     "full",
     "full_like",
+    "func",
     "grad",
     "greater",
     "greater_equal",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from .. import ops
 from ..arrays.batched import Batched, batched_type
@@ -15,8 +15,8 @@ from ..errors import RuleError
 from ..graph import FREED, Leaf, Node, freed_error, make_outputs, output_node, recorder
 from ..ops.op import Array
 from ..tensor import Tensor, tensor_type_at
-from .modes import Hooks, current_modes, no_grad
-from .saved import pack, remember_origin, unpack
+from .modes import current_modes, no_grad
+from .saved import Hooks, pack, remember_origin, unpack
 
 Rule = Callable[..., Any]
 
@@ -74,6 +74,11 @@ class FunctionCtx(Node):
     def name(self) -> str:
         assert self.pullback is not None
         return f"{self.pullback.name}Backward"
+
+    if TYPE_CHECKING:  # users set what attributes they like
+
+        def __getattr__(self, name: str) -> Any: ...
+        def __setattr__(self, name: str, value: Any) -> None: ...
 
     # --- in forward or setup_context ---
 
@@ -382,8 +387,8 @@ def _run_backward(sweep: Sweep, node: Node, g: Any) -> list[Any]:
     pullback = node.pullback
     gs = list(g) if pullback.multiple else [g]
     if node._materialize:
-        shapes = node.shape if pullback.multiple else [node.shape]
-        dtypes = node.dtype if pullback.multiple else [node.dtype]
+        shapes: Any = node.shape if pullback.multiple else [node.shape]
+        dtypes: Any = node.dtype if pullback.multiple else [node.dtype]
         like = next(part for part in gs if part is not None)
         backend, plain = backend_of(like), ops.plain(like)
         gs = [
@@ -482,10 +487,10 @@ def _batch(cls: type[Function], top: type[Batched], args: tuple[Any, ...]) -> An
         _needs_setup_context(cls)
         output, out_dims = _vectorized(cls, in_dims, size).apply(*raw), 0
     many = isinstance(output, tuple | list)
-    dims = out_dims if isinstance(out_dims, tuple | list) else [out_dims] * len(output if many else [0])
+    outputs = output if many else (output,)
+    dims = out_dims if isinstance(out_dims, tuple | list) else [out_dims] * len(outputs)
     results = [
-        o if d is None else top(ops.moveaxis(o, d, 0))
-        for o, d in zip(output if many else (output,), dims, strict=True)
+        o if d is None else top(ops.moveaxis(o, d, 0)) for o, d in zip(outputs, dims, strict=True)
     ]
     return tuple(results) if many else results[0]
 
@@ -517,16 +522,15 @@ def _vectorized(cls: type[Function], in_dims: tuple[Any, ...], size: int) -> typ
 
         @staticmethod
         def setup_context(ctx: FunctionCtx, inputs: Any, output: Any) -> None:
-            many = isinstance(output, tuple | list)
-            ctx.save_for_backward(*(i for i in inputs if hasattr(i, "dtype")))
-            ctx.rest = tuple(None if hasattr(i, "dtype") else i for i in inputs)
-            ctx.held = tuple(hasattr(i, "dtype") for i in inputs)
-            ctx.many = many
+            ctx.save_for_backward(*(i if hasattr(i, "dtype") else None for i in inputs))
+            ctx.others = [None if hasattr(i, "dtype") else i for i in inputs]
 
         @staticmethod
         def backward(ctx: FunctionCtx, *grad_outputs: Any) -> Any:
-            saved = iter(ctx.saved_tensors)
-            inputs = [next(saved) if h else r for h, r in zip(ctx.held, ctx.rest, strict=True)]
+            inputs = [
+                other if tensor is None else tensor
+                for tensor, other in zip(ctx.saved_tensors, ctx.others, strict=True)
+            ]
             with new_level() as level:
                 batched = enter(level, inputs, in_dims)
                 inner = FunctionCtx(cls, (), (), len(inputs))

@@ -2,10 +2,12 @@
 
 from .forward import jvp
 from .jacobians import hessian, hvp, jacfwd, jacobian, jacrev
+from .recompute import checkpoint
 from .reverse import grad, linearize, value_and_grad, vjp
 from .vectorize import vmap
 
 __all__ = [
+    "checkpoint",
     "grad",
     "hessian",
     "hvp",

@@ -44,7 +44,11 @@ def _zero(value: Any) -> Any:
 
 
 def jvp(
-    function: Function, primals: tuple[Any, ...], tangents: tuple[Any, ...], *, has_aux: bool = False
+    function: Function,
+    primals: tuple[Any, ...],
+    tangents: tuple[Any, ...],
+    *,
+    has_aux: bool = False,
 ) -> Any:
     """A function's value and its derivative along tangents.
 

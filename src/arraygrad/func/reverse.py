@@ -67,9 +67,7 @@ def own(held: list[Any], like: Any) -> Any:
     return held.pop() if isinstance(held[0], Array) else backend_of(held[0]).own(held)
 
 
-def value_and_grad(
-    function: Function, argnums: Argnums = 0, *, has_aux: bool = False
-) -> Function:
+def value_and_grad(function: Function, argnums: Argnums = 0, *, has_aux: bool = False) -> Function:
     """A function that returns `function`'s value and its gradient.
 
     Parameters

@@ -132,7 +132,7 @@ def _array(value: Any) -> Any:
     return value if hasattr(value, "shape") else np.asarray(value)
 
 
-_WHOLE = object()
+_WHOLE: Any = object()
 
 
 def broadcast_axes(axes: Any, tree: Any, name: str) -> list[int | None]:
