@@ -57,6 +57,14 @@ def test_hessian_vector_product(printed: str) -> None:
     assert result(printed, code) == "tensor([802., 400.,   0.,   0.])"
 
 
+def test_hessian(printed: str) -> None:
+    block = printed.partition("ag.func.hessian(rosenbrock)")[2].partition("\n")[2]
+    rows = block.partition("\n\n")[0].removeprefix("array(").removesuffix(")")
+    # On the diagonal 1200 p² - 400 p' + 2 and 200 for the neighbour before; beside it -400 p.
+    expected = [[802, 400, 0, 0], [400, 1202, -400, 0], [0, -400, -298, -200], [0, 0, -200, 200]]
+    assert ast.literal_eval(rows) == expected
+
+
 def test_jacobian(printed: str) -> None:
     code = 'ag.grad(xy, {"r": r, "phi": phi}, grad_outputs=ag.eye(2), is_grads_batched=True)'
     found = [

@@ -51,6 +51,12 @@ STEPS = [
         """,
     ),
     (
+        "Or transform functions of plain arrays: the Hessian itself",
+        """
+        ag.func.hessian(rosenbrock)(np.array([-1.0, 1.0, 0.5, 2.0]))
+        """,
+    ),
+    (
         "A whole Jacobian in one sweep, over a batch of cotangents",
         """
         r, phi = (ag.tensor(v, requires_grad=True) for v in (2.0, 0.5))
