@@ -86,6 +86,7 @@ def test_special_mappings_keep_what_makes_them_special() -> None:
     assert type(made) is defaultdict
     assert made.default_factory is list
     assert type(numbered(MappingProxyType({"a": A}))) is MappingProxyType
+    assert numbered(Counter(a=A)) == Counter(a=0)
     assert type(numbered(Counter(a=A))) is Counter
     chained = ChainMap({"a": A}, {"b": B})
     assert dict(numbered(chained)) == dict.fromkeys(chained) | dict(

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import copy
+from collections import ChainMap, UserDict
 from collections.abc import (
     Callable,
     Iterator,
     KeysView,
     Mapping,
-    MutableMapping,
     Sequence,
     ValuesView,
 )
@@ -100,9 +100,10 @@ def _mapping(like: Mapping[Any, Any], values: dict[Any, Any]) -> Mapping[Any, An
     """A mapping of the type of `like`, where that can be made from a dict; else a dict."""
     if type(like) is dict:
         return values
-    if isinstance(like, MutableMapping):
+    if isinstance(like, dict | UserDict | ChainMap):
         same = copy.copy(like)  # keeps what a subclass carries, say a defaultdict its factory
-        same.update(values)
+        for key, value in values.items():  # update() would add to a Counter
+            same[key] = value
         return same
     return MappingProxyType(values) if isinstance(like, MappingProxyType) else values
 

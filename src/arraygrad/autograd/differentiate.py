@@ -24,7 +24,7 @@ from .modes import current_modes, enable_grad
 # any other result, and depends on nothing.
 _CONSTANT = Pullback(Op("constant", ("x",)), ())
 
-_accumulating = threading.Lock()
+_accumulating = threading.RLock()  # what `+` calls may come back here
 
 
 def grad(
@@ -136,9 +136,10 @@ def grad(
                 "Pass allow_unused=True to get None for it, or materialize_grads=True to get zeros"
             )
     gradients = _hand_out(sweep, flat_inputs, targets, seeds, is_grads_batched, materialize_grads)
+    result = rebuild(gradients)
     if not retain_graph:
         sweep.release()
-    return rebuild(gradients)
+    return result
 
 
 def backward(
@@ -466,7 +467,9 @@ def _hand_out(
     for x, target in zip(inputs, targets, strict=True):
         if target in first:  # the same input again: a gradient of its own
             again = first[target]
-            gradients.append(None if again is None else ops.copy(again))
+            if again is not None:
+                again = ops.copy(again) if sweep.create_graph else make(_owned([again._array]))
+            gradients.append(again)
             continue
         held = [results[target]]
         results[target] = None
