@@ -1,6 +1,6 @@
 """Differentiation in PyTorch's vocabulary: `grad`, `backward`, modes, hooks and graph tools."""
 
-from . import graph
+from . import forward_ad, graph
 from .anomaly import (
     detect_anomaly,
     is_anomaly_check_nan_enabled,
@@ -8,7 +8,7 @@ from .anomaly import (
     set_detect_anomaly,
 )
 from .differentiate import backward, grad
-from .function import Function
+from .function import Function, once_differentiable
 from .modes import (
     enable_grad,
     inference_mode,
@@ -23,6 +23,7 @@ __all__ = [
     "backward",
     "detect_anomaly",
     "enable_grad",
+    "forward_ad",
     "grad",
     "graph",
     "inference_mode",
@@ -31,6 +32,7 @@ __all__ = [
     "is_grad_enabled",
     "is_inference_mode_enabled",
     "no_grad",
+    "once_differentiable",
     "set_detect_anomaly",
     "set_grad_enabled",
 ]

@@ -497,7 +497,7 @@ def _batch(cls: type[Function], top: type[Batched], args: tuple[Any, ...]) -> An
 
 def _vectorized(cls: type[Function], in_dims: tuple[Any, ...], size: int) -> type[Function]:
     """The function over arrays with a batch axis in front, as a function of its own."""
-    from ..func.levels import new_level
+    from ..levels import new_level
 
     def enter(level: int, values: Any, dims: Any) -> tuple[Any, ...]:
         make = batched_type(level)

@@ -1,5 +1,6 @@
 """Transforms of functions: derivatives and vectorisation that compose in any order."""
 
+from .custom import custom
 from .forward import jvp
 from .jacobians import hessian, hvp, jacfwd, jacobian, jacrev
 from .recompute import checkpoint
@@ -8,6 +9,7 @@ from .vectorize import vmap
 
 __all__ = [
     "checkpoint",
+    "custom",
     "grad",
     "hessian",
     "hvp",

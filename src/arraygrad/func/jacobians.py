@@ -15,8 +15,8 @@ import numpy as np
 from .. import ops
 from ..arrays.batched import Batched, batched_type
 from ..backends import backend_of
+from ..levels import above
 from .forward import jvp, push
-from .levels import above
 from .reverse import Argnums, Recording, grad, of_chosen, split_aux
 from .trees import flatten, tree_map
 

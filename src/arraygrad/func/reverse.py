@@ -11,9 +11,9 @@ from ..autograd.modes import enable_grad, is_grad_enabled
 from ..backends import backend_of
 from ..engine import Sweep
 from ..graph import Node
+from ..levels import new_level
 from ..ops.op import Array
 from ..tensor import Tensor, tensor_type_at
-from .levels import new_level
 from .trees import as_array, flatten, flatten_like, tree_map
 
 Function = Callable[..., Any]

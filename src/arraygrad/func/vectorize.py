@@ -10,16 +10,22 @@ import numpy as np
 
 from .. import ops
 from ..arrays.batched import Batched, batched_type
+from ..levels import new_level
 from ..ops.axes import one_axis
+from ..ops.batching import WARN_FALLBACK
 from ..tensor import Tensor
-from .levels import new_level
 from .trees import flatten
 
 Function = Callable[..., Any]
 
 
 def vmap(
-    function: Function, in_axes: Any = 0, out_axes: Any = 0, *, chunk_size: int | None = None
+    function: Function,
+    in_axes: Any = 0,
+    out_axes: Any = 0,
+    *,
+    chunk_size: int | None = None,
+    warn_fallback: bool = False,
 ) -> Function:
     """Map a function over an axis of its arguments, all at once.
 
@@ -33,6 +39,8 @@ def vmap(
         Where the mapped axis goes in each result; None for a result that is the same for all.
     chunk_size : int, optional
         Map over this many examples at a time, to bound memory.
+    warn_fallback : bool
+        Warn of each op that has no batched kernel and so runs once for each example.
 
     Examples
     --------
@@ -60,7 +68,11 @@ def vmap(
                 leaf if axis is None or step >= size else leaf[start : start + step]
                 for leaf, axis in zip(front, axes, strict=True)
             ]
-            chunks.append(_run(function, piece, axes, unflatten))
+            token = WARN_FALLBACK.set(warn_fallback or WARN_FALLBACK.get())
+            try:
+                chunks.append(_run(function, piece, axes, unflatten))
+            finally:
+                WARN_FALLBACK.reset(token)
         sizes = [min(step, size - start) for start in range(0, max(size, 1), step)]
         (first, rebuild), *_ = chunks
         places = broadcast_axes(out_axes, rebuild([value for value, _ in first]), "out_axes")

@@ -7,12 +7,15 @@ they work at any level of nesting.
 
 from __future__ import annotations
 
+import math
+import warnings
+from contextvars import ContextVar
 from typing import Any
 
 from ..backends import backend_of
 from .indexing import HOLE, Template, _getitem, _index_add
 from .op import Op, plain
-from .shape import _broadcast_to, _reshape, moveaxis
+from .shape import _broadcast_to, _reshape, moveaxis, stack
 
 Flags = tuple[bool, ...]
 Params = dict[str, Any]
@@ -108,9 +111,7 @@ def matmul(op: Op, arrays: tuple[Any, ...], batched: Flags, params: Params) -> A
 
 
 def _rows_times(op: Op, x: Any, y: Any) -> Any:
-    rows = _reshape(x, shape=(x.size // x.shape[-1] if x.shape[-1] else 0, x.shape[-1]))
-    if not x.shape[-1]:
-        return op.function(x, y)
+    rows = _reshape(x, shape=(math.prod(x.shape[:-1]), x.shape[-1]))
     return _reshape(op.function(rows, y), shape=(*x.shape[:-1], y.shape[-1]))
 
 
@@ -175,7 +176,7 @@ def _with_batch_index(
     before = next(k for k, part in enumerate(template) if part is HOLE or isinstance(part, int))
     n = max(_ndim(i, b) for i, b in zip(indices, batched, strict=True))
     first = backend_of(x).integers(plain(x), list(range(size)))
-    first = first.reshape((size,) + (1,) * n)
+    first = _reshape(first, shape=(size,) + (1,) * n)
     joined = [first, *(_padded(i, b, n) for i, b in zip(indices, batched, strict=True))]
     return joined, (HOLE, *template), 0 if apart else before, n
 
@@ -237,7 +238,33 @@ def take_along_axis(op: Op, arrays: tuple[Any, ...], batched: Flags, params: Par
     return op.function(*full, axis=params["axis"] + 1)
 
 
+# --- without a rule ------------------------------------------------------------------------------
+
+# Whether a loop in the place of a batching rule is reported; set by `vmap(warn_fallback=True)`.
+WARN_FALLBACK: ContextVar[bool] = ContextVar("arraygrad_warn_fallback", default=False)
+
+
+def loop(op: Op, arrays: tuple[Any, ...], batched: Flags, params: Params) -> Any:
+    """No rule and no batched kernel: the op runs once for each member of the batch."""
+    if WARN_FALLBACK.get():
+        warnings.warn(
+            f"{op.name} has no batching rule: it runs once for each member of the batch",
+            stacklevel=2,
+        )
+    size = size_of(arrays, batched)
+    if not size:
+        raise ValueError(f"{op.name} has no batching rule and cannot run on an empty batch")
+    members = [
+        op.function(*(a[i] if b else a for a, b in zip(arrays, batched, strict=True)), **params)
+        for i in range(size)
+    ]
+    if op.multiple:
+        return tuple(stack(column) for column in zip(*members, strict=True))
+    return stack(members)
+
+
 RULES = {
+    "loop": loop,
     "plain": plain_rule,
     "elementwise": elementwise,
     "axis": axis,

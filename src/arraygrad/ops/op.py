@@ -100,7 +100,7 @@ class Op:
         compute: Function | None = None,
         rules: dict[str, Rule] | None = None,
         holomorphic: bool = True,
-        batch: str | Function = "none",
+        batch: str | Function = "loop",
         multiple: bool = False,
     ) -> None:
         self.name = name
@@ -312,7 +312,7 @@ def declare(
     jvp: Rule | None = None,
     linear: bool | str = False,
     holomorphic: bool = True,
-    batch: str | Function = "none",
+    batch: str | Function = "loop",
     multiple: bool = False,
     **vjps: Rule,
 ) -> Function:

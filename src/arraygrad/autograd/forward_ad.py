@@ -1,0 +1,92 @@
+"""Forward mode by hand: dual arrays inside a `dual_level`, in torch's vocabulary.
+
+>>> import arraygrad as ag
+>>> from arraygrad.autograd import forward_ad as fwAD
+>>> with fwAD.dual_level():
+...     x = fwAD.make_dual(ag.tensor([1.0, 2.0]), ag.tensor([1.0, 0.0]))
+...     fwAD.unpack_dual(x**3).tangent
+tensor([3., 0.])
+"""
+
+from __future__ import annotations
+
+from contextlib import AbstractContextManager
+from contextvars import ContextVar
+from typing import Any, NamedTuple
+
+from ..arrays.dual import Dual, dual_type
+from ..levels import new_level
+from ..tensor import Tensor, check_differentiable
+
+_open: ContextVar[tuple[tuple[int, AbstractContextManager[int]], ...]] = ContextVar(
+    "arraygrad_dual_levels", default=()
+)
+
+
+class UnpackedDualTensor(NamedTuple):
+    """An array and its tangent; None for an array that has none."""
+
+    primal: Any
+    tangent: Any
+
+
+def enter_dual_level() -> int:
+    """Open a level of forward mode, and return its number. Levels nest."""
+    context = new_level()
+    level = context.__enter__()
+    _open.set((*_open.get(), (level, context)))
+    return level
+
+
+def exit_dual_level(*, level: int | None = None) -> None:
+    """Close the innermost level, which must be `level` if that is given."""
+    if not _open.get():
+        raise RuntimeError("no dual level is open: exit_dual_level() has nothing to close")
+    *rest, (innermost, context) = _open.get()
+    if level is not None and level != innermost:
+        raise RuntimeError(f"level {level} is not the innermost dual level, which is {innermost}")
+    _open.set(tuple(rest))
+    context.__exit__(None, None, None)
+
+
+class dual_level:  # noqa: N801  (torch's name)
+    """A context manager inside which dual arrays can be made. Levels nest."""
+
+    def __enter__(self) -> int:
+        self._level = enter_dual_level()
+        return self._level
+
+    def __exit__(self, *exc: object) -> None:
+        exit_dual_level(level=self._level)
+
+
+def _innermost(level: int | None, what: str) -> int:
+    levels = [number for number, _ in _open.get()]
+    if level is None and levels:
+        return levels[-1]
+    if level not in levels:
+        raise RuntimeError(f"{what} needs an open level: use it inside `with dual_level():`")
+    return int(level)  # type: ignore[arg-type]
+
+
+def make_dual(tensor: Any, tangent: Any, *, level: int | None = None) -> Any:
+    """`tensor` with a tangent, for the innermost dual level or the one given."""
+    number = _innermost(level, "make_dual()")
+    check_differentiable(tensor)
+    if tuple(tensor.shape) != tuple(tangent.shape):
+        raise ValueError(
+            f"tangent has shape {tuple(tangent.shape)}, its tensor has {tuple(tensor.shape)}"
+        )
+    if tensor.dtype != tangent.dtype:
+        raise ValueError(f"tangent has dtype {tangent.dtype}, its tensor has {tensor.dtype}")
+    return dual_type(number)(tensor, tangent)
+
+
+def unpack_dual(tensor: Any, *, level: int | None = None) -> UnpackedDualTensor:
+    """The array and the tangent that a dual array of a level carries."""
+    number = _innermost(level, "unpack_dual()")
+    if isinstance(tensor, Tensor) and isinstance(tensor._array, Dual):
+        return unpack_dual(tensor.array, level=number)  # a tensor over a dual array
+    if isinstance(tensor, dual_type(number)):
+        return UnpackedDualTensor(tensor.primal, tensor.tangent)
+    return UnpackedDualTensor(tensor, None)
