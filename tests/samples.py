@@ -298,6 +298,14 @@ row("__mul__", lambda d: d.any(2, 3), lambda xp, x: x * x, "same input twice", c
 row("__truediv__", lambda d: d.any(3), lambda xp, x: x / (x * x), "same inputs", complex=True)
 row("__pow__", lambda d: d.positive(3), lambda xp, x: x**x, "same input twice", complex=True)
 row("__pow__", lambda d: d.any(3), lambda xp, x: x**0, "number=0", complex=True)
+row("__rpow__", lambda d: d.positive(3), lambda xp, x: 0.0**x, "number=0.0")
+row(
+    "pow",
+    lambda d: (d.any(3), np.array([0.0, 1.0, 2.0])),
+    lambda xp, x, p: xp.square(x) ** p,
+    "0 1 2",
+)
+row("__rpow__", lambda d: d.any(3), lambda xp, x: (1 + 2j) ** x, "complex number", complex=True)
 row("__pow__", lambda d: d.any(3), lambda xp, x: x**1, "number=1", complex=True)
 row("__pow__", lambda d: d.any(3), lambda xp, x: x**-1.0, "number=-1.0", complex=True)
 row("__pow__", lambda d: d.positive(3), lambda xp, x: x**0.5, "number=0.5", complex=True)
@@ -393,6 +401,7 @@ row("where", lambda d: d.any(4), lambda xp, x: xp.where(x > 0, x, x * x), "same 
 row("clip", lambda d: d.any(2, 3), keywords={"min": -0.2, "max": 0.2})
 row("clip", lambda d: d.any(2, 3), keywords={"min": -0.2})
 row("clip", lambda d: d.any(2, 3), keywords={"max": 0.2})
+row("clip", lambda d: d.any(2, 3), keywords={"min": 0.3, "max": -0.3})
 row("clip", lambda d: d.any(3), lambda xp, x: xp.clip(x), "no bounds", reference=np.copy)
 row(
     "clip",

@@ -18,6 +18,7 @@ from .shape import (
     _reshape,
     expand_dims,
     matrix_transpose,
+    ravel,
 )
 
 
@@ -264,4 +265,4 @@ def _arrange(x: Any, labels: str, output: str) -> Any:
 
 def outer(x: Any, y: Any, /) -> Any:
     """All products of an element of `x` with one of `y`."""
-    return _reshape(x, shape=(x.size, 1)) * _reshape(y, shape=(1, y.size))
+    return expand_dims(ravel(x), axis=1) * ravel(y)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import cmath
 import math
 from typing import Any
 
@@ -22,7 +23,9 @@ square = unary("square", vjp=lambda g, x: 2 * (g * x))
 
 def _pow_x(g: Any, x: Any, y: Any) -> Any:
     if hasattr(y, "dtype"):
-        return where(equal(y, 0), 0, g * (y * x ** (y - 1)))
+        # x ** 0 is flat at zero too, though 0 ** -1 is not finite.
+        flat = logical_and(equal(y, 0), logical_or(equal(x, 0), isnan(x)))
+        return g * (y * where(flat, 1, x) ** (y - 1))
     if y == 0:
         return zeros_like(g)
     return g if y == 1 else g * (y * x ** (y - 1))
@@ -30,8 +33,15 @@ def _pow_x(g: Any, x: Any, y: Any) -> Any:
 
 def _pow_y(g: Any, x: Any, y: Any, out: Any) -> Any:
     # 0 ** y is flat for y >= 0, though log(0) is not finite.
-    flat = logical_and(equal(x, 0), greater_equal(real(y), 0))
-    return g * where(flat, 0, out * log(x))
+    if hasattr(x, "dtype"):
+        flat = logical_and(equal(x, 0), greater_equal(real(y), 0))
+        return g * (out * log(where(flat, 1, x)))
+    if x == 0:
+        below = where(less(real(y), 0), -math.inf, math.nan)
+        return g * where(greater_equal(real(y), 0), 0, below)
+    if isinstance(x, complex):
+        return g * (out * cmath.log(x))
+    return g * (out * (math.log(x) if x > 0 else math.nan))
 
 
 pow = binary("pow", vjp_x=_pow_x, vjp_y=_pow_y)
@@ -178,9 +188,9 @@ _clip = declare(
     compute=lambda xp, x, min, max: xp.minimum(xp.maximum(x, min), max),
     vjp_x=lambda g, x, min, max: where(_inside(x, min, max), g, 0),
     vjp_min=lambda g, x, min, max: where(logical_and(less(x, min), less(min, max)), g, 0),
-    vjp_max=lambda g, x, min, max: where(logical_or(greater(x, max), less(max, min)), g, 0),
+    vjp_max=lambda g, x, min, max: where(_above(x, min, max), g, 0),
     jvp=lambda t_x, t_min, t_max, x, min, max: where(
-        logical_or(greater(x, max), less(max, min)),
+        _above(x, min, max),
         t_max,
         where(less(x, min), t_min, where(_inside(x, min, max), t_x, 0)),
     ),
@@ -190,6 +200,13 @@ _clip = declare(
 
 def _inside(x: Any, min: Any, max: Any) -> Any:
     return logical_and(greater_equal(x, min), less_equal(x, max))
+
+
+def _above(x: Any, min: Any, max: Any) -> Any:
+    """Where the result of clip is `max`: also wherever the bounds are in the wrong order."""
+    if hasattr(min, "dtype") or hasattr(max, "dtype"):
+        return logical_or(greater(x, max), greater(min, max))
+    return greater(x, max) if min <= max else equal(x, x)
 
 
 def clip(x: Any, /, min: Any = None, max: Any = None) -> Any:

@@ -122,6 +122,18 @@ class Op:
         """The forward rule, made when it is first needed."""
         return None if self.make_forward is None else self.make_forward(self)
 
+    @functools.cached_property
+    def tangent_rules(self) -> dict[int, Function] | None:
+        """For an elementwise op: `rule(t, arrays, out, params)` by the position of its input."""
+        if self.make_forward is not _sum_of_rules:
+            return None
+        found = {}
+        for name, rule in self.rules.items():
+            call = ", ".join(self.expression(n) for n in parameters(rule))
+            source = f"lambda g, arrays, out, params: rule({call})"
+            found[self.inputs.index(name)] = eval(source, {"rule": rule})
+        return found
+
     def kernel(self, types: tuple[type, ...]) -> Function:
         """The function that computes the op on plain arrays of these types."""
         found = self._kernels.get(types)
@@ -233,11 +245,7 @@ def _positional(rule: Rule, kept: tuple[str, ...], position: int) -> Rule:
 
 def _sum_of_rules(op: Op) -> Function:
     """Elementwise: the Jacobian is diagonal, so the reverse rules serve forwards too."""
-    rules = {}
-    for name, rule in op.rules.items():
-        call = ", ".join(op.expression(n) for n in parameters(rule))
-        source = f"lambda g, arrays, out, params: rule({call})"
-        rules[op.inputs.index(name)] = eval(source, {"rule": rule})
+    rules = op.tangent_rules or {}
 
     def forward(primals: Any, tangents: Any, out: Any, params: Any) -> Any:
         terms = [

@@ -122,13 +122,13 @@ def reshape(x: Any, /, shape: Any, *, copy: bool | None = None) -> Any:
     tensor([[1., 2.],
             [3., 4.]])
     """
-    wanted = shape_tuple(shape)
+    wanted, size = shape_tuple(shape), math.prod(x.shape)
     if -1 in wanted:
         rest = math.prod(n for n in wanted if n != -1)
-        if wanted.count(-1) > 1 or rest == 0 or x.size % rest:
+        if wanted.count(-1) > 1 or rest == 0 or size % rest:
             raise ValueError(f"cannot reshape an array of shape {x.shape} into {wanted}")
-        wanted = tuple(x.size // rest if n == -1 else n for n in wanted)
-    elif math.prod(wanted) != x.size or any(n < 0 for n in wanted):
+        wanted = tuple(size // rest if n == -1 else n for n in wanted)
+    elif math.prod(wanted) != size or any(n < 0 for n in wanted):
         raise ValueError(f"cannot reshape an array of shape {x.shape} into {wanted}")
     if copy is None:
         return _reshape(x, shape=wanted)
@@ -198,7 +198,7 @@ def squeeze(x: Any, /, axis: Any = None) -> Any:
 
 def ravel(x: Any, /) -> Any:
     """All elements in one axis."""
-    return _reshape(x, shape=(x.size,))
+    return _reshape(x, shape=(math.prod(x.shape),))
 
 
 def flatten(x: Any, /, start_axis: int = 0, end_axis: int = -1) -> Any:
