@@ -220,7 +220,7 @@ class Sweep:
         if extras is not None and extras.post:
             parts = self._call_posthooks(node, parts, before)
         for edge, part in zip(node.edges, parts, strict=True):
-            if part is not None and edge in self.needed:
+            if part is not None:
                 self._add(table, owned, edge, part)
 
     def _fitted(self, part: Any, edge: Node, node: Node, conjugate: bool) -> Any:

@@ -329,6 +329,16 @@ def test_a_node_hook_may_cut_a_path(x: ag.Tensor) -> None:
     assert ag.grad(z, x).tolist() == [1, 1, 1]
 
 
+def test_a_node_hook_gives_no_gradient_to_what_was_not_asked_for(x: ag.Tensor) -> None:
+    z = leaf([1.0, 1.0, 1.0])
+    other = z * 2
+    y = x * other
+    assert y.grad_fn is not None
+    other.register_hook(boom)
+    y.grad_fn.register_hook(lambda inputs, outputs: (inputs[0], outputs[0]))
+    assert ag.grad(y.sum(), x).tolist() == [2, 2, 2]
+
+
 def test_a_node_whose_result_is_asked_for_does_not_run(x: ag.Tensor) -> None:
     y = x * 2
     assert y.grad_fn is not None

@@ -297,6 +297,20 @@ def test_two_threads_on_the_same_graph() -> None:
     assert x.grad.tolist() == [800] * 3
 
 
+@pytest.mark.parametrize("create_graph", [False, True])
+def test_threads_adding_to_the_same_large_grad_lose_nothing(create_graph: bool) -> None:
+    x = leaf(np.ones(300_000))  # large enough for NumPy to let other threads in while it adds
+    y = (x**2).sum()
+
+    def work(number: int) -> None:
+        for _ in range(30):
+            y.backward(retain_graph=True, create_graph=create_graph)
+
+    assert run_in_threads(4, work) == []
+    assert x.grad is not None
+    assert np.unique(x.grad.detach().numpy()).tolist() == [240]
+
+
 def test_a_shared_hook_tells_the_threads_apart() -> None:
     a, b = leaf(np.ones(2)), leaf(np.ones(2))
     seen: list[Any] = []
