@@ -71,11 +71,7 @@ class Tensor(ArrayMethods, Array):
         if pullback is None:
             return tuple(map(base, out)) if op.multiple else base(out)
         for source in pullback.sources:
-            if (
-                source is not None
-                and source >= 0
-                and getattr(arrays[source], "is_inference", False)
-            ):
+            if source is not None and source >= 0 and isinstance(arrays[source], InferenceTensor):
                 raise RuntimeError(
                     f"{op.name} needs to save an inference tensor for its gradient, which is not "
                     "possible: clone() it outside inference_mode first"
@@ -336,7 +332,10 @@ class Tensor(ArrayMethods, Array):
     def retain_grad(self) -> None:
         """Have `backward()` keep this tensor's gradient in `.grad` although it is no leaf."""
         if self._node is None:
-            raise NoGradientError("retain_grad() needs a tensor that requires gradients")
+            raise NoGradientError(
+                "retain_grad() needs a tensor that requires gradients: nothing this one was "
+                "computed from does"
+            )
         if not self.is_leaf:
             self._node.extra().retained = weakref.ref(self)
 
@@ -393,17 +392,23 @@ class Tensor(ArrayMethods, Array):
         >>> handle.remove()
         """
         if self._node is None:
-            raise NoGradientError("register_hook() needs a tensor that requires gradients")
+            raise NoGradientError(
+                "register_hook() needs a tensor that requires gradients: call requires_grad_() first"
+            )
         return RemovableHandle(self._node.extra().hooks, hook)
 
     def register_post_accumulate_grad_hook(self, hook: Callable[[Tensor], Any]) -> RemovableHandle:
         """Call `hook(tensor)` after `backward()` has added to this leaf's `.grad`."""
         if self._node is None:
             raise NoGradientError(
-                "register_post_accumulate_grad_hook() needs a tensor that requires gradients"
+                "register_post_accumulate_grad_hook() needs a tensor that requires gradients: call "
+                "requires_grad_() first"
             )
         if not isinstance(self._node, Leaf):
-            raise RuntimeError("post-accumulate hooks belong to leaves; this tensor is not one")
+            raise RuntimeError(
+                "post-accumulate hooks belong to leaves, and this tensor is the result of an op: "
+                "use register_hook()"
+            )
         return RemovableHandle(self._node.accumulated, hook)
 
     # --- other ---

@@ -15,6 +15,7 @@ import pytest
 
 import arraygrad as ag
 from arraygrad.autograd.graph import register_multi_grad_hook, saved_tensors_hooks
+from arraygrad.errors import GraphFreedError
 
 
 def leaf(values: Any) -> ag.Tensor:
@@ -322,6 +323,22 @@ def test_a_shared_hook_tells_the_threads_apart() -> None:
 
     assert run_in_threads(2, work) == []
     assert sorted(seen) == [[[1, 1], [10, 10]]] * 200 + [[[2, 2], [11, 11]]] * 200
+
+
+def test_threads_that_free_a_graph_under_each_other_get_an_error_or_the_truth() -> None:
+    for _ in range(30):
+        x = leaf([1.0, 2.0, 3.0])
+        y = ag.exp(x)
+        for _ in range(20):
+            y = y * x
+        z, found = y.sum(), []
+        expected = ag.grad(z, x, retain_graph=True).tolist()
+        errors = run_in_threads(
+            2, lambda number, z=z, x=x, found=found: found.append(ag.grad(z, x).tolist())
+        )
+        assert all(isinstance(error, GraphFreedError) for error in errors)
+        assert found == [expected] * (2 - len(errors))
+        assert found
 
 
 def test_the_sweep_runs_in_the_thread_that_called() -> None:
