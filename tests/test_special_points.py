@@ -14,7 +14,6 @@ import numpy as np
 import pytest
 
 import arraygrad as ag
-from arraygrad.arrays.dual import dual_type
 from arraygrad.testing import assert_close
 
 inf, nan = math.inf, math.nan

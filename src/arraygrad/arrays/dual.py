@@ -5,11 +5,11 @@ from __future__ import annotations
 import functools
 from typing import Any, ClassVar
 
-import numpy as np
-
 from .. import ops
-from ..ops.op import Array, Op
+from ..ops.op import Array, Function, Op
 from .methods import ArrayMethods
+
+new = object.__new__
 
 
 class Dual(ArrayMethods, Array):
@@ -38,12 +38,48 @@ class Dual(ArrayMethods, Array):
             raise NotImplementedError(
                 f"{op.name} has no forward rule: give it one by jvp=, or use reverse mode"
             )
-        # Infinities and NaN in a tangent are results like any other.
-        with np.errstate(all="ignore"):
-            tangent = op.forward(primals, tangents, out, params)
+        tangent = op.forward(primals, tangents, out, params)
         if op.multiple:
             return tuple(map(cls._fitted, out, tangent))
         return cls._fitted(out, tangent)
+
+    @classmethod
+    def unary(cls, op: Op) -> Function:
+        rules = op.tangent_rules
+        if rules is None:
+            return super().unary(op)
+        table, rule = op.table, rules[0]
+
+        def push(x: Dual) -> Any:
+            array = x._array
+            out = table[type(array)](array)
+            return cls._fitted(out, rule(x.tangent, (array,), out, None))
+
+        return push
+
+    @classmethod
+    def binary(cls, op: Op, left: type, right: type) -> Function:
+        rules = op.tangent_rules
+        if rules is None or len(rules) < 2:
+            return super().binary(op, left, right)
+        table, first, second, fitted = op.table, rules[0], rules[1], cls._fitted
+
+        def both(x: Dual, y: Dual) -> Any:
+            arrays = a, b = x._array, y._array
+            out = table[type(a)][type(b)](a, b)
+            tangent = first(x.tangent, arrays, out, None) + second(y.tangent, arrays, out, None)
+            return fitted(out, tangent)
+
+        def one(x: Any, y: Any) -> Any:
+            a, b = arrays = (x._array, y) if left is cls else (x, y._array)
+            out = table[type(a)][type(b)](a, b)
+            if left is cls:
+                tangent = first(x.tangent, arrays, out, None)
+            else:
+                tangent = second(y.tangent, arrays, out, None)
+            return fitted(out, tangent)
+
+        return both if left is right else one
 
     @classmethod
     def _fitted(cls, out: Any, tangent: Any) -> Dual:
@@ -51,11 +87,14 @@ class Dual(ArrayMethods, Array):
 
         A rule's tangent may have neither, where the other inputs alone decide on them.
         """
-        if tangent.dtype != out.dtype:
+        if tangent.dtype is not out.dtype and tangent.dtype != out.dtype:
             tangent = ops.astype(tangent, out.dtype)
         if tangent.shape != out.shape:
             tangent = ops.broadcast_to(tangent, out.shape)
-        return cls(out, tangent)
+        dual = new(cls)
+        dual._array = out
+        dual.tangent = tangent
+        return dual
 
     def __repr__(self) -> str:
         return f"Dual({self._array!r}, tangent={self.tangent!r})"
