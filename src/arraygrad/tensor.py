@@ -393,7 +393,8 @@ class Tensor(ArrayMethods, Array):
         """
         if self._node is None:
             raise NoGradientError(
-                "register_hook() needs a tensor that requires gradients: call requires_grad_() first"
+                "register_hook() needs a tensor that requires gradients: call requires_grad_() "
+                "first"
             )
         return RemovableHandle(self._node.extra().hooks, hook)
 
