@@ -66,7 +66,7 @@ def _innermost(level: int | None, what: str) -> int:
         return levels[-1]
     if level not in levels:
         raise RuntimeError(f"{what} needs an open level: use it inside `with dual_level():`")
-    return int(level)  # type: ignore[arg-type]
+    return level
 
 
 def make_dual(tensor: Any, tangent: Any, *, level: int | None = None) -> Any:

@@ -65,7 +65,7 @@ def custom(
             linear=linear,
             holomorphic=holomorphic,
             batch=batch,
-            **vjps,
+            **vjps,  # type: ignore[arg-type]  # mypy takes these for any keyword
         )
         defaults = function.__kwdefaults__ or {}
 
