@@ -351,7 +351,8 @@ class Sweep:
         """What a hook returned, as the sweep needs it."""
         if not hasattr(value, "shape") or not hasattr(value, "dtype"):
             raise TypeError(f"{what} must return a Tensor or None, not {type(value).__name__}")
-        if tuple(value.shape) != tuple(shape) or value.dtype != dtype:
+        same_library = type(value.dtype) is type(dtype)  # else they might not be comparable
+        if not same_library or value.dtype != dtype or tuple(value.shape) != tuple(shape):
             raise RuleError(
                 f"{what} was given a gradient of shape {tuple(shape)} and dtype {dtype} and "
                 f"returned one of shape {tuple(value.shape)} and dtype {value.dtype}: return one "
