@@ -8,6 +8,7 @@ import statistics
 import subprocess
 import sys
 import time
+import tracemalloc
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -44,6 +45,17 @@ def import_times(repeats: int) -> dict[str, list[float]]:
     return times
 
 
+def memory_row(name: str, jobs: dict[str, Callable[[], Any]]) -> str:
+    """One line of the table: the ratio of peak memory."""
+    peaks = []
+    for job in jobs.values():
+        tracemalloc.start()
+        job()
+        peaks.append(tracemalloc.get_traced_memory()[1])
+        tracemalloc.stop()
+    return f"{name + ', peak memory':34} {peaks[0] / peaks[1]:6.2f} of {list(jobs)[1]}"
+
+
 def row(name: str, times: dict[str, list[float]]) -> str:
     """One line of the table: the ratio of medians, with the spread between quartiles."""
     (_, ours), *others = times.items()
@@ -54,7 +66,7 @@ def row(name: str, times: dict[str, list[float]]) -> str:
         paired = sorted(a / b for a, b in zip(ours, theirs, strict=False))
         low, high = paired[len(paired) // 4], paired[3 * len(paired) // 4]
         ratio = statistics.median(ours) / statistics.median(theirs)
-        lines.append(f"{name:34} {ratio:6.2f} of {peer:8} ({low:.2f} to {high:.2f})")
+        lines.append(f"{name:34} {ratio:6.2f} of {peer:16} ({low:.2f} to {high:.2f})")
     return "\n".join(lines)
 
 
@@ -67,6 +79,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     for name, make in WORKLOADS.items():
         print(row(name, measure(make(), options.seconds)), flush=True)
     print(row("import", import_times(9)))
+    print(memory_row("checkpointing", WORKLOADS["checkpointing"]()))
 
 
 if __name__ == "__main__":

@@ -1,4 +1,7 @@
-"""What is measured. A workload gives, for each system, a function that does the whole job once."""
+"""What is measured. A workload gives, for each system, a function that does the whole job once.
+
+The first is arraygrad; the others are its peers in this workload, as far as they are installed.
+"""
 
 from __future__ import annotations
 
@@ -7,51 +10,209 @@ from typing import Any
 
 import numpy as np
 
+import arraygrad as ag
+
+try:
+    import torch
+except ImportError:
+    torch = None
+
 Job = Callable[[], Any]
+Jobs = dict[str, Job]
 
 
-def _multiply_add(tensor: Any, grad: Callable[[Any, Any], Any], values: Any, steps: int) -> Job:
-    """`z = z * y + y`, over and over, and the gradient of its sum."""
-
-    def job() -> Any:
-        y = tensor(values)
-        z = y
-        for _ in range(steps):
-            z = z * y + y
-        return grad(z.sum(), y)
-
-    return job
+def _normal(*shape: int, seed: int = 0) -> Any:
+    """Random float32 numbers, the same in every run."""
+    values = np.random.default_rng(seed).standard_normal(shape) / np.sqrt(shape[0])
+    return values.astype(np.float32)
 
 
-def _systems() -> dict[str, tuple[Any, Any]]:
-    """For each installed system: how to make a leaf, how to differentiate."""
-    import arraygrad as ag
-
-    found: dict[str, tuple[Any, Any]] = {
-        "arraygrad": (lambda a: ag.tensor(a, requires_grad=True), ag.grad)
-    }
-    try:
-        import torch
-    except ImportError:
-        return found
-    torch.set_num_threads(2)
-    found["torch"] = (
-        lambda a: torch.tensor(a, requires_grad=True),
-        lambda y, x: torch.autograd.grad(y, x)[0],
-    )
-    return found
+def _with_torch(jobs: Jobs, make: Callable[[], Job]) -> Jobs:
+    """The jobs, and torch's if it is installed."""
+    if torch is not None:
+        torch.set_num_threads(2)
+        jobs["torch"] = make()
+    return jobs
 
 
-def chain(steps: int) -> dict[str, Job]:
-    """A chain of small ops on four float64 elements: the cost of recording and sweeping."""
+def chain(steps: int) -> Jobs:
+    """`z = z * y + y` on four float64 elements: the cost of recording and sweeping."""
     values = np.full(4, 0.5)
+
+    def job(tensor: Callable[[], Any], grad: Callable[[Any, Any], Any]) -> Job:
+        def run() -> Any:
+            y = z = tensor()
+            for _ in range(steps):
+                z = z * y + y
+            return grad(z.sum(), y)
+
+        return run
+
+    ours = job(lambda: ag.tensor(values, requires_grad=True), ag.grad)
+    return _with_torch(
+        {"arraygrad": ours},
+        lambda: job(lambda: torch.tensor(values, requires_grad=True), torch.autograd.grad),
+    )
+
+
+def rosenbrock_hessian() -> Jobs:
+    """The Hessian of the 50-dimensional Rosenbrock function."""
+
+    def rosenbrock(x: Any) -> Any:
+        return (100 * (x[1:] - x[:-1] ** 2) ** 2 + (1 - x[:-1]) ** 2).sum()
+
+    x = np.random.default_rng(0).random(50)
+    ours = ag.func.hessian(rosenbrock)
+
+    def theirs() -> Job:
+        point, hessian = torch.tensor(x), torch.func.hessian(rosenbrock)
+        return lambda: hessian(point)
+
+    return _with_torch({"arraygrad": lambda: ours(x)}, theirs)
+
+
+def batched_vjp() -> Jobs:
+    """The Jacobian of a two-layer net with 256 outputs, by `is_grads_batched`."""
+    first, second, x = _normal(256, 256), _normal(256, 256, seed=1), _normal(256, seed=2)
+    basis = np.eye(256, dtype=np.float32)
+
+    def ours() -> Any:
+        point = ag.tensor(x, requires_grad=True)
+        out = ag.tanh(point @ first) @ second
+        return ag.grad(out, point, basis, is_grads_batched=True)
+
+    def loop() -> Any:
+        point = ag.tensor(x, requires_grad=True)
+        out = ag.tanh(point @ first) @ second
+        return [ag.grad(out, point, row, retain_graph=True) for row in basis]
+
+    def theirs() -> Job:
+        a, b, seeds = torch.tensor(first), torch.tensor(second), torch.tensor(basis)
+
+        def job() -> Any:
+            point = torch.tensor(x, requires_grad=True)
+            out = torch.tanh(point @ a) @ b
+            return torch.autograd.grad(out, point, seeds, is_grads_batched=True)
+
+        return job
+
+    return _with_torch({"arraygrad": ours, "a loop over rows": loop}, theirs)
+
+
+class _Classifier:
+    """A net with one hidden layer and the cross-entropy of its output, for both systems."""
+
+    def __init__(self, inputs: int, hidden: int, classes: int, count: int) -> None:
+        self.parameters = [
+            _normal(inputs, hidden),
+            np.zeros(hidden, np.float32),
+            _normal(hidden, classes, seed=1),
+            np.zeros(classes, np.float32),
+        ]
+        self.data = _normal(count, inputs, seed=2) * np.float32(np.sqrt(count))
+        labels = np.random.default_rng(3).integers(0, classes, count)
+        self.targets = np.eye(classes, dtype=np.float32)[labels]
+
+    @staticmethod
+    def loss(xp: Any, parameters: Any, data: Any, targets: Any) -> Any:
+        w, b, v, c = parameters
+        z = xp.tanh(data @ w + b) @ v + c
+        if xp is torch:
+            return -(torch.log_softmax(z, -1) * targets).sum()
+        z = z - ag.max(z, axis=-1, keepdims=True)
+        normaliser = ag.log(ag.sum(ag.exp(z), axis=-1, keepdims=True))
+        return -((z - normaliser) * targets).sum()
+
+
+def hessian_vector_product() -> Jobs:
+    """The product of a net's Hessian with a vector: 784-256-10, 64 examples."""
+    net = _Classifier(784, 256, 10, 64)
+    vector = [np.full_like(p, 0.1) for p in net.parameters]
+
+    def ours() -> Any:
+        def loss(parameters: Any) -> Any:
+            return net.loss(ag, parameters, net.data, net.targets)
+
+        return ag.func.hvp(loss, (net.parameters,), (vector,))
+
+    def theirs() -> Job:
+        data, targets = torch.tensor(net.data), torch.tensor(net.targets)
+        tangent = [torch.tensor(v) for v in vector]
+
+        def job() -> Any:
+            parameters = [torch.tensor(p, requires_grad=True) for p in net.parameters]
+            loss = net.loss(torch, parameters, data, targets)
+            gradient = torch.autograd.grad(loss, parameters, create_graph=True)
+            return torch.autograd.grad(gradient, parameters, tangent)
+
+        return job
+
+    return _with_torch({"arraygrad": ours}, theirs)
+
+
+def per_sample_gradients() -> Jobs:
+    """The gradient of a net's loss for each of 256 examples by itself, by vmap over grad."""
+    net = _Classifier(64, 128, 10, 256)
+
+    def loss(xp: Any) -> Callable[..., Any]:
+        return lambda p, x, y: net.loss(xp, p, x, y)
+
+    ours = ag.func.vmap(ag.func.grad(loss(ag)), in_axes=(None, 0, 0))
+
+    def theirs() -> Job:
+        each = torch.func.vmap(torch.func.grad(loss(torch)), in_dims=(None, 0, 0))
+        parameters = [torch.tensor(p) for p in net.parameters]
+        data, targets = torch.tensor(net.data), torch.tensor(net.targets)
+        return lambda: each(parameters, data, targets)
+
+    return _with_torch({"arraygrad": lambda: ours(net.parameters, net.data, net.targets)}, theirs)
+
+
+def forward_mode() -> Jobs:
+    """`jvp` of a chain of 100 small ops, beside recording the same chain for reverse mode."""
+    y = np.full(4, 0.5)
+
+    def function(y: Any) -> Any:
+        z = y
+        for _ in range(50):
+            z = z * y + y
+        return z
+
     return {
-        name: _multiply_add(tensor, grad, values, steps)
-        for name, (tensor, grad) in _systems().items()
+        "arraygrad": lambda: ag.func.jvp(function, (y,), (y,)),
+        "recording": lambda: function(ag.tensor(y, requires_grad=True)),
     }
 
 
-WORKLOADS: dict[str, Callable[[], dict[str, Job]]] = {
+def checkpointing() -> Jobs:
+    """A chain of 256 layers in 16 checkpoints, beside the same chain that stores everything."""
+    weights, x = _normal(128, 128), _normal(256, 128, seed=1)
+
+    def layers(x: Any, count: int) -> Any:
+        for _ in range(count):
+            x = ag.tanh(x @ weights)
+        return x
+
+    def job(segments: int) -> Job:
+        def run() -> Any:
+            start = y = ag.tensor(x, requires_grad=True)
+            for _ in range(segments):
+                step = ag.func.checkpoint(lambda y: layers(y, 256 // segments))
+                y = step(y) if segments > 1 else layers(y, 256)
+            return ag.grad(y.sum(), start)
+
+        return run
+
+    return {"arraygrad": job(16), "storing": job(1)}
+
+
+WORKLOADS: dict[str, Callable[[], Jobs]] = {
     "chain of 100 multiply-adds": lambda: chain(100),
     "chain of 50,000 multiply-adds": lambda: chain(50_000),
+    "Hessian of Rosenbrock-50": rosenbrock_hessian,
+    "Jacobian by batched cotangents": batched_vjp,
+    "Hessian-vector product": hessian_vector_product,
+    "per-sample gradients": per_sample_gradients,
+    "forward mode": forward_mode,
+    "checkpointing": checkpointing,
 }
