@@ -157,6 +157,35 @@ def test_second_derivatives(smooth_case: Case) -> None:
     gradgradcheck(lambda *a: sample.call(ag, *a), leaves, atol=1e-6, rtol=1e-5, check_forward=True)
 
 
+def test_batched_sweeps_can_be_differentiated(smooth_case: Case) -> None:
+    """The gradients of `is_grads_batched` under `create_graph`, against a loop of single ones."""
+    sample, complex_numbers = smooth_case
+    leaves = tensors(sample.arrays(complex_numbers))
+    floats = [x for x in leaves if x.requires_grad]
+    output = next(r for r in call(sample, *leaves) if r.requires_grad)
+    rng = np.random.default_rng(1)
+    seeds = rng.standard_normal((2, *output.shape)).astype(output.dtype)
+    keywords = {"create_graph": True, "materialize_grads": True}
+    batched = ag.grad(output, floats, seeds, is_grads_batched=True, **keywords)
+    single = [ag.grad(output, floats, seed, **keywords) for seed in seeds]
+    for j, gradient in enumerate(batched):
+        for i in range(2):
+            assert_close(gradient[i].detach(), single[i][j].detach(), rtol=1e-11, atol=1e-11)
+    weights = [ag.asarray(rng.standard_normal(g.shape)) for g in batched]
+    found = ag.grad(
+        [ag.sum(ag.real(g * w)) for g, w in zip(batched, weights, strict=True)],
+        floats,
+        retain_graph=True,  # both go through the function's own graph
+        materialize_grads=True,
+    )
+    expected = ag.grad(
+        [ag.sum(ag.real(single[i][j] * w[i])) for j, w in enumerate(weights) for i in range(2)],
+        floats,
+        materialize_grads=True,
+    )
+    assert_close(found, expected, rtol=1e-9, atol=1e-9)
+
+
 def test_gradients_are_the_callers_own(smooth_sample: Sample) -> None:
     """They share memory with nothing, are writeable, and nobody sees what is written to them."""
     sample = smooth_sample
