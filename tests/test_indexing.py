@@ -1,0 +1,95 @@
+"""Random indices of every kind, against NumPy: values, gradients and batches."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import arraygrad as ag
+from arraygrad.arrays.batched import batched_type
+from arraygrad.ops.op import plain
+from arraygrad.tensor import tensor_type_at
+
+_SIZE = 3
+Key = tuple[Any, ...]
+batched = batched_type(1.0)
+
+
+def random_key(rng: np.random.Generator, shape: tuple[int, ...]) -> Key:
+    """Integers, slices, None, `...` and integer arrays that broadcast, in any order."""
+    smallest = min(shape)
+    common = tuple(rng.integers(1, 3, rng.integers(0, 3)))
+    parts: list[Any] = []
+    used = 0
+    while used < len(shape) and rng.random() < 0.85:
+        kind = rng.random()
+        if kind < 0.1 and not any(part is Ellipsis for part in parts):
+            parts.append(Ellipsis)
+            used += int(rng.integers(0, len(shape) - used + 1))
+            continue
+        if kind < 0.2:
+            parts.append(None)
+            continue
+        used += 1
+        if kind < 0.4:
+            parts.append(int(rng.integers(-smallest, smallest)))
+        elif kind < 0.6:
+            ends = [None if rng.random() < 0.4 else int(rng.integers(-5, 5)) for _ in range(2)]
+            parts.append(slice(*ends, int(rng.choice([-2, -1, 1, 2]))))
+        else:
+            own = common[int(rng.integers(0, len(common) + 1)) :]
+            own = tuple(1 if rng.random() < 0.3 else int(n) for n in own)
+            parts.append(rng.integers(-smallest, smallest, own))
+    return tuple(parts)
+
+
+def added(shape: tuple[int, ...], key: Key, g: Any) -> Any:
+    """What the gradient must be."""
+    out = np.zeros(shape)
+    np.add.at(out, key, g)
+    return out
+
+
+def random_index(seed: int) -> tuple[np.random.Generator, Any, Key]:
+    rng = np.random.default_rng(seed)
+    x = rng.standard_normal(tuple(map(int, rng.integers(1, 4, rng.integers(1, 5)))))
+    return rng, x, random_key(rng, x.shape)
+
+
+@pytest.mark.parametrize("seed", range(300))
+def test_values_and_gradients(seed: int) -> None:
+    rng, x, key = random_index(seed)
+    leaf = ag.asarray(x).requires_grad_()
+    out = leaf[key]
+    np.testing.assert_array_equal(out.detach().array, x[key])
+    g = rng.standard_normal((_SIZE, *out.shape))
+    single = ag.grad(out, leaf, g[0], retain_graph=True)
+    np.testing.assert_allclose(single.array, added(x.shape, key, g[0]))
+    together = ag.grad(out, leaf, g, is_grads_batched=True)
+    for k in range(_SIZE):
+        np.testing.assert_allclose(together.array[k], added(x.shape, key, g[k]))
+
+
+@pytest.mark.parametrize("seed", range(300))
+def test_batches(seed: int) -> None:
+    """A batch of arrays, with the same index for all or with index arrays of their own."""
+    rng, x, key = random_index(seed)
+    xs = rng.standard_normal((_SIZE, *x.shape))
+    smallest = min(x.shape)
+    mixed, keys = list(key), [list(key) for _ in range(_SIZE)]
+    for place, part in enumerate(key):
+        if isinstance(part, np.ndarray) and rng.random() < 0.6:
+            own = rng.integers(-smallest, smallest, (_SIZE, *part.shape))
+            mixed[place] = batched(own)
+            for k in range(_SIZE):
+                keys[k][place] = own[k]
+    expected = np.stack([xs[k][tuple(keys[k])] for k in range(_SIZE)])
+    np.testing.assert_array_equal(plain(batched(xs)[tuple(mixed)]), expected)
+
+    leaf = tensor_type_at(1.5)(batched(xs)).requires_grad_()
+    g = rng.standard_normal(expected.shape)
+    gradient = plain(ag.grad(leaf[tuple(mixed)], leaf, batched(g)))
+    for k in range(_SIZE):
+        np.testing.assert_allclose(gradient[k], added(x.shape, tuple(keys[k]), g[k]))
