@@ -191,7 +191,7 @@ class Sweep:
         saved = node.saved
         if saved is FREED:
             raise freed_error(node)
-        if self.create_graph and pullback.joint is None:
+        if self.create_graph and pullback.sources:
             saved = self._unpack(node, saved)
         conjugate = pullback.holomorphic and _is_complex(
             node.dtype[0] if pullback.multiple else node.dtype
@@ -202,7 +202,9 @@ class Sweep:
             if pullback.joint is not None:
                 parts = [
                     None if part is None else self._fitted(part, edge, node, conjugate)
-                    for part, edge in zip(pullback.joint(self, node, g), node.edges, strict=True)
+                    for part, edge in zip(
+                        pullback.joint(self, node, g, saved), node.edges, strict=True
+                    )
                 ]
             else:
                 parts = [

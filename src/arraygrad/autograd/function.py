@@ -271,7 +271,7 @@ def once_differentiable(backward: Rule) -> Rule:
     return once
 
 
-def _refuse(sweep: Sweep, node: Node, g: Any) -> Any:
+def _refuse(sweep: Sweep, node: Node, g: Any, saved: Any) -> Any:
     raise RuntimeError(
         "a backward marked with @once_differentiable was differentiated: its gradient cannot be "
         "taken again"
@@ -381,7 +381,7 @@ def _attach(
 # --- running backward ----------------------------------------------------------------------------
 
 
-def _run_backward(sweep: Sweep, node: Node, g: Any) -> list[Any]:
+def _run_backward(sweep: Sweep, node: Node, g: Any, saved: Any) -> list[Any]:
     """The cotangents of a function's inputs, from its own `backward`."""
     assert isinstance(node, FunctionCtx) and node.pullback is not None
     pullback = node.pullback

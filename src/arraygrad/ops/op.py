@@ -83,6 +83,8 @@ class Op:
         The names of the array arguments; a single starred name for a sequence of them.
     rules : dict of str to callable
         The derivative rule of each differentiable input.
+    joint : callable or None
+        One rule for all inputs, in the place of `rules`.
     forward : callable or None
         `forward(primals, tangents, out, params)` gives the output's tangent.
     holomorphic : bool
@@ -99,6 +101,7 @@ class Op:
         *,
         compute: Function | None = None,
         rules: dict[str, Rule] | None = None,
+        joint: Rule | None = None,
         holomorphic: bool = True,
         batch: str | Function = "loop",
         multiple: bool = False,
@@ -107,7 +110,8 @@ class Op:
         self.inputs = tuple(n.lstrip("*") for n in inputs)
         self.variadic = inputs[-1].startswith("*")
         self.compute = compute
-        self.rules = rules or {}
+        self.rules = dict.fromkeys(self.inputs, joint) if joint else rules or {}
+        self.joint = joint
         self.holomorphic = holomorphic
         self.batch = batch
         self.multiple = multiple
@@ -206,10 +210,10 @@ class Pullback:
         self.arity = max(len(op.inputs), *(p + 1 for p in positions), 0)
         self.holomorphic = op.holomorphic
         self.multiple = op.multiple
-        self.joint: Function | None = None  # one rule for all inputs; see autograd.function
-        self.simple = not op.multiple
+        self.simple = not op.multiple and op.joint is None
         rules = [op.rules[op.input_name(p)] for p in positions]
-        self.kept = tuple(sorted({n for r in rules for n in parameters(r)} - {"g", "gs", "i"}))
+        given = {"g", "gs", "i", "wanted"}
+        self.kept = tuple(sorted({n for r in rules for n in parameters(r)} - given))
         # Where each kept value came from: an input's position, -1 for the output, None for
         # anything that cannot carry a gradient.
         fixed = op.inputs[:-1] if op.variadic else op.inputs
@@ -218,10 +222,28 @@ class Pullback:
         self.keeps_arrays = any(n == "out" or n in op.inputs for n in self.kept)
         values = "".join(op.expression(n) + ", " for n in self.kept)
         self.keep: Function = eval(f"lambda arrays, out, params: ({values})")
-        self.rules = tuple(
-            _positional(rule, self.kept, position)
-            for rule, position in zip(rules, positions, strict=True)
-        )
+        self.joint: Function | None = None
+        self.rules: tuple[Rule, ...] = ()
+        if op.joint is not None:
+            self.joint = _joint(_positional(op.joint, ("wanted", *self.kept), 0), self)
+        else:
+            self.rules = tuple(
+                _positional(rule, self.kept, position)
+                for rule, position in zip(rules, positions, strict=True)
+            )
+
+
+def _joint(rule: Rule, pullback: Pullback) -> Function:
+    """A rule for all inputs as the engine calls it: for the edges that need it."""
+
+    def joint(sweep: Any, node: Any, g: Any, saved: tuple[Any, ...]) -> list[Any]:
+        wanted = [False] * pullback.arity
+        for position, edge in zip(pullback.positions, node.edges, strict=True):
+            wanted[position] = edge in sweep.needed
+        parts = rule(g, tuple(wanted), *saved)
+        return [parts[position] for position in pullback.positions]
+
+    return joint
 
 
 def parameters(rule: Rule) -> tuple[str, ...]:
@@ -317,6 +339,7 @@ def declare(
     *inputs: str,
     compute: Function | None = None,
     vjp: Rule | None = None,
+    joint: Rule | None = None,
     jvp: Rule | None = None,
     linear: bool | str = False,
     holomorphic: bool = True,
@@ -337,6 +360,9 @@ def declare(
         `compute(xp, *arrays, **keywords)`, for what the standard's namespace `xp` does not have.
     vjp, vjp_<input> : callable, optional
         The derivative rule of the only input, or of the input named.
+    joint : callable, optional
+        One rule for all inputs, where they share work: it also takes ``wanted``, which says of
+        each input whether it needs its cotangent, and returns one, or None, for each.
     jvp : callable, optional
         The forward rule, where it does not follow from the reverse ones.
     linear : bool or "each"
@@ -354,6 +380,7 @@ def declare(
         inputs,
         compute=compute,
         rules=rules,
+        joint=joint,
         holomorphic=holomorphic and not (linear and linear != "each"),
         batch=batch,
         multiple=multiple,
