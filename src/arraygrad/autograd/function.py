@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from .. import ops
 from ..arrays.batched import Batched, batched_type
 from ..arrays.dual import Dual
+from ..arrays.pattern import Pattern
 from ..backends import backend_of
 from ..engine import Sweep, current_sweep
 from ..errors import RuleError
@@ -243,6 +244,8 @@ class Function:
             return _record(cls, top.level, args)
         if issubclass(top, Dual):
             return _push(cls, top, args)
+        if issubclass(top, Pattern):
+            return _follow(cls, top, args)
         assert issubclass(top, Batched)
         return _batch(cls, top, args)
 
@@ -474,6 +477,14 @@ def _transposed(
     _, push = vjp(pull, *map(ops.zeros_like, outputs))
     found: tuple[Any, ...] = push(used)
     return found
+
+
+def _follow(cls: type[Function], top: type[Pattern], args: tuple[Any, ...]) -> Any:
+    """For a pattern: as the derivative is the user's own, all results depend on all arguments."""
+    output = cls.apply(*(a._array if isinstance(a, top) else a for a in args))
+    if not isinstance(output, tuple | list):
+        return top.on_everything(args, [output])[0]
+    return tuple(top.on_everything(args, output))
 
 
 def _batch(cls: type[Function], top: type[Batched], args: tuple[Any, ...]) -> Any:

@@ -5,6 +5,7 @@ from .forward import jvp
 from .jacobians import hessian, hvp, jacfwd, jacobian, jacrev
 from .recompute import checkpoint
 from .reverse import grad, linearize, value_and_grad, vjp
+from .sparse import sparsity
 from .vectorize import vmap
 
 __all__ = [
@@ -18,6 +19,7 @@ __all__ = [
     "jacrev",
     "jvp",
     "linearize",
+    "sparsity",
     "value_and_grad",
     "vjp",
     "vmap",

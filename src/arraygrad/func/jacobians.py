@@ -30,6 +30,8 @@ def jacrev(
     has_aux: bool = False,
     holomorphic: bool = False,
     chunk_size: int | None = None,
+    sparse: bool = False,
+    sparsity: Any = None,
 ) -> Function:
     """The Jacobian by reverse mode: one row per element of the output, all in one sweep.
 
@@ -44,6 +46,13 @@ def jacrev(
         Promise that `function` is holomorphic, as complex arguments need.
     chunk_size : int, optional
         Compute this many rows at a time, to bound memory.
+    sparse : bool
+        Give a `scipy.sparse.csr_array` with a row for each element of the output and a column for
+        each of the input, by as few products as its pattern allows. Also for structures of
+        arrays, whose elements follow each other.
+    sparsity : sparse array or matrix, optional
+        With `sparse`, where the Jacobian can be other than zero, if that is known; as by
+        `arraygrad.func.sparsity`, which is otherwise called each time.
 
     Returns
     -------
@@ -58,7 +67,8 @@ def jacrev(
     array([[2., 0.],
            [0., 4.]])
     """
-    return _jacobian(function, argnums, has_aux, holomorphic, chunk_size, "reverse")
+    options = has_aux, holomorphic, chunk_size
+    return _jacobian(function, argnums, *options, "reverse", sparse, sparsity)
 
 
 def jacfwd(
@@ -68,12 +78,15 @@ def jacfwd(
     has_aux: bool = False,
     holomorphic: bool = False,
     chunk_size: int | None = None,
+    sparse: bool = False,
+    sparsity: Any = None,
 ) -> Function:
     """The Jacobian by forward mode: one column per element of the input, all in one run.
 
     Parameters and result are those of `jacrev`.
     """
-    return _jacobian(function, argnums, has_aux, holomorphic, chunk_size, "forward")
+    options = has_aux, holomorphic, chunk_size
+    return _jacobian(function, argnums, *options, "forward", sparse, sparsity)
 
 
 def jacobian(
@@ -83,12 +96,15 @@ def jacobian(
     has_aux: bool = False,
     holomorphic: bool = False,
     chunk_size: int | None = None,
+    sparse: bool = False,
+    sparsity: Any = None,
 ) -> Function:
     """The Jacobian, by reverse mode or forward mode: whichever needs fewer products.
 
     Parameters and result are those of `jacrev`.
     """
-    return _jacobian(function, argnums, has_aux, holomorphic, chunk_size, "auto")
+    options = has_aux, holomorphic, chunk_size
+    return _jacobian(function, argnums, *options, "auto", sparse, sparsity)
 
 
 def hessian(
@@ -97,8 +113,13 @@ def hessian(
     *,
     has_aux: bool = False,
     chunk_size: int | None = None,
+    sparse: bool = False,
+    sparsity: Any = None,
 ) -> Function:
     """The matrix of second derivatives of a real function: forward mode over reverse mode.
+
+    Parameters are those of `jacrev`. With `sparse`, the matrix is taken to be symmetric, as it is
+    wherever second derivatives are continuous; it then needs fewer products than a Jacobian.
 
     Examples
     --------
@@ -106,9 +127,13 @@ def hessian(
     >>> ag.func.hessian(lambda x: x[0] ** 2 * x[1])(np.array([1.0, 3.0]))
     array([[6., 2.],
            [2., 0.]])
+    >>> chain = ag.func.hessian(lambda x: (x[1:] * x[:-1]).sum(), sparse=True)
+    >>> chain(np.zeros(10_000)).nnz
+    19998
     """
     first = grad(function, argnums, has_aux=has_aux)
-    return jacfwd(first, argnums, has_aux=has_aux, chunk_size=chunk_size)
+    mode = "symmetric" if sparse else "forward"
+    return _jacobian(first, argnums, has_aux, False, chunk_size, mode, sparse, sparsity)
 
 
 def hvp(function: Function, primals: tuple[Any, ...], tangents: tuple[Any, ...]) -> Any:
@@ -142,15 +167,24 @@ def _jacobian(
     holomorphic: bool,
     chunk_size: int | None,
     mode: str,
+    sparse: bool,
+    sparsity: Any,
 ) -> Function:
     if chunk_size is not None and chunk_size < 1:
         raise ValueError(f"chunk_size must be at least 1, not {chunk_size}")
+    if sparse:
+        from .sparse import sparse_jacobian
+
+        options = has_aux, holomorphic, chunk_size
+        return sparse_jacobian(function, argnums, *options, mode, sparsity)
+    if sparsity is not None:
+        raise ValueError("sparsity was given for a dense result: pass sparse=True as well")
 
     @functools.wraps(function)
     def differentiated(*args: Any, **kwargs: Any) -> Any:
         chosen, run = of_chosen(function, argnums, args, kwargs)
         inputs, unflatten_in = flatten(chosen)
-        _check_complex(inputs, holomorphic)
+        check_complex(inputs, holomorphic)
         recording = None if mode == "forward" else Recording(run, chosen, "argnums")
         if recording is not None and mode == "auto":
             outputs, _ = flatten(split_aux(recording.result, has_aux)[0])
@@ -178,23 +212,12 @@ def _by_rows(
     result, aux = split_aux(recording.result, has_aux)
     outputs, rebuild = flatten(result)
     inputs = [leaf._array for leaf in recording.leaves]
-    wrap = batched_type(above())
-
-    def pulled(seeds: list[Any], size: int) -> list[Any]:
-        return [_rows(g, size) for g in recording.pull(outputs, [wrap(s) for s in seeds])]
+    total = sum(o.size for o in outputs)
 
     def rows(start: int, stop: int) -> list[Any]:
-        seeds = _basis(outputs, start, stop)
-        found = pulled(seeds, stop - start)
-        if holomorphic:
-            return [ops.conj(f) for f in found]
-        if any(_is_complex(o) for o in outputs):  # of real inputs: the imaginary part, as well
-            turned = pulled([s * 1j if _is_complex(s) else s for s in seeds], stop - start)
-            return [a + 1j * b for a, b in zip(found, turned, strict=True)]
-        return found
+        return pull_rows(recording, outputs, np.eye(stop - start, total, start), holomorphic)
 
-    total = sum(o.size for o in outputs)
-    blocks = _chunked(rows, total, chunk_size, axis=0)
+    blocks = chunked(rows, total, chunk_size)
     table = []
     offset = 0
     for out in outputs:
@@ -214,17 +237,16 @@ def _by_columns(
 ) -> tuple[list[list[Any]], Any, Any]:
     """Push the basis of the inputs forward, a chunk at a time."""
     inputs = [x if hasattr(x, "shape") else np.asarray(x) for x in flatten(chosen)[0]]
-    wrap = batched_type(above())
+    total = sum(x.size for x in inputs)
     seen: dict[str, Any] = {}
 
     def columns(start: int, stop: int) -> list[Any]:
-        tangents = [wrap(t) for t in _basis(inputs, start, stop)]
-        value, tangent, seen["aux"] = push(run, chosen, tangents, has_aux=has_aux)
+        directions = np.eye(stop - start, total, start)
+        tangents, value, seen["aux"] = push_rows(run, chosen, directions, has_aux)
         seen["outputs"], seen["rebuild"] = flatten(value)
-        return [_rows(t, stop - start) for t in flatten(tangent)[0]]
+        return tangents
 
-    total = sum(x.size for x in inputs)
-    blocks = _chunked(columns, total, chunk_size, axis=0)
+    blocks = chunked(columns, total, chunk_size)
     table = []
     for out, block in zip(seen["outputs"], blocks, strict=True):
         row = []
@@ -237,24 +259,59 @@ def _by_columns(
     return table, seen["rebuild"], seen["aux"]
 
 
-def _chunked(
-    compute: Callable[[int, int], list[Any]], total: int, chunk_size: int | None, axis: int
+def pull_rows(recording: Recording, outputs: list[Any], rows: Any, holomorphic: bool) -> list[Any]:
+    """The products of some rows with the Jacobian, for each input, with an axis for the rows.
+
+    `rows` is a NumPy array over all elements of the outputs.
+    """
+    wrap = batched_type(above())
+
+    def pulled(seeds: list[Any]) -> list[Any]:
+        gradients = recording.pull(outputs, [wrap(s) for s in seeds])
+        return [_rows(g, rows.shape[0]) for g in gradients]
+
+    seeds = _cut(rows, outputs)
+    found = pulled(seeds)
+    if holomorphic:
+        return [ops.conj(f) for f in found]
+    if any(ops.is_complex(o) for o in outputs):  # of real inputs: the imaginary part, as well
+        turned = pulled([s * 1j if ops.is_complex(s) else s for s in seeds])
+        return [a + 1j * b for a, b in zip(found, turned, strict=True)]
+    return found
+
+
+def push_rows(
+    run: Function, chosen: tuple[Any, ...], rows: Any, has_aux: bool
+) -> tuple[list[Any], Any, Any]:
+    """The products of the Jacobian with some directions, for each output; its value; and aux.
+
+    `rows` is a NumPy array over all elements of the inputs; the products have its first axis.
+    """
+    inputs = [x if hasattr(x, "shape") else np.asarray(x) for x in flatten(chosen)[0]]
+    wrap = batched_type(above())
+    tangents = [wrap(t) for t in _cut(rows, inputs)]
+    value, tangent, aux = push(run, chosen, tangents, has_aux=has_aux)
+    return [_rows(t, rows.shape[0]) for t in flatten(tangent)[0]], value, aux
+
+
+def chunked(
+    compute: Callable[[int, int], list[Any]], total: int, chunk_size: int | None
 ) -> list[Any]:
     """What `compute(start, stop)` gives for all of `total`, joined."""
     step = max(1, total if chunk_size is None else chunk_size)
     pieces = [compute(i, min(i + step, total)) for i in range(0, max(total, 1), step)]
     if len(pieces) == 1:
         return pieces[0]
-    return [ops.concat(column, axis=axis) for column in zip(*pieces, strict=True)]
+    return [ops.concat(column, axis=0) for column in zip(*pieces, strict=True)]
 
 
-def _basis(arrays: list[Any], start: int, stop: int) -> list[Any]:
-    """Rows `start` to `stop` of the identity over all elements, cut up like the arrays."""
+def _cut(rows: Any, arrays: list[Any]) -> list[Any]:
+    """Rows over the elements of all arrays, cut up and made like them."""
     parts = []
     offset = 0
     for array in arrays:
-        rows = np.eye(stop - start, array.size, start - offset)
-        shaped = rows.reshape(stop - start, *array.shape)
+        part = rows[:, offset : offset + array.size]
+        shaped = part.reshape(rows.shape[0], *array.shape)
         backend, plain = backend_of(array), ops.plain(array)
         made = backend.xp.asarray(shaped, device=backend.device(plain))
         parts.append(ops.astype(made, array.dtype, copy=False))
@@ -271,21 +328,18 @@ def _rows(derivative: Any, size: int) -> Any:
 
 def _real_rows(block: Any, out: Any) -> Any:
     """Rows of a real output are real, also where another output is complex."""
-    return ops.real(block) if _is_complex(block) and not _is_complex(out) else block
+    return ops.real(block) if ops.is_complex(block) and not ops.is_complex(out) else block
 
 
-def _is_complex(x: Any) -> bool:
-    return hasattr(x, "dtype") and backend_of(x).kind(x.dtype) == "c"
-
-
-def _check_complex(inputs: list[Any], holomorphic: bool) -> None:
+def check_complex(inputs: list[Any], holomorphic: bool) -> None:
+    """Raise if an input is complex and the function not holomorphic, or the other way round."""
     for i, x in enumerate(inputs):
-        is_complex = _is_complex(x) or isinstance(x, complex)
-        if is_complex and not holomorphic:
+        complex_input = ops.is_complex(x) or isinstance(x, complex)
+        if complex_input and not holomorphic:
             raise ValueError(
                 f"input {i} is complex: its Jacobian exists as one complex matrix only if the "
                 "function is holomorphic. Pass holomorphic=True if it is, or split the input "
                 "into real and imaginary parts"
             )
-        if holomorphic and not is_complex:
+        if holomorphic and not complex_input:
             raise ValueError(f"holomorphic=True needs complex inputs, but input {i} is real")

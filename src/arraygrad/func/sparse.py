@@ -1,0 +1,310 @@
+"""Sparse Jacobians and Hessians: find the pattern, colour it, and let few products do.
+
+The pattern is found by running the function on pattern arrays (`arrays.pattern`); what is
+structurally zero is never computed. The products run at once, as one batch.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from .. import ops
+from ..arrays.pattern import pattern_type, scipy_sparse, seeds
+from ..backends import backend_of
+from ..levels import new_level
+from ..ops.op import Array
+from ..tensor import Tensor
+from .coloring import color_columns, color_symmetric
+from .jacobians import check_complex, chunked, pull_rows, push_rows
+from .reverse import Argnums, Recording, grad, of_chosen, split_aux
+from .trees import as_array, flatten, tree_map
+
+Function = Callable[..., Any]
+
+
+def sparsity(function: Function, *args: Any, argnums: Argnums = 0, kind: str = "jacobian") -> Any:
+    """Where a function's Jacobian or Hessian can be other than zero.
+
+    The pattern holds for all points at which the function takes the same way through its Python
+    code (`if`, `int(x)`), not only for this one. It may have a few places too many, never one too
+    few.
+
+    Parameters
+    ----------
+    function : callable
+        Returns an array or any structure of them; for the Hessian, a real number.
+    *args
+        The arguments to call it with: arrays, tensors, or structures of them.
+    argnums : int or tuple of int
+        The arguments that vary. Everything else is constant, and part of the function: its zeros
+        may cut dependences.
+    kind : {"jacobian", "hessian"}
+
+    Returns
+    -------
+    scipy.sparse.csr_array of bool
+        A row for each element of the output, a column for each of the input, both in the order of
+        a flattened array; the arrays of a structure follow each other. That of a Hessian is
+        symmetric.
+
+    Examples
+    --------
+    >>> import numpy as np, arraygrad as ag
+    >>> ag.func.sparsity(lambda x: x[1:] * x[:-1], np.zeros(4)).toarray().astype(int)
+    array([[1, 1, 0, 0],
+           [0, 1, 1, 0],
+           [0, 0, 1, 1]])
+    >>> ag.func.sparsity(lambda x: (x**3).sum(), np.zeros(3), kind="hessian").nnz
+    3
+    """
+    if kind not in ("jacobian", "hessian"):
+        raise ValueError(f'kind must be "jacobian" or "hessian", not {kind!r}')
+    if kind == "hessian":
+        function = grad(function, argnums)
+    chosen, run = of_chosen(function, argnums, args, {})
+    pattern = _find(run, _plain(chosen), False)
+    return _symmetric(pattern) if kind == "hessian" else pattern
+
+
+def sparse_jacobian(
+    function: Function,
+    argnums: Argnums,
+    has_aux: bool,
+    holomorphic: bool,
+    chunk_size: int | None,
+    mode: str,
+    pattern: Any,
+) -> Function:
+    """`jacobian(..., sparse=True)` and the like.
+
+    `mode` is "forward", "reverse", the one of them with fewer colours ("auto"), or "symmetric".
+    """
+    plan = None if pattern is None else _Plan.make(_as_pattern(pattern, mode), mode)
+
+    @functools.wraps(function)
+    def differentiated(*args: Any, **kwargs: Any) -> Any:
+        some, run = of_chosen(function, argnums, args, kwargs)
+        chosen = _plain(some)
+        check_complex(flatten(chosen)[0], holomorphic)
+        way = plan or _Plan.make(_as_pattern(_find(run, chosen, has_aux), mode), mode)
+        products, outputs, aux = _products(run, chosen, way, has_aux, holomorphic, chunk_size)
+        matrix = way.matrix(products, _real_rows(outputs))
+        return (matrix, aux) if has_aux else matrix
+
+    return differentiated
+
+
+class _Plan(NamedTuple):
+    """How to get the entries of a sparse matrix from few products.
+
+    Attributes
+    ----------
+    pattern : csr_array
+    mode : {"forward", "reverse", "symmetric"}
+        Whether columns, rows, or both are coloured.
+    colors : ndarray
+        The colour of each column or row; -1 for one without entries.
+    product, place : ndarray
+        For each entry: the number of the product to read it from, and where in it.
+    """
+
+    pattern: Any
+    mode: str
+    colors: Any
+    product: Any
+    place: Any
+
+    @property
+    def products(self) -> int:
+        """The number of products."""
+        return int(self.colors.max(initial=-1)) + 1
+
+    @classmethod
+    def make(cls, pattern: Any, mode: str) -> _Plan:
+        """Colour a pattern."""
+        if mode == "auto":
+            return cls._cheaper(pattern)
+        entries = pattern.tocoo()
+        row, column = entries.row, entries.col
+        if mode == "forward":
+            colors = color_columns(pattern)
+            return cls(pattern, mode, colors, colors[column], row)
+        if mode == "reverse":
+            colors = color_columns(pattern.T)
+            return cls(pattern, mode, colors, colors[row], column)
+        colors = color_symmetric(pattern)
+        # An entry is read in its own row if no other there has the colour of its column; if one
+        # has, then the transposed entry is alone in its row.
+        key = row * (int(colors.max(initial=0)) + 1) + colors[column]
+        alone = np.bincount(key, minlength=1)[key] == 1
+        product = np.where(alone, colors[column], colors[row])
+        return cls(pattern, mode, colors, product, np.where(alone, row, column))
+
+    @classmethod
+    def _cheaper(cls, pattern: Any) -> _Plan:
+        """By columns or by rows, whichever needs fewer colours."""
+        # As many columns as a row has entries need as many colours, at the least.
+        least = {
+            "forward": int(np.diff(pattern.indptr).max(initial=0)),
+            "reverse": int(np.bincount(pattern.indices, minlength=1).max()),
+        }
+        first, second = ("forward", "reverse")
+        if least["reverse"] < least["forward"]:
+            first, second = second, first
+        plan = cls.make(pattern, first)
+        if least[second] >= plan.products:
+            return plan
+        return min(plan, cls.make(pattern, second), key=lambda p: p.products)
+
+    def directions(self, start: int, stop: int) -> Any:
+        """For each colour in a range, the sum of the unit vectors of its rows or columns."""
+        vectors = np.zeros((stop - start, self.colors.size))
+        (members,) = np.nonzero((self.colors >= start) & (self.colors < stop))
+        vectors[self.colors[members] - start, members] = 1
+        return vectors
+
+    def matrix(self, products: Any, real: Any) -> Any:
+        """The matrix, from the products and which of its rows are real."""
+        entries = products[self.product, self.place]
+        if real is not None:
+            within = np.repeat(real, np.diff(self.pattern.indptr))
+            entries[within] = entries[within].real
+        parts = (entries, self.pattern.indices, self.pattern.indptr)
+        return scipy_sparse().csr_array(parts, shape=self.pattern.shape, copy=True)
+
+
+def _find(run: Function, chosen: tuple[Any, ...], has_aux: bool) -> Any:
+    """The pattern of a function's Jacobian."""
+    flat, unflatten = flatten(chosen)
+    arrays = [as_array(leaf, "argnums") for leaf in flat]
+    given = seeds([tuple(array.shape) for array in arrays])
+    with new_level() as level:
+        make = pattern_type(level)
+        patterns = [make(array, each) for array, each in zip(arrays, given, strict=True)]
+        result, _ = split_aux(run(*unflatten(patterns)), has_aux)
+    rows = []
+    total = sum(array.size for array in arrays)
+    for value in flatten(result)[0]:
+        while isinstance(value, Tensor) and value.level > level:
+            value = value.array  # a tensor made inside: what matters is below
+        if isinstance(value, make):
+            rows.append(value.dependence.rows())
+        else:
+            rows.append(scipy_sparse().csr_array((np.size(value), total), dtype=bool))
+    if not rows:
+        raise ValueError("the function returned no arrays to differentiate")
+    found = scipy_sparse().csr_array(scipy_sparse().vstack(rows, format="csr"))
+    found.sort_indices()
+    return found
+
+
+def _as_pattern(given: Any, mode: str) -> Any:
+    """A pattern as sorted booleans, symmetric if need be."""
+    pattern = scipy_sparse().csr_array(given, dtype=bool, copy=True)
+    if pattern.ndim != 2:
+        raise ValueError(f"sparsity must be a matrix, it has shape {pattern.shape}")
+    pattern.sum_duplicates()
+    pattern.eliminate_zeros()
+    return _symmetric(pattern) if mode == "symmetric" else pattern
+
+
+def _symmetric(pattern: Any) -> Any:
+    if pattern.shape[0] != pattern.shape[1]:
+        raise ValueError(f"sparsity of a Hessian must be square, it has shape {pattern.shape}")
+    both = scipy_sparse().csr_array(pattern + pattern.T)
+    both.sort_indices()
+    return both
+
+
+def _products(
+    run: Function,
+    chosen: tuple[Any, ...],
+    plan: _Plan,
+    has_aux: bool,
+    holomorphic: bool,
+    chunk_size: int | None,
+) -> tuple[Any, list[Any], Any]:
+    """The products that a plan asks for, one to a row; the function's outputs; and aux."""
+    outputs: list[Any] = []
+    aux: Any = None
+    count = max(plan.products, 1)  # one of zeros if there are no entries
+    _check_shape(plan, 1, flatten(chosen)[0])
+
+    def columns(start: int, stop: int) -> list[Any]:
+        nonlocal outputs, aux
+        directions = plan.directions(start, stop)
+        tangents, value, aux = push_rows(run, chosen, directions, has_aux)
+        outputs = flatten(value)[0]
+        _check_shape(plan, 0, outputs)
+        return tangents
+
+    if plan.mode != "reverse":
+        blocks = chunked(columns, count, chunk_size)
+        return _side_by_side(blocks), outputs, aux
+
+    recording = Recording(run, chosen, "argnums")
+    result, aux = split_aux(recording.result, has_aux)
+    outputs = [o if hasattr(o, "dtype") else np.asarray(o) for o in flatten(result)[0]]
+    _check_shape(plan, 0, outputs)
+
+    def rows(start: int, stop: int) -> list[Any]:
+        return pull_rows(recording, outputs, plan.directions(start, stop), holomorphic)
+
+    blocks = chunked(rows, count, chunk_size)
+    return _side_by_side(blocks), outputs, tree_map(recording.strip, aux)
+
+
+def _check_shape(plan: _Plan, axis: int, arrays: list[Any]) -> None:
+    size = sum(int(np.prod(getattr(array, "shape", ()))) for array in arrays)
+    if plan.pattern.shape[axis] != size:
+        what = ("rows, but the function returned", "columns, but its arguments have")[axis]
+        raise ValueError(
+            f"sparsity has {plan.pattern.shape[axis]} {what} {size} elements: use the pattern of "
+            "this function, for arguments of these shapes"
+        )
+
+
+def _side_by_side(blocks: list[Any]) -> Any:
+    """Products with one axis for all elements of all arrays, as one NumPy array."""
+    flat = []
+    for block in blocks:
+        array = block
+        while isinstance(array, Tensor):
+            array = array.array  # of the caller's: a sparse result has no place in its graph
+        if isinstance(array, Array):
+            raise TypeError(_INSIDE)
+        values = backend_of(array).to_numpy(array)
+        flat.append(values.reshape(values.shape[0], -1))
+    return np.concatenate(flat, axis=1)
+
+
+def _plain(chosen: tuple[Any, ...]) -> tuple[Any, ...]:
+    """The arguments without the tensors around them."""
+
+    def bare(leaf: Any) -> Any:
+        while isinstance(leaf, Tensor):
+            leaf = leaf.array
+        if isinstance(leaf, Array):
+            raise TypeError(_INSIDE)
+        return leaf
+
+    return tuple(tree_map(bare, argument) for argument in chosen)
+
+
+_INSIDE = (
+    "a sparse derivative is a SciPy array, which cannot be batched or differentiated by a "
+    "transform around it: call it outside, or leave out sparse=True"
+)
+
+
+def _real_rows(outputs: list[Any]) -> Any:
+    """Which rows belong to real outputs, if others are complex; else None."""
+    of_complex = [ops.is_complex(o) for o in outputs]
+    if all(of_complex) or not any(of_complex):
+        return None
+    sizes = [int(np.prod(getattr(o, "shape", ()))) for o in outputs]
+    return np.repeat(~np.array(of_complex), sizes)
