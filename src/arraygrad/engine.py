@@ -7,7 +7,9 @@ written: what to do with the result is the caller's business.
 
 from __future__ import annotations
 
+import contextvars
 import functools
+import threading
 from collections import defaultdict
 from collections.abc import Iterable
 from contextvars import ContextVar
@@ -17,11 +19,13 @@ from typing import Any
 import numpy as np
 
 from . import ops
-from .autograd.modes import enable_grad, no_grad
+from .autograd.modes import enable_grad, modes_in_force, no_grad, restore_modes
 from .errors import AnomalyError, RuleError
-from .graph import FREED, Leaf, Node, Output, freed_error, output_node
+from .graph import FREED, LAST_WRITE, Leaf, Node, Output, freed_error, output_node
+from .levels import in_flight
 from .ops.op import Array
 from .tensor import Tensor, tensor_type_at
+from .versions import check_unwritten
 
 
 class Sweep:
@@ -44,7 +48,16 @@ class Sweep:
         Whether errors name the user's line that made the node, and NaN is one.
     """
 
-    __slots__ = ("anomaly", "create_graph", "needed", "notes", "order", "results", "tensor_type")
+    __slots__ = (
+        "anomaly",
+        "create_graph",
+        "depth",
+        "needed",
+        "notes",
+        "order",
+        "results",
+        "tensor_type",
+    )
 
     def __init__(
         self,
@@ -114,23 +127,47 @@ class Sweep:
         for node, cotangent in seeds:
             if node in self.needed:
                 self._add(table, owned, node, cotangent)
+        around = _current.get()
+        self.depth = 0 if around is None else around.depth + 1
+        run = self._run if (self.depth + 1) % _THREAD_EVERY else self._run_in_thread
+        before = modes_in_force()
         token = _current.set(self)
         try:
             # Infinities and NaN in a gradient are results like any other; see detect_anomaly.
             with np.errstate(all="ignore"):
                 if self.create_graph:
                     with enable_grad():
-                        self._run(table, owned)
+                        run(table, owned)
                 else:
-                    self._run(table, owned)
+                    run(table, owned)
+        except BaseException:
+            restore_modes(*before)  # a rule that ran out of stack may have left others
+            raise
         finally:
             _current.reset(token)
         return self.results
 
+    def _run_in_thread(self, table: dict[Node, Any], owned: set[Node]) -> None:
+        """Run where there is more stack: for sweeps inside rules of sweeps, many deep."""
+        context = contextvars.copy_context()
+        errors = []
+
+        def work() -> None:
+            try:
+                context.run(self._run, table, owned)
+            except BaseException as error:
+                errors.append(error)
+
+        thread = threading.Thread(target=work)
+        thread.start()
+        thread.join()
+        if errors:
+            raise errors[0]
+
     def _run(self, table: dict[Node, Any], owned: set[Node]) -> None:
         needed, results = self.needed, self.results
         careful = self.create_graph or self.anomaly is not None
-        dtype, is_complex = None, False
+        dtype, is_complex, last_write = None, False, LAST_WRITE
         for node in reversed(self.order):
             g = table.pop(node, None)
             if g is None:
@@ -146,6 +183,8 @@ class Sweep:
             saved = node.saved
             if saved is FREED:
                 raise freed_error(node)
+            if node.number < last_write[0]:
+                check_unwritten(node, saved)
             if node.dtype is not dtype:
                 dtype = node.dtype
                 is_complex = _is_complex(dtype)
@@ -191,6 +230,8 @@ class Sweep:
         saved = node.saved
         if saved is FREED:
             raise freed_error(node)
+        if node.number < LAST_WRITE[0]:
+            check_unwritten(node, saved)
         if self.create_graph and pullback.sources:
             saved = self._unpack(node, saved)
         conjugate = pullback.holomorphic and _is_complex(
@@ -347,7 +388,9 @@ class Sweep:
 
     def as_tensor(self, g: Any) -> Any:
         """A cotangent as user code expects it."""
-        return g if g is None or self.create_graph else self.tensor_type(g)
+        if g is None or self.create_graph:
+            return g
+        return wrapped(self.tensor_type, g, in_flight())
 
     def _as_cotangent(self, value: Any, shape: Any, dtype: Any, what: str) -> Any:
         """What a hook returned, as the sweep needs it."""
@@ -387,6 +430,20 @@ current_sweep = _current.get
 
 # By the type of dtype first: those of some libraries cannot be compared with those of others.
 _complex_dtypes: defaultdict[type, dict[Any, bool]] = defaultdict(dict)
+
+
+# How deep sweeps may nest, each in a rule of the last, before the next gets a stack of its own.
+_THREAD_EVERY = 10
+
+
+def wrapped(make: type[Tensor], value: Any, innermost: float) -> Any:
+    """A cotangent as a tensor: one under those transforms that it was given from further inside.
+
+    Levels above `innermost` are the sweep's own.
+    """
+    if isinstance(value, Array) and make.level < value.level <= innermost:
+        return value.over(lambda inner: wrapped(make, inner, innermost))
+    return make(value)
 
 
 def _is_complex(dtype: Any) -> bool:

@@ -16,6 +16,10 @@ class NoGradientError(RuntimeError):
     """A tensor takes part in differentiation that does not require gradients."""
 
 
+class WrittenError(RuntimeError):
+    """A value that is needed for a gradient was changed in place."""
+
+
 class MixedArraysError(TypeError):
     """Arrays of different libraries, or on different devices, met in one operation."""
 

@@ -20,7 +20,10 @@ if TYPE_CHECKING:
     from .ops.op import Pullback
     from .tensor import Tensor
 
-_next_number = itertools.count().__next__
+next_number = itertools.count(1).__next__
+
+# The number of the last write to any array; see `versions`.
+LAST_WRITE = [0]
 
 
 class Freed:
@@ -57,7 +60,7 @@ class RemovableHandle:
         if not callable(hook):
             raise TypeError(f"hook must be callable, not {type(hook).__name__}")
         self._hooks = hooks
-        self._key = _next_number()
+        self._key = next_number()
         hooks[self._key] = hook
 
     def remove(self) -> None:
@@ -103,7 +106,7 @@ class Node:
         self.saved = saved
         self.shape = shape
         self.dtype = dtype
-        self.number = _next_number()
+        self.number = next_number()
         self.extras: Extras | None = None
         self.outputs: list[weakref.ref[Output]]
 

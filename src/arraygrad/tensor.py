@@ -17,6 +17,7 @@ from .backends import backend_of
 from .errors import NoGradientError
 from .graph import (
     INFERENCE,
+    RECORDER,
     Leaf,
     Node,
     RemovableHandle,
@@ -24,12 +25,15 @@ from .graph import (
     public_edge,
     recorder,
 )
+from .inplace import InPlace, ViewOf
+from .ops.indexing import _getitem
 from .ops.op import Array, Function, Op, Pullback
+from .versions import owner_of
 
 new = object.__new__
 
 
-class Tensor(ArrayMethods, Array):
+class Tensor(InPlace, ArrayMethods, Array):
     """An array of any library, and the place of its value in the graph.
 
     Made by `arraygrad.tensor` and `arraygrad.asarray`, and by every op on tensors.
@@ -38,8 +42,8 @@ class Tensor(ArrayMethods, Array):
     in which case `grad_fn` is the node that stands for that op.
     """
 
-    # `_grad` and `_leaf` are set on few tensors: reading them goes by `getattr`.
-    __slots__ = ("__weakref__", "_array", "_grad", "_leaf", "_node")
+    # `_grad`, `_leaf` and `_family` are set on few tensors: reading them goes by `getattr`.
+    __slots__ = ("__weakref__", "_array", "_family", "_grad", "_leaf", "_node")
     _node: Node | None
     _grad: Tensor | None
     _leaf: Leaf | None
@@ -62,6 +66,23 @@ class Tensor(ArrayMethods, Array):
         ours = [isinstance(a, Tensor) and a.level == level for a in arrays]
         raw = tuple([a._array if own else a for a, own in zip(arrays, ours, strict=True)])
         out = op.function(*raw, **params)
+        result = cls._recorded(op, arrays, ours, raw, out, params)
+        if op.view and len(arrays) == 1 and not cls.is_inference:
+            return as_views(op, arrays[0], params, result)
+        return result
+
+    @classmethod
+    def _recorded(
+        cls,
+        op: Op,
+        arrays: tuple[Any, ...],
+        ours: list[bool],
+        raw: tuple[Any, ...],
+        out: Any,
+        params: dict[str, Any],
+    ) -> Any:
+        """An op's output as a tensor, with a node if any input has one."""
+        level = cls.level
         make = recorder()
         if make is None:
             return cls._bare(out, op.multiple)
@@ -86,9 +107,9 @@ class Tensor(ArrayMethods, Array):
     @classmethod
     def unary(cls, op: Op) -> Function:
         pullback = op.pullback((0,))
-        if pullback is None or cls.is_inference:
+        if pullback is None or cls.is_inference or op.view:
             return super().unary(op)
-        table, keep, bare = op.table, pullback.keep, cls._bare
+        table, keep, bare, made = op.table, pullback.keep, cls._bare, tensor_type_at(cls.level)
 
         def record(x: Tensor) -> Any:
             array = x._array
@@ -97,7 +118,7 @@ class Tensor(ArrayMethods, Array):
             if make is None:
                 return bare(out)
             node = x._node
-            tensor = new(cls)
+            tensor = new(made)
             tensor._array = out
             if node is None:
                 tensor._node = None
@@ -111,18 +132,17 @@ class Tensor(ArrayMethods, Array):
     @classmethod
     def binary(cls, op: Op, left: type, right: type) -> Function:
         both, first, second = op.pullback((0, 1)), op.pullback((0,)), op.pullback((1,))
-        if both is None or first is None or second is None or cls.is_inference:
+        ours = [k for k in (left, right) if issubclass(k, Tensor) and k.level == cls.level]
+        if both is None or first is None or second is None or any(k.is_inference for k in ours):
             return super().binary(op, left, right)
-        if left is cls and right is cls:
+        if len(ours) == 2:
             return cls._binary_both(op, both, first, second)
-        for other in (left, right):
-            if other is not cls and issubclass(other, Tensor) and other.level == cls.level:
-                return super().binary(op, left, right)
-        return cls._binary_one(op, first if left is cls else second, left is cls)
+        is_left = ours[0] is left
+        return cls._binary_one(op, first if is_left else second, is_left)
 
     @classmethod
     def _binary_both(cls, op: Op, both: Pullback, first: Pullback, second: Pullback) -> Function:
-        table, bare = op.table, cls._bare
+        table, bare, made = op.table, cls._bare, tensor_type_at(cls.level)
 
         def record(x: Tensor, y: Tensor) -> Any:
             a, b = arrays = x._array, y._array
@@ -130,7 +150,7 @@ class Tensor(ArrayMethods, Array):
             make = recorder()
             if make is None:
                 return bare(out)
-            tensor = new(cls)
+            tensor = new(made)
             tensor._array = out
             node_x, node_y = x._node, y._node
             edges: tuple[Node, ...]
@@ -153,7 +173,7 @@ class Tensor(ArrayMethods, Array):
     @classmethod
     def _binary_one(cls, op: Op, pullback: Pullback, left: bool) -> Function:
         """The other operand is a number, a plain array or an array of a lower level."""
-        table, keep, bare = op.table, pullback.keep, cls._bare
+        table, keep, bare, made = op.table, pullback.keep, cls._bare, tensor_type_at(cls.level)
 
         def record(x: Any, y: Any) -> Any:
             a, b = arrays = (x._array, y) if left else (x, y._array)
@@ -161,7 +181,7 @@ class Tensor(ArrayMethods, Array):
             make = recorder()
             if make is None:
                 return bare(out)
-            tensor = new(cls)
+            tensor = new(made)
             tensor._array = out
             node = x._node if left else y._node
             if node is None:
@@ -255,6 +275,11 @@ class Tensor(ArrayMethods, Array):
         if self.ndim or backend_of(self).kind(self.dtype) not in "bi":
             raise TypeError("only a 0-d tensor of integers can be used as an index")
         return int(self._number(int))
+
+    @property
+    def _made(self) -> type[Tensor]:
+        """The type of tensors like this one that are no views."""
+        return InferenceTensor if self.is_inference else tensor_type_at(self.level)
 
     # --- its place in the graph ---
 
@@ -372,8 +397,15 @@ class Tensor(ArrayMethods, Array):
         backward_from([self], seeds, retain_graph, create_graph, inputs, names)
 
     def detach(self) -> Tensor:
-        """A tensor on the same array, cut off from the graph."""
-        return type(self)(self.array)
+        """A tensor on the same array, cut off from the graph.
+
+        Inside transforms it is cut off from all of them.
+        """
+        array = self.array
+        return self._made(array.detach() if isinstance(array, Array) else array)
+
+    def over(self, function: Function) -> Tensor:
+        return self._made(function(self._array), self._node)
 
     def clone(self) -> Tensor:
         """A copy of the array, still in the graph."""
@@ -424,7 +456,7 @@ class Tensor(ArrayMethods, Array):
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Tensor:
         self._check_copy("deepcopy")
-        copied = type(self)(backend_of(self).copy(self.array))
+        copied = self._made(backend_of(self).copy(self.array))
         memo[id(self)] = copied
         if self.requires_grad:
             copied.requires_grad_()
@@ -434,7 +466,7 @@ class Tensor(ArrayMethods, Array):
 
     def __copy__(self) -> Tensor:
         self._check_copy("copy")
-        copied = type(self)(self.array)
+        copied = self._made(self.array)
         if self.requires_grad:
             copied.requires_grad_()
         copied.grad = self.grad
@@ -469,6 +501,88 @@ class InferenceTensor(Tensor):
 
     __slots__ = ()
     is_inference: ClassVar[bool] = True
+
+
+class View(Tensor):
+    """A tensor that shares its memory with a base: writes to either show in both.
+
+    Its place in the graph follows from the base's, and is found anew after the base, or another
+    view of it, was written.
+    """
+
+    __slots__ = ("_array_now", "_node_now", "_view")
+    _view: ViewOf
+
+    def __init__(self, array: Any, node: Node | None, view: ViewOf) -> None:
+        self._view = view
+        self._array_now = array
+        self._node_now = node
+
+    @property
+    def _node(self) -> Node | None:
+        view = self._view
+        if view.seen != view.family.stamp and not isinstance(self._node_now, Leaf):
+            self._refresh()
+        return self._node_now
+
+    @_node.setter
+    def _node(self, node: Node | None) -> None:
+        self._node_now = node
+
+    @property
+    def _array(self) -> Any:
+        view = self._view
+        if view.seen != view.family.stamp and isinstance(self._array_now, Array):
+            self._refresh()
+        return self._array_now
+
+    @_array.setter
+    def _array(self, array: Any) -> None:
+        self._array_now = array
+
+    def _refresh(self) -> None:
+        """Follow the steps from the base again."""
+        view = self._view
+        view.seen = view.family.stamp
+        value: Any = view.base
+        base = tensor_type_at(self.level)(value._array, value._node)
+        token = RECORDER.set(Node)
+        try:
+            for function, keywords in view.steps:
+                base = function(base, **keywords)
+        finally:
+            RECORDER.reset(token)
+        self._node_now = base._node
+        if isinstance(self._array_now, Array):
+            self._array_now = base._array
+
+
+@functools.cache
+def _view_type_at(level: float) -> type[View]:
+    return type("Tensor", (View,), {"__slots__": (), "level": level})
+
+
+def as_views(op: Op, source: Any, params: dict[str, Any], result: Any) -> Any:
+    """The result of an op that may share memory with its input: a view, if it does."""
+    if op.multiple:
+        lead = (slice(None),) * params["axis"]
+        return tuple(
+            _as_view(source, (_getitem, {"template": (*lead, i, Ellipsis)}), part)
+            for i, part in enumerate(result)
+        )
+    return _as_view(source, (op.function, params), result)
+
+
+def _as_view(source: Any, step: Any, result: Any) -> Any:
+    array = result._array
+    if isinstance(array, np.ndarray):
+        if array is not source._array and owner_of(array) is not owner_of(source._array):
+            return result
+    elif not isinstance(array, Array):
+        return result
+    if result.is_inference:
+        return result
+    return _view_type_at(result.level)(array, result._node, ViewOf(source, step))
 
 
 @functools.cache

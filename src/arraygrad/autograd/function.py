@@ -13,9 +13,10 @@ from ..arrays.pattern import Pattern
 from ..backends import backend_of
 from ..engine import Sweep, current_sweep
 from ..errors import RuleError
-from ..graph import FREED, Leaf, Node, freed_error, make_outputs, output_node, recorder
+from ..graph import FREED, LAST_WRITE, Leaf, Node, freed_error, make_outputs, output_node, recorder
 from ..ops.op import Array
 from ..tensor import Tensor, tensor_type_at
+from ..versions import check_array
 from .modes import current_modes, no_grad
 from .saved import Hooks, pack, remember_origin, unpack
 
@@ -135,6 +136,8 @@ class FunctionCtx(Node):
         found = []
         for kept, place in zip(self.saved, self._places, strict=True):
             array = unpack(kept, self._hooks) if self._hooks else kept
+            if array is not None and self.number < LAST_WRITE[0]:
+                check_array(self, array)
             node = None
             if place is not None:
                 kind, i = place

@@ -3,21 +3,25 @@
 from __future__ import annotations
 
 import weakref
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 from ..backends import backend_of
 from ..engine import current_sweep
 from ..errors import NoGradientError
 from ..graph import GradientEdge, Node, RemovableHandle, public_edge
+from ..inplace import keep_before_writes
 from ..tensor import Tensor
+from ..versions import mark_written
 from .modes import ModeContext, current_modes
 
 __all__ = [
     "GradientEdge",
     "Node",
+    "allow_mutation_on_saved_tensors",
     "disable_saved_tensors_hooks",
     "get_gradient_edge",
+    "increment_version",
     "register_multi_grad_hook",
     "save_on_cpu",
     "saved_tensors_hooks",
@@ -94,6 +98,52 @@ class save_on_cpu(saved_tensors_hooks):  # noqa: N801  (torch's name)
             return Tensor(backend.xp.asarray(array, device=device))
 
         super().__init__(pack, unpack)
+
+
+class allow_mutation_on_saved_tensors(saved_tensors_hooks):  # noqa: N801  (torch's name)
+    """Let saved tensors be written inside: what was saved is copied before it changes.
+
+    Examples
+    --------
+    >>> import arraygrad as ag
+    >>> x = ag.tensor([1.0, 2.0], requires_grad=True)
+    >>> with ag.autograd.graph.allow_mutation_on_saved_tensors():
+    ...     y = x * 1
+    ...     z = (y * y).sum()
+    ...     y += 1
+    >>> ag.grad(z, x)
+    tensor([2., 4.])
+    """
+
+    def __init__(self) -> None:
+        super().__init__(_Kept, lambda kept: kept.tensor)
+
+
+class _Kept:
+    """A saved tensor that is copied before its memory is written."""
+
+    __slots__ = ("__weakref__", "tensor")
+
+    def __init__(self, tensor: Tensor) -> None:
+        self.tensor = tensor
+        kept = weakref.ref(self)
+
+        def prepare() -> None:
+            alive = kept()
+            if alive is not None:
+                old = alive.tensor
+                alive.tensor = type(old)(backend_of(old).copy(old.array))
+
+        keep_before_writes(tensor.array, prepare)
+
+
+def increment_version(tensors: Tensor | Iterable[Tensor]) -> None:
+    """Say that tensors were written in a way that arraygrad could not see.
+
+    Gradients that need their old values then raise, instead of using the new ones.
+    """
+    for tensor in (tensors,) if isinstance(tensors, Tensor) else tensors:
+        mark_written(tensor.array)
 
 
 class disable_saved_tensors_hooks(ModeContext):  # noqa: N801  (torch's name)

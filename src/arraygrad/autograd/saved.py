@@ -119,7 +119,12 @@ def record_with_care(
 
 def remember_origin(node: Node) -> None:
     """Keep the user's lines that led to a node, for anomaly detection to show."""
+    node.metadata["traceback"] = user_lines()
+
+
+def user_lines() -> str:
+    """The innermost lines of the user's code on the stack."""
     import traceback
 
     frames = [f for f in traceback.extract_stack() if not f.filename.startswith(_PACKAGE)]
-    node.metadata["traceback"] = "".join(traceback.format_list(frames[-6:]))
+    return "".join(traceback.format_list(frames[-6:]))

@@ -31,7 +31,7 @@ def _ndim(x: Any, batched: bool) -> int:
     return getattr(x, "ndim", 0) - batched
 
 
-def _padded(x: Any, batched: bool, ndim: int) -> Any:
+def padded(x: Any, batched: bool, ndim: int) -> Any:
     """A batched array with axes of length one after the batch axis, so that `ndim` are seen."""
     missing = ndim - _ndim(x, batched)
     if not batched or not missing:
@@ -52,7 +52,7 @@ def plain_rule(op: Op, arrays: tuple[Any, ...], batched: Flags, params: Params) 
 def elementwise(op: Op, arrays: tuple[Any, ...], batched: Flags, params: Params) -> Any:
     ndim = max(_ndim(a, b) for a, b in zip(arrays, batched, strict=True))
     return op.function(
-        *(_padded(a, b, ndim) for a, b in zip(arrays, batched, strict=True)), **params
+        *(padded(a, b, ndim) for a, b in zip(arrays, batched, strict=True)), **params
     )
 
 
@@ -74,8 +74,8 @@ def shape(op: Op, arrays: tuple[Any, ...], batched: Flags, params: Params) -> An
 
 def broadcast(op: Op, arrays: tuple[Any, ...], batched: Flags, params: Params) -> Any:
     (x,) = arrays
-    padded = _padded(x, True, len(params["shape"]))
-    return op.function(padded, shape=(x.shape[0], *params["shape"]))
+    wide = padded(x, True, len(params["shape"]))
+    return op.function(wide, shape=(x.shape[0], *params["shape"]))
 
 
 def permute(op: Op, arrays: tuple[Any, ...], batched: Flags, params: Params) -> Any:
@@ -101,7 +101,7 @@ def matmul(op: Op, arrays: tuple[Any, ...], batched: Flags, params: Params) -> A
     if y_ndim == 1:
         y = _reshape(y, shape=(*y.shape, 1))
     ndim = max(x_ndim, y_ndim, 2)
-    out = op.function(_padded(x, in_x, ndim), _padded(y, in_y, ndim))
+    out = op.function(padded(x, in_x, ndim), padded(y, in_y, ndim))
     if y_ndim == 1:
         out = _reshape(out, shape=out.shape[:-1])
     if x_ndim == 1:
@@ -177,7 +177,7 @@ def _with_batch_index(
     n = max(_ndim(i, b) for i, b in zip(indices, batched, strict=True))
     first = backend_of(x).integers(plain(x), list(range(size)))
     first = _reshape(first, shape=(size,) + (1,) * n)
-    joined = [first, *(_padded(i, b, n) for i, b in zip(indices, batched, strict=True))]
+    joined = [first, *(padded(i, b, n) for i, b in zip(indices, batched, strict=True))]
     return joined, (HOLE, *template), 0 if apart else before, n
 
 

@@ -138,8 +138,8 @@ abs = unary(
 )
 sign = unary("sign", vjp=_sign, holomorphic=False)
 conj = unary("conj", vjp=lambda g: conj(g), holomorphic=False)
-real = unary("real", vjp=lambda g: g, jvp=lambda t: real(t), holomorphic=False)
-imag = unary("imag", vjp=lambda g: g * 1j, jvp=lambda t: imag(t), holomorphic=False)
+real = unary("real", vjp=lambda g: g, jvp=lambda t: real(t), holomorphic=False, view=True)
+imag = unary("imag", vjp=lambda g: g * 1j, jvp=lambda t: imag(t), holomorphic=False, view=True)
 angle = unary(
     "angle",
     vjp=_angle,

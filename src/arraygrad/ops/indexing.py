@@ -68,6 +68,7 @@ _getitem = declare(
     jvp=lambda t, indices, template: _getitem(t, *indices, template=template),
     holomorphic=False,
     batch="getitem",
+    view=True,
 )
 _index_add = declare(
     "index_add",
@@ -130,6 +131,12 @@ def getitem(x: Any, key: Any, /) -> Any:
     Integers, slices with any step, `...`, `None`, integer arrays, boolean masks, lists of these,
     and all of them mixed. Elements read several times collect the gradients of all readings.
     """
+    template, indices = split_index(x, key)
+    return _getitem(x, *indices, template=template)
+
+
+def split_index(x: Any, key: Any) -> tuple[Template, tuple[Any, ...]]:
+    """The template of an index to `x` and the arrays for its holes."""
     parts = key if isinstance(key, tuple) else (key,)
     template: list[Any] = []
     indices: list[Any] = []
@@ -145,7 +152,9 @@ def getitem(x: Any, key: Any, /) -> Any:
             template.append(HOLE)
             indices.append(_index_array(x, part))
     _check_bounds(x, template)
-    return _getitem(x, *indices, template=tuple(template))
+    if all(isinstance(part, int) for part in template) and template:
+        template.append(Ellipsis)  # a view of one element, where NumPy would give a number
+    return tuple(template), tuple(indices)
 
 
 def _plain_slice(part: slice) -> slice:

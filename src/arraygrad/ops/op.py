@@ -72,6 +72,10 @@ class Array:
         """A faster `apply` for an op on two arrays without keywords."""
         return lambda x, y: cls.apply(op, (x, y), {})
 
+    def over(self, function: Function) -> Any:
+        """The same, over what `function` makes of each array inside."""
+        return type(self)(function(self._array))  # type: ignore[call-arg]
+
 
 class Op:
     """One declared operation.
@@ -92,6 +96,8 @@ class Op:
         conjugate Wirtinger derivative say False.
     batch : str or callable
         How to run the op over a hidden leading axis: a name in `ops.batching`, or a function.
+    view : bool
+        Whether the result may share memory with the (first) input, so that writes show in both.
     """
 
     def __init__(
@@ -105,6 +111,7 @@ class Op:
         holomorphic: bool = True,
         batch: str | Function = "loop",
         multiple: bool = False,
+        view: bool = False,
     ) -> None:
         self.name = name
         self.inputs = tuple(n.lstrip("*") for n in inputs)
@@ -115,6 +122,7 @@ class Op:
         self.holomorphic = holomorphic
         self.batch = batch
         self.multiple = multiple
+        self.view = view
         self.make_forward: Callable[[Op], Function] | None = None
         self.function: Function
         self.table: Any = None
@@ -345,6 +353,7 @@ def declare(
     holomorphic: bool = True,
     batch: str | Function = "loop",
     multiple: bool = False,
+    view: bool = False,
     **vjps: Rule,
 ) -> Function:
     """Declare an op in general form, and return the function that runs it.
@@ -384,6 +393,7 @@ def declare(
         holomorphic=holomorphic and not (linear and linear != "each"),
         batch=batch,
         multiple=multiple,
+        view=view,
     )
     if jvp is not None:
         op.make_forward = functools.partial(_named, jvp)
@@ -410,6 +420,7 @@ def unary(
     jvp: Rule | None = None,
     holomorphic: bool = True,
     compute: Function | None = None,
+    view: bool = False,
 ) -> Function:
     """Declare an elementwise function of one array by its derivative.
 
@@ -425,6 +436,7 @@ def unary(
         rules={"x": vjp} if vjp else {},
         holomorphic=holomorphic,
         batch="elementwise",
+        view=view,
     )
     if jvp is not None:
         op.make_forward = functools.partial(_named, jvp)

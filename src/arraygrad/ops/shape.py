@@ -15,6 +15,7 @@ _reshape = declare(
     vjp=lambda g, x_shape: _reshape(g, shape=x_shape),
     linear=True,
     batch="shape",
+    view=True,
 )
 _permute_dims = declare(
     "permute_dims",
@@ -22,10 +23,15 @@ _permute_dims = declare(
     vjp=lambda g, axes: _permute_dims(g, axes=_inverse(axes)),
     linear=True,
     batch="permute",
+    view=True,
 )
 # The engine sums over broadcast axes, so the rule has nothing left to do.
-_broadcast_to = declare("broadcast_to", "x", vjp=lambda g: g, linear=True, batch="broadcast")
-_flip = declare("flip", "x", vjp=lambda g, axis: _flip(g, axis=axis), linear=True, batch="axis")
+_broadcast_to = declare(
+    "broadcast_to", "x", vjp=lambda g: g, linear=True, batch="broadcast", view=True
+)
+_flip = declare(
+    "flip", "x", vjp=lambda g, axis: _flip(g, axis=axis), linear=True, batch="axis", view=True
+)
 _roll = declare(
     "roll",
     "x",
@@ -59,6 +65,7 @@ _unstack = declare(
     linear=True,
     batch="axis",
     multiple=True,
+    view=True,
 )
 _astype = declare(
     "astype",
