@@ -10,10 +10,10 @@ from typing import Any, ClassVar
 
 from ..ops import batching
 from ..ops.op import Array, Op
-from .methods import ArrayMethods
+from .methods import TransformMethods
 
 
-class Batched(ArrayMethods, Array):
+class Batched(TransformMethods, Array):
     """An array whose first axis is hidden.
 
     `shape`, `ndim` and indices speak of one member of the batch.
@@ -38,11 +38,24 @@ class Batched(ArrayMethods, Array):
         out = rule(op, raw, batched, params)
         return tuple(map(cls, out)) if op.multiple else cls(out)
 
+    def detach(self) -> Batched:
+        array = self._array
+        return type(self)(array.detach()) if isinstance(array, Array) else self
+
     def __bool__(self) -> bool:
         raise TypeError(
             "the truth of a batched array is not one value: use where() instead of if, or take "
             "the decision outside the batch"
         )
+
+    def item(self) -> Any:
+        """Refused: there is one number for each member of the batch."""
+        raise TypeError(
+            "a batched array is not one number but one for each member of the batch: keep it an "
+            "array, or take it outside vmap"
+        )
+
+    __float__ = __int__ = __complex__ = item
 
     def __repr__(self) -> str:
         return f"Batched({self._array!r})"

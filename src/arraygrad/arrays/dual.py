@@ -7,12 +7,12 @@ from typing import Any, ClassVar
 
 from .. import ops
 from ..ops.op import Array, Function, Op
-from .methods import ArrayMethods
+from .methods import TransformMethods
 
 new = object.__new__
 
 
-class Dual(ArrayMethods, Array):
+class Dual(TransformMethods, Array):
     """An array and its tangent."""
 
     __slots__ = ("_array", "tangent")
@@ -95,6 +95,25 @@ class Dual(ArrayMethods, Array):
         dual._array = out
         dual.tangent = tangent
         return dual
+
+    def over(self, function: Function) -> Dual:
+        return type(self)(function(self._array), function(self.tangent))
+
+    def detach(self) -> Any:
+        array = self._array
+        return array.detach() if isinstance(array, Array) else array
+
+    def __bool__(self) -> bool:
+        return bool(self._array)
+
+    def item(self) -> Any:
+        """Refused for a number whose tangent would be lost without a word."""
+        raise TypeError(
+            "a dual array cannot become a Python number without losing its tangent: keep it an "
+            "array, or call detach() first if that is meant"
+        )
+
+    __float__ = __int__ = __complex__ = item
 
     def __repr__(self) -> str:
         return f"Dual({self._array!r}, tangent={self.tangent!r})"

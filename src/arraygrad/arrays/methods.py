@@ -211,3 +211,35 @@ class ArrayMethods:
     def transpose(self, *axes: Any) -> Any:
         """NumPy's transpose: reorder the axes as given, or reverse them all."""
         return self.permute_dims(*(axes or tuple(range(self.ndim))[::-1]))
+
+
+class TransformMethods(ArrayMethods):
+    """What batched and dual arrays have of a tensor's methods, and what they refuse."""
+
+    __slots__ = ()
+
+    def detach(self) -> Any:
+        """The same values, as constants for every derivative around."""
+        raise NotImplementedError
+
+    def clone(self) -> Any:
+        """A copy of the array."""
+        return ops.copy(self)
+
+    @property
+    def requires_grad(self) -> bool:
+        """False: tensors require gradients, and a batched or dual array is none."""
+        return False
+
+    def requires_grad_(self, requires_grad: bool = True) -> Any:
+        """Refused: a leaf over the array is a new object."""
+        raise TypeError(
+            f"a {type(self).__name__} array cannot itself require gradients: make a leaf over it, "
+            "x = arraygrad.tensor(x, requires_grad=True), and differentiate with respect to that"
+        )
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> Any:
+        raise TypeError(
+            f"a {type(self).__name__} array stands for values inside a transform and cannot become "
+            "a NumPy array there: use arraygrad's functions on it"
+        )

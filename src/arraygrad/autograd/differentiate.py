@@ -12,9 +12,10 @@ import numpy as np
 from .. import ops
 from ..arrays.batched import Batched, batched_type
 from ..backends import backend_of
-from ..engine import Sweep
+from ..engine import Sweep, wrapped
 from ..errors import MixedArraysError, NoGradientError, UnusedInputError
 from ..graph import GradientEdge, Leaf, Node, Output, output_node, recorder
+from ..levels import above, in_flight
 from ..ops.op import Array, Op, Pullback
 from ..structures import Rebuild, flatten, is_single, place
 from ..tensor import Tensor, tensor_type_at
@@ -217,6 +218,13 @@ def _recording() -> enable_grad:
 def _accumulate_all(sweep: Sweep, tensor_of: dict[Node, Any]) -> None:
     """Add a sweep's results to the `.grad` of the tensors that they belong to."""
     results = sweep.results
+    for node, gradient in results.items():
+        if isinstance(gradient, Array) and gradient.level > sweep.tensor_type.level:
+            raise RuntimeError(
+                f"backward() was given a {type(gradient).__name__} array of a transform in flight, "
+                f"but {node.name()} belongs to a tensor from outside it, whose .grad would outlive "
+                "the transform: use grad(), which returns the gradient"
+            )
     reached: list[tuple[Leaf, Tensor, Any]] = []
     for node in results:
         tensor = tensor_of.get(node)
@@ -252,14 +260,18 @@ def _accumulate(tensor: Tensor, held: list[Any], create_graph: bool) -> None:
             have = getattr(tensor, "_grad", None)
             tensor._grad = ops.copy(gradient) if have is None else have + gradient
         return
-    gradient = backend_of(held[0]).own(held)
+    gradient = _owned(held)
     with _accumulating:
         have = getattr(tensor, "_grad", None)
         if have is None:
             tensor._grad = (
                 Tensor(gradient) if type(tensor).level == Tensor.level else type(tensor)(gradient)
             )
-        elif have.requires_grad or not backend_of(gradient).add_into(have.array, gradient):
+        elif (
+            have.requires_grad
+            or isinstance(gradient, Array)
+            or not backend_of(gradient).add_into(have.array, gradient)
+        ):
             tensor._grad = have.detach() + gradient
 
 
@@ -270,6 +282,13 @@ def _sequence(value: Any, name: str) -> list[Any]:
     """One tensor, or several, as a list."""
     if is_single(value):
         return [value]
+    if isinstance(value, Array):
+        raise TypeError(
+            f"{name} is a {type(value).__name__} array, inside a transform: there, only what was "
+            "computed from a leaf made there can be differentiated, as from x = arraygrad.tensor("
+            "x, requires_grad=True). Differentiate with respect to tensors from outside after the "
+            "transform has returned"
+        )
     if isinstance(value, Mapping) or not isinstance(value, Iterable) or hasattr(value, "dtype"):
         raise TypeError(
             f"{name} must be a Tensor, a GradientEdge or a sequence of them, not "
@@ -328,7 +347,12 @@ def _edge_node(edge: Any, name: str) -> Node:
 def _level(*groups: list[Any]) -> float:
     levels = {t.level for group in groups for t in group if isinstance(t, Tensor)}
     if len(levels) > 1:
-        raise ValueError("outputs and inputs belong to different transforms")
+        raise ValueError(
+            "outputs and inputs belong to different transforms: a result from inside a transform "
+            "(func.grad, vmap, jvp, ...) can be differentiated there with respect to what the "
+            "function was given or has made, and with respect to tensors from outside after the "
+            "transform has returned it"
+        )
     return levels.pop() if levels else Tensor.level
 
 
@@ -363,7 +387,7 @@ def _seeds(
         if len(sizes) > 1:
             raise ValueError(f"{name} has batches of different sizes: {sorted(sizes)}")
         level = max((o.level for o in outputs if isinstance(o, Tensor)), default=Tensor.level)
-        made = [batched_type(level + 0.5)(seed) for seed in made]
+        made = [batched_type(above(level))(seed) for seed in made]
     return made
 
 
@@ -468,7 +492,7 @@ def _hand_out(
         if target in first:  # the same input again: a gradient of its own
             again = first[target]
             if again is not None:
-                again = ops.copy(again) if sweep.create_graph else make(_owned([again._array]))
+                again = ops.copy(again) if sweep.create_graph else again.over(_copied)
             gradients.append(again)
             continue
         held = [results[target]]
@@ -477,12 +501,12 @@ def _hand_out(
             gradient = _zeros(x, target, size, make) if materialize else None
         else:
             if size is not None:
-                held = [_unbatched(held.pop(), size)]
+                held = [_unbatched(held.pop(), size, type(seeds[0]))]
             if sweep.create_graph:
                 gradient = ops.copy(held.pop())
             else:
-                gradient = make(_owned(held))
-        if sweep.create_graph and gradient is not None and gradient._node is None:
+                gradient = wrapped(make, _owned(held), in_flight())
+        if sweep.create_graph and isinstance(gradient, make) and gradient._node is None:
             node = Node(_CONSTANT, (), (), gradient.shape, gradient.dtype)
             gradient = make(gradient._array, node)
         first[target] = gradient
@@ -496,9 +520,13 @@ def _owned(held: list[Any]) -> Any:
     return backend_of(held[0]).own(held)
 
 
-def _unbatched(gradient: Any, size: int) -> Any:
+def _copied(array: Any) -> Any:
+    return _owned([array])
+
+
+def _unbatched(gradient: Any, size: int, batched: type[Batched]) -> Any:
     """A batched gradient with its batch axis in front; repeated along it if it had none."""
-    if isinstance(gradient, Batched):
+    if isinstance(gradient, batched):
         return gradient._array
     return ops.broadcast_to(gradient, (size, *gradient.shape))
 

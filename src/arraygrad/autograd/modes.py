@@ -110,15 +110,21 @@ class _Turn:
             self._context.__enter__()
             self._depth = len(_outer.get())
         else:
-            _restore(*self._open)
+            restore_modes(*self._open)
 
     def __exit__(self, *exc: object) -> None:
         outer = _outer.get()
         self._open = (_modes.get(), outer) if len(outer) > self._depth else None
-        _restore(*self._caller)
+        restore_modes(*self._caller)
 
 
-def _restore(modes: Modes, outer: tuple[Modes, ...]) -> None:
+def modes_in_force() -> tuple[Modes, tuple[Modes, ...]]:
+    """The modes here and those of the blocks around, for `restore_modes`."""
+    return _modes.get(), _outer.get()
+
+
+def restore_modes(modes: Modes, outer: tuple[Modes, ...]) -> None:
+    """Put back what `modes_in_force` gave."""
     _outer.set(outer)
     set_modes(modes)
 

@@ -11,27 +11,46 @@ from .. import ops
 from ..arrays.dual import dual_type
 from ..levels import new_level
 from .reverse import split_aux
-from .trees import as_array, flatten, flatten_like, tree_map
+from .trees import (
+    Path,
+    arrays_of,
+    as_function,
+    flatten,
+    flatten_like,
+    item_of,
+    lowered,
+    tree_map,
+    vector_like,
+)
 
 Function = Callable[..., Any]
 
+_PRIMALS = item_of("primals")
+
 
 def push(
-    function: Function, primals: tuple[Any, ...], tangents: list[Any], *, has_aux: bool = False
+    function: Function,
+    primals: tuple[Any, ...],
+    tangents: list[Any],
+    *,
+    has_aux: bool = False,
+    name: Callable[[Path], str] = _PRIMALS,
 ) -> tuple[Any, Any, Any]:
     """Run a function on dual arrays; returns its value, its tangents structured alike, and aux.
 
     Tangents may carry an axis of their own in a batched array: the primals are computed once.
     """
-    flat, unflatten = flatten(primals)
-    arrays = [as_array(leaf, "primals") for leaf in flat]
+    arrays, unflatten = arrays_of(primals, name)
     # Infinities and NaN in a tangent are results like any other.
     with new_level() as level, np.errstate(all="ignore"):
         make = dual_type(level)
         duals = [make(p, t) for p, t in zip(arrays, tangents, strict=True)]
         result, aux = split_aux(function(*unflatten(duals)), has_aux)
 
+    result = tree_map(lambda leaf: lowered(leaf, level), result)
+
     def primal(value: Any) -> Any:
+        value = lowered(value, level)
         return value.primal if isinstance(value, make) else value
 
     def tangent(value: Any) -> Any:
@@ -71,20 +90,15 @@ def jvp(
     >>> ag.func.jvp(ag.sin, (np.array(0.0),), (np.array(2.0),))
     (np.float64(0.0), np.float64(2.0))
     """
+    as_function(function, "jvp")
     if not isinstance(primals, tuple | list) or not isinstance(tangents, tuple | list):
         raise TypeError("primals and tangents must be tuples with one entry per argument")
     primals, tangents = tuple(primals), tuple(tangents)
     flat = flatten_like(tangents, primals, "tangents", "primals")
     arrays, _ = flatten(primals)
-    for i, (p, t) in enumerate(zip(arrays, flat, strict=True)):
-        if tuple(getattr(t, "shape", ())) != tuple(getattr(p, "shape", ())):
-            raise ValueError(
-                f"tangent {i} has shape {tuple(getattr(t, 'shape', ()))}, its primal has "
-                f"{tuple(getattr(p, 'shape', ()))}"
-            )
     directions = [
-        t if hasattr(t, "dtype") else np.asarray(t, getattr(p, "dtype", float))
-        for p, t in zip(arrays, flat, strict=True)
+        vector_like(t, p, f"tangent {i}", "its primal")
+        for i, (p, t) in enumerate(zip(arrays, flat, strict=True))
     ]
     value, tangent, aux = push(function, primals, directions, has_aux=has_aux)
     return (value, tangent, aux) if has_aux else (value, tangent)

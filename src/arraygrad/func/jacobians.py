@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable
+from numbers import Number
 from typing import Any
 
 import numpy as np
@@ -15,10 +16,10 @@ import numpy as np
 from .. import ops
 from ..arrays.batched import Batched, batched_type
 from ..backends import backend_of
-from ..levels import above
+from ..levels import above, in_flight
 from .forward import jvp, push
-from .reverse import Argnums, Recording, grad, of_chosen, split_aux
-from .trees import flatten, tree_map
+from .reverse import Argnums, Chosen, Recording, grad, split_aux
+from .trees import arrays_of, as_function, flatten, tree_map
 
 Function = Callable[..., Any]
 
@@ -131,7 +132,7 @@ def hessian(
     >>> chain(np.zeros(10_000)).nnz
     19998
     """
-    first = grad(function, argnums, has_aux=has_aux)
+    first = grad(as_function(function, "hessian"), argnums, has_aux=has_aux)
     mode = "symmetric" if sparse else "forward"
     return _jacobian(first, argnums, has_aux, False, chunk_size, mode, sparse, sparsity)
 
@@ -170,6 +171,7 @@ def _jacobian(
     sparse: bool,
     sparsity: Any,
 ) -> Function:
+    as_function(function, "jacobian")
     if chunk_size is not None and chunk_size < 1:
         raise ValueError(f"chunk_size must be at least 1, not {chunk_size}")
     if sparse:
@@ -182,24 +184,21 @@ def _jacobian(
 
     @functools.wraps(function)
     def differentiated(*args: Any, **kwargs: Any) -> Any:
-        chosen, run = of_chosen(function, argnums, args, kwargs)
-        inputs, unflatten_in = flatten(chosen)
+        chosen = Chosen(function, argnums, args, kwargs)
+        inputs, _ = arrays_of(chosen.values, chosen.name)
         check_complex(inputs, holomorphic)
-        recording = None if mode == "forward" else Recording(run, chosen, "argnums")
+        recording = None
+        if mode != "forward":
+            recording = Recording(chosen.run, chosen.values, chosen.name)
         if recording is not None and mode == "auto":
-            outputs, _ = flatten(split_aux(recording.result, has_aux)[0])
-            if sum(o.size for o in outputs) > sum(np.size(x) for x in inputs):
+            outputs = _outputs(split_aux(recording.result, has_aux)[0], holomorphic)[0]
+            if sum(o.size for o in outputs) > sum(x.size for x in inputs):
                 recording = None
         if recording is not None:
             rows, rebuild, aux = _by_rows(recording, has_aux, holomorphic, chunk_size)
         else:
-            rows, rebuild, aux = _by_columns(run, chosen, has_aux, chunk_size)
-
-        def shaped(row: list[Any]) -> Any:
-            tree = unflatten_in(row)
-            return tree[0] if isinstance(argnums, int) else tuple(tree)
-
-        jacobian = rebuild([shaped(row) for row in rows])
+            rows, rebuild, aux = _by_columns(chosen, inputs, has_aux, holomorphic, chunk_size)
+        jacobian = rebuild([chosen.shaped(row) for row in rows])
         return (jacobian, aux) if has_aux else jacobian
 
     return differentiated
@@ -210,7 +209,7 @@ def _by_rows(
 ) -> tuple[list[list[Any]], Any, Any]:
     """Pull the basis of the outputs back, a chunk at a time."""
     result, aux = split_aux(recording.result, has_aux)
-    outputs, rebuild = flatten(result)
+    outputs, rebuild = _outputs(result, holomorphic)
     inputs = [leaf._array for leaf in recording.leaves]
     total = sum(o.size for o in outputs)
 
@@ -233,17 +232,20 @@ def _by_rows(
 
 
 def _by_columns(
-    run: Function, chosen: tuple[Any, ...], has_aux: bool, chunk_size: int | None
+    chosen: Chosen,
+    inputs: list[Any],
+    has_aux: bool,
+    holomorphic: bool,
+    chunk_size: int | None,
 ) -> tuple[list[list[Any]], Any, Any]:
     """Push the basis of the inputs forward, a chunk at a time."""
-    inputs = [x if hasattr(x, "shape") else np.asarray(x) for x in flatten(chosen)[0]]
     total = sum(x.size for x in inputs)
     seen: dict[str, Any] = {}
 
     def columns(start: int, stop: int) -> list[Any]:
         directions = np.eye(stop - start, total, start)
-        tangents, value, seen["aux"] = push_rows(run, chosen, directions, has_aux)
-        seen["outputs"], seen["rebuild"] = flatten(value)
+        tangents, value, seen["aux"] = push_rows(chosen.run, chosen.values, directions, has_aux)
+        seen["outputs"], seen["rebuild"] = _outputs(value, holomorphic)
         return tangents
 
     blocks = chunked(columns, total, chunk_size)
@@ -253,10 +255,37 @@ def _by_columns(
         offset = 0
         for x in inputs:
             part = ops.moveaxis(block[offset : offset + x.size], 0, -1)
-            row.append(ops.reshape(part, (*out.shape, *x.shape)))
+            row.append(ops.reshape(_in_precision_of(x, part), (*out.shape, *x.shape)))
             offset += x.size
         table.append(row)
     return table, seen["rebuild"], seen["aux"]
+
+
+def _outputs(result: Any, holomorphic: bool) -> tuple[list[Any], Any]:
+    """The arrays of a function's result, and how to put others in their places."""
+    leaves, rebuild = flatten(result)
+    outputs = []
+    for i, leaf in enumerate(leaves):
+        if not hasattr(leaf, "dtype") and not isinstance(leaf, Number):
+            raise TypeError(
+                f"the function must return arrays and numbers, but result {i} is of type "
+                f"{type(leaf).__name__}: return it as aux, with has_aux=True"
+            )
+        out = leaf if hasattr(leaf, "dtype") else np.asarray(leaf)
+        if holomorphic and not ops.is_complex(out):
+            raise ValueError(
+                f"holomorphic=True needs complex results, but result {i} has dtype {out.dtype}"
+            )
+        outputs.append(out)
+    return outputs, rebuild
+
+
+def _in_precision_of(x: Any, part: Any) -> Any:
+    """Derivatives with respect to `x` in its precision, as reverse mode gives them."""
+    dtype = x.dtype
+    if ops.is_complex(part) and not ops.is_complex(x):
+        dtype = (ops.zeros_like(x[..., :0] if x.ndim else x) * 1j).dtype
+    return part if part.dtype == dtype else ops.astype(part, dtype)
 
 
 def pull_rows(recording: Recording, outputs: list[Any], rows: Any, holomorphic: bool) -> list[Any]:
@@ -264,11 +293,11 @@ def pull_rows(recording: Recording, outputs: list[Any], rows: Any, holomorphic: 
 
     `rows` is a NumPy array over all elements of the outputs.
     """
-    wrap = batched_type(above())
+    wrap = batched_type(above(recording.level))
 
     def pulled(seeds: list[Any]) -> list[Any]:
         gradients = recording.pull(outputs, [wrap(s) for s in seeds])
-        return [_rows(g, rows.shape[0]) for g in gradients]
+        return [_rows(g, rows.shape[0], wrap) for g in gradients]
 
     seeds = _cut(rows, outputs)
     found = pulled(seeds)
@@ -288,10 +317,12 @@ def push_rows(
     `rows` is a NumPy array over all elements of the inputs; the products have its first axis.
     """
     inputs = [x if hasattr(x, "shape") else np.asarray(x) for x in flatten(chosen)[0]]
-    wrap = batched_type(above())
+    # Above the level that the dual arrays will have.
+    wrap = batched_type(above(in_flight() + 1))
     tangents = [wrap(t) for t in _cut(rows, inputs)]
     value, tangent, aux = push(run, chosen, tangents, has_aux=has_aux)
-    return [_rows(t, rows.shape[0]) for t in flatten(tangent)[0]], value, aux
+    found = [t if hasattr(t, "dtype") else np.asarray(t) for t in flatten(tangent)[0]]
+    return [_rows(t, rows.shape[0], wrap) for t in found], value, aux
 
 
 def chunked(
@@ -319,11 +350,11 @@ def _cut(rows: Any, arrays: list[Any]) -> list[Any]:
     return parts
 
 
-def _rows(derivative: Any, size: int) -> Any:
+def _rows(derivative: Any, size: int, batched: type[Batched]) -> Any:
     """A derivative along a batch of directions as an array with that axis in front."""
-    if isinstance(derivative, Batched):
+    if isinstance(derivative, batched):
         return derivative._array
-    return ops.broadcast_to(derivative, (size, *derivative.shape))
+    return ops.copy(ops.broadcast_to(derivative, (size, *derivative.shape)))
 
 
 def _real_rows(block: Any, out: Any) -> Any:

@@ -3,43 +3,60 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable
-from typing import Any
+import operator
+from collections.abc import Callable, Sequence
+from typing import Any, SupportsIndex
+
+import numpy as np
 
 from .. import ops
-from ..autograd.modes import enable_grad, is_grad_enabled
+from ..autograd.modes import ModeContext, is_grad_enabled
 from ..backends import backend_of
 from ..engine import Sweep
 from ..graph import Node
-from ..levels import new_level
+from ..levels import at_level, new_level
 from ..ops.op import Array
 from ..tensor import Tensor, tensor_type_at
-from .trees import as_array, flatten, flatten_like, tree_map
+from .trees import (
+    Path,
+    arrays_of,
+    as_function,
+    flatten,
+    flatten_like,
+    item_of,
+    lowered,
+    tree_map,
+    vector_like,
+)
 
 Function = Callable[..., Any]
-Argnums = int | tuple[int, ...]
+Argnums = SupportsIndex | Sequence[int]
 
 
 class Recording:
     """A function's run on tensors of a level of their own.
 
-    `leaves` are the tensors that stood for the inputs, `outputs` what the function returned for
-    them, leaf by leaf, with everything of the level still recorded.
+    `leaves` are the tensors that stood for the inputs, `result` is what the function returned for
+    them, with everything of the level still recorded. What the caller's grad mode is makes no
+    difference inside: this level is always recorded.
     """
 
-    def __init__(self, function: Function, args: tuple[Any, ...], name: str) -> None:
-        flat, unflatten = flatten(args)
-        arrays = [as_array(leaf, name) for leaf in flat]
-        with new_level() as self.level, enable_grad():
+    def __init__(
+        self, function: Function, args: tuple[Any, ...], name: str | Callable[[Path], str]
+    ) -> None:
+        arrays, unflatten = arrays_of(args, item_of(name) if isinstance(name, str) else name)
+        with new_level() as self.level, ModeContext(grad=True, inference=False):
             make = tensor_type_at(self.level)
             self.leaves = [make(array).requires_grad_() for array in arrays]
-            self.result = function(*unflatten(self.leaves))
+            result = function(*unflatten(self.leaves))
+        self.result = tree_map(lambda leaf: lowered(leaf, self.level), result)
 
     def strip(self, value: Any) -> Any:
-        """A value as it is outside the transform."""
+        """A value as it is outside the transform: cut off, if the caller records nothing."""
+        value = lowered(value, self.level)
         if isinstance(value, Tensor) and value.level == self.level:
-            return value.array
-        return value
+            value = value.array
+        return value.detach() if isinstance(value, Tensor) and not is_grad_enabled() else value
 
     def pull(self, outputs: list[Any], cotangents: list[Any]) -> list[Any]:
         """The cotangents of the inputs for cotangents of some outputs."""
@@ -51,7 +68,8 @@ class Recording:
         targets = [leaf._node for leaf in self.leaves]
         assert all(t is not None for t in targets)
         sweep = Sweep([node for node, _ in pairs], targets, self.level, False)  # type: ignore[arg-type]
-        results = sweep.run(pairs)
+        with at_level(self.level):
+            results = sweep.run(pairs)
         gradients = []
         for target, leaf in zip(targets, self.leaves, strict=True):
             held = [results[target]]  # type: ignore[index]
@@ -91,20 +109,17 @@ def value_and_grad(function: Function, argnums: Argnums = 0, *, has_aux: bool = 
     >>> ag.func.value_and_grad(lambda x: (x**2).sum())(np.array([1.0, 2.0]))
     (array(5.), array([2., 4.]))
     """
+    as_function(function, "value_and_grad")
 
     @functools.wraps(function)
     def differentiated(*args: Any, **kwargs: Any) -> Any:
-        chosen, run = of_chosen(function, argnums, args, kwargs)
-        recording = Recording(run, chosen, "the arguments in argnums")
+        chosen = Chosen(function, argnums, args, kwargs)
+        recording = Recording(chosen.run, chosen.values, chosen.name)
         value, aux = split_aux(recording.result, has_aux)
         gradients = recording.pull([value], [_one(value)])
-        _, unflatten = flatten(chosen)
-        shaped = unflatten(gradients)
-        result = shaped[0] if isinstance(argnums, int) else tuple(shaped)
-        value = _leave(recording.strip(value))
-        if not has_aux:
-            return value, _leave_all(result)
-        return (value, _leave_all(tree_map(recording.strip, aux))), _leave_all(result)
+        found = chosen.shaped([recording.strip(gradient) for gradient in gradients])
+        value = recording.strip(value)
+        return ((value, tree_map(recording.strip, aux)), found) if has_aux else (value, found)
 
     return differentiated
 
@@ -122,7 +137,7 @@ def grad(function: Function, argnums: Argnums = 0, *, has_aux: bool = False) -> 
     >>> ag.func.grad(ag.func.grad(lambda x: x**3))(np.array(2.0))
     array(12.)
     """
-    both = value_and_grad(function, argnums, has_aux=has_aux)
+    both = value_and_grad(as_function(function, "grad"), argnums, has_aux=has_aux)
 
     @functools.wraps(function)
     def differentiated(*args: Any, **kwargs: Any) -> Any:
@@ -148,24 +163,22 @@ def vjp(function: Function, *primals: Any, has_aux: bool = False) -> Any:
     >>> pull(np.array([1.0, 0.0]))
     (array([1., 0.]),)
     """
+    as_function(function, "vjp")
     recording = Recording(function, primals, "primals")
     result, aux = split_aux(recording.result, has_aux)
     outputs, unflatten_out = flatten(result)
-    value = unflatten_out([_leave(recording.strip(out)) for out in outputs])
+    value = unflatten_out([recording.strip(out) for out in outputs])
     _, unflatten_in = flatten(primals)
 
     def pull(cotangents: Any) -> Any:
         flat = flatten_like(cotangents, value, "cotangents", "the function's value")
-        for i, (given, out) in enumerate(zip(flat, outputs, strict=True)):
-            if tuple(given.shape) != tuple(out.shape):
-                raise ValueError(
-                    f"cotangent {i} has shape {tuple(given.shape)}, its value {tuple(out.shape)}"
-                )
-        return unflatten_in(recording.pull(outputs, flat))
+        seeds = [
+            vector_like(given, out, f"cotangent {i}", "its value")
+            for i, (given, out) in enumerate(zip(flat, outputs, strict=True))
+        ]
+        return unflatten_in(recording.pull(outputs, seeds))
 
-    if has_aux:
-        return value, pull, _leave_all(tree_map(recording.strip, aux))
-    return value, pull
+    return (value, pull, tree_map(recording.strip, aux)) if has_aux else (value, pull)
 
 
 def linearize(function: Function, *primals: Any) -> tuple[Any, Function]:
@@ -185,35 +198,89 @@ def linearize(function: Function, *primals: Any) -> tuple[Any, Function]:
     >>> push(np.array([2.0, 0.0]))
     array([2., 0.])
     """
-    value, pull = vjp(function, *primals)
+    value, pull = vjp(as_function(function, "linearize"), *primals)
+    outputs, rebuild = flatten(value)
+    moving = [i for i, out in enumerate(outputs) if _is_differentiable(out)]
+
+    def zeros() -> list[Any]:
+        return [ops.zeros_like(out) if hasattr(out, "dtype") else 0.0 for out in outputs]
+
+    def pull_moving(*cotangents: Any) -> Any:
+        full = zeros()
+        for i, cotangent in zip(moving, cotangents, strict=True):
+            full[i] = cotangent
+        return pull(rebuild(full))
+
     # Pulling back is linear in the cotangents: its own transpose is pushing forward.
-    cotangents = tree_map(ops.zeros_like, value)
-    _, push = vjp(pull, cotangents)
+    start = zeros()
+    _, transposed = vjp(pull_moving, *(start[i] for i in moving))
 
-    def pushed(*tangents: Any) -> Any:
-        return push(tangents)[0]
+    def push(*tangents: Any) -> Any:
+        flat = flatten_like(tangents, primals, "tangents", "the primals")
+        seeds = [
+            vector_like(given, primal, f"tangent {i}", "its primal")
+            for i, (given, primal) in enumerate(zip(flat, flatten(primals)[0], strict=True))
+        ]
+        pushed = zeros()
+        for i, tangent in zip(moving, transposed(flatten(primals)[1](seeds)), strict=True):
+            pushed[i] = tangent
+        return rebuild(pushed)
 
-    return value, pushed
+    return value, push
+
+
+class Chosen:
+    """The arguments that `argnums` names, and the function as a function of them alone."""
+
+    def __init__(
+        self, function: Function, argnums: Argnums, args: tuple[Any, ...], kwargs: dict[str, Any]
+    ) -> None:
+        self.function, self.args, self.kwargs = function, args, kwargs
+        self.single = not isinstance(argnums, tuple | list)
+        numbers: Any = (argnums,) if self.single else argnums
+        self.places = tuple(_place(number, args) for number in numbers)
+        if not self.places:
+            raise ValueError("argnums is empty: name at least one argument")
+        if len(set(self.places)) != len(self.places):
+            raise ValueError(f"argnums names an argument twice: {argnums}")
+        self.values = tuple(args[place] for place in self.places)
+
+    def run(self, *values: Any) -> Any:
+        """Call the function with other values for the arguments chosen."""
+        full = list(self.args)
+        for place, value in zip(self.places, values, strict=True):
+            full[place] = value
+        return self.function(*full, **self.kwargs)
+
+    def name(self, path: Path) -> str:
+        """What to call what is found by a path into the values."""
+        return item_of(f"argument {self.places[path[0]]}")(path[1:])
+
+    def shaped(self, leaves: list[Any]) -> Any:
+        """Leaves in the structure of the values; one argument's alone if one was named."""
+        shaped = flatten(self.values)[1](leaves)
+        return shaped[0] if self.single else shaped
+
+
+def _place(number: Any, args: tuple[Any, ...]) -> int:
+    """Which of `args` a number names."""
+    if isinstance(number, bool) or not hasattr(number, "__index__"):
+        raise TypeError(f"argnums must be an int or a tuple of them, not {number!r}")
+    place = operator.index(number)
+    if not -len(args) <= place < len(args):
+        raise ValueError(
+            f"argnums names argument {place}, but {len(args)} were given by position; arguments "
+            "given by keyword are not differentiated with respect to"
+        )
+    return place % len(args)
 
 
 def of_chosen(
     function: Function, argnums: Argnums, args: tuple[Any, ...], kwargs: dict[str, Any]
 ) -> tuple[tuple[Any, ...], Function]:
     """The arguments that `argnums` names, and `function` as a function of them alone."""
-    places = (argnums,) if isinstance(argnums, int) else tuple(argnums)
-    for place in places:
-        if not -len(args) <= place < len(args):
-            raise ValueError(
-                f"argnums names argument {place}, but {len(args)} positional were given"
-            )
-
-    def run(*values: Any) -> Any:
-        full = list(args)
-        for place, value in zip(places, values, strict=True):
-            full[place] = value
-        return function(*full, **kwargs)
-
-    return tuple(args[place] for place in places), run
+    chosen = Chosen(function, argnums, args, kwargs)
+    return chosen.values, chosen.run
 
 
 def split_aux(result: Any, has_aux: bool) -> tuple[Any, Any]:
@@ -227,21 +294,21 @@ def split_aux(result: Any, has_aux: bool) -> tuple[Any, Any]:
 
 def _one(value: Any) -> Any:
     """The cotangent one of a function's value, which must be a real number."""
+    if isinstance(value, int | float):  # a constant
+        return np.asarray(1.0)
     if not hasattr(value, "shape") or value.shape != ():
         shape = getattr(value, "shape", None)
         what = type(value).__name__ if shape is None else f"an array of shape {tuple(shape)}"
-        raise ValueError(f"the function must return a number (a 0-d array), it returned {what}")
-    if backend_of(value).kind(value.dtype) == "c":
-        raise ValueError("the function must return a real number, it returned a complex one")
+        raise ValueError(
+            f"the function must return one real number (a 0-d array), but it returned {what}: "
+            "reduce it, for example by sum(), or use jacobian()"
+        )
+    if backend_of(value).kind(value.dtype) != "f":
+        raise ValueError(
+            f"the function must return a real floating-point number, but it returned {value.dtype}"
+        )
     return ops.ones_like(value)
 
 
-def _leave(value: Any) -> Any:
-    """A result on its way out: cut off, if the caller records nothing."""
-    if isinstance(value, Tensor) and not is_grad_enabled():
-        return value.detach()
-    return value
-
-
-def _leave_all(tree: Any) -> Any:
-    return tree if is_grad_enabled() else tree_map(_leave, tree)
+def _is_differentiable(out: Any) -> bool:
+    return hasattr(out, "dtype") and backend_of(out).kind(out.dtype) in "fc"

@@ -7,14 +7,18 @@ goes in as a list comes out as a list.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from numbers import Number
 from typing import Any
 
 import numpy as np
 
+from .. import ops
+from ..backends import backend_of
 from ..ops.op import Array
-from ..tensor import check_differentiable
+from ..tensor import Tensor
 
 Unflatten = Callable[[Sequence[Any]], Any]
+Path = tuple[Any, ...]
 
 
 def flatten(tree: Any) -> tuple[list[Any], Unflatten]:
@@ -35,7 +39,7 @@ def tree_map(function: Callable[[Any], Any], tree: Any) -> Any:
 
 def flatten_like(tree: Any, model: Any, name: str, what: str) -> list[Any]:
     """The leaves of `tree`, which must have the structure of `model`."""
-    if isinstance(model, Array) or hasattr(model, "__array_namespace__"):
+    if hasattr(tree, "dtype") and hasattr(model, "dtype"):
         return [tree]
     import optree
 
@@ -46,12 +50,89 @@ def flatten_like(tree: Any, model: Any, name: str, what: str) -> list[Any]:
     return leaves
 
 
+def item_of(name: str) -> Callable[[Path], str]:
+    """How to write the path to a leaf in something that goes by `name`."""
+    return lambda path: name + "".join(f"[{key!r}]" for key in path)
+
+
+def arrays_of(tree: Any, name: Callable[[Path], str]) -> tuple[list[Any], Unflatten]:
+    """The leaves of a structure as arrays to differentiate with respect to.
+
+    Parameters
+    ----------
+    tree : any structure
+    name : callable
+        Says what to call the leaf at a path, for errors.
+    """
+    leaves, unflatten = flatten(tree)
+    arrays = []
+    for i, leaf in enumerate(leaves):
+        try:
+            arrays.append(as_array(leaf, ""))
+        except TypeError:  # only now is it worth finding out what to call it
+            import optree
+
+            as_array(leaf, name(tuple(optree.tree_paths(tree)[i])))
+            raise
+    return arrays, unflatten
+
+
 def as_array(leaf: Any, name: str) -> Any:
     """A leaf of an argument as an array to differentiate with respect to."""
-    if not isinstance(leaf, Array):
-        if isinstance(leaf, bool | int | float | complex):
-            leaf = np.asarray(leaf)
-        if not hasattr(leaf, "dtype"):
-            raise TypeError(f"{name} must hold arrays and numbers only, got {type(leaf).__name__}")
-    check_differentiable(leaf)
+    if not hasattr(leaf, "dtype"):
+        if not isinstance(leaf, Number):
+            raise TypeError(
+                f"{name} is of type {type(leaf).__name__}: only arrays and numbers can be "
+                "differentiated with respect to"
+            )
+        leaf = np.asarray(leaf)
+    if backend_of(leaf).kind(leaf.dtype) not in "fc":
+        raise TypeError(
+            f"{name} has dtype {leaf.dtype}: only floating-point and complex numbers can be "
+            "differentiated with respect to; convert it first"
+        )
     return leaf
+
+
+def vector_like(given: Any, like: Any, name: str, what: str) -> Any:
+    """A cotangent or tangent with the dtype of `like`, whose shape it must have.
+
+    `what` says what `like` is.
+    """
+    shape = tuple(getattr(like, "shape", ()))
+    found = tuple(getattr(given, "shape", ()))
+    if not hasattr(given, "dtype") and not isinstance(given, Number):
+        raise TypeError(f"{name} must be an array or a number, not {type(given).__name__}")
+    if found != shape:
+        raise ValueError(f"{name} has shape {found}, but {what} has shape {shape}")
+    if not hasattr(like, "dtype"):
+        like = np.asarray(like)
+    kind = backend_of(like).kind(like.dtype)
+    is_complex = _is_complex(given)
+    if is_complex and kind != "c":
+        raise TypeError(f"{name} is complex, but {what} is real: pass real numbers")
+    if kind not in "fc":
+        return given  # of something that has no derivative: it is not looked at
+    if not hasattr(given, "dtype"):
+        return backend_of(like).full(ops.plain(like), (), given, like.dtype)
+    return given if given.dtype == like.dtype else ops.astype(given, like.dtype)
+
+
+def _is_complex(x: Any) -> bool:
+    if hasattr(x, "dtype"):
+        return backend_of(x).kind(x.dtype) == "c"
+    return isinstance(x, complex)
+
+
+def lowered(value: Any, level: float) -> Any:
+    """A result without the tensors that were made by hand inside the transform of a level."""
+    while isinstance(value, Tensor) and value.level > level:
+        value = value.array
+    return value
+
+
+def as_function(function: Any, transform: str) -> Any:
+    """Check what a transform is given."""
+    if not callable(function):
+        raise TypeError(f"{transform}() takes a function, not {type(function).__name__}")
+    return function

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import functools
+import operator
 from collections.abc import Callable
+from numbers import Number
 from typing import Any
 
 import numpy as np
@@ -11,10 +13,8 @@ import numpy as np
 from .. import ops
 from ..arrays.batched import Batched, batched_type
 from ..levels import new_level
-from ..ops.axes import one_axis
 from ..ops.batching import WARN_FALLBACK
-from ..tensor import Tensor
-from .trees import flatten
+from .trees import as_function, flatten, lowered
 
 Function = Callable[..., Any]
 
@@ -48,19 +48,26 @@ def vmap(
     >>> ag.func.vmap(lambda x, y: x @ y, in_axes=(0, None))(np.eye(3), np.array([1.0, 2.0, 3.0]))
     array([1., 2., 3.])
     """
+    as_function(function, "vmap")
     if chunk_size is not None and chunk_size < 1:
         raise ValueError(f"chunk_size must be at least 1, not {chunk_size}")
+    if isinstance(in_axes, list):  # one entry for each argument, as in a tuple
+        in_axes = tuple(in_axes)
 
     @functools.wraps(function)
     def mapped(*args: Any, **kwargs: Any) -> Any:
         leaves, unflatten = flatten((args, kwargs))
-        axes = broadcast_axes(in_axes, args, "in_axes")
+        axes = broadcast_axes(in_axes, args, "in_axes", "the arguments")
         axes += [0] * (len(leaves) - len(axes))  # keywords are mapped over their first axis
+
+        def name(position: int) -> str:
+            return _argument((args, kwargs), position)
+
         front = [
-            leaf if axis is None else _to_front(leaf, axis, i)
+            leaf if axis is None else _to_front(leaf, axis, functools.partial(name, i))
             for i, (leaf, axis) in enumerate(zip(leaves, axes, strict=True))
         ]
-        size = _common_size(front, axes)
+        size = _common_size(front, axes, name)
         step = max(1, size if chunk_size is None else chunk_size)
         chunks = []
         for start in range(0, max(size, 1), step):
@@ -75,10 +82,11 @@ def vmap(
                 WARN_FALLBACK.reset(token)
         sizes = [min(step, size - start) for start in range(0, max(size, 1), step)]
         (first, rebuild), *_ = chunks
-        places = broadcast_axes(out_axes, rebuild([value for value, _ in first]), "out_axes")
+        results = rebuild([value for value, _ in first])
+        places = broadcast_axes(out_axes, results, "out_axes", "the results")
         return rebuild(
             [
-                _collect([values[k] for values, _ in chunks], sizes, axis)
+                _collect([values[k] for values, _ in chunks], sizes, axis, k)
                 for k, axis in enumerate(places)
             ]
         )
@@ -86,24 +94,39 @@ def vmap(
     return mapped
 
 
-def _to_front(leaf: Any, axis: int, position: int) -> Any:
+def _argument(arguments: tuple[Any, Any], position: int) -> str:
+    """What to call a leaf of the arguments."""
+    import optree
+
+    (kind, key, *rest) = optree.tree_paths(arguments)[position]
+    first = f"argument {key}" if kind == 0 else f"argument {key!r}"
+    return first + "".join(f"[{step!r}]" for step in rest)
+
+
+def _to_front(leaf: Any, axis: int, name: Callable[[], str]) -> Any:
     """An array with the axis to map over in front."""
     ndim = getattr(leaf, "ndim", None)
     if not ndim:
-        what = "a 0-d array" if ndim == 0 else f"a {type(leaf).__name__}"
+        what = "a 0-d array" if ndim == 0 else f"of type {type(leaf).__name__}"
         raise ValueError(
-            f"in_axes says to map over axis {axis} of argument leaf {position}, which is {what}: "
-            "use None to pass it whole"
+            f"in_axes says to map over axis {axis} of {name()}, which is {what}: use None to pass "
+            "it whole"
         )
-    return ops.moveaxis(leaf, one_axis(axis, ndim, "in_axes:"), 0)
+    if not -ndim <= axis < ndim:
+        raise IndexError(
+            f"in_axes says to map over axis {axis} of {name()}, which has shape {tuple(leaf.shape)}"
+        )
+    return ops.moveaxis(leaf, axis, 0)
 
 
-def _common_size(leaves: list[Any], axes: list[int | None]) -> int:
-    sizes = {leaf.shape[0] for leaf, axis in zip(leaves, axes, strict=True) if axis is not None}
-    if len(sizes) != 1:
-        problem = f"have lengths {sorted(sizes)}" if sizes else "are none"
-        raise ValueError(f"the axes to map over must have one length in common; there {problem}")
-    return int(sizes.pop())
+def _common_size(leaves: list[Any], axes: list[int | None], name: Callable[[int], str]) -> int:
+    sizes = {i: leaf.shape[0] for i, leaf in enumerate(leaves) if axes[i] is not None}
+    if not sizes:
+        raise ValueError("in_axes names no axis of any argument: there is nothing to map over")
+    if len(set(sizes.values())) > 1:
+        found = ", ".join(f"{size} in {name(i)}" for i, size in sizes.items())
+        raise ValueError(f"the axes to map over have different lengths: {found}")
+    return int(next(iter(sizes.values())))
 
 
 def _run(
@@ -121,41 +144,65 @@ def _run(
 
 def _leave(value: Any, make: type[Batched]) -> tuple[Any, bool]:
     """A result without what belongs to this run, and whether it was batched by it."""
-    while isinstance(value, Tensor) and value.level > make.level:
-        value = value.array  # a tensor made inside: its graph ends here
+    value = lowered(value, make.level)
     return (value._array, True) if isinstance(value, make) else (value, False)
 
 
-def _collect(values: list[tuple[Any, bool]], sizes: list[int], axis: int | None) -> Any:
+def _collect(
+    values: list[tuple[Any, bool]], sizes: list[int], axis: int | None, position: int
+) -> Any:
     """One result of all chunks, with the mapped axis where it belongs."""
     if axis is None:
-        if values[0][1]:
-            raise ValueError("out_axes is None for a result that differs over the mapped axis")
+        if any(batched for _, batched in values):
+            raise ValueError(
+                f"out_axes is None for result {position}, which differs over the mapped axis"
+            )
         return values[0][0]
     arrays = [
-        value if batched else ops.broadcast_to(_array(value), (size, *_array(value).shape))
+        value if batched else _repeated(value, size, position)
         for (value, batched), size in zip(values, sizes, strict=True)
     ]
     joined = arrays[0] if len(arrays) == 1 else ops.concat(arrays, axis=0)
-    return ops.moveaxis(joined, 0, one_axis(axis, joined.ndim, "out_axes:"))
+    if not -joined.ndim <= axis < joined.ndim:
+        raise IndexError(
+            f"out_axes puts the mapped axis of result {position} at {axis}, but it has "
+            f"{joined.ndim} axes with it"
+        )
+    return ops.moveaxis(joined, 0, axis)
 
 
-def _array(value: Any) -> Any:
-    return value if hasattr(value, "shape") else np.asarray(value)
+def _repeated(value: Any, size: int, position: int) -> Any:
+    """A result that is the same for all examples, once for each."""
+    if not hasattr(value, "dtype"):
+        if not isinstance(value, Number):
+            raise TypeError(
+                f"the function must return arrays and numbers, but result {position} is of type "
+                f"{type(value).__name__}: use None in out_axes to pass it on as it is"
+            )
+        value = np.asarray(value)
+    return ops.copy(ops.broadcast_to(value, (size, *value.shape)))
 
 
 _WHOLE: Any = object()
 
 
-def broadcast_axes(axes: Any, tree: Any, name: str) -> list[int | None]:
+def broadcast_axes(axes: Any, tree: Any, name: str, what: str) -> list[int | None]:
     """For each leaf of `tree`, its axis: `axes` may stop short of the leaves."""
     if axes is None or isinstance(axes, int):
-        return [axes] * len(flatten(tree)[0])
-    import optree
+        found = [axes] * len(flatten(tree)[0])
+    else:
+        import optree
 
-    marked = optree.tree_map(lambda a: _WHOLE if a is None else a, axes, none_is_leaf=True)
-    try:
-        found = optree.broadcast_prefix(marked, tree)
-    except ValueError as error:
-        raise ValueError(f"{name} does not fit the structure it is for: {error}") from None
-    return [None if axis is _WHOLE else axis for axis in found]
+        marked = optree.tree_map(lambda a: _WHOLE if a is None else a, axes, none_is_leaf=True)
+        try:
+            found = optree.broadcast_prefix(marked, tree)
+        except ValueError:
+            raise ValueError(
+                f"{name} must have the structure of {what}, {optree.tree_structure(tree)}, or stop "
+                f"short of it; got {axes!r}"
+            ) from None
+    for axis in found:
+        wrong = not hasattr(axis, "__index__") or isinstance(axis, bool)
+        if wrong and axis is not None and axis is not _WHOLE:
+            raise TypeError(f"{name} must consist of integers and None, not {axis!r}")
+    return [None if axis is None or axis is _WHOLE else operator.index(axis) for axis in found]
