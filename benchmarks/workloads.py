@@ -55,12 +55,12 @@ def chain(steps: int) -> Jobs:
     )
 
 
+def rosenbrock(x: Any) -> Any:
+    return (100 * (x[1:] - x[:-1] ** 2) ** 2 + (1 - x[:-1]) ** 2).sum()
+
+
 def rosenbrock_hessian() -> Jobs:
     """The Hessian of the 50-dimensional Rosenbrock function."""
-
-    def rosenbrock(x: Any) -> Any:
-        return (100 * (x[1:] - x[:-1] ** 2) ** 2 + (1 - x[:-1]) ** 2).sum()
-
     x = np.random.default_rng(0).random(50)
     ours = ag.func.hessian(rosenbrock)
 
@@ -69,6 +69,34 @@ def rosenbrock_hessian() -> Jobs:
         return lambda: hessian(point)
 
     return _with_torch({"arraygrad": lambda: ours(x)}, theirs)
+
+
+def sparse_hessian(size: int) -> Jobs:
+    """The tridiagonal Hessian of the Rosenbrock function, whole: pattern, colours and products.
+
+    Its peers are a single product with the Hessian, and the same with the pattern known.
+    """
+    x = np.random.default_rng(0).random(size)
+    whole = ag.func.hessian(rosenbrock, sparse=True)
+    pattern = ag.func.sparsity(rosenbrock, x, kind="hessian")
+    known = ag.func.hessian(rosenbrock, sparse=True, sparsity=pattern)
+    return {
+        "arraygrad": lambda: whole(x),
+        "one product": lambda: ag.func.hvp(rosenbrock, (x,), (x,)),
+        "a known pattern": lambda: known(x),
+    }
+
+
+def sparse_beside_dense() -> Jobs:
+    """The same for 500 variables, beside the dense Hessian."""
+    x = np.random.default_rng(0).random(500)
+    sparse, dense = ag.func.hessian(rosenbrock, sparse=True), ag.func.hessian(rosenbrock)
+
+    def theirs() -> Job:
+        point, hessian = torch.tensor(x), torch.func.hessian(rosenbrock)
+        return lambda: hessian(point)
+
+    return _with_torch({"arraygrad": lambda: sparse(x), "dense": lambda: dense(x)}, theirs)
 
 
 def batched_vjp() -> Jobs:
@@ -210,6 +238,8 @@ WORKLOADS: dict[str, Callable[[], Jobs]] = {
     "chain of 100 multiply-adds": lambda: chain(100),
     "chain of 50,000 multiply-adds": lambda: chain(50_000),
     "Hessian of Rosenbrock-50": rosenbrock_hessian,
+    "sparse Hessian, n = 10,000": lambda: sparse_hessian(10_000),
+    "sparse Hessian, n = 500": sparse_beside_dense,
     "Jacobian by batched cotangents": batched_vjp,
     "Hessian-vector product": hessian_vector_product,
     "per-sample gradients": per_sample_gradients,
