@@ -53,7 +53,14 @@ def _column(x: Any, v: Any) -> Any:
 
 
 matmul = declare(
-    "matmul", "x", "y", vjp_x=_matmul_x, vjp_y=_matmul_y, linear="each", batch="matmul"
+    "matmul",
+    "x",
+    "y",
+    vjp_x=_matmul_x,
+    vjp_y=_matmul_y,
+    linear="each",
+    batch="matmul",
+    doc="The matrix product; of vectors, the inner product; of stacks, each by itself.",
 )
 
 

@@ -11,14 +11,31 @@ from .op import binary, constant, declare, unary, zeros_like
 
 # --- arithmetic --------------------------------------------------------------------------------
 
-add = binary("add", vjp_x=lambda g: g, vjp_y=lambda g: g)
-subtract = binary("subtract", vjp_x=lambda g: g, vjp_y=lambda g: -g)
-multiply = binary("multiply", vjp_x=lambda g, y: g * y, vjp_y=lambda g, x: g * x)
-divide = binary("divide", vjp_x=lambda g, y: g / y, vjp_y=lambda g, y, out: -g * out / y)
-negative = unary("negative", vjp=lambda g: -g)
-positive = unary("positive", vjp=lambda g: g)
-reciprocal = unary("reciprocal", vjp=lambda g, out: -g * out * out, compute=lambda xp, x: 1 / x)
-square = unary("square", vjp=lambda g, x: 2 * (g * x))
+add = binary("add", vjp_x=lambda g: g, vjp_y=lambda g: g, doc="The sum of two arrays.")
+subtract = binary(
+    "subtract", vjp_x=lambda g: g, vjp_y=lambda g: -g, doc="The difference of two arrays."
+)
+multiply = binary(
+    "multiply",
+    vjp_x=lambda g, y: g * y,
+    vjp_y=lambda g, x: g * x,
+    doc="The product of two arrays, element by element.",
+)
+divide = binary(
+    "divide",
+    vjp_x=lambda g, y: g / y,
+    vjp_y=lambda g, y, out: -g * out / y,
+    doc="The quotient of two arrays.",
+)
+negative = unary("negative", vjp=lambda g: -g, doc="The elements with their sign changed.")
+positive = unary("positive", vjp=lambda g: g, doc="The elements as they are: a copy.")
+reciprocal = unary(
+    "reciprocal",
+    vjp=lambda g, out: -g * out * out,
+    compute=lambda xp, x: 1 / x,
+    doc="One divided by each element.",
+)
+square = unary("square", vjp=lambda g, x: 2 * (g * x), doc="Each element times itself.")
 
 
 def _pow_x(g: Any, x: Any, y: Any) -> Any:
@@ -44,51 +61,77 @@ def _pow_y(g: Any, x: Any, y: Any, out: Any) -> Any:
     return g * (out * (math.log(x) if x > 0 else math.nan))
 
 
-pow = binary("pow", vjp_x=_pow_x, vjp_y=_pow_y)
+pow = binary(
+    "pow", vjp_x=_pow_x, vjp_y=_pow_y, doc="Each element of `x` to the power of the element of `y`."
+)
 
-remainder = binary("remainder", vjp_x=lambda g: g, vjp_y=lambda g, x, y: -g * floor_divide(x, y))
-floor_divide = binary("floor_divide", vjp_x=lambda g: zeros_like(g), vjp_y=lambda g: zeros_like(g))
+remainder = binary(
+    "remainder",
+    vjp_x=lambda g: g,
+    vjp_y=lambda g, x, y: -g * floor_divide(x, y),
+    doc="What is left of `x` divided by `y`: it has the sign of `y`.",
+)
+floor_divide = binary(
+    "floor_divide",
+    vjp_x=lambda g: zeros_like(g),
+    vjp_y=lambda g: zeros_like(g),
+    doc="The quotient of two arrays, rounded down. Its derivative is zero.",
+)
 
 # --- steps: zero derivative wherever it exists ---------------------------------------------------
 
-floor = unary("floor", vjp=lambda g: zeros_like(g))
-ceil = unary("ceil", vjp=lambda g: zeros_like(g))
-trunc = unary("trunc", vjp=lambda g: zeros_like(g))
-round = unary("round", vjp=lambda g: zeros_like(g))
+floor = unary("floor", vjp=lambda g: zeros_like(g), doc="Rounded down. The derivative is zero.")
+ceil = unary("ceil", vjp=lambda g: zeros_like(g), doc="Rounded up. The derivative is zero.")
+trunc = unary(
+    "trunc", vjp=lambda g: zeros_like(g), doc="Rounded towards zero. The derivative is zero."
+)
+round = unary(
+    "round",
+    vjp=lambda g: zeros_like(g),
+    doc="Rounded to the nearest integer, halves to the even one. The derivative is zero.",
+)
 
 # --- exponentials and logarithms -----------------------------------------------------------------
 
-exp = unary("exp", d=lambda out: out)
-exp2 = unary("exp2", d=lambda out: out * math.log(2), compute=lambda xp, x: 2.0**x)
-expm1 = unary("expm1", d=lambda out: out + 1)
-log = unary("log", vjp=lambda g, x: g / x)
-log1p = unary("log1p", vjp=lambda g, x: g / (x + 1))
-log2 = unary("log2", vjp=lambda g, x: g / (x * math.log(2)))
-log10 = unary("log10", vjp=lambda g, x: g / (x * math.log(10)))
+exp = unary("exp", d=lambda out: out, doc="The exponential function.")
+exp2 = unary(
+    "exp2",
+    d=lambda out: out * math.log(2),
+    compute=lambda xp, x: 2.0**x,
+    doc="Two to the power of each element.",
+)
+expm1 = unary("expm1", d=lambda out: out + 1, doc="`exp(x) - 1`, exact for small `x`.")
+log = unary("log", vjp=lambda g, x: g / x, doc="The natural logarithm.")
+log1p = unary("log1p", vjp=lambda g, x: g / (x + 1), doc="`log(1 + x)`, exact for small `x`.")
+log2 = unary("log2", vjp=lambda g, x: g / (x * math.log(2)), doc="The logarithm to base two.")
+log10 = unary("log10", vjp=lambda g, x: g / (x * math.log(10)), doc="The logarithm to base ten.")
 # Not `exp(x - out)`: for large x the difference has no digits left.
 logaddexp = binary(
     "logaddexp",
     vjp_x=lambda g, x, y: g / (1 + exp(y - x)),
     vjp_y=lambda g, x, y: g / (1 + exp(x - y)),
+    doc="`log(exp(x) + exp(y))`, without overflow.",
 )
-sqrt = unary("sqrt", vjp=lambda g, out: g / (2 * out))
+sqrt = unary("sqrt", vjp=lambda g, out: g / (2 * out), doc="The square root.")
 
 # --- trigonometric and hyperbolic ----------------------------------------------------------------
 
-sin = unary("sin", d=lambda x: cos(x))
-cos = unary("cos", d=lambda x: -sin(x))
-tan = unary("tan", d=lambda out: 1 + out * out)
-asin = unary("asin", vjp=lambda g, x: g / sqrt(1 - x * x))
-acos = unary("acos", vjp=lambda g, x: -g / sqrt(1 - x * x))
-atan = unary("atan", vjp=lambda g, x: g / (1 + x * x))
-sinh = unary("sinh", d=lambda x: cosh(x))
-cosh = unary("cosh", d=lambda x: sinh(x))
-tanh = unary("tanh", d=lambda out: 1 - out * out)
-asinh = unary("asinh", vjp=lambda g, x: g / sqrt(x * x + 1))
+sin = unary("sin", d=lambda x: cos(x), doc="The sine of angles in radians.")
+cos = unary("cos", d=lambda x: -sin(x), doc="The cosine of angles in radians.")
+tan = unary("tan", d=lambda out: 1 + out * out, doc="The tangent of angles in radians.")
+asin = unary("asin", vjp=lambda g, x: g / sqrt(1 - x * x), doc="The inverse sine.")
+acos = unary("acos", vjp=lambda g, x: -g / sqrt(1 - x * x), doc="The inverse cosine.")
+atan = unary("atan", vjp=lambda g, x: g / (1 + x * x), doc="The inverse tangent.")
+sinh = unary("sinh", d=lambda x: cosh(x), doc="The hyperbolic sine.")
+cosh = unary("cosh", d=lambda x: sinh(x), doc="The hyperbolic cosine.")
+tanh = unary("tanh", d=lambda out: 1 - out * out, doc="The hyperbolic tangent.")
+asinh = unary("asinh", vjp=lambda g, x: g / sqrt(x * x + 1), doc="The inverse hyperbolic sine.")
 # Two roots, not one of the product: on the left half-plane only this is the principal branch.
 # And `x - -1`, because `x + 1` would lose the sign of a zero imaginary part, which picks the side.
-acosh = unary("acosh", vjp=lambda g, x: g / (sqrt(x - 1) * sqrt(x - -1)))
-atanh = unary("atanh", vjp=lambda g, x: g / (1 - x * x))
+acosh = unary(
+    "acosh", vjp=lambda g, x: g / (sqrt(x - 1) * sqrt(x - -1)), doc="The inverse hyperbolic cosine."
+)
+atanh = unary("atanh", vjp=lambda g, x: g / (1 - x * x), doc="The inverse hyperbolic tangent.")
 
 
 def _over_square(g: Any, x: Any, y: Any) -> Any:
@@ -101,9 +144,13 @@ atan2 = binary(
     "atan2",
     vjp_x=lambda g, x, y: _over_square(g, x, y) * y,
     vjp_y=lambda g, x, y: -(_over_square(g, x, y) * x),
+    doc="The angle of the point with height `x` and width `y`. Its derivative at the origin is zero.",
 )
 hypot = binary(
-    "hypot", vjp_x=lambda g, x, out: g * (x / out), vjp_y=lambda g, y, out: g * (y / out)
+    "hypot",
+    vjp_x=lambda g, x, out: g * (x / out),
+    vjp_y=lambda g, y, out: g * (y / out),
+    doc="The length of the hypotenuse: `sqrt(x**2 + y**2)`.",
 )
 
 # --- absolute value, sign, complex parts ---------------------------------------------------------
@@ -135,22 +182,44 @@ abs = unary(
     vjp=lambda g, x: g * sign(x),
     jvp=lambda t, x: real(t * conj(sign(x))) if is_complex(x) else t * sign(x),
     holomorphic=False,
+    doc="The absolute value; of complex numbers, too. Its derivative at zero is zero.",
 )
-sign = unary("sign", vjp=_sign, holomorphic=False)
-conj = unary("conj", vjp=lambda g: conj(g), holomorphic=False)
-real = unary("real", vjp=lambda g: g, jvp=lambda t: real(t), holomorphic=False, view=True)
-imag = unary("imag", vjp=lambda g: g * 1j, jvp=lambda t: imag(t), holomorphic=False, view=True)
+sign = unary(
+    "sign",
+    vjp=_sign,
+    holomorphic=False,
+    doc="The sign: -1, 0 or 1; of a complex number, the number of length one in its direction.",
+)
+conj = unary("conj", vjp=lambda g: conj(g), holomorphic=False, doc="The complex conjugate.")
+real = unary(
+    "real",
+    vjp=lambda g: g,
+    jvp=lambda t: real(t),
+    holomorphic=False,
+    view=True,
+    doc="The real part.",
+)
+imag = unary(
+    "imag",
+    vjp=lambda g: g * 1j,
+    jvp=lambda t: imag(t),
+    holomorphic=False,
+    view=True,
+    doc="The imaginary part.",
+)
 angle = unary(
     "angle",
     vjp=_angle,
     jvp=lambda t, x: real(t * conj(_angle(1.0, x))) if is_complex(x) else zeros_like(t),
     holomorphic=False,
     compute=lambda xp, x: xp.atan2(xp.imag(x), xp.real(x)),
+    doc="The angle of a complex number.",
 )
 copysign = binary(
     "copysign",
     vjp_x=lambda g, x, out: g * where(equal(x, 0), 0, sign(x) * sign(out)),
     vjp_y=lambda g: zeros_like(g),
+    doc="The size of `x` with the sign of `y`.",
 )
 
 # --- choosing ------------------------------------------------------------------------------------
@@ -162,10 +231,16 @@ def _larger(g: Any, x: Any, y: Any) -> Any:
 
 
 maximum = binary(
-    "maximum", vjp_x=lambda g, x, y: _larger(g, x, y), vjp_y=lambda g, x, y: _larger(g, y, x)
+    "maximum",
+    vjp_x=lambda g, x, y: _larger(g, x, y),
+    vjp_y=lambda g, x, y: _larger(g, y, x),
+    doc="The larger of two elements. At ties, both get half of the gradient.",
 )
 minimum = binary(
-    "minimum", vjp_x=lambda g, x, y: _larger(g, y, x), vjp_y=lambda g, x, y: _larger(g, x, y)
+    "minimum",
+    vjp_x=lambda g, x, y: _larger(g, y, x),
+    vjp_y=lambda g, x, y: _larger(g, x, y),
+    doc="The smaller of two elements. At ties, both get half of the gradient.",
 )
 # `_larger(g, y, x)` asks whether y < x, which for the minimum is when x loses.
 
@@ -178,6 +253,7 @@ where = declare(
     vjp_y=lambda g, condition: where(condition, 0, g),
     linear=True,
     batch="elementwise",
+    doc="Elements of `x` where the condition holds, of `y` elsewhere.",
 )
 
 _clip = declare(
@@ -231,24 +307,30 @@ def clip(x: Any, /, min: Any = None, max: Any = None) -> Any:
 
 # --- no derivative -------------------------------------------------------------------------------
 
-equal = constant("equal", "x", "y")
-not_equal = constant("not_equal", "x", "y")
-less = constant("less", "x", "y")
-less_equal = constant("less_equal", "x", "y")
-greater = constant("greater", "x", "y")
-greater_equal = constant("greater_equal", "x", "y")
-logical_and = constant("logical_and", "x", "y")
-logical_or = constant("logical_or", "x", "y")
-logical_xor = constant("logical_xor", "x", "y")
-logical_not = constant("logical_not", "x")
-bitwise_and = constant("bitwise_and", "x", "y")
-bitwise_or = constant("bitwise_or", "x", "y")
-bitwise_xor = constant("bitwise_xor", "x", "y")
-bitwise_invert = constant("bitwise_invert", "x")
-bitwise_left_shift = constant("bitwise_left_shift", "x", "y")
-bitwise_right_shift = constant("bitwise_right_shift", "x", "y")
-isfinite = constant("isfinite", "x")
-isinf = constant("isinf", "x")
-isnan = constant("isnan", "x")
-signbit = constant("signbit", "x")
-nextafter = constant("nextafter", "x", "y")
+equal = constant("equal", "x", "y", doc="Where two arrays are equal.")
+not_equal = constant("not_equal", "x", "y", doc="Where two arrays differ.")
+less = constant("less", "x", "y", doc="Where `x` is less than `y`.")
+less_equal = constant("less_equal", "x", "y", doc="Where `x` is at most `y`.")
+greater = constant("greater", "x", "y", doc="Where `x` is greater than `y`.")
+greater_equal = constant("greater_equal", "x", "y", doc="Where `x` is at least `y`.")
+logical_and = constant("logical_and", "x", "y", doc="Where both are true.")
+logical_or = constant("logical_or", "x", "y", doc="Where either is true.")
+logical_xor = constant("logical_xor", "x", "y", doc="Where one is true and the other is not.")
+logical_not = constant("logical_not", "x", doc="Where it is not true.")
+bitwise_and = constant("bitwise_and", "x", "y", doc="The bits set in both.")
+bitwise_or = constant("bitwise_or", "x", "y", doc="The bits set in either.")
+bitwise_xor = constant("bitwise_xor", "x", "y", doc="The bits set in one but not in the other.")
+bitwise_invert = constant("bitwise_invert", "x", doc="The bits turned round.")
+bitwise_left_shift = constant(
+    "bitwise_left_shift", "x", "y", doc="The bits of `x` moved up by `y` places."
+)
+bitwise_right_shift = constant(
+    "bitwise_right_shift", "x", "y", doc="The bits of `x` moved down by `y` places."
+)
+isfinite = constant("isfinite", "x", doc="Where elements are neither infinite nor NaN.")
+isinf = constant("isinf", "x", doc="Where elements are infinite.")
+isnan = constant("isnan", "x", doc="Where elements are NaN.")
+signbit = constant("signbit", "x", doc="Where the sign bit is set.")
+nextafter = constant(
+    "nextafter", "x", "y", doc="The next floating-point number from `x` towards `y`."
+)

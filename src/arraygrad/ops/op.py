@@ -354,6 +354,7 @@ def declare(
     batch: str | Function = "loop",
     multiple: bool = False,
     view: bool = False,
+    doc: str | None = None,
     **vjps: Rule,
 ) -> Function:
     """Declare an op in general form, and return the function that runs it.
@@ -409,7 +410,7 @@ def declare(
             return top.apply(op, arrays, params)
         return op.kernel(tuple(map(type, arrays)))(*arrays, **params)
 
-    return _function(op, run)
+    return _function(op, run, doc)
 
 
 def unary(
@@ -421,6 +422,7 @@ def unary(
     holomorphic: bool = True,
     compute: Function | None = None,
     view: bool = False,
+    doc: str | None = None,
 ) -> Function:
     """Declare an elementwise function of one array by its derivative.
 
@@ -447,7 +449,7 @@ def unary(
     def run(x: Any, /) -> Any:
         return table[type(x)](x)
 
-    return _function(op, run)
+    return _function(op, run, doc)
 
 
 def binary(
@@ -458,6 +460,7 @@ def binary(
     vjp_x: Rule | None = None,
     vjp_y: Rule | None = None,
     compute: Function | None = None,
+    doc: str | None = None,
 ) -> Operator:
     """Declare an elementwise function of two arrays that broadcast, by its derivatives."""
     vjp_x = _times(dx) if dx is not None else vjp_x
@@ -485,21 +488,25 @@ def binary(
             return NotImplemented
         return found(y, x)
 
-    function: Any = _function(op, run)
+    function: Any = _function(op, run, doc)
     function.operator = operator
     function.reflected = reflected
     return function  # type: ignore[no-any-return]
 
 
 def constant(
-    name: str, *inputs: str, batch: str | Function = "elementwise", compute: Function | None = None
+    name: str,
+    *inputs: str,
+    batch: str | Function = "elementwise",
+    compute: Function | None = None,
+    doc: str | None = None,
 ) -> Any:  # an Operator, for two inputs that broadcast; else a Function
     """Declare an op that has no derivative: its result never requires gradients."""
     if batch == "elementwise" and inputs == ("x",):
-        return unary(name, compute=compute)
+        return unary(name, compute=compute, doc=doc)
     if batch == "elementwise" and inputs == ("x", "y"):
-        return binary(name, compute=compute)
-    return declare(name, *inputs, batch=batch, compute=compute)
+        return binary(name, compute=compute, doc=doc)
+    return declare(name, *inputs, batch=batch, compute=compute, doc=doc)
 
 
 def _times(d: Rule) -> Rule:
@@ -508,9 +515,10 @@ def _times(d: Rule) -> Rule:
     return eval(f"lambda g, {names}: g * d({names})", {"d": d})  # type: ignore[no-any-return]
 
 
-def _function(op: Op, run: Any) -> Function:
+def _function(op: Op, run: Any, doc: str | None) -> Function:
     """Make `run` the function of `op`."""
     run.op = op
+    run.__doc__ = doc
     run.__name__ = run.__qualname__ = op.name
     op.function = run
     return run  # type: ignore[no-any-return]

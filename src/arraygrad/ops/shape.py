@@ -88,6 +88,7 @@ copy = declare(
     vjp=lambda g: g,
     linear=True,
     batch="elementwise",
+    doc="A copy, still in the graph.",
 )
 _to_device = declare(
     "to_device",
