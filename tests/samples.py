@@ -93,6 +93,8 @@ class Sample:
         Whether the row can be run on batched arrays.
     torch : bool or "complex"
         Whether torch can run `call` through array-api-compat, perhaps for complex numbers only.
+    half : bool
+        Whether NumPy computes it in half precision.
     """
 
     op: str
@@ -105,6 +107,7 @@ class Sample:
     flat: bool = False
     batch: bool = True
     torch: bool | str = True
+    half: bool = True
 
     def __str__(self) -> str:
         return f"{self.op}-{self.label}" if self.label else self.op
@@ -909,3 +912,7 @@ for _text, _shapes in _subscripts:
     )
 row("einsum", lambda d: d.any(3, 3), lambda xp, x: xp.einsum("ij,jk->ik", x, x), "same input")
 row("einsum", lambda d: d.any(2), lambda xp, x: xp.einsum("i,j,k->ijk", x, x, x), "same thrice")
+
+# --- extensions, in files of their own -----------------------------------------------------------
+
+import samples_linalg  # noqa: E402, F401  (adds its rows)

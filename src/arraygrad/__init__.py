@@ -6,7 +6,7 @@
 tensor([2., 4., 6.])
 """
 
-from . import autograd, errors, func, testing
+from . import autograd, errors, func, linalg, testing
 from .autograd import (
     enable_grad,
     grad,
@@ -225,6 +225,7 @@ __all__ = [
     "isnan",
     "less",
     "less_equal",
+    "linalg",
     "linspace",
     "log",
     "log1p",

@@ -115,6 +115,17 @@ def _rows_times(op: Op, x: Any, y: Any) -> Any:
     return _reshape(op.function(rows, y), shape=(*x.shape[:-1], y.shape[-1]))
 
 
+def solve(op: Op, arrays: tuple[Any, ...], batched: Flags, params: Params) -> Any:
+    a, b = arrays
+    if batched != (False, True) or a.ndim > 2:
+        return elementwise(op, arrays, batched, params)
+    # One system for all members: their right-hand sides are columns of one matrix.
+    turned = moveaxis(b, -2, 0)
+    n = turned.shape[0]
+    columns = _reshape(turned, shape=(n, math.prod(turned.shape[1:])))
+    return moveaxis(_reshape(op.function(a, columns), shape=turned.shape), 0, -2)
+
+
 # --- indexing ------------------------------------------------------------------------------------
 
 
@@ -273,6 +284,7 @@ RULES = {
     "permute": permute,
     "sequence": sequence,
     "matmul": matmul,
+    "solve": solve,
     "getitem": getitem,
     "index_add": index_add,
     "take": take,

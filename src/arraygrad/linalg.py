@@ -1,0 +1,73 @@
+"""Linear algebra: the `linalg` extension of the Array API standard, differentiable.
+
+>>> import arraygrad as ag
+>>> a = ag.tensor([[2.0, 1.0], [1.0, 3.0]], requires_grad=True)
+>>> ag.grad(ag.linalg.slogdet(a).logabsdet, a)
+tensor([[ 0.6, -0.2],
+        [-0.2,  0.4]])
+"""
+
+from .ops.contractions import matmul, tensordot, vecdot
+from .ops.decompositions import (
+    EighResult,
+    EigResult,
+    QRResult,
+    SVDResult,
+    cholesky,
+    eig,
+    eigh,
+    eigvals,
+    eigvalsh,
+    pinv,
+    qr,
+    svd,
+    svdvals,
+)
+from .ops.linalg import (
+    SlogdetResult,
+    cross,
+    det,
+    diagonal,
+    inv,
+    matrix_power,
+    matrix_rank,
+    outer,
+    slogdet,
+    solve,
+    trace,
+)
+from .ops.norms import matrix_norm, vector_norm
+from .ops.shape import matrix_transpose
+
+__all__ = [
+    "EigResult",
+    "EighResult",
+    "QRResult",
+    "SVDResult",
+    "SlogdetResult",
+    "cholesky",
+    "cross",
+    "det",
+    "diagonal",
+    "eig",
+    "eigh",
+    "eigvals",
+    "eigvalsh",
+    "inv",
+    "matmul",
+    "matrix_norm",
+    "matrix_power",
+    "matrix_rank",
+    "matrix_transpose",
+    "outer",
+    "pinv",
+    "qr",
+    "slogdet",
+    "solve",
+    "svd",
+    "svdvals",
+    "tensordot",
+    "trace",
+    "vecdot",
+    "vector_norm",
+]

@@ -1,0 +1,378 @@
+"""Linear systems, determinants, and parts and powers of matrices.
+
+Decompositions are in `decompositions.py`, norms in `norms.py`. All of these act on the last two
+axes, over any number of leading ones.
+"""
+
+from __future__ import annotations
+
+import operator
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ..backends import backend_of
+from .axes import one_axis
+from .contractions import matmul
+from .contractions import outer as _outer
+from .elementwise import conj, imag, is_complex, real
+from .op import constant, declare, plain, zeros_like
+from .reductions import _others, sum
+from .shape import _reshape, expand_dims, matrix_transpose, roll
+
+
+def check_matrices(x: Any, name: str, argument: str = "x") -> None:
+    """Raise unless `x` has two axes or more."""
+    if x.ndim < 2:
+        raise np.linalg.LinAlgError(
+            f"{name}: {argument} must have at least 2 dimensions, got shape {tuple(x.shape)}"
+        )
+
+
+def check_square(x: Any, name: str, argument: str = "x") -> None:
+    """Raise unless the last two axes of `x` are of one length."""
+    check_matrices(x, name, argument)
+    if x.shape[-1] != x.shape[-2]:
+        raise np.linalg.LinAlgError(
+            f"{name}: the last two dimensions of {argument} must be equal, got shape "
+            f"{tuple(x.shape)}"
+        )
+
+
+# --- parts of matrices ---------------------------------------------------------------------------
+
+
+def diagonal(x: Any, /, *, offset: int = 0) -> Any:
+    """A diagonal of matrices: the main one, or that `offset` above (if negative, below) it.
+
+    Examples
+    --------
+    >>> import arraygrad as ag
+    >>> x = ag.tensor([[1.0, 2.0], [3.0, 4.0]], requires_grad=True)
+    >>> ag.grad(ag.linalg.diagonal(x) @ ag.tensor([1.0, 10.0]), x)
+    tensor([[ 1.,  0.],
+            [ 0., 10.]])
+    """
+    check_matrices(x, "diagonal")
+    m, n = x.shape[-2:]
+    offset = operator.index(offset)
+    start = offset if offset >= 0 else -offset * n
+    length = max(min(m, n - offset) if offset >= 0 else min(m + offset, n), 0)
+    flat = _reshape(x, shape=(*x.shape[:-2], m * n))
+    # An empty diagonal may start outside.
+    return flat[..., start : start + length * (n + 1) : n + 1] if length else flat[..., :0]
+
+
+def trace(x: Any, /, *, offset: int = 0, dtype: Any = None) -> Any:
+    """The sum of a diagonal of matrices."""
+    return sum(diagonal(x, offset=offset), axis=-1, dtype=dtype)
+
+
+# --- products ------------------------------------------------------------------------------------
+
+
+def outer(x1: Any, x2: Any, /) -> Any:
+    """All products of an element of one vector with one of another."""
+    for name, x in (("x1", x1), ("x2", x2)):
+        if x.ndim != 1:
+            raise ValueError(f"outer: {name} must be one-dimensional, got shape {tuple(x.shape)}")
+    return _outer(x1, x2)
+
+
+def cross(x1: Any, x2: Any, /, *, axis: int = -1) -> Any:
+    """The cross product of vectors in space, along an axis of length three.
+
+    Examples
+    --------
+    >>> import arraygrad as ag
+    >>> x = ag.tensor([1.0, 0.0, 0.0], requires_grad=True)
+    >>> y = ag.tensor([0.0, 1.0, 0.0])
+    >>> ag.linalg.cross(x, y).detach()
+    tensor([0., 0., 1.])
+    """
+    for name, x in (("x1", x1), ("x2", x2)):
+        length = x.shape[one_axis(axis, x.ndim)]
+        if length != 3:
+            raise ValueError(f"cross: {name} must have length 3 along axis {axis}, not {length}")
+    return roll(x1, -1, axis=axis) * roll(x2, -2, axis=axis) - (
+        roll(x1, -2, axis=axis) * roll(x2, -1, axis=axis)
+    )
+
+
+_identity = declare(
+    "matrix_power",
+    "x",
+    compute=lambda xp, x: xp.broadcast_to(
+        xp.eye(x.shape[-1], dtype=x.dtype, device=x.device), x.shape
+    ),
+    vjp=lambda g: zeros_like(g),
+    jvp=lambda t: zeros_like(t),
+    batch="plain",
+)
+
+
+def matrix_power(x: Any, n: int, /) -> Any:
+    """The `n`-th power of square matrices; of their inverse, if `n` is negative.
+
+    Examples
+    --------
+    >>> import arraygrad as ag
+    >>> x = ag.tensor([[2.0]], requires_grad=True)
+    >>> ag.grad(ag.linalg.matrix_power(x, -2)[0, 0], x)
+    tensor([[-0.25]])
+    """
+    check_square(x, "matrix_power")
+    try:
+        n = operator.index(n)
+    except TypeError:
+        raise TypeError(f"n must be an integer, not {type(n).__name__}") from None
+    if n < 0:
+        x, n = inv(x), -n
+    power = None
+    while n:
+        if n & 1:
+            power = x if power is None else matmul(power, x)
+        n >>= 1
+        x = matmul(x, x) if n else x
+    return _identity(x) if power is None else power
+
+
+# --- linear systems ------------------------------------------------------------------------------
+
+
+def _solve_rule(g: Any, wanted: tuple[bool, bool], a: Any, out: Any) -> tuple[Any, Any]:
+    g_b = solve_matrix(matrix_transpose(a), g)
+    return -matmul(g_b, matrix_transpose(out)) if wanted[0] else None, g_b
+
+
+solve_matrix = declare(
+    "solve",
+    "a",
+    "b",
+    compute=lambda xp, a, b: xp.linalg.solve(a, b),
+    joint=_solve_rule,
+    jvp=lambda t_a, t_b, a, out: solve_matrix(a, t_b - matmul(t_a, out)),
+    batch="solve",
+)
+
+inv_matrix = declare(
+    "inv",
+    "x",
+    compute=lambda xp, x: xp.linalg.inv(x),
+    vjp=lambda g, out: -matmul(matrix_transpose(out), matmul(g, matrix_transpose(out))),
+    jvp=lambda t, out: -matmul(out, matmul(t, out)),
+    batch="plain",
+)
+
+
+def solve(x1: Any, x2: Any, /) -> Any:
+    """The solution `x` of ``x1 @ x = x2``.
+
+    Parameters
+    ----------
+    x1 : array of shape (..., n, n)
+        Matrices, none of them singular.
+    x2 : array of shape (n,) or (..., n, k)
+        One vector for all of the matrices; with more axes, matrices of right-hand sides.
+
+    Examples
+    --------
+    >>> import arraygrad as ag
+    >>> a = ag.tensor([[2.0, 0.0], [0.0, 4.0]], requires_grad=True)
+    >>> b = ag.tensor([2.0, 4.0], requires_grad=True)
+    >>> ag.grad(ag.sum(ag.linalg.solve(a, b)), [a, b])
+    (tensor([[-0.5 , -0.5 ],
+            [-0.25, -0.25]]), tensor([0.5 , 0.25]))
+    """
+    check_square(x1, "solve", "x1")
+    if x2.ndim == 0 or x2.shape[-2 if x2.ndim > 1 else -1] != x1.shape[-1]:
+        raise ValueError(
+            f"solve: x2 must have shape ({x1.shape[-1]},) or (..., {x1.shape[-1]}, k) to fit x1 of "
+            f"shape {tuple(x1.shape)}, got {tuple(x2.shape)}"
+        )
+    if x2.ndim > 1:
+        return solve_matrix(x1, x2)
+    out = solve_matrix(x1, expand_dims(x2, axis=-1))
+    return _reshape(out, shape=out.shape[:-1])
+
+
+def inv(x: Any, /) -> Any:
+    """The inverse of square matrices."""
+    check_square(x, "inv")
+    return inv_matrix(x)
+
+
+_matrix_rank = constant(
+    "matrix_rank",
+    "x",
+    compute=lambda xp, x, rtol: xp.linalg.matrix_rank(x, rtol=rtol),
+    batch="plain",
+)
+
+
+def matrix_rank(x: Any, /, *, rtol: Any = None) -> Any:
+    """How many singular values of matrices are not zero.
+
+    Those below `rtol` times the largest count as zero; by default, `rtol` is the larger of the
+    matrix's two lengths times the precision of the dtype.
+    """
+    check_matrices(x, "matrix_rank")
+    return _matrix_rank(x, rtol=plain(rtol))
+
+
+# --- determinants --------------------------------------------------------------------------------
+# The gradient of a determinant is the matrix of cofactors. It is found by singular values rather
+# than as `det(x) inv(x)ᵀ`, so that it, and its own derivative, are exact for singular matrices too.
+
+
+def _decomposed(xp: Any, x: Any) -> tuple[Any, Any, Any, Any]:
+    """The singular value decomposition, and the determinant of its vectors."""
+    u, s, vh = xp.linalg.svd(x, full_matrices=False)
+    return u, s, vh, (xp.linalg.det(u) * xp.linalg.det(vh))[..., None, None]
+
+
+def _compute_cofactors(xp: Any, x: Any) -> Any:
+    u, s, vh, sign = _decomposed(xp, x)
+    return sign * ((conj(u) * _all_but_one(s)[..., None, :]) @ conj(vh))
+
+
+def _compute_along(xp: Any, x: Any, e: Any) -> Any:
+    u, s, vh, sign = _decomposed(xp, x)
+    diagonal = xp.eye(x.shape[-1], dtype=xp.bool, device=backend_of(x).device(x))
+    # At row i and column j: the product of all singular values but these two.
+    but_one = xp.where(diagonal, xp.ones_like(s)[..., None, :], s[..., None, :])
+    but_two = _all_but_one(but_one)
+    but_two = xp.where(diagonal, xp.zeros_like(but_two), but_two)
+    turned = matrix_transpose(conj(u)) @ e @ matrix_transpose(conj(vh))
+    along = xp.sum(xp.where(diagonal, turned, xp.zeros_like(turned)), axis=-1)
+    minors = xp.where(
+        diagonal,
+        xp.sum(but_two * along[..., None, :], axis=-1)[..., None],
+        -but_two * matrix_transpose(turned),
+    )
+    return sign * (conj(u) @ minors @ conj(vh))
+
+
+def _all_but_one(s: Any) -> Any:
+    """The product of all other elements along the last axis, for each."""
+    return _others(s, (s.ndim - 1,))
+
+
+def _along_twice(x: Any, e: Any, f: Any) -> Any:
+    """The derivative of `_cofactors_along(x, e)` along `f`, for matrices that are not singular."""
+    x_inv = inv_matrix(x)
+    e, f = matmul(x_inv, e), matmul(x_inv, f)
+
+    trace_e, trace_f, trace_ef = trace(e), trace(f), trace(matmul(e, f))
+    total = _scaled(trace_e * trace_f - trace_ef, x_inv) + matmul(
+        matmul(e, f) + matmul(f, e) - _scaled(trace_e, f) - _scaled(trace_f, e), x_inv
+    )
+    return _scaled(det_matrix(x), matrix_transpose(total))
+
+
+def _scaled(scalars: Any, x: Any) -> Any:
+    """Matrices times a number each."""
+    return expand_dims(scalars, axis=(-2, -1)) * x
+
+
+det_matrix = declare(
+    "det",
+    "x",
+    compute=lambda xp, x: xp.linalg.det(x),
+    vjp=lambda g, x: _scaled(g, _cofactors(x)),
+    jvp=lambda t, x: sum(t * _cofactors(x), axis=(-2, -1)),
+    batch="plain",
+)
+_cofactors = declare(
+    "cofactors",
+    "x",
+    compute=_compute_cofactors,
+    vjp=lambda g, x: _cofactors_along(x, g),
+    jvp=lambda t, x: _cofactors_along(x, t),
+    batch="plain",
+)
+# The derivative of the cofactors along `e`: as a second derivative, it is its own transpose.
+_cofactors_along = declare(
+    "cofactors_along",
+    "x",
+    "e",
+    compute=_compute_along,
+    vjp_x=lambda g, x, e: _along_twice(x, e, g),
+    vjp_e=lambda g, x: _cofactors_along(x, g),
+    jvp=lambda t_x, t_e, x, e: _cofactors_along(x, t_e) + _along_twice(x, e, t_x),
+    batch="elementwise",
+)
+
+
+def det(x: Any, /) -> Any:
+    """The determinant of square matrices.
+
+    The gradient, and the second derivative, are exact also where a matrix is singular; higher
+    derivatives need one that is not.
+
+    Examples
+    --------
+    >>> import arraygrad as ag
+    >>> x = ag.tensor([[1.0, 2.0], [2.0, 4.0]], requires_grad=True)
+    >>> ag.round(ag.grad(ag.linalg.det(x), x))
+    tensor([[ 4., -2.],
+            [-2.,  1.]])
+    """
+    check_square(x, "det")
+    return det_matrix(x)
+
+
+class SlogdetResult(NamedTuple):
+    """The sign (phase) of determinants, and the logarithm of their size."""
+
+    sign: Any
+    logabsdet: Any
+
+
+def _slogdet_vjp(gs: list[Any], x: Any, out: tuple[Any, Any]) -> Any:
+    g_sign, g_log = gs
+    sign, _ = out
+    weight = g_log
+    if g_sign is not None and is_complex(sign):
+        phase = real(conj(g_sign) * (sign * 1j)) * 1j
+        weight = phase if g_log is None else g_log + phase
+    if weight is None:  # the sign of a real determinant is constant
+        return zeros_like(x)
+    inverse = inv_matrix(matrix_transpose(x))
+    return _scaled(weight, conj(inverse) if is_complex(x) else inverse)
+
+
+def _slogdet_jvp(t: Any, x: Any, out: tuple[Any, Any]) -> tuple[Any, Any]:
+    sign, _ = out
+    rate = trace(solve_matrix(x, t))
+    return sign * (imag(rate) * 1j) if is_complex(sign) else zeros_like(sign), real(rate)
+
+
+_slogdet = declare(
+    "slogdet",
+    "x",
+    compute=lambda xp, x: xp.linalg.slogdet(x),
+    vjp=_slogdet_vjp,
+    jvp=_slogdet_jvp,
+    holomorphic=False,
+    batch="plain",
+    multiple=True,
+)
+
+
+def slogdet(x: Any, /) -> SlogdetResult:
+    """The sign of determinants (for complex matrices their phase), and the log of their size.
+
+    Unlike `det`, neither overflows for large matrices.
+
+    Examples
+    --------
+    >>> import arraygrad as ag
+    >>> x = ag.tensor([[2.0, 0.0], [0.0, 4.0]], requires_grad=True)
+    >>> sign, logabsdet = ag.linalg.slogdet(x)
+    >>> ag.grad(logabsdet, x)
+    tensor([[0.5 , 0.  ],
+            [0.  , 0.25]])
+    """
+    check_square(x, "slogdet")
+    return SlogdetResult(*_slogdet(x))

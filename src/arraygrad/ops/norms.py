@@ -1,0 +1,121 @@
+"""Norms of vectors and matrices. Where a norm is zero, so is its gradient."""
+
+from __future__ import annotations
+
+import math
+import numbers
+from typing import Any
+
+from .axes import kept, many_axes
+from .decompositions import svdvals
+from .elementwise import abs, conj, equal, is_complex, logical_or, real, sign, where
+from .linalg import check_matrices
+from .op import declare
+from .reductions import _keep, count_nonzero, max, min, sum
+from .shape import _reshape, astype
+
+Axes = tuple[int, ...] | None
+
+
+def _slope(x: Any, out: Any, axis: Axes, keepdims: bool, ord: float) -> Any:
+    """The derivative of a norm by each element, of modulus ``(|x| / norm) ** (ord - 1)``."""
+    norm = _keep(out, x.shape, axis, keepdims)
+    flat = equal(norm, 0)
+    norm = where(flat, 1, norm)
+    if ord == 2:
+        return where(flat, 0, x / norm)
+    flat = logical_or(flat, equal(x, 0))
+    return where(flat, 0, sign(x) * (where(flat, 1, abs(x)) / norm) ** (ord - 1))
+
+
+def _vector_norm_jvp(t: Any, x: Any, out: Any, axis: Axes, keepdims: bool, ord: float) -> Any:
+    slope = _slope(x, out, axis, keepdims, ord)
+    product = real(t * conj(slope)) if is_complex(x) else t * slope
+    return sum(product, axis=axis, keepdims=keepdims)
+
+
+_vector_norm = declare(
+    "vector_norm",
+    "x",
+    compute=lambda xp, x, axis, keepdims, ord: xp.linalg.vector_norm(
+        x, axis=axis, keepdims=keepdims, ord=ord
+    ),
+    vjp=lambda g, x, out, axis, keepdims, ord: (
+        _keep(g, x.shape, axis, keepdims) * _slope(x, out, axis, keepdims, ord)
+    ),
+    jvp=_vector_norm_jvp,
+    holomorphic=False,
+    batch="axis",
+)
+
+
+def vector_norm(x: Any, /, *, axis: Any = None, keepdims: bool = False, ord: float = 2) -> Any:
+    """The norm of vectors: ``sum(abs(x) ** ord) ** (1 / ord)`` over all axes, or some.
+
+    Parameters
+    ----------
+    x : array
+    axis : int or tuple of int, optional
+        What a vector is made of: by default, all elements.
+    keepdims : bool
+        Whether to keep these axes at length one.
+    ord : float
+        Any number; `inf` gives the largest, `-inf` the smallest absolute value, and 0 counts the
+        elements that are not zero, which has no gradient.
+
+    Examples
+    --------
+    >>> import arraygrad as ag
+    >>> x = ag.tensor([3.0, 4.0], requires_grad=True)
+    >>> ag.grad(ag.linalg.vector_norm(x), x)
+    tensor([0.6, 0.8])
+    """
+    if not isinstance(ord, numbers.Real):
+        raise ValueError(f"vector_norm: ord must be a number, not {ord!r}")
+    axis = many_axes(axis, x.ndim)
+    if ord == 0:
+        counted = count_nonzero(x, axis=axis, keepdims=keepdims)
+        return astype(counted, real(x).dtype)
+    if ord == 1:
+        return sum(abs(x), axis=axis, keepdims=keepdims)
+    if math.isinf(ord):
+        return (max if ord > 0 else min)(abs(x), axis=axis, keepdims=keepdims)
+    return _vector_norm(x, axis=axis, keepdims=keepdims, ord=ord)
+
+
+def matrix_norm(x: Any, /, *, keepdims: bool = False, ord: Any = "fro") -> Any:
+    """The norm of matrices.
+
+    Parameters
+    ----------
+    x : array of shape (..., m, n)
+    keepdims : bool
+        Whether to keep the last two axes at length one.
+    ord : {"fro", "nuc", 1, -1, 2, -2, inf, -inf}
+        The root of the sum of squares; the sum of singular values; the largest (if negative, the
+        smallest) sum of absolute values in a column, singular value, or sum in a row.
+
+    Examples
+    --------
+    >>> import arraygrad as ag
+    >>> x = ag.tensor([[3.0, 0.0], [0.0, 4.0]], requires_grad=True)
+    >>> ag.grad(ag.linalg.matrix_norm(x, ord="nuc"), x)
+    tensor([[1., 0.],
+            [0., 1.]])
+    """
+    check_matrices(x, "matrix_norm")
+    last = (x.ndim - 2, x.ndim - 1)
+    if ord == "fro":
+        return vector_norm(x, axis=last, keepdims=keepdims)
+    if ord == "nuc":
+        norm = sum(svdvals(x), axis=-1)
+    elif ord in (2, -2):
+        norm = (max if ord > 0 else min)(svdvals(x), axis=-1)
+    elif ord in (1, -1, math.inf, -math.inf):
+        along = -1 if math.isinf(ord) else -2
+        norm = (max if ord > 0 else min)(sum(abs(x), axis=along), axis=-1)
+    else:
+        raise ValueError(
+            f"matrix_norm: ord must be 'fro', 'nuc', 1, -1, 2, -2, inf or -inf, not {ord!r}"
+        )
+    return _reshape(norm, shape=kept(x.shape, last)) if keepdims else norm
