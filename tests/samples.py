@@ -915,4 +915,6 @@ row("einsum", lambda d: d.any(2), lambda xp, x: xp.einsum("i,j,k->ijk", x, x, x)
 
 # --- extensions, in files of their own -----------------------------------------------------------
 
+import samples_fft  # noqa: E402, F401  (adds its rows)
 import samples_linalg  # noqa: E402, F401  (adds its rows)
+import samples_special  # noqa: E402, F401  (adds its rows)

@@ -6,7 +6,7 @@
 tensor([2., 4., 6.])
 """
 
-from . import autograd, errors, func, linalg, testing
+from . import autograd, errors, fft, func, linalg, special, testing
 from .autograd import (
     enable_grad,
     grad,
@@ -206,6 +206,7 @@ __all__ = [
     "expand_dims",
     "expm1",
     "eye",
+    "fft",
     "flatten",
     "flip",
     "floor",
@@ -270,6 +271,7 @@ __all__ = [
     "sin",
     "sinh",
     "sort",
+    "special",
     "sqrt",
     "square",
     "squeeze",

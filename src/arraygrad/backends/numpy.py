@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import functools
 import operator
 import sys
 from typing import Any
 
 import numpy as np
 
-from . import Backend, register
+from . import Backend, Kernel, register
 
 _KINDS = {"b": "b", "i": "i", "u": "i", "f": "f", "c": "c"}
 
@@ -76,6 +77,113 @@ def _sort(x: Any, axis: int, descending: bool, stable: bool) -> Any:
     return np.flip(ordered, axis=axis) if descending else ordered
 
 
+# --- special functions: few passes, all of them over one temporary -------------------------------
+
+
+def _in_floats(kernel: Kernel) -> Kernel:
+    """A kernel for any numbers: integers become float64, and halves are computed in float32."""
+
+    @functools.wraps(kernel)
+    def computed(x: Any, *others: Any, **params: Any) -> Any:
+        x = np.asarray(x)
+        char = x.dtype.char
+        if char in "fdFD":
+            return kernel(x, *others, **params)
+        if char == "e":
+            return kernel(x.astype(np.float32), *others, **params).astype(np.float16)
+        return kernel(x if x.dtype.kind in "fc" else x.astype(np.float64), *others, **params)
+
+    return computed
+
+
+@_in_floats
+def _expit(x: Any) -> Any:
+    with np.errstate(over="ignore"):  # to infinity, of which the reciprocal is the right zero
+        out = np.asarray(np.negative(x))
+        np.exp(out, out=out)
+        out += 1
+        return np.reciprocal(out, out=out)
+
+
+def _log1p_exp_minus_abs(x: Any) -> Any:
+    out = np.asarray(np.abs(x))
+    np.negative(out, out=out)
+    np.exp(out, out=out)
+    return np.log1p(out, out=out)
+
+
+@_in_floats
+def _softplus(x: Any) -> Any:
+    out = _log1p_exp_minus_abs(x)
+    out += np.maximum(x, 0)
+    return out
+
+
+@_in_floats
+def _log_expit(x: Any) -> Any:
+    out = _log1p_exp_minus_abs(x)
+    return np.subtract(np.minimum(x, 0), out, out=out)
+
+
+def _peak(x: Any, axis: Any) -> Any:
+    """The maximum, and zero in the place of infinities, which cannot be subtracted."""
+    top = np.maximum.reduce(x, axis=axis, keepdims=True, initial=-np.inf)
+    return np.where(np.isfinite(top), top, 0)
+
+
+@_in_floats
+def _shifted_softmax(x: Any, shift: Any, axis: Any) -> Any:
+    with np.errstate(invalid="ignore"):  # where there is nothing but -inf
+        out = np.asarray(np.subtract(x, shift))
+        np.exp(out, out=out)
+        out /= np.add.reduce(out, axis=axis, keepdims=True)
+        return out
+
+
+@_in_floats
+def _softmax(x: Any, axis: Any) -> Any:
+    return _shifted_softmax(x, _peak(x, axis), axis)
+
+
+@_in_floats
+def _log_softmax(x: Any, axis: Any) -> Any:
+    with np.errstate(divide="ignore", invalid="ignore"):  # where there is nothing but -inf
+        out = np.asarray(np.subtract(x, _peak(x, axis)))
+        out -= np.log(np.add.reduce(np.exp(out), axis=axis, keepdims=True))
+        return out
+
+
+@_in_floats
+def _logsumexp(x: Any, axis: Any, keepdims: bool) -> Any:
+    shift = _peak(x, axis)
+    out = np.asarray(np.subtract(x, shift))
+    np.exp(out, out=out)
+    total = np.add.reduce(out, axis=axis, keepdims=True)
+    with np.errstate(divide="ignore"):  # where there is nothing but -inf
+        total = np.log(total) + shift
+    return total if keepdims else total.squeeze(axis)
+
+
+def _times_log(log: Any) -> Kernel:
+    def product(x: Any, y: Any) -> Any:
+        silent = np.equal(x, 0)
+        if not silent.any():
+            return x * log(y)
+        silent = silent & np.equal(y, y)
+        return np.where(silent, 0, x * log(np.where(silent, 1, y)))
+
+    return product
+
+
+def _transform(one: Any, many: Any) -> Kernel:
+    def transform(x: Any, s: tuple[int, ...], axis: tuple[int, ...], norm: str) -> Any:
+        if len(axis) == 1:
+            return one(x, s[0], axis[0], norm)
+        return many(x, s, axis, norm)
+
+    return transform
+
+
 numpy_backend = NumpyBackend(
     "numpy",
     np,
@@ -99,6 +207,21 @@ numpy_backend = NumpyBackend(
         # NumPy's own cannot sort in descending order.
         "argsort": _argsort,
         "sort": _sort,
+        "expit": _expit,
+        "softplus": _softplus,
+        "log_expit": _log_expit,
+        "softmax": _softmax,
+        "shifted_softmax": _shifted_softmax,
+        "log_softmax": _log_softmax,
+        "logsumexp": _logsumexp,
+        "xlogy": _times_log(np.log),
+        "xlog1py": _times_log(np.log1p),
+        "sinc": np.sinc,
+        # Over one axis in one call; and real numbers need not become complex first.
+        "fft": _transform(np.fft.fft, np.fft.fftn),
+        "ifft": _transform(np.fft.ifft, np.fft.ifftn),
+        "rfft": _transform(np.fft.rfft, np.fft.rfftn),
+        "irfft": _transform(np.fft.irfft, np.fft.irfftn),
         "copy": np.array,
         "astype": lambda x, dtype, copy: np.asarray(x).astype(dtype, copy=copy),
     },

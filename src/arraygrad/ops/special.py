@@ -1,0 +1,537 @@
+"""Special functions, under `scipy.special`'s names.
+
+What training loops live on (`expit`, `softplus`, `softmax`, `logsumexp`, …) is computed here or by
+the backend. The rest is computed by the special functions that come with the array library:
+SciPy's for NumPy, imported when first used. All derivatives are ours.
+"""
+
+from __future__ import annotations
+
+import functools
+import importlib
+import math
+from typing import Any
+
+from .axes import kept, many_axes
+from .elementwise import (
+    equal,
+    exp,
+    isnan,
+    less_equal,
+    log,
+    log1p,
+    logical_and,
+    sign,
+    where,
+)
+from .op import Function, Operator, Rule, binary, constant, declare, unary
+from .reductions import Axes, _keep, _sum
+from .shape import _reshape, broadcast_shapes, broadcast_to
+
+# --- sigmoids ------------------------------------------------------------------------------------
+
+expit = unary(
+    "expit",
+    vjp=lambda g, out: g * (out * (1 - out)),
+    compute=lambda xp, x: 1 / (1 + xp.exp(-x)),
+    doc="The logistic sigmoid, ``1 / (1 + exp(-x))``.",
+)
+softplus = unary(
+    "softplus",
+    vjp=lambda g, x: g * expit(x),
+    compute=lambda xp, x: xp.log1p(xp.exp(-xp.abs(x))) + xp.where(x > 0, x, 0 * x),
+    doc="``log(1 + exp(x))``, exact for large `x` of either sign.",
+)
+log_expit = unary(
+    "log_expit",
+    vjp=lambda g, x: g * expit(-x),
+    compute=lambda xp, x: xp.where(x < 0, x, 0 * x) - xp.log1p(xp.exp(-xp.abs(x))),
+    doc="The logarithm of `expit`, exact also where that is too small for a number.",
+)
+
+# --- softmax and its kin -------------------------------------------------------------------------
+
+
+def _peak_of(xp: Any, x: Any, axis: Axes) -> Any:
+    """The maximum with axes kept; zero where it is not finite, and to subtract it would be NaN."""
+    if 0 in x.shape:
+        return xp.zeros(kept(x.shape, axis), dtype=x.dtype, device=x.device)
+    top = xp.max(x, axis=axis, keepdims=True)
+    return xp.where(xp.isfinite(top), top, xp.zeros_like(top))
+
+
+def _softmax_at(xp: Any, x: Any, shift: Any, axis: Axes) -> Any:
+    """The softmax, computed from numbers near `shift`, on which the result does not depend."""
+    powers = xp.exp(x - shift)
+    return powers / xp.sum(powers, axis=axis, keepdims=True)
+
+
+def _log_softmax_of(xp: Any, x: Any, axis: Axes) -> Any:
+    x = x - _peak_of(xp, x, axis)
+    return x - xp.log(xp.sum(xp.exp(x), axis=axis, keepdims=True))
+
+
+def _logsumexp_of(xp: Any, x: Any, axis: Axes, keepdims: bool) -> Any:
+    shift = _peak_of(xp, x, axis)
+    total = xp.log(xp.sum(xp.exp(x - shift), axis=axis, keepdims=True)) + shift
+    return total if keepdims else xp.reshape(total, _left(x.shape, axis))
+
+
+def _left(shape: tuple[int, ...], axis: Axes) -> tuple[int, ...]:
+    """The shape without the axes of a reduction."""
+    return tuple(n for i, n in enumerate(shape) if axis is not None and i not in axis)
+
+
+def _softmax_tangent(t: Any, out: Any, axis: Axes) -> Any:
+    """The Jacobian of the softmax, which is symmetric, times a vector."""
+    return out * (t - _sum(t * out, axis=axis, keepdims=True))
+
+
+_softmax = declare(
+    "softmax",
+    "x",
+    compute=lambda xp, x, axis: _softmax_at(xp, x, xp.max(x, axis=axis, keepdims=True), axis),
+    vjp=lambda g, out, axis: _softmax_tangent(g, out, axis),
+    jvp=lambda t, out, axis: _softmax_tangent(t, out, axis),
+    batch="axis",
+)
+# For the gradient of `logsumexp`, which knows its result: a shift as good as the maximum.
+_shifted_softmax = declare(
+    "shifted_softmax",
+    "x",
+    "shift",
+    compute=_softmax_at,
+    vjp_x=lambda g, out, axis: _softmax_tangent(g, out, axis),
+    jvp=lambda t, out, axis: _softmax_tangent(t, out, axis),
+    batch="axis",
+)
+_log_softmax = declare(
+    "log_softmax",
+    "x",
+    compute=_log_softmax_of,
+    vjp=lambda g, out, axis: g - exp(out) * _sum(g, axis=axis, keepdims=True),
+    jvp=lambda t, out, axis: t - _sum(exp(out) * t, axis=axis, keepdims=True),
+    batch="axis",
+)
+
+
+def _weights(x: Any, out: Any, axis: Axes, keepdims: bool) -> Any:
+    # Not `exp(x - out)`: where x is large, `out` is rounded, and these would not add up to one.
+    shift = out if keepdims else _reshape(out, shape=kept(x.shape, axis))
+    return _shifted_softmax(x, shift, axis=axis)
+
+
+_logsumexp = declare(
+    "logsumexp",
+    "x",
+    compute=_logsumexp_of,
+    vjp=lambda g, x, out, axis, keepdims: (
+        _keep(g, x.shape, axis, keepdims) * _weights(x, out, axis, keepdims)
+    ),
+    jvp=lambda t, x, out, axis, keepdims: _sum(
+        t * _weights(x, out, axis, keepdims), axis=axis, keepdims=keepdims
+    ),
+    batch="axis",
+)
+_peak = constant("peak", "x", batch="axis", compute=_peak_of)
+
+
+def _weighted(xp: Any, x: Any, y: Any) -> Any:
+    x, y = _both_arrays(xp, x, y)
+    out = x * xp.exp(xp.where(x == 0, xp.zeros_like(y), y))
+    return xp.where(x == 0, xp.zeros_like(out), out)
+
+
+# A weight of zero silences an exponential of any size.
+_weighted_exp = binary(
+    "weighted_exp",
+    vjp_x=lambda g, y: g * exp(y),
+    vjp_y=lambda g, out: g * out,
+    compute=_weighted,
+)
+
+
+def softmax(x: Any, axis: Any = None) -> Any:
+    """Exponentials that are scaled to add up to one, over all axes or some.
+
+    Examples
+    --------
+    >>> import arraygrad as ag
+    >>> ag.special.softmax(ag.tensor([1000.0, 1000.0, -1000.0]))
+    tensor([0.5, 0.5, 0. ])
+    """
+    return _softmax(x, axis=many_axes(axis, x.ndim))
+
+
+def log_softmax(x: Any, axis: Any = None) -> Any:
+    """The logarithm of `softmax`, exact also where that is too small for a number.
+
+    Examples
+    --------
+    >>> import arraygrad as ag
+    >>> x = ag.tensor([1000.0, 0.0], requires_grad=True)
+    >>> y = ag.special.log_softmax(x)
+    >>> y.detach()
+    tensor([    0., -1000.])
+    >>> ag.grad(y[1], x)
+    tensor([-1.,  1.])
+    """
+    return _log_softmax(x, axis=many_axes(axis, x.ndim))
+
+
+def logsumexp(a: Any, axis: Any = None, b: Any = None, keepdims: bool = False) -> Any:
+    """The logarithm of a sum of exponentials, without computing numbers that are too large.
+
+    Parameters
+    ----------
+    a : array
+    axis : None, int or tuple of ints
+        What to sum over; by default everything.
+    b : array, optional
+        Factors of the exponentials. Where one is zero, `a` does not matter.
+    keepdims : bool
+        Whether to keep the axes that are summed over, with length one.
+
+    Examples
+    --------
+    >>> import arraygrad as ag
+    >>> x = ag.tensor([1000.0, 1000.0], requires_grad=True)
+    >>> y = ag.special.logsumexp(x)
+    >>> y.item() - 1000  # log(2)
+    0.693147180559...
+    >>> ag.grad(y, x)
+    tensor([0.5, 0.5])
+    """
+    if b is None:
+        return _logsumexp(a, axis=many_axes(axis, a.ndim), keepdims=keepdims)
+    a = broadcast_to(a, broadcast_shapes(a.shape, getattr(b, "shape", ())))
+    axes = many_axes(axis, a.ndim)
+    shift = _peak(where(equal(b, 0), -math.inf, a), axis=axes)
+    total = log(_sum(_weighted_exp(b, a - shift), axis=axes, keepdims=True)) + shift
+    return total if keepdims else _reshape(total, shape=_left(a.shape, axes))
+
+
+# --- x log y -------------------------------------------------------------------------------------
+
+
+def _log_unless(flat: Any, logarithm: Function, y: Any) -> Any:
+    """The logarithm, and zero in flat places, in derivatives of all orders."""
+    return where(flat, 0, logarithm(where(flat, 1, y)))
+
+
+def _product(xp: Any, logarithm: Any, x: Any, y: Any) -> Any:
+    """`x` times a logarithm of `y`: zero where `x` is, unless `y` is NaN."""
+    x, y = _both_arrays(xp, x, y)
+    silent = (x == 0) & (y == y)
+    out = x * logarithm(xp.where(silent, xp.ones_like(y), y))
+    return xp.where(silent, xp.zeros_like(out), out)
+
+
+def _both_arrays(xp: Any, x: Any, y: Any) -> tuple[Any, Any]:
+    """Two operands, of which one may be a number, as arrays."""
+    if not hasattr(x, "dtype"):
+        x = xp.asarray(x, dtype=getattr(y, "dtype", None))
+    if not hasattr(y, "dtype"):
+        y = xp.asarray(y, dtype=x.dtype)
+    return x, y
+
+
+xlogy = binary(
+    "xlogy",
+    vjp_x=lambda g, x, y: g * _log_unless(logical_and(equal(x, 0), less_equal(y, 0)), log, y),
+    vjp_y=lambda g, x, y: g * (x / y),
+    compute=lambda xp, x, y: _product(xp, xp.log, x, y),
+    doc="``x * log(y)``, and zero wherever `x` is.",
+)
+xlog1py = binary(
+    "xlog1py",
+    vjp_x=lambda g, x, y: g * _log_unless(logical_and(equal(x, 0), less_equal(y, -1)), log1p, y),
+    vjp_y=lambda g, x, y: g * (x / (y + 1)),
+    compute=lambda xp, x, y: _product(xp, xp.log1p, x, y),
+    doc="``x * log1p(y)``, and zero wherever `x` is.",
+)
+
+
+# --- the array library's own functions -----------------------------------------------------------
+
+_LIBRARIES = {"torch": "torch.special", "cupy": "cupyx.scipy.special", "jax": "jax.scipy.special"}
+# What SciPy's functions can compute on by themselves.
+_SCIPY_TAKES = {"numpy", "dask"}
+
+
+@functools.cache
+def _kernel(xp: Any, name: str) -> Function:
+    """The special function of this name for the arrays of a namespace."""
+    parts = xp.__name__.split(".")
+    for part in parts:
+        if part in _LIBRARIES:
+            found = getattr(importlib.import_module(_LIBRARIES[part]), name, None)
+            if found is not None:
+                return found  # type: ignore[no-any-return]
+    try:
+        special = importlib.import_module("scipy.special")
+    except ImportError as error:
+        raise ImportError(
+            f"special.{name} computes with SciPy, which cannot be imported: install it with "
+            "pip install 'arraygrad[scipy]'"
+        ) from error
+    function = functools.partial(_by_scipy, getattr(special, name))
+    if _SCIPY_TAKES.intersection(parts):
+        return function
+    return functools.partial(_on_the_host, xp, function)
+
+
+def _by_scipy(function: Function, *arrays: Any) -> Any:
+    """SciPy's function with a result in the arrays' dtype, which some of its functions widen."""
+    out = function(*arrays)
+    floats = [a.dtype for a in arrays if hasattr(a, "dtype") and a.dtype.kind in "fc"]
+    if not floats:
+        return out
+    wanted = floats[0] if len(floats) == 1 else functools.reduce(_wider, floats)
+    return out if out.dtype == wanted else out.astype(wanted)
+
+
+def _wider(one: Any, other: Any) -> Any:
+    import numpy as np
+
+    return np.promote_types(one, other)
+
+
+def _on_the_host(xp: Any, function: Function, *arrays: Any) -> Any:
+    """For a library without the function: computed by SciPy on NumPy arrays, and taken back."""
+    import numpy as np
+
+    out = function(*(np.asarray(a) if hasattr(a, "dtype") else a for a in arrays))
+    device = next(a.device for a in arrays if hasattr(a, "dtype"))
+    return xp.asarray(out, device=device)
+
+
+def _library(name: str) -> Function:
+    return lambda xp, *arrays: _kernel(xp, name)(*arrays)
+
+
+def _unary(
+    name: str, d: Rule | None = None, *, vjp: Rule | None = None, doc: str | None = None
+) -> Function:
+    return unary(name, d, vjp=vjp, compute=_library(name), doc=doc)
+
+
+def _binary(
+    name: str,
+    *,
+    vjp_x: Rule | None = None,
+    vjp_y: Rule | None = None,
+    doc: str | None = None,
+) -> Operator:
+    return binary(name, vjp_x=vjp_x, vjp_y=vjp_y, compute=_library(name), doc=doc)
+
+
+# --- the error function and the normal distribution ----------------------------------------------
+
+erf = _unary(
+    "erf",
+    d=lambda x: 2 / math.sqrt(math.pi) * exp(-x * x),
+    doc="The error function.",
+)
+erfc = _unary(
+    "erfc",
+    d=lambda x: -2 / math.sqrt(math.pi) * exp(-x * x),
+    doc="One minus the error function, exact also where that is nearly one.",
+)
+erfinv = _unary(
+    "erfinv",
+    d=lambda out: math.sqrt(math.pi) / 2 * exp(out * out),
+    doc="The inverse of the error function.",
+)
+ndtr = _unary(
+    "ndtr", d=lambda x: _density(x), doc="The standard normal distribution's function: P(X < x)."
+)
+log_ndtr = _unary(
+    "log_ndtr",
+    d=lambda x: _hazard(x),
+    doc="The logarithm of `ndtr`, exact also where that is too small for a number.",
+)
+ndtri = _unary(
+    "ndtri",
+    vjp=lambda g, out: g / _density(out),
+    doc="The inverse of `ndtr`: the quantiles of the standard normal distribution.",
+)
+# The density over the distribution function, of which both are too small far to the left.
+_hazard = unary(
+    "normal_hazard",
+    d=lambda x, out: -out * (x + out),
+    compute=lambda xp, x: math.sqrt(2 / math.pi) / _kernel(xp, "erfcx")(x * -math.sqrt(0.5)),
+)
+
+
+def _density(x: Any) -> Any:
+    return exp(x * x * -0.5) * (1 / math.sqrt(2 * math.pi))
+
+
+# --- the gamma function and its kin --------------------------------------------------------------
+
+gammaln = _unary(
+    "gammaln",
+    d=lambda x: digamma(x),
+    doc="The logarithm of the absolute value of the gamma function.",
+)
+digamma = _unary(
+    "digamma", d=lambda x: polygamma(1, x), doc="The derivative of the gamma function's logarithm."
+)
+psi = digamma
+polygamma = _binary(
+    "polygamma",
+    vjp_y=lambda g, x, y: g * polygamma(x + 1, y),
+    doc="``polygamma(n, x)``: the derivative of `digamma` of order `n`, an integer, at `x`.",
+)
+betaln = _binary(
+    "betaln",
+    vjp_x=lambda g, x, y: g * (digamma(x) - digamma(x + y)),
+    vjp_y=lambda g, x, y: g * (digamma(y) - digamma(x + y)),
+    doc="The logarithm of the absolute value of the beta function.",
+)
+
+
+def _no_derivative(g: Any) -> Any:
+    raise NotImplementedError(
+        "zeta has no derivative with respect to x here, only with respect to q: detach() x if it "
+        "is meant as a constant"
+    )
+
+
+_hurwitz_zeta = _binary(
+    "zeta", vjp_x=_no_derivative, vjp_y=lambda g, x, y: -g * (x * _hurwitz_zeta(x + 1, y))
+)
+
+
+def _riemann_zeta_of(xp: Any, x: Any) -> Any:
+    # Only SciPy's takes one argument, and then continues it to where the sum does not converge.
+    alone = _SCIPY_TAKES.intersection(xp.__name__.split("."))
+    return _kernel(xp, "zeta")(*((x,) if alone else (x, xp.ones_like(x))))
+
+
+_riemann_zeta = unary("riemann_zeta", vjp=_no_derivative, compute=_riemann_zeta_of)
+
+
+def zeta(x: Any, q: Any = None) -> Any:
+    """The zeta function of Riemann, or with `q` of Hurwitz: the sum of ``1 / (k + q) ** x``.
+
+    It can be differentiated with respect to `q` only.
+
+    Examples
+    --------
+    >>> import arraygrad as ag
+    >>> q = ag.tensor(1.0, requires_grad=True)
+    >>> ag.grad(ag.special.zeta(2.0, q), q).item()  # -2 times zeta(3)
+    -2.404113806319...
+    """
+    return _riemann_zeta(x) if q is None else _hurwitz_zeta(x, q)
+
+
+# --- entropies -----------------------------------------------------------------------------------
+
+entr = _unary(
+    "entr",
+    vjp=lambda g, x: -g * (log(x) + 1),
+    doc="``-x * log(x)``, each element's part in an entropy; zero at zero.",
+)
+rel_entr = _binary(
+    "rel_entr",
+    vjp_x=lambda g, x, y: g * (log(x / y) + 1),
+    vjp_y=lambda g, x, y: -g * _ratio(x, y),
+    doc="``x * log(x / y)``, each element's part in a relative entropy; zero where `x` is.",
+)
+kl_div = _binary(
+    "kl_div",
+    vjp_x=lambda g, x, y: g * log(x / y),
+    vjp_y=lambda g, x, y: g * (1 - _ratio(x, y)),
+    doc="``x * log(x / y) - x + y``: as `rel_entr`, but convex and never negative.",
+)
+
+
+def _ratio(x: Any, y: Any) -> Any:
+    """`x / y`, and zero where both are: there is no divergence from nothing at any `y`."""
+    return x / where(logical_and(equal(x, 0), equal(y, 0)), 1, y)
+
+
+# --- modified Bessel functions -------------------------------------------------------------------
+# From the second order on, all go by the recurrence between neighbours, which has no pole at zero.
+
+i0 = _unary(
+    "i0", d=lambda x: i1(x), doc="The modified Bessel function of the first kind of order zero."
+)
+i1 = _unary(
+    "i1",
+    d=lambda x: (i0(x) + _iv(2, x)) * 0.5,
+    doc="The modified Bessel function of the first kind of order one.",
+)
+i0e = _unary(
+    "i0e", d=lambda x, out: i1e(x) - sign(x) * out, doc="``exp(-abs(x)) * i0(x)``: never too large."
+)
+i1e = _unary(
+    "i1e",
+    d=lambda x, out: (i0e(x) + _ive(2, x)) * 0.5 - sign(x) * out,
+    doc="``exp(-abs(x)) * i1(x)``: never too large.",
+)
+_iv = _binary("iv", vjp_y=lambda g, x, y: g * (_iv(x - 1, y) + _iv(x + 1, y)) * 0.5)
+_ive = _binary(
+    "ive",
+    vjp_y=lambda g, x, y, out: g * ((_ive(x - 1, y) + _ive(x + 1, y)) * 0.5 - sign(y) * out),
+)
+
+# --- others --------------------------------------------------------------------------------------
+
+
+def _logit(g: Any, x: Any, out: Any) -> Any:
+    return where(isnan(out), math.nan, g / (x * (1 - x)))
+
+
+logit = _unary("logit", vjp=_logit, doc="``log(x / (1 - x))``, the inverse of `expit`.")
+
+
+def _sinc_derivative_of(xp: Any, x: Any, n: int) -> Any:
+    """The derivative of order `n` of ``sin(πx) / πx``.
+
+    With z = πx, the derivatives f of sin(z) / z satisfy ``z f⁽ⁿ⁾ + n f⁽ⁿ⁻¹⁾ = sin⁽ⁿ⁾(z)``, which
+    gives each from the one before, except near zero, where the power series does better.
+    """
+    z = x * math.pi
+    near = xp.abs(z) < 1 + 0.28 * n  # where both lose equally many digits
+    small = xp.where(near, z, xp.zeros_like(z))
+    large = xp.where(near, xp.ones_like(z), z)
+    waves = [xp.sin(large), xp.cos(large)]
+    derivative = waves[0] / large
+    for k in range(1, n + 1):
+        wave = waves[k % 2] if k % 4 < 2 else -waves[k % 2]
+        derivative = (wave - k * derivative) / large
+    # The sum over j >= n / 2 of (-1)ʲ z²ʲ⁻ⁿ / ((2j - n)! (2j + 1)), from its smallest term.
+    series, square = xp.zeros_like(z), small * small
+    first = (n + 1) // 2
+    for j in range(first + 12 + n // 2, first - 1, -1):
+        power = 2 * j - n
+        ratio = (power + 1) * (power + 2)  # between the factorials of this term and the next
+        series = (-1) ** j / (2 * j + 1) + square / ratio * series
+    series = series if n % 2 == 0 else series * small
+    return xp.where(near, series, derivative) * math.pi**n
+
+
+sinc = unary(
+    "sinc",
+    d=lambda x: _sinc_derivative(x, n=1),
+    compute=lambda xp, x: _sinc_of(xp, x),
+    doc="``sin(πx) / πx``, and one at zero. Its derivatives of all orders are exact there, too.",
+)
+_sinc_derivative = declare(
+    "sinc_derivative",
+    "x",
+    compute=_sinc_derivative_of,
+    vjp=lambda g, x, n: g * _sinc_derivative(x, n=n + 1),
+    jvp=lambda t, x, n: t * _sinc_derivative(x, n=n + 1),
+    batch="elementwise",
+)
+
+
+def _sinc_of(xp: Any, x: Any) -> Any:
+    z = x * math.pi
+    z = xp.where(z == 0, xp.full_like(z, xp.finfo(z.dtype).eps), z)
+    return xp.sin(z) / z
