@@ -65,10 +65,12 @@ class Tensor(InPlace, ArrayMethods, Array):
         level = cls.level
         ours = [isinstance(a, Tensor) and a.level == level for a in arrays]
         raw = tuple([a._array if own else a for a, own in zip(arrays, ours, strict=True)])
-        out = op.function(*raw, **params)
+        kinds = tuple(map(type, raw))
+        kernel = op.kernels.get(kinds)  # of plain arrays that were met before, or None
+        out = (kernel or op.function)(*raw, **params)
         result = cls._recorded(op, arrays, ours, raw, out, params)
-        if op.view and len(arrays) == 1 and not cls.is_inference:
-            return as_views(op, arrays[0], params, result)
+        if op.view and op.multiple and not cls.is_inference:
+            return as_views(arrays[0], params["axis"], result)
         return result
 
     @classmethod
@@ -107,8 +109,11 @@ class Tensor(InPlace, ArrayMethods, Array):
     @classmethod
     def unary(cls, op: Op) -> Function:
         pullback = op.pullback((0,))
-        if pullback is None or cls.is_inference or op.view:
+        if pullback is None or cls.is_inference:
             return super().unary(op)
+        if op.view:
+            step = (op.function, {})
+            return lambda x: as_view(x, step, cls.apply(op, (x,), {}))
         table, keep, bare, made = op.table, pullback.keep, cls._bare, tensor_type_at(cls.level)
 
         def record(x: Tensor) -> Any:
@@ -126,6 +131,32 @@ class Tensor(InPlace, ArrayMethods, Array):
                 saved = keep((array,), out, None)
                 tensor._node = make(pullback, (node,), saved, out.shape, out.dtype)
             return tensor
+
+        return record
+
+    @classmethod
+    def single(cls, op: Op) -> Function:
+        if op.multiple or cls.is_inference:
+            return super().single(op)
+        pullback, single, view, bare = op.pullback((0,)), op.single, op.view, cls._bare
+        made = tensor_type_at(cls.level)
+
+        def record(x: Tensor, params: dict[str, Any]) -> Any:
+            array = x._array
+            out = single[type(array)](array, params)
+            make = recorder()
+            if make is None:
+                tensor = bare(out)
+            else:
+                node = x._node
+                tensor = new(made)
+                tensor._array = out
+                if node is None or pullback is None:
+                    tensor._node = None
+                else:
+                    saved = pullback.keep((array,), out, params)
+                    tensor._node = make(pullback, (node,), saved, out.shape, out.dtype)
+            return as_view(x, (op.function, params), tensor) if view else tensor
 
         return record
 
@@ -562,21 +593,23 @@ def _view_type_at(level: float) -> type[View]:
     return type("Tensor", (View,), {"__slots__": (), "level": level})
 
 
-def as_views(op: Op, source: Any, params: dict[str, Any], result: Any) -> Any:
-    """The result of an op that may share memory with its input: a view, if it does."""
-    if op.multiple:
-        lead = (slice(None),) * params["axis"]
-        return tuple(
-            _as_view(source, (_getitem, {"template": (*lead, i, Ellipsis)}), part)
-            for i, part in enumerate(result)
-        )
-    return _as_view(source, (op.function, params), result)
+def as_views(source: Any, axis: int, parts: tuple[Any, ...]) -> tuple[Any, ...]:
+    """The slices of a tensor along an axis, as views of it."""
+    lead = (slice(None),) * axis
+    return tuple(
+        as_view(source, (_getitem, {"template": (*lead, i, Ellipsis)}), part)
+        for i, part in enumerate(parts)
+    )
 
 
-def _as_view(source: Any, step: Any, result: Any) -> Any:
+def as_view(source: Any, step: Any, result: Any) -> Any:
+    """The result of a step that may share memory with its input: a view, if it does."""
     array = result._array
     if isinstance(array, np.ndarray):
-        if array is not source._array and owner_of(array) is not owner_of(source._array):
+        before, owner = source._array, array.base
+        if owner is None and array is not before:
+            return result
+        if owner is not before and owner_of(array) is not owner_of(before):
             return result
     elif not isinstance(array, Array):
         return result

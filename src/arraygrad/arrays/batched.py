@@ -30,6 +30,11 @@ class Batched(TransformMethods, Array):
         """The shape of one member of the batch."""
         return tuple(self._array.shape[1:])
 
+    @property
+    def ndim(self) -> int:
+        """The number of axes of one member of the batch."""
+        return self._array.ndim - 1  # type: ignore[no-any-return]
+
     @classmethod
     def apply(cls, op: Op, arrays: tuple[Any, ...], params: dict[str, Any]) -> Any:
         batched = tuple(type(a) is cls for a in arrays)

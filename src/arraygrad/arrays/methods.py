@@ -30,7 +30,7 @@ class ArrayMethods:
     @property
     def ndim(self) -> int:
         """The number of axes."""
-        return len(self.shape)
+        return self._array.ndim  # type: ignore[no-any-return]
 
     @property
     def size(self) -> int:
@@ -217,10 +217,6 @@ class TransformMethods(ArrayMethods):
     """What batched and dual arrays have of a tensor's methods, and what they refuse."""
 
     __slots__ = ()
-
-    def detach(self) -> Any:
-        """The same values, as constants for every derivative around."""
-        raise NotImplementedError
 
     def clone(self) -> Any:
         """A copy of the array."""

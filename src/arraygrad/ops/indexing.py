@@ -137,6 +137,11 @@ def getitem(x: Any, key: Any, /) -> Any:
 
 def split_index(x: Any, key: Any) -> tuple[Template, tuple[Any, ...]]:
     """The template of an index to `x` and the arrays for its holes."""
+    if x.shape:  # the commonest keys, without a loop over their parts
+        if type(key) is slice:
+            return (_plain_slice(key),), ()
+        if type(key) is int and -x.shape[0] <= key < x.shape[0]:
+            return (key, Ellipsis), ()
     parts = key if isinstance(key, tuple) else (key,)
     template: list[Any] = []
     indices: list[Any] = []
@@ -158,8 +163,10 @@ def split_index(x: Any, key: Any) -> tuple[Template, tuple[Any, ...]]:
 
 
 def _plain_slice(part: slice) -> slice:
-    ends = (part.start, part.stop, part.step)
-    return slice(*(None if e is None else operator.index(e) for e in ends))
+    start, stop, step = part.start, part.stop, part.step
+    if all(end is None or type(end) is int for end in (start, stop, step)):
+        return part
+    return slice(*(None if e is None else operator.index(e) for e in (start, stop, step)))
 
 
 def _index_array(x: Any, part: Any) -> Any:

@@ -68,9 +68,18 @@ class Array:
         return lambda x: cls.apply(op, (x,), {})
 
     @classmethod
+    def single(cls, op: Op) -> Function:
+        """A faster `apply` for an op on one array, called with a dictionary of keywords."""
+        return lambda x, params: cls.apply(op, (x,), params)
+
+    @classmethod
     def binary(cls, op: Op, left: type, right: type) -> Function:
         """A faster `apply` for an op on two arrays without keywords."""
         return lambda x, y: cls.apply(op, (x, y), {})
+
+    def detach(self) -> Any:
+        """The same values, as constants for every derivative around."""
+        raise NotImplementedError
 
     def over(self, function: Function) -> Any:
         """The same, over what `function` makes of each array inside."""
@@ -126,8 +135,9 @@ class Op:
         self.make_forward: Callable[[Op], Function] | None = None
         self.function: Function
         self.table: Any = None
+        self.single: Any = None
         self._pullbacks: dict[tuple[int, ...], Pullback | None] = {}
-        self._kernels: dict[tuple[type, ...], Function] = {}
+        self.kernels: dict[tuple[type, ...], Function] = {}
 
     @functools.cached_property
     def forward(self) -> Function | None:
@@ -148,7 +158,7 @@ class Op:
 
     def kernel(self, types: tuple[type, ...]) -> Function:
         """The function that computes the op on plain arrays of these types."""
-        found = self._kernels.get(types)
+        found = self.kernels.get(types)
         if found is None:
             backend = common_backend(types)
             if self.name in backend.kernels:
@@ -157,7 +167,7 @@ class Op:
                 found = functools.partial(self.compute, backend.xp)
             else:
                 found = getattr(backend.xp, self.name)
-            self._kernels[types] = found
+            self.kernels[types] = found
         return found
 
     def pullback(self, positions: tuple[int, ...]) -> Pullback | None:
@@ -401,7 +411,16 @@ def declare(
     elif linear:
         op.make_forward = _replacing if linear == "each" else _on_tangents
 
+    op.single = single = _Single(op)
+    op.table = pair = _Binary(op)
+
     def run(*arrays: Any, **params: Any) -> Any:
+        if len(arrays) == 1:
+            (x,) = arrays
+            return single[type(x)](x, params)
+        if len(arrays) == 2 and not params:
+            x, y = arrays
+            return pair[type(x)][type(y)](x, y)
         top: type[Array] | None = None
         for array in arrays:
             if isinstance(array, Array) and (top is None or array.level > top.level):
@@ -539,6 +558,22 @@ class _Unary(dict[type, Function]):
 
     def __missing__(self, kind: type) -> Function:
         found = kind.unary(self.op) if issubclass(kind, Array) else self.op.kernel((kind,))
+        self[kind] = found
+        return found
+
+
+class _Single(dict[type, Function]):
+    """For each type of a single argument, the function of it and of the keywords."""
+
+    def __init__(self, op: Op) -> None:
+        self.op = op
+
+    def __missing__(self, kind: type) -> Function:
+        if issubclass(kind, Array):
+            found = kind.single(self.op)
+        else:
+            kernel = self.op.kernel((kind,))
+            found = lambda x, params: kernel(x, **params)  # noqa: E731
         self[kind] = found
         return found
 
