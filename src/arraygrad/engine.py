@@ -58,6 +58,7 @@ class Sweep:
         "results",
         "tensor_type",
     )
+    depth: int
 
     def __init__(
         self,

@@ -14,8 +14,10 @@ from contextlib import AbstractContextManager
 from contextvars import ContextVar
 from typing import Any, NamedTuple
 
+from .. import ops
 from ..arrays.dual import Dual, dual_type
 from ..levels import new_level
+from ..ops.op import Array
 from ..tensor import Tensor, check_differentiable
 
 _open: ContextVar[tuple[tuple[int, AbstractContextManager[int]], ...]] = ContextVar(
@@ -72,6 +74,9 @@ def _innermost(level: int | None, what: str) -> int:
 def make_dual(tensor: Any, tangent: Any, *, level: int | None = None) -> Any:
     """`tensor` with a tangent, for the innermost dual level or the one given."""
     number = _innermost(level, "make_dual()")
+    for name, value in (("tensor", tensor), ("tangent", tangent)):
+        if not hasattr(value, "dtype"):
+            raise TypeError(f"{name} must be a Tensor or an array, not {type(value).__name__}")
     check_differentiable(tensor)
     if tuple(tensor.shape) != tuple(tangent.shape):
         raise ValueError(
@@ -79,14 +84,42 @@ def make_dual(tensor: Any, tangent: Any, *, level: int | None = None) -> Any:
         )
     if tensor.dtype != tangent.dtype:
         raise ValueError(f"tangent has dtype {tangent.dtype}, its tensor has {tensor.dtype}")
+    for name, value in (("tensor", tensor), ("tangent", tangent)):
+        if isinstance(value, Array) and value.level >= number:
+            raise ValueError(
+                f"{name} belongs to a transform inside dual level {number}: make it dual at a "
+                "level further inside"
+            )
     return dual_type(number)(tensor, tangent)
 
 
 def unpack_dual(tensor: Any, *, level: int | None = None) -> UnpackedDualTensor:
-    """The array and the tangent that a dual array of a level carries."""
+    """The array and the tangent that a dual array of a level carries.
+
+    If the array is also in transforms further inside, so are the array and the tangent.
+    """
     number = _innermost(level, "unpack_dual()")
-    if isinstance(tensor, Tensor) and isinstance(tensor._array, Dual):
-        return unpack_dual(tensor.array, level=number)  # a tensor over a dual array
     if isinstance(tensor, dual_type(number)):
         return UnpackedDualTensor(tensor.primal, tensor.tangent)
-    return UnpackedDualTensor(tensor, None)
+    if not isinstance(tensor, Array) or tensor.level < number:
+        return UnpackedDualTensor(tensor, None)
+    if isinstance(tensor, Tensor):  # one over a dual array: what it is a tensor for ends here
+        return unpack_dual(tensor.array, level=number)
+    primal = tensor.over(lambda inner: unpack_dual(inner, level=number).primal)
+    if not _carries(tensor, number):
+        return UnpackedDualTensor(primal, None)
+    return UnpackedDualTensor(primal, tensor.over(lambda inner: _tangent(inner, number)))
+
+
+def _carries(value: Any, number: int) -> bool:
+    """Whether an array has a tangent of a level, here or further out."""
+    if isinstance(value, dual_type(number)):
+        return True
+    if isinstance(value, Dual) and _carries(value.tangent, number):
+        return True
+    return isinstance(value, Array) and value.level > number and _carries(value._array, number)
+
+
+def _tangent(value: Any, number: int) -> Any:
+    found = unpack_dual(value, level=number).tangent
+    return ops.zeros_like(value) if found is None else found

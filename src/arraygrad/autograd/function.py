@@ -211,7 +211,7 @@ class Function:
     vmap: Rule | None = None
     jvp: Rule | None = None
 
-    def __init__(self) -> None:
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
         raise TypeError(
             f"{type(self).__name__} is not instantiated: its methods are static, and "
             f"{type(self).__name__}.apply(...) calls it"
@@ -294,6 +294,11 @@ def _positional(cls: type[Function], args: tuple[Any, ...], kwargs: dict[str, An
     own = inspect.signature(cls.forward)
     bound = own.bind(*args, **kwargs) if cls.setup_context else own.bind(None, *args, **kwargs)
     bound.apply_defaults()
+    if bound.kwargs:
+        raise TypeError(
+            f"{cls.__name__}.forward has keyword-only parameters {sorted(bound.kwargs)}, but "
+            "backward returns one gradient for each argument in order: make them positional"
+        )
     return bound.args if cls.setup_context else bound.args[1:]
 
 
@@ -349,6 +354,11 @@ def _attach(
 ) -> Any:
     """The outputs as tensors whose gradients go through `ctx`."""
     dirty, constant = ctx._dirty, ctx._constant
+    if not all(any(o is d for o in outputs) for d in dirty):
+        raise RuntimeError(
+            f"{ctx.name()} marked a tensor as dirty that forward did not return: return every "
+            "tensor that it changes in place"
+        )
     ctx.seal(inputs, outputs)
     arrays = [o._array if isinstance(o, Tensor) and o.level == make.level else o for o in outputs]
     differentiable = [

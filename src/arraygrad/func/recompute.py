@@ -13,10 +13,11 @@ from typing import Any
 
 from ..autograd.graph import saved_tensors_hooks
 from ..autograd.modes import Modes, current_modes, enable_grad, set_modes
+from ..autograd.saved import Hooks, pack, unpack
 from ..engine import current_sweep
 from ..errors import RuleError
 from ..tensor import Tensor
-from .trees import flatten
+from .trees import as_function, flatten
 
 Function = Callable[..., Any]
 
@@ -34,7 +35,8 @@ def checkpoint(function: Function, *, early_stop: bool = True, check: bool = Tru
     early_stop : bool
         Stop the second run as soon as all that is needed has been computed.
     check : bool
-        Raise if the second run saves arrays of other shapes or dtypes than the first.
+        Raise if the second run saves arrays of other shapes or dtypes than the first, or, without
+        `early_stop`, more of them.
 
     Examples
     --------
@@ -44,18 +46,35 @@ def checkpoint(function: Function, *, early_stop: bool = True, check: bool = Tru
     >>> bool((ag.grad(y.sum(), x) == ag.cos(ag.exp(x)) * ag.exp(x)).all())
     True
     """
+    as_function(function, "checkpoint")
 
     @functools.wraps(function)
     def checkpointed(*args: Any, **kwargs: Any) -> Any:
         run = _Run(function, args, kwargs, early_stop, check)
-        with saved_tensors_hooks(run.pack, run.unpack):
-            return function(*args, **kwargs)
+        try:
+            with saved_tensors_hooks(run.pack, run.unpack):
+                return function(*args, **kwargs)
+        finally:
+            run.forget()
 
     return checkpointed
 
 
 class _Stop(Exception):
     """Everything that is needed has been computed."""
+
+
+class _Kept:
+    """Stands for a saved tensor: its number, and while the function still runs, the tensor.
+
+    The function may differentiate inside, and must then not be run again from within itself.
+    """
+
+    __slots__ = ("number", "tensor")
+
+    def __init__(self, number: int, tensor: Tensor) -> None:
+        self.number = number
+        self.tensor: Tensor | None = tensor
 
 
 class _Run:
@@ -66,20 +85,32 @@ class _Run:
     ) -> None:
         self.function = function
         leaves, self.unflatten = flatten((args, kwargs))
-        # Detached, so that the second run is recorded by itself and not on top of the first.
-        self.leaves = [_Held(leaf) for leaf in leaves]
+        hooks = current_modes().saved_hooks  # those of a checkpoint around this one, say
+        self.leaves = [_Held(leaf, hooks) for leaf in leaves]
         self.early_stop = early_stop
         self.check = check
         self.modes: Modes = current_modes()
         self.saved: list[tuple[Any, Any]] = []
+        self.running: list[_Kept] = []
 
-    def pack(self, tensor: Tensor) -> int:
+    def pack(self, tensor: Tensor) -> _Kept:
         """Keep, instead of a tensor, the number it has among all that are saved."""
+        kept = _Kept(len(self.saved), tensor)
         self.saved.append((tensor.shape, tensor.dtype))
-        return len(self.saved) - 1
+        self.running.append(kept)
+        return kept
 
-    def unpack(self, number: int) -> Tensor:
+    def forget(self) -> None:
+        """The first run is over: from now on tensors come from a second."""
+        for kept in self.running:
+            kept.tensor = None
+        self.running = []
+
+    def unpack(self, kept: _Kept) -> Tensor:
         """The tensor with a number: from the second run, made once for each sweep."""
+        if kept.tensor is not None:
+            return kept.tensor
+        number = kept.number
         sweep = current_sweep()
         if sweep is None:
             return self.repeat()[number]
@@ -91,18 +122,21 @@ class _Run:
     def repeat(self) -> dict[int, Tensor]:
         """Run the function again and collect what it saves."""
         collected: dict[int, Tensor] = {}
+        count = 0
 
         def collect(tensor: Tensor) -> Tensor:
-            number = len(collected)
-            if number < len(self.saved):
-                if self.check and (tensor.shape, tensor.dtype) != self.saved[number]:
+            nonlocal count
+            if count < len(self.saved):
+                if self.check and (tensor.shape, tensor.dtype) != self.saved[count]:
                     raise RuleError(
-                        f"a checkpointed function saved {self.saved[number]} as value {number} "
-                        f"when it was first run, and {(tensor.shape, tensor.dtype)} when it was "
-                        "run again: it must do the same each time"
+                        f"a checkpointed function saved {_told(self.saved[count])} as value "
+                        f"{count} when it was first run, and "
+                        f"{_told((tensor.shape, tensor.dtype))} when it was run again: it must do "
+                        "the same each time"
                     )
-                collected[number] = tensor
-            if self.early_stop and len(collected) == len(self.saved):
+                collected[count] = tensor
+            count += 1
+            if self.early_stop and count >= len(self.saved):
                 raise _Stop
             return tensor  # an outer transform may differentiate this run
 
@@ -116,22 +150,34 @@ class _Run:
             pass
         finally:
             set_modes(outside)
-        if len(collected) != len(self.saved):
+        if count < len(self.saved) or (self.check and count > len(self.saved)):
             raise RuleError(
                 f"a checkpointed function saved {len(self.saved)} arrays when it was first run "
-                f"and {len(collected)} when it was run again: it must do the same each time"
+                f"and {count} when it was run again: it must do the same each time"
             )
         return collected
+
+
+def _told(saved: tuple[Any, Any]) -> str:
+    return f"an array of shape {saved[0]} and dtype {saved[1]}"
 
 
 class _Held:
     """An argument, to be passed again."""
 
-    def __init__(self, value: Any) -> None:
-        self.requires_grad = isinstance(value, Tensor) and value.requires_grad
-        self.value = value.detach() if isinstance(value, Tensor) else value
+    def __init__(self, value: Any, hooks: Hooks | None) -> None:
+        self.value = value
+        self.type: type[Tensor] | None = None
+        self.hooks = hooks
+        if isinstance(value, Tensor):
+            # Without its node, so that the second run is recorded by itself and not on top of
+            # the first.
+            self.type, self.requires_grad = type(value), value.requires_grad
+            self.value = pack(value._array, hooks) if hooks else value._array
 
     def again(self) -> Any:
-        if self.requires_grad:
-            return type(self.value)(self.value._array).requires_grad_()
-        return self.value
+        """The argument; a tensor as a new leaf."""
+        if self.type is None:
+            return self.value
+        tensor = self.type(unpack(self.value, self.hooks) if self.hooks else self.value)
+        return tensor.requires_grad_() if self.requires_grad else tensor

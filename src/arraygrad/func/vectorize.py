@@ -94,7 +94,7 @@ def vmap(
     return mapped
 
 
-def _argument(arguments: tuple[Any, Any], position: int) -> str:
+def _argument(arguments: Any, position: int) -> str:
     """What to call a leaf of the arguments."""
     import optree
 
