@@ -112,7 +112,7 @@ class Tensor(InPlace, ArrayMethods, Array):
         if pullback is None or cls.is_inference:
             return super().unary(op)
         if op.view:
-            step = (op.function, {})
+            step: Any = (op.function, {})
             return lambda x: as_view(x, step, cls.apply(op, (x,), {}))
         table, keep, bare, made = op.table, pullback.keep, cls._bare, tensor_type_at(cls.level)
 
