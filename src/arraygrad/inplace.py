@@ -295,10 +295,11 @@ def _is_that_part(tensor: Any, index: Any, value: Any) -> bool:
     if view is None or view.base is not _history(tensor) or index[1]:
         return False
     part = Region(tensor.shape, (), index).read(tensor._array)
-    mine = value._array.__array_interface__
+    mine = getattr(value._array, "__array_interface__", None)
     theirs = getattr(part, "__array_interface__", None)
     return (
-        theirs is not None
+        mine is not None
+        and theirs is not None
         and mine["data"] == theirs["data"]
         and value._array.shape == part.shape
         and value._array.strides == part.strides

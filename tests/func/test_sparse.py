@@ -264,6 +264,43 @@ def test_the_derivative_says_what_a_custom_op_depends_on() -> None:
     np.testing.assert_array_equal(found, np.eye(2))
 
 
+def test_what_broadcasts_like_an_elementwise_op_need_not_be_one() -> None:
+    @ag.func.custom(
+        vjp=lambda g, x: g - ag.mean(g, axis=-1, keepdims=True),
+        jvp=lambda t, x: t - ag.mean(t, axis=-1, keepdims=True),
+        batch="elementwise",
+    )
+    def centred(x: Any) -> Any:
+        return x - x.mean(axis=-1, keepdims=True)
+
+    @ag.func.custom(
+        vjp=lambda g, x: g * ag.cos(x), jvp=lambda t, x: t * ag.cos(x), batch="elementwise"
+    )
+    def sine(x: Any) -> Any:
+        return np.sin(x)
+
+    x = np.zeros(3)
+    assert ag.func.sparsity(centred, x).nnz == 9
+    assert ag.func.sparsity(sine, x).nnz == 3
+    for function in (centred, sine):
+        found = ag.func.jacobian(function, sparse=True)(x).toarray()
+        np.testing.assert_allclose(found, dense_jacobian(function, x))
+
+
+def test_writing_in_place() -> None:
+    def energy(x: Any) -> Any:
+        y = ag.sin(x)
+        y[0] = x[1] ** 2
+        y[1:3] *= x[2]
+        return (y**2).sum()
+
+    x = RNG.standard_normal(4)
+    dense = dense_jacobian(ag.func.grad(energy), x)
+    found = ag.func.hessian(energy, sparse=True)(x)
+    np.testing.assert_allclose(found.toarray(), dense, atol=1e-14)
+    assert found.nnz <= 6
+
+
 def test_function_classes_depend_on_everything() -> None:
     class Twice(ag.autograd.Function):
         @staticmethod

@@ -32,6 +32,7 @@ import importlib
 import math
 from collections.abc import Callable, Sequence
 from typing import Any, ClassVar, NamedTuple
+from weakref import WeakKeyDictionary
 
 import numpy as np
 
@@ -284,15 +285,15 @@ class _Application:
         if not self.smooth:
             like = next(d for d in self.given if d is not None)
             return [_none(like, shape) for shape in self.shapes]
-        if self.op.batch == "elementwise":
-            return [self._elementwise(self.shapes[0])]
+        if self.op.batch == "elementwise" and _is_elementwise(self.op, self.params):
+            return [self._elementwise(shape) for shape in self.shapes]
         if self.op.batch == "matmul":
             return [self._matmul(self.shapes[0])]
         if self._is_linear():
             found = self._moved() or self._moved_back()
             if found is not None:
                 return found
-        if self.op.batch in ("axis", "take", "take_along_axis"):
+        if self.op.batch in ("axis", "take", "take_along_axis") and "axis" in self.params:
             axis = self.params["axis"]
             if self.op.name.startswith("cumulative_"):
                 return [_running(self.smooth[0], axis)]
@@ -435,6 +436,37 @@ def _product(x: Dependence, y: Any, shape: tuple[int, ...]) -> Dependence:
     row = np.arange(rows)
     targets = (member * rows + row) * columns + column
     return _gathered(which[member, row, k], x.sets, targets, shape)
+
+
+_CONVERSIONS = frozenset({"astype", "to_device"})  # what to is the library's own to understand
+_checked: WeakKeyDictionary[Op, bool] = WeakKeyDictionary()
+
+
+def _is_elementwise(op: Op, params: dict[str, Any]) -> bool:
+    """Whether an op that broadcasts as elementwise ones do is one.
+
+    Functions of matrices may broadcast in the same way. So it is tried out, once: some elements by
+    themselves must give the same as among others.
+    """
+    if op.name in _CONVERSIONS:
+        return True
+    if op not in _checked:
+        _checked[op] = any(_same_alone(op, params, low, low + 0.8) for low in (0.1, 1.1))
+    return _checked[op]
+
+
+def _same_alone(op: Op, params: dict[str, Any], low: float, high: float) -> bool:
+    count = len(op.inputs)
+    values = np.random.default_rng(count).uniform(low, high, (count, 3, 3))
+    some = values.reshape(count, -1)[:, ::2]
+    try:
+        with np.errstate(all="ignore"):
+            among = np.asarray(op.function(*values, **params)).reshape(-1)[::2]
+            alone = np.asarray(op.function(*some, **params))
+    except Exception:  # it wants matrices, or an op of the user's another kind of array
+        return False
+    # Outside the op's domain, nothing is finite and nothing is learnt.
+    return alone.shape == among.shape and bool(np.allclose(alone, among))
 
 
 # Zero derivative for real numbers, which their rules find out when they are run.

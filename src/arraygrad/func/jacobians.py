@@ -191,7 +191,7 @@ def _jacobian(
         if mode != "forward":
             recording = Recording(chosen.run, chosen.values, chosen.name)
         if recording is not None and mode == "auto":
-            outputs = _outputs(split_aux(recording.result, has_aux)[0], holomorphic)[0]
+            outputs = outputs_of(split_aux(recording.result, has_aux)[0], holomorphic)[0]
             if sum(o.size for o in outputs) > sum(x.size for x in inputs):
                 recording = None
         if recording is not None:
@@ -209,7 +209,7 @@ def _by_rows(
 ) -> tuple[list[list[Any]], Any, Any]:
     """Pull the basis of the outputs back, a chunk at a time."""
     result, aux = split_aux(recording.result, has_aux)
-    outputs, rebuild = _outputs(result, holomorphic)
+    outputs, rebuild = outputs_of(result, holomorphic)
     inputs = [leaf._array for leaf in recording.leaves]
     total = sum(o.size for o in outputs)
 
@@ -245,7 +245,7 @@ def _by_columns(
     def columns(start: int, stop: int) -> list[Any]:
         directions = np.eye(stop - start, total, start)
         tangents, value, seen["aux"] = push_rows(chosen.run, chosen.values, directions, has_aux)
-        seen["outputs"], seen["rebuild"] = _outputs(value, holomorphic)
+        seen["outputs"], seen["rebuild"] = outputs_of(value, holomorphic)
         return tangents
 
     blocks = chunked(columns, total, chunk_size)
@@ -261,7 +261,7 @@ def _by_columns(
     return table, seen["rebuild"], seen["aux"]
 
 
-def _outputs(result: Any, holomorphic: bool) -> tuple[list[Any], Any]:
+def outputs_of(result: Any, holomorphic: bool) -> tuple[list[Any], Any]:
     """The arrays of a function's result, and how to put others in their places."""
     leaves, rebuild = flatten(result)
     outputs = []

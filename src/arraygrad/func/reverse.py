@@ -275,14 +275,6 @@ def _place(number: Any, args: tuple[Any, ...]) -> int:
     return place % len(args)
 
 
-def of_chosen(
-    function: Function, argnums: Argnums, args: tuple[Any, ...], kwargs: dict[str, Any]
-) -> tuple[tuple[Any, ...], Function]:
-    """The arguments that `argnums` names, and `function` as a function of them alone."""
-    chosen = Chosen(function, argnums, args, kwargs)
-    return chosen.values, chosen.run
-
-
 def split_aux(result: Any, has_aux: bool) -> tuple[Any, Any]:
     """A function's result as its value and what it returned beside it."""
     if not has_aux:

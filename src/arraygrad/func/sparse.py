@@ -19,9 +19,9 @@ from ..levels import new_level
 from ..ops.op import Array
 from ..tensor import Tensor
 from .coloring import color_columns, color_symmetric
-from .jacobians import check_complex, chunked, pull_rows, push_rows
-from .reverse import Argnums, Recording, grad, of_chosen, split_aux
-from .trees import as_array, flatten, tree_map
+from .jacobians import check_complex, chunked, outputs_of, pull_rows, push_rows
+from .reverse import Argnums, Chosen, Recording, grad, split_aux
+from .trees import arrays_of, as_function, flatten, lowered, tree_map
 
 Function = Callable[..., Any]
 
@@ -65,8 +65,8 @@ def sparsity(function: Function, *args: Any, argnums: Argnums = 0, kind: str = "
         raise ValueError(f'kind must be "jacobian" or "hessian", not {kind!r}')
     if kind == "hessian":
         function = grad(function, argnums)
-    chosen, run = of_chosen(function, argnums, args, {})
-    pattern = _find(run, _plain(chosen), False)
+    chosen = Chosen(as_function(function, "sparsity"), argnums, args, {})
+    pattern = _find(chosen, _plain(chosen), False)
     return _symmetric(pattern) if kind == "hessian" else pattern
 
 
@@ -87,11 +87,12 @@ def sparse_jacobian(
 
     @functools.wraps(function)
     def differentiated(*args: Any, **kwargs: Any) -> Any:
-        some, run = of_chosen(function, argnums, args, kwargs)
-        chosen = _plain(some)
-        check_complex(flatten(chosen)[0], holomorphic)
-        way = plan or _Plan.make(_as_pattern(_find(run, chosen, has_aux), mode), mode)
-        products, outputs, aux = _products(run, chosen, way, has_aux, holomorphic, chunk_size)
+        chosen = Chosen(function, argnums, args, kwargs)
+        inputs = _plain(chosen)
+        check_complex(inputs, holomorphic)
+        way = plan or _Plan.make(_as_pattern(_find(chosen, inputs, has_aux), mode), mode)
+        options = has_aux, holomorphic, chunk_size
+        products, outputs, aux = _products(chosen, inputs, way, *options)
         matrix = way.matrix(products, _real_rows(outputs))
         return (matrix, aux) if has_aux else matrix
 
@@ -177,20 +178,22 @@ class _Plan(NamedTuple):
         return scipy_sparse().csr_array(parts, shape=self.pattern.shape, copy=True)
 
 
-def _find(run: Function, chosen: tuple[Any, ...], has_aux: bool) -> Any:
+def _structured(chosen: Chosen, leaves: list[Any]) -> tuple[Any, ...]:
+    """Values for the arguments chosen."""
+    values: tuple[Any, ...] = flatten(chosen.values)[1](leaves)
+    return values
+
+
+def _find(chosen: Chosen, inputs: list[Any], has_aux: bool) -> Any:
     """The pattern of a function's Jacobian."""
-    flat, unflatten = flatten(chosen)
-    arrays = [as_array(leaf, "argnums") for leaf in flat]
-    given = seeds([tuple(array.shape) for array in arrays])
+    given = seeds([tuple(x.shape) for x in inputs])
     with new_level() as level:
         make = pattern_type(level)
-        patterns = [make(array, each) for array, each in zip(arrays, given, strict=True)]
-        result, _ = split_aux(run(*unflatten(patterns)), has_aux)
+        patterns = [make(x, each) for x, each in zip(inputs, given, strict=True)]
+        result, _ = split_aux(chosen.run(*_structured(chosen, patterns)), has_aux)
     rows = []
-    total = sum(array.size for array in arrays)
-    for value in flatten(result)[0]:
-        while isinstance(value, Tensor) and value.level > level:
-            value = value.array  # a tensor made inside: what matters is below
+    total = sum(x.size for x in inputs)
+    for value in outputs_of(tree_map(lambda leaf: lowered(leaf, level), result), False)[0]:
         if isinstance(value, make):
             rows.append(value.dependence.rows())
         else:
@@ -221,8 +224,8 @@ def _symmetric(pattern: Any) -> Any:
 
 
 def _products(
-    run: Function,
-    chosen: tuple[Any, ...],
+    chosen: Chosen,
+    inputs: list[Any],
     plan: _Plan,
     has_aux: bool,
     holomorphic: bool,
@@ -231,14 +234,15 @@ def _products(
     """The products that a plan asks for, one to a row; the function's outputs; and aux."""
     outputs: list[Any] = []
     aux: Any = None
+    values = _structured(chosen, inputs)
     count = max(plan.products, 1)  # one of zeros if there are no entries
-    _check_shape(plan, 1, flatten(chosen)[0])
+    _check_shape(plan, 1, inputs)
 
     def columns(start: int, stop: int) -> list[Any]:
         nonlocal outputs, aux
         directions = plan.directions(start, stop)
-        tangents, value, aux = push_rows(run, chosen, directions, has_aux)
-        outputs = flatten(value)[0]
+        tangents, value, aux = push_rows(chosen.run, values, directions, has_aux)
+        outputs, _ = outputs_of(value, holomorphic)
         _check_shape(plan, 0, outputs)
         return tangents
 
@@ -246,9 +250,9 @@ def _products(
         blocks = chunked(columns, count, chunk_size)
         return _side_by_side(blocks), outputs, aux
 
-    recording = Recording(run, chosen, "argnums")
+    recording = Recording(chosen.run, values, chosen.name)
     result, aux = split_aux(recording.result, has_aux)
-    outputs = [o if hasattr(o, "dtype") else np.asarray(o) for o in flatten(result)[0]]
+    outputs, _ = outputs_of(result, holomorphic)
     _check_shape(plan, 0, outputs)
 
     def rows(start: int, stop: int) -> list[Any]:
@@ -259,7 +263,7 @@ def _products(
 
 
 def _check_shape(plan: _Plan, axis: int, arrays: list[Any]) -> None:
-    size = sum(int(np.prod(getattr(array, "shape", ()))) for array in arrays)
+    size = sum(array.size for array in arrays)
     if plan.pattern.shape[axis] != size:
         what = ("rows, but the function returned", "columns, but its arguments have")[axis]
         raise ValueError(
@@ -282,17 +286,16 @@ def _side_by_side(blocks: list[Any]) -> Any:
     return np.concatenate(flat, axis=1)
 
 
-def _plain(chosen: tuple[Any, ...]) -> tuple[Any, ...]:
-    """The arguments without the tensors around them."""
-
-    def bare(leaf: Any) -> Any:
-        while isinstance(leaf, Tensor):
-            leaf = leaf.array
-        if isinstance(leaf, Array):
+def _plain(chosen: Chosen) -> list[Any]:
+    """The arrays to differentiate with respect to, without the tensors around them."""
+    inputs = []
+    for array in arrays_of(chosen.values, chosen.name)[0]:
+        while isinstance(array, Tensor):
+            array = array.array
+        if isinstance(array, Array):
             raise TypeError(_INSIDE)
-        return leaf
-
-    return tuple(tree_map(bare, argument) for argument in chosen)
+        inputs.append(array)
+    return inputs
 
 
 _INSIDE = (
@@ -306,5 +309,4 @@ def _real_rows(outputs: list[Any]) -> Any:
     of_complex = [ops.is_complex(o) for o in outputs]
     if all(of_complex) or not any(of_complex):
         return None
-    sizes = [int(np.prod(getattr(o, "shape", ()))) for o in outputs]
-    return np.repeat(~np.array(of_complex), sizes)
+    return np.repeat(~np.array(of_complex), [o.size for o in outputs])
