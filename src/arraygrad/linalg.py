@@ -8,21 +8,7 @@ tensor([[ 0.6, -0.2],
 """
 
 from .ops.contractions import matmul, tensordot, vecdot
-from .ops.decompositions import (
-    EighResult,
-    EigResult,
-    QRResult,
-    SVDResult,
-    cholesky,
-    eig,
-    eigh,
-    eigvals,
-    eigvalsh,
-    pinv,
-    qr,
-    svd,
-    svdvals,
-)
+from .ops.decompositions import QRResult, cholesky, pinv, qr
 from .ops.linalg import (
     SlogdetResult,
     cross,
@@ -38,6 +24,17 @@ from .ops.linalg import (
 )
 from .ops.norms import matrix_norm, vector_norm
 from .ops.shape import matrix_transpose
+from .ops.spectra import (
+    EighResult,
+    EigResult,
+    SVDResult,
+    eig,
+    eigh,
+    eigvals,
+    eigvalsh,
+    svd,
+    svdvals,
+)
 
 __all__ = [
     "EigResult",

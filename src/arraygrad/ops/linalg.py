@@ -1,11 +1,13 @@
 """Linear systems, determinants, and parts and powers of matrices.
 
-Decompositions are in `decompositions.py`, norms in `norms.py`. All of these act on the last two
-axes, over any number of leading ones.
+Decompositions are in `decompositions.py` and `spectra.py`, norms in `norms.py`. All of these act on
+the last two axes, over any number of leading ones.
 """
 
 from __future__ import annotations
 
+import cmath
+import functools
 import operator
 from typing import Any, NamedTuple
 
@@ -15,9 +17,9 @@ from ..backends import backend_of
 from .axes import one_axis
 from .contractions import matmul
 from .contractions import outer as _outer
-from .elementwise import conj, imag, is_complex, real
+from .elementwise import abs, conj, imag, is_complex, real
 from .op import constant, declare, plain, zeros_like
-from .reductions import _others, sum
+from .reductions import _max, _others, sum
 from .shape import _reshape, expand_dims, matrix_transpose, roll
 
 
@@ -59,8 +61,10 @@ def diagonal(x: Any, /, *, offset: int = 0) -> Any:
     start = offset if offset >= 0 else -offset * n
     length = max(min(m, n - offset) if offset >= 0 else min(m + offset, n), 0)
     flat = _reshape(x, shape=(*x.shape[:-2], m * n))
-    # An empty diagonal may start outside.
-    return flat[..., start : start + length * (n + 1) : n + 1] if length else flat[..., :0]
+    if not length:  # it may start outside
+        return flat[..., :0]
+    stop = start + (length - 1) * (n + 1) + 1
+    return flat[..., start : None if stop == m * n else stop : n + 1]
 
 
 def trace(x: Any, /, *, offset: int = 0, dtype: Any = None) -> Any:
@@ -221,8 +225,9 @@ def matrix_rank(x: Any, /, *, rtol: Any = None) -> Any:
 
 
 # --- determinants --------------------------------------------------------------------------------
-# The gradient of a determinant is the matrix of cofactors. It is found by singular values rather
-# than as `det(x) inv(x)ᵀ`, so that it, and its own derivative, are exact for singular matrices too.
+# The gradient of a determinant is the matrix of cofactors. Unless the matrix is far from singular,
+# these are found by singular values rather than as `det(x) inv(x)ᵀ`, which loses digits; so is
+# their own derivative.
 
 
 def _decomposed(xp: Any, x: Any) -> tuple[Any, Any, Any, Any]:
@@ -231,7 +236,17 @@ def _decomposed(xp: Any, x: Any) -> tuple[Any, Any, Any, Any]:
     return u, s, vh, (xp.linalg.det(u) * xp.linalg.det(vh))[..., None, None]
 
 
+def _far_from_singular(xp: Any, x: Any) -> bool:
+    """Whether all of the matrices can be inverted with few digits lost."""
+    if bool(xp.any(xp.linalg.det(x) == 0)):
+        return False
+    condition = xp.linalg.matrix_norm(x) * xp.linalg.matrix_norm(xp.linalg.inv(x))
+    return bool(xp.all(condition < xp.finfo(x.dtype).eps ** -0.25))
+
+
 def _compute_cofactors(xp: Any, x: Any) -> Any:
+    if _far_from_singular(xp, x):
+        return xp.linalg.det(x)[..., None, None] * matrix_transpose(xp.linalg.inv(x))
     u, s, vh, sign = _decomposed(xp, x)
     return sign * ((conj(u) * _all_but_one(s)[..., None, :]) @ conj(vh))
 
@@ -259,7 +274,11 @@ def _all_but_one(s: Any) -> Any:
 
 
 def _along_twice(x: Any, e: Any, f: Any) -> Any:
-    """The derivative of `_cofactors_along(x, e)` along `f`, for matrices that are not singular."""
+    """The derivative of `_cofactors_along(x, e)` along `f`."""
+    if x.shape[-1] < 3:
+        return zeros_like(x)
+    if not _far_from_singular(backend_of(x).xp, plain(x)):
+        return _interpolated(x, e, f)
     x_inv = inv_matrix(x)
     e, f = matmul(x_inv, e), matmul(x_inv, f)
 
@@ -268,6 +287,25 @@ def _along_twice(x: Any, e: Any, f: Any) -> Any:
         matmul(e, f) + matmul(f, e) - _scaled(trace_e, f) - _scaled(trace_f, e), x_inv
     )
     return _scaled(det_matrix(x), matrix_transpose(total))
+
+
+def _interpolated(x: Any, e: Any, f: Any) -> Any:
+    """The derivative of `_cofactors_along(x, e)` along `f`, for matrices near singular ones too.
+
+    A polynomial on a circle gives its derivative at the centre, exactly, as a sum over as many
+    points as it has degrees.
+    """
+    radius = _largest(x) / _largest(f)
+    count = x.shape[-1] - 1
+    points = [radius * cmath.exp(2j * cmath.pi * k / count) for k in range(count)]
+    terms = [_cofactors_along(x + f * point, e) / (point * count) for point in points]
+    total = functools.reduce(lambda a, b: a + b, terms)
+    return total if any(is_complex(part) for part in (x, e, f)) else real(total)
+
+
+def _largest(x: Any) -> float:
+    """The size of the largest element, as a number; one if all are zero."""
+    return float(_max(abs(plain(x)), axis=None, keepdims=False)) or 1.0
 
 
 def _scaled(scalars: Any, x: Any) -> Any:
@@ -307,8 +345,7 @@ _cofactors_along = declare(
 def det(x: Any, /) -> Any:
     """The determinant of square matrices.
 
-    The gradient, and the second derivative, are exact also where a matrix is singular; higher
-    derivatives need one that is not.
+    The gradient, and every further derivative, is exact also where a matrix is singular.
 
     Examples
     --------

@@ -7,12 +7,12 @@ import numbers
 from typing import Any
 
 from .axes import kept, many_axes
-from .decompositions import svdvals
 from .elementwise import abs, conj, equal, is_complex, logical_or, real, sign, where
 from .linalg import check_matrices
 from .op import declare
 from .reductions import _keep, count_nonzero, max, min, sum
 from .shape import _reshape, astype
+from .spectra import svdvals
 
 Axes = tuple[int, ...] | None
 

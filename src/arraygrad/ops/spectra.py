@@ -1,0 +1,405 @@
+"""Eigenvalues and singular values, and their vectors.
+
+The vectors are unique only up to a choice, their *gauge*: a sign, a phase, or a rotation among
+vectors of equal value. The rules give the derivative of what does not depend on that choice. Where
+values coincide, the derivative of single vectors does not exist and comes out as NaN or infinity;
+that of the values alone stays finite.
+
+None of these is holomorphic: their rules give the conjugate Wirtinger derivative themselves.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+from ..backends import backend_of
+from .contractions import matmul
+from .decompositions import adjoint
+from .elementwise import abs, conj, imag, is_complex, real, where
+from .linalg import check_matrices, check_square, diagonal, solve_matrix
+from .op import Array, declare, plain
+from .shape import concat, expand_dims
+
+# --- parts of rules ------------------------------------------------------------------------------
+
+
+def _on_diagonal(x: Any) -> Any:
+    """Where the diagonal of the square matrices `x` is."""
+    backend = backend_of(x)
+    xp = backend.xp
+    return xp.eye(x.shape[-1], dtype=xp.bool, device=backend.device(plain(x)))
+
+
+def _columns(values: Any) -> Any:
+    """Values to scale columns by."""
+    return expand_dims(values, axis=-2)
+
+
+def _rows(values: Any) -> Any:
+    """Values to scale rows by."""
+    return expand_dims(values, axis=-1)
+
+
+def _over_gaps(x: Any, gaps: Any, on_diagonal: Any) -> Any:
+    """Square matrices over the gaps between values, with the diagonal replaced."""
+    mask = _on_diagonal(x)
+    return where(mask, on_diagonal, x / where(mask, 1, gaps))
+
+
+def _check_gauge(turns: Any, name: str) -> None:
+    """Raise if a loss changes when vectors are turned in their gauge, at the rate `turns`."""
+    if bool(backend_of(turns).xp.any(abs(plain(turns)) > 1e-2)):
+        raise RuntimeError(
+            f"the loss depends on the phase of the vectors of {name}, which is arbitrary, so it "
+            "has no gradient: use only what stays the same when each vector is multiplied by a "
+            "number of modulus one"
+        )
+
+
+# --- eigenvalues of Hermitian matrices -----------------------------------------------------------
+
+
+class EighResult(NamedTuple):
+    """Real eigenvalues in ascending order, and orthonormal eigenvectors in columns."""
+
+    eigenvalues: Any
+    eigenvectors: Any
+
+
+def _gaps(values: Any) -> Any:
+    """The value of each column less that of each row."""
+    return _columns(values) - _rows(values)
+
+
+def _similar(vectors: Any, x: Any) -> Any:
+    """``vectors · x · vectorsᴴ``."""
+    return matmul(matmul(vectors, x), adjoint(vectors))
+
+
+def _eigh_vjp(gs: list[Any], out: tuple[Any, Any]) -> Any:
+    values, vectors = out
+    g_values, g_vectors = gs
+    if g_vectors is None:
+        return matmul(vectors * _columns(g_values), adjoint(vectors))
+    turn = matmul(adjoint(vectors), g_vectors)
+    if is_complex(vectors):
+        _check_gauge(imag(diagonal(turn)), "eigh")
+    inner = _over_gaps(turn, _gaps(values), 0 if g_values is None else _rows(g_values))
+    return _similar(vectors, inner)
+
+
+def _eigh_jvp(t: Any, out: tuple[Any, Any]) -> Any:
+    values, vectors = out
+    inner = matmul(matmul(adjoint(vectors), t), vectors)
+    return real(diagonal(inner)), matmul(vectors, _over_gaps(inner, _gaps(values), 0))
+
+
+_eigh = declare(
+    "eigh",
+    "x",
+    compute=lambda xp, x: xp.linalg.eigh(x),
+    vjp=_eigh_vjp,
+    jvp=_eigh_jvp,
+    holomorphic=False,
+    batch="plain",
+    multiple=True,
+)
+
+
+def _eigvalsh_vjp(g: Any, x: Any) -> Any:
+    _, vectors = _eigh(x)
+    return matmul(vectors * _columns(g), adjoint(vectors))
+
+
+def _eigvalsh_jvp(t: Any, x: Any) -> Any:
+    _, vectors = _eigh(x)
+    return real(diagonal(matmul(matmul(adjoint(vectors), t), vectors)))
+
+
+_eigvalsh = declare(
+    "eigvalsh",
+    "x",
+    compute=lambda xp, x: xp.linalg.eigvalsh(x),
+    vjp=_eigvalsh_vjp,
+    jvp=_eigvalsh_jvp,
+    holomorphic=False,
+    batch="plain",
+)
+
+
+def eigh(x: Any, /) -> EighResult:
+    """The eigenvalues and eigenvectors of Hermitian (or real symmetric) matrices.
+
+    Only the lower triangle of `x` is read. Eigenvectors are unique only up to a phase (a sign):
+    the gradient is right for whatever does not depend on it. It is not finite where eigenvalues
+    coincide, unless only the eigenvalues are used.
+
+    Examples
+    --------
+    >>> import arraygrad as ag
+    >>> x = ag.tensor([[2.0, 0.0], [0.0, 1.0]], requires_grad=True)
+    >>> values, vectors = ag.linalg.eigh(x)
+    >>> ag.grad(values[1], x)
+    tensor([[1., 0.],
+            [0., 0.]])
+    """
+    check_square(x, "eigh")
+    return EighResult(*_eigh(x))
+
+
+def eigvalsh(x: Any, /) -> Any:
+    """The eigenvalues of Hermitian (or real symmetric) matrices, in ascending order."""
+    check_square(x, "eigvalsh")
+    if getattr(x, "requires_grad", False):  # the gradient needs the vectors: find both at once
+        return _eigh(x)[0]
+    return _eigvalsh(x)
+
+
+# --- eigenvalues of any square matrix ------------------------------------------------------------
+
+
+class EigResult(NamedTuple):
+    """Complex eigenvalues in no particular order, and eigenvectors of length one in columns."""
+
+    eigenvalues: Any
+    eigenvectors: Any
+
+
+def _as_complex(xp: Any, x: Any) -> Any:
+    """NumPy gives real numbers where all eigenvalues happen to be real."""
+    return xp.astype(x, xp.result_type(x.dtype, xp.complex64), copy=False)
+
+
+def _eig_vjp(gs: list[Any], out: tuple[Any, Any]) -> Any:
+    values, vectors = out
+    g_values, g_vectors = gs
+    dual = adjoint(vectors)
+    if g_vectors is None:
+        return solve_matrix(dual, _rows(g_values) * dual)
+    turn = matmul(dual, g_vectors)
+    along = diagonal(turn)
+    _check_gauge(imag(along), "eig")
+    # The vectors keep their length.
+    turn = turn - matmul(dual, vectors) * _columns(real(along))
+    on_diagonal = 0 if g_values is None else _rows(g_values)
+    return solve_matrix(dual, matmul(_over_gaps(turn, conj(_gaps(values)), on_diagonal), dual))
+
+
+def _eig_jvp(t: Any, out: tuple[Any, Any]) -> Any:
+    values, vectors = out
+    inner = solve_matrix(vectors, matmul(t, vectors))
+    step = matmul(vectors, _over_gaps(inner, _gaps(values), 0))
+    stretch = real(diagonal(matmul(adjoint(vectors), step)))
+    return diagonal(inner), step - vectors * _columns(stretch)
+
+
+_eig = declare(
+    "eig",
+    "x",
+    compute=lambda xp, x: tuple(_as_complex(xp, part) for part in xp.linalg.eig(x)),
+    vjp=_eig_vjp,
+    jvp=_eig_jvp,
+    holomorphic=False,
+    batch="plain",
+    multiple=True,
+)
+
+
+def eig(x: Any, /) -> EigResult:
+    """The eigenvalues and eigenvectors of square matrices. Both are complex, always.
+
+    Eigenvectors have length one and are unique only up to a phase: the gradient is right for
+    whatever does not depend on it, and not finite where eigenvalues coincide.
+    """
+    check_square(x, "eig")
+    return EigResult(*_eig(x))
+
+
+def eigvals(x: Any, /) -> Any:
+    """The eigenvalues of square matrices: complex numbers in no particular order.
+
+    Examples
+    --------
+    >>> import arraygrad as ag
+    >>> x = ag.tensor([[0.0, 1.0], [-1.0, 0.0]], requires_grad=True)
+    >>> values = ag.linalg.eigvals(x)
+    >>> ag.grad(ag.sum(abs(values)), x)
+    tensor([[ 0.,  1.],
+            [-1.,  0.]])
+    """
+    check_square(x, "eigvals")
+    if isinstance(x, Array):
+        # Not an op of its own: without vectors, LAPACK may find the values in another order.
+        return _eig(x)[0]
+    xp = backend_of(x).xp
+    return _as_complex(xp, xp.linalg.eigvals(x))
+
+
+# --- singular values -----------------------------------------------------------------------------
+
+
+class SVDResult(NamedTuple):
+    """Left singular vectors in columns, singular values in descending order, right ones in rows."""
+
+    U: Any
+    S: Any
+    Vh: Any
+
+
+def _square_gaps(values: Any) -> Any:
+    """The square of the value of each column less that of each row."""
+    return _gaps(values) * (_columns(values) + _rows(values))
+
+
+def _without_complement(g: Any, vectors: Any, k: int) -> tuple[Any, Any]:
+    """The first `k` columns, and a cotangent of them that stands for that of all the columns.
+
+    The other columns span the complement of the first; which basis they are is arbitrary.
+    """
+    first, rest = vectors[..., :k], vectors[..., k:]
+    if g is None or not rest.shape[-1]:
+        return g, first
+    g_rest = g[..., k:]
+    turn = matmul(adjoint(rest), g_rest)
+    if bool(backend_of(turn).xp.any(abs(plain(turn - adjoint(turn))) > 1e-2)):
+        raise RuntimeError(
+            "the loss depends on the additional vectors of svd with full_matrices=True, which "
+            "are an arbitrary basis, so it has no gradient: use full_matrices=False, or only the "
+            "space that they span"
+        )
+    return g[..., :k] - matmul(rest, matmul(adjoint(g_rest), first)), first
+
+
+def _svd_vjp(gs: list[Any], out: tuple[Any, Any, Any]) -> Any:
+    g_u, g_s, g_vh = gs
+    u, s, vh = out
+    k = s.shape[-1]
+    g_u, u = _without_complement(g_u, u, k)
+    g_v, v = _without_complement(None if g_vh is None else adjoint(g_vh), adjoint(vh), k)
+    vh = adjoint(v)
+    if g_u is None and g_v is None:
+        return matmul(u * _columns(g_s), vh)
+    inner: Any = 0.0
+    on_diagonal = 0 if g_s is None else _rows(g_s)
+    turns = []
+    if g_u is not None:
+        turn = matmul(adjoint(u), g_u)
+        turns.append(turn - adjoint(turn))
+        inner = inner + turns[-1] * _columns(s)
+    if g_v is not None:
+        turn = matmul(vh, g_v)
+        turns.append(turn - adjoint(turn))
+        inner = inner + _rows(s) * turns[-1]
+    if is_complex(u):
+        phases = [diagonal(turn) for turn in turns]
+        _check_gauge(imag(sum(phases)) * 0.5, "svd")
+        if len(phases) == 2:
+            on_diagonal = on_diagonal + _rows((phases[0] - phases[1]) / (4 * s))
+    g = matmul(matmul(u, _over_gaps(inner, _square_gaps(s), on_diagonal)), vh)
+    if g_u is not None and u.shape[-2] > k:
+        scaled = g_u / _columns(s)
+        g = g + matmul(scaled - matmul(u, matmul(adjoint(u), scaled)), vh)
+    if g_v is not None and v.shape[-2] > k:
+        scaled = g_v / _columns(s)
+        g = g + matmul(u, adjoint(scaled - matmul(v, matmul(vh, scaled))))
+    return g
+
+
+def _svd_jvp(t: Any, out: tuple[Any, Any, Any]) -> Any:
+    all_u, s, all_vh = out
+    all_v = adjoint(all_vh)
+    k = s.shape[-1]
+    u, v = all_u[..., :k], all_v[..., :k]
+    inner = matmul(matmul(adjoint(u), t), v)
+    along = diagonal(inner)
+    phase = _rows(imag(along) * 1j / (2 * s)) if is_complex(u) else 0
+    back = adjoint(inner)
+    gaps = _square_gaps(s)
+    turn_u = _over_gaps(inner * _columns(s) + _rows(s) * back, gaps, phase)
+    turn_v = _over_gaps(_rows(s) * inner + back * _columns(s), gaps, -phase)
+    t_u, t_v = matmul(u, turn_u), matmul(v, turn_v)
+    if u.shape[-2] > k:
+        t_u = t_u + (matmul(t, v) - matmul(u, inner)) / _columns(s)
+    if v.shape[-2] > k:
+        t_v = t_v + (matmul(adjoint(t), u) - matmul(v, back)) / _columns(s)
+    return (
+        _with_complement(t_u, all_u, k),
+        real(along),
+        adjoint(_with_complement(t_v, all_v, k)),
+    )
+
+
+def _with_complement(t: Any, vectors: Any, k: int) -> Any:
+    """The tangent of all the columns from that of the first `k`: the others stay orthogonal."""
+    first, rest = vectors[..., :k], vectors[..., k:]
+    if not rest.shape[-1]:
+        return t
+    return concat((t, -matmul(first, matmul(adjoint(t), rest))), axis=-1)
+
+
+_svd = declare(
+    "svd",
+    "x",
+    compute=lambda xp, x, full_matrices: xp.linalg.svd(x, full_matrices=full_matrices),
+    vjp=_svd_vjp,
+    jvp=_svd_jvp,
+    holomorphic=False,
+    batch="plain",
+    multiple=True,
+)
+
+
+def _svdvals_vjp(g: Any, x: Any) -> Any:
+    u, _, vh = _svd(x, full_matrices=False)
+    return matmul(u * _columns(g), vh)
+
+
+def _svdvals_jvp(t: Any, x: Any) -> Any:
+    u, _, vh = _svd(x, full_matrices=False)
+    return real(diagonal(matmul(matmul(adjoint(u), t), adjoint(vh))))
+
+
+_svdvals = declare(
+    "svdvals",
+    "x",
+    compute=lambda xp, x: xp.linalg.svdvals(x),
+    vjp=_svdvals_vjp,
+    jvp=_svdvals_jvp,
+    holomorphic=False,
+    batch="plain",
+)
+
+
+def svd(x: Any, /, *, full_matrices: bool = True) -> SVDResult:
+    """The singular value decomposition: ``x = U diag(S) Vh``.
+
+    Singular vectors are unique only up to a common phase (a sign) of each pair: the gradient is
+    right for whatever does not depend on it. It is not finite where singular values coincide (or,
+    for matrices that are not square, where one is zero), unless only the values are used.
+
+    Parameters
+    ----------
+    x : array of shape (..., m, n)
+    full_matrices : bool
+        Whether to fill up `U` and `Vh` to square matrices. The additional vectors are an
+        arbitrary basis, so a gradient exists only for what depends on the space they span.
+
+    Examples
+    --------
+    >>> import arraygrad as ag
+    >>> x = ag.tensor([[2.0, 0.0], [0.0, 1.0]], requires_grad=True)
+    >>> u, s, vh = ag.linalg.svd(x)
+    >>> ag.grad(s[0], x)
+    tensor([[1., 0.],
+            [0., 0.]])
+    """
+    check_matrices(x, "svd")
+    return SVDResult(*_svd(x, full_matrices=full_matrices))
+
+
+def svdvals(x: Any, /) -> Any:
+    """The singular values of matrices, in descending order."""
+    check_matrices(x, "svdvals")
+    if getattr(x, "requires_grad", False):  # the gradient needs the vectors: find all at once
+        return _svd(x, full_matrices=False)[1]
+    return _svdvals(x)
