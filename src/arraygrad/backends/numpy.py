@@ -125,14 +125,11 @@ def _log_expit(x: Any) -> Any:
     return np.subtract(np.minimum(x, 0), out, out=out)
 
 
-def _peak(x: Any, axis: Any) -> Any:
-    """The maximum, and zero in the place of infinities, which cannot be subtracted."""
-    top = np.maximum.reduce(x, axis=axis, keepdims=True, initial=-np.inf)
-    return np.where(np.isfinite(top), top, 0)
+def _top(x: Any, axis: Any) -> Any:
+    return np.maximum.reduce(x, axis=axis, keepdims=True, initial=-np.inf)
 
 
-@_in_floats
-def _shifted_softmax(x: Any, shift: Any, axis: Any) -> Any:
+def _normalised_exp(x: Any, shift: Any, axis: Any) -> Any:
     with np.errstate(invalid="ignore"):  # where there is nothing but -inf
         out = np.asarray(np.subtract(x, shift))
         np.exp(out, out=out)
@@ -142,20 +139,31 @@ def _shifted_softmax(x: Any, shift: Any, axis: Any) -> Any:
 
 @_in_floats
 def _softmax(x: Any, axis: Any) -> Any:
-    return _shifted_softmax(x, _peak(x, axis), axis)
+    return _normalised_exp(x, _top(x, axis), axis)
+
+
+def _softmax_tangent(v: Any, y: Any, axis: Any) -> Any:
+    if axis == (max(v.ndim, y.ndim) - 1,):  # a product and its sum in one pass
+        dot = np.vecdot(v, y)[..., None]
+    else:
+        dot = np.add.reduce(v * y, axis=axis, keepdims=True)
+    out = np.asarray(np.subtract(v, dot))
+    out *= y
+    return out
 
 
 @_in_floats
 def _log_softmax(x: Any, axis: Any) -> Any:
     with np.errstate(divide="ignore", invalid="ignore"):  # where there is nothing but -inf
-        out = np.asarray(np.subtract(x, _peak(x, axis)))
+        out = np.asarray(np.subtract(x, _top(x, axis)))
         out -= np.log(np.add.reduce(np.exp(out), axis=axis, keepdims=True))
         return out
 
 
 @_in_floats
 def _logsumexp(x: Any, axis: Any, keepdims: bool) -> Any:
-    shift = _peak(x, axis)
+    top = _top(x, axis)
+    shift = np.where(np.isfinite(top), top, 0)  # infinities cannot be subtracted
     out = np.asarray(np.subtract(x, shift))
     np.exp(out, out=out)
     total = np.add.reduce(out, axis=axis, keepdims=True)
@@ -211,7 +219,8 @@ numpy_backend = NumpyBackend(
         "softplus": _softplus,
         "log_expit": _log_expit,
         "softmax": _softmax,
-        "shifted_softmax": _shifted_softmax,
+        "shifted_softmax": _in_floats(_normalised_exp),
+        "softmax_tangent": _softmax_tangent,
         "log_softmax": _log_softmax,
         "logsumexp": _logsumexp,
         "xlogy": _times_log(np.log),

@@ -24,9 +24,11 @@ from .elementwise import (
     sign,
     where,
 )
-from .op import Function, Operator, Rule, binary, constant, declare, unary
-from .reductions import Axes, _keep, _sum
+from .op import Function, Op, Operator, Rule, binary, constant, declare, unary
+from .reductions import _keep, _sum
 from .shape import _reshape, broadcast_shapes, broadcast_to
+
+Axes = tuple[int, ...]
 
 # --- sigmoids ------------------------------------------------------------------------------------
 
@@ -79,20 +81,43 @@ def _logsumexp_of(xp: Any, x: Any, axis: Axes, keepdims: bool) -> Any:
 
 def _left(shape: tuple[int, ...], axis: Axes) -> tuple[int, ...]:
     """The shape without the axes of a reduction."""
-    return tuple(n for i, n in enumerate(shape) if axis is not None and i not in axis)
+    return tuple(n for i, n in enumerate(shape) if i not in axis)
 
 
-def _softmax_tangent(t: Any, out: Any, axis: Axes) -> Any:
-    """The Jacobian of the softmax, which is symmetric, times a vector."""
-    return out * (t - _sum(t * out, axis=axis, keepdims=True))
+def _axes(axis: Any, ndim: int) -> Axes:
+    """What users pass as `axis`, as a tuple."""
+    found = many_axes(axis, ndim)
+    return tuple(range(ndim)) if found is None else found
 
 
+def _dot(x: Any, y: Any, axis: Axes) -> Any:
+    return _sum(x * y, axis=axis, keepdims=True)
+
+
+def _one_up(op: Op, arrays: tuple[Any, ...], batched: Any, params: dict[str, Any]) -> Any:
+    """For arrays of one shape, of which some are batched: these broadcast against the others."""
+    return op.function(*arrays, axis=tuple(a + 1 for a in params["axis"]))
+
+
+# The Jacobian of the softmax, which is symmetric, at its result `y`, times `v`.
+_softmax_tangent = declare(
+    "softmax_tangent",
+    "v",
+    "y",
+    compute=lambda xp, v, y, axis: y * (v - xp.sum(v * y, axis=axis, keepdims=True)),
+    vjp_v=lambda g, y, axis: _softmax_tangent(g, y, axis=axis),
+    vjp_y=lambda g, v, y, axis: g * (v - _dot(v, y, axis)) - v * _dot(g, y, axis),
+    jvp=lambda t_v, t_y, v, y, axis: (
+        _softmax_tangent(t_v, y, axis=axis) + t_y * (v - _dot(v, y, axis)) - y * _dot(v, t_y, axis)
+    ),
+    batch=_one_up,
+)
 _softmax = declare(
     "softmax",
     "x",
     compute=lambda xp, x, axis: _softmax_at(xp, x, xp.max(x, axis=axis, keepdims=True), axis),
-    vjp=lambda g, out, axis: _softmax_tangent(g, out, axis),
-    jvp=lambda t, out, axis: _softmax_tangent(t, out, axis),
+    vjp=lambda g, out, axis: _softmax_tangent(g, out, axis=axis),
+    jvp=lambda t, out, axis: _softmax_tangent(t, out, axis=axis),
     batch="axis",
 )
 # For the gradient of `logsumexp`, which knows its result: a shift as good as the maximum.
@@ -101,8 +126,8 @@ _shifted_softmax = declare(
     "x",
     "shift",
     compute=_softmax_at,
-    vjp_x=lambda g, out, axis: _softmax_tangent(g, out, axis),
-    jvp=lambda t, out, axis: _softmax_tangent(t, out, axis),
+    vjp_x=lambda g, out, axis: _softmax_tangent(g, out, axis=axis),
+    jvp=lambda t, out, axis: _softmax_tangent(t, out, axis=axis),
     batch="axis",
 )
 _log_softmax = declare(
@@ -160,7 +185,7 @@ def softmax(x: Any, axis: Any = None) -> Any:
     >>> ag.special.softmax(ag.tensor([1000.0, 1000.0, -1000.0]))
     tensor([0.5, 0.5, 0. ])
     """
-    return _softmax(x, axis=many_axes(axis, x.ndim))
+    return _softmax(x, axis=_axes(axis, x.ndim))
 
 
 def log_softmax(x: Any, axis: Any = None) -> Any:
@@ -176,7 +201,7 @@ def log_softmax(x: Any, axis: Any = None) -> Any:
     >>> ag.grad(y[1], x)
     tensor([-1.,  1.])
     """
-    return _log_softmax(x, axis=many_axes(axis, x.ndim))
+    return _log_softmax(x, axis=_axes(axis, x.ndim))
 
 
 def logsumexp(a: Any, axis: Any = None, b: Any = None, keepdims: bool = False) -> Any:
@@ -203,9 +228,9 @@ def logsumexp(a: Any, axis: Any = None, b: Any = None, keepdims: bool = False) -
     tensor([0.5, 0.5])
     """
     if b is None:
-        return _logsumexp(a, axis=many_axes(axis, a.ndim), keepdims=keepdims)
+        return _logsumexp(a, axis=_axes(axis, a.ndim), keepdims=keepdims)
     a = broadcast_to(a, broadcast_shapes(a.shape, getattr(b, "shape", ())))
-    axes = many_axes(axis, a.ndim)
+    axes = _axes(axis, a.ndim)
     shift = _peak(where(equal(b, 0), -math.inf, a), axis=axes)
     total = log(_sum(_weighted_exp(b, a - shift), axis=axes, keepdims=True)) + shift
     return total if keepdims else _reshape(total, shape=_left(a.shape, axes))
