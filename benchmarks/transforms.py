@@ -1,6 +1,7 @@
-"""What is measured. A workload gives, for each system, a function that does the whole job once.
+"""Transforms of functions: Hessians, Jacobians, products, per-sample gradients, checkpoints.
 
-The first is arraygrad; the others are its peers in this workload, as far as they are installed.
+A workload gives, for each system, a function that does the whole job once. The first is
+arraygrad; the others are its peers in this workload, as far as they are installed.
 """
 
 from __future__ import annotations
@@ -33,26 +34,6 @@ def _with_torch(jobs: Jobs, make: Callable[[], Job]) -> Jobs:
         torch.set_num_threads(2)
         jobs["torch"] = make()
     return jobs
-
-
-def chain(steps: int) -> Jobs:
-    """`z = z * y + y` on four float64 elements: the cost of recording and sweeping."""
-    values = np.full(4, 0.5)
-
-    def job(tensor: Callable[[], Any], grad: Callable[[Any, Any], Any]) -> Job:
-        def run() -> Any:
-            y = z = tensor()
-            for _ in range(steps):
-                z = z * y + y
-            return grad(z.sum(), y)
-
-        return run
-
-    ours = job(lambda: ag.tensor(values, requires_grad=True), ag.grad)
-    return _with_torch(
-        {"arraygrad": ours},
-        lambda: job(lambda: torch.tensor(values, requires_grad=True), torch.autograd.grad),
-    )
 
 
 def rosenbrock(x: Any) -> Any:
@@ -234,9 +215,7 @@ def checkpointing() -> Jobs:
     return {"arraygrad": job(16), "storing": job(1)}
 
 
-WORKLOADS: dict[str, Callable[[], Jobs]] = {
-    "chain of 100 multiply-adds": lambda: chain(100),
-    "chain of 50,000 multiply-adds": lambda: chain(50_000),
+TRANSFORMS: dict[str, Callable[[], Jobs]] = {
     "Hessian of Rosenbrock-50": rosenbrock_hessian,
     "sparse Hessian, n = 10,000": lambda: sparse_hessian(10_000),
     "sparse Hessian, n = 500": sparse_beside_dense,
