@@ -71,11 +71,6 @@ def _gaps(values: Any) -> Any:
     return _columns(values) - _rows(values)
 
 
-def _similar(vectors: Any, x: Any) -> Any:
-    """``vectors · x · vectorsᴴ``."""
-    return matmul(matmul(vectors, x), adjoint(vectors))
-
-
 def _eigh_vjp(gs: list[Any], out: tuple[Any, Any]) -> Any:
     values, vectors = out
     g_values, g_vectors = gs
@@ -84,14 +79,17 @@ def _eigh_vjp(gs: list[Any], out: tuple[Any, Any]) -> Any:
     turn = matmul(adjoint(vectors), g_vectors)
     if is_complex(vectors):
         _check_gauge(imag(diagonal(turn)), "eigh")
+    turn = (turn - adjoint(turn)) * 0.5
     inner = _over_gaps(turn, _gaps(values), 0 if g_values is None else _rows(g_values))
-    return _similar(vectors, inner)
+    return matmul(matmul(vectors, inner), adjoint(vectors))
 
 
 def _eigh_jvp(t: Any, out: tuple[Any, Any]) -> Any:
     values, vectors = out
     inner = matmul(matmul(adjoint(vectors), t), vectors)
-    return real(diagonal(inner)), matmul(vectors, _over_gaps(inner, _gaps(values), 0))
+    # Only the Hermitian part of a tangent counts, as for the gradient.
+    turn = _over_gaps((inner + adjoint(inner)) * 0.5, _gaps(values), 0)
+    return real(diagonal(inner)), matmul(vectors, turn)
 
 
 _eigh = declare(
@@ -130,9 +128,9 @@ _eigvalsh = declare(
 def eigh(x: Any, /) -> EighResult:
     """The eigenvalues and eigenvectors of Hermitian (or real symmetric) matrices.
 
-    Only the lower triangle of `x` is read. Eigenvectors are unique only up to a phase (a sign):
-    the gradient is right for whatever does not depend on it. It is not finite where eigenvalues
-    coincide, unless only the eigenvalues are used.
+    Only the lower triangle of `x` is read; the gradient is Hermitian. Eigenvectors are unique only
+    up to a phase (a sign): the gradient is right for whatever does not depend on it. It is not
+    finite where eigenvalues coincide, unless only the eigenvalues are used.
 
     Examples
     --------

@@ -1,0 +1,397 @@
+"""What the table of samples does not say about `linalg`."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+from samples import SAMPLES, Draw
+from samples_linalg import hermitian, rectangular
+
+import arraygrad as ag
+from arraygrad.arrays.batched import batched_type
+from arraygrad.arrays.dual import dual_type
+from arraygrad.ops.batching import WARN_FALLBACK
+from arraygrad.testing import assert_close, gradcheck, gradgradcheck
+
+linalg = ag.linalg
+RESULTS = {"EigResult", "EighResult", "QRResult", "SVDResult", "SlogdetResult"}
+ROWS = [s for s in SAMPLES if s.op.startswith("linalg.")]
+
+
+def leaf(data: Any) -> ag.Tensor:
+    return ag.tensor(data, requires_grad=True)
+
+
+def gradient(function: Callable[..., Any], data: Any) -> Any:
+    x = leaf(data)
+    return ag.grad(function(x), x).array
+
+
+def draw(*shape: int, seed: int = 0, complex_numbers: bool = False) -> Any:
+    rng = np.random.default_rng(seed)
+    x = rng.standard_normal(shape)
+    return x + 1j * rng.standard_normal(shape) if complex_numbers else x
+
+
+# --- the namespace -------------------------------------------------------------------------------
+
+
+def test_every_function_has_a_row() -> None:
+    assert set(linalg.__all__) - RESULTS == {s.op.removeprefix("linalg.") for s in ROWS}
+
+
+def test_the_extension_is_complete() -> None:
+    strict = pytest.importorskip("array_api_strict")
+    standard = {n for n in strict.linalg.__all__ if n[0].islower()} | {"eig", "eigvals"}
+    assert standard <= set(linalg.__all__)
+
+
+@pytest.mark.parametrize(
+    ("name", "fields"),
+    [
+        ("eigh", ("eigenvalues", "eigenvectors")),
+        ("eig", ("eigenvalues", "eigenvectors")),
+        ("qr", ("Q", "R")),
+        ("slogdet", ("sign", "logabsdet")),
+        ("svd", ("U", "S", "Vh")),
+    ],
+)
+def test_results_are_named(name: str, fields: tuple[str, ...]) -> None:
+    for x, kind in ((np.eye(2), np.ndarray | np.generic), (leaf(np.eye(2)), ag.Tensor)):
+        result = getattr(linalg, name)(x)
+        assert result._fields == fields
+        assert all(isinstance(part, kind) for part in result)
+
+
+def test_no_row_runs_in_a_loop() -> None:
+    """Every op has a batching rule, and so do its rules."""
+    token = WARN_FALLBACK.set(True)  # a warning is an error in these tests
+    try:
+        for sample in ROWS:
+            arrays = sample.arrays()
+            batched = batched_type(1.0)
+            inputs = [ag.tensor(batched(np.stack([a, a]))).requires_grad_() for a in arrays]
+            results = sample.call(ag, *inputs)
+            results = results if isinstance(results, tuple) else (results,)
+            live = [r for r in results if r.requires_grad]
+            if live:
+                ag.grad(live, inputs, [batched(np.ones((2, *r.shape), r.dtype)) for r in live])
+    finally:
+        WARN_FALLBACK.reset(token)
+
+
+# --- solve ---------------------------------------------------------------------------------------
+
+
+def test_solve_takes_only_one_axis_for_a_vector() -> None:
+    a = np.stack([np.eye(2), 2 * np.eye(2)])
+    assert linalg.solve(a, np.ones(2)).shape == (2, 2)
+    expected = np.linalg.solve(a, np.array([[1.0, 2.0], [3.0, 4.0]]))
+    assert expected.shape == (2, 2, 2)
+    assert_close(linalg.solve(leaf(a), ag.tensor([[1.0, 2.0], [3.0, 4.0]])).detach(), expected)
+
+
+def test_solve_of_real_matrices_and_complex_vectors() -> None:
+    a, b = leaf(draw(3, 3) + 4 * np.eye(3)), leaf(draw(3, seed=1, complex_numbers=True))
+    assert gradcheck(linalg.solve, (a, b), check_forward=True)
+    assert gradgradcheck(linalg.solve, (a, b))
+    assert ag.grad(ag.sum(ag.abs(linalg.solve(a, b))), a).dtype == np.float64
+
+
+def test_a_batch_of_right_hand_sides_needs_one_system(monkeypatch: pytest.MonkeyPatch) -> None:
+    a, b = draw(3, 3) + 4 * np.eye(3), draw(3)
+    shapes = []
+    kernel = np.linalg.solve
+
+    def recording(a: Any, b: Any) -> Any:
+        shapes.append((a.shape, b.shape))
+        return kernel(a, b)
+
+    monkeypatch.setattr(np.linalg, "solve", recording)
+    jacobian = ag.func.jacrev(lambda b: linalg.solve(a, b))(ag.tensor(b))
+    assert_close(jacobian, np.linalg.inv(a), rtol=1e-12)
+    assert shapes == [((3, 3), (3, 1)), ((3, 3), (3, 3))]
+
+
+# --- determinants of singular matrices -----------------------------------------------------------
+
+SINGULAR = {
+    "one of rank 1": np.outer([1.0, 2.0], [1.0, 2.0]),
+    "3 of rank 2": np.array([[1.0, 2.0, 3.0], [2.0, 4.0, 6.0], [0.0, 1.0, 0.5]]),
+    "3 of rank 1": np.outer([1.0, -2.0, 0.5], [1.0, 2.0, 3.0]),
+    "4 of rank 2": draw(4, 2) @ draw(2, 4, seed=1),
+    "zeros": np.zeros((3, 3)),
+    "complex": draw(3, 2, complex_numbers=True) @ draw(2, 3, complex_numbers=True),
+    "one of two": np.stack([np.ones((3, 3)), np.diag([1.0, 2.0, 3.0])]),
+    "nearly": np.array([[1.0, 1.0], [1.0, 1.0 + 1e-14]]),
+}
+
+
+@pytest.mark.parametrize("matrix", SINGULAR.values(), ids=SINGULAR)
+def test_det_of_singular_matrices(matrix: Any) -> None:
+    x = leaf(matrix)
+    assert gradcheck(linalg.det, x, check_forward=True)
+    assert gradgradcheck(linalg.det, x, check_forward=True)
+
+
+@pytest.mark.parametrize("matrix", SINGULAR.values(), ids=SINGULAR)
+def test_third_derivatives_of_det(matrix: Any) -> None:
+    def along(x: Any) -> Any:
+        first = ag.grad(ag.sum(ag.real(linalg.det(x)) * weights), x, create_graph=True)
+        return ag.grad(ag.sum(ag.real(first * direction)), x, create_graph=True)
+
+    weights = draw(*matrix.shape[:-2], seed=2)
+    direction = draw(*matrix.shape, seed=3)
+    if matrix.shape[-1] == 2:  # a quadratic form
+        assert not np.any(gradient(lambda x: ag.sum(along(x)), matrix))
+    else:
+        assert gradcheck(along, leaf(matrix), atol=1e-6)
+
+
+def test_det_of_a_known_singular_matrix() -> None:
+    x = [[1.0, 2.0], [2.0, 4.0]]
+    assert_close(gradient(linalg.det, x), np.array([[4.0, -2.0], [-2.0, 1.0]]), atol=1e-14)
+
+
+# --- degenerate points, as torch has them --------------------------------------------------------
+
+_eye = np.eye(2)
+
+
+@pytest.mark.parametrize(
+    ("function", "data", "expected"),
+    [
+        (lambda x: linalg.vector_norm(x, ord=math.inf), [3.0, -3.0], [0.5, -0.5]),
+        (lambda x: linalg.vector_norm(x, ord=3), [0.0, 2.0], [0.0, 1.0]),
+        (lambda x: linalg.vector_norm(x, ord=0.5), [0.0, 2.0], [0.0, 1.0]),
+        *(
+            (lambda x, p=p: linalg.vector_norm(x, ord=p), [0.0, 0.0], [0.0, 0.0])
+            for p in (1, 2, 3, 0.5, 1.5, math.inf, -math.inf)
+        ),
+        (lambda x: linalg.vector_norm(x), [0j, 0j], [0j, 0j]),
+        (linalg.matrix_norm, np.zeros((2, 2)), np.zeros((2, 2))),
+        (lambda x: linalg.matrix_norm(x, ord=2), _eye, _eye / 2),
+        (lambda x: linalg.svd(x).S.sum(), _eye, _eye),
+        (lambda x: linalg.svdvals(x).sum(), _eye, _eye),
+        (lambda x: linalg.eigh(x).eigenvalues.sum(), _eye, _eye),
+        (lambda x: linalg.eigvalsh(x).sum(), _eye, _eye),
+        (lambda x: linalg.eigvals(x).real.sum(), _eye, _eye),
+        (lambda x: linalg.svd(x).U.sum(), _eye, np.full((2, 2), math.nan)),
+        (lambda x: linalg.eigh(x).eigenvectors.sum(), _eye, np.full((2, 2), math.nan)),
+        (
+            lambda x: linalg.pinv(x).sum(),
+            [[1.0, 2.0], [2.0, 4.0]],
+            [[0.0048, -0.0144], [-0.0144, -0.0768]],
+        ),
+        (lambda x: linalg.matrix_power(x, 0).sum(), _eye, np.zeros((2, 2))),
+        (lambda x: linalg.slogdet(x).sign, _eye, np.zeros((2, 2))),
+    ],
+)
+def test_degenerate_points(function: Any, data: Any, expected: Any) -> None:
+    assert_close(gradient(function, data), np.asarray(expected), atol=1e-12, equal_nan=True)
+
+
+def test_the_second_derivative_of_a_norm_at_zero_is_finite() -> None:
+    for ord in (2, 3):
+        x = leaf([0.0, 0.0])
+        first = ag.grad(linalg.vector_norm(x, ord=ord), x, create_graph=True)
+        assert_close(ag.grad(first.sum(), x), ag.tensor([0.0, 0.0]))
+
+
+def test_values_that_coincide_have_tangents() -> None:
+    x = dual_type(1.0)(np.eye(3), np.diag([1.0, 2.0, 3.0]))
+    for function in (linalg.eigvalsh, linalg.svdvals):
+        assert_close(np.sort(function(x).tangent), np.array([1.0, 2.0, 3.0]))
+
+
+def test_a_count_has_no_gradient() -> None:
+    norm = linalg.vector_norm(leaf([0.0, 3.0, 4.0]), ord=0)
+    assert not norm.requires_grad
+    assert norm.dtype == np.float64
+    assert float(norm) == 2.0
+
+
+def test_cholesky_has_a_symmetric_gradient() -> None:
+    expected = [[0.20634446, 0.17462216], [0.17462216, 0.30151134]]
+    for upper in (False, True):
+        found = gradient(lambda x, u=upper: linalg.cholesky(x, upper=u).sum(), [[4, 1.0], [1, 3]])
+        assert_close(found, np.array(expected), atol=1e-8)
+
+
+def test_cholesky_reads_one_triangle() -> None:
+    x = np.array([[4.0, 2.0], [1.0, 3.0]])
+    for upper in (False, True):
+        assert_close(linalg.cholesky(x, upper=upper), np.linalg.cholesky(x, upper=upper))
+
+
+# --- what is arbitrary ---------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("name", "loss"),
+    [
+        ("eigh", lambda x: linalg.eigh(x @ ag.conj(x).mT).eigenvectors.real.sum()),
+        ("eig", lambda x: linalg.eig(x).eigenvectors.real.sum()),
+        ("svd", lambda x: linalg.svd(x).U.real.sum()),
+    ],
+)
+def test_a_loss_must_not_depend_on_phases(name: str, loss: Any) -> None:
+    x = leaf(draw(3, 3, complex_numbers=True))
+    with pytest.raises(RuntimeError, match=f"phase of the vectors of {name}, which is arbitrary"):
+        ag.grad(loss(x), x)
+
+
+def test_a_loss_must_not_depend_on_the_basis_of_a_complement() -> None:
+    x = leaf(rectangular(Draw(0), 4, 2))
+    with pytest.raises(RuntimeError, match="full_matrices=False"):
+        ag.grad(ag.sum(linalg.svd(x).U ** 3), x)
+    y = leaf(rectangular(Draw(0), 2, 4))
+    with pytest.raises(RuntimeError, match="full_matrices=False"):
+        ag.grad(ag.sum(linalg.svd(y).Vh ** 3), y)
+
+
+def test_a_complement_of_one_vector_is_not_arbitrary() -> None:
+    """But for its sign."""
+    x = leaf(rectangular(Draw(0), 3, 2))
+    assert gradcheck(lambda x: ag.abs(linalg.svd(x).U), x, check_forward=True)
+    assert gradgradcheck(lambda x: ag.abs(linalg.svd(x).U), x)
+
+
+def test_complete_qr_has_no_derivative() -> None:
+    x = draw(3, 2)
+    result = linalg.qr(leaf(x), mode="complete")
+    assert result.Q.shape == (3, 3)
+    with pytest.raises(RuntimeError, match="mode='complete' has no derivative"):
+        ag.grad(result.R.sum(), result.R.grad_fn.next_functions[0][0].variable)
+    with pytest.raises(RuntimeError, match="mode='complete' has no derivative"):
+        linalg.qr(dual_type(1.0)(x, x), mode="complete")
+
+
+# --- parameters ----------------------------------------------------------------------------------
+
+
+def test_a_tolerance_for_each_matrix() -> None:
+    x = np.stack([np.diag([1.0, 0.1]), np.diag([1.0, 0.1])])
+    rtol = np.array([0.5, 0.01])
+    for given in (rtol, ag.tensor(rtol)):
+        assert linalg.matrix_rank(ag.tensor(x), rtol=given).tolist() == [1, 2]
+        found = linalg.pinv(leaf(x), rtol=given).detach()
+        assert_close(found, np.linalg.pinv(x, rtol=rtol))
+
+
+def test_pinv_keeps_the_rank() -> None:
+    """The derivative among matrices of one rank, in a direction that keeps it."""
+    u, v = leaf(draw(4, 2)), leaf(draw(2, 3, seed=1))
+    assert gradcheck(lambda u, v: linalg.pinv(u @ v), (u, v), check_forward=True)
+
+
+def test_trace_in_another_dtype() -> None:
+    assert linalg.trace(ag.tensor(np.eye(2, dtype=np.float32)), dtype=np.float64).dtype == "float64"
+    assert linalg.trace(np.ones((2, 2), np.int8)).dtype == np.int64
+
+
+def test_eigenvalues_are_always_complex() -> None:
+    for dtype, expected in ((np.float32, np.complex64), (np.float64, np.complex128)):
+        x = np.eye(2, dtype=dtype)
+        for given in (x, ag.tensor(x)):
+            assert linalg.eigvals(given).dtype == expected
+            assert all(part.dtype == expected for part in linalg.eig(given))
+
+
+# --- errors --------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "name", "cholesky det eig eigh eigvals eigvalsh inv slogdet matrix_power solve".split()
+)
+def test_matrices_must_be_square(name: str) -> None:
+    rest = {"matrix_power": (2,), "solve": (np.ones(2),)}.get(name, ())
+    function = getattr(linalg, name)
+    with pytest.raises(np.linalg.LinAlgError, match=rf"{name}: .* equal, got shape \(2, 3\)"):
+        function(ag.tensor(np.ones((2, 3))), *rest)
+    with pytest.raises(np.linalg.LinAlgError, match=rf"{name}: .*at least 2 dimensions"):
+        function(np.ones(3), *rest)
+
+
+@pytest.mark.parametrize(
+    "name", "diagonal trace qr svd svdvals pinv matrix_rank matrix_norm".split()
+)
+def test_matrices_must_have_two_axes(name: str) -> None:
+    with pytest.raises(np.linalg.LinAlgError, match=rf"{name if name != 'trace' else 'diagonal'}:"):
+        getattr(linalg, name)(ag.tensor(np.ones(3)))
+
+
+def test_singular_matrices_have_no_inverse() -> None:
+    for function in (linalg.inv, lambda x: linalg.solve(x, x[0])):
+        with pytest.raises(np.linalg.LinAlgError, match="Singular"):
+            function(leaf(np.zeros((2, 2))))
+    with pytest.raises(np.linalg.LinAlgError, match="positive definite"):
+        linalg.cholesky(leaf(-np.eye(2)))
+
+
+@pytest.mark.parametrize(
+    ("call", "error", "message"),
+    [
+        (lambda x: linalg.solve(x, x[0, 0]), ValueError, r"x2 must have shape \(2,\) or"),
+        (lambda x: linalg.solve(x, ag.ones((3,))), ValueError, r"x2 must have shape \(2,\) or"),
+        (lambda x: linalg.solve(x, ag.ones((3, 2))), ValueError, r"x2 must have shape \(2,\) or"),
+        (lambda x: linalg.cross(x, x), ValueError, "x1 must have length 3 along axis -1, not 2"),
+        (lambda x: linalg.outer(x[0], x), ValueError, "x2 must be one-dimensional"),
+        (lambda x: linalg.matrix_norm(x, ord=3), ValueError, "ord must be 'fro', 'nuc'"),
+        (lambda x: linalg.vector_norm(x, ord="fro"), ValueError, "ord must be a number"),
+        (lambda x: linalg.qr(x, mode="r"), ValueError, "mode must be 'reduced' or 'complete'"),
+        (lambda x: linalg.matrix_power(x, 0.5), TypeError, "n must be an integer, not float"),
+        (lambda x: linalg.vector_norm(x, axis=2), IndexError, "axis 2 is out of range"),
+        (lambda x: linalg.inv(ag.astype(x, np.float16)), TypeError, "float16 is unsupported"),
+    ],
+)
+def test_errors_name_the_argument(call: Any, error: type[Exception], message: str) -> None:
+    with pytest.raises(error, match=message):
+        call(ag.tensor(np.eye(2)))
+
+
+# --- against torch -------------------------------------------------------------------------------
+
+
+def _both(function: Any, theirs: Any, x: Any) -> tuple[Any, Any]:
+    torch = pytest.importorskip("torch")
+    y = torch.tensor(x, requires_grad=True)
+    return gradient(function, x), torch.autograd.grad(theirs(torch, y), y)[0].resolve_conj().numpy()
+
+
+@pytest.mark.parametrize("complex_numbers", [False, True])
+@pytest.mark.parametrize(
+    "name", ["cholesky", "eigh", "eigvalsh", "svd", "qr", "wide qr", "pinv", "slogdet", "inv"]
+)
+def test_larger_matrices_against_torch(name: str, complex_numbers: bool) -> None:
+    d = Draw(0, complex_numbers)
+    shape = {"svd": (2, 8, 5), "qr": (2, 8, 5), "wide qr": (2, 5, 8), "pinv": (2, 5, 8)}
+    x = rectangular(d, *shape[name]) if name in shape else hermitian(d, 2, 6, 6)
+
+    def loss(xp: Any, y: Any) -> Any:
+        result = getattr(xp.linalg, name.split()[-1])(
+            y, **({"full_matrices": False} if name == "svd" else {})
+        )
+        parts = result if isinstance(result, tuple) else (result,)
+        return sum(xp.sum(xp.abs(part) ** 3) for part in parts)
+
+    found, expected = _both(lambda y: loss(ag, y), loss, x)
+    assert_close(found, expected, rtol=1e-9, atol=1e-9)
+
+
+@pytest.mark.parametrize("function", ["det", "slogdet", "svdvals", "eigvalsh", "inv"])
+def test_hessians_against_torch(function: str) -> None:
+    torch = pytest.importorskip("torch")
+    x = hermitian(Draw(0), 3, 3) + np.diag([0.0, 0.5, 2.0])
+
+    def loss(xp: Any, y: Any) -> Any:
+        result = getattr(xp.linalg, function)((y + y.mT) * 0.5)
+        return xp.sum((result[1] if function == "slogdet" else result) ** 2)
+
+    found = ag.func.hessian(lambda y: loss(ag, y))(ag.tensor(x))
+    expected = torch.autograd.functional.hessian(lambda y: loss(torch, y), torch.tensor(x))
+    assert_close(found, expected.numpy(), rtol=1e-9, atol=1e-9)
