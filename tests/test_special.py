@@ -141,6 +141,23 @@ def test_derivatives_of_sinc_are_smooth_where_the_methods_meet(n: int) -> None:
     np.testing.assert_allclose(found, exact, atol=1e-12)
 
 
+@pytest.mark.parametrize("axis", [None, 0, 1])
+def test_jacobians_of_a_batch(axis: int | None) -> None:
+    """Two batches, one of arrays and one of directions, that do not meet in all arrays."""
+    x = ag.tensor(np.random.default_rng(0).standard_normal((4, 2, 3)))
+    for name in ("softmax", "log_softmax", "logsumexp"):
+
+        def function(x: Any, name: str = name) -> Any:
+            return getattr(special, name)(x, axis=axis)
+
+        for jacobian in (ag.func.jacrev, ag.func.jacfwd):
+            found = ag.func.vmap(jacobian(function))(x)
+            assert_close(found, ag.stack([jacobian(function)(row) for row in x]))
+        found = ag.func.vmap(ag.func.hessian(lambda x, f=function: ag.sum(f(x) ** 2)))(x)
+        expected = [ag.func.hessian(lambda x, f=function: ag.sum(f(x) ** 2))(row) for row in x]
+        assert_close(found, ag.stack(expected))
+
+
 # --- large arguments, and small ones -------------------------------------------------------------
 
 

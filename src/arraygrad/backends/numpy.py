@@ -106,6 +106,8 @@ def _expit(x: Any) -> Any:
 
 
 def _log1p_exp_minus_abs(x: Any) -> Any:
+    if x.dtype.kind == "c":
+        raise TypeError(f"softplus and log_expit take real numbers, but x has dtype {x.dtype}")
     out = np.asarray(np.abs(x))
     np.negative(out, out=out)
     np.exp(out, out=out)

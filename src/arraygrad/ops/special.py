@@ -13,6 +13,7 @@ import math
 from typing import Any
 
 from .axes import kept, many_axes
+from .batching import Flags, Params, elementwise
 from .elementwise import (
     equal,
     exp,
@@ -94,9 +95,10 @@ def _dot(x: Any, y: Any, axis: Axes) -> Any:
     return _sum(x * y, axis=axis, keepdims=True)
 
 
-def _one_up(op: Op, arrays: tuple[Any, ...], batched: Any, params: dict[str, Any]) -> Any:
-    """For arrays of one shape, of which some are batched: these broadcast against the others."""
-    return op.function(*arrays, axis=tuple(a + 1 for a in params["axis"]))
+def _broadcast_and_up(op: Op, arrays: tuple[Any, ...], batched: Flags, params: Params) -> Any:
+    """The batching rule of arrays that broadcast, with axes of the shape that they broadcast to."""
+    ups = {"axis": tuple(a + 1 for a in params["axis"])}
+    return elementwise(op, arrays, batched, params | ups)
 
 
 # The Jacobian of the softmax, which is symmetric, at its result `y`, times `v`.
@@ -110,7 +112,7 @@ _softmax_tangent = declare(
     jvp=lambda t_v, t_y, v, y, axis: (
         _softmax_tangent(t_v, y, axis=axis) + t_y * (v - _dot(v, y, axis)) - y * _dot(v, t_y, axis)
     ),
-    batch=_one_up,
+    batch=_broadcast_and_up,
 )
 _softmax = declare(
     "softmax",
@@ -128,7 +130,7 @@ _shifted_softmax = declare(
     compute=_softmax_at,
     vjp_x=lambda g, out, axis: _softmax_tangent(g, out, axis=axis),
     jvp=lambda t, out, axis: _softmax_tangent(t, out, axis=axis),
-    batch="axis",
+    batch=_broadcast_and_up,
 )
 _log_softmax = declare(
     "log_softmax",
