@@ -8,6 +8,7 @@ import numpy as np
 
 from . import ops
 from .backends import Backend, backend_of, backend_of_type, default
+from .levels import in_flight
 from .ops.op import Array, plain
 from .tensor import Tensor, tensor_type
 
@@ -43,6 +44,9 @@ def tensor(
 def _new(array: Any) -> Tensor:
     """A tensor outside any graph; under `inference_mode`, marked as made there."""
     made: Tensor = tensor_type(array)._bare(array)
+    inside = in_flight()
+    if inside:  # values of the transform may be written to it
+        made._born = inside
     return made
 
 

@@ -151,6 +151,10 @@ class Node:
         """Call `hook(grad_outputs)` before the node runs; a result replaces `grad_outputs`."""
         return RemovableHandle(self.extra().pre, hook)
 
+    def unchanged(self, saved: Any) -> Any:
+        """Of the values that the node saved, those that must not have been written since."""
+        return saved
+
     def release(self) -> None:
         """Let go of the saved arrays. Nodes that saved none stay usable."""
         if self.pullback is not None and self.pullback.keeps_arrays:

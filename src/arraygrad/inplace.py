@@ -8,26 +8,47 @@ take their place in the graph from it anew.
 from __future__ import annotations
 
 import functools
+import weakref
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
 from . import ops
+from .backends import backend_of
 from .graph import INFERENCE, Leaf, Node, recorder
-from .ops.indexing import split_index
+from .ops.indexing import _getitem, fill, split_index
 from .ops.op import Array
+from .ops.shape import _broadcast_to
 from .ops.writing import Region, Step, put
-from .versions import last_write, mark_written, owner_of, version, writes_to
+from .versions import about_to_write, mark_written, owner_of, version
 
 
 class Family:
-    """A tensor and its views: how often any of them was written."""
+    """A tensor and its views.
 
-    __slots__ = ("__weakref__", "stamp")
+    Attributes
+    ----------
+    stamp : int
+        How often the views' places in the graph, or their arrays, have become out of date.
+    recorded : int
+        How many writes have been recorded.
+    views : dict or None
+        The views that live, for a base that may yet move to another level.
+    """
+
+    __slots__ = ("recorded", "stamp", "views")
 
     def __init__(self) -> None:
         self.stamp = 0
+        self.recorded = 0
+        self.views: dict[int, weakref.ref[Any]] | None = None
+
+    def add(self, view: Any) -> None:
+        """Remember a view for as long as it lives."""
+        views = self.views = {} if self.views is None else self.views
+        key = id(view)
+        views[key] = weakref.ref(view, lambda _: views.pop(key, None))
 
 
 class ViewOf:
@@ -41,11 +62,11 @@ class ViewOf:
         What leads from the base to the view.
     seen : int
         The family's stamp when the view last took its place in the graph.
-    recorded : bool
-        False for a view that was made under `no_grad`.
+    unrecorded : int or None
+        For a view that was made under `no_grad`: the number of recorded writes at that time.
     """
 
-    __slots__ = ("base", "family", "recorded", "seen", "steps")
+    __slots__ = ("base", "family", "seen", "steps", "unrecorded")
 
     def __init__(self, source: Any, step: Step) -> None:
         origin = source._view
@@ -57,48 +78,48 @@ class ViewOf:
             self.base, self.steps = origin.base, (*origin.steps, step)
             self.family = origin.family
         self.seen = self.family.stamp
-        self.recorded = recorder() is not None
+        made_unseen = recorder() is None
+        if origin is not None and origin.unrecorded is not None:
+            made_unseen = True
+        self.unrecorded = self.family.recorded if made_unseen else None
 
 
 def _in_place(function: Callable[..., Any]) -> Callable[..., Any]:
-    """The method that replaces a tensor's values by `function` of them."""
+    """The method that replaces an array's values by `function` of them."""
+    name = f"{function.__name__}_"
 
     @functools.wraps(function)
     def method(self: Any, *args: Any, **kwargs: Any) -> Any:
-        check_writable(self, args)
-        before, *others = _unaffected(self, args)
-        replace_values(self, function(before, *others, **kwargs))
+        self._change(function, args, kwargs, name)
         return self
 
-    method.__name__ = method.__qualname__ = f"{function.__name__}_"
+    method.__name__ = method.__qualname__ = name
     method.__doc__ = f"`{function.__name__}`, in place."
     return method
 
 
 class InPlace:
-    """What can be done to a tensor in place."""
+    """What can be done to an array in place.
+
+    It comes down to two methods that tensors, and arrays under transforms, have of their own.
+    """
 
     __slots__ = ()
-    _array: Any
-    _node: Any
-    _view: ViewOf | None = None
 
-    @property
-    def _version(self) -> int:
-        """How many times the tensor's memory has been written."""
-        return version(self._array)
+    def _change(self, function: Any, args: Any, kwargs: Any, name: str) -> None:
+        """Replace all values by `function` of the array, `args` and `kwargs`."""
+        raise NotImplementedError
 
-    @property
-    def _base(self) -> Any:
-        """The tensor that this one is a view of; None if it is none."""
-        return None if self._view is None else self._view.base
+    def _assign(self, index: tuple[Any, tuple[Any, ...]], value: Any, name: str) -> None:
+        """Write `value` to the part that an index names."""
+        raise NotImplementedError
 
     def __setitem__(self, key: Any, value: Any) -> None:
-        write(self, split_index(self, key), value)
+        self._assign(split_index(self, key), value, "an assignment to elements")
 
     def copy_(self, source: Any) -> Any:
         """Take over the values of another tensor, array or number, which may broadcast."""
-        write(self, ((Ellipsis,), ()), source)
+        self._assign(((Ellipsis,), ()), source, "copy_")
         return self
 
     def fill_(self, value: Any) -> Any:
@@ -163,12 +184,83 @@ class InPlace:
     trunc_ = _in_place(ops.trunc)
 
 
+class TensorInPlace(InPlace):
+    """Writing to tensors."""
+
+    __slots__ = ()
+    _array: Any
+    _node: Any
+    _view: ViewOf | None = None
+
+    @property
+    def _version(self) -> int:
+        """How many times the tensor's memory has been written."""
+        return version(holder_of(self))
+
+    @property
+    def _base(self) -> Any:
+        """The tensor that this one is a view of; None if it is none."""
+        return None if self._view is None else self._view.base
+
+    def detach_(self) -> Any:
+        """Cut this tensor itself off from the graph."""
+        if self._view is not None:
+            raise RuntimeError(
+                "a view cannot be cut off from the graph alone, without its base: use detach()"
+            )
+        self._node = None
+        return self
+
+    def _change(self, function: Any, args: Any, kwargs: Any, name: str) -> None:
+        join_level(self, args)
+        check_writable(self, args)
+        before, *others = _unaffected(self, function, args, kwargs)
+        result = function(before, *others, **kwargs)
+        if result.shape != self.shape:  # type: ignore[attr-defined]
+            raise ValueError(
+                f"{name} gave shape {result.shape} for a tensor of shape "
+                f"{self.shape}: what is written in place cannot make the tensor larger"  # type: ignore[attr-defined]
+            )
+        check_cast(result.dtype, self.dtype)  # type: ignore[attr-defined]
+        if result.dtype != self.dtype:  # type: ignore[attr-defined]
+            result = ops.astype(result, self.dtype)  # type: ignore[attr-defined]
+        _store(self, None, result._array, name)
+        if recorder() is None:
+            return
+        if self._view is not None:
+            _put_into_base(self, None, result)
+        elif result._node is not None or self._node is not None:
+            _move(self, result._node)
+
+    def _assign(self, index: tuple[Any, tuple[Any, ...]], value: Any, name: str) -> None:
+        join_level(self, (value,))
+        check_writable(self, (value,))
+        if _is_that_part(self, index, value):
+            return  # the last step of `x[i] += y`: it is there already
+        # The graph keeps the index, so the user must not change it.
+        indices = tuple([np.array(backend_of(i).to_numpy(ops.plain(i))) for i in index[1]])
+        index = (index[0], indices)
+        value = value_for(self, index, value)
+        ours = hasattr(value, "_node") and value.level == self.level  # type: ignore[attr-defined]
+        if ours and _shares(value._array, self._array):
+            value = _apart(value)
+        _store(self, index, value._array if ours else value, name)
+        if recorder() is not None:
+            _put_into_base(self, index, value)
+
+
 # --- may it be written? --------------------------------------------------------------------------
 
 
 def _history(tensor: Any) -> Any:
     """The tensor whose place in the graph a write changes."""
     return tensor if tensor._view is None else tensor._view.base
+
+
+def holder_of(tensor: Any) -> Any:
+    """What the writes to a tensor are noted for: its memory, or its base if that is replaced."""
+    array = tensor.array
+    return array if isinstance(array, np.ndarray) else _history(tensor)
 
 
 def check_writable(tensor: Any, values: tuple[Any, ...]) -> None:
@@ -183,42 +275,77 @@ def check_writable(tensor: Any, values: tuple[Any, ...]) -> None:
             "the tensor cannot be written: its array is read-only, or a broadcast in which "
             "several elements are one in memory. Write to a clone() of it"
         )
+    view = tensor._view
+    if view is not None and any(function is _broadcast_to for function, _ in view.steps):
+        raise RuntimeError(
+            "the tensor cannot be written: it is a broadcast, in which several elements are one. "
+            "Write to a clone() of it"
+        )
     if recorder() is None:
         return
     base = _history(tensor)
-    if isinstance(base._node, Leaf):
-        what = "a leaf that requires gradients" if base is tensor else "a view of such a leaf"
+    if isinstance(base._node, Leaf) or isinstance(tensor._node, Leaf):
+        what = "a leaf that requires gradients" if view is None else "a view of such a leaf"
         raise RuntimeError(
             f"{what} cannot be written in place: its gradient would have no place to go. Write to "
             "a clone(), or under no_grad() if the change should not be differentiated"
         )
-    view = tensor._view
     traced = base._node is not None or any(getattr(v, "requires_grad", False) for v in values)
-    if view is not None and not view.recorded and traced:
+    if view is not None and view.unrecorded is not None and traced:
         raise RuntimeError(
             "the tensor is a view that was made under no_grad(), so a write to it cannot be "
             "differentiated: make the view outside, or write under no_grad()"
         )
 
 
-def _unaffected(tensor: Any, others: tuple[Any, ...]) -> list[Any]:
+def join_level(tensor: Any, values: tuple[Any, ...]) -> None:
+    """Take a constant that was made inside a transform to the level of what is written to it."""
+    top = max((v.level for v in values if isinstance(v, Array)), default=0)
+    if top <= tensor.level:
+        return
+    base = _history(tensor)
+    if base._node is not None or getattr(base, "_born", 0) < int(top):
+        raise TypeError(
+            "a value of an inner transform cannot be written into a tensor from outside it, where "
+            "it would outlive the transform: make the tensor inside, by zeros_like() of an "
+            "argument or zeros(), or join the values by stack()"
+        )
+    from .tensor import move_to_level
+
+    move_to_level(base, top if any(_is_at(v, top) for v in values) else top + 0.5)
+
+
+def _is_at(value: Any, level: float) -> bool:
+    """Whether a value is a tensor at a level."""
+    return hasattr(value, "_node") and bool(value.level == level)
+
+
+def _unaffected(tensor: Any, function: Any, args: Any, kwargs: Any) -> list[Any]:
     """The tensor and the other operands, as they are before the write, for the graph to save."""
+    operands = [tensor, *args]
     if recorder() is None:
-        return [tensor, *others]
-    kept = []
-    for value in (tensor, *others):
-        if hasattr(value, "_node") and _shares(value._array, tensor._array):
-            same = tensor_like(value)
-            value = same(_copied(value._array), value._node)
-        kept.append(value)
-    return kept
+        return operands
+    wanted = tuple([i for i, v in enumerate(operands) if getattr(v, "_node", None) is not None])
+    if not wanted:
+        return operands
+    op = getattr(function, "op", None)
+    if op is None:  # made of several ops, which may save anything
+        saved: Any = range(len(operands))
+    else:
+        pullback = op.pullback(wanted)
+        saved = () if pullback is None else pullback.sources
+    for i in saved:
+        if i is not None and i >= 0 and hasattr(operands[i], "_node"):
+            if _shares(operands[i]._array, tensor._array):
+                operands[i] = _apart(operands[i])
+    return operands
 
 
-def tensor_like(tensor: Any) -> Any:
-    """The type of tensors that are no views, at the level of `tensor`."""
+def _apart(tensor: Any) -> Any:
+    """A tensor at the same place in the graph, with a copy of the values."""
     from .tensor import tensor_type_at
 
-    return tensor_type_at(tensor.level)
+    return tensor_type_at(tensor.level)(np.array(tensor._array), tensor._node)
 
 
 def _shares(a: Any, b: Any) -> bool:
@@ -226,106 +353,84 @@ def _shares(a: Any, b: Any) -> bool:
     return both and owner_of(a) is owner_of(b)
 
 
-def _copied(array: Any) -> Any:
-    return np.array(array) if isinstance(array, np.ndarray) else array
+def value_for(array: Any, index: tuple[Any, tuple[Any, ...]], value: Any) -> Any:
+    """A value as it can be written to a part of an array: of the right kind and shape."""
+    if not hasattr(value, "dtype") and not isinstance(value, bool | int | float | complex):
+        value = np.asarray(value)
+        if value.dtype.kind not in "biufc":
+            raise TypeError(f"only numbers and arrays can be written, not {value!r}")
+    if not hasattr(value, "dtype"):
+        if isinstance(value, complex) and backend_of(array).kind(array.dtype) != "c":
+            raise TypeError(
+                f"a complex number cannot be written into dtype {array.dtype}: take its real part"
+            )
+        return value
+    check_cast(value.dtype, array.dtype)
+    wanted = Region(array.shape, (), index).read(np.broadcast_to(False, array.shape)).shape
+    extra = value.ndim - len(wanted)
+    if extra > 0 and tuple(value.shape[:extra]) == (1,) * extra:
+        value = ops.reshape(value, value.shape[extra:])
+    if ops.broadcast_shapes(wanted, tuple(value.shape)) != wanted:
+        raise ValueError(
+            f"a value of shape {tuple(value.shape)} cannot be written to a part of shape {wanted}"
+        )
+    return value
+
+
+def check_cast(given: Any, wanted: Any) -> None:
+    """Raise if values of one dtype would lose more than digits in another."""
+    if isinstance(given, np.dtype) and isinstance(wanted, np.dtype):
+        fits = np.can_cast(given, wanted, "same_kind")
+    else:
+        fits = given == wanted
+    if not fits:
+        raise TypeError(
+            f"values of dtype {given} cannot be written into dtype {wanted}: convert them with "
+            "astype()"
+        )
+
+
+def _is_that_part(tensor: Any, index: Any, value: Any) -> bool:
+    """Whether `value` is a view of just the part that it would be written to."""
+    view = getattr(value, "_view", None)
+    if view is None or view.base is not _history(tensor) or index[1]:
+        return False
+    if view.unrecorded is not None or isinstance(value._node, Leaf):
+        return False
+    steps = () if tensor._view is None else tensor._view.steps
+    if not isinstance(value._array, np.ndarray):
+        return bool(view.steps == (*steps, (_getitem, {"template": index[0]})))
+    part = Region(tensor.shape, (), index).read(tensor._array)
+    mine, theirs = value._array.__array_interface__, part.__array_interface__
+    return (
+        mine["data"] == theirs["data"]
+        and value._array.shape == part.shape
+        and value._array.strides == part.strides
+        and value._array.dtype == part.dtype
+    )
 
 
 # --- writing -------------------------------------------------------------------------------------
 
 
-def replace_values(tensor: Any, result: Any) -> None:
-    """Give a tensor the values, and the place in the graph, of `result`."""
-    if result.shape != tensor.shape:
-        raise ValueError(
-            f"an in-place operation gave shape {result.shape} for a tensor of shape {tensor.shape}"
-        )
-    _check_cast(result.dtype, tensor.dtype)
-    if result.dtype != tensor.dtype:
-        result = ops.astype(result, tensor.dtype)
-    _store(tensor, None, result._array)
-    if recorder() is None:
-        return
-    if tensor._view is not None:
-        _put_into_base(tensor, None, result)
-    elif result._node is not None or tensor._node is not None:
-        tensor._node = result._node
-        _bump(tensor)
-
-
-def write(tensor: Any, index: tuple[Any, tuple[Any, ...]], value: Any) -> None:
-    """Write `value` to the part of a tensor that an index names."""
-    indices = tuple(ops.plain(i) if isinstance(i, Array) else i for i in index[1])
-    index = (index[0], indices)
-    check_writable(tensor, (value,))
-    if _is_that_part(tensor, index, value):
-        return  # the last step of `x[i] += y`: it is there already
-    ours = hasattr(value, "_node") and value.level == tensor.level
-    if isinstance(value, Array) and not ours and value.level > tensor.level:
-        raise TypeError(
-            "a value of an inner transform cannot be written into an array from outside it: make "
-            "the array inside, for example by zeros_like() of an argument"
-        )
-    if not hasattr(value, "dtype") and not isinstance(value, bool | int | float | complex):
-        value = np.asarray(value)
-    if hasattr(value, "dtype"):
-        _check_cast(value.dtype, tensor.dtype)
-        region = Region(tensor.shape, (), index)
-        wanted = region.read(np.broadcast_to(False, tensor.shape)).shape
-        extra = value.ndim - len(wanted)
-        if extra > 0 and value.shape[:extra] == (1,) * extra:
-            value = ops.reshape(value, value.shape[extra:])
-        if ours and _shares(value._array, tensor._array):
-            value = tensor_like(value)(_copied(value._array), value._node)
-    _store(tensor, index, value._array if ours else value)
-    if recorder() is not None:
-        _put_into_base(tensor, index, value)
-
-
-def _check_cast(given: Any, wanted: Any) -> None:
-    if not np.can_cast(given, wanted, "same_kind"):
-        raise TypeError(
-            f"values of dtype {given} cannot be written into a tensor of dtype {wanted}: convert "
-            "them with astype()"
-        )
-
-
-def _is_that_part(tensor: Any, index: Any, value: Any) -> bool:
-    """Whether `value` is a view of just the memory that it would be written to."""
-    view = getattr(value, "_view", None)
-    if view is None or view.base is not _history(tensor) or index[1]:
-        return False
-    part = Region(tensor.shape, (), index).read(tensor._array)
-    mine = getattr(value._array, "__array_interface__", None)
-    theirs = getattr(part, "__array_interface__", None)
-    return (
-        mine is not None
-        and theirs is not None
-        and mine["data"] == theirs["data"]
-        and value._array.shape == part.shape
-        and value._array.strides == part.strides
-    )
-
-
-def _store(tensor: Any, index: Any, value: Any) -> None:
+def _store(tensor: Any, index: Any, value: Any, name: str) -> None:
     """Change the memory of a tensor, or, where that cannot be written, its array."""
     array = tensor.array
     if isinstance(array, np.ndarray) and not isinstance(value, Array):
-        record = last_write(array)
-        if record is not None:
-            for prepare in record.before:
-                prepare()
-            record.before.clear()
-        Region(array.shape, (), index).assign(array, value)
-        mark_written(array, _origin())
+        about_to_write(array)
+        array[... if index is None else fill(*index)] = value
+        mark_written(array, name, _origin())
         return
     base = _history(tensor)
     steps = () if tensor._view is None else tensor._view.steps
-    base._array = put(base._array, value, region=Region(tuple(base.shape), steps, index))
+    base._array = put(base.array, value, region=Region(tuple(base.shape), steps, index))
+    mark_written(base, name, _origin())
+    _bump(base)
 
 
 def _origin() -> str | None:
     """The user's line that writes, under anomaly detection."""
-    if recorder() in (None, Node):
+    if recorder() is Node:
         return None
     from .autograd.modes import current_modes
     from .autograd.saved import user_lines
@@ -338,28 +443,40 @@ def _put_into_base(tensor: Any, index: Any, value: Any) -> None:
     base = _history(tensor)
     steps = () if tensor._view is None else tensor._view.steps
     node_x = base._node
-    ours = hasattr(value, "_node") and value.level == tensor.level
-    node_value = value._node if ours else None
+    node_value = value._node if _is_at(value, tensor.level) else None
     if node_x is None and node_value is None:
         return
-    wanted = tuple(i for i, n in enumerate((node_x, node_value)) if n is not None)
+    wanted = tuple([i for i, n in enumerate((node_x, node_value)) if n is not None])
     pullback = put.op.pullback(wanted)  # type: ignore[attr-defined]
-    edges: tuple[Node, ...] = tuple(n for n in (node_x, node_value) if n is not None)
+    edges: tuple[Node, ...] = tuple([n for n in (node_x, node_value) if n is not None])
     region = Region(tuple(base.shape), steps, index)
     make = recorder()
     assert make is not None
     saved = pullback.keep((base._array, value), None, {"region": region})
-    base._node = make(pullback, edges, saved, base._array.shape, base._array.dtype)
-    _bump(base)
+    _move(base, make(pullback, edges, saved, base._array.shape, base._array.dtype))
 
 
-def _bump(base: Any) -> None:
-    """Let the views of a tensor know that it was written."""
+def _move(base: Any, node: Node | None) -> None:
+    """Give a tensor that is no view another place in the graph, and let its views know."""
+    before = base._node
+    base._node = node
+    keep_retaining(base, before, node)
     family = getattr(base, "_family", None)
     if family is not None:
         family.stamp += 1
+        family.recorded += 1
 
 
-def keep_before_writes(array: Any, prepare: Callable[[], None]) -> None:
-    """Have `prepare()` called before an array's memory is next written."""
-    writes_to(array).before.append(prepare)
+def keep_retaining(tensor: Any, before: Node | None, after: Node | None) -> None:
+    """Have a tensor that retains its gradient do so at its new place in the graph, too."""
+    extras = None if before is None else before.extras
+    if extras is not None and extras.retained is not None and extras.retained() is tensor:
+        if after is not None and after is not before:
+            extras.retained, after.extra().retained = None, extras.retained
+
+
+def _bump(base: Any) -> None:
+    """Let the views of a tensor know that they are out of date."""
+    family = getattr(base, "_family", None)
+    if family is not None:
+        family.stamp += 1

@@ -25,15 +25,15 @@ from .graph import (
     public_edge,
     recorder,
 )
-from .inplace import InPlace, ViewOf
+from .inplace import TensorInPlace, ViewOf, keep_retaining
 from .ops.indexing import _getitem
-from .ops.op import Array, Function, Op, Pullback
+from .ops.op import Array, Function, Op, Pullback, plain
 from .versions import owner_of
 
 new = object.__new__
 
 
-class Tensor(InPlace, ArrayMethods, Array):
+class Tensor(TensorInPlace, ArrayMethods, Array):
     """An array of any library, and the place of its value in the graph.
 
     Made by `arraygrad.tensor` and `arraygrad.asarray`, and by every op on tensors.
@@ -42,8 +42,8 @@ class Tensor(InPlace, ArrayMethods, Array):
     in which case `grad_fn` is the node that stands for that op.
     """
 
-    # `_grad`, `_leaf` and `_family` are set on few tensors: reading them goes by `getattr`.
-    __slots__ = ("__weakref__", "_array", "_family", "_grad", "_leaf", "_node")
+    # `_grad`, `_leaf`, `_family` and `_born` are set on few tensors: reading them goes by `getattr`.
+    __slots__ = ("__weakref__", "_array", "_born", "_family", "_grad", "_leaf", "_node")
     _node: Node | None
     _grad: Tensor | None
     _leaf: Leaf | None
@@ -113,7 +113,12 @@ class Tensor(InPlace, ArrayMethods, Array):
             return super().unary(op)
         if op.view:
             step: Any = (op.function, {})
-            return lambda x: as_view(x, step, cls.apply(op, (x,), {}))
+
+            def view(x: Tensor) -> Any:
+                x.array  # so that a number becomes an array, which can be shared
+                return as_view(x, step, cls.apply(op, (x,), {}))
+
+            return view
         table, keep, bare, made = op.table, pullback.keep, cls._bare, tensor_type_at(cls.level)
 
         def record(x: Tensor) -> Any:
@@ -142,7 +147,7 @@ class Tensor(InPlace, ArrayMethods, Array):
         made = tensor_type_at(cls.level)
 
         def record(x: Tensor, params: dict[str, Any]) -> Any:
-            array = x._array
+            array = x.array if view else x._array
             out = single[type(array)](array, params)
             make = recorder()
             if make is None:
@@ -307,10 +312,10 @@ class Tensor(InPlace, ArrayMethods, Array):
             raise TypeError("only a 0-d tensor of integers can be used as an index")
         return int(self._number(int))
 
-    @property
-    def _made(self) -> type[Tensor]:
-        """The type of tensors like this one that are no views."""
-        return InferenceTensor if self.is_inference else tensor_type_at(self.level)
+    def like(self, array: Any, node: Node | None = None) -> Tensor:
+        """A tensor of the same level and kind over another array, which is no view."""
+        made = InferenceTensor if self.is_inference else tensor_type_at(self.level)
+        return made(array, node)
 
     # --- its place in the graph ---
 
@@ -330,6 +335,9 @@ class Tensor(InPlace, ArrayMethods, Array):
                 "requires_grad can only be changed on a leaf; this tensor is the result of "
                 f"{self._node!r}: use detach() to get one that is cut off"
             )
+        family = getattr(self, "_family", None)
+        if family is not None:  # views take their places in the graph from it anew
+            family.stamp += 1
         if not requires_grad:
             self._node = None
         elif self._node is None:
@@ -433,10 +441,10 @@ class Tensor(InPlace, ArrayMethods, Array):
         Inside transforms it is cut off from all of them.
         """
         array = self.array
-        return self._made(array.detach() if isinstance(array, Array) else array)
+        return self.like(array.detach() if isinstance(array, Array) else array)
 
     def over(self, function: Function) -> Tensor:
-        return self._made(function(self._array), self._node)
+        return self.like(function(self._array), self._node)
 
     def clone(self) -> Tensor:
         """A copy of the array, still in the graph."""
@@ -487,7 +495,7 @@ class Tensor(InPlace, ArrayMethods, Array):
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Tensor:
         self._check_copy("deepcopy")
-        copied = self._made(backend_of(self).copy(self.array))
+        copied = self.like(backend_of(self).copy(self.array))
         memo[id(self)] = copied
         if self.requires_grad:
             copied.requires_grad_()
@@ -497,7 +505,7 @@ class Tensor(InPlace, ArrayMethods, Array):
 
     def __copy__(self) -> Tensor:
         self._check_copy("copy")
-        copied = self._made(self.array)
+        copied = self.like(self.array)
         if self.requires_grad:
             copied.requires_grad_()
         copied.grad = self.grad
@@ -552,7 +560,7 @@ class View(Tensor):
     @property
     def _node(self) -> Node | None:
         view = self._view
-        if view.seen != view.family.stamp and not isinstance(self._node_now, Leaf):
+        if view.seen != view.family.stamp:
             self._refresh()
         return self._node_now
 
@@ -563,7 +571,7 @@ class View(Tensor):
     @property
     def _array(self) -> Any:
         view = self._view
-        if view.seen != view.family.stamp and isinstance(self._array_now, Array):
+        if view.seen != view.family.stamp and type(self._array_now) is not np.ndarray:
             self._refresh()
         return self._array_now
 
@@ -574,18 +582,30 @@ class View(Tensor):
     def _refresh(self) -> None:
         """Follow the steps from the base again."""
         view = self._view
-        view.seen = view.family.stamp
+        if view.unrecorded is not None and view.unrecorded != view.family.recorded:
+            if recorder() is not None:
+                raise RuntimeError(
+                    "the tensor is a view that was made under no_grad(), and its base has since "
+                    "been written by an operation that is differentiated: whether that should "
+                    "show in the view's gradient is not clear. Make the view outside no_grad()"
+                )
         value: Any = view.base
-        base = tensor_type_at(self.level)(value._array, value._node)
+        node = None if view.unrecorded is not None else value._node
+        own_leaf = node is None and isinstance(self._node_now, Leaf)
+        base = tensor_type_at(self.level)(value._array, node)
         token = RECORDER.set(Node)
         try:
             for function, keywords in view.steps:
                 base = function(base, **keywords)
         finally:
             RECORDER.reset(token)
-        self._node_now = base._node
-        if isinstance(self._array_now, Array):
+        if not own_leaf:
+            keep_retaining(self, self._node_now, base._node)
+            self._node_now = base._node
+        if type(self._array_now) is not np.ndarray:
             self._array_now = base._array
+        if view.unrecorded is None or view.unrecorded == view.family.recorded:
+            view.seen = view.family.stamp
 
 
 @functools.cache
@@ -611,11 +631,27 @@ def as_view(source: Any, step: Any, result: Any) -> Any:
             return result
         if owner is not before and owner_of(array) is not owner_of(before):
             return result
-    elif not isinstance(array, Array):
-        return result
+    elif isinstance(plain(array), np.ndarray):  # under a transform: what holds for what is inside
+        if owner_of(plain(array)) is not owner_of(plain(source._array)):
+            return result
     if result.is_inference:
         return result
-    return _view_type_at(result.level)(array, result._node, ViewOf(source, step))
+    origin = ViewOf(source, step)
+    view = _view_type_at(result.level)(array, result._node, origin)
+    if getattr(origin.base, "_born", 0):
+        origin.family.add(view)
+    return view
+
+
+def move_to_level(base: Tensor, level: float) -> None:
+    """Make a tensor that is in no graph, and its views, tensors of a higher level."""
+    base.__class__ = tensor_type_at(level)
+    family = getattr(base, "_family", None)
+    if family is not None and family.views:
+        for reference in list(family.views.values()):
+            view = reference()
+            if view is not None:
+                view.__class__ = _view_type_at(level)
 
 
 @functools.cache

@@ -8,7 +8,7 @@ Recording costs nothing for this; only memory that was ever written in place has
 from __future__ import annotations
 
 import weakref
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
@@ -20,14 +20,15 @@ from .graph import LAST_WRITE, Node, next_number
 class Writes:
     """The writes to one piece of memory."""
 
-    __slots__ = ("before", "count", "last", "origin", "owner")
+    __slots__ = ("before", "count", "last", "origin", "owner", "what")
 
     def __init__(self, owner: Any, forget: Callable[[Any], object]) -> None:
         self.owner = weakref.ref(owner, forget)
         self.last = 0
         self.count = 0
+        self.what = ""
         self.origin: str | None = None
-        # Called with the memory's owner before it is written; see allow_mutation_on_saved_tensors.
+        # Called before the memory is written; see allow_mutation_on_saved_tensors.
         self.before: list[Callable[[], None]] = []
 
 
@@ -51,13 +52,22 @@ def writes_to(array: Any) -> Writes:
     return found
 
 
-def mark_written(array: Any, origin: str | None = None) -> None:
-    """Note that an array's memory has just been written."""
-    if isinstance(array, np.ndarray):
-        record = writes_to(array)
-        record.count += 1
-        record.last = LAST_WRITE[0] = next_number()
-        record.origin = origin
+def about_to_write(array: Any) -> None:
+    """Let those who asked for it keep the values of an array's memory before they change."""
+    record = last_write(array)
+    if record is not None and record.before:
+        waiting, record.before = record.before, []
+        for prepare in waiting:
+            prepare()
+
+
+def mark_written(array: Any, what: str, origin: str | None = None) -> None:
+    """Note that an array's memory, or what stands for it, has just been written, and by what."""
+    record = writes_to(array)
+    record.count += 1
+    record.last = LAST_WRITE[0] = next_number()
+    record.what = what
+    record.origin = origin
 
 
 def last_write(array: Any) -> Writes | None:
@@ -73,22 +83,46 @@ def version(array: Any) -> int:
 
 def check_unwritten(node: Node, saved: Any) -> None:
     """Raise if an array that a node saved has been written since."""
-    assert node.pullback is not None
-    for value, source in zip(saved, node.pullback.sources, strict=False):
-        if source is not None:
-            for array in value if isinstance(value, tuple) else (value,):
-                check_array(node, array)
+    for value in node.unchanged(saved):
+        if type(value) is tuple:
+            for part in value:
+                check_array(node, part)
+        else:
+            check_array(node, value)
 
 
 def check_array(node: Node, array: Any) -> None:
     """Raise if an array has been written since a node saved it."""
-    record = last_write(array)
-    if record is None or record.last < node.number:
-        return
-    where = "" if record.origin is None else f" The write was here:\n{record.origin}"
-    raise WrittenError(
+    for holder in _holders(array):
+        record = last_write(holder)
+        if record is not None and record.last > node.number:
+            raise _written_error(node, array, record)
+
+
+def _holders(array: Any) -> Iterator[Any]:
+    """What a write to an array may be noted for: its memory, and what stands for it in transforms.
+
+    An array under a transform is not written but replaced, in the object that holds it.
+    """
+    while hasattr(array, "level"):
+        yield array
+        origin = array._view
+        if origin is not None:
+            yield origin.base
+        array = array._array
+    if isinstance(array, np.ndarray):
+        yield array
+
+
+def _written_error(node: Node, array: Any, record: Writes) -> WrittenError:
+    lines = ""
+    if node.extras is not None and "traceback" in node.extras.metadata:
+        lines += f" {node.name()} was recorded here:\n{node.extras.metadata['traceback']}"
+    if record.origin is not None:
+        lines += f" The write was here:\n{record.origin}"
+    return WrittenError(
         f"{node.name()} needs a value of shape {tuple(array.shape)} and dtype {array.dtype} that "
-        "has been changed by an in-place operation since it was saved. Work on a clone() of it, "
-        "or use the operation that makes a new tensor (x = x + y for x += y). "
-        "autograd.detect_anomaly() shows the lines." + where
+        f"{record.what} has changed in place since it was saved. Work on a clone() of it, or use "
+        "the operation that makes a new tensor (x = x + y for x += y). "
+        + (lines or "autograd.detect_anomaly() shows the lines.")
     )

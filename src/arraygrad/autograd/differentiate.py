@@ -19,6 +19,7 @@ from ..levels import above, in_flight
 from ..ops.op import Array, Op, Pullback
 from ..structures import Rebuild, flatten, is_single, place
 from ..tensor import Tensor, tensor_type_at
+from ..versions import about_to_write, mark_written
 from .modes import current_modes, enable_grad
 
 # The node of a gradient that came out constant, under create_graph: it requires gradients like
@@ -264,15 +265,22 @@ def _accumulate(tensor: Tensor, held: list[Any], create_graph: bool) -> None:
     with _accumulating:
         have = getattr(tensor, "_grad", None)
         if have is None:
-            tensor._grad = (
-                Tensor(gradient) if type(tensor).level == Tensor.level else type(tensor)(gradient)
-            )
-        elif (
-            have.requires_grad
-            or isinstance(gradient, Array)
-            or not backend_of(gradient).add_into(have.array, gradient)
-        ):
-            tensor._grad = have.detach() + gradient
+            tensor._grad = tensor.like(gradient)
+        elif have.requires_grad or isinstance(gradient, Array) or not _added(have, gradient):
+            # Without its node, but still in the transforms that it is inside of.
+            tensor._grad = have.like(have.array) + gradient
+
+
+def _added(have: Tensor, gradient: Any) -> bool:
+    """Add to a gradient in place, if its array can be written."""
+    array = have.array
+    if isinstance(array, Array):
+        return False
+    about_to_write(array)
+    done = backend_of(gradient).add_into(array, gradient)
+    if done:
+        mark_written(array, "backward()")
+    return done
 
 
 # --- checking the arguments ----------------------------------------------------------------------

@@ -6,13 +6,15 @@ import weakref
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
+import numpy as np
+
 from ..backends import backend_of
 from ..engine import current_sweep
 from ..errors import NoGradientError
 from ..graph import GradientEdge, Node, RemovableHandle, public_edge
-from ..inplace import keep_before_writes
+from ..inplace import holder_of
 from ..tensor import Tensor
-from ..versions import mark_written
+from ..versions import mark_written, writes_to
 from .modes import ModeContext, current_modes
 
 __all__ = [
@@ -132,9 +134,10 @@ class _Kept:
             alive = kept()
             if alive is not None:
                 old = alive.tensor
-                alive.tensor = type(old)(backend_of(old).copy(old.array))
+                alive.tensor = old.like(backend_of(old).copy(old.array))
 
-        keep_before_writes(tensor.array, prepare)
+        if isinstance(tensor.array, np.ndarray):  # else it is not written but replaced
+            writes_to(tensor.array).before.append(prepare)
 
 
 def increment_version(tensors: Tensor | Iterable[Tensor]) -> None:
@@ -143,7 +146,7 @@ def increment_version(tensors: Tensor | Iterable[Tensor]) -> None:
     Gradients that need their old values then raise, instead of using the new ones.
     """
     for tensor in (tensors,) if isinstance(tensors, Tensor) else tensors:
-        mark_written(tensor.array)
+        mark_written(holder_of(tensor), "increment_version()")
 
 
 class disable_saved_tensors_hooks(ModeContext):  # noqa: N801  (torch's name)

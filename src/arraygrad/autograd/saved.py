@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import os
+import weakref
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
+
 from ..errors import RuleError
 from ..graph import FREED, Node
+from ..versions import owner_of, version
 
 Hooks = tuple[Callable[[Any], Any], Callable[[Any], Any]]
 
@@ -46,15 +50,25 @@ class PackedNode(Node):
     def saved(self, value: Any) -> None:
         self._packed = value
 
+    def unchanged(self, saved: Any) -> Any:
+        """What was packed as it is; what the hooks made anew may have been written on the way."""
+        return [
+            value
+            for value, packed in zip(saved, self._packed, strict=True)
+            if not isinstance(packed, _Packed) or packed.owner() is owner_of(value)
+        ]
+
 
 class _Packed:
-    """What a pack hook returned, and the shape of what it was given."""
+    """What a pack hook returned, and the shape and memory of what it was given."""
 
-    __slots__ = ("shape", "value")
+    __slots__ = ("owner", "shape", "value")
 
-    def __init__(self, value: Any, shape: tuple[int, ...]) -> None:
+    def __init__(self, value: Any, array: Any) -> None:
         self.value = value
-        self.shape = shape
+        self.shape = tuple(array.shape)
+        owner = owner_of(array)
+        self.owner: Any = weakref.ref(owner) if isinstance(owner, np.ndarray) else lambda: None
 
 
 def pack(value: Any, hooks: Hooks) -> Any:
@@ -65,7 +79,14 @@ def pack(value: Any, hooks: Hooks) -> Any:
         return value
     from ..tensor import tensor_type
 
-    return _Packed(_quietly(hooks[0], tensor_type(value)(value)), tuple(value.shape))
+    before = version(value)
+    packed = _quietly(hooks[0], tensor_type(value)(value))
+    if version(value) != before:
+        raise RuntimeError(
+            "the pack hook of saved_tensors_hooks wrote to the tensor it was given, which is in "
+            "use: work on a clone() of it"
+        )
+    return _Packed(packed, value)
 
 
 def unpack(value: Any, hooks: Hooks) -> Any:

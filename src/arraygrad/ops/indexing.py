@@ -157,7 +157,7 @@ def split_index(x: Any, key: Any) -> tuple[Template, tuple[Any, ...]]:
             template.append(HOLE)
             indices.append(_index_array(x, part))
     _check_bounds(x, template)
-    if all(isinstance(part, int) for part in template) and template:
+    if all(isinstance(part, int) for part in template):
         template.append(Ellipsis)  # a view of one element, where NumPy would give a number
     return tuple(template), tuple(indices)
 

@@ -59,7 +59,7 @@ _unstack = declare(
     "unstack",
     "x",
     compute=lambda xp, x, axis: tuple(
-        x[(slice(None),) * axis + (i,)] for i in range(x.shape[axis])
+        x[(slice(None),) * axis + (i, ...)] for i in range(x.shape[axis])
     ),
     vjp=lambda gs, axis: _stack(*_filled(gs), axis=axis),
     linear=True,

@@ -8,7 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from .elementwise import where
+from ..backends import backend_of
+from ..versions import owner_of
+from .elementwise import imag, real, where
 from .indexing import HOLE, Template, _getitem, fill
 from .op import declare, plain
 from .shape import _reshape
@@ -54,27 +56,31 @@ class Region:
         if self.index is None:
             return x
         template, indices = self.index
+        if indices and not isinstance(plain(x), np.ndarray | np.generic):
+            indices = tuple([_like(i, x) for i in indices])
         return _getitem(x, *indices, template=template)
 
     def assign(self, array: Any, value: Any) -> None:
         """Write `value` into the region of a plain NumPy array."""
-        view = self.view(array)
-        view[... if self.index is None else fill(*self.index)] = value
-
-    def mask(self) -> Any:
-        """Where the region is."""
-        found = np.zeros(self.shape, bool)
-        self.assign(found, True)
-        return found
+        views = [array]
+        for function, keywords in self.steps:
+            views.append(function(views[-1], **keywords))
+        views[-1][... if self.index is None else fill(*self.index)] = value
+        # Where this array's elements lie in another order than those of the array that the views
+        # were of, a reshape gives a copy, which has to be put back.
+        for whole, part in zip(views[-2::-1], views[:0:-1], strict=True):
+            if owner_of(part) is not owner_of(whole):
+                whole[...] = part.reshape(whole.shape)
 
     def survivors(self) -> Any:
         """Of the values written, which were not overwritten by a later one of the same write."""
-        if self.index is None or all(plain(i).dtype.kind == "b" for i in self.index[1]):
+        if self.index is None or all(i.dtype.kind == "b" for i in self.index[1]):
             return None
-        places = np.full(self.shape, -1)
-        order = np.arange(self.read(places).size).reshape(self.read(places).shape)
-        self.assign(places, order)
-        survive = self.read(places) == order
+        places = np.full(self.view(np.broadcast_to(False, self.shape)).shape, -1)
+        index = fill(*self.index)
+        order = np.arange(places[index].size).reshape(places[index].shape)
+        places[index] = order
+        survive = places[index] == order
         return None if survive.all() else survive
 
     def batched(self, size: int) -> Region:
@@ -85,31 +91,47 @@ class Region:
 
 
 def _put(xp: Any, x: Any, value: Any, region: Region) -> Any:
-    out = np.array(x)
-    region.assign(out, value)
-    return out
+    if isinstance(x, np.ndarray | np.generic):
+        out = np.array(x)
+        region.assign(out, value)
+        return out
+    # By a choice between the old and the new elements, for arrays that may not be writable.
+    numbers = np.arange(1, math.prod(region.shape) + 1).reshape(region.shape)
+    order = np.zeros(region.shape, np.int64)
+    places = np.arange(region.read(numbers).size).reshape(region.read(numbers).shape)
+    region.assign(order, places + 1)
+    backend = backend_of(x)
+    value = xp.astype(xp.asarray(value, device=backend.device(x)), x.dtype)
+    wide = xp.reshape(xp.broadcast_to(value, places.shape), (-1,))
+    taken = xp.take(wide, backend.integers(x, np.maximum(order - 1, 0).reshape(-1).tolist()))
+    mask = xp.asarray(order > 0, device=backend.device(x))
+    return xp.where(mask, xp.reshape(taken, region.shape), x)
 
 
 def _cleared(g: Any, region: Region) -> Any:
     """The cotangent of what was there before: none of it in the region."""
-    if type(g) is np.ndarray:
-        cleared = np.array(g)
-        region.assign(cleared, 0)
-        return cleared
-    return where(region.mask(), 0, g)
+    return put(g, 0, region=region)
 
 
 def _written(g: Any, region: Region) -> Any:
     """The cotangent of what was written: the region's, for values that survived."""
     part = region.read(g)
     survive = region.survivors()
-    return part if survive is None else where(survive, part, 0)
+    return part if survive is None else where(_like(survive, g), part, 0)
+
+
+def _like(array: Any, g: Any) -> Any:
+    """A NumPy array as an array of the library of `g`."""
+    backend = backend_of(g)
+    return backend.xp.asarray(array, device=backend.device(plain(g)))
 
 
 def _batched_put(op: Any, arrays: tuple[Any, ...], batched: tuple[bool, ...], params: Any) -> Any:
-    from .batching import everywhere, padded, size_of
+    from .batching import everywhere, loop, padded, size_of
 
     (x, value), region = arrays, params["region"]
+    if any(function in (real, imag) for function, _ in region.steps):
+        return loop(op, arrays, batched, params)  # a part of an element has no number
     size = size_of(arrays, batched)
     ndim = len(region.read(np.broadcast_to(False, region.shape)).shape)
     x = everywhere(x, batched[0], size)
@@ -126,5 +148,6 @@ put = declare(
     vjp_x=lambda g, region: _cleared(g, region),
     vjp_value=lambda g, region: _written(g, region),
     linear=True,
+    holomorphic=False,
     batch=_batched_put,
 )
