@@ -257,6 +257,7 @@ def test_hvp() -> None:
         hvp(lambda x: (x**2).sum(), (A,), (np.ones(2),))
 
 
+@pytest.mark.filterwarnings("ignore:.*torch.jit.script:DeprecationWarning")
 def test_against_torch() -> None:
     torch = pytest.importorskip("torch")
     rng = np.random.default_rng(2)

@@ -16,7 +16,7 @@ from ..autograd.modes import Modes, current_modes, enable_grad, set_modes
 from ..autograd.saved import Hooks, pack, unpack
 from ..engine import current_sweep
 from ..errors import RuleError
-from ..tensor import Tensor
+from ..tensor import Tensor, tensor_type_at
 from .trees import as_function, flatten
 
 Function = Callable[..., Any]
@@ -172,7 +172,7 @@ class _Held:
         if isinstance(value, Tensor):
             # Without its node, so that the second run is recorded by itself and not on top of
             # the first.
-            self.type, self.requires_grad = type(value), value.requires_grad
+            self.type, self.requires_grad = tensor_type_at(value.level), value.requires_grad
             self.value = pack(value._array, hooks) if hooks else value._array
 
     def again(self) -> Any:

@@ -26,6 +26,7 @@ from .trees import (
     item_of,
     lowered,
     tree_map,
+    unrecorded,
     vector_like,
 )
 
@@ -56,7 +57,7 @@ class Recording:
         value = lowered(value, self.level)
         if isinstance(value, Tensor) and value.level == self.level:
             value = value.array
-        return value.detach() if isinstance(value, Tensor) and not is_grad_enabled() else value
+        return value if is_grad_enabled() else unrecorded(value)
 
     def pull(self, outputs: list[Any], cotangents: list[Any]) -> list[Any]:
         """The cotangents of the inputs for cotangents of some outputs."""

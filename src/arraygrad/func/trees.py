@@ -15,7 +15,7 @@ import numpy as np
 from .. import ops
 from ..backends import backend_of
 from ..ops.op import Array
-from ..tensor import Tensor
+from ..tensor import Tensor, tensor_type_at
 
 Unflatten = Callable[[Sequence[Any]], Any]
 Path = tuple[Any, ...]
@@ -129,6 +129,13 @@ def lowered(value: Any, level: float) -> Any:
     while isinstance(value, Tensor) and value.level > level:
         value = value.array
     return value
+
+
+def unrecorded(value: Any) -> Any:
+    """A value without its place in any graph; with its tangents, which no mode takes away."""
+    if isinstance(value, Tensor):
+        return tensor_type_at(value.level)(unrecorded(value.array))
+    return value.over(unrecorded) if isinstance(value, Array) else value
 
 
 def as_function(function: Any, transform: str) -> Any:

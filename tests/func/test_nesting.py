@@ -1,0 +1,519 @@
+"""Transforms within transforms, in any order and depth, and among imperative tensors."""
+
+from __future__ import annotations
+
+import cmath
+import itertools
+import random
+import threading
+from typing import Any
+
+import numpy as np
+import pytest
+
+import arraygrad as ag
+from arraygrad.autograd import forward_ad
+from arraygrad.func import (
+    checkpoint,
+    grad,
+    hessian,
+    hvp,
+    jacfwd,
+    jacobian,
+    jacrev,
+    jvp,
+    linearize,
+    value_and_grad,
+    vjp,
+    vmap,
+)
+from arraygrad.testing import assert_close
+
+A = np.array([1.0, 2.0, 3.0])
+M = np.arange(6.0).reshape(2, 3) / 4 + 0.5
+
+
+def close(found: Any, expected: Any, tolerance: float = 1e-11) -> None:
+    found = found.detach() if isinstance(found, ag.Tensor) else found
+    np.testing.assert_allclose(found, expected, rtol=tolerance, atol=tolerance)
+
+
+# --- towers of derivatives of one variable -------------------------------------------------------
+
+
+def by_ag_grad(f: Any) -> Any:
+    """The imperative `grad`, wherever it is called."""
+
+    def derivative(x: Any) -> Any:
+        ours = isinstance(x, ag.Tensor) and x.requires_grad
+        with ag.enable_grad():  # a Function's forward is run without
+            leaf = x.clone() if ours else ag.tensor(x, requires_grad=True)
+            return ag.grad(f(leaf), leaf, create_graph=True)
+
+    return derivative
+
+
+def by_forward_ad(f: Any) -> Any:
+    def derivative(x: Any) -> Any:
+        with forward_ad.dual_level():
+            dual = forward_ad.make_dual(x, ag.ones_like(x).array)
+            return forward_ad.unpack_dual(f(dual)).tangent
+
+    return derivative
+
+
+class Wrapped(ag.autograd.Function):
+    """A function that is handed its derivative, as a custom rule."""
+
+    @staticmethod
+    def forward(x: Any, f: Any, derivative: Any) -> Any:
+        return f(x)
+
+    @staticmethod
+    def setup_context(ctx: Any, inputs: Any, output: Any) -> None:
+        ctx.save_for_backward(inputs[0])
+        ctx.derivative = inputs[2]
+
+    @staticmethod
+    def backward(ctx: Any, g: Any) -> Any:
+        (x,) = ctx.saved_tensors
+        return g * ctx.derivative(x), None, None
+
+
+ORDERS = {
+    "grad": grad,
+    "value_and_grad": lambda f: lambda x: value_and_grad(f)(x)[1],
+    "jvp": lambda f: lambda x: jvp(f, (x,), (np.asarray(1.0),))[1],
+    "vjp": lambda f: lambda x: vjp(f, x)[1](1.0)[0],
+    "linearize": lambda f: lambda x: linearize(f, x)[1](1.0),
+    "jacfwd": jacfwd,
+    "jacrev": jacrev,
+    "vmap(grad)": lambda f: lambda x: vmap(grad(f))(ag.stack([x, x + 1]))[0],
+    "grad(vmap)": lambda f: lambda x: grad(lambda x: vmap(f)(ag.stack([x, 2 * x]))[0])(x),
+    "vmap(jvp)": lambda f: lambda x: vmap(lambda t: jvp(f, (x,), (t,))[1])(np.array([2.0, 1.0]))[1],
+    "vmap(pull)": lambda f: lambda x: vmap(vjp(f, x)[1])(np.array([2.0, 1.0]))[0][1],
+    "ag.grad": by_ag_grad,
+    "forward_ad": by_forward_ad,
+    "checkpoint": lambda f: grad(checkpoint(f)),
+    "grad of Function": lambda f: grad(lambda x: Wrapped.apply(x, f, grad(f))),
+    "jvp of Function": lambda f: (
+        lambda x: jvp(lambda x: Wrapped.apply(x, f, grad(f)), (x,), (np.asarray(1.0),))[1]
+    ),
+    "closure": lambda f: (
+        lambda x: grad(lambda y: f(x + y - ag.sin(y)) - f(x))(0.0) * 0 + grad(f)(x)
+    ),
+}
+
+_ROOT = 0.5 + 1j
+
+
+def base(x: Any) -> Any:
+    return ag.exp(0.5 * x) * ag.sin(x)
+
+
+def derivative(order: int, x: float) -> float:
+    """Of exp(x/2) sin x, in closed form."""
+    return (_ROOT**order * cmath.exp(_ROOT * x)).imag
+
+
+@pytest.mark.parametrize("outer", ORDERS)
+def test_towers(outer: str) -> None:
+    """Every transform around every pair of others: third derivatives, exactly."""
+    for middle, inner in itertools.product(ORDERS, ORDERS):
+        third = ORDERS[outer](ORDERS[middle](ORDERS[inner](base)))
+        value = third(np.asarray(0.3))
+        value = value.item() if isinstance(value, ag.Tensor) else float(value)
+        assert value == pytest.approx(derivative(3, 0.3), rel=1e-9), f"{outer}, {middle}, {inner}"
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_higher_towers(seed: int) -> None:
+    names = random.Random(seed).choices(list(ORDERS), k=4 + seed % 2)
+    function: Any = base
+    for name in names:
+        function = ORDERS[name](function)
+    value = function(np.asarray(0.3))
+    value = value.item() if isinstance(value, ag.Tensor) else float(value)
+    assert value == pytest.approx(derivative(len(names), 0.3), rel=1e-8), names
+
+
+# --- perturbations that must not be confused -----------------------------------------------------
+
+
+def test_perturbation_confusion() -> None:
+    assert grad(lambda x: x * grad(lambda y: x + y)(1.0))(1.0) == 1
+    assert grad(lambda x: x * grad(lambda y: x * y)(2.0))(3.0) == 6
+    assert jvp(lambda x: x * jvp(lambda y: x + y, (1.0,), (1.0,))[1], (1.0,), (1.0,))[1] == 1
+    assert jvp(lambda x: x * grad(lambda y: x * y)(2.0), (3.0,), (1.0,))[1] == 6
+    assert grad(lambda x: x * jvp(lambda y: x * y, (2.0,), (1.0,))[1])(3.0) == 6
+
+
+@pytest.mark.parametrize("inner", ["grad", "jvp", "jacrev", "linearize", "ag.grad", "forward_ad"])
+@pytest.mark.parametrize("outer", ["grad", "jvp", "jacfwd", "vjp", "ag.grad", "forward_ad"])
+def test_a_constant_inside_varies_outside(outer: str, inner: str) -> None:
+    # d/dx ( x * d/dy (x y^2) at y = x ) = d/dx 2 x^3
+    d_outer, d_inner = ORDERS[outer], ORDERS[inner]
+    found = d_outer(lambda x: x * d_inner(lambda y: x * y * y)(x))(np.asarray(2.0))
+    close(found, 24)
+
+
+def test_higher_order_functions() -> None:
+    """Amazing: a function that is returned from inside must not see its maker's perturbation."""
+
+    def shifted(offset: Any) -> Any:
+        return lambda f: lambda x: f(x + offset)
+
+    found = jvp(lambda s: jvp(shifted(s)(ag.exp), (1.0,), (1.0,))[1], (0.0,), (1.0,))[1]
+    close(found, np.e)
+    twice = jvp(
+        lambda s: jvp(
+            shifted(s)(lambda x: jvp(shifted(s)(ag.exp), (x,), (1.0,))[1]), (1.0,), (1.0,)
+        )[1],
+        (0.0,),
+        (1.0,),
+    )[1]
+    close(twice, 2 * np.e)
+
+
+def test_closures_at_every_depth() -> None:
+    def f(a: Any) -> Any:
+        def g(b: Any) -> Any:
+            def h(c: Any) -> Any:
+                return vmap(lambda row: (row * a * b**2 * c**3).sum())(M).sum()
+
+            return grad(h)(b)
+
+        return jvp(g, (a,), (np.asarray(1.0),))[1]
+
+    # h' = 3 a b^2 c^2 S at c = b gives 3 a b^4 S; then d/db 12 a b^3 S at b = a: 12 a^4 S
+    close(grad(f)(2.0), 48 * 2.0**3 * M.sum())
+
+
+def test_detach_cuts_through_all_levels() -> None:
+    assert grad(grad(lambda x: x.detach() * x**2))(3.0) == 6
+    assert jvp(grad(lambda x: x.detach() * x**2), (3.0,), (1.0,))[1] == 6
+    assert grad(lambda x: jvp(lambda y: x.detach() * y**2, (x,), (1.0,))[1])(3.0) == 6
+    close(vmap(grad(lambda x: x.detach() * x))(A), A)
+    close(grad(lambda x: vmap(lambda y: y.detach() * y)(x).sum())(A), A)
+
+
+# --- combinations with closed forms --------------------------------------------------------------
+
+
+def cubes(x: Any) -> Any:
+    return (x**3).sum()
+
+
+@pytest.mark.parametrize(
+    "second",
+    [
+        hessian,
+        lambda f: jacfwd(jacrev(f)),
+        lambda f: jacrev(jacfwd(f)),
+        lambda f: jacrev(jacrev(f)),
+        lambda f: jacfwd(jacfwd(f)),
+        lambda f: jacobian(grad(f)),
+        lambda f: jacfwd(grad(f), chunk_size=2),
+        lambda f: lambda x: vmap(lambda v: hvp(f, (x,), (v,)))(np.eye(3)),
+        lambda f: lambda x: vmap(linearize(grad(f), x)[1])(np.eye(3)),
+        lambda f: lambda x: vmap(vjp(grad(f), x)[1])(np.eye(3))[0],
+        lambda f: (
+            lambda x: vmap(grad(lambda v, x: (grad(f)(x) * v).sum(), 1), (0, None))(np.eye(3), x)
+        ),
+    ],
+)
+def test_second_derivatives(second: Any) -> None:
+    def f(x: Any) -> Any:
+        return (x**3).sum() + x[0] * x[1] * x[2]
+
+    expected = np.diag(6 * A) + np.array([[0, 3, 2], [3, 0, 1], [2, 1, 0]])
+    close(second(f)(A), expected)
+    close(vmap(second(f))(np.stack([A, A])), np.stack([expected] * 2))
+
+
+def test_vmap_around_jacrev_around_vmap() -> None:
+    found = vmap(jacrev(vmap(lambda row: ag.sin(row) * row.sum())))(np.stack([M, M + 1]))
+    assert found.shape == (2, 2, 3, 2, 3)
+    for k, m in enumerate([M, M + 1]):
+        for i in range(2):
+            rows = np.diag(np.cos(m[i]) * m[i].sum()) + np.sin(m[i])[:, None]
+            close(found[k, i, :, i], rows)
+            assert not found[k, i, :, 1 - i].any()
+
+
+def test_hessian_of_vmap() -> None:
+    found = hessian(lambda m: vmap(cubes, in_axes=1)(m).sum())(M)
+    close(found.reshape(6, 6), np.diag(6 * M.ravel()))
+
+
+def test_grad_of_grad_of_batched_loss() -> None:
+    w = np.array([0.5, -1.0, 2.0])
+
+    def loss(w: Any) -> Any:
+        return vmap(lambda x: ag.tanh(x @ w))(M).sum()
+
+    close(grad(loss)(w), M.T @ (1 - np.tanh(M @ w) ** 2))
+    per_sample = vmap(grad(lambda w, x: ag.tanh(x @ w)), in_axes=(None, 0))(w, M)
+    close(per_sample.sum(axis=0), grad(loss)(w))
+
+
+def test_vmap_over_the_axes_of_a_jacobian() -> None:
+    found = vmap(jacfwd(lambda x, y: x * y, (0, 1)), in_axes=(0, None), out_axes=(2, 0))(M, A)
+    close(found[0], np.stack([np.diag(A)] * 2, 2))
+    close(found[1], np.stack([np.diag(row) for row in M]))
+
+
+def test_pull_and_push_outlive_their_transform() -> None:
+    _, pull = vjp(lambda x: x**3, A)
+    close(grad(lambda c: pull(c)[0].sum())(A), 3 * A**2)
+    close(vmap(pull)(M)[0], 3 * A**2 * M)
+    close(jvp(pull, (A,), (M[0],))[1][0], 3 * A**2 * M[0])
+    close(vmap(grad(lambda c: (pull(c)[0] ** 2).sum()))(M), 18 * A**4 * M)
+    _, push = linearize(lambda x: x**3, A)
+    close(grad(lambda t: push(t).sum())(A), 3 * A**2)
+    close(vmap(push)(np.eye(3)), np.diag(3 * A**2))
+
+
+def test_rules_that_use_transforms_run_at_their_own_level() -> None:
+    """A backward that maps and differentiates, inside sweeps of every kind."""
+
+    class RowNorms(ag.autograd.Function):
+        @staticmethod
+        def forward(m: Any) -> Any:
+            return (m**2).sum(axis=1)
+
+        @staticmethod
+        def setup_context(ctx: Any, inputs: Any, output: Any) -> None:
+            ctx.save_for_backward(*inputs)
+
+        @staticmethod
+        def backward(ctx: Any, g: Any) -> Any:
+            (m,) = ctx.saved_tensors
+            return vmap(lambda row, k: k * grad(lambda r: (r**2).sum())(row))(m, g)
+
+    expected = np.zeros((2, 2, 3))
+    expected[0, 0], expected[1, 1] = 2 * M
+    close(jacrev(RowNorms.apply)(M), expected)
+    close(jacfwd(RowNorms.apply)(M), expected)
+    close(grad(lambda m: RowNorms.apply(m).sum())(M), 2 * M)
+    x = ag.tensor(M, requires_grad=True)
+    close(ag.grad(RowNorms.apply(x), x, np.eye(2), is_grads_batched=True), expected)
+    close(hessian(lambda m: RowNorms.apply(m).sum())(M).reshape(6, 6), 2 * np.eye(6))
+    close(vmap(jacrev(RowNorms.apply))(np.stack([M, M])), np.stack([expected] * 2))
+
+
+# --- imperative tensors and functional transforms ------------------------------------------------
+
+
+@pytest.fixture
+def w() -> ag.Tensor:
+    return ag.tensor(2 * A, requires_grad=True)
+
+
+def squares(w: Any) -> Any:
+    return lambda x: ((x * w) ** 2).sum()
+
+
+@pytest.mark.parametrize(
+    ("transformed", "expected"),
+    [
+        (lambda w: grad(squares(w))(A).sum(), 4 * A * 2 * A),
+        (lambda w: value_and_grad(squares(w))(A)[0], 2 * A**2 * 2 * A),
+        (lambda w: jvp(squares(w), (A,), (A,))[1], 4 * A**2 * 2 * A),
+        (lambda w: vjp(squares(w), A)[1](1.0)[0].sum(), 4 * A * 2 * A),
+        (lambda w: linearize(squares(w), A)[1](A), 4 * A**2 * 2 * A),
+        (lambda w: vmap(lambda x: (x * w) ** 2, (0,))(np.ones((2, 3))).sum(), 4 * 2 * A),
+        (lambda w: jacrev(lambda x: (x * w) ** 2)(A).sum(), 4 * A * 2 * A),
+        (lambda w: jacfwd(lambda x: (x * w) ** 2)(A).sum(), 4 * A * 2 * A),
+        (lambda w: hessian(squares(w))(A).sum(), 4 * 2 * A),
+        (lambda w: vmap(grad(squares(w)))(np.stack([A, A])).sum(), 8 * A * 2 * A),
+        (lambda w: checkpoint(lambda x: squares(w)(x))(ag.asarray(A)), 2 * A**2 * 2 * A),
+    ],
+)
+def test_results_are_differentiable_in_what_was_closed_over(
+    w: ag.Tensor, transformed: Any, expected: Any
+) -> None:
+    close(ag.grad(transformed(w), w), expected)
+    transformed(w).backward()
+    close(w.grad, expected)
+    # And once more, since the graph of a result is a graph like any other.
+    first = ag.grad(transformed(w), w, create_graph=True)
+    assert first.requires_grad
+    ag.grad(first.sum(), w)
+
+
+def test_requires_grad_arguments(w: ag.Tensor) -> None:
+    gradient = grad(lambda x: (x**3).sum())(w)
+    close(ag.grad(gradient.sum(), w), 6 * 2 * A)
+    assert w.grad is None
+
+
+def test_no_grad_around_a_transform(w: ag.Tensor) -> None:
+    """The transform still differentiates; its results are cut off from what is outside."""
+    with ag.no_grad():
+        results = [
+            grad(squares(w))(A),
+            *value_and_grad(squares(w))(A),
+            vjp(squares(w), A)[1](1.0)[0],
+            vmap(grad(squares(w)))(np.stack([A, A]))[0],
+            jacrev(grad(squares(w)))(A).sum(axis=0),
+            hessian(squares(w))(A).sum(axis=0),
+            grad(lambda x: squares(w)(x), has_aux=False)(w),
+        ]
+        assert not ag.is_grad_enabled()
+    assert not any(r.requires_grad for r in results)
+    close(results[0], 2 * A * (2 * A) ** 2)
+    close(results[4], 2 * A * (2 * A) ** 2)
+    close(results[5], 2 * (2 * A) ** 2)
+
+
+def test_no_grad_inside_a_function() -> None:
+    def f(x: Any) -> Any:
+        with ag.no_grad():
+            constant = x**2
+        return (constant * x).sum()
+
+    close(grad(f)(A), A**2)
+    close(hessian(f)(A), np.diag(2 * A))  # forward mode is not stopped by no_grad, as in torch
+    close(grad(lambda x: grad(f)(x).sum())(A), 0 * A)
+
+
+def test_inference_mode_around_a_transform(w: ag.Tensor) -> None:
+    with ag.inference_mode():
+        close(grad(lambda x: (x**2).sum())(A), 2 * A)
+        close(hessian(cubes)(A), np.diag(6 * A))
+        close(grad(squares(w))(A), 2 * A * (2 * A) ** 2)
+        close(jacrev(lambda x: x**2)(ag.tensor(A)), np.diag(2 * A))
+        assert ag.autograd.is_inference_mode_enabled()
+
+
+def test_ag_grad_inside_transforms() -> None:
+    """torch refuses the first."""
+
+    def imperative(x: Any) -> Any:
+        leaf = ag.tensor(x, requires_grad=True)
+        return ag.grad((leaf**3).sum(), leaf)
+
+    close(vmap(imperative)(M), 3 * M**2)
+    value, tangent = jvp(imperative, (A,), (A,))
+    close(value, 3 * A**2)
+    close(tangent, 6 * A * A)
+    assert type(value) is type(tangent) is np.ndarray
+    close(jacfwd(imperative)(A), np.diag(6 * A))
+
+    def backward(x: Any) -> Any:
+        leaf = ag.tensor(x, requires_grad=True)
+        (leaf**3).sum().backward()
+        (leaf**3).sum().backward()
+        return leaf.grad
+
+    close(vmap(backward)(M), 6 * M**2)
+    close(jvp(backward, (A,), (A,))[1], 12 * A * A)
+
+    def batched(x: Any) -> Any:
+        leaf = ag.tensor(x, requires_grad=True)
+        return ag.grad(leaf**3, leaf, np.eye(3), is_grads_batched=True)
+
+    close(vmap(batched)(M), [np.diag(3 * row**2) for row in M])
+    close(jvp(batched, (A,), (A,))[1], np.diag(6 * A * A))
+
+    def second(x: Any) -> Any:
+        leaf = ag.tensor(x, requires_grad=True)
+        first = ag.grad((leaf**3).sum(), leaf, create_graph=True)
+        return ag.grad(first.sum(), leaf)
+
+    close(vmap(second)(M), 6 * M)
+    close(vmap(jacfwd(second))(M), [6 * np.eye(3)] * 2)
+
+
+def test_ag_grad_inside_func_grad() -> None:
+    close(grad(lambda x: ag.grad((x**3).sum(), x, create_graph=True).sum())(A), 6 * A)
+    # Without create_graph, the gradient is a constant, as it is outside.
+    close(grad(lambda x: (x * ag.grad((x**3).sum(), x)).sum())(A), 3 * A**2)
+
+
+def test_ag_grad_of_an_outer_graph_inside_transforms(w: ag.Tensor) -> None:
+    """A graph made outside, with cotangents that belong to a transform."""
+    found = vmap(lambda c: ag.grad(w**2, w, c))(M)
+    assert isinstance(found, ag.Tensor)
+    close(found, 4 * A * M)
+    found = vmap(lambda c: ag.grad(w**2, w, c, is_grads_batched=True))(M[:, None])
+    close(found, 4 * A * M[:, None])
+    close(grad(lambda c: ag.grad(w**2, w, c).sum())(A), 4 * A)
+    _, tangent = jvp(lambda c: ag.grad(w**2, w, c), (A,), (M[0],))
+    close(tangent, 4 * A * M[0])
+    found = vmap(lambda c: ag.grad(w**3, w, c, create_graph=True))(M)
+    close(ag.grad(found.sum(), w), 6 * 2 * A * M.sum(0))
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda w: vmap(lambda x: ag.grad((x * w).sum(), w))(M), "outputs is a Batched array"),
+        (lambda w: jvp(lambda x: ag.grad((x * w).sum(), w), (A,), (A,)), "outputs is a Dual array"),
+        (lambda w: grad(lambda x: ag.grad((x * w).sum(), w).sum())(A), "different transforms"),
+        (lambda w: vmap(lambda c: (w**2).backward(c))(M), "would outlive the transform"),
+    ],
+)
+def test_results_from_inside_with_respect_to_tensors_from_outside(
+    w: ag.Tensor, call: Any, message: str
+) -> None:
+    with pytest.raises((TypeError, ValueError, RuntimeError), match=message):
+        call(w)
+    assert w.grad is None
+
+
+def test_threads_have_levels_of_their_own() -> None:
+    results: list[Any] = []
+
+    def work(k: int) -> None:
+        results.extend((k, hessian(lambda x: (x**3).sum() * k)(A)) for _ in range(20))
+
+    threads = [threading.Thread(target=work, args=(k,)) for k in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert len(results) == 80
+    for k, found in results:
+        close(found, k * np.diag(6 * A))
+
+
+# --- against torch -------------------------------------------------------------------------------
+
+
+@pytest.mark.filterwarnings("ignore:.*torch.jit.script:DeprecationWarning")
+def test_compositions_against_torch() -> None:
+    torch = pytest.importorskip("torch")
+    tf = torch.func
+    rng = np.random.default_rng(5)
+    w, x, b = rng.normal(size=(3, 3)), rng.normal(size=3), rng.normal(size=(4, 3))
+
+    def ours(x: Any) -> Any:
+        return ag.tanh(w @ x) * ag.exp(-x)
+
+    def theirs(x: Any) -> Any:
+        return torch.tanh(torch.tensor(w) @ x) * torch.exp(-x)
+
+    def total(f: Any) -> Any:
+        return lambda x: (f(x) ** 2).sum()
+
+    compositions: list[tuple[Any, Any, Any]] = [
+        (vmap(jacrev(ours)), tf.vmap(tf.jacrev(theirs)), b),
+        (jacrev(vmap(ours)), tf.jacrev(tf.vmap(theirs)), b),
+        (vmap(hessian(total(ours))), tf.vmap(tf.hessian(total(theirs))), b),
+        (jacfwd(jacrev(ours)), tf.jacfwd(tf.jacrev(theirs)), x),
+        (jacrev(jacfwd(ours)), tf.jacrev(tf.jacfwd(theirs)), x),
+        (jacrev(jacrev(jacrev(ours))), tf.jacrev(tf.jacrev(tf.jacrev(theirs))), x),
+        (grad(lambda x: hessian(total(ours))(x).sum()), None, x),
+        (
+            vmap(vmap(grad(total(ours)), in_axes=0), in_axes=1, out_axes=1),
+            tf.vmap(tf.vmap(tf.grad(total(theirs)), in_dims=0), in_dims=1, out_dims=1),
+            rng.normal(size=(2, 5, 3)),
+        ),
+    ]
+    for mine, other, argument in compositions:
+        if other is None:
+            other = tf.grad(lambda x: tf.hessian(total(theirs))(x).sum())
+        expected = other(torch.tensor(argument)).numpy()
+        assert_close(mine(argument), expected, rtol=1e-9, atol=1e-9)
