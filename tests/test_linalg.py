@@ -157,6 +157,12 @@ def test_det_of_a_known_singular_matrix() -> None:
     assert_close(gradient(linalg.det, x), np.array([[4.0, -2.0], [-2.0, 1.0]]), atol=1e-14)
 
 
+def test_det_of_nan_has_a_gradient_of_nan() -> None:
+    with np.errstate(invalid="ignore"):
+        found = gradient(linalg.det, [[math.nan, 1.0], [2.0, 3.0]])
+    assert np.isnan(found).any()
+
+
 # --- degenerate points, as torch has them --------------------------------------------------------
 
 _eye = np.eye(2)
