@@ -1,0 +1,330 @@
+"""`checkpoint`: the same derivatives, for less memory and one more run."""
+
+from __future__ import annotations
+
+import tracemalloc
+from typing import Any
+
+import numpy as np
+import pytest
+
+import arraygrad as ag
+from arraygrad.autograd.graph import saved_tensors_hooks
+from arraygrad.errors import GraphFreedError, RuleError
+from arraygrad.func import checkpoint, grad, hessian, jacrev, jvp, vmap
+
+A = np.array([0.5, 1.0, 1.5])
+M = np.stack([A, A + 0.25])
+
+
+def f(x: Any) -> Any:
+    return ag.sin(ag.exp(x * 0.1) * x)
+
+
+def total(x: Any) -> Any:
+    return f(x).sum()
+
+
+def close(found: Any, expected: Any) -> None:
+    found = found.detach() if isinstance(found, ag.Tensor) else found
+    expected = expected.detach() if isinstance(expected, ag.Tensor) else expected
+    np.testing.assert_allclose(found, expected, rtol=1e-12, atol=1e-12)
+
+
+@pytest.fixture
+def x() -> ag.Tensor:
+    return ag.tensor(A, requires_grad=True)
+
+
+class Counter:
+    """A function that counts how often it is called, and how far it gets."""
+
+    def __init__(self) -> None:
+        self.calls = self.ends = 0
+
+    def __call__(self, x: Any) -> Any:
+        self.calls += 1
+        y = f(x)
+        z = y + 1  # saves nothing
+        self.ends += 1
+        return z
+
+
+# --- derivatives ---------------------------------------------------------------------------------
+
+
+def test_first_and_higher_derivatives(x: ag.Tensor) -> None:
+    close(checkpoint(f)(x), f(A))
+    close(ag.grad(checkpoint(f)(x).sum(), x), grad(total)(A))
+    first = ag.grad(checkpoint(f)(x).sum(), x, create_graph=True)
+    second = ag.grad(first.sum(), x, create_graph=True)
+    close(second, grad(lambda x: grad(total)(x).sum())(A))
+    close(
+        ag.grad(second.sum(), x),
+        grad(lambda x: grad(lambda x: grad(total)(x).sum())(x).sum())(A),
+    )
+
+
+def test_backward(x: ag.Tensor) -> None:
+    checkpoint(f)(x).sum().backward()
+    checkpoint(f)(x).sum().backward()
+    close(x.grad, 2 * grad(total)(A))
+
+
+@pytest.mark.parametrize(
+    ("plain", "checkpointed", "argument"),
+    [
+        (grad(total), grad(lambda x: checkpoint(f)(x).sum()), A),
+        (hessian(total), hessian(lambda x: checkpoint(f)(x).sum()), A),
+        (jacrev(f), jacrev(checkpoint(f)), A),
+        (lambda x: jvp(f, (x,), (A,))[1], lambda x: jvp(checkpoint(f), (x,), (A,))[1], A),
+        (vmap(f), vmap(checkpoint(f)), M),
+        (vmap(grad(total)), vmap(grad(lambda x: checkpoint(f)(x).sum())), M),
+        (
+            grad(lambda m: vmap(f)(m).sum()),
+            grad(lambda m: vmap(checkpoint(f))(m).sum()),
+            M,
+        ),
+        (
+            grad(lambda m: vmap(f)(m).sum()),
+            grad(lambda m: checkpoint(vmap(f))(m).sum()),
+            M,
+        ),
+        # Functions that differentiate inside.
+        (
+            grad(lambda x: grad(total)(x).sum()),
+            grad(lambda x: checkpoint(grad(total))(x).sum()),
+            A,
+        ),
+        (
+            grad(lambda x: hessian(total)(x).sum()),
+            grad(lambda x: checkpoint(hessian(checkpoint(total)))(x).sum()),
+            A,
+        ),
+    ],
+)
+def test_in_transforms(plain: Any, checkpointed: Any, argument: Any) -> None:
+    close(checkpointed(argument), plain(argument))
+
+
+def test_a_function_that_calls_ag_grad(x: ag.Tensor) -> None:
+    def slope(x: Any) -> Any:
+        return ag.grad((x**3).sum(), x, create_graph=True)
+
+    close(ag.grad(checkpoint(slope)(x).sum(), x), 6 * A)
+
+
+def test_nested(x: ag.Tensor) -> None:
+    def deep(x: Any) -> Any:
+        return checkpoint(f)(x) * checkpoint(lambda y: checkpoint(ag.cos)(y))(x)
+
+    expected = grad(lambda x: (f(x) * ag.cos(x)).sum())(A)
+    close(ag.grad(checkpoint(deep)(x).sum(), x), expected)
+    first = ag.grad(checkpoint(deep)(x).sum(), x, create_graph=True)
+    close(
+        ag.grad(first.sum(), x),
+        grad(lambda x: grad(lambda x: (f(x) * ag.cos(x)).sum())(x).sum())(A),
+    )
+
+
+def test_structures_and_keywords(x: ag.Tensor) -> None:
+    def g(p: Any, *, k: Any) -> Any:
+        return {"a": p["x"][0] ** 2 * k[0], "b": [p["x"][0], "text"]}
+
+    result = checkpoint(g)({"x": [x]}, k=(2.0,))
+    assert result["b"][1] == "text"
+    close(ag.grad(result["a"].sum(), x), 4 * A)
+
+
+def test_closures(x: ag.Tensor) -> None:
+    w = ag.tensor(2 * A, requires_grad=True)
+    a, b = ag.grad(checkpoint(lambda x: f(x * w))(x).sum(), [x, w])
+    c, d = ag.grad(f(x * w).sum(), [x, w])
+    close(a, c)
+    close(b, d)
+    first = ag.grad(checkpoint(lambda x: f(x * w))(x).sum(), x, create_graph=True)
+    close(
+        ag.grad(first.sum(), w),
+        ag.grad(ag.grad(f(x * w).sum(), x, create_graph=True).sum(), w),
+    )
+
+
+def test_batched_gradients(x: ag.Tensor) -> None:
+    counter = Counter()
+    found = ag.grad(checkpoint(counter)(x), x, np.eye(3), is_grads_batched=True)
+    close(found, jacrev(f)(A))
+    assert counter.calls == 2
+
+
+def test_retain_graph(x: ag.Tensor) -> None:
+    counter = Counter()
+    y = checkpoint(counter)(x).sum()
+    close(ag.grad(y, x, retain_graph=True), grad(total)(A))
+    close(ag.grad(y, x), grad(total)(A))
+    assert counter.calls == 3
+    with pytest.raises(GraphFreedError, match="retain_graph=True"):
+        ag.grad(y, x)
+
+
+def test_results_may_be_differentiated_apart(x: ag.Tensor) -> None:
+    a, b = checkpoint(lambda x: (f(x), ag.cos(x)))(x)
+    close(ag.grad(a.sum(), x, retain_graph=True), grad(total)(A))
+    close(ag.grad(b.sum(), x), -np.sin(A))
+
+
+# --- the second run ------------------------------------------------------------------------------
+
+
+def test_early_stop(x: ag.Tensor) -> None:
+    counter = Counter()
+    ag.grad(checkpoint(counter)(x).sum(), x)
+    assert (counter.calls, counter.ends) == (2, 1)
+    counter = Counter()
+    ag.grad(checkpoint(counter, early_stop=False)(x).sum(), x)
+    assert (counter.calls, counter.ends) == (2, 2)
+
+
+def test_nothing_is_run_again_without_need(x: ag.Tensor) -> None:
+    counter = Counter()
+    y = checkpoint(counter)(x)
+    assert y.requires_grad
+    with ag.no_grad():
+        assert not checkpoint(counter)(x).requires_grad
+    ag.grad(checkpoint(lambda x: x + 1)(x).sum(), x)
+    assert counter.calls == 2
+
+
+class Changing:
+    """A function that does another thing when it is called again."""
+
+    def __init__(self, first: Any, then: Any) -> None:
+        self.functions = [first, then]
+
+    def __call__(self, x: Any) -> Any:
+        return self.functions.pop(0)(x)
+
+
+@pytest.mark.parametrize(
+    ("first", "then", "message"),
+    [
+        (lambda x: (ag.sin(x) * x).sum(), lambda x: ag.sin(x).sum(), "saved 3 arrays .* and 1"),
+        (lambda x: ag.sin(x).sum(), lambda x: ag.sin(x[:2]).sum(), r"shape \(3,\).*shape \(2,\)"),
+        (
+            lambda x: ag.sin(x).sum(),
+            lambda x: ag.sin(ag.astype(x, np.float32)).sum(),
+            "dtype float64 .* dtype float32",
+        ),
+        (lambda x: ag.sin(x).sum(), lambda x: ag.cos(ag.sin(x)).sum(), "saved 1 arrays .* and 2"),
+    ],
+)
+def test_a_second_run_that_differs_is_noticed(
+    x: ag.Tensor, first: Any, then: Any, message: str
+) -> None:
+    y = checkpoint(Changing(first, then), early_stop=False)(x)
+    with pytest.raises(RuleError, match=message):
+        ag.grad(y, x)
+
+
+def test_the_check_can_be_left_out(x: ag.Tensor) -> None:
+    changing = Changing(lambda x: ag.sin(x).sum(), lambda x: ag.cos(ag.sin(x)).sum())
+    y = checkpoint(changing, check=False, early_stop=False)(x)
+    close(ag.grad(y, x), np.cos(A))
+
+
+def test_errors_leave_the_modes_as_they_were(x: ag.Tensor) -> None:
+    def fails(x: Any) -> Any:
+        raise ZeroDivisionError
+
+    with pytest.raises(ZeroDivisionError):
+        checkpoint(fails)(x)
+    with ag.no_grad():
+        with pytest.raises(ZeroDivisionError):
+            checkpoint(fails)(x)
+        assert not ag.is_grad_enabled()
+    y = checkpoint(Changing(ag.sin, fails))(x)
+    with pytest.raises(ZeroDivisionError):
+        ag.grad(y.sum(), x, retain_graph=True)
+    assert ag.is_grad_enabled()
+    # Nodes are recorded as usual afterwards: nothing of the checkpoint is left in force.
+    close(ag.grad(ag.sin(x).sum(), x), np.cos(A))
+
+
+def test_within_other_hooks_and_anomaly_detection(x: ag.Tensor) -> None:
+    packed: list[Any] = []
+
+    def pack(t: Any) -> Any:
+        packed.append(t.shape)
+        return t
+
+    with saved_tensors_hooks(pack, lambda t: t):
+        y = checkpoint(lambda x: f(x[:2]))(x).sum()
+    # Of the inside, nothing is packed but the argument; the sum saves nothing.
+    assert packed == [(3,)]
+    close(ag.grad(y, x)[:2], grad(total)(A)[:2])
+    with ag.autograd.detect_anomaly():
+        close(ag.grad(checkpoint(f)(x).sum(), x), grad(total)(A))
+
+
+def test_grad_modes_inside(x: ag.Tensor) -> None:
+    def g(x: Any) -> Any:
+        with ag.no_grad():
+            constant = x**2
+        return constant * x
+
+    close(ag.grad(checkpoint(g)(x).sum(), x), A**2)
+
+
+def test_a_function_is_needed() -> None:
+    with pytest.raises(TypeError, match="takes a function"):
+        checkpoint(3)  # type: ignore[arg-type]
+
+
+# --- memory --------------------------------------------------------------------------------------
+
+SIZE = 10_000
+
+
+def chain(x: Any, length: int) -> Any:
+    for _ in range(length):
+        x = ag.sin(x)
+    return x
+
+
+def in_segments(x: Any, length: int) -> Any:
+    step = round(length**0.5)
+    for _ in range(length // step):
+        x = checkpoint(lambda y: chain(y, step))(x)
+    return x
+
+
+def by_halves(x: Any, length: int) -> Any:
+    """Checkpoints in checkpoints: only the way down to one place is ever in memory."""
+    if length <= 4:
+        return chain(x, length)
+    half = length // 2
+    x = checkpoint(lambda y: by_halves(y, half))(x)
+    return checkpoint(lambda y: by_halves(y, length - half))(x)
+
+
+def peak(function: Any, length: int) -> float:
+    """The most memory that a gradient needs, in arrays."""
+    x = ag.tensor(np.ones(SIZE), requires_grad=True)
+    tracemalloc.start()
+    try:
+        ag.grad(function(x, length).sum(), x)
+        return tracemalloc.get_traced_memory()[1] / (8 * SIZE)
+    finally:
+        tracemalloc.stop()
+
+
+def test_memory_falls_to_the_square_root() -> None:
+    assert peak(chain, 400) > 390
+    assert peak(in_segments, 100) < 2 * 10 + 12
+    assert peak(in_segments, 400) < 2 * 20 + 16
+    assert peak(in_segments, 900) < 2 * 30 + 28
+
+
+def test_nested_checkpoints_do_not_keep_the_inner_arguments() -> None:
+    assert peak(by_halves, 256) < 40
+    x = ag.tensor(np.linspace(0, 1, 5), requires_grad=True)
+    close(ag.grad(by_halves(x, 64).sum(), x), ag.grad(chain(x, 64).sum(), x))
