@@ -70,6 +70,7 @@ class FunctionCtx(Node):
         self._places: tuple[tuple[str, int] | None, ...] = ()
         self._made: type[Tensor] = Tensor
         self._hooks: Hooks | None = None
+        self._needs: tuple[bool, ...] | None = None
         self._dirty: tuple[Any, ...] = ()
         self._constant: tuple[Any, ...] = ()
 
@@ -117,6 +118,8 @@ class FunctionCtx(Node):
         In `backward`, this is what was really asked for in the sweep under way.
         """
         assert self.pullback is not None
+        if self._needs is not None:  # not in a graph
+            return self._needs
         sweep = current_sweep()
         inside = sweep is not None and self in sweep.needed
         wanted = [False] * self.pullback.arity
@@ -271,7 +274,7 @@ def once_differentiable(backward: Rule) -> Rule:
                 barred.append(result)
                 continue
             node = Node(_ONCE, tuple(edges), (), result.shape, result.dtype)  # type: ignore[arg-type]
-            barred.append(type(result)(result.array, node))
+            barred.append(result.like(result.array, node))
         return tuple(barred) if many else barred[0]
 
     return once
@@ -397,6 +400,11 @@ def _attach(
 # --- running backward ----------------------------------------------------------------------------
 
 
+def _reverse_rule(cls: type[Function]) -> Rule:
+    """`backward`, by either of its names."""
+    return cls.backward if cls.backward is not Function.backward else cls.vjp
+
+
 def _run_backward(sweep: Sweep, node: Node, g: Any, saved: Any) -> list[Any]:
     """The cotangents of a function's inputs, from its own `backward`."""
     assert isinstance(node, FunctionCtx) and node.pullback is not None
@@ -412,7 +420,7 @@ def _run_backward(sweep: Sweep, node: Node, g: Any, saved: Any) -> list[Any]:
             for part, shape, dtype in zip(gs, shapes, dtypes, strict=True)
         ]
     function: type[Function] = pullback.function  # type: ignore[attr-defined]
-    rule = function.backward if function.backward is not Function.backward else function.vjp
+    rule = _reverse_rule(function)
     returned = sweep.call(rule, node, *(sweep.as_tensor(part) for part in gs))
     results = list(returned) if isinstance(returned, tuple | list) else [returned]
     while len(results) > pullback.arity and results[-1] is None:
@@ -448,8 +456,14 @@ def _push(cls: type[Function], top: type[Dual], args: tuple[Any, ...]) -> Any:
     many = isinstance(output, tuple | list)
     outputs = tuple(output) if many else (output,)
     ctx = FunctionCtx(cls, (), (), len(args))
+    ctx._needs = tuple(t is not None for t in tangents)
     cls.setup_context(ctx, primals, output)  # type: ignore[misc]
-    constant = [any(o is c for c in ctx._constant) for o in outputs]
+    moving = [
+        hasattr(o, "dtype")
+        and backend_of(o).kind(o.dtype) in "fc"
+        and not any(o is c for c in ctx._constant)
+        for o in outputs
+    ]
     if cls.jvp is not None:
         if ctx._materialize:
             tangents = [
@@ -457,39 +471,67 @@ def _push(cls: type[Function], top: type[Dual], args: tuple[Any, ...]) -> Any:
                 for p, t in zip(primals, tangents, strict=True)
             ]
         pushed = cls.jvp(ctx, *tangents)
-        pushed = tuple(pushed) if many else (pushed,)
+        pushed = tuple(pushed) if isinstance(pushed, tuple | list) else (pushed,)
+        _check_tangents(cls, outputs, pushed)
     else:
-        pushed = _transposed(cls, ctx, outputs, tangents)
+        pushed = _transposed(cls, ctx, outputs, moving, tangents)
     results = [
-        o if t is None or c else top(o, t)
-        for o, t, c in zip(outputs, pushed, constant, strict=True)
+        top(o, t) if m and t is not None else o
+        for o, t, m in zip(outputs, pushed, moving, strict=True)
     ]
     return tuple(results) if many else results[0]
 
 
+def _check_tangents(
+    cls: type[Function], outputs: tuple[Any, ...], tangents: tuple[Any, ...]
+) -> None:
+    if len(tangents) != len(outputs):
+        raise RuleError(
+            f"{cls.__name__}.jvp returned {len(tangents)} tangents for {len(outputs)} outputs: "
+            "return one for each, None where there is none"
+        )
+    for i, (output, tangent) in enumerate(zip(outputs, tangents, strict=True)):
+        if tangent is None:
+            continue
+        shape = getattr(tangent, "shape", None)
+        if shape is None or tuple(shape) != tuple(getattr(output, "shape", ())):
+            what = type(tangent).__name__ if shape is None else f"one of shape {tuple(shape)}"
+            raise RuleError(
+                f"{cls.__name__}.jvp returned {what} as the tangent of output {i}, which has shape "
+                f"{tuple(getattr(output, 'shape', ()))}"
+            )
+
+
 def _transposed(
-    cls: type[Function], ctx: FunctionCtx, outputs: tuple[Any, ...], tangents: list[Any]
-) -> tuple[Any, ...]:
+    cls: type[Function],
+    ctx: FunctionCtx,
+    outputs: tuple[Any, ...],
+    moving: list[bool],
+    tangents: list[Any],
+) -> list[Any]:
     """`backward` is linear in the cotangents: its transpose is the forward derivative."""
     from ..func import vjp
 
-    rule = cls.backward if cls.backward is not Function.backward else cls.vjp
+    rule = _reverse_rule(cls)
+    still = [ops.zeros_like(o) if hasattr(o, "dtype") else None for o in outputs]
+    places = [i for i, m in enumerate(moving) if m]
 
-    def pull(*cotangents: Any) -> Any:
-        results = rule(ctx, *cotangents)
-        results = results if isinstance(results, tuple | list) else (results,)
-        return tuple(
-            r for r, t in zip(results, tangents, strict=False) if t is not None and r is not None
-        )
+    def pull(*cotangents: Any) -> list[Any]:
+        full = list(still)
+        for i, cotangent in zip(places, cotangents, strict=True):
+            full[i] = cotangent
+        returned = rule(ctx, *full)
+        results = returned if isinstance(returned, tuple | list) else (returned,)
+        return [
+            None if t is None or r is None else r for r, t in zip(results, tangents, strict=False)
+        ]
 
-    returned = rule(ctx, *map(ops.zeros_like, outputs))
-    returned = returned if isinstance(returned, tuple | list) else (returned,)
-    used = tuple(
-        t for r, t in zip(returned, tangents, strict=False) if t is not None and r is not None
-    )
-    _, push = vjp(pull, *map(ops.zeros_like, outputs))
-    found: tuple[Any, ...] = push(used)
-    return found
+    value, push = vjp(pull, *(still[i] for i in places))
+    used = [None if v is None else t for v, t in zip(value, tangents, strict=False)]
+    pushed: list[Any] = [None] * len(outputs)
+    for i, tangent in zip(places, push(used), strict=True):
+        pushed[i] = tangent
+    return pushed
 
 
 def _follow(cls: type[Function], top: type[Pattern], args: tuple[Any, ...]) -> Any:
@@ -514,7 +556,8 @@ def _batch(cls: type[Function], top: type[Batched], args: tuple[Any, ...]) -> An
     outputs = output if many else (output,)
     dims = out_dims if isinstance(out_dims, tuple | list) else [out_dims] * len(outputs)
     results = [
-        o if d is None else top(ops.moveaxis(o, d, 0)) for o, d in zip(outputs, dims, strict=True)
+        o if d is None or not hasattr(o, "dtype") else top(ops.moveaxis(o, d, 0))
+        for o, d in zip(outputs, dims, strict=True)
     ]
     return tuple(results) if many else results[0]
 
@@ -531,9 +574,22 @@ def _vectorized(cls: type[Function], in_dims: tuple[Any, ...], size: int) -> typ
         make = batched_type(level)
         while isinstance(value, Tensor) and value.level > level:
             value = value.array
-        if value is None or isinstance(value, make):
-            return None if value is None else value._array
-        return ops.broadcast_to(value, (size, *value.shape))
+        if isinstance(value, make):
+            return value._array
+        return ops.broadcast_to(value, (size, *value.shape)) if hasattr(value, "dtype") else value
+
+    def run(level: int, ctx: FunctionCtx) -> tuple[FunctionCtx, Any]:
+        """Run the function on batched arrays, for what it keeps in its context."""
+        inputs = [
+            other if tensor is None else tensor
+            for tensor, other in zip(ctx.saved_tensors, ctx.others, strict=True)
+        ]
+        batched = enter(level, inputs, in_dims)
+        inner = FunctionCtx(cls, (), (), len(inputs))
+        inner._needs = ctx.needs_input_grad
+        output = cls.forward(*batched)
+        cls.setup_context(inner, batched, output)  # type: ignore[misc]
+        return inner, output
 
     class Vectorized(Function):
         @staticmethod
@@ -551,23 +607,30 @@ def _vectorized(cls: type[Function], in_dims: tuple[Any, ...], size: int) -> typ
 
         @staticmethod
         def backward(ctx: FunctionCtx, *grad_outputs: Any) -> Any:
-            inputs = [
-                other if tensor is None else tensor
-                for tensor, other in zip(ctx.saved_tensors, ctx.others, strict=True)
-            ]
             with new_level() as level:
-                batched = enter(level, inputs, in_dims)
-                inner = FunctionCtx(cls, (), (), len(inputs))
-                output = cls.forward(*batched)
-                cls.setup_context(inner, batched, output)  # type: ignore[misc]
-                gs = enter(level, grad_outputs, [0] * len(grad_outputs))
-                returned = cls.backward(inner, *gs)
+                inner, _ = run(level, ctx)
+                gs = enter(level, grad_outputs, [None if g is None else 0 for g in grad_outputs])
+                returned = _reverse_rule(cls)(inner, *gs)
                 results = returned if isinstance(returned, tuple | list) else (returned,)
                 left = [leave(level, r) for r in results]
             return tuple(
                 r if r is None or d is not None else ops.sum(r, axis=0)
                 for r, d in zip(left, in_dims, strict=False)
             )
+
+    if cls.jvp is not None:
+        rule = cls.jvp
+
+        def pushed(ctx: FunctionCtx, *tangents: Any) -> Any:
+            with new_level() as level:
+                inner, output = run(level, ctx)
+                dims = [None if t is None else d for t, d in zip(tangents, in_dims, strict=True)]
+                results = rule(inner, *enter(level, tangents, dims))
+                if isinstance(output, tuple | list):
+                    return tuple(leave(level, r) for r in results)
+                return leave(level, results)
+
+        Vectorized.jvp = staticmethod(pushed)  # type: ignore[assignment]
 
     Vectorized.__name__ = Vectorized.__qualname__ = cls.__name__
     return Vectorized
