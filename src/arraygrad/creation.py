@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
 from . import ops
 from .backends import Backend, backend_of, backend_of_type, default
 from .levels import in_flight
+from .ops.axes import shape_tuple
 from .ops.op import Array, plain
-from .tensor import Tensor, tensor_type
+from .tensor import Tensor, tensor_type, tensor_type_at
 
 
 def tensor(
@@ -55,7 +56,8 @@ def asarray(
 ) -> Tensor:
     """The data as a tensor, sharing its memory where that is possible.
 
-    A tensor is returned as it is, or converted within its graph.
+    A tensor is returned as it is, or converted within its graph; tensors in nested sequences are
+    stacked within theirs.
 
     Parameters
     ----------
@@ -74,16 +76,36 @@ def asarray(
     >>> x
     tensor([1., 0.])
     """
-    if not isinstance(data, Tensor):
+    if not isinstance(data, Array):
+        if isinstance(data, list | tuple) and _holds_arrays(data):
+            if copy is False:
+                raise ValueError("copy=False, but a sequence has to be copied: leave copy out")
+            return asarray(from_sequence(data), dtype=dtype, device=device)
         return _new(_as_array(data, dtype, device, copy))
-    same: Tensor = data if dtype is None else ops.astype(data, dtype, copy=False)
+    same = cast(Tensor, data if dtype is None else ops.astype(data, dtype, copy=False))
     if device is not None and device != same.device:
-        same = ops.to_device(same, device)
+        same = cast(Tensor, ops.to_device(same, device))
     if same is not data and copy is False:
         raise ValueError(
             "copy=False, but the tensor has another dtype or device than asked for: leave copy out"
         )
     return same.clone() if copy and same is data else same
+
+
+def from_sequence(data: Any) -> Any:
+    """A number or a nested sequence as an array; with tensors in it, stacked within their graph."""
+    if isinstance(data, list | tuple) and _holds_arrays(data):
+        parts = [from_sequence(item) for item in data]
+        dtype = np.result_type(*(p.dtype for p in parts))
+        return ops.stack([ops.astype(p, dtype, copy=False) for p in parts])
+    return data if hasattr(data, "dtype") else np.asarray(data)
+
+
+def _holds_arrays(data: Any) -> bool:
+    """Whether there are arrays of arraygrad in a nested sequence."""
+    if isinstance(data, list | tuple):
+        return any(_holds_arrays(item) for item in data)
+    return isinstance(data, Array)
 
 
 def _as_array(data: Any, dtype: Any, device: Any, copy: bool | None) -> Any:
@@ -156,7 +178,9 @@ def empty(shape: Any, *, dtype: Any = None, device: Any = None) -> Tensor:
 
 
 def full(shape: Any, fill_value: Any, *, dtype: Any = None, device: Any = None) -> Tensor:
-    """A tensor with the same value everywhere."""
+    """A tensor with the same value everywhere; that of a tensor, within its graph."""
+    if isinstance(fill_value, Array):
+        return asarray(_filled(fill_value, shape_tuple(shape), dtype), device=device)
     return _make("full", shape, fill_value, dtype=dtype, device=device)
 
 
@@ -178,7 +202,14 @@ def linspace(
     device: Any = None,
     endpoint: bool = True,
 ) -> Tensor:
-    """A number of evenly spaced values over an interval."""
+    """A number of evenly spaced values over an interval, whose ends may be tensors."""
+    if isinstance(start, Array) or isinstance(stop, Array):
+        places = np.linspace(0.0, 1.0, num, endpoint=endpoint)
+        ndim = max(getattr(start, "ndim", 0), getattr(stop, "ndim", 0))
+        share = places.reshape((num,) + (1,) * ndim)
+        # Not `start + share * (stop - start)`, which need not arrive at `stop`.
+        made = start * (1 - share) + stop * share
+        return asarray(made, dtype=dtype, device=device)
     return _make("linspace", start, stop, num, dtype=dtype, device=device, endpoint=endpoint)
 
 
@@ -189,17 +220,54 @@ def eye(
     return _make("eye", n_rows, n_cols, k=k, dtype=dtype or np.float64, device=device)
 
 
+def from_dlpack(x: Any, /, *, device: Any = None, copy: bool | None = None) -> Tensor:
+    """An array of any library that speaks DLPack as a tensor, on the same memory if it can be.
+
+    Parameters
+    ----------
+    x : array
+        With the methods `__dlpack__` and `__dlpack_device__`.
+    device : optional
+        Where to put it: "cpu", or None for where it is.
+    copy : bool, optional
+        True always copies; False never does, and raises where that is not possible.
+
+    Examples
+    --------
+    >>> import arraygrad as ag
+    >>> import numpy as np
+    >>> data = np.zeros(2)
+    >>> np.shares_memory(ag.from_dlpack(data).array, data)
+    True
+    """
+    for method in ("__dlpack__", "__dlpack_device__"):
+        if not hasattr(x, method):
+            raise TypeError(f"x must speak DLPack, but {type(x).__name__} has no {method}()")
+    return _new(np.from_dlpack(x, device=device, copy=copy))
+
+
 def _like(x: Any, value: Any, dtype: Any, device: Any) -> Tensor:
     if not hasattr(x, "shape"):
         raise TypeError(f"x must be a Tensor or an array, not {type(x).__name__}")
     backend: Backend = backend_of(x)
-    array = plain(x)
-    made = backend.full(
-        array, tuple(x.shape), value, x.dtype if dtype is None else backend.dtype(dtype)
-    )
+    dtype = x.dtype if dtype is None else backend.dtype(dtype)
+    if isinstance(value, Array):
+        return _filled(value, tuple(x.shape), dtype)
+    made = backend.full(plain(x), tuple(x.shape), value, dtype)
     if device is not None:
         made = backend.xp.asarray(made, device=device)
+    if isinstance(x, Array) and x.level > Tensor.level:
+        # Inside the transform of `x`, so that its values can be written to it.
+        return tensor_type_at(x.level if isinstance(x, Tensor) else x.level + 0.5)(made)
     return _new(made)
+
+
+def _filled(value: Any, shape: tuple[int, ...], dtype: Any) -> Tensor:
+    """An array that is filled with the only value of another, and passes gradients to that."""
+    if value.ndim:
+        raise ValueError(f"fill_value must be a number or 0-d, got shape {tuple(value.shape)}")
+    value = value if dtype is None else ops.astype(value, dtype, copy=False)
+    return cast(Tensor, ops.copy(ops.broadcast_to(value, shape)))
 
 
 def zeros_like(x: Any, /, *, dtype: Any = None, device: Any = None) -> Tensor:

@@ -259,11 +259,22 @@ class Tensor(TensorInPlace, ArrayMethods, Array):
         if self.requires_grad:
             raise NoGradientError(
                 "a tensor that requires gradients cannot become a NumPy array without losing "
-                "them: call detach() first, or use arraygrad's function of the same name"
+                "them: join tensors by numpy.stack() rather than numpy.array(), write to a tensor "
+                "rather than to a NumPy array, or call detach() first if that is meant"
             )
         if isinstance(self._array, Array):
             raise TypeError(f"{type(self._array).__name__} has no plain values inside a transform")
         return np.array(backend_of(self).to_numpy(self.array), dtype=dtype, copy=copy)
+
+    def _exported(self) -> Any:
+        if self.requires_grad:
+            raise BufferError(
+                "a tensor that requires gradients cannot be exported by DLPack without losing "
+                "them: call detach() first if that is meant"
+            )
+        if isinstance(self._array, Array):
+            return self._array._exported()  # type: ignore[attr-defined]
+        return self.array
 
     def item(self) -> Any:
         """The only element as a Python number."""

@@ -8,6 +8,11 @@ from typing import Any
 
 from .. import ops
 from ..backends import backend_of
+from ..protocols.functions import array_function
+from ..protocols.ufuncs import array_ufunc
+
+# The revisions of the Array API standard that can be asked for: each contains those before it.
+REVISIONS = ("2021.12", "2022.12", "2023.12", "2024.12", "2025.12")
 
 
 class ArrayMethods:
@@ -16,9 +21,47 @@ class ArrayMethods:
     __slots__ = ()
     _array: Any
 
-    # NumPy's operators leave expressions with one of these to us.
-    __array_ufunc__ = None
+    # NumPy's functions and operators ask us what they mean for one of these.
+    __array_ufunc__ = array_ufunc
+    __array_function__ = array_function
     __array_priority__ = 1000
+
+    # --- the standard's protocols ---
+
+    def __array_namespace__(self, /, *, api_version: str | None = None) -> Any:
+        """The namespace of functions for this array, `arraygrad`, at a revision of the standard."""
+        if api_version is not None and api_version not in REVISIONS:
+            raise ValueError(
+                f"api_version must be one of {', '.join(REVISIONS)} or None, not {api_version!r}"
+            )
+        import arraygrad
+
+        return arraygrad
+
+    def __dlpack__(
+        self,
+        *,
+        stream: Any = None,
+        max_version: tuple[int, int] | None = None,
+        dl_device: Any = None,
+        copy: bool | None = None,
+    ) -> Any:
+        """The array for another library, by DLPack, without a copy where that is possible."""
+        given: dict[str, Any] = {"max_version": max_version, "dl_device": dl_device, "copy": copy}
+        wanted = {name: value for name, value in given.items() if value is not None}
+        return self._exported().__dlpack__(stream=stream, **wanted)
+
+    def __dlpack_device__(self) -> tuple[Any, int]:
+        """The kind and number of the device that the array is on, as DLPack counts them."""
+        device: tuple[Any, int] = ops.plain(self).__dlpack_device__()
+        return device
+
+    def _exported(self) -> Any:
+        """The array that other libraries may see."""
+        raise BufferError(
+            f"a {type(self).__name__} array stands for values inside a transform and cannot be "
+            "exported by DLPack: use arraygrad's functions on it"
+        )
 
     # --- attributes ---
 
@@ -150,10 +193,13 @@ class ArrayMethods:
     ceil = ops.ceil
     clip = ops.clip
     conj = ops.conj
+    copy = ops.copy
     cos = ops.cos
     cosh = ops.cosh
     cumulative_prod = ops.cumulative_prod
     cumulative_sum = ops.cumulative_sum
+    diagonal = ops.diagonal
+    dot = ops.dot
     exp = ops.exp
     expand_dims = ops.expand_dims
     expm1 = ops.expm1
@@ -171,6 +217,7 @@ class ArrayMethods:
     min = ops.min
     minimum = ops.minimum
     moveaxis = ops.moveaxis
+    nonzero = ops.nonzero
     pow = ops.pow
     prod = ops.prod
     ravel = ops.ravel
@@ -178,6 +225,7 @@ class ArrayMethods:
     repeat = ops.repeat
     roll = ops.roll
     round = ops.round
+    searchsorted = ops.searchsorted
     sign = ops.sign
     sin = ops.sin
     sinh = ops.sinh
@@ -185,7 +233,6 @@ class ArrayMethods:
     sqrt = ops.sqrt
     square = ops.square
     squeeze = ops.squeeze
-    std = ops.std
     sum = ops.sum
     swapaxes = ops.swapaxes
     take = ops.take
@@ -193,10 +240,48 @@ class ArrayMethods:
     tan = ops.tan
     tanh = ops.tanh
     tile = ops.tile
+    to_device = ops.to_device
+    trace = ops.trace
     tril = ops.tril
     triu = ops.triu
     unstack = ops.unstack
-    var = ops.var
+
+    # Under the names that NumPy's arrays have them by.
+    conjugate = ops.conj
+
+    def cumsum(self, axis: int | None = None, *, dtype: Any = None) -> Any:
+        """The running sum along an axis; by default, of all elements in one line."""
+        x = ops.ravel(self) if axis is None else self
+        return ops.cumulative_sum(x, axis=axis, dtype=dtype)
+
+    def cumprod(self, axis: int | None = None, *, dtype: Any = None) -> Any:
+        """The running product along an axis; by default, of all elements in one line."""
+        x = ops.ravel(self) if axis is None else self
+        return ops.cumulative_prod(x, axis=axis, dtype=dtype)
+
+    def std(
+        self,
+        axis: Any = None,
+        *,
+        correction: float = 0.0,
+        keepdims: bool = False,
+        ddof: float | None = None,
+    ) -> Any:
+        """The standard deviation; NumPy's `ddof` is the standard's `correction`."""
+        correction = correction if ddof is None else ddof
+        return ops.std(self, axis=axis, correction=correction, keepdims=keepdims)
+
+    def var(
+        self,
+        axis: Any = None,
+        *,
+        correction: float = 0.0,
+        keepdims: bool = False,
+        ddof: float | None = None,
+    ) -> Any:
+        """The variance; NumPy's `ddof` is the standard's `correction`."""
+        correction = correction if ddof is None else ddof
+        return ops.var(self, axis=axis, correction=correction, keepdims=keepdims)
 
     def reshape(self, *shape: Any, copy: bool | None = None) -> Any:
         """The same elements in another shape: `x.reshape(2, 3)` or `x.reshape((2, 3))`."""

@@ -53,8 +53,10 @@ class Backend:
         return self.xp.full(shape, value, dtype=dtype, device=self.device(like))
 
     def dtype(self, dtype: Any) -> Any:
-        """A dtype as the library spells it."""
-        return dtype
+        """A dtype as the library spells it; NumPy's are found by their names."""
+        import numpy as np
+
+        return getattr(self.xp, dtype.name) if isinstance(dtype, np.dtype) else dtype
 
     def integers(self, like: Any, values: list[int]) -> Any:
         """Integers as a one-dimensional array to index `like` with."""

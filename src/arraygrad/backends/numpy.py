@@ -77,6 +77,27 @@ def _sort(x: Any, axis: int, descending: bool, stable: bool) -> Any:
     return np.flip(ordered, axis=axis) if descending else ordered
 
 
+def _floor_divide(x: Any, y: Any) -> Any:
+    out = np.floor_divide(x, y)
+    if out.dtype.kind == "f":
+        infinite = np.isinf(x) | np.isinf(y)
+        if infinite.any():  # where the standard wants the quotient, and NumPy gives NaN or -1
+            out = np.where(infinite, np.divide(x, y), out)
+    return out
+
+
+def _expm1(x: Any) -> Any:
+    out = np.expm1(x)
+    if out.dtype.kind == "c":
+        special = ~np.isfinite(x) | (np.equal(x, 0))
+        if special.any():  # NumPy has no rules of its own for these, as it has for exp
+            with np.errstate(invalid="ignore"):
+                exp = np.exp(np.asarray(x))
+            exp.real -= 1
+            out = np.where(special, exp, out)
+    return out
+
+
 # --- special functions: few passes, all of them over one temporary -------------------------------
 
 
@@ -205,6 +226,8 @@ numpy_backend = NumpyBackend(
         "multiply": operator.mul,
         "divide": operator.truediv,
         "negative": operator.neg,
+        "floor_divide": _floor_divide,
+        "expm1": _expm1,
         "pow": operator.pow,
         # The ufunc's reduction, without np.sum's dispatching in Python.
         "sum": np.add.reduce,

@@ -218,7 +218,7 @@ def iterate(x: Any) -> Iterator[Any]:
     return iter(tuple(x[i] for i in range(x.shape[0])))
 
 
-def take(x: Any, indices: Any, /, *, axis: int | None = None) -> Any:
+def take(x: Any, indices: Any, /, axis: int | None = None) -> Any:
     """Read elements at integer positions along an axis.
 
     Examples
@@ -243,12 +243,12 @@ def take_along_axis(x: Any, indices: Any, /, *, axis: int = -1) -> Any:
     return _take_along_axis(x, indices, axis=axis)
 
 
-def argsort(x: Any, /, *, axis: int = -1, descending: bool = False, stable: bool = True) -> Any:
+def argsort(x: Any, /, axis: int = -1, *, descending: bool = False, stable: bool = True) -> Any:
     """The positions that put an array in order along an axis."""
     return _argsort(x, axis=one_axis(axis, x.ndim), descending=descending, stable=stable)
 
 
-def sort(x: Any, /, *, axis: int = -1, descending: bool = False, stable: bool = True) -> Any:
+def sort(x: Any, /, axis: int = -1, *, descending: bool = False, stable: bool = True) -> Any:
     """Put an array in order along an axis. The gradient follows each element to its place."""
     if isinstance(x, Array):
         order = argsort(x, axis=axis, descending=descending, stable=stable)

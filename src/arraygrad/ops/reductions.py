@@ -194,7 +194,7 @@ _prod = declare(
 # --- the public functions ------------------------------------------------------------------------
 
 
-def sum(x: Any, /, *, axis: Any = None, dtype: Any = None, keepdims: bool = False) -> Any:
+def sum(x: Any, /, axis: Any = None, *, dtype: Any = None, keepdims: bool = False) -> Any:
     """Add up the elements, over all axes or some.
 
     Examples
@@ -208,7 +208,7 @@ def sum(x: Any, /, *, axis: Any = None, dtype: Any = None, keepdims: bool = Fals
     return _sum(_cast(x, dtype), axis=many_axes(axis, x.ndim), keepdims=keepdims)
 
 
-def prod(x: Any, /, *, axis: Any = None, dtype: Any = None, keepdims: bool = False) -> Any:
+def prod(x: Any, /, axis: Any = None, *, dtype: Any = None, keepdims: bool = False) -> Any:
     """Multiply the elements together. The gradient is exact also where some are zero.
 
     Examples
@@ -221,22 +221,22 @@ def prod(x: Any, /, *, axis: Any = None, dtype: Any = None, keepdims: bool = Fal
     return _prod(_cast(x, dtype), axis=many_axes(axis, x.ndim), keepdims=keepdims)
 
 
-def mean(x: Any, /, *, axis: Any = None, keepdims: bool = False) -> Any:
+def mean(x: Any, /, axis: Any = None, *, keepdims: bool = False) -> Any:
     """The arithmetic mean."""
     return _mean(x, axis=many_axes(axis, x.ndim), keepdims=keepdims)
 
 
-def var(x: Any, /, *, axis: Any = None, correction: float = 0.0, keepdims: bool = False) -> Any:
+def var(x: Any, /, axis: Any = None, *, correction: float = 0.0, keepdims: bool = False) -> Any:
     """The variance, with ``n - correction`` in the denominator."""
     return _var(x, axis=many_axes(axis, x.ndim), correction=correction, keepdims=keepdims)
 
 
-def std(x: Any, /, *, axis: Any = None, correction: float = 0.0, keepdims: bool = False) -> Any:
+def std(x: Any, /, axis: Any = None, *, correction: float = 0.0, keepdims: bool = False) -> Any:
     """The standard deviation: the root of the variance. Its gradient is zero where it is zero."""
     return _std(x, axis=many_axes(axis, x.ndim), correction=correction, keepdims=keepdims)
 
 
-def max(x: Any, /, *, axis: Any = None, keepdims: bool = False) -> Any:
+def max(x: Any, /, axis: Any = None, *, keepdims: bool = False) -> Any:
     """The largest element. Ties share the gradient evenly.
 
     Examples
@@ -249,7 +249,7 @@ def max(x: Any, /, *, axis: Any = None, keepdims: bool = False) -> Any:
     return _max(x, axis=_some(many_axes(axis, x.ndim), x, "max"), keepdims=keepdims)
 
 
-def min(x: Any, /, *, axis: Any = None, keepdims: bool = False) -> Any:
+def min(x: Any, /, axis: Any = None, *, keepdims: bool = False) -> Any:
     """The smallest element. Ties share the gradient evenly."""
     return _min(x, axis=_some(many_axes(axis, x.ndim), x, "min"), keepdims=keepdims)
 
@@ -261,27 +261,27 @@ def _some(axis: Axes, x: Any, name: str) -> Axes:
     return axis
 
 
-def all(x: Any, /, *, axis: Any = None, keepdims: bool = False) -> Any:
+def all(x: Any, /, axis: Any = None, *, keepdims: bool = False) -> Any:
     """Whether all elements are true (not zero)."""
     return _all(x, axis=many_axes(axis, x.ndim), keepdims=keepdims)
 
 
-def any(x: Any, /, *, axis: Any = None, keepdims: bool = False) -> Any:
+def any(x: Any, /, axis: Any = None, *, keepdims: bool = False) -> Any:
     """Whether any element is true (not zero)."""
     return _any(x, axis=many_axes(axis, x.ndim), keepdims=keepdims)
 
 
-def count_nonzero(x: Any, /, *, axis: Any = None, keepdims: bool = False) -> Any:
+def count_nonzero(x: Any, /, axis: Any = None, *, keepdims: bool = False) -> Any:
     """How many elements are not zero."""
     return _count_nonzero(x, axis=many_axes(axis, x.ndim), keepdims=keepdims)
 
 
-def argmax(x: Any, /, *, axis: int | None = None, keepdims: bool = False) -> Any:
+def argmax(x: Any, /, axis: int | None = None, *, keepdims: bool = False) -> Any:
     """Where the largest element is: the first place, if there are several."""
     return _along(_argmax, x, axis, keepdims)
 
 
-def argmin(x: Any, /, *, axis: int | None = None, keepdims: bool = False) -> Any:
+def argmin(x: Any, /, axis: int | None = None, *, keepdims: bool = False) -> Any:
     """Where the smallest element is: the first place, if there are several."""
     return _along(_argmin, x, axis, keepdims)
 
@@ -296,7 +296,7 @@ def _along(op: Any, x: Any, axis: int | None, keepdims: bool) -> Any:
 
 
 def cumulative_sum(
-    x: Any, /, *, axis: int | None = None, dtype: Any = None, include_initial: bool = False
+    x: Any, /, axis: int | None = None, *, dtype: Any = None, include_initial: bool = False
 ) -> Any:
     """The running sum along an axis."""
     x, axis = _one_line(_cast(x, dtype), axis)
@@ -304,7 +304,7 @@ def cumulative_sum(
 
 
 def cumulative_prod(
-    x: Any, /, *, axis: int | None = None, dtype: Any = None, include_initial: bool = False
+    x: Any, /, axis: int | None = None, *, dtype: Any = None, include_initial: bool = False
 ) -> Any:
     """The running product along an axis. The gradient is exact also where there are zeros."""
     x, axis = _one_line(_cast(x, dtype), axis)

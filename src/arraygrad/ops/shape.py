@@ -184,7 +184,7 @@ def swapaxes(x: Any, axis1: int, axis2: int, /) -> Any:
     return _permute_dims(x, axes=tuple(order))
 
 
-def expand_dims(x: Any, /, *, axis: Any = 0) -> Any:
+def expand_dims(x: Any, /, axis: Any = 0) -> Any:
     """Insert axes of length one at the positions `axis` of the result."""
     places = axis if isinstance(axis, tuple | list) else (axis,)
     ndim = x.ndim + len(places)
@@ -306,7 +306,7 @@ def tile(x: Any, repetitions: Any, /) -> Any:
     return _reshape(broadcast_to(_reshape(x, shape=apart), repeated), shape=merged)
 
 
-def repeat(x: Any, repeats: Any, /, *, axis: int | None = None) -> Any:
+def repeat(x: Any, repeats: Any, /, axis: int | None = None) -> Any:
     """Repeat each element: the same number of times, or each its own number."""
     if axis is None:
         x, axis = ravel(x), 0
@@ -336,8 +336,10 @@ def _counts(value: Any, name: str) -> tuple[int, ...]:
     return counts
 
 
-def astype(x: Any, dtype: Any, /, *, copy: bool = True) -> Any:
-    """Convert to another dtype. A gradient comes back in the dtype of `x`."""
+def astype(x: Any, dtype: Any, /, *, copy: bool = True, device: Any = None) -> Any:
+    """Convert to another dtype, and perhaps move. A gradient comes back in the dtype of `x`."""
+    if device is not None:
+        x = to_device(x, device)
     if not copy and x.dtype == dtype:
         return x
     to = backend_of(x).dtype(dtype)

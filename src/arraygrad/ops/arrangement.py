@@ -1,0 +1,297 @@
+"""Grids, borders, splits and stacks: arrangements of elements under NumPy's names.
+
+Made of the ops in `shape.py` and `indexing.py`, so they have no derivative rules of their own.
+"""
+
+from __future__ import annotations
+
+import itertools
+import operator
+from typing import Any
+
+import numpy as np
+
+from ..backends import backend_of
+from .axes import one_axis, shape_tuple
+from .indexing import HOLE, _index_add, take
+from .op import plain
+from .shape import (
+    _reshape,
+    broadcast_to,
+    concat,
+    copy,
+    expand_dims,
+    flip,
+    moveaxis,
+    ravel,
+    swapaxes,
+)
+
+
+def meshgrid(*arrays: Any, indexing: str = "xy") -> tuple[Any, ...]:
+    """The coordinates of a grid, from the coordinates along each of its axes.
+
+    Parameters
+    ----------
+    *arrays : arrays
+        One-dimensional.
+    indexing : "xy" or "ij"
+        Whether the first array runs along the second axis of the results, or along the first.
+
+    Examples
+    --------
+    >>> import arraygrad as ag
+    >>> x, y = ag.meshgrid(ag.tensor([1.0, 2.0]), ag.tensor([5.0, 6.0, 7.0]))
+    >>> x.shape
+    (3, 2)
+    """
+    if indexing not in ("xy", "ij"):
+        raise ValueError(f"indexing must be 'xy' or 'ij', not {indexing!r}")
+    for i, array in enumerate(arrays):
+        if array.ndim > 1:
+            raise ValueError(f"arrays[{i}] must be one-dimensional, got shape {array.shape}")
+    ndim = len(arrays)
+    order = list(range(ndim))
+    if indexing == "xy" and ndim > 1:
+        order[:2] = [1, 0]
+    lengths = {axis: array.size for axis, array in zip(order, arrays, strict=True)}
+    shape = tuple(lengths[axis] for axis in range(ndim))
+    return tuple(
+        copy(
+            broadcast_to(
+                _reshape(a, shape=tuple(n if i == axis else 1 for i, n in enumerate(shape))), shape
+            )
+        )
+        for axis, a in zip(order, arrays, strict=True)
+    )
+
+
+def atleast_1d(*arrays: Any) -> Any:
+    """Arrays with one axis or more: numbers become vectors of one element."""
+    return _each(arrays, lambda x: _reshape(x, shape=(1,)) if x.ndim == 0 else x)
+
+
+def atleast_2d(*arrays: Any) -> Any:
+    """Arrays with two axes or more: vectors become rows."""
+    return _each(
+        arrays,
+        lambda x: _reshape(x, shape=(1,) * (2 - x.ndim) + tuple(x.shape)) if x.ndim < 2 else x,
+    )
+
+
+def atleast_3d(*arrays: Any) -> Any:
+    """Arrays with three axes or more: that of a vector is the middle one."""
+
+    def widened(x: Any) -> Any:
+        shape = tuple(x.shape)
+        if x.ndim < 2:
+            return _reshape(x, shape=(1, *(shape or (1,)), 1))
+        return _reshape(x, shape=(*shape, 1)) if x.ndim == 2 else x
+
+    return _each(arrays, widened)
+
+
+def _each(arrays: tuple[Any, ...], function: Any) -> Any:
+    results = tuple(function(a) for a in arrays)
+    return results[0] if len(results) == 1 else results
+
+
+def hstack(arrays: Any, /) -> Any:
+    """Join arrays side by side: along the second axis, or the only one."""
+    parts = [atleast_1d(a) for a in arrays]
+    return concat(parts, axis=0 if parts and parts[0].ndim == 1 else 1)
+
+
+def vstack(arrays: Any, /) -> Any:
+    """Join arrays one below the other; vectors are rows."""
+    return concat([atleast_2d(a) for a in arrays], axis=0)
+
+
+def dstack(arrays: Any, /) -> Any:
+    """Join arrays along the third axis."""
+    return concat([atleast_3d(a) for a in arrays], axis=2)
+
+
+def column_stack(arrays: Any, /) -> Any:
+    """Join arrays side by side; vectors are columns."""
+    return concat([expand_dims(ravel(a), axis=1) if a.ndim < 2 else a for a in arrays], axis=1)
+
+
+def array_split(x: Any, indices_or_sections: Any, /, axis: int = 0) -> list[Any]:
+    """Split an array along an axis: in so many parts, as equal as can be, or at the indices given.
+
+    Examples
+    --------
+    >>> import arraygrad as ag
+    >>> [part.shape[0] for part in ag.array_split(ag.arange(5), 3)]
+    [2, 2, 1]
+    """
+    axis = one_axis(axis, x.ndim)
+    n = x.shape[axis]
+    if hasattr(indices_or_sections, "__index__") and not getattr(indices_or_sections, "ndim", 0):
+        parts = operator.index(indices_or_sections)
+        if parts < 1:
+            raise ValueError(f"indices_or_sections must be positive, got {parts}")
+        each, more = divmod(n, parts)
+        ends = [(i + 1) * each + min(i + 1, more) for i in range(parts)]
+        places = [0, *ends]
+    else:
+        places = [0, *shape_tuple(indices_or_sections, "indices_or_sections"), n]
+    lead = (slice(None),) * axis
+    return [x[(*lead, slice(start, stop))] for start, stop in itertools.pairwise(places)]
+
+
+def split(x: Any, indices_or_sections: Any, /, axis: int = 0) -> list[Any]:
+    """Split an array along an axis: in so many equal parts, or at the indices given."""
+    if hasattr(indices_or_sections, "__index__") and not getattr(indices_or_sections, "ndim", 0):
+        parts, n = operator.index(indices_or_sections), x.shape[one_axis(axis, x.ndim)]
+        if parts < 1 or n % parts:
+            raise ValueError(
+                f"an axis of length {n} cannot be split in {parts} equal parts: use array_split()"
+            )
+    return array_split(x, indices_or_sections, axis=axis)
+
+
+def rot90(x: Any, /, k: int = 1, axes: tuple[int, int] = (0, 1)) -> Any:
+    """Turn an array by `k` right angles, from the first of two axes towards the second.
+
+    Examples
+    --------
+    >>> import arraygrad as ag
+    >>> ag.rot90(ag.tensor([[1, 2], [3, 4]]))
+    tensor([[2, 4],
+            [1, 3]])
+    """
+    first, second = (one_axis(a, x.ndim, "axes") for a in axes)
+    if first == second:
+        raise ValueError(f"axes must be two different ones, got {tuple(axes)}")
+    turns = operator.index(k) % 4
+    if turns == 2:
+        return flip(x, axis=(first, second))
+    if turns == 1:
+        return swapaxes(flip(x, axis=second), first, second)
+    return flip(swapaxes(x, first, second), axis=second) if turns == 3 else copy(x)
+
+
+# --- diagonals -----------------------------------------------------------------------------------
+
+
+def diagonal(x: Any, /, offset: int = 0, axis1: int = 0, axis2: int = 1) -> Any:
+    """A diagonal in the plane of two axes, as the last axis of the result.
+
+    NumPy's function; that of the standard, `linalg.diagonal`, takes the last two axes.
+    """
+    from .linalg import diagonal as of_matrices
+
+    return of_matrices(moveaxis(x, (axis1, axis2), (-2, -1)), offset=offset)
+
+
+def trace(x: Any, /, offset: int = 0, axis1: int = 0, axis2: int = 1) -> Any:
+    """The sum of a diagonal in the plane of two axes.
+
+    NumPy's function; that of the standard, `linalg.trace`, takes the last two axes.
+    """
+    from .reductions import sum
+
+    return sum(diagonal(x, offset, axis1, axis2), axis=-1)
+
+
+def diag(x: Any, /, k: int = 0) -> Any:
+    """A diagonal of a matrix; of a vector, the matrix that has it on a diagonal.
+
+    Examples
+    --------
+    >>> import arraygrad as ag
+    >>> ag.diag(ag.tensor([1.0, 2.0]))
+    tensor([[1., 0.],
+            [0., 2.]])
+    """
+    if x.ndim == 2:
+        return diagonal(x, k)
+    if x.ndim != 1:
+        raise ValueError(f"diag is for vectors and matrices, got shape {tuple(x.shape)}")
+    k, n = operator.index(k), x.shape[0]
+    size = n + abs(k)
+    rows = backend_of(x).integers(plain(x), [i + max(-k, 0) for i in range(n)])
+    columns = backend_of(x).integers(plain(x), [i + max(k, 0) for i in range(n)])
+    return _index_add(x, rows, columns, template=(HOLE, HOLE), shape=(size, size))
+
+
+# --- borders -------------------------------------------------------------------------------------
+
+_MODES = ("constant", "edge", "reflect", "symmetric", "wrap")
+
+
+def pad(
+    x: Any, /, pad_width: Any, mode: str = "constant", *, constant_values: Any = 0, **keywords: Any
+) -> Any:
+    """An array with a border.
+
+    Parameters
+    ----------
+    x : array
+    pad_width : int, pair or sequence of pairs
+        How much to add before and after, along all axes or along each.
+    mode : "constant", "edge", "reflect", "symmetric" or "wrap"
+        What the border is made of: one value, the outermost element, the array mirrored at its
+        outermost elements or beyond them, or the array once more.
+    constant_values : number, pair or sequence of pairs
+        The values of a constant border.
+    reflect_type : "even"
+        Other types are not supported.
+
+    Examples
+    --------
+    >>> import arraygrad as ag
+    >>> x = ag.tensor([1.0, 2.0, 3.0], requires_grad=True)
+    >>> ag.pad(x, (2, 1), mode="reflect").detach()
+    tensor([3., 2., 1., 2., 3., 2.])
+    >>> ag.grad(ag.pad(x, (2, 1), mode="reflect").sum(), x)
+    tensor([1., 3., 2.])
+    """
+    if mode not in _MODES:
+        raise ValueError(f"mode must be one of {', '.join(_MODES)}, not {mode!r}")
+    if keywords.pop("reflect_type", "even") != "even" or keywords:
+        raise TypeError(f"pad() does not support {', '.join(keywords) or 'reflect_type'}")
+    if isinstance(pad_width, dict):
+        chosen = {one_axis(a, x.ndim, "pad_width"): w for a, w in pad_width.items()}
+        pad_width = [chosen.get(axis, 0) for axis in range(x.ndim)]
+        pad_width = [(w, w) if isinstance(w, int) else tuple(w) for w in pad_width]
+    widths = np.broadcast_to(np.asarray(pad_width), (x.ndim, 2))
+    if widths.dtype.kind not in "iu" or (widths < 0).any():
+        raise ValueError(f"pad_width must be integers that are not negative, got {pad_width!r}")
+    for axis, (before, after) in enumerate(widths.tolist()):
+        if not before and not after:
+            continue
+        if mode == "constant":
+            first, last = _border_values(constant_values, axis, x.ndim)
+            x = _with_constants(x, axis, (first, before), (last, after))
+            continue
+        if not x.shape[axis]:
+            raise ValueError(f"mode {mode!r} cannot extend axis {axis}, which is empty")
+        places = np.pad(np.arange(x.shape[axis]), (before, after), mode=mode)  # type: ignore[call-overload]
+        x = take(x, backend_of(x).integers(plain(x), places.tolist()), axis=axis)
+    return x
+
+
+def _border_values(values: Any, axis: int, ndim: int) -> tuple[Any, Any]:
+    """The values before and after an array along an axis."""
+    if not isinstance(values, tuple | list | np.ndarray) or getattr(values, "ndim", 1) == 0:
+        return values, values
+    entry = values
+    if isinstance(values[0], tuple | list | np.ndarray):
+        entry = values[axis if len(values) > 1 else 0]
+    return (entry[0], entry[-1])
+
+
+def _with_constants(x: Any, axis: int, *ends: tuple[Any, int]) -> Any:
+    parts = []
+    for value, width in ends:
+        shape = (*x.shape[:axis], width, *x.shape[axis + 1 :])
+        if hasattr(value, "dtype") and hasattr(value, "shape"):
+            from .shape import astype
+
+            parts.append(broadcast_to(astype(value, x.dtype, copy=False), shape))
+        else:
+            parts.append(backend_of(x).full(plain(x), shape, value, x.dtype))
+    return concat((parts[0], x, parts[1]), axis=axis)

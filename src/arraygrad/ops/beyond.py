@@ -1,0 +1,94 @@
+"""Functions that act element by element and that NumPy has, but not the standard."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from ..backends import backend_of
+from .elementwise import (
+    equal,
+    greater,
+    is_complex,
+    isinf,
+    isnan,
+    logaddexp,
+    logical_and,
+    multiply,
+    trunc,
+    where,
+)
+from .op import binary, unary
+
+cbrt = unary(
+    "cbrt",
+    vjp=lambda g, out: g / (3 * out * out),
+    compute=lambda xp, x: xp.cbrt(x) if hasattr(xp, "cbrt") else xp.sign(x) * xp.abs(x) ** (1 / 3),
+)
+fmod = binary(
+    "fmod",
+    vjp_x=lambda g: g,
+    vjp_y=lambda g, x, y: -g * trunc(x / y),
+    compute=lambda xp, x, y: xp.fmod(x, y) if hasattr(xp, "fmod") else x - xp.trunc(x / y) * y,
+)
+
+
+def deg2rad(x: Any, /) -> Any:
+    """Degrees as radians."""
+    return multiply(x, math.pi / 180)
+
+
+def rad2deg(x: Any, /) -> Any:
+    """Radians as degrees."""
+    return multiply(x, 180 / math.pi)
+
+
+def fmax(x: Any, y: Any, /) -> Any:
+    """The larger of two elements, or the one that is not NaN.
+
+    Of equals, the first gets the gradient.
+    """
+    return where(_first(greater(x, y), x, y), x, y)
+
+
+def fmin(x: Any, y: Any, /) -> Any:
+    """The smaller of two elements, or the one that is not NaN.
+
+    Of equals, the first gets the gradient.
+    """
+    return where(_first(greater(y, x), x, y), x, y)
+
+
+def _first(better: Any, x: Any, y: Any) -> Any:
+    return better | equal(x, y) | isnan(y)
+
+
+def heaviside(x: Any, h: Any, /) -> Any:
+    """The step: 0 below zero, `h` at zero, 1 above. Flat in `x`."""
+    step = where(greater(x, 0), 1.0, where(isnan(x), x, 0.0))
+    return where(equal(x, 0), h, step)
+
+
+def logaddexp2(x: Any, y: Any, /) -> Any:
+    """The logarithm to base 2 of ``2**x + 2**y``."""
+    return logaddexp(x * math.log(2), y * math.log(2)) / math.log(2)
+
+
+def nan_to_num(x: Any, /, nan: float = 0.0, posinf: Any = None, neginf: Any = None) -> Any:
+    """Put numbers in the place of NaN and of infinities, by default the largest there are.
+
+    The gradient is zero at what was replaced.
+    """
+    if is_complex(x):
+        raise TypeError("nan_to_num is for real numbers: take real() and imag() apart")
+    if backend_of(x).kind(x.dtype) != "f":
+        return x
+    limits = backend_of(x).xp.finfo(x.dtype)
+    x = where(isnan(x), nan, x)
+    infinite = isinf(x)
+    x = where(logical_and(infinite, greater(x, 0)), _or(posinf, float(limits.max)), x)
+    return where(logical_and(infinite, greater(0, x)), _or(neginf, float(limits.min)), x)
+
+
+def _or(value: Any, default: float) -> Any:
+    return default if value is None else value

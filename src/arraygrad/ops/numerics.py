@@ -1,0 +1,363 @@
+"""Differences, integrals, interpolation, convolution and products, under NumPy's names."""
+
+from __future__ import annotations
+
+import operator
+from typing import Any
+
+import numpy as np
+
+from ..backends import backend_of
+from .axes import many_axes, one_axis
+from .contractions import matmul, tensordot
+from .elementwise import conj, equal, greater, less, not_equal, remainder, where
+from .indexing import argsort, take
+from .op import Op, declare, plain
+from .reductions import sum
+from .searching import searchsorted
+from .shape import _reshape, astype, broadcast_to, concat, expand_dims, flip, ravel
+
+
+def _part(axis: int, *ends: int | None) -> tuple[slice, ...]:
+    return (slice(None),) * axis + (slice(*ends),)
+
+
+# --- differences and integrals -------------------------------------------------------------------
+
+
+def diff(x: Any, /, *, axis: int = -1, n: int = 1, prepend: Any = None, append: Any = None) -> Any:
+    """The differences of neighbours along an axis, `n` times over.
+
+    Parameters
+    ----------
+    x : array
+    axis : int
+    n : int
+        How often to take differences.
+    prepend, append : arrays, optional
+        What to join to `x` before and after it, first.
+
+    Examples
+    --------
+    >>> import arraygrad as ag
+    >>> x = ag.tensor([1.0, 4.0, 9.0], requires_grad=True)
+    >>> ag.grad(ag.diff(x)[0], x)
+    tensor([-1.,  1.,  0.])
+    """
+    axis, n = one_axis(axis, x.ndim), operator.index(n)
+    if x.ndim == 0:
+        raise ValueError("diff needs at least one dimension: x is 0-d")
+    if n < 0:
+        raise ValueError(f"n must not be negative, got {n}")
+    if n == 0:
+        return x
+    if prepend is not None or append is not None:
+        parts = [_line(p, x, axis) for p in (prepend,) if p is not None]
+        parts += [x, *(_line(p, x, axis) for p in (append,) if p is not None)]
+        x = concat(parts, axis=axis)
+    for _ in range(n):
+        after, before = x[_part(axis, 1, None)], x[_part(axis, None, -1)]
+        booleans = backend_of(x).kind(x.dtype) == "b"
+        x = not_equal(after, before) if booleans else after - before
+    return x
+
+
+def _line(value: Any, x: Any, axis: int) -> Any:
+    """What is joined to `x` along an axis: a number is repeated over the others."""
+    if getattr(value, "ndim", 0):
+        return value
+    shape = (*x.shape[:axis], 1, *x.shape[axis + 1 :])
+    if hasattr(value, "dtype"):
+        return broadcast_to(value, shape)
+    return backend_of(x).full(plain(x), shape, value, x.dtype)
+
+
+def trapezoid(y: Any, /, x: Any = None, dx: Any = 1.0, axis: int = -1) -> Any:
+    """The integral along an axis by the trapezoidal rule.
+
+    Parameters
+    ----------
+    y : array
+        The values of the integrand.
+    x : array, optional
+        Where they were taken: one-dimensional, or in a shape that broadcasts with that of `y`.
+    dx : number
+        The distance of neighbours, if `x` is not given.
+    axis : int
+
+    Examples
+    --------
+    >>> import arraygrad as ag
+    >>> y = ag.tensor([1.0, 2.0, 3.0], requires_grad=True)
+    >>> ag.grad(ag.trapezoid(y), y)
+    tensor([0.5, 1. , 0.5])
+    """
+    axis = one_axis(axis, y.ndim)
+    step = dx
+    if x is not None:
+        x = x if hasattr(x, "dtype") else np.asarray(x)
+        if x.ndim == 1:
+            step = diff(x)
+            step = _reshape(step, shape=(step.shape[0],) + (1,) * (y.ndim - axis - 1))
+        else:
+            step = diff(x, axis=axis)
+    pairs = y[_part(axis, 1, None)] + y[_part(axis, None, -1)]
+    return sum(step * pairs / 2.0, axis=axis)
+
+
+def gradient(f: Any, /, *varargs: Any, axis: Any = None, edge_order: int = 1) -> Any:
+    """The slopes of sampled values along axes, by central differences inside and one-sided at ends.
+
+    Parameters
+    ----------
+    f : array
+    *varargs : numbers or arrays
+        The distance of samples, or their coordinates: one for all axes, or one for each.
+    axis : int or tuple of int, optional
+        By default all axes.
+    edge_order : 1 or 2
+        The order of the differences at the ends.
+
+    Returns
+    -------
+    array, or a tuple of them for several axes
+
+    Examples
+    --------
+    >>> import arraygrad as ag
+    >>> ag.gradient(ag.tensor([1.0, 4.0, 9.0, 16.0]))
+    tensor([3., 4., 6., 7.])
+    """
+    axes = many_axes(axis, f.ndim)
+    axes = tuple(range(f.ndim)) if axes is None else axes
+    if len(varargs) not in (0, 1, len(axes)):
+        raise TypeError(f"varargs must be none, one or {len(axes)} spacings, got {len(varargs)}")
+    if edge_order not in (1, 2):
+        raise ValueError(f"edge_order must be 1 or 2, got {edge_order}")
+    spacings = varargs or (1.0,)
+    spacings = spacings * len(axes) if len(spacings) == 1 else spacings
+    if backend_of(f).kind(f.dtype) in "bi":
+        f = astype(f, backend_of(f).xp.float64)
+    slopes = tuple(_slope(f, a, h, edge_order) for a, h in zip(axes, spacings, strict=True))
+    return slopes[0] if len(slopes) == 1 else slopes
+
+
+def _slope(f: Any, axis: int, spacing: Any, edge_order: int) -> Any:
+    n = f.shape[axis]
+    if n < edge_order + 1:
+        raise ValueError(f"axis {axis} needs at least {edge_order + 1} elements, it has {n}")
+    if getattr(spacing, "ndim", 0) or isinstance(spacing, list | tuple):
+        places = spacing if hasattr(spacing, "dtype") else np.asarray(spacing)
+        if places.shape != (n,):
+            raise ValueError(f"coordinates for axis {axis} must have length {n}")
+        steps = diff(places)
+        steps = _reshape(steps, shape=(n - 1,) + (1,) * (f.ndim - axis - 1))
+        a, b = (steps[:-1], steps[1:])
+        first, last = (steps[:1], steps[1:2]), (steps[-1:], steps[-2:-1])
+    else:
+        a = b = spacing
+        first = last = (spacing, spacing)
+
+    def at(start: int | None, stop: int | None) -> Any:
+        return f[_part(axis, start, stop)]
+
+    # The parabola through three neighbours, differentiated in the middle.
+    inner = (at(2, None) * a * a + at(1, -1) * (b * b - a * a) - at(None, -2) * b * b) / (
+        a * b * (a + b)
+    )
+    if edge_order == 1:
+        left = (at(1, 2) - at(0, 1)) / first[0]
+        right = (at(-1, None) - at(-2, -1)) / last[0]
+    else:
+        left = _one_sided(at(0, 1), at(1, 2), at(2, 3), *first)
+        right = -_one_sided(at(-1, None), at(-2, -1), at(-3, -2), *last)
+    return concat((left, inner, right), axis=axis)
+
+
+def _one_sided(f0: Any, f1: Any, f2: Any, a: Any, b: Any) -> Any:
+    """The slope at the first of three points that are `a` and `b` apart."""
+    return (-f0 * (2 * a + b) * b + f1 * (a + b) * (a + b) - f2 * a * a) / (a * b * (a + b))
+
+
+# --- interpolation -------------------------------------------------------------------------------
+
+
+def interp(
+    x: Any, xp: Any, fp: Any, left: Any = None, right: Any = None, period: Any = None
+) -> Any:
+    """Linear interpolation between points, differentiable in all three arrays.
+
+    Parameters
+    ----------
+    x : array or number
+        Where to interpolate.
+    xp, fp : arrays
+        The points, one-dimensional, `xp` in ascending order unless there is a `period`.
+    left, right : numbers, optional
+        The values outside; by default, those of the first and the last point.
+    period : number, optional
+        For values that come back to themselves.
+
+    Examples
+    --------
+    >>> import arraygrad as ag
+    >>> y = ag.tensor([0.0, 10.0, 30.0], requires_grad=True)
+    >>> ag.grad(ag.interp(ag.tensor(1.25), ag.tensor([0.0, 1.0, 2.0]), y), y)
+    tensor([0.  , 0.75, 0.25])
+    """
+    x, xp, fp = (a if hasattr(a, "dtype") else np.asarray(a) for a in (x, xp, fp))
+    if xp.ndim != 1 or fp.ndim != 1 or xp.shape != fp.shape or not xp.shape[0]:
+        raise ValueError(
+            f"xp and fp must be one-dimensional, of one length and not empty, got {xp.shape} and "
+            f"{fp.shape}"
+        )
+    if period is not None:
+        if period == 0:
+            raise ValueError("period must not be zero")
+        period = abs(period)
+        x, xp = remainder(x, period), remainder(xp, period)
+        order = argsort(xp)
+        xp, fp = take(xp, order, axis=0), take(fp, order, axis=0)
+        xp = concat((xp[-1:] - period, xp, xp[:1] + period))
+        fp = concat((fp[-1:], fp, fp[:1]))
+        left = right = None
+    n = xp.shape[0]
+    if n == 1:
+        inside = fp[0] + 0.0 * x
+    else:
+        below = searchsorted(xp[1:-1], x, side="right")
+        x0, x1 = take(xp, below, axis=0), take(xp, below + 1, axis=0)
+        f0, f1 = take(fp, below, axis=0), take(fp, below + 1, axis=0)
+        width = x1 - x0
+        flat = equal(width, 0)
+        inside = f0 + (f1 - f0) * ((x - x0) / where(flat, 1, width))
+    inside = where(less(x, xp[0]), fp[0] if left is None else left, inside)
+    return where(greater(x, xp[n - 1]), fp[n - 1] if right is None else right, inside)
+
+
+# --- convolution ---------------------------------------------------------------------------------
+
+
+def _windows_product(x: Any, y: Any) -> Any:
+    """The full convolution along the last axis, leading ones broadcast: windows times a kernel."""
+    n, m = x.shape[-1], y.shape[-1]
+    backend = backend_of(x)
+    zeros = backend.full(plain(x), (*x.shape[:-1], m - 1), 0, x.dtype)
+    wide = concat((zeros, x, zeros), axis=-1)
+    places = [i + j for i in range(n + m - 1) for j in range(m)]
+    windows = take(wide, backend.integers(plain(x), places), axis=-1)
+    windows = _reshape(windows, shape=(*x.shape[:-1], n + m - 1, m))
+    out = matmul(windows, expand_dims(flip(y, axis=-1), axis=-1))
+    return _reshape(out, shape=out.shape[:-1])
+
+
+def _convolve_batch(op: Op, arrays: Any, batched: Any, params: Any) -> Any:
+    return _windows_product(*arrays)
+
+
+_convolve = declare(
+    "convolve",
+    "x",
+    "y",
+    compute=lambda xp, x, y: np.convolve(x, y) if xp is np else _windows_product(x, y),
+    vjp_x=lambda g, x_shape, y: _part_of(g, y, x_shape[0]),
+    vjp_y=lambda g, x, y_shape: _part_of(g, x, y_shape[0]),
+    linear="each",
+    batch=_convolve_batch,
+)
+
+
+def _part_of(g: Any, y: Any, n: int) -> Any:
+    """The cotangent of one factor of a convolution: a correlation with the other."""
+    start = y.shape[0] - 1
+    return _convolve(g, flip(y, axis=0))[start : start + n]
+
+
+def convolve(a: Any, v: Any, /, mode: str = "full") -> Any:
+    """The convolution of two one-dimensional arrays.
+
+    Parameters
+    ----------
+    a, v : arrays
+    mode : "full", "same" or "valid"
+        All of it; the middle part, as long as the longer array; or where both overlap completely.
+
+    Examples
+    --------
+    >>> import arraygrad as ag
+    >>> x = ag.tensor([1.0, 2.0, 3.0], requires_grad=True)
+    >>> ag.convolve(x, ag.tensor([0.0, 1.0, 0.5])).detach()
+    tensor([0. , 1. , 2.5, 4. , 1.5])
+    """
+    a, v = (x if hasattr(x, "dtype") else np.asarray(x) for x in (a, v))
+    for name, x in (("a", a), ("v", v)):
+        if x.ndim > 1 or x.size == 0:
+            raise ValueError(f"{name} must be one-dimensional and not empty, got shape {x.shape}")
+    a, v = (_reshape(x, shape=(1,)) if x.ndim == 0 else x for x in (a, v))
+    if v.shape[0] > a.shape[0]:
+        a, v = v, a
+    n, m = a.shape[0], v.shape[0]
+    full = _convolve(a, v)
+    if mode == "full":
+        return full
+    if mode == "same":
+        start = (m - 1) // 2
+        return full[start : start + n]
+    if mode == "valid":
+        return full[m - 1 : n]
+    raise ValueError(f"mode must be 'full', 'same' or 'valid', not {mode!r}")
+
+
+def correlate(a: Any, v: Any, /, mode: str = "valid") -> Any:
+    """The sum of ``a[n + k] * conj(v[n])`` for each shift `k`; modes as in `convolve`."""
+    a, v = (x if hasattr(x, "dtype") else np.asarray(x) for x in (a, v))
+    if v.ndim == 1 and a.ndim == 1 and v.shape[0] > a.shape[0] and mode == "same":
+        start = a.shape[0] // 2
+        full = convolve(a, conj(flip(v)))
+        return full[start : start + v.shape[0]]
+    return convolve(a, conj(flip(v)) if v.ndim else conj(v), mode)
+
+
+# --- products ------------------------------------------------------------------------------------
+
+
+def dot(a: Any, b: Any, /) -> Any:
+    """NumPy's product: of numbers, vectors and matrices.
+
+    With more axes, it is summed over the last axis of `a` and the second last of `b`.
+    """
+    if not getattr(a, "ndim", 0) or not getattr(b, "ndim", 0):
+        return a * b
+    if b.ndim <= 2 and a.ndim <= 2:
+        return matmul(a, b)
+    return tensordot(a, b, axes=((a.ndim - 1,), (max(b.ndim - 2, 0),)))
+
+
+def inner(a: Any, b: Any, /) -> Any:
+    """The sum of products over the last axes of both arrays."""
+    if not getattr(a, "ndim", 0) or not getattr(b, "ndim", 0):
+        return a * b
+    return tensordot(a, b, axes=((a.ndim - 1,), (b.ndim - 1,)))
+
+
+def vdot(a: Any, b: Any, /) -> Any:
+    """The sum of products of all elements, the first array conjugated."""
+    return matmul(conj(ravel(a)), ravel(b))
+
+
+def kron(a: Any, b: Any, /) -> Any:
+    """The Kronecker product: each element of `a` times all of `b`.
+
+    Examples
+    --------
+    >>> import arraygrad as ag
+    >>> ag.kron(ag.tensor([1.0, 10.0]), ag.tensor([1.0, 2.0]))
+    tensor([ 1.,  2., 10., 20.])
+    """
+    a, b = (x if hasattr(x, "dtype") else np.asarray(x) for x in (a, b))
+    ndim = max(a.ndim, b.ndim)
+    outer = (1,) * (ndim - a.ndim) + tuple(a.shape)
+    inner_ = (1,) * (ndim - b.ndim) + tuple(b.shape)
+    left = _reshape(a, shape=tuple(n for size in outer for n in (size, 1)))
+    right = _reshape(b, shape=tuple(n for size in inner_ for n in (1, size)))
+    return _reshape(left * right, shape=tuple(n * m for n, m in zip(outer, inner_, strict=True)))

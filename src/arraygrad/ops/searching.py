@@ -1,0 +1,300 @@
+"""Finding elements: where they are, which there are, and between which others they lie.
+
+Positions and counts have no derivative. The values that `unique_values` and its kin give do: each
+is the first of its equals.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any, NamedTuple
+
+from ..backends import backend_of
+from .elementwise import (
+    equal,
+    isnan,
+    less,
+    less_equal,
+    logical_and,
+    logical_not,
+    logical_or,
+)
+from .indexing import HOLE, _index_add, take
+from .op import Array, Op, constant, declare, plain
+from .reductions import any, sum
+from .shape import _reshape, astype, expand_dims, ravel
+
+
+class UniqueAllResult(NamedTuple):
+    """What `unique_all` returns."""
+
+    values: Any
+    indices: Any
+    inverse_indices: Any
+    counts: Any
+
+
+class UniqueCountsResult(NamedTuple):
+    """What `unique_counts` returns."""
+
+    values: Any
+    counts: Any
+
+
+class UniqueInverseResult(NamedTuple):
+    """What `unique_inverse` returns."""
+
+    values: Any
+    inverse_indices: Any
+
+
+def _no_batch(op: Op, arrays: Any, batched: Any, params: Any) -> Any:
+    raise TypeError(
+        f"{op.name} gives results of different shapes for the members of a batch: call it outside "
+        "vmap, or use where() with a mask"
+    )
+
+
+# --- where and which -----------------------------------------------------------------------------
+
+_nonzero = declare(
+    "nonzero", "x", compute=lambda xp, x: xp.nonzero(x), multiple=True, batch=_no_batch
+)
+_unique = declare(
+    "unique",
+    "x",
+    compute=lambda xp, x: tuple(xp.unique_all(x))[1:],
+    multiple=True,
+    batch=_no_batch,
+)
+
+
+def nonzero(x: Any, /) -> tuple[Any, ...]:
+    """The positions of the elements that are not zero: an array of integers for each axis.
+
+    Examples
+    --------
+    >>> import arraygrad as ag
+    >>> ag.nonzero(ag.tensor([0.0, 2.0, 3.0]))
+    (tensor([1, 2]),)
+    """
+    if x.ndim == 0:
+        raise ValueError("nonzero needs at least one dimension: x is 0-d")
+    return tuple(_nonzero(x))
+
+
+def unique_all(x: Any, /) -> UniqueAllResult:
+    """The different values in order: the first place of each, which each element is, and counts.
+
+    Examples
+    --------
+    >>> import arraygrad as ag
+    >>> x = ag.tensor([3.0, 1.0, 3.0], requires_grad=True)
+    >>> found = ag.unique_all(x)
+    >>> found.counts
+    tensor([1, 2])
+    >>> ag.grad(found.values.sum(), x)
+    tensor([1., 1., 0.])
+    """
+    indices, inverse, counts = _unique(x)
+    return UniqueAllResult(take(ravel(x), indices, axis=0), indices, inverse, counts)
+
+
+def unique_counts(x: Any, /) -> UniqueCountsResult:
+    """The different values in order, and how often each occurs."""
+    found = unique_all(x)
+    return UniqueCountsResult(found.values, found.counts)
+
+
+def unique_inverse(x: Any, /) -> UniqueInverseResult:
+    """The different values in order, and which of them each element is."""
+    found = unique_all(x)
+    return UniqueInverseResult(found.values, found.inverse_indices)
+
+
+def unique_values(x: Any, /) -> Any:
+    """The different values in order."""
+    return unique_all(x).values
+
+
+# --- between which others, and among which -------------------------------------------------------
+
+
+def _searchsorted_batch(op: Op, arrays: Any, batched: Any, params: Any) -> Any:
+    x1, x2 = arrays
+    if not batched[0]:  # `x2` may have any shape
+        return op.function(x1, x2, **params)
+    # Count what comes before, NaN being the largest of all.
+    n = x1.shape[0]
+    extra = x2.ndim - batched[1]
+    x1 = _reshape(x1, shape=(n, *(1,) * extra, x1.shape[1]))
+    x2 = expand_dims(x2, axis=-1)
+    before = less_equal(x1, x2) if params["side"] == "right" else less(x1, x2)
+    if backend_of(x2).kind(x2.dtype) == "f":
+        after = isnan(x2)
+        if params["side"] == "left" and backend_of(x1).kind(x1.dtype) == "f":
+            after = logical_and(after, logical_not(isnan(x1)))
+        before = logical_or(before, after)
+    return sum(before, axis=-1)
+
+
+_searchsorted = constant(
+    "searchsorted",
+    "x1",
+    "x2",
+    compute=lambda xp, x1, x2, side: xp.searchsorted(x1, x2, side=side),
+    batch=_searchsorted_batch,
+)
+
+
+def searchsorted(x1: Any, x2: Any, /, *, side: str = "left", sorter: Any = None) -> Any:
+    """Where the elements of `x2` would go among those of `x1`, which are in order.
+
+    Parameters
+    ----------
+    x1 : array
+        One-dimensional, in ascending order, or put so by `sorter`.
+    x2 : array or number
+    side : "left" or "right"
+        Which end of a row of equals to return.
+    sorter : array, optional
+        What `argsort` says of `x1`.
+
+    Examples
+    --------
+    >>> import arraygrad as ag
+    >>> ag.searchsorted(ag.tensor([1.0, 2.0, 3.0]), ag.tensor([0.5, 2.0, 9.0]))
+    tensor([0, 1, 3])
+    """
+    if side not in ("left", "right"):
+        raise ValueError(f"side must be 'left' or 'right', not {side!r}")
+    if x1.ndim != 1:
+        raise ValueError(f"x1 must be one-dimensional, got shape {tuple(x1.shape)}")
+    if sorter is not None:
+        x1 = take(x1, sorter, axis=0)
+    if not hasattr(x2, "dtype"):
+        x2 = backend_of(x1).xp.asarray(x2)
+    return _searchsorted(x1, x2, side=side)
+
+
+def _among(xp: Any, x1: Any, x2: Any) -> Any:
+    if hasattr(xp, "isin"):  # which is new in the standard
+        return xp.isin(x1, x2)
+    return xp.any(xp.asarray(x1)[..., None] == xp.reshape(xp.asarray(x2), (-1,)), axis=-1)
+
+
+def _isin_batch(op: Op, arrays: Any, batched: Any, params: Any) -> Any:
+    x1, x2 = arrays
+    if not batched[1]:
+        return op.function(x1, x2)
+    size = x2.shape[0]
+    extra = getattr(x1, "ndim", 0) - batched[0]
+    lines = _reshape(x2, shape=(size, *(1,) * extra, math.prod(x2.shape[1:])))
+    return any(equal(expand_dims(x1, axis=-1) if hasattr(x1, "ndim") else x1, lines), axis=-1)
+
+
+_isin = constant("isin", "x1", "x2", compute=_among, batch=_isin_batch)
+
+
+def isin(x1: Any, x2: Any, /, *, invert: bool = False) -> Any:
+    """Whether each element of `x1` is one of those of `x2`; with `invert`, whether it is none.
+
+    Examples
+    --------
+    >>> import arraygrad as ag
+    >>> ag.isin(ag.asarray([1, 2, 3]), ag.asarray([3, 1]))
+    tensor([ True, False,  True])
+    """
+    found = _isin(x1, x2)
+    return logical_not(found) if invert else found
+
+
+# --- counting ------------------------------------------------------------------------------------
+
+
+def concrete(x: Any, name: str) -> Any:
+    """The values of an array as a NumPy array, where a result's shape depends on them."""
+    array = plain(x)
+    if tuple(array.shape) != tuple(x.shape):
+        raise TypeError(
+            f"{name} gives results of different shapes for the members of a batch: call it outside "
+            "vmap"
+        )
+    return backend_of(x).to_numpy(array)
+
+
+def digitize(x: Any, bins: Any, right: bool = False) -> Any:
+    """In which bin each element lies, bins being given by their edges, rising or falling.
+
+    A bin takes in its left edge or, with `right`, its right one.
+
+    Examples
+    --------
+    >>> import arraygrad as ag
+    >>> ag.digitize(ag.tensor([0.5, 1.0, 7.0]), ag.tensor([0.0, 1.0, 2.0]))
+    tensor([1, 2, 3])
+    """
+    edges = bins if hasattr(bins, "dtype") else backend_of(x).xp.asarray(bins)
+    if edges.ndim != 1:
+        raise ValueError(f"bins must be one-dimensional, got shape {tuple(edges.shape)}")
+    values = concrete(edges, "digitize")
+    if values.size > 1 and values[0] > values[-1]:
+        return values.size - searchsorted(edges[::-1], x, side="right" if right else "left")
+    return searchsorted(edges, x, side="left" if right else "right")
+
+
+def bincount(x: Any, /, weights: Any = None, minlength: int = 0) -> Any:
+    """How often each of the integers 0, 1, … occurs in `x`, or the sum of their weights.
+
+    Counts have no derivative; sums have one with respect to the weights.
+
+    Examples
+    --------
+    >>> import arraygrad as ag
+    >>> w = ag.tensor([1.0, 10.0, 100.0], requires_grad=True)
+    >>> ag.grad(ag.bincount(ag.asarray([0, 2, 0]), w)[0], w)
+    tensor([1., 0., 1.])
+    """
+    if backend_of(x).kind(x.dtype) not in "bi" or x.ndim != 1:
+        raise TypeError(f"x must be one-dimensional and integer, got {x.dtype} of shape {x.shape}")
+    places = concrete(x, "bincount")
+    if places.size and places.min() < 0:
+        raise ValueError("x must not have negative elements")
+    length = max(int(places.max()) + 1 if places.size else 0, minlength)
+    if weights is None:
+        weights = astype(equal(x, x), backend_of(x).xp.int64)
+    elif tuple(weights.shape) != tuple(x.shape):
+        raise ValueError(f"weights has shape {weights.shape}, x has {x.shape}")
+    return _index_add(weights, x, template=(HOLE,), shape=(length,))
+
+
+def histogram(
+    x: Any, /, bins: Any = 10, range: Any = None, density: bool = False, weights: Any = None
+) -> tuple[Any, Any]:
+    """How many elements lie in each bin, and the edges of the bins.
+
+    Neither has a derivative with respect to `x`; the counts have one with respect to `weights`.
+
+    Examples
+    --------
+    >>> import arraygrad as ag
+    >>> ag.histogram(ag.tensor([1.0, 2.0, 2.5]), bins=2, range=(0, 4))
+    (tensor([1, 2]), tensor([0., 2., 4.]))
+    """
+    import numpy as np
+
+    values = concrete(x, "histogram").reshape(-1)
+    given = concrete(bins, "histogram") if hasattr(bins, "dtype") else bins
+    edges = np.histogram_bin_edges(values, given, range)
+    inside = np.nonzero((values >= edges[0]) & (values <= edges[-1]))[0]
+    flat = take(ravel(x), inside, axis=0)
+    places = searchsorted(backend_of(x).xp.asarray(edges[1:-1]), flat, side="right")
+    chosen = None if weights is None else take(ravel(weights), inside, axis=0)
+    counts = bincount(places, chosen, minlength=len(edges) - 1)
+    if density:
+        counts = counts / (sum(counts) * np.diff(edges))
+    if isinstance(x, Array):
+        from ..creation import asarray
+
+        return counts, asarray(edges)
+    return counts, backend_of(x).xp.asarray(edges)

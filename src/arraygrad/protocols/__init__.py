@@ -1,0 +1,5 @@
+"""NumPy's protocols: what NumPy's own functions do with the array types of arraygrad.
+
+`ufuncs.py` answers `__array_ufunc__`, `functions.py` answers `__array_function__`. A NumPy function
+that has no rule here raises and names itself, so a gradient is never dropped without a word.
+"""
