@@ -106,7 +106,7 @@ def _holders(array: Any) -> Iterator[Any]:
     """
     while hasattr(array, "level"):
         yield array
-        origin = array._view
+        origin = getattr(array, "_view", None)
         if origin is not None:
             yield origin.base
         array = array._array

@@ -630,7 +630,7 @@ def _vectorized(cls: type[Function], in_dims: tuple[Any, ...], size: int) -> typ
                     return tuple(leave(level, r) for r in results)
                 return leave(level, results)
 
-        Vectorized.jvp = staticmethod(pushed)  # type: ignore[assignment]
+        Vectorized.jvp = staticmethod(pushed)
 
     Vectorized.__name__ = Vectorized.__qualname__ = cls.__name__
     return Vectorized
