@@ -16,6 +16,7 @@ from .reductions import _sum
 from .shape import (
     _permute_dims,
     _reshape,
+    astype,
     expand_dims,
     matrix_transpose,
     ravel,
@@ -72,7 +73,8 @@ def vecdot(x: Any, y: Any, /, *, axis: int = -1) -> Any:
     if n != m:
         raise ValueError(f"vecdot: x has length {n} along axis {axis}, y has {m}")
     product = conj(x) * y
-    return _sum(product, axis=(one_axis(axis, product.ndim),), keepdims=False)
+    out = _sum(product, axis=(one_axis(axis, product.ndim),), keepdims=False)
+    return astype(out, product.dtype, copy=False)  # a sum of small integers would be wider
 
 
 def tensordot(x: Any, y: Any, /, *, axes: Any = 2) -> Any:

@@ -28,6 +28,7 @@ return more axes than the input has: the engine sums over what was broadcast, an
 from __future__ import annotations
 
 import functools
+import inspect
 from collections.abc import Callable
 from typing import Any, ClassVar, Protocol
 
@@ -429,6 +430,11 @@ def declare(
             return top.apply(op, arrays, params)
         return op.kernel(tuple(map(type, arrays)))(*arrays, **params)
 
+    if doc is not None:  # it is called by users, who may look at what it takes
+        positional = inspect.Parameter.POSITIONAL_ONLY
+        run.__signature__ = inspect.Signature(  # type: ignore[attr-defined]
+            [inspect.Parameter(n, positional) for n in op.inputs]
+        )
     return _function(op, run, doc)
 
 
