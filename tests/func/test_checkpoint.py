@@ -90,7 +90,17 @@ def test_backward(x: ag.Tensor) -> None:
             grad(lambda m: checkpoint(vmap(f))(m).sum()),
             M,
         ),
-        # Functions that differentiate inside.
+        # Functions that differentiate inside; also after the batch around them is gone.
+        (
+            grad(lambda m: vmap(grad(total))(m).sum()),
+            grad(lambda m: vmap(checkpoint(grad(total)))(m).sum()),
+            M,
+        ),
+        (
+            jacrev(vmap(lambda x: grad(lambda y: total(x + y) * x.sum())(A))),
+            jacrev(vmap(checkpoint(lambda x: grad(lambda y: total(x + y) * x.sum())(A)))),
+            M,
+        ),
         (
             grad(lambda x: grad(total)(x).sum()),
             grad(lambda x: checkpoint(grad(total))(x).sum()),

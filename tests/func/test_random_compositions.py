@@ -117,8 +117,9 @@ def per_sample_ref(f: Map) -> Map:
 def imperative(f: Map) -> Map:
     def gradient(x: Any) -> Any:
         ours = isinstance(x, ag.Tensor) and x.requires_grad
-        leaf = x.clone() if ours else ag.tensor(x, requires_grad=True)
-        return ag.grad(f(leaf), leaf, C, create_graph=True)
+        with ag.enable_grad():  # a Function's forward is run without
+            leaf = x.clone() if ours else ag.tensor(x, requires_grad=True)
+            return ag.grad(f(leaf), leaf, C, create_graph=True)
 
     return gradient
 

@@ -16,6 +16,7 @@ from ..autograd.modes import Modes, current_modes, enable_grad, set_modes
 from ..autograd.saved import Hooks, pack, unpack
 from ..engine import current_sweep
 from ..errors import RuleError
+from ..levels import at_level, in_flight
 from ..tensor import Tensor, tensor_type_at
 from .trees import as_function, flatten
 
@@ -90,6 +91,7 @@ class _Run:
         self.early_stop = early_stop
         self.check = check
         self.modes: Modes = current_modes()
+        self.level = in_flight()  # transforms inside must be above those that made the arguments
         self.saved: list[tuple[Any, Any]] = []
         self.running: list[_Kept] = []
 
@@ -144,7 +146,11 @@ class _Run:
         outside = current_modes()
         set_modes(self.modes)
         try:
-            with enable_grad(), saved_tensors_hooks(collect, lambda tensor: tensor):
+            with (
+                at_level(self.level),
+                enable_grad(),
+                saved_tensors_hooks(collect, lambda tensor: tensor),
+            ):
                 self.function(*args, **kwargs)
         except _Stop:
             pass
