@@ -402,7 +402,7 @@ def _is_that_part(tensor: Any, index: Any, value: Any) -> bool:
         return bool(view.steps == (*steps, (_getitem, {"template": index[0]})))
     part = Region(tensor.shape, (), index).read(tensor._array)
     mine, theirs = value._array.__array_interface__, part.__array_interface__
-    return (
+    return bool(
         mine["data"] == theirs["data"]
         and value._array.shape == part.shape
         and value._array.strides == part.strides

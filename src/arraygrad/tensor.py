@@ -42,11 +42,12 @@ class Tensor(TensorInPlace, ArrayMethods, Array):
     in which case `grad_fn` is the node that stands for that op.
     """
 
-    # `_grad`, `_leaf`, `_family` and `_born` are set on few tensors: reading them goes by `getattr`.
+    # `_grad`, `_leaf`, `_family` and `_born` are set on few tensors, and read by `getattr`.
     __slots__ = ("__weakref__", "_array", "_born", "_family", "_grad", "_leaf", "_node")
     _node: Node | None
     _grad: Tensor | None
     _leaf: Leaf | None
+    _born: float
     level: ClassVar[float] = 0.5
     is_inference: ClassVar[bool] = False
 
@@ -115,7 +116,7 @@ class Tensor(TensorInPlace, ArrayMethods, Array):
             step: Any = (op.function, {})
 
             def view(x: Tensor) -> Any:
-                x.array  # so that a number becomes an array, which can be shared
+                x._array = x.array  # a number becomes an array, which can be shared
                 return as_view(x, step, cls.apply(op, (x,), {}))
 
             return view

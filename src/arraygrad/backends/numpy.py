@@ -77,7 +77,7 @@ def _sort(x: Any, axis: int, descending: bool, stable: bool) -> Any:
     return np.flip(ordered, axis=axis) if descending else ordered
 
 
-def _sum(x: Any, axis: Any = None, keepdims: bool = False) -> Any:
+def _sum(x: Any, axis: Any = None, keepdims: Any = False) -> Any:
     # Down the columns of a matrix, as for the gradient of a bias, a product is faster by far.
     if axis == (0,) and not keepdims and x.ndim == 2 and x.dtype.char in "fd" and x.size > 8192:
         return np.ones(x.shape[0], x.dtype) @ x

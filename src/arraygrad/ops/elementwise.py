@@ -144,7 +144,7 @@ atan2 = binary(
     "atan2",
     vjp_x=lambda g, x, y: _over_square(g, x, y) * y,
     vjp_y=lambda g, x, y: -(_over_square(g, x, y) * x),
-    doc="The angle of the point with height `x` and width `y`. Its derivative at the origin is zero.",
+    doc="The angle of the point with height `x` and width `y`; flat at the origin.",
 )
 hypot = binary(
     "hypot",
