@@ -179,7 +179,14 @@ class Sweep:
             if node in results:
                 results[node] = g
             if careful or extras is not None or not pullback.simple:  # type: ignore[union-attr]
-                self._run_carefully(node, g, table, owned)
+                direct = pullback.direct  # type: ignore[union-attr]
+                if direct is None or careful or extras is not None or type(g) is not np.ndarray:
+                    self._run_carefully(node, g, table, owned)
+                    continue
+                saved = node.saved
+                if node.number < last_write[0]:
+                    check_unwritten(node, saved)
+                direct(self, node, g, table, owned, node in owned and node not in results)
                 continue
             saved = node.saved
             if saved is FREED:
@@ -275,6 +282,12 @@ class Sweep:
             part = self.tensor_type(part)  # a constant, such as the zeros of a step
         return part
 
+    def add(
+        self, table: dict[Node, Any], owned: set[Node], edge: Node, part: Any, node: Node
+    ) -> None:
+        """Add what `node` gives for an input to the input's cotangent."""
+        self._add(table, owned, edge, fit(part, edge, node))
+
     def _add(self, table: dict[Node, Any], owned: set[Node], edge: Node, part: Any) -> None:
         """Add to a node's cotangent: in place, once it is a plain array that nobody else has."""
         have = table.get(edge)
@@ -289,6 +302,18 @@ class Sweep:
                 owned.discard(edge)
             else:
                 owned.add(edge)
+
+    def buffer(self, table: dict[Node, Any], owned: set[Node], edge: Node) -> Any:
+        """A node's cotangent as an array that can be added to in place; None if it is no such."""
+        have = table.get(edge)
+        if have is None:
+            have = table[edge] = np.zeros(edge.shape, edge.dtype)
+        elif type(have) is not np.ndarray or have.dtype != edge.dtype:
+            return None
+        elif edge not in owned:
+            have = table[edge] = np.array(have)
+        owned.add(edge)
+        return have
 
     def _add_output(self, node: Output, g: Any, table: dict[Node, Any]) -> None:
         """Put the cotangent of one output into the list that its op's rules will get."""

@@ -115,7 +115,22 @@ class InPlace:
         raise NotImplementedError
 
     def __setitem__(self, key: Any, value: Any) -> None:
-        self._assign(split_index(self, key), value, "an assignment to elements")
+        template, indices = split_index(self, key)
+        plain_indices = [_plain_index(i) for i in indices]
+        if all(i is not None for i in plain_indices):
+            self._assign((template, tuple(plain_indices)), value, _ASSIGNMENT)
+            return
+        # Of what differs over a batch, a choice of elements can be written, but no list of them.
+        if (
+            len(template) > 1
+            or not _is_mask(self, indices[0])
+            or (hasattr(value, "ndim") and value.ndim)
+        ):
+            raise TypeError(
+                "an index that differs over a batch can only be a mask of the shape of the array, "
+                "and what is written there a number: use where()"
+            )
+        self._change(_chosen, (indices[0], value), {}, _ASSIGNMENT)
 
     def copy_(self, source: Any) -> Any:
         """Take over the values of another tensor, array or number, which may broadcast."""
@@ -184,6 +199,29 @@ class InPlace:
     trunc_ = _in_place(ops.trunc)
 
 
+_ASSIGNMENT = "an assignment to elements"
+
+
+def _plain_index(index: Any) -> Any:
+    """An array in an index as a NumPy array of its own; None if it differs over a batch.
+
+    Of its own, because the graph keeps it, and the user may change theirs.
+    """
+    while isinstance(index, Array):
+        if index.ndim != index._array.ndim:  # type: ignore[attr-defined]
+            return None
+        index = index._array
+    return np.array(backend_of(index).to_numpy(index))
+
+
+def _is_mask(x: Any, index: Any) -> bool:
+    return tuple(index.shape) == tuple(x.shape) and backend_of(index).kind(index.dtype) == "b"
+
+
+def _chosen(x: Any, mask: Any, value: Any) -> Any:
+    return ops.where(mask, value, x)
+
+
 class TensorInPlace(InPlace):
     """Writing to tensors."""
 
@@ -237,9 +275,6 @@ class TensorInPlace(InPlace):
         check_writable(self, (value,))
         if _is_that_part(self, index, value):
             return  # the last step of `x[i] += y`: it is there already
-        # The graph keeps the index, so the user must not change it.
-        indices = tuple([np.array(backend_of(i).to_numpy(ops.plain(i))) for i in index[1]])
-        index = (index[0], indices)
         value = value_for(self, index, value)
         ours = hasattr(value, "_node") and value.level == self.level  # type: ignore[attr-defined]
         if ours and _shares(value._array, self._array):
@@ -418,8 +453,9 @@ def _store(tensor: Any, index: Any, value: Any, name: str) -> None:
     array = tensor.array
     if isinstance(array, np.ndarray) and not isinstance(value, Array):
         about_to_write(array)
-        array[... if index is None else fill(*index)] = value
-        mark_written(array, name, _origin())
+        part = None if index is None else fill(*index)
+        array[... if part is None else part] = value
+        mark_written(array, name, _origin(), part)
         return
     base = _history(tensor)
     steps = () if tensor._view is None else tensor._view.steps

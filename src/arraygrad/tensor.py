@@ -47,7 +47,7 @@ class Tensor(TensorInPlace, ArrayMethods, Array):
     _node: Node | None
     _grad: Tensor | None
     _leaf: Leaf | None
-    _born: float
+    _born: int  # the level of the transform that it was made in
     level: ClassVar[float] = 0.5
     is_inference: ClassVar[bool] = False
 
@@ -583,7 +583,7 @@ class View(Tensor):
     @property
     def _array(self) -> Any:
         view = self._view
-        if view.seen != view.family.stamp and type(self._array_now) is not np.ndarray:
+        if view.seen != view.family.stamp and type(view.base._array) is not np.ndarray:
             self._refresh()
         return self._array_now
 
@@ -614,7 +614,7 @@ class View(Tensor):
         if not own_leaf:
             keep_retaining(self, self._node_now, base._node)
             self._node_now = base._node
-        if type(self._array_now) is not np.ndarray:
+        if type(value._array) is not np.ndarray:  # not written but replaced
             self._array_now = base._array
         if view.unrecorded is None or view.unrecorded == view.family.recorded:
             view.seen = view.family.stamp
@@ -643,6 +643,8 @@ def as_view(source: Any, step: Any, result: Any) -> Any:
             return result
         if owner is not before and owner_of(array) is not owner_of(before):
             return result
+    elif isinstance(array, np.generic):
+        return result
     elif isinstance(plain(array), np.ndarray):  # under a transform: what holds for what is inside
         if owner_of(plain(array)) is not owner_of(plain(source._array)):
             return result

@@ -2,7 +2,8 @@
 
 Nodes and writes take their numbers from the same count. A node whose number is smaller than that
 of the last write to an array it saved would compute with values that are not the ones it saw.
-Recording costs nothing for this; only memory that was ever written in place has an entry.
+Recording costs nothing for this; only memory that was ever written in place has an entry. Writes to
+parts are told apart by element, so that a loop can fill an array and use what it has filled.
 """
 
 from __future__ import annotations
@@ -18,18 +19,54 @@ from .graph import LAST_WRITE, Node, next_number
 
 
 class Writes:
-    """The writes to one piece of memory."""
+    """The writes to one piece of memory.
 
-    __slots__ = ("before", "count", "last", "origin", "owner", "what")
+    Attributes
+    ----------
+    last, whole : int
+        The numbers of the last write, and of the last one to all of the memory.
+    stamps : array or None
+        For each element, the number of the last write to some part that it was in.
+    """
+
+    __slots__ = ("before", "count", "last", "origins", "owner", "stamps", "what", "whole")
 
     def __init__(self, owner: Any, forget: Callable[[Any], object]) -> None:
         self.owner = weakref.ref(owner, forget)
         self.last = 0
+        self.whole = 0
         self.count = 0
+        self.stamps: Any = None
         self.what = ""
-        self.origin: str | None = None
+        self.origins: dict[int, str] = {}  # the lines of writes under anomaly detection
         # Called before the memory is written; see allow_mutation_on_saved_tensors.
         self.before: list[Callable[[], None]] = []
+
+    def stamps_of(self, array: Any) -> Any:
+        """The stamps of the elements of an array in this memory; None where they are not kept."""
+        owner = self.owner()
+        if owner is None or not (owner.flags.c_contiguous or owner.flags.f_contiguous):
+            return None
+        if self.stamps is None:
+            self.stamps = np.zeros(owner.size, np.int64)
+        start = array.__array_interface__["data"][0] - owner.__array_interface__["data"][0]
+        unit = owner.itemsize
+        if any(step % unit for step in array.strides):  # the memory was given another dtype
+            return None
+        return np.ndarray(
+            array.shape,
+            np.int64,
+            self.stamps,
+            start // unit * 8,
+            [step // unit * 8 for step in array.strides],
+        )
+
+    def last_in(self, array: Any) -> int:
+        """The number of the last write to any element of an array in this memory."""
+        if self.stamps is None or self.whole == self.last or not array.size:
+            return self.whole if array.size else 0
+        stamps = self.stamps_of(array)
+        return self.last if stamps is None else max(self.whole, int(stamps.max()))
 
 
 _writes: dict[int, Writes] = {}
@@ -61,13 +98,25 @@ def about_to_write(array: Any) -> None:
             prepare()
 
 
-def mark_written(array: Any, what: str, origin: str | None = None) -> None:
-    """Note that an array's memory, or what stands for it, has just been written, and by what."""
+def mark_written(
+    array: Any, what: str, origin: str | None = None, index: tuple[Any, ...] | None = None
+) -> None:
+    """Note that an array's memory, or what stands for it, has just been written, and by what.
+
+    `index` says which part of the array was.
+    """
     record = writes_to(array)
     record.count += 1
-    record.last = LAST_WRITE[0] = next_number()
+    number = record.last = LAST_WRITE[0] = next_number()
     record.what = what
-    record.origin = origin
+    if origin is not None:
+        record.origins[number] = origin
+    if isinstance(array, np.ndarray) and (index is not None or array.base is not None):
+        stamps = record.stamps_of(array)
+        if stamps is not None:
+            stamps[... if index is None else index] = number
+            return
+    record.whole = number
 
 
 def last_write(array: Any) -> Writes | None:
@@ -96,7 +145,9 @@ def check_array(node: Node, array: Any) -> None:
     for holder in _holders(array):
         record = last_write(holder)
         if record is not None and record.last > node.number:
-            raise _written_error(node, array, record)
+            last = record.last_in(holder) if isinstance(holder, np.ndarray) else record.last
+            if last > node.number:
+                raise _written_error(node, array, record, last)
 
 
 def _holders(array: Any) -> Iterator[Any]:
@@ -106,7 +157,7 @@ def _holders(array: Any) -> Iterator[Any]:
     """
     while hasattr(array, "level"):
         yield array
-        origin = getattr(array, "_view", None)
+        origin = getattr(array, "_view", None) or getattr(array, "_linked", None)
         if origin is not None:
             yield origin.base
         array = array._array
@@ -114,12 +165,12 @@ def _holders(array: Any) -> Iterator[Any]:
         yield array
 
 
-def _written_error(node: Node, array: Any, record: Writes) -> WrittenError:
+def _written_error(node: Node, array: Any, record: Writes, last: int) -> WrittenError:
     lines = ""
     if node.extras is not None and "traceback" in node.extras.metadata:
         lines += f" {node.name()} was recorded here:\n{node.extras.metadata['traceback']}"
-    if record.origin is not None:
-        lines += f" The write was here:\n{record.origin}"
+    if last in record.origins:
+        lines += f" The write was here:\n{record.origins[last]}"
     return WrittenError(
         f"{node.name()} needs a value of shape {tuple(array.shape)} and dtype {array.dtype} that "
         f"{record.what} has changed in place since it was saved. Work on a clone() of it, or use "

@@ -11,15 +11,16 @@ from typing import Any, ClassVar
 from ..ops import batching
 from ..ops.op import Array, Op
 from .methods import TransformMethods
+from .writing import Replaceable, link
 
 
-class Batched(TransformMethods, Array):
+class Batched(Replaceable, TransformMethods, Array):
     """An array whose first axis is hidden.
 
     `shape`, `ndim` and indices speak of one member of the batch.
     """
 
-    __slots__ = ("_array",)
+    __slots__ = ("__weakref__", "_array", "_linked", "_views")
     level: ClassVar[float] = 0
 
     def __init__(self, array: Any) -> None:
@@ -41,7 +42,13 @@ class Batched(TransformMethods, Array):
         raw = tuple(a._array if b else a for a, b in zip(arrays, batched, strict=True))
         rule = op.batch if callable(op.batch) else batching.RULES[op.batch]
         out = rule(op, raw, batched, params)
-        return tuple(map(cls, out)) if op.multiple else cls(out)
+        result = tuple(map(cls, out)) if op.multiple else cls(out)
+        if op.view and len(arrays) == 1:
+            link(op, arrays[0], params, result)
+        return result
+
+    def _take_over(self, other: Batched) -> None:
+        self._array = other._array
 
     def detach(self) -> Batched:
         array = self._array

@@ -8,14 +8,15 @@ from typing import Any, ClassVar
 from .. import ops
 from ..ops.op import Array, Function, Op
 from .methods import TransformMethods
+from .writing import Replaceable, link
 
 new = object.__new__
 
 
-class Dual(TransformMethods, Array):
+class Dual(Replaceable, TransformMethods, Array):
     """An array and its tangent."""
 
-    __slots__ = ("_array", "tangent")
+    __slots__ = ("__weakref__", "_array", "_linked", "_views", "tangent")
     level: ClassVar[float] = 0
 
     def __init__(self, array: Any, tangent: Any) -> None:
@@ -39,14 +40,22 @@ class Dual(TransformMethods, Array):
                 f"{op.name} has no forward rule: give it one by jvp=, or use reverse mode"
             )
         tangent = op.forward(primals, tangents, out, params)
+        result: Any
         if op.multiple:
-            return tuple(map(cls._fitted, out, tangent))
-        return cls._fitted(out, tangent)
+            result = tuple(map(cls._fitted, out, tangent))
+        else:
+            result = cls._fitted(out, tangent)
+        if op.view and len(arrays) == 1:
+            link(op, arrays[0], params, result)
+        return result
+
+    def _take_over(self, other: Dual) -> None:
+        self._array, self.tangent = other._array, other.tangent
 
     @classmethod
     def unary(cls, op: Op) -> Function:
         rules = op.tangent_rules
-        if rules is None:
+        if rules is None or op.view:
             return super().unary(op)
         table, rule = op.table, rules[0]
 

@@ -28,6 +28,7 @@ class FunctionPullback:
 
     __slots__ = (
         "arity",
+        "direct",
         "function",
         "holomorphic",
         "joint",
@@ -50,6 +51,7 @@ class FunctionPullback:
         self.arity = arity
         self.multiple = multiple
         self.holomorphic = self.simple = False
+        self.direct: Any = None
         self.keeps_arrays = True
         self.kept = self.sources = self.rules = ()
         self.joint = _run_backward

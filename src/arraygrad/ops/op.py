@@ -134,6 +134,9 @@ class Op:
         self.multiple = multiple
         self.view = view
         self.make_forward: Callable[[Op], Function] | None = None
+        # `direct(sweep, node, g, table, owned, spare)` adds what the rules would give for a NumPy
+        # array to the cotangents itself, at less cost; it may write to `g` if `spare`.
+        self.direct: Function | None = None
         self.function: Function
         self.table: Any = None
         self.single: Any = None
@@ -210,6 +213,7 @@ class Pullback:
 
     __slots__ = (
         "arity",
+        "direct",
         "holomorphic",
         "joint",
         "keep",
@@ -229,7 +233,8 @@ class Pullback:
         self.arity = max(len(op.inputs), *(p + 1 for p in positions), 0)
         self.holomorphic = op.holomorphic
         self.multiple = op.multiple
-        self.simple = not op.multiple and op.joint is None
+        self.direct = op.direct
+        self.simple = not op.multiple and op.joint is None and op.direct is None
         rules = [op.rules[op.input_name(p)] for p in positions]
         given = {"g", "gs", "i", "wanted"}
         self.kept = tuple(sorted({n for r in rules for n in parameters(r)} - given))

@@ -1,0 +1,115 @@
+"""Writing to batched and dual arrays.
+
+There is no memory to write to: the array inside is replaced, and with it those inside the views of
+the object that was written. Arrays that the transform was given are never changed.
+"""
+
+from __future__ import annotations
+
+import functools
+import weakref
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ..inplace import InPlace, check_cast, value_for
+from ..ops.indexing import _getitem
+from ..ops.op import Array, Op, plain
+from ..ops.shape import _broadcast_to
+from ..ops.writing import Region, Step, put
+from ..versions import mark_written, owner_of
+
+
+class Origin(NamedTuple):
+    """What an array is a view of, and by which steps."""
+
+    base: Any
+    steps: tuple[Step, ...]
+
+
+class Replaceable(InPlace):
+    """An array under a transform that can be written."""
+
+    __slots__ = ()
+
+    def _take_over(self, other: Any) -> None:
+        """Become what another object of the same type is."""
+        raise NotImplementedError
+
+    def _change(self, function: Any, args: Any, kwargs: Any, name: str) -> None:
+        result = function(self, *args, **kwargs)
+        if result.shape != self.shape:  # type: ignore[attr-defined]
+            raise ValueError(
+                f"{name} gave shape {result.shape} for an array of shape "
+                f"{self.shape}: what is written in place cannot make the array larger"  # type: ignore[attr-defined]
+            )
+        check_cast(result.dtype, self.dtype)  # type: ignore[attr-defined]
+        _replace(self, None, result, name)
+
+    def _assign(self, index: tuple[Any, tuple[Any, ...]], value: Any, name: str) -> None:
+        if _is_that_part(self, index, value):
+            return  # the last step of `x[i] += y`: it is there already
+        _replace(self, index, value_for(self, index, value), name)
+
+
+def _origin(array: Any) -> Origin:
+    return getattr(array, "_linked", None) or Origin(array, ())
+
+
+def _is_that_part(array: Any, index: Any, value: Any) -> bool:
+    """Whether `value` is a view of just the part that it would be written to."""
+    base, steps = _origin(array)
+    wanted = (base, (*steps, (_getitem, {"template": index[0]})))
+    found = getattr(value, "_linked", None)
+    return found is not None and not index[1] and found[0] is base and found[1] == wanted[1]
+
+
+def _replace(array: Any, index: Any, value: Any, name: str) -> None:
+    """Put a value into a part of an array, and so of its base and the base's other views."""
+    base, steps = _origin(array)
+    if isinstance(value, Array) and value.level > base.level:
+        raise TypeError(
+            f"a value of an inner transform cannot be written into a {type(base).__name__} array "
+            "from outside it: make a new array, x = x + y for x += y"
+        )
+    if any(function is _broadcast_to for function, _ in steps):
+        raise RuntimeError(
+            "the array cannot be written: it is a broadcast, in which several elements are one. "
+            "Write to a clone() of it"
+        )
+    base._take_over(put(base, value, region=Region(tuple(base.shape), steps, index)))
+    mark_written(base, name)
+    for reference in list(getattr(base, "_views", {}).values()):
+        view = reference()
+        if view is not None:
+            now = base
+            for function, keywords in view._linked.steps:
+                now = function(now, **keywords)
+            view._take_over(now)
+
+
+def link(op: Op, source: Any, params: dict[str, Any], result: Any) -> None:
+    """Note that what an op made is a view of its input, if it shares memory with it."""
+    if not op.multiple:
+        _link(source, (op.function, params), result)
+        return
+    lead = (slice(None),) * params["axis"]
+    for i, part in enumerate(result):
+        _link(source, (_getitem, {"template": (*lead, i, Ellipsis)}), part)
+
+
+def _link(source: Any, step: Step, result: Any) -> None:
+    mine, theirs = plain(result), plain(source)
+    if isinstance(mine, np.ndarray) and owner_of(mine) is not owner_of(theirs):
+        return
+    base, steps = _origin(source)
+    result._linked = Origin(base, (*steps, step))
+    views: dict[int, Any] | None = getattr(base, "_views", None)
+    if views is None:
+        views = base._views = {}
+    forget = functools.partial(_forget, views, id(result))
+    views[id(result)] = weakref.ref(result, forget)
+
+
+def _forget(views: dict[int, Any], key: int, _: Any) -> None:
+    views.pop(key, None)
