@@ -6,7 +6,7 @@ Those of other array libraries are understood too, by their names.
 from __future__ import annotations
 
 import builtins
-from dataclasses import dataclass
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -37,8 +37,7 @@ KINDS = {
 }
 
 
-@dataclass(frozen=True)
-class FloatInfo:
+class FloatInfo(SimpleNamespace):
     """The limits of a floating-point dtype, as Python numbers."""
 
     bits: int
@@ -49,8 +48,7 @@ class FloatInfo:
     dtype: Any
 
 
-@dataclass(frozen=True)
-class IntegerInfo:
+class IntegerInfo(SimpleNamespace):
     """The limits of an integer dtype, as Python numbers."""
 
     bits: int
@@ -147,7 +145,7 @@ def result_type(*arrays_and_dtypes: Any) -> Any:
         raise ValueError("result_type needs at least one array, dtype or number")
     arrays = [plain(a) for a in arrays_and_dtypes]
     for array in arrays:
-        if hasattr(array, "dtype") and hasattr(array, "shape"):
+        if hasattr(array, "dtype") and not isinstance(array, type):
             backend = backend_of(array)
             if backend is not default:
                 return backend.xp.result_type(

@@ -128,7 +128,7 @@ def test_asarray_of_tensors_in_sequences_stays_in_their_graph() -> None:
 
 def test_asarray_inside_transforms() -> None:
     x = np.array([1.0, 2.0])
-    value, slope = ag.func.jvp(lambda x: ag.asarray(x, copy=True) ** 2, (x,), (x,))
+    _, slope = ag.func.jvp(lambda x: ag.asarray(x, copy=True) ** 2, (x,), (x,))
     assert slope.tolist() == [2, 8]
     assert ag.func.vmap(lambda x: ag.asarray([x, 2 * x]))(x).tolist() == [[1, 2], [2, 4]]
 

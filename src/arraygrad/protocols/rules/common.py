@@ -1,0 +1,54 @@
+"""What the rules share: the table they are put into, and reading NumPy's arguments."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from ...creation import from_sequence
+
+Function = Callable[..., Any]
+
+RULES: dict[Function, Function] = {}
+
+# What NumPy takes for "not given".
+NONE: Any = np._NoValue
+
+
+def rule_for(*functions: Function) -> Callable[[Function], Function]:
+    """Make a function the rule for NumPy's functions given."""
+
+    def register(rule: Function) -> Function:
+        RULES.update(dict.fromkeys(functions, rule))
+        return rule
+
+    return register
+
+
+def refuse(name: str, **given: Any) -> None:
+    """Raise for an argument that has a value."""
+    for argument, value in given.items():
+        if is_given(value):
+            raise TypeError(f"numpy.{name}: {argument}= is not supported for arrays of arraygrad")
+
+
+def array_of(x: Any) -> Any:
+    """An argument as an array: numbers, lists, and lists of tensors, too."""
+    return x if hasattr(x, "dtype") else from_sequence(x)
+
+
+def arrays_of(sequence: Any) -> list[Any]:
+    """The items of a sequence, each as an array."""
+    return [array_of(x) for x in sequence]
+
+
+def is_given(value: Any) -> bool:
+    """Whether an argument was passed."""
+    return value is not None and value is not NONE
+
+
+def flag(value: Any) -> bool:
+    """A truth value that may not have been passed."""
+    return value is not NONE and bool(value)

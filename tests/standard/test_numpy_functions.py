@@ -1,0 +1,748 @@
+"""NumPy's own functions on tensors: values like NumPy's, derivatives like finite differences."""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+import arraygrad as ag
+from arraygrad.arrays.batched import batched_type
+from arraygrad.arrays.dual import dual_type
+from arraygrad.errors import NoGradientError
+from arraygrad.protocols.rules import RULES
+from arraygrad.protocols.ufuncs import CALLS
+from arraygrad.testing import assert_close, gradcheck
+
+RNG = np.random.default_rng(0)
+
+
+def tensors(*arrays: Any) -> list[Any]:
+    return [ag.tensor(a, requires_grad=a.dtype.kind in "fc") for a in arrays]
+
+
+def as_tuple(result: Any) -> tuple[Any, ...]:
+    return tuple(result) if isinstance(result, tuple | list) else (result,)
+
+
+def check(call: Callable[..., Any], *arrays: Any, differentiable: bool = True) -> None:
+    """The values of a call on tensors and on arrays; and its derivatives."""
+    expected = as_tuple(call(*(a.copy() for a in arrays)))
+    results = as_tuple(call(*tensors(*arrays)))
+    assert len(results) == len(expected)
+    for result, value in zip(results, expected, strict=True):
+        if isinstance(value, np.ndarray | np.generic) and not isinstance(result, bool | int):
+            # What does not depend on a tensor may stay an array.
+            assert isinstance(result, ag.Tensor | np.ndarray)
+            result = result.detach() if isinstance(result, ag.Tensor) else result
+            assert_close(result, value, rtol=1e-9, atol=1e-9, equal_nan=True)
+        else:
+            assert result == value
+    live = [r for r in results if isinstance(r, ag.Tensor) and r.requires_grad]
+    assert bool(live) == differentiable
+    if live:
+
+        def smooth(*inputs: Any) -> Any:
+            outputs = as_tuple(call(*inputs))
+            return tuple(o for o in outputs if isinstance(o, ag.Tensor) and o.requires_grad)
+
+        assert gradcheck(smooth, tensors(*arrays), atol=1e-6, rtol=1e-5)
+
+
+# --- universal functions -------------------------------------------------------------------------
+
+_INTEGERS = {"left_shift", "right_shift", "bitwise_and", "bitwise_or", "bitwise_xor", "invert"}
+_CONSTANT = {
+    "isfinite",
+    "isinf",
+    "isnan",
+    "logical_and",
+    "logical_not",
+    "logical_or",
+    "logical_xor",
+}
+_CONSTANT |= {"equal", "not_equal", "less", "less_equal", "greater", "greater_equal", "signbit"}
+_CONSTANT |= {"nextafter"}
+_DOMAIN = {"arccosh": 1.5, "arccos": 0.3, "arcsin": 0.3, "arctanh": 0.3}
+_VECTORS = {"matmul", "vecdot", "matvec", "vecmat"}
+
+
+@pytest.mark.parametrize("ufunc", CALLS, ids=lambda f: f.__name__)
+def test_ufuncs(ufunc: Any) -> None:
+    name = ufunc.__name__
+    x = _DOMAIN.get(name, 0.73) + 0.11 * np.arange(6.0).reshape(2, 3)
+    y = np.array([0.45, 1.93, 2.31])
+    if name in _INTEGERS:
+        x, y = np.arange(6).reshape(2, 3), np.array([1, 2, 0])
+    if name == "ldexp":
+        y = np.array([1, 2, 0])
+    arrays = (x, y)[: ufunc.nin]
+    if name == "vecmat":
+        arrays = (y, np.ascontiguousarray(x.T))
+    constant = name in _CONSTANT | _INTEGERS
+    check(ufunc, *arrays, differentiable=not constant)
+    if ufunc.nin == 2 and name not in _VECTORS:
+        check(lambda x: ufunc(x, y), x, differentiable=not constant)
+        if name != "ldexp":
+            check(lambda y: ufunc(x, y), y, differentiable=not constant)
+            check(lambda x: ufunc.outer(x, y), x, differentiable=not constant)
+
+
+def test_every_ufunc_of_numpy_has_a_rule_or_a_reason() -> None:
+    everything = {f for f in vars(np).values() if isinstance(f, np.ufunc)}
+    without = {f.__name__ for f in everything - CALLS.keys()}
+    about_integers = {"gcd", "lcm", "bitwise_count", "isnat"}
+    about_bits = {"frexp", "spacing"}
+    assert without - about_integers - about_bits == set()
+
+
+def test_a_ufunc_without_a_rule_names_itself() -> None:
+    x = ag.tensor([1.0, 2.0], requires_grad=True)
+    for call, name in (
+        (lambda: np.frexp(x), "numpy.frexp"),
+        (lambda: np.spacing(x), "numpy.spacing"),
+        (lambda: np.maximum.accumulate(x), "numpy.maximum.accumulate"),
+        (lambda: np.divide.reduce(x), "numpy.divide.reduce"),
+        (lambda: np.add.reduceat(x, [0, 1]), "numpy.add.reduceat"),
+        (lambda: np.multiply.at(x, [0], 2.0), "numpy.multiply.at"),
+    ):
+        with pytest.raises(TypeError, match=f"^{name} has no derivative rule"):
+            call()
+    assert np.gcd(ag.asarray([4, 6]), 10).tolist() == [2, 2]  # there is nothing to lose
+    assert isinstance(np.spacing(ag.asarray([1.0])), ag.Tensor)
+
+
+def test_ufuncs_of_scipy() -> None:
+    special = pytest.importorskip("scipy.special")
+    x = np.array([0.2, 0.7])
+    check(special.expit, x)
+    check(special.gammaln, x)
+    check(special.xlogy, x, x + 1)
+    with pytest.raises(TypeError, match=r"ellipk has no derivative rule"):
+        special.ellipk(ag.tensor(x, requires_grad=True))
+
+
+@pytest.mark.parametrize(
+    ("call", "shape"),
+    [
+        (lambda x: np.add.reduce(x), (2, 3)),
+        (lambda x: np.add.reduce(x, axis=None), (2, 3)),
+        (lambda x: np.add.reduce(x, axis=1, keepdims=True), (2, 3)),
+        (lambda x: np.add.reduce(x, initial=2.0), (3,)),
+        (lambda x: np.add.reduce(x, where=np.array([True, False, True])), (3,)),
+        (lambda x: np.multiply.reduce(x, axis=1), (2, 3)),
+        (lambda x: np.maximum.reduce(x), (2, 3)),
+        (lambda x: np.minimum.reduce(x, axis=1, initial=0.1), (2, 3)),
+        (lambda x: np.add.accumulate(x), (2, 3)),
+        (lambda x: np.multiply.accumulate(x, axis=1), (2, 3)),
+        (lambda x: np.subtract.outer(x, x), (3,)),
+        (lambda x: np.add(x, [1.0, 2.0, 3.0]), (3,)),
+        (lambda x: np.add([1.0, 2.0, 3.0], x), (3,)),
+        (lambda x: np.multiply(x, 2, dtype=np.complex128), (3,)),
+        (lambda x: np.vecdot(x, x + 1, axis=0), (2, 3)),
+    ],
+)
+def test_methods_of_ufuncs(call: Any, shape: tuple[int, ...]) -> None:
+    check(call, RNG.uniform(0.5, 1.5, shape))
+
+
+def test_logical_reductions() -> None:
+    x = ag.asarray([[True, False], [True, True]])
+    assert np.logical_and.reduce(x).tolist() == [True, False]
+    assert np.logical_or.reduce(x, axis=1).tolist() == [True, True]
+
+
+def test_out() -> None:
+    x = ag.tensor([1.0, 2.0], requires_grad=True)
+    out = ag.zeros(2)
+    assert np.multiply(x, 3, out=out) is out
+    assert ag.grad(out.sum(), x).tolist() == [3, 3]
+    target = ag.zeros(())
+    np.sum(x * x, out=target)
+    assert ag.grad(target, x).tolist() == [2, 4]
+    array = np.zeros(2)
+    with pytest.raises(TypeError, match=r"numpy.add: the result takes part in differentiation"):
+        np.add(x, 1, out=array)
+    with pytest.raises(TypeError, match="a = a"):
+        array += x
+    assert array.tolist() == [0, 0]
+    array += x.detach()
+    assert array.tolist() == [1, 2]
+
+
+def test_where_of_ufuncs() -> None:
+    x = ag.tensor([1.0, 2.0], requires_grad=True)
+    out = ag.full(2, 7.0)
+    np.multiply(x, 3, out=out, where=np.array([True, False]))
+    assert out.detach().tolist() == [3, 7]
+    assert ag.grad(out.sum(), x).tolist() == [3, 0]
+    with pytest.raises(TypeError, match=r"numpy.multiply: where= without out="):
+        np.multiply(x, 3, where=np.array([True, False]))
+    with pytest.raises(TypeError, match=r"numpy.matmul: axes= is not supported"):
+        np.matmul(x, x, axes=[(0,), (0,), ()])
+
+
+def test_adding_at_indices() -> None:
+    x = ag.tensor([1.0, 2.0, 3.0], requires_grad=True)
+    out = ag.zeros(2)
+    np.add.at(out, [0, 0, 1], x)
+    np.subtract.at(out, ([1],), 1.0)
+    assert out.detach().tolist() == [3, 2]
+    assert ag.grad((out**2).sum(), x).tolist() == [6, 6, 4]
+    with pytest.raises(TypeError, match=r"numpy.add.at: the values take part"):
+        np.add.at(np.zeros(2), [0, 0, 1], x)
+    array = np.zeros(2)
+    np.add.at(array, [0, 0], ag.asarray([1.0, 2.0]))
+    assert array.tolist() == [3, 0]
+
+
+# --- operators with NumPy on the left ------------------------------------------------------------
+
+_OPERATORS = [
+    operator.add,
+    operator.sub,
+    operator.mul,
+    operator.truediv,
+    operator.pow,
+    operator.mod,
+    operator.floordiv,
+]
+
+
+@pytest.mark.parametrize("function", _OPERATORS, ids=lambda f: f.__name__)
+@pytest.mark.parametrize(
+    "left", [np.array([1.3, 2.6]), np.float64(1.3), np.float32(1.5), np.array(2.25), np.int64(3)]
+)
+def test_operators(function: Any, left: Any) -> None:
+    right = np.array([0.7, 1.9])
+    x = ag.tensor(right, requires_grad=True)
+    result = function(left, x)
+    assert isinstance(result, ag.Tensor)
+    assert result.requires_grad
+    np.testing.assert_allclose(result.detach().array, function(left, right))
+    assert gradcheck(lambda x: function(left, x), [x])
+    dual = dual_type(1.0)
+    pushed = function(left, dual(right, np.ones(2)))
+    assert isinstance(pushed, dual)
+    batched = batched_type(1.0)
+    member = function(left, batched(np.stack([right, right + 1])))
+    assert isinstance(member, batched)
+    assert member.shape == (2,)
+
+
+def test_matrix_products() -> None:
+    a, x = np.arange(6.0).reshape(2, 3), np.ones(3)
+    check(lambda x: a @ x, x)
+    assert isinstance(a @ batched_type(1.0)(np.ones((4, 3))), batched_type(1.0))
+    assert isinstance(a @ dual_type(1.0)(x, x), dual_type(1.0))
+
+
+def test_comparisons() -> None:
+    x = ag.tensor([1.0, 3.0], requires_grad=True)
+    assert (np.array([2.0, 2.0]) < x).tolist() == [False, True]
+    assert (np.float64(2.0) >= x).tolist() == [True, False]
+
+
+# --- the other functions -------------------------------------------------------------------------
+
+_x = RNG.uniform(0.5, 1.5, (3, 4)) * RNG.choice([-1.0, 1.0], (3, 4))
+_v = RNG.permutation(6) * 0.5 - 1.3
+_m = RNG.standard_normal((3, 3))
+_p = _m @ _m.T + 3 * np.eye(3)
+_gaps = np.arange(12).reshape(3, 4) % 5 == 1
+
+
+def _holed(x: Any) -> Any:
+    return np.where(_gaps, np.nan, x)
+
+
+_mask = _x > 0
+
+# What to call, and on what; a row is for the function named first in it.
+ROWS: dict[str, list[tuple[Any, ...]]] = {
+    "sum": [
+        (lambda x: np.sum(x), _x),
+        (lambda x: np.sum(x, 0), _x),
+        (lambda x: np.sum(x, axis=(0, 1), keepdims=True), _x),
+        (lambda x: np.sum(x, axis=1, dtype=np.complex128), _x),
+        (lambda x: np.sum(x, where=_mask, initial=2.0), _x),
+    ],
+    "prod": [(lambda x: np.prod(x, 1), _x), (lambda x: np.prod(x, where=_mask), _x)],
+    "mean": [
+        (lambda x: np.mean(x), _x),
+        (lambda x: np.mean(x, axis=0, keepdims=True), _x),
+        (lambda x: np.mean(x, where=_mask), _x),
+    ],
+    "var": [(lambda x: np.var(x, 0, ddof=1), _x), (lambda x: np.var(x, correction=1), _x)],
+    "std": [(lambda x: np.std(x), _x), (lambda x: np.std(x, axis=1, keepdims=True), _x)],
+    "nanvar": [(lambda x: np.nanvar(_holed(x), axis=1, ddof=1), _x)],
+    "nanstd": [(lambda x: np.nanstd(_holed(x)), _x)],
+    "max": [(lambda x: np.max(x, 0), _x), (lambda x: np.max(x, initial=0.1), _x)],
+    "amax": [(lambda x: np.amax(x), _x)],
+    "min": [
+        (lambda x: np.min(x, axis=1), _x),
+        (lambda x: np.min(x, where=_mask, initial=9.0), _x),
+    ],
+    "amin": [(lambda x: np.amin(x, axis=1, keepdims=True), _x)],
+    "nanmax": [(lambda x: np.nanmax(_holed(x)), _x)],
+    "nanmin": [(lambda x: np.nanmin(_holed(x), axis=0), _x)],
+    "ptp": [(lambda x: np.ptp(x, axis=1), _x)],
+    "cumsum": [(lambda x: np.cumsum(x), _x), (lambda x: np.cumsum(x, axis=1), _x)],
+    "cumprod": [(lambda x: np.cumprod(x, 0), _x)],
+    "nancumsum": [(lambda x: np.nancumsum(_holed(x)), _x)],
+    "cumulative_sum": [(lambda x: np.cumulative_sum(x, axis=1, include_initial=True), _x)],
+    "cumulative_prod": [(lambda x: np.cumulative_prod(x, axis=0), _x)],
+    "nansum": [(lambda x: np.nansum(_holed(x), 0), _x)],
+    "nanprod": [(lambda x: np.nanprod(_holed(x), axis=1), _x)],
+    "nanmean": [(lambda x: np.nanmean(_holed(x), axis=1, keepdims=True), _x)],
+    "median": [(lambda x: np.median(x, axis=1), _x), (lambda x: np.median(x), _x)],
+    "quantile": [(lambda x: np.quantile(x, [0.2, 0.8], axis=0), _x)],
+    "percentile": [(lambda x: np.percentile(x, 35), _x)],
+    "average": [
+        (lambda x: np.average(x, axis=0, weights=[1.0, 2.0, 3.0]), _x),
+        (lambda x: np.average(x, returned=True), _x),
+    ],
+    "cov": [(lambda x: np.cov(x), _x), (lambda x: np.cov(x, rowvar=False, bias=True), _x)],
+    "corrcoef": [(lambda x: np.corrcoef(x), _x)],
+    "reshape": [
+        (lambda x: np.reshape(x, (4, 3)), _x),
+        (lambda x: np.reshape(x, -1), _x),
+    ],
+    "ravel": [(lambda x: np.ravel(x), _x)],
+    "transpose": [
+        (lambda x: np.transpose(x), _x),
+        (lambda x: np.transpose(x, (1, 0)), _x),
+        (lambda x: np.permute_dims(x, (1, 0)), _x),
+    ],
+    "rollaxis": [(lambda x: np.rollaxis(x[None], 2), _x)],
+    "expand_dims": [(lambda x: np.expand_dims(x, (0, -1)), _x)],
+    "squeeze": [(lambda x: np.squeeze(x[:, :1]), _x)],
+    "broadcast_to": [(lambda x: np.broadcast_to(x, (2, 3, 4)), _x)],
+    "broadcast_arrays": [(lambda x: np.broadcast_arrays(x, x[:1], 3.0), _x)],
+    "flip": [(lambda x: np.flip(x), _x), (lambda x: np.flip(x, 1), _x)],
+    "flipud": [(lambda x: np.flipud(x), _x)],
+    "fliplr": [(lambda x: np.fliplr(x), _x)],
+    "roll": [(lambda x: np.roll(x, 1), _x), (lambda x: np.roll(x, (1, 2), axis=(0, 1)), _x)],
+    "rot90": [(lambda x: np.rot90(x, 3), _x)],
+    "moveaxis": [(lambda x: np.moveaxis(x, 0, 1), _x)],
+    "swapaxes": [(lambda x: np.swapaxes(x, 0, 1), _x)],
+    "matrix_transpose": [(lambda x: np.matrix_transpose(x), _x)],
+    "concatenate": [
+        (lambda x: np.concatenate([x, np.ones((1, 4))]), _x),
+        (lambda x: np.concatenate((x, x), axis=1), _x),
+        (lambda x: np.concatenate([[1.0], x[0], [2.0, 3.0]]), _x),
+        (lambda x: np.concat([x, x], axis=None), _x),
+    ],
+    "stack": [
+        (lambda x: np.stack([x, x**2]), _x),
+        (lambda x: np.stack([x[0], np.ones(4), [1, 2, 3, 4]], axis=1), _x),
+        (lambda x: np.stack([x[0, 0], 1.0, x[1, 2]]), _x),
+    ],
+    "hstack": [(lambda x: np.hstack([x, x]), _x), (lambda x: np.hstack([x[0], [1.0]]), _x)],
+    "vstack": [(lambda x: np.vstack([x, x[0]]), _x)],
+    "dstack": [(lambda x: np.dstack([x, x]), _x)],
+    "column_stack": [(lambda x: np.column_stack([x[:, 0], x]), _x)],
+    "append": [(lambda x: np.append(x, [1.0, 2.0]), _x), (lambda x: np.append(x, x, axis=0), _x)],
+    "block": [
+        (lambda x: np.block([[x, np.zeros((3, 1))], [np.ones((1, 4)), 2.0]]), _x),
+        (lambda x: np.block([x[0], x[1]]), _x),
+    ],
+    "split": [(lambda x: np.split(x, 2, axis=1), _x)],
+    "array_split": [(lambda x: np.array_split(x, 3, 1), _x)],
+    "hsplit": [(lambda x: np.hsplit(x, 2), _x)],
+    "vsplit": [(lambda x: np.vsplit(x, [1]), _x)],
+    "unstack": [(lambda x: np.unstack(x), _x)],
+    "tile": [(lambda x: np.tile(x, (2, 1)), _x)],
+    "repeat": [(lambda x: np.repeat(x, 2), _x), (lambda x: np.repeat(x, [1, 2, 0], 0), _x)],
+    "tril": [(lambda x: np.tril(x, -1), _x)],
+    "triu": [(lambda x: np.triu(x), _x)],
+    "diag": [(lambda x: np.diag(x), _m), (lambda x: np.diag(x, 1), _v)],
+    "diagonal": [(lambda x: np.diagonal(x, 1), _x)],
+    "trace": [(lambda x: np.trace(x), _m)],
+    "atleast_1d": [(lambda x: np.atleast_1d(x.sum()), _x)],
+    "atleast_2d": [(lambda x: np.atleast_2d(x), _v)],
+    "atleast_3d": [(lambda x: np.atleast_3d(x), _x)],
+    "copy": [(lambda x: np.copy(x), _x)],
+    "astype": [(lambda x: np.astype(x, np.complex128), _x)],
+    "meshgrid": [(lambda x: np.meshgrid(x, [1.0, 2.0], indexing="ij"), _v)],
+    "pad": [
+        (lambda x: np.pad(x, 1), _x),
+        (lambda x: np.pad(x, ((1, 2), (0, 1)), mode="reflect"), _x),
+        (lambda x: np.pad(x, 2, "constant", constant_values=1.5), _x),
+    ],
+    "where": [
+        (lambda x: np.where(x > 0, x, 0.1 * x), _x),
+        (lambda x: np.where(_mask, x, [1, 2, 3, 4]), _x),
+    ],
+    "clip": [
+        (lambda x: np.clip(x, -1, 1), _x),
+        (lambda x: np.clip(x, None, 0.2), _x),
+        (lambda x: np.clip(x, min=0.0), _x),
+    ],
+    "round": [(lambda x: np.round(x, 1), _x), (lambda x: np.round(x), _x)],
+    "around": [(lambda x: np.around(x), _x)],
+    "fix": [(lambda x: np.fix(x), 3 * _x)],
+    "real": [(lambda x: np.real(x * 1j), _x)],
+    "imag": [(lambda x: np.imag(x * (1 + 2j)), _x)],
+    "angle": [(lambda x: np.angle(x + 1j), _x), (lambda x: np.angle(x + 1j, deg=True), _x)],
+    "nan_to_num": [(lambda x: np.nan_to_num(_holed(x), nan=3.0), _x)],
+    "real_if_close": [(lambda x: np.real_if_close(x + 0j), _x)],
+    "select": [(lambda x: np.select([x > 1, x > 0], [x**2, x**3], -1.0), _x)],
+    "sinc": [(lambda x: np.sinc(x), _x)],
+    "i0": [(lambda x: np.i0(x), _x)],
+    "polyval": [
+        (lambda x: np.polyval([1.0, -2.0, 3.0], x), _x),
+        (lambda p: np.polyval(p, 0.3), _v),
+    ],
+    "interp": [
+        (lambda x: np.interp(x, [-2.0, 0.1, 2.0], [1.0, 5.0, 2.0]), _x),
+        (lambda f: np.interp([0.3, 1.7], np.arange(6), f), _v),
+    ],
+    "trapezoid": [(lambda x: np.trapezoid(x, dx=0.1), _x)],
+    "gradient": [(lambda x: np.gradient(x), _x), (lambda x: np.gradient(x, 0.5), _v)],
+    "diff": [(lambda x: np.diff(x), _x), (lambda x: np.diff(x, 2, prepend=0.0), _v)],
+    "ediff1d": [(lambda x: np.ediff1d(x), _v)],
+    "convolve": [(lambda x: np.convolve(x, [0.25, 0.5, 0.25], "same"), _v)],
+    "correlate": [(lambda x: np.correlate(x, x[:3]), _v)],
+    "kron": [(lambda x: np.kron(x, np.eye(2)), _m)],
+    "inner": [(lambda x: np.inner(x, x), _x)],
+    "vdot": [(lambda x: np.vdot(x, x), _x)],
+    "dot": [(lambda x: np.dot(x, x.T), _x), (lambda x: np.dot(2.0, x), _x)],
+    "outer": [(lambda x: np.outer(x, x), _v)],
+    "tensordot": [(lambda x: np.tensordot(x, x, axes=([0, 1], [0, 1])), _x)],
+    "einsum": [
+        (lambda x: np.einsum("ij,kj->ik", x, x), _x),
+        (lambda x: np.einsum("ij,jk,kl", np.ones((2, 3)), x, np.ones((4, 2)), optimize=True), _x),
+    ],
+    "cross": [
+        (lambda x: np.cross(x[:, 0], x[:, 1]), _x),
+        (lambda x: np.cross(x, x**2, axis=0), _x),
+    ],
+    "sort": [(lambda x: np.sort(x), _x), (lambda x: np.sort(x, axis=None), _x)],
+    "partition": [(lambda x: np.partition(x, 5)[5], _v)],
+    "unique": [(lambda x: np.unique(x), _v), (lambda x: np.unique(x, return_counts=True), _v)],
+    "unique_all": [(lambda x: tuple(np.unique_all(x)), _v)],
+    "unique_counts": [(lambda x: tuple(np.unique_counts(x)), _v)],
+    "unique_inverse": [(lambda x: tuple(np.unique_inverse(x)), _v)],
+    "unique_values": [(lambda x: np.unique_values(x), _v)],
+    "bincount": [(lambda w: np.bincount([0, 2, 2, 1, 0, 0], w), _v)],
+    "take": [(lambda x: np.take(x, [0, 2, 2], axis=0), _x), (lambda x: np.take(x, 5), _x)],
+    "take_along_axis": [
+        (lambda x: np.take_along_axis(x, np.argsort(x, axis=1), axis=1), _x),
+        (lambda x: np.take_along_axis(x, np.array([0, 3]), axis=None), _x),
+    ],
+    "compress": [(lambda x: np.compress([True, False, True], x, axis=0), _x)],
+    "extract": [(lambda x: np.extract(x > 0, x), _v)],
+    "linspace": [
+        (lambda x: np.linspace(x[0], 2.0, 4), _v),
+        (lambda x: np.linspace(x, 2 * x, 3, axis=1), _v),
+    ],
+    "linalg.norm": [
+        (lambda x: np.linalg.norm(x), _x),
+        (lambda x: np.linalg.norm(x, axis=1, keepdims=True), _x),
+        (lambda x: np.linalg.norm(x, ord=1), _v),
+        (lambda x: np.linalg.norm(x, ord=np.inf, axis=0), _x),
+        (lambda x: np.linalg.norm(x, "nuc"), _x),
+        (lambda x: np.linalg.norm(x, 2, axis=(0, 1), keepdims=True), _x),
+    ],
+    "linalg.vector_norm": [(lambda x: np.linalg.vector_norm(x, axis=1), _x)],
+    "linalg.matrix_norm": [(lambda x: np.linalg.matrix_norm(x), _x)],
+    "linalg.solve": [
+        (lambda a: np.linalg.solve(a, np.ones(3)), _m),
+        (lambda b: np.linalg.solve(_p, b), _m),
+    ],
+    "linalg.inv": [(lambda a: np.linalg.inv(a), _p)],
+    "linalg.det": [(lambda a: np.linalg.det(a), _m)],
+    "linalg.slogdet": [(lambda a: np.linalg.slogdet(a)[1], _p)],
+    "linalg.cholesky": [(lambda a: np.linalg.cholesky(a @ a.T + np.eye(3)), _m)],
+    "linalg.eigh": [
+        (lambda a: np.linalg.eigh(a + a.T)[0], _m),
+        (lambda a: np.linalg.eigh(a + a.T, UPLO="U")[0], _m),
+    ],
+    "linalg.eigvalsh": [(lambda a: np.linalg.eigvalsh(a + a.T), _m)],
+    "linalg.eig": [(lambda a: np.abs(np.linalg.eig(a + a.T)[0]), _m)],
+    "linalg.eigvals": [(lambda a: np.sum(np.abs(np.linalg.eigvals(a))), _m)],
+    "linalg.svd": [
+        (lambda a: np.linalg.svd(a, compute_uv=False), _x),
+        (lambda a: _rebuilt(*np.linalg.svd(a, full_matrices=False)), _x),
+    ],
+    "linalg.svdvals": [(lambda a: np.linalg.svdvals(a), _x)],
+    "linalg.qr": [
+        (lambda a: np.linalg.qr(a), _m),
+        (lambda a: np.linalg.qr(a, mode="r"), _m),
+    ],
+    "linalg.pinv": [(lambda a: np.linalg.pinv(a), _x)],
+    "linalg.matrix_power": [(lambda a: np.linalg.matrix_power(a, 3), _m)],
+    "linalg.multi_dot": [(lambda a: np.linalg.multi_dot([a, _m, a]), _m)],
+    "linalg.lstsq": [(lambda a: np.linalg.lstsq(a.T, np.ones(4))[:2], _x)],
+    "linalg.cond": [(lambda a: np.linalg.cond(a), _p), (lambda a: np.linalg.cond(a, 1), _p)],
+    "linalg.cross": [(lambda x: np.linalg.cross(x[:, 0], x[:, 1]), _x)],
+    "linalg.diagonal": [(lambda x: np.linalg.diagonal(x), _m)],
+    "linalg.trace": [(lambda x: np.linalg.trace(x), _m)],
+    "linalg.outer": [(lambda x: np.linalg.outer(x, x), _v)],
+    "linalg.matmul": [(lambda x: np.linalg.matmul(x, x), _m)],
+    "linalg.tensordot": [(lambda x: np.linalg.tensordot(x, x, axes=1), _m)],
+    "linalg.vecdot": [(lambda x: np.linalg.vecdot(x, x), _m)],
+    "linalg.matrix_transpose": [(lambda x: np.linalg.matrix_transpose(x), _m)],
+    "fft.fft": [(lambda x: np.fft.fft(x), _v), (lambda x: np.fft.fft(x, 4, 0, "ortho"), _x)],
+    "fft.ifft": [(lambda x: np.fft.ifft(x, axis=0), _x)],
+    "fft.rfft": [(lambda x: np.fft.rfft(x, n=7, norm="forward"), _v)],
+    "fft.irfft": [(lambda x: np.fft.irfft(x), _v)],
+    "fft.hfft": [(lambda x: np.fft.hfft(x), _v)],
+    "fft.ihfft": [(lambda x: np.fft.ihfft(x), _v)],
+    "fft.fftn": [(lambda x: np.fft.fftn(x), _x)],
+    "fft.ifftn": [(lambda x: np.fft.ifftn(x), _x)],
+    "fft.rfftn": [(lambda x: np.fft.rfftn(x), _x)],
+    "fft.irfftn": [(lambda x: np.fft.irfftn(x), _x)],
+    "fft.fft2": [(lambda x: np.fft.fft2(x), _x)],
+    "fft.ifft2": [(lambda x: np.fft.ifft2(x), _x)],
+    "fft.rfft2": [(lambda x: np.fft.rfft2(x), _x)],
+    "fft.irfft2": [(lambda x: np.fft.irfft2(x), _x)],
+    "fft.fftshift": [(lambda x: np.fft.fftshift(x), _x)],
+    "fft.ifftshift": [(lambda x: np.fft.ifftshift(x, axes=1), _x)],
+}
+CONSTANT_ROWS: dict[str, list[tuple[Any, ...]]] = {
+    "all": [(lambda x: np.all(x > 0, axis=1), _x)],
+    "any": [(lambda x: np.any(x > 0), _x)],
+    "argmax": [(lambda x: np.argmax(x, 1), _x)],
+    "argmin": [(lambda x: np.argmin(x), _x)],
+    "count_nonzero": [(lambda x: np.count_nonzero(x, axis=1), _x)],
+    "argsort": [(lambda x: np.argsort(x, axis=0), _x)],
+    "argpartition": [(lambda x: np.argpartition(np.sort(x), 2), _v)],
+    "searchsorted": [(lambda x: np.searchsorted([0.0, 1.0], x, side="right"), _x)],
+    "digitize": [(lambda x: np.digitize(x, [-1.0, 0.0, 1.0]), _x)],
+    "histogram": [(lambda x: np.histogram(x, bins=3), _x)],
+    "nonzero": [(lambda x: np.nonzero(x > 0), _x)],
+    "flatnonzero": [(lambda x: np.flatnonzero(x > 0), _x)],
+    "argwhere": [(lambda x: np.argwhere(x > 0), _x)],
+    "isin": [(lambda x: np.isin(x, [_x[0, 0], 3.0]), _x)],
+    "isclose": [(lambda x: np.isclose(x, _x[0]), _x)],
+    "isneginf": [(lambda x: np.isneginf(x), _x)],
+    "isposinf": [(lambda x: np.isposinf(x), _x)],
+    "iscomplex": [(lambda x: np.iscomplex(x), _x)],
+    "isreal": [(lambda x: np.isreal(x), _x)],
+    "allclose": [(lambda x: np.allclose(x, _x), _x)],
+    "array_equal": [(lambda x: np.array_equal(x, _x), _x)],
+    "array_equiv": [(lambda x: np.array_equiv(x, _x), _x)],
+    "iscomplexobj": [(lambda x: np.iscomplexobj(x), _x)],
+    "isrealobj": [(lambda x: np.isrealobj(x), _x)],
+    "shares_memory": [(lambda x: np.shares_memory(x, x[0]), _x)],
+    "may_share_memory": [(lambda x: np.may_share_memory(x, np.ones(2)), _x)],
+    "result_type": [(lambda x: np.result_type(x, np.float32), _x)],
+    "can_cast": [(lambda x: np.can_cast(x, np.float32), _x)],
+    "shape": [(lambda x: np.shape(x), _x)],
+    "ndim": [(lambda x: np.ndim(x), _x)],
+    "size": [(lambda x: np.size(x, 1), _x), (lambda x: np.size(x), _x)],
+    "zeros_like": [(lambda x: np.zeros_like(x), _x), (lambda x: np.zeros_like(x, np.int8), _x)],
+    "ones_like": [(lambda x: np.ones_like(x, shape=(2, 2)), _x)],
+    "full_like": [(lambda x: np.full_like(x, 3), _x)],
+    "empty_like": [(lambda x: np.empty_like(x[:0]), _x)],
+    "linalg.matrix_rank": [(lambda a: np.linalg.matrix_rank(a), _x)],
+}
+
+
+def _rebuilt(u: Any, s: Any, vh: Any) -> Any:
+    return (u * s**2) @ vh
+
+
+def _cases(rows: dict[str, list[tuple[Any, ...]]]) -> list[Any]:
+    return [
+        pytest.param(*row, id=f"{name}-{i}")
+        for name, found in rows.items()
+        for i, row in enumerate(found)
+    ]
+
+
+@pytest.mark.parametrize(("call", "array"), _cases(ROWS))
+def test_functions(call: Any, array: Any) -> None:
+    check(call, array)
+
+
+@pytest.mark.parametrize(("call", "array"), _cases(CONSTANT_ROWS))
+def test_functions_without_derivatives(call: Any, array: Any) -> None:
+    check(call, array, differentiable=False)
+
+
+def test_every_rule_has_a_row() -> None:
+    def find(name: str) -> Any:
+        space: Any = np
+        for part in name.split("."):
+            space = getattr(space, part)
+        return space
+
+    tested = {find(name) for name in (*ROWS, *CONSTANT_ROWS)}
+    elsewhere = {np.array_repr, np.array_str, np.array2string, np.copyto}
+    by_like = {np.zeros, np.ones, np.empty, np.full, np.arange, np.eye}
+    by_like |= {np.array, np.asarray, np.asanyarray}
+    assert {f.__name__ for f in RULES.keys() - tested - elsewhere - by_like} == set()
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda x: np.sum(x * x),
+        lambda x: np.linalg.norm(np.stack([x, 2 * x])),
+        lambda x: np.real(np.fft.fft(x)),
+        lambda x: np.where(x > 0, x, np.sin(x)),
+        lambda x: np.concatenate([x, [1.0]]),
+        lambda x: np.ones(3) @ np.outer(x, x),
+    ],
+)
+def test_functions_inside_transforms(call: Any) -> None:
+    x, t = np.array([1.0, -2.0, 0.5]), np.array([0.3, 0.7, -1.1])
+    value, slope = ag.func.jvp(call, (x,), (t,))
+    step = 1e-6
+    np.testing.assert_allclose(value, call(x))
+    np.testing.assert_allclose(
+        slope, (call(x + step * t) - call(x - step * t)) / (2 * step), rtol=1e-6, atol=1e-8
+    )
+    many = ag.func.vmap(call)(np.stack([x, t]))
+    np.testing.assert_allclose(many, np.stack([call(x), call(t)]))
+
+
+# --- what is refused, and what may fall back -----------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("call", "name"),
+    [
+        (lambda x: np.apply_along_axis(np.sum, 0, x), "numpy.apply_along_axis"),
+        (lambda x: np.unwrap(x), "numpy.unwrap"),
+        (lambda x: np.poly(x), "numpy.poly"),
+        (lambda x: np.nanargmax(x), "numpy.nanargmax"),
+        (lambda x: np.fill_diagonal(x, 0.0), "numpy.fill_diagonal"),
+        (lambda x: np.delete(x, 0), "numpy.delete"),
+        (lambda x: np.linalg.tensorinv(x), "numpy.linalg.tensorinv"),
+        (lambda x: np.savez("nowhere", x=x), "numpy.savez"),
+    ],
+)
+def test_a_function_without_a_rule_names_itself(call: Any, name: str) -> None:
+    x = ag.tensor(_m, requires_grad=True)
+    with pytest.raises(TypeError, match=f"^{name} has no derivative rule in arraygrad"):
+        call(x)
+    with pytest.raises(TypeError, match=f"^{name} has no derivative rule in arraygrad"):
+        call(dual_type(1.0)(_m, _m))
+
+
+def test_functions_without_a_rule_on_tensors_without_gradients() -> None:
+    x = ag.tensor(_x)
+    result = np.delete(x, 0, axis=1)
+    assert isinstance(result, ag.Tensor)
+    assert_close(result, np.delete(_x, 0, axis=1))
+    assert np.unravel_index(ag.asarray([3, 5]), (2, 4))[0].tolist() == [0, 1]
+    with pytest.raises(TypeError, match=r"numpy.fill_diagonal has no"):
+        np.fill_diagonal(ag.tensor(_m), 0.0)
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda x: np.reshape(x, -1, order="F"), r"numpy.reshape: order='F' is not supported"),
+        (lambda x: np.var(x, where=_mask), r"numpy.var: where= is not supported"),
+        (lambda x: np.take(x, 20, mode="wrap"), r"numpy.take: mode='wrap' is not supported"),
+        (lambda x: np.unique(x, axis=0), r"numpy.unique: axis= is not supported"),
+        (lambda x: np.einsum(x, [0, 1]), r"numpy.einsum: give the subscripts as a string"),
+        (lambda x: np.quantile(x, 0.5, weights=x), r"numpy.quantile: weights= is not supported"),
+        (lambda x: np.meshgrid(x[0], sparse=True), r"numpy.meshgrid: sparse= is not supported"),
+    ],
+)
+def test_arguments_that_are_refused(call: Any, message: str) -> None:
+    with pytest.raises(TypeError, match=message):
+        call(ag.tensor(_x, requires_grad=True))
+
+
+def test_becoming_an_array_is_refused() -> None:
+    x = ag.tensor([1.0, 2.0], requires_grad=True)
+    array = np.zeros(2)
+    for lose in (
+        lambda: np.array(x),
+        lambda: np.asarray([x[0], x[1]]),
+        lambda: array.__setitem__(slice(None), x),
+        lambda: np.full(2, x[0]),
+        lambda: np.array([1.0, x[0]]),
+    ):
+        with pytest.raises(NoGradientError, match=r"numpy.stack\(\)"):
+            lose()
+    assert array.tolist() == [0, 0]
+    # NumPy asks for a Python number here, which cannot be refused, but is not silent.
+    with pytest.warns(UserWarning, match=r"float\(\) of a tensor that requires gradients"):
+        array[0] = x[0]
+
+
+def test_arrays_of_others_are_left_alone() -> None:
+    class Other:
+        def __array_function__(self, func: Any, types: Any, args: Any, kwargs: Any) -> Any:
+            return "theirs"
+
+        def __array_ufunc__(self, *args: Any, **kwargs: Any) -> Any:
+            return "theirs"
+
+    x = ag.tensor([1.0], requires_grad=True)
+    assert np.stack([x, Other()]) == "theirs"
+    assert np.add(x, Other()) == "theirs"
+
+
+# --- other ---------------------------------------------------------------------------------------
+
+
+def test_copyto() -> None:
+    x = ag.tensor([1.0, 2.0], requires_grad=True)
+    out = ag.zeros(2)
+    np.copyto(out, 2 * x)
+    np.copyto(out, x, where=np.array([True, False]))
+    assert ag.grad(out.sum(), x).tolist() == [1, 2]
+    with pytest.raises(TypeError, match=r"numpy.copyto"):
+        np.copyto(np.zeros(2), x)
+
+
+def test_like() -> None:
+    x = ag.tensor([1.0, 2.0])
+    for made, values in (
+        (np.zeros(2, like=x), [0, 0]),
+        (np.ones((2,), like=x), [1, 1]),
+        (np.full(2, 3.0, like=x), [3, 3]),
+        (np.arange(2, like=x), [0, 1]),
+        (np.eye(2, like=x), [[1, 0], [0, 1]]),
+        (np.array([1, 2], like=x), [1, 2]),
+        (np.asarray([1, 2], like=x), [1, 2]),
+    ):
+        assert isinstance(made, ag.Tensor)
+        assert made.tolist() == values
+    assert np.empty(2, like=x).shape == (2,)
+
+
+def test_text() -> None:
+    x = ag.tensor([1.0, 2.0], requires_grad=True)
+    assert np.array_repr(x) == repr(x)
+    assert np.array_str(x) == np.array2string(x) == str(x)
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda x: x.sum(0),
+        lambda x: x.mean(1, keepdims=True),
+        lambda x: x.std(ddof=1),
+        lambda x: x.var(0, ddof=1),
+        lambda x: x.max(1),
+        lambda x: x.cumsum(),
+        lambda x: x.cumprod(axis=1),
+        lambda x: x.dot(x.T),
+        lambda x: x.copy(),
+        lambda x: x.conjugate(),
+        lambda x: x.diagonal(),
+        lambda x: x.trace(),
+        lambda x: x.take([0, 1], 1),
+        lambda x: x.repeat(2, 0),
+        lambda x: x.reshape(4, -1).transpose().ravel(),
+        lambda x: x.flatten(),
+        lambda x: x.swapaxes(0, 1),
+        lambda x: x.clip(-1, 1),
+        lambda x: x.T.real,
+    ],
+)
+def test_methods_of_numpys_arrays(call: Any) -> None:
+    check(call, _x)
