@@ -8,7 +8,7 @@ tensor([2., 4., 6.])
 
 import math
 
-from . import autograd, errors, fft, func, linalg, special, testing
+from . import autograd, errors, fft, func, linalg, optimize, special, testing
 from .autograd import (
     enable_grad,
     grad,
@@ -401,6 +401,7 @@ __all__ = [
     "not_equal",
     "ones",
     "ones_like",
+    "optimize",
     "outer",
     "pad",
     "percentile",

@@ -1,0 +1,161 @@
+"""SciPy's minimisers with derivatives from arraygrad."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import arraygrad as ag
+
+optimize = pytest.importorskip("scipy.optimize")
+
+GRADIENT = ["CG", "BFGS", "L-BFGS-B", "TNC", "SLSQP"]
+SECOND = ["Newton-CG", "trust-ncg", "trust-krylov", "trust-constr", "dogleg", "trust-exact"]
+
+
+def rosenbrock(x: Any) -> Any:
+    return np.sum(100.0 * (x[1:] - x[:-1] ** 2) ** 2 + (1 - x[:-1]) ** 2)
+
+
+@pytest.mark.parametrize("method", [*GRADIENT, *SECOND, "Nelder-Mead", "COBYLA", None])
+def test_methods(method: str | None) -> None:
+    def bowl(x: Any) -> Any:
+        return ag.sum((x - np.array([1.0, 2.0])) ** 2) + (x[0] - 1) ** 4
+
+    found = ag.optimize.minimize(bowl, np.array([1.5, 1.2]), method=method)
+    assert found.success
+    np.testing.assert_allclose(found.x, [1, 2], atol=2e-3)
+
+
+@pytest.mark.parametrize("method", ["BFGS", "Newton-CG", "trust-exact"])
+def test_as_good_as_scipys_with_derivatives_by_hand(method: str) -> None:
+    x0 = np.array([1.3, 0.7, 0.8, 1.9, 1.2])
+    by_hand = {"jac": optimize.rosen_der, "hess": optimize.rosen_hess}
+    if method == "BFGS":
+        by_hand.pop("hess")
+    expected = optimize.minimize(optimize.rosen, x0, method=method, **by_hand)
+    found = ag.optimize.minimize(
+        rosenbrock, x0, method=method, hessian=None if method == "BFGS" else "matrix"
+    )
+    assert found.nit == expected.nit
+    np.testing.assert_allclose(found.x, expected.x, rtol=1e-6)
+
+
+def test_products_and_matrices_lead_the_same_way() -> None:
+    x0 = np.array([-1.2, 1.0, 0.3])
+    ways = [
+        ag.optimize.minimize(rosenbrock, x0, method="trust-ncg", hessian=how)
+        for how in ("product", "matrix")
+    ]
+    assert ways[0].nit == ways[1].nit
+    np.testing.assert_allclose(ways[0].x, ways[1].x, rtol=1e-8)
+
+
+@pytest.mark.parametrize("method", ["BFGS", "Newton-CG", "trust-exact"])
+def test_structures(method: str) -> None:
+    data = np.array([[1.0, 2.0], [3.0, 5.0], [-1.0, 0.5]])
+
+    def loss(p: Any) -> Any:
+        fit = data @ p["w"][0] + p["b"]
+        return ag.sum((fit - np.array([1.0, 2.0, 3.0])) ** 2) + ag.sum((p["w"][1] - 3) ** 2)
+
+    x0 = {"w": [np.zeros(2), np.ones((2, 1), np.float32)], "b": 0.0}
+    found = ag.optimize.minimize(loss, x0, method=method)
+    assert found.x.keys() == found.jac.keys() == {"w", "b"}
+    assert isinstance(found.x["w"], list)
+    assert found.x["w"][1].shape == (2, 1)
+    assert found.x["w"][1].dtype == np.float32
+    assert np.shape(found.x["b"]) == ()
+    np.testing.assert_allclose(found.x["w"][1], 3, rtol=1e-5)
+    exact = np.linalg.solve(np.column_stack([data, np.ones(3)]), [1.0, 2.0, 3.0])
+    np.testing.assert_allclose([*found.x["w"][0], found.x["b"]], exact, rtol=1e-3)
+
+
+def test_more_arguments_and_tensors() -> None:
+    found = ag.optimize.minimize(
+        lambda x, a, b: ag.sum((x - a) ** 2) * b, ag.tensor([0.0, 0.0]), args=(np.ones(2), 3.0)
+    )
+    np.testing.assert_allclose(found.x, 1, rtol=1e-6)
+
+
+def test_bounds() -> None:
+    def loss(p: Any) -> Any:
+        return ag.sum((p["a"] - 5) ** 2) + (p["b"] + 5) ** 2
+
+    x0 = {"a": np.zeros(2), "b": 0.0}
+    found = ag.optimize.minimize(loss, x0, lower=-1.0, upper={"a": np.array([2.0, 9.0]), "b": None})
+    np.testing.assert_allclose(found.x["a"], [2, 5], rtol=1e-6)
+    np.testing.assert_allclose(found.x["b"], -1, rtol=1e-6)
+    with pytest.raises(ValueError, match="lower must be a number or have the structure of x0"):
+        ag.optimize.minimize(loss, x0, lower={"a": 1.0})
+
+
+@pytest.mark.parametrize("method", [None, "trust-constr"])
+def test_constraints(method: str | None) -> None:
+    found = ag.optimize.minimize(
+        lambda p: p["x"] ** 2 + p["y"] ** 2,
+        {"x": 3.0, "y": 1.0},
+        method=method,
+        constraints=[
+            {"type": "eq", "fun": lambda p: p["x"] + 2 * p["y"] - 5},
+            {"type": "ineq", "fun": lambda p: p["x"] - 2},
+        ],
+    )
+    np.testing.assert_allclose([found.x["x"], found.x["y"]], [2, 1.5], rtol=1e-3)
+    with pytest.raises(TypeError, match="a constraint must be a dict"):
+        ag.optimize.minimize(rosenbrock, np.zeros(2), constraints=[lambda x: x])
+
+
+def test_callback_sees_the_structure_and_can_stop() -> None:
+    seen = []
+
+    def callback(p: Any) -> bool:
+        seen.append(p["x"].copy())
+        return len(seen) == 3
+
+    found = ag.optimize.minimize(
+        lambda p: rosenbrock(p["x"]), {"x": np.array([-1.2, 1.0])}, callback=callback
+    )
+    assert len(seen) == 3
+    assert not found.success
+    assert seen[0].shape == (2,)
+
+
+def test_progress(capsys: Any) -> None:
+    ag.optimize.minimize(rosenbrock, np.array([-1.2, 1.0]))
+    assert capsys.readouterr() == ("", "")
+    found = ag.optimize.minimize(rosenbrock, np.array([-1.2, 1.0]), progress=True)
+    out, err = capsys.readouterr()
+    lines = err.splitlines()
+    assert out == ""
+    assert lines[0].startswith("iteration     1  value ")
+    assert "gradient" in lines[0]
+    assert lines[-2].startswith(f"iteration {found.nit:5d}  value ")
+    assert lines[-1] == found.message
+
+
+@pytest.mark.parametrize(
+    ("keywords", "error", "message"),
+    [
+        ({"hessian": "product"}, ValueError, "'BFGS' does not use second derivatives"),
+        ({"method": "dogleg", "hessian": "product"}, ValueError, "needs the whole Hessian"),
+        ({"method": "trust-ncg", "hessian": "all"}, ValueError, "hessian must be 'product'"),
+        ({"x0": np.ones(2) * 1j}, TypeError, "leaf 0 has dtype complex128: take the real"),
+        ({"x0": {}}, ValueError, "x0 has no arrays or numbers"),
+        ({"fun": lambda x: x * 2}, ValueError, "must return one real number"),
+    ],
+)
+def test_mistakes(keywords: dict[str, Any], error: type[Exception], message: str) -> None:
+    given = {"fun": rosenbrock, "x0": np.zeros(2)} | keywords
+    with pytest.raises(error, match=message):
+        ag.optimize.minimize(given.pop("fun"), given.pop("x0"), **given)
+
+
+def test_scipy_is_imported_only_when_used() -> None:
+    import subprocess
+    import sys
+
+    code = "import sys, arraygrad; arraygrad.optimize.minimize; assert 'scipy' not in sys.modules"
+    subprocess.run([sys.executable, "-c", code], check=True)
