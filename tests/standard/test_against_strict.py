@@ -351,6 +351,8 @@ def test_clip_and_where(dtype: str) -> None:
         both(lambda xp, a: xp.clip(a, min=1), x)
         both(lambda xp, a: xp.clip(a, max=2), x)
         both(lambda xp, a: xp.clip(a), x)
+        wide = "float64" if dtype in FLOATS else "uint64" if dtype[0] == "u" else "int64"
+        both(lambda xp, a, b: xp.clip(a, b, 5), x, np.ones(x.shape), dtypes=(dtype, wide))
 
 
 _OPERATORS: dict[Callable[..., Any], tuple[str, ...]] = {
@@ -453,6 +455,9 @@ for _name in ("sum", "prod", "cumulative_sum", "cumulative_prod"):
         lambda xp, x, n=_name: getattr(xp, n)(x, axis=1, dtype=xp.float32),
         _A,
         dtypes=("float64", "int16"),
+    )
+    case(
+        _name, lambda xp, x, n=_name: getattr(xp, n)(x, axis=1, dtype=xp.int8), _A, dtypes=INTEGERS
     )
 for _name in ("std", "var"):
     case(_name, lambda xp, x, n=_name: getattr(xp, n)(x, correction=1, axis=1), _A, dtypes=FLOATS)

@@ -8,6 +8,7 @@ from typing import Any
 
 from ..backends import backend_of
 from .op import binary, constant, declare, unary, zeros_like
+from .shape import astype
 
 # --- arithmetic --------------------------------------------------------------------------------
 
@@ -299,10 +300,19 @@ def clip(x: Any, /, min: Any = None, max: Any = None) -> Any:
     """
     if min is None and max is None:
         return positive(x)
+    min, max = _like(min, x), _like(max, x)
     if backend_of(x).kind(x.dtype) == "i":  # nothing to differentiate, and no infinities
         x = x if min is None else maximum(x, min)
         return x if max is None else minimum(x, max)
     return _clip(x, -math.inf if min is None else min, math.inf if max is None else max)
+
+
+def _like(bound: Any, x: Any) -> Any:
+    """A bound in the dtype of `x`, which decides on that of the result, if it is of one kind."""
+    if not hasattr(bound, "dtype") or bound.dtype == x.dtype:
+        return bound
+    same = backend_of(bound).kind(bound.dtype) == backend_of(x).kind(x.dtype)
+    return astype(bound, x.dtype) if same else bound
 
 
 # --- no derivative -------------------------------------------------------------------------------

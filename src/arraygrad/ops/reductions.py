@@ -205,7 +205,8 @@ def sum(x: Any, /, axis: Any = None, *, dtype: Any = None, keepdims: bool = Fals
     tensor([[ 1., 10.],
             [ 1., 10.]])
     """
-    return _sum(_cast(x, dtype), axis=many_axes(axis, x.ndim), keepdims=keepdims)
+    out = _sum(_cast(x, dtype), axis=many_axes(axis, x.ndim), keepdims=keepdims)
+    return _cast(out, dtype)  # a sum of small integers is wider
 
 
 def prod(x: Any, /, axis: Any = None, *, dtype: Any = None, keepdims: bool = False) -> Any:
@@ -218,7 +219,8 @@ def prod(x: Any, /, axis: Any = None, *, dtype: Any = None, keepdims: bool = Fal
     >>> ag.grad(ag.prod(x), x)
     tensor([6., 0., 0.])
     """
-    return _prod(_cast(x, dtype), axis=many_axes(axis, x.ndim), keepdims=keepdims)
+    out = _prod(_cast(x, dtype), axis=many_axes(axis, x.ndim), keepdims=keepdims)
+    return _cast(out, dtype)
 
 
 def mean(x: Any, /, axis: Any = None, *, keepdims: bool = False) -> Any:
@@ -300,7 +302,8 @@ def cumulative_sum(
 ) -> Any:
     """The running sum along an axis."""
     x, axis = _one_line(_cast(x, dtype), axis)
-    return _with_initial(_cumulative_sum(x, axis=axis), axis, zeros_like, include_initial)
+    out = _cast(_cumulative_sum(x, axis=axis), dtype)
+    return _with_initial(out, axis, zeros_like, include_initial)
 
 
 def cumulative_prod(
@@ -308,7 +311,8 @@ def cumulative_prod(
 ) -> Any:
     """The running product along an axis. The gradient is exact also where there are zeros."""
     x, axis = _one_line(_cast(x, dtype), axis)
-    return _with_initial(_cumulative_prod(x, axis=axis), axis, ones_like, include_initial)
+    out = _cast(_cumulative_prod(x, axis=axis), dtype)
+    return _with_initial(out, axis, ones_like, include_initial)
 
 
 def _one_line(x: Any, axis: int | None) -> tuple[Any, int]:
