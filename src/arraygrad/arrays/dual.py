@@ -77,7 +77,12 @@ class Dual(Replaceable, TransformMethods, Array):
             arrays = a, b = x._array, y._array
             out = table[type(a)][type(b)](a, b)
             tangent = first(x.tangent, arrays, out, None) + second(y.tangent, arrays, out, None)
-            return fitted(out, tangent)
+            if tangent.shape != out.shape or tangent.dtype is not out.dtype:
+                return fitted(out, tangent)
+            dual = new(cls)
+            dual._array = out
+            dual.tangent = tangent
+            return dual
 
         def one(x: Any, y: Any) -> Any:
             a, b = arrays = (x._array, y) if left is cls else (x, y._array)

@@ -23,12 +23,18 @@ Path = tuple[Any, ...]
 
 def flatten(tree: Any) -> tuple[list[Any], Unflatten]:
     """The leaves of a structure and a function that puts others in their places."""
-    if isinstance(tree, Array) or hasattr(tree, "__array_namespace__"):
+    if _is_array(tree):
         return [tree], lambda leaves: leaves[0]
+    if type(tree) is tuple and all(map(_is_array, tree)):  # the arguments of most functions
+        return list(tree), tuple
     import optree
 
     leaves, spec = optree.tree_flatten(tree)
     return leaves, lambda values: optree.tree_unflatten(spec, values)
+
+
+def _is_array(value: Any) -> bool:
+    return isinstance(value, Array) or hasattr(value, "__array_namespace__")
 
 
 def tree_map(function: Callable[[Any], Any], tree: Any) -> Any:
@@ -41,6 +47,9 @@ def flatten_like(tree: Any, model: Any, name: str, what: str) -> list[Any]:
     """The leaves of `tree`, which must have the structure of `model`."""
     if hasattr(tree, "dtype") and hasattr(model, "dtype"):
         return [tree]
+    if type(tree) is type(model) is tuple and len(tree) == len(model):
+        if all(map(_is_array, tree)) and all(map(_is_array, model)):
+            return list(tree)
     import optree
 
     leaves, spec = optree.tree_flatten(tree)
