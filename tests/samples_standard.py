@@ -398,3 +398,21 @@ row(
     "NaN",
     torch=False,
 )
+
+# --- masks without axes --------------------------------------------------------------------------
+
+for _mask in (True, False):
+    row(
+        "__getitem__",
+        lambda d: d.any(2, 3),
+        lambda xp, x, m=_mask: x[np.asarray(m)],
+        f"0-d mask, {_mask}",
+        torch=False,
+    )
+row(
+    "__getitem__",
+    lambda d: d.any(),
+    lambda xp, x: x[np.asarray(True)],
+    "0-d, 0-d mask",
+    torch=False,
+)

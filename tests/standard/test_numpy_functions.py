@@ -119,6 +119,7 @@ def test_ufuncs_of_scipy() -> None:
     special = pytest.importorskip("scipy.special")
     x = np.array([0.2, 0.7])
     check(special.expit, x)
+    check(special.log1p, x)
     check(special.gammaln, x)
     check(special.xlogy, x, x + 1)
     with pytest.raises(TypeError, match=r"ellipk has no derivative rule"):

@@ -176,7 +176,7 @@ def split_index(x: Any, key: Any) -> tuple[Template, tuple[Any, ...]]:
     for part in parts:
         if part is None or part is Ellipsis or isinstance(part, slice):
             template.append(_plain_slice(part) if isinstance(part, slice) else part)
-        elif isinstance(part, bool) or type(part).__name__ == "bool_":
+        elif isinstance(part, bool) or _is_mask(part):  # also a 0-d one is no integer
             template.append(HOLE)
             indices.append(_index_array(x, part))
         elif hasattr(part, "__index__") and not getattr(part, "ndim", 0):
@@ -188,6 +188,10 @@ def split_index(x: Any, key: Any) -> tuple[Template, tuple[Any, ...]]:
     if all(isinstance(part, int) for part in template):
         template.append(Ellipsis)  # a view of one element, where NumPy would give a number
     return tuple(template), tuple(indices)
+
+
+def _is_mask(part: Any) -> bool:
+    return hasattr(part, "dtype") and backend_of(part).kind(part.dtype) == "b"
 
 
 def _plain_slice(part: slice) -> slice:

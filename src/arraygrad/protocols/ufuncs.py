@@ -197,7 +197,11 @@ def _special(ufunc: np.ufunc) -> Function | None:
     """Our function for a ufunc of SciPy's, which has the same name."""
     from .. import special
 
-    return getattr(special, ufunc.__name__, None) if ufunc.__name__ in special.__all__ else None
+    name = ufunc.__name__
+    if name in special.__all__:
+        return getattr(special, name)  # type: ignore[no-any-return]
+    # SciPy has some of the elementary functions once more.
+    return getattr(ops, name) if name in ("cbrt", "exp2", "expm1", "log1p") else None
 
 
 def _call(ufunc: np.ufunc, inputs: tuple[Any, ...], out: Any, given: dict[str, Any]) -> Any:
