@@ -18,6 +18,7 @@ from typing import Any
 from .losses import LOSSES
 from .systems import installed
 from .transforms import TRANSFORMS
+from .writing import WRITING
 
 Jobs = dict[str, Callable[[], Any]]
 Table = dict[str, dict[str, list[float]]]  # of each workload and peer: low, median, high
@@ -131,7 +132,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
         steps[name] = lambda loss=loss, chosen=chosen: measure(  # type: ignore[misc]
             loss().jobs(chosen), options.seconds
         )
-    for name, jobs in TRANSFORMS.items():
+    for name, jobs in (TRANSFORMS | WRITING).items():
         steps[name] = lambda jobs=jobs: measure(jobs(), options.seconds)  # type: ignore[misc]
     steps["import"] = lambda: import_times(9)
     steps["checkpointing, peak memory"] = lambda: peaks(TRANSFORMS["checkpointing"]())

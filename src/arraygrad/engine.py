@@ -184,6 +184,8 @@ class Sweep:
                     self._run_carefully(node, g, table, owned)
                     continue
                 saved = node.saved
+                if saved is FREED:
+                    raise freed_error(node)
                 if node.number < last_write[0]:
                     check_unwritten(node, saved)
                 direct(self, node, g, table, owned, node in owned and node not in results)

@@ -401,7 +401,13 @@ def value_for(array: Any, index: tuple[Any, tuple[Any, ...]], value: Any) -> Any
             )
         return value
     check_cast(value.dtype, array.dtype)
-    wanted = Region(array.shape, (), index).read(np.broadcast_to(False, array.shape)).shape
+    inside = array._array
+    if not index[1] and type(inside) is np.ndarray and inside.ndim == array.ndim:
+        wanted = inside[index[0]].shape
+    else:
+        wanted = Region(array.shape, (), index).read(np.broadcast_to(False, array.shape)).shape
+    if value.shape == wanted:
+        return value
     extra = value.ndim - len(wanted)
     if extra > 0 and tuple(value.shape[:extra]) == (1,) * extra:
         value = ops.reshape(value, value.shape[extra:])

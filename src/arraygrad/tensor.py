@@ -65,12 +65,14 @@ class Tensor(TensorInPlace, ArrayMethods, Array):
     def apply(cls, op: Op, arrays: tuple[Any, ...], params: dict[str, Any]) -> Any:
         level = cls.level
         ours = [isinstance(a, Tensor) and a.level == level for a in arrays]
-        raw = tuple([a._array if own else a for a, own in zip(arrays, ours, strict=True)])
+        raw = tuple([a._array if own else _fixed(a) for a, own in zip(arrays, ours, strict=True)])
         kinds = tuple(map(type, raw))
         kernel = op.kernels.get(kinds)  # of plain arrays that were met before, or None
         out = (kernel or op.function)(*raw, **params)
         result = cls._recorded(op, arrays, ours, raw, out, params)
-        if op.view and op.multiple and not cls.is_inference:
+        if op.view and cls.is_inference:  # it shares memory with one
+            return tuple(map(InferenceTensor, out)) if op.multiple else InferenceTensor(out)
+        if op.view and op.multiple:
             return as_views(arrays[0], params["axis"], result)
         return result
 
@@ -175,7 +177,12 @@ class Tensor(TensorInPlace, ArrayMethods, Array):
         if len(ours) == 2:
             return cls._binary_both(op, both, first, second)
         is_left = ours[0] is left
-        return cls._binary_one(op, first if is_left else second, is_left)
+        record = cls._binary_one(op, first if is_left else second, is_left)
+        if is_left and issubclass(right, Tensor):
+            return lambda x, y: record(x, _fixed(y))
+        if not is_left and issubclass(left, Tensor):
+            return lambda x, y: record(_fixed(x), y)
+        return record
 
     @classmethod
     def _binary_both(cls, op: Op, both: Pullback, first: Pullback, second: Pullback) -> Function:
@@ -655,6 +662,15 @@ def as_view(source: Any, step: Any, result: Any) -> Any:
     if getattr(origin.base, "_born", 0):
         origin.family.add(view)
     return view
+
+
+def _fixed(value: Any) -> Any:
+    """A constant that may yet move to another level as its array, which the graph can keep."""
+    if isinstance(value, Tensor) and value._node is None:
+        base: Any = value if value._view is None else value._view.base
+        if getattr(base, "_born", 0):
+            return value.array
+    return value
 
 
 def move_to_level(base: Tensor, level: float) -> None:

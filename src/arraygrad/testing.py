@@ -11,6 +11,7 @@ import numpy as np
 from .arrays.dual import dual_type
 from .autograd import grad
 from .backends import backend_of
+from .levels import at_level
 from .ops.op import plain
 from .structures import flatten
 from .tensor import Tensor, tensor_type_at
@@ -294,7 +295,7 @@ class _Check:
                 }
                 tangent = _from_real(direction, x).array
                 changed[position] = tensor(dual(plain(x), tangent)).requires_grad_()
-                with np.errstate(all="ignore"):  # as in any sweep
+                with at_level(_DUAL_LEVEL), np.errstate(all="ignore"):  # as in any sweep
                     outputs = self._evaluate(changed)
                 for slope, out in zip(slopes, outputs, strict=True):
                     slope.append(_tangent(out))

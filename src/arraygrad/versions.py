@@ -48,7 +48,10 @@ class Writes:
         if owner is None or not (owner.flags.c_contiguous or owner.flags.f_contiguous):
             return None
         if self.stamps is None:
-            self.stamps = np.zeros(owner.size, np.int64)
+            order: Any = "C" if owner.flags.c_contiguous else "F"
+            self.stamps = np.zeros(owner.shape, np.int64, order)
+        if array is owner:
+            return self.stamps
         start = array.__array_interface__["data"][0] - owner.__array_interface__["data"][0]
         unit = owner.itemsize
         if any(step % unit for step in array.strides):  # the memory was given another dtype
@@ -56,7 +59,7 @@ class Writes:
         return np.ndarray(
             array.shape,
             np.int64,
-            self.stamps,
+            self.stamps if self.stamps.flags.c_contiguous else self.stamps.T,
             start // unit * 8,
             [step // unit * 8 for step in array.strides],
         )
@@ -133,10 +136,17 @@ def version(array: Any) -> int:
 def check_unwritten(node: Node, saved: Any) -> None:
     """Raise if an array that a node saved has been written since."""
     for value in node.unchanged(saved):
-        if type(value) is tuple:
+        kind = type(value)
+        if kind is np.ndarray:
+            owner = value if value.base is None else owner_of(value)
+            record = _writes.get(id(owner))
+            if record is not None and record.last > node.number:
+                check_array(node, value)
+        elif kind is tuple:
             for part in value:
-                check_array(node, part)
-        else:
+                if hasattr(part, "dtype"):
+                    check_array(node, part)
+        elif hasattr(value, "level"):
             check_array(node, value)
 
 

@@ -107,10 +107,20 @@ class ArrayMethods:
         """The real part."""
         return ops.real(self)
 
+    @real.setter
+    def real(self, value: Any) -> None:
+        ops.real(self)[...] = value
+
     @property
     def imag(self) -> Any:
         """The imaginary part."""
         return ops.imag(self)
+
+    @imag.setter
+    def imag(self, value: Any) -> None:
+        if backend_of(self).kind(self.dtype) != "c":
+            raise TypeError("a real array has no imaginary part to write: make it complex first")
+        ops.imag(self)[...] = value
 
     # --- operators ---
 

@@ -32,6 +32,8 @@ Template = tuple[Any, ...]
 
 def fill(template: Template, indices: tuple[Any, ...]) -> tuple[Any, ...]:
     """The index: a template with arrays in its holes."""
+    if not indices:
+        return template
     rest = iter(indices)
     return tuple(next(rest) if part is HOLE else part for part in template)
 
