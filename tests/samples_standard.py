@@ -316,16 +316,17 @@ def _with_nan(array: Any) -> Any:
     return array
 
 
-for _name in ("nansum", "nanmean", "nanmax", "nanmin", "nanprod", "nanvar", "nanstd"):
+_of_order = ("nanmax", "nanmin", "nanmedian")
+for _name in ("nansum", "nanmean", "nanprod", "nanvar", "nanstd", *_of_order):
     for _shape, _keywords in _axes:
         row(
             _name,
-            lambda d, n=_name, s=_shape: (d.distinct if n in ("nanmax", "nanmin") else d.any)(*s),
+            lambda d, n=_name, s=_shape: (d.distinct if n in _of_order else d.any)(*s),
             lambda xp, x, n=_name, k=_keywords: getattr(xp, n)(
                 xp.where(_with_nan(np.zeros(x.shape)) == 0, x, np.nan), **k
             ),
             f"{_shape},{_keywords}",
-            complex=_name not in ("nanmax", "nanmin"),
+            complex=_name not in _of_order,
             torch=False,
         )
     row(_name, lambda d: d.integers(5, low=1), label="integers", differentiable=False, torch=False)

@@ -17,12 +17,13 @@ from .elementwise import (
     isnan,
     logical_and,
     logical_not,
+    maximum,
     minimum,
     real,
     sqrt,
     where,
 )
-from .indexing import sort, take
+from .indexing import sort, take, take_along_axis
 from .op import plain
 from .reductions import any, sum
 from .shape import _permute_dims, _reshape, astype, expand_dims, moveaxis
@@ -221,6 +222,30 @@ def nanmax(x: Any, /, axis: Any = None, *, keepdims: bool = False) -> Any:
 def nanmin(x: Any, /, axis: Any = None, *, keepdims: bool = False) -> Any:
     """The smallest of what is not NaN; NaN where there is nothing else."""
     return _nan_extreme(x, axis, keepdims, reductions.min, math.inf)
+
+
+def nanmedian(x: Any, /, axis: Any = None, *, keepdims: bool = False) -> Any:
+    """The middle of what is not NaN, or the mean of the middle two; NaN where there is nothing.
+
+    Examples
+    --------
+    >>> import arraygrad as ag
+    >>> x = ag.tensor([5.0, float("nan"), 1.0, 3.0], requires_grad=True)
+    >>> ag.grad(ag.nanmedian(x), x)
+    tensor([0., 0., 0., 1.])
+    """
+    if not _is_float(x):
+        return median(x, axis, keepdims=keepdims)
+    axes = many_axes(axis, x.ndim)
+    lines, shape = _lines(x, axes)
+    if not lines.shape[0]:
+        raise ValueError(f"nanmedian of no elements: x has shape {x.shape}, axis is {axis}")
+    ordered = sort(lines, axis=0)  # NaN comes last
+    counts = sum(logical_not(isnan(lines)), axis=0, keepdims=True)
+    low = take_along_axis(ordered, maximum(counts - 1, 0) // 2, axis=0)
+    high = take_along_axis(ordered, minimum(counts // 2, lines.shape[0] - 1), axis=0)
+    out = (low + high) / 2
+    return _reshape(out, shape=kept(shape, axes) if keepdims else tuple(out.shape[1:]))
 
 
 # --- weighted and joint --------------------------------------------------------------------------

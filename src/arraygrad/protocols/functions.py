@@ -48,4 +48,4 @@ def _name(function: Function) -> str:
 
 
 # They change their arguments, which a tensor must know of.
-_WRITING = {np.fill_diagonal, np.place, np.put, np.put_along_axis, np.putmask}
+_WRITING = {np.place, np.put, np.put_along_axis, np.putmask}

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import functools
+import math
 from typing import Any
 
 import numpy as np
 
-from ... import dtypes, ops
+from ... import creation, dtypes, ops
 from ...ops.op import Array, plain
-from ..values import is_plain, plain_values, written
+from ..values import as_tensors, is_plain, plain_values, written
 from .common import NONE, RULES, Function, array_of, is_given, rule_for
 
 # --- elementwise ---------------------------------------------------------------------------------
@@ -83,6 +84,25 @@ def _select(condlist: Any, choicelist: Any, default: Any = 0) -> Any:
     return result
 
 
+@rule_for(np.unwrap)
+def _unwrap(p: Any, discont: Any = None, axis: int = -1, *, period: float = 2 * math.pi) -> Any:
+    values = _detached(p)  # the jumps that are taken out are constants
+    return p + (np.unwrap(values, discont, axis, period=period) - values)
+
+
+@rule_for(np.piecewise)
+def _piecewise(x: Any, condlist: Any, funclist: Any, *args: Any, **kw: Any) -> Any:
+    conditions = [array_of(c) for c in condlist]
+    if len(funclist) == len(conditions) + 1:
+        conditions.append(ops.logical_not(functools.reduce(ops.logical_or, conditions)))
+    result = creation.zeros_like(x)
+    for condition, function in zip(conditions, funclist, strict=True):
+        if callable(function):
+            function = function(x[condition], *args, **kw)
+        result[condition] = function
+    return result
+
+
 @rule_for(np.isclose)
 def _isclose(
     a: Any, b: Any, rtol: float = 1e-05, atol: float = 1e-08, equal_nan: bool = False
@@ -116,7 +136,7 @@ def _on_values(function: Function) -> Function:
 
     @functools.wraps(function)
     def rule(*args: Any, **kwargs: Any) -> Any:
-        return function(*_detached(args), **_detached(kwargs))
+        return as_tensors(function(*_detached(args), **_detached(kwargs)))
 
     return rule
 
@@ -139,6 +159,9 @@ _on_plain_values: tuple[Function, ...] = (
     np.array_equal,
     np.array_equiv,
     np.iscomplexobj,
+    np.lexsort,
+    np.nanargmax,
+    np.nanargmin,
     np.isrealobj,
     np.shares_memory,
     np.may_share_memory,

@@ -188,6 +188,13 @@ def _median(
     return written(out, ops.median(a, axis=axis, keepdims=flag(keepdims)), "numpy.median")
 
 
+@rule_for(np.nanmedian)
+def _nanmedian(
+    a: Any, axis: Any = None, out: Any = None, overwrite_input: bool = False, keepdims: Any = False
+) -> Any:
+    return written(out, ops.nanmedian(a, axis=axis, keepdims=flag(keepdims)), "numpy.nanmedian")
+
+
 def _quantile_rule(name: str, function: Function) -> Function:
     def rule(
         a: Any,

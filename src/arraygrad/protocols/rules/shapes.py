@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from ... import creation, ops
-from ..values import written
+from ..values import plain_values, written
 from .common import RULES, Function, array_of, arrays_of, rule_for
 
 # --- shapes --------------------------------------------------------------------------------------
@@ -261,3 +261,85 @@ def _eye(N: int, M: int | None = None, k: int = 0, dtype: Any = None, **given: A
 @rule_for(np.array, np.asarray, np.asanyarray)
 def _asarray(a: Any, dtype: Any = None, *, copy: bool | None = None, **given: Any) -> Any:
     return creation.asarray(a, dtype=dtype, copy=copy)
+
+
+@rule_for(np.logspace)
+def _logspace(
+    start: Any,
+    stop: Any,
+    num: int = 50,
+    endpoint: bool = True,
+    base: Any = 10.0,
+    dtype: Any = None,
+    axis: int = 0,
+) -> Any:
+    exponents = _linspace(start, stop, num, endpoint, axis=axis)
+    values = ops.pow(base, exponents)
+    return values if dtype is None else ops.astype(values, dtype, copy=False)
+
+
+@rule_for(np.geomspace)
+def _geomspace(
+    start: Any,
+    stop: Any,
+    num: int = 50,
+    endpoint: bool = True,
+    dtype: Any = None,
+    axis: int = 0,
+) -> Any:
+    start, stop = array_of(start), array_of(stop)
+    sign = ops.sign(start)
+    ends = ops.log(start * sign), ops.log(stop * sign)
+    values = sign * ops.exp(_linspace(*ends, num, endpoint, axis=axis))
+    return values if dtype is None else ops.astype(values, dtype, copy=False)
+
+
+@rule_for(np.vander)
+def _vander(x: Any, N: int | None = None, increasing: bool = False) -> Any:  # noqa: N803
+    n = x.shape[0] if N is None else N
+    powers = ops.stack([x**k for k in range(n)], axis=1)
+    return powers if increasing else ops.flip(powers, axis=1)
+
+
+# --- parts taken out and put in ------------------------------------------------------------------
+
+
+@rule_for(np.delete)
+def _delete(arr: Any, obj: Any, axis: int | None = None) -> Any:
+    arr, axis = (ops.ravel(arr), 0) if axis is None else (arr, axis % arr.ndim)
+    keep = np.delete(np.arange(arr.shape[axis]), plain_values(obj))
+    return ops.take(arr, keep, axis=axis)
+
+
+@rule_for(np.insert)
+def _insert(arr: Any, obj: Any, values: Any, axis: int | None = None) -> Any:
+    """The elements and the values in one line, taken in the order that NumPy says."""
+    arr, axis = (ops.ravel(array_of(arr)), 0) if axis is None else (arr, axis % arr.ndim)
+    n = arr.shape[axis]
+    places = plain_values(obj)
+    values = ops.astype(array_of(values), arr.dtype, copy=False)
+    if isinstance(places, slice):
+        count = len(np.arange(n + 1)[places])
+    elif np.ndim(places):
+        count = np.size(places)
+    else:  # one place: the values' first axis goes there
+        wide = (1,) * (arr.ndim - values.ndim) + tuple(values.shape)
+        values = ops.moveaxis(ops.reshape(values, wide), 0, axis)
+        count = values.shape[axis]
+    shape = (*arr.shape[:axis], count, *arr.shape[axis + 1 :])
+    joined = ops.concat([arr, ops.broadcast_to(values, shape)], axis=axis)
+    order = np.insert(np.arange(n), places, n + np.arange(count))
+    return ops.take(joined, order, axis=axis)
+
+
+@rule_for(np.fill_diagonal)
+def _fill_diagonal(a: Any, val: Any, wrap: bool = False) -> None:
+    if wrap or a.ndim != 2:
+        raise TypeError("numpy.fill_diagonal: only for matrices, without wrap=, in arraygrad")
+    places = np.arange(min(a.shape))
+    a[places, places] = val
+
+
+RULES[np.diag_indices_from] = lambda arr: np.diag_indices(arr.shape[0], arr.ndim)
+RULES[np.tril_indices_from] = lambda arr, k=0: np.tril_indices(arr.shape[0], k, arr.shape[1])
+RULES[np.triu_indices_from] = lambda arr, k=0: np.triu_indices(arr.shape[0], k, arr.shape[1])
