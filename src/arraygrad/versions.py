@@ -142,7 +142,7 @@ def check_unwritten(node: Node, saved: Any) -> None:
             record = _writes.get(id(owner))
             if record is not None and record.last > node.number:
                 check_array(node, value)
-        elif kind is tuple:
+        elif isinstance(value, tuple):  # also the named ones of decompositions
             for part in value:
                 if hasattr(part, "dtype"):
                     check_array(node, part)

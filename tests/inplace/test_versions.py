@@ -44,6 +44,13 @@ def changed_output() -> Any:
     return y, x
 
 
+def changed_one_output_of_three() -> Any:
+    x = leaf()
+    u, _, vh = ag.linalg.svd(x * x[:, None] + ag.eye(x.shape[0]))
+    u[:, -1] = -u[:, -1]
+    return u @ vh, x
+
+
 def changed_through_detach() -> Any:
     x = leaf()
     y = x * x
@@ -95,6 +102,7 @@ def said_to_be_changed() -> Any:
     [
         changed_input,
         changed_output,
+        changed_one_output_of_three,
         changed_through_detach,
         changed_leaf,
         changed_through_a_view,
