@@ -96,7 +96,7 @@ def quantile(
 
 def _between(low: Any, high: Any, share: Any) -> Any:
     same = logical_and(equal(low, high), isinf(low))  # whose difference is not a number
-    return low + share * where(same, 0, high - low)
+    return low + share * (where(same, 0, high) - where(same, 0, low))
 
 
 def _in_front(mask: Any, ndim: int) -> Any:
