@@ -71,6 +71,9 @@ def test_quantiles_between_infinities() -> None:
     x = ag.tensor([INF, INF, -INF])
     assert ag.quantile(x, 0.75).item() == INF
     assert ag.median(ag.tensor([INF, 1.0, -INF])).item() == 1
+    assert ag.quantile(ag.tensor([-INF, 1.0]), 1.0).item() == 1
+    assert ag.quantile(ag.tensor([1.0, INF]), 0.25).item() == INF
+    assert slope(lambda x: ag.quantile(x, 0.5), [INF, 1.0, -INF]) == [[0, 1, 0]]
 
 
 def test_values_at_the_points_of_an_interpolation() -> None:

@@ -12,11 +12,14 @@ from .elementwise import (
     conj,
     equal,
     floor,
+    greater,
     is_complex,
     isinf,
     isnan,
+    less,
     logical_and,
     logical_not,
+    logical_or,
     maximum,
     minimum,
     real,
@@ -95,8 +98,14 @@ def quantile(
 
 
 def _between(low: Any, high: Any, share: Any) -> Any:
-    same = logical_and(equal(low, high), isinf(low))  # whose difference is not a number
-    return low + share * (where(same, 0, high) - where(same, 0, low))
+    """The value so far on the way from one to another, either of which may be infinite."""
+    infinite = logical_or(isinf(low), isinf(high))
+    start = where(infinite, 0, low)
+    on_the_way = start + share * (where(infinite, 0, high) - start)
+    # Zero times infinity is no number: at the ends, only one of the two counts.
+    first = where(logical_and(infinite, less(share, 1)), low, 0)
+    second = where(logical_and(infinite, greater(share, 0)), high, 0)
+    return on_the_way + (first + second)
 
 
 def _in_front(mask: Any, ndim: int) -> Any:
