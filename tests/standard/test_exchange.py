@@ -172,3 +172,41 @@ def test_dtypes_of_other_libraries() -> None:
     assert ag.isdtype(x.dtype, "real floating")
     assert ag.finfo(x.dtype).bits == 64
     assert ag.result_type(x, ag.float32) == strict.float64
+
+
+@pytest.mark.parametrize(
+    ("call", "expected"),
+    [
+        (lambda x: ag.median(x, axis=1), lambda x: np.median(x, axis=1)),
+        (lambda x: ag.quantile(x, [0.2, 0.7]), lambda x: np.quantile(x, [0.2, 0.7])),
+        (lambda x: ag.percentile(x, 30.0), lambda x: np.percentile(x, 30.0)),
+        (lambda x: ag.nanmean(x, axis=0), lambda x: np.nanmean(x, axis=0)),
+        (lambda x: ag.nanvar(x, correction=1), lambda x: np.nanvar(x, correction=1)),
+        (lambda x: ag.nanmedian(x), lambda x: np.nanmedian(x)),
+        (lambda x: ag.pad(x, 2, mode="reflect"), lambda x: np.pad(x, 2, mode="reflect")),
+        (lambda x: ag.pad(x, 1), lambda x: np.pad(x, 1)),
+        (lambda x: ag.diff(x, axis=0), lambda x: np.diff(x, axis=0)),
+        (lambda x: ag.gradient(x, axis=1), lambda x: np.gradient(x, axis=1)),
+        (lambda x: ag.trapezoid(x), lambda x: np.trapezoid(x)),
+        (lambda x: ag.convolve(x[0, :], x[1, :]), lambda x: np.convolve(x[0], x[1])),
+        (lambda x: ag.kron(x, x), lambda x: np.kron(x, x)),
+        (lambda x: ag.diag(x[0, :], 1), lambda x: np.diag(x[0], 1)),
+        (lambda x: ag.unique_values(x), lambda x: np.unique(x)),
+        (lambda x: ag.histogram(x, 3)[0], lambda x: np.histogram(x, 3)[0]),
+        (lambda x: ag.cov(x), lambda x: np.cov(x)),
+        (lambda x: ag.fmax(x, 0.5), lambda x: np.fmax(x, 0.5)),
+        (lambda x: ag.cbrt(x), lambda x: np.cbrt(x)),
+        (lambda x: ag.meshgrid(x[0, :], x[1, :])[0], lambda x: np.meshgrid(x[0], x[1])[0]),
+    ],
+)
+def test_beyond_the_standard_over_torch(call: Any, expected: Any) -> None:
+    torch = pytest.importorskip("torch")
+    values = np.random.default_rng(0).standard_normal((3, 4))
+    x = ag.tensor(torch.asarray(values), requires_grad=True)
+    result = call(x)
+    assert isinstance(result.array, torch.Tensor)
+    np.testing.assert_allclose(result.detach().array.numpy(), expected(values), rtol=1e-10)
+    if result.requires_grad:
+        y = ag.tensor(values, requires_grad=True)
+        found, same = ag.grad(ag.sum(result**2), x), ag.grad(ag.sum(call(y) ** 2), y)
+        np.testing.assert_allclose(found.array.numpy(), same.array, rtol=1e-10)

@@ -138,7 +138,7 @@ def array_split(x: Any, indices_or_sections: Any, /, axis: int = 0) -> list[Any]
     else:
         places = [0, *shape_tuple(indices_or_sections, "indices_or_sections"), n]
     lead = (slice(None),) * axis
-    return [x[(*lead, slice(start, stop))] for start, stop in itertools.pairwise(places)]
+    return [x[(*lead, slice(start, stop), ...)] for start, stop in itertools.pairwise(places)]
 
 
 def split(x: Any, indices_or_sections: Any, /, axis: int = 0) -> list[Any]:

@@ -60,7 +60,8 @@ def fmin(x: Any, y: Any, /) -> Any:
 
 
 def _first(better: Any, x: Any, y: Any) -> Any:
-    return better | equal(x, y) | isnan(y)
+    missing = isnan(y) if hasattr(y, "dtype") else math.isnan(y)
+    return better | equal(x, y) | missing
 
 
 def heaviside(x: Any, h: Any, /) -> Any:

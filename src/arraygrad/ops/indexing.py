@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from ..backends import backend_of
+from ..backends import backend_of, default
 from .axes import one_axis
 from .op import Array, constant, declare, plain
 from .shape import _reshape, ravel
@@ -263,7 +263,12 @@ def take(x: Any, indices: Any, /, axis: int | None = None) -> Any:
     if axis is None:
         x, axis = (x, 0) if x.ndim == 1 else (ravel(x), 0)
     axis = one_axis(axis, x.ndim)
-    return _take(x, _index_array(x, indices), axis=axis)
+    indices = _index_array(x, indices)
+    if indices.ndim == 1 or backend_of(x) is default:
+        return _take(x, indices, axis=axis)
+    # The standard's `take` knows one-dimensional indices only.
+    out = _take(x, ravel(indices), axis=axis)
+    return _reshape(out, shape=(*x.shape[:axis], *indices.shape, *x.shape[axis + 1 :]))
 
 
 def take_along_axis(x: Any, indices: Any, /, *, axis: int = -1) -> Any:

@@ -18,8 +18,8 @@ from .searching import searchsorted
 from .shape import _reshape, astype, broadcast_to, concat, expand_dims, flip, ravel
 
 
-def _part(axis: int, *ends: int | None) -> tuple[slice, ...]:
-    return (slice(None),) * axis + (slice(*ends),)
+def _part(axis: int, *ends: int | None) -> tuple[Any, ...]:
+    return (*(slice(None),) * axis, slice(*ends), ...)
 
 
 # --- differences and integrals -------------------------------------------------------------------

@@ -22,7 +22,7 @@ from .elementwise import (
 from .indexing import HOLE, _index_add, take
 from .op import Array, Op, constant, declare, plain
 from .reductions import any, sum
-from .shape import _reshape, astype, expand_dims, ravel
+from .shape import _reshape, astype, expand_dims, flip, ravel
 
 
 class UniqueAllResult(NamedTuple):
@@ -57,13 +57,25 @@ def _no_batch(op: Op, arrays: Any, batched: Any, params: Any) -> Any:
 
 # --- where and which -----------------------------------------------------------------------------
 
+
+def _unique_parts(xp: Any, x: Any) -> tuple[Any, ...]:
+    """Where each value is first, which of them each element is, and how often each occurs."""
+    try:
+        return tuple(xp.unique_all(x))[1:]
+    except NotImplementedError:  # array-api-compat's answer for torch
+        import numpy as np
+
+        found = np.unique_all(backend_of(x).to_numpy(x))
+        return tuple(xp.asarray(part, device=x.device) for part in tuple(found)[1:])
+
+
 _nonzero = declare(
     "nonzero", "x", compute=lambda xp, x: xp.nonzero(x), multiple=True, batch=_no_batch
 )
 _unique = declare(
     "unique",
     "x",
-    compute=lambda xp, x: tuple(xp.unique_all(x))[1:],
+    compute=lambda xp, x: _unique_parts(xp, x),
     multiple=True,
     batch=_no_batch,
 )
@@ -239,7 +251,7 @@ def digitize(x: Any, bins: Any, right: bool = False) -> Any:
         raise ValueError(f"bins must be one-dimensional, got shape {tuple(edges.shape)}")
     values = concrete(edges, "digitize")
     if values.size > 1 and values[0] > values[-1]:
-        return values.size - searchsorted(edges[::-1], x, side="right" if right else "left")
+        return values.size - searchsorted(flip(edges), x, side="right" if right else "left")
     return searchsorted(edges, x, side="left" if right else "right")
 
 
@@ -286,15 +298,17 @@ def histogram(
     values = concrete(x, "histogram").reshape(-1)
     given = concrete(bins, "histogram") if hasattr(bins, "dtype") else bins
     edges = np.histogram_bin_edges(values, given, range)
-    inside = np.nonzero((values >= edges[0]) & (values <= edges[-1]))[0]
+    xp = backend_of(x).xp
+    chosen = np.nonzero((values >= edges[0]) & (values <= edges[-1]))[0]
+    inside = backend_of(x).integers(plain(x), chosen.tolist())
     flat = take(ravel(x), inside, axis=0)
-    places = searchsorted(backend_of(x).xp.asarray(edges[1:-1]), flat, side="right")
-    chosen = None if weights is None else take(ravel(weights), inside, axis=0)
-    counts = bincount(places, chosen, minlength=len(edges) - 1)
+    places = searchsorted(xp.asarray(edges[1:-1]), flat, side="right")
+    weights = None if weights is None else take(ravel(weights), inside, axis=0)
+    counts = bincount(places, weights, minlength=len(edges) - 1)
     if density:
-        counts = counts / (sum(counts) * np.diff(edges))
+        counts = counts / (sum(counts) * xp.asarray(np.diff(edges)))
     if isinstance(x, Array):
         from ..creation import asarray
 
         return counts, asarray(edges)
-    return counts, backend_of(x).xp.asarray(edges)
+    return counts, xp.asarray(edges)

@@ -22,6 +22,7 @@ from .elementwise import (
     logical_or,
     maximum,
     minimum,
+    multiply,
     real,
     sqrt,
     where,
@@ -79,8 +80,8 @@ def quantile(
     axes = many_axes(axis, x.ndim)
     q_values = backend_of(q).to_numpy(plain(q)) if hasattr(q, "dtype") else q
     _check_parts(q_values)
-    if not hasattr(q, "dtype"):
-        q = backend_of(x).xp.asarray(q, dtype=x.dtype)
+    if not hasattr(q, "dtype") or backend_of(q) is not backend_of(x):
+        q = backend_of(x).xp.asarray(q_values, dtype=x.dtype)
     lines, shape = _lines(x, axes)
     n = lines.shape[0]
     if not n:
@@ -101,7 +102,7 @@ def _between(low: Any, high: Any, share: Any) -> Any:
     """The value so far on the way from one to another, either of which may be infinite."""
     infinite = logical_or(isinf(low), isinf(high))
     start = where(infinite, 0, low)
-    on_the_way = start + share * (where(infinite, 0, high) - start)
+    on_the_way = start + multiply(share, where(infinite, 0, high) - start)
     # Zero times infinity is no number: at the ends, only one of the two counts.
     first = where(logical_and(infinite, less(share, 1)), low, 0)
     second = where(logical_and(infinite, greater(share, 0)), high, 0)
@@ -184,8 +185,8 @@ def nanprod(x: Any, /, axis: Any = None, *, dtype: Any = None, keepdims: bool = 
 
 def _count(x: Any, axis: Any, keepdims: bool, dtype: Any) -> Any:
     """How many elements are not NaN."""
-    counts = sum(logical_not(isnan(x)), axis=axis, keepdims=keepdims)
-    return astype(counts, dtype)
+    present = astype(logical_not(isnan(x)), backend_of(x).xp.int64)
+    return astype(sum(present, axis=axis, keepdims=keepdims), dtype)
 
 
 def nanmean(x: Any, /, axis: Any = None, *, keepdims: bool = False) -> Any:
@@ -250,7 +251,7 @@ def nanmedian(x: Any, /, axis: Any = None, *, keepdims: bool = False) -> Any:
     if not lines.shape[0]:
         raise ValueError(f"nanmedian of no elements: x has shape {x.shape}, axis is {axis}")
     ordered = sort(lines, axis=0)  # NaN comes last
-    counts = sum(logical_not(isnan(lines)), axis=0, keepdims=True)
+    counts = _count(lines, 0, True, backend_of(x).xp.int64)
     low = take_along_axis(ordered, maximum(counts - 1, 0) // 2, axis=0)
     high = take_along_axis(ordered, minimum(counts // 2, lines.shape[0] - 1), axis=0)
     out = (low + high) / 2
