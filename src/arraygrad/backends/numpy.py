@@ -91,6 +91,14 @@ def _mean(x: Any, axis: Any, keepdims: bool) -> Any:
     return total / (x.size // total.size)
 
 
+def _diagonal(x: Any, offset: int) -> Any:
+    m, n = x.shape[-2:]
+    top, left = max(-offset, 0), max(offset, 0)
+    size = max(min(m - top, n - left), 0)
+    # A view that can be written, which np.diagonal's cannot.
+    return np.einsum("...ii->...i", x[..., top : top + size, left : left + size])
+
+
 def _floor_divide(x: Any, y: Any) -> Any:
     out = np.floor_divide(x, y)
     if out.dtype.kind == "f":
@@ -246,6 +254,7 @@ numpy_backend = NumpyBackend(
         # The ufuncs' reductions, without the dispatching in Python of np.sum and the like.
         "sum": _sum,
         "mean": _mean,
+        "diagonal": _diagonal,
         "max": np.maximum.reduce,
         # np.count_nonzero gives a Python int in older versions.
         "count_nonzero": lambda x, axis, keepdims: np.add.reduce(

@@ -18,6 +18,7 @@ from .axes import one_axis
 from .contractions import matmul
 from .contractions import outer as _outer
 from .elementwise import abs, conj, imag, is_complex, real
+from .indexing import _index_add
 from .op import constant, declare, plain, zeros_like
 from .reductions import _max, _others, sum
 from .shape import _reshape, expand_dims, matrix_transpose, roll
@@ -56,15 +57,35 @@ def diagonal(x: Any, /, *, offset: int = 0) -> Any:
             [ 0., 10.]])
     """
     check_matrices(x, "diagonal")
-    m, n = x.shape[-2:]
-    offset = operator.index(offset)
+    return _diagonal(x, offset=operator.index(offset))
+
+
+def _on_diagonal(shape: tuple[int, ...], offset: int) -> slice:
+    """Where a diagonal lies in the flattened matrices of a shape."""
+    m, n = shape[-2:]
     start = offset if offset >= 0 else -offset * n
     length = max(min(m, n - offset) if offset >= 0 else min(m + offset, n), 0)
-    flat = _reshape(x, shape=(*x.shape[:-2], m * n))
     if not length:  # it may start outside
-        return flat[..., :0]
-    stop = start + (length - 1) * (n + 1) + 1
-    return flat[..., start : None if stop == m * n else stop : n + 1]
+        return slice(0, 0)
+    return slice(start, start + (length - 1) * (n + 1) + 1, n + 1)
+
+
+def _from_diagonal(g: Any, x_shape: tuple[int, ...], offset: int) -> Any:
+    """Matrices that are zero but for a diagonal."""
+    *lead, m, n = x_shape
+    template = (Ellipsis, _on_diagonal(x_shape, offset))
+    return _reshape(_index_add(g, template=template, shape=(*lead, m * n)), shape=x_shape)
+
+
+_diagonal = declare(
+    "diagonal",
+    "x",
+    compute=lambda xp, x, offset: xp.linalg.diagonal(x, offset=offset),
+    vjp=_from_diagonal,
+    linear=True,
+    batch="plain",
+    view=True,
+)
 
 
 def trace(x: Any, /, *, offset: int = 0, dtype: Any = None) -> Any:
