@@ -59,6 +59,9 @@ _DOMAINS: dict[str, Callable[..., Any]] = {
     "i0e": _between(0.2, 3),
     "i1e": _between(0.2, 3),
     "sinc": _between(-2, 2),
+    "gamma": _between(0.5, 3),
+    "exp1": _between(0.3, 3),
+    "expi": _between(0.5, 3),
 }
 for _name, _domain in _DOMAINS.items():
     for _shape in ((2, 3), (), (0, 2)):
@@ -101,6 +104,23 @@ row(
     lambda xp, q: xp.special.zeta(2.5, q),
     "q",
     reference=lambda q: scipy_special.zeta(2.5, q).astype(q.dtype),
+    torch=False,
+)
+for _name in ("gammainc", "gammaincc"):
+    row(
+        f"special.{_name}",
+        lambda d: d.rng.uniform(0.5, 3, (2, 3)),
+        lambda xp, x, n=_name: getattr(xp.special, n)(1.5, x),
+        "x",
+        reference=lambda x, n=_name: getattr(scipy_special, n)(1.5, x).astype(x.dtype),
+        torch=False,
+    )
+row(
+    "special.betainc",
+    lambda d: d.rng.uniform(0.1, 0.9, (2, 3)),
+    lambda xp, x: xp.special.betainc(1.5, 2.5, x),
+    "x",
+    reference=lambda x: scipy_special.betainc(1.5, 2.5, x).astype(x.dtype),
     torch=False,
 )
 

@@ -65,6 +65,12 @@ _ELEMENTWISE: dict[str, tuple[Function, float]] = {
     "polygamma": (lambda x: special.polygamma(2, x), 1.7),
     "zeta": (lambda q: special.zeta(3.0, q), 1.7),
     "betaln": (lambda x: special.betaln(x, 2 * x), 1.3),
+    "gamma": (special.gamma, 1.7),
+    "gammainc": (lambda x: special.gammainc(2.5, x), 1.3),
+    "gammaincc": (lambda x: special.gammaincc(2.5, x), 1.3),
+    "betainc": (lambda x: special.betainc(2.5, 1.5, x), 0.4),
+    "exp1": (special.exp1, 1.3),
+    "expi": (special.expi, 1.3),
     "entr": (special.entr, 0.6),
     "rel_entr": (lambda x: special.rel_entr(x, 2 - x), 0.6),
     "kl_div": (lambda x: special.kl_div(2 - x, x), 0.6),
@@ -304,6 +310,14 @@ def test_zeta_can_be_differentiated_by_q_only() -> None:
     assert ag.grad(special.zeta(x, q), q).item() == pytest.approx(expected)
 
 
+@pytest.mark.parametrize("name", ["gammainc", "gammaincc", "betainc"])
+def test_incomplete_integrals_can_be_differentiated_by_their_limit_only(name: str) -> None:
+    a = ag.tensor(1.5, requires_grad=True)
+    arguments = (a, 2.5, 0.3) if name == "betainc" else (a, 0.3)
+    with pytest.raises(NotImplementedError, match=f"{name} has no derivative with respect to a"):
+        ag.grad(getattr(special, name)(*arguments), a)
+
+
 # --- dtypes, libraries, and what is imported -----------------------------------------------------
 
 
@@ -312,16 +326,13 @@ def test_zeta_can_be_differentiated_by_q_only() -> None:
 def test_dtypes_stay(name: str, dtype: Any) -> None:
     x = ag.tensor([0.3, 0.4], dtype=dtype, requires_grad=True)
     function = getattr(special, name)
-    two = name in ("xlogy", "xlog1py", "rel_entr", "kl_div", "betaln")
-    y = (
-        function(x, x)
-        if two
-        else function(2, x)
-        if name == "polygamma"
-        else function(2.0, x)
-        if name == "zeta"
-        else function(x)
-    )
+    first: dict[str, tuple[Any, ...]] = {
+        **dict.fromkeys(("xlogy", "xlog1py", "rel_entr", "kl_div", "betaln"), (x,)),
+        **dict.fromkeys(("zeta", "gammainc", "gammaincc"), (2.0,)),
+        "polygamma": (2,),
+        "betainc": (2.0, 3.0),
+    }
+    y = function(*first.get(name, ()), x)
     assert y.dtype == dtype
     assert ag.grad(ag.sum(y), x).dtype == dtype
 

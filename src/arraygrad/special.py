@@ -1,13 +1,19 @@
 """`arraygrad.special`: special functions, under `scipy.special`'s names."""
 
 from .ops.special import (
+    betainc,
     betaln,
     digamma,
     entr,
     erf,
     erfc,
     erfinv,
+    exp1,
+    expi,
     expit,
+    gamma,
+    gammainc,
+    gammaincc,
     gammaln,
     i0,
     i0e,
@@ -33,13 +39,19 @@ from .ops.special import (
 )
 
 __all__ = [
+    "betainc",
     "betaln",
     "digamma",
     "entr",
     "erf",
     "erfc",
     "erfinv",
+    "exp1",
+    "expi",
     "expit",
+    "gamma",
+    "gammainc",
+    "gammaincc",
     "gammaln",
     "i0",
     "i0e",

@@ -78,13 +78,20 @@ def full(x: Any, value: float) -> Any:
 each(
     special,
     "special",
-    "digamma entr erf erfc erfinv expit expm1 gammaln i0 i0e i1 i1e log1p log_expit log_ndtr "
-    "logit ndtr ndtri sinc",
+    "digamma entr erf erfc erfinv exp1 expi expit expm1 gamma gammaln i0 i0e i1 i1e log1p "
+    "log_expit log_ndtr logit ndtr ndtri sinc",
     UNIT,
 )
 each(special, "special", "betaln kl_div rel_entr xlog1py xlogy", UNIT, POSITIVE)
 each(special, "special", "log_softmax logsumexp softmax", REAL)
+case("special.betainc", lambda x: special.betainc(like(x, 2.5), like(x, 1.5), x), UNIT)
+case("special.betaincc", lambda x: special.betaincc(like(x, 2.5), like(x, 1.5), x), UNIT)
+case("special.chdtr", lambda x: special.chdtr(like(x, 3.0), x), UNIT)
+case("special.chdtrc", lambda x: special.chdtrc(like(x, 3.0), x), UNIT)
+case("special.gammainc", lambda x: special.gammainc(like(x, 2.5), x), UNIT)
+case("special.gammaincc", lambda x: special.gammaincc(like(x, 2.5), x), UNIT)
 case("special.polygamma", lambda x: special.polygamma(2, x), POSITIVE)
+case("special.stdtr", lambda t: special.stdtr(like(t, 3.0), t), REAL)
 case("special.zeta", lambda q: special.zeta(like(q, 2.5), q), POSITIVE)
 
 # --- stats ---------------------------------------------------------------------------------------
@@ -101,15 +108,24 @@ case("stats.boxcox_llf", lambda x: stats.boxcox_llf(0.5, x), SAMPLE, writes=True
 case("stats.describe", lambda x: stats.describe(x).kurtosis, SAMPLE)
 case("stats.directional_stats", lambda x: stats.directional_stats(x).mean_direction, TALL)
 case("stats.false_discovery_control", stats.false_discovery_control, UNIT, writes=True)
-case("stats.kurtosistest", lambda x: stats.kurtosistest(x).pvalue, SAMPLE)
 case("stats.moment", lambda x: stats.moment(x, order=3), SAMPLE)
 case("stats.pmean", lambda x: stats.pmean(x, 3), SAMPLE)
 case("stats.quantile", lambda x: stats.quantile(x, like(x, 0.3)), SAMPLE)
 case("stats.sigmaclip", lambda x: stats.sigmaclip(x, 1.5, 1.5).clipped, SAMPLE)
-case("stats.skewtest", lambda x: stats.skewtest(x).pvalue, SAMPLE)
 case("stats.trim_mean", lambda x: stats.trim_mean(x, 0.1), SAMPLE)
 case("stats.yeojohnson_llf", lambda x: stats.yeojohnson_llf(0.5, x), SAMPLE)
 case("stats.zmap", stats.zmap, SAMPLE, SECOND)
+
+for _test in (stats.jarque_bera, stats.kurtosistest, stats.normaltest, stats.skewtest):
+    case(f"stats.{_test.__name__}", lambda x, test=_test: test(x).pvalue, SAMPLE)
+for _test in (stats.alexandergovern, stats.bartlett, stats.ttest_ind):
+    case(f"stats.{_test.__name__}", lambda x, y, test=_test: test(x, y).pvalue, SAMPLE, SECOND)
+for _test in (stats.pearsonr, stats.ttest_rel):
+    case(f"stats.{_test.__name__}", lambda x, y, test=_test: test(x, y).pvalue, SAMPLE, PAIRED)
+case("stats.chisquare", lambda x: stats.chisquare(x).pvalue, SAMPLE)
+case("stats.combine_pvalues", lambda p: stats.combine_pvalues(p).pvalue, UNIT)
+case("stats.power_divergence", lambda x: stats.power_divergence(x, lambda_=1.5).pvalue, SAMPLE)
+case("stats.ttest_1samp", lambda x: stats.ttest_1samp(x, 0.8).pvalue, SAMPLE)
 
 # --- signal --------------------------------------------------------------------------------------
 
@@ -307,7 +323,8 @@ refused("signal.savgol_filter", lambda x: signal.savgol_filter(x, 5, 2), SIGNAL)
 refused("signal.welch", lambda x: signal.welch(x, nperseg=8)[1], SIGNAL)
 refused("spatial.distance.cdist", distance.cdist, TALL, TALL + 1)
 refused("spatial.procrustes", lambda a, b: spatial.procrustes(a, b)[1], TALL, TALL**2)
-refused("special.exp1", special.exp1, UNIT)
+refused("special.exprel", special.exprel, UNIT)
+refused("stats.f_oneway", lambda x, y: stats.f_oneway(x, y).pvalue, SAMPLE, SECOND)
 refused("stats.linregress", lambda x, y: stats.linregress(x, y).slope, SAMPLE, PAIRED)
 refused("stats.norm.logpdf", stats.norm.logpdf, REAL)
 refused("stats.wasserstein_distance", stats.wasserstein_distance, SAMPLE, SECOND)

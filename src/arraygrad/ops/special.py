@@ -12,6 +12,7 @@ import importlib
 import math
 from typing import Any
 
+from ..backends import backend_of
 from .axes import kept, many_axes
 from .batching import Flags, Params, elementwise
 from .elementwise import (
@@ -25,7 +26,7 @@ from .elementwise import (
     sign,
     where,
 )
-from .op import Function, Op, Operator, Rule, binary, constant, declare, unary
+from .op import Function, Op, Operator, Rule, _sum_of_rules, binary, constant, declare, unary
 from .reductions import _keep, _sum
 from .shape import _reshape, broadcast_shapes, broadcast_to
 
@@ -417,17 +418,25 @@ betaln = _binary(
     vjp_y=lambda g, x, y: g * (digamma(y) - digamma(x + y)),
     doc="The logarithm of the absolute value of the beta function.",
 )
+gamma = _unary("gamma", vjp=lambda g, x, out: g * (out * digamma(x)), doc="The gamma function.")
 
 
-def _no_derivative(g: Any) -> Any:
-    raise NotImplementedError(
-        "zeta has no derivative with respect to x here, only with respect to q: detach() x if it "
-        "is meant as a constant"
-    )
+def _no_derivative(function: str, argument: str, others: str) -> Rule:
+    """The rule of an argument for which there is no formula."""
+
+    def rule(g: Any) -> Any:
+        raise NotImplementedError(
+            f"{function} has no derivative with respect to {argument} here, only with respect to "
+            f"{others}: detach() {argument} if it is meant as a constant"
+        )
+
+    return rule
 
 
 _hurwitz_zeta = _binary(
-    "zeta", vjp_x=_no_derivative, vjp_y=lambda g, x, y: -g * (x * _hurwitz_zeta(x + 1, y))
+    "zeta",
+    vjp_x=_no_derivative("zeta", "x", "q"),
+    vjp_y=lambda g, x, y: -g * (x * _hurwitz_zeta(x + 1, y)),
 )
 
 
@@ -437,7 +446,9 @@ def _riemann_zeta_of(xp: Any, x: Any) -> Any:
     return _kernel(xp, "zeta")(*((x,) if alone else (x, xp.ones_like(x))))
 
 
-_riemann_zeta = unary("riemann_zeta", vjp=_no_derivative, compute=_riemann_zeta_of)
+_riemann_zeta = unary(
+    "riemann_zeta", vjp=_no_derivative("zeta", "x", "q"), compute=_riemann_zeta_of
+)
 
 
 def zeta(x: Any, q: Any = None) -> Any:
@@ -453,6 +464,83 @@ def zeta(x: Any, q: Any = None) -> Any:
     -2.404113806319...
     """
     return _riemann_zeta(x) if q is None else _hurwitz_zeta(x, q)
+
+
+# --- incomplete integrals, which are what distributions are made of ------------------------------
+
+
+def _of_arrays(name: str) -> Function:
+    """The library's function, which may not take numbers, of arrays like the last argument."""
+
+    def compute(xp: Any, *arrays: Any) -> Any:
+        last = arrays[-1]
+        if hasattr(last, "dtype"):
+            like = {"dtype": last.dtype, "device": backend_of(last).device(last)}
+            arrays = tuple([a if hasattr(a, "dtype") else xp.asarray(a, **like) for a in arrays])
+        return _kernel(xp, name)(*arrays)
+
+    return compute
+
+
+gammainc = binary(
+    "gammainc",
+    compute=_of_arrays("gammainc"),
+    vjp_x=_no_derivative("gammainc", "a", "x"),
+    vjp_y=lambda g, x, y: g * _gamma_density(x, y),
+    doc="""``gammainc(a, x)``: the gamma function's integral up to `x`, as a part of the whole.
+
+    It can be differentiated with respect to `x` only.
+    """,
+)
+gammaincc = binary(
+    "gammaincc",
+    compute=_of_arrays("gammaincc"),
+    vjp_x=_no_derivative("gammaincc", "a", "x"),
+    vjp_y=lambda g, x, y: -g * _gamma_density(x, y),
+    doc="""``gammaincc(a, x)``: one minus `gammainc`, exact also where that is nearly one.
+
+    It can be differentiated with respect to `x` only.
+    """,
+)
+betainc = declare(
+    "betainc",
+    "a",
+    "b",
+    "x",
+    compute=_of_arrays("betainc"),
+    vjp_a=_no_derivative("betainc", "a", "x"),
+    vjp_b=_no_derivative("betainc", "b", "x"),
+    vjp_x=lambda g, a, b, x: g * _beta_density(a, b, x),
+    batch="elementwise",
+    doc="""``betainc(a, b, x)``: the beta function's integral up to `x`, as a part of the whole.
+
+    It can be differentiated with respect to `x` only.
+    """,
+)
+betainc.op.make_forward = _sum_of_rules  # type: ignore[attr-defined]
+exp1 = _unary(
+    "exp1",
+    vjp=lambda g, x: -g * (exp(-x) / x),
+    doc="The exponential integral: that of ``exp(-t) / t`` from `x` on.",
+)
+expi = _unary(
+    "expi",
+    vjp=lambda g, x: g * (exp(x) / x),
+    doc="The exponential integral: that of ``exp(t) / t`` up to `x`.",
+)
+
+
+def _gamma_density(a: Any, x: Any) -> Any:
+    return exp(xlogy(a - 1, x) - x - _log_gamma(a))
+
+
+def _beta_density(a: Any, b: Any, x: Any) -> Any:
+    constant = _log_gamma(a + b) - _log_gamma(a) - _log_gamma(b)
+    return exp(xlogy(a - 1, x) + xlog1py(b - 1, -x) + constant)
+
+
+def _log_gamma(a: Any) -> Any:
+    return gammaln(a) if hasattr(a, "dtype") else math.lgamma(a)
 
 
 # --- entropies -----------------------------------------------------------------------------------
