@@ -115,14 +115,15 @@ for _name in ("gammainc", "gammaincc"):
         reference=lambda x, n=_name: getattr(scipy_special, n)(1.5, x).astype(x.dtype),
         torch=False,
     )
-row(
-    "special.betainc",
-    lambda d: d.rng.uniform(0.1, 0.9, (2, 3)),
-    lambda xp, x: xp.special.betainc(1.5, 2.5, x),
-    "x",
-    reference=lambda x: scipy_special.betainc(1.5, 2.5, x).astype(x.dtype),
-    torch=False,
-)
+for _name, _high in (("betainc", 0.9), ("fdtr", 3.0), ("fdtrc", 3.0)):
+    row(
+        f"special.{_name}",
+        lambda d, high=_high: d.rng.uniform(0.1, high, (2, 3)),
+        lambda xp, x, n=_name: getattr(xp.special, n)(1.5, 2.5, x),
+        "x",
+        reference=lambda x, n=_name: getattr(scipy_special, n)(1.5, 2.5, x).astype(x.dtype),
+        torch=False,
+    )
 
 # --- over axes -----------------------------------------------------------------------------------
 

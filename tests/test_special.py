@@ -69,6 +69,8 @@ _ELEMENTWISE: dict[str, tuple[Function, float]] = {
     "gammainc": (lambda x: special.gammainc(2.5, x), 1.3),
     "gammaincc": (lambda x: special.gammaincc(2.5, x), 1.3),
     "betainc": (lambda x: special.betainc(2.5, 1.5, x), 0.4),
+    "fdtr": (lambda x: special.fdtr(3.0, 4.0, x), 0.8),
+    "fdtrc": (lambda x: special.fdtrc(3.0, 4.0, x), 0.8),
     "exp1": (special.exp1, 1.3),
     "expi": (special.expi, 1.3),
     "entr": (special.entr, 0.6),
@@ -318,6 +320,13 @@ def test_incomplete_integrals_can_be_differentiated_by_their_limit_only(name: st
         ag.grad(getattr(special, name)(*arguments), a)
 
 
+def test_the_distribution_of_f() -> None:
+    x = np.array([0.0, 0.4, 1.0, 30.0, 1e6])
+    for name in ("fdtr", "fdtrc"):
+        expected = getattr(scipy_special, name)(3.0, 5.0, x)
+        np.testing.assert_allclose(getattr(special, name)(3.0, 5.0, x), expected, rtol=1e-12)
+
+
 # --- dtypes, libraries, and what is imported -----------------------------------------------------
 
 
@@ -330,7 +339,7 @@ def test_dtypes_stay(name: str, dtype: Any) -> None:
         **dict.fromkeys(("xlogy", "xlog1py", "rel_entr", "kl_div", "betaln"), (x,)),
         **dict.fromkeys(("zeta", "gammainc", "gammaincc"), (2.0,)),
         "polygamma": (2,),
-        "betainc": (2.0, 3.0),
+        **dict.fromkeys(("betainc", "fdtr", "fdtrc"), (2.0, 3.0)),
     }
     y = function(*first.get(name, ()), x)
     assert y.dtype == dtype

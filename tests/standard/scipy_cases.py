@@ -47,6 +47,7 @@ SQUARE = RNG.standard_normal((4, 4)) + 4 * np.eye(4)
 GRID = np.cumsum(POSITIVE)
 TAPS = np.array([1.0, 0.5, 0.25])
 POLES = np.array([1.0, -0.3, 0.1])
+SECTIONS = np.array([[1.0, 0.5, 0.15, 1.0, -0.3, 0.1], [1.0, 0.4, -0.2, 1.0, 0.2, -0.1]])
 QUATERNIONS = RNG.standard_normal((3, 4))
 VECTORS = RNG.standard_normal((3, 3))
 TWISTS = RNG.standard_normal((3, 6))
@@ -88,6 +89,8 @@ case("special.betainc", lambda x: special.betainc(like(x, 2.5), like(x, 1.5), x)
 case("special.betaincc", lambda x: special.betaincc(like(x, 2.5), like(x, 1.5), x), UNIT)
 case("special.chdtr", lambda x: special.chdtr(like(x, 3.0), x), UNIT)
 case("special.chdtrc", lambda x: special.chdtrc(like(x, 3.0), x), UNIT)
+case("special.fdtr", lambda x: special.fdtr(like(x, 3.0), like(x, 5.0), x), UNIT)
+case("special.fdtrc", lambda x: special.fdtrc(like(x, 3.0), like(x, 5.0), x), UNIT)
 case("special.gammainc", lambda x: special.gammainc(like(x, 2.5), x), UNIT)
 case("special.gammaincc", lambda x: special.gammaincc(like(x, 2.5), x), UNIT)
 case("special.polygamma", lambda x: special.polygamma(2, x), POSITIVE)
@@ -118,7 +121,7 @@ case("stats.zmap", stats.zmap, SAMPLE, SECOND)
 
 for _test in (stats.jarque_bera, stats.kurtosistest, stats.normaltest, stats.skewtest):
     case(f"stats.{_test.__name__}", lambda x, test=_test: test(x).pvalue, SAMPLE)
-for _test in (stats.alexandergovern, stats.bartlett, stats.ttest_ind):
+for _test in (stats.alexandergovern, stats.bartlett, stats.f_oneway, stats.levene, stats.ttest_ind):
     case(f"stats.{_test.__name__}", lambda x, y, test=_test: test(x, y).pvalue, SAMPLE, SECOND)
 for _test in (stats.pearsonr, stats.ttest_rel):
     case(f"stats.{_test.__name__}", lambda x, y, test=_test: test(x, y).pvalue, SAMPLE, PAIRED)
@@ -129,12 +132,18 @@ case("stats.ttest_1samp", lambda x: stats.ttest_1samp(x, 0.8).pvalue, SAMPLE)
 
 # --- signal --------------------------------------------------------------------------------------
 
+
+def in_any_order(roots: Any) -> Any:
+    return array_namespace(roots).sum(roots**3)
+
+
 each(signal, "signal", "fftconvolve oaconvolve", SIGNAL, TAPS)
 each(signal, "signal", "envelope hilbert", SIGNAL)
 case("signal.gausspulse", lambda t: signal.gausspulse(t, fc=2), REAL)
 case("signal.convolve", lambda x, h: signal.convolve(x, h, method="fft"), SIGNAL, TAPS)
 case("signal.correlate", lambda x, h: signal.correlate(x, h, method="fft"), SIGNAL, TAPS)
 case("signal.bilinear_zpk", lambda z, p: signal.bilinear_zpk(z, p, 1.0, 2.0)[2], TAPS, POLES)
+case("signal.firwin", lambda cutoff: signal.firwin(9, cutoff), np.array(0.3))
 case("signal.freqs", lambda b, a: signal.freqs(b, a, like(b, [0.5, 1.0]))[1], TAPS, POLES)
 case("signal.freqz", lambda b, a: signal.freqz(b, a, worN=8)[1], TAPS, POLES)
 case("signal.freqz_zpk", lambda z, p: signal.freqz_zpk(z, p, 1.0, 8)[1], 0.7 * TAPS, 0.7 * POLES)
@@ -146,9 +155,14 @@ case("signal.lp2bs", lambda b, a: signal.lp2bs(b, a, 2.0)[0], TAPS, POLES)
 case("signal.lp2hp", lambda b, a: signal.lp2hp(b, a, 2.0)[0], TAPS, POLES)
 case("signal.lp2lp", lambda b, a: signal.lp2lp(b, a, 2.0)[0], TAPS, POLES)
 case("signal.lp2bp_zpk", lambda z, p: signal.lp2bp_zpk(z, p, 1.0, 2.0)[0], TAPS, POLES)
+case("signal.lp2bs_zpk", lambda z, p: signal.lp2bs_zpk(z, p, 1.0, 2.0)[0], TAPS + 0.1, POLES)
+case("signal.lp2hp_zpk", lambda z, p: signal.lp2hp_zpk(z, p, 1.0, 2.0)[0], TAPS, POLES)
 case("signal.lp2lp_zpk", lambda z, p: signal.lp2lp_zpk(z, p, 1.0, 2.0)[0], TAPS, POLES)
+case("signal.minimum_phase", signal.minimum_phase, np.array([1.0, 2.0, 3.0, 2.5, 1.0]), writes=True)
 case("signal.normalize", lambda b, a: signal.normalize(b, a)[0], TAPS, POLES)
 case("signal.resample", lambda x: signal.resample(x, 15), SIGNAL)
+case("signal.sos2tf", lambda sos: signal.sos2tf(sos)[0], SECTIONS)
+case("signal.sos2zpk", lambda sos: in_any_order(signal.sos2zpk(sos)[0]), SECTIONS, writes=True)
 case("signal.tf2zpk", lambda b, a: signal.tf2zpk(b, a)[0], TAPS, POLES)
 case("signal.vectorstrength", lambda x: signal.vectorstrength(x, 1.0)[0], REAL)
 case("signal.zpk2tf", lambda z, p: signal.zpk2tf(z, p, 1.0)[0], TAPS, POLES)
@@ -238,6 +252,32 @@ case(
     writes=True,
 )
 
+
+def valley(x: Any, a: Any) -> Any:
+    return (x - a) ** 4 + (x - a) ** 2 + a * a
+
+
+case(
+    "optimize.elementwise.find_minimum",
+    lambda a: (
+        elementwise.find_minimum(valley, (full(a, -1.0), full(a, 0.3), full(a, 5.0)), args=(a,)).f_x
+    ),
+    POSITIVE,
+    writes=True,
+)
+case(
+    "optimize.elementwise.bracket_minimum",
+    lambda a: elementwise.bracket_minimum(valley, full(a, 0.0), args=(a,)).f_bracket[0],
+    POSITIVE,
+    writes=True,
+)
+case(
+    "optimize.elementwise.bracket_root",
+    lambda a: elementwise.bracket_root(lambda x, a: x**3 - a, full(a, 0.0), args=(a,)).f_bracket[0],
+    POSITIVE,
+    writes=True,
+)
+
 # --- linalg and cluster --------------------------------------------------------------------------
 
 case("linalg.block_diag", linalg.block_diag, SQUARE, TALL)
@@ -275,6 +315,11 @@ rotation("Rotation.as_matrix", lambda q: turned(q).as_matrix(), QUATERNIONS)
 rotation("Rotation.as_mrp", lambda q: turned(q).as_mrp(), QUATERNIONS)
 rotation("Rotation.as_quat", lambda q: turned(q).as_quat(), QUATERNIONS)
 rotation("Rotation.as_rotvec", lambda q: turned(q).as_rotvec(), QUATERNIONS)
+rotation(
+    "Rotation.from_davenport",
+    lambda v: Rotation.from_davenport(like(v, AXES), "e", v).as_quat(),
+    VECTORS,
+)
 rotation("Rotation.from_euler", lambda v: Rotation.from_euler("xyz", v).as_quat(), VECTORS)
 rotation(
     "Rotation.from_matrix",
@@ -300,6 +345,25 @@ rotation("RigidTransform.apply", lambda t, x: moved(t).apply(x), TWISTS, VECTORS
 rotation("RigidTransform.as_dual_quat", lambda t: moved(t).as_dual_quat(), TWISTS)
 rotation("RigidTransform.as_exp_coords", lambda t: moved(t).as_exp_coords(), TWISTS)
 rotation("RigidTransform.from_exp_coords", lambda t: moved(t).as_matrix(), TWISTS)
+rotation(
+    "RigidTransform.from_dual_quat",
+    lambda q: RigidTransform.from_dual_quat(q).as_matrix(),
+    RNG.standard_normal((2, 8)),
+    writes=True,
+)
+rotation(
+    "RigidTransform.from_components",
+    lambda t, q: RigidTransform.from_components(t, turned(q)).as_matrix(),
+    VECTORS,
+    QUATERNIONS,
+)
+rotation(
+    "RigidTransform.from_translation",
+    lambda t: RigidTransform.from_translation(t).as_matrix(),
+    VECTORS,
+)
+rotation("RigidTransform.mean", lambda t: moved(t).mean().as_matrix(), TWISTS, writes=True)
+rotation("RigidTransform.__pow__", lambda t: (moved(t) ** 0.5).as_matrix(), TWISTS)
 rotation("RigidTransform.inv", lambda t: moved(t).inv().as_matrix(), TWISTS)
 rotation(
     "RigidTransform.__mul__", lambda t, s: (moved(t) * moved(s)).as_matrix(), TWISTS, -TWISTS[::-1]
@@ -324,7 +388,6 @@ refused("signal.welch", lambda x: signal.welch(x, nperseg=8)[1], SIGNAL)
 refused("spatial.distance.cdist", distance.cdist, TALL, TALL + 1)
 refused("spatial.procrustes", lambda a, b: spatial.procrustes(a, b)[1], TALL, TALL**2)
 refused("special.exprel", special.exprel, UNIT)
-refused("stats.f_oneway", lambda x, y: stats.f_oneway(x, y).pvalue, SAMPLE, SECOND)
 refused("stats.linregress", lambda x, y: stats.linregress(x, y).slope, SAMPLE, PAIRED)
 refused("stats.norm.logpdf", stats.norm.logpdf, REAL)
 refused("stats.wasserstein_distance", stats.wasserstein_distance, SAMPLE, SECOND)
