@@ -50,7 +50,7 @@ def case(name: str, function: Callable[..., Any], *arguments: Any) -> None:
 
 def scaled(x: Any) -> Any:
     # The first fit combines its variance with that of no data, which is 0 / 0, and then overwrites
-    # the result: a derivative passes through the NaN, as in any reverse mode.
+    # the result: what has been overwritten gets the cotangent zero, and zero times NaN is NaN.
     scaler = preprocessing.StandardScaler().fit(like(x, POINTS))
     return scaler.partial_fit(x).transform(x)
 
