@@ -6,9 +6,11 @@
 tensor([2., 4., 6.])
 """
 
+import importlib
 import math
+from typing import TYPE_CHECKING, Any
 
-from . import autograd, errors, fft, func, linalg, optimize, special, testing
+from . import autograd, errors
 from .autograd import (
     enable_grad,
     grad,
@@ -241,6 +243,19 @@ pi = math.pi
 __array_api_version__ = "2025.12"
 
 __version__ = "0.1.0"
+
+if TYPE_CHECKING:
+    from . import fft, func, linalg, optimize, special, testing
+
+_WHEN_USED = ("compat", "fft", "func", "linalg", "optimize", "special", "testing")
+
+
+def __getattr__(name: str) -> Any:
+    """Import the parts that not every program uses when they are first named."""
+    if name in _WHEN_USED:
+        return importlib.import_module(f".{name}", __name__)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
 
 __all__ = [
     "Tensor",
