@@ -345,7 +345,7 @@ def join_level(tensor: Any, values: tuple[Any, ...]) -> None:
             "it would outlive the transform: make the tensor inside, by zeros_like() of an "
             "argument or zeros(), or join the values by stack()"
         )
-    from .tensor import move_to_level
+    from .views import move_to_level
 
     move_to_level(base, top if any(_is_at(v, top) for v in values) else top + 0.5)
 

@@ -17,7 +17,6 @@ from .backends import backend_of
 from .errors import NoGradientError
 from .graph import (
     INFERENCE,
-    RECORDER,
     Leaf,
     Node,
     RemovableHandle,
@@ -25,10 +24,8 @@ from .graph import (
     public_edge,
     recorder,
 )
-from .inplace import TensorInPlace, ViewOf, keep_retaining
-from .ops.indexing import _getitem
-from .ops.op import Array, Function, Op, Pullback, plain
-from .versions import owner_of
+from .inplace import TensorInPlace
+from .ops.op import Array, Function, Op, Pullback
 
 new = object.__new__
 
@@ -561,109 +558,6 @@ class InferenceTensor(Tensor):
     is_inference: ClassVar[bool] = True
 
 
-class View(Tensor):
-    """A tensor that shares its memory with a base: writes to either show in both.
-
-    Its place in the graph follows from the base's, and is found anew after the base, or another
-    view of it, was written.
-    """
-
-    __slots__ = ("_array_now", "_node_now", "_view")
-    _view: ViewOf
-
-    def __init__(self, array: Any, node: Node | None, view: ViewOf) -> None:
-        self._view = view
-        self._array_now = array
-        self._node_now = node
-
-    @property
-    def _node(self) -> Node | None:
-        view = self._view
-        if view.seen != view.family.stamp:
-            self._refresh()
-        return self._node_now
-
-    @_node.setter
-    def _node(self, node: Node | None) -> None:
-        self._node_now = node
-
-    @property
-    def _array(self) -> Any:
-        view = self._view
-        if view.seen != view.family.stamp and type(view.base._array) is not np.ndarray:
-            self._refresh()
-        return self._array_now
-
-    @_array.setter
-    def _array(self, array: Any) -> None:
-        self._array_now = array
-
-    def _refresh(self) -> None:
-        """Follow the steps from the base again."""
-        view = self._view
-        if view.unrecorded is not None and view.unrecorded != view.family.recorded:
-            if recorder() is not None:
-                raise RuntimeError(
-                    "the tensor is a view that was made under no_grad(), and its base has since "
-                    "been written by an operation that is differentiated: whether that should "
-                    "show in the view's gradient is not clear. Make the view outside no_grad()"
-                )
-        value: Any = view.base
-        node = None if view.unrecorded is not None else value._node
-        own_leaf = node is None and isinstance(self._node_now, Leaf)
-        base = tensor_type_at(self.level)(value._array, node)
-        token = RECORDER.set(Node)
-        try:
-            for function, keywords in view.steps:
-                base = function(base, **keywords)
-        finally:
-            RECORDER.reset(token)
-        if not own_leaf:
-            keep_retaining(self, self._node_now, base._node)
-            self._node_now = base._node
-        if type(value._array) is not np.ndarray:  # not written but replaced
-            self._array_now = base._array
-        if view.unrecorded is None or view.unrecorded == view.family.recorded:
-            view.seen = view.family.stamp
-
-
-@functools.cache
-def _view_type_at(level: float) -> type[View]:
-    return type("Tensor", (View,), {"__slots__": (), "level": level})
-
-
-def as_views(source: Any, axis: int, parts: tuple[Any, ...]) -> tuple[Any, ...]:
-    """The slices of a tensor along an axis, as views of it."""
-    lead = (slice(None),) * axis
-    return tuple(
-        as_view(source, (_getitem, {"template": (*lead, i, Ellipsis)}), part)
-        for i, part in enumerate(parts)
-    )
-
-
-def as_view(source: Any, step: Any, result: Any) -> Any:
-    """The result of a step that may share memory with its input: a view, if it does."""
-    array = result._array
-    if isinstance(array, np.ndarray):
-        before, owner = source._array, array.base
-        if owner is None and array is not before:
-            return result
-        if owner is not before and owner_of(array) is not owner_of(before):
-            return result
-    elif isinstance(array, np.generic):
-        return result
-    elif isinstance(plain(array), np.ndarray):  # under a transform: what holds for what is inside
-        if owner_of(plain(array)) is not owner_of(plain(source._array)):
-            return result
-    if result.is_inference:
-        return result
-    origin = ViewOf(source, step)
-    view = _view_type_at(result.level)(array, result._node, origin)
-    if getattr(origin.base, "_born", 0):
-        origin.family.add(view)
-    return view
-
-
 def _fixed(value: Any) -> Any:
     """A constant that may yet move to another level as its array, which the graph can keep."""
     if isinstance(value, Tensor) and value._node is None:
@@ -671,17 +565,6 @@ def _fixed(value: Any) -> Any:
         if getattr(base, "_born", 0):
             return value.array
     return value
-
-
-def move_to_level(base: Tensor, level: float) -> None:
-    """Make a tensor that is in no graph, and its views, tensors of a higher level."""
-    base.__class__ = tensor_type_at(level)
-    family = getattr(base, "_family", None)
-    if family is not None and family.views:
-        for reference in list(family.views.values()):
-            view = reference()
-            if view is not None:
-                view.__class__ = _view_type_at(level)
 
 
 @functools.cache
@@ -730,3 +613,7 @@ def _describe(tensor: Tensor) -> str:
     elif tensor.requires_grad:
         parts.append("requires_grad=True")
     return f"tensor({', '.join(parts)})"
+
+
+# Views are tensors, and ops on tensors make views: each of the two files needs the other.
+from .views import as_view, as_views  # noqa: E402
