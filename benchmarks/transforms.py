@@ -194,25 +194,26 @@ def forward_mode() -> Jobs:
 
 
 def checkpointing() -> Jobs:
-    """A chain of 256 layers in 16 checkpoints, beside the same chain that stores everything."""
-    weights, x = _normal(128, 128), _normal(256, 128, seed=1)
+    """A chain of 64 layers in 8 checkpoints, beside the same chain that stores everything."""
+    start, x = _normal(384, 384), _normal(384, 384, seed=1)
 
-    def layers(x: Any, count: int) -> Any:
+    def layers(x: Any, weights: Any, count: int) -> Any:
         for _ in range(count):
             x = ag.tanh(x @ weights)
         return x
 
     def job(segments: int) -> Job:
+        step = ag.func.checkpoint(layers) if segments > 1 else layers
+
         def run() -> Any:
-            start = y = ag.tensor(x, requires_grad=True)
+            weights, y = ag.tensor(start, requires_grad=True), x
             for _ in range(segments):
-                step = ag.func.checkpoint(lambda y: layers(y, 256 // segments))
-                y = step(y) if segments > 1 else layers(y, 256)
-            return ag.grad(y.sum(), start)
+                y = step(y, weights, 64 // segments)
+            return ag.grad(y.sum(), weights)
 
         return run
 
-    return {"arraygrad": job(16), "storing": job(1)}
+    return {"arraygrad": job(8), "storing": job(1)}
 
 
 TRANSFORMS: dict[str, Callable[[], Jobs]] = {
