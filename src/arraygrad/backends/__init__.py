@@ -60,7 +60,9 @@ class Backend:
 
     def integers(self, like: Any, values: list[int]) -> Any:
         """Integers as a one-dimensional array to index `like` with."""
-        return self.xp.asarray(values, dtype=self.xp.int64, device=self.device(like))
+        if not values:  # which say nothing of their dtype
+            return self.xp.arange(0, device=self.device(like))
+        return self.xp.asarray(values, device=self.device(like))
 
     def device(self, array: Any) -> Any:
         """Where an array lives."""

@@ -42,6 +42,8 @@ def _add_at(xp: Any, x: Any, *indices: Any, template: Template, shape: tuple[int
     """Zeros of the given shape with `x` added at an index; repeated places collect all of it."""
     out = xp.zeros(shape, dtype=x.dtype, device=x.device)
     index = fill(template, indices)
+    if hasattr(out, "at"):  # JAX's arrays, which cannot be written
+        return out.at[index].add(x)
     if all(xp.isdtype(i.dtype, "bool") for i in indices):
         out[index] = x
         return out
