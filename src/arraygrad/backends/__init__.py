@@ -1,11 +1,12 @@
 """Array libraries: which one an array belongs to, and what that library does in its own way.
 
-`numpy.py` is the default. Any other Array API library is reached through array-api-compat; a
-library that needs more than the standard offers has a file of its own here.
+`numpy.py` is the default. A library that needs more than the standard offers has a file of its own
+here; any other that follows the standard needs none.
 """
 
 from __future__ import annotations
 
+import importlib
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -142,14 +143,33 @@ def _resolve(array_type: type) -> Backend | None:
                 _check_numpy_type(array_type)
             _backends[array_type] = backend
             return backend
-    from .standard import NAMESPACES, standard_backend
-
-    module = array_type.__module__.partition(".")[0]
-    if module not in NAMESPACES and not hasattr(array_type, "__array_namespace__"):
-        raise TypeError(f"expected an array or a number, got {array_type.__name__}")
-    backend = standard_backend(array_type)
+    backend = _of_module(array_type)
     register(array_type, backend)
     return backend
+
+
+# The libraries with a file of their own here, by the top-level modules of their arrays' types.
+_FILES = {
+    "array_api_strict": "array_api_strict",
+    "cupy": "cupy",
+    "dask": "dask",
+    "jax": "jax",
+    "jaxlib": "jax",
+    "mlx": "mlx",
+    "torch": "torch",
+}
+
+
+def _of_module(array_type: type) -> Backend:
+    module = array_type.__module__.partition(".")[0]
+    if module in _FILES:
+        found: Backend = importlib.import_module(f".{_FILES[module]}", __name__).backend
+        return found
+    if not hasattr(array_type, "__array_namespace__"):
+        raise TypeError(f"expected an array or a number, got {array_type.__name__}")
+    from .standard import standard_backend
+
+    return standard_backend(array_type)
 
 
 def _check_numpy_type(array_type: type) -> None:

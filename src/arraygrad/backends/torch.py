@@ -1,0 +1,9 @@
+"""PyTorch: what it does in its own way."""
+
+from __future__ import annotations
+
+from array_api_compat import torch as xp
+
+from . import Backend
+
+backend = Backend("torch", xp)

@@ -1,0 +1,171 @@
+"""The table of samples on another array library: the same results as on NumPy, by every route.
+
+NumPy's results are checked against finite differences in `test_samples`; here they are what the
+other library's must equal. A row that a library cannot run is a gap: it is named with its reason in
+the library's test file, must fail with an error rather than give a wrong number, and is reported
+when it no longer fails.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import pytest
+from samples import Sample
+
+import arraygrad as ag
+from arraygrad.arrays.batched import Batched, batched_type
+from arraygrad.arrays.dual import dual_type
+from arraygrad.ops.op import plain
+from arraygrad.testing import assert_close
+
+Case = tuple[Sample, bool]
+
+
+@dataclass(frozen=True)
+class Library:
+    """An array library under test.
+
+    Attributes
+    ----------
+    name : str
+        What the table in the docs calls it.
+    make : callable
+        Its array of the values of a NumPy array, of the same dtype.
+    to_numpy : callable
+        The other way round.
+    gaps : mapping of str to str
+        Ops (`"sort"`), rows (`"sort-descending"`) or rows run as complex (`"sort complex"`,
+        `"sort-descending complex"`) that it cannot run, each with the reason.
+    rtol : float
+        How exactly it computes.
+    """
+
+    name: str
+    make: Callable[[Any], Any]
+    to_numpy: Callable[[Any], Any] = np.asarray
+    gaps: Mapping[str, str] = field(default_factory=dict)
+    rtol: float = 1e-10
+
+    def gap(self, case: Case) -> str | None:
+        """Why a case cannot be run; None if it can."""
+        sample, complex_numbers = case
+        names = [sample.op, str(sample)]
+        if complex_numbers:
+            names += [f"{name} complex" for name in names]
+        return next((self.gaps[n] for n in names if n in self.gaps), None)
+
+
+def check(library: Library, case: Case) -> None:
+    """Run one row by every route, or see that a gap fails."""
+    if library.gap(case) is None:
+        run(library, case)
+        return
+    try:
+        run(library, case)
+    except AssertionError:
+        raise
+    except Exception:
+        return
+    pytest.fail("no longer a gap")
+
+
+def run(library: Library, case: Case) -> None:
+    """Values, gradients, tangents, second derivatives and batches, as on NumPy."""
+    sample, complex_numbers = case
+    arrays = sample.arrays(complex_numbers)
+    for route in (values, gradients, tangents, batched_sweeps, batches):
+        if route in (values, batches) or sample.differentiable:
+            if route is batches and not sample.batch:
+                continue
+            expected = route(sample, arrays, np.asarray)
+            found = route(sample, arrays, library.make)
+            assert len(found) == len(expected)
+            for result, value in zip(found, expected, strict=True):
+                if value is None:
+                    assert result is None
+                    continue
+                assert type(result) is not type(value), "computed by NumPy"
+                assert_close(
+                    library.to_numpy(result), value, rtol=library.rtol, atol=1e-10, equal_nan=True
+                )
+
+
+def as_tuple(result: Any) -> tuple[Any, ...]:
+    return tuple(result) if isinstance(result, tuple | list) else (result,)
+
+
+def _is_float(array: Any) -> bool:
+    return bool(array.dtype.kind in "fc")
+
+
+def _leaves(arrays: Any, make: Any) -> list[Any]:
+    return [ag.tensor(make(a), requires_grad=_is_float(a)) for a in arrays]
+
+
+def _like(shapes: Any, make: Any, dtypes: Any, seed: int, batch: tuple[int, ...] = ()) -> list[Any]:
+    """Random arrays, the same for every library."""
+    rng = np.random.default_rng(seed)
+    made = []
+    for shape, complex_numbers in zip(shapes, dtypes, strict=True):
+        values = rng.standard_normal((*batch, *shape))
+        if complex_numbers:
+            values = values + 1j * rng.standard_normal((*batch, *shape))
+        made.append(make(np.asarray(values)))
+    return made
+
+
+def _is_complex(array: Any) -> bool:
+    return bool(ag.isdtype(array.dtype, "complex floating"))
+
+
+def values(sample: Sample, arrays: Any, make: Any) -> list[Any]:
+    """What the op gives on tensors."""
+    return [plain(r) for r in as_tuple(sample.call(ag, *_leaves(arrays, make)))]
+
+
+def gradients(sample: Sample, arrays: Any, make: Any) -> list[Any]:
+    """First derivatives by a sweep that is recorded, and second ones by a sweep of that."""
+    leaves = _leaves(arrays, make)
+    floats = [x for x in leaves if x.requires_grad]
+    live = [r for r in as_tuple(sample.call(ag, *leaves)) if r.requires_grad]
+    seeds = _like([r.shape for r in live], make, map(_is_complex, live), 1)
+    plain_first = ag.grad(live, floats, seeds, retain_graph=True, materialize_grads=True)
+    first = ag.grad(live, floats, seeds, create_graph=True, materialize_grads=True)
+    again = [g for g in first if g.requires_grad]
+    seeds = _like([g.shape for g in again], make, map(_is_complex, again), 2)
+    second = ag.grad(again, floats, seeds, materialize_grads=True) if again else ()
+    return [g.detach().array for g in (*plain_first, *first, *second)]
+
+
+def tangents(sample: Sample, arrays: Any, make: Any) -> list[Any]:
+    """Forward mode."""
+    floats = [a for a in arrays if _is_float(a)]
+    directions = iter(
+        _like([a.shape for a in floats], make, [a.dtype.kind == "c" for a in floats], 3)
+    )
+    dual = dual_type(1.0)
+    inputs = [dual(make(a), next(directions)) if _is_float(a) else make(a) for a in arrays]
+    results = as_tuple(sample.call(ag, *inputs))
+    return [plain(r.tangent) if isinstance(r, dual) else None for r in results]
+
+
+def batched_sweeps(sample: Sample, arrays: Any, make: Any) -> list[Any]:
+    """`is_grads_batched`."""
+    leaves = _leaves(arrays, make)
+    floats = [x for x in leaves if x.requires_grad]
+    live = next(r for r in as_tuple(sample.call(ag, *leaves)) if r.requires_grad)
+    seeds = _like([live.shape], make, [_is_complex(live)], 4, batch=(2,))
+    found = ag.grad(live, floats, seeds[0], is_grads_batched=True, materialize_grads=True)
+    return [g.array for g in found]
+
+
+def batches(sample: Sample, arrays: Any, make: Any) -> list[Any]:
+    """A batch of two as the inputs."""
+    batched = batched_type(1.0)
+    inputs = [batched(make(np.stack([a, a]))) for a in arrays]
+    found = as_tuple(sample.call(ag, *inputs))
+    return [plain(r) for r in found if isinstance(r, Batched)]
