@@ -246,14 +246,18 @@ __version__ = "0.1.0"
 
 if TYPE_CHECKING:
     from . import fft, func, linalg, optimize, special, testing
+    from .lazy import compute, persist
 
 _WHEN_USED = ("compat", "fft", "func", "linalg", "optimize", "special", "testing")
+_LAZY = ("compute", "persist")
 
 
 def __getattr__(name: str) -> Any:
     """Import the parts that not every program uses when they are first named."""
     if name in _WHEN_USED:
         return importlib.import_module(f".{name}", __name__)
+    if name in _LAZY:
+        return getattr(importlib.import_module(".lazy", __name__), name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
@@ -303,6 +307,7 @@ __all__ = [
     "column_stack",
     "complex64",
     "complex128",
+    "compute",
     "concat",
     "conj",
     "convolve",
@@ -423,6 +428,7 @@ __all__ = [
     "pad",
     "percentile",
     "permute_dims",
+    "persist",
     "pi",
     "positive",
     "pow",

@@ -502,6 +502,22 @@ class Tensor(TensorInPlace, ArrayMethods, Array):
             )
         return RemovableHandle(self._node.accumulated, hook)
 
+    # --- values that are not computed yet ---
+
+    def compute(self, **keywords: Any) -> Tensor:
+        """The tensor over the values of a lazy array, as a constant; see `arraygrad.compute`."""
+        from .lazy import compute
+
+        computed: Tensor = compute(self, **keywords)[0]
+        return computed
+
+    def persist(self, **keywords: Any) -> Tensor:
+        """The same tensor, with its array kept computed; see `arraygrad.persist`."""
+        from .lazy import persist
+
+        persisted: Tensor = persist(self, **keywords)[0]
+        return persisted
+
     # --- other ---
 
     def to_device(self, device: Any, /, *, stream: Any = None) -> Tensor:
