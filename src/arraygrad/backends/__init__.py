@@ -49,6 +49,14 @@ class Backend:
                 return letter
         return "o"
 
+    def elementwise(self, kernel: Kernel, types: tuple[type, ...]) -> Kernel:
+        """The kernel of an elementwise op, for arguments of these types, made faster."""
+        return kernel
+
+    def shape(self, array: Any) -> tuple[int, ...]:
+        """An array's shape as derivative rules keep it: a tuple, which may carry more with it."""
+        return tuple(array.shape)
+
     def full(self, like: Any, shape: tuple[int, ...], value: Any, dtype: Any) -> Any:
         """A new array filled with `value`, on the device of `like`."""
         return self.xp.full(shape, value, dtype=dtype, device=self.device(like))

@@ -1,9 +1,178 @@
-"""Dask: what it does in its own way."""
+"""Dask: lazy arrays in blocks, and what has to be done for them to stay in these blocks.
+
+Nothing here looks at values. Where Dask's own functions would cut arrays anew, or put tasks
+between blocks that belong together, there is a kernel made of `blockwise`, which Dask fuses.
+"""
 
 from __future__ import annotations
 
+import functools
+import operator
+from typing import Any
+
+import dask.array
+import dask.array.utils
+import dask.layers
+import numpy as np
 from array_api_compat.dask import array as xp
 
 from . import Backend
 
-backend = Backend("dask", xp)
+Chunks = tuple[tuple[int, ...], ...]
+
+# Dask's functions have no types.
+da: Any = dask.array
+meta_from_array: Any = dask.array.utils.meta_from_array
+chunk_shapes: Any = dask.layers.ArrayChunkShapeDep
+
+
+class ChunkedShape(tuple[int, ...]):
+    """The shape of an array, which also knows how the array is cut into blocks.
+
+    Derivative rules that keep a shape to make an array of it make one with the same blocks.
+    """
+
+    chunks: Chunks
+
+
+class DaskBackend(Backend):
+    """Dask arrays."""
+
+    def device(self, array: Any) -> Any:
+        return "cpu"
+
+    def shape(self, array: Any) -> tuple[int, ...]:
+        shape = ChunkedShape(array.shape)
+        shape.chunks = array.chunks
+        return shape
+
+    def full(self, like: Any, shape: tuple[int, ...], value: Any, dtype: Any) -> Any:
+        chunks = getattr(shape, "chunks", None)
+        if chunks is None:
+            same = shape == getattr(like, "shape", None)
+            chunks = like.chunks if same else "auto"
+        return da.full(shape, value, dtype=dtype, chunks=chunks)
+
+    def copy(self, array: Any) -> Any:
+        return array.copy()  # the same blocks: Dask replaces them, and never writes to them
+
+
+# --- moving axes of length one -------------------------------------------------------------------
+
+
+def _reshape(x: Any, shape: tuple[int, ...], copy: bool | None = None) -> Any:
+    longer = [i for i, n in enumerate(x.shape) if n != 1]
+    if [x.shape[i] for i in longer] != [n for n in shape if n != 1]:
+        return da.reshape(x, shape)  # never written to, so `copy` makes no difference
+    if x.shape == shape:
+        return x
+    # Only axes of length one come or go, so each block becomes one block.
+    rest = iter(longer)
+    sources = tuple(next(rest) if n != 1 else None for n in shape)
+    labels = tuple(x.ndim + i if source is None else source for i, source in enumerate(sources))
+    return da.blockwise(
+        _with_axes,
+        labels,
+        x,
+        tuple(range(x.ndim)),
+        new_axes={label: 1 for label in labels if label >= x.ndim},
+        concatenate=True,
+        sources=sources,
+        meta=meta_from_array(x, len(shape)),
+        dtype=x.dtype,
+    )
+
+
+def _with_axes(block: Any, sources: tuple[int | None, ...]) -> Any:
+    """A block with the axes that `sources` names, and with axes of length one where it is None."""
+    return block.reshape(tuple(1 if s is None else block.shape[s] for s in sources))
+
+
+def _broadcast_to(x: Any, shape: tuple[int, ...]) -> Any:
+    chunks: Any = getattr(shape, "chunks", None)
+    if chunks is None or x.shape == shape:
+        return da.broadcast_to(x, shape)
+    axes = tuple(range(len(shape) - x.ndim, len(shape)))
+    if any(n != 1 and c != chunks[i] for i, n, c in zip(axes, x.shape, x.chunks, strict=True)):
+        return da.broadcast_to(x, shape)  # it is in other blocks
+    return da.blockwise(
+        _spread,
+        tuple(range(len(shape))),
+        chunk_shapes(chunks),  # first, as the lengths are taken from here
+        tuple(range(len(shape))),
+        x,
+        axes,
+        align_arrays=False,
+        meta=meta_from_array(x, len(shape)),
+        dtype=x.dtype,
+    )
+
+
+def _spread(shape: tuple[int, ...], block: Any) -> Any:
+    return np.broadcast_to(block, shape)
+
+
+# --- products ------------------------------------------------------------------------------------
+
+
+def _matmul(x: Any, y: Any) -> Any:
+    # Dask's own makes matrices of vectors first, and sums also where there is nothing to sum.
+    if x.ndim == 0 or y.ndim == 0:
+        return da.matmul(x, y)  # which says what is wrong
+    batch = tuple(range(max(x.ndim, y.ndim, 2) - 2))
+    row, inner, column = (len(batch) + i for i in range(3))
+    rows, columns = (row,) * (x.ndim > 1), (column,) * (y.ndim > 1)
+    labels_x = (*batch[len(batch) + 2 - x.ndim :], *rows, inner) if rows else (inner,)
+    labels_y = (*batch[len(batch) + 2 - y.ndim :], inner, *columns) if columns else (inner,)
+    labels = batch + rows + columns
+    whole = x.numblocks[-1] == 1 == y.numblocks[-1 - len(columns)]
+    dtype = np.result_type(x.dtype, y.dtype)
+    product = da.blockwise(
+        operator.matmul if whole else _partial_product,
+        labels if whole else (inner, *labels),
+        x,
+        labels_x,
+        y,
+        labels_y,
+        adjust_chunks=None if whole else {inner: 1},
+        concatenate=True if whole else None,
+        meta=meta_from_array(x, len(labels) + (not whole), dtype=dtype),
+        dtype=dtype,
+    )
+    if whole:
+        return product
+    return da.reduction(
+        product,
+        _unchanged,
+        _added,
+        axis=0,
+        dtype=dtype,
+        concatenate=False,
+        meta=meta_from_array(x, len(labels), dtype=dtype),
+    )
+
+
+def _partial_product(x: Any, y: Any) -> Any:
+    """What one pair of blocks adds to a product, with an axis in front to add up along."""
+    return np.matmul(x, y)[None]
+
+
+def _unchanged(block: Any, axis: Any, keepdims: bool) -> Any:
+    return block
+
+
+def _added(blocks: Any, axis: Any, keepdims: bool) -> Any:
+    """The sum of blocks along their first axis, which each has one element of."""
+    total = functools.reduce(operator.add, blocks) if isinstance(blocks, list) else blocks
+    return total if keepdims else total[0]
+
+
+backend = DaskBackend(
+    "dask",
+    xp,
+    {
+        "reshape": _reshape,
+        "broadcast_to": _broadcast_to,
+        "matmul": _matmul,
+    },
+)

@@ -157,7 +157,7 @@ class Op:
         for name, rule in self.rules.items():
             call = ", ".join(self.expression(n) for n in parameters(rule))
             source = f"lambda g, arrays, out, params: rule({call})"
-            found[self.inputs.index(name)] = eval(source, {"rule": rule})
+            found[self.inputs.index(name)] = eval(source, {"rule": rule, **_HELPERS})
         return found
 
     def kernel(self, types: tuple[type, ...]) -> Function:
@@ -200,7 +200,11 @@ class Op:
             return "[a.shape for a in arrays]"
         for suffix in ("_shape", "_dtype", "_device"):
             if name.endswith(suffix) and name.removesuffix(suffix) in self.inputs:
-                return f"{self.expression(name.removesuffix(suffix))}.{suffix[1:]}"
+                array = self.expression(name.removesuffix(suffix))
+                own = f"{array}.{suffix[1:]}"
+                if suffix == "_shape":
+                    return f"({own} if type({array}) is ndarray else shape_of({array}))"
+                return own
         return f"params[{name!r}]"
 
 
@@ -215,6 +219,17 @@ class Pullback:
         "arity",
         "direct",
         "holomorphic",
+def _shape_of(x: Any) -> tuple[int, ...]:
+    """The shape of an array, with what its library wants remembered along with it."""
+    if isinstance(x, Array):
+        return x.shape  # type: ignore[attr-defined, no-any-return]
+    return backend_of(x).shape(x)
+
+
+# What the expressions of `Op.expression` refer to.
+_HELPERS: dict[str, Any] = {"ndarray": np.ndarray, "shape_of": _shape_of}
+
+
         "joint",
         "keep",
         "keeps_arrays",
@@ -245,7 +260,7 @@ class Pullback:
         self.sources = tuple(source.get(name) for name in self.kept)
         self.keeps_arrays = any(n == "out" or n in op.inputs for n in self.kept)
         values = "".join(op.expression(n) + ", " for n in self.kept)
-        self.keep: Function = eval(f"lambda arrays, out, params: ({values})")
+        self.keep: Function = eval(f"lambda arrays, out, params: ({values})", dict(_HELPERS))
         self.joint: Function | None = None
         self.rules: tuple[Rule, ...] = ()
         if op.joint is not None:
@@ -341,7 +356,8 @@ def _named(jvp: Rule, op: Op) -> Function:
     arguments = ", ".join(
         f"tangents[{tangent_of[n]}]" if n in tangent_of else op.expression(n) for n in takes
     )
-    call = eval(f"lambda arrays, tangents, out, params: jvp({arguments})", {"jvp": jvp})
+    names = {"jvp": jvp, **_HELPERS}
+    call = eval(f"lambda arrays, tangents, out, params: jvp({arguments})", names)
 
     def forward(primals: Any, tangents: Any, out: Any, params: Any) -> Any:
         tangents = [_zero(p) if t is None else t for p, t in zip(primals, tangents, strict=True)]
