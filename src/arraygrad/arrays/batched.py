@@ -9,9 +9,11 @@ import functools
 from typing import Any, ClassVar
 
 from ..ops import batching
-from ..ops.op import Array, Op
+from ..ops.op import Array, Function, Op
 from .methods import TransformMethods
 from .writing import Replaceable, link
+
+new = object.__new__
 
 
 class Batched(Replaceable, TransformMethods, Array):
@@ -40,12 +42,58 @@ class Batched(Replaceable, TransformMethods, Array):
     def apply(cls, op: Op, arrays: tuple[Any, ...], params: dict[str, Any]) -> Any:
         batched = tuple(type(a) is cls for a in arrays)
         raw = tuple(a._array if b else a for a, b in zip(arrays, batched, strict=True))
-        rule = op.batch if callable(op.batch) else batching.RULES[op.batch]
-        out = rule(op, raw, batched, params)
+        out = batching.rule_of(op)(op, raw, batched, params)
         result = tuple(map(cls, out)) if op.multiple else cls(out)
         if op.view and len(arrays) == 1:
             link(op, arrays[0], params, result)
         return result
+
+    @classmethod
+    def unary(cls, op: Op) -> Function:
+        if op.batch != "elementwise" or op.view:
+            return super().unary(op)
+        table = op.table
+
+        def over_all(x: Batched) -> Any:
+            array = x._array
+            batched = new(cls)
+            batched._array = table[type(array)](array)
+            return batched
+
+        return over_all
+
+    @classmethod
+    def single(cls, op: Op) -> Function:
+        if op.view or op.multiple:
+            return super().single(op)
+        rule = batching.rule_of(op)
+
+        def over_all(x: Batched, params: dict[str, Any]) -> Any:
+            batched = new(cls)
+            batched._array = rule(op, (x._array,), (True,), params)
+            return batched
+
+        return over_all
+
+    @classmethod
+    def binary(cls, op: Op, left: type, right: type) -> Function:
+        if op.view or op.multiple:
+            return super().binary(op, left, right)
+        rule, table = batching.rule_of(op), op.table
+        in_x, in_y = flags = left is cls, right is cls
+        elementwise = op.batch == "elementwise"
+
+        def over_all(x: Any, y: Any) -> Any:
+            a = x._array if in_x else x
+            b = y._array if in_y else y
+            batched = new(cls)
+            if elementwise and _aligned(a, b, in_x, in_y):
+                batched._array = table[type(a)][type(b)](a, b)
+            else:
+                batched._array = rule(op, (a, b), flags, {})
+            return batched
+
+        return over_all
 
     def _take_over(self, other: Batched) -> None:
         self._array = other._array
@@ -71,6 +119,14 @@ class Batched(Replaceable, TransformMethods, Array):
 
     def __repr__(self) -> str:
         return f"Batched({self._array!r})"
+
+
+def _aligned(x: Any, y: Any, in_x: bool, in_y: bool) -> bool:
+    """Whether two arrays broadcast as their members do, with the batch axis in front."""
+    if in_x and in_y:
+        return bool(x.ndim == y.ndim)
+    whole, part = (x, y) if in_x else (y, x)
+    return bool(getattr(part, "ndim", 0) < whole.ndim)
 
 
 @functools.cache

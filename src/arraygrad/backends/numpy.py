@@ -84,6 +84,14 @@ def _sum(x: Any, axis: Any = None, keepdims: Any = False) -> Any:
     return np.add.reduce(x, axis=axis, keepdims=keepdims)
 
 
+def _matmul(x: Any, y: Any) -> Any:
+    # Outer products, as for the gradient of a matrix that a vector is multiplied by: nothing is
+    # summed, and BLAS would take each as a product of its own.
+    if x.ndim > 1 < y.ndim and x.shape[-1] == 1 == y.shape[-2] and x.size > 32:
+        return np.einsum("...ij,...jk->...ik", x, y)
+    return np.matmul(x, y)
+
+
 def _mean(x: Any, axis: Any, keepdims: bool) -> Any:
     if x.dtype.char not in "fdFD" or not x.size:
         return np.mean(x, axis=axis, keepdims=keepdims)
@@ -255,6 +263,7 @@ numpy_backend = NumpyBackend(
         "sum": _sum,
         "mean": _mean,
         "diagonal": _diagonal,
+        "matmul": _matmul,
         "max": np.maximum.reduce,
         # np.count_nonzero gives a Python int in older versions.
         "count_nonzero": lambda x, axis, keepdims: np.add.reduce(

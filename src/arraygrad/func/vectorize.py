@@ -116,7 +116,7 @@ def _to_front(leaf: Any, axis: int, name: Callable[[], str]) -> Any:
         raise IndexError(
             f"in_axes says to map over axis {axis} of {name()}, which has shape {tuple(leaf.shape)}"
         )
-    return ops.moveaxis(leaf, axis, 0)
+    return ops.moveaxis(leaf, axis, 0) if axis else leaf
 
 
 def _common_size(leaves: list[Any], axes: list[int | None], name: Callable[[int], str]) -> int:
@@ -168,7 +168,7 @@ def _collect(
             f"out_axes puts the mapped axis of result {position} at {axis}, but it has "
             f"{joined.ndim} axes with it"
         )
-    return ops.moveaxis(joined, 0, axis)
+    return ops.moveaxis(joined, 0, axis) if axis else joined
 
 
 def _repeated(value: Any, size: int, position: int) -> Any:

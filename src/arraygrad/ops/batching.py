@@ -14,8 +14,8 @@ from typing import Any
 
 from ..backends import backend_of
 from .indexing import HOLE, Template, _getitem, _index_add
-from .op import Op, plain
-from .shape import _broadcast_to, _reshape, moveaxis, stack
+from .op import Function, Op, plain
+from .shape import _broadcast_to, _reshape, matrix_transpose, moveaxis, stack
 
 Flags = tuple[bool, ...]
 Params = dict[str, Any]
@@ -93,8 +93,11 @@ def matmul(op: Op, arrays: tuple[Any, ...], batched: Flags, params: Params) -> A
     x, y = arrays
     in_x, in_y = batched
     x_ndim, y_ndim = _ndim(x, in_x), _ndim(y, in_y)
+    # One large product rather than many small ones.
     if in_x and not in_y and x_ndim <= 2 and y_ndim == 2:
-        return _rows_times(op, x, y)  # one large product rather than many small ones
+        return _rows_times(op, x, y)
+    if in_y and not in_x and y_ndim == 1 and x_ndim == 2:
+        return op.function(y, matrix_transpose(x))
     # Vectors become matrices, so that the batch axis is never taken for one of theirs.
     if x_ndim == 1:
         x = _reshape(x, shape=(*x.shape[:-1], 1, x.shape[-1]))
@@ -111,6 +114,8 @@ def matmul(op: Op, arrays: tuple[Any, ...], batched: Flags, params: Params) -> A
 
 
 def _rows_times(op: Op, x: Any, y: Any) -> Any:
+    if x.ndim == 2:
+        return op.function(x, y)
     rows = _reshape(x, shape=(math.prod(x.shape[:-1]), x.shape[-1]))
     return _reshape(op.function(rows, y), shape=(*x.shape[:-1], y.shape[-1]))
 
@@ -290,3 +295,8 @@ RULES = {
     "take": take,
     "take_along_axis": take_along_axis,
 }
+
+
+def rule_of(op: Op) -> Function:
+    """The batching rule of an op."""
+    return op.batch if callable(op.batch) else RULES[op.batch]

@@ -27,7 +27,7 @@ def _matmul_x(g: Any, x_shape: tuple[int, ...], y: Any) -> Any:
     if len(x_shape) == 1 and y.ndim == 1:
         return g * y
     if y.ndim == 1:
-        return expand_dims(g, axis=-1) * y
+        return _outer(g, y)
     if len(x_shape) == 1:
         return matmul(g, matrix_transpose(y)) if y.ndim == 2 else _column(y, g)
     return matmul(g, matrix_transpose(y))
@@ -37,7 +37,7 @@ def _matmul_y(g: Any, x: Any, y_shape: tuple[int, ...]) -> Any:
     if x.ndim == 1 and len(y_shape) == 1:
         return g * x
     if x.ndim == 1:
-        return expand_dims(x, axis=-1) * expand_dims(g, axis=-2)
+        return _outer(x, g)
     if len(y_shape) == 1:
         return _column(matrix_transpose(x), g)
     if len(y_shape) == 2 and x.ndim > 2:  # one product instead of a batch of them and a sum
@@ -45,6 +45,11 @@ def _matmul_y(g: Any, x: Any, y_shape: tuple[int, ...]) -> Any:
         x = _reshape(x, shape=(rows, x.shape[-1]))
         g = _reshape(g, shape=(rows, g.shape[-1]))
     return matmul(matrix_transpose(x), g)
+
+
+def _outer(x: Any, y: Any) -> Any:
+    """All products of an element of `x` with one of `y`, over their last axes."""
+    return matmul(expand_dims(x, axis=-1), expand_dims(y, axis=-2))
 
 
 def _column(x: Any, v: Any) -> Any:
