@@ -32,6 +32,8 @@ import inspect
 from collections.abc import Callable
 from typing import Any, ClassVar, Protocol
 
+import numpy as np
+
 from ..backends import backend_of, backend_of_type, common_backend
 
 Rule = Callable[..., Any]
