@@ -210,17 +210,6 @@ class Op:
         return f"params[{name!r}]"
 
 
-class Pullback:
-    """What one application of an op keeps, and how cotangents get back through it.
-
-    There is one for each choice of inputs that need gradients, so nothing is kept, and no rule is
-    run, for the sake of an input that needs none.
-    """
-
-    __slots__ = (
-        "arity",
-        "direct",
-        "holomorphic",
 def _shape_of(x: Any) -> tuple[int, ...]:
     """The shape of an array, with what its library wants remembered along with it."""
     if isinstance(x, Array):
@@ -232,6 +221,17 @@ def _shape_of(x: Any) -> tuple[int, ...]:
 _HELPERS: dict[str, Any] = {"ndarray": np.ndarray, "shape_of": _shape_of}
 
 
+class Pullback:
+    """What one application of an op keeps, and how cotangents get back through it.
+
+    There is one for each choice of inputs that need gradients, so nothing is kept, and no rule is
+    run, for the sake of an input that needs none.
+    """
+
+    __slots__ = (
+        "arity",
+        "direct",
+        "holomorphic",
         "joint",
         "keep",
         "keeps_arrays",
