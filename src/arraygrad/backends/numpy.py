@@ -87,9 +87,11 @@ def _sum(x: Any, axis: Any = None, keepdims: Any = False) -> Any:
 def _matmul(x: Any, y: Any) -> Any:
     # Outer products, as for the gradient of a matrix that a vector is multiplied by: nothing is
     # summed, and BLAS would take each as a product of its own.
-    if type(x) is type(y) is np.ndarray and x.ndim > 1 < y.ndim and x.size > 32:
-        if x.shape[-1] == 1 == y.shape[-2]:
+    try:
+        if x.shape[-1] == 1 == y.shape[-2] and x.size > 32:
             return np.einsum("...ij,...jk->...ik", x, y)
+    except (AttributeError, IndexError):  # no matrices
+        pass
     return np.matmul(x, y)
 
 
