@@ -17,6 +17,7 @@ import numpy as np
 from . import func, ops
 from .backends import backend_of
 from .func.trees import flatten
+from .lazy import compute
 from .ops.op import Array
 
 __all__ = ["minimize"]
@@ -165,7 +166,7 @@ class _Space:
 
     def vector(self, tree: Any) -> Any:
         """The numbers of a structure, one after the other."""
-        parts = [np.ravel(backend_of(a).to_numpy(a)) for a in flatten(tree)[0]]
+        parts = [np.ravel(backend_of(a).to_numpy(a)) for a in flatten(compute(tree))[0]]
         return np.concatenate([np.asarray(p, np.float64) for p in parts])
 
     def structure(self, vector: Any) -> Any:
@@ -229,7 +230,7 @@ class _Problem:
         return self.last[0]
 
     def both(self, vector: Any) -> tuple[float, Any]:
-        value, gradient = self._both(self.space.structure(vector))
+        value, gradient = compute(*self._both(self.space.structure(vector)))
         flat = self.space.vector(gradient)
         self.last = (float(value), float(np.linalg.norm(flat)))
         return self.last[0], flat
