@@ -20,6 +20,7 @@ import numpy as np
 
 from . import ops
 from .autograd.modes import enable_grad, modes_in_force, no_grad, restore_modes
+from .backends import backend_of
 from .errors import AnomalyError, RuleError
 from .graph import FREED, LAST_WRITE, Leaf, Node, Output, freed_error, output_node
 from .levels import in_flight
@@ -269,7 +270,7 @@ class Sweep:
                 error.add_note(_origin(node))
             raise
         if self.anomaly == "nan":
-            self._check_nan(node, parts)
+            parts = self._without_nan(node, parts)
         if extras is not None and extras.post:
             parts = self._call_posthooks(node, parts, before)
         for edge, part in zip(node.edges, parts, strict=True):
@@ -442,14 +443,19 @@ class Sweep:
 
     # --- anomaly detection ---
 
-    def _check_nan(self, node: Node, parts: list[Any]) -> None:
+    def _without_nan(self, node: Node, parts: list[Any]) -> list[Any]:
+        """The gradients of a node's inputs, which have no NaN, or raise when they are computed."""
         assert node.pullback is not None
+        checked = []
         for position, part in zip(node.pullback.positions, parts, strict=True):
-            if part is not None and bool(ops.any(ops.isnan(ops.plain(part)))):
-                raise AnomalyError(
+            if part is not None:
+                error = AnomalyError(
                     f"{node.name()} returned NaN in the gradient of its input {position}.\n"
                     + _origin(node)
                 )
+                part = _over_plain(part, lambda a, e=error: backend_of(a).without_nan(a, e))
+            checked.append(part)
+        return checked
 
 
 _current: ContextVar[Sweep | None] = ContextVar("arraygrad_sweep", default=None)
@@ -472,6 +478,13 @@ def wrapped(make: type[Tensor], value: Any, innermost: float) -> Any:
     if isinstance(value, Array) and make.level < value.level <= innermost:
         return value.over(lambda inner: wrapped(make, inner, innermost))
     return make(value)
+
+
+def _over_plain(value: Any, function: Any) -> Any:
+    """`function` of each plain array under the transforms around a value."""
+    if isinstance(value, Array):
+        return value.over(lambda inner: _over_plain(inner, function))
+    return function(value)
 
 
 def _is_complex(dtype: Any) -> bool:

@@ -92,6 +92,12 @@ class Backend:
         """Add `other` to `array` in place, if the library's arrays can be written."""
         return False
 
+    def without_nan(self, array: Any, error: Exception) -> Any:
+        """The array; raises `error` if there is NaN in it, or lets that happen once it is known."""
+        if bool(self.xp.any(self.xp.isnan(array))):
+            raise error
+        return array
+
     def to_numpy(self, array: Any) -> Any:
         """The array's values as a NumPy array on the host."""
         import numpy as np

@@ -56,6 +56,17 @@ class DaskBackend(Backend):
     def copy(self, array: Any) -> Any:
         return array.copy()  # the same blocks: Dask replaces them, and never writes to them
 
+    def without_nan(self, array: Any, error: Exception) -> Any:
+        return da.blockwise(
+            _checked, range(array.ndim), array, range(array.ndim), error=error, meta=array._meta
+        )
+
+
+def _checked(block: Any, error: Exception) -> Any:
+    if np.isnan(block).any():
+        raise error
+    return block
+
 
 # --- moving axes of length one -------------------------------------------------------------------
 
