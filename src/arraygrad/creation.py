@@ -8,9 +8,10 @@ import numpy as np
 
 from . import ops
 from .backends import Backend, backend_of, backend_of_type, default
+from .dtypes import result_type
 from .levels import in_flight
 from .ops.axes import shape_tuple
-from .ops.op import Array, plain
+from .ops.op import Array, in_library_of, plain
 from .tensor import Tensor, tensor_type, tensor_type_at
 
 
@@ -39,10 +40,17 @@ def tensor(
     array = _as_array(data, dtype, device, copy=True)
     if requires_grad:
         return tensor_type(array)(array).requires_grad_()
-    return _new(array)
+    return new(array) if hasattr(data, "dtype") else _constant(array)
 
 
-def _new(array: Any) -> Tensor:
+def _constant(array: Any) -> Tensor:
+    """A NumPy array that no user brought: it may move to the library of what it meets."""
+    made = new(array)
+    made._made = True
+    return made
+
+
+def new(array: Any) -> Tensor:
     """A tensor outside any graph; under `inference_mode`, marked as made there."""
     made: Tensor = tensor_type(array)._bare(array)
     inside = in_flight()
@@ -77,11 +85,12 @@ def asarray(
     tensor([1., 0.])
     """
     if not isinstance(data, Array):
-        if isinstance(data, list | tuple) and _holds_arrays(data):
+        if holds_arrays(data):
             if copy is False:
                 raise ValueError("copy=False, but a sequence has to be copied: leave copy out")
             return asarray(from_sequence(data), dtype=dtype, device=device)
-        return _new(_as_array(data, dtype, device, copy))
+        array = _as_array(data, dtype, device, copy)
+        return new(array) if hasattr(data, "dtype") else _constant(array)
     same = cast(Tensor, data if dtype is None else ops.astype(data, dtype, copy=False))
     if device is not None and device != same.device:
         same = cast(Tensor, ops.to_device(same, device))
@@ -94,18 +103,30 @@ def asarray(
 
 def from_sequence(data: Any) -> Any:
     """A number or a nested sequence as an array; with tensors in it, stacked within their graph."""
-    if isinstance(data, list | tuple) and _holds_arrays(data):
-        parts = [from_sequence(item) for item in data]
-        dtype = np.result_type(*(p.dtype for p in parts))
+    if holds_arrays(data):
+        parts = [item if isinstance(item, Array) else from_sequence(item) for item in data]
+        like = next((p for p in parts if backend_of(p) is not default), None)
+        if like is not None:  # numbers and lists of them go where the arrays are
+            parts = [
+                p if hasattr(item, "dtype") or isinstance(p, Array) else in_library_of(like, p)
+                for item, p in zip(data, parts, strict=True)
+            ]
+        numbers = like is not None  # whose dtypes say nothing there
+        dtype = result_type(
+            *(
+                item if numbers and isinstance(item, int | float | complex) else p
+                for item, p in zip(data, parts, strict=True)
+            )
+        )
         return ops.stack([ops.astype(p, dtype, copy=False) for p in parts])
     return data if hasattr(data, "dtype") else np.asarray(data)
 
 
-def _holds_arrays(data: Any) -> bool:
-    """Whether there are arrays of arraygrad in a nested sequence."""
-    if isinstance(data, list | tuple):
-        return any(_holds_arrays(item) for item in data)
-    return isinstance(data, Array)
+def holds_arrays(data: Any) -> bool:
+    """Whether something is a nested sequence with arrays of arraygrad in it."""
+    return isinstance(data, list | tuple) and any(
+        isinstance(item, Array) or holds_arrays(item) for item in data
+    )
 
 
 def _as_array(data: Any, dtype: Any, device: Any, copy: bool | None) -> Any:
@@ -159,7 +180,7 @@ def _make(name: str, *args: Any, device: Any = None, **keywords: Any) -> Tensor:
         keywords["device"] = device
     made = getattr(np, name)(*args, **keywords)
     _check_numbers(made, f"the elements of {name}()")
-    return _new(made)
+    return _constant(made)
 
 
 def zeros(shape: Any, *, dtype: Any = None, device: Any = None) -> Tensor:
@@ -243,7 +264,7 @@ def from_dlpack(x: Any, /, *, device: Any = None, copy: bool | None = None) -> T
     for method in ("__dlpack__", "__dlpack_device__"):
         if not hasattr(x, method):
             raise TypeError(f"x must speak DLPack, but {type(x).__name__} has no {method}()")
-    return _new(np.from_dlpack(x, device=device, copy=copy))
+    return new(np.from_dlpack(x, device=device, copy=copy))
 
 
 def _like(x: Any, value: Any, dtype: Any, device: Any) -> Tensor:
@@ -259,7 +280,7 @@ def _like(x: Any, value: Any, dtype: Any, device: Any) -> Tensor:
     if isinstance(x, Array) and x.level > Tensor.level:
         # Inside the transform of `x`, so that its values can be written to it.
         return tensor_type_at(x.level if isinstance(x, Tensor) else x.level + 0.5)(made)
-    return _new(made)
+    return new(made)
 
 
 def _filled(value: Any, shape: tuple[int, ...], dtype: Any) -> Tensor:

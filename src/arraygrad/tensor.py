@@ -39,12 +39,13 @@ class Tensor(TensorInPlace, ArrayMethods, Array):
     in which case `grad_fn` is the node that stands for that op.
     """
 
-    # `_grad`, `_leaf`, `_family` and `_born` are set on few tensors, and read by `getattr`.
-    __slots__ = ("__weakref__", "_array", "_born", "_family", "_grad", "_leaf", "_node")
+    # `_born`, `_family`, `_grad`, `_leaf` and `_made` are set on few, and read by `getattr`.
+    __slots__ = ("__weakref__", "_array", "_born", "_family", "_grad", "_leaf", "_made", "_node")
     _node: Node | None
     _grad: Tensor | None
     _leaf: Leaf | None
     _born: int  # the level of the transform that it was made in
+    _made: bool  # whether it is a NumPy array that no user brought
     level: ClassVar[float] = 0.5
     is_inference: ClassVar[bool] = False
 

@@ -29,14 +29,19 @@ class ArrayMethods:
     # --- the standard's protocols ---
 
     def __array_namespace__(self, /, *, api_version: str | None = None) -> Any:
-        """The namespace of functions for this array, `arraygrad`, at a revision of the standard."""
+        """The namespace of functions for this array, at a revision of the standard.
+
+        For NumPy's arrays it is the module `arraygrad`; for those of another library, the same with
+        functions that create arrays of that library, on the device of this one.
+        """
         if api_version is not None and api_version not in REVISIONS:
             raise ValueError(
                 f"api_version must be one of {', '.join(REVISIONS)} or None, not {api_version!r}"
             )
-        import arraygrad
+        from ..namespaces import namespace
 
-        return arraygrad
+        backend = backend_of(self)
+        return namespace(backend, backend.device(ops.plain(self)))
 
     def __dlpack__(
         self,

@@ -92,6 +92,10 @@ class Backend:
         """Add `other` to `array` in place, if the library's arrays can be written."""
         return False
 
+    def from_numpy(self, array: Any, device: Any) -> Any:
+        """A NumPy array as one of this library, on a device of it."""
+        return self.xp.asarray(array, device=device)
+
     def without_nan(self, array: Any, error: Exception) -> Any:
         """The array; raises `error` if there is NaN in it, or lets that happen once it is known."""
         if bool(self.xp.any(self.xp.isnan(array))):
@@ -144,7 +148,8 @@ def common_backend(types: tuple[type, ...]) -> Backend:
         if found is not None:
             raise MixedArraysError(
                 f"an operation met arrays of two libraries, {found.name} and {backend.name}: "
-                "convert one of them first"
+                "convert one of them first, or make constants by the functions of "
+                "x.__array_namespace__(), which puts them where x is"
             )
         found = backend
     return found or default

@@ -15,7 +15,7 @@ import numpy as np
 
 from ..backends import backend_of, default
 from .axes import one_axis
-from .op import Array, constant, declare, plain
+from .op import Array, constant, declare, in_library_of, plain
 from .shape import _reshape, ravel
 
 
@@ -206,21 +206,15 @@ def _plain_slice(part: slice) -> slice:
 
 
 def _index_array(x: Any, part: Any) -> Any:
-    """A part of an index as an array of integers or booleans."""
+    """A part of an index as an array of integers or booleans, in the library of `x`."""
     if not hasattr(part, "dtype"):
         part = np.asarray(part)
         if part.size == 0:
             part = part.astype(np.intp)
-        backend = backend_of(x)
-        if part.dtype.kind == "b":
-            part = backend.xp.asarray(part, device=backend.device(plain(x)))
-        elif part.dtype.kind in "iu":
-            flat = backend.integers(plain(x), part.reshape(-1).tolist())
-            part = _reshape(flat, shape=part.shape)
-    kind = backend_of(part).kind(part.dtype)
-    if kind not in "bi":
+    backend = backend_of(part)
+    if backend.kind(part.dtype) not in "bi":
         raise IndexError(f"an index must be integers or booleans, got dtype {part.dtype}")
-    return part
+    return part if backend is not default or backend_of(x) is default else in_library_of(x, part)
 
 
 def _check_bounds(x: Any, template: list[Any]) -> None:

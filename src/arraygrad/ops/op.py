@@ -34,7 +34,9 @@ from typing import Any, ClassVar, Protocol
 
 import numpy as np
 
-from ..backends import backend_of, backend_of_type, common_backend
+from ..backends import backend_of, backend_of_type, common_backend, default
+from ..backends.blocks import blockwise
+from ..errors import MixedArraysError
 
 Rule = Callable[..., Any]
 Function = Callable[..., Any]
@@ -442,16 +444,19 @@ def declare(
         if len(arrays) == 1:
             (x,) = arrays
             return single[type(x)](x, params)
-        if len(arrays) == 2 and not params:
-            x, y = arrays
-            return pair[type(x)][type(y)](x, y)
-        top: type[Array] | None = None
-        for array in arrays:
-            if isinstance(array, Array) and (top is None or array.level > top.level):
-                top = type(array)
-        if top is not None:
-            return top.apply(op, arrays, params)
-        return op.kernel(tuple(map(type, arrays)))(*arrays, **params)
+        try:
+            if len(arrays) == 2 and not params:
+                x, y = arrays
+                return pair[type(x)][type(y)](x, y)
+            top: type[Array] | None = None
+            for array in arrays:
+                if isinstance(array, Array) and (top is None or array.level > top.level):
+                    top = type(array)
+            if top is not None:
+                return top.apply(op, arrays, params)
+            return op.kernel(tuple(map(type, arrays)))(*arrays, **params)
+        except MixedArraysError as error:
+            return run(*_in_one_library(arrays, error), **params)
 
     if doc is not None:  # it is called by users, who may look at what it takes
         positional = inspect.Parameter.POSITIONAL_ONLY
@@ -520,21 +525,30 @@ def binary(
     op.table = table = _Binary(op)
 
     def run(x: Any, y: Any, /) -> Any:
-        return table[type(x)][type(y)](x, y)
+        try:
+            return table[type(x)][type(y)](x, y)
+        except MixedArraysError as error:
+            return run(*_in_one_library((x, y), error))
 
     def operator(x: Any, y: Any, /) -> Any:
         try:
             found = table[type(x)][type(y)]
         except UnsupportedOperand:
             return NotImplemented
-        return found(x, y)
+        try:
+            return found(x, y)
+        except MixedArraysError as error:
+            return run(*_in_one_library((x, y), error))
 
     def reflected(x: Any, y: Any, /) -> Any:
         try:
             found = table[type(y)][type(x)]
         except UnsupportedOperand:
             return NotImplemented
-        return found(y, x)
+        try:
+            return found(y, x)
+        except MixedArraysError as error:
+            return run(*_in_one_library((y, x), error))
 
     function: Any = _function(op, run, doc)
     function.operator = operator
@@ -643,9 +657,48 @@ def _check_operand(op: Op, kind: type) -> None:
         raise UnsupportedOperand(f"{op.name}: {error}") from None
 
 
-def zeros_like(x: Any) -> Any:
-    """Plain zeros with the shape, dtype and library of `x`."""
-    return backend_of(x).full(plain(x), x.shape, 0, x.dtype)
+# --- constants that adopt the library of what they meet ----------------------------------------
+
+
+def _in_one_library(arrays: tuple[Any, ...], error: MixedArraysError) -> list[Any]:
+    """The operands, with NumPy's constants moved to the library and device of the others.
+
+    Only what the user did not bring as a NumPy array is moved: constants that a function of
+    arraygrad made, and NumPy's numbers. For anything else `error` is raised again.
+    """
+    plains = [plain(a) for a in arrays]
+    backends = [backend_of_type(type(p)) for p in plains]
+    others = [p for p, b in zip(plains, backends, strict=True) if b not in (None, default)]
+    if not others or default not in backends:
+        raise error
+    return [
+        _adopted(a, others[0], error) if b is default else a
+        for a, b in zip(arrays, backends, strict=True)
+    ]
+
+
+def _adopted(array: Any, like: Any, error: MixedArraysError) -> Any:
+    if isinstance(array, np.generic):
+        return array.item()
+    view = getattr(array, "_view", None)
+    made = array if view is None else view.base
+    if not getattr(made, "_made", False) or made._node is not None:
+        raise error
+    return in_library_of(like, array)
+
+
+def in_library_of(like: Any, array: Any) -> Any:
+    """A NumPy array, perhaps under transforms, in the library and on the device of `like`."""
+    if isinstance(array, Array):
+        return array.over(functools.partial(in_library_of, like))
+    backend = backend_of(like)
+    return backend.from_numpy(array, backend.device(plain(like)))
+
+
+def zeros_like(x: Any, shape: tuple[int, ...] | None = None, dtype: Any = None) -> Any:
+    """Plain zeros with the library of `x`, and with its shape and dtype unless given others."""
+    shape = x.shape if shape is None else shape
+    return backend_of(x).full(plain(x), shape, 0, x.dtype if dtype is None else dtype)
 
 
 def ones_like(x: Any) -> Any:
