@@ -87,7 +87,6 @@ def _reshape(x: Any, shape: tuple[int, ...], copy: bool | None = None) -> Any:
         x,
         tuple(range(x.ndim)),
         new_axes={label: 1 for label in labels if label >= x.ndim},
-        concatenate=True,
         sources=sources,
         meta=meta_from_array(x, len(shape)),
         dtype=x.dtype,
@@ -96,6 +95,7 @@ def _reshape(x: Any, shape: tuple[int, ...], copy: bool | None = None) -> Any:
 
 def _with_axes(block: Any, sources: tuple[int | None, ...]) -> Any:
     """A block with the axes that `sources` names, and with axes of length one where it is None."""
+    block = _only(block)
     return block.reshape(tuple(1 if s is None else block.shape[s] for s in sources))
 
 
@@ -139,14 +139,13 @@ def _matmul(x: Any, y: Any) -> Any:
     whole = x.numblocks[-1] == 1 == y.numblocks[-1 - len(columns)]
     dtype = np.result_type(x.dtype, y.dtype)
     product = da.blockwise(
-        operator.matmul if whole else _partial_product,
+        _product if whole else _partial_product,
         labels if whole else (inner, *labels),
         x,
         labels_x,
         y,
         labels_y,
         adjust_chunks=None if whole else {inner: 1},
-        concatenate=True if whole else None,
         meta=meta_from_array(x, len(labels) + (not whole), dtype=dtype),
         dtype=dtype,
     )
@@ -161,6 +160,20 @@ def _matmul(x: Any, y: Any) -> Any:
         concatenate=False,
         meta=meta_from_array(x, len(labels), dtype=dtype),
     )
+
+
+def _product(x: Any, y: Any) -> Any:
+    return np.matmul(_only(x), _only(y))
+
+
+def _only(block: Any) -> Any:
+    """The one block along axes that are summed or dropped, which Dask gives as a list of one.
+
+    Asking Dask to join such lists would copy the block.
+    """
+    while isinstance(block, list):
+        (block,) = block
+    return block
 
 
 def _partial_product(x: Any, y: Any) -> Any:
