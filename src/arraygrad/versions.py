@@ -8,6 +8,7 @@ parts are told apart by element, so that a loop can fill an array and use what i
 
 from __future__ import annotations
 
+import math
 import weakref
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -150,14 +151,22 @@ def check_unwritten(node: Node, saved: Any) -> None:
             check_array(node, value)
 
 
-def check_array(node: Node, array: Any) -> None:
-    """Raise if an array has been written since a node saved it."""
+def check_array(node: Node, array: Any, since: int | None = None, until: float = math.inf) -> None:
+    """Raise if an array has been written since a node saved it, or between two other moments."""
+    found = newest_write(array, node.number if since is None else since)
+    if found is not None and found[1] < until:
+        raise _written_error(node, array, *found)
+
+
+def newest_write(array: Any, since: int) -> tuple[Writes, int] | None:
+    """The last write to an array after a moment: its record and number; None if there was none."""
     for holder in _holders(array):
         record = last_write(holder)
-        if record is not None and record.last > node.number:
+        if record is not None and record.last > since:
             last = record.last_in(holder) if isinstance(holder, np.ndarray) else record.last
-            if last > node.number:
-                raise _written_error(node, array, record, last)
+            if last > since:
+                return record, last
+    return None
 
 
 def _holders(array: Any) -> Iterator[Any]:

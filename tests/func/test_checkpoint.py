@@ -10,7 +10,7 @@ import pytest
 
 import arraygrad as ag
 from arraygrad.autograd.graph import saved_tensors_hooks
-from arraygrad.errors import GraphFreedError, RuleError
+from arraygrad.errors import GraphFreedError, RuleError, WrittenError
 from arraygrad.func import checkpoint, grad, hessian, jacrev, jvp, vmap
 
 A = np.array([0.5, 1.0, 1.5])
@@ -233,6 +233,54 @@ def test_a_second_run_that_differs_is_noticed(
     y = checkpoint(Changing(first, then), early_stop=False)(x)
     with pytest.raises(RuleError, match=message):
         ag.grad(y, x)
+
+
+def test_another_op_in_the_second_run_is_noticed(x: ag.Tensor) -> None:
+    y = checkpoint(Changing(ag.sin, ag.cos))(x).sum()
+    with pytest.raises(RuleError, match=r"a result of sin .* a result of cos"):
+        ag.grad(y, x)
+
+
+# Neither exp nor a sum saves what it is given: only the checkpoint needs it unchanged.
+def test_an_argument_that_was_written_is_noticed(x: ag.Tensor) -> None:
+    y = x * 1
+    z = checkpoint(ag.exp)(y).sum()
+    y += 1
+    with pytest.raises(WrittenError, match="run on again"):
+        ag.grad(z, x)
+
+
+def test_a_tensor_from_outside_that_was_written_is_noticed(x: ag.Tensor) -> None:
+    w = ag.tensor(2 * A, requires_grad=True)
+    z = checkpoint(lambda x: ag.exp(x + w))(x).sum()
+    with ag.no_grad():
+        w += 1
+    with pytest.raises(WrittenError, match="run on again"):
+        ag.grad(z, [x, w])
+    y = checkpoint(lambda x: x * ag.sin(x * w))(x).sum()
+    close(ag.grad(y, w), A**2 * np.cos(A * (2 * A + 1)))
+
+
+def test_writes_inside(x: ag.Tensor) -> None:
+    def fills(x: Any) -> Any:
+        y = x * 1
+        y[0] = ag.exp(x[1]) * x[2]
+        y += ag.sin(x)
+        return y * y
+
+    close(ag.grad(checkpoint(fills)(x).sum(), x), ag.grad(fills(x).sum(), x))
+    first = ag.grad(checkpoint(fills)(x).sum(), x, create_graph=True)
+    close(ag.grad(first.sum(), x), grad(lambda x: grad(lambda x: fills(x).sum())(x).sum())(A))
+
+    def spoils(x: Any) -> Any:
+        y = ag.exp(x)
+        z = y * y
+        y += 1
+        return z
+
+    with pytest.raises(WrittenError, match="changed in place"):
+        ag.grad(checkpoint(spoils, early_stop=False)(x).sum(), x)
+    close(ag.grad(checkpoint(spoils)(x).sum(), x), 2 * np.exp(2 * A))  # stops before the write
 
 
 def test_the_check_can_be_left_out(x: ag.Tensor) -> None:

@@ -16,6 +16,7 @@ from ..inplace import holder_of
 from ..tensor import Tensor
 from ..versions import mark_written, writes_to
 from .modes import ModeContext, current_modes
+from .saved import NodeHooks
 
 __all__ = [
     "GradientEdge",
@@ -76,6 +77,13 @@ class saved_tensors_hooks(ModeContext):  # noqa: N801  (torch's name)
             if not callable(hook):
                 raise TypeError(f"{name} must be callable, not {type(hook).__name__}")
         super().__init__(saved_hooks=(pack_hook, unpack_hook))
+
+    @classmethod
+    def by_nodes(cls, hooks: NodeHooks) -> saved_tensors_hooks:
+        """The same for hooks that take whole nodes."""
+        made = cls(*hooks)
+        made._changes = {"saved_hooks": hooks}
+        return made
 
     def __enter__(self) -> Any:
         forbidden = current_modes().hooks_forbidden

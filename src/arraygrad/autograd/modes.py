@@ -12,7 +12,7 @@ from contextvars import ContextVar
 from typing import Any, ClassVar, NamedTuple, TypeVar
 
 from ..graph import INFERENCE, RECORDER, Node
-from .saved import Hooks, record_with_care
+from .saved import Hooks, NodeHooks, record_with_care
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -52,6 +52,8 @@ def set_modes(modes: Modes) -> None:
         RECORDER.set(None)
     elif modes.saved_hooks is None and modes.anomaly is None:
         RECORDER.set(Node)
+    elif modes.anomaly is None and isinstance(modes.saved_hooks, NodeHooks):
+        RECORDER.set(modes.saved_hooks.record)
     else:
         RECORDER.set(functools.partial(record_with_care, modes.saved_hooks, modes.anomaly))
 

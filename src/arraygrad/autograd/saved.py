@@ -15,6 +15,21 @@ from ..versions import owner_of, version
 
 Hooks = tuple[Callable[[Any], Any], Callable[[Any], Any]]
 
+
+class NodeHooks(tuple[Callable[[Any], Any], Callable[[Any], Any]]):
+    """Hooks that also record whole nodes, in the place of packing their arrays one by one.
+
+    `record` is called with what `Node` takes.
+    """
+
+    record: Callable[..., Node]
+
+    def __new__(cls, hooks: Hooks, record: Callable[..., Node]) -> NodeHooks:
+        made = super().__new__(cls, hooks)
+        made.record = record
+        return made
+
+
 _PACKAGE = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep
 
 
@@ -129,8 +144,11 @@ def record_with_care(
     dtype: Any,
 ) -> Node:
     """Record a node under `saved_tensors_hooks` or `detect_anomaly`."""
-    if hooks is not None and pullback.keeps_arrays:
-        node: Node = PackedNode(hooks, pullback, edges, saved, shape, dtype)
+    node: Node
+    if isinstance(hooks, NodeHooks):
+        node = hooks.record(pullback, edges, saved, shape, dtype)
+    elif hooks is not None and pullback.keeps_arrays:
+        node = PackedNode(hooks, pullback, edges, saved, shape, dtype)
     else:
         node = Node(pullback, edges, saved, shape, dtype)
     if anomaly is not None:

@@ -1,23 +1,26 @@
 """`checkpoint`: compute again in the reverse sweep what would otherwise be stored.
 
-The function is recorded as usual, except that its nodes save nothing: in the place of each saved
-array stands its number. When the sweep asks for the first of them, the function is run again, and
-what it would save is collected, number by number, for this one sweep.
+The function is recorded as usual, except that its nodes save nothing but their places among all
+that save something. When the sweep asks for the first of them, the function is run again, and what
+it saves is collected, place by place, for this one sweep. So neither run costs more than recording
+does.
 """
 
 from __future__ import annotations
 
 import functools
 from collections.abc import Callable
-from typing import Any
+from typing import Any, NamedTuple
 
 from ..autograd.graph import saved_tensors_hooks
 from ..autograd.modes import Modes, current_modes, enable_grad, set_modes
-from ..autograd.saved import Hooks, pack, unpack
+from ..autograd.saved import Hooks, NodeHooks, pack, unpack
 from ..engine import current_sweep
-from ..errors import RuleError
+from ..errors import RuleError, WrittenError
+from ..graph import FREED, LAST_WRITE, Leaf, Node, next_number
 from ..levels import at_level, in_flight
 from ..tensor import Tensor, tensor_type_at
+from ..versions import check_array, newest_write
 from .trees import as_function, flatten
 
 Function = Callable[..., Any]
@@ -36,8 +39,8 @@ def checkpoint(function: Function, *, early_stop: bool = True, check: bool = Tru
     early_stop : bool
         Stop the second run as soon as all that is needed has been computed.
     check : bool
-        Raise if the second run saves arrays of other shapes or dtypes than the first, or, without
-        `early_stop`, more of them.
+        Raise if the second run takes other steps than the first, or has results of other shapes
+        or dtypes; without `early_stop`, also if it takes more steps.
 
     Examples
     --------
@@ -53,7 +56,7 @@ def checkpoint(function: Function, *, early_stop: bool = True, check: bool = Tru
     def checkpointed(*args: Any, **kwargs: Any) -> Any:
         run = _Run(function, args, kwargs, early_stop, check)
         try:
-            with saved_tensors_hooks(run.pack, run.unpack):
+            with _recording(run.pack, run.unpack, run.record):
                 return function(*args, **kwargs)
         finally:
             run.forget()
@@ -66,16 +69,89 @@ class _Stop(Exception):
 
 
 class _Kept:
-    """Stands for a saved tensor: its number, and while the function still runs, the tensor.
+    """Stands for a saved tensor: its place, and while the function still runs, the tensor.
 
     The function may differentiate inside, and must then not be run again from within itself.
     """
 
-    __slots__ = ("number", "tensor")
+    __slots__ = ("place", "value")
 
-    def __init__(self, number: int, tensor: Tensor) -> None:
-        self.number = number
-        self.tensor: Tensor | None = tensor
+    def __init__(self, place: int, tensor: Tensor) -> None:
+        self.place = place
+        self.value: Tensor | None = tensor
+
+
+class _Numbered(Node):
+    """A node that does not hold what it saved, but its place among all that is saved in a run."""
+
+    __slots__ = ("_again", "_run", "_start", "place", "value")
+
+    def __init__(
+        self,
+        run: _Run,
+        pullback: Any,
+        edges: tuple[Node, ...],
+        saved: tuple[Any, ...],
+        shape: Any,
+        dtype: Any,
+    ) -> None:
+        self._run: _Run | None = run
+        self._again = self._start = 0
+        self.place = len(run.saved)
+        super().__init__(pullback, edges, saved, shape, dtype)
+
+    @property
+    def saved(self) -> Any:
+        """What the node saved: from the second run, made once for each sweep."""
+        if self._run is None:
+            return FREED
+        if self.value is not None:
+            return self.value
+        self._start, node = self._run.find(self.place)
+        self._again = node.number
+        return node.saved
+
+    @saved.setter
+    def saved(self, value: Any) -> None:
+        self.value = value
+        if value is FREED:
+            self._run = None
+
+    def unchanged(self, saved: Any) -> Any:
+        """Nothing may have been written between the two runs, or after the second."""
+        since = self._again or self.number
+        for value in saved:
+            for array in value if isinstance(value, tuple | list) else (value,):
+                if hasattr(array, "dtype"):
+                    check_array(self, array, since)
+                    check_array(self, array, self.number, self._start)
+        return ()
+
+
+class _Entry(NamedTuple):
+    """What was saved at a place: by an op, or a single array."""
+
+    pullback: Any
+    shape: Any
+    dtype: Any
+
+    def arrays(self) -> int:
+        """How many arrays."""
+        if self.pullback is None:
+            return 1
+        return sum(source is not None for source in self.pullback.sources)
+
+    def told(self) -> str:
+        """For errors: what it was, of which shape and dtype."""
+        what = "an array" if self.pullback is None else f"a result of {self.pullback.name}"
+        return f"{what} of shape {self.shape} and dtype {self.dtype}"
+
+    def differs(self, other: _Entry) -> bool:
+        """Whether something else was saved."""
+        mine, theirs = self.pullback, other.pullback
+        if mine is not theirs and (mine is None or theirs is None or mine.name != theirs.name):
+            return True
+        return bool(self.shape != other.shape or self.dtype != other.dtype)
 
 
 class _Run:
@@ -92,80 +168,135 @@ class _Run:
         self.check = check
         self.modes: Modes = current_modes()
         self.level = in_flight()  # transforms inside must be above those that made the arguments
-        self.saved: list[tuple[Any, Any]] = []
-        self.running: list[_Kept] = []
+        self.number = next_number()
+        self.saved: list[_Entry] = []
+        self.running: list[_Kept | _Numbered] = []
+        self.nodes: list[Node] = []
+        self.outside: list[Leaf] = []
+
+    # --- the first run ---
 
     def pack(self, tensor: Tensor) -> _Kept:
-        """Keep, instead of a tensor, the number it has among all that are saved."""
+        """Keep, instead of a tensor, its place among all that is saved."""
         kept = _Kept(len(self.saved), tensor)
-        self.saved.append((tensor.shape, tensor.dtype))
+        self.saved.append(_Entry(None, tensor.shape, tensor.dtype))
         self.running.append(kept)
         return kept
 
+    def record(
+        self, pullback: Any, edges: tuple[Node, ...], saved: Any, shape: Any, dtype: Any
+    ) -> Node:
+        """Record a node that keeps, instead of arrays, its place among all that is saved."""
+        node: Node
+        if pullback.keeps_arrays:
+            node = _Numbered(self, pullback, edges, saved, shape, dtype)
+            self.saved.append(_Entry(pullback, shape, dtype))
+            self.running.append(node)
+        else:
+            node = Node(pullback, edges, saved, shape, dtype)
+        self.nodes.append(node)
+        return node
+
     def forget(self) -> None:
-        """The first run is over: from now on tensors come from a second."""
+        """The first run is over: from now on what was saved comes from a second."""
         for kept in self.running:
-            kept.tensor = None
-        self.running = []
+            kept.value = None
+        edges = {edge for node in self.nodes for edge in node.edges}
+        self.outside = [e for e in edges if isinstance(e, Leaf) and e.number < self.number]
+        self.running, self.nodes = [], []
+
+    # --- the second ---
 
     def unpack(self, kept: _Kept) -> Tensor:
-        """The tensor with a number: from the second run, made once for each sweep."""
-        if kept.tensor is not None:
-            return kept.tensor
-        number = kept.number
+        """The tensor that was packed."""
+        if kept.value is not None:
+            return kept.value
+        tensor: Tensor = self.find(kept.place)[1]
+        return tensor
+
+    def find(self, place: int) -> tuple[int, Any]:
+        """What is saved at a place in the second run, and when that began.
+
+        The function is run again once for each sweep.
+        """
         sweep = current_sweep()
         if sweep is None:
-            return self.repeat()[number]
-        found: dict[int, Tensor] = sweep.notes.get(self, {})
-        if number not in found:
-            found = sweep.notes[self] = self.repeat()
-        return found.pop(number)
+            start, found = self.repeat()
+            return start, found[place]
+        start, found = sweep.notes.get(self, (0, {}))
+        if place not in found:
+            start, found = sweep.notes[self] = self.repeat()
+        return start, found.pop(place)
 
-    def repeat(self) -> dict[int, Tensor]:
-        """Run the function again and collect what it saves."""
-        collected: dict[int, Tensor] = {}
-        count = 0
+    def repeat(self) -> tuple[int, dict[int, Any]]:
+        """Run the function again and collect what it saves, by place."""
+        collected: dict[int, Any] = {}
+        entries: list[_Entry] = []
 
-        def collect(tensor: Tensor) -> Tensor:
-            nonlocal count
-            if count < len(self.saved):
-                if self.check and (tensor.shape, tensor.dtype) != self.saved[count]:
+        def collect(entry: _Entry, value: Any) -> None:
+            place = len(entries)
+            entries.append(entry)
+            if place < len(self.saved):
+                if self.check and entry.differs(self.saved[place]):
                     raise RuleError(
-                        f"a checkpointed function saved {_told(self.saved[count])} as value "
-                        f"{count} when it was first run, and "
-                        f"{_told((tensor.shape, tensor.dtype))} when it was run again: it must do "
-                        "the same each time"
+                        f"a checkpointed function saved {self.saved[place].told()} as value "
+                        f"{place} when it was first run, and {entry.told()} when it was run "
+                        "again: it must do the same each time"
                     )
-                collected[count] = tensor
-            count += 1
-            if self.early_stop and count >= len(self.saved):
+                collected[place] = value
+            if self.early_stop and place + 1 >= len(self.saved):
                 raise _Stop
+
+        def pack(tensor: Tensor) -> Tensor:
+            collect(_Entry(None, tensor.shape, tensor.dtype), tensor)
             return tensor  # an outer transform may differentiate this run
 
+        def record(
+            pullback: Any, edges: tuple[Node, ...], saved: Any, shape: Any, dtype: Any
+        ) -> Node:
+            node = Node(pullback, edges, saved, shape, dtype)
+            if pullback.keeps_arrays:
+                collect(_Entry(pullback, shape, dtype), node)
+            return node
+
+        self.check_unwritten()
+        start = next_number()
         args, kwargs = self.unflatten([held.again() for held in self.leaves])
         outside = current_modes()
         set_modes(self.modes)
         try:
-            with (
-                at_level(self.level),
-                enable_grad(),
-                saved_tensors_hooks(collect, lambda tensor: tensor),
-            ):
+            with at_level(self.level), enable_grad(), _recording(pack, lambda t: t, record):
                 self.function(*args, **kwargs)
         except _Stop:
             pass
         finally:
             set_modes(outside)
-        if count < len(self.saved) or (self.check and count > len(self.saved)):
+        if len(entries) < len(self.saved) or (self.check and len(entries) > len(self.saved)):
+            counts = [sum(e.arrays() for e in found) for found in (self.saved, entries)]
             raise RuleError(
-                f"a checkpointed function saved {len(self.saved)} arrays when it was first run "
-                f"and {count} when it was run again: it must do the same each time"
+                f"a checkpointed function saved {counts[0]} arrays when it was first run "
+                f"and {counts[1]} when it was run again: it must do the same each time"
             )
-        return collected
+        return start, collected
+
+    def check_unwritten(self) -> None:
+        """Raise if an argument, or a leaf from outside, is not what it was in the first run."""
+        if self.number > LAST_WRITE[0]:
+            return
+        held = [h.value for h in self.leaves if h.type is not None and h.hooks is None]
+        for array in held + [leaf.array for leaf in self.outside]:
+            found = newest_write(array, self.number)
+            if found is not None:
+                raise WrittenError(
+                    f"{found[0].what} has changed an array of shape {tuple(array.shape)} and dtype "
+                    f"{array.dtype} in place that a checkpointed function has to be run on again: "
+                    "work on a clone() of it, or write to it after the gradient has been computed"
+                )
 
 
-def _told(saved: tuple[Any, Any]) -> str:
-    return f"an array of shape {saved[0]} and dtype {saved[1]}"
+def _recording(pack: Function, unpack: Function, record: Function) -> saved_tensors_hooks:
+    """What to run a function in so that its nodes are made by `record`."""
+    return saved_tensors_hooks.by_nodes(NodeHooks((pack, unpack), record))
 
 
 class _Held:
