@@ -146,6 +146,7 @@ def _matmul(x: Any, y: Any) -> Any:
         y,
         labels_y,
         adjust_chunks=None if whole else {inner: 1},
+        token="matmul",
         meta=meta_from_array(x, len(labels) + (not whole), dtype=dtype),
         dtype=dtype,
     )
