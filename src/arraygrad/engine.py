@@ -24,7 +24,9 @@ from .backends import backend_of
 from .errors import AnomalyError, RuleError
 from .graph import FREED, LAST_WRITE, Leaf, Node, Output, freed_error, output_node
 from .levels import in_flight
-from .ops.op import Array
+from .ops.op import Array, zeros_like
+from .ops.writing import write_back
+from .overwritten import Overwritten, cleared
 from .tensor import Tensor, tensor_type_at
 from .versions import check_unwritten
 
@@ -56,6 +58,7 @@ class Sweep:
         "needed",
         "notes",
         "order",
+        "overwritten",
         "results",
         "tensor_type",
     )
@@ -129,6 +132,7 @@ class Sweep:
         for node, cotangent in seeds:
             if node in self.needed:
                 self._add(table, owned, node, cotangent)
+        self.overwritten = Overwritten(self.needed, self.order, [node for node, _ in seeds])
         around = _current.get()
         self.depth = 0 if around is None else around.depth + 1
         run = self._run if (self.depth + 1) % _THREAD_EVERY else self._run_in_thread
@@ -170,6 +174,7 @@ class Sweep:
         needed, results = self.needed, self.results
         careful = self.create_graph or self.anomaly is not None
         dtype, is_complex, last_write = None, False, LAST_WRITE
+        overwritten, known = self.overwritten, self.overwritten.known
         for node in reversed(self.order):
             g = table.pop(node, None)
             if g is None:
@@ -179,7 +184,12 @@ class Sweep:
                 g = self._call_hooks(node, g)
             if node in results:
                 results[node] = g
-            if careful or extras is not None or not pullback.simple:  # type: ignore[union-attr]
+            if (
+                careful
+                or extras is not None
+                or not pullback.simple  # type: ignore[union-attr]
+                or (known and (node in known or pullback.live is not None))  # type: ignore[union-attr]
+            ):
                 direct = pullback.direct  # type: ignore[union-attr]
                 if direct is None or careful or extras is not None or type(g) is not np.ndarray:
                     self._run_carefully(node, g, table, owned)
@@ -189,6 +199,9 @@ class Sweep:
                     raise freed_error(node)
                 if node.number < last_write[0]:
                     check_unwritten(node, saved)
+                if known and direct is not write_back:
+                    if not any(overwritten.pass_on(node, g, saved)):
+                        continue
                 direct(self, node, g, table, owned, node in owned and node not in results)
                 continue
             saved = node.saved
@@ -227,6 +240,10 @@ class Sweep:
                 if node.extras is not None and node.extras.hooks:
                     g = self._call_hooks(node, g)
                 results[node] = g
+        for node, like in overwritten.unreached().items():
+            if node in results and results[node] is None:
+                zeros = zeros_like(like, node.shape, node.dtype)
+                results[node] = self.tensor_type(zeros) if self.create_graph else zeros
 
     def _run_carefully(self, node: Node, g: Any, table: dict[Node, Any], owned: set[Node]) -> None:
         """Run a node that has hooks or several outputs, or whose rules run on tensors."""
@@ -243,6 +260,11 @@ class Sweep:
             raise freed_error(node)
         if node.number < LAST_WRITE[0]:
             check_unwritten(node, saved)
+        reached, mask = None, None  # of the edges, and of the elements, if not all are
+        if pullback.live is not None:
+            reached = self.overwritten.pass_on(node, g, saved)
+        elif pullback.elementwise and node in self.overwritten.known:
+            mask = self.overwritten.narrow(node)
         if self.create_graph and pullback.sources:
             saved = self._unpack(node, saved)
         conjugate = pullback.holomorphic and _is_complex(
@@ -259,11 +281,13 @@ class Sweep:
                     )
                 ]
             else:
+                if reached is None:
+                    reached = [edge in self.needed for edge in node.edges]
                 parts = [
-                    self._fitted(rule(g, *saved), edge, node, conjugate)
-                    if edge in self.needed
+                    self._fitted(cleared(rule(g, *saved), mask), edge, node, conjugate)
+                    if reached[i]
                     else None
-                    for edge, rule in zip(node.edges, pullback.rules, strict=True)
+                    for i, (edge, rule) in enumerate(zip(node.edges, pullback.rules, strict=True))
                 ]
         except Exception as error:
             if self.anomaly:

@@ -20,7 +20,7 @@ from .graph import INFERENCE, Leaf, Node, recorder
 from .ops.indexing import _getitem, fill, split_index
 from .ops.op import Array
 from .ops.shape import _broadcast_to
-from .ops.writing import Region, Step, put
+from .ops.writing import Region, Step, choose, put
 from .versions import about_to_write, mark_written, owner_of, version
 
 
@@ -219,7 +219,7 @@ def _is_mask(x: Any, index: Any) -> bool:
 
 
 def _chosen(x: Any, mask: Any, value: Any) -> Any:
-    return ops.where(mask, value, x)
+    return choose(mask, value, x)
 
 
 class TensorInPlace(InPlace):

@@ -206,16 +206,22 @@ case(
     np.array(0.1),
     np.array(0.8),
 )
-case(
-    "integrate.nsum",
-    lambda s: integrate.nsum(lambda k, s: k**-s, full(s, 1.0), full(s, 40.0), args=(s,)).sum,
-    POSITIVE + 2,
-    writes=True,
-)
+
+
+def power_sums(s: Any) -> Any:
+    one = full(s, 1.0)
+    to = [integrate.nsum(lambda k, s: k**-s, one, full(s, n), args=(s,)) for n in (40.0, np.inf)]
+    return to[0].sum + to[1].sum
+
+
+case("integrate.nsum", power_sums, POSITIVE + 2, writes=True)
 case("integrate.romb", integrate.romb, SIGNAL[:9], writes=True)
 case(
     "integrate.tanhsinh",
-    lambda a, b, c: integrate.tanhsinh(bell, a, b, args=(c,)).integral,
+    lambda a, b, c: (
+        integrate.tanhsinh(bell, a, b, args=(c,)).integral
+        + integrate.tanhsinh(bell, a, full(a, np.inf), args=(c,)).integral
+    ),
     UNIT,
     POSITIVE + 1,
     OTHER**2,

@@ -29,11 +29,13 @@ class FunctionPullback:
     __slots__ = (
         "arity",
         "direct",
+        "elementwise",
         "function",
         "holomorphic",
         "joint",
         "keeps_arrays",
         "kept",
+        "live",
         "multiple",
         "name",
         "positions",
@@ -50,8 +52,9 @@ class FunctionPullback:
         self.positions = positions
         self.arity = arity
         self.multiple = multiple
-        self.holomorphic = self.simple = False
+        self.holomorphic = self.simple = self.elementwise = False
         self.direct: Any = None
+        self.live: Any = None
         self.keeps_arrays = True
         self.kept = self.sources = self.rules = ()
         self.joint = _run_backward

@@ -141,6 +141,10 @@ class Op:
         # `direct(sweep, node, g, table, owned, spare)` adds what the rules would give for a NumPy
         # array to the cotangents itself, at less cost; it may write to `g` if `spare`.
         self.direct: Function | None = None
+        # `live(mask, pullback, wanted, saved)` gives, for an op that only moves elements or adds
+        # them up, which elements of its inputs those of the result in `mask` depend on.
+        self.live: Function | None = None
+        self.overwrites = False  # whether some elements of its inputs cannot matter to the result
         self.function: Function
         self.table: Any = None
         self.single: Any = None
@@ -233,13 +237,16 @@ class Pullback:
     __slots__ = (
         "arity",
         "direct",
+        "elementwise",
         "holomorphic",
         "joint",
         "keep",
         "keeps_arrays",
         "kept",
+        "live",
         "multiple",
         "name",
+        "overwrites",
         "positions",
         "rules",
         "simple",
@@ -253,7 +260,11 @@ class Pullback:
         self.holomorphic = op.holomorphic
         self.multiple = op.multiple
         self.direct = op.direct
-        self.simple = not op.multiple and op.joint is None and op.direct is None
+        self.live = op.live
+        self.overwrites = op.overwrites
+        self.elementwise = op.batch == "elementwise"
+        special = op.multiple or op.joint is not None or op.direct is not None
+        self.simple = not (special or op.overwrites)
         rules = [op.rules[op.input_name(p)] for p in positions]
         given = {"g", "gs", "i", "wanted"}
         self.kept = tuple(sorted({n for r in rules for n in parameters(r)} - given))

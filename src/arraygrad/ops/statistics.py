@@ -31,6 +31,7 @@ from .indexing import sort, take, take_along_axis
 from .op import plain
 from .reductions import any, sum
 from .shape import _permute_dims, _reshape, astype, expand_dims, moveaxis
+from .writing import choose
 
 
 def _is_float(x: Any) -> bool:
@@ -162,7 +163,7 @@ def median(x: Any, /, axis: Any = None, *, keepdims: bool = False) -> Any:
 
 
 def _without_nan(x: Any, value: Any) -> Any:
-    return where(isnan(x), value, x) if _is_float(x) else x
+    return choose(isnan(x), value, x) if _is_float(x) else x
 
 
 def nansum(x: Any, /, axis: Any = None, *, dtype: Any = None, keepdims: bool = False) -> Any:

@@ -72,6 +72,10 @@ class Region:
             if owner_of(part) is not owner_of(whole):
                 whole[...] = part.reshape(whole.shape)
 
+    def splits_elements(self) -> bool:
+        """Whether it is of real or imaginary parts only."""
+        return any(function in (real, imag) for function, _ in self.steps)
+
     def survivors(self) -> Any:
         """Of the values written, which were not overwritten by a later one of the same write."""
         if self.index is None or all(i.dtype.kind == "b" for i in self.index[1]):
@@ -130,8 +134,8 @@ def _batched_put(op: Any, arrays: tuple[Any, ...], batched: tuple[bool, ...], pa
     from .batching import everywhere, loop, padded, size_of
 
     (x, value), region = arrays, params["region"]
-    if any(function in (real, imag) for function, _ in region.steps):
-        return loop(op, arrays, batched, params)  # a part of an element has no number
+    if region.splits_elements():  # a part of one has no number
+        return loop(op, arrays, batched, params)
     size = size_of(arrays, batched)
     ndim = len(region.read(np.broadcast_to(False, region.shape)).shape)
     x = everywhere(x, batched[0], size)
@@ -153,18 +157,19 @@ put = declare(
 )
 
 
-def _write_back(sweep: Any, node: Any, g: Any, table: Any, owned: Any, spare: bool) -> None:
+def write_back(sweep: Any, node: Any, g: Any, table: Any, owned: Any, spare: bool) -> None:
     """Clear the region in the cotangent itself, if nobody else has it, rather than in a copy.
 
     So writing an array element by element costs no more than writing it at once.
     """
     (region,) = node.saved
-    edges = dict(zip(node.pullback.positions, node.edges, strict=True))
+    arrives = sweep.overwritten.pass_on(node, g, node.saved)
+    edges = {p: e for p, e, a in zip(node.pullback.positions, node.edges, arrives) if a}  # noqa: B905
     before, value = edges.get(0), edges.get(1)
-    if value in sweep.needed:
+    if value is not None:
         # A copy, because the region is about to be cleared.
         sweep.add(table, owned, value, np.array(_written(g, region)), node)
-    if before in sweep.needed:
+    if before is not None:
         cleared = g if spare and g.flags.writeable else np.array(g)
         region.assign(cleared, 0)
         if before in table:
@@ -174,4 +179,39 @@ def _write_back(sweep: Any, node: Any, g: Any, table: Any, owned: Any, spare: bo
             owned.add(before)
 
 
-put.op.direct = _write_back  # type: ignore[attr-defined]
+def _live(mask: Any, pullback: Any, wanted: list[bool], saved: tuple[Any, ...]) -> list[Any]:
+    """What is live in what was there before, and in what was written; `mask` may be changed."""
+    (region,) = saved
+    parts: list[Any] = [None] * len(wanted)
+    if region.splits_elements():
+        return parts
+    if wanted[-1] and pullback.positions[-1] == 1:
+        if region.steps or region.index is None or region.index[1]:
+            written = np.array(_written(mask, region), np.bool_)
+        else:  # as most often, and much cheaper
+            written = mask[region.index[0]]
+        if not written.all():
+            parts[-1] = np.array(written)
+    if wanted[0] and pullback.positions[0] == 0:
+        region.assign(mask, False)
+        parts[0] = mask
+    return parts
+
+
+put.op.direct = write_back  # type: ignore[attr-defined]
+put.op.live = _live  # type: ignore[attr-defined]
+put.op.overwrites = True  # type: ignore[attr-defined]
+
+choose = declare(
+    "choose",
+    "condition",
+    "x",
+    "y",
+    compute=lambda xp, condition, x, y: xp.where(condition, x, y),
+    vjp_x=lambda g, condition: where(condition, g, 0),
+    vjp_y=lambda g, condition: where(condition, 0, g),
+    linear=True,
+    batch="elementwise",
+    doc="`where`, for a mask that says which elements count: the others are as good as not there.",
+)
+choose.op.overwrites = True  # type: ignore[attr-defined]

@@ -11,6 +11,7 @@ import numpy as np
 from .. import ops
 from ..ops.indexing import _index_add, split_index
 from ..ops.op import UnsupportedOperand
+from ..ops.writing import choose
 from .values import as_tensors, holds_gradients, no_rule, plain_values, written
 
 Function = Callable[..., Any]
@@ -235,7 +236,7 @@ def _call(ufunc: np.ufunc, inputs: tuple[Any, ...], out: Any, given: dict[str, A
                 f"{name}: where= without out= leaves elements undefined; use numpy.where, or pass "
                 "out="
             )
-        result = ops.where(mask, result, out[0])
+        result = choose(_array(mask) if isinstance(mask, list | tuple) else mask, result, out[0])
     return written(out, result, name)
 
 
@@ -259,7 +260,7 @@ def _reduce(ufunc: np.ufunc, inputs: tuple[Any, ...], out: Any, given: dict[str,
         neutral = _NEUTRAL.get(ufunc, initial)
         if neutral is None:
             raise ValueError(f"{name}: where= needs initial= here, as there is no neutral element")
-        x = ops.where(mask, x, neutral)
+        x = choose(_array(mask) if isinstance(mask, list | tuple) else mask, x, neutral)
     result = function(x, **keywords)
     if initial is not None and initial is not np._NoValue:
         result = CALLS[ufunc](result, initial)

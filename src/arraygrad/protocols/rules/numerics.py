@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from ... import linalg, ops
+from ...ops.writing import choose
 from ..values import plain_values, written
 from .common import NONE, RULES, Function, array_of, arrays_of, refuse, rule_for
 
@@ -164,5 +165,5 @@ RULES[np.extract] = lambda condition, arr: ops.take(
 
 @rule_for(np.copyto)
 def _copyto(dst: Any, src: Any, casting: str = "same_kind", where: Any = True) -> None:
-    value = src if where is True else ops.where(where, src, dst)
+    value = src if where is True else choose(array_of(where), src, dst)
     written(dst, value, "numpy.copyto")

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from ... import creation, ops
+from ...ops.writing import choose
 from ..values import plain_values, written
 from .common import NONE, RULES, Function, array_of, flag, is_given, refuse, rule_for
 
@@ -23,7 +24,7 @@ def _sum(
     initial: Any = None,
     where: Any = None,
 ) -> Any:
-    a = array_of(a) if not is_given(where) else ops.where(where, a, 0)
+    a = array_of(a) if not is_given(where) else choose(array_of(where), a, 0)
     result = ops.sum(a, axis=axis, dtype=dtype, keepdims=flag(keepdims))
     return written(out, result if not is_given(initial) else result + initial, "numpy.sum")
 
@@ -38,7 +39,7 @@ def _prod(
     initial: Any = None,
     where: Any = None,
 ) -> Any:
-    a = array_of(a) if not is_given(where) else ops.where(where, a, 1)
+    a = array_of(a) if not is_given(where) else choose(array_of(where), a, 1)
     result = ops.prod(a, axis=axis, dtype=dtype, keepdims=flag(keepdims))
     return written(out, result if not is_given(initial) else result * initial, "numpy.prod")
 
@@ -56,7 +57,7 @@ def _mean(
     a = array_of(a) if dtype is None else ops.astype(array_of(a), dtype, copy=False)
     if not is_given(where):
         return written(out, ops.mean(a, axis=axis, keepdims=flag(keepdims)), "numpy.mean")
-    total = ops.sum(ops.where(where, a, 0), axis=axis, keepdims=flag(keepdims))
+    total = ops.sum(choose(array_of(where), a, 0), axis=axis, keepdims=flag(keepdims))
     wide = np.broadcast_to(plain_values(where), a.shape)
     counts = np.sum(wide, axis=axis, keepdims=flag(keepdims))
     return written(out, total / counts, "numpy.mean")
@@ -102,7 +103,7 @@ def _extreme_rule(name: str, function: Function, join: Function) -> Function:
         if is_given(where):
             if not is_given(initial):
                 raise ValueError(f"numpy.{name}: where= needs initial=")
-            a = ops.where(where, a, initial)
+            a = choose(array_of(where), a, initial)
         result = function(array_of(a), axis=axis, keepdims=flag(keepdims))
         if is_given(initial):
             result = join(result, initial)
@@ -156,7 +157,7 @@ def _running_rule(name: str, function: Function) -> Function:
 RULES[np.cumsum] = _running_rule("cumsum", ops.cumulative_sum)
 RULES[np.cumprod] = _running_rule("cumprod", ops.cumulative_prod)
 RULES[np.nancumsum] = _running_rule(
-    "nancumsum", lambda x, **keywords: ops.cumulative_sum(ops.where(ops.isnan(x), 0, x), **keywords)
+    "nancumsum", lambda x, **keywords: ops.cumulative_sum(choose(ops.isnan(x), 0, x), **keywords)
 )
 
 
