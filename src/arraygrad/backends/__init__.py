@@ -6,6 +6,7 @@ here; any other that follows the standard needs none.
 
 from __future__ import annotations
 
+import functools
 import importlib
 from collections.abc import Callable, Mapping
 from typing import Any
@@ -49,6 +50,14 @@ class Backend:
                 return letter
         return "o"
 
+    def kernel(self, op: Any) -> Kernel:
+        """The function that computes an op on arrays of this library."""
+        if op.name in self.kernels:
+            return self.kernels[op.name]
+        if op.compute is not None:
+            return functools.partial(op.compute, self.xp)
+        return getattr(self.xp, op.name)  # type: ignore[no-any-return]
+
     def elementwise(self, kernel: Kernel, types: tuple[type, ...]) -> Kernel:
         """The kernel of an elementwise op, for arguments of these types, made faster."""
         return kernel
@@ -65,6 +74,8 @@ class Backend:
         """A dtype as the library spells it; NumPy's are found by their names."""
         import numpy as np
 
+        if isinstance(dtype, type) and issubclass(dtype, np.generic | bool | int | float | complex):
+            dtype = np.dtype(dtype)
         return getattr(self.xp, dtype.name) if isinstance(dtype, np.dtype) else dtype
 
     def integers(self, like: Any, values: list[int]) -> Any:
@@ -76,6 +87,10 @@ class Backend:
     def device(self, array: Any) -> Any:
         """Where an array lives."""
         return array.device
+
+    def has_values(self, array: Any) -> bool:
+        """Whether the values of an array can be looked at, or are only known later."""
+        return True
 
     def copy(self, array: Any) -> Any:
         """A copy that shares no memory with `array`."""

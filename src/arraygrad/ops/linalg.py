@@ -17,7 +17,7 @@ from ..backends import backend_of
 from .axes import one_axis
 from .contractions import matmul
 from .contractions import outer as _outer
-from .elementwise import abs, conj, imag, is_complex, real
+from .elementwise import abs, conj, equal, imag, is_complex, real, where
 from .indexing import _index_add
 from .op import constant, declare, plain, zeros_like
 from .reductions import _max, _others, sum
@@ -128,7 +128,7 @@ _identity = declare(
     "matrix_power",
     "x",
     compute=lambda xp, x: xp.broadcast_to(
-        xp.eye(x.shape[-1], dtype=x.dtype, device=x.device), x.shape
+        xp.eye(x.shape[-1], dtype=x.dtype, device=backend_of(x).device(x)), x.shape
     ),
     vjp=lambda g: zeros_like(g),
     jvp=lambda t: zeros_like(t),
@@ -258,7 +258,9 @@ def _decomposed(xp: Any, x: Any) -> tuple[Any, Any, Any, Any]:
 
 
 def _far_from_singular(xp: Any, x: Any) -> bool:
-    """Whether all of the matrices can be inverted with few digits lost."""
+    """Whether all of the matrices can be inverted with few digits lost, as far as is known."""
+    if not backend_of(x).has_values(x):
+        return False
     if bool(xp.any(xp.linalg.det(x) == 0)):
         return False
     condition = xp.linalg.matrix_norm(x) * xp.linalg.matrix_norm(xp.linalg.inv(x))
@@ -326,9 +328,12 @@ def _interpolated(x: Any, e: Any, f: Any) -> Any:
     return total if any(is_complex(part) for part in (x, e, f)) else real(total)
 
 
-def _largest(x: Any) -> float:
-    """The size of the largest element, as a number; one if all are zero."""
-    return float(_max(abs(plain(x)), axis=None, keepdims=False)) or 1.0
+def _largest(x: Any) -> Any:
+    """The size of the largest element, as a number if it is known; one if all are zero."""
+    size = _max(abs(plain(x)), axis=None, keepdims=False)
+    if backend_of(size).has_values(size):
+        return float(size) or 1.0
+    return where(equal(size, 0), 1, size)
 
 
 def _scaled(scalars: Any, x: Any) -> Any:

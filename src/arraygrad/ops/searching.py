@@ -18,6 +18,7 @@ from .elementwise import (
     logical_and,
     logical_not,
     logical_or,
+    where,
 )
 from .indexing import HOLE, _index_add, take
 from .op import Array, Op, constant, declare, plain
@@ -66,7 +67,8 @@ def _unique_parts(xp: Any, x: Any) -> tuple[Any, ...]:
         import numpy as np
 
         found = np.unique_all(backend_of(x).to_numpy(x))
-        return tuple(xp.asarray(part, device=x.device) for part in tuple(found)[1:])
+        device = backend_of(x).device(x)
+        return tuple(xp.asarray(part, device=device) for part in tuple(found)[1:])
 
 
 _nonzero = declare(
@@ -249,10 +251,17 @@ def digitize(x: Any, bins: Any, right: bool = False) -> Any:
     edges = bins if hasattr(bins, "dtype") else backend_of(x).xp.asarray(bins)
     if edges.ndim != 1:
         raise ValueError(f"bins must be one-dimensional, got shape {tuple(edges.shape)}")
-    values = concrete(edges, "digitize")
-    if values.size > 1 and values[0] > values[-1]:
-        return values.size - searchsorted(flip(edges), x, side="right" if right else "left")
-    return searchsorted(edges, x, side="left" if right else "right")
+    side, other = ("left", "right") if right else ("right", "left")
+    n = edges.shape[0]
+    falls = edges[:1] > edges[-1:]
+    if plain(falls).ndim > 1 or not backend_of(falls).has_values(plain(falls)):
+        rising = where(falls, flip(edges), edges)
+        return where(
+            falls, n - searchsorted(rising, x, side=other), searchsorted(rising, x, side=side)
+        )
+    if bool(any(falls)):
+        return n - searchsorted(flip(edges), x, side=other)
+    return searchsorted(edges, x, side=side)
 
 
 def bincount(x: Any, /, weights: Any = None, minlength: int = 0) -> Any:

@@ -23,6 +23,7 @@ from .elementwise import (
     log,
     log1p,
     logical_and,
+    multiply,
     sign,
     where,
 )
@@ -59,7 +60,7 @@ log_expit = unary(
 def _peak_of(xp: Any, x: Any, axis: Axes) -> Any:
     """The maximum with axes kept; zero where it is not finite, and to subtract it would be NaN."""
     if 0 in x.shape:
-        return xp.zeros(kept(x.shape, axis), dtype=x.dtype, device=x.device)
+        return xp.zeros(kept(x.shape, axis), dtype=x.dtype, device=backend_of(x).device(x))
     top = xp.max(x, axis=axis, keepdims=True)
     return xp.where(xp.isfinite(top), top, xp.zeros_like(top))
 
@@ -137,7 +138,7 @@ _log_softmax = declare(
     "log_softmax",
     "x",
     compute=_log_softmax_of,
-    vjp=lambda g, out, axis: g - exp(out) * _sum(g, axis=axis, keepdims=True),
+    vjp=lambda g, out, axis: g - multiply(exp(out), _sum(g, axis=axis, keepdims=True)),
     jvp=lambda t, out, axis: t - _sum(exp(out) * t, axis=axis, keepdims=True),
     batch="axis",
 )

@@ -10,12 +10,13 @@ None of these is holomorphic: their rules give the conjugate Wirtinger derivativ
 
 from __future__ import annotations
 
+import math
 from typing import Any, NamedTuple
 
 from ..backends import backend_of
 from .contractions import matmul
 from .decompositions import adjoint
-from .elementwise import abs, conj, imag, is_complex, real, where
+from .elementwise import abs, conj, imag, is_complex, multiply, real, where
 from .linalg import check_matrices, check_square, diagonal, solve_matrix
 from .op import Array, declare, plain
 from .shape import concat, expand_dims
@@ -46,14 +47,26 @@ def _over_gaps(x: Any, gaps: Any, on_diagonal: Any) -> Any:
     return where(mask, on_diagonal, x / where(mask, 1, gaps))
 
 
-def _check_gauge(turns: Any, name: str) -> None:
-    """Raise if a loss changes when vectors are turned in their gauge, at the rate `turns`."""
-    if bool(backend_of(turns).xp.any(abs(plain(turns)) > 1e-2)):
-        raise RuntimeError(
-            f"the loss depends on the phase of the vectors of {name}, which is arbitrary, so it "
-            "has no gradient: use only what stays the same when each vector is multiplied by a "
-            "number of modulus one"
-        )
+def _in_gauge(g: Any, turns: Any, name: str) -> Any:
+    """`g`, if its loss stays the same when vectors are turned in their gauge, at rate `turns`."""
+    return _unless(
+        turns,
+        g,
+        f"the loss depends on the phase of the vectors of {name}, which is arbitrary, so it has no "
+        "gradient: use only what stays the same when each vector is multiplied by a number of "
+        "modulus one",
+    )
+
+
+def _unless(changes: Any, g: Any, message: str) -> Any:
+    """`g`, unless the loss `changes`: an error, or NaN if that is not known before it is run."""
+    backend = backend_of(changes)
+    found = backend.xp.any(abs(plain(changes)) > 1e-2)
+    if not backend.has_values(found):
+        return where(found, math.nan, g)
+    if bool(found):
+        raise RuntimeError(message)
+    return g
 
 
 # --- eigenvalues of Hermitian matrices -----------------------------------------------------------
@@ -75,10 +88,10 @@ def _eigh_vjp(gs: list[Any], out: tuple[Any, Any]) -> Any:
     values, vectors = out
     g_values, g_vectors = gs
     if g_vectors is None:
-        return matmul(vectors * _columns(g_values), adjoint(vectors))
+        return matmul(multiply(vectors, _columns(g_values)), adjoint(vectors))
     turn = matmul(adjoint(vectors), g_vectors)
     if is_complex(vectors):
-        _check_gauge(imag(diagonal(turn)), "eigh")
+        turn = _in_gauge(turn, imag(diagonal(turn)), "eigh")
     turn = (turn - adjoint(turn)) * 0.5
     inner = _over_gaps(turn, _gaps(values), 0 if g_values is None else _rows(g_values))
     return matmul(matmul(vectors, inner), adjoint(vectors))
@@ -176,9 +189,9 @@ def _eig_vjp(gs: list[Any], out: tuple[Any, Any]) -> Any:
         return solve_matrix(dual, _rows(g_values) * dual)
     turn = matmul(dual, g_vectors)
     along = diagonal(turn)
-    _check_gauge(imag(along), "eig")
+    turn = _in_gauge(turn, imag(along), "eig")
     # The vectors keep their length.
-    turn = turn - matmul(dual, vectors) * _columns(real(along))
+    turn = turn - multiply(matmul(dual, vectors), _columns(real(along)))
     on_diagonal = 0 if g_values is None else _rows(g_values)
     return solve_matrix(dual, matmul(_over_gaps(turn, conj(_gaps(values)), on_diagonal), dual))
 
@@ -259,12 +272,13 @@ def _without_complement(g: Any, vectors: Any, k: int) -> tuple[Any, Any]:
         return g, first
     g_rest = g[..., k:]
     turn = matmul(adjoint(rest), g_rest)
-    if bool(backend_of(turn).xp.any(abs(plain(turn - adjoint(turn))) > 1e-2)):
-        raise RuntimeError(
-            "the loss depends on the additional vectors of svd with full_matrices=True, which "
-            "are an arbitrary basis, so it has no gradient: use full_matrices=False, or only the "
-            "space that they span"
-        )
+    g_rest = _unless(
+        turn - adjoint(turn),
+        g_rest,
+        "the loss depends on the additional vectors of svd with full_matrices=True, which are an "
+        "arbitrary basis, so it has no gradient: use full_matrices=False, or only the space that "
+        "they span",
+    )
     return g[..., :k] - matmul(rest, matmul(adjoint(g_rest), first)), first
 
 
@@ -276,7 +290,7 @@ def _svd_vjp(gs: list[Any], out: tuple[Any, Any, Any]) -> Any:
     g_v, v = _without_complement(None if g_vh is None else adjoint(g_vh), adjoint(vh), k)
     vh = adjoint(v)
     if g_u is None and g_v is None:
-        return matmul(u * _columns(g_s), vh)
+        return matmul(multiply(u, _columns(g_s)), vh)
     inner: Any = 0.0
     on_diagonal = 0 if g_s is None else _rows(g_s)
     turns = []
@@ -287,10 +301,10 @@ def _svd_vjp(gs: list[Any], out: tuple[Any, Any, Any]) -> Any:
     if g_v is not None:
         turn = matmul(vh, g_v)
         turns.append(turn - adjoint(turn))
-        inner = inner + _rows(s) * turns[-1]
+        inner = inner + multiply(_rows(s), turns[-1])
     if is_complex(u):
         phases = [diagonal(turn) for turn in turns]
-        _check_gauge(imag(sum(phases)) * 0.5, "svd")
+        inner = _in_gauge(inner, imag(sum(phases)) * 0.5, "svd")
         if len(phases) == 2:
             on_diagonal = on_diagonal + _rows((phases[0] - phases[1]) / (4 * s))
     g = matmul(matmul(u, _over_gaps(inner, _square_gaps(s), on_diagonal)), vh)

@@ -79,10 +79,11 @@ def quantile(
     if not _is_float(x):
         x = astype(x, backend_of(x).xp.float64)
     axes = many_axes(axis, x.ndim)
-    q_values = backend_of(q).to_numpy(plain(q)) if hasattr(q, "dtype") else q
-    _check_parts(q_values)
-    if not hasattr(q, "dtype") or backend_of(q) is not backend_of(x):
-        q = backend_of(x).xp.asarray(q_values, dtype=x.dtype)
+    if not hasattr(q, "dtype") or backend_of(q).has_values(plain(q)):
+        q_values = backend_of(q).to_numpy(plain(q)) if hasattr(q, "dtype") else q
+        _check_parts(q_values)
+        if not hasattr(q, "dtype") or backend_of(q) is not backend_of(x):
+            q = backend_of(x).xp.asarray(q_values, dtype=x.dtype)
     lines, shape = _lines(x, axes)
     n = lines.shape[0]
     if not n:
