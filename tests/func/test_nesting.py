@@ -446,11 +446,91 @@ def test_ag_grad_of_an_outer_graph_inside_transforms(w: ag.Tensor) -> None:
     close(ag.grad(found.sum(), w), 6 * 2 * A * M.sum(0))
 
 
+def weighted(x: Any, w: Any) -> Any:
+    return ag.sin(x * w) * w * x
+
+
+def by_outer_leaf(w: ag.Tensor, x: Any, g: Any = None, **options: Any) -> Any:
+    out = weighted(x, w)
+    return ag.grad(out.sum() if g is None else out, w, g, **options)
+
+
+def by_argument(x: Any, g: Any = 1.0) -> Any:
+    """What it should be: the gradient with respect to an argument of a function."""
+    return grad(lambda w: (weighted(x, w) * g).sum())(2 * A)
+
+
+@pytest.mark.parametrize(
+    ("found", "expected"),
+    [
+        (lambda w: vmap(lambda x: by_outer_leaf(w, x))(M), lambda: vmap(by_argument)(M)),
+        (
+            lambda w: vmap(lambda x: by_outer_leaf(w, x, x))(M),
+            lambda: vmap(lambda x: by_argument(x, x))(M),
+        ),
+        (
+            lambda w: vmap(lambda x: by_outer_leaf(w, x, np.eye(3), is_grads_batched=True))(M),
+            lambda: vmap(lambda x: vmap(lambda g: by_argument(x, g))(np.eye(3)))(M),
+        ),
+        (
+            lambda w: vmap(lambda x: vmap(lambda y: by_outer_leaf(w, x + y))(M))(M),
+            lambda: vmap(lambda x: vmap(lambda y: by_argument(x + y))(M))(M),
+        ),
+        (
+            lambda w: jvp(lambda x: by_outer_leaf(w, x), (A,), (M[1],))[1],
+            lambda: jvp(by_argument, (A,), (M[1],))[1],
+        ),
+        (
+            lambda w: jvp(lambda x: by_outer_leaf(w, x, x), (A,), (M[1],))[1],
+            lambda: jvp(lambda x: by_argument(x, x), (A,), (M[1],))[1],
+        ),
+        (
+            lambda w: jacfwd(lambda x: jacfwd(lambda y: by_outer_leaf(w, x * y))(A))(A),
+            lambda: jacfwd(lambda x: jacfwd(lambda y: by_argument(x * y))(A))(A),
+        ),
+        (
+            lambda w: vmap(jacfwd(lambda x: by_outer_leaf(w, x)))(M),
+            lambda: vmap(jacfwd(by_argument))(M),
+        ),
+        (
+            lambda w: jacfwd(lambda x: vmap(lambda y: by_outer_leaf(w, x * y))(M))(A),
+            lambda: jacfwd(lambda x: vmap(lambda y: by_argument(x * y))(M))(A),
+        ),
+    ],
+)
+def test_ag_grad_inside_with_respect_to_a_tensor_from_outside(
+    w: ag.Tensor, found: Any, expected: Any
+) -> None:
+    """Each member of a batch has a gradient of its own; a tangent has one, too."""
+    close(found(w), expected())
+
+
+def test_ag_grad_inside_with_respect_to_several_tensors(w: ag.Tensor) -> None:
+    u = ag.tensor(1.0, requires_grad=True)
+
+    def gradients(x: Any, **options: Any) -> Any:
+        return ag.grad([(x * w).sum(), u * u], {"w": w, "u": u}, **options)
+
+    found = vmap(gradients)(M)
+    close(found["w"], M)
+    close(found["u"], [2.0, 2.0])
+    found = vmap(lambda x: ag.grad((x * w).sum(), [w, u], materialize_grads=True))(M)
+    close(found[1], [0.0, 0.0])
+    with pytest.raises(ag.errors.UnusedInputError, match="was not used"):
+        vmap(lambda x: ag.grad((x * w).sum(), [w, u]))(M)
+    second = vmap(lambda x: by_outer_leaf(w, x, create_graph=True))(M)
+    expected = vmap(lambda x: hessian(lambda w: weighted(x, w).sum())(2 * A))(M)
+    close(ag.grad(second.sum(), w), expected.sum(axis=(0, 1)))
+
+
 @pytest.mark.parametrize(
     ("call", "message"),
     [
-        (lambda w: vmap(lambda x: ag.grad((x * w).sum(), w))(M), "outputs is a Batched array"),
-        (lambda w: jvp(lambda x: ag.grad((x * w).sum(), w), (A,), (A,)), "outputs is a Dual array"),
+        (lambda w: vmap(lambda x: ag.grad((x * 2).sum(), w))(M), "outputs is a Batched array"),
+        (lambda w: jvp(lambda x: ag.grad((x * 2).sum(), w), (A,), (A,)), "outputs is a Dual array"),
+        (lambda w: vmap(lambda x: ag.grad((x * w).sum(), x))(M), "inputs.* not Batched: inside"),
+        (lambda w: vmap(lambda x: ag.grad(x * w, w))(M), "only one with a single element"),
+        (lambda w: vmap(lambda x: ag.grad(x * w, w, x[:2]))(M), "has shape .2,., but outputs"),
         (lambda w: grad(lambda x: ag.grad((x * w).sum(), w).sum())(A), "different transforms"),
         (lambda w: vmap(lambda c: (w**2).backward(c))(M), "would outlive the transform"),
     ],

@@ -21,6 +21,7 @@ from ..structures import Rebuild, flatten, is_single, place
 from ..tensor import Tensor, tensor_type_at
 from ..versions import about_to_write, mark_written
 from .modes import current_modes, enable_grad
+from .outward import grad_from_inside, is_inside
 
 # The node of a gradient that came out constant, under create_graph: it requires gradients like
 # any other result, and depends on nothing.
@@ -120,6 +121,16 @@ def grad(
         raise ValueError(
             "inputs is empty: name at least one tensor to differentiate with respect to"
         )
+    if any(map(is_inside, flat_outputs)):
+        options = {
+            "retain_graph": retain_graph,
+            "create_graph": create_graph,
+            "allow_unused": allow_unused,
+            "is_grads_batched": is_grads_batched,
+            "materialize_grads": materialize_grads,
+        }
+        given = _values(grad_outputs, len(flat_outputs), "grad_outputs")
+        return rebuild(list(grad_from_inside(grad, flat_outputs, flat_inputs, given, options)))
     starts = _output_nodes(flat_outputs, "outputs[{}]")
     targets = _input_nodes(flat_inputs, rebuild)
     seeds = _seeds(flat_outputs, starts, grad_outputs, create_graph, is_grads_batched)
@@ -288,14 +299,13 @@ def _added(have: Tensor, gradient: Any) -> bool:
 
 def _sequence(value: Any, name: str) -> list[Any]:
     """One tensor, or several, as a list."""
-    if is_single(value):
+    if is_single(value) or is_inside(value):
         return [value]
     if isinstance(value, Array):
         raise TypeError(
-            f"{name} is a {type(value).__name__} array, inside a transform: there, only what was "
-            "computed from a leaf made there can be differentiated, as from x = arraygrad.tensor("
-            "x, requires_grad=True). Differentiate with respect to tensors from outside after the "
-            "transform has returned"
+            f"{name} is a {type(value).__name__} array, inside a transform, and was computed from "
+            "no tensor that requires gradients: differentiate with respect to one made there, as "
+            "x = arraygrad.tensor(x, requires_grad=True), or to one from outside"
         )
     if isinstance(value, Mapping) or not isinstance(value, Iterable) or hasattr(value, "dtype"):
         raise TypeError(
@@ -339,7 +349,10 @@ def _input_nodes(inputs: list[Any], rebuild: Rebuild) -> list[Node]:
 def _edge_node(edge: Any, name: str) -> Node:
     """The node that a GradientEdge speaks of."""
     if not isinstance(edge, GradientEdge):
-        raise TypeError(f"{name} must be a Tensor or a GradientEdge, not {type(edge).__name__}")
+        what = f"{name} must be a Tensor or a GradientEdge, not {type(edge).__name__}"
+        if isinstance(edge, Array):
+            what += ": inside a transform, make one by arraygrad.tensor(x, requires_grad=True)"
+        raise TypeError(what)
     node, number = edge
     if not isinstance(node, Node):
         raise TypeError(f"{name} is a GradientEdge whose node is {node!r}, which is no Node")
@@ -356,10 +369,10 @@ def _level(*groups: list[Any]) -> float:
     levels = {t.level for group in groups for t in group if isinstance(t, Tensor)}
     if len(levels) > 1:
         raise ValueError(
-            "outputs and inputs belong to different transforms: a result from inside a transform "
-            "(func.grad, vmap, jvp, ...) can be differentiated there with respect to what the "
-            "function was given or has made, and with respect to tensors from outside after the "
-            "transform has returned it"
+            "outputs and inputs belong to different transforms: a result of recording inside one "
+            "(func.grad, vjp, ...) can be differentiated there with respect to what the function "
+            "was given or has made, and with respect to tensors from outside after the transform "
+            "has returned it"
         )
     return levels.pop() if levels else Tensor.level
 
@@ -374,18 +387,7 @@ def _seeds(
 ) -> list[Any]:
     """The cotangents to start from, one per output."""
     name = names[1].removesuffix("[{}]")
-    if given is None or is_single(given) or isinstance(given, Number) or hasattr(given, "dtype"):
-        values = [given] * len(outputs) if given is None else [given]
-    elif isinstance(given, Iterable) and not isinstance(given, Mapping):
-        values = list(given)
-    else:
-        raise TypeError(
-            f"{name} must be a Tensor, an array, a number, None, or a sequence with one of these "
-            f"per output, not {type(given).__name__}"
-        )
-    if len(values) != len(outputs):
-        entries = "1 entry" if len(values) == 1 else f"{len(values)} entries"
-        raise ValueError(f"{name} has {entries} for {len(outputs)} outputs: give one for each")
+    values = _values(given, len(outputs), name)
     made = [
         _seed(value, node, output, [n.format(i) for n in names], create_graph, batched)
         for i, (value, node, output) in enumerate(zip(values, nodes, outputs, strict=True))
@@ -397,6 +399,23 @@ def _seeds(
         level = max((o.level for o in outputs if isinstance(o, Tensor)), default=Tensor.level)
         made = [batched_type(above(level))(seed) for seed in made]
     return made
+
+
+def _values(given: Any, count: int, name: str) -> list[Any]:
+    """What was given as cotangents, one for each output."""
+    if given is None or is_single(given) or isinstance(given, Number) or hasattr(given, "dtype"):
+        values = [given] * count if given is None else [given]
+    elif isinstance(given, Iterable) and not isinstance(given, Mapping):
+        values = list(given)
+    else:
+        raise TypeError(
+            f"{name} must be a Tensor, an array, a number, None, or a sequence with one of these "
+            f"per output, not {type(given).__name__}"
+        )
+    if len(values) != count:
+        entries = "1 entry" if len(values) == 1 else f"{len(values)} entries"
+        raise ValueError(f"{name} has {entries} for {count} outputs: give one for each")
+    return values
 
 
 def _array_behind(node: Node) -> Any:

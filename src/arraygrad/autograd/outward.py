@@ -1,0 +1,167 @@
+"""`grad` inside `vmap` and `jvp`, with respect to tensors from outside of them.
+
+There, an output is an array of the transform over tensors that are recorded: what lies inside is
+differentiated, and the result is one of the transform's arrays again. Each member of a batch has a
+gradient of its own, so the cotangents are a batch in which each is zero for all members but one.
+The gradient of a dual array is a dual array: derivatives in different variables commute.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from numbers import Number
+from typing import Any
+
+from .. import ops
+from ..arrays.batched import Batched
+from ..arrays.dual import Dual
+from ..backends import backend_of
+from ..ops.op import Array
+from ..tensor import Tensor
+
+Grad = Callable[..., tuple[Any, ...]]  # of outputs, inputs and cotangents in lists
+
+
+def is_inside(output: Any) -> bool:
+    """Whether an output is an array of a transform that tensors are recorded in."""
+    return isinstance(output, Batched | Dual) and _is_recorded(output)
+
+
+def _is_recorded(value: Any) -> bool:
+    if isinstance(value, Tensor):
+        return value._node is not None
+    if isinstance(value, Dual):
+        return _is_recorded(value.primal) or _is_recorded(value.tangent)
+    return isinstance(value, Array) and _is_recorded(value._array)
+
+
+def grad_from_inside(
+    grad: Grad,
+    outputs: list[Any],
+    inputs: list[Any],
+    cotangents: list[Any],
+    options: dict[str, Any],
+) -> tuple[Any, ...]:
+    """The gradients of outputs of which some are arrays of a transform.
+
+    Parameters
+    ----------
+    grad : callable
+        `grad` itself, for what is inside.
+    outputs, inputs, cotangents : list
+    options : dict
+        The keywords of `grad`.
+    """
+    tops = [type(o) for o in outputs if isinstance(o, Batched | Dual)]
+    top = max(tops, key=lambda kind: kind.level)
+    if issubclass(top, Batched):
+        return _of_members(grad, top, outputs, inputs, cotangents, options)
+    assert issubclass(top, Dual)
+    return _of_duals(grad, top, outputs, inputs, cotangents, options)
+
+
+def _of_members(
+    grad: Grad,
+    top: type[Batched],
+    outputs: list[Any],
+    inputs: list[Any],
+    cotangents: list[Any],
+    options: dict[str, Any],
+) -> tuple[Any, ...]:
+    size = next(o._array.shape[0] for o in outputs if type(o) is top)
+    many = options["is_grads_batched"]
+
+    def everywhere(value: Any) -> Any:
+        if type(value) is top:
+            return value._array
+        return ops.broadcast_to(value, (size, *value.shape))
+
+    seeds = []
+    for i, (output, given) in enumerate(zip(outputs, cotangents, strict=True)):
+        seed = everywhere(_cotangent(given, output, i, many))
+        lead = seed.shape[: 1 + many]
+        first = backend_of(output).integers(ops.plain(output), list(range(size)))
+        same = ops.equal(first, ops.expand_dims(first, axis=1))
+        same = ops.reshape(same, (size, *(1,) * many, size, *(1,) * output.ndim))
+        own = ops.where(same, ops.expand_dims(seed, axis=len(lead)), 0)
+        seeds.append(ops.reshape(own, (math.prod(lead), size, *output.shape)))
+    found = grad(
+        [everywhere(output) for output in outputs],
+        inputs,
+        seeds,
+        **options | {"is_grads_batched": True},
+    )
+    return tuple(
+        None if g is None else top(ops.reshape(g, (*lead, *g.shape[1:])) if many else g)
+        for g in found
+    )
+
+
+def _cotangent(given: Any, output: Any, position: int, many: bool) -> Any:
+    """The cotangent of an output of each member, as an array."""
+    name = f"grad_outputs[{position}]"
+    if given is None and not many:
+        if output.size != 1:
+            raise RuntimeError(
+                f"outputs[{position}] has shape {output.shape}: only one with a single element can "
+                f"do without {name}. Pass that, or reduce to a number first, for example by sum()"
+            )
+        if backend_of(output).kind(output.dtype) == "c":
+            raise RuntimeError(
+                f"outputs[{position}] is complex: the gradient of a complex number depends on a "
+                f"direction. Pass {name}, or differentiate its real part, imaginary part or abs()"
+            )
+        given = 1.0
+    if isinstance(given, Number) and not hasattr(given, "dtype") and not many:
+        return backend_of(output).full(ops.plain(output), output.shape, given, output.dtype)
+    if not hasattr(given, "dtype"):
+        what = "an array whose first axis is the batch" if many else "an array or a number"
+        raise TypeError(f"{name} must be {what}, not {type(given).__name__}")
+    if given.shape[many:] != output.shape or given.ndim - many != output.ndim:
+        raise ValueError(
+            f"{name} has shape {given.shape}, but outputs[{position}] has shape {output.shape}"
+            + (": with is_grads_batched=True, one more axis is expected" if many else "")
+        )
+    return given
+
+
+def _of_duals(
+    grad: Grad,
+    top: type[Dual],
+    outputs: list[Any],
+    inputs: list[Any],
+    cotangents: list[Any],
+    options: dict[str, Any],
+) -> tuple[Any, ...]:
+    def primal(value: Any) -> Any:
+        return value.primal if type(value) is top else value
+
+    # The derivative of a product of cotangents and outputs: one is moved at a time.
+    moved = [
+        pair
+        for output, given in zip(outputs, cotangents, strict=True)
+        for pair in (
+            (output.tangent, primal(given)) if type(output) is top else None,
+            (primal(output), given.tangent) if type(given) is top else None,
+        )
+        if pair is not None and _is_recorded(pair[0])
+    ]
+    values = grad(
+        list(map(primal, outputs)),
+        inputs,
+        list(map(primal, cotangents)),
+        **options | ({"retain_graph": True} if moved else {}),
+    )
+    if not moved:
+        return values
+    lenient = {"allow_unused": True, "materialize_grads": False}
+    tangents = grad([o for o, _ in moved], inputs, [c for _, c in moved], **options | lenient)
+    return tuple(
+        value if tangent is None else top(_or_zeros(value, tangent), tangent)
+        for value, tangent in zip(values, tangents, strict=True)
+    )
+
+
+def _or_zeros(value: Any, like: Any) -> Any:
+    return ops.zeros_like(like) if value is None else value
