@@ -26,7 +26,7 @@ row(
 row(
     "searchsorted",
     lambda d: d.distinct(5),
-    lambda xp, x: xp.searchsorted(x, np.array([0.1, 0.7]), sorter=xp.argsort(x)),
+    lambda xp, x: xp.searchsorted(x, xp.asarray([0.1, 0.7]), sorter=xp.argsort(x)),
     "sorter",
     differentiable=False,
     torch=False,
@@ -294,7 +294,7 @@ for _shape, _keywords in _axes:
     row(
         "percentile",
         lambda d, s=_shape: d.distinct(*s),
-        lambda xp, x, k=_keywords: xp.percentile(x, np.array([10.0, 77.0], x.dtype), **k),
+        lambda xp, x, k=_keywords: xp.percentile(x, xp.asarray([10.0, 77.0], dtype=x.dtype), **k),
         _label,
         torch=False,
         half=False,
@@ -323,7 +323,7 @@ for _name in ("nansum", "nanmean", "nanprod", "nanvar", "nanstd", *_of_order):
             _name,
             lambda d, n=_name, s=_shape: (d.distinct if n in _of_order else d.any)(*s),
             lambda xp, x, n=_name, k=_keywords: getattr(xp, n)(
-                xp.where(_with_nan(np.zeros(x.shape)) == 0, x, np.nan), **k
+                xp.where(xp.asarray((_with_nan(np.zeros(x.shape)) == 0).tolist()), x, np.nan), **k
             ),
             f"{_shape},{_keywords}",
             complex=_name not in _of_order,
@@ -380,7 +380,9 @@ for _name in ("fmax", "fmin"):
     row(
         _name,
         lambda d: d.distinct(4),
-        lambda xp, x, n=_name: getattr(xp, n)(xp.where(np.arange(4) == 1, np.nan, x), 0.1),
+        lambda xp, x, n=_name: getattr(xp, n)(
+            xp.where(xp.asarray([False, True, False, False]), np.nan, x), 0.1
+        ),
         "NaN",
         torch=False,
     )
@@ -395,7 +397,7 @@ row("nan_to_num", lambda d: d.any(2, 3), torch=False)
 row(
     "nan_to_num",
     lambda d: d.any(3),
-    lambda xp, x: xp.nan_to_num(xp.where(np.array([True, False, True]), x, np.nan), nan=2.0),
+    lambda xp, x: xp.nan_to_num(xp.where(xp.asarray([True, False, True]), x, np.nan), nan=2.0),
     "NaN",
     torch=False,
 )

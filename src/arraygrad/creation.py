@@ -8,7 +8,7 @@ import numpy as np
 
 from . import ops
 from .backends import Backend, backend_of, backend_of_type, default
-from .dtypes import result_type
+from .dtypes import numpy_dtype, result_type
 from .levels import in_flight
 from .ops.axes import shape_tuple
 from .ops.op import Array, in_library_of, plain
@@ -141,7 +141,9 @@ def _as_array(data: Any, dtype: Any, device: Any, copy: bool | None) -> Any:
             raise
         backend = default
         data = _plain_values(data)
-    keywords: dict[str, Any] = {} if dtype is None else {"dtype": backend.dtype(dtype)}
+    keywords: dict[str, Any] = {}
+    if dtype is not None:
+        keywords["dtype"] = numpy_dtype(dtype) if backend is default else backend.dtype(dtype)
     if device is not None:
         keywords["device"] = device
     if copy and hasattr(data, "dtype") and not keywords:
@@ -178,6 +180,8 @@ def _plain_values(data: Any) -> Any:
 def _make(name: str, *args: Any, device: Any = None, **keywords: Any) -> Tensor:
     if device is not None:
         keywords["device"] = device
+    if keywords.get("dtype") is not None:
+        keywords["dtype"] = numpy_dtype(keywords["dtype"])
     made = getattr(np, name)(*args, **keywords)
     _check_numbers(made, f"the elements of {name}()")
     return _constant(made)
@@ -227,7 +231,7 @@ def linspace(
     if isinstance(start, Array) or isinstance(stop, Array):
         places = np.linspace(0.0, 1.0, num, endpoint=endpoint)
         ndim = max(getattr(start, "ndim", 0), getattr(stop, "ndim", 0))
-        share = places.reshape((num,) + (1,) * ndim)
+        share = _constant(places.reshape((num,) + (1,) * ndim))
         # Not `start + share * (stop - start)`, which need not arrive at `stop`.
         made = start * (1 - share) + stop * share
         return asarray(made, dtype=dtype, device=device)

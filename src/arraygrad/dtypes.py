@@ -57,7 +57,7 @@ class IntegerInfo(SimpleNamespace):
     dtype: Any
 
 
-def _numpy_dtype(value: Any) -> np.dtype[Any]:
+def numpy_dtype(value: Any) -> np.dtype[Any]:
     """The NumPy dtype of a dtype of any library, or of an array."""
     dtype = getattr(value, "dtype", value) if not isinstance(value, type) else value
     try:
@@ -81,7 +81,7 @@ def finfo(type: Any, /) -> FloatInfo:
     >>> ag.finfo(ag.float32).smallest_normal
     1.1754943508222875e-38
     """
-    dtype = _numpy_dtype(type)
+    dtype = numpy_dtype(type)
     if dtype.kind not in "fc":
         raise ValueError(f"finfo is for floating-point dtypes, not {dtype}: use iinfo")
     info = np.finfo(dtype)
@@ -97,7 +97,7 @@ def finfo(type: Any, /) -> FloatInfo:
 
 def iinfo(type: Any, /) -> IntegerInfo:
     """The limits of an integer dtype, or of the dtype of an array."""
-    dtype = _numpy_dtype(type)
+    dtype = numpy_dtype(type)
     if dtype.kind not in "iu":
         raise ValueError(f"iinfo is for integer dtypes, not {dtype}: use finfo")
     info = np.iinfo(dtype)
@@ -116,8 +116,8 @@ def isdtype(dtype: Any, kind: Any) -> builtins.bool:
     if isinstance(kind, tuple):
         return any(isdtype(dtype, k) for k in kind)
     if not isinstance(kind, str):
-        kind = _numpy_dtype(kind)
-    return builtins.bool(np.isdtype(_numpy_dtype(dtype), kind))
+        kind = numpy_dtype(kind)
+    return builtins.bool(np.isdtype(numpy_dtype(dtype), kind))
 
 
 def can_cast(from_: Any, to: Any, /) -> builtins.bool:
@@ -129,7 +129,7 @@ def can_cast(from_: Any, to: Any, /) -> builtins.bool:
     >>> ag.can_cast(ag.float32, ag.float64), ag.can_cast(ag.float64, ag.float32)
     (True, False)
     """
-    return builtins.bool(np.can_cast(_numpy_dtype(from_), _numpy_dtype(to)))
+    return builtins.bool(np.can_cast(numpy_dtype(from_), numpy_dtype(to)))
 
 
 def result_type(*arrays_and_dtypes: Any) -> Any:
@@ -154,7 +154,7 @@ def result_type(*arrays_and_dtypes: Any) -> Any:
     numbers = builtins.bool | int | float | complex
     return np.result_type(
         *(
-            a if isinstance(a, numbers) and not isinstance(a, np.generic) else _numpy_dtype(a)
+            a if isinstance(a, numbers) and not isinstance(a, np.generic) else numpy_dtype(a)
             for a in arrays
         )
     )

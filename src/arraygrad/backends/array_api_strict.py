@@ -5,5 +5,6 @@ from __future__ import annotations
 import array_api_strict as xp
 
 from . import Backend
+from .standard import standard_kernels
 
-backend = Backend("array_api_strict", xp)
+backend = Backend("array_api_strict", xp, standard_kernels(xp))

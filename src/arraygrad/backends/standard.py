@@ -1,13 +1,272 @@
-"""Any array library that follows the Array API standard and has no file of its own here."""
+"""Any array library that follows the Array API standard and has no file of its own here.
+
+The standard leaves out much of what NumPy's arrays can do: most mixed indices, adding at repeated
+places, arithmetic on booleans, moments of integers and of complex numbers. Here all that is made of
+what the standard has, for any library, without writing to arrays.
+"""
 
 from __future__ import annotations
 
+import functools
+import math
 import sys
+from typing import Any, NamedTuple
 
-from . import Backend
+from ..ops.indexing import HOLE, Template
+from . import Backend, Kernel
 
 
 def standard_backend(array_type: type) -> Backend:
     """The backend of a type of array that says itself which namespace it belongs to."""
     module = array_type.__module__.partition(".")[0]
-    return Backend(module, sys.modules[module])
+    return Backend(module, sys.modules[module], standard_kernels(sys.modules[module]))
+
+
+def standard_kernels(xp: Any) -> dict[str, Kernel]:
+    """Kernels for the ops that need more than one function of the standard's namespace `xp`.
+
+    Examples
+    --------
+    >>> import array_api_strict as xp
+    >>> kernels = standard_kernels(xp)
+    >>> bool(kernels["mean"](xp.asarray([1, 2]), axis=None, keepdims=False) == 1.5)
+    True
+    """
+    return {name: functools.partial(kernel, xp) for name, kernel in _KERNELS.items()}
+
+
+# --- reading by index ----------------------------------------------------------------------------
+
+
+class _Part(NamedTuple):
+    """What an index says of one axis: an integer, a slice or an array; or of a new axis."""
+
+    value: Any
+    new: bool = False
+
+    @property
+    def is_array(self) -> bool:
+        return hasattr(self.value, "dtype")
+
+
+def _spelt_out(
+    xp: Any, shape: tuple[int, ...], template: Template, indices: tuple[Any, ...]
+) -> list[_Part]:
+    """An index with a part for each axis: no `...`, integers for masks, slices inside bounds."""
+    rest = iter(indices)
+    parts: list[_Part] = []
+    gap = None
+    for part in template:
+        if part is Ellipsis:
+            gap = len(parts)
+        elif part is None:
+            parts.append(_Part(slice(None), new=True))
+        elif part is not HOLE:
+            parts.append(_Part(part))
+        else:
+            index = next(rest)
+            if not xp.isdtype(index.dtype, "bool"):
+                parts.append(_Part(index))
+            elif index.ndim:
+                _check_mask(index, shape, sum(not p.new for p in parts), gap)
+                parts += map(_Part, xp.nonzero(index))
+            else:  # picks all or nothing of a new axis
+                parts.append(_Part(xp.nonzero(xp.reshape(index, (1,)))[0], new=True))
+    missing = len(shape) - sum(not p.new for p in parts)
+    if missing < 0:
+        raise IndexError(f"too many indices for an array of {len(shape)} dimensions")
+    gap = len(parts) if gap is None else gap
+    parts[gap:gap] = [_Part(slice(None))] * missing
+    lengths = iter(shape)
+    return [p if p.new else _Part(_inside(p.value, next(lengths))) for p in parts]
+
+
+def _check_mask(mask: Any, shape: tuple[int, ...], axis: int, gap: int | None) -> None:
+    wanted = shape[axis : axis + mask.ndim]
+    if gap is None and tuple(mask.shape) != wanted:
+        raise IndexError(
+            f"a mask of shape {tuple(mask.shape)} does not fit axes of lengths {wanted}"
+        )
+
+
+def _inside(part: Any, n: int) -> Any:
+    """A part of an index to an axis of length `n`, with a slice's ends inside the axis."""
+    if not isinstance(part, slice):
+        return part
+    start, stop, step = part.indices(n)
+    if not len(range(start, stop, step)):
+        return slice(0, 0, 1)
+    return slice(start, None if stop < 0 else stop, step)
+
+
+def _getitem(xp: Any, x: Any, *indices: Any, template: Template) -> Any:
+    parts = _spelt_out(xp, tuple(x.shape), template, indices)
+    key = [None if p.new else slice(None) if p.is_array else p.value for p in parts]
+    x = x[tuple(key)] if key else x
+    axes = [p for p in parts if not isinstance(p.value, int)]
+    chosen = [k for k, p in enumerate(axes) if p.is_array]
+    if not chosen:
+        return x
+    # Where NumPy puts the axes of the index arrays: in the place of the first of them, or in front
+    # if they, and integers, which count as such, stand apart.
+    where = [k for k, p in enumerate(parts) if p.is_array or isinstance(p.value, int)]
+    apart = where[-1] - where[0] + 1 != len(where)
+    lead = 0 if apart else sum(not isinstance(p.value, int) for p in parts[: where[0]])
+    lengths = [x.shape[k] for k in chosen]
+    arrays = [axes[k].value for k in chosen]
+    places = _flat_places(xp, arrays, lengths)
+    rest = [k for k in range(x.ndim) if k not in chosen]
+    lines = xp.reshape(
+        xp.permute_dims(x, (*chosen, *rest)), (math.prod(lengths), *(x.shape[k] for k in rest))
+    )
+    taken = xp.take(lines, xp.reshape(places, (-1,)), axis=0)
+    out = xp.reshape(taken, (*places.shape, *lines.shape[1:]))
+    n = places.ndim
+    order = (*range(n, n + lead), *range(n), *range(n + lead, out.ndim))
+    return xp.permute_dims(out, order) if lead else out
+
+
+def _flat_places(xp: Any, arrays: list[Any], lengths: list[int]) -> Any:
+    """Indices to several axes as indices to all of them in one line."""
+    flat = None
+    for index, n in zip(xp.broadcast_arrays(*arrays), lengths, strict=True):
+        if not bool(xp.all((index >= -n) & (index < n))):
+            raise IndexError(f"an index is out of range for an axis with length {n}")
+        index = xp.where(index < 0, index + n, index)
+        flat = index if flat is None else flat * n + index
+    return flat
+
+
+# --- adding by index -----------------------------------------------------------------------------
+
+
+def _index_add(xp: Any, x: Any, *indices: Any, template: Template, shape: tuple[int, ...]) -> Any:
+    parts = _spelt_out(xp, shape, template, indices)
+    if not any(p.is_array for p in parts):
+        return _spread(xp, x, [p for p in parts if not p.new], shape)
+    numbers = xp.reshape(xp.arange(math.prod(shape), device=x.device), shape)
+    places = _getitem(xp, numbers, *indices, template=template)
+    values = xp.reshape(xp.broadcast_to(x, places.shape), (-1,))
+    return xp.reshape(_sums(xp, values, xp.reshape(places, (-1,)), math.prod(shape)), shape)
+
+
+def _spread(xp: Any, x: Any, parts: list[_Part], shape: tuple[int, ...]) -> Any:
+    """Zeros of a shape, with `x` where integers and slices say."""
+    ranges = [
+        range(n)[p.value] if isinstance(p.value, slice) else range(n)[p.value :][:1]
+        for p, n in zip(parts, shape, strict=True)
+    ]
+    x = xp.reshape(x, tuple(map(len, ranges)))
+    for axis, (taken, n) in enumerate(zip(ranges, shape, strict=True)):
+        if taken == range(n):
+            continue
+        wide = (*x.shape[:axis], n, *x.shape[axis + 1 :])
+        if not taken:
+            x = xp.zeros(wide, dtype=x.dtype, device=x.device)
+            continue
+        offset = xp.arange(n, device=x.device) - taken.start
+        place = offset // taken.step
+        hit = (place * taken.step == offset) & (place >= 0) & (place < len(taken))
+        x = xp.take(x, xp.where(hit, place, xp.zeros_like(place)), axis=axis)
+        hit = xp.reshape(hit, (n,) + (1,) * (x.ndim - axis - 1))
+        x = xp.where(hit, x, xp.zeros_like(x))
+    return x
+
+
+def _sums(xp: Any, values: Any, places: Any, size: int) -> Any:
+    """For each of `size` places the sum of the values that belong there.
+
+    Values of one place are brought together and summed by doubling, so that no others, which might
+    be infinite, ever meet them.
+    """
+    if not values.shape[0] or not size:
+        return xp.zeros((size,), dtype=values.dtype, device=values.device)
+    order = xp.argsort(places)
+    places, values = xp.take(places, order), xp.take(values, order)
+    step = 1
+    while step < places.shape[0]:
+        before = values[:-step]
+        same = places[step:] == places[:-step]
+        more = values[step:] + xp.where(same, before, xp.zeros_like(before))
+        values = xp.concat((values[:step], more))
+        step *= 2
+    numbers = xp.arange(size, dtype=places.dtype, device=values.device)
+    last = xp.searchsorted(places, numbers, side="right") - 1
+    last = xp.where(last < 0, xp.zeros_like(last), last)
+    totals = xp.take(values, last)
+    return xp.where(xp.take(places, last) == numbers, totals, xp.zeros_like(totals))
+
+
+# --- other kinds of numbers ----------------------------------------------------------------------
+
+
+def _of_kind(xp: Any, x: Any, kind: str) -> bool:
+    return bool(xp.isdtype(x.dtype, kind))
+
+
+def _imag(xp: Any, x: Any) -> Any:
+    return xp.imag(x) if _of_kind(xp, x, "complex floating") else xp.zeros_like(x)
+
+
+def _real(xp: Any, x: Any) -> Any:
+    return xp.real(x) if _of_kind(xp, x, "complex floating") else x
+
+
+def _angle(xp: Any, x: Any) -> Any:
+    return xp.atan2(_imag(xp, x), _real(xp, x))
+
+
+def _conj(xp: Any, x: Any) -> Any:
+    return xp.conj(x) if _of_kind(xp, x, "complex floating") else x
+
+
+def _as_numbers(xp: Any, x: Any) -> Any:
+    """Booleans as integers."""
+    return xp.astype(x, xp.int64) if _of_kind(xp, x, "bool") else x
+
+
+def _as_floats(xp: Any, x: Any) -> Any:
+    """Booleans and integers as floats."""
+    return xp.astype(x, xp.float64) if _of_kind(xp, x, ("bool", "integral")) else x  # type: ignore[arg-type]
+
+
+def _logical_not(xp: Any, x: Any) -> Any:
+    return xp.logical_not(x) if _of_kind(xp, x, "bool") else x == 0
+
+
+def _summed(name: str) -> Kernel:
+    return lambda xp, x, **keywords: getattr(xp, name)(_as_numbers(xp, x), **keywords)
+
+
+def _mean(xp: Any, x: Any, axis: Any, keepdims: bool) -> Any:
+    return xp.mean(_as_floats(xp, x), axis=axis, keepdims=keepdims)
+
+
+def _var(xp: Any, x: Any, axis: Any, keepdims: bool, correction: float) -> Any:
+    if _of_kind(xp, x, "complex floating"):
+        parts = xp.real(x), xp.imag(x)
+        first, second = (_var(xp, p, axis, keepdims, correction) for p in parts)
+        return first + second
+    return xp.var(_as_floats(xp, x), axis=axis, keepdims=keepdims, correction=correction)
+
+
+def _std(xp: Any, x: Any, axis: Any, keepdims: bool, correction: float) -> Any:
+    return xp.sqrt(_var(xp, x, axis, keepdims, correction))
+
+
+_KERNELS: dict[str, Kernel] = {
+    "getitem": _getitem,
+    "index_add": _index_add,
+    "imag": _imag,
+    "real": _real,
+    "angle": _angle,
+    "conj": _conj,
+    "logical_not": _logical_not,
+    "mean": _mean,
+    "var": _var,
+    "std": _std,
+    "sum": _summed("sum"),
+    "prod": _summed("prod"),
+    "cumulative_sum": _summed("cumulative_sum"),
+    "cumulative_prod": _summed("cumulative_prod"),
+}

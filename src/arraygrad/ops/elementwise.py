@@ -55,7 +55,7 @@ def _pow_y(g: Any, x: Any, y: Any, out: Any) -> Any:
         flat = logical_and(equal(x, 0), greater_equal(real(y), 0))
         return g * (out * log(where(flat, 1, x)))
     if x == 0:
-        below = where(less(real(y), 0), -math.inf, math.nan)
+        below = where(less(real(y), 0), -math.inf, real(y) * math.nan)
         return g * where(greater_equal(real(y), 0), 0, below)
     if isinstance(x, complex):
         return g * (out * cmath.log(x))
@@ -163,7 +163,7 @@ def _sign(g: Any, x: Any) -> Any:
         return zeros_like(g)
     size = abs(x)
     unit = sign(x)
-    return where(equal(size, 0), 0, (g - unit * real(g * conj(unit))) / size)
+    return where(equal(size, 0), 0, (g - multiply(unit, real(g * conj(unit)))) / size)
 
 
 def _angle(g: Any, x: Any) -> Any:

@@ -99,7 +99,7 @@ def _resized(x: Any, shape: tuple[int, ...], axes: Axes) -> Any:
     for axis in axes:
         missing = shape[axis] - x.shape[axis]
         if missing < 0:
-            x = x[(slice(None),) * axis + (slice(0, shape[axis]),)]
+            x = x[(slice(None),) * axis + (slice(0, shape[axis]), ...)]
         elif missing > 0:
             pad = (*x.shape[:axis], missing, *x.shape[axis + 1 :])
             x = concat((x, backend_of(x).full(plain(x), pad, 0, x.dtype)), axis=axis)

@@ -12,7 +12,7 @@ from .axes import many_axes, one_axis
 from .contractions import matmul, tensordot
 from .elementwise import conj, equal, greater, less, not_equal, remainder, where
 from .indexing import argsort, take
-from .op import Op, declare, plain
+from .op import Op, as_arrays, declare, plain
 from .reductions import sum
 from .searching import searchsorted
 from .shape import _reshape, astype, broadcast_to, concat, expand_dims, flip, ravel
@@ -95,7 +95,7 @@ def trapezoid(y: Any, /, x: Any = None, dx: Any = 1.0, axis: int = -1) -> Any:
     axis = one_axis(axis, y.ndim)
     step = dx
     if x is not None:
-        x = x if hasattr(x, "dtype") else np.asarray(x)
+        _, x = as_arrays(y, x)
         if x.ndim == 1:
             step = diff(x)
             step = _reshape(step, shape=(step.shape[0],) + (1,) * (y.ndim - axis - 1))
@@ -147,7 +147,7 @@ def _slope(f: Any, axis: int, spacing: Any, edge_order: int) -> Any:
     if n < edge_order + 1:
         raise ValueError(f"axis {axis} needs at least {edge_order + 1} elements, it has {n}")
     if getattr(spacing, "ndim", 0) or isinstance(spacing, list | tuple):
-        places = spacing if hasattr(spacing, "dtype") else np.asarray(spacing)
+        _, places = as_arrays(f, spacing)
         if places.shape != (n,):
             raise ValueError(f"coordinates for axis {axis} must have length {n}")
         steps = diff(places)
@@ -205,7 +205,7 @@ def interp(
     >>> ag.grad(ag.interp(ag.tensor(1.25), ag.tensor([0.0, 1.0, 2.0]), y), y)
     tensor([0.  , 0.75, 0.25])
     """
-    x, xp, fp = (a if hasattr(a, "dtype") else np.asarray(a) for a in (x, xp, fp))
+    x, xp, fp = as_arrays(x, xp, fp)
     if xp.ndim != 1 or fp.ndim != 1 or xp.shape != fp.shape or not xp.shape[0]:
         raise ValueError(
             f"xp and fp must be one-dimensional, of one length and not empty, got {xp.shape} and "
@@ -289,7 +289,7 @@ def convolve(a: Any, v: Any, /, mode: str = "full") -> Any:
     >>> ag.convolve(x, ag.tensor([0.0, 1.0, 0.5])).detach()
     tensor([0. , 1. , 2.5, 4. , 1.5])
     """
-    a, v = (x if hasattr(x, "dtype") else np.asarray(x) for x in (a, v))
+    a, v = as_arrays(a, v)
     for name, x in (("a", a), ("v", v)):
         if x.ndim > 1 or x.size == 0:
             raise ValueError(f"{name} must be one-dimensional and not empty, got shape {x.shape}")
@@ -310,7 +310,7 @@ def convolve(a: Any, v: Any, /, mode: str = "full") -> Any:
 
 def correlate(a: Any, v: Any, /, mode: str = "valid") -> Any:
     """The sum of ``a[n + k] * conj(v[n])`` for each shift `k`; modes as in `convolve`."""
-    a, v = (x if hasattr(x, "dtype") else np.asarray(x) for x in (a, v))
+    a, v = as_arrays(a, v)
     if v.ndim == 1 and a.ndim == 1 and v.shape[0] > a.shape[0] and mode == "same":
         start = a.shape[0] // 2
         full = convolve(a, conj(flip(v)))
@@ -354,7 +354,7 @@ def kron(a: Any, b: Any, /) -> Any:
     >>> ag.kron(ag.tensor([1.0, 10.0]), ag.tensor([1.0, 2.0]))
     tensor([ 1.,  2., 10., 20.])
     """
-    a, b = (x if hasattr(x, "dtype") else np.asarray(x) for x in (a, b))
+    a, b = as_arrays(a, b)
     ndim = max(a.ndim, b.ndim)
     outer = (1,) * (ndim - a.ndim) + tuple(a.shape)
     inner_ = (1,) * (ndim - b.ndim) + tuple(b.shape)

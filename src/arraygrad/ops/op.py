@@ -698,6 +698,13 @@ def _adopted(array: Any, like: Any, error: MixedArraysError) -> Any:
     return in_library_of(like, array)
 
 
+def as_arrays(*values: Any) -> list[Any]:
+    """Numbers and sequences as arrays, in the library of the arrays among them; NumPy's if none."""
+    arrays = [v for v in values if hasattr(v, "dtype")]
+    like = next((a for a in arrays if backend_of(a) is not default), np.empty(0))
+    return [v if hasattr(v, "dtype") else in_library_of(like, np.asarray(v)) for v in values]
+
+
 def in_library_of(like: Any, array: Any) -> Any:
     """A NumPy array, perhaps under transforms, in the library and on the device of `like`."""
     if isinstance(array, Array):

@@ -8,7 +8,7 @@ from typing import Any
 
 from ..backends import backend_of
 from .axes import count, kept, many_axes, one_axis
-from .elementwise import conj, equal, real, where
+from .elementwise import conj, equal, multiply, real, where
 from .op import constant, declare, ones_like, plain, zeros_like
 from .shape import _broadcast_to, _permute_dims, _reshape, astype, concat, flip, ravel
 
@@ -126,9 +126,10 @@ _count_nonzero = constant("count_nonzero", "x", batch="axis")
 def _shifted(x: Any, by: int, axis: int, fill: Any) -> Any:
     """`x` moved along an axis towards its end (or start, if `by` is negative), filled up."""
     n = x.shape[axis]
+    by = builtins.max(builtins.min(by, n), -n)
     keep = slice(0, n - by) if by > 0 else slice(-by, n)
-    part = x[(slice(None),) * axis + (keep,)]
-    pad = fill(x[(slice(None),) * axis + (slice(0, builtins.min(abs(by), n)),)])
+    part = x[(slice(None),) * axis + (keep, ...)]
+    pad = fill(x[(slice(None),) * axis + (slice(0, abs(by)), ...)])
     return concat((pad, part) if by > 0 else (part, pad), axis=axis)
 
 
@@ -136,8 +137,8 @@ def _recurrence(a: Any, b: Any, axis: int) -> Any:
     """The sequence ``s[k] = b[k] + a[k] * s[k - 1]``, by doubling: log n steps, no division."""
     step, n = 1, b.shape[axis]
     while step < n:
-        b = b + a * _shifted(b, step, axis, zeros_like)
-        a = a * _shifted(a, step, axis, ones_like)
+        b = b + multiply(a, _shifted(b, step, axis, zeros_like))
+        a = multiply(a, _shifted(a, step, axis, ones_like))
         step *= 2
     return b
 

@@ -21,7 +21,7 @@ from .elementwise import (
     where,
 )
 from .indexing import HOLE, _index_add, take
-from .op import Array, Op, constant, declare, plain
+from .op import Array, Op, constant, declare, in_library_of, plain
 from .reductions import any, sum
 from .shape import _reshape, astype, expand_dims, flip, ravel
 
@@ -307,17 +307,18 @@ def histogram(
     values = concrete(x, "histogram").reshape(-1)
     given = concrete(bins, "histogram") if hasattr(bins, "dtype") else bins
     edges = np.histogram_bin_edges(values, given, range)
-    xp = backend_of(x).xp
     chosen = np.nonzero((values >= edges[0]) & (values <= edges[-1]))[0]
     inside = backend_of(x).integers(plain(x), chosen.tolist())
     flat = take(ravel(x), inside, axis=0)
-    places = searchsorted(xp.asarray(edges[1:-1]), flat, side="right")
+    there = in_library_of(plain(x), edges)
+    places = searchsorted(there[1:-1], flat, side="right")
     weights = None if weights is None else take(ravel(weights), inside, axis=0)
     counts = bincount(places, weights, minlength=len(edges) - 1)
     if density:
-        counts = counts / (sum(counts) * xp.asarray(np.diff(edges)))
+        counts = astype(counts, there.dtype) if weights is None else counts
+        counts = counts / (sum(counts) * (there[1:] - there[:-1]))
     if isinstance(x, Array):
         from ..creation import asarray
 
-        return counts, asarray(edges)
-    return counts, xp.asarray(edges)
+        return counts, asarray(there)
+    return counts, there

@@ -51,7 +51,7 @@ _stack = declare(
     "stack",
     "*arrays",
     compute=lambda xp, *arrays, axis: xp.stack(arrays, axis=axis),
-    vjp=lambda g, i, axis: g[(slice(None),) * axis + (i,)],
+    vjp=lambda g, i, axis: g[(slice(None),) * axis + (i, ...)],
     linear=True,
     batch="sequence",
 )
@@ -109,7 +109,7 @@ def _inverse(axes: tuple[int, ...]) -> tuple[int, ...]:
 def _piece(g: Any, i: int, shapes: list[tuple[int, ...]], axis: int) -> Any:
     """The part of a concatenation's cotangent that belongs to array `i`."""
     start = sum(shape[axis] for shape in shapes[:i])
-    return g[(slice(None),) * axis + (slice(start, start + shapes[i][axis]),)]
+    return g[(slice(None),) * axis + (slice(start, start + shapes[i][axis]), ...)]
 
 
 def _filled(gs: list[Any]) -> list[Any]:
@@ -340,9 +340,11 @@ def astype(x: Any, dtype: Any, /, *, copy: bool = True, device: Any = None) -> A
     """Convert to another dtype, and perhaps move. A gradient comes back in the dtype of `x`."""
     if device is not None:
         x = to_device(x, device)
-    if not copy and x.dtype == dtype:
+    if not copy and x.dtype is dtype:
         return x
     to = backend_of(x).dtype(dtype)
+    if not copy and x.dtype == to:
+        return x
     if backend_of(x).kind(to) in "fc":
         return _astype(x, dtype=to, copy=copy)
     return _to_integers(x, dtype=to, copy=copy)
