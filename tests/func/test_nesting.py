@@ -6,7 +6,7 @@ import cmath
 import itertools
 import random
 import threading
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import pytest
@@ -300,6 +300,52 @@ def test_rules_that_use_transforms_run_at_their_own_level() -> None:
     close(ag.grad(RowNorms.apply(x), x, np.eye(2), is_grads_batched=True), expected)
     close(hessian(lambda m: RowNorms.apply(m).sum())(M).reshape(6, 6), 2 * np.eye(6))
     close(vmap(jacrev(RowNorms.apply))(np.stack([M, M])), np.stack([expected] * 2))
+
+
+class Parts(ag.autograd.Function):
+    """Three results, of which the second has no derivative by decree."""
+
+    absent: ClassVar[list[tuple[bool, ...]]] = []
+
+    @staticmethod
+    def forward(x: Any) -> Any:
+        return ag.sin(x), ag.cos(x), 2 * x
+
+    @staticmethod
+    def setup_context(ctx: Any, inputs: Any, output: Any) -> None:
+        ctx.save_for_backward(*inputs)
+        ctx.mark_non_differentiable(output[1])
+        ctx.set_materialize_grads(False)
+
+    @staticmethod
+    def backward(ctx: Any, *gs: Any) -> Any:
+        Parts.absent.append(tuple(g is None for g in gs))
+        (x,) = ctx.saved_tensors
+        total = 0 * x if gs[0] is None else gs[0] * ag.cos(x)
+        return total if gs[2] is None else total + 2 * gs[2]
+
+
+@pytest.mark.parametrize(
+    "transform",
+    [
+        lambda f: vmap(grad(f)),
+        lambda f: grad(lambda m: vmap(f)(m).sum()),
+        lambda f: vmap(jacfwd(f)),
+        lambda f: jacfwd(lambda m: vmap(f)(m).sum()),
+    ],
+)
+@pytest.mark.parametrize(("which", "expected"), [(0, np.cos(M)), (1, 0 * M), (2, 2 + 0 * M)])
+def test_what_a_function_says_of_its_outputs_holds_in_a_batch(
+    transform: Any, which: int, expected: Any
+) -> None:
+    close(transform(lambda x: Parts.apply(x)[which].sum())(M), expected)
+
+
+def test_unused_outputs_of_a_function_stay_unused_in_a_batch() -> None:
+    Parts.absent.clear()
+    vmap(grad(lambda x: Parts.apply(x)[2].sum()))(M)
+    grad(lambda m: vmap(lambda x: Parts.apply(x)[0])(m).sum())(M)
+    assert Parts.absent == [(True, True, False), (False, True, True)]
 
 
 # --- imperative tensors and functional transforms ------------------------------------------------

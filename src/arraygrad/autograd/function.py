@@ -518,8 +518,11 @@ def _transposed(
     from ..func import vjp
 
     rule = _reverse_rule(cls)
-    still = [ops.zeros_like(o) if hasattr(o, "dtype") else None for o in outputs]
     places = [i for i, m in enumerate(moving) if m]
+    still = [
+        ops.zeros_like(o) if hasattr(o, "dtype") and (m or ctx._materialize) else None
+        for o, m in zip(outputs, moving, strict=True)
+    ]
 
     def pull(*cotangents: Any) -> list[Any]:
         full = list(still)
@@ -609,6 +612,21 @@ def _vectorized(cls: type[Function], in_dims: tuple[Any, ...], size: int) -> typ
         def setup_context(ctx: FunctionCtx, inputs: Any, output: Any) -> None:
             ctx.save_for_backward(*(i if hasattr(i, "dtype") else None for i in inputs))
             ctx.others = [None if hasattr(i, "dtype") else i for i in inputs]
+            outputs = output if isinstance(output, tuple | list) else (output,)
+            with new_level() as level:  # for what the function says of its outputs
+                inner = FunctionCtx(cls, (), (), len(inputs))
+                dims = [0 if hasattr(o, "dtype") else None for o in outputs]
+                batched = enter(level, outputs, dims)
+                cls.setup_context(  # type: ignore[misc]
+                    inner,
+                    enter(level, inputs, in_dims),
+                    batched if isinstance(output, tuple | list) else batched[0],
+                )
+            marked = zip(outputs, batched, strict=True)
+            ctx.mark_non_differentiable(
+                *(o for o, b in marked if any(b is c for c in inner._constant))
+            )
+            ctx.set_materialize_grads(inner._materialize)
 
         @staticmethod
         def backward(ctx: FunctionCtx, *grad_outputs: Any) -> Any:
