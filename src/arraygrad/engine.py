@@ -17,12 +17,15 @@ from operator import attrgetter
 from typing import Any
 
 import numpy as np
+from numpy import ndarray
 
 from . import ops
 from .autograd.modes import enable_grad, modes_in_force, no_grad, restore_modes
 from .backends import backend_of
+from .backends.blocks import LARGE
 from .errors import AnomalyError, RuleError
 from .graph import FREED, LAST_WRITE, Leaf, Node, Output, freed_error, output_node
+from .large import run_large
 from .levels import in_flight
 from .ops.op import Array, zeros_like
 from .ops.writing import write_back
@@ -212,6 +215,15 @@ class Sweep:
             if node.dtype is not dtype:
                 dtype = node.dtype
                 is_complex = _is_complex(dtype)
+            if (
+                type(g) is ndarray
+                and g.size >= LARGE
+                and pullback.in_blocks  # type: ignore[union-attr]
+                and not is_complex
+                and not known
+                and run_large(self, node, g, table, owned)
+            ):
+                continue
             conjugate = is_complex and pullback.holomorphic  # type: ignore[union-attr]
             if conjugate:
                 g = ops.conj(g)

@@ -10,6 +10,11 @@ from typing import Any
 import numpy as np
 
 from . import Backend, Kernel, register
+from .blocks import for_large
+
+# Operators are as fast as the ufuncs on arrays, and many times faster on the NumPy scalars that
+# take the place of 0-d arrays. Their calls are the most frequent: not even a question is asked.
+_CHEAP = {operator.add, operator.sub, operator.mul, operator.truediv, operator.neg}
 
 _KINDS = {"b": "b", "i": "i", "u": "i", "f": "f", "c": "c"}
 
@@ -19,6 +24,9 @@ class NumpyBackend(Backend):
 
     def kind(self, dtype: Any) -> str:
         return _KINDS.get(dtype.kind, "o")
+
+    def elementwise(self, kernel: Kernel, types: tuple[type, ...]) -> Kernel:
+        return kernel if kernel in _CHEAP or np.ndarray not in types else for_large(kernel, types)
 
     def full(self, like: Any, shape: tuple[int, ...], value: Any, dtype: Any) -> Any:
         return np.full(shape, value, dtype)
@@ -252,8 +260,7 @@ numpy_backend = NumpyBackend(
     "numpy",
     np,
     {
-        # Operators are as fast as the ufuncs on arrays, and many times faster on the NumPy scalars
-        # that take the place of 0-d arrays; `x ** 2` also takes short cuts that `np.power` lacks.
+        # `x ** 2` also takes short cuts that `np.power` lacks.
         "add": operator.add,
         "subtract": operator.sub,
         "multiply": operator.mul,

@@ -18,8 +18,8 @@ subtract = binary(
 )
 multiply = binary(
     "multiply",
-    vjp_x=lambda g, y: g * y,
-    vjp_y=lambda g, x: g * x,
+    dx=lambda y: y,
+    dy=lambda x: x,
     doc="The product of two arrays, element by element.",
 )
 divide = binary(
@@ -256,6 +256,7 @@ where = declare(
     batch="elementwise",
     doc="Elements of `x` where the condition holds, of `y` elsewhere.",
 )
+where.op.elementwise = True  # type: ignore[attr-defined]
 
 _clip = declare(
     "clip",

@@ -35,7 +35,6 @@ from typing import Any, ClassVar, Protocol
 import numpy as np
 
 from ..backends import backend_of, backend_of_type, common_backend, default
-from ..backends.blocks import blockwise
 from ..errors import MixedArraysError
 
 Rule = Callable[..., Any]
@@ -137,6 +136,7 @@ class Op:
         self.batch = batch
         self.multiple = multiple
         self.view = view
+        self.elementwise = False  # each element of the result by itself, and so are the rules
         self.make_forward: Callable[[Op], Function] | None = None
         # `direct(sweep, node, g, table, owned, spare)` adds what the rules would give for a NumPy
         # array to the cotangents itself, at less cost; it may write to `g` if `spare`.
@@ -179,6 +179,8 @@ class Op:
                 found = functools.partial(self.compute, backend.xp)
             else:
                 found = getattr(backend.xp, self.name)
+            if self.elementwise:
+                found = backend.elementwise(found, types)
             self.kernels[types] = found
         return found
 
@@ -239,6 +241,7 @@ class Pullback:
         "direct",
         "elementwise",
         "holomorphic",
+        "in_blocks",
         "joint",
         "keep",
         "keeps_arrays",
@@ -260,6 +263,7 @@ class Pullback:
         self.holomorphic = op.holomorphic
         self.multiple = op.multiple
         self.direct = op.direct
+        self.in_blocks = op.elementwise  # so it can be run, see `large`
         self.live = op.live
         self.overwrites = op.overwrites
         self.elementwise = op.batch == "elementwise"
@@ -504,6 +508,7 @@ def unary(
         batch="elementwise",
         view=view,
     )
+    op.elementwise = not view
     if jvp is not None:
         op.make_forward = functools.partial(_named, jvp)
     elif vjp is not None:
@@ -531,6 +536,7 @@ def binary(
     vjp_y = _times(dy) if dy is not None else vjp_y
     rules = {n: rule for n, rule in (("x", vjp_x), ("y", vjp_y)) if rule is not None}
     op = Op(name, ("x", "y"), compute=compute, rules=rules, batch="elementwise")
+    op.elementwise = True
     if rules:
         op.make_forward = _sum_of_rules
     op.table = table = _Binary(op)
@@ -585,7 +591,11 @@ def constant(
 def _times(d: Rule) -> Rule:
     """The rule that multiplies the cotangent by the derivative `d`."""
     names = ", ".join(parameters(d))
-    return eval(f"lambda g, {names}: g * d({names})", {"d": d})  # type: ignore[no-any-return]
+    factor = names if d.__code__.co_code == _ITSELF else f"d({names})"
+    return eval(f"lambda g, {names}: g * {factor}", {"d": d})  # type: ignore[no-any-return]
+
+
+_ITSELF = (lambda x: x).__code__.co_code
 
 
 def _function(op: Op, run: Any, doc: str | None) -> Function:

@@ -37,19 +37,19 @@ Axes = tuple[int, ...]
 
 expit = unary(
     "expit",
-    vjp=lambda g, out: g * (out * (1 - out)),
+    d=lambda out: out * (1 - out),
     compute=lambda xp, x: 1 / (1 + xp.exp(-x)),
     doc="The logistic sigmoid, ``1 / (1 + exp(-x))``.",
 )
 softplus = unary(
     "softplus",
-    vjp=lambda g, x: g * expit(x),
+    d=lambda x: expit(x),
     compute=lambda xp, x: xp.log1p(xp.exp(-xp.abs(x))) + xp.where(x > 0, x, 0 * x),
     doc="``log(1 + exp(x))``, exact for large `x` of either sign.",
 )
 log_expit = unary(
     "log_expit",
-    vjp=lambda g, x: g * expit(-x),
+    d=lambda x: expit(-x),
     compute=lambda xp, x: xp.where(x < 0, x, 0 * x) - xp.log1p(xp.exp(-xp.abs(x))),
     doc="The logarithm of `expit`, exact also where that is too small for a number.",
 )

@@ -1,0 +1,148 @@
+"""Elementwise functions of large NumPy arrays: block by block, and the blocks shared by threads.
+
+What comes in between of a block stays in the processor's cache. Every element is computed by the
+same operations as without blocks, so results are the same to the last bit.
+"""
+
+from __future__ import annotations
+
+import functools
+import math
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from .threads import share
+
+Function = Callable[..., Any]
+
+# Arrays of this many elements are large: from here on, blocks pay for the calls they take.
+LARGE = 1 << 18
+# The bytes of each array in a block: a few such arrays fit into a core's own cache.
+_BLOCK_BYTES = 1 << 18
+
+
+class Blocks:
+    """Arguments of an elementwise function, cut along their first axis.
+
+    Arrays that lie in memory alike are taken as flat. Numbers, and arrays that broadcast along the
+    first axis, are part of every block.
+    """
+
+    __slots__ = ("_arguments", "_cut", "_order", "_shape", "_step")
+
+    def __init__(self, arguments: tuple[Any, ...], arrays: list[Any]) -> None:
+        self._shape = np.broadcast_shapes(*(a.shape for a in arrays))
+        self._order = _common_order(arrays)
+        self._arguments = [self.flat(a) if _is_array(a) else a for a in arguments]
+        length = math.prod(self._shape) if self._order else self._shape[0]
+        self._cut = [_is_array(a) and a.shape[0] == length for a in self._arguments]
+        width = max(a.itemsize for a in arrays)
+        row = width if self._order else width * math.prod(self._shape[1:])
+        self._step = max(_BLOCK_BYTES // max(row, 1), 1)
+
+    @classmethod
+    def of(cls, arguments: tuple[Any, ...]) -> Blocks | None:
+        """Blocks of these arguments; None if they are nothing to cut."""
+        arrays = [a for a in arguments if _is_array(a)]
+        if not arrays or not all(isinstance(a, CUTTABLE) for a in arguments):
+            return None
+        made = cls(arguments, arrays)
+        return made if len(made) > 1 else None
+
+    def __len__(self) -> int:
+        length = math.prod(self._shape) if self._order else self._shape[0]
+        return -(-length // self._step)
+
+    def first(self) -> list[Any]:
+        """The arguments at the first place only, to see what a function makes of them."""
+        return self._between(0, 1)
+
+    def empty(self, dtype: Any) -> Any:
+        """A new array for a result."""
+        return np.empty(self._shape, dtype, self._order or "C")
+
+    def flat(self, array: Any) -> Any:
+        """An array as it is cut, for which it has one axis if the arguments lie alike."""
+        if not self._order:
+            return array
+        return (array.T if self._order == "F" else array).reshape(-1)
+
+    def each(self, function: Callable[[list[Any], slice], None]) -> None:
+        """Call ``function(block, place)`` for all blocks of the arguments, on several threads."""
+
+        def piece(index: int) -> None:
+            place = slice(index * self._step, (index + 1) * self._step)
+            function(self._between(place.start, place.stop), place)
+
+        share(piece, len(self))
+
+    def _between(self, begin: int, end: int) -> list[Any]:
+        both = zip(self._arguments, self._cut, strict=True)
+        return [a[begin:end] if cut else a for a, cut in both]
+
+
+CUTTABLE = (np.ndarray, np.generic, int, float, complex)
+
+
+def _is_array(a: Any) -> bool:
+    return type(a) is np.ndarray and a.ndim > 0
+
+
+def _common_order(arrays: list[Any]) -> Any:
+    """The order in memory, C or F, that all arrays have, if they have one shape; else None."""
+    if any(a.shape != arrays[0].shape for a in arrays):
+        return None
+    if all(a.flags.c_contiguous or not any(a.strides) for a in arrays):
+        return "C"
+    return "F" if all(a.flags.f_contiguous or not any(a.strides) for a in arrays) else None
+
+
+def blockwise(kernel: Function) -> Function:
+    """An elementwise kernel that computes its result in blocks where it can.
+
+    A kernel that takes `out`, as ufuncs do, writes to its place in the result.
+    """
+    writes = isinstance(kernel, np.ufunc) or getattr(kernel, "takes_out", False)
+
+    @functools.wraps(kernel)
+    def computed(*arguments: Any) -> Any:
+        blocks = Blocks.of(arguments)
+        if blocks is None:
+            return kernel(*arguments)
+        with np.errstate(all="ignore"):  # once more is early enough
+            row = kernel(*blocks.first())
+        if type(row) is not np.ndarray:
+            return kernel(*arguments)
+        out = blocks.empty(row.dtype)
+        flat = blocks.flat(out)
+
+        def write(block: list[Any], place: slice) -> None:
+            if writes:
+                kernel(*block, out=flat[place])
+            else:
+                flat[place] = kernel(*block)
+
+        blocks.each(write)
+        return out
+
+    return computed
+
+
+def for_large(kernel: Function, types: tuple[type, ...]) -> Function:
+    """An elementwise kernel for arguments of these types, in blocks if they are large."""
+    in_blocks = blockwise(kernel)
+    if types == (np.ndarray,):
+        return lambda x: kernel(x) if x.size < LARGE else in_blocks(x)
+    if types == (np.ndarray, np.ndarray):
+        return lambda x, y: (
+            kernel(x, y) if x.size < LARGE and y.size < LARGE else in_blocks(x, y)
+        )
+
+    def run(*arguments: Any) -> Any:
+        if all(type(a) is not np.ndarray or a.size < LARGE for a in arguments):
+            return kernel(*arguments)
+        return in_blocks(*arguments)
+
+    return run

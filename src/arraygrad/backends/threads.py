@@ -1,0 +1,178 @@
+"""A few threads that share the work on large NumPy arrays, and how many of them there are.
+
+NumPy lets go of Python's lock while it computes, so pieces of one array can be computed at the
+same time. Threads are made when work is first shared, never by an import; a forked process starts
+without any and makes its own.
+"""
+
+from __future__ import annotations
+
+import contextvars
+import os
+import threading
+from collections.abc import Callable
+from queue import SimpleQueue
+
+Task = tuple[contextvars.Context, Callable[[], None]]
+
+# More do not help: they would wait for Python's lock, or for memory.
+_MOST = 4
+
+
+def _usable_cores() -> int:
+    try:
+        return len(os.sched_getaffinity(0))  # which may be fewer than the machine has
+    except AttributeError:  # not on this system
+        return os.cpu_count() or 1
+
+
+def _from_environment() -> int:
+    text = os.environ.get("ARRAYGRAD_NUM_THREADS", "")
+    if not text:
+        return min(_usable_cores(), _MOST)
+    if not text.isdecimal() or not int(text):
+        raise ValueError(f"ARRAYGRAD_NUM_THREADS must be a positive integer, not {text!r}")
+    return int(text)
+
+
+class _Pool:
+    """Threads that wait for tasks: as many as were ever asked for at once."""
+
+    def __init__(self) -> None:
+        self.tasks: SimpleQueue[Task] = SimpleQueue()
+        self.lock = threading.Lock()
+        self.started = 0
+
+    def put(self, task: Callable[[], None], copies: int) -> None:
+        """Have `task` run by that many threads, each in a copy of the caller's context.
+
+        The context holds NumPy's error state, among others.
+        """
+        if self.started < copies:
+            self._start(copies)
+        for _ in range(min(copies, self.started)):
+            self.tasks.put((contextvars.copy_context(), task))
+
+    def _start(self, wanted: int) -> None:
+        with self.lock:
+            while self.started < wanted:
+                name = f"arraygrad-{self.started + 1}"
+                thread = threading.Thread(target=_serve, args=(self.tasks,), name=name, daemon=True)
+                try:
+                    thread.start()
+                except RuntimeError:  # there are too many, or the interpreter is on its way out
+                    return
+                self.started += 1
+
+
+def _serve(tasks: SimpleQueue[Task]) -> None:
+    while True:
+        context, task = tasks.get()
+        context.run(task)
+        del context, task  # and all that they hold, before waiting for others
+
+
+class _Work:
+    """Pieces of work that some threads take one after the other."""
+
+    def __init__(self, piece: Callable[[int], None], count: int) -> None:
+        self.piece: Callable[[int], None] | None = piece
+        self.count = count
+        self.taken = 0
+        self.open = 0  # pieces that are being worked on
+        self.error: BaseException | None = None
+        self.lock = threading.Lock()
+        self.finished = threading.Lock()
+        self.finished.acquire()
+
+    def take(self) -> None:
+        """Work on pieces until none is left, or one has failed."""
+        while True:
+            with self.lock:
+                if self.taken == self.count:
+                    return
+                assert self.piece is not None
+                piece, index = self.piece, self.taken
+                self.taken += 1
+                self.open += 1
+            error: BaseException | None = None
+            try:
+                piece(index)
+            except BaseException as raised:
+                error = raised
+            del piece
+            with self.lock:
+                self.open -= 1
+                if error is not None:
+                    self.error = self.error or error
+                    self.taken = self.count
+                if self.taken == self.count and not self.open:
+                    self.finished.release()
+
+    def finish(self) -> None:
+        """Wait for the pieces that others have taken. What nobody has begun, nobody will."""
+        self.finished.acquire()
+        self.piece = None  # a thread that is late need not keep the arrays
+        if self.error is not None:
+            raise self.error
+
+
+_pool = _Pool()
+_number = _from_environment()
+
+
+def _forget_threads() -> None:
+    global _pool
+    _pool = _Pool()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_forget_threads)
+
+
+def share(piece: Callable[[int], None], count: int) -> None:
+    """Run ``piece(0)`` to ``piece(count - 1)`` in no particular order, on all threads at once.
+
+    The caller takes part, so nothing waits for a thread that is busy, and pieces may themselves
+    share work. The first error stops the rest, and is raised.
+    """
+    helpers = min(_number, count) - 1
+    if helpers < 1:
+        for index in range(count):
+            piece(index)
+        return
+    work = _Work(piece, count)
+    _pool.put(work.take, helpers)
+    work.take()
+    work.finish()
+
+
+def get_num_threads() -> int:
+    """How many threads may share the work on a large NumPy array."""
+    return _number
+
+
+def set_num_threads(number: int) -> None:
+    """Let this many threads share the work on large NumPy arrays; one for none but the caller's.
+
+    By default as many as there are processor cores to use, up to four; the environment variable
+    ``ARRAYGRAD_NUM_THREADS`` says otherwise. Results do not depend on it. Matrix products are not
+    concerned: the threads of NumPy's BLAS library have settings of their own.
+
+    Parameters
+    ----------
+    number : int
+
+    Examples
+    --------
+    >>> import arraygrad as ag
+    >>> before = ag.get_num_threads()
+    >>> ag.set_num_threads(1)
+    >>> ag.get_num_threads()
+    1
+    >>> ag.set_num_threads(before)
+    """
+    global _number
+    if isinstance(number, bool) or not isinstance(number, int) or number < 1:
+        raise ValueError(f"number must be a positive integer, not {number!r}")
+    _number = number
