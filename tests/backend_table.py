@@ -4,6 +4,20 @@ NumPy's results are checked against finite differences in `test_samples`; here t
 other library's must equal. A row that a library cannot run is a gap: it is named with its reason in
 the library's test file, must fail with an error rather than give a wrong number, and is reported
 when it no longer fails.
+
+A library joins by a file ``tests/backends/test_<name>.py`` with a `Library` and a test ::
+
+    torch = pytest.importorskip("torch")
+
+    TORCH = Library(name="PyTorch", make=torch.asarray, to_numpy=..., gaps={"sort-x": "why not"})
+
+
+    def test_rows(case: Case) -> None:
+        check(TORCH, case)
+
+and so gets a column in `docs/backend-table.md`, which ``pytest tests/backends
+--write-backend-table`` writes when all rows of all libraries have run as their gaps say. That the
+committed table agrees with the gaps is a test of its own, `test_table`.
 """
 
 from __future__ import annotations
@@ -14,15 +28,24 @@ from typing import Any
 
 import numpy as np
 import pytest
-from samples import Sample
+from samples import SAMPLES, Sample
 
 import arraygrad as ag
 from arraygrad.arrays.batched import Batched, batched_type
 from arraygrad.arrays.dual import dual_type
+from arraygrad.errors import MixedArraysError
 from arraygrad.ops.op import plain
 from arraygrad.testing import assert_close
 
 Case = tuple[Sample, bool]
+
+LIBRARIES: dict[str, Library] = {}
+
+# Not gaps but what is meant to happen: a NumPy array that the user brought does not mix.
+MIXED = {"__rmatmul__"} | {
+    f"__r{name}__-array on the left"
+    for name in ("add", "sub", "mul", "truediv", "pow", "mod", "floordiv")
+}
 
 
 @dataclass(frozen=True)
@@ -50,6 +73,9 @@ class Library:
     gaps: Mapping[str, str] = field(default_factory=dict)
     rtol: float = 1e-10
 
+    def __post_init__(self) -> None:
+        LIBRARIES[self.name] = self
+
     def gap(self, case: Case) -> str | None:
         """Why a case cannot be run; None if it can."""
         sample, complex_numbers = case
@@ -61,16 +87,19 @@ class Library:
 
 def check(library: Library, case: Case) -> None:
     """Run one row by every route, or see that a gap fails."""
-    if library.gap(case) is None:
+    if str(case[0]) in MIXED:
+        with pytest.raises(MixedArraysError, match="numpy"):
+            run(library, case)
+    elif library.gap(case) is None:
         run(library, case)
-        return
-    try:
-        run(library, case)
-    except AssertionError:
-        raise
-    except Exception:
-        return
-    pytest.fail("no longer a gap")
+    else:
+        try:
+            run(library, case)
+        except AssertionError:
+            raise
+        except Exception:
+            return
+        pytest.fail("no longer a gap")
 
 
 def run(library: Library, case: Case) -> None:
@@ -169,3 +198,57 @@ def batches(sample: Sample, arrays: Any, make: Any) -> list[Any]:
     inputs = [batched(make(np.stack([a, a]))) for a in arrays]
     found = as_tuple(sample.call(ag, *inputs))
     return [plain(r) for r in found if isinstance(r, Batched)]
+
+
+# --- the table in the docs -----------------------------------------------------------------------
+
+HEAD = """# What runs on which library
+
+One line for each operation of the table of samples, with all its rows: values, gradients, second
+derivatives, tangents, batched sweeps and batches, each compared with NumPy's. A number leads to the
+reason for what does not run, below; "partly" means that other rows of the operation do.
+
+This page is written by `pytest tests/backends --write-backend-table`.
+
+"""
+
+
+def cells(library: Library) -> dict[str, dict[str, list[str]]]:
+    """For each op, the reasons for its gaps, and the rows that each is for."""
+    found: dict[str, dict[str, list[str]]] = {sample.op: {} for sample in SAMPLES}
+    for sample in SAMPLES:
+        for complex_numbers in (False, True) if sample.complex else (False,):
+            reason = library.gap((sample, complex_numbers))
+            if reason is not None:
+                row = f"{sample}{' complex' * complex_numbers}"
+                found[sample.op].setdefault(reason, []).append(row)
+    return found
+
+
+def document(libraries: list[Library]) -> str:
+    """The page of the docs that shows which op runs on which library."""
+    rows: dict[str, int] = {}
+    for sample in SAMPLES:
+        rows[sample.op] = rows.get(sample.op, 0) + 1 + sample.complex
+    numbers: dict[tuple[str, str], int] = {}
+    where: dict[int, list[str]] = {}
+    lines = [f"| | {' | '.join(x.name for x in libraries)} |", "|---" * (len(libraries) + 1) + "|"]
+    columns = [cells(library) for library in libraries]
+    for op in sorted(rows):
+        line = [f"`{op}`"]
+        for library, column in zip(libraries, columns, strict=True):
+            marks = []
+            for reason, names in column[op].items():
+                number = numbers.setdefault((library.name, reason), len(numbers) + 1)
+                where.setdefault(number, []).extend(names)
+                marks.append(f"[{number}](#gaps)")
+            missing = sum(map(len, column[op].values()))
+            word = "yes" if not missing else "no" if missing == rows[op] else "partly"
+            line.append(" ".join([word, *marks]))
+        lines.append(f"| {' | '.join(line)} |")
+    notes = [
+        f"{number}. {name}: {reason}. Rows: {', '.join(f'`{w}`' for w in where[number])}."
+        for (name, reason), number in numbers.items()
+    ]
+    gaps = "\n".join(["", "## Gaps", "", *notes]) if notes else ""
+    return HEAD + "\n".join(lines) + "\n" + gaps + "\n"
