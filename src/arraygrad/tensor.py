@@ -26,6 +26,7 @@ from .graph import (
 )
 from .inplace import TensorInPlace
 from .ops.op import Array, Function, Op, Pullback
+from .protocols.values import check_not_stored
 
 new = object.__new__
 
@@ -301,6 +302,7 @@ class Tensor(TensorInPlace, ArrayMethods, Array):
                 f"{kind.__name__}() is for tensors with one element, this one has {self.size}"
             )
         if self._node is not None and kind is not bool:
+            check_not_stored(2)
             warnings.warn(
                 f"{kind.__name__}() of a tensor that requires gradients cuts the number off from "
                 "them: use item(), or detach() first, if that is meant",

@@ -39,6 +39,7 @@ import numpy as np
 from ..backends import backend_of
 from ..ops.elementwise import is_complex
 from ..ops.op import Array, Op, parameters, plain
+from ..protocols.values import check_not_stored
 from .methods import ArrayMethods
 
 
@@ -104,12 +105,15 @@ class Pattern(ArrayMethods, Array):
         return bool(self._array)
 
     def __int__(self) -> int:
+        check_not_stored(1)
         return int(self._array)
 
     def __float__(self) -> float:
+        check_not_stored(1)
         return float(self._array)
 
     def __complex__(self) -> complex:
+        check_not_stored(1)
         return complex(self._array)
 
     def __repr__(self) -> str:

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import dis
+import sys
 from typing import Any
 
 import numpy as np
 
 from ..backends import backend_of
+from ..errors import NoGradientError
 from ..ops.op import Array
 
 
@@ -54,6 +57,21 @@ def as_tensors(tree: Any) -> Any:
     if isinstance(tree, list | tuple):
         return type(tree)(map(as_tensors, tree))
     return tree
+
+
+def check_not_stored(depth: int) -> None:
+    """Raise if a number is wanted by an assignment to an element of somebody else's array.
+
+    For ``a[0] = x`` NumPy asks for `float(x)`, as a user might who wants to print it. Which of the
+    two it is, the instruction tells that the caller, `depth` calls up, is at.
+    """
+    frame = sys._getframe(depth + 1)
+    if dis.opname[frame.f_code.co_code[frame.f_lasti]] == "STORE_SUBSCR":
+        raise NoGradientError(
+            "a tensor that requires gradients cannot be stored in an array that is no tensor, and "
+            "would lose them: make that one by zeros_like() of a tensor, or join tensors by "
+            "stack(); if losing them is meant, store detach() or item()"
+        )
 
 
 def written(out: Any, result: Any, name: str) -> Any:

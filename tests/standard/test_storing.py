@@ -1,0 +1,65 @@
+"""Tensors that require gradients, and arrays of others that would store their numbers."""
+
+from __future__ import annotations
+
+import array
+from typing import Any
+
+import numpy as np
+import pytest
+
+import arraygrad as ag
+from arraygrad.errors import NoGradientError
+
+x = ag.tensor([1.5, 2.0], requires_grad=True)
+
+
+@pytest.mark.parametrize(
+    "store",
+    [np.zeros(2), np.zeros(2, np.float32), np.zeros(2, np.complex128), array.array("d", [0.0])],
+    ids=lambda a: str(getattr(a, "dtype", "array")),
+)
+def test_storing_a_number_would_lose_its_gradient(store: Any) -> None:
+    with pytest.raises((NoGradientError, ValueError)) as caught:
+        store[0] = x[0]
+    # For an object with a length NumPy raises an error of its own from ours.
+    error = caught.value if isinstance(caught.value, NoGradientError) else caught.value.__cause__
+    assert isinstance(error, NoGradientError)
+    assert "stack()" in str(error)
+    assert store[0] == 0
+
+
+def test_adding_to_an_element_would_too() -> None:
+    store = np.ones(2)
+    with pytest.raises((NoGradientError, ValueError)):
+        store[0] += x[0]
+    assert store[0] == 1
+
+
+def test_what_says_that_it_is_meant_is_stored() -> None:
+    store = np.zeros(4)
+    store[0] = x[0].item()
+    store[1] = x[0].detach()
+    store[2] = ag.tensor(1.5)
+    with pytest.warns(UserWarning, match="cuts the number off"):
+        store[3] = float(x[0])
+    assert store.tolist() == [1.5] * 4
+
+
+def test_numbers_are_for_looking_at() -> None:
+    with pytest.warns(UserWarning, match="cuts the number off"):
+        assert float(x[0]) == 1.5
+    seen = {}
+    with pytest.warns(UserWarning, match="cuts the number off"):
+        seen["x"] = int(x[1])
+    assert seen == {"x": 2}
+
+
+def test_a_pattern_would_lose_what_it_depends_on() -> None:
+    def stored(x: Any) -> Any:
+        store = np.zeros(3)
+        store[0] = x[0]
+        return x * store[0]
+
+    with pytest.raises((NoGradientError, ValueError)):
+        ag.func.sparsity(stored, np.ones(3))
