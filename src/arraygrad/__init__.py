@@ -19,6 +19,7 @@ from .autograd import (
     no_grad,
     set_grad_enabled,
 )
+from .backends.threads import get_num_threads, set_num_threads
 from .creation import (
     arange,
     asarray,
@@ -355,6 +356,7 @@ __all__ = [
     "full",
     "full_like",
     "func",
+    "get_num_threads",
     "grad",
     "gradient",
     "greater",
@@ -447,6 +449,7 @@ __all__ = [
     "round",
     "searchsorted",
     "set_grad_enabled",
+    "set_num_threads",
     "sign",
     "signbit",
     "sin",

@@ -53,7 +53,7 @@ def run_large(sweep: Sweep, start: Node, g: Any, table: dict[Node, Any], owned: 
         if id(part) in passing:
             results[target] = passing[id(part)]
             continue
-        results[target] = table[target] if target in owned else blocks.empty(start.dtype)  # type: ignore[index]
+        results[target] = table[target] if target in owned else blocks.empty(start.dtype)
         computed[target] = blocks.flat(results[target])
 
     def run(block: list[Any], place: slice) -> None:
@@ -127,7 +127,7 @@ def _rules(sweep: Sweep, node: Node) -> list[tuple[Node, Any]]:
 def _leaving(
     sweep: Sweep, nodes: list[Node], inputs: dict[Node, Any], block: list[Any]
 ) -> dict[Target, Any]:
-    """Run nodes for a block of the inputs and of what the nodes saved: the cotangents afterwards."""
+    """The cotangents after the nodes were run, for a block of the inputs and of what was saved."""
     table: dict[Target, Any] = dict(zip(inputs, block, strict=False))
     at = len(inputs)
     for node in nodes:

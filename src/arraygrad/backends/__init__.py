@@ -58,10 +58,6 @@ class Backend:
             return functools.partial(op.compute, self.xp)
         return getattr(self.xp, op.name)  # type: ignore[no-any-return]
 
-    def elementwise(self, kernel: Kernel, types: tuple[type, ...]) -> Kernel:
-        """The kernel of an elementwise op, for arguments of these types, made faster."""
-        return kernel
-
     def shape(self, array: Any) -> tuple[int, ...]:
         """An array's shape as derivative rules keep it: a tuple, which may carry more with it."""
         return tuple(array.shape)

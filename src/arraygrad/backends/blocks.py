@@ -23,6 +23,17 @@ LARGE = 1 << 18
 _BLOCK_BYTES = 1 << 18
 
 
+@functools.cache
+def _keep_freed_memory() -> None:
+    """Let the C library keep the memory of large arrays that are freed, for those that follow.
+
+    By default it returns each to the system, which clears it page by page when it is next used, at
+    a cost beyond that of most computations. glibc learns from the first large array that is freed
+    how much is worth keeping, up to twice the size of this one; other libraries take no notice.
+    """
+    np.empty((32 << 20) - (1 << 16), np.uint8)
+
+
 class Blocks:
     """Arguments of an elementwise function, cut along their first axis.
 
@@ -33,7 +44,7 @@ class Blocks:
     __slots__ = ("_arguments", "_cut", "_order", "_shape", "_step")
 
     def __init__(self, arguments: tuple[Any, ...], arrays: list[Any]) -> None:
-        self._shape = np.broadcast_shapes(*(a.shape for a in arrays))
+        self._shape: tuple[int, ...] = np.broadcast_shapes(*(a.shape for a in arrays))
         self._order = _common_order(arrays)
         self._arguments = [self.flat(a) if _is_array(a) else a for a in arguments]
         length = math.prod(self._shape) if self._order else self._shape[0]
@@ -48,6 +59,7 @@ class Blocks:
         arrays = [a for a in arguments if _is_array(a)]
         if not arrays or not all(isinstance(a, CUTTABLE) for a in arguments):
             return None
+        _keep_freed_memory()
         made = cls(arguments, arrays)
         return made if len(made) > 1 else None
 
@@ -136,9 +148,7 @@ def for_large(kernel: Function, types: tuple[type, ...]) -> Function:
     if types == (np.ndarray,):
         return lambda x: kernel(x) if x.size < LARGE else in_blocks(x)
     if types == (np.ndarray, np.ndarray):
-        return lambda x, y: (
-            kernel(x, y) if x.size < LARGE and y.size < LARGE else in_blocks(x, y)
-        )
+        return lambda x, y: kernel(x, y) if x.size < LARGE and y.size < LARGE else in_blocks(x, y)
 
     def run(*arguments: Any) -> Any:
         if all(type(a) is not np.ndarray or a.size < LARGE for a in arguments):

@@ -1,0 +1,385 @@
+"""Large NumPy arrays: blocks and threads change nothing but the time it takes."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import threading
+import warnings
+
+import numpy as np
+import pytest
+
+import arraygrad as ag
+from arraygrad.backends import threads
+from arraygrad.backends.blocks import LARGE, Blocks
+from arraygrad.backends.threads import share
+from arraygrad.ops.op import unary
+
+SIZE = LARGE + 1000  # not a multiple of anything
+
+
+@pytest.fixture(params=[1, 3])
+def number(request):
+    before = ag.get_num_threads()
+    ag.set_num_threads(request.param)
+    yield request.param
+    ag.set_num_threads(before)
+
+
+def values(*shape, seed=0, dtype=np.float64):
+    return np.random.default_rng(seed).standard_normal(shape).astype(dtype)
+
+
+def weights(out):
+    return (1 + np.cos(np.arange(out.size))).reshape(out.shape).astype(out.dtype)
+
+
+def gradients(function, *arrays):
+    leaves = [ag.tensor(a, requires_grad=True) for a in arrays]
+    out = function(*leaves)
+    return [g.array for g in ag.grad(out, leaves, weights(out))]
+
+
+def in_pieces(function, *arrays):
+    """The same, for rows so short that nothing is large."""
+    seeds = weights(function(*arrays))
+    found = []
+    for begin in range(0, len(seeds), 1000):
+        leaves = [ag.tensor(a[begin : begin + 1000], requires_grad=True) for a in arrays]
+        found.append(ag.grad(function(*leaves), leaves, seeds[begin : begin + 1000]))
+    return [np.concatenate([g[i].array for g in found]) for i in range(len(arrays))]
+
+
+def both(function, *arrays):
+    return zip(gradients(function, *arrays), in_pieces(function, *arrays), strict=True)
+
+
+FUNCTIONS = {
+    "chain": lambda x, y: ag.tanh(x) * ag.special.expit(y) + ag.exp(x),
+    "one op": lambda x, y: ag.logaddexp(x, y),
+    "many uses": lambda x, y: (x * x + x) / (1 + y * y) - x,
+    "passed on": lambda x, y: x + y,
+    "passed on twice": lambda x, y: (x + y) + x,
+    "numbers": lambda x, y: 2 - x**3 / 4 + 0.5 * y,
+    "choices": lambda x, y: ag.where(x > y, ag.sin(x), y) + ag.maximum(x, 2 * y),
+    "steps": lambda x, y: ag.floor(x) + ag.abs(y),
+    "constants": lambda x, y: x * np.float64(3) + np.asarray(2.0) * y,
+    "clipped": lambda x, y: ag.clip(x, -0.5, 0.5) * y,
+}
+
+
+@pytest.mark.parametrize("name", FUNCTIONS)
+def test_blocks_give_the_same_bits(name, number):
+    function, arrays = FUNCTIONS[name], (values(SIZE), values(SIZE, seed=1))
+    for found, expected in both(function, *arrays):
+        np.testing.assert_array_equal(found, expected)
+    whole = function(*arrays)
+    pieces = [function(*(a[i : i + 1000] for a in arrays)) for i in range(0, SIZE, 1000)]
+    np.testing.assert_array_equal(whole, np.concatenate(pieces))
+
+
+@pytest.mark.parametrize("dtype", ["float16", "float32", "longdouble", "complex64", "complex128"])
+def test_other_dtypes(dtype, number):
+    arrays = values(SIZE, dtype=dtype), values(SIZE, seed=1, dtype=dtype)
+    if np.dtype(dtype).kind == "c":
+        arrays = arrays[0] + dtype_of(dtype, 0.5j) * arrays[1], arrays[1]
+
+    def function(x, y):
+        return ag.tanh(x) * y + x * x
+
+    for found, expected in both(function, *arrays):
+        assert found.dtype == dtype
+        np.testing.assert_array_equal(found, expected)
+
+
+def dtype_of(dtype, number):
+    return np.asarray(number, dtype)
+
+
+@pytest.mark.parametrize(
+    "arrange",
+    [
+        lambda x: x,
+        lambda x: np.asfortranarray(x),
+        lambda x: x[::-1, ::2],
+        lambda x: np.ascontiguousarray(x.T).T[:, ::2],
+    ],
+    ids=["rows", "columns", "strided", "strided columns"],
+)
+def test_arrays_in_any_order(arrange, number):
+    x, y = arrange(values(1100, 600)), arrange(values(1100, 600, seed=1))
+
+    def function(x, y):
+        return ag.sin(x) * ag.exp(y) + x
+
+    for found, expected in both(function, x, y):
+        np.testing.assert_array_equal(found, expected)
+    np.testing.assert_array_equal(function(x, y), np.sin(x) * np.exp(y) + x)
+
+
+def test_the_order_in_memory_is_kept():
+    x = np.asfortranarray(values(1100, 600))
+    assert ag.tanh(x).flags.f_contiguous
+
+
+@pytest.mark.parametrize("shape", [(600,), (1, 600), (1100, 1), (1,), ()])
+def test_broadcasting(shape, number):
+    x, b = values(1100, 600), values(*shape, seed=1)
+
+    def function(x, b):
+        return ag.tanh(x * b) * ag.exp(b) + b
+
+    found = gradients(function, x, b)
+    wide = gradients(function, x, np.broadcast_to(b, x.shape).copy())
+    np.testing.assert_array_equal(found[0], wide[0])
+    axes = tuple(range(2 - len(shape))) + tuple(
+        i + 2 - len(shape) for i, n in enumerate(shape) if n == 1
+    )
+    expected = wide[1].sum(axis=axes).reshape(shape)
+    np.testing.assert_allclose(found[1], expected, rtol=1e-9, atol=1e-9)
+
+
+def test_a_result_can_be_larger_than_its_inputs(number):
+    x, y = values(600, 1), values(1, 600, seed=1)
+    np.testing.assert_array_equal(ag.atan2(x, y), np.arctan2(x, y))
+    found = gradients(lambda x, y: ag.sin(x * y) + x, x, y)
+    expected = (weights(x * y) * (np.cos(x * y) * y + 1)).sum(axis=1, keepdims=True)
+    np.testing.assert_allclose(found[0], expected, rtol=1e-9, atol=1e-9)
+
+
+def test_mixed_dtypes(number):
+    x, y = values(SIZE, dtype=np.float32), values(SIZE, seed=1)
+    found = gradients(lambda x, y: ag.exp(x) * y, x, y)
+    assert [g.dtype for g in found] == [np.float32, np.float64]
+    expected = in_pieces(lambda x, y: ag.exp(x) * y, x, y)
+    np.testing.assert_array_equal(found[0], expected[0])
+    np.testing.assert_array_equal(found[1], expected[1])
+
+
+# --- the graph around ----------------------------------------------------------------------------
+
+
+def test_gradients_of_values_in_between(number):
+    x = ag.tensor(values(SIZE), requires_grad=True)
+    y = ag.tanh(x)
+    z = y * y + y
+    dy, dx = ag.grad(z.sum(), [y, x])
+    np.testing.assert_array_equal(dy.array, (1 + y.array) + y.array)
+    np.testing.assert_array_equal(dx.array, dy.array * (1 - y.array * y.array))
+    assert not np.shares_memory(dy.array, dx.array)
+
+
+def test_hooks_see_and_change_what_is_in_between(number):
+    x = ag.tensor(values(SIZE), requires_grad=True)
+    y = ag.exp(x)
+    seen = []
+    y.register_hook(lambda g: seen.append(g.array.copy()) or 2 * g)
+    g = ag.grad((3 * y * y).sum(), x)
+    np.testing.assert_array_equal(seen[0], 3 * y.array + 3 * y.array)
+    np.testing.assert_array_equal(g.array, 2 * seen[0] * y.array)
+
+
+def test_nothing_of_the_callers_is_written(number):
+    x = ag.tensor(values(SIZE), requires_grad=True)
+    seed = np.ones(SIZE)
+    y = ag.sin(x) + x
+    first = ag.grad(y, x, seed, retain_graph=True)
+    kept = first.array.copy()
+    second = ag.grad(y, x, seed, retain_graph=True)
+    np.testing.assert_array_equal(seed, 1)
+    np.testing.assert_array_equal(first.array, kept)
+    assert not np.shares_memory(first.array, second.array)
+    only = ag.grad(x + 0 * x, x, seed)
+    assert not np.shares_memory(only.array, seed)
+
+
+def test_other_ops_in_between(number):
+    x = values(600, 600)
+
+    def function(x):
+        y = ag.tanh(x)
+        return (y - ag.mean(y, axis=0)) * ag.exp(y @ (x / 600)) + ag.cumulative_sum(y, axis=1)
+
+    found = gradients(function, x)[0]
+    direction = values(600, 600, seed=1)
+    _, slope = ag.func.jvp(lambda x: (function(x) * weights(x)).sum(), (x,), (direction,))
+    np.testing.assert_allclose((found * direction).sum(), slope.item(), rtol=1e-9)
+
+
+def test_second_derivatives(number):
+    x = ag.tensor(values(SIZE), requires_grad=True)
+    (first,) = [ag.grad((ag.tanh(x) ** 2).sum(), x, create_graph=True)]
+    second = ag.grad(first.sum(), x)
+    t = np.tanh(x.array)
+    np.testing.assert_allclose(second.array, 2 * (1 - t * t) * (1 - 3 * t * t), atol=1e-12)
+
+
+def test_a_write_to_what_was_saved_is_noticed(number):
+    x = ag.tensor(values(SIZE), requires_grad=True)
+    y = ag.exp(x)
+    z = ag.sin(y) * 2
+    y.detach()[0] = 1.0
+    with pytest.raises(RuntimeError, match="changed in place"):
+        ag.grad(z.sum(), x)
+
+
+# --- threads -------------------------------------------------------------------------------------
+
+
+def test_all_pieces_are_done_once():
+    before = ag.get_num_threads()
+    ag.set_num_threads(4)
+    try:
+        for count in (0, 1, 2, 50):
+            done = []
+            share(done.append, count)
+            assert sorted(done) == list(range(count))
+    finally:
+        ag.set_num_threads(before)
+
+
+def test_work_is_shared(number):
+    together = threading.Barrier(number, timeout=20)
+    names = set()
+
+    def piece(index):
+        together.wait()
+        names.add(threading.current_thread().name)
+
+    share(piece, number)
+    assert len(names) == number
+
+
+def test_the_first_error_is_raised_and_the_rest_left(number):
+    done = []
+
+    def piece(index):
+        if index == 5:
+            raise KeyError("the sixth")
+        done.append(index)
+
+    with pytest.raises(KeyError, match="the sixth"):
+        share(piece, 10_000)
+    assert len(done) < 10_000
+    share(done.append, 3)  # and the threads are there for others
+
+
+def test_pieces_may_share_work_themselves(number):
+    done = []
+    share(lambda i: share(lambda j: done.append((i, j)), 5), 5)
+    assert len(set(done)) == 25
+
+
+def test_the_callers_error_state_holds(number):
+    x = np.zeros(SIZE)
+    x[-1] = -1.0
+    with np.errstate(invalid="raise", divide="ignore"), pytest.raises(FloatingPointError):
+        ag.log(x)
+    with np.errstate(all="ignore"), warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert np.isnan(ag.log(x)[-1])
+    with np.errstate(invalid="warn", divide="ignore"), pytest.warns(RuntimeWarning):
+        ag.log(x)
+
+
+def test_errors_of_kernels_and_rules_go_through(number):
+    x = values(SIZE)
+    with pytest.raises(TypeError, match="softplus and log_expit take real numbers"):
+        ag.special.softplus(x + 1j * x)
+
+    def rule(g, x):
+        if x.size > 1:
+            raise ValueError("not this block")
+        return 2 * g
+
+    op = unary("positive", vjp=rule)
+    leaf = ag.tensor(x, requires_grad=True)
+    with pytest.raises(ValueError, match="not this block"):
+        ag.grad(op(leaf).sum(), leaf)
+
+
+def test_several_threads_at_once(number):
+    x = values(SIZE)
+    expected = gradients(FUNCTIONS["chain"], x, x)[0]
+    found = {}
+
+    def work(name):
+        found[name] = gradients(FUNCTIONS["chain"], x, x)[0]
+
+    workers = [threading.Thread(target=work, args=(name,)) for name in range(4)]
+    for worker in workers:
+        worker.start()
+    for worker in workers:
+        worker.join()
+    assert len(found) == 4
+    for result in found.values():
+        np.testing.assert_array_equal(result, expected)
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="the system cannot fork")
+def test_a_forked_process_makes_threads_of_its_own():
+    code = """
+import os, threading
+import numpy as np, arraygrad as ag
+ag.set_num_threads(2)
+x = np.ones(400_000)
+ag.exp(x)
+child = os.fork()
+if child == 0:
+    alone = threading.active_count() == 1
+    right = bool((ag.exp(x) == np.exp(1.0)).all())
+    os._exit(0 if alone and right and threading.active_count() == 2 else 1)
+assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+"""
+    subprocess.run([sys.executable, "-W", "ignore", "-c", code], check=True, timeout=60)
+
+
+def test_an_import_starts_no_threads():
+    code = """
+import threading, numpy as np, arraygrad as ag
+ag.exp(np.ones(10))
+assert threading.active_count() == 1
+assert ag.get_num_threads() == 3
+"""
+    environment = os.environ | {"ARRAYGRAD_NUM_THREADS": "3"}
+    subprocess.run([sys.executable, "-c", code], check=True, timeout=60, env=environment)
+
+
+@pytest.mark.parametrize("text", ["0", "-1", "two", "1.5"])
+def test_the_setting_must_be_a_number(text, monkeypatch):
+    monkeypatch.setenv("ARRAYGRAD_NUM_THREADS", text)
+    with pytest.raises(ValueError, match="ARRAYGRAD_NUM_THREADS must be a positive integer"):
+        threads._from_environment()
+
+
+@pytest.mark.parametrize("wrong", [0, -2, 1.0, "2", True])
+def test_the_number_of_threads_must_be_one(wrong):
+    with pytest.raises(ValueError, match="number must be a positive integer"):
+        ag.set_num_threads(wrong)
+
+
+def test_late_threads_keep_no_arrays():
+    import weakref
+
+    class Piece:
+        def __call__(self, index):
+            pass
+
+    piece = Piece()
+    gone = weakref.ref(piece)
+    before = ag.get_num_threads()
+    ag.set_num_threads(3)
+    try:
+        share(piece, 3)
+    finally:
+        ag.set_num_threads(before)
+    del piece
+    assert gone() is None
+
+
+def test_nothing_to_cut():
+    assert Blocks.of((np.float64(1), 2.0)) is None
+    assert Blocks.of((np.ones(SIZE), "no number")) is None
+    assert Blocks.of((np.ones(100),)) is None
