@@ -606,6 +606,7 @@ def check_differentiable(array: Any) -> None:
             f"only floating-point and complex tensors can require gradients, not {array.dtype}: "
             "pass dtype=, or convert with astype()"
         )
+    backend_of(array).check_leaf(ops.plain(array))
 
 
 def _rebuild(array: Any, requires_grad: bool, grad: Tensor | None) -> Tensor:

@@ -107,6 +107,9 @@ class Backend:
         """Add `other` to `array` in place, if the library's arrays can be written."""
         return False
 
+    def check_leaf(self, array: Any) -> None:
+        """Raise if gradients with respect to an array cannot be recorded."""
+
     def from_numpy(self, array: Any, device: Any) -> Any:
         """A NumPy array as one of this library, on a device of it."""
         return self.xp.asarray(array, device=device)

@@ -38,7 +38,7 @@ def standard_kernels(xp: Any) -> dict[str, Kernel]:
 # --- reading by index ----------------------------------------------------------------------------
 
 
-class _Part(NamedTuple):
+class Part(NamedTuple):
     """What an index says of one axis: an integer, a slice or an array; or of a new axis."""
 
     value: Any
@@ -46,39 +46,40 @@ class _Part(NamedTuple):
 
     @property
     def is_array(self) -> bool:
+        """Whether elements are chosen by an array of integers."""
         return hasattr(self.value, "dtype")
 
 
-def _spelt_out(
+def spelt_out(
     xp: Any, shape: tuple[int, ...], template: Template, indices: tuple[Any, ...]
-) -> list[_Part]:
+) -> list[Part]:
     """An index with a part for each axis: no `...`, integers for masks, slices inside bounds."""
     rest = iter(indices)
-    parts: list[_Part] = []
+    parts: list[Part] = []
     gap = None
     for part in template:
         if part is Ellipsis:
             gap = len(parts)
         elif part is None:
-            parts.append(_Part(slice(None), new=True))
+            parts.append(Part(slice(None), new=True))
         elif part is not HOLE:
-            parts.append(_Part(part))
+            parts.append(Part(part))
         else:
             index = next(rest)
             if not xp.isdtype(index.dtype, "bool"):
-                parts.append(_Part(index))
+                parts.append(Part(index))
             elif index.ndim:
                 _check_mask(index, shape, sum(not p.new for p in parts), gap)
-                parts += map(_Part, xp.nonzero(index))
+                parts += map(Part, xp.nonzero(index))
             else:  # picks all or nothing of a new axis
-                parts.append(_Part(xp.nonzero(xp.reshape(index, (1,)))[0], new=True))
+                parts.append(Part(xp.nonzero(xp.reshape(index, (1,)))[0], new=True))
     missing = len(shape) - sum(not p.new for p in parts)
     if missing < 0:
         raise IndexError(f"too many indices for an array of {len(shape)} dimensions")
     gap = len(parts) if gap is None else gap
-    parts[gap:gap] = [_Part(slice(None))] * missing
+    parts[gap:gap] = [Part(slice(None))] * missing
     lengths = iter(shape)
-    return [p if p.new else _Part(_inside(p.value, next(lengths))) for p in parts]
+    return [p if p.new else Part(_inside(p.value, next(lengths))) for p in parts]
 
 
 def _check_mask(mask: Any, shape: tuple[int, ...], axis: int, gap: int | None) -> None:
@@ -100,21 +101,17 @@ def _inside(part: Any, n: int) -> Any:
 
 
 def _getitem(xp: Any, x: Any, *indices: Any, template: Template) -> Any:
-    parts = _spelt_out(xp, tuple(x.shape), template, indices)
+    parts = spelt_out(xp, tuple(x.shape), template, indices)
     key = [None if p.new else slice(None) if p.is_array else p.value for p in parts]
     x = x[tuple(key)] if key else x
     axes = [p for p in parts if not isinstance(p.value, int)]
     chosen = [k for k, p in enumerate(axes) if p.is_array]
     if not chosen:
         return x
-    # Where NumPy puts the axes of the index arrays: in the place of the first of them, or in front
-    # if they, and integers, which count as such, stand apart.
-    where = [k for k, p in enumerate(parts) if p.is_array or isinstance(p.value, int)]
-    apart = where[-1] - where[0] + 1 != len(where)
-    lead = 0 if apart else sum(not isinstance(p.value, int) for p in parts[: where[0]])
+    lead = lead_of(parts)
     lengths = [x.shape[k] for k in chosen]
     arrays = [axes[k].value for k in chosen]
-    places = _flat_places(xp, arrays, lengths)
+    places = flat_places(xp, arrays, lengths)
     rest = [k for k in range(x.ndim) if k not in chosen]
     lines = xp.reshape(
         xp.permute_dims(x, (*chosen, *rest)), (math.prod(lengths), *(x.shape[k] for k in rest))
@@ -126,7 +123,18 @@ def _getitem(xp: Any, x: Any, *indices: Any, template: Template) -> Any:
     return xp.permute_dims(out, order) if lead else out
 
 
-def _flat_places(xp: Any, arrays: list[Any], lengths: list[int]) -> Any:
+def lead_of(parts: list[Part]) -> int:
+    """How many axes of the result NumPy puts before those of the index arrays.
+
+    They come in the place of the first, or in front of all if they, and integers, which count as
+    such, stand apart.
+    """
+    where = [k for k, p in enumerate(parts) if p.is_array or isinstance(p.value, int)]
+    apart = where[-1] - where[0] + 1 != len(where)
+    return 0 if apart else sum(not isinstance(p.value, int) for p in parts[: where[0]])
+
+
+def flat_places(xp: Any, arrays: list[Any], lengths: list[int]) -> Any:
     """Indices to several axes as indices to all of them in one line."""
     flat = None
     for index, n in zip(xp.broadcast_arrays(*arrays), lengths, strict=True):
@@ -141,7 +149,7 @@ def _flat_places(xp: Any, arrays: list[Any], lengths: list[int]) -> Any:
 
 
 def _index_add(xp: Any, x: Any, *indices: Any, template: Template, shape: tuple[int, ...]) -> Any:
-    parts = _spelt_out(xp, shape, template, indices)
+    parts = spelt_out(xp, shape, template, indices)
     if not any(p.is_array for p in parts):
         return _spread(xp, x, [p for p in parts if not p.new], shape)
     numbers = xp.reshape(xp.arange(math.prod(shape), device=x.device), shape)
@@ -150,7 +158,7 @@ def _index_add(xp: Any, x: Any, *indices: Any, template: Template, shape: tuple[
     return xp.reshape(_sums(xp, values, xp.reshape(places, (-1,)), math.prod(shape)), shape)
 
 
-def _spread(xp: Any, x: Any, parts: list[_Part], shape: tuple[int, ...]) -> Any:
+def _spread(xp: Any, x: Any, parts: list[Part], shape: tuple[int, ...]) -> Any:
     """Zeros of a shape, with `x` where integers and slices say."""
     ranges = [
         range(n)[p.value] if isinstance(p.value, slice) else range(n)[p.value :][:1]

@@ -1,9 +1,218 @@
-"""PyTorch: what it does in its own way."""
+"""PyTorch: what it does in its own way.
+
+Its tensors can be written, so adding by index and accumulating gradients happen in place. It has no
+negative steps, no moments of integers, and puts the axes of integers among index arrays elsewhere
+than NumPy does.
+
+PyTorch's own autograd records what is done with tensors that have `requires_grad` set, also here.
+So its `backward()` works through arraygrad's functions; but a leaf of arraygrad must be detached,
+or both would record.
+"""
 
 from __future__ import annotations
 
+import math
+import sys
+from typing import Any
+
+import numpy as np
+import torch
 from array_api_compat import torch as xp
 
+from ..ops.indexing import Template
 from . import Backend
+from .standard import Part, lead_of, spelt_out, standard_kernels
 
-backend = Backend("torch", xp)
+
+class TorchBackend(Backend):
+    """PyTorch's tensors."""
+
+    def own(self, held: list[Any]) -> Any:
+        array = held.pop()
+        if (
+            type(array) is torch.Tensor
+            and sys.getrefcount(array) <= _UNSHARED
+            and not array._is_view()
+            and not array.requires_grad
+            and not array.is_inference()
+            and array.is_contiguous()
+            and not array.is_conj()
+            and not array.is_neg()
+        ):
+            return array
+        return self.copy(array)
+
+    def copy(self, array: Any) -> Any:
+        # Not `clone`, which would keep the strides of a broadcast.
+        return torch.empty(array.shape, dtype=array.dtype, device=array.device).copy_(array)
+
+    def add_into(self, array: Any, other: Any) -> bool:
+        if array.requires_grad or array.is_inference():
+            return False
+        array.add_(other)
+        return True
+
+    def from_numpy(self, array: Any, device: Any) -> Any:
+        return torch.asarray(np.array(array, order="C"), device=device)
+
+    def to_numpy(self, array: Any) -> Any:
+        array = array.detach().cpu().resolve_conj().resolve_neg()
+        return (array.float() if array.dtype is torch.bfloat16 else array).numpy()
+
+    def check_leaf(self, array: Any) -> None:
+        if array.requires_grad:
+            raise TypeError(
+                "the torch.Tensor has requires_grad set, so PyTorch and arraygrad would both "
+                "record what is done with it: pass x.detach()"
+            )
+
+
+def _unshared() -> int:
+    """What `sys.getrefcount` says in `own` of an array that only `held` referred to."""
+    held = [object()]
+    array = held.pop()
+    return sys.getrefcount(array)
+
+
+_UNSHARED = _unshared()
+
+
+# --- indexing ------------------------------------------------------------------------------------
+
+
+def _forwards(part: Any, n: int) -> slice:
+    """A slice with a negative step, as the one with a positive step that has the same elements."""
+    taken = range(n)[part]
+    return slice(taken[-1], taken[0] + 1, -part.step)
+
+
+def _is_backwards(part: Any) -> bool:
+    return isinstance(part, slice) and part.step is not None and part.step < 0
+
+
+def _basic(x: Any, parts: list[Part]) -> tuple[Any, list[int]]:
+    """The view that the integers and slices of an index give; and which of its axes to turn."""
+    key: list[Any] = []
+    turned: list[int] = []
+    lengths = iter(x.shape)
+    axis = 0
+    for part in parts:
+        n = 1 if part.new else next(lengths)
+        value = slice(None) if part.is_array else part.value
+        if _is_backwards(value):
+            turned.append(axis)
+            value = _forwards(value, n)
+        key.append(None if part.new else value)
+        axis += not isinstance(value, int)
+    return (x[tuple(key)] if key else x), turned
+
+
+def _getitem(x: Any, *indices: Any, template: Template) -> Any:
+    if not any(_is_backwards(part) for part in template) and not (
+        indices and (any(isinstance(p, int) for p in template) or any(not i.ndim for i in indices))
+    ):
+        return x[_filled(template, indices)]
+    parts = spelt_out(xp, tuple(x.shape), template, indices)
+    out, turned = _basic(x, parts)
+    out = out.flip(turned) if turned else out
+    kept = [p for p in parts if not isinstance(p.value, int)]
+    arrays = [k for k, p in enumerate(kept) if p.is_array]
+    if not arrays:
+        return out
+    rest = [k for k in range(out.ndim) if k not in arrays]
+    out = out.permute(*arrays, *rest)[tuple(kept[k].value for k in arrays)]
+    n = out.ndim - len(rest)
+    lead = lead_of(parts)
+    return out.movedim(tuple(range(n)), tuple(range(lead, lead + n)))
+
+
+def _filled(template: Template, indices: tuple[Any, ...]) -> tuple[Any, ...]:
+    rest = iter(indices)
+    known = (int, slice, type(None), type(Ellipsis))
+    return tuple(part if isinstance(part, known) else next(rest) for part in template)
+
+
+def _index_add(x: Any, *indices: Any, template: Template, shape: tuple[int, ...]) -> Any:
+    out = torch.zeros(shape, dtype=x.dtype, device=x.device)
+    parts = spelt_out(xp, shape, template, indices)
+    view, turned = _basic(out, parts)
+    kept = [p for p in parts if not isinstance(p.value, int)]
+    arrays = [k for k, p in enumerate(kept) if p.is_array]
+    if not arrays:
+        view.copy_(x.flip(turned) if turned else x)
+        return out
+    places = xp.broadcast_arrays(*(kept[k].value for k in arrays))
+    n, lead = places[0].ndim, lead_of(parts)
+    rest = [k for k in range(view.ndim) if k not in arrays]
+    view = view.permute(*arrays, *rest)
+    x = x.broadcast_to(
+        (*view.shape[len(arrays) :][:lead], *places[0].shape, *view.shape[len(arrays) + lead :])
+    ).movedim(tuple(range(lead, lead + n)), tuple(range(n)))
+    # The turned axes are slices, which come after those of the arrays, in their order.
+    turned = [n + rest.index(axis) for axis in turned]
+    view.index_put_(tuple(places), x.flip(turned) if turned else x, accumulate=True)
+    return out
+
+
+# --- reductions and transforms -------------------------------------------------------------------
+
+
+def _var(x: Any, axis: Any, keepdims: bool, correction: float) -> Any:
+    axes = tuple(range(x.ndim)) if axis is None else axis
+    if not (x.is_floating_point() or x.is_complex()):
+        x = x.to(torch.float64)
+    if not axes:
+        return torch.zeros_like(x.real) / max(1 - correction, 0)
+    n = math.prod(x.shape[a] for a in axes)
+    out = torch.var(x, axes, correction=0, keepdim=keepdims)
+    return out if correction == 0 else out * n / max(n - correction, 0)
+
+
+def _std(x: Any, axis: Any, keepdims: bool, correction: float) -> Any:
+    return torch.sqrt(_var(x, axis, keepdims, correction))
+
+
+def _transform(name: str, function: Any) -> Any:
+    """A Fourier transform that also takes arrays without elements."""
+
+    def transform(x: Any, s: tuple[int, ...], axis: tuple[int, ...], norm: str) -> Any:
+        if x.numel():
+            return function(x, s, axis, norm)
+        shape = list(x.shape)
+        for a, n in zip(axis, s, strict=True):
+            shape[a] = n
+        if name == "rfft":
+            shape[axis[-1]] = s[-1] // 2 + 1
+        single = x.dtype in (torch.float32, torch.complex64)
+        real, wide = (
+            (torch.float32, torch.complex64) if single else (torch.float64, torch.complex128)
+        )
+        return torch.zeros(shape, dtype=real if name == "irfft" else wide, device=x.device)
+
+    return transform
+
+
+def _polygamma(n: Any, x: Any) -> Any:
+    # PyTorch's own is exact to nine digits only for n = 1, and takes one n for all.
+    n = torch.as_tensor(n, dtype=x.dtype, device=x.device)
+    higher = torch.exp(torch.lgamma(n + 1)) * torch.special.zeta(n + 1, x)
+    return torch.where(n == 0, torch.digamma(x), torch.where(n % 2 == 0, -higher, higher))
+
+
+_standard = standard_kernels(xp)
+backend = TorchBackend(
+    "torch",
+    xp,
+    {
+        **{name: _standard[name] for name in ("imag", "angle", "mean")},
+        "getitem": _getitem,
+        "index_add": _index_add,
+        "var": _var,
+        "std": _std,
+        "fft": _transform("fft", torch.fft.fftn),
+        "ifft": _transform("ifft", torch.fft.ifftn),
+        "rfft": _transform("rfft", torch.fft.rfftn),
+        "irfft": _transform("irfft", torch.fft.irfftn),
+        "polygamma": _polygamma,
+    },
+)
