@@ -149,12 +149,40 @@ def test_singular_points(function: Function, inputs: list[Any], expected: list[A
         (lambda p: ag.sum(ag.zeros(2) ** p), [1.0, 2.0], [0, 0]),
         (lambda p: ag.sum(0.0**p), [1.0, 2.0], [0, 0]),
         (lambda x: ag.sum(x ** ag.tensor([2.0, 3.0])), [0.0, 0.0], [2, 0]),
+        (ag.std, [2.0, 2.0, 2.0], [0, 0, 0]),
+        (lambda x: ag.atan2(x[0], x[1]), [0.0, 0.0], [0, 0]),
+        (lambda x: ag.sum(ag.angle(x)), [0j], [0]),
+        (lambda x: ag.sum(ag.real(ag.sign(x))), [0j], [0]),
+        (lambda x: ag.sum(ag.abs(x)), [0j], [0]),
+        (ag.linalg.vector_norm, [0.0, 0.0], [0, 0]),
+        (lambda x: ag.linalg.vector_norm(x, ord=3), [0.0, 0.0], [0, 0]),
+        (lambda x: ag.linalg.det(x * ag.eye(3)), [0.0, 0.0, 2.0], [2, 2, 0]),
+        (lambda x: ag.linalg.matrix_norm(x * ag.eye(2)), [0.0, 0.0], [0, 0]),
     ],
 )
 def test_second_derivatives(function: Function, value: list[float], expected: list[float]) -> None:
     x = ag.tensor(value, requires_grad=True)
     g = ag.grad(function(x), x, create_graph=True)
-    assert ag.grad(g.sum(), x, materialize_grads=True).tolist() == expected
+    assert ag.grad(ag.real(g.sum()), x, materialize_grads=True).tolist() == expected
+
+
+@pytest.mark.parametrize("exponent", [0.5, ag.asarray([0.5]), ag.asarray([0.5] * 5)])
+def test_a_power_of_one_half_is_no_root(exponent: Any) -> None:
+    """At minus zero and minus infinity the standard's power is that of C, where NumPy's is not."""
+    x = ag.tensor([-0.0, -inf, 0.0, -2.0, 4.0], requires_grad=True)
+    out = x**exponent
+    np.testing.assert_array_equal(out.detach().array, [0, inf, 0, nan, 2])
+    assert not ag.signbit(out)[0]
+    np.testing.assert_array_equal(ag.grad(out.sum(), x).array, [inf, 0, inf, nan, 0.25])
+
+
+def test_the_logarithm_of_no_determinant_has_no_gradient() -> None:
+    """The same error as torch's; the determinant itself is differentiable there."""
+    x = ag.tensor(np.zeros((2, 2)), requires_grad=True)
+    out = ag.linalg.slogdet(x)
+    assert out.logabsdet.item() == -inf
+    with pytest.raises(np.linalg.LinAlgError, match="Singular"):
+        ag.grad(out.logabsdet, x)
 
 
 def test_mixed_second_derivative_of_a_power_at_exponent_zero() -> None:

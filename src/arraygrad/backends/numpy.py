@@ -127,6 +127,17 @@ def _floor_divide(x: Any, y: Any) -> Any:
     return out
 
 
+def _pow(x: Any, y: Any) -> Any:
+    if type(y) is not int and np.equal(y, 0.5).any() and np.less_equal(x, 0).any():
+        # NumPy takes the root, from which the standard's power differs at -0 and -inf.
+        with np.errstate(invalid="ignore"):
+            out = x**y
+        if out.dtype.kind == "f":
+            out = np.where(np.equal(y, 0.5), np.where(np.equal(x, -np.inf), np.inf, out + 0.0), out)
+        return out
+    return x**y
+
+
 def _expm1(x: Any) -> Any:
     out = np.expm1(x)
     if out.dtype.kind == "c":
@@ -268,7 +279,7 @@ numpy_backend = NumpyBackend(
         "negative": operator.neg,
         "floor_divide": _floor_divide,
         "expm1": _expm1,
-        "pow": operator.pow,
+        "pow": _pow,
         # The ufuncs' reductions, without the dispatching in Python of np.sum and the like.
         "sum": _sum,
         "mean": _mean,

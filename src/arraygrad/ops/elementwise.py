@@ -55,7 +55,7 @@ def _pow_y(g: Any, x: Any, y: Any, out: Any) -> Any:
         flat = logical_and(equal(x, 0), greater_equal(real(y), 0))
         return g * (out * log(where(flat, 1, x)))
     if x == 0:
-        below = where(less(real(y), 0), -math.inf, real(y) * math.nan)
+        below = where(less(real(y), 0), -math.inf, zeros_like(real(y)) + math.nan)
         return g * where(greater_equal(real(y), 0), 0, below)
     if isinstance(x, complex):
         return g * (out * cmath.log(x))
@@ -137,8 +137,13 @@ atanh = unary("atanh", vjp=lambda g, x: g / (1 - x * x), doc="The inverse hyperb
 
 def _over_square(g: Any, x: Any, y: Any) -> Any:
     """`g / (x² + y²)`, zero at the origin."""
-    square = x * x + y * y
-    return where(equal(square, 0), 0, g / square)
+    return _over(g, x * x + y * y)
+
+
+def _over(g: Any, size: Any) -> Any:
+    """`g / size`; zero where `size` is, and so are all derivatives."""
+    flat = equal(size, 0)
+    return where(flat, 0, g / where(flat, 1, size))
 
 
 atan2 = binary(
@@ -161,16 +166,14 @@ hypot = binary(
 def _sign(g: Any, x: Any) -> Any:
     if not is_complex(x):
         return zeros_like(g)
-    size = abs(x)
     unit = sign(x)
-    return where(equal(size, 0), 0, (g - multiply(unit, real(g * conj(unit)))) / size)
+    return _over(g - multiply(unit, real(g * conj(unit))), abs(x))
 
 
 def _angle(g: Any, x: Any) -> Any:
     if not is_complex(x):
         return zeros_like(g)
-    square = real(x * conj(x))
-    return where(equal(square, 0), 0, (g / square) * (x * 1j))
+    return _over(g, real(x * conj(x))) * (x * 1j)
 
 
 def is_complex(x: Any) -> bool:
