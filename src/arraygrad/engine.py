@@ -28,6 +28,7 @@ from .graph import FREED, LAST_WRITE, Leaf, Node, Output, freed_error, output_no
 from .large import run_large
 from .levels import in_flight
 from .ops.op import Array, zeros_like
+from .ops.shape import _reshape
 from .ops.writing import write_back
 from .overwritten import Overwritten, cleared
 from .tensor import Tensor, tensor_type_at
@@ -550,7 +551,8 @@ def fit(part: Any, edge: Node, node: Node) -> Any:
             )
         if axes:
             part = ops.sum(part, axis=axes)
-        part = ops.reshape(part, edge.shape)
+        if part.ndim != len(edge.shape):
+            part = _reshape(part, shape=edge.shape)
     if part.dtype != edge.dtype:
         if _is_complex(part.dtype) and not _is_complex(edge.dtype):
             part = ops.real(part)
@@ -562,7 +564,11 @@ def fit(part: Any, edge: Node, node: Node) -> Any:
 def _broadcast_axes(shape: tuple[int, ...], wanted: tuple[int, ...]) -> tuple[int, ...] | None:
     """The axes along which `wanted` was broadcast to `shape`; None if it was not."""
     extra = len(shape) - len(wanted)
-    if extra < 0 or any(w not in (n, 1) for n, w in zip(shape[extra:], wanted, strict=True)):
+    if extra < 0:
+        return None
+    # Lengths that are not known before they are computed are NaN, and fit any.
+    pairs = zip(shape[extra:], wanted, strict=True)
+    if any(w not in (n, 1) and n == n and w == w for n, w in pairs):
         return None
     narrow = (i + extra for i, w in enumerate(wanted) if w == 1 and shape[i + extra] != 1)
     return (*range(extra), *narrow)

@@ -30,3 +30,7 @@ class RuleError(RuntimeError):
 
 class AnomalyError(RuntimeError):
     """Anomaly detection found NaN in a gradient."""
+
+
+class LazyError(RuntimeError):
+    """The values, or the lengths, of a lazy array are needed, and nothing computes them unasked."""

@@ -107,6 +107,13 @@ class Backend:
         """Add `other` to `array` in place, if the library's arrays can be written."""
         return False
 
+    def item(self, array: Any) -> Any:
+        """The only element of an array as a Python number."""
+        if hasattr(array, "item"):  # which the standard does not ask for
+            return array.item()
+        number: Any = {"b": bool, "i": int, "f": float, "c": complex}[self.kind(array.dtype)]
+        return number(self.xp.reshape(array, ()))
+
     def check_leaf(self, array: Any) -> None:
         """Raise if gradients with respect to an array cannot be recorded."""
 

@@ -16,7 +16,11 @@ import dask.layers
 import numpy as np
 from array_api_compat.dask import array as xp
 
-from . import Backend
+from ..errors import LazyError
+from ..ops.axes import same_shape
+from . import Backend, Kernel
+from .dask_blocks import blockwise, elementwise, filled, repeated, spread
+from .dask_kernels import KERNELS
 
 Chunks = tuple[tuple[int, ...], ...]
 
@@ -33,6 +37,38 @@ class ChunkedShape(tuple[int, ...]):
     """
 
     chunks: Chunks
+    like: Any = None  # the array itself, if some lengths are not known before they are computed
+
+    @classmethod
+    def of(cls, array: Any) -> ChunkedShape:
+        """The shape of an array."""
+        shape = cls(array.shape)
+        shape.chunks = array.chunks
+        if any(n != n for n in shape):
+            shape.like = array
+        return shape
+
+    def last(self, ndim: int) -> ChunkedShape:
+        """The shape of the last axes alone."""
+        if ndim == len(self):
+            return self
+        shape = type(self)(self[len(self) - ndim :])
+        shape.chunks = self.chunks[len(self) - ndim :]
+        if self.like is not None:
+            shape.like = self.like[(0,) * (len(self) - ndim)]
+        return shape
+
+    def led_by(self, n: int) -> ChunkedShape:
+        """The shape with one more axis in front."""
+        shape = type(self)((n, *self))
+        shape.chunks = ((n,), *self.chunks)
+        if self.like is not None:
+            shape.like = repeated(self.like, n)
+        return shape
+
+    def count(self, axis: tuple[int, ...] | None) -> Any:
+        """How many elements there are along some axes, in an array that is as lazy as this one."""
+        return da.sum(filled(self.like, self, 1, np.int64), axis=axis, keepdims=True)
 
 
 class DaskBackend(Backend):
@@ -42,19 +78,27 @@ class DaskBackend(Backend):
         return "cpu"
 
     def shape(self, array: Any) -> tuple[int, ...]:
-        shape = ChunkedShape(array.shape)
-        shape.chunks = array.chunks
-        return shape
+        return ChunkedShape.of(array)
+
+    def kernel(self, op: Any) -> Kernel:
+        if op.name not in self.kernels and op.batch == "elementwise":
+            return elementwise(op.name)
+        return super().kernel(op)
 
     def full(self, like: Any, shape: tuple[int, ...], value: Any, dtype: Any) -> Any:
-        chunks = getattr(shape, "chunks", None)
-        if chunks is None:
-            same = shape == getattr(like, "shape", None)
-            chunks = like.chunks if same else "auto"
-        return da.full(shape, value, dtype=dtype, chunks=chunks)
+        return filled(like, shape, value, dtype)
+
+    def integers(self, like: Any, values: list[int]) -> Any:
+        return da.from_array(np.array(values, np.intp), chunks=-1)
+
+    def from_numpy(self, array: Any, device: Any) -> Any:
+        return da.from_array(np.array(array), chunks=-1)
 
     def copy(self, array: Any) -> Any:
         return array.copy()  # the same blocks: Dask replaces them, and never writes to them
+
+    def own(self, held: list[Any]) -> Any:
+        return held.pop()
 
     def without_nan(self, array: Any, error: Exception) -> Any:
         return da.blockwise(
@@ -73,24 +117,45 @@ def _checked(block: Any, error: Exception) -> Any:
 
 def _reshape(x: Any, shape: tuple[int, ...], copy: bool | None = None) -> Any:
     longer = [i for i, n in enumerate(x.shape) if n != 1]
-    if [x.shape[i] for i in longer] != [n for n in shape if n != 1]:
-        return da.reshape(x, shape)  # never written to, so `copy` makes no difference
-    if x.shape == shape:
-        return x
+    if not same_shape([x.shape[i] for i in longer], [n for n in shape if n != 1]):
+        return _recut(_rearranged(x, tuple(shape)), shape)
+    if same_shape(x.shape, shape):
+        return _recut(x, shape)
     # Only axes of length one come or go, so each block becomes one block.
     rest = iter(longer)
     sources = tuple(next(rest) if n != 1 else None for n in shape)
     labels = tuple(x.ndim + i if source is None else source for i, source in enumerate(sources))
-    return da.blockwise(
-        _with_axes,
+    return blockwise(
+        functools.partial(_with_axes, sources=sources),
         labels,
         x,
         tuple(range(x.ndim)),
-        new_axes={label: 1 for label in labels if label >= x.ndim},
-        sources=sources,
-        meta=meta_from_array(x, len(shape)),
+        name="reshape",
         dtype=x.dtype,
+        new_axes={label: 1 for label in labels if label >= x.ndim},
     )
+
+
+def _rearranged(x: Any, shape: tuple[int, ...]) -> Any:
+    """Any change of shape; never written to, so copies make no difference."""
+    if 0 in shape:
+        return filled(x, shape, 0, x.dtype)
+    if any(n != n for n in (*shape, *x.shape)):
+        raise LazyError(
+            f"a Dask array of shape {x.shape} cannot become one of {shape} before the lengths that "
+            "are not known are computed: call compute_chunk_sizes() on the Dask array first"
+        )
+    try:
+        return da.reshape(x, shape)
+    except NotImplementedError:  # axes are neither merged nor split, but cut anew
+        return da.reshape(da.reshape(x, (x.size,)), shape)
+
+
+def _recut(x: Any, shape: tuple[int, ...]) -> Any:
+    """The array in the blocks that a shape remembers."""
+    chunks = getattr(shape, "chunks", None)
+    unknown = any(n != n for n in (*shape, *x.shape))
+    return x if unknown or chunks is None or chunks == x.chunks else x.rechunk(chunks)
 
 
 def _with_axes(block: Any, sources: tuple[int | None, ...]) -> Any:
@@ -101,6 +166,8 @@ def _with_axes(block: Any, sources: tuple[int | None, ...]) -> Any:
 
 def _broadcast_to(x: Any, shape: tuple[int, ...]) -> Any:
     chunks: Any = getattr(shape, "chunks", None)
+    if getattr(shape, "like", None) is not None:
+        return spread(x, shape)
     if chunks is None or x.shape == shape:
         return da.broadcast_to(x, shape)
     axes = tuple(range(len(shape) - x.ndim, len(shape)))
@@ -199,5 +266,6 @@ backend = DaskBackend(
         "reshape": _reshape,
         "broadcast_to": _broadcast_to,
         "matmul": _matmul,
+        **KERNELS,
     },
 )

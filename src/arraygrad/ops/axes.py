@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import operator
+from collections.abc import Sequence
 from typing import Any
 
 
@@ -50,6 +51,19 @@ def shape_tuple(shape: Any, name: str = "shape") -> tuple[int, ...]:
 def count(shape: tuple[int, ...], axis: tuple[int, ...] | None) -> int:
     """How many elements a reduction over `axis` puts into one."""
     return math.prod(shape) if axis is None else math.prod(shape[a] for a in axis)
+
+
+def led_by(n: int, shape: tuple[int, ...]) -> tuple[int, ...]:
+    """A shape with one more axis in front, and with what else it may carry along."""
+    return shape.led_by(n) if hasattr(shape, "led_by") else (n, *shape)
+
+
+def same_shape(one: Sequence[int], other: Sequence[int]) -> bool:
+    """Whether shapes are equal as far as is known: lengths that are not computed yet are NaN."""
+    if one == other:
+        return True
+    pairs = zip(one, other, strict=False)
+    return len(one) == len(other) and all(n == m or n != n or m != m for n, m in pairs)
 
 
 def kept(shape: tuple[int, ...], axis: tuple[int, ...] | None) -> tuple[int, ...]:

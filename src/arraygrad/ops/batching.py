@@ -13,6 +13,7 @@ from contextvars import ContextVar
 from typing import Any
 
 from ..backends import backend_of
+from .axes import led_by
 from .indexing import HOLE, Template, _getitem, _index_add
 from .op import Function, Op, plain
 from .shape import _broadcast_to, _reshape, matrix_transpose, moveaxis, stack
@@ -69,13 +70,13 @@ def _up(axis: Any, ndim: int) -> Any:
 
 def shape(op: Op, arrays: tuple[Any, ...], batched: Flags, params: Params) -> Any:
     (x,) = arrays
-    return op.function(x, **params | {"shape": (x.shape[0], *params["shape"])})
+    return op.function(x, **params | {"shape": led_by(x.shape[0], params["shape"])})
 
 
 def broadcast(op: Op, arrays: tuple[Any, ...], batched: Flags, params: Params) -> Any:
     (x,) = arrays
     wide = padded(x, True, len(params["shape"]))
-    return op.function(wide, shape=(x.shape[0], *params["shape"]))
+    return op.function(wide, shape=led_by(x.shape[0], params["shape"]))
 
 
 def permute(op: Op, arrays: tuple[Any, ...], batched: Flags, params: Params) -> Any:
@@ -155,10 +156,10 @@ def index_add(op: Op, arrays: tuple[Any, ...], batched: Flags, params: Params) -
         )
         if place:  # NumPy puts the arrays' axes first when the batch index joins them
             x = moveaxis(x, tuple(range(place + 1, place + 1 + n)), tuple(range(1, n + 1)))
-        return _index_add(x, *joined, template=full, shape=(size, *shape))
+        return _index_add(x, *joined, template=full, shape=led_by(size, shape))
     front = _arrays_in_front(template, tuple(indices))
     x = moveaxis(x, 0, front) if front else x
-    return _index_add(x, *indices, template=(slice(None), *template), shape=(size, *shape))
+    return _index_add(x, *indices, template=(slice(None), *template), shape=led_by(size, shape))
 
 
 def _arrays_in_front(template: Template, indices: tuple[Any, ...]) -> int:

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from ..backends import backend_of, default
+from ..backends.numpy_indexing import add_at
 from .axes import one_axis
 from .op import Array, constant, declare, in_library_of, plain
 from .shape import _reshape, ravel
@@ -99,16 +100,19 @@ def _add_into(sweep: Any, node: Any, g: Any, table: Any, owned: Any, spare: bool
     indices, template, shape = node.saved
     kinds = {i.dtype.kind if isinstance(i, np.ndarray) else "" for i in indices}
     first = edge not in table
-    buffer = sweep.buffer(table, owned, edge) if kinds <= {"b"} or len(shape) == 1 else None
-    if buffer is None or "" in kinds:
+    makes_all = first and not kinds <= {"b"}  # what it is to be added to would be zeros anyway
+    buffer = None if makes_all or "" in kinds else sweep.buffer(table, owned, edge)
+    if buffer is None:
         part = _index_add(g, *indices, template=template, shape=shape)
         sweep.add(table, owned, edge, part, node)
-    elif kinds <= {"b"} and first:
+        if first and type(part) is np.ndarray:
+            owned.add(edge)
+    elif first:
         buffer[fill(template, indices)] = g
     elif kinds <= {"b"}:
         buffer[fill(template, indices)] += g
     else:
-        np.add.at(buffer, fill(template, indices), g)
+        add_at(buffer, g, indices, template)
 
 
 _getitem.op.direct = _add_into  # type: ignore[attr-defined]
@@ -234,7 +238,7 @@ def _check_bounds(x: Any, template: list[Any]) -> None:
             axis += x.ndim - used
             continue
         n = x.shape[axis]
-        if isinstance(part, int) and not -n <= part < n:
+        if isinstance(part, int) and n == n and not -n <= part < n:
             raise IndexError(f"index {part} is out of range for axis {axis} with length {n}")
         axis += 1
 

@@ -40,6 +40,9 @@ from ..errors import MixedArraysError
 Rule = Callable[..., Any]
 Function = Callable[..., Any]
 
+# All ops by their names, for those who can only pass on a name.
+OPS: dict[str, Op] = {}
+
 
 class Operator(Protocol):
     """The function of an op on two arrays, with the forms that serve as Python's operators."""
@@ -150,6 +153,7 @@ class Op:
         self.single: Any = None
         self._pullbacks: dict[tuple[int, ...], Pullback | None] = {}
         self.kernels: dict[tuple[type, ...], Function] = {}
+        OPS[name] = self
 
     @functools.cached_property
     def forward(self) -> Function | None:
@@ -173,12 +177,7 @@ class Op:
         found = self.kernels.get(types)
         if found is None:
             backend = common_backend(types)
-            if self.name in backend.kernels:
-                found = backend.kernels[self.name]
-            elif self.compute is not None:
-                found = functools.partial(self.compute, backend.xp)
-            else:
-                found = getattr(backend.xp, self.name)
+            found = backend.kernel(self)
             if self.elementwise:
                 found = backend.elementwise(found, types)
             self.kernels[types] = found
@@ -212,21 +211,33 @@ class Op:
             if name.endswith(suffix) and name.removesuffix(suffix) in self.inputs:
                 array = self.expression(name.removesuffix(suffix))
                 own = f"{array}.{suffix[1:]}"
-                if suffix == "_shape":
-                    return f"({own} if type({array}) is ndarray else shape_of({array}))"
-                return own
+                if suffix == "_dtype":
+                    return own
+                return f"({own} if type({array}) is ndarray else {suffix[1:]}_of({array}))"
         return f"params[{name!r}]"
 
 
 def _shape_of(x: Any) -> tuple[int, ...]:
     """The shape of an array, with what its library wants remembered along with it."""
-    if isinstance(x, Array):
-        return x.shape  # type: ignore[attr-defined, no-any-return]
-    return backend_of(x).shape(x)
+    inner = plain(x)
+    shape = backend_of(inner).shape(inner)
+    if inner is x:
+        return shape
+    # Batch axes are in front: what is remembered of the others holds for the array inside, too.
+    return shape.last(x.ndim) if hasattr(shape, "last") else x.shape  # type: ignore[no-any-return]
+
+
+def _device_of(x: Any) -> Any:
+    """Where an array is; not all libraries have an attribute that says so."""
+    return backend_of(x).device(plain(x))
 
 
 # What the expressions of `Op.expression` refer to.
-_HELPERS: dict[str, Any] = {"ndarray": np.ndarray, "shape_of": _shape_of}
+_HELPERS: dict[str, Any] = {
+    "ndarray": np.ndarray,
+    "shape_of": _shape_of,
+    "device_of": _device_of,
+}
 
 
 class Pullback:

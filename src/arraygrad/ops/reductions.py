@@ -35,12 +35,19 @@ _sum = declare(
 _mean = declare(
     "mean",
     "x",
-    vjp=lambda g, x_shape, axis, keepdims: _spread(
-        _shared(g, count(x_shape, axis)), x_shape, axis, keepdims
-    ),
+    vjp=lambda g, x_shape, axis, keepdims: _mean_vjp(g, x_shape, axis, keepdims),
     linear=True,
     batch="axis",
 )
+
+
+def _mean_vjp(g: Any, x_shape: tuple[int, ...], axis: Axes, keepdims: bool) -> Any:
+    n = count(x_shape, axis)
+    if n == n:
+        return _spread(_shared(g, n), x_shape, axis, keepdims)
+    # A length that is not known before it is computed: then the shape knows how to count.
+    g = _keep(g, x_shape, axis, keepdims) / x_shape.count(axis)
+    return _spread(g, x_shape, axis, keepdims=True)
 
 
 def _shared(g: Any, n: int) -> Any:
@@ -49,12 +56,12 @@ def _shared(g: Any, n: int) -> Any:
 
 
 def _var_vjp(g: Any, x: Any, axis: Axes, keepdims: bool, correction: float) -> Any:
-    weight = 2 / _freedom(x.shape, axis, correction)
+    weight = 2 / _freedom(x, axis, True, correction)
     return _keep(g, x.shape, axis, keepdims) * weight * _centred(x, axis)
 
 
 def _var_jvp(t: Any, x: Any, axis: Axes, keepdims: bool, correction: float) -> Any:
-    weight = 2 / _freedom(x.shape, axis, correction)
+    weight = 2 / _freedom(x, axis, keepdims, correction)
     return _sum(real(t * conj(_centred(x, axis))), axis=axis, keepdims=keepdims) * weight
 
 
@@ -62,9 +69,13 @@ def _centred(x: Any, axis: Axes) -> Any:
     return x - _mean(x, axis=axis, keepdims=True)
 
 
-def _freedom(shape: tuple[int, ...], axis: Axes, correction: float) -> float:
+def _freedom(x: Any, axis: Axes, keepdims: bool, correction: float) -> Any:
     """Degrees of freedom; NaN where there are none left."""
-    n = count(shape, axis) - correction
+    n: Any = count(x.shape, axis)
+    if n != n:  # not known before it is computed
+        n = _sum(ones_like(x), axis=axis, keepdims=keepdims) - correction
+        return where(n > 0, n, math.nan)
+    n = n - correction
     return n if n > 0 else math.nan
 
 
