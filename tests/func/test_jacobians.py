@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import arraygrad as ag
-from arraygrad.func import hessian, hvp, jacfwd, jacobian, jacrev, jvp
+from arraygrad.func import hessian, hvp, jacfwd, jacobian, jacrev, jvp, vjp
 from arraygrad.testing import assert_close
 
 A = np.array([1.0, 2.0, 3.0])
@@ -274,3 +274,35 @@ def test_against_torch() -> None:
         assert_close(jac(ours)(x), expected, rtol=1e-12, atol=1e-12)
     expected = torch.func.hessian(lambda x: (theirs(x) ** 2).sum())(torch.tensor(x)).numpy()
     assert_close(hessian(lambda x: (ours(x) ** 2).sum())(x), expected, rtol=1e-10, atol=1e-10)
+
+
+def test_hessian_of_many_results() -> None:
+    """The matrix of each result, structured like the results, as jax and torch have it."""
+    x = np.array([0.5, 1.0, 1.5])
+    found = hessian(lambda x: {"cubes": x**3, "sum": (x**2).sum()})(x)
+    expected = np.zeros((3, 3, 3))
+    expected[range(3), range(3), range(3)] = 6 * x
+    np.testing.assert_allclose(found["cubes"], expected)
+    np.testing.assert_allclose(found["sum"], 2 * np.eye(3))
+    (_, mixed), _ = hessian(lambda x, y: x * y, (0, 1))(x, x)
+    np.testing.assert_allclose(mixed, expected != 0)
+    assert hessian(lambda x: (x**2).sum(keepdims=True))(x).shape == (1, 3, 3)
+    np.testing.assert_allclose(
+        hessian(lambda z: (z**3).sum(), holomorphic=True)(x + 1j), np.diag(6 * (x + 1j))
+    )
+    with pytest.raises(ValueError, match="one real number"):
+        hessian(lambda x: x**3, sparse=True)(x)
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda x: jvp(lambda x: "text", (x,), (x,)),
+        lambda x: vjp(lambda x: [x, "text"], x),
+        lambda x: hessian(lambda x: "text")(x),
+        lambda x: jacfwd(lambda x: "text")(x),
+    ],
+)
+def test_results_that_are_no_arrays_are_refused(call: Any) -> None:
+    with pytest.raises(TypeError, match="is of type str: return it as aux"):
+        call(np.ones(2))

@@ -15,6 +15,7 @@ from .trees import (
     Path,
     arrays_of,
     as_function,
+    check_result,
     flatten,
     flatten_like,
     item_of,
@@ -47,7 +48,9 @@ def push(
         duals = [make(p, t) for p, t in zip(arrays, tangents, strict=True)]
         result, aux = split_aux(function(*unflatten(duals)), has_aux)
 
-    result = tree_map(lambda leaf: lowered(leaf, level), result)
+    leaves, rebuild = flatten(result)
+    check_result(leaves)
+    result = rebuild([lowered(leaf, level) for leaf in leaves])
 
     def primal(value: Any) -> Any:
         value = lowered(value, level)

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable
-from numbers import Number
 from typing import Any
 
 import numpy as np
@@ -19,7 +18,7 @@ from ..backends import backend_of
 from ..levels import above, in_flight
 from .forward import jvp, push
 from .reverse import Argnums, Chosen, Recording, grad, split_aux
-from .trees import arrays_of, as_function, flatten, tree_map
+from .trees import arrays_of, as_function, check_result, flatten, tree_map
 
 Function = Callable[..., Any]
 
@@ -113,14 +112,17 @@ def hessian(
     argnums: Argnums = 0,
     *,
     has_aux: bool = False,
+    holomorphic: bool = False,
     chunk_size: int | None = None,
     sparse: bool = False,
     sparsity: Any = None,
 ) -> Function:
-    """The matrix of second derivatives of a real function: forward mode over reverse mode.
+    """The matrix of second derivatives of a function: forward mode over reverse mode.
 
-    Parameters are those of `jacrev`. With `sparse`, the matrix is taken to be symmetric, as it is
-    wherever second derivatives are continuous; it then needs fewer products than a Jacobian.
+    Parameters are those of `jacrev`. Of a function with several results, it is the matrix of each.
+    With `sparse`, the function must return one real number, and the matrix is taken to be
+    symmetric, as it is wherever second derivatives are continuous; it then needs fewer products
+    than a Jacobian.
 
     Examples
     --------
@@ -132,9 +134,12 @@ def hessian(
     >>> chain(np.zeros(10_000)).nnz
     19998
     """
-    first = grad(as_function(function, "hessian"), argnums, has_aux=has_aux)
-    mode = "symmetric" if sparse else "forward"
-    return _jacobian(first, argnums, has_aux, False, chunk_size, mode, sparse, sparsity)
+    as_function(function, "hessian")
+    if sparse:
+        first = grad(function, argnums, has_aux=has_aux)
+        return _jacobian(first, argnums, has_aux, False, chunk_size, "symmetric", True, sparsity)
+    first = jacrev(function, argnums, has_aux=has_aux, holomorphic=holomorphic)
+    return _jacobian(first, argnums, has_aux, holomorphic, chunk_size, "forward", False, sparsity)
 
 
 def hvp(function: Function, primals: tuple[Any, ...], tangents: tuple[Any, ...]) -> Any:
@@ -210,8 +215,14 @@ def _by_rows(
     """Pull the basis of the outputs back, a chunk at a time."""
     result, aux = split_aux(recording.result, has_aux)
     outputs, rebuild = outputs_of(result, holomorphic)
+    aux = tree_map(recording.strip, aux)
     inputs = [leaf._array for leaf in recording.leaves]
     total = sum(o.size for o in outputs)
+    if total == 1 == len(outputs) and not ops.is_complex(outputs[0]):  # a gradient
+        shape = outputs[0].shape
+        found = recording.pull(outputs, [ops.ones_like(outputs[0])])
+        shaped = [ops.reshape(g, (*shape, *g.shape)) if shape else g for g in found]
+        return [[recording.strip(g) for g in shaped]], rebuild, aux
 
     def rows(start: int, stop: int) -> list[Any]:
         return pull_rows(recording, outputs, np.eye(stop - start, total, start), holomorphic)
@@ -223,12 +234,12 @@ def _by_rows(
         part = slice(offset, offset + out.size)
         table.append(
             [
-                ops.reshape(_real_rows(block[part], out), (*out.shape, *x.shape))
+                recording.strip(ops.reshape(_real_rows(block[part], out), (*out.shape, *x.shape)))
                 for block, x in zip(blocks, inputs, strict=True)
             ]
         )
         offset += out.size
-    return table, rebuild, tree_map(recording.strip, aux)
+    return table, rebuild, aux
 
 
 def _by_columns(
@@ -265,12 +276,8 @@ def outputs_of(result: Any, holomorphic: bool) -> tuple[list[Any], Any]:
     """The arrays of a function's result, and how to put others in their places."""
     leaves, rebuild = flatten(result)
     outputs = []
+    check_result(leaves)
     for i, leaf in enumerate(leaves):
-        if not hasattr(leaf, "dtype") and not isinstance(leaf, Number):
-            raise TypeError(
-                f"the function must return arrays and numbers, but result {i} is of type "
-                f"{type(leaf).__name__}: return it as aux, with has_aux=True"
-            )
         out = leaf if hasattr(leaf, "dtype") else np.asarray(leaf)
         if holomorphic and not ops.is_complex(out):
             raise ValueError(

@@ -21,6 +21,7 @@ from .trees import (
     Path,
     arrays_of,
     as_function,
+    check_result,
     flatten,
     flatten_like,
     item_of,
@@ -168,6 +169,7 @@ def vjp(function: Function, *primals: Any, has_aux: bool = False) -> Any:
     recording = Recording(function, primals, "primals")
     result, aux = split_aux(recording.result, has_aux)
     outputs, unflatten_out = flatten(result)
+    check_result(outputs)
     value = unflatten_out([recording.strip(out) for out in outputs])
     _, unflatten_in = flatten(primals)
 

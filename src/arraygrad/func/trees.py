@@ -133,6 +133,16 @@ def _is_complex(x: Any) -> bool:
     return isinstance(x, complex)
 
 
+def check_result(leaves: list[Any]) -> None:
+    """Raise unless a function returned nothing but arrays and numbers."""
+    for i, leaf in enumerate(leaves):
+        if not hasattr(leaf, "dtype") and not isinstance(leaf, Number):
+            raise TypeError(
+                f"the function must return arrays and numbers, but result {i} is of type "
+                f"{type(leaf).__name__}: return it as aux, with has_aux=True"
+            )
+
+
 def lowered(value: Any, level: float) -> Any:
     """A result without the tensors that were made by hand inside the transform of a level."""
     while isinstance(value, Tensor) and value.level > level:
