@@ -64,7 +64,7 @@ class Blocks:
         return made if len(made) > 1 else None
 
     def __len__(self) -> int:
-        length = math.prod(self._shape) if self._order else self._shape[0]
+        length: int = math.prod(self._shape) if self._order else self._shape[0]
         return -(-length // self._step)
 
     def first(self) -> list[Any]:

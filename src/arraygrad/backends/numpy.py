@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from . import Backend, Kernel, register
+from . import Backend, Kernel, numpy_indexing, register
 from .blocks import for_large
 
 # Operators are as fast as the ufuncs on arrays, and many times faster on the NumPy scalars that
@@ -69,20 +69,6 @@ def _unshared() -> int:
 
 
 _UNSHARED = _unshared()
-
-
-def _argsort(x: Any, axis: int, descending: bool, stable: bool) -> Any:
-    kind: Any = "stable" if stable else None
-    if not descending:
-        return np.argsort(x, axis=axis, kind=kind)
-    # Turned round twice, so that equal elements stay in their order.
-    turned = np.argsort(np.flip(x, axis=axis), axis=axis, kind=kind)
-    return x.shape[axis] - 1 - np.flip(turned, axis=axis)
-
-
-def _sort(x: Any, axis: int, descending: bool, stable: bool) -> Any:
-    ordered = np.sort(x, axis=axis, kind="stable" if stable else None)
-    return np.flip(ordered, axis=axis) if descending else ordered
 
 
 def _sum(x: Any, axis: Any = None, keepdims: Any = False) -> Any:
@@ -291,9 +277,12 @@ numpy_backend = NumpyBackend(
             np.not_equal(x, 0), axis=axis, keepdims=keepdims, dtype=np.intp
         ),
         "min": np.minimum.reduce,
+        "getitem": numpy_indexing.getitem,
+        "index_add": numpy_indexing.index_add,
+        "take_along_axis": numpy_indexing.take_along_axis,
         # NumPy's own cannot sort in descending order.
-        "argsort": _argsort,
-        "sort": _sort,
+        "argsort": numpy_indexing.argsort,
+        "sort": numpy_indexing.sort,
         "expit": _expit,
         "softplus": _softplus,
         "log_expit": _log_expit,
