@@ -15,6 +15,7 @@ import functools
 import itertools
 import operator
 from collections.abc import Callable, Iterable
+from contextlib import nullcontext
 from typing import Any
 
 import dask
@@ -26,6 +27,7 @@ from dask.tokenize import tokenize
 
 from ..errors import LazyError
 from ..ops.axes import same_shape
+from .threads import alone
 
 # Dask's functions have no types.
 da: Any = dask.array
@@ -51,9 +53,7 @@ class Block:
 
     def __call__(self, *blocks: Any) -> Any:
         kernel = op_named(self.name).kernel(tuple(map(type, blocks)))
-        if not self.quiet:
-            return kernel(*blocks, **self.params)
-        with np.errstate(all="ignore"):
+        with alone(), np.errstate(all="ignore") if self.quiet else nullcontext():
             return kernel(*blocks, **self.params)
 
     def __dask_tokenize__(self) -> Any:

@@ -10,7 +10,8 @@ from __future__ import annotations
 import contextvars
 import os
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from queue import SimpleQueue
 
 Task = tuple[contextvars.Context, Callable[[], None]]
@@ -117,6 +118,7 @@ class _Work:
             raise self.error
 
 
+_alone: contextvars.ContextVar[bool] = contextvars.ContextVar("arraygrad_alone", default=False)
 _pool = _Pool()
 _number = _from_environment()
 
@@ -136,7 +138,7 @@ def share(piece: Callable[[int], None], count: int) -> None:
     The caller takes part, so nothing waits for a thread that is busy, and pieces may themselves
     share work. The first error stops the rest, and is raised.
     """
-    helpers = min(_number, count) - 1
+    helpers = 0 if _alone.get() else min(_number, count) - 1
     if helpers < 1:
         for index in range(count):
             piece(index)
@@ -145,6 +147,16 @@ def share(piece: Callable[[int], None], count: int) -> None:
     _pool.put(work.take, helpers)
     work.take()
     work.finish()
+
+
+@contextmanager
+def alone() -> Iterator[None]:
+    """Share no work inside: for a caller that is one of several threads with work of their own."""
+    token = _alone.set(True)
+    try:
+        yield
+    finally:
+        _alone.reset(token)
 
 
 def get_num_threads() -> int:
