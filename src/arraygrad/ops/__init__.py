@@ -129,6 +129,14 @@ from .numerics import (
     vdot,
 )
 from .op import Array, Op, ones_like, plain, zeros_like
+from .quantiles import (
+    median,
+    nanmedian,
+    nanpercentile,
+    nanquantile,
+    percentile,
+    quantile,
+)
 from .reductions import (
     all,
     any,
@@ -186,17 +194,13 @@ from .shape import (
 from .statistics import (
     average,
     cov,
-    median,
     nanmax,
     nanmean,
-    nanmedian,
     nanmin,
     nanprod,
     nanstd,
     nansum,
     nanvar,
-    percentile,
-    quantile,
 )
 
 __all__ = [
@@ -316,7 +320,9 @@ __all__ = [
     "nanmean",
     "nanmedian",
     "nanmin",
+    "nanpercentile",
     "nanprod",
+    "nanquantile",
     "nanstd",
     "nansum",
     "nanvar",

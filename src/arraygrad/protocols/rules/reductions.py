@@ -208,8 +208,9 @@ def _quantile_rule(name: str, function: Function) -> Function:
         *,
         weights: Any = None,
     ) -> Any:
-        refuse(name, weights=weights)
-        result = function(array_of(a), q, axis=axis, method=method, keepdims=flag(keepdims))
+        keywords = {"method": method, "keepdims": flag(keepdims), "weights": weights}
+        q = array_of(q) if isinstance(q, list | tuple) else q
+        result = function(array_of(a), q, axis=axis, **keywords)
         return written(out, result, f"numpy.{name}")
 
     return rule
@@ -217,6 +218,8 @@ def _quantile_rule(name: str, function: Function) -> Function:
 
 RULES[np.quantile] = _quantile_rule("quantile", ops.quantile)
 RULES[np.percentile] = _quantile_rule("percentile", ops.percentile)
+RULES[np.nanquantile] = _quantile_rule("nanquantile", ops.nanquantile)
+RULES[np.nanpercentile] = _quantile_rule("nanpercentile", ops.nanpercentile)
 
 
 @rule_for(np.average)
