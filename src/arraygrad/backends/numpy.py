@@ -11,6 +11,7 @@ import numpy as np
 
 from . import Backend, Kernel, numpy_indexing, register
 from .blocks import for_large
+from .numpy_scipy import solve, transform
 
 # Operators are as fast as the ufuncs on arrays, and many times faster on the NumPy scalars that
 # take the place of 0-d arrays. Their calls are the most frequent: not even a question is asked.
@@ -244,15 +245,6 @@ def _times_log(log: Any) -> Kernel:
     return product
 
 
-def _transform(name: str) -> Kernel:
-    def transform(x: Any, s: tuple[int, ...], axis: tuple[int, ...], norm: str) -> Any:
-        if len(axis) == 1:
-            return getattr(np.fft, name)(x, s[0], axis[0], norm)
-        return getattr(np.fft, f"{name}n")(x, s, axis, norm)
-
-    return transform
-
-
 numpy_backend = NumpyBackend(
     "numpy",
     np,
@@ -295,10 +287,11 @@ numpy_backend = NumpyBackend(
         "xlog1py": _times_log(np.log1p),
         "sinc": np.sinc,
         # Over one axis in one call; and real numbers need not become complex first.
-        "fft": _transform("fft"),
-        "ifft": _transform("ifft"),
-        "rfft": _transform("rfft"),
-        "irfft": _transform("irfft"),
+        "fft": functools.partial(transform, "fft"),
+        "ifft": functools.partial(transform, "ifft"),
+        "rfft": functools.partial(transform, "rfft"),
+        "irfft": functools.partial(transform, "irfft"),
+        "solve": solve,
         "copy": np.array,
         "astype": lambda x, dtype, copy: np.asarray(x).astype(dtype, copy=copy),
     },

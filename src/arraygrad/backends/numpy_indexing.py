@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import functools
-import importlib
 import math
 from typing import Any, NamedTuple
 
 import numpy as np
+
+from .numpy_scipy import scipy_part
 
 Template = tuple[Any, ...]
 
@@ -109,13 +109,13 @@ class _Rows(NamedTuple):
         values, places, number = self
         if values.shape[1] == 1 and values.dtype.char in "fd":
             return np.bincount(places, values[:, 0], number).astype(values.dtype, copy=False)
-        make = _sparse_matrix() if values.dtype.char in "fdFD" else None
-        if make is None:
+        sparse = scipy_part("sparse") if values.dtype.char in "fdFD" else None
+        if sparse is None:
             out = np.zeros((number, values.shape[1]), values.dtype)
             self.add_to(out.reshape(-1))
             return out
         ones, ends = np.ones(len(places), values.dtype), np.arange(len(places) + 1)
-        return make((ones, places, ends), shape=(number, len(places))) @ values
+        return sparse.csc_array((ones, places, ends), shape=(number, len(places))) @ values
 
     def add_to(self, flat: Any) -> None:
         """Add them to what is there, in an array with one axis: NumPy is slow with more."""
@@ -150,15 +150,6 @@ def _rows(x: Any, indices: tuple[Any, ...], template: Template, shape: tuple[int
 def _from_start(index: Any, n: int) -> Any:
     """Indices of an axis of length `n`, of which some may count from its end, from its start."""
     return np.where(index < 0, index + n, index) if index.size and index.min() < 0 else index
-
-
-@functools.cache
-def _sparse_matrix() -> Any:
-    """SciPy's type of sparse matrices with one entry in each column; None without SciPy."""
-    try:
-        return importlib.import_module("scipy.sparse").csc_array
-    except ImportError:
-        return None
 
 
 # --- sorting -----------------------------------------------------------------------------------
