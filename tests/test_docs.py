@@ -11,6 +11,8 @@ import pytest
 
 ROOT = Path(__file__).parents[1]
 PAGES = sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/*.md")])
+# Pages about what not everybody has installed.
+NEEDS = {"dask.md": ("dask.array", "distributed", "scipy")}
 FLAGS = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
 
 
@@ -23,6 +25,8 @@ def blocks(page: Path, language: str) -> list[tuple[int, str]]:
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
 def test_python_in(page: Path) -> None:
+    for module in NEEDS.get(page.name, ()):
+        pytest.importorskip(module)
     names: dict[str, Any] = {"__name__": "__main__"}
     for line, source in blocks(page, "python"):
         if ">>>" in source:

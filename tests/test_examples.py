@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pytest
 
 EXAMPLES = Path(__file__).parents[1] / "examples"
 
@@ -18,6 +19,7 @@ def load(name: str) -> dict[str, Any]:
 def test_every_example_is_tested() -> None:
     # Those that write in place are tested in tests/inplace.
     assert {path.stem for path in EXAMPLES.glob("*.py")} == {
+        "dask_lbfgs",
         "heat_equation",
         "kalman_smoother",
         "lattice",
@@ -30,6 +32,16 @@ def test_newton_cg() -> None:
     result = load("newton_cg")["main"](100)
     assert result.success
     np.testing.assert_allclose(result.x, 1.0, atol=1e-6)
+
+
+def test_dask_lbfgs(capsys: pytest.CaptureFixture[str]) -> None:
+    for module in ("dask.array", "scipy.optimize"):
+        pytest.importorskip(module)
+    example = load("dask_lbfgs")
+    found = example["main"]()
+    assert found.success
+    np.testing.assert_allclose(found.x, example["TRUTH"], atol=0.1)
+    assert capsys.readouterr().out.count("100% Completed") == found.nfev
 
 
 def test_logistic_regression() -> None:

@@ -6,6 +6,7 @@ ARRAYGRAD_CLUSTER_DATA is how many times the data exceeds the memory of all work
 from __future__ import annotations
 
 import os
+import runpy
 import signal
 import threading
 import time
@@ -27,6 +28,7 @@ WORKERS = 2
 LIMIT = 200 * 2**20  # bytes, for each worker; it needs almost half of that for itself
 TIMES = float(os.environ.get("ARRAYGRAD_CLUSTER_DATA", "2.5"))
 PATIENCE = 600  # seconds
+EXAMPLES = Path(__file__).parents[2] / "examples"
 
 
 @pytest.fixture(scope="module")
@@ -132,6 +134,18 @@ def test_a_worker_that_is_killed_does_no_harm(client: Any, cluster: Any) -> None
     assert_same(results[0], wanted)
     client.wait_for_workers(WORKERS, timeout=PATIENCE)
     assert min(before) not in processes(client)
+
+
+def test_the_example_shows_its_progress_and_the_dashboard(
+    cluster: Any, capsys: pytest.CaptureFixture[str]
+) -> None:
+    example = runpy.run_path(str(EXAMPLES / "dask_lbfgs.py"))
+    found = example["main"](0.02, scheduler=cluster.scheduler_address)
+    assert found.success
+    np.testing.assert_allclose(found.x, example["TRUTH"], atol=0.1)
+    shown = capsys.readouterr().out
+    assert "dashboard: http" in shown
+    assert shown.count("100% Completed") >= found.nfev
 
 
 def test_persisted_data_stays_on_the_workers(client: Any) -> None:

@@ -12,6 +12,8 @@ import numpy as np
 import pytest
 
 import arraygrad as ag
+from arraygrad.backends import threads
+from arraygrad.backends.blocks import LARGE
 from arraygrad.errors import AnomalyError
 
 dask = pytest.importorskip("dask")
@@ -322,6 +324,19 @@ def test_anomaly_detection_speaks_up_when_the_gradient_is_computed(runs: Runs) -
     assert runs.count == 0
     with np.errstate(all="ignore"), pytest.raises(AnomalyError, match=r"SqrtBackward(.|\n)*sqrt"):
         gradient.compute()
+
+
+def test_a_block_is_computed_by_the_thread_that_dask_gave_it(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    shared = []
+    monkeypatch.setattr(threads, "_number", 2)
+    monkeypatch.setattr(threads._pool, "put", lambda *args: shared.append(args))
+    large = np.full(LARGE * 4, 0.5)
+    np.testing.assert_array_equal(ag.exp(ag.asarray(lazy(large, -1))).numpy(), np.exp(large))
+    assert not shared
+    ag.exp(ag.asarray(large))  # which is shared, without Dask
+    assert shared
 
 
 def test_minimize_runs_one_graph_for_each_value_and_gradient(runs: Runs) -> None:
