@@ -59,6 +59,7 @@ class Sweep:
         "anomaly",
         "create_graph",
         "depth",
+        "everything",
         "needed",
         "notes",
         "order",
@@ -85,7 +86,10 @@ class Sweep:
     def release(self) -> None:
         """Let the nodes of the sweep forget what they saved."""
         for node in self.order:
-            node.release()
+            if type(node) is not Node:
+                node.release()
+            elif node.pullback.keeps_arrays:  # type: ignore[union-attr]
+                node.saved = FREED
 
     def _plan(self, starts: Iterable[Node], targets: set[Node] | None) -> None:
         """Find the nodes between the starts and the targets, in order of creation."""
@@ -111,11 +115,13 @@ class Sweep:
                         stack.append(edge)
         order.sort(key=attrgetter("number"))
         if targets is None:
+            self.everything = True
             retained = [n for n in order if n.extras is not None and n.extras.retained]
             self.results: dict[Node, Any] = dict.fromkeys(leaves + retained)
         else:
             self.results = dict.fromkeys(targets)
-            if pruned or not targets.issuperset(leaves):
+            self.everything = not pruned and targets.issuperset(leaves)
+            if not self.everything:
                 seen = set(targets)
                 between = []
                 for node in order:
@@ -175,9 +181,10 @@ class Sweep:
             raise errors[0]
 
     def _run(self, table: dict[Node, Any], owned: set[Node]) -> None:
-        needed, results = self.needed, self.results
+        needed, results, everything = self.needed, self.results, self.everything
+        inner = {node for node in results if node.pullback is not None}
         careful = self.create_graph or self.anomaly is not None
-        dtype, is_complex, last_write = None, False, LAST_WRITE
+        last, is_complex, last_write = None, False, LAST_WRITE
         overwritten, known = self.overwritten, self.overwritten.known
         for node in reversed(self.order):
             g = table.pop(node, None)
@@ -186,7 +193,7 @@ class Sweep:
             extras, pullback = node.extras, node.pullback
             if extras is not None and extras.hooks:
                 g = self._call_hooks(node, g)
-            if node in results:
+            if inner and node in inner:
                 results[node] = g
             if (
                 careful
@@ -213,8 +220,9 @@ class Sweep:
                 raise freed_error(node)
             if node.number < last_write[0]:
                 check_unwritten(node, saved)
-            if node.dtype is not dtype:
-                dtype = node.dtype
+            shape, dtype = node.shape, node.dtype
+            if dtype is not last:
+                last = dtype
                 is_complex = _is_complex(dtype)
             if (
                 type(g) is ndarray
@@ -228,15 +236,19 @@ class Sweep:
             conjugate = is_complex and pullback.holomorphic  # type: ignore[union-attr]
             if conjugate:
                 g = ops.conj(g)
+            is_like_output = pullback.is_like_output  # type: ignore[union-attr]
             for edge, rule in zip(node.edges, pullback.rules):  # type: ignore[union-attr]  # noqa: B905
-                if edge in needed:
-                    part = rule(g, *saved)
+                if everything or edge in needed:
+                    part = g if rule is None else rule(g, saved)
                     if conjugate:
                         part = ops.conj(part)
-                    try:
-                        fits = part.shape == edge.shape and part.dtype is edge.dtype
-                    except AttributeError:  # no array at all, says `fit`
-                        fits = False
+                    if is_like_output and type(part) is type(g):
+                        fits = edge.shape == shape and edge.dtype is dtype
+                    else:
+                        try:
+                            fits = part.shape == edge.shape and part.dtype is edge.dtype
+                        except AttributeError:  # no array at all, says `fit`
+                            fits = False
                     if not fits:
                         part = fit(part, edge, node)
                     have = table.get(edge)
@@ -250,6 +262,11 @@ class Sweep:
         for node in results:  # the leaves, and whatever else the sweep went no further than
             if node in table:
                 g = table[node]
+                if g.shape != node.shape and _broadcast_axes(tuple(g.shape), node.shape) != ():
+                    raise RuleError(
+                        f"a rule gave a gradient of shape {tuple(g.shape)} for an input of shape "
+                        f"{tuple(node.shape)}: detect_anomaly() says which"
+                    )
                 if node.extras is not None and node.extras.hooks:
                     g = self._call_hooks(node, g)
                 results[node] = g
@@ -297,7 +314,9 @@ class Sweep:
                 if reached is None:
                     reached = [edge in self.needed for edge in node.edges]
                 parts = [
-                    self._fitted(cleared(rule(g, *saved), mask), edge, node, conjugate)
+                    self._fitted(
+                        cleared(g if rule is None else rule(g, saved), mask), edge, node, conjugate
+                    )
                     if reached[i]
                     else None
                     for i, (edge, rule) in enumerate(zip(node.edges, pullback.rules, strict=True))

@@ -16,7 +16,7 @@ import numpy as np
 
 from . import ops
 from .backends import backend_of
-from .graph import INFERENCE, Leaf, Node, recorder
+from .graph import INFERENCE, Leaf, Node, record, recorder
 from .ops.indexing import _getitem, fill, split_index
 from .ops.op import Array
 from .ops.shape import _broadcast_to
@@ -127,8 +127,9 @@ class InPlace:
             or (hasattr(value, "ndim") and value.ndim)
         ):
             raise TypeError(
-                "an index that differs over a batch can only be a mask of the shape of the array, "
-                "and what is written there a number: use where()"
+                "an index that differs over a batch, or whose values are not known yet, can only "
+                "be a mask of the shape of the array, and what is written there a number: use "
+                "where()"
             )
         self._change(_chosen, (indices[0], value), {}, _ASSIGNMENT)
 
@@ -203,7 +204,9 @@ _ASSIGNMENT = "an assignment to elements"
 
 
 def _plain_index(index: Any) -> Any:
-    """An array in an index as a NumPy array of its own; None if it differs over a batch.
+    """An array in an index as a NumPy array of its own.
+
+    None if it differs over a batch, or if its values are not known yet.
 
     Of its own, because the graph keeps it, and the user may change theirs.
     """
@@ -211,7 +214,8 @@ def _plain_index(index: Any) -> Any:
         if index.ndim != index._array.ndim:  # type: ignore[attr-defined]
             return None
         index = index._array
-    return np.array(backend_of(index).to_numpy(index))
+    values = backend_of(index).known_values(index)
+    return None if values is None else np.array(values)
 
 
 def _is_mask(x: Any, index: Any) -> bool:
@@ -472,7 +476,7 @@ def _store(tensor: Any, index: Any, value: Any, name: str) -> None:
 
 def _origin() -> str | None:
     """The user's line that writes, under anomaly detection."""
-    if recorder() is Node:
+    if recorder() is record:
         return None
     from .autograd.modes import current_modes
     from .autograd.saved import user_lines

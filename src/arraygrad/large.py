@@ -111,7 +111,7 @@ def _is_elementwise(sweep: Sweep, node: Node) -> bool:
     g = np.ones((1,) * len(node.shape), node.dtype)
     saved = [v[(slice(1),) * v.ndim] if isinstance(v, np.ndarray) else v for v in node.saved]
     for edge, rule in _rules(sweep, node):
-        part = rule(g, *saved)
+        part = g if rule is None else rule(g, saved)
         same = type(part) is np.ndarray and part.shape == g.shape and part.dtype == g.dtype
         if not same or edge.dtype != g.dtype:
             return False
@@ -137,7 +137,7 @@ def _leaving(
         if g is None:
             continue
         for position, (edge, rule) in enumerate(_rules(sweep, node)):
-            part = rule(g, *saved)
+            part = g if rule is None else rule(g, saved)
             if edge.shape != node.shape:
                 table[_Broadcast(edge, node, position)] = part
             elif edge in table:

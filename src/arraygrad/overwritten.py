@@ -182,7 +182,7 @@ def moved(mask: Any, pullback: Any, wanted: list[bool], saved: tuple[Any, ...]) 
         return [None] * len(wanted)
     ones = mask.astype(np.float64)
     parts = [
-        rule(ones, *saved) != 0 if w else None
+        (ones if rule is None else rule(ones, saved)) != 0 if w else None
         for rule, w in zip(pullback.rules, wanted, strict=True)
     ]
     return [None if part is None or part.all() else part for part in parts]

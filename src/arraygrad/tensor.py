@@ -14,7 +14,7 @@ import numpy as np
 from . import ops
 from .arrays.methods import ArrayMethods
 from .backends import backend_of
-from .errors import NoGradientError
+from .errors import MixedArraysError, NoGradientError
 from .graph import (
     INFERENCE,
     Leaf,
@@ -184,18 +184,35 @@ class Tensor(TensorInPlace, ArrayMethods, Array):
         return record
 
     @classmethod
-    def _binary_both(cls, op: Op, both: Pullback, first: Pullback, second: Pullback) -> Function:
+    def _binary_both(
+        cls,
+        op: Op,
+        both: Pullback,
+        first: Pullback,
+        second: Pullback,
+        others: Function | None = None,
+    ) -> Function:
+        """Both operands are tensors of this level; if not, it is the business of `others`."""
         table, bare, made = op.table, cls._bare, tensor_type_at(cls.level)
 
-        def record(x: Tensor, y: Tensor) -> Any:
-            a, b = arrays = x._array, y._array
-            out = table[type(a)][type(b)](a, b)
+        def record(x: Any, y: Any) -> Any:
+            if others is not None and (type(x) is not made or type(y) is not made):
+                return others(x, y)
+            a = x._array
+            b = y._array
+            try:
+                out = table[type(a)][type(b)](a, b)
+            except MixedArraysError:
+                if others is None:
+                    raise
+                return others(x, y)
             make = recorder()
             if make is None:
                 return bare(out)
             tensor = new(made)
             tensor._array = out
-            node_x, node_y = x._node, y._node
+            node_x = x._node
+            node_y = y._node
             edges: tuple[Node, ...]
             if node_x is not None:
                 if node_y is not None:
@@ -207,11 +224,19 @@ class Tensor(TensorInPlace, ArrayMethods, Array):
             else:
                 tensor._node = None
                 return tensor
-            saved = pullback.keep(arrays, out, None)
+            saved = pullback.keep((a, b), out, None) if pullback.kept else ()
             tensor._node = make(pullback, edges, saved, out.shape, out.dtype)
             return tensor
 
         return record
+
+    @classmethod
+    def operator(cls, function: Any) -> Function:
+        """The method for a Python operator: as `function.operator`, sooner there for tensors."""
+        op: Op = function.op
+        both, first, second = op.pullback((0, 1)), op.pullback((0,)), op.pullback((1,))
+        assert both is not None and first is not None and second is not None
+        return cls._binary_both(op, both, first, second, function.operator)
 
     @classmethod
     def _binary_one(cls, op: Op, pullback: Pullback, left: bool) -> Function:
@@ -287,10 +312,7 @@ class Tensor(TensorInPlace, ArrayMethods, Array):
         """The only element as a Python number."""
         if self.size != 1:
             raise ValueError(f"item() is for tensors with one element, this one has {self.size}")
-        array = ops.plain(self)
-        if not hasattr(array, "item"):  # which the standard does not ask for
-            array = backend_of(self).to_numpy(array)
-        return array.item()
+        return backend_of(self).item(ops.plain(self))
 
     def tolist(self) -> Any:
         """The values as nested lists of Python numbers."""
@@ -634,6 +656,15 @@ def _describe(tensor: Tensor) -> str:
         parts.append("requires_grad=True")
     return f"tensor({', '.join(parts)})"
 
+
+for _name, _function in {
+    "__add__": ops.add,
+    "__sub__": ops.subtract,
+    "__mul__": ops.multiply,
+    "__truediv__": ops.divide,
+    "__pow__": ops.pow,
+}.items():
+    setattr(Tensor, _name, Tensor.operator(_function))
 
 # Views are tensors, and ops on tensors make views: each of the two files needs the other.
 from .views import as_view, as_views  # noqa: E402

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from .graph import RECORDER, Leaf, Node, recorder
+from .graph import RECORDER, Leaf, Node, record, recorder
 from .inplace import ViewOf, keep_retaining
 from .ops.indexing import _getitem
 from .ops.op import plain
@@ -66,7 +66,7 @@ class View(Tensor):
         node = None if view.unrecorded is not None else value._node
         own_leaf = node is None and isinstance(self._node_now, Leaf)
         base = tensor_type_at(self.level)(value._array, node)
-        token = RECORDER.set(Node)
+        token = RECORDER.set(record)
         try:
             for function, keywords in view.steps:
                 base = function(base, **keywords)

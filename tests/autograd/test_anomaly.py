@@ -86,15 +86,17 @@ def test_a_rule_that_returns_the_wrong_shape_is_named(
     y = ag.exp(x).sum()
     pullback = ag.exp.op.pullback((0,))  # type: ignore[attr-defined]
     for returned, message in (
-        (np.ones(5), r"ExpBackward gave a gradient of shape \(5,\).*\(2,\)"),
+        (np.ones(5), r"gave a gradient of shape \(5,\).*\(2,\)"),
         (None, "ExpBackward gave NoneType"),
         ([1.0], "ExpBackward gave list"),
     ):
         with monkeypatch.context() as patch:
-            patch.setattr(pullback, "rules", (lambda g, out, r=returned: r,))
+            patch.setattr(pullback, "rules", (lambda g, saved, r=returned: r,))
             for create_graph in (False, True):
                 with pytest.raises(RuleError, match=message):
                     ag.grad(y, x, create_graph=create_graph)
+            with detect_anomaly(), pytest.raises(RuleError, match="ExpBackward gave"):
+                ag.grad(y, x)
     np.testing.assert_allclose(ag.grad(y, x).numpy(), np.exp([0.0, 1.0]))
 
 

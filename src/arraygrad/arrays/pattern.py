@@ -384,8 +384,10 @@ class _Application:
         primals = self._primals()
 
         def run(elements: Any) -> list[Any]:
-            saved = pullback.keep(primals, None, self.params)
-            return [pullback.rules[0](elements.reshape(shape), *saved)]
+            g, rule = elements.reshape(shape), pullback.rules[0]
+            if rule is None:
+                return [g]
+            return [rule(g, pullback.keep(primals, None, self.params))]
 
         found = _movement(run, math.prod(shape), [x.which.shape])
         if found is None:

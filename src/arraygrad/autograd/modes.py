@@ -11,7 +11,7 @@ from collections.abc import Callable
 from contextvars import ContextVar
 from typing import Any, ClassVar, NamedTuple, TypeVar
 
-from ..graph import INFERENCE, RECORDER, Node
+from ..graph import INFERENCE, RECORDER, record
 from .saved import Hooks, NodeHooks, record_with_care
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -51,7 +51,7 @@ def set_modes(modes: Modes) -> None:
     if not modes.grad or modes.inference:
         RECORDER.set(None)
     elif modes.saved_hooks is None and modes.anomaly is None:
-        RECORDER.set(Node)
+        RECORDER.set(record)
     elif modes.anomaly is None and isinstance(modes.saved_hooks, NodeHooks):
         RECORDER.set(modes.saved_hooks.record)
     else:

@@ -253,6 +253,7 @@ class Pullback:
         "elementwise",
         "holomorphic",
         "in_blocks",
+        "is_like_output",
         "joint",
         "keep",
         "keeps_arrays",
@@ -275,6 +276,8 @@ class Pullback:
         self.multiple = op.multiple
         self.direct = op.direct
         self.in_blocks = op.elementwise  # so it can be run, see `large`
+        # Whether what the rules give is like the output: the forward rules rest on it, too.
+        self.is_like_output = op.make_forward is _sum_of_rules
         self.live = op.live
         self.overwrites = op.overwrites
         self.elementwise = op.batch == "elementwise"
@@ -292,12 +295,12 @@ class Pullback:
         values = "".join(op.expression(n) + ", " for n in self.kept)
         self.keep: Function = eval(f"lambda arrays, out, params: ({values})", dict(_HELPERS))
         self.joint: Function | None = None
-        self.rules: tuple[Rule, ...] = ()
+        self.rules: tuple[Rule | None, ...] = ()
         if op.joint is not None:
             self.joint = _joint(_positional(op.joint, ("wanted", *self.kept), 0), self)
         else:
             self.rules = tuple(
-                _positional(rule, self.kept, position)
+                _of_saved(rule, self.kept, position)
                 for rule, position in zip(rules, positions, strict=True)
             )
 
@@ -329,6 +332,19 @@ def _positional(rule: Rule, kept: tuple[str, ...], position: int) -> Rule:
     first = "gs" if "gs" in takes else "g"
     call = ", ".join(str(position) if n == "i" else n for n in takes)
     return eval(f"lambda {', '.join((first, *kept))}: rule({call})", {"rule": rule})  # type: ignore[no-any-return]
+
+
+def _of_saved(rule: Rule, kept: tuple[str, ...], position: int) -> Rule | None:
+    """`rule` as a function of the cotangent and of what was saved; None if it is `lambda g: g`."""
+    if rule.__code__.co_code == _unchanged.__code__.co_code and parameters(rule) == ("g",):
+        return None
+    source = {"g": "g", "gs": "g", "i": str(position)}
+    call = ", ".join(source.get(n) or f"saved[{kept.index(n)}]" for n in parameters(rule))
+    return eval(f"lambda g, saved: rule({call})", {"rule": rule})  # type: ignore[no-any-return]
+
+
+def _unchanged(g: Any) -> Any:
+    return g
 
 
 # --- forward rules -----------------------------------------------------------------------------
