@@ -92,6 +92,10 @@ class Backend:
         """Whether the values of an array can be looked at, or are only known later."""
         return True
 
+    def known_values(self, array: Any) -> Any:
+        """The values as a NumPy array if they are known by now; None if not."""
+        return self.to_numpy(array) if self.has_values(array) else None
+
     def copy(self, array: Any) -> Any:
         """A copy that shares no memory with `array`."""
         return self.xp.asarray(array, copy=True)

@@ -19,7 +19,7 @@ from array_api_compat.dask import array as xp
 from ..errors import LazyError
 from ..ops.axes import same_shape
 from . import Backend, Kernel
-from .dask_blocks import blockwise, elementwise, filled, repeated, spread
+from .dask_blocks import blockwise, constant_values, elementwise, filled, repeated, spread
 from .dask_kernels import KERNELS
 
 Chunks = tuple[tuple[int, ...], ...]
@@ -93,6 +93,15 @@ class DaskBackend(Backend):
 
     def from_numpy(self, array: Any, device: Any) -> Any:
         return da.from_array(np.array(array), chunks=-1)
+
+    def has_values(self, array: Any) -> bool:
+        return False
+
+    def known_values(self, array: Any) -> Any:
+        return constant_values(array)
+
+    def to_numpy(self, array: Any) -> Any:
+        return np.asarray(array.compute())  # only where the user asks for it, as by `numpy()`
 
     def copy(self, array: Any) -> Any:
         return array.copy()  # the same blocks: Dask replaces them, and never writes to them

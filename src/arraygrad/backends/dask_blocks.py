@@ -303,7 +303,10 @@ def within(name: str) -> Kernel:
     """
 
     def kernel(*arrays: Any, **params: Any) -> Any:
-        ndim = max(a.ndim for a in arrays)
+        shape = da.core.broadcast_shapes(*(a.shape for a in arrays))
+        if 0 in shape:
+            return filled(arrays[0], shape, 0, arrays[0].dtype)
+        ndim = len(shape)
         backwards = [axis - ndim for axis in params["axis"]]
         if all(a.numblocks[i] == 1 for a in arrays for i in backwards if a.ndim >= -i):
             return elementwise(name)(*arrays, **params)
@@ -434,14 +437,3 @@ def constant_values(x: Any) -> Any:
     value = next(iter(dict(layer).values()), None)
     value = getattr(value, "value", value)
     return value if isinstance(value, np.ndarray) and value.shape == x.shape else None
-
-
-def needed_values(x: Any, name: str) -> Any:
-    """The values of an array that an op cannot do without, if they are known."""
-    values = constant_values(x)
-    if values is None:
-        raise LazyError(
-            f"{name} needs the values of a Dask array to know the shape of its result, and "
-            "arraygrad never computes by itself: pass the array's compute()"
-        )
-    return values

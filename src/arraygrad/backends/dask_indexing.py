@@ -688,9 +688,9 @@ def _take_block(axis: int, block: Any, places: Any) -> Any:
 
 def _add_block(axis: int, length: int, block: Any, places: Any) -> Any:
     out = np.zeros_like(block, shape=_with(block.shape, axis, length))
-    grid = list(np.ogrid[tuple(slice(n) for n in places.shape)])
-    grid[axis] = places
-    np.add.at(out, tuple(grid), np.broadcast_to(block, places.shape))
+    grid = list(np.ogrid[tuple(slice(n) for n in block.shape)])
+    grid[axis] = np.broadcast_to(places, block.shape)
+    np.add.at(out, tuple(grid), block)
     return out
 
 

@@ -24,6 +24,7 @@ from .dask_blocks import (
     xp,
 )
 from .dask_indexing import add_along_axis, concat, getitem, index_add, take, take_along_axis
+from .dask_writing import put
 
 Shape = tuple[int, ...]
 
@@ -197,4 +198,5 @@ KERNELS: dict[str, Kernel] = {
     "index_add": index_add,
     "take_along_axis": take_along_axis,
     "add_along_axis": add_along_axis,
+    "put": put,
 }

@@ -15,8 +15,8 @@ import numpy as np
 
 from ..backends import backend_of, default
 from ..backends.numpy_indexing import add_at
-from .axes import one_axis
-from .op import Array, constant, declare, in_library_of, plain
+from .axes import led_by, one_axis
+from .op import Array, Op, constant, declare, in_library_of, plain
 from .shape import _reshape, ravel
 
 
@@ -146,8 +146,30 @@ _argsort = constant(
 )
 
 
+def _added_along_axis_batch(op: Op, arrays: Any, batched: Any, params: Any) -> Any:
+    from .batching import everywhere, size_of
+
+    size = size_of(arrays, batched)
+    full = [everywhere(a, b, size) for a, b in zip(arrays, batched, strict=True)]
+    return op.function(*full, axis=params["axis"] + 1, shape=led_by(size, params["shape"]))
+
+
+# For libraries that can do it at once.
+_added_along_axis = declare(
+    "add_along_axis",
+    "x",
+    "indices",
+    vjp_x=lambda g, indices, axis: _take_along_axis(g, indices, axis=axis),
+    jvp=lambda t, indices, axis, shape: _added_along_axis(t, indices, axis=axis, shape=shape),
+    holomorphic=False,
+    batch=_added_along_axis_batch,
+)
+
+
 def _add_along_axis(g: Any, indices: Any, axis: int, shape: tuple[int, ...]) -> Any:
     """The transpose of `take_along_axis`: `g` added where its elements were taken from."""
+    if "add_along_axis" in backend_of(g).kernels:
+        return _added_along_axis(g, indices, axis=axis, shape=shape)
     places = []
     for i, n in enumerate(shape):
         if i == axis:
@@ -187,7 +209,7 @@ def split_index(x: Any, key: Any) -> tuple[Template, tuple[Any, ...]]:
         elif isinstance(part, bool) or _is_mask(part):  # also a 0-d one is no integer
             template.append(HOLE)
             indices.append(_index_array(x, part))
-        elif hasattr(part, "__index__") and not getattr(part, "ndim", 0):
+        elif hasattr(part, "__index__") and not getattr(part, "ndim", 0) and _is_known(part):
             template.append(operator.index(part))
         else:
             template.append(HOLE)
@@ -200,6 +222,10 @@ def split_index(x: Any, key: Any) -> tuple[Template, tuple[Any, ...]]:
 
 def _is_mask(part: Any) -> bool:
     return hasattr(part, "dtype") and backend_of(part).kind(part.dtype) == "b"
+
+
+def _is_known(part: Any) -> bool:
+    return not hasattr(part, "dtype") or backend_of(part).has_values(plain(part))
 
 
 def _plain_slice(part: slice) -> slice:

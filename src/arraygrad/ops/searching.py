@@ -9,9 +9,12 @@ from __future__ import annotations
 import math
 from typing import Any, NamedTuple
 
-from ..backends import backend_of
+from ..backends import backend_of, default
+from ..errors import LazyError
+from . import reductions
 from .elementwise import (
     equal,
+    greater_equal,
     isnan,
     less,
     less_equal,
@@ -64,11 +67,15 @@ def _unique_parts(xp: Any, x: Any) -> tuple[Any, ...]:
     try:
         return tuple(xp.unique_all(x))[1:]
     except NotImplementedError:  # array-api-compat's answer for torch
-        import numpy as np
-
-        found = np.unique_all(backend_of(x).to_numpy(x))
-        device = backend_of(x).device(x)
-        return tuple(xp.asarray(part, device=device) for part in tuple(found)[1:])
+        flat = xp.reshape(x, (-1,))
+        order = xp.argsort(flat)
+        ordered = xp.take(flat, order)
+        first = ordered[:1] == ordered[:1]
+        new = xp.concat((xp.ones_like(first), ordered[1:] != ordered[:-1]))
+        (starts,) = xp.nonzero(new)
+        inverse = xp.take(xp.cumulative_sum(xp.astype(new, xp.int64)) - 1, xp.argsort(order))
+        ends = xp.concat((starts[1:], xp.full_like(starts[:1], flat.shape[0])))
+        return xp.take(order, starts), xp.reshape(inverse, x.shape), ends - starts
 
 
 _nonzero = declare(
@@ -228,13 +235,49 @@ def isin(x1: Any, x2: Any, /, *, invert: bool = False) -> Any:
 
 def concrete(x: Any, name: str) -> Any:
     """The values of an array as a NumPy array, where a result's shape depends on them."""
+    values = backend_of(x).known_values(_in_one(x, name))
+    if values is None:
+        raise _unknown(name)
+    return values
+
+
+def _unknown(name: str) -> LazyError:
+    return LazyError(
+        f"{name} needs the values of an array, because the shape of its result depends on them, "
+        "and they are not known yet: pass what compute() gives for a Dask array, and call it "
+        "outside functions that JAX traces"
+    )
+
+
+def _in_one(x: Any, name: str) -> Any:
+    """The plain array, which must not have other values for the members of a batch."""
     array = plain(x)
     if tuple(array.shape) != tuple(x.shape):
         raise TypeError(
             f"{name} gives results of different shapes for the members of a batch: call it outside "
             "vmap"
         )
-    return backend_of(x).to_numpy(array)
+    return array
+
+
+def _min(x: Any) -> Any:
+    return reductions.min(astype(x, backend_of(x).xp.int64) if _is_bool(x) else x)
+
+
+def _max(x: Any) -> Any:
+    return reductions.max(astype(x, backend_of(x).xp.int64) if _is_bool(x) else x)
+
+
+def _is_bool(x: Any) -> bool:
+    return backend_of(x).kind(x.dtype) == "b"
+
+
+def _number(x: Any, name: str) -> Any:
+    """The value of a 0-d array as a Python number."""
+    array = _in_one(x, name)
+    if not backend_of(array).has_values(array):
+        raise _unknown(name)
+    return backend_of(array).item(array)
 
 
 def digitize(x: Any, bins: Any, right: bool = False) -> Any:
@@ -278,14 +321,19 @@ def bincount(x: Any, /, weights: Any = None, minlength: int = 0) -> Any:
     """
     if backend_of(x).kind(x.dtype) not in "bi" or x.ndim != 1:
         raise TypeError(f"x must be one-dimensional and integer, got {x.dtype} of shape {x.shape}")
-    places = concrete(x, "bincount")
-    if places.size and places.min() < 0:
+    some = x.shape[0] > 0
+    if some and _number(_min(_in_one(x, "bincount")), "bincount") < 0:
         raise ValueError("x must not have negative elements")
-    length = max(int(places.max()) + 1 if places.size else 0, minlength)
+    most = _number(_max(_in_one(x, "bincount")), "bincount") if some else -1
+    if weights is not None and tuple(weights.shape) != tuple(x.shape):
+        raise ValueError(f"weights has shape {weights.shape}, x has {x.shape}")
+    return _counts(x, weights, max(most + 1, minlength))
+
+
+def _counts(x: Any, weights: Any, length: int) -> Any:
+    """The counts, or the sums of weights, of the integers below `length`, which all others are."""
     if weights is None:
         weights = astype(equal(x, x), backend_of(x).xp.int64)
-    elif tuple(weights.shape) != tuple(x.shape):
-        raise ValueError(f"weights has shape {weights.shape}, x has {x.shape}")
     return _index_add(weights, x, template=(HOLE,), shape=(length,))
 
 
@@ -304,18 +352,32 @@ def histogram(
     """
     import numpy as np
 
-    values = concrete(x, "histogram").reshape(-1)
-    given = concrete(bins, "histogram") if hasattr(bins, "dtype") else bins
-    edges = np.histogram_bin_edges(values, given, range)
-    chosen = np.nonzero((values >= edges[0]) & (values <= edges[-1]))[0]
-    inside = backend_of(x).integers(plain(x), chosen.tolist())
-    flat = take(ravel(x), inside, axis=0)
-    there = in_library_of(plain(x), edges)
+    whole = ravel(x)
+    if hasattr(bins, "dtype") and backend_of(bins) is backend_of(x):
+        there = plain(bins)
+    else:
+        given = concrete(bins, "histogram") if hasattr(bins, "dtype") else bins
+        if backend_of(x) is default or isinstance(given, str):
+            values = concrete(whole, "histogram")
+        else:  # only the ends of the data matter
+            some = range is None and whole.shape[0]
+            ends = [_number(f(whole), "histogram") for f in (_min, _max)] if some else []
+            values = np.asarray(ends)
+        there = in_library_of(plain(x), np.histogram_bin_edges(values, given, range))
+    if backend_of(x).kind(x.dtype) != "f":
+        whole = astype(whole, there.dtype)
+    all_places = plain(whole)
+    among = logical_and(
+        greater_equal(all_places, there[:1]), less_equal(all_places, there[there.shape[0] - 1 :])
+    )
+    (inside,) = _nonzero(among)
+    flat = take(whole, inside, axis=0)
     places = searchsorted(there[1:-1], flat, side="right")
     weights = None if weights is None else take(ravel(weights), inside, axis=0)
-    counts = bincount(places, weights, minlength=len(edges) - 1)
+    counts = _counts(places, weights, there.shape[0] - 1)
     if density:
-        counts = astype(counts, there.dtype) if weights is None else counts
+        if weights is None and backend_of(x) is not default:  # which need not mix the two
+            counts = astype(counts, there.dtype)
         counts = counts / (sum(counts) * (there[1:] - there[:-1]))
     if isinstance(x, Array):
         from ..creation import asarray
