@@ -146,6 +146,21 @@ linalg(
 )
 for _shape in [(3, 3), (3, 2), (2, 4), (2, 3, 2)]:
     linalg("pinv", lambda d, shape=_shape: rectangular(d, *shape), label=f"{_shape}")
+for _a, _b in [((3, 3), (3,)), ((4, 2), (4, 2)), ((2, 4), (2,)), ((3, 1), (3, 0))]:
+    linalg(
+        "lstsq",
+        lambda d, a=_a, b=_b: (rectangular(d, *a), d.any(*b)),
+        lambda xp, a, b: xp.linalg.lstsq(a, b)[0],
+        f"{_a},{_b}",
+        torch=False,
+    )
+linalg(
+    "lstsq",
+    lambda d: (rectangular(d, 4, 2), d.any(4, 3)),
+    lambda xp, a, b: xp.linalg.lstsq(a, b)[1],
+    "residuals",
+    torch=False,
+)
 linalg("matrix_rank", lambda d: rectangular(d, 3, 2), differentiable=False)
 linalg("matrix_rank", lambda d: d.any(2, 3, 3) * 0, label="zero", differentiable=False)
 linalg("matrix_rank", lambda d: rectangular(d, 3, 3), keywords={"rtol": 0.5}, differentiable=False)

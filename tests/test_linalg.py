@@ -289,6 +289,40 @@ def test_a_tolerance_for_each_matrix() -> None:
         assert_close(found, np.linalg.pinv(x, rtol=rtol))
 
 
+@pytest.mark.parametrize("dtype", [np.float64, np.complex128])
+def test_least_squares_of_many_systems(dtype: Any) -> None:
+    rng = np.random.default_rng(1)
+
+    def draw(*shape: int) -> Any:
+        x = rng.standard_normal(shape)
+        return x if dtype is np.float64 else x + 1j * rng.standard_normal(shape)
+
+    for m, n in [(4, 2), (2, 3)]:
+        a, b = draw(2, 1, m, n), draw(1, m, 2)
+        found = linalg.lstsq(a, b)
+        for i, j in np.ndindex(2, 1):
+            expected = np.linalg.lstsq(a[i, j], b[j])
+            for value, wanted in zip(found, expected, strict=True):
+                np.testing.assert_allclose(value[i, j], wanted, atol=1e-12)
+        assert gradcheck(
+            lambda a, b: linalg.lstsq(a, b).solution, (leaf(a), leaf(b)), check_forward=True
+        )
+
+
+def test_least_squares_without_full_rank() -> None:
+    a = np.array([[1.0, 2.0], [2.0, 4.0], [3.0, 6.0]])
+    b = np.array([1.0, 0.0, 2.0])
+    found = linalg.lstsq(leaf(a), leaf(b))
+    solution, _, rank, values = np.linalg.lstsq(a, b)
+    np.testing.assert_allclose(found.solution.detach().array, solution)
+    np.testing.assert_allclose(found.singular_values.detach().array, values, atol=1e-12)
+    assert found.rank.item() == rank == 1
+    assert linalg.lstsq(np.diag([1.0, 0.1]), np.ones(2), rtol=0.5).rank == 1
+    assert linalg.lstsq(np.ones((3, 0)), np.ones(3)).rank == 0
+    with pytest.raises(np.linalg.LinAlgError, match=r"b must have 3 rows, but it has shape \(2,\)"):
+        linalg.lstsq(a, np.ones(2))
+
+
 def test_pinv_keeps_the_rank() -> None:
     """The derivative among matrices of one rank, in a direction that keeps it."""
     u, v = leaf(draw(4, 2)), leaf(draw(2, 3, seed=1))

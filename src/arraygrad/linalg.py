@@ -9,6 +9,7 @@ tensor([[ 0.6, -0.2],
 
 from .ops.contractions import matmul, tensordot, vecdot
 from .ops.decompositions import QRResult, cholesky, pinv, qr
+from .ops.least_squares import LstsqResult, lstsq
 from .ops.linalg import (
     SlogdetResult,
     cross,
@@ -39,6 +40,7 @@ from .ops.spectra import (
 __all__ = [
     "EigResult",
     "EighResult",
+    "LstsqResult",
     "QRResult",
     "SVDResult",
     "SlogdetResult",
@@ -51,6 +53,7 @@ __all__ = [
     "eigvals",
     "eigvalsh",
     "inv",
+    "lstsq",
     "matmul",
     "matrix_norm",
     "matrix_power",

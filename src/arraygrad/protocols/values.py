@@ -46,6 +46,20 @@ def plain_values(tree: Any) -> Any:
     return tree
 
 
+def detached(tree: Any) -> Any:
+    """The structure with NumPy arrays in the place of tensors, whatever depends on them."""
+    if isinstance(tree, Array):
+        tree = tree.detach()
+        if isinstance(tree, Array) and not is_plain(tree):
+            raise TypeError(f"a {type(tree).__name__} array has no plain values inside a transform")
+        return plain_values(tree)
+    if isinstance(tree, list | tuple):
+        return type(tree)(map(detached, tree))
+    if isinstance(tree, dict):
+        return {key: detached(item) for key, item in tree.items()}
+    return tree
+
+
 def as_tensors(tree: Any) -> Any:
     """The structure with tensors in the place of NumPy arrays of numbers."""
     from ..creation import asarray

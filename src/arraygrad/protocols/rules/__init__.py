@@ -8,22 +8,29 @@ from __future__ import annotations
 import numpy as np
 
 from ... import linalg, ops, special
-from . import elementwise, numerics, reductions, shapes, transforms  # noqa: F401  (they add rules)
-from .common import RULES
+from . import (  # noqa: F401  (they add rules)
+    along,
+    elementwise,
+    numerics,
+    polynomials,
+    reductions,
+    shapes,
+    transforms,
+    writing,
+)
+from .common import RULES, Function, under_names_of
 
 __all__ = ["RULES"]
 
 # The same function under another name, or under the same.
 
-RULES |= {
+_same: dict[Function, Function] = {
     np.atleast_1d: ops.atleast_1d,
     np.atleast_2d: ops.atleast_2d,
     np.atleast_3d: ops.atleast_3d,
     np.array_split: ops.array_split,
     np.convolve: ops.convolve,
     np.correlate: ops.correlate,
-    np.cumulative_prod: ops.cumulative_prod,
-    np.cumulative_sum: ops.cumulative_sum,
     np.diag: ops.diag,
     np.gradient: ops.gradient,
     np.i0: special.i0,
@@ -66,3 +73,4 @@ RULES |= {
     np.linalg.eig: linalg.eig,
     np.linalg.eigvals: linalg.eigvals,
 }
+RULES |= {function: under_names_of(function, own) for function, own in _same.items()}

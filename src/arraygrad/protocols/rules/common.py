@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import functools
+import inspect
 from collections.abc import Callable
 from typing import Any
 
@@ -25,6 +27,22 @@ def rule_for(*functions: Function) -> Callable[[Function], Function]:
         return rule
 
     return register
+
+
+def under_names_of(function: Function, own: Function) -> Function:
+    """A function of ours with NumPy's names for those arguments that ours takes by position."""
+    only = inspect.Parameter.POSITIONAL_ONLY
+    taken = [p for p in inspect.signature(own).parameters.values() if p.kind is only]
+    names = list(inspect.signature(function).parameters)[: len(taken)]
+
+    @functools.wraps(own)
+    def rule(*args: Any, **kwargs: Any) -> Any:
+        if kwargs:
+            missing = [n for n in names[len(args) :] if n in kwargs]
+            args += tuple(kwargs.pop(n) for n in missing)
+        return own(*args, **kwargs)
+
+    return rule if names else own
 
 
 def refuse(name: str, **given: Any) -> None:

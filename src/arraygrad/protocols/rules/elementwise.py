@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 
 from ... import creation, dtypes, ops
-from ...ops.op import Array, plain
-from ..values import as_tensors, is_plain, plain_values, written
+from ...ops.op import plain
+from ..values import as_tensors, detached, written
 from .common import NONE, RULES, Function, array_of, is_given, rule_for
 
 # --- elementwise ---------------------------------------------------------------------------------
@@ -86,7 +86,7 @@ def _select(condlist: Any, choicelist: Any, default: Any = 0) -> Any:
 
 @rule_for(np.unwrap)
 def _unwrap(p: Any, discont: Any = None, axis: int = -1, *, period: float = 2 * math.pi) -> Any:
-    values = _detached(p)  # the jumps that are taken out are constants
+    values = detached(p)  # the jumps that are taken out are constants
     return p + (np.unwrap(values, discont, axis, period=period) - values)
 
 
@@ -113,19 +113,10 @@ def _isclose(
     return ops.logical_or(close, ops.isnan(a) & ops.isnan(b)) if equal_nan else close
 
 
-RULES[np.isneginf] = lambda x: ops.logical_and(ops.isinf(x), ops.less(x, 0))
-RULES[np.isposinf] = lambda x: ops.logical_and(ops.isinf(x), ops.greater(x, 0))
+RULES[np.isneginf] = lambda x, out=None: written(out, ops.equal(x, -math.inf), "numpy.isneginf")
+RULES[np.isposinf] = lambda x, out=None: written(out, ops.equal(x, math.inf), "numpy.isposinf")
 RULES[np.iscomplex] = lambda x: ops.not_equal(ops.imag(x), 0)
 RULES[np.isreal] = lambda x: ops.equal(ops.imag(x), 0)
-
-
-@rule_for(np.polyval)
-def _polyval(p: Any, x: Any) -> Any:
-    x = array_of(x)
-    value = 0 * x
-    for coefficient in array_of(p):
-        value = value * x + coefficient
-    return value
 
 
 # --- on values only: the results carry no derivatives anyway -------------------------------------
@@ -136,22 +127,9 @@ def _on_values(function: Function) -> Function:
 
     @functools.wraps(function)
     def rule(*args: Any, **kwargs: Any) -> Any:
-        return as_tensors(function(*_detached(args), **_detached(kwargs)))
+        return as_tensors(function(*detached(args), **detached(kwargs)))
 
     return rule
-
-
-def _detached(tree: Any) -> Any:
-    if isinstance(tree, Array):
-        tree = tree.detach()
-        if isinstance(tree, Array) and not is_plain(tree):
-            raise TypeError(f"a {type(tree).__name__} array has no plain values inside a transform")
-        return plain_values(tree)
-    if isinstance(tree, list | tuple):
-        return type(tree)(map(_detached, tree))
-    if isinstance(tree, dict):
-        return {key: _detached(item) for key, item in tree.items()}
-    return tree
 
 
 _on_plain_values: tuple[Function, ...] = (
@@ -162,6 +140,11 @@ _on_plain_values: tuple[Function, ...] = (
     np.lexsort,
     np.nanargmax,
     np.nanargmin,
+    np.ravel_multi_index,
+    np.unravel_index,
+    np.einsum_path,
+    np.histogram_bin_edges,
+    np.min_scalar_type,
     np.isrealobj,
     np.shares_memory,
     np.may_share_memory,

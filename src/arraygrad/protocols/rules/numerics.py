@@ -79,8 +79,8 @@ def _order_rule(name: str, function: Function) -> Function:
 RULES[np.sort] = _order_rule("sort", ops.sort)
 RULES[np.argsort] = _order_rule("argsort", ops.argsort)
 # What is in order is partitioned at every place.
-RULES[np.partition] = lambda a, kth, axis=-1, **_: RULES[np.sort](a, axis)
-RULES[np.argpartition] = lambda a, kth, axis=-1, **_: RULES[np.argsort](a, axis)
+RULES[np.partition] = lambda a, kth, axis=-1, kind=None, order=None: RULES[np.sort](a, axis)
+RULES[np.argpartition] = lambda a, kth, axis=-1, kind=None, order=None: RULES[np.argsort](a, axis)
 
 
 @rule_for(np.searchsorted)
@@ -105,7 +105,7 @@ def _histogram(
     return ops.histogram(array_of(a), bins, range, bool(density), weights)
 
 
-RULES[np.nonzero] = ops.nonzero
+RULES[np.nonzero] = lambda a: ops.nonzero(a)
 RULES[np.flatnonzero] = lambda a: ops.nonzero(ops.ravel(a))[0]
 RULES[np.argwhere] = lambda a: ops.stack(ops.nonzero(a), axis=1)
 

@@ -154,10 +154,25 @@ def _running_rule(name: str, function: Function) -> Function:
     return rule
 
 
+def _cumulative_rule(name: str, function: Function) -> Function:
+    def rule(
+        x: Any, /, *, axis: Any = None, dtype: Any = None, out: Any = None, **given: Any
+    ) -> Any:
+        result = function(array_of(x), axis=axis, dtype=dtype, **given)
+        return written(out, result, f"numpy.{name}")
+
+    return rule
+
+
+RULES[np.cumulative_sum] = _cumulative_rule("cumulative_sum", ops.cumulative_sum)
+RULES[np.cumulative_prod] = _cumulative_rule("cumulative_prod", ops.cumulative_prod)
 RULES[np.cumsum] = _running_rule("cumsum", ops.cumulative_sum)
 RULES[np.cumprod] = _running_rule("cumprod", ops.cumulative_prod)
 RULES[np.nancumsum] = _running_rule(
     "nancumsum", lambda x, **keywords: ops.cumulative_sum(choose(ops.isnan(x), 0, x), **keywords)
+)
+RULES[np.nancumprod] = _running_rule(
+    "nancumprod", lambda x, **keywords: ops.cumulative_prod(choose(ops.isnan(x), 1, x), **keywords)
 )
 
 

@@ -132,8 +132,15 @@ def _block(arrays: Any) -> Any:
     return joined(arrays, 0)[0]
 
 
-RULES[np.hsplit] = lambda ary, sections: ops.split(ary, sections, axis=min(ary.ndim - 1, 1))
-RULES[np.vsplit] = lambda ary, sections: ops.split(ary, sections, axis=0)
+def _split_rule(axis: int) -> Function:
+    def rule(ary: Any, indices_or_sections: Any) -> Any:
+        return ops.split(ary, indices_or_sections, axis=min(ary.ndim - 1, axis))
+
+    return rule
+
+
+for _name, _axis in (("vsplit", 0), ("hsplit", 1), ("dsplit", 2)):
+    RULES[getattr(np, _name)] = _split_rule(_axis)
 
 
 @rule_for(np.tile)

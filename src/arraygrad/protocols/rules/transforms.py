@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import math
 from collections.abc import Sequence
 from typing import Any
 
@@ -79,14 +80,29 @@ def _multi_dot(arrays: Sequence[Any], *, out: Any = None) -> Any:
 
 @rule_for(np.linalg.lstsq)
 def _lstsq(a: Any, b: Any, rcond: Any = None) -> Any:
+    found = linalg.lstsq(array_of(a), array_of(b), rtol=rcond)
+    rank = int(plain(found.rank))
+    full = rank == a.shape[-1]
+    residuals = found.residuals if full else found.residuals[:0]
+    return found.solution, residuals, rank, found.singular_values
+
+
+@rule_for(np.linalg.tensorsolve)
+def _tensorsolve(a: Any, b: Any, axes: Any = None) -> Any:
     a, b = array_of(a), array_of(b)
-    x = ops.matmul(linalg.pinv(a, rtol=rcond), b)
-    rank = int(plain(linalg.matrix_rank(a, rtol=rcond)))
-    m, n = a.shape
-    residual = b - ops.matmul(a, x)
-    square = ops.sum(ops.real(residual * ops.conj(residual)), axis=0)
-    square = ops.reshape(square, (1,)) if b.ndim == 1 else square
-    return x, square if rank == n < m else square[:0], rank, linalg.svdvals(a)
+    if axes is not None:
+        moved = tuple(i % a.ndim for i in axes)
+        a = ops.permute_dims(a, (*(i for i in range(a.ndim) if i not in moved), *moved))
+    shape = tuple(a.shape[b.ndim :])
+    matrix = ops.reshape(a, (b.size, math.prod(shape)))
+    return ops.reshape(linalg.solve(matrix, ops.ravel(b)), shape)
+
+
+@rule_for(np.linalg.tensorinv)
+def _tensorinv(a: Any, ind: int = 2) -> Any:
+    rows, columns = tuple(a.shape[:ind]), tuple(a.shape[ind:])
+    matrix = ops.reshape(a, (math.prod(rows), math.prod(columns)))
+    return ops.reshape(linalg.inv(matrix), columns + rows)
 
 
 @rule_for(np.linalg.cond)

@@ -1,0 +1,95 @@
+"""Least squares: what comes closest to solving linear systems that have no solution, or many."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ..backends import backend_of
+from .contractions import matmul
+from .decompositions import pinv
+from .elementwise import conj, greater, is_complex, real
+from .linalg import check_matrices
+from .op import plain
+from .reductions import max, sum
+from .shape import _reshape, astype, expand_dims
+from .spectra import svdvals
+
+
+class LstsqResult(NamedTuple):
+    """The solution of least squares, and what there is to say about it.
+
+    Attributes
+    ----------
+    solution : array of shape (..., n) or (..., n, k)
+        Of all that come closest, the smallest.
+    residuals : array of shape (..., k)
+        The sums of squares of what is left, if the systems have more equations than unknowns;
+        else of length zero. A single vector has one.
+    rank : array of integers, of shape (...)
+    singular_values : array of shape (..., min(m, n))
+    """
+
+    solution: Any
+    residuals: Any
+    rank: Any
+    singular_values: Any
+
+
+def lstsq(a: Any, b: Any, /, *, rtol: Any = None) -> LstsqResult:
+    """Solve linear systems in the sense of least squares.
+
+    The gradient is that among matrices of the same rank, as for `pinv`.
+
+    Parameters
+    ----------
+    a : array of shape (..., m, n)
+    b : array of shape (m,) or (..., m, k)
+        A vector, or the columns of matrices.
+    rtol : float, optional
+        Singular values below this part of the largest count as zero; by default the larger of m and
+        n times the precision of the dtype.
+
+    Examples
+    --------
+    >>> import arraygrad as ag
+    >>> t = ag.tensor([[1.0, 0.0], [1.0, 1.0], [1.0, 2.0]])
+    >>> y = ag.tensor([1.0, 2.0, 4.0], requires_grad=True)
+    >>> slope = ag.linalg.lstsq(t, y).solution[1]
+    >>> ag.round(ag.grad(slope, y) * 2) / 2
+    tensor([-0.5,  0. ,  0.5])
+    """
+    check_matrices(a, "lstsq", "a")
+    m, n = a.shape[-2:]
+    is_vector = b.ndim == 1
+    if (b.shape[0] if is_vector else b.shape[-2] if b.ndim else 0) != m:
+        raise np.linalg.LinAlgError(
+            f"lstsq: a has shape {tuple(a.shape)}, so that b must have {m} rows, but it has shape "
+            f"{tuple(b.shape)}"
+        )
+    columns = expand_dims(b, axis=-1) if is_vector else b
+    solution = matmul(pinv(a, rtol=rtol), columns)
+    values = svdvals(a)
+    rest = columns - matmul(a, solution)
+    squares = sum(real(rest * conj(rest)) if is_complex(rest) else rest * rest, axis=-2)
+    return LstsqResult(
+        _reshape(solution, shape=tuple(solution.shape[:-1])) if is_vector else solution,
+        squares if m > n else squares[..., :0],
+        _rank(values, m, n, rtol),
+        values,
+    )
+
+
+def _rank(values: Any, m: int, n: int, rtol: Any) -> Any:
+    """How many singular values count."""
+    integers = backend_of(values).xp.int64
+    if not values.shape[-1]:
+        return sum(astype(values, integers), axis=-1)
+    if rtol is None:
+        rtol = backend_of(values).xp.finfo(values.dtype).eps * (m if m > n else n)
+    else:
+        rtol = plain(rtol)
+        rtol = expand_dims(rtol, axis=-1) if getattr(rtol, "ndim", 0) else rtol
+    large = greater(values, max(values, axis=-1, keepdims=True) * rtol)
+    return sum(astype(large, integers), axis=-1)
