@@ -10,6 +10,7 @@ import warnings
 
 import numpy as np
 import pytest
+import scipy.special
 
 import arraygrad as ag
 from arraygrad.backends import threads
@@ -141,6 +142,14 @@ def test_broadcasting(shape, number):
     np.testing.assert_allclose(found[1], expected, rtol=1e-9, atol=1e-9)
 
 
+def test_square_arrays_broadcast_along_the_right_axis(number):
+    x, b = values(600, 600), values(600, seed=1)
+    np.testing.assert_array_equal(ag.atan2(x, b), np.arctan2(x, b))
+    np.testing.assert_array_equal(ag.atan2(x, b[:, None]), np.arctan2(x, b[:, None]))
+    (found, _) = gradients(lambda x, b: ag.tanh(x * b), x, b)
+    np.testing.assert_array_equal(found, weights(x) * (1 - np.tanh(x * b) ** 2) * b)
+
+
 def test_a_result_can_be_larger_than_its_inputs(number):
     x, y = values(600, 1), values(1, 600, seed=1)
     np.testing.assert_array_equal(ag.atan2(x, y), np.arctan2(x, y))
@@ -156,6 +165,22 @@ def test_mixed_dtypes(number):
     expected = in_pieces(lambda x, y: ag.exp(x) * y, x, y)
     np.testing.assert_array_equal(found[0], expected[0])
     np.testing.assert_array_equal(found[1], expected[1])
+
+
+@pytest.mark.parametrize("name", ["softmax", "log_softmax", "logsumexp"])
+@pytest.mark.parametrize("axis", [0, 2, (1, 2)])
+def test_lines_by_themselves(name, axis, number):
+    x = values(8, 100, 400)
+    x[3] = -np.inf if name == "logsumexp" else 0
+    function = getattr(ag.special, name)
+    found, slope = function(x, axis=axis), gradients(lambda x: function(x, axis=axis), x)[0]
+    if axis != 0:
+        for i in range(8):  # which are small
+            part = function(x[i : i + 1], axis=axis)
+            np.testing.assert_array_equal(found[i : i + 1], part)
+    expected = getattr(scipy.special, name)(x, axis=axis)
+    np.testing.assert_allclose(found, expected, rtol=1e-12, atol=1e-12)
+    assert slope.shape == x.shape
 
 
 # --- the graph around ----------------------------------------------------------------------------

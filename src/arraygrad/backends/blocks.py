@@ -41,31 +41,30 @@ class Blocks:
     first axis, are part of every block.
     """
 
-    __slots__ = ("_arguments", "_cut", "_order", "_shape", "_step")
+    __slots__ = ("_arguments", "_count", "_cut", "_order", "_shape", "_step")
 
-    def __init__(self, arguments: tuple[Any, ...], arrays: list[Any]) -> None:
+    def __init__(self, arguments: tuple[Any, ...], arrays: list[Any], order: Any) -> None:
         self._shape: tuple[int, ...] = np.broadcast_shapes(*(a.shape for a in arrays))
-        self._order = _common_order(arrays)
+        self._order = order
         self._arguments = [self.flat(a) if _is_array(a) else a for a in arguments]
-        length = math.prod(self._shape) if self._order else self._shape[0]
-        self._cut = [_is_array(a) and a.shape[0] == length for a in self._arguments]
-        width = max(a.itemsize for a in arrays)
-        row = width if self._order else width * math.prod(self._shape[1:])
+        length, *rest = (math.prod(self._shape),) if order else self._shape
+        self._cut = [
+            _is_array(a) and a.ndim == 1 + len(rest) and a.shape[0] == length
+            for a in self._arguments
+        ]
+        row = max(a.itemsize for a in arrays) * math.prod(rest)
         self._step = max(_BLOCK_BYTES // max(row, 1), 1)
+        self._count = -(-length // self._step)
 
     @classmethod
-    def of(cls, arguments: tuple[Any, ...]) -> Blocks | None:
-        """Blocks of these arguments; None if they are nothing to cut."""
+    def of(cls, arguments: tuple[Any, ...], rows: bool = False) -> Blocks | None:
+        """Blocks of these arguments, or of their `rows`; None if they are nothing to cut."""
         arrays = [a for a in arguments if _is_array(a)]
         if not arrays or not all(isinstance(a, CUTTABLE) for a in arguments):
             return None
         _keep_freed_memory()
-        made = cls(arguments, arrays)
-        return made if len(made) > 1 else None
-
-    def __len__(self) -> int:
-        length: int = math.prod(self._shape) if self._order else self._shape[0]
-        return -(-length // self._step)
+        made = cls(arguments, arrays, None if rows else _common_order(arrays))
+        return made if made._count > 1 else None
 
     def first(self) -> list[Any]:
         """The arguments at the first place only, to see what a function makes of them."""
@@ -88,7 +87,7 @@ class Blocks:
             place = slice(index * self._step, (index + 1) * self._step)
             function(self._between(place.start, place.stop), place)
 
-        share(piece, len(self))
+        share(piece, self._count)
 
     def _between(self, begin: int, end: int) -> list[Any]:
         both = zip(self._arguments, self._cut, strict=True)
@@ -112,11 +111,8 @@ def _common_order(arrays: list[Any]) -> Any:
 
 
 def blockwise(kernel: Function) -> Function:
-    """An elementwise kernel that computes its result in blocks where it can.
-
-    A kernel that takes `out`, as ufuncs do, writes to its place in the result.
-    """
-    writes = isinstance(kernel, np.ufunc) or getattr(kernel, "takes_out", False)
+    """An elementwise kernel that computes its result in blocks where it can."""
+    writes = isinstance(kernel, np.ufunc)  # to a place in the result
 
     @functools.wraps(kernel)
     def computed(*arguments: Any) -> Any:
@@ -156,3 +152,40 @@ def for_large(kernel: Function, types: tuple[type, ...]) -> Function:
         return in_blocks(*arguments)
 
     return run
+
+
+def rowwise(kernel: Function) -> Function:
+    """A kernel that takes each line along `axis` by itself, in blocks if many lie side by side."""
+
+    @functools.wraps(kernel)
+    def computed(*arrays: Any, axis: tuple[int, ...]) -> Any:
+        x = arrays[0]
+        if x.size < LARGE or axis != (x.ndim - 1,) or not _are_rows(arrays):
+            return kernel(*arrays, axis=axis)
+        rows = tuple(a.reshape(-1, a.shape[-1]) for a in arrays)
+        blocks = Blocks.of(rows, rows=True)
+        if blocks is None:
+            return kernel(*arrays, axis=axis)
+        out = np.empty_like(x)
+        flat = out.reshape(rows[0].shape)
+
+        def write(block: list[Any], place: slice) -> None:
+            flat[place] = kernel(*block, axis=(1,))
+
+        blocks.each(write)
+        return out
+
+    return computed
+
+
+def _are_rows(arrays: tuple[Any, ...]) -> bool:
+    """Whether arrays of floats have the same lines along their last axes, one after the other."""
+    x = arrays[0]
+    return x.ndim > 1 and all(
+        type(a) is np.ndarray
+        and a.flags.c_contiguous
+        and a.shape[:-1] == x.shape[:-1]
+        and a.dtype == x.dtype
+        and a.dtype.kind == "f"
+        for a in arrays
+    )

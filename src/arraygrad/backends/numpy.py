@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from . import Backend, Kernel, numpy_indexing, register
-from .blocks import for_large
+from .blocks import for_large, rowwise
 from .numpy_scipy import solve, transform
 
 # Operators are as fast as the ufuncs on arrays, and many times faster on the NumPy scalars that
@@ -278,10 +278,10 @@ numpy_backend = NumpyBackend(
         "expit": _expit,
         "softplus": _softplus,
         "log_expit": _log_expit,
-        "softmax": _softmax,
-        "shifted_softmax": _in_floats(_normalised_exp),
-        "softmax_tangent": _softmax_tangent,
-        "log_softmax": _log_softmax,
+        "softmax": rowwise(_softmax),
+        "shifted_softmax": rowwise(_in_floats(_normalised_exp)),
+        "softmax_tangent": rowwise(_softmax_tangent),
+        "log_softmax": rowwise(_log_softmax),
         "logsumexp": _logsumexp,
         "xlogy": _times_log(np.log),
         "xlog1py": _times_log(np.log1p),
