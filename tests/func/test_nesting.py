@@ -569,6 +569,25 @@ def test_ag_grad_inside_with_respect_to_several_tensors(w: ag.Tensor) -> None:
     close(ag.grad(second.sum(), w), expected.sum(axis=(0, 1)))
 
 
+def test_a_tensor_of_another_transform_that_was_not_used(w: ag.Tensor) -> None:
+    """It is unused, like any other."""
+
+    def gradient(x: Any) -> Any:  # of something from further out with respect to a leaf made here
+        leaf = ag.tensor(2 * x, requires_grad=True)
+        with pytest.raises(ag.errors.UnusedInputError, match="was not used"):
+            ag.grad((w * w).sum(), leaf, retain_graph=True)
+        assert ag.grad((w * w).sum(), leaf, allow_unused=True, retain_graph=True) is None
+        return x + ag.grad((w * w).sum(), leaf, materialize_grads=True)
+
+    close(vmap(gradient)(M), M)
+    close(jvp(gradient, (A,), (A,))[1], A)
+
+    def further_in(x: Any) -> Any:  # and the other way round
+        return (x * ag.grad((x**2).sum(), w, materialize_grads=True)).sum()
+
+    close(grad(further_in)(A), 0 * A)
+
+
 @pytest.mark.parametrize(
     ("call", "message"),
     [

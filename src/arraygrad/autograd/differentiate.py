@@ -21,7 +21,7 @@ from ..structures import Rebuild, flatten, is_single, place
 from ..tensor import Tensor, tensor_type_at
 from ..versions import about_to_write, mark_written
 from .modes import current_modes, enable_grad
-from .outward import grad_from_inside, is_inside
+from .outward import grad_from_inside, is_inside, reaches
 
 # The node of a gradient that came out constant, under create_graph: it requires gradients like
 # any other result, and depends on nothing.
@@ -365,16 +365,23 @@ def _edge_node(edge: Any, name: str) -> Node:
     return output_node(node, number)
 
 
-def _level(*groups: list[Any]) -> float:
-    levels = {t.level for group in groups for t in group if isinstance(t, Tensor)}
-    if len(levels) > 1:
+def _level(outputs: list[Any], inputs: list[Any]) -> float:
+    """The level of the graph that leads from outputs to inputs.
+
+    An input of another level is one that is not used, or else it is an error.
+    """
+    levels = {t.level for t in outputs if isinstance(t, Tensor)}
+    others = [t for t in inputs if isinstance(t, Tensor)]
+    if len(levels) > 1 or (
+        levels and any(t.level < max(levels) and reaches(outputs, t) for t in others)
+    ):
         raise ValueError(
             "outputs and inputs belong to different transforms: a result of recording inside one "
             "(func.grad, vjp, ...) can be differentiated there with respect to what the function "
             "was given or has made, and with respect to tensors from outside after the transform "
             "has returned it"
         )
-    return levels.pop() if levels else Tensor.level
+    return (levels or {t.level for t in others} or {Tensor.level}).pop()
 
 
 def _seeds(
@@ -525,7 +532,7 @@ def _hand_out(
         held = [results[target]]
         results[target] = None
         if held[0] is None:
-            gradient = _zeros(x, target, size, make) if materialize else None
+            gradient = _zeros(x, target, size) if materialize else None
         else:
             if size is not None:
                 held = [_unbatched(held.pop(), size, type(seeds[0]))]
@@ -558,11 +565,11 @@ def _unbatched(gradient: Any, size: int, batched: type[Batched]) -> Any:
     return ops.broadcast_to(gradient, (size, *gradient.shape))
 
 
-def _zeros(x: Any, target: Node, size: int | None, make: type[Tensor]) -> Tensor:
+def _zeros(x: Any, target: Node, size: int | None) -> Tensor:
     if isinstance(x, GradientEdge):
         raise RuntimeError(
             "materialize_grads=True needs tensors: an unused GradientEdge does not say which "
             "library its zeros should be of"
         )
     shape = tuple(target.shape) if size is None else (size, *target.shape)
-    return make(backend_of(x).full(ops.plain(x), shape, 0, target.dtype))
+    return tensor_type_at(x.level)(backend_of(x).full(ops.plain(x), shape, 0, target.dtype))

@@ -17,6 +17,7 @@ from .. import ops
 from ..arrays.batched import Batched
 from ..arrays.dual import Dual
 from ..backends import backend_of
+from ..graph import Node
 from ..ops.op import Array
 from ..tensor import Tensor
 
@@ -34,6 +35,30 @@ def _is_recorded(value: Any) -> bool:
     if isinstance(value, Dual):
         return _is_recorded(value.primal) or _is_recorded(value.tangent)
     return isinstance(value, Array) and _is_recorded(value._array)
+
+
+def reaches(outputs: list[Any], tensor: Tensor) -> bool:
+    """Whether a tensor of a lower level was used to compute what lies inside outputs."""
+    stack = [node for output in outputs for node in _nodes_at(tensor.level, output)]
+    seen = set(stack)
+    while stack:
+        node = stack.pop()
+        if node is tensor._node:
+            return True
+        for edge in node.edges:
+            if edge not in seen:
+                seen.add(edge)
+                stack.append(edge)
+    return False
+
+
+def _nodes_at(level: float, value: Any) -> list[Node]:
+    """The nodes of the tensors of a level inside a value."""
+    if isinstance(value, Dual):
+        return _nodes_at(level, value.primal) + _nodes_at(level, value.tangent)
+    if isinstance(value, Tensor) and value.level == level:
+        return [] if value._node is None else [value._node]
+    return _nodes_at(level, value._array) if isinstance(value, Array) else []
 
 
 def grad_from_inside(
