@@ -63,8 +63,12 @@ class Library:
     gaps : mapping of str to str
         Ops (`"sort"`), rows (`"sort-descending"`) or rows run as complex (`"sort complex"`,
         `"sort-descending complex"`) that it cannot run, each with the reason.
-    rtol : float
+    rtol, atol : float
         How exactly it computes.
+    check : callable
+        Called with each result, to raise if there is something wrong with it.
+    listed : bool
+        Whether it has a column in the table.
     """
 
     name: str
@@ -72,9 +76,13 @@ class Library:
     to_numpy: Callable[[Any], Any] = np.asarray
     gaps: Mapping[str, str] = field(default_factory=dict)
     rtol: float = 1e-10
+    atol: float = 1e-10
+    check: Callable[[Any], object] = type
+    listed: bool = True
 
     def __post_init__(self) -> None:
-        LIBRARIES[self.name] = self
+        if self.listed:
+            LIBRARIES[self.name] = self
 
     def gap(self, case: Case) -> str | None:
         """Why a case cannot be run; None if it can."""
@@ -118,8 +126,13 @@ def run(library: Library, case: Case) -> None:
                     assert result is None
                     continue
                 assert type(result) is not type(value), "computed by NumPy"
+                library.check(result)
                 assert_close(
-                    library.to_numpy(result), value, rtol=library.rtol, atol=1e-10, equal_nan=True
+                    library.to_numpy(result),
+                    value,
+                    rtol=library.rtol,
+                    atol=library.atol,
+                    equal_nan=True,
                 )
 
 

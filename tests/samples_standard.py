@@ -25,8 +25,8 @@ row(
 )
 row(
     "searchsorted",
-    lambda d: d.distinct(5),
-    lambda xp, x: xp.searchsorted(x, xp.asarray([0.1, 0.7]), sorter=xp.argsort(x)),
+    lambda d: (d.distinct(5), np.array([0.1, 0.7])),
+    lambda xp, x, y: xp.searchsorted(x, y, sorter=xp.argsort(x)),
     "sorter",
     differentiable=False,
     torch=False,
@@ -294,11 +294,19 @@ for _shape, _keywords in _axes:
     row(
         "percentile",
         lambda d, s=_shape: d.distinct(*s),
-        lambda xp, x, k=_keywords: xp.percentile(x, xp.asarray([10.0, 77.0], dtype=x.dtype), **k),
+        lambda xp, x, k=_keywords: xp.percentile(x, 77.0, **k),
         _label,
         torch=False,
         half=False,
     )
+row(
+    "percentile",
+    lambda d: (d.distinct(5), np.array([10.0, 77.0])),
+    label="several",
+    torch=False,
+    half=False,
+    batch=False,
+)
 row(
     "quantile",
     lambda d: (d.distinct(5), np.array([0.1, 0.6])),
@@ -310,10 +318,9 @@ row(
 row("quantile", lambda d: d.distinct(1), lambda xp, x: xp.quantile(x, 0.3), "one", torch=False)
 
 
-def _with_nan(array: Any) -> Any:
-    array = np.array(array)
-    array.reshape(-1)[1::3] = np.nan
-    return array
+def _kept(shape: tuple[int, ...]) -> Any:
+    """Where NaN is not put."""
+    return np.arange(np.prod(shape)).reshape(shape) % 3 != 1
 
 
 _of_order = ("nanmax", "nanmin", "nanmedian")
@@ -321,9 +328,12 @@ for _name in ("nansum", "nanmean", "nanprod", "nanvar", "nanstd", *_of_order):
     for _shape, _keywords in _axes:
         row(
             _name,
-            lambda d, n=_name, s=_shape: (d.distinct if n in _of_order else d.any)(*s),
-            lambda xp, x, n=_name, k=_keywords: getattr(xp, n)(
-                xp.where(xp.asarray((_with_nan(np.zeros(x.shape)) == 0).tolist()), x, np.nan), **k
+            lambda d, n=_name, s=_shape: (
+                (d.distinct if n in _of_order else d.any)(*s),
+                _kept(s),
+            ),
+            lambda xp, x, mask, n=_name, k=_keywords: getattr(xp, n)(
+                xp.where(mask, x, np.nan), **k
             ),
             f"{_shape},{_keywords}",
             complex=_name not in _of_order,
@@ -379,10 +389,8 @@ for _name in ("fmax", "fmin"):
     row(_name, lambda d: (d.distinct(2, 3), d.distinct(3) + 0.1), torch=False)
     row(
         _name,
-        lambda d: d.distinct(4),
-        lambda xp, x, n=_name: getattr(xp, n)(
-            xp.where(xp.asarray([False, True, False, False]), np.nan, x), 0.1
-        ),
+        lambda d: (d.distinct(4), _kept((4,))),
+        lambda xp, x, mask, n=_name: getattr(xp, n)(xp.where(mask, x, np.nan), 0.1),
         "NaN",
         torch=False,
     )
@@ -396,8 +404,8 @@ row("logaddexp2", lambda d: (d.any(2, 3), d.any(3)), torch=False)
 row("nan_to_num", lambda d: d.any(2, 3), torch=False)
 row(
     "nan_to_num",
-    lambda d: d.any(3),
-    lambda xp, x: xp.nan_to_num(xp.where(xp.asarray([True, False, True]), x, np.nan), nan=2.0),
+    lambda d: (d.any(3), _kept((3,))),
+    lambda xp, x, mask: xp.nan_to_num(xp.where(mask, x, np.nan), nan=2.0),
     "NaN",
     torch=False,
 )

@@ -146,8 +146,8 @@ def _as_array(data: Any, dtype: Any, device: Any, copy: bool | None) -> Any:
         keywords["dtype"] = numpy_dtype(dtype) if backend is default else backend.dtype(dtype)
     if device is not None:
         keywords["device"] = device
-    if copy and hasattr(data, "dtype") and not keywords:
-        array = backend.copy(data)
+    if hasattr(data, "dtype") and not keywords and (copy or backend is not default):
+        array = backend.copy(data) if copy else data
     else:
         array = backend.xp.asarray(data, copy=copy, **keywords)
     _check_numbers(array, "data")

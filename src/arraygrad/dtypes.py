@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from .backends import backend_of, default
+from .backends import backend_of, default, is_short_float
 from .ops.op import plain
 
 bool = np.dtype("bool")
@@ -81,6 +81,13 @@ def finfo(type: Any, /) -> FloatInfo:
     >>> ag.finfo(ag.float32).smallest_normal
     1.1754943508222875e-38
     """
+    given = getattr(type, "dtype", type) if not isinstance(type, builtins.type) else type
+    if str(getattr(given, "name", given)).endswith("bfloat16"):
+        least = 2.0**-126
+        most = (2 - 2.0**-7) * 2.0**127
+        return FloatInfo(
+            bits=16, eps=2.0**-7, max=most, min=-most, smallest_normal=least, dtype=given
+        )
     dtype = numpy_dtype(type)
     if dtype.kind not in "fc":
         raise ValueError(f"finfo is for floating-point dtypes, not {dtype}: use iinfo")
@@ -115,6 +122,8 @@ def isdtype(dtype: Any, kind: Any) -> builtins.bool:
     """
     if isinstance(kind, tuple):
         return any(isdtype(dtype, k) for k in kind)
+    if is_short_float(dtype):
+        return kind in ("real floating", "numeric") or kind == dtype
     if not isinstance(kind, str):
         kind = numpy_dtype(kind)
     return builtins.bool(np.isdtype(numpy_dtype(dtype), kind))

@@ -16,6 +16,15 @@ from ..errors import MixedArraysError
 Kernel = Callable[..., Any]
 
 
+def is_short_float(dtype: Any) -> bool:
+    """Whether a dtype is one of the floats that NumPy does not know: bfloat16 and shorter ones.
+
+    PyTorch, JAX and MLX have them, and NumPy by the package `ml_dtypes`.
+    """
+    name = str(getattr(dtype, "name", dtype)).rpartition(".")[2]
+    return name == "bfloat16" or name.startswith(("float8_", "float6_", "float4_"))
+
+
 class Backend:
     """One array library.
 
@@ -44,6 +53,8 @@ class Backend:
         return known
 
     def _find_kind(self, dtype: Any) -> str:
+        if is_short_float(dtype):
+            return "f"
         names = ("bool", "b"), ("integral", "i"), ("real floating", "f"), ("complex floating", "c")
         for name, letter in names:
             if self.xp.isdtype(dtype, name):
@@ -74,6 +85,8 @@ class Backend:
         """A dtype as the library spells it; NumPy's are found by their names."""
         import numpy as np
 
+        if isinstance(dtype, str):
+            return getattr(self.xp, dtype)
         if isinstance(dtype, type) and issubclass(dtype, np.generic | bool | int | float | complex):
             dtype = np.dtype(dtype)
         return getattr(self.xp, dtype.name) if isinstance(dtype, np.dtype) else dtype

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from . import Backend, Kernel, numpy_indexing, register
+from . import Backend, Kernel, is_short_float, numpy_indexing, register
 from .blocks import for_large, rowwise
 from .numpy_scipy import solve, transform
 
@@ -24,7 +24,7 @@ class NumpyBackend(Backend):
     """NumPy arrays and NumPy scalars."""
 
     def kind(self, dtype: Any) -> str:
-        return _KINDS.get(dtype.kind, "o")
+        return _KINDS.get(dtype.kind) or ("f" if is_short_float(dtype) else "o")
 
     def elementwise(self, kernel: Kernel, types: tuple[type, ...]) -> Kernel:
         return kernel if kernel in _CHEAP or np.ndarray not in types else for_large(kernel, types)
@@ -149,8 +149,8 @@ def _in_floats(kernel: Kernel) -> Kernel:
         char = x.dtype.char
         if char in "fdFD":
             return kernel(x, *others, **params)
-        if char == "e":
-            return kernel(x.astype(np.float32), *others, **params).astype(np.float16)
+        if char == "e" or is_short_float(x.dtype):
+            return kernel(x.astype(np.float32), *others, **params).astype(x.dtype)
         return kernel(x if x.dtype.kind in "fc" else x.astype(np.float64), *others, **params)
 
     return computed

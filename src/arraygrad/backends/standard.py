@@ -262,8 +262,28 @@ def _std(xp: Any, x: Any, axis: Any, keepdims: bool, correction: float) -> Any:
     return xp.sqrt(_var(xp, x, axis, keepdims, correction))
 
 
+# --- special functions ---------------------------------------------------------------------------
+
+
+def _rel_entr(xp: Any, x: Any, y: Any) -> Any:
+    like = x if hasattr(x, "dtype") else y
+    x, y = (v if hasattr(v, "dtype") else xp.full_like(like, v) for v in (x, y))
+    inside, edge = (x > 0) & (y > 0), (x == 0) & (y >= 0)
+    one, zero = xp.ones_like(x + y), xp.zeros_like(x + y)
+    found = xp.where(inside, x, one) * xp.log(xp.where(inside, x, one) / xp.where(inside, y, one))
+    out = xp.where(inside, found, xp.where(edge, zero, xp.full_like(zero, math.inf)))
+    return xp.where((x != x) | (y != y), x + y, out)
+
+
+def _kl_div(xp: Any, x: Any, y: Any) -> Any:
+    out = _rel_entr(xp, x, y)
+    return xp.where(xp.isinf(out), out, out - x + y)
+
+
 _KERNELS: dict[str, Kernel] = {
     "getitem": _getitem,
+    "rel_entr": _rel_entr,
+    "kl_div": _kl_div,
     "index_add": _index_add,
     "imag": _imag,
     "real": _real,

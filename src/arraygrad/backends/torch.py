@@ -199,12 +199,18 @@ def _polygamma(n: Any, x: Any) -> Any:
     return torch.where(n == 0, torch.digamma(x), torch.where(n % 2 == 0, -higher, higher))
 
 
+def _gamma(x: Any) -> Any:
+    # Where it is negative: between -1 and 0, -3 and -2, …
+    sign = torch.where((x < 0) & (torch.floor(x) % 2 != 0), -1, 1)
+    return sign * torch.exp(torch.lgamma(x))
+
+
 _standard = standard_kernels(xp)
 backend = TorchBackend(
     "torch",
     xp,
     {
-        **{name: _standard[name] for name in ("imag", "angle", "mean")},
+        **{name: _standard[name] for name in ("imag", "angle", "mean", "rel_entr", "kl_div")},
         "getitem": _getitem,
         "index_add": _index_add,
         "var": _var,
@@ -214,5 +220,6 @@ backend = TorchBackend(
         "rfft": _transform("rfft", torch.fft.rfftn),
         "irfft": _transform("irfft", torch.fft.irfftn),
         "polygamma": _polygamma,
+        "gamma": _gamma,
     },
 )

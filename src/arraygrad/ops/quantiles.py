@@ -71,13 +71,13 @@ METHODS: dict[str, Callable[[Any, Any], Any]] = {
     "interpolated_inverted_cdf": _continuous(0, 1),
     "hazen": _continuous(0.5, 0.5),
     "weibull": _continuous(0, 0),
-    "linear": lambda q, n: q * (n - 1),
+    "linear": lambda q, n: (n - 1) * q,
     "median_unbiased": _continuous(1 / 3, 1 / 3),
     "normal_unbiased": _continuous(3 / 8, 3 / 8),
-    "lower": lambda q, n: floor(q * (n - 1)),
-    "higher": lambda q, n: ceil(q * (n - 1)),
-    "midpoint": lambda q, n: (floor(q * (n - 1)) + ceil(q * (n - 1))) * 0.5,
-    "nearest": lambda q, n: round(q * (n - 1)),
+    "lower": lambda q, n: floor((n - 1) * q),
+    "higher": lambda q, n: ceil((n - 1) * q),
+    "midpoint": lambda q, n: (floor((n - 1) * q) + ceil((n - 1) * q)) * 0.5,
+    "nearest": lambda q, n: round((n - 1) * q),
 }
 
 

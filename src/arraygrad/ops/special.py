@@ -330,9 +330,16 @@ def _on_the_host(xp: Any, function: Function, *arrays: Any) -> Any:
     """For a library without the function: computed by SciPy on NumPy arrays, and taken back."""
     import numpy as np
 
-    out = function(*(np.asarray(a) if hasattr(a, "dtype") else a for a in arrays))
-    device = next(a.device for a in arrays if hasattr(a, "dtype"))
-    return xp.asarray(out, device=device)
+    try:
+        values = [np.asarray(a) if hasattr(a, "dtype") else a for a in arrays]
+    except Exception as error:  # each library has its own
+        raise TypeError(
+            f"{xp.__name__} has no such function, and SciPy's runs on the host only, which the "
+            f"array cannot be moved to without being asked ({error}): use to_device() first"
+        ) from error
+    out = function(*values)
+    like = next(a for a in arrays if hasattr(a, "dtype"))
+    return xp.asarray(out, device=backend_of(like).device(like))
 
 
 def _library(name: str) -> Function:
