@@ -408,3 +408,15 @@ def test_nothing_to_cut():
     assert Blocks.of((np.float64(1), 2.0)) is None
     assert Blocks.of((np.ones(SIZE), "no number")) is None
     assert Blocks.of((np.ones(100),)) is None
+
+
+@pytest.mark.parametrize("power", [3, 4.0, 5, 6, 7.0, 8])
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_small_powers_are_products(power, dtype):
+    x = np.array([-2.5, -1e-3, -0.0, 0.0, 0.7, 3.0, np.inf, -np.inf, np.nan], dtype)
+    found, expected = ag.asarray(x) ** power, x**power
+    assert found.dtype == dtype
+    np.testing.assert_allclose(found.array, expected, rtol=8 * np.finfo(dtype).eps)
+    np.testing.assert_array_equal(np.signbit(found.array), np.signbit(expected))
+    g = gradients(lambda x: x**power, x[:6])[0]
+    np.testing.assert_allclose(g, weights(x[:6]) * power * x[:6] ** (power - 1), rtol=1e-5)

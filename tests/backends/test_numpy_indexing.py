@@ -92,6 +92,15 @@ def test_sorting_is_stable(shape, ties):
         np.testing.assert_array_equal(found, np.take_along_axis(x, order, axis))
 
 
+def test_lines_with_ties_among_others_without():
+    x = rng.standard_normal((30, 40))
+    x[3, 5] = x[3, 6] = x[3, 20]
+    x[7, :3] = np.nan
+    for axis in (0, 1):
+        order = numpy_indexing.argsort(x, axis, False, True)
+        np.testing.assert_array_equal(order, np.argsort(x, axis=axis, kind="stable"))
+
+
 def test_reading_along_an_axis():
     x = rng.standard_normal((4, 5, 6))
     for indices in (integers(5, 4, 3, 6), integers(5, 1, 2, 1), rng.integers(0, 5, (4, 9, 6))):

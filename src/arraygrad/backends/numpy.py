@@ -114,7 +114,22 @@ def _floor_divide(x: Any, y: Any) -> Any:
     return out
 
 
+# NumPy's power is many times slower than the few products that these come to.
+_SMALL_POWERS = frozenset(range(3, 9))
+
+
+def _by_products(x: Any, n: int) -> Any:
+    square = x * x
+    out = square.copy() if n % 2 == 0 else square * x
+    for _ in range(n // 2 - 1):
+        out *= square
+    return out
+
+
 def _pow(x: Any, y: Any) -> Any:
+    if type(x) is np.ndarray and type(y) in (int, float) and y in _SMALL_POWERS:
+        if x.ndim and x.dtype.char in "fd":
+            return _by_products(x, int(y))
     if type(y) is not int and np.equal(y, 0.5).any() and np.less_equal(x, 0).any():
         # NumPy takes the root, from which the standard's power differs at -0 and -inf.
         with np.errstate(invalid="ignore"):

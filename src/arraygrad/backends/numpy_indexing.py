@@ -167,12 +167,14 @@ def argsort(x: Any, axis: int, descending: bool, stable: bool) -> Any:
 def _stable_argsort(x: Any, axis: int) -> Any:
     if x.size < _MANY or x.dtype.kind != "f" or x.shape[axis] < 2:
         return np.argsort(x, axis=axis, kind="stable")
-    # NumPy's other way is faster, and no different unless there are equal elements, or NaN.
-    order = np.argsort(x, axis=axis)
-    ordered = np.moveaxis(take_along_axis(x, order, axis), axis, -1)
-    if (ordered[..., 1:] > ordered[..., :-1]).all():
-        return order
-    return np.argsort(x, axis=axis, kind="stable")
+    # NumPy's other way is faster, and no different for lines without equal elements, or NaN.
+    lines = np.moveaxis(x, axis, -1)
+    order = np.argsort(lines)
+    ordered = take_along_axis(lines, order, x.ndim - 1)
+    equal = ~(ordered[..., 1:] > ordered[..., :-1]).all(axis=-1)
+    if equal.any():
+        order[equal] = np.argsort(lines[equal], kind="stable")
+    return np.moveaxis(order, -1, axis)
 
 
 def sort(x: Any, axis: int, descending: bool, stable: bool) -> Any:

@@ -46,7 +46,9 @@ def _pow_x(g: Any, x: Any, y: Any) -> Any:
         return g * (y * where(flat, 1, x) ** (y - 1))
     if y == 0:
         return zeros_like(g)
-    return g if y == 1 else g * (y * x ** (y - 1))
+    if y == 1:
+        return g
+    return g * (y * x) if y == 2 else g * (y * pow(x, y - 1))
 
 
 def _pow_y(g: Any, x: Any, y: Any, out: Any) -> Any:
