@@ -25,6 +25,11 @@ class JaxBackend(Backend):
     def has_values(self, array: Any) -> bool:
         return not isinstance(array, jax.core.Tracer)
 
+    def dtype(self, dtype: Any) -> Any:
+        if dtype in (int, float, complex):  # which are single, unless doubles are enabled
+            return jnp.result_type(dtype)
+        return super().dtype(dtype)
+
     def from_numpy(self, array: Any, device: Any) -> Any:
         # A constant stays one inside jit, so that it can serve as a mask.
         with jax.ensure_compile_time_eval():

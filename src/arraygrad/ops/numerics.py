@@ -137,7 +137,7 @@ def gradient(f: Any, /, *varargs: Any, axis: Any = None, edge_order: int = 1) ->
     spacings = varargs or (1.0,)
     spacings = spacings * len(axes) if len(spacings) == 1 else spacings
     if backend_of(f).kind(f.dtype) in "bi":
-        f = astype(f, backend_of(f).xp.float64)
+        f = astype(f, backend_of(f).dtype(float))
     slopes = tuple(_slope(f, a, h, edge_order) for a, h in zip(axes, spacings, strict=True))
     return slopes[0] if len(slopes) == 1 else slopes
 

@@ -224,7 +224,7 @@ def _quantile(
         raise TypeError("quantiles are for real numbers, not complex ones")
     backend = backend_of(x)
     if backend.kind(x.dtype) != "f":
-        x = astype(x, backend.xp.float64)
+        x = astype(x, backend.dtype(float))
         skip = False
     q = _checked_parts(q, x)
     axes = many_axes(axis, x.ndim)
@@ -275,7 +275,7 @@ def _at_places(lines: Any, q: Any, place_of: Any, missing: Any, skip: bool) -> A
     """The elements at the places that a method gives, or what is between them."""
     ordered = sort(lines, axis=0)  # NaN comes last
     size, rest = lines.shape[0], tuple(lines.shape[1:])
-    integers = backend_of(lines).xp.int64
+    integers = backend_of(lines).dtype(int)
     wide = _reshape(q, shape=(*q.shape, *(1,) * len(rest)))
     count: Any = size
     if skip:
@@ -348,7 +348,7 @@ def _weighted(lines: Any, q: Any, weights: Any, missing: Any, skip: bool) -> Any
     parts = so_far / so_far[-1:]
     wide = _reshape(q, shape=(math.prod(q.shape), *(1,) * lines.ndim))
     short = logical_or(less(parts, wide), less_equal(parts, 0))
-    count = sum(astype(short, backend_of(lines).xp.int64), axis=1)
+    count = sum(astype(short, backend_of(lines).dtype(int)), axis=1)
     index = clip(count, 0, lines.shape[0] - 1)
     found = take_along_axis(take_along_axis(lines, order, axis=0), index, axis=0)
     return _reshape(found, shape=(*q.shape, *rest))

@@ -261,11 +261,11 @@ def _in_one(x: Any, name: str) -> Any:
 
 
 def _min(x: Any) -> Any:
-    return reductions.min(astype(x, backend_of(x).xp.int64) if _is_bool(x) else x)
+    return reductions.min(astype(x, backend_of(x).dtype(int)) if _is_bool(x) else x)
 
 
 def _max(x: Any) -> Any:
-    return reductions.max(astype(x, backend_of(x).xp.int64) if _is_bool(x) else x)
+    return reductions.max(astype(x, backend_of(x).dtype(int)) if _is_bool(x) else x)
 
 
 def _is_bool(x: Any) -> bool:
@@ -333,7 +333,7 @@ def bincount(x: Any, /, weights: Any = None, minlength: int = 0) -> Any:
 def _counts(x: Any, weights: Any, length: int) -> Any:
     """The counts, or the sums of weights, of the integers below `length`, which all others are."""
     if weights is None:
-        weights = astype(equal(x, x), backend_of(x).xp.int64)
+        weights = astype(equal(x, x), backend_of(x).dtype(int))
     return _index_add(weights, x, template=(HOLE,), shape=(length,))
 
 
@@ -364,7 +364,9 @@ def histogram(
             ends = [_number(f(whole), "histogram") for f in (_min, _max)] if some else []
             values = np.asarray(ends)
         there = in_library_of(plain(x), np.histogram_bin_edges(values, given, range))
-    if backend_of(x).kind(x.dtype) != "f":
+    if backend_of(x).kind(x.dtype) == "f":
+        there = astype(there, x.dtype, copy=False)
+    else:
         whole = astype(whole, there.dtype)
     all_places = plain(whole)
     among = logical_and(

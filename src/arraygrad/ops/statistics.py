@@ -54,7 +54,7 @@ def nanprod(x: Any, /, axis: Any = None, *, dtype: Any = None, keepdims: bool = 
 
 def _count(x: Any, axis: Any, keepdims: bool, dtype: Any) -> Any:
     """How many elements are not NaN."""
-    present = astype(logical_not(isnan(x)), backend_of(x).xp.int64)
+    present = astype(logical_not(isnan(x)), backend_of(x).dtype(int))
     return astype(sum(present, axis=axis, keepdims=keepdims), dtype)
 
 
