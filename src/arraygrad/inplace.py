@@ -403,6 +403,12 @@ def value_for(array: Any, index: tuple[Any, tuple[Any, ...]], value: Any) -> Any
             raise TypeError(
                 f"a complex number cannot be written into dtype {array.dtype}: take its real part"
             )
+        if isinstance(value, float) and not value.is_integer():
+            if backend_of(array).kind(array.dtype) not in "fc":
+                raise TypeError(
+                    f"{value} cannot be written into dtype {array.dtype}: round it, or make the "
+                    "array one of floating-point numbers"
+                )
         return value
     check_cast(value.dtype, array.dtype)
     inside = array._array
