@@ -1,9 +1,97 @@
-"""CuPy: what it does in its own way."""
+"""CuPy: what it does in its own way.
+
+Work is queued on the current stream, and nothing here waits for it: only what asks for a number
+(`item`, `float`, a truth value) or for a NumPy array does. CuPy's arrays never become NumPy arrays
+by themselves, so whatever lacks a function of CuPy's raises an error rather than copy to the host.
+Results without axes are arrays. Out-of-range integers in index arrays wrap round, which cannot be
+noticed without waiting.
+"""
 
 from __future__ import annotations
 
+import sys
+from typing import Any
+
+import array_api_compat
+import cupy
+import cupyx
 from array_api_compat import cupy as xp
 
+from ..ops.indexing import Template, fill
+from ..ops.writing import Region
 from . import Backend
+from .standard import put_into_copy, standard_kernels
 
-backend = Backend("cupy", xp)
+
+class CupyBackend(Backend):
+    """CuPy's arrays, on any of the devices."""
+
+    def device(self, array: Any) -> Any:
+        return array.device
+
+    def own(self, held: list[Any]) -> Any:
+        array = held.pop()
+        if sys.getrefcount(array) <= _UNSHARED and array.base is None and array.flags.c_contiguous:
+            return array
+        return self.copy(array)
+
+    def copy(self, array: Any) -> Any:
+        return cupy.array(array, order="C")
+
+    def add_into(self, array: Any, other: Any) -> bool:
+        cupy.add(array, other, out=array)
+        return True
+
+    def from_numpy(self, array: Any, device: Any) -> Any:
+        with device:
+            return cupy.asarray(array)
+
+    def to_numpy(self, array: Any) -> Any:
+        return array.get()
+
+
+def _unshared() -> int:
+    """What `sys.getrefcount` says in `own` of an array that only `held` referred to."""
+    held = [object()]
+    array = held.pop()
+    return sys.getrefcount(array)
+
+
+_UNSHARED = _unshared()
+
+
+def _index_add(x: Any, *indices: Any, template: Template, shape: tuple[int, ...]) -> Any:
+    out = cupy.zeros(shape, dtype=x.dtype)
+    index = fill(template, indices)
+    if all(i.dtype.kind == "b" for i in indices):
+        out[index] = x
+    elif x.dtype == cupy.int64:  # which the device cannot add atomically, but these are the same
+        cupyx.scatter_add(out.view(cupy.uint64), index, x.astype(cupy.uint64))
+    else:
+        cupyx.scatter_add(out, index, x)
+    return out
+
+
+def _put(x: Any, value: Any, region: Region) -> Any:
+    return put_into_copy(backend, x, value, region, cupy.shares_memory)
+
+
+def _to_device(x: Any, device: Any, stream: Any) -> Any:
+    if not isinstance(device, cupy.cuda.Device):
+        raise ValueError(
+            f"device must be a cupy.cuda.Device, not {device!r}: numpy() gives a NumPy array"
+        )
+    return array_api_compat.to_device(x, device, stream=stream)
+
+
+_standard = standard_kernels(xp)
+backend = CupyBackend(
+    "cupy",
+    xp,
+    {
+        **{name: _standard[name] for name in ("var", "std", "rel_entr", "kl_div")},
+        "index_add": _index_add,
+        "put": _put,
+        "to_device": _to_device,
+    },
+)

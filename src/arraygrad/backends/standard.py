@@ -10,9 +10,13 @@ from __future__ import annotations
 import functools
 import math
 import sys
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
-from ..ops.indexing import HOLE, Template
+import numpy as np
+
+from ..ops.indexing import HOLE, Template, fill
+from ..ops.writing import Region, put
 from . import Backend, Kernel
 
 
@@ -203,6 +207,34 @@ def _sums(xp: Any, values: Any, places: Any, size: int) -> Any:
     last = xp.where(last < 0, xp.zeros_like(last), last)
     totals = xp.take(values, last)
     return xp.where(xp.take(places, last) == numbers, totals, xp.zeros_like(totals))
+
+
+# --- writing by index ----------------------------------------------------------------------------
+
+
+def put_into_copy(
+    backend: Backend, x: Any, value: Any, region: Region, shares_memory: Callable[..., bool]
+) -> Any:
+    """The op `put` for arrays that can be written: by views of a copy, where they are such."""
+    out = backend.copy(x)
+    view = region.view(out)
+    # Which of several values for one place stays is for the generic way to find out.
+    if not shares_memory(out, view) or region.survivors() is not None:
+        return put.op.compute(backend.xp, x, value, region)  # type: ignore[attr-defined]
+    device = backend.device(x)
+    if hasattr(value, "dtype"):
+        value = backend.xp.astype(value, x.dtype, copy=False)
+    key: Any = ...
+    if region.index is not None:
+        template, indices = region.index
+        parts = spelt_out(np, tuple(view.shape), template, indices)
+        if any(isinstance(p.value, slice) and (p.value.step or 1) < 0 for p in parts) or (
+            indices and any(isinstance(p.value, int) or p.new for p in parts)
+        ):  # where libraries differ
+            return put.op.compute(backend.xp, x, value, region)  # type: ignore[attr-defined]
+        key = fill(template, tuple(backend.from_numpy(i, device) for i in indices))
+    view[key] = value
+    return out
 
 
 # --- other kinds of numbers ----------------------------------------------------------------------

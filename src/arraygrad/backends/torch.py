@@ -20,8 +20,9 @@ import torch
 from array_api_compat import torch as xp
 
 from ..ops.indexing import Template
+from ..ops.writing import Region
 from . import Backend
-from .standard import Part, lead_of, spelt_out, standard_kernels
+from .standard import Part, lead_of, put_into_copy, spelt_out, standard_kernels
 
 
 class TorchBackend(Backend):
@@ -154,6 +155,14 @@ def _index_add(x: Any, *indices: Any, template: Template, shape: tuple[int, ...]
     return out
 
 
+def _put(x: Any, value: Any, region: Region) -> Any:
+    return put_into_copy(backend, x, value, region, _share_memory)
+
+
+def _share_memory(x: Any, y: Any) -> bool:
+    return bool(x.untyped_storage().data_ptr() == y.untyped_storage().data_ptr())
+
+
 # --- reductions and transforms -------------------------------------------------------------------
 
 
@@ -213,6 +222,7 @@ backend = TorchBackend(
         **{name: _standard[name] for name in ("imag", "angle", "mean", "rel_entr", "kl_div")},
         "getitem": _getitem,
         "index_add": _index_add,
+        "put": _put,
         "var": _var,
         "std": _std,
         "fft": _transform("fft", torch.fft.fftn),
