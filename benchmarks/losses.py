@@ -158,8 +158,8 @@ def net(count: int) -> Workload:
     return Workload(loss, parameters, data, by_hand)
 
 
-def attention() -> Workload:
-    """Softmax attention: 8 by 4 heads, 128 positions, 64 features."""
+def attention(count: int = 8) -> Workload:
+    """Softmax attention: `count` by 4 heads, 128 positions, 64 features."""
 
     def loss(system: System, parameters: Any) -> Any:
         q, k, v = parameters
@@ -177,7 +177,7 @@ def attention() -> Workload:
         ds = p * (dp - (dp * p).sum(axis=-1, keepdims=True)) * np.float32(0.125)
         return ds @ k, ds.swapaxes(-1, -2) @ q, p.swapaxes(-1, -2) @ dout
 
-    shape = (8, 4, 128, 64)
+    shape = (count, 4, 128, 64)
     return Workload(loss, [normal(*shape, seed=i, scale=1.0) for i in range(3)], (), by_hand)
 
 

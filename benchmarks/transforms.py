@@ -213,6 +213,43 @@ def checkpointing() -> Jobs:
     return {"arraygrad": job(8), "storing": job(1)}
 
 
+def physics_loss() -> Jobs:
+    """The gradient of a loss of second derivatives: Poisson's equation at 1,024 points."""
+    parameters = [
+        _normal(2, 64),
+        np.zeros(64, np.float32),
+        _normal(64, 64, seed=1),
+        np.zeros(64, np.float32),
+        _normal(64, 1, seed=2),
+    ]
+    points = np.random.default_rng(3).random((1024, 2)).astype(np.float32)
+
+    def loss(xp: Any, grad: Callable[..., Any], parameters: Any, x: Any) -> Any:
+        a, b, c, d, e = parameters
+        u = xp.tanh(xp.tanh(x @ a + b) @ c + d) @ e
+        slope = grad(u.sum(), x)
+        laplacian = sum(grad(slope[:, i].sum(), x)[:, i] for i in range(2))
+        return ((laplacian - xp.sin(x[:, 0])) ** 2).mean()
+
+    def ours() -> Any:
+        leaves = [ag.tensor(p, requires_grad=True) for p in parameters]
+        x = ag.tensor(points, requires_grad=True)
+        return ag.grad(loss(ag, lambda y, x: ag.grad(y, x, create_graph=True), leaves, x), leaves)
+
+    def theirs() -> Job:
+        def job() -> Any:
+            leaves = [torch.tensor(p, requires_grad=True) for p in parameters]
+            x = torch.tensor(points, requires_grad=True)
+            value = loss(
+                torch, lambda y, x: torch.autograd.grad(y, x, create_graph=True)[0], leaves, x
+            )
+            return torch.autograd.grad(value, leaves)
+
+        return job
+
+    return _with_torch({"arraygrad": ours}, theirs)
+
+
 TRANSFORMS: dict[str, Callable[[], Jobs]] = {
     "Hessian of Rosenbrock-50": rosenbrock_hessian,
     "sparse Hessian, n = 10,000": lambda: sparse_hessian(10_000),
@@ -220,6 +257,7 @@ TRANSFORMS: dict[str, Callable[[], Jobs]] = {
     "Jacobian by batched cotangents": batched_vjp,
     "Hessian-vector product": hessian_vector_product,
     "per-sample gradients": per_sample_gradients,
+    "physics loss, 1,024 points": physics_loss,
     "forward mode": forward_mode,
     "checkpointing": checkpointing,
 }
