@@ -45,11 +45,12 @@ def run_large(sweep: Sweep, start: Node, g: Any, table: dict[Node, Any], owned: 
     if blocks is None:
         return False
 
+    steps = [_Step(node, _rules(sweep, node), len(node.saved)) for node in nodes]
     first = blocks.first()
     passing = {id(part): array for part, array in zip(first, inputs.values(), strict=False)}
     results: dict[Target, Any] = {}
     computed: dict[Target, Any] = {}  # those of the results that are not inputs as they are
-    for target, part in _leaving(sweep, nodes, inputs, first).items():
+    for target, part in _leaving(steps, inputs, first, {}).items():
         if id(part) in passing:
             results[target] = passing[id(part)]
             continue
@@ -57,9 +58,11 @@ def run_large(sweep: Sweep, start: Node, g: Any, table: dict[Node, Any], owned: 
         computed[target] = blocks.flat(results[target])
 
     def run(block: list[Any], place: slice) -> None:
-        parts = _leaving(sweep, nodes, inputs, block)
-        for target, into in computed.items():
-            into[place] = parts[target]
+        places = {target: array[place] for target, array in computed.items()}
+        parts = _leaving(steps, inputs, block, places)
+        for target, into in places.items():
+            if parts[target] is not into:
+                into[...] = parts[target]
 
     if computed:
         blocks.each(run)
@@ -124,24 +127,35 @@ def _rules(sweep: Sweep, node: Node) -> list[tuple[Node, Any]]:
     return [(edge, rule) for edge, rule in both if edge in sweep.needed]
 
 
+class _Step(NamedTuple):
+    """A node to run, with the rules for those of its edges that take part."""
+
+    node: Node
+    rules: list[tuple[Node, Any]]
+    saved: int  # how many values
+
+
 def _leaving(
-    sweep: Sweep, nodes: list[Node], inputs: dict[Node, Any], block: list[Any]
+    steps: list[_Step], inputs: dict[Node, Any], block: list[Any], places: dict[Target, Any]
 ) -> dict[Target, Any]:
-    """The cotangents after the nodes were run, for a block of the inputs and of what was saved."""
+    """The cotangents after the nodes were run, for a block of the inputs and of what was saved.
+
+    Sums are written to the `places` that there are for them.
+    """
     table: dict[Target, Any] = dict(zip(inputs, block, strict=False))
     at = len(inputs)
-    for node in nodes:
-        saved = block[at : at + len(node.saved)]
-        at += len(saved)
+    for node, rules, count in steps:
+        saved = block[at : at + count]
+        at += count
         g = table.pop(node, None)
         if g is None:
             continue
-        for position, (edge, rule) in enumerate(_rules(sweep, node)):
+        for position, (edge, rule) in enumerate(rules):
             part = g if rule is None else rule(g, saved)
             if edge.shape != node.shape:
                 table[_Broadcast(edge, node, position)] = part
             elif edge in table:
-                table[edge] = table[edge] + part
+                table[edge] = np.add(table[edge], part, out=places.get(edge))
             else:
                 table[edge] = part
     return table

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from .threads import share
+from .threads import get_num_threads, share
 
 Function = Callable[..., Any]
 
@@ -41,24 +41,24 @@ class Blocks:
     first axis, are part of every block.
     """
 
-    __slots__ = ("_arguments", "_count", "_cut", "_order", "_shape", "_step")
+    __slots__ = ("_arguments", "_count", "_cut", "_length", "_order", "_shape", "_step")
 
     def __init__(self, arguments: tuple[Any, ...], arrays: list[Any], order: Any) -> None:
         self._shape: tuple[int, ...] = np.broadcast_shapes(*(a.shape for a in arrays))
         self._order = order
         self._arguments = [self.flat(a) if _is_array(a) else a for a in arguments]
-        length, *rest = (math.prod(self._shape),) if order else self._shape
+        self._length, *rest = (math.prod(self._shape),) if order else self._shape
         self._cut = [
-            _is_array(a) and a.ndim == 1 + len(rest) and a.shape[0] == length
+            _is_array(a) and a.ndim == 1 + len(rest) and a.shape[0] == self._length
             for a in self._arguments
         ]
         row = max(a.itemsize for a in arrays) * math.prod(rest)
         self._step = max(_BLOCK_BYTES // max(row, 1), 1)
-        self._count = -(-length // self._step)
+        self._count = -(-self._length // self._step)
 
     @classmethod
     def of(cls, arguments: tuple[Any, ...], rows: bool = False) -> Blocks | None:
-        """Blocks of these arguments, or of their `rows`; None if they are nothing to cut."""
+        """Blocks of these arguments, or of their `rows`; None if there are no two."""
         arrays = [a for a in arguments if _is_array(a)]
         if not arrays or not all(isinstance(a, CUTTABLE) for a in arguments):
             return None
@@ -69,6 +69,13 @@ class Blocks:
     def first(self) -> list[Any]:
         """The arguments at the first place only, to see what a function makes of them."""
         return self._between(0, 1)
+
+    def widen(self) -> None:
+        """Have no more blocks than keep all threads busy to the end."""
+        fewest = 4 * get_num_threads()
+        if self._count > fewest:
+            self._step *= -(-self._count // fewest)
+            self._count = -(-self._length // self._step)
 
     def empty(self, dtype: Any) -> Any:
         """A new array for a result."""
@@ -112,13 +119,15 @@ def _common_order(arrays: list[Any]) -> Any:
 
 def blockwise(kernel: Function) -> Function:
     """An elementwise kernel that computes its result in blocks where it can."""
-    writes = isinstance(kernel, np.ufunc)  # to a place in the result
+    is_ufunc = isinstance(kernel, np.ufunc)  # and so leaves nothing in between to keep in cache
 
     @functools.wraps(kernel)
     def computed(*arguments: Any) -> Any:
-        blocks = Blocks.of(arguments)
+        blocks = None if is_ufunc and get_num_threads() == 1 else Blocks.of(arguments)
         if blocks is None:
             return kernel(*arguments)
+        if is_ufunc:
+            blocks.widen()
         with np.errstate(all="ignore"):  # once more is early enough
             row = kernel(*blocks.first())
         if type(row) is not np.ndarray:
@@ -127,7 +136,7 @@ def blockwise(kernel: Function) -> Function:
         flat = blocks.flat(out)
 
         def write(block: list[Any], place: slice) -> None:
-            if writes:
+            if is_ufunc:
                 kernel(*block, out=flat[place])
             else:
                 flat[place] = kernel(*block)

@@ -10,12 +10,8 @@ from typing import Any
 import numpy as np
 
 from . import Backend, Kernel, is_short_float, numpy_indexing, register
-from .blocks import for_large, rowwise
+from .blocks import LARGE, blockwise, for_large, rowwise
 from .numpy_scipy import solve, transform
-
-# Operators are as fast as the ufuncs on arrays, and many times faster on the NumPy scalars that
-# take the place of 0-d arrays. Their calls are the most frequent: not even a question is asked.
-_CHEAP = {operator.add, operator.sub, operator.mul, operator.truediv, operator.neg}
 
 _KINDS = {"b": "b", "i": "i", "u": "i", "f": "f", "c": "c"}
 
@@ -27,7 +23,9 @@ class NumpyBackend(Backend):
         return _KINDS.get(dtype.kind) or ("f" if is_short_float(dtype) else "o")
 
     def elementwise(self, kernel: Kernel, types: tuple[type, ...]) -> Kernel:
-        return kernel if kernel in _CHEAP or np.ndarray not in types else for_large(kernel, types)
+        if kernel in _ARITHMETIC:
+            return _ARITHMETIC[kernel] if types[0] is np.ndarray else kernel
+        return for_large(kernel, types) if np.ndarray in types else kernel
 
     def full(self, like: Any, shape: tuple[int, ...], value: Any, dtype: Any) -> Any:
         return np.full(shape, value, dtype)
@@ -70,6 +68,41 @@ def _unshared() -> int:
 
 
 _UNSHARED = _unshared()
+
+
+# --- arithmetic ----------------------------------------------------------------------------------
+# Operators are as fast as the ufuncs on arrays, and many times faster on the NumPy scalars that
+# take the place of 0-d arrays. Their calls are the most frequent, so each is spelt out.
+
+_add_large, _subtract_large = blockwise(np.add), blockwise(np.subtract)
+_multiply_large, _divide_large = blockwise(np.multiply), blockwise(np.divide)
+
+
+def _add(x: Any, y: Any) -> Any:
+    return x + y if x.size < LARGE else _add_large(x, y)
+
+
+def _subtract(x: Any, y: Any) -> Any:
+    return x - y if x.size < LARGE else _subtract_large(x, y)
+
+
+def _multiply(x: Any, y: Any) -> Any:
+    return x * y if x.size < LARGE else _multiply_large(x, y)
+
+
+def _divide(x: Any, y: Any) -> Any:
+    return x / y if x.size < LARGE else _divide_large(x, y)
+
+
+_ARITHMETIC: dict[Any, Kernel] = {
+    operator.add: _add,
+    operator.sub: _subtract,
+    operator.mul: _multiply,
+    operator.truediv: _divide,
+    operator.neg: operator.neg,
+}
+
+# --- reductions, products and parts --------------------------------------------------------------
 
 
 def _sum(x: Any, axis: Any = None, keepdims: Any = False) -> Any:
