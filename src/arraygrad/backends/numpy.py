@@ -130,6 +130,22 @@ def _mean(x: Any, axis: Any, keepdims: bool) -> Any:
     return total / (x.size // total.size)
 
 
+def _broadcast_to(x: Any, shape: tuple[int, ...]) -> Any:
+    x = np.asarray(x)
+    extra = len(shape) - x.ndim
+    if extra < 0 or 0 in shape or not x.flags.c_contiguous:
+        return np.broadcast_to(x, shape)
+    # The same view at a fraction of the cost, which the gradient of every sum pays.
+    strides = [0] * extra
+    for n, wanted, step in zip(x.shape, shape[extra:], x.strides, strict=True):
+        if n not in (1, wanted):
+            return np.broadcast_to(x, shape)  # and say what is wrong
+        strides.append(step if n == wanted else 0)
+    out: Any = np.ndarray(shape, x.dtype, x, 0, strides)
+    out.flags.writeable = False
+    return out
+
+
 def _diagonal(x: Any, offset: int) -> Any:
     m, n = x.shape[-2:]
     top, left = max(-offset, 0), max(offset, 0)
@@ -309,6 +325,7 @@ numpy_backend = NumpyBackend(
         # The ufuncs' reductions, without the dispatching in Python of np.sum and the like.
         "sum": _sum,
         "mean": _mean,
+        "broadcast_to": _broadcast_to,
         "diagonal": _diagonal,
         "matmul": _matmul,
         "max": np.maximum.reduce,
