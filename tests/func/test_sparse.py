@@ -11,7 +11,7 @@ import scipy.sparse
 from samples import Sample
 
 import arraygrad as ag
-from arraygrad.func.coloring import color_columns, color_symmetric
+from arraygrad.func.coloring import color_both, color_columns, color_symmetric
 from arraygrad.func.trees import flatten
 
 RNG = np.random.default_rng(0)
@@ -398,6 +398,46 @@ def test_columns_of_a_colour_share_no_row(size: int, density: float) -> None:
     assert np.array_equal(colors < 0, ~dense.any(axis=0))
     for color in range(colors.max() + 1):
         assert dense[:, colors == color].sum(axis=1).max() == 1
+
+
+@pytest.mark.parametrize("density", [0.0, 0.02, 0.1, 0.4, 1.0])
+@pytest.mark.parametrize(("full_rows", "full_columns"), [(0, 0), (1, 1), (3, 0), (0, 2), (2, 3)])
+def test_rows_and_columns_together(density: float, full_rows: int, full_columns: int) -> None:
+    dense = random_patterns(20, density, symmetric=False).toarray() != 0
+    dense[RNG.integers(0, 20, full_rows)] = True
+    dense[:, RNG.integers(0, 23, full_columns)] = True
+    rows, columns, by_row = color_both(scipy.sparse.csr_array(dense))
+    for (i, j), of_row in zip(np.argwhere(dense), by_row, strict=True):
+        same, line = (rows == rows[i], dense[:, j]) if of_row else (columns == columns[j], dense[i])
+        assert (rows[i] if of_row else columns[j]) >= 0
+        assert np.count_nonzero(same & line) == 1
+    matrix = RNG.standard_normal(dense.shape) * dense
+    found = ag.func.jacobian(lambda x: matrix @ x, sparse=True)(np.zeros(23))
+    np.testing.assert_allclose(found.toarray(), matrix, rtol=1e-12, atol=1e-14)
+
+
+class Runs:
+    """A function with a full row and a full column, that counts how it was run."""
+
+    def __init__(self) -> None:
+        self.seen: list[tuple[int, ...]] = []
+
+    def __call__(self, x: Any) -> Any:
+        inside = x.tangent if hasattr(x, "tangent") else x
+        self.seen.append(tuple(getattr(inside, "_array", inside).shape))
+        top = ag.sum(x * x)[None]
+        return ag.concat((top, x[0] * x[1:] + 1j * x[1:] ** 3))[1:], top
+
+
+def test_a_full_row_and_a_full_column_cost_three_products() -> None:
+    function, x = Runs(), RNG.standard_normal(500)
+    found, aux = ag.func.jacobian(lambda x: (function(x), 7), has_aux=True, sparse=True)(x)
+    assert aux == 7
+    assert (2, 500) in function.seen  # the columns; the one row by a sweep
+    np.testing.assert_allclose(found.toarray(), dense_jacobian(Runs(), x), rtol=1e-12, atol=1e-13)
+    pattern = ag.func.sparsity(Runs(), x)
+    known = ag.func.jacobian(Runs(), sparse=True, sparsity=pattern, chunk_size=1)(x)
+    np.testing.assert_allclose(known.toarray(), found.toarray())
 
 
 @pytest.mark.parametrize("density", [0.0, 0.02, 0.05, 0.1, 0.4, 1.0])

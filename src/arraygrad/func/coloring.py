@@ -2,7 +2,8 @@
 
 Columns of one colour have no row in common, so one product with their sum gives the entries of all
 of them. A symmetric matrix needs fewer colours: what one product mixes up, another may show in the
-transposed place.
+transposed place. Of other matrices, a few full rows can be taken by themselves, out of the way of
+the columns.
 
 All are greedy, those with most entries first. Sets of colours are the bits of Python's integers,
 which makes a step as cheap for a thousand colours as for three.
@@ -122,6 +123,61 @@ def color_symmetric(pattern: Any) -> Any:
             else:
                 first[w][mine] = v
     return np.array(colors, np.intp)
+
+
+def color_both(pattern: Any) -> tuple[Any, Any, Any]:
+    """Colours for the fullest rows of a sparse matrix, and for the columns of the rest of it.
+
+    Or for the fullest columns and the rows of the rest, if that takes fewer.
+
+    Parameters
+    ----------
+    pattern : sparse array
+
+    Returns
+    -------
+    rows, columns : ndarray of int
+        The colours of rows and of columns; -1 for those that need no product.
+    by_row : ndarray of bool
+        Which entries, row by row, are found by a product with their row.
+
+    Examples
+    --------
+    >>> import numpy as np, scipy.sparse
+    >>> arrow = np.eye(6)
+    >>> arrow[0] = arrow[:, 0] = 1
+    >>> rows, columns, by_row = color_both(scipy.sparse.csr_array(arrow))
+    >>> rows.tolist(), columns.tolist()
+    ([0, -1, -1, -1, -1, -1], [0, 1, 1, 1, 1, 1])
+    """
+    entries = pattern.tocsr().tocoo()
+    rows, columns, full = _without_the_fullest(pattern.tocsr())
+    others, instead, fullest = _without_the_fullest(pattern.T.tocsr())
+    if others.max(initial=-1) + instead.max(initial=-1) < rows.max(initial=-1) + columns.max(
+        initial=-1
+    ):
+        return instead, others, ~fullest[entries.col]
+    return rows, columns, full[entries.row]
+
+
+def _without_the_fullest(pattern: Any) -> tuple[Any, Any, Any]:
+    """Colours for some rows and for the columns of the rest; and which rows."""
+    counts = np.diff(pattern.indptr)
+    full = np.zeros(counts.size, bool)
+    full[_most_first(counts)[: fewest_products(counts)[1]]] = True
+    rows = np.full(counts.size, -1, np.intp)
+    rows[full] = color_columns(pattern[full].T)
+    return rows, color_columns(pattern[~full]), full
+
+
+def fewest_products(counts: Any) -> tuple[int, int]:
+    """The fewest products that can do if the fullest rows get one each, and how many these are.
+
+    `counts` says how many entries each row has: that many columns need as many colours.
+    """
+    falling = np.append(-np.sort(-counts), 0)
+    products = falling + np.arange(falling.size)
+    return int(products.min()), int(products.argmin())
 
 
 def _most_first(counts: Any) -> list[int]:

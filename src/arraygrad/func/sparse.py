@@ -18,7 +18,7 @@ from ..backends import backend_of
 from ..levels import new_level
 from ..ops.op import Array
 from ..tensor import Tensor
-from .coloring import color_columns, color_symmetric
+from .coloring import color_both, color_columns, color_symmetric, fewest_products
 from .jacobians import check_complex, chunked, outputs_of, pull_rows, push_rows
 from .reverse import Argnums, Chosen, Recording, grad, split_aux
 from .trees import arrays_of, as_function, flatten, lowered, tree_map
@@ -81,19 +81,26 @@ def sparse_jacobian(
 ) -> Function:
     """`jacobian(..., sparse=True)` and the like.
 
-    `mode` is "forward", "reverse", the one of them with fewer colours ("auto"), or "symmetric".
+    `mode` is "forward", "reverse", "symmetric", or "auto": one of the first two, or both of them,
+    whichever needs the fewest products.
     """
-    plan = None if pattern is None else _Plan.make(_as_pattern(pattern, mode), mode)
+    plan = None if pattern is None else _plan(_as_pattern(pattern, mode), mode)
 
     @functools.wraps(function)
     def differentiated(*args: Any, **kwargs: Any) -> Any:
         chosen = Chosen(function, argnums, args, kwargs)
         inputs = _plain(chosen)
         check_complex(inputs, holomorphic)
-        way = plan or _Plan.make(_as_pattern(_find(chosen, inputs, has_aux), mode), mode)
+        way = plan or _plan(_as_pattern(_find(chosen, inputs, has_aux), mode), mode)
         options = has_aux, holomorphic, chunk_size
-        products, outputs, aux = _products(chosen, inputs, way, *options)
-        matrix = way.matrix(products, _real_rows(outputs))
+        steps = [way] if isinstance(way, _Plan) else [way.forward, way.reverse]
+        entries = []
+        for step in steps:
+            products, outputs, aux = _products(chosen, inputs, step, *options)
+            entries.append(products[step.product, step.place])
+        if isinstance(way, _TwoWay):
+            entries = [np.where(way.by_row, entries[1], entries[0])]
+        matrix = _matrix(way.pattern, entries[0], _real_rows(outputs))
         return (matrix, aux) if has_aux else matrix
 
     return differentiated
@@ -127,8 +134,6 @@ class _Plan(NamedTuple):
     @classmethod
     def make(cls, pattern: Any, mode: str) -> _Plan:
         """Colour a pattern."""
-        if mode == "auto":
-            return cls._cheaper(pattern)
         entries = pattern.tocoo()
         row, column = entries.row, entries.col
         if mode == "forward":
@@ -145,22 +150,6 @@ class _Plan(NamedTuple):
         product = np.where(alone, colors[column], colors[row])
         return cls(pattern, mode, colors, product, np.where(alone, row, column))
 
-    @classmethod
-    def _cheaper(cls, pattern: Any) -> _Plan:
-        """By columns or by rows, whichever needs fewer colours."""
-        # As many columns as a row has entries need as many colours, at the least.
-        least = {
-            "forward": int(np.diff(pattern.indptr).max(initial=0)),
-            "reverse": int(np.bincount(pattern.indices, minlength=1).max()),
-        }
-        first, second = ("forward", "reverse")
-        if least["reverse"] < least["forward"]:
-            first, second = second, first
-        plan = cls.make(pattern, first)
-        if least[second] >= plan.products:
-            return plan
-        return min(plan, cls.make(pattern, second), key=lambda p: p.products)
-
     def directions(self, start: int, stop: int) -> Any:
         """For each colour in a range, the sum of the unit vectors of its rows or columns."""
         vectors = np.zeros((stop - start, self.colors.size))
@@ -168,14 +157,73 @@ class _Plan(NamedTuple):
         vectors[self.colors[members] - start, members] = 1
         return vectors
 
-    def matrix(self, products: Any, real: Any) -> Any:
-        """The matrix, from the products and which of its rows are real."""
-        entries = products[self.product, self.place]
-        if real is not None:
-            within = np.repeat(real, np.diff(self.pattern.indptr))
-            entries[within] = entries[within].real
-        parts = (entries, self.pattern.indices, self.pattern.indptr)
-        return scipy_sparse().csr_array(parts, shape=self.pattern.shape, copy=True)
+
+class _TwoWay(NamedTuple):
+    """A plan of some products with columns and some with rows.
+
+    Attributes
+    ----------
+    pattern : csr_array
+    forward, reverse : _Plan
+    by_row : ndarray of bool
+        Which entries are those of `reverse`.
+    """
+
+    pattern: Any
+    forward: _Plan
+    reverse: _Plan
+    by_row: Any
+
+    @property
+    def products(self) -> int:
+        """The number of products."""
+        return self.forward.products + self.reverse.products
+
+    @classmethod
+    def make(cls, pattern: Any) -> _TwoWay:
+        """Colour a pattern."""
+        rows, columns, by_row = color_both(pattern)
+        entries = pattern.tocoo()
+        row, column = entries.row, entries.col
+        return cls(
+            pattern,
+            _Plan(pattern, "forward", columns, columns[column], row),
+            _Plan(pattern, "reverse", rows, rows[row], column),
+            by_row,
+        )
+
+
+def _plan(pattern: Any, mode: str) -> _Plan | _TwoWay:
+    """How to get the entries of a pattern."""
+    if mode != "auto":
+        return _Plan.make(pattern, mode)
+    in_rows = np.diff(pattern.indptr)
+    in_columns = np.bincount(pattern.indices, minlength=1)
+    # As many columns as a row has entries need as many colours, at the least.
+    least = {"forward": int(in_rows.max(initial=0)), "reverse": int(in_columns.max())}
+    first, second = ("forward", "reverse")
+    if least["reverse"] < least["forward"]:
+        first, second = second, first
+    best = _Plan.make(pattern, first)
+    if least[second] < best.products:
+        best = min(best, _Plan.make(pattern, second), key=lambda p: p.products)
+    # Both ways run the function twice: that has to be worth it. It can be if most of the matrix is
+    # much emptier than its fullest lines.
+    few = min(fewest_products(in_rows)[0], fewest_products(in_columns)[0])
+    if 2 * few < best.products:
+        both = _TwoWay.make(pattern)
+        if 2 * both.products < best.products:
+            return both
+    return best
+
+
+def _matrix(pattern: Any, entries: Any, real: Any) -> Any:
+    """The matrix with a pattern, from its entries and which of its rows are real."""
+    if real is not None:
+        within = np.repeat(real, np.diff(pattern.indptr))
+        entries[within] = entries[within].real
+    parts = (entries, pattern.indices, pattern.indptr)
+    return scipy_sparse().csr_array(parts, shape=pattern.shape, copy=True)
 
 
 def _structured(chosen: Chosen, leaves: list[Any]) -> tuple[Any, ...]:
