@@ -89,12 +89,29 @@ def lines(name: str, row: dict[str, list[float]], old: dict[str, list[float]]) -
 
 
 def geometric_means(table: Table) -> dict[str, float]:
-    """The mean ratio to each of the systems, over all workloads."""
+    """The mean ratio of times to each of the systems, over all workloads."""
     found: dict[str, list[float]] = {}
-    for row in table.values():
+    for name, row in table.items():
+        if "memory" in name:
+            continue
         for peer, (_, ratio, _) in row.items():
             found.setdefault(peer, []).append(math.log(ratio))
     return {peer: math.exp(sum(r) / len(r)) for peer, r in found.items() if len(r) > 3}
+
+
+def markdown(table: Table) -> str:
+    """The table as it stands in the docs: a row for each workload, a column for each peer."""
+    peers = list(dict.fromkeys(peer for row in table.values() for peer in row))
+    text = ["| | " + " | ".join(peers) + " |", "|---|" + "---|" * len(peers)]
+    for name, row in table.items():
+        cells = [
+            f"{row[p][1]:.2f} ({row[p][0]:.2f}–{row[p][2]:.2f})" if p in row else "" for p in peers
+        ]
+        text.append(f"| {name} | " + " | ".join(cells) + " |")
+    means = geometric_means(table)
+    cells = [f"{means[p]:.2f}" if p in means else "" for p in peers]
+    text.append("| geometric mean of times | " + " | ".join(cells) + " |")
+    return "\n".join(text) + "\n"
 
 
 def plot(table: Table, path: Path) -> None:
@@ -120,6 +137,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("only", nargs="*", help="workloads whose name holds one of these")
     parser.add_argument("--seconds", type=float, default=4.0, help="per workload")
     parser.add_argument("--json", type=Path, help="write the ratios to this file")
+    parser.add_argument("--markdown", type=Path, help="write them as a table for the docs")
     parser.add_argument("--plot", type=Path, help="draw the ratios to torch into this file")
     parser.add_argument("--compare", type=Path, help="show what they were in this JSON file")
     options = parser.parse_args(arguments)
@@ -155,6 +173,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
         print(f"{'geometric mean':34} {mean:6.2f} of {peer}")
     if options.json:
         options.json.write_text(json.dumps(table, indent=1))
+    if options.markdown:
+        options.markdown.write_text(markdown(table))
     if options.plot:
         plot(table, options.plot)
 

@@ -115,11 +115,11 @@ def sample(job: Callable[[], Any], seconds: float) -> Counter[Stack]:
     def watch() -> None:
         while not done.wait(0.0005):
             frame, stack = sys._current_frames().get(main), []
-            while frame is not None:
+            while frame is not None and frame.f_code is not job.__code__:
                 stack.append(_label(frame.f_code))
                 frame = frame.f_back
-            if "job" in stack:
-                seen[tuple(reversed(stack[: stack.index("job")]))] += 1
+            if frame is not None:
+                seen[tuple(reversed(stack))] += 1
 
     switch = sys.getswitchinterval()
     sys.setswitchinterval(1e-4)  # so that the samples are taken when they should be
@@ -137,8 +137,6 @@ def sample(job: Callable[[], Any], seconds: float) -> Counter[Stack]:
 
 
 def _label(code: Any) -> str:
-    if code.co_name == "job" and code.co_filename == __file__:
-        return "job"
     return f"{Path(code.co_filename).stem}.{code.co_qualname.rpartition('<locals>.')[2]}"
 
 
