@@ -61,7 +61,8 @@ class Library:
     to_numpy : callable
         The other way round.
     gaps : mapping of str to str
-        Ops (`"sort"`), rows (`"sort-descending"`) or rows run as complex (`"sort complex"`,
+        Ops (`"sort"`), rows (`"sort-descending"`, or `"sort-"` for the one without a label), or
+        rows run as complex (`"sort complex"`,
         `"sort-descending complex"`) that it cannot run, each with the reason.
     rtol, atol : float
         How exactly it computes.
@@ -87,7 +88,7 @@ class Library:
     def gap(self, case: Case) -> str | None:
         """Why a case cannot be run; None if it can."""
         sample, complex_numbers = case
-        names = [sample.op, str(sample)]
+        names = [sample.op, str(sample), f"{sample.op}-{sample.label}"]
         if complex_numbers:
             names += [f"{name} complex" for name in names]
         return next((self.gaps[n] for n in names if n in self.gaps), None)
@@ -114,26 +115,29 @@ def run(library: Library, case: Case) -> None:
     """Values, gradients, tangents, second derivatives and batches, as on NumPy."""
     sample, complex_numbers = case
     arrays = sample.arrays(complex_numbers)
-    for route in (values, gradients, tangents, batched_sweeps, batches):
-        if route in (values, batches) or sample.differentiable:
-            if route is batches and not sample.batch:
+    for route in routes_of(sample):
+        expected = route(sample, arrays, np.asarray)
+        found = route(sample, arrays, library.make)
+        assert len(found) == len(expected)
+        for result, value in zip(found, expected, strict=True):
+            if value is None:
+                assert result is None
                 continue
-            expected = route(sample, arrays, np.asarray)
-            found = route(sample, arrays, library.make)
-            assert len(found) == len(expected)
-            for result, value in zip(found, expected, strict=True):
-                if value is None:
-                    assert result is None
-                    continue
-                assert type(result) is not type(value), "computed by NumPy"
-                library.check(result)
-                assert_close(
-                    library.to_numpy(result),
-                    value,
-                    rtol=library.rtol,
-                    atol=library.atol,
-                    equal_nan=True,
-                )
+            assert type(result) is not type(value), "computed by NumPy"
+            library.check(result)
+            assert_close(
+                library.to_numpy(result),
+                value,
+                rtol=library.rtol,
+                atol=library.atol,
+                equal_nan=True,
+            )
+
+
+def routes_of(sample: Sample) -> list[Callable[..., list[Any]]]:
+    """The ways to run a row, each a function of the row, its inputs and what makes arrays."""
+    smooth = [gradients, tangents, batched_sweeps] if sample.differentiable else []
+    return [values, *smooth, *([batches] if sample.batch else [])]
 
 
 def as_tuple(result: Any) -> tuple[Any, ...]:

@@ -161,6 +161,9 @@ class Sweep:
             raise
         finally:
             _current.reset(token)
+        for node, g in self.results.items():
+            if g is not None and type(g) is not np.ndarray and isinstance(node, Leaf):
+                self.results[node] = _arranged(g, node.array)
         return self.results
 
     def _run_in_thread(self, table: dict[Node, Any], owned: set[Node]) -> None:
@@ -555,6 +558,13 @@ def _conj(g: Any) -> Any:
     if isinstance(g, list):
         return [None if part is None else ops.conj(part) for part in g]
     return ops.conj(g)
+
+
+def _arranged(g: Any, like: Any) -> Any:
+    """A gradient laid out in memory, or over several, as what it is the gradient of."""
+    if isinstance(g, Array):
+        return g.over(functools.partial(_arranged, like=like))
+    return backend_of(g).arranged(g, ops.plain(like))
 
 
 def fit(part: Any, edge: Node, node: Node) -> Any:

@@ -32,5 +32,5 @@ class AnomalyError(RuntimeError):
     """Anomaly detection found NaN in a gradient."""
 
 
-class LazyError(RuntimeError):
+class LazyError(TypeError):
     """The values, or the lengths, of a lazy array are needed, and nothing computes them unasked."""

@@ -16,12 +16,13 @@ from ..engine import Sweep, wrapped
 from ..errors import MixedArraysError, NoGradientError, UnusedInputError
 from ..graph import GradientEdge, Leaf, Node, Output, output_node, recorder
 from ..levels import above, in_flight
+from ..ops.axes import same_shape
 from ..ops.op import Array, Op, Pullback
 from ..structures import Rebuild, flatten, is_single, place
 from ..tensor import Tensor, tensor_type_at
 from ..versions import about_to_write, mark_written
 from .modes import current_modes, enable_grad
-from .outward import grad_from_inside, is_inside, reaches
+from .outward import grad_below, grad_from_inside, is_below, is_inside, reaches
 
 # The node of a gradient that came out constant, under create_graph: it requires gradients like
 # any other result, and depends on nothing.
@@ -121,7 +122,8 @@ def grad(
         raise ValueError(
             "inputs is empty: name at least one tensor to differentiate with respect to"
         )
-    if any(map(is_inside, flat_outputs)):
+    inside = any(map(is_inside, flat_outputs))
+    if inside or (not create_graph and is_below(flat_outputs, flat_inputs)):
         options = {
             "retain_graph": retain_graph,
             "create_graph": create_graph,
@@ -130,7 +132,10 @@ def grad(
             "materialize_grads": materialize_grads,
         }
         given = _values(grad_outputs, len(flat_outputs), "grad_outputs")
-        return rebuild(list(grad_from_inside(grad, flat_outputs, flat_inputs, given, options)))
+        found = (grad_from_inside if inside else grad_below)(
+            grad, flat_outputs, flat_inputs, given, options
+        )
+        return rebuild(list(found))
     starts = _output_nodes(flat_outputs, "outputs[{}]")
     targets = _input_nodes(flat_inputs, rebuild)
     seeds = _seeds(flat_outputs, starts, grad_outputs, create_graph, is_grads_batched)
@@ -479,7 +484,7 @@ def _seed(
         if not found:
             raise ValueError(f"{name} is 0-d: with is_grads_batched=True it needs a batch axis")
         found = found[1:]
-    if found != shape:
+    if not same_shape(found, shape):
         expected = f"(batch, {', '.join(map(str, shape))})" if batched else str(shape)
         raise ValueError(
             f"{name} has shape {tuple(value.shape)}, but {output_name} has shape {shape}"

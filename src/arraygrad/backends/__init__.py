@@ -1,7 +1,8 @@
 """Array libraries: which one an array belongs to, and what that library does in its own way.
 
 `numpy.py` is the default. A library that needs more than the standard offers has a file of its own
-here; any other that follows the standard needs none.
+here; any other that follows the standard needs none. For arrays that are not known here, anyone can
+`register` a `Backend`, without a change to this package: `docs/backends.md` shows how.
 """
 
 from __future__ import annotations
@@ -28,15 +29,33 @@ def is_short_float(dtype: Any) -> bool:
 class Backend:
     """One array library.
 
+    What is not given here is computed by the functions of the namespace `xp`. A library that does
+    things differently overrides methods:
+
+    ==================================  ==========================================================
+    `to_numpy`, `from_numpy`            if its arrays do not convert by `np.asarray` and
+                                        `xp.asarray`
+    `dtype`, `kind`                     if its dtypes are not attributes of `xp` by their names, or
+                                        there is no `xp.isdtype`
+    `device`, `full`, `integers`        if its arrays have no `device`, or its functions do not
+                                        take one
+    `own`, `add_into`                   if its arrays can be written: gradients are then added up
+                                        in place, and not copied when nobody else has them
+    `has_values`, `known_values`        if arrays can stand for values that are computed later
+    `check_leaf`                        to refuse arrays that cannot be differentiated
+    ==================================  ==========================================================
+
     Parameters
     ----------
     name : str
         What error messages call it.
     xp : module
-        Its Array API namespace.
+        Its Array API namespace, or any object with such functions.
     kernels : mapping of str to callable, optional
         Implementations of ops, by the op's name, where the namespace's own function is missing,
-        slower or different.
+        slower or different. They are called with arrays, and the op's other arguments by keyword.
+        `standard.standard_kernels(xp)` has those for indexing, and more, by the standard's
+        functions alone.
     """
 
     def __init__(self, name: str, xp: Any, kernels: Mapping[str, Kernel] | None = None) -> None:
@@ -67,7 +86,12 @@ class Backend:
             return self.kernels[op.name]
         if op.compute is not None:
             return functools.partial(op.compute, self.xp)
-        return getattr(self.xp, op.name)  # type: ignore[no-any-return]
+        found = getattr(self.xp, op.name, None)
+        if found is None:
+            raise NotImplementedError(
+                f"{self.name} has no function {op.name!r}: give its Backend a kernel of that name"
+            )
+        return found  # type: ignore[no-any-return]
 
     def shape(self, array: Any) -> tuple[int, ...]:
         """An array's shape as derivative rules keep it: a tuple, which may carry more with it."""
@@ -104,6 +128,10 @@ class Backend:
     def has_values(self, array: Any) -> bool:
         """Whether the values of an array can be looked at, or are only known later."""
         return True
+
+    def arranged(self, array: Any, like: Any) -> Any:
+        """The values of an array, cut into pieces as `like` is, which has the same last axes."""
+        return array
 
     def known_values(self, array: Any) -> Any:
         """The values as a NumPy array if they are known by now; None if not."""
@@ -155,7 +183,35 @@ _backends: dict[type, Backend | None] = {bool: None, int: None, float: None, com
 
 
 def register(array_type: type, backend: Backend) -> None:
-    """Use `backend` for arrays of type `array_type`."""
+    """Use `backend` for arrays of type `array_type`, and of subclasses of it.
+
+    To be called once, before the first array of that type is used.
+
+    Parameters
+    ----------
+    array_type : type
+        Its instances need `shape`, `ndim`, `dtype` and Python's operators, which return
+        NotImplemented for operands that they do not know.
+    backend : Backend
+
+    Examples
+    --------
+    >>> import array_api_strict
+    >>> from arraygrad.backends import Backend, register
+    >>> from arraygrad.backends.standard import standard_kernels
+    >>> class Mine(type(array_api_strict.zeros(1))): ...
+    >>> register(Mine, Backend("mine", array_api_strict, standard_kernels(array_api_strict)))
+    """
+    if not isinstance(array_type, type):
+        raise TypeError(f"array_type must be a type, not {array_type!r}")
+    if not isinstance(backend, Backend):
+        raise TypeError(f"backend must be a Backend, not {type(backend).__name__}")
+    known = _backends.get(array_type)
+    if known is not None and known is not backend:
+        raise ValueError(
+            f"{array_type.__name__} has the backend {known.name!r} already: register before its "
+            "arrays are first used, and only once"
+        )
     _backends[array_type] = backend
 
 
@@ -198,8 +254,9 @@ def common_backend(types: tuple[type, ...]) -> Backend:
 
 
 def _resolve(array_type: type) -> Backend | None:
-    for known, backend in list(_backends.items()):
-        if issubclass(array_type, known):
+    for base in array_type.__mro__:  # the nearest that is known
+        if base in _backends:
+            backend = _backends[base]
             if backend is default:
                 _check_numpy_type(array_type)
             _backends[array_type] = backend

@@ -94,6 +94,14 @@ class DaskBackend(Backend):
     def from_numpy(self, array: Any, device: Any) -> Any:
         return da.from_array(np.array(array), chunks=-1)
 
+    def arranged(self, array: Any, like: Any) -> Any:
+        lead = array.ndim - like.ndim
+        if lead < 0 or array.shape[lead:] != like.shape or array.chunks[lead:] == like.chunks:
+            return array
+        if any(n != n for n in array.shape):
+            return array
+        return array.rechunk((*array.chunks[:lead], *like.chunks))
+
     def has_values(self, array: Any) -> bool:
         return False
 

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import functools
 import itertools
+import operator
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
@@ -237,12 +238,33 @@ def _gather(x: Any, plan: Plan) -> Any:
         dtype=x.dtype,
         adjust_chunks=dict.fromkeys(along, 1),
     )
-    together = da.any if x.dtype.kind == "b" else _total
-    return together(parts, axis=tuple(range(len(along))))
+    return _total(parts, len(along))
 
 
-def _total(parts: Any, axis: Axes) -> Any:
-    return da.sum(parts, axis=axis, dtype=parts.dtype)
+def _total(parts: Any, n: int) -> Any:
+    """The sum of blocks along the first `n` axes, of which each block has one element."""
+    return da.reduction(
+        parts,
+        _as_it_is,
+        _added,
+        axis=tuple(range(n)),
+        dtype=parts.dtype,
+        concatenate=False,
+        meta=np.empty_like(parts._meta, shape=(0,) * (parts.ndim - n)),
+        name="add_up",
+    )
+
+
+def _as_it_is(block: Any, axis: Axes, keepdims: bool) -> Any:
+    return block
+
+
+def _added(blocks: Any, axis: Axes, keepdims: bool) -> Any:
+    # Not joined and summed, which would take more memory, and lose the sign of minus zero.
+    while isinstance(blocks, list) and isinstance(blocks[0], list):
+        blocks = list(itertools.chain(*blocks))
+    total = functools.reduce(operator.add, blocks) if isinstance(blocks, list) else blocks
+    return total if keepdims else total.reshape(total.shape[len(axis) :])
 
 
 def _places(plan: Plan, labels: Axes) -> list[Any]:
@@ -516,7 +538,7 @@ def _scatter(x: Any, plan: Plan, shape: tuple[int, ...], chunks: Any) -> Any:
             dtype=x.dtype,
             adjust_chunks=dict.fromkeys(labels, 1),
         )
-        out = _total(parts, axis=labels)
+        out = _total(parts, n)
     order = plan.axes + plan.rest
     if order != tuple(range(len(order))):
         out = da.transpose(out, _inverse(order))
@@ -609,13 +631,23 @@ def _masked(x: Any, mask: Any, template: Template) -> Any:
 
 def _expand(axis: int, mask: Any, block: Any) -> Any:
     """Zeros with a block where a mask is true along an axis."""
+    _check_count(block.shape[axis], int(np.count_nonzero(mask)))
     out = np.zeros_like(block, shape=_with(block.shape, axis, mask.size))
     out[(*(slice(None),) * axis, mask)] = block
     return out
 
 
-def _pick(axis: int, mask: Any, count: Any, block: Any) -> Any:
+def _check_count(found: int, wanted: int) -> None:
+    if found != wanted:
+        raise ValueError(
+            f"a gradient has {found} elements along an axis where a mask takes {wanted}: lengths "
+            "that were not known before do not match"
+        )
+
+
+def _pick(axis: int, mask: Any, count: Any, total: Any, block: Any) -> Any:
     """Zeros with elements of a block, of which `count` many are used up, where a mask is true."""
+    _check_count(block.shape[axis], int(total))
     return _expand(axis, mask, block[(*(slice(None),) * axis, count[mask] - 1)])
 
 
@@ -640,7 +672,7 @@ def _unmasked(x: Any, mask: Any, template: Template, shape: tuple[int, ...]) -> 
                 axis = len(shape) - 1
         flat = mask
     labels = tuple(range(x.ndim))
-    if x.numblocks[axis] == flat.numblocks[0]:
+    if x.numblocks[axis] == flat.numblocks[0] and np.isnan(x.shape[axis]):
         out = blockwise(
             functools.partial(_expand, axis),
             labels,
@@ -662,6 +694,8 @@ def _unmasked(x: Any, mask: Any, template: Template, shape: tuple[int, ...]) -> 
             (axis,),
             counted,
             (axis,),
+            da.sum(flat),
+            (),
             x,
             own,
             name="index_add",
