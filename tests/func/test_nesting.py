@@ -569,6 +569,32 @@ def test_ag_grad_inside_with_respect_to_several_tensors(w: ag.Tensor) -> None:
     close(ag.grad(second.sum(), w), expected.sum(axis=(0, 1)))
 
 
+def test_a_leaf_made_inside_and_one_from_outside(w: ag.Tensor) -> None:
+    """A penalty on the gradient of each example, differentiated in the weights."""
+
+    def penalty(x: Any, w: Any) -> Any:
+        return (grad(lambda x: (ag.sin(x * w) * w).sum())(x) ** 2).sum()
+
+    def both(x: Any) -> Any:
+        leaf = ag.tensor(x, requires_grad=True)
+        (slope,) = ag.grad((ag.sin(leaf * w) * w).sum(), [leaf], create_graph=True)
+        return ag.grad((slope**2).sum(), (leaf, w))
+
+    by_leaf, by_weights = vmap(both)(M)
+    close(by_leaf, vmap(grad(penalty), (0, None))(M, 2 * A))
+    close(by_weights, vmap(grad(penalty, 1), (0, None))(M, 2 * A))
+    by_leaf, by_weights = jvp(both, (A,), (A,))[1]
+    close(by_leaf, jvp(lambda x: grad(penalty)(x, 2 * A), (A,), (A,))[1])
+    close(by_weights, jvp(lambda x: grad(penalty, 1)(x, 2 * A), (A,), (A,))[1])
+
+    def recorded(x: Any) -> Any:  # there is no graph that the result could be in
+        leaf = ag.tensor(x, requires_grad=True)
+        return ag.grad((leaf * w).sum(), w, create_graph=True)
+
+    with pytest.raises(ValueError, match="different transforms"):
+        vmap(recorded)(M)
+
+
 def test_a_tensor_of_another_transform_that_was_not_used(w: ag.Tensor) -> None:
     """It is unused, like any other."""
 

@@ -61,6 +61,46 @@ def _nodes_at(level: float, value: Any) -> list[Node]:
     return _nodes_at(level, value._array) if isinstance(value, Array) else []
 
 
+def is_below(outputs: list[Any], inputs: list[Any]) -> bool:
+    """Whether outputs are tensors made by hand inside a transform, and some inputs from outside.
+
+    To the user these are of one graph. So without `create_graph`, what is found for the inputs may
+    be cut off from the tensors made inside.
+    """
+    level = getattr(outputs[0], "level", 0) if outputs else 0
+    if level % 1 != 0.5 or level <= Tensor.level:
+        return False
+    same = all(isinstance(o, Tensor) and o.level == level for o in outputs)
+    return same and any(_is_below(outputs, x) for x in inputs)
+
+
+def _is_below(outputs: list[Any], x: Any) -> bool:
+    return isinstance(x, Tensor) and x.level < outputs[0].level and reaches(outputs, x)
+
+
+def grad_below(
+    grad: Grad,
+    outputs: list[Any],
+    inputs: list[Any],
+    cotangents: list[Any],
+    options: dict[str, Any],
+) -> tuple[Any, ...]:
+    """The gradients where `is_below`: of what the outputs are over, for the inputs from outside."""
+    level = outputs[0].level
+    below = [_is_below(outputs, x) for x in inputs]
+    kept = options | {"retain_graph": options["retain_graph"] or not all(below)}
+    lower = grad(
+        [output._array for output in outputs],
+        [x for x, b in zip(inputs, below, strict=True) if b],
+        [c._array if isinstance(c, Tensor) and c.level == level else c for c in cotangents],
+        **kept,
+    )
+    own = [x for x, b in zip(inputs, below, strict=True) if not b]
+    rest = iter(grad(outputs, own, cotangents, **options) if own else ())
+    first = iter(lower)
+    return tuple(next(first) if b else next(rest) for b in below)
+
+
 def grad_from_inside(
     grad: Grad,
     outputs: list[Any],
