@@ -47,6 +47,8 @@ class Namespace(ModuleType):
             found = self._from_numbers(found)
         elif name in _MADE_FROM_DATA:
             found = self._from_data(found)
+        elif name == "from_dlpack":
+            found = self._from_dlpack(found)
         elif isinstance(found, np.dtype):
             found = self._backend.dtype(found)
         elif name == "__array_namespace_info__":
@@ -76,6 +78,15 @@ class Namespace(ModuleType):
             if any(isinstance(a, Array) for a in args):  # whose library decides
                 return function(*args, dtype=dtype, device=device, **keywords)
             return creation.new(make(*args, **keywords, **self._keywords(dtype, device)))
+
+        return made
+
+    def _from_dlpack(self, function: Any) -> Any:
+        @functools.wraps(function)
+        def made(x: Any, /, *, device: Any = None, copy: bool | None = None) -> Any:
+            given = {"device": device, "copy": copy}
+            keywords = {name: value for name, value in given.items() if value is not None}
+            return creation.new(self._backend.xp.from_dlpack(x, **keywords))
 
         return made
 

@@ -234,3 +234,16 @@ def test_dlpack_shares_memory() -> None:
     ours = torch.from_dlpack(ag.asarray(x))
     ours[1] = 8.0
     assert x.tolist() == [7, 8, 2]
+
+
+def test_dlpack_into_the_library_of_a_tensor() -> None:
+    data = np.arange(3.0)
+    xp = ag.asarray(torch.ones(1)).__array_namespace__()
+    there = xp.from_dlpack(ag.asarray(data))
+    assert isinstance(there.array, torch.Tensor)
+    data[0] = 7.0
+    assert there.tolist() == [7, 1, 2]
+    assert xp.from_dlpack(data, copy=True).array.data_ptr() != there.array.data_ptr()
+    assert ag.grad((there.requires_grad_() ** 2).sum(), there).tolist() == [14, 2, 4]
+    with pytest.raises(BufferError, match="detach"):
+        torch.from_dlpack(there)

@@ -23,7 +23,13 @@ from . import Backend, Kernel
 def standard_backend(array_type: type) -> Backend:
     """The backend of a type of array that says itself which namespace it belongs to."""
     module = array_type.__module__.partition(".")[0]
-    return Backend(module, sys.modules[module], standard_kernels(sys.modules[module]))
+    xp = sys.modules[module]
+    if not hasattr(xp, "asarray") or not hasattr(xp, "isdtype"):
+        raise TypeError(
+            f"{array_type.__name__} belongs to no array library that is known, as {module} is no "
+            "namespace of the Array API standard: say which it is by arraygrad.backends.register()"
+        )
+    return Backend(module, xp, standard_kernels(xp))
 
 
 def standard_kernels(xp: Any) -> dict[str, Kernel]:

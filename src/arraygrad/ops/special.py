@@ -10,6 +10,7 @@ from __future__ import annotations
 import functools
 import importlib
 import math
+from types import ModuleType
 from typing import Any
 
 from ..backends import backend_of
@@ -291,7 +292,7 @@ _SCIPY_TAKES = {"numpy", "dask"}
 @functools.cache
 def _kernel(xp: Any, name: str) -> Function:
     """The special function of this name for the arrays of a namespace."""
-    parts = xp.__name__.split(".")
+    parts = xp.__name__.split(".") if isinstance(xp, ModuleType) else []
     for part in parts:
         if part in _LIBRARIES:
             found = getattr(importlib.import_module(_LIBRARIES[part]), name, None)
@@ -332,10 +333,13 @@ def _on_the_host(xp: Any, function: Function, *arrays: Any) -> Any:
 
     try:
         values = [np.asarray(a) if hasattr(a, "dtype") else a for a in arrays]
+        if any(v.dtype == object for v in values if hasattr(v, "dtype")):
+            raise TypeError("it has no __array__()")
     except Exception as error:  # each library has its own
         raise TypeError(
-            f"{xp.__name__} has no such function, and SciPy's runs on the host only, which the "
-            f"array cannot be moved to without being asked ({error}): use to_device() first"
+            f"{backend_of(arrays[-1]).name} has no such function, and SciPy's runs on the host "
+            f"only, which the array cannot be moved to without being asked ({error}): use "
+            "to_device() first"
         ) from error
     out = function(*values)
     like = next(a for a in arrays if hasattr(a, "dtype"))
