@@ -39,7 +39,8 @@ def _matmul_y(g: Any, x: Any, y_shape: tuple[int, ...]) -> Any:
     if x.ndim == 1:
         return _outer(x, g)
     if len(y_shape) == 1:
-        return _column(matrix_transpose(x), g)
+        x = matrix_transpose(x)
+        return matmul(x, g) if x.ndim == 2 else _column(x, g)
     if len(y_shape) == 2 and x.ndim > 2:  # one product instead of a batch of them and a sum
         rows = math.prod(x.shape[:-1])
         x = _reshape(x, shape=(rows, x.shape[-1]))
