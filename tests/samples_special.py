@@ -106,6 +106,22 @@ row(
     reference=lambda q: scipy_special.zeta(2.5, q).astype(q.dtype),
     torch=False,
 )
+row(
+    "special.zeta",
+    lambda d: d.rng.uniform(1.5, 4, (2, 3)),
+    lambda xp, x: xp.special.zeta(x),
+    "x",
+    reference=lambda x: scipy_special.zeta(x).astype(x.dtype),
+    torch=False,
+)
+row(
+    "special.zeta",
+    lambda d: (d.rng.uniform(1.5, 4, (2, 3)), d.rng.uniform(0.8, 3, (3,))),
+    lambda xp, x, q: xp.special.zeta(x, q),
+    "both",
+    reference=lambda x, q: scipy_special.zeta(x, q).astype(x.dtype),
+    torch=False,
+)
 for _name in ("gammainc", "gammaincc"):
     row(
         f"special.{_name}",

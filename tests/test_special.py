@@ -16,7 +16,7 @@ from scipy import special as scipy_special
 import arraygrad as ag
 from arraygrad import special
 from arraygrad.ops.special import _kernel, _sinc_derivative
-from arraygrad.testing import assert_close, gradcheck
+from arraygrad.testing import assert_close, gradcheck, gradgradcheck
 
 inf, nan = math.inf, math.nan
 Function = Callable[..., Any]
@@ -298,18 +298,34 @@ def test_weights_of_zero_silence_anything() -> None:
         assert math.isnan(special.logsumexp(a, b=-1.0).item())
 
 
-def test_zeta_can_be_differentiated_by_q_only() -> None:
-    x = ag.tensor(2.5, requires_grad=True)
-    assert special.zeta(x).item() == pytest.approx(scipy_special.zeta(2.5))
-    assert special.zeta(ag.tensor(-1.0)).item() == pytest.approx(-1 / 12)
-    for y in (special.zeta(x), special.zeta(x, 1.5)):
-        with pytest.raises(NotImplementedError, match="zeta has no derivative with respect to x"):
-            ag.grad(y, x)
-    with pytest.raises(NotImplementedError, match="with respect to x"):
-        ag.func.jvp(special.zeta, (x.detach(),), (ag.tensor(1.0),))
+def test_derivatives_of_zeta() -> None:
+    x = ag.tensor([2.5, 0.0, -1.0, 40.0, 0.5, -2.0], requires_grad=True)
+    value = special.zeta(x)
+    assert value.detach().tolist() == pytest.approx(scipy_special.zeta(x.detach().array).tolist())
+    n, glaisher = 10**6, 1.2824271291006226
+    rest = (math.log(n) / 1.5 + 1 / 1.5**2) * n**-1.5 + math.log(n) / 2 * n**-2.5
+    expected = [
+        -sum(math.log(k) / k**2.5 for k in range(1, n)) - rest,
+        -math.log(2 * math.pi) / 2,
+        1 / 12 - math.log(glaisher),
+        -math.log(2) * 2.0**-40 - math.log(3) * 3.0**-40,
+        -3.9226461392091517,
+        -scipy_special.zeta(3.0) / (4 * math.pi**2),
+    ]
+    np.testing.assert_allclose(ag.grad(value.sum(), x).array, expected, rtol=1e-9)
     q = ag.tensor(1.5, requires_grad=True)
-    expected = -2.5 * scipy_special.zeta(3.5, 1.5)
-    assert ag.grad(special.zeta(x, q), q).item() == pytest.approx(expected)
+    by_q = -2.5 * scipy_special.zeta(3.5, 1.5)
+    assert ag.grad(special.zeta(2.5, q), q).item() == pytest.approx(by_q)
+
+
+@pytest.mark.parametrize("x", [1.1, 3.0, 30.0])
+@pytest.mark.parametrize("q", [0.05, 1.0, 7.5, 1e4])
+def test_zeta_of_hurwitz_by_both_arguments(x: float, q: float) -> None:
+    inputs = [ag.tensor(x, requires_grad=True), ag.tensor(q, requires_grad=True)]
+    scale = special.zeta(x, q)
+    assert gradcheck(lambda x, q: special.zeta(x, q) / scale, inputs, rtol=1e-4, atol=1e-6)
+    if q == 1.0:
+        assert gradgradcheck(special.zeta, inputs, rtol=1e-4, atol=1e-6)
 
 
 @pytest.mark.parametrize("name", ["gammainc", "gammaincc", "betainc"])

@@ -17,19 +17,23 @@ from ..backends import backend_of
 from .axes import kept, many_axes
 from .batching import Flags, Params, elementwise
 from .elementwise import (
+    cos,
     equal,
     exp,
     isnan,
+    less,
     less_equal,
     log,
     log1p,
     logical_and,
     multiply,
     sign,
+    sin,
     where,
 )
 from .op import Function, Op, Operator, Rule, _sum_of_rules, binary, constant, declare, unary
 from .reductions import _keep, _sum
+from .series import hurwitz_zeta_slope
 from .shape import _reshape, broadcast_shapes, broadcast_to
 
 Axes = tuple[int, ...]
@@ -447,7 +451,7 @@ def _no_derivative(function: str, argument: str, others: str) -> Rule:
 
 _hurwitz_zeta = _binary(
     "zeta",
-    vjp_x=_no_derivative("zeta", "x", "q"),
+    vjp_x=lambda g, x, y: g * hurwitz_zeta_slope(x, y),
     vjp_y=lambda g, x, y: -g * (x * _hurwitz_zeta(x + 1, y)),
 )
 
@@ -458,15 +462,27 @@ def _riemann_zeta_of(xp: Any, x: Any) -> Any:
     return _kernel(xp, "zeta")(*((x,) if alone else (x, xp.ones_like(x))))
 
 
-_riemann_zeta = unary(
-    "riemann_zeta", vjp=_no_derivative("zeta", "x", "q"), compute=_riemann_zeta_of
-)
+def _riemann_zeta_slope(x: Any) -> Any:
+    """The derivative of Riemann's zeta function; below zero, by its reflection at one half."""
+    below = less(x, 0)
+    above = where(below, 2, x)
+    direct = hurwitz_zeta_slope(above, 1.0)
+    y = where(below, x, -1)
+    angle = y * (math.pi / 2)
+    value, slope = _riemann_zeta(1 - y), hurwitz_zeta_slope(1 - y, 1.0)
+    inner = sin(angle) * ((math.log(2 * math.pi) - digamma(1 - y)) * value - slope)
+    inner = inner + cos(angle) * (value * (math.pi / 2))
+    reflected = exp(y * math.log(2 * math.pi)) * (gamma(1 - y) / math.pi) * inner
+    return where(below, reflected, direct)
+
+
+_riemann_zeta = unary("riemann_zeta", d=lambda x: _riemann_zeta_slope(x), compute=_riemann_zeta_of)
 
 
 def zeta(x: Any, q: Any = None) -> Any:
     """The zeta function of Riemann, or with `q` of Hurwitz: the sum of ``1 / (k + q) ** x``.
 
-    It can be differentiated with respect to `q` only.
+    Without `q` it is continued to all `x` but one.
 
     Examples
     --------
