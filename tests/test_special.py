@@ -298,6 +298,21 @@ def test_weights_of_zero_silence_anything() -> None:
         assert math.isnan(special.logsumexp(a, b=-1.0).item())
 
 
+@pytest.mark.parametrize(
+    ("x", "expected"),
+    [
+        (-1e5, [100000.00001, -0.9999999999, 2e-15]),
+        (-1e3, [1000.000999998, -0.999999000006, 1.9999760003e-09]),
+        (-8.5, [8.614595320165171, -0.987192308807728, 0.00279454208534991]),
+        (-7.9, [8.022817246208783, -0.985340321015672, 0.00340485942627149]),
+    ],
+)
+def test_log_ndtr_far_to_the_left(x: float, expected: list[float]) -> None:
+    """The hazard and minus the argument are all but equal there; values by 120 digits."""
+    found = derivatives(special.log_ndtr, x, 3)
+    np.testing.assert_allclose(found, expected, rtol=1e-10, atol=2e-11)
+
+
 def test_derivatives_of_zeta() -> None:
     x = ag.tensor([2.5, 0.0, -1.0, 40.0, 0.5, -2.0], requires_grad=True)
     value = special.zeta(x)

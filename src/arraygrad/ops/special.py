@@ -403,9 +403,27 @@ ndtri = _unary(
 # The density over the distribution function, of which both are too small far to the left.
 _hazard = unary(
     "normal_hazard",
-    d=lambda x, out: -out * (x + out),
-    compute=lambda xp, x: math.sqrt(2 / math.pi) / _kernel(xp, "erfcx")(x * -math.sqrt(0.5)),
+    d=lambda x, out: -out * _excess(x),
+    compute=lambda xp, x: _hazard_of(xp, x),
 )
+
+
+def _hazard_of(xp: Any, x: Any) -> Any:
+    return math.sqrt(2 / math.pi) / _kernel(xp, "erfcx")(x * -math.sqrt(0.5))
+
+
+def _excess_of(xp: Any, x: Any) -> Any:
+    # Far to the left the sum has no digits left; there a continued fraction converges fast.
+    far = x < -8
+    t = xp.where(far, -x, 8 + 0 * x)
+    fraction = 0 * t
+    for k in range(40, 1, -1):
+        fraction = k / (t + fraction)
+    return xp.where(far, 1 / (t + fraction), x + _hazard_of(xp, x))
+
+
+# By how much the hazard is above `-x`, which it comes close to on the left.
+_excess = unary("normal_excess", d=lambda x, out: 1 + out * (x - out), compute=_excess_of)
 
 
 def _density(x: Any) -> Any:
