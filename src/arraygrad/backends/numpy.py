@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from . import Backend, Kernel, is_short_float, numpy_indexing, register
-from .blocks import LARGE, blockwise, for_large, rowwise
+from .blocks import LARGE, Blocks, blockwise, for_large, rowwise
 from .numpy_scipy import solve, transform
 
 _KINDS = {"b": "b", "i": "i", "u": "i", "f": "f", "c": "c"}
@@ -113,14 +113,28 @@ def _sum(x: Any, axis: Any = None, keepdims: Any = False) -> Any:
 
 
 def _matmul(x: Any, y: Any) -> Any:
-    # Outer products, as for the gradient of a matrix that a vector is multiplied by: nothing is
-    # summed, and BLAS would take each as a product of its own.
     try:
         if x.shape[-1] == 1 == y.shape[-2] and x.size > 32:
-            return np.einsum("...ij,...jk->...ik", x, y)
+            return _outer(x, y)
     except (AttributeError, IndexError):  # no matrices
         pass
     return np.matmul(x, y)
+
+
+def _outer(x: Any, y: Any) -> Any:
+    # As for the gradient of a matrix that a vector is multiplied by: nothing is summed, and BLAS
+    # would take each as a product of its own.
+    blocks = Blocks.of((x, y), rows=True) if x.size * y.shape[-1] >= LARGE else None
+    if blocks is None:
+        return np.einsum("...ij,...jk->...ik", x, y)
+    blocks.widen()
+    out = blocks.empty(np.result_type(x, y))
+
+    def write(block: list[Any], place: slice) -> None:
+        np.einsum("...ij,...jk->...ik", *block, out=out[place])
+
+    blocks.each(write)
+    return out
 
 
 def _mean(x: Any, axis: Any, keepdims: bool) -> Any:
