@@ -7,6 +7,7 @@ same operations as without blocks, so results are the same to the last bit.
 from __future__ import annotations
 
 import functools
+import inspect
 import math
 from collections.abc import Callable
 from typing import Any
@@ -120,6 +121,7 @@ def _common_order(arrays: list[Any]) -> Any:
 def blockwise(kernel: Function) -> Function:
     """An elementwise kernel that computes its result in blocks where it can."""
     is_ufunc = isinstance(kernel, np.ufunc)  # and so leaves nothing in between to keep in cache
+    takes_out = not is_ufunc and _takes_out(kernel)
 
     @functools.wraps(kernel)
     def computed(*arguments: Any) -> Any:
@@ -134,9 +136,10 @@ def blockwise(kernel: Function) -> Function:
             return kernel(*arguments)
         out = blocks.empty(row.dtype)
         flat = blocks.flat(out)
+        fills = is_ufunc or (takes_out and _are_like(arguments, out))
 
         def write(block: list[Any], place: slice) -> None:
-            if is_ufunc:
+            if fills:
                 kernel(*block, out=flat[place])
             else:
                 flat[place] = kernel(*block)
@@ -164,7 +167,10 @@ def for_large(kernel: Function, types: tuple[type, ...]) -> Function:
 
 
 def rowwise(kernel: Function) -> Function:
-    """A kernel that takes each line along `axis` by itself, in blocks if many lie side by side."""
+    """A kernel of lines along `axis`, each by itself, in blocks if many lie one after the other.
+
+    The kernel can write to an array `out` of the dtype of its arguments.
+    """
 
     @functools.wraps(kernel)
     def computed(*arrays: Any, axis: tuple[int, ...]) -> Any:
@@ -179,7 +185,7 @@ def rowwise(kernel: Function) -> Function:
         flat = out.reshape(rows[0].shape)
 
         def write(block: list[Any], place: slice) -> None:
-            flat[place] = kernel(*block, axis=(1,))
+            kernel(*block, axis=(1,), out=flat[place])
 
         blocks.each(write)
         return out
@@ -188,13 +194,25 @@ def rowwise(kernel: Function) -> Function:
 
 
 def _are_rows(arrays: tuple[Any, ...]) -> bool:
-    """Whether arrays of floats have the same lines along their last axes, one after the other."""
+    """Whether arrays have the same lines along their last axes, one after the other."""
     x = arrays[0]
-    return x.ndim > 1 and all(
-        type(a) is np.ndarray
-        and a.flags.c_contiguous
-        and a.shape[:-1] == x.shape[:-1]
-        and a.dtype == x.dtype
-        and a.dtype.kind == "f"
-        for a in arrays
+    return (
+        x.ndim > 1
+        and _are_like(arrays, x)
+        and all(a.flags.c_contiguous and a.shape[:-1] == x.shape[:-1] for a in arrays)
     )
+
+
+def _are_like(arrays: tuple[Any, ...], x: Any) -> bool:
+    """Whether all are arrays of the float32 or float64 that `x` has."""
+    return x.dtype.char in "fd" and all(
+        type(a) is np.ndarray and a.dtype == x.dtype for a in arrays
+    )
+
+
+def _takes_out(kernel: Function) -> bool:
+    """Whether a kernel can write to an array that it is given."""
+    try:
+        return "out" in inspect.signature(kernel).parameters
+    except ValueError:  # it does not say what it takes
+        return False

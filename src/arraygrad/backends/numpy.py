@@ -215,7 +215,7 @@ def _expm1(x: Any) -> Any:
     return out
 
 
-# --- special functions: few passes, all of them over one temporary -------------------------------
+# --- special functions: few passes, all of them over one array, which may be given ---------------
 
 
 def _in_floats(kernel: Kernel) -> Kernel:
@@ -235,33 +235,33 @@ def _in_floats(kernel: Kernel) -> Kernel:
 
 
 @_in_floats
-def _expit(x: Any) -> Any:
+def _expit(x: Any, out: Any = None) -> Any:
     with np.errstate(over="ignore"):  # to infinity, of which the reciprocal is the right zero
-        out = np.asarray(np.negative(x))
+        out = np.asarray(np.negative(x, out=out))
         np.exp(out, out=out)
         out += 1
         return np.reciprocal(out, out=out)
 
 
-def _log1p_exp_minus_abs(x: Any) -> Any:
+def _log1p_exp_minus_abs(x: Any, out: Any) -> Any:
     if x.dtype.kind == "c":
         raise TypeError(f"softplus and log_expit take real numbers, but x has dtype {x.dtype}")
-    out = np.asarray(np.abs(x))
+    out = np.asarray(np.abs(x, out=out))
     np.negative(out, out=out)
     np.exp(out, out=out)
     return np.log1p(out, out=out)
 
 
 @_in_floats
-def _softplus(x: Any) -> Any:
-    out = _log1p_exp_minus_abs(x)
+def _softplus(x: Any, out: Any = None) -> Any:
+    out = _log1p_exp_minus_abs(x, out)
     out += np.maximum(x, 0)
     return out
 
 
 @_in_floats
-def _log_expit(x: Any) -> Any:
-    out = _log1p_exp_minus_abs(x)
+def _log_expit(x: Any, out: Any = None) -> Any:
+    out = _log1p_exp_minus_abs(x, out)
     return np.subtract(np.minimum(x, 0), out, out=out)
 
 
@@ -269,33 +269,33 @@ def _top(x: Any, axis: Any) -> Any:
     return np.maximum.reduce(x, axis=axis, keepdims=True, initial=-np.inf)
 
 
-def _normalised_exp(x: Any, shift: Any, axis: Any) -> Any:
+def _normalised_exp(x: Any, shift: Any, axis: Any, out: Any = None) -> Any:
     with np.errstate(invalid="ignore"):  # where there is nothing but -inf
-        out = np.asarray(np.subtract(x, shift))
+        out = np.asarray(np.subtract(x, shift, out=out))
         np.exp(out, out=out)
         out /= np.add.reduce(out, axis=axis, keepdims=True)
         return out
 
 
 @_in_floats
-def _softmax(x: Any, axis: Any) -> Any:
-    return _normalised_exp(x, _top(x, axis), axis)
+def _softmax(x: Any, axis: Any, out: Any = None) -> Any:
+    return _normalised_exp(x, _top(x, axis), axis, out)
 
 
-def _softmax_tangent(v: Any, y: Any, axis: Any) -> Any:
+def _softmax_tangent(v: Any, y: Any, axis: Any, out: Any = None) -> Any:
     if axis == (max(v.ndim, y.ndim) - 1,):  # a product and its sum in one pass
         dot = np.vecdot(v, y)[..., None]
     else:
         dot = np.add.reduce(v * y, axis=axis, keepdims=True)
-    out = np.asarray(np.subtract(v, dot))
+    out = np.asarray(np.subtract(v, dot, out=out))
     out *= y
     return out
 
 
 @_in_floats
-def _log_softmax(x: Any, axis: Any) -> Any:
+def _log_softmax(x: Any, axis: Any, out: Any = None) -> Any:
     with np.errstate(divide="ignore", invalid="ignore"):  # where there is nothing but -inf
-        out = np.asarray(np.subtract(x, _top(x, axis)))
+        out = np.asarray(np.subtract(x, _top(x, axis), out=out))
         out -= np.log(np.add.reduce(np.exp(out), axis=axis, keepdims=True))
         return out
 

@@ -52,10 +52,25 @@ def solve(a: Any, b: Any) -> Any:
         if lower or _is_upper(a):
             library = scipy_part("linalg")
             if library is not None:
-                return library.solve_triangular(a, b, lower=lower, check_finite=False)
+                return _substitute(library, a, b, lower)
     return np.linalg.solve(a, b)
 
 
 def _is_upper(a: Any) -> bool:
     """Whether all is zero below the diagonal; most matrices show at once that it is not."""
-    return not a[-1, 0] and not np.tril(a, -1).any()
+    return not a[-1, 0] and not np.any(a, where=_below_diagonal(len(a)))
+
+
+@functools.lru_cache(4)
+def _below_diagonal(n: int) -> Any:
+    return np.tri(n, k=-1, dtype=bool)
+
+
+def _substitute(library: Any, a: Any, b: Any, lower: bool) -> Any:
+    if not a.diagonal().all():
+        raise np.linalg.LinAlgError("Singular matrix")
+    trsm = library.get_blas_funcs("trsm", (a, b))
+    # BLAS has the first axis last: it sees the systems turned round, x.T @ a.T = b.T.
+    if a.flags.f_contiguous:
+        return trsm(1.0, a, b.T, side=1, lower=lower, trans_a=1).T
+    return trsm(1.0, np.ascontiguousarray(a).T, b.T, side=1, lower=not lower).T
