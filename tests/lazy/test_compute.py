@@ -355,6 +355,17 @@ def test_minimize_runs_one_graph_for_each_value_and_gradient(runs: Runs) -> None
         np.testing.assert_allclose(part, 0.0, atol=1e-4)
 
 
+def test_a_gradient_is_an_array_of_its_own() -> None:
+    seed = da.ones(3, chunks=3)
+    x = ag.tensor(lazy(WEIGHTS), requires_grad=True)
+    y = ag.tensor(lazy(WEIGHTS), requires_grad=True)
+    first, second = ag.grad(x + y, [x, y], grad_outputs=seed)
+    first.array[0] = 5.0  # which Dask does by changing the array object
+    np.testing.assert_array_equal(np.asarray(first), [5.0, 1.0, 1.0])
+    np.testing.assert_array_equal(np.asarray(second), np.ones(3))
+    np.testing.assert_array_equal(np.asarray(seed), np.ones(3))
+
+
 @pytest.mark.parametrize("chunks", [(4, 3), (4, 2), (12, 3), (5, 1)], ids=str)
 def test_gradients_have_the_blocks_of_what_they_are_of(chunks: tuple[int, int]) -> None:
     x = ag.tensor(lazy(DATA, chunks), requires_grad=True)

@@ -115,7 +115,7 @@ class DaskBackend(Backend):
         return array.copy()  # the same blocks: Dask replaces them, and never writes to them
 
     def own(self, held: list[Any]) -> Any:
-        return held.pop()
+        return self.copy(held.pop())
 
     def without_nan(self, array: Any, error: Exception) -> Any:
         return da.blockwise(
