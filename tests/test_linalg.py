@@ -317,7 +317,7 @@ def test_least_squares_without_full_rank() -> None:
     np.testing.assert_allclose(found.solution.detach().array, solution)
     np.testing.assert_allclose(found.singular_values.detach().array, values, atol=1e-12)
     assert found.rank.item() == rank == 1
-    assert linalg.lstsq(np.diag([1.0, 0.1]), np.ones(2), rtol=0.5).rank == 1
+    assert linalg.lstsq(np.diag([1.0, 0.1]), np.ones(2), rcond=0.5).rank == 1
     assert linalg.lstsq(np.ones((3, 0)), np.ones(3)).rank == 0
     with pytest.raises(np.linalg.LinAlgError, match=r"b must have 3 rows, but it has shape \(2,\)"):
         linalg.lstsq(a, np.ones(2))

@@ -111,7 +111,7 @@ def test_what_depends_on_values_is_refused_inside_vmap() -> None:
         (lambda x: ag.gradient(x[:1]), ValueError, "axis 0 needs at least 2 elements, it has 1"),
         (lambda x: ag.gradient(x, edge_order=3), ValueError, "edge_order must be 1 or 2"),
         (lambda x: ag.quantile(x, 1.5), ValueError, "q must be between 0 and 1"),
-        (lambda x: ag.quantile(x, 0.5, method="lower"), ValueError, "method must be 'linear'"),
+        (lambda x: ag.quantile(x, 0.5, method="best"), ValueError, "method must be one of"),
         (lambda x: ag.median(x[:0]), ValueError, "median of no elements"),
         (lambda x: ag.nanmedian(x[:0]), ValueError, "nanmedian of no elements"),
         (lambda x: ag.quantile(x * 1j, 0.5), TypeError, "real numbers"),

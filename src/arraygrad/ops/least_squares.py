@@ -37,7 +37,7 @@ class LstsqResult(NamedTuple):
     singular_values: Any
 
 
-def lstsq(a: Any, b: Any, /, *, rtol: Any = None) -> LstsqResult:
+def lstsq(a: Any, b: Any, /, rcond: Any = None) -> LstsqResult:
     """Solve linear systems in the sense of least squares.
 
     The gradient is that among matrices of the same rank, as for `pinv`.
@@ -47,7 +47,7 @@ def lstsq(a: Any, b: Any, /, *, rtol: Any = None) -> LstsqResult:
     a : array of shape (..., m, n)
     b : array of shape (m,) or (..., m, k)
         A vector, or the columns of matrices.
-    rtol : float, optional
+    rcond : float, optional
         Singular values below this part of the largest count as zero; by default the larger of m and
         n times the precision of the dtype.
 
@@ -69,14 +69,14 @@ def lstsq(a: Any, b: Any, /, *, rtol: Any = None) -> LstsqResult:
             f"{tuple(b.shape)}"
         )
     columns = expand_dims(b, axis=-1) if is_vector else b
-    solution = matmul(pinv(a, rtol=rtol), columns)
+    solution = matmul(pinv(a, rtol=rcond), columns)
     values = svdvals(a)
     rest = columns - matmul(a, solution)
     squares = sum(real(rest * conj(rest)) if is_complex(rest) else rest * rest, axis=-2)
     return LstsqResult(
         _reshape(solution, shape=tuple(solution.shape[:-1])) if is_vector else solution,
         squares if m > n else squares[..., :0],
-        _rank(values, m, n, rtol),
+        _rank(values, m, n, rcond),
         values,
     )
 

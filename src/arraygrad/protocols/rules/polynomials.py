@@ -40,7 +40,7 @@ def _polyfit(
         y = y * (w if y.ndim == 1 else w[:, None])
     # Columns of one length, as in NumPy: else the smallest powers decide on the precision.
     scale = linalg.vector_norm(powers, axis=0)
-    found = linalg.lstsq(powers / scale, y, rtol=rcond).solution
+    found = linalg.lstsq(powers / scale, y, rcond).solution
     return found / (scale if y.ndim == 1 else scale[:, None])
 
 

@@ -80,7 +80,7 @@ def _multi_dot(arrays: Sequence[Any], *, out: Any = None) -> Any:
 
 @rule_for(np.linalg.lstsq)
 def _lstsq(a: Any, b: Any, rcond: Any = None) -> Any:
-    found = linalg.lstsq(array_of(a), array_of(b), rtol=rcond)
+    found = linalg.lstsq(array_of(a), array_of(b), rcond)
     rank = int(plain(found.rank))
     full = rank == a.shape[-1]
     residuals = found.residuals if full else found.residuals[:0]
