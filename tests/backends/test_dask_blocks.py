@@ -179,6 +179,24 @@ def test_zeros_keep_their_sign_across_blocks() -> None:
     assert np.signbit(found).tolist() == [True, False, True, False, True]
 
 
+@pytest.mark.parametrize("size", ["1B", "128MiB"])
+@pytest.mark.parametrize(
+    "function",
+    [
+        lambda x, i, j: (x[i] ** 2).sum(),
+        lambda x, i, j: (x[:, j] ** 3).sum(),
+        lambda x, i, j: (x[i[:, None], j] ** 3).sum(),
+        lambda x, i, j: (x[1:][i - 1, None, ::-1] ** 2).sum(),
+        lambda x, i, j: (ag.take(x, j, axis=1)[:, 1:] @ x[i].T).sum(),
+        lambda x, i, j: (ag.stack([x, x])[1, i, 1:] * ag.stack([x, x])[j[:2] - 1, 3:, 1:]).sum(),
+    ],
+)
+def test_positions_among_many_blocks_and_in_one(function: Callable[..., Any], size: str) -> None:
+    places = np.array([3, -1, 3]), np.array([1, 1, 2, 0])
+    with dask.config.set({"array.chunk-size": size}):
+        agree(function, X, *places)
+
+
 # --- writing -------------------------------------------------------------------------------------
 
 

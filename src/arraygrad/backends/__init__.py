@@ -58,6 +58,9 @@ class Backend:
         functions alone.
     """
 
+    # Whether making one axis of two costs little: it does unless arrays are in pieces.
+    merges_axes = True
+
     def __init__(self, name: str, xp: Any, kernels: Mapping[str, Kernel] | None = None) -> None:
         self.name = name
         self.xp = xp

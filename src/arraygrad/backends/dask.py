@@ -74,6 +74,8 @@ class ChunkedShape(tuple[int, ...]):
 class DaskBackend(Backend):
     """Dask arrays."""
 
+    merges_axes = False
+
     def device(self, array: Any) -> Any:
         return "cpu"
 

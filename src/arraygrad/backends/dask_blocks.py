@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import functools
 import itertools
+import math
 import operator
 from collections.abc import Callable, Iterable
 from contextlib import nullcontext
@@ -387,8 +388,13 @@ def only_block(block: Any) -> Any:
 
 def _too_large(x: Any) -> bool:
     """Whether an array should not be put in one chunk."""
+    return max(x.numblocks) > 1 and not fits_one_chunk(x.shape, x.dtype)
+
+
+def fits_one_chunk(shape: Shape, dtype: Any) -> bool:
+    """Whether blocks of a shape are not larger than Dask would make them."""
     limit = dask.utils.parse_bytes(dask.config.get("array.chunk-size"))
-    return bool(max(x.numblocks) > 1 and x.nbytes > limit)
+    return bool(math.prod(shape) * np.dtype(dtype).itemsize <= limit)
 
 
 # --- one array beside all of another -------------------------------------------------------------
@@ -422,6 +428,63 @@ def beside(name: str, cut: int, dtype: Any) -> Kernel:
         )
 
     return kernel
+
+
+# --- adding up ----------------------------------------------------------------------------------
+
+
+def total(parts: Any, n: int) -> Any:
+    """The sum of blocks along the first `n` axes, of which each block has one element."""
+    return da.reduction(
+        parts,
+        _as_it_is,
+        _added,
+        axis=tuple(range(n)),
+        dtype=parts.dtype,
+        concatenate=False,
+        meta=np.empty_like(parts._meta, shape=(0,) * (parts.ndim - n)),
+        name="add_up",
+    )
+
+
+def _as_it_is(block: Any, axis: Axes, keepdims: bool) -> Any:
+    return block
+
+
+def _added(blocks: Any, axis: Axes, keepdims: bool) -> Any:
+    # Not joined and summed, which would take more memory, and lose the sign of minus zero.
+    while isinstance(blocks, list) and isinstance(blocks[0], list):
+        blocks = list(itertools.chain(*blocks))
+    total = functools.reduce(operator.add, blocks) if isinstance(blocks, list) else blocks
+    return total if keepdims else total.reshape(total.shape[len(axis) :])
+
+
+def contract(x: Any, y: Any, left: str, right: str, to: str) -> Any:
+    """The sum of products over the labels of axes that are not in `to`.
+
+    Each pair of blocks is multiplied by itself, and what the pairs give is added up.
+    """
+    inner = "".join(c for c in left if c in right and c not in to)
+    function: Kernel = functools.partial(_contract_blocks, f"{left},{right}->{to}", len(inner))
+    pairs = (x, tuple(map(ord, left)), y, tuple(map(ord, right)))
+    labels = tuple(map(ord, to))
+    dtype = np.result_type(x.dtype, y.dtype)
+    if all(a.numblocks[s.index(c)] == 1 for a, s in ((x, left), (y, right)) for c in inner):
+        function = functools.partial(_contract_blocks, f"{left},{right}->{to}", 0)
+        function = functools.partial(on_only_blocks, function)
+        return blockwise(function, labels, *pairs, name="contract", dtype=dtype)
+    summed = tuple(map(ord, inner))
+    adjust = dict.fromkeys(summed, 1)
+    parts = blockwise(
+        function, summed + labels, *pairs, name="contract", dtype=dtype, adjust_chunks=adjust
+    )
+    return total(parts, len(inner))
+
+
+def _contract_blocks(subscripts: str, n: int, x: Any, y: Any) -> Any:
+    from ..ops.contractions import einsum
+
+    return einsum(subscripts, x, y)[(None,) * n]
 
 
 # --- what is known without computing -------------------------------------------------------------

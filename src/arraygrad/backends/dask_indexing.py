@@ -1,24 +1,33 @@
 """Reading Dask arrays at an index, and adding into zeros at one, block by block.
 
 Slices are easy: each block of the whole array holds one block of the part. A boolean mask keeps
-blocks, too, and their lengths become unknown. Positions, in arrays of integers, may point anywhere:
-each pair of a block of positions and a block of the array is looked at, and what the pairs give is
-added up. So no task needs more than one block of each, and one of the result; the number of tasks
-is the product of the numbers of blocks.
+blocks, too, and their lengths become unknown. Positions, in arrays of integers, may point anywhere.
+If all that they can point to fits in one chunk (of `array.chunk-size` in Dask's configuration),
+each block of positions is used on all of it. Otherwise each pair of a block of positions and a
+block of the array is looked at, and what the pairs give is added up: so no task needs more than one
+block of each, and one of the result; the number of tasks is the product of the numbers of blocks.
 """
 
 from __future__ import annotations
 
 import functools
 import itertools
-import operator
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from ..errors import LazyError
-from .dask_blocks import blockwise, chunks_for, constant_values, da, in_one_chunk, xp
+from .dask_blocks import (
+    blockwise,
+    chunks_for,
+    constant_values,
+    da,
+    fits_one_chunk,
+    in_one_chunk,
+    total,
+    xp,
+)
 
 Axes = tuple[int, ...]
 Template = tuple[Any, ...]
@@ -223,6 +232,8 @@ def _gather(x: Any, plan: Plan) -> Any:
     rest = tuple(own[a] for a in plan.rest)
     x = da.transpose(x, plan.axes + plan.rest)
     lengths = x.shape[: len(along)]
+    if fits_one_chunk(lengths + x.chunksize[len(along) :], x.dtype):
+        x = in_one_chunk(x, tuple(range(len(along))), "getitem")
     joined = all(k == 1 for k in x.numblocks[: len(along)])
     gather = functools.partial(_gather_block, lengths, plan.axes, joined)
     pairs = [x, along + rest, *_places(plan, labels), *_ranges(x, along)]
@@ -238,33 +249,7 @@ def _gather(x: Any, plan: Plan) -> Any:
         dtype=x.dtype,
         adjust_chunks=dict.fromkeys(along, 1),
     )
-    return _total(parts, len(along))
-
-
-def _total(parts: Any, n: int) -> Any:
-    """The sum of blocks along the first `n` axes, of which each block has one element."""
-    return da.reduction(
-        parts,
-        _as_it_is,
-        _added,
-        axis=tuple(range(n)),
-        dtype=parts.dtype,
-        concatenate=False,
-        meta=np.empty_like(parts._meta, shape=(0,) * (parts.ndim - n)),
-        name="add_up",
-    )
-
-
-def _as_it_is(block: Any, axis: Axes, keepdims: bool) -> Any:
-    return block
-
-
-def _added(blocks: Any, axis: Axes, keepdims: bool) -> Any:
-    # Not joined and summed, which would take more memory, and lose the sign of minus zero.
-    while isinstance(blocks, list) and isinstance(blocks[0], list):
-        blocks = list(itertools.chain(*blocks))
-    total = functools.reduce(operator.add, blocks) if isinstance(blocks, list) else blocks
-    return total if keepdims else total.reshape(total.shape[len(axis) :])
+    return total(parts, len(along))
 
 
 def _places(plan: Plan, labels: Axes) -> list[Any]:
@@ -502,14 +487,19 @@ def _scatter_block(
     ranges = others[n:]
     local, inside = _local(others[:n], ranges, lengths, axes)
     shape = tuple(span.size for span in ranges) + block.shape[ndim:]
-    out = np.zeros_like(block, shape=shape)
     if inside is not None:
         inside = np.broadcast_to(inside, block.shape[:ndim])
         block = block[inside]
         local = tuple(np.broadcast_to(p, inside.shape)[inside] for p in local)
-    if block.size:
-        np.add.at(out, local, block)
+    out = _added_at(block, local, shape)
     return out if joined else out[(None,) * ndim]
+
+
+def _added_at(block: Any, places: tuple[Any, ...], shape: tuple[int, ...]) -> Any:
+    """Zeros of a shape, with a block added at places along the first axes."""
+    from ..ops.indexing import HOLE, _index_add
+
+    return _index_add(block, *places, template=(HOLE,) * len(places), shape=shape)
 
 
 def _scatter(x: Any, plan: Plan, shape: tuple[int, ...], chunks: Any) -> Any:
@@ -522,8 +512,10 @@ def _scatter(x: Any, plan: Plan, shape: tuple[int, ...], chunks: Any) -> Any:
     lengths = tuple(shape[a] for a in plan.axes)
     joined = all(k == 1 for k in x.numblocks[:n])
     pairs = [x, labels + rest, *_places(plan, labels)]
+    fits = fits_one_chunk(lengths + x.chunksize[n:], x.dtype)
     for axis, label in zip(plan.axes, along, strict=True):
-        pairs += [da.arange(shape[axis], chunks=(chunks[axis],), dtype=np.intp), (label,)]
+        cut = -1 if fits else (chunks[axis],)
+        pairs += [da.arange(shape[axis], chunks=cut, dtype=np.intp), (label,)]
     scatter = functools.partial(_scatter_block, lengths, plan.axes, n, joined)
     if joined:
         out = blockwise(
@@ -538,11 +530,11 @@ def _scatter(x: Any, plan: Plan, shape: tuple[int, ...], chunks: Any) -> Any:
             dtype=x.dtype,
             adjust_chunks=dict.fromkeys(labels, 1),
         )
-        out = _total(parts, n)
+        out = total(parts, n)
     order = plan.axes + plan.rest
     if order != tuple(range(len(order))):
         out = da.transpose(out, _inverse(order))
-    return out
+    return out.rechunk({axis: chunks[axis] for axis in plan.axes}) if fits else out
 
 
 # --- masks ---------------------------------------------------------------------------------------
@@ -721,11 +713,9 @@ def _take_block(axis: int, block: Any, places: Any) -> Any:
 
 
 def _add_block(axis: int, length: int, block: Any, places: Any) -> Any:
-    out = np.zeros_like(block, shape=_with(block.shape, axis, length))
     grid = list(np.ogrid[tuple(slice(n) for n in block.shape)])
     grid[axis] = np.broadcast_to(places, block.shape)
-    np.add.at(out, tuple(grid), block)
-    return out
+    return _added_at(block, tuple(grid), _with(block.shape, axis, length))
 
 
 def _pairwise(

@@ -115,7 +115,7 @@ def matmul(op: Op, arrays: tuple[Any, ...], batched: Flags, params: Params) -> A
 
 
 def _rows_times(op: Op, x: Any, y: Any) -> Any:
-    if x.ndim == 2:
+    if x.ndim == 2 or not backend_of(x).merges_axes:
         return op.function(x, y)
     rows = _reshape(x, shape=(math.prod(x.shape[:-1]), x.shape[-1]))
     return _reshape(op.function(rows, y), shape=(*x.shape[:-1], y.shape[-1]))
@@ -218,7 +218,9 @@ def _spelt_out(
                     "a boolean mask that differs over a batch gives results of different shapes; "
                     "use where() instead"
                 )
-            found = backend_of(index).xp.nonzero(plain(index))
+            from .searching import _nonzero
+
+            found = tuple(_nonzero(plain(index)))
         parts += [HOLE] * len(found)
         arrays += found
         flags += [flag] * len(found)

@@ -9,9 +9,10 @@ import math
 import string
 from typing import Any
 
+from ..backends import backend_of
 from .axes import many_axes, one_axis
 from .elementwise import conj
-from .op import declare
+from .op import Op, declare
 from .reductions import _sum
 from .shape import (
     _permute_dims,
@@ -42,6 +43,9 @@ def _matmul_y(g: Any, x: Any, y_shape: tuple[int, ...]) -> Any:
         x = matrix_transpose(x)
         return matmul(x, g) if x.ndim == 2 else _column(x, g)
     if len(y_shape) == 2 and x.ndim > 2:  # one product instead of a batch of them and a sum
+        if not backend_of(x).merges_axes:
+            lead = string.ascii_lowercase[: x.ndim - 1]
+            return _contract(x, g, left=lead + "y", right=lead + "z", to="yz")
         rows = math.prod(x.shape[:-1])
         x = _reshape(x, shape=(rows, x.shape[-1]))
         g = _reshape(g, shape=(rows, g.shape[-1]))
@@ -68,6 +72,30 @@ matmul = declare(
     linear="each",
     batch="matmul",
     doc="The matrix product; of vectors, the inner product; of stacks, each by itself.",
+)
+
+
+def _contract_batch(op: Op, arrays: Any, batched: Any, params: Any) -> Any:
+    left, right, to = (params[name] for name in ("left", "right", "to"))
+    new = next(c for c in string.ascii_letters if c not in left + right + to)
+    return op.function(
+        *arrays,
+        left=new * batched[0] + left,
+        right=new * batched[1] + right,
+        to=new + to,
+    )
+
+
+# The sum of products over the labels of axes that are not in `to`: for libraries whose arrays
+# cannot be rearranged for a matrix product without moving their elements.
+_contract = declare(
+    "contract",
+    "x",
+    "y",
+    vjp_x=lambda g, y, left, right, to: _contract(g, y, left=to, right=right, to=left),
+    vjp_y=lambda g, x, left, right, to: _contract(g, x, left=to, right=left, to=right),
+    linear="each",
+    batch=_contract_batch,
 )
 
 
@@ -103,6 +131,13 @@ def tensordot(x: Any, y: Any, /, *, axes: Any = 2) -> Any:
         )
     rest_x = tuple(a for a in range(x.ndim) if a not in left)
     rest_y = tuple(b for b in range(y.ndim) if b not in right)
+    if not backend_of(x).merges_axes:
+        names = string.ascii_letters
+        of_y = names[x.ndim : x.ndim + y.ndim]
+        paired = dict(zip(right, left, strict=True))
+        labels = "".join(names[paired[b]] if b in paired else of_y[b] for b in range(y.ndim))
+        kept = "".join(names[a] for a in rest_x) + "".join(of_y[b] for b in rest_y)
+        return _contract(x, y, left=names[: x.ndim], right=labels, to=kept)
     inner = math.prod(x.shape[a] for a in left)
     rows = tuple(x.shape[a] for a in rest_x)
     columns = tuple(y.shape[b] for b in rest_y)
@@ -173,9 +208,9 @@ def _labels(subscripts: str, operands: tuple[Any, ...]) -> tuple[list[str], str]
     sizes: dict[str, int] = {}
     for term, x in zip(spelt, operands, strict=True):
         for c, n in zip(term, x.shape, strict=True):
-            if n != x.shape[term.index(c)]:  # a diagonal, in which nothing broadcasts
+            if n == n and n != x.shape[term.index(c)]:  # a diagonal, in which nothing broadcasts
                 raise ValueError(f"einsum: {term!r} in {subscripts!r} does not fit shape {x.shape}")
-            if sizes.setdefault(c, n) != n:
+            if sizes.setdefault(c, n) != n and n == n:
                 if 1 not in (n, sizes[c]):
                     raise ValueError(f"einsum: label {c!r} has lengths {sizes[c]} and {n}")
                 sizes[c] = max(n, sizes[c])
@@ -247,6 +282,8 @@ def _pair(x: Any, a: str, y: Any, b: str, wanted: set[str]) -> tuple[Any, str]:
             shape=tuple(sizes[c] if c in b else 1 for c in labels),
         )
         return left * right, labels
+    if not backend_of(x).merges_axes:
+        return _contract(x, y, left=a, right=b, to=labels), labels
 
     def sized(labels: list[str]) -> int:
         return math.prod(sizes[c] for c in labels)
