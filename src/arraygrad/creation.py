@@ -231,9 +231,10 @@ def linspace(
     if isinstance(start, Array) or isinstance(stop, Array):
         places = np.linspace(0.0, 1.0, num, endpoint=endpoint)
         ndim = max(getattr(start, "ndim", 0), getattr(stop, "ndim", 0))
-        share = _constant(places.reshape((num,) + (1,) * ndim))
+        like = start if isinstance(start, Array) else stop
+        share = in_library_of(plain(like), places.reshape((num,) + (1,) * ndim))
         # Not `start + share * (stop - start)`, which need not arrive at `stop`.
-        made = start * (1 - share) + stop * share
+        made = ops.add(ops.multiply(start, 1 - share), ops.multiply(stop, share))
         return asarray(made, dtype=dtype, device=device)
     return _make("linspace", start, stop, num, dtype=dtype, device=device, endpoint=endpoint)
 

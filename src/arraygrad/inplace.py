@@ -15,10 +15,12 @@ from typing import Any
 import numpy as np
 
 from . import ops
-from .backends import backend_of
+from .backends import backend_of, default
+from .dtypes import numpy_dtype
+from .errors import MixedArraysError
 from .graph import INFERENCE, Leaf, Node, record, recorder
 from .ops.indexing import _getitem, fill, split_index
-from .ops.op import Array
+from .ops.op import Array, in_library_of, is_made
 from .ops.shape import _broadcast_to
 from .ops.writing import Region, Step, choose, put
 from .versions import about_to_write, mark_written, owner_of, version
@@ -398,6 +400,20 @@ def value_for(array: Any, index: tuple[Any, tuple[Any, ...]], value: Any) -> Any
         value = np.asarray(value)
         if value.dtype.kind not in "biufc":
             raise TypeError(f"only numbers and arrays can be written, not {value!r}")
+        value = in_library_of(array, value)
+    elif isinstance(value, np.generic) and backend_of(array) is not default:
+        value = value.item()
+    elif (
+        type(value._array if isinstance(value, Array) else value) is not type(array._array)
+        and hasattr(value, "dtype")
+        and backend_of(value) is not backend_of(array)
+    ):
+        if not is_made(value):
+            raise MixedArraysError(
+                f"an array of {backend_of(value).name} cannot be written to one of "
+                f"{backend_of(array).name}: convert it first"
+            )
+        value = in_library_of(array, value)
     if not hasattr(value, "dtype"):
         if isinstance(value, complex) and backend_of(array).kind(array.dtype) != "c":
             raise TypeError(
@@ -430,9 +446,11 @@ def value_for(array: Any, index: tuple[Any, tuple[Any, ...]], value: Any) -> Any
 
 def check_cast(given: Any, wanted: Any) -> None:
     """Raise if values of one dtype would lose more than digits in another."""
-    if isinstance(given, np.dtype) and isinstance(wanted, np.dtype):
+    try:
+        if not isinstance(given, np.dtype) or not isinstance(wanted, np.dtype):
+            given, wanted = numpy_dtype(given), numpy_dtype(wanted)
         fits = np.can_cast(given, wanted, "same_kind")
-    else:
+    except TypeError:  # one that NumPy does not have
         fits = given == wanted
     if not fits:
         raise TypeError(

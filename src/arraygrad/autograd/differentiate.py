@@ -11,13 +11,13 @@ import numpy as np
 
 from .. import ops
 from ..arrays.batched import Batched, batched_type
-from ..backends import backend_of
+from ..backends import backend_of, default
 from ..engine import Sweep, wrapped
 from ..errors import MixedArraysError, NoGradientError, UnusedInputError
 from ..graph import GradientEdge, Leaf, Node, Output, output_node, recorder
 from ..levels import above, in_flight
 from ..ops.axes import same_shape
-from ..ops.op import Array, Op, Pullback
+from ..ops.op import Array, Op, Pullback, in_library_of, is_made
 from ..structures import Rebuild, flatten, is_single, place
 from ..tensor import Tensor, tensor_type_at
 from ..versions import about_to_write, mark_written
@@ -479,6 +479,8 @@ def _seed(
         raise TypeError(
             f"{name} must be a Tensor, an array, a number or None, not {type(value).__name__}"
         )
+    if is_made(value) and backend is not default:
+        value = in_library_of(ops.plain(like), value)
     found = tuple(value.shape)
     if batched:
         if not found:

@@ -7,7 +7,7 @@ import math
 from typing import Any
 
 from ..backends import backend_of
-from .op import binary, constant, declare, unary, zeros_like
+from .op import as_arrays, binary, constant, declare, unary, zeros_like
 from .shape import astype
 
 # --- arithmetic --------------------------------------------------------------------------------
@@ -315,7 +315,10 @@ def clip(x: Any, /, min: Any = None, max: Any = None) -> Any:
 
 def _like(bound: Any, x: Any) -> Any:
     """A bound in the dtype of `x`, which decides on that of the result, if it is of one kind."""
-    if not hasattr(bound, "dtype") or bound.dtype == x.dtype:
+    if not hasattr(bound, "dtype") or bound.dtype is x.dtype:
+        return bound
+    _, bound = as_arrays(x, bound)
+    if backend_of(bound) is not backend_of(x) or bound.dtype == x.dtype:
         return bound
     same = backend_of(bound).kind(bound.dtype) == backend_of(x).kind(x.dtype)
     return astype(bound, x.dtype) if same else bound

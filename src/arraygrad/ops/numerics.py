@@ -10,7 +10,7 @@ import numpy as np
 from ..backends import backend_of
 from .axes import many_axes, one_axis
 from .contractions import matmul, tensordot
-from .elementwise import conj, equal, greater, less, not_equal, remainder, where
+from .elementwise import conj, equal, greater, less, multiply, not_equal, remainder, where
 from .indexing import argsort, take
 from .op import Op, as_arrays, declare, plain
 from .reductions import sum
@@ -102,7 +102,7 @@ def trapezoid(y: Any, /, x: Any = None, dx: Any = 1.0, axis: int = -1) -> Any:
         else:
             step = diff(x, axis=axis)
     pairs = y[_part(axis, 1, None)] + y[_part(axis, None, -1)]
-    return sum(step * pairs / 2.0, axis=axis)
+    return sum(multiply(step, pairs) / 2.0, axis=axis)
 
 
 def gradient(f: Any, /, *varargs: Any, axis: Any = None, edge_order: int = 1) -> Any:

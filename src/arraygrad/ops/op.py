@@ -717,7 +717,8 @@ def _in_one_library(arrays: tuple[Any, ...], error: MixedArraysError) -> list[An
     plains = [plain(a) for a in arrays]
     backends = [backend_of_type(type(p)) for p in plains]
     others = [p for p, b in zip(plains, backends, strict=True) if b not in (None, default)]
-    if not others or default not in backends:
+    # A number of NumPy's among plain arrays may be the value of a tensor further out.
+    if not others or not any(isinstance(a, Array) for a in arrays):
         raise error
     return [
         _adopted(a, others[0], error) if b is default else a
@@ -728,18 +729,28 @@ def _in_one_library(arrays: tuple[Any, ...], error: MixedArraysError) -> list[An
 def _adopted(array: Any, like: Any, error: MixedArraysError) -> Any:
     if isinstance(array, np.generic):
         return array.item()
-    view = getattr(array, "_view", None)
-    made = array if view is None else view.base
-    if not getattr(made, "_made", False) or made._node is not None:
+    if not is_made(array):
         raise error
     return in_library_of(like, array)
 
 
+def is_made(array: Any) -> bool:
+    """Whether an array is a constant, or a view of one, that a function of arraygrad made."""
+    view = getattr(array, "_view", None)
+    made = array if view is None else view.base
+    return getattr(made, "_made", False) and made._node is None
+
+
 def as_arrays(*values: Any) -> list[Any]:
     """Numbers and sequences as arrays, in the library of the arrays among them; NumPy's if none."""
-    arrays = [v for v in values if hasattr(v, "dtype")]
-    like = next((a for a in arrays if backend_of(a) is not default), np.empty(0))
-    return [v if hasattr(v, "dtype") else in_library_of(like, np.asarray(v)) for v in values]
+    arrays = [v if hasattr(v, "dtype") else np.asarray(v) for v in values]
+    like = next((a for a in arrays if backend_of(a) is not default), None)
+    if like is None:
+        return arrays
+    return [
+        in_library_of(like, a) if is_made(a) or a is not v else a
+        for v, a in zip(values, arrays, strict=True)
+    ]
 
 
 def in_library_of(like: Any, array: Any) -> Any:

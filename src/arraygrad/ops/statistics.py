@@ -18,6 +18,7 @@ from .elementwise import (
     sqrt,
     where,
 )
+from .op import as_arrays
 from .reductions import sum
 from .shape import _permute_dims, _reshape, astype, broadcast_to, expand_dims, moveaxis
 from .writing import choose
@@ -118,8 +119,7 @@ def average(x: Any, /, axis: Any = None, weights: Any = None, *, keepdims: bool 
     """
     if weights is None:
         return reductions.mean(x, axis=axis, keepdims=keepdims)
-    if not hasattr(weights, "dtype"):
-        weights = backend_of(x).xp.asarray(weights)
+    x, weights = as_arrays(x, weights)
     axes = many_axes(axis, x.ndim)
     if tuple(weights.shape) != tuple(x.shape):
         along = tuple(range(x.ndim)) if axes is None else axes
