@@ -487,7 +487,12 @@ def _contract_blocks(subscripts: str, n: int, x: Any, y: Any) -> Any:
     return einsum(subscripts, x, y)[(None,) * n]
 
 
-# --- what is known without computing -------------------------------------------------------------
+# --- shapes and values ---------------------------------------------------------------------------
+
+
+def with_length(shape: Shape, axis: int, length: int) -> Shape:
+    """A shape with another length of one axis."""
+    return (*shape[:axis], length, *shape[axis + 1 :])
 
 
 def constant_values(x: Any) -> Any:

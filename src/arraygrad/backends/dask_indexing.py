@@ -26,8 +26,9 @@ from .dask_blocks import (
     fits_one_chunk,
     in_one_chunk,
     total,
-    xp,
+    with_length,
 )
+from .dask_masks import lone_truth, masked, only_mask, recut, unmasked
 
 Axes = tuple[int, ...]
 Template = tuple[Any, ...]
@@ -145,13 +146,13 @@ def getitem(x: Any, *indices: Any, template: Template) -> Any:
     """The elements of an array at an index."""
     if not indices:
         return x[template]
-    lone = _lone_truth(template, indices, x.ndim)
+    lone = lone_truth(template, indices, x.ndim)
     if lone is not None:  # True and False pick all or nothing of a new axis
-        axis, truth, template = lone
+        axis, truth = lone
         return getitem(da.expand_dims(x, axis), truth, template=template)
-    mask = _only_mask(template, indices)
+    mask = only_mask(template, indices)
     if mask is not None:
-        return _masked(x, mask, template)
+        return masked(x, mask, template)
     plan = plan_of(template, indices, x.shape)
     part = x[plan.slices] if any(s != slice(None) for s in plan.slices) else x
     return _arranged(_gather(part, plan), plan, part.ndim)
@@ -275,17 +276,17 @@ def _ranges(x: Any, along: Axes) -> list[Any]:
 def index_add(x: Any, *indices: Any, template: Template, shape: tuple[int, ...]) -> Any:
     """Zeros with an array added at an index, where what is added to one place adds up."""
     chunks = getattr(shape, "chunks", None)
-    lone = _lone_truth(template, indices, len(shape))
+    lone = lone_truth(template, indices, len(shape))
     if lone is not None:
-        axis, truth, template = lone
+        axis, truth = lone
         wide = (*shape[:axis], 1, *shape[axis:])
         return da.squeeze(index_add(x, truth, template=template, shape=wide), axis)
     if not indices:
         plan = plan_of(template, (), shape)
         return _placed(x, plan, shape, chunks or _chunks_for(x, plan, shape))
-    mask = _only_mask(template, indices)
+    mask = only_mask(template, indices)
     if mask is not None:
-        return _unmasked(x, mask, template, shape)
+        return unmasked(x, mask, template, shape)
     plan = plan_of(template, indices, shape)
     whole = chunks or _chunks_for(x, plan, shape)
     if all(map(_is_all, plan.slices, shape)):
@@ -429,7 +430,7 @@ def _zeros(like: Any, axis: int, chunks: tuple[int, ...]) -> Any:
 
 
 def _zeros_block(axis: int, length: int, block: Any) -> Any:
-    return np.zeros_like(block, shape=_with(block.shape, axis, length))
+    return np.zeros_like(block, shape=with_length(block.shape, axis, length))
 
 
 def concat(*arrays: Any, axis: int) -> Any:
@@ -448,13 +449,9 @@ def concat(*arrays: Any, axis: int) -> Any:
 def _widen(axis: int, block: Any, line: Any) -> Any:
     """Fill a block up with zeros along an axis."""
     ((length, start, stop, step),) = line
-    out = np.zeros_like(block, shape=_with(block.shape, axis, length))
+    out = np.zeros_like(block, shape=with_length(block.shape, axis, length))
     out[(*(slice(None),) * axis, slice(start, stop, step))] = block
     return out
-
-
-def _with(shape: tuple[int, ...], axis: int, length: int) -> tuple[int, ...]:
-    return (*shape[:axis], length, *shape[axis + 1 :])
 
 
 def _inverse(order: Axes) -> Axes:
@@ -537,174 +534,6 @@ def _scatter(x: Any, plan: Plan, shape: tuple[int, ...], chunks: Any) -> Any:
     return out.rechunk({axis: chunks[axis] for axis in plan.axes}) if fits else out
 
 
-# --- masks ---------------------------------------------------------------------------------------
-
-
-def _only_mask(template: Template, indices: tuple[Any, ...]) -> Any:
-    """The mask, if an index consists of one whose values are not known, and of whole axes."""
-    if len(indices) != 1 or indices[0].dtype.kind != "b" or indices[0].ndim == 0:
-        return None
-    if constant_values(indices[0]) is not None:
-        return None
-    for part in template:
-        if isinstance(part, slice) and part != slice(None):
-            return None
-        if part is None or isinstance(part, int):
-            return None
-    return indices[0]
-
-
-def _lone_truth(template: Template, indices: tuple[Any, ...], ndim: int) -> Any:
-    """For an index with a 0-d mask: the place of a new axis, the mask along it, and the index."""
-    if not any(i.ndim == 0 and i.dtype.kind == "b" for i in indices):
-        return None
-    if len(indices) > 1 or any(part is None or isinstance(part, int) for part in template):
-        raise LazyError(
-            "a 0-d mask among other arrays, integers or None in an index of a Dask array: index in "
-            "two steps"
-        )
-    values = constant_values(indices[0])
-    truth = indices[0] if values is None else da.from_array(values.reshape(1), chunks=-1)
-    axis = 0
-    for part in template:
-        if part is Ellipsis:
-            axis += ndim - sum(isinstance(p, slice) for p in template)
-        elif isinstance(part, slice):
-            axis += 1
-        else:
-            break
-    return axis, truth if truth.ndim else truth.reshape(1), template
-
-
-def _merged(x: Any, mask: Any, template: Template) -> tuple[Any, Any, int]:
-    """The array and the mask with the axes of the mask as one, and where that is."""
-    axis = 0
-    for part in template:
-        if part is Ellipsis:
-            axis += x.ndim - mask.ndim - (len(template) - 2)
-        elif isinstance(part, slice):
-            axis += 1
-        else:
-            break
-    if tuple(x.shape[axis : axis + mask.ndim]) != tuple(mask.shape) and not any(
-        np.isnan(n) for n in (*x.shape, *mask.shape)
-    ):
-        raise IndexError(
-            f"a mask of shape {mask.shape} does not fit axis {axis} and those after it of an "
-            f"array of shape {x.shape}"
-        )
-    if mask.ndim > 1:
-        mask = mask.rechunk(x.chunks[axis : axis + mask.ndim])
-        x = xp.reshape(x, (*x.shape[:axis], mask.size, *x.shape[axis + mask.ndim :]))
-        mask = xp.reshape(mask, (mask.size,))
-    return x, mask, axis
-
-
-def _compress(axis: int, block: Any, mask: Any) -> Any:
-    """The part of a block where a mask is true along an axis."""
-    return block[(*(slice(None),) * axis, mask)]
-
-
-def _masked(x: Any, mask: Any, template: Template) -> Any:
-    x, mask, axis = _merged(x, mask, template)
-    labels = tuple(range(x.ndim))
-    return blockwise(
-        functools.partial(_compress, axis),
-        labels,
-        x,
-        labels,
-        mask,
-        (axis,),
-        name="getitem",
-        dtype=x.dtype,
-        adjust_chunks={axis: np.nan},
-    )
-
-
-def _expand(axis: int, mask: Any, block: Any) -> Any:
-    """Zeros with a block where a mask is true along an axis."""
-    _check_count(block.shape[axis], int(np.count_nonzero(mask)))
-    out = np.zeros_like(block, shape=_with(block.shape, axis, mask.size))
-    out[(*(slice(None),) * axis, mask)] = block
-    return out
-
-
-def _check_count(found: int, wanted: int) -> None:
-    if found != wanted:
-        raise ValueError(
-            f"a gradient has {found} elements along an axis where a mask takes {wanted}: lengths "
-            "that were not known before do not match"
-        )
-
-
-def _pick(axis: int, mask: Any, count: Any, total: Any, block: Any) -> Any:
-    """Zeros with elements of a block, of which `count` many are used up, where a mask is true."""
-    _check_count(block.shape[axis], int(total))
-    return _expand(axis, mask, block[(*(slice(None),) * axis, count[mask] - 1)])
-
-
-def _unmasked(x: Any, mask: Any, template: Template, shape: tuple[int, ...]) -> Any:
-    chunks = getattr(shape, "chunks", None)
-    if any(np.isnan(n) for n in shape) and mask.ndim > 1:
-        raise LazyError(
-            "the gradient of a mask of several axes needs the lengths of the array's chunks: call "
-            "compute_chunk_sizes() on the Dask array first"
-        )
-    given = chunks or chunks_for(["auto"] * len(shape), shape, x.dtype)
-    whole = da.zeros(shape, chunks=given, dtype=bool) if mask.ndim > 1 else None
-    if whole is not None:  # only to cut the mask as the array was
-        _, flat, axis = _merged(whole, mask, template)
-    else:
-        axis = sum(isinstance(part, slice) for part in template)
-        if template and Ellipsis in template:
-            where = template.index(Ellipsis)
-            if all(not isinstance(part, slice) for part in template[where:]) and (
-                template[-1] is not Ellipsis
-            ):
-                axis = len(shape) - 1
-        flat = mask
-    labels = tuple(range(x.ndim))
-    if x.numblocks[axis] == flat.numblocks[0] and np.isnan(x.shape[axis]):
-        out = blockwise(
-            functools.partial(_expand, axis),
-            labels,
-            flat,
-            (axis,),
-            x,
-            labels,
-            name="index_add",
-            dtype=x.dtype,
-            aligned=True,
-        )
-    else:
-        counted = da.cumsum(flat, axis=0)
-        own = (*labels[:axis], x.ndim, *labels[axis + 1 :])
-        out = blockwise(
-            functools.partial(_pick, axis),
-            labels,
-            flat,
-            (axis,),
-            counted,
-            (axis,),
-            da.sum(flat),
-            (),
-            x,
-            own,
-            name="index_add",
-            dtype=x.dtype,
-            aligned=True,
-            concatenate=True,
-        )
-    if flat is not mask:
-        out = xp.reshape(out, tuple(shape))
-    return out if chunks is None or out.chunks == chunks else _recut(out, chunks)
-
-
-def _recut(x: Any, chunks: Any) -> Any:
-    known = not any(np.isnan(n) for c in (*x.chunks, *chunks) for n in c)
-    return x.rechunk(chunks) if known else x
-
-
 # --- one position for each element ---------------------------------------------------------------
 
 
@@ -715,7 +544,7 @@ def _take_block(axis: int, block: Any, places: Any) -> Any:
 def _add_block(axis: int, length: int, block: Any, places: Any) -> Any:
     grid = list(np.ogrid[tuple(slice(n) for n in block.shape)])
     grid[axis] = np.broadcast_to(places, block.shape)
-    return _added_at(block, tuple(grid), _with(block.shape, axis, length))
+    return _added_at(block, tuple(grid), with_length(block.shape, axis, length))
 
 
 def _pairwise(
@@ -753,4 +582,4 @@ def add_along_axis(x: Any, indices: Any, axis: int, shape: tuple[int, ...]) -> A
     function = functools.partial(_add_block, axis, shape[axis])
     out = _pairwise(function, x, indices, axis, shape[axis], "add_along_axis")
     chunks = getattr(shape, "chunks", None)
-    return out if chunks is None else _recut(out, chunks)
+    return out if chunks is None else recut(out, chunks)
