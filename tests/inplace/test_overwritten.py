@@ -171,6 +171,20 @@ def test_real_parts_are_parts_of_elements() -> None:
     assert ag.grad(ag.sum(ag.imag(w)), z).tolist() == expected
 
 
+def test_jacobians() -> None:
+    def function(x: Any) -> Any:
+        y, z = ag.log(x), ag.sqrt(x) * 1
+        y[0] = 0.0
+        z[:] = x[1]
+        return y + z
+
+    x = np.array([0.0, 1.0, 2.0])
+    expected = [[0, 1, 0], [0, 2, 0], [0, 1, 0.5]]
+    np.testing.assert_allclose(ag.func.jacrev(function)(x), expected)
+    np.testing.assert_allclose(ag.func.jacfwd(function)(x), expected)
+    np.testing.assert_allclose(ag.func.vmap(ag.func.jacrev(function))(x[None])[0], expected)
+
+
 def test_per_sample() -> None:
     rows = np.array([[0.0, 1.0, 2.0], [0.0, 3.0, 4.0]])
     found = ag.func.vmap(ag.func.grad(lambda x: ag.sum(masked(x))))(rows)
