@@ -73,7 +73,17 @@ class Dual(Replaceable, TransformMethods, Array):
         rules = op.tangent_rules
         if rules is None or len(rules) < 2:
             return super().binary(op, left, right)
-        table, first, second, fitted = op.table, rules[0], rules[1], cls._fitted
+        table, fitted = op.table, cls._fitted
+        if left is not right:
+            is_left = left is cls
+            rule = rules[0 if is_left else 1]
+
+            def one(x: Any, y: Any) -> Any:
+                a, b = arrays = (x._array, y) if is_left else (x, y._array)
+                out = table[type(a)][type(b)](a, b)
+                return fitted(out, rule((x if is_left else y).tangent, arrays, out, None))
+
+            return one
         pushed = _sum_of_both(op)
 
         def both(x: Dual, y: Dual) -> Any:
@@ -87,16 +97,7 @@ class Dual(Replaceable, TransformMethods, Array):
             dual.tangent = tangent
             return dual
 
-        def one(x: Any, y: Any) -> Any:
-            a, b = arrays = (x._array, y) if left is cls else (x, y._array)
-            out = table[type(a)][type(b)](a, b)
-            if left is cls:
-                tangent = first(x.tangent, arrays, out, None)
-            else:
-                tangent = second(y.tangent, arrays, out, None)
-            return fitted(out, tangent)
-
-        return both if left is right else one
+        return both
 
     @classmethod
     def _fitted(cls, out: Any, tangent: Any) -> Dual:
