@@ -336,6 +336,24 @@ def test_tasks_grow_with_the_number_of_blocks() -> None:
     assert most - more <= 2.1 * (more - few)
 
 
+def test_chunks_are_not_cut_to_pieces() -> None:
+    x = ag.tensor(da.ones(4096, chunks=1024), requires_grad=True)
+    gradient = ag.grad(ag.sum(ag.cumulative_prod(x)), x).array
+    assert len(dict(gradient.__dask_graph__())) < 1000
+
+
+def test_products_over_several_axes_move_no_chunks() -> None:
+    x = ag.tensor(in_blocks(rng.normal(size=(4, 6, 3))), requires_grad=True)
+    w = ag.tensor(in_blocks(rng.normal(size=(3, 2))), requires_grad=True)
+    loss = (
+        ag.sum((x @ w) ** 2)
+        + ag.sum(ag.tensordot(x, x, axes=([0, 1], [0, 1])))
+        + ag.einsum("ijk,ijl->", x, x)
+    )
+    for lazy in (loss, *ag.grad(loss, [x, w])):
+        assert not [name for name in lazy.array.dask.layers if name.startswith("rechunk")]
+
+
 def test_graphs_are_small_to_send() -> None:
     x = ag.tensor(da.ones((40, 4), chunks=(10, 4)), requires_grad=True)
     loss = ag.sum(ag.special.erf(x) * ag.linalg.det(ag.reshape(x, (10, 4, 4)))[0])

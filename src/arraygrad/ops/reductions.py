@@ -141,7 +141,19 @@ def _shifted(x: Any, by: int, axis: int, fill: Any) -> Any:
     keep = slice(0, n - by) if by > 0 else slice(-by, n)
     part = x[(slice(None),) * axis + (keep, ...)]
     pad = fill(x[(slice(None),) * axis + (slice(0, abs(by)), ...)])
-    return concat((pad, part) if by > 0 else (part, pad), axis=axis)
+    joined = concat((pad, part) if by > 0 else (part, pad), axis=axis)
+    # Chunks that are moved against each other again and again would be cut to pieces.
+    return joined if backend_of(x).merges_axes else _in_one_chunk(joined, axis=axis)
+
+
+_in_one_chunk = declare(
+    "in_one_chunk",
+    "x",
+    compute=lambda xp, x, axis: x,
+    vjp=lambda g: g,
+    linear=True,
+    batch="axis",
+)
 
 
 def _recurrence(a: Any, b: Any, axis: int) -> Any:
