@@ -420,3 +420,17 @@ def test_small_powers_are_products(power, dtype):
     np.testing.assert_array_equal(np.signbit(found.array), np.signbit(expected))
     g = gradients(lambda x: x**power, x[:6])[0]
     np.testing.assert_allclose(g, weights(x[:6]) * power * x[:6] ** (power - 1), rtol=1e-5)
+
+
+def test_the_error_function_of_many_float32():
+    x = np.concatenate([values(20_000) * 1.5, np.linspace(-12, 12, 20_001)]).astype(np.float32)
+    x = np.concatenate([x, np.float32([0, -0.0, 1e-38, 1e-45, 3e38, -3e38, np.inf, -np.inf])])
+    found, expected = ag.special.erf(x), scipy.special.erf(x.astype(np.float64))
+    assert found.dtype == np.float32
+    np.testing.assert_allclose(found, expected, rtol=3e-7, atol=1e-45)
+    assert np.abs(found).max() == 1
+    np.testing.assert_array_equal(np.signbit(found), np.signbit(x))
+    np.testing.assert_array_equal(ag.special.erf(-x), -found)
+    assert np.isnan(ag.special.erf(np.full(2000, np.nan, np.float32))).all()
+    with np.errstate(all="raise", under="ignore"):
+        ag.special.erf(x)

@@ -13,7 +13,7 @@ import math
 from types import ModuleType
 from typing import Any
 
-from ..backends import backend_of
+from ..backends import backend_of, numpy_special
 from .axes import kept, many_axes
 from .batching import Flags, Params, elementwise
 from .elementwise import (
@@ -372,9 +372,12 @@ def _binary(
 
 # --- the error function and the normal distribution ----------------------------------------------
 
-erf = _unary(
+erf = unary(
     "erf",
     d=lambda x: 2 / math.sqrt(math.pi) * exp(-x * x),
+    compute=lambda xp, x: (
+        numpy_special.erf(x) if numpy_special.is_many_float32(x) else _kernel(xp, "erf")(x)
+    ),
     doc="The error function.",
 )
 erfc = _unary(
