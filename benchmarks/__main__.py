@@ -18,7 +18,7 @@ from typing import Any
 from .losses import LOSSES
 from .memory import MEMORY, peaks
 from .systems import installed
-from .transforms import TRANSFORMS
+from .transforms import TRANSFORMS, checkpointing
 from .writing import WRITING
 
 Jobs = dict[str, Callable[[], Any]]
@@ -154,7 +154,10 @@ def main(arguments: Sequence[str] | None = None) -> None:
     for name, jobs in (TRANSFORMS | WRITING).items():
         steps[name] = lambda jobs=jobs: measure(jobs(), options.seconds)  # type: ignore[misc]
     steps["import"] = lambda: import_times(9)
-    steps["checkpointing, peak memory"] = lambda: traced_peaks(TRANSFORMS["checkpointing"]())
+    for length in (64, 256, 1024):  # that of one is as the square root of the other's
+        steps[f"peak memory: {length} checkpointed"] = lambda length=length: traced_peaks(  # type: ignore[misc]
+            checkpointing(length, 64)
+        )
     if Path("/proc/self/clear_refs").exists():  # where the peak can be measured
         for name in MEMORY:
             steps[name] = lambda name=name: peaks(name)  # type: ignore[misc]

@@ -6,6 +6,7 @@ arraygrad; the others are its peers in this workload, as far as they are install
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from typing import Any
 
@@ -190,9 +191,9 @@ def forward_mode() -> Jobs:
     }
 
 
-def checkpointing() -> Jobs:
-    """A chain of 64 layers in 8 checkpoints, beside the same chain that stores everything."""
-    start, x = _normal(384, 384), _normal(384, 384, seed=1)
+def checkpointing(length: int = 64, size: int = 384) -> Jobs:
+    """A chain of n layers in √n checkpoints, beside the same chain that stores everything."""
+    start, x = _normal(size, size), _normal(size, size, seed=1)
 
     def layers(x: Any, weights: Any, count: int) -> Any:
         for _ in range(count):
@@ -205,12 +206,12 @@ def checkpointing() -> Jobs:
         def run() -> Any:
             weights, y = ag.tensor(start, requires_grad=True), x
             for _ in range(segments):
-                y = step(y, weights, 64 // segments)
+                y = step(y, weights, length // segments)
             return ag.grad(y.sum(), weights)
 
         return run
 
-    return {"arraygrad": job(8), "storing": job(1)}
+    return {"arraygrad": job(math.isqrt(length)), "storing": job(1)}
 
 
 def physics_loss() -> Jobs:
