@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from .elementwise import log
+from .elementwise import add, divide, log, multiply, pow, subtract
 from .op import zeros_like
 
 # Of Bernoulli: B(2j) / (2j)! for j = 1, 2, …
@@ -31,17 +31,18 @@ def hurwitz_zeta_slope(x: Any, q: Any) -> Any:
     """
     if not hasattr(q, "dtype"):
         q = zeros_like(x) + q
-    total = -log(q) * q**-x
+    total = -multiply(log(q), pow(q, -x))
     for k in range(1, _TERMS):
-        total = total - log(q + k) * (q + k) ** -x
+        total = total - multiply(log(q + k), pow(q + k, -x))
     end = q + _TERMS
-    size, power = log(end), end**-x
-    total = total - power * (end * (size + 1 / (x - 1)) / (x - 1) + size / 2)
+    size, power = log(end), pow(end, -x)
+    rest = divide(multiply(end, add(size, 1 / (x - 1))), x - 1)
+    total = total - power * (rest + size / 2)
     # The product of x, x + 1, … up to an even number of factors less one, and its derivative.
     product, slope, scale = x, zeros_like(x) + 1.0, power / end
     for j, number in enumerate(_BERNOULLI):
-        total = total + number * scale * (slope - product * size)
+        total = total + number * scale * subtract(slope, multiply(product, size))
         for factor in (x + (2 * j + 1), x + (2 * j + 2)):
-            product, slope = product * factor, slope * factor + product
+            product, slope = product * factor, multiply(slope, factor) + product
         scale = scale / (end * end)
     return total
