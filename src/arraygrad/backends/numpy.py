@@ -183,8 +183,8 @@ _SMALL_POWERS = frozenset(range(3, 9))
 
 def _by_products(x: Any, n: int) -> Any:
     square = x * x
-    out = square.copy() if n % 2 == 0 else square * x
-    for _ in range(n // 2 - 1):
+    out = square * (square if n % 2 == 0 else x)
+    for _ in range((n - 3) // 2):
         out *= square
     return out
 
