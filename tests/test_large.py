@@ -434,3 +434,23 @@ def test_the_error_function_of_many_float32():
     assert np.isnan(ag.special.erf(np.full(2000, np.nan, np.float32))).all()
     with np.errstate(all="raise", under="ignore"):
         ag.special.erf(x)
+
+
+@pytest.mark.parametrize("axis", [0, 1])
+@pytest.mark.parametrize("dtype", ["float32", "float64", "complex128"])
+def test_running_products_of_many_lines(axis, dtype):
+    x = (1 + 0.1 * values(90, 80)).astype(dtype)
+    x[3, 5] = x[7, 5] = 0
+    lines = x if axis == 1 else x.T
+
+    def function(x, axis=axis):
+        return ag.cumulative_prod(x, axis=axis)
+
+    found = gradients(function, x)[0]
+    seeds = weights(x) if axis == 1 else weights(x).T
+    for i in range(len(lines)):  # one line goes another way
+        leaf = ag.tensor(lines[i : i + 1], requires_grad=True)
+        line = ag.grad(function(leaf, axis=1), leaf, seeds[i : i + 1]).array[0]
+        tolerance = 1e-4 if dtype == "float32" else 1e-10
+        part = found[i] if axis == 1 else found[:, i]
+        np.testing.assert_allclose(part, line, rtol=tolerance, atol=tolerance)

@@ -6,6 +6,8 @@ import builtins
 import math
 from typing import Any
 
+import numpy as np
+
 from ..backends import backend_of
 from .axes import count, kept, many_axes, one_axis
 from .elementwise import conj, equal, multiply, real, where
@@ -159,11 +161,24 @@ _in_one_chunk = declare(
 def _recurrence(a: Any, b: Any, axis: int) -> Any:
     """The sequence ``s[k] = b[k] + a[k] * s[k - 1]``, by doubling: log n steps, no division."""
     step, n = 1, b.shape[axis]
+    if type(a) is np.ndarray is type(b) and b.size > 32 * n:  # many short lines side by side
+        return _step_by_step(a, b, axis)
     while step < n:
         b = b + multiply(a, _shifted(b, step, axis, zeros_like))
         a = multiply(a, _shifted(a, step, axis, ones_like))
         step *= 2
     return b
+
+
+def _step_by_step(a: Any, b: Any, axis: int) -> Any:
+    """The same for NumPy arrays, all lines at once."""
+    out = np.empty(b.shape, np.result_type(a, b))
+    lines, a, b = np.moveaxis(out, axis, 0), np.moveaxis(a, axis, 0), np.moveaxis(b, axis, 0)
+    lines[0] = b[0]
+    for k in range(1, len(b)):
+        np.multiply(a[k], lines[k - 1], out=lines[k])
+        lines[k] += b[k]
+    return out
 
 
 def _before(x: Any, axis: int) -> Any:
