@@ -264,8 +264,7 @@ def _resolve(array_type: type) -> Backend | None:
                 _check_numpy_type(array_type)
             _backends[array_type] = backend
             return backend
-    backend = _of_module(array_type)
-    register(array_type, backend)
+    backend = _backends[array_type] = _of_module(array_type)
     return backend
 
 
