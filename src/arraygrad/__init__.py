@@ -10,7 +10,7 @@ import importlib
 import math
 from typing import TYPE_CHECKING, Any
 
-from . import autograd, errors
+from . import autograd, backends, errors
 from .autograd import (
     enable_grad,
     grad,
@@ -292,6 +292,7 @@ __all__ = [
     "atleast_3d",
     "autograd",
     "average",
+    "backends",
     "bincount",
     "bitwise_and",
     "bitwise_invert",
