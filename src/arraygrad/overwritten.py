@@ -13,14 +13,17 @@ element is dead only if it is so for every use of its array, so uses are counted
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from typing import Any
 
 import numpy as np
 
+from .backends import backend_of
 from .graph import Node
 from .ops import indexing, reductions
 from .ops import shape as rearranging
+from .ops.op import plain
 from .ops.writing import Region, choose, put
 
 
@@ -95,6 +98,8 @@ class Overwritten:
         if mask is None:
             if not pullback.overwrites and (not known or self._is_read(node, saved)):
                 return wanted
+            if not _can_be_followed(g, node.shape):
+                return wanted
             mask = np.ones(node.shape, np.bool_)
         for i, part in enumerate(pullback.live(mask, pullback, wanted, saved)):
             if part is None:
@@ -161,6 +166,17 @@ class Overwritten:
                     found[edge] = found[node]
                     stack.append(edge)
         return found
+
+
+# Of lazy arrays with more elements than this, nothing is followed: they need not fit in memory.
+_MOST = 1 << 24
+
+
+def _can_be_followed(g: Any, shape: tuple[int, ...]) -> bool:
+    size = math.prod(shape)
+    if size <= _MOST:
+        return True
+    return size == size and backend_of(g).has_values(plain(g))  # NaN is a length not yet known
 
 
 def _is_hooked(node: Node) -> bool:

@@ -221,11 +221,17 @@ def _local(
 
 def _gather(x: Any, plan: Plan) -> Any:
     """The elements at positions, whose axes come first."""
-    values = constant_values(plan.places[0]) if len(plan.places) == 1 else None
-    if values is not None and values.ndim == 1:  # Dask knows where they are, and moves only those
-        (axis,) = plan.axes
-        out = x[(*(slice(None),) * axis, values)]
-        return da.moveaxis(out, axis, 0) if axis else out
+    known = [p if isinstance(p, int) else constant_values(p) for p in plan.places]
+    if all(values is not None for values in known):  # Dask finds the blocks that they are in
+        if len(known) == 1 and known[0].ndim == 1:
+            (axis,) = plan.axes
+            out = x[(*(slice(None),) * axis, known[0])]
+            return da.moveaxis(out, axis, 0) if axis else out
+        if not any(np.isnan(x.shape)) and plan.ndim:
+            key: list[Any] = [slice(None)] * x.ndim
+            for axis, values in zip(plan.axes, np.broadcast_arrays(*known), strict=True):
+                key[axis] = values
+            return x.vindex[tuple(key)]
     n = plan.ndim
     labels = tuple(range(n))
     own = tuple(range(n, n + x.ndim))

@@ -25,7 +25,7 @@ from .dask_blocks import (
     xp,
 )
 from .dask_indexing import add_along_axis, concat, getitem, index_add, take, take_along_axis
-from .dask_writing import put
+from .dask_writing import put, survivors
 
 Shape = tuple[int, ...]
 
@@ -199,4 +199,5 @@ KERNELS: dict[str, Kernel] = {
     "take_along_axis": take_along_axis,
     "add_along_axis": add_along_axis,
     "put": put,
+    "survivors": survivors,
 }

@@ -81,7 +81,7 @@ def _assigned(x: Any, index: Any, value: Any) -> Any:
     if index[1]:
         last = _last_of_each(plan, shape)
         if last is not None:
-            value = _where(last, value, np.zeros((), x.dtype).item())
+            value = _where(da.from_array(last), value, np.zeros((), x.dtype).item())
     placed = index_add(value, *indices, template=template, shape=shape)
     return _where(index_add(mask, *indices, template=template, shape=shape), placed, x)
 
@@ -100,4 +100,13 @@ def _last_of_each(plan: Any, shape: tuple[int, ...]) -> Any:
     wide: list[int] = []
     for part in plan.order:
         wide += flat.shape if part is Ellipsis else (1,)
-    return da.from_array(keep.reshape(wide), chunks=-1)
+    return keep.reshape(wide)
+
+
+def survivors(region: Any) -> Any:
+    """`region.survivors()`, without an array of the size of the one that is written to."""
+    if region.index is None or not region.index[1]:
+        return None
+    shape = region.view(np.broadcast_to(False, region.shape)).shape
+    indices = tuple(da.from_array(np.asarray(i), chunks=-1) for i in region.index[1])
+    return _last_of_each(plan_of(region.index[0], indices, shape), shape)
