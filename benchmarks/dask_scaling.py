@@ -29,6 +29,7 @@ os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 import dask
 import numpy as np
 from dask.base import collections_to_expr
+from dask.callbacks import Callback
 
 import arraygrad as ag
 
@@ -117,10 +118,47 @@ def building(counts: list[int], repeats: int) -> Measured:
         fused = best(fuse, 2, time.process_time)
         rows.append([blocks, written, by_hand, fused])
     # The exponent of the growth: 1 is linear.
-    many = [row for row in rows if row[0] >= counts[-1] // 32]
-    logs = np.log([[row[0], row[1], row[3]] for row in many])
+    first = counts[-1] // 32
+    logs = np.log([[row[0], row[1], row[3]] for row in rows if row[0] >= first])
     slopes = [float(np.polyfit(logs[:, 0], logs[:, i], 1)[0]) for i in (1, 2)]
-    return {"rows": rows, "exponents": slopes}
+    return {"rows": rows, "exponents": slopes, "exponents from": first}
+
+
+# --- what is held --------------------------------------------------------------------------------
+
+
+class Most(Callback):  # type: ignore[misc]
+    """Notes the most bytes of results that were there at once."""
+
+    def __init__(self) -> None:
+        self.bytes = 0
+        super().__init__(posttask=self.look)
+
+    def look(self, key: Any, result: Any, graph: Any, state: Any, worker: Any) -> None:
+        held = sum(getattr(value, "nbytes", 0) for value in state["cache"].values())
+        self.bytes = max(self.bytes, held)
+
+
+def holding(counts: list[int]) -> Measured:
+    """The most bytes held at once on one thread, in blocks of the data, for three losses."""
+    rows = []
+    for blocks in counts:
+        problem = logistic_regression(blocks)
+        mean = problem.loss
+
+        def root(p: Any, x: Any, y: Any, mean: Any = mean) -> Any:
+            return ag.sqrt(mean(p, x, y))
+
+        def centred(p: Any, x: Any, y: Any, mean: Any = mean) -> Any:
+            return mean(p, x - ag.mean(ag.asarray(x), axis=0), y)
+
+        row: list[float] = [blocks]
+        for loss in (mean, root, centred):
+            with Most() as most:
+                ag.compute(*problem._replace(loss=loss).gradients(), scheduler="synchronous")
+            row.append(most.bytes / problem.data[0].blocks[0].nbytes)
+        rows.append(row)
+    return {"rows": rows}
 
 
 # --- on a cluster --------------------------------------------------------------------------------
@@ -138,6 +176,8 @@ def cluster(workers: int) -> Iterator[Any]:
         distributed.Client(made, timeout="120s") as client,
     ):
         client.wait_for_workers(workers, timeout=300)
+        for _ in range(2):  # so that every worker has imported what it needs
+            ag.compute(*logistic_regression(4 * workers, rows=4).gradients())
         yield client
 
 
@@ -168,12 +208,33 @@ def per_task(workers: int, counts: list[int], repeats: int) -> Measured:
     with cluster(workers):
         for blocks in counts:
             problem = logistic_regression(blocks, rows=4, columns=4)
-            seconds = best(run(problem), repeats)
-            serial = best(run(problem), repeats, time.process_time)
+            times = []
+            for _ in range(repeats):
+                start = time.perf_counter(), time.process_time()
+                ag.compute(*problem.gradients())
+                times.append((time.perf_counter() - start[0], time.process_time() - start[1]))
+            seconds, serial = map(min, zip(*times, strict=True))
             rows.append([blocks, tasks(problem.gradients()), seconds, serial])
     numbers = np.array(rows)
     slope, start = np.polyfit(numbers[:, 1], numbers[:, 3], 1)
-    return {"rows": rows, "seconds per task": float(slope), "seconds to start": float(start)}
+    return {"rows": rows, "seconds per task": slope, "seconds to start": max(start, 0.0)}
+
+
+def _sent(dask_worker: Any) -> int:
+    return int(dask_worker.transfer_outgoing_bytes_total)
+
+
+def traffic(counts: list[int]) -> Measured:
+    """The bytes that go from worker to worker for one gradient over growing data."""
+    rows = []
+    with cluster(2) as client:
+        for blocks in counts:
+            problem = logistic_regression(blocks, rows=2**12)
+            before = sum(client.run(_sent).values())
+            ag.compute(*problem.gradients())
+            sent = sum(client.run(_sent).values()) - before
+            rows.append([blocks, problem.data[0].nbytes, sent])
+    return {"rows": rows}
 
 
 def against_blocks(counts: list[int], size: int, repeats: int) -> Measured:
@@ -246,11 +307,25 @@ def tables(found: Measured) -> str:
     for blocks, *seconds in built["rows"]:
         text.append(f"| {blocks:,} | " + " | ".join(_time(s) for s in seconds) + " |")
     written, fused = built["exponents"]
+    many = built["exponents from"]
     task = found["per task"]
     text += [
         "",
-        f"Over the larger half of these, time grows like the number of blocks to the power "
-        f"{written:.2f} (write down) and {fused:.2f} (optimise): linearly.",
+        f"From {many:,} blocks on, time grows like the number of blocks to the power {written:.2f} "
+        f"(write down) and {fused:.2f} (optimise).",
+    ]
+    text += [
+        "",
+        "| most that is held at once, in blocks of data | mean loss | root of it | "
+        "data centred first |",
+        "|---|---|---|---|",
+    ]
+    for blocks, *held in found["holding"]["rows"]:
+        text.append(f"| {blocks} blocks | " + " | ".join(f"{h:.3g}" for h in held) + " |")
+    text += ["", "| blocks | data | sent between two workers |", "|---|---|---|"]
+    for blocks, size, sent in found["traffic"]["rows"]:
+        text.append(f"| {blocks} | {size / 2**20:.0f} MiB | {sent / 2**20:.2g} MiB |")
+    text += [
         "",
         f"On a cluster, each task takes {_time(task['seconds per task'])} of the scheduler's and "
         f"the client's processor time, and a gradient {_time(task['seconds to start'])} more to "
@@ -340,12 +415,14 @@ def main() -> None:
         found = {
             "beside hand-written": beside_hand_written(16 if few else 64, 3 if few else 15),
             "building": building([16, 64, 256] if few else [2**k for k in range(4, 15)], 5),
-            "per task": per_task(2, [8, 32] if few else [25, 100, 400, 1600], 1 if few else 3),
+            "holding": holding([8, 16] if few else [16, 64]),
+            "traffic": traffic([8, 16] if few else [16, 64, 256]),
+            "per task": per_task(2, [8, 32] if few else [25, 50, 100, 200], 2),
             "against blocks": against_blocks(
-                [4, 16] if few else [2, 4, 8, 16, 64, 256, 1024], 2**26 if few else 2**30, 3
+                [4, 16] if few else [2, 4, 8, 16, 64, 256], 2**26 if few else 2**30, 3
             ),
             "against workers": against_workers(
-                [1, 2] if few else [1, 2, 4, 8, 16], 16 if few else 64, 0.5, 1 if few else 2
+                [1, 2] if few else [1, 2, 4, 8], 16 if few else 32, 1.0, 1 if few else 2
             ),
         }
         found["on paper"] = on_paper(found)
