@@ -10,8 +10,10 @@ from typing import Any
 
 import jax
 import jax.numpy as jnp
+import jax.scipy.special
 
 from . import Backend
+from .bessel import scaled_bessel
 
 
 class JaxBackend(Backend):
@@ -57,4 +59,51 @@ def _index_add(x: Any, *indices: Any, template: tuple[Any, ...], shape: tuple[in
     return jnp.zeros(shape, x.dtype).at[fill(template, indices)].add(x)
 
 
-backend = JaxBackend("jax", jnp, {"index_add": _index_add})
+def _nonzero(x: Any) -> Any:
+    # Of a constant inside jit, where a computation would have no values.
+    with jax.ensure_compile_time_eval():
+        return jnp.nonzero(x)
+
+
+def _mean(x: Any, axis: Any, keepdims: bool) -> Any:
+    dtype = jnp.result_type(float) if x.dtype == bool else None  # and not single precision
+    return jnp.mean(x, axis=axis, keepdims=keepdims, dtype=dtype)
+
+
+def _matrix_rank(x: Any, rtol: Any) -> Any:
+    # JAX compares with `rtol` itself, rather than with that part of the largest singular value.
+    s = jnp.linalg.svd(x, compute_uv=False)
+    if rtol is None:
+        rtol = max(x.shape[-2:]) * jnp.finfo(x.dtype).eps
+    largest = jnp.max(s, axis=-1, keepdims=True, initial=0)
+    return jnp.sum(s > largest * jnp.asarray(rtol)[..., None], axis=-1)
+
+
+def _ive(n: Any, x: Any) -> Any:
+    return scaled_bessel(jnp, jax.scipy.special.i0e, jax.scipy.special.i1e, n, x)
+
+
+def _searchsorted(x1: Any, x2: Any, side: str) -> Any:
+    return jnp.searchsorted(x1, x2, side=side).astype(int)  # and not always short integers
+
+
+def _to_device(x: Any, device: Any, stream: Any) -> Any:
+    if isinstance(device, str):  # the first of a kind, such as "cpu"
+        device = jax.devices(device)[0]
+    return x if device is None else jax.device_put(x, device)
+
+
+backend = JaxBackend(
+    "jax",
+    jnp,
+    {
+        "index_add": _index_add,
+        "ive": _ive,
+        "iv": lambda n, x: _ive(n, x) * jnp.exp(jnp.abs(x)),
+        "matrix_rank": _matrix_rank,
+        "mean": _mean,
+        "nonzero": _nonzero,
+        "searchsorted": _searchsorted,
+        "to_device": _to_device,
+    },
+)

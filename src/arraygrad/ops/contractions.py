@@ -30,7 +30,7 @@ def _matmul_x(g: Any, x_shape: tuple[int, ...], y: Any) -> Any:
     if y.ndim == 1:
         return _outer(g, y)
     if len(x_shape) == 1:
-        return matmul(g, matrix_transpose(y)) if y.ndim == 2 else _column(y, g)
+        return matmul(y, g) if y.ndim == 2 else _column(y, g)
     return matmul(g, matrix_transpose(y))
 
 
@@ -40,8 +40,8 @@ def _matmul_y(g: Any, x: Any, y_shape: tuple[int, ...]) -> Any:
     if x.ndim == 1:
         return _outer(x, g)
     if len(y_shape) == 1:
-        x = matrix_transpose(x)
-        return matmul(x, g) if x.ndim == 2 else _column(x, g)
+        # Not with the transpose of the matrix, which XLA would write out.
+        return matmul(g, x) if x.ndim == 2 else _column(matrix_transpose(x), g)
     if len(y_shape) == 2 and x.ndim > 2:  # one product instead of a batch of them and a sum
         if not backend_of(x).merges_axes:
             lead = string.ascii_lowercase[: x.ndim - 1]

@@ -293,6 +293,11 @@ _LIBRARIES = {"torch": "torch.special", "cupy": "cupyx.scipy.special", "jax": "j
 _SCIPY_TAKES = {"numpy", "dask"}
 
 
+def _takes_scipy(parts: list[str]) -> bool:
+    """Whether SciPy's functions compute on the arrays of a module: not on those of `jax.numpy`."""
+    return not _SCIPY_TAKES.isdisjoint(parts) and _LIBRARIES.keys().isdisjoint(parts)
+
+
 @functools.cache
 def _kernel(xp: Any, name: str) -> Function:
     """The special function of this name for the arrays of a namespace."""
@@ -310,7 +315,7 @@ def _kernel(xp: Any, name: str) -> Function:
             "pip install 'arraygrad[scipy]'"
         ) from error
     function = functools.partial(_by_scipy, getattr(special, name))
-    if _SCIPY_TAKES.intersection(parts):
+    if _takes_scipy(parts):
         return function
     return functools.partial(_on_the_host, xp, function)
 
@@ -479,7 +484,7 @@ _hurwitz_zeta = _binary(
 
 def _riemann_zeta_of(xp: Any, x: Any) -> Any:
     # Only SciPy's takes one argument, and then continues it to where the sum does not converge.
-    alone = _SCIPY_TAKES.intersection(xp.__name__.split("."))
+    alone = _takes_scipy(xp.__name__.split("."))
     return _kernel(xp, "zeta")(*((x,) if alone else (x, xp.ones_like(x))))
 
 
