@@ -490,6 +490,8 @@ def _store(tensor: Any, index: Any, value: Any, name: str) -> None:
         part = None if index is None else fill(*index)
         array[... if part is None else part] = value
         mark_written(array, name, _origin(), part)
+        if hasattr(value, "dtype"):  # it holds what a user brought, now
+            _history(tensor)._made = False
         return
     base = _history(tensor)
     steps = () if tensor._view is None else tensor._view.steps

@@ -112,6 +112,12 @@ def test_what_the_user_brought_does_not_mix(make: Make) -> None:
             x * other
         with pytest.raises(MixedArraysError, match="numpy"):
             ag.stack([x, other])
+    buffer = ag.zeros(2)
+    buffer[:] = 3
+    assert (x * buffer).shape == (2,)
+    buffer[1:] += brought[1:]
+    with pytest.raises(MixedArraysError, match="numpy"):
+        x * buffer
     y = x * 1
     with pytest.raises(MixedArraysError, match="numpy"):
         y[:] = brought
