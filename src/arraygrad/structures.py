@@ -21,9 +21,12 @@ from .tensor import Tensor
 Rebuild = Callable[[list[Any]], Any]
 
 
+_SINGLE = (Tensor, GradientEdge)
+
+
 def is_single(x: Any) -> bool:
     """Whether `x` is one thing to differentiate, not a container of them."""
-    return isinstance(x, Tensor | GradientEdge)
+    return isinstance(x, _SINGLE)
 
 
 def flatten(tree: Any) -> tuple[list[Any], Rebuild]:

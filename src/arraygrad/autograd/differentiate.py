@@ -370,11 +370,16 @@ def _edge_node(edge: Any, name: str) -> Node:
     return output_node(node, number)
 
 
+_OUTERMOST = {Tensor}
+
+
 def _level(outputs: list[Any], inputs: list[Any]) -> float:
     """The level of the graph that leads from outputs to inputs.
 
     An input of another level is one that is not used, or else it is an error.
     """
+    if set(map(type, outputs + inputs)) == _OUTERMOST:
+        return Tensor.level
     levels = {t.level for t in outputs if isinstance(t, Tensor)}
     others = [t for t in inputs if isinstance(t, Tensor)]
     if len(levels) > 1 or (

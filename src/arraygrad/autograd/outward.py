@@ -24,9 +24,12 @@ from ..tensor import Tensor
 Grad = Callable[..., tuple[Any, ...]]  # of outputs, inputs and cotangents in lists
 
 
+_TRANSFORMED = (Batched, Dual)
+
+
 def is_inside(output: Any) -> bool:
     """Whether an output is an array of a transform that tensors are recorded in."""
-    return isinstance(output, Batched | Dual) and _is_recorded(output)
+    return isinstance(output, _TRANSFORMED) and _is_recorded(output)
 
 
 def _is_recorded(value: Any) -> bool:
