@@ -396,7 +396,7 @@ def _shares(a: Any, b: Any) -> bool:
 
 def value_for(array: Any, index: tuple[Any, tuple[Any, ...]], value: Any) -> Any:
     """A value as it can be written to a part of an array: of the right kind and shape."""
-    if not hasattr(value, "dtype") and not isinstance(value, bool | int | float | complex):
+    if not hasattr(value, "dtype") and not isinstance(value, (bool, int, float, complex)):
         value = np.asarray(value)
         if value.dtype.kind not in "biufc":
             raise TypeError(f"only numbers and arrays can be written, not {value!r}")

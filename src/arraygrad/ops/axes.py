@@ -23,7 +23,7 @@ def many_axes(axis: Any, ndim: int, name: str = "axis") -> tuple[int, ...] | Non
     """`axis` (None, an integer or a tuple) as non-negative integers without repeats, or None."""
     if axis is None:
         return None
-    if not isinstance(axis, tuple | list):
+    if not isinstance(axis, (tuple, list)):
         return (one_axis(axis, ndim, name),) if ndim else _no_axes(axis, name)
     found = tuple(one_axis(a, ndim, name) for a in axis)
     if len(set(found)) != len(found):
@@ -37,7 +37,7 @@ def _no_axes(axis: Any, name: str) -> tuple[int, ...]:
 
 def shape_tuple(shape: Any, name: str = "shape") -> tuple[int, ...]:
     """A shape given as an integer or a sequence, as a tuple of integers."""
-    if not isinstance(shape, tuple | list):
+    if not isinstance(shape, (tuple, list)):
         try:
             return (operator.index(shape),)
         except TypeError:  # an array of several has __index__, too, and refuses
