@@ -308,6 +308,19 @@ def test_pieces_may_share_work_themselves(number):
     assert len(set(done)) == 25
 
 
+def test_the_callers_context_holds_in_all_threads(number):
+    together = threading.Barrier(number, timeout=20)
+    seen = []
+
+    def piece(index):
+        together.wait()
+        seen.append(np.geterr()["invalid"])
+
+    with np.errstate(invalid="raise"):
+        share(piece, number)
+    assert seen == ["raise"] * number
+
+
 def test_the_callers_error_state_holds(number):
     x = np.zeros(SIZE)
     x[-1] = -1.0
