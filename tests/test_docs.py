@@ -12,7 +12,11 @@ import pytest
 ROOT = Path(__file__).parents[1]
 PAGES = sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/*.md")])
 # Pages about what not everybody has installed.
-NEEDS = {"dask.md": ("dask.array", "distributed", "scipy")}
+NEEDS = {
+    "dask.md": ("dask.array", "distributed", "scipy"),
+    "jax.md": ("jax",),
+    "mlx.md": ("mlx.core",),
+}
 FLAGS = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
 
 

@@ -8,6 +8,8 @@ import numpy as np
 import pytest
 from backend_table import Case, Library, check
 
+import arraygrad as ag
+
 mx = pytest.importorskip("mlx.core")
 mx.set_default_device(mx.cpu)
 
@@ -51,3 +53,50 @@ def test_rows(case: Case) -> None:
     check(MLX, case)
     asked_for = str(case[0]) == "astype-no copy"
     assert bool(doubles) == asked_for, "the GPUs that MLX is made for have no doubles"
+
+
+def test_writes_replace_the_array() -> None:
+    values = mx.array([1.0, 2.0, 3.0])
+    x = ag.tensor(values, requires_grad=True)
+    y = x * 2
+    y[0] = x[1] * x[2]
+    y += 1
+    assert mx.allclose(ag.grad((y * y).sum(), x).array, mx.array([0.0, 62.0, 56.0]))
+    y.detach()[1] = 0
+    assert values.tolist() == [1.0, 2.0, 3.0]
+
+
+def test_a_returned_gradient_is_ones_own() -> None:
+    x = ag.tensor(mx.array([1.0, 2.0]), requires_grad=True)
+    seed = mx.array([1.0, 1.0])
+    g = ag.grad(x + 1, x, seed).array
+    g[0] = 7.0
+    assert seed.tolist() == [1.0, 1.0]
+
+
+def test_nothing_is_computed_before_it_is_asked_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    def compute(*_: Any) -> Any:
+        raise AssertionError("computed unasked")
+
+    x = ag.tensor(mx.array([[1.0, 2.0], [3.0, 5.0]]), requires_grad=True)
+    with monkeypatch.context() as patched:
+        for name in ("__array__", "__bool__", "__float__", "__int__", "item", "tolist"):
+            patched.setattr(mx.array, name, compute)
+        g = ag.grad((ag.tanh(x @ x) * ag.linalg.inv(x)).sum(), x, create_graph=True)
+        second = ag.grad((g * g).sum(), x)
+    assert np.isfinite(np.array(second.array)).all()
+
+
+def test_lucid_gives_plain_arrays_of_mlx() -> None:
+    x = ag.tensor(mx.array([1.0, 2.0]), requires_grad=True)
+    g = ag.compat.lucid.grad((x * x).sum(), x)
+    assert isinstance(g, mx.array)
+    assert g.tolist() == [2.0, 4.0]
+
+
+def test_half_precision() -> None:
+    for dtype in (mx.float16, mx.bfloat16):
+        x = ag.tensor(mx.array([1.0, 2.0], dtype=dtype), requires_grad=True)
+        g = ag.grad((x * x * 0.5).sum(), x)
+        assert g.dtype == dtype
+        assert g.numpy().tolist() == [1.0, 2.0]
