@@ -19,6 +19,7 @@ from .ops.op import Array
 
 _MADE_FROM_NUMBERS = ("arange", "empty", "eye", "full", "linspace", "ones", "zeros")
 _MADE_FROM_DATA = ("asarray", "tensor")
+_DTYPES_OF_ITS_OWN = ("bfloat16", "float16")  # which are not the standard's
 
 
 class Namespace(ModuleType):
@@ -42,6 +43,8 @@ class Namespace(ModuleType):
     def __getattr__(self, name: str) -> Any:
         import arraygrad
 
+        if name in _DTYPES_OF_ITS_OWN and hasattr(self._backend.xp, name):
+            return getattr(self._backend.xp, name)
         found = getattr(arraygrad, name)
         if name in _MADE_FROM_NUMBERS:
             found = self._from_numbers(found)

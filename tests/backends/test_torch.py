@@ -214,6 +214,7 @@ def test_the_namespace_makes_arrays_there() -> None:
     assert xp.ones(2, dtype=xp.float32).dtype is xp.float32 is torch.float32
     assert xp.ones(2, dtype=ag.float32).dtype is torch.float32
     assert xp is ag.asarray(torch.zeros(1, device="meta")).__array_namespace__()
+    assert xp.zeros(2, dtype=xp.bfloat16).dtype is torch.bfloat16
     assert xp.linalg is ag.linalg
     assert "sin" in dir(xp)
     assert ag.asarray(np.ones(1)).__array_namespace__() is ag
