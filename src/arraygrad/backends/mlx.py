@@ -6,6 +6,7 @@ in single precision; doubles exist on the CPU only, and complex doubles nowhere.
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import mlx.core as mx
@@ -13,6 +14,7 @@ import numpy as np
 
 from . import Backend, Kernel, mlx_namespace
 from .mlx_fft import fftn, ifftn, irfftn, rfftn
+from .standard import standard_kernels
 
 # What it makes of Python's numbers.
 _DEFAULTS = {float: mx.float32, complex: mx.complex64}
@@ -72,6 +74,30 @@ def _index_add(x: Any, *indices: Any, template: tuple[Any, ...], shape: tuple[in
     return out.at[_places(fill(template, indices))].add(x) if x.size else out
 
 
+def _singly(name: str) -> Kernel:
+    """A special function of MLX's, which has seven digits; where there are more, SciPy's."""
+    function = getattr(mx, name)
+
+    def compute(x: Any) -> Any:
+        if x.dtype not in (mx.float64, mx.complex64):
+            return function(x)
+        from ..ops.special import _kernel
+
+        return _kernel(mlx_namespace, name)(x)
+
+    return compute
+
+
+def _entropy(x: Any) -> Any:
+    inside = mx.where(x == 0, 0, -x * mx.log(mx.where(x > 0, x, 1)))
+    return mx.where(x < 0, -math.inf, mx.where(x != x, math.nan, inside))
+
+
+def _standard(name: str) -> Kernel:
+    """A kernel made of the standard's functions."""
+    return standard_kernels(mlx_namespace)[name]
+
+
 def _transform(function: Kernel) -> Kernel:
     """A Fourier transform, which converts what it is given itself."""
     return lambda x, s, axis, norm: function(x, s=s, axes=axis, norm=norm)
@@ -83,6 +109,12 @@ backend = MlxBackend(
     {
         "getitem": _getitem,
         "index_add": _index_add,
+        "entr": _entropy,
+        "erf": _singly("erf"),
+        "erfinv": _singly("erfinv"),
+        "kl_div": _standard("kl_div"),
+        "rel_entr": _standard("rel_entr"),
+        "logit": lambda x: mx.log(x / (1 - x)),
         "fft": _transform(fftn),
         "ifft": _transform(ifftn),
         "rfft": _transform(rfftn),
