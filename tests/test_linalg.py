@@ -18,7 +18,7 @@ from arraygrad.ops.batching import WARN_FALLBACK
 from arraygrad.testing import assert_close, gradcheck, gradgradcheck
 
 linalg = ag.linalg
-RESULTS = {"EigResult", "EighResult", "QRResult", "SVDResult", "SlogdetResult"}
+RESULTS = {"EigResult", "EighResult", "LstsqResult", "QRResult", "SVDResult", "SlogdetResult"}
 ROWS = [s for s in SAMPLES if s.op.startswith("linalg.")]
 
 
