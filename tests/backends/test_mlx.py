@@ -100,3 +100,17 @@ def test_half_precision() -> None:
         g = ag.grad((x * x * 0.5).sum(), x)
         assert g.dtype == dtype
         assert g.numpy().tolist() == [1.0, 2.0]
+
+
+def test_inside_compile_and_grad_of_mlx() -> None:
+    def gradient(w: Any, x: Any) -> Any:
+        leaf = ag.tensor(w, requires_grad=True)
+        return ag.grad(ag.sum(ag.tanh(ag.matmul(x, leaf)) ** 2), leaf).array
+
+    def loss(w: Any, x: Any) -> Any:
+        return mx.sum(mx.tanh(x @ w) ** 2)
+
+    w, x = mx.array([0.1, 0.2, 0.3]), mx.ones((2, 3))
+    assert mx.allclose(mx.compile(gradient)(w, x), mx.grad(loss)(w, x))
+    ours = mx.grad(lambda w: mx.sum(gradient(w, x) ** 2))(w)
+    assert mx.allclose(ours, mx.grad(lambda w: mx.sum(mx.grad(loss)(w, x) ** 2))(w))
