@@ -251,6 +251,18 @@ def test_writes_to_complex_parts() -> None:
     agree(loss, X, W, second=False)
 
 
+def test_writes_to_arrays_larger_than_memory() -> None:
+    x = ag.tensor(da.ones((10**7, 10**4), chunks=(10**6, 10**3)), requires_grad=True)
+    v = ag.tensor(in_blocks(W), requires_grad=True)
+    y = x * 2
+    y[[0, 5, 0], [1, 2, 1]] = v
+    y[3:8] = 0.0
+    y[y > 3] = 1.0
+    y[7] *= 2
+    for gradient, leaf in zip(ag.grad(ag.sum(y * y), [x, v]), (x, v), strict=True):
+        assert gradient.array.chunks == leaf.array.chunks
+
+
 def test_views_follow_their_base() -> None:
     def loss(x: Any, v: Any) -> Any:
         y = x * 2

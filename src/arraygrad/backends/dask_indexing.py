@@ -223,7 +223,7 @@ def _gather(x: Any, plan: Plan) -> Any:
     """The elements at positions, whose axes come first."""
     known = [p if isinstance(p, int) else constant_values(p) for p in plan.places]
     if all(values is not None for values in known):  # Dask finds the blocks that they are in
-        if len(known) == 1 and known[0].ndim == 1:
+        if len(known) == 1 and np.ndim(known[0]) == 1:
             (axis,) = plan.axes
             out = x[(*(slice(None),) * axis, known[0])]
             return da.moveaxis(out, axis, 0) if axis else out
