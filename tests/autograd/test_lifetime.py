@@ -177,7 +177,7 @@ def test_memory_stays_flat_without_the_garbage_collector(
     blocks = sys.getallocatedblocks()
     run(times)
     assert gc.collect() == 0  # and Python's lists of blocks for reuse are empty again
-    assert sys.getallocatedblocks() - blocks < times // 10
+    assert sys.getallocatedblocks() - blocks < times // 2  # so not one for each
 
 
 def test_backward_with_create_graph_makes_no_cycle(without_gc: None) -> None:
