@@ -146,3 +146,12 @@ def test_writing_other_dtypes(make: Make) -> None:
     assert values(x).tolist() == [1, 4]
     with pytest.raises(TypeError, match="complex128 cannot be written into dtype"):
         x[:] = ag.asarray(make([1j, 2j]))
+
+
+def test_two_other_libraries_do_not_mix() -> None:
+    x, y = ag.asarray(of_torch([1.0])), ag.asarray(of_strict([1.0]))
+    for mix in (lambda: x * y, lambda: ag.stack([y, x]), lambda: ag.where(x > 0, x, y)):
+        with pytest.raises(MixedArraysError, match=r"torch|array_api_strict"):
+            mix()
+    with pytest.raises(MixedArraysError, match=r"torch and array_api_strict"):
+        ag.where(ag.asarray([True]), x, y)

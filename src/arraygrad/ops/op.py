@@ -717,8 +717,10 @@ def _in_one_library(arrays: tuple[Any, ...], error: MixedArraysError) -> list[An
     plains = [plain(a) for a in arrays]
     backends = [backend_of_type(type(p)) for p in plains]
     others = [p for p, b in zip(plains, backends, strict=True) if b not in (None, default)]
+    if not others or default not in backends:
+        raise error
     # A number of NumPy's among plain arrays may be the value of a tensor further out.
-    if not others or not any(isinstance(a, Array) for a in arrays):
+    if not any(isinstance(a, Array) for a in arrays):
         raise error
     return [
         _adopted(a, others[0], error) if b is default else a
