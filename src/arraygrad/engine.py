@@ -137,12 +137,24 @@ class Sweep:
 
         Cotangents are plain arrays, or tensors if `create_graph`.
         """
+        self._run_from(seeds, True if self.anomaly == "nan" else None)
+        if self.overwritten.follows is False and any(map(_has_nan, self.results.values())):
+            # Perhaps of overwritten values, to which nothing should have come.
+            self.results = dict.fromkeys(self.results)
+            self._run_from(seeds, True)
+        for node, g in self.results.items():
+            if g is not None and type(g) is not np.ndarray and isinstance(node, Leaf):
+                self.results[node] = _arranged(g, node.array)
+        return self.results
+
+    def _run_from(self, seeds: list[tuple[Node, Any]], follows: bool | None) -> None:
         table: dict[Node, Any] = {}
         owned: set[Node] = set()
         for node, cotangent in seeds:
             if node in self.needed:
                 self._add(table, owned, node, cotangent)
-        self.overwritten = Overwritten(self.needed, self.order, [node for node, _ in seeds])
+        starts = [node for node, _ in seeds]
+        self.overwritten = Overwritten(self.needed, self.order, starts, follows)
         around = _current.get()
         self.depth = 0 if around is None else around.depth + 1
         run = self._run if (self.depth + 1) % _THREAD_EVERY else self._run_in_thread
@@ -161,10 +173,6 @@ class Sweep:
             raise
         finally:
             _current.reset(token)
-        for node, g in self.results.items():
-            if g is not None and type(g) is not np.ndarray and isinstance(node, Leaf):
-                self.results[node] = _arranged(g, node.array)
-        return self.results
 
     def _run_in_thread(self, table: dict[Node, Any], owned: set[Node]) -> None:
         """Run where there is more stack: for sweeps inside rules of sweeps, many deep."""
@@ -205,7 +213,9 @@ class Sweep:
                 or (known and (node in known or pullback.live is not None))  # type: ignore[union-attr]
             ):
                 direct = pullback.direct  # type: ignore[union-attr]
-                if direct is None or careful or extras is not None or type(g) is not np.ndarray:
+                if direct is not None and isinstance(g, np.generic):
+                    g = np.asarray(g)
+                if direct is None or careful or extras is not None or type(g) is not ndarray:
                     self._run_carefully(node, g, table, owned)
                     continue
                 saved = node.saved
@@ -552,6 +562,10 @@ def _is_complex(dtype: Any) -> bool:
     if found is None:
         found = known[dtype] = "complex" in str(dtype)  # so all libraries call them
     return found
+
+
+def _has_nan(g: Any) -> bool:
+    return g is not None and bool(np.isnan(ops.plain(g)).any())
 
 
 def _conj(g: Any) -> Any:

@@ -6,6 +6,10 @@ that were written, which elements are *live*: some result depends on them. Rules
 by element are corrected to zero at the others, and an array without live elements gets no cotangent
 at all.
 
+That costs time in every write, and few programs overwrite what is not finite. So a sweep first goes
+without, and only if there is NaN in its results once more with it; unless values are not known, or
+there is code of the user's on the way, such as hooks, that must not be run twice.
+
 What is live follows the cotangents through ops that only move or add up elements, and through those
 that act element by element; any other op makes an end of it, and sees zeros like any others. An
 element is dead only if it is so for every use of its array, so uses are counted.
@@ -48,6 +52,8 @@ class Overwritten:
         Those of them that have rules.
     starts : list of nodes
         Where cotangents come in from outside.
+    follows : bool or None
+        Whether to follow what is live; None to decide at the first write.
 
     Attributes
     ----------
@@ -55,9 +61,12 @@ class Overwritten:
         The nodes in whose cotangents some elements may be dead.
     """
 
-    __slots__ = ("_counts", "_needed", "_order", "_starts", "_without", "known")
+    __slots__ = ("_counts", "_needed", "_order", "_starts", "_without", "follows", "known")
 
-    def __init__(self, needed: set[Node], order: list[Node], starts: list[Node]) -> None:
+    def __init__(
+        self, needed: set[Node], order: list[Node], starts: list[Node], follows: bool | None
+    ) -> None:
+        self.follows = follows
         self.known: dict[Node, Live] = {}
         self._needed = needed
         self._order = order
@@ -92,6 +101,10 @@ class Overwritten:
         pullback, known = node.pullback, self.known
         assert pullback is not None and pullback.live is not None
         wanted = [edge in self._needed for edge in node.edges]
+        if self.follows is None and pullback.overwrites:
+            self.follows = self._must_follow(g)
+        if not self.follows:
+            return wanted
         mask = self._take(node) if node in known else None
         if node.extras is not None and _is_hooked(node):
             return wanted
@@ -114,6 +127,12 @@ class Overwritten:
                 self._drop(edge)
                 wanted[i] = False
         return wanted
+
+    def _must_follow(self, g: Any) -> bool:
+        """Whether a sweep that does not follow what is live cannot be run again if need be."""
+        if not isinstance(plain(g), (np.ndarray, np.generic)):
+            return True
+        return any(node.extras is not None or type(node) is not Node for node in self._order)
 
     def _drop(self, edge: Node) -> None:
         """Count one use less; without any, nodes pass nothing on themselves."""
