@@ -27,7 +27,8 @@ class System:
     @classmethod
     def installed(cls) -> bool:
         """Whether the system can be imported here."""
-        return importlib.util.find_spec(cls.module) is not None
+        spec = importlib.util.find_spec(cls.module)
+        return spec is not None and spec.origin is not None  # not just a folder of that name
 
     def __init__(self) -> None:
         self.xp: Any = importlib.import_module(self.module)

@@ -13,6 +13,7 @@ ROOT = Path(__file__).parents[1]
 PAGES = sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/*.md")])
 # Pages about what not everybody has installed.
 NEEDS = {
+    "dask-ops.md": ("dask.array",),
     "dask.md": ("dask.array", "distributed", "scipy"),
     "jax.md": ("jax",),
     "mlx.md": ("mlx.core",),
@@ -62,4 +63,4 @@ def test_readme_has_one_command_to_try_and_one_to_test() -> None:
     assert len(commands) == 2
     assert [c.startswith("python3 -m venv .venv && ") for c in commands] == [True, True]
     assert commands[0].endswith(".venv/bin/python -m arraygrad")
-    assert commands[1].endswith(".venv/bin/pytest")
+    assert commands[1].endswith(".venv/bin/pytest -n auto")

@@ -57,8 +57,8 @@ def lstsq(a: Any, b: Any, /, rcond: Any = None) -> LstsqResult:
     >>> t = ag.tensor([[1.0, 0.0], [1.0, 1.0], [1.0, 2.0]])
     >>> y = ag.tensor([1.0, 2.0, 4.0], requires_grad=True)
     >>> slope = ag.linalg.lstsq(t, y).solution[1]
-    >>> ag.round(ag.grad(slope, y) * 2) / 2
-    tensor([-0.5,  0. ,  0.5])
+    >>> ag.grad(slope, y)[::2]
+    tensor([-0.5,  0.5])
     """
     check_matrices(a, "lstsq", "a")
     m, n = a.shape[-2:]
