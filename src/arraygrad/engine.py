@@ -14,6 +14,7 @@ from collections import defaultdict
 from collections.abc import Iterable
 from contextvars import ContextVar
 from operator import attrgetter
+from sys import getrefcount
 from typing import Any
 
 import numpy as np
@@ -243,9 +244,10 @@ class Sweep:
                 and pullback.in_blocks  # type: ignore[union-attr]
                 and not is_complex
                 and not known
-                and run_large(self, node, g, table, owned)
             ):
-                continue
+                spare = getrefcount(g) <= _ALONE and g.base is None and g.flags.carray
+                if run_large(self, node, g, table, owned, spare):
+                    continue
             conjugate = is_complex and pullback.holomorphic  # type: ignore[union-attr]
             if conjugate:
                 g = ops.conj(g)
@@ -529,6 +531,15 @@ class Sweep:
 
 _current: ContextVar[Sweep | None] = ContextVar("arraygrad_sweep", default=None)
 current_sweep = _current.get
+
+
+def _alone() -> int:
+    """What `getrefcount` says of an object that only one local variable refers to."""
+    thing = object()
+    return getrefcount(thing)
+
+
+_ALONE = _alone()
 
 
 # By the type of dtype first: those of some libraries cannot be compared with those of others.

@@ -31,10 +31,13 @@ class _Broadcast(NamedTuple):
 Target = Node | _Broadcast
 
 
-def run_large(sweep: Sweep, start: Node, g: Any, table: dict[Node, Any], owned: set[Node]) -> bool:
+def run_large(
+    sweep: Sweep, start: Node, g: Any, table: dict[Node, Any], owned: set[Node], spare: bool
+) -> bool:
     """Run a node whose cotangent is `g`, and elementwise ones that follow; says if it could.
 
-    Of the arrays in the table, none is overwritten but those of nodes that are `owned`.
+    Of the arrays in the table, none is overwritten but those of nodes that are `owned`; and `g`
+    only if it is `spare`.
     """
     nodes = _stretch(sweep, start)
     edges = {edge for node in nodes for edge in node.edges if edge.shape == start.shape}
@@ -50,11 +53,26 @@ def run_large(sweep: Sweep, start: Node, g: Any, table: dict[Node, Any], owned: 
     passing = {id(part): array for part, array in zip(first, inputs.values(), strict=False)}
     results: dict[Target, Any] = {}
     computed: dict[Target, Any] = {}  # those of the results that are not inputs as they are
-    for target, part in _leaving(steps, inputs, first, {}).items():
+    shared: set[Target] = set()
+    leaving = _leaving(steps, inputs, first, {})
+    seen: dict[int, Target] = {}
+    for target, part in leaving.items():
         if id(part) in passing:
             results[target] = passing[id(part)]
             continue
-        results[target] = table[target] if target in owned else blocks.empty(start.dtype)
+        twin = seen.setdefault(id(part), target)
+        if twin is not target:  # as for both sides of a sum
+            results[target] = results[twin]
+            if not isinstance(target, _Broadcast):  # those are read now, and never written
+                shared |= {target, twin}
+            continue
+        if target in owned:
+            results[target] = table[target]
+        elif spare and all(rule is not None for _, rule in steps[0].rules):
+            # Nothing but the first rules reads `g`: of each block, they are done with it.
+            results[target], spare = g, False
+        else:
+            results[target] = blocks.empty(start.dtype)
         computed[target] = blocks.flat(results[target])
 
     def run(block: list[Any], place: slice) -> None:
@@ -73,7 +91,9 @@ def run_large(sweep: Sweep, start: Node, g: Any, table: dict[Node, Any], owned: 
             sweep.add(table, owned, target.edge, total, target.node)
         else:
             table[target] = total
-            if target in computed:
+            if target in shared:
+                owned.discard(target)
+            elif target in computed:
                 owned.add(target)
     return True
 
