@@ -79,6 +79,7 @@ FUNCTIONS = {
     "steps": lambda x, y: ag.floor(x) + ag.abs(y),
     "constants": lambda x, y: x * np.float64(3) + np.asarray(2.0) * y,
     "clipped": lambda x, y: ag.clip(x, -0.5, 0.5) * y,
+    "the same twice, then added to": lambda x, y: ag.where(x > y, x, 2 * y) + ag.tanh(x + y),
 }
 
 
@@ -90,6 +91,18 @@ def test_blocks_give_the_same_bits(name, number):
     whole = function(*arrays)
     pieces = [function(*(a[i : i + 999] for a in arrays)) for i in range(0, SIZE, 999)]
     np.testing.assert_array_equal(whole, np.concatenate(pieces))
+
+
+def test_a_sum_over_what_was_broadcast(number):
+    """The cotangent of a product is written over, and shared by both sides of the sum."""
+    x, w, b = values(300, 7), values(7, 50, seed=1), values(50, seed=2)
+    v = values(50, 9, seed=3)
+    dw, db, dv = gradients(lambda w, b, v: ag.tanh(x @ w + b) @ v, w, b, v)
+    h = np.tanh(x @ w + b)
+    seed = weights(h @ v)
+    dh = seed @ v.T * (1 - h * h)
+    for found, expected in ((dw, x.T @ dh), (db, dh.sum(axis=0)), (dv, h.T @ seed)):
+        np.testing.assert_allclose(found, expected, rtol=1e-10, atol=1e-10)
 
 
 @pytest.mark.parametrize("dtype", ["float16", "float32", "longdouble", "complex64", "complex128"])
