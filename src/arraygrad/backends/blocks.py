@@ -19,7 +19,7 @@ from .threads import get_num_threads, share
 Function = Callable[..., Any]
 
 # Arrays of this many elements are large: from here on, blocks pay for the calls they take.
-LARGE = 3 << 17
+LARGE = 3 << 18
 # The bytes of each array in a block: a few such arrays fit into a core's own cache.
 _BLOCK_BYTES = 1 << 18
 
