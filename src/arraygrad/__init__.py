@@ -10,6 +10,9 @@ import importlib
 import math
 from typing import TYPE_CHECKING, Any
 
+# First of all: from deep inside our own imports, it would take half as long again.
+import numpy as _numpy  # noqa: F401
+
 from . import autograd, backends, errors
 from .autograd import (
     enable_grad,
