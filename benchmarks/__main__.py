@@ -100,17 +100,19 @@ def geometric_means(table: Table) -> dict[str, float]:
 
 
 def markdown(table: Table) -> str:
-    """The table as it stands in the docs: a row for each workload, a column for each peer."""
-    peers = list(dict.fromkeys(peer for row in table.values() for peer in row))
-    text = ["| | " + " | ".join(peers) + " |", "|---|" + "---|" * len(peers)]
+    """The table as it stands in the docs: a row for each workload, a column for each system."""
+    peers = [peer for row in table.values() for peer in row]
+    systems = [peer for peer in dict.fromkeys(peers) if peers.count(peer) > 5]
+    text = ["| | " + " | ".join([*systems, "others"]) + " |", "|---|" + "---|" * (len(systems) + 1)]
     for name, row in table.items():
-        cells = [
-            f"{row[p][1]:.2f} ({row[p][0]:.2f}–{row[p][2]:.2f})" if p in row else "" for p in peers
-        ]
-        text.append(f"| {name} | " + " | ".join(cells) + " |")
+        cells = {p: f"{ratio:.2f} ({low:.2f}–{high:.2f})" for p, (low, ratio, high) in row.items()}
+        others = ", ".join(f"{cells[p]} of {p}" for p in row if p not in systems)
+        text.append(
+            f"| {name} | " + " | ".join([*(cells.get(p, "") for p in systems), others]) + " |"
+        )
     means = geometric_means(table)
-    cells = [f"{means[p]:.2f}" if p in means else "" for p in peers]
-    text.append("| geometric mean of times | " + " | ".join(cells) + " |")
+    means_of = [f"{means[p]:.2f}" if p in means else "" for p in systems]
+    text.append("| geometric mean of times | " + " | ".join(means_of) + " | |")
     return "\n".join(text) + "\n"
 
 
