@@ -121,13 +121,17 @@ def test_writing_compiles() -> None:
     close(jax.jit(written)(W), written(W))
 
 
+def tracers() -> dict[int, Any]:
+    gc.collect()
+    return {id(o): o for o in gc.get_objects() if issubclass(type(o), jax.core.Tracer)}
+
+
 def test_no_tracer_stays_behind() -> None:
+    before = tracers()  # of programs that could not be traced to their end
     with jax.checking_leaks():
         jax.jit(gradient)(W, X)
         jax.jit(lambda w: ag.func.hessian(ours)(w, X))(W)
-    gc.collect()
-    left = [o for o in gc.get_objects() if issubclass(type(o), jax.core.Tracer)]
-    assert left == []
+    assert tracers().keys() <= before.keys()
 
 
 def test_values_that_are_not_known() -> None:
