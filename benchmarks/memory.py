@@ -13,20 +13,20 @@ from collections.abc import Callable
 from pathlib import Path
 
 from .losses import Workload, attention, chain, net
-from .systems import System, installed
+from .systems import Arraygrad, System, Torch
 
 MEMORY: dict[str, Callable[[], Workload]] = {
     "peak memory: net, batch 8192": lambda: net(8192),
     "peak memory: attention, 64 × 4 heads": lambda: attention(64),
     "peak memory: chain of 50,000": lambda: chain(50_000),
 }
-_COMPARED = ("arraygrad", "torch")
+_COMPARED = (Arraygrad, Torch)
 
 
 def peaks(name: str, repeats: int = 3) -> dict[str, list[float]]:
     """The peak of each system, in bytes, several times."""
     found: dict[str, list[float]] = {}
-    systems = [system.name for system in installed()[0] if system.name in _COMPARED]
+    systems = [system.name for system in _COMPARED if system.installed()]
     for _ in range(repeats):
         for system in systems:
             command = [sys.executable, "-m", "benchmarks.memory", name, system]
@@ -53,5 +53,5 @@ def _peak(workload: Workload, system: System) -> int:
 
 if __name__ == "__main__":
     name, wanted = sys.argv[1:]
-    (chosen,) = [system for system in installed()[0] if system.name == wanted]
-    print(_peak(MEMORY[name](), chosen))
+    (chosen,) = [system for system in _COMPARED if system.name == wanted]
+    print(_peak(MEMORY[name](), chosen()))

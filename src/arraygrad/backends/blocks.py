@@ -24,17 +24,6 @@ LARGE = 3 << 18
 _BLOCK_BYTES = 1 << 18
 
 
-@functools.cache
-def _keep_freed_memory() -> None:
-    """Let the C library keep the memory of large arrays that are freed, for those that follow.
-
-    By default it returns each to the system, which clears it page by page when it is next used, at
-    a cost beyond that of most computations. glibc learns from the first large array that is freed
-    how much is worth keeping, up to twice the size of this one; other libraries take no notice.
-    """
-    np.empty((32 << 20) - (1 << 16), np.uint8)
-
-
 class Blocks:
     """Arguments of an elementwise function, cut along their first axis.
 
@@ -63,7 +52,6 @@ class Blocks:
         arrays = [a for a in arguments if _is_array(a)]
         if not arrays or not all(isinstance(a, CUTTABLE) for a in arguments):
             return None
-        _keep_freed_memory()
         made = cls(arguments, arrays, None if rows else _common_order(arrays))
         return made if made._count > 1 else None
 

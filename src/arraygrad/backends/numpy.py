@@ -13,6 +13,12 @@ from . import Backend, Kernel, is_short_float, numpy_indexing, register
 from .blocks import LARGE, Blocks, blockwise, for_large, rowwise
 from .numpy_scipy import solve, transform
 
+# Let the C library keep the memory of large arrays that are freed, for those that follow. By default
+# it returns each to the system, which clears it page by page when it is next used, at a cost beyond
+# that of most computations. glibc learns from the first large array that is freed how much is worth
+# keeping, up to twice the size of this one, none of which is ever touched; others take no notice.
+np.empty((32 << 20) - (1 << 16), np.uint8)
+
 _KINDS = {"b": "b", "i": "i", "u": "i", "f": "f", "c": "c"}
 
 
@@ -269,17 +275,35 @@ def _top(x: Any, axis: Any) -> Any:
     return np.maximum.reduce(x, axis=axis, keepdims=True, initial=-np.inf)
 
 
-def _normalised_exp(x: Any, shift: Any, axis: Any, out: Any = None) -> Any:
+@_in_floats
+def _softmax_at(x: Any, shift: Any, axis: Any, out: Any = None) -> Any:
     with np.errstate(invalid="ignore"):  # where there is nothing but -inf
         out = np.asarray(np.subtract(x, shift, out=out))
-        np.exp(out, out=out)
-        out /= np.add.reduce(out, axis=axis, keepdims=True)
-        return out
+        return _softmax_of_small(out, axis, out)
+
+
+def _softmax_of_any(x: Any, axis: Any, out: Any = None) -> Any:
+    return _softmax_at(x, _top(x, axis), axis, out)
+
+
+def _softmax_of_small(x: Any, axis: Any, out: Any = None) -> Any:
+    out = np.asarray(np.exp(x, out=out))
+    out /= np.add.reduce(out, axis=axis, keepdims=True)
+    return out
+
+
+_rows_of_any = rowwise(_softmax_of_any)
+_rows_of_small = rowwise(_softmax_of_small)
 
 
 @_in_floats
-def _softmax(x: Any, axis: Any, out: Any = None) -> Any:
-    return _normalised_exp(x, _top(x, axis), axis, out)
+def _softmax(x: Any, axis: Any) -> Any:
+    # Neither the powers of these nor their sums leave the range of float32, so nothing need be
+    # subtracted; and to look at all numbers at once is faster than to look for the top of each row.
+    small = x.size and x.dtype.kind == "f" and -40 < np.minimum.reduce(x, axis=None)
+    if small and np.maximum.reduce(x, axis=None) < 40:
+        return _rows_of_small(x, axis=axis)
+    return _rows_of_any(x, axis=axis)
 
 
 def _softmax_tangent(v: Any, y: Any, axis: Any, out: Any = None) -> Any:
@@ -357,8 +381,8 @@ numpy_backend = NumpyBackend(
         "expit": _expit,
         "softplus": _softplus,
         "log_expit": _log_expit,
-        "softmax": rowwise(_softmax),
-        "shifted_softmax": rowwise(_in_floats(_normalised_exp)),
+        "softmax": _softmax,
+        "shifted_softmax": rowwise(_softmax_at),
         "softmax_tangent": rowwise(_softmax_tangent),
         "log_softmax": rowwise(_log_softmax),
         "logsumexp": _logsumexp,
