@@ -50,13 +50,16 @@ class NumpyBackend(Backend):
 
     def own(self, held: list[Any]) -> Any:
         array = held.pop()
-        if (
-            type(array) is np.ndarray
-            and sys.getrefcount(array) <= _UNSHARED
-            and array.base is None
-            and array.flags.carray
-        ):
-            return array
+        if type(array) is np.ndarray and sys.getrefcount(array) <= _UNSHARED:
+            base = array.base
+            if base is None and array.flags.carray:
+                return array
+            if type(base) is np.ndarray and sys.getrefcount(base) <= _UNSHARED + 1:
+                # The only view of an array that nobody else has: as good as this array, if it is
+                # all of it, in another order.
+                whole = base.base is None and base.size == array.size and base.flags.carray
+                if whole and array.flags.writeable:
+                    return array
         return np.array(array, order="C")
 
     def add_into(self, array: Any, other: Any) -> bool:
@@ -279,31 +282,22 @@ def _top(x: Any, axis: Any) -> Any:
 def _softmax_at(x: Any, shift: Any, axis: Any, out: Any = None) -> Any:
     with np.errstate(invalid="ignore"):  # where there is nothing but -inf
         out = np.asarray(np.subtract(x, shift, out=out))
-        return _softmax_of_small(out, axis, out)
-
-
-def _softmax_of_any(x: Any, axis: Any, out: Any = None) -> Any:
-    return _softmax_at(x, _top(x, axis), axis, out)
-
-
-def _softmax_of_small(x: Any, axis: Any, out: Any = None) -> Any:
-    out = np.asarray(np.exp(x, out=out))
-    out /= np.add.reduce(out, axis=axis, keepdims=True)
-    return out
-
-
-_rows_of_any = rowwise(_softmax_of_any)
-_rows_of_small = rowwise(_softmax_of_small)
+        np.exp(out, out=out)
+        out /= np.add.reduce(out, axis=axis, keepdims=True)
+        return out
 
 
 @_in_floats
-def _softmax(x: Any, axis: Any) -> Any:
-    # Neither the powers of these nor their sums leave the range of float32, so nothing need be
-    # subtracted; and to look at all numbers at once is faster than to look for the top of each row.
-    small = x.size and x.dtype.kind == "f" and -40 < np.minimum.reduce(x, axis=None)
-    if small and np.maximum.reduce(x, axis=None) < 40:
-        return _rows_of_small(x, axis=axis)
-    return _rows_of_any(x, axis=axis)
+def _softmax(x: Any, axis: Any, out: Any = None) -> Any:
+    if x.dtype.kind == "f" and x.size:
+        # Most numbers need no shift: the sums of their powers tell.
+        with np.errstate(over="ignore", under="ignore"):
+            out = np.asarray(np.exp(x, out=out))
+            total = np.add.reduce(out, axis=axis, keepdims=True)
+        if 1e-4 < total.min() and total.max() < 1e30:
+            out /= total
+            return out
+    return _softmax_at(x, _top(x, axis), axis, out)
 
 
 def _softmax_tangent(v: Any, y: Any, axis: Any, out: Any = None) -> Any:
@@ -381,7 +375,7 @@ numpy_backend = NumpyBackend(
         "expit": _expit,
         "softplus": _softplus,
         "log_expit": _log_expit,
-        "softmax": _softmax,
+        "softmax": rowwise(_softmax),
         "shifted_softmax": rowwise(_softmax_at),
         "softmax_tangent": rowwise(_softmax_tangent),
         "log_softmax": rowwise(_log_softmax),
