@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import importlib.util
 import json
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -63,6 +65,20 @@ def test_transforms_beside_torch(name: str) -> None:
     agree(jobs["arraygrad"](), jobs["torch"]())
 
 
+@pytest.fixture
+def _precision_of_jax() -> Iterator[None]:
+    """What JAX computes in, as it was: the benchmarks switch doubles on for the whole process."""
+    if importlib.util.find_spec("jax") is None:
+        yield
+        return
+    from jax import config
+
+    before = config.jax_enable_x64
+    yield
+    config.update("jax_enable_x64", before)
+
+
+@pytest.mark.usefixtures("_precision_of_jax")
 def test_the_table(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     """One row, measured, printed, written and compared with itself."""
     written = tmp_path / "ratios.json"
