@@ -8,25 +8,16 @@ from __future__ import annotations
 
 import os
 from collections import defaultdict
-from collections.abc import Iterator
 from typing import Any
 
-import numpy as np
 import pytest
 from backend_table import Case, Library, as_tuple, check
 from samples import SAMPLES, Sample
 
 import arraygrad as ag
 
-dask = pytest.importorskip("dask")
-da = pytest.importorskip("dask.array")
-
-
-def in_blocks(array: Any) -> Any:
-    """A Dask array of a NumPy array's values, in unequal blocks."""
-    chunks = tuple((n - n // 2, n // 2) if n > 1 else (n,) for n in array.shape)
-    return da.from_array(np.array(array), chunks=chunks)
-
+pytest.importorskip("dask.array")
+from dask_arrays import in_blocks, lazily  # noqa: F401
 
 _UNKNOWN = (
     "the lengths of the result depend on values, so that they are not known before it is "
@@ -70,17 +61,6 @@ def pytest_generate_tests(metafunc: Any) -> None:
     if not wanted and not os.environ.get("ARRAYGRAD_ALL_ROWS"):
         rows = _some(rows)
     metafunc.parametrize("row", rows, ids=[f"{s}{' complex' * c}" for s, c in rows])
-
-
-def refuse(*args: Any, **keywords: Any) -> Any:
-    """A scheduler that is never asked, because nothing in arraygrad computes by itself."""
-    raise AssertionError("a Dask array was computed without being asked to")
-
-
-@pytest.fixture(autouse=True)
-def lazily() -> Iterator[None]:
-    with dask.config.set(scheduler=refuse):
-        yield
 
 
 def test_rows(row: Case) -> None:

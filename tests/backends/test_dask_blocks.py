@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import operator
 import pickle
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -16,26 +16,12 @@ from arraygrad.testing import assert_close
 
 dask = pytest.importorskip("dask")
 da = pytest.importorskip("dask.array")
+from dask_arrays import in_blocks, lazily  # noqa: E402, F401
 
 rng = np.random.default_rng(0)
 X = rng.normal(size=(6, 3))
 ROWS = np.array([True, False, True, True, False, True])
 W = rng.normal(size=3)
-
-
-def in_blocks(array: Any) -> Any:
-    chunks = tuple((n - n // 2, n // 2) if n > 1 else (n,) for n in array.shape)
-    return da.from_array(np.array(array), chunks=chunks)
-
-
-def refuse(*args: Any, **keywords: Any) -> Any:
-    raise AssertionError("a Dask array was computed without being asked to")
-
-
-@pytest.fixture(autouse=True)
-def lazily() -> Iterator[None]:
-    with dask.config.set(scheduler=refuse):
-        yield
 
 
 def computed(tensor: Any) -> Any:
