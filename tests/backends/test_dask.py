@@ -1,17 +1,16 @@
 """The table of samples over Dask's arrays, in several blocks along each axis.
 
-All of it takes minutes. By default some rows of each op are run; all of them with
-``ARRAYGRAD_ALL_ROWS=1`` in the environment, and to write the table of the docs.
+All of it takes minutes. Some rows of each op are run, unless `ALL_ROWS` are asked for, or the table
+of the docs.
 """
 
 from __future__ import annotations
 
-import os
 from collections import defaultdict
 from typing import Any
 
 import pytest
-from backend_table import Case, Library, as_tuple, check
+from backend_table import ALL_ROWS, Case, Library, as_tuple, check
 from samples import SAMPLES, Sample
 
 import arraygrad as ag
@@ -58,7 +57,7 @@ def pytest_generate_tests(metafunc: Any) -> None:
         return
     rows = [(s, c) for s in SAMPLES for c in (False, True) if s.complex or not c]
     wanted = metafunc.config.getoption("--write-backend-table", default=False)
-    if not wanted and not os.environ.get("ARRAYGRAD_ALL_ROWS"):
+    if not wanted and not ALL_ROWS:
         rows = _some(rows)
     metafunc.parametrize("row", rows, ids=[f"{s}{' complex' * c}" for s, c in rows])
 

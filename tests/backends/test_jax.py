@@ -3,19 +3,17 @@
 Op by op, JAX compiles each operation for each shape anew, which takes minutes; so that is for the
 rows that `jax.jit` cannot trace, because the shapes of their results depend on values. Of the
 others, all are traced, which shows that shapes and dtypes are right and that nothing asks for
-values; and one row of each op is compiled and run. With ``ARRAYGRAD_EVERY_ROW=1`` in the
-environment all are.
+values; and one row of each op is compiled and run, or, if asked for, `ALL_ROWS`.
 """
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 import pytest
-from backend_table import MIXED, Case, Library, check, routes_of
+from backend_table import ALL_ROWS, MIXED, Case, Library, check, routes_of
 from samples import SAMPLES
 
 from arraygrad.testing import assert_close
@@ -77,7 +75,7 @@ def test_rows(case: Case) -> None:
             jax.eval_shape(program, made)
         check(JAX, case)
         return
-    if os.environ.get("ARRAYGRAD_EVERY_ROW") or name in _FIRST:
+    if ALL_ROWS or name in _FIRST:
         found = jax.jit(program, compiler_options=_QUICKLY)(list(map(JAX.make, made)))
         for result, value in zip(found, expected, strict=True):
             if value is not None:
