@@ -1,32 +1,37 @@
-"""SciPy's functions, differentiated unchanged."""
+"""SciPy's functions and scikit-learn's estimators, differentiated unchanged."""
 
 from __future__ import annotations
 
+import functools
 import re
 from collections import defaultdict
 from pathlib import Path
 
 import pytest
+from standard import scipy_cases, sklearn_cases
 from standard.foreign_code import report, run_with_setting
 from standard.scipy_cases import CASES, REFUSED
 
 PAGE = Path(__file__).parents[2] / "docs" / "scipy.md"
 
-
-@pytest.fixture(scope="module")
-def found() -> dict[str, str]:
-    return report("scipy_cases")
+found = functools.cache(report)
 
 
-@pytest.mark.parametrize("name", [case.name for case in CASES])
-def test_gradients_agree_with_differences(name: str, found: dict[str, str]) -> None:
-    assert found[name] == ""
+def both(table: str) -> list[tuple[str, str]]:
+    """A table's rows in both modules: the module, and the function's name."""
+    modules = {"scipy_cases": scipy_cases, "sklearn_cases": sklearn_cases}
+    return [(name, str(case)) for name, m in modules.items() for case in getattr(m, table)]
 
 
-@pytest.mark.parametrize("name", [case.name for case in REFUSED])
-def test_gradients_are_not_dropped_silently(name: str, found: dict[str, str]) -> None:
-    # A later SciPy may learn to do it, and then has to do it right.
-    assert found[name] == "" or found[name].startswith("NoGradientError: ")
+@pytest.mark.parametrize(("module", "name"), both("CASES"))
+def test_gradients_agree_with_differences(module: str, name: str) -> None:
+    assert found(module)[name] == ""
+
+
+@pytest.mark.parametrize(("module", "name"), both("REFUSED"))
+def test_gradients_are_not_dropped_silently(module: str, name: str) -> None:
+    # A later version may learn to do it, and then has to do it right.
+    assert found(module)[name] == "" or found(module)[name].startswith("NoGradientError: ")
 
 
 def table(names: list[str]) -> dict[str, str]:
@@ -45,6 +50,12 @@ def table(names: list[str]) -> dict[str, str]:
 def test_documentation_lists_what_works() -> None:
     rows = re.findall(r"^\| `([\w.]+)` \| (.*) \|$", PAGE.read_text(encoding="utf-8"), re.M)
     assert dict(rows) == table([case.name for case in CASES])
+
+
+def test_documentation_lists_the_estimators_that_work() -> None:
+    text = PAGE.read_text(encoding="utf-8")
+    for case in sklearn_cases.CASES:
+        assert f"`{case.name}`" in text
 
 
 def test_documentation_says_how_many() -> None:
