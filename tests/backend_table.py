@@ -35,7 +35,7 @@ import arraygrad as ag
 from arraygrad.arrays.batched import Batched, batched_type
 from arraygrad.arrays.dual import dual_type
 from arraygrad.errors import MixedArraysError
-from arraygrad.ops.op import plain
+from arraygrad.ops.array import plain
 from arraygrad.testing import assert_close
 
 Case = tuple[Sample, bool]

@@ -9,7 +9,7 @@ import pytest
 
 import arraygrad as ag
 from arraygrad.arrays.batched import batched_type
-from arraygrad.ops.op import plain
+from arraygrad.ops.array import plain
 from arraygrad.tensor import tensor_type_at
 
 _SIZE = 3

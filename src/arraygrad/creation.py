@@ -10,8 +10,9 @@ from . import ops
 from .backends import Backend, backend_of, backend_of_type, default
 from .dtypes import numpy_dtype, result_type
 from .levels import in_flight
+from .ops.adoption import in_library_of
+from .ops.array import Array, plain
 from .ops.axes import shape_tuple
-from .ops.op import Array, in_library_of, plain
 from .tensor import Tensor, tensor_type, tensor_type_at
 
 

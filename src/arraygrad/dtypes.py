@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from .backends import backend_of, default, is_short_float
-from .ops.op import plain
+from .ops.array import plain
 
 bool = np.dtype("bool")
 int8 = np.dtype("int8")

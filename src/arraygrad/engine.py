@@ -28,7 +28,7 @@ from .errors import AnomalyError, RuleError
 from .graph import FREED, LAST_WRITE, Leaf, Node, Output, freed_error, output_node
 from .large import run_large
 from .levels import in_flight
-from .ops.op import Array, zeros_like
+from .ops.array import Array, zeros_like
 from .ops.shape import _reshape
 from .ops.writing import write_back
 from .overwritten import Overwritten, cleared

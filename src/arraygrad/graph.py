@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from .errors import GraphFreedError
 
 if TYPE_CHECKING:
-    from .ops.op import Pullback
+    from .ops.rules import Pullback
     from .tensor import Tensor
 
 new = object.__new__

@@ -19,8 +19,9 @@ from .backends import backend_of, default
 from .dtypes import numpy_dtype
 from .errors import MixedArraysError
 from .graph import INFERENCE, Leaf, Node, record, recorder
+from .ops.adoption import in_library_of, is_made
+from .ops.array import Array
 from .ops.indexing import _getitem, fill, split_index
-from .ops.op import Array, in_library_of, is_made
 from .ops.shape import _broadcast_to
 from .ops.writing import Region, Step, choose, put
 from .versions import about_to_write, mark_written, owner_of, version

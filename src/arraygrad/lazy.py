@@ -9,7 +9,7 @@ from collections.abc import Callable
 from typing import Any
 
 from .func.trees import flatten
-from .ops.op import Array
+from .ops.array import Array
 from .tensor import Tensor
 
 

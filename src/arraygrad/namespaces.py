@@ -15,7 +15,7 @@ import numpy as np
 
 from . import creation
 from .backends import Backend, backend_of_type, default
-from .ops.op import Array
+from .ops.array import Array
 
 _MADE_FROM_NUMBERS = ("arange", "empty", "eye", "full", "linspace", "ones", "zeros")
 _MADE_FROM_DATA = ("asarray", "tensor")

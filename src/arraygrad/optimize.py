@@ -18,7 +18,7 @@ from . import func, ops
 from .backends import backend_of
 from .func.trees import flatten
 from .lazy import compute
-from .ops.op import Array
+from .ops.array import Array
 
 __all__ = ["minimize"]
 

@@ -27,7 +27,7 @@ from .backends import backend_of
 from .graph import Node
 from .ops import indexing, reductions
 from .ops import shape as rearranging
-from .ops.op import plain
+from .ops.array import plain
 from .ops.writing import Region, choose, put
 
 

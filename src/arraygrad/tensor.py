@@ -25,7 +25,9 @@ from .graph import (
     recorder,
 )
 from .inplace import TensorInPlace
-from .ops.op import Array, Function, Op, Pullback
+from .ops.array import Array, Function
+from .ops.op import Op
+from .ops.rules import Pullback
 from .protocols.values import check_not_stored
 
 new = object.__new__

@@ -12,7 +12,7 @@ from .arrays.dual import dual_type
 from .autograd import grad
 from .backends import backend_of
 from .levels import at_level
-from .ops.op import plain
+from .ops.array import plain
 from .structures import flatten
 from .tensor import Tensor, tensor_type_at
 

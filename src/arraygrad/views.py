@@ -9,8 +9,8 @@ import numpy as np
 
 from .graph import RECORDER, Leaf, Node, record, recorder
 from .inplace import ViewOf, keep_retaining
+from .ops.array import plain
 from .ops.indexing import _getitem
-from .ops.op import plain
 from .tensor import Tensor, tensor_type_at
 from .versions import owner_of
 

@@ -9,7 +9,8 @@ import functools
 from typing import Any, ClassVar
 
 from ..ops import batching
-from ..ops.op import Array, Function, Op
+from ..ops.array import Array, Function
+from ..ops.op import Op
 from .methods import TransformMethods
 from .writing import Replaceable, link
 

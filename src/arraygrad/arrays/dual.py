@@ -8,7 +8,9 @@ from typing import Any, ClassVar
 import numpy as np
 
 from .. import ops
-from ..ops.op import Array, Function, Op, parameters
+from ..ops.array import Array, Function
+from ..ops.op import Op
+from ..ops.rules import expression, parameters
 from .methods import TransformMethods
 from .writing import Replaceable, link
 
@@ -145,7 +147,7 @@ def _sum_of_both(op: Op) -> Function:
         rule = op.rules[name]
         if parameters(rule) == ("g",) and _is_identity(rule):
             return tangent
-        taken = [op.expression(n).replace("arrays[0]", "x") for n in parameters(rule)]
+        taken = [expression(op, n).replace("arrays[0]", "x") for n in parameters(rule)]
         taken = [e.replace("arrays[1]", "y") for e in taken]
         return f"{name}_rule({', '.join(tangent if e == 'g' else e for e in taken)})"
 

@@ -37,8 +37,10 @@ from weakref import WeakKeyDictionary
 import numpy as np
 
 from ..backends import backend_of
+from ..ops.array import Array, plain
 from ..ops.elementwise import is_complex
-from ..ops.op import Array, Op, parameters, plain
+from ..ops.op import Op
+from ..ops.rules import parameters
 from ..protocols.values import check_not_stored
 from .methods import ArrayMethods
 

@@ -13,8 +13,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..inplace import InPlace, check_cast, value_for
+from ..ops.array import Array, plain
 from ..ops.indexing import _getitem
-from ..ops.op import Array, Op, plain
+from ..ops.op import Op
 from ..ops.shape import _broadcast_to
 from ..ops.writing import Region, Step, put
 from ..versions import mark_written, owner_of

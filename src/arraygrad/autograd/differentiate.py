@@ -16,8 +16,11 @@ from ..engine import Sweep, wrapped
 from ..errors import MixedArraysError, NoGradientError, UnusedInputError
 from ..graph import GradientEdge, Leaf, Node, Output, output_node, recorder
 from ..levels import above, in_flight
+from ..ops.adoption import in_library_of, is_made
+from ..ops.array import Array
 from ..ops.axes import same_shape
-from ..ops.op import Array, Op, Pullback, in_library_of, is_made
+from ..ops.op import Op
+from ..ops.rules import Pullback
 from ..structures import Rebuild, flatten, is_single, place
 from ..tensor import Tensor, tensor_type_at
 from ..versions import about_to_write, mark_written

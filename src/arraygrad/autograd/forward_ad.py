@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 from .. import ops
 from ..arrays.dual import Dual, dual_type
 from ..levels import new_level
-from ..ops.op import Array
+from ..ops.array import Array
 from ..tensor import Tensor, check_differentiable
 
 _open: ContextVar[tuple[tuple[int, AbstractContextManager[int]], ...]] = ContextVar(

@@ -14,7 +14,7 @@ from ..backends import backend_of
 from ..engine import Sweep, current_sweep
 from ..errors import RuleError
 from ..graph import FREED, LAST_WRITE, Leaf, Node, freed_error, make_outputs, output_node, recorder
-from ..ops.op import Array
+from ..ops.array import Array
 from ..tensor import Tensor, tensor_type_at
 from ..versions import check_array
 from .modes import current_modes, no_grad

@@ -18,7 +18,7 @@ from ..arrays.batched import Batched
 from ..arrays.dual import Dual
 from ..backends import backend_of
 from ..graph import Node
-from ..ops.op import Array
+from ..ops.array import Array
 from ..tensor import Tensor
 
 Grad = Callable[..., tuple[Any, ...]]  # of outputs, inputs and cotangents in lists

@@ -8,7 +8,9 @@ from typing import Any
 
 from ..backends import backend_of
 from ..ops import broadcast_to
-from ..ops.op import declare, parameters, plain
+from ..ops.array import plain
+from ..ops.op import declare
+from ..ops.rules import parameters
 from .reverse import linearize, vjp
 
 Function = Callable[..., Any]
@@ -28,7 +30,7 @@ def custom(
     """Give a function of arrays its derivative rules.
 
     The function is called on plain arrays only. Its positional parameters are its inputs, its
-    keyword-only parameters are passed to the rules by name. See `arraygrad.ops.op` for how rules
+    keyword-only parameters are passed to the rules by name. See `arraygrad.ops.rules` for how rules
     are written; they are made of arraygrad's functions, so they can be differentiated in turn.
 
     Rules for one mode are enough: those for the other are made by transposing them.

@@ -15,7 +15,7 @@ from ..backends import backend_of
 from ..engine import Sweep
 from ..graph import Node
 from ..levels import at_level, new_level
-from ..ops.op import Array
+from ..ops.array import Array
 from ..tensor import Tensor, tensor_type_at
 from .trees import (
     Path,

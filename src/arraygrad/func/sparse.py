@@ -16,7 +16,7 @@ from .. import ops
 from ..arrays.pattern import pattern_type, scipy_sparse, seeds
 from ..backends import backend_of
 from ..levels import new_level
-from ..ops.op import Array
+from ..ops.array import Array
 from ..tensor import Tensor
 from .coloring import color_both, color_columns, color_symmetric, fewest_products
 from .jacobians import check_complex, chunked, outputs_of, pull_rows, push_rows

@@ -14,7 +14,7 @@ import numpy as np
 
 from .. import ops
 from ..backends import backend_of
-from ..ops.op import Array
+from ..ops.array import Array
 from ..tensor import Tensor, tensor_type_at
 
 Unflatten = Callable[[Sequence[Any]], Any]

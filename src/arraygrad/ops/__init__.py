@@ -17,6 +17,7 @@ from .arrangement import (
     trace,
     vstack,
 )
+from .array import Array, ones_like, plain, zeros_like
 from .beyond import (
     cbrt,
     deg2rad,
@@ -128,7 +129,7 @@ from .numerics import (
     trapezoid,
     vdot,
 )
-from .op import Array, Op, ones_like, plain, zeros_like
+from .op import Op
 from .quantiles import (
     median,
     nanmedian,

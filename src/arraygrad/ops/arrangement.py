@@ -12,9 +12,9 @@ from typing import Any
 import numpy as np
 
 from ..backends import backend_of
+from .array import plain
 from .axes import one_axis, shape_tuple
 from .indexing import HOLE, _index_add, take
-from .op import plain
 from .shape import (
     _reshape,
     broadcast_to,

@@ -13,9 +13,10 @@ from contextvars import ContextVar
 from typing import Any
 
 from ..backends import backend_of
+from .array import Function, plain
 from .axes import led_by
 from .indexing import HOLE, Template, _getitem, _index_add
-from .op import Function, Op, plain
+from .op import Op
 from .shape import _broadcast_to, _reshape, matrix_transpose, moveaxis, stack
 
 Flags = tuple[bool, ...]

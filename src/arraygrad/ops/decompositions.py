@@ -7,11 +7,12 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
+from .array import Array, plain
 from .contractions import matmul
 from .elementwise import conj, is_complex
 from .indexing import getitem
 from .linalg import check_matrices, check_square, solve_matrix
-from .op import Array, declare, plain
+from .op import declare
 from .shape import _tril, _triu, concat, matrix_transpose
 
 

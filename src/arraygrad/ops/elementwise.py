@@ -7,7 +7,9 @@ import math
 from typing import Any
 
 from ..backends import backend_of
-from .op import as_arrays, binary, constant, declare, unary, zeros_like
+from .adoption import as_arrays
+from .array import zeros_like
+from .op import binary, constant, declare, unary
 from .shape import astype
 
 # --- arithmetic --------------------------------------------------------------------------------

@@ -12,9 +12,10 @@ from typing import Any
 
 from ..backends import backend_of
 from ..creation import arange
+from .array import plain
 from .axes import many_axes, one_axis
 from .elementwise import conj, is_complex
-from .op import declare, plain
+from .op import declare
 from .shape import concat, roll
 
 Axes = tuple[int, ...]

@@ -15,8 +15,10 @@ import numpy as np
 
 from ..backends import backend_of, default
 from ..backends.numpy_indexing import add_at
+from .adoption import in_library_of
+from .array import Array, plain
 from .axes import led_by, one_axis
-from .op import Array, Op, constant, declare, in_library_of, plain
+from .op import Op, constant, declare
 from .shape import _reshape, ravel
 
 

@@ -7,11 +7,11 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..backends import backend_of
+from .array import plain
 from .contractions import matmul
 from .decompositions import pinv
 from .elementwise import conj, greater, is_complex, real
 from .linalg import check_matrices
-from .op import plain
 from .reductions import max, sum
 from .shape import _reshape, astype, expand_dims
 from .spectra import svdvals

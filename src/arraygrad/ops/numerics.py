@@ -8,11 +8,13 @@ from typing import Any
 import numpy as np
 
 from ..backends import backend_of
+from .adoption import as_arrays
+from .array import plain
 from .axes import many_axes, one_axis
 from .contractions import matmul, tensordot
 from .elementwise import conj, equal, greater, less, multiply, not_equal, remainder, where
 from .indexing import argsort, take
-from .op import Op, as_arrays, declare, plain
+from .op import Op, declare
 from .reductions import sum
 from .searching import searchsorted
 from .shape import _reshape, astype, broadcast_to, concat, expand_dims, flip, ravel

@@ -9,6 +9,8 @@ from typing import Any
 import numpy as np
 
 from ..backends import backend_of, default
+from .adoption import in_library_of
+from .array import plain, zeros_like
 from .axes import kept, many_axes
 from .elementwise import (
     ceil,
@@ -34,7 +36,6 @@ from .elementwise import (
     where,
 )
 from .indexing import _argsort, sort, take, take_along_axis
-from .op import in_library_of, plain, zeros_like
 from .reductions import all, any, cumulative_sum, sum
 from .shape import _permute_dims, _reshape, astype, broadcast_to
 

@@ -12,6 +12,8 @@ from typing import Any, NamedTuple
 from ..backends import backend_of, default
 from ..errors import LazyError
 from . import reductions
+from .adoption import in_library_of
+from .array import Array, plain
 from .elementwise import (
     equal,
     greater_equal,
@@ -24,7 +26,7 @@ from .elementwise import (
     where,
 )
 from .indexing import HOLE, _index_add, take
-from .op import Array, Op, constant, declare, in_library_of, plain
+from .op import Op, constant, declare
 from .reductions import any, sum
 from .shape import _reshape, astype, expand_dims, flip, ravel
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from .array import zeros_like
 from .elementwise import add, divide, log, multiply, pow, subtract
-from .op import zeros_like
 
 # Of Bernoulli: B(2j) / (2j)! for j = 1, 2, …
 _BERNOULLI = (

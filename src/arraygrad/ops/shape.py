@@ -6,8 +6,9 @@ import math
 from typing import Any
 
 from ..backends import backend_of
+from .array import zeros_like
 from .axes import many_axes, one_axis, shape_tuple
-from .op import constant, declare, zeros_like
+from .op import constant, declare
 
 _reshape = declare(
     "reshape",

@@ -14,6 +14,7 @@ from types import ModuleType
 from typing import Any
 
 from ..backends import backend_of, numpy_special
+from .array import Function
 from .axes import kept, many_axes
 from .batching import Flags, Params, elementwise
 from .elementwise import (
@@ -31,8 +32,9 @@ from .elementwise import (
     sin,
     where,
 )
-from .op import Function, Op, Operator, Rule, _sum_of_rules, binary, constant, declare, unary
+from .op import Op, Operator, binary, constant, declare, unary
 from .reductions import _keep, _sum
+from .rules import Rule, sum_of_rules
 from .series import hurwitz_zeta_slope
 from .shape import _reshape, broadcast_shapes, broadcast_to
 
@@ -571,7 +573,7 @@ betainc = declare(
     It can be differentiated with respect to `x` only.
     """,
 )
-betainc.op.make_forward = _sum_of_rules  # type: ignore[attr-defined]
+betainc.op.make_forward = sum_of_rules  # type: ignore[attr-defined]
 
 
 def fdtr(dfn: Any, dfd: Any, x: Any) -> Any:

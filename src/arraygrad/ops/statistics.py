@@ -7,6 +7,7 @@ from typing import Any
 
 from ..backends import backend_of
 from . import reductions
+from .adoption import as_arrays
 from .axes import many_axes
 from .elementwise import (
     conj,
@@ -18,7 +19,6 @@ from .elementwise import (
     sqrt,
     where,
 )
-from .op import as_arrays
 from .reductions import sum
 from .shape import _permute_dims, _reshape, astype, broadcast_to, expand_dims, moveaxis
 from .writing import choose

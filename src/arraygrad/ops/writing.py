@@ -10,9 +10,10 @@ import numpy as np
 
 from ..backends import backend_of
 from ..versions import owner_of
+from .array import plain
 from .elementwise import imag, real, where
 from .indexing import HOLE, Template, _getitem, fill
-from .op import declare, plain
+from .op import declare
 from .shape import _reshape
 
 # A function that gives a view, and its keywords.

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from ..ops.op import Array
+from ..ops.array import Array
 from .values import as_tensors, holds_gradients, no_rule, plain_values
 
 Function = Callable[..., Any]

@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 
 from .. import ops
+from ..ops.dispatch import UnsupportedOperand
 from ..ops.indexing import _index_add, split_index
-from ..ops.op import UnsupportedOperand
 from ..ops.writing import choose
 from .values import as_tensors, holds_gradients, no_rule, plain_values, written
 

@@ -10,7 +10,7 @@ import numpy as np
 
 from ..backends import backend_of
 from ..errors import NoGradientError
-from ..ops.op import Array
+from ..ops.array import Array
 
 
 def is_plain(x: Any) -> bool:

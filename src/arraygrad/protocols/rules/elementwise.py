@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from ... import creation, dtypes, ops
-from ...ops.op import plain
+from ...ops.array import plain
 from ..values import as_tensors, detached, written
 from .common import NONE, RULES, Function, array_of, is_given, rule_for
 

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from ... import fft, linalg, ops
-from ...ops.op import plain
+from ...ops.array import plain
 from ..values import written
 from .common import NONE, RULES, Function, array_of, refuse, rule_for
 
