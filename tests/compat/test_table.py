@@ -477,3 +477,21 @@ def test_no_warning_in_ordinary_use(system: Any, x: ag.Tensor) -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         system.grad((x * x).sum(), x)
+
+
+@pytest.mark.parametrize(
+    ("statement", "value"),
+    [
+        ("from arraygrad.compat.torch.autograd import grad", "grad is torch.autograd.grad"),
+        ("import arraygrad.compat.torch.autograd as autograd", "autograd is torch.autograd"),
+        (
+            "from arraygrad.compat.torch.autograd.graph import get_gradient_edge as edge",
+            "edge is torch.autograd.graph.get_gradient_edge",
+        ),
+        ("from arraygrad.compat.lucid.autograd import grad", "grad is lucid.autograd.grad"),
+    ],
+)
+def test_parts_are_imported_as_in_their_system(statement: str, value: str) -> None:
+    names: dict[str, Any] = {"torch": torch, "lucid": lucid}
+    exec(statement, names)
+    assert eval(value, names)

@@ -1,26 +1,17 @@
-"""`lucid.autograd.grad`: plain arrays come back, and an output starts from ones.
-
->>> import arraygrad.compat.lucid as lucid
->>> x = lucid.tensor([1.0, 2.0], requires_grad=True)
->>> lucid.autograd.grad(lucid.sum(x**3), x)
-array([ 3., 12.])
-"""
+"""`lucid.autograd`: `grad`, which gives plain arrays, and starts from ones."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 from numbers import Number
-from types import SimpleNamespace
 from typing import Any
 
-from ..autograd import grad as native_grad
-from ..creation import tensor
-from ..errors import NoGradientError, UnusedInputError
-from ..ops import sum
-from ..tensor import Tensor
-from .arguments import tensors
+from ...autograd import grad as native_grad
+from ...errors import NoGradientError, UnusedInputError
+from ...tensor import Tensor
+from ..arguments import tensors
 
-__all__ = ["Tensor", "autograd", "sum", "tensor"]
+__all__ = ["grad"]
 
 
 def grad(
@@ -98,6 +89,3 @@ def _seeds(given: Any, count: int) -> list[Any]:
 
 def _array(gradient: Tensor | None) -> Any:
     return None if gradient is None else gradient.array
-
-
-autograd = SimpleNamespace(grad=grad)

@@ -1,71 +1,21 @@
-"""`torch.autograd.grad`, with all of PyTorch's parameters.
-
-What DESIGN calls better than PyTorch stays better: gradients share no memory, a constant gradient
-can be differentiated under `create_graph`, a batch of zero works.
-
->>> import arraygrad.compat.torch as torch
->>> x = torch.tensor([1.0, 2.0], requires_grad=True)
->>> torch.autograd.grad((x**3).sum(), x)
-(tensor([ 3., 12.], dtype=float32),)
-"""
+"""`torch.autograd`: `grad` and `backward`, with all of PyTorch's parameters."""
 
 from __future__ import annotations
 
 import math
 import warnings
 from collections.abc import Iterable, Mapping
-from types import SimpleNamespace
 from typing import Any
 
-import numpy as np
+from .... import autograd as native
+from ....backends import backend_of
+from ....errors import NoGradientError
+from ....graph import GradientEdge, output_node
+from ....structures import is_single
+from ....tensor import Tensor
+from . import graph
 
-from .. import autograd as native
-from ..autograd import (
-    enable_grad,
-    graph,
-    inference_mode,
-    is_grad_enabled,
-    no_grad,
-    set_grad_enabled,
-)
-from ..backends import backend_of
-from ..errors import NoGradientError
-from ..graph import GradientEdge, output_node
-from ..structures import is_single
-from ..tensor import Tensor
-from .arguments import single_precision_tensor
-
-__all__ = [
-    "Tensor",
-    "autograd",
-    "complex64",
-    "complex128",
-    "enable_grad",
-    "float16",
-    "float32",
-    "float64",
-    "inference_mode",
-    "int64",
-    "is_grad_enabled",
-    "no_grad",
-    "set_grad_enabled",
-    "tensor",
-]
-
-float16, float32, float64 = map(np.dtype, (np.float16, np.float32, np.float64))
-complex64, complex128, int64 = map(np.dtype, (np.complex64, np.complex128, np.int64))
-
-
-def tensor(
-    data: Any, *, dtype: Any = None, device: Any = None, requires_grad: bool = False
-) -> Tensor:
-    """A new leaf tensor. Python floats become float32, complex numbers complex64.
-
-    >>> import arraygrad.compat.torch as torch
-    >>> torch.tensor([1.0, 2.0])
-    tensor([1., 2.], dtype=float32)
-    """
-    return single_precision_tensor(data, dtype, device, requires_grad)
+__all__ = ["backward", "grad", "graph"]
 
 
 def grad(
@@ -229,6 +179,3 @@ def _check_seed(output: Any, value: Any, batched: bool, name: str) -> None:
             f"{name} has dtype {value.dtype} and its output has {place.dtype}: both must be "
             "complex, or neither"
         )
-
-
-autograd = SimpleNamespace(backward=backward, grad=grad, graph=graph)

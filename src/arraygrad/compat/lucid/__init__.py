@@ -1,0 +1,14 @@
+"""`lucid.autograd.grad`: plain arrays come back, and an output starts from ones.
+
+>>> import arraygrad.compat.lucid as lucid
+>>> x = lucid.tensor([1.0, 2.0], requires_grad=True)
+>>> lucid.autograd.grad(lucid.sum(x**3), x)
+array([ 3., 12.])
+"""
+
+from ...creation import tensor
+from ...ops import sum
+from ...tensor import Tensor
+from . import autograd
+
+__all__ = ["Tensor", "autograd", "sum", "tensor"]
