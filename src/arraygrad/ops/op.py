@@ -25,6 +25,7 @@ from .dispatch import BinaryTable, SingleTable, UnaryTable, UnsupportedOperand
 from .rules import (
     Pullback,
     Rule,
+    is_identity,
     named,
     on_tangents,
     parameters,
@@ -342,11 +343,8 @@ def constant(
 def _times(d: Rule) -> Rule:
     """The rule that multiplies the cotangent by the derivative `d`."""
     names = ", ".join(parameters(d))
-    factor = names if d.__code__.co_code == _ITSELF else f"d({names})"
+    factor = names if is_identity(d) else f"d({names})"
     return eval(f"lambda g, {names}: g * {factor}", {"d": d})  # type: ignore[no-any-return]
-
-
-_ITSELF = (lambda x: x).__code__.co_code
 
 
 def _function(op: Op, run: Any, doc: str | None) -> Function:

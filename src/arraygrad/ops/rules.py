@@ -42,6 +42,14 @@ def parameters(rule: Rule) -> tuple[str, ...]:
     return code.co_varnames[: code.co_argcount]
 
 
+def is_identity(rule: Rule) -> bool:
+    """Whether a rule is written as ``lambda x: x``, with whatever name."""
+    return rule.__code__.co_code == _IDENTITY and rule.__code__.co_argcount == 1
+
+
+_IDENTITY = (lambda x: x).__code__.co_code
+
+
 def expression(op: Op, name: str) -> str:
     """Where a name in a rule comes from, as an expression over `arrays`, `out`, `params`."""
     if name in ("g", "gs", "out"):
@@ -145,10 +153,12 @@ class Pullback:
         self.joint: Function | None = None
         self.rules: tuple[Rule | None, ...] = ()
         if op.joint is not None:
-            self.joint = _joint(_positional(op.joint, ("wanted", *self.kept), 0), self)
+            self.joint = _joint(_of_saved(op.joint, self.kept, takes="g, wanted, saved"), self)
         else:
-            self.rules = tuple(
-                _of_saved(rule, self.kept, position)
+            self.rules = tuple(  # None for `lambda g: g`, which need not be called
+                None
+                if is_identity(rule) and parameters(rule) == ("g",)
+                else _of_saved(rule, self.kept, position)
                 for rule, position in zip(rules, positions, strict=True)
             )
 
@@ -160,33 +170,19 @@ def _joint(rule: Rule, pullback: Pullback) -> Function:
         wanted = [False] * pullback.arity
         for position, edge in zip(pullback.positions, node.edges, strict=True):
             wanted[position] = edge in sweep.needed
-        parts = rule(g, tuple(wanted), *saved)
+        parts = rule(g, tuple(wanted), saved)
         return [parts[position] for position in pullback.positions]
 
     return joint
 
 
-def _positional(rule: Rule, kept: tuple[str, ...], position: int) -> Rule:
-    """`rule` as a function of the cotangent and of everything in `kept`, by position."""
-    takes = parameters(rule)
-    if takes[1:] == kept and takes[0] in ("g", "gs"):
-        return rule
-    first = "gs" if "gs" in takes else "g"
-    call = ", ".join(str(position) if n == "i" else n for n in takes)
-    return eval(f"lambda {', '.join((first, *kept))}: rule({call})", {"rule": rule})  # type: ignore[no-any-return]
-
-
-def _of_saved(rule: Rule, kept: tuple[str, ...], position: int) -> Rule | None:
-    """`rule` as a function of the cotangent and of what was saved; None if it is `lambda g: g`."""
-    if rule.__code__.co_code == _unchanged.__code__.co_code and parameters(rule) == ("g",):
-        return None
-    source = {"g": "g", "gs": "g", "i": str(position)}
+def _of_saved(
+    rule: Rule, kept: tuple[str, ...], position: int = 0, takes: str = "g, saved"
+) -> Rule:
+    """`rule` as a function of the cotangent and of what was saved."""
+    source = {"g": "g", "gs": "g", "wanted": "wanted", "i": str(position)}
     call = ", ".join(source.get(n) or f"saved[{kept.index(n)}]" for n in parameters(rule))
-    return eval(f"lambda g, saved: rule({call})", {"rule": rule})  # type: ignore[no-any-return]
-
-
-def _unchanged(g: Any) -> Any:
-    return g
+    return eval(f"lambda {takes}: rule({call})", {"rule": rule})  # type: ignore[no-any-return]
 
 
 # --- forward ------------------------------------------------------------------------------------
