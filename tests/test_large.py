@@ -207,6 +207,102 @@ def test_lines_by_themselves(name, axis, number):
     assert slope.shape == x.shape
 
 
+def random_function(seed):
+    """A function of two arrays and two that broadcast, by random steps from random values."""
+    rng = np.random.default_rng(seed)
+    ones = [ag.tanh, ag.exp, ag.sin, ag.abs, ag.special.expit, ag.special.softplus, ag.square]
+    ones += [lambda x: -x, lambda x: 2.5 * x, lambda x: x**3, lambda x: 1 - x, ag.floor]
+    twos = [ag.add, ag.subtract, ag.multiply, ag.maximum, ag.logaddexp, ag.atan2]
+    twos += [lambda x, y: x / (2 + y * y), lambda x, y: ag.where(x > y, x, y * y)]
+    steps = []
+    for known in range(4, 12):
+        several = rng.integers(3)
+        chosen = (twos if several else ones)[rng.integers(len(twos if several else ones))]
+        steps.append((chosen, rng.integers(known, size=2 if several else 1)))
+
+    def function(*arrays):
+        seen = list(arrays)
+        for step, places in steps:
+            seen.append(ag.tanh(step(*(seen[i] for i in places))))
+        return seen[-1] + sum(seen[4:-1]) * arrays[0]
+
+    return function
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_random_functions(seed, monkeypatch):
+    function = random_function(seed)
+    arrays = [
+        values(*shape, seed=i) for i, shape in enumerate([(60, 70), (60, 70), (70,), (60, 1)])
+    ]
+    leaves = [ag.tensor(a, requires_grad=True) for a in arrays]
+    kept = [a.copy() for a in arrays]
+    seeds = [None, values(60, 70, seed=9)]
+
+    def found():
+        out = function(*leaves)
+        pairs = [(out, seeds[1]), (out.sum(), None)]
+        given = [ag.grad(o, leaves, s, retain_graph=True, materialize_grads=True) for o, s in pairs]
+        return [g.array for several in given for g in several]
+
+    in_blocks = found()
+    for module in (blocks, engine, numpy_backend):
+        monkeypatch.setattr(module, "LARGE", 10**9)
+    for i, (one, other) in enumerate(zip(in_blocks, found(), strict=True)):
+        if i % 4 < 2:
+            np.testing.assert_array_equal(one, other)
+        else:  # sums over rows and columns
+            np.testing.assert_allclose(one, other, rtol=1e-9, atol=1e-9)
+    for array, before in zip(arrays, kept, strict=True):
+        np.testing.assert_array_equal(array, before)
+
+
+def by_values(g, x):
+    return g * 2 if (x > 0).all() else g * 3
+
+
+def by_numbers(g, x):
+    return g * float(x[0])
+
+
+def by_arrays(g, x):
+    return g * np.where(np.asarray(x) > 0, 2, 3)
+
+
+def by_positions(g, x):
+    return g * np.arange(x.shape[0])
+
+
+@pytest.mark.parametrize("rule", [by_values, by_numbers, by_arrays, by_positions])
+def test_rules_that_look_at_values_are_run_for_every_block(rule, number):
+    op = unary("positive", vjp=rule)
+    x = np.sort(values(SIZE))
+    leaf = ag.tensor(x, requires_grad=True)
+    g = ag.grad((op(leaf) * leaf).sum(), leaf).array - x
+    if rule is by_arrays:
+        np.testing.assert_array_equal(g, (x + np.where(x > 0, x * 2, x * 3)) - x)
+    step = 4096 // x.itemsize
+    for begin in range(0, SIZE, step):
+        part = x[begin : begin + step]
+        np.testing.assert_array_equal(g[begin : begin + step], (part + rule(part, part)) - part)
+
+
+@pytest.mark.parametrize("shift", [0, -30, 100, -1000, -np.inf])
+def test_a_softmax_of_numbers_of_any_size(shift, number):
+    x = values(80, 90, dtype=np.float32)
+    x[7] = x[7] + np.float32(shift)  # one row unlike the others
+    y = ag.special.softmax(x, axis=-1)
+    with np.errstate(invalid="ignore"):
+        expected = scipy.special.softmax(x.astype(np.float64), axis=-1)
+    np.testing.assert_allclose(y, expected, rtol=3e-6)
+    tops = np.zeros((3, 5), np.float32)
+    tops[0], tops[1] = -90, 90
+    np.testing.assert_array_equal(ag.special.softmax(tops, axis=-1), np.float32(0.2))
+    rows = np.array([[0, -80, -100], [0, -80, -np.inf]], np.float32)
+    expected = scipy.special.softmax(rows.astype(np.float64), axis=-1)
+    np.testing.assert_allclose(ag.special.softmax(rows, axis=-1), expected, rtol=1e-3, atol=1e-44)
+
+
 # --- the graph around ----------------------------------------------------------------------------
 
 

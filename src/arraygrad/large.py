@@ -1,8 +1,9 @@
 """The sweep's way through elementwise ops on large NumPy arrays: in blocks, see `backends.blocks`.
 
-A stretch of nodes, all elementwise and of one shape, is run for one block after the other. So the
-cotangents in between are never larger than a block: only those that leave the stretch are written
-to memory. Sums are made in the same order as without blocks, and so come out the same.
+A stretch of nodes, all elementwise and of one shape, is recorded as one program, which is run for
+one block after the other. So the cotangents in between are never larger than a block: only those
+that leave the stretch are written to memory. Sums are made in the same order as without blocks, and
+so come out the same.
 """
 
 from __future__ import annotations
@@ -11,8 +12,7 @@ from bisect import bisect_left
 from operator import attrgetter
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-import numpy as np
-
+from .arrays.recorded import NotRecorded, Program, Recorded
 from .backends.blocks import CUTTABLE, Blocks
 from .graph import FREED, LAST_WRITE, Node
 
@@ -39,53 +39,38 @@ def run_large(
     Of the arrays in the table, none is overwritten but those of nodes that are `owned`; and `g`
     only if it is `spare`.
     """
-    nodes = _stretch(sweep, start)
-    edges = {edge for node in nodes for edge in node.edges if edge.shape == start.shape}
-    inputs = {node: table[node] for node in edges.union(nodes) if node in table} | {start: g}
-    if not nodes or any(type(a) is not np.ndarray for a in inputs.values()):
-        return False
-    blocks = Blocks.of((*inputs.values(), *(value for node in nodes for value in node.saved)))
+    stretch = _Stretch(sweep, start, g, table)
+    blocks = Blocks.of(tuple(stretch.program.inputs)) if stretch.nodes else None
     if blocks is None:
         return False
 
-    steps = [_Step(node, _rules(sweep, node), len(node.saved)) for node in nodes]
-    first = blocks.first()
-    passing = {id(part): array for part, array in zip(first, inputs.values(), strict=False)}
     results: dict[Target, Any] = {}
-    computed: dict[Target, Any] = {}  # those of the results that are not inputs as they are
+    computed: dict[int, _Result] = {}
     shared: set[Target] = set()
-    leaving = _leaving(steps, inputs, first, {})
-    seen: dict[int, Target] = {}
-    for target, part in leaving.items():
-        if id(part) in passing:
-            results[target] = passing[id(part)]
-            continue
-        twin = seen.setdefault(id(part), target)
-        if twin is not target:  # as for both sides of a sum
-            results[target] = results[twin]
+    spare = spare and all(stretch.passing.get(v.number) is not g for v in stretch.leaving.values())
+    for target, value in stretch.leaving.items():
+        if value.number in stretch.passing:
+            results[target] = stretch.passing[value.number]
+        elif value.number in computed:  # as for both sides of a sum
+            twin = computed[value.number]
+            results[target] = twin.array
             if not isinstance(target, _Broadcast):  # those are read now, and never written
-                shared |= {target, twin}
-            continue
-        if target in owned:
-            results[target] = table[target]
-        elif spare and all(rule is not None for _, rule in steps[0].rules):
-            # Nothing but the first rules reads `g`: of each block, they are done with it.
-            results[target], spare = g, False
+                shared |= {target, twin.target}
         else:
-            results[target] = blocks.empty(start.dtype)
-        computed[target] = blocks.flat(results[target])
-
-    def run(block: list[Any], place: slice) -> None:
-        places = {target: array[place] for target, array in computed.items()}
-        parts = _leaving(steps, inputs, block, places)
-        for target, into in places.items():
-            if parts[target] is not into:
-                into[...] = parts[target]
+            over = table[target] if target in owned else g if spare else None
+            spare = spare and over is not g
+            array = blocks.empty(start.dtype) if over is None else over
+            computed[value.number] = _Result(target, value, array, over)
+            results[target] = array
 
     if computed:
-        blocks.each(run)
-    for node in nodes:
+        made = list(computed.values())
+        run = stretch.program.compiled([r.value for r in made], [r.over for r in made])
+        arrays = [blocks.flat(r.array) for r in made]
+        blocks.each(lambda block, place: run(block, [array[place] for array in arrays]))
+    for node in stretch.nodes:
         table.pop(node, None)
+    written = {r.target for r in computed.values()}
     for target, total in results.items():
         if isinstance(target, _Broadcast):
             sweep.add(table, owned, target.edge, total, target.node)
@@ -93,89 +78,107 @@ def run_large(
             table[target] = total
             if target in shared:
                 owned.discard(target)
-            elif target in computed:
+            elif target in written:
                 owned.add(target)
     return True
 
 
-def _stretch(sweep: Sweep, start: Node) -> list[Node]:
-    """A node and those that the sweep comes to next, as long as they can be run in blocks."""
-    order = sweep.order
-    found: list[Node] = []
-    for index in range(bisect_left(order, start.number, key=attrgetter("number")), -1, -1):
-        node = order[index]
-        if node is not start and not _can_follow(sweep, node, start):
-            break
-        if not _is_elementwise(sweep, node):
-            break
-        found.append(node)
-    return found
+class _Result(NamedTuple):
+    """What leaves a stretch, and the array for it, which may be one that is given."""
+
+    target: Target
+    value: Recorded
+    array: Any
+    over: Any
 
 
-def _can_follow(sweep: Sweep, node: Node, start: Node) -> bool:
-    pullback = node.pullback
-    assert pullback is not None
-    return (
-        pullback.in_blocks
-        and pullback.simple
-        and node.extras is None
-        and node.shape == start.shape
-        and node.dtype == start.dtype
-        and node.saved is not FREED
-        and node.number >= LAST_WRITE[0]  # what it saved has not been written since
-        and node not in sweep.results
-    )
+class _Stretch:
+    """A node and those that the sweep comes to next, as long as they can be run in blocks.
 
-
-def _is_elementwise(sweep: Sweep, node: Node) -> bool:
-    """Whether a node's rules give arrays of its own shape and dtype, by a look at one element."""
-    if not all(isinstance(value, CUTTABLE) for value in node.saved):
-        return False
-    g = np.ones((1,) * len(node.shape), node.dtype)
-    saved = [v[(slice(1),) * v.ndim] if isinstance(v, np.ndarray) else v for v in node.saved]
-    for edge, rule in _rules(sweep, node):
-        part = g if rule is None else rule(g, saved)
-        same = type(part) is np.ndarray and part.shape == g.shape and part.dtype == g.dtype
-        if not same or edge.dtype != g.dtype:
-            return False
-    return True
-
-
-def _rules(sweep: Sweep, node: Node) -> list[tuple[Node, Any]]:
-    assert node.pullback is not None
-    both = zip(node.edges, node.pullback.rules, strict=True)
-    return [(edge, rule) for edge, rule in both if edge in sweep.needed]
-
-
-class _Step(NamedTuple):
-    """A node to run, with the rules for those of its edges that take part."""
-
-    node: Node
-    rules: list[tuple[Node, Any]]
-    saved: int  # how many values
-
-
-def _leaving(
-    steps: list[_Step], inputs: dict[Node, Any], block: list[Any], places: dict[Target, Any]
-) -> dict[Target, Any]:
-    """The cotangents after the nodes were run, for a block of the inputs and of what was saved.
-
-    Sums are written to the `places` that there are for them.
+    Attributes
+    ----------
+    nodes : list of Node
+    program : Program
+        Computes the cotangents that leave.
+    leaving : dict of Target to Recorded
+        These cotangents.
+    passing : dict of int to array
+        The cotangents that come in, by the numbers of their values.
     """
-    table: dict[Target, Any] = dict(zip(inputs, block, strict=False))
-    at = len(inputs)
-    for node, rules, count in steps:
-        saved = block[at : at + count]
-        at += count
-        g = table.pop(node, None)
+
+    def __init__(self, sweep: Sweep, start: Node, g: Any, table: dict[Node, Any]) -> None:
+        self.nodes: list[Node] = []
+        self.program = Program(start.shape)
+        self.passing: dict[int, Any] = {}
+        self.leaving: dict[Target, Recorded] = {start: self._given(g)}
+        self._sweep = sweep
+        self._start = start
+        self._table = table
+        order = sweep.order
+        for index in range(bisect_left(order, start.number, key=attrgetter("number")), -1, -1):
+            node = order[index]
+            if not (node is start or self._can_follow(node)) or not self._record(node):
+                break
+            self.nodes.append(node)
+
+    def _can_follow(self, node: Node) -> bool:
+        pullback, start = node.pullback, self._start
+        assert pullback is not None
+        return (
+            pullback.in_blocks
+            and pullback.simple
+            and node.extras is None
+            and node.shape == start.shape
+            and node.dtype == start.dtype
+            and node.saved is not FREED
+            and node.number >= LAST_WRITE[0]  # what it saved has not been written since
+            and node not in self._sweep.results
+        )
+
+    def _record(self, node: Node) -> bool:
+        """Add what a node does to the program; says if it could."""
+        program, pullback = self.program, node.pullback
+        assert pullback is not None
+        cotangents = [self._table[n] for n in (node, *node.edges) if n in self._table]
+        if not all(isinstance(a, CUTTABLE) for a in (*cotangents, *node.saved)):
+            return False
+        g = self._arrived(node)
         if g is None:
-            continue
-        for position, (edge, rule) in enumerate(rules):
-            part = g if rule is None else rule(g, saved)
+            return True
+        before = program.length()
+        saved = [program.input(value) for value in node.saved]
+        parts = []
+        for edge, rule in zip(node.edges, pullback.rules, strict=True):
+            if edge in self._sweep.needed:
+                part = g if rule is None else self._applied(rule, g, saved)
+                if not program.is_like(part, g) or edge.dtype != node.dtype:
+                    program.shorten(before)
+                    return False
+                parts.append((edge, part))
+        self.leaving.pop(node, None)
+        for position, (edge, part) in enumerate(parts):
             if edge.shape != node.shape:
-                table[_Broadcast(edge, node, position)] = part
-            elif edge in table:
-                table[edge] = np.add(table[edge], part, out=places.get(edge))
+                self.leaving[_Broadcast(edge, node, position)] = part
             else:
-                table[edge] = part
-    return table
+                have = self._arrived(edge)
+                self.leaving[edge] = part if have is None else have + part
+        return True
+
+    def _arrived(self, node: Node) -> Recorded | None:
+        """The cotangent of a node as it is by now."""
+        if node in self.leaving:
+            return self.leaving[node]
+        return self._given(self._table[node]) if node in self._table else None
+
+    def _given(self, cotangent: Any) -> Recorded:
+        value: Recorded = self.program.input(cotangent)
+        self.passing[value.number] = cotangent
+        return value
+
+    def _applied(self, rule: Any, g: Recorded, saved: list[Any]) -> Any:
+        before = self.program.length()
+        try:
+            return rule(g, saved)
+        except NotRecorded:  # it can be run on blocks nevertheless
+            self.program.shorten(before)
+            return self.program.add(lambda g, *saved: rule(g, saved), [g, *saved])

@@ -109,7 +109,7 @@ def _common_order(arrays: list[Any]) -> Any:
 def blockwise(kernel: Function) -> Function:
     """An elementwise kernel that computes its result in blocks where it can."""
     is_ufunc = isinstance(kernel, np.ufunc)  # and so leaves nothing in between to keep in cache
-    takes_out = not is_ufunc and _takes_out(kernel)
+    can_fill = not is_ufunc and takes_out(kernel)
 
     @functools.wraps(kernel)
     def computed(*arguments: Any) -> Any:
@@ -124,7 +124,7 @@ def blockwise(kernel: Function) -> Function:
             return kernel(*arguments)
         out = blocks.empty(row.dtype)
         flat = blocks.flat(out)
-        fills = is_ufunc or (takes_out and _are_like(arguments, out))
+        fills = is_ufunc or (can_fill and _are_like(arguments, out))
 
         def write(block: list[Any], place: slice) -> None:
             if fills:
@@ -198,7 +198,7 @@ def _are_like(arrays: tuple[Any, ...], x: Any) -> bool:
     )
 
 
-def _takes_out(kernel: Function) -> bool:
+def takes_out(kernel: Function) -> bool:
     """Whether a kernel can write to an array that it is given."""
     try:
         return "out" in inspect.signature(kernel).parameters

@@ -13,10 +13,10 @@ from . import Backend, Kernel, is_short_float, numpy_indexing, register
 from .blocks import LARGE, Blocks, blockwise, for_large, rowwise
 from .numpy_scipy import solve, transform
 
-# Let the C library keep the memory of large arrays that are freed, for those that follow. By default
-# it returns each to the system, which clears it page by page when it is next used, at a cost beyond
+# Let the C library keep the memory of large arrays that are freed, for those that follow. Else it
+# returns each to the system, which clears it page by page when it is next used, at a cost beyond
 # that of most computations. glibc learns from the first large array that is freed how much is worth
-# keeping, up to twice the size of this one, none of which is ever touched; others take no notice.
+# keeping, up to twice the size of this one, which is never touched; others take no notice.
 np.empty((32 << 20) - (1 << 16), np.uint8)
 
 _KINDS = {"b": "b", "i": "i", "u": "i", "f": "f", "c": "c"}
@@ -294,7 +294,7 @@ def _softmax(x: Any, axis: Any, out: Any = None) -> Any:
         with np.errstate(over="ignore", under="ignore"):
             out = np.asarray(np.exp(x, out=out))
             total = np.add.reduce(out, axis=axis, keepdims=True)
-        if 1e-4 < total.min() and total.max() < 1e30:
+        if total.min() > 1e-4 and total.max() < 1e30:
             out /= total
             return out
     return _softmax_at(x, _top(x, axis), axis, out)
