@@ -10,7 +10,7 @@ from __future__ import annotations
 import functools
 import weakref
 from collections.abc import Callable
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -24,7 +24,7 @@ from .ops.array import Array
 from .ops.indexing import _getitem, fill, split_index
 from .ops.shape import _broadcast_to
 from .ops.writing import Region, Step, choose, put
-from .versions import about_to_write, mark_written, owner_of, version
+from .versions import mark_written, owner_of, version, writes_to
 
 
 class Family:
@@ -73,18 +73,19 @@ class ViewOf:
 
     def __init__(self, source: Any, step: Step) -> None:
         origin = source._view
+        made_unseen = recorder() is None
         if origin is None:
             self.base, self.steps = source, (step,)
-            self.family = getattr(source, "_family", None) or Family()
-            source._family = self.family
+            family = getattr(source, "_family", None)
+            if family is None:
+                family = source._family = Family()
         else:
             self.base, self.steps = origin.base, (*origin.steps, step)
-            self.family = origin.family
-        self.seen = self.family.stamp
-        made_unseen = recorder() is None
-        if origin is not None and origin.unrecorded is not None:
-            made_unseen = True
-        self.unrecorded = self.family.recorded if made_unseen else None
+            family = origin.family
+            made_unseen = made_unseen or origin.unrecorded is not None
+        self.family = family
+        self.seen = family.stamp
+        self.unrecorded = family.recorded if made_unseen else None
 
 
 def _in_place(function: Callable[..., Any]) -> Callable[..., Any]:
@@ -119,6 +120,9 @@ class InPlace:
 
     def __setitem__(self, key: Any, value: Any) -> None:
         template, indices = split_index(self, key)
+        if not indices:
+            self._assign((template, ()), value, _ASSIGNMENT)
+            return
         plain_indices = [_plain_index(i) for i in indices]
         if all(i is not None for i in plain_indices):
             self._assign((template, tuple(plain_indices)), value, _ASSIGNMENT)
@@ -233,6 +237,7 @@ class TensorInPlace(InPlace):
     """Writing to tensors."""
 
     __slots__ = ()
+    level: ClassVar[float]
     _array: Any
     _node: Any
     _view: ViewOf | None = None
@@ -273,7 +278,7 @@ class TensorInPlace(InPlace):
         if recorder() is None:
             return
         if self._view is not None:
-            _put_into_base(self, None, result)
+            _put_into_base(self, None, result._node)
         elif result._node is not None or self._node is not None:
             _move(self, result._node)
 
@@ -282,13 +287,14 @@ class TensorInPlace(InPlace):
         check_writable(self, (value,))
         if _is_that_part(self, index, value):
             return  # the last step of `x[i] += y`: it is there already
-        value = value_for(self, index, value)
-        ours = hasattr(value, "_node") and value.level == self.level  # type: ignore[attr-defined]
+        if not (_is_at(value, self.level) and _fits(self._array, index, value._array)):
+            value = value_for(self, index, value)
+        ours = _is_at(value, self.level)
         if ours and _shares(value._array, self._array):
             value = _apart(value)
         _store(self, index, value._array if ours else value, name)
         if recorder() is not None:
-            _put_into_base(self, index, value)
+            _put_into_base(self, index, value._node if ours else None)
 
 
 # --- may it be written? --------------------------------------------------------------------------
@@ -332,17 +338,20 @@ def check_writable(tensor: Any, values: tuple[Any, ...]) -> None:
             f"{what} cannot be written in place: its gradient would have no place to go. Write to "
             "a clone(), or under no_grad() if the change should not be differentiated"
         )
-    traced = base._node is not None or any(getattr(v, "requires_grad", False) for v in values)
-    if view is not None and view.unrecorded is not None and traced:
-        raise RuntimeError(
-            "the tensor is a view that was made under no_grad(), so a write to it cannot be "
-            "differentiated: make the view outside, or write under no_grad()"
-        )
+    if view is not None and view.unrecorded is not None:
+        if base._node is not None or any(getattr(v, "requires_grad", False) for v in values):
+            raise RuntimeError(
+                "the tensor is a view that was made under no_grad(), so a write to it cannot be "
+                "differentiated: make the view outside, or write under no_grad()"
+            )
 
 
 def join_level(tensor: Any, values: tuple[Any, ...]) -> None:
     """Take a constant that was made inside a transform to the level of what is written to it."""
-    top = max((v.level for v in values if isinstance(v, Array)), default=0)
+    top: float = 0
+    for value in values:
+        if isinstance(value, Array) and value.level > top:
+            top = value.level
     if top <= tensor.level:
         return
     base = _history(tensor)
@@ -359,7 +368,7 @@ def join_level(tensor: Any, values: tuple[Any, ...]) -> None:
 
 def _is_at(value: Any, level: float) -> bool:
     """Whether a value is a tensor at a level."""
-    return hasattr(value, "_node") and bool(value.level == level)
+    return isinstance(value, TensorInPlace) and value.level == level
 
 
 def _unaffected(tensor: Any, function: Any, args: Any, kwargs: Any) -> list[Any]:
@@ -393,6 +402,15 @@ def _apart(tensor: Any) -> Any:
 def _shares(a: Any, b: Any) -> bool:
     both = isinstance(a, np.ndarray) and isinstance(b, np.ndarray)
     return both and owner_of(a) is owner_of(b)
+
+
+def _fits(array: Any, index: tuple[Any, tuple[Any, ...]], value: Any) -> bool:
+    """Whether a value can be written as it is, as most often: without changes or further checks."""
+    if index[1] or type(array) is not np.ndarray:
+        return False
+    if type(value) is not np.ndarray and not isinstance(value, np.generic):
+        return False
+    return value.dtype is array.dtype and value.shape == array[index[0]].shape
 
 
 def value_for(array: Any, index: tuple[Any, tuple[Any, ...]], value: Any) -> Any:
@@ -468,8 +486,10 @@ def _is_that_part(tensor: Any, index: Any, value: Any) -> bool:
     if view.unrecorded is not None or isinstance(value._node, Leaf):
         return False
     steps = () if tensor._view is None else tensor._view.steps
+    if view.steps == (*steps, (_getitem, {"template": index[0]})):
+        return True
     if not isinstance(value._array, np.ndarray):
-        return bool(view.steps == (*steps, (_getitem, {"template": index[0]})))
+        return False
     part = Region(tensor.shape, (), index).read(tensor._array)
     mine, theirs = value._array.__array_interface__, part.__array_interface__
     return bool(
@@ -487,10 +507,12 @@ def _store(tensor: Any, index: Any, value: Any, name: str) -> None:
     """Change the memory of a tensor, or, where that cannot be written, its array."""
     array = tensor.array
     if isinstance(array, np.ndarray) and not isinstance(value, Array):
-        about_to_write(array)
+        writes = writes_to(array)
+        if writes.before:
+            writes.prepare()
         part = None if index is None else fill(*index)
         array[... if part is None else part] = value
-        mark_written(array, name, _origin(), part)
+        writes.mark(array, name, _origin(), part)
         if hasattr(value, "dtype"):  # it holds what a user brought, now
             _history(tensor)._made = False
         return
@@ -511,29 +533,37 @@ def _origin() -> str | None:
     return None if current_modes().anomaly is None else user_lines()
 
 
-def _put_into_base(tensor: Any, index: Any, value: Any) -> None:
-    """Record that a part of a tensor, and so of its base, now is `value`."""
-    base = _history(tensor)
-    steps = () if tensor._view is None else tensor._view.steps
+def _put_into_base(tensor: Any, index: Any, node_value: Node | None) -> None:
+    """Record that a part of a tensor, and so of its base, now is a value with that node."""
+    view = tensor._view
+    base, steps = (tensor, ()) if view is None else (view.base, view.steps)
     node_x = base._node
-    node_value = value._node if _is_at(value, tensor.level) else None
-    if node_x is None and node_value is None:
+    edges: tuple[Node, ...]
+    if node_x is not None and node_value is not None:
+        pullback, edges = _PUT_BOTH, (node_x, node_value)
+    elif node_x is not None:
+        pullback, edges = _PUT_X, (node_x,)
+    elif node_value is not None:
+        pullback, edges = _PUT_VALUE, (node_value,)
+    else:
         return
-    wanted = tuple([i for i, n in enumerate((node_x, node_value)) if n is not None])
-    pullback = put.op.pullback(wanted)  # type: ignore[attr-defined]
-    edges: tuple[Node, ...] = tuple([n for n in (node_x, node_value) if n is not None])
-    region = Region(tuple(base.shape), steps, index)
+    array = base._array
+    saved = (Region(tuple(array.shape), steps, index),)
     make = recorder()
     assert make is not None
-    saved = pullback.keep((base._array, value), None, {"region": region})
-    _move(base, make(pullback, edges, saved, base._array.shape, base._array.dtype))
+    _move(base, make(pullback, edges, saved, array.shape, array.dtype))
+
+
+# How cotangents get back through a write: to what was there before, and to the value.
+_PUT_BOTH, _PUT_X, _PUT_VALUE = map(put.op.pullback, ((0, 1), (0,), (1,)))  # type: ignore[attr-defined]
 
 
 def _move(base: Any, node: Node | None) -> None:
     """Give a tensor that is no view another place in the graph, and let its views know."""
     before = base._node
     base._node = node
-    keep_retaining(base, before, node)
+    if before is not None and before.extras is not None:
+        keep_retaining(base, before, node)
     family = getattr(base, "_family", None)
     if family is not None:
         family.stamp += 1

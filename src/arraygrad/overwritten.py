@@ -98,9 +98,12 @@ class Overwritten:
 
     def pass_on(self, node: Node, g: Any, saved: tuple[Any, ...]) -> list[bool]:
         """Follow a cotangent through a node; returns for each edge whether it gets any."""
+        needed = self._needed
+        wanted = [edge in needed for edge in node.edges]
+        if self.follows is False:  # as most often
+            return wanted
         pullback, known = node.pullback, self.known
         assert pullback is not None and pullback.live is not None
-        wanted = [edge in self._needed for edge in node.edges]
         if self.follows is None and pullback.overwrites:
             self.follows = self._must_follow(g)
         if not self.follows:

@@ -147,27 +147,44 @@ class Tensor(TensorInPlace, ArrayMethods, Array):
     def single(cls, op: Op) -> Function:
         if op.multiple or cls.is_inference:
             return super().single(op)
-        pullback, single, view, bare = op.pullback((0,)), op.single, op.view, cls._bare
-        made = tensor_type_at(cls.level)
+        pullback, single, bare = op.pullback((0,)), op.single, cls._bare
+        function, made = op.function, tensor_type_at(cls.level)
 
         def record(x: Tensor, params: dict[str, Any]) -> Any:
-            array = x.array if view else x._array
+            array = x._array
             out = single[type(array)](array, params)
             make = recorder()
             if make is None:
-                tensor = bare(out)
+                return bare(out)
+            node = x._node
+            tensor = new(made)
+            tensor._array = out
+            if node is None or pullback is None:
+                tensor._node = None
             else:
-                node = x._node
-                tensor = new(made)
-                tensor._array = out
-                if node is None or pullback is None:
-                    tensor._node = None
-                else:
-                    saved = pullback.keep((array,), out, params)
-                    tensor._node = make(pullback, (node,), saved, out.shape, out.dtype)
-            return as_view(x, (op.function, params), tensor) if view else tensor
+                saved = pullback.keep((array,), out, params)
+                tensor._node = make(pullback, (node,), saved, out.shape, out.dtype)
+            return tensor
 
-        return record
+        def record_view(x: Tensor, params: dict[str, Any]) -> Any:
+            array = x._array
+            if isinstance(array, np.generic):
+                array = x.array  # a number becomes an array, which can be shared
+            out = single[type(array)](array, params)
+            make = recorder()
+            if make is None:
+                return as_view(x, (function, params), bare(out))
+            node = x._node
+            if node is not None and pullback is not None:
+                saved = pullback.keep((array,), out, params)
+                node = make(pullback, (node,), saved, out.shape, out.dtype)
+            else:
+                node = None
+            if is_shared(array, out):
+                return view_of(x, (function, params), out, node)
+            return made(out, node)
+
+        return record_view if op.view else record
 
     @classmethod
     def binary(cls, op: Op, left: type, right: type) -> Function:
@@ -669,4 +686,4 @@ for _name, _function in {
     setattr(Tensor, _name, Tensor.operator(_function))
 
 # Views are tensors, and ops on tensors make views: each of the two files needs the other.
-from .views import as_view, as_views  # noqa: E402
+from .views import as_view, as_views, is_shared, view_of  # noqa: E402

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import math
 import weakref
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 import numpy as np
@@ -65,6 +65,28 @@ class Writes:
             [step // unit * 8 for step in array.strides],
         )
 
+    def prepare(self) -> None:
+        """Let those who asked for it keep the values before they change."""
+        waiting, self.before = self.before, []
+        for prepare in waiting:
+            prepare()
+
+    def mark(
+        self, array: Any, what: str, origin: str | None = None, index: tuple[Any, ...] | None = None
+    ) -> None:
+        """Note that an array in this memory, or the part at an index, was written, and by what."""
+        self.count += 1
+        number = self.last = LAST_WRITE[0] = next_number()
+        self.what = what
+        if origin is not None:
+            self.origins[number] = origin
+        if isinstance(array, np.ndarray) and (index is not None or array.base is not None):
+            stamps = self.stamps_of(array)
+            if stamps is not None:
+                stamps[... if index is None else index] = number
+                return
+        self.whole = number
+
     def last_in(self, array: Any) -> int:
         """The number of the last write to any element of an array in this memory."""
         if self.stamps is None or self.whole == self.last or not array.size:
@@ -97,30 +119,12 @@ def about_to_write(array: Any) -> None:
     """Let those who asked for it keep the values of an array's memory before they change."""
     record = last_write(array)
     if record is not None and record.before:
-        waiting, record.before = record.before, []
-        for prepare in waiting:
-            prepare()
+        record.prepare()
 
 
-def mark_written(
-    array: Any, what: str, origin: str | None = None, index: tuple[Any, ...] | None = None
-) -> None:
-    """Note that an array's memory, or what stands for it, has just been written, and by what.
-
-    `index` says which part of the array was.
-    """
-    record = writes_to(array)
-    record.count += 1
-    number = record.last = LAST_WRITE[0] = next_number()
-    record.what = what
-    if origin is not None:
-        record.origins[number] = origin
-    if isinstance(array, np.ndarray) and (index is not None or array.base is not None):
-        stamps = record.stamps_of(array)
-        if stamps is not None:
-            stamps[... if index is None else index] = number
-            return
-    record.whole = number
+def mark_written(array: Any, what: str, origin: str | None = None) -> None:
+    """Note that an array's memory, or what stands for it, has just been written, and by what."""
+    writes_to(array).mark(array, what, origin)
 
 
 def last_write(array: Any) -> Writes | None:
@@ -136,9 +140,14 @@ def version(array: Any) -> int:
 
 def check_unwritten(node: Node, saved: Any) -> None:
     """Raise if an array that a node saved has been written since."""
-    for value in node.unchanged(saved):
-        kind = type(value)
-        if kind is np.ndarray:
+    if type(node) is not Node:
+        saved = node.unchanged(saved)
+        places: Iterable[int] = range(len(saved))
+    else:
+        places = node.pullback.arrays  # type: ignore[union-attr]
+    for place in places:
+        value = saved[place]
+        if type(value) is np.ndarray:
             owner = value if value.base is None else owner_of(value)
             record = _writes.get(id(owner))
             if record is not None and record.last > node.number:

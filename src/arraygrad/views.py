@@ -11,7 +11,7 @@ from .graph import RECORDER, Leaf, Node, record, recorder
 from .inplace import ViewOf, keep_retaining
 from .ops.array import plain
 from .ops.indexing import _getitem
-from .tensor import Tensor, tensor_type_at
+from .tensor import Tensor, new, tensor_type_at
 from .versions import owner_of
 
 
@@ -23,12 +23,9 @@ class View(Tensor):
     """
 
     __slots__ = ("_array_now", "_node_now", "_view")
+    _array_now: Any
+    _node_now: Node | None
     _view: ViewOf
-
-    def __init__(self, array: Any, node: Node | None, view: ViewOf) -> None:
-        self._view = view
-        self._array_now = array
-        self._node_now = node
 
     @property
     def _node(self) -> Node | None:
@@ -98,21 +95,32 @@ def as_views(source: Any, axis: int, parts: tuple[Any, ...]) -> tuple[Any, ...]:
 def as_view(source: Any, step: Any, result: Any) -> Any:
     """The result of a step that may share memory with its input: a view, if it does."""
     array = result._array
+    if result.is_inference or not is_shared(source._array, array):
+        return result
+    return view_of(source, step, array, result._node)
+
+
+def is_shared(source: Any, array: Any) -> bool:
+    """Whether what a step made of an array may share memory with it."""
     if isinstance(array, np.ndarray):
-        before, owner = source._array, array.base
-        if owner is None and array is not before:
-            return result
-        if owner is not before and owner_of(array) is not owner_of(before):
-            return result
-    elif isinstance(array, np.generic):
-        return result
-    elif isinstance(plain(array), np.ndarray):  # under a transform: what holds for what is inside
-        if owner_of(plain(array)) is not owner_of(plain(source._array)):
-            return result
-    if result.is_inference:
-        return result
+        owner = array.base
+        if owner is None:
+            return array is source
+        return owner is source or owner_of(owner) is owner_of(source)
+    if isinstance(array, np.generic):
+        return False
+    if isinstance(plain(array), np.ndarray):  # under a transform: what holds for what is inside
+        return owner_of(plain(array)) is owner_of(plain(source))
+    return True
+
+
+def view_of(source: Any, step: Any, array: Any, node: Node | None) -> View:
+    """A view of a tensor, or of what that is a view of."""
     origin = ViewOf(source, step)
-    view = _view_type_at(result.level)(array, result._node, origin)
+    view = new(_view_type_at(source.level))
+    view._view = origin
+    view._array_now = array
+    view._node_now = node
     if getattr(origin.base, "_born", 0):
         origin.family.add(view)
     return view

@@ -28,6 +28,7 @@ class FunctionPullback:
 
     __slots__ = (
         "arity",
+        "arrays",
         "direct",
         "elementwise",
         "function",
@@ -56,7 +57,7 @@ class FunctionPullback:
         self.direct: Any = None
         self.live: Any = None
         self.keeps_arrays = True
-        self.kept = self.sources = self.rules = ()
+        self.kept = self.sources = self.rules = self.arrays = ()
         self.joint = _run_backward
 
 

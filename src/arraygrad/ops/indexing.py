@@ -100,8 +100,17 @@ def _add_into(sweep: Any, node: Any, g: Any, table: Any, owned: Any, spare: bool
     if edge not in sweep.needed:
         return
     indices, template, shape = node.saved
-    kinds = {i.dtype.kind if isinstance(i, np.ndarray) else "" for i in indices}
     first = edge not in table
+    if not indices:  # as most often, and no element comes twice
+        buffer = sweep.buffer(table, owned, edge)
+        if buffer is not None:
+            part = buffer[template]
+            if first:
+                part[...] = g
+            else:
+                part += g
+            return
+    kinds = {i.dtype.kind if isinstance(i, np.ndarray) else "" for i in indices}
     makes_all = first and not kinds <= {"b"}  # what it is to be added to would be zeros anyway
     buffer = None if makes_all or "" in kinds else sweep.buffer(table, owned, edge)
     if buffer is None:
@@ -118,6 +127,7 @@ def _add_into(sweep: Any, node: Any, g: Any, table: Any, owned: Any, spare: bool
 
 
 _getitem.op.direct = _add_into  # type: ignore[attr-defined]
+_by_type = _getitem.op.single  # type: ignore[attr-defined]
 _take = declare(
     "take",
     "x",
@@ -192,15 +202,18 @@ def getitem(x: Any, key: Any, /) -> Any:
     and all of them mixed. Elements read several times collect the gradients of all readings.
     """
     template, indices = split_index(x, key)
+    if not indices:
+        return _by_type[type(x)](x, {"template": template})
     return _getitem(x, *indices, template=template)
 
 
 def split_index(x: Any, key: Any) -> tuple[Template, tuple[Any, ...]]:
     """The template of an index to `x` and the arrays for its holes."""
-    if x.shape:  # the commonest keys, without a loop over their parts
+    shape = x.shape
+    if shape:  # the commonest keys, without a loop over their parts
         if type(key) is slice:
             return (_plain_slice(key),), ()
-        if type(key) is int and -x.shape[0] <= key < x.shape[0]:
+        if type(key) is int and -shape[0] <= key < shape[0]:
             return (key, Ellipsis), ()
     parts = key if isinstance(key, tuple) else (key,)
     template: list[Any] = []

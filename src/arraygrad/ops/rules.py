@@ -105,6 +105,7 @@ class Pullback:
 
     __slots__ = (
         "arity",
+        "arrays",
         "direct",
         "elementwise",
         "holomorphic",
@@ -147,7 +148,9 @@ class Pullback:
         fixed = op.inputs[:-1] if op.variadic else op.inputs
         source = {name: position for position, name in enumerate(fixed)} | {"out": -1}
         self.sources = tuple(source.get(name) for name in self.kept)
-        self.keeps_arrays = any(n == "out" or n in op.inputs for n in self.kept)
+        # The places of those that are arrays, or sequences of them.
+        self.arrays = [i for i, n in enumerate(self.kept) if n == "out" or n in op.inputs]
+        self.keeps_arrays = bool(self.arrays)
         values = "".join(expression(op, n) + ", " for n in self.kept)
         self.keep: Function = eval(f"lambda arrays, out, params: ({values})", dict(_HELPERS))
         self.joint: Function | None = None

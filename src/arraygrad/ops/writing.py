@@ -61,6 +61,19 @@ class Region:
             indices = tuple([_like(i, x) for i in indices])
         return _getitem(x, *indices, template=template)
 
+    def shared(self, array: Any) -> Any:
+        """The region of a plain NumPy array as a view of it, where basic indices lead there.
+
+        None if there are other steps, which may copy.
+        """
+        if self.index is not None and self.index[1]:
+            return None
+        for function, keywords in self.steps:
+            if function is not _getitem:
+                return None
+            array = array[keywords["template"]]
+        return array if self.index is None else array[self.index[0]]
+
     def assign(self, array: Any, value: Any) -> None:
         """Write `value` into the region of a plain NumPy array."""
         views = [array]
@@ -165,19 +178,26 @@ def write_back(sweep: Any, node: Any, g: Any, table: Any, owned: Any, spare: boo
     So writing an array element by element costs no more than writing it at once.
     """
     (region,) = node.saved
+    edges, positions = node.edges, node.pullback.positions
     arrives = sweep.overwritten.pass_on(node, g, node.saved)
-    edges = {p: e for p, e, a in zip(node.pullback.positions, node.edges, arrives) if a}  # noqa: B905
-    before, value = edges.get(0), edges.get(1)
+    before = edges[0] if arrives[0] and positions[0] == 0 else None
+    value = edges[-1] if arrives[-1] and positions[-1] == 1 else None
+    if before is not None and not (spare and g.flags.writeable):
+        g = np.array(g)
+    part = region.shared(g)
     if value is not None:
         # A copy, because the region is about to be cleared.
-        sweep.add(table, owned, value, np.array(_written(g, region)), node)
+        written = np.array(_written(g, region) if part is None else part)
+        sweep.add(table, owned, value, written, node)
     if before is not None:
-        cleared = g if spare and g.flags.writeable else np.array(g)
-        region.assign(cleared, 0)
-        if before in table:
-            sweep.add(table, owned, before, cleared, node)
+        if part is None:
+            region.assign(g, 0)
         else:
-            table[before] = cleared
+            part.fill(0)
+        if before in table:
+            sweep.add(table, owned, before, g, node)
+        else:
+            table[before] = g
             owned.add(before)
 
 
