@@ -18,6 +18,7 @@ from arraygrad.backends import blocks, threads
 from arraygrad.backends import numpy as numpy_backend
 from arraygrad.backends.blocks import Blocks
 from arraygrad.backends.threads import share
+from arraygrad.ops.array import plain
 from arraygrad.ops.op import unary
 
 SIZE = 10_123  # not a multiple of anything
@@ -184,9 +185,13 @@ def test_a_result_can_be_larger_than_its_inputs(number):
 
 def test_mixed_dtypes(number):
     x, y = values(SIZE, dtype=np.float32), values(SIZE, seed=1)
-    found = gradients(lambda x, y: ag.exp(x) * y, x, y)
+
+    def function(x, y):
+        return ag.exp(x) * y + ag.sin(y)
+
+    found = gradients(function, x, y)
     assert [g.dtype for g in found] == [np.float32, np.float64]
-    expected = in_pieces(lambda x, y: ag.exp(x) * y, x, y)
+    expected = in_pieces(function, x, y)
     np.testing.assert_array_equal(found[0], expected[0])
     np.testing.assert_array_equal(found[1], expected[1])
 
@@ -237,11 +242,13 @@ def test_random_functions(seed, monkeypatch):
     ]
     leaves = [ag.tensor(a, requires_grad=True) for a in arrays]
     kept = [a.copy() for a in arrays]
-    seeds = [None, values(60, 70, seed=9)]
+    weights, seeds = values(70, 70, seed=8), values(60, 70, seed=9)
+    seeds[0, 0] = 1
 
     def found():
         out = function(*leaves)
-        pairs = [(out, seeds[1]), (out.sum(), None)]
+        twice = function(out @ weights, *leaves[1:]) @ weights
+        pairs = [(out, seeds), (out.sum(), None), (twice, seeds)]
         given = [ag.grad(o, leaves, s, retain_graph=True, materialize_grads=True) for o, s in pairs]
         return [g.array for several in given for g in several]
 
@@ -273,18 +280,50 @@ def by_positions(g, x):
     return g * np.arange(x.shape[0])
 
 
-@pytest.mark.parametrize("rule", [by_values, by_numbers, by_arrays, by_positions])
+def by_plain_arrays(g, x):
+    return g * np.where(plain(x) > 0, 2, 3)
+
+
+@pytest.mark.parametrize("rule", [by_values, by_numbers, by_arrays, by_positions, by_plain_arrays])
 def test_rules_that_look_at_values_are_run_for_every_block(rule, number):
     op = unary("positive", vjp=rule)
     x = np.sort(values(SIZE))
     leaf = ag.tensor(x, requires_grad=True)
     g = ag.grad((op(leaf) * leaf).sum(), leaf).array - x
-    if rule is by_arrays:
+    if rule in (by_arrays, by_plain_arrays):
         np.testing.assert_array_equal(g, (x + np.where(x > 0, x * 2, x * 3)) - x)
     step = 4096 // x.itemsize
     for begin in range(0, SIZE, step):
         part = x[begin : begin + step]
         np.testing.assert_array_equal(g[begin : begin + step], (part + rule(part, part)) - part)
+
+
+@pytest.mark.parametrize(
+    "rule",
+    [
+        lambda g, x: g * ag.special.softplus(2 * x),
+        lambda g, x: ag.special.softplus(g),  # no derivative at all, but a rule
+        lambda g, x: ag.special.softplus(g * x) + g,
+    ],
+)
+def test_kernels_that_read_again_what_they_were_given(rule, number):
+    op = unary("positive", vjp=rule)
+    x, m = values(100, 90), values(90, 90, seed=1)
+    leaf = ag.tensor(x, requires_grad=True)
+    seed = values(100, 90, seed=2)
+    g = seed @ m.T
+    np.testing.assert_array_equal(ag.grad(op(leaf) @ m, leaf, seed).array, rule(g, x))
+
+
+def test_a_cotangent_that_leaves_is_read_again(number):
+    x, y, m = values(100, 90), values(100, 90, seed=1), values(90, 90, seed=2)
+    leaves = [ag.tensor(a, requires_grad=True) for a in (x, y)]
+    seed = values(100, 90, seed=3)
+    last = ag.sin(leaves[1])  # the sweep comes to it after the others
+    dx, dy = ag.grad(((leaves[0] + ag.tanh(leaves[1])) * 3 + last) @ m, leaves, seed)
+    g, t = seed @ m.T, np.tanh(y)
+    np.testing.assert_array_equal(dx.array, g * 3)
+    np.testing.assert_array_equal(dy.array, g * 3 * (1 - t * t) + g * np.cos(y))
 
 
 @pytest.mark.parametrize("shift", [0, -30, 100, -1000, -np.inf])

@@ -245,6 +245,7 @@ class Sweep:
                 and not is_complex
                 and not known
             ):
+                part = have = None  # which may be the same array
                 spare = getrefcount(g) <= _ALONE and g.base is None and g.flags.carray
                 if run_large(self, node, g, table, owned, spare):
                     continue
