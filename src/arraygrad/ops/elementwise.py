@@ -8,7 +8,7 @@ from typing import Any
 
 from ..backends import backend_of
 from .adoption import as_arrays
-from .array import zeros_like
+from .array import Function, zeros_like
 from .op import binary, constant, declare, unary
 from .shape import astype
 
@@ -252,17 +252,24 @@ minimum = binary(
 )
 # `_larger(g, y, x)` asks whether y < x, which for the minimum is when x loses.
 
-where = declare(
-    "where",
-    "condition",
-    "x",
-    "y",
-    vjp_x=lambda g, condition: where(condition, g, 0),
-    vjp_y=lambda g, condition: where(condition, 0, g),
-    linear=True,
-    batch="elementwise",
-    doc="Elements of `x` where the condition holds, of `y` elsewhere.",
-)
+
+def declare_choice(name: str, *, compute: Function | None = None, doc: str) -> Function:
+    """Declare an op that gives `x` where a condition holds, and `y` elsewhere."""
+    return declare(
+        name,
+        "condition",
+        "x",
+        "y",
+        compute=compute,
+        vjp_x=lambda g, condition: where(condition, g, 0),
+        vjp_y=lambda g, condition: where(condition, 0, g),
+        linear=True,
+        batch="elementwise",
+        doc=doc,
+    )
+
+
+where = declare_choice("where", doc="Elements of `x` where the condition holds, of `y` elsewhere.")
 where.op.elementwise = True  # type: ignore[attr-defined]
 
 _clip = declare(

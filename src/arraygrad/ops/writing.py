@@ -11,7 +11,7 @@ import numpy as np
 from ..backends import backend_of
 from ..versions import owner_of
 from .array import plain
-from .elementwise import imag, real, where
+from .elementwise import declare_choice, imag, real, where
 from .indexing import HOLE, Template, _getitem, fill
 from .op import declare
 from .shape import _reshape
@@ -224,16 +224,9 @@ put.op.direct = write_back  # type: ignore[attr-defined]
 put.op.live = _live  # type: ignore[attr-defined]
 put.op.overwrites = True  # type: ignore[attr-defined]
 
-choose = declare(
+choose = declare_choice(
     "choose",
-    "condition",
-    "x",
-    "y",
     compute=lambda xp, condition, x, y: xp.where(condition, x, y),
-    vjp_x=lambda g, condition: where(condition, g, 0),
-    vjp_y=lambda g, condition: where(condition, 0, g),
-    linear=True,
-    batch="elementwise",
     doc="`where`, for a mask that says which elements count: the others are as good as not there.",
 )
 choose.op.overwrites = True  # type: ignore[attr-defined]
