@@ -341,18 +341,27 @@ def cumulative_sum(
     x: Any, /, axis: int | None = None, *, dtype: Any = None, include_initial: bool = False
 ) -> Any:
     """The running sum along an axis."""
-    x, axis = _one_line(_cast(x, dtype), axis)
-    out = _cast(_cumulative_sum(x, axis=axis), dtype)
-    return _with_initial(out, axis, zeros_like, include_initial)
+    return _cumulative(_cumulative_sum, zeros_like, x, axis, dtype, include_initial)
 
 
 def cumulative_prod(
     x: Any, /, axis: int | None = None, *, dtype: Any = None, include_initial: bool = False
 ) -> Any:
     """The running product along an axis. The gradient is exact also where there are zeros."""
+    return _cumulative(_cumulative_prod, ones_like, x, axis, dtype, include_initial)
+
+
+def _cumulative(
+    op: Any, initial: Any, x: Any, axis: int | None, dtype: Any, include_initial: bool
+) -> Any:
     x, axis = _one_line(_cast(x, dtype), axis)
-    out = _cast(_cumulative_prod(x, axis=axis), dtype)
-    return _with_initial(out, axis, ones_like, include_initial)
+    out = _cast(op(x, axis=axis), dtype)
+    if not include_initial:
+        return out
+    shape = list(out.shape)
+    shape[axis] = 1
+    first = backend_of(out).full(plain(out), tuple(shape), 0, out.dtype)
+    return concat((initial(first), out), axis=axis)
 
 
 def _one_line(x: Any, axis: int | None) -> tuple[Any, int]:
@@ -361,15 +370,6 @@ def _one_line(x: Any, axis: int | None) -> tuple[Any, int]:
             raise ValueError("axis must be given for an array of more than one dimension")
         return (ravel(x), 0) if x.ndim == 0 else (x, 0)
     return x, one_axis(axis, x.ndim)
-
-
-def _with_initial(out: Any, axis: int, fill: Any, include: bool) -> Any:
-    if not include:
-        return out
-    shape = list(out.shape)
-    shape[axis] = 1
-    first = backend_of(out).full(plain(out), tuple(shape), 0, out.dtype)
-    return concat((fill(first), out), axis=axis)
 
 
 def _cast(x: Any, dtype: Any) -> Any:
