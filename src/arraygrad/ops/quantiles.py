@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import functools
 import math
 from collections.abc import Callable
-from typing import Any
+from typing import Any, Concatenate, ParamSpec
 
 import numpy as np
 
@@ -38,6 +39,8 @@ from .elementwise import (
 from .indexing import _argsort, sort, take, take_along_axis
 from .reductions import all, any, cumulative_sum, sum
 from .shape import _permute_dims, _reshape, astype, broadcast_to
+
+P = ParamSpec("P")
 
 # --- where a quantile lies -----------------------------------------------------------------------
 # As a place among the sorted elements, counted from zero: for the part `q` of `n` elements. Methods
@@ -147,36 +150,23 @@ def nanquantile(
     return _quantile(x, q, axis, method, keepdims, weights, skip=True)
 
 
-def percentile(
-    x: Any,
-    q: Any,
-    /,
-    axis: Any = None,
-    *,
-    method: str = "linear",
-    keepdims: bool = False,
-    weights: Any = None,
-) -> Any:
-    """`quantile`, with `q` between 0 and 100."""
-    return quantile(x, _parts(q), axis, method=method, keepdims=keepdims, weights=weights)
+def _in_percent(
+    function: Callable[Concatenate[Any, Any, P], Any], name: str
+) -> Callable[Concatenate[Any, Any, P], Any]:
+    """A function of parts `q`, between 0 and 1, as one of percentages."""
+
+    def run(x: Any, q: Any, /, *arguments: P.args, **keywords: P.kwargs) -> Any:
+        parts = q / 100 if hasattr(q, "dtype") else np.asarray(q, dtype=float) / 100
+        return function(x, parts, *arguments, **keywords)
+
+    functools.update_wrapper(run, function)  # for its signature
+    run.__name__ = run.__qualname__ = name
+    run.__doc__ = f"`{function.__name__}`, with `q` between 0 and 100."
+    return run
 
 
-def nanpercentile(
-    x: Any,
-    q: Any,
-    /,
-    axis: Any = None,
-    *,
-    method: str = "linear",
-    keepdims: bool = False,
-    weights: Any = None,
-) -> Any:
-    """`nanquantile`, with `q` between 0 and 100."""
-    return nanquantile(x, _parts(q), axis, method=method, keepdims=keepdims, weights=weights)
-
-
-def _parts(q: Any) -> Any:
-    return q / 100 if hasattr(q, "dtype") else np.asarray(q, dtype=float) / 100
+percentile = _in_percent(quantile, "percentile")
+nanpercentile = _in_percent(nanquantile, "nanpercentile")
 
 
 def median(x: Any, /, axis: Any = None, *, keepdims: bool = False) -> Any:
