@@ -63,8 +63,12 @@ class Blocks:
         """Have no more blocks than keep all threads busy to the end."""
         fewest = 4 * get_num_threads()
         if self._count > fewest:
-            self._step *= -(-self._count // fewest)
-            self._count = -(-self._length // self._step)
+            self.join(-(-self._count // fewest))
+
+    def join(self, number: int) -> None:
+        """Make one block of so many."""
+        self._step *= number
+        self._count = -(-self._length // self._step)
 
     def empty(self, dtype: Any) -> Any:
         """A new array for a result."""
@@ -125,6 +129,8 @@ def blockwise(kernel: Function) -> Function:
         out = blocks.empty(row.dtype)
         flat = blocks.flat(out)
         fills = is_ufunc or (can_fill and _are_like(arguments, out))
+        if fills and not is_ufunc:
+            blocks.join(4)  # the result is all that has to stay in cache
 
         def write(block: list[Any], place: slice) -> None:
             if fills:
