@@ -65,13 +65,15 @@ class Batched(Replaceable, TransformMethods, Array):
 
     @classmethod
     def single(cls, op: Op) -> Function:
-        if op.view or op.multiple:
+        if op.multiple:
             return super().single(op)
-        rule = batching.rule_of(op)
+        rule, view = batching.rule_of(op), op.view
 
         def over_all(x: Batched, params: dict[str, Any]) -> Any:
             batched = new(cls)
             batched._array = rule(op, (x._array,), (True,), params)
+            if view:
+                link(op, x, params, batched)
             return batched
 
         return over_all

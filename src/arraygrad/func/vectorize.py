@@ -82,8 +82,11 @@ def vmap(
                 WARN_FALLBACK.reset(token)
         sizes = [min(step, size - start) for start in range(0, max(size, 1), step)]
         (first, rebuild), *_ = chunks
-        results = rebuild([value for value, _ in first])
-        places = broadcast_axes(out_axes, results, "out_axes", "the results")
+        if type(out_axes) is int:  # as it mostly is
+            places: list[int | None] = [out_axes] * len(first)
+        else:
+            results = rebuild([value for value, _ in first])
+            places = broadcast_axes(out_axes, results, "out_axes", "the results")
         return rebuild(
             [
                 _collect([values[k] for values, _ in chunks], sizes, axis, k)
@@ -190,6 +193,8 @@ def broadcast_axes(axes: Any, tree: Any, name: str, what: str) -> list[int | Non
     """For each leaf of `tree`, its axis: `axes` may stop short of the leaves."""
     if axes is None or isinstance(axes, int):
         found = [axes] * len(flatten(tree)[0])
+    elif _is_one_each(axes, tree):
+        return [axis for axis, part in zip(axes, tree, strict=True) for _ in flatten(part)[0]]
     else:
         import optree
 
@@ -206,3 +211,12 @@ def broadcast_axes(axes: Any, tree: Any, name: str, what: str) -> list[int | Non
         if wrong and axis is not None and axis is not _WHOLE:
             raise TypeError(f"{name} must consist of integers and None, not {axis!r}")
     return [None if axis is None or axis is _WHOLE else operator.index(axis) for axis in found]
+
+
+def _is_one_each(axes: Any, tree: Any) -> bool:
+    """Whether axes are one for each argument of a function, as they mostly are."""
+    return (
+        type(axes) is type(tree) is tuple
+        and len(axes) == len(tree)
+        and all(axis is None or type(axis) is int for axis in axes)
+    )

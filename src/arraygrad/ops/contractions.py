@@ -54,7 +54,8 @@ def _matmul_y(g: Any, x: Any, y_shape: tuple[int, ...]) -> Any:
 
 def _outer(x: Any, y: Any) -> Any:
     """All products of an element of `x` with one of `y`, over their last axes."""
-    return matmul(expand_dims(x, axis=-1), expand_dims(y, axis=-2))
+    column = _reshape(x, shape=(*x.shape, 1))
+    return matmul(column, _reshape(y, shape=(*y.shape[:-1], 1, y.shape[-1])))
 
 
 def _column(x: Any, v: Any) -> Any:
