@@ -608,6 +608,7 @@ for _name in ("all", "any", "count_nonzero"):
     row(_name, lambda d: d.booleans(2, 3), differentiable=False, label="all of it")
     row(_name, lambda d: d.booleans(2, 3), keywords={"axis": 1}, differentiable=False)
     row(_name, lambda d: d.any(2, 3), keywords={"axis": (0, 1)}, differentiable=False)
+    row(_name, lambda d: d.any(2, 3), keywords={"axis": ()}, differentiable=False, torch=False)
 for _name in ("argmax", "argmin"):
     row(_name, lambda d: d.distinct(2, 3), differentiable=False, label="all of it")
     row(_name, lambda d: d.distinct(2, 3), keywords={"axis": -1}, differentiable=False)

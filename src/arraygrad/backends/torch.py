@@ -166,6 +166,11 @@ def _share_memory(x: Any, y: Any) -> bool:
 # --- reductions and transforms -------------------------------------------------------------------
 
 
+def _count_nonzero(x: Any, axis: Any, keepdims: bool) -> Any:
+    # PyTorch's own counts along all axes, if it is to count along none.
+    return xp.sum((x != 0).to(torch.int64), axis=axis, keepdims=keepdims)
+
+
 def _var(x: Any, axis: Any, keepdims: bool, correction: float) -> Any:
     axes = tuple(range(x.ndim)) if axis is None else axis
     if not (x.is_floating_point() or x.is_complex()):
@@ -223,6 +228,7 @@ backend = TorchBackend(
         "getitem": _getitem,
         "index_add": _index_add,
         "put": _put,
+        "count_nonzero": _count_nonzero,
         "var": _var,
         "std": _std,
         "fft": _transform("fft", torch.fft.fftn),
