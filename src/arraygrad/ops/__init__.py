@@ -1,4 +1,10 @@
-"""Every op, by its public name. One file per family; `op.py` says what an op is."""
+"""Every op, by its public name.
+
+One file per family, and beside them what all families rest on: `op` says what an op is, `rules`
+what its derivative rules are given, `dispatch` which code runs a call, `batching` how an op runs
+over a hidden axis, `array` what the array types with a transform have in common, `adoption` which
+constants move to another library, and `axes` what may be passed as an axis or a shape.
+"""
 
 from .arrangement import (
     array_split,
