@@ -271,8 +271,8 @@ class TensorInPlace(InPlace):
                 f"{name} gave shape {result.shape} for a tensor of shape "
                 f"{self.shape}: what is written in place cannot make the tensor larger"  # type: ignore[attr-defined]
             )
-        check_cast(result.dtype, self.dtype)  # type: ignore[attr-defined]
         if result.dtype != self.dtype:  # type: ignore[attr-defined]
+            check_cast(result.dtype, self.dtype)  # type: ignore[attr-defined]
             result = ops.astype(result, self.dtype)  # type: ignore[attr-defined]
         _store(self, None, result._array, name)
         if recorder() is None:
@@ -324,11 +324,12 @@ def check_writable(tensor: Any, values: tuple[Any, ...]) -> None:
             "several elements are one in memory. Write to a clone() of it"
         )
     view = tensor._view
-    if view is not None and any(function is _broadcast_to for function, _ in view.steps):
-        raise RuntimeError(
-            "the tensor cannot be written: it is a broadcast, in which several elements are one. "
-            "Write to a clone() of it"
-        )
+    for function, _ in () if view is None else view.steps:
+        if function is _broadcast_to:
+            raise RuntimeError(
+                "the tensor cannot be written: it is a broadcast, in which several elements are "
+                "one. Write to a clone() of it"
+            )
     if recorder() is None:
         return
     base = _history(tensor)
@@ -483,7 +484,7 @@ def _is_that_part(tensor: Any, index: Any, value: Any) -> bool:
     view = getattr(value, "_view", None)
     if view is None or view.base is not _history(tensor) or index[1]:
         return False
-    if view.unrecorded is not None or isinstance(value._node, Leaf):
+    if view.unrecorded is not None or isinstance(value._node_now, Leaf):
         return False
     steps = () if tensor._view is None else tensor._view.steps
     if view.steps == (*steps, (_getitem, {"template": index[0]})):

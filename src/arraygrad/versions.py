@@ -30,7 +30,17 @@ class Writes:
         For each element, the number of the last write to some part that it was in.
     """
 
-    __slots__ = ("before", "count", "last", "origins", "owner", "stamps", "what", "whole")
+    __slots__ = (
+        "before",
+        "count",
+        "last",
+        "origins",
+        "owner",
+        "stamps",
+        "start",
+        "what",
+        "whole",
+    )
 
     def __init__(self, owner: Any, forget: Callable[[Any], object]) -> None:
         self.owner = weakref.ref(owner, forget)
@@ -38,6 +48,7 @@ class Writes:
         self.whole = 0
         self.count = 0
         self.stamps: Any = None
+        self.start: int  # where the memory begins, if there are stamps
         self.what = ""
         self.origins: dict[int, str] = {}  # the lines of writes under anomaly detection
         # Called before the memory is written; see allow_mutation_on_saved_tensors.
@@ -46,17 +57,20 @@ class Writes:
     def stamps_of(self, array: Any) -> Any:
         """The stamps of the elements of an array in this memory; None where they are not kept."""
         owner = self.owner()
+        if array is owner and self.stamps is not None:
+            return self.stamps
         if owner is None or not (owner.flags.c_contiguous or owner.flags.f_contiguous):
             return None
         if self.stamps is None:
             order: Any = "C" if owner.flags.c_contiguous else "F"
             self.stamps = np.zeros(owner.shape, np.int64, order)
+            self.start = _start(owner)
         if array is owner:
             return self.stamps
-        start = array.__array_interface__["data"][0] - owner.__array_interface__["data"][0]
-        unit = owner.itemsize
-        if any(step % unit for step in array.strides):  # the memory was given another dtype
-            return None
+        start, unit = _start(array) - self.start, owner.itemsize
+        for step in array.strides:
+            if step % unit:  # the memory was given another dtype
+                return None
         return np.ndarray(
             array.shape,
             np.int64,
@@ -93,6 +107,11 @@ class Writes:
             return self.whole if array.size else 0
         stamps = self.stamps_of(array)
         return self.last if stamps is None else max(self.whole, int(stamps.max()))
+
+
+def _start(array: Any) -> int:
+    """The address of an array's first element."""
+    return array.__array_interface__["data"][0]  # type: ignore[no-any-return]
 
 
 _writes: dict[int, Writes] = {}

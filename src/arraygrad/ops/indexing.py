@@ -219,8 +219,10 @@ def split_index(x: Any, key: Any) -> tuple[Template, tuple[Any, ...]]:
     template: list[Any] = []
     indices: list[Any] = []
     for part in parts:
-        if part is None or part is Ellipsis or isinstance(part, slice):
-            template.append(_plain_slice(part) if isinstance(part, slice) else part)
+        if part is None or part is Ellipsis or type(part) is int:
+            template.append(part)
+        elif isinstance(part, slice):
+            template.append(_plain_slice(part))
         elif isinstance(part, bool) or _is_mask(part):  # also a 0-d one is no integer
             template.append(HOLE)
             indices.append(_index_array(x, part))
@@ -229,9 +231,10 @@ def split_index(x: Any, key: Any) -> tuple[Template, tuple[Any, ...]]:
         else:
             template.append(HOLE)
             indices.append(_index_array(x, part))
-    _check_bounds(x, template)
-    if all(isinstance(part, int) for part in template):
-        template.append(Ellipsis)  # a view of one element, where NumPy would give a number
+    if not indices:  # else it is the backend that knows how many axes a mask takes
+        numbers = _check_bounds(shape, template)
+        if numbers == len(template):
+            template.append(Ellipsis)  # a view of one element, where NumPy would give a number
     return tuple(template), tuple(indices)
 
 
@@ -245,7 +248,10 @@ def _is_known(part: Any) -> bool:
 
 def _plain_slice(part: slice) -> slice:
     start, stop, step = part.start, part.stop, part.step
-    if all(end is None or type(end) is int for end in (start, stop, step)):
+    for end in (start, stop, step):
+        if end is not None and type(end) is not int:
+            break
+    else:
         return part
     return slice(*(None if e is None else operator.index(e) for e in (start, stop, step)))
 
@@ -262,26 +268,31 @@ def _index_array(x: Any, part: Any) -> Any:
     return part if backend is not default or backend_of(x) is default else in_library_of(x, part)
 
 
-def _check_bounds(x: Any, template: list[Any]) -> None:
-    """Raise an IndexError that says which axis, before a backend does in its own words."""
-    used = sum(part is not None and part is not Ellipsis for part in template)
-    if HOLE in template:
-        return  # how many axes a mask takes, the backend knows
-    if template.count(Ellipsis) > 1:
+def _check_bounds(shape: tuple[int, ...], template: list[Any]) -> int:
+    """How many integers there are in an index of integers, slices, None and `...`.
+
+    Raises an IndexError that says which axis, before a backend does in its own words.
+    """
+    ndim, dots = len(shape), template.count(Ellipsis)
+    used = len(template) - dots - template.count(None)
+    if dots > 1:
         raise IndexError("an index can have only one `...`")
-    if used > x.ndim:
-        raise IndexError(f"too many indices: {used} for an array of {x.ndim} dimensions")
-    axis = 0
+    if used > ndim:
+        raise IndexError(f"too many indices: {used} for an array of {ndim} dimensions")
+    axis = numbers = 0
     for part in template:
         if part is None:
             continue
         if part is Ellipsis:
-            axis += x.ndim - used
+            axis += ndim - used
             continue
-        n = x.shape[axis]
-        if isinstance(part, int) and n == n and not -n <= part < n:
-            raise IndexError(f"index {part} is out of range for axis {axis} with length {n}")
+        if isinstance(part, int):
+            numbers += 1
+            n = shape[axis]
+            if n == n and not -n <= part < n:
+                raise IndexError(f"index {part} is out of range for axis {axis} with length {n}")
         axis += 1
+    return numbers
 
 
 def iterate(x: Any) -> Iterator[Any]:
