@@ -619,6 +619,12 @@ for _name in ("argmax", "argmin"):
         differentiable=False,
     )
     row(_name, lambda d: d.distinct(2, 3), keywords={"keepdims": True}, differentiable=False)
+for _axis in (0, -1):  # of a number, by all that take it in NumPy and in torch
+    _given = {"keywords": {"axis": _axis}, "label": f"0-d, axis={_axis}"}
+    for _name in ("sum", "prod", "max", "min", "squeeze"):
+        row(_name, lambda d: d.any(), torch=_name != "squeeze", **_given)
+    for _name in ("all", "any", "count_nonzero", "argmax", "argmin"):
+        row(_name, lambda d: d.any(), differentiable=False, **_given)
 for _name in ("cumulative_sum", "cumulative_prod"):
     row(_name, lambda d: d.any(4), complex=True, label="1-d")
     row(_name, lambda d: d.any(2, 3), keywords={"axis": 0})

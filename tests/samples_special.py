@@ -151,6 +151,8 @@ _AXES: list[tuple[tuple[int, ...], Any]] = [
     ((2, 3, 2), (0, 2)),
     ((2, 3, 2), (-1, 1, 0)),
     ((), None),
+    ((), 0),
+    ((), -1),
     ((0, 3), 1),
 ]
 for _name in ("softmax", "log_softmax", "logsumexp"):

@@ -340,6 +340,8 @@ for _name in ("nansum", "nanmean", "nanprod", "nanvar", "nanstd", *_of_order):
             torch=False,
         )
     row(_name, lambda d: d.integers(5, low=1), label="integers", differentiable=False, torch=False)
+for _name in ("nansum", "nanmean", "nanprod", "nanmax", "nanmin"):
+    row(_name, lambda d: d.any(), label="0-d", keywords={"axis": -1}, torch=False)
 for _name in ("nanvar", "nanstd"):
     row(
         _name,

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import operator
 from collections.abc import Sequence
+from numbers import Integral
 from typing import Any
 
 
@@ -16,23 +17,34 @@ def one_axis(axis: Any, ndim: int, name: str = "axis") -> int:
         raise TypeError(f"{name} must be an integer, not {type(axis).__name__}") from None
     if not -ndim <= number < ndim:
         raise IndexError(f"{name} {number} is out of range for an array of {ndim} dimensions")
-    return number % ndim if ndim else 0
+    return number % ndim
 
 
-def many_axes(axis: Any, ndim: int, name: str = "axis") -> tuple[int, ...] | None:
-    """`axis` (None, an integer or a tuple) as non-negative integers without repeats, or None."""
+def many_axes(
+    axis: Any, ndim: int, name: str = "axis", numbers: bool = False
+) -> tuple[int, ...] | None:
+    """`axis` (None, an integer or a tuple) as non-negative integers without repeats, or None.
+
+    With `numbers`, a 0-d array may have an axis: see `is_all_of_a_number`.
+    """
     if axis is None:
         return None
     if not isinstance(axis, (tuple, list)):
-        return (one_axis(axis, ndim, name),) if ndim else _no_axes(axis, name)
+        if not ndim and numbers and is_all_of_a_number(axis):
+            return None
+        return (one_axis(axis, ndim, name),)
     found = tuple(one_axis(a, ndim, name) for a in axis)
     if len(set(found)) != len(found):
         raise ValueError(f"{name} names an axis twice: {axis}")
     return found
 
 
-def _no_axes(axis: Any, name: str) -> tuple[int, ...]:
-    raise IndexError(f"{name} {axis} is out of range for an array of 0 dimensions")
+def is_all_of_a_number(axis: Any) -> bool:
+    """Whether `axis` of a 0-d array stands for all of it.
+
+    Where both NumPy and PyTorch take axis 0 or -1 of a 0-d array, and give a 0-d array, so do we.
+    """
+    return isinstance(axis, Integral) and axis in (0, -1)
 
 
 def shape_tuple(shape: Any, name: str = "shape") -> tuple[int, ...]:

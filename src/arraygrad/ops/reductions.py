@@ -10,7 +10,7 @@ import numpy as np
 
 from ..backends import backend_of
 from .array import ones_like, plain, zeros_like
-from .axes import count, kept, many_axes, one_axis
+from .axes import count, is_all_of_a_number, kept, many_axes, one_axis
 from .elementwise import conj, equal, multiply, real, where
 from .op import constant, declare
 from .shape import _broadcast_to, _permute_dims, _reshape, astype, concat, flip, ravel
@@ -245,7 +245,7 @@ def sum(x: Any, /, axis: Any = None, *, dtype: Any = None, keepdims: bool = Fals
     tensor([[ 1., 10.],
             [ 1., 10.]])
     """
-    out = _sum(_cast(x, dtype), axis=many_axes(axis, x.ndim), keepdims=keepdims)
+    out = _sum(_cast(x, dtype), axis=many_axes(axis, x.ndim, numbers=True), keepdims=keepdims)
     return _cast(out, dtype)  # a sum of small integers is wider
 
 
@@ -259,7 +259,7 @@ def prod(x: Any, /, axis: Any = None, *, dtype: Any = None, keepdims: bool = Fal
     >>> ag.grad(ag.prod(x), x)
     tensor([6., 0., 0.])
     """
-    out = _prod(_cast(x, dtype), axis=many_axes(axis, x.ndim), keepdims=keepdims)
+    out = _prod(_cast(x, dtype), axis=many_axes(axis, x.ndim, numbers=True), keepdims=keepdims)
     return _cast(out, dtype)
 
 
@@ -288,12 +288,14 @@ def max(x: Any, /, axis: Any = None, *, keepdims: bool = False) -> Any:
     >>> ag.grad(ag.max(x), x)
     tensor([0. , 0.5, 0.5])
     """
-    return _max(x, axis=_some(many_axes(axis, x.ndim), x, "max"), keepdims=keepdims)
+    axes = many_axes(axis, x.ndim, numbers=True)
+    return _max(x, axis=_some(axes, x, "max"), keepdims=keepdims)
 
 
 def min(x: Any, /, axis: Any = None, *, keepdims: bool = False) -> Any:
     """The smallest element. Ties share the gradient evenly."""
-    return _min(x, axis=_some(many_axes(axis, x.ndim), x, "min"), keepdims=keepdims)
+    axes = many_axes(axis, x.ndim, numbers=True)
+    return _min(x, axis=_some(axes, x, "min"), keepdims=keepdims)
 
 
 def _some(axis: Axes, x: Any, name: str) -> Axes:
@@ -305,17 +307,17 @@ def _some(axis: Axes, x: Any, name: str) -> Axes:
 
 def all(x: Any, /, axis: Any = None, *, keepdims: bool = False) -> Any:
     """Whether all elements are true (not zero)."""
-    return _all(x, axis=many_axes(axis, x.ndim), keepdims=keepdims)
+    return _all(x, axis=many_axes(axis, x.ndim, numbers=True), keepdims=keepdims)
 
 
 def any(x: Any, /, axis: Any = None, *, keepdims: bool = False) -> Any:
     """Whether any element is true (not zero)."""
-    return _any(x, axis=many_axes(axis, x.ndim), keepdims=keepdims)
+    return _any(x, axis=many_axes(axis, x.ndim, numbers=True), keepdims=keepdims)
 
 
 def count_nonzero(x: Any, /, axis: Any = None, *, keepdims: bool = False) -> Any:
     """How many elements are not zero."""
-    return _count_nonzero(x, axis=many_axes(axis, x.ndim), keepdims=keepdims)
+    return _count_nonzero(x, axis=many_axes(axis, x.ndim, numbers=True), keepdims=keepdims)
 
 
 def argmax(x: Any, /, axis: int | None = None, *, keepdims: bool = False) -> Any:
@@ -329,7 +331,7 @@ def argmin(x: Any, /, axis: int | None = None, *, keepdims: bool = False) -> Any
 
 
 def _along(op: Any, x: Any, axis: int | None, keepdims: bool) -> Any:
-    if axis is None:
+    if axis is None or (not x.ndim and is_all_of_a_number(axis)):
         found = _along(op, ravel(x), 0, False)
         return _reshape(found, shape=(1,) * x.ndim) if keepdims else found
     axis = one_axis(axis, x.ndim)

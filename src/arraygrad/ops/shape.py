@@ -198,7 +198,7 @@ def squeeze(x: Any, /, axis: Any = None) -> Any:
     """Drop axes of length one: those named, or all of them."""
     if axis is None:
         return _reshape(x, shape=tuple(n for n in x.shape if n != 1))
-    dropped = many_axes(axis, x.ndim) or ()
+    dropped = many_axes(axis, x.ndim, numbers=True) or ()
     for a in dropped:
         if x.shape[a] != 1:
             raise ValueError(f"cannot squeeze axis {a} of length {x.shape[a]}")

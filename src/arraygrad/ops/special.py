@@ -96,7 +96,7 @@ def _left(shape: tuple[int, ...], axis: Axes) -> tuple[int, ...]:
 
 def _axes(axis: Any, ndim: int) -> Axes:
     """What users pass as `axis`, as a tuple."""
-    found = many_axes(axis, ndim)
+    found = many_axes(axis, ndim, numbers=True)
     return tuple(range(ndim)) if found is None else found
 
 
