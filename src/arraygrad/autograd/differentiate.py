@@ -374,6 +374,7 @@ def _edge_node(edge: Any, name: str) -> Node:
 
 
 _OUTERMOST = {Tensor}
+_NUMPY = (np.ndarray, np.generic)
 
 
 def _level(outputs: list[Any], inputs: list[Any]) -> float:
@@ -406,6 +407,10 @@ def _seeds(
     names: tuple[str, str] = ("outputs[{}]", "grad_outputs[{}]"),
 ) -> list[Any]:
     """The cotangents to start from, one per output."""
+    if len(outputs) == 1 and not create_graph and not batched:
+        seed = _plain_seed(outputs[0], nodes[0], given)
+        if seed is not None:
+            return [seed]
     name = names[1].removesuffix("[{}]")
     values = _values(given, len(outputs), name)
     made = [
@@ -419,6 +424,18 @@ def _seeds(
         level = max((o.level for o in outputs if isinstance(o, Tensor)), default=Tensor.level)
         made = [batched_type(above(level))(seed) for seed in made]
     return made
+
+
+def _plain_seed(output: Any, node: Node, given: Any) -> Any:
+    """The cotangent of a NumPy array if it needs no more than a look; else None."""
+    if type(output) is not Tensor or not isinstance(output._array, _NUMPY):
+        return None
+    if given is None:
+        simple = not node.shape and node.dtype.kind == "f"
+        return np.ones((), node.dtype) if simple else None
+    array = given._array if type(given) is Tensor else given
+    fits = type(array) is np.ndarray and array.shape == node.shape and array.dtype == node.dtype
+    return array if fits else None
 
 
 def _values(given: Any, count: int, name: str) -> list[Any]:
