@@ -13,15 +13,19 @@ from ..creation import tensor
 from ..tensor import Tensor
 
 
-def tensors(value: Any, name: str) -> list[Tensor]:
-    """One tensor, or an iterable of them, as a list."""
-    if isinstance(value, Tensor):
+def several(value: Any, single: bool, name: str, kinds: str) -> list[Any]:
+    """One thing, or an iterable of them, as a list; `kinds` says what it may be."""
+    if single:
         return [value]
     if not isinstance(value, Iterable):
-        raise TypeError(
-            f"{name} must be a Tensor or an iterable of them, not {type(value).__name__}"
-        )
-    found = list(value)
+        raise TypeError(f"{name} must be {kinds}, not {type(value).__name__}")
+    return list(value)
+
+
+def tensors(value: Any, name: str) -> list[Tensor]:
+    """One tensor, or an iterable of them, as a list."""
+    single = isinstance(value, Tensor)
+    found = several(value, single, name, "a Tensor or an iterable of them")
     for i, item in enumerate(found):
         if not isinstance(item, Tensor):
             raise TypeError(f"{name}[{i}] must be a Tensor, not {type(item).__name__}")

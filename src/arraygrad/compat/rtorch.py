@@ -19,7 +19,7 @@ import numpy as np
 from ..autograd import grad as native_grad
 from ..ops import expand_dims
 from ..tensor import Tensor
-from .arguments import single_precision_tensor, stretched, tensors
+from .arguments import several, single_precision_tensor, stretched, tensors
 
 __all__ = ["autograd_grad", "runif", "torch_is_installed", "torch_tensor"]
 
@@ -53,17 +53,11 @@ def autograd_grad(
         One gradient per input.
     """
     out, wanted = tensors(outputs, "outputs"), tensors(inputs, "inputs")
-    if grad_outputs is None:
-        seeds: list[Any] = []
-    elif isinstance(grad_outputs, Tensor):
-        seeds = [grad_outputs]
-    elif isinstance(grad_outputs, Iterable):
-        seeds = list(grad_outputs)
-    else:
-        raise TypeError(
-            "grad_outputs must be a Tensor or an iterable of Tensors and None, not "
-            f"{type(grad_outputs).__name__}"
-        )
+    seeds: list[Any] = []
+    if grad_outputs is not None:
+        single = isinstance(grad_outputs, Tensor)
+        kinds = "a Tensor or an iterable of Tensors and None"
+        seeds = several(grad_outputs, single, "grad_outputs", kinds)
     for i, seed in enumerate(seeds):
         if seed is not None and not isinstance(seed, Tensor):
             raise TypeError(

@@ -19,7 +19,7 @@ from ..autograd import is_grad_enabled, set_grad_enabled
 from ..creation import ones_like, tensor
 from ..errors import NoGradientError
 from ..tensor import Tensor
-from .arguments import stretched, tensors
+from .arguments import several, stretched, tensors
 
 __all__ = ["Tensor", "grad", "is_grad_enabled", "set_grad_enabled", "tensor"]
 
@@ -73,17 +73,10 @@ def grad(
 
 def _seeds(given: Any, outputs: list[Tensor]) -> list[Tensor]:
     """One cotangent per output: what was given, or one for an output with one element."""
-    if given is None:
-        values: list[Any] = [None] * len(outputs)
-    elif hasattr(given, "dtype"):
-        values = [given]
-    elif isinstance(given, Iterable):
-        values = list(given)
-    else:
-        raise TypeError(
-            "grad_outputs must be a Tensor, an array or an iterable of them, not "
-            f"{type(given).__name__}"
-        )
+    values: list[Any] = [None] * len(outputs)
+    if given is not None:
+        kinds = "a Tensor, an array or an iterable of them"
+        values = several(given, hasattr(given, "dtype"), "grad_outputs", kinds)
     if len(values) != len(outputs):
         raise ValueError(f"grad_outputs has {len(values)} entries for {len(outputs)} outputs")
     return [_seed(i, o, v) for i, (o, v) in enumerate(zip(outputs, values, strict=True))]

@@ -9,7 +9,7 @@ from typing import Any
 from ...autograd import grad as native_grad
 from ...errors import NoGradientError, UnusedInputError
 from ...tensor import Tensor
-from ..arguments import tensors
+from ..arguments import several, tensors
 
 __all__ = ["grad"]
 
@@ -76,12 +76,9 @@ def _seeds(given: Any, count: int) -> list[Any]:
     if given is None:
         return [1.0] * count
     single = isinstance(given, Number) or hasattr(given, "dtype")
-    if not single and not isinstance(given, Iterable):
-        raise TypeError(
-            "grad_outputs must be a Tensor, an array, a number or an iterable of them, not "
-            f"{type(given).__name__}"
-        )
-    seeds = [1.0 if s is None else s for s in ([given] if single else given)]
+    kinds = "a Tensor, an array, a number or an iterable of them"
+    values = several(given, single, "grad_outputs", kinds)
+    seeds = [1.0 if s is None else s for s in values]
     if len(seeds) != count:
         raise ValueError(f"grad_outputs has {len(seeds)} entries for {count} outputs")
     return seeds

@@ -13,6 +13,7 @@ from ....errors import NoGradientError
 from ....graph import GradientEdge, output_node
 from ....structures import is_single
 from ....tensor import Tensor
+from ...arguments import several
 from . import graph
 
 __all__ = ["backward", "grad", "graph"]
@@ -115,14 +116,8 @@ def _inputs(inputs: Any, function: str = "grad") -> tuple[list[Any] | None, list
 
 
 def _outputs(outputs: Any, name: str) -> list[Any]:
-    if is_single(outputs):
-        return [outputs]
-    if not isinstance(outputs, Iterable):
-        raise TypeError(
-            f"{name} must be a Tensor, a GradientEdge or a sequence of them, not "
-            f"{type(outputs).__name__}"
-        )
-    found = list(outputs)
+    kinds = "a Tensor, a GradientEdge or a sequence of them"
+    found = several(outputs, is_single(outputs), name, kinds)
     for i, output in enumerate(found):
         if not is_single(output):
             # PyTorch asserts this, and its users may catch that.
@@ -134,16 +129,10 @@ def _outputs(outputs: Any, name: str) -> list[Any]:
 
 def _seeds(outputs: list[Any], given: Any, batched: bool, name: str) -> list[Any]:
     """One cotangent per output, checked as PyTorch checks them."""
-    if isinstance(given, Tensor):
-        values: list[Any] = [given]
-    elif given is None:
-        values = [None] * len(outputs)
-    elif isinstance(given, Iterable):
-        values = list(given)
-    else:
-        raise TypeError(
-            f"{name} must be a Tensor or a sequence of Tensors and None, not {type(given).__name__}"
-        )
+    values: list[Any] = [None] * len(outputs)
+    if given is not None:
+        kinds = "a Tensor or a sequence of Tensors and None"
+        values = several(given, isinstance(given, Tensor), name, kinds)
     for i, (output, value) in enumerate(zip(outputs, values, strict=False)):
         _check_seed(output, value, batched, f"{name}[{i}]")
     if len(values) < len(outputs):
