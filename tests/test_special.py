@@ -15,7 +15,8 @@ from scipy import special as scipy_special
 
 import arraygrad as ag
 from arraygrad import special
-from arraygrad.ops.special import _kernel, _sinc_derivative
+from arraygrad.ops.special.libraries import kernel
+from arraygrad.ops.special.sinc import _sinc_derivative
 from arraygrad.testing import assert_close, gradcheck, gradgradcheck
 
 inf, nan = math.inf, math.nan
@@ -438,7 +439,7 @@ def test_over_other_libraries(library: str, name: str) -> None:
 
 
 def test_what_training_needs_works_without_scipy(monkeypatch: pytest.MonkeyPatch) -> None:
-    _kernel.cache_clear()
+    kernel.cache_clear()
     for module in [m for m in sys.modules if m.partition(".")[0] == "scipy"]:
         monkeypatch.setitem(sys.modules, module, None)
     x = ag.tensor([0.3, 0.4], requires_grad=True)

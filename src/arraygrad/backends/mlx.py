@@ -81,9 +81,9 @@ def _singly(name: str) -> Kernel:
     def compute(x: Any) -> Any:
         if x.dtype not in (mx.float64, mx.complex64):
             return function(x)
-        from ..ops.special import _kernel
+        from ..ops.special.libraries import kernel
 
-        return _kernel(mlx_namespace, name)(x)
+        return kernel(mlx_namespace, name)(x)
 
     return compute
 

@@ -1,0 +1,114 @@
+"""Incomplete integrals, which are what distributions are made of."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from ..elementwise import exp
+from ..op import binary, declare
+from ..rules import Rule, sum_of_rules
+from .entropies import xlog1py, xlogy
+from .gamma import gammaln
+from .libraries import library_unary, of_arrays
+
+
+def _no_derivative(function: str, argument: str, others: str) -> Rule:
+    """The rule of an argument for which there is no formula."""
+
+    def rule(g: Any) -> Any:
+        raise NotImplementedError(
+            f"{function} has no derivative with respect to {argument} here, only with respect to "
+            f"{others}: detach() {argument} if it is meant as a constant"
+        )
+
+    return rule
+
+
+gammainc = binary(
+    "gammainc",
+    compute=of_arrays("gammainc"),
+    vjp_x=_no_derivative("gammainc", "a", "x"),
+    vjp_y=lambda g, x, y: g * _gamma_density(x, y),
+    doc="""``gammainc(a, x)``: the gamma function's integral up to `x`, as a part of the whole.
+
+    It can be differentiated with respect to `x` only.
+    """,
+)
+gammaincc = binary(
+    "gammaincc",
+    compute=of_arrays("gammaincc"),
+    vjp_x=_no_derivative("gammaincc", "a", "x"),
+    vjp_y=lambda g, x, y: -g * _gamma_density(x, y),
+    doc="""``gammaincc(a, x)``: one minus `gammainc`, exact also where that is nearly one.
+
+    It can be differentiated with respect to `x` only.
+    """,
+)
+betainc = declare(
+    "betainc",
+    "a",
+    "b",
+    "x",
+    compute=of_arrays("betainc"),
+    vjp_a=_no_derivative("betainc", "a", "x"),
+    vjp_b=_no_derivative("betainc", "b", "x"),
+    vjp_x=lambda g, a, b, x: g * _beta_density(a, b, x),
+    batch="elementwise",
+    doc="""``betainc(a, b, x)``: the beta function's integral up to `x`, as a part of the whole.
+
+    It can be differentiated with respect to `x` only.
+    """,
+)
+betainc.op.make_forward = sum_of_rules  # type: ignore[attr-defined]
+
+
+def fdtr(dfn: Any, dfd: Any, x: Any) -> Any:
+    """The function of the F distribution with `dfn` and `dfd` degrees of freedom: P(X < x).
+
+    It can be differentiated with respect to `x` only.
+
+    Examples
+    --------
+    >>> import arraygrad as ag
+    >>> ag.special.fdtr(2.0, 4.0, ag.tensor([1.0, 3.0]))
+    tensor([0.55555556, 0.84      ])
+    """
+    return betainc(dfn / 2, dfd / 2, dfn * x / (dfd + dfn * x))
+
+
+def fdtrc(dfn: Any, dfd: Any, x: Any) -> Any:
+    """One minus `fdtr`, exact also where that is nearly one.
+
+    Examples
+    --------
+    >>> import arraygrad as ag
+    >>> ag.special.fdtrc(2.0, 4.0, ag.tensor([1.0, 3.0]))
+    tensor([0.44444444, 0.16      ])
+    """
+    return betainc(dfd / 2, dfn / 2, dfd / (dfd + dfn * x))
+
+
+exp1 = library_unary(
+    "exp1",
+    vjp=lambda g, x: -g * (exp(-x) / x),
+    doc="The exponential integral: that of ``exp(-t) / t`` from `x` on.",
+)
+expi = library_unary(
+    "expi",
+    vjp=lambda g, x: g * (exp(x) / x),
+    doc="The exponential integral: that of ``exp(t) / t`` up to `x`.",
+)
+
+
+def _gamma_density(a: Any, x: Any) -> Any:
+    return exp(xlogy(a - 1, x) - x - _log_gamma(a))
+
+
+def _beta_density(a: Any, b: Any, x: Any) -> Any:
+    constant = _log_gamma(a + b) - _log_gamma(a) - _log_gamma(b)
+    return exp(xlogy(a - 1, x) + xlog1py(b - 1, -x) + constant)
+
+
+def _log_gamma(a: Any) -> Any:
+    return gammaln(a) if hasattr(a, "dtype") else math.lgamma(a)

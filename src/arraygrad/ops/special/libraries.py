@@ -1,0 +1,120 @@
+"""The special functions that come with the array libraries, for ops that are computed by them.
+
+SciPy's for NumPy, imported when first used, and for every library that has none of its own.
+"""
+
+from __future__ import annotations
+
+import functools
+import importlib
+from types import ModuleType
+from typing import Any
+
+import numpy as np
+
+from ...backends import backend_of
+from ..array import Function
+from ..op import Operator, binary, unary
+from ..rules import Rule
+
+_LIBRARIES = {"torch": "torch.special", "cupy": "cupyx.scipy.special", "jax": "jax.scipy.special"}
+# What SciPy's functions can compute on by themselves.
+_SCIPY_TAKES = {"numpy", "dask"}
+
+
+def takes_scipy(parts: list[str]) -> bool:
+    """Whether SciPy's functions compute on the arrays of a module: not on those of `jax.numpy`."""
+    return not _SCIPY_TAKES.isdisjoint(parts) and _LIBRARIES.keys().isdisjoint(parts)
+
+
+@functools.cache
+def kernel(xp: Any, name: str) -> Function:
+    """The special function of this name for the arrays of a namespace."""
+    parts = xp.__name__.split(".") if isinstance(xp, ModuleType) else []
+    for part in parts:
+        if part in _LIBRARIES:
+            found = getattr(importlib.import_module(_LIBRARIES[part]), name, None)
+            if found is not None:
+                return found  # type: ignore[no-any-return]
+    try:
+        special = importlib.import_module("scipy.special")
+    except ImportError as error:
+        raise ImportError(
+            f"special.{name} computes with SciPy, which cannot be imported: install it with "
+            "pip install 'arraygrad[scipy]'"
+        ) from error
+    function = functools.partial(_by_scipy, getattr(special, name))
+    if takes_scipy(parts):
+        return function
+    return functools.partial(_on_the_host, xp, function)
+
+
+def _by_scipy(function: Function, *arrays: Any) -> Any:
+    """SciPy's function with a result in the arrays' dtype, which some of its functions widen."""
+    out = function(*arrays)
+    floats = [a.dtype for a in arrays if hasattr(a, "dtype") and a.dtype.kind in "fc"]
+    if not floats:
+        return out
+    wanted = floats[0] if len(floats) == 1 else functools.reduce(np.promote_types, floats)
+    return out if out.dtype == wanted else out.astype(wanted)
+
+
+def _on_the_host(xp: Any, function: Function, *arrays: Any) -> Any:
+    """For a library without the function: computed by SciPy on NumPy arrays, and taken back."""
+    try:
+        values = [np.asarray(a) if hasattr(a, "dtype") else a for a in arrays]
+        if any(v.dtype == object for v in values if hasattr(v, "dtype")):
+            raise TypeError("it has no __array__()")
+    except Exception as error:  # each library has its own
+        raise TypeError(
+            f"{backend_of(arrays[-1]).name} has no such function, and SciPy's runs on the host "
+            f"only, which the array cannot be moved to without being asked ({error}): use "
+            "to_device() first"
+        ) from error
+    out = function(*values)
+    like = next(a for a in arrays if hasattr(a, "dtype"))
+    return xp.asarray(out, device=backend_of(like).device(like))
+
+
+def _library(name: str) -> Function:
+    return lambda xp, *arrays: kernel(xp, name)(*arrays)
+
+
+def library_unary(
+    name: str, d: Rule | None = None, *, vjp: Rule | None = None, doc: str | None = None
+) -> Function:
+    """Declare a function of one array that the library computes under this name."""
+    return unary(name, d, vjp=vjp, compute=_library(name), doc=doc)
+
+
+def library_binary(
+    name: str,
+    *,
+    vjp_x: Rule | None = None,
+    vjp_y: Rule | None = None,
+    doc: str | None = None,
+) -> Operator:
+    """Declare a function of two arrays that the library computes under this name."""
+    return binary(name, vjp_x=vjp_x, vjp_y=vjp_y, compute=_library(name), doc=doc)
+
+
+def of_arrays(name: str) -> Function:
+    """The library's function, which may not take numbers, of arrays like the last argument."""
+
+    def compute(xp: Any, *arrays: Any) -> Any:
+        last = arrays[-1]
+        if hasattr(last, "dtype"):
+            like = {"dtype": last.dtype, "device": backend_of(last).device(last)}
+            arrays = tuple([a if hasattr(a, "dtype") else xp.asarray(a, **like) for a in arrays])
+        return kernel(xp, name)(*arrays)
+
+    return compute
+
+
+def both_arrays(xp: Any, x: Any, y: Any) -> tuple[Any, Any]:
+    """Two operands, of which one may be a number, as arrays."""
+    if not hasattr(x, "dtype"):
+        x = xp.asarray(x, dtype=getattr(y, "dtype", None))
+    if not hasattr(y, "dtype"):
+        y = xp.asarray(y, dtype=x.dtype)
+    return x, y

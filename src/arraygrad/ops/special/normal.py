@@ -1,0 +1,71 @@
+"""The error function and the normal distribution."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from ...backends import numpy_special
+from ..elementwise import exp
+from ..op import unary
+from .libraries import kernel, library_unary
+
+erf = unary(
+    "erf",
+    d=lambda x: 2 / math.sqrt(math.pi) * exp(-x * x),
+    compute=lambda xp, x: (
+        numpy_special.erf(x) if numpy_special.is_many_float32(x) else kernel(xp, "erf")(x)
+    ),
+    doc="The error function.",
+)
+erfc = library_unary(
+    "erfc",
+    d=lambda x: -2 / math.sqrt(math.pi) * exp(-x * x),
+    doc="One minus the error function, exact also where that is nearly one.",
+)
+erfinv = library_unary(
+    "erfinv",
+    d=lambda out: math.sqrt(math.pi) / 2 * exp(out * out),
+    doc="The inverse of the error function.",
+)
+ndtr = library_unary(
+    "ndtr", d=lambda x: _density(x), doc="The standard normal distribution's function: P(X < x)."
+)
+log_ndtr = library_unary(
+    "log_ndtr",
+    d=lambda x: _hazard(x),
+    doc="The logarithm of `ndtr`, exact also where that is too small for a number.",
+)
+ndtri = library_unary(
+    "ndtri",
+    vjp=lambda g, out: g / _density(out),
+    doc="The inverse of `ndtr`: the quantiles of the standard normal distribution.",
+)
+# The density over the distribution function, of which both are too small far to the left.
+_hazard = unary(
+    "normal_hazard",
+    d=lambda x, out: -out * _excess(x),
+    compute=lambda xp, x: _hazard_of(xp, x),
+)
+
+
+def _hazard_of(xp: Any, x: Any) -> Any:
+    return math.sqrt(2 / math.pi) / kernel(xp, "erfcx")(x * -math.sqrt(0.5))
+
+
+def _excess_of(xp: Any, x: Any) -> Any:
+    # Far to the left the sum has no digits left; there a continued fraction converges fast.
+    far = x < -8
+    t = xp.where(far, -x, 8 + 0 * x)
+    fraction = 0 * t
+    for k in range(40, 1, -1):
+        fraction = k / (t + fraction)
+    return xp.where(far, 1 / (t + fraction), x + _hazard_of(xp, x))
+
+
+# By how much the hazard is above `-x`, which it comes close to on the left.
+_excess = unary("normal_excess", d=lambda x, out: 1 + out * (x - out), compute=_excess_of)
+
+
+def _density(x: Any) -> Any:
+    return exp(x * x * -0.5) * (1 / math.sqrt(2 * math.pi))

@@ -1,0 +1,36 @@
+"""The logistic sigmoid, its logarithm, integral and inverse."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from ..elementwise import isnan, where
+from ..op import unary
+from .libraries import library_unary
+
+expit = unary(
+    "expit",
+    d=lambda out: out * (1 - out),
+    compute=lambda xp, x: 1 / (1 + xp.exp(-x)),
+    doc="The logistic sigmoid, ``1 / (1 + exp(-x))``.",
+)
+softplus = unary(
+    "softplus",
+    d=lambda x: expit(x),
+    compute=lambda xp, x: xp.log1p(xp.exp(-xp.abs(x))) + xp.where(x > 0, x, 0 * x),
+    doc="``log(1 + exp(x))``, exact for large `x` of either sign.",
+)
+log_expit = unary(
+    "log_expit",
+    d=lambda x: expit(-x),
+    compute=lambda xp, x: xp.where(x < 0, x, 0 * x) - xp.log1p(xp.exp(-xp.abs(x))),
+    doc="The logarithm of `expit`, exact also where that is too small for a number.",
+)
+
+
+def _logit(g: Any, x: Any, out: Any) -> Any:
+    return where(isnan(out), math.nan, g / (x * (1 - x)))
+
+
+logit = library_unary("logit", vjp=_logit, doc="``log(x / (1 - x))``, the inverse of `expit`.")

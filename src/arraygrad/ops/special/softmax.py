@@ -1,0 +1,200 @@
+"""Softmax, its logarithm, and the logarithm of a sum of exponentials."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from ...backends import backend_of
+from ..axes import kept, many_axes
+from ..batching import Flags, Params, elementwise
+from ..elementwise import equal, exp, log, multiply, where
+from ..op import Op, binary, constant, declare
+from ..reductions import _keep, _sum
+from ..shape import _reshape, broadcast_shapes, broadcast_to
+from .libraries import both_arrays
+
+Axes = tuple[int, ...]
+
+
+def _peak_of(xp: Any, x: Any, axis: Axes) -> Any:
+    """The maximum with axes kept; zero where it is not finite, and to subtract it would be NaN."""
+    if 0 in x.shape:
+        return xp.zeros(kept(x.shape, axis), dtype=x.dtype, device=backend_of(x).device(x))
+    top = xp.max(x, axis=axis, keepdims=True)
+    return xp.where(xp.isfinite(top), top, xp.zeros_like(top))
+
+
+def _softmax_at(xp: Any, x: Any, shift: Any, axis: Axes) -> Any:
+    """The softmax, computed from numbers near `shift`, on which the result does not depend."""
+    powers = xp.exp(x - shift)
+    return powers / xp.sum(powers, axis=axis, keepdims=True)
+
+
+def _log_softmax_of(xp: Any, x: Any, axis: Axes) -> Any:
+    x = x - _peak_of(xp, x, axis)
+    return x - xp.log(xp.sum(xp.exp(x), axis=axis, keepdims=True))
+
+
+def _logsumexp_of(xp: Any, x: Any, axis: Axes, keepdims: bool) -> Any:
+    shift = _peak_of(xp, x, axis)
+    total = xp.log(xp.sum(xp.exp(x - shift), axis=axis, keepdims=True)) + shift
+    return total if keepdims else xp.reshape(total, _left(x.shape, axis))
+
+
+def _left(shape: tuple[int, ...], axis: Axes) -> tuple[int, ...]:
+    """The shape without the axes of a reduction."""
+    return tuple(n for i, n in enumerate(shape) if i not in axis)
+
+
+def _axes(axis: Any, ndim: int) -> Axes:
+    """What users pass as `axis`, as a tuple."""
+    found = many_axes(axis, ndim, numbers=True)
+    return tuple(range(ndim)) if found is None else found
+
+
+def _dot(x: Any, y: Any, axis: Axes) -> Any:
+    return _sum(x * y, axis=axis, keepdims=True)
+
+
+def _broadcast_and_up(op: Op, arrays: tuple[Any, ...], batched: Flags, params: Params) -> Any:
+    """The batching rule of arrays that broadcast, with axes of the shape that they broadcast to."""
+    ups = {"axis": tuple(a + 1 for a in params["axis"])}
+    return elementwise(op, arrays, batched, params | ups)
+
+
+# The Jacobian of the softmax, which is symmetric, at its result `y`, times `v`.
+_softmax_tangent = declare(
+    "softmax_tangent",
+    "v",
+    "y",
+    compute=lambda xp, v, y, axis: y * (v - xp.sum(v * y, axis=axis, keepdims=True)),
+    vjp_v=lambda g, y, axis: _softmax_tangent(g, y, axis=axis),
+    vjp_y=lambda g, v, y, axis: g * (v - _dot(v, y, axis)) - v * _dot(g, y, axis),
+    jvp=lambda t_v, t_y, v, y, axis: (
+        _softmax_tangent(t_v, y, axis=axis) + t_y * (v - _dot(v, y, axis)) - y * _dot(v, t_y, axis)
+    ),
+    batch=_broadcast_and_up,
+)
+_softmax = declare(
+    "softmax",
+    "x",
+    compute=lambda xp, x, axis: _softmax_at(xp, x, xp.max(x, axis=axis, keepdims=True), axis),
+    vjp=lambda g, out, axis: _softmax_tangent(g, out, axis=axis),
+    jvp=lambda t, out, axis: _softmax_tangent(t, out, axis=axis),
+    batch="axis",
+)
+# For the gradient of `logsumexp`, which knows its result: a shift as good as the maximum.
+_shifted_softmax = declare(
+    "shifted_softmax",
+    "x",
+    "shift",
+    compute=_softmax_at,
+    vjp_x=lambda g, out, axis: _softmax_tangent(g, out, axis=axis),
+    jvp=lambda t, out, axis: _softmax_tangent(t, out, axis=axis),
+    batch=_broadcast_and_up,
+)
+_log_softmax = declare(
+    "log_softmax",
+    "x",
+    compute=_log_softmax_of,
+    vjp=lambda g, out, axis: g - multiply(exp(out), _sum(g, axis=axis, keepdims=True)),
+    jvp=lambda t, out, axis: t - _sum(exp(out) * t, axis=axis, keepdims=True),
+    batch="axis",
+)
+
+
+def _weights(x: Any, out: Any, axis: Axes, keepdims: bool) -> Any:
+    # Not `exp(x - out)`: where x is large, `out` is rounded, and these would not add up to one.
+    shift = out if keepdims else _reshape(out, shape=kept(x.shape, axis))
+    return _shifted_softmax(x, shift, axis=axis)
+
+
+_logsumexp = declare(
+    "logsumexp",
+    "x",
+    compute=_logsumexp_of,
+    vjp=lambda g, x, out, axis, keepdims: (
+        _keep(g, x.shape, axis, keepdims) * _weights(x, out, axis, keepdims)
+    ),
+    jvp=lambda t, x, out, axis, keepdims: _sum(
+        t * _weights(x, out, axis, keepdims), axis=axis, keepdims=keepdims
+    ),
+    batch="axis",
+)
+_peak = constant("peak", "x", batch="axis", compute=_peak_of)
+
+
+def _weighted(xp: Any, x: Any, y: Any) -> Any:
+    x, y = both_arrays(xp, x, y)
+    out = x * xp.exp(xp.where(x == 0, xp.zeros_like(y), y))
+    return xp.where(x == 0, xp.zeros_like(out), out)
+
+
+# A weight of zero silences an exponential of any size.
+_weighted_exp = binary(
+    "weighted_exp",
+    vjp_x=lambda g, y: g * exp(y),
+    vjp_y=lambda g, out: g * out,
+    compute=_weighted,
+)
+
+
+def softmax(x: Any, axis: Any = None) -> Any:
+    """Exponentials that are scaled to add up to one, over all axes or some.
+
+    Examples
+    --------
+    >>> import arraygrad as ag
+    >>> ag.special.softmax(ag.tensor([1000.0, 1000.0, -1000.0]))
+    tensor([0.5, 0.5, 0. ])
+    """
+    return _softmax(x, axis=_axes(axis, x.ndim))
+
+
+def log_softmax(x: Any, axis: Any = None) -> Any:
+    """The logarithm of `softmax`, exact also where that is too small for a number.
+
+    Examples
+    --------
+    >>> import arraygrad as ag
+    >>> x = ag.tensor([1000.0, 0.0], requires_grad=True)
+    >>> y = ag.special.log_softmax(x)
+    >>> y.detach()
+    tensor([    0., -1000.])
+    >>> ag.grad(y[1], x)
+    tensor([-1.,  1.])
+    """
+    return _log_softmax(x, axis=_axes(axis, x.ndim))
+
+
+def logsumexp(a: Any, axis: Any = None, b: Any = None, keepdims: bool = False) -> Any:
+    """The logarithm of a sum of exponentials, without computing numbers that are too large.
+
+    Parameters
+    ----------
+    a : array
+    axis : None, int or tuple of ints
+        What to sum over; by default everything.
+    b : array, optional
+        Factors of the exponentials. Where one is zero, `a` does not matter.
+    keepdims : bool
+        Whether to keep the axes that are summed over, with length one.
+
+    Examples
+    --------
+    >>> import arraygrad as ag
+    >>> x = ag.tensor([1000.0, 1000.0], requires_grad=True)
+    >>> y = ag.special.logsumexp(x)
+    >>> y.item() - 1000  # log(2)
+    0.693147180559...
+    >>> ag.grad(y, x)
+    tensor([0.5, 0.5])
+    """
+    if b is None:
+        return _logsumexp(a, axis=_axes(axis, a.ndim), keepdims=keepdims)
+    a = broadcast_to(a, broadcast_shapes(a.shape, getattr(b, "shape", ())))
+    axes = _axes(axis, a.ndim)
+    shift = _peak(where(equal(b, 0), -math.inf, a), axis=axes)
+    total = log(_sum(_weighted_exp(b, a - shift), axis=axes, keepdims=True)) + shift
+    return total if keepdims else _reshape(total, shape=_left(a.shape, axes))
