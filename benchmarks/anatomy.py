@@ -1,6 +1,7 @@
 """Where the time of small ops goes: stage by stage, op by op, and as a flame graph.
 
-Run ``python -m benchmarks.anatomy`` for the tables, with ``--flame FILE`` for the picture.
+Run ``python -m benchmarks.anatomy`` for the tables, in Markdown, and with ``--flame FILE`` for the
+picture.
 """
 
 from __future__ import annotations
@@ -178,6 +179,14 @@ def hash_of(name: str) -> int:
     return sum(map(ord, name))
 
 
+def _print_table(rows: dict[str, dict[str, float]]) -> None:
+    """Print seconds as microseconds, in Markdown."""
+    labels = list(next(iter(rows.values())))
+    print(f"| | {' | '.join(labels)} |\n|---{'|---' * len(labels)}|")
+    for name, row in rows.items():
+        print(f"| {name} | {' | '.join(f'{1e6 * seconds:.2f}' for seconds in row.values())} |")
+
+
 def main(arguments: Sequence[str] | None = None) -> None:
     """Print the tables, and draw the picture if asked to."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks.anatomy", description=__doc__)
@@ -185,12 +194,13 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--seconds", type=float, default=10.0, help="of sampling for the picture")
     options = parser.parse_args(arguments)
 
-    print("a chain of multiply-adds on 4 elements, microseconds per op")
-    for name, seconds in stages().items():
-        print(f"  {name:28} {1e6 * seconds:6.2f}")
-    print("\none op on 4 elements, microseconds: NumPy's call, then op and call of grad")
-    for name, row in per_op().items():
-        print(f"  {name:10}", *(f"{label} {1e6 * s:6.2f}" for label, s in row.items()))
+    print("A chain of `z = z * y + y` on four elements, in microseconds per op:\n")
+    _print_table({name: {"µs": seconds} for name, seconds in stages().items()})
+    print(
+        "\nOne op on four elements, in microseconds: NumPy's own call, then the op with a call of "
+        "`grad`.\n"
+    )
+    _print_table({f"`{name}`": row for name, row in per_op().items()})
     if options.flame:
         leaf = ag.tensor(np.linspace(0.1, 0.5, 4), requires_grad=True)
 
