@@ -276,10 +276,7 @@ class _Check:
                 for slope, after, before in zip(slopes, *ends, strict=True):
                     slope.append((after - before) / (2 * self.eps))
             by_input.append(slopes)
-        return [
-            [self._stacked(slopes[o], rows.shape[1], rows) for slopes in by_input]
-            for o, rows in enumerate(self.rows)
-        ]
+        return self._stacked(by_input)
 
     def forward(self) -> Jacobians:
         """By forward mode: tensors over dual arrays, so that `function` may itself use `grad`."""
@@ -300,14 +297,14 @@ class _Check:
                 for slope, out in zip(slopes, outputs, strict=True):
                     slope.append(_tangent(out))
             by_input.append(slopes)
+        return self._stacked(by_input)
+
+    def _stacked(self, by_input: list[list[list[Any]]]) -> Jacobians:
+        """Slopes by input, output and direction, as Jacobians."""
         return [
-            [self._stacked(slopes[o], rows.shape[1], rows) for slopes in by_input]
+            [rows @ np.reshape(slopes[o], (len(slopes[o]), rows.shape[1])).T for slopes in by_input]
             for o, rows in enumerate(self.rows)
         ]
-
-    @staticmethod
-    def _stacked(slopes: list[Any], size: int, rows: Any) -> Any:
-        return rows @ np.reshape(slopes, (len(slopes), size)).T
 
     def reverse(self, others_zero: bool = False) -> Jacobians:
         """By reverse mode, one sweep for each row."""
