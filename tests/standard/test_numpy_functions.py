@@ -300,8 +300,14 @@ ROWS: dict[str, list[tuple[Any, ...]]] = {
     "nanpercentile": [(lambda x: np.nanpercentile(_holed(x), 40.0, method="hazen"), _x)],
     "cumulative_sum": [(lambda x: np.cumulative_sum(x, axis=1, include_initial=True), _x)],
     "cumulative_prod": [(lambda x: np.cumulative_prod(x, axis=0), _x)],
-    "nansum": [(lambda x: np.nansum(_holed(x), 0), _x)],
-    "nanprod": [(lambda x: np.nanprod(_holed(x), axis=1), _x)],
+    "nansum": [
+        (lambda x: np.nansum(_holed(x), 0), _x),
+        (lambda x: np.nansum(_holed(x), 1, where=_mask, initial=2.0), _x),
+    ],
+    "nanprod": [
+        (lambda x: np.nanprod(_holed(x), axis=1), _x),
+        (lambda x: np.nanprod(_holed(x), initial=2.0), _x),
+    ],
     "nanmean": [(lambda x: np.nanmean(_holed(x), axis=1, keepdims=True), _x)],
     "median": [(lambda x: np.median(x, axis=1), _x), (lambda x: np.median(x), _x)],
     "nanmedian": [
@@ -788,6 +794,7 @@ def test_arguments_by_their_names_in_numpy() -> None:
     [
         (lambda x: np.reshape(x, -1, order="F"), r"numpy.reshape: order='F' is not supported"),
         (lambda x: np.var(x, where=_mask), r"numpy.var: where= is not supported"),
+        (lambda x: np.nanmean(x, where=_mask), r"numpy.nanmean: where= is not supported"),
         (lambda x: np.take(x, 20, mode="wrap"), r"numpy.take: mode='wrap' is not supported"),
         (lambda x: np.unique(x, axis=0), r"numpy.unique: axis= is not supported"),
         (lambda x: np.einsum(x, [0, 1]), r"numpy.einsum: give the subscripts as a string"),

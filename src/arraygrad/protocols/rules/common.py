@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from ... import ops
 from ...creation import from_sequence
 
 Function = Callable[..., Any]
@@ -60,6 +61,11 @@ def array_of(x: Any) -> Any:
 def arrays_of(sequence: Any) -> list[Any]:
     """The items of a sequence, each as an array."""
     return [array_of(x) for x in sequence]
+
+
+def in_dtype(x: Any, dtype: Any) -> Any:
+    """An array in the dtype that was asked for, if any was."""
+    return x if dtype is None else ops.astype(x, dtype, copy=False)
 
 
 def is_given(value: Any) -> bool:

@@ -9,7 +9,7 @@ import numpy as np
 from ... import linalg, ops
 from ...ops.writing import choose
 from ..values import plain_values, written
-from .common import NONE, RULES, Function, array_of, arrays_of, refuse, rule_for
+from .common import NONE, RULES, Function, array_of, arrays_of, in_dtype, refuse, rule_for
 
 # --- products ------------------------------------------------------------------------------------
 
@@ -37,8 +37,7 @@ def _einsum(
         raise TypeError(f"numpy.einsum: {argument}= is not supported for arrays of arraygrad")
     if not isinstance(operands[0], str):
         raise TypeError("numpy.einsum: give the subscripts as a string for arrays of arraygrad")
-    result = ops.einsum(operands[0], *arrays_of(operands[1:]))
-    result = result if dtype is None else ops.astype(result, dtype, copy=False)
+    result = in_dtype(ops.einsum(operands[0], *arrays_of(operands[1:])), dtype)
     return written(out, result, "numpy.einsum")
 
 

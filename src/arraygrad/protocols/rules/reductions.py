@@ -9,39 +9,44 @@ import numpy as np
 from ... import creation, ops
 from ...ops.writing import choose
 from ..values import plain_values, written
-from .common import NONE, RULES, Function, array_of, flag, is_given, refuse, rule_for
+from .common import (
+    NONE,
+    RULES,
+    Function,
+    array_of,
+    flag,
+    in_dtype,
+    is_given,
+    refuse,
+    rule_for,
+)
 
 # --- reductions ----------------------------------------------------------------------------------
 
 
-@rule_for(np.sum)
-def _sum(
-    a: Any,
-    axis: Any = None,
-    dtype: Any = None,
-    out: Any = None,
-    keepdims: Any = False,
-    initial: Any = None,
-    where: Any = None,
-) -> Any:
-    a = array_of(a) if not is_given(where) else choose(array_of(where), a, 0)
-    result = ops.sum(a, axis=axis, dtype=dtype, keepdims=flag(keepdims))
-    return written(out, result if not is_given(initial) else result + initial, "numpy.sum")
+def _total_rule(name: str, function: Function, join: Function, neutral: int) -> Function:
+    def rule(
+        a: Any,
+        axis: Any = None,
+        dtype: Any = None,
+        out: Any = None,
+        keepdims: Any = False,
+        initial: Any = None,
+        where: Any = None,
+    ) -> Any:
+        a = array_of(a) if not is_given(where) else choose(array_of(where), a, neutral)
+        result = function(a, axis=axis, dtype=dtype, keepdims=flag(keepdims))
+        if is_given(initial):
+            result = join(result, initial)
+        return written(out, result, f"numpy.{name}")
+
+    return rule
 
 
-@rule_for(np.prod)
-def _prod(
-    a: Any,
-    axis: Any = None,
-    dtype: Any = None,
-    out: Any = None,
-    keepdims: Any = False,
-    initial: Any = None,
-    where: Any = None,
-) -> Any:
-    a = array_of(a) if not is_given(where) else choose(array_of(where), a, 1)
-    result = ops.prod(a, axis=axis, dtype=dtype, keepdims=flag(keepdims))
-    return written(out, result if not is_given(initial) else result * initial, "numpy.prod")
+RULES[np.sum] = _total_rule("sum", ops.sum, ops.add, 0)
+RULES[np.prod] = _total_rule("prod", ops.prod, ops.multiply, 1)
+RULES[np.nansum] = _total_rule("nansum", ops.nansum, ops.add, 0)
+RULES[np.nanprod] = _total_rule("nanprod", ops.nanprod, ops.multiply, 1)
 
 
 @rule_for(np.mean)
@@ -54,7 +59,7 @@ def _mean(
     *,
     where: Any = None,
 ) -> Any:
-    a = array_of(a) if dtype is None else ops.astype(array_of(a), dtype, copy=False)
+    a = in_dtype(array_of(a), dtype)
     if not is_given(where):
         return written(out, ops.mean(a, axis=axis, keepdims=flag(keepdims)), "numpy.mean")
     total = ops.sum(choose(array_of(where), a, 0), axis=axis, keepdims=flag(keepdims))
@@ -77,7 +82,7 @@ def _spread_rule(name: str, function: Function) -> Function:
         correction: Any = NONE,
     ) -> Any:
         refuse(name, where=where, mean=mean)
-        a = array_of(a) if dtype is None else ops.astype(array_of(a), dtype, copy=False)
+        a = in_dtype(array_of(a), dtype)
         n = ddof if correction is NONE else correction
         result = function(a, axis=axis, correction=n, keepdims=flag(keepdims))
         return written(out, result, f"numpy.{name}")
@@ -176,39 +181,36 @@ RULES[np.nancumprod] = _running_rule(
 )
 
 
-def _without_nan_rule(name: str, function: Function) -> Function:
+@rule_for(np.nanmean)
+def _nanmean(
+    a: Any,
+    axis: Any = None,
+    dtype: Any = None,
+    out: Any = None,
+    keepdims: Any = False,
+    *,
+    where: Any = None,
+) -> Any:
+    refuse("nanmean", where=where)
+    result = ops.nanmean(in_dtype(array_of(a), dtype), axis=axis, keepdims=flag(keepdims))
+    return written(out, result, "numpy.nanmean")
+
+
+def _median_rule(name: str, function: Function) -> Function:
     def rule(
         a: Any,
         axis: Any = None,
-        dtype: Any = None,
         out: Any = None,
+        overwrite_input: bool = False,
         keepdims: Any = False,
-        initial: Any = None,
-        where: Any = None,
     ) -> Any:
-        refuse(name, where=where, initial=initial)
-        a = a if dtype is None else ops.astype(a, dtype, copy=False)
         return written(out, function(a, axis=axis, keepdims=flag(keepdims)), f"numpy.{name}")
 
     return rule
 
 
-for _name in ("nansum", "nanprod", "nanmean"):
-    RULES[getattr(np, _name)] = _without_nan_rule(_name, getattr(ops, _name))
-
-
-@rule_for(np.median)
-def _median(
-    a: Any, axis: Any = None, out: Any = None, overwrite_input: bool = False, keepdims: Any = False
-) -> Any:
-    return written(out, ops.median(a, axis=axis, keepdims=flag(keepdims)), "numpy.median")
-
-
-@rule_for(np.nanmedian)
-def _nanmedian(
-    a: Any, axis: Any = None, out: Any = None, overwrite_input: bool = False, keepdims: Any = False
-) -> Any:
-    return written(out, ops.nanmedian(a, axis=axis, keepdims=flag(keepdims)), "numpy.nanmedian")
+RULES[np.median] = _median_rule("median", ops.median)
+RULES[np.nanmedian] = _median_rule("nanmedian", ops.nanmedian)
 
 
 def _quantile_rule(name: str, function: Function) -> Function:

@@ -9,7 +9,7 @@ import numpy as np
 
 from ... import creation, ops
 from ..values import plain_values, written
-from .common import RULES, Function, array_of, arrays_of, rule_for
+from .common import RULES, Function, array_of, arrays_of, in_dtype, rule_for
 
 # --- shapes --------------------------------------------------------------------------------------
 
@@ -81,8 +81,7 @@ def _joining_rule(name: str, function: Function) -> Function:
     def rule(
         arrays: Any, out: Any = None, dtype: Any = None, casting: str = "", **axis: Any
     ) -> Any:
-        result = function(arrays_of(arrays), **axis)
-        result = result if dtype is None else ops.astype(result, dtype, copy=False)
+        result = in_dtype(function(arrays_of(arrays), **axis), dtype)
         return written(out, result, f"numpy.{name}")
 
     return rule
@@ -172,8 +171,7 @@ def _diagonal(a: Any, offset: int = 0, axis1: int = 0, axis2: int = 1) -> Any:
 def _trace(
     a: Any, offset: int = 0, axis1: int = 0, axis2: int = 1, dtype: Any = None, out: Any = None
 ) -> Any:
-    a = a if dtype is None else ops.astype(a, dtype, copy=False)
-    return written(out, ops.trace(a, offset, axis1, axis2), "numpy.trace")
+    return written(out, ops.trace(in_dtype(a, dtype), offset, axis1, axis2), "numpy.trace")
 
 
 @rule_for(np.copy)
@@ -280,9 +278,7 @@ def _logspace(
     dtype: Any = None,
     axis: int = 0,
 ) -> Any:
-    exponents = _linspace(start, stop, num, endpoint, axis=axis)
-    values = ops.pow(base, exponents)
-    return values if dtype is None else ops.astype(values, dtype, copy=False)
+    return in_dtype(ops.pow(base, _linspace(start, stop, num, endpoint, axis=axis)), dtype)
 
 
 @rule_for(np.geomspace)
@@ -297,8 +293,7 @@ def _geomspace(
     start, stop = array_of(start), array_of(stop)
     sign = ops.sign(start)
     ends = ops.log(start * sign), ops.log(stop * sign)
-    values = sign * ops.exp(_linspace(*ends, num, endpoint, axis=axis))
-    return values if dtype is None else ops.astype(values, dtype, copy=False)
+    return in_dtype(sign * ops.exp(_linspace(*ends, num, endpoint, axis=axis)), dtype)
 
 
 @rule_for(np.vander)
