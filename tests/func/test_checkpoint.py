@@ -194,6 +194,61 @@ def test_early_stop(x: ag.Tensor) -> None:
     assert (counter.calls, counter.ends) == (2, 2)
 
 
+class Layers:
+    """A chain of layers that notes which it was asked for."""
+
+    def __init__(self, weights: Any) -> None:
+        self.weights = weights
+        self.begun: list[int] = []
+
+    def __call__(self, x: Any) -> Any:
+        for i in range(4):
+            self.begun.append(i)
+            x = ag.tanh(x @ self.weights)
+        return x
+
+
+@pytest.fixture
+def layers() -> Layers:
+    return Layers(ag.tensor(np.outer(A, A) - 0.5, requires_grad=True))
+
+
+def test_the_second_run_stops_where_the_rest_is_at_hand(layers: Layers, x: ag.Tensor) -> None:
+    both = [x, layers.weights]
+    # The last layer's result is the next chain's argument, and its argument is saved before it.
+    y = checkpoint(layers)(checkpoint(layers)(x))
+    expected = ag.grad(layers(layers(x)).sum(), both)
+    layers.begun.clear()
+    found = ag.grad(y.sum(), both, retain_graph=True)
+    assert layers.begun == [0, 1, 2] * 2
+    for g, e in zip(found, expected, strict=True):
+        close(g, e)
+    total = y.sum()
+    del y
+    layers.begun.clear()
+    for g, e in zip(ag.grad(total, both), expected, strict=True):
+        close(g, e)
+    assert layers.begun == [0, 1, 2, 3, 0, 1, 2]
+
+
+def test_a_result_that_was_written_is_computed_again(layers: Layers, x: ag.Tensor) -> None:
+    expected = ag.grad(layers(x).sum(), x)
+    y = checkpoint(layers)(x)
+    y += 1
+    layers.begun.clear()
+    close(ag.grad(y.sum(), x), expected)
+    assert layers.begun == [0, 1, 2, 3]
+
+
+def test_second_derivatives_where_the_rest_is_at_hand(layers: Layers, x: ag.Tensor) -> None:
+    def second(f: Any) -> Any:
+        y = f(x)
+        (first,) = ag.grad((y * y).sum(), [x], create_graph=True)
+        return ag.grad(first.sum(), layers.weights)
+
+    close(second(checkpoint(layers)), second(layers))
+
+
 def test_nothing_is_run_again_without_need(x: ag.Tensor) -> None:
     counter = Counter()
     y = checkpoint(counter)(x)
@@ -238,6 +293,14 @@ def test_a_second_run_that_differs_is_noticed(
 def test_another_op_in_the_second_run_is_noticed(x: ag.Tensor) -> None:
     y = checkpoint(Changing(ag.sin, ag.cos))(x).sum()
     with pytest.raises(RuleError, match=r"a result of sin .* a result of cos"):
+        ag.grad(y, x)
+
+
+def test_another_choice_of_inputs_in_the_second_run_is_noticed(x: ag.Tensor) -> None:
+    w = ag.tensor(2 * A)
+    y = checkpoint(lambda x: ag.exp(x * w))(x).sum()
+    w.requires_grad_()  # now products of it save what they are multiplied by, too
+    with pytest.raises(RuleError, match=r"multiply .*by input 0\).*by input 0, 1\)"):
         ag.grad(y, x)
 
 

@@ -36,30 +36,15 @@ _PACKAGE = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep
 class PackedNode(Node):
     """A node whose saved arrays went through the user's pack hook, and come back by unpack."""
 
-    __slots__ = ("_hooks", "_packed")
-
-    def __init__(
-        self,
-        hooks: Hooks,
-        pullback: Any,
-        edges: tuple[Node, ...],
-        saved: tuple[Any, ...],
-        shape: Any,
-        dtype: Any,
-    ) -> None:
-        self._hooks = hooks
-        packed = tuple(
-            value if source is None else pack(value, hooks)
-            for value, source in zip(saved, pullback.sources, strict=True)
-        )
-        super().__init__(pullback, edges, packed, shape, dtype)
+    __slots__ = ("_packed", "hooks")
+    hooks: Hooks
 
     @property
     def saved(self) -> Any:
         """The saved values, unpacked anew at every reading."""
         if self._packed is FREED:
             return FREED
-        return tuple(unpack(value, self._hooks) for value in self._packed)
+        return tuple(unpack(value, self.hooks) for value in self._packed)
 
     @saved.setter
     def saved(self, value: Any) -> None:
@@ -148,7 +133,12 @@ def record_with_care(
     if isinstance(hooks, NodeHooks):
         node = hooks.record(pullback, edges, saved, shape, dtype)
     elif hooks is not None and pullback.keeps_arrays:
-        node = PackedNode(hooks, pullback, edges, saved, shape, dtype)
+        packed = tuple(
+            value if source is None else pack(value, hooks)
+            for value, source in zip(saved, pullback.sources, strict=True)
+        )
+        node = PackedNode(pullback, edges, packed, shape, dtype)
+        node.hooks = hooks
     else:
         node = Node(pullback, edges, saved, shape, dtype)
     if anomaly is not None:

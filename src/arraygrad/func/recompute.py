@@ -3,14 +3,17 @@
 The function is recorded as usual, except that its nodes save nothing but their places among all
 that save something. When the sweep asks for the first of them, the function is run again, and what
 it saves is collected, place by place, for this one sweep. So neither run costs more than recording
-does.
+does; and the second ends where all that the rest would save is at hand.
 """
 
 from __future__ import annotations
 
 import functools
+import weakref
 from collections.abc import Callable
 from typing import Any, NamedTuple
+
+import numpy as np
 
 from ..autograd.graph import saved_tensors_hooks
 from ..autograd.modes import Modes, current_modes, enable_grad, set_modes
@@ -19,6 +22,7 @@ from ..engine import current_sweep
 from ..errors import RuleError, WrittenError
 from ..graph import FREED, LAST_WRITE, Leaf, Node, next_number
 from ..levels import at_level, in_flight
+from ..ops.rules import Pullback
 from ..tensor import Tensor, tensor_type_at
 from ..versions import check_array, newest_write
 from .trees import as_function, flatten
@@ -55,11 +59,13 @@ def checkpoint(function: Function, *, early_stop: bool = True, check: bool = Tru
     @functools.wraps(function)
     def checkpointed(*args: Any, **kwargs: Any) -> Any:
         run = _Run(function, args, kwargs, early_stop, check)
+        results = None
         try:
             with _recording(run.pack, run.unpack, run.record):
-                return function(*args, **kwargs)
+                results = function(*args, **kwargs)
+            return results
         finally:
-            run.forget()
+            run.close(results)
 
     return checkpointed
 
@@ -84,38 +90,27 @@ class _Kept:
 class _Numbered(Node):
     """A node that does not hold what it saved, but its place among all that is saved in a run."""
 
-    __slots__ = ("_again", "_run", "_start", "place", "value")
-
-    def __init__(
-        self,
-        run: _Run,
-        pullback: Any,
-        edges: tuple[Node, ...],
-        saved: tuple[Any, ...],
-        shape: Any,
-        dtype: Any,
-    ) -> None:
-        self._run: _Run | None = run
-        self._again = self._start = 0
-        self.place = len(run.saved)
-        super().__init__(pullback, edges, saved, shape, dtype)
+    __slots__ = ("_again", "_start", "place", "run", "value")
+    run: _Run | None
+    place: int
 
     @property
     def saved(self) -> Any:
         """What the node saved: from the second run, made once for each sweep."""
-        if self._run is None:
+        if self.run is None:
             return FREED
         if self.value is not None:
             return self.value
-        self._start, node = self._run.find(self.place)
+        self._start, node = self.run.find(self.place)
         self._again = node.number
         return node.saved
 
     @saved.setter
     def saved(self, value: Any) -> None:
         self.value = value
+        self._again = self._start = 0
         if value is FREED:
-            self._run = None
+            self.run = None
 
     def unchanged(self, saved: Any) -> Any:
         """Nothing may have been written between the two runs, or after the second."""
@@ -143,15 +138,28 @@ class _Entry(NamedTuple):
 
     def told(self) -> str:
         """For errors: what it was, of which shape and dtype."""
-        what = "an array" if self.pullback is None else f"a result of {self.pullback.name}"
+        what = "an array"
+        if self.pullback is not None:
+            inputs = ", ".join(map(str, self.pullback.positions))
+            what = f"a result of {self.pullback.name} (to be differentiated by input {inputs})"
         return f"{what} of shape {self.shape} and dtype {self.dtype}"
 
     def differs(self, other: _Entry) -> bool:
         """Whether something else was saved."""
         mine, theirs = self.pullback, other.pullback
-        if mine is not theirs and (mine is None or theirs is None or mine.name != theirs.name):
-            return True
+        if mine is not theirs:
+            if mine is None or theirs is None or mine.name != theirs.name:
+                return True
+            if mine.positions != theirs.positions:  # on which it depends what is saved
+                return True
         return bool(self.shape != other.shape or self.dtype != other.dtype)
+
+
+class _Earlier(NamedTuple):
+    """Stands for an array that was also saved at an earlier place: at a position among others."""
+
+    place: int
+    position: int
 
 
 class _Run:
@@ -173,6 +181,9 @@ class _Run:
         self.running: list[_Kept | _Numbered] = []
         self.nodes: list[Node] = []
         self.outside: list[Leaf] = []
+        # The places that a second run need not get to, and where what they saved comes from: it
+        # is there as it is, or saved earlier, or one of the results, if that is still there.
+        self.rest: dict[int, list[Any]] = {}
 
     # --- the first run ---
 
@@ -189,7 +200,8 @@ class _Run:
         """Record a node that keeps, instead of arrays, its place among all that is saved."""
         node: Node
         if pullback.keeps_arrays:
-            node = _Numbered(self, pullback, edges, saved, shape, dtype)
+            node = _Numbered(pullback, edges, saved, shape, dtype)
+            node.run, node.place = self, len(self.saved)
             self.saved.append(_Entry(pullback, shape, dtype))
             self.running.append(node)
         else:
@@ -197,13 +209,45 @@ class _Run:
         self.nodes.append(node)
         return node
 
-    def forget(self) -> None:
+    def close(self, results: Any) -> None:
         """The first run is over: from now on what was saved comes from a second."""
-        for kept in self.running:
-            kept.value = None
         edges = {edge for node in self.nodes for edge in node.edges}
         self.outside = [e for e in edges if isinstance(e, Leaf) and e.number < self.number]
+        # Where arrays were written, one may have been saved with several values.
+        if self.early_stop and self.check and LAST_WRITE[0] < self.number:
+            self._find_rest(results)
+        for kept in self.running:
+            kept.value = None
         self.running, self.nodes = [], []
+
+    def _find_rest(self, results: Any) -> None:
+        """From the last place back: see what needs no second run to be at hand."""
+        known: dict[int, Any] = {}
+        for place, kept in enumerate(self.running):
+            for position, value in enumerate(kept.value if isinstance(kept, _Numbered) else ()):
+                known.setdefault(id(value), _Earlier(place, position))
+        for result in flatten(results)[0]:
+            if isinstance(result, Tensor) and type(result._array) is np.ndarray:
+                known[id(result._array)] = weakref.ref(result._array)
+        for array in self._given():
+            known[id(array)] = array
+        for place in range(len(self.running) - 1, 0, -1):
+            node = self.running[place]
+            if not isinstance(node, _Numbered) or type(node.pullback) is not Pullback:
+                return
+            sources = list(node.value)
+            for position in node.pullback.arrays:
+                source = known[id(sources[position])]
+                is_new = isinstance(source, _Earlier) and source.place == place
+                if is_new or type(sources[position]) is not np.ndarray:
+                    return
+                sources[position] = source
+            self.rest[place] = sources
+
+    def _given(self) -> list[Any]:
+        """The arrays that the function was run on."""
+        held = [h.value for h in self.leaves if h.type is not None and h.hooks is None]
+        return held + [leaf.array for leaf in self.outside]
 
     # --- the second ---
 
@@ -232,6 +276,8 @@ class _Run:
         """Run the function again and collect what it saves, by place."""
         collected: dict[int, Any] = {}
         entries: list[_Entry] = []
+        rest = self._rest_at_hand()
+        wanted = len(self.saved) - len(rest)
 
         def collect(entry: _Entry, value: Any) -> None:
             place = len(entries)
@@ -244,7 +290,7 @@ class _Run:
                         "again: it must do the same each time"
                     )
                 collected[place] = value
-            if self.early_stop and place + 1 >= len(self.saved):
+            if self.early_stop and place + 1 >= wanted:
                 raise _Stop
 
         def pack(tensor: Tensor) -> Tensor:
@@ -271,20 +317,34 @@ class _Run:
             pass
         finally:
             set_modes(outside)
-        if len(entries) < len(self.saved) or (self.check and len(entries) > len(self.saved)):
+        if len(entries) < wanted or (self.check and len(entries) > len(self.saved)):
             counts = [sum(e.arrays() for e in found) for found in (self.saved, entries)]
             raise RuleError(
                 f"a checkpointed function saved {counts[0]} arrays when it was first run "
                 f"and {counts[1]} when it was run again: it must do the same each time"
             )
+        for place, sources in rest.items():
+            pullback, shape, dtype = self.saved[place]
+            saved = tuple([_resolved(source, collected) for source in sources])
+            collected[place] = Node(pullback, (), saved, shape, dtype)
         return start, collected
+
+    def _rest_at_hand(self) -> dict[int, list[Any]]:
+        """The places that this run need not get to, with the results that they saved."""
+        found = {}
+        for place, sources in self.rest.items():
+            found[place] = [s() if isinstance(s, weakref.ref) else s for s in sources]
+            for array, source in zip(found[place], sources, strict=True):
+                if isinstance(source, weakref.ref):
+                    if array is None or newest_write(array, self.number) is not None:
+                        return {}
+        return found
 
     def check_unwritten(self) -> None:
         """Raise if an argument, or a leaf from outside, is not what it was in the first run."""
         if self.number > LAST_WRITE[0]:
             return
-        held = [h.value for h in self.leaves if h.type is not None and h.hooks is None]
-        for array in held + [leaf.array for leaf in self.outside]:
+        for array in self._given():
             found = newest_write(array, self.number)
             if found is not None:
                 raise WrittenError(
@@ -297,6 +357,13 @@ class _Run:
 def _recording(pack: Function, unpack: Function, record: Function) -> saved_tensors_hooks:
     """What to run a function in so that its nodes are made by `record`."""
     return saved_tensors_hooks.by_nodes(NodeHooks((pack, unpack), record))
+
+
+def _resolved(source: Any, collected: dict[int, Any]) -> Any:
+    """What was saved, by where it comes from."""
+    if isinstance(source, _Earlier):
+        return collected[source.place].saved[source.position]
+    return source
 
 
 class _Held:
