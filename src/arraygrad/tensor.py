@@ -64,56 +64,39 @@ class Tensor(TensorInPlace, ArrayMethods, Array):
 
     @classmethod
     def apply(cls, op: Op, arrays: tuple[Any, ...], params: dict[str, Any]) -> Any:
-        level = cls.level
-        ours = [isinstance(a, Tensor) and a.level == level for a in arrays]
-        raw = tuple([a._array if own else _fixed(a) for a, own in zip(arrays, ours, strict=True)])
-        kinds = tuple(map(type, raw))
-        kernel = op.kernels.get(kinds)  # of plain arrays that were met before, or None
+        level, raw, wanted, inference = cls.level, [], [], False
+        for position, array in enumerate(arrays):
+            if isinstance(array, Tensor) and array.level == level:
+                raw.append(array._array)
+                inference = inference or array.is_inference
+                if array._node is not None:
+                    wanted.append(position)
+            else:
+                raw.append(_fixed(array))
+        kernel = op.kernels.get(tuple(map(type, raw)))  # of plain arrays met before, or None
         out = (kernel or op.function)(*raw, **params)
-        result = cls._recorded(op, arrays, ours, raw, out, params)
         if op.view and cls.is_inference:  # it shares memory with one
             return tuple(map(InferenceTensor, out)) if op.multiple else InferenceTensor(out)
-        if op.view and op.multiple:
-            return as_views(arrays[0], params["axis"], result)
-        return result
-
-    @classmethod
-    def _recorded(
-        cls,
-        op: Op,
-        arrays: tuple[Any, ...],
-        ours: list[bool],
-        raw: tuple[Any, ...],
-        out: Any,
-        params: dict[str, Any],
-    ) -> Any:
-        """An op's output as a tensor, with a node if any input has one."""
-        level = cls.level
         make = recorder()
-        if make is None:
-            return cls._bare(out, op.multiple)
-        wanted = tuple(i for i, own in enumerate(ours) if own and arrays[i]._node is not None)
-        pullback = op.pullback(wanted) if wanted else None
-        base = tensor_type_at(level)
-        if pullback is None:
-            return tuple(map(base, out)) if op.multiple else base(out)
-        for source in pullback.sources:
-            if source is not None and source >= 0 and isinstance(arrays[source], InferenceTensor):
-                raise RuntimeError(
-                    f"{op.name} needs to save an inference tensor for its gradient, which is not "
-                    "possible: clone() it outside inference_mode first"
-                )
-        edges = tuple([arrays[p]._node for p in pullback.positions])
-        saved = pullback.keep(raw, out, params)
-        if not op.multiple:
-            return base(out, make(pullback, edges, saved, out.shape, out.dtype))
-        node = make(pullback, edges, saved, [o.shape for o in out], [o.dtype for o in out])
-        return tuple(map(base, out, make_outputs(node)))
+        pullback = op.pullback(tuple(wanted)) if wanted and make is not None else None
+        if make is None or pullback is None:
+            result = cls._bare(out, op.multiple)
+        else:
+            if inference:
+                _check_savable(op, pullback, arrays)
+            edges = tuple([arrays[p]._node for p in pullback.positions])
+            saved = pullback.keep(tuple(raw), out, params)
+            made = tensor_type_at(level)
+            if not op.multiple:
+                return made(out, make(pullback, edges, saved, out.shape, out.dtype))
+            node = make(pullback, edges, saved, [o.shape for o in out], [o.dtype for o in out])
+            result = tuple(map(made, out, make_outputs(node)))
+        return as_views(arrays[0], params["axis"], result) if op.view and op.multiple else result
 
     @classmethod
     def unary(cls, op: Op) -> Function:
         pullback = op.pullback((0,))
-        if pullback is None or cls.is_inference:
+        if cls.is_inference:
             return super().unary(op)
         if op.view:
             step: Any = (op.function, {})
@@ -123,7 +106,15 @@ class Tensor(TensorInPlace, ArrayMethods, Array):
                 return as_view(x, step, cls.apply(op, (x,), {}))
 
             return view
-        table, keep, bare, made = op.table, pullback.keep, cls._bare, tensor_type_at(cls.level)
+        table, bare, made = op.table, cls._bare, tensor_type_at(cls.level)
+        if pullback is None:
+
+            def compute(x: Tensor) -> Any:
+                array = x._array
+                return bare(table[type(array)](array))
+
+            return compute
+        keep = pullback.keep
 
         def record(x: Tensor) -> Any:
             array = x._array
@@ -190,6 +181,8 @@ class Tensor(TensorInPlace, ArrayMethods, Array):
     def binary(cls, op: Op, left: type, right: type) -> Function:
         both, first, second = op.pullback((0, 1)), op.pullback((0,)), op.pullback((1,))
         ours = [k for k in (left, right) if issubclass(k, Tensor) and k.level == cls.level]
+        if not op.rules and not any(k.is_inference for k in ours):
+            return cls._binary_constant(op, left in ours, right in ours)
         if both is None or first is None or second is None or any(k.is_inference for k in ours):
             return super().binary(op, left, right)
         if len(ours) == 2:
@@ -201,6 +194,18 @@ class Tensor(TensorInPlace, ArrayMethods, Array):
         if not is_left and issubclass(left, Tensor):
             return lambda x, y: record(_fixed(x), y)
         return record
+
+    @classmethod
+    def _binary_constant(cls, op: Op, left: bool, right: bool) -> Function:
+        """What has no derivative, as comparisons: nothing is ever recorded."""
+        table, bare = op.table, cls._bare
+
+        def compute(x: Any, y: Any) -> Any:
+            a = x._array if left else _fixed(x)
+            b = y._array if right else _fixed(y)
+            return bare(table[type(a)][type(b)](a, b))
+
+        return compute
 
     @classmethod
     def _binary_both(
@@ -616,6 +621,15 @@ class InferenceTensor(Tensor):
 
     __slots__ = ()
     is_inference: ClassVar[bool] = True
+
+
+def _check_savable(op: Op, pullback: Pullback, arrays: tuple[Any, ...]) -> None:
+    for source in pullback.sources:
+        if source is not None and source >= 0 and isinstance(arrays[source], InferenceTensor):
+            raise RuntimeError(
+                f"{op.name} needs to save an inference tensor for its gradient, which is not "
+                "possible: clone() it outside inference_mode first"
+            )
 
 
 def _fixed(value: Any) -> Any:

@@ -151,6 +151,8 @@ def for_large(kernel: Function, types: tuple[type, ...]) -> Function:
         return lambda x: kernel(x) if x.size < LARGE else in_blocks(x)
     if types == (np.ndarray, np.ndarray):
         return lambda x, y: kernel(x, y) if x.size < LARGE and y.size < LARGE else in_blocks(x, y)
+    if len(types) == 2 and types[0] is np.ndarray:
+        return lambda x, y: kernel(x, y) if x.size < LARGE else in_blocks(x, y)
 
     def run(*arguments: Any) -> Any:
         if all(type(a) is not np.ndarray or a.size < LARGE for a in arguments):

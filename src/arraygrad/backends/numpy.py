@@ -358,6 +358,9 @@ numpy_backend = NumpyBackend(
         "sum": _sum,
         "mean": _mean,
         "broadcast_to": _broadcast_to,
+        # Methods are nearer than the functions around them.
+        "reshape": lambda x, shape: x.reshape(shape),
+        "permute_dims": lambda x, axes: x.transpose(axes),
         "diagonal": _diagonal,
         "matmul": _matmul,
         "max": np.maximum.reduce,
