@@ -10,6 +10,7 @@ inputs, Python numbers, every form of axis and index.
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
@@ -138,7 +139,7 @@ def row(
     if call is None:
 
         def call(xp: Any, *arrays: Any) -> Any:
-            return getattr(xp, op)(*arrays, **given)
+            return operator.attrgetter(op)(xp)(*arrays, **given)
 
         label = label or ",".join(f"{k}={v}" for k, v in given.items())
 

@@ -24,18 +24,13 @@ def linalg(
     **flags: Any,
 ) -> None:
     """Add a row for a function of `linalg`."""
-    given = keywords or {}
-    if call is None:
-
-        def call(xp: Any, *arrays: Any) -> Any:
-            return getattr(xp.linalg, name)(*arrays, **given)
-
-    parts = [label, *(f"{k}={v}" for k, v in given.items())]
+    parts = [label, *(f"{k}={v}" for k, v in (keywords or {}).items())]
     row(
         f"linalg.{name}",
         inputs,
         call,
         " ".join(part for part in parts if part),
+        keywords=keywords,
         **{"complex": True, "half": False} | flags,
     )
 
