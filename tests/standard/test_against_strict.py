@@ -712,20 +712,20 @@ def test_python_numbers_take_the_dtype(dtype: str) -> None:
         assert (x - 1j).dtype == x.dtype
 
 
+KINDS: list[Any] = [
+    "bool",
+    "signed integer",
+    "unsigned integer",
+    "integral",
+    "real floating",
+    "complex floating",
+    "numeric",
+    ("integral", "bool"),
+]
+
+
 @pytest.mark.parametrize("dtype", DTYPES)
-@pytest.mark.parametrize(
-    "kind",
-    [
-        "bool",
-        "signed integer",
-        "unsigned integer",
-        "integral",
-        "real floating",
-        "complex floating",
-        "numeric",
-        ("integral", "bool"),
-    ],
-)
+@pytest.mark.parametrize("kind", KINDS)
 def test_kinds(dtype: str, kind: Any) -> None:
     expected = strict.isdtype(getattr(strict, dtype), kind)
     assert ag.isdtype(getattr(ag, dtype), kind) is expected
@@ -772,18 +772,7 @@ def test_inspection() -> None:
         assert {k: str(v) for k, v in default.items()} == {
             k: str(v).rpartition(".")[2] for k, v in theirs.default_dtypes().items()
         }
-        for kind in (
-            None,
-            "bool",
-            "signed integer",
-            "unsigned integer",
-            "integral",
-            "real floating",
-            "complex floating",
-            "numeric",
-            ("integral", "bool"),
-            (),
-        ):
+        for kind in (None, *KINDS, ()):
             found = ours.dtypes(device=device, kind=kind)
             assert found.keys() == theirs.dtypes(kind=kind).keys()
             assert all(getattr(ag, name) == dtype for name, dtype in found.items())
