@@ -1,11 +1,14 @@
-"""What all tests share: the parameters that run a test over the table of samples."""
+"""What all tests share: the parameters that run a test over the table of samples, and a leaf."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from typing import Any
 
+import pytest
 from samples import SAMPLES, Sample
+
+import arraygrad as ag
 
 # Modules of tables and tools, which pytest would import a second time in its search for doctests.
 collect_ignore_glob = ["samples*.py", "backend_table.py", "dask_arrays.py", "fake_cupy.py"]
@@ -20,6 +23,12 @@ _CHOSEN: dict[str, Callable[[Sample], bool]] = {
     "batch_": lambda sample: sample.batch,
     "torch_": lambda sample: bool(sample.torch),
 }
+
+
+@pytest.fixture
+def x() -> ag.Tensor:
+    """Three numbers to differentiate with respect to, where others would do as well."""
+    return ag.tensor([1.0, 2.0, 3.0], requires_grad=True)
 
 
 def pytest_generate_tests(metafunc: Any) -> None:

@@ -16,11 +16,6 @@ def leaf(values: Any, **keywords: Any) -> ag.Tensor:
     return ag.tensor(values, requires_grad=True, **keywords)
 
 
-@pytest.fixture
-def x() -> ag.Tensor:
-    return leaf([1.0, 2.0, 3.0])
-
-
 def grad_of(tensor: ag.Tensor) -> Any:
     assert tensor.grad is not None
     return tensor.grad.tolist()

@@ -23,11 +23,6 @@ def leaf(values: Any, **keywords: Any) -> ag.Tensor:
     return ag.tensor(values, requires_grad=True, **keywords)
 
 
-@pytest.fixture
-def x() -> ag.Tensor:
-    return leaf([1.0, 2.0, 3.0])
-
-
 def shares(a: ag.Tensor, b: ag.Tensor) -> bool:
     return bool(np.shares_memory(a.detach().numpy(), b.detach().numpy()))
 

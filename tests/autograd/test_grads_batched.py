@@ -16,11 +16,6 @@ def leaf(values: Any, **keywords: Any) -> ag.Tensor:
     return ag.tensor(values, requires_grad=True, **keywords)
 
 
-@pytest.fixture
-def x() -> ag.Tensor:
-    return leaf([1.0, 2.0, 3.0])
-
-
 def batched(outputs: Any, inputs: Any, grad_outputs: Any, **keywords: Any) -> Any:
     return ag.grad(outputs, inputs, grad_outputs, is_grads_batched=True, **keywords)
 

@@ -30,11 +30,6 @@ def records() -> bool:
     return bool((ag.tensor(1.0, requires_grad=True) * 2).requires_grad)
 
 
-@pytest.fixture
-def x() -> ag.Tensor:
-    return ag.tensor([1.0, 2.0, 3.0], requires_grad=True)
-
-
 # --- blocks --------------------------------------------------------------------------------------
 
 

@@ -32,11 +32,6 @@ def system(request: pytest.FixtureRequest) -> Any:
 
 
 @pytest.fixture
-def x() -> ag.Tensor:
-    return ag.tensor([1.0, 2.0, 3.0], requires_grad=True)
-
-
-@pytest.fixture
 def unused() -> ag.Tensor:
     return ag.tensor([4.0, 5.0], requires_grad=True)
 
