@@ -359,7 +359,7 @@ numpy_backend = NumpyBackend(
         "mean": _mean,
         "broadcast_to": _broadcast_to,
         # Methods are nearer than the functions around them.
-        "reshape": lambda x, shape: x.reshape(shape),
+        "reshape": lambda x, shape, **copy: x.reshape(shape, **copy),
         "permute_dims": lambda x, axes: x.transpose(axes),
         "diagonal": _diagonal,
         "matmul": _matmul,
