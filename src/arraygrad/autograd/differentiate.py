@@ -25,7 +25,7 @@ from ..structures import Rebuild, flatten, is_single, place
 from ..tensor import Tensor, tensor_type_at
 from ..versions import about_to_write, mark_written
 from .modes import current_modes, enable_grad
-from .outward import grad_below, grad_from_inside, is_below, is_inside, reaches
+from .outward import Call, grad_below, grad_from_inside, is_below, is_inside, reaches
 
 # The node of a gradient that came out constant, under create_graph: it requires gradients like
 # any other result, and depends on nothing.
@@ -135,10 +135,8 @@ def grad(
             "materialize_grads": materialize_grads,
         }
         given = _values(grad_outputs, len(flat_outputs), "grad_outputs")
-        found = (grad_from_inside if inside else grad_below)(
-            grad, flat_outputs, flat_inputs, given, options
-        )
-        return rebuild(list(found))
+        call = Call(grad, flat_outputs, flat_inputs, given, options)
+        return rebuild(list((grad_from_inside if inside else grad_below)(call)))
     starts = _output_nodes(flat_outputs, "outputs[{}]")
     targets = _input_nodes(flat_inputs, rebuild)
     seeds = _seeds(flat_outputs, starts, grad_outputs, create_graph, is_grads_batched)

@@ -11,7 +11,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from numbers import Number
-from typing import Any
+from typing import Any, NamedTuple
 
 from .. import ops
 from ..arrays.batched import Batched
@@ -21,10 +21,26 @@ from ..graph import Node
 from ..ops.array import Array
 from ..tensor import Tensor
 
-Grad = Callable[..., tuple[Any, ...]]  # of outputs, inputs and cotangents in lists
-
-
 _TRANSFORMED = (Batched, Dual)
+
+
+class Call(NamedTuple):
+    """A call of `grad`.
+
+    Attributes
+    ----------
+    grad : callable
+        `grad` itself, for what is inside.
+    outputs, inputs, cotangents : list
+    options : dict
+        The keywords of `grad`.
+    """
+
+    grad: Callable[..., tuple[Any, ...]]
+    outputs: list[Any]
+    inputs: list[Any]
+    cotangents: list[Any]
+    options: dict[str, Any]
 
 
 def is_inside(output: Any) -> bool:
@@ -81,14 +97,9 @@ def _is_below(outputs: list[Any], x: Any) -> bool:
     return isinstance(x, Tensor) and x.level < outputs[0].level and reaches(outputs, x)
 
 
-def grad_below(
-    grad: Grad,
-    outputs: list[Any],
-    inputs: list[Any],
-    cotangents: list[Any],
-    options: dict[str, Any],
-) -> tuple[Any, ...]:
+def grad_below(call: Call) -> tuple[Any, ...]:
     """The gradients where `is_below`: of what the outputs are over, for the inputs from outside."""
+    grad, outputs, inputs, cotangents, options = call
     level = outputs[0].level
     below = [_is_below(outputs, x) for x in inputs]
     kept = options | {"retain_graph": options["retain_graph"] or not all(below)}
@@ -104,39 +115,15 @@ def grad_below(
     return tuple(next(first) if b else next(rest) for b in below)
 
 
-def grad_from_inside(
-    grad: Grad,
-    outputs: list[Any],
-    inputs: list[Any],
-    cotangents: list[Any],
-    options: dict[str, Any],
-) -> tuple[Any, ...]:
-    """The gradients of outputs of which some are arrays of a transform.
-
-    Parameters
-    ----------
-    grad : callable
-        `grad` itself, for what is inside.
-    outputs, inputs, cotangents : list
-    options : dict
-        The keywords of `grad`.
-    """
-    tops = [type(o) for o in outputs if isinstance(o, Batched | Dual)]
+def grad_from_inside(call: Call) -> tuple[Any, ...]:
+    """The gradients of outputs of which some are arrays of a transform."""
+    tops = [type(o) for o in call.outputs if isinstance(o, _TRANSFORMED)]
     top = max(tops, key=lambda kind: kind.level)
-    if issubclass(top, Batched):
-        return _of_members(grad, top, outputs, inputs, cotangents, options)
-    assert issubclass(top, Dual)
-    return _of_duals(grad, top, outputs, inputs, cotangents, options)
+    return _of_members(call, top) if issubclass(top, Batched) else _of_duals(call, top)
 
 
-def _of_members(
-    grad: Grad,
-    top: type[Batched],
-    outputs: list[Any],
-    inputs: list[Any],
-    cotangents: list[Any],
-    options: dict[str, Any],
-) -> tuple[Any, ...]:
+def _of_members(call: Call, top: type[Batched]) -> tuple[Any, ...]:
+    grad, outputs, inputs, cotangents, options = call
     size = next(o._array.shape[0] for o in outputs if type(o) is top)
     many = options["is_grads_batched"]
 
@@ -194,14 +181,9 @@ def _cotangent(given: Any, output: Any, position: int, many: bool) -> Any:
     return given
 
 
-def _of_duals(
-    grad: Grad,
-    top: type[Dual],
-    outputs: list[Any],
-    inputs: list[Any],
-    cotangents: list[Any],
-    options: dict[str, Any],
-) -> tuple[Any, ...]:
+def _of_duals(call: Call, top: type[Dual]) -> tuple[Any, ...]:
+    grad, outputs, inputs, cotangents, options = call
+
     def primal(value: Any) -> Any:
         return value.primal if type(value) is top else value
 
