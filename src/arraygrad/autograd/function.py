@@ -15,6 +15,7 @@ from ..engine import Sweep, current_sweep
 from ..errors import RuleError
 from ..graph import FREED, LAST_WRITE, Leaf, Node, freed_error, make_outputs, output_node, recorder
 from ..ops.array import Array
+from ..ops.rules import Pullback
 from ..tensor import Tensor, tensor_type_at
 from ..versions import check_array
 from .modes import current_modes, no_grad
@@ -23,27 +24,11 @@ from .saved import Hooks, pack, remember_origin, unpack
 Rule = Callable[..., Any]
 
 
-class FunctionPullback:
+class FunctionPullback(Pullback):
     """How cotangents get back through one use of a `Function`: by its `backward`."""
 
-    __slots__ = (
-        "arity",
-        "arrays",
-        "direct",
-        "elementwise",
-        "function",
-        "holomorphic",
-        "joint",
-        "keeps_arrays",
-        "kept",
-        "live",
-        "multiple",
-        "name",
-        "positions",
-        "rules",
-        "simple",
-        "sources",
-    )
+    __slots__ = ("function",)
+    name: str
 
     def __init__(
         self, function: type[Function], positions: tuple[int, ...], arity: int, multiple: bool
@@ -54,10 +39,11 @@ class FunctionPullback:
         self.arity = arity
         self.multiple = multiple
         self.holomorphic = self.simple = self.elementwise = False
-        self.direct: Any = None
-        self.live: Any = None
+        self.in_blocks = self.is_like_output = self.overwrites = False
+        self.direct = self.live = None
         self.keeps_arrays = True
-        self.kept = self.sources = self.rules = self.arrays = ()
+        self.kept = self.sources = self.rules = ()
+        self.arrays = []
         self.joint = _run_backward
 
 
@@ -69,7 +55,7 @@ class FunctionCtx(Node):
     def __init__(
         self, function: type[Function], edges: tuple[Node, ...], positions: Any, arity: int
     ) -> None:
-        pullback: Any = FunctionPullback(function, positions, arity, False)
+        pullback = FunctionPullback(function, positions, arity, False)
         super().__init__(pullback, edges, (), (), None)
         self._materialize = True
         self._pending: list[Any] = []
@@ -279,7 +265,7 @@ def once_differentiable(backward: Rule) -> Rule:
             if not isinstance(result, Tensor):
                 barred.append(result)
                 continue
-            node = Node(_ONCE, tuple(edges), (), result.shape, result.dtype)  # type: ignore[arg-type]
+            node = Node(_ONCE, tuple(edges), (), result.shape, result.dtype)
             barred.append(result.like(result.array, node))
         return tuple(barred) if many else barred[0]
 
