@@ -13,6 +13,7 @@ from collections.abc import Callable
 from typing import Any, ClassVar
 
 import numpy as np
+from numpy import generic, ndarray
 
 from . import ops
 from .backends import backend_of, default
@@ -37,20 +38,20 @@ class Family:
     recorded : int
         How many writes have been recorded.
     views : dict or None
-        The views that live, for a base that may yet move to another level.
+        The views that live, for a base that may yet move to another level; None for any other.
     """
 
     __slots__ = ("recorded", "stamp", "views")
 
-    def __init__(self) -> None:
+    def __init__(self, base: Any) -> None:
         self.stamp = 0
         self.recorded = 0
-        self.views: dict[int, weakref.ref[Any]] | None = None
+        self.views: dict[int, weakref.ref[Any]] | None = {} if hasattr(base, "_born") else None
 
     def add(self, view: Any) -> None:
         """Remember a view for as long as it lives."""
-        views = self.views = {} if self.views is None else self.views
-        key = id(view)
+        views, key = self.views, id(view)
+        assert views is not None
         views[key] = weakref.ref(view, lambda _: views.pop(key, None))
 
 
@@ -78,7 +79,7 @@ class ViewOf:
             self.base, self.steps = source, (step,)
             family = getattr(source, "_family", None)
             if family is None:
-                family = source._family = Family()
+                family = source._family = Family(source)
         else:
             self.base, self.steps = origin.base, (*origin.steps, step)
             family = origin.family
@@ -283,13 +284,15 @@ class TensorInPlace(InPlace):
             _move(self, result._node)
 
     def _assign(self, index: tuple[Any, tuple[Any, ...]], value: Any, name: str) -> None:
-        join_level(self, (value,))
+        if isinstance(value, Array) and value.level > self.level:
+            join_level(self, (value,))
         check_writable(self, (value,))
         if _is_that_part(self, index, value):
             return  # the last step of `x[i] += y`: it is there already
-        if not (_is_at(value, self.level) and _fits(self._array, index, value._array)):
-            value = value_for(self, index, value)
         ours = _is_at(value, self.level)
+        if not (ours and _fits(self._array, index, value._array)):
+            value = value_for(self, index, value)
+            ours = _is_at(value, self.level)
         if ours and _shares(value._array, self._array):
             value = _apart(value)
         _store(self, index, value._array if ours else value, name)
@@ -308,7 +311,7 @@ def _history(tensor: Any) -> Any:
 def holder_of(tensor: Any) -> Any:
     """What the writes to a tensor are noted for: its memory, or its base if that is replaced."""
     array = tensor.array
-    return array if isinstance(array, np.ndarray) else _history(tensor)
+    return array if isinstance(array, ndarray) else _history(tensor)
 
 
 def check_writable(tensor: Any, values: tuple[Any, ...]) -> None:
@@ -318,7 +321,7 @@ def check_writable(tensor: Any, values: tuple[Any, ...]) -> None:
             "an inference tensor cannot be written outside inference_mode: clone() it first"
         )
     array = tensor.array
-    if isinstance(array, np.ndarray) and not array.flags.writeable:
+    if isinstance(array, ndarray) and not array.flags.writeable:
         raise RuntimeError(
             "the tensor cannot be written: its array is read-only, or a broadcast in which "
             "several elements are one in memory. Write to a clone() of it"
@@ -401,15 +404,15 @@ def _apart(tensor: Any) -> Any:
 
 
 def _shares(a: Any, b: Any) -> bool:
-    both = isinstance(a, np.ndarray) and isinstance(b, np.ndarray)
+    both = isinstance(a, ndarray) and isinstance(b, ndarray)
     return both and owner_of(a) is owner_of(b)
 
 
 def _fits(array: Any, index: tuple[Any, tuple[Any, ...]], value: Any) -> bool:
     """Whether a value can be written as it is, as most often: without changes or further checks."""
-    if index[1] or type(array) is not np.ndarray:
+    if index[1] or type(array) is not ndarray:
         return False
-    if type(value) is not np.ndarray and not isinstance(value, np.generic):
+    if type(value) is not ndarray and not isinstance(value, generic):
         return False
     return value.dtype is array.dtype and value.shape == array[index[0]].shape
 
@@ -421,7 +424,7 @@ def value_for(array: Any, index: tuple[Any, tuple[Any, ...]], value: Any) -> Any
         if value.dtype.kind not in "biufc":
             raise TypeError(f"only numbers and arrays can be written, not {value!r}")
         value = in_library_of(array, value)
-    elif isinstance(value, np.generic) and backend_of(array) is not default:
+    elif isinstance(value, generic) and backend_of(array) is not default:
         value = value.item()
     elif (
         type(value._array if isinstance(value, Array) else value) is not type(array._array)
@@ -448,7 +451,7 @@ def value_for(array: Any, index: tuple[Any, tuple[Any, ...]], value: Any) -> Any
         return value
     check_cast(value.dtype, array.dtype)
     inside = array._array
-    if not index[1] and type(inside) is np.ndarray and inside.ndim == array.ndim:
+    if not index[1] and type(inside) is ndarray and inside.ndim == array.ndim:
         wanted = inside[index[0]].shape
     else:
         wanted = Region(array.shape, (), index).read(np.broadcast_to(False, array.shape)).shape
@@ -489,7 +492,7 @@ def _is_that_part(tensor: Any, index: Any, value: Any) -> bool:
     steps = () if tensor._view is None else tensor._view.steps
     if view.steps == (*steps, (_getitem, {"template": index[0]})):
         return True
-    if not isinstance(value._array, np.ndarray):
+    if not isinstance(value._array, ndarray):
         return False
     part = Region(tensor.shape, (), index).read(tensor._array)
     mine, theirs = value._array.__array_interface__, part.__array_interface__
@@ -507,7 +510,7 @@ def _is_that_part(tensor: Any, index: Any, value: Any) -> bool:
 def _store(tensor: Any, index: Any, value: Any, name: str) -> None:
     """Change the memory of a tensor, or, where that cannot be written, its array."""
     array = tensor.array
-    if isinstance(array, np.ndarray) and not isinstance(value, Array):
+    if isinstance(array, ndarray) and not isinstance(value, Array):
         writes = writes_to(array)
         if writes.before:
             writes.prepare()
@@ -548,11 +551,10 @@ def _put_into_base(tensor: Any, index: Any, node_value: Node | None) -> None:
         pullback, edges = _PUT_VALUE, (node_value,)
     else:
         return
-    array = base._array
-    saved = (Region(tuple(array.shape), steps, index),)
-    make = recorder()
+    array, make = base._array, recorder()
     assert make is not None
-    _move(base, make(pullback, edges, saved, array.shape, array.dtype))
+    shape = tuple(array.shape)
+    _move(base, make(pullback, edges, (Region(shape, steps, index),), shape, array.dtype))
 
 
 # How cotangents get back through a write: to what was there before, and to the value.

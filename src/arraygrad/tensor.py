@@ -10,6 +10,7 @@ from collections.abc import Callable
 from typing import Any, ClassVar
 
 import numpy as np
+from numpy import generic, ndarray
 
 from . import ops
 from .arrays.methods import ArrayMethods
@@ -159,7 +160,7 @@ class Tensor(TensorInPlace, ArrayMethods, Array):
 
         def record_view(x: Tensor, params: dict[str, Any]) -> Any:
             array = x._array
-            if isinstance(array, np.generic):
+            if isinstance(array, generic):
                 array = x.array  # a number becomes an array, which can be shared
             out = single[type(array)](array, params)
             make = recorder()
@@ -298,7 +299,7 @@ class Tensor(TensorInPlace, ArrayMethods, Array):
     @property
     def array(self) -> Any:
         """The plain array: not a copy, and without its place in the graph."""
-        if isinstance(self._array, np.generic):
+        if isinstance(self._array, generic):
             self._array = np.asarray(self._array)
         return self._array
 
@@ -674,7 +675,7 @@ def _rebuild(array: Any, requires_grad: bool, grad: Tensor | None) -> Tensor:
 
 def _describe(tensor: Tensor) -> str:
     array = tensor.array
-    if isinstance(array, np.ndarray):
+    if isinstance(array, ndarray):
         values = np.array2string(array, separator=", ", prefix="tensor(")
         parts = [values]
         if not array.size and array.shape != (0,):

@@ -14,6 +14,7 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 import numpy as np
+from numpy import ndarray
 
 from .errors import WrittenError
 from .graph import LAST_WRITE, Node, next_number
@@ -71,7 +72,7 @@ class Writes:
         for step in array.strides:
             if step % unit:  # the memory was given another dtype
                 return None
-        return np.ndarray(
+        return ndarray(
             array.shape,
             np.int64,
             self.stamps if self.stamps.flags.c_contiguous else self.stamps.T,
@@ -94,7 +95,7 @@ class Writes:
         self.what = what
         if origin is not None:
             self.origins[number] = origin
-        if isinstance(array, np.ndarray) and (index is not None or array.base is not None):
+        if isinstance(array, ndarray) and (index is not None or array.base is not None):
             stamps = self.stamps_of(array)
             if stamps is not None:
                 stamps[... if index is None else index] = number
@@ -106,7 +107,9 @@ class Writes:
         if self.stamps is None or self.whole == self.last or not array.size:
             return self.whole if array.size else 0
         stamps = self.stamps_of(array)
-        return self.last if stamps is None else max(self.whole, int(stamps.max()))
+        if stamps is None:
+            return self.last
+        return max(self.whole, int(np.maximum.reduce(stamps, axis=None)))
 
 
 def _start(array: Any) -> int:
@@ -119,7 +122,7 @@ _writes: dict[int, Writes] = {}
 
 def owner_of(array: Any) -> Any:
     """The array that owns the memory of `array`."""
-    while isinstance(array, np.ndarray) and isinstance(array.base, np.ndarray):
+    while isinstance(array, ndarray) and isinstance(array.base, ndarray):
         array = array.base
     return array
 
@@ -166,11 +169,12 @@ def check_unwritten(node: Node, saved: Any) -> None:
         places = node.pullback.arrays  # type: ignore[union-attr]
     for place in places:
         value = saved[place]
-        if type(value) is np.ndarray:
+        if type(value) is ndarray:
             owner = value if value.base is None else owner_of(value)
             record = _writes.get(id(owner))
             if record is not None and record.last > node.number:
-                check_array(node, value)
+                if record.last_in(value) > node.number:
+                    check_array(node, value)
         elif isinstance(value, tuple):  # also the named ones of decompositions
             for part in value:
                 if hasattr(part, "dtype"):
@@ -191,7 +195,7 @@ def newest_write(array: Any, since: int) -> tuple[Writes, int] | None:
     for holder in _holders(array):
         record = last_write(holder)
         if record is not None and record.last > since:
-            last = record.last_in(holder) if isinstance(holder, np.ndarray) else record.last
+            last = record.last_in(holder) if isinstance(holder, ndarray) else record.last
             if last > since:
                 return record, last
     return None
@@ -208,7 +212,7 @@ def _holders(array: Any) -> Iterator[Any]:
         if origin is not None:
             yield origin.base
         array = array._array
-    if isinstance(array, np.ndarray):
+    if isinstance(array, ndarray):
         yield array
 
 

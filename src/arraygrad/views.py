@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 from typing import Any
 
-import numpy as np
+from numpy import generic, ndarray
 
 from .graph import RECORDER, Leaf, Node, record, recorder
 from .inplace import ViewOf, keep_retaining
@@ -41,7 +41,7 @@ class View(Tensor):
     @property
     def _array(self) -> Any:
         view = self._view
-        if view.seen != view.family.stamp and type(view.base._array) is not np.ndarray:
+        if view.seen != view.family.stamp and type(view.base._array) is not ndarray:
             self._refresh()
         return self._array_now
 
@@ -72,7 +72,7 @@ class View(Tensor):
         if not own_leaf:
             keep_retaining(self, self._node_now, base._node)
             self._node_now = base._node
-        if type(value._array) is not np.ndarray:  # not written but replaced
+        if type(value._array) is not ndarray:  # not written but replaced
             self._array_now = base._array
         if view.unrecorded is None or view.unrecorded == view.family.recorded:
             view.seen = view.family.stamp
@@ -102,14 +102,14 @@ def as_view(source: Any, step: Any, result: Any) -> Any:
 
 def is_shared(source: Any, array: Any) -> bool:
     """Whether what a step made of an array may share memory with it."""
-    if isinstance(array, np.ndarray):
+    if isinstance(array, ndarray):
         owner = array.base
         if owner is None:
             return array is source
-        return owner is source or owner_of(owner) is owner_of(source)
-    if isinstance(array, np.generic):
+        return owner is source or owner is source.base or owner_of(owner) is owner_of(source)
+    if isinstance(array, generic):
         return False
-    if isinstance(plain(array), np.ndarray):  # under a transform: what holds for what is inside
+    if isinstance(plain(array), ndarray):  # under a transform: what holds for what is inside
         return owner_of(plain(array)) is owner_of(plain(source))
     return True
 
@@ -121,7 +121,7 @@ def view_of(source: Any, step: Any, array: Any, node: Node | None) -> View:
     view._view = origin
     view._array_now = array
     view._node_now = node
-    if getattr(origin.base, "_born", 0):
+    if origin.family.views is not None:
         origin.family.add(view)
     return view
 
