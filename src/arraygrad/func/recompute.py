@@ -16,11 +16,12 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..autograd.graph import saved_tensors_hooks
-from ..autograd.modes import Modes, current_modes, enable_grad, set_modes
+from ..autograd.modes import Modes, current_modes, set_modes
 from ..autograd.saved import Hooks, NodeHooks, pack, unpack
 from ..engine import current_sweep
 from ..errors import RuleError, WrittenError
 from ..graph import FREED, LAST_WRITE, Leaf, Node, next_number
+from ..graph import record as record_node
 from ..levels import at_level, in_flight
 from ..ops.rules import Pullback
 from ..tensor import Tensor, tensor_type_at
@@ -61,7 +62,7 @@ def checkpoint(function: Function, *, early_stop: bool = True, check: bool = Tru
         run = _Run(function, args, kwargs, early_stop, check)
         results = None
         try:
-            with _recording(run.pack, run.unpack, run.record):
+            with saved_tensors_hooks.by_nodes(NodeHooks((run.pack, run.unpack), run.record)):
                 results = function(*args, **kwargs)
             return results
         finally:
@@ -205,7 +206,7 @@ class _Run:
             self.saved.append(_Entry(pullback, shape, dtype))
             self.running.append(node)
         else:
-            node = Node(pullback, edges, saved, shape, dtype)
+            node = record_node(pullback, edges, saved, shape, dtype)
         self.nodes.append(node)
         return node
 
@@ -223,9 +224,6 @@ class _Run:
     def _find_rest(self, results: Any) -> None:
         """From the last place back: see what needs no second run to be at hand."""
         known: dict[int, Any] = {}
-        for place, kept in enumerate(self.running):
-            for position, value in enumerate(kept.value if isinstance(kept, _Numbered) else ()):
-                known.setdefault(id(value), _Earlier(place, position))
         for result in flatten(results)[0]:
             if isinstance(result, Tensor) and type(result._array) is np.ndarray:
                 known[id(result._array)] = weakref.ref(result._array)
@@ -237,12 +235,24 @@ class _Run:
                 return
             sources = list(node.value)
             for position in node.pullback.arrays:
-                source = known[id(sources[position])]
-                is_new = isinstance(source, _Earlier) and source.place == place
-                if is_new or type(sources[position]) is not np.ndarray:
+                array = sources[position]
+                source = known.get(id(array))
+                if source is None:
+                    source = self._saved_before(place, array)
+                if source is None or type(array) is not np.ndarray:
                     return
                 sources[position] = source
             self.rest[place] = sources
+
+    def _saved_before(self, place: int, array: Any) -> _Earlier | None:
+        """Where an array was saved last before a place."""
+        for earlier in range(place - 1, -1, -1):
+            kept = self.running[earlier]
+            if isinstance(kept, _Numbered):
+                for position, value in enumerate(kept.value):
+                    if value is array:
+                        return _Earlier(earlier, position)
+        return None
 
     def _given(self) -> list[Any]:
         """The arrays that the function was run on."""
@@ -283,11 +293,12 @@ class _Run:
             place = len(entries)
             entries.append(entry)
             if place < len(self.saved):
-                if self.check and entry.differs(self.saved[place]):
+                first = self.saved[place]
+                if self.check and entry != first and entry.differs(first):
                     raise RuleError(
-                        f"a checkpointed function saved {self.saved[place].told()} as value "
-                        f"{place} when it was first run, and {entry.told()} when it was run "
-                        "again: it must do the same each time"
+                        f"a checkpointed function saved {first.told()} as value {place} when it "
+                        f"was first run, and {entry.told()} when it was run again: it must do the "
+                        "same each time"
                     )
                 collected[place] = value
             if self.early_stop and place + 1 >= wanted:
@@ -300,7 +311,7 @@ class _Run:
         def record(
             pullback: Any, edges: tuple[Node, ...], saved: Any, shape: Any, dtype: Any
         ) -> Node:
-            node = Node(pullback, edges, saved, shape, dtype)
+            node = record_node(pullback, edges, saved, shape, dtype)
             if pullback.keeps_arrays:
                 collect(_Entry(pullback, shape, dtype), node)
             return node
@@ -309,9 +320,10 @@ class _Run:
         start = next_number()
         args, kwargs = self.unflatten([held.again() for held in self.leaves])
         outside = current_modes()
-        set_modes(self.modes)
+        hooks = NodeHooks((pack, lambda t: t), record)
+        set_modes(self.modes._replace(grad=True, saved_hooks=hooks))
         try:
-            with at_level(self.level), enable_grad(), _recording(pack, lambda t: t, record):
+            with at_level(self.level):
                 self.function(*args, **kwargs)
         except _Stop:
             pass
@@ -323,10 +335,10 @@ class _Run:
                 f"a checkpointed function saved {counts[0]} arrays when it was first run "
                 f"and {counts[1]} when it was run again: it must do the same each time"
             )
-        for place, sources in rest.items():
+        for place, sources in reversed(rest.items()):
             pullback, shape, dtype = self.saved[place]
             saved = tuple([_resolved(source, collected) for source in sources])
-            collected[place] = Node(pullback, (), saved, shape, dtype)
+            collected[place] = record_node(pullback, (), saved, shape, dtype)
         return start, collected
 
     def _rest_at_hand(self) -> dict[int, list[Any]]:
@@ -352,11 +364,6 @@ class _Run:
                     f"{array.dtype} in place that a checkpointed function has to be run on again: "
                     "work on a clone() of it, or write to it after the gradient has been computed"
                 )
-
-
-def _recording(pack: Function, unpack: Function, record: Function) -> saved_tensors_hooks:
-    """What to run a function in so that its nodes are made by `record`."""
-    return saved_tensors_hooks.by_nodes(NodeHooks((pack, unpack), record))
 
 
 def _resolved(source: Any, collected: dict[int, Any]) -> Any:
