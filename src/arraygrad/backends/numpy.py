@@ -153,6 +153,13 @@ def _mean(x: Any, axis: Any, keepdims: bool) -> Any:
     return total / (x.size // total.size)
 
 
+def _stack(*arrays: Any, axis: int) -> Any:
+    shape, dtype = arrays[0].shape, arrays[0].dtype
+    if axis == 0 and all(a.shape == shape and a.dtype == dtype for a in arrays):
+        return np.array(arrays)
+    return np.stack(arrays, axis)
+
+
 def _broadcast_to(x: Any, shape: tuple[int, ...]) -> Any:
     x = np.asarray(x)
     extra = len(shape) - x.ndim
@@ -357,6 +364,7 @@ numpy_backend = NumpyBackend(
         # The ufuncs' reductions, without the dispatching in Python of np.sum and the like.
         "sum": _sum,
         "mean": _mean,
+        "stack": _stack,
         "broadcast_to": _broadcast_to,
         # Methods are nearer than the functions around them.
         "reshape": lambda x, shape, **copy: x.reshape(shape, **copy),
