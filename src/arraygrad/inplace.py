@@ -487,6 +487,7 @@ def _is_that_part(tensor: Any, index: Any, value: Any) -> bool:
     view = getattr(value, "_view", None)
     if view is None or view.base is not _history(tensor) or index[1]:
         return False
+    # As it was: `_node` would record the steps from the base again.
     if view.unrecorded is not None or isinstance(value._node_now, Leaf):
         return False
     steps = () if tensor._view is None else tensor._view.steps
