@@ -6,7 +6,6 @@ import ast
 import re
 import subprocess
 import sys
-import time
 
 import numpy as np
 import pytest
@@ -17,14 +16,13 @@ from arraygrad import __main__ as tour
 
 @pytest.fixture(scope="module")
 def printed() -> str:
-    start = time.perf_counter()
     finished = subprocess.run(
         [sys.executable, "-W", "error", "-m", "arraygrad"],
         capture_output=True,
         text=True,
         check=True,
+        timeout=60,
     )
-    assert time.perf_counter() - start < 10
     assert finished.stderr == ""
     return finished.stdout
 

@@ -197,8 +197,8 @@ def test_writing_element_by_element_takes_time_in_proportion() -> None:
         for i in range(n):
             y[i] = x[i] * 2
         total = y.sum()
-        start = time.perf_counter()
+        start = time.process_time()
         assert ag.grad(total, x)[0] == 2
-        return time.perf_counter() - start
+        return time.process_time() - start
 
     assert min(seconds(1600) for _ in range(3)) < 16 * min(seconds(200) for _ in range(3))
