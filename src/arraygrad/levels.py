@@ -7,36 +7,35 @@ so no two things that meet are ever on one level.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
-from contextvars import ContextVar
+from contextvars import ContextVar, Token
 
 _depth: ContextVar[int] = ContextVar("arraygrad_depth", default=0)
 
 
-@contextmanager
-def new_level() -> Iterator[int]:
-    """The level of a transform that is applied inside the block."""
-    level = _depth.get() + 1
-    token = _depth.set(level)
-    try:
-        yield level
-    finally:
-        _depth.reset(token)
-
-
-@contextmanager
-def at_level(level: float) -> Iterator[None]:
+class at_level:  # noqa: N801  (it is called as a function is)
     """Run what is inside as if within a transform of that level, or of the present one if higher.
 
     For rules that run after the transform they belong to has returned: transforms that they apply
     in turn must not take its level for theirs.
     """
-    token = _depth.set(max(_depth.get(), int(level)))
-    try:
-        yield
-    finally:
-        _depth.reset(token)
+
+    __slots__ = ("_level", "_token")
+    _token: Token[int]
+
+    def __init__(self, level: float) -> None:
+        self._level = max(_depth.get(), int(level))
+
+    def __enter__(self) -> int:
+        self._token = _depth.set(self._level)
+        return self._level
+
+    def __exit__(self, *exc: object) -> None:
+        _depth.reset(self._token)
+
+
+def new_level() -> at_level:
+    """The level of a transform that is applied inside the block."""
+    return at_level(_depth.get() + 1)
 
 
 def in_flight() -> int:

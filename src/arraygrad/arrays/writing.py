@@ -53,8 +53,8 @@ class Replaceable(InPlace):
         _replace(self, index, value_for(self, index, value), name)
 
 
-def _origin(array: Any) -> Origin:
-    return getattr(array, "_linked", None) or Origin(array, ())
+def _origin(array: Any) -> tuple[Any, tuple[Step, ...]]:
+    return getattr(array, "_linked", None) or (array, ())
 
 
 def _is_that_part(array: Any, index: Any, value: Any) -> bool:
@@ -101,8 +101,9 @@ def link(op: Op, source: Any, params: dict[str, Any], result: Any) -> None:
 
 def _link(source: Any, step: Step, result: Any) -> None:
     mine, theirs = plain(result), plain(source)
-    if isinstance(mine, np.ndarray) and owner_of(mine) is not owner_of(theirs):
-        return
+    if isinstance(mine, np.ndarray) and mine.base is not theirs:
+        if owner_of(mine) is not owner_of(theirs):
+            return
     base, steps = _origin(source)
     result._linked = Origin(base, (*steps, step))
     views: dict[int, Any] | None = getattr(base, "_views", None)
