@@ -115,10 +115,33 @@ _ARITHMETIC: dict[Any, Kernel] = {
 
 
 def _sum(x: Any, axis: Any = None, keepdims: Any = False) -> Any:
-    # Down the columns of a matrix, as for the gradient of a bias, a product is faster by far.
-    if axis == (0,) and not keepdims and x.ndim == 2 and x.dtype.char in "fd" and x.size > 8192:
-        return np.ones(x.shape[0], x.dtype) @ x
+    if axis and x.size > 8192 and x.dtype.char in "fd":
+        # Down the columns of a matrix, as for the gradient of a bias, and along lines one after the
+        # other, a product is faster by far. It adds a few numbers at a time, which for very many
+        # is less exact.
+        if axis == (0,) and not keepdims and x.ndim == 2:
+            return np.ones(x.shape[0], x.dtype) @ x
+        if axis == (x.ndim - 1,) and 1 < x.shape[-1] <= 65536 and x.flags.c_contiguous:
+            out = x @ np.ones(x.shape[-1], x.dtype)
+            return out[..., None] if keepdims else out
     return np.add.reduce(x, axis=axis, keepdims=keepdims)
+
+
+def _extreme(ufunc: Any, start: float) -> Kernel:
+    def reduce(x: Any, axis: Any = None, keepdims: bool = False) -> Any:
+        if x.ndim > 1 and axis == (x.ndim - 1,) and x.size and x.dtype.char in "fd":
+            n = x.shape[-1]
+            if n <= 16 and x.size >= 64 * n:
+                # NumPy takes as long for a short line as for a long one: put all side by side.
+                out = ufunc.reduce(np.ascontiguousarray(x.reshape(-1, n).T), axis=0)
+                return out.reshape(*x.shape[:-1], 1) if keepdims else out.reshape(x.shape[:-1])
+            return ufunc.reduce(x, axis=axis, keepdims=keepdims, initial=start)  # which is faster
+        return ufunc.reduce(x, axis=axis, keepdims=keepdims)
+
+    return reduce
+
+
+_max, _min = _extreme(np.maximum, -np.inf), _extreme(np.minimum, np.inf)
 
 
 def _matmul(x: Any, y: Any) -> Any:
@@ -133,6 +156,9 @@ def _matmul(x: Any, y: Any) -> Any:
 def _outer(x: Any, y: Any) -> Any:
     # As for the gradient of a matrix that a vector is multiplied by: nothing is summed, and BLAS
     # would take each as a product of its own.
+    if y.shape[-1] <= 16 and x.ndim > 2 and x.shape[-2] >= 2 * y.shape[-1]:
+        # Few long lines are written several times faster than many short ones.
+        return np.swapaxes(_outer(np.swapaxes(y, -1, -2), np.swapaxes(x, -1, -2)), -1, -2)
     blocks = Blocks.of((x, y), rows=True) if x.size * y.shape[-1] >= LARGE else None
     if blocks is None:
         return np.einsum("...ij,...jk->...ik", x, y)
@@ -282,6 +308,8 @@ def _log_expit(x: Any, out: Any = None) -> Any:
 
 
 def _top(x: Any, axis: Any) -> Any:
+    if x.size:
+        return _max(x, axis, True)
     return np.maximum.reduce(x, axis=axis, keepdims=True, initial=-np.inf)
 
 
@@ -371,12 +399,12 @@ numpy_backend = NumpyBackend(
         "permute_dims": lambda x, axes: x.transpose(axes),
         "diagonal": _diagonal,
         "matmul": _matmul,
-        "max": np.maximum.reduce,
+        "max": _max,
         # np.count_nonzero gives a Python int in older versions.
         "count_nonzero": lambda x, axis, keepdims: np.add.reduce(
             np.not_equal(x, 0), axis=axis, keepdims=keepdims, dtype=np.intp
         ),
-        "min": np.minimum.reduce,
+        "min": _min,
         "getitem": numpy_indexing.getitem,
         "index_add": numpy_indexing.index_add,
         "take_along_axis": numpy_indexing.take_along_axis,
