@@ -155,7 +155,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
         )
     for name, jobs in (TRANSFORMS | WRITING).items():
         steps[name] = lambda jobs=jobs: measure(jobs(), options.seconds)  # type: ignore[misc]
-    steps["import"] = lambda: import_times(9)
+    steps["import"] = lambda: import_times(25)
     for length in (64, 256, 1024):  # that of one is as the square root of the other's
         steps[f"peak memory: {length} checkpointed"] = lambda length=length: traced_peaks(  # type: ignore[misc]
             checkpointing(length, 64)

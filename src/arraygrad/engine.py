@@ -26,7 +26,6 @@ from .backends import backend_of
 from .backends.blocks import LARGE
 from .errors import AnomalyError, RuleError
 from .graph import FREED, LAST_WRITE, Leaf, Node, Output, freed_error, output_node
-from .large import run_large
 from .levels import in_flight
 from .ops.array import Array, zeros_like
 from .ops.shape import _reshape
@@ -245,6 +244,8 @@ class Sweep:
                 and not is_complex
                 and not known
             ):
+                from .large import run_large  # which costs time to import, and few need it
+
                 part = have = None  # which may be the same array
                 spare = getrefcount(g) <= _ALONE and g.base is None and g.flags.carray
                 if run_large(self, node, g, table, owned, spare):

@@ -12,7 +12,10 @@ import os
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from queue import SimpleQueue
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from queue import SimpleQueue
 
 Task = tuple[contextvars.Context, Callable[[], None]]
 
@@ -40,7 +43,7 @@ class _Pool:
     """Threads that wait for tasks: as many as were ever asked for at once."""
 
     def __init__(self) -> None:
-        self.tasks: SimpleQueue[Task] = SimpleQueue()
+        self.tasks: SimpleQueue[Task]  # made with the first thread
         self.lock = threading.Lock()
         self.started = 0
 
@@ -55,7 +58,11 @@ class _Pool:
             self.tasks.put((contextvars.copy_context(), task))
 
     def _start(self, wanted: int) -> None:
+        from queue import SimpleQueue  # which takes longer to import than this package can spare
+
         with self.lock:
+            if not self.started:
+                self.tasks = SimpleQueue()
             while self.started < wanted:
                 name = f"arraygrad-{self.started + 1}"
                 thread = threading.Thread(target=_serve, args=(self.tasks,), name=name, daemon=True)

@@ -6,7 +6,6 @@ Only `matmul` has derivative rules; the others are arrangements of it.
 from __future__ import annotations
 
 import math
-import string
 from typing import Any
 
 from ..backends import backend_of
@@ -22,6 +21,9 @@ from .shape import (
     matrix_transpose,
     ravel,
 )
+
+_LOWER = "abcdefghijklmnopqrstuvwxyz"
+_LETTERS = _LOWER + _LOWER.upper()
 
 
 def _matmul_x(g: Any, x_shape: tuple[int, ...], y: Any) -> Any:
@@ -44,7 +46,7 @@ def _matmul_y(g: Any, x: Any, y_shape: tuple[int, ...]) -> Any:
         return matmul(g, x) if x.ndim == 2 else _column(matrix_transpose(x), g)
     if len(y_shape) == 2 and x.ndim > 2:  # one product instead of a batch of them and a sum
         if not backend_of(x).merges_axes:
-            lead = string.ascii_lowercase[: x.ndim - 1]
+            lead = _LOWER[: x.ndim - 1]
             return _contract(x, g, left=lead + "y", right=lead + "z", to="yz")
         rows = math.prod(x.shape[:-1])
         x = _reshape(x, shape=(rows, x.shape[-1]))
@@ -78,7 +80,7 @@ matmul = declare(
 
 def _contract_batch(op: Op, arrays: Any, batched: Any, params: Any) -> Any:
     left, right, to = (params[name] for name in ("left", "right", "to"))
-    new = next(c for c in string.ascii_letters if c not in left + right + to)
+    new = next(c for c in _LETTERS if c not in left + right + to)
     return op.function(
         *arrays,
         left=new * batched[0] + left,
@@ -133,7 +135,7 @@ def tensordot(x: Any, y: Any, /, *, axes: Any = 2) -> Any:
     rest_x = tuple(a for a in range(x.ndim) if a not in left)
     rest_y = tuple(b for b in range(y.ndim) if b not in right)
     if not backend_of(x).merges_axes:
-        names = string.ascii_letters
+        names = _LETTERS
         of_y = names[x.ndim : x.ndim + y.ndim]
         paired = dict(zip(right, left, strict=True))
         labels = "".join(names[paired[b]] if b in paired else of_y[b] for b in range(y.ndim))
@@ -183,7 +185,7 @@ def _labels(subscripts: str, operands: tuple[Any, ...]) -> tuple[list[str], str]
     terms = left.split(",")
     if len(terms) != len(operands):
         raise ValueError(f"einsum: {len(terms)} terms in {subscripts!r}, {len(operands)} operands")
-    free = [c for c in string.ascii_letters if c not in text]
+    free = [c for c in _LETTERS if c not in text]
     widest = 0
     for term, x in zip(terms, operands, strict=True):
         if "..." in term:
@@ -194,7 +196,7 @@ def _labels(subscripts: str, operands: tuple[Any, ...]) -> tuple[list[str], str]
         if "..." in term:
             n = x.ndim - len(term.replace("...", ""))
             term = term.replace("...", dots[len(dots) - n :] if n >= 0 else "")
-        if len(term) != x.ndim or not all(c in string.ascii_letters for c in term):
+        if len(term) != x.ndim or not all(c in _LETTERS for c in term):
             raise ValueError(f"einsum: {term!r} in {subscripts!r} does not fit shape {x.shape}")
         spelt.append(term)
     everything = "".join(spelt)
