@@ -33,7 +33,8 @@ class Blocks:
 
     __slots__ = ("_arguments", "_count", "_cut", "_length", "_order", "_shape", "_step")
 
-    def __init__(self, arguments: tuple[Any, ...], arrays: list[Any], order: Any) -> None:
+    def __init__(self, arguments: tuple[Any, ...], arrays: list[Any], rows: bool) -> None:
+        order = None if rows else _common_order(arrays)
         self._shape: tuple[int, ...] = np.broadcast_shapes(*(a.shape for a in arrays))
         self._order = order
         self._arguments = [self.flat(a) if _is_array(a) else a for a in arguments]
@@ -45,6 +46,8 @@ class Blocks:
         row = max(a.itemsize for a in arrays) * math.prod(rest)
         self._step = max(_BLOCK_BYTES // max(row, 1), 1)
         self._count = -(-self._length // self._step)
+        if not rows and get_num_threads() > 1:
+            self.join(2)  # threads meet at Python's lock after every call: have fewer
 
     @classmethod
     def of(cls, arguments: tuple[Any, ...], rows: bool = False) -> Blocks | None:
@@ -52,7 +55,7 @@ class Blocks:
         arrays = [a for a in arguments if _is_array(a)]
         if not arrays or not all(isinstance(a, CUTTABLE) for a in arguments):
             return None
-        made = cls(arguments, arrays, None if rows else _common_order(arrays))
+        made = cls(arguments, arrays, rows)
         return made if made._count > 1 else None
 
     def first(self) -> list[Any]:
@@ -130,7 +133,7 @@ def blockwise(kernel: Function) -> Function:
         flat = blocks.flat(out)
         fills = is_ufunc or (can_fill and _are_like(arguments, out))
         if fills and not is_ufunc:
-            blocks.join(4)  # the result is all that has to stay in cache
+            blocks.join(2)  # the result is all that has to stay in cache
 
         def write(block: list[Any], place: slice) -> None:
             if fills:
