@@ -1,1 +1,1 @@
-"""The array types that carry a transform other than recording: batched and dual arrays."""
+"""The array types that carry a transform other than recording: batched, dual and others."""
