@@ -1,8 +1,9 @@
 """Peak memory of a workload's gradient, each system in a process of its own.
 
 What counts is what the system as a whole takes from the operating system while the job runs, beyond
-what it had before: Python's objects, arrays, and what its libraries hold back. The workloads are
-larger than those that are timed, so that such reserves do not decide.
+what it had before: Python's objects, arrays, and what its libraries hold back. These are loaded by
+then, as the same job has been done at the smallest size. The workloads are larger than those that
+are timed, so that reserves do not decide.
 """
 
 from __future__ import annotations
@@ -15,10 +16,10 @@ from pathlib import Path
 from .losses import Workload, attention, chain, net
 from .systems import Arraygrad, System, Torch
 
-MEMORY: dict[str, Callable[[], Workload]] = {
-    "peak memory: net, batch 8192": lambda: net(8192),
-    "peak memory: attention, 64 × 4 heads": lambda: attention(64),
-    "peak memory: chain of 50,000": lambda: chain(50_000),
+MEMORY: dict[str, tuple[Callable[[int], Workload], int]] = {
+    "peak memory: net, batch 8192": (net, 8192),
+    "peak memory: attention, 64 × 4 heads": (attention, 64),
+    "peak memory: chain of 50,000": (chain, 50_000),
 }
 _COMPARED = (Arraygrad, Torch)
 
@@ -43,8 +44,9 @@ def _status(field: str) -> int:
     raise RuntimeError(f"the operating system does not tell {field}")
 
 
-def _peak(workload: Workload, system: System) -> int:
-    job = workload.jobs([system])[system.name]
+def _peak(workload: Callable[[int], Workload], size: int, system: System) -> int:
+    workload(1).jobs([system])[system.name]()  # loads what it needs
+    job = workload(size).jobs([system])[system.name]
     Path("/proc/self/clear_refs").write_text("5")  # forget the peak of what came before
     before = _status("VmRSS")
     job()
@@ -54,4 +56,4 @@ def _peak(workload: Workload, system: System) -> int:
 if __name__ == "__main__":
     name, wanted = sys.argv[1:]
     (chosen,) = [system for system in _COMPARED if system.name == wanted]
-    print(_peak(MEMORY[name](), chosen()))
+    print(_peak(*MEMORY[name], chosen()))
