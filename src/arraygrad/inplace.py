@@ -295,9 +295,11 @@ class TensorInPlace(InPlace):
             ours = _is_at(value, self.level)
         if ours and _shares(value._array, self._array):
             value = _apart(value)
+        recording = recorder() is not None
+        node = value._node if recording and ours else None  # which may be refused: nothing is done
         _store(self, index, value._array if ours else value, name)
-        if recorder() is not None:
-            _put_into_base(self, index, value._node if ours else None)
+        if recording:
+            _put_into_base(self, index, node)
 
 
 # --- may it be written? --------------------------------------------------------------------------

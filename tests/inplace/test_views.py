@@ -124,6 +124,19 @@ def test_views_made_under_no_grad() -> None:
         assert (v * 2).tolist() == [4]
 
 
+@pytest.mark.parametrize("index", [0, slice(1), [0], np.array([True, False])])
+def test_a_value_that_is_refused_is_not_written(index: Any) -> None:
+    base = ag.sin(ag.tensor([1.0, 2.0], requires_grad=True))
+    with ag.no_grad():
+        value = base[0]
+    base *= 2
+    y = ag.zeros(2)
+    with pytest.raises(RuntimeError, match="made under no_grad"):
+        y[index] = value
+    assert not y.requires_grad
+    assert y.tolist() == [0, 0]
+
+
 def test_detach() -> None:
     x = ag.tensor([1.0, 2.0], requires_grad=True)
     y = x * 1
