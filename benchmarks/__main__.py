@@ -31,7 +31,7 @@ def measure(jobs: Jobs, seconds: float) -> dict[str, list[float]]:
     for job in jobs.values():
         job()
     end = time.perf_counter() + seconds
-    while time.perf_counter() < end or min(map(len, times.values())) < 3:
+    while time.perf_counter() < end or min(map(len, times.values())) < 7:
         for name, job in jobs.items():
             start = time.perf_counter()
             job()

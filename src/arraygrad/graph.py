@@ -268,7 +268,8 @@ def record(pullback: Pullback, edges: tuple[Node, ...], saved: Any, shape: Any, 
     node.pullback = pullback
     node.edges = edges
     node.saved = saved
-    node.shape = shape
+    first = edges[0].shape
+    node.shape = first if first == shape else shape  # for one object less to collect
     node.dtype = dtype
     node.number = next_number()
     node.extras = None

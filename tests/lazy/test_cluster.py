@@ -44,7 +44,7 @@ def cluster() -> Iterator[Any]:
             n_workers=WORKERS,
             threads_per_worker=1,
             memory_limit=LIMIT,
-            dashboard_address=None,
+            dashboard_address=":0",  # another test may have a cluster at the usual port
             silence_logs="CRITICAL",  # of workers that are killed on purpose
         ) as made,
         distributed.Client(made, timeout="120s") as client,
