@@ -268,8 +268,7 @@ def record(pullback: Pullback, edges: tuple[Node, ...], saved: Any, shape: Any, 
     node.pullback = pullback
     node.edges = edges
     node.saved = saved
-    first = edges[0].shape
-    node.shape = first if first == shape else shape  # for one object less to collect
+    node.shape = shape
     node.dtype = dtype
     node.number = next_number()
     node.extras = None
