@@ -145,6 +145,18 @@ def test_arrays_in_any_order(arrange, number):
     np.testing.assert_array_equal(function(x, y), np.sin(x) * np.exp(y) + x)
 
 
+def test_arrays_in_a_file(tmp_path, number):
+    x = np.memmap(tmp_path / "x", np.float64, "w+", shape=(110, 90))
+    x[...] = values(110, 90)
+    w = ag.tensor(values(110, 90, seed=1), requires_grad=True)
+    g = ag.grad(ag.sum(ag.tanh(w * x) * x + x / (2 + w)), w)
+    t = np.tanh(w.array * x)
+    expected = (1 - t * t) * x * x - x / (2 + w.array) ** 2
+    np.testing.assert_allclose(g.array, expected, rtol=1e-9, atol=1e-12)
+    np.testing.assert_allclose(ag.special.expit(x), scipy.special.expit(x), rtol=1e-12)
+    np.testing.assert_array_equal(ag.logaddexp(x, w.array), np.logaddexp(x, w.array))
+
+
 def test_the_order_in_memory_is_kept():
     x = np.asfortranarray(values(110, 90))
     assert ag.tanh(x).flags.f_contiguous

@@ -112,7 +112,7 @@ class Program:
             return array
         value = self._known.get(id(array))
         if value is None:
-            first = array[(slice(1),) * array.ndim]
+            first = np.asarray(array)[(slice(1),) * array.ndim]
             value = self._known[id(array)] = Recorded(first, self, array.shape == self._shape)
             self.inputs.append(array)
             if value.is_whole and not any(array.strides) and first == 1:

@@ -37,7 +37,8 @@ class Blocks:
         order = None if rows else _common_order(arrays)
         self._shape: tuple[int, ...] = np.broadcast_shapes(*(a.shape for a in arrays))
         self._order = order
-        self._arguments = [self.flat(a) if _is_array(a) else a for a in arguments]
+        # As plain arrays, which those of files (np.memmap) are not.
+        self._arguments = [self.flat(np.asarray(a)) if _is_array(a) else a for a in arguments]
         self._length, *rest = (math.prod(self._shape),) if order else self._shape
         self._cut = [
             _is_array(a) and a.ndim == 1 + len(rest) and a.shape[0] == self._length
@@ -101,7 +102,7 @@ CUTTABLE = (np.ndarray, np.generic, int, float, complex)
 
 
 def _is_array(a: Any) -> bool:
-    return type(a) is np.ndarray and a.ndim > 0
+    return isinstance(a, np.ndarray) and a.ndim > 0
 
 
 def _common_order(arrays: list[Any]) -> Any:
