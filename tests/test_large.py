@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import subprocess
 import sys
@@ -507,6 +508,19 @@ def test_errors_of_kernels_and_rules_go_through(number):
     leaf = ag.tensor(x, requires_grad=True)
     with pytest.raises(ValueError, match="not this block"):
         ag.grad(op(leaf).sum(), leaf)
+
+
+def test_a_sweep_leaves_nothing_for_the_collector(number):
+    x = ag.tensor(values(SIZE), requires_grad=True)
+    function = FUNCTIONS["chain"]
+    ag.grad(function(x, x).sum(), x)
+    gc.collect()
+    gc.disable()
+    try:
+        ag.grad(function(x, x).sum(), x)
+        assert gc.collect() == 0
+    finally:
+        gc.enable()
 
 
 def test_several_threads_at_once(number):

@@ -7,8 +7,10 @@ writes its results to where they are wanted.
 
 from __future__ import annotations
 
+import itertools
 import math
 import operator
+import weakref
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
@@ -44,16 +46,16 @@ class Recorded(TransformMethods, Array):
 
     def __init__(self, array: Any, program: Program, is_whole: bool) -> None:
         self._array = array
-        self.program = program
-        self.number = len(program.values)
+        self.program = weakref.ref(program)  # which has this value: no cycle, which would last
+        self.number = next(program.numbers)
         self.is_whole = is_whole  # not one that is broadcast to the shape of the others
-        program.values.append(self)
 
     @classmethod
     def apply(cls, op: Op, arrays: tuple[Any, ...], params: dict[str, Any]) -> Any:
         if not op.elementwise or params:
             raise NotRecorded
-        program = next(a.program for a in arrays if type(a) is cls)
+        program = next(a.program() for a in arrays if type(a) is cls)
+        assert program is not None
         ones = program.ones
         if op.name == "multiply" and ones is not None:
             for one, other in (arrays, arrays[::-1]):
@@ -90,18 +92,18 @@ class Program:
     ----------
     inputs : list
         The arrays that it starts from.
-    values : list of Recorded
-        All that it knows, each with its place in this list as its number.
     steps : list
-        How those that are no inputs are computed.
+        How the values that are no inputs are computed.
+    numbers : iterator of int
+        The numbers of values to come: each has one of its own.
     ones : Recorded or None
         An input of nothing but ones, by which nothing need be multiplied.
     """
 
     def __init__(self, shape: tuple[int, ...]) -> None:
         self.inputs: list[Any] = []
-        self.values: list[Recorded] = []
         self.steps: list[_Step] = []
+        self.numbers = itertools.count()
         self.ones: Recorded | None = None
         self._shape = shape
         self._known: dict[int, Recorded] = {}  # the inputs, by the identities of the arrays
