@@ -5,7 +5,8 @@ from __future__ import annotations
 from importlib.util import find_spec
 
 collect_ignore_glob = [
-    f"src/arraygrad/backends/{name}*.py"
+    f"src/arraygrad/backends/{name}{rest}"
     for name in ("array_api_strict", "cupy", "dask", "jax", "mlx", "torch")
+    for rest in (".py", "/*")
     if find_spec(name) is None
 ]

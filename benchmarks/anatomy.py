@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 
 import arraygrad as ag
-from arraygrad.engine import Sweep
+from arraygrad.sweep.engine import Sweep
 
 from .systems import installed
 

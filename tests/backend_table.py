@@ -34,8 +34,8 @@ from samples import SAMPLES, Sample
 import arraygrad as ag
 from arraygrad.arrays.batched import Batched, batched_type
 from arraygrad.arrays.dual import dual_type
+from arraygrad.core.array import plain
 from arraygrad.errors import MixedArraysError
-from arraygrad.ops.array import plain
 from arraygrad.testing import assert_close
 
 Case = tuple[Sample, bool]

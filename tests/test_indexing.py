@@ -9,8 +9,8 @@ import pytest
 
 import arraygrad as ag
 from arraygrad.arrays.batched import batched_type
-from arraygrad.ops.array import plain
-from arraygrad.tensor import tensor_type_at
+from arraygrad.arrays.tensor import tensor_type_at
+from arraygrad.core.array import plain
 
 _SIZE = 3
 Key = tuple[Any, ...]

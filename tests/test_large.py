@@ -14,13 +14,13 @@ import pytest
 import scipy.special
 
 import arraygrad as ag
-from arraygrad import engine
-from arraygrad.backends import blocks, threads
 from arraygrad.backends import numpy as numpy_backend
-from arraygrad.backends.blocks import Blocks
-from arraygrad.backends.threads import share
-from arraygrad.ops.array import plain
-from arraygrad.ops.op import unary
+from arraygrad.backends.numpy import blocks, threads
+from arraygrad.backends.numpy.blocks import Blocks
+from arraygrad.backends.numpy.threads import share
+from arraygrad.core.array import plain
+from arraygrad.ops.define.op import unary
+from arraygrad.sweep import engine
 
 SIZE = 10_123  # not a multiple of anything
 

@@ -14,8 +14,8 @@ from arraygrad import ops
 from arraygrad.arrays.batched import Batched, batched_type
 from arraygrad.arrays.dual import dual_type
 from arraygrad.arrays.methods import ArrayMethods
-from arraygrad.ops.array import plain
-from arraygrad.tensor import tensor_type_at
+from arraygrad.arrays.tensor import tensor_type_at
+from arraygrad.core.array import plain
 from arraygrad.testing import assert_close, gradcheck, gradgradcheck
 
 Case = tuple[Sample, bool]

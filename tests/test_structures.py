@@ -12,7 +12,7 @@ import optree
 import pytest
 
 import arraygrad as ag
-from arraygrad.structures import flatten, place
+from arraygrad.autograd.structures import flatten, place
 
 # The name that optree's documentation uses; optree does not export it.
 GLOBAL_NAMESPACE = vars(optree.registry)["__GLOBAL_NAMESPACE"]

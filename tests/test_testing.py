@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import arraygrad as ag
-from arraygrad.ops.op import declare, unary
+from arraygrad.ops.define.op import declare, unary
 from arraygrad.testing import GradcheckError, assert_close, gradcheck, gradgradcheck
 
 

@@ -14,16 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as _numpy  # noqa: F401
 
 from . import autograd, backends, errors
-from .autograd import (
-    enable_grad,
-    grad,
-    inference_mode,
-    is_grad_enabled,
-    no_grad,
-    set_grad_enabled,
-)
-from .backends.threads import get_num_threads, set_num_threads
-from .creation import (
+from .arrays.creation import (
     arange,
     asarray,
     empty,
@@ -39,7 +30,9 @@ from .creation import (
     zeros,
     zeros_like,
 )
-from .dtypes import (
+from .arrays.tensor import Tensor
+from .autograd import enable_grad, grad, inference_mode, is_grad_enabled, no_grad, set_grad_enabled
+from .backends.dtypes import (
     bool,
     can_cast,
     complex64,
@@ -59,7 +52,8 @@ from .dtypes import (
     uint32,
     uint64,
 )
-from .info import __array_namespace_info__
+from .backends.numpy.threads import get_num_threads, set_num_threads
+from .interop.info import __array_namespace_info__
 from .ops import (
     abs,
     acos,
@@ -238,7 +232,6 @@ from .ops import (
     vstack,
     where,
 )
-from .tensor import Tensor
 
 # The constants of the standard, and the revision that it is.
 e = math.e
@@ -252,7 +245,7 @@ __version__ = "0.1.0"
 
 if TYPE_CHECKING:
     from . import fft, func, linalg, optimize, special, testing
-    from .lazy import compute, persist
+    from .interop.lazy import compute, persist
 
 _WHEN_USED = ("compat", "fft", "func", "linalg", "optimize", "special", "testing")
 _LAZY = ("compute", "persist")
@@ -263,7 +256,7 @@ def __getattr__(name: str) -> Any:
     if name in _WHEN_USED:
         return importlib.import_module(f".{name}", __name__)
     if name in _LAZY:
-        return getattr(importlib.import_module(".lazy", __name__), name)
+        return getattr(importlib.import_module(".interop.lazy", __name__), name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 

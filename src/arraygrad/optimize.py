@@ -16,9 +16,9 @@ import numpy as np
 
 from . import func, ops
 from .backends import backend_of
+from .core.array import Array
 from .func.trees import flatten
-from .lazy import compute
-from .ops.array import Array
+from .interop.lazy import compute
 
 __all__ = ["minimize"]
 
@@ -275,7 +275,7 @@ def _constraint(rule: Any, space: _Space, method: str) -> Any:
 
 
 def _array(x: Any) -> Any:
-    from .creation import from_sequence
+    from .arrays.creation import from_sequence
 
     return x if hasattr(x, "dtype") else from_sequence(x)
 

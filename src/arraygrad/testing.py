@@ -9,12 +9,12 @@ from typing import Any
 import numpy as np
 
 from .arrays.dual import dual_type
+from .arrays.tensor import Tensor, tensor_type_at
 from .autograd import grad
+from .autograd.structures import flatten
 from .backends import backend_of
-from .levels import at_level
-from .ops.array import plain
-from .structures import flatten
-from .tensor import Tensor, tensor_type_at
+from .core.array import plain
+from .core.levels import at_level
 
 __all__ = ["GradcheckError", "assert_close", "gradcheck", "gradgradcheck"]
 

@@ -11,12 +11,7 @@ import pytest
 
 import arraygrad as ag
 from arraygrad.autograd.graph import GradientEdge, get_gradient_edge
-from arraygrad.errors import (
-    GraphFreedError,
-    MixedArraysError,
-    NoGradientError,
-    UnusedInputError,
-)
+from arraygrad.errors import GraphFreedError, MixedArraysError, NoGradientError, UnusedInputError
 
 
 def leaf(values: Any, **keywords: Any) -> ag.Tensor:

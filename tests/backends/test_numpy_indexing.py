@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import arraygrad as ag
-from arraygrad.backends import numpy_indexing
+from arraygrad.backends.numpy import indexing as numpy_indexing
 from arraygrad.ops.indexing import HOLE
 
 rng = np.random.default_rng(0)

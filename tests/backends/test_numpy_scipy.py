@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import arraygrad as ag
-from arraygrad.backends import numpy_scipy
+from arraygrad.backends.numpy import scipy as numpy_scipy
 
 rng = np.random.default_rng(0)
 

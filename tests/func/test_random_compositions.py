@@ -10,18 +10,7 @@ import numpy as np
 import pytest
 
 import arraygrad as ag
-from arraygrad.func import (
-    checkpoint,
-    grad,
-    hessian,
-    hvp,
-    jacfwd,
-    jacrev,
-    jvp,
-    linearize,
-    vjp,
-    vmap,
-)
+from arraygrad.func import checkpoint, grad, hessian, hvp, jacfwd, jacrev, jvp, linearize, vjp, vmap
 
 Map = Callable[[Any], Any]  # of arrays of shape (2, 2)
 

@@ -12,8 +12,8 @@ import numpy as np
 import pytest
 
 import arraygrad as ag
-from arraygrad.backends import threads
-from arraygrad.backends.blocks import LARGE
+from arraygrad.backends.numpy import threads
+from arraygrad.backends.numpy.blocks import LARGE
 from arraygrad.errors import AnomalyError
 
 dask = pytest.importorskip("dask")

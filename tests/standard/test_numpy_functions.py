@@ -14,8 +14,8 @@ import arraygrad as ag
 from arraygrad.arrays.batched import batched_type
 from arraygrad.arrays.dual import dual_type
 from arraygrad.errors import NoGradientError
-from arraygrad.protocols.rules import RULES
-from arraygrad.protocols.ufuncs import CALLS
+from arraygrad.interop.numpy.rules import RULES
+from arraygrad.interop.numpy.ufuncs import CALLS
 from arraygrad.testing import assert_close, gradcheck
 
 RNG = np.random.default_rng(0)

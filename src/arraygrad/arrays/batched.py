@@ -8,9 +8,9 @@ from __future__ import annotations
 import functools
 from typing import Any, ClassVar
 
+from ..core.array import Array, Function
 from ..ops import batching
-from ..ops.array import Array, Function
-from ..ops.op import Op
+from ..ops.define.op import Op
 from .methods import TransformMethods
 from .writing import Replaceable, link
 

@@ -8,9 +8,9 @@ from typing import Any, ClassVar
 import numpy as np
 
 from .. import ops
-from ..ops.array import Array, Function
-from ..ops.op import Op
-from ..ops.rules import expression, parameters
+from ..core.array import Array, Function
+from ..ops.define.op import Op
+from ..ops.define.rules import expression, parameters
 from .methods import TransformMethods
 from .writing import Replaceable, link
 

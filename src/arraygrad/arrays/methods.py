@@ -8,8 +8,8 @@ from typing import Any
 
 from .. import ops
 from ..backends import backend_of
-from ..protocols.functions import array_function
-from ..protocols.ufuncs import array_ufunc
+from ..interop.numpy.functions import array_function
+from ..interop.numpy.ufuncs import array_ufunc
 
 # The revisions of the Array API standard that can be asked for: each contains those before it.
 REVISIONS = ("2021.12", "2022.12", "2023.12", "2024.12", "2025.12")
@@ -38,7 +38,7 @@ class ArrayMethods:
             raise ValueError(
                 f"api_version must be one of {', '.join(REVISIONS)} or None, not {api_version!r}"
             )
-        from ..namespaces import namespace
+        from ..interop.namespaces import namespace
 
         backend = backend_of(self)
         return namespace(backend, backend.device(ops.plain(self)))

@@ -37,11 +37,11 @@ from weakref import WeakKeyDictionary
 import numpy as np
 
 from ..backends import backend_of
-from ..ops.array import Array, plain
+from ..core.array import Array, plain
+from ..interop.numpy.values import check_not_stored
+from ..ops.define.op import Op
+from ..ops.define.rules import parameters
 from ..ops.elementwise import is_complex
-from ..ops.op import Op
-from ..ops.rules import parameters
-from ..protocols.values import check_not_stored
 from .methods import ArrayMethods
 
 

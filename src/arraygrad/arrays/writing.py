@@ -12,13 +12,13 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..inplace import InPlace, check_cast, value_for
-from ..ops.array import Array, plain
+from ..core.array import Array, plain
+from ..core.versions import mark_written, owner_of
+from ..ops.define.op import Op
 from ..ops.indexing import _getitem
-from ..ops.op import Op
 from ..ops.shape import _broadcast_to
 from ..ops.writing import Region, Step, put
-from ..versions import mark_written, owner_of
+from .inplace import InPlace, check_cast, value_for
 
 
 class Origin(NamedTuple):

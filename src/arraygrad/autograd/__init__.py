@@ -1,5 +1,13 @@
 """Differentiation in PyTorch's vocabulary: `grad`, `backward`, modes, hooks and graph tools."""
 
+from ..core.modes import (
+    enable_grad,
+    inference_mode,
+    is_grad_enabled,
+    is_inference_mode_enabled,
+    no_grad,
+    set_grad_enabled,
+)
 from . import forward_ad, graph
 from .anomaly import (
     detect_anomaly,
@@ -9,14 +17,6 @@ from .anomaly import (
 )
 from .differentiate import backward, grad
 from .function import Function, once_differentiable
-from .modes import (
-    enable_grad,
-    inference_mode,
-    is_grad_enabled,
-    is_inference_mode_enabled,
-    no_grad,
-    set_grad_enabled,
-)
 
 __all__ = [
     "Function",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from .modes import ModeContext, ModeSetter, current_modes
+from ..core.modes import ModeContext, ModeSetter, current_modes
 
 
 class detect_anomaly(ModeContext):  # noqa: N801  (torch's name)

@@ -11,21 +11,21 @@ import numpy as np
 
 from .. import ops
 from ..arrays.batched import Batched, batched_type
+from ..arrays.tensor import Tensor, tensor_type_at
 from ..backends import backend_of, default
-from ..engine import Sweep, wrapped
+from ..core.array import Array
+from ..core.axes import same_shape
+from ..core.levels import above, in_flight
+from ..core.modes import current_modes, enable_grad
+from ..core.nodes import GradientEdge, Leaf, Node, Output, output_node, recorder
+from ..core.versions import about_to_write, mark_written
 from ..errors import MixedArraysError, NoGradientError, UnusedInputError
-from ..graph import GradientEdge, Leaf, Node, Output, output_node, recorder
-from ..levels import above, in_flight
-from ..ops.adoption import in_library_of, is_made
-from ..ops.array import Array
-from ..ops.axes import same_shape
-from ..ops.op import Op
-from ..ops.rules import Pullback
-from ..structures import Rebuild, flatten, is_single, place
-from ..tensor import Tensor, tensor_type_at
-from ..versions import about_to_write, mark_written
-from .modes import current_modes, enable_grad
+from ..ops.define.adoption import in_library_of, is_made
+from ..ops.define.op import Op
+from ..ops.define.rules import Pullback
+from ..sweep.engine import Sweep, wrapped
 from .outward import Call, grad_below, grad_from_inside, is_below, is_inside, reaches
+from .structures import Rebuild, flatten, is_single, place
 
 # The node of a gradient that came out constant, under create_graph: it requires gradients like
 # any other result, and depends on nothing.

@@ -16,9 +16,9 @@ from typing import Any, NamedTuple
 
 from .. import ops
 from ..arrays.dual import Dual, dual_type
-from ..levels import new_level
-from ..ops.array import Array
-from ..tensor import Tensor, check_differentiable
+from ..arrays.tensor import Tensor, check_differentiable
+from ..core.array import Array
+from ..core.levels import new_level
 
 _open: ContextVar[tuple[tuple[int, AbstractContextManager[int]], ...]] = ContextVar(
     "arraygrad_dual_levels", default=()

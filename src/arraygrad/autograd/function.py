@@ -10,16 +10,25 @@ from .. import ops
 from ..arrays.batched import Batched, batched_type
 from ..arrays.dual import Dual
 from ..arrays.pattern import Pattern
+from ..arrays.tensor import Tensor, tensor_type_at
 from ..backends import backend_of
-from ..engine import Sweep, current_sweep
+from ..core.array import Array
+from ..core.modes import current_modes, no_grad
+from ..core.nodes import (
+    FREED,
+    LAST_WRITE,
+    Leaf,
+    Node,
+    freed_error,
+    make_outputs,
+    output_node,
+    recorder,
+)
+from ..core.saved import Hooks, pack, remember_origin, unpack
+from ..core.versions import check_array
 from ..errors import RuleError
-from ..graph import FREED, LAST_WRITE, Leaf, Node, freed_error, make_outputs, output_node, recorder
-from ..ops.array import Array
-from ..ops.rules import Pullback
-from ..tensor import Tensor, tensor_type_at
-from ..versions import check_array
-from .modes import current_modes, no_grad
-from .saved import Hooks, pack, remember_origin, unpack
+from ..ops.define.rules import Pullback
+from ..sweep.engine import Sweep, current_sweep
 
 Rule = Callable[..., Any]
 
@@ -559,7 +568,7 @@ def _batch(cls: type[Function], top: type[Batched], args: tuple[Any, ...]) -> An
 
 def _vectorized(cls: type[Function], in_dims: tuple[Any, ...], size: int) -> type[Function]:
     """The function over arrays with a batch axis in front, as a function of its own."""
-    from ..levels import new_level
+    from ..core.levels import new_level
 
     def enter(level: int, values: Any, dims: Any) -> tuple[Any, ...]:
         make = batched_type(level)

@@ -8,15 +8,15 @@ from typing import Any
 
 import numpy as np
 
+from ..arrays.inplace import holder_of
+from ..arrays.tensor import Tensor
 from ..backends import backend_of
-from ..engine import current_sweep
+from ..core.modes import ModeContext, current_modes
+from ..core.nodes import GradientEdge, Node, RemovableHandle, public_edge
+from ..core.saved import NodeHooks
+from ..core.versions import mark_written, writes_to
 from ..errors import NoGradientError
-from ..graph import GradientEdge, Node, RemovableHandle, public_edge
-from ..inplace import holder_of
-from ..tensor import Tensor
-from ..versions import mark_written, writes_to
-from .modes import ModeContext, current_modes
-from .saved import NodeHooks
+from ..sweep.engine import current_sweep
 
 __all__ = [
     "GradientEdge",

@@ -16,10 +16,10 @@ from typing import Any, NamedTuple
 from .. import ops
 from ..arrays.batched import Batched
 from ..arrays.dual import Dual
+from ..arrays.tensor import Tensor
 from ..backends import backend_of
-from ..graph import Node
-from ..ops.array import Array
-from ..tensor import Tensor
+from ..core.array import Array
+from ..core.nodes import Node
 
 _TRANSFORMED = (Batched, Dual)
 

@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 
 from .. import ops
+from ..arrays.creation import tensor
+from ..arrays.tensor import Tensor
 from ..autograd import enable_grad
-from ..creation import tensor
-from ..tensor import Tensor
 
 
 def several(value: Any, single: bool, name: str, kinds: str) -> list[Any]:

@@ -16,9 +16,9 @@ from typing import Any
 
 import numpy as np
 
+from ..arrays.tensor import Tensor
 from ..autograd import grad as native_grad
 from ..ops import expand_dims
-from ..tensor import Tensor
 from .arguments import several, single_precision_tensor, stretched, tensors
 
 __all__ = ["autograd_grad", "runif", "torch_is_installed", "torch_tensor"]

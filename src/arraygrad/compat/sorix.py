@@ -14,11 +14,11 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
+from ..arrays.creation import ones_like, tensor
+from ..arrays.tensor import Tensor
 from ..autograd import grad as native_grad
 from ..autograd import is_grad_enabled, set_grad_enabled
-from ..creation import ones_like, tensor
 from ..errors import NoGradientError
-from ..tensor import Tensor
 from .arguments import several, stretched, tensors
 
 __all__ = ["Tensor", "grad", "is_grad_enabled", "set_grad_enabled", "tensor"]

@@ -1,6 +1,6 @@
 """Transforms of functions: derivatives and vectorisation that compose in any order."""
 
-from .custom import custom
+from .custom_rules import custom
 from .forward import jvp
 from .jacobians import hessian, hvp, jacfwd, jacobian, jacrev
 from .recompute import checkpoint

@@ -9,7 +9,7 @@ import numpy as np
 
 from .. import ops
 from ..arrays.dual import dual_type
-from ..levels import new_level
+from ..core.levels import new_level
 from .reverse import split_aux
 from .trees import (
     Path,

@@ -15,7 +15,7 @@ import numpy as np
 from .. import ops
 from ..arrays.batched import Batched, batched_type
 from ..backends import backend_of
-from ..levels import above, in_flight
+from ..core.levels import above, in_flight
 from .forward import jvp, push
 from .reverse import Argnums, Chosen, Recording, grad, split_aux
 from .trees import arrays_of, as_function, check_result, flatten, tree_map

@@ -15,17 +15,17 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from ..arrays.tensor import Tensor, tensor_type_at
 from ..autograd.graph import saved_tensors_hooks
-from ..autograd.modes import Modes, current_modes, set_modes
-from ..autograd.saved import Hooks, NodeHooks, pack, unpack
-from ..engine import current_sweep
+from ..core.levels import at_level, in_flight
+from ..core.modes import Modes, current_modes, set_modes
+from ..core.nodes import FREED, LAST_WRITE, Leaf, Node, next_number
+from ..core.nodes import record as record_node
+from ..core.saved import Hooks, NodeHooks, pack, unpack
+from ..core.versions import check_array, newest_write
 from ..errors import RuleError, WrittenError
-from ..graph import FREED, LAST_WRITE, Leaf, Node, next_number
-from ..graph import record as record_node
-from ..levels import at_level, in_flight
-from ..ops.rules import Pullback
-from ..tensor import Tensor, tensor_type_at
-from ..versions import check_array, newest_write
+from ..ops.define.rules import Pullback
+from ..sweep.engine import current_sweep
 from .trees import as_function, flatten
 
 Function = Callable[..., Any]

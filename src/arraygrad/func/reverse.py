@@ -10,13 +10,13 @@ from typing import Any, SupportsIndex
 import numpy as np
 
 from .. import ops
-from ..autograd.modes import ModeContext, is_grad_enabled
+from ..arrays.tensor import Tensor, tensor_type_at
 from ..backends import backend_of
-from ..engine import Sweep
-from ..graph import Node
-from ..levels import at_level, new_level
-from ..ops.array import Array
-from ..tensor import Tensor, tensor_type_at
+from ..core.array import Array
+from ..core.levels import at_level, new_level
+from ..core.modes import ModeContext, is_grad_enabled
+from ..core.nodes import Node
+from ..sweep.engine import Sweep
 from .trees import (
     Path,
     arrays_of,

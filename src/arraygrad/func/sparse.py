@@ -14,10 +14,10 @@ import numpy as np
 
 from .. import ops
 from ..arrays.pattern import pattern_type, scipy_sparse, seeds
+from ..arrays.tensor import Tensor
 from ..backends import backend_of
-from ..levels import new_level
-from ..ops.array import Array
-from ..tensor import Tensor
+from ..core.array import Array
+from ..core.levels import new_level
 from .coloring import color_both, color_columns, color_symmetric, fewest_products
 from .jacobians import check_complex, chunked, outputs_of, pull_rows, push_rows
 from .reverse import Argnums, Chosen, Recording, grad, split_aux

@@ -13,9 +13,9 @@ from typing import Any
 import numpy as np
 
 from .. import ops
+from ..arrays.tensor import Tensor, tensor_type_at
 from ..backends import backend_of
-from ..ops.array import Array
-from ..tensor import Tensor, tensor_type_at
+from ..core.array import Array
 
 Unflatten = Callable[[Sequence[Any]], Any]
 Path = tuple[Any, ...]

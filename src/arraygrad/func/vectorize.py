@@ -12,7 +12,7 @@ import numpy as np
 
 from .. import ops
 from ..arrays.batched import Batched, batched_type
-from ..levels import new_level
+from ..core.levels import new_level
 from ..ops.batching import WARN_FALLBACK
 from .trees import as_function, flatten, lowered
 

@@ -6,6 +6,7 @@ over a hidden axis, `array` what the array types with a transform have in common
 constants move to another library, and `axes` what may be passed as an axis or a shape.
 """
 
+from ..core.array import Array, ones_like, plain, zeros_like
 from .arrangement import (
     array_split,
     atleast_1d,
@@ -23,25 +24,9 @@ from .arrangement import (
     trace,
     vstack,
 )
-from .array import Array, ones_like, plain, zeros_like
-from .beyond import (
-    cbrt,
-    deg2rad,
-    fmax,
-    fmin,
-    fmod,
-    heaviside,
-    logaddexp2,
-    nan_to_num,
-    rad2deg,
-)
-from .contractions import (
-    einsum,
-    matmul,
-    outer,
-    tensordot,
-    vecdot,
-)
+from .beyond import cbrt, deg2rad, fmax, fmin, fmod, heaviside, logaddexp2, nan_to_num, rad2deg
+from .contractions import einsum, matmul, outer, tensordot, vecdot
+from .define.op import Op
 from .elementwise import (
     abs,
     acos,
@@ -115,35 +100,9 @@ from .elementwise import (
     trunc,
     where,
 )
-from .indexing import (
-    argsort,
-    getitem,
-    iterate,
-    sort,
-    take,
-    take_along_axis,
-)
-from .numerics import (
-    convolve,
-    correlate,
-    diff,
-    dot,
-    gradient,
-    inner,
-    interp,
-    kron,
-    trapezoid,
-    vdot,
-)
-from .op import Op
-from .quantiles import (
-    median,
-    nanmedian,
-    nanpercentile,
-    nanquantile,
-    percentile,
-    quantile,
-)
+from .indexing import argsort, getitem, iterate, sort, take, take_along_axis
+from .numerics import convolve, correlate, diff, dot, gradient, inner, interp, kron, trapezoid, vdot
+from .quantiles import median, nanmedian, nanpercentile, nanquantile, percentile, quantile
 from .reductions import (
     all,
     any,
@@ -198,17 +157,7 @@ from .shape import (
     triu,
     unstack,
 )
-from .statistics import (
-    average,
-    cov,
-    nanmax,
-    nanmean,
-    nanmin,
-    nanprod,
-    nanstd,
-    nansum,
-    nanvar,
-)
+from .statistics import average, cov, nanmax, nanmean, nanmin, nanprod, nanstd, nansum, nanvar
 
 __all__ = [
     "Array",

@@ -12,8 +12,8 @@ from typing import Any
 import numpy as np
 
 from ..backends import backend_of
-from .array import plain
-from .axes import one_axis, shape_tuple
+from ..core.array import plain
+from ..core.axes import one_axis, shape_tuple
 from .indexing import HOLE, _index_add, take
 from .shape import (
     _reshape,

@@ -13,10 +13,10 @@ from contextvars import ContextVar
 from typing import Any
 
 from ..backends import backend_of
-from .array import Function, plain
-from .axes import led_by
+from ..core.array import Function, plain
+from ..core.axes import led_by
+from .define.op import Op
 from .indexing import HOLE, Template, _getitem, _index_add
-from .op import Op
 from .shape import _broadcast_to, _reshape, matrix_transpose, moveaxis, stack
 
 Flags = tuple[bool, ...]

@@ -6,6 +6,7 @@ import math
 from typing import Any
 
 from ..backends import backend_of
+from .define.op import binary, unary
 from .elementwise import (
     equal,
     greater,
@@ -18,7 +19,6 @@ from .elementwise import (
     trunc,
     where,
 )
-from .op import binary, unary
 
 cbrt = unary(
     "cbrt",

@@ -9,18 +9,11 @@ import math
 from typing import Any
 
 from ..backends import backend_of
-from .axes import many_axes, one_axis
+from ..core.axes import many_axes, one_axis
+from .define.op import Op, declare
 from .elementwise import conj
-from .op import Op, declare
 from .reductions import _sum
-from .shape import (
-    _permute_dims,
-    _reshape,
-    astype,
-    expand_dims,
-    matrix_transpose,
-    ravel,
-)
+from .shape import _permute_dims, _reshape, astype, expand_dims, matrix_transpose, ravel
 
 _LOWER = "abcdefghijklmnopqrstuvwxyz"
 _LETTERS = _LOWER + _LOWER.upper()

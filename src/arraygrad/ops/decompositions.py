@@ -7,12 +7,12 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-from .array import Array, plain
+from ..core.array import Array, plain
 from .contractions import matmul
+from .define.op import declare
 from .elementwise import conj, is_complex
 from .indexing import getitem
 from .linalg import check_matrices, check_square, solve_matrix
-from .op import declare
 from .shape import _tril, _triu, concat, matrix_transpose
 
 

@@ -7,9 +7,9 @@ import math
 from typing import Any
 
 from ..backends import backend_of
-from .adoption import as_arrays
-from .array import Function, zeros_like
-from .op import binary, constant, declare, unary
+from ..core.array import Function, zeros_like
+from .define.adoption import as_arrays
+from .define.op import binary, constant, declare, unary
 from .shape import astype
 
 # --- arithmetic --------------------------------------------------------------------------------

@@ -10,12 +10,12 @@ from __future__ import annotations
 import operator
 from typing import Any
 
+from ..arrays.creation import arange
 from ..backends import backend_of
-from ..creation import arange
-from .array import plain
-from .axes import many_axes, one_axis
+from ..core.array import plain
+from ..core.axes import many_axes, one_axis
+from .define.op import declare
 from .elementwise import conj, is_complex
-from .op import declare
 from .shape import concat, roll
 
 Axes = tuple[int, ...]

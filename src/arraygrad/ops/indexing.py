@@ -14,11 +14,11 @@ from typing import Any
 import numpy as np
 
 from ..backends import backend_of, default
-from ..backends.numpy_indexing import add_at
-from .adoption import in_library_of
-from .array import Array, plain
-from .axes import led_by, one_axis
-from .op import Op, constant, declare
+from ..backends.numpy.indexing import add_at
+from ..core.array import Array, plain
+from ..core.axes import led_by, one_axis
+from .define.adoption import in_library_of
+from .define.op import Op, constant, declare
 from .shape import _reshape, ravel
 
 

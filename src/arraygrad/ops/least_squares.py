@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..backends import backend_of
-from .array import plain
+from ..core.array import plain
 from .contractions import matmul
 from .decompositions import pinv
 from .elementwise import conj, greater, is_complex, real

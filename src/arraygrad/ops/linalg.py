@@ -14,13 +14,13 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..backends import backend_of
-from .array import plain, zeros_like
-from .axes import one_axis
+from ..core.array import plain, zeros_like
+from ..core.axes import one_axis
 from .contractions import matmul
 from .contractions import outer as _outer
+from .define.op import constant, declare
 from .elementwise import abs, conj, equal, imag, is_complex, real, where
 from .indexing import _index_add
-from .op import constant, declare
 from .reductions import _max, _others, sum
 from .shape import _reshape, expand_dims, matrix_transpose, roll
 

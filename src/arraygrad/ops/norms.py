@@ -6,10 +6,10 @@ import math
 import numbers
 from typing import Any
 
-from .axes import kept, many_axes
+from ..core.axes import kept, many_axes
+from .define.op import declare
 from .elementwise import abs, conj, equal, is_complex, logical_or, real, sign, where
 from .linalg import check_matrices
-from .op import declare
 from .reductions import _keep, count_nonzero, max, min, sum
 from .shape import _reshape, astype
 from .spectra import svdvals

@@ -8,13 +8,13 @@ from typing import Any
 import numpy as np
 
 from ..backends import backend_of
-from .adoption import as_arrays
-from .array import plain
-from .axes import many_axes, one_axis
+from ..core.array import plain
+from ..core.axes import many_axes, one_axis
 from .contractions import matmul, tensordot
+from .define.adoption import as_arrays
+from .define.op import Op, declare
 from .elementwise import conj, equal, greater, less, multiply, not_equal, remainder, where
 from .indexing import argsort, take
-from .op import Op, declare
 from .reductions import sum
 from .searching import searchsorted
 from .shape import _reshape, astype, broadcast_to, concat, expand_dims, flip, ravel

@@ -10,9 +10,9 @@ from typing import Any, Concatenate, ParamSpec
 import numpy as np
 
 from ..backends import backend_of, default
-from .adoption import in_library_of
-from .array import plain, zeros_like
-from .axes import kept, many_axes
+from ..core.array import plain, zeros_like
+from ..core.axes import kept, many_axes
+from .define.adoption import in_library_of
 from .elementwise import (
     ceil,
     clip,

@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 
 from ..backends import backend_of
-from .array import ones_like, plain, zeros_like
-from .axes import count, is_all_of_a_number, kept, many_axes, one_axis
+from ..core.array import ones_like, plain, zeros_like
+from ..core.axes import count, is_all_of_a_number, kept, many_axes, one_axis
+from .define.op import constant, declare
 from .elementwise import conj, equal, multiply, real, where
-from .op import constant, declare
 from .shape import _broadcast_to, _permute_dims, _reshape, astype, concat, flip, ravel
 
 Axes = tuple[int, ...] | None

@@ -10,10 +10,11 @@ import math
 from typing import Any, NamedTuple
 
 from ..backends import backend_of, default
+from ..core.array import Array, plain
 from ..errors import LazyError
 from . import reductions
-from .adoption import in_library_of
-from .array import Array, plain
+from .define.adoption import in_library_of
+from .define.op import Op, constant, declare
 from .elementwise import (
     equal,
     greater_equal,
@@ -26,7 +27,6 @@ from .elementwise import (
     where,
 )
 from .indexing import HOLE, _index_add, take
-from .op import Op, constant, declare
 from .reductions import any, sum
 from .shape import _reshape, astype, expand_dims, flip, ravel
 
@@ -384,7 +384,7 @@ def histogram(
             counts = astype(counts, there.dtype)
         counts = counts / (sum(counts) * (there[1:] - there[:-1]))
     if isinstance(x, Array):
-        from ..creation import asarray
+        from ..arrays.creation import asarray
 
         return counts, asarray(there)
     return counts, there

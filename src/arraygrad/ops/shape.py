@@ -6,9 +6,9 @@ import math
 from typing import Any
 
 from ..backends import backend_of
-from .array import zeros_like
-from .axes import many_axes, one_axis, shape_tuple
-from .op import constant, declare
+from ..core.array import zeros_like
+from ..core.axes import many_axes, one_axis, shape_tuple
+from .define.op import constant, declare
 
 _reshape = declare(
     "reshape",

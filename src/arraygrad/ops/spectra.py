@@ -14,12 +14,12 @@ import math
 from typing import Any, NamedTuple
 
 from ..backends import backend_of
-from .array import Array, plain
+from ..core.array import Array, plain
 from .contractions import matmul
 from .decompositions import adjoint
+from .define.op import declare
 from .elementwise import abs, conj, imag, is_complex, multiply, real, where
 from .linalg import check_matrices, check_square, diagonal, solve_matrix
-from .op import declare
 from .shape import concat, expand_dims
 
 # --- parts of rules ------------------------------------------------------------------------------

@@ -6,19 +6,10 @@ import math
 from typing import Any
 
 from ..backends import backend_of
+from ..core.axes import many_axes
 from . import reductions
-from .adoption import as_arrays
-from .axes import many_axes
-from .elementwise import (
-    conj,
-    equal,
-    is_complex,
-    isnan,
-    logical_not,
-    real,
-    sqrt,
-    where,
-)
+from .define.adoption import as_arrays
+from .elementwise import conj, equal, is_complex, isnan, logical_not, real, sqrt, where
 from .reductions import sum
 from .shape import _permute_dims, _reshape, astype, broadcast_to, expand_dims, moveaxis
 from .writing import choose

@@ -9,11 +9,11 @@ from typing import Any
 import numpy as np
 
 from ..backends import backend_of
-from ..versions import owner_of
-from .array import plain
+from ..core.array import plain
+from ..core.versions import owner_of
+from .define.op import declare
 from .elementwise import declare_choice, imag, real, where
 from .indexing import HOLE, Template, _getitem, fill
-from .op import declare
 from .shape import _reshape
 
 # A function that gives a view, and its keywords.

@@ -6,9 +6,9 @@
 array([ 3., 12.])
 """
 
-from ...creation import tensor
+from ...arrays.creation import tensor
+from ...arrays.tensor import Tensor
 from ...ops import sum
-from ...tensor import Tensor
 from . import autograd
 
 __all__ = ["Tensor", "autograd", "sum", "tensor"]

@@ -6,9 +6,9 @@ from collections.abc import Iterable
 from numbers import Number
 from typing import Any
 
+from ...arrays.tensor import Tensor
 from ...autograd import grad as native_grad
 from ...errors import NoGradientError, UnusedInputError
-from ...tensor import Tensor
 from ..arguments import several, tensors
 
 __all__ = ["grad"]

@@ -15,8 +15,8 @@ from typing import Any
 
 import numpy as np
 
+from ...arrays.tensor import Tensor
 from ...autograd import enable_grad, inference_mode, is_grad_enabled, no_grad, set_grad_enabled
-from ...tensor import Tensor
 from ..arguments import single_precision_tensor
 from . import autograd
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..array import Function
+from ...core.array import Function
+from ..define.op import binary
 from ..elementwise import equal, less_equal, log, log1p, logical_and, where
-from ..op import binary
 from .libraries import both_arrays, library_binary, library_unary
 
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 import math
 from typing import Any
 
+from ..define.op import binary, declare
+from ..define.rules import Rule, sum_of_rules
 from ..elementwise import exp
-from ..op import binary, declare
-from ..rules import Rule, sum_of_rules
 from .entropies import xlog1py, xlogy
 from .gamma import gammaln
 from .libraries import library_unary, of_arrays

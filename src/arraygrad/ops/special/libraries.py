@@ -13,9 +13,9 @@ from typing import Any
 import numpy as np
 
 from ...backends import backend_of
-from ..array import Function
-from ..op import Operator, binary, unary
-from ..rules import Rule
+from ...core.array import Function
+from ..define.op import Operator, binary, unary
+from ..define.rules import Rule
 
 _LIBRARIES = {"torch": "torch.special", "cupy": "cupyx.scipy.special", "jax": "jax.scipy.special"}
 # What SciPy's functions can compute on by themselves.

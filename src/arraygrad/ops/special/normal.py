@@ -5,9 +5,9 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from ...backends import numpy_special
+from ...backends.numpy import special as numpy_special
+from ..define.op import unary
 from ..elementwise import exp
-from ..op import unary
 from .libraries import kernel, library_unary
 
 erf = unary(

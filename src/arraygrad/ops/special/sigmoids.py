@@ -5,8 +5,8 @@ from __future__ import annotations
 import math
 from typing import Any
 
+from ..define.op import unary
 from ..elementwise import isnan, where
-from ..op import unary
 from .libraries import library_unary
 
 expit = unary(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from ..op import declare, unary
+from ..define.op import declare, unary
 
 
 def _sinc_derivative_of(xp: Any, x: Any, n: int) -> Any:

@@ -6,10 +6,10 @@ import math
 from typing import Any
 
 from ...backends import backend_of
-from ..axes import kept, many_axes
+from ...core.axes import kept, many_axes
 from ..batching import Flags, Params, elementwise
+from ..define.op import Op, binary, constant, declare
 from ..elementwise import equal, exp, log, multiply, where
-from ..op import Op, binary, constant, declare
 from ..reductions import _keep, _sum
 from ..shape import _reshape, broadcast_shapes, broadcast_to
 from .libraries import both_arrays

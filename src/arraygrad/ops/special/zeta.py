@@ -5,9 +5,9 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from ..array import zeros_like
+from ...core.array import zeros_like
+from ..define.op import unary
 from ..elementwise import add, cos, divide, exp, less, log, multiply, pow, sin, subtract, where
-from ..op import unary
 from .gamma import digamma, gamma
 from .libraries import kernel, library_binary, takes_scipy
 

@@ -8,11 +8,11 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from .... import autograd as native
+from ....arrays.tensor import Tensor
+from ....autograd.structures import is_single
 from ....backends import backend_of
+from ....core.nodes import GradientEdge, output_node
 from ....errors import NoGradientError
-from ....graph import GradientEdge, output_node
-from ....structures import is_single
-from ....tensor import Tensor
 from ...arguments import several
 from . import graph
 

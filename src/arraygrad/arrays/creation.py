@@ -1,0 +1,317 @@
+"""Making tensors: from data, and from nothing."""
+
+from __future__ import annotations
+
+from typing import Any, cast
+
+import numpy as np
+
+from .. import ops
+from ..backends import Backend, backend_of, backend_of_type, default
+from ..backends.dtypes import numpy_dtype, result_type
+from ..core.array import Array, plain
+from ..core.axes import shape_tuple
+from ..core.levels import in_flight
+from ..ops.define.adoption import in_library_of
+from .tensor import Tensor, tensor_type, tensor_type_at
+
+
+def tensor(
+    data: Any, *, dtype: Any = None, device: Any = None, requires_grad: bool = False
+) -> Tensor:
+    """A new leaf tensor with a copy of the data.
+
+    Parameters
+    ----------
+    data : array, number, nested sequence or Tensor
+        An array keeps its library; anything else becomes a NumPy array.
+    dtype : dtype, optional
+        Of the library's own kind; by default what the data has.
+    device : optional
+        Where the library should put it.
+    requires_grad : bool
+        Whether to record what is done with it, for differentiation.
+
+    Examples
+    --------
+    >>> import arraygrad as ag
+    >>> ag.tensor([1.0, 2.0], requires_grad=True)
+    tensor([1., 2.], requires_grad=True)
+    """
+    array = _as_array(data, dtype, device, copy=True)
+    if requires_grad:
+        return tensor_type(array)(array).requires_grad_()
+    return new(array) if hasattr(data, "dtype") else _constant(array)
+
+
+def _constant(array: Any) -> Tensor:
+    """A NumPy array that no user brought: it may move to the library of what it meets."""
+    made = new(array)
+    made._made = True
+    return made
+
+
+def new(array: Any) -> Tensor:
+    """A tensor outside any graph; under `inference_mode`, marked as made there."""
+    made: Tensor = tensor_type(array)._bare(array)
+    inside = in_flight()
+    if inside:  # values of the transform may be written to it
+        made._born = inside
+    return made
+
+
+def asarray(
+    data: Any, /, *, dtype: Any = None, device: Any = None, copy: bool | None = None
+) -> Tensor:
+    """The data as a tensor, sharing its memory where that is possible.
+
+    A tensor is returned as it is, or converted within its graph; tensors in nested sequences are
+    stacked within theirs.
+
+    Parameters
+    ----------
+    data, dtype, device
+        As in `tensor`.
+    copy : bool, optional
+        True always copies; False never does, and raises where that is not possible.
+
+    Examples
+    --------
+    >>> import arraygrad as ag
+    >>> import numpy as np
+    >>> data = np.zeros(2)
+    >>> x = ag.asarray(data)
+    >>> data[0] = 1.0
+    >>> x
+    tensor([1., 0.])
+    """
+    if not isinstance(data, Array):
+        if holds_arrays(data):
+            if copy is False:
+                raise ValueError("copy=False, but a sequence has to be copied: leave copy out")
+            return asarray(from_sequence(data), dtype=dtype, device=device)
+        array = _as_array(data, dtype, device, copy)
+        return new(array) if hasattr(data, "dtype") else _constant(array)
+    same = cast(Tensor, data if dtype is None else ops.astype(data, dtype, copy=False))
+    if device is not None and device != same.device:
+        same = cast(Tensor, ops.to_device(same, device))
+    if same is not data and copy is False:
+        raise ValueError(
+            "copy=False, but the tensor has another dtype or device than asked for: leave copy out"
+        )
+    return same.clone() if copy and same is data else same
+
+
+def from_sequence(data: Any) -> Any:
+    """A number or a nested sequence as an array; with tensors in it, stacked within their graph."""
+    if holds_arrays(data):
+        parts = [item if isinstance(item, Array) else from_sequence(item) for item in data]
+        like = next((p for p in parts if backend_of(p) is not default), None)
+        if like is not None:  # numbers and lists of them go where the arrays are
+            parts = [
+                p if hasattr(item, "dtype") or isinstance(p, Array) else in_library_of(like, p)
+                for item, p in zip(data, parts, strict=True)
+            ]
+        numbers = like is not None  # whose dtypes say nothing there
+        dtype = result_type(
+            *(
+                item if numbers and isinstance(item, int | float | complex) else p
+                for item, p in zip(data, parts, strict=True)
+            )
+        )
+        return ops.stack([ops.astype(p, dtype, copy=False) for p in parts])
+    return data if hasattr(data, "dtype") else np.asarray(data)
+
+
+def holds_arrays(data: Any) -> bool:
+    """Whether something is a nested sequence with arrays of arraygrad in it."""
+    return isinstance(data, list | tuple) and any(
+        isinstance(item, Array) or holds_arrays(item) for item in data
+    )
+
+
+def _as_array(data: Any, dtype: Any, device: Any, copy: bool | None) -> Any:
+    if isinstance(data, Tensor):
+        data = data.array
+    if isinstance(data, Array):
+        return data
+    try:
+        backend = backend_of_type(type(data)) or default
+    except TypeError:
+        if hasattr(data, "dtype"):  # an array, but none that can be computed with
+            raise
+        backend = default
+        data = _plain_values(data)
+    keywords: dict[str, Any] = {}
+    if dtype is not None:
+        keywords["dtype"] = numpy_dtype(dtype) if backend is default else backend.dtype(dtype)
+    if device is not None:
+        keywords["device"] = device
+    if hasattr(data, "dtype") and not keywords and (copy or backend is not default):
+        array = backend.copy(data) if copy else data
+    else:
+        array = backend.xp.asarray(data, copy=copy, **keywords)
+    _check_numbers(array, "data")
+    return array
+
+
+def _check_numbers(array: Any, name: str) -> None:
+    """Raise unless an array holds numbers or truth values."""
+    if backend_of(array).kind(array.dtype) == "o":
+        raise TypeError(
+            f"{name} must be numbers, or nested sequences of them with equal lengths; got dtype "
+            f"{array.dtype}"
+        )
+
+
+def _plain_values(data: Any) -> Any:
+    """Nested sequences with tensors inside become nested sequences of arrays."""
+    if isinstance(data, list | tuple):
+        return [_plain_values(item) for item in data]
+    if isinstance(data, Tensor):
+        if data.requires_grad:
+            raise TypeError(
+                "data holds tensors that require gradients, which a copy would cut off: use "
+                "stack() or concat() to join them"
+            )
+        return data.numpy()
+    return data
+
+
+def _make(name: str, *args: Any, device: Any = None, **keywords: Any) -> Tensor:
+    if device is not None:
+        keywords["device"] = device
+    if keywords.get("dtype") is not None:
+        keywords["dtype"] = numpy_dtype(keywords["dtype"])
+    made = getattr(np, name)(*args, **keywords)
+    _check_numbers(made, f"the elements of {name}()")
+    return _constant(made)
+
+
+def zeros(shape: Any, *, dtype: Any = None, device: Any = None) -> Tensor:
+    """A tensor of zeros."""
+    return _make("zeros", shape, dtype=dtype, device=device)
+
+
+def ones(shape: Any, *, dtype: Any = None, device: Any = None) -> Tensor:
+    """A tensor of ones."""
+    return _make("ones", shape, dtype=dtype, device=device)
+
+
+def empty(shape: Any, *, dtype: Any = None, device: Any = None) -> Tensor:
+    """A tensor with whatever was in memory."""
+    return _make("empty", shape, dtype=dtype, device=device)
+
+
+def full(shape: Any, fill_value: Any, *, dtype: Any = None, device: Any = None) -> Tensor:
+    """A tensor with the same value everywhere; that of a tensor, within its graph."""
+    if isinstance(fill_value, Array):
+        return asarray(_filled(fill_value, shape_tuple(shape), dtype), device=device)
+    return _make("full", shape, fill_value, dtype=dtype, device=device)
+
+
+def arange(
+    start: Any, /, stop: Any = None, step: Any = 1, *, dtype: Any = None, device: Any = None
+) -> Tensor:
+    """Evenly spaced values from `start` up to, not including, `stop`."""
+    bounds = (0, start) if stop is None else (start, stop)
+    return _make("arange", *bounds, step, dtype=dtype, device=device)
+
+
+def linspace(
+    start: Any,
+    stop: Any,
+    /,
+    num: int,
+    *,
+    dtype: Any = None,
+    device: Any = None,
+    endpoint: bool = True,
+) -> Tensor:
+    """A number of evenly spaced values over an interval, whose ends may be tensors."""
+    if isinstance(start, Array) or isinstance(stop, Array):
+        places = np.linspace(0.0, 1.0, num, endpoint=endpoint)
+        ndim = max(getattr(start, "ndim", 0), getattr(stop, "ndim", 0))
+        like = start if isinstance(start, Array) else stop
+        share = in_library_of(plain(like), places.reshape((num,) + (1,) * ndim))
+        # Not `start + share * (stop - start)`, which need not arrive at `stop`.
+        made = ops.add(ops.multiply(start, 1 - share), ops.multiply(stop, share))
+        return asarray(made, dtype=dtype, device=device)
+    return _make("linspace", start, stop, num, dtype=dtype, device=device, endpoint=endpoint)
+
+
+def eye(
+    n_rows: int, n_cols: int | None = None, /, *, k: int = 0, dtype: Any = None, device: Any = None
+) -> Tensor:
+    """Ones on a diagonal, zeros elsewhere."""
+    return _make("eye", n_rows, n_cols, k=k, dtype=dtype or np.float64, device=device)
+
+
+def from_dlpack(x: Any, /, *, device: Any = None, copy: bool | None = None) -> Tensor:
+    """An array of any library that speaks DLPack as a tensor, on the same memory if it can be.
+
+    Parameters
+    ----------
+    x : array
+        With the methods `__dlpack__` and `__dlpack_device__`.
+    device : optional
+        Where to put it: "cpu", or None for where it is.
+    copy : bool, optional
+        True always copies; False never does, and raises where that is not possible.
+
+    Examples
+    --------
+    >>> import arraygrad as ag
+    >>> import numpy as np
+    >>> data = np.zeros(2)
+    >>> np.shares_memory(ag.from_dlpack(data).array, data)
+    True
+    """
+    for method in ("__dlpack__", "__dlpack_device__"):
+        if not hasattr(x, method):
+            raise TypeError(f"x must speak DLPack, but {type(x).__name__} has no {method}()")
+    return new(np.from_dlpack(x, device=device, copy=copy))
+
+
+def _like(x: Any, value: Any, dtype: Any, device: Any) -> Tensor:
+    if not hasattr(x, "shape"):
+        raise TypeError(f"x must be a Tensor or an array, not {type(x).__name__}")
+    backend: Backend = backend_of(x)
+    dtype = x.dtype if dtype is None else backend.dtype(dtype)
+    if isinstance(value, Array):
+        return _filled(value, tuple(x.shape), dtype)
+    made = backend.full(plain(x), tuple(x.shape), value, dtype)
+    if device is not None:
+        made = backend.xp.asarray(made, device=device)
+    if isinstance(x, Array) and x.level > Tensor.level:
+        # Inside the transform of `x`, so that its values can be written to it.
+        return tensor_type_at(x.level if isinstance(x, Tensor) else x.level + 0.5)(made)
+    return new(made)
+
+
+def _filled(value: Any, shape: tuple[int, ...], dtype: Any) -> Tensor:
+    """An array that is filled with the only value of another, and passes gradients to that."""
+    if value.ndim:
+        raise ValueError(f"fill_value must be a number or 0-d, got shape {tuple(value.shape)}")
+    value = value if dtype is None else ops.astype(value, dtype, copy=False)
+    return cast(Tensor, ops.copy(ops.broadcast_to(value, shape)))
+
+
+def zeros_like(x: Any, /, *, dtype: Any = None, device: Any = None) -> Tensor:
+    """Zeros in the shape of `x`, of its library, dtype and device unless told otherwise."""
+    return _like(x, 0, dtype, device)
+
+
+def ones_like(x: Any, /, *, dtype: Any = None, device: Any = None) -> Tensor:
+    """Ones in the shape of `x`, of its library, dtype and device unless told otherwise."""
+    return _like(x, 1, dtype, device)
+
+
+def full_like(x: Any, /, fill_value: Any, *, dtype: Any = None, device: Any = None) -> Tensor:
+    """One value in the shape of `x`, of its library, dtype and device unless told otherwise."""
+    return _like(x, fill_value, dtype, device)
+
+
+def empty_like(x: Any, /, *, dtype: Any = None, device: Any = None) -> Tensor:
+    """A tensor to be filled in, in the shape of `x`."""
+    return _like(x, 0, dtype, device)

@@ -1,0 +1,591 @@
+"""Writing to tensors: assignment to parts, augmented operators, methods with a trailing underscore.
+
+A write changes the memory, and gives the tensor a new place in the graph. Writing to a view is
+writing to a part of its base; the other views of that base notice when they are next used, and
+take their place in the graph from it anew.
+"""
+
+from __future__ import annotations
+
+import functools
+import weakref
+from collections.abc import Callable
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy import generic, ndarray
+
+from .. import ops
+from ..backends import backend_of, default
+from ..backends.dtypes import numpy_dtype
+from ..core.array import Array
+from ..core.nodes import INFERENCE, Leaf, Node, record, recorder
+from ..core.versions import mark_written, owner_of, version, writes_to
+from ..errors import MixedArraysError
+from ..ops.define.adoption import in_library_of, is_made
+from ..ops.indexing import _getitem, fill, split_index
+from ..ops.shape import _broadcast_to
+from ..ops.writing import Region, Step, choose, put
+
+
+class Family:
+    """A tensor and its views.
+
+    Attributes
+    ----------
+    stamp : int
+        How often the views' places in the graph, or their arrays, have become out of date.
+    recorded : int
+        How many writes have been recorded.
+    views : dict or None
+        The views that live, for a base that may yet move to another level; None for any other.
+    """
+
+    __slots__ = ("recorded", "stamp", "views")
+
+    def __init__(self, base: Any) -> None:
+        self.stamp = 0
+        self.recorded = 0
+        self.views: dict[int, weakref.ref[Any]] | None = {} if hasattr(base, "_born") else None
+
+    def add(self, view: Any) -> None:
+        """Remember a view for as long as it lives."""
+        views, key = self.views, id(view)
+        assert views is not None
+        views[key] = weakref.ref(view, lambda _: views.pop(key, None))
+
+
+class ViewOf:
+    """How a view came about.
+
+    Attributes
+    ----------
+    base : Tensor
+        The tensor at the root, which is no view itself.
+    steps : tuple of (function, keywords)
+        What leads from the base to the view.
+    seen : int
+        The family's stamp when the view last took its place in the graph.
+    unrecorded : int or None
+        For a view that was made under `no_grad`: the number of recorded writes at that time.
+    """
+
+    __slots__ = ("base", "family", "seen", "steps", "unrecorded")
+
+    def __init__(self, source: Any, step: Step) -> None:
+        origin = source._view
+        made_unseen = recorder() is None
+        if origin is None:
+            self.base, self.steps = source, (step,)
+            family = getattr(source, "_family", None)
+            if family is None:
+                family = source._family = Family(source)
+        else:
+            self.base, self.steps = origin.base, (*origin.steps, step)
+            family = origin.family
+            made_unseen = made_unseen or origin.unrecorded is not None
+        self.family = family
+        self.seen = family.stamp
+        self.unrecorded = family.recorded if made_unseen else None
+
+
+def _in_place(function: Callable[..., Any]) -> Callable[..., Any]:
+    """The method that replaces an array's values by `function` of them."""
+    name = f"{function.__name__}_"
+
+    @functools.wraps(function)
+    def method(self: Any, *args: Any, **kwargs: Any) -> Any:
+        self._change(function, args, kwargs, name)
+        return self
+
+    method.__name__ = method.__qualname__ = name
+    method.__doc__ = f"`{function.__name__}`, in place."
+    return method
+
+
+class InPlace:
+    """What can be done to an array in place.
+
+    It comes down to two methods that tensors, and arrays under transforms, have of their own.
+    """
+
+    __slots__ = ()
+
+    def _change(self, function: Any, args: Any, kwargs: Any, name: str) -> None:
+        """Replace all values by `function` of the array, `args` and `kwargs`."""
+        raise NotImplementedError
+
+    def _assign(self, index: tuple[Any, tuple[Any, ...]], value: Any, name: str) -> None:
+        """Write `value` to the part that an index names."""
+        raise NotImplementedError
+
+    def __setitem__(self, key: Any, value: Any) -> None:
+        template, indices = split_index(self, key)
+        if not indices:
+            self._assign((template, ()), value, _ASSIGNMENT)
+            return
+        plain_indices = [_plain_index(i) for i in indices]
+        if all(i is not None for i in plain_indices):
+            self._assign((template, tuple(plain_indices)), value, _ASSIGNMENT)
+            return
+        # Of what differs over a batch, a choice of elements can be written, but no list of them.
+        if (
+            len(template) > 1
+            or not _is_mask(self, indices[0])
+            or (hasattr(value, "ndim") and value.ndim)
+        ):
+            raise TypeError(
+                "an index that differs over a batch, or whose values are not known yet, can only "
+                "be a mask of the shape of the array, and what is written there a number: use "
+                "where()"
+            )
+        self._change(_chosen, (indices[0], value), {}, _ASSIGNMENT)
+
+    def copy_(self, source: Any) -> Any:
+        """Take over the values of another tensor, array or number, which may broadcast."""
+        self._assign(((Ellipsis,), ()), source, "copy_")
+        return self
+
+    def fill_(self, value: Any) -> Any:
+        """Set all elements to one value."""
+        if getattr(value, "ndim", 0):
+            raise ValueError(f"fill_() takes a number, not an array of shape {value.shape}")
+        return self.copy_(value)
+
+    def zero_(self) -> Any:
+        """Set all elements to zero."""
+        return self.copy_(0)
+
+    __iadd__ = add_ = _in_place(ops.add)
+    __isub__ = sub_ = subtract_ = _in_place(ops.subtract)
+    __imul__ = mul_ = multiply_ = _in_place(ops.multiply)
+    __itruediv__ = div_ = divide_ = _in_place(ops.divide)
+    __ifloordiv__ = floor_divide_ = _in_place(ops.floor_divide)
+    __imod__ = remainder_ = _in_place(ops.remainder)
+    __ipow__ = pow_ = _in_place(ops.pow)
+    __iand__ = bitwise_and_ = _in_place(ops.bitwise_and)
+    __ior__ = bitwise_or_ = _in_place(ops.bitwise_or)
+    __ixor__ = bitwise_xor_ = _in_place(ops.bitwise_xor)
+    __ilshift__ = bitwise_left_shift_ = _in_place(ops.bitwise_left_shift)
+    __irshift__ = bitwise_right_shift_ = _in_place(ops.bitwise_right_shift)
+    __imatmul__ = _in_place(ops.matmul)
+    abs_ = _in_place(ops.abs)
+    acos_ = _in_place(ops.acos)
+    acosh_ = _in_place(ops.acosh)
+    asin_ = _in_place(ops.asin)
+    asinh_ = _in_place(ops.asinh)
+    atan_ = _in_place(ops.atan)
+    atan2_ = _in_place(ops.atan2)
+    atanh_ = _in_place(ops.atanh)
+    ceil_ = _in_place(ops.ceil)
+    clamp_ = clip_ = _in_place(ops.clip)
+    conj_ = _in_place(ops.conj)
+    copysign_ = _in_place(ops.copysign)
+    cos_ = _in_place(ops.cos)
+    cosh_ = _in_place(ops.cosh)
+    cumsum_ = cumulative_sum_ = _in_place(ops.cumulative_sum)
+    cumprod_ = cumulative_prod_ = _in_place(ops.cumulative_prod)
+    exp_ = _in_place(ops.exp)
+    expm1_ = _in_place(ops.expm1)
+    floor_ = _in_place(ops.floor)
+    hypot_ = _in_place(ops.hypot)
+    log_ = _in_place(ops.log)
+    log10_ = _in_place(ops.log10)
+    log1p_ = _in_place(ops.log1p)
+    log2_ = _in_place(ops.log2)
+    neg_ = negative_ = _in_place(ops.negative)
+    reciprocal_ = _in_place(ops.reciprocal)
+    round_ = _in_place(ops.round)
+    sign_ = _in_place(ops.sign)
+    sin_ = _in_place(ops.sin)
+    sinh_ = _in_place(ops.sinh)
+    sqrt_ = _in_place(ops.sqrt)
+    square_ = _in_place(ops.square)
+    tan_ = _in_place(ops.tan)
+    tanh_ = _in_place(ops.tanh)
+    tril_ = _in_place(ops.tril)
+    triu_ = _in_place(ops.triu)
+    trunc_ = _in_place(ops.trunc)
+
+
+_ASSIGNMENT = "an assignment to elements"
+
+
+def _plain_index(index: Any) -> Any:
+    """An array in an index as a NumPy array of its own.
+
+    None if it differs over a batch, or if its values are not known yet.
+
+    Of its own, because the graph keeps it, and the user may change theirs.
+    """
+    while isinstance(index, Array):
+        if index.ndim != index._array.ndim:  # type: ignore[attr-defined]
+            return None
+        index = index._array
+    values = backend_of(index).known_values(index)
+    return None if values is None else np.array(values)
+
+
+def _is_mask(x: Any, index: Any) -> bool:
+    return tuple(index.shape) == tuple(x.shape) and backend_of(index).kind(index.dtype) == "b"
+
+
+def _chosen(x: Any, mask: Any, value: Any) -> Any:
+    return choose(mask, value, x)
+
+
+class TensorInPlace(InPlace):
+    """Writing to tensors."""
+
+    __slots__ = ()
+    level: ClassVar[float]
+    _array: Any
+    _node: Any
+    _view: ViewOf | None = None
+
+    @property
+    def _version(self) -> int:
+        """How many times the tensor's memory has been written."""
+        return version(holder_of(self))
+
+    @property
+    def _base(self) -> Any:
+        """The tensor that this one is a view of; None if it is none."""
+        return None if self._view is None else self._view.base
+
+    def detach_(self) -> Any:
+        """Cut this tensor itself off from the graph."""
+        if self._view is not None:
+            raise RuntimeError(
+                "a view cannot be cut off from the graph alone, without its base: use detach()"
+            )
+        self._node = None
+        return self
+
+    def _change(self, function: Any, args: Any, kwargs: Any, name: str) -> None:
+        join_level(self, args)
+        check_writable(self, args)
+        before, *others = _unaffected(self, function, args, kwargs)
+        result = function(before, *others, **kwargs)
+        if result.shape != self.shape:  # type: ignore[attr-defined]
+            raise ValueError(
+                f"{name} gave shape {result.shape} for a tensor of shape "
+                f"{self.shape}: what is written in place cannot make the tensor larger"  # type: ignore[attr-defined]
+            )
+        if result.dtype != self.dtype:  # type: ignore[attr-defined]
+            check_cast(result.dtype, self.dtype)  # type: ignore[attr-defined]
+            result = ops.astype(result, self.dtype)  # type: ignore[attr-defined]
+        _store(self, None, result._array, name)
+        if recorder() is None:
+            return
+        if self._view is not None:
+            _put_into_base(self, None, result._node)
+        elif result._node is not None or self._node is not None:
+            _move(self, result._node)
+
+    def _assign(self, index: tuple[Any, tuple[Any, ...]], value: Any, name: str) -> None:
+        if isinstance(value, Array) and value.level > self.level:
+            join_level(self, (value,))
+        check_writable(self, (value,))
+        if _is_that_part(self, index, value):
+            return  # the last step of `x[i] += y`: it is there already
+        ours = _is_at(value, self.level)
+        if not (ours and _fits(self._array, index, value._array)):
+            value = value_for(self, index, value)
+            ours = _is_at(value, self.level)
+        if ours and _shares(value._array, self._array):
+            value = _apart(value)
+        recording = recorder() is not None
+        node = value._node if recording and ours else None  # which may be refused: nothing is done
+        _store(self, index, value._array if ours else value, name)
+        if recording:
+            _put_into_base(self, index, node)
+
+
+# --- may it be written? --------------------------------------------------------------------------
+
+
+def _history(tensor: Any) -> Any:
+    """The tensor whose place in the graph a write changes."""
+    return tensor if tensor._view is None else tensor._view.base
+
+
+def holder_of(tensor: Any) -> Any:
+    """What the writes to a tensor are noted for: its memory, or its base if that is replaced."""
+    array = tensor.array
+    return array if isinstance(array, ndarray) else _history(tensor)
+
+
+def check_writable(tensor: Any, values: tuple[Any, ...]) -> None:
+    """Raise if writing the tensor could not be right."""
+    if tensor.is_inference and not INFERENCE.get():
+        raise RuntimeError(
+            "an inference tensor cannot be written outside inference_mode: clone() it first"
+        )
+    array = tensor.array
+    if isinstance(array, ndarray) and not array.flags.writeable:
+        raise RuntimeError(
+            "the tensor cannot be written: its array is read-only, or a broadcast in which "
+            "several elements are one in memory. Write to a clone() of it"
+        )
+    view = tensor._view
+    for function, _ in () if view is None else view.steps:
+        if function is _broadcast_to:
+            raise RuntimeError(
+                "the tensor cannot be written: it is a broadcast, in which several elements are "
+                "one. Write to a clone() of it"
+            )
+    if recorder() is None:
+        return
+    base = _history(tensor)
+    if isinstance(base._node, Leaf) or isinstance(tensor._node, Leaf):
+        what = "a leaf that requires gradients" if view is None else "a view of such a leaf"
+        raise RuntimeError(
+            f"{what} cannot be written in place: its gradient would have no place to go. Write to "
+            "a clone(), or under no_grad() if the change should not be differentiated"
+        )
+    if view is not None and view.unrecorded is not None:
+        if base._node is not None or any(getattr(v, "requires_grad", False) for v in values):
+            raise RuntimeError(
+                "the tensor is a view that was made under no_grad(), so a write to it cannot be "
+                "differentiated: make the view outside, or write under no_grad()"
+            )
+
+
+def join_level(tensor: Any, values: tuple[Any, ...]) -> None:
+    """Take a constant that was made inside a transform to the level of what is written to it."""
+    top: float = 0
+    for value in values:
+        if isinstance(value, Array) and value.level > top:
+            top = value.level
+    if top <= tensor.level:
+        return
+    base = _history(tensor)
+    if base._node is not None or getattr(base, "_born", 0) < int(top):
+        raise TypeError(
+            "a value of an inner transform cannot be written into a tensor from outside it, where "
+            "it would outlive the transform: make the tensor inside, by zeros_like() of an "
+            "argument or zeros(), or join the values by stack()"
+        )
+    from .views import move_to_level
+
+    move_to_level(base, top if any(_is_at(v, top) for v in values) else top + 0.5)
+
+
+def _is_at(value: Any, level: float) -> bool:
+    """Whether a value is a tensor at a level."""
+    return isinstance(value, TensorInPlace) and value.level == level
+
+
+def _unaffected(tensor: Any, function: Any, args: Any, kwargs: Any) -> list[Any]:
+    """The tensor and the other operands, as they are before the write, for the graph to save."""
+    operands = [tensor, *args]
+    if recorder() is None:
+        return operands
+    wanted = tuple([i for i, v in enumerate(operands) if getattr(v, "_node", None) is not None])
+    if not wanted:
+        return operands
+    op = getattr(function, "op", None)
+    if op is None:  # made of several ops, which may save anything
+        saved: Any = range(len(operands))
+    else:
+        pullback = op.pullback(wanted)
+        saved = () if pullback is None else pullback.sources
+    for i in saved:
+        if i is not None and i >= 0 and hasattr(operands[i], "_node"):
+            if _shares(operands[i]._array, tensor._array):
+                operands[i] = _apart(operands[i])
+    return operands
+
+
+def _apart(tensor: Any) -> Any:
+    """A tensor at the same place in the graph, with a copy of the values."""
+    from .tensor import tensor_type_at
+
+    return tensor_type_at(tensor.level)(np.array(tensor._array), tensor._node)
+
+
+def _shares(a: Any, b: Any) -> bool:
+    both = isinstance(a, ndarray) and isinstance(b, ndarray)
+    return both and owner_of(a) is owner_of(b)
+
+
+def _fits(array: Any, index: tuple[Any, tuple[Any, ...]], value: Any) -> bool:
+    """Whether a value can be written as it is, as most often: without changes or further checks."""
+    if index[1] or type(array) is not ndarray:
+        return False
+    if type(value) is not ndarray and not isinstance(value, generic):
+        return False
+    return value.dtype is array.dtype and value.shape == array[index[0]].shape
+
+
+def value_for(array: Any, index: tuple[Any, tuple[Any, ...]], value: Any) -> Any:
+    """A value as it can be written to a part of an array: of the right kind and shape."""
+    if not hasattr(value, "dtype") and not isinstance(value, (bool, int, float, complex)):
+        value = np.asarray(value)
+        if value.dtype.kind not in "biufc":
+            raise TypeError(f"only numbers and arrays can be written, not {value!r}")
+        value = in_library_of(array, value)
+    elif isinstance(value, generic) and backend_of(array) is not default:
+        value = value.item()
+    elif (
+        type(value._array if isinstance(value, Array) else value) is not type(array._array)
+        and hasattr(value, "dtype")
+        and backend_of(value) is not backend_of(array)
+    ):
+        if not is_made(value):
+            raise MixedArraysError(
+                f"an array of {backend_of(value).name} cannot be written to one of "
+                f"{backend_of(array).name}: convert it first"
+            )
+        value = in_library_of(array, value)
+    if not hasattr(value, "dtype"):
+        if isinstance(value, complex) and backend_of(array).kind(array.dtype) != "c":
+            raise TypeError(
+                f"a complex number cannot be written into dtype {array.dtype}: take its real part"
+            )
+        if isinstance(value, float) and not value.is_integer():
+            if backend_of(array).kind(array.dtype) not in "fc":
+                raise TypeError(
+                    f"{value} cannot be written into dtype {array.dtype}: round it, or make the "
+                    "array one of floating-point numbers"
+                )
+        return value
+    check_cast(value.dtype, array.dtype)
+    inside = array._array
+    if not index[1] and type(inside) is ndarray and inside.ndim == array.ndim:
+        wanted = inside[index[0]].shape
+    else:
+        wanted = Region(array.shape, (), index).read(np.broadcast_to(False, array.shape)).shape
+    if value.shape == wanted:
+        return value
+    extra = value.ndim - len(wanted)
+    if extra > 0 and tuple(value.shape[:extra]) == (1,) * extra:
+        value = ops.reshape(value, value.shape[extra:])
+    if ops.broadcast_shapes(wanted, tuple(value.shape)) != wanted:
+        raise ValueError(
+            f"a value of shape {tuple(value.shape)} cannot be written to a part of shape {wanted}"
+        )
+    return value
+
+
+def check_cast(given: Any, wanted: Any) -> None:
+    """Raise if values of one dtype would lose more than digits in another."""
+    try:
+        if not isinstance(given, np.dtype) or not isinstance(wanted, np.dtype):
+            given, wanted = numpy_dtype(given), numpy_dtype(wanted)
+        fits = np.can_cast(given, wanted, "same_kind")
+    except TypeError:  # one that NumPy does not have
+        fits = given == wanted
+    if not fits:
+        raise TypeError(
+            f"values of dtype {given} cannot be written into dtype {wanted}: convert them with "
+            "astype()"
+        )
+
+
+def _is_that_part(tensor: Any, index: Any, value: Any) -> bool:
+    """Whether `value` is a view of just the part that it would be written to."""
+    view = getattr(value, "_view", None)
+    if view is None or view.base is not _history(tensor) or index[1]:
+        return False
+    # As it was: `_node` would record the steps from the base again.
+    if view.unrecorded is not None or isinstance(value._node_now, Leaf):
+        return False
+    steps = () if tensor._view is None else tensor._view.steps
+    if view.steps == (*steps, (_getitem, {"template": index[0]})):
+        return True
+    if not isinstance(value._array, ndarray):
+        return False
+    part = Region(tensor.shape, (), index).read(tensor._array)
+    mine, theirs = value._array.__array_interface__, part.__array_interface__
+    return bool(
+        mine["data"] == theirs["data"]
+        and value._array.shape == part.shape
+        and value._array.strides == part.strides
+        and value._array.dtype == part.dtype
+    )
+
+
+# --- writing -------------------------------------------------------------------------------------
+
+
+def _store(tensor: Any, index: Any, value: Any, name: str) -> None:
+    """Change the memory of a tensor, or, where that cannot be written, its array."""
+    array = tensor.array
+    if isinstance(array, ndarray) and not isinstance(value, Array):
+        writes = writes_to(array)
+        if writes.before:
+            writes.prepare()
+        part = None if index is None else fill(*index)
+        array[... if part is None else part] = value
+        writes.mark(array, name, _origin(), part)
+        if hasattr(value, "dtype"):  # it holds what a user brought, now
+            _history(tensor)._made = False
+        return
+    base = _history(tensor)
+    steps = () if tensor._view is None else tensor._view.steps
+    base._array = put(base.array, value, region=Region(tuple(base.shape), steps, index))
+    mark_written(base, name, _origin())
+    _bump(base)
+
+
+def _origin() -> str | None:
+    """The user's line that writes, under anomaly detection."""
+    if recorder() is record:
+        return None
+    from ..core.modes import current_modes
+    from ..core.saved import user_lines
+
+    return None if current_modes().anomaly is None else user_lines()
+
+
+def _put_into_base(tensor: Any, index: Any, node_value: Node | None) -> None:
+    """Record that a part of a tensor, and so of its base, now is a value with that node."""
+    view = tensor._view
+    base, steps = (tensor, ()) if view is None else (view.base, view.steps)
+    node_x = base._node
+    edges: tuple[Node, ...]
+    if node_x is not None and node_value is not None:
+        pullback, edges = _PUT_BOTH, (node_x, node_value)
+    elif node_x is not None:
+        pullback, edges = _PUT_X, (node_x,)
+    elif node_value is not None:
+        pullback, edges = _PUT_VALUE, (node_value,)
+    else:
+        return
+    array, make = base._array, recorder()
+    assert make is not None
+    shape = tuple(array.shape)
+    _move(base, make(pullback, edges, (Region(shape, steps, index),), shape, array.dtype))
+
+
+# How cotangents get back through a write: to what was there before, and to the value.
+_PUT_BOTH, _PUT_X, _PUT_VALUE = map(put.op.pullback, ((0, 1), (0,), (1,)))  # type: ignore[attr-defined]
+
+
+def _move(base: Any, node: Node | None) -> None:
+    """Give a tensor that is no view another place in the graph, and let its views know."""
+    before = base._node
+    base._node = node
+    if before is not None and before.extras is not None:
+        keep_retaining(base, before, node)
+    family = getattr(base, "_family", None)
+    if family is not None:
+        family.stamp += 1
+        family.recorded += 1
+
+
+def keep_retaining(tensor: Any, before: Node | None, after: Node | None) -> None:
+    """Have a tensor that retains its gradient do so at its new place in the graph, too."""
+    extras = None if before is None else before.extras
+    if extras is not None and extras.retained is not None and extras.retained() is tensor:
+        if after is not None and after is not before:
+            extras.retained, after.extra().retained = None, extras.retained
+
+
+def _bump(base: Any) -> None:
+    """Let the views of a tensor know that they are out of date."""
+    family = getattr(base, "_family", None)
+    if family is not None:
+        family.stamp += 1

@@ -1,0 +1,696 @@
+"""`Tensor`: an array that records what is done with it, so that it can be differentiated."""
+
+from __future__ import annotations
+
+import copy
+import functools
+import warnings
+import weakref
+from collections.abc import Callable
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy import generic, ndarray
+
+from .. import ops
+from ..backends import backend_of
+from ..core.array import Array, Function
+from ..core.nodes import INFERENCE, Leaf, Node, RemovableHandle, make_outputs, public_edge, recorder
+from ..errors import MixedArraysError, NoGradientError
+from ..interop.numpy.values import check_not_stored
+from ..ops.define.op import Op
+from ..ops.define.rules import Pullback
+from .inplace import TensorInPlace
+from .methods import ArrayMethods
+
+new = object.__new__
+
+
+class Tensor(TensorInPlace, ArrayMethods, Array):
+    """An array of any library, and the place of its value in the graph.
+
+    Made by `arraygrad.tensor` and `arraygrad.asarray`, and by every op on tensors.
+
+    A tensor that requires gradients is either a *leaf*, made by the user, or the result of an op,
+    in which case `grad_fn` is the node that stands for that op.
+    """
+
+    # `_born`, `_family`, `_grad`, `_leaf` and `_made` are set on few, and read by `getattr`.
+    __slots__ = ("__weakref__", "_array", "_born", "_family", "_grad", "_leaf", "_made", "_node")
+    _node: Node | None
+    _grad: Tensor | None
+    _leaf: Leaf | None
+    _born: int  # the level of the transform that it was made in
+    _made: bool  # whether it is a NumPy array that no user brought
+    level: ClassVar[float] = 0.5
+    is_inference: ClassVar[bool] = False
+
+    def __init__(self, array: Any, node: Node | None = None) -> None:
+        if not hasattr(array, "shape"):
+            raise TypeError(
+                f"a Tensor wraps an array, not {type(array).__name__}: use arraygrad.tensor()"
+            )
+        self._array = array
+        self._node = node
+
+    # --- ops on tensors: compute one level down, then record ---
+
+    @classmethod
+    def apply(cls, op: Op, arrays: tuple[Any, ...], params: dict[str, Any]) -> Any:
+        level, raw, wanted, inference = cls.level, [], [], False
+        for position, array in enumerate(arrays):
+            if isinstance(array, Tensor) and array.level == level:
+                raw.append(array._array)
+                inference = inference or array.is_inference
+                if array._node is not None:
+                    wanted.append(position)
+            else:
+                raw.append(_fixed(array))
+        kernel = op.kernels.get(tuple(map(type, raw)))  # of plain arrays met before, or None
+        out = (kernel or op.function)(*raw, **params)
+        if op.view and cls.is_inference:  # it shares memory with one
+            return tuple(map(InferenceTensor, out)) if op.multiple else InferenceTensor(out)
+        make = recorder()
+        pullback = op.pullback(tuple(wanted)) if wanted and make is not None else None
+        if make is None or pullback is None:
+            result = cls._bare(out, op.multiple)
+        else:
+            if inference:
+                _check_savable(op, pullback, arrays)
+            edges = tuple([arrays[p]._node for p in pullback.positions])
+            saved = pullback.keep(tuple(raw), out, params)
+            made = tensor_type_at(level)
+            if not op.multiple:
+                return made(out, make(pullback, edges, saved, out.shape, out.dtype))
+            node = make(pullback, edges, saved, [o.shape for o in out], [o.dtype for o in out])
+            result = tuple(map(made, out, make_outputs(node)))
+        return as_views(arrays[0], params["axis"], result) if op.view and op.multiple else result
+
+    @classmethod
+    def unary(cls, op: Op) -> Function:
+        pullback = op.pullback((0,))
+        if cls.is_inference:
+            return super().unary(op)
+        if op.view:
+            step: Any = (op.function, {})
+
+            def view(x: Tensor) -> Any:
+                x._array = x.array  # a number becomes an array, which can be shared
+                return as_view(x, step, cls.apply(op, (x,), {}))
+
+            return view
+        table, bare, made = op.table, cls._bare, tensor_type_at(cls.level)
+        if pullback is None:
+
+            def compute(x: Tensor) -> Any:
+                array = x._array
+                return bare(table[type(array)](array))
+
+            return compute
+        keep = pullback.keep
+
+        def record(x: Tensor) -> Any:
+            array = x._array
+            out = table[type(array)](array)
+            make = recorder()
+            if make is None:
+                return bare(out)
+            node = x._node
+            tensor = new(made)
+            tensor._array = out
+            if node is None:
+                tensor._node = None
+            else:
+                saved = keep((array,), out, None)
+                tensor._node = make(pullback, (node,), saved, out.shape, out.dtype)
+            return tensor
+
+        return record
+
+    @classmethod
+    def single(cls, op: Op) -> Function:
+        if op.multiple or cls.is_inference:
+            return super().single(op)
+        pullback, single, bare = op.pullback((0,)), op.single, cls._bare
+        function, made = op.function, tensor_type_at(cls.level)
+
+        def record(x: Tensor, params: dict[str, Any]) -> Any:
+            array = x._array
+            out = single[type(array)](array, params)
+            make = recorder()
+            if make is None:
+                return bare(out)
+            node = x._node
+            tensor = new(made)
+            tensor._array = out
+            if node is None or pullback is None:
+                tensor._node = None
+            else:
+                saved = pullback.keep((array,), out, params)
+                tensor._node = make(pullback, (node,), saved, out.shape, out.dtype)
+            return tensor
+
+        def record_view(x: Tensor, params: dict[str, Any]) -> Any:
+            array = x._array
+            if isinstance(array, generic):
+                array = x.array  # a number becomes an array, which can be shared
+            out = single[type(array)](array, params)
+            make = recorder()
+            if make is None:
+                return as_view(x, (function, params), bare(out))
+            node = x._node
+            if node is not None and pullback is not None:
+                saved = pullback.keep((array,), out, params)
+                node = make(pullback, (node,), saved, out.shape, out.dtype)
+            else:
+                node = None
+            if is_shared(array, out):
+                return view_of(x, (function, params), out, node)
+            return made(out, node)
+
+        return record_view if op.view else record
+
+    @classmethod
+    def binary(cls, op: Op, left: type, right: type) -> Function:
+        both, first, second = op.pullback((0, 1)), op.pullback((0,)), op.pullback((1,))
+        ours = [k for k in (left, right) if issubclass(k, Tensor) and k.level == cls.level]
+        if not op.rules and not any(k.is_inference for k in ours):
+            return cls._binary_constant(op, left in ours, right in ours)
+        if both is None or first is None or second is None or any(k.is_inference for k in ours):
+            return super().binary(op, left, right)
+        if len(ours) == 2:
+            return cls._binary_both(op, both, first, second)
+        is_left = ours[0] is left
+        record = cls._binary_one(op, first if is_left else second, is_left)
+        if is_left and issubclass(right, Tensor):
+            return lambda x, y: record(x, _fixed(y))
+        if not is_left and issubclass(left, Tensor):
+            return lambda x, y: record(_fixed(x), y)
+        return record
+
+    @classmethod
+    def _binary_constant(cls, op: Op, left: bool, right: bool) -> Function:
+        """What has no derivative, as comparisons: nothing is ever recorded."""
+        table, bare = op.table, cls._bare
+
+        def compute(x: Any, y: Any) -> Any:
+            a = x._array if left else _fixed(x)
+            b = y._array if right else _fixed(y)
+            return bare(table[type(a)][type(b)](a, b))
+
+        return compute
+
+    @classmethod
+    def _binary_both(
+        cls,
+        op: Op,
+        both: Pullback,
+        first: Pullback,
+        second: Pullback,
+        others: Function | None = None,
+    ) -> Function:
+        """Both operands are tensors of this level; if not, it is the business of `others`."""
+        table, bare, made = op.table, cls._bare, tensor_type_at(cls.level)
+
+        def record(x: Any, y: Any) -> Any:
+            if others is not None and (type(x) is not made or type(y) is not made):
+                return others(x, y)
+            a = x._array
+            b = y._array
+            try:
+                out = table[type(a)][type(b)](a, b)
+            except MixedArraysError:
+                if others is None:
+                    raise
+                return others(x, y)
+            make = recorder()
+            if make is None:
+                return bare(out)
+            tensor = new(made)
+            tensor._array = out
+            node_x = x._node
+            node_y = y._node
+            edges: tuple[Node, ...]
+            if node_x is not None:
+                if node_y is not None:
+                    pullback, edges = both, (node_x, node_y)
+                else:
+                    pullback, edges = first, (node_x,)
+            elif node_y is not None:
+                pullback, edges = second, (node_y,)
+            else:
+                tensor._node = None
+                return tensor
+            saved = pullback.keep((a, b), out, None) if pullback.kept else ()
+            tensor._node = make(pullback, edges, saved, out.shape, out.dtype)
+            return tensor
+
+        return record
+
+    @classmethod
+    def operator(cls, function: Any) -> Function:
+        """The method for a Python operator: as `function.operator`, sooner there for tensors."""
+        op: Op = function.op
+        both, first, second = op.pullback((0, 1)), op.pullback((0,)), op.pullback((1,))
+        assert both is not None and first is not None and second is not None
+        return cls._binary_both(op, both, first, second, function.operator)
+
+    @classmethod
+    def _binary_one(cls, op: Op, pullback: Pullback, left: bool) -> Function:
+        """The other operand is a number, a plain array or an array of a lower level."""
+        table, keep, bare, made = op.table, pullback.keep, cls._bare, tensor_type_at(cls.level)
+
+        def record(x: Any, y: Any) -> Any:
+            a, b = arrays = (x._array, y) if left else (x, y._array)
+            out = table[type(a)][type(b)](a, b)
+            make = recorder()
+            if make is None:
+                return bare(out)
+            tensor = new(made)
+            tensor._array = out
+            node = x._node if left else y._node
+            if node is None:
+                tensor._node = None
+            else:
+                saved = keep(arrays, out, None)
+                tensor._node = make(pullback, (node,), saved, out.shape, out.dtype)
+            return tensor
+
+        return record
+
+    @classmethod
+    def _bare(cls, out: Any, multiple: bool = False) -> Any:
+        """A result that is not recorded."""
+        made: type[Tensor] = tensor_type_at(cls.level)
+        if made is Tensor and INFERENCE.get():
+            made = InferenceTensor
+        return tuple(map(made, out)) if multiple else made(out)
+
+    # --- the plain array, and Python numbers ---
+
+    @property
+    def array(self) -> Any:
+        """The plain array: not a copy, and without its place in the graph."""
+        if isinstance(self._array, generic):
+            self._array = np.asarray(self._array)
+        return self._array
+
+    def numpy(self) -> Any:
+        """The values as a NumPy array. A tensor that requires gradients must be detached first."""
+        if self.requires_grad:
+            raise NoGradientError(
+                "numpy() on a tensor that requires gradients would cut it off from them: call "
+                "detach().numpy() if that is meant"
+            )
+        return backend_of(self).to_numpy(self.array)
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> Any:
+        if self.requires_grad:
+            raise NoGradientError(
+                "a tensor that requires gradients cannot become a NumPy array without losing "
+                "them: join tensors by numpy.stack() rather than numpy.array(), write to a tensor "
+                "rather than to a NumPy array, or call detach() first if that is meant"
+            )
+        if isinstance(self._array, Array):
+            raise TypeError(f"{type(self._array).__name__} has no plain values inside a transform")
+        return np.array(backend_of(self).to_numpy(self.array), dtype=dtype, copy=copy)
+
+    def _exported(self) -> Any:
+        if self.requires_grad:
+            raise BufferError(
+                "a tensor that requires gradients cannot be exported by DLPack without losing "
+                "them: call detach() first if that is meant"
+            )
+        if isinstance(self._array, Array):
+            return self._array._exported()  # type: ignore[attr-defined]
+        return self.array
+
+    def item(self) -> Any:
+        """The only element as a Python number."""
+        if self.size != 1:
+            raise ValueError(f"item() is for tensors with one element, this one has {self.size}")
+        return backend_of(self).item(ops.plain(self))
+
+    def tolist(self) -> Any:
+        """The values as nested lists of Python numbers."""
+        return backend_of(self).to_numpy(ops.plain(self)).tolist()
+
+    def _number(self, kind: type) -> Any:
+        if self.size != 1:
+            raise TypeError(
+                f"{kind.__name__}() is for tensors with one element, this one has {self.size}"
+            )
+        if self._node is not None and kind is not bool:
+            check_not_stored(2)
+            warnings.warn(
+                f"{kind.__name__}() of a tensor that requires gradients cuts the number off from "
+                "them: use item(), or detach() first, if that is meant",
+                stacklevel=3,
+            )
+        return kind(self._array) if isinstance(self._array, Array) else kind(self.item())
+
+    def __bool__(self) -> bool:
+        if self.size != 1:
+            raise ValueError(
+                f"the truth of a tensor with {self.size} elements is ambiguous: use any() or all()"
+            )
+        return bool(self._number(bool))
+
+    def __int__(self) -> int:
+        return int(self._number(int))
+
+    def __float__(self) -> float:
+        return float(self._number(float))
+
+    def __complex__(self) -> complex:
+        return complex(self._number(complex))
+
+    def __index__(self) -> int:
+        if self.ndim or backend_of(self).kind(self.dtype) not in "bi":
+            raise TypeError("only a 0-d tensor of integers can be used as an index")
+        return int(self._number(int))
+
+    def like(self, array: Any, node: Node | None = None) -> Tensor:
+        """A tensor of the same level and kind over another array, which is no view."""
+        made = InferenceTensor if self.is_inference else tensor_type_at(self.level)
+        return made(array, node)
+
+    # --- its place in the graph ---
+
+    @property
+    def requires_grad(self) -> bool:
+        """Whether ops on this tensor are recorded."""
+        return self._node is not None
+
+    @requires_grad.setter
+    def requires_grad(self, value: bool) -> None:
+        self.requires_grad_(value)
+
+    def requires_grad_(self, requires_grad: bool = True) -> Tensor:
+        """Start, or stop, recording what is done with this leaf. Returns the tensor itself."""
+        if not self.is_leaf:
+            raise RuntimeError(
+                "requires_grad can only be changed on a leaf; this tensor is the result of "
+                f"{self._node!r}: use detach() to get one that is cut off"
+            )
+        family = getattr(self, "_family", None)
+        if family is not None:  # views take their places in the graph from it anew
+            family.stamp += 1
+        if not requires_grad:
+            self._node = None
+        elif self._node is None:
+            check_differentiable(self._array)
+            if self.is_inference:
+                raise RuntimeError(
+                    "an inference tensor cannot require gradients outside inference_mode: "
+                    "clone() it first"
+                )
+            self._leaf = getattr(self, "_leaf", None) or Leaf(self)
+            self._node = self._leaf
+        return self
+
+    @property
+    def is_leaf(self) -> bool:
+        """Whether the tensor was made by the user rather than recorded as an op's result."""
+        return self._node is None or isinstance(self._node, Leaf)
+
+    @property
+    def grad_fn(self) -> Node | None:
+        """The node of the op that made this tensor; None for a leaf."""
+        if self._node is None or isinstance(self._node, Leaf):
+            return None
+        return public_edge(self._node).node
+
+    @property
+    def output_nr(self) -> int:
+        """Which of its op's outputs this tensor is."""
+        return 0 if self._node is None else public_edge(self._node).output_nr
+
+    @property
+    def grad(self) -> Tensor | None:
+        """The gradient that `backward()` accumulated; None before."""
+        kept: Tensor | None = getattr(self, "_grad", None)
+        if kept is None and not self.is_leaf and not self.retains_grad:
+            warnings.warn(
+                "the .grad of a tensor that is not a leaf is not kept by backward(): call "
+                "retain_grad() on it first, or use grad()",
+                stacklevel=2,
+            )
+        return kept
+
+    @grad.setter
+    def grad(self, value: Tensor | None) -> None:
+        if value is None:
+            self._grad = None
+            return
+        if not isinstance(value, Tensor):
+            raise TypeError(f"grad must be a Tensor or None, not {type(value).__name__}")
+        if value is self:
+            raise RuntimeError("a tensor cannot be its own gradient")
+        if value.shape != self.shape or value.dtype != self.dtype:
+            raise RuntimeError(
+                f"grad has shape {value.shape} and dtype {value.dtype}, but the tensor has shape "
+                f"{self.shape} and dtype {self.dtype}"
+            )
+        self._grad = value
+
+    def retain_grad(self) -> None:
+        """Have `backward()` keep this tensor's gradient in `.grad` although it is no leaf."""
+        if self._node is None:
+            raise NoGradientError(
+                "retain_grad() needs a tensor that requires gradients: nothing this one was "
+                "computed from does"
+            )
+        if not self.is_leaf:
+            self._node.extra().retained = weakref.ref(self)
+
+    @property
+    def retains_grad(self) -> bool:
+        """Whether `retain_grad()` was called on this tensor that is not a leaf."""
+        extras = None if self._node is None else self._node.extras
+        return extras is not None and extras.retained is not None
+
+    def backward(
+        self,
+        gradient: Any = None,
+        retain_graph: bool | None = None,
+        create_graph: bool = False,
+        inputs: Any = None,
+    ) -> None:
+        """Add the gradients of this tensor to the `.grad` of the leaves. See `autograd.backward`.
+
+        Examples
+        --------
+        >>> import arraygrad as ag
+        >>> x = ag.tensor([1.0, 2.0], requires_grad=True)
+        >>> (x * x).sum().backward()
+        >>> x.grad
+        tensor([2., 4.])
+        """
+        from ..autograd.differentiate import backward_from
+
+        names = "this tensor", "gradient"
+        seeds = None if gradient is None else [gradient]
+        backward_from([self], seeds, retain_graph, create_graph, inputs, names)
+
+    def detach(self) -> Tensor:
+        """A tensor on the same array, cut off from the graph.
+
+        Inside transforms it is cut off from all of them.
+        """
+        array = self.array
+        return self.like(array.detach() if isinstance(array, Array) else array)
+
+    def over(self, function: Function) -> Tensor:
+        return self.like(function(self._array), self._node)
+
+    def clone(self) -> Tensor:
+        """A copy of the array, still in the graph."""
+        copied: Tensor = ops.copy(self)
+        return copied
+
+    def register_hook(self, hook: Callable[[Tensor], Any]) -> RemovableHandle:
+        """Call `hook(gradient)` whenever this tensor's total gradient has been computed.
+
+        What the hook returns, unless None, takes the gradient's place.
+
+        Examples
+        --------
+        >>> import arraygrad as ag
+        >>> x = ag.tensor([1.0, 2.0], requires_grad=True)
+        >>> handle = x.register_hook(lambda g: 10 * g)
+        >>> ag.grad((x * x).sum(), x)
+        tensor([20., 40.])
+        >>> handle.remove()
+        """
+        if self._node is None:
+            raise NoGradientError(
+                "register_hook() needs a tensor that requires gradients: call requires_grad_() "
+                "first"
+            )
+        return RemovableHandle(self._node.extra().hooks, hook)
+
+    def register_post_accumulate_grad_hook(self, hook: Callable[[Tensor], Any]) -> RemovableHandle:
+        """Call `hook(tensor)` after `backward()` has added to this leaf's `.grad`."""
+        if self._node is None:
+            raise NoGradientError(
+                "register_post_accumulate_grad_hook() needs a tensor that requires gradients: call "
+                "requires_grad_() first"
+            )
+        if not isinstance(self._node, Leaf):
+            raise RuntimeError(
+                "post-accumulate hooks belong to leaves, and this tensor is the result of an op: "
+                "use register_hook()"
+            )
+        return RemovableHandle(self._node.accumulated, hook)
+
+    # --- values that are not computed yet ---
+
+    def compute(self, **keywords: Any) -> Tensor:
+        """The tensor over the values of a lazy array, as a constant; see `arraygrad.compute`."""
+        from ..interop.lazy import compute
+
+        computed: Tensor = compute(self, **keywords)[0]
+        return computed
+
+    def persist(self, **keywords: Any) -> Tensor:
+        """The same tensor, with its array kept computed; see `arraygrad.persist`."""
+        from ..interop.lazy import persist
+
+        persisted: Tensor = persist(self, **keywords)[0]
+        return persisted
+
+    # --- other ---
+
+    def to_device(self, device: Any, /, *, stream: Any = None) -> Tensor:
+        """The tensor on another device."""
+        moved: Tensor = ops.to_device(self, device, stream=stream)
+        return moved
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Tensor:
+        self._check_copy("deepcopy")
+        copied = self.like(backend_of(self).copy(self.array))
+        memo[id(self)] = copied
+        if self.requires_grad:
+            copied.requires_grad_()
+        if self.grad is not None:
+            copied.grad = copy.deepcopy(self.grad, memo)
+        return copied
+
+    def __copy__(self) -> Tensor:
+        self._check_copy("copy")
+        copied = self.like(self.array)
+        if self.requires_grad:
+            copied.requires_grad_()
+        copied.grad = self.grad
+        return copied
+
+    def __reduce__(self) -> Any:
+        self._check_copy("pickle")
+        return _rebuild, (self.array, self.requires_grad, self.grad)
+
+    def _check_copy(self, what: str) -> None:
+        if not self.is_leaf:
+            raise RuntimeError(
+                f"cannot {what} a tensor that is the result of an op: detach() it first"
+            )
+
+    def __repr__(self) -> str:
+        return _describe(self)
+
+    def __format__(self, spec: str) -> str:
+        if not spec:
+            return str(self)
+        if self.size != 1:
+            raise TypeError(
+                f"a tensor with {self.size} elements cannot be formatted as {spec!r}: format its "
+                "elements, or leave the format out"
+            )
+        return format(self.item(), spec)
+
+
+class InferenceTensor(Tensor):
+    """A tensor made under `inference_mode`: it never takes part in differentiation."""
+
+    __slots__ = ()
+    is_inference: ClassVar[bool] = True
+
+
+def _check_savable(op: Op, pullback: Pullback, arrays: tuple[Any, ...]) -> None:
+    for source in pullback.sources:
+        if source is not None and source >= 0 and isinstance(arrays[source], InferenceTensor):
+            raise RuntimeError(
+                f"{op.name} needs to save an inference tensor for its gradient, which is not "
+                "possible: clone() it outside inference_mode first"
+            )
+
+
+def _fixed(value: Any) -> Any:
+    """A constant that may yet move to another level as its array, which the graph can keep."""
+    if isinstance(value, Tensor) and value._node is None:
+        base: Any = value if value._view is None else value._view.base
+        if getattr(base, "_born", 0):
+            return value.array
+    return value
+
+
+@functools.cache
+def tensor_type_at(level: float) -> type[Tensor]:
+    """The type of tensors at a level: `Tensor` itself for those over plain arrays."""
+    if level == Tensor.level:
+        return Tensor
+    return type("Tensor", (Tensor,), {"__slots__": (), "level": level})
+
+
+def tensor_type(array: Any) -> type[Tensor]:
+    """The type of a tensor over `array`: one half-level above it."""
+    return tensor_type_at(array.level + 0.5) if isinstance(array, Array) else Tensor
+
+
+def check_differentiable(array: Any) -> None:
+    """Raise unless the array holds real or complex floating-point numbers."""
+    if backend_of(array).kind(array.dtype) not in "fc":
+        raise TypeError(
+            f"only floating-point and complex tensors can require gradients, not {array.dtype}: "
+            "pass dtype=, or convert with astype()"
+        )
+    backend_of(array).check_leaf(ops.plain(array))
+
+
+def _rebuild(array: Any, requires_grad: bool, grad: Tensor | None) -> Tensor:
+    tensor = Tensor(array)
+    if requires_grad:
+        tensor.requires_grad_()
+    tensor.grad = grad
+    return tensor
+
+
+def _describe(tensor: Tensor) -> str:
+    array = tensor.array
+    if isinstance(array, ndarray):
+        values = np.array2string(array, separator=", ", prefix="tensor(")
+        parts = [values]
+        if not array.size and array.shape != (0,):
+            parts.append(f"shape={array.shape}")
+        if array.dtype not in (np.float64, np.int64, np.bool_, np.complex128):
+            parts.append(f"dtype={array.dtype}")
+    else:
+        parts = [repr(array)]
+    if tensor.grad_fn is not None:
+        parts.append(f"grad_fn={tensor.grad_fn!r}")
+    elif tensor.requires_grad:
+        parts.append("requires_grad=True")
+    return f"tensor({', '.join(parts)})"
+
+
+for _name, _function in {
+    "__add__": ops.add,
+    "__sub__": ops.subtract,
+    "__mul__": ops.multiply,
+    "__truediv__": ops.divide,
+    "__pow__": ops.pow,
+}.items():
+    setattr(Tensor, _name, Tensor.operator(_function))
+
+# Views are tensors, and ops on tensors make views: each of the two files needs the other.
+from .views import as_view, as_views, is_shared, view_of  # noqa: E402

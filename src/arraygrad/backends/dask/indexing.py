@@ -1,0 +1,591 @@
+"""Reading Dask arrays at an index, and adding into zeros at one, block by block.
+
+Slices are easy: each block of the whole array holds one block of the part. A boolean mask keeps
+blocks, too, and their lengths become unknown. Positions, in arrays of integers, may point anywhere.
+If all that they can point to fits in one chunk (of `array.chunk-size` in Dask's configuration),
+each block of positions is used on all of it. Otherwise each pair of a block of positions and a
+block of the array is looked at, and what the pairs give is added up: so no task needs more than one
+block of each, and one of the result; the number of tasks is the product of the numbers of blocks.
+"""
+
+from __future__ import annotations
+
+import functools
+import itertools
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ...errors import LazyError
+from .blocks import (
+    blockwise,
+    chunks_for,
+    constant_values,
+    da,
+    fits_one_chunk,
+    in_one_chunk,
+    total,
+    with_length,
+)
+from .masks import lone_truth, masked, only_mask, recut, unmasked
+
+Axes = tuple[int, ...]
+Template = tuple[Any, ...]
+
+
+class Plan(NamedTuple):
+    """An index in normal form: slices first, then positions along some axes of what they leave.
+
+    Attributes
+    ----------
+    slices : tuple of slice
+        For each axis of the array.
+    places : tuple
+        For each axis that positions are given for: an integer, or a Dask array of them.
+    axes : tuple of int
+        Which axes these are.
+    rest : tuple of int
+        The other axes.
+    order : tuple
+        The axes of the result: a number for one of `rest`, `...` for those of the positions, None
+        for a new one.
+    """
+
+    slices: tuple[slice, ...]
+    places: tuple[Any, ...]
+    axes: Axes
+    rest: Axes
+    order: tuple[Any, ...]
+
+    @property
+    def ndim(self) -> int:
+        """How many axes the positions have together."""
+        return max((p.ndim for p in self.places if isinstance(p, da.Array)), default=0)
+
+
+def plan_of(template: Template, indices: tuple[Any, ...], shape: tuple[int, ...]) -> Plan:
+    """An index to an array of some shape in normal form."""
+    parts = _spelt_out(template, indices, len(shape))
+    slices: list[slice] = []
+    places: list[Any] = []
+    axes: list[int] = []
+    rest: list[int] = []
+    order: list[Any] = []
+    advanced = any(isinstance(part, da.Array) for part in parts)
+    apart = False
+    for k, part in enumerate(parts):
+        if part is None:
+            order.append(None)
+            continue
+        axis = len(slices)
+        if isinstance(part, slice):
+            slices.append(part)
+            rest.append(axis)
+            order.append(axis)
+            continue
+        slices.append(slice(None))
+        places.append(_within(part, shape[axis], axis))
+        axes.append(axis)
+        if ... not in order:
+            order.append(...)
+        elif advanced and (parts[k - 1] is None or isinstance(parts[k - 1], slice)):
+            apart = True
+    if apart:  # then NumPy puts the axes of positions first
+        order = [..., *(part for part in order if part is not ...)]
+    return Plan(tuple(slices), tuple(places), tuple(axes), tuple(rest), tuple(order))
+
+
+def _spelt_out(template: Template, indices: tuple[Any, ...], ndim: int) -> list[Any]:
+    """The parts of an index, with slices for `...`, and with positions for masks."""
+    rest = iter(indices)
+    parts: list[Any] = []
+    used = 0
+    for part in template:
+        if part is None or part is Ellipsis or isinstance(part, slice | int):
+            parts.append(part)
+            used += part is not None and part is not Ellipsis
+            continue
+        index = next(rest)
+        found = [index] if index.dtype.kind != "b" else _nonzero(index)
+        parts += found
+        used += len(found)
+    fill = [slice(None)] * (ndim - used)
+    for k, part in enumerate(parts):
+        if part is Ellipsis:
+            return [*parts[:k], *fill, *parts[k + 1 :]]
+    return parts + fill
+
+
+def _nonzero(mask: Any) -> list[Any]:
+    values = constant_values(mask)
+    if values is not None:
+        return [da.from_array(places, chunks=-1) for places in np.nonzero(values)]
+    return list(da.nonzero(mask))
+
+
+def _within(part: Any, length: int, axis: int) -> Any:
+    """Positions, checked as far as they are known."""
+    values = part if isinstance(part, int) else constant_values(part)
+    if values is not None:
+        _check(np.asarray(values), length, axis)
+    return part
+
+
+def _check(places: Any, length: int, axis: int) -> None:
+    outside = (places < -length) | (places >= length)
+    if outside.any():
+        worst = places[outside].reshape(-1)[0]
+        raise IndexError(f"index {worst} is out of range for axis {axis} with length {length}")
+
+
+# --- reading -------------------------------------------------------------------------------------
+
+
+def getitem(x: Any, *indices: Any, template: Template) -> Any:
+    """The elements of an array at an index."""
+    if not indices:
+        return x[template]
+    lone = lone_truth(template, indices, x.ndim)
+    if lone is not None:  # True and False pick all or nothing of a new axis
+        axis, truth = lone
+        return getitem(da.expand_dims(x, axis), truth, template=template)
+    mask = only_mask(template, indices)
+    if mask is not None:
+        return masked(x, mask, template)
+    plan = plan_of(template, indices, x.shape)
+    part = x[plan.slices] if any(s != slice(None) for s in plan.slices) else x
+    return _arranged(_gather(part, plan), plan, part.ndim)
+
+
+def take(x: Any, indices: Any, axis: int) -> Any:
+    """The elements at positions along an axis."""
+    from ...ops.indexing import HOLE
+
+    return getitem(x, indices, template=(*(slice(None),) * axis, HOLE))
+
+
+def _arranged(found: Any, plan: Plan, ndim: int) -> Any:
+    """What was found, the axes of positions first, in the order of the result."""
+    n = plan.ndim
+    axes: list[int] = []
+    for part in plan.order:
+        if part is Ellipsis:
+            axes += range(n)
+        elif part is not None:
+            axes.append(n + plan.rest.index(part))
+    out = found if axes == sorted(axes) else da.transpose(found, axes)
+    return out[_new_axes(plan, n)] if None in plan.order else out
+
+
+def _new_axes(plan: Plan, n: int) -> tuple[Any, ...]:
+    index: list[Any] = []
+    for part in plan.order:
+        index += [slice(None)] * n if part is Ellipsis else [None if part is None else slice(None)]
+    return tuple(index)
+
+
+def _gather_block(
+    lengths: tuple[int, ...], axes: Axes, joined: bool, block: Any, *others: Any
+) -> Any:
+    """Read from one block what positions point into it; the rest is left out, for others to add."""
+    n = len(lengths)
+    local, inside = _local(others[:n], others[n:], lengths, axes)
+    if inside is None:
+        out = block[local]
+    else:
+        # Minus zero is what any number, zero of either sign too, can be added to unchanged.
+        empty = -0.0 if block.dtype.kind in "fc" else 0
+        out = np.full_like(block, empty, shape=inside.shape + block.shape[n:])
+        out[inside] = block[tuple(place[inside] for place in local)]
+    return out if joined else out[(None,) * n]
+
+
+def _local(
+    places: tuple[Any, ...], ranges: tuple[Any, ...], lengths: tuple[int, ...], axes: Axes
+) -> tuple[tuple[Any, ...], Any]:
+    """Positions within one block, and which of them are in it; None if all are."""
+    local = []
+    for place, span, length, axis in zip(places, ranges, lengths, axes, strict=True):
+        place = np.asarray(place)
+        _check(place, length, axis)
+        local.append(np.where(place < 0, place + length, place) - (span[0] if span.size else 0))
+    if all(span.size == length for span, length in zip(ranges, lengths, strict=True)):
+        return tuple(local), None
+    local = list(np.broadcast_arrays(*local))
+    inside = np.ones(local[0].shape, bool)
+    for place, span in zip(local, ranges, strict=True):
+        inside &= (place >= 0) & (place < span.size)
+    return tuple(local), inside
+
+
+def _gather(x: Any, plan: Plan) -> Any:
+    """The elements at positions, whose axes come first."""
+    known = [p if isinstance(p, int) else constant_values(p) for p in plan.places]
+    if all(values is not None for values in known):  # Dask finds the blocks that they are in
+        if len(known) == 1 and np.ndim(known[0]) == 1:
+            (axis,) = plan.axes
+            out = x[(*(slice(None),) * axis, known[0])]
+            return da.moveaxis(out, axis, 0) if axis else out
+        if not any(np.isnan(x.shape)) and plan.ndim:
+            key: list[Any] = [slice(None)] * x.ndim
+            for axis, values in zip(plan.axes, np.broadcast_arrays(*known), strict=True):
+                key[axis] = values
+            return x.vindex[tuple(key)]
+    n = plan.ndim
+    labels = tuple(range(n))
+    own = tuple(range(n, n + x.ndim))
+    along = tuple(own[a] for a in plan.axes)
+    rest = tuple(own[a] for a in plan.rest)
+    x = da.transpose(x, plan.axes + plan.rest)
+    lengths = x.shape[: len(along)]
+    if fits_one_chunk(lengths + x.chunksize[len(along) :], x.dtype):
+        x = in_one_chunk(x, tuple(range(len(along))), "getitem")
+    joined = all(k == 1 for k in x.numblocks[: len(along)])
+    gather = functools.partial(_gather_block, lengths, plan.axes, joined)
+    pairs = [x, along + rest, *_places(plan, labels), *_ranges(x, along)]
+    if joined:
+        return blockwise(
+            gather, labels + rest, *pairs, name="getitem", dtype=x.dtype, concatenate=True
+        )
+    parts = blockwise(
+        gather,
+        along + labels + rest,
+        *pairs,
+        name="getitem",
+        dtype=x.dtype,
+        adjust_chunks=dict.fromkeys(along, 1),
+    )
+    return total(parts, len(along))
+
+
+def _places(plan: Plan, labels: Axes) -> list[Any]:
+    """The positions, and their labels, for `blockwise`."""
+    pairs: list[Any] = []
+    for place in plan.places:
+        lazy = isinstance(place, da.Array)
+        pairs += [place, labels[len(labels) - place.ndim :] if lazy else None]
+    return pairs
+
+
+def _ranges(x: Any, along: Axes) -> list[Any]:
+    """For each of the first axes, the positions that its chunks hold."""
+    pairs: list[Any] = []
+    for chunks, label in zip(x.chunks, along, strict=False):
+        pairs += [da.arange(sum(chunks), chunks=(chunks,), dtype=np.intp), (label,)]
+    return pairs
+
+
+# --- adding --------------------------------------------------------------------------------------
+
+
+def index_add(x: Any, *indices: Any, template: Template, shape: tuple[int, ...]) -> Any:
+    """Zeros with an array added at an index, where what is added to one place adds up."""
+    chunks = getattr(shape, "chunks", None)
+    lone = lone_truth(template, indices, len(shape))
+    if lone is not None:
+        axis, truth = lone
+        wide = (*shape[:axis], 1, *shape[axis:])
+        return da.squeeze(index_add(x, truth, template=template, shape=wide), axis)
+    if not indices:
+        plan = plan_of(template, (), shape)
+        return _placed(x, plan, shape, chunks or _chunks_for(x, plan, shape))
+    mask = only_mask(template, indices)
+    if mask is not None:
+        return unmasked(x, mask, template, shape)
+    plan = plan_of(template, indices, shape)
+    whole = chunks or _chunks_for(x, plan, shape)
+    if all(map(_is_all, plan.slices, shape)):
+        return _scatter(_collected(x, plan), plan, shape, whole)
+    part = tuple(len(range(n)[s]) for s, n in zip(plan.slices, shape, strict=True))
+    out = _scatter(_collected(x, plan), plan, part, _sliced_chunks(whole, plan.slices))
+    axes = tuple(range(len(shape)))
+    return _placed(out, Plan(plan.slices, (), (), axes, axes), shape, whole)
+
+
+def _is_all(part: slice, length: int) -> bool:
+    """Whether a slice takes all of an axis in its order."""
+    if part == slice(None):
+        return True
+    if length != length:
+        raise LazyError(
+            "a slice along an axis whose length is not known before it is computed: call "
+            "compute_chunk_sizes() on the Dask array first"
+        )
+    return part.indices(length) == (0, length, 1)
+
+
+def _chunks_for(x: Any, plan: Plan, shape: tuple[int, ...]) -> Any:
+    """Chunks of an array that another is added into, where nothing says what they should be."""
+    chunks: list[Any] = ["auto"] * len(shape)
+    place = 0
+    for part in plan.order:
+        if part is Ellipsis:
+            place += plan.ndim
+            continue
+        if part is not None and x.shape[place] == shape[part]:
+            chunks[part] = x.chunks[place]
+        place += 1
+    return chunks_for(chunks, shape, x.dtype)
+
+
+def _sliced_chunks(chunks: Any, slices: tuple[slice, ...]) -> Any:
+    """The chunks that slices of an array have."""
+    return tuple(
+        tuple(n for n in (len(span) for span in _spans(c, s)) if n) or (0,)
+        for c, s in zip(chunks, slices, strict=True)
+    )
+
+
+def _spans(chunks: tuple[int, ...], part: slice) -> list[range]:
+    """For each chunk along an axis, the positions within it that a slice takes, in its order."""
+    places = range(sum(chunks))[part]
+    spans, start = [], 0
+    for n in chunks:
+        low, high = start, start + n
+        if places.step > 0:
+            first = max(-(-(low - places.start) // places.step), 0)
+            last = max(-(-(high - places.start) // places.step), 0)
+        else:
+            first = max((places.start - high) // -places.step + 1, 0)
+            last = max((places.start - low) // -places.step + 1, 0)
+        taken = places[first:last]
+        spans.append(range(taken.start - start, taken.stop - start, taken.step))
+        start = high
+    return spans
+
+
+def _placed(x: Any, plan: Plan, shape: tuple[int, ...], chunks: Any) -> Any:
+    """Zeros of a shape with an array in the place that slices and integers name."""
+    x = _collected(x, plan)  # the axes of integers, which have one element, in front
+    slices = list(plan.slices)
+    for axis, place in zip(plan.axes, plan.places, strict=True):
+        place += shape[axis] if place < 0 else 0
+        slices[axis] = slice(place, place + 1)
+    x = x[(None,) * len(plan.axes)]
+    x = da.transpose(x, _inverse(plan.axes + plan.rest)) if plan.axes else x
+    for axis, part in enumerate(slices):
+        x = _line(x, axis, chunks[axis], part)
+    return x
+
+
+def _line(x: Any, axis: int, chunks: tuple[int, ...], part: slice) -> Any:
+    """Zeros that are cut in chunks along an axis, with an array in the place of a slice of it."""
+    length = sum(chunks)
+    if _is_all(part, length):
+        return x.rechunk({axis: chunks}) if x.chunks[axis] != chunks and length == length else x
+    spans = _spans(chunks, part)
+    used = [k for k, span in enumerate(spans) if span]
+    if part.step is not None and part.step < 0:
+        x = da.flip(x, axis)
+        spans = [span[::-1] for span in spans]
+    if not used:
+        return _zeros(x, axis, chunks)
+    lengths = tuple(len(spans[k]) for k in used)
+    x = x.rechunk({axis: lengths}) if x.chunks[axis] != lengths else x
+    labels = tuple(range(x.ndim))
+    # One row for each chunk that values go to: its length, and the slice that they go to.
+    rows = [(chunks[k], spans[k].start, spans[k].stop, spans[k].step) for k in used]
+    lines = da.from_array(np.array(rows), chunks=(1, 4))
+    wide = blockwise(
+        functools.partial(_widen, axis),
+        labels,
+        x,
+        labels,
+        lines,
+        (axis, x.ndim),
+        name="index_add",
+        dtype=x.dtype,
+        aligned=True,
+        concatenate=True,
+        adjust_chunks={axis: tuple(chunks[k] for k in used)},
+    )
+    pieces: list[Any] = []
+    for taken, group in itertools.groupby(range(len(chunks)), key=used.__contains__):
+        places = list(group)
+        if taken:
+            start = used.index(places[0])
+            lead = (slice(None),) * axis
+            pieces.append(wide.blocks[(*lead, slice(start, start + len(places)))])
+        else:
+            pieces.append(_zeros(wide, axis, tuple(chunks[k] for k in places)))
+    return pieces[0] if len(pieces) == 1 else concat(*pieces, axis=axis)
+
+
+def _zeros(like: Any, axis: int, chunks: tuple[int, ...]) -> Any:
+    """Zeros in the chunks of an array, but for one axis."""
+    if not any(np.isnan(like.shape)):
+        cut = (*like.chunks[:axis], chunks, *like.chunks[axis + 1 :])
+        return da.zeros([sum(c) for c in cut], chunks=cut, dtype=like.dtype)
+    lead = (slice(None),) * axis
+    line = like.blocks[(*lead, slice(0, 1))]
+    labels = tuple(range(like.ndim))
+    lines = [
+        blockwise(
+            functools.partial(_zeros_block, axis, n),
+            labels,
+            line,
+            labels,
+            name="zeros",
+            dtype=like.dtype,
+            adjust_chunks={axis: n},
+        )
+        for n in chunks
+    ]
+    return concat(*lines, axis=axis)
+
+
+def _zeros_block(axis: int, length: int, block: Any) -> Any:
+    return np.zeros_like(block, shape=with_length(block.shape, axis, length))
+
+
+def concat(*arrays: Any, axis: int) -> Any:
+    """Arrays one after the other; lengths that are not known are taken to be equal."""
+    dtype = np.result_type(*(a.dtype for a in arrays))
+    # Chunks of no length are of no use, and confuse Dask.
+    arrays = tuple(a for a in arrays if a.shape[axis] != 0) or arrays[:1]
+    if len(arrays) == 1:
+        return arrays[0].astype(dtype)
+    unknown = any(np.isnan(n) for a in arrays for n in a.shape)
+    if len({a.numblocks[:axis] + a.numblocks[axis + 1 :] for a in arrays}) > 1:
+        unknown = False  # then Dask says what is wrong, or cuts them alike
+    return da.concatenate(arrays, axis=axis, allow_unknown_chunksizes=unknown)
+
+
+def _widen(axis: int, block: Any, line: Any) -> Any:
+    """Fill a block up with zeros along an axis."""
+    ((length, start, stop, step),) = line
+    out = np.zeros_like(block, shape=with_length(block.shape, axis, length))
+    out[(*(slice(None),) * axis, slice(start, stop, step))] = block
+    return out
+
+
+def _inverse(order: Axes) -> Axes:
+    return tuple(sorted(range(len(order)), key=order.__getitem__))
+
+
+def _collected(x: Any, plan: Plan) -> Any:
+    """What is to be added, with the axes of positions in front and without new axes."""
+    n = plan.ndim
+    drop = tuple(
+        0 if part is None else slice(None)
+        for part in plan.order
+        for _ in range(n if part is Ellipsis else 1)
+    )
+    x = x[drop] if 0 in drop else x
+    order = [part for part in plan.order if part is not None]
+    if ... not in order:
+        return x
+    first = order.index(...)
+    own = tuple(range(first, first + n))
+    others = tuple(a for a in range(x.ndim) if a not in own)
+    return da.transpose(x, own + others) if first else x
+
+
+def _scatter_block(
+    lengths: tuple[int, ...], axes: Axes, ndim: int, joined: bool, block: Any, *others: Any
+) -> Any:
+    """Add what positions point into one block of the result; the rest is for the other blocks."""
+    n = len(lengths)
+    ranges = others[n:]
+    local, inside = _local(others[:n], ranges, lengths, axes)
+    shape = tuple(span.size for span in ranges) + block.shape[ndim:]
+    if inside is not None:
+        inside = np.broadcast_to(inside, block.shape[:ndim])
+        block = block[inside]
+        local = tuple(np.broadcast_to(p, inside.shape)[inside] for p in local)
+    out = _added_at(block, local, shape)
+    return out if joined else out[(None,) * ndim]
+
+
+def _added_at(block: Any, places: tuple[Any, ...], shape: tuple[int, ...]) -> Any:
+    """Zeros of a shape, with a block added at places along the first axes."""
+    from ...ops.indexing import HOLE, _index_add
+
+    return _index_add(block, *places, template=(HOLE,) * len(places), shape=shape)
+
+
+def _scatter(x: Any, plan: Plan, shape: tuple[int, ...], chunks: Any) -> Any:
+    """Zeros of a shape with an array, the axes of positions in front, added at the positions."""
+    n = plan.ndim
+    labels = tuple(range(n))
+    own = tuple(range(n, n + len(shape)))
+    along = tuple(own[a] for a in plan.axes)
+    rest = tuple(own[a] for a in plan.rest)
+    lengths = tuple(shape[a] for a in plan.axes)
+    joined = all(k == 1 for k in x.numblocks[:n])
+    pairs = [x, labels + rest, *_places(plan, labels)]
+    fits = fits_one_chunk(lengths + x.chunksize[n:], x.dtype)
+    for axis, label in zip(plan.axes, along, strict=True):
+        cut = -1 if fits else (chunks[axis],)
+        pairs += [da.arange(shape[axis], chunks=cut, dtype=np.intp), (label,)]
+    scatter = functools.partial(_scatter_block, lengths, plan.axes, n, joined)
+    if joined:
+        out = blockwise(
+            scatter, along + rest, *pairs, name="index_add", dtype=x.dtype, concatenate=True
+        )
+    else:
+        parts = blockwise(
+            scatter,
+            labels + along + rest,
+            *pairs,
+            name="index_add",
+            dtype=x.dtype,
+            adjust_chunks=dict.fromkeys(labels, 1),
+        )
+        out = total(parts, n)
+    order = plan.axes + plan.rest
+    if order != tuple(range(len(order))):
+        out = da.transpose(out, _inverse(order))
+    return out.rechunk({axis: chunks[axis] for axis in plan.axes}) if fits else out
+
+
+# --- one position for each element ---------------------------------------------------------------
+
+
+def _take_block(axis: int, block: Any, places: Any) -> Any:
+    return np.take_along_axis(block, places, axis=axis)
+
+
+def _add_block(axis: int, length: int, block: Any, places: Any) -> Any:
+    grid = list(np.ogrid[tuple(slice(n) for n in block.shape)])
+    grid[axis] = np.broadcast_to(places, block.shape)
+    return _added_at(block, tuple(grid), with_length(block.shape, axis, length))
+
+
+def _pairwise(
+    function: Callable[..., Any], x: Any, indices: Any, axis: int, length: Any, name: str
+) -> Any:
+    """A function of an array and of positions, both of them whole along an axis."""
+    x, indices = in_one_chunk(x, (axis,), name), in_one_chunk(indices, (axis,), name)
+    labels = tuple(range(x.ndim))
+    own = (*labels[:axis], x.ndim, *labels[axis + 1 :])
+    return blockwise(
+        function,
+        labels,
+        x,
+        own,
+        indices,
+        (*labels[:axis], x.ndim + 1, *labels[axis + 1 :]),
+        name=name,
+        dtype=x.dtype,
+        concatenate=True,
+        new_axes={axis: length},
+    )
+
+
+def take_along_axis(x: Any, indices: Any, axis: int) -> Any:
+    """For each of `indices`, an element along an axis, which is put in one chunk for it."""
+    length = indices.shape[axis]
+    out = _pairwise(
+        functools.partial(_take_block, axis), x, indices, axis, length, "take_along_axis"
+    )
+    return out.rechunk({axis: indices.chunks[axis]}) if indices.numblocks[axis] > 1 else out
+
+
+def add_along_axis(x: Any, indices: Any, axis: int, shape: tuple[int, ...]) -> Any:
+    """The transpose of `take_along_axis`."""
+    function = functools.partial(_add_block, axis, shape[axis])
+    out = _pairwise(function, x, indices, axis, shape[axis], "add_along_axis")
+    chunks = getattr(shape, "chunks", None)
+    return out if chunks is None else recut(out, chunks)

@@ -1,0 +1,112 @@
+"""Putting values into Dask arrays: a new array takes the place of the one that is written to.
+
+What is written is placed among zeros, and chosen from there where the index says so. A view that is
+written to is put back, step by step, into the array that it is a view of.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ...errors import LazyError
+from .blocks import constant_values, da, elementwise, filled
+from .indexing import getitem, index_add, plan_of
+
+_where = elementwise("where")
+
+
+def put(x: Any, value: Any, region: Any) -> Any:
+    """An array with other values in a region of it."""
+    views = [x]
+    for function, keywords in region.steps:
+        views.append(function(views[-1], **keywords))
+    part = _assigned(views.pop(), region.index, value)
+    for function, keywords in reversed(region.steps):
+        part = _put_back(function.op.name, keywords, views.pop(), part)
+    return part
+
+
+def _put_back(name: str, keywords: dict[str, Any], whole: Any, part: Any) -> Any:
+    """The array that a view was of, after the view has been given other values."""
+    from .. import backend_of
+
+    if name == "getitem":
+        return _assigned(whole, (keywords["template"], ()), part)
+    if name == "reshape":
+        backend = backend_of(whole)
+        return backend.kernels["reshape"](part, backend.shape(whole))
+    if name == "permute_dims":
+        return da.transpose(part, np.argsort(keywords["axes"]).tolist())
+    if name == "flip":
+        return da.flip(part, keywords["axis"])
+    if name == "real":
+        return part + da.imag(whole) * np.complex64(1j) if whole.dtype.kind == "c" else part
+    if name == "imag":
+        return da.real(whole) + part * np.complex64(1j)
+    if name == "diagonal":
+        return _on_diagonal(whole, part, keywords["offset"])
+    raise LazyError(
+        f"a view made by {name} of a Dask array cannot be written to: write to the array itself"
+    )
+
+
+def _on_diagonal(whole: Any, part: Any, offset: int) -> Any:
+    from ...ops.indexing import HOLE
+
+    places = np.arange(part.shape[-1])
+    rows, columns = places + max(-offset, 0), places + max(offset, 0)
+    return _assigned(whole, ((Ellipsis, HOLE, HOLE), (rows, columns)), part)
+
+
+def _assigned(x: Any, index: Any, value: Any) -> Any:
+    """An array with other values at an index, of which the arrays are NumPy's; None for all."""
+    from .. import backend_of
+
+    lazy = isinstance(value, da.Array)
+    if index is None:
+        if not lazy and not np.ndim(value):
+            return filled(x, backend_of(x).shape(x), value, x.dtype)
+        value = value if lazy else da.from_array(np.asarray(value))
+        return da.broadcast_to(value.astype(x.dtype), x.shape).rechunk(x.chunks)
+    template = index[0]
+    indices = tuple(da.from_array(np.asarray(i), chunks=-1) for i in index[1])
+    shape = backend_of(x).shape(x)
+    plan = plan_of(template, indices, shape)
+    there = filled(x, shape, True, bool)
+    mask = getitem(there, *indices, template=template)  # everywhere true, in the part's shape
+    value = value if lazy else da.from_array(np.asarray(value, x.dtype))
+    value = da.broadcast_to(value.astype(x.dtype), mask.shape).rechunk(mask.chunks)
+    if index[1]:
+        last = _last_of_each(plan, shape)
+        if last is not None:
+            value = _where(da.from_array(last), value, np.zeros((), x.dtype).item())
+    placed = index_add(value, *indices, template=template, shape=shape)
+    return _where(index_add(mask, *indices, template=template, shape=shape), placed, x)
+
+
+def _last_of_each(plan: Any, shape: tuple[int, ...]) -> Any:
+    """Which of the values of an assignment stay, where several go to one place; None if all do."""
+    places = [p if isinstance(p, int) else constant_values(p) for p in plan.places]
+    lengths = [shape[axis] for axis in plan.axes]
+    whole = [np.where(np.less(p, 0), np.add(p, n), p) for p, n in zip(places, lengths, strict=True)]
+    flat = np.ravel_multi_index(np.broadcast_arrays(*whole), lengths)
+    _, backwards = np.unique(flat.reshape(-1)[::-1], return_index=True)
+    if backwards.size == flat.size:
+        return None
+    keep = np.zeros(flat.size, bool)
+    keep[flat.size - 1 - backwards] = True
+    wide: list[int] = []
+    for part in plan.order:
+        wide += flat.shape if part is Ellipsis else (1,)
+    return keep.reshape(wide)
+
+
+def survivors(region: Any) -> Any:
+    """`region.survivors()`, without an array of the size of the one that is written to."""
+    if region.index is None or not region.index[1]:
+        return None
+    shape = region.view(np.broadcast_to(False, region.shape)).shape
+    indices = tuple(da.from_array(np.asarray(i), chunks=-1) for i in region.index[1])
+    return _last_of_each(plan_of(region.index[0], indices, shape), shape)

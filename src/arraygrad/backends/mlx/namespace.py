@@ -1,0 +1,351 @@
+"""The standard's functions over `mlx.core`, where those of MLX differ or are missing.
+
+Any other name is MLX's own. Linear algebra is in `mlx_linalg.py`, Fourier transforms in
+`mlx_fft.py`.
+"""
+
+from __future__ import annotations
+
+import builtins
+import math
+from typing import Any, NamedTuple
+
+import mlx.core as mx
+
+from . import fft as fft
+from . import linalg as linalg
+
+__all__ = ["fft", "linalg"]
+
+bool = mx.bool_
+
+
+def __getattr__(name: str) -> Any:
+    if name == "complex128":
+        raise AttributeError("MLX has no complex128: use complex64", name=name)
+    return getattr(mx, name)
+
+
+# --- creation ------------------------------------------------------------------------------------
+
+
+def asarray(obj: Any, /, *, dtype: Any = None, device: Any = None, copy: Any = None) -> Any:
+    """An array of numbers, sequences or an array; NumPy's float64 stays so where MLX has it."""
+    if isinstance(obj, mx.array):
+        if dtype is not None and dtype != obj.dtype:
+            return obj.astype(dtype, stream=device)
+        return mx.array(obj) if copy else obj
+    name = getattr(getattr(obj, "dtype", None), "name", None)
+    if dtype is None and name is not None:
+        # On a GPU there are no doubles, and complex numbers are single everywhere.
+        double = mx.float64 if (device or mx.default_device()) == mx.Device(mx.cpu) else mx.float32
+        dtype = {"float64": double, "complex128": mx.complex64}.get(name)
+    return mx.array(obj) if dtype is None else mx.array(obj, dtype=dtype)
+
+
+def zeros(shape: Any, *, dtype: Any = None, device: Any = None) -> Any:
+    """Zeros."""
+    return mx.zeros(shape, dtype or mx.float32, stream=device)
+
+
+def ones(shape: Any, *, dtype: Any = None, device: Any = None) -> Any:
+    """Ones."""
+    return mx.ones(shape, dtype or mx.float32, stream=device)
+
+
+def empty(shape: Any, *, dtype: Any = None, device: Any = None) -> Any:
+    """Zeros: there is no memory that has not been written."""
+    return zeros(shape, dtype=dtype, device=device)
+
+
+def full(shape: Any, fill_value: Any, *, dtype: Any = None, device: Any = None) -> Any:
+    """One value everywhere."""
+    return mx.full(shape, fill_value, dtype, stream=device)
+
+
+def zeros_like(x: Any, /, *, dtype: Any = None, device: Any = None) -> Any:
+    """Zeros with the shape of another array."""
+    return zeros(x.shape, dtype=dtype or x.dtype, device=device)
+
+
+def ones_like(x: Any, /, *, dtype: Any = None, device: Any = None) -> Any:
+    """Ones with the shape of another array."""
+    return ones(x.shape, dtype=dtype or x.dtype, device=device)
+
+
+def empty_like(x: Any, /, *, dtype: Any = None, device: Any = None) -> Any:
+    """Zeros with the shape of another array."""
+    return zeros_like(x, dtype=dtype, device=device)
+
+
+def full_like(x: Any, /, fill_value: Any, *, dtype: Any = None, device: Any = None) -> Any:
+    """One value everywhere, with the shape of another array."""
+    return full(x.shape, fill_value, dtype=dtype or x.dtype, device=device)
+
+
+def arange(
+    start: Any, /, stop: Any = None, step: Any = 1, *, dtype: Any = None, device: Any = None
+) -> Any:
+    """Evenly spaced values."""
+    start, stop = (0, start) if stop is None else (start, stop)
+    return mx.arange(start, stop, step, dtype, stream=device)
+
+
+def linspace(
+    start: Any, stop: Any, /, num: int, *, dtype: Any = None, device: Any = None, endpoint: Any = 1
+) -> Any:
+    """Evenly spaced values between two ends."""
+    steps = arange(num, dtype=mx.int32, device=device).astype(dtype or mx.float32)
+    gaps = builtins.max(num - 1 if endpoint else num, 1)
+    return start + (stop - start) / gaps * steps
+
+
+def eye(
+    n_rows: int, n_cols: Any = None, /, *, k: int = 0, dtype: Any = None, device: Any = None
+) -> Any:
+    """Ones on a diagonal."""
+    made = mx.eye(n_rows, n_cols or n_rows, k, mx.float32, stream=device)
+    return made.astype(dtype or mx.float32)
+
+
+# --- dtypes --------------------------------------------------------------------------------------
+
+
+def astype(x: Any, dtype: Any, /, *, copy: Any = True, device: Any = None) -> Any:
+    """Another dtype."""
+    return x.astype(dtype, stream=device)
+
+
+def result_type(*arrays_and_dtypes: Any) -> Any:
+    """The dtype that arrays, dtypes and Python numbers have together."""
+    numbers = [a for a in arrays_and_dtypes if isinstance(a, int | float | complex)]
+    found = mx.result_type(*(a for a in arrays_and_dtypes if not any_is(a, numbers)))
+    for number in numbers:
+        found = (mx.zeros(1, found) * number).dtype
+    return found
+
+
+def any_is(value: Any, values: list[Any]) -> Any:
+    """Whether a value is one of several, without asking whether arrays are equal."""
+    return builtins.any(value is other for other in values)
+
+
+# --- elementwise ---------------------------------------------------------------------------------
+
+
+def _array(x: Any, like: Any) -> Any:
+    """An operand as an array: a Python number in the dtype that it gets beside `like`."""
+    return x if isinstance(x, mx.array) else mx.zeros((), like.dtype) + x
+
+
+def _both(x: Any, y: Any) -> tuple[Any, Any]:
+    return _array(x, y), _array(y, x)
+
+
+def expm1(x: Any, /) -> Any:
+    """``exp(x) - 1``, exact near zero, for complex numbers too."""
+    if x.dtype != mx.complex64:
+        return mx.expm1(x)
+    a, b = mx.real(x), mx.imag(x)
+    return mx.expm1(a) * mx.cos(b) - 2 * mx.sin(b / 2) ** 2 + 1j * (mx.exp(a) * mx.sin(b))
+
+
+def hypot(x: Any, y: Any, /) -> Any:
+    """The length of the hypotenuse, without overflow."""
+    x, y = (mx.abs(part) for part in _both(x, y))
+    large, small = mx.maximum(x, y), mx.minimum(x, y)
+    ratio = small / mx.where(large == 0, 1, large)
+    out = large * mx.sqrt(1 + ratio * ratio)
+    return mx.where(mx.isinf(large), math.inf, out)
+
+
+_BITS = {2: mx.int16, 4: mx.int32, 8: mx.int64}
+
+
+def signbit(x: Any, /) -> Any:
+    """Where the sign bit is set, also that of zero and NaN."""
+    if mx.issubdtype(x.dtype, mx.floating):
+        x = mx.view(x, _BITS[x.itemsize])
+    return x < 0
+
+
+def copysign(x: Any, y: Any, /) -> Any:
+    """The size of one array with the sign of another."""
+    x, y = _both(x, y)
+    return mx.where(signbit(x) == signbit(y), x, -x)
+
+
+def nextafter(x: Any, y: Any, /) -> Any:
+    """The next floating-point number in a direction."""
+    dtype = mx.result_type(*_both(x, y))
+    x, y = mx.broadcast_arrays(*(part.astype(dtype) for part in _both(x, y)))
+    bits = mx.view(x, _BITS[x.itemsize])
+    away = (y > x) == (x > 0)
+    moved = mx.view(mx.where(away, bits + 1, bits - 1), dtype)
+    smallest = mx.view(mx.ones_like(bits), dtype)
+    moved = mx.where(x == 0, mx.where(y > 0, smallest, -smallest), moved)
+    return mx.where((x != x) | (y != y), math.nan, mx.where(x == y, y, moved))
+
+
+def _on_floats(name: str) -> Any:
+    """A function that rounds, and leaves integers as they are."""
+    function = getattr(mx, name)
+
+    def rounded(x: Any, /) -> Any:
+        return function(x) if mx.issubdtype(x.dtype, mx.inexact) else x
+
+    return rounded
+
+
+floor, ceil, trunc, round = map(_on_floats, ("floor", "ceil", "trunc", "round"))
+
+
+# --- rearranging, ordering, counting -------------------------------------------------------------
+
+
+def roll(x: Any, /, shift: Any, *, axis: Any = None) -> Any:
+    """Elements moved round."""
+    return mx.roll(x, shift, axis)
+
+
+def take_along_axis(x: Any, indices: Any, /, *, axis: int = -1) -> Any:
+    """One element for each index; the other axes broadcast."""
+    axis %= x.ndim
+    shape = [builtins.max(n, m) for n, m in zip(x.shape, indices.shape, strict=True)]
+    whole, wanted = list(shape), list(shape)
+    whole[axis], wanted[axis] = x.shape[axis], indices.shape[axis]
+    return mx.take_along_axis(
+        mx.broadcast_to(x, whole), mx.broadcast_to(indices, wanted), axis=axis
+    )
+
+
+def argsort(x: Any, /, *, axis: int = -1, descending: Any = False, stable: Any = True) -> Any:
+    """The positions that put an array in order."""
+    if not descending:
+        return mx.argsort(x, axis=axis).astype(mx.int64)
+    # Turned round twice, so that equal elements stay in their order.
+    turned = mx.argsort(mx.flip(x, axis=axis), axis=axis).astype(mx.int64)
+    return x.shape[axis] - 1 - mx.flip(turned, axis=axis)
+
+
+def sort(x: Any, /, *, axis: int = -1, descending: Any = False, stable: Any = True) -> Any:
+    """An array in order."""
+    ordered = mx.sort(x, axis=axis)
+    return mx.flip(ordered, axis=axis) if descending else ordered
+
+
+def argmax(x: Any, /, *, axis: Any = None, keepdims: Any = False) -> Any:
+    """Where the largest element is."""
+    return mx.argmax(x, axis=axis, keepdims=keepdims).astype(mx.int64)
+
+
+def argmin(x: Any, /, *, axis: Any = None, keepdims: Any = False) -> Any:
+    """Where the smallest element is."""
+    return mx.argmin(x, axis=axis, keepdims=keepdims).astype(mx.int64)
+
+
+def count_nonzero(x: Any, /, *, axis: Any = None, keepdims: Any = False) -> Any:
+    """How many elements are not zero."""
+    return sum((x != 0).astype(mx.int64), axis=axis, keepdims=keepdims)
+
+
+def searchsorted(x1: Any, x2: Any, /, *, side: str = "left") -> Any:
+    """Between which elements of an ordered array others lie."""
+    dtype = mx.result_type(x1, x2)
+    return mx.searchsorted(x1.astype(dtype), x2.astype(dtype), side=side).astype(mx.int64)
+
+
+def nonzero(x: Any, /) -> tuple[Any, ...]:
+    """The positions of the elements that are not zero. How many there are has to be computed."""
+    flags = mx.reshape(x != 0, (-1,))
+    count = int(mx.sum(flags).item()) if x.size else 0
+    if not count:
+        return tuple(mx.zeros((0,), mx.int64) for _ in x.shape)
+    places = mx.sort(mx.where(flags, mx.arange(x.size, dtype=mx.int64), x.size))[:count]
+    found: list[Any] = []
+    for n in reversed(x.shape):
+        found.insert(0, mx.remainder(places, n))
+        places = mx.floor_divide(places, n)
+    return tuple(found)
+
+
+class UniqueAllResult(NamedTuple):
+    """What `unique_all` returns."""
+
+    values: Any
+    indices: Any
+    inverse_indices: Any
+    counts: Any
+
+
+def unique_all(x: Any, /) -> UniqueAllResult:
+    """The different values. How many there are has to be computed."""
+    flat = mx.reshape(x, (-1,))
+    if not x.size:
+        nothing = mx.zeros((0,), mx.int64)
+        return UniqueAllResult(flat, nothing, mx.reshape(nothing, x.shape), nothing)
+    ordered = mx.sort(flat)
+    count = 1 + int(mx.sum(ordered[1:] != ordered[:-1]).item())
+    values, *rest = mx.unique(
+        flat, count, return_index=True, return_inverse=True, return_counts=True
+    )
+    first, inverse, counts = (part.astype(mx.int64) for part in rest)
+    return UniqueAllResult(values, first, mx.reshape(inverse, x.shape), counts)
+
+
+# --- reductions and products ---------------------------------------------------------------------
+
+
+def _reduction(name: str, of_nothing: Any) -> Any:
+    """A reduction, which MLX does not finish if there are no elements."""
+    function = getattr(mx, name)
+
+    def reduce(x: Any, /, *, axis: Any = None, keepdims: Any = False) -> Any:
+        if x.size:
+            return function(x, axis=axis, keepdims=keepdims)
+        axes = range(x.ndim) if axis is None else [axis] if isinstance(axis, int) else axis
+        reduced = {a % x.ndim for a in axes}
+        shape = [1 if i in reduced else n for i, n in enumerate(x.shape)]
+        if not keepdims:
+            shape = [n for i, n in enumerate(shape) if i not in reduced]
+        return mx.full(shape, of_nothing, function(mx.ones((1,), x.dtype)).dtype)
+
+    return reduce
+
+
+def cumulative_prod(x: Any, /, *, axis: int) -> Any:
+    """The running product."""
+    return mx.cumprod(x.astype(mx.int32) if x.dtype == mx.bool_ else x, axis=axis)
+
+
+sum, prod, mean = _reduction("sum", 0), _reduction("prod", 1), _reduction("mean", math.nan)
+all, any = _reduction("all", True), _reduction("any", False)
+# Of nothing there is no largest element: then there are no results either.
+max, min = _reduction("max", 0), _reduction("min", 0)
+
+
+def var(x: Any, /, *, axis: Any = None, correction: float = 0, keepdims: Any = False) -> Any:
+    """The variance, with any number in the place of the degrees of freedom lost."""
+    spread = x - mean(x, axis=axis, keepdims=True)
+    square = mx.abs(spread) ** 2 if x.dtype == mx.complex64 else spread * spread
+    total = sum(square, axis=axis, keepdims=keepdims)
+    count = x.size // total.size if total.size else 0
+    left = count - correction
+    return total / (left if left > 0 else math.nan if not count else 0)
+
+
+def std(x: Any, /, *, axis: Any = None, correction: float = 0, keepdims: Any = False) -> Any:
+    """The root of the variance."""
+    return mx.sqrt(var(x, axis=axis, correction=correction, keepdims=keepdims))
+
+
+def matmul(x: Any, y: Any, /) -> Any:
+    """The product of matrices, of integers too."""
+    dtype = mx.result_type(x, y)
+    if mx.issubdtype(dtype, mx.inexact):
+        return mx.matmul(x, y)
+    rows = x[None, :] if x.ndim == 1 else x
+    columns = y[:, None] if y.ndim == 1 else y
+    out = sum(rows[..., None].astype(dtype) * columns[..., None, :, :].astype(dtype), axis=-2)
+    out = out[..., 0] if y.ndim == 1 else out
+    return out if x.ndim > 1 else out[0] if y.ndim == 1 else out[..., 0, :]

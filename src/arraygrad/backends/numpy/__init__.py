@@ -1,0 +1,440 @@
+"""NumPy: the default backend, and what NumPy does better by another way than the standard's."""
+
+from __future__ import annotations
+
+import functools
+import operator
+import sys
+from typing import Any
+
+import numpy as np
+
+from .. import Backend, Kernel, is_short_float, register
+from . import indexing as numpy_indexing
+from .blocks import LARGE, Blocks, blockwise, for_large, rowwise
+from .scipy import solve, transform
+
+# Let the C library keep the memory of large arrays that are freed, for those that follow. Else it
+# returns each to the system, which clears it page by page when it is next used, at a cost beyond
+# that of most computations. glibc learns from the first large array that is freed how much is worth
+# keeping, up to twice the size of this one, which is never touched; others take no notice.
+np.empty((32 << 20) - (1 << 16), np.uint8)
+
+_KINDS = {"b": "b", "i": "i", "u": "i", "f": "f", "c": "c"}
+
+
+class NumpyBackend(Backend):
+    """NumPy arrays and NumPy scalars."""
+
+    def kind(self, dtype: Any) -> str:
+        return _KINDS.get(dtype.kind) or ("f" if is_short_float(dtype) else "o")
+
+    def elementwise(self, kernel: Kernel, types: tuple[type, ...]) -> Kernel:
+        if kernel in _ARITHMETIC:
+            return _ARITHMETIC[kernel] if types[0] is np.ndarray else kernel
+        return for_large(kernel, types) if np.ndarray in types else kernel
+
+    def full(self, like: Any, shape: tuple[int, ...], value: Any, dtype: Any) -> Any:
+        return np.full(shape, value, dtype)
+
+    def dtype(self, dtype: Any) -> Any:
+        return np.dtype(dtype)
+
+    def integers(self, like: Any, values: list[int]) -> Any:
+        return np.array(values, np.intp)
+
+    def device(self, array: Any) -> Any:
+        return "cpu"
+
+    def copy(self, array: Any) -> Any:
+        return np.array(array)
+
+    def own(self, held: list[Any]) -> Any:
+        array = held.pop()
+        if type(array) is np.ndarray and sys.getrefcount(array) <= _UNSHARED:
+            base = array.base
+            if base is None and array.flags.carray:
+                return array
+            if type(base) is np.ndarray and sys.getrefcount(base) <= _UNSHARED + 1:
+                # The only view of an array that nobody else has: as good as this array, if it is
+                # all of it, in another order.
+                whole = base.base is None and base.size == array.size and base.flags.carray
+                if whole and array.flags.writeable:
+                    return array
+        return np.array(array, order="C")
+
+    def add_into(self, array: Any, other: Any) -> bool:
+        if not array.flags.writeable:
+            return False
+        np.add(array, other, out=array)
+        return True
+
+
+def _unshared() -> int:
+    """What `sys.getrefcount` says in `own` of an array that only `held` referred to."""
+    held = [object()]
+    array = held.pop()
+    return sys.getrefcount(array)
+
+
+_UNSHARED = _unshared()
+
+
+# --- arithmetic ----------------------------------------------------------------------------------
+# Operators are as fast as the ufuncs on arrays, and many times faster on the NumPy scalars that
+# take the place of 0-d arrays. Their calls are the most frequent, so each is spelt out.
+
+_add_large, _subtract_large = blockwise(np.add), blockwise(np.subtract)
+_multiply_large, _divide_large = blockwise(np.multiply), blockwise(np.divide)
+
+
+def _add(x: Any, y: Any) -> Any:
+    return x + y if x.size < LARGE else _add_large(x, y)
+
+
+def _subtract(x: Any, y: Any) -> Any:
+    return x - y if x.size < LARGE else _subtract_large(x, y)
+
+
+def _multiply(x: Any, y: Any) -> Any:
+    return x * y if x.size < LARGE else _multiply_large(x, y)
+
+
+def _divide(x: Any, y: Any) -> Any:
+    return x / y if x.size < LARGE else _divide_large(x, y)
+
+
+_ARITHMETIC: dict[Any, Kernel] = {
+    operator.add: _add,
+    operator.sub: _subtract,
+    operator.mul: _multiply,
+    operator.truediv: _divide,
+    operator.neg: operator.neg,
+}
+
+# --- reductions, products and parts --------------------------------------------------------------
+
+
+def _sum(x: Any, axis: Any = None, keepdims: Any = False) -> Any:
+    if axis and x.size > 8192 and x.dtype.char in "fd":
+        # Down the columns of a matrix, as for the gradient of a bias, and along lines one after the
+        # other, a product is faster by far. It adds a few numbers at a time, which for very many
+        # is less exact.
+        if axis == (0,) and not keepdims and x.ndim == 2:
+            return np.ones(x.shape[0], x.dtype) @ x
+        if axis == (x.ndim - 1,) and 1 < x.shape[-1] <= 65536 and x.flags.c_contiguous:
+            out = x @ np.ones(x.shape[-1], x.dtype)
+            return out[..., None] if keepdims else out
+    return np.add.reduce(x, axis=axis, keepdims=keepdims)
+
+
+def _extreme(ufunc: Any, start: float) -> Kernel:
+    def reduce(x: Any, axis: Any = None, keepdims: bool = False) -> Any:
+        if x.ndim > 1 and axis == (x.ndim - 1,) and x.size and x.dtype.char in "fd":
+            n = x.shape[-1]
+            if n <= 16 and x.size >= 64 * n:
+                # NumPy takes as long for a short line as for a long one: put all side by side.
+                out = ufunc.reduce(np.ascontiguousarray(x.reshape(-1, n).T), axis=0)
+                return out.reshape(*x.shape[:-1], 1) if keepdims else out.reshape(x.shape[:-1])
+            return ufunc.reduce(x, axis=axis, keepdims=keepdims, initial=start)  # which is faster
+        return ufunc.reduce(x, axis=axis, keepdims=keepdims)
+
+    return reduce
+
+
+_max, _min = _extreme(np.maximum, -np.inf), _extreme(np.minimum, np.inf)
+
+
+def _matmul(x: Any, y: Any) -> Any:
+    try:
+        if x.shape[-1] == 1 == y.shape[-2] and x.size > 32:
+            return _outer(x, y)
+    except (AttributeError, IndexError):  # no matrices
+        pass
+    return np.matmul(x, y)
+
+
+def _outer(x: Any, y: Any) -> Any:
+    # As for the gradient of a matrix that a vector is multiplied by: nothing is summed, and BLAS
+    # would take each as a product of its own.
+    if y.shape[-1] <= 16 and x.ndim > 2 and x.shape[-2] >= 2 * y.shape[-1]:
+        # Few long lines are written several times faster than many short ones.
+        return np.swapaxes(_outer(np.swapaxes(y, -1, -2), np.swapaxes(x, -1, -2)), -1, -2)
+    blocks = Blocks.of((x, y), rows=True) if x.size * y.shape[-1] >= LARGE else None
+    if blocks is None:
+        return np.einsum("...ij,...jk->...ik", x, y)
+    blocks.widen()
+    out = blocks.empty(np.result_type(x, y))
+
+    def write(block: list[Any], place: slice) -> None:
+        np.einsum("...ij,...jk->...ik", *block, out=out[place])
+
+    blocks.each(write)
+    return out
+
+
+def _mean(x: Any, axis: Any, keepdims: bool) -> Any:
+    if x.dtype.char not in "fdFD" or not x.size:
+        return np.mean(x, axis=axis, keepdims=keepdims)
+    total = _sum(x, axis, keepdims)
+    return total / (x.size // total.size)
+
+
+def _stack(*arrays: Any, axis: int) -> Any:
+    shape, dtype = arrays[0].shape, arrays[0].dtype
+    if axis == 0 and all(a.shape == shape and a.dtype == dtype for a in arrays):
+        return np.array(arrays)
+    return np.stack(arrays, axis)
+
+
+def _broadcast_to(x: Any, shape: tuple[int, ...]) -> Any:
+    x = np.asarray(x)
+    extra = len(shape) - x.ndim
+    if extra < 0 or 0 in shape or not x.flags.c_contiguous:
+        return np.broadcast_to(x, shape)
+    # The same view at a fraction of the cost, which the gradient of every sum pays.
+    strides = [0] * extra
+    for n, wanted, step in zip(x.shape, shape[extra:], x.strides, strict=True):
+        if n not in (1, wanted):
+            return np.broadcast_to(x, shape)  # and say what is wrong
+        strides.append(step if n == wanted else 0)
+    out: Any = np.ndarray(shape, x.dtype, x, 0, strides)
+    out.flags.writeable = False
+    return out
+
+
+def _diagonal(x: Any, offset: int) -> Any:
+    m, n = x.shape[-2:]
+    top, left = max(-offset, 0), max(offset, 0)
+    size = max(min(m - top, n - left), 0)
+    # A view that can be written, which np.diagonal's cannot.
+    return np.einsum("...ii->...i", x[..., top : top + size, left : left + size])
+
+
+def _floor_divide(x: Any, y: Any) -> Any:
+    out = np.floor_divide(x, y)
+    if out.dtype.kind == "f":
+        infinite = np.isinf(x) | np.isinf(y)
+        if infinite.any():  # where the standard wants the quotient, and NumPy gives NaN or -1
+            out = np.where(infinite, np.divide(x, y), out)
+    return out
+
+
+# NumPy's power is many times slower than the few products that these come to.
+_SMALL_POWERS = frozenset(range(3, 9))
+
+
+def _by_products(x: Any, n: int) -> Any:
+    square = x * x
+    out = square * (square if n % 2 == 0 else x)
+    for _ in range((n - 3) // 2):
+        out *= square
+    return out
+
+
+def _pow(x: Any, y: Any) -> Any:
+    if type(x) is np.ndarray and type(y) in (int, float) and y in _SMALL_POWERS:
+        if x.ndim and x.dtype.char in "fd":
+            return _by_products(x, int(y))
+    if type(y) is not int and np.equal(y, 0.5).any() and np.less_equal(x, 0).any():
+        # NumPy takes the root, from which the standard's power differs at -0 and -inf.
+        with np.errstate(invalid="ignore"):
+            out = x**y
+        if out.dtype.kind == "f":
+            out = np.where(np.equal(y, 0.5), np.where(np.equal(x, -np.inf), np.inf, out + 0.0), out)
+        return out
+    return x**y
+
+
+def _expm1(x: Any) -> Any:
+    out = np.expm1(x)
+    if out.dtype.kind == "c":
+        special = ~np.isfinite(x) | (np.equal(x, 0))
+        if special.any():  # NumPy has no rules of its own for these, as it has for exp
+            with np.errstate(invalid="ignore"):
+                exp = np.exp(np.asarray(x))
+            exp.real -= 1
+            out = np.where(special, exp, out)
+    return out
+
+
+# --- special functions: few passes, all of them over one array, which may be given ---------------
+
+
+def _in_floats(kernel: Kernel) -> Kernel:
+    """A kernel for any numbers: integers become float64, and halves are computed in float32."""
+
+    @functools.wraps(kernel)
+    def computed(x: Any, *others: Any, **params: Any) -> Any:
+        x = np.asarray(x)
+        char = x.dtype.char
+        if char in "fdFD":
+            return kernel(x, *others, **params)
+        if char == "e" or is_short_float(x.dtype):
+            return kernel(x.astype(np.float32), *others, **params).astype(x.dtype)
+        return kernel(x if x.dtype.kind in "fc" else x.astype(np.float64), *others, **params)
+
+    return computed
+
+
+@_in_floats
+def _expit(x: Any, out: Any = None) -> Any:
+    with np.errstate(over="ignore"):  # to infinity, of which the reciprocal is the right zero
+        out = np.asarray(np.negative(x, out=out))
+        np.exp(out, out=out)
+        out += 1
+        return np.reciprocal(out, out=out)
+
+
+def _log1p_exp_minus_abs(x: Any, out: Any) -> Any:
+    if x.dtype.kind == "c":
+        raise TypeError(f"softplus and log_expit take real numbers, but x has dtype {x.dtype}")
+    out = np.asarray(np.abs(x, out=out))
+    np.negative(out, out=out)
+    np.exp(out, out=out)
+    return np.log1p(out, out=out)
+
+
+@_in_floats
+def _softplus(x: Any, out: Any = None) -> Any:
+    out = _log1p_exp_minus_abs(x, out)
+    out += np.maximum(x, 0)
+    return out
+
+
+@_in_floats
+def _log_expit(x: Any, out: Any = None) -> Any:
+    out = _log1p_exp_minus_abs(x, out)
+    return np.subtract(np.minimum(x, 0), out, out=out)
+
+
+def _top(x: Any, axis: Any) -> Any:
+    if x.size:
+        return _max(x, axis, True)
+    return np.maximum.reduce(x, axis=axis, keepdims=True, initial=-np.inf)
+
+
+@_in_floats
+def _softmax_at(x: Any, shift: Any, axis: Any, out: Any = None) -> Any:
+    with np.errstate(invalid="ignore"):  # where there is nothing but -inf
+        out = np.asarray(np.subtract(x, shift, out=out))
+        np.exp(out, out=out)
+        out /= np.add.reduce(out, axis=axis, keepdims=True)
+        return out
+
+
+@_in_floats
+def _softmax(x: Any, axis: Any, out: Any = None) -> Any:
+    if x.dtype.kind == "f" and x.size:
+        # Most numbers need no shift: the sums of their powers tell.
+        with np.errstate(over="ignore", under="ignore"):
+            out = np.asarray(np.exp(x, out=out))
+            total = np.add.reduce(out, axis=axis, keepdims=True)
+        if total.min() > 1e-4 and total.max() < 1e30:
+            out /= total
+            return out
+    return _softmax_at(x, _top(x, axis), axis, out)
+
+
+def _softmax_tangent(v: Any, y: Any, axis: Any, out: Any = None) -> Any:
+    if axis == (max(v.ndim, y.ndim) - 1,):  # a product and its sum in one pass
+        dot = np.vecdot(v, y)[..., None]
+    else:
+        dot = np.add.reduce(v * y, axis=axis, keepdims=True)
+    out = np.asarray(np.subtract(v, dot, out=out))
+    out *= y
+    return out
+
+
+@_in_floats
+def _log_softmax(x: Any, axis: Any, out: Any = None) -> Any:
+    with np.errstate(divide="ignore", invalid="ignore"):  # where there is nothing but -inf
+        out = np.asarray(np.subtract(x, _top(x, axis), out=out))
+        out -= np.log(np.add.reduce(np.exp(out), axis=axis, keepdims=True))
+        return out
+
+
+@_in_floats
+def _logsumexp(x: Any, axis: Any, keepdims: bool) -> Any:
+    top = _top(x, axis)
+    shift = np.where(np.isfinite(top), top, 0)  # infinities cannot be subtracted
+    out = np.asarray(np.subtract(x, shift))
+    np.exp(out, out=out)
+    total = np.add.reduce(out, axis=axis, keepdims=True)
+    with np.errstate(divide="ignore"):  # where there is nothing but -inf
+        total = np.log(total) + shift
+    return total if keepdims else total.squeeze(axis)
+
+
+def _times_log(log: Any) -> Kernel:
+    def product(x: Any, y: Any) -> Any:
+        silent = np.equal(x, 0)
+        if not silent.any():
+            return x * log(y)
+        silent = silent & np.equal(y, y)
+        return np.where(silent, 0, x * log(np.where(silent, 1, y)))
+
+    return product
+
+
+numpy_backend = NumpyBackend(
+    "numpy",
+    np,
+    {
+        # `x ** 2` also takes short cuts that `np.power` lacks.
+        "add": operator.add,
+        "subtract": operator.sub,
+        "multiply": operator.mul,
+        "divide": operator.truediv,
+        "negative": operator.neg,
+        "floor_divide": _floor_divide,
+        "expm1": _expm1,
+        "pow": _pow,
+        # The ufuncs' reductions, without the dispatching in Python of np.sum and the like.
+        "sum": _sum,
+        "mean": _mean,
+        "stack": _stack,
+        "broadcast_to": _broadcast_to,
+        # Methods are nearer than the functions around them.
+        "reshape": lambda x, shape, **copy: x.reshape(shape, **copy),
+        "permute_dims": lambda x, axes: x.transpose(axes),
+        "diagonal": _diagonal,
+        "matmul": _matmul,
+        "max": _max,
+        # np.count_nonzero gives a Python int in older versions.
+        "count_nonzero": lambda x, axis, keepdims: np.add.reduce(
+            np.not_equal(x, 0), axis=axis, keepdims=keepdims, dtype=np.intp
+        ),
+        "min": _min,
+        "getitem": numpy_indexing.getitem,
+        "index_add": numpy_indexing.index_add,
+        "take_along_axis": numpy_indexing.take_along_axis,
+        # NumPy's own cannot sort in descending order.
+        "argsort": numpy_indexing.argsort,
+        "sort": numpy_indexing.sort,
+        "expit": _expit,
+        "softplus": _softplus,
+        "log_expit": _log_expit,
+        "softmax": rowwise(_softmax),
+        "shifted_softmax": rowwise(_softmax_at),
+        "softmax_tangent": rowwise(_softmax_tangent),
+        "log_softmax": rowwise(_log_softmax),
+        "logsumexp": _logsumexp,
+        "xlogy": _times_log(np.log),
+        "xlog1py": _times_log(np.log1p),
+        "sinc": np.sinc,
+        # Over one axis in one call; and real numbers need not become complex first.
+        "fft": functools.partial(transform, "fft"),
+        "ifft": functools.partial(transform, "ifft"),
+        "rfft": functools.partial(transform, "rfft"),
+        "irfft": functools.partial(transform, "irfft"),
+        "solve": solve,
+        "copy": np.array,
+        "astype": lambda x, dtype, copy: np.asarray(x).astype(dtype, copy=copy),
+    },
+)
+
+register(np.ndarray, numpy_backend)
+register(np.generic, numpy_backend)
+for _scalar in (np.float64, np.float32, np.float16, np.complex128, np.complex64):
+    register(_scalar, numpy_backend)  # np.float64 is a Python float, too: NumPy wins

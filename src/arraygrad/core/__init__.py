@@ -1,0 +1,1 @@
+"""What everything else stands on: the array base type, levels, nodes, modes, memory."""

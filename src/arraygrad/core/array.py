@@ -1,0 +1,71 @@
+"""The array types that carry a transform, as every op sees them, and the plain arrays inside."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from ..backends import backend_of
+
+if TYPE_CHECKING:
+    from ..ops.define.op import Op
+
+Function = Callable[..., Any]
+
+
+class Array:
+    """Base of the array types that carry a transform around another array.
+
+    `level` orders them: an op on several goes to the one with the highest level, which sees the
+    others as plain values. Every type of one level is a class of its own.
+    """
+
+    __slots__ = ()
+    _array: Any
+    level: ClassVar[float] = 0
+
+    @classmethod
+    def apply(cls, op: Op, arrays: tuple[Any, ...], params: dict[str, Any]) -> Any:
+        """What an op means for this type, when at least one of `arrays` is of it."""
+        raise NotImplementedError
+
+    @classmethod
+    def unary(cls, op: Op) -> Function:
+        """A faster `apply` for an op on one array without keywords."""
+        return lambda x: cls.apply(op, (x,), {})
+
+    @classmethod
+    def single(cls, op: Op) -> Function:
+        """A faster `apply` for an op on one array, called with a dictionary of keywords."""
+        return lambda x, params: cls.apply(op, (x,), params)
+
+    @classmethod
+    def binary(cls, op: Op, left: type, right: type) -> Function:
+        """A faster `apply` for an op on two arrays without keywords."""
+        return lambda x, y: cls.apply(op, (x, y), {})
+
+    def detach(self) -> Any:
+        """The same values, as constants for every derivative around."""
+        raise NotImplementedError
+
+    def over(self, function: Function) -> Any:
+        """The same, over what `function` makes of each array inside."""
+        return type(self)(function(self._array))  # type: ignore[call-arg]
+
+
+def plain(x: Any) -> Any:
+    """The array of the backend's own type under all transforms."""
+    while isinstance(x, Array):
+        x = x._array
+    return x
+
+
+def zeros_like(x: Any, shape: tuple[int, ...] | None = None, dtype: Any = None) -> Any:
+    """Plain zeros with the library of `x`, and with its shape and dtype unless given others."""
+    shape = x.shape if shape is None else shape
+    return backend_of(x).full(plain(x), shape, 0, x.dtype if dtype is None else dtype)
+
+
+def ones_like(x: Any) -> Any:
+    """Plain ones with the shape, dtype and library of `x`."""
+    return backend_of(x).full(plain(x), x.shape, 1, x.dtype)

@@ -1,0 +1,312 @@
+"""Switching recording off and on: `no_grad`, `enable_grad`, `set_grad_enabled`, `inference_mode`.
+
+Each is a context manager and a decorator. The state belongs to the thread and to the asynchronous
+task: what one does never shows in another.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from contextvars import ContextVar
+from typing import Any, ClassVar, NamedTuple, TypeVar
+
+from .nodes import INFERENCE, RECORDER, record
+from .saved import Hooks, NodeHooks, record_with_care
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+
+class Modes(NamedTuple):
+    """Everything that decides how an op is recorded.
+
+    Attributes
+    ----------
+    grad, inference : bool
+        Whether to record, and whether what is not recorded is marked.
+    saved_hooks : pair of callables or None
+        The innermost `saved_tensors_hooks`.
+    hooks_forbidden : str or None
+        Why `saved_tensors_hooks` may not be used here.
+    anomaly : {None, "trace", "nan"}
+        Whether nodes remember the user's line, and sweeps look for NaN.
+    """
+
+    grad: bool = True
+    inference: bool = False
+    saved_hooks: Hooks | None = None
+    hooks_forbidden: str | None = None
+    anomaly: str | None = None
+
+
+_modes: ContextVar[Modes] = ContextVar("arraygrad_modes", default=Modes())
+_outer: ContextVar[tuple[Modes, ...]] = ContextVar("arraygrad_outer_modes", default=())
+current_modes = _modes.get
+
+
+def set_modes(modes: Modes) -> None:
+    """Put modes in force, for this thread and task."""
+    _modes.set(modes)
+    INFERENCE.set(modes.inference)
+    if not modes.grad or modes.inference:
+        RECORDER.set(None)
+    elif modes.saved_hooks is None and modes.anomaly is None:
+        RECORDER.set(record)
+    elif modes.anomaly is None and isinstance(modes.saved_hooks, NodeHooks):
+        RECORDER.set(modes.saved_hooks.record)
+    else:
+        RECORDER.set(functools.partial(record_with_care, modes.saved_hooks, modes.anomaly))
+
+
+class ModeContext:
+    """A context manager and decorator that changes some of the modes.
+
+    As a decorator it wraps functions, generators, coroutines and asynchronous generators; of a
+    generator, each step runs in the mode and the caller's code between steps does not.
+    """
+
+    def __init__(self, **changes: Any) -> None:
+        self._changes = changes
+
+    def __enter__(self) -> Any:
+        self._enter(_modes.get())
+        return self
+
+    def _enter(self, before: Modes) -> None:
+        _outer.set((*_outer.get(), before))
+        set_modes(_modes.get()._replace(**self._changes))
+
+    def __exit__(self, *exc: object) -> None:
+        outer = _outer.get()
+        if outer:  # else entered in another task, whose modes these never were
+            _outer.set(outer[:-1])
+            set_modes(outer[-1])
+
+    def __call__(self, function: F) -> F:
+        if not callable(function):
+            raise TypeError(
+                f"{type(self).__name__} decorates functions, not {type(function).__name__}"
+            )
+        if isinstance(function, type):
+            raise TypeError(
+                f"{type(self).__name__} decorates functions, not classes: decorate the methods"
+            )
+        return decorate(self, function)
+
+
+class _Turn:
+    """A step of a decorated generator: it runs in its own modes, the caller goes on in theirs.
+
+    A block that the generator has open at a `yield` is open again at its next step, and does not
+    reach the caller in between.
+    """
+
+    def __init__(self, context: ModeContext) -> None:
+        self._context = context
+        self._open: tuple[Modes, tuple[Modes, ...]] | None = None
+        self._depth = 0
+
+    def __enter__(self) -> None:
+        self._caller = _modes.get(), _outer.get()
+        if self._open is None:
+            self._context.__enter__()
+            self._depth = len(_outer.get())
+        else:
+            restore_modes(*self._open)
+
+    def __exit__(self, *exc: object) -> None:
+        outer = _outer.get()
+        self._open = (_modes.get(), outer) if len(outer) > self._depth else None
+        restore_modes(*self._caller)
+
+
+def modes_in_force() -> tuple[Modes, tuple[Modes, ...]]:
+    """The modes here and those of the blocks around, for `restore_modes`."""
+    return _modes.get(), _outer.get()
+
+
+def restore_modes(modes: Modes, outer: tuple[Modes, ...]) -> None:
+    """Put back what `modes_in_force` gave."""
+    _outer.set(outer)
+    set_modes(modes)
+
+
+def decorate(context: ModeContext, function: F) -> F:
+    """`function`, run within `context`; generators and coroutines, too."""
+    import inspect  # costs more to import than the rest of this package
+
+    if inspect.isasyncgenfunction(function):
+
+        @functools.wraps(function)
+        async def async_generator(*args: Any, **kwargs: Any) -> Any:
+            steps, turn = function(*args, **kwargs), _Turn(context)
+            try:
+                with turn:
+                    value = await steps.__anext__()
+                while True:
+                    try:
+                        sent = yield value
+                    except GeneratorExit:
+                        with turn:
+                            await steps.aclose()
+                        raise
+                    except BaseException as error:
+                        with turn:
+                            value = await steps.athrow(error)
+                    else:
+                        with turn:
+                            value = await steps.asend(sent)
+            except StopAsyncIteration:
+                return
+
+        return async_generator  # type: ignore[return-value]
+
+    if inspect.iscoroutinefunction(function):
+
+        @functools.wraps(function)
+        async def coroutine(*args: Any, **kwargs: Any) -> Any:
+            with context:
+                return await function(*args, **kwargs)
+
+        return coroutine  # type: ignore[return-value]
+
+    if inspect.isgeneratorfunction(function):
+
+        @functools.wraps(function)
+        def generator(*args: Any, **kwargs: Any) -> Any:
+            steps, turn = function(*args, **kwargs), _Turn(context)
+            try:
+                with turn:
+                    value = next(steps)
+                while True:
+                    try:
+                        sent = yield value
+                    except GeneratorExit:
+                        with turn:
+                            steps.close()
+                        raise
+                    except BaseException as error:
+                        with turn:
+                            value = steps.throw(error)
+                    else:
+                        with turn:
+                            value = steps.send(sent)
+            except StopIteration as stop:
+                return stop.value
+
+        return generator  # type: ignore[return-value]
+
+    @functools.wraps(function)
+    def wrapped(*args: Any, **kwargs: Any) -> Any:
+        with context:
+            return function(*args, **kwargs)
+
+    return wrapped  # type: ignore[return-value]
+
+
+class _Switch(ModeContext):
+    """A mode that can decorate without being called: `@no_grad` as well as `@no_grad()`."""
+
+    _effect: ClassVar[dict[str, Any]] = {}
+
+    def __new__(cls, function: Any = None) -> Any:
+        made = super().__new__(cls)
+        if function is None:
+            return made
+        made.__init__()  # type: ignore[misc]  # Python only does it for what is returned
+        return made(function)
+
+    def __init__(self) -> None:
+        super().__init__(**self._effect)
+
+
+class no_grad(_Switch):  # noqa: N801  (torch's name)
+    """Record nothing inside.
+
+    Examples
+    --------
+    >>> import arraygrad as ag
+    >>> x = ag.tensor(2.0, requires_grad=True)
+    >>> with ag.no_grad():
+    ...     y = x * x
+    >>> y.requires_grad
+    False
+    """
+
+    _effect: ClassVar[dict[str, Any]] = {"grad": False}
+
+
+class enable_grad(_Switch):  # noqa: N801  (torch's name)
+    """Record again inside `no_grad`. Inside `inference_mode` nothing is ever recorded."""
+
+    _effect: ClassVar[dict[str, Any]] = {"grad": True}
+
+
+class ModeSetter(ModeContext):
+    """Changes the modes at once, when it is made; as a context manager, for its block."""
+
+    def __init__(self, **changes: Any) -> None:
+        super().__init__(**changes)
+        self._first: Modes | None = _modes.get()
+        set_modes(self._first._replace(**changes))
+
+    def __enter__(self) -> Any:
+        # The mode is set already; the block ends with what it was before the call.
+        before = self._first if self._first is not None else _modes.get()
+        self._first = None
+        self._enter(before)
+        return self
+
+    def __call__(self, function: F) -> F:
+        if self._first is not None:  # used as a decorator: it must not change the mode here
+            set_modes(self._first)
+            self._first = None
+        return super().__call__(function)
+
+
+class set_grad_enabled(ModeSetter):  # noqa: N801  (torch's name)
+    """Switch recording on or off: at once, when called, or as a context manager for its block.
+
+    Examples
+    --------
+    >>> import arraygrad as ag
+    >>> x = ag.tensor(2.0, requires_grad=True)
+    >>> with ag.set_grad_enabled(False):
+    ...     (x * x).requires_grad
+    False
+    """
+
+    def __init__(self, mode: bool) -> None:
+        super().__init__(grad=bool(mode))
+
+
+class inference_mode(ModeContext):  # noqa: N801  (torch's name)
+    """Record nothing inside, and mark what is made there as unfit for differentiation.
+
+    The strict form of `no_grad`: its results cannot be pulled into a graph by mistake.
+    """
+
+    def __new__(cls, mode: Any = True) -> Any:
+        made = super().__new__(cls)
+        if callable(mode):
+            made.__init__()  # type: ignore[misc]  # Python only does it for what is returned
+            return made(mode)
+        return made
+
+    def __init__(self, mode: bool = True) -> None:
+        super().__init__(inference=bool(mode), grad=not mode)
+
+
+def is_grad_enabled() -> bool:
+    """Whether ops are recorded here (unless `inference_mode` is in force, too).
+
+    >>> import arraygrad as ag
+    >>> ag.is_grad_enabled()
+    True
+    """
+    return _modes.get().grad
+
+
+def is_inference_mode_enabled() -> bool:
+    """Whether `inference_mode` is in force here."""
+    return _modes.get().inference

@@ -1,0 +1,284 @@
+"""What is recorded: nodes, the edges between them, and what hangs on them.
+
+A node stands for one application of an op. It knows its inputs' nodes (`edges`), the values its
+derivative rules named (`saved`) and the shape and dtype of what it produced; it knows neither its
+output nor its inputs as tensors, so a graph holds no reference cycle and goes with its last output.
+How nodes are run is `engine`'s business.
+"""
+
+from __future__ import annotations
+
+import itertools
+import weakref
+from collections.abc import Callable, Hashable
+from contextvars import ContextVar
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from ..errors import GraphFreedError
+
+if TYPE_CHECKING:
+    from ..arrays.tensor import Tensor
+    from ..ops.define.rules import Pullback
+
+new = object.__new__
+next_number = itertools.count(1).__next__
+
+# The number of the last write to any array; see `versions`.
+LAST_WRITE = [0]
+
+
+class Freed:
+    """Stands in for saved values once a sweep has released them."""
+
+    __slots__ = ()
+
+
+FREED = Freed()
+
+
+class Extras:
+    """What few nodes have: hooks, a tensor that retains its gradient, metadata."""
+
+    __slots__ = ("hooks", "metadata", "post", "pre", "retained")
+
+    def __init__(self) -> None:
+        self.hooks: dict[int, Callable[[Any], Any]] = {}
+        self.pre: dict[int, Callable[[Any], Any]] = {}
+        self.post: dict[int, Callable[[Any, Any], Any]] = {}
+        self.metadata: dict[Hashable, Any] = {}
+        self.retained: weakref.ref[Tensor] | None = None
+
+
+class RemovableHandle:
+    """Returned by every `register_…` function: `remove()` takes the hook off again.
+
+    Also a context manager that removes the hook on leaving.
+    """
+
+    __slots__ = ("_hooks", "_key")
+
+    def __init__(self, hooks: dict[int, Any], hook: Callable[..., Any]) -> None:
+        if not callable(hook):
+            raise TypeError(f"hook must be callable, not {type(hook).__name__}")
+        self._hooks = hooks
+        self._key = next_number()
+        hooks[self._key] = hook
+
+    def remove(self) -> None:
+        """Take the hook off. Removing it twice is harmless."""
+        self._hooks.pop(self._key, None)
+
+    def __enter__(self) -> RemovableHandle:
+        return self
+
+    def __exit__(self, *exc: object) -> None:
+        self.remove()
+
+
+class Node:
+    """One application of an op: what `Tensor.grad_fn` returns.
+
+    Nodes are numbered in order of creation; an edge always leads to a smaller number. For an op
+    with several outputs, `shape` and `dtype` are lists, and `outputs` holds its `Output` nodes.
+    """
+
+    __slots__ = (
+        "__weakref__",
+        "dtype",
+        "edges",
+        "extras",
+        "number",
+        "outputs",
+        "pullback",
+        "saved",
+        "shape",
+    )
+
+    def __init__(
+        self,
+        pullback: Pullback | None,
+        edges: tuple[Node, ...],
+        saved: Any,
+        shape: tuple[int, ...],
+        dtype: Any,
+    ) -> None:
+        self.pullback = pullback
+        self.edges = edges
+        self.saved = saved
+        self.shape = shape
+        self.dtype = dtype
+        self.number = next_number()
+        self.extras: Extras | None = None
+        self.outputs: list[weakref.ref[Output]]
+
+    def name(self) -> str:
+        """What the node is called: the op's name, in torch's manner.
+
+        >>> import arraygrad as ag
+        >>> ag.sin(ag.tensor(1.0, requires_grad=True)).grad_fn.name()
+        'SinBackward'
+        """
+        assert self.pullback is not None
+        return "".join(w.capitalize() for w in self.pullback.name.split("_")) + "Backward"
+
+    @property
+    def next_functions(self) -> tuple[tuple[Node | None, int], ...]:
+        """The nodes of the op's inputs, each with the number of the output it used."""
+        assert self.pullback is not None
+        found: list[tuple[Node | None, int]] = [(None, 0)] * self.pullback.arity
+        for position, edge in zip(self.pullback.positions, self.edges, strict=True):
+            found[position] = public_edge(edge)
+        return tuple(found)
+
+    @property
+    def metadata(self) -> dict[Hashable, Any]:
+        """A dictionary for notes about the node; anomaly detection keeps the user's line here."""
+        return self.extra().metadata
+
+    def extra(self) -> Extras:
+        """The node's `Extras`, made when first needed."""
+        if self.extras is None:
+            self.extras = Extras()
+        return self.extras
+
+    def register_hook(self, hook: Callable[[Any, Any], Any]) -> RemovableHandle:
+        """Call `hook(grad_inputs, grad_outputs)` after the node has run.
+
+        What it returns, unless None, replaces `grad_inputs`.
+        """
+        return RemovableHandle(self.extra().post, hook)
+
+    def register_prehook(self, hook: Callable[[Any], Any]) -> RemovableHandle:
+        """Call `hook(grad_outputs)` before the node runs; a result replaces `grad_outputs`."""
+        return RemovableHandle(self.extra().pre, hook)
+
+    def unchanged(self, saved: Any) -> Any:
+        """Of the values that the node saved, those that must not have been written since."""
+        return saved
+
+    def release(self) -> None:
+        """Let go of the saved arrays. Nodes that saved none stay usable."""
+        if self.pullback is not None and self.pullback.keeps_arrays:
+            self.saved = FREED
+
+    def __repr__(self) -> str:
+        return f"<{self.name()}>"
+
+
+class Leaf(Node):
+    """The end of a path: where a leaf tensor's gradient arrives."""
+
+    __slots__ = ("_tensor", "accumulated", "array")
+
+    def __init__(self, tensor: Tensor) -> None:
+        self.array = tensor.array
+        self.accumulated: dict[int, Callable[[Any], Any]] = {}  # hooks
+        super().__init__(None, (), None, self.array.shape, self.array.dtype)
+        self._tensor = weakref.ref(tensor)
+
+    def name(self) -> str:
+        """The name torch gives it."""
+        return "AccumulateGrad"
+
+    @property
+    def next_functions(self) -> tuple[tuple[Node | None, int], ...]:
+        """Nothing comes after a leaf."""
+        return ()
+
+    @property
+    def tensor(self) -> Tensor | None:
+        """The leaf tensor, while it lives."""
+        return self._tensor()
+
+    @property
+    def has_posthooks(self) -> bool:
+        """Whether anything was registered to run after the leaf's gradient has arrived."""
+        return self.extras is not None and bool(self.extras.post)
+
+    @property
+    def variable(self) -> Tensor:
+        """The leaf tensor; if it is gone, a new one on the same array and node."""
+        tensor = self._tensor()
+        if tensor is None:
+            from ..arrays.tensor import tensor_type
+
+            tensor = tensor_type(self.array)(self.array, self)
+            tensor._leaf = self
+            self._tensor = weakref.ref(tensor)
+        return tensor
+
+
+class Output(Node):
+    """One output of an op that has several: passes its cotangent on to the op's own node."""
+
+    __slots__ = ("index",)
+
+    def __init__(self, node: Node, index: int) -> None:
+        super().__init__(node.pullback, (node,), None, node.shape[index], node.dtype[index])  # type: ignore[arg-type]
+        self.index = index
+
+    def release(self) -> None:
+        """An output saves nothing of its own."""
+
+
+def output_node(node: Node, index: int) -> Node:
+    """The node that stands for one output of `node`: itself, unless it has several."""
+    if node.pullback is None or not node.pullback.multiple or isinstance(node, Output):
+        return node
+    found = node.outputs[index]()
+    if found is None:
+        found = Output(node, index)
+        node.outputs[index] = weakref.ref(found)
+    return found
+
+
+def make_outputs(node: Node) -> list[Node]:
+    """New `Output` nodes for all the outputs of a newly recorded node."""
+    made = [Output(node, i) for i in range(len(node.shape))]
+    node.outputs = [weakref.ref(m) for m in made]
+    return list(made)
+
+
+class GradientEdge(NamedTuple):
+    """A place in the graph: the gradient that arrives at output `output_nr` of `node`."""
+
+    node: Node
+    output_nr: int = 0
+
+
+def public_edge(node: Node) -> GradientEdge:
+    """The op's own node and output number behind the node a tensor carries."""
+    if isinstance(node, Output):
+        return GradientEdge(node.edges[0], node.index)
+    return GradientEdge(node, 0)
+
+
+def freed_error(node: Node) -> GraphFreedError:
+    """The error for a node whose saved values are gone."""
+    return GraphFreedError(
+        f"the graph has been freed: {node.name()} no longer holds the values it saved, because "
+        "an earlier grad() or backward() went through it. Pass retain_graph=True to the earlier "
+        "call to differentiate the same graph again."
+    )
+
+
+def record(pullback: Pullback, edges: tuple[Node, ...], saved: Any, shape: Any, dtype: Any) -> Node:
+    """What `Node(...)` gives, at half the cost, which every op pays."""
+    node = new(Node)
+    node.pullback = pullback
+    node.edges = edges
+    node.saved = saved
+    node.shape = shape
+    node.dtype = dtype
+    node.number = next_number()
+    node.extras = None
+    return node
+
+
+# What records a node: None under no_grad; something slower than `record` under saved_tensors_hooks
+# or detect_anomaly. Per thread and per asynchronous task.
+RECORDER: ContextVar[Callable[..., Node] | None] = ContextVar("arraygrad_recorder", default=record)
+recorder = RECORDER.get
+
+# Whether results that are not recorded are inference tensors.
+INFERENCE: ContextVar[bool] = ContextVar("arraygrad_inference", default=False)

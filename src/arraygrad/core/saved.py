@@ -1,0 +1,159 @@
+"""Nodes that are recorded with more care: packed saved values, and the user's line of code."""
+
+from __future__ import annotations
+
+import os
+import weakref
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from ..errors import RuleError
+from .nodes import FREED, Node
+from .versions import owner_of, version
+
+Hooks = tuple[Callable[[Any], Any], Callable[[Any], Any]]
+
+
+class NodeHooks(tuple[Callable[[Any], Any], Callable[[Any], Any]]):
+    """Hooks that also record whole nodes, in the place of packing their arrays one by one.
+
+    `record` is called with what `Node` takes.
+    """
+
+    record: Callable[..., Node]
+
+    def __new__(cls, hooks: Hooks, record: Callable[..., Node]) -> NodeHooks:
+        made = super().__new__(cls, hooks)
+        made.record = record
+        return made
+
+
+_PACKAGE = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep
+
+
+class PackedNode(Node):
+    """A node whose saved arrays went through the user's pack hook, and come back by unpack."""
+
+    __slots__ = ("_packed", "hooks")
+    hooks: Hooks
+
+    @property
+    def saved(self) -> Any:
+        """The saved values, unpacked anew at every reading."""
+        if self._packed is FREED:
+            return FREED
+        return tuple(unpack(value, self.hooks) for value in self._packed)
+
+    @saved.setter
+    def saved(self, value: Any) -> None:
+        self._packed = value
+
+    def unchanged(self, saved: Any) -> Any:
+        """What was packed as it is; what the hooks made anew may have been written on the way."""
+        return [
+            value
+            for value, packed in zip(saved, self._packed, strict=True)
+            if not isinstance(packed, _Packed) or packed.owner() is owner_of(value)
+        ]
+
+
+class _Packed:
+    """What a pack hook returned, and the shape and memory of what it was given."""
+
+    __slots__ = ("owner", "shape", "value")
+
+    def __init__(self, value: Any, array: Any) -> None:
+        self.value = value
+        self.shape = tuple(array.shape)
+        owner = owner_of(array)
+        self.owner: Any = weakref.ref(owner) if isinstance(owner, np.ndarray) else lambda: None
+
+
+def pack(value: Any, hooks: Hooks) -> Any:
+    """A saved array, or a tuple of them, as the pack hook would have it kept."""
+    if isinstance(value, tuple):
+        return tuple(pack(part, hooks) for part in value)
+    if not hasattr(value, "dtype"):
+        return value
+    from ..arrays.tensor import tensor_type
+
+    before = version(value)
+    packed = _quietly(hooks[0], tensor_type(value)(value))
+    if version(value) != before:
+        raise RuntimeError(
+            "the pack hook of saved_tensors_hooks wrote to the tensor it was given, which is in "
+            "use: work on a clone() of it"
+        )
+    return _Packed(packed, value)
+
+
+def unpack(value: Any, hooks: Hooks) -> Any:
+    """What `pack` made, as an array again."""
+    if isinstance(value, tuple):
+        return tuple(unpack(part, hooks) for part in value)
+    if not isinstance(value, _Packed):
+        return value
+    from ..arrays.tensor import Tensor
+
+    tensor = _quietly(hooks[1], value.value)
+    if not isinstance(tensor, Tensor):
+        raise TypeError(
+            "the unpack hook of saved_tensors_hooks must return a Tensor, not "
+            f"{type(tensor).__name__}"
+        )
+    if tensor.shape != value.shape:
+        raise RuleError(
+            f"the unpack hook of saved_tensors_hooks returned a tensor of shape {tensor.shape} for "
+            f"one of shape {value.shape}"
+        )
+    return tensor._array
+
+
+def _quietly(hook: Callable[[Any], Any], value: Any) -> Any:
+    """Call a pack or unpack hook without recording what it does."""
+    from .modes import no_grad
+
+    with no_grad():
+        return hook(value)
+
+
+def record_with_care(
+    hooks: Hooks | None,
+    anomaly: str | None,
+    pullback: Any,
+    edges: tuple[Node, ...],
+    saved: Any,
+    shape: Any,
+    dtype: Any,
+) -> Node:
+    """Record a node under `saved_tensors_hooks` or `detect_anomaly`."""
+    node: Node
+    if isinstance(hooks, NodeHooks):
+        node = hooks.record(pullback, edges, saved, shape, dtype)
+    elif hooks is not None and pullback.keeps_arrays:
+        packed = tuple(
+            value if source is None else pack(value, hooks)
+            for value, source in zip(saved, pullback.sources, strict=True)
+        )
+        node = PackedNode(pullback, edges, packed, shape, dtype)
+        node.hooks = hooks
+    else:
+        node = Node(pullback, edges, saved, shape, dtype)
+    if anomaly is not None:
+        remember_origin(node)
+    return node
+
+
+def remember_origin(node: Node) -> None:
+    """Keep the user's lines that led to a node, for anomaly detection to show."""
+    node.metadata["traceback"] = user_lines()
+
+
+def user_lines() -> str:
+    """The innermost lines of the user's code on the stack."""
+    import traceback
+
+    frames = [f for f in traceback.extract_stack() if not f.filename.startswith(_PACKAGE)]
+    return "".join(traceback.format_list(frames[-6:]))

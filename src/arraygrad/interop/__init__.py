@@ -1,0 +1,1 @@
+"""What other libraries' functions do with the arrays of arraygrad."""

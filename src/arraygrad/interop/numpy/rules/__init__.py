@@ -1,0 +1,76 @@
+"""For each function of NumPy that has a rule, the function of arraygrad that it is.
+
+Each rule has NumPy's signature; what arraygrad cannot do, it refuses by name.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from .... import linalg, ops, special
+from . import (  # noqa: F401  (they add rules)
+    along,
+    elementwise,
+    numerics,
+    polynomials,
+    reductions,
+    shapes,
+    transforms,
+    writing,
+)
+from .common import RULES, Function, under_names_of
+
+__all__ = ["RULES"]
+
+# The same function under another name, or under the same.
+
+_same: dict[Function, Function] = {
+    np.atleast_1d: ops.atleast_1d,
+    np.atleast_2d: ops.atleast_2d,
+    np.atleast_3d: ops.atleast_3d,
+    np.array_split: ops.array_split,
+    np.convolve: ops.convolve,
+    np.correlate: ops.correlate,
+    np.diag: ops.diag,
+    np.gradient: ops.gradient,
+    np.i0: special.i0,
+    np.imag: ops.imag,
+    np.inner: ops.inner,
+    np.interp: ops.interp,
+    np.kron: ops.kron,
+    np.matrix_transpose: ops.matrix_transpose,
+    np.moveaxis: ops.moveaxis,
+    np.pad: ops.pad,
+    np.real: ops.real,
+    np.rot90: ops.rot90,
+    np.sinc: special.sinc,
+    np.split: ops.split,
+    np.swapaxes: ops.swapaxes,
+    np.trapezoid: ops.trapezoid,
+    np.unique_all: ops.unique_all,
+    np.unique_counts: ops.unique_counts,
+    np.unique_inverse: ops.unique_inverse,
+    np.unique_values: ops.unique_values,
+    np.unstack: ops.unstack,
+    np.vdot: ops.vdot,
+    np.astype: ops.astype,
+    np.linalg.cross: linalg.cross,
+    np.linalg.det: linalg.det,
+    np.linalg.diagonal: linalg.diagonal,
+    np.linalg.inv: linalg.inv,
+    np.linalg.matmul: linalg.matmul,
+    np.linalg.matrix_norm: linalg.matrix_norm,
+    np.linalg.matrix_power: linalg.matrix_power,
+    np.linalg.matrix_transpose: ops.matrix_transpose,
+    np.linalg.outer: linalg.outer,
+    np.linalg.slogdet: linalg.slogdet,
+    np.linalg.solve: linalg.solve,
+    np.linalg.svdvals: linalg.svdvals,
+    np.linalg.tensordot: linalg.tensordot,
+    np.linalg.trace: linalg.trace,
+    np.linalg.vecdot: linalg.vecdot,
+    np.linalg.vector_norm: linalg.vector_norm,
+    np.linalg.eig: linalg.eig,
+    np.linalg.eigvals: linalg.eigvals,
+}
+RULES |= {function: under_names_of(function, own) for function, own in _same.items()}

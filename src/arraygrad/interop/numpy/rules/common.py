@@ -1,0 +1,78 @@
+"""What the rules share: the table they are put into, and reading NumPy's arguments."""
+
+from __future__ import annotations
+
+import functools
+import inspect
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from .... import ops
+from ....arrays.creation import from_sequence
+
+Function = Callable[..., Any]
+
+RULES: dict[Function, Function] = {}
+
+# What NumPy takes for "not given".
+NONE: Any = np._NoValue
+
+
+def rule_for(*functions: Function) -> Callable[[Function], Function]:
+    """Make a function the rule for NumPy's functions given."""
+
+    def register(rule: Function) -> Function:
+        RULES.update(dict.fromkeys(functions, rule))
+        return rule
+
+    return register
+
+
+def under_names_of(function: Function, own: Function) -> Function:
+    """A function of ours with NumPy's names for those arguments that ours takes by position."""
+    only = inspect.Parameter.POSITIONAL_ONLY
+    taken = [p for p in inspect.signature(own).parameters.values() if p.kind is only]
+    names = list(inspect.signature(function).parameters)[: len(taken)]
+
+    @functools.wraps(own)
+    def rule(*args: Any, **kwargs: Any) -> Any:
+        if kwargs:
+            missing = [n for n in names[len(args) :] if n in kwargs]
+            args += tuple(kwargs.pop(n) for n in missing)
+        return own(*args, **kwargs)
+
+    return rule if names else own
+
+
+def refuse(name: str, **given: Any) -> None:
+    """Raise for an argument that has a value."""
+    for argument, value in given.items():
+        if is_given(value):
+            raise TypeError(f"numpy.{name}: {argument}= is not supported for arrays of arraygrad")
+
+
+def array_of(x: Any) -> Any:
+    """An argument as an array: numbers, lists, and lists of tensors, too."""
+    return x if hasattr(x, "dtype") else from_sequence(x)
+
+
+def arrays_of(sequence: Any) -> list[Any]:
+    """The items of a sequence, each as an array."""
+    return [array_of(x) for x in sequence]
+
+
+def in_dtype(x: Any, dtype: Any) -> Any:
+    """An array in the dtype that was asked for, if any was."""
+    return x if dtype is None else ops.astype(x, dtype, copy=False)
+
+
+def is_given(value: Any) -> bool:
+    """Whether an argument was passed."""
+    return value is not None and value is not NONE
+
+
+def flag(value: Any) -> bool:
+    """A truth value that may not have been passed."""
+    return value is not NONE and bool(value)

@@ -1,0 +1,168 @@
+"""NumPy's products, differences, and functions that search and put in order."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from .... import linalg, ops
+from ....ops.writing import choose
+from ..values import plain_values, written
+from .common import NONE, RULES, Function, array_of, arrays_of, in_dtype, refuse, rule_for
+
+# --- products ------------------------------------------------------------------------------------
+
+
+@rule_for(np.dot)
+def _dot(a: Any, b: Any, out: Any = None) -> Any:
+    return written(out, ops.dot(array_of(a), array_of(b)), "numpy.dot")
+
+
+@rule_for(np.outer)
+def _outer(a: Any, b: Any, out: Any = None) -> Any:
+    return written(out, ops.outer(array_of(a), array_of(b)), "numpy.outer")
+
+
+@rule_for(np.tensordot)
+def _tensordot(a: Any, b: Any, axes: Any = 2) -> Any:
+    return ops.tensordot(array_of(a), array_of(b), axes=axes)
+
+
+@rule_for(np.einsum)
+def _einsum(
+    *operands: Any, out: Any = None, optimize: Any = False, dtype: Any = None, **given: Any
+) -> Any:
+    for argument in given:
+        raise TypeError(f"numpy.einsum: {argument}= is not supported for arrays of arraygrad")
+    if not isinstance(operands[0], str):
+        raise TypeError("numpy.einsum: give the subscripts as a string for arrays of arraygrad")
+    result = in_dtype(ops.einsum(operands[0], *arrays_of(operands[1:])), dtype)
+    return written(out, result, "numpy.einsum")
+
+
+@rule_for(np.cross)
+def _cross(
+    a: Any, b: Any, axisa: int = -1, axisb: int = -1, axisc: int = -1, axis: int | None = None
+) -> Any:
+    first, second, third = (axisa, axisb, axisc) if axis is None else (axis, axis, axis)
+    a, b = ops.moveaxis(array_of(a), first, -1), ops.moveaxis(array_of(b), second, -1)
+    return ops.moveaxis(linalg.cross(a, b), -1, third)
+
+
+# --- differences, searching, ordering ------------------------------------------------------------
+
+
+@rule_for(np.diff)
+def _diff(a: Any, n: int = 1, axis: int = -1, prepend: Any = None, append: Any = None) -> Any:
+    prepend, append = (None if v is NONE else v for v in (prepend, append))
+    return ops.diff(a, n=n, axis=axis, prepend=prepend, append=append)
+
+
+@rule_for(np.ediff1d)
+def _ediff1d(ary: Any, to_end: Any = None, to_begin: Any = None) -> Any:
+    refuse("ediff1d", to_end=to_end, to_begin=to_begin)
+    return ops.diff(ops.ravel(ary))
+
+
+def _order_rule(name: str, function: Function) -> Function:
+    def rule(
+        a: Any, axis: Any = -1, kind: Any = None, order: Any = None, *, stable: Any = None
+    ) -> Any:
+        refuse(name, order=order)
+        return function(ops.ravel(a), axis=0) if axis is None else function(a, axis=axis)
+
+    return rule
+
+
+RULES[np.sort] = _order_rule("sort", ops.sort)
+RULES[np.argsort] = _order_rule("argsort", ops.argsort)
+# What is in order is partitioned at every place.
+RULES[np.partition] = lambda a, kth, axis=-1, kind=None, order=None: RULES[np.sort](a, axis)
+RULES[np.argpartition] = lambda a, kth, axis=-1, kind=None, order=None: RULES[np.argsort](a, axis)
+
+
+@rule_for(np.searchsorted)
+def _searchsorted(a: Any, v: Any, side: str = "left", sorter: Any = None) -> Any:
+    return ops.searchsorted(array_of(a), array_of(v), side=side, sorter=sorter)
+
+
+@rule_for(np.digitize)
+def _digitize(x: Any, bins: Any, right: bool = False) -> Any:
+    return ops.digitize(array_of(x), array_of(bins), right)
+
+
+@rule_for(np.bincount)
+def _bincount(x: Any, /, weights: Any = None, minlength: int = 0) -> Any:
+    return ops.bincount(array_of(x), None if weights is None else array_of(weights), minlength)
+
+
+@rule_for(np.histogram)
+def _histogram(
+    a: Any, bins: Any = 10, range: Any = None, density: Any = None, weights: Any = None
+) -> Any:
+    return ops.histogram(array_of(a), bins, range, bool(density), weights)
+
+
+RULES[np.nonzero] = lambda a: ops.nonzero(a)
+RULES[np.flatnonzero] = lambda a: ops.nonzero(ops.ravel(a))[0]
+RULES[np.argwhere] = lambda a: ops.stack(ops.nonzero(a), axis=1)
+
+
+@rule_for(np.unique)
+def _unique(
+    ar: Any,
+    return_index: bool = False,
+    return_inverse: bool = False,
+    return_counts: bool = False,
+    axis: Any = None,
+    **given: Any,
+) -> Any:
+    refuse("unique", axis=axis)
+    found = ops.unique_all(ar)
+    chosen = [True, return_index, return_inverse, return_counts]
+    results = tuple(part for part, wanted in zip(found, chosen, strict=True) if wanted)
+    return results[0] if len(results) == 1 else results
+
+
+@rule_for(np.isin)
+def _isin(
+    element: Any,
+    test_elements: Any,
+    assume_unique: bool = False,
+    invert: bool = False,
+    *,
+    kind: Any = None,
+) -> Any:
+    return ops.isin(array_of(element), array_of(test_elements), invert=invert)
+
+
+@rule_for(np.take)
+def _take(a: Any, indices: Any, axis: Any = None, out: Any = None, mode: str = "raise") -> Any:
+    if mode != "raise":
+        raise TypeError(f"numpy.take: mode={mode!r} is not supported for arrays of arraygrad")
+    return written(out, ops.take(a, indices, axis=axis), "numpy.take")
+
+
+@rule_for(np.take_along_axis)
+def _take_along_axis(arr: Any, indices: Any, axis: Any = -1) -> Any:
+    if axis is None:
+        arr, indices, axis = ops.ravel(arr), ops.ravel(indices), 0
+    return ops.take_along_axis(arr, indices, axis=axis)
+
+
+@rule_for(np.compress)
+def _compress(condition: Any, a: Any, axis: Any = None, out: Any = None) -> Any:
+    places = np.nonzero(plain_values(array_of(condition)))[0]
+    return written(out, ops.take(a, places, axis=axis), "numpy.compress")
+
+
+RULES[np.extract] = lambda condition, arr: ops.take(
+    arr, np.nonzero(np.ravel(plain_values(condition)))[0]
+)
+
+
+@rule_for(np.copyto)
+def _copyto(dst: Any, src: Any, casting: str = "same_kind", where: Any = True) -> None:
+    value = src if where is True else choose(array_of(where), src, dst)
+    written(dst, value, "numpy.copyto")

@@ -1,0 +1,273 @@
+"""NumPy's sums, products, extremes, moments and quantiles."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from .... import ops
+from ....arrays import creation
+from ....ops.writing import choose
+from ..values import plain_values, written
+from .common import NONE, RULES, Function, array_of, flag, in_dtype, is_given, refuse, rule_for
+
+# --- reductions ----------------------------------------------------------------------------------
+
+
+def _total_rule(name: str, function: Function, join: Function, neutral: int) -> Function:
+    def rule(
+        a: Any,
+        axis: Any = None,
+        dtype: Any = None,
+        out: Any = None,
+        keepdims: Any = False,
+        initial: Any = None,
+        where: Any = None,
+    ) -> Any:
+        a = array_of(a) if not is_given(where) else choose(array_of(where), a, neutral)
+        result = function(a, axis=axis, dtype=dtype, keepdims=flag(keepdims))
+        if is_given(initial):
+            result = join(result, initial)
+        return written(out, result, f"numpy.{name}")
+
+    return rule
+
+
+RULES[np.sum] = _total_rule("sum", ops.sum, ops.add, 0)
+RULES[np.prod] = _total_rule("prod", ops.prod, ops.multiply, 1)
+RULES[np.nansum] = _total_rule("nansum", ops.nansum, ops.add, 0)
+RULES[np.nanprod] = _total_rule("nanprod", ops.nanprod, ops.multiply, 1)
+
+
+@rule_for(np.mean)
+def _mean(
+    a: Any,
+    axis: Any = None,
+    dtype: Any = None,
+    out: Any = None,
+    keepdims: Any = False,
+    *,
+    where: Any = None,
+) -> Any:
+    a = in_dtype(array_of(a), dtype)
+    if not is_given(where):
+        return written(out, ops.mean(a, axis=axis, keepdims=flag(keepdims)), "numpy.mean")
+    total = ops.sum(choose(array_of(where), a, 0), axis=axis, keepdims=flag(keepdims))
+    wide = np.broadcast_to(plain_values(where), a.shape)
+    counts = np.sum(wide, axis=axis, keepdims=flag(keepdims))
+    return written(out, total / counts, "numpy.mean")
+
+
+def _spread_rule(name: str, function: Function) -> Function:
+    def rule(
+        a: Any,
+        axis: Any = None,
+        dtype: Any = None,
+        out: Any = None,
+        ddof: Any = 0,
+        keepdims: Any = False,
+        *,
+        where: Any = None,
+        mean: Any = None,
+        correction: Any = NONE,
+    ) -> Any:
+        refuse(name, where=where, mean=mean)
+        a = in_dtype(array_of(a), dtype)
+        n = ddof if correction is NONE else correction
+        result = function(a, axis=axis, correction=n, keepdims=flag(keepdims))
+        return written(out, result, f"numpy.{name}")
+
+    return rule
+
+
+RULES[np.var] = _spread_rule("var", ops.var)
+RULES[np.std] = _spread_rule("std", ops.std)
+RULES[np.nanvar] = _spread_rule("nanvar", ops.nanvar)
+RULES[np.nanstd] = _spread_rule("nanstd", ops.nanstd)
+
+
+def _extreme_rule(name: str, function: Function, join: Function) -> Function:
+    def rule(
+        a: Any,
+        axis: Any = None,
+        out: Any = None,
+        keepdims: Any = False,
+        initial: Any = None,
+        where: Any = None,
+    ) -> Any:
+        if is_given(where):
+            if not is_given(initial):
+                raise ValueError(f"numpy.{name}: where= needs initial=")
+            a = choose(array_of(where), a, initial)
+        result = function(array_of(a), axis=axis, keepdims=flag(keepdims))
+        if is_given(initial):
+            result = join(result, initial)
+        return written(out, result, f"numpy.{name}")
+
+    return rule
+
+
+RULES[np.max] = RULES[np.amax] = _extreme_rule("max", ops.max, ops.maximum)
+RULES[np.min] = RULES[np.amin] = _extreme_rule("min", ops.min, ops.minimum)
+RULES[np.nanmax] = _extreme_rule("nanmax", ops.nanmax, ops.fmax)
+RULES[np.nanmin] = _extreme_rule("nanmin", ops.nanmin, ops.fmin)
+
+
+@rule_for(np.ptp)
+def _ptp(a: Any, axis: Any = None, out: Any = None, keepdims: Any = False) -> Any:
+    keep = flag(keepdims)
+    result = ops.max(a, axis=axis, keepdims=keep) - ops.min(a, axis=axis, keepdims=keep)
+    return written(out, result, "numpy.ptp")
+
+
+def _truth_rule(name: str, function: Function) -> Function:
+    def rule(
+        a: Any, axis: Any = None, out: Any = None, keepdims: Any = False, *, where: Any = None
+    ) -> Any:
+        refuse(name, where=where)
+        result = function(array_of(a), axis=axis, keepdims=flag(keepdims))
+        return written(out, result, f"numpy.{name}")
+
+    return rule
+
+
+for _name in ("all", "any", "argmax", "argmin"):
+    RULES[getattr(np, _name)] = _truth_rule(_name, getattr(ops, _name))
+
+
+@rule_for(np.count_nonzero)
+def _count_nonzero(a: Any, axis: Any = None, *, keepdims: bool = False) -> Any:
+    return ops.count_nonzero(a, axis=axis, keepdims=keepdims)
+
+
+def _running_rule(name: str, function: Function) -> Function:
+    def rule(a: Any, axis: Any = None, dtype: Any = None, out: Any = None) -> Any:
+        a = array_of(a)
+        result = function(ops.ravel(a) if axis is None else a, axis=axis, dtype=dtype)
+        return written(out, result, f"numpy.{name}")
+
+    return rule
+
+
+def _cumulative_rule(name: str, function: Function) -> Function:
+    def rule(
+        x: Any, /, *, axis: Any = None, dtype: Any = None, out: Any = None, **given: Any
+    ) -> Any:
+        result = function(array_of(x), axis=axis, dtype=dtype, **given)
+        return written(out, result, f"numpy.{name}")
+
+    return rule
+
+
+RULES[np.cumulative_sum] = _cumulative_rule("cumulative_sum", ops.cumulative_sum)
+RULES[np.cumulative_prod] = _cumulative_rule("cumulative_prod", ops.cumulative_prod)
+RULES[np.cumsum] = _running_rule("cumsum", ops.cumulative_sum)
+RULES[np.cumprod] = _running_rule("cumprod", ops.cumulative_prod)
+RULES[np.nancumsum] = _running_rule(
+    "nancumsum", lambda x, **keywords: ops.cumulative_sum(choose(ops.isnan(x), 0, x), **keywords)
+)
+RULES[np.nancumprod] = _running_rule(
+    "nancumprod", lambda x, **keywords: ops.cumulative_prod(choose(ops.isnan(x), 1, x), **keywords)
+)
+
+
+@rule_for(np.nanmean)
+def _nanmean(
+    a: Any,
+    axis: Any = None,
+    dtype: Any = None,
+    out: Any = None,
+    keepdims: Any = False,
+    *,
+    where: Any = None,
+) -> Any:
+    refuse("nanmean", where=where)
+    result = ops.nanmean(in_dtype(array_of(a), dtype), axis=axis, keepdims=flag(keepdims))
+    return written(out, result, "numpy.nanmean")
+
+
+def _median_rule(name: str, function: Function) -> Function:
+    def rule(
+        a: Any,
+        axis: Any = None,
+        out: Any = None,
+        overwrite_input: bool = False,
+        keepdims: Any = False,
+    ) -> Any:
+        return written(out, function(a, axis=axis, keepdims=flag(keepdims)), f"numpy.{name}")
+
+    return rule
+
+
+RULES[np.median] = _median_rule("median", ops.median)
+RULES[np.nanmedian] = _median_rule("nanmedian", ops.nanmedian)
+
+
+def _quantile_rule(name: str, function: Function) -> Function:
+    def rule(
+        a: Any,
+        q: Any,
+        axis: Any = None,
+        out: Any = None,
+        overwrite_input: bool = False,
+        method: str = "linear",
+        keepdims: Any = False,
+        *,
+        weights: Any = None,
+    ) -> Any:
+        keywords = {"method": method, "keepdims": flag(keepdims), "weights": weights}
+        q = array_of(q) if isinstance(q, list | tuple) else q
+        result = function(array_of(a), q, axis=axis, **keywords)
+        return written(out, result, f"numpy.{name}")
+
+    return rule
+
+
+RULES[np.quantile] = _quantile_rule("quantile", ops.quantile)
+RULES[np.percentile] = _quantile_rule("percentile", ops.percentile)
+RULES[np.nanquantile] = _quantile_rule("nanquantile", ops.nanquantile)
+RULES[np.nanpercentile] = _quantile_rule("nanpercentile", ops.nanpercentile)
+
+
+@rule_for(np.average)
+def _average(
+    a: Any, axis: Any = None, weights: Any = None, returned: bool = False, *, keepdims: Any = False
+) -> Any:
+    a = array_of(a)
+    result = ops.average(a, axis, weights, keepdims=flag(keepdims))
+    if not returned:
+        return result
+    counts = ops.sum(
+        creation.ones_like(a) if weights is None else weights + 0 * a,
+        axis=axis,
+        keepdims=flag(keepdims),
+    )
+    return result, counts
+
+
+@rule_for(np.cov)
+def _cov(
+    m: Any,
+    y: Any = None,
+    rowvar: bool = True,
+    bias: bool = False,
+    ddof: Any = None,
+    fweights: Any = None,
+    aweights: Any = None,
+    *,
+    dtype: Any = None,
+) -> Any:
+    refuse("cov", y=y, fweights=fweights, aweights=aweights, dtype=dtype)
+    correction = ddof if ddof is not None else 0 if bias else 1
+    return ops.cov(array_of(m), rowvar=rowvar, correction=correction)
+
+
+@rule_for(np.corrcoef)
+def _corrcoef(x: Any, y: Any = None, rowvar: bool = True, *, dtype: Any = None) -> Any:
+    refuse("corrcoef", y=y, dtype=dtype)
+    c = ops.cov(array_of(x), rowvar=rowvar)
+    if c.ndim == 0:
+        return c / c
+    deviation = ops.sqrt(ops.real(ops.diag(c)))
+    return c / deviation[:, None] / deviation[None, :]

@@ -1,0 +1,348 @@
+"""NumPy's functions that rearrange, join and make arrays."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from .... import ops
+from ....arrays import creation
+from ..values import plain_values, written
+from .common import RULES, Function, array_of, arrays_of, in_dtype, rule_for
+
+# --- shapes --------------------------------------------------------------------------------------
+
+
+def _check_order(name: str, order: str) -> None:
+    if order not in ("C", "K", "A"):
+        raise TypeError(f"numpy.{name}: order={order!r} is not supported for arrays of arraygrad")
+
+
+@rule_for(np.reshape)
+def _reshape(a: Any, /, shape: Any = None, order: str = "C", *, copy: bool | None = None) -> Any:
+    _check_order("reshape", order)
+    return ops.reshape(a, shape, copy=copy)
+
+
+@rule_for(np.ravel)
+def _ravel(a: Any, order: str = "C") -> Any:
+    _check_order("ravel", order)
+    return ops.ravel(a)
+
+
+@rule_for(np.transpose, np.permute_dims)
+def _transpose(a: Any, axes: Any = None) -> Any:
+    a = array_of(a)
+    return ops.permute_dims(a, tuple(range(a.ndim))[::-1] if axes is None else axes)
+
+
+@rule_for(np.rollaxis)
+def _rollaxis(a: Any, axis: int, start: int = 0) -> Any:
+    axis, start = axis % a.ndim, start + a.ndim if start < 0 else start
+    return ops.moveaxis(a, axis, start - 1 if axis < start else start)
+
+
+@rule_for(np.expand_dims)
+def _expand_dims(a: Any, axis: Any) -> Any:
+    return ops.expand_dims(a, axis=axis)
+
+
+@rule_for(np.squeeze)
+def _squeeze(a: Any, axis: Any = None) -> Any:
+    return ops.squeeze(a, axis=axis)
+
+
+@rule_for(np.broadcast_to)
+def _broadcast_to(array: Any, shape: Any, subok: bool = False) -> Any:
+    return ops.broadcast_to(array, shape)
+
+
+@rule_for(np.broadcast_arrays)
+def _broadcast_arrays(*args: Any, subok: bool = False) -> Any:
+    return ops.broadcast_arrays(*arrays_of(args))
+
+
+@rule_for(np.flip)
+def _flip(m: Any, axis: Any = None) -> Any:
+    return ops.flip(m, axis=axis)
+
+
+RULES[np.flipud] = lambda m: ops.flip(m, axis=0)
+RULES[np.fliplr] = lambda m: ops.flip(m, axis=1)
+
+
+@rule_for(np.roll)
+def _roll(a: Any, shift: Any, axis: Any = None) -> Any:
+    return ops.roll(a, shift, axis=axis)
+
+
+def _joining_rule(name: str, function: Function) -> Function:
+    def rule(
+        arrays: Any, out: Any = None, dtype: Any = None, casting: str = "", **axis: Any
+    ) -> Any:
+        result = in_dtype(function(arrays_of(arrays), **axis), dtype)
+        return written(out, result, f"numpy.{name}")
+
+    return rule
+
+
+_concatenate = _joining_rule("concatenate", ops.concat)
+_stack = _joining_rule("stack", ops.stack)
+
+
+@rule_for(np.concatenate, np.concat)
+def _concatenate_rule(arrays: Any, /, axis: Any = 0, out: Any = None, **keywords: Any) -> Any:
+    return _concatenate(arrays, out, axis=axis, **keywords)
+
+
+@rule_for(np.stack)
+def _stack_rule(arrays: Any, axis: int = 0, out: Any = None, **keywords: Any) -> Any:
+    return _stack(arrays, out, axis=axis, **keywords)
+
+
+def _stacking_rule(name: str) -> Function:
+    rule = _joining_rule(name, getattr(ops, name))
+    return lambda tup, *, dtype=None, casting="": rule(tup, dtype=dtype)
+
+
+for _name in ("hstack", "vstack"):
+    RULES[getattr(np, _name)] = _stacking_rule(_name)
+RULES[np.dstack] = lambda tup: ops.dstack(arrays_of(tup))
+RULES[np.column_stack] = lambda tup: ops.column_stack(arrays_of(tup))
+
+
+@rule_for(np.append)
+def _append(arr: Any, values: Any, axis: Any = None) -> Any:
+    return ops.concat([array_of(arr), array_of(values)], axis=axis)
+
+
+@rule_for(np.block)
+def _block(arrays: Any) -> Any:
+    def joined(part: Any, depth: int) -> tuple[Any, int]:
+        if not isinstance(part, list):
+            return array_of(part), depth
+        found = [joined(item, depth + 1) for item in part]
+        deepest = max(d for _, d in found)
+        ndim = max(deepest, *(x.ndim for x, _ in found))
+        wide = [ops.reshape(x, (1,) * (ndim - x.ndim) + tuple(x.shape)) for x, _ in found]
+        return ops.concat(wide, axis=ndim - 1 - (deepest - depth - 1)), deepest
+
+    return joined(arrays, 0)[0]
+
+
+def _split_rule(axis: int) -> Function:
+    def rule(ary: Any, indices_or_sections: Any) -> Any:
+        return ops.split(ary, indices_or_sections, axis=min(ary.ndim - 1, axis))
+
+    return rule
+
+
+for _name, _axis in (("vsplit", 0), ("hsplit", 1), ("dsplit", 2)):
+    RULES[getattr(np, _name)] = _split_rule(_axis)
+
+
+@rule_for(np.tile)
+def _tile(A: Any, reps: Any) -> Any:  # noqa: N803  (NumPy's name)
+    return ops.tile(A, reps)
+
+
+@rule_for(np.repeat)
+def _repeat(a: Any, repeats: Any, axis: Any = None) -> Any:
+    return ops.repeat(a, repeats, axis=axis)
+
+
+@rule_for(np.tril)
+def _tril(m: Any, k: int = 0) -> Any:
+    return ops.tril(m, k=k)
+
+
+@rule_for(np.triu)
+def _triu(m: Any, k: int = 0) -> Any:
+    return ops.triu(m, k=k)
+
+
+@rule_for(np.diagonal)
+def _diagonal(a: Any, offset: int = 0, axis1: int = 0, axis2: int = 1) -> Any:
+    return ops.diagonal(a, offset, axis1, axis2)
+
+
+@rule_for(np.trace)
+def _trace(
+    a: Any, offset: int = 0, axis1: int = 0, axis2: int = 1, dtype: Any = None, out: Any = None
+) -> Any:
+    return written(out, ops.trace(in_dtype(a, dtype), offset, axis1, axis2), "numpy.trace")
+
+
+@rule_for(np.copy)
+def _copy(a: Any, order: str = "K", subok: bool = False) -> Any:
+    return ops.copy(a)
+
+
+@rule_for(np.meshgrid)
+def _meshgrid(*xi: Any, copy: bool = True, sparse: bool = False, indexing: str = "xy") -> Any:
+    if sparse:
+        raise TypeError("numpy.meshgrid: sparse= is not supported for arrays of arraygrad")
+    return ops.meshgrid(*arrays_of(xi), indexing=indexing)
+
+
+RULES[np.shape] = lambda a: array_of(a).shape
+RULES[np.ndim] = lambda a: array_of(a).ndim
+
+
+@rule_for(np.size)
+def _size(a: Any, axis: Any = None) -> int:
+    shape = array_of(a).shape
+    if axis is None:
+        return math.prod(shape)
+    return math.prod(shape[i] for i in (axis if isinstance(axis, tuple) else (axis,)))
+
+
+# --- making arrays -------------------------------------------------------------------------------
+
+
+def _like_rule(name: str) -> Function:
+    function = getattr(creation, name)
+
+    def rule(
+        a: Any,
+        *value: Any,
+        dtype: Any = None,
+        order: str = "K",
+        subok: bool = True,
+        shape: Any = None,
+        device: Any = None,
+        **keywords: Any,
+    ) -> Any:
+        if value and name != "full_like":  # it is the dtype, by position
+            dtype, value = value[0], value[1:]
+        if shape is not None:
+            a = ops.broadcast_to(ops.reshape(ops.ravel(a)[:1], (1,)), shape)
+        return function(a, *value, dtype=dtype, device=device, **keywords)
+
+    return rule
+
+
+for _name in ("zeros_like", "ones_like", "empty_like", "full_like"):
+    RULES[getattr(np, _name)] = _like_rule(_name)
+
+
+@rule_for(np.linspace)
+def _linspace(
+    start: Any,
+    stop: Any,
+    num: int = 50,
+    endpoint: bool = True,
+    retstep: bool = False,
+    dtype: Any = None,
+    axis: int = 0,
+    *,
+    device: Any = None,
+) -> Any:
+    values = creation.linspace(start, stop, num, endpoint=endpoint, dtype=dtype, device=device)
+    values = ops.moveaxis(values, 0, axis) if axis else values
+    return (values, (stop - start) / (num - 1 if endpoint else num)) if retstep else values
+
+
+def _made_like(name: str) -> Function:
+    """With `like=`, NumPy asks for an array of the same type, in the shape given."""
+    function = getattr(creation, name)
+
+    def rule(*args: Any, order: str = "C", **keywords: Any) -> Any:
+        return function(*args, **keywords)
+
+    return rule
+
+
+for _name in ("zeros", "ones", "empty", "full", "arange"):
+    RULES[getattr(np, _name)] = _made_like(_name)
+
+
+@rule_for(np.eye)
+def _eye(N: int, M: int | None = None, k: int = 0, dtype: Any = None, **given: Any) -> Any:  # noqa: N803
+    return creation.eye(N, M, k=k, dtype=dtype)
+
+
+@rule_for(np.array, np.asarray, np.asanyarray)
+def _asarray(a: Any, dtype: Any = None, *, copy: bool | None = None, **given: Any) -> Any:
+    return creation.asarray(a, dtype=dtype, copy=copy)
+
+
+@rule_for(np.logspace)
+def _logspace(
+    start: Any,
+    stop: Any,
+    num: int = 50,
+    endpoint: bool = True,
+    base: Any = 10.0,
+    dtype: Any = None,
+    axis: int = 0,
+) -> Any:
+    return in_dtype(ops.pow(base, _linspace(start, stop, num, endpoint, axis=axis)), dtype)
+
+
+@rule_for(np.geomspace)
+def _geomspace(
+    start: Any,
+    stop: Any,
+    num: int = 50,
+    endpoint: bool = True,
+    dtype: Any = None,
+    axis: int = 0,
+) -> Any:
+    start, stop = array_of(start), array_of(stop)
+    sign = ops.sign(start)
+    ends = ops.log(start * sign), ops.log(stop * sign)
+    return in_dtype(sign * ops.exp(_linspace(*ends, num, endpoint, axis=axis)), dtype)
+
+
+@rule_for(np.vander)
+def _vander(x: Any, N: int | None = None, increasing: bool = False) -> Any:  # noqa: N803
+    n = x.shape[0] if N is None else N
+    powers = ops.stack([x**k for k in range(n)], axis=1)
+    return powers if increasing else ops.flip(powers, axis=1)
+
+
+# --- parts taken out and put in ------------------------------------------------------------------
+
+
+@rule_for(np.delete)
+def _delete(arr: Any, obj: Any, axis: int | None = None) -> Any:
+    arr, axis = (ops.ravel(arr), 0) if axis is None else (arr, axis % arr.ndim)
+    keep = np.delete(np.arange(arr.shape[axis]), plain_values(obj))
+    return ops.take(arr, keep, axis=axis)
+
+
+@rule_for(np.insert)
+def _insert(arr: Any, obj: Any, values: Any, axis: int | None = None) -> Any:
+    """The elements and the values in one line, taken in the order that NumPy says."""
+    arr, axis = (ops.ravel(array_of(arr)), 0) if axis is None else (arr, axis % arr.ndim)
+    n = arr.shape[axis]
+    places = plain_values(obj)
+    values = ops.astype(array_of(values), arr.dtype, copy=False)
+    if isinstance(places, slice):
+        count = len(np.arange(n + 1)[places])
+    elif np.ndim(places):
+        count = np.size(places)
+    else:  # one place: the values' first axis goes there
+        wide = (1,) * (arr.ndim - values.ndim) + tuple(values.shape)
+        values = ops.moveaxis(ops.reshape(values, wide), 0, axis)
+        count = values.shape[axis]
+    shape = (*arr.shape[:axis], count, *arr.shape[axis + 1 :])
+    joined = ops.concat([arr, ops.broadcast_to(values, shape)], axis=axis)
+    order = np.insert(np.arange(n), places, n + np.arange(count))
+    return ops.take(joined, order, axis=axis)
+
+
+@rule_for(np.fill_diagonal)
+def _fill_diagonal(a: Any, val: Any, wrap: bool = False) -> None:
+    if wrap or a.ndim != 2:
+        raise TypeError("numpy.fill_diagonal: only for matrices, without wrap=, in arraygrad")
+    places = np.arange(min(a.shape))
+    a[places, places] = val
+
+
+RULES[np.diag_indices_from] = lambda arr: np.diag_indices(arr.shape[0], arr.ndim)
+RULES[np.tril_indices_from] = lambda arr, k=0: np.tril_indices(arr.shape[0], k, arr.shape[1])
+RULES[np.triu_indices_from] = lambda arr, k=0: np.triu_indices(arr.shape[0], k, arr.shape[1])

@@ -1,0 +1,150 @@
+"""NumPy's linear algebra and Fourier transforms."""
+
+from __future__ import annotations
+
+import functools
+import math
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from .... import fft, linalg, ops
+from ....core.array import plain
+from ..values import written
+from .common import NONE, RULES, Function, array_of, refuse, rule_for
+
+# --- linear algebra ------------------------------------------------------------------------------
+
+
+@rule_for(np.linalg.norm)
+def _norm(x: Any, ord: Any = None, axis: Any = None, keepdims: bool = False) -> Any:
+    x = array_of(x)
+    if axis is None and (ord is None or x.ndim == 1):
+        flat = linalg.vector_norm(ops.ravel(x), ord=2 if ord is None else ord)
+        return ops.reshape(flat, (1,) * x.ndim) if keepdims else flat
+    axes = tuple(range(x.ndim)) if axis is None else axis
+    axes = axes if isinstance(axes, tuple | list) else (axes,)
+    if len(axes) == 1:
+        return linalg.vector_norm(x, axis=axes[0], keepdims=keepdims, ord=2 if ord is None else ord)
+    if len(axes) != 2:
+        raise ValueError(f"numpy.linalg.norm: axis must be one or two axes, got {axis}")
+    moved = ops.moveaxis(x, tuple(axes), (-2, -1))
+    out = linalg.matrix_norm(moved, ord="fro" if ord is None else ord)
+    return ops.expand_dims(out, axis=tuple(sorted(a % x.ndim for a in axes))) if keepdims else out
+
+
+@rule_for(np.linalg.cholesky)
+def _cholesky(a: Any, /, *, upper: bool = False) -> Any:
+    return linalg.cholesky(a, upper=upper)
+
+
+def _hermitian(a: Any, uplo: str) -> Any:
+    """The matrix whose lower triangle is the part that NumPy was told to read."""
+    return a if uplo.upper() == "L" else ops.conj(ops.matrix_transpose(a))
+
+
+RULES[np.linalg.eigh] = lambda a, UPLO="L": linalg.eigh(_hermitian(a, UPLO))  # noqa: N803
+RULES[np.linalg.eigvalsh] = lambda a, UPLO="L": linalg.eigvalsh(_hermitian(a, UPLO))  # noqa: N803
+
+
+@rule_for(np.linalg.svd)
+def _svd(
+    a: Any, full_matrices: bool = True, compute_uv: bool = True, hermitian: bool = False
+) -> Any:
+    if not compute_uv:
+        return linalg.svdvals(a)
+    return linalg.svd(a, full_matrices=full_matrices)
+
+
+@rule_for(np.linalg.qr)
+def _qr(a: Any, mode: str = "reduced") -> Any:
+    return linalg.qr(a, mode="reduced").R if mode == "r" else linalg.qr(a, mode=mode)
+
+
+@rule_for(np.linalg.pinv)
+def _pinv(a: Any, rcond: Any = None, hermitian: bool = False, *, rtol: Any = NONE) -> Any:
+    return linalg.pinv(a, rtol=rcond if rtol is NONE else rtol)
+
+
+@rule_for(np.linalg.matrix_rank)
+def _matrix_rank(A: Any, tol: Any = None, hermitian: bool = False, *, rtol: Any = None) -> Any:  # noqa: N803
+    refuse("linalg.matrix_rank", tol=tol)
+    return linalg.matrix_rank(A, rtol=rtol)
+
+
+@rule_for(np.linalg.multi_dot)
+def _multi_dot(arrays: Sequence[Any], *, out: Any = None) -> Any:
+    return written(out, functools.reduce(ops.matmul, arrays), "numpy.linalg.multi_dot")
+
+
+@rule_for(np.linalg.lstsq)
+def _lstsq(a: Any, b: Any, rcond: Any = None) -> Any:
+    found = linalg.lstsq(array_of(a), array_of(b), rcond)
+    rank = int(plain(found.rank))
+    full = rank == a.shape[-1]
+    residuals = found.residuals if full else found.residuals[:0]
+    return found.solution, residuals, rank, found.singular_values
+
+
+@rule_for(np.linalg.tensorsolve)
+def _tensorsolve(a: Any, b: Any, axes: Any = None) -> Any:
+    a, b = array_of(a), array_of(b)
+    if axes is not None:
+        moved = tuple(i % a.ndim for i in axes)
+        a = ops.permute_dims(a, (*(i for i in range(a.ndim) if i not in moved), *moved))
+    shape = tuple(a.shape[b.ndim :])
+    matrix = ops.reshape(a, (b.size, math.prod(shape)))
+    return ops.reshape(linalg.solve(matrix, ops.ravel(b)), shape)
+
+
+@rule_for(np.linalg.tensorinv)
+def _tensorinv(a: Any, ind: int = 2) -> Any:
+    rows, columns = tuple(a.shape[:ind]), tuple(a.shape[ind:])
+    matrix = ops.reshape(a, (math.prod(rows), math.prod(columns)))
+    return ops.reshape(linalg.inv(matrix), columns + rows)
+
+
+@rule_for(np.linalg.cond)
+def _cond(x: Any, p: Any = None) -> Any:
+    if p in (None, 2, -2):
+        s = linalg.svdvals(x)
+        return s[..., -1] / s[..., 0] if p == -2 else s[..., 0] / s[..., -1]
+    return linalg.matrix_norm(x, ord=p) * linalg.matrix_norm(linalg.inv(x), ord=p)
+
+
+# --- Fourier transforms --------------------------------------------------------------------------
+
+
+def _transform_rule(name: str) -> Function:
+    function = getattr(fft, name)
+
+    def rule(a: Any, n: Any = None, axis: int = -1, norm: Any = None, out: Any = None) -> Any:
+        result = function(array_of(a), n=n, axis=axis, norm=norm or "backward")
+        return written(out, result, f"numpy.fft.{name}")
+
+    return rule
+
+
+def _transforms_rule(name: str, function: Function, plane: bool) -> Function:
+    def rule(
+        a: Any,
+        s: Any = None,
+        axes: Any = (-2, -1) if plane else None,
+        norm: Any = None,
+        out: Any = None,
+    ) -> Any:
+        result = function(array_of(a), s=s, axes=axes, norm=norm or "backward")
+        return written(out, result, f"numpy.fft.{name}")
+
+    return rule
+
+
+for _name in ("fft", "ifft", "rfft", "irfft", "hfft", "ihfft"):
+    RULES[getattr(np.fft, _name)] = _transform_rule(_name)
+for _name in ("fft", "ifft", "rfft", "irfft"):
+    _many = getattr(fft, f"{_name}n")
+    RULES[getattr(np.fft, f"{_name}n")] = _transforms_rule(f"{_name}n", _many, False)
+    RULES[getattr(np.fft, f"{_name}2")] = _transforms_rule(f"{_name}2", _many, True)
+RULES[np.fft.fftshift] = lambda x, axes=None: fft.fftshift(x, axes=axes)
+RULES[np.fft.ifftshift] = lambda x, axes=None: fft.ifftshift(x, axes=axes)

@@ -1,0 +1,322 @@
+"""NumPy's universal functions on the array types of arraygrad: `__array_ufunc__`."""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from ... import ops
+from ...ops.define.dispatch import UnsupportedOperand
+from ...ops.indexing import _index_add, split_index
+from ...ops.writing import choose
+from .values import as_tensors, holds_gradients, no_rule, plain_values, written
+
+Function = Callable[..., Any]
+
+
+def _vecmat(x: Any, y: Any) -> Any:
+    row = ops.matmul(ops.expand_dims(ops.conj(x), axis=-2), y)
+    return ops.squeeze(row, axis=-2)
+
+
+def _matvec(x: Any, y: Any) -> Any:
+    return ops.squeeze(ops.matmul(x, ops.expand_dims(y, axis=-1)), axis=-1)
+
+
+def _float_power(x: Any, y: Any) -> Any:
+    return ops.pow(x * 1.0, y)
+
+
+def _modf(x: Any) -> tuple[Any, Any]:
+    whole = ops.trunc(x)
+    return x - whole, whole
+
+
+def _real_abs(x: Any) -> Any:
+    if ops.is_complex(x):
+        raise TypeError("numpy.fabs is for real numbers: use numpy.abs")
+    return ops.abs(x)
+
+
+# By identity: a ufunc of another library may have the name of one of NumPy's.
+CALLS: dict[np.ufunc, Function] = {
+    np.absolute: ops.abs,
+    np.add: ops.add,
+    np.arccos: ops.acos,
+    np.arccosh: ops.acosh,
+    np.arcsin: ops.asin,
+    np.arcsinh: ops.asinh,
+    np.arctan: ops.atan,
+    np.arctan2: ops.atan2,
+    np.arctanh: ops.atanh,
+    np.bitwise_and: ops.bitwise_and,
+    np.bitwise_or: ops.bitwise_or,
+    np.bitwise_xor: ops.bitwise_xor,
+    np.cbrt: ops.cbrt,
+    np.ceil: ops.ceil,
+    np.conjugate: ops.conj,
+    np.copysign: ops.copysign,
+    np.cos: ops.cos,
+    np.cosh: ops.cosh,
+    np.deg2rad: ops.deg2rad,
+    np.degrees: ops.rad2deg,
+    np.divide: ops.divide,
+    np.divmod: lambda x, y: (ops.floor_divide(x, y), ops.remainder(x, y)),
+    np.equal: ops.equal,
+    np.exp: ops.exp,
+    np.exp2: ops.exp2,
+    np.expm1: ops.expm1,
+    np.fabs: _real_abs,
+    np.float_power: _float_power,
+    np.floor: ops.floor,
+    np.floor_divide: ops.floor_divide,
+    np.fmax: ops.fmax,
+    np.fmin: ops.fmin,
+    np.fmod: ops.fmod,
+    np.greater: ops.greater,
+    np.greater_equal: ops.greater_equal,
+    np.heaviside: ops.heaviside,
+    np.hypot: ops.hypot,
+    np.invert: ops.bitwise_invert,
+    np.isfinite: ops.isfinite,
+    np.isinf: ops.isinf,
+    np.isnan: ops.isnan,
+    np.ldexp: lambda x, n: x * ops.pow(2.0, n),
+    np.left_shift: ops.bitwise_left_shift,
+    np.less: ops.less,
+    np.less_equal: ops.less_equal,
+    np.log: ops.log,
+    np.log10: ops.log10,
+    np.log1p: ops.log1p,
+    np.log2: ops.log2,
+    np.logaddexp: ops.logaddexp,
+    np.logaddexp2: ops.logaddexp2,
+    np.logical_and: ops.logical_and,
+    np.logical_not: ops.logical_not,
+    np.logical_or: ops.logical_or,
+    np.logical_xor: ops.logical_xor,
+    np.matmul: ops.matmul,
+    np.maximum: ops.maximum,
+    np.minimum: ops.minimum,
+    np.modf: _modf,
+    np.multiply: ops.multiply,
+    np.negative: ops.negative,
+    np.nextafter: ops.nextafter,
+    np.not_equal: ops.not_equal,
+    np.positive: ops.positive,
+    np.power: ops.pow,
+    np.rad2deg: ops.rad2deg,
+    np.radians: ops.deg2rad,
+    np.reciprocal: ops.reciprocal,
+    np.remainder: ops.remainder,
+    np.right_shift: ops.bitwise_right_shift,
+    np.rint: ops.round,
+    np.sign: ops.sign,
+    np.signbit: ops.signbit,
+    np.sin: ops.sin,
+    np.sinh: ops.sinh,
+    np.sqrt: ops.sqrt,
+    np.square: ops.square,
+    np.subtract: ops.subtract,
+    np.tan: ops.tan,
+    np.tanh: ops.tanh,
+    np.trunc: ops.trunc,
+    np.vecdot: ops.vecdot,
+}
+for _newer, _function in (("matvec", _matvec), ("vecmat", _vecmat)):
+    if hasattr(np, _newer):
+        CALLS[getattr(np, _newer)] = _function
+
+REDUCTIONS: dict[np.ufunc, Function] = {
+    np.add: ops.sum,
+    np.multiply: ops.prod,
+    np.maximum: ops.max,
+    np.minimum: ops.min,
+    np.logical_and: ops.all,
+    np.logical_or: ops.any,
+}
+_NEUTRAL: dict[np.ufunc, Any] = {
+    np.add: 0,
+    np.multiply: 1,
+    np.logical_and: True,
+    np.logical_or: False,
+}
+RUNNING: dict[np.ufunc, Function] = {
+    np.add: ops.cumulative_sum,
+    np.multiply: ops.cumulative_prod,
+}
+_DEFAULTS: dict[str, Any] = {
+    "casting": "same_kind",
+    "order": "K",
+    "subok": True,
+    "signature": None,
+    "where": True,
+    "dtype": None,
+    "out": None,
+}
+
+
+def array_ufunc(self: Any, ufunc: np.ufunc, method: str, *inputs: Any, **keywords: Any) -> Any:
+    """What NumPy asks of an array type that takes part in a universal function."""
+    if method == "__call__" and not keywords:
+        function = CALLS.get(ufunc)
+        if function is not None:
+            try:
+                return function(*inputs)
+            except UnsupportedOperand:
+                pass
+    given = {k: v for k, v in keywords.items() if k not in _DEFAULTS or v is not _DEFAULTS[k]}
+    out = given.pop("out", None)
+    inputs = tuple(_array(x) if isinstance(x, list | tuple) else x for x in inputs)
+    try:
+        return _METHODS[method](ufunc, inputs, out, given)
+    except UnsupportedOperand:
+        return NotImplemented
+
+
+def _array(x: Any) -> Any:
+    from ...arrays.creation import from_sequence
+
+    return from_sequence(x)
+
+
+def _name(ufunc: np.ufunc, method: str = "") -> str:
+    own = getattr(np, ufunc.__name__, None) is ufunc
+    module = "numpy" if own else getattr(ufunc, "__module__", None) or "scipy.special"
+    return f"{module}.{ufunc.__name__}" + (f".{method}" if method else "")
+
+
+def _refuse(given: dict[str, Any], name: str) -> None:
+    for keyword in given:
+        raise TypeError(f"{name}: {keyword}= is not supported for arrays of arraygrad")
+
+
+def _special(ufunc: np.ufunc) -> Function | None:
+    """Our function for a ufunc of SciPy's, which has the same name."""
+    from ... import special
+
+    name = ufunc.__name__
+    if name in special.__all__:
+        return getattr(special, name)  # type: ignore[no-any-return]
+    # SciPy has some of the elementary functions once more.
+    return getattr(ops, name) if name in ("cbrt", "exp2", "expm1", "log1p") else None
+
+
+def _call(ufunc: np.ufunc, inputs: tuple[Any, ...], out: Any, given: dict[str, Any]) -> Any:
+    name = _name(ufunc)
+    function = CALLS.get(ufunc) or _special(ufunc)
+    mask = given.pop("where", None)
+    dtype = given.pop("dtype", None)
+    if function is None:
+        if out is not None or mask is not None or holds_gradients(inputs):
+            raise no_rule(name)
+        extra = given if dtype is None else given | {"dtype": dtype}
+        return as_tensors(ufunc(*plain_values(inputs), **extra))
+    axis = {"axis": given.pop("axis")} if ufunc is np.vecdot and "axis" in given else {}
+    _refuse(given, name)
+    if dtype is not None:
+        inputs = tuple(
+            ops.astype(x, dtype, copy=False) if hasattr(x, "dtype") else x for x in inputs
+        )
+    result = function(*inputs, **axis)
+    if ufunc.nout > 1:
+        if mask is not None:
+            raise TypeError(f"{name}: where= is not supported for arrays of arraygrad")
+        if out is None:
+            return result
+        return tuple(
+            r if o is None else written(o, r, name) for o, r in zip(out, result, strict=True)
+        )
+    if mask is not None:
+        if out is None:
+            raise TypeError(
+                f"{name}: where= without out= leaves elements undefined; use numpy.where, or pass "
+                "out="
+            )
+        result = choose(_array(mask) if isinstance(mask, list | tuple) else mask, result, out[0])
+    return written(out, result, name)
+
+
+def _reduce(ufunc: np.ufunc, inputs: tuple[Any, ...], out: Any, given: dict[str, Any]) -> Any:
+    name = _name(ufunc, "reduce")
+    function = REDUCTIONS.get(ufunc)
+    if function is None:
+        raise no_rule(name)
+    (x,) = inputs
+    keywords: dict[str, Any] = {
+        "axis": given.pop("axis", 0),
+        "keepdims": bool(given.pop("keepdims", False)),
+    }
+    initial = given.pop("initial", None)
+    mask = given.pop("where", None)
+    dtype = given.pop("dtype", None)
+    _refuse(given, name)
+    if dtype is not None:
+        x = ops.astype(x, dtype, copy=False)
+    if mask is not None:
+        neutral = _NEUTRAL.get(ufunc, initial)
+        if neutral is None:
+            raise ValueError(f"{name}: where= needs initial= here, as there is no neutral element")
+        x = choose(_array(mask) if isinstance(mask, list | tuple) else mask, x, neutral)
+    result = function(x, **keywords)
+    if initial is not None and initial is not np._NoValue:
+        result = CALLS[ufunc](result, initial)
+    return written(out, result, name)
+
+
+def _accumulate(ufunc: np.ufunc, inputs: tuple[Any, ...], out: Any, given: dict[str, Any]) -> Any:
+    name = _name(ufunc, "accumulate")
+    function = RUNNING.get(ufunc)
+    if function is None:
+        raise no_rule(name)
+    (x,) = inputs
+    result = function(x, axis=given.pop("axis", 0), dtype=given.pop("dtype", None))
+    _refuse(given, name)
+    return written(out, result, name)
+
+
+def _outer(ufunc: np.ufunc, inputs: tuple[Any, ...], out: Any, given: dict[str, Any]) -> Any:
+    x, y = (i if hasattr(i, "dtype") else np.asarray(i) for i in inputs)
+    x = ops.reshape(x, tuple(x.shape) + (1,) * y.ndim)
+    return _call(ufunc, (x, y), out, given)
+
+
+def _at(ufunc: np.ufunc, inputs: tuple[Any, ...], out: Any, given: dict[str, Any]) -> None:
+    name = _name(ufunc, "at")
+    signs: dict[np.ufunc, Function] = {np.add: operator.pos, np.subtract: operator.neg}
+    sign = signs.get(ufunc)
+    if sign is None or len(inputs) != 3:
+        raise no_rule(name)
+    x, index, values = inputs
+    _refuse(given, name)
+    if not hasattr(x, "copy_"):
+        if holds_gradients(inputs):
+            raise TypeError(
+                f"{name}: the values take part in differentiation, and would lose that in the "
+                "NumPy array they are to be added to: make it a tensor first"
+            )
+        ufunc.at(x, plain_values(index), plain_values(values))
+        return
+    template, indices = split_index(x, index)
+    shape = x[index].shape
+    values = values if hasattr(values, "dtype") else np.asarray(values, x.dtype)
+    added = ops.astype(ops.broadcast_to(values, shape), x.dtype, copy=False)
+    spread = _index_add(added, *indices, template=template, shape=x.shape)
+    x.copy_(x + sign(spread))
+
+
+def _reduceat(ufunc: np.ufunc, inputs: tuple[Any, ...], out: Any, given: dict[str, Any]) -> Any:
+    raise no_rule(_name(ufunc, "reduceat"))
+
+
+_METHODS: dict[str, Function] = {
+    "__call__": _call,
+    "reduce": _reduce,
+    "accumulate": _accumulate,
+    "outer": _outer,
+    "at": _at,
+    "reduceat": _reduceat,
+}

@@ -1,0 +1,72 @@
+"""Constants that adopt the library of the arrays they meet.
+
+A function of arraygrad makes NumPy's arrays where nothing says otherwise, and Python has numbers
+and lists. Among arrays of another library, or on a device, these move there by themselves; an array
+that the user brought never does.
+"""
+
+from __future__ import annotations
+
+import functools
+from typing import Any
+
+import numpy as np
+
+from ...backends import backend_of, backend_of_type, default
+from ...core.array import Array, plain
+from ...errors import MixedArraysError
+
+
+def in_one_library(arrays: tuple[Any, ...], error: MixedArraysError) -> list[Any]:
+    """The operands, with NumPy's constants moved to the library and device of the others.
+
+    Only what the user did not bring as a NumPy array is moved: constants that a function of
+    arraygrad made, and NumPy's numbers. For anything else `error` is raised again.
+    """
+    plains = [plain(a) for a in arrays]
+    backends = [backend_of_type(type(p)) for p in plains]
+    others = [p for p, b in zip(plains, backends, strict=True) if b not in (None, default)]
+    if not others or default not in backends:
+        raise error
+    # A number of NumPy's among plain arrays may be the value of a tensor further out.
+    if not any(isinstance(a, Array) for a in arrays):
+        raise error
+    return [
+        _adopted(a, others[0], error) if b is default else a
+        for a, b in zip(arrays, backends, strict=True)
+    ]
+
+
+def _adopted(array: Any, like: Any, error: MixedArraysError) -> Any:
+    if isinstance(array, np.generic):
+        return array.item()
+    if not is_made(array):
+        raise error
+    return in_library_of(like, array)
+
+
+def is_made(array: Any) -> bool:
+    """Whether an array is a constant, or a view of one, that a function of arraygrad made."""
+    view = getattr(array, "_view", None)
+    made = array if view is None else view.base
+    return getattr(made, "_made", False) and made._node is None
+
+
+def as_arrays(*values: Any) -> list[Any]:
+    """Numbers and sequences as arrays, in the library of the arrays among them; NumPy's if none."""
+    arrays = [v if hasattr(v, "dtype") else np.asarray(v) for v in values]
+    like = next((a for a in arrays if backend_of(a) is not default), None)
+    if like is None:
+        return arrays
+    return [
+        in_library_of(like, a) if is_made(a) or a is not v else a
+        for v, a in zip(values, arrays, strict=True)
+    ]
+
+
+def in_library_of(like: Any, array: Any) -> Any:
+    """A NumPy array, perhaps under transforms, in the library and on the device of `like`."""
+    if isinstance(array, Array):
+        return array.over(functools.partial(in_library_of, like))
+    backend = backend_of(like)
+    return backend.from_numpy(array, backend.device(plain(like)))

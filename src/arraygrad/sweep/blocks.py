@@ -1,0 +1,184 @@
+"""The sweep's way through elementwise ops on large NumPy arrays: in blocks, see `backends.blocks`.
+
+A stretch of nodes, all elementwise and of one shape, is recorded as one program, which is run for
+one block after the other. So the cotangents in between are never larger than a block: only those
+that leave the stretch are written to memory. Sums are made in the same order as without blocks, and
+so come out the same.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from operator import attrgetter
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from ..arrays.traced import NotRecorded, Program, Recorded
+from ..backends.numpy.blocks import CUTTABLE, Blocks
+from ..core.nodes import FREED, LAST_WRITE, Node
+
+if TYPE_CHECKING:
+    from .engine import Sweep
+
+
+class _Broadcast(NamedTuple):
+    """A use of an array that was broadcast: what it gives has yet to be summed."""
+
+    edge: Node
+    node: Node
+    position: int
+
+
+Target = Node | _Broadcast
+
+
+def run_large(
+    sweep: Sweep, start: Node, g: Any, table: dict[Node, Any], owned: set[Node], spare: bool
+) -> bool:
+    """Run a node whose cotangent is `g`, and elementwise ones that follow; says if it could.
+
+    Of the arrays in the table, none is overwritten but those of nodes that are `owned`; and `g`
+    only if it is `spare`.
+    """
+    stretch = _Stretch(sweep, start, g, table)
+    blocks = Blocks.of(tuple(stretch.program.inputs)) if stretch.nodes else None
+    if blocks is None:
+        return False
+
+    results: dict[Target, Any] = {}
+    computed: dict[int, _Result] = {}
+    shared: set[Target] = set()
+    spare = spare and all(stretch.passing.get(v.number) is not g for v in stretch.leaving.values())
+    for target, value in stretch.leaving.items():
+        if value.number in stretch.passing:
+            results[target] = stretch.passing[value.number]
+        elif value.number in computed:  # as for both sides of a sum
+            twin = computed[value.number]
+            results[target] = twin.array
+            if not isinstance(target, _Broadcast):  # those are read now, and never written
+                shared |= {target, twin.target}
+        else:
+            over = table[target] if target in owned else g if spare else None
+            spare = spare and over is not g
+            array = blocks.empty(start.dtype) if over is None else over
+            computed[value.number] = _Result(target, value, array, over)
+            results[target] = array
+
+    if computed:
+        made = list(computed.values())
+        run = stretch.program.compiled([r.value for r in made], [r.over for r in made])
+        arrays = [blocks.flat(r.array) for r in made]
+        blocks.each(lambda block, place: run(block, [array[place] for array in arrays]))
+    for node in stretch.nodes:
+        table.pop(node, None)
+    written = {r.target for r in computed.values()}
+    for target, total in results.items():
+        if isinstance(target, _Broadcast):
+            sweep.add(table, owned, target.edge, total, target.node)
+        else:
+            table[target] = total
+            if target in shared:
+                owned.discard(target)
+            elif target in written:
+                owned.add(target)
+    return True
+
+
+class _Result(NamedTuple):
+    """What leaves a stretch, and the array for it, which may be one that is given."""
+
+    target: Target
+    value: Recorded
+    array: Any
+    over: Any
+
+
+class _Stretch:
+    """A node and those that the sweep comes to next, as long as they can be run in blocks.
+
+    Attributes
+    ----------
+    nodes : list of Node
+    program : Program
+        Computes the cotangents that leave.
+    leaving : dict of Target to Recorded
+        These cotangents.
+    passing : dict of int to array
+        The cotangents that come in, by the numbers of their values.
+    """
+
+    def __init__(self, sweep: Sweep, start: Node, g: Any, table: dict[Node, Any]) -> None:
+        self.nodes: list[Node] = []
+        self.program = Program(start.shape)
+        self.passing: dict[int, Any] = {}
+        self.leaving: dict[Target, Recorded] = {start: self._given(g)}
+        self._sweep = sweep
+        self._start = start
+        self._table = table
+        order = sweep.order
+        for index in range(bisect_left(order, start.number, key=attrgetter("number")), -1, -1):
+            node = order[index]
+            if not (node is start or self._can_follow(node)) or not self._record(node):
+                break
+            self.nodes.append(node)
+
+    def _can_follow(self, node: Node) -> bool:
+        pullback, start = node.pullback, self._start
+        assert pullback is not None
+        return (
+            pullback.in_blocks
+            and pullback.simple
+            and node.extras is None
+            and node.shape == start.shape
+            and node.dtype == start.dtype
+            and node.saved is not FREED
+            and node.number >= LAST_WRITE[0]  # what it saved has not been written since
+            and node not in self._sweep.results
+        )
+
+    def _record(self, node: Node) -> bool:
+        """Add what a node does to the program; says if it could."""
+        program, pullback = self.program, node.pullback
+        assert pullback is not None
+        cotangents = [self._table[n] for n in (node, *node.edges) if n in self._table]
+        if not all(isinstance(a, CUTTABLE) for a in (*cotangents, *node.saved)):
+            return False
+        g = self._arrived(node)
+        if g is None:
+            return True
+        before = program.length()
+        saved = [program.input(value) for value in node.saved]
+        parts = []
+        for edge, rule in zip(node.edges, pullback.rules, strict=True):
+            if edge in self._sweep.needed:
+                part = g if rule is None else self._applied(rule, g, saved)
+                if not program.is_like(part, g) or edge.dtype != node.dtype:
+                    program.shorten(before)
+                    return False
+                parts.append((edge, part))
+        self.leaving.pop(node, None)
+        for position, (edge, part) in enumerate(parts):
+            if edge.shape != node.shape:
+                self.leaving[_Broadcast(edge, node, position)] = part
+            else:
+                have = self._arrived(edge)
+                self.leaving[edge] = part if have is None else have + part
+        return True
+
+    def _arrived(self, node: Node) -> Recorded | None:
+        """The cotangent of a node as it is by now."""
+        if node in self.leaving:
+            return self.leaving[node]
+        return self._given(self._table[node]) if node in self._table else None
+
+    def _given(self, cotangent: Any) -> Recorded:
+        value: Recorded = self.program.input(cotangent)
+        self.passing[value.number] = cotangent
+        return value
+
+    def _applied(self, rule: Any, g: Recorded, saved: list[Any]) -> Any:
+        before = self.program.length()
+        try:
+            return rule(g, saved)
+        except NotRecorded:  # it can be run on blocks nevertheless
+            self.program.shorten(before)
+            return self.program.add(lambda g, *saved: rule(g, saved), [g, *saved])
