@@ -15,7 +15,7 @@ from scipy import special as scipy_special
 
 import arraygrad as ag
 from arraygrad import special
-from arraygrad.ops.special.libraries import kernel
+from arraygrad.backends.special import kernel
 from arraygrad.ops.special.sinc import _sinc_derivative
 from arraygrad.testing import assert_close, gradcheck, gradgradcheck
 

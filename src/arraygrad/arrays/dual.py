@@ -5,10 +5,9 @@ from __future__ import annotations
 import functools
 from typing import Any, ClassVar
 
-import numpy as np
-
 from .. import ops
 from ..core.array import Array, Function
+from ..core.cpython import is_identity
 from ..ops.define.op import Op
 from ..ops.define.rules import expression, parameters
 from .methods import TransformMethods
@@ -145,7 +144,7 @@ def _sum_of_both(op: Op) -> Function:
 
     def call(name: str, tangent: str) -> str:
         rule = op.rules[name]
-        if parameters(rule) == ("g",) and _is_identity(rule):
+        if parameters(rule) == ("g",) and is_identity(rule):
             return tangent
         taken = [expression(op, n).replace("arrays[0]", "x") for n in parameters(rule)]
         taken = [e.replace("arrays[1]", "y") for e in taken]
@@ -154,11 +153,6 @@ def _sum_of_both(op: Op) -> Function:
     source = f"lambda s, t, x, y, out: {call('x', 's')} + {call('y', 't')}"
     names = {f"{name}_rule": rule for name, rule in op.rules.items()}
     return eval(source, names)  # type: ignore[no-any-return]
-
-
-def _is_identity(rule: Function) -> bool:
-    tangent = np.ones(())
-    return rule(tangent) is tangent
 
 
 @functools.cache

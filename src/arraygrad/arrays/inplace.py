@@ -19,13 +19,17 @@ from .. import ops
 from ..backends import backend_of, default
 from ..backends.dtypes import numpy_dtype
 from ..core.array import Array
+from ..core.indices import fill
+from ..core.modes import current_modes
 from ..core.nodes import INFERENCE, Leaf, Node, record, recorder
+from ..core.saved import user_lines
 from ..core.versions import mark_written, owner_of, version, writes_to
 from ..errors import MixedArraysError
 from ..ops.define.adoption import in_library_of, is_made
-from ..ops.indexing import _getitem, fill, split_index
+from ..ops.indexing import _getitem, split_index
+from ..ops.regions import Region, Step
 from ..ops.shape import _broadcast_to
-from ..ops.writing import Region, Step, choose, put
+from ..ops.writing import choose, put
 
 
 class Family:
@@ -534,9 +538,6 @@ def _origin() -> str | None:
     """The user's line that writes, under anomaly detection."""
     if recorder() is record:
         return None
-    from ..core.modes import current_modes
-    from ..core.saved import user_lines
-
     return None if current_modes().anomaly is None else user_lines()
 
 

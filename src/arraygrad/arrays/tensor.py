@@ -14,14 +14,15 @@ from numpy import generic, ndarray
 
 from .. import ops
 from ..backends import backend_of
+from ..core import upward
 from ..core.array import Array, Function
 from ..core.nodes import INFERENCE, Leaf, Node, RemovableHandle, make_outputs, public_edge, recorder
 from ..errors import MixedArraysError, NoGradientError
-from ..interop.numpy.values import check_not_stored
 from ..ops.define.op import Op
 from ..ops.define.rules import Pullback
 from .inplace import TensorInPlace
 from .methods import ArrayMethods
+from .numbers import check_not_stored
 
 new = object.__new__
 
@@ -375,6 +376,8 @@ class Tensor(TensorInPlace, ArrayMethods, Array):
         made = InferenceTensor if self.is_inference else tensor_type_at(self.level)
         return made(array, node)
 
+    constant = like
+
     # --- its place in the graph ---
 
     @property
@@ -405,7 +408,7 @@ class Tensor(TensorInPlace, ArrayMethods, Array):
                     "an inference tensor cannot require gradients outside inference_mode: "
                     "clone() it first"
                 )
-            self._leaf = getattr(self, "_leaf", None) or Leaf(self)
+            self._leaf = getattr(self, "_leaf", None) or Leaf(self, tensor_type(self._array))
             self._node = self._leaf
         return self
 
@@ -487,11 +490,9 @@ class Tensor(TensorInPlace, ArrayMethods, Array):
         >>> x.grad
         tensor([2., 4.])
         """
-        from ..autograd.differentiate import backward_from
-
         names = "this tensor", "gradient"
         seeds = None if gradient is None else [gradient]
-        backward_from([self], seeds, retain_graph, create_graph, inputs, names)
+        upward.backward_from([self], seeds, retain_graph, create_graph, inputs, names)
 
     def detach(self) -> Tensor:
         """A tensor on the same array, cut off from the graph.
@@ -548,16 +549,12 @@ class Tensor(TensorInPlace, ArrayMethods, Array):
 
     def compute(self, **keywords: Any) -> Tensor:
         """The tensor over the values of a lazy array, as a constant; see `arraygrad.compute`."""
-        from ..interop.lazy import compute
-
-        computed: Tensor = compute(self, **keywords)[0]
+        computed: Tensor = upward.compute(self, **keywords)[0]
         return computed
 
     def persist(self, **keywords: Any) -> Tensor:
         """The same tensor, with its array kept computed; see `arraygrad.persist`."""
-        from ..interop.lazy import persist
-
-        persisted: Tensor = persist(self, **keywords)[0]
+        persisted: Tensor = upward.persist(self, **keywords)[0]
         return persisted
 
     # --- other ---

@@ -12,7 +12,9 @@ from ..arrays.dual import Dual
 from ..arrays.pattern import Pattern
 from ..arrays.tensor import Tensor, tensor_type_at
 from ..backends import backend_of
+from ..core import upward
 from ..core.array import Array
+from ..core.levels import new_level
 from ..core.modes import current_modes, no_grad
 from ..core.nodes import (
     FREED,
@@ -511,8 +513,6 @@ def _transposed(
     tangents: list[Any],
 ) -> list[Any]:
     """`backward` is linear in the cotangents: its transpose is the forward derivative."""
-    from ..func import vjp
-
     rule = _reverse_rule(cls)
     places = [i for i, m in enumerate(moving) if m]
     still = [
@@ -530,7 +530,7 @@ def _transposed(
             None if t is None or r is None else r for r, t in zip(results, tangents, strict=False)
         ]
 
-    value, push = vjp(pull, *(still[i] for i in places))
+    value, push = upward.vjp(pull, *(still[i] for i in places))
     used = [None if v is None else t for v, t in zip(value, tangents, strict=False)]
     pushed: list[Any] = [None] * len(outputs)
     for i, tangent in zip(places, push(used), strict=True):
@@ -568,7 +568,6 @@ def _batch(cls: type[Function], top: type[Batched], args: tuple[Any, ...]) -> An
 
 def _vectorized(cls: type[Function], in_dims: tuple[Any, ...], size: int) -> type[Function]:
     """The function over arrays with a batch axis in front, as a function of its own."""
-    from ..core.levels import new_level
 
     def enter(level: int, values: Any, dims: Any) -> tuple[Any, ...]:
         make = batched_type(level)

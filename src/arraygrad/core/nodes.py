@@ -168,10 +168,11 @@ class Node:
 class Leaf(Node):
     """The end of a path: where a leaf tensor's gradient arrives."""
 
-    __slots__ = ("_tensor", "accumulated", "array")
+    __slots__ = ("_make", "_tensor", "accumulated", "array")
 
-    def __init__(self, tensor: Tensor) -> None:
+    def __init__(self, tensor: Tensor, make: Callable[[Any, Node], Tensor]) -> None:
         self.array = tensor.array
+        self._make = make  # a tensor of an array and a node
         self.accumulated: dict[int, Callable[[Any], Any]] = {}  # hooks
         super().__init__(None, (), None, self.array.shape, self.array.dtype)
         self._tensor = weakref.ref(tensor)
@@ -200,9 +201,7 @@ class Leaf(Node):
         """The leaf tensor; if it is gone, a new one on the same array and node."""
         tensor = self._tensor()
         if tensor is None:
-            from ..arrays.tensor import tensor_type
-
-            tensor = tensor_type(self.array)(self.array, self)
+            tensor = self._make(self.array, self)
             tensor._leaf = self
             self._tensor = weakref.ref(tensor)
         return tensor

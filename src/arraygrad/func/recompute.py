@@ -62,7 +62,7 @@ def checkpoint(function: Function, *, early_stop: bool = True, check: bool = Tru
         run = _Run(function, args, kwargs, early_stop, check)
         results = None
         try:
-            with saved_tensors_hooks.by_nodes(NodeHooks((run.pack, run.unpack), run.record)):
+            with saved_tensors_hooks.on_arrays(NodeHooks((run.pack, run.unpack), run.record)):
                 results = function(*args, **kwargs)
             return results
         finally:
@@ -76,16 +76,16 @@ class _Stop(Exception):
 
 
 class _Kept:
-    """Stands for a saved tensor: its place, and while the function still runs, the tensor.
+    """Stands for a saved array: its place, and while the function still runs, the array.
 
     The function may differentiate inside, and must then not be run again from within itself.
     """
 
     __slots__ = ("place", "value")
 
-    def __init__(self, place: int, tensor: Tensor) -> None:
+    def __init__(self, place: int, array: Any) -> None:
         self.place = place
-        self.value: Tensor | None = tensor
+        self.value = array
 
 
 class _Numbered(Node):
@@ -188,10 +188,10 @@ class _Run:
 
     # --- the first run ---
 
-    def pack(self, tensor: Tensor) -> _Kept:
-        """Keep, instead of a tensor, its place among all that is saved."""
-        kept = _Kept(len(self.saved), tensor)
-        self.saved.append(_Entry(None, tensor.shape, tensor.dtype))
+    def pack(self, array: Any) -> _Kept:
+        """Keep, instead of an array, its place among all that is saved."""
+        kept = _Kept(len(self.saved), array)
+        self.saved.append(_Entry(None, tuple(array.shape), array.dtype))
         self.running.append(kept)
         return kept
 
@@ -261,12 +261,9 @@ class _Run:
 
     # --- the second ---
 
-    def unpack(self, kept: _Kept) -> Tensor:
-        """The tensor that was packed."""
-        if kept.value is not None:
-            return kept.value
-        tensor: Tensor = self.find(kept.place)[1]
-        return tensor
+    def unpack(self, kept: _Kept) -> Any:
+        """The array that was packed."""
+        return self.find(kept.place)[1] if kept.value is None else kept.value
 
     def find(self, place: int) -> tuple[int, Any]:
         """What is saved at a place in the second run, and when that began.
@@ -304,9 +301,9 @@ class _Run:
             if self.early_stop and place + 1 >= wanted:
                 raise _Stop
 
-        def pack(tensor: Tensor) -> Tensor:
-            collect(_Entry(None, tensor.shape, tensor.dtype), tensor)
-            return tensor  # an outer transform may differentiate this run
+        def pack(array: Any) -> Any:
+            collect(_Entry(None, tuple(array.shape), array.dtype), array)
+            return array  # an outer transform may differentiate this run
 
         def record(
             pullback: Any, edges: tuple[Node, ...], saved: Any, shape: Any, dtype: Any
@@ -320,7 +317,7 @@ class _Run:
         start = next_number()
         args, kwargs = self.unflatten([held.again() for held in self.leaves])
         outside = current_modes()
-        hooks = NodeHooks((pack, lambda t: t), record)
+        hooks = NodeHooks((pack, lambda array: array), record)
         set_modes(self.modes._replace(grad=True, saved_hooks=hooks))
         try:
             with at_level(self.level):

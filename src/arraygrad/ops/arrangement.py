@@ -14,7 +14,8 @@ import numpy as np
 from ..backends import backend_of
 from ..core.array import plain
 from ..core.axes import one_axis, shape_tuple
-from .indexing import HOLE, _index_add, take
+from ..core.indices import HOLE
+from .indexing import _index_add, take
 from .shape import (
     _reshape,
     broadcast_to,

@@ -15,8 +15,9 @@ from typing import Any
 from ..backends import backend_of
 from ..core.array import Function, plain
 from ..core.axes import led_by
+from ..core.indices import HOLE, Template
 from .define.op import Op
-from .indexing import HOLE, Template, _getitem, _index_add
+from .indexing import _getitem, _index_add
 from .shape import _broadcast_to, _reshape, matrix_transpose, moveaxis, stack
 
 Flags = tuple[bool, ...]

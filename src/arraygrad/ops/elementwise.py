@@ -7,7 +7,8 @@ import math
 from typing import Any
 
 from ..backends import backend_of
-from ..core.array import Function, zeros_like
+from ..backends.filled import zeros_like
+from ..core.array import Function
 from .define.adoption import as_arrays
 from .define.op import binary, constant, declare, unary
 from .shape import astype

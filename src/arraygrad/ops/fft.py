@@ -10,7 +10,6 @@ from __future__ import annotations
 import operator
 from typing import Any
 
-from ..arrays.creation import arange
 from ..backends import backend_of
 from ..core.array import plain
 from ..core.axes import many_axes, one_axis
@@ -118,7 +117,8 @@ def _norm(norm: Any) -> str:
     return norm  # type: ignore[no-any-return]
 
 
-def _length(n: Any, name: str) -> int:
+def length(n: Any, name: str) -> int:
+    """A length that a user passed, as an integer of at least one."""
     try:
         number = operator.index(n)
     except TypeError:
@@ -132,8 +132,8 @@ def _one(x: Any, n: int | None, axis: int, half: bool) -> tuple[Lengths, Axes]:
     """The length and the axis of a transform over one axis; `half` if `x` is half a spectrum."""
     place = one_axis(axis, x.ndim)
     if n is not None:
-        return (_length(n, "n"),), (place,)
-    return (_own_length(x, place, half),), (place,)
+        return (length(n, "n"),), (place,)
+    return (_ownlength(x, place, half),), (place,)
 
 
 def _many(x: Any, s: Any, axes: Any, half: bool) -> tuple[Lengths, Axes]:
@@ -155,15 +155,15 @@ def _many(x: Any, s: Any, axes: Any, half: bool) -> tuple[Lengths, Axes]:
         raise ValueError(f"s has {len(s)} lengths for {len(places)} axes")
     # As in NumPy, -1 stands for the length that there is.
     lengths = tuple(
-        _own_length(x, place, half and place == places[-1])
+        _ownlength(x, place, half and place == places[-1])
         if isinstance(n, int) and n == -1
-        else _length(n, "s")
+        else length(n, "s")
         for n, place in zip(s, places, strict=True)
     )
     return lengths, places
 
 
-def _own_length(x: Any, axis: int, half: bool) -> int:
+def _ownlength(x: Any, axis: int, half: bool) -> int:
     """How long the signal is along an axis, if the user does not say."""
     length = x.shape[axis]
     if half:
@@ -282,27 +282,6 @@ def irfftn(x: Any, /, *, s: Any = None, axes: Any = None, norm: Any = "backward"
 
 
 # --- the order of frequencies --------------------------------------------------------------------
-
-
-def fftfreq(n: int, /, *, d: Any = 1.0, dtype: Any = None, device: Any = None) -> Any:
-    """The frequencies that `fft` of `n` samples at distance `d` gives, in its order."""
-    n = _length(n, "n")
-    rising = arange(n, dtype=_real_dtype(dtype), device=device)
-    return roll(rising - n // 2, -(n // 2)) / (n * d)
-
-
-def rfftfreq(n: int, /, *, d: Any = 1.0, dtype: Any = None, device: Any = None) -> Any:
-    """The frequencies that `rfft` of `n` samples at distance `d` gives."""
-    n = _length(n, "n")
-    return arange(n // 2 + 1, dtype=_real_dtype(dtype), device=device) / (n * d)
-
-
-def _real_dtype(dtype: Any) -> Any:
-    if dtype is None:
-        return float
-    if "float" not in str(dtype):
-        raise TypeError(f"frequencies are real floating-point numbers: dtype cannot be {dtype}")
-    return dtype
 
 
 def fftshift(x: Any, /, *, axes: Any = None) -> Any:

@@ -17,28 +17,10 @@ from ..backends import backend_of, default
 from ..backends.numpy.indexing import add_at
 from ..core.array import Array, plain
 from ..core.axes import led_by, one_axis
+from ..core.indices import HOLE, Template, fill
 from .define.adoption import in_library_of
 from .define.op import Op, constant, declare
 from .shape import _reshape, ravel
-
-
-class _Hole:
-    """The place of an array in an index."""
-
-    def __repr__(self) -> str:
-        return "HOLE"
-
-
-HOLE = _Hole()
-Template = tuple[Any, ...]
-
-
-def fill(template: Template, indices: tuple[Any, ...]) -> tuple[Any, ...]:
-    """The index: a template with arrays in its holes."""
-    if not indices:
-        return template
-    rest = iter(indices)
-    return tuple(next(rest) if part is HOLE else part for part in template)
 
 
 def _add_at(xp: Any, x: Any, *indices: Any, template: Template, shape: tuple[int, ...]) -> Any:

@@ -14,7 +14,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..backends import backend_of
-from ..core.array import plain, zeros_like
+from ..backends.filled import zeros_like
+from ..core.array import plain
 from ..core.axes import one_axis
 from .contractions import matmul
 from .contractions import outer as _outer

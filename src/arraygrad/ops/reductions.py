@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 
 from ..backends import backend_of
-from ..core.array import ones_like, plain, zeros_like
+from ..backends.filled import ones_like, zeros_like
+from ..core.array import plain
 from ..core.axes import count, is_all_of_a_number, kept, many_axes, one_axis
 from .define.op import constant, declare
 from .elementwise import conj, equal, multiply, real, where

@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 
 from ..backends import backend_of, default
 from ..core.array import Array, plain
+from ..core.indices import HOLE
 from ..errors import LazyError
 from . import reductions
 from .define.adoption import in_library_of
@@ -26,7 +27,7 @@ from .elementwise import (
     logical_or,
     where,
 )
-from .indexing import HOLE, _index_add, take
+from .indexing import _index_add, take
 from .reductions import any, sum
 from .shape import _reshape, astype, expand_dims, flip, ravel
 
@@ -384,7 +385,5 @@ def histogram(
             counts = astype(counts, there.dtype)
         counts = counts / (sum(counts) * (there[1:] - there[:-1]))
     if isinstance(x, Array):
-        from ..arrays.creation import asarray
-
-        return counts, asarray(there)
+        return counts, x.constant(there)
     return counts, there

@@ -6,7 +6,7 @@ import math
 from typing import Any
 
 from ..backends import backend_of
-from ..core.array import zeros_like
+from ..backends.filled import zeros_like
 from ..core.axes import many_axes, one_axis, shape_tuple
 from .define.op import constant, declare
 

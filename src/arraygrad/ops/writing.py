@@ -3,109 +3,16 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
 from ..backends import backend_of
-from ..core.array import plain
-from ..core.versions import owner_of
+from ..backends.standard import put_by_choice
 from .define.op import declare
-from .elementwise import declare_choice, imag, real, where
-from .indexing import HOLE, Template, _getitem, fill
+from .elementwise import declare_choice, where
+from .regions import Region, in_library
 from .shape import _reshape
-
-# A function that gives a view, and its keywords.
-Step = tuple[Callable[..., Any], dict[str, Any]]
-
-
-class Region:
-    """A part of an array: what a chain of views, and then perhaps an index, leads to.
-
-    Parameters
-    ----------
-    shape : tuple of int
-        Of the whole array.
-    steps : tuple of (function, keywords)
-        The views, from the whole array on.
-    index : (template, arrays), optional
-        What part of the last view; all of it, if None.
-    """
-
-    __slots__ = ("index", "shape", "steps")
-
-    def __init__(
-        self,
-        shape: tuple[int, ...],
-        steps: tuple[Step, ...] = (),
-        index: tuple[Template, tuple[Any, ...]] | None = None,
-    ) -> None:
-        self.shape = shape
-        self.steps = steps
-        self.index = index
-
-    def view(self, x: Any) -> Any:
-        """The last view of an array `x` of any type."""
-        for function, keywords in self.steps:
-            x = function(x, **keywords)
-        return x
-
-    def read(self, x: Any) -> Any:
-        """The region's elements of an array `x` of any type."""
-        x = self.view(x)
-        if self.index is None:
-            return x
-        template, indices = self.index
-        if indices and not isinstance(plain(x), np.ndarray | np.generic):
-            indices = tuple([_like(i, x) for i in indices])
-        return _getitem(x, *indices, template=template)
-
-    def shared(self, array: Any) -> Any:
-        """The region of a plain NumPy array as a view of it, where basic indices lead there.
-
-        None if there are other steps, which may copy.
-        """
-        if self.index is not None and self.index[1]:
-            return None
-        for function, keywords in self.steps:
-            if function is not _getitem:
-                return None
-            array = array[keywords["template"]]
-        return array if self.index is None else array[self.index[0]]
-
-    def assign(self, array: Any, value: Any) -> None:
-        """Write `value` into the region of a plain NumPy array."""
-        views = [array]
-        for function, keywords in self.steps:
-            views.append(function(views[-1], **keywords))
-        views[-1][... if self.index is None else fill(*self.index)] = value
-        # Where this array's elements lie in another order than those of the array that the views
-        # were of, a reshape gives a copy, which has to be put back.
-        for whole, part in zip(views[-2::-1], views[:0:-1], strict=True):
-            if owner_of(part) is not owner_of(whole):
-                whole[...] = part.reshape(whole.shape)
-
-    def splits_elements(self) -> bool:
-        """Whether it is of real or imaginary parts only."""
-        return any(function in (real, imag) for function, _ in self.steps)
-
-    def survivors(self) -> Any:
-        """Of the values written, which were not overwritten by a later one of the same write."""
-        if self.index is None or all(i.dtype.kind == "b" for i in self.index[1]):
-            return None
-        places = np.full(self.view(np.broadcast_to(False, self.shape)).shape, -1)
-        index = fill(*self.index)
-        order = np.arange(places[index].size).reshape(places[index].shape)
-        places[index] = order
-        survive = places[index] == order
-        return None if survive.all() else survive
-
-    def batched(self, size: int) -> Region:
-        """The region of each member of a batch of arrays, flattened to lines."""
-        numbers = np.arange(math.prod(self.shape)).reshape(self.shape)
-        places = self.read(numbers)
-        return Region((size, math.prod(self.shape)), (), ((slice(None), HOLE), (places,)))
 
 
 def _put(xp: Any, x: Any, value: Any, region: Region) -> Any:
@@ -113,17 +20,7 @@ def _put(xp: Any, x: Any, value: Any, region: Region) -> Any:
         out = np.array(x)
         region.assign(out, value)
         return out
-    # By a choice between the old and the new elements, for arrays that may not be writable.
-    numbers = np.arange(1, math.prod(region.shape) + 1).reshape(region.shape)
-    order = np.zeros(region.shape, np.int64)
-    places = np.arange(region.read(numbers).size).reshape(region.read(numbers).shape)
-    region.assign(order, places + 1)
-    backend = backend_of(x)
-    value = xp.astype(xp.asarray(value, device=backend.device(x)), x.dtype)
-    wide = xp.reshape(xp.broadcast_to(value, places.shape), (-1,))
-    taken = xp.take(wide, backend.integers(x, np.maximum(order - 1, 0).reshape(-1).tolist()))
-    mask = xp.asarray(order > 0, device=backend.device(x))
-    return xp.where(mask, xp.reshape(taken, region.shape), x)
+    return put_by_choice(xp, x, value, region)
 
 
 def _cleared(g: Any, region: Region) -> Any:
@@ -136,13 +33,7 @@ def _written(g: Any, region: Region) -> Any:
     part = region.read(g)
     special = backend_of(g).kernels.get("survivors")
     survive = region.survivors() if special is None else special(region)
-    return part if survive is None else where(_like(survive, g), part, 0)
-
-
-def _like(array: Any, g: Any) -> Any:
-    """A NumPy array as an array of the library of `g`."""
-    backend = backend_of(g)
-    return backend.xp.asarray(array, device=backend.device(plain(g)))
+    return part if survive is None else where(in_library(survive, g), part, 0)
 
 
 def _batched_put(op: Any, arrays: tuple[Any, ...], batched: tuple[bool, ...], params: Any) -> Any:

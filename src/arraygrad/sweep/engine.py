@@ -14,7 +14,6 @@ from collections import defaultdict
 from collections.abc import Iterable
 from contextvars import ContextVar
 from operator import attrgetter
-from sys import getrefcount
 from typing import Any
 
 import numpy as np
@@ -23,8 +22,10 @@ from numpy import ndarray
 from .. import ops
 from ..arrays.tensor import Tensor, tensor_type_at
 from ..backends import backend_of
+from ..backends.filled import zeros_like
 from ..backends.numpy.blocks import LARGE
-from ..core.array import Array, zeros_like
+from ..core.array import Array
+from ..core.cpython import ALONE, getrefcount
 from ..core.levels import in_flight
 from ..core.modes import enable_grad, modes_in_force, no_grad, restore_modes
 from ..core.nodes import FREED, LAST_WRITE, Leaf, Node, Output, freed_error, output_node
@@ -247,7 +248,7 @@ class Sweep:
                 from .blocks import run_large  # which costs time to import, and few need it
 
                 part = have = None  # which may be the same array
-                spare = getrefcount(g) <= _ALONE and g.base is None and g.flags.carray
+                spare = getrefcount(g) <= ALONE and g.base is None and g.flags.carray
                 if run_large(self, node, g, table, owned, spare):
                     continue
             conjugate = is_complex and pullback.holomorphic  # type: ignore[union-attr]
@@ -533,15 +534,6 @@ class Sweep:
 
 _current: ContextVar[Sweep | None] = ContextVar("arraygrad_sweep", default=None)
 current_sweep = _current.get
-
-
-def _alone() -> int:
-    """What `getrefcount` says of an object that only one local variable refers to."""
-    thing = object()
-    return getrefcount(thing)
-
-
-_ALONE = _alone()
 
 
 # By the type of dtype first: those of some libraries cannot be compared with those of others.

@@ -25,10 +25,12 @@ import numpy as np
 
 from ..backends import backend_of
 from ..core.array import plain
+from ..core.indices import HOLE, fill
 from ..core.nodes import Node
 from ..ops import indexing, reductions
 from ..ops import shape as rearranging
-from ..ops.writing import Region, choose, put
+from ..ops.regions import Region
+from ..ops.writing import choose, put
 
 
 class Live:
@@ -159,7 +161,7 @@ class Overwritten:
             return False
         known = self.known.get(node.edges[0])
         if known is not None:
-            known.mask[indexing.fill(template, indices)] = True
+            known.mask[fill(template, indices)] = True
             known.uses += 1
         return True
 
@@ -211,7 +213,7 @@ def cleared(part: Any, mask: Any) -> Any:
     """A cotangent with zeros in the place of what is not live, where a mask says so."""
     if mask is None or tuple(part.shape) != mask.shape:
         return part
-    return put(part, 0, region=Region(mask.shape, (), ((indexing.HOLE,), (~mask,))))
+    return put(part, 0, region=Region(mask.shape, (), ((HOLE,), (~mask,))))
 
 
 def moved(mask: Any, pullback: Any, wanted: list[bool], saved: tuple[Any, ...]) -> list[Any]:

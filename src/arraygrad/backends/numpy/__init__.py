@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import functools
 import operator
-import sys
 from typing import Any
 
 import numpy as np
 
-from .. import Backend, Kernel, is_short_float, register
+from ...core.cpython import POPPED, getrefcount
+from ..base import Backend, Kernel, is_short_float
 from . import indexing as numpy_indexing
 from .blocks import LARGE, Blocks, blockwise, for_large, rowwise
 from .scipy import solve, transform
@@ -51,11 +51,11 @@ class NumpyBackend(Backend):
 
     def own(self, held: list[Any]) -> Any:
         array = held.pop()
-        if type(array) is np.ndarray and sys.getrefcount(array) <= _UNSHARED:
+        if type(array) is np.ndarray and getrefcount(array) <= POPPED:
             base = array.base
             if base is None and array.flags.carray:
                 return array
-            if type(base) is np.ndarray and sys.getrefcount(base) <= _UNSHARED + 1:
+            if type(base) is np.ndarray and getrefcount(base) <= POPPED + 1:
                 # The only view of an array that nobody else has: as good as this array, if it is
                 # all of it, in another order.
                 whole = base.base is None and base.size == array.size and base.flags.carray
@@ -68,16 +68,6 @@ class NumpyBackend(Backend):
             return False
         np.add(array, other, out=array)
         return True
-
-
-def _unshared() -> int:
-    """What `sys.getrefcount` says in `own` of an array that only `held` referred to."""
-    held = [object()]
-    array = held.pop()
-    return sys.getrefcount(array)
-
-
-_UNSHARED = _unshared()
 
 
 # --- arithmetic ----------------------------------------------------------------------------------
@@ -433,8 +423,3 @@ numpy_backend = NumpyBackend(
         "astype": lambda x, dtype, copy: np.asarray(x).astype(dtype, copy=copy),
     },
 )
-
-register(np.ndarray, numpy_backend)
-register(np.generic, numpy_backend)
-for _scalar in (np.float64, np.float32, np.float16, np.complex128, np.complex64):
-    register(_scalar, numpy_backend)  # np.float64 is a Python float, too: NumPy wins

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from ... import ops
+from ...arrays.creation import from_sequence
 from ...ops.define.dispatch import UnsupportedOperand
 from ...ops.indexing import _index_add, split_index
 from ...ops.writing import choose
@@ -178,8 +179,6 @@ def array_ufunc(self: Any, ufunc: np.ufunc, method: str, *inputs: Any, **keyword
 
 
 def _array(x: Any) -> Any:
-    from ...arrays.creation import from_sequence
-
     return from_sequence(x)
 
 

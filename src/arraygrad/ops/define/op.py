@@ -19,13 +19,13 @@ from typing import Any, Protocol
 
 from ...backends import common_backend
 from ...core.array import Array, Function
+from ...core.cpython import is_identity
 from ...errors import MixedArraysError
 from .adoption import in_one_library
 from .dispatch import BinaryTable, SingleTable, UnaryTable, UnsupportedOperand
 from .rules import (
     Pullback,
     Rule,
-    is_identity,
     named,
     on_tangents,
     parameters,

@@ -26,7 +26,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ...backends import backend_of
-from ...core.array import Function, plain, zeros_like
+from ...backends.filled import zeros_like
+from ...core.array import Function, plain
+from ...core.cpython import is_identity
 
 if TYPE_CHECKING:
     from .op import Op
@@ -40,14 +42,6 @@ def parameters(rule: Rule) -> tuple[str, ...]:
     """The names of a rule's parameters, in order."""
     code = rule.__code__
     return code.co_varnames[: code.co_argcount]
-
-
-def is_identity(rule: Rule) -> bool:
-    """Whether a rule is written as ``lambda x: x``, with whatever name."""
-    return rule.__code__.co_code == _IDENTITY and rule.__code__.co_argcount == 1
-
-
-_IDENTITY = (lambda x: x).__code__.co_code
 
 
 def expression(op: Op, name: str) -> str:

@@ -5,11 +5,12 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from ...core.array import zeros_like
+from ...backends.filled import zeros_like
+from ...backends.special import kernel, takes_scipy
 from ..define.op import unary
 from ..elementwise import add, cos, divide, exp, less, log, multiply, pow, sin, subtract, where
 from .gamma import digamma, gamma
-from .libraries import kernel, library_binary, takes_scipy
+from .libraries import library_binary
 
 _hurwitz_zeta = library_binary(
     "zeta",
