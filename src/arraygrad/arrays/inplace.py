@@ -26,10 +26,11 @@ from ..core.saved import user_lines
 from ..core.versions import mark_written, owner_of, version, writes_to
 from ..errors import MixedArraysError
 from ..ops.define.adoption import in_library_of, is_made
+from ..ops.elementwise import choose
 from ..ops.indexing import _getitem, split_index
 from ..ops.regions import Region, Step
 from ..ops.shape import _broadcast_to
-from ..ops.writing import choose, put
+from ..ops.writing import put
 
 
 class Family:

@@ -67,7 +67,7 @@ class Tensor(TensorInPlace, ArrayMethods, Array):
                     wanted.append(position)
             else:
                 raw.append(_fixed(array))
-        kernel = op.kernels.get(tuple(map(type, raw)))  # of plain arrays met before, or None
+        kernel = op.known_kernel(tuple(map(type, raw)))
         out = (kernel or op.function)(*raw, **params)
         if op.view and cls.is_inference:  # it shares memory with one
             return tuple(map(InferenceTensor, out)) if op.multiple else InferenceTensor(out)

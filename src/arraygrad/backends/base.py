@@ -78,8 +78,12 @@ class Backend:
         return "o"
 
     def kernel(self, op: Any) -> Kernel:
-        """The function that computes an op on arrays of this library."""
-        if op.name in self.kernels:
+        """The function that computes an op on arrays of this library.
+
+        Kernels have the names of arraygrad's own ops. Somebody else's op of the same name has
+        nothing to do with them: it is computed as it was declared.
+        """
+        if op.name in self.kernels and (op.is_library or op.compute is None):
             return self.kernels[op.name]
         if op.compute is not None:
             return functools.partial(op.compute, self.xp)

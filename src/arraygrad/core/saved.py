@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from ..errors import RuleError
-from .nodes import FREED, Node
+from .nodes import FREED, UNLOADED, Node, freed_error
 from .versions import owner_of, version
 
 # How a saved array is kept, and made an array again.
@@ -37,25 +37,23 @@ _PACKAGE = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep
 class PackedNode(Node):
     """A node whose saved arrays went through the user's pack hook, and come back by unpack."""
 
-    __slots__ = ("_packed", "hooks")
+    __slots__ = ("hooks", "packed")
     hooks: Hooks
+    packed: Any
 
-    @property
-    def saved(self) -> Any:
-        """The saved values, unpacked anew at every reading."""
-        if self._packed is FREED:
-            return FREED
-        return tuple(unpack(value, self.hooks) for value in self._packed)
+    def load(self) -> tuple[Any, ...]:
+        if self.saved is FREED:
+            raise freed_error(self)
+        return tuple([unpack(value, self.hooks) for value in self.packed])
 
-    @saved.setter
-    def saved(self, value: Any) -> None:
-        self._packed = value
+    def release(self) -> None:
+        self.saved, self.packed = FREED, ()
 
     def unchanged(self, saved: Any) -> Any:
         """What was packed as it is; what the hooks made anew may have been written on the way."""
         return [
             value
-            for value, packed in zip(saved, self._packed, strict=True)
+            for value, packed in zip(saved, self.packed, strict=True)
             if not isinstance(packed, _Packed) or packed.owner() is owner_of(value)
         ]
 
@@ -121,8 +119,8 @@ def record_with_care(
             value if source is None else pack(value, hooks)
             for value, source in zip(saved, pullback.sources, strict=True)
         )
-        node = PackedNode(pullback, edges, packed, shape, dtype)
-        node.hooks = hooks
+        node = PackedNode(pullback, edges, UNLOADED, shape, dtype)
+        node.hooks, node.packed = hooks, packed
     else:
         node = Node(pullback, edges, saved, shape, dtype)
     if anomaly is not None:

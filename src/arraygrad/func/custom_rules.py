@@ -8,10 +8,11 @@ from typing import Any
 
 from ..backends import backend_of
 from ..core.array import plain
+from ..core.kinds import Elementwise, Kind, Opaque
 from ..ops import broadcast_to
-from ..ops.define.op import declare
+from ..ops.define.op import Own, declare
 from ..ops.define.rules import parameters
-from .reverse import linearize, vjp
+from .reverse import vjp
 
 Function = Callable[..., Any]
 _pull_back = vjp  # `custom` has a parameter of that name
@@ -79,6 +80,7 @@ def custom(
         rules: dict[str, Any] = dict(vjps)
         if vjp is not None:
             rules["vjp"] = vjp
+        kind, own = _kind_of(linear, batch)
         only_forward = jvp is not None and not rules
         if jvp is not None and only_forward:
             rules = _transposed(jvp, names, multiple)
@@ -87,14 +89,14 @@ def custom(
             *inputs,
             compute=lambda xp, *arrays, **params: function(*arrays, **params),
             jvp=jvp,
-            linear=linear,
+            kind=kind,
+            keywords=None,
             holomorphic=holomorphic and not only_forward,
-            batch=batch,
+            own=own,
             multiple=multiple,
+            replace=True,
             **rules,
         )
-        if run.op.make_forward is None:
-            run.op.make_forward = lambda op: functools.partial(_linearized, op)
 
         @functools.wraps(function)
         def wrapped(*arrays: Any, **params: Any) -> Any:
@@ -111,6 +113,14 @@ def custom(
         return wrapped
 
     return decorate
+
+
+def _kind_of(linear: bool | str, batch: str | Function) -> tuple[Kind, Own]:
+    """The kind of an op, from what `custom` was told, and what it does in its own way."""
+    if batch == "elementwise":
+        return Elementwise(linear=linear), Own()  # type: ignore[arg-type]
+    kind = Opaque(linear=linear, leading=batch == "plain")  # type: ignore[arg-type]
+    return kind, Own(batch=batch if callable(batch) else None)
 
 
 def _signature(function: Function) -> tuple[list[str], tuple[str, ...]]:
@@ -169,17 +179,3 @@ def _transposed(jvp: Function, names: list[str], multiple: bool) -> dict[str, Fu
     first = "gs" if multiple else "g"
     source = f"lambda {', '.join((first, *kept))}: pull(tangent, {', '.join((first, *kept))})"
     return {f"vjp_{input_of[t]}": eval(source, {"pull": pull, "tangent": t}) for t in tangents}
-
-
-def _linearized(op: Any, primals: Any, tangents: Any, out: Any, params: Any) -> Any:
-    """The forward rule where only reverse rules were given."""
-    live = [i for i, tangent in enumerate(tangents) if tangent is not None]
-
-    def of_live(*values: Any) -> Any:
-        full = list(primals)
-        for i, value in zip(live, values, strict=True):
-            full[i] = value
-        return op.function(*full, **params)
-
-    _, push = linearize(of_live, *(primals[i] for i in live))
-    return push(*(tangents[i] for i in live))

@@ -19,7 +19,7 @@ from ..arrays.tensor import Tensor, tensor_type_at
 from ..autograd.graph import saved_tensors_hooks
 from ..core.levels import at_level, in_flight
 from ..core.modes import Modes, current_modes, set_modes
-from ..core.nodes import FREED, LAST_WRITE, Leaf, Node, next_number
+from ..core.nodes import LAST_WRITE, UNLOADED, Leaf, Node, freed_error, next_number
 from ..core.nodes import record as record_node
 from ..core.saved import Hooks, NodeHooks, pack, unpack
 from ..core.versions import check_array, newest_write
@@ -91,36 +91,35 @@ class _Kept:
 class _Numbered(Node):
     """A node that does not hold what it saved, but its place among all that is saved in a run."""
 
-    __slots__ = ("_again", "_start", "place", "run", "value")
+    __slots__ = ("again", "place", "run", "start", "value")
     run: _Run | None
     place: int
+    value: Any  # what it saved, while the function still runs
+    start: int  # when the second run began
+    again: int  # the number of the node at the same place in the second run
 
-    @property
-    def saved(self) -> Any:
-        """What the node saved: from the second run, made once for each sweep."""
+    def load(self) -> tuple[Any, ...]:
+        """What the node saved: from the second run, which is made once for each sweep."""
         if self.run is None:
-            return FREED
+            raise freed_error(self)
         if self.value is not None:
-            return self.value
-        self._start, node = self.run.find(self.place)
-        self._again = node.number
-        return node.saved
+            self.again = self.start = 0
+            return self.value  # type: ignore[no-any-return]
+        self.start, node = self.run.find(self.place)
+        self.again = node.number
+        return node.load()  # type: ignore[no-any-return]
 
-    @saved.setter
-    def saved(self, value: Any) -> None:
-        self.value = value
-        self._again = self._start = 0
-        if value is FREED:
-            self.run = None
+    def release(self) -> None:
+        self.run = None
 
     def unchanged(self, saved: Any) -> Any:
         """Nothing may have been written between the two runs, or after the second."""
-        since = self._again or self.number
+        since = self.again or self.number
         for value in saved:
             for array in value if isinstance(value, tuple | list) else (value,):
                 if hasattr(array, "dtype"):
                     check_array(self, array, since)
-                    check_array(self, array, self.number, self._start)
+                    check_array(self, array, self.number, self.start)
         return ()
 
 
@@ -201,8 +200,8 @@ class _Run:
         """Record a node that keeps, instead of arrays, its place among all that is saved."""
         node: Node
         if pullback.keeps_arrays:
-            node = _Numbered(pullback, edges, saved, shape, dtype)
-            node.run, node.place = self, len(self.saved)
+            node = _Numbered(pullback, edges, UNLOADED, shape, dtype)
+            node.run, node.place, node.value = self, len(self.saved), saved
             self.saved.append(_Entry(pullback, shape, dtype))
             self.running.append(node)
         else:
@@ -366,7 +365,7 @@ class _Run:
 def _resolved(source: Any, collected: dict[int, Any]) -> Any:
     """What was saved, by where it comes from."""
     if isinstance(source, _Earlier):
-        return collected[source.place].saved[source.position]
+        return collected[source.place].load()[source.position]
     return source
 
 

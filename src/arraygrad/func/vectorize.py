@@ -13,7 +13,7 @@ import numpy as np
 from .. import ops
 from ..arrays.batched import Batched, batched_type
 from ..core.levels import new_level
-from ..ops.batching import WARN_FALLBACK
+from ..ops.padding import WARN_FALLBACK
 from .trees import as_function, flatten, lowered
 
 Function = Callable[..., Any]

@@ -8,11 +8,12 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 from ..core.array import Array, plain
+from ..core.kinds import Matrices
 from .contractions import matmul
-from .define.op import declare
+from .define.library import declare
 from .elementwise import conj, is_complex
 from .indexing import getitem
-from .linalg import check_matrices, check_square, solve_matrix
+from .linalg import check_matrices, check_square, solve_matrix, square
 from .shape import _tril, _triu, concat, matrix_transpose
 
 
@@ -57,7 +58,7 @@ _cholesky = declare(
     vjp=_cholesky_vjp,
     jvp=_cholesky_jvp,
     holomorphic=False,
-    batch="plain",
+    kind=Matrices(shapes=square),
 )
 
 
@@ -124,6 +125,12 @@ def _qr_jvp(t: Any, out: tuple[Any, Any], mode: str) -> Any:
     return step - matmul(q, upper), matmul(upper, r)
 
 
+def _qr_shapes(x: tuple[int, ...], mode: str) -> tuple[tuple[int, ...], ...]:
+    m, n = x
+    k = min(m, n) if mode == "reduced" else m
+    return (m, k), (k, n)
+
+
 _qr = declare(
     "qr",
     "x",
@@ -131,7 +138,7 @@ _qr = declare(
     vjp=_qr_vjp,
     jvp=_qr_jvp,
     holomorphic=False,
-    batch="plain",
+    kind=Matrices(shapes=_qr_shapes),
     multiple=True,
 )
 
@@ -207,7 +214,7 @@ _pinv = declare(
     vjp=_pinv_vjp,
     jvp=_pinv_jvp,
     holomorphic=False,
-    batch="plain",
+    kind=Matrices(shapes=lambda x, rtol: (x[::-1],)),
 )
 
 

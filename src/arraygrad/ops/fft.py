@@ -13,7 +13,8 @@ from typing import Any
 from ..backends import backend_of
 from ..core.array import plain
 from ..core.axes import many_axes, one_axis
-from .define.op import declare
+from ..core.kinds import AlongAxis
+from .define.library import declare
 from .elementwise import conj, is_complex
 from .shape import concat, roll
 
@@ -32,6 +33,16 @@ def _as_complex(xp: Any, x: Any) -> Any:
     return xp.astype(x, xp.complex64 if x.dtype == xp.float32 else xp.complex128)
 
 
+def _given(axes: Axes, s: Lengths, **keywords: Any) -> dict[int, int]:
+    """The lengths of a transform along its axes."""
+    return dict(zip(axes, s, strict=True))
+
+
+def _half(axes: Axes, s: Lengths, **keywords: Any) -> dict[int, int]:
+    """The same, where half of the frequencies are kept along the last axis."""
+    return {**_given(axes, s), axes[-1]: s[-1] // 2 + 1}
+
+
 _fft = declare(
     "fft",
     "x",
@@ -39,8 +50,7 @@ _fft = declare(
     vjp=lambda g, x_shape, s, axis, norm: _resized(
         _ifft(g, s=s, axis=axis, norm=_OPPOSITE[norm]), x_shape, axis
     ),
-    linear=True,
-    batch="axis",
+    kind=AlongAxis(linear=True, lengths=_given),
 )
 _ifft = declare(
     "ifft",
@@ -51,8 +61,7 @@ _ifft = declare(
     vjp=lambda g, x_shape, s, axis, norm: _resized(
         _fft(g, s=s, axis=axis, norm=_OPPOSITE[norm]), x_shape, axis
     ),
-    linear=True,
-    batch="axis",
+    kind=AlongAxis(linear=True, lengths=_given),
 )
 # Of a real signal's frequencies only half are kept. The inverse counts those in the middle twice,
 # once for the conjugate that was left out, which the adjoint of keeping them must not do; and the
@@ -64,8 +73,7 @@ _rfft = declare(
     vjp=lambda g, x_shape, s, axis, norm: _resized(
         _irfft(_middle_times(0.5, g, s, axis), s=s, axis=axis, norm=_OPPOSITE[norm]), x_shape, axis
     ),
-    linear=True,
-    batch="axis",
+    kind=AlongAxis(linear=True, lengths=_half),
 )
 _irfft = declare(
     "irfft",
@@ -76,8 +84,7 @@ _irfft = declare(
     vjp=lambda g, x_shape, s, axis, norm: _resized(
         _middle_times(2, _rfft(g, s=s, axis=axis, norm=_OPPOSITE[norm]), s, axis), x_shape, axis
     ),
-    linear=True,
-    batch="axis",
+    kind=AlongAxis(linear=True, lengths=_given),
 )
 
 
@@ -217,7 +224,7 @@ def ifft(x: Any, /, *, n: int | None = None, axis: int = -1, norm: Any = "backwa
 
 
 def rfft(x: Any, /, *, n: int | None = None, axis: int = -1, norm: Any = "backward") -> Any:
-    """The frequencies of real numbers from zero to n/2: the others are their conjugates."""
+    """The frequencies of real numbers from zero to n/2: the others are their holomorphic."""
     s, axes = _one(_real(x, "rfft"), n, axis, half=False)
     return _rfft(x, s=s, axis=axes, norm=_norm(norm))
 

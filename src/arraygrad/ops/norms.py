@@ -7,10 +7,10 @@ import numbers
 from typing import Any
 
 from ..core.axes import kept, many_axes
-from .define.op import declare
-from .elementwise import abs, conj, equal, is_complex, logical_or, real, sign, where
+from ..core.kinds import Reduces
+from .elementwise import abs, equal, logical_or, real, sign, where
 from .linalg import check_matrices
-from .reductions import _keep, count_nonzero, max, min, sum
+from .reductions import _keep, count_nonzero, max, min, reduction, sum
 from .shape import _reshape, astype
 from .spectra import svdvals
 
@@ -28,24 +28,14 @@ def _slope(x: Any, out: Any, axis: Axes, keepdims: bool, ord: float) -> Any:
     return where(flat, 0, sign(x) * (where(flat, 1, abs(x)) / norm) ** (ord - 1))
 
 
-def _vector_norm_jvp(t: Any, x: Any, out: Any, axis: Axes, keepdims: bool, ord: float) -> Any:
-    slope = _slope(x, out, axis, keepdims, ord)
-    product = real(t * conj(slope)) if is_complex(x) else t * slope
-    return sum(product, axis=axis, keepdims=keepdims)
-
-
-_vector_norm = declare(
+_vector_norm = reduction(
     "vector_norm",
-    "x",
+    d=_slope,
+    kind=Reduces(real=True),
     compute=lambda xp, x, axis, keepdims, ord: xp.linalg.vector_norm(
         x, axis=axis, keepdims=keepdims, ord=ord
     ),
-    vjp=lambda g, x, out, axis, keepdims, ord: (
-        _keep(g, x.shape, axis, keepdims) * _slope(x, out, axis, keepdims, ord)
-    ),
-    jvp=_vector_norm_jvp,
     holomorphic=False,
-    batch="axis",
 )
 
 

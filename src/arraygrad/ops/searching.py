@@ -12,10 +12,12 @@ from typing import Any, NamedTuple
 from ..backends import backend_of, default
 from ..core.array import Array, plain
 from ..core.indices import HOLE
+from ..core.kinds import Elementwise, Opaque
 from ..errors import LazyError
 from . import reductions
 from .define.adoption import in_library_of
-from .define.op import Op, constant, declare
+from .define.library import constant, declare
+from .define.op import Op, Own
 from .elementwise import (
     equal,
     greater_equal,
@@ -55,13 +57,6 @@ class UniqueInverseResult(NamedTuple):
     inverse_indices: Any
 
 
-def _no_batch(op: Op, arrays: Any, batched: Any, params: Any) -> Any:
-    raise TypeError(
-        f"{op.name} gives results of different shapes for the members of a batch: call it outside "
-        "vmap, or use where() with a mask"
-    )
-
-
 # --- where and which -----------------------------------------------------------------------------
 
 
@@ -82,14 +77,18 @@ def _unique_parts(xp: Any, x: Any) -> tuple[Any, ...]:
 
 
 _nonzero = declare(
-    "nonzero", "x", compute=lambda xp, x: xp.nonzero(x), multiple=True, batch=_no_batch
+    "nonzero",
+    "x",
+    compute=lambda xp, x: xp.nonzero(x),
+    kind=Opaque(shape_by_values=True),
+    multiple=True,
 )
 _unique = declare(
     "unique",
     "x",
     compute=lambda xp, x: _unique_parts(xp, x),
+    kind=Opaque(shape_by_values=True),
     multiple=True,
-    batch=_no_batch,
 )
 
 
@@ -167,7 +166,8 @@ _searchsorted = constant(
     "x1",
     "x2",
     compute=lambda xp, x1, x2, side: xp.searchsorted(x1, x2, side=side),
-    batch=_searchsorted_batch,
+    kind=Elementwise(whole=("x1",)),
+    own=Own(batch=_searchsorted_batch),
 )
 
 
@@ -217,7 +217,14 @@ def _isin_batch(op: Op, arrays: Any, batched: Any, params: Any) -> Any:
     return any(equal(expand_dims(x1, axis=-1) if hasattr(x1, "ndim") else x1, lines), axis=-1)
 
 
-_isin = constant("isin", "x1", "x2", compute=_among, batch=_isin_batch)
+_isin = constant(
+    "isin",
+    "x1",
+    "x2",
+    compute=_among,
+    kind=Elementwise(whole=("x2",)),
+    own=Own(batch=_isin_batch),
+)
 
 
 def isin(x1: Any, x2: Any, /, *, invert: bool = False) -> Any:

@@ -15,9 +15,10 @@ from typing import Any, NamedTuple
 
 from ..backends import backend_of
 from ..core.array import Array, plain
+from ..core.kinds import Matrices
 from .contractions import matmul
 from .decompositions import adjoint
-from .define.op import declare
+from .define.library import declare
 from .elementwise import abs, conj, imag, is_complex, multiply, real, where
 from .linalg import check_matrices, check_square, diagonal, solve_matrix
 from .shape import concat, expand_dims
@@ -113,7 +114,7 @@ _eigh = declare(
     vjp=_eigh_vjp,
     jvp=_eigh_jvp,
     holomorphic=False,
-    batch="plain",
+    kind=Matrices(shapes=lambda x: (x[1:], x)),
     multiple=True,
 )
 
@@ -135,7 +136,7 @@ _eigvalsh = declare(
     vjp=_eigvalsh_vjp,
     jvp=_eigvalsh_jvp,
     holomorphic=False,
-    batch="plain",
+    kind=Matrices(shapes=lambda x: (x[1:],)),
 )
 
 
@@ -212,7 +213,7 @@ _eig = declare(
     vjp=_eig_vjp,
     jvp=_eig_jvp,
     holomorphic=False,
-    batch="plain",
+    kind=Matrices(shapes=lambda x: (x[1:], x)),
     multiple=True,
 )
 
@@ -350,6 +351,12 @@ def _with_complement(t: Any, vectors: Any, k: int) -> Any:
     return concat((t, -matmul(first, matmul(adjoint(t), rest))), axis=-1)
 
 
+def _svd_shapes(x: tuple[int, ...], full_matrices: bool) -> tuple[tuple[int, ...], ...]:
+    m, n = x
+    k = min(m, n)
+    return ((m, m), (k,), (n, n)) if full_matrices else ((m, k), (k,), (k, n))
+
+
 _svd = declare(
     "svd",
     "x",
@@ -357,7 +364,7 @@ _svd = declare(
     vjp=_svd_vjp,
     jvp=_svd_jvp,
     holomorphic=False,
-    batch="plain",
+    kind=Matrices(shapes=_svd_shapes),
     multiple=True,
 )
 
@@ -379,7 +386,7 @@ _svdvals = declare(
     vjp=_svdvals_vjp,
     jvp=_svdvals_jvp,
     holomorphic=False,
-    batch="plain",
+    kind=Matrices(shapes=lambda x: ((min(x),),)),
 )
 
 

@@ -9,10 +9,9 @@ from ..backends import backend_of
 from ..core.axes import many_axes
 from . import reductions
 from .define.adoption import as_arrays
-from .elementwise import conj, equal, is_complex, isnan, logical_not, real, sqrt, where
+from .elementwise import choose, conj, equal, is_complex, isnan, logical_not, real, sqrt, where
 from .reductions import sum
 from .shape import _permute_dims, _reshape, astype, broadcast_to, expand_dims, moveaxis
-from .writing import choose
 
 
 def _is_float(x: Any) -> bool:

@@ -9,8 +9,11 @@ import numpy as np
 
 from ..backends import backend_of
 from ..backends.standard import put_by_choice
-from .define.op import declare
-from .elementwise import declare_choice, where
+from ..core.kinds import Moves
+from .define.library import declare
+from .define.op import Own
+from .elementwise import where
+from .padding import everywhere, loop, padded, size_of
 from .regions import Region, in_library
 from .shape import _reshape
 
@@ -36,64 +39,47 @@ def _written(g: Any, region: Region) -> Any:
     return part if survive is None else where(in_library(survive, g), part, 0)
 
 
-def _batched_put(op: Any, arrays: tuple[Any, ...], batched: tuple[bool, ...], params: Any) -> Any:
-    from .batching import everywhere, loop, padded, size_of
-
+def _batched_put(op: Any, arrays: tuple[Any, ...], flags: tuple[bool, ...], params: Any) -> Any:
     (x, value), region = arrays, params["region"]
     if region.splits_elements():  # a part of one has no number
-        return loop(op, arrays, batched, params)
-    size = size_of(arrays, batched)
+        return loop(op, arrays, flags, params)
+    size = size_of(arrays, flags)
     ndim = len(region.read(np.broadcast_to(False, region.shape)).shape)
-    x = everywhere(x, batched[0], size)
+    x = everywhere(x, flags[0], size)
     lines = _reshape(x, shape=(size, math.prod(region.shape)))
-    value = padded(value, batched[1], ndim) if batched[1] else value
+    value = padded(value, flags[1], ndim) if flags[1] else value
     return _reshape(put(lines, value, region=region.batched(size)), shape=x.shape)
 
 
-put = declare(
-    "put",
-    "x",
-    "value",
-    compute=_put,
-    vjp_x=lambda g, region: _cleared(g, region),
-    vjp_value=lambda g, region: _written(g, region),
-    linear=True,
-    holomorphic=False,
-    batch=_batched_put,
-)
-
-
-def write_back(sweep: Any, node: Any, g: Any, table: Any, owned: Any, spare: bool) -> None:
+def _write_back(run: Any, node: Any, g: Any, saved: Any, wanted: list[bool], spare: bool) -> None:
     """Clear the region in the cotangent itself, if nobody else has it, rather than in a copy.
 
     So writing an array element by element costs no more than writing it at once.
     """
-    (region,) = node.saved
+    (region,) = saved
     edges, positions = node.edges, node.pullback.positions
-    arrives = sweep.overwritten.pass_on(node, g, node.saved)
-    before = edges[0] if arrives[0] and positions[0] == 0 else None
-    value = edges[-1] if arrives[-1] and positions[-1] == 1 else None
+    before = edges[0] if wanted[0] and positions[0] == 0 else None
+    value = edges[-1] if wanted[-1] and positions[-1] == 1 else None
     if before is not None and not (spare and g.flags.writeable):
         g = np.array(g)
     part = region.shared(g)
     if value is not None:
         # A copy, because the region is about to be cleared.
         written = np.array(_written(g, region) if part is None else part)
-        sweep.add(table, owned, value, written, node)
+        run.add(value, written, node)
     if before is not None:
         if part is None:
             region.assign(g, 0)
         else:
             part.fill(0)
-        if before in table:
-            sweep.add(table, owned, before, g, node)
-        else:
-            table[before] = g
-            owned.add(before)
+        run.add_own(before, g)
 
 
 def _live(mask: Any, pullback: Any, wanted: list[bool], saved: tuple[Any, ...]) -> list[Any]:
-    """What is live in what was there before, and in what was written; `mask` may be changed."""
+    """Which elements are live of what was there before, and of what was written.
+
+    `mask` may be changed: it costs less than a new one for each write.
+    """
     (region,) = saved
     parts: list[Any] = [None] * len(wanted)
     if region.splits_elements():
@@ -111,13 +97,13 @@ def _live(mask: Any, pullback: Any, wanted: list[bool], saved: tuple[Any, ...]) 
     return parts
 
 
-put.op.direct = write_back  # type: ignore[attr-defined]
-put.op.live = _live  # type: ignore[attr-defined]
-put.op.overwrites = True  # type: ignore[attr-defined]
-
-choose = declare_choice(
-    "choose",
-    compute=lambda xp, condition, x, y: xp.where(condition, x, y),
-    doc="`where`, for a mask that says which elements count: the others are as good as not there.",
+put = declare(
+    "put",
+    "x",
+    "value",
+    compute=_put,
+    vjp_x=lambda g, region: _cleared(g, region),
+    vjp_value=lambda g, region: _written(g, region),
+    kind=Moves(puts=True),
+    own=Own(batch=_batched_put, direct=_write_back, live=_live),
 )
-choose.op.overwrites = True  # type: ignore[attr-defined]

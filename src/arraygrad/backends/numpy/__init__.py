@@ -367,6 +367,10 @@ def _times_log(log: Any) -> Kernel:
     return product
 
 
+def _astype(x: Any, dtype: Any, copy: bool) -> Any:
+    return np.asarray(x).astype(dtype, copy=copy)
+
+
 numpy_backend = NumpyBackend(
     "numpy",
     np,
@@ -420,6 +424,7 @@ numpy_backend = NumpyBackend(
         "irfft": functools.partial(transform, "irfft"),
         "solve": solve,
         "copy": np.array,
-        "astype": lambda x, dtype, copy: np.asarray(x).astype(dtype, copy=copy),
+        "astype": _astype,
+        "astype_constant": _astype,
     },
 )

@@ -11,8 +11,8 @@ import numpy as np
 from ... import ops
 from ...arrays.creation import from_sequence
 from ...ops.define.dispatch import UnsupportedOperand
+from ...ops.elementwise import choose
 from ...ops.indexing import _index_add, split_index
-from ...ops.writing import choose
 from .values import as_tensors, holds_gradients, no_rule, plain_values, written
 
 Function = Callable[..., Any]

@@ -7,7 +7,8 @@ from typing import Any
 from ...backends import backend_of
 from ...backends.special import kernel
 from ...core.array import Function
-from ..define.op import Operator, binary, unary
+from ..define.library import binary, unary
+from ..define.op import Operator
 from ..define.rules import Rule
 
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from ...backends.numpy import special as numpy_special
 from ...backends.special import kernel
-from ..define.op import unary
+from ..define.library import unary
 from ..elementwise import exp
 from .libraries import library_unary
 

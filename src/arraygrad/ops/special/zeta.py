@@ -7,7 +7,7 @@ from typing import Any
 
 from ...backends.filled import zeros_like
 from ...backends.special import kernel, takes_scipy
-from ..define.op import unary
+from ..define.library import unary
 from ..elementwise import add, cos, divide, exp, less, log, multiply, pow, sin, subtract, where
 from .gamma import digamma, gamma
 from .libraries import library_binary
