@@ -314,8 +314,8 @@ class Sweep:
             mask = self.overwritten.narrow(node)
         if self.create_graph and pullback.sources:
             saved = self._unpack(node, saved)
-        conjugate = pullback.holomorphic and _is_complex(
-            node.dtype[0] if pullback.multiple else node.dtype
+        conjugate = pullback.holomorphic and any(
+            map(_is_complex, node.dtype if pullback.multiple else (node.dtype,))
         )
         if conjugate:
             g = _conj(g)

@@ -149,6 +149,41 @@ def test_several_results() -> None:
         close(hessian(lambda x, f=f: f(x)[1].sum())(A), 2 * np.eye(3))
 
 
+@pytest.mark.parametrize("complex_first", [False, True])
+def test_results_of_which_one_is_real_and_one_complex(complex_first: bool) -> None:
+    """The size of a number, and the number turned: each cotangent has the dtype of its result."""
+    order = -1 if complex_first else 1
+
+    def rule(gs: Any, z: Any) -> Any:
+        size, turned = gs[::order]
+        terms = [] if size is None else [size * ag.conj(z) / ag.abs(z)]
+        return sum(terms + ([] if turned is None else [turned * 1j]))
+
+    def tangents(t: Any, z: Any) -> Any:
+        return (ag.real(t * ag.conj(z)) / ag.abs(z), t * 1j)[::order]
+
+    def polar(z: Any) -> Any:
+        return (np.abs(z), z * 1j)[::order]
+
+    def of_ops(z: Any) -> Any:
+        return (ag.abs(z), z * 1j)[::order]
+
+    t, weights = Z - 2j * A, (A, Z * (2 - 3j))[::order]
+    real = np.array([3.0, 4.0])
+    for f in (custom(multiple=True, vjp=rule)(polar), custom(multiple=True, jvp=tangents)(polar)):
+        for found, expected in zip(jvp(f, (Z,), (t,))[1], jvp(of_ops, (Z,), (t,))[1], strict=True):
+            close(found, expected)
+        for x in (Z, real):
+            leaf = ag.tensor(x, requires_grad=True)
+            for k in (0, 1):
+                g = weights[k][: x.size]
+                expected = ag.grad(of_ops(leaf)[k], leaf, g)
+                close(ag.grad(f(leaf)[k], leaf, g), expected)
+                close(ag.grad(f(leaf)[k], leaf, g, create_graph=True), expected)
+            both = [w[: x.size] for w in weights]
+            close(ag.grad(f(leaf), leaf, both), ag.grad(of_ops(leaf), leaf, both).detach())
+
+
 def test_any_number_of_inputs() -> None:
     @custom(vjp=lambda g, shapes, i: ag.broadcast_to(g * (i + 1), shapes[i]))
     def weighted(*xs: Any) -> Any:

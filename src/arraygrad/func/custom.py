@@ -48,7 +48,7 @@ def custom(
         Whether the function is linear in its inputs, together or each by itself; then it is its
         own forward rule.
     holomorphic : bool
-        Whether the rules are conjugated for complex numbers; False if they already are.
+        Whether the rules are conjugated where a result is complex; False if they already are.
     batch : str or callable
         How to run on a batch: ``"elementwise"`` for a function that broadcasts, ``"plain"`` for
         one that leaves leading axes alone; by default, a loop.
