@@ -69,6 +69,16 @@ def test_complex_numbers(variant: str) -> None:
         close(jac(f, holomorphic=True)(Z), np.diag(3 * Z**2))
 
 
+@pytest.mark.parametrize("linear", [False, True, "each"])
+def test_rules_of_linear_functions_are_conjugated(linear: bool | str) -> None:
+    f = custom(vjp=lambda g: g * 2j, linear=linear)(lambda x: x * 2j)
+    x = ag.tensor(Z, requires_grad=True)
+    close(ag.grad(f(x), x, Z), ag.grad(x * 2j, x, Z).detach())
+    close(jvp(f, (Z,), (Z,))[1], Z * 2j)
+    as_they_are = custom(vjp=lambda g: g * -2j, linear=linear, holomorphic=False)(lambda x: x * 2j)
+    close(ag.grad(as_they_are(x), x, Z), ag.grad(x * 2j, x, Z).detach())
+
+
 def test_two_inputs() -> None:
     @custom(vjp_x=lambda g, y: g * y, vjp_y=lambda g, x: g * x, linear="each")
     def dot(x: Any, y: Any) -> Any:

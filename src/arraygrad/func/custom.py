@@ -124,11 +124,12 @@ def custom(
             compute=lambda xp, *arrays, **params: function(*arrays, **params),
             jvp=jvp,
             linear=linear,
-            holomorphic=holomorphic and not only_forward,
             batch=batch,
             multiple=multiple,
             **rules,
         )
+        # For linear ops of our own, `declare` takes it that the rules need no conjugation.
+        run.op.holomorphic = holomorphic and not only_forward
         if run.op.make_forward is None:
             run.op.make_forward = lambda op: functools.partial(_linearized, op)
 
