@@ -71,6 +71,9 @@ def checkpoint(function: Function, *, early_stop: bool = True, check: bool = Tru
     return checkpointed
 
 
+_LAST = object()  # a sweep's note of what was asked for last: all that was found, and the place
+
+
 class _Stop(Exception):
     """Everything that is needed has been computed."""
 
@@ -280,7 +283,12 @@ class _Run:
         start, found = sweep.notes.get(self, (0, {}))
         if place not in found:
             start, found = sweep.notes[self] = self.repeat()
-        return start, found.pop(place)
+        # A node may ask more than once: what it was given goes when another asks.
+        last, last_place = sweep.notes.get(_LAST, (found, place))
+        if last is not found or last_place != place:
+            last.pop(last_place, None)
+        sweep.notes[_LAST] = found, place
+        return start, found[place]
 
     def repeat(self) -> tuple[int, dict[int, Any]]:
         """Run the function again and collect what it saves, by place."""
