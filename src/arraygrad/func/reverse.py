@@ -10,7 +10,7 @@ from typing import Any, SupportsIndex
 import numpy as np
 
 from .. import ops
-from ..autograd.modes import ModeContext, is_grad_enabled
+from ..autograd.modes import ModeContext, current_modes, is_grad_enabled
 from ..backends import backend_of
 from ..engine import Sweep
 from ..graph import Node
@@ -69,7 +69,8 @@ class Recording:
         ]
         targets = [leaf._node for leaf in self.leaves]
         assert all(t is not None for t in targets)
-        sweep = Sweep([node for node, _ in pairs], targets, self.level, False)  # type: ignore[arg-type]
+        starts, anomaly = [node for node, _ in pairs], current_modes().anomaly
+        sweep = Sweep(starts, targets, self.level, False, anomaly)  # type: ignore[arg-type]
         with at_level(self.level):
             results = sweep.run(pairs)
         gradients = []
@@ -214,9 +215,11 @@ def linearize(function: Function, *primals: Any) -> tuple[Any, Function]:
             full[i] = cotangent
         return pull(rebuild(full))
 
-    # Pulling back is linear in the cotangents: its own transpose is pushing forward.
+    # Pulling back is linear in the cotangents: its own transpose is pushing forward. NaN at zero,
+    # where nobody asked for it, is no anomaly.
     start = zeros()
-    _, transposed = vjp(pull_moving, *(start[i] for i in moving))
+    with ModeContext(anomaly=current_modes().anomaly and "trace"):
+        _, transposed = vjp(pull_moving, *(start[i] for i in moving))
 
     def push(*tangents: Any) -> Any:
         flat = flatten_like(tangents, primals, "tangents", "the primals")
