@@ -195,6 +195,20 @@ def test_softmax_of_large_numbers() -> None:
     np.testing.assert_allclose(gradient.array, expected, rtol=1e-13)
 
 
+def spread_numbers(*shape: int) -> Any:
+    """Complex numbers whose exponentials go round the origin several times."""
+    rng = np.random.default_rng(0)
+    return 3 * rng.standard_normal(shape) + 8j * rng.standard_normal(shape)
+
+
+@pytest.mark.parametrize("axis", [None, 0, 1])
+@pytest.mark.parametrize("name", ["softmax", "log_softmax"])
+def test_derivatives_of_the_softmax_of_complex_numbers(name: str, axis: int | None) -> None:
+    x = ag.tensor(spread_numbers(2, 3) / 3, requires_grad=True)
+    for check in (gradcheck, gradgradcheck):
+        assert check(lambda x: getattr(special, name)(x, axis=axis), (x,))
+
+
 def test_the_weights_of_logsumexp_add_up_to_one() -> None:
     """Also where the numbers are so large that adding log(2) to them changes nothing."""
     x = ag.tensor([1e9, 1e9], dtype=np.float32, requires_grad=True)

@@ -336,8 +336,8 @@ def _softmax(x: Any, axis: Any, out: Any = None) -> Any:
 
 
 def _softmax_tangent(v: Any, y: Any, axis: Any, out: Any = None) -> Any:
-    if axis == (max(v.ndim, y.ndim) - 1,):  # a product and its sum in one pass
-        dot = np.vecdot(v, y)[..., None]
+    if axis == (max(v.ndim, y.ndim) - 1,) and v.dtype.kind != "c":  # it would be conjugated
+        dot = np.vecdot(v, y)[..., None]  # a product and its sum in one pass
     else:
         dot = np.add.reduce(v * y, axis=axis, keepdims=True)
     out = np.asarray(np.subtract(v, dot, out=out))
