@@ -355,7 +355,8 @@ def _log_softmax(x: Any, axis: Any, out: Any = None) -> Any:
 
 @_in_floats
 def _logsumexp(x: Any, axis: Any, keepdims: bool) -> Any:
-    top = _top(x, axis)
+    # A real shift leaves the imaginary part of the logarithm as it is, within π.
+    top = _top(x.real if x.dtype.kind == "c" else x, axis)
     shift = np.where(np.isfinite(top), top, 0)  # infinities cannot be subtracted
     out = np.asarray(np.subtract(x, shift))
     np.exp(out, out=out)
