@@ -246,15 +246,20 @@ def _pow(x: Any, y: Any) -> Any:
 
 
 def _expm1(x: Any) -> Any:
-    out = np.expm1(x)
-    if out.dtype.kind == "c":
-        special = ~np.isfinite(x) | (np.equal(x, 0))
-        if special.any():  # NumPy has no rules of its own for these, as it has for exp
-            with np.errstate(invalid="ignore"):
-                exp = np.exp(np.asarray(x))
-            exp.real -= 1
-            out = np.where(special, exp, out)
-    return out
+    if not np.iscomplexobj(x):
+        return np.expm1(x)
+    size = np.abs(x)
+    if size.size and size.min() > 0 and size.max() < 88:  # as most often; exp(89) has no float32
+        return np.expm1(x)
+    x = np.asarray(x)
+    with np.errstate(invalid="ignore"):
+        out = np.asarray(np.expm1(x))
+    # For these, NumPy has no rules of its own, as it has for exp: zero times infinity becomes NaN.
+    special = ~((np.abs(x.real) < 88) & np.isfinite(x.imag)) | (size == 0)
+    exp = np.exp(x[special])
+    exp.real -= 1
+    out[special] = exp
+    return out if out.ndim else out[()]
 
 
 # --- special functions: few passes, all of them over one array, which may be given ---------------
