@@ -17,6 +17,7 @@ from ..ops.batching import RULES as BATCHES
 from ..ops.op import declare
 from ..ops.rules import parameters
 from .reverse import linearize, vjp
+from .trees import unwrapped
 
 Function = Callable[..., Any]
 _pull_back = vjp  # `custom` has a parameter of that name
@@ -118,10 +119,15 @@ def custom(
                 rules = _transposed(jvp, names, multiple)
         if not rules:
             raise TypeError(_NO_RULE)
+
+        def compute(xp: Any, *arrays: Any, **params: Any) -> Any:
+            result = function(*arrays, **params)  # of plain arrays, and so to be plain
+            return tuple(map(unwrapped, result)) if multiple else unwrapped(result)
+
         run: Any = declare(
             function.__name__,
             *inputs,
-            compute=lambda xp, *arrays, **params: function(*arrays, **params),
+            compute=compute,
             jvp=jvp,
             linear=linear,
             batch=batch,
