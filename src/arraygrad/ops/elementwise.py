@@ -207,18 +207,24 @@ sign = unary(
     doc="The sign: -1, 0 or 1; of a complex number, the number of length one in its direction.",
 )
 conj = unary(
-    "conj", vjp=lambda g: conj(g), kind=Elementwise(linear=True), doc="The complex conjugate."
+    "conj",
+    vjp=lambda g: conj(g),
+    kind=Elementwise(linear=True),
+    holomorphic=False,
+    doc="The complex conjugate.",
 )
 real = unary(
     "real",
     vjp=lambda g: g,
     kind=Elementwise(linear=True, real=True, part=True),
+    holomorphic=False,
     doc="The real part.",
 )
 imag = unary(
     "imag",
     vjp=lambda g: g * 1j,
     kind=Elementwise(linear=True, real=True, part=True),
+    holomorphic=False,
     doc="The imaginary part.",
 )
 angle = unary(
@@ -278,6 +284,7 @@ def _declare_choice(
         compute=compute,
         vjp_x=lambda g, condition: where(condition, g, 0),
         vjp_y=lambda g, condition: where(condition, 0, g),
+        holomorphic=False,
         own=Own(cuts=_chosen),
         doc=doc,
     )

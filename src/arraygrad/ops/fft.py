@@ -51,6 +51,7 @@ _fft = declare(
         _ifft(g, s=s, axis=axis, norm=_OPPOSITE[norm]), x_shape, axis
     ),
     kind=AlongAxis(linear=True, lengths=_given),
+    holomorphic=False,
 )
 _ifft = declare(
     "ifft",
@@ -62,6 +63,7 @@ _ifft = declare(
         _fft(g, s=s, axis=axis, norm=_OPPOSITE[norm]), x_shape, axis
     ),
     kind=AlongAxis(linear=True, lengths=_given),
+    holomorphic=False,
 )
 # Of a real signal's frequencies only half are kept. The inverse counts those in the middle twice,
 # once for the conjugate that was left out, which the adjoint of keeping them must not do; and the
@@ -74,6 +76,7 @@ _rfft = declare(
         _irfft(_middle_times(0.5, g, s, axis), s=s, axis=axis, norm=_OPPOSITE[norm]), x_shape, axis
     ),
     kind=AlongAxis(linear=True, lengths=_half),
+    holomorphic=False,
 )
 _irfft = declare(
     "irfft",
@@ -85,6 +88,7 @@ _irfft = declare(
         _middle_times(2, _rfft(g, s=s, axis=axis, norm=_OPPOSITE[norm]), s, axis), x_shape, axis
     ),
     kind=AlongAxis(linear=True, lengths=_given),
+    holomorphic=False,
 )
 
 

@@ -4,6 +4,7 @@ They follow from the op's kind and its reverse rules, unless the op was declared
 
 ===========================  ======================================================================
 declared with ``jvp=``       that rule
+flat                         zero
 linear                       the op itself, on the tangents
 linear in each input         the op itself, with one input replaced by its tangent, for each input
 elementwise                  the reverse rules: the Jacobian is diagonal
@@ -32,6 +33,8 @@ def forward_of(op: Op) -> Function | None:
     kind = op.kind
     if op.jvp is not None:
         return _named(op, op.jvp)
+    if isinstance(kind.flat, tuple) and kind.flat and op.rules.keys() <= set(kind.flat):
+        return _zero_of_result
     if kind.linear:
         return _replacing(op) if kind.linear == "each" else _on_tangents(op)
     if isinstance(kind, Elementwise) and kind.real:
@@ -141,6 +144,10 @@ def _named(op: Op, jvp: Rule) -> Function:
         return call(primals, tangents, out, params)
 
     return forward
+
+
+def _zero_of_result(primals: Any, tangents: Any, out: Any, params: Any) -> Any:
+    return tuple(map(zeros_like, out)) if isinstance(out, tuple) else zeros_like(out)
 
 
 def _zero(x: Any) -> Any:

@@ -8,6 +8,7 @@ from typing import Any
 
 from ..core.axes import kept, many_axes
 from ..core.kinds import Reduces
+from .define.library import declare
 from .elementwise import abs, equal, logical_or, real, sign, where
 from .linalg import check_matrices
 from .reductions import _keep, count_nonzero, max, min, reduction, sum
@@ -39,6 +40,17 @@ _vector_norm = reduction(
 )
 
 
+# Constant wherever it is continuous, so its derivative is zero, as that of `floor`.
+_count_norm = declare(
+    "count_norm",
+    "x",
+    compute=lambda xp, x, axis, keepdims: astype(
+        count_nonzero(x, axis=axis, keepdims=keepdims), real(x).dtype
+    ),
+    kind=Reduces(flat=("x",), real=True),
+)
+
+
 def vector_norm(x: Any, /, *, axis: Any = None, keepdims: bool = False, ord: float = 2) -> Any:
     """The norm of vectors: ``sum(abs(x) ** ord) ** (1 / ord)`` over all axes, or some.
 
@@ -51,7 +63,7 @@ def vector_norm(x: Any, /, *, axis: Any = None, keepdims: bool = False, ord: flo
         Whether to keep these axes at length one.
     ord : float
         Any number; `inf` gives the largest, `-inf` the smallest absolute value, and 0 counts the
-        elements that are not zero, which has no gradient.
+        elements that are not zero, whose gradient is zero.
 
     Examples
     --------
@@ -64,8 +76,7 @@ def vector_norm(x: Any, /, *, axis: Any = None, keepdims: bool = False, ord: flo
         raise ValueError(f"vector_norm: ord must be a number, not {ord!r}")
     axis = many_axes(axis, x.ndim)
     if ord == 0:
-        counted = count_nonzero(x, axis=axis, keepdims=keepdims)
-        return astype(counted, real(x).dtype)
+        return _count_norm(x, axis=axis, keepdims=keepdims)
     if ord == 1:
         return sum(abs(x), axis=axis, keepdims=keepdims)
     if math.isinf(ord):

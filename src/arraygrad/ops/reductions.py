@@ -36,12 +36,14 @@ _sum = declare(
     "x",
     vjp=lambda g, x_shape, axis, keepdims: _spread(g, x_shape, axis, keepdims),
     kind=Reduces(linear=True),
+    holomorphic=False,
 )
 _mean = declare(
     "mean",
     "x",
     vjp=lambda g, x_shape, axis, keepdims: _mean_vjp(g, x_shape, axis, keepdims),
     kind=Reduces(linear=True),
+    holomorphic=False,
 )
 
 
@@ -203,6 +205,7 @@ _cumulative_sum = declare(
     "x",
     vjp=lambda g, axis: flip(_cumulative_sum(flip(g, axis=axis), axis=axis), axis=axis),
     kind=AlongAxis(running=True, linear=True),
+    holomorphic=False,
 )
 _cumulative_prod = declare(
     "cumulative_prod",

@@ -71,6 +71,7 @@ _astype = declare(
     compute=lambda xp, x, dtype, copy: xp.astype(x, dtype, copy=copy),
     vjp=lambda g: g,  # the engine casts it back
     kind=Elementwise(linear=True),
+    holomorphic=False,
 )
 _to_integers = constant(
     "astype_constant", "x", compute=lambda xp, x, dtype, copy: xp.astype(x, dtype, copy=copy)
@@ -81,6 +82,7 @@ copy = declare(
     compute=lambda xp, x: xp.asarray(x, copy=True),
     vjp=lambda g: g,
     kind=Elementwise(linear=True),
+    holomorphic=False,
     doc="A copy, still in the graph.",
 )
 _to_device = declare(
@@ -89,6 +91,7 @@ _to_device = declare(
     compute=lambda xp, x, device, stream: _array_to_device(x, device, stream),
     vjp=lambda g, x_device: _to_device(g, device=x_device, stream=None),
     kind=Elementwise(linear=True),
+    holomorphic=False,
 )
 _tril = declare("tril", "x", vjp=lambda g, k: _tril(g, k=k), kind=Moves(), keywords=("k",))
 _triu = declare("triu", "x", vjp=lambda g, k: _triu(g, k=k), kind=Moves(), keywords=("k",))

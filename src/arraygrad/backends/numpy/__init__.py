@@ -237,15 +237,20 @@ def _pow(x: Any, y: Any) -> Any:
 
 
 def _expm1(x: Any) -> Any:
-    out = np.expm1(x)
-    if out.dtype.kind == "c":
-        special = ~np.isfinite(x) | (np.equal(x, 0))
-        if special.any():  # NumPy has no rules of its own for these, as it has for exp
-            with np.errstate(invalid="ignore"):
-                exp = np.exp(np.asarray(x))
-            exp.real -= 1
-            out = np.where(special, exp, out)
-    return out
+    if not np.iscomplexobj(x):
+        return np.expm1(x)
+    size = np.abs(x)
+    if size.size and size.min() > 0 and size.max() < 88:  # as most often; exp(89) has no float32
+        return np.expm1(x)
+    x = np.asarray(x)
+    with np.errstate(invalid="ignore"):
+        out = np.asarray(np.expm1(x))
+    # For these, NumPy has no rules of its own, as it has for exp: zero times infinity becomes NaN.
+    special = ~((np.abs(x.real) < 88) & np.isfinite(x.imag)) | (size == 0)
+    exp = np.exp(x[special])
+    exp.real -= 1
+    out[special] = exp
+    return out if out.ndim else out[()]
 
 
 # --- special functions: few passes, all of them over one array, which may be given ---------------
@@ -327,8 +332,8 @@ def _softmax(x: Any, axis: Any, out: Any = None) -> Any:
 
 
 def _softmax_tangent(v: Any, y: Any, axis: Any, out: Any = None) -> Any:
-    if axis == (max(v.ndim, y.ndim) - 1,):  # a product and its sum in one pass
-        dot = np.vecdot(v, y)[..., None]
+    if axis == (max(v.ndim, y.ndim) - 1,) and v.dtype.kind != "c":  # it would be conjugated
+        dot = np.vecdot(v, y)[..., None]  # a product and its sum in one pass
     else:
         dot = np.add.reduce(v * y, axis=axis, keepdims=True)
     out = np.asarray(np.subtract(v, dot, out=out))
@@ -346,7 +351,8 @@ def _log_softmax(x: Any, axis: Any, out: Any = None) -> Any:
 
 @_in_floats
 def _logsumexp(x: Any, axis: Any, keepdims: bool) -> Any:
-    top = _top(x, axis)
+    # A real shift leaves the imaginary part of the logarithm as it is, within π.
+    top = _top(x.real if x.dtype.kind == "c" else x, axis)
     shift = np.where(np.isfinite(top), top, 0)  # infinities cannot be subtracted
     out = np.asarray(np.subtract(x, shift))
     np.exp(out, out=out)

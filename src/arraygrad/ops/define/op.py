@@ -18,12 +18,13 @@ from typing import Any, NamedTuple, Protocol
 
 from ...backends import common_backend
 from ...core.array import Array, Function
-from ...core.kinds import Elementwise, Kind, Opaque
+from ...core.kinds import Elementwise, Kind, Moves, Opaque
 from ...errors import MixedArraysError
 from .adoption import in_one_library
 from .check import check_declaration
 from .dispatch import BinaryTable, SingleTable, UnaryTable, UnsupportedOperand
 from .rules import Pullback, Rule, product_rule, zero_rule
+from .rules import __name__ as rules_module
 
 
 class Own(NamedTuple):
@@ -285,7 +286,8 @@ def declare(
         The forward rule, where it does not follow from the kind.
     holomorphic : bool
         Whether the rules are conjugated for complex cotangents; False for rules that give the
-        conjugate Wirtinger derivative themselves. Rules of linear kinds never are.
+        conjugate Wirtinger derivative themselves, and for those of linear functions with real
+        coefficients, which need it not.
     multiple : bool
         Whether the result is a tuple of arrays.
     own : Own, optional
@@ -301,7 +303,7 @@ def declare(
     if vjp is not None and bare:
         rules[bare[0]] = vjp
     if isinstance(kind, Kind) and isinstance(kind.flat, tuple):
-        rules.update((n, zero_rule) for n in kind.flat if n not in rules)
+        rules.update((n, zero_rule(kind, n)) for n in kind.flat if n not in rules)
     known = check_declaration(name, inputs, kind, keywords, compute, rules, joint, jvp, multiple)
     op = Op(
         name=name,
@@ -315,7 +317,7 @@ def declare(
         joint=joint,
         jvp=jvp,
         compute=compute,
-        holomorphic=holomorphic and kind.linear is not True,
+        holomorphic=holomorphic and not isinstance(kind, Moves),
         multiple=multiple,
         own=own or Own(),
         is_library=is_library,
@@ -390,7 +392,7 @@ def _module_of(*functions: Any) -> str:
     """The module that an op was declared in, as far as its functions tell."""
     for function in functions:
         module = getattr(function, "__module__", None)
-        if function is not None and function is not zero_rule and module is not None:
+        if function is not None and module not in (None, rules_module):
             return str(module)
     return ""
 

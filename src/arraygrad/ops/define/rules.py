@@ -28,7 +28,7 @@ from ...backends import backend_of
 from ...backends.filled import zeros_like
 from ...core.array import Function, plain
 from ...core.cpython import is_identity
-from ...core.kinds import AlongAxis, Elementwise, Moves, Reduces
+from ...core.kinds import AlongAxis, Elementwise, Kind, Moves, Reduces
 
 if TYPE_CHECKING:
     from .op import Op
@@ -58,9 +58,12 @@ def product_rule(name: str, d: Rule) -> Rule:
     return rule
 
 
-def zero_rule(g: Any) -> Any:
-    """The reverse rule where the derivative is zero."""
-    return zeros_like(g)
+def zero_rule(kind: Kind, name: str) -> Rule:
+    """The reverse rule of an input by which the derivative is zero."""
+    if isinstance(kind, Elementwise):  # the sweep sums over what was broadcast
+        return lambda g: zeros_like(g)
+    source = f"lambda g, {name}_shape: zeros_like(g, {name}_shape)"
+    return eval(source, {"zeros_like": zeros_like})  # type: ignore[no-any-return]
 
 
 def expression(op: Op, name: str) -> str:

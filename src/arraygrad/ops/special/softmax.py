@@ -9,7 +9,7 @@ from ...backends import backend_of
 from ...core.axes import kept, many_axes
 from ...core.kinds import AlongAxis, Reduces
 from ..define.library import binary, constant, declare
-from ..elementwise import equal, exp, log, multiply, where
+from ..elementwise import equal, exp, is_complex, log, multiply, real, where
 from ..reductions import _sum, reduction
 from ..shape import _reshape, broadcast_shapes, broadcast_to
 from .libraries import both_arrays
@@ -37,7 +37,8 @@ def _log_softmax_of(xp: Any, x: Any, axis: Axes) -> Any:
 
 
 def _logsumexp_of(xp: Any, x: Any, axis: Axes, keepdims: bool) -> Any:
-    shift = _peak_of(xp, x, axis)
+    # By a real number, which leaves the imaginary part of the logarithm as it is, within π.
+    shift = _peak_of(xp, xp.real(x) if is_complex(x) else x, axis)
     total = xp.log(xp.sum(xp.exp(x - shift), axis=axis, keepdims=True)) + shift
     return total if keepdims else xp.reshape(total, _left(x.shape, axis))
 
@@ -151,6 +152,8 @@ def log_softmax(x: Any, axis: Any = None) -> Any:
 def logsumexp(a: Any, axis: Any = None, b: Any = None, keepdims: bool = False) -> Any:
     """The logarithm of a sum of exponentials, without computing numbers that are too large.
 
+    Of complex numbers, it is the principal value, with an imaginary part from -π to π.
+
     Parameters
     ----------
     a : array
@@ -175,6 +178,6 @@ def logsumexp(a: Any, axis: Any = None, b: Any = None, keepdims: bool = False) -
         return _logsumexp(a, axis=_axes(axis, a.ndim), keepdims=keepdims)
     a = broadcast_to(a, broadcast_shapes(a.shape, getattr(b, "shape", ())))
     axes = _axes(axis, a.ndim)
-    shift = _peak(where(equal(b, 0), -math.inf, a), axis=axes)
+    shift = _peak(where(equal(b, 0), -math.inf, real(a) if is_complex(a) else a), axis=axes)
     total = log(_sum(_weighted_exp(b, a - shift), axis=axes, keepdims=True)) + shift
     return total if keepdims else _reshape(total, shape=_left(a.shape, axes))
