@@ -149,6 +149,22 @@ def test_several_results() -> None:
         close(hessian(lambda x, f=f: f(x)[1].sum())(A), 2 * np.eye(3))
 
 
+@pytest.mark.xfail(
+    strict=True, raises=AttributeError, reason="ops of two inputs are recorded with one result"
+)
+def test_several_results_of_two_inputs() -> None:
+    @custom(multiple=True, vjp_x=lambda gs, y: gs[0] * y, vjp_y=lambda gs, x: gs[0] * x + gs[1])
+    def both(x: Any, y: Any) -> Any:
+        return x * y, y
+
+    def total(x: Any, y: Any) -> Any:
+        a, b = both(x, y)
+        return (a + b).sum()
+
+    close(grad(total)(A, 2 * A), 2 * A)
+    close(grad(total, 1)(A, 2 * A), A + 1)
+
+
 def test_any_number_of_inputs() -> None:
     @custom(vjp=lambda g, shapes, i: ag.broadcast_to(g * (i + 1), shapes[i]))
     def weighted(*xs: Any) -> Any:
