@@ -264,11 +264,11 @@ def test_the_derivative_says_what_a_custom_op_depends_on() -> None:
     np.testing.assert_array_equal(found, np.eye(2))
 
 
-def test_what_broadcasts_like_an_elementwise_op_need_not_be_one() -> None:
+def test_a_custom_op_is_elementwise_only_if_it_says_so() -> None:
     @ag.func.custom(
         vjp=lambda g, x: g - ag.mean(g, axis=-1, keepdims=True),
         jvp=lambda t, x: t - ag.mean(t, axis=-1, keepdims=True),
-        batch="elementwise",
+        batch="plain",
     )
     def centred(x: Any) -> Any:
         return x - x.mean(axis=-1, keepdims=True)

@@ -13,7 +13,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from .. import ops
-from ..arrays.pattern import pattern_type, scipy_sparse, seeds
+from ..arrays.dependence import scipy_sparse, seeds
+from ..arrays.pattern import pattern_type
 from ..arrays.tensor import Tensor
 from ..backends import backend_of
 from ..core.array import Array
