@@ -295,8 +295,6 @@ def test_threads() -> None:
 # --- other libraries -----------------------------------------------------------------------------
 
 REFUSED = [
-    ("array_api_strict", [False, False]),  # nothing is written, but something taken from it
-    ("array_api_strict", False),
     ("dask.array", False),  # NumPy's nonzero() takes no 0-d masks
     ("dask.array", True),
 ]

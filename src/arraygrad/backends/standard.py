@@ -248,13 +248,14 @@ def put_into_copy(
 
 def put_by_choice(xp: Any, x: Any, value: Any, region: Region) -> Any:
     """The op `put` for arrays that may not be writable: a choice of old and new elements."""
-    numbers = np.arange(1, math.prod(region.shape) + 1).reshape(region.shape)
     order = np.zeros(region.shape, np.int64)
-    places = np.arange(region.read(numbers).size).reshape(region.read(numbers).shape)
-    region.assign(order, places + 1)
+    shape = region.read(order).shape
+    if 0 in shape:
+        return x
+    region.assign(order, np.arange(1, math.prod(shape) + 1).reshape(shape))
     backend = backend_of(x)
     value = xp.astype(xp.asarray(value, device=backend.device(x)), x.dtype)
-    wide = xp.reshape(xp.broadcast_to(value, places.shape), (-1,))
+    wide = xp.reshape(xp.broadcast_to(value, shape), (-1,))
     taken = xp.take(wide, backend.integers(x, np.maximum(order - 1, 0).reshape(-1).tolist()))
     mask = xp.asarray(order > 0, device=backend.device(x))
     return xp.where(mask, xp.reshape(taken, region.shape), x)

@@ -27,6 +27,7 @@ An element is dead only if it is so for every use of its array, so uses are coun
 
 from __future__ import annotations
 
+import functools
 import math
 from collections import Counter
 from typing import Any
@@ -154,7 +155,7 @@ class Liveness:
             if part.shape != tuple(edge.shape):
                 part = _fitted(part, edge.shape)
             if part.any():
-                of_inputs[i] = part.copy() if computes else None
+                of_inputs[i] = part.copy() if computes and not part.all() else None
                 self._note(edge, part)
             elif part.size:
                 self._without[edge] = _some(g)
@@ -310,7 +311,7 @@ def _live_parts(
         ]
     if isinstance(kind, Matrices):
         return [
-            _in_matrices(mask, node, tuple(edge.shape)) if w else None
+            _in_matrices(mask, pullback, kind, tuple(edge.shape)) if w else None
             for edge, w in zip(node.edges, wanted, strict=True)
         ]
     return [None] * len(wanted)
@@ -320,7 +321,7 @@ def _by_rules(
     mask: Any, pullback: Pullback, wanted: list[bool], saved: tuple[Any, ...]
 ) -> list[Mask | None]:
     """What the rules of an op that moves elements, or adds them up, make of the mask."""
-    if any(hasattr(i, "dtype") and type(i) is not np.ndarray for s in saved for i in _items(s)):
+    if not all(_is_numpy(i) for s in saved for i in (s if isinstance(s, tuple | list) else (s,))):
         return [None] * len(wanted)
     ones = [m.astype(np.float64) for m in mask] if pullback.multiple else mask.astype(np.float64)
     parts = [
@@ -330,8 +331,9 @@ def _by_rules(
     return [None if part is None or part.all() else part for part in parts]
 
 
-def _items(saved: Any) -> Any:
-    return saved if isinstance(saved, tuple | list) else (saved,)
+def _is_numpy(value: Any) -> bool:
+    """Whether a value is no array of another library, or under a transform."""
+    return not hasattr(value, "dtype") or isinstance(value, np.ndarray | np.generic)
 
 
 def _ones_for_arrays(pullback: Pullback, saved: tuple[Any, ...]) -> tuple[Any, ...]:
@@ -364,16 +366,29 @@ def _in_lines(mask: Mask, axis: Any, shape: tuple[int, ...], running: bool) -> M
     return np.array(np.broadcast_to(mask, np.broadcast_shapes(mask.shape, shape)))
 
 
-def _in_matrices(mask: Any, node: Node, shape: tuple[int, ...]) -> Mask | None:
+def _in_matrices(
+    mask: Any, pullback: Pullback, kind: Matrices, shape: tuple[int, ...]
+) -> Mask | None:
     """The elements of matrices of which any result has a live element; None if not known."""
-    pullback = node.pullback
-    assert pullback is not None
     masks = mask if pullback.multiple else [mask]
-    if pullback.arity > 1:  # the results are matrices, too, if all have the same number of axes
-        same = all(len(edge.shape) == masks[0].ndim for edge in node.edges)
-        if len(node.edges) < pullback.arity or not same:
-            return None
-    lead = len(shape) - 2
-    live = np.logical_or.reduce([m.any(axis=tuple(range(lead, m.ndim))) for m in masks])
+    if pullback.arity == 1:
+        leads: list[int] | None = [len(shape) - 2] * len(masks)
+    else:
+        ranks = _ranks(kind, pullback.arity)
+        leads = ranks and [m.ndim - rank for m, rank in zip(masks, ranks, strict=True)]
+    if leads is None:
+        return None
+    live = np.logical_or.reduce(
+        [m.any(axis=tuple(range(lead, m.ndim))) for m, lead in zip(masks, leads, strict=True)]
+    )
     live = live.reshape((*live.shape, 1, 1))
     return np.array(np.broadcast_to(live, np.broadcast_shapes(live.shape, shape)))
+
+
+@functools.cache
+def _ranks(kind: Matrices, arity: int) -> list[int] | None:
+    """How many axes the results have for single matrices; None if it takes more to know."""
+    try:
+        return [len(shape) for shape in kind.shapes(*[(2, 2)] * arity)]
+    except TypeError:  # it takes keywords, too
+        return None
