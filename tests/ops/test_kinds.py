@@ -308,6 +308,19 @@ def test_rules_can_ask_for_all_that_messages_name() -> None:
     assert parameters(rule) == tuple(inspect.signature(rule).parameters)
 
 
+def test_a_joint_rule_of_a_product_needs_both_factors() -> None:
+    product: Any = declare(
+        "joint_product",
+        "x",
+        "y",
+        kind=Elementwise(linear="each"),
+        compute=lambda xp, x, y: x * y,
+        joint=lambda g, x, y, wanted: (g * y, g * x),
+    )
+    x, y = (ag.tensor(values, requires_grad=True) for values in ([1.0, 2.0], [3.0, 4.0]))
+    assert ag.testing.gradgradcheck(product, (x, y))
+
+
 # --- other processes -----------------------------------------------------------------------------
 
 

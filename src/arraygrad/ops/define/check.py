@@ -93,7 +93,9 @@ def check_declaration(
         tangents = {"t", *(f"t_{n}" for n in single)}
         _check_rule(name, "the forward rule", jvp, values | tangents, found)
     if kind.linear:
-        _check_linear(name, kind, rules if joint is None else dict.fromkeys(bare, joint))
+        # Of a joint rule it cannot be told which of the inputs it needs for which.
+        by_joint = dict.fromkeys(bare, joint) if joint and kind.linear is True else {}
+        _check_linear(name, kind, rules | by_joint)
     return found
 
 
