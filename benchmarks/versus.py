@@ -63,7 +63,8 @@ class Checkout:
 
     def run(self, name: str) -> float:
         """The seconds that one run of a workload takes."""
-        assert self.process.stdin is not None and self.process.stdout is not None
+        assert self.process.stdin is not None
+        assert self.process.stdout is not None
         self.process.stdin.write(name + "\n")
         self.process.stdin.flush()
         return float(self.process.stdout.readline())

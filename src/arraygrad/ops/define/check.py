@@ -6,10 +6,49 @@ import inspect
 from collections.abc import Callable
 from typing import Any
 
-from ...core.kinds import KINDS, Elementwise, Kind, Moves
+from ...core.kinds import KINDS, Contracts, Elementwise, Kind, Moves
 from .rules import SUFFIXES, parameters
 
 Function = Callable[..., Any]
+
+
+def checked_inputs(name: Any, inputs: tuple[Any, ...]) -> tuple[str, ...]:
+    """The names of the inputs, without the star of the last one; raises if some are none."""
+    if not isinstance(name, str) or not name:
+        raise TypeError(f"the name of an op must be a string, not {name!r}")
+    if not inputs or not all(isinstance(n, str) for n in inputs):
+        raise TypeError(f"{name}: say the names of its array arguments, as in declare(name, 'x')")
+    if any(n.startswith("*") for n in inputs[:-1]):
+        raise TypeError(f"{name}: only the last input can stand for any number of arrays")
+    bare = (*inputs[:-1], inputs[-1].removeprefix("*"))
+    for n in bare:
+        if not n.isidentifier() or bare.count(n) > 1:
+            raise TypeError(
+                f"{name}: inputs have names that Python takes for those of parameters, each its "
+                f"own, not {', '.join(inputs)}"
+            )
+    return bare
+
+
+def rules_by_input(
+    name: str, inputs: tuple[str, ...], vjp: Function | None, vjps: dict[str, Function]
+) -> dict[str, Function]:
+    """The rules in a declaration, of which `vjp` is that of the only input."""
+    for key in vjps:
+        if not key.startswith("vjp_"):
+            raise TypeError(
+                f"{name}: {key!r} is no parameter of a declaration; the rule for an input x is "
+                "called vjp_x"
+            )
+    rules = {key.removeprefix("vjp_"): rule for key, rule in vjps.items()}
+    if vjp is not None:
+        if len(inputs) != 1 or rules:
+            raise TypeError(
+                f"{name}: vjp is the rule of the only input; give each input one rule: "
+                f"{', '.join(f'vjp_{n}' for n in inputs)}"
+            )
+        rules[inputs[0]] = vjp
+    return rules
 
 
 def check_declaration(
@@ -19,56 +58,50 @@ def check_declaration(
     keywords: tuple[str, ...] | None,
     compute: Function | None,
     rules: dict[str, Function],
+    slopes: dict[str, Function],
     joint: Function | None,
     jvp: Function | None,
     multiple: bool,
 ) -> tuple[str, ...] | None:
     """Raise if a declaration cannot be meant; return all keywords of the op, None if any is one."""
-    if not isinstance(name, str) or not name:
-        raise TypeError(f"the name of an op must be a string, not {name!r}")
-    if not inputs or not all(isinstance(n, str) for n in inputs):
-        raise TypeError(f"{name}: say the names of its array arguments, as in declare(name, 'x')")
-    if any(n.startswith("*") for n in inputs[:-1]):
-        raise TypeError(f"{name}: only the last input can stand for any number of arrays")
-    bare = tuple(n.lstrip("*") for n in inputs)
-    if not isinstance(kind, Kind) or type(kind) not in KINDS:
+    bare = tuple(n.removeprefix("*") for n in inputs)
+    if type(kind) not in KINDS:
         known = ", ".join(k.__name__ for k in KINDS)
         raise TypeError(f"{name}: kind must be an instance of one of {known}, not {kind!r}")
-    found = _keywords(name, len(inputs), kind, keywords, compute)
-    _check_kind(name, kind, bare, found, rules)
+    found = _keywords(name, inputs, kind, keywords, compute)
+    _check_kind(name, kind, bare, rules)
     unknown = [n for n in rules if n not in bare]
     if unknown:
         raise TypeError(
             f"{name}: a rule for {sorted(unknown)}, which are no inputs of it; the inputs are "
             f"{', '.join(bare)}"
         )
-    allowed = {*bare, "out", "shapes", *(n + s for n in bare for s in SUFFIXES)}
+    if joint is not None and rules:
+        raise TypeError(f"{name}: joint is the rule for all inputs, so there can be no others")
+    if jvp is not None and kind.linear:
+        raise TypeError(f"{name}: jvp cannot be given, a linear op is its own forward rule")
+    single = bare[:-1] if inputs[-1].startswith("*") else bare
+    values = {*bare, "out", "shapes", *(n + s for n in single for s in SUFFIXES)}
     g = "gs" if multiple else "g"
-    if joint is not None:
-        if rules:
-            raise TypeError(f"{name}: joint is the rule for all inputs, so there can be no others")
-        _check_rule(name, "the joint rule", joint, allowed | {g, "wanted"}, found)
+    for n, d in slopes.items():
+        _check_rule(name, f"the derivative by {n}", d, values, found)
     for n, rule in rules.items():
-        _check_rule(name, f"the rule for {n}", rule, allowed | {g, "i"}, found)
+        _check_rule(name, f"the rule for {n}", rule, values | {g, "i"}, found)
+    if joint is not None:
+        _check_rule(name, "the joint rule", joint, values | {g, "wanted"}, found)
     if jvp is not None:
-        if kind.linear:
-            raise TypeError(f"{name}: jvp cannot be given, a linear op is its own forward rule")
-        tangents = {"t", *(f"t_{n}" for n in bare)}
-        _check_rule(name, "the forward rule", jvp, allowed | tangents, found)
-    if kind.linear is True:
-        for n, rule in rules.items():
-            kept = [p for p in parameters(rule) if p == "out" or p in rules]
-            if kept:
-                raise TypeError(
-                    f"{name}: the rule for {n} depends on {', '.join(kept)}, so the op is not "
-                    "linear, as its kind says"
-                )
+        tangents = {"t", *(f"t_{n}" for n in single)}
+        _check_rule(name, "the forward rule", jvp, values | tangents, found)
+    if kind.linear:
+        # Of a joint rule it cannot be told which of the inputs it needs for which.
+        by_joint = dict.fromkeys(bare, joint) if joint and kind.linear is True else {}
+        _check_linear(name, kind, rules | by_joint)
     return found
 
 
 def _keywords(
     name: str,
-    count: int,
+    inputs: tuple[str, ...],
     kind: Kind,
     keywords: tuple[str, ...] | None,
     compute: Function | None,
@@ -85,38 +118,61 @@ def _keywords(
                 f"{name}: compute must be a function compute(xp, *arrays, **keywords), not "
                 f"{compute!r}"
             ) from None
+        positional = [p for p in taken if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)]
+        takes_any = any(p.kind is p.VAR_POSITIONAL for p in taken)
+        if not takes_any and (len(positional) <= len(inputs) or inputs[-1].startswith("*")):
+            raise TypeError(f"{name}: compute must take xp and then {', '.join(inputs)}")
         if any(p.kind is p.VAR_KEYWORD for p in taken):
             return None
-        positional = [p for p in taken if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)]
-        if not any(p.kind is p.VAR_POSITIONAL for p in taken):
-            found += [p.name for p in positional[1 + count :]]
-        found += [p.name for p in taken if p.kind is p.KEYWORD_ONLY]
+        own = [] if takes_any else [p.name for p in positional[1 + len(inputs) :]]
+        own += [p.name for p in taken if p.kind is p.KEYWORD_ONLY]
+        for n in kind.keywords:
+            if n not in own and n != "keepdims":  # which may be always on
+                raise TypeError(
+                    f"{name}: the kind speaks of the keyword {n}, which compute does not take; it "
+                    f"takes {', '.join(own) or 'none'}"
+                )
+        found += own
     return tuple(dict.fromkeys(found))
 
 
-def _check_kind(
-    name: str,
-    kind: Kind,
-    inputs: tuple[str, ...],
-    keywords: tuple[str, ...] | None,
-    rules: dict[str, Function],
-) -> None:
+def _check_kind(name: str, kind: Kind, inputs: tuple[str, ...], rules: dict[str, Function]) -> None:
     """Raise if a kind names what is no input, or says of an input what its rules do not."""
-    constant: tuple[str, ...] = ()
+    constant: Any = ()
     if isinstance(kind, Elementwise):
         constant = kind.whole
     elif isinstance(kind, Moves):
         constant = kind.indices
-    named = constant + (kind.flat if isinstance(kind.flat, tuple) else ())
-    for n in named:
-        if n not in inputs:
+    for names in (constant, () if kind.flat == "real" else kind.flat):
+        if not isinstance(names, tuple):
             raise TypeError(
-                f"{name}: the kind speaks of {n}, which is no input of the op; the inputs are "
-                f"{', '.join(inputs)}"
+                f"{name}: inputs in a kind are a tuple of names, as ('x',), not {names!r}"
             )
+        for n in names:
+            if n not in inputs:
+                raise TypeError(
+                    f"{name}: the kind speaks of {n}, which is no input of the op; the inputs are "
+                    f"{', '.join(inputs)}"
+                )
     for n in constant:
         if n in rules:
             raise TypeError(f"{name}: a rule for {n}, which by its kind has no derivative")
+    if isinstance(kind, Moves | Contracts) and kind.linear != type(kind)().linear:
+        raise TypeError(f"{name}: linear follows from the kind {type(kind).__name__}: leave it out")
+
+
+def _check_linear(name: str, kind: Kind, rules: dict[str, Function]) -> None:
+    """Raise if rules depend on what those of a linear op cannot depend on."""
+    if kind.linear not in (True, "each"):
+        raise TypeError(f"{name}: linear must be True, False or 'each', not {kind.linear!r}")
+    for n, rule in rules.items():
+        changing = {"out", *(rules if kind.linear is True else (n,))}
+        kept = [p for p in parameters(rule) if p in changing]
+        if kept:
+            raise TypeError(
+                f"{name}: the rule for {n} depends on {', '.join(kept)}, so the op is not linear "
+                "in it, as its kind says"
+            )
 
 
 def _check_rule(
@@ -128,7 +184,7 @@ def _check_rule(
 ) -> None:
     """Raise unless a rule is a plain function, whose parameters all stand for something."""
     code = getattr(rule, "__code__", None)
-    if code is None:
+    if code is None or inspect.ismethod(rule):
         raise TypeError(
             f"{name}: {what} must be a Python function, whose parameter names say what it needs, "
             f"not {rule!r}"

@@ -21,7 +21,7 @@ from ...core.array import Array, Function
 from ...core.kinds import Elementwise, Kind, Moves, Opaque
 from ...errors import MixedArraysError
 from .adoption import in_one_library
-from .check import check_declaration
+from .check import check_declaration, checked_inputs, rules_by_input
 from .dispatch import BinaryTable, SingleTable, UnaryTable, UnsupportedOperand
 from .rules import Pullback, Rule, product_rule, zero_rule
 from .rules import __name__ as rules_module
@@ -293,25 +293,27 @@ def declare(
     doc : str, optional
         The docstring of the function.
     replace : bool
-        Whether an op of the same name may have been declared in the same module before.
+        Whether an op of the same name may have been declared in the same module before. In an
+        interactive session it may.
     """
     kind = Opaque() if kind is None else kind
-    rules = {key.removeprefix("vjp_"): rule for key, rule in vjps.items()}
-    bare = tuple(n.lstrip("*") for n in inputs)
-    if vjp is not None and bare:
-        rules[bare[0]] = vjp
+    bare = checked_inputs(name, inputs)
+    rules = rules_by_input(name, bare, vjp, vjps)
+    slopes = slopes or {}
     if isinstance(kind, Kind) and isinstance(kind.flat, tuple):
         rules.update((n, zero_rule(kind, n)) for n in kind.flat if n not in rules)
-    known = check_declaration(name, inputs, kind, keywords, compute, rules, joint, jvp, multiple)
+    known = check_declaration(
+        name, inputs, kind, keywords, compute, rules, slopes, joint, jvp, multiple
+    )
     op = Op(
         name=name,
-        module=_module_of(compute, joint, jvp, *(slopes or {}).values(), *rules.values()),
+        module=_module_of(*slopes.values(), *rules.values(), joint, jvp, compute),
         inputs=bare,
         variadic=inputs[-1].startswith("*"),
         keywords=known,
         kind=kind,
         rules=dict.fromkeys(bare, joint) if joint else rules,
-        slopes=slopes or {},
+        slopes=slopes,
         joint=joint,
         jvp=jvp,
         compute=compute,
@@ -387,7 +389,7 @@ def _rules(name: str, given: dict[str, Rule | None], slopes: dict[str, Rule]) ->
 
 
 def _module_of(*functions: Any) -> str:
-    """The module that an op was declared in, as far as its functions tell."""
+    """The module that an op was declared in, as far as its functions tell: rules before others."""
     for function in functions:
         module = getattr(function, "__module__", None)
         if function is not None and module not in (None, rules_module):
@@ -396,19 +398,15 @@ def _module_of(*functions: Any) -> str:
 
 
 def _register(op: Op, replace: bool) -> None:
-    if op.is_library:
-        clash = _library.get(op.name)
-    else:
-        clash = _others.get((op.module, op.name))
-    if clash is not None and not replace:
+    known: dict[Any, Op] = _library if op.is_library else _others
+    key = op.name if op.is_library else (op.module, op.name)
+    if key in known and not replace:
         raise ValueError(
-            f"an op named {op.name} has been declared in {op.module or 'this module'} before: give "
-            "this one another name, or pass replace=True"
+            f"an op named {op.name} has been declared in {known[key].module} before: give this one "
+            "another name, or pass replace=True"
         )
-    if op.is_library:
-        _library[op.name] = op
-    else:
-        _others[op.module, op.name] = op
+    if op.is_library or op.module:  # else nothing tells where it was declared
+        known[key] = op
 
 
 # --- the function of an op -----------------------------------------------------------------------

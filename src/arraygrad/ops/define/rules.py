@@ -13,7 +13,7 @@ any other name        that keyword of the op
 ====================  ==========================================================================
 
 A rule states the transposed derivative without conjugation; for complex numbers the engine
-holomorphic on the way in and out, which makes it torch's conjugate Wirtinger derivative. Rules may
+conjugates on the way in and out, which makes it torch's conjugate Wirtinger derivative. Rules may
 return more axes than the input has: the engine sums over what was broadcast, and casts.
 """
 
@@ -53,9 +53,10 @@ def product_rule(name: str, d: Rule) -> Rule:
             f"{name}: a derivative must be a Python function, whose parameter names say what it "
             f"needs, not {d!r}"
         )
-    names = ", ".join(parameters(d))
-    rule: Rule = eval(f"lambda g, {names}: g * d({names})", {"d": d, "__name__": d.__module__})
-    return rule
+    names = parameters(d)
+    takes = ", ".join(dict.fromkeys(("g", *names)))  # that `d` must not take g is found later
+    source = f"lambda {takes}: g * d({', '.join(names)})"
+    return eval(source, {"d": d, "__name__": d.__module__})  # type: ignore[no-any-return]
 
 
 def zero_rule(kind: Kind, name: str) -> Rule:
