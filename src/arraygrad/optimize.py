@@ -22,6 +22,11 @@ from .interop.lazy import compute
 
 __all__ = ["minimize"]
 
+
+def __dir__() -> list[str]:
+    return __all__
+
+
 Function = Callable[..., Any]
 
 # What SciPy's methods take, apart from values and gradients.

@@ -18,6 +18,11 @@ from .core.levels import at_level
 
 __all__ = ["GradcheckError", "assert_close", "gradcheck", "gradgradcheck"]
 
+
+def __dir__() -> list[str]:
+    return __all__
+
+
 _DUAL_LEVEL = 1.0
 
 

@@ -31,6 +31,10 @@ __all__ = [
 ]
 
 
+def __dir__() -> list[str]:
+    return __all__
+
+
 def get_gradient_edge(tensor: Tensor) -> GradientEdge:
     """The place in the graph where `tensor`'s gradient arrives.
 

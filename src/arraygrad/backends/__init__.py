@@ -14,7 +14,13 @@ from typing import Any
 
 from ..errors import MixedArraysError
 
+__all__ = ["Backend", "backend_of", "register"]
+
 Kernel = Callable[..., Any]
+
+
+def __dir__() -> list[str]:
+    return __all__
 
 
 def is_short_float(dtype: Any) -> bool:

@@ -19,6 +19,10 @@ from . import graph
 __all__ = ["backward", "grad", "graph"]
 
 
+def __dir__() -> list[str]:
+    return __all__
+
+
 def grad(
     outputs: Any,
     inputs: Any,
