@@ -94,7 +94,7 @@ def asarray(
         return new(array) if hasattr(data, "dtype") else _constant(array)
     same = cast(Tensor, data if dtype is None else ops.astype(data, dtype, copy=False))
     if device is not None and device != same.device:
-        same = cast(Tensor, ops.to_device(same, device))
+        same = ops.to_device(same, device)
     if same is not data and copy is False:
         raise ValueError(
             "copy=False, but the tensor has another dtype or device than asked for: leave copy out"

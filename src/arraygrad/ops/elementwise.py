@@ -10,6 +10,7 @@ from ..backends import backend_of
 from ..core.array import Function, zeros_like
 from .define.adoption import as_arrays
 from .define.op import binary, constant, declare, unary
+from .define.signatures import ThreeArrays, one_array
 from .shape import astype
 
 # --- arithmetic --------------------------------------------------------------------------------
@@ -269,7 +270,9 @@ def declare_choice(name: str, *, compute: Function | None = None, doc: str) -> F
     )
 
 
-where = declare_choice("where", doc="Elements of `x` where the condition holds, of `y` elsewhere.")
+where: ThreeArrays[[]] = declare_choice(
+    "where", doc="Elements of `x` where the condition holds, of `y` elsewhere."
+)
 where.op.elementwise = True  # type: ignore[attr-defined]
 
 _clip = declare(
@@ -301,6 +304,7 @@ def _above(x: Any, min: Any, max: Any) -> Any:
     return greater(x, max) if min <= max else equal(x, x)
 
 
+@one_array
 def clip(x: Any, /, min: Any = None, max: Any = None) -> Any:
     """Keep values within bounds.
 

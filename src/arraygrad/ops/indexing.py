@@ -19,6 +19,7 @@ from ..core.array import Array, plain
 from ..core.axes import led_by, one_axis
 from .define.adoption import in_library_of
 from .define.op import Op, constant, declare
+from .define.signatures import one_array
 from .shape import _reshape, ravel
 
 
@@ -304,6 +305,7 @@ def iterate(x: Any) -> Iterator[Any]:
     return iter(tuple(x[i] for i in range(x.shape[0])))
 
 
+@one_array
 def take(x: Any, indices: Any, /, axis: int | None = None) -> Any:
     """Read elements at integer positions along an axis.
 
@@ -325,6 +327,7 @@ def take(x: Any, indices: Any, /, axis: int | None = None) -> Any:
     return _reshape(out, shape=(*x.shape[:axis], *indices.shape, *x.shape[axis + 1 :]))
 
 
+@one_array
 def take_along_axis(x: Any, indices: Any, /, *, axis: int = -1) -> Any:
     """Read one element for each of `indices`, which has the shape of the result."""
     axis = one_axis(axis, x.ndim)
@@ -334,11 +337,13 @@ def take_along_axis(x: Any, indices: Any, /, *, axis: int = -1) -> Any:
     return _take_along_axis(x, indices, axis=axis)
 
 
+@one_array
 def argsort(x: Any, /, axis: int = -1, *, descending: bool = False, stable: bool = True) -> Any:
     """The positions that put an array in order along an axis."""
     return _argsort(x, axis=one_axis(axis, x.ndim), descending=descending, stable=stable)
 
 
+@one_array
 def sort(x: Any, /, axis: int = -1, *, descending: bool = False, stable: bool = True) -> Any:
     """Put an array in order along an axis. The gradient follows each element to its place."""
     if isinstance(x, Array):

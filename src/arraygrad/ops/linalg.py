@@ -9,7 +9,7 @@ from __future__ import annotations
 import cmath
 import functools
 import operator
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, Generic, NamedTuple, overload
 
 import numpy as np
 
@@ -19,10 +19,14 @@ from ..core.axes import one_axis
 from .contractions import matmul
 from .contractions import outer as _outer
 from .define.op import constant, declare
+from .define.signatures import A, one_array, two_arrays
 from .elementwise import abs, conj, equal, imag, is_complex, real, where
 from .indexing import _index_add
 from .reductions import _max, _others, sum
 from .shape import _reshape, expand_dims, matrix_transpose, roll
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
 
 
 def check_matrices(x: Any, name: str, argument: str = "x") -> None:
@@ -46,6 +50,7 @@ def check_square(x: Any, name: str, argument: str = "x") -> None:
 # --- parts of matrices ---------------------------------------------------------------------------
 
 
+@one_array
 def diagonal(x: Any, /, *, offset: int = 0) -> Any:
     """A diagonal of matrices: the main one, or that `offset` above (if negative, below) it.
 
@@ -89,6 +94,7 @@ _diagonal = declare(
 )
 
 
+@one_array
 def trace(x: Any, /, *, offset: int = 0, dtype: Any = None) -> Any:
     """The sum of a diagonal of matrices."""
     return sum(diagonal(x, offset=offset), axis=-1, dtype=dtype)
@@ -97,6 +103,7 @@ def trace(x: Any, /, *, offset: int = 0, dtype: Any = None) -> Any:
 # --- products ------------------------------------------------------------------------------------
 
 
+@two_arrays
 def outer(x1: Any, x2: Any, /) -> Any:
     """All products of an element of one vector with one of another."""
     for name, x in (("x1", x1), ("x2", x2)):
@@ -105,6 +112,7 @@ def outer(x1: Any, x2: Any, /) -> Any:
     return _outer(x1, x2)
 
 
+@two_arrays
 def cross(x1: Any, x2: Any, /, *, axis: int = -1) -> Any:
     """The cross product of vectors in space, along an axis of length three.
 
@@ -137,6 +145,7 @@ _identity = declare(
 )
 
 
+@one_array
 def matrix_power(x: Any, n: int, /) -> Any:
     """The `n`-th power of square matrices; of their inverse, if `n` is negative.
 
@@ -191,6 +200,7 @@ inv_matrix = declare(
 )
 
 
+@two_arrays
 def solve(x1: Any, x2: Any, /) -> Any:
     """The solution `x` of ``x1 @ x = x2``.
 
@@ -222,6 +232,7 @@ def solve(x1: Any, x2: Any, /) -> Any:
     return _reshape(out, shape=out.shape[:-1])
 
 
+@one_array
 def inv(x: Any, /) -> Any:
     """The inverse of square matrices."""
     check_square(x, "inv")
@@ -236,6 +247,7 @@ _matrix_rank = constant(
 )
 
 
+@one_array
 def matrix_rank(x: Any, /, *, rtol: Any = None) -> Any:
     """How many singular values of matrices are not zero.
 
@@ -371,6 +383,7 @@ _cofactors_along = declare(
 )
 
 
+@one_array
 def det(x: Any, /) -> Any:
     """The determinant of square matrices.
 
@@ -388,11 +401,11 @@ def det(x: Any, /) -> Any:
     return det_matrix(x)
 
 
-class SlogdetResult(NamedTuple):
+class SlogdetResult(NamedTuple, Generic[A]):
     """The sign (phase) of determinants, and the logarithm of their size."""
 
-    sign: Any
-    logabsdet: Any
+    sign: A
+    logabsdet: A
 
 
 def _slogdet_vjp(gs: list[Any], x: Any, out: tuple[Any, Any]) -> Any:
@@ -426,7 +439,11 @@ _slogdet = declare(
 )
 
 
-def slogdet(x: Any, /) -> SlogdetResult:
+@overload
+def slogdet(x: NDArray[Any], /) -> SlogdetResult[NDArray[Any]]: ...
+@overload
+def slogdet(x: A, /) -> SlogdetResult[A]: ...
+def slogdet(x: Any, /) -> SlogdetResult[Any]:
     """The sign of determinants (for complex matrices their phase), and the log of their size.
 
     Unlike `det`, neither overflows for large matrices.

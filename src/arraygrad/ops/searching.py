@@ -7,7 +7,7 @@ is the first of its equals.
 from __future__ import annotations
 
 import math
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, Generic, NamedTuple, overload
 
 from ..backends import backend_of, default
 from ..core.array import Array, plain
@@ -15,6 +15,7 @@ from ..errors import LazyError
 from . import reductions
 from .define.adoption import in_library_of
 from .define.op import Op, constant, declare
+from .define.signatures import A, one_array, two_arrays
 from .elementwise import (
     equal,
     greater_equal,
@@ -30,28 +31,31 @@ from .indexing import HOLE, _index_add, take
 from .reductions import any, sum
 from .shape import _reshape, astype, expand_dims, flip, ravel
 
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
 
-class UniqueAllResult(NamedTuple):
+
+class UniqueAllResult(NamedTuple, Generic[A]):
     """What `unique_all` returns."""
 
-    values: Any
-    indices: Any
-    inverse_indices: Any
-    counts: Any
+    values: A
+    indices: A
+    inverse_indices: A
+    counts: A
 
 
-class UniqueCountsResult(NamedTuple):
+class UniqueCountsResult(NamedTuple, Generic[A]):
     """What `unique_counts` returns."""
 
-    values: Any
-    counts: Any
+    values: A
+    counts: A
 
 
-class UniqueInverseResult(NamedTuple):
+class UniqueInverseResult(NamedTuple, Generic[A]):
     """What `unique_inverse` returns."""
 
-    values: Any
-    inverse_indices: Any
+    values: A
+    inverse_indices: A
 
 
 def _no_batch(op: Op, arrays: Any, batched: Any, params: Any) -> Any:
@@ -92,6 +96,10 @@ _unique = declare(
 )
 
 
+@overload
+def nonzero(x: NDArray[Any], /) -> tuple[NDArray[Any], ...]: ...
+@overload
+def nonzero(x: A, /) -> tuple[A, ...]: ...
 def nonzero(x: Any, /) -> tuple[Any, ...]:
     """The positions of the elements that are not zero: an array of integers for each axis.
 
@@ -106,7 +114,11 @@ def nonzero(x: Any, /) -> tuple[Any, ...]:
     return tuple(_nonzero(x))
 
 
-def unique_all(x: Any, /) -> UniqueAllResult:
+@overload
+def unique_all(x: NDArray[Any], /) -> UniqueAllResult[NDArray[Any]]: ...
+@overload
+def unique_all(x: A, /) -> UniqueAllResult[A]: ...
+def unique_all(x: Any, /) -> UniqueAllResult[Any]:
     """The different values in order: the first place of each, which each element is, and counts.
 
     Examples
@@ -123,18 +135,27 @@ def unique_all(x: Any, /) -> UniqueAllResult:
     return UniqueAllResult(take(ravel(x), indices, axis=0), indices, inverse, counts)
 
 
-def unique_counts(x: Any, /) -> UniqueCountsResult:
+@overload
+def unique_counts(x: NDArray[Any], /) -> UniqueCountsResult[NDArray[Any]]: ...
+@overload
+def unique_counts(x: A, /) -> UniqueCountsResult[A]: ...
+def unique_counts(x: Any, /) -> UniqueCountsResult[Any]:
     """The different values in order, and how often each occurs."""
     found = unique_all(x)
     return UniqueCountsResult(found.values, found.counts)
 
 
-def unique_inverse(x: Any, /) -> UniqueInverseResult:
+@overload
+def unique_inverse(x: NDArray[Any], /) -> UniqueInverseResult[NDArray[Any]]: ...
+@overload
+def unique_inverse(x: A, /) -> UniqueInverseResult[A]: ...
+def unique_inverse(x: Any, /) -> UniqueInverseResult[Any]:
     """The different values in order, and which of them each element is."""
     found = unique_all(x)
     return UniqueInverseResult(found.values, found.inverse_indices)
 
 
+@one_array
 def unique_values(x: Any, /) -> Any:
     """The different values in order."""
     return unique_all(x).values
@@ -170,6 +191,7 @@ _searchsorted = constant(
 )
 
 
+@two_arrays
 def searchsorted(x1: Any, x2: Any, /, *, side: str = "left", sorter: Any = None) -> Any:
     """Where the elements of `x2` would go among those of `x1`, which are in order.
 
@@ -219,6 +241,7 @@ def _isin_batch(op: Op, arrays: Any, batched: Any, params: Any) -> Any:
 _isin = constant("isin", "x1", "x2", compute=_among, batch=_isin_batch)
 
 
+@two_arrays
 def isin(x1: Any, x2: Any, /, *, invert: bool = False) -> Any:
     """Whether each element of `x1` is one of those of `x2`; with `invert`, whether it is none.
 
@@ -282,6 +305,10 @@ def _number(x: Any, name: str) -> Any:
     return backend_of(array).item(array)
 
 
+@overload
+def digitize(x: NDArray[Any], bins: Any, right: bool = False) -> NDArray[Any]: ...
+@overload
+def digitize(x: A, bins: Any, right: bool = False) -> A: ...
 def digitize(x: Any, bins: Any, right: bool = False) -> Any:
     """In which bin each element lies, bins being given by their edges, rising or falling.
 
@@ -309,6 +336,7 @@ def digitize(x: Any, bins: Any, right: bool = False) -> Any:
     return searchsorted(edges, x, side=side)
 
 
+@one_array
 def bincount(x: Any, /, weights: Any = None, minlength: int = 0) -> Any:
     """How often each of the integers 0, 1, … occurs in `x`, or the sum of their weights.
 
@@ -339,6 +367,19 @@ def _counts(x: Any, weights: Any, length: int) -> Any:
     return _index_add(weights, x, template=(HOLE,), shape=(length,))
 
 
+@overload
+def histogram(
+    x: NDArray[Any],
+    /,
+    bins: Any = 10,
+    range: Any = None,
+    density: bool = False,
+    weights: Any = None,
+) -> tuple[NDArray[Any], NDArray[Any]]: ...
+@overload
+def histogram(
+    x: A, /, bins: Any = 10, range: Any = None, density: bool = False, weights: Any = None
+) -> tuple[A, A]: ...
 def histogram(
     x: Any, /, bins: Any = 10, range: Any = None, density: bool = False, weights: Any = None
 ) -> tuple[Any, Any]:

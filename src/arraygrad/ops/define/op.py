@@ -15,7 +15,7 @@ from __future__ import annotations
 import functools
 import inspect
 from collections.abc import Callable
-from typing import Any, Protocol
+from typing import Any, Protocol, cast, overload
 
 from ...backends import common_backend
 from ...core.array import Array, Function
@@ -33,6 +33,7 @@ from .rules import (
     sum_of_rules,
     tangent_rules,
 )
+from .signatures import TwoArrays, Unary
 
 # All ops by their names, for those who can only pass on a name.
 OPS: dict[str, Op] = {}
@@ -136,13 +137,11 @@ class Op:
         return self.inputs[min(position, len(self.inputs) - 1)]
 
 
-class Operator(Protocol):
+class Operator(TwoArrays[[]], Protocol):
     """The function of an op on two arrays, with the forms that serve as Python's operators."""
 
     operator: Function
     reflected: Function
-
-    def __call__(self, x: Any, y: Any, /) -> Any: ...
 
 
 def declare(
@@ -243,7 +242,7 @@ def unary(
     compute: Function | None = None,
     view: bool = False,
     doc: str | None = None,
-) -> Function:
+) -> Unary:
     """Declare an elementwise function of one array by its derivative.
 
     `d` gives the derivative at each element from `x` or `out`; `vjp` instead gives the product
@@ -270,7 +269,7 @@ def unary(
     def run(x: Any, /) -> Any:
         return table[type(x)](x)
 
-    return _function(op, run, doc)
+    return cast("Unary", _function(op, run, doc))
 
 
 def binary(
@@ -322,16 +321,32 @@ def binary(
     function: Any = _function(op, run, doc)
     function.operator = operator
     function.reflected = reflected
-    return function  # type: ignore[no-any-return]
+    return cast("Operator", function)
 
 
+@overload
+def constant(
+    name: str, x: str, /, *, compute: Function | None = None, doc: str | None = None
+) -> Unary: ...
+@overload
+def constant(
+    name: str, x: str, y: str, /, *, compute: Function | None = None, doc: str | None = None
+) -> Operator: ...
+@overload
+def constant(
+    name: str,
+    *inputs: str,
+    batch: str | Function,
+    compute: Function | None = None,
+    doc: str | None = None,
+) -> Function: ...
 def constant(
     name: str,
     *inputs: str,
     batch: str | Function = "elementwise",
     compute: Function | None = None,
     doc: str | None = None,
-) -> Any:  # an Operator, for two inputs that broadcast; else a Function
+) -> Any:
     """Declare an op that has no derivative: its result never requires gradients."""
     if batch == "elementwise" and inputs == ("x",):
         return unary(name, compute=compute, doc=doc)

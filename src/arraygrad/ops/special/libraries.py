@@ -16,6 +16,7 @@ from ...backends import backend_of
 from ...core.array import Function
 from ..define.op import Operator, binary, unary
 from ..define.rules import Rule
+from ..define.signatures import Unary
 
 _LIBRARIES = {"torch": "torch.special", "cupy": "cupyx.scipy.special", "jax": "jax.scipy.special"}
 # What SciPy's functions can compute on by themselves.
@@ -82,7 +83,7 @@ def _library(name: str) -> Function:
 
 def library_unary(
     name: str, d: Rule | None = None, *, vjp: Rule | None = None, doc: str | None = None
-) -> Function:
+) -> Unary:
     """Declare a function of one array that the library computes under this name."""
     return unary(name, d, vjp=vjp, compute=_library(name), doc=doc)
 
