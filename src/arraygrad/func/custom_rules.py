@@ -14,18 +14,27 @@ from ..ops.define.rules import parameters
 from .reverse import linearize, vjp
 
 Function = Callable[..., Any]
+# By their number, as a checker does not otherwise know the parameters of a lambda.
+Rule = (
+    Callable[[Any], Any]
+    | Callable[[Any, Any], Any]
+    | Callable[[Any, Any, Any], Any]
+    | Callable[[Any, Any, Any, Any], Any]
+    | Callable[[Any, Any, Any, Any, Any], Any]
+    | Callable[[Any, Any, Any, Any, Any, Any], Any]
+)
 _pull_back = vjp  # `custom` has a parameter of that name
 
 
 def custom(
     *,
-    vjp: Function | None = None,
-    jvp: Function | None = None,
+    vjp: Rule | None = None,
+    jvp: Rule | None = None,
     linear: bool | str = False,
     holomorphic: bool = True,
     batch: str | Function = "loop",
     multiple: bool = False,
-    **vjps: Function,
+    **vjps: Rule,
 ) -> Callable[[Function], Function]:
     """Give a function of arrays its derivative rules.
 

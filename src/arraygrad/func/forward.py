@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, Literal, overload
 
 import numpy as np
 
@@ -11,6 +11,7 @@ from .. import ops
 from ..arrays.dual import dual_type
 from ..core.levels import new_level
 from .reverse import split_aux
+from .signatures import R, S, Ts
 from .trees import (
     Path,
     arrays_of,
@@ -66,6 +67,22 @@ def _zero(value: Any) -> Any:
     return ops.zeros_like(value) if hasattr(value, "dtype") else 0.0
 
 
+@overload
+def jvp(
+    function: Callable[[*Ts], R],
+    primals: tuple[*Ts],
+    tangents: tuple[Any, ...],
+    *,
+    has_aux: Literal[False] = False,
+) -> tuple[R, R]: ...
+@overload
+def jvp(
+    function: Callable[[*Ts], tuple[R, S]],
+    primals: tuple[*Ts],
+    tangents: tuple[Any, ...],
+    *,
+    has_aux: Literal[True],
+) -> tuple[R, R, S]: ...
 def jvp(
     function: Function,
     primals: tuple[Any, ...],
