@@ -20,6 +20,7 @@ from .trees import (
     flatten,
     flatten_like,
     item_of,
+    like_given,
     lowered,
     tree_map,
     vector_like,
@@ -121,4 +122,6 @@ def jvp(
         for i, (p, t) in enumerate(zip(arrays, flat, strict=True))
     ]
     value, tangent, aux = push(function, primals, directions, has_aux=has_aux)
+    found, rebuild = flatten(tangent)
+    tangent = rebuild([like_given(*pair) for pair in zip(found, flatten(value)[0], strict=True)])
     return (value, tangent, aux) if has_aux else (value, tangent)

@@ -26,6 +26,7 @@ from .trees import (
     flatten,
     flatten_like,
     item_of,
+    like_given,
     lowered,
     tree_map,
     unrecorded,
@@ -233,7 +234,7 @@ def vjp(  # type: ignore[misc]
     outputs, unflatten_out = flatten(result)
     check_result(outputs)
     value = unflatten_out([recording.strip(out) for out in outputs])
-    _, unflatten_in = flatten(primals)
+    inputs, unflatten_in = flatten(primals)
 
     def pull(cotangents: Any) -> Any:
         flat = flatten_like(cotangents, value, "cotangents", "the function's value")
@@ -241,7 +242,8 @@ def vjp(  # type: ignore[misc]
             vector_like(given, out, f"cotangent {i}", "its value")
             for i, (given, out) in enumerate(zip(flat, outputs, strict=True))
         ]
-        return unflatten_in(recording.pull(outputs, seeds))
+        pulled = recording.pull(outputs, seeds)
+        return unflatten_in([like_given(*pair) for pair in zip(pulled, inputs, strict=True)])
 
     return (value, pull, tree_map(recording.strip, aux)) if has_aux else (value, pull)
 
@@ -288,7 +290,7 @@ def linearize(function: Callable[[*Ts], R], *primals: *Ts) -> tuple[R, Callable[
         ]
         pushed = zeros()
         for i, tangent in zip(moving, transposed(flatten(primals)[1](seeds)), strict=True):
-            pushed[i] = tangent
+            pushed[i] = like_given(tangent, outputs[i])
         return rebuild(pushed)
 
     return value, push
@@ -323,7 +325,8 @@ class Chosen:
 
     def shaped(self, leaves: list[Any]) -> Any:
         """Leaves in the structure of the values; one argument's alone if one was named."""
-        shaped = flatten(self.values)[1](leaves)
+        given, unflatten = flatten(self.values)
+        shaped = unflatten([like_given(*pair) for pair in zip(leaves, given, strict=True)])
         return shaped[0] if self.single else shaped
 
 
