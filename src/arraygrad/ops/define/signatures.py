@@ -92,25 +92,28 @@ class OneArray(Protocol[P]):
 class TwoArrays(Protocol[P]):
     """A function of two arrays, or of an array and a number."""
 
+    # `x` is an `A` wherever it may be one of several types: mypy finds overloads ambiguous that
+    # say different things about an argument with Any in its type, such as NDArray[Any].
     @overload
     def __call__(self, x: Tensor, y: Operand, /, *args: P.args, **kwargs: P.kwargs) -> Tensor: ...
     @overload
-    def __call__(self, x: Operand, y: Tensor, /, *args: P.args, **kwargs: P.kwargs) -> Tensor: ...
+    def __call__(self, x: A, y: Tensor, /, *args: P.args, **kwargs: P.kwargs) -> Tensor: ...
     @overload
-    def __call__(self, x: Number, y: Number, /, *args: P.args, **kwargs: P.kwargs) -> Any: ...
+    def __call__(self, x: Number, y: Tensor, /, *args: P.args, **kwargs: P.kwargs) -> Tensor: ...
     @overload
     def __call__(
-        self,
-        x: NDArray[Any] | Number,
-        y: NDArray[Any] | Number,
-        /,
-        *args: P.args,
-        **kwargs: P.kwargs,
+        self, x: NDArray[Any], y: NDArray[Any] | Number, /, *args: P.args, **kwargs: P.kwargs
     ) -> NDArray[Any]: ...
     @overload
-    def __call__(self, x: A, y: A | Number, /, *args: P.args, **kwargs: P.kwargs) -> A: ...
+    def __call__(
+        self, x: Number, y: NDArray[Any], /, *args: P.args, **kwargs: P.kwargs
+    ) -> NDArray[Any]: ...
+    @overload
+    def __call__(self, x: A, y: Operand, /, *args: P.args, **kwargs: P.kwargs) -> A: ...
     @overload
     def __call__(self, x: Number, y: A, /, *args: P.args, **kwargs: P.kwargs) -> A: ...
+    @overload
+    def __call__(self, x: Number, y: Number, /, *args: P.args, **kwargs: P.kwargs) -> Any: ...
     @overload
     def __get__(self, instance: None, owner: type, /) -> Self: ...
     @overload
@@ -143,15 +146,11 @@ class ThreeArrays(Protocol[P]):
         **kwargs: P.kwargs,
     ) -> NDArray[Any]: ...
     @overload
-    def __call__(
-        self,
-        x: A | Number,
-        y: A | Number,
-        z: A | Number,
-        /,
-        *args: P.args,
-        **kwargs: P.kwargs,
-    ) -> A: ...
+    def __call__(self, x: Operand, y: Operand, z: A, /, *args: P.args, **kwargs: P.kwargs) -> A: ...
+    @overload
+    def __call__(self, x: Operand, y: A, z: Number, /, *args: P.args, **kwargs: P.kwargs) -> A: ...
+    @overload
+    def __call__(self, x: A, y: Number, z: Number, /, *args: P.args, **kwargs: P.kwargs) -> A: ...
 
 
 class Joining(Protocol[P]):
