@@ -286,7 +286,8 @@ for _ord in (2, 1, 0.5, 1.5, 3, -1, -2.5, math.inf, -math.inf):
         lambda d: d.distinct(2, 3) + (1j * d.distinct(2, 3) if d.complex_numbers else 0),
         keywords={"ord": _ord, "axis": 0, "keepdims": True},
     )
-linalg("vector_norm", lambda d: d.any(3, 2), keywords={"ord": 0}, differentiable=False)
+linalg("vector_norm", lambda d: d.any(3, 2), keywords={"ord": 0})
+linalg("vector_norm", lambda d: d.any(2, 3), keywords={"ord": 0, "axis": 0, "keepdims": True})
 linalg("vector_norm", lambda d: d.any(2, 3, 2), keywords={"axis": (2, 0)})
 linalg("vector_norm", lambda d: d.any(2, 3))
 linalg("vector_norm", lambda d: d.any(), label="0-d")

@@ -299,7 +299,7 @@ def by_plain_arrays(g, x):
 
 @pytest.mark.parametrize("rule", [by_values, by_numbers, by_arrays, by_positions, by_plain_arrays])
 def test_rules_that_look_at_values_are_run_for_every_block(rule, number):
-    op = unary("positive", vjp=rule)
+    op = unary("positive", vjp=rule, replace=True)
     x = np.sort(values(SIZE))
     leaf = ag.tensor(x, requires_grad=True)
     g = ag.grad((op(leaf) * leaf).sum(), leaf).array - x
@@ -320,7 +320,7 @@ def test_rules_that_look_at_values_are_run_for_every_block(rule, number):
     ],
 )
 def test_kernels_that_read_again_what_they_were_given(rule, number):
-    op = unary("positive", vjp=rule)
+    op = unary("positive", vjp=rule, replace=True)
     x, m = values(100, 90), values(90, 90, seed=1)
     leaf = ag.tensor(x, requires_grad=True)
     seed = values(100, 90, seed=2)
@@ -504,7 +504,7 @@ def test_errors_of_kernels_and_rules_go_through(number):
             raise ValueError("not this block")
         return 2 * g
 
-    op = unary("positive", vjp=rule)
+    op = unary("positive", vjp=rule, replace=True)
     leaf = ag.tensor(x, requires_grad=True)
     with pytest.raises(ValueError, match="not this block"):
         ag.grad(op(leaf).sum(), leaf)

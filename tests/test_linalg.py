@@ -14,7 +14,7 @@ from samples_linalg import hermitian, rectangular
 import arraygrad as ag
 from arraygrad.arrays.batched import batched_type
 from arraygrad.arrays.dual import dual_type
-from arraygrad.ops.batching import WARN_FALLBACK
+from arraygrad.ops.padding import WARN_FALLBACK
 from arraygrad.testing import assert_close, gradcheck, gradgradcheck
 
 linalg = ag.linalg
@@ -214,11 +214,33 @@ def test_values_that_coincide_have_tangents() -> None:
         assert_close(np.sort(function(x).tangent), np.array([1.0, 2.0, 3.0]))
 
 
-def test_a_count_has_no_gradient() -> None:
-    norm = linalg.vector_norm(leaf([0.0, 3.0, 4.0]), ord=0)
-    assert not norm.requires_grad
+@pytest.mark.parametrize("keywords", [{}, {"axis": 1}, {"axis": (0, 1), "keepdims": True}])
+@pytest.mark.parametrize("data", [[[0.0, 3.0, 4.0]], [[0j, 3.0 + 0j, 1j]]])
+def test_a_count_has_a_gradient_of_zeros(data: Any, keywords: Any) -> None:
+    def count(x: Any) -> Any:
+        return linalg.vector_norm(x, ord=0, **keywords)
+
+    x, array = leaf(data), np.asarray(data)
+    norm = count(x)
+    assert norm.requires_grad
     assert norm.dtype == np.float64
-    assert float(norm) == 2.0
+    assert norm.detach().numpy().ravel().tolist() == [2.0]
+    zeros = np.zeros_like(array)
+    first = ag.grad(norm.sum(), x, create_graph=True)
+    assert_close(first.detach(), zeros)
+    assert first.requires_grad
+    second = ag.grad(ag.real(first).sum(), x, materialize_grads=True)
+    assert_close(second, zeros)
+    seeds = np.ones((2, *norm.shape))
+    assert_close(ag.grad(count(x), x, seeds, is_grads_batched=True), np.stack([zeros, zeros]))
+    value, tangent = ag.func.jvp(count, (array,), (array,))
+    assert type(tangent) is type(value)
+    assert_close(tangent, np.zeros_like(value))
+    rows = np.stack([array, array * 0, array])
+    assert_close(ag.func.vmap(count)(rows).ravel(), np.array([2.0, 0.0, 2.0]))
+    assert_close(ag.func.vmap(ag.func.grad(lambda x: count(x).sum()))(rows), 0 * rows)
+    if not ag.isdtype(x.dtype, "complex floating"):
+        assert_close(ag.func.hessian(lambda x: count(x).sum())(array), np.zeros((1, 3, 1, 3)))
 
 
 def test_cholesky_has_a_symmetric_gradient() -> None:

@@ -8,6 +8,7 @@ import sys
 from collections.abc import Callable
 from typing import Any
 
+import array_api_strict as strict
 import numpy as np
 import pytest
 from samples import SAMPLES
@@ -15,7 +16,7 @@ from scipy import special as scipy_special
 
 import arraygrad as ag
 from arraygrad import special
-from arraygrad.ops.special.libraries import kernel
+from arraygrad.backends.special import kernel
 from arraygrad.ops.special.sinc import _sinc_derivative
 from arraygrad.testing import assert_close, gradcheck, gradgradcheck
 
@@ -193,6 +194,61 @@ def test_softmax_of_large_numbers() -> None:
     gradient = ag.grad(special.log_softmax(leaf, axis=1)[:, 2], leaf, 1.0)
     expected = np.array([[0, 0, 1.0]] * 2) - scipy_special.softmax(x, axis=1)
     np.testing.assert_allclose(gradient.array, expected, rtol=1e-13)
+
+
+def spread_numbers(*shape: int) -> Any:
+    """Complex numbers whose exponentials go round the origin several times."""
+    rng = np.random.default_rng(0)
+    return 3 * rng.standard_normal(shape) + 8j * rng.standard_normal(shape)
+
+
+@pytest.mark.parametrize("dtype", [np.complex64, np.complex128])
+@pytest.mark.parametrize("keywords", [{}, {"axis": 1}, {"axis": (0, 2), "keepdims": True}])
+@pytest.mark.parametrize("make", [np.asarray, strict.asarray], ids=["numpy", "strict"])
+def test_logsumexp_of_complex_numbers(make: Any, keywords: Any, dtype: Any) -> None:
+    """The principal value, whose imaginary part is within π."""
+    x = (spread_numbers(3, 4, 5) + np.array([0, 2000, -2000])[:, None, None]).astype(dtype)
+    tolerance = 100 * np.finfo(dtype).eps
+    expected = scipy_special.logsumexp(x, **keywords)
+    found = np.asarray(special.logsumexp(make(x), **keywords))
+    assert found.dtype == dtype
+    np.testing.assert_allclose(found, expected, tolerance, tolerance)
+    weights = np.linspace(1, 2, 5, dtype=x.real.dtype)
+    for b in (weights, weights * dtype(1j)):
+        expected = scipy_special.logsumexp(x, b=b, **keywords)
+        found = np.asarray(special.logsumexp(make(x), b=make(b), **keywords))
+        np.testing.assert_allclose(found, expected, tolerance, tolerance)
+
+
+def test_derivatives_of_logsumexp_of_complex_numbers() -> None:
+    x = ag.tensor(spread_numbers(2, 4), requires_grad=True)
+    b = ag.tensor(np.linspace(1, 2, 4), requires_grad=True)
+    for check in (gradcheck, gradgradcheck):
+        assert check(lambda x: special.logsumexp(x, axis=1), (x,))
+        assert check(lambda x, b: special.logsumexp(x, axis=1, b=b), (x, b))
+    rows = spread_numbers(3, 2, 4)
+    _, tangent = ag.func.jvp(special.logsumexp, (rows,), (rows,))
+    np.testing.assert_allclose(tangent, (special.softmax(rows) * rows).sum(), 1e-12)
+    each = ag.func.vmap(special.logsumexp)(rows)
+    np.testing.assert_allclose(each, scipy_special.logsumexp(rows, axis=(1, 2)), 1e-12)
+
+
+@pytest.mark.parametrize(
+    "values", [[-inf, -inf], [inf, 1], [complex(-inf, 3), 2 + 4j], [1000 + 4j, 1000 + 4j]]
+)
+def test_logsumexp_of_infinite_complex_numbers(values: Any) -> None:
+    x = np.array(values, np.complex128)
+    with np.errstate(invalid="ignore", over="ignore"):
+        found, expected = special.logsumexp(x), scipy_special.logsumexp(x)
+    np.testing.assert_allclose([found.real, found.imag], [expected.real, expected.imag], 1e-14)
+
+
+@pytest.mark.parametrize("axis", [None, 0, 1])
+@pytest.mark.parametrize("name", ["softmax", "log_softmax"])
+def test_derivatives_of_the_softmax_of_complex_numbers(name: str, axis: int | None) -> None:
+    x = ag.tensor(spread_numbers(2, 3) / 3, requires_grad=True)
+    for check in (gradcheck, gradgradcheck):
+        assert check(lambda x: getattr(special, name)(x, axis=axis), (x,))
 
 
 def test_the_weights_of_logsumexp_add_up_to_one() -> None:

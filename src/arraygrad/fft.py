@@ -1,8 +1,8 @@
 """`arraygrad.fft`: discrete Fourier transforms, under the Array API's names."""
 
+from .arrays.frequencies import fftfreq, rfftfreq
 from .ops.fft import (
     fft,
-    fftfreq,
     fftn,
     fftshift,
     hfft,
@@ -13,7 +13,6 @@ from .ops.fft import (
     irfft,
     irfftn,
     rfft,
-    rfftfreq,
     rfftn,
 )
 

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 import arraygrad as ag
+from arraygrad import func
 from arraygrad.autograd import (
     detect_anomaly,
     is_anomaly_check_nan_enabled,
@@ -131,6 +132,84 @@ def test_anomalies_of_an_op_with_several_outputs(x: ag.Tensor) -> None:
         a, _ = ag.unstack(x)
         with pytest.raises(AnomalyError, match="SqrtBackward"):
             ag.grad(ag.sqrt(a) * 0, x)
+
+
+# --- in transforms of functions ------------------------------------------------------------------
+
+ZERO_ONE = np.array([0.0, 1.0])
+
+
+def roots(x: Any) -> Any:
+    return ag.sqrt(x) * 0  # the line of the root
+
+
+def bend(x: Any) -> Any:
+    return (x**1.5).sum()  # the line of the power
+
+
+def pulled(x: Any) -> Any:
+    value, pull = func.vjp(roots, x)
+    return pull(np.ones_like(value))
+
+
+def pushed(x: Any) -> Any:
+    return func.linearize(lambda x: func.grad(bad)(x), x)
+
+
+TRANSFORMS = {
+    "grad": (func.grad(bad), "the line to be found"),
+    "value_and_grad": (func.value_and_grad(bad), "the line to be found"),
+    "vjp": (pulled, "the line of the root"),
+    "linearize": (pushed, "the line to be found"),
+    "jacrev": (func.jacrev(roots), "the line of the root"),
+    "jacobian": (func.jacobian(roots), "the line of the root"),
+    "sparse jacobian": (func.jacrev(roots, sparse=True), "the line of the root"),
+    "hessian": (func.hessian(bend), "the line of the power"),
+    "hvp": (lambda x: func.hvp(bend, (x,), (x,)), "the line of the power"),
+    "vmap of grad": (func.vmap(func.grad(roots)), "the line of the root"),
+    "grad of grad": (func.grad(lambda x: (func.grad(bend)(x) * 0).sum()), "the line of the power"),
+    "checkpoint": (func.grad(func.checkpoint(bad)), "the line to be found"),
+}
+
+
+@pytest.mark.parametrize("name", TRANSFORMS)
+def test_nan_in_a_transform_is_an_error_that_names_the_line(name: str) -> None:
+    transform, line = TRANSFORMS[name]
+    with detect_anomaly(), pytest.raises(AnomalyError, match="returned NaN") as caught:
+        transform(ZERO_ONE)
+    assert line in str(caught.value)
+    transform(ZERO_ONE)
+    with detect_anomaly(check_nan=False):
+        transform(ZERO_ONE)
+
+
+@pytest.mark.parametrize("name", TRANSFORMS)
+@pytest.mark.parametrize("check_nan", [True, False])
+def test_an_error_in_a_rule_in_a_transform_carries_the_line(
+    name: str, check_nan: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    transform, line = TRANSFORMS[name]
+
+    def fail(*args: Any) -> Any:
+        raise ZeroDivisionError("in the rule")
+
+    for op in (ag.sqrt.op, ag.pow.op):  # type: ignore[attr-defined]
+        pullback = op.pullback((0,))
+        monkeypatch.setattr(pullback, "rules", (fail,) * len(pullback.rules))
+    with (
+        detect_anomaly(check_nan=check_nan),
+        pytest.raises(ZeroDivisionError, match="in the rule") as caught,
+    ):
+        transform(ZERO_ONE + 1)
+    assert any(line in note for note in caught.value.__notes__)
+
+
+def test_the_zeros_that_linearize_starts_from_are_no_anomaly() -> None:
+    with detect_anomaly():
+        _, push = func.linearize(ag.sqrt, ZERO_ONE)
+        assert push(np.ones(2)).tolist() == [np.inf, 0.5]
+        with pytest.raises(AnomalyError):
+            push(ZERO_ONE)
 
 
 def test_blocks_decorators_and_functions() -> None:

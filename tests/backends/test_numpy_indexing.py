@@ -7,7 +7,7 @@ import pytest
 
 import arraygrad as ag
 from arraygrad.backends.numpy import indexing as numpy_indexing
-from arraygrad.ops.indexing import HOLE
+from arraygrad.core.indices import HOLE
 
 rng = np.random.default_rng(0)
 ALL = slice(None)

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from arraygrad.backends.numpy.blocks import LARGE
 
 import arraygrad as ag
 from arraygrad.autograd.graph import saved_tensors_hooks
@@ -247,6 +248,45 @@ def test_second_derivatives_where_the_rest_is_at_hand(layers: Layers, x: ag.Tens
         return ag.grad(first.sum(), layers.weights)
 
     close(second(checkpoint(layers)), second(layers))
+
+
+def five_reads(x: Any) -> Any:
+    return x[0] * (x[1] + x[2] + x[3] + x[4])
+
+
+def five_reads_by_arrays(x: Any) -> Any:
+    first = np.arange(2)
+    return sum((x[first + i] ** 2).sum() for i in range(5))
+
+
+def five_writes(x: Any) -> Any:
+    y = ag.zeros(5)
+    for i in range(5):
+        y[i] = x[i] * x[4 - i]
+    return (y * y).sum()
+
+
+def many_elements(x: Any) -> Any:
+    y = ag.tile(x, (2 * LARGE // 6,))
+    for _ in range(4):
+        y = ag.sin(y) * y
+    return y.sum()
+
+
+@pytest.mark.parametrize("create_graph", [False, True])
+@pytest.mark.parametrize("function", [five_reads, five_reads_by_arrays, five_writes, many_elements])
+def test_one_sweep_runs_the_function_once_more(function: Any, create_graph: bool) -> None:
+    calls = 0
+
+    def counted(x: Any) -> Any:
+        nonlocal calls
+        calls += 1
+        return function(x)
+
+    x = ag.tensor(np.linspace(0.1, 0.6, 6), requires_grad=True)
+    found = ag.grad(checkpoint(counted)(x), x, create_graph=create_graph)
+    assert calls == 2
+    close(found, ag.grad(function(x), x))
 
 
 def test_nothing_is_run_again_without_need(x: ag.Tensor) -> None:

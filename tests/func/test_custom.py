@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import warnings
+from functools import partial
 from typing import Any
 
 import numpy as np
 import pytest
 
 import arraygrad as ag
+from arraygrad.errors import RuleError
 from arraygrad.func import custom, grad, hessian, jacfwd, jacrev, jvp, vmap
 
 A = np.array([1.0, 2.0, 3.0])
@@ -67,6 +69,16 @@ def test_complex_numbers(variant: str) -> None:
         close(jac(f, holomorphic=True)(Z), np.diag(3 * Z**2))
 
 
+@pytest.mark.parametrize("linear", [False, True, "each"])
+def test_rules_of_linear_functions_are_conjugated(linear: bool | str) -> None:
+    f = custom(vjp=lambda g: g * 2j, linear=linear)(lambda x: x * 2j)
+    x = ag.tensor(Z, requires_grad=True)
+    close(ag.grad(f(x), x, Z), ag.grad(x * 2j, x, Z).detach())
+    close(jvp(f, (Z,), (Z,))[1], Z * 2j)
+    as_they_are = custom(vjp=lambda g: g * -2j, linear=linear, holomorphic=False)(lambda x: x * 2j)
+    close(ag.grad(as_they_are(x), x, Z), ag.grad(x * 2j, x, Z).detach())
+
+
 def test_two_inputs() -> None:
     @custom(vjp_x=lambda g, y: g * y, vjp_y=lambda g, x: g * x, linear="each")
     def dot(x: Any, y: Any) -> Any:
@@ -93,6 +105,94 @@ def test_two_inputs() -> None:
     a, b = grad(lambda x, y: in_x_only(x, y).sum(), (0, 1))(A, 2 * A)
     close(a, 2 * A)
     close(b, 0 * A)
+
+
+def scaled_sum(x: Any, y: Any, *, c: float = 2.0) -> Any:
+    return np.sum(c * x * y**2)
+
+
+def rule_x(g: Any, y: Any, c: float) -> Any:
+    return g * c * y**2
+
+
+def rule_y(g: Any, x: Any, y: Any, c: float) -> Any:
+    return g * 2 * c * x * y
+
+
+RULES_OF_TWO = {
+    "by name": custom(vjp_x=rule_x, vjp_y=rule_y),
+    "in order": custom(vjp=(rule_x, rule_y)),
+    "at once": custom(vjp=lambda g, x, y, c: (rule_x(g, y, c), rule_y(g, x, y, c))),
+    "at once, what is wanted": custom(
+        vjp=lambda g, x, y, c, wanted: [
+            rule_x(g, y, c) if wanted[0] else None,
+            rule_y(g, x, y, c) if wanted[1] else None,
+        ]
+    ),
+}
+
+
+@pytest.mark.parametrize("variant", RULES_OF_TWO)
+def test_rules_of_two_inputs(variant: str) -> None:
+    f = RULES_OF_TWO[variant](scaled_sum)
+    b = 2 * A
+    for found, expected in zip(grad(f, (0, 1))(A, b), (2 * b**2, 4 * A * b), strict=True):
+        close(found, expected)
+    close(grad(f, 1)(A, b), 4 * A * b)
+    close(grad(lambda x: f(x, x, c=1.0))(A), 3 * A**2)
+    close(jvp(f, (A, b), (A, b))[1], (2 * b**2 * A + 4 * A * b * b).sum())
+    close(jvp(lambda y: f(A, y), (b,), (A,))[1], (4 * A * b * A).sum())
+    close(hessian(f, (0, 1))(A, b)[1][0], np.diag(4 * b))
+    close(vmap(grad(f, 1), (0, None))(M, A), 4 * M * A)
+    x, y = ag.tensor(A, requires_grad=True), ag.tensor(b, requires_grad=True)
+    first = ag.grad(f(x, y), y, create_graph=True)
+    close(ag.grad(first.sum(), x), 4 * b)
+    assert ag.func.sparsity(f, A, A).shape == (1, 3)
+
+
+def test_one_rule_of_two_inputs_is_conjugated() -> None:
+    f = custom(vjp=lambda g, x, y: (g * y, g * x))(lambda x, y: x * y)
+    x, y = ag.tensor(Z, requires_grad=True), ag.tensor(Z * 1j, requires_grad=True)
+    for found, expected in zip(ag.grad(f(x, y), (x, y), Z), ag.grad(x * y, (x, y), Z), strict=True):
+        close(found, expected.detach())
+
+
+def scattered(g: Any, index: Any) -> Any:
+    return g @ (index[:, None] == np.arange(3)).astype(float)
+
+
+@pytest.mark.parametrize(
+    "rules",
+    [
+        {"vjp_x": scattered, "vjp_index": None},
+        {"vjp": (scattered, None)},
+        {"vjp": lambda g, index: (scattered(g, index), None)},
+    ],
+)
+def test_inputs_that_are_constants(rules: Any) -> None:
+    @custom(**rules)
+    def pick(x: Any, index: Any) -> Any:
+        return x[index]
+
+    index = np.array([2, 0])
+    close(grad(lambda x: pick(x, index).sum())(A), [1, 0, 1])
+    close(jvp(lambda x: pick(x, index), (A,), (A,))[1], A[index])
+    x = ag.tensor(A, requires_grad=True)
+    close(ag.grad(pick(x, index), x, A[:2]), [2, 0, 1])
+
+
+def test_rules_of_any_number_of_inputs_at_once() -> None:
+    @custom(vjp=lambda g, x, others: (g * sum(others), *(g * x for _ in others)))
+    def product(x: Any, *others: Any) -> Any:
+        return x * sum(others)
+
+    a, b, c = grad(lambda x, y, z: product(x, y, z).sum(), (0, 1, 2))(A, 2 * A, 3 * A)
+    close(a, 5 * A)
+    close(b, A)
+    close(c, A)
+    close(grad(lambda y: product(A, y, A).sum())(A), A)
+    close(grad(lambda x: product(x).sum())(A), 0 * A)
+    close(jvp(product, (A, A, A), (A, A, A))[1], 4 * A**2)
 
 
 def test_broadcasting_and_reductions() -> None:
@@ -149,6 +249,41 @@ def test_several_results() -> None:
         close(hessian(lambda x, f=f: f(x)[1].sum())(A), 2 * np.eye(3))
 
 
+@pytest.mark.parametrize("complex_first", [False, True])
+def test_results_of_which_one_is_real_and_one_complex(complex_first: bool) -> None:
+    """The size of a number, and the number turned: each cotangent has the dtype of its result."""
+    order = -1 if complex_first else 1
+
+    def rule(gs: Any, z: Any) -> Any:
+        size, turned = gs[::order]
+        terms = [] if size is None else [size * ag.conj(z) / ag.abs(z)]
+        return sum(terms + ([] if turned is None else [turned * 1j]))
+
+    def tangents(t: Any, z: Any) -> Any:
+        return (ag.real(t * ag.conj(z)) / ag.abs(z), t * 1j)[::order]
+
+    def polar(z: Any) -> Any:
+        return (np.abs(z), z * 1j)[::order]
+
+    def of_ops(z: Any) -> Any:
+        return (ag.abs(z), z * 1j)[::order]
+
+    t, weights = Z - 2j * A, (A, Z * (2 - 3j))[::order]
+    real = np.array([3.0, 4.0])
+    for f in (custom(multiple=True, vjp=rule)(polar), custom(multiple=True, jvp=tangents)(polar)):
+        for found, expected in zip(jvp(f, (Z,), (t,))[1], jvp(of_ops, (Z,), (t,))[1], strict=True):
+            close(found, expected)
+        for x in (Z, real):
+            leaf = ag.tensor(x, requires_grad=True)
+            for k in (0, 1):
+                g = weights[k][: x.size]
+                expected = ag.grad(of_ops(leaf)[k], leaf, g)
+                close(ag.grad(f(leaf)[k], leaf, g), expected)
+                close(ag.grad(f(leaf)[k], leaf, g, create_graph=True), expected)
+            both = [w[: x.size] for w in weights]
+            close(ag.grad(f(leaf), leaf, both), ag.grad(of_ops(leaf), leaf, both).detach())
+
+
 def test_any_number_of_inputs() -> None:
     @custom(vjp=lambda g, shapes, i: ag.broadcast_to(g * (i + 1), shapes[i]))
     def weighted(*xs: Any) -> Any:
@@ -177,11 +312,50 @@ def test_batches() -> None:
         (lambda: custom(vjp=lambda g, q: g)(cube), "parameter 'q', which is neither an input"),
         (lambda: custom(jvp=lambda t, q: t)(cube), "parameter 'q'"),
         (lambda: custom(vjp=lambda t: t)(cube), "parameter 't'"),
-        (lambda: custom(vjp_z=lambda g: g)(cube), r"\['z'\], which are no inputs"),
+        (lambda: custom(vjp_z=lambda g: g)(cube), "'z', which is no input of cube: its input is x"),
         (lambda: custom(vjp=lambda g: g)(np.cbrt), "whose parameters have names, not ufunc"),
         (lambda: custom(vjp=lambda g: g)(lambda: 1), "no positional parameters"),
+        (lambda: custom(vjp=lambda g: g)([].append), "not builtin_function_or_method"),
+        (lambda: custom(x=lambda g: g), "unexpected keyword argument 'x': .* vjp_x="),
+        (lambda: custom(vjp_x=None)(cube), "needs a rule"),
+        (lambda: custom(vjp=(None, None))(scaled_sum), "needs a rule"),
+        # no plain functions
+        (lambda: custom(vjp=np.sin)(cube), "vjp for cube must be a Python function.*not ufunc"),
+        (lambda: custom(vjp=3)(cube), "vjp for cube .*not int"),  # type: ignore[arg-type]
+        (lambda: custom(vjp_x=partial(np.multiply, 2))(cube), "vjp_x for cube .*not partial"),
+        (lambda: custom(jvp=np.sin)(cube), "jvp for cube .*not ufunc"),
+        (lambda: custom(vjp=lambda *args: args)(cube), r"vjp for cube takes \*args"),
+        (lambda: custom(vjp=lambda g, **kw: g)(cube), r"vjp for cube takes \*\*kw"),
+        (lambda: custom(vjp=lambda g, *, x: g)(cube), "vjp for cube takes x by keyword only"),
+        # several inputs
+        (lambda: custom(vjp_x=rule_x)(scaled_sum), "no rule for y .* vjp_y=.* vjp_y=None"),
+        (lambda: custom(vjp=(rule_x,))(scaled_sum), "1 rule, but scaled_sum has 2 inputs: x, y"),
+        (lambda: custom(vjp=(rule_x, np.sin))(scaled_sum), r"vjp\[1\] for scaled_sum .*not ufunc"),
+        (lambda: custom(vjp={"x": rule_x})(scaled_sum), "vjp for scaled_sum .*not dict"),  # type: ignore[arg-type]
+        (lambda: custom(vjp=rule_x, vjp_y=rule_y)(scaled_sum), "both vjp= and vjp_y="),
+        (lambda: custom(vjp=lambda g, z: (g, g))(scaled_sum), "'z', which .*can have .*wanted"),
+        (lambda: custom(jvp=lambda t, y: t * y)(scaled_sum), "'t', .* t_x, t_y"),
+        (lambda: custom(jvp=lambda y: y)(scaled_sum), "takes no tangent.* t_x, t_y"),
+        (lambda: custom(jvp=lambda t: t)(lambda *xs: xs[0]), r"jvp.* any number of inputs, \*xs"),
+        (lambda: custom(vjp=lambda g, x: (g, g), linear=True)(scaled_sum), "linear=True.* vjp_x="),
+        (lambda: custom(vjp=lambda g: g)(lambda g: g), "'g', which is also .* rename the input"),
+        (lambda: custom(vjp=lambda g: g, batch="rows")(cube), "batch='rows'.*elementwise"),
+        (lambda: custom(vjp=lambda g: g, linear="all")(cube), "linear='all'.*each"),
     ],
 )
 def test_mistakes(call: Any, message: str) -> None:
-    with pytest.raises(TypeError, match=message):
+    with pytest.raises((TypeError, ValueError), match=message):
         call()
+
+
+@pytest.mark.parametrize(
+    ("returned", "what"),
+    [(lambda g: g, "an array"), (lambda g: (g,), "1 entry"), (lambda g: (g, g, g), "3 entries")],
+)
+def test_one_rule_must_return_one_gradient_for_each_input(returned: Any, what: str) -> None:
+    f = custom(vjp=lambda g, x, y: returned(g * x * y))(lambda x, y: x * y)
+    message = f"its inputs x, y, .*{what}.*vjp_x=, vjp_y="
+    with pytest.raises(RuleError, match=message):
+        grad(lambda x: f(x, A).sum())(A)
+    with pytest.raises(RuleError, match=message):
+        jvp(f, (A, A), (A, A))

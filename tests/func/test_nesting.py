@@ -404,10 +404,12 @@ def test_no_grad_around_a_transform(w: ag.Tensor) -> None:
             vmap(grad(squares(w)))(np.stack([A, A]))[0],
             jacrev(grad(squares(w)))(A).sum(axis=0),
             hessian(squares(w))(A).sum(axis=0),
-            grad(lambda x: squares(w)(x), has_aux=False)(w),
         ]
+        of_tensors = grad(squares(w))(w)
         assert not ag.is_grad_enabled()
-    assert not any(r.requires_grad for r in results)
+    assert all(type(r) is np.ndarray for r in results)
+    assert isinstance(of_tensors, ag.Tensor)
+    assert not of_tensors.requires_grad
     close(results[0], 2 * A * (2 * A) ** 2)
     close(results[4], 2 * A * (2 * A) ** 2)
     close(results[5], 2 * (2 * A) ** 2)
@@ -481,8 +483,9 @@ def test_ag_grad_inside_func_grad() -> None:
 def test_ag_grad_of_an_outer_graph_inside_transforms(w: ag.Tensor) -> None:
     """A graph made outside, with cotangents that belong to a transform."""
     found = vmap(lambda c: ag.grad(w**2, w, c))(M)
-    assert isinstance(found, ag.Tensor)
+    assert type(found) is np.ndarray
     close(found, 4 * A * M)
+    assert isinstance(vmap(lambda c: ag.grad(w**2, w, c))(ag.tensor(M)), ag.Tensor)
     found = vmap(lambda c: ag.grad(w**2, w, c, is_grads_batched=True))(M[:, None])
     close(found, 4 * A * M[:, None])
     close(grad(lambda c: ag.grad(w**2, w, c).sum())(A), 4 * A)

@@ -759,6 +759,32 @@ def test_constants() -> None:
     assert ag.__array_api_version__ == strict.__array_api_version__ == "2025.12"
 
 
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda xp: xp.meshgrid(xp.ones(2), xp.ones(3)),
+        lambda xp: xp.meshgrid(xp.ones(2), indexing="ij"),
+        lambda xp: xp.broadcast_arrays(xp.ones(2), xp.ones((3, 1))),
+        lambda xp: xp.broadcast_arrays(xp.ones(2)),
+        lambda xp: xp.unstack(xp.ones((2, 3))),
+        lambda xp: xp.nonzero(xp.ones(2)),
+        lambda xp: xp.broadcast_shapes((2,), (3, 1)),
+        lambda xp: xp.__array_namespace_info__().devices(),
+    ],
+)
+def test_several_results_come_in_a_tuple(call: Any) -> None:
+    """Since the revision of 2025, which had lists before."""
+    assert type(call(strict)) is tuple
+    assert type(call(ag)) is tuple
+
+
+def test_several_results_come_in_a_tuple_for_all_arrays() -> None:
+    x = np.ones(2)
+    for kind in (x, ag.tensor(x), ag.tensor(x, requires_grad=True)):
+        assert type(ag.meshgrid(kind, kind)) is tuple
+        assert type(ag.broadcast_arrays(kind, kind)) is tuple
+
+
 # --- inspection ----------------------------------------------------------------------------------
 
 

@@ -9,7 +9,8 @@ import functools
 from typing import Any, ClassVar
 
 from ..core.array import Array, Function
-from ..ops import batching
+from ..core.kinds import Elementwise
+from ..ops.batching import batching_rule
 from ..ops.define.op import Op
 from .methods import TransformMethods
 from .writing import Replaceable, link
@@ -43,7 +44,7 @@ class Batched(Replaceable, TransformMethods, Array):
     def apply(cls, op: Op, arrays: tuple[Any, ...], params: dict[str, Any]) -> Any:
         batched = tuple(type(a) is cls for a in arrays)
         raw = tuple(a._array if b else a for a, b in zip(arrays, batched, strict=True))
-        out = batching.rule_of(op)(op, raw, batched, params)
+        out = batching_rule(op)(op, raw, batched, params)
         result = tuple(map(cls, out)) if op.multiple else cls(out)
         if op.view and len(arrays) == 1:
             link(op, arrays[0], params, result)
@@ -51,7 +52,7 @@ class Batched(Replaceable, TransformMethods, Array):
 
     @classmethod
     def unary(cls, op: Op) -> Function:
-        if op.batch != "elementwise" or op.view:
+        if op.view or op.own.batch is not None or not isinstance(op.kind, Elementwise):
             return super().unary(op)
         table = op.table
 
@@ -67,7 +68,7 @@ class Batched(Replaceable, TransformMethods, Array):
     def single(cls, op: Op) -> Function:
         if op.multiple:
             return super().single(op)
-        rule, view = batching.rule_of(op), op.view
+        rule, view = batching_rule(op), op.view
 
         def over_all(x: Batched, params: dict[str, Any]) -> Any:
             batched = new(cls)
@@ -82,9 +83,9 @@ class Batched(Replaceable, TransformMethods, Array):
     def binary(cls, op: Op, left: type, right: type) -> Function:
         if op.view or op.multiple:
             return super().binary(op, left, right)
-        rule, table = batching.rule_of(op), op.table
+        rule, table = batching_rule(op), op.table
         in_x, in_y = flags = left is cls, right is cls
-        elementwise = op.batch == "elementwise"
+        elementwise = isinstance(op.kind, Elementwise) and op.own.batch is None
 
         def over_all(x: Any, y: Any) -> Any:
             a = x._array if in_x else x

@@ -5,12 +5,13 @@ from __future__ import annotations
 import functools
 from typing import Any, ClassVar
 
-import numpy as np
-
 from .. import ops
+from ..core import upward
 from ..core.array import Array, Function
+from ..core.cpython import is_identity
 from ..ops.define.op import Op
-from ..ops.define.rules import expression, parameters
+from ..ops.define.rules import expression, parameters, sums_rules
+from ..ops.forward import forward_of, tangent_rules
 from .methods import TransformMethods
 from .writing import Replaceable, link
 
@@ -39,11 +40,8 @@ class Dual(Replaceable, TransformMethods, Array):
         out = op.function(*primals, **params)
         if not any(t is not None and op.input_name(i) in op.rules for i, t in enumerate(tangents)):
             return out
-        if op.forward is None:
-            raise NotImplementedError(
-                f"{op.name} has no forward rule: give it one by jvp=, or use reverse mode"
-            )
-        tangent = op.forward(primals, tangents, out, params)
+        forward = forward_of(op) or functools.partial(_linearized, op)
+        tangent = forward(primals, tangents, out, params)
         result: Any
         if op.multiple:
             result = tuple(map(cls._fitted, out, tangent))
@@ -58,10 +56,9 @@ class Dual(Replaceable, TransformMethods, Array):
 
     @classmethod
     def unary(cls, op: Op) -> Function:
-        rules = op.tangent_rules
-        if rules is None or op.view:
+        if not sums_rules(op):
             return super().unary(op)
-        table, rule = op.table, rules[0]
+        table, rule = op.table, tangent_rules(op)[0]
 
         def push(x: Dual) -> Any:
             array = x._array
@@ -72,8 +69,8 @@ class Dual(Replaceable, TransformMethods, Array):
 
     @classmethod
     def binary(cls, op: Op, left: type, right: type) -> Function:
-        rules = op.tangent_rules
-        if rules is None or len(rules) < 2:
+        rules = tangent_rules(op) if sums_rules(op) else {}
+        if len(rules) < 2:
             return super().binary(op, left, right)
         table, fitted = op.table, cls._fitted
         if left is not right:
@@ -139,13 +136,27 @@ class Dual(Replaceable, TransformMethods, Array):
         return f"Dual({self._array!r}, tangent={self.tangent!r})"
 
 
+def _linearized(op: Op, primals: Any, tangents: Any, out: Any, params: Any) -> Any:
+    """The forward rule of an op that has reverse rules only: they are linear, so transpose them."""
+    moving = [i for i, tangent in enumerate(tangents) if tangent is not None]
+
+    def of_moving(*values: Any) -> Any:
+        full = list(primals)
+        for i, value in zip(moving, values, strict=True):
+            full[i] = value
+        return op.function(*full, **params)
+
+    _, push = upward.linearize(of_moving, *(primals[i] for i in moving))
+    return push(*(tangents[i] for i in moving))
+
+
 @functools.cache
 def _sum_of_both(op: Op) -> Function:
     """The rules of an elementwise op on two arrays in one function, of two tangents."""
 
     def call(name: str, tangent: str) -> str:
         rule = op.rules[name]
-        if parameters(rule) == ("g",) and _is_identity(rule):
+        if parameters(rule) == ("g",) and is_identity(rule):
             return tangent
         taken = [expression(op, n).replace("arrays[0]", "x") for n in parameters(rule)]
         taken = [e.replace("arrays[1]", "y") for e in taken]
@@ -154,11 +165,6 @@ def _sum_of_both(op: Op) -> Function:
     source = f"lambda s, t, x, y, out: {call('x', 's')} + {call('y', 't')}"
     names = {f"{name}_rule": rule for name, rule in op.rules.items()}
     return eval(source, names)  # type: ignore[no-any-return]
-
-
-def _is_identity(rule: Function) -> bool:
-    tangent = np.ones(())
-    return rule(tangent) is tangent
 
 
 @functools.cache

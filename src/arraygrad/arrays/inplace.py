@@ -8,7 +8,6 @@ take their place in the graph from it anew.
 from __future__ import annotations
 
 import functools
-import weakref
 from collections.abc import Callable
 from typing import Any, ClassVar, ParamSpec, Protocol, Self, TypeVar, overload
 
@@ -19,78 +18,23 @@ from .. import ops
 from ..backends import backend_of, default
 from ..backends.dtypes import numpy_dtype
 from ..core.array import Array
+from ..core.indices import fill
+from ..core.modes import current_modes
 from ..core.nodes import INFERENCE, Leaf, Node, record, recorder
+from ..core.saved import user_lines
 from ..core.versions import mark_written, owner_of, version, writes_to
 from ..errors import MixedArraysError
 from ..ops.define.adoption import in_library_of, is_made
 from ..ops.define.signatures import OneArray, Operand, TwoArrays, Unary
-from ..ops.indexing import _getitem, fill, split_index
+from ..ops.elementwise import choose
+from ..ops.indexing import _getitem, split_index
+from ..ops.regions import Region
 from ..ops.shape import _broadcast_to
-from ..ops.writing import Region, Step, choose, put
+from ..ops.writing import put
+from .views import ViewOf
 
 P = ParamSpec("P")
 S = TypeVar("S")
-
-
-class Family:
-    """A tensor and its views.
-
-    Attributes
-    ----------
-    stamp : int
-        How often the views' places in the graph, or their arrays, have become out of date.
-    recorded : int
-        How many writes have been recorded.
-    views : dict or None
-        The views that live, for a base that may yet move to another level; None for any other.
-    """
-
-    __slots__ = ("recorded", "stamp", "views")
-
-    def __init__(self, base: Any) -> None:
-        self.stamp = 0
-        self.recorded = 0
-        self.views: dict[int, weakref.ref[Any]] | None = {} if hasattr(base, "_born") else None
-
-    def add(self, view: Any) -> None:
-        """Remember a view for as long as it lives."""
-        views, key = self.views, id(view)
-        assert views is not None
-        views[key] = weakref.ref(view, lambda _: views.pop(key, None))
-
-
-class ViewOf:
-    """How a view came about.
-
-    Attributes
-    ----------
-    base : Tensor
-        The tensor at the root, which is no view itself.
-    steps : tuple of (function, keywords)
-        What leads from the base to the view.
-    seen : int
-        The family's stamp when the view last took its place in the graph.
-    unrecorded : int or None
-        For a view that was made under `no_grad`: the number of recorded writes at that time.
-    """
-
-    __slots__ = ("base", "family", "seen", "steps", "unrecorded")
-
-    def __init__(self, source: Any, step: Step) -> None:
-        origin = source._view
-        made_unseen = recorder() is None
-        if origin is None:
-            self.base, self.steps = source, (step,)
-            family = getattr(source, "_family", None)
-            if family is None:
-                family = source._family = Family(source)
-        else:
-            self.base, self.steps = origin.base, (*origin.steps, step)
-            family = origin.family
-            made_unseen = made_unseen or origin.unrecorded is not None
-        self.family = family
-        self.seen = family.stamp
-        self.unrecorded = family.recorded if made_unseen else None
 
 
 class InPlaceMethod(Protocol[P]):
@@ -386,9 +330,7 @@ def join_level(tensor: Any, values: tuple[Any, ...]) -> None:
             "it would outlive the transform: make the tensor inside, by zeros_like() of an "
             "argument or zeros(), or join the values by stack()"
         )
-    from .views import move_to_level
-
-    move_to_level(base, top if any(_is_at(v, top) for v in values) else top + 0.5)
+    base._move_to_level(top if any(_is_at(v, top) for v in values) else top + 0.5)
 
 
 def _is_at(value: Any, level: float) -> bool:
@@ -419,9 +361,7 @@ def _unaffected(tensor: Any, function: Any, args: Any, kwargs: Any) -> list[Any]
 
 def _apart(tensor: Any) -> Any:
     """A tensor at the same place in the graph, with a copy of the values."""
-    from .tensor import tensor_type_at
-
-    return tensor_type_at(tensor.level)(np.array(tensor._array), tensor._node)
+    return tensor.like(np.array(tensor._array), tensor._node)
 
 
 def _shares(a: Any, b: Any) -> bool:
@@ -553,9 +493,6 @@ def _origin() -> str | None:
     """The user's line that writes, under anomaly detection."""
     if recorder() is record:
         return None
-    from ..core.modes import current_modes
-    from ..core.saved import user_lines
-
     return None if current_modes().anomaly is None else user_lines()
 
 

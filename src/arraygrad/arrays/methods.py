@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 from .. import ops
 from ..backends import backend_of
-from ..interop.numpy.functions import array_function
-from ..interop.numpy.ufuncs import array_ufunc
+from ..core import upward
 from ..ops.define.signatures import AnyArray, Axis, Operand, Shape
 
 # The revisions of the Array API standard that can be asked for: each contains those before it.
@@ -22,9 +21,10 @@ class ArrayMethods:
     __slots__ = ()
     _array: Any
 
-    # NumPy's functions and operators ask us what they mean for one of these.
-    __array_ufunc__ = array_ufunc
-    __array_function__ = array_function
+    # NumPy's functions and operators ask us what they mean for one of these. The answers are in
+    # `interop.numpy`, which puts them here.
+    __array_ufunc__: ClassVar[Any]
+    __array_function__: ClassVar[Any]
     __array_priority__ = 1000
 
     # --- the standard's protocols ---
@@ -39,10 +39,8 @@ class ArrayMethods:
             raise ValueError(
                 f"api_version must be one of {', '.join(REVISIONS)} or None, not {api_version!r}"
             )
-        from ..interop.namespaces import namespace
-
         backend = backend_of(self)
-        return namespace(backend, backend.device(ops.plain(self)))
+        return upward.namespace(backend, backend.device(ops.plain(self)))
 
     def __dlpack__(
         self,

@@ -38,11 +38,11 @@ import numpy as np
 
 from ..backends import backend_of
 from ..core.array import Array, plain
-from ..interop.numpy.values import check_not_stored
 from ..ops.define.op import Op
 from ..ops.define.rules import parameters
 from ..ops.elementwise import is_complex
 from .methods import ArrayMethods
+from .numbers import check_not_stored
 
 
 class Dependence(NamedTuple):

@@ -14,14 +14,26 @@ from numpy import generic, ndarray
 
 from .. import ops
 from ..backends import backend_of
+from ..core import upward
 from ..core.array import Array, Function
-from ..core.nodes import INFERENCE, Leaf, Node, RemovableHandle, make_outputs, public_edge, recorder
-from ..errors import MixedArraysError, NoGradientError
-from ..interop.numpy.values import check_not_stored
-from ..ops.define.op import Op
-from ..ops.define.rules import Pullback
-from .inplace import TensorInPlace
+from ..core.nodes import (
+    INFERENCE,
+    RECORDER,
+    Leaf,
+    Node,
+    RemovableHandle,
+    public_edge,
+    record,
+    recorder,
+)
+from ..errors import NoGradientError
+from ..ops.indexing import _getitem
+from ..ops.regions import Step
+from .inplace import TensorInPlace, keep_retaining
 from .methods import ArrayMethods
+from .numbers import check_not_stored
+from .recording import Recording
+from .views import ViewOf, is_shared
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -29,7 +41,7 @@ if TYPE_CHECKING:
 new = object.__new__
 
 
-class Tensor(TensorInPlace, ArrayMethods, Array):
+class Tensor(Recording, TensorInPlace, ArrayMethods):
     """An array of any library, and the place of its value in the graph.
 
     Made by `arraygrad.tensor` and `arraygrad.asarray`, and by every op on tensors.
@@ -56,231 +68,6 @@ class Tensor(TensorInPlace, ArrayMethods, Array):
         self._array = array
         self._node = node
 
-    # --- ops on tensors: compute one level down, then record ---
-
-    @classmethod
-    def apply(cls, op: Op, arrays: tuple[Any, ...], params: dict[str, Any]) -> Any:
-        level, raw, wanted, inference = cls.level, [], [], False
-        for position, array in enumerate(arrays):
-            if isinstance(array, Tensor) and array.level == level:
-                raw.append(array._array)
-                inference = inference or array.is_inference
-                if array._node is not None:
-                    wanted.append(position)
-            else:
-                raw.append(_fixed(array))
-        kernel = op.kernels.get(tuple(map(type, raw)))  # of plain arrays met before, or None
-        out = (kernel or op.function)(*raw, **params)
-        if op.view and cls.is_inference:  # it shares memory with one
-            return tuple(map(InferenceTensor, out)) if op.multiple else InferenceTensor(out)
-        make = recorder()
-        pullback = op.pullback(tuple(wanted)) if wanted and make is not None else None
-        if make is None or pullback is None:
-            result = cls._bare(out, op.multiple)
-        else:
-            if inference:
-                _check_savable(op, pullback, arrays)
-            edges = tuple([arrays[p]._node for p in pullback.positions])
-            saved = pullback.keep(tuple(raw), out, params)
-            made = tensor_type_at(level)
-            if not op.multiple:
-                return made(out, make(pullback, edges, saved, out.shape, out.dtype))
-            node = make(pullback, edges, saved, [o.shape for o in out], [o.dtype for o in out])
-            result = tuple(map(made, out, make_outputs(node)))
-        return as_views(arrays[0], params["axis"], result) if op.view and op.multiple else result
-
-    @classmethod
-    def unary(cls, op: Op) -> Function:
-        pullback = op.pullback((0,))
-        if cls.is_inference:
-            return super().unary(op)
-        if op.view:
-            step: Any = (op.function, {})
-
-            def view(x: Tensor) -> Any:
-                x._array = x.array  # a number becomes an array, which can be shared
-                return as_view(x, step, cls.apply(op, (x,), {}))
-
-            return view
-        table, bare, made = op.table, cls._bare, tensor_type_at(cls.level)
-        if pullback is None:
-
-            def compute(x: Tensor) -> Any:
-                array = x._array
-                return bare(table[type(array)](array))
-
-            return compute
-        keep = pullback.keep
-
-        def record(x: Tensor) -> Any:
-            array = x._array
-            out = table[type(array)](array)
-            make = recorder()
-            if make is None:
-                return bare(out)
-            node = x._node
-            tensor = new(made)
-            tensor._array = out
-            if node is None:
-                tensor._node = None
-            else:
-                saved = keep((array,), out, None)
-                tensor._node = make(pullback, (node,), saved, out.shape, out.dtype)
-            return tensor
-
-        return record
-
-    @classmethod
-    def single(cls, op: Op) -> Function:
-        if op.multiple or cls.is_inference:
-            return super().single(op)
-        pullback, single, bare = op.pullback((0,)), op.single, cls._bare
-        function, made = op.function, tensor_type_at(cls.level)
-
-        def record(x: Tensor, params: dict[str, Any]) -> Any:
-            array = x._array
-            out = single[type(array)](array, params)
-            make = recorder()
-            if make is None:
-                return bare(out)
-            node = x._node
-            tensor = new(made)
-            tensor._array = out
-            if node is None or pullback is None:
-                tensor._node = None
-            else:
-                saved = pullback.keep((array,), out, params)
-                tensor._node = make(pullback, (node,), saved, out.shape, out.dtype)
-            return tensor
-
-        def record_view(x: Tensor, params: dict[str, Any]) -> Any:
-            array = x._array
-            if isinstance(array, generic):
-                array = x.array  # a number becomes an array, which can be shared
-            out = single[type(array)](array, params)
-            make = recorder()
-            if make is None:
-                return as_view(x, (function, params), bare(out))
-            node = x._node
-            if node is not None and pullback is not None:
-                saved = pullback.keep((array,), out, params)
-                node = make(pullback, (node,), saved, out.shape, out.dtype)
-            else:
-                node = None
-            if is_shared(array, out):
-                return view_of(x, (function, params), out, node)
-            return made(out, node)
-
-        return record_view if op.view else record
-
-    @classmethod
-    def binary(cls, op: Op, left: type, right: type) -> Function:
-        both, first, second = op.pullback((0, 1)), op.pullback((0,)), op.pullback((1,))
-        ours = [k for k in (left, right) if issubclass(k, Tensor) and k.level == cls.level]
-        if not op.rules and not any(k.is_inference for k in ours):
-            return cls._binary_constant(op, left in ours, right in ours)
-        if both is None or first is None or second is None or any(k.is_inference for k in ours):
-            return super().binary(op, left, right)
-        if len(ours) == 2:
-            return cls._binary_both(op, both, first, second)
-        is_left = ours[0] is left
-        record = cls._binary_one(op, first if is_left else second, is_left)
-        if is_left and issubclass(right, Tensor):
-            return lambda x, y: record(x, _fixed(y))
-        if not is_left and issubclass(left, Tensor):
-            return lambda x, y: record(_fixed(x), y)
-        return record
-
-    @classmethod
-    def _binary_constant(cls, op: Op, left: bool, right: bool) -> Function:
-        """What has no derivative, as comparisons: nothing is ever recorded."""
-        table, bare = op.table, cls._bare
-
-        def compute(x: Any, y: Any) -> Any:
-            a = x._array if left else _fixed(x)
-            b = y._array if right else _fixed(y)
-            return bare(table[type(a)][type(b)](a, b))
-
-        return compute
-
-    @classmethod
-    def _binary_both(
-        cls,
-        op: Op,
-        both: Pullback,
-        first: Pullback,
-        second: Pullback,
-        others: Function | None = None,
-    ) -> Function:
-        """Both operands are tensors of this level; if not, it is the business of `others`."""
-        table, bare, made = op.table, cls._bare, tensor_type_at(cls.level)
-
-        def record(x: Any, y: Any) -> Any:
-            if others is not None and (type(x) is not made or type(y) is not made):
-                return others(x, y)
-            a = x._array
-            b = y._array
-            try:
-                out = table[type(a)][type(b)](a, b)
-            except MixedArraysError:
-                if others is None:
-                    raise
-                return others(x, y)
-            make = recorder()
-            if make is None:
-                return bare(out)
-            tensor = new(made)
-            tensor._array = out
-            node_x = x._node
-            node_y = y._node
-            edges: tuple[Node, ...]
-            if node_x is not None:
-                if node_y is not None:
-                    pullback, edges = both, (node_x, node_y)
-                else:
-                    pullback, edges = first, (node_x,)
-            elif node_y is not None:
-                pullback, edges = second, (node_y,)
-            else:
-                tensor._node = None
-                return tensor
-            saved = pullback.keep((a, b), out, None) if pullback.kept else ()
-            tensor._node = make(pullback, edges, saved, out.shape, out.dtype)
-            return tensor
-
-        return record
-
-    @classmethod
-    def operator(cls, function: Any) -> Function:
-        """The method for a Python operator: as `function.operator`, sooner there for tensors."""
-        op: Op = function.op
-        both, first, second = op.pullback((0, 1)), op.pullback((0,)), op.pullback((1,))
-        assert both is not None and first is not None and second is not None
-        return cls._binary_both(op, both, first, second, function.operator)
-
-    @classmethod
-    def _binary_one(cls, op: Op, pullback: Pullback, left: bool) -> Function:
-        """The other operand is a number, a plain array or an array of a lower level."""
-        table, keep, bare, made = op.table, pullback.keep, cls._bare, tensor_type_at(cls.level)
-
-        def record(x: Any, y: Any) -> Any:
-            a, b = arrays = (x._array, y) if left else (x, y._array)
-            out = table[type(a)][type(b)](a, b)
-            make = recorder()
-            if make is None:
-                return bare(out)
-            tensor = new(made)
-            tensor._array = out
-            node = x._node if left else y._node
-            if node is None:
-                tensor._node = None
-            else:
-                saved = keep(arrays, out, None)
-                tensor._node = make(pullback, (node,), saved, out.shape, out.dtype)
-            return tensor
-
-        return record
-
     @classmethod
     def _bare(cls, out: Any, multiple: bool = False) -> Any:
         """A result that is not recorded."""
@@ -288,6 +75,16 @@ class Tensor(TensorInPlace, ArrayMethods, Array):
         if made is Tensor and INFERENCE.get():
             made = InferenceTensor
         return tuple(map(made, out)) if multiple else made(out)
+
+    @classmethod
+    def _recorded_type(cls) -> type[Tensor]:
+        """The type of the results of ops on tensors of this type."""
+        return tensor_type_at(cls.level)
+
+    @staticmethod
+    def _inferred(array: Any) -> Tensor:
+        """A tensor that never takes part in differentiation."""
+        return InferenceTensor(array)
 
     # --- the plain array, and Python numbers ---
 
@@ -380,6 +177,47 @@ class Tensor(TensorInPlace, ArrayMethods, Array):
         made = InferenceTensor if self.is_inference else tensor_type_at(self.level)
         return made(array, node)
 
+    constant = like
+
+    # --- views ---
+
+    def _as_view(self, step: Step, result: Any) -> Any:
+        """The result of a step that may share memory with this tensor: a view, if it does."""
+        if result.is_inference:
+            return result
+        return self._shared(step, self._array, result._array, result._node)
+
+    def _as_slices(self, axis: int, parts: tuple[Any, ...]) -> tuple[Any, ...]:
+        """The slices of this tensor along an axis, as views of it."""
+        lead = (slice(None),) * axis
+        return tuple(
+            self._as_view((_getitem, {"template": (*lead, i, Ellipsis)}), part)
+            for i, part in enumerate(parts)
+        )
+
+    def _shared(self, step: Step, source: Any, array: Any, node: Node | None) -> Any:
+        """What a step made of this tensor's array `source`: a view, if it shares its memory."""
+        if not is_shared(source, array):
+            return tensor_type_at(self.level)(array, node)
+        origin = ViewOf(self, step)
+        view = new(view_type_at(self.level))
+        view._view = origin
+        view._array_now = array
+        view._node_now = node
+        if origin.family.views is not None:
+            origin.family.add(view)
+        return view
+
+    def _move_to_level(self, level: float) -> None:
+        """Make this tensor, which is in no graph, and its views tensors of a higher level."""
+        self.__class__ = tensor_type_at(level)
+        family = getattr(self, "_family", None)
+        if family is not None and family.views:
+            for reference in list(family.views.values()):
+                view = reference()
+                if view is not None:
+                    view.__class__ = view_type_at(level)
+
     # --- its place in the graph ---
 
     @property
@@ -410,7 +248,7 @@ class Tensor(TensorInPlace, ArrayMethods, Array):
                     "an inference tensor cannot require gradients outside inference_mode: "
                     "clone() it first"
                 )
-            self._leaf = getattr(self, "_leaf", None) or Leaf(self)
+            self._leaf = getattr(self, "_leaf", None) or Leaf(self, tensor_type(self._array))
             self._node = self._leaf
         return self
 
@@ -492,11 +330,9 @@ class Tensor(TensorInPlace, ArrayMethods, Array):
         >>> x.grad
         tensor([2., 4.])
         """
-        from ..autograd.differentiate import backward_from
-
         names = "this tensor", "gradient"
         seeds = None if gradient is None else [gradient]
-        backward_from([self], seeds, retain_graph, create_graph, inputs, names)
+        upward.backward_from([self], seeds, retain_graph, create_graph, inputs, names)
 
     def detach(self) -> Tensor:
         """A tensor on the same array, cut off from the graph.
@@ -553,16 +389,12 @@ class Tensor(TensorInPlace, ArrayMethods, Array):
 
     def compute(self, **keywords: Any) -> Tensor:
         """The tensor over the values of a lazy array, as a constant; see `arraygrad.compute`."""
-        from ..interop.lazy import compute
-
-        computed: Tensor = compute(self, **keywords)[0]
+        computed: Tensor = upward.compute(self, **keywords)[0]
         return computed
 
     def persist(self, **keywords: Any) -> Tensor:
         """The same tensor, with its array kept computed; see `arraygrad.persist`."""
-        from ..interop.lazy import persist
-
-        persisted: Tensor = persist(self, **keywords)[0]
+        persisted: Tensor = upward.persist(self, **keywords)[0]
         return persisted
 
     # --- other ---
@@ -621,22 +453,67 @@ class InferenceTensor(Tensor):
     is_inference: ClassVar[bool] = True
 
 
-def _check_savable(op: Op, pullback: Pullback, arrays: tuple[Any, ...]) -> None:
-    for source in pullback.sources:
-        if source is not None and source >= 0 and isinstance(arrays[source], InferenceTensor):
-            raise RuntimeError(
-                f"{op.name} needs to save an inference tensor for its gradient, which is not "
-                "possible: clone() it outside inference_mode first"
-            )
+class View(Tensor):
+    """A tensor that shares its memory with a base: writes to either show in both.
 
+    Its place in the graph follows from the base's, and is found anew after the base, or another
+    view of it, was written.
+    """
 
-def _fixed(value: Any) -> Any:
-    """A constant that may yet move to another level as its array, which the graph can keep."""
-    if isinstance(value, Tensor) and value._node is None:
-        base: Any = value if value._view is None else value._view.base
-        if getattr(base, "_born", 0):
-            return value.array
-    return value
+    __slots__ = ("_array_now", "_node_now", "_view")
+    _array_now: Any
+    _node_now: Node | None
+    _view: ViewOf
+
+    @property
+    def _node(self) -> Node | None:
+        view = self._view
+        if view.seen != view.family.stamp:
+            self._refresh()
+        return self._node_now
+
+    @_node.setter
+    def _node(self, node: Node | None) -> None:
+        self._node_now = node
+
+    @property
+    def _array(self) -> Any:
+        view = self._view
+        if view.seen != view.family.stamp and type(view.base._array) is not ndarray:
+            self._refresh()
+        return self._array_now
+
+    @_array.setter
+    def _array(self, array: Any) -> None:
+        self._array_now = array
+
+    def _refresh(self) -> None:
+        """Follow the steps from the base again."""
+        view = self._view
+        if view.unrecorded is not None and view.unrecorded != view.family.recorded:
+            if recorder() is not None:
+                raise RuntimeError(
+                    "the tensor is a view that was made under no_grad(), and its base has since "
+                    "been written by an operation that is differentiated: whether that should "
+                    "show in the view's gradient is not clear. Make the view outside no_grad()"
+                )
+        value: Any = view.base
+        node = None if view.unrecorded is not None else value._node
+        own_leaf = node is None and isinstance(self._node_now, Leaf)
+        base = tensor_type_at(self.level)(value._array, node)
+        token = RECORDER.set(record)
+        try:
+            for function, keywords in view.steps:
+                base = function(base, **keywords)
+        finally:
+            RECORDER.reset(token)
+        if not own_leaf:
+            keep_retaining(self, self._node_now, base._node)
+            self._node_now = base._node
+        if type(value._array) is not ndarray:  # not written but replaced
+            self._array_now = base._array
+        if view.unrecorded is None or view.unrecorded == view.family.recorded:
+            view.seen = view.family.stamp
 
 
 @functools.cache
@@ -645,6 +522,12 @@ def tensor_type_at(level: float) -> type[Tensor]:
     if level == Tensor.level:
         return Tensor
     return type("Tensor", (Tensor,), {"__slots__": (), "level": level})
+
+
+@functools.cache
+def view_type_at(level: float) -> type[View]:
+    """The type of views at a level."""
+    return type("Tensor", (View,), {"__slots__": (), "level": level})
 
 
 def tensor_type(array: Any) -> type[Tensor]:
@@ -696,6 +579,3 @@ for _name, _function in {
     "__pow__": ops.pow,
 }.items():
     setattr(Tensor, _name, Tensor.operator(_function))
-
-# Views are tensors, and ops on tensors make views: each of the two files needs the other.
-from .views import as_view, as_views, is_shared, view_of  # noqa: E402

@@ -20,6 +20,7 @@ from ..backends import default
 from ..backends.numpy.blocks import takes_out
 from ..core.array import Array
 from ..ops.define.op import Op
+from ..ops.elementwise import multiply
 from .methods import TransformMethods
 
 Kernel = Callable[..., Any]
@@ -52,12 +53,12 @@ class Recorded(TransformMethods, Array):
 
     @classmethod
     def apply(cls, op: Op, arrays: tuple[Any, ...], params: dict[str, Any]) -> Any:
-        if not op.elementwise or params:
+        if not op.runs_in_blocks or params:
             raise NotRecorded
         program = next(a.program() for a in arrays if type(a) is cls)
         assert program is not None
         ones = program.ones
-        if op.name == "multiply" and ones is not None:
+        if op is multiply.op and ones is not None:  # type: ignore[attr-defined]
             for one, other in (arrays, arrays[::-1]):
                 if one is ones and program.is_like(other, ones):
                     return other

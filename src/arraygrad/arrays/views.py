@@ -1,103 +1,77 @@
-"""Tensors that share their memory with another, and know how they came about."""
+"""Arrays that share their memory with another, and know how they came about."""
 
 from __future__ import annotations
 
-import functools
+import weakref
 from typing import Any
 
 from numpy import generic, ndarray
 
 from ..core.array import plain
-from ..core.nodes import RECORDER, Leaf, Node, record, recorder
+from ..core.nodes import recorder
 from ..core.versions import owner_of
-from ..ops.indexing import _getitem
-from .inplace import ViewOf, keep_retaining
-from .tensor import Tensor, new, tensor_type_at
+from ..ops.regions import Step
 
 
-class View(Tensor):
-    """A tensor that shares its memory with a base: writes to either show in both.
+class Family:
+    """A tensor and its views.
 
-    Its place in the graph follows from the base's, and is found anew after the base, or another
-    view of it, was written.
+    Attributes
+    ----------
+    stamp : int
+        How often the views' places in the graph, or their arrays, have become out of date.
+    recorded : int
+        How many writes have been recorded.
+    views : dict or None
+        The views that live, for a base that may yet move to another level; None for any other.
     """
 
-    __slots__ = ("_array_now", "_node_now", "_view")
-    _array_now: Any
-    _node_now: Node | None
-    _view: ViewOf
+    __slots__ = ("recorded", "stamp", "views")
 
-    @property
-    def _node(self) -> Node | None:
-        view = self._view
-        if view.seen != view.family.stamp:
-            self._refresh()
-        return self._node_now
+    def __init__(self, base: Any) -> None:
+        self.stamp = 0
+        self.recorded = 0
+        self.views: dict[int, weakref.ref[Any]] | None = {} if hasattr(base, "_born") else None
 
-    @_node.setter
-    def _node(self, node: Node | None) -> None:
-        self._node_now = node
-
-    @property
-    def _array(self) -> Any:
-        view = self._view
-        if view.seen != view.family.stamp and type(view.base._array) is not ndarray:
-            self._refresh()
-        return self._array_now
-
-    @_array.setter
-    def _array(self, array: Any) -> None:
-        self._array_now = array
-
-    def _refresh(self) -> None:
-        """Follow the steps from the base again."""
-        view = self._view
-        if view.unrecorded is not None and view.unrecorded != view.family.recorded:
-            if recorder() is not None:
-                raise RuntimeError(
-                    "the tensor is a view that was made under no_grad(), and its base has since "
-                    "been written by an operation that is differentiated: whether that should "
-                    "show in the view's gradient is not clear. Make the view outside no_grad()"
-                )
-        value: Any = view.base
-        node = None if view.unrecorded is not None else value._node
-        own_leaf = node is None and isinstance(self._node_now, Leaf)
-        base = tensor_type_at(self.level)(value._array, node)
-        token = RECORDER.set(record)
-        try:
-            for function, keywords in view.steps:
-                base = function(base, **keywords)
-        finally:
-            RECORDER.reset(token)
-        if not own_leaf:
-            keep_retaining(self, self._node_now, base._node)
-            self._node_now = base._node
-        if type(value._array) is not ndarray:  # not written but replaced
-            self._array_now = base._array
-        if view.unrecorded is None or view.unrecorded == view.family.recorded:
-            view.seen = view.family.stamp
+    def add(self, view: Any) -> None:
+        """Remember a view for as long as it lives."""
+        views, key = self.views, id(view)
+        assert views is not None
+        views[key] = weakref.ref(view, lambda _: views.pop(key, None))
 
 
-@functools.cache
-def _view_type_at(level: float) -> type[View]:
-    return type("Tensor", (View,), {"__slots__": (), "level": level})
+class ViewOf:
+    """How a view came about.
 
+    Attributes
+    ----------
+    base : Tensor
+        The tensor at the root, which is no view itself.
+    steps : tuple of (function, keywords)
+        What leads from the base to the view.
+    seen : int
+        The family's stamp when the view last took its place in the graph.
+    unrecorded : int or None
+        For a view that was made under `no_grad`: the number of recorded writes at that time.
+    """
 
-def as_views(source: Any, axis: int, parts: tuple[Any, ...]) -> tuple[Any, ...]:
-    """The slices of a tensor along an axis, as views of it."""
-    lead = (slice(None),) * axis
-    return tuple(
-        as_view(source, (_getitem, {"template": (*lead, i, Ellipsis)}), part)
-        for i, part in enumerate(parts)
-    )
+    __slots__ = ("base", "family", "seen", "steps", "unrecorded")
 
-
-def as_view(source: Any, step: Any, result: Any) -> Any:
-    """The result of a step that may share memory with its input: a view, if it does."""
-    array = result._array
-    if result.is_inference or not is_shared(source._array, array):
-        return result
-    return view_of(source, step, array, result._node)
+    def __init__(self, source: Any, step: Step) -> None:
+        origin = source._view
+        made_unseen = recorder() is None
+        if origin is None:
+            self.base, self.steps = source, (step,)
+            family = getattr(source, "_family", None)
+            if family is None:
+                family = source._family = Family(source)
+        else:
+            self.base, self.steps = origin.base, (*origin.steps, step)
+            family = origin.family
+            made_unseen = made_unseen or origin.unrecorded is not None
+        self.family = family
+        self.seen = family.stamp
+        self.unrecorded = family.recorded if made_unseen else None
 
 
 def is_shared(source: Any, array: Any) -> bool:
@@ -112,26 +86,3 @@ def is_shared(source: Any, array: Any) -> bool:
     if isinstance(plain(array), ndarray):  # under a transform: what holds for what is inside
         return owner_of(plain(array)) is owner_of(plain(source))
     return True
-
-
-def view_of(source: Any, step: Any, array: Any, node: Node | None) -> View:
-    """A view of a tensor, or of what that is a view of."""
-    origin = ViewOf(source, step)
-    view = new(_view_type_at(source.level))
-    view._view = origin
-    view._array_now = array
-    view._node_now = node
-    if origin.family.views is not None:
-        origin.family.add(view)
-    return view
-
-
-def move_to_level(base: Tensor, level: float) -> None:
-    """Make a tensor that is in no graph, and its views, tensors of a higher level."""
-    base.__class__ = tensor_type_at(level)
-    family = getattr(base, "_family", None)
-    if family is not None and family.views:
-        for reference in list(family.views.values()):
-            view = reference()
-            if view is not None:
-                view.__class__ = _view_type_at(level)

@@ -16,8 +16,9 @@ from ..core.array import Array, plain
 from ..core.versions import mark_written, owner_of
 from ..ops.define.op import Op
 from ..ops.indexing import _getitem
+from ..ops.regions import Region, Step
 from ..ops.shape import _broadcast_to
-from ..ops.writing import Region, Step, put
+from ..ops.writing import put
 from .inplace import InPlace, check_cast, value_for
 
 

@@ -9,8 +9,9 @@ class detect_anomaly(ModeContext):  # noqa: N801  (torch's name)
     """Find out which op makes a NaN, or raises, in the reverse sweep, and who called it.
 
     Inside, each node remembers the lines of the user's code that made it; an error in the sweep
-    carries them. With `check_nan`, a NaN in any gradient is an error. This is slow: for
-    debugging only.
+    carries them. With `check_nan`, a NaN in any gradient is an error. It holds for `grad` and
+    `backward`, and for the sweeps of transforms in `arraygrad.func`. This is slow: for debugging
+    only.
 
     Examples
     --------

@@ -21,9 +21,10 @@ from ..core.nodes import GradientEdge, Leaf, Node, Output, output_node, recorder
 from ..core.versions import about_to_write, mark_written
 from ..errors import MixedArraysError, NoGradientError, UnusedInputError
 from ..ops.define.adoption import in_library_of, is_made
-from ..ops.define.op import Op
+from ..ops.define.library import declare
 from ..ops.define.rules import Pullback
-from ..sweep.engine import Sweep, wrapped
+from ..sweep.engine import Sweep
+from ..sweep.hooks import wrapped
 from .outward import Call, grad_below, grad_from_inside, is_below, is_inside, reaches
 from .structures import Rebuild, flatten, is_single, place
 
@@ -32,7 +33,7 @@ K = TypeVar("K")
 
 # The node of a gradient that came out constant, under create_graph: it requires gradients like
 # any other result, and depends on nothing.
-_CONSTANT = Pullback(Op("constant", ("x",)), ())
+_CONSTANT = Pullback(declare("constant", "x", compute=lambda xp, x: x).op, ())  # type: ignore[attr-defined]
 
 _accumulating = threading.RLock()  # what `+` calls may come back here
 

@@ -12,7 +12,10 @@ from ..arrays.dual import Dual
 from ..arrays.pattern import Pattern
 from ..arrays.tensor import Tensor, tensor_type_at
 from ..backends import backend_of
+from ..core import upward
 from ..core.array import Array
+from ..core.kinds import Opaque
+from ..core.levels import new_level
 from ..core.modes import current_modes, no_grad
 from ..core.nodes import (
     FREED,
@@ -47,13 +50,14 @@ class FunctionPullback(Pullback):
         self.positions = positions
         self.arity = arity
         self.multiple = multiple
-        self.holomorphic = self.simple = self.elementwise = False
-        self.in_blocks = self.is_like_output = self.overwrites = False
-        self.direct = self.live = None
+        self.kind = Opaque()
+        self.holomorphic = self.simple = self.selects = False
+        self.in_blocks = self.is_like_output = False
+        self.direct = self.live = self.joint = None
         self.keeps_arrays = True
         self.kept = self.sources = self.rules = ()
         self.arrays: list[int] = []
-        self.joint = _run_backward
+        self.backward = _run_backward
 
 
 class FunctionCtx(Node):
@@ -78,6 +82,16 @@ class FunctionCtx(Node):
     def name(self) -> str:
         assert self.pullback is not None
         return f"{self.pullback.name}Backward"
+
+    def load(self) -> tuple[Any, ...]:
+        """Nothing: `saved_tensors` loads what was saved when `backward` asks for it."""
+        if self.saved is FREED:
+            raise freed_error(self)
+        return ()
+
+    def release(self) -> None:
+        if self.saved:  # what saved nothing can be run again
+            self.saved = FREED
 
     if TYPE_CHECKING:  # users set what attributes they like
 
@@ -282,7 +296,7 @@ def once_differentiable(backward: Rule) -> Rule:
     return once
 
 
-def _refuse(sweep: Sweep, node: Node, g: Any, saved: Any) -> Any:
+def _refuse(sweep: Sweep, node: Node, g: Any) -> Any:
     raise RuntimeError(
         "a backward marked with @once_differentiable was differentiated: its gradient cannot be "
         "taken again"
@@ -407,7 +421,7 @@ def _reverse_rule(cls: type[Function]) -> Rule:
     return cls.backward if cls.backward is not Function.backward else cls.vjp
 
 
-def _run_backward(sweep: Sweep, node: Node, g: Any, saved: Any) -> list[Any]:
+def _run_backward(sweep: Sweep, node: Node, g: Any) -> list[Any]:
     """The cotangents of a function's inputs, from its own `backward`."""
     assert isinstance(node, FunctionCtx) and node.pullback is not None
     pullback = node.pullback
@@ -443,7 +457,7 @@ def _run_backward(sweep: Sweep, node: Node, g: Any, saved: Any) -> list[Any]:
 
 
 _ONCE = FunctionPullback(Function, (), 0, False)
-_ONCE.name, _ONCE.joint = "OnceDifferentiable", _refuse
+_ONCE.name, _ONCE.backward = "OnceDifferentiable", _refuse
 
 
 # --- the other transforms ------------------------------------------------------------------------
@@ -512,8 +526,6 @@ def _transposed(
     tangents: list[Any],
 ) -> list[Any]:
     """`backward` is linear in the cotangents: its transpose is the forward derivative."""
-    from ..func import vjp
-
     rule = _reverse_rule(cls)
     places = [i for i, m in enumerate(moving) if m]
     still = [
@@ -531,7 +543,7 @@ def _transposed(
             None if t is None or r is None else r for r, t in zip(results, tangents, strict=False)
         ]
 
-    value, push = vjp(pull, *(still[i] for i in places))
+    value, push = upward.vjp(pull, *(still[i] for i in places))
     used = [None if v is None else t for v, t in zip(value, tangents, strict=False)]
     pushed: list[Any] = [None] * len(outputs)
     for i, tangent in zip(places, push(used), strict=True):
@@ -569,7 +581,6 @@ def _batch(cls: type[Function], top: type[Batched], args: tuple[Any, ...]) -> An
 
 def _vectorized(cls: type[Function], in_dims: tuple[Any, ...], size: int) -> type[Function]:
     """The function over arrays with a batch axis in front, as a function of its own."""
-    from ..core.levels import new_level
 
     def enter(level: int, values: Any, dims: Any) -> tuple[Any, ...]:
         make = batched_type(level)

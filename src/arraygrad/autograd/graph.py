@@ -9,11 +9,11 @@ from typing import Any, Literal, Self, overload
 import numpy as np
 
 from ..arrays.inplace import holder_of
-from ..arrays.tensor import Tensor
+from ..arrays.tensor import Tensor, tensor_type
 from ..backends import backend_of
-from ..core.modes import ModeContext, current_modes
+from ..core.modes import ModeContext, current_modes, no_grad
 from ..core.nodes import GradientEdge, Node, RemovableHandle, public_edge
-from ..core.saved import NodeHooks
+from ..core.saved import Hooks
 from ..core.versions import mark_written, writes_to
 from ..errors import NoGradientError
 from ..sweep.engine import current_sweep
@@ -80,11 +80,26 @@ class saved_tensors_hooks(ModeContext):  # noqa: N801  (torch's name)
         for name, hook in (("pack_hook", pack_hook), ("unpack_hook", unpack_hook)):
             if not callable(hook):
                 raise TypeError(f"{name} must be callable, not {type(hook).__name__}")
-        super().__init__(saved_hooks=(pack_hook, unpack_hook))
+
+        def pack(array: Any) -> Any:
+            with no_grad():
+                return pack_hook(tensor_type(array)(array))
+
+        def unpack(packed: Any) -> Any:
+            with no_grad():
+                tensor = unpack_hook(packed)
+            if not isinstance(tensor, Tensor):
+                raise TypeError(
+                    "the unpack hook of saved_tensors_hooks must return a Tensor, not "
+                    f"{type(tensor).__name__}"
+                )
+            return tensor._array
+
+        super().__init__(saved_hooks=(pack, unpack))
 
     @classmethod
-    def by_nodes(cls, hooks: NodeHooks) -> saved_tensors_hooks:
-        """The same for hooks that take whole nodes."""
+    def on_arrays(cls, hooks: Hooks) -> saved_tensors_hooks:
+        """The same for hooks that take arrays, or whole nodes."""
         made = cls(*hooks)
         made._changes = {"saved_hooks": hooks}
         return made

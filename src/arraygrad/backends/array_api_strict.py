@@ -7,7 +7,7 @@ from typing import Any
 import array_api_strict as xp
 import numpy as np
 
-from . import Backend
+from .base import Backend
 from .standard import standard_kernels
 
 

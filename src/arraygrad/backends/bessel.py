@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from . import Kernel
+from .base import Kernel
 
 
 def scaled_bessel(xp: Any, i0e: Kernel, i1e: Kernel, n: Any, x: Any) -> Any:

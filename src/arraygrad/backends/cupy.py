@@ -9,18 +9,20 @@ noticed without waiting.
 
 from __future__ import annotations
 
-import sys
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import array_api_compat
 import cupy
 import cupyx
 from array_api_compat import cupy as xp
 
-from ..ops.indexing import Template, fill
-from ..ops.writing import Region
-from . import Backend
+from ..core.cpython import POPPED, getrefcount
+from ..core.indices import Template, fill
+from .base import Backend
 from .standard import put_into_copy, standard_kernels
+
+if TYPE_CHECKING:
+    from ..ops.regions import Region
 
 
 class CupyBackend(Backend):
@@ -31,7 +33,7 @@ class CupyBackend(Backend):
 
     def own(self, held: list[Any]) -> Any:
         array = held.pop()
-        if sys.getrefcount(array) <= _UNSHARED and array.base is None and array.flags.c_contiguous:
+        if getrefcount(array) <= POPPED and array.base is None and array.flags.c_contiguous:
             return array
         return self.copy(array)
 
@@ -48,16 +50,6 @@ class CupyBackend(Backend):
 
     def to_numpy(self, array: Any) -> Any:
         return array.get()
-
-
-def _unshared() -> int:
-    """What `sys.getrefcount` says in `own` of an array that only `held` referred to."""
-    held = [object()]
-    array = held.pop()
-    return sys.getrefcount(array)
-
-
-_UNSHARED = _unshared()
 
 
 def _index_add(x: Any, *indices: Any, template: Template, shape: tuple[int, ...]) -> Any:

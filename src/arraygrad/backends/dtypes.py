@@ -12,7 +12,8 @@ from typing import Any
 import numpy as np
 
 from ..core.array import plain
-from . import backend_of, default, is_short_float
+from .base import is_short_float
+from .registry import backend_of, default
 
 bool = np.dtype("bool")
 int8 = np.dtype("int8")

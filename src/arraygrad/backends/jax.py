@@ -12,7 +12,8 @@ import jax
 import jax.numpy as jnp
 import jax.scipy.special
 
-from . import Backend
+from ..core.indices import fill
+from .base import Backend
 from .bessel import scaled_bessel
 
 
@@ -54,7 +55,6 @@ class JaxBackend(Backend):
 
 
 def _index_add(x: Any, *indices: Any, template: tuple[Any, ...], shape: tuple[int, ...]) -> Any:
-    from ..ops.indexing import fill
 
     return jnp.zeros(shape, x.dtype).at[fill(template, indices)].add(x)
 

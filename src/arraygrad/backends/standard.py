@@ -11,13 +11,16 @@ import functools
 import math
 import sys
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from ..ops.indexing import HOLE, Template, fill
-from ..ops.writing import Region, put
-from . import Backend, Kernel
+from ..core.indices import HOLE, Template, fill
+from .base import Backend, Kernel
+from .registry import backend_of
+
+if TYPE_CHECKING:
+    from ..ops.regions import Region
 
 
 def standard_backend(array_type: type) -> Backend:
@@ -226,7 +229,7 @@ def put_into_copy(
     view = region.view(out)
     # Which of several values for one place stays is for the generic way to find out.
     if not shares_memory(out, view) or region.survivors() is not None:
-        return put.op.compute(backend.xp, x, value, region)  # type: ignore[attr-defined]
+        return put_by_choice(backend.xp, x, value, region)
     device = backend.device(x)
     if hasattr(value, "dtype"):
         value = backend.xp.astype(value, x.dtype, copy=False)
@@ -237,10 +240,24 @@ def put_into_copy(
         if any(isinstance(p.value, slice) and (p.value.step or 1) < 0 for p in parts) or (
             indices and any(isinstance(p.value, int) or p.new for p in parts)
         ):  # where libraries differ
-            return put.op.compute(backend.xp, x, value, region)  # type: ignore[attr-defined]
+            return put_by_choice(backend.xp, x, value, region)
         key = fill(template, tuple(backend.from_numpy(i, device) for i in indices))
     view[key] = value
     return out
+
+
+def put_by_choice(xp: Any, x: Any, value: Any, region: Region) -> Any:
+    """The op `put` for arrays that may not be writable: a choice of old and new elements."""
+    numbers = np.arange(1, math.prod(region.shape) + 1).reshape(region.shape)
+    order = np.zeros(region.shape, np.int64)
+    places = np.arange(region.read(numbers).size).reshape(region.read(numbers).shape)
+    region.assign(order, places + 1)
+    backend = backend_of(x)
+    value = xp.astype(xp.asarray(value, device=backend.device(x)), x.dtype)
+    wide = xp.reshape(xp.broadcast_to(value, places.shape), (-1,))
+    taken = xp.take(wide, backend.integers(x, np.maximum(order - 1, 0).reshape(-1).tolist()))
+    mask = xp.asarray(order > 0, device=backend.device(x))
+    return xp.where(mask, xp.reshape(taken, region.shape), x)
 
 
 # --- other kinds of numbers ----------------------------------------------------------------------

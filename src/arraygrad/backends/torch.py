@@ -12,17 +12,19 @@ or both would record.
 from __future__ import annotations
 
 import math
-import sys
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import torch
 from array_api_compat import torch as xp
 
-from ..ops.indexing import Template
-from ..ops.writing import Region
-from . import Backend
+from ..core.cpython import POPPED, getrefcount
+from ..core.indices import Template
+from .base import Backend
 from .standard import Part, lead_of, put_into_copy, spelt_out, standard_kernels
+
+if TYPE_CHECKING:
+    from ..ops.regions import Region
 
 
 class TorchBackend(Backend):
@@ -32,7 +34,7 @@ class TorchBackend(Backend):
         array = held.pop()
         if (
             type(array) is torch.Tensor
-            and sys.getrefcount(array) <= _UNSHARED
+            and getrefcount(array) <= POPPED
             and not array._is_view()
             and not array.requires_grad
             and not array.is_inference()
@@ -66,16 +68,6 @@ class TorchBackend(Backend):
                 "the torch.Tensor has requires_grad set, so PyTorch and arraygrad would both "
                 "record what is done with it: pass x.detach()"
             )
-
-
-def _unshared() -> int:
-    """What `sys.getrefcount` says in `own` of an array that only `held` referred to."""
-    held = [object()]
-    array = held.pop()
-    return sys.getrefcount(array)
-
-
-_UNSHARED = _unshared()
 
 
 # --- indexing ------------------------------------------------------------------------------------

@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from ..backends import backend_of
-
 if TYPE_CHECKING:
     from ..ops.define.op import Op
 
@@ -57,6 +55,10 @@ class Array:
         """The same values, as constants for every derivative around."""
         raise NotImplementedError
 
+    def constant(self, array: Any) -> Any:
+        """A plain array as a constant among arrays of this type."""
+        return array
+
     def over(self, function: Function) -> Any:
         """The same, over what `function` makes of each array inside."""
         return type(self)(function(self._array))  # type: ignore[call-arg]
@@ -67,14 +69,3 @@ def plain(x: Any) -> Any:
     while isinstance(x, Array):
         x = x._array
     return x
-
-
-def zeros_like(x: Any, shape: tuple[int, ...] | None = None, dtype: Any = None) -> Any:
-    """Plain zeros with the library of `x`, and with its shape and dtype unless given others."""
-    shape = x.shape if shape is None else shape
-    return backend_of(x).full(plain(x), shape, 0, x.dtype if dtype is None else dtype)
-
-
-def ones_like(x: Any) -> Any:
-    """Plain ones with the shape, dtype and library of `x`."""
-    return backend_of(x).full(plain(x), x.shape, 1, x.dtype)

@@ -3,7 +3,7 @@
 A node stands for one application of an op. It knows its inputs' nodes (`edges`), the values its
 derivative rules named (`saved`) and the shape and dtype of what it produced; it knows neither its
 output nor its inputs as tensors, so a graph holds no reference cycle and goes with its last output.
-How nodes are run is `engine`'s business.
+How nodes are run is the business of `sweep`.
 """
 
 from __future__ import annotations
@@ -28,12 +28,14 @@ LAST_WRITE = [0]
 
 
 class Freed:
-    """Stands in for saved values once a sweep has released them."""
+    """Stands for saved values that a sweep has released."""
 
     __slots__ = ()
 
 
 FREED = Freed()
+# Stands for saved values that the node's `load` brings.
+UNLOADED = None
 
 
 class Extras:
@@ -80,6 +82,8 @@ class Node:
 
     Nodes are numbered in order of creation; an edge always leads to a smaller number. For an op
     with several outputs, `shape` and `dtype` are lists, and `outputs` holds its `Output` nodes.
+    `saved` is a tuple, or says that there is none at hand: `FREED`, or `UNLOADED` if `load` has to
+    bring it.
     """
 
     __slots__ = (
@@ -152,8 +156,14 @@ class Node:
         """Call `hook(grad_outputs)` before the node runs; a result replaces `grad_outputs`."""
         return RemovableHandle(self.extra().pre, hook)
 
+    def load(self) -> tuple[Any, ...]:
+        """The saved values, for one run of the rules: to be called once in each run."""
+        if self.saved is FREED:
+            raise freed_error(self)
+        return self.saved  # type: ignore[no-any-return]
+
     def unchanged(self, saved: Any) -> Any:
-        """Of the values that the node saved, those that must not have been written since."""
+        """Of the values that the node loaded, those that must not have been written since."""
         return saved
 
     def release(self) -> None:
@@ -168,10 +178,11 @@ class Node:
 class Leaf(Node):
     """The end of a path: where a leaf tensor's gradient arrives."""
 
-    __slots__ = ("_tensor", "accumulated", "array")
+    __slots__ = ("_make", "_tensor", "accumulated", "array")
 
-    def __init__(self, tensor: Tensor) -> None:
+    def __init__(self, tensor: Tensor, make: Callable[[Any, Node], Tensor]) -> None:
         self.array = tensor.array
+        self._make = make  # a tensor of an array and a node
         self.accumulated: dict[int, Callable[[Any], Any]] = {}  # hooks
         super().__init__(None, (), None, self.array.shape, self.array.dtype)
         self._tensor = weakref.ref(tensor)
@@ -200,9 +211,7 @@ class Leaf(Node):
         """The leaf tensor; if it is gone, a new one on the same array and node."""
         tensor = self._tensor()
         if tensor is None:
-            from ..arrays.tensor import tensor_type
-
-            tensor = tensor_type(self.array)(self.array, self)
+            tensor = self._make(self.array, self)
             tensor._leaf = self
             self._tensor = weakref.ref(tensor)
         return tensor

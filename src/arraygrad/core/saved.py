@@ -10,9 +10,10 @@ from typing import Any
 import numpy as np
 
 from ..errors import RuleError
-from .nodes import FREED, Node
+from .nodes import FREED, UNLOADED, Node, freed_error
 from .versions import owner_of, version
 
+# How a saved array is kept, and made an array again.
 Hooks = tuple[Callable[[Any], Any], Callable[[Any], Any]]
 
 
@@ -36,25 +37,23 @@ _PACKAGE = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep
 class PackedNode(Node):
     """A node whose saved arrays went through the user's pack hook, and come back by unpack."""
 
-    __slots__ = ("_packed", "hooks")
+    __slots__ = ("hooks", "packed")
     hooks: Hooks
+    packed: Any
 
-    @property
-    def saved(self) -> Any:
-        """The saved values, unpacked anew at every reading."""
-        if self._packed is FREED:
-            return FREED
-        return tuple(unpack(value, self.hooks) for value in self._packed)
+    def load(self) -> tuple[Any, ...]:
+        if self.saved is FREED:
+            raise freed_error(self)
+        return tuple([unpack(value, self.hooks) for value in self.packed])
 
-    @saved.setter
-    def saved(self, value: Any) -> None:
-        self._packed = value
+    def release(self) -> None:
+        self.saved, self.packed = FREED, ()
 
     def unchanged(self, saved: Any) -> Any:
         """What was packed as it is; what the hooks made anew may have been written on the way."""
         return [
             value
-            for value, packed in zip(saved, self._packed, strict=True)
+            for value, packed in zip(saved, self.packed, strict=True)
             if not isinstance(packed, _Packed) or packed.owner() is owner_of(value)
         ]
 
@@ -77,10 +76,8 @@ def pack(value: Any, hooks: Hooks) -> Any:
         return tuple(pack(part, hooks) for part in value)
     if not hasattr(value, "dtype"):
         return value
-    from ..arrays.tensor import tensor_type
-
     before = version(value)
-    packed = _quietly(hooks[0], tensor_type(value)(value))
+    packed = hooks[0](value)
     if version(value) != before:
         raise RuntimeError(
             "the pack hook of saved_tensors_hooks wrote to the tensor it was given, which is in "
@@ -95,28 +92,13 @@ def unpack(value: Any, hooks: Hooks) -> Any:
         return tuple(unpack(part, hooks) for part in value)
     if not isinstance(value, _Packed):
         return value
-    from ..arrays.tensor import Tensor
-
-    tensor = _quietly(hooks[1], value.value)
-    if not isinstance(tensor, Tensor):
-        raise TypeError(
-            "the unpack hook of saved_tensors_hooks must return a Tensor, not "
-            f"{type(tensor).__name__}"
-        )
-    if tensor.shape != value.shape:
+    array = hooks[1](value.value)
+    if tuple(array.shape) != value.shape:
         raise RuleError(
-            f"the unpack hook of saved_tensors_hooks returned a tensor of shape {tensor.shape} for "
-            f"one of shape {value.shape}"
+            "the unpack hook of saved_tensors_hooks returned a tensor of shape "
+            f"{tuple(array.shape)} for one of shape {value.shape}"
         )
-    return tensor._array
-
-
-def _quietly(hook: Callable[[Any], Any], value: Any) -> Any:
-    """Call a pack or unpack hook without recording what it does."""
-    from .modes import no_grad
-
-    with no_grad():
-        return hook(value)
+    return array
 
 
 def record_with_care(
@@ -137,8 +119,8 @@ def record_with_care(
             value if source is None else pack(value, hooks)
             for value, source in zip(saved, pullback.sources, strict=True)
         )
-        node = PackedNode(pullback, edges, packed, shape, dtype)
-        node.hooks = hooks
+        node = PackedNode(pullback, edges, UNLOADED, shape, dtype)
+        node.hooks, node.packed = hooks, packed
     else:
         node = Node(pullback, edges, saved, shape, dtype)
     if anomaly is not None:

@@ -3,15 +3,21 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable
+import inspect
+from collections.abc import Callable, Sequence
+from inspect import CO_VARARGS
+from types import FunctionType
 from typing import Any
 
 from ..backends import backend_of
 from ..core.array import plain
+from ..core.kinds import Elementwise, Kind, Opaque
+from ..errors import RuleError
 from ..ops import broadcast_to
-from ..ops.define.op import declare
+from ..ops.define.op import Own, declare
 from ..ops.define.rules import parameters
-from .reverse import linearize, vjp
+from .reverse import vjp
+from .trees import unwrapped
 
 Function = Callable[..., Any]
 # By their number, as a checker does not otherwise know the parameters of a lambda.
@@ -24,17 +30,19 @@ Rule = (
     | Callable[[Any, Any, Any, Any, Any, Any], Any]
 )
 _pull_back = vjp  # `custom` has a parameter of that name
+_BATCHES = ("loop", "plain", "elementwise")
+_NO_RULE = "custom() needs a rule: vjp=, vjp_<input>= or jvp="
 
 
 def custom(
     *,
-    vjp: Rule | None = None,
+    vjp: Rule | Sequence[Rule | None] | None = None,
     jvp: Rule | None = None,
     linear: bool | str = False,
     holomorphic: bool = True,
     batch: str | Function = "loop",
     multiple: bool = False,
-    **vjps: Rule,
+    **vjps: Rule | None,
 ) -> Callable[[Function], Function]:
     """Give a function of arrays its derivative rules.
 
@@ -46,18 +54,25 @@ def custom(
 
     Parameters
     ----------
-    vjp, vjp_<input> : callable
-        The rule of the only input, or of the input named: from the cotangent ``g`` and whatever
-        else its parameters name, the cotangent of the input. An input without a rule is a
-        constant.
+    vjp, vjp_<input> : callable, None, or for `vjp` a tuple of these
+        The reverse rules: from the cotangent ``g`` and whatever else a rule's parameters name, the
+        cotangent of an input. A function of several inputs takes one of
+
+        - a rule for each input by its name, ``vjp_x=..., vjp_y=...``;
+        - a tuple of rules in the order of the inputs, ``vjp=(..., ...)``;
+        - one rule that returns a tuple with a cotangent for each input, ``vjp=...``. It may have a
+          parameter ``wanted``, which says of each input whether its cotangent is asked for.
+
+        Every input must have its rule; None in its place, or in the place of its cotangent, says
+        that the input is a constant.
     jvp : callable, optional
-        The forward rule: from the tangent ``t`` (or ``t_x`` for each input ``x``), that of the
-        result.
+        The forward rule: from the tangent ``t`` of the only input, or ``t_x`` of each input ``x``,
+        that of the result. An input whose tangent it does not take is a constant.
     linear : bool or "each"
         Whether the function is linear in its inputs, together or each by itself; then it is its
         own forward rule.
     holomorphic : bool
-        Whether the rules are conjugated for complex numbers; False if they already are.
+        Whether the rules are conjugated where a result is complex; False if they already are.
     batch : str or callable
         How to run on a batch: ``"elementwise"`` for a function that broadcasts, ``"plain"`` for
         one that leaves leading axes alone; by default, a loop.
@@ -73,37 +88,66 @@ def custom(
     ...     return np.power(x, 3)
     >>> ag.func.grad(ag.func.grad(cube))(2.0)
     array(12.)
+
+    Of two inputs:
+
+    >>> @ag.func.custom(vjp=lambda g, x, y: (g * y, g * x))
+    ... def product(x, y):
+    ...     return np.multiply(x, y)
+    >>> ag.func.grad(product, argnums=(0, 1))(2.0, 3.0)
+    (array(3.), array(2.))
     """
+    for key in vjps:
+        if not key.startswith("vjp_"):
+            raise TypeError(
+                f"custom() got an unexpected keyword argument {key!r}: the rule of an input {key} "
+                f"would be vjp_{key}="
+            )
     if vjp is None and jvp is None and not vjps:
-        raise TypeError("custom() needs a rule: vjp=, vjp_<input>= or jvp=")
+        raise TypeError(_NO_RULE)
+    if linear not in (False, True, "each"):
+        raise ValueError(f"custom(): linear={linear!r} must be False, True or 'each'")
+    if not callable(batch) and batch not in _BATCHES:
+        names = ", ".join(map(repr, _BATCHES))
+        raise ValueError(f"custom(): batch={batch!r} must be a function or one of {names}")
 
     def decorate(function: Function) -> Function:
         inputs, keywords = _signature(function)
         names = [name.lstrip("*") for name in inputs]
         known = {*names, *keywords, "out", "shapes", "i", "gs" if multiple else "g"}
         known |= {f"{name}_{what}" for name in names for what in ("shape", "dtype", "device")}
-        for rule in (vjp, *vjps.values()):
-            _check_rule(function, rule, known)
-        _check_rule(function, jvp, known | {"t"} | {f"t_{name}" for name in names})
-        rules: dict[str, Any] = dict(vjps)
-        if vjp is not None:
-            rules["vjp"] = vjp
-        only_forward = jvp is not None and not rules
-        if jvp is not None and only_forward:
-            rules = _transposed(jvp, names, multiple)
+        kind, own = _kind_of(linear, batch)
+        if jvp is not None:
+            _check_forward_rule(function, inputs, jvp, known)
+        rules: dict[str, Any]
+        only_forward = False
+        if len(names) > 1 and vjp is not None and not isinstance(vjp, tuple | list):
+            rules = {"joint": _rule_of_all(function, inputs, vjp, vjps, known, linear)}
+        else:
+            rules = _rules_of_each(function, names, vjp, vjps, known)
+            only_forward = not rules
+            if jvp is not None and only_forward:
+                rules = _transposed(jvp, names, multiple)
+        if not rules:
+            raise TypeError(_NO_RULE)
+
+        def compute(xp: Any, *arrays: Any, **params: Any) -> Any:
+            result = function(*arrays, **params)  # of plain arrays, and so to be plain
+            return tuple(map(unwrapped, result)) if multiple else unwrapped(result)
+
         run: Any = declare(
             function.__name__,
             *inputs,
-            compute=lambda xp, *arrays, **params: function(*arrays, **params),
+            compute=compute,
             jvp=jvp,
-            linear=linear,
+            kind=kind,
+            keywords=tuple(keywords),
             holomorphic=holomorphic and not only_forward,
-            batch=batch,
+            own=own,
             multiple=multiple,
+            replace=True,
             **rules,
         )
-        if run.op.make_forward is None:
-            run.op.make_forward = lambda op: functools.partial(_linearized, op)
 
         @functools.wraps(function)
         def wrapped(*arrays: Any, **params: Any) -> Any:
@@ -122,32 +166,187 @@ def custom(
     return decorate
 
 
+def _kind_of(linear: bool | str, batch: str | Function) -> tuple[Kind, Own]:
+    """The kind of an op, from what `custom` was told, and what it does in its own way."""
+    if batch == "elementwise":
+        return Elementwise(linear=linear), Own()  # type: ignore[arg-type]
+    kind = Opaque(linear=linear, leading=batch == "plain")  # type: ignore[arg-type]
+    return kind, Own(batch=batch if callable(batch) else None)
+
+
 def _signature(function: Function) -> tuple[list[str], tuple[str, ...]]:
     """The names of a function's inputs, as `declare` takes them, and of its keywords."""
-    code = getattr(function, "__code__", None)
-    if code is None:
+    if not isinstance(function, FunctionType):
         raise TypeError(
             f"custom() decorates Python functions, whose parameters have names, not "
             f"{type(function).__name__}: call it from one"
         )
+    code = function.__code__
     count, total = code.co_argcount, code.co_argcount + code.co_kwonlyargcount
     inputs = list(code.co_varnames[:count])
-    if code.co_flags & 4:  # takes *args
+    if code.co_flags & CO_VARARGS:
         inputs.append("*" + code.co_varnames[total])
     if not inputs:
         raise TypeError(f"custom(): {function.__name__} has no positional parameters")
     return inputs, code.co_varnames[count:total]
 
 
-def _check_rule(function: Function, rule: Function | None, known: set[str]) -> None:
-    if rule is None:
-        return
-    for name in parameters(rule):
+# --- reverse rules -------------------------------------------------------------------------------
+
+
+def _rules_of_each(
+    function: Function,
+    names: list[str],
+    vjp: Any,
+    vjps: dict[str, Function | None],
+    known: set[str],
+) -> dict[str, Any]:
+    """The rules of the inputs, as `declare` takes them: by name, without the constants."""
+    if vjp is None and not vjps:
+        return {}
+    given: dict[str, tuple[str, Any]]  # for each input, the argument that has its rule, and that
+    if isinstance(vjp, tuple | list):
+        if len(vjp) != len(names):
+            rules = "1 rule" if len(vjp) == 1 else f"{len(vjp)} rules"
+            raise ValueError(
+                f"custom(): vjp has {rules}, but {function.__name__} has {len(names)} inputs: "
+                f"{', '.join(names)}. Give one for each, None for a constant"
+            )
+        given = {name: (f"vjp[{i}]", vjp[i]) for i, name in enumerate(names)}
+    elif vjp is not None:
+        given = {names[0]: ("vjp", vjp)}
+    else:
+        given = {key.removeprefix("vjp_"): (key, rule) for key, rule in vjps.items()}
+    if vjp is not None and vjps:
+        raise _given_twice(vjps)
+    for name in given:
+        if name not in names:
+            are = "its input is" if len(names) == 1 else "its inputs are"
+            raise TypeError(
+                f"custom(): a rule was given for {name!r}, which is no input of "
+                f"{function.__name__}: {are} {', '.join(names)}"
+            )
+    missing = [name for name in names if name not in given]
+    if missing:
+        raise TypeError(
+            f"custom(): no rule for {', '.join(missing)} of {function.__name__}: give "
+            f"{_by_name(missing)}, as vjp_{missing[0]}=None if it is a constant"
+        )
+    found = {}
+    for name, (label, rule) in given.items():
+        if rule is not None:
+            _check_rule(function, names, label, rule, known)
+            found[f"vjp_{name}"] = rule
+    return found
+
+
+def _rule_of_all(
+    function: Function,
+    inputs: list[str],
+    rule: Any,
+    vjps: dict[str, Function | None],
+    known: set[str],
+    linear: bool | str,
+) -> Function:
+    """One rule for all inputs, which makes sure that it returns something for each."""
+    names = [name.lstrip("*") for name in inputs]
+    if vjps:
+        raise _given_twice(vjps)
+    if linear is True:
+        raise TypeError(
+            f"custom(): linear=True does not go with one rule for all inputs of "
+            f"{function.__name__}, as some may be constants: give {_by_name(names)}"
+        )
+    _check_rule(function, names, "vjp", rule, known | {"wanted"})
+    variadic = inputs[-1].startswith("*")
+
+    def check(returned: Any, wanted: tuple[bool, ...]) -> Any:
+        if isinstance(returned, tuple | list):
+            count = len(returned)
+            if not any(wanted[count:]) if variadic else count == len(names):
+                return returned
+            what = "a tuple of 1 entry" if count == 1 else f"a tuple of {count} entries"
+        else:
+            what = "an array" if hasattr(returned, "dtype") else type(returned).__name__
+        raise RuleError(
+            f"the rule vjp for {function.__name__} must return a tuple with a cotangent, or None, "
+            f"for each of its inputs {', '.join(names)}, but returned {what}: return one for each, "
+            f"or give each a rule of its own, {_by_name(names)}"
+        )
+
+    takes = parameters(rule)
+    given = takes if "wanted" in takes else (*takes, "wanted")
+    source = f"lambda {', '.join(given)}: check(rule({', '.join(takes)}), wanted)"
+    return eval(source, {"check": check, "rule": rule})  # type: ignore[no-any-return]
+
+
+def _given_twice(vjps: dict[str, Function | None]) -> TypeError:
+    return TypeError(
+        f"custom() got both vjp= and {'=, '.join(vjps)}=: give vjp= for all inputs, or each input "
+        "a rule by its name"
+    )
+
+
+def _by_name(names: list[str]) -> str:
+    return ", ".join(f"vjp_{name}=" for name in names)
+
+
+# --- what rules may look like --------------------------------------------------------------------
+
+# Names that mean the same in every rule, whatever the inputs are called.
+_RESERVED = {"g", "gs", "out", "shapes", "i", "t", "wanted"}
+
+
+def _check_rule(
+    function: Function, names: list[str], label: str, rule: Any, known: set[str]
+) -> None:
+    """Raise unless a rule is a plain function whose parameters all stand for something."""
+    what = f"custom(): the rule {label} for {function.__name__}"
+    allowed = ", ".join(sorted(known))
+    if not isinstance(rule, FunctionType):
+        raise TypeError(
+            f"{what} must be a Python function, whose parameters name what it needs ({allowed}), "
+            f"not {type(rule).__name__}: call it from one"
+        )
+    for parameter in inspect.signature(rule).parameters.values():
+        name = parameter.name
+        if parameter.kind is parameter.KEYWORD_ONLY:
+            raise TypeError(f"{what} takes {name} by keyword only: make it positional")
+        if parameter.kind in (parameter.VAR_POSITIONAL, parameter.VAR_KEYWORD):
+            raise TypeError(
+                f"{what} takes {str(parameter).split(':')[0]}: name what it needs ({allowed})"
+            )
         if name not in known:
             raise TypeError(
-                f"custom(): a rule for {function.__name__} has a parameter {name!r}, which is "
-                f"neither an input nor a keyword of it; it can have {', '.join(sorted(known))}"
+                f"{what} has a parameter {name!r}, which is neither an input nor a keyword of "
+                f"{function.__name__}; it can have {allowed}"
             )
+        if name in _RESERVED and name in names:
+            raise TypeError(
+                f"{what} has a parameter {name!r}, which is also what rules call something else: "
+                "rename the input"
+            )
+
+
+def _check_forward_rule(function: Function, inputs: list[str], jvp: Any, known: set[str]) -> None:
+    """Raise unless the forward rule is a plain function of tangents that are not ambiguous."""
+    names = [name.lstrip("*") for name in inputs]
+    tangents = ["t", f"t_{names[0]}"] if len(names) == 1 else [f"t_{name}" for name in names]
+    if isinstance(jvp, FunctionType):
+        if inputs[-1].startswith("*"):
+            raise TypeError(
+                f"custom(): a forward rule jvp cannot name the tangents of any number of inputs, "
+                f"{inputs[-1]}, as {function.__name__} has them: give reverse rules, vjp="
+            )
+        if not set(parameters(jvp)) & {"t", *tangents}:
+            raise TypeError(
+                f"custom(): the rule jvp for {function.__name__} takes no tangent: name those that "
+                f"it needs, {', '.join(tangents)}"
+            )
+    _check_rule(function, names, "jvp", jvp, known.union(tangents))
+
+
+# --- the other mode ------------------------------------------------------------------------------
 
 
 def _transposed(jvp: Function, names: list[str], multiple: bool) -> dict[str, Function]:
@@ -178,17 +377,3 @@ def _transposed(jvp: Function, names: list[str], multiple: bool) -> dict[str, Fu
     first = "gs" if multiple else "g"
     source = f"lambda {', '.join((first, *kept))}: pull(tangent, {', '.join((first, *kept))})"
     return {f"vjp_{input_of[t]}": eval(source, {"pull": pull, "tangent": t}) for t in tangents}
-
-
-def _linearized(op: Any, primals: Any, tangents: Any, out: Any, params: Any) -> Any:
-    """The forward rule where only reverse rules were given."""
-    live = [i for i, tangent in enumerate(tangents) if tangent is not None]
-
-    def of_live(*values: Any) -> Any:
-        full = list(primals)
-        for i, value in zip(live, values, strict=True):
-            full[i] = value
-        return op.function(*full, **params)
-
-    _, push = linearize(of_live, *(primals[i] for i in live))
-    return push(*(tangents[i] for i in live))

@@ -13,6 +13,7 @@ from ..core.levels import new_level
 from .reverse import split_aux
 from .signatures import R, S, Ts
 from .trees import (
+    Given,
     Path,
     arrays_of,
     as_function,
@@ -38,10 +39,12 @@ def push(
     *,
     has_aux: bool = False,
     name: Callable[[Path], str] = _PRIMALS,
+    given: Given | None = None,
 ) -> tuple[Any, Any, Any]:
     """Run a function on dual arrays; returns its value, its tangents structured alike, and aux.
 
     Tangents may carry an axis of their own in a batched array: the primals are computed once.
+    `given` is what the caller of the transform gave, if that is more.
     """
     arrays, unflatten = arrays_of(primals, name)
     # Infinities and NaN in a tangent are results like any other.
@@ -53,13 +56,14 @@ def push(
     leaves, rebuild = flatten(result)
     check_result(leaves)
     result = rebuild([lowered(leaf, level) for leaf in leaves])
+    caller = given or Given(primals, tangents)
 
     def primal(value: Any) -> Any:
         value = lowered(value, level)
-        return value.primal if isinstance(value, make) else value
+        return caller.result(value.primal if isinstance(value, make) else value)
 
     def tangent(value: Any) -> Any:
-        return value.tangent if isinstance(value, make) else _zero(value)
+        return caller.result(value.tangent if isinstance(value, make) else _zero(value))
 
     return tree_map(primal, result), tree_map(tangent, result), tree_map(primal, aux)
 

@@ -207,7 +207,7 @@ def _jacobian(
         check_complex(inputs, holomorphic)
         recording = None
         if mode != "forward":
-            recording = Recording(chosen.run, chosen.values, chosen.name)
+            recording = Recording(chosen.run, chosen.values, chosen.name, chosen.given)
         if recording is not None and mode == "auto":
             outputs = outputs_of(split_aux(recording.result, has_aux)[0], holomorphic)[0]
             if sum(o.size for o in outputs) > sum(x.size for x in inputs):
@@ -268,7 +268,7 @@ def _by_columns(
 
     def columns(start: int, stop: int) -> list[Any]:
         directions = np.eye(stop - start, total, start)
-        tangents, value, seen["aux"] = push_rows(chosen.run, chosen.values, directions, has_aux)
+        tangents, value, seen["aux"] = push_rows(chosen, chosen.values, directions, has_aux)
         seen["outputs"], seen["rebuild"] = outputs_of(value, holomorphic)
         return tangents
 
@@ -279,7 +279,8 @@ def _by_columns(
         offset = 0
         for x in inputs:
             part = ops.moveaxis(block[offset : offset + x.size], 0, -1)
-            row.append(ops.reshape(_in_precision_of(x, part), (*out.shape, *x.shape)))
+            shaped = ops.reshape(_in_precision_of(x, part), (*out.shape, *x.shape))
+            row.append(chosen.given.result(shaped))
             offset += x.size
         table.append(row)
     return table, seen["rebuild"], seen["aux"]
@@ -330,17 +331,18 @@ def pull_rows(recording: Recording, outputs: list[Any], rows: Any, holomorphic: 
 
 
 def push_rows(
-    run: Function, chosen: tuple[Any, ...], rows: Any, has_aux: bool
+    chosen: Chosen, values: tuple[Any, ...], rows: Any, has_aux: bool
 ) -> tuple[list[Any], Any, Any]:
-    """The products of the Jacobian with some directions, for each output; its value; and aux.
+    """The products of the Jacobian at some values with directions, for each output.
 
-    `rows` is a NumPy array over all elements of the inputs; the products have its first axis.
+    Also gives the function's value there, and aux. `rows` is a NumPy array over all elements of
+    the inputs; the products have its first axis.
     """
-    inputs = [x if hasattr(x, "shape") else np.asarray(x) for x in flatten(chosen)[0]]
+    inputs = [x if hasattr(x, "shape") else np.asarray(x) for x in flatten(values)[0]]
     # Above the level that the dual arrays will have.
     wrap = batched_type(above(in_flight() + 1))
     tangents = [wrap(t) for t in _cut(rows, inputs)]
-    value, tangent, aux = push(run, chosen, tangents, has_aux=has_aux)
+    value, tangent, aux = push(chosen.run, values, tangents, has_aux=has_aux, given=chosen.given)
     found = [t if hasattr(t, "dtype") else np.asarray(t) for t in flatten(tangent)[0]]
     return [_rows(t, rows.shape[0], wrap) for t in found], value, aux
 

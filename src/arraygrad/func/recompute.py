@@ -19,7 +19,7 @@ from ..arrays.tensor import Tensor, tensor_type_at
 from ..autograd.graph import saved_tensors_hooks
 from ..core.levels import at_level, in_flight
 from ..core.modes import Modes, current_modes, set_modes
-from ..core.nodes import FREED, LAST_WRITE, Leaf, Node, next_number
+from ..core.nodes import LAST_WRITE, UNLOADED, Leaf, Node, freed_error, next_number
 from ..core.nodes import record as record_node
 from ..core.saved import Hooks, NodeHooks, pack, unpack
 from ..core.versions import check_array, newest_write
@@ -63,7 +63,7 @@ def checkpoint(function: F, *, early_stop: bool = True, check: bool = True) -> F
         run = _Run(function, args, kwargs, early_stop, check)
         results = None
         try:
-            with saved_tensors_hooks.by_nodes(NodeHooks((run.pack, run.unpack), run.record)):
+            with saved_tensors_hooks.on_arrays(NodeHooks((run.pack, run.unpack), run.record)):
                 results = function(*args, **kwargs)
             return results
         finally:
@@ -77,51 +77,50 @@ class _Stop(Exception):
 
 
 class _Kept:
-    """Stands for a saved tensor: its place, and while the function still runs, the tensor.
+    """Stands for a saved array: its place, and while the function still runs, the array.
 
     The function may differentiate inside, and must then not be run again from within itself.
     """
 
     __slots__ = ("place", "value")
 
-    def __init__(self, place: int, tensor: Tensor) -> None:
+    def __init__(self, place: int, array: Any) -> None:
         self.place = place
-        self.value: Tensor | None = tensor
+        self.value = array
 
 
 class _Numbered(Node):
     """A node that does not hold what it saved, but its place among all that is saved in a run."""
 
-    __slots__ = ("_again", "_start", "place", "run", "value")
+    __slots__ = ("again", "place", "run", "start", "value")
     run: _Run | None
     place: int
+    value: Any  # what it saved, while the function still runs
+    start: int  # when the second run began
+    again: int  # the number of the node at the same place in the second run
 
-    @property
-    def saved(self) -> Any:
-        """What the node saved: from the second run, made once for each sweep."""
+    def load(self) -> tuple[Any, ...]:
+        """What the node saved: from the second run, which is made once for each sweep."""
         if self.run is None:
-            return FREED
+            raise freed_error(self)
         if self.value is not None:
-            return self.value
-        self._start, node = self.run.find(self.place)
-        self._again = node.number
-        return node.saved
+            self.again = self.start = 0
+            return self.value  # type: ignore[no-any-return]
+        self.start, node = self.run.find(self.place)
+        self.again = node.number
+        return node.load()  # type: ignore[no-any-return]
 
-    @saved.setter
-    def saved(self, value: Any) -> None:
-        self.value = value
-        self._again = self._start = 0
-        if value is FREED:
-            self.run = None
+    def release(self) -> None:
+        self.run = None
 
     def unchanged(self, saved: Any) -> Any:
         """Nothing may have been written between the two runs, or after the second."""
-        since = self._again or self.number
+        since = self.again or self.number
         for value in saved:
             for array in value if isinstance(value, tuple | list) else (value,):
                 if hasattr(array, "dtype"):
                     check_array(self, array, since)
-                    check_array(self, array, self.number, self._start)
+                    check_array(self, array, self.number, self.start)
         return ()
 
 
@@ -189,10 +188,10 @@ class _Run:
 
     # --- the first run ---
 
-    def pack(self, tensor: Tensor) -> _Kept:
-        """Keep, instead of a tensor, its place among all that is saved."""
-        kept = _Kept(len(self.saved), tensor)
-        self.saved.append(_Entry(None, tensor.shape, tensor.dtype))
+    def pack(self, array: Any) -> _Kept:
+        """Keep, instead of an array, its place among all that is saved."""
+        kept = _Kept(len(self.saved), array)
+        self.saved.append(_Entry(None, tuple(array.shape), array.dtype))
         self.running.append(kept)
         return kept
 
@@ -202,8 +201,8 @@ class _Run:
         """Record a node that keeps, instead of arrays, its place among all that is saved."""
         node: Node
         if pullback.keeps_arrays:
-            node = _Numbered(pullback, edges, saved, shape, dtype)
-            node.run, node.place = self, len(self.saved)
+            node = _Numbered(pullback, edges, UNLOADED, shape, dtype)
+            node.run, node.place, node.value = self, len(self.saved), saved
             self.saved.append(_Entry(pullback, shape, dtype))
             self.running.append(node)
         else:
@@ -262,12 +261,9 @@ class _Run:
 
     # --- the second ---
 
-    def unpack(self, kept: _Kept) -> Tensor:
-        """The tensor that was packed."""
-        if kept.value is not None:
-            return kept.value
-        tensor: Tensor = self.find(kept.place)[1]
-        return tensor
+    def unpack(self, kept: _Kept) -> Any:
+        """The array that was packed."""
+        return self.find(kept.place)[1] if kept.value is None else kept.value
 
     def find(self, place: int) -> tuple[int, Any]:
         """What is saved at a place in the second run, and when that began.
@@ -305,9 +301,9 @@ class _Run:
             if self.early_stop and place + 1 >= wanted:
                 raise _Stop
 
-        def pack(tensor: Tensor) -> Tensor:
-            collect(_Entry(None, tensor.shape, tensor.dtype), tensor)
-            return tensor  # an outer transform may differentiate this run
+        def pack(array: Any) -> Any:
+            collect(_Entry(None, tuple(array.shape), array.dtype), array)
+            return array  # an outer transform may differentiate this run
 
         def record(
             pullback: Any, edges: tuple[Node, ...], saved: Any, shape: Any, dtype: Any
@@ -321,7 +317,7 @@ class _Run:
         start = next_number()
         args, kwargs = self.unflatten([held.again() for held in self.leaves])
         outside = current_modes()
-        hooks = NodeHooks((pack, lambda t: t), record)
+        hooks = NodeHooks((pack, lambda array: array), record)
         set_modes(self.modes._replace(grad=True, saved_hooks=hooks))
         try:
             with at_level(self.level):
@@ -370,7 +366,7 @@ class _Run:
 def _resolved(source: Any, collected: dict[int, Any]) -> Any:
     """What was saved, by where it comes from."""
     if isinstance(source, _Earlier):
-        return collected[source.place].saved[source.position]
+        return collected[source.place].load()[source.position]
     return source
 
 

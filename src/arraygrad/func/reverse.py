@@ -14,11 +14,12 @@ from ..arrays.tensor import Tensor, tensor_type_at
 from ..backends import backend_of
 from ..core.array import Array
 from ..core.levels import at_level, new_level
-from ..core.modes import ModeContext, is_grad_enabled
+from ..core.modes import ModeContext, current_modes, is_grad_enabled
 from ..core.nodes import Node
 from ..sweep.engine import Sweep
 from .signatures import Both, First, LikeFirst, P, R, S, Ts, ValueAndLikeFirst, X, Y
 from .trees import (
+    Given,
     Path,
     arrays_of,
     as_function,
@@ -42,12 +43,18 @@ class Recording:
 
     `leaves` are the tensors that stood for the inputs, `result` is what the function returned for
     them, with everything of the level still recorded. What the caller's grad mode is makes no
-    difference inside: this level is always recorded.
+    difference inside: this level is always recorded. `given` is what the caller of the transform
+    gave, if that is more than `args`.
     """
 
     def __init__(
-        self, function: Function, args: tuple[Any, ...], name: str | Callable[[Path], str]
+        self,
+        function: Function,
+        args: tuple[Any, ...],
+        name: str | Callable[[Path], str],
+        given: Given | None = None,
     ) -> None:
+        self.given = given or Given(args)
         arrays, unflatten = arrays_of(args, item_of(name) if isinstance(name, str) else name)
         with new_level() as self.level, ModeContext(grad=True, inference=False):
             make = tensor_type_at(self.level)
@@ -60,7 +67,7 @@ class Recording:
         value = lowered(value, self.level)
         if isinstance(value, Tensor) and value.level == self.level:
             value = value.array
-        return value if is_grad_enabled() else unrecorded(value)
+        return self.given.result(value if is_grad_enabled() else unrecorded(value))
 
     def pull(self, outputs: list[Any], cotangents: list[Any]) -> list[Any]:
         """The cotangents of the inputs for cotangents of some outputs."""
@@ -71,7 +78,8 @@ class Recording:
         ]
         targets = [leaf._node for leaf in self.leaves]
         assert all(t is not None for t in targets)
-        sweep = Sweep([node for node, _ in pairs], targets, self.level, False)  # type: ignore[arg-type]
+        starts, anomaly = [node for node, _ in pairs], current_modes().anomaly
+        sweep = Sweep(starts, targets, self.level, False, anomaly)  # type: ignore[arg-type]
         with at_level(self.level):
             results = sweep.run(pairs)
         gradients = []
@@ -124,7 +132,8 @@ def value_and_grad(function: Function, argnums: Argnums = 0, *, has_aux: bool = 
     -------
     callable
         Called like `function`; returns `(value, gradient)`, or `((value, aux), gradient)`. Plain
-        arrays in give plain arrays out, tensors give tensors.
+        arrays in give plain arrays out, tensors give tensors. Plain arrays give a tensor where it
+        is recorded, for a tensor from outside that requires gradients.
 
     Examples
     --------
@@ -137,7 +146,7 @@ def value_and_grad(function: Function, argnums: Argnums = 0, *, has_aux: bool = 
     @functools.wraps(function)
     def differentiated(*args: Any, **kwargs: Any) -> Any:
         chosen = Chosen(function, argnums, args, kwargs)
-        recording = Recording(chosen.run, chosen.values, chosen.name)
+        recording = Recording(chosen.run, chosen.values, chosen.name, chosen.given)
         value, aux = split_aux(recording.result, has_aux)
         gradients = recording.pull([value], [_one(value)])
         found = chosen.shaped([recording.strip(gradient) for gradient in gradients])
@@ -228,8 +237,12 @@ def vjp(  # type: ignore[misc]
     >>> pull(np.array([1.0, 0.0]))
     (array([1., 0.]),)
     """
-    as_function(function, "vjp")
-    recording = Recording(function, primals, "primals")
+    return _vjp(as_function(function, "vjp"), primals, has_aux, primals)
+
+
+def _vjp(function: Function, primals: tuple[Any, ...], has_aux: bool, arguments: Any) -> Any:
+    """`vjp` for a caller who gave these arguments."""
+    recording = Recording(function, primals, "primals", Given(arguments))
     result, aux = split_aux(recording.result, has_aux)
     outputs, unflatten_out = flatten(result)
     check_result(outputs)
@@ -242,7 +255,8 @@ def vjp(  # type: ignore[misc]
             vector_like(given, out, f"cotangent {i}", "its value")
             for i, (given, out) in enumerate(zip(flat, outputs, strict=True))
         ]
-        pulled = recording.pull(outputs, seeds)
+        result = Given(arguments, cotangents).result
+        pulled = [result(g) for g in recording.pull(outputs, seeds)]
         return unflatten_in([like_given(*pair) for pair in zip(pulled, inputs, strict=True)])
 
     return (value, pull, tree_map(recording.strip, aux)) if has_aux else (value, pull)
@@ -278,9 +292,11 @@ def linearize(function: Callable[[*Ts], R], *primals: *Ts) -> tuple[R, Callable[
             full[i] = cotangent
         return pull(rebuild(full))
 
-    # Pulling back is linear in the cotangents: its own transpose is pushing forward.
+    # Pulling back is linear in the cotangents: its own transpose is pushing forward. NaN at zero,
+    # where nobody asked for it, is no anomaly.
     start = zeros()
-    _, transposed = vjp(pull_moving, *(start[i] for i in moving))
+    with ModeContext(anomaly=current_modes().anomaly and "trace"):
+        _, transposed = _vjp(pull_moving, tuple(start[i] for i in moving), False, primals)
 
     def push(*tangents: Any) -> Any:
         flat = flatten_like(tangents, primals, "tangents", "the primals")
@@ -303,6 +319,7 @@ class Chosen:
         self, function: Function, argnums: Argnums, args: tuple[Any, ...], kwargs: dict[str, Any]
     ) -> None:
         self.function, self.args, self.kwargs = function, args, kwargs
+        self.given = Given(args, kwargs)
         self.single = not isinstance(argnums, tuple | list)
         numbers: Any = (argnums,) if self.single else argnums
         self.places = tuple(_place(number, args) for number in numbers)

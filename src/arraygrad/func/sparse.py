@@ -289,7 +289,7 @@ def _products(
     def columns(start: int, stop: int) -> list[Any]:
         nonlocal outputs, aux
         directions = plan.directions(start, stop)
-        tangents, value, aux = push_rows(chosen.run, values, directions, has_aux)
+        tangents, value, aux = push_rows(chosen, values, directions, has_aux)
         outputs, _ = outputs_of(value, holomorphic)
         _check_shape(plan, 0, outputs)
         return tangents
@@ -298,7 +298,7 @@ def _products(
         blocks = chunked(columns, count, chunk_size)
         return _side_by_side(blocks), outputs, aux
 
-    recording = Recording(chosen.run, values, chosen.name)
+    recording = Recording(chosen.run, values, chosen.name, chosen.given)
     result, aux = split_aux(recording.result, has_aux)
     outputs, _ = outputs_of(result, holomorphic)
     _check_shape(plan, 0, outputs)

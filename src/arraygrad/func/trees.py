@@ -6,6 +6,7 @@ goes in as a list comes out as a list.
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Sequence
 from numbers import Number
 from typing import Any
@@ -13,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from .. import ops
+from ..arrays.dual import Dual
 from ..arrays.tensor import Tensor, tensor_type_at
 from ..backends import backend_of
 from ..core.array import Array
@@ -155,6 +157,43 @@ def unrecorded(value: Any) -> Any:
     if isinstance(value, Tensor):
         return tensor_type_at(value.level)(unrecorded(value.array))
     return value.over(unrecorded) if isinstance(value, Array) else value
+
+
+def unwrapped(value: Any) -> Any:
+    """A value without the tensors around it that record nothing, and so only hold an array."""
+    while isinstance(value, Tensor) and value._node is None:
+        value = value.array
+    return value
+
+
+class Given:
+    """What a transform was called with, which decides on what its results are.
+
+    Arrays in, arrays out: a function may make tensors of its own, and compute with them, but its
+    caller sees them only if they are recorded, for the sake of a tensor from outside.
+    """
+
+    def __init__(self, *arguments: Any) -> None:
+        self._arguments = arguments
+
+    @functools.cached_property
+    def has_tensors(self) -> bool:
+        """Whether there is a tensor in the arguments, or under transforms around them."""
+        return any(map(_is_over_tensor, flatten(self._arguments)[0]))
+
+    def result(self, value: Any) -> Any:
+        """A result as the caller should see it."""
+        if isinstance(value, Tensor) and not self.has_tensors:
+            return unwrapped(value)
+        return value
+
+
+def _is_over_tensor(value: Any) -> bool:
+    while isinstance(value, Array) and not isinstance(value, Tensor):
+        if isinstance(value, Dual) and _is_over_tensor(value.tangent):
+            return True
+        value = value._array
+    return isinstance(value, Tensor)
 
 
 def like_given(result: Any, given: Any) -> Any:

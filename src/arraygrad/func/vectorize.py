@@ -13,8 +13,8 @@ import numpy as np
 from .. import ops
 from ..arrays.batched import Batched, batched_type
 from ..core.levels import new_level
-from ..ops.batching import WARN_FALLBACK
-from .trees import as_function, flatten, lowered
+from ..ops.padding import WARN_FALLBACK
+from .trees import Given, as_function, flatten, lowered
 
 Function = Callable[..., Any]
 F = TypeVar("F", bound=Function)
@@ -88,9 +88,10 @@ def vmap(
         else:
             results = rebuild([value for value, _ in first])
             places = broadcast_axes(out_axes, results, "out_axes", "the results")
+        given = Given(args, kwargs)
         return rebuild(
             [
-                _collect([values[k] for values, _ in chunks], sizes, axis, k)
+                given.result(_collect([values[k] for values, _ in chunks], sizes, axis, k))
                 for k, axis in enumerate(places)
             ]
         )

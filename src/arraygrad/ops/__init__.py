@@ -6,7 +6,8 @@ over a hidden axis, `array` what the array types with a transform have in common
 constants move to another library, and `axes` what may be passed as an axis or a shape.
 """
 
-from ..core.array import Array, ones_like, plain, zeros_like
+from ..backends.filled import ones_like, zeros_like
+from ..core.array import Array, plain
 from .arrangement import (
     array_split,
     atleast_1d,

@@ -15,8 +15,9 @@ import numpy as np
 from ..backends import backend_of
 from ..core.array import plain
 from ..core.axes import one_axis, shape_tuple
+from ..core.indices import HOLE
 from .define.signatures import A, joining, one_array
-from .indexing import HOLE, _index_add, take
+from .indexing import _index_add, take
 from .shape import (
     _reshape,
     broadcast_to,

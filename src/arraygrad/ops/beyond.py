@@ -6,7 +6,7 @@ import math
 from typing import Any
 
 from ..backends import backend_of
-from .define.op import binary, unary
+from .define.library import binary, unary
 from .define.signatures import one_array, two_arrays
 from .elementwise import (
     equal,

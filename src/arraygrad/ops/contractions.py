@@ -10,9 +10,12 @@ from typing import TYPE_CHECKING, Any, overload
 
 from ..backends import backend_of
 from ..core.axes import many_axes, one_axis
-from .define.op import Op, declare
+from ..core.kinds import Contracts
+from .define.library import declare
+from .define.op import Op, Own
 from .define.signatures import A, TwoArrays, two_arrays
 from .elementwise import conj
+from .padding import padded
 from .reductions import _sum
 from .shape import _permute_dims, _reshape, astype, expand_dims, matrix_transpose, ravel
 
@@ -65,27 +68,56 @@ def _column(x: Any, v: Any) -> Any:
     return _reshape(product, shape=product.shape[:-1])
 
 
+def _matmul_labels(x_ndim: int, y_ndim: int) -> tuple[str, str, str]:
+    """The axes of a product: a batch, which broadcasts, then rows, columns and what is summed."""
+    batch = _LOWER[: max(x_ndim, y_ndim, 2) - 2]
+    rows, columns = "X" * (x_ndim > 1), "Y" * (y_ndim > 1)
+    left = batch[len(batch) - max(x_ndim - 2, 0) :] + rows + "Z"
+    right = batch[len(batch) - max(y_ndim - 2, 0) :] + "Z" + columns
+    return left, right, batch + rows + columns
+
+
+def _batched_matmul(op: Op, arrays: Any, flags: Any, params: Any) -> Any:
+    x, y = arrays
+    in_x, in_y = flags
+    x_ndim, y_ndim = x.ndim - in_x, y.ndim - in_y
+    # One large product rather than many small ones.
+    if in_x and not in_y and x_ndim <= 2 and y_ndim == 2:
+        return _rows_times(op, x, y)
+    if in_y and not in_x and y_ndim == 1 and x_ndim == 2:
+        return op.function(y, matrix_transpose(x))
+    # Vectors become matrices, so that the batch axis is never taken for one of theirs.
+    if x_ndim == 1:
+        x = _reshape(x, shape=(*x.shape[:-1], 1, x.shape[-1]))
+    if y_ndim == 1:
+        y = _reshape(y, shape=(*y.shape, 1))
+    ndim = max(x_ndim, y_ndim, 2)
+    out = op.function(padded(x, in_x, ndim), padded(y, in_y, ndim))
+    if y_ndim == 1:
+        out = _reshape(out, shape=out.shape[:-1])
+    if x_ndim == 1:
+        last = () if y_ndim == 1 else out.shape[-1:]
+        out = _reshape(out, shape=(*out.shape[: -1 if y_ndim == 1 else -2], *last))
+    return out
+
+
+def _rows_times(op: Op, x: Any, y: Any) -> Any:
+    if x.ndim == 2 or not backend_of(x).merges_axes:
+        return op.function(x, y)
+    rows = _reshape(x, shape=(math.prod(x.shape[:-1]), x.shape[-1]))
+    return _reshape(op.function(rows, y), shape=(*x.shape[:-1], y.shape[-1]))
+
+
 matmul: TwoArrays[[]] = declare(
     "matmul",
     "x",
     "y",
     vjp_x=_matmul_x,
     vjp_y=_matmul_y,
-    linear="each",
-    batch="matmul",
+    kind=Contracts(labels=_matmul_labels),
+    own=Own(batch=_batched_matmul),
     doc="The matrix product; of vectors, the inner product; of stacks, each by itself.",
 )
-
-
-def _contract_batch(op: Op, arrays: Any, batched: Any, params: Any) -> Any:
-    left, right, to = (params[name] for name in ("left", "right", "to"))
-    new = next(c for c in _LETTERS if c not in left + right + to)
-    return op.function(
-        *arrays,
-        left=new * batched[0] + left,
-        right=new * batched[1] + right,
-        to=new + to,
-    )
 
 
 # The sum of products over the labels of axes that are not in `to`: for libraries whose arrays
@@ -96,8 +128,7 @@ _contract = declare(
     "y",
     vjp_x=lambda g, y, left, right, to: _contract(g, y, left=to, right=right, to=left),
     vjp_y=lambda g, x, left, right, to: _contract(g, x, left=to, right=left, to=right),
-    linear="each",
-    batch=_contract_batch,
+    kind=Contracts(labels=("left", "right", "to")),
 )
 
 

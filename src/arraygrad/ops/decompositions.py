@@ -8,12 +8,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Generic, NamedTuple, overload
 
 from ..core.array import Array, plain
+from ..core.kinds import Matrices
 from .contractions import matmul
-from .define.op import declare
+from .define.library import declare
 from .define.signatures import A, one_array
 from .elementwise import conj, is_complex
 from .indexing import getitem
-from .linalg import check_matrices, check_square, solve_matrix
+from .linalg import check_matrices, check_square, solve_matrix, square
 from .shape import _tril, _triu, concat, matrix_transpose
 
 if TYPE_CHECKING:
@@ -61,7 +62,7 @@ _cholesky = declare(
     vjp=_cholesky_vjp,
     jvp=_cholesky_jvp,
     holomorphic=False,
-    batch="plain",
+    kind=Matrices(shapes=square),
 )
 
 
@@ -129,6 +130,12 @@ def _qr_jvp(t: Any, out: tuple[Any, Any], mode: str) -> Any:
     return step - matmul(q, upper), matmul(upper, r)
 
 
+def _qr_shapes(x: tuple[int, ...], mode: str) -> tuple[tuple[int, ...], ...]:
+    m, n = x
+    k = min(m, n) if mode == "reduced" else m
+    return (m, k), (k, n)
+
+
 _qr = declare(
     "qr",
     "x",
@@ -136,7 +143,7 @@ _qr = declare(
     vjp=_qr_vjp,
     jvp=_qr_jvp,
     holomorphic=False,
-    batch="plain",
+    kind=Matrices(shapes=_qr_shapes),
     multiple=True,
 )
 
@@ -216,7 +223,7 @@ _pinv = declare(
     vjp=_pinv_vjp,
     jvp=_pinv_jvp,
     holomorphic=False,
-    batch="plain",
+    kind=Matrices(shapes=lambda x, rtol: (x[::-1],)),
 )
 
 

@@ -7,9 +7,12 @@ import math
 from typing import Any
 
 from ..backends import backend_of
-from ..core.array import Function, zeros_like
+from ..backends.filled import zeros_like
+from ..core.array import Function
+from ..core.kinds import Elementwise
 from .define.adoption import as_arrays
-from .define.op import binary, constant, declare, unary
+from .define.library import binary, constant, declare, unary
+from .define.op import Own
 from .define.signatures import ThreeArrays, one_array
 from .shape import astype
 
@@ -23,6 +26,7 @@ multiply = binary(
     "multiply",
     dx=lambda y: y,
     dy=lambda x: x,
+    own=Own(cuts=lambda position, x, y: _not_zero(y if position == 0 else x)),
     doc="The product of two arrays, element by element.",
 )
 divide = binary(
@@ -40,6 +44,11 @@ reciprocal = unary(
     doc="One divided by each element.",
 )
 square = unary("square", vjp=lambda g, x: 2 * (g * x), doc="Each element times itself.")
+
+
+def _not_zero(factor: Any) -> Any:
+    """Where a constant factor lets the other one through."""
+    return None if factor is None else factor != 0
 
 
 def _pow_x(g: Any, x: Any, y: Any) -> Any:
@@ -79,21 +88,19 @@ remainder = binary(
 )
 floor_divide = binary(
     "floor_divide",
-    vjp_x=lambda g: zeros_like(g),
-    vjp_y=lambda g: zeros_like(g),
+    kind=Elementwise(flat=("x", "y")),
     doc="The quotient of two arrays, rounded down. Its derivative is zero.",
 )
 
 # --- steps: zero derivative wherever it exists ---------------------------------------------------
 
-floor = unary("floor", vjp=lambda g: zeros_like(g), doc="Rounded down. The derivative is zero.")
-ceil = unary("ceil", vjp=lambda g: zeros_like(g), doc="Rounded up. The derivative is zero.")
-trunc = unary(
-    "trunc", vjp=lambda g: zeros_like(g), doc="Rounded towards zero. The derivative is zero."
-)
+_STEP = Elementwise(flat=("x",))
+floor = unary("floor", kind=_STEP, doc="Rounded down. The derivative is zero.")
+ceil = unary("ceil", kind=_STEP, doc="Rounded up. The derivative is zero.")
+trunc = unary("trunc", kind=_STEP, doc="Rounded towards zero. The derivative is zero.")
 round = unary(
     "round",
-    vjp=lambda g: zeros_like(g),
+    kind=_STEP,
     doc="Rounded to the nearest integer, halves to the even one. The derivative is zero.",
 )
 
@@ -165,7 +172,7 @@ hypot = binary(
 )
 
 # --- absolute value, sign, complex parts ---------------------------------------------------------
-# None of these is holomorphic: their rules give the conjugate Wirtinger derivative themselves.
+# None of these has a complex derivative: their rules give the conjugate Wirtinger derivative.
 
 
 def _sign(g: Any, x: Any) -> Any:
@@ -189,37 +196,42 @@ def is_complex(x: Any) -> bool:
 abs = unary(
     "abs",
     vjp=lambda g, x: g * sign(x),
-    jvp=lambda t, x: real(t * conj(sign(x))) if is_complex(x) else t * sign(x),
+    kind=Elementwise(real=True),
     holomorphic=False,
     doc="The absolute value; of complex numbers, too. Its derivative at zero is zero.",
 )
 sign = unary(
     "sign",
     vjp=_sign,
+    kind=Elementwise(flat="real"),
     holomorphic=False,
     doc="The sign: -1, 0 or 1; of a complex number, the number of length one in its direction.",
 )
-conj = unary("conj", vjp=lambda g: conj(g), holomorphic=False, doc="The complex conjugate.")
+conj = unary(
+    "conj",
+    vjp=lambda g: conj(g),
+    kind=Elementwise(linear=True),
+    holomorphic=False,
+    doc="The complex conjugate.",
+)
 real = unary(
     "real",
     vjp=lambda g: g,
-    jvp=lambda t: real(t),
+    kind=Elementwise(linear=True, real=True, part=True),
     holomorphic=False,
-    view=True,
     doc="The real part.",
 )
 imag = unary(
     "imag",
     vjp=lambda g: g * 1j,
-    jvp=lambda t: imag(t),
+    kind=Elementwise(linear=True, real=True, part=True),
     holomorphic=False,
-    view=True,
     doc="The imaginary part.",
 )
 angle = unary(
     "angle",
     vjp=_angle,
-    jvp=lambda t, x: real(t * conj(_angle(1.0, x))) if is_complex(x) else zeros_like(t),
+    kind=Elementwise(flat="real", real=True),
     holomorphic=False,
     compute=lambda xp, x: xp.atan2(xp.imag(x), xp.real(x)),
     doc="The angle of a complex number.",
@@ -227,7 +239,7 @@ angle = unary(
 copysign = binary(
     "copysign",
     vjp_x=lambda g, x, out: g * where(equal(x, 0), 0, sign(x) * sign(out)),
-    vjp_y=lambda g: zeros_like(g),
+    kind=Elementwise(flat=("y",)),
     doc="The size of `x` with the sign of `y`.",
 )
 
@@ -254,26 +266,42 @@ minimum = binary(
 # `_larger(g, y, x)` asks whether y < x, which for the minimum is when x loses.
 
 
-def declare_choice(name: str, *, compute: Function | None = None, doc: str) -> Function:
-    """Declare an op that gives `x` where a condition holds, and `y` elsewhere."""
+def _chosen(position: int, condition: Any, x: Any, y: Any) -> Any:
+    """Where a constant condition lets `x` or `y` through."""
+    if condition is None:
+        return None
+    return condition if position == 1 else ~condition
+
+
+def _declare_choice(
+    name: str, kind: Elementwise, doc: str, compute: Function | None = None
+) -> Function:
     return declare(
         name,
         "condition",
         "x",
         "y",
+        kind=kind,
         compute=compute,
         vjp_x=lambda g, condition: where(condition, g, 0),
         vjp_y=lambda g, condition: where(condition, 0, g),
-        linear=True,
-        batch="elementwise",
+        holomorphic=False,
+        own=Own(cuts=_chosen),
         doc=doc,
     )
 
 
-where: ThreeArrays[[]] = declare_choice(
-    "where", doc="Elements of `x` where the condition holds, of `y` elsewhere."
+where: ThreeArrays[[]] = _declare_choice(
+    "where",
+    Elementwise(linear=True),
+    "Elements of `x` where the condition holds, of `y` elsewhere.",
 )
-where.op.elementwise = True  # type: ignore[attr-defined]
+choose = _declare_choice(
+    "choose",
+    Elementwise(linear=True, chooses=True),
+    "`where`, for a mask that says which elements count: the others are as good as not there.",
+    compute=lambda xp, condition, x, y: xp.where(condition, x, y),
+)
 
 _clip = declare(
     "clip",
@@ -284,12 +312,7 @@ _clip = declare(
     vjp_x=lambda g, x, min, max: where(_inside(x, min, max), g, 0),
     vjp_min=lambda g, x, min, max: where(logical_and(less(x, min), less(min, max)), g, 0),
     vjp_max=lambda g, x, min, max: where(_above(x, min, max), g, 0),
-    jvp=lambda t_x, t_min, t_max, x, min, max: where(
-        _above(x, min, max),
-        t_max,
-        where(less(x, min), t_min, where(_inside(x, min, max), t_x, 0)),
-    ),
-    batch="elementwise",
+    kind=Elementwise(),
 )
 
 

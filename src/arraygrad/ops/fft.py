@@ -8,19 +8,16 @@ is, up to a factor, the adjoint of another; so all orders of derivatives are tra
 from __future__ import annotations
 
 import operator
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
-from ..arrays.creation import arange
 from ..backends import backend_of
 from ..core.array import plain
 from ..core.axes import many_axes, one_axis
-from .define.op import declare
+from ..core.kinds import AlongAxis
+from .define.library import declare
 from .define.signatures import Axis, one_array
 from .elementwise import conj, is_complex
 from .shape import concat, roll
-
-if TYPE_CHECKING:
-    from ..arrays.tensor import Tensor
 
 Norm = Literal["backward", "ortho", "forward"] | None
 
@@ -39,6 +36,16 @@ def _as_complex(xp: Any, x: Any) -> Any:
     return xp.astype(x, xp.complex64 if x.dtype == xp.float32 else xp.complex128)
 
 
+def _given(axes: Axes, s: Lengths, **keywords: Any) -> dict[int, int]:
+    """The lengths of a transform along its axes."""
+    return dict(zip(axes, s, strict=True))
+
+
+def _half(axes: Axes, s: Lengths, **keywords: Any) -> dict[int, int]:
+    """The same, where half of the frequencies are kept along the last axis."""
+    return {**_given(axes, s), axes[-1]: s[-1] // 2 + 1}
+
+
 _fft = declare(
     "fft",
     "x",
@@ -46,8 +53,8 @@ _fft = declare(
     vjp=lambda g, x_shape, s, axis, norm: _resized(
         _ifft(g, s=s, axis=axis, norm=_OPPOSITE[norm]), x_shape, axis
     ),
-    linear=True,
-    batch="axis",
+    kind=AlongAxis(linear=True, lengths=_given),
+    holomorphic=False,
 )
 _ifft = declare(
     "ifft",
@@ -58,8 +65,8 @@ _ifft = declare(
     vjp=lambda g, x_shape, s, axis, norm: _resized(
         _fft(g, s=s, axis=axis, norm=_OPPOSITE[norm]), x_shape, axis
     ),
-    linear=True,
-    batch="axis",
+    kind=AlongAxis(linear=True, lengths=_given),
+    holomorphic=False,
 )
 # Of a real signal's frequencies only half are kept. The inverse counts those in the middle twice,
 # once for the conjugate that was left out, which the adjoint of keeping them must not do; and the
@@ -71,8 +78,8 @@ _rfft = declare(
     vjp=lambda g, x_shape, s, axis, norm: _resized(
         _irfft(_middle_times(0.5, g, s, axis), s=s, axis=axis, norm=_OPPOSITE[norm]), x_shape, axis
     ),
-    linear=True,
-    batch="axis",
+    kind=AlongAxis(linear=True, lengths=_half),
+    holomorphic=False,
 )
 _irfft = declare(
     "irfft",
@@ -83,8 +90,8 @@ _irfft = declare(
     vjp=lambda g, x_shape, s, axis, norm: _resized(
         _middle_times(2, _rfft(g, s=s, axis=axis, norm=_OPPOSITE[norm]), s, axis), x_shape, axis
     ),
-    linear=True,
-    batch="axis",
+    kind=AlongAxis(linear=True, lengths=_given),
+    holomorphic=False,
 )
 
 
@@ -124,7 +131,8 @@ def _norm(norm: Any) -> str:
     return norm  # type: ignore[no-any-return]
 
 
-def _length(n: Any, name: str) -> int:
+def length(n: Any, name: str) -> int:
+    """A length that a user passed, as an integer of at least one."""
     try:
         number = operator.index(n)
     except TypeError:
@@ -138,8 +146,8 @@ def _one(x: Any, n: int | None, axis: int, half: bool) -> tuple[Lengths, Axes]:
     """The length and the axis of a transform over one axis; `half` if `x` is half a spectrum."""
     place = one_axis(axis, x.ndim)
     if n is not None:
-        return (_length(n, "n"),), (place,)
-    return (_own_length(x, place, half),), (place,)
+        return (length(n, "n"),), (place,)
+    return (_ownlength(x, place, half),), (place,)
 
 
 def _many(x: Any, s: Any, axes: Any, half: bool) -> tuple[Lengths, Axes]:
@@ -161,15 +169,15 @@ def _many(x: Any, s: Any, axes: Any, half: bool) -> tuple[Lengths, Axes]:
         raise ValueError(f"s has {len(s)} lengths for {len(places)} axes")
     # As in NumPy, -1 stands for the length that there is.
     lengths = tuple(
-        _own_length(x, place, half and place == places[-1])
+        _ownlength(x, place, half and place == places[-1])
         if isinstance(n, int) and n == -1
-        else _length(n, "s")
+        else length(n, "s")
         for n, place in zip(s, places, strict=True)
     )
     return lengths, places
 
 
-def _own_length(x: Any, axis: int, half: bool) -> int:
+def _ownlength(x: Any, axis: int, half: bool) -> int:
     """How long the signal is along an axis, if the user does not say."""
     length = x.shape[axis]
     if half:
@@ -298,29 +306,6 @@ def irfftn(x: Any, /, *, s: Any = None, axes: Any = None, norm: Norm = "backward
 
 
 # --- the order of frequencies --------------------------------------------------------------------
-
-
-def fftfreq(n: int, /, *, d: Any = 1.0, dtype: Any = None, device: Any = None) -> Tensor:
-    """The frequencies that `fft` of `n` samples at distance `d` gives, in its order."""
-    n = _length(n, "n")
-    rising = arange(n, dtype=_real_dtype(dtype), device=device)
-    made: Tensor = roll(rising - n // 2, -(n // 2)) / (n * d)
-    return made
-
-
-def rfftfreq(n: int, /, *, d: Any = 1.0, dtype: Any = None, device: Any = None) -> Tensor:
-    """The frequencies that `rfft` of `n` samples at distance `d` gives."""
-    n = _length(n, "n")
-    made: Tensor = arange(n // 2 + 1, dtype=_real_dtype(dtype), device=device) / (n * d)
-    return made
-
-
-def _real_dtype(dtype: Any) -> Any:
-    if dtype is None:
-        return float
-    if "float" not in str(dtype):
-        raise TypeError(f"frequencies are real floating-point numbers: dtype cannot be {dtype}")
-    return dtype
 
 
 @one_array

@@ -16,30 +16,14 @@ import numpy as np
 from ..backends import backend_of, default
 from ..backends.numpy.indexing import add_at
 from ..core.array import Array, plain
-from ..core.axes import led_by, one_axis
+from ..core.axes import one_axis
+from ..core.indices import HOLE, Template, fill
+from ..core.kinds import AlongAxis, Moves
 from .define.adoption import in_library_of
-from .define.op import Op, constant, declare
+from .define.library import constant, declare
+from .define.op import Own
 from .define.signatures import one_array
 from .shape import _reshape, ravel
-
-
-class _Hole:
-    """The place of an array in an index."""
-
-    def __repr__(self) -> str:
-        return "HOLE"
-
-
-HOLE = _Hole()
-Template = tuple[Any, ...]
-
-
-def fill(template: Template, indices: tuple[Any, ...]) -> tuple[Any, ...]:
-    """The index: a template with arrays in its holes."""
-    if not indices:
-        return template
-    rest = iter(indices)
-    return tuple(next(rest) if part is HOLE else part for part in template)
 
 
 def _add_at(xp: Any, x: Any, *indices: Any, template: Template, shape: tuple[int, ...]) -> Any:
@@ -67,43 +51,18 @@ def _add_at(xp: Any, x: Any, *indices: Any, template: Template, shape: tuple[int
     return xp.reshape(flat, shape)
 
 
-_getitem = declare(
-    "getitem",
-    "x",
-    "*indices",
-    compute=lambda xp, x, *indices, template: x[fill(template, indices)],
-    vjp_x=lambda g, x_shape, indices, template: _index_add(
-        g, *indices, template=template, shape=x_shape
-    ),
-    jvp=lambda t, indices, template: _getitem(t, *indices, template=template),
-    holomorphic=False,
-    batch="getitem",
-    view=True,
-)
-_index_add = declare(
-    "index_add",
-    "x",
-    "*indices",
-    compute=_add_at,
-    vjp_x=lambda g, indices, template: _getitem(g, *indices, template=template),
-    jvp=lambda t, indices, template, shape: _index_add(t, *indices, template=template, shape=shape),
-    holomorphic=False,
-    batch="index_add",
-)
-
-
-def _add_into(sweep: Any, node: Any, g: Any, table: Any, owned: Any, spare: bool) -> None:
+def _add_into(run: Any, node: Any, g: Any, saved: Any, wanted: list[bool], spare: bool) -> None:
     """Add to a part of the cotangent of what was read, rather than zeros around the part to all.
 
     So reading an array element by element costs no more than reading it at once.
     """
     (edge,) = node.edges
-    if edge not in sweep.needed:
+    if not wanted[0]:
         return
-    indices, template, shape = node.saved
-    first = edge not in table
+    indices, template, shape = saved
+    first = edge not in run.table
     if not indices:  # as most often, and no element comes twice
-        buffer = sweep.buffer(table, owned, edge)
+        buffer = run.buffer(edge)
         if buffer is not None:
             part = buffer[template]
             if first:
@@ -113,12 +72,12 @@ def _add_into(sweep: Any, node: Any, g: Any, table: Any, owned: Any, spare: bool
             return
     kinds = {i.dtype.kind if isinstance(i, np.ndarray) else "" for i in indices}
     makes_all = first and not kinds <= {"b"}  # what it is to be added to would be zeros anyway
-    buffer = None if makes_all or "" in kinds else sweep.buffer(table, owned, edge)
+    buffer = None if makes_all or "" in kinds else run.buffer(edge)
     if buffer is None:
         part = _index_add(g, *indices, template=template, shape=shape)
-        sweep.add(table, owned, edge, part, node)
+        run.add(edge, part, node)
         if first and type(part) is np.ndarray:
-            owned.add(edge)
+            run.owned.add(edge)
     elif first:
         buffer[fill(template, indices)] = g
     elif kinds <= {"b"}:
@@ -127,7 +86,25 @@ def _add_into(sweep: Any, node: Any, g: Any, table: Any, owned: Any, spare: bool
         add_at(buffer, g, indices, template)
 
 
-_getitem.op.direct = _add_into  # type: ignore[attr-defined]
+_getitem = declare(
+    "getitem",
+    "x",
+    "*indices",
+    compute=lambda xp, x, *indices, template: x[fill(template, indices)],
+    vjp_x=lambda g, x_shape, indices, template: _index_add(
+        g, *indices, template=template, shape=x_shape
+    ),
+    kind=Moves(indices=("indices",), template="template", shares=True),
+    own=Own(direct=_add_into),
+)
+_index_add = declare(
+    "index_add",
+    "x",
+    "*indices",
+    compute=_add_at,
+    vjp_x=lambda g, indices, template: _getitem(g, *indices, template=template),
+    kind=Moves(indices=("indices",), template="template", shape="shape", adds=True),
+)
 # To read without arrays in the index, by the type of what is read.
 _by_type = _getitem.op.single  # type: ignore[attr-defined]
 _by_type[np.ndarray] = lambda x, params: x[params["template"]]  # as its kernel, in fewer calls
@@ -138,18 +115,14 @@ _take = declare(
     vjp_x=lambda g, x_shape, indices, axis: _index_add(
         g, indices, template=(slice(None),) * axis + (HOLE,), shape=x_shape
     ),
-    jvp=lambda t, indices, axis: _take(t, indices, axis=axis),
-    holomorphic=False,
-    batch="take",
+    kind=Moves(indices=("indices",), axis="axis"),
 )
 _take_along_axis = declare(
     "take_along_axis",
     "x",
     "indices",
     vjp_x=lambda g, x_shape, indices, axis: _add_along_axis(g, indices, axis, x_shape),
-    jvp=lambda t, indices, axis: _take_along_axis(t, indices, axis=axis),
-    holomorphic=False,
-    batch="take_along_axis",
+    kind=Moves(indices=("indices",), axis="axis", inputs="same"),
 )
 _argsort = constant(
     "argsort",
@@ -157,27 +130,15 @@ _argsort = constant(
     compute=lambda xp, x, axis, descending, stable: xp.argsort(
         x, axis=axis, descending=descending, stable=stable
     ),
-    batch="axis",
+    kind=AlongAxis(),
 )
-
-
-def _added_along_axis_batch(op: Op, arrays: Any, batched: Any, params: Any) -> Any:
-    from .batching import everywhere, size_of
-
-    size = size_of(arrays, batched)
-    full = [everywhere(a, b, size) for a, b in zip(arrays, batched, strict=True)]
-    return op.function(*full, axis=params["axis"] + 1, shape=led_by(size, params["shape"]))
-
-
 # For libraries that can do it at once.
 _added_along_axis = declare(
     "add_along_axis",
     "x",
     "indices",
     vjp_x=lambda g, indices, axis: _take_along_axis(g, indices, axis=axis),
-    jvp=lambda t, indices, axis, shape: _added_along_axis(t, indices, axis=axis, shape=shape),
-    holomorphic=False,
-    batch=_added_along_axis_batch,
+    kind=Moves(indices=("indices",), axis="axis", shape="shape", adds=True, inputs="same"),
 )
 
 
@@ -359,5 +320,5 @@ _sort = constant(
     compute=lambda xp, x, axis, descending, stable: xp.sort(
         x, axis=axis, descending=descending, stable=stable
     ),
-    batch="axis",
+    kind=AlongAxis(),
 )

@@ -8,22 +8,27 @@ from __future__ import annotations
 
 import cmath
 import functools
+import math
 import operator
 from typing import TYPE_CHECKING, Any, Generic, NamedTuple, overload
 
 import numpy as np
 
 from ..backends import backend_of
-from ..core.array import plain, zeros_like
+from ..backends.filled import zeros_like
+from ..core.array import plain
 from ..core.axes import one_axis
+from ..core.kinds import Matrices, Moves
 from .contractions import matmul
 from .contractions import outer as _outer
-from .define.op import constant, declare
+from .define.library import constant, declare
+from .define.op import Op, Own
 from .define.signatures import A, one_array, two_arrays
 from .elementwise import abs, conj, equal, imag, is_complex, real, where
 from .indexing import _index_add
+from .padding import aligned
 from .reductions import _max, _others, sum
-from .shape import _reshape, expand_dims, matrix_transpose, roll
+from .shape import _reshape, expand_dims, matrix_transpose, moveaxis, roll
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -88,9 +93,7 @@ _diagonal = declare(
     "x",
     compute=lambda xp, x, offset: xp.linalg.diagonal(x, offset=offset),
     vjp=_from_diagonal,
-    linear=True,
-    batch="plain",
-    view=True,
+    kind=Moves(shares=True),
 )
 
 
@@ -133,15 +136,18 @@ def cross(x1: Any, x2: Any, /, *, axis: int = -1) -> Any:
     )
 
 
+def square(x: tuple[int, ...], **keywords: Any) -> tuple[tuple[int, ...], ...]:
+    """The shape of the result of a function of square matrices that gives others like them."""
+    return (x,)
+
+
 _identity = declare(
     "matrix_power",
     "x",
     compute=lambda xp, x: xp.broadcast_to(
         xp.eye(x.shape[-1], dtype=x.dtype, device=backend_of(x).device(x)), x.shape
     ),
-    vjp=lambda g: zeros_like(g),
-    jvp=lambda t: zeros_like(t),
-    batch="plain",
+    kind=Matrices(shapes=square, flat=("x",)),
 )
 
 
@@ -180,6 +186,17 @@ def _solve_rule(g: Any, wanted: tuple[bool, bool], a: Any, out: Any) -> tuple[An
     return -matmul(g_b, matrix_transpose(out)) if wanted[0] else None, g_b
 
 
+def _batched_solve(op: Op, arrays: Any, flags: Any, params: Any) -> Any:
+    a, b = arrays
+    if flags != (False, True) or a.ndim > 2:
+        return op.function(*aligned(arrays, flags))
+    # One system for all members: their right-hand sides are columns of one matrix.
+    turned = moveaxis(b, -2, 0)
+    n = turned.shape[0]
+    columns = _reshape(turned, shape=(n, math.prod(turned.shape[1:])))
+    return moveaxis(_reshape(op.function(a, columns), shape=turned.shape), 0, -2)
+
+
 solve_matrix = declare(
     "solve",
     "a",
@@ -187,7 +204,8 @@ solve_matrix = declare(
     compute=lambda xp, a, b: xp.linalg.solve(a, b),
     joint=_solve_rule,
     jvp=lambda t_a, t_b, a, out: solve_matrix(a, t_b - matmul(t_a, out)),
-    batch="solve",
+    kind=Matrices(shapes=lambda a, b: (b,)),
+    own=Own(batch=_batched_solve),
 )
 
 inv_matrix = declare(
@@ -196,7 +214,7 @@ inv_matrix = declare(
     compute=lambda xp, x: xp.linalg.inv(x),
     vjp=lambda g, out: -matmul(matrix_transpose(out), matmul(g, matrix_transpose(out))),
     jvp=lambda t, out: -matmul(out, matmul(t, out)),
-    batch="plain",
+    kind=Matrices(shapes=square),
 )
 
 
@@ -243,7 +261,7 @@ _matrix_rank = constant(
     "matrix_rank",
     "x",
     compute=lambda xp, x, rtol: xp.linalg.matrix_rank(x, rtol=rtol),
-    batch="plain",
+    kind=Matrices(shapes=lambda x, **keywords: ((),)),
 )
 
 
@@ -360,7 +378,7 @@ det_matrix = declare(
     compute=lambda xp, x: xp.linalg.det(x),
     vjp=lambda g, x: _scaled(g, _cofactors(x)),
     jvp=lambda t, x: sum(t * _cofactors(x), axis=(-2, -1)),
-    batch="plain",
+    kind=Matrices(shapes=lambda x: ((),)),
 )
 _cofactors = declare(
     "cofactors",
@@ -368,7 +386,7 @@ _cofactors = declare(
     compute=_compute_cofactors,
     vjp=lambda g, x: _cofactors_along(x, g),
     jvp=lambda t, x: _cofactors_along(x, t),
-    batch="plain",
+    kind=Matrices(shapes=square),
 )
 # The derivative of the cofactors along `e`: as a second derivative, it is its own transpose.
 _cofactors_along = declare(
@@ -379,7 +397,7 @@ _cofactors_along = declare(
     vjp_x=lambda g, x, e: _along_twice(x, e, g),
     vjp_e=lambda g, x: _cofactors_along(x, g),
     jvp=lambda t_x, t_e, x, e: _cofactors_along(x, t_e) + _along_twice(x, e, t_x),
-    batch="elementwise",
+    kind=Matrices(shapes=lambda x, e: (x,)),
 )
 
 
@@ -434,7 +452,7 @@ _slogdet = declare(
     vjp=_slogdet_vjp,
     jvp=_slogdet_jvp,
     holomorphic=False,
-    batch="plain",
+    kind=Matrices(shapes=lambda x: ((), ())),
     multiple=True,
 )
 

@@ -7,11 +7,12 @@ import numbers
 from typing import Any
 
 from ..core.axes import kept, many_axes
-from .define.op import declare
+from ..core.kinds import Reduces
+from .define.library import declare
 from .define.signatures import Axis, one_array
-from .elementwise import abs, conj, equal, is_complex, logical_or, real, sign, where
+from .elementwise import abs, equal, logical_or, real, sign, where
 from .linalg import check_matrices
-from .reductions import _keep, count_nonzero, max, min, sum
+from .reductions import _keep, count_nonzero, max, min, reduction, sum
 from .shape import _reshape, astype
 from .spectra import svdvals
 
@@ -29,24 +30,25 @@ def _slope(x: Any, out: Any, axis: Axes, keepdims: bool, ord: float) -> Any:
     return where(flat, 0, sign(x) * (where(flat, 1, abs(x)) / norm) ** (ord - 1))
 
 
-def _vector_norm_jvp(t: Any, x: Any, out: Any, axis: Axes, keepdims: bool, ord: float) -> Any:
-    slope = _slope(x, out, axis, keepdims, ord)
-    product = real(t * conj(slope)) if is_complex(x) else t * slope
-    return sum(product, axis=axis, keepdims=keepdims)
-
-
-_vector_norm = declare(
+_vector_norm = reduction(
     "vector_norm",
-    "x",
+    d=_slope,
+    kind=Reduces(real=True),
     compute=lambda xp, x, axis, keepdims, ord: xp.linalg.vector_norm(
         x, axis=axis, keepdims=keepdims, ord=ord
     ),
-    vjp=lambda g, x, out, axis, keepdims, ord: (
-        _keep(g, x.shape, axis, keepdims) * _slope(x, out, axis, keepdims, ord)
-    ),
-    jvp=_vector_norm_jvp,
     holomorphic=False,
-    batch="axis",
+)
+
+
+# Constant wherever it is continuous, so its derivative is zero, as that of `floor`.
+_count_norm = declare(
+    "count_norm",
+    "x",
+    compute=lambda xp, x, axis, keepdims: astype(
+        count_nonzero(x, axis=axis, keepdims=keepdims), real(x).dtype
+    ),
+    kind=Reduces(flat=("x",), real=True),
 )
 
 
@@ -63,7 +65,7 @@ def vector_norm(x: Any, /, *, axis: Axis = None, keepdims: bool = False, ord: fl
         Whether to keep these axes at length one.
     ord : float
         Any number; `inf` gives the largest, `-inf` the smallest absolute value, and 0 counts the
-        elements that are not zero, which has no gradient.
+        elements that are not zero, whose gradient is zero.
 
     Examples
     --------
@@ -76,8 +78,7 @@ def vector_norm(x: Any, /, *, axis: Axis = None, keepdims: bool = False, ord: fl
         raise ValueError(f"vector_norm: ord must be a number, not {ord!r}")
     axis = many_axes(axis, x.ndim)
     if ord == 0:
-        counted = count_nonzero(x, axis=axis, keepdims=keepdims)
-        return astype(counted, real(x).dtype)
+        return _count_norm(x, axis=axis, keepdims=keepdims)
     if ord == 1:
         return sum(abs(x), axis=axis, keepdims=keepdims)
     if math.isinf(ord):

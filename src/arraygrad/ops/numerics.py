@@ -10,9 +10,11 @@ import numpy as np
 from ..backends import backend_of
 from ..core.array import plain
 from ..core.axes import many_axes, one_axis
+from ..core.kinds import Contracts
 from .contractions import matmul, tensordot
 from .define.adoption import as_arrays
-from .define.op import Op, declare
+from .define.library import declare
+from .define.op import Op, Own
 from .define.signatures import Number, Operand, one_array, two_arrays
 from .elementwise import conj, equal, greater, less, multiply, not_equal, remainder, where
 from .indexing import argsort, take
@@ -308,8 +310,8 @@ _convolve = declare(
     compute=lambda xp, x, y: np.convolve(x, y) if xp is np else _windows_product(x, y),
     vjp_x=lambda g, x_shape, y: _part_of(g, y, x_shape[0]),
     vjp_y=lambda g, x, y_shape: _part_of(g, x, y_shape[0]),
-    linear="each",
-    batch=_convolve_batch,
+    kind=Contracts(),
+    own=Own(batch=_convolve_batch),
 )
 
 

@@ -10,7 +10,8 @@ from typing import Any, ParamSpec, cast
 import numpy as np
 
 from ..backends import backend_of, default
-from ..core.array import plain, zeros_like
+from ..backends.filled import zeros_like
+from ..core.array import plain
 from ..core.axes import kept, many_axes
 from .define.adoption import in_library_of
 from .define.signatures import Axis, OneArray, one_array

@@ -9,11 +9,14 @@ from typing import Any
 import numpy as np
 
 from ..backends import backend_of
-from ..core.array import ones_like, plain, zeros_like
+from ..backends.filled import ones_like, zeros_like
+from ..core.array import Function, plain
 from ..core.axes import count, is_all_of_a_number, kept, many_axes, one_axis
-from .define.op import constant, declare
+from ..core.kinds import AlongAxis, Moves, Reduces
+from .define.library import constant, declare
+from .define.rules import Rule, parameters
 from .define.signatures import Axis, one_array
-from .elementwise import conj, equal, multiply, real, where
+from .elementwise import equal, multiply, where
 from .shape import _broadcast_to, _permute_dims, _reshape, astype, concat, flip, ravel
 
 Axes = tuple[int, ...] | None
@@ -33,15 +36,15 @@ _sum = declare(
     "sum",
     "x",
     vjp=lambda g, x_shape, axis, keepdims: _spread(g, x_shape, axis, keepdims),
-    linear=True,
-    batch="axis",
+    kind=Reduces(linear=True),
+    holomorphic=False,
 )
 _mean = declare(
     "mean",
     "x",
     vjp=lambda g, x_shape, axis, keepdims: _mean_vjp(g, x_shape, axis, keepdims),
-    linear=True,
-    batch="axis",
+    kind=Reduces(linear=True),
+    holomorphic=False,
 )
 
 
@@ -59,14 +62,42 @@ def _shared(g: Any, n: int) -> Any:
     return g / (n or math.nan) if n < 2**15 else g * (1 / n)
 
 
-def _var_vjp(g: Any, x: Any, axis: Axes, keepdims: bool, correction: float) -> Any:
-    weight = 2 / _freedom(x, axis, True, correction)
-    return _keep(g, x.shape, axis, keepdims) * weight * _centred(x, axis)
+def reduction(
+    name: str,
+    d: Rule,
+    *,
+    kind: Reduces | None = None,
+    compute: Function | None = None,
+    holomorphic: bool = True,
+) -> Function:
+    """Declare a reduction by the derivative of its result with respect to each element.
+
+    `d` may take the element's array `x`, the result `out`, `axis`, `keepdims` and other keywords.
+    """
+    return declare(
+        name,
+        "x",
+        vjp=_times_kept(d),
+        kind=kind or Reduces(),
+        keywords=tuple(n for n in parameters(d) if n not in ("x", "out")),
+        compute=compute,
+        holomorphic=holomorphic,
+        slopes={"x": d},
+    )
 
 
-def _var_jvp(t: Any, x: Any, axis: Axes, keepdims: bool, correction: float) -> Any:
-    weight = 2 / _freedom(x, axis, keepdims, correction)
-    return _sum(real(t * conj(_centred(x, axis))), axis=axis, keepdims=keepdims) * weight
+def _times_kept(d: Rule) -> Rule:
+    """The reverse rule of a reduction: the cotangent of each line times the slopes in it."""
+    names = list(dict.fromkeys(("x", "axis", "keepdims", *parameters(d))))
+    source = (
+        f"lambda g, {', '.join(names)}: "
+        f"keep(g, x.shape, axis, keepdims) * d({', '.join(parameters(d))})"
+    )
+    return eval(source, {"keep": _keep, "d": d, "__name__": d.__module__})  # type: ignore[no-any-return]
+
+
+def _var_slope(x: Any, axis: Axes, correction: float) -> Any:
+    return 2 / _freedom(x, axis, True, correction) * _centred(x, axis)
 
 
 def _centred(x: Any, axis: Axes) -> Any:
@@ -83,27 +114,17 @@ def _freedom(x: Any, axis: Axes, keepdims: bool, correction: float) -> Any:
     return n if n > 0 else math.nan
 
 
-# The variance of complex numbers is real: not holomorphic.
-_var = declare("var", "x", vjp=_var_vjp, jvp=_var_jvp, holomorphic=False, batch="axis")
+_var = reduction("var", d=_var_slope, kind=Reduces(real=True), holomorphic=False)
 
 
-def _half_over(g: Any, out: Any) -> Any:
-    """`g / (2 out)`, zero where `out` is: the flat convention of torch at a constant input."""
-    return where(equal(out, 0), 0, g / (2 * out))
+def _std_slope(x: Any, out: Any, axis: Axes, keepdims: bool, correction: float) -> Any:
+    # Zero where the result is: the flat convention of torch at a constant input.
+    out = _keep(out, x.shape, axis, keepdims)
+    flat = equal(out, 0)
+    return where(flat, 0, _var_slope(x, axis, correction) / (2 * where(flat, 1, out)))
 
 
-_std = declare(
-    "std",
-    "x",
-    vjp=lambda g, x, out, axis, keepdims, correction: _var_vjp(
-        _half_over(g, out), x, axis, keepdims, correction
-    ),
-    jvp=lambda t, x, out, axis, keepdims, correction: _half_over(
-        _var_jvp(t, x, axis, keepdims, correction), out
-    ),
-    holomorphic=False,
-    batch="axis",
-)
+_std = reduction("std", d=_std_slope, kind=Reduces(real=True), holomorphic=False)
 
 
 def _shares(x: Any, out: Any, axis: Axes, keepdims: bool) -> Any:
@@ -112,28 +133,14 @@ def _shares(x: Any, out: Any, axis: Axes, keepdims: bool) -> Any:
     return hits / _sum(hits, axis=axis, keepdims=True)
 
 
-def _extreme(name: str) -> Any:
-    return declare(
-        name,
-        "x",
-        vjp=lambda g, x, out, axis, keepdims: (
-            _keep(g, x.shape, axis, keepdims) * _shares(x, out, axis, keepdims)
-        ),
-        jvp=lambda t, x, out, axis, keepdims: _sum(
-            t * _shares(x, out, axis, keepdims), axis=axis, keepdims=keepdims
-        ),
-        batch="axis",
-    )
+_max = reduction("max", d=_shares)
+_min = reduction("min", d=_shares)
 
-
-_max = _extreme("max")
-_min = _extreme("min")
-
-_all = constant("all", "x", batch="axis")
-_any = constant("any", "x", batch="axis")
-_argmax = constant("argmax", "x", batch="axis")
-_argmin = constant("argmin", "x", batch="axis")
-_count_nonzero = constant("count_nonzero", "x", batch="axis")
+_all = constant("all", "x", kind=Reduces())
+_any = constant("any", "x", kind=Reduces())
+_argmax = constant("argmax", "x", kind=Reduces())
+_argmin = constant("argmin", "x", kind=Reduces())
+_count_nonzero = constant("count_nonzero", "x", kind=Reduces())
 
 # --- products: no division, so that zeros are no special case ------------------------------------
 
@@ -155,8 +162,7 @@ _in_one_chunk = declare(
     "x",
     compute=lambda xp, x, axis: x,
     vjp=lambda g: g,
-    linear=True,
-    batch="axis",
+    kind=Moves(axis="axis"),
 )
 
 
@@ -199,15 +205,15 @@ _cumulative_sum = declare(
     "cumulative_sum",
     "x",
     vjp=lambda g, axis: flip(_cumulative_sum(flip(g, axis=axis), axis=axis), axis=axis),
-    linear=True,
-    batch="axis",
+    kind=AlongAxis(running=True, linear=True),
+    holomorphic=False,
 )
 _cumulative_prod = declare(
     "cumulative_prod",
     "x",
     vjp=_cumulative_prod_vjp,
     jvp=lambda t, x, axis: _recurrence(x, t * _before(x, axis), axis),
-    batch="axis",
+    kind=AlongAxis(running=True),
 )
 
 
@@ -224,13 +230,7 @@ def _others(x: Any, axis: Axes) -> Any:
     return _permute_dims(products, axes=tuple(sorted(range(x.ndim), key=order.__getitem__)))
 
 
-_prod = declare(
-    "prod",
-    "x",
-    vjp=lambda g, x, axis, keepdims: _keep(g, x.shape, axis, keepdims) * _others(x, axis),
-    jvp=lambda t, x, axis, keepdims: _sum(t * _others(x, axis), axis=axis, keepdims=keepdims),
-    batch="axis",
-)
+_prod = reduction("prod", d=lambda x, axis: _others(x, axis))
 
 # --- the public functions ------------------------------------------------------------------------
 

@@ -11,10 +11,13 @@ from typing import TYPE_CHECKING, Any, Generic, NamedTuple, overload
 
 from ..backends import backend_of, default
 from ..core.array import Array, plain
+from ..core.indices import HOLE
+from ..core.kinds import Elementwise, Opaque
 from ..errors import LazyError
 from . import reductions
 from .define.adoption import in_library_of
-from .define.op import Op, constant, declare
+from .define.library import constant, declare
+from .define.op import Op, Own
 from .define.signatures import A, one_array, two_arrays
 from .elementwise import (
     equal,
@@ -27,7 +30,7 @@ from .elementwise import (
     logical_or,
     where,
 )
-from .indexing import HOLE, _index_add, take
+from .indexing import _index_add, take
 from .reductions import any, sum
 from .shape import _reshape, astype, expand_dims, flip, ravel
 
@@ -58,13 +61,6 @@ class UniqueInverseResult(NamedTuple, Generic[A]):
     inverse_indices: A
 
 
-def _no_batch(op: Op, arrays: Any, batched: Any, params: Any) -> Any:
-    raise TypeError(
-        f"{op.name} gives results of different shapes for the members of a batch: call it outside "
-        "vmap, or use where() with a mask"
-    )
-
-
 # --- where and which -----------------------------------------------------------------------------
 
 
@@ -85,14 +81,18 @@ def _unique_parts(xp: Any, x: Any) -> tuple[Any, ...]:
 
 
 _nonzero = declare(
-    "nonzero", "x", compute=lambda xp, x: xp.nonzero(x), multiple=True, batch=_no_batch
+    "nonzero",
+    "x",
+    compute=lambda xp, x: xp.nonzero(x),
+    kind=Opaque(shape_by_values=True),
+    multiple=True,
 )
 _unique = declare(
     "unique",
     "x",
     compute=lambda xp, x: _unique_parts(xp, x),
+    kind=Opaque(shape_by_values=True),
     multiple=True,
-    batch=_no_batch,
 )
 
 
@@ -182,12 +182,13 @@ def _searchsorted_batch(op: Op, arrays: Any, batched: Any, params: Any) -> Any:
     return sum(before, axis=-1)
 
 
-_searchsorted = constant(
+_searchsorted: Any = constant(
     "searchsorted",
     "x1",
     "x2",
     compute=lambda xp, x1, x2, side: xp.searchsorted(x1, x2, side=side),
-    batch=_searchsorted_batch,
+    kind=Elementwise(whole=("x1",)),
+    own=Own(batch=_searchsorted_batch),
 )
 
 
@@ -238,7 +239,14 @@ def _isin_batch(op: Op, arrays: Any, batched: Any, params: Any) -> Any:
     return any(equal(expand_dims(x1, axis=-1) if hasattr(x1, "ndim") else x1, lines), axis=-1)
 
 
-_isin = constant("isin", "x1", "x2", compute=_among, batch=_isin_batch)
+_isin = constant(
+    "isin",
+    "x1",
+    "x2",
+    compute=_among,
+    kind=Elementwise(whole=("x2",)),
+    own=Own(batch=_isin_batch),
+)
 
 
 @two_arrays
@@ -425,7 +433,5 @@ def histogram(
             counts = astype(counts, there.dtype)
         counts = counts / (sum(counts) * (there[1:] - there[:-1]))
     if isinstance(x, Array):
-        from ..arrays.creation import asarray
-
-        return counts, asarray(there)
+        return counts, x.constant(there)
     return counts, there

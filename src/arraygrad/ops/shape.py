@@ -6,9 +6,10 @@ import math
 from typing import TYPE_CHECKING, Any, overload
 
 from ..backends import backend_of
-from ..core.array import zeros_like
+from ..backends.filled import zeros_like
 from ..core.axes import many_axes, one_axis, shape_tuple
-from .define.op import constant, declare
+from ..core.kinds import Elementwise, Moves
+from .define.library import constant, declare
 from .define.signatures import A, Axis, Shape, Unary, joining, one_array
 
 if TYPE_CHECKING:
@@ -18,47 +19,45 @@ _reshape = declare(
     "reshape",
     "x",
     vjp=lambda g, x_shape: _reshape(g, shape=x_shape),
-    linear=True,
-    batch="shape",
-    view=True,
+    kind=Moves(shape="shape", shares=True),
+    keywords=("copy",),
 )
 _permute_dims = declare(
     "permute_dims",
     "x",
     vjp=lambda g, axes: _permute_dims(g, axes=_inverse(axes)),
-    linear=True,
-    batch="permute",
-    view=True,
+    kind=Moves(order="axes", shares=True),
 )
 # The engine sums over broadcast axes, so the rule has nothing left to do.
 _broadcast_to = declare(
-    "broadcast_to", "x", vjp=lambda g: g, linear=True, batch="broadcast", view=True
+    "broadcast_to",
+    "x",
+    vjp=lambda g: g,
+    kind=Moves(shape="shape", inputs="broadcast", shares=True),
 )
 _flip = declare(
-    "flip", "x", vjp=lambda g, axis: _flip(g, axis=axis), linear=True, batch="axis", view=True
+    "flip", "x", vjp=lambda g, axis: _flip(g, axis=axis), kind=Moves(axis="axis", shares=True)
 )
 _roll = declare(
     "roll",
     "x",
     vjp=lambda g, shift, axis: _roll(g, shift=tuple(-s for s in shift), axis=axis),
-    linear=True,
-    batch="axis",
+    kind=Moves(axis="axis"),
+    keywords=("shift",),
 )
 _concat = declare(
     "concat",
     "*arrays",
     compute=lambda xp, *arrays, axis: xp.concat(arrays, axis=axis),
     vjp=lambda g, i, shapes, axis: _piece(g, i, shapes, axis),
-    linear=True,
-    batch="sequence",
+    kind=Moves(axis="axis", inputs="same"),
 )
 _stack = declare(
     "stack",
     "*arrays",
     compute=lambda xp, *arrays, axis: xp.stack(arrays, axis=axis),
     vjp=lambda g, i, axis: g[(slice(None),) * axis + (i, ...)],
-    linear=True,
-    batch="sequence",
+    kind=Moves(axis="axis", inputs="same"),
 )
 _unstack = declare(
     "unstack",
@@ -67,32 +66,27 @@ _unstack = declare(
         x[(slice(None),) * axis + (i, ...)] for i in range(x.shape[axis])
     ),
     vjp=lambda gs, axis: _stack(*_filled(gs), axis=axis),
-    linear=True,
-    batch="axis",
+    kind=Moves(axis="axis", shares=True),
     multiple=True,
-    view=True,
 )
 _astype = declare(
     "astype",
     "x",
     compute=lambda xp, x, dtype, copy: xp.astype(x, dtype, copy=copy),
     vjp=lambda g: g,  # the engine casts it back
-    linear=True,
-    batch="elementwise",
+    kind=Elementwise(linear=True),
+    holomorphic=False,
 )
-_to_integers = constant(
-    "astype",
-    "x",
-    compute=lambda xp, x, dtype, copy: xp.astype(x, dtype, copy=copy),
-    batch="plain",
+_to_integers: Any = constant(
+    "astype_constant", "x", compute=lambda xp, x, dtype, copy: xp.astype(x, dtype, copy=copy)
 )
 copy: Unary = declare(
     "copy",
     "x",
     compute=lambda xp, x: xp.asarray(x, copy=True),
     vjp=lambda g: g,
-    linear=True,
-    batch="elementwise",
+    kind=Elementwise(linear=True),
+    holomorphic=False,
     doc="A copy, still in the graph.",
 )
 _to_device = declare(
@@ -100,11 +94,11 @@ _to_device = declare(
     "x",
     compute=lambda xp, x, device, stream: _array_to_device(x, device, stream),
     vjp=lambda g, x_device: _to_device(g, device=x_device, stream=None),
-    linear=True,
-    batch="elementwise",
+    kind=Elementwise(linear=True),
+    holomorphic=False,
 )
-_tril = declare("tril", "x", vjp=lambda g, k: _tril(g, k=k), linear=True, batch="plain")
-_triu = declare("triu", "x", vjp=lambda g, k: _triu(g, k=k), linear=True, batch="plain")
+_tril = declare("tril", "x", vjp=lambda g, k: _tril(g, k=k), kind=Moves(), keywords=("k",))
+_triu = declare("triu", "x", vjp=lambda g, k: _triu(g, k=k), kind=Moves(), keywords=("k",))
 
 
 def _inverse(axes: tuple[int, ...]) -> tuple[int, ...]:

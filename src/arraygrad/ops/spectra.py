@@ -15,9 +15,10 @@ from typing import TYPE_CHECKING, Any, Generic, NamedTuple, overload
 
 from ..backends import backend_of
 from ..core.array import Array, plain
+from ..core.kinds import Matrices
 from .contractions import matmul
 from .decompositions import adjoint
-from .define.op import declare
+from .define.library import declare
 from .define.signatures import A, one_array
 from .elementwise import abs, conj, imag, is_complex, multiply, real, where
 from .linalg import check_matrices, check_square, diagonal, solve_matrix
@@ -117,7 +118,7 @@ _eigh = declare(
     vjp=_eigh_vjp,
     jvp=_eigh_jvp,
     holomorphic=False,
-    batch="plain",
+    kind=Matrices(shapes=lambda x: (x[1:], x)),
     multiple=True,
 )
 
@@ -139,7 +140,7 @@ _eigvalsh = declare(
     vjp=_eigvalsh_vjp,
     jvp=_eigvalsh_jvp,
     holomorphic=False,
-    batch="plain",
+    kind=Matrices(shapes=lambda x: (x[1:],)),
 )
 
 
@@ -221,7 +222,7 @@ _eig = declare(
     vjp=_eig_vjp,
     jvp=_eig_jvp,
     holomorphic=False,
-    batch="plain",
+    kind=Matrices(shapes=lambda x: (x[1:], x)),
     multiple=True,
 )
 
@@ -364,6 +365,12 @@ def _with_complement(t: Any, vectors: Any, k: int) -> Any:
     return concat((t, -matmul(first, matmul(adjoint(t), rest))), axis=-1)
 
 
+def _svd_shapes(x: tuple[int, ...], full_matrices: bool) -> tuple[tuple[int, ...], ...]:
+    m, n = x
+    k = min(m, n)
+    return ((m, m), (k,), (n, n)) if full_matrices else ((m, k), (k,), (k, n))
+
+
 _svd = declare(
     "svd",
     "x",
@@ -371,7 +378,7 @@ _svd = declare(
     vjp=_svd_vjp,
     jvp=_svd_jvp,
     holomorphic=False,
-    batch="plain",
+    kind=Matrices(shapes=_svd_shapes),
     multiple=True,
 )
 
@@ -393,7 +400,7 @@ _svdvals = declare(
     vjp=_svdvals_vjp,
     jvp=_svdvals_jvp,
     holomorphic=False,
-    batch="plain",
+    kind=Matrices(shapes=lambda x: ((min(x),),)),
 )
 
 

@@ -10,10 +10,9 @@ from ..core.axes import many_axes
 from . import reductions
 from .define.adoption import as_arrays
 from .define.signatures import Axis, one_array
-from .elementwise import conj, equal, is_complex, isnan, logical_not, real, sqrt, where
+from .elementwise import choose, conj, equal, is_complex, isnan, logical_not, real, sqrt, where
 from .reductions import sum
 from .shape import _permute_dims, _reshape, astype, broadcast_to, expand_dims, moveaxis
-from .writing import choose
 
 
 def _is_float(x: Any) -> bool:

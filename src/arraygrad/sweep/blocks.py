@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ..arrays.traced import NotRecorded, Program, Recorded
 from ..backends.numpy.blocks import CUTTABLE, Blocks
-from ..core.nodes import FREED, LAST_WRITE, Node
+from ..core.nodes import LAST_WRITE, Node
 
 if TYPE_CHECKING:
     from .engine import Sweep
@@ -31,15 +31,14 @@ class _Broadcast(NamedTuple):
 Target = Node | _Broadcast
 
 
-def run_large(
-    sweep: Sweep, start: Node, g: Any, table: dict[Node, Any], owned: set[Node], spare: bool
-) -> bool:
+def run_in_blocks(sweep: Sweep, start: Node, g: Any, saved: tuple[Any, ...], spare: bool) -> bool:
     """Run a node whose cotangent is `g`, and elementwise ones that follow; says if it could.
 
-    Of the arrays in the table, none is overwritten but those of nodes that are `owned`; and `g`
-    only if it is `spare`.
+    Of the arrays in the sweep's table, none is overwritten but those of nodes that it owns; and
+    `g` only if it is `spare`.
     """
-    stretch = _Stretch(sweep, start, g, table)
+    table, owned = sweep.table, sweep.owned
+    stretch = _Stretch(sweep, start, g, saved)
     blocks = Blocks.of(tuple(stretch.program.inputs)) if stretch.nodes else None
     if blocks is None:
         return False
@@ -73,7 +72,7 @@ def run_large(
     written = {r.target for r in computed.values()}
     for target, total in results.items():
         if isinstance(target, _Broadcast):
-            sweep.add(table, owned, target.edge, total, target.node)
+            sweep.add(target.edge, total, target.node)
         else:
             table[target] = total
             if target in shared:
@@ -106,18 +105,22 @@ class _Stretch:
         The cotangents that come in, by the numbers of their values.
     """
 
-    def __init__(self, sweep: Sweep, start: Node, g: Any, table: dict[Node, Any]) -> None:
+    def __init__(self, sweep: Sweep, start: Node, g: Any, saved: tuple[Any, ...]) -> None:
         self.nodes: list[Node] = []
         self.program = Program(start.shape)
         self.passing: dict[int, Any] = {}
         self.leaving: dict[Target, Recorded] = {start: self._given(g)}
         self._sweep = sweep
         self._start = start
-        self._table = table
+        self._table = sweep.table
         order = sweep.order
         for index in range(bisect_left(order, start.number, key=attrgetter("number")), -1, -1):
             node = order[index]
-            if not (node is start or self._can_follow(node)) or not self._record(node):
+            if node is not start:
+                if not self._can_follow(node):
+                    break
+                saved = node.saved
+            if not self._trace(node, saved):
                 break
             self.nodes.append(node)
 
@@ -130,27 +133,27 @@ class _Stretch:
             and node.extras is None
             and node.shape == start.shape
             and node.dtype == start.dtype
-            and node.saved is not FREED
+            and type(node.saved) is tuple  # it is at hand
             and node.number >= LAST_WRITE[0]  # what it saved has not been written since
             and node not in self._sweep.results
         )
 
-    def _record(self, node: Node) -> bool:
+    def _trace(self, node: Node, saved: tuple[Any, ...]) -> bool:
         """Add what a node does to the program; says if it could."""
         program, pullback = self.program, node.pullback
         assert pullback is not None
         cotangents = [self._table[n] for n in (node, *node.edges) if n in self._table]
-        if not all(isinstance(a, CUTTABLE) for a in (*cotangents, *node.saved)):
+        if not all(isinstance(a, CUTTABLE) for a in (*cotangents, *saved)):
             return False
         g = self._arrived(node)
         if g is None:
             return True
         before = program.length()
-        saved = [program.input(value) for value in node.saved]
+        inputs = [program.input(value) for value in saved]
         parts = []
         for edge, rule in zip(node.edges, pullback.rules, strict=True):
             if edge in self._sweep.needed:
-                part = g if rule is None else self._applied(rule, g, saved)
+                part = g if rule is None else self._applied(rule, g, inputs)
                 if not program.is_like(part, g) or edge.dtype != node.dtype:
                     program.shorten(before)
                     return False

@@ -1,38 +1,56 @@
-"""Which elements of a cotangent are zero because nothing depends on them.
+"""Which elements of a cotangent are live: some result depends on them.
 
 A value that was overwritten has the cotangent zero, whatever it was: also where it was infinite or
 NaN, and a derivative rule would make NaN of zero times that. So a sweep remembers, of the arrays
-that were written, which elements are *live*: some result depends on them. Rules that act element
-by element are corrected to zero at the others, and an array without live elements gets no cotangent
-at all.
+that were written, which elements are live. What rules give for the others is set to zero, and an
+array without live elements gets no cotangent at all.
 
 That costs time in every write, and few programs overwrite what is not finite. So a sweep first goes
-without, and only if there is NaN in its results once more with it; unless values are not known, or
-there is code of the user's on the way, such as hooks, that must not be run twice.
+without. Only if there is NaN in its results, it is run once more and follows what is live. Where
+values are not known yet, or code of the user's, such as hooks, must not be run twice, it follows
+from the start.
 
-What is live follows the cotangents through ops that only move or add up elements, and through those
-that act element by element; any other op makes an end of it, and sees zeros like any others. An
-element is dead only if it is so for every use of its array, so uses are counted.
+Which elements of the inputs are live follows from the kind of an op:
+
+=============  ===================================================================================
+Elementwise    those at the places of live elements of the result
+Moves          those that live elements of the result are: the rules say so, run on the mask
+Reduces        all in a line with a live result
+AlongAxis      all in a line with a live element; if it is running, up to the last live element
+Contracts      by the rules, run on the mask, with ones for what was saved
+Matrices       all of a matrix of which any result is live
+Opaque         all
+=============  ===================================================================================
+
+An element is dead only if it is so for every use of its array, so uses are counted.
 """
 
 from __future__ import annotations
 
 import math
 from collections import Counter
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from ..backends import backend_of
 from ..core.array import plain
-from ..core.nodes import Node
-from ..ops import indexing, reductions
-from ..ops import shape as rearranging
-from ..ops.writing import Region, choose, put
+from ..core.axes import kept
+from ..core.indices import HOLE, fill
+from ..core.kinds import AlongAxis, Contracts, Elementwise, Kind, Matrices, Moves, Reduces
+from ..core.nodes import Node, Output
+from ..ops.define.rules import Pullback
+from ..ops.regions import Region
+from ..ops.writing import put
+
+Mask = Any  # an array of booleans, True where elements are live
 
 
 class Live:
-    """What is known of one node's cotangent: a mask, from so many of its uses."""
+    """What is known of one node's cotangent: a mask, from so many of its uses.
+
+    `mask` is a list of masks, or None, for a node with several outputs.
+    """
 
     __slots__ = ("mask", "uses")
 
@@ -41,7 +59,25 @@ class Live:
         self.uses = 1
 
 
-class Overwritten:
+class Followed(NamedTuple):
+    """What liveness says about running one node.
+
+    Attributes
+    ----------
+    wanted : list of bool
+        For each edge, whether it gets a cotangent.
+    of_output : mask or None
+        The live elements of what the rules of an elementwise op give.
+    of_inputs : list of mask or None
+        For each edge, the live elements of its part; None for all.
+    """
+
+    wanted: list[bool]
+    of_output: Mask | None
+    of_inputs: list[Mask | None]
+
+
+class Liveness:
     """The live elements in one sweep.
 
     Parameters
@@ -82,12 +118,12 @@ class Overwritten:
             self._counts.update(self._starts)
         return self._counts
 
-    def _take(self, node: Node) -> Any:
+    def _take(self, node: Node) -> Mask | None:
         """The mask of the live elements of a node's cotangent; None if all may be."""
         known = self.known.pop(node, None)
         return None if known is None or known.uses != self._uses[node] else known.mask
 
-    def _note(self, edge: Node, mask: Any) -> None:
+    def _note(self, edge: Node, mask: Mask) -> None:
         """Note which elements one use of an array reaches; `mask` is nobody else's from now on."""
         known = self.known.get(edge)
         if known is None:
@@ -96,44 +132,76 @@ class Overwritten:
             known.mask = known.mask | mask
             known.uses += 1
 
-    def pass_on(self, node: Node, g: Any, saved: tuple[Any, ...]) -> list[bool]:
-        """Follow a cotangent through a node; returns for each edge whether it gets any."""
-        needed = self._needed
-        wanted = [edge in needed for edge in node.edges]
+    def collect(self, node: Output) -> None:
+        """Note what is live in one output of a node that has several."""
+        parent = node.edges[0]
+        if self.known:
+            mask = self._take(node)
+            if mask is not None and not (node.extras is not None and _is_hooked(node)):
+                masks = self.known.setdefault(parent, Live([None] * len(parent.shape))).mask
+                masks[node.index] = mask
+
+    def follow(self, node: Node, g: Any, saved: tuple[Any, ...]) -> Followed:
+        """Follow what is live through a node with the cotangent `g`."""
+        needed, edges, pullback = self._needed, node.edges, node.pullback
+        assert pullback is not None
+        kind: Kind = pullback.kind
+        found = Followed([edge in needed for edge in edges], None, [None] * len(edges))
         if self.follows is False:  # as most often
-            return wanted
-        pullback, known = node.pullback, self.known
-        assert pullback is not None and pullback.live is not None
-        if self.follows is None and pullback.overwrites:
+            return found
+        if self.follows is None and kind.overwrites:
             self.follows = self._must_follow(g)
         if not self.follows:
-            return wanted
-        mask = self._take(node) if node in known else None
-        if node.extras is not None and _is_hooked(node):
-            return wanted
+            return found
+        mask = self._mask_of(node, g, saved, kind)
         if mask is None:
-            if not pullback.overwrites and (not known or self._is_read(node, saved)):
-                return wanted
-            if not _can_be_followed(g, node.shape):
-                return wanted
-            mask = np.ones(node.shape, np.bool_)
-        for i, part in enumerate(pullback.live(mask, pullback, wanted, saved)):
+            return found
+        if isinstance(kind, Elementwise) and not kind.overwrites:
+            found = found._replace(of_output=mask)
+        # What is only moved is zero already where it is dead.
+        computes = isinstance(kind, Reduces | AlongAxis | Contracts | Matrices)
+        for i, part in enumerate(_live_parts(kind, mask, node, found.wanted, saved)):
             if part is None:
                 continue
-            edge = node.edges[i]
-            if part.shape != edge.shape:
+            edge = edges[i]
+            if part.shape != tuple(edge.shape):
                 part = _fitted(part, edge.shape)
             if part.any():
+                found.of_inputs[i] = part.copy() if computes else None
                 self._note(edge, part)
             elif part.size:
-                self._without[edge] = g
+                self._without[edge] = _some(g)
                 self._drop(edge)
-                wanted[i] = False
-        return wanted
+                found.wanted[i] = False
+        return found
+
+    def _mask_of(self, node: Node, g: Any, saved: tuple[Any, ...], kind: Kind) -> Mask | None:
+        """The live elements of a node's cotangent, if that says anything of its inputs."""
+        pullback = node.pullback
+        assert pullback is not None
+        mask: Any
+        if pullback.multiple:
+            known = self.known.pop(node, None)
+            mask = None if known is None else _masks_of_all(node, g, known.mask)
+        else:
+            mask = self._take(node) if node in self.known else None
+        if node.extras is not None and _is_hooked(node):
+            return None
+        if mask is None:
+            if not kind.overwrites:
+                selects = isinstance(kind, Moves) and self.known
+                if not selects or self._is_read(node, saved):
+                    return None
+            if not _can_be_followed(g, node.shape):
+                return None
+            if pullback.multiple:
+                return _masks_of_all(node, g, [None] * len(node.shape))
+            mask = np.ones(node.shape, np.bool_)
+        return mask
 
     def _must_follow(self, g: Any) -> bool:
         """Whether a sweep that does not follow what is live cannot be run again if need be."""
-        if not isinstance(plain(g), (np.ndarray, np.generic)):
+        if not isinstance(plain(g), np.ndarray | np.generic):
             return True
         return any(node.extras is not None or type(node) is not Node for node in self._order)
 
@@ -151,28 +219,20 @@ class Overwritten:
 
         So reading an array element by element costs no more than reading it at once.
         """
-        assert node.pullback is not None
-        if node.pullback.name != "getitem":
+        pullback = node.pullback
+        assert pullback is not None
+        kind = pullback.kind
+        if not isinstance(kind, Moves) or kind.template is None or kind.adds:
             return False
-        indices, template, _ = saved
+        values = dict(zip(pullback.kept, saved, strict=True))
+        indices = values[kind.indices[0]]
         if indices and any(type(i) is not np.ndarray or i.dtype.kind == "b" for i in indices):
             return False
         known = self.known.get(node.edges[0])
         if known is not None:
-            known.mask[indexing.fill(template, indices)] = True
+            known.mask[fill(values[kind.template], indices)] = True
             known.uses += 1
         return True
-
-    def narrow(self, node: Node) -> Any:
-        """Follow a cotangent through a node that acts elementwise; returns what is live in it."""
-        mask = self._take(node)
-        if mask is None or _is_hooked(node):
-            return None
-        for edge in node.edges:
-            if edge in self._needed:
-                same = mask.shape == tuple(edge.shape)
-                self._note(edge, np.array(mask) if same else _fitted(mask, edge.shape))
-        return mask
 
     def unreached(self) -> dict[Node, Any]:
         """The nodes that overwritten values were computed from.
@@ -194,11 +254,19 @@ class Overwritten:
 _MOST = 1 << 24
 
 
-def _can_be_followed(g: Any, shape: tuple[int, ...]) -> bool:
+def _can_be_followed(g: Any, shape: Any) -> bool:
+    if isinstance(g, list):
+        pairs = zip(g, shape, strict=True)
+        return all(_can_be_followed(part, s) for part, s in pairs if part is not None)
     size = math.prod(shape)
     if size <= _MOST:
         return True
     return size == size and backend_of(g).has_values(plain(g))  # NaN is a length not yet known
+
+
+def _some(g: Any) -> Any:
+    """A cotangent of a node, of any of its outputs."""
+    return next(part for part in g if part is not None) if isinstance(g, list) else g
 
 
 def _is_hooked(node: Node) -> bool:
@@ -207,20 +275,69 @@ def _is_hooked(node: Node) -> bool:
     return extras is not None and bool(extras.hooks or extras.pre or extras.post)
 
 
-def cleared(part: Any, mask: Any) -> Any:
+def _masks_of_all(node: Node, g: list[Any], masks: list[Mask | None]) -> list[Mask]:
+    """The masks of all outputs of a node: no element of one that nothing came for is live."""
+    return [
+        np.full(shape, part is not None) if mask is None else mask
+        for part, mask, shape in zip(g, masks, node.shape, strict=True)
+    ]
+
+
+def cleared(part: Any, mask: Mask | None) -> Any:
     """A cotangent with zeros in the place of what is not live, where a mask says so."""
     if mask is None or tuple(part.shape) != mask.shape:
         return part
-    return put(part, 0, region=Region(mask.shape, (), ((indexing.HOLE,), (~mask,))))
+    return put(part, 0, region=Region(mask.shape, (), ((HOLE,), (~mask,))))
 
 
-def moved(mask: Any, pullback: Any, wanted: list[bool], saved: tuple[Any, ...]) -> list[Any]:
-    """What is live in the inputs of an op that moves elements, or adds them up: by its rules."""
+def _fitted(mask: Mask, wanted: tuple[int, ...]) -> Mask:
+    """A mask for what was broadcast: live if any of its copies is."""
+    extra = mask.ndim - len(wanted)
+    axes = tuple(i for i in range(mask.ndim) if i < extra or wanted[i - extra] != mask.shape[i])
+    return mask.any(axis=axes).reshape(wanted)
+
+
+# --- by the kind of an op ------------------------------------------------------------------------
+
+
+def _live_parts(
+    kind: Kind, mask: Any, node: Node, wanted: list[bool], saved: tuple[Any, ...]
+) -> list[Mask | None]:
+    """Which elements of a node's inputs those of its result in `mask` depend on; None for all."""
+    pullback = node.pullback
+    assert pullback is not None
+    if pullback.live is not None:
+        return pullback.live(mask, pullback, wanted, saved)  # type: ignore[no-any-return]
+    if isinstance(kind, Elementwise) and not kind.overwrites:
+        return [np.array(mask) if w else None for w in wanted]
+    if isinstance(kind, Moves | Elementwise):
+        return _by_rules(mask, pullback, wanted, saved)
+    if isinstance(kind, Contracts):
+        return _by_rules(mask, pullback, wanted, _ones_for_arrays(pullback, saved))
+    if isinstance(kind, Reduces | AlongAxis):
+        axis = saved[pullback.kept.index(kind.axis)]
+        running = isinstance(kind, AlongAxis) and kind.running
+        return [
+            _in_lines(mask, axis, tuple(edge.shape), running) if w else None
+            for edge, w in zip(node.edges, wanted, strict=True)
+        ]
+    if isinstance(kind, Matrices):
+        return [
+            _in_matrices(mask, node, tuple(edge.shape)) if w else None
+            for edge, w in zip(node.edges, wanted, strict=True)
+        ]
+    return [None] * len(wanted)
+
+
+def _by_rules(
+    mask: Any, pullback: Pullback, wanted: list[bool], saved: tuple[Any, ...]
+) -> list[Mask | None]:
+    """What the rules of an op that moves elements, or adds them up, make of the mask."""
     if any(hasattr(i, "dtype") and type(i) is not np.ndarray for s in saved for i in _items(s)):
         return [None] * len(wanted)
-    ones = mask.astype(np.float64)
+    ones = [m.astype(np.float64) for m in mask] if pullback.multiple else mask.astype(np.float64)
     parts = [
-        (ones if rule is None else rule(ones, saved)) != 0 if w else None
+        np.asarray((ones if rule is None else rule(ones, saved)) != 0) if w else None
         for rule, w in zip(pullback.rules, wanted, strict=True)
     ]
     return [None if part is None or part.all() else part for part in parts]
@@ -230,26 +347,46 @@ def _items(saved: Any) -> Any:
     return saved if isinstance(saved, tuple | list) else (saved,)
 
 
-def _fitted(mask: Any, wanted: tuple[int, ...]) -> Any:
-    """A mask for what was broadcast: live if any of its copies is."""
-    extra = mask.ndim - len(wanted)
-    axes = tuple(i for i in range(mask.ndim) if i < extra or wanted[i - extra] != mask.shape[i])
-    return mask.any(axis=axes).reshape(wanted)
+def _ones_for_arrays(pullback: Pullback, saved: tuple[Any, ...]) -> tuple[Any, ...]:
+    """Saved values with arrays of ones in the place of arrays."""
+    return tuple(
+        np.ones(value.shape) if place in pullback.arrays else value
+        for place, value in enumerate(saved)
+    )
 
 
-for _function in (
-    choose,
-    indexing._getitem,
-    indexing._take,
-    indexing._take_along_axis,
-    reductions._sum,
-    reductions._mean,
-    rearranging._broadcast_to,
-    rearranging._concat,
-    rearranging._flip,
-    rearranging._permute_dims,
-    rearranging._reshape,
-    rearranging._roll,
-    rearranging._stack,
-):
-    _function.op.live = moved  # type: ignore[attr-defined]
+def _in_lines(mask: Mask, axis: Any, shape: tuple[int, ...], running: bool) -> Mask:
+    """The elements of an array of a shape that are in lines with a live element."""
+    if axis is None:
+        axis = tuple(range(len(shape)))
+    axes = axis if isinstance(axis, tuple) else (axis,)
+    if running:
+        (axis,) = axes
+        later = np.flip(np.logical_or.accumulate(np.flip(mask, axis), axis), axis)
+        return np.ascontiguousarray(later)
+    rank = max(len(shape), mask.ndim)
+    if mask.ndim == len(shape):
+        mask = mask.any(axis=axes, keepdims=True)
+    elif mask.ndim == len(shape) - len(axes):
+        mask = mask.reshape(kept(shape, axes))
+    else:  # an input that was broadcast to the others
+        mask = mask.any(axis=axes, keepdims=True)
+        shape = (1,) * (rank - len(shape)) + shape
+        wide = np.broadcast_shapes(mask.shape, shape)
+        return np.array(np.broadcast_to(mask, wide))
+    return np.array(np.broadcast_to(mask, np.broadcast_shapes(mask.shape, shape)))
+
+
+def _in_matrices(mask: Any, node: Node, shape: tuple[int, ...]) -> Mask | None:
+    """The elements of matrices of which any result has a live element; None if not known."""
+    pullback = node.pullback
+    assert pullback is not None
+    masks = mask if pullback.multiple else [mask]
+    if pullback.arity > 1:  # the results are matrices, too, if all have the same number of axes
+        same = all(len(edge.shape) == masks[0].ndim for edge in node.edges)
+        if len(node.edges) < pullback.arity or not same:
+            return None
+    lead = len(shape) - 2
+    live = np.logical_or.reduce([m.any(axis=tuple(range(lead, m.ndim))) for m in masks])
+    live = live.reshape((*live.shape, 1, 1))
+    return np.array(np.broadcast_to(live, np.broadcast_shapes(live.shape, shape)))

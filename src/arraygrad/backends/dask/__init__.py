@@ -18,7 +18,7 @@ from array_api_compat.dask import array as xp
 
 from ...core.axes import same_shape
 from ...errors import LazyError
-from .. import Backend, Kernel
+from ..base import Backend, Kernel
 from .blocks import blockwise, constant_values, elementwise, filled, repeated, spread
 from .kernels import KERNELS
 

@@ -63,11 +63,10 @@ class Block:
 
 def op_named(name: str) -> Any:
     """The op of a name, also on a worker that has not used it before."""
-    from ...ops.define.op import OPS
+    from ... import fft, linalg, special  # noqa: F401  (which declare what is left)
+    from ...ops.define.op import library_op
 
-    if name not in OPS:
-        from ... import fft, linalg, special  # noqa: F401  (which declare what is left)
-    return OPS[name]
+    return library_op("", name)
 
 
 def blockwise(

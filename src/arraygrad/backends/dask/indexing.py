@@ -17,6 +17,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from ...core.indices import HOLE
 from ...errors import LazyError
 from .blocks import (
     blockwise,
@@ -160,8 +161,6 @@ def getitem(x: Any, *indices: Any, template: Template) -> Any:
 
 def take(x: Any, indices: Any, axis: int) -> Any:
     """The elements at positions along an axis."""
-    from ...ops.indexing import HOLE
-
     return getitem(x, indices, template=(*(slice(None),) * axis, HOLE))
 
 
@@ -500,7 +499,7 @@ def _scatter_block(
 
 def _added_at(block: Any, places: tuple[Any, ...], shape: tuple[int, ...]) -> Any:
     """Zeros of a shape, with a block added at places along the first axes."""
-    from ...ops.indexing import HOLE, _index_add
+    from ...ops.indexing import _index_add
 
     return _index_add(block, *places, template=(HOLE,) * len(places), shape=shape)
 

@@ -150,6 +150,7 @@ def _convolve(x: Any, y: Any) -> Any:
 
 KERNELS: dict[str, Kernel] = {
     "astype": _astype,
+    "astype_constant": _astype,
     "copy": lambda x: x.copy(),
     "to_device": lambda x, device, stream: x,
     "contract": contract,

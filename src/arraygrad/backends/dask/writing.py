@@ -10,7 +10,9 @@ from typing import Any
 
 import numpy as np
 
+from ...core.indices import HOLE
 from ...errors import LazyError
+from ..registry import backend_of
 from .blocks import constant_values, da, elementwise, filled
 from .indexing import getitem, index_add, plan_of
 
@@ -30,8 +32,6 @@ def put(x: Any, value: Any, region: Any) -> Any:
 
 def _put_back(name: str, keywords: dict[str, Any], whole: Any, part: Any) -> Any:
     """The array that a view was of, after the view has been given other values."""
-    from .. import backend_of
-
     if name == "getitem":
         return _assigned(whole, (keywords["template"], ()), part)
     if name == "reshape":
@@ -53,7 +53,6 @@ def _put_back(name: str, keywords: dict[str, Any], whole: Any, part: Any) -> Any
 
 
 def _on_diagonal(whole: Any, part: Any, offset: int) -> Any:
-    from ...ops.indexing import HOLE
 
     places = np.arange(part.shape[-1])
     rows, columns = places + max(-offset, 0), places + max(offset, 0)
@@ -62,8 +61,6 @@ def _on_diagonal(whole: Any, part: Any, offset: int) -> Any:
 
 def _assigned(x: Any, index: Any, value: Any) -> Any:
     """An array with other values at an index, of which the arrays are NumPy's; None for all."""
-    from .. import backend_of
-
     lazy = isinstance(value, da.Array)
     if index is None:
         if not lazy and not np.ndim(value):

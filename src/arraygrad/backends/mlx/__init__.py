@@ -12,7 +12,9 @@ from typing import Any
 import mlx.core as mx
 import numpy as np
 
-from .. import Backend, Kernel
+from ...core.indices import fill
+from ..base import Backend, Kernel
+from ..special import kernel
 from ..standard import standard_kernels
 from . import namespace as mlx_namespace
 from .fft import fftn, ifftn, irfftn, rfftn
@@ -63,13 +65,11 @@ def _places(index: tuple[Any, ...]) -> tuple[Any, ...]:
 
 
 def _getitem(x: Any, *indices: Any, template: tuple[Any, ...]) -> Any:
-    from ...ops.indexing import fill
 
     return x[_places(fill(template, indices))]
 
 
 def _index_add(x: Any, *indices: Any, template: tuple[Any, ...], shape: tuple[int, ...]) -> Any:
-    from ...ops.indexing import fill
 
     out = mx.zeros(shape, x.dtype)
     return out.at[_places(fill(template, indices))].add(x) if x.size else out
@@ -82,7 +82,6 @@ def _singly(name: str) -> Kernel:
     def compute(x: Any) -> Any:
         if x.dtype not in (mx.float64, mx.complex64):
             return function(x)
-        from ...ops.special.libraries import kernel
 
         return kernel(mlx_namespace, name)(x)
 

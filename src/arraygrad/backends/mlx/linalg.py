@@ -97,7 +97,7 @@ def eig(x: Any, /) -> Any:
 
 @functools.cache
 def _eig_conjugates() -> bool:
-    """Whether this version of MLX gives the conjugates of complex eigenvectors."""
+    """Whether this version of MLX gives the holomorphic of complex eigenvectors."""
     x = mx.array([[1, 1j], [0, 2]], mx.complex64)
     values, vectors = mx.linalg.eig(x, stream=mx.cpu)
     errors = mx.abs(mx.matmul(x, vectors) - vectors * values)

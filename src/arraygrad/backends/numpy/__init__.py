@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import functools
 import operator
-import sys
 from typing import Any
 
 import numpy as np
 
-from .. import Backend, Kernel, is_short_float, register
+from ...core.cpython import POPPED, getrefcount
+from ..base import Backend, Kernel, is_short_float
 from . import indexing as numpy_indexing
 from .blocks import LARGE, Blocks, blockwise, for_large, rowwise
 from .scipy import solve, transform
@@ -51,11 +51,11 @@ class NumpyBackend(Backend):
 
     def own(self, held: list[Any]) -> Any:
         array = held.pop()
-        if type(array) is np.ndarray and sys.getrefcount(array) <= _UNSHARED:
+        if type(array) is np.ndarray and getrefcount(array) <= POPPED:
             base = array.base
             if base is None and array.flags.carray:
                 return array
-            if type(base) is np.ndarray and sys.getrefcount(base) <= _UNSHARED + 1:
+            if type(base) is np.ndarray and getrefcount(base) <= POPPED + 1:
                 # The only view of an array that nobody else has: as good as this array, if it is
                 # all of it, in another order.
                 whole = base.base is None and base.size == array.size and base.flags.carray
@@ -68,16 +68,6 @@ class NumpyBackend(Backend):
             return False
         np.add(array, other, out=array)
         return True
-
-
-def _unshared() -> int:
-    """What `sys.getrefcount` says in `own` of an array that only `held` referred to."""
-    held = [object()]
-    array = held.pop()
-    return sys.getrefcount(array)
-
-
-_UNSHARED = _unshared()
 
 
 # --- arithmetic ----------------------------------------------------------------------------------
@@ -247,15 +237,20 @@ def _pow(x: Any, y: Any) -> Any:
 
 
 def _expm1(x: Any) -> Any:
-    out = np.expm1(x)
-    if out.dtype.kind == "c":
-        special = ~np.isfinite(x) | (np.equal(x, 0))
-        if special.any():  # NumPy has no rules of its own for these, as it has for exp
-            with np.errstate(invalid="ignore"):
-                exp = np.exp(np.asarray(x))
-            exp.real -= 1
-            out = np.where(special, exp, out)
-    return out
+    if not np.iscomplexobj(x):
+        return np.expm1(x)
+    size = np.abs(x)
+    if size.size and size.min() > 0 and size.max() < 88:  # as most often; exp(89) has no float32
+        return np.expm1(x)
+    x = np.asarray(x)
+    with np.errstate(invalid="ignore"):
+        out = np.asarray(np.expm1(x))
+    # For these, NumPy has no rules of its own, as it has for exp: zero times infinity becomes NaN.
+    special = ~((np.abs(x.real) < 88) & np.isfinite(x.imag)) | (size == 0)
+    exp = np.exp(x[special])
+    exp.real -= 1
+    out[special] = exp
+    return out if out.ndim else out[()]
 
 
 # --- special functions: few passes, all of them over one array, which may be given ---------------
@@ -337,8 +332,8 @@ def _softmax(x: Any, axis: Any, out: Any = None) -> Any:
 
 
 def _softmax_tangent(v: Any, y: Any, axis: Any, out: Any = None) -> Any:
-    if axis == (max(v.ndim, y.ndim) - 1,):  # a product and its sum in one pass
-        dot = np.vecdot(v, y)[..., None]
+    if axis == (max(v.ndim, y.ndim) - 1,) and v.dtype.kind != "c":  # it would be conjugated
+        dot = np.vecdot(v, y)[..., None]  # a product and its sum in one pass
     else:
         dot = np.add.reduce(v * y, axis=axis, keepdims=True)
     out = np.asarray(np.subtract(v, dot, out=out))
@@ -356,7 +351,8 @@ def _log_softmax(x: Any, axis: Any, out: Any = None) -> Any:
 
 @_in_floats
 def _logsumexp(x: Any, axis: Any, keepdims: bool) -> Any:
-    top = _top(x, axis)
+    # A real shift leaves the imaginary part of the logarithm as it is, within π.
+    top = _top(x.real if x.dtype.kind == "c" else x, axis)
     shift = np.where(np.isfinite(top), top, 0)  # infinities cannot be subtracted
     out = np.asarray(np.subtract(x, shift))
     np.exp(out, out=out)
@@ -375,6 +371,10 @@ def _times_log(log: Any) -> Kernel:
         return np.where(silent, 0, x * log(np.where(silent, 1, y)))
 
     return product
+
+
+def _astype(x: Any, dtype: Any, copy: bool) -> Any:
+    return np.asarray(x).astype(dtype, copy=copy)
 
 
 numpy_backend = NumpyBackend(
@@ -430,11 +430,7 @@ numpy_backend = NumpyBackend(
         "irfft": functools.partial(transform, "irfft"),
         "solve": solve,
         "copy": np.array,
-        "astype": lambda x, dtype, copy: np.asarray(x).astype(dtype, copy=copy),
+        "astype": _astype,
+        "astype_constant": _astype,
     },
 )
-
-register(np.ndarray, numpy_backend)
-register(np.generic, numpy_backend)
-for _scalar in (np.float64, np.float32, np.float16, np.complex128, np.complex64):
-    register(_scalar, numpy_backend)  # np.float64 is a Python float, too: NumPy wins

@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from ...core.indices import HOLE, fill
 from .scipy import scipy_part
 
 Template = tuple[Any, ...]
@@ -61,7 +62,6 @@ def _is_list(index: Any) -> bool:
 
 
 def _filled(template: Template, indices: tuple[Any, ...]) -> tuple[Any, ...]:
-    from ...ops.indexing import fill
 
     return fill(template, indices)
 
@@ -126,8 +126,6 @@ class _Rows(NamedTuple):
 
 def _rows(x: Any, indices: tuple[Any, ...], template: Template, shape: tuple[int, ...]) -> Any:
     """What is added where, if the axes that are indexed come first or stand alone; else None."""
-    from ...ops.indexing import HOLE
-
     if any(type(i) is not np.ndarray or i.dtype.kind != "i" for i in indices):
         return None
     axes = len(template)

@@ -9,9 +9,10 @@ from typing import Any
 import numpy as np
 
 from ... import ops
+from ...arrays.creation import from_sequence
 from ...ops.define.dispatch import UnsupportedOperand
+from ...ops.elementwise import choose
 from ...ops.indexing import _index_add, split_index
-from ...ops.writing import choose
 from .values import as_tensors, holds_gradients, no_rule, plain_values, written
 
 Function = Callable[..., Any]
@@ -178,8 +179,6 @@ def array_ufunc(self: Any, ufunc: np.ufunc, method: str, *inputs: Any, **keyword
 
 
 def _array(x: Any) -> Any:
-    from ...arrays.creation import from_sequence
-
     return from_sequence(x)
 
 

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import dis
-import sys
 from typing import Any
 
 import numpy as np
 
+from ...arrays.creation import asarray
 from ...backends import backend_of
 from ...core.array import Array
-from ...errors import NoGradientError
 
 
 def is_plain(x: Any) -> bool:
@@ -62,8 +60,6 @@ def detached(tree: Any) -> Any:
 
 def as_tensors(tree: Any) -> Any:
     """The structure with tensors in the place of NumPy arrays of numbers."""
-    from ...arrays.creation import asarray
-
     if isinstance(tree, np.ndarray | np.generic) and tree.dtype.kind in "biufc":
         return asarray(tree)
     if isinstance(tree, tuple) and hasattr(tree, "_fields"):
@@ -71,21 +67,6 @@ def as_tensors(tree: Any) -> Any:
     if isinstance(tree, list | tuple):
         return type(tree)(map(as_tensors, tree))
     return tree
-
-
-def check_not_stored(depth: int) -> None:
-    """Raise if a number is wanted by an assignment to an element of somebody else's array.
-
-    For ``a[0] = x`` NumPy asks for `float(x)`, as a user might who wants to print it. Which of the
-    two it is, the instruction tells that the caller, `depth` calls up, is at.
-    """
-    frame = sys._getframe(depth + 1)
-    if dis.opname[frame.f_code.co_code[frame.f_lasti]] == "STORE_SUBSCR":
-        raise NoGradientError(
-            "a tensor that requires gradients cannot be stored in an array that is no tensor, and "
-            "would lose them: make that one by zeros_like() of a tensor, or join tensors by "
-            "stack(); if losing them is meant, store detach() or item()"
-        )
 
 
 def written(out: Any, result: Any, name: str) -> Any:

@@ -1,42 +1,57 @@
 """What an op is, and how one is declared.
 
-An op is declared once: a name, a way to compute it, and a derivative rule for each input, see
-`ops.rules`. The rest follows from the declaration. Calling an op looks at the types of its
-arguments, see `ops.dispatch`: on plain arrays it is the backend's own function; on an `Array` (a
-`Tensor`, a dual array, a batched array) it is what that type makes of the op, one level further
-out.
+An op is declared once: a name, its kind (see `core.kinds`), a way to compute it, and a derivative
+rule for each input (see `ops.define.rules`). The rest follows from the declaration. Calling an op
+looks at the types of its arguments, see `ops.define.dispatch`: on plain arrays it is the backend's
+own function; on an `Array` (a `Tensor`, a dual array, a batched array) it is what that type makes
+of the op, one level further out.
 
 `unary`, `binary` and `constant` declare the common shapes of op in one line each; `declare` is the
-general form.
+general form. An op cannot be changed once it is declared.
 """
 
 from __future__ import annotations
 
-import functools
 import inspect
-from collections.abc import Callable
-from typing import Any, Protocol, cast, overload
+from importlib import import_module
+from typing import Any, NamedTuple, Protocol, overload
 
 from ...backends import common_backend
 from ...core.array import Array, Function
+from ...core.kinds import Elementwise, Kind, Moves, Opaque
 from ...errors import MixedArraysError
 from .adoption import in_one_library
+from .check import check_declaration
 from .dispatch import BinaryTable, SingleTable, UnaryTable, UnsupportedOperand
-from .rules import (
-    Pullback,
-    Rule,
-    is_identity,
-    named,
-    on_tangents,
-    parameters,
-    replacing,
-    sum_of_rules,
-    tangent_rules,
-)
+from .rules import Pullback, Rule, product_rule, zero_rule
+from .rules import __name__ as rules_module
 from .signatures import TwoArrays, Unary
 
-# All ops by their names, for those who can only pass on a name.
-OPS: dict[str, Op] = {}
+
+class Own(NamedTuple):
+    """What an op does in its own way, though its kind would say how.
+
+    Attributes
+    ----------
+    batch : callable or None
+        ``batch(op, arrays, flags, keywords)`` runs the op on a batch; `flags` says which arrays
+        have the batch axis, which is the first of theirs and is to be the first of the result's.
+    cuts : callable or None
+        ``cuts(position, *inputs)`` says where constant inputs let the elements of another through:
+        an array of booleans, or None for everywhere. Inputs that are not constant are None.
+    live : callable or None
+        ``live(mask, pullback, wanted, saved)`` gives, for each input that needs its cotangent,
+        which elements those of the result in `mask` depend on; None for all.
+    direct : callable or None
+        ``direct(run, node, g, saved, wanted, spare)`` runs the rules for a NumPy array, and adds
+        what they give to the cotangents of the run of a sweep, at less cost. It may write to the
+        cotangent `g` if that is `spare`.
+    """
+
+    batch: Function | None = None
+    cuts: Function | None = None
+    live: Function | None = None
+    direct: Function | None = None
 
 
 class Op:
@@ -44,83 +59,126 @@ class Op:
 
     Attributes
     ----------
-    name : str
+    name, module : str
+        What it is called, and the module of its rules.
     inputs : tuple of str
-        The names of the array arguments; a single starred name for a sequence of them.
+        The names of the array arguments.
+    variadic : bool
+        Whether the last input stands for any number of arrays.
+    keywords : tuple of str or None
+        The names of the other arguments; None if it takes any.
+    kind : Kind
+        How elements of the results depend on those of the inputs.
     rules : dict of str to callable
         The derivative rule of each differentiable input.
+    slopes : dict of str to callable
+        Of these inputs, the derivatives that the rules multiply the cotangent by.
     joint : callable or None
         One rule for all inputs, in the place of `rules`.
-    forward : callable or None
-        `forward(primals, tangents, out, params)` gives the output's tangent.
+    jvp : callable or None
+        The forward rule, where it does not follow.
     holomorphic : bool
         Whether the rules are conjugated for complex cotangents. Rules that already give the
         conjugate Wirtinger derivative say False.
-    batch : str or callable
-        How to run the op over a hidden leading axis: a name in `ops.batching`, or a function.
-    view : bool
-        Whether the result may share memory with the (first) input, so that writes show in both.
+    multiple : bool
+        Whether the result is a tuple of arrays.
+    own : Own
+        What the op does in its own way.
+    is_library : bool
+        Whether it is one of arraygrad's own: only for these, backends have kernels by name.
+    function : callable
+        Runs the op.
     """
 
-    def __init__(
-        self,
-        name: str,
-        inputs: tuple[str, ...],
-        *,
-        compute: Function | None = None,
-        rules: dict[str, Rule] | None = None,
-        joint: Rule | None = None,
-        holomorphic: bool = True,
-        batch: str | Function = "loop",
-        multiple: bool = False,
-        view: bool = False,
-    ) -> None:
-        self.name = name
-        self.inputs = tuple(n.lstrip("*") for n in inputs)
-        self.variadic = inputs[-1].startswith("*")
-        self.compute = compute
-        self.rules = dict.fromkeys(self.inputs, joint) if joint else rules or {}
-        self.joint = joint
-        self.holomorphic = holomorphic
-        self.batch = batch
-        self.multiple = multiple
-        self.view = view
-        self.elementwise = False  # each element of the result by itself, and so are the rules
-        self.make_forward: Callable[[Op], Function] | None = None
-        # `direct(sweep, node, g, table, owned, spare)` adds what the rules would give for a NumPy
-        # array to the cotangents itself, at less cost; it may write to `g` if `spare`.
-        self.direct: Function | None = None
-        # `live(mask, pullback, wanted, saved)` gives, for an op that only moves elements or adds
-        # them up, which elements of its inputs those of the result in `mask` depend on.
-        self.live: Function | None = None
-        self.overwrites = False  # whether some elements of its inputs cannot matter to the result
-        self.function: Function
-        self.table: Any = None
-        self.single: Any = None
-        self._pullbacks: dict[tuple[int, ...], Pullback | None] = {}
-        self.kernels: dict[tuple[type, ...], Function] = {}
-        OPS[name] = self
+    __slots__ = (
+        "__weakref__",
+        "_kernels",
+        "_pullbacks",
+        "compute",
+        "function",
+        "holomorphic",
+        "inputs",
+        "is_library",
+        "joint",
+        "jvp",
+        "keywords",
+        "kind",
+        "module",
+        "multiple",
+        "name",
+        "own",
+        "rules",
+        "single",
+        "slopes",
+        "table",
+        "variadic",
+        "view",
+    )
+    name: str
+    module: str
+    inputs: tuple[str, ...]
+    variadic: bool
+    keywords: tuple[str, ...] | None
+    kind: Kind
+    view: bool
+    rules: dict[str, Rule]
+    slopes: dict[str, Rule]
+    joint: Rule | None
+    jvp: Rule | None
+    compute: Function | None
+    holomorphic: bool
+    multiple: bool
+    own: Own
+    is_library: bool
+    function: Function
+    table: Any
+    single: Any
+    _pullbacks: dict[tuple[int, ...], Pullback | None]
+    _kernels: dict[tuple[type, ...], Function]
 
-    @functools.cached_property
-    def forward(self) -> Function | None:
-        """The forward rule, made when it is first needed."""
-        return None if self.make_forward is None else self.make_forward(self)
+    def __init__(self, **attributes: Any) -> None:
+        for name, value in attributes.items():
+            object.__setattr__(self, name, value)
+        object.__setattr__(self, "view", self.kind.view)
+        object.__setattr__(self, "_pullbacks", {})
+        object.__setattr__(self, "_kernels", {})
 
-    @functools.cached_property
-    def tangent_rules(self) -> dict[int, Function] | None:
-        """For an elementwise op: `rule(t, arrays, out, params)` by the position of its input."""
-        return tangent_rules(self) if self.make_forward is sum_of_rules else None
+    def __setattr__(self, name: str, value: Any) -> None:
+        raise AttributeError(f"the op {self.name} is declared and cannot be changed")
+
+    def __delattr__(self, name: str) -> None:
+        raise AttributeError(f"the op {self.name} is declared and cannot be changed")
+
+    def __repr__(self) -> str:
+        return f"<op {self.name}({', '.join(self.inputs)}), {self.kind}>"
+
+    def __reduce__(self) -> Any:
+        """To another process an op of arraygrad's goes by name, any other by what was declared."""
+        if self.is_library:
+            return library_op, (self.module, self.name)
+        return _again, ({n: getattr(self, n) for n in _DECLARED},)
 
     def kernel(self, types: tuple[type, ...]) -> Function:
         """The function that computes the op on plain arrays of these types."""
-        found = self.kernels.get(types)
+        found = self._kernels.get(types)
         if found is None:
             backend = common_backend(types)
             found = backend.kernel(self)
-            if self.elementwise:
+            if self.runs_in_blocks:
                 found = backend.elementwise(found, types)
-            self.kernels[types] = found
+            self._kernels[types] = found
         return found
+
+    def known_kernel(self, types: tuple[type, ...]) -> Function | None:
+        """The kernel for plain arrays of these types, if it was asked for before."""
+        return self._kernels.get(types)
+
+    @property
+    def runs_in_blocks(self) -> bool:
+        """Whether the op can be computed block by block, and so can its rules."""
+        kind = self.kind
+        elementwise = isinstance(kind, Elementwise) and not (kind.view or kind.whole)
+        return elementwise and self.keywords == () and not self.kind.overwrites
 
     def pullback(self, positions: tuple[int, ...]) -> Pullback | None:
         """How cotangents get back to the inputs at `positions`; None if none has a rule."""
@@ -137,6 +195,45 @@ class Op:
         return self.inputs[min(position, len(self.inputs) - 1)]
 
 
+# What a declaration consists of.
+_DECLARED = (
+    "compute",
+    "holomorphic",
+    "inputs",
+    "is_library",
+    "joint",
+    "jvp",
+    "keywords",
+    "kind",
+    "module",
+    "multiple",
+    "name",
+    "own",
+    "rules",
+    "slopes",
+    "variadic",
+)
+
+_library: dict[str, Op] = {}  # arraygrad's own ops, by name
+_others: dict[tuple[str, str], Op] = {}  # those of users, by module and name
+
+
+def library_op(module: str, name: str) -> Op:
+    """The op of arraygrad's that was declared in a module, which may not be imported yet."""
+    if name not in _library:
+        import_module(module)
+    return _library[name]
+
+
+def library_ops() -> list[Op]:
+    """All of arraygrad's own ops that have been declared so far."""
+    return list(_library.values())
+
+
+def _again(attributes: dict[str, Any]) -> Op:
+    return _made(Op(**attributes), None).op  # type: ignore[attr-defined, no-any-return]
+
+
 class Operator(TwoArrays[[]], Protocol):
     """The function of an op on two arrays, with the forms that serve as Python's operators."""
 
@@ -147,16 +244,19 @@ class Operator(TwoArrays[[]], Protocol):
 def declare(
     name: str,
     *inputs: str,
+    kind: Kind | None = None,
+    keywords: tuple[str, ...] | None = (),
     compute: Function | None = None,
     vjp: Rule | None = None,
     joint: Rule | None = None,
     jvp: Rule | None = None,
-    linear: bool | str = False,
     holomorphic: bool = True,
-    batch: str | Function = "loop",
     multiple: bool = False,
-    view: bool = False,
+    own: Own | None = None,
     doc: str | None = None,
+    replace: bool = False,
+    is_library: bool = False,
+    slopes: dict[str, Rule] | None = None,
     **vjps: Rule,
 ) -> Function:
     """Declare an op in general form, and return the function that runs it.
@@ -168,68 +268,61 @@ def declare(
     *inputs : str
         The names of the array arguments; ``"*arrays"`` for any number of them. Everything that
         is not an array is passed by keyword.
+    kind : Kind, optional
+        How elements of the results depend on those of the inputs: one of `Elementwise`, `Moves`,
+        `Reduces`, `AlongAxis`, `Contracts`, `Matrices`, `Opaque`. By default ``Opaque()``.
+    keywords : tuple of str, or None
+        The keywords of the op, besides those that the kind names and those of `compute`; None if
+        it takes any.
     compute : callable, optional
-        `compute(xp, *arrays, **keywords)`, for what the standard's namespace `xp` does not have.
+        ``compute(xp, *arrays, **keywords)``, for what the standard's namespace `xp` does not have.
     vjp, vjp_<input> : callable, optional
         The derivative rule of the only input, or of the input named.
     joint : callable, optional
         One rule for all inputs, where they share work: it also takes ``wanted``, which says of
         each input whether it needs its cotangent, and returns one, or None, for each.
     jvp : callable, optional
-        The forward rule, where it does not follow from the reverse ones.
-    linear : bool or "each"
-        Whether the op is linear in its differentiable inputs, together or each by itself: then
-        the op is its own forward rule.
+        The forward rule, where it does not follow from the kind.
+    holomorphic : bool
+        Whether the rules are conjugated for complex cotangents; False for rules that give the
+        conjugate Wirtinger derivative themselves, and for those of linear functions with real
+        coefficients, which need it not.
+    multiple : bool
+        Whether the result is a tuple of arrays.
+    own : Own, optional
+        What the op does in another way than its kind says.
+    doc : str, optional
+        The docstring of the function.
+    replace : bool
+        Whether an op of the same name may have been declared in the same module before.
     """
+    kind = Opaque() if kind is None else kind
     rules = {key.removeprefix("vjp_"): rule for key, rule in vjps.items()}
-    if vjp is not None:
-        rules[inputs[0].lstrip("*")] = vjp
-    unknown = rules.keys() - {n.lstrip("*") for n in inputs}
-    if unknown:
-        raise TypeError(f"{name}: a rule for {sorted(unknown)}, which are no inputs of it")
+    bare = tuple(n.lstrip("*") for n in inputs)
+    if vjp is not None and bare:
+        rules[bare[0]] = vjp
+    if isinstance(kind, Kind) and isinstance(kind.flat, tuple):
+        rules.update((n, zero_rule(kind, n)) for n in kind.flat if n not in rules)
+    known = check_declaration(name, inputs, kind, keywords, compute, rules, joint, jvp, multiple)
     op = Op(
-        name,
-        inputs,
-        compute=compute,
-        rules=rules,
+        name=name,
+        module=_module_of(compute, joint, jvp, *(slopes or {}).values(), *rules.values()),
+        inputs=bare,
+        variadic=inputs[-1].startswith("*"),
+        keywords=known,
+        kind=kind,
+        rules=dict.fromkeys(bare, joint) if joint else rules,
+        slopes=slopes or {},
         joint=joint,
-        holomorphic=holomorphic and not (linear and linear != "each"),
-        batch=batch,
+        jvp=jvp,
+        compute=compute,
+        holomorphic=holomorphic and not isinstance(kind, Moves),
         multiple=multiple,
-        view=view,
+        own=own or Own(),
+        is_library=is_library,
     )
-    if jvp is not None:
-        op.make_forward = functools.partial(named, jvp)
-    elif linear:
-        op.make_forward = replacing if linear == "each" else on_tangents
-
-    op.single = single = SingleTable(op)
-    op.table = pair = BinaryTable(op)
-
-    def run(*arrays: Any, **params: Any) -> Any:
-        if len(arrays) == 1:
-            (x,) = arrays
-            return single[type(x)](x, params)
-        try:
-            if len(arrays) == 2 and not params:
-                x, y = arrays
-                return pair[type(x)][type(y)](x, y)
-            top: type[Array] | None = None
-            for array in arrays:
-                if isinstance(array, Array) and (top is None or array.level > top.level):
-                    top = type(array)
-            if top is not None:
-                return top.apply(op, arrays, params)
-            return op.kernel(tuple(map(type, arrays)))(*arrays, **params)
-        except MixedArraysError as error:
-            return run(*in_one_library(arrays, error), **params)
-
-    if doc is not None:  # it is called by users, who may look at what it takes
-        positional = inspect.Parameter.POSITIONAL_ONLY
-        run.__signature__ = inspect.Signature(  # type: ignore[attr-defined]
-            [inspect.Parameter(n, positional) for n in op.inputs]
-        )
-    return _function(op, run, doc)
+    _register(op, replace)
+    return _made(op, doc)
 
 
 def unary(
@@ -237,39 +330,20 @@ def unary(
     d: Rule | None = None,
     *,
     vjp: Rule | None = None,
-    jvp: Rule | None = None,
-    holomorphic: bool = True,
+    kind: Kind | None = None,
     compute: Function | None = None,
-    view: bool = False,
     doc: str | None = None,
+    **others: Any,
 ) -> Unary:
     """Declare an elementwise function of one array by its derivative.
 
     `d` gives the derivative at each element from `x` or `out`; `vjp` instead gives the product
-    with the cotangent, where that is shorter or more exact.
+    with the cotangent, where that is shorter or more exact. The rest is as in `declare`.
     """
-    if d is not None:
-        vjp = _times(d)
-    op = Op(
-        name,
-        ("x",),
-        compute=compute,
-        rules={"x": vjp} if vjp else {},
-        holomorphic=holomorphic,
-        batch="elementwise",
-        view=view,
-    )
-    op.elementwise = not view
-    if jvp is not None:
-        op.make_forward = functools.partial(named, jvp)
-    elif vjp is not None:
-        op.make_forward = sum_of_rules
-    op.table = table = UnaryTable(op)
-
-    def run(x: Any, /) -> Any:
-        return table[type(x)](x)
-
-    return cast("Unary", _function(op, run, doc))
+    slopes = {} if d is None else {"x": d}
+    rules = _rules(name, {"x": vjp}, slopes)
+    kind = Elementwise() if kind is None else kind
+    return declare(name, "x", kind=kind, compute=compute, doc=doc, slopes=slopes, **rules, **others)
 
 
 def binary(
@@ -279,18 +353,108 @@ def binary(
     *,
     vjp_x: Rule | None = None,
     vjp_y: Rule | None = None,
+    kind: Kind | None = None,
     compute: Function | None = None,
     doc: str | None = None,
+    **others: Any,
 ) -> Operator:
-    """Declare an elementwise function of two arrays that broadcast, by its derivatives."""
-    vjp_x = _times(dx) if dx is not None else vjp_x
-    vjp_y = _times(dy) if dy is not None else vjp_y
-    rules = {n: rule for n, rule in (("x", vjp_x), ("y", vjp_y)) if rule is not None}
-    op = Op(name, ("x", "y"), compute=compute, rules=rules, batch="elementwise")
-    op.elementwise = True
-    if rules:
-        op.make_forward = sum_of_rules
-    op.table = table = BinaryTable(op)
+    """Declare an elementwise function of two arrays that broadcast, by its derivatives.
+
+    `dx` and `dy` are as `d` in `unary`, `vjp_x` and `vjp_y` as `vjp`; the rest is as in `declare`.
+    """
+    slopes = {n: d for n, d in (("x", dx), ("y", dy)) if d is not None}
+    rules = _rules(name, {"x": vjp_x, "y": vjp_y}, slopes)
+    kind = Elementwise() if kind is None else kind
+    return declare(  # type: ignore[return-value]
+        name, "x", "y", kind=kind, compute=compute, doc=doc, slopes=slopes, **rules, **others
+    )
+
+
+@overload
+def constant(name: str, x: str, /, *, kind: Elementwise | None = None, **others: Any) -> Unary: ...
+@overload
+def constant(
+    name: str, x: str, y: str, /, *, kind: Elementwise | None = None, **others: Any
+) -> Operator: ...
+@overload
+def constant(name: str, /, *inputs: str, kind: Kind | None = None, **others: Any) -> Function: ...
+def constant(name: str, /, *inputs: str, kind: Kind | None = None, **others: Any) -> Any:
+    """Declare an op that has no derivative: its result never requires gradients.
+
+    It is elementwise unless another kind is given; the rest is as in `declare`.
+    """
+    return declare(name, *inputs, kind=Elementwise() if kind is None else kind, **others)
+
+
+def _rules(name: str, given: dict[str, Rule | None], slopes: dict[str, Rule]) -> dict[str, Any]:
+    """The reverse rules of an elementwise op, of which some are said by the slopes."""
+    twice = [n for n in slopes if given[n] is not None]
+    if twice:
+        raise TypeError(f"{name}: both a derivative and a rule (vjp) for {', '.join(twice)}")
+    rules = given | {n: product_rule(name, d) for n, d in slopes.items()}
+    return {f"vjp_{n}": rule for n, rule in rules.items() if rule is not None}
+
+
+def _module_of(*functions: Any) -> str:
+    """The module that an op was declared in, as far as its functions tell."""
+    for function in functions:
+        module = getattr(function, "__module__", None)
+        if function is not None and module not in (None, rules_module):
+            return str(module)
+    return ""
+
+
+def _register(op: Op, replace: bool) -> None:
+    if op.is_library:
+        clash = _library.get(op.name)
+    else:
+        clash = _others.get((op.module, op.name))
+    if clash is not None and not replace:
+        raise ValueError(
+            f"an op named {op.name} has been declared in {op.module or 'this module'} before: give "
+            "this one another name, or pass replace=True"
+        )
+    if op.is_library:
+        _library[op.name] = op
+    else:
+        _others[op.module, op.name] = op
+
+
+# --- the function of an op -----------------------------------------------------------------------
+
+
+def _made(op: Op, doc: str | None) -> Function:
+    """The function that runs an op, in the form that is fastest for it."""
+    run: Any
+    if op.keywords == () and not op.variadic and len(op.inputs) == 1 and not op.multiple:
+        run = _of_one(op)
+    elif op.keywords == () and not op.variadic and len(op.inputs) == 2 and not op.multiple:
+        run = _of_two(op)
+    else:
+        run = _of_any(op)
+    if doc is not None and op.keywords == ():  # users call it, and may look at what it takes
+        positional = inspect.Parameter.POSITIONAL_ONLY
+        run.__signature__ = inspect.Signature([inspect.Parameter(n, positional) for n in op.inputs])
+    run.op = op
+    run.__doc__ = doc
+    run.__name__ = run.__qualname__ = op.name
+    object.__setattr__(op, "function", run)
+    return run  # type: ignore[no-any-return]
+
+
+def _of_one(op: Op) -> Any:
+    table = UnaryTable(op)
+    _attach(op, table, None)
+
+    def run(x: Any, /) -> Any:
+        return table[type(x)](x)
+
+    return run
+
+
+def _of_two(op: Op) -> Any:
+    table = BinaryTable(op)
+    _attach(op, table, None)
 
     def run(x: Any, y: Any, /) -> Any:
         try:
@@ -318,54 +482,37 @@ def binary(
         except MixedArraysError as error:
             return run(*in_one_library((y, x), error))
 
-    function: Any = _function(op, run, doc)
+    function: Any = run
     function.operator = operator
     function.reflected = reflected
-    return cast("Operator", function)
+    return function
 
 
-@overload
-def constant(
-    name: str, x: str, /, *, compute: Function | None = None, doc: str | None = None
-) -> Unary: ...
-@overload
-def constant(
-    name: str, x: str, y: str, /, *, compute: Function | None = None, doc: str | None = None
-) -> Operator: ...
-@overload
-def constant(
-    name: str,
-    *inputs: str,
-    batch: str | Function,
-    compute: Function | None = None,
-    doc: str | None = None,
-) -> Function: ...
-def constant(
-    name: str,
-    *inputs: str,
-    batch: str | Function = "elementwise",
-    compute: Function | None = None,
-    doc: str | None = None,
-) -> Any:
-    """Declare an op that has no derivative: its result never requires gradients."""
-    if batch == "elementwise" and inputs == ("x",):
-        return unary(name, compute=compute, doc=doc)
-    if batch == "elementwise" and inputs == ("x", "y"):
-        return binary(name, compute=compute, doc=doc)
-    return declare(name, *inputs, batch=batch, compute=compute, doc=doc)
+def _of_any(op: Op) -> Any:
+    single, pair = SingleTable(op), BinaryTable(op)
+    _attach(op, pair, single)
+
+    def run(*arrays: Any, **params: Any) -> Any:
+        if len(arrays) == 1:
+            (x,) = arrays
+            return single[type(x)](x, params)
+        try:
+            if len(arrays) == 2 and not params:
+                x, y = arrays
+                return pair[type(x)][type(y)](x, y)
+            top: type[Array] | None = None
+            for array in arrays:
+                if isinstance(array, Array) and (top is None or array.level > top.level):
+                    top = type(array)
+            if top is not None:
+                return top.apply(op, arrays, params)
+            return op.kernel(tuple(map(type, arrays)))(*arrays, **params)
+        except MixedArraysError as error:
+            return run(*in_one_library(arrays, error), **params)
+
+    return run
 
 
-def _times(d: Rule) -> Rule:
-    """The rule that multiplies the cotangent by the derivative `d`."""
-    names = ", ".join(parameters(d))
-    factor = names if is_identity(d) else f"d({names})"
-    return eval(f"lambda g, {names}: g * {factor}", {"d": d})  # type: ignore[no-any-return]
-
-
-def _function(op: Op, run: Any, doc: str | None) -> Function:
-    """Make `run` the function of `op`."""
-    run.op = op
-    run.__doc__ = doc
-    run.__name__ = run.__qualname__ = op.name
-    op.function = run
-    return run  # type: ignore[no-any-return]
+def _attach(op: Op, table: Any, single: Any) -> None:
+    object.__setattr__(op, "table", table)
+    object.__setattr__(op, "single", single)

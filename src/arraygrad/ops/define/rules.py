@@ -13,20 +13,22 @@ any other name        that keyword of the op
 ====================  ==========================================================================
 
 A rule states the transposed derivative without conjugation; for complex numbers the engine
-conjugates on the way in and out, which makes it torch's conjugate Wirtinger derivative. Rules may
+holomorphic on the way in and out, which makes it torch's conjugate Wirtinger derivative. Rules may
 return more axes than the input has: the engine sums over what was broadcast, and casts.
 """
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from ...backends import backend_of
-from ...core.array import Function, plain, zeros_like
+from ...backends.filled import zeros_like
+from ...core.array import Function, plain
+from ...core.cpython import is_identity
+from ...core.kinds import AlongAxis, Elementwise, Kind, Moves, Reduces
 
 if TYPE_CHECKING:
     from .op import Op
@@ -35,6 +37,8 @@ Rule = Callable[..., Any]
 
 # --- what a rule's names stand for --------------------------------------------------------------
 
+SUFFIXES = ("_shape", "_dtype", "_device")  # of an input's name
+
 
 def parameters(rule: Rule) -> tuple[str, ...]:
     """The names of a rule's parameters, in order."""
@@ -42,12 +46,24 @@ def parameters(rule: Rule) -> tuple[str, ...]:
     return code.co_varnames[: code.co_argcount]
 
 
-def is_identity(rule: Rule) -> bool:
-    """Whether a rule is written as ``lambda x: x``, with whatever name."""
-    return rule.__code__.co_code == _IDENTITY and rule.__code__.co_argcount == 1
+def product_rule(name: str, d: Rule) -> Rule:
+    """The reverse rule that multiplies the cotangent by the derivative `d`."""
+    if not hasattr(d, "__code__"):
+        raise TypeError(
+            f"{name}: a derivative must be a Python function, whose parameter names say what it "
+            f"needs, not {d!r}"
+        )
+    names = ", ".join(parameters(d))
+    rule: Rule = eval(f"lambda g, {names}: g * d({names})", {"d": d, "__name__": d.__module__})
+    return rule
 
 
-_IDENTITY = (lambda x: x).__code__.co_code
+def zero_rule(kind: Kind, name: str) -> Rule:
+    """The reverse rule of an input by which the derivative is zero."""
+    if isinstance(kind, Elementwise):  # the sweep sums over what was broadcast
+        return lambda g: zeros_like(g)
+    source = f"lambda g, {name}_shape: zeros_like(g, {name}_shape)"
+    return eval(source, {"zeros_like": zeros_like})  # type: ignore[no-any-return]
 
 
 def expression(op: Op, name: str) -> str:
@@ -60,7 +76,7 @@ def expression(op: Op, name: str) -> str:
         return f"arrays[{position}:]" if starred else f"arrays[{position}]"
     if name == "shapes":
         return "[a.shape for a in arrays]"
-    for suffix in ("_shape", "_dtype", "_device"):
+    for suffix in SUFFIXES:
         if name.endswith(suffix) and name.removesuffix(suffix) in op.inputs:
             array = expression(op, name.removesuffix(suffix))
             own = f"{array}.{suffix[1:]}"
@@ -86,7 +102,7 @@ def _device_of(x: Any) -> Any:
 
 
 # What the expressions of `expression` refer to.
-_HELPERS: dict[str, Any] = {
+HELPERS: dict[str, Any] = {
     "ndarray": np.ndarray,
     "shape_of": _shape_of,
     "device_of": _device_of,
@@ -101,13 +117,52 @@ class Pullback:
 
     There is one for each choice of inputs that need gradients, so nothing is kept, and no rule is
     run, for the sake of an input that needs none.
+
+    Attributes
+    ----------
+    name : str
+        The op's.
+    kind : Kind
+        The op's.
+    positions : tuple of int
+        The inputs that need gradients.
+    arity : int
+        How many inputs there are, at least.
+    kept : tuple of str
+        The names of what is saved.
+    keep : callable
+        ``keep(arrays, out, keywords)`` is what is saved.
+    sources : tuple of int or None
+        Where each saved value came from: an input's position, -1 for the output, None for
+        anything that cannot carry a gradient.
+    arrays : list of int
+        The places of saved values that are arrays, or sequences of them.
+    rules : tuple of callable or None
+        ``rule(g, saved)`` for each of the positions; None for ``lambda g: g``.
+    joint : callable or None
+        ``joint(g, wanted, saved)`` in the place of `rules`, which gives a list.
+    direct, live : callable or None
+        See `Own`.
+    holomorphic, multiple : bool
+        As in `Op`.
+    simple : bool
+        Whether there are only rules, each for itself.
+    in_blocks : bool
+        Whether the rules can be run block by block.
+    is_like_output : bool
+        Whether what the rules give has the shape and dtype of the output.
+    selects : bool
+        Whether elements of the inputs can have no part in the result.
+    backward : callable or None
+        ``backward(sweep, node, g)``, a user's function in the place of the rules, which gives a
+        list.
     """
 
     __slots__ = (
         "arity",
         "arrays",
+        "backward",
         "direct",
-        "elementwise",
         "holomorphic",
         "in_blocks",
         "is_like_output",
@@ -115,68 +170,74 @@ class Pullback:
         "keep",
         "keeps_arrays",
         "kept",
+        "kind",
         "live",
         "multiple",
         "name",
-        "overwrites",
         "positions",
         "rules",
+        "selects",
         "simple",
         "sources",
     )
 
     def __init__(self, op: Op, positions: tuple[int, ...]) -> None:
+        kind = op.kind
         self.name = op.name
+        self.kind = kind
         self.positions = positions
         self.arity = max(len(op.inputs), *(p + 1 for p in positions), 0)
         self.holomorphic = op.holomorphic
         self.multiple = op.multiple
-        self.direct = op.direct
-        self.in_blocks = op.elementwise  # so it can be run, see `large`
-        # Whether what the rules give is like the output: the forward rules rest on it, too.
-        self.is_like_output = op.make_forward is sum_of_rules
-        self.live = op.live
-        self.overwrites = op.overwrites
-        self.elementwise = op.batch == "elementwise"
-        special = op.multiple or op.joint is not None or op.direct is not None
-        self.simple = not (special or op.overwrites)
+        self.direct = op.own.direct
+        self.live = op.own.live
+        self.in_blocks = op.runs_in_blocks
+        self.is_like_output = sums_rules(op)
+        self.selects = isinstance(kind, Moves)
+        self.backward: Function | None = None
+        special = op.multiple or op.joint is not None or self.direct is not None
+        self.simple = not (special or kind.overwrites)
         rules = [op.rules[op.input_name(p)] for p in positions]
         given = {"g", "gs", "i", "wanted"}
-        self.kept = tuple(sorted({n for r in rules for n in parameters(r)} - given))
-        # Where each kept value came from: an input's position, -1 for the output, None for
-        # anything that cannot carry a gradient.
+        needed = {n for r in rules for n in parameters(r)} - given
+        if isinstance(kind, Reduces | AlongAxis):
+            needed.add(kind.axis)  # which elements are live depends on it
+        self.kept = tuple(sorted(needed))
         fixed = op.inputs[:-1] if op.variadic else op.inputs
         source = {name: position for position, name in enumerate(fixed)} | {"out": -1}
         self.sources = tuple(source.get(name) for name in self.kept)
-        # The places of those that are arrays, or sequences of them.
         self.arrays = [i for i, n in enumerate(self.kept) if n == "out" or n in op.inputs]
         self.keeps_arrays = bool(self.arrays)
         values = "".join(expression(op, n) + ", " for n in self.kept)
-        self.keep: Function = eval(f"lambda arrays, out, params: ({values})", dict(_HELPERS))
+        self.keep: Function = eval(f"lambda arrays, out, params: ({values})", dict(HELPERS))
         self.joint: Function | None = None
         self.rules: tuple[Rule | None, ...] = ()
         if op.joint is not None:
-            self.joint = _joint(_of_saved(op.joint, self.kept, takes="g, wanted, saved"), self)
+            self.joint = _of_saved(op.joint, self.kept, takes="g, wanted, saved")
         else:
-            self.rules = tuple(  # None for `lambda g: g`, which need not be called
-                None
-                if is_identity(rule) and parameters(rule) == ("g",)
-                else _of_saved(rule, self.kept, position)
-                for rule, position in zip(rules, positions, strict=True)
-            )
+            self.rules = tuple(_rule_of_saved(op, p, self.kept) for p in positions)
 
 
-def _joint(rule: Rule, pullback: Pullback) -> Function:
-    """A rule for all inputs as the engine calls it: for the edges that need it."""
+def sums_rules(op: Op) -> bool:
+    """Whether an op is elementwise and its rules serve forwards, too, each for its tangent."""
+    kind = op.kind
+    if not isinstance(kind, Elementwise) or op.jvp is not None or op.joint is not None:
+        return False
+    return bool(op.rules) and not (kind.linear or kind.real or kind.view or op.multiple)
 
-    def joint(sweep: Any, node: Any, g: Any, saved: tuple[Any, ...]) -> list[Any]:
-        wanted = [False] * pullback.arity
-        for position, edge in zip(pullback.positions, node.edges, strict=True):
-            wanted[position] = edge in sweep.needed
-        parts = rule(g, tuple(wanted), saved)
-        return [parts[position] for position in pullback.positions]
 
-    return joint
+def _rule_of_saved(op: Op, position: int, kept: tuple[str, ...]) -> Rule | None:
+    """The rule of the input at a position, as the sweep calls it; None for ``lambda g: g``."""
+    name = op.input_name(position)
+    rule, d = op.rules[name], op.slopes.get(name)
+    if is_identity(rule) and parameters(rule) == ("g",):
+        return None
+    if d is None or not isinstance(op.kind, Elementwise):
+        return _of_saved(rule, kept, position)
+    # Written out, which saves a call.
+    values = [f"saved[{kept.index(n)}]" for n in parameters(d)]
+    factor = values[0] if is_identity(d) else f"d({', '.join(values)})"
+    return eval(f"lambda g, saved: g * {factor}", {"d": d})  # type: ignore[no-any-return]
 
 
 def _of_saved(
@@ -186,83 +247,3 @@ def _of_saved(
     source = {"g": "g", "gs": "g", "wanted": "wanted", "i": str(position)}
     call = ", ".join(source.get(n) or f"saved[{kept.index(n)}]" for n in parameters(rule))
     return eval(f"lambda {takes}: rule({call})", {"rule": rule})  # type: ignore[no-any-return]
-
-
-# --- forward ------------------------------------------------------------------------------------
-
-
-def tangent_rules(op: Op) -> dict[int, Function]:
-    """The rules as functions of `t, arrays, out, params`, by the positions of their inputs."""
-    found = {}
-    for name, rule in op.rules.items():
-        call = ", ".join(expression(op, n) for n in parameters(rule))
-        source = f"lambda g, arrays, out, params: rule({call})"
-        found[op.inputs.index(name)] = eval(source, {"rule": rule, **_HELPERS})
-    return found
-
-
-def sum_of_rules(op: Op) -> Function:
-    """Elementwise: the Jacobian is diagonal, so the reverse rules serve forwards too."""
-    rules = op.tangent_rules or {}
-
-    def forward(primals: Any, tangents: Any, out: Any, params: Any) -> Any:
-        terms = [
-            rules[i](t, primals, out, params)
-            for i, t in enumerate(tangents)
-            if t is not None and i in rules
-        ]
-        return functools.reduce(lambda a, b: a + b, terms) if terms else None
-
-    return forward
-
-
-def replacing(op: Op) -> Function:
-    """Linear in each input separately: put in the tangents one at a time."""
-
-    def forward(primals: Any, tangents: Any, out: Any, params: Any) -> Any:
-        terms = [
-            op.function(*primals[:i], t, *primals[i + 1 :], **params)
-            for i, t in enumerate(tangents)
-            if t is not None
-        ]
-        return functools.reduce(lambda a, b: a + b, terms)
-
-    return forward
-
-
-def on_tangents(op: Op) -> Function:
-    """Linear in its differentiable inputs together: the op itself, on the tangents."""
-
-    def forward(primals: Any, tangents: Any, out: Any, params: Any) -> Any:
-        full = []
-        for i, (primal, tangent) in enumerate(zip(primals, tangents, strict=True)):
-            if op.input_name(i) not in op.rules:
-                full.append(primal)
-            else:
-                full.append(_zero(primal) if tangent is None else tangent)
-        return op.function(*full, **params)
-
-    return forward
-
-
-def named(jvp: Rule, op: Op) -> Function:
-    """A forward rule written out: `t` (of the first input), or `t_x` for an input `x`."""
-    takes = parameters(jvp)
-    fixed = op.inputs[:-1] if op.variadic else op.inputs
-    tangent_of = {f"t_{n}": i for i, n in enumerate(fixed)} | {"t": 0}
-    arguments = ", ".join(
-        f"tangents[{tangent_of[n]}]" if n in tangent_of else expression(op, n) for n in takes
-    )
-    names = {"jvp": jvp, **_HELPERS}
-    call = eval(f"lambda arrays, tangents, out, params: jvp({arguments})", names)
-
-    def forward(primals: Any, tangents: Any, out: Any, params: Any) -> Any:
-        tangents = [_zero(p) if t is None else t for p, t in zip(primals, tangents, strict=True)]
-        return call(primals, tangents, out, params)
-
-    return forward
-
-
-def _zero(x: Any) -> Any:
-    """The zero tangent of an array or number."""
-    return zeros_like(x) if hasattr(x, "dtype") else 0.0

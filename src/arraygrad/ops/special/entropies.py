@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from ...core.array import Function
-from ..define.op import binary
+from ..define.library import binary
 from ..elementwise import equal, less_equal, log, log1p, logical_and, where
 from .libraries import both_arrays, library_binary, library_unary
 

@@ -5,8 +5,9 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Any, overload
 
-from ..define.op import binary, declare
-from ..define.rules import Rule, sum_of_rules
+from ...core.kinds import Elementwise
+from ..define.library import binary, declare
+from ..define.rules import Rule
 from ..define.signatures import A, Operand, ThreeArrays
 from ..elementwise import exp
 from .entropies import xlog1py, xlogy
@@ -58,13 +59,12 @@ betainc: ThreeArrays[[]] = declare(
     vjp_a=_no_derivative("betainc", "a", "x"),
     vjp_b=_no_derivative("betainc", "b", "x"),
     vjp_x=lambda g, a, b, x: g * _beta_density(a, b, x),
-    batch="elementwise",
+    kind=Elementwise(),
     doc="""``betainc(a, b, x)``: the beta function's integral up to `x`, as a part of the whole.
 
     It can be differentiated with respect to `x` only.
     """,
 )
-betainc.op.make_forward = sum_of_rules  # type: ignore[attr-defined]
 
 
 @overload

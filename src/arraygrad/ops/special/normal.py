@@ -6,9 +6,10 @@ import math
 from typing import Any
 
 from ...backends.numpy import special as numpy_special
-from ..define.op import unary
+from ...backends.special import kernel
+from ..define.library import unary
 from ..elementwise import exp
-from .libraries import kernel, library_unary
+from .libraries import library_unary
 
 erf = unary(
     "erf",

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from ..define.op import unary
+from ..define.library import unary
 from ..elementwise import isnan, where
 from .libraries import library_unary
 

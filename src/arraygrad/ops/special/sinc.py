@@ -5,7 +5,8 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from ..define.op import declare, unary
+from ...core.kinds import Elementwise
+from ..define.library import declare, unary
 
 
 def _sinc_derivative_of(xp: Any, x: Any, n: int) -> Any:
@@ -45,8 +46,7 @@ _sinc_derivative = declare(
     "x",
     compute=_sinc_derivative_of,
     vjp=lambda g, x, n: g * _sinc_derivative(x, n=n + 1),
-    jvp=lambda t, x, n: t * _sinc_derivative(x, n=n + 1),
-    batch="elementwise",
+    kind=Elementwise(),
 )
 
 

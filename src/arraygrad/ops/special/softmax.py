@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, Any, overload
 
 from ...backends import backend_of
 from ...core.axes import kept, many_axes
-from ..batching import Flags, Params, elementwise
-from ..define.op import Op, binary, constant, declare
+from ...core.kinds import AlongAxis, Reduces
+from ..define.library import binary, constant, declare
 from ..define.signatures import A, Axis
-from ..elementwise import equal, exp, log, multiply, where
-from ..reductions import _keep, _sum
+from ..elementwise import equal, exp, is_complex, log, multiply, real, where
+from ..reductions import _sum, reduction
 from ..shape import _reshape, broadcast_shapes, broadcast_to
 from .libraries import both_arrays
 
@@ -41,7 +41,8 @@ def _log_softmax_of(xp: Any, x: Any, axis: Axes) -> Any:
 
 
 def _logsumexp_of(xp: Any, x: Any, axis: Axes, keepdims: bool) -> Any:
-    shift = _peak_of(xp, x, axis)
+    # By a real number, which leaves the imaginary part of the logarithm as it is, within π.
+    shift = _peak_of(xp, xp.real(x) if is_complex(x) else x, axis)
     total = xp.log(xp.sum(xp.exp(x - shift), axis=axis, keepdims=True)) + shift
     return total if keepdims else xp.reshape(total, _left(x.shape, axis))
 
@@ -61,13 +62,6 @@ def _dot(x: Any, y: Any, axis: Axes) -> Any:
     return _sum(x * y, axis=axis, keepdims=True)
 
 
-def _broadcast_and_up(op: Op, arrays: tuple[Any, ...], batched: Flags, params: Params) -> Any:
-    """The batching rule of arrays that broadcast, with axes of the shape that they broadcast to."""
-    ups = {"axis": tuple(a + 1 for a in params["axis"])}
-    return elementwise(op, arrays, batched, params | ups)
-
-
-# The Jacobian of the softmax, which is symmetric, at its result `y`, times `v`.
 _softmax_tangent = declare(
     "softmax_tangent",
     "v",
@@ -78,15 +72,14 @@ _softmax_tangent = declare(
     jvp=lambda t_v, t_y, v, y, axis: (
         _softmax_tangent(t_v, y, axis=axis) + t_y * (v - _dot(v, y, axis)) - y * _dot(v, t_y, axis)
     ),
-    batch=_broadcast_and_up,
+    kind=AlongAxis(),
 )
 _softmax = declare(
     "softmax",
     "x",
     compute=lambda xp, x, axis: _softmax_at(xp, x, xp.max(x, axis=axis, keepdims=True), axis),
     vjp=lambda g, out, axis: _softmax_tangent(g, out, axis=axis),
-    jvp=lambda t, out, axis: _softmax_tangent(t, out, axis=axis),
-    batch="axis",
+    kind=AlongAxis(symmetric=True),
 )
 # For the gradient of `logsumexp`, which knows its result: a shift as good as the maximum.
 _shifted_softmax = declare(
@@ -95,8 +88,7 @@ _shifted_softmax = declare(
     "shift",
     compute=_softmax_at,
     vjp_x=lambda g, out, axis: _softmax_tangent(g, out, axis=axis),
-    jvp=lambda t, out, axis: _softmax_tangent(t, out, axis=axis),
-    batch=_broadcast_and_up,
+    kind=AlongAxis(symmetric=True),
 )
 _log_softmax = declare(
     "log_softmax",
@@ -104,7 +96,7 @@ _log_softmax = declare(
     compute=_log_softmax_of,
     vjp=lambda g, out, axis: g - multiply(exp(out), _sum(g, axis=axis, keepdims=True)),
     jvp=lambda t, out, axis: t - _sum(exp(out) * t, axis=axis, keepdims=True),
-    batch="axis",
+    kind=AlongAxis(),
 )
 
 
@@ -114,19 +106,8 @@ def _weights(x: Any, out: Any, axis: Axes, keepdims: bool) -> Any:
     return _shifted_softmax(x, shift, axis=axis)
 
 
-_logsumexp = declare(
-    "logsumexp",
-    "x",
-    compute=_logsumexp_of,
-    vjp=lambda g, x, out, axis, keepdims: (
-        _keep(g, x.shape, axis, keepdims) * _weights(x, out, axis, keepdims)
-    ),
-    jvp=lambda t, x, out, axis, keepdims: _sum(
-        t * _weights(x, out, axis, keepdims), axis=axis, keepdims=keepdims
-    ),
-    batch="axis",
-)
-_peak = constant("peak", "x", batch="axis", compute=_peak_of)
+_logsumexp = reduction("logsumexp", d=_weights, compute=_logsumexp_of)
+_peak = constant("peak", "x", kind=Reduces(), compute=_peak_of)
 
 
 def _weighted(xp: Any, x: Any, y: Any) -> Any:
@@ -189,6 +170,8 @@ def logsumexp(a: A, axis: Axis = None, b: Any = None, keepdims: bool = False) ->
 def logsumexp(a: Any, axis: Axis = None, b: Any = None, keepdims: bool = False) -> Any:
     """The logarithm of a sum of exponentials, without computing numbers that are too large.
 
+    Of complex numbers, it is the principal value, with an imaginary part from -π to π.
+
     Parameters
     ----------
     a : array
@@ -213,6 +196,6 @@ def logsumexp(a: Any, axis: Axis = None, b: Any = None, keepdims: bool = False) 
         return _logsumexp(a, axis=_axes(axis, a.ndim), keepdims=keepdims)
     a = broadcast_to(a, broadcast_shapes(a.shape, getattr(b, "shape", ())))
     axes = _axes(axis, a.ndim)
-    shift = _peak(where(equal(b, 0), -math.inf, a), axis=axes)
+    shift = _peak(where(equal(b, 0), -math.inf, real(a) if is_complex(a) else a), axis=axes)
     total = log(_sum(_weighted_exp(b, a - shift), axis=axes, keepdims=True)) + shift
     return total if keepdims else _reshape(total, shape=_left(a.shape, axes))

@@ -5,12 +5,13 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Any, overload
 
-from ...core.array import zeros_like
-from ..define.op import unary
+from ...backends.filled import zeros_like
+from ...backends.special import kernel, takes_scipy
+from ..define.library import unary
 from ..define.signatures import A, Number, Operand
 from ..elementwise import add, cos, divide, exp, less, log, multiply, pow, sin, subtract, where
 from .gamma import digamma, gamma
-from .libraries import kernel, library_binary, takes_scipy
+from .libraries import library_binary
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from .... import linalg, ops
-from ....ops.writing import choose
+from ....ops.elementwise import choose
 from ..values import plain_values, written
 from .common import NONE, RULES, Function, array_of, arrays_of, in_dtype, refuse, rule_for
 

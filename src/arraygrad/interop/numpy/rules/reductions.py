@@ -8,7 +8,7 @@ import numpy as np
 
 from .... import ops
 from ....arrays import creation
-from ....ops.writing import choose
+from ....ops.elementwise import choose
 from ..values import plain_values, written
 from .common import NONE, RULES, Function, array_of, flag, in_dtype, is_given, refuse, rule_for
 

@@ -1,0 +1,226 @@
+"""Ops on tensors: compute one level down, then record a node.
+
+`apply` does it for any op. The text of `_recording` says the same for ops on one or two arrays,
+which are most: it is written out for each op and each choice of operands that are tensors, so that
+nothing is decided, and no function called, that is known before.
+"""
+
+from __future__ import annotations
+
+import functools
+import linecache
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from numpy import generic
+
+from ..core.array import Array, Function
+from ..core.nodes import make_outputs, recorder
+from ..errors import MixedArraysError
+from ..ops.define.op import Op
+from ..ops.define.rules import HELPERS, Pullback, expression
+
+if TYPE_CHECKING:
+    pass
+
+
+class Recording(Array):
+    """The part of `Tensor` that says what ops mean for tensors."""
+
+    __slots__ = ()
+    is_inference: ClassVar[bool]
+
+    @classmethod
+    def apply(cls, op: Op, arrays: tuple[Any, ...], params: dict[str, Any]) -> Any:
+        level, raw, wanted, inference = cls.level, [], [], False
+        for position, array in enumerate(arrays):
+            if isinstance(array, Recording) and array.level == level:
+                raw.append(array._array)
+                inference = inference or array.is_inference
+                if array._node is not None:  # type: ignore[attr-defined]
+                    wanted.append(position)
+            else:
+                raw.append(fixed(array))
+        kernel = op.known_kernel(tuple(map(type, raw)))
+        out = (kernel or op.function)(*raw, **params)
+        if op.view and cls.is_inference:  # it shares memory with one
+            return tuple(map(cls._inferred, out)) if op.multiple else cls._inferred(out)  # type: ignore[attr-defined]
+        make = recorder()
+        pullback = op.pullback(tuple(wanted)) if wanted and make is not None else None
+        if make is None or pullback is None:
+            result = cls._bare(out, op.multiple)  # type: ignore[attr-defined]
+        else:
+            if inference:
+                _check_savable(op, pullback, arrays)
+            edges = tuple([arrays[p]._node for p in pullback.positions])
+            saved = pullback.keep(tuple(raw), out, params)
+            made = cls._recorded_type()  # type: ignore[attr-defined]
+            if not op.multiple:
+                return made(out, make(pullback, edges, saved, out.shape, out.dtype))
+            node = make(pullback, edges, saved, [o.shape for o in out], [o.dtype for o in out])
+            result = tuple(map(made, out, make_outputs(node)))
+        if op.view and op.multiple:
+            return arrays[0]._as_slices(params["axis"], result)
+        return result
+
+    @classmethod
+    def unary(cls, op: Op) -> Function:
+        return super().unary(op) if cls.is_inference else _recording(cls, op, (True,))
+
+    @classmethod
+    def single(cls, op: Op) -> Function:
+        if op.multiple or cls.is_inference:
+            return super().single(op)
+        return _recording(cls, op, (True,), params=True)
+
+    @classmethod
+    def binary(cls, op: Op, left: type, right: type) -> Function:
+        kinds = (left, right)
+        ours = tuple(issubclass(k, Recording) and k.level == cls.level for k in kinds)
+        inference = any(o and k.is_inference for o, k in zip(ours, kinds, strict=True))  # type: ignore[attr-defined]
+        if op.multiple or op.view or inference:
+            return super().binary(op, left, right)
+        lower = tuple(issubclass(k, Recording) and not o for o, k in zip(ours, kinds, strict=True))
+        return _recording(cls, op, ours, lower=lower)
+
+    @classmethod
+    def operator(cls, function: Any) -> Function:
+        """The method for a Python operator: as `function.operator`, sooner there for tensors."""
+        return _recording(cls, function.op, (True, True), others=function.operator)
+
+
+def fixed(value: Any) -> Any:
+    """A constant that may yet move to another level as its array, which the graph can keep."""
+    if isinstance(value, Recording) and value._node is None:  # type: ignore[attr-defined]
+        view = value._view  # type: ignore[attr-defined]
+        base: Any = value if view is None else view.base
+        if getattr(base, "_born", 0):
+            return value.array  # type: ignore[attr-defined]
+    return value
+
+
+def _check_savable(op: Op, pullback: Pullback, arrays: tuple[Any, ...]) -> None:
+    for source in pullback.sources:
+        if source is not None and source >= 0:
+            if getattr(arrays[source], "is_inference", False):
+                raise RuntimeError(
+                    f"{op.name} needs to save an inference tensor for its gradient, which is not "
+                    "possible: clone() it outside inference_mode first"
+                )
+
+
+# --- one text for all ops on one or two arrays ---------------------------------------------------
+
+
+def _recording(
+    cls: Any,
+    op: Op,
+    ours: tuple[bool, ...],
+    *,
+    params: bool = False,
+    lower: tuple[bool, ...] = (False, False),
+    others: Function | None = None,
+) -> Function:
+    """The function that runs an op on tensors of the type `cls`, and on other operands.
+
+    Parameters
+    ----------
+    ours : tuple of bool
+        Which operands are tensors of this level.
+    params : bool
+        Whether it is called with a dictionary of keywords, too.
+    lower : tuple of bool
+        Which operands are tensors of lower levels.
+    others : callable, optional
+        Called in its place for operands of other types, or of several libraries.
+    """
+    x = [f"x{i}" for i in range(len(ours))]
+    arrays = [f"a{i}" for i in range(len(ours))]
+    given = ", ".join(x)
+    lines = [f"def record({given}{', params' if params else ''}):"]
+    if others is not None:
+        odd = " or ".join(f"type({n}) is not made" for n in x)
+        lines += [f"    if {odd}:", f"        return others({given})"]
+    for i, (own, low) in enumerate(zip(ours, lower, strict=False)):
+        lines += [f"    a{i} = " + (f"x{i}._array" if own else f"fixed(x{i})" if low else f"x{i}")]
+    if op.view:  # a number becomes an array, which can be shared
+        lines += ["    if isinstance(a0, generic):", "        a0 = x0.array"]
+    table = "".join(f"[type({a})]" for a in arrays)
+    compute = f"out = table{table}({', '.join(arrays)}{', params' if params else ''})"
+    if others is None:
+        lines += [f"    {compute}"]
+    else:
+        lines += ["    try:", f"        {compute}", "    except MixedArraysError:"]
+        lines += [f"        return others({given})"]
+    lines += ["    make = recorder()", "    if make is None:"]
+    step = "(function, params)" if params else "(function, {})"
+    unrecorded = f"x0._as_view({step}, bare(out))" if op.view else "bare(out)"
+    lines += [f"        return {unrecorded}"]
+    names: dict[str, Any] = {"node": "None"}
+    lines += _node_lines(op, ours, names)
+    if op.view:
+        lines += [f"    return x0._shared({step}, a0, out, node)"]
+    else:
+        lines += [
+            "    tensor = new(made)",
+            "    tensor._array = out",
+            "    tensor._node = node",
+            "    return tensor",
+        ]
+    text = "\n".join(lines)
+    scope = {
+        **HELPERS,
+        **names,
+        "MixedArraysError": MixedArraysError,
+        "bare": cls._bare,
+        "fixed": fixed,
+        "function": op.function,
+        "generic": generic,
+        "made": cls._recorded_type(),
+        "new": object.__new__,
+        "others": others,
+        "recorder": recorder,
+        "table": op.single if params else op.table,
+    }
+    exec(_compiled(text, op.name), scope)
+    return scope["record"]  # type: ignore[no-any-return]
+
+
+def _node_lines(op: Op, ours: tuple[bool, ...], names: dict[str, Any]) -> list[str]:
+    """The lines that make the node of an op, if an operand that has a rule requires gradients."""
+    usable = [i for i, own in enumerate(ours) if own and op.input_name(i) in op.rules]
+    lines = [f"    n{i} = x{i}._node" for i in usable]
+    if len(usable) == 2:
+        cases = [((0, 1), "n0 is not None and n1 is not None"), ((0,), "n0 is not None")]
+        cases += [((1,), "n1 is not None")]
+    else:
+        cases = [((i,), f"n{i} is not None") for i in usable]
+    word = "if"
+    for positions, condition in cases:
+        pullback = op.pullback(positions)
+        assert pullback is not None
+        name = "p" + "".join(map(str, positions))
+        names[name] = pullback
+        edges = "".join(f"n{i}, " for i in positions)
+        saved = _of_locals("".join(expression(op, n) + ", " for n in pullback.kept), len(ours))
+        lines += [f"    {word} {condition}:"]
+        lines += [f"        node = make({name}, ({edges}), ({saved}), out.shape, out.dtype)"]
+        word = "elif"
+    return [*lines, "    else:", "        node = None"] if cases else ["    node = None"]
+
+
+def _of_locals(saved: str, count: int) -> str:
+    """What is saved, as an expression over the names of so many arrays in the place of `arrays`."""
+    for i in range(count + 1):
+        saved = saved.replace(f"arrays[{i}]", f"a{i}")
+        rest = "".join(f"a{k}, " for k in range(i, count))
+        saved = saved.replace(f"arrays[{i}:]", f"({rest})")
+    everything = "".join(f"a{k}, " for k in range(count))
+    return saved.replace("in arrays]", f"in ({everything})]")
+
+
+@functools.cache
+def _compiled(text: str, name: str) -> Any:
+    """The code of a text, which tracebacks can show."""
+    place = f"<recording of {name} {len(linecache.cache)}>"
+    linecache.cache[place] = (len(text), None, text.splitlines(keepends=True), place)
+    return compile(text, place, "exec")

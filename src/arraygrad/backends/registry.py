@@ -1,0 +1,136 @@
+"""Which array library an array belongs to."""
+
+from __future__ import annotations
+
+import importlib
+from typing import Any
+
+import numpy as np
+
+from ..errors import MixedArraysError
+from .base import Backend
+from .numpy import numpy_backend
+
+default: Backend = numpy_backend
+
+_backends: dict[type, Backend | None] = {
+    **dict.fromkeys((bool, int, float, complex)),
+    **dict.fromkeys((np.ndarray, np.generic), default),
+    # np.float64 is a Python float, too: NumPy wins.
+    **dict.fromkeys((np.float64, np.float32, np.float16, np.complex128, np.complex64), default),
+}
+
+
+def register(array_type: type, backend: Backend) -> None:
+    """Use `backend` for arrays of type `array_type`, and of subclasses of it.
+
+    To be called once, before the first array of that type is used.
+
+    Parameters
+    ----------
+    array_type : type
+        Its instances need `shape`, `ndim`, `dtype` and Python's operators, which return
+        NotImplemented for operands that they do not know.
+    backend : Backend
+
+    Examples
+    --------
+    >>> import array_api_strict
+    >>> from arraygrad.backends import Backend, register
+    >>> from arraygrad.backends.standard import standard_kernels
+    >>> class Mine(type(array_api_strict.zeros(1))): ...
+    >>> register(Mine, Backend("mine", array_api_strict, standard_kernels(array_api_strict)))
+    """
+    if not isinstance(array_type, type):
+        raise TypeError(f"array_type must be a type, not {array_type!r}")
+    if not isinstance(backend, Backend):
+        raise TypeError(f"backend must be a Backend, not {type(backend).__name__}")
+    known = _backends.get(array_type)
+    if known is not None and known is not backend:
+        raise ValueError(
+            f"{array_type.__name__} has the backend {known.name!r} already: register before its "
+            "arrays are first used, and only once"
+        )
+    _backends[array_type] = backend
+
+
+def backend_of_type(array_type: type) -> Backend | None:
+    """The backend of a type of plain array; None for Python numbers.
+
+    Raises
+    ------
+    TypeError
+        If the type is no array.
+    """
+    try:
+        return _backends[array_type]
+    except KeyError:
+        return _resolve(array_type)
+
+
+def backend_of(array: Any) -> Backend:
+    """The backend of an array of any kind, wrapped or plain. Python numbers are NumPy's."""
+    while hasattr(array, "level"):  # one of our own, wrapped around another
+        array = array._array
+    return backend_of_type(type(array)) or default
+
+
+def common_backend(types: tuple[type, ...]) -> Backend:
+    """The one backend that all the given types of plain arrays and numbers belong to."""
+    found: Backend | None = None
+    for array_type in types:
+        backend = backend_of_type(array_type)
+        if backend is None or backend is found:
+            continue
+        if found is not None:
+            raise MixedArraysError(
+                f"an operation met arrays of two libraries, {found.name} and {backend.name}: "
+                "convert one of them first, or make constants by the functions of "
+                "x.__array_namespace__(), which puts them where x is"
+            )
+        found = backend
+    return found or default
+
+
+def _resolve(array_type: type) -> Backend | None:
+    for base in array_type.__mro__:  # the nearest that is known
+        if base in _backends:
+            backend = _backends[base]
+            if backend is default:
+                _check_numpy_type(array_type)
+            _backends[array_type] = backend
+            return backend
+    backend = _backends[array_type] = _of_module(array_type)
+    return backend
+
+
+# The libraries with a file of their own here, by the top-level modules of their arrays' types.
+_FILES = {
+    "array_api_strict": "array_api_strict",
+    "cupy": "cupy",
+    "dask": "dask",
+    "jax": "jax",
+    "jaxlib": "jax",
+    "mlx": "mlx",
+    "torch": "torch",
+}
+
+
+def _of_module(array_type: type) -> Backend:
+    module = array_type.__module__.partition(".")[0]
+    if module in _FILES:
+        found: Backend = importlib.import_module(f".{_FILES[module]}", __package__).backend
+        return found
+    if not hasattr(array_type, "__array_namespace__"):
+        raise TypeError(f"expected an array or a number, got {array_type.__name__}")
+    # In the standard's terms the arrays say themselves which namespace they belong to.
+    standard = importlib.import_module(".standard", __package__)
+    return standard.standard_backend(array_type)  # type: ignore[no-any-return]
+
+
+def _check_numpy_type(array_type: type) -> None:
+    if issubclass(array_type, np.ma.MaskedArray | np.matrix):
+        raise TypeError(
+            f"{array_type.__name__} does not compute like other arrays and cannot be "
+            "differentiated: convert it to an ndarray first"
+        )

@@ -1,0 +1,106 @@
+"""What rests on how CPython works: reference counts, bytecode, frames.
+
+Each of these is tried out when this module is imported. Where it does not hold, as on another
+Python, it is switched off, and a slower way that needs none of it is taken. Setting the environment
+variable ``ARRAYGRAD_PORTABLE`` switches all of them off.
+"""
+
+from __future__ import annotations
+
+import dis
+import os
+import sys
+from collections.abc import Callable
+from typing import Any
+
+PORTABLE = bool(os.environ.get("ARRAYGRAD_PORTABLE"))
+
+# --- reference counts: may an array be written, because nobody else has it? ---------------------
+
+getrefcount: Callable[[Any], int] = getattr(sys, "getrefcount", lambda _: sys.maxsize)
+
+
+def _alone() -> int:
+    thing = object()
+    return getrefcount(thing)
+
+
+def _popped() -> int:
+    held = [object()]
+    thing = held.pop()
+    return getrefcount(thing)
+
+
+def _counts_references() -> bool:
+    """Whether counts tell an object that others refer to from one that only we have."""
+    first = object()
+    alone, held = getrefcount(first), [first]
+    shared = getrefcount(first)
+    held.pop()
+    return not PORTABLE and alone == _alone() and shared == alone + 1 == getrefcount(first) + 1
+
+
+COUNTS_REFERENCES = _counts_references()
+# What `getrefcount` says of an object that only one local variable refers to; less than it ever
+# says, where it does not count.
+ALONE = _alone() if COUNTS_REFERENCES else -1
+# The same of an object that was popped from the only list that had it.
+POPPED = _popped() if COUNTS_REFERENCES else -1
+
+
+# --- bytecode: what is a function written as? ----------------------------------------------------
+
+
+def _code(function: Callable[..., Any]) -> bytes:
+    return b"" if PORTABLE else function.__code__.co_code
+
+
+_IDENTITY = _code(lambda x: x)
+_KNOWS_IDENTITY = bool(_IDENTITY) and _IDENTITY not in (_code(lambda x: -x), _code(lambda x: 1))
+
+
+def is_identity(function: Callable[..., Any]) -> bool:
+    """Whether a function is known to be written as ``lambda x: x``, with whatever name."""
+    code = function.__code__
+    return _KNOWS_IDENTITY and code.co_argcount == 1 and code.co_code == _IDENTITY
+
+
+# --- frames: what does the caller do with a number? ----------------------------------------------
+
+
+def _is_stored(depth: int) -> bool:
+    frame = sys._getframe(depth + 1)
+    return dis.opname[frame.f_code.co_code[frame.f_lasti]] == "STORE_SUBSCR"
+
+
+class _Number:
+    """Asks, when it is made a number, whether that is for an assignment to an element."""
+
+    def __init__(self) -> None:
+        self.stored: list[bool] = []
+
+    def __float__(self) -> float:
+        self.stored.append(_is_stored(1))
+        return 0.0
+
+
+def _knows_stores() -> bool:
+    if PORTABLE:
+        return False
+    import array
+
+    number, place = _Number(), array.array("d", [0.0])
+    try:
+        place[0] = number  # type: ignore[call-overload]
+        float(number)
+    except Exception:  # another Python may have neither frames nor bytecode
+        return False
+    return number.stored == [True, False]
+
+
+_KNOWS_STORES = _knows_stores()
+
+
+def is_stored(depth: int) -> bool:
+    """Whether a number is asked for by ``a[i] = x``, `depth` calls up; False if not known."""
+    return _KNOWS_STORES and _is_stored(depth + 1)

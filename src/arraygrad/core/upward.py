@@ -1,0 +1,37 @@
+"""Calls that go up the layers: all of them.
+
+A layer imports only from those below it. A tensor has methods that belong to layers above it
+nevertheless. They call the functions below, which are looked up when they are first used.
+"""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Callable
+from typing import Any
+
+
+class Upward:
+    """A function of a higher layer, imported at the first call."""
+
+    __slots__ = ("_function", "_module", "_name")
+
+    def __init__(self, module: str, name: str) -> None:
+        self._module = module
+        self._name = name
+        self._function: Callable[..., Any] | None = None
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        if self._function is None:
+            package = __package__.partition(".")[0]
+            module = importlib.import_module(f"{package}.{self._module}")
+            self._function = getattr(module, self._name)
+        return self._function(*args, **kwargs)
+
+
+backward_from = Upward("autograd.differentiate", "backward_from")  # Tensor.backward
+linearize = Upward("func.reverse", "linearize")  # the forward rule of an op that has none
+vjp = Upward("func.reverse", "vjp")  # the forward rule of a Function that has none
+namespace = Upward("interop.namespaces", "namespace")  # Tensor.__array_namespace__
+compute = Upward("interop.lazy", "compute")  # Tensor.compute
+persist = Upward("interop.lazy", "persist")  # Tensor.persist

@@ -1,0 +1,155 @@
+"""Forward rules: how an op takes tangents to the tangent of its result.
+
+They follow from the op's kind and its reverse rules, unless the op was declared with one.
+
+===========================  ======================================================================
+declared with ``jvp=``       that rule
+flat                         zero
+linear                       the op itself, on the tangents
+linear in each input         the op itself, with one input replaced by its tangent, for each input
+elementwise                  the reverse rules: the Jacobian is diagonal
+reduction with ``d=``        the sum of tangents times `d`
+along an axis, symmetric     the reverse rule
+===========================  ======================================================================
+"""
+
+from __future__ import annotations
+
+import functools
+from typing import Any
+
+from ..backends.filled import zeros_like
+from ..core.array import Function
+from ..core.kinds import AlongAxis, Elementwise, Reduces
+from .define.op import Op
+from .define.rules import HELPERS, Rule, expression, parameters, sums_rules
+from .elementwise import conj, is_complex, real
+from .reductions import _sum
+
+
+@functools.cache
+def forward_of(op: Op) -> Function | None:
+    """``forward(primals, tangents, out, keywords)`` gives the tangent; None if there is no rule."""
+    kind = op.kind
+    if op.jvp is not None:
+        return _named(op, op.jvp)
+    if isinstance(kind.flat, tuple) and kind.flat and op.rules.keys() <= set(kind.flat):
+        return _zero_of_result
+    if kind.linear:
+        return _replacing(op) if kind.linear == "each" else _on_tangents(op)
+    if isinstance(kind, Elementwise) and kind.real:
+        return _real_part(op)
+    if sums_rules(op):
+        return _sum_of_rules(op)
+    if isinstance(kind, Reduces) and op.slopes:
+        return _reduced(op)
+    if isinstance(kind, AlongAxis) and kind.symmetric:
+        return _sum_of_rules(op)
+    return None
+
+
+@functools.cache
+def tangent_rules(op: Op) -> dict[int, Function]:
+    """The reverse rules as functions of `t, arrays, out, params`, by positions of inputs."""
+    return {op.inputs.index(name): _of_arrays(op, rule) for name, rule in op.rules.items()}
+
+
+def _of_arrays(op: Op, rule: Rule) -> Function:
+    call = ", ".join(expression(op, n) for n in parameters(rule))
+    source = f"lambda g, arrays, out, params: rule({call})"
+    return eval(source, {"rule": rule, **HELPERS})  # type: ignore[no-any-return]
+
+
+def _sum_of_rules(op: Op) -> Function:
+    rules = tangent_rules(op)
+
+    def forward(primals: Any, tangents: Any, out: Any, params: Any) -> Any:
+        terms = [
+            rules[i](t, primals, out, params)
+            for i, t in enumerate(tangents)
+            if t is not None and i in rules
+        ]
+        return functools.reduce(lambda a, b: a + b, terms) if terms else None
+
+    return forward
+
+
+def _real_part(op: Op) -> Function:
+    """Of a function that is real for complex numbers, too: its slope is the rule of a one."""
+    rule = tangent_rules(op)[0]
+
+    def forward(primals: Any, tangents: Any, out: Any, params: Any) -> Any:
+        (x,), (t,) = primals, tangents
+        if not is_complex(x):
+            return rule(t, primals, out, params)
+        return real(t * conj(rule(1.0, primals, out, params)))
+
+    return forward
+
+
+def _reduced(op: Op) -> Function:
+    """A reduction whose reverse rule multiplies by a slope: the sum of tangents times the slope."""
+    slope, is_real = _of_arrays(op, op.slopes[op.inputs[0]]), op.kind.real  # type: ignore[attr-defined]
+
+    def forward(primals: Any, tangents: Any, out: Any, params: Any) -> Any:
+        d, (t,) = slope(None, primals, out, params), tangents
+        product = real(t * conj(d)) if is_real and is_complex(d) else t * d
+        return _sum(product, axis=params["axis"], keepdims=params["keepdims"])
+
+    return forward
+
+
+def _replacing(op: Op) -> Function:
+    """Linear in each input separately: put in the tangents one at a time."""
+
+    def forward(primals: Any, tangents: Any, out: Any, params: Any) -> Any:
+        terms = [
+            op.function(*primals[:i], t, *primals[i + 1 :], **params)
+            for i, t in enumerate(tangents)
+            if t is not None
+        ]
+        return functools.reduce(lambda a, b: a + b, terms)
+
+    return forward
+
+
+def _on_tangents(op: Op) -> Function:
+    """Linear in its differentiable inputs together: the op itself, on the tangents."""
+
+    def forward(primals: Any, tangents: Any, out: Any, params: Any) -> Any:
+        full = []
+        for i, (primal, tangent) in enumerate(zip(primals, tangents, strict=True)):
+            if op.input_name(i) not in op.rules:
+                full.append(primal)
+            else:
+                full.append(_zero(primal) if tangent is None else tangent)
+        return op.function(*full, **params)
+
+    return forward
+
+
+def _named(op: Op, jvp: Rule) -> Function:
+    """A forward rule written out: `t` (of the first input), or `t_x` for an input `x`."""
+    takes = parameters(jvp)
+    fixed = op.inputs[:-1] if op.variadic else op.inputs
+    tangent_of = {f"t_{n}": i for i, n in enumerate(fixed)} | {"t": 0}
+    arguments = ", ".join(
+        f"tangents[{tangent_of[n]}]" if n in tangent_of else expression(op, n) for n in takes
+    )
+    names = {"jvp": jvp, **HELPERS}
+    call = eval(f"lambda arrays, tangents, out, params: jvp({arguments})", names)
+
+    def forward(primals: Any, tangents: Any, out: Any, params: Any) -> Any:
+        tangents = [_zero(p) if t is None else t for p, t in zip(primals, tangents, strict=True)]
+        return call(primals, tangents, out, params)
+
+    return forward
+
+
+def _zero_of_result(primals: Any, tangents: Any, out: Any, params: Any) -> Any:
+    return tuple(map(zeros_like, out)) if isinstance(out, tuple) else zeros_like(out)
+
+
+def _zero(x: Any) -> Any:
+    """The zero tangent of an array or number."""
+    return zeros_like(x) if hasattr(x, "dtype") else 0.0

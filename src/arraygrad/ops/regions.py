@@ -1,0 +1,113 @@
+"""Parts of arrays: what views and indices lead to."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from ..backends import backend_of
+from ..core.array import plain
+from ..core.indices import HOLE, Template, fill
+from ..core.versions import owner_of
+from .elementwise import imag, real
+from .indexing import _getitem
+
+# A function that gives a view, and its keywords.
+Step = tuple[Callable[..., Any], dict[str, Any]]
+
+
+class Region:
+    """A part of an array: what a chain of views, and then perhaps an index, leads to.
+
+    Parameters
+    ----------
+    shape : tuple of int
+        Of the whole array.
+    steps : tuple of (function, keywords)
+        The views, from the whole array on.
+    index : (template, arrays), optional
+        What part of the last view; all of it, if None.
+    """
+
+    __slots__ = ("index", "shape", "steps")
+
+    def __init__(
+        self,
+        shape: tuple[int, ...],
+        steps: tuple[Step, ...] = (),
+        index: tuple[Template, tuple[Any, ...]] | None = None,
+    ) -> None:
+        self.shape = shape
+        self.steps = steps
+        self.index = index
+
+    def view(self, x: Any) -> Any:
+        """The last view of an array `x` of any type."""
+        for function, keywords in self.steps:
+            x = function(x, **keywords)
+        return x
+
+    def read(self, x: Any) -> Any:
+        """The region's elements of an array `x` of any type."""
+        x = self.view(x)
+        if self.index is None:
+            return x
+        template, indices = self.index
+        if indices and not isinstance(plain(x), np.ndarray | np.generic):
+            indices = tuple([in_library(i, x) for i in indices])
+        return _getitem(x, *indices, template=template)
+
+    def shared(self, array: Any) -> Any:
+        """The region of a plain NumPy array as a view of it, where basic indices lead there.
+
+        None if there are other steps, which may copy.
+        """
+        if self.index is not None and self.index[1]:
+            return None
+        for function, keywords in self.steps:
+            if function is not _getitem:
+                return None
+            array = array[keywords["template"]]
+        return array if self.index is None else array[self.index[0]]
+
+    def assign(self, array: Any, value: Any) -> None:
+        """Write `value` into the region of a plain NumPy array."""
+        views = [array]
+        for function, keywords in self.steps:
+            views.append(function(views[-1], **keywords))
+        views[-1][... if self.index is None else fill(*self.index)] = value
+        # Where this array's elements lie in another order than those of the array that the views
+        # were of, a reshape gives a copy, which has to be put back.
+        for whole, part in zip(views[-2::-1], views[:0:-1], strict=True):
+            if owner_of(part) is not owner_of(whole):
+                whole[...] = part.reshape(whole.shape)
+
+    def splits_elements(self) -> bool:
+        """Whether it is of real or imaginary parts only."""
+        return any(function in (real, imag) for function, _ in self.steps)
+
+    def survivors(self) -> Any:
+        """Of the values written, which were not overwritten by a later one of the same write."""
+        if self.index is None or all(i.dtype.kind == "b" for i in self.index[1]):
+            return None
+        places = np.full(self.view(np.broadcast_to(False, self.shape)).shape, -1)
+        index = fill(*self.index)
+        order = np.arange(places[index].size).reshape(places[index].shape)
+        places[index] = order
+        survive = places[index] == order
+        return None if survive.all() else survive
+
+    def batched(self, size: int) -> Region:
+        """The region of each member of a batch of arrays, flattened to lines."""
+        numbers = np.arange(math.prod(self.shape)).reshape(self.shape)
+        places = self.read(numbers)
+        return Region((size, math.prod(self.shape)), (), ((slice(None), HOLE), (places,)))
+
+
+def in_library(array: Any, g: Any) -> Any:
+    """A NumPy array as an array of the library of `g`."""
+    backend = backend_of(g)
+    return backend.xp.asarray(array, device=backend.device(plain(g)))

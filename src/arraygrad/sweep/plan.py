@@ -1,0 +1,75 @@
+"""Which nodes take part in a sweep, and in which order."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from operator import attrgetter
+from typing import Any
+
+from ..core.nodes import Node
+
+
+class Plan:
+    """The nodes between the starts of a sweep and its targets.
+
+    Parameters
+    ----------
+    starts : iterable of nodes
+        Where cotangents come in.
+    targets : set of nodes, or None
+        What gradients are wanted for; None for every leaf and every tensor that retains its
+        gradient.
+
+    Attributes
+    ----------
+    order : list of nodes
+        Those that have rules, in order of creation.
+    needed : set of nodes
+        All nodes that take part.
+    everything : bool
+        Whether all edges of the nodes in `order` are needed.
+    results : dict of nodes
+        The targets, without results yet.
+    """
+
+    __slots__ = ("everything", "needed", "order", "results")
+
+    def __init__(self, starts: Iterable[Node], targets: set[Node] | None) -> None:
+        # Nothing older than the oldest target can depend on one.
+        oldest = min(t.number for t in targets) if targets else 0
+        seen = set(starts)
+        stack = list(seen)
+        order: list[Node] = []
+        leaves: list[Node] = []
+        pruned = False
+        while stack:
+            node = stack.pop()
+            if node.pullback is None:
+                leaves.append(node)
+                continue
+            order.append(node)
+            for edge in node.edges:
+                if edge not in seen:
+                    if edge.number < oldest:
+                        pruned = True
+                    else:
+                        seen.add(edge)
+                        stack.append(edge)
+        order.sort(key=attrgetter("number"))
+        if targets is None:
+            self.everything = True
+            retained = [n for n in order if n.extras is not None and n.extras.retained]
+            self.results: dict[Node, Any] = dict.fromkeys(leaves + retained)
+        else:
+            self.results = dict.fromkeys(targets)
+            self.everything = not pruned and targets.issuperset(leaves)
+            if not self.everything:
+                seen = set(targets)
+                between = []
+                for node in order:
+                    if not seen.isdisjoint(node.edges):
+                        seen.add(node)
+                        between.append(node)
+                order = between
+        self.needed = seen
+        self.order = order

@@ -1,0 +1,201 @@
+"""How a node is run in a sweep, other than by calling its rules one after the other.
+
+`way_of` says which way a node goes. Each has a method ``run(sweep, node, g)``, which adds to the
+cotangents of the node's inputs what follows from its own cotangent `g`.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from .. import ops
+from ..backends import backend_of
+from ..core.array import Array
+from ..core.nodes import Node, Output, output_node
+from ..core.versions import usable
+from ..errors import AnomalyError
+from ..ops.define.rules import Pullback
+from .fit import fit, is_complex
+from .liveness import Followed, cleared
+
+if TYPE_CHECKING:
+    from .engine import Sweep
+
+
+class Collect:
+    """One output of several: its cotangent goes into the list that the op's rules will get."""
+
+    def run(self, sweep: Sweep, node: Node, g: Any) -> None:
+        """Run a node."""
+        assert isinstance(node, Output)
+        parent = node.edges[0]
+        if parent not in sweep.needed:
+            return
+        slots = sweep.table.setdefault(parent, [None] * len(parent.shape))
+        have = slots[node.index]
+        slots[node.index] = g if have is None else have + g
+        sweep.live.collect(node)
+
+
+class Directly:
+    """The op adds to the cotangents of its inputs itself, which saves copies of whole arrays."""
+
+    def run(self, sweep: Sweep, node: Node, g: Any) -> None:
+        """Run a node."""
+        pullback = node.pullback
+        assert pullback is not None and pullback.direct is not None
+        saved = usable(node)
+        wanted = sweep.live.follow(node, g, saved).wanted
+        if any(wanted):
+            spare = node in sweep.owned and node not in sweep.results
+            pullback.direct(sweep, node, np.asarray(g), saved, wanted, spare)
+
+
+class Carefully:
+    """Step by step, for whatever is not simple: hooks, rules that run on tensors, anomalies."""
+
+    def run(self, sweep: Sweep, node: Node, g: Any) -> None:
+        """Run a node."""
+        pullback, extras = node.pullback, node.extras
+        assert pullback is not None
+        if extras is not None and extras.pre:
+            g = sweep.call_prehooks(node, g)
+        saved = usable(node)
+        followed = sweep.live.follow(node, g, saved)
+        try:
+            parts = run_rules(sweep, node, g, saved, followed)
+        except Exception as error:
+            if sweep.anomaly:
+                error.add_note(origin(node))
+            raise
+        if sweep.anomaly == "nan":
+            parts = _without_nan(node, parts)
+        if extras is not None and extras.post:
+            parts = sweep.call_posthooks(node, parts, g)
+        for edge, part in zip(node.edges, parts, strict=True):
+            if part is not None:
+                sweep.add_fitted(edge, part)
+
+
+def way_of(sweep: Sweep, node: Node, g: Any) -> Any:
+    """The way a node goes that is not simple, or in a sweep that is not."""
+    if type(node) is Output:
+        return COLLECT
+    careful = sweep.create_graph or sweep.anomaly is not None or node.extras is not None
+    if careful or node.pullback.direct is None:  # type: ignore[union-attr]
+        return CAREFULLY
+    return DIRECTLY if isinstance(g, np.ndarray | np.generic) else CAREFULLY
+
+
+COLLECT, DIRECTLY, CAREFULLY = Collect(), Directly(), Carefully()
+
+
+# --- the steps of Carefully ----------------------------------------------------------------------
+
+
+def run_rules(sweep: Sweep, node: Node, g: Any, saved: Any, followed: Followed) -> list[Any]:
+    """The cotangents of a node's inputs, by its rules; None for those that get none."""
+    pullback = node.pullback
+    assert pullback is not None
+    conjugate = False
+    if pullback.backward is not None:
+        parts = pullback.backward(sweep, node, g)
+        given = [part is not None for part in parts]
+    else:
+        if sweep.create_graph and pullback.sources:
+            saved = _restored(sweep, node, pullback, saved)
+        dtypes = node.dtype if pullback.multiple else [node.dtype]
+        conjugate = pullback.holomorphic and any(map(is_complex, dtypes))
+        g = _conj(g) if conjugate else g
+        if pullback.joint is not None:
+            parts = _by_joint_rule(pullback, g, saved, followed.wanted)
+            given = [part is not None for part in parts]
+        else:
+            given = followed.wanted
+            parts = [
+                (g if rule is None else rule(g, saved)) if is_wanted else None
+                for rule, is_wanted in zip(pullback.rules, given, strict=True)
+            ]
+    return [
+        _finished(sweep, parts[i], edge, node, conjugate, followed, i) if given[i] else None
+        for i, edge in enumerate(node.edges)
+    ]
+
+
+def _by_joint_rule(pullback: Pullback, g: Any, saved: Any, wanted: list[bool]) -> list[Any]:
+    """What the one rule for all inputs gives for those that have edges."""
+    of_inputs = [False] * pullback.arity
+    for position, is_wanted in zip(pullback.positions, wanted, strict=True):
+        of_inputs[position] = is_wanted
+    assert pullback.joint is not None
+    found = pullback.joint(g, tuple(of_inputs), saved)
+    return [found[position] for position in pullback.positions]
+
+
+def _finished(
+    sweep: Sweep, part: Any, edge: Node, node: Node, conjugate: bool, followed: Followed, i: int
+) -> Any:
+    part = cleared(part, followed.of_output)
+    if conjugate:
+        part = ops.conj(part)
+    part = cleared(fit(part, edge, node), followed.of_inputs[i])
+    if sweep.create_graph and not isinstance(part, Array):
+        part = sweep.tensor_type(part)  # a constant, such as the zeros of a step
+    return part
+
+
+def _restored(sweep: Sweep, node: Node, pullback: Pullback, saved: Any) -> tuple[Any, ...]:
+    """A node's saved arrays as the tensors they were, with their places in the graph."""
+    make = sweep.tensor_type
+    nodes = dict(zip(pullback.positions, node.edges, strict=True))
+    values = []
+    for value, source in zip(saved, pullback.sources, strict=True):
+        if source == -1 and pullback.multiple:
+            value = tuple(make(v, output_node(node, i)) for i, v in enumerate(value))
+        elif source == -1:
+            value = make(value, node)
+        elif source in nodes:
+            value = make(value, nodes[source])
+        values.append(value)
+    return tuple(values)
+
+
+def _conj(g: Any) -> Any:
+    if isinstance(g, list):
+        return [None if part is None else ops.conj(part) for part in g]
+    return ops.conj(g)
+
+
+# --- anomaly detection ---------------------------------------------------------------------------
+
+
+def _without_nan(node: Node, parts: list[Any]) -> list[Any]:
+    """The gradients of a node's inputs, which have no NaN, or raise when they are computed."""
+    assert node.pullback is not None
+    checked = []
+    for position, part in zip(node.pullback.positions, parts, strict=True):
+        if part is not None:
+            error = AnomalyError(
+                f"{node.name()} returned NaN in the gradient of its input {position}.\n"
+                + origin(node)
+            )
+            part = _over_plain(part, lambda a, e=error: backend_of(a).without_nan(a, e))
+        checked.append(part)
+    return checked
+
+
+def _over_plain(value: Any, function: Any) -> Any:
+    """`function` of each plain array under the transforms around a value."""
+    if isinstance(value, Array):
+        return value.over(lambda inner: _over_plain(inner, function))
+    return function(value)
+
+
+def origin(node: Node) -> str:
+    """Where in the user's code a node was recorded."""
+    trace = None if node.extras is None else node.extras.metadata.get("traceback")
+    if trace is None:
+        return f"{node.name()} was recorded outside detect_anomaly(), so its line is not known."
+    return f"{node.name()} was recorded here:\n{trace}"
