@@ -19,7 +19,7 @@ import arraygrad as ag
 
 HERE = Path(__file__).parent
 ROOT = HERE.parents[1]
-FILES = ["mistakes.py", "program.py", "readme.py"]
+FILES = ["README.py", "mistakes.py", "program.py", "typing_page.py"]
 # As for any user, and where arraygrad is found.
 SETTINGS = {"typeCheckingMode": "strict", "extraPaths": [str(Path(ag.__file__).parents[1])]}
 
@@ -28,13 +28,14 @@ Errors = dict[str, dict[int, str]]  # messages by file, then by line
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
-    """What is checked: the files here, and the first example of the README."""
+    """What is checked: the files here, and the first examples of two pages."""
     for name in ("mistakes.py", "program.py"):
         shutil.copy(HERE / name, tmp_path)
-    text = (ROOT / "README.md").read_text(encoding="utf-8")
-    example = re.search(r"^```python\n(.*?)^```$", text, re.MULTILINE | re.DOTALL)
-    assert example is not None
-    (tmp_path / "readme.py").write_text(example[1], encoding="utf-8")
+    for page, name in (("README.md", "README.py"), ("docs/typing.md", "typing_page.py")):
+        text = (ROOT / page).read_text(encoding="utf-8")
+        example = re.search(r"^```python\n(.*?)^```$", text, re.MULTILINE | re.DOTALL)
+        assert example is not None
+        (tmp_path / name).write_text(example[1], encoding="utf-8")
     return tmp_path
 
 
@@ -78,8 +79,7 @@ def pyright_report(folder: Path, files: int) -> list[dict[str, Any]]:
 def test_a_checker_sees_types_and_mistakes(find: Callable[[Path], Errors], folder: Path) -> None:
     # In one test, because a run over all files takes no longer than one over a single file.
     errors = find(folder)
-    assert errors["program.py"] == {}
-    assert errors["readme.py"] == {}
+    assert errors["README.py"] == errors["program.py"] == errors["typing_page.py"] == {}
     lines = (HERE / "mistakes.py").read_text(encoding="utf-8").splitlines()
     marked = [number for number, line in enumerate(lines, 1) if "# mistake" in line]
     assert sorted(errors["mistakes.py"]) == marked, errors["mistakes.py"]
