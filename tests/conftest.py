@@ -18,6 +18,7 @@ collect_ignore_glob = ["samples*.py", "backend_table.py", "dask_arrays.py", "fak
 _CHOSEN: dict[str, Callable[[Sample], bool]] = {
     "": lambda sample: True,
     "smooth_": lambda sample: sample.differentiable,
+    "smooth_complex_": lambda sample: sample.differentiable and sample.complex,
     "smooth_batch_": lambda sample: sample.differentiable and sample.batch,
     "constant_": lambda sample: not sample.differentiable,
     "batch_": lambda sample: sample.batch,

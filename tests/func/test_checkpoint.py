@@ -7,10 +7,10 @@ from typing import Any
 
 import numpy as np
 import pytest
-from arraygrad.backends.numpy.blocks import LARGE
 
 import arraygrad as ag
 from arraygrad.autograd.graph import saved_tensors_hooks
+from arraygrad.backends.numpy.blocks import LARGE
 from arraygrad.errors import GraphFreedError, RuleError, WrittenError
 from arraygrad.func import checkpoint, grad, hessian, jacrev, jvp, vmap
 

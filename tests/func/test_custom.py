@@ -284,6 +284,19 @@ def test_results_of_which_one_is_real_and_one_complex(complex_first: bool) -> No
             close(ag.grad(f(leaf), leaf, both), ag.grad(of_ops(leaf), leaf, both).detach())
 
 
+def test_several_results_of_two_inputs() -> None:
+    @custom(multiple=True, vjp_x=lambda gs, y: gs[0] * y, vjp_y=lambda gs, x: gs[0] * x + gs[1])
+    def both(x: Any, y: Any) -> Any:
+        return x * y, y
+
+    def total(x: Any, y: Any) -> Any:
+        a, b = both(x, y)
+        return (a + b).sum()
+
+    close(grad(total)(A, 2 * A), 2 * A)
+    close(grad(total, 1)(A, 2 * A), A + 1)
+
+
 def test_any_number_of_inputs() -> None:
     @custom(vjp=lambda g, shapes, i: ag.broadcast_to(g * (i + 1), shapes[i]))
     def weighted(*xs: Any) -> Any:

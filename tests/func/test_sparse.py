@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable
 from typing import Any
 
@@ -11,8 +12,13 @@ import scipy.sparse
 from samples import Sample
 
 import arraygrad as ag
+from arraygrad.core.indices import HOLE
+from arraygrad.core.kinds import AlongAxis, Contracts, Elementwise, Matrices, Opaque
 from arraygrad.func.coloring import color_both, color_columns, color_symmetric
 from arraygrad.func.trees import flatten
+from arraygrad.ops.define import declare
+from arraygrad.ops.indexing import _added_along_axis, _index_add
+from arraygrad.ops.linalg import _cofactors_along
 
 RNG = np.random.default_rng(0)
 
@@ -79,6 +85,41 @@ def test_hessian_of_every_op(smooth_sample: Sample) -> None:
     dense = dense_jacobian(ag.func.grad(total, places), *args)
     found = ag.func.hessian(total, places, sparse=True)(*args)
     np.testing.assert_allclose(found.toarray(), dense, rtol=1e-9, atol=1e-12)
+
+
+def of_both_parts(sample: Sample) -> tuple[Callable[..., Any], list[Any]]:
+    """A complex sample as a function of real numbers: of the real and imaginary parts."""
+    arrays = [np.asarray(a) for a in sample.arrays(complex_numbers=True)]
+    places = [i for i, a in enumerate(arrays) if a.dtype.kind == "c"]
+
+    def function(*values: Any) -> Any:
+        full = list(arrays)
+        for place, x, y in zip(places, values[::2], values[1::2], strict=True):
+            full[place] = x + 1j * y
+        outs = flatten(sample.call(ag, *full))[0]
+        return [part(out) for out in outs for part in (ag.real, ag.imag)]
+
+    return function, [part for i in places for part in (arrays[i].real, arrays[i].imag)]
+
+
+def test_jacobian_of_every_op_on_complex_numbers(smooth_complex_sample: Sample) -> None:
+    function, args = of_both_parts(smooth_complex_sample)
+    dense = dense_jacobian(function, *args)
+    pattern = ag.func.sparsity(function, *args, argnums=tuple(range(len(args))))
+    assert pattern.shape == dense.shape
+    assert not np.any(dense[~pattern.toarray()])
+
+
+def test_hessian_of_every_op_on_complex_numbers(smooth_complex_sample: Sample) -> None:
+    function, args = of_both_parts(smooth_complex_sample)
+    places = tuple(range(len(args)))
+
+    def total(*values: Any) -> Any:
+        return sum(ag.sum(out * out * out) for out in function(*values))
+
+    dense = dense_jacobian(ag.func.grad(total, places), *args)
+    found = ag.func.hessian(total, places, sparse=True)(*args)
+    np.testing.assert_allclose(found.toarray(), dense, rtol=1e-9, atol=1e-11)
 
 
 def test_steps_and_constants_give_no_dependence(constant_sample: Sample) -> None:
@@ -264,11 +305,11 @@ def test_the_derivative_says_what_a_custom_op_depends_on() -> None:
     np.testing.assert_array_equal(found, np.eye(2))
 
 
-def test_what_broadcasts_like_an_elementwise_op_need_not_be_one() -> None:
+def test_a_custom_op_is_elementwise_only_if_it_says_so() -> None:
     @ag.func.custom(
         vjp=lambda g, x: g - ag.mean(g, axis=-1, keepdims=True),
         jvp=lambda t, x: t - ag.mean(t, axis=-1, keepdims=True),
-        batch="elementwise",
+        batch="plain",
     )
     def centred(x: Any) -> Any:
         return x - x.mean(axis=-1, keepdims=True)
@@ -285,6 +326,161 @@ def test_what_broadcasts_like_an_elementwise_op_need_not_be_one() -> None:
     for function in (centred, sine):
         found = ag.func.jacobian(function, sparse=True)(x).toarray()
         np.testing.assert_allclose(found, dense_jacobian(function, x))
+
+
+# As `contract`, which only Dask's arrays need.
+product_by_labels = declare(
+    "product_by_labels",
+    "x",
+    "y",
+    kind=Contracts(labels=("left", "right", "to")),
+    compute=lambda xp, x, y, left, right, to: np.einsum(f"{left},{right}->{to}", x, y),
+    vjp_x=lambda g, y, left, right, to: product_by_labels(g, y, left=to, right=right, to=left),
+    vjp_y=lambda g, x, left, right, to: product_by_labels(g, x, left=to, right=left, to=right),
+)
+
+
+@pytest.mark.parametrize("labels", ["ij,jk->ik", "bij,bjk->bik", "ijk,kj->i", "i,j->ji", "ij,->j"])
+@pytest.mark.parametrize("holes", [0.0, 0.6, 1.0])
+def test_products_by_labels(labels: str, holes: float) -> None:
+    sides, to = labels.split("->")
+    left, right = sides.split(",")
+    sizes = dict(zip("bijk", (2, 3, 4, 2), strict=True))
+    x, y = (RNG.standard_normal([sizes[c] for c in side]) for side in (left, right))
+    some_x, some_y = (np.where(RNG.random(z.shape) < holes, 0, z) for z in (x, y))
+    product = functools.partial(product_by_labels, left=left, right=right, to=to)
+    cases: list[tuple[Callable[..., Any], Any]] = [
+        (lambda x: product(x, some_y), (x,)),
+        (lambda y: product(some_x, y), (y,)),
+        (product, (x, y)),
+    ]
+    for function, args in cases:
+        pattern = ag.func.sparsity(function, *args, argnums=tuple(range(len(args))))
+        np.testing.assert_array_equal(pattern.toarray(), dense_jacobian(function, *args) != 0)
+
+
+def test_batches_of_products_broadcast() -> None:
+    x, y = RNG.standard_normal((3, 1, 2, 2)), RNG.standard_normal((4, 2, 1))
+    y[1] = 0
+    for function, z in (
+        (lambda x: ag.matmul(x, y), x),
+        (lambda y: ag.matmul(x * (x > 0), y), y),
+        (lambda z: ag.matmul(np.array([0.0, 1]), z), x),
+        (lambda z: ag.matmul(z, np.array([0.0, 1])), x),
+    ):
+        pattern = ag.func.sparsity(function, z)
+        np.testing.assert_array_equal(pattern.toarray(), dense_jacobian(function, z) != 0)
+
+
+def test_elements_that_are_added_up() -> None:
+    of_dask = _added_along_axis.op  # type: ignore[attr-defined]
+    added_along_axis = declare(
+        "added_along_axis",
+        "x",
+        "indices",
+        kind=of_dask.kind,
+        compute=lambda xp, x, indices, axis, shape: np.zeros(shape),
+        vjp_x=of_dask.rules["x"],
+        replace=True,
+    )
+    x, indices = RNG.standard_normal((2, 3)), np.array([[1, 1, 3], [0, 2, 0]])
+    found = ag.func.sparsity(lambda x: added_along_axis(x, indices, axis=1, shape=(2, 4)), x)
+    assert spread(found) == {(1, 0), (1, 1), (3, 2), (4, 3), (6, 4), (4, 5)}
+    depends = ag.func.sparsity(
+        lambda x: added_along_axis(x, ag.argsort(x, axis=1), axis=1, shape=(2, 4)), x
+    )
+    assert depends.nnz == 8 * 3
+    # One line, which is added in two places.
+    twice = ag.func.sparsity(
+        lambda x: _index_add(x, indices, template=(0, HOLE), shape=(1, 4)), x[0]
+    )
+    assert spread(twice) == {(1, 0), (1, 1), (3, 2), (0, 0), (2, 1), (0, 2)}
+
+
+def test_batches_of_matrices_broadcast() -> None:
+    one, two = RNG.standard_normal((3, 3)), RNG.standard_normal((2, 3, 3))
+    for function in (lambda z: _cofactors_along(z, two), lambda z: _cofactors_along(two, z)):
+        for z in (one, two):
+            pattern = ag.func.sparsity(function, z)
+            assert pattern.nnz == 18 * 9
+            assert not np.any(dense_jacobian(function, z)[~pattern.toarray()])
+
+
+def test_indices_that_depend_on_the_input() -> None:
+    x = RNG.standard_normal((2, 3))
+    for shape in ((), (2,), (2, 2)):
+
+        def taken(x: Any, shape: Any = shape) -> Any:
+            order = ag.astype(ag.floor(ag.sum(x) * 0 + np.zeros(shape)), np.int64)
+            return ag.take(x, order, axis=0)
+
+        found = ag.func.sparsity(taken, x)
+        assert found.nnz == 2 * found.shape[0]  # not the other columns
+    mask = ag.func.sparsity(lambda x: x[x > 0], x)
+    assert mask.nnz == mask.shape[0] * 6
+
+
+def test_numbers_that_are_zero() -> None:
+    x = RNG.standard_normal(3)
+    assert ag.func.sparsity(lambda x: 0 * x, x).nnz == 0
+    assert ag.func.sparsity(lambda x: x * 0.0, x).nnz == 0
+    assert ag.func.sparsity(lambda x: ag.where(np.array([1.0, 0, 2]), x, x[::-1]), x).nnz == 3
+
+
+def test_what_a_batch_around_holds_is_not_known() -> None:
+    x = np.ones(4)
+
+    def check(row: Any, indices: Any) -> Any:
+        assert ag.func.sparsity(lambda x: x * row, x).nnz == 4
+        assert ag.func.sparsity(lambda x: ag.where(row > 0, x, x[::-1]), x).nnz == 8
+        assert ag.func.sparsity(lambda x: ag.sum(x * row), x).nnz == 4
+        assert ag.func.sparsity(lambda x: ag.matmul(x, row), x).nnz == 4
+        assert ag.func.sparsity(lambda x: x[indices], x).nnz == 12
+        assert ag.func.sparsity(lambda x: ag.concat([x, row]), x).nnz == 4
+        return row
+
+    ag.func.vmap(check)(np.eye(2, 4), np.array([[0, 1, 2], [1, 1, 1]]))
+
+
+def test_the_kind_of_an_op_says_what_it_depends_on() -> None:
+    options = {"vjp_x": lambda g: g, "vjp_y": lambda g: g, "replace": True}
+    x, y = np.ones((2, 1, 2, 3)), np.ones((3, 2, 3))
+
+    def entries(kind: Any, compute: Any, **keywords: Any) -> list[int]:
+        function = declare("of_some_kind", "x", "y", kind=kind, compute=compute, **options)
+        pattern = ag.func.sparsity(lambda x, y: function(x, y, **keywords), x, y, argnums=(0, 1))
+        return [pattern[:, : x.size].nnz, pattern[:, x.size :].nnz]
+
+    size = 2 * 3 * 2 * 3
+    assert entries(Elementwise(), lambda xp, x, y: x + y) == [size, size]
+    assert entries(Elementwise(flat=("y",)), lambda xp, x, y: x + y) == [size, 0]
+    assert entries(Elementwise(flat="real"), lambda xp, x, y: x + y) == [0, 0]
+    line = AlongAxis(), lambda xp, x, y, axis: x + y
+    assert entries(*line, axis=2) == [2 * size, 2 * size]
+    assert entries(*line, axis=(2, 3)) == [6 * size, 6 * size]
+    running = AlongAxis(running=True), lambda xp, x, y, axis: x + y
+    assert entries(*running, axis=3) == [2 * size, 2 * size]
+    matrices = Matrices(shapes=lambda x, y: (x,)), lambda xp, x, y: x + y
+    assert entries(*matrices) == [6 * size, 6 * size]
+    assert entries(Opaque(leading=True), lambda xp, x, y: x + y) == [12 * size, 18 * size]
+
+
+def test_writing_to_parts_of_complex_numbers() -> None:
+    def real_parts(x: Any) -> Any:
+        z = x * (1 + 1j)
+        z.real[:] = x[::-1]
+        return (z.real * z.imag).sum()
+
+    def one_imaginary_part(x: Any) -> Any:
+        z = x * (1 + 1j)
+        z.imag[0] = x[1]
+        return (z.imag**2 * z.real).sum()
+
+    x = RNG.standard_normal(3)
+    for function, entries in ((real_parts, 5), (one_imaginary_part, 5)):
+        found = ag.func.hessian(function, sparse=True)(x)
+        np.testing.assert_allclose(found.toarray(), ag.func.hessian(function)(x), atol=1e-14)
+        assert found.nnz == entries
 
 
 def test_writing_in_place() -> None:

@@ -292,6 +292,30 @@ def test_threads() -> None:
     assert all(found[k] == [300, 299 * 300 / 2, 0] for k in range(4))
 
 
+# --- other libraries -----------------------------------------------------------------------------
+
+REFUSED = [
+    ("array_api_strict", [False, False]),  # nothing is written, but something taken from it
+    ("array_api_strict", False),
+    ("dask.array", False),  # NumPy's nonzero() takes no 0-d masks
+    ("dask.array", True),
+]
+
+
+@pytest.mark.parametrize("library", ["numpy", "array_api_strict", "dask.array"])
+@pytest.mark.parametrize(
+    "mask", [[False, False], [False, True], [True, True], False, True], ids=str
+)
+def test_masks(library: str, mask: Any, request: pytest.FixtureRequest) -> None:
+    xp = pytest.importorskip(library)
+    if (library, mask) in REFUSED:
+        request.applymarker(pytest.mark.xfail(strict=True, raises=(IndexError, ValueError)))
+    x = ag.tensor(xp.asarray(np.ones(np.shape(mask))), requires_grad=True)
+    y = x * 2
+    y[xp.asarray(np.asarray(mask))] = 0.5
+    assert ag.grad(ag.sum(y), x).tolist() == np.where(mask, 0.0, 2.0).tolist()
+
+
 # --- cost and memory -----------------------------------------------------------------------------
 
 

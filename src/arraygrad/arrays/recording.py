@@ -28,6 +28,7 @@ class Recording(Array):
 
     __slots__ = ()
     is_inference: ClassVar[bool]
+    _recorded: ClassVar[Any]  # the type of the results of ops
 
     @classmethod
     def apply(cls, op: Op, arrays: tuple[Any, ...], params: dict[str, Any]) -> Any:
@@ -40,7 +41,7 @@ class Recording(Array):
                     wanted.append(position)
             else:
                 raw.append(fixed(array))
-        kernel = op.known_kernel(tuple(map(type, raw)))
+        kernel = op.kernels.get(tuple(map(type, raw)))  # of plain arrays met before, or None
         out = (kernel or op.function)(*raw, **params)
         if op.view and cls.is_inference:  # it shares memory with one
             return tuple(map(cls._inferred, out)) if op.multiple else cls._inferred(out)  # type: ignore[attr-defined]
@@ -53,7 +54,7 @@ class Recording(Array):
                 _check_savable(op, pullback, arrays)
             edges = tuple([arrays[p]._node for p in pullback.positions])
             saved = pullback.keep(tuple(raw), out, params)
-            made = cls._recorded_type()  # type: ignore[attr-defined]
+            made = cls._recorded
             if not op.multiple:
                 return made(out, make(pullback, edges, saved, out.shape, out.dtype))
             node = make(pullback, edges, saved, [o.shape for o in out], [o.dtype for o in out])
@@ -175,7 +176,7 @@ def _recording(
         "fixed": fixed,
         "function": op.function,
         "generic": generic,
-        "made": cls._recorded_type(),
+        "made": cls._recorded,
         "new": object.__new__,
         "others": others,
         "recorder": recorder,

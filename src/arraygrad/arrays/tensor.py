@@ -76,11 +76,6 @@ class Tensor(Recording, TensorInPlace, ArrayMethods):
             made = InferenceTensor
         return tuple(map(made, out)) if multiple else made(out)
 
-    @classmethod
-    def _recorded_type(cls) -> type[Tensor]:
-        """The type of the results of ops on tensors of this type."""
-        return tensor_type_at(cls.level)
-
     @staticmethod
     def _inferred(array: Any) -> Tensor:
         """A tensor that never takes part in differentiation."""
@@ -446,6 +441,9 @@ class Tensor(Recording, TensorInPlace, ArrayMethods):
         return format(self.item(), spec)
 
 
+Tensor._recorded = Tensor
+
+
 class InferenceTensor(Tensor):
     """A tensor made under `inference_mode`: it never takes part in differentiation."""
 
@@ -521,13 +519,16 @@ def tensor_type_at(level: float) -> type[Tensor]:
     """The type of tensors at a level: `Tensor` itself for those over plain arrays."""
     if level == Tensor.level:
         return Tensor
-    return type("Tensor", (Tensor,), {"__slots__": (), "level": level})
+    made = type("Tensor", (Tensor,), {"__slots__": (), "level": level})
+    made._recorded = made
+    return made
 
 
 @functools.cache
 def view_type_at(level: float) -> type[View]:
     """The type of views at a level."""
-    return type("Tensor", (View,), {"__slots__": (), "level": level})
+    members = {"__slots__": (), "level": level, "_recorded": tensor_type_at(level)}
+    return type("Tensor", (View,), members)
 
 
 def tensor_type(array: Any) -> type[Tensor]:

@@ -314,13 +314,7 @@ def _recording() -> ModeContext:
 def _accumulate_all(sweep: Sweep, tensor_of: dict[Node, Any]) -> None:
     """Add a sweep's results to the `.grad` of the tensors that they belong to."""
     results = sweep.results
-    for node, gradient in results.items():
-        if isinstance(gradient, Array) and gradient.level > sweep.tensor_type.level:
-            raise RuntimeError(
-                f"backward() was given a {type(gradient).__name__} array of a transform in flight, "
-                f"but {node.name()} belongs to a tensor from outside it, whose .grad would outlive "
-                "the transform: use grad(), which returns the gradient"
-            )
+    _check_levels(sweep)
     reached: list[tuple[Leaf, Tensor, Any]] = []
     for node in results:
         tensor = tensor_of.get(node)
@@ -338,6 +332,17 @@ def _accumulate_all(sweep: Sweep, tensor_of: dict[Node, Any]) -> None:
             hook(tensor)
         if gradient is not None:
             sweep.call_leaf_posthooks(leaf, gradient)
+
+
+def _check_levels(sweep: Sweep) -> None:
+    """Raise if gradients of a transform in flight would be kept by tensors from outside it."""
+    for node, gradient in sweep.results.items():
+        if isinstance(gradient, Array) and gradient.level > sweep.tensor_type.level:
+            raise RuntimeError(
+                f"backward() was given a {type(gradient).__name__} array of a transform in flight, "
+                f"but {node.name()} belongs to a tensor from outside it, whose .grad would outlive "
+                "the transform: use grad(), which returns the gradient"
+            )
 
 
 def _holder(node: Node) -> Tensor | None:

@@ -5,7 +5,8 @@ asks for the kind, never for a name. From it follow
 
 - how an op runs on a batch (`ops.batching`),
 - its forward rule, where it is linear or acts element by element (`ops.forward`),
-- which elements depend on which (`ops.reach`): sparse derivatives, and what was overwritten,
+- which elements depend on which: sparse derivatives (`arrays.spread`), and what was overwritten
+  (`sweep.liveness`),
 - whether large arrays are computed in blocks (`backends.numpy.blocks`, `sweep.blocks`),
 - how Dask's chunks are computed (`backends.dask.kernels`).
 

@@ -223,7 +223,7 @@ class Output(Node):
     __slots__ = ("index",)
 
     def __init__(self, node: Node, index: int) -> None:
-        super().__init__(node.pullback, (node,), None, node.shape[index], node.dtype[index])  # type: ignore[arg-type]
+        super().__init__(node.pullback, (node,), (), node.shape[index], node.dtype[index])  # type: ignore[arg-type]
         self.index = index
 
     def release(self) -> None:

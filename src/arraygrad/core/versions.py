@@ -160,14 +160,6 @@ def version(array: Any) -> int:
     return 0 if found is None else found.count
 
 
-def usable(node: Node) -> tuple[Any, ...]:
-    """What a node saved, for one run of its rules; raises if it is freed or was overwritten."""
-    saved = node.load()
-    if node.number < LAST_WRITE[0]:
-        check_unwritten(node, saved)
-    return saved
-
-
 def check_unwritten(node: Node, saved: Any) -> None:
     """Raise if an array that a node saved has been written since."""
     if type(node) is not Node:

@@ -74,8 +74,9 @@ def custom(
     holomorphic : bool
         Whether the rules are conjugated where a result is complex; False if they already are.
     batch : str or callable
-        How to run on a batch: ``"elementwise"`` for a function that broadcasts, ``"plain"`` for
-        one that leaves leading axes alone; by default, a loop.
+        How to run on a batch: ``"elementwise"`` for a function that acts element by element, on
+        inputs that broadcast; ``"plain"`` for any other that leaves leading axes alone; by
+        default, a loop. Sparse derivatives rely on what is elementwise.
     multiple : bool
         Whether the function returns a tuple of arrays. Rules then take ``gs``, with a cotangent
         or None for each of them, in place of ``g``, and ``jvp`` returns a tuple.

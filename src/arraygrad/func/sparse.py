@@ -13,7 +13,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from .. import ops
-from ..arrays.pattern import pattern_type, scipy_sparse, seeds
+from ..arrays.dependence import scipy_sparse, seeds
+from ..arrays.pattern import pattern_type
 from ..arrays.tensor import Tensor
 from ..backends import backend_of
 from ..core.array import Array
@@ -30,8 +31,8 @@ def sparsity(function: Function, *args: Any, argnums: Argnums = 0, kind: str = "
     """Where a function's Jacobian or Hessian can be other than zero.
 
     The pattern holds for all points at which the function takes the same way through its Python
-    code (`if`, `int(x)`), not only for this one. It may have a few places too many, never one too
-    few.
+    code (`if`, `int(x)`) and writes to the same places (`y[i] = x`), not only for this one. It may
+    have a few places too many, never one too few.
 
     Parameters
     ----------

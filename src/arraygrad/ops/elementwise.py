@@ -270,7 +270,7 @@ def _chosen(position: int, condition: Any, x: Any, y: Any) -> Any:
     """Where a constant condition lets `x` or `y` through."""
     if condition is None:
         return None
-    return condition if position == 1 else ~condition
+    return condition != 0 if position == 1 else condition == 0
 
 
 def _declare_choice(

@@ -51,18 +51,20 @@ def _add_at(xp: Any, x: Any, *indices: Any, template: Template, shape: tuple[int
     return xp.reshape(flat, shape)
 
 
-def _add_into(run: Any, node: Any, g: Any, saved: Any, wanted: list[bool], spare: bool) -> None:
+def _add_into(sweep: Any, node: Any, g: Any, saved: Any, spare: bool) -> None:
     """Add to a part of the cotangent of what was read, rather than zeros around the part to all.
 
     So reading an array element by element costs no more than reading it at once.
     """
     (edge,) = node.edges
-    if not wanted[0]:
+    if edge not in sweep.needed:
+        return
+    if sweep.live.known and not sweep.live.follow(node, g, saved)[0][0]:
         return
     indices, template, shape = saved
-    first = edge not in run.table
+    first = edge not in sweep.table
     if not indices:  # as most often, and no element comes twice
-        buffer = run.buffer(edge)
+        buffer = sweep.buffer(edge)
         if buffer is not None:
             part = buffer[template]
             if first:
@@ -72,12 +74,12 @@ def _add_into(run: Any, node: Any, g: Any, saved: Any, wanted: list[bool], spare
             return
     kinds = {i.dtype.kind if isinstance(i, np.ndarray) else "" for i in indices}
     makes_all = first and not kinds <= {"b"}  # what it is to be added to would be zeros anyway
-    buffer = None if makes_all or "" in kinds else run.buffer(edge)
+    buffer = None if makes_all or "" in kinds else sweep.buffer(edge)
     if buffer is None:
         part = _index_add(g, *indices, template=template, shape=shape)
-        run.add(edge, part, node)
+        sweep.add(edge, part, node)
         if first and type(part) is np.ndarray:
-            run.owned.add(edge)
+            sweep.owned.add(edge)
     elif first:
         buffer[fill(template, indices)] = g
     elif kinds <= {"b"}:

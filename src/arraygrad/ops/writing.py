@@ -51,13 +51,14 @@ def _batched_put(op: Any, arrays: tuple[Any, ...], flags: tuple[bool, ...], para
     return _reshape(put(lines, value, region=region.batched(size)), shape=x.shape)
 
 
-def _write_back(run: Any, node: Any, g: Any, saved: Any, wanted: list[bool], spare: bool) -> None:
+def _write_back(sweep: Any, node: Any, g: Any, saved: Any, spare: bool) -> None:
     """Clear the region in the cotangent itself, if nobody else has it, rather than in a copy.
 
     So writing an array element by element costs no more than writing it at once.
     """
     (region,) = saved
     edges, positions = node.edges, node.pullback.positions
+    wanted = sweep.live.follow(node, g, saved)[0]
     before = edges[0] if wanted[0] and positions[0] == 0 else None
     value = edges[-1] if wanted[-1] and positions[-1] == 1 else None
     if before is not None and not (spare and g.flags.writeable):
@@ -66,13 +67,17 @@ def _write_back(run: Any, node: Any, g: Any, saved: Any, wanted: list[bool], spa
     if value is not None:
         # A copy, because the region is about to be cleared.
         written = np.array(_written(g, region) if part is None else part)
-        run.add(value, written, node)
+        sweep.add(value, written, node)
     if before is not None:
         if part is None:
             region.assign(g, 0)
         else:
             part.fill(0)
-        run.add_own(before, g)
+        if before in sweep.table:
+            sweep.add(before, g, node)
+        else:
+            sweep.table[before] = g
+            sweep.owned.add(before)
 
 
 def _live(mask: Any, pullback: Any, wanted: list[bool], saved: tuple[Any, ...]) -> list[Any]:

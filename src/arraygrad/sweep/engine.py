@@ -15,7 +15,7 @@ from contextvars import ContextVar
 from typing import Any
 
 import numpy as np
-from numpy import ndarray
+from numpy import generic, ndarray
 
 from .. import ops
 from ..arrays.tensor import tensor_type_at
@@ -26,7 +26,7 @@ from ..core.array import Array, plain
 from ..core.cpython import ALONE, getrefcount
 from ..core.modes import enable_grad, modes_in_force, restore_modes
 from ..core.nodes import FREED, LAST_WRITE, Leaf, Node
-from ..core.versions import usable
+from ..core.versions import check_unwritten
 from ..errors import RuleError
 from .blocks import run_in_blocks
 from .fit import broadcast_axes, fit, is_complex
@@ -185,17 +185,25 @@ class Sweep(CallsUsers):
                 g = self.call_hooks(node, g)
             if inner and node in inner:
                 results[node] = g
+            saved = node.saved
+            if type(saved) is not tuple:
+                saved = node.load()
+            if node.number < last_write[0]:
+                check_unwritten(node, saved)
             if (
                 careful
                 or extras is not None
                 or not pullback.simple  # type: ignore[union-attr]
                 or (known and (node in known or pullback.selects))  # type: ignore[union-attr]
             ):
-                way_of(self, node, g).run(self, node, g)
+                direct = pullback.direct  # type: ignore[union-attr]
+                if direct is not None and isinstance(g, generic):
+                    g = np.asarray(g)
+                if direct is None or careful or extras is not None or type(g) is not ndarray:
+                    way_of(node).run(self, node, g, saved)
+                else:
+                    direct(self, node, g, saved, node in owned and node not in results)
                 continue
-            saved = node.saved
-            if type(saved) is not tuple or node.number < last_write[0]:
-                saved = usable(node)
             shape, dtype = node.shape, node.dtype
             if dtype is not last:
                 last, conjugate = dtype, is_complex(dtype)
@@ -284,14 +292,6 @@ class Sweep(CallsUsers):
                 owned.discard(edge)
             else:
                 owned.add(edge)
-
-    def add_own(self, edge: Node, part: Any) -> None:
-        """Add an array that nobody else has, and that has the shape and dtype it must have."""
-        if edge in self.table:
-            self.add_fitted(edge, part)
-        else:
-            self.table[edge] = part
-            self.owned.add(edge)
 
     def buffer(self, edge: Node) -> Any:
         """A node's cotangent as an array that can be added to in place; None if it is no such."""

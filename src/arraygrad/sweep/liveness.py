@@ -29,7 +29,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -59,22 +59,10 @@ class Live:
         self.uses = 1
 
 
-class Followed(NamedTuple):
-    """What liveness says about running one node.
-
-    Attributes
-    ----------
-    wanted : list of bool
-        For each edge, whether it gets a cotangent.
-    of_output : mask or None
-        The live elements of what the rules of an elementwise op give.
-    of_inputs : list of mask or None
-        For each edge, the live elements of its part; None for all.
-    """
-
-    wanted: list[bool]
-    of_output: Mask | None
-    of_inputs: list[Mask | None]
+# What liveness says about running one node: for each edge, whether it gets a cotangent; the live
+# elements of what the rules of an elementwise op give, None for all; and for each edge, the live
+# elements of its part, None for all.
+Followed = tuple[list[bool], "Mask | None", "list[Mask | None]"]
 
 
 class Liveness:
@@ -143,37 +131,36 @@ class Liveness:
 
     def follow(self, node: Node, g: Any, saved: tuple[Any, ...]) -> Followed:
         """Follow what is live through a node with the cotangent `g`."""
-        needed, edges, pullback = self._needed, node.edges, node.pullback
-        assert pullback is not None
-        kind: Kind = pullback.kind
-        found = Followed([edge in needed for edge in edges], None, [None] * len(edges))
+        needed, edges = self._needed, node.edges
+        kind: Kind = node.pullback.kind  # type: ignore[union-attr]
+        wanted = [edge in needed for edge in edges]
+        of_inputs: list[Mask | None] = [None] * len(edges)
         if self.follows is False:  # as most often
-            return found
+            return wanted, None, of_inputs
         if self.follows is None and kind.overwrites:
             self.follows = self._must_follow(g)
         if not self.follows:
-            return found
+            return wanted, None, of_inputs
         mask = self._mask_of(node, g, saved, kind)
         if mask is None:
-            return found
-        if isinstance(kind, Elementwise) and not kind.overwrites:
-            found = found._replace(of_output=mask)
+            return wanted, None, of_inputs
+        aligned = isinstance(kind, Elementwise) and not kind.overwrites
         # What is only moved is zero already where it is dead.
         computes = isinstance(kind, Reduces | AlongAxis | Contracts | Matrices)
-        for i, part in enumerate(_live_parts(kind, mask, node, found.wanted, saved)):
+        for i, part in enumerate(_live_parts(kind, mask, node, wanted, saved)):
             if part is None:
                 continue
             edge = edges[i]
             if part.shape != tuple(edge.shape):
                 part = _fitted(part, edge.shape)
             if part.any():
-                found.of_inputs[i] = part.copy() if computes else None
+                of_inputs[i] = part.copy() if computes else None
                 self._note(edge, part)
             elif part.size:
                 self._without[edge] = _some(g)
                 self._drop(edge)
-                found.wanted[i] = False
-        return found
+                wanted[i] = False
+        return wanted, mask if aligned else None, of_inputs
 
     def _mask_of(self, node: Node, g: Any, saved: tuple[Any, ...], kind: Kind) -> Mask | None:
         """The live elements of a node's cotangent, if that says anything of its inputs."""

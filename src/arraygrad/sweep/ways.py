@@ -1,20 +1,17 @@
 """How a node is run in a sweep, other than by calling its rules one after the other.
 
-`way_of` says which way a node goes. Each has a method ``run(sweep, node, g)``, which adds to the
-cotangents of the node's inputs what follows from its own cotangent `g`.
+`way_of` says which way a node goes. Each has a method ``run(sweep, node, g, saved)``, which adds to
+the cotangents of the node's inputs what follows from its own cotangent `g` and what it saved.
 """
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from .. import ops
 from ..backends import backend_of
 from ..core.array import Array
 from ..core.nodes import Node, Output, output_node
-from ..core.versions import usable
 from ..errors import AnomalyError
 from ..ops.define.rules import Pullback
 from .fit import fit, is_complex
@@ -27,7 +24,7 @@ if TYPE_CHECKING:
 class Collect:
     """One output of several: its cotangent goes into the list that the op's rules will get."""
 
-    def run(self, sweep: Sweep, node: Node, g: Any) -> None:
+    def run(self, sweep: Sweep, node: Node, g: Any, saved: tuple[Any, ...]) -> None:
         """Run a node."""
         assert isinstance(node, Output)
         parent = node.edges[0]
@@ -39,30 +36,15 @@ class Collect:
         sweep.live.collect(node)
 
 
-class Directly:
-    """The op adds to the cotangents of its inputs itself, which saves copies of whole arrays."""
-
-    def run(self, sweep: Sweep, node: Node, g: Any) -> None:
-        """Run a node."""
-        pullback = node.pullback
-        assert pullback is not None and pullback.direct is not None
-        saved = usable(node)
-        wanted = sweep.live.follow(node, g, saved).wanted
-        if any(wanted):
-            spare = node in sweep.owned and node not in sweep.results
-            pullback.direct(sweep, node, np.asarray(g), saved, wanted, spare)
-
-
 class Carefully:
     """Step by step, for whatever is not simple: hooks, rules that run on tensors, anomalies."""
 
-    def run(self, sweep: Sweep, node: Node, g: Any) -> None:
+    def run(self, sweep: Sweep, node: Node, g: Any, saved: tuple[Any, ...]) -> None:
         """Run a node."""
         pullback, extras = node.pullback, node.extras
         assert pullback is not None
         if extras is not None and extras.pre:
             g = sweep.call_prehooks(node, g)
-        saved = usable(node)
         followed = sweep.live.follow(node, g, saved)
         try:
             parts = run_rules(sweep, node, g, saved, followed)
@@ -79,17 +61,12 @@ class Carefully:
                 sweep.add_fitted(edge, part)
 
 
-def way_of(sweep: Sweep, node: Node, g: Any) -> Any:
-    """The way a node goes that is not simple, or in a sweep that is not."""
-    if type(node) is Output:
-        return COLLECT
-    careful = sweep.create_graph or sweep.anomaly is not None or node.extras is not None
-    if careful or node.pullback.direct is None:  # type: ignore[union-attr]
-        return CAREFULLY
-    return DIRECTLY if isinstance(g, np.ndarray | np.generic) else CAREFULLY
+_COLLECT, _CAREFULLY = Collect(), Carefully()
 
 
-COLLECT, DIRECTLY, CAREFULLY = Collect(), Directly(), Carefully()
+def way_of(node: Node) -> Any:
+    """The way of a node that is not simple, or in a sweep that is not."""
+    return _COLLECT if type(node) is Output else _CAREFULLY
 
 
 # --- the steps of Carefully ----------------------------------------------------------------------
@@ -97,7 +74,7 @@ COLLECT, DIRECTLY, CAREFULLY = Collect(), Directly(), Carefully()
 
 def run_rules(sweep: Sweep, node: Node, g: Any, saved: Any, followed: Followed) -> list[Any]:
     """The cotangents of a node's inputs, by its rules; None for those that get none."""
-    pullback = node.pullback
+    pullback, (wanted, of_output, of_inputs) = node.pullback, followed
     assert pullback is not None
     conjugate = False
     if pullback.backward is not None:
@@ -110,18 +87,23 @@ def run_rules(sweep: Sweep, node: Node, g: Any, saved: Any, followed: Followed) 
         conjugate = pullback.holomorphic and any(map(is_complex, dtypes))
         g = _conj(g) if conjugate else g
         if pullback.joint is not None:
-            parts = _by_joint_rule(pullback, g, saved, followed.wanted)
+            parts = _by_joint_rule(pullback, g, saved, wanted)
             given = [part is not None for part in parts]
         else:
-            given = followed.wanted
+            given = wanted
             parts = [
                 (g if rule is None else rule(g, saved)) if is_wanted else None
                 for rule, is_wanted in zip(pullback.rules, given, strict=True)
             ]
-    return [
-        _finished(sweep, parts[i], edge, node, conjugate, followed, i) if given[i] else None
-        for i, edge in enumerate(node.edges)
-    ]
+    for i, edge in enumerate(node.edges):
+        if given[i]:
+            part = cleared(parts[i], of_output) if of_output is not None else parts[i]
+            part = fit(ops.conj(part) if conjugate else part, edge, node)
+            part = cleared(part, of_inputs[i]) if of_inputs[i] is not None else part
+            # A constant, such as the zeros of a step, becomes a tensor, too.
+            is_bare = sweep.create_graph and not isinstance(part, Array)
+            parts[i] = sweep.tensor_type(part) if is_bare else part
+    return [part if is_given else None for part, is_given in zip(parts, given, strict=True)]
 
 
 def _by_joint_rule(pullback: Pullback, g: Any, saved: Any, wanted: list[bool]) -> list[Any]:
@@ -132,18 +114,6 @@ def _by_joint_rule(pullback: Pullback, g: Any, saved: Any, wanted: list[bool]) -
     assert pullback.joint is not None
     found = pullback.joint(g, tuple(of_inputs), saved)
     return [found[position] for position in pullback.positions]
-
-
-def _finished(
-    sweep: Sweep, part: Any, edge: Node, node: Node, conjugate: bool, followed: Followed, i: int
-) -> Any:
-    part = cleared(part, followed.of_output)
-    if conjugate:
-        part = ops.conj(part)
-    part = cleared(fit(part, edge, node), followed.of_inputs[i])
-    if sweep.create_graph and not isinstance(part, Array):
-        part = sweep.tensor_type(part)  # a constant, such as the zeros of a step
-    return part
 
 
 def _restored(sweep: Sweep, node: Node, pullback: Pullback, saved: Any) -> tuple[Any, ...]:

@@ -43,9 +43,9 @@ class Own(NamedTuple):
         ``live(mask, pullback, wanted, saved)`` gives, for each input that needs its cotangent,
         which elements those of the result in `mask` depend on; None for all.
     direct : callable or None
-        ``direct(run, node, g, saved, wanted, spare)`` runs the rules for a NumPy array, and adds
-        what they give to the cotangents of the run of a sweep, at less cost. It may write to the
-        cotangent `g` if that is `spare`.
+        ``direct(sweep, node, g, saved, spare)`` does for a NumPy array `g` what the rules do, and
+        adds to the cotangents of the sweep itself, at less cost. It may write to `g` if that is
+        `spare`.
     """
 
     batch: Function | None = None
@@ -88,11 +88,12 @@ class Op:
         Whether it is one of arraygrad's own: only for these, backends have kernels by name.
     function : callable
         Runs the op.
+    kernels : dict
+        What computes it on plain arrays, by their types, as far as these have been met.
     """
 
     __slots__ = (
         "__weakref__",
-        "_kernels",
         "_pullbacks",
         "compute",
         "function",
@@ -101,6 +102,7 @@ class Op:
         "is_library",
         "joint",
         "jvp",
+        "kernels",
         "keywords",
         "kind",
         "module",
@@ -134,14 +136,14 @@ class Op:
     table: Any
     single: Any
     _pullbacks: dict[tuple[int, ...], Pullback | None]
-    _kernels: dict[tuple[type, ...], Function]
+    kernels: dict[tuple[type, ...], Function]
 
     def __init__(self, **attributes: Any) -> None:
         for name, value in attributes.items():
             object.__setattr__(self, name, value)
         object.__setattr__(self, "view", self.kind.view)
         object.__setattr__(self, "_pullbacks", {})
-        object.__setattr__(self, "_kernels", {})
+        object.__setattr__(self, "kernels", {})
 
     def __setattr__(self, name: str, value: Any) -> None:
         raise AttributeError(f"the op {self.name} is declared and cannot be changed")
@@ -160,18 +162,14 @@ class Op:
 
     def kernel(self, types: tuple[type, ...]) -> Function:
         """The function that computes the op on plain arrays of these types."""
-        found = self._kernels.get(types)
+        found = self.kernels.get(types)
         if found is None:
             backend = common_backend(types)
             found = backend.kernel(self)
             if self.runs_in_blocks:
                 found = backend.elementwise(found, types)
-            self._kernels[types] = found
+            self.kernels[types] = found
         return found
-
-    def known_kernel(self, types: tuple[type, ...]) -> Function | None:
-        """The kernel for plain arrays of these types, if it was asked for before."""
-        return self._kernels.get(types)
 
     @property
     def runs_in_blocks(self) -> bool:
