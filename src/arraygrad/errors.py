@@ -3,6 +3,21 @@
 Each is a subclass of the built-in a PyTorch or NumPy user would catch.
 """
 
+__all__ = [
+    "AnomalyError",
+    "GraphFreedError",
+    "LazyError",
+    "MixedArraysError",
+    "NoGradientError",
+    "RuleError",
+    "UnusedInputError",
+    "WrittenError",
+]
+
+
+def __dir__() -> list[str]:
+    return __all__
+
 
 class GraphFreedError(RuntimeError):
     """The graph was differentiated before, without being retained."""

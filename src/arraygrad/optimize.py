@@ -22,6 +22,11 @@ from .interop.lazy import compute
 
 __all__ = ["minimize"]
 
+
+def __dir__() -> list[str]:
+    return __all__
+
+
 Function = Callable[..., Any]
 
 # What SciPy's methods take, apart from values and gradients.
@@ -221,7 +226,7 @@ class _Problem:
         self.space = space
         self.fun: Function = lambda x: fun(x, *args)
         self._both: Function = func.value_and_grad(self.fun)
-        self._matrix: Function = func.hessian(lambda vector: self.fun(space.within(vector)))
+        self._matrix: Any = func.hessian(lambda vector: self.fun(space.within(vector)))
         self.last: tuple[float, float] = (math.nan, math.nan)
 
     def value(self, vector: Any) -> float:
@@ -267,7 +272,7 @@ def _constraint(rule: Any, space: _Space, method: str) -> Any:
         return {"type": rule["type"], "fun": value, "jac": jacobian}
 
     def hessian(vector: Any, weights: Any) -> Any:
-        second: Function = func.hessian(lambda v: ops.sum(of_vector(v) * weights))
+        second: Any = func.hessian(lambda v: ops.sum(of_vector(v) * weights))
         return np.asarray(second(np.asarray(vector, np.float64)))
 
     high = 0.0 if rule["type"] == "eq" else np.inf

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import Any, TypedDict, TypeVarTuple, Unpack, overload
 
 import numpy as np
 
@@ -18,6 +18,13 @@ from .core.levels import at_level
 
 __all__ = ["GradcheckError", "assert_close", "gradcheck", "gradgradcheck"]
 
+
+def __dir__() -> list[str]:
+    return __all__
+
+
+Ts = TypeVarTuple("Ts")
+
 _DUAL_LEVEL = 1.0
 
 
@@ -25,6 +32,30 @@ class GradcheckError(RuntimeError):
     """A derivative is not what finite differences, or another way to compute it, say it is."""
 
 
+class Options(TypedDict, total=False):
+    """The keywords of `gradcheck` and `gradgradcheck`."""
+
+    eps: float
+    atol: float
+    rtol: float
+    raise_exception: bool
+    check_forward: bool | None
+    check_batched: bool
+    check_undefined: bool
+    nondet_tol: float
+    fast_mode: bool
+
+
+@overload
+def gradcheck(
+    function: Callable[[Tensor], Any], inputs: Tensor, **options: Unpack[Options]
+) -> bool: ...
+@overload
+def gradcheck(
+    function: Callable[[*Ts], Any], inputs: tuple[*Ts], **options: Unpack[Options]
+) -> bool: ...
+@overload
+def gradcheck(function: Callable[..., Any], inputs: Any, **options: Unpack[Options]) -> bool: ...
 def gradcheck(
     function: Callable[..., Any],
     inputs: Any,
@@ -127,6 +158,24 @@ def gradcheck(
     return True
 
 
+@overload
+def gradgradcheck(
+    function: Callable[[Tensor], Any],
+    inputs: Tensor,
+    grad_outputs: Any = None,
+    **options: Unpack[Options],
+) -> bool: ...
+@overload
+def gradgradcheck(
+    function: Callable[[*Ts], Any],
+    inputs: tuple[*Ts],
+    grad_outputs: Any = None,
+    **options: Unpack[Options],
+) -> bool: ...
+@overload
+def gradgradcheck(
+    function: Callable[..., Any], inputs: Any, grad_outputs: Any = None, **options: Unpack[Options]
+) -> bool: ...
 def gradgradcheck(
     function: Callable[..., Any],
     inputs: Any,

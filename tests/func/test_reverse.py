@@ -26,6 +26,26 @@ def close(found: Any, expected: Any) -> None:
 # --- what goes in, what comes out ----------------------------------------------------------------
 
 
+@pytest.mark.parametrize(
+    "transformed",
+    [
+        grad(lambda x: (2 * x).sum()),
+        lambda x: value_and_grad(lambda y: 2 * y[0])(x)[1],
+        ag.func.jacrev(lambda x: 2 * x),
+        ag.func.jacfwd(lambda x: 2 * x),
+        ag.func.hessian(lambda x: (x * x).sum()),
+        lambda x: ag.func.hvp(lambda y: (y * y).sum(), (x,), (A,)),
+        lambda x: ag.func.jvp(lambda y: 2 * y, (x,), (A,))[1],
+        lambda x: ag.func.jvp(lambda y: y > 0, (x,), (A,))[1],
+        lambda x: vjp(lambda y: 2 * y, x)[1](A)[0],
+        lambda x: linearize(lambda y: 2 * y, x)[1](A),
+    ],
+)
+def test_tensors_in_tensors_out_though_the_derivative_is_constant(transformed: Any) -> None:
+    assert isinstance(transformed(ag.tensor(A)), ag.Tensor)
+    assert isinstance(transformed(A), np.ndarray)
+
+
 def test_arrays_in_arrays_out() -> None:
     value, gradient = value_and_grad(lambda x: (x**2).sum())(A)
     assert type(gradient) is np.ndarray

@@ -13,6 +13,7 @@ from ..core.array import Array, plain
 from ..core.axes import shape_tuple
 from ..core.levels import in_flight
 from ..ops.define.adoption import in_library_of
+from ..ops.define.signatures import AnyArray, Shape
 from .tensor import Tensor, tensor_type, tensor_type_at
 
 
@@ -94,7 +95,7 @@ def asarray(
         return new(array) if hasattr(data, "dtype") else _constant(array)
     same = cast(Tensor, data if dtype is None else ops.astype(data, dtype, copy=False))
     if device is not None and device != same.device:
-        same = cast(Tensor, ops.to_device(same, device))
+        same = ops.to_device(same, device)
     if same is not data and copy is False:
         raise ValueError(
             "copy=False, but the tensor has another dtype or device than asked for: leave copy out"
@@ -188,22 +189,22 @@ def _make(name: str, *args: Any, device: Any = None, **keywords: Any) -> Tensor:
     return _constant(made)
 
 
-def zeros(shape: Any, *, dtype: Any = None, device: Any = None) -> Tensor:
+def zeros(shape: Shape, *, dtype: Any = None, device: Any = None) -> Tensor:
     """A tensor of zeros."""
     return _make("zeros", shape, dtype=dtype, device=device)
 
 
-def ones(shape: Any, *, dtype: Any = None, device: Any = None) -> Tensor:
+def ones(shape: Shape, *, dtype: Any = None, device: Any = None) -> Tensor:
     """A tensor of ones."""
     return _make("ones", shape, dtype=dtype, device=device)
 
 
-def empty(shape: Any, *, dtype: Any = None, device: Any = None) -> Tensor:
+def empty(shape: Shape, *, dtype: Any = None, device: Any = None) -> Tensor:
     """A tensor with whatever was in memory."""
     return _make("empty", shape, dtype=dtype, device=device)
 
 
-def full(shape: Any, fill_value: Any, *, dtype: Any = None, device: Any = None) -> Tensor:
+def full(shape: Shape, fill_value: Any, *, dtype: Any = None, device: Any = None) -> Tensor:
     """A tensor with the same value everywhere; that of a tensor, within its graph."""
     if isinstance(fill_value, Array):
         return asarray(_filled(fill_value, shape_tuple(shape), dtype), device=device)
@@ -297,21 +298,21 @@ def _filled(value: Any, shape: tuple[int, ...], dtype: Any) -> Tensor:
     return cast(Tensor, ops.copy(ops.broadcast_to(value, shape)))
 
 
-def zeros_like(x: Any, /, *, dtype: Any = None, device: Any = None) -> Tensor:
+def zeros_like(x: AnyArray, /, *, dtype: Any = None, device: Any = None) -> Tensor:
     """Zeros in the shape of `x`, of its library, dtype and device unless told otherwise."""
     return _like(x, 0, dtype, device)
 
 
-def ones_like(x: Any, /, *, dtype: Any = None, device: Any = None) -> Tensor:
+def ones_like(x: AnyArray, /, *, dtype: Any = None, device: Any = None) -> Tensor:
     """Ones in the shape of `x`, of its library, dtype and device unless told otherwise."""
     return _like(x, 1, dtype, device)
 
 
-def full_like(x: Any, /, fill_value: Any, *, dtype: Any = None, device: Any = None) -> Tensor:
+def full_like(x: AnyArray, /, fill_value: Any, *, dtype: Any = None, device: Any = None) -> Tensor:
     """One value in the shape of `x`, of its library, dtype and device unless told otherwise."""
     return _like(x, fill_value, dtype, device)
 
 
-def empty_like(x: Any, /, *, dtype: Any = None, device: Any = None) -> Tensor:
+def empty_like(x: AnyArray, /, *, dtype: Any = None, device: Any = None) -> Tensor:
     """A tensor to be filled in, in the shape of `x`."""
     return _like(x, 0, dtype, device)

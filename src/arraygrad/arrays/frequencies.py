@@ -7,19 +7,22 @@ from typing import Any
 from ..ops.fft import length
 from ..ops.shape import roll
 from .creation import arange
+from .tensor import Tensor
 
 
-def fftfreq(n: int, /, *, d: Any = 1.0, dtype: Any = None, device: Any = None) -> Any:
+def fftfreq(n: int, /, *, d: Any = 1.0, dtype: Any = None, device: Any = None) -> Tensor:
     """The frequencies that `fft` of `n` samples at distance `d` gives, in its order."""
     n = length(n, "n")
     rising = arange(n, dtype=_real_dtype(dtype), device=device)
-    return roll(rising - n // 2, -(n // 2)) / (n * d)
+    made: Tensor = roll(rising - n // 2, -(n // 2)) / (n * d)
+    return made
 
 
-def rfftfreq(n: int, /, *, d: Any = 1.0, dtype: Any = None, device: Any = None) -> Any:
+def rfftfreq(n: int, /, *, d: Any = 1.0, dtype: Any = None, device: Any = None) -> Tensor:
     """The frequencies that `rfft` of `n` samples at distance `d` gives."""
     n = length(n, "n")
-    return arange(n // 2 + 1, dtype=_real_dtype(dtype), device=device) / (n * d)
+    made: Tensor = arange(n // 2 + 1, dtype=_real_dtype(dtype), device=device) / (n * d)
+    return made
 
 
 def _real_dtype(dtype: Any) -> Any:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable
-from typing import Any, ClassVar
+from typing import Any, ClassVar, ParamSpec, Protocol, Self, TypeVar, overload
 
 import numpy as np
 from numpy import generic, ndarray
@@ -25,6 +25,7 @@ from ..core.saved import user_lines
 from ..core.versions import mark_written, owner_of, version, writes_to
 from ..errors import MixedArraysError
 from ..ops.define.adoption import in_library_of, is_made
+from ..ops.define.signatures import OneArray, Operand, TwoArrays, Unary
 from ..ops.elementwise import choose
 from ..ops.indexing import _getitem, split_index
 from ..ops.regions import Region
@@ -32,8 +33,26 @@ from ..ops.shape import _broadcast_to
 from ..ops.writing import put
 from .views import ViewOf
 
+P = ParamSpec("P")
+S = TypeVar("S")
 
-def _in_place(function: Callable[..., Any]) -> Callable[..., Any]:
+
+class InPlaceMethod(Protocol[P]):
+    """A method that changes an array, and gives it back."""
+
+    @overload
+    def __get__(self, instance: None, owner: type, /) -> Self: ...
+    @overload
+    def __get__(self, instance: S, owner: Any, /) -> Callable[P, S]: ...
+
+
+@overload
+def _in_place(function: Unary) -> InPlaceMethod[[]]: ...
+@overload
+def _in_place(function: OneArray[P]) -> InPlaceMethod[P]: ...
+@overload
+def _in_place(function: TwoArrays[[]]) -> InPlaceMethod[[Operand]]: ...
+def _in_place(function: Any) -> Any:
     """The method that replaces an array's values by `function` of them."""
     name = f"{function.__name__}_"
 
@@ -85,18 +104,18 @@ class InPlace:
             )
         self._change(_chosen, (indices[0], value), {}, _ASSIGNMENT)
 
-    def copy_(self, source: Any) -> Any:
+    def copy_(self, source: Any) -> Self:
         """Take over the values of another tensor, array or number, which may broadcast."""
         self._assign(((Ellipsis,), ()), source, "copy_")
         return self
 
-    def fill_(self, value: Any) -> Any:
+    def fill_(self, value: Any) -> Self:
         """Set all elements to one value."""
         if getattr(value, "ndim", 0):
             raise ValueError(f"fill_() takes a number, not an array of shape {value.shape}")
         return self.copy_(value)
 
-    def zero_(self) -> Any:
+    def zero_(self) -> Self:
         """Set all elements to zero."""
         return self.copy_(0)
 
@@ -163,7 +182,7 @@ def _plain_index(index: Any) -> Any:
     Of its own, because the graph keeps it, and the user may change theirs.
     """
     while isinstance(index, Array):
-        if index.ndim != index._array.ndim:  # type: ignore[attr-defined]
+        if index.ndim != index._array.ndim:
             return None
         index = index._array
     values = backend_of(index).known_values(index)
@@ -197,7 +216,7 @@ class TensorInPlace(InPlace):
         """The tensor that this one is a view of; None if it is none."""
         return None if self._view is None else self._view.base
 
-    def detach_(self) -> Any:
+    def detach_(self) -> Self:
         """Cut this tensor itself off from the graph."""
         if self._view is not None:
             raise RuntimeError(

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 from .. import ops
 from ..backends import backend_of
 from ..core import upward
+from ..ops.define.signatures import AnyArray, Axis, Operand, Shape
 
 # The revisions of the Array API standard that can be asked for: each contains those before it.
 REVISIONS = ("2021.12", "2022.12", "2023.12", "2024.12", "2025.12")
@@ -94,19 +95,19 @@ class ArrayMethods:
         return backend_of(self).device(ops.plain(self))
 
     @property
-    def T(self) -> Any:  # noqa: N802  (the standard's name)
+    def T(self) -> Self:  # noqa: N802  (the standard's name)
         """The transpose of a matrix."""
         if self.ndim != 2:
             raise ValueError(f".T is for matrices, got shape {self.shape}: use .mT")
         return ops.matrix_transpose(self)
 
     @property
-    def mT(self) -> Any:  # noqa: N802  (the standard's name)
+    def mT(self) -> Self:  # noqa: N802  (the standard's name)
         """The array with its last two axes swapped."""
         return ops.matrix_transpose(self)
 
     @property
-    def real(self) -> Any:
+    def real(self) -> Self:
         """The real part."""
         return ops.real(self)
 
@@ -115,7 +116,7 @@ class ArrayMethods:
         ops.real(self)[...] = value
 
     @property
-    def imag(self) -> Any:
+    def imag(self) -> Self:
         """The imaginary part."""
         return ops.imag(self)
 
@@ -125,55 +126,98 @@ class ArrayMethods:
             raise TypeError("a real array has no imaginary part to write: make it complex first")
         ops.imag(self)[...] = value
 
-    # --- operators ---
+    # --- operators: the functions of ops themselves, as a method around one would cost a call ---
 
-    __add__ = ops.add.operator
-    __radd__ = ops.add.reflected
-    __sub__ = ops.subtract.operator
-    __rsub__ = ops.subtract.reflected
-    __mul__ = ops.multiply.operator
-    __rmul__ = ops.multiply.reflected
-    __truediv__ = ops.divide.operator
-    __rtruediv__ = ops.divide.reflected
-    __floordiv__ = ops.floor_divide.operator
-    __rfloordiv__ = ops.floor_divide.reflected
-    __mod__ = ops.remainder.operator
-    __rmod__ = ops.remainder.reflected
-    __pow__ = ops.pow.operator
-    __rpow__ = ops.pow.reflected
-    __and__ = ops.bitwise_and.operator
-    __rand__ = ops.bitwise_and.reflected
-    __or__ = ops.bitwise_or.operator
-    __ror__ = ops.bitwise_or.reflected
-    __xor__ = ops.bitwise_xor.operator
-    __rxor__ = ops.bitwise_xor.reflected
-    __lshift__ = ops.bitwise_left_shift.operator
-    __rlshift__ = ops.bitwise_left_shift.reflected
-    __rshift__ = ops.bitwise_right_shift.operator
-    __rrshift__ = ops.bitwise_right_shift.reflected
-    __eq__ = ops.equal.operator
-    __ne__ = ops.not_equal.operator
-    __lt__ = ops.less.operator
-    __le__ = ops.less_equal.operator
-    __gt__ = ops.greater.operator
-    __ge__ = ops.greater_equal.operator
-    __neg__ = ops.negative
-    __pos__ = ops.positive
-    __abs__ = ops.abs
-    __invert__ = ops.bitwise_invert
-    __getitem__ = ops.getitem
-    __hash__ = object.__hash__
+    if TYPE_CHECKING:
 
-    def __matmul__(self, other: Any) -> Any:
-        return ops.matmul(self, other) if hasattr(other, "shape") else NotImplemented
+        def __add__(self, other: Operand, /) -> Self: ...
+        def __radd__(self, other: Operand, /) -> Self: ...
+        def __sub__(self, other: Operand, /) -> Self: ...
+        def __rsub__(self, other: Operand, /) -> Self: ...
+        def __mul__(self, other: Operand, /) -> Self: ...
+        def __rmul__(self, other: Operand, /) -> Self: ...
+        def __truediv__(self, other: Operand, /) -> Self: ...
+        def __rtruediv__(self, other: Operand, /) -> Self: ...
+        def __floordiv__(self, other: Operand, /) -> Self: ...
+        def __rfloordiv__(self, other: Operand, /) -> Self: ...
+        def __mod__(self, other: Operand, /) -> Self: ...
+        def __rmod__(self, other: Operand, /) -> Self: ...
+        def __pow__(self, other: Operand, /) -> Self: ...
+        def __rpow__(self, other: Operand, /) -> Self: ...
+        def __and__(self, other: Operand, /) -> Self: ...
+        def __rand__(self, other: Operand, /) -> Self: ...
+        def __or__(self, other: Operand, /) -> Self: ...
+        def __ror__(self, other: Operand, /) -> Self: ...
+        def __xor__(self, other: Operand, /) -> Self: ...
+        def __rxor__(self, other: Operand, /) -> Self: ...
+        def __lshift__(self, other: Operand, /) -> Self: ...
+        def __rlshift__(self, other: Operand, /) -> Self: ...
+        def __rshift__(self, other: Operand, /) -> Self: ...
+        def __rrshift__(self, other: Operand, /) -> Self: ...
+        def __eq__(self, other: object, /) -> Self: ...  # type: ignore[override]
+        def __ne__(self, other: object, /) -> Self: ...  # type: ignore[override]
+        def __lt__(self, other: Operand, /) -> Self: ...
+        def __le__(self, other: Operand, /) -> Self: ...
+        def __gt__(self, other: Operand, /) -> Self: ...
+        def __ge__(self, other: Operand, /) -> Self: ...
+        def __neg__(self) -> Self: ...
+        def __pos__(self) -> Self: ...
+        def __abs__(self) -> Self: ...
+        def __invert__(self) -> Self: ...
+        def __getitem__(self, key: Any, /) -> Self: ...
+        def __setitem__(self, key: Any, value: Any, /) -> None: ...
+        def __hash__(self) -> int: ...
 
-    def __rmatmul__(self, other: Any) -> Any:
-        return ops.matmul(other, self) if hasattr(other, "shape") else NotImplemented
+    else:
+        __add__ = ops.add.operator
+        __radd__ = ops.add.reflected
+        __sub__ = ops.subtract.operator
+        __rsub__ = ops.subtract.reflected
+        __mul__ = ops.multiply.operator
+        __rmul__ = ops.multiply.reflected
+        __truediv__ = ops.divide.operator
+        __rtruediv__ = ops.divide.reflected
+        __floordiv__ = ops.floor_divide.operator
+        __rfloordiv__ = ops.floor_divide.reflected
+        __mod__ = ops.remainder.operator
+        __rmod__ = ops.remainder.reflected
+        __pow__ = ops.pow.operator
+        __rpow__ = ops.pow.reflected
+        __and__ = ops.bitwise_and.operator
+        __rand__ = ops.bitwise_and.reflected
+        __or__ = ops.bitwise_or.operator
+        __ror__ = ops.bitwise_or.reflected
+        __xor__ = ops.bitwise_xor.operator
+        __rxor__ = ops.bitwise_xor.reflected
+        __lshift__ = ops.bitwise_left_shift.operator
+        __rlshift__ = ops.bitwise_left_shift.reflected
+        __rshift__ = ops.bitwise_right_shift.operator
+        __rrshift__ = ops.bitwise_right_shift.reflected
+        __eq__ = ops.equal.operator
+        __ne__ = ops.not_equal.operator
+        __lt__ = ops.less.operator
+        __le__ = ops.less_equal.operator
+        __gt__ = ops.greater.operator
+        __ge__ = ops.greater_equal.operator
+        __neg__ = ops.negative
+        __pos__ = ops.positive
+        __abs__ = ops.abs
+        __invert__ = ops.bitwise_invert
+        __getitem__ = ops.getitem
+        __hash__ = object.__hash__
 
-    def __divmod__(self, other: Any) -> Any:
+    def __matmul__(self, other: AnyArray, /) -> Self:
+        product: Any = ops.matmul(self, other) if hasattr(other, "shape") else NotImplemented
+        return product  # type: ignore[no-any-return]
+
+    def __rmatmul__(self, other: AnyArray, /) -> Self:
+        product: Any = ops.matmul(other, self) if hasattr(other, "shape") else NotImplemented
+        return product  # type: ignore[no-any-return]
+
+    def __divmod__(self, other: Operand, /) -> tuple[Self, Self]:
         return self // other, self % other
 
-    def __rdivmod__(self, other: Any) -> Any:
+    def __rdivmod__(self, other: Operand, /) -> tuple[Self, Self]:
         return other // self, other % self
 
     def __len__(self) -> int:
@@ -181,7 +225,7 @@ class ArrayMethods:
             raise TypeError("a 0-d array has no length")
         return self.shape[0]
 
-    def __iter__(self) -> Iterator[Any]:
+    def __iter__(self) -> Iterator[Self]:
         return ops.iterate(self)
 
     def __contains__(self, value: Any) -> bool:
@@ -262,51 +306,51 @@ class ArrayMethods:
     # Under the names that NumPy's arrays have them by.
     conjugate = ops.conj
 
-    def cumsum(self, axis: int | None = None, *, dtype: Any = None) -> Any:
+    def cumsum(self, axis: int | None = None, *, dtype: Any = None) -> Self:
         """The running sum along an axis; by default, of all elements in one line."""
         x = ops.ravel(self) if axis is None else self
         return ops.cumulative_sum(x, axis=axis, dtype=dtype)
 
-    def cumprod(self, axis: int | None = None, *, dtype: Any = None) -> Any:
+    def cumprod(self, axis: int | None = None, *, dtype: Any = None) -> Self:
         """The running product along an axis; by default, of all elements in one line."""
         x = ops.ravel(self) if axis is None else self
         return ops.cumulative_prod(x, axis=axis, dtype=dtype)
 
     def std(
         self,
-        axis: Any = None,
+        axis: Axis = None,
         *,
         correction: float = 0.0,
         keepdims: bool = False,
         ddof: float | None = None,
-    ) -> Any:
+    ) -> Self:
         """The standard deviation; NumPy's `ddof` is the standard's `correction`."""
         correction = correction if ddof is None else ddof
         return ops.std(self, axis=axis, correction=correction, keepdims=keepdims)
 
     def var(
         self,
-        axis: Any = None,
+        axis: Axis = None,
         *,
         correction: float = 0.0,
         keepdims: bool = False,
         ddof: float | None = None,
-    ) -> Any:
+    ) -> Self:
         """The variance; NumPy's `ddof` is the standard's `correction`."""
         correction = correction if ddof is None else ddof
         return ops.var(self, axis=axis, correction=correction, keepdims=keepdims)
 
-    def reshape(self, *shape: Any, copy: bool | None = None) -> Any:
+    def reshape(self, *shape: Shape, copy: bool | None = None) -> Self:
         """The same elements in another shape: `x.reshape(2, 3)` or `x.reshape((2, 3))`."""
-        wanted = shape[0] if len(shape) == 1 else shape
+        wanted: Any = shape[0] if len(shape) == 1 else shape
         return ops.reshape(self, wanted, copy=copy)
 
-    def permute_dims(self, *axes: Any) -> Any:
+    def permute_dims(self, *axes: Shape) -> Self:
         """Reorder the axes: `x.permute_dims(1, 0)` or `x.permute_dims((1, 0))`."""
         order = axes[0] if len(axes) == 1 and not isinstance(axes[0], int) else axes
         return ops.permute_dims(self, order)
 
-    def transpose(self, *axes: Any) -> Any:
+    def transpose(self, *axes: Shape) -> Self:
         """NumPy's transpose: reorder the axes as given, or reverse them all."""
         return self.permute_dims(*(axes or tuple(range(self.ndim))[::-1]))
 
@@ -316,7 +360,7 @@ class TransformMethods(ArrayMethods):
 
     __slots__ = ()
 
-    def clone(self) -> Any:
+    def clone(self) -> Self:
         """A copy of the array."""
         return ops.copy(self)
 
@@ -325,7 +369,7 @@ class TransformMethods(ArrayMethods):
         """False: tensors require gradients, and a batched or dual array is none."""
         return False
 
-    def requires_grad_(self, requires_grad: bool = True) -> Any:
+    def requires_grad_(self, requires_grad: bool = True) -> Self:
         """Refused: a leaf over the array is a new object."""
         raise TypeError(
             f"a {type(self).__name__} array cannot itself require gradients: make a leaf over it, "

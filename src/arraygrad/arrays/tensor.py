@@ -7,7 +7,7 @@ import functools
 import warnings
 import weakref
 from collections.abc import Callable
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 from numpy import generic, ndarray
@@ -34,6 +34,9 @@ from .methods import ArrayMethods
 from .numbers import check_not_stored
 from .recording import Recording
 from .views import ViewOf, is_shared
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
 
 new = object.__new__
 
@@ -87,16 +90,18 @@ class Tensor(Recording, TensorInPlace, ArrayMethods):
             self._array = np.asarray(self._array)
         return self._array
 
-    def numpy(self) -> Any:
+    def numpy(self) -> NDArray[Any]:
         """The values as a NumPy array. A tensor that requires gradients must be detached first."""
         if self.requires_grad:
             raise NoGradientError(
                 "numpy() on a tensor that requires gradients would cut it off from them: call "
                 "detach().numpy() if that is meant"
             )
-        return backend_of(self).to_numpy(self.array)
+        plain: NDArray[Any] = backend_of(self).to_numpy(self.array)
+        return plain
 
-    def __array__(self, dtype: Any = None, copy: bool | None = None) -> Any:
+    # Of no dtype in particular: else checkers would take `ndarray @ tensor` for one of NumPy's.
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> NDArray[np.generic]:
         if self.requires_grad:
             raise NoGradientError(
                 "a tensor that requires gradients cannot become a NumPy array without losing "

@@ -16,10 +16,11 @@ from .anomaly import (
     set_detect_anomaly,
 )
 from .differentiate import backward, grad
-from .function import Function, once_differentiable
+from .function import Function, FunctionCtx, once_differentiable
 
 __all__ = [
     "Function",
+    "FunctionCtx",
     "backward",
     "detect_anomaly",
     "enable_grad",
@@ -36,3 +37,7 @@ __all__ = [
     "set_detect_anomaly",
     "set_grad_enabled",
 ]
+
+
+def __dir__() -> list[str]:
+    return __all__

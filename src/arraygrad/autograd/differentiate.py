@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Iterable, Mapping
 from numbers import Number
-from typing import Any
+from typing import Any, Literal, TypedDict, TypeVar, Unpack, overload
 
 import numpy as np
 
@@ -16,7 +16,7 @@ from ..backends import backend_of, default
 from ..core.array import Array
 from ..core.axes import same_shape
 from ..core.levels import above, in_flight
-from ..core.modes import current_modes, enable_grad
+from ..core.modes import ModeContext, current_modes, enable_grad
 from ..core.nodes import GradientEdge, Leaf, Node, Output, output_node, recorder
 from ..core.versions import about_to_write, mark_written
 from ..errors import MixedArraysError, NoGradientError, UnusedInputError
@@ -28,6 +28,9 @@ from ..sweep.hooks import wrapped
 from .outward import Call, grad_below, grad_from_inside, is_below, is_inside, reaches
 from .structures import Rebuild, flatten, is_single, place
 
+One = Tensor | GradientEdge
+K = TypeVar("K")
+
 # The node of a gradient that came out constant, under create_graph: it requires gradients like
 # any other result, and depends on nothing.
 _CONSTANT = Pullback(declare("constant", "x", compute=lambda xp, x: x).op, ())  # type: ignore[attr-defined]
@@ -35,6 +38,80 @@ _CONSTANT = Pullback(declare("constant", "x", compute=lambda xp, x: x).op, ())  
 _accumulating = threading.RLock()  # what `+` calls may come back here
 
 
+class Options(TypedDict, total=False):
+    """The keywords of `grad` that say nothing about the type of its result."""
+
+    retain_graph: bool | None
+    create_graph: bool
+    is_grads_batched: bool
+    materialize_grads: bool
+
+
+# A tensor is also an iterable of tensors, and so is a mapping that has them as keys: each comes
+# before what it is as well.
+@overload
+def grad(  # type: ignore[overload-overlap]
+    outputs: One | Iterable[One],
+    inputs: One,
+    grad_outputs: Any = None,
+    *,
+    allow_unused: Literal[False] | None = None,
+    **options: Unpack[Options],
+) -> Tensor: ...
+@overload
+def grad(  # type: ignore[overload-overlap]
+    outputs: One | Iterable[One],
+    inputs: One,
+    grad_outputs: Any = None,
+    *,
+    allow_unused: bool,
+    **options: Unpack[Options],
+) -> Tensor | None: ...
+@overload
+def grad(  # type: ignore[overload-overlap]
+    outputs: One | Iterable[One],
+    inputs: Mapping[K, One],
+    grad_outputs: Any = None,
+    *,
+    allow_unused: Literal[False] | None = None,
+    **options: Unpack[Options],
+) -> dict[K, Tensor]: ...
+@overload
+def grad(  # type: ignore[overload-overlap]
+    outputs: One | Iterable[One],
+    inputs: Mapping[K, One],
+    grad_outputs: Any = None,
+    *,
+    allow_unused: bool,
+    **options: Unpack[Options],
+) -> dict[K, Tensor | None]: ...
+@overload
+def grad(
+    outputs: One | Iterable[One],
+    inputs: Iterable[One],
+    grad_outputs: Any = None,
+    *,
+    allow_unused: Literal[False] | None = None,
+    **options: Unpack[Options],
+) -> tuple[Tensor, ...]: ...
+@overload
+def grad(
+    outputs: One | Iterable[One],
+    inputs: Iterable[One],
+    grad_outputs: Any = None,
+    *,
+    allow_unused: bool,
+    **options: Unpack[Options],
+) -> tuple[Tensor | None, ...]: ...
+@overload
+def grad(
+    outputs: One | Iterable[One],
+    inputs: Any,
+    grad_outputs: Any = None,
+    *,
+    allow_unused: bool | None = None,
+    **options: Unpack[Options],
+) -> Any: ...
 def grad(
     outputs: Any,
     inputs: Any,
@@ -224,7 +301,7 @@ def backward_from(
     return None
 
 
-def _recording() -> enable_grad:
+def _recording() -> ModeContext:
     """What to differentiate in under create_graph=True where nothing is being recorded."""
     if current_modes().inference:
         raise RuntimeError(

@@ -20,6 +20,20 @@ from ..arrays.tensor import Tensor, check_differentiable
 from ..core.array import Array
 from ..core.levels import new_level
 
+__all__ = [
+    "UnpackedDualTensor",
+    "dual_level",
+    "enter_dual_level",
+    "exit_dual_level",
+    "make_dual",
+    "unpack_dual",
+]
+
+
+def __dir__() -> list[str]:
+    return __all__
+
+
 _open: ContextVar[tuple[tuple[int, AbstractContextManager[int]], ...]] = ContextVar(
     "arraygrad_dual_levels", default=()
 )

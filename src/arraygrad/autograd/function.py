@@ -56,7 +56,7 @@ class FunctionPullback(Pullback):
         self.direct = self.live = self.joint = None
         self.keeps_arrays = True
         self.kept = self.sources = self.rules = ()
-        self.arrays = []
+        self.arrays: list[int] = []
         self.backward = _run_backward
 
 
@@ -143,7 +143,7 @@ class FunctionCtx(Node):
         return tuple(wanted)
 
     @property
-    def saved_tensors(self) -> tuple[Any, ...]:
+    def saved_tensors(self) -> tuple[Tensor, ...]:
         """What `save_for_backward` kept, in its place in the graph."""
         if self.saved is FREED:
             raise freed_error(self)
@@ -151,7 +151,7 @@ class FunctionCtx(Node):
             return tuple(self._pending)
         assert self.pullback is not None
         nodes = dict(zip(self.pullback.positions, self.edges, strict=True))
-        found = []
+        found: list[Any] = []
         for kept, place in zip(self.saved, self._places, strict=True):
             array = unpack(kept, self._hooks) if self._hooks else kept
             if array is not None and self.number < LAST_WRITE[0]:
@@ -165,7 +165,8 @@ class FunctionCtx(Node):
 
     def seal(self, arguments: tuple[Any, ...], outputs: tuple[Any, ...]) -> None:
         """Turn the tensors to save into arrays, and remember which inputs and outputs they are."""
-        arrays, places = [], []
+        arrays: list[Any] = []
+        places: list[tuple[str, int] | None] = []
         for tensor in self._pending:
             place = None
             for kind, values in (("input", arguments), ("output", outputs)):
@@ -241,7 +242,7 @@ class Function:
         raise NotImplementedError("a Function must define forward")
 
     @staticmethod
-    def backward(ctx: FunctionCtx, *grad_outputs: Any) -> Any:
+    def backward(ctx: FunctionCtx, *grad_outputs: Any, **_: Any) -> Any:  # so any override fits
         """Compute the gradients of the arguments: to be defined by the subclass."""
         raise NotImplementedError(
             "a Function must define backward (or vjp) to be differentiated in reverse mode"

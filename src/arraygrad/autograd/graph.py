@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import weakref
 from collections.abc import Callable, Iterable, Sequence
-from typing import Any
+from typing import Any, Literal, Self, overload
 
 import numpy as np
 
@@ -29,6 +29,10 @@ __all__ = [
     "save_on_cpu",
     "saved_tensors_hooks",
 ]
+
+
+def __dir__() -> list[str]:
+    return __all__
 
 
 def get_gradient_edge(tensor: Tensor) -> GradientEdge:
@@ -100,7 +104,7 @@ class saved_tensors_hooks(ModeContext):  # noqa: N801  (torch's name)
         made._changes = {"saved_hooks": hooks}
         return made
 
-    def __enter__(self) -> Any:
+    def __enter__(self) -> Self:
         forbidden = current_modes().hooks_forbidden
         if forbidden is not None:
             raise RuntimeError(forbidden)
@@ -178,7 +182,7 @@ class disable_saved_tensors_hooks(ModeContext):  # noqa: N801  (torch's name)
     def __init__(self, error_message: str) -> None:
         super().__init__(hooks_forbidden=error_message, saved_hooks=None)
 
-    def __enter__(self) -> Any:
+    def __enter__(self) -> Self:
         if current_modes().saved_hooks is not None:
             raise RuntimeError(self._changes["hooks_forbidden"])
         return super().__enter__()
@@ -226,8 +230,19 @@ class _Handles(RemovableHandle):
             handle.remove()
 
 
+@overload
 def register_multi_grad_hook(
-    tensors: Sequence[Tensor], fn: Callable[..., Any], *, mode: str = "all"
+    tensors: Sequence[Tensor],
+    fn: Callable[[list[Tensor | None]], Any],
+    *,
+    mode: Literal["all"] = "all",
+) -> RemovableHandle: ...
+@overload
+def register_multi_grad_hook(
+    tensors: Sequence[Tensor], fn: Callable[[Tensor], Any], *, mode: Literal["any"]
+) -> RemovableHandle: ...
+def register_multi_grad_hook(
+    tensors: Sequence[Tensor], fn: Callable[..., Any], *, mode: Literal["all", "any"] = "all"
 ) -> RemovableHandle:
     """Call `fn` once per sweep, for several tensors.
 

@@ -5,16 +5,16 @@ here; any other that follows the standard needs none. For arrays that are not kn
 `register` a `Backend`, without a change to this package: `docs/backends.md` shows how.
 """
 
-from .base import Backend, Kernel, is_short_float
-from .registry import backend_of, backend_of_type, common_backend, default, register
+from .base import Backend
+from .base import Kernel as Kernel
+from .base import is_short_float as is_short_float
+from .registry import backend_of, register
+from .registry import backend_of_type as backend_of_type
+from .registry import common_backend as common_backend
+from .registry import default as default
 
-__all__ = [
-    "Backend",
-    "Kernel",
-    "backend_of",
-    "backend_of_type",
-    "common_backend",
-    "default",
-    "is_short_float",
-    "register",
-]
+__all__ = ["Backend", "backend_of", "register"]
+
+
+def __dir__() -> list[str]:
+    return __all__

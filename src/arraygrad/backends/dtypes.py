@@ -29,7 +29,7 @@ float64 = np.dtype("float64")
 complex64 = np.dtype("complex64")
 complex128 = np.dtype("complex128")
 
-KINDS = {
+KINDS: dict[str, tuple[np.dtype[Any], ...]] = {
     "bool": (bool,),
     "signed integer": (int8, int16, int32, int64),
     "unsigned integer": (uint8, uint16, uint32, uint64),

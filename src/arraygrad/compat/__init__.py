@@ -24,3 +24,7 @@ array([2., 4.])
 from . import lucid, rtorch, sorix, torch
 
 __all__ = ["lucid", "rtorch", "sorix", "torch"]
+
+
+def __dir__() -> list[str]:
+    return __all__

@@ -24,6 +24,10 @@ from .arguments import several, single_precision_tensor, stretched, tensors
 __all__ = ["autograd_grad", "runif", "torch_is_installed", "torch_tensor"]
 
 
+def __dir__() -> list[str]:
+    return __all__
+
+
 def autograd_grad(
     outputs: Tensor | Iterable[Tensor],
     inputs: Tensor | Iterable[Tensor],

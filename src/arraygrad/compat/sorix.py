@@ -24,6 +24,10 @@ from .arguments import several, stretched, tensors
 __all__ = ["Tensor", "grad", "is_grad_enabled", "set_grad_enabled", "tensor"]
 
 
+def __dir__() -> list[str]:
+    return __all__
+
+
 def grad(
     outputs: Tensor | Iterable[Tensor],
     inputs: Tensor | Iterable[Tensor],

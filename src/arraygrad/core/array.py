@@ -22,6 +22,15 @@ class Array:
     _array: Any
     level: ClassVar[float] = 0
 
+    if TYPE_CHECKING:  # `ArrayMethods` has them
+
+        @property
+        def shape(self) -> tuple[int, ...]: ...
+        @property
+        def ndim(self) -> int: ...
+        @property
+        def dtype(self) -> Any: ...
+
     @classmethod
     def apply(cls, op: Op, arrays: tuple[Any, ...], params: dict[str, Any]) -> Any:
         """What an op means for this type, when at least one of `arrays` is of it."""

@@ -9,7 +9,7 @@ from __future__ import annotations
 import functools
 from collections.abc import Callable
 from contextvars import ContextVar
-from typing import Any, ClassVar, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Protocol, Self, TypeVar, overload
 
 from .nodes import INFERENCE, RECORDER, record
 from .saved import Hooks, NodeHooks, record_with_care
@@ -68,7 +68,7 @@ class ModeContext:
     def __init__(self, **changes: Any) -> None:
         self._changes = changes
 
-    def __enter__(self) -> Any:
+    def __enter__(self) -> Self:
         self._enter(_modes.get())
         return self
 
@@ -220,28 +220,6 @@ class _Switch(ModeContext):
         super().__init__(**self._effect)
 
 
-class no_grad(_Switch):  # noqa: N801  (torch's name)
-    """Record nothing inside.
-
-    Examples
-    --------
-    >>> import arraygrad as ag
-    >>> x = ag.tensor(2.0, requires_grad=True)
-    >>> with ag.no_grad():
-    ...     y = x * x
-    >>> y.requires_grad
-    False
-    """
-
-    _effect: ClassVar[dict[str, Any]] = {"grad": False}
-
-
-class enable_grad(_Switch):  # noqa: N801  (torch's name)
-    """Record again inside `no_grad`. Inside `inference_mode` nothing is ever recorded."""
-
-    _effect: ClassVar[dict[str, Any]] = {"grad": True}
-
-
 class ModeSetter(ModeContext):
     """Changes the modes at once, when it is made; as a context manager, for its block."""
 
@@ -250,7 +228,7 @@ class ModeSetter(ModeContext):
         self._first: Modes | None = _modes.get()
         set_modes(self._first._replace(**changes))
 
-    def __enter__(self) -> Any:
+    def __enter__(self) -> Self:
         # The mode is set already; the block ends with what it was before the call.
         before = self._first if self._first is not None else _modes.get()
         self._first = None
@@ -280,21 +258,65 @@ class set_grad_enabled(ModeSetter):  # noqa: N801  (torch's name)
         super().__init__(grad=bool(mode))
 
 
-class inference_mode(ModeContext):  # noqa: N801  (torch's name)
-    """Record nothing inside, and mark what is made there as unfit for differentiation.
+class Switch(Protocol):
+    """What checkers take `no_grad` and `enable_grad` for."""
 
-    The strict form of `no_grad`: its results cannot be pulled into a graph by mistake.
-    """
+    @overload
+    def __call__(self) -> ModeContext: ...
+    @overload
+    def __call__(self, function: F, /) -> F: ...
 
-    def __new__(cls, mode: Any = True) -> Any:
-        made = super().__new__(cls)
-        if callable(mode):
-            made.__init__()  # type: ignore[misc]  # Python only does it for what is returned
-            return made(mode)
-        return made
 
-    def __init__(self, mode: bool = True) -> None:
-        super().__init__(inference=bool(mode), grad=not mode)
+class InferenceSwitch(Protocol):
+    """What checkers take `inference_mode` for."""
+
+    @overload
+    def __call__(self, mode: bool = True) -> ModeContext: ...
+    @overload
+    def __call__(self, mode: F, /) -> F: ...
+
+
+if TYPE_CHECKING:  # mypy takes what a class gives for an instance of it, whatever `__new__` says
+    no_grad: Switch
+    enable_grad: Switch
+    inference_mode: InferenceSwitch
+else:
+
+    class no_grad(_Switch):  # noqa: N801  (torch's name)
+        """Record nothing inside.
+
+        Examples
+        --------
+        >>> import arraygrad as ag
+        >>> x = ag.tensor(2.0, requires_grad=True)
+        >>> with ag.no_grad():
+        ...     y = x * x
+        >>> y.requires_grad
+        False
+        """
+
+        _effect: ClassVar[dict[str, Any]] = {"grad": False}
+
+    class enable_grad(_Switch):  # noqa: N801  (torch's name)
+        """Record again inside `no_grad`. Inside `inference_mode` nothing is ever recorded."""
+
+        _effect: ClassVar[dict[str, Any]] = {"grad": True}
+
+    class inference_mode(ModeContext):  # noqa: N801  (torch's name)
+        """Record nothing inside, and mark what is made there as unfit for differentiation.
+
+        The strict form of `no_grad`: its results cannot be pulled into a graph by mistake.
+        """
+
+        def __new__(cls, mode: Any = True) -> Any:
+            made = super().__new__(cls)
+            if callable(mode):
+                made.__init__()  # type: ignore[misc]  # Python only does it for what is returned
+                return made(mode)
+            return made
+
+        def __init__(self, mode: bool = True) -> None:
+            super().__init__(inference=bool(mode), grad=not mode)
 
 
 def is_grad_enabled() -> bool:

@@ -20,6 +20,15 @@ from .reverse import vjp
 from .trees import unwrapped
 
 Function = Callable[..., Any]
+# By their number, as a checker does not otherwise know the parameters of a lambda.
+Rule = (
+    Callable[[Any], Any]
+    | Callable[[Any, Any], Any]
+    | Callable[[Any, Any, Any], Any]
+    | Callable[[Any, Any, Any, Any], Any]
+    | Callable[[Any, Any, Any, Any, Any], Any]
+    | Callable[[Any, Any, Any, Any, Any, Any], Any]
+)
 _pull_back = vjp  # `custom` has a parameter of that name
 _BATCHES = ("loop", "plain", "elementwise")
 _NO_RULE = "custom() needs a rule: vjp=, vjp_<input>= or jvp="
@@ -27,13 +36,13 @@ _NO_RULE = "custom() needs a rule: vjp=, vjp_<input>= or jvp="
 
 def custom(
     *,
-    vjp: Function | Sequence[Function | None] | None = None,
-    jvp: Function | None = None,
+    vjp: Rule | Sequence[Rule | None] | None = None,
+    jvp: Rule | None = None,
     linear: bool | str = False,
     holomorphic: bool = True,
     batch: str | Function = "loop",
     multiple: bool = False,
-    **vjps: Function | None,
+    **vjps: Rule | None,
 ) -> Callable[[Function], Function]:
     """Give a function of arrays its derivative rules.
 

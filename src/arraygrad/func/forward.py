@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, Literal, overload
 
 import numpy as np
 
@@ -11,6 +11,7 @@ from .. import ops
 from ..arrays.dual import dual_type
 from ..core.levels import new_level
 from .reverse import split_aux
+from .signatures import R, S, Ts
 from .trees import (
     Given,
     Path,
@@ -20,6 +21,7 @@ from .trees import (
     flatten,
     flatten_like,
     item_of,
+    like_given,
     lowered,
     tree_map,
     vector_like,
@@ -70,6 +72,22 @@ def _zero(value: Any) -> Any:
     return ops.zeros_like(value) if hasattr(value, "dtype") else 0.0
 
 
+@overload
+def jvp(
+    function: Callable[[*Ts], R],
+    primals: tuple[*Ts],
+    tangents: tuple[Any, ...],
+    *,
+    has_aux: Literal[False] = False,
+) -> tuple[R, R]: ...
+@overload
+def jvp(
+    function: Callable[[*Ts], tuple[R, S]],
+    primals: tuple[*Ts],
+    tangents: tuple[Any, ...],
+    *,
+    has_aux: Literal[True],
+) -> tuple[R, R, S]: ...
 def jvp(
     function: Function,
     primals: tuple[Any, ...],
@@ -108,4 +126,6 @@ def jvp(
         for i, (p, t) in enumerate(zip(arrays, flat, strict=True))
     ]
     value, tangent, aux = push(function, primals, directions, has_aux=has_aux)
+    found, rebuild = flatten(tangent)
+    tangent = rebuild([like_given(*pair) for pair in zip(found, flatten(value)[0], strict=True)])
     return (value, tangent, aux) if has_aux else (value, tangent)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable
-from typing import Any
+from typing import Any, overload
 
 import numpy as np
 
@@ -18,11 +18,13 @@ from ..backends import backend_of
 from ..core.levels import above, in_flight
 from .forward import jvp, push
 from .reverse import Argnums, Chosen, Recording, grad, split_aux
+from .signatures import Ts, X, gives_matrix
 from .trees import arrays_of, as_function, check_result, flatten, tree_map
 
 Function = Callable[..., Any]
 
 
+@gives_matrix
 def jacrev(
     function: Function,
     argnums: Argnums = 0,
@@ -71,6 +73,7 @@ def jacrev(
     return _jacobian(function, argnums, *options, "reverse", sparse, sparsity)
 
 
+@gives_matrix
 def jacfwd(
     function: Function,
     argnums: Argnums = 0,
@@ -89,6 +92,7 @@ def jacfwd(
     return _jacobian(function, argnums, *options, "forward", sparse, sparsity)
 
 
+@gives_matrix
 def jacobian(
     function: Function,
     argnums: Argnums = 0,
@@ -107,6 +111,7 @@ def jacobian(
     return _jacobian(function, argnums, *options, "auto", sparse, sparsity)
 
 
+@gives_matrix
 def hessian(
     function: Function,
     argnums: Argnums = 0,
@@ -142,6 +147,14 @@ def hessian(
     return _jacobian(first, argnums, has_aux, holomorphic, chunk_size, "forward", False, sparsity)
 
 
+@overload
+def hvp(  # type: ignore[overload-overlap]
+    function: Callable[[X], Any], primals: tuple[X], tangents: tuple[Any]
+) -> X: ...
+@overload
+def hvp(
+    function: Callable[[*Ts], Any], primals: tuple[*Ts], tangents: tuple[Any, ...]
+) -> tuple[*Ts]: ...
 def hvp(function: Function, primals: tuple[Any, ...], tangents: tuple[Any, ...]) -> Any:
     """The product of a function's Hessian with a vector, without forming the matrix.
 

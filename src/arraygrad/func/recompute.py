@@ -11,7 +11,7 @@ from __future__ import annotations
 import functools
 import weakref
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar, cast
 
 import numpy as np
 
@@ -29,9 +29,10 @@ from ..sweep.engine import current_sweep
 from .trees import as_function, flatten
 
 Function = Callable[..., Any]
+F = TypeVar("F", bound=Function)
 
 
-def checkpoint(function: Function, *, early_stop: bool = True, check: bool = True) -> Function:
+def checkpoint(function: F, *, early_stop: bool = True, check: bool = True) -> F:
     """A function with the same results that stores nothing inside for the gradient.
 
     The reverse sweep runs it again when it gets there, which costs one more forward pass and
@@ -68,7 +69,7 @@ def checkpoint(function: Function, *, early_stop: bool = True, check: bool = Tru
         finally:
             run.close(results)
 
-    return checkpointed
+    return cast("F", checkpointed)
 
 
 class _Stop(Exception):

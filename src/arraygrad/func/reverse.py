@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import operator
 from collections.abc import Callable, Sequence
-from typing import Any, SupportsIndex
+from typing import Any, Concatenate, Literal, SupportsIndex, overload
 
 import numpy as np
 
@@ -17,6 +17,7 @@ from ..core.levels import at_level, new_level
 from ..core.modes import ModeContext, current_modes, is_grad_enabled
 from ..core.nodes import Node
 from ..sweep.engine import Sweep
+from .signatures import Both, First, LikeFirst, P, R, S, Ts, ValueAndLikeFirst, X, Y
 from .trees import (
     Given,
     Path,
@@ -26,6 +27,7 @@ from .trees import (
     flatten,
     flatten_like,
     item_of,
+    like_given,
     lowered,
     tree_map,
     unrecorded,
@@ -95,7 +97,26 @@ def own(held: list[Any], like: Any) -> Any:
     return held.pop() if isinstance(held[0], Array) else backend_of(held[0]).own(held)
 
 
-def value_and_grad(function: Function, argnums: Argnums = 0, *, has_aux: bool = False) -> Function:
+@overload
+def value_and_grad(
+    function: Callable[Concatenate[Tensor, P], R],
+    argnums: First = 0,
+    *,
+    has_aux: Literal[False] = False,
+) -> ValueAndLikeFirst[P, R]: ...
+@overload
+def value_and_grad(
+    function: Callable[Concatenate[X, P], R], argnums: First = 0, *, has_aux: bool = False
+) -> Callable[Concatenate[X, P], tuple[R, X]]: ...
+@overload
+def value_and_grad(  # type: ignore[overload-overlap]
+    function: Callable[Concatenate[X, Y, P], R], argnums: Both, *, has_aux: bool = False
+) -> Callable[Concatenate[X, Y, P], tuple[R, tuple[X, Y]]]: ...
+@overload
+def value_and_grad(
+    function: Callable[P, R], argnums: Argnums = 0, *, has_aux: bool = False
+) -> Callable[P, tuple[R, Any]]: ...
+def value_and_grad(function: Function, argnums: Argnums = 0, *, has_aux: bool = False) -> Any:
     """A function that returns `function`'s value and its gradient.
 
     Parameters
@@ -135,7 +156,39 @@ def value_and_grad(function: Function, argnums: Argnums = 0, *, has_aux: bool = 
     return differentiated
 
 
-def grad(function: Function, argnums: Argnums = 0, *, has_aux: bool = False) -> Function:
+@overload
+def grad(
+    function: Callable[Concatenate[Tensor, P], Any],
+    argnums: First = 0,
+    *,
+    has_aux: Literal[False] = False,
+) -> LikeFirst[P]: ...
+@overload
+def grad(
+    function: Callable[Concatenate[X, P], Any],
+    argnums: First = 0,
+    *,
+    has_aux: Literal[False] = False,
+) -> Callable[Concatenate[X, P], X]: ...
+@overload
+def grad(  # type: ignore[overload-overlap]
+    function: Callable[Concatenate[X, Y, P], Any],
+    argnums: Both,
+    *,
+    has_aux: Literal[False] = False,
+) -> Callable[Concatenate[X, Y, P], tuple[X, Y]]: ...
+@overload
+def grad(
+    function: Callable[Concatenate[X, P], tuple[Any, S]],
+    argnums: First = 0,
+    *,
+    has_aux: Literal[True],
+) -> Callable[Concatenate[X, P], tuple[X, S]]: ...
+@overload
+def grad(
+    function: Callable[P, Any], argnums: Argnums = 0, *, has_aux: bool = False
+) -> Callable[P, Any]: ...
+def grad(function: Function, argnums: Argnums = 0, *, has_aux: bool = False) -> Any:
     """The gradient of a function as a function. See `value_and_grad`.
 
     With `has_aux`, it returns `(gradient, aux)`.
@@ -158,7 +211,17 @@ def grad(function: Function, argnums: Argnums = 0, *, has_aux: bool = False) -> 
     return differentiated
 
 
-def vjp(function: Function, *primals: Any, has_aux: bool = False) -> Any:
+@overload
+def vjp(
+    function: Callable[[*Ts], R], *primals: *Ts, has_aux: Literal[False] = False
+) -> tuple[R, Callable[[Any], tuple[*Ts]]]: ...
+@overload
+def vjp(
+    function: Callable[[*Ts], tuple[R, S]], *primals: *Ts, has_aux: Literal[True]
+) -> tuple[R, Callable[[Any], tuple[*Ts]], S]: ...
+def vjp(  # type: ignore[misc]
+    function: Function, *primals: Any, has_aux: bool = False
+) -> Any:
     """A function's value, and the function that pulls cotangents back through it.
 
     Returns
@@ -184,7 +247,7 @@ def _vjp(function: Function, primals: tuple[Any, ...], has_aux: bool, arguments:
     outputs, unflatten_out = flatten(result)
     check_result(outputs)
     value = unflatten_out([recording.strip(out) for out in outputs])
-    _, unflatten_in = flatten(primals)
+    inputs, unflatten_in = flatten(primals)
 
     def pull(cotangents: Any) -> Any:
         flat = flatten_like(cotangents, value, "cotangents", "the function's value")
@@ -193,12 +256,13 @@ def _vjp(function: Function, primals: tuple[Any, ...], has_aux: bool, arguments:
             for i, (given, out) in enumerate(zip(flat, outputs, strict=True))
         ]
         result = Given(arguments, cotangents).result
-        return unflatten_in([result(g) for g in recording.pull(outputs, seeds)])
+        pulled = [result(g) for g in recording.pull(outputs, seeds)]
+        return unflatten_in([like_given(*pair) for pair in zip(pulled, inputs, strict=True)])
 
     return (value, pull, tree_map(recording.strip, aux)) if has_aux else (value, pull)
 
 
-def linearize(function: Function, *primals: Any) -> tuple[Any, Function]:
+def linearize(function: Callable[[*Ts], R], *primals: *Ts) -> tuple[R, Callable[..., R]]:
     """A function's value, and its derivative there as a linear function of tangents.
 
     The function is run once; each call of the derivative costs about as much as a `pull`.
@@ -242,7 +306,7 @@ def linearize(function: Function, *primals: Any) -> tuple[Any, Function]:
         ]
         pushed = zeros()
         for i, tangent in zip(moving, transposed(flatten(primals)[1](seeds)), strict=True):
-            pushed[i] = tangent
+            pushed[i] = like_given(tangent, outputs[i])
         return rebuild(pushed)
 
     return value, push
@@ -278,7 +342,8 @@ class Chosen:
 
     def shaped(self, leaves: list[Any]) -> Any:
         """Leaves in the structure of the values; one argument's alone if one was named."""
-        shaped = flatten(self.values)[1](leaves)
+        given, unflatten = flatten(self.values)
+        shaped = unflatten([like_given(*pair) for pair in zip(leaves, given, strict=True)])
         return shaped[0] if self.single else shaped
 
 

@@ -196,6 +196,13 @@ def _is_over_tensor(value: Any) -> bool:
     return isinstance(value, Tensor)
 
 
+def like_given(result: Any, given: Any) -> Any:
+    """A result as a tensor, if what it belongs to is one: constants come out as plain arrays."""
+    if isinstance(given, Tensor) and hasattr(result, "dtype") and not isinstance(result, Array):
+        return given.like(result)
+    return result
+
+
 def as_function(function: Any, transform: str) -> Any:
     """Check what a transform is given."""
     if not callable(function):

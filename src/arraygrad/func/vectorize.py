@@ -6,7 +6,7 @@ import functools
 import operator
 from collections.abc import Callable
 from numbers import Number
-from typing import Any
+from typing import Any, TypeVar, cast
 
 import numpy as np
 
@@ -17,16 +17,17 @@ from ..ops.padding import WARN_FALLBACK
 from .trees import Given, as_function, flatten, lowered
 
 Function = Callable[..., Any]
+F = TypeVar("F", bound=Function)
 
 
 def vmap(
-    function: Function,
+    function: F,
     in_axes: Any = 0,
     out_axes: Any = 0,
     *,
     chunk_size: int | None = None,
     warn_fallback: bool = False,
-) -> Function:
+) -> F:
     """Map a function over an axis of its arguments, all at once.
 
     Parameters
@@ -95,7 +96,7 @@ def vmap(
             ]
         )
 
-    return mapped
+    return cast("F", mapped)
 
 
 def _argument(arguments: Any, position: int) -> str:

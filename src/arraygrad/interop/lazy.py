@@ -6,13 +6,19 @@ Recording, differentiating and printing such tensors computes nothing; the funct
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, TypeVarTuple, cast, overload
 
 from ..arrays.tensor import Tensor
 from ..core.array import Array
 from ..func.trees import flatten
 
+Ts = TypeVarTuple("Ts")
 
+
+@overload
+def compute(*structures: Tensor, **keywords: Any) -> tuple[Tensor, ...]: ...
+@overload
+def compute(*structures: Any, **keywords: Any) -> tuple[Any, ...]: ...
 def compute(*structures: Any, **keywords: Any) -> tuple[Any, ...]:
     """Compute everything that is lazy in some structures, together, as one Dask graph.
 
@@ -46,7 +52,7 @@ def compute(*structures: Any, **keywords: Any) -> tuple[Any, ...]:
     return _run("compute", structures, keywords, _constant)
 
 
-def persist(*structures: Any, **keywords: Any) -> tuple[Any, ...]:
+def persist(*structures: *Ts, **keywords: Any) -> tuple[*Ts]:
     """Start computing what is lazy in some structures, and keep the results in the workers.
 
     On a cluster this returns at once, and the blocks stay on the machines that computed them;
@@ -65,7 +71,7 @@ def persist(*structures: Any, **keywords: Any) -> tuple[Any, ...]:
         A leaf that requires gradients becomes a new leaf that does; the result of an op keeps its
         place in the graph, but the values that the graph has saved are not persisted with it.
     """
-    return _run("persist", structures, keywords, _in_place_of)
+    return cast("tuple[*Ts]", _run("persist", structures, keywords, _in_place_of))
 
 
 def is_lazy(array: Any) -> bool:

@@ -7,7 +7,8 @@ from __future__ import annotations
 
 import itertools
 import operator
-from typing import Any
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, Protocol, overload
 
 import numpy as np
 
@@ -15,6 +16,7 @@ from ..backends import backend_of
 from ..core.array import plain
 from ..core.axes import one_axis, shape_tuple
 from ..core.indices import HOLE
+from .define.signatures import A, joining, one_array
 from .indexing import _index_add, take
 from .shape import (
     _reshape,
@@ -28,7 +30,14 @@ from .shape import (
     swapaxes,
 )
 
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
 
+
+@overload
+def meshgrid(*arrays: NDArray[Any], indexing: str = "xy") -> tuple[NDArray[Any], ...]: ...
+@overload
+def meshgrid(*arrays: A, indexing: str = "xy") -> tuple[A, ...]: ...
 def meshgrid(*arrays: Any, indexing: str = "xy") -> tuple[Any, ...]:
     """The coordinates of a grid, from the coordinates along each of its axes.
 
@@ -67,11 +76,31 @@ def meshgrid(*arrays: Any, indexing: str = "xy") -> tuple[Any, ...]:
     )
 
 
+class AtLeast(Protocol):
+    """A function of one array, or of several, which it gives as many of."""
+
+    @overload
+    def __call__(self, x: NDArray[Any], /) -> NDArray[Any]: ...
+    @overload
+    def __call__(self, x: A, /) -> A: ...
+    @overload
+    def __call__(self, *arrays: NDArray[Any]) -> tuple[NDArray[Any], ...]: ...
+    @overload
+    def __call__(self, *arrays: A) -> tuple[A, ...]: ...
+
+
+def _at_least(function: Callable[..., Any]) -> AtLeast:
+    """Say that a function takes one array, or several."""
+    return function
+
+
+@_at_least
 def atleast_1d(*arrays: Any) -> Any:
     """Arrays with one axis or more: numbers become vectors of one element."""
     return _each(arrays, lambda x: _reshape(x, shape=(1,)) if x.ndim == 0 else x)
 
 
+@_at_least
 def atleast_2d(*arrays: Any) -> Any:
     """Arrays with two axes or more: vectors become rows."""
     return _each(
@@ -80,6 +109,7 @@ def atleast_2d(*arrays: Any) -> Any:
     )
 
 
+@_at_least
 def atleast_3d(*arrays: Any) -> Any:
     """Arrays with three axes or more: that of a vector is the middle one."""
 
@@ -97,27 +127,37 @@ def _each(arrays: tuple[Any, ...], function: Any) -> Any:
     return results[0] if len(results) == 1 else results
 
 
+@joining
 def hstack(arrays: Any, /) -> Any:
     """Join arrays side by side: along the second axis, or the only one."""
     parts = [atleast_1d(a) for a in arrays]
     return concat(parts, axis=0 if parts and parts[0].ndim == 1 else 1)
 
 
+@joining
 def vstack(arrays: Any, /) -> Any:
     """Join arrays one below the other; vectors are rows."""
     return concat([atleast_2d(a) for a in arrays], axis=0)
 
 
+@joining
 def dstack(arrays: Any, /) -> Any:
     """Join arrays along the third axis."""
     return concat([atleast_3d(a) for a in arrays], axis=2)
 
 
+@joining
 def column_stack(arrays: Any, /) -> Any:
     """Join arrays side by side; vectors are columns."""
     return concat([expand_dims(ravel(a), axis=1) if a.ndim < 2 else a for a in arrays], axis=1)
 
 
+@overload
+def array_split(
+    x: NDArray[Any], indices_or_sections: Any, /, axis: int = 0
+) -> list[NDArray[Any]]: ...
+@overload
+def array_split(x: A, indices_or_sections: Any, /, axis: int = 0) -> list[A]: ...
 def array_split(x: Any, indices_or_sections: Any, /, axis: int = 0) -> list[Any]:
     """Split an array along an axis: in so many parts, as equal as can be, or at the indices given.
 
@@ -142,6 +182,10 @@ def array_split(x: Any, indices_or_sections: Any, /, axis: int = 0) -> list[Any]
     return [x[(*lead, slice(start, stop), ...)] for start, stop in itertools.pairwise(places)]
 
 
+@overload
+def split(x: NDArray[Any], indices_or_sections: Any, /, axis: int = 0) -> list[NDArray[Any]]: ...
+@overload
+def split(x: A, indices_or_sections: Any, /, axis: int = 0) -> list[A]: ...
 def split(x: Any, indices_or_sections: Any, /, axis: int = 0) -> list[Any]:
     """Split an array along an axis: in so many equal parts, or at the indices given."""
     if hasattr(indices_or_sections, "__index__") and not getattr(indices_or_sections, "ndim", 0):
@@ -153,6 +197,7 @@ def split(x: Any, indices_or_sections: Any, /, axis: int = 0) -> list[Any]:
     return array_split(x, indices_or_sections, axis=axis)
 
 
+@one_array
 def rot90(x: Any, /, k: int = 1, axes: tuple[int, int] = (0, 1)) -> Any:
     """Turn an array by `k` right angles, from the first of two axes towards the second.
 
@@ -177,6 +222,7 @@ def rot90(x: Any, /, k: int = 1, axes: tuple[int, int] = (0, 1)) -> Any:
 # --- diagonals -----------------------------------------------------------------------------------
 
 
+@one_array
 def diagonal(x: Any, /, offset: int = 0, axis1: int = 0, axis2: int = 1) -> Any:
     """A diagonal in the plane of two axes, as the last axis of the result.
 
@@ -187,6 +233,7 @@ def diagonal(x: Any, /, offset: int = 0, axis1: int = 0, axis2: int = 1) -> Any:
     return of_matrices(moveaxis(x, (axis1, axis2), (-2, -1)), offset=offset)
 
 
+@one_array
 def trace(x: Any, /, offset: int = 0, axis1: int = 0, axis2: int = 1) -> Any:
     """The sum of a diagonal in the plane of two axes.
 
@@ -197,6 +244,7 @@ def trace(x: Any, /, offset: int = 0, axis1: int = 0, axis2: int = 1) -> Any:
     return sum(diagonal(x, offset, axis1, axis2), axis=-1)
 
 
+@one_array
 def diag(x: Any, /, k: int = 0) -> Any:
     """A diagonal of a matrix; of a vector, the matrix that has it on a diagonal.
 
@@ -223,6 +271,7 @@ def diag(x: Any, /, k: int = 0) -> Any:
 _MODES = ("constant", "edge", "reflect", "symmetric", "wrap")
 
 
+@one_array
 def pad(
     x: Any, /, pad_width: Any, mode: str = "constant", *, constant_values: Any = 0, **keywords: Any
 ) -> Any:

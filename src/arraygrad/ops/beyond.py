@@ -7,6 +7,7 @@ from typing import Any
 
 from ..backends import backend_of
 from .define.library import binary, unary
+from .define.signatures import one_array, two_arrays
 from .elementwise import (
     equal,
     greater,
@@ -33,16 +34,19 @@ fmod = binary(
 )
 
 
+@one_array
 def deg2rad(x: Any, /) -> Any:
     """Degrees as radians."""
     return multiply(x, math.pi / 180)
 
 
+@one_array
 def rad2deg(x: Any, /) -> Any:
     """Radians as degrees."""
     return multiply(x, 180 / math.pi)
 
 
+@two_arrays
 def fmax(x: Any, y: Any, /) -> Any:
     """The larger of two elements, or the one that is not NaN.
 
@@ -51,6 +55,7 @@ def fmax(x: Any, y: Any, /) -> Any:
     return where(_first(greater(x, y), x, y), x, y)
 
 
+@two_arrays
 def fmin(x: Any, y: Any, /) -> Any:
     """The smaller of two elements, or the one that is not NaN.
 
@@ -64,17 +69,20 @@ def _first(better: Any, x: Any, y: Any) -> Any:
     return better | equal(x, y) | missing
 
 
+@two_arrays
 def heaviside(x: Any, h: Any, /) -> Any:
     """The step: 0 below zero, `h` at zero, 1 above. Flat in `x`."""
     step = where(greater(x, 0), 1.0, where(isnan(x), x, 0.0))
     return where(equal(x, 0), h, step)
 
 
+@two_arrays
 def logaddexp2(x: Any, y: Any, /) -> Any:
     """The logarithm to base 2 of ``2**x + 2**y``."""
     return logaddexp(x * math.log(2), y * math.log(2)) / math.log(2)
 
 
+@one_array
 def nan_to_num(x: Any, /, nan: float = 0.0, posinf: Any = None, neginf: Any = None) -> Any:
     """Put numbers in the place of NaN and of infinities, by default the largest there are.
 

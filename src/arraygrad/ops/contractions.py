@@ -6,17 +6,23 @@ Only `matmul` has derivative rules; the others are arrangements of it.
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import TYPE_CHECKING, Any, overload
 
 from ..backends import backend_of
 from ..core.axes import many_axes, one_axis
 from ..core.kinds import Contracts
 from .define.library import declare
 from .define.op import Op, Own
+from .define.signatures import A, TwoArrays, two_arrays
 from .elementwise import conj
 from .padding import padded
 from .reductions import _sum
 from .shape import _permute_dims, _reshape, astype, expand_dims, matrix_transpose, ravel
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from ..arrays.tensor import Tensor
 
 _LOWER = "abcdefghijklmnopqrstuvwxyz"
 _LETTERS = _LOWER + _LOWER.upper()
@@ -102,7 +108,7 @@ def _rows_times(op: Op, x: Any, y: Any) -> Any:
     return _reshape(op.function(rows, y), shape=(*x.shape[:-1], y.shape[-1]))
 
 
-matmul = declare(
+matmul: TwoArrays[[]] = declare(
     "matmul",
     "x",
     "y",
@@ -126,6 +132,7 @@ _contract = declare(
 )
 
 
+@two_arrays
 def vecdot(x: Any, y: Any, /, *, axis: int = -1) -> Any:
     """The sum of ``conj(x) * y`` along an axis."""
     if axis >= 0:  # counted in the broadcast shape: turn it round, as both broadcast on the left
@@ -138,6 +145,7 @@ def vecdot(x: Any, y: Any, /, *, axis: int = -1) -> Any:
     return astype(out, product.dtype, copy=False)  # a sum of small integers would be wider
 
 
+@two_arrays
 def tensordot(x: Any, y: Any, /, *, axes: Any = 2) -> Any:
     """Multiply two arrays and sum over pairs of their axes.
 
@@ -176,6 +184,14 @@ def tensordot(x: Any, y: Any, /, *, axes: Any = 2) -> Any:
 # --- einsum --------------------------------------------------------------------------------------
 
 
+@overload
+def einsum(  # type: ignore[overload-overlap]  # all of NumPy's, before some of them
+    subscripts: str, /, *operands: NDArray[Any]
+) -> NDArray[Any]: ...
+@overload
+def einsum(subscripts: str, /, *operands: Tensor | NDArray[Any]) -> Tensor: ...
+@overload
+def einsum(subscripts: str, /, *operands: A) -> A: ...
 def einsum(subscripts: str, /, *operands: Any) -> Any:
     """Einstein's summation convention: label the axes, multiply, sum over what is not kept.
 
@@ -342,6 +358,7 @@ def _arrange(x: Any, labels: str, output: str) -> Any:
     return x if order == tuple(range(x.ndim)) else _permute_dims(x, axes=order)
 
 
+@two_arrays
 def outer(x: Any, y: Any, /) -> Any:
     """All products of an element of `x` with one of `y`."""
     return expand_dims(ravel(x), axis=1) * ravel(y)

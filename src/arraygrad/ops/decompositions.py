@@ -5,16 +5,20 @@ None of these is holomorphic: their rules give the conjugate Wirtinger derivativ
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, Generic, NamedTuple, overload
 
 from ..core.array import Array, plain
 from ..core.kinds import Matrices
 from .contractions import matmul
 from .define.library import declare
+from .define.signatures import A, one_array
 from .elementwise import conj, is_complex
 from .indexing import getitem
 from .linalg import check_matrices, check_square, solve_matrix, square
 from .shape import _tril, _triu, concat, matrix_transpose
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
 
 
 def adjoint(x: Any) -> Any:
@@ -62,6 +66,7 @@ _cholesky = declare(
 )
 
 
+@one_array
 def cholesky(x: Any, /, *, upper: bool = False) -> Any:
     """The triangular factor of Hermitian, positive definite matrices: ``x = L Lᴴ``.
 
@@ -88,11 +93,11 @@ def cholesky(x: Any, /, *, upper: bool = False) -> Any:
 # --- QR ------------------------------------------------------------------------------------------
 
 
-class QRResult(NamedTuple):
+class QRResult(NamedTuple, Generic[A]):
     """Orthonormal columns `Q` and a triangular `R`."""
 
-    Q: Any
-    R: Any
+    Q: A
+    R: A
 
 
 def _check_reduced(mode: str) -> None:
@@ -143,7 +148,11 @@ _qr = declare(
 )
 
 
-def qr(x: Any, /, *, mode: str = "reduced") -> QRResult:
+@overload
+def qr(x: NDArray[Any], /, *, mode: str = "reduced") -> QRResult[NDArray[Any]]: ...
+@overload
+def qr(x: A, /, *, mode: str = "reduced") -> QRResult[A]: ...
+def qr(x: Any, /, *, mode: str = "reduced") -> QRResult[Any]:
     """Orthonormal columns times an upper triangle: ``x = Q R``.
 
     Parameters
@@ -218,6 +227,7 @@ _pinv = declare(
 )
 
 
+@one_array
 def pinv(x: Any, /, *, rtol: Any = None) -> Any:
     """The Moore-Penrose pseudo-inverse of matrices.
 

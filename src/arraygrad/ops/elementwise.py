@@ -13,6 +13,7 @@ from ..core.kinds import Elementwise
 from .define.adoption import as_arrays
 from .define.library import binary, constant, declare, unary
 from .define.op import Own
+from .define.signatures import ThreeArrays, one_array
 from .shape import astype
 
 # --- arithmetic --------------------------------------------------------------------------------
@@ -290,7 +291,7 @@ def _declare_choice(
     )
 
 
-where = _declare_choice(
+where: ThreeArrays[[]] = _declare_choice(
     "where",
     Elementwise(linear=True),
     "Elements of `x` where the condition holds, of `y` elsewhere.",
@@ -326,6 +327,7 @@ def _above(x: Any, min: Any, max: Any) -> Any:
     return greater(x, max) if min <= max else equal(x, x)
 
 
+@one_array
 def clip(x: Any, /, min: Any = None, max: Any = None) -> Any:
     """Keep values within bounds.
 

@@ -8,15 +8,18 @@ is, up to a factor, the adjoint of another; so all orders of derivatives are tra
 from __future__ import annotations
 
 import operator
-from typing import Any
+from typing import Any, Literal
 
 from ..backends import backend_of
 from ..core.array import plain
 from ..core.axes import many_axes, one_axis
 from ..core.kinds import AlongAxis
 from .define.library import declare
+from .define.signatures import Axis, one_array
 from .elementwise import conj, is_complex
 from .shape import concat, roll
+
+Norm = Literal["backward", "ortho", "forward"] | None
 
 Axes = tuple[int, ...]
 Lengths = tuple[int, ...]
@@ -194,7 +197,8 @@ def _real(x: Any, name: str) -> Any:
 # --- over one axis -------------------------------------------------------------------------------
 
 
-def fft(x: Any, /, *, n: int | None = None, axis: int = -1, norm: Any = "backward") -> Any:
+@one_array
+def fft(x: Any, /, *, n: int | None = None, axis: int = -1, norm: Norm = "backward") -> Any:
     """The discrete Fourier transform along one axis.
 
     Parameters
@@ -221,19 +225,22 @@ def fft(x: Any, /, *, n: int | None = None, axis: int = -1, norm: Any = "backwar
     return _fft(x, s=s, axis=axes, norm=_norm(norm))
 
 
-def ifft(x: Any, /, *, n: int | None = None, axis: int = -1, norm: Any = "backward") -> Any:
+@one_array
+def ifft(x: Any, /, *, n: int | None = None, axis: int = -1, norm: Norm = "backward") -> Any:
     """The inverse of `fft`."""
     s, axes = _one(x, n, axis, half=False)
     return _ifft(x, s=s, axis=axes, norm=_norm(norm))
 
 
-def rfft(x: Any, /, *, n: int | None = None, axis: int = -1, norm: Any = "backward") -> Any:
-    """The frequencies of real numbers from zero to n/2: the others are their holomorphic."""
+@one_array
+def rfft(x: Any, /, *, n: int | None = None, axis: int = -1, norm: Norm = "backward") -> Any:
+    """The frequencies of real numbers from zero to n/2: the others are their conjugates."""
     s, axes = _one(_real(x, "rfft"), n, axis, half=False)
     return _rfft(x, s=s, axis=axes, norm=_norm(norm))
 
 
-def irfft(x: Any, /, *, n: int | None = None, axis: int = -1, norm: Any = "backward") -> Any:
+@one_array
+def irfft(x: Any, /, *, n: int | None = None, axis: int = -1, norm: Norm = "backward") -> Any:
     """The inverse of `rfft`: real numbers, `n` of them.
 
     By default their number is even; give `n` if it was odd.
@@ -242,13 +249,15 @@ def irfft(x: Any, /, *, n: int | None = None, axis: int = -1, norm: Any = "backw
     return _irfft(x, s=s, axis=axes, norm=_norm(norm))
 
 
-def hfft(x: Any, /, *, n: int | None = None, axis: int = -1, norm: Any = "backward") -> Any:
+@one_array
+def hfft(x: Any, /, *, n: int | None = None, axis: int = -1, norm: Norm = "backward") -> Any:
     """The real spectrum, of length `n`, of a signal of which half is given as it is symmetric."""
     s, axes = _one(x, n, axis, half=True)
     return _irfft(conj(x), s=s, axis=axes, norm=_OPPOSITE[_norm(norm)])
 
 
-def ihfft(x: Any, /, *, n: int | None = None, axis: int = -1, norm: Any = "backward") -> Any:
+@one_array
+def ihfft(x: Any, /, *, n: int | None = None, axis: int = -1, norm: Norm = "backward") -> Any:
     """The inverse of `hfft`: half of a symmetric signal."""
     s, axes = _one(_real(x, "ihfft"), n, axis, half=False)
     return conj(_rfft(x, s=s, axis=axes, norm=_OPPOSITE[_norm(norm)]))
@@ -257,7 +266,8 @@ def ihfft(x: Any, /, *, n: int | None = None, axis: int = -1, norm: Any = "backw
 # --- over several axes ---------------------------------------------------------------------------
 
 
-def fftn(x: Any, /, *, s: Any = None, axes: Any = None, norm: Any = "backward") -> Any:
+@one_array
+def fftn(x: Any, /, *, s: Any = None, axes: Any = None, norm: Norm = "backward") -> Any:
     """The discrete Fourier transform over several axes.
 
     Parameters
@@ -274,19 +284,22 @@ def fftn(x: Any, /, *, s: Any = None, axes: Any = None, norm: Any = "backward") 
     return _fft(x, s=lengths, axis=places, norm=_norm(norm))
 
 
-def ifftn(x: Any, /, *, s: Any = None, axes: Any = None, norm: Any = "backward") -> Any:
+@one_array
+def ifftn(x: Any, /, *, s: Any = None, axes: Any = None, norm: Norm = "backward") -> Any:
     """The inverse of `fftn`."""
     lengths, places = _many(x, s, axes, half=False)
     return _ifft(x, s=lengths, axis=places, norm=_norm(norm))
 
 
-def rfftn(x: Any, /, *, s: Any = None, axes: Any = None, norm: Any = "backward") -> Any:
+@one_array
+def rfftn(x: Any, /, *, s: Any = None, axes: Any = None, norm: Norm = "backward") -> Any:
     """The transform of real numbers over several axes; half of the frequencies along the last."""
     lengths, places = _many(_real(x, "rfftn"), s, axes, half=False)
     return _rfft(x, s=lengths, axis=places, norm=_norm(norm))
 
 
-def irfftn(x: Any, /, *, s: Any = None, axes: Any = None, norm: Any = "backward") -> Any:
+@one_array
+def irfftn(x: Any, /, *, s: Any = None, axes: Any = None, norm: Norm = "backward") -> Any:
     """The inverse of `rfftn`: real numbers. The length of the last axis is even unless given."""
     lengths, places = _many(x, s, axes, half=True)
     return _irfft(x, s=lengths, axis=places, norm=_norm(norm))
@@ -295,13 +308,15 @@ def irfftn(x: Any, /, *, s: Any = None, axes: Any = None, norm: Any = "backward"
 # --- the order of frequencies --------------------------------------------------------------------
 
 
-def fftshift(x: Any, /, *, axes: Any = None) -> Any:
+@one_array
+def fftshift(x: Any, /, *, axes: Axis = None) -> Any:
     """Put the frequency zero in the middle, along the given axes or along all."""
     places = _all_axes(x, axes)
     return roll(x, tuple(x.shape[a] // 2 for a in places), axis=places)
 
 
-def ifftshift(x: Any, /, *, axes: Any = None) -> Any:
+@one_array
+def ifftshift(x: Any, /, *, axes: Axis = None) -> Any:
     """Undo `fftshift`."""
     places = _all_axes(x, axes)
     return roll(x, tuple(-(x.shape[a] // 2) for a in places), axis=places)

@@ -22,6 +22,7 @@ from ..core.kinds import AlongAxis, Moves
 from .define.adoption import in_library_of
 from .define.library import constant, declare
 from .define.op import Own
+from .define.signatures import one_array
 from .shape import _reshape, ravel
 
 
@@ -267,6 +268,7 @@ def iterate(x: Any) -> Iterator[Any]:
     return iter(tuple(x[i] for i in range(x.shape[0])))
 
 
+@one_array
 def take(x: Any, indices: Any, /, axis: int | None = None) -> Any:
     """Read elements at integer positions along an axis.
 
@@ -288,6 +290,7 @@ def take(x: Any, indices: Any, /, axis: int | None = None) -> Any:
     return _reshape(out, shape=(*x.shape[:axis], *indices.shape, *x.shape[axis + 1 :]))
 
 
+@one_array
 def take_along_axis(x: Any, indices: Any, /, *, axis: int = -1) -> Any:
     """Read one element for each of `indices`, which has the shape of the result."""
     axis = one_axis(axis, x.ndim)
@@ -297,11 +300,13 @@ def take_along_axis(x: Any, indices: Any, /, *, axis: int = -1) -> Any:
     return _take_along_axis(x, indices, axis=axis)
 
 
+@one_array
 def argsort(x: Any, /, axis: int = -1, *, descending: bool = False, stable: bool = True) -> Any:
     """The positions that put an array in order along an axis."""
     return _argsort(x, axis=one_axis(axis, x.ndim), descending=descending, stable=stable)
 
 
+@one_array
 def sort(x: Any, /, axis: int = -1, *, descending: bool = False, stable: bool = True) -> Any:
     """Put an array in order along an axis. The gradient follows each element to its place."""
     if isinstance(x, Array):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, Generic, NamedTuple, overload
 
 import numpy as np
 
@@ -10,14 +10,20 @@ from ..backends import backend_of
 from ..core.array import plain
 from .contractions import matmul
 from .decompositions import pinv
+from .define.signatures import A, AnyArray
 from .elementwise import conj, greater, is_complex, real
 from .linalg import check_matrices
 from .reductions import max, sum
 from .shape import _reshape, astype, expand_dims
 from .spectra import svdvals
 
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
 
-class LstsqResult(NamedTuple):
+    from ..arrays.tensor import Tensor
+
+
+class LstsqResult(NamedTuple, Generic[A]):
     """The solution of least squares, and what there is to say about it.
 
     Attributes
@@ -31,13 +37,21 @@ class LstsqResult(NamedTuple):
     singular_values : array of shape (..., min(m, n))
     """
 
-    solution: Any
-    residuals: Any
-    rank: Any
-    singular_values: Any
+    solution: A
+    residuals: A
+    rank: A
+    singular_values: A
 
 
-def lstsq(a: Any, b: Any, /, rcond: Any = None) -> LstsqResult:
+@overload
+def lstsq(a: NDArray[Any], b: NDArray[Any], /, rcond: Any = None) -> LstsqResult[NDArray[Any]]: ...
+@overload
+def lstsq(a: Tensor, b: AnyArray, /, rcond: Any = None) -> LstsqResult[Tensor]: ...
+@overload
+def lstsq(a: AnyArray, b: Tensor, /, rcond: Any = None) -> LstsqResult[Tensor]: ...
+@overload
+def lstsq(a: A, b: A, /, rcond: Any = None) -> LstsqResult[A]: ...
+def lstsq(a: Any, b: Any, /, rcond: Any = None) -> LstsqResult[Any]:
     """Solve linear systems in the sense of least squares.
 
     The gradient is that among matrices of the same rank, as for `pinv`.

@@ -10,7 +10,7 @@ import cmath
 import functools
 import math
 import operator
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, Generic, NamedTuple, overload
 
 import numpy as np
 
@@ -23,11 +23,15 @@ from .contractions import matmul
 from .contractions import outer as _outer
 from .define.library import constant, declare
 from .define.op import Op, Own
+from .define.signatures import A, one_array, two_arrays
 from .elementwise import abs, conj, equal, imag, is_complex, real, where
 from .indexing import _index_add
 from .padding import aligned
 from .reductions import _max, _others, sum
 from .shape import _reshape, expand_dims, matrix_transpose, moveaxis, roll
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
 
 
 def check_matrices(x: Any, name: str, argument: str = "x") -> None:
@@ -51,6 +55,7 @@ def check_square(x: Any, name: str, argument: str = "x") -> None:
 # --- parts of matrices ---------------------------------------------------------------------------
 
 
+@one_array
 def diagonal(x: Any, /, *, offset: int = 0) -> Any:
     """A diagonal of matrices: the main one, or that `offset` above (if negative, below) it.
 
@@ -92,6 +97,7 @@ _diagonal = declare(
 )
 
 
+@one_array
 def trace(x: Any, /, *, offset: int = 0, dtype: Any = None) -> Any:
     """The sum of a diagonal of matrices."""
     return sum(diagonal(x, offset=offset), axis=-1, dtype=dtype)
@@ -100,6 +106,7 @@ def trace(x: Any, /, *, offset: int = 0, dtype: Any = None) -> Any:
 # --- products ------------------------------------------------------------------------------------
 
 
+@two_arrays
 def outer(x1: Any, x2: Any, /) -> Any:
     """All products of an element of one vector with one of another."""
     for name, x in (("x1", x1), ("x2", x2)):
@@ -108,6 +115,7 @@ def outer(x1: Any, x2: Any, /) -> Any:
     return _outer(x1, x2)
 
 
+@two_arrays
 def cross(x1: Any, x2: Any, /, *, axis: int = -1) -> Any:
     """The cross product of vectors in space, along an axis of length three.
 
@@ -143,6 +151,7 @@ _identity = declare(
 )
 
 
+@one_array
 def matrix_power(x: Any, n: int, /) -> Any:
     """The `n`-th power of square matrices; of their inverse, if `n` is negative.
 
@@ -209,6 +218,7 @@ inv_matrix = declare(
 )
 
 
+@two_arrays
 def solve(x1: Any, x2: Any, /) -> Any:
     """The solution `x` of ``x1 @ x = x2``.
 
@@ -240,6 +250,7 @@ def solve(x1: Any, x2: Any, /) -> Any:
     return _reshape(out, shape=out.shape[:-1])
 
 
+@one_array
 def inv(x: Any, /) -> Any:
     """The inverse of square matrices."""
     check_square(x, "inv")
@@ -254,6 +265,7 @@ _matrix_rank = constant(
 )
 
 
+@one_array
 def matrix_rank(x: Any, /, *, rtol: Any = None) -> Any:
     """How many singular values of matrices are not zero.
 
@@ -389,6 +401,7 @@ _cofactors_along = declare(
 )
 
 
+@one_array
 def det(x: Any, /) -> Any:
     """The determinant of square matrices.
 
@@ -406,11 +419,11 @@ def det(x: Any, /) -> Any:
     return det_matrix(x)
 
 
-class SlogdetResult(NamedTuple):
+class SlogdetResult(NamedTuple, Generic[A]):
     """The sign (phase) of determinants, and the logarithm of their size."""
 
-    sign: Any
-    logabsdet: Any
+    sign: A
+    logabsdet: A
 
 
 def _slogdet_vjp(gs: list[Any], x: Any, out: tuple[Any, Any]) -> Any:
@@ -444,7 +457,11 @@ _slogdet = declare(
 )
 
 
-def slogdet(x: Any, /) -> SlogdetResult:
+@overload
+def slogdet(x: NDArray[Any], /) -> SlogdetResult[NDArray[Any]]: ...
+@overload
+def slogdet(x: A, /) -> SlogdetResult[A]: ...
+def slogdet(x: Any, /) -> SlogdetResult[Any]:
     """The sign of determinants (for complex matrices their phase), and the log of their size.
 
     Unlike `det`, neither overflows for large matrices.

@@ -9,6 +9,7 @@ from typing import Any
 from ..core.axes import kept, many_axes
 from ..core.kinds import Reduces
 from .define.library import declare
+from .define.signatures import Axis, one_array
 from .elementwise import abs, equal, logical_or, real, sign, where
 from .linalg import check_matrices
 from .reductions import _keep, count_nonzero, max, min, reduction, sum
@@ -51,7 +52,8 @@ _count_norm = declare(
 )
 
 
-def vector_norm(x: Any, /, *, axis: Any = None, keepdims: bool = False, ord: float = 2) -> Any:
+@one_array
+def vector_norm(x: Any, /, *, axis: Axis = None, keepdims: bool = False, ord: float = 2) -> Any:
     """The norm of vectors: ``sum(abs(x) ** ord) ** (1 / ord)`` over all axes, or some.
 
     Parameters
@@ -84,6 +86,7 @@ def vector_norm(x: Any, /, *, axis: Any = None, keepdims: bool = False, ord: flo
     return _vector_norm(x, axis=axis, keepdims=keepdims, ord=ord)
 
 
+@one_array
 def matrix_norm(x: Any, /, *, keepdims: bool = False, ord: Any = "fro") -> Any:
     """The norm of matrices.
 

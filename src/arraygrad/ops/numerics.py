@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import operator
-from typing import Any
+from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
 
@@ -15,11 +15,17 @@ from .contractions import matmul, tensordot
 from .define.adoption import as_arrays
 from .define.library import declare
 from .define.op import Op, Own
+from .define.signatures import Number, Operand, one_array, two_arrays
 from .elementwise import conj, equal, greater, less, multiply, not_equal, remainder, where
 from .indexing import argsort, take
 from .reductions import sum
 from .searching import searchsorted
 from .shape import _reshape, astype, broadcast_to, concat, expand_dims, flip, ravel
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from ..arrays.tensor import Tensor
 
 
 def _part(axis: int, *ends: int | None) -> tuple[Any, ...]:
@@ -29,6 +35,7 @@ def _part(axis: int, *ends: int | None) -> tuple[Any, ...]:
 # --- differences and integrals -------------------------------------------------------------------
 
 
+@one_array
 def diff(x: Any, /, *, axis: int = -1, n: int = 1, prepend: Any = None, append: Any = None) -> Any:
     """The differences of neighbours along an axis, `n` times over.
 
@@ -76,6 +83,7 @@ def _line(value: Any, x: Any, axis: int) -> Any:
     return backend_of(x).full(plain(x), shape, value, x.dtype)
 
 
+@one_array
 def trapezoid(y: Any, /, x: Any = None, dx: Any = 1.0, axis: int = -1) -> Any:
     """The integral along an axis by the trapezoidal rule.
 
@@ -186,6 +194,42 @@ def _one_sided(f0: Any, f1: Any, f2: Any, a: Any, b: Any) -> Any:
 # --- interpolation -------------------------------------------------------------------------------
 
 
+@overload
+def interp(
+    x: NDArray[Any] | Number,
+    xp: NDArray[Any],
+    fp: NDArray[Any],
+    left: Any = None,
+    right: Any = None,
+    period: Any = None,
+) -> NDArray[Any]: ...
+@overload
+def interp(
+    x: Tensor,
+    xp: Operand,
+    fp: Operand,
+    left: Any = None,
+    right: Any = None,
+    period: Any = None,
+) -> Tensor: ...
+@overload
+def interp(
+    x: Operand,
+    xp: Operand,
+    fp: Tensor,
+    left: Any = None,
+    right: Any = None,
+    period: Any = None,
+) -> Tensor: ...
+@overload
+def interp(
+    x: Operand,
+    xp: Operand,
+    fp: Operand,
+    left: Any = None,
+    right: Any = None,
+    period: Any = None,
+) -> Any: ...
 def interp(
     x: Any, xp: Any, fp: Any, left: Any = None, right: Any = None, period: Any = None
 ) -> Any:
@@ -277,6 +321,7 @@ def _part_of(g: Any, y: Any, n: int) -> Any:
     return _convolve(g, flip(y, axis=0))[start : start + n]
 
 
+@two_arrays
 def convolve(a: Any, v: Any, /, mode: str = "full") -> Any:
     """The convolution of two one-dimensional arrays.
 
@@ -312,6 +357,7 @@ def convolve(a: Any, v: Any, /, mode: str = "full") -> Any:
     raise ValueError(f"mode must be 'full', 'same' or 'valid', not {mode!r}")
 
 
+@two_arrays
 def correlate(a: Any, v: Any, /, mode: str = "valid") -> Any:
     """The sum of ``a[n + k] * conj(v[n])`` for each shift `k`; modes as in `convolve`."""
     a, v = as_arrays(a, v)
@@ -325,6 +371,7 @@ def correlate(a: Any, v: Any, /, mode: str = "valid") -> Any:
 # --- products ------------------------------------------------------------------------------------
 
 
+@two_arrays
 def dot(a: Any, b: Any, /) -> Any:
     """NumPy's product: of numbers, vectors and matrices.
 
@@ -337,6 +384,7 @@ def dot(a: Any, b: Any, /) -> Any:
     return tensordot(a, b, axes=((a.ndim - 1,), (max(b.ndim - 2, 0),)))
 
 
+@two_arrays
 def inner(a: Any, b: Any, /) -> Any:
     """The sum of products over the last axes of both arrays."""
     if not getattr(a, "ndim", 0) or not getattr(b, "ndim", 0):
@@ -344,11 +392,13 @@ def inner(a: Any, b: Any, /) -> Any:
     return tensordot(a, b, axes=((a.ndim - 1,), (b.ndim - 1,)))
 
 
+@two_arrays
 def vdot(a: Any, b: Any, /) -> Any:
     """The sum of products of all elements, the first array conjugated."""
     return matmul(conj(ravel(a)), ravel(b))
 
 
+@two_arrays
 def kron(a: Any, b: Any, /) -> Any:
     """The Kronecker product: each element of `a` times all of `b`.
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import math
 from collections.abc import Callable
-from typing import Any, Concatenate, ParamSpec
+from typing import Any, ParamSpec, cast
 
 import numpy as np
 
@@ -14,6 +14,7 @@ from ..backends.filled import zeros_like
 from ..core.array import plain
 from ..core.axes import kept, many_axes
 from .define.adoption import in_library_of
+from .define.signatures import Axis, OneArray, one_array
 from .elementwise import (
     ceil,
     clip,
@@ -86,11 +87,12 @@ METHODS: dict[str, Callable[[Any, Any], Any]] = {
 }
 
 
+@one_array
 def quantile(
     x: Any,
     q: Any,
     /,
-    axis: Any = None,
+    axis: Axis = None,
     *,
     method: str = "linear",
     keepdims: bool = False,
@@ -129,11 +131,12 @@ def quantile(
     return _quantile(x, q, axis, method, keepdims, weights, skip=False)
 
 
+@one_array
 def nanquantile(
     x: Any,
     q: Any,
     /,
-    axis: Any = None,
+    axis: Axis = None,
     *,
     method: str = "linear",
     keepdims: bool = False,
@@ -151,26 +154,26 @@ def nanquantile(
     return _quantile(x, q, axis, method, keepdims, weights, skip=True)
 
 
-def _in_percent(
-    function: Callable[Concatenate[Any, Any, P], Any], name: str
-) -> Callable[Concatenate[Any, Any, P], Any]:
+def _in_percent(typed: OneArray[P], name: str) -> OneArray[P]:
     """A function of parts `q`, between 0 and 1, as one of percentages."""
+    function: Any = typed
 
-    def run(x: Any, q: Any, /, *arguments: P.args, **keywords: P.kwargs) -> Any:
+    def run(x: Any, q: Any, /, *arguments: Any, **keywords: Any) -> Any:
         parts = q / 100 if hasattr(q, "dtype") else np.asarray(q, dtype=float) / 100
         return function(x, parts, *arguments, **keywords)
 
     functools.update_wrapper(run, function)  # for its signature
     run.__name__ = run.__qualname__ = name
     run.__doc__ = f"`{function.__name__}`, with `q` between 0 and 100."
-    return run
+    return cast("OneArray[P]", run)
 
 
 percentile = _in_percent(quantile, "percentile")
 nanpercentile = _in_percent(nanquantile, "nanpercentile")
 
 
-def median(x: Any, /, axis: Any = None, *, keepdims: bool = False) -> Any:
+@one_array
+def median(x: Any, /, axis: Axis = None, *, keepdims: bool = False) -> Any:
     """The middle element, or the mean of the middle two.
 
     Examples
@@ -183,7 +186,8 @@ def median(x: Any, /, axis: Any = None, *, keepdims: bool = False) -> Any:
     return _quantile(x, 0.5, axis, "linear", keepdims, None, skip=False, name="median")
 
 
-def nanmedian(x: Any, /, axis: Any = None, *, keepdims: bool = False) -> Any:
+@one_array
+def nanmedian(x: Any, /, axis: Axis = None, *, keepdims: bool = False) -> Any:
     """The middle of what is not NaN, or the mean of the middle two; NaN where there is nothing.
 
     Examples

@@ -15,6 +15,7 @@ from ..core.axes import count, is_all_of_a_number, kept, many_axes, one_axis
 from ..core.kinds import AlongAxis, Moves, Reduces
 from .define.library import constant, declare
 from .define.rules import Rule, parameters
+from .define.signatures import Axis, one_array
 from .elementwise import equal, multiply, where
 from .shape import _broadcast_to, _permute_dims, _reshape, astype, concat, flip, ravel
 
@@ -234,7 +235,8 @@ _prod = reduction("prod", d=lambda x, axis: _others(x, axis))
 # --- the public functions ------------------------------------------------------------------------
 
 
-def sum(x: Any, /, axis: Any = None, *, dtype: Any = None, keepdims: bool = False) -> Any:
+@one_array
+def sum(x: Any, /, axis: Axis = None, *, dtype: Any = None, keepdims: bool = False) -> Any:
     """Add up the elements, over all axes or some.
 
     Examples
@@ -249,7 +251,8 @@ def sum(x: Any, /, axis: Any = None, *, dtype: Any = None, keepdims: bool = Fals
     return _cast(out, dtype)  # a sum of small integers is wider
 
 
-def prod(x: Any, /, axis: Any = None, *, dtype: Any = None, keepdims: bool = False) -> Any:
+@one_array
+def prod(x: Any, /, axis: Axis = None, *, dtype: Any = None, keepdims: bool = False) -> Any:
     """Multiply the elements together. The gradient is exact also where some are zero.
 
     Examples
@@ -263,22 +266,26 @@ def prod(x: Any, /, axis: Any = None, *, dtype: Any = None, keepdims: bool = Fal
     return _cast(out, dtype)
 
 
-def mean(x: Any, /, axis: Any = None, *, keepdims: bool = False) -> Any:
+@one_array
+def mean(x: Any, /, axis: Axis = None, *, keepdims: bool = False) -> Any:
     """The arithmetic mean."""
     return _mean(x, axis=many_axes(axis, x.ndim), keepdims=keepdims)
 
 
-def var(x: Any, /, axis: Any = None, *, correction: float = 0.0, keepdims: bool = False) -> Any:
+@one_array
+def var(x: Any, /, axis: Axis = None, *, correction: float = 0.0, keepdims: bool = False) -> Any:
     """The variance, with ``n - correction`` in the denominator."""
     return _var(x, axis=many_axes(axis, x.ndim), correction=correction, keepdims=keepdims)
 
 
-def std(x: Any, /, axis: Any = None, *, correction: float = 0.0, keepdims: bool = False) -> Any:
+@one_array
+def std(x: Any, /, axis: Axis = None, *, correction: float = 0.0, keepdims: bool = False) -> Any:
     """The standard deviation: the root of the variance. Its gradient is zero where it is zero."""
     return _std(x, axis=many_axes(axis, x.ndim), correction=correction, keepdims=keepdims)
 
 
-def max(x: Any, /, axis: Any = None, *, keepdims: bool = False) -> Any:
+@one_array
+def max(x: Any, /, axis: Axis = None, *, keepdims: bool = False) -> Any:
     """The largest element. Ties share the gradient evenly.
 
     Examples
@@ -292,7 +299,8 @@ def max(x: Any, /, axis: Any = None, *, keepdims: bool = False) -> Any:
     return _max(x, axis=_some(axes, x, "max"), keepdims=keepdims)
 
 
-def min(x: Any, /, axis: Any = None, *, keepdims: bool = False) -> Any:
+@one_array
+def min(x: Any, /, axis: Axis = None, *, keepdims: bool = False) -> Any:
     """The smallest element. Ties share the gradient evenly."""
     axes = many_axes(axis, x.ndim, numbers=True)
     return _min(x, axis=_some(axes, x, "min"), keepdims=keepdims)
@@ -305,26 +313,31 @@ def _some(axis: Axes, x: Any, name: str) -> Axes:
     return axis
 
 
-def all(x: Any, /, axis: Any = None, *, keepdims: bool = False) -> Any:
+@one_array
+def all(x: Any, /, axis: Axis = None, *, keepdims: bool = False) -> Any:
     """Whether all elements are true (not zero)."""
     return _all(x, axis=many_axes(axis, x.ndim, numbers=True), keepdims=keepdims)
 
 
-def any(x: Any, /, axis: Any = None, *, keepdims: bool = False) -> Any:
+@one_array
+def any(x: Any, /, axis: Axis = None, *, keepdims: bool = False) -> Any:
     """Whether any element is true (not zero)."""
     return _any(x, axis=many_axes(axis, x.ndim, numbers=True), keepdims=keepdims)
 
 
-def count_nonzero(x: Any, /, axis: Any = None, *, keepdims: bool = False) -> Any:
+@one_array
+def count_nonzero(x: Any, /, axis: Axis = None, *, keepdims: bool = False) -> Any:
     """How many elements are not zero."""
     return _count_nonzero(x, axis=many_axes(axis, x.ndim, numbers=True), keepdims=keepdims)
 
 
+@one_array
 def argmax(x: Any, /, axis: int | None = None, *, keepdims: bool = False) -> Any:
     """Where the largest element is: the first place, if there are several."""
     return _along(_argmax, x, axis, keepdims)
 
 
+@one_array
 def argmin(x: Any, /, axis: int | None = None, *, keepdims: bool = False) -> Any:
     """Where the smallest element is: the first place, if there are several."""
     return _along(_argmin, x, axis, keepdims)
@@ -339,6 +352,7 @@ def _along(op: Any, x: Any, axis: int | None, keepdims: bool) -> Any:
     return op(x, axis=axis, keepdims=keepdims)
 
 
+@one_array
 def cumulative_sum(
     x: Any, /, axis: int | None = None, *, dtype: Any = None, include_initial: bool = False
 ) -> Any:
@@ -346,6 +360,7 @@ def cumulative_sum(
     return _cumulative(_cumulative_sum, zeros_like, x, axis, dtype, include_initial)
 
 
+@one_array
 def cumulative_prod(
     x: Any, /, axis: int | None = None, *, dtype: Any = None, include_initial: bool = False
 ) -> Any:

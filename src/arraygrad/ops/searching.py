@@ -7,7 +7,7 @@ is the first of its equals.
 from __future__ import annotations
 
 import math
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, Generic, NamedTuple, overload
 
 from ..backends import backend_of, default
 from ..core.array import Array, plain
@@ -18,6 +18,7 @@ from . import reductions
 from .define.adoption import in_library_of
 from .define.library import constant, declare
 from .define.op import Op, Own
+from .define.signatures import A, one_array, two_arrays
 from .elementwise import (
     equal,
     greater_equal,
@@ -33,28 +34,31 @@ from .indexing import _index_add, take
 from .reductions import any, sum
 from .shape import _reshape, astype, expand_dims, flip, ravel
 
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
 
-class UniqueAllResult(NamedTuple):
+
+class UniqueAllResult(NamedTuple, Generic[A]):
     """What `unique_all` returns."""
 
-    values: Any
-    indices: Any
-    inverse_indices: Any
-    counts: Any
+    values: A
+    indices: A
+    inverse_indices: A
+    counts: A
 
 
-class UniqueCountsResult(NamedTuple):
+class UniqueCountsResult(NamedTuple, Generic[A]):
     """What `unique_counts` returns."""
 
-    values: Any
-    counts: Any
+    values: A
+    counts: A
 
 
-class UniqueInverseResult(NamedTuple):
+class UniqueInverseResult(NamedTuple, Generic[A]):
     """What `unique_inverse` returns."""
 
-    values: Any
-    inverse_indices: Any
+    values: A
+    inverse_indices: A
 
 
 # --- where and which -----------------------------------------------------------------------------
@@ -92,6 +96,10 @@ _unique = declare(
 )
 
 
+@overload
+def nonzero(x: NDArray[Any], /) -> tuple[NDArray[Any], ...]: ...
+@overload
+def nonzero(x: A, /) -> tuple[A, ...]: ...
 def nonzero(x: Any, /) -> tuple[Any, ...]:
     """The positions of the elements that are not zero: an array of integers for each axis.
 
@@ -106,7 +114,11 @@ def nonzero(x: Any, /) -> tuple[Any, ...]:
     return tuple(_nonzero(x))
 
 
-def unique_all(x: Any, /) -> UniqueAllResult:
+@overload
+def unique_all(x: NDArray[Any], /) -> UniqueAllResult[NDArray[Any]]: ...
+@overload
+def unique_all(x: A, /) -> UniqueAllResult[A]: ...
+def unique_all(x: Any, /) -> UniqueAllResult[Any]:
     """The different values in order: the first place of each, which each element is, and counts.
 
     Examples
@@ -123,18 +135,27 @@ def unique_all(x: Any, /) -> UniqueAllResult:
     return UniqueAllResult(take(ravel(x), indices, axis=0), indices, inverse, counts)
 
 
-def unique_counts(x: Any, /) -> UniqueCountsResult:
+@overload
+def unique_counts(x: NDArray[Any], /) -> UniqueCountsResult[NDArray[Any]]: ...
+@overload
+def unique_counts(x: A, /) -> UniqueCountsResult[A]: ...
+def unique_counts(x: Any, /) -> UniqueCountsResult[Any]:
     """The different values in order, and how often each occurs."""
     found = unique_all(x)
     return UniqueCountsResult(found.values, found.counts)
 
 
-def unique_inverse(x: Any, /) -> UniqueInverseResult:
+@overload
+def unique_inverse(x: NDArray[Any], /) -> UniqueInverseResult[NDArray[Any]]: ...
+@overload
+def unique_inverse(x: A, /) -> UniqueInverseResult[A]: ...
+def unique_inverse(x: Any, /) -> UniqueInverseResult[Any]:
     """The different values in order, and which of them each element is."""
     found = unique_all(x)
     return UniqueInverseResult(found.values, found.inverse_indices)
 
 
+@one_array
 def unique_values(x: Any, /) -> Any:
     """The different values in order."""
     return unique_all(x).values
@@ -161,7 +182,7 @@ def _searchsorted_batch(op: Op, arrays: Any, batched: Any, params: Any) -> Any:
     return sum(before, axis=-1)
 
 
-_searchsorted = constant(
+_searchsorted: Any = constant(
     "searchsorted",
     "x1",
     "x2",
@@ -171,6 +192,7 @@ _searchsorted = constant(
 )
 
 
+@two_arrays
 def searchsorted(x1: Any, x2: Any, /, *, side: str = "left", sorter: Any = None) -> Any:
     """Where the elements of `x2` would go among those of `x1`, which are in order.
 
@@ -227,6 +249,7 @@ _isin = constant(
 )
 
 
+@two_arrays
 def isin(x1: Any, x2: Any, /, *, invert: bool = False) -> Any:
     """Whether each element of `x1` is one of those of `x2`; with `invert`, whether it is none.
 
@@ -290,6 +313,10 @@ def _number(x: Any, name: str) -> Any:
     return backend_of(array).item(array)
 
 
+@overload
+def digitize(x: NDArray[Any], bins: Any, right: bool = False) -> NDArray[Any]: ...
+@overload
+def digitize(x: A, bins: Any, right: bool = False) -> A: ...
 def digitize(x: Any, bins: Any, right: bool = False) -> Any:
     """In which bin each element lies, bins being given by their edges, rising or falling.
 
@@ -317,6 +344,7 @@ def digitize(x: Any, bins: Any, right: bool = False) -> Any:
     return searchsorted(edges, x, side=side)
 
 
+@one_array
 def bincount(x: Any, /, weights: Any = None, minlength: int = 0) -> Any:
     """How often each of the integers 0, 1, … occurs in `x`, or the sum of their weights.
 
@@ -347,6 +375,19 @@ def _counts(x: Any, weights: Any, length: int) -> Any:
     return _index_add(weights, x, template=(HOLE,), shape=(length,))
 
 
+@overload
+def histogram(
+    x: NDArray[Any],
+    /,
+    bins: Any = 10,
+    range: Any = None,
+    density: bool = False,
+    weights: Any = None,
+) -> tuple[NDArray[Any], NDArray[Any]]: ...
+@overload
+def histogram(
+    x: A, /, bins: Any = 10, range: Any = None, density: bool = False, weights: Any = None
+) -> tuple[A, A]: ...
 def histogram(
     x: Any, /, bins: Any = 10, range: Any = None, density: bool = False, weights: Any = None
 ) -> tuple[Any, Any]:

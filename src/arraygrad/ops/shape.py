@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import TYPE_CHECKING, Any, overload
 
 from ..backends import backend_of
 from ..backends.filled import zeros_like
 from ..core.axes import many_axes, one_axis, shape_tuple
 from ..core.kinds import Elementwise, Moves
 from .define.library import constant, declare
+from .define.signatures import A, Axis, Shape, Unary, joining, one_array
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
 
 _reshape = declare(
     "reshape",
@@ -73,10 +77,10 @@ _astype = declare(
     kind=Elementwise(linear=True),
     holomorphic=False,
 )
-_to_integers = constant(
+_to_integers: Any = constant(
     "astype_constant", "x", compute=lambda xp, x, dtype, copy: xp.astype(x, dtype, copy=copy)
 )
-copy = declare(
+copy: Unary = declare(
     "copy",
     "x",
     compute=lambda xp, x: xp.asarray(x, copy=True),
@@ -113,7 +117,8 @@ def _filled(gs: list[Any]) -> list[Any]:
     return [zero if g is None else g for g in gs]
 
 
-def reshape(x: Any, /, shape: Any, *, copy: bool | None = None) -> Any:
+@one_array
+def reshape(x: Any, /, shape: Shape, *, copy: bool | None = None) -> Any:
     """Give an array a new shape with the same elements in the same order.
 
     One length may be -1: it is worked out from the others.
@@ -138,6 +143,7 @@ def reshape(x: Any, /, shape: Any, *, copy: bool | None = None) -> Any:
     return _reshape(x, shape=wanted, copy=copy)
 
 
+@one_array
 def permute_dims(x: Any, /, axes: Any) -> Any:
     """Reorder the axes of an array.
 
@@ -153,12 +159,14 @@ def permute_dims(x: Any, /, axes: Any) -> Any:
     return _permute_dims(x, axes=order)
 
 
+@one_array
 def matrix_transpose(x: Any, /) -> Any:
     """Swap the last two axes."""
     _matrices(x, "matrix_transpose")
     return _permute_dims(x, axes=(*range(x.ndim - 2), x.ndim - 1, x.ndim - 2))
 
 
+@one_array
 def moveaxis(x: Any, source: Any, destination: Any, /) -> Any:
     """Move axes to new positions; the others keep their order."""
     sources = many_axes(source, x.ndim, "source") or ()
@@ -171,6 +179,7 @@ def moveaxis(x: Any, source: Any, destination: Any, /) -> Any:
     return _permute_dims(x, axes=tuple(order))
 
 
+@one_array
 def swapaxes(x: Any, axis1: int, axis2: int, /) -> Any:
     """Exchange two axes."""
     a, b = one_axis(axis1, x.ndim, "axis1"), one_axis(axis2, x.ndim, "axis2")
@@ -179,7 +188,8 @@ def swapaxes(x: Any, axis1: int, axis2: int, /) -> Any:
     return _permute_dims(x, axes=tuple(order))
 
 
-def expand_dims(x: Any, /, axis: Any = 0) -> Any:
+@one_array
+def expand_dims(x: Any, /, axis: int | tuple[int, ...] | list[int] = 0) -> Any:
     """Insert axes of length one at the positions `axis` of the result."""
     places = axis if isinstance(axis, tuple | list) else (axis,)
     ndim = x.ndim + len(places)
@@ -188,7 +198,8 @@ def expand_dims(x: Any, /, axis: Any = 0) -> Any:
     return _reshape(x, shape=tuple(1 if i in (found or ()) else next(rest) for i in range(ndim)))
 
 
-def squeeze(x: Any, /, axis: Any = None) -> Any:
+@one_array
+def squeeze(x: Any, /, axis: Axis = None) -> Any:
     """Drop axes of length one: those named, or all of them."""
     if axis is None:
         return _reshape(x, shape=tuple(n for n in x.shape if n != 1))
@@ -199,11 +210,13 @@ def squeeze(x: Any, /, axis: Any = None) -> Any:
     return _reshape(x, shape=tuple(n for i, n in enumerate(x.shape) if i not in dropped))
 
 
+@one_array
 def ravel(x: Any, /) -> Any:
     """All elements in one axis."""
     return _reshape(x, shape=(math.prod(x.shape),))
 
 
+@one_array
 def flatten(x: Any, /, start_axis: int = 0, end_axis: int = -1) -> Any:
     """Merge the axes from `start_axis` to `end_axis` into one."""
     if x.ndim == 0:
@@ -216,7 +229,8 @@ def flatten(x: Any, /, start_axis: int = 0, end_axis: int = -1) -> Any:
     return _reshape(x, shape=(*x.shape[:first], merged, *x.shape[last + 1 :]))
 
 
-def broadcast_to(x: Any, /, shape: Any) -> Any:
+@one_array
+def broadcast_to(x: Any, /, shape: Shape) -> Any:
     """Repeat an array along new axes and axes of length one, without copying it."""
     wanted = shape_tuple(shape)
     if x.shape == wanted:
@@ -238,18 +252,24 @@ def broadcast_shapes(*shapes: tuple[int, ...]) -> tuple[int, ...]:
     return tuple(result)
 
 
+@overload
+def broadcast_arrays(*arrays: NDArray[Any]) -> tuple[NDArray[Any], ...]: ...
+@overload
+def broadcast_arrays(*arrays: A) -> tuple[A, ...]: ...
 def broadcast_arrays(*arrays: Any) -> tuple[Any, ...]:
     """Broadcast arrays against each other."""
     shape = broadcast_shapes(*(a.shape for a in arrays))
     return tuple(broadcast_to(a, shape) for a in arrays)
 
 
-def flip(x: Any, /, *, axis: Any = None) -> Any:
+@one_array
+def flip(x: Any, /, *, axis: Axis = None) -> Any:
     """Reverse the order of elements along the given axes, or along all."""
     return _flip(x, axis=tuple(range(x.ndim)) if axis is None else many_axes(axis, x.ndim))
 
 
-def roll(x: Any, /, shift: Any, *, axis: Any = None) -> Any:
+@one_array
+def roll(x: Any, /, shift: Any, *, axis: Axis = None) -> Any:
     """Shift elements along axes; what leaves at one end comes back at the other."""
     if axis is None:
         if isinstance(shift, tuple | list):
@@ -266,6 +286,7 @@ def roll(x: Any, /, shift: Any, *, axis: Any = None) -> Any:
     return _roll(x, shift=shifts, axis=axes)
 
 
+@joining
 def concat(arrays: Any, /, *, axis: int | None = 0) -> Any:
     """Join arrays along an axis they have; None flattens them first."""
     arrays = tuple(arrays)
@@ -276,6 +297,7 @@ def concat(arrays: Any, /, *, axis: int | None = 0) -> Any:
     return _concat(*arrays, axis=one_axis(axis, arrays[0].ndim))
 
 
+@joining
 def stack(arrays: Any, /, *, axis: int = 0) -> Any:
     """Join arrays along a new axis."""
     arrays = tuple(arrays)
@@ -284,11 +306,16 @@ def stack(arrays: Any, /, *, axis: int = 0) -> Any:
     return _stack(*arrays, axis=one_axis(axis, arrays[0].ndim + 1))
 
 
+@overload
+def unstack(x: NDArray[Any], /, *, axis: int = 0) -> tuple[NDArray[Any], ...]: ...
+@overload
+def unstack(x: A, /, *, axis: int = 0) -> tuple[A, ...]: ...
 def unstack(x: Any, /, *, axis: int = 0) -> tuple[Any, ...]:
     """Split an array into its slices along an axis."""
     return tuple(_unstack(x, axis=one_axis(axis, x.ndim)))
 
 
+@one_array
 def tile(x: Any, repetitions: Any, /) -> Any:
     """Repeat a whole array along each axis."""
     counts = _counts(repetitions, "repetitions")
@@ -301,6 +328,7 @@ def tile(x: Any, repetitions: Any, /) -> Any:
     return _reshape(broadcast_to(_reshape(x, shape=apart), repeated), shape=merged)
 
 
+@one_array
 def repeat(x: Any, repeats: Any, /, axis: int | None = None) -> Any:
     """Repeat each element: the same number of times, or each its own number."""
     if axis is None:
@@ -331,6 +359,7 @@ def _counts(value: Any, name: str) -> tuple[int, ...]:
     return counts
 
 
+@one_array
 def astype(x: Any, dtype: Any, /, *, copy: bool = True, device: Any = None) -> Any:
     """Convert to another dtype, and perhaps move. A gradient comes back in the dtype of `x`."""
     if device is not None:
@@ -345,6 +374,7 @@ def astype(x: Any, dtype: Any, /, *, copy: bool = True, device: Any = None) -> A
     return _to_integers(x, dtype=to, copy=copy)
 
 
+@one_array
 def to_device(x: Any, device: Any, /, *, stream: Any = None) -> Any:
     """Move an array to another device. Its gradient comes back to where it was."""
     return _to_device(x, device=device, stream=stream)
@@ -356,11 +386,13 @@ def _array_to_device(x: Any, device: Any, stream: Any) -> Any:
     return to_device(x, device, stream=stream)
 
 
+@one_array
 def tril(x: Any, /, *, k: int = 0) -> Any:
     """The lower triangle: zero above diagonal `k` of the last two axes."""
     return _tril(_matrices(x, "tril"), k=k)
 
 
+@one_array
 def triu(x: Any, /, *, k: int = 0) -> Any:
     """The upper triangle: zero below diagonal `k` of the last two axes."""
     return _triu(_matrices(x, "triu"), k=k)

@@ -11,7 +11,7 @@ None of these is holomorphic: their rules give the conjugate Wirtinger derivativ
 from __future__ import annotations
 
 import math
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, Generic, NamedTuple, overload
 
 from ..backends import backend_of
 from ..core.array import Array, plain
@@ -19,9 +19,13 @@ from ..core.kinds import Matrices
 from .contractions import matmul
 from .decompositions import adjoint
 from .define.library import declare
+from .define.signatures import A, one_array
 from .elementwise import abs, conj, imag, is_complex, multiply, real, where
 from .linalg import check_matrices, check_square, diagonal, solve_matrix
 from .shape import concat, expand_dims
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
 
 # --- parts of rules ------------------------------------------------------------------------------
 
@@ -74,11 +78,11 @@ def _unless(changes: Any, g: Any, message: str) -> Any:
 # --- eigenvalues of Hermitian matrices -----------------------------------------------------------
 
 
-class EighResult(NamedTuple):
+class EighResult(NamedTuple, Generic[A]):
     """Real eigenvalues in ascending order, and orthonormal eigenvectors in columns."""
 
-    eigenvalues: Any
-    eigenvectors: Any
+    eigenvalues: A
+    eigenvectors: A
 
 
 def _gaps(values: Any) -> Any:
@@ -140,7 +144,11 @@ _eigvalsh = declare(
 )
 
 
-def eigh(x: Any, /) -> EighResult:
+@overload
+def eigh(x: NDArray[Any], /) -> EighResult[NDArray[Any]]: ...
+@overload
+def eigh(x: A, /) -> EighResult[A]: ...
+def eigh(x: Any, /) -> EighResult[Any]:
     """The eigenvalues and eigenvectors of Hermitian (or real symmetric) matrices.
 
     Only the lower triangle of `x` is read; the gradient is Hermitian. Eigenvectors are unique only
@@ -160,6 +168,7 @@ def eigh(x: Any, /) -> EighResult:
     return EighResult(*_eigh(x))
 
 
+@one_array
 def eigvalsh(x: Any, /) -> Any:
     """The eigenvalues of Hermitian (or real symmetric) matrices, in ascending order."""
     check_square(x, "eigvalsh")
@@ -171,11 +180,11 @@ def eigvalsh(x: Any, /) -> Any:
 # --- eigenvalues of any square matrix ------------------------------------------------------------
 
 
-class EigResult(NamedTuple):
+class EigResult(NamedTuple, Generic[A]):
     """Complex eigenvalues in no particular order, and eigenvectors of length one in columns."""
 
-    eigenvalues: Any
-    eigenvectors: Any
+    eigenvalues: A
+    eigenvectors: A
 
 
 def _as_complex(xp: Any, x: Any) -> Any:
@@ -218,7 +227,11 @@ _eig = declare(
 )
 
 
-def eig(x: Any, /) -> EigResult:
+@overload
+def eig(x: NDArray[Any], /) -> EigResult[NDArray[Any]]: ...
+@overload
+def eig(x: A, /) -> EigResult[A]: ...
+def eig(x: Any, /) -> EigResult[Any]:
     """The eigenvalues and eigenvectors of square matrices. Both are complex, always.
 
     Eigenvectors have length one and are unique only up to a phase: the gradient is right for
@@ -228,6 +241,7 @@ def eig(x: Any, /) -> EigResult:
     return EigResult(*_eig(x))
 
 
+@one_array
 def eigvals(x: Any, /) -> Any:
     """The eigenvalues of square matrices: complex numbers in no particular order.
 
@@ -251,12 +265,12 @@ def eigvals(x: Any, /) -> Any:
 # --- singular values -----------------------------------------------------------------------------
 
 
-class SVDResult(NamedTuple):
+class SVDResult(NamedTuple, Generic[A]):
     """Left singular vectors in columns, singular values in descending order, right ones in rows."""
 
-    U: Any
-    S: Any
-    Vh: Any
+    U: A
+    S: A
+    Vh: A
 
 
 def _square_gaps(values: Any) -> Any:
@@ -390,7 +404,11 @@ _svdvals = declare(
 )
 
 
-def svd(x: Any, /, *, full_matrices: bool = True) -> SVDResult:
+@overload
+def svd(x: NDArray[Any], /, *, full_matrices: bool = True) -> SVDResult[NDArray[Any]]: ...
+@overload
+def svd(x: A, /, *, full_matrices: bool = True) -> SVDResult[A]: ...
+def svd(x: Any, /, *, full_matrices: bool = True) -> SVDResult[Any]:
     """The singular value decomposition: ``x = U diag(S) Vh``.
 
     Singular vectors are unique only up to a common phase (a sign) of each pair: the gradient is
@@ -417,6 +435,7 @@ def svd(x: Any, /, *, full_matrices: bool = True) -> SVDResult:
     return SVDResult(*_svd(x, full_matrices=full_matrices))
 
 
+@one_array
 def svdvals(x: Any, /) -> Any:
     """The singular values of matrices, in descending order."""
     check_matrices(x, "svdvals")

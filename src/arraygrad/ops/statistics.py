@@ -9,6 +9,7 @@ from ..backends import backend_of
 from ..core.axes import many_axes
 from . import reductions
 from .define.adoption import as_arrays
+from .define.signatures import Axis, one_array
 from .elementwise import choose, conj, equal, is_complex, isnan, logical_not, real, sqrt, where
 from .reductions import sum
 from .shape import _permute_dims, _reshape, astype, broadcast_to, expand_dims, moveaxis
@@ -25,7 +26,8 @@ def _without_nan(x: Any, value: Any) -> Any:
     return choose(isnan(x), value, x) if _is_float(x) else x
 
 
-def nansum(x: Any, /, axis: Any = None, *, dtype: Any = None, keepdims: bool = False) -> Any:
+@one_array
+def nansum(x: Any, /, axis: Axis = None, *, dtype: Any = None, keepdims: bool = False) -> Any:
     """The sum of what is not NaN.
 
     Examples
@@ -38,7 +40,8 @@ def nansum(x: Any, /, axis: Any = None, *, dtype: Any = None, keepdims: bool = F
     return sum(_without_nan(x, 0), axis=axis, dtype=dtype, keepdims=keepdims)
 
 
-def nanprod(x: Any, /, axis: Any = None, *, dtype: Any = None, keepdims: bool = False) -> Any:
+@one_array
+def nanprod(x: Any, /, axis: Axis = None, *, dtype: Any = None, keepdims: bool = False) -> Any:
     """The product of what is not NaN."""
     return reductions.prod(_without_nan(x, 1), axis=axis, dtype=dtype, keepdims=keepdims)
 
@@ -49,14 +52,16 @@ def _count(x: Any, axis: Any, keepdims: bool, dtype: Any) -> Any:
     return astype(sum(present, axis=axis, keepdims=keepdims), dtype)
 
 
-def nanmean(x: Any, /, axis: Any = None, *, keepdims: bool = False) -> Any:
+@one_array
+def nanmean(x: Any, /, axis: Axis = None, *, keepdims: bool = False) -> Any:
     """The mean of what is not NaN; NaN where there is nothing else."""
     if not _is_float(x):
         return reductions.mean(x, axis=axis, keepdims=keepdims)
     return nansum(x, axis, keepdims=keepdims) / _count(x, axis, keepdims, x.dtype)
 
 
-def nanvar(x: Any, /, axis: Any = None, *, correction: float = 0.0, keepdims: bool = False) -> Any:
+@one_array
+def nanvar(x: Any, /, axis: Axis = None, *, correction: float = 0.0, keepdims: bool = False) -> Any:
     """The variance of what is not NaN, with ``n - correction`` in the denominator."""
     if not _is_float(x):
         return reductions.var(x, axis=axis, correction=correction, keepdims=keepdims)
@@ -67,7 +72,8 @@ def nanvar(x: Any, /, axis: Any = None, *, correction: float = 0.0, keepdims: bo
     return total / where(freedom > 0, freedom, math.nan)
 
 
-def nanstd(x: Any, /, axis: Any = None, *, correction: float = 0.0, keepdims: bool = False) -> Any:
+@one_array
+def nanstd(x: Any, /, axis: Axis = None, *, correction: float = 0.0, keepdims: bool = False) -> Any:
     """The standard deviation of what is not NaN. Its gradient is zero where it is zero."""
     if not _is_float(x):
         return reductions.std(x, axis=axis, correction=correction, keepdims=keepdims)
@@ -84,12 +90,14 @@ def _nan_extreme(x: Any, axis: Any, keepdims: bool, extreme: Any, worst: float) 
     return where(missing, math.nan, found)
 
 
-def nanmax(x: Any, /, axis: Any = None, *, keepdims: bool = False) -> Any:
+@one_array
+def nanmax(x: Any, /, axis: Axis = None, *, keepdims: bool = False) -> Any:
     """The largest of what is not NaN; NaN where there is nothing else."""
     return _nan_extreme(x, axis, keepdims, reductions.max, -math.inf)
 
 
-def nanmin(x: Any, /, axis: Any = None, *, keepdims: bool = False) -> Any:
+@one_array
+def nanmin(x: Any, /, axis: Axis = None, *, keepdims: bool = False) -> Any:
     """The smallest of what is not NaN; NaN where there is nothing else."""
     return _nan_extreme(x, axis, keepdims, reductions.min, math.inf)
 
@@ -97,7 +105,8 @@ def nanmin(x: Any, /, axis: Any = None, *, keepdims: bool = False) -> Any:
 # --- weighted and joint --------------------------------------------------------------------------
 
 
-def average(x: Any, /, axis: Any = None, weights: Any = None, *, keepdims: bool = False) -> Any:
+@one_array
+def average(x: Any, /, axis: Axis = None, weights: Any = None, *, keepdims: bool = False) -> Any:
     """The mean, each element counting as much as its weight says.
 
     Examples
@@ -125,6 +134,7 @@ def average(x: Any, /, axis: Any = None, weights: Any = None, *, keepdims: bool 
     return total / sum(broadcast_to(weights, x.shape), axis=axes, keepdims=keepdims)
 
 
+@one_array
 def cov(x: Any, /, *, rowvar: bool = True, correction: float = 1) -> Any:
     """The covariance matrix of variables, whose observations are the rows (or columns) of `x`.
 

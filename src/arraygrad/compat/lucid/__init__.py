@@ -12,3 +12,7 @@ from ...ops import sum
 from . import autograd
 
 __all__ = ["Tensor", "autograd", "sum", "tensor"]
+
+
+def __dir__() -> list[str]:
+    return __all__

@@ -14,6 +14,10 @@ from ..arguments import several, tensors
 __all__ = ["grad"]
 
 
+def __dir__() -> list[str]:
+    return __all__
+
+
 def grad(
     outputs: Tensor | Iterable[Tensor],
     inputs: Tensor | Iterable[Tensor],

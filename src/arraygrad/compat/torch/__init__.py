@@ -37,6 +37,11 @@ __all__ = [
     "tensor",
 ]
 
+
+def __dir__() -> list[str]:
+    return __all__
+
+
 float16, float32, float64 = map(np.dtype, (np.float16, np.float32, np.float64))
 complex64, complex128, int64 = map(np.dtype, (np.complex64, np.complex128, np.int64))
 

@@ -3,10 +3,16 @@
 from __future__ import annotations
 
 import functools
+from typing import TYPE_CHECKING
 
 from . import op
 
-declare = functools.partial(op.declare, is_library=True)
-unary = functools.partial(op.unary, is_library=True)
-binary = functools.partial(op.binary, is_library=True)
-constant = functools.partial(op.constant, is_library=True)
+if TYPE_CHECKING:  # they have the types of the others
+    from .op import binary, constant, declare, unary
+else:
+    declare = functools.partial(op.declare, is_library=True)
+    unary = functools.partial(op.unary, is_library=True)
+    binary = functools.partial(op.binary, is_library=True)
+    constant = functools.partial(op.constant, is_library=True)
+
+__all__ = ["binary", "constant", "declare", "unary"]

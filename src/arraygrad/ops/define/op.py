@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import inspect
 from importlib import import_module
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol, overload
 
 from ...backends import common_backend
 from ...core.array import Array, Function
@@ -25,6 +25,7 @@ from .check import check_declaration, checked_inputs, rules_by_input
 from .dispatch import BinaryTable, SingleTable, UnaryTable, UnsupportedOperand
 from .rules import Pullback, Rule, product_rule, zero_rule
 from .rules import __name__ as rules_module
+from .signatures import TwoArrays, Unary
 
 
 class Own(NamedTuple):
@@ -231,13 +232,11 @@ def _again(attributes: dict[str, Any]) -> Op:
     return _made(Op(**attributes), None).op  # type: ignore[attr-defined, no-any-return]
 
 
-class Operator(Protocol):
+class Operator(TwoArrays[[]], Protocol):
     """The function of an op on two arrays, with the forms that serve as Python's operators."""
 
     operator: Function
     reflected: Function
-
-    def __call__(self, x: Any, y: Any, /) -> Any: ...
 
 
 def declare(
@@ -335,7 +334,7 @@ def unary(
     compute: Function | None = None,
     doc: str | None = None,
     **others: Any,
-) -> Function:
+) -> Unary:
     """Declare an elementwise function of one array by its derivative.
 
     `d` gives the derivative at each element from `x` or `out`; `vjp` instead gives the product
@@ -371,7 +370,15 @@ def binary(
     )
 
 
-def constant(name: str, *inputs: str, kind: Kind | None = None, **others: Any) -> Any:
+@overload
+def constant(name: str, x: str, /, *, kind: Elementwise | None = None, **others: Any) -> Unary: ...
+@overload
+def constant(
+    name: str, x: str, y: str, /, *, kind: Elementwise | None = None, **others: Any
+) -> Operator: ...
+@overload
+def constant(name: str, /, *inputs: str, kind: Kind | None = None, **others: Any) -> Function: ...
+def constant(name: str, /, *inputs: str, kind: Kind | None = None, **others: Any) -> Any:
     """Declare an op that has no derivative: its result never requires gradients.
 
     It is elementwise unless another kind is given; the rest is as in `declare`.

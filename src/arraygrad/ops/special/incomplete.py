@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import TYPE_CHECKING, Any, overload
 
 from ...core.kinds import Elementwise
 from ..define.library import binary, declare
 from ..define.rules import Rule
+from ..define.signatures import A, Operand, ThreeArrays
 from ..elementwise import exp
 from .entropies import xlog1py, xlogy
 from .gamma import gammaln
 from .libraries import library_unary, of_arrays
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
 
 
 def _no_derivative(function: str, argument: str, others: str) -> Rule:
@@ -46,7 +50,7 @@ gammaincc = binary(
     It can be differentiated with respect to `x` only.
     """,
 )
-betainc = declare(
+betainc: ThreeArrays[[]] = declare(
     "betainc",
     "a",
     "b",
@@ -63,6 +67,10 @@ betainc = declare(
 )
 
 
+@overload
+def fdtr(dfn: Operand, dfd: Operand, x: NDArray[Any]) -> NDArray[Any]: ...
+@overload
+def fdtr(dfn: Operand, dfd: Operand, x: A) -> A: ...
 def fdtr(dfn: Any, dfd: Any, x: Any) -> Any:
     """The function of the F distribution with `dfn` and `dfd` degrees of freedom: P(X < x).
 
@@ -77,6 +85,10 @@ def fdtr(dfn: Any, dfd: Any, x: Any) -> Any:
     return betainc(dfn / 2, dfd / 2, dfn * x / (dfd + dfn * x))
 
 
+@overload
+def fdtrc(dfn: Operand, dfd: Operand, x: NDArray[Any]) -> NDArray[Any]: ...
+@overload
+def fdtrc(dfn: Operand, dfd: Operand, x: A) -> A: ...
 def fdtrc(dfn: Any, dfd: Any, x: Any) -> Any:
     """One minus `fdtr`, exact also where that is nearly one.
 

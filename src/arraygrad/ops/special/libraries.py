@@ -10,6 +10,7 @@ from ...core.array import Function
 from ..define.library import binary, unary
 from ..define.op import Operator
 from ..define.rules import Rule
+from ..define.signatures import Unary
 
 
 def _library(name: str) -> Function:
@@ -18,7 +19,7 @@ def _library(name: str) -> Function:
 
 def library_unary(
     name: str, d: Rule | None = None, *, vjp: Rule | None = None, doc: str | None = None
-) -> Function:
+) -> Unary:
     """Declare a function of one array that the library computes under this name."""
     return unary(name, d, vjp=vjp, compute=_library(name), doc=doc)
 

@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import TYPE_CHECKING, Any, overload
 
 from ...backends import backend_of
 from ...core.axes import kept, many_axes
 from ...core.kinds import AlongAxis, Reduces
 from ..define.library import binary, constant, declare
+from ..define.signatures import A, Axis
 from ..elementwise import equal, exp, is_complex, log, multiply, real, where
 from ..reductions import _sum, reduction
 from ..shape import _reshape, broadcast_shapes, broadcast_to
 from .libraries import both_arrays
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
 
 Axes = tuple[int, ...]
 
@@ -121,7 +125,11 @@ _weighted_exp = binary(
 )
 
 
-def softmax(x: Any, axis: Any = None) -> Any:
+@overload
+def softmax(x: NDArray[Any], axis: Axis = None) -> NDArray[Any]: ...
+@overload
+def softmax(x: A, axis: Axis = None) -> A: ...
+def softmax(x: Any, axis: Axis = None) -> Any:
     """Exponentials that are scaled to add up to one, over all axes or some.
 
     Examples
@@ -133,7 +141,11 @@ def softmax(x: Any, axis: Any = None) -> Any:
     return _softmax(x, axis=_axes(axis, x.ndim))
 
 
-def log_softmax(x: Any, axis: Any = None) -> Any:
+@overload
+def log_softmax(x: NDArray[Any], axis: Axis = None) -> NDArray[Any]: ...
+@overload
+def log_softmax(x: A, axis: Axis = None) -> A: ...
+def log_softmax(x: Any, axis: Axis = None) -> Any:
     """The logarithm of `softmax`, exact also where that is too small for a number.
 
     Examples
@@ -149,7 +161,13 @@ def log_softmax(x: Any, axis: Any = None) -> Any:
     return _log_softmax(x, axis=_axes(axis, x.ndim))
 
 
-def logsumexp(a: Any, axis: Any = None, b: Any = None, keepdims: bool = False) -> Any:
+@overload
+def logsumexp(
+    a: NDArray[Any], axis: Axis = None, b: Any = None, keepdims: bool = False
+) -> NDArray[Any]: ...
+@overload
+def logsumexp(a: A, axis: Axis = None, b: Any = None, keepdims: bool = False) -> A: ...
+def logsumexp(a: Any, axis: Axis = None, b: Any = None, keepdims: bool = False) -> Any:
     """The logarithm of a sum of exponentials, without computing numbers that are too large.
 
     Of complex numbers, it is the principal value, with an imaginary part from -π to π.

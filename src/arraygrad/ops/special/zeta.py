@@ -3,14 +3,20 @@
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import TYPE_CHECKING, Any, overload
 
 from ...backends.filled import zeros_like
 from ...backends.special import kernel, takes_scipy
 from ..define.library import unary
+from ..define.signatures import A, Number, Operand
 from ..elementwise import add, cos, divide, exp, less, log, multiply, pow, sin, subtract, where
 from .gamma import digamma, gamma
 from .libraries import library_binary
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from ...arrays.tensor import Tensor
 
 _hurwitz_zeta = library_binary(
     "zeta",
@@ -42,6 +48,14 @@ def _riemann_zeta_slope(x: Any) -> Any:
 _riemann_zeta = unary("riemann_zeta", d=lambda x: _riemann_zeta_slope(x), compute=_riemann_zeta_of)
 
 
+@overload
+def zeta(x: Tensor, q: Operand | None = None) -> Tensor: ...
+@overload
+def zeta(x: Operand, q: Tensor) -> Tensor: ...
+@overload
+def zeta(x: NDArray[Any], q: NDArray[Any] | Number | None = None) -> NDArray[Any]: ...
+@overload
+def zeta(x: A, q: Operand | None = None) -> A: ...
 def zeta(x: Any, q: Any = None) -> Any:
     """The zeta function of Riemann, or with `q` of Hurwitz: the sum of ``1 / (k + q) ** x``.
 

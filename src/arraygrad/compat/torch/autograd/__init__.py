@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import warnings
 from collections.abc import Iterable, Mapping
-from typing import Any
+from typing import Any, TypeVar, overload
 
 from .... import autograd as native
 from ....arrays.tensor import Tensor
@@ -19,6 +19,38 @@ from . import graph
 __all__ = ["backward", "grad", "graph"]
 
 
+def __dir__() -> list[str]:
+    return __all__
+
+
+One = Tensor | GradientEdge
+K = TypeVar("K")
+
+
+@overload
+def grad(  # type: ignore[overload-overlap]
+    outputs: One | Iterable[One],
+    inputs: Mapping[K, One],
+    grad_outputs: Any = None,
+    retain_graph: bool | None = None,
+    create_graph: bool = False,
+    only_inputs: bool = True,
+    allow_unused: bool | None = None,
+    is_grads_batched: bool = False,
+    materialize_grads: bool = False,
+) -> dict[K, Tensor]: ...
+@overload
+def grad(
+    outputs: One | Iterable[One],
+    inputs: One | Iterable[One],
+    grad_outputs: Any = None,
+    retain_graph: bool | None = None,
+    create_graph: bool = False,
+    only_inputs: bool = True,
+    allow_unused: bool | None = None,
+    is_grads_batched: bool = False,
+    materialize_grads: bool = False,
+) -> tuple[Tensor, ...]: ...
 def grad(
     outputs: Any,
     inputs: Any,
