@@ -407,7 +407,8 @@ def _module_of(*functions: Any) -> str:
 def _register(op: Op, replace: bool) -> None:
     known: dict[Any, Op] = _library if op.is_library else _others
     key = op.name if op.is_library else (op.module, op.name)
-    if key in known and not replace:
+    # In an interactive session, running a declaration again is asking for it.
+    if key in known and not replace and op.module != "__main__":
         raise ValueError(
             f"an op named {op.name} has been declared in {known[key].module} before: give this one "
             "another name, or pass replace=True"
