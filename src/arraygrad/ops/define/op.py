@@ -13,6 +13,7 @@ general form. An op cannot be changed once it is declared.
 from __future__ import annotations
 
 import inspect
+import sys
 from importlib import import_module
 from typing import Any, NamedTuple, Protocol
 
@@ -58,7 +59,7 @@ class Op:
     Attributes
     ----------
     name, module : str
-        What it is called, and the module of its rules.
+        What it is called, and the module that it is declared in.
     inputs : tuple of str
         The names of the array arguments.
     variadic : bool
@@ -155,6 +156,19 @@ class Op:
         if self.is_library:
             return library_op, (self.module, self.name)
         return _again, ({n: getattr(self, n) for n in _DECLARED},)
+
+    def without_rules(self) -> Op:
+        """The op as others need it who only compute: rules may be closures over anything."""
+        if self.is_library:
+            return self
+        nothing: dict[str, Any] = {
+            "rules": {},
+            "slopes": {},
+            "joint": None,
+            "jvp": None,
+            "own": Own(),
+        }
+        return _again({n: getattr(self, n) for n in _DECLARED} | nothing)
 
     def kernel(self, types: tuple[type, ...]) -> Function:
         """The function that computes the op on plain arrays of these types."""
@@ -305,7 +319,9 @@ def declare(
     known = check_declaration(name, inputs, kind, keywords, compute, rules, joint, jvp, multiple)
     op = Op(
         name=name,
-        module=_module_of(compute, joint, jvp, *(slopes or {}).values(), *rules.values()),
+        module=_imported_module()
+        if is_library
+        else _module_of(compute, joint, jvp, *(slopes or {}).values(), *rules.values()),
         inputs=bare,
         variadic=inputs[-1].startswith("*"),
         keywords=known,
@@ -386,6 +402,14 @@ def _rules(name: str, given: dict[str, Rule | None], slopes: dict[str, Rule]) ->
     return {f"vjp_{n}": rule for n, rule in rules.items() if rule is not None}
 
 
+def _imported_module() -> str:
+    """The module that is being imported: where an op of arraygrad's is declared."""
+    frame: Any = sys._getframe()
+    while frame.f_code.co_name != "<module>":
+        frame = frame.f_back
+    return str(frame.f_globals["__name__"])
+
+
 def _module_of(*functions: Any) -> str:
     """The module that an op was declared in, as far as its functions tell."""
     for function in functions:
@@ -429,6 +453,7 @@ def _made(op: Op, doc: str | None) -> Function:
     run.op = op
     run.__doc__ = doc
     run.__name__ = run.__qualname__ = op.name
+    run.__module__ = op.module or __name__  # so that it can be found, and pickled, by name
     object.__setattr__(op, "function", run)
     return run  # type: ignore[no-any-return]
 
