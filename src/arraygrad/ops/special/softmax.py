@@ -39,7 +39,7 @@ def _log_softmax_of(xp: Any, x: Any, axis: Axes) -> Any:
 def _logsumexp_of(xp: Any, x: Any, axis: Axes, keepdims: bool) -> Any:
     shift = _peak_of(xp, x, axis)
     total = xp.log(xp.sum(xp.exp(x - shift), axis=axis, keepdims=True)) + shift
-    return total if keepdims else xp.reshape(total, _left(x.shape, axis))
+    return total if keepdims else xp.squeeze(total, axis=axis)
 
 
 def _left(shape: tuple[int, ...], axis: Axes) -> tuple[int, ...]:
