@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import operator
 import pickle
+import sys
 from collections.abc import Callable
 from typing import Any
 
@@ -12,6 +13,15 @@ import pytest
 
 import arraygrad as ag
 from arraygrad.errors import LazyError
+from arraygrad.ops.define import (
+    AlongAxis,
+    Contracts,
+    Elementwise,
+    Matrices,
+    Moves,
+    declare,
+)
+from arraygrad.ops.define.op import library_ops
 from arraygrad.testing import assert_close
 
 dask = pytest.importorskip("dask")
@@ -374,3 +384,224 @@ def test_graphs_are_small_to_send() -> None:
 def test_large_matrices_are_decomposed_in_tiles(function: Callable[[Any], Any]) -> None:
     with dask.config.set({"array.chunk-size": "32B"}):  # so that all matrices are large
         agree(function, X, second=False)
+
+
+# --- ops of the user's ---------------------------------------------------------------------------
+
+
+def seen_by(function: Callable[..., Any], shapes: list[Any]) -> Callable[..., Any]:
+    """A way to compute an op that notes the shape of each NumPy array that it is called with."""
+
+    def compute(xp: Any, x: Any, *others: Any, **params: Any) -> Any:
+        assert isinstance(x, np.ndarray)
+        shapes.append(x.shape)
+        return function(x, *others, **params)
+
+    return compute
+
+
+def test_an_elementwise_op_is_computed_block_by_block() -> None:
+    shapes: list[Any] = []
+    damped = declare(
+        "damped",
+        "x",
+        "y",
+        kind=Elementwise(),
+        compute=seen_by(lambda x, y, rate: np.exp(-rate * x) * y, shapes),
+        keywords=("rate",),
+        vjp_x=lambda g, out, rate: -rate * g * out,
+        vjp_y=lambda g, x, rate: g * ag.exp(-rate * x),
+        replace=True,
+    )
+    agree(lambda x, w: ag.sum(damped(x, w, rate=0.5)), X, W)
+    x = ag.tensor(in_blocks(X))
+    shapes.clear()
+    assert_close(computed(damped(x, 2.0, rate=1)), 2 * np.exp(-X))
+    assert max(map(np.prod, shapes)) == 6  # a block
+
+
+def test_an_op_along_an_axis_keeps_the_other_axes_in_their_blocks() -> None:
+    shapes: list[Any] = []
+    padded = declare(
+        "padded",
+        "x",
+        kind=AlongAxis(linear=True, lengths=lambda axes, n: {axes[0]: n}),
+        compute=seen_by(
+            lambda x, axis, n: np.concatenate(
+                [
+                    x,
+                    np.zeros_like(
+                        x, shape=(*x.shape[:axis], n - x.shape[axis], *x.shape[axis + 1 :])
+                    ),
+                ],
+                axis=axis,
+            ).astype(complex),
+            shapes,
+        ),
+        keywords=("n",),
+        vjp=lambda g, x_shape, axis: g[(slice(None),) * axis + (slice(x_shape[axis]),)],
+        replace=True,
+    )
+    for axis in (0, 1):
+        agree(lambda x: ag.sum(ag.abs(padded(x, axis=axis, n=10) + 1) ** 2), X)  # noqa: B023
+    shapes.clear()
+    out = padded(in_blocks(X), axis=0, n=10**12)  # nothing of which is made to find its dtype
+    assert (out.shape, out.dtype, out.numblocks) == ((10**12, 3), complex, (1, 2))
+    assert all(0 in shape for shape in shapes)
+
+
+def test_an_op_along_an_axis_of_several_arrays() -> None:
+    weighted = declare(
+        "weighted",
+        "x",
+        "w",
+        kind=AlongAxis(linear="each"),
+        compute=lambda xp, x, w, axis: x * np.cumsum(w, axis=axis - x.ndim),
+        vjp_x=lambda g, w, axis: weighted(g, w, axis=axis),
+        replace=True,
+    )
+    x, w = in_blocks(X), in_blocks(W)
+    out = weighted(x, w, axis=1)
+    assert out.chunks == x.chunks
+    assert_close(out.compute(scheduler="synchronous"), X * np.cumsum(W))
+
+
+def test_an_op_of_matrices_has_one_in_each_task() -> None:
+    shapes: list[Any] = []
+    gram = declare(
+        "gram",
+        "x",
+        kind=Matrices(shapes=lambda x: (x[1:] * 2, ())),
+        compute=seen_by(lambda x: (x.mT @ x, np.linalg.norm(x, axis=(-2, -1)) ** 2), shapes),
+        vjp=lambda gs, x: x @ (gs[0] + ag.matrix_transpose(gs[0])),
+        multiple=True,
+        replace=True,
+    )
+    stack = np.random.default_rng(1).normal(size=(4, 3, 2))
+    agree(lambda x: ag.sum(gram(x)[0] ** 2), stack)
+    shapes.clear()
+    products, squares = gram(in_blocks(stack))
+    assert (products.chunks, squares.chunks) == (((2, 2), (2,), (2,)), ((2, 2),))
+    assert_close(squares.compute(scheduler="synchronous"), (stack**2).sum(axis=(1, 2)))
+    assert shapes == [(2, 3, 2)] * 2
+
+
+def test_an_op_that_contracts_adds_up_what_pairs_of_blocks_give() -> None:
+    products = declare(
+        "products_of_rows",
+        "x",
+        "y",
+        kind=Contracts(labels=lambda m, n: ("ik", "jk", "ij")),
+        compute=lambda xp, x, y: np.einsum("ik,jk->ij", x, y),
+        replace=True,
+    )
+    x, y = X[:4], X[3:]
+    out = products(in_blocks(x), in_blocks(y))
+    assert out.chunks == ((2, 2), (2, 1))
+    assert_close(out.compute(scheduler="synchronous"), x @ y.T)
+
+
+def test_an_elementwise_op_with_several_results() -> None:
+    @ag.func.custom(
+        vjp=lambda gs, x: gs[0] * ag.cos(x) - gs[1] * ag.sin(x), batch="elementwise", multiple=True
+    )
+    def sine_and_cosine(x: Any) -> Any:
+        return np.sin(x), np.cos(x)
+
+    def loss(x: Any) -> Any:
+        sine, cosine = sine_and_cosine(x)
+        return ag.sum(sine * cosine)
+
+    agree(loss, X)
+
+
+def test_an_opaque_op_is_given_the_dask_array() -> None:
+    given: list[Any] = []
+
+    @ag.func.custom(vjp=lambda g, x: 2 * g * x)
+    def total_square(x: Any) -> Any:
+        given.append(type(x))
+        return (x * x).sum()
+
+    x = ag.tensor(in_blocks(X), requires_grad=True)
+    total = total_square(x)
+    assert given == [da.Array]
+    assert_close(computed(total), (X * X).sum())
+    assert_close(computed(ag.grad(total, x)), 2 * X)
+
+
+def test_ops_of_one_name_compute_their_own() -> None:
+    def scaled_by(factors: Any) -> Callable[..., Any]:
+        @ag.func.custom(vjp=lambda g: g * factors, batch="elementwise")
+        def scaled(x: Any) -> Any:
+            return x * factors
+
+        return scaled
+
+    @ag.func.custom(vjp=lambda g: g, batch="elementwise")
+    def sinc(x: Any) -> Any:
+        return x + 1
+
+    many = np.arange(2000.0)
+    other = many.copy()
+    other[1000] = -1  # which no text of it would show
+    x = ag.tensor(da.zeros(2000, chunks=1000)) + 1
+    functions = [scaled_by(2.0), scaled_by(3.0), scaled_by(many[:1000]), scaled_by(other[:1000])]
+    functions += [scaled_by(many[1000:]), scaled_by(other[1000:]), sinc, ag.special.sinc]
+    functions += [
+        declare("scaled", "x", kind=Elementwise(), compute=compute, replace=True)
+        for compute in (lambda xp, x: x * 2, lambda xp, x: x * 5)
+    ]
+    found = [function(x) for function in functions]
+    one = np.ones(1000)
+    ends = [2 * one, 3 * one, many[:1000], other[:1000], many[1000:], other[1000:]]
+    ends += [2 * one, 0 * one, 2 * one, 5 * one]
+    values = ag.compute(*found, scheduler="synchronous")  # together, in one graph
+    for value, expected in zip(values, ends, strict=True):
+        assert_close(value.numpy(), np.tile(expected, 2), atol=1e-15)
+    again = [function(x) for function in functions]
+    assert [y.array.name for y in again] == [y.array.name for y in found]
+
+
+def test_keywords_tell_apart_what_is_computed() -> None:
+    shifted = declare(
+        "shifted", "x", kind=Elementwise(), compute=lambda xp, x, by: x + by, replace=True
+    )
+    x = in_blocks(np.arange(3))
+    large = np.zeros(3000)
+    large[1500] = 1
+    for by in (1, 1.0, np.float32(1), [1.0], large[1400:1401], large[1500:1501]):
+        out = shifted(x, by=by)
+        expected = np.arange(3) + by
+        assert out.dtype == expected.dtype
+        assert_close(out.compute(scheduler="synchronous"), expected)
+    names = {shifted(x, by=by).name for by in (large, np.roll(large, 1))}
+    assert len(names) == 2
+
+
+def test_a_view_by_an_op_of_the_users_can_be_written_to() -> None:
+    every = declare(
+        "every_second",
+        "x",
+        kind=Moves(axis="axis", shares=True),
+        compute=lambda xp, x, axis: x[(slice(None),) * axis + (slice(None, None, 2),)],
+        vjp=lambda g, x_shape, axis: _between_zeros(g, x_shape, axis),
+        replace=True,
+    )
+
+    def write(y: Any, v: Any) -> None:
+        every(y, axis=0)[1:] = v
+
+    agree(writing(write), X, rng.normal(size=(2, 3)), second=False)
+
+
+def _between_zeros(g: Any, shape: Any, axis: int) -> Any:
+    pairs = ag.stack([g, ag.zeros_like(g)], axis=axis + 1)
+    return ag.reshape(pairs, (*g.shape[:axis], 2 * g.shape[axis], *g.shape[axis + 1 :]))
+
+
+def test_every_op_is_found_in_the_module_that_declares_it() -> None:
+    for op in library_ops():  # as workers do
+        declared = [getattr(value, "op", None) for value in vars(sys.modules[op.module]).values()]
+        assert op in declared or op.name == "constant"  # which is only the name of a node
+        assert pickle.loads(pickle.dumps(op)) is op

@@ -95,6 +95,26 @@ def assert_same(found: Any, wanted: Any) -> None:
 # --- the tests -----------------------------------------------------------------------------------
 
 
+def test_ops_are_found_on_workers(client: Any) -> None:
+    offsets = np.arange(3.0)
+
+    # The rule refers to the op, which no pickle could follow: workers only compute.
+    @ag.func.custom(vjp=lambda g, x: g * (growth(x) - offsets), batch="elementwise")
+    def growth(x: Any) -> Any:
+        return np.exp(x) + offsets
+
+    values = np.random.default_rng(0).normal(size=(4, 3))
+    found: list[Any] = []
+    for array in (values, dask.array.from_array(values, chunks=(2, 3))):
+        x = ag.tensor(array, requires_grad=True)
+        # Of these, importing arraygrad alone declares none.
+        functions = (growth, ag.special.i0, ag.fft.rfft, ag.linalg.svdvals, ag.special.softmax)
+        loss = sum(ag.sum(ag.abs(function(x)) ** 2) for function in functions)
+        found.append(ag.compute(loss, ag.grad(loss, x)))
+    for result, expected in zip(found[1], found[0], strict=True):
+        np.testing.assert_allclose(np.asarray(result), np.asarray(expected.detach()), rtol=1e-10)
+
+
 @pytest.mark.parametrize("make", PROBLEMS, ids=lambda make: make.__name__)
 def test_data_larger_than_the_workers(client: Any, make: Any) -> None:
     before = processes(client)

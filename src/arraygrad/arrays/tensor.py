@@ -520,7 +520,7 @@ def tensor_type_at(level: float) -> type[Tensor]:
     if level == Tensor.level:
         return Tensor
     made = type("Tensor", (Tensor,), {"__slots__": (), "level": level})
-    made._recorded = made
+    made._recorded = made  # type: ignore[attr-defined]
     return made
 
 

@@ -85,6 +85,9 @@ class Backend:
         """
         if op.name in self.kernels and (op.is_library or op.compute is None):
             return self.kernels[op.name]
+        by_kind = self.kernel_by_kind(op)
+        if by_kind is not None:
+            return by_kind
         if op.compute is not None:
             return functools.partial(op.compute, self.xp)
         found = getattr(self.xp, op.name, None)
@@ -93,6 +96,10 @@ class Backend:
                 f"{self.name} has no function {op.name!r}: give its Backend a kernel of that name"
             )
         return found  # type: ignore[no-any-return]
+
+    def kernel_by_kind(self, op: Any) -> Kernel | None:
+        """The kernel that follows from an op's kind, for a library that computes by kinds."""
+        return None
 
     def shape(self, array: Any) -> tuple[int, ...]:
         """An array's shape as derivative rules keep it: a tuple, which may carry more with it."""

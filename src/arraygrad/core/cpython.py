@@ -104,3 +104,11 @@ _KNOWS_STORES = _knows_stores()
 def is_stored(depth: int) -> bool:
     """Whether a number is asked for by ``a[i] = x``, `depth` calls up; False if not known."""
     return _KNOWS_STORES and _is_stored(depth + 1)
+
+
+def importing_module() -> str:
+    """The module that is being imported, by the innermost frame that runs one; "" if not known."""
+    frame = None if PORTABLE or not hasattr(sys, "_getframe") else sys._getframe()
+    while frame is not None and frame.f_code.co_name != "<module>":
+        frame = frame.f_back
+    return "" if frame is None else str(frame.f_globals["__name__"])

@@ -181,8 +181,8 @@ class AlongAxis(Kind):
     symmetric : bool
         Whether the derivative is its own transpose: then the reverse rule is the forward rule, too.
     lengths : callable or None
-        ``lengths(axes, **keywords)`` gives the lengths of the result along the axes, as a
-        dictionary; None if they stay.
+        ``lengths(axes, **others)`` gives the lengths of the result along the axes, as a dictionary,
+        from them and the op's other keywords; None if they stay.
     """
 
     axis: str = "axis"

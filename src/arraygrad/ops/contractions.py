@@ -126,6 +126,7 @@ _contract = declare(
     "contract",
     "x",
     "y",
+    compute=lambda xp, x, y, left, right, to: einsum(f"{left},{right}->{to}", x, y),
     vjp_x=lambda g, y, left, right, to: _contract(g, y, left=to, right=right, to=left),
     vjp_y=lambda g, x, left, right, to: _contract(g, x, left=to, right=left, to=right),
     kind=Contracts(labels=("left", "right", "to")),

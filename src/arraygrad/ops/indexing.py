@@ -129,10 +129,8 @@ _take_along_axis = declare(
 _argsort = constant(
     "argsort",
     "x",
-    compute=lambda xp, x, axis, descending, stable: xp.argsort(
-        x, axis=axis, descending=descending, stable=stable
-    ),
     kind=AlongAxis(),
+    keywords=("descending", "stable"),
 )
 # For libraries that can do it at once.
 _added_along_axis = declare(
@@ -319,8 +317,6 @@ def sort(x: Any, /, axis: int = -1, *, descending: bool = False, stable: bool = 
 _sort = constant(
     "sort",
     "x",
-    compute=lambda xp, x, axis, descending, stable: xp.sort(
-        x, axis=axis, descending=descending, stable=stable
-    ),
     kind=AlongAxis(),
+    keywords=("descending", "stable"),
 )

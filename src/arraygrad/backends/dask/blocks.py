@@ -1,12 +1,12 @@
 """Ops on Dask arrays, run block by block by the kernels that the blocks' own library has.
 
 Everything here only writes down what to do: it looks at shapes, dtypes and chunks, never at values.
-Four kinds of op are enough:
+There is a function for each kind of op (see `core.kinds`), which makes the op's kernel:
 
 - `elementwise`: one task for each block of the result;
 - `along`: some axes are needed at once, so they are put in one chunk first, and cut again after;
 - `matrices`: the same for the last two axes, for any number of inputs and outputs;
-- `beside`: one array is cut as it is, and all of the others is needed for each of its blocks.
+- `contract`: one task for each pair of blocks that meet, and a sum of what these give.
 """
 
 from __future__ import annotations
@@ -15,20 +15,25 @@ import functools
 import itertools
 import math
 import operator
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Container, Sequence
 from contextlib import nullcontext
-from typing import Any
+from typing import TYPE_CHECKING, Any
+from weakref import WeakKeyDictionary
 
 import dask
 import dask.array
 import dask.layers
 import numpy as np
 from array_api_compat.dask import array as standard
-from dask.tokenize import tokenize
+from dask.tokenize import normalize_token, tokenize
 
 from ...core.axes import same_shape
+from ...core.kinds import AlongAxis, Contracts, Elementwise, Matrices
 from ...errors import LazyError
 from ..numpy.threads import alone
+
+if TYPE_CHECKING:
+    from ...ops.define import Op
 
 # Dask's functions have no types.
 da: Any = dask.array
@@ -41,32 +46,30 @@ Shape = tuple[int, ...]
 
 
 class Block:
-    """An op's kernel for one block, which travels to workers as the op's name and keywords."""
+    """An op's kernel for one block, which travels to workers as the op and its keywords."""
 
-    __slots__ = ("name", "params", "quiet")
+    __slots__ = ("op", "params", "quiet")
 
-    def __init__(self, name: str, params: dict[str, Any]) -> None:
-        self.name = name
+    def __init__(self, op: Op, params: dict[str, Any], quiet: bool | None = None) -> None:
+        self.op = op
         self.params = params
         # As in the sweep that writes this down, so in the computation later: infinities and NaN
         # in a gradient are results like any other.
-        self.quiet = set(np.geterr().values()) == {"ignore"}
+        self.quiet = set(np.geterr().values()) == {"ignore"} if quiet is None else quiet
 
     def __call__(self, *blocks: Any) -> Any:
-        kernel = op_named(self.name).kernel(tuple(map(type, blocks)))
+        kernel = self.op.kernel(tuple(map(type, blocks)))
         with alone(), np.errstate(all="ignore") if self.quiet else nullcontext():
             return kernel(*blocks, **self.params)
 
+    def __reduce__(self) -> Any:
+        return Block, (self.op.without_rules(), self.params, self.quiet)
+
     def __dask_tokenize__(self) -> Any:
-        return self.name, self.quiet, *sorted(self.params.items())
-
-
-def op_named(name: str) -> Any:
-    """The op of a name, also on a worker that has not used it before."""
-    from ... import fft, linalg, special  # noqa: F401  (which declare what is left)
-    from ...ops.define.op import library_op
-
-    return library_op("", name)
+        op = self.op
+        # A name says all of an op of arraygrad's only: users' ops are what they compute.
+        compute = None if op.is_library else op.compute
+        return normalize_token((op.module, op.name, compute, self.params, self.quiet))
 
 
 def blockwise(
@@ -117,46 +120,109 @@ def _but_last(function: Kernel, *blocks: Any) -> Any:
     return function(*blocks[:-1])
 
 
-_dtypes: dict[Any, Any] = {}
+_dtypes: WeakKeyDictionary[Op, dict[Any, Any]] = WeakKeyDictionary()
 
 
-def dtype_of(name: str, arrays: Iterable[Any], shape: Shape, params: dict[str, Any]) -> Any:
+def dtype_of(op: Op, arrays: Sequence[Any], params: dict[str, Any]) -> Any:
     """The dtype of an op's result, or a tuple of those of its results.
 
-    Found by computing with ones, in arrays of the given shape, in the place of the arrays.
+    It is found by computing with a single element in the place of each array.
     """
-    key = (
-        name,
-        tuple([a.dtype if hasattr(a, "dtype") else type(a) for a in arrays]),
-        tuple(sorted(params.items())),
-    )
-    found = _dtypes.get(key)
+    known = _dtypes.setdefault(op, {})
+    types = tuple([a.dtype if hasattr(a, "dtype") else type(a) for a in arrays])
+    key = (types, tuple([(n, type(v), v) for n, v in sorted(params.items())]))
+    try:
+        found = known.get(key)
+    except TypeError:  # of a keyword that cannot be hashed
+        return _find_dtype(op, arrays, params)
     if found is None:
-        ones = [np.ones(shape, a.dtype) if isinstance(a, da.Array) else a for a in arrays]
-        with np.errstate(all="ignore"):
-            out = op_named(name).kernel(tuple(map(type, ones)))(*ones, **params)
-        found = tuple(o.dtype for o in out) if isinstance(out, tuple) else out.dtype
-        _dtypes[key] = found
+        found = known[key] = _find_dtype(op, arrays, params)
     return found
+
+
+def _find_dtype(op: Op, arrays: Sequence[Any], params: dict[str, Any]) -> Any:
+    lead: Shape = ()
+    kind = op.kind
+    if isinstance(kind, AlongAxis) and kind.lengths is not None:
+        # The result may be as long as a keyword says, but of an empty batch there is nothing.
+        lead, axis = (0,), params[kind.axis]
+        up = tuple([a + 1 for a in axes_of(axis, max(map(_rank, arrays)))])
+        params = params | {kind.axis: up[0] if isinstance(axis, int) else up}
+    ones = [np.ones(lead + (1,) * a.ndim, a.dtype) if _is_lazy(a) else a for a in arrays]
+    with np.errstate(all="ignore"):
+        out = op.kernel(tuple(map(type, ones)))(*ones, **params)
+    return tuple([np.asarray(o).dtype for o in out]) if op.multiple else np.asarray(out).dtype
+
+
+def _is_lazy(array: Any) -> bool:
+    return isinstance(array, da.Array)
+
+
+def _rank(array: Any) -> int:
+    return getattr(array, "ndim", 0)
 
 
 # --- element by element --------------------------------------------------------------------------
 
 
-def elementwise(name: str) -> Kernel:
-    """A kernel that runs an op of arrays that broadcast, block by block."""
+def elementwise(op: Op) -> Kernel:
+    """The kernel of an op of arrays that broadcast: it runs block by block.
+
+    Arrays that each element needs all of are put in one chunk.
+    """
+    kind = op.kind
+    assert isinstance(kind, Elementwise)
 
     def kernel(*arrays: Any, **params: Any) -> Any:
-        shape = da.core.broadcast_shapes(*(a.shape for a in arrays if isinstance(a, da.Array)))
-        labels = tuple(range(len(shape)))
-        pairs: list[Any] = []
-        for array in arrays:
-            whole = isinstance(array, da.Array)
-            pairs += [array, labels[len(labels) - array.ndim :] if whole else None]
-        dtype = dtype_of(name, arrays, (1,) * max(len(shape), 1), params)
-        return blockwise(Block(name, params), labels, *pairs, name=name, dtype=dtype)
+        whole = {i for i in range(len(arrays)) if op.input_name(i) in kind.whole}
+        dtype = dtype_of(op, arrays, params)
+        return broadcast(Block(op, params), arrays, op.name, dtype, whole)
 
     return kernel
+
+
+def broadcast(
+    function: Kernel,
+    arrays: Sequence[Any],
+    name: str,
+    dtype: Any,
+    whole: Container[int] = (),
+    **keywords: Any,
+) -> Any:
+    """A function of blocks on arrays that broadcast.
+
+    Parameters
+    ----------
+    function : callable
+    arrays : sequence of arrays and numbers
+    name : str
+    dtype : dtype, or a tuple of them for several results
+    whole : container of int
+        The positions of those arrays that do not broadcast: each block needs all of them.
+    **keywords
+        As in `blockwise`.
+    """
+    cut = [_is_lazy(a) and i not in whole for i, a in enumerate(arrays)]
+    ndim = len(da.core.broadcast_shapes(*(a.shape for a in itertools.compress(arrays, cut))))
+    others = itertools.count(ndim)
+    pairs: list[Any] = []
+    for array, is_cut in zip(arrays, cut, strict=True):
+        if is_cut:
+            pairs += [array, tuple(range(ndim - array.ndim, ndim))]
+        elif _is_lazy(array):
+            array = in_one_chunk(array, tuple(range(array.ndim)), name)
+            pairs += [array, tuple(itertools.islice(others, array.ndim))]
+            keywords["concatenate"] = True
+        else:
+            pairs += [array, None]
+    labels = tuple(range(ndim))
+    if not isinstance(dtype, tuple):
+        return blockwise(function, labels, *pairs, name=name, dtype=dtype, **keywords)
+    together = blockwise(function, labels, *pairs, name=name, dtype=object, **keywords)
+    return tuple(
+        blockwise(operator.itemgetter(i), labels, together, labels, name=name, dtype=each)
+        for i, each in enumerate(dtype)
+    )
 
 
 def filled(like: Any, shape: Shape, value: Any, dtype: Any) -> Any:
@@ -255,116 +321,103 @@ def cut_like(out: Any, x: Any, axes: Axes) -> Any:
     return out.rechunk(chunks) if chunks else out
 
 
-def along(
-    name: str,
-    lengths: Callable[..., dict[int, int]] = lambda x, axes, params: {},
-    dtype: Callable[[Any], Any] = lambda dtype: dtype,
-) -> Kernel:
-    """A kernel for an op along the axes in its keyword `axis`.
+def along(op: Op, by_steps: Kernel | None = None) -> Kernel:
+    """The kernel of an op along axes: each of these is put in one chunk, and cut again after.
 
     Parameters
     ----------
-    name : str
-        The op's.
-    lengths : callable
-        `lengths(x, axes, params)` gives the lengths of axes that become longer or shorter.
-    dtype : callable
-        Of the result, from that of the array.
+    op : Op
+    by_steps : callable, optional
+        What to do instead if the axes are cut.
     """
+    kind = op.kind
+    assert isinstance(kind, AlongAxis)
 
-    def kernel(x: Any, **params: Any) -> Any:
-        axes = axes_of(x, params["axis"])
-        labels = tuple(range(x.ndim))
-        out = blockwise(
-            Block(name, params),
-            labels,
-            in_one_chunk(x, axes, name),
-            labels,
-            name=name,
-            dtype=dtype(x.dtype),
-            adjust_chunks=lengths(x, axes, params),
-        )
-        return cut_like(out, x, axes)
-
-    return kernel
-
-
-def axes_of(x: Any, axis: Any) -> Axes:
-    """The keyword `axis` of an op as a tuple."""
-    if axis is None:
-        return tuple(range(x.ndim))
-    return axis if isinstance(axis, tuple) else (axis,)
-
-
-def within(name: str) -> Kernel:
-    """A kernel for an op that keeps shapes: in one task per block if no axis in `axis` is cut.
-
-    If one is, the op is computed by the steps that it is made of.
-    """
+    def lengths_of(axes: Axes, params: dict[str, Any]) -> dict[int, int]:
+        if kind.lengths is None:
+            return {}
+        return kind.lengths(axes, **{n: v for n, v in params.items() if n != kind.axis})
 
     def kernel(*arrays: Any, **params: Any) -> Any:
-        shape = da.core.broadcast_shapes(*(a.shape for a in arrays))
-        if 0 in shape:
-            return filled(arrays[0], shape, 0, arrays[0].dtype)
-        ndim = len(shape)
-        backwards = [axis - ndim for axis in params["axis"]]
-        if all(a.numblocks[i] == 1 for a in arrays for i in backwards if a.ndim >= -i):
-            return elementwise(name)(*arrays, **params)
-        return op_named(name).compute(xp, *arrays, **params)
+        ranks = [_rank(a) for a in arrays]
+        ndim = max(ranks)
+        axes = axes_of(params[kind.axis], ndim)
+        own = [tuple([i - ndim + n for i in axes if i >= ndim - n]) for n in ranks]
+        is_empty = any(getattr(a, "size", 1) == 0 for a in arrays)
+        if by_steps is not None and any(map(_is_cut, arrays, own)) and not is_empty:
+            return by_steps(*arrays, **params)
+        out = broadcast(
+            Block(op, params),
+            [in_one_chunk(a, o, op.name) for a, o in zip(arrays, own, strict=True)],
+            op.name,
+            dtype_of(op, arrays, params),
+            adjust_chunks=lengths_of(axes, params),
+        )
+        longest = arrays[ranks.index(ndim)]
+        if op.multiple:
+            return tuple([cut_like(o, longest, axes) for o in out])
+        return cut_like(out, longest, axes)
 
     return kernel
+
+
+def _is_cut(x: Any, axes: Axes) -> bool:
+    return any(x.numblocks[axis] > 1 for axis in axes)
+
+
+def axes_of(axis: Any, ndim: int) -> Axes:
+    """The keyword `axis` of an op as a tuple of numbers that are not negative."""
+    if axis is None:
+        return tuple(range(ndim))
+    return tuple([a % ndim for a in (axis if isinstance(axis, tuple) else (axis,))])
 
 
 # --- matrices ------------------------------------------------------------------------------------
 
 
-def matrices(
-    name: str,
-    shapes: Callable[..., tuple[Shape, ...]],
-    tiled: Kernel | None = None,
-) -> Kernel:
-    """A kernel for an op on the last two axes of arrays whose leading axes broadcast.
+def matrices(op: Op, tiled: Kernel | None = None) -> Kernel:
+    """The kernel of an op on the last two axes of arrays whose leading axes broadcast.
 
     Parameters
     ----------
-    name : str
-        The op's.
-    shapes : callable
-        `shapes(*cores, **params)` gives the shape of each result for one matrix of each input,
-        from theirs.
+    op : Op
     tiled : callable, optional
-        What to do instead for a single matrix that is in several chunks, and too large for one.
+        What to do instead for a single matrix that is in several chunks, and too large for one; it
+        gives None where it cannot.
     """
+    kind = op.kind
+    assert isinstance(kind, Matrices)
 
     def kernel(*arrays: Any, **params: Any) -> Any:
         if tiled is not None and arrays[0].ndim == 2 and _too_large(arrays[0]):
-            return tiled(*arrays, **params)
-        arrays = tuple(in_one_chunk(a, (a.ndim - 2, a.ndim - 1), name) for a in arrays)
+            found = tiled(*arrays, **params)
+            if found is not None:
+                return found
+        arrays = tuple(in_one_chunk(a, (a.ndim - 2, a.ndim - 1), op.name) for a in arrays)
         lead = da.core.broadcast_shapes(*(a.shape[:-2] for a in arrays))
         labels = tuple(range(len(lead)))
         pairs: list[Any] = []
         for i, a in enumerate(arrays):
             core = (len(lead) + 2 * i, len(lead) + 2 * i + 1)
             pairs += [a, (*labels[len(lead) + 2 - a.ndim :], *core)]
-        outs = shapes(*(a.shape[-2:] for a in arrays), **params)
-        dtypes = dtype_of(name, arrays, (1, 1), params)
+        shapes = kind.shapes(*(a.shape[-2:] for a in arrays), **params)
+        dtypes = dtype_of(op, arrays, params)
         first = len(lead) + 2 * len(arrays)
 
-        def result(function: Kernel, shape: Shape, dtype: Any, *pairs: Any, **more: Any) -> Any:
+        def result(function: Kernel, shape: Shape, dtype: Any, *pairs: Any) -> Any:
             core = tuple(range(first, first + len(shape)))
             new_axes = dict(zip(core, shape, strict=True))
             return blockwise(
-                function, labels + core, *pairs, name=name, dtype=dtype, new_axes=new_axes, **more
+                function, labels + core, *pairs, name=op.name, dtype=dtype, new_axes=new_axes
             )
 
-        block = Block(name, params)
-        function = functools.partial(on_only_blocks, block)
-        if not isinstance(dtypes, tuple):
-            return result(function, outs[0], dtypes, *pairs)
+        function = functools.partial(on_only_blocks, Block(op, params))
+        if not op.multiple:
+            return result(function, shapes[0], dtypes, *pairs)
         together = result(function, (), object, *pairs)
         return tuple(
             result(operator.itemgetter(i), shape, dtype, together, labels)
-            for i, (shape, dtype) in enumerate(zip(outs, dtypes, strict=True))
+            for i, (shape, dtype) in enumerate(zip(shapes, dtypes, strict=True))
         )
 
     return kernel
@@ -396,39 +449,6 @@ def fits_one_chunk(shape: Shape, dtype: Any) -> bool:
     return bool(math.prod(shape) * np.dtype(dtype).itemsize <= limit)
 
 
-# --- one array beside all of another -------------------------------------------------------------
-
-
-def beside(name: str, cut: int, dtype: Any) -> Kernel:
-    """A kernel for an op of two arrays of which one is cut, and the other needed as a whole.
-
-    Parameters
-    ----------
-    name : str
-        The op's.
-    cut : {0, 1}
-        Which of the arrays the result has the shape, and the chunks, of.
-    dtype : dtype
-        Of the result.
-    """
-
-    def kernel(*arrays: Any, **params: Any) -> Any:
-        arrays = tuple(a if isinstance(a, da.Array) else da.asarray(a) for a in arrays)
-        labels = tuple(range(arrays[cut].ndim))
-        pairs: list[Any] = []
-        for i, a in enumerate(arrays):
-            if i == cut:
-                pairs += [a, labels]
-            else:
-                whole = in_one_chunk(a, tuple(range(a.ndim)), name)
-                pairs += [whole, tuple(range(len(labels), len(labels) + a.ndim))]
-        return blockwise(
-            Block(name, params), labels, *pairs, name=name, dtype=dtype, concatenate=True
-        )
-
-    return kernel
-
-
 # --- adding up ----------------------------------------------------------------------------------
 
 
@@ -458,32 +478,50 @@ def _added(blocks: Any, axis: Axes, keepdims: bool) -> Any:
     return total if keepdims else total.reshape(total.shape[len(axis) :])
 
 
-def contract(x: Any, y: Any, left: str, right: str, to: str) -> Any:
-    """The sum of products over the labels of axes that are not in `to`.
+def contract(op: Op) -> Kernel:
+    """The kernel of an op that sums products of two arrays over some labels of their axes.
 
     Each pair of blocks is multiplied by itself, and what the pairs give is added up.
     """
-    inner = "".join(c for c in left if c in right and c not in to)
-    function: Kernel = functools.partial(_contract_blocks, f"{left},{right}->{to}", len(inner))
-    pairs = (x, tuple(map(ord, left)), y, tuple(map(ord, right)))
-    labels = tuple(map(ord, to))
-    dtype = np.result_type(x.dtype, y.dtype)
-    if all(a.numblocks[s.index(c)] == 1 for a, s in ((x, left), (y, right)) for c in inner):
-        function = functools.partial(_contract_blocks, f"{left},{right}->{to}", 0)
-        function = functools.partial(on_only_blocks, function)
-        return blockwise(function, labels, *pairs, name="contract", dtype=dtype)
-    summed = tuple(map(ord, inner))
-    adjust = dict.fromkeys(summed, 1)
-    parts = blockwise(
-        function, summed + labels, *pairs, name="contract", dtype=dtype, adjust_chunks=adjust
-    )
-    return total(parts, len(inner))
+    kind = op.kind
+    assert isinstance(kind, Contracts)
+
+    def kernel(x: Any, y: Any, **params: Any) -> Any:
+        if callable(kind.labels):
+            left, right, to = kind.labels(x.ndim, y.ndim)
+        else:
+            left, right, to = (params[n] for n in kind.labels or ())
+        if (len(left), len(right)) != (x.ndim, y.ndim):
+            raise ValueError(f"{op.name} takes no arrays of shapes {x.shape} and {y.shape}")
+        inner = "".join(dict.fromkeys(c for c in left + right if c not in to))
+        numblocks = zip(left + right, x.numblocks + y.numblocks, strict=True)
+        pairs = (x, _numbers(left), y, _numbers(right))
+        block, dtype = Block(op, params), dtype_of(op, (x, y), params)
+        if all(n == 1 or label in to for label, n in numblocks):
+            function: Kernel = functools.partial(on_only_blocks, block)
+            return blockwise(function, _numbers(to), *pairs, name=op.name, dtype=dtype)
+        function = functools.partial(_led_by_axes, len(inner), block)
+        parts = blockwise(
+            function,
+            _numbers(inner + to),
+            *pairs,
+            name=op.name,
+            dtype=dtype,
+            adjust_chunks=dict.fromkeys(_numbers(inner), 1),
+        )
+        return total(parts, len(inner))
+
+    return kernel
 
 
-def _contract_blocks(subscripts: str, n: int, x: Any, y: Any) -> Any:
-    from ...ops.contractions import einsum
+def _numbers(labels: str) -> Axes:
+    """Labels of axes, as `blockwise` takes them."""
+    return tuple(map(ord, labels))
 
-    return einsum(subscripts, x, y)[(None,) * n]
+
+def _led_by_axes(n: int, function: Kernel, *blocks: Any) -> Any:
+    """A function of blocks, the result with `n` axes of length one in front."""
+    return function(*blocks)[(None,) * n]
 
 
 # --- shapes and values ---------------------------------------------------------------------------

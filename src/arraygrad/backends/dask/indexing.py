@@ -19,6 +19,7 @@ import numpy as np
 
 from ...core.indices import HOLE
 from ...errors import LazyError
+from ..numpy import indexing as numpy_indexing
 from .blocks import (
     blockwise,
     chunks_for,
@@ -499,9 +500,7 @@ def _scatter_block(
 
 def _added_at(block: Any, places: tuple[Any, ...], shape: tuple[int, ...]) -> Any:
     """Zeros of a shape, with a block added at places along the first axes."""
-    from ...ops.indexing import _index_add
-
-    return _index_add(block, *places, template=(HOLE,) * len(places), shape=shape)
+    return numpy_indexing.index_add(block, *places, template=(HOLE,) * len(places), shape=shape)
 
 
 def _scatter(x: Any, plan: Plan, shape: tuple[int, ...], chunks: Any) -> Any:

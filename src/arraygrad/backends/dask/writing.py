@@ -6,17 +6,21 @@ written to is put back, step by step, into the array that it is a view of.
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ...core.array import plain
 from ...core.indices import HOLE
+from ...core.kinds import Moves
 from ...errors import LazyError
-from ..registry import backend_of
-from .blocks import constant_values, da, elementwise, filled
+from .blocks import broadcast, constant_values, da, filled
 from .indexing import getitem, index_add, plan_of
+from .shapes import ChunkedShape
 
-_where = elementwise("where")
+if TYPE_CHECKING:
+    from ...ops.define import Op
 
 
 def put(x: Any, value: Any, region: Any) -> Any:
@@ -26,37 +30,58 @@ def put(x: Any, value: Any, region: Any) -> Any:
         views.append(function(views[-1], **keywords))
     part = _assigned(views.pop(), region.index, value)
     for function, keywords in reversed(region.steps):
-        part = _put_back(function.op.name, keywords, views.pop(), part)
+        part = _put_back(function.op, keywords, views.pop(), part)
     return part
 
 
-def _put_back(name: str, keywords: dict[str, Any], whole: Any, part: Any) -> Any:
+def _put_back(op: Op, keywords: dict[str, Any], whole: Any, part: Any) -> Any:
     """The array that a view was of, after the view has been given other values."""
-    if name == "getitem":
-        return _assigned(whole, (keywords["template"], ()), part)
-    if name == "reshape":
-        backend = backend_of(whole)
-        return backend.kernels["reshape"](part, backend.shape(whole))
-    if name == "permute_dims":
-        return da.transpose(part, np.argsort(keywords["axes"]).tolist())
-    if name == "flip":
-        return da.flip(part, keywords["axis"])
-    if name == "real":
-        return part + da.imag(whole) * np.complex64(1j) if whole.dtype.kind == "c" else part
-    if name == "imag":
-        return da.real(whole) + part * np.complex64(1j)
-    if name == "diagonal":
-        return _on_diagonal(whole, part, keywords["offset"])
-    raise LazyError(
-        f"a view made by {name} of a Dask array cannot be written to: write to the array itself"
-    )
+    if op.is_library and op.name in _SPECIAL:
+        return _SPECIAL[op.name](whole, part, **keywords)
+    kind, pullback = op.kind, op.pullback((0,))
+    one_for_one = isinstance(kind, Moves) and kind.inputs != "broadcast"
+    if pullback is None or not pullback.rules or not one_for_one:
+        raise LazyError(
+            f"a view made by {op.name} of a Dask array cannot be written to: write to the array "
+            "itself"
+        )
+    saved = pullback.keep((whole,), part, keywords)
+
+    def back(elements: Any) -> Any:
+        """Zeros with the elements of the view where they come from: what the op's rule gives."""
+        rule = pullback.rules[0]
+        return elements if rule is None else plain(rule(elements, saved))
+
+    if part.size == whole.size:
+        return back(part)
+    return _where(back(filled(part, ChunkedShape.of(part), True, bool)), back(part), whole)
 
 
 def _on_diagonal(whole: Any, part: Any, offset: int) -> Any:
-
     places = np.arange(part.shape[-1])
     rows, columns = places + max(-offset, 0), places + max(offset, 0)
     return _assigned(whole, ((Ellipsis, HOLE, HOLE), (rows, columns)), part)
+
+
+def _as_real_part(whole: Any, part: Any) -> Any:
+    return part + da.imag(whole) * np.complex64(1j) if whole.dtype.kind == "c" else part
+
+
+def _as_imaginary_part(whole: Any, part: Any) -> Any:
+    return da.real(whole) + part * np.complex64(1j)
+
+
+# Views of parts of elements, and of what the rule would merge axes for.
+_SPECIAL: dict[str, Callable[..., Any]] = {
+    "diagonal": _on_diagonal,
+    "real": _as_real_part,
+    "imag": _as_imaginary_part,
+}
+
+
+def _where(condition: Any, x: Any, y: Any) -> Any:
+    """Where a condition holds, `x`; else `y`, which may be a number."""
+    return broadcast(np.where, (condition, x, y), "where", x.dtype)
 
 
 def _assigned(x: Any, index: Any, value: Any) -> Any:
@@ -64,12 +89,12 @@ def _assigned(x: Any, index: Any, value: Any) -> Any:
     lazy = isinstance(value, da.Array)
     if index is None:
         if not lazy and not np.ndim(value):
-            return filled(x, backend_of(x).shape(x), value, x.dtype)
+            return filled(x, ChunkedShape.of(x), value, x.dtype)
         value = value if lazy else da.from_array(np.asarray(value))
         return da.broadcast_to(value.astype(x.dtype), x.shape).rechunk(x.chunks)
     template = index[0]
     indices = tuple(da.from_array(np.asarray(i), chunks=-1) for i in index[1])
-    shape = backend_of(x).shape(x)
+    shape = ChunkedShape.of(x)
     plan = plan_of(template, indices, shape)
     there = filled(x, shape, True, bool)
     mask = getitem(there, *indices, template=template)  # everywhere true, in the part's shape

@@ -18,6 +18,7 @@ from typing import Any, NamedTuple, Protocol, overload
 
 from ...backends import common_backend
 from ...core.array import Array, Function
+from ...core.cpython import importing_module
 from ...core.kinds import Elementwise, Kind, Moves, Opaque
 from ...errors import MixedArraysError
 from .adoption import in_one_library
@@ -60,7 +61,7 @@ class Op:
     Attributes
     ----------
     name, module : str
-        What it is called, and the module of its rules.
+        What it is called, and the module that it is declared in.
     inputs : tuple of str
         The names of the array arguments.
     variadic : bool
@@ -159,6 +160,19 @@ class Op:
         if self.is_library:
             return library_op, (self.module, self.name)
         return _again, ({n: getattr(self, n) for n in _DECLARED},)
+
+    def without_rules(self) -> Op:
+        """The op as others need it who only compute: rules may be closures over anything."""
+        if self.is_library:
+            return self
+        nothing: dict[str, Any] = {
+            "rules": {},
+            "slopes": {},
+            "joint": None,
+            "jvp": None,
+            "own": Own(),
+        }
+        return _again({n: getattr(self, n) for n in _DECLARED} | nothing)
 
     def kernel(self, types: tuple[type, ...]) -> Function:
         """The function that computes the op on plain arrays of these types."""
@@ -306,7 +320,8 @@ def declare(
     )
     op = Op(
         name=name,
-        module=_module_of(*slopes.values(), *rules.values(), joint, jvp, compute),
+        module=(is_library and importing_module())
+        or _module_of(*slopes.values(), *rules.values(), joint, jvp, compute),
         inputs=bare,
         variadic=inputs[-1].startswith("*"),
         keywords=known,
@@ -435,6 +450,7 @@ def _made(op: Op, doc: str | None) -> Function:
     run.op = op
     run.__doc__ = doc
     run.__name__ = run.__qualname__ = op.name
+    run.__module__ = op.module or __name__  # so that it can be found, and pickled, by name
     object.__setattr__(op, "function", run)
     return run  # type: ignore[no-any-return]
 

@@ -44,7 +44,7 @@ def _logsumexp_of(xp: Any, x: Any, axis: Axes, keepdims: bool) -> Any:
     # By a real number, which leaves the imaginary part of the logarithm as it is, within π.
     shift = _peak_of(xp, xp.real(x) if is_complex(x) else x, axis)
     total = xp.log(xp.sum(xp.exp(x - shift), axis=axis, keepdims=True)) + shift
-    return total if keepdims else xp.reshape(total, _left(x.shape, axis))
+    return total if keepdims else xp.squeeze(total, axis=axis)
 
 
 def _left(shape: tuple[int, ...], axis: Axes) -> tuple[int, ...]:
