@@ -14,7 +14,6 @@ from .ops.linalg import (
     SlogdetResult,
     cross,
     det,
-    diagonal,
     inv,
     matrix_power,
     matrix_rank,
@@ -23,6 +22,7 @@ from .ops.linalg import (
     solve,
     trace,
 )
+from .ops.matrices import diagonal
 from .ops.norms import matrix_norm, vector_norm
 from .ops.shape import matrix_transpose
 from .ops.spectra import (

@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from . import func, ops
+from .arrays.creation import from_sequence
 from .backends import backend_of
 from .core.array import Array
 from .func.trees import flatten
@@ -280,8 +281,6 @@ def _constraint(rule: Any, space: _Space, method: str) -> Any:
 
 
 def _array(x: Any) -> Any:
-    from .arrays.creation import from_sequence
-
     return x if hasattr(x, "dtype") else from_sequence(x)
 
 

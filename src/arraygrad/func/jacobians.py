@@ -13,13 +13,20 @@ from typing import Any, overload
 import numpy as np
 
 from .. import ops
-from ..arrays.batched import Batched, batched_type
-from ..backends import backend_of
-from ..core.levels import above, in_flight
-from .forward import jvp, push
+from .forward import jvp
 from .reverse import Argnums, Chosen, Recording, grad, split_aux
+from .rows import (
+    check_complex,
+    chunked,
+    in_precision_of,
+    outputs_of,
+    pull_rows,
+    push_rows,
+    real_rows,
+)
 from .signatures import Ts, X, gives_matrix
-from .trees import arrays_of, as_function, check_result, flatten, tree_map
+from .sparse import sparse_jacobian
+from .trees import arrays_of, as_function, tree_map
 
 Function = Callable[..., Any]
 
@@ -193,8 +200,6 @@ def _jacobian(
     if chunk_size is not None and chunk_size < 1:
         raise ValueError(f"chunk_size must be at least 1, not {chunk_size}")
     if sparse:
-        from .sparse import sparse_jacobian
-
         options = has_aux, holomorphic, chunk_size
         return sparse_jacobian(function, argnums, *options, mode, sparsity)
     if sparsity is not None:
@@ -247,7 +252,7 @@ def _by_rows(
         part = slice(offset, offset + out.size)
         table.append(
             [
-                recording.strip(ops.reshape(_real_rows(block[part], out), (*out.shape, *x.shape)))
+                recording.strip(ops.reshape(real_rows(block[part], out), (*out.shape, *x.shape)))
                 for block, x in zip(blocks, inputs, strict=True)
             ]
         )
@@ -279,120 +284,8 @@ def _by_columns(
         offset = 0
         for x in inputs:
             part = ops.moveaxis(block[offset : offset + x.size], 0, -1)
-            shaped = ops.reshape(_in_precision_of(x, part), (*out.shape, *x.shape))
+            shaped = ops.reshape(in_precision_of(x, part), (*out.shape, *x.shape))
             row.append(chosen.given.result(shaped))
             offset += x.size
         table.append(row)
     return table, seen["rebuild"], seen["aux"]
-
-
-def outputs_of(result: Any, holomorphic: bool) -> tuple[list[Any], Any]:
-    """The arrays of a function's result, and how to put others in their places."""
-    leaves, rebuild = flatten(result)
-    outputs = []
-    check_result(leaves)
-    for i, leaf in enumerate(leaves):
-        out = leaf if hasattr(leaf, "dtype") else np.asarray(leaf)
-        if holomorphic and not ops.is_complex(out):
-            raise ValueError(
-                f"holomorphic=True needs complex results, but result {i} has dtype {out.dtype}"
-            )
-        outputs.append(out)
-    return outputs, rebuild
-
-
-def _in_precision_of(x: Any, part: Any) -> Any:
-    """Derivatives with respect to `x` in its precision, as reverse mode gives them."""
-    dtype = x.dtype
-    if ops.is_complex(part) and not ops.is_complex(x):
-        dtype = (ops.zeros_like(x[..., :0] if x.ndim else x) * 1j).dtype
-    return part if part.dtype == dtype else ops.astype(part, dtype)
-
-
-def pull_rows(recording: Recording, outputs: list[Any], rows: Any, holomorphic: bool) -> list[Any]:
-    """The products of some rows with the Jacobian, for each input, with an axis for the rows.
-
-    `rows` is a NumPy array over all elements of the outputs.
-    """
-    wrap = batched_type(above(recording.level))
-
-    def pulled(seeds: list[Any]) -> list[Any]:
-        gradients = recording.pull(outputs, [wrap(s) for s in seeds])
-        return [_rows(g, rows.shape[0], wrap) for g in gradients]
-
-    seeds = _cut(rows, outputs)
-    found = pulled(seeds)
-    if holomorphic:
-        return [ops.conj(f) for f in found]
-    if any(ops.is_complex(o) for o in outputs):  # of real inputs: the imaginary part, as well
-        turned = pulled([s * 1j if ops.is_complex(s) else s for s in seeds])
-        return [a + 1j * b for a, b in zip(found, turned, strict=True)]
-    return found
-
-
-def push_rows(
-    chosen: Chosen, values: tuple[Any, ...], rows: Any, has_aux: bool
-) -> tuple[list[Any], Any, Any]:
-    """The products of the Jacobian at some values with directions, for each output.
-
-    Also gives the function's value there, and aux. `rows` is a NumPy array over all elements of
-    the inputs; the products have its first axis.
-    """
-    inputs = [x if hasattr(x, "shape") else np.asarray(x) for x in flatten(values)[0]]
-    # Above the level that the dual arrays will have.
-    wrap = batched_type(above(in_flight() + 1))
-    tangents = [wrap(t) for t in _cut(rows, inputs)]
-    value, tangent, aux = push(chosen.run, values, tangents, has_aux=has_aux, given=chosen.given)
-    found = [t if hasattr(t, "dtype") else np.asarray(t) for t in flatten(tangent)[0]]
-    return [_rows(t, rows.shape[0], wrap) for t in found], value, aux
-
-
-def chunked(
-    compute: Callable[[int, int], list[Any]], total: int, chunk_size: int | None
-) -> list[Any]:
-    """What `compute(start, stop)` gives for all of `total`, joined."""
-    step = max(1, total if chunk_size is None else chunk_size)
-    pieces = [compute(i, min(i + step, total)) for i in range(0, max(total, 1), step)]
-    if len(pieces) == 1:
-        return pieces[0]
-    return [ops.concat(column, axis=0) for column in zip(*pieces, strict=True)]
-
-
-def _cut(rows: Any, arrays: list[Any]) -> list[Any]:
-    """Rows over the elements of all arrays, cut up and made like them."""
-    parts = []
-    offset = 0
-    for array in arrays:
-        part = rows[:, offset : offset + array.size]
-        shaped = part.reshape(rows.shape[0], *array.shape)
-        backend, plain = backend_of(array), ops.plain(array)
-        made = backend.xp.asarray(shaped, device=backend.device(plain))
-        parts.append(ops.astype(made, array.dtype, copy=False))
-        offset += array.size
-    return parts
-
-
-def _rows(derivative: Any, size: int, batched: type[Batched]) -> Any:
-    """A derivative along a batch of directions as an array with that axis in front."""
-    if isinstance(derivative, batched):
-        return derivative._array
-    return ops.copy(ops.broadcast_to(derivative, (size, *derivative.shape)))
-
-
-def _real_rows(block: Any, out: Any) -> Any:
-    """Rows of a real output are real, also where another output is complex."""
-    return ops.real(block) if ops.is_complex(block) and not ops.is_complex(out) else block
-
-
-def check_complex(inputs: list[Any], holomorphic: bool) -> None:
-    """Raise if an input is complex and the function not holomorphic, or the other way round."""
-    for i, x in enumerate(inputs):
-        complex_input = ops.is_complex(x) or isinstance(x, complex)
-        if complex_input and not holomorphic:
-            raise ValueError(
-                f"input {i} is complex: its Jacobian exists as one complex matrix only if the "
-                "function is holomorphic. Pass holomorphic=True if it is, or split the input "
-                "into real and imaginary parts"
-            )
-        if holomorphic and not complex_input:
-            raise ValueError(f"holomorphic=True needs complex inputs, but input {i} is real")

@@ -20,8 +20,8 @@ from ..backends import backend_of
 from ..core.array import Array
 from ..core.levels import new_level
 from .coloring import color_both, color_columns, color_symmetric, fewest_products
-from .jacobians import check_complex, chunked, outputs_of, pull_rows, push_rows
 from .reverse import Argnums, Chosen, Recording, grad, split_aux
+from .rows import check_complex, chunked, outputs_of, pull_rows, push_rows
 from .trees import arrays_of, as_function, flatten, lowered, tree_map
 
 Function = Callable[..., Any]

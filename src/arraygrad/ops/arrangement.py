@@ -18,11 +18,15 @@ from ..core.axes import one_axis, shape_tuple
 from ..core.indices import HOLE
 from .define.signatures import A, joining, one_array
 from .indexing import _index_add, take
+from .matrices import diagonal as matrix_diagonal
+from .reductions import sum
 from .shape import (
     _reshape,
+    astype,
     broadcast_to,
     concat,
     copy,
+    counts_tuple,
     expand_dims,
     flip,
     moveaxis,
@@ -219,6 +223,27 @@ def rot90(x: Any, /, k: int = 1, axes: tuple[int, int] = (0, 1)) -> Any:
     return flip(swapaxes(x, first, second), axis=second) if turns == 3 else copy(x)
 
 
+@one_array
+def repeat(x: Any, repeats: Any, /, axis: int | None = None) -> Any:
+    """Repeat each element: the same number of times, or each its own number."""
+    if axis is None:
+        x, axis = ravel(x), 0
+    axis = one_axis(axis, x.ndim)
+    if hasattr(repeats, "__index__") and not getattr(repeats, "ndim", 0):
+        (n,) = counts_tuple(repeats, "repeats")
+        shape = tuple(x.shape)
+        apart = _reshape(x, shape=(*shape[: axis + 1], 1, *shape[axis + 1 :]))
+        repeated = broadcast_to(apart, (*shape[: axis + 1], n, *shape[axis + 1 :]))
+        return _reshape(repeated, shape=(*shape[:axis], shape[axis] * n, *shape[axis + 1 :]))
+    counts = counts_tuple(repeats, "repeats")
+    if len(counts) == 1:
+        return repeat(x, counts[0], axis=axis)
+    if len(counts) != x.shape[axis]:
+        raise ValueError(f"repeats has length {len(counts)}, axis {axis} has {x.shape[axis]}")
+    places = [i for i, n in enumerate(counts) for _ in range(n)]
+    return take(x, backend_of(x).integers(x, places), axis=axis)
+
+
 # --- diagonals -----------------------------------------------------------------------------------
 
 
@@ -228,9 +253,7 @@ def diagonal(x: Any, /, offset: int = 0, axis1: int = 0, axis2: int = 1) -> Any:
 
     NumPy's function; that of the standard, `linalg.diagonal`, takes the last two axes.
     """
-    from .linalg import diagonal as of_matrices
-
-    return of_matrices(moveaxis(x, (axis1, axis2), (-2, -1)), offset=offset)
+    return matrix_diagonal(moveaxis(x, (axis1, axis2), (-2, -1)), offset=offset)
 
 
 @one_array
@@ -239,8 +262,6 @@ def trace(x: Any, /, offset: int = 0, axis1: int = 0, axis2: int = 1) -> Any:
 
     NumPy's function; that of the standard, `linalg.trace`, takes the last two axes.
     """
-    from .reductions import sum
-
     return sum(diagonal(x, offset, axis1, axis2), axis=-1)
 
 
@@ -339,8 +360,6 @@ def _with_constants(x: Any, axis: int, *ends: tuple[Any, int]) -> Any:
     for value, width in ends:
         shape = (*x.shape[:axis], width, *x.shape[axis + 1 :])
         if hasattr(value, "dtype") and hasattr(value, "shape"):
-            from .shape import astype
-
             parts.append(broadcast_to(astype(value, x.dtype, copy=False), shape))
         else:
             parts.append(backend_of(x).full(plain(x), shape, value, x.dtype))

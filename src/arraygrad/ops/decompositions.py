@@ -14,7 +14,8 @@ from .define.library import declare
 from .define.signatures import A, one_array
 from .elementwise import conj, is_complex
 from .indexing import getitem
-from .linalg import check_matrices, check_square, solve_matrix, square
+from .linalg import check_square, solve_matrix, square
+from .matrices import check_matrices
 from .shape import _tril, _triu, concat, matrix_transpose
 
 if TYPE_CHECKING:

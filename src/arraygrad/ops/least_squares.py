@@ -12,7 +12,7 @@ from .contractions import matmul
 from .decompositions import pinv
 from .define.signatures import A, AnyArray
 from .elementwise import conj, greater, is_complex, real
-from .linalg import check_matrices
+from .matrices import check_matrices
 from .reductions import max, sum
 from .shape import _reshape, astype, expand_dims
 from .spectra import svdvals

@@ -18,28 +18,20 @@ from ..backends import backend_of
 from ..backends.filled import zeros_like
 from ..core.array import plain
 from ..core.axes import one_axis
-from ..core.kinds import Matrices, Moves
+from ..core.kinds import Matrices
 from .contractions import matmul
 from .contractions import outer as _outer
 from .define.library import constant, declare
 from .define.op import Op, Own
 from .define.signatures import A, one_array, two_arrays
 from .elementwise import abs, conj, equal, imag, is_complex, real, where
-from .indexing import _index_add
+from .matrices import check_matrices, diagonal
 from .padding import aligned
 from .reductions import _max, _others, sum
 from .shape import _reshape, expand_dims, matrix_transpose, moveaxis, roll
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
-
-
-def check_matrices(x: Any, name: str, argument: str = "x") -> None:
-    """Raise unless `x` has two axes or more."""
-    if x.ndim < 2:
-        raise np.linalg.LinAlgError(
-            f"{name}: {argument} must have at least 2 dimensions, got shape {tuple(x.shape)}"
-        )
 
 
 def check_square(x: Any, name: str, argument: str = "x") -> None:
@@ -53,48 +45,6 @@ def check_square(x: Any, name: str, argument: str = "x") -> None:
 
 
 # --- parts of matrices ---------------------------------------------------------------------------
-
-
-@one_array
-def diagonal(x: Any, /, *, offset: int = 0) -> Any:
-    """A diagonal of matrices: the main one, or that `offset` above (if negative, below) it.
-
-    Examples
-    --------
-    >>> import arraygrad as ag
-    >>> x = ag.tensor([[1.0, 2.0], [3.0, 4.0]], requires_grad=True)
-    >>> ag.grad(ag.linalg.diagonal(x) @ ag.tensor([1.0, 10.0]), x)
-    tensor([[ 1.,  0.],
-            [ 0., 10.]])
-    """
-    check_matrices(x, "diagonal")
-    return _diagonal(x, offset=operator.index(offset))
-
-
-def _on_diagonal(shape: tuple[int, ...], offset: int) -> slice:
-    """Where a diagonal lies in the flattened matrices of a shape."""
-    m, n = shape[-2:]
-    start = offset if offset >= 0 else -offset * n
-    length = max(min(m, n - offset) if offset >= 0 else min(m + offset, n), 0)
-    if not length:  # it may start outside
-        return slice(0, 0)
-    return slice(start, start + (length - 1) * (n + 1) + 1, n + 1)
-
-
-def _from_diagonal(g: Any, x_shape: tuple[int, ...], offset: int) -> Any:
-    """Matrices that are zero but for a diagonal."""
-    *lead, m, n = x_shape
-    template = (Ellipsis, _on_diagonal(x_shape, offset))
-    return _reshape(_index_add(g, template=template, shape=(*lead, m * n)), shape=x_shape)
-
-
-_diagonal = declare(
-    "diagonal",
-    "x",
-    compute=lambda xp, x, offset: xp.linalg.diagonal(x, offset=offset),
-    vjp=_from_diagonal,
-    kind=Moves(shares=True),
-)
 
 
 @one_array

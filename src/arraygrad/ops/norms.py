@@ -11,7 +11,7 @@ from ..core.kinds import Reduces
 from .define.library import declare
 from .define.signatures import Axis, one_array
 from .elementwise import abs, equal, logical_or, real, sign, where
-from .linalg import check_matrices
+from .matrices import check_matrices
 from .reductions import _keep, count_nonzero, max, min, reduction, sum
 from .shape import _reshape, astype
 from .spectra import svdvals

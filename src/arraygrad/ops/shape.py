@@ -318,7 +318,7 @@ def unstack(x: Any, /, *, axis: int = 0) -> tuple[Any, ...]:
 @one_array
 def tile(x: Any, repetitions: Any, /) -> Any:
     """Repeat a whole array along each axis."""
-    counts = _counts(repetitions, "repetitions")
+    counts = counts_tuple(repetitions, "repetitions")
     ndim = max(len(counts), x.ndim)
     counts = (1,) * (ndim - len(counts)) + counts
     shape = (1,) * (ndim - x.ndim) + tuple(x.shape)
@@ -328,30 +328,7 @@ def tile(x: Any, repetitions: Any, /) -> Any:
     return _reshape(broadcast_to(_reshape(x, shape=apart), repeated), shape=merged)
 
 
-@one_array
-def repeat(x: Any, repeats: Any, /, axis: int | None = None) -> Any:
-    """Repeat each element: the same number of times, or each its own number."""
-    if axis is None:
-        x, axis = ravel(x), 0
-    axis = one_axis(axis, x.ndim)
-    if hasattr(repeats, "__index__") and not getattr(repeats, "ndim", 0):
-        (n,) = _counts(repeats, "repeats")
-        shape = tuple(x.shape)
-        apart = _reshape(x, shape=(*shape[: axis + 1], 1, *shape[axis + 1 :]))
-        repeated = broadcast_to(apart, (*shape[: axis + 1], n, *shape[axis + 1 :]))
-        return _reshape(repeated, shape=(*shape[:axis], shape[axis] * n, *shape[axis + 1 :]))
-    from .indexing import take
-
-    counts = _counts(repeats, "repeats")
-    if len(counts) == 1:
-        return repeat(x, counts[0], axis=axis)
-    if len(counts) != x.shape[axis]:
-        raise ValueError(f"repeats has length {len(counts)}, axis {axis} has {x.shape[axis]}")
-    places = [i for i, n in enumerate(counts) for _ in range(n)]
-    return take(x, backend_of(x).integers(x, places), axis=axis)
-
-
-def _counts(value: Any, name: str) -> tuple[int, ...]:
+def counts_tuple(value: Any, name: str) -> tuple[int, ...]:
     """How often to repeat: an integer or a sequence of them, as a tuple."""
     counts = shape_tuple(value, name)
     if any(n < 0 for n in counts):

@@ -21,7 +21,8 @@ from .decompositions import adjoint
 from .define.library import declare
 from .define.signatures import A, one_array
 from .elementwise import abs, conj, imag, is_complex, multiply, real, where
-from .linalg import check_matrices, check_square, diagonal, solve_matrix
+from .linalg import check_square, solve_matrix
+from .matrices import check_matrices, diagonal
 from .shape import concat, expand_dims
 
 if TYPE_CHECKING:

@@ -12,6 +12,8 @@ from typing import Any, NamedTuple
 
 import mlx.core as mx
 
+from .reductions import count_nonzero, sum
+
 
 class SVDResult(NamedTuple):
     """Singular vectors and values."""
@@ -97,7 +99,7 @@ def eig(x: Any, /) -> Any:
 
 @functools.cache
 def _eig_conjugates() -> bool:
-    """Whether this version of MLX gives the holomorphic of complex eigenvectors."""
+    """Whether this version of MLX conjugates complex eigenvectors."""
     x = mx.array([[1, 1j], [0, 2]], mx.complex64)
     values, vectors = mx.linalg.eig(x, stream=mx.cpu)
     errors = mx.abs(mx.matmul(x, vectors) - vectors * values)
@@ -197,8 +199,6 @@ def pinv(x: Any, /, *, rtol: Any = None) -> Any:
 def matrix_rank(x: Any, /, *, rtol: Any = None) -> Any:
     """How many singular values are not zero."""
     s = svdvals(x)
-    from .namespace import count_nonzero
-
     return count_nonzero(s > _cutoff(x, s, rtol), axis=-1)
 
 
@@ -215,8 +215,6 @@ def _cutoff(x: Any, s: Any, rtol: Any) -> Any:
 def vector_norm(x: Any, /, *, axis: Any = None, keepdims: Any = False, ord: float = 2) -> Any:
     """The norm of vectors, of any order but zero and infinity."""
     size = mx.abs(x)
-    from .namespace import sum
-
     return sum(size**ord, axis=axis, keepdims=keepdims) ** (1 / ord)
 
 

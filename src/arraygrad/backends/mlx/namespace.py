@@ -14,6 +14,16 @@ import mlx.core as mx
 
 from . import fft as fft
 from . import linalg as linalg
+from .reductions import (  # noqa: F401  (they are functions of the namespace)
+    all,
+    any,
+    count_nonzero,
+    max,
+    mean,
+    min,
+    prod,
+    sum,
+)
 
 __all__ = ["fft", "linalg"]
 
@@ -244,11 +254,6 @@ def argmin(x: Any, /, *, axis: Any = None, keepdims: Any = False) -> Any:
     return mx.argmin(x, axis=axis, keepdims=keepdims).astype(mx.int64)
 
 
-def count_nonzero(x: Any, /, *, axis: Any = None, keepdims: Any = False) -> Any:
-    """How many elements are not zero."""
-    return sum((x != 0).astype(mx.int64), axis=axis, keepdims=keepdims)
-
-
 def searchsorted(x1: Any, x2: Any, /, *, side: str = "left") -> Any:
     """Between which elements of an ordered array others lie."""
     dtype = mx.result_type(x1, x2)
@@ -296,32 +301,9 @@ def unique_all(x: Any, /) -> UniqueAllResult:
 # --- reductions and products ---------------------------------------------------------------------
 
 
-def _reduction(name: str, of_nothing: Any) -> Any:
-    """A reduction, which MLX does not finish if there are no elements."""
-    function = getattr(mx, name)
-
-    def reduce(x: Any, /, *, axis: Any = None, keepdims: Any = False) -> Any:
-        if x.size:
-            return function(x, axis=axis, keepdims=keepdims)
-        axes = range(x.ndim) if axis is None else [axis] if isinstance(axis, int) else axis
-        reduced = {a % x.ndim for a in axes}
-        shape = [1 if i in reduced else n for i, n in enumerate(x.shape)]
-        if not keepdims:
-            shape = [n for i, n in enumerate(shape) if i not in reduced]
-        return mx.full(shape, of_nothing, function(mx.ones((1,), x.dtype)).dtype)
-
-    return reduce
-
-
 def cumulative_prod(x: Any, /, *, axis: int) -> Any:
     """The running product."""
     return mx.cumprod(x.astype(mx.int32) if x.dtype == mx.bool_ else x, axis=axis)
-
-
-sum, prod, mean = _reduction("sum", 0), _reduction("prod", 1), _reduction("mean", math.nan)
-all, any = _reduction("all", True), _reduction("any", False)
-# Of nothing there is no largest element: then there are no results either.
-max, min = _reduction("max", 0), _reduction("min", 0)
 
 
 def var(x: Any, /, *, axis: Any = None, correction: float = 0, keepdims: Any = False) -> Any:
