@@ -30,6 +30,11 @@ def rule_for(*functions: Function) -> Callable[[Function], Function]:
     return register
 
 
+def of_numpy(*names: str) -> list[Function]:
+    """Those of NumPy's functions that the installed version has."""
+    return [getattr(np, name) for name in names if hasattr(np, name)]
+
+
 def under_names_of(function: Function, own: Function) -> Function:
     """A function of ours with NumPy's names for those arguments that ours takes by position."""
     only = inspect.Parameter.POSITIONAL_ONLY
