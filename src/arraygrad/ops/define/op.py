@@ -444,9 +444,6 @@ def _made(op: Op, doc: str | None) -> Function:
         run = _of_two(op)
     else:
         run = _of_any(op)
-    if doc is not None and op.keywords == ():  # users call it, and may look at what it takes
-        positional = inspect.Parameter.POSITIONAL_ONLY
-        run.__signature__ = inspect.Signature([inspect.Parameter(n, positional) for n in op.inputs])
     run.op = op
     run.__doc__ = doc
     run.__name__ = run.__qualname__ = op.name
@@ -523,6 +520,11 @@ def _of_any(op: Op) -> Any:
         except MixedArraysError as error:
             return run(*in_one_library(arrays, error), **params)
 
+    if op.keywords == ():  # users may look at what it takes
+        positional = inspect.Parameter.POSITIONAL_ONLY
+        run.__signature__ = inspect.Signature(  # type: ignore[attr-defined]
+            [inspect.Parameter(n, positional) for n in op.inputs]
+        )
     return run
 
 
