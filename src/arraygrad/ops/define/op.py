@@ -423,7 +423,8 @@ def _register(op: Op, replace: bool) -> None:
     known: dict[Any, Op] = _library if op.is_library else _others
     key = op.name if op.is_library else (op.module, op.name)
     # In an interactive session, running a declaration again is asking for it.
-    if key in known and not replace and op.module != "__main__":
+    replace = replace or (op.module == "__main__" and not op.is_library)
+    if key in known and not replace:
         raise ValueError(
             f"an op named {op.name} has been declared in {known[key].module} before: give this one "
             "another name, or pass replace=True"
