@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 if TYPE_CHECKING:
     from ..ops.define.op import Op
 
-Function = Callable[..., Any]
+AnyFunction = Callable[..., Any]
 
 
 class Array:
@@ -37,17 +37,17 @@ class Array:
         raise NotImplementedError
 
     @classmethod
-    def unary(cls, op: Op) -> Function:
+    def unary(cls, op: Op) -> AnyFunction:
         """A faster `apply` for an op on one array without keywords."""
         return lambda x: cls.apply(op, (x,), {})
 
     @classmethod
-    def single(cls, op: Op) -> Function:
+    def single(cls, op: Op) -> AnyFunction:
         """A faster `apply` for an op on one array, called with a dictionary of keywords."""
         return lambda x, params: cls.apply(op, (x,), params)
 
     @classmethod
-    def binary(cls, op: Op, left: type, right: type) -> Function:
+    def binary(cls, op: Op, left: type, right: type) -> AnyFunction:
         """A faster `apply` for an op on two arrays without keywords."""
         return lambda x, y: cls.apply(op, (x, y), {})
 
@@ -59,7 +59,7 @@ class Array:
         """A plain array as a constant among arrays of this type."""
         return array
 
-    def over(self, function: Function) -> Any:
+    def over(self, function: AnyFunction) -> Any:
         """The same, over what `function` makes of each array inside."""
         return type(self)(function(self._array))  # type: ignore[call-arg]
 
