@@ -28,7 +28,7 @@ def __dir__() -> list[str]:
     return __all__
 
 
-Function = Callable[..., Any]
+AnyFunction = Callable[..., Any]
 
 # What SciPy's methods take, apart from values and gradients.
 _WITHOUT_GRADIENT = {"nelder-mead", "powell", "cobyla", "cobyqa"}
@@ -37,7 +37,7 @@ _BY_MATRICES = {"dogleg", "trust-exact"}
 
 
 def minimize(
-    fun: Function,
+    fun: AnyFunction,
     x0: Any,
     args: tuple[Any, ...] = (),
     *,
@@ -48,7 +48,7 @@ def minimize(
     hessian: str | None = None,
     tol: float | None = None,
     options: dict[str, Any] | None = None,
-    callback: Function | None = None,
+    callback: AnyFunction | None = None,
     progress: bool = False,
 ) -> Any:
     """Minimise a function of any structure of arrays, by `scipy.optimize.minimize`.
@@ -223,10 +223,10 @@ class _Space:
 class _Problem:
     """The function to minimise, and its derivatives, of vectors."""
 
-    def __init__(self, fun: Function, args: tuple[Any, ...], space: _Space) -> None:
+    def __init__(self, fun: AnyFunction, args: tuple[Any, ...], space: _Space) -> None:
         self.space = space
-        self.fun: Function = lambda x: fun(x, *args)
-        self._both: Function = func.value_and_grad(self.fun)
+        self.fun: AnyFunction = lambda x: fun(x, *args)
+        self._both: AnyFunction = func.value_and_grad(self.fun)
         self._matrix: Any = func.hessian(lambda vector: self.fun(space.within(vector)))
         self.last: tuple[float, float] = (math.nan, math.nan)
 
@@ -261,7 +261,7 @@ def _constraint(rule: Any, space: _Space, method: str) -> Any:
     def of_vector(vector: Any) -> Any:
         return ops.ravel(_array(rule["fun"](space.within(vector), *more)))
 
-    first: Function = func.jacobian(of_vector)
+    first: AnyFunction = func.jacobian(of_vector)
 
     def value(vector: Any) -> Any:
         return np.asarray(of_vector(np.asarray(vector, np.float64)))
@@ -287,7 +287,7 @@ def _array(x: Any) -> Any:
 class _Watch:
     """What happens after each iteration: the user's callback, and a line to read."""
 
-    def __init__(self, problem: _Problem, callback: Function | None, progress: bool) -> None:
+    def __init__(self, problem: _Problem, callback: AnyFunction | None, progress: bool) -> None:
         self.problem = problem
         self.callback = callback
         self.progress = progress

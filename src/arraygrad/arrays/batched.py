@@ -8,7 +8,7 @@ from __future__ import annotations
 import functools
 from typing import Any, ClassVar
 
-from ..core.array import Array, Function
+from ..core.array import AnyFunction, Array
 from ..core.kinds import Elementwise
 from ..ops.batching import batching_rule
 from ..ops.define.op import Op
@@ -51,7 +51,7 @@ class Batched(Replaceable, TransformMethods, Array):
         return result
 
     @classmethod
-    def unary(cls, op: Op) -> Function:
+    def unary(cls, op: Op) -> AnyFunction:
         if op.view or op.own.batch is not None or not isinstance(op.kind, Elementwise):
             return super().unary(op)
         table = op.table
@@ -65,7 +65,7 @@ class Batched(Replaceable, TransformMethods, Array):
         return over_all
 
     @classmethod
-    def single(cls, op: Op) -> Function:
+    def single(cls, op: Op) -> AnyFunction:
         if op.multiple:
             return super().single(op)
         rule, view = batching_rule(op), op.view
@@ -80,7 +80,7 @@ class Batched(Replaceable, TransformMethods, Array):
         return over_all
 
     @classmethod
-    def binary(cls, op: Op, left: type, right: type) -> Function:
+    def binary(cls, op: Op, left: type, right: type) -> AnyFunction:
         if op.view or op.multiple:
             return super().binary(op, left, right)
         rule, table = batching_rule(op), op.table

@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 
 from .. import ops
 from ..core import upward
-from ..core.array import Array, Function
+from ..core.array import AnyFunction, Array
 from ..core.cpython import is_identity
 from ..ops.define.op import Op
 from ..ops.define.rules import expression, parameters, sums_rules
@@ -55,7 +55,7 @@ class Dual(Replaceable, TransformMethods, Array):
         self._array, self.tangent = other._array, other.tangent
 
     @classmethod
-    def unary(cls, op: Op) -> Function:
+    def unary(cls, op: Op) -> AnyFunction:
         if not sums_rules(op):
             return super().unary(op)
         table, rule = op.table, tangent_rules(op)[0]
@@ -68,7 +68,7 @@ class Dual(Replaceable, TransformMethods, Array):
         return push
 
     @classmethod
-    def binary(cls, op: Op, left: type, right: type) -> Function:
+    def binary(cls, op: Op, left: type, right: type) -> AnyFunction:
         rules = tangent_rules(op) if sums_rules(op) else {}
         if len(rules) < 2:
             return super().binary(op, left, right)
@@ -113,7 +113,7 @@ class Dual(Replaceable, TransformMethods, Array):
         dual.tangent = tangent
         return dual
 
-    def over(self, function: Function) -> Dual:
+    def over(self, function: AnyFunction) -> Dual:
         return type(self)(function(self._array), function(self.tangent))
 
     def detach(self) -> Any:
@@ -151,7 +151,7 @@ def _linearized(op: Op, primals: Any, tangents: Any, out: Any, params: Any) -> A
 
 
 @functools.cache
-def _sum_of_both(op: Op) -> Function:
+def _sum_of_both(op: Op) -> AnyFunction:
     """The rules of an elementwise op on two arrays in one function, of two tangents."""
 
     def call(name: str, tangent: str) -> str:

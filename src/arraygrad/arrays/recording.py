@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from numpy import generic
 
-from ..core.array import Array, Function
+from ..core.array import AnyFunction, Array
 from ..core.nodes import make_outputs, recorder
 from ..errors import MixedArraysError
 from ..ops.define.op import Op
@@ -64,17 +64,17 @@ class Recording(Array):
         return result
 
     @classmethod
-    def unary(cls, op: Op) -> Function:
+    def unary(cls, op: Op) -> AnyFunction:
         return super().unary(op) if cls.is_inference else _recording(cls, op, (True,))
 
     @classmethod
-    def single(cls, op: Op) -> Function:
+    def single(cls, op: Op) -> AnyFunction:
         if op.multiple or cls.is_inference:
             return super().single(op)
         return _recording(cls, op, (True,), params=True)
 
     @classmethod
-    def binary(cls, op: Op, left: type, right: type) -> Function:
+    def binary(cls, op: Op, left: type, right: type) -> AnyFunction:
         kinds = (left, right)
         ours = tuple(issubclass(k, Recording) and k.level == cls.level for k in kinds)
         inference = any(o and k.is_inference for o, k in zip(ours, kinds, strict=True))  # type: ignore[attr-defined]
@@ -84,7 +84,7 @@ class Recording(Array):
         return _recording(cls, op, ours, lower=lower)
 
     @classmethod
-    def operator(cls, function: Any) -> Function:
+    def operator(cls, function: Any) -> AnyFunction:
         """The method for a Python operator: as `function.operator`, sooner there for tensors."""
         return _recording(cls, function.op, (True, True), others=function.operator)
 
@@ -119,8 +119,8 @@ def _recording(
     *,
     params: bool = False,
     lower: tuple[bool, ...] = (False, False),
-    others: Function | None = None,
-) -> Function:
+    others: AnyFunction | None = None,
+) -> AnyFunction:
     """The function that runs an op on tensors of the type `cls`, and on other operands.
 
     Parameters

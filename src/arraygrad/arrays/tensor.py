@@ -15,7 +15,7 @@ from numpy import generic, ndarray
 from .. import ops
 from ..backends import backend_of
 from ..core import upward
-from ..core.array import Array, Function
+from ..core.array import AnyFunction, Array
 from ..core.nodes import (
     INFERENCE,
     RECORDER,
@@ -337,7 +337,7 @@ class Tensor(Recording, TensorInPlace, ArrayMethods):
         array = self.array
         return self.like(array.detach() if isinstance(array, Array) else array)
 
-    def over(self, function: Function) -> Tensor:
+    def over(self, function: AnyFunction) -> Tensor:
         return self.like(function(self._array), self._node)
 
     def clone(self) -> Tensor:

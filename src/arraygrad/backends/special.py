@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from ..core.array import Function
+from ..core.array import AnyFunction
 from .registry import backend_of
 
 _LIBRARIES = {"torch": "torch.special", "cupy": "cupyx.scipy.special", "jax": "jax.scipy.special"}
@@ -26,7 +26,7 @@ def takes_scipy(parts: list[str]) -> bool:
 
 
 @functools.cache
-def kernel(xp: Any, name: str) -> Function:
+def kernel(xp: Any, name: str) -> AnyFunction:
     """The special function of this name for the arrays of a namespace."""
     parts = xp.__name__.split(".") if isinstance(xp, ModuleType) else []
     for part in parts:
@@ -47,7 +47,7 @@ def kernel(xp: Any, name: str) -> Function:
     return functools.partial(_on_the_host, xp, function)
 
 
-def _by_scipy(function: Function, *arrays: Any) -> Any:
+def _by_scipy(function: AnyFunction, *arrays: Any) -> Any:
     """SciPy's function with a result in the arrays' dtype, which some of its functions widen."""
     out = function(*arrays)
     floats = [a.dtype for a in arrays if hasattr(a, "dtype") and a.dtype.kind in "fc"]
@@ -57,7 +57,7 @@ def _by_scipy(function: Function, *arrays: Any) -> Any:
     return out if out.dtype == wanted else out.astype(wanted)
 
 
-def _on_the_host(xp: Any, function: Function, *arrays: Any) -> Any:
+def _on_the_host(xp: Any, function: AnyFunction, *arrays: Any) -> Any:
     """For a library without the function: computed by SciPy on NumPy arrays, and taken back."""
     try:
         values = [np.asarray(a) if hasattr(a, "dtype") else a for a in arrays]

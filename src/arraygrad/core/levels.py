@@ -1,8 +1,8 @@
-"""Levels: each transform in flight has one of its own, above those of all transforms around it.
+"""Levels: each transform in flight has its own level, above the levels of all transforms around it.
 
-Transforms have whole numbers. A tensor made by hand is half a level above the array it is over, and
-a batch that only a sweep knows of is a quarter of a level above everything that takes part in it:
-so no two things that meet are ever on one level.
+The level of a transform is an integer. A tensor that the user makes is half a level above the array
+that it holds. A batch that exists only inside a sweep is a quarter of a level above all arrays of
+the sweep. So two different transforms never meet on the same level.
 """
 
 from __future__ import annotations
@@ -12,11 +12,11 @@ from contextvars import ContextVar, Token
 _depth: ContextVar[int] = ContextVar("arraygrad_depth", default=0)
 
 
-class at_level:  # noqa: N801  (it is called as a function is)
-    """Run what is inside as if within a transform of that level, or of the present one if higher.
+class at_level:  # noqa: N801  (it is used like a function)
+    """Run the block as if inside a transform of the given level, or of the present one if higher.
 
-    For rules that run after the transform they belong to has returned: transforms that they apply
-    in turn must not take its level for theirs.
+    A rule may run after its transform has returned. A transform that is applied inside the rule
+    then still gets a higher level.
     """
 
     __slots__ = ("_level", "_token")
@@ -34,7 +34,7 @@ class at_level:  # noqa: N801  (it is called as a function is)
 
 
 def new_level() -> at_level:
-    """The level of a transform that is applied inside the block."""
+    """Run the block on a new level, one above the transforms in flight."""
     return at_level(_depth.get() + 1)
 
 
@@ -44,5 +44,5 @@ def in_flight() -> int:
 
 
 def above(level: float = 0) -> float:
-    """A level for a batch that only a sweep over tensors of `level` knows of."""
+    """The level for a batch that exists only inside a sweep over tensors of `level`."""
     return max(level, _depth.get()) + 0.25

@@ -1,7 +1,7 @@
 """Switching recording off and on: `no_grad`, `enable_grad`, `set_grad_enabled`, `inference_mode`.
 
-Each is a context manager and a decorator. The state belongs to the thread and to the asynchronous
-task: what one does never shows in another.
+Each is a context manager and a decorator. Each thread and each asynchronous task has its own modes.
+The state of anomaly detection and of hooks is here, too; their interface is in `autograd`.
 """
 
 from __future__ import annotations
@@ -18,18 +18,20 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 
 class Modes(NamedTuple):
-    """Everything that decides how an op is recorded.
+    """The modes: they decide whether and how ops are recorded.
 
     Attributes
     ----------
-    grad, inference : bool
-        Whether to record, and whether what is not recorded is marked.
+    grad : bool
+        Whether to record ops.
+    inference : bool
+        Whether results are marked as inference tensors.
     saved_hooks : pair of callables or None
         The innermost `saved_tensors_hooks`.
     hooks_forbidden : str or None
         Why `saved_tensors_hooks` may not be used here.
     anomaly : {None, "trace", "nan"}
-        Whether nodes remember the user's line, and sweeps look for NaN.
+        "trace" if nodes keep the user's lines, "nan" if sweeps also look for NaN.
     """
 
     grad: bool = True
@@ -61,8 +63,8 @@ def set_modes(modes: Modes) -> None:
 class ModeContext:
     """A context manager and decorator that changes some of the modes.
 
-    As a decorator it wraps functions, generators, coroutines and asynchronous generators; of a
-    generator, each step runs in the mode and the caller's code between steps does not.
+    As a decorator it wraps functions, generators, coroutines and asynchronous generators. Each step
+    of a generator runs in the mode; the caller's code between the steps does not.
     """
 
     def __init__(self, **changes: Any) -> None:
@@ -78,7 +80,7 @@ class ModeContext:
 
     def __exit__(self, *exc: object) -> None:
         outer = _outer.get()
-        if outer:  # else entered in another task, whose modes these never were
+        if outer:  # else it was entered in another task, and the modes here never changed
             _outer.set(outer[:-1])
             set_modes(outer[-1])
 
@@ -95,10 +97,10 @@ class ModeContext:
 
 
 class _Turn:
-    """A step of a decorated generator: it runs in its own modes, the caller goes on in theirs.
+    """Runs the steps of a decorated generator in its modes, and the caller's code in the caller's.
 
-    A block that the generator has open at a `yield` is open again at its next step, and does not
-    reach the caller in between.
+    If the generator yields inside a ``with`` block, the modes of this block are in force again at
+    its next step, and not for the caller in between.
     """
 
     def __init__(self, context: ModeContext) -> None:
@@ -121,19 +123,19 @@ class _Turn:
 
 
 def modes_in_force() -> tuple[Modes, tuple[Modes, ...]]:
-    """The modes here and those of the blocks around, for `restore_modes`."""
+    """The current modes and the modes of the blocks around, for `restore_modes`."""
     return _modes.get(), _outer.get()
 
 
 def restore_modes(modes: Modes, outer: tuple[Modes, ...]) -> None:
-    """Put back what `modes_in_force` gave."""
+    """Put the modes in force that `modes_in_force` returned."""
     _outer.set(outer)
     set_modes(modes)
 
 
 def decorate(context: ModeContext, function: F) -> F:
-    """`function`, run within `context`; generators and coroutines, too."""
-    import inspect  # costs more to import than the rest of this package
+    """`function`, run inside `context`. It may be a generator or a coroutine, too."""
+    import inspect  # takes longer to import than the rest of this package
 
     if inspect.isasyncgenfunction(function):
 
@@ -221,7 +223,7 @@ class _Switch(ModeContext):
 
 
 class ModeSetter(ModeContext):
-    """Changes the modes at once, when it is made; as a context manager, for its block."""
+    """Changes the modes when it is called; in a ``with`` statement, until the end of the block."""
 
     def __init__(self, **changes: Any) -> None:
         super().__init__(**changes)
@@ -229,21 +231,21 @@ class ModeSetter(ModeContext):
         set_modes(self._first._replace(**changes))
 
     def __enter__(self) -> Self:
-        # The mode is set already; the block ends with what it was before the call.
+        # The call has changed the modes already. The block ends with the modes before the call.
         before = self._first if self._first is not None else _modes.get()
         self._first = None
         self._enter(before)
         return self
 
     def __call__(self, function: F) -> F:
-        if self._first is not None:  # used as a decorator: it must not change the mode here
+        if self._first is not None:  # a decorator must not change the modes outside the function
             set_modes(self._first)
             self._first = None
         return super().__call__(function)
 
 
 class set_grad_enabled(ModeSetter):  # noqa: N801  (torch's name)
-    """Switch recording on or off: at once, when called, or as a context manager for its block.
+    """Switch recording on or off: from the call on; in a ``with`` statement, for the block.
 
     Examples
     --------
@@ -259,7 +261,7 @@ class set_grad_enabled(ModeSetter):  # noqa: N801  (torch's name)
 
 
 class Switch(Protocol):
-    """What checkers take `no_grad` and `enable_grad` for."""
+    """The type of `no_grad` and `enable_grad` for type checkers."""
 
     @overload
     def __call__(self) -> ModeContext: ...
@@ -268,7 +270,7 @@ class Switch(Protocol):
 
 
 class InferenceSwitch(Protocol):
-    """What checkers take `inference_mode` for."""
+    """The type of `inference_mode` for type checkers."""
 
     @overload
     def __call__(self, mode: bool = True) -> ModeContext: ...
@@ -276,14 +278,14 @@ class InferenceSwitch(Protocol):
     def __call__(self, mode: F, /) -> F: ...
 
 
-if TYPE_CHECKING:  # mypy takes what a class gives for an instance of it, whatever `__new__` says
+if TYPE_CHECKING:  # mypy ignores what `__new__` returns: a call of a class gives an instance of it
     no_grad: Switch
     enable_grad: Switch
     inference_mode: InferenceSwitch
 else:
 
     class no_grad(_Switch):  # noqa: N801  (torch's name)
-        """Record nothing inside.
+        """Record no ops inside.
 
         Examples
         --------
@@ -303,9 +305,9 @@ else:
         _effect: ClassVar[dict[str, Any]] = {"grad": True}
 
     class inference_mode(ModeContext):  # noqa: N801  (torch's name)
-        """Record nothing inside, and mark what is made there as unfit for differentiation.
+        """Record no ops inside, and mark the results as inference tensors.
 
-        The strict form of `no_grad`: its results cannot be pulled into a graph by mistake.
+        It is the strict form of `no_grad`: a graph cannot save an inference tensor by mistake.
         """
 
         def __new__(cls, mode: Any = True) -> Any:
@@ -320,7 +322,7 @@ else:
 
 
 def is_grad_enabled() -> bool:
-    """Whether ops are recorded here (unless `inference_mode` is in force, too).
+    """Whether ops are recorded here, unless `inference_mode` is in force.
 
     >>> import arraygrad as ag
     >>> ag.is_grad_enabled()

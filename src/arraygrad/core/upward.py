@@ -1,7 +1,7 @@
-"""Calls that go up the layers: all of them.
+"""All calls from a lower layer to a higher one.
 
-A layer imports only from those below it. A tensor has methods that belong to layers above it
-nevertheless. They call the functions below, which are looked up when they are first used.
+A layer imports only from the layers below it. But some methods of tensors need a function of a
+layer above. They call it through an `Upward`, which imports the function at its first call.
 """
 
 from __future__ import annotations

@@ -19,7 +19,7 @@ from ..ops.define.rules import parameters
 from .reverse import vjp
 from .trees import unwrapped
 
-Function = Callable[..., Any]
+AnyFunction = Callable[..., Any]
 # By their number, as a checker does not otherwise know the parameters of a lambda.
 Rule = (
     Callable[[Any], Any]
@@ -40,10 +40,10 @@ def custom(
     jvp: Rule | None = None,
     linear: bool | str = False,
     holomorphic: bool = True,
-    batch: str | Function = "loop",
+    batch: str | AnyFunction = "loop",
     multiple: bool = False,
     **vjps: Rule | None,
-) -> Callable[[Function], Function]:
+) -> Callable[[AnyFunction], AnyFunction]:
     """Give a function of arrays its derivative rules.
 
     The function is called on plain arrays only. Its positional parameters are its inputs, its
@@ -112,7 +112,7 @@ def custom(
         names = ", ".join(map(repr, _BATCHES))
         raise ValueError(f"custom(): batch={batch!r} must be a function or one of {names}")
 
-    def decorate(function: Function) -> Function:
+    def decorate(function: AnyFunction) -> AnyFunction:
         inputs, keywords = _signature(function)
         names = [name.lstrip("*") for name in inputs]
         known = {*names, *keywords, "out", "shapes", "i", "gs" if multiple else "g"}
@@ -167,7 +167,7 @@ def custom(
     return decorate
 
 
-def _kind_of(linear: bool | str, batch: str | Function) -> tuple[Kind, Own]:
+def _kind_of(linear: bool | str, batch: str | AnyFunction) -> tuple[Kind, Own]:
     """The kind of an op, from what `custom` was told, and what it does in its own way."""
     if batch == "elementwise":
         return Elementwise(linear=linear), Own()  # type: ignore[arg-type]
@@ -175,7 +175,7 @@ def _kind_of(linear: bool | str, batch: str | Function) -> tuple[Kind, Own]:
     return kind, Own(batch=batch if callable(batch) else None)
 
 
-def _signature(function: Function) -> tuple[list[str], tuple[str, ...]]:
+def _signature(function: AnyFunction) -> tuple[list[str], tuple[str, ...]]:
     """The names of a function's inputs, as `declare` takes them, and of its keywords."""
     if not isinstance(function, FunctionType):
         raise TypeError(
@@ -196,10 +196,10 @@ def _signature(function: Function) -> tuple[list[str], tuple[str, ...]]:
 
 
 def _rules_of_each(
-    function: Function,
+    function: AnyFunction,
     names: list[str],
     vjp: Any,
-    vjps: dict[str, Function | None],
+    vjps: dict[str, AnyFunction | None],
     known: set[str],
 ) -> dict[str, Any]:
     """The rules of the inputs, as `declare` takes them: by name, without the constants."""
@@ -242,13 +242,13 @@ def _rules_of_each(
 
 
 def _rule_of_all(
-    function: Function,
+    function: AnyFunction,
     inputs: list[str],
     rule: Any,
-    vjps: dict[str, Function | None],
+    vjps: dict[str, AnyFunction | None],
     known: set[str],
     linear: bool | str,
-) -> Function:
+) -> AnyFunction:
     """One rule for all inputs, which makes sure that it returns something for each."""
     names = [name.lstrip("*") for name in inputs]
     if vjps:
@@ -281,7 +281,7 @@ def _rule_of_all(
     return eval(source, {"check": check, "rule": rule})  # type: ignore[no-any-return]
 
 
-def _given_twice(vjps: dict[str, Function | None]) -> TypeError:
+def _given_twice(vjps: dict[str, AnyFunction | None]) -> TypeError:
     return TypeError(
         f"custom() got both vjp= and {'=, '.join(vjps)}=: give vjp= for all inputs, or each input "
         "a rule by its name"
@@ -299,7 +299,7 @@ _RESERVED = {"g", "gs", "out", "shapes", "i", "t", "wanted"}
 
 
 def _check_rule(
-    function: Function, names: list[str], label: str, rule: Any, known: set[str]
+    function: AnyFunction, names: list[str], label: str, rule: Any, known: set[str]
 ) -> None:
     """Raise unless a rule is a plain function whose parameters all stand for something."""
     what = f"custom(): the rule {label} for {function.__name__}"
@@ -329,7 +329,9 @@ def _check_rule(
             )
 
 
-def _check_forward_rule(function: Function, inputs: list[str], jvp: Any, known: set[str]) -> None:
+def _check_forward_rule(
+    function: AnyFunction, inputs: list[str], jvp: Any, known: set[str]
+) -> None:
     """Raise unless the forward rule is a plain function of tangents that are not ambiguous."""
     names = [name.lstrip("*") for name in inputs]
     tangents = ["t", f"t_{names[0]}"] if len(names) == 1 else [f"t_{name}" for name in names]
@@ -350,7 +352,7 @@ def _check_forward_rule(function: Function, inputs: list[str], jvp: Any, known: 
 # --- the other mode ------------------------------------------------------------------------------
 
 
-def _transposed(jvp: Function, names: list[str], multiple: bool) -> dict[str, Function]:
+def _transposed(jvp: AnyFunction, names: list[str], multiple: bool) -> dict[str, AnyFunction]:
     """The reverse rules: a forward rule is linear in the tangents, so transpose it."""
     takes = parameters(jvp)
     input_of = {"t": names[0]} | {f"t_{name}": name for name in names}

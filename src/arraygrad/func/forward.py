@@ -27,13 +27,13 @@ from .trees import (
     vector_like,
 )
 
-Function = Callable[..., Any]
+AnyFunction = Callable[..., Any]
 
 _PRIMALS = item_of("primals")
 
 
 def push(
-    function: Function,
+    function: AnyFunction,
     primals: tuple[Any, ...],
     tangents: list[Any],
     *,
@@ -89,7 +89,7 @@ def jvp(
     has_aux: Literal[True],
 ) -> tuple[R, R, S]: ...
 def jvp(
-    function: Function,
+    function: AnyFunction,
     primals: tuple[Any, ...],
     tangents: tuple[Any, ...],
     *,

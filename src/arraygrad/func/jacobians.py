@@ -28,12 +28,12 @@ from .signatures import Ts, X, gives_matrix
 from .sparse import sparse_jacobian
 from .trees import arrays_of, as_function, tree_map
 
-Function = Callable[..., Any]
+AnyFunction = Callable[..., Any]
 
 
 @gives_matrix
 def jacrev(
-    function: Function,
+    function: AnyFunction,
     argnums: Argnums = 0,
     *,
     has_aux: bool = False,
@@ -41,7 +41,7 @@ def jacrev(
     chunk_size: int | None = None,
     sparse: bool = False,
     sparsity: Any = None,
-) -> Function:
+) -> AnyFunction:
     """The Jacobian by reverse mode: one row per element of the output, all in one sweep.
 
     Parameters
@@ -82,7 +82,7 @@ def jacrev(
 
 @gives_matrix
 def jacfwd(
-    function: Function,
+    function: AnyFunction,
     argnums: Argnums = 0,
     *,
     has_aux: bool = False,
@@ -90,7 +90,7 @@ def jacfwd(
     chunk_size: int | None = None,
     sparse: bool = False,
     sparsity: Any = None,
-) -> Function:
+) -> AnyFunction:
     """The Jacobian by forward mode: one column per element of the input, all in one run.
 
     Parameters and result are those of `jacrev`.
@@ -101,7 +101,7 @@ def jacfwd(
 
 @gives_matrix
 def jacobian(
-    function: Function,
+    function: AnyFunction,
     argnums: Argnums = 0,
     *,
     has_aux: bool = False,
@@ -109,7 +109,7 @@ def jacobian(
     chunk_size: int | None = None,
     sparse: bool = False,
     sparsity: Any = None,
-) -> Function:
+) -> AnyFunction:
     """The Jacobian, by reverse mode or forward mode: whichever needs fewer products.
 
     Parameters and result are those of `jacrev`.
@@ -120,7 +120,7 @@ def jacobian(
 
 @gives_matrix
 def hessian(
-    function: Function,
+    function: AnyFunction,
     argnums: Argnums = 0,
     *,
     has_aux: bool = False,
@@ -128,7 +128,7 @@ def hessian(
     chunk_size: int | None = None,
     sparse: bool = False,
     sparsity: Any = None,
-) -> Function:
+) -> AnyFunction:
     """The matrix of second derivatives of a function: forward mode over reverse mode.
 
     Parameters are those of `jacrev`. Of a function with several results, it is the matrix of each.
@@ -162,7 +162,7 @@ def hvp(  # type: ignore[overload-overlap]
 def hvp(
     function: Callable[[*Ts], Any], primals: tuple[*Ts], tangents: tuple[Any, ...]
 ) -> tuple[*Ts]: ...
-def hvp(function: Function, primals: tuple[Any, ...], tangents: tuple[Any, ...]) -> Any:
+def hvp(function: AnyFunction, primals: tuple[Any, ...], tangents: tuple[Any, ...]) -> Any:
     """The product of a function's Hessian with a vector, without forming the matrix.
 
     Parameters
@@ -187,7 +187,7 @@ def hvp(function: Function, primals: tuple[Any, ...], tangents: tuple[Any, ...])
 
 
 def _jacobian(
-    function: Function,
+    function: AnyFunction,
     argnums: Argnums,
     has_aux: bool,
     holomorphic: bool,
@@ -195,7 +195,7 @@ def _jacobian(
     mode: str,
     sparse: bool,
     sparsity: Any,
-) -> Function:
+) -> AnyFunction:
     as_function(function, "jacobian")
     if chunk_size is not None and chunk_size < 1:
         raise ValueError(f"chunk_size must be at least 1, not {chunk_size}")

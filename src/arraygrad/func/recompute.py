@@ -28,8 +28,8 @@ from ..ops.define.rules import Pullback
 from ..sweep.engine import current_sweep
 from .trees import as_function, flatten
 
-Function = Callable[..., Any]
-F = TypeVar("F", bound=Function)
+AnyFunction = Callable[..., Any]
+F = TypeVar("F", bound=AnyFunction)
 
 
 def checkpoint(function: F, *, early_stop: bool = True, check: bool = True) -> F:
@@ -167,7 +167,7 @@ class _Run:
     """One call of a checkpointed function, and how to repeat it."""
 
     def __init__(
-        self, function: Function, args: Any, kwargs: Any, early_stop: bool, check: bool
+        self, function: AnyFunction, args: Any, kwargs: Any, early_stop: bool, check: bool
     ) -> None:
         self.function = function
         leaves, self.unflatten = flatten((args, kwargs))

@@ -34,7 +34,7 @@ from .trees import (
     vector_like,
 )
 
-Function = Callable[..., Any]
+AnyFunction = Callable[..., Any]
 Argnums = SupportsIndex | Sequence[int]
 
 
@@ -49,7 +49,7 @@ class Recording:
 
     def __init__(
         self,
-        function: Function,
+        function: AnyFunction,
         args: tuple[Any, ...],
         name: str | Callable[[Path], str],
         given: Given | None = None,
@@ -116,7 +116,7 @@ def value_and_grad(  # type: ignore[overload-overlap]
 def value_and_grad(
     function: Callable[P, R], argnums: Argnums = 0, *, has_aux: bool = False
 ) -> Callable[P, tuple[R, Any]]: ...
-def value_and_grad(function: Function, argnums: Argnums = 0, *, has_aux: bool = False) -> Any:
+def value_and_grad(function: AnyFunction, argnums: Argnums = 0, *, has_aux: bool = False) -> Any:
     """A function that returns `function`'s value and its gradient.
 
     Parameters
@@ -188,7 +188,7 @@ def grad(
 def grad(
     function: Callable[P, Any], argnums: Argnums = 0, *, has_aux: bool = False
 ) -> Callable[P, Any]: ...
-def grad(function: Function, argnums: Argnums = 0, *, has_aux: bool = False) -> Any:
+def grad(function: AnyFunction, argnums: Argnums = 0, *, has_aux: bool = False) -> Any:
     """The gradient of a function as a function. See `value_and_grad`.
 
     With `has_aux`, it returns `(gradient, aux)`.
@@ -220,7 +220,7 @@ def vjp(
     function: Callable[[*Ts], tuple[R, S]], *primals: *Ts, has_aux: Literal[True]
 ) -> tuple[R, Callable[[Any], tuple[*Ts]], S]: ...
 def vjp(  # type: ignore[misc]
-    function: Function, *primals: Any, has_aux: bool = False
+    function: AnyFunction, *primals: Any, has_aux: bool = False
 ) -> Any:
     """A function's value, and the function that pulls cotangents back through it.
 
@@ -240,7 +240,7 @@ def vjp(  # type: ignore[misc]
     return _vjp(as_function(function, "vjp"), primals, has_aux, primals)
 
 
-def _vjp(function: Function, primals: tuple[Any, ...], has_aux: bool, arguments: Any) -> Any:
+def _vjp(function: AnyFunction, primals: tuple[Any, ...], has_aux: bool, arguments: Any) -> Any:
     """`vjp` for a caller who gave these arguments."""
     recording = Recording(function, primals, "primals", Given(arguments))
     result, aux = split_aux(recording.result, has_aux)
@@ -316,7 +316,7 @@ class Chosen:
     """The arguments that `argnums` names, and the function as a function of them alone."""
 
     def __init__(
-        self, function: Function, argnums: Argnums, args: tuple[Any, ...], kwargs: dict[str, Any]
+        self, function: AnyFunction, argnums: Argnums, args: tuple[Any, ...], kwargs: dict[str, Any]
     ) -> None:
         self.function, self.args, self.kwargs = function, args, kwargs
         self.given = Given(args, kwargs)

@@ -24,10 +24,12 @@ from .reverse import Argnums, Chosen, Recording, grad, split_aux
 from .rows import check_complex, chunked, outputs_of, pull_rows, push_rows
 from .trees import arrays_of, as_function, flatten, lowered, tree_map
 
-Function = Callable[..., Any]
+AnyFunction = Callable[..., Any]
 
 
-def sparsity(function: Function, *args: Any, argnums: Argnums = 0, kind: str = "jacobian") -> Any:
+def sparsity(
+    function: AnyFunction, *args: Any, argnums: Argnums = 0, kind: str = "jacobian"
+) -> Any:
     """Where a function's Jacobian or Hessian can be other than zero.
 
     The pattern holds for all points at which the function takes the same way through its Python
@@ -72,14 +74,14 @@ def sparsity(function: Function, *args: Any, argnums: Argnums = 0, kind: str = "
 
 
 def sparse_jacobian(
-    function: Function,
+    function: AnyFunction,
     argnums: Argnums,
     has_aux: bool,
     holomorphic: bool,
     chunk_size: int | None,
     mode: str,
     pattern: Any,
-) -> Function:
+) -> AnyFunction:
     """`jacobian(..., sparse=True)` and the like.
 
     `mode` is "forward", "reverse", "symmetric", or "auto": one of the first two, or both of them,

@@ -16,8 +16,8 @@ from ..core.levels import new_level
 from ..ops.padding import WARN_FALLBACK
 from .trees import Given, as_function, flatten, lowered
 
-Function = Callable[..., Any]
-F = TypeVar("F", bound=Function)
+AnyFunction = Callable[..., Any]
+F = TypeVar("F", bound=AnyFunction)
 
 
 def vmap(
@@ -135,7 +135,7 @@ def _common_size(leaves: list[Any], axes: list[int | None], name: Callable[[int]
 
 
 def _run(
-    function: Function, leaves: list[Any], axes: list[int | None], unflatten: Any
+    function: AnyFunction, leaves: list[Any], axes: list[int | None], unflatten: Any
 ) -> tuple[list[tuple[Any, bool]], Any]:
     """One run: the results leaf by leaf, each with whether it has the mapped axis in front."""
     with new_level() as level:

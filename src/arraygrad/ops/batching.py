@@ -12,7 +12,7 @@ import functools
 from typing import Any
 
 from ..backends import backend_of
-from ..core.array import Function, plain
+from ..core.array import AnyFunction, plain
 from ..core.axes import led_by
 from ..core.indices import HOLE, Template
 from ..core.kinds import AlongAxis, Contracts, Elementwise, Matrices, Moves, Opaque, Reduces
@@ -34,7 +34,7 @@ from .shape import _reshape, moveaxis
 
 
 @functools.cache
-def batching_rule(op: Op) -> Function:
+def batching_rule(op: Op) -> AnyFunction:
     """``rule(op, arrays, flags, keywords)`` that runs an op on a batch."""
     kind = op.kind
     if op.own.batch is not None:

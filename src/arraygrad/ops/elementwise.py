@@ -8,7 +8,7 @@ from typing import Any
 
 from ..backends import backend_of
 from ..backends.filled import zeros_like
-from ..core.array import Function
+from ..core.array import AnyFunction
 from ..core.kinds import Elementwise
 from .define.adoption import as_arrays
 from .define.library import binary, constant, declare, unary
@@ -274,8 +274,8 @@ def _chosen(position: int, condition: Any, x: Any, y: Any) -> Any:
 
 
 def _declare_choice(
-    name: str, kind: Elementwise, doc: str, compute: Function | None = None
-) -> Function:
+    name: str, kind: Elementwise, doc: str, compute: AnyFunction | None = None
+) -> AnyFunction:
     return declare(
         name,
         "condition",

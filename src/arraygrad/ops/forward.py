@@ -19,7 +19,7 @@ import functools
 from typing import Any
 
 from ..backends.filled import zeros_like
-from ..core.array import Function
+from ..core.array import AnyFunction
 from ..core.kinds import AlongAxis, Elementwise, Reduces
 from .define.op import Op
 from .define.rules import HELPERS, Rule, expression, parameters, sums_rules
@@ -28,7 +28,7 @@ from .reductions import _sum
 
 
 @functools.cache
-def forward_of(op: Op) -> Function | None:
+def forward_of(op: Op) -> AnyFunction | None:
     """``forward(primals, tangents, out, keywords)`` gives the tangent; None if there is no rule."""
     kind = op.kind
     if op.jvp is not None:
@@ -49,18 +49,18 @@ def forward_of(op: Op) -> Function | None:
 
 
 @functools.cache
-def tangent_rules(op: Op) -> dict[int, Function]:
+def tangent_rules(op: Op) -> dict[int, AnyFunction]:
     """The reverse rules as functions of `t, arrays, out, params`, by positions of inputs."""
     return {op.inputs.index(name): _of_arrays(op, rule) for name, rule in op.rules.items()}
 
 
-def _of_arrays(op: Op, rule: Rule) -> Function:
+def _of_arrays(op: Op, rule: Rule) -> AnyFunction:
     call = ", ".join(expression(op, n) for n in parameters(rule))
     source = f"lambda g, arrays, out, params: rule({call})"
     return eval(source, {"rule": rule, **HELPERS})  # type: ignore[no-any-return]
 
 
-def _sum_of_rules(op: Op) -> Function:
+def _sum_of_rules(op: Op) -> AnyFunction:
     rules = tangent_rules(op)
 
     def forward(primals: Any, tangents: Any, out: Any, params: Any) -> Any:
@@ -74,7 +74,7 @@ def _sum_of_rules(op: Op) -> Function:
     return forward
 
 
-def _real_part(op: Op) -> Function:
+def _real_part(op: Op) -> AnyFunction:
     """Of a function that is real for complex numbers, too: its slope is the rule of a one."""
     rule = tangent_rules(op)[0]
 
@@ -87,7 +87,7 @@ def _real_part(op: Op) -> Function:
     return forward
 
 
-def _reduced(op: Op) -> Function:
+def _reduced(op: Op) -> AnyFunction:
     """A reduction whose reverse rule multiplies by a slope: the sum of tangents times the slope."""
     slope, is_real = _of_arrays(op, op.slopes[op.inputs[0]]), op.kind.real  # type: ignore[attr-defined]
 
@@ -99,7 +99,7 @@ def _reduced(op: Op) -> Function:
     return forward
 
 
-def _replacing(op: Op) -> Function:
+def _replacing(op: Op) -> AnyFunction:
     """Linear in each input separately: put in the tangents one at a time."""
 
     def forward(primals: Any, tangents: Any, out: Any, params: Any) -> Any:
@@ -113,7 +113,7 @@ def _replacing(op: Op) -> Function:
     return forward
 
 
-def _on_tangents(op: Op) -> Function:
+def _on_tangents(op: Op) -> AnyFunction:
     """Linear in its differentiable inputs together: the op itself, on the tangents."""
 
     def forward(primals: Any, tangents: Any, out: Any, params: Any) -> Any:
@@ -128,7 +128,7 @@ def _on_tangents(op: Op) -> Function:
     return forward
 
 
-def _named(op: Op, jvp: Rule) -> Function:
+def _named(op: Op, jvp: Rule) -> AnyFunction:
     """A forward rule written out: `t` (of the first input), or `t_x` for an input `x`."""
     takes = parameters(jvp)
     fixed = op.inputs[:-1] if op.variadic else op.inputs

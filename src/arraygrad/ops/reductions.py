@@ -10,7 +10,7 @@ import numpy as np
 
 from ..backends import backend_of
 from ..backends.filled import ones_like, zeros_like
-from ..core.array import Function, plain
+from ..core.array import AnyFunction, plain
 from ..core.axes import count, is_all_of_a_number, kept, many_axes, one_axis
 from ..core.kinds import AlongAxis, Moves, Reduces
 from .define.library import constant, declare
@@ -67,9 +67,9 @@ def reduction(
     d: Rule,
     *,
     kind: Reduces | None = None,
-    compute: Function | None = None,
+    compute: AnyFunction | None = None,
     holomorphic: bool = True,
-) -> Function:
+) -> AnyFunction:
     """Declare a reduction by the derivative of its result with respect to each element.
 
     `d` may take the element's array `x`, the result `out`, `axis`, `keepdims` and other keywords.

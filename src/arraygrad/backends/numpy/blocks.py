@@ -16,7 +16,7 @@ import numpy as np
 
 from .threads import get_num_threads, share
 
-Function = Callable[..., Any]
+AnyFunction = Callable[..., Any]
 
 # Arrays of this many elements are large: from here on, blocks pay for the calls they take.
 LARGE = 3 << 18
@@ -114,7 +114,7 @@ def _common_order(arrays: list[Any]) -> Any:
     return "F" if all(a.flags.f_contiguous or not any(a.strides) for a in arrays) else None
 
 
-def blockwise(kernel: Function) -> Function:
+def blockwise(kernel: AnyFunction) -> AnyFunction:
     """An elementwise kernel that computes its result in blocks where it can."""
     is_ufunc = isinstance(kernel, np.ufunc)  # and so leaves nothing in between to keep in cache
     can_fill = not is_ufunc and takes_out(kernel)
@@ -148,7 +148,7 @@ def blockwise(kernel: Function) -> Function:
     return computed
 
 
-def for_large(kernel: Function, types: tuple[type, ...]) -> Function:
+def for_large(kernel: AnyFunction, types: tuple[type, ...]) -> AnyFunction:
     """An elementwise kernel for arguments of these types, in blocks if they are large."""
     in_blocks = blockwise(kernel)
     if types == (np.ndarray,):
@@ -166,7 +166,7 @@ def for_large(kernel: Function, types: tuple[type, ...]) -> Function:
     return run
 
 
-def rowwise(kernel: Function) -> Function:
+def rowwise(kernel: AnyFunction) -> AnyFunction:
     """A kernel of lines along `axis`, each by itself, in blocks if many lie one after the other.
 
     The kernel can write to an array `out` of the dtype of its arguments.
@@ -210,7 +210,7 @@ def _are_like(arrays: tuple[Any, ...], x: Any) -> bool:
     )
 
 
-def takes_out(kernel: Function) -> bool:
+def takes_out(kernel: AnyFunction) -> bool:
     """Whether a kernel can write to an array that it is given."""
     try:
         return "out" in inspect.signature(kernel).parameters

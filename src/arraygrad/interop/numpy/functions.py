@@ -14,11 +14,11 @@ import numpy as np
 from ...core.array import Array
 from .values import as_tensors, holds_gradients, no_rule, plain_values
 
-Function = Callable[..., Any]
+AnyFunction = Callable[..., Any]
 
 
 @functools.cache
-def _rules() -> dict[Function, Function]:
+def _rules() -> dict[AnyFunction, AnyFunction]:
     from .rules import RULES
 
     return RULES
@@ -26,7 +26,7 @@ def _rules() -> dict[Function, Function]:
 
 def array_function(
     self: Any,
-    function: Function,
+    function: AnyFunction,
     types: Any,
     args: tuple[Any, ...],
     kwargs: dict[str, Any],
@@ -43,5 +43,5 @@ def array_function(
     return as_tensors(function(*plain_values(args), **plain_values(kwargs)))
 
 
-def _name(function: Function) -> str:
+def _name(function: AnyFunction) -> str:
     return f"{getattr(function, '__module__', 'numpy')}.{getattr(function, '__name__', function)}"

@@ -15,7 +15,7 @@ from ...ops.elementwise import choose
 from ...ops.indexing import _index_add, split_index
 from .values import as_tensors, holds_gradients, no_rule, plain_values, written
 
-Function = Callable[..., Any]
+AnyFunction = Callable[..., Any]
 
 
 def _vecmat(x: Any, y: Any) -> Any:
@@ -43,7 +43,7 @@ def _real_abs(x: Any) -> Any:
 
 
 # By identity: a ufunc of another library may have the name of one of NumPy's.
-CALLS: dict[np.ufunc, Function] = {
+CALLS: dict[np.ufunc, AnyFunction] = {
     np.absolute: ops.abs,
     np.add: ops.add,
     np.arccos: ops.acos,
@@ -131,7 +131,7 @@ for _newer, _function in (("matvec", _matvec), ("vecmat", _vecmat)):
     if hasattr(np, _newer):
         CALLS[getattr(np, _newer)] = _function
 
-REDUCTIONS: dict[np.ufunc, Function] = {
+REDUCTIONS: dict[np.ufunc, AnyFunction] = {
     np.add: ops.sum,
     np.multiply: ops.prod,
     np.maximum: ops.max,
@@ -145,7 +145,7 @@ _NEUTRAL: dict[np.ufunc, Any] = {
     np.logical_and: True,
     np.logical_or: False,
 }
-RUNNING: dict[np.ufunc, Function] = {
+RUNNING: dict[np.ufunc, AnyFunction] = {
     np.add: ops.cumulative_sum,
     np.multiply: ops.cumulative_prod,
 }
@@ -193,7 +193,7 @@ def _refuse(given: dict[str, Any], name: str) -> None:
         raise TypeError(f"{name}: {keyword}= is not supported for arrays of arraygrad")
 
 
-def _special(ufunc: np.ufunc) -> Function | None:
+def _special(ufunc: np.ufunc) -> AnyFunction | None:
     """Our function for a ufunc of SciPy's, which has the same name."""
     from ... import special
 
@@ -285,7 +285,7 @@ def _outer(ufunc: np.ufunc, inputs: tuple[Any, ...], out: Any, given: dict[str, 
 
 def _at(ufunc: np.ufunc, inputs: tuple[Any, ...], out: Any, given: dict[str, Any]) -> None:
     name = _name(ufunc, "at")
-    signs: dict[np.ufunc, Function] = {np.add: operator.pos, np.subtract: operator.neg}
+    signs: dict[np.ufunc, AnyFunction] = {np.add: operator.pos, np.subtract: operator.neg}
     sign = signs.get(ufunc)
     if sign is None or len(inputs) != 3:
         raise no_rule(name)
@@ -311,7 +311,7 @@ def _reduceat(ufunc: np.ufunc, inputs: tuple[Any, ...], out: Any, given: dict[st
     raise no_rule(_name(ufunc, "reduceat"))
 
 
-_METHODS: dict[str, Function] = {
+_METHODS: dict[str, AnyFunction] = {
     "__call__": _call,
     "reduce": _reduce,
     "accumulate": _accumulate,

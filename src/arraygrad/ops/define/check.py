@@ -9,7 +9,7 @@ from typing import Any
 from ...core.kinds import KINDS, Contracts, Elementwise, Kind, Moves
 from .rules import SUFFIXES, parameters
 
-Function = Callable[..., Any]
+AnyFunction = Callable[..., Any]
 
 
 def checked_inputs(name: Any, inputs: tuple[Any, ...]) -> tuple[str, ...]:
@@ -31,8 +31,8 @@ def checked_inputs(name: Any, inputs: tuple[Any, ...]) -> tuple[str, ...]:
 
 
 def rules_by_input(
-    name: str, inputs: tuple[str, ...], vjp: Function | None, vjps: dict[str, Function]
-) -> dict[str, Function]:
+    name: str, inputs: tuple[str, ...], vjp: AnyFunction | None, vjps: dict[str, AnyFunction]
+) -> dict[str, AnyFunction]:
     """The rules in a declaration, of which `vjp` is that of the only input."""
     for key in vjps:
         if not key.startswith("vjp_"):
@@ -56,11 +56,11 @@ def check_declaration(
     inputs: tuple[str, ...],
     kind: Any,
     keywords: tuple[str, ...] | None,
-    compute: Function | None,
-    rules: dict[str, Function],
-    slopes: dict[str, Function],
-    joint: Function | None,
-    jvp: Function | None,
+    compute: AnyFunction | None,
+    rules: dict[str, AnyFunction],
+    slopes: dict[str, AnyFunction],
+    joint: AnyFunction | None,
+    jvp: AnyFunction | None,
     multiple: bool,
 ) -> tuple[str, ...] | None:
     """Raise if a declaration cannot be meant; return all keywords of the op, None if any is one."""
@@ -104,7 +104,7 @@ def _keywords(
     inputs: tuple[str, ...],
     kind: Kind,
     keywords: tuple[str, ...] | None,
-    compute: Function | None,
+    compute: AnyFunction | None,
 ) -> tuple[str, ...] | None:
     """All keywords of an op: those said, those that its kind names, those of `compute`."""
     if keywords is None:
@@ -136,7 +136,9 @@ def _keywords(
     return tuple(dict.fromkeys(found))
 
 
-def _check_kind(name: str, kind: Kind, inputs: tuple[str, ...], rules: dict[str, Function]) -> None:
+def _check_kind(
+    name: str, kind: Kind, inputs: tuple[str, ...], rules: dict[str, AnyFunction]
+) -> None:
     """Raise if a kind names what is no input, or says of an input what its rules do not."""
     constant: Any = ()
     if isinstance(kind, Elementwise):
@@ -161,7 +163,7 @@ def _check_kind(name: str, kind: Kind, inputs: tuple[str, ...], rules: dict[str,
         raise TypeError(f"{name}: linear follows from the kind {type(kind).__name__}: leave it out")
 
 
-def _check_linear(name: str, kind: Kind, rules: dict[str, Function]) -> None:
+def _check_linear(name: str, kind: Kind, rules: dict[str, AnyFunction]) -> None:
     """Raise if rules depend on what those of a linear op cannot depend on."""
     if kind.linear not in (True, "each"):
         raise TypeError(f"{name}: linear must be True, False or 'each', not {kind.linear!r}")

@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ...backends import backend_of_type
-from ...core.array import Array, Function
+from ...core.array import AnyFunction, Array
 
 if TYPE_CHECKING:
     from .op import Op
@@ -19,25 +19,25 @@ class UnsupportedOperand(TypeError):
     """An operand that no array library knows."""
 
 
-class UnaryTable(dict[type, Function]):
+class UnaryTable(dict[type, AnyFunction]):
     """For each type of argument, the function that runs the op."""
 
     def __init__(self, op: Op) -> None:
         self.op = op
 
-    def __missing__(self, kind: type) -> Function:
+    def __missing__(self, kind: type) -> AnyFunction:
         found = kind.unary(self.op) if issubclass(kind, Array) else self.op.kernel((kind,))
         self[kind] = found
         return found
 
 
-class SingleTable(dict[type, Function]):
+class SingleTable(dict[type, AnyFunction]):
     """For each type of a single argument, the function of it and of the keywords."""
 
     def __init__(self, op: Op) -> None:
         self.op = op
 
-    def __missing__(self, kind: type) -> Function:
+    def __missing__(self, kind: type) -> AnyFunction:
         if issubclass(kind, Array):
             found = kind.single(self.op)
         else:
@@ -58,12 +58,12 @@ class BinaryTable(dict[type, "_Right"]):
         return found
 
 
-class _Right(dict[type, Function]):
+class _Right(dict[type, AnyFunction]):
     def __init__(self, op: Op, left: type) -> None:
         self.op = op
         self.left = left
 
-    def __missing__(self, right: type) -> Function:
+    def __missing__(self, right: type) -> AnyFunction:
         kinds = [k for k in (self.left, right) if issubclass(k, Array)]
         for k in (self.left, right):
             if not issubclass(k, Array):

@@ -17,7 +17,7 @@ from importlib import import_module
 from typing import Any, NamedTuple, Protocol, overload
 
 from ...backends import common_backend
-from ...core.array import Array, Function
+from ...core.array import AnyFunction, Array
 from ...core.cpython import importing_module
 from ...core.kinds import Elementwise, Kind, Moves, Opaque
 from ...errors import MixedArraysError
@@ -49,10 +49,10 @@ class Own(NamedTuple):
         `spare`.
     """
 
-    batch: Function | None = None
-    cuts: Function | None = None
-    live: Function | None = None
-    direct: Function | None = None
+    batch: AnyFunction | None = None
+    cuts: AnyFunction | None = None
+    live: AnyFunction | None = None
+    direct: AnyFunction | None = None
 
 
 class Op:
@@ -128,16 +128,16 @@ class Op:
     slopes: dict[str, Rule]
     joint: Rule | None
     jvp: Rule | None
-    compute: Function | None
+    compute: AnyFunction | None
     holomorphic: bool
     multiple: bool
     own: Own
     is_library: bool
-    function: Function
+    function: AnyFunction
     table: Any
     single: Any
     _pullbacks: dict[tuple[int, ...], Pullback | None]
-    kernels: dict[tuple[type, ...], Function]
+    kernels: dict[tuple[type, ...], AnyFunction]
 
     def __init__(self, **attributes: Any) -> None:
         for name, value in attributes.items():
@@ -174,7 +174,7 @@ class Op:
         }
         return _again({n: getattr(self, n) for n in _DECLARED} | nothing)
 
-    def kernel(self, types: tuple[type, ...]) -> Function:
+    def kernel(self, types: tuple[type, ...]) -> AnyFunction:
         """The function that computes the op on plain arrays of these types."""
         found = self.kernels.get(types)
         if found is None:
@@ -249,8 +249,8 @@ def _again(attributes: dict[str, Any]) -> Op:
 class Operator(TwoArrays[[]], Protocol):
     """The function of an op on two arrays, with the forms that serve as Python's operators."""
 
-    operator: Function
-    reflected: Function
+    operator: AnyFunction
+    reflected: AnyFunction
 
 
 def declare(
@@ -258,7 +258,7 @@ def declare(
     *inputs: str,
     kind: Kind | None = None,
     keywords: tuple[str, ...] | None = (),
-    compute: Function | None = None,
+    compute: AnyFunction | None = None,
     vjp: Rule | None = None,
     joint: Rule | None = None,
     jvp: Rule | None = None,
@@ -270,7 +270,7 @@ def declare(
     is_library: bool = False,
     slopes: dict[str, Rule] | None = None,
     **vjps: Rule,
-) -> Function:
+) -> AnyFunction:
     """Declare an op in general form, and return the function that runs it.
 
     Parameters
@@ -346,7 +346,7 @@ def unary(
     *,
     vjp: Rule | None = None,
     kind: Kind | None = None,
-    compute: Function | None = None,
+    compute: AnyFunction | None = None,
     doc: str | None = None,
     **others: Any,
 ) -> Unary:
@@ -369,7 +369,7 @@ def binary(
     vjp_x: Rule | None = None,
     vjp_y: Rule | None = None,
     kind: Kind | None = None,
-    compute: Function | None = None,
+    compute: AnyFunction | None = None,
     doc: str | None = None,
     **others: Any,
 ) -> Operator:
@@ -392,7 +392,9 @@ def constant(
     name: str, x: str, y: str, /, *, kind: Elementwise | None = None, **others: Any
 ) -> Operator: ...
 @overload
-def constant(name: str, /, *inputs: str, kind: Kind | None = None, **others: Any) -> Function: ...
+def constant(
+    name: str, /, *inputs: str, kind: Kind | None = None, **others: Any
+) -> AnyFunction: ...
 def constant(name: str, /, *inputs: str, kind: Kind | None = None, **others: Any) -> Any:
     """Declare an op that has no derivative: its result never requires gradients.
 
@@ -436,7 +438,7 @@ def _register(op: Op, replace: bool) -> None:
 # --- the function of an op -----------------------------------------------------------------------
 
 
-def _made(op: Op, doc: str | None) -> Function:
+def _made(op: Op, doc: str | None) -> AnyFunction:
     """The function that runs an op, in the form that is fastest for it."""
     run: Any
     if op.keywords == () and not op.variadic and len(op.inputs) == 1 and not op.multiple:

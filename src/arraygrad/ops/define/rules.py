@@ -26,7 +26,7 @@ import numpy as np
 
 from ...backends import backend_of
 from ...backends.filled import zeros_like
-from ...core.array import Function, plain
+from ...core.array import AnyFunction, plain
 from ...core.cpython import is_identity
 from ...core.kinds import AlongAxis, Elementwise, Kind, Moves, Reduces
 
@@ -195,7 +195,7 @@ class Pullback:
         self.in_blocks = op.runs_in_blocks
         self.is_like_output = sums_rules(op)
         self.selects = isinstance(kind, Moves)
-        self.backward: Function | None = None
+        self.backward: AnyFunction | None = None
         special = op.multiple or op.joint is not None or self.direct is not None
         self.simple = not (special or kind.overwrites)
         rules = [op.rules[op.input_name(p)] for p in positions]
@@ -210,8 +210,8 @@ class Pullback:
         self.arrays = [i for i, n in enumerate(self.kept) if n == "out" or n in op.inputs]
         self.keeps_arrays = bool(self.arrays)
         values = "".join(expression(op, n) + ", " for n in self.kept)
-        self.keep: Function = eval(f"lambda arrays, out, params: ({values})", dict(HELPERS))
-        self.joint: Function | None = None
+        self.keep: AnyFunction = eval(f"lambda arrays, out, params: ({values})", dict(HELPERS))
+        self.joint: AnyFunction | None = None
         self.rules: tuple[Rule | None, ...] = ()
         if op.joint is not None:
             self.joint = _of_saved(op.joint, self.kept, takes="g, wanted, saved")

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
-from ...core.array import Function
+from ...core.array import AnyFunction
 from ..define.library import binary
 from ..elementwise import equal, less_equal, log, log1p, logical_and, where
 from .libraries import both_arrays, library_binary, library_unary
 
 
-def _log_unless(flat: Any, logarithm: Function, y: Any) -> Any:
+def _log_unless(flat: Any, logarithm: AnyFunction, y: Any) -> Any:
     """The logarithm, and zero in flat places, in derivatives of all orders."""
     return where(flat, 0, logarithm(where(flat, 1, y)))
 

@@ -6,14 +6,14 @@ from typing import Any
 
 from ...backends import backend_of
 from ...backends.special import kernel
-from ...core.array import Function
+from ...core.array import AnyFunction
 from ..define.library import binary, unary
 from ..define.op import Operator
 from ..define.rules import Rule
 from ..define.signatures import Unary
 
 
-def _library(name: str) -> Function:
+def _library(name: str) -> AnyFunction:
     return lambda xp, *arrays: kernel(xp, name)(*arrays)
 
 
@@ -35,7 +35,7 @@ def library_binary(
     return binary(name, vjp_x=vjp_x, vjp_y=vjp_y, compute=_library(name), doc=doc)
 
 
-def of_arrays(name: str) -> Function:
+def of_arrays(name: str) -> AnyFunction:
     """The library's function, which may not take numbers, of arrays like the last argument."""
 
     def compute(xp: Any, *arrays: Any) -> Any:

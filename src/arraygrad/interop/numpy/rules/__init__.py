@@ -18,13 +18,13 @@ from . import (  # noqa: F401  (they add rules)
     transforms,
     writing,
 )
-from .common import RULES, Function, under_names_of
+from .common import RULES, AnyFunction, under_names_of
 
 __all__ = ["RULES"]
 
 # The same function under another name, or under the same.
 
-_same: dict[Function, Function] = {
+_same: dict[AnyFunction, AnyFunction] = {
     np.atleast_1d: ops.atleast_1d,
     np.atleast_2d: ops.atleast_2d,
     np.atleast_3d: ops.atleast_3d,

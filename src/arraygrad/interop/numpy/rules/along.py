@@ -9,11 +9,11 @@ import numpy as np
 
 from .... import ops
 from ..values import detached
-from .common import RULES, Function, array_of, rule_for
+from .common import RULES, AnyFunction, array_of, rule_for
 
 
 @rule_for(np.apply_along_axis)
-def _apply_along_axis(func1d: Function, axis: int, arr: Any, *args: Any, **kwargs: Any) -> Any:
+def _apply_along_axis(func1d: AnyFunction, axis: int, arr: Any, *args: Any, **kwargs: Any) -> Any:
     arr = array_of(arr)
     lines = ops.moveaxis(arr, axis, -1)
     around = tuple(lines.shape[:-1])
@@ -32,7 +32,7 @@ def _apply_along_axis(func1d: Function, axis: int, arr: Any, *args: Any, **kwarg
 
 
 @rule_for(np.apply_over_axes)
-def _apply_over_axes(func: Function, a: Any, axes: Any) -> Any:
+def _apply_over_axes(func: AnyFunction, a: Any, axes: Any) -> Any:
     value = array_of(a)
     for axis in np.atleast_1d(axes).tolist():
         result = func(value, axis)

@@ -12,25 +12,25 @@ import numpy as np
 from .... import ops
 from ....arrays.creation import from_sequence
 
-Function = Callable[..., Any]
+AnyFunction = Callable[..., Any]
 
-RULES: dict[Function, Function] = {}
+RULES: dict[AnyFunction, AnyFunction] = {}
 
 # What NumPy takes for "not given".
 NONE: Any = np._NoValue
 
 
-def rule_for(*functions: Function) -> Callable[[Function], Function]:
+def rule_for(*functions: AnyFunction) -> Callable[[AnyFunction], AnyFunction]:
     """Make a function the rule for NumPy's functions given."""
 
-    def register(rule: Function) -> Function:
+    def register(rule: AnyFunction) -> AnyFunction:
         RULES.update(dict.fromkeys(functions, rule))
         return rule
 
     return register
 
 
-def under_names_of(function: Function, own: Function) -> Function:
+def under_names_of(function: AnyFunction, own: AnyFunction) -> AnyFunction:
     """A function of ours with NumPy's names for those arguments that ours takes by position."""
     only = inspect.Parameter.POSITIONAL_ONLY
     taken = [p for p in inspect.signature(own).parameters.values() if p.kind is only]

@@ -13,7 +13,7 @@ from ....arrays import creation
 from ....backends import dtypes
 from ....core.array import plain
 from ..values import as_tensors, detached, written
-from .common import NONE, RULES, Function, array_of, is_given, rule_for
+from .common import NONE, RULES, AnyFunction, array_of, is_given, rule_for
 
 # --- elementwise ---------------------------------------------------------------------------------
 
@@ -124,7 +124,7 @@ RULES[np.isreal] = lambda x: ops.equal(ops.imag(x), 0)
 # --- on values only: the results carry no derivatives anyway -------------------------------------
 
 
-def _on_values(function: Function) -> Function:
+def _on_values(function: AnyFunction) -> AnyFunction:
     """NumPy's own function, on the values: for what returns no numbers to differentiate."""
 
     @functools.wraps(function)
@@ -134,7 +134,7 @@ def _on_values(function: Function) -> Function:
     return rule
 
 
-_on_plain_values: tuple[Function, ...] = (
+_on_plain_values: tuple[AnyFunction, ...] = (
     np.allclose,
     np.array_equal,
     np.array_equiv,

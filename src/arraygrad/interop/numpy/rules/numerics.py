@@ -9,7 +9,7 @@ import numpy as np
 from .... import linalg, ops
 from ....ops.elementwise import choose
 from ..values import plain_values, written
-from .common import NONE, RULES, Function, array_of, arrays_of, in_dtype, refuse, rule_for
+from .common import NONE, RULES, AnyFunction, array_of, arrays_of, in_dtype, refuse, rule_for
 
 # --- products ------------------------------------------------------------------------------------
 
@@ -65,7 +65,7 @@ def _ediff1d(ary: Any, to_end: Any = None, to_begin: Any = None) -> Any:
     return ops.diff(ops.ravel(ary))
 
 
-def _order_rule(name: str, function: Function) -> Function:
+def _order_rule(name: str, function: AnyFunction) -> AnyFunction:
     def rule(
         a: Any, axis: Any = -1, kind: Any = None, order: Any = None, *, stable: Any = None
     ) -> Any:

@@ -10,12 +10,12 @@ from .... import ops
 from ....arrays import creation
 from ....ops.elementwise import choose
 from ..values import plain_values, written
-from .common import NONE, RULES, Function, array_of, flag, in_dtype, is_given, refuse, rule_for
+from .common import NONE, RULES, AnyFunction, array_of, flag, in_dtype, is_given, refuse, rule_for
 
 # --- reductions ----------------------------------------------------------------------------------
 
 
-def _total_rule(name: str, function: Function, join: Function, neutral: int) -> Function:
+def _total_rule(name: str, function: AnyFunction, join: AnyFunction, neutral: int) -> AnyFunction:
     def rule(
         a: Any,
         axis: Any = None,
@@ -59,7 +59,7 @@ def _mean(
     return written(out, total / counts, "numpy.mean")
 
 
-def _spread_rule(name: str, function: Function) -> Function:
+def _spread_rule(name: str, function: AnyFunction) -> AnyFunction:
     def rule(
         a: Any,
         axis: Any = None,
@@ -87,7 +87,7 @@ RULES[np.nanvar] = _spread_rule("nanvar", ops.nanvar)
 RULES[np.nanstd] = _spread_rule("nanstd", ops.nanstd)
 
 
-def _extreme_rule(name: str, function: Function, join: Function) -> Function:
+def _extreme_rule(name: str, function: AnyFunction, join: AnyFunction) -> AnyFunction:
     def rule(
         a: Any,
         axis: Any = None,
@@ -121,7 +121,7 @@ def _ptp(a: Any, axis: Any = None, out: Any = None, keepdims: Any = False) -> An
     return written(out, result, "numpy.ptp")
 
 
-def _truth_rule(name: str, function: Function) -> Function:
+def _truth_rule(name: str, function: AnyFunction) -> AnyFunction:
     def rule(
         a: Any, axis: Any = None, out: Any = None, keepdims: Any = False, *, where: Any = None
     ) -> Any:
@@ -141,7 +141,7 @@ def _count_nonzero(a: Any, axis: Any = None, *, keepdims: bool = False) -> Any:
     return ops.count_nonzero(a, axis=axis, keepdims=keepdims)
 
 
-def _running_rule(name: str, function: Function) -> Function:
+def _running_rule(name: str, function: AnyFunction) -> AnyFunction:
     def rule(a: Any, axis: Any = None, dtype: Any = None, out: Any = None) -> Any:
         a = array_of(a)
         result = function(ops.ravel(a) if axis is None else a, axis=axis, dtype=dtype)
@@ -150,7 +150,7 @@ def _running_rule(name: str, function: Function) -> Function:
     return rule
 
 
-def _cumulative_rule(name: str, function: Function) -> Function:
+def _cumulative_rule(name: str, function: AnyFunction) -> AnyFunction:
     def rule(
         x: Any, /, *, axis: Any = None, dtype: Any = None, out: Any = None, **given: Any
     ) -> Any:
@@ -187,7 +187,7 @@ def _nanmean(
     return written(out, result, "numpy.nanmean")
 
 
-def _median_rule(name: str, function: Function) -> Function:
+def _median_rule(name: str, function: AnyFunction) -> AnyFunction:
     def rule(
         a: Any,
         axis: Any = None,
@@ -204,7 +204,7 @@ RULES[np.median] = _median_rule("median", ops.median)
 RULES[np.nanmedian] = _median_rule("nanmedian", ops.nanmedian)
 
 
-def _quantile_rule(name: str, function: Function) -> Function:
+def _quantile_rule(name: str, function: AnyFunction) -> AnyFunction:
     def rule(
         a: Any,
         q: Any,

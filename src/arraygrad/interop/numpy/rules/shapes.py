@@ -10,7 +10,7 @@ import numpy as np
 from .... import ops
 from ....arrays import creation
 from ..values import plain_values, written
-from .common import RULES, Function, array_of, arrays_of, in_dtype, rule_for
+from .common import RULES, AnyFunction, array_of, arrays_of, in_dtype, rule_for
 
 # --- shapes --------------------------------------------------------------------------------------
 
@@ -78,7 +78,7 @@ def _roll(a: Any, shift: Any, axis: Any = None) -> Any:
     return ops.roll(a, shift, axis=axis)
 
 
-def _joining_rule(name: str, function: Function) -> Function:
+def _joining_rule(name: str, function: AnyFunction) -> AnyFunction:
     def rule(
         arrays: Any, out: Any = None, dtype: Any = None, casting: str = "", **axis: Any
     ) -> Any:
@@ -102,7 +102,7 @@ def _stack_rule(arrays: Any, axis: int = 0, out: Any = None, **keywords: Any) ->
     return _stack(arrays, out, axis=axis, **keywords)
 
 
-def _stacking_rule(name: str) -> Function:
+def _stacking_rule(name: str) -> AnyFunction:
     rule = _joining_rule(name, getattr(ops, name))
     return lambda tup, *, dtype=None, casting="": rule(tup, dtype=dtype)
 
@@ -132,7 +132,7 @@ def _block(arrays: Any) -> Any:
     return joined(arrays, 0)[0]
 
 
-def _split_rule(axis: int) -> Function:
+def _split_rule(axis: int) -> AnyFunction:
     def rule(ary: Any, indices_or_sections: Any) -> Any:
         return ops.split(ary, indices_or_sections, axis=min(ary.ndim - 1, axis))
 
@@ -202,7 +202,7 @@ def _size(a: Any, axis: Any = None) -> int:
 # --- making arrays -------------------------------------------------------------------------------
 
 
-def _like_rule(name: str) -> Function:
+def _like_rule(name: str) -> AnyFunction:
     function = getattr(creation, name)
 
     def rule(
@@ -245,7 +245,7 @@ def _linspace(
     return (values, (stop - start) / (num - 1 if endpoint else num)) if retstep else values
 
 
-def _made_like(name: str) -> Function:
+def _made_like(name: str) -> AnyFunction:
     """With `like=`, NumPy asks for an array of the same type, in the shape given."""
     function = getattr(creation, name)
 

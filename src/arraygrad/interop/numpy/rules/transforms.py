@@ -12,7 +12,7 @@ import numpy as np
 from .... import fft, linalg, ops
 from ....core.array import plain
 from ..values import written
-from .common import NONE, RULES, Function, array_of, refuse, rule_for
+from .common import NONE, RULES, AnyFunction, array_of, refuse, rule_for
 
 # --- linear algebra ------------------------------------------------------------------------------
 
@@ -116,7 +116,7 @@ def _cond(x: Any, p: Any = None) -> Any:
 # --- Fourier transforms --------------------------------------------------------------------------
 
 
-def _transform_rule(name: str) -> Function:
+def _transform_rule(name: str) -> AnyFunction:
     function = getattr(fft, name)
 
     def rule(a: Any, n: Any = None, axis: int = -1, norm: Any = None, out: Any = None) -> Any:
@@ -126,7 +126,7 @@ def _transform_rule(name: str) -> Function:
     return rule
 
 
-def _transforms_rule(name: str, function: Function, plane: bool) -> Function:
+def _transforms_rule(name: str, function: AnyFunction, plane: bool) -> AnyFunction:
     def rule(
         a: Any,
         s: Any = None,

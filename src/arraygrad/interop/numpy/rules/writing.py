@@ -9,14 +9,14 @@ import numpy as np
 
 from .... import ops
 from ..values import detached, holds_gradients, plain_values
-from .common import Function, array_of, rule_for
+from .common import AnyFunction, array_of, rule_for
 
 
-def _writing(function: Function) -> Callable[[Function], Function]:
+def _writing(function: AnyFunction) -> Callable[[AnyFunction], AnyFunction]:
     """The rule for a function that writes, which for an array of NumPy's is its own."""
     name = f"numpy.{function.__name__}"
 
-    def register(rule: Function) -> Function:
+    def register(rule: AnyFunction) -> AnyFunction:
         def checked(target: Any, *args: Any, **kwargs: Any) -> None:
             if hasattr(target, "copy_"):
                 rule(target, *args, **kwargs)
