@@ -184,3 +184,30 @@ def test_reductions_of_users_are_not_the_librarys() -> None:
     for d in (lambda z: z, lambda g: g):
         with pytest.raises(TypeError, match=r"the derivative by x has a parameter '[zg]'"):
             reduction("mistaken", d=d, compute=lambda xp, x, axis, keepdims: x)
+
+
+# --- rules that make tensors ---------------------------------------------------------------------
+
+traces: Any = declare(
+    "traces",
+    "x",
+    kind=Matrices(shapes=lambda x: ((),)),
+    compute=lambda xp, x: np.trace(x, axis1=-2, axis2=-1),
+    vjp=lambda g, x_shape: ag.eye(x_shape[-1]) * g,
+)
+
+
+def test_rules_can_make_tensors() -> None:
+    """Functions such as `ag.eye` do, also where a sweep runs on plain arrays."""
+    x = ag.tensor(X[:, :, :2], requires_grad=True)
+    seen = []
+    x.register_hook(lambda g: seen.append(type(g.array)))
+    found = [ag.grad(traces(x[0]), x), ag.grad((x * x).sum() + traces(x[0]), x)]
+    found += [ag.grad(traces(x[0]), x, np.ones(3), is_grads_batched=True)]
+    traces(x[0]).backward()
+    for g in (*found, x.grad):
+        assert isinstance(g, ag.Tensor)
+        assert type(g.array) is np.ndarray
+    assert not any(issubclass(t, ag.Tensor) for t in seen)
+    np.testing.assert_array_equal(found[0], [np.eye(2), np.zeros((2, 2))])
+    assert type(ag.func.grad(lambda x: traces(x))(np.eye(2))) is np.ndarray
