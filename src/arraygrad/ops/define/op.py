@@ -19,7 +19,7 @@ from typing import Any, NamedTuple, Protocol, overload
 from ...backends import common_backend
 from ...core.array import AnyFunction, Array
 from ...core.cpython import importing_module
-from ...core.kinds import Elementwise, Kind, Moves, Opaque
+from ...core.kinds import Elementwise, Kind, Moves, Opaque, View
 from ...errors import MixedArraysError
 from .adoption import in_one_library
 from .check import check_declaration, checked_inputs, rules_by_input
@@ -123,7 +123,7 @@ class Op:
     variadic: bool
     keywords: tuple[str, ...] | None
     kind: Kind
-    view: bool
+    view: View
     rules: dict[str, Rule]
     slopes: dict[str, Rule]
     joint: Rule | None
