@@ -1,4 +1,4 @@
-"""Whether a result is a view follows from the op and the logical layout, wherever it is computed."""
+"""Whether a result is a view follows from the op and the logical layout, wherever it runs."""
 
 from __future__ import annotations
 
