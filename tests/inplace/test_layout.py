@@ -168,3 +168,40 @@ def test_writes_in_sparse_derivatives() -> None:
         dense = func.jacrev(function)(x)
         for sparse in (func.jacobian, func.jacrev, func.jacfwd):
             np.testing.assert_array_equal(sparse(function, sparse=True)(x).toarray(), dense)
+
+
+def through_detach(x: Any) -> Any:
+    y = x * 2.0
+    y.detach()[0] = 50.0
+    return y * y
+
+
+def test_writes_through_detach() -> None:
+    """They change the values, and no derivative knows of it, as eagerly."""
+    x = np.array([1.0, 2.0])
+    two = np.stack([x, x])
+
+    def total(x: Any) -> Any:
+        return ag.sum(through_detach(x))
+
+    assert through_detach(ag.tensor(x)).tolist() == [2500.0, 16.0]
+    assert func.grad(total)(x).tolist() == [200.0, 16.0]
+    assert func.vmap(func.grad(total))(two).tolist() == [[200.0, 16.0]] * 2
+    value, tangent = func.jvp(func.vmap(through_detach), (two,), (np.ones((2, 2)),))
+    assert value.tolist() == [[2500.0, 16.0]] * 2
+    assert tangent.tolist() == [[200.0, 16.0]] * 2
+    strict = pytest.importorskip("array_api_strict")
+    leaf = ag.tensor(strict.asarray(x), requires_grad=True)
+    y = leaf * 2.0
+    y.detach()[0] = 50.0
+    assert ag.grad(ag.sum(y * y), leaf).tolist() == [200.0, 16.0]
+
+
+def test_derivatives_are_not_lost_through_detach() -> None:
+    def function(x: Any) -> Any:
+        y = x * 2.0
+        y.detach()[0] = x[1]
+        return ag.sum(y)
+
+    with pytest.raises(RuntimeError, match=r"cannot be written through detach\(\)"):
+        func.vmap(func.grad(function))(np.ones((2, 3)))

@@ -27,8 +27,7 @@ BATCH = 20
 class Drawn:
     """A program that runs eagerly to the end: its steps, what they start from, and its gradients.
 
-    `is_local` says that it has no `no_grad()` and no `detach()` in it, which transforms see in
-    their own way.
+    `is_local` says that it has no `no_grad()` in it, which transforms see in their own way.
     """
 
     def __init__(self, seed: int) -> None:
@@ -47,9 +46,7 @@ class Drawn:
                 if isinstance(_try(lambda step=step: ours.run(step)), Exception):  # type: ignore[misc]
                     continue
                 self.steps.append(step)
-                self.is_local &= step[0] != "detach" and not (
-                    step[0] not in ("clone", "fresh") and step[2]
-                )
+                self.is_local &= step[0] in ("clone", "fresh", "detach") or not step[2]
             chosen = program.pick.sample(range(len(ours.tensors)), min(3, len(ours.tensors)))
             self.weights = {
                 t: program.numbers.uniform(0.5, 1.5, ours.values(t).shape) for t in chosen
@@ -57,6 +54,7 @@ class Drawn:
             self.values = [ours.values(t) for t in range(len(ours.tensors))]
             self.gradients = _try(lambda: ours.gradients(self.weights, False))
         self.is_refused = isinstance(self.gradients, Exception)
+        self.kinds = {str(part) for step in self.steps for part in step[:4]}
 
     def run(self, leaves: Any, lib: Any = None) -> Ours:
         """The program on arrays of a transform, or of another library."""
@@ -155,6 +153,9 @@ def by_pattern(drawn: Drawn) -> None:
     close(func.jacobian(results, sparse=True)(x).toarray(), func.jacfwd(results)(x))
 
 
+# What detach() gives inside these is a plain array, which has no methods of a tensor.
+FORWARD = ("jvp", "vjp of jvp", "sparse")
+
 TRANSFORMS: dict[str, Callable[[Drawn], None]] = {
     "grad": by_grad,
     "jvp": by_jvp,
@@ -164,17 +165,21 @@ TRANSFORMS: dict[str, Callable[[Drawn], None]] = {
 }
 
 
-def each(first: int, check: Callable[[Drawn], None], local: bool) -> int:
+def each(first: int, check: Callable[[Drawn], None], without: set[str]) -> int:
     """Check a batch of programs; returns how many there were."""
     count = 0
     with np.errstate(all="ignore"):
         for seed in range(first, min(first + BATCH, COUNT)):
             drawn = Drawn(seed)
-            if drawn.is_refused or (local and not drawn.is_local) or not drawn.is_finite():
+            if drawn.is_refused or not drawn.is_local or drawn.kinds & without:
+                continue
+            if not drawn.is_finite():
                 continue
             try:
                 check(drawn)
             except Exception as error:
+                if "written through detach()" in str(error):  # where there is no memory to share
+                    continue
                 lines = "\n".join(map(str, drawn.steps))
                 start = "\n".join(map(repr, drawn.start))
                 raise AssertionError(f"program {seed}:\n{start}\n{lines}\n{error!r}") from error
@@ -185,7 +190,8 @@ def each(first: int, check: Callable[[Drawn], None], local: bool) -> int:
 @pytest.mark.parametrize("transform", TRANSFORMS)
 @pytest.mark.parametrize("first", range(0, COUNT, BATCH))
 def test_in_a_transform(first: int, transform: str) -> None:
-    count = each(first, TRANSFORMS[transform], local=True)
+    without = {"detach"} if transform in FORWARD else set()
+    count = each(first, TRANSFORMS[transform], without)
     assert count > 3 or COUNT - first < BATCH
 
 
@@ -210,5 +216,5 @@ def test_over_a_library(first: int, library: str) -> None:
     warnings.filterwarnings("ignore", "Casting complex values to real")  # torch's
     if library == "jax.numpy":
         importlib.import_module("jax").config.update("jax_enable_x64", True)
-    count = each(first, lambda drawn: by_library(library, drawn), local=True)
+    count = each(first, lambda drawn: by_library(library, drawn), {"clamp_"})  # of complex numbers
     assert count > 3 or COUNT - first < BATCH

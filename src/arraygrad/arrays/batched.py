@@ -13,7 +13,7 @@ from ..core.kinds import Elementwise
 from ..ops.batching import batching_rule
 from ..ops.define.op import Op
 from .methods import TransformMethods
-from .writing import Replaceable, link
+from .writing import Replaceable, link, link_detached
 
 new = object.__new__
 
@@ -103,8 +103,11 @@ class Batched(Replaceable, TransformMethods, Array):
         self._array = other._array
 
     def detach(self) -> Batched:
-        array = self._array
-        return type(self)(array.detach()) if isinstance(array, Array) else self
+        if not isinstance(self._array, Array):
+            return self
+        constant = type(self)(self._array.detach())
+        link_detached(self, constant)
+        return constant
 
     def __bool__(self) -> bool:
         raise TypeError(

@@ -32,7 +32,7 @@ from ..ops.elementwise import choose
 from ..ops.indexing import _getitem, split_index
 from ..ops.regions import Region
 from ..ops.shape import _broadcast_to
-from ..ops.writing import put
+from ..ops.writing import put, put_detached
 from .views import ViewOf
 
 P = ParamSpec("P")
@@ -240,8 +240,11 @@ class TensorInPlace(InPlace):
         if result.dtype != self.dtype:  # type: ignore[attr-defined]
             check_cast(result.dtype, self.dtype)  # type: ignore[attr-defined]
             result = ops.astype(result, self.dtype)  # type: ignore[attr-defined]
+        is_detached = self._view is not None and self._view.is_detached
+        if is_detached and result._node is not None:
+            put_detached(self, result, Region(self.shape))  # type: ignore[attr-defined]  # raises
         _store(self, None, result._array, name)
-        if recorder() is None:
+        if recorder() is None or is_detached:
             return
         if self._view is not None:
             put_into_base(self, None, result._node)
@@ -262,6 +265,10 @@ class TensorInPlace(InPlace):
             value = _apart(value)
         recording = recorder() is not None
         node = value._node if recording and ours else None  # which may be refused: nothing is done
+        if self._view is not None and self._view.is_detached:
+            if node is not None:
+                put_detached(self, value, Region(self.shape, (), index))  # type: ignore[attr-defined]  # raises
+            recording = False
         _store(self, index, value._array if ours else value, name)
         if recording:
             put_into_base(self, index, node)
@@ -502,7 +509,11 @@ def _store(tensor: Any, index: Any, value: Any, name: str) -> None:
         return
     base = _history(tensor)
     steps = () if tensor._view is None else tensor._view.steps
-    base._array = put(base.array, value, region=Region(tuple(base.shape), steps, index))
+    region = Region(tuple(base.shape), steps, index)
+    if tensor._view is not None and tensor._view.is_detached:
+        base._array = put_detached(base.array, value, region)
+    else:
+        base._array = put(base.array, value, region=region)
     mark_written(base, name, _origin())
     _bump(base)
 

@@ -17,6 +17,7 @@ from numpy.lib.stride_tricks import as_strided
 from ..backends import backend_of
 from ..ops.define.op import Op
 from ..ops.regions import Step
+from ..ops.writing import detached
 
 
 class Origin:
@@ -30,21 +31,26 @@ class Origin:
         The ops that lead from the base to the view.
     is_contiguous : bool
         Whether the elements of the view lie one after the other, by its logical layout.
+    is_detached : bool
+        Whether one of the steps is `detach`, so that writes change only the values of the base.
     """
 
-    __slots__ = ("base", "is_contiguous", "steps")
+    __slots__ = ("base", "is_contiguous", "is_detached", "steps")
 
     base: Any
     steps: tuple[Step, ...]
     is_contiguous: bool
+    is_detached: bool
 
     def __init__(self, source: Any, origin: Origin | None, step: Step) -> None:
         if origin is None:
             self.base, self.steps = source, (step,)
-            contiguous = getattr(source, "_given", None) is None
+            contiguous, self.is_detached = getattr(source, "_given", None) is None, False
         else:
             self.base, self.steps = origin.base, (*origin.steps, step)
-            contiguous = origin.is_contiguous
+            contiguous, self.is_detached = origin.is_contiguous, origin.is_detached
+        if step[0] is detached:
+            self.is_detached = True
         self.is_contiguous = contiguous and step[0].op.view == "reshape"  # type: ignore[attr-defined]
 
 

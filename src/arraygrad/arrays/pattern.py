@@ -25,7 +25,7 @@ from .dependence import Dependence, everything, nothing
 from .methods import ArrayMethods
 from .numbers import check_not_stored
 from .spread import Call, spread
-from .writing import Replaceable, link
+from .writing import Replaceable, link, link_detached
 
 
 class Pattern(Replaceable, ArrayMethods, Array):
@@ -71,7 +71,9 @@ class Pattern(Replaceable, ArrayMethods, Array):
 
     def detach(self) -> Pattern:
         """The same values, without dependence on anything."""
-        return type(self)(self._array, nothing(self.dependence, self.shape))
+        constant = type(self)(self._array, nothing(self.dependence, self.shape))
+        link_detached(self, constant)
+        return constant
 
     # The value is known, so control flow may depend on it; the pattern is then that of the
     # branch which was taken. There is no __index__: an index is better followed as an array.

@@ -29,6 +29,7 @@ from ..core.nodes import (
 from ..errors import NoGradientError
 from ..ops.indexing import _getitem
 from ..ops.regions import Step
+from ..ops.writing import detached
 from .inplace import TensorInPlace, keep_retaining
 from .layout import is_view
 from .methods import ArrayMethods
@@ -363,7 +364,11 @@ class Tensor(Recording, TensorInPlace, ArrayMethods):
         Inside transforms it is cut off from all of them.
         """
         array = self.array
-        return self.like(array.detach() if isinstance(array, Array) else array)
+        constant = self.like(array.detach() if isinstance(array, Array) else array)
+        if isinstance(array, ndarray):
+            return constant
+        # There is no memory to share: a write has to find its way to the values of this tensor.
+        return self._shared((detached, {}), array, constant._array, None)  # type: ignore[no-any-return]
 
     def over(self, function: AnyFunction) -> Tensor:
         return self.like(function(self._array), self._node)

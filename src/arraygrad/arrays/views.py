@@ -10,6 +10,7 @@ from numpy import generic, ndarray
 from ..core.nodes import recorder
 from ..core.versions import owner_of
 from ..ops.regions import Step
+from ..ops.writing import detached
 from .layout import Origin
 
 
@@ -64,16 +65,18 @@ class ViewOf(Origin):
         made_unseen = recorder() is None
         if origin is None:
             self.base, self.steps = source, (step,)
-            contiguous = getattr(source, "_given", None) is None
+            contiguous, self.is_detached = getattr(source, "_given", None) is None, False
             family = getattr(source, "_family", None)
             if family is None:
                 family = source._family = Family(source)
         else:
             self.base, self.steps = origin.base, (*origin.steps, step)
-            contiguous = origin.is_contiguous
+            contiguous, self.is_detached = origin.is_contiguous, origin.is_detached
             family = origin.family
             made_unseen = made_unseen or origin.unrecorded is not None
         self.is_contiguous = contiguous and step[0].op.view == "reshape"  # type: ignore[attr-defined]
+        if step[0] is detached:
+            self.is_detached = True
         self.family = family
         self.seen = family.stamp
         self.unrecorded = family.recorded if made_unseen else None

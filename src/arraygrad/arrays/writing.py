@@ -16,7 +16,7 @@ from ..ops.define.op import Op
 from ..ops.indexing import _getitem
 from ..ops.regions import Region, Step
 from ..ops.shape import _broadcast_to
-from ..ops.writing import put
+from ..ops.writing import detached, put, put_detached
 from .inplace import InPlace, check_cast, value_for
 from .layout import Origin, is_view
 
@@ -73,7 +73,10 @@ def _replace(array: Any, index: Any, value: Any, name: str) -> None:
             "the array cannot be written: it is a broadcast, in which several elements are one. "
             "Write to a clone() of it"
         )
-    base._take_over(put(base, value, region=Region(tuple(base.shape), steps, index)))
+    region = Region(tuple(base.shape), steps, index)
+    linked = getattr(array, "_linked", None)
+    write = put_detached if linked is not None and linked.is_detached else put
+    base._take_over(write(base, value, region=region))
     mark_written(base, name)
     for reference in list(getattr(base, "_views", {}).values()):
         view = reference()
@@ -94,6 +97,11 @@ def link(op: Op, source: Any, params: dict[str, Any], result: Any) -> None:
     lead = (slice(None),) * params["axis"]
     for i, part in enumerate(result):
         _link(source, (_getitem, {"template": (*lead, i, Ellipsis)}), part)
+
+
+def link_detached(source: Any, result: Any) -> None:
+    """Note that a result has the values of an array without its derivatives."""
+    _link(source, (detached, {}), result)
 
 
 def _link(source: Any, step: Step, result: Any) -> None:

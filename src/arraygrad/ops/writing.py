@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 
 from ..backends import backend_of
 from ..backends.standard import put_by_choice
-from ..core.kinds import Moves
+from ..core.array import Array
+from ..core.kinds import Elementwise, Moves
 from .define.library import declare
 from .define.op import Own
 from .elementwise import where
@@ -112,3 +114,36 @@ put = declare(
     kind=Moves(puts=True),
     own=Own(batch=_batched_put, direct=_write_back, live=_live),
 )
+
+
+# The step from an array to the same values as constants: a write through it changes the values.
+detached = declare("detached", "x", compute=lambda xp, x: x, kind=Moves(shares=True))
+# The values of one array with the derivatives of another.
+_revalued = declare(
+    "revalued",
+    "x",
+    "value",
+    compute=lambda xp, x, value: value,
+    vjp_x=lambda g: g,
+    jvp=lambda t_x: t_x,
+    kind=Elementwise(),
+    holomorphic=False,
+)
+
+
+def put_detached(x: Any, value: Any, region: Region) -> Any:
+    """`put` through a detached view: the values change, and no derivative knows of it."""
+    for array in _layers(value):
+        if getattr(array, "_node", None) is not None or hasattr(array, "tangent"):
+            raise RuntimeError(
+                "a value that carries derivatives cannot be written through detach(), where they "
+                "would be lost: write to the tensor itself, or to a clone() of what detach() gives"
+            )
+    constant = x.detach() if isinstance(x, Array) else x
+    return _revalued(x, put(constant, value, region=region))
+
+
+def _layers(value: Any) -> Iterator[Any]:
+    while isinstance(value, Array):
+        yield value
+        value = value._array

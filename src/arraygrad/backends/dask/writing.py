@@ -38,6 +38,8 @@ def _put_back(op: Op, keywords: dict[str, Any], whole: Any, part: Any) -> Any:
     """The array that a view was of, after the view has been given other values."""
     if op.is_library and op.name in _SPECIAL:
         return _SPECIAL[op.name](whole, part, **keywords)
+    if not op.rules:  # the same elements, as constants
+        return part
     kind, pullback = op.kind, op.pullback((0,))
     one_for_one = isinstance(kind, Moves) and kind.inputs != "broadcast"
     if pullback is None or not pullback.rules or not one_for_one:
