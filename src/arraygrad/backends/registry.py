@@ -16,7 +16,7 @@ default: Backend = numpy_backend
 _backends: dict[type, Backend | None] = {
     **dict.fromkeys((bool, int, float, complex)),
     **dict.fromkeys((np.ndarray, np.generic), default),
-    # np.float64 is a Python float, too: NumPy wins.
+    # np.float64 is a subclass of float, but belongs to NumPy.
     **dict.fromkeys((np.float64, np.float32, np.float16, np.complex128, np.complex64), default),
 }
 
