@@ -55,6 +55,8 @@ def _constant(array: Any) -> Tensor:
 def new(array: Any) -> Tensor:
     """A tensor outside any graph; under `inference_mode`, marked as made there."""
     made: Tensor = tensor_type(array)._bare(array)
+    if type(array) is np.ndarray and not array.flags.c_contiguous:
+        made._given = array.strides
     inside = in_flight()
     if inside:  # values of the transform may be written to it
         made._born = inside

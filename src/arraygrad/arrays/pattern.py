@@ -20,16 +20,18 @@ import numpy as np
 
 from ..core.array import Array
 from ..ops.define.op import Op
+from ..ops.shape import copy
 from .dependence import Dependence, everything, nothing
 from .methods import ArrayMethods
 from .numbers import check_not_stored
 from .spread import Call, spread
+from .writing import Replaceable, link
 
 
-class Pattern(ArrayMethods, Array):
+class Pattern(Replaceable, ArrayMethods, Array):
     """An array, and which input elements each of its elements depends on."""
 
-    __slots__ = ("_array", "dependence")
+    __slots__ = ("__weakref__", "_array", "_linked", "_views", "dependence")
     level: ClassVar[float] = 0
 
     def __init__(self, array: Any, dependence: Dependence) -> None:
@@ -45,13 +47,24 @@ class Pattern(ArrayMethods, Array):
         shapes = [tuple(np.shape(o)) for o in outs]
         found = spread(Call(op, values, given, params, shapes))
         results = tuple(map(cls, outs, found))
-        return results if op.multiple else results[0]
+        result = results if op.multiple else results[0]
+        if op.view and len(arrays) == 1:
+            link(op, arrays[0], params, result)
+        return result
+
+    def _take_over(self, other: Pattern) -> None:
+        self._array, self.dependence = other._array, other.dependence
 
     @classmethod
     def on_everything(cls, inputs: Sequence[Any], outputs: Sequence[Any]) -> list[Any]:
         """Results of a function that nothing is known of: each depends on all of the inputs."""
         given = [i.dependence for i in inputs if type(i) is cls]
         return [cls(o, everything(given, tuple(np.shape(o)))) for o in outputs]
+
+    def clone(self) -> Pattern:
+        """A copy of the array."""
+        copied: Pattern = copy(self)
+        return copied
 
     def over(self, function: Callable[[Any], Any]) -> Pattern:
         return type(self)(function(self._array), self.dependence)

@@ -41,10 +41,15 @@ class Recording(Array):
                     wanted.append(position)
             else:
                 raw.append(fixed(array))
+        if op.view and isinstance(raw[0], generic):
+            raw[0] = arrays[0].array  # a number becomes an array, which can be shared
         kernel = op.kernels.get(tuple(map(type, raw)))  # of plain arrays met before, or None
         out = (kernel or op.function)(*raw, **params)
-        if op.view and cls.is_inference:  # it shares memory with one
-            return tuple(map(cls._inferred, out)) if op.multiple else cls._inferred(out)  # type: ignore[attr-defined]
+        if op.view and cls.is_inference and len(arrays) == 1:  # it shares memory with one
+            made = cls._inferred  # type: ignore[attr-defined]
+            if op.multiple:
+                return arrays[0]._as_slices(params["axis"], tuple(map(made, out)))
+            return arrays[0]._as_view((op.function, params), made(out))
         make = recorder()
         pullback = op.pullback(tuple(wanted)) if wanted and make is not None else None
         if make is None or pullback is None:

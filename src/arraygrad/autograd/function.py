@@ -6,9 +6,12 @@ import functools
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+import numpy as np
+
 from .. import ops
 from ..arrays.batched import Batched, batched_type
 from ..arrays.dual import Dual
+from ..arrays.inplace import by_function, move, put_into_base
 from ..arrays.pattern import Pattern
 from ..arrays.tensor import Tensor, tensor_type_at
 from ..backends import backend_of
@@ -28,7 +31,7 @@ from ..core.nodes import (
     recorder,
 )
 from ..core.saved import Hooks, pack, remember_origin, unpack
-from ..core.versions import check_array
+from ..core.versions import check_array, owner_of
 from ..errors import RuleError
 from ..ops.define.rules import Pullback
 from ..sweep.engine import Sweep, current_sweep
@@ -356,8 +359,13 @@ def _record(cls: type[Function], level: float, args: tuple[Any, ...]) -> Any:
         _needs_setup_context(cls)
         lower = cls.apply(*raw)
         many = isinstance(lower, tuple | list)
-        wrapped = [make(o) if hasattr(o, "dtype") else o for o in (lower if many else (lower,))]
         inputs = tuple(make(r) if own else r for r, own in zip(raw, ours, strict=True))
+        # An input that comes back was changed in place, as the function is about to say.
+        same = {id(r): i for r, i, own in zip(raw, inputs, ours, strict=True) if own}
+        wrapped = [
+            same.get(id(o), make(o) if hasattr(o, "dtype") else o)
+            for o in (lower if many else (lower,))
+        ]
         result = tuple(wrapped) if many else wrapped[0]
         cls.setup_context(ctx, inputs, result)  # type: ignore[misc]
     else:
@@ -365,14 +373,28 @@ def _record(cls: type[Function], level: float, args: tuple[Any, ...]) -> Any:
         result = _compute(cls, ctx, args)
         many = isinstance(result, tuple | list)
     outputs = tuple(result) if many else (result,)
-    return _attach(ctx, inputs, outputs, many, make)
+    return _attach(ctx, args, inputs, outputs, many, make)
 
 
 def _attach(
-    ctx: FunctionCtx, inputs: tuple[Any, ...], outputs: tuple[Any, ...], many: bool, make: Any
+    ctx: FunctionCtx,
+    args: tuple[Any, ...],
+    inputs: tuple[Any, ...],
+    outputs: tuple[Any, ...],
+    many: bool,
+    make: Any,
 ) -> Any:
-    """The outputs as tensors whose gradients go through `ctx`."""
+    """The outputs as tensors whose gradients go through `ctx`.
+
+    `inputs` are what the function was given for the arguments `args`.
+    """
     dirty, constant = ctx._dirty, ctx._constant
+    for d in dirty:
+        if not any(d is i for i in inputs):
+            raise RuntimeError(
+                f"{ctx.name()} marked something as dirty that is no input: mark_dirty() is for the "
+                "inputs that forward changes in place"
+            )
     if not all(any(o is d for o in outputs) for d in dirty):
         raise RuntimeError(
             f"{ctx.name()} marked a tensor as dirty that forward did not return: return every "
@@ -399,18 +421,39 @@ def _attach(
     results = []
     for output, array, node, diff in zip(outputs, arrays, nodes, differentiable, strict=True):
         if any(output is d for d in dirty):
-            if isinstance(output._node, Leaf):
+            output = next(a for a, i in zip(args, inputs, strict=True) if i is output)
+            base = output if output._view is None else output._view.base
+            if isinstance(base._node, Leaf):
                 raise RuntimeError(
                     "a leaf that requires gradients was changed in place by a Function: work on a "
                     "clone() of it"
                 )
-            output._node = node if diff else output._node
+            if diff and output._view is not None:
+                put_into_base(output, None, node)
+            elif diff:
+                move(output, node)
             results.append(output)
         elif not hasattr(array, "dtype"):
             results.append(array)
         else:
-            results.append(make(array, node if diff else None))
+            result = make(array, node if diff else None)
+            source = next((i for i in inputs if _shares_memory(i, array)), None)
+            results.append(result if source is None else _as_view(source, result))
     return tuple(results) if many else results[0]
+
+
+def _shares_memory(value: Any, array: Any) -> bool:
+    """Whether a tensor that requires gradients, or any other, holds the memory of a NumPy array."""
+    if not isinstance(value, Tensor) or not isinstance(array, np.ndarray):
+        return False
+    mine = value._array
+    return isinstance(mine, np.ndarray) and owner_of(mine) is owner_of(array) and array.size > 0
+
+
+def _as_view(source: Tensor, result: Tensor) -> Tensor:
+    """An output of a function that shares memory with an input, as a view of it."""
+    view: Tensor = source._shared((by_function, {}), source._array, result._array, result._node)
+    return view
 
 
 # --- running backward ----------------------------------------------------------------------------

@@ -238,7 +238,7 @@ def put_into_copy(
     if region.index is not None:
         template, indices = region.index
         parts = spelt_out(np, tuple(view.shape), template, indices)
-        if any(isinstance(p.value, slice) and (p.value.step or 1) < 0 for p in parts) or (
+        if any(isinstance(p, slice) and (p.step or 1) < 0 for p in template) or (
             indices and any(isinstance(p.value, int) or p.new for p in parts)
         ):  # libraries differ here
             return put_by_choice(backend.xp, x, value, region)
@@ -249,17 +249,30 @@ def put_into_copy(
 
 def put_by_choice(xp: Any, x: Any, value: Any, region: Region) -> Any:
     """The op `put` without writing: choose between old and new elements."""
-    order = np.zeros(region.shape, np.int64)
+    in_parts = region.splits_elements() and _of_kind(xp, x, "complex floating")
+    # For each element, the number of its new value, counted from one; 0 if it has none.
+    order = np.zeros(region.shape, np.complex128 if in_parts else np.int64)
     shape = region.read(order).shape
     if 0 in shape:
         return x
     region.assign(order, np.arange(1, math.prod(shape) + 1).reshape(shape))
+    if not in_parts:
+        return _chosen(xp, x, value, shape, order)
+    real, imag = (
+        _chosen(xp, part, value, shape, part_order.astype(np.int64))
+        for part, part_order in ((xp.real(x), order.real), (xp.imag(x), order.imag))
+    )
+    return xp.astype(real, x.dtype) + xp.astype(imag, x.dtype) * 1j
+
+
+def _chosen(xp: Any, x: Any, value: Any, shape: tuple[int, ...], order: Any) -> Any:
+    """`x` with elements of `value`, broadcast to `shape`, by their numbers in `order`."""
     backend = backend_of(x)
     value = xp.astype(xp.asarray(value, device=backend.device(x)), x.dtype)
     wide = xp.reshape(xp.broadcast_to(value, shape), (-1,))
     taken = xp.take(wide, backend.integers(x, np.maximum(order - 1, 0).reshape(-1).tolist()))
     mask = xp.asarray(order > 0, device=backend.device(x))
-    return xp.where(mask, xp.reshape(taken, region.shape), x)
+    return xp.where(mask, xp.reshape(taken, order.shape), x)
 
 
 # --- other kinds of numbers ----------------------------------------------------------------------

@@ -230,3 +230,16 @@ def _written_error(node: Node, array: Any, writes: Writes, last: int) -> Written
         "the operation that makes a new tensor (x = x + y for x += y). "
         + (lines or "autograd.detect_anomaly() shows the lines.")
     )
+
+
+def read_only(array: Any) -> Any:
+    """A view of a NumPy array that cannot be written; any other object is returned unchanged.
+
+    Users' rules and hooks get cotangents in this form, because another branch of the graph may need
+    the same array.
+    """
+    if type(array) is not ndarray:
+        return array
+    view = array.view()
+    view.flags.writeable = False
+    return view

@@ -220,14 +220,14 @@ conj = unary(
 real = unary(
     "real",
     vjp=lambda g: g,
-    kind=Elementwise(linear=True, real=True, part=True),
+    kind=Elementwise(linear=True, real=True, part="real"),
     holomorphic=False,
     doc="The real part.",
 )
 imag = unary(
     "imag",
     vjp=lambda g: g * 1j,
-    kind=Elementwise(linear=True, real=True, part=True),
+    kind=Elementwise(linear=True, real=True, part="imag"),
     holomorphic=False,
     doc="The imaginary part.",
 )

@@ -9,6 +9,7 @@ from ..core.array import Array
 from ..core.levels import in_flight
 from ..core.modes import no_grad
 from ..core.nodes import Leaf, Node
+from ..core.versions import read_only
 from ..errors import RuleError
 
 
@@ -30,7 +31,7 @@ class CallsUsers:
         """A cotangent as user code expects it."""
         if g is None or self.create_graph:
             return g
-        return wrapped(self.tensor_type, g, in_flight())
+        return wrapped(self.tensor_type, read_only(g), in_flight())
 
     def as_cotangent(self, value: Any) -> Any:
         """A gradient that user code returned, in the form the sweep works on."""

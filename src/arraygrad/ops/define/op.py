@@ -19,7 +19,7 @@ from typing import Any, NamedTuple, Protocol, overload
 from ...backends import common_backend
 from ...core.array import AnyFunction, Array
 from ...core.cpython import importing_module
-from ...core.kinds import Elementwise, Kind, Moves, Opaque
+from ...core.kinds import Elementwise, Kind, Moves, Opaque, View
 from ...errors import MixedArraysError
 from .adoption import in_one_library
 from .check import check_declaration, checked_inputs, rules_by_input
@@ -125,7 +125,7 @@ class Op:
     variadic: bool
     keywords: tuple[str, ...] | None
     kind: Kind
-    view: bool
+    view: View
     rules: dict[str, Rule]
     slopes: dict[str, Rule]
     joint: Rule | None
@@ -431,7 +431,8 @@ def _register(op: Op, replace: bool) -> None:
     known: dict[Any, Op] = _library if op.is_library else _others
     key = op.name if op.is_library else (op.module, op.name)
     # In an interactive session, users run a declaration again in order to replace the op.
-    if key in known and not replace and op.module != "__main__":
+    replace = replace or (op.module == "__main__" and not op.is_library)
+    if key in known and not replace:
         raise ValueError(
             f"an op named {op.name} has been declared in {known[key].module} before: give this one "
             "another name, or pass replace=True"
@@ -452,9 +453,6 @@ def _made(op: Op, doc: str | None) -> AnyFunction:
         run = _of_two(op)
     else:
         run = _of_any(op)
-    if doc is not None and op.keywords == ():  # a public function: show its signature
-        positional = inspect.Parameter.POSITIONAL_ONLY
-        run.__signature__ = inspect.Signature([inspect.Parameter(n, positional) for n in op.inputs])
     run.op = op
     run.__doc__ = doc
     run.__name__ = run.__qualname__ = op.name
@@ -531,6 +529,11 @@ def _of_any(op: Op) -> Any:
         except MixedArraysError as error:
             return run(*in_one_library(arrays, error), **params)
 
+    if op.keywords == ():  # show the names of the inputs
+        positional = inspect.Parameter.POSITIONAL_ONLY
+        run.__signature__ = inspect.Signature(  # type: ignore[attr-defined]
+            [inspect.Parameter(n, positional) for n in op.inputs]
+        )
     return run
 
 

@@ -32,6 +32,7 @@ from ...backends.filled import zeros_like
 from ...core.array import AnyFunction, plain
 from ...core.cpython import is_identity
 from ...core.kinds import AlongAxis, Elementwise, Kind, Moves, Reduces
+from ...core.versions import read_only
 
 if TYPE_CHECKING:
     from .op import Op
@@ -216,7 +217,7 @@ class Pullback:
         self.joint: AnyFunction | None = None
         self.rules: tuple[Rule | None, ...] = ()
         if op.joint is not None:
-            self.joint = _of_saved(op.joint, self.kept, takes="g, wanted, saved")
+            self.joint = _of_saved(op, op.joint, self.kept, takes="g, wanted, saved")
         else:
             self.rules = tuple(_rule_of_saved(op, p, self.kept) for p in positions)
 
@@ -236,7 +237,7 @@ def _rule_of_saved(op: Op, position: int, kept: tuple[str, ...]) -> Rule | None:
     if is_identity(rule) and parameters(rule) == ("g",):
         return None
     if d is None or not isinstance(op.kind, Elementwise):
-        return _of_saved(rule, kept, position)
+        return _of_saved(op, rule, kept, position)
     # Write the product into the expression: this saves a call.
     values = [f"saved[{kept.index(n)}]" for n in parameters(d)]
     factor = values[0] if is_identity(d) else f"d({', '.join(values)})"
@@ -244,9 +245,12 @@ def _rule_of_saved(op: Op, position: int, kept: tuple[str, ...]) -> Rule | None:
 
 
 def _of_saved(
-    rule: Rule, kept: tuple[str, ...], position: int = 0, takes: str = "g, saved"
+    op: Op, rule: Rule, kept: tuple[str, ...], position: int = 0, takes: str = "g, saved"
 ) -> Rule:
     """`rule` as a function of the cotangent and the saved values."""
     source = {"g": "g", "gs": "g", "wanted": "wanted", "i": str(position)}
+    if not op.is_library:  # a user's rule might write to its arguments
+        source |= {"g": "read_only(g)", "gs": "list(map(read_only, g))"}
     call = ", ".join(source.get(n) or f"saved[{kept.index(n)}]" for n in parameters(rule))
-    return eval(f"lambda {takes}: rule({call})", {"rule": rule})  # type: ignore[no-any-return]
+    names = {"rule": rule, "read_only": read_only}
+    return eval(f"lambda {takes}: rule({call})", names)  # type: ignore[no-any-return]
