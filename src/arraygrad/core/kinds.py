@@ -54,10 +54,10 @@ class Kind:
 
     @property
     def view(self) -> View:
-        """Whether the result shares memory with the first input, so that writes show in both.
+        """Whether the result shares memory with the first input: then a write to one changes both.
 
-        "always"; "reshape", if the layout of the input allows it; "part", for parts of complex
-        numbers; or "" for never.
+        "always"; "reshape" if the layout of the input allows it; "part" if it is the real or
+        imaginary part of complex numbers; "" for never.
         """
         return ""
 

@@ -233,9 +233,10 @@ def _written_error(node: Node, array: Any, writes: Writes, last: int) -> Written
 
 
 def read_only(array: Any) -> Any:
-    """A NumPy array as a view that cannot be written; anything else as it is.
+    """A view of a NumPy array that cannot be written; any other object is returned unchanged.
 
-    Somebody else's code gets cotangents so: another branch of the graph may need the same array.
+    Users' rules and hooks get cotangents in this form, because another branch of the graph may need
+    the same array.
     """
     if type(array) is not ndarray:
         return array
