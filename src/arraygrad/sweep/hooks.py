@@ -126,8 +126,8 @@ class CallsUsers:
 def wrapped(make: type[Tensor], value: Any, innermost: float) -> Any:
     """A cotangent as a tensor of the type `make`.
 
-    Where the cotangent belongs to transforms further inside, up to the level `innermost`, the
-    tensor is under them: they stay outermost. Higher levels are the sweep's own.
+    Arrays of transforms further inside, with levels up to `innermost`, stay around the tensor.
+    Higher levels are the sweep's own.
     """
     if isinstance(value, Array) and make.level < value.level <= innermost:
         return value.over(lambda inner: wrapped(make, inner, innermost))
