@@ -67,9 +67,9 @@ def persist(*structures: *Ts, **keywords: Any) -> tuple[*Ts]:
     Returns
     -------
     tuple
-        The structures, one entry for each, with lazy arrays whose blocks are computed. A leaf that
-        requires gradients becomes a new leaf that requires gradients. The result of an op keeps its
-        node, but the values that the graph has saved are not persisted with it.
+        The structures, one entry for each. Their lazy arrays refer to the blocks on the workers. A
+        leaf that requires gradients becomes a new leaf that requires gradients. The result of an op
+        keeps its node, but the values that the graph has saved are not persisted with it.
     """
     return cast("tuple[*Ts]", _run("persist", structures, keywords, _in_place_of))
 
