@@ -1,6 +1,7 @@
 """The batched array: hides a leading axis, over which every op runs at once.
 
-This is what `is_grads_batched` runs the sweep on.
+`vmap` runs functions on batched arrays, `is_grads_batched` runs the sweep on them. How each op runs
+on a batch is in `ops.batching`.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ new = object.__new__
 class Batched(Replaceable, TransformMethods, Array):
     """An array whose first axis is hidden.
 
-    `shape`, `ndim` and indices speak of one member of the batch.
+    `shape`, `ndim` and indices refer to one member of the batch.
     """
 
     __slots__ = ("__weakref__", "_array", "_linked", "_views")
@@ -129,7 +130,7 @@ class Batched(Replaceable, TransformMethods, Array):
 
 
 def _aligned(x: Any, y: Any, in_x: bool, in_y: bool) -> bool:
-    """Whether two arrays broadcast as their members do, with the batch axis in front."""
+    """Whether two arrays with the batch axis in front broadcast like their members."""
     if in_x and in_y:
         return bool(x.ndim == y.ndim)
     whole, part = (x, y) if in_x else (y, x)

@@ -1,13 +1,13 @@
 """The pattern array: carries, for every element, the set of input elements it depends on.
 
-This is what `func.sparsity` runs a function on. The sets (`arrays.dependence`) say which
-derivatives *can* be other than zero: what an op makes of them (`arrays.spread`) may be too large,
-but never too small. They are about the function, not about the point: `x ** 2` depends on `x` also
-where `x` is zero, and `where` on both of its choices. What is constant is part of the function: a
-zero in a matrix that `x` is multiplied by cuts the dependence.
+`func.sparsity` runs a function on pattern arrays. The sets (`arrays.dependence`) say which
+derivatives *can* be other than zero. The rules for ops (`arrays.spread`) may give a set that is too
+large, never one that is too small. The sets describe the function, not the point: `x ** 2` depends
+on `x` also where `x` is zero, and `where` depends on both of its choices. Constants are part of the
+function: if `x` is multiplied by a constant matrix, a zero in the matrix cuts the dependence.
 
-A result without any dependence, such as a comparison's, is a pattern array all the same: an index
-that depends on the input is so told from one that is fixed.
+A result without any dependence, such as that of a comparison, is still a pattern array. So an
+index that was computed from the input can be told from a constant index.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ class Pattern(Replaceable, ArrayMethods, Array):
 
     @classmethod
     def on_everything(cls, inputs: Sequence[Any], outputs: Sequence[Any]) -> list[Any]:
-        """Results of a function that nothing is known of: each depends on all of the inputs."""
+        """The results of an unknown function: each depends on all inputs."""
         given = [i.dependence for i in inputs if type(i) is cls]
         return [cls(o, everything(given, tuple(np.shape(o)))) for o in outputs]
 
@@ -75,8 +75,8 @@ class Pattern(Replaceable, ArrayMethods, Array):
         link_detached(self, constant)
         return constant
 
-    # The value is known, so control flow may depend on it; the pattern is then that of the
-    # branch which was taken. There is no __index__: an index is better followed as an array.
+    # The values are known, so control flow may depend on them. The pattern is then that of the
+    # branch taken. There is no __index__: an index stays an array, so that its dependence is seen.
 
     def __bool__(self) -> bool:
         return bool(self._array)
