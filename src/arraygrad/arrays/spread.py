@@ -169,10 +169,10 @@ def _moved_anywhere(call: Call, kind: Moves) -> list[Dependence]:
     """For unknown indices: an element can come from anywhere along the axis, or in the array."""
     if kind.axis is None:
         return _of_anything(call, kind)
-    axes = _axes(call.params[kind.axis])
     (shape,) = call.shapes
     parts = []
     for x in call.smooth.values():
+        axes = _axes(call.params[kind.axis], x.which.ndim)
         found = along(x, axes)
         # The axes of the indices replace the axis; there may be any number of them.
         before, after = found.which.shape[: axes[0]], found.which.shape[axes[0] + 1 :]
@@ -184,21 +184,21 @@ def _moved_anywhere(call: Call, kind: Moves) -> list[Dependence]:
 # --- lines ---------------------------------------------------------------------------------------
 
 
-def _axes(axis: Any) -> tuple[int, ...]:
-    return axis if isinstance(axis, tuple) else (axis,)
+def _axes(axis: Any, ndim: int) -> tuple[int, ...]:
+    return tuple([a % ndim for a in (axis if isinstance(axis, tuple) else (axis,))])
 
 
 def _of_reductions(call: Call, kind: Reduces) -> list[Dependence]:
     axis = call.params[kind.axis]
-    axes = None if axis is None else _axes(axis)
-    parts = [along(x, axes) for x in call.smooth.values()]
+    parts = [
+        along(x, None if axis is None else _axes(axis, x.which.ndim)) for x in call.smooth.values()
+    ]
     return [united(x.reshape(shape) for x in parts) for shape in call.shapes]
 
 
 def _of_lines(call: Call, kind: AlongAxis) -> list[Dependence]:
-    axes = _axes(call.params[kind.axis])
-
     def one(x: Dependence, shape: Shape) -> Dependence:
+        axes = _axes(call.params[kind.axis], len(shape))
         if kind.running:
             return running(x.broadcast_to(shape), *axes)
         padded = x.reshape((1,) * (len(shape) - x.which.ndim) + x.which.shape)

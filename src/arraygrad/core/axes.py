@@ -83,4 +83,5 @@ def kept(shape: tuple[int, ...], axis: tuple[int, ...] | None) -> tuple[int, ...
     """The shape with the axes of a reduction kept at length one."""
     if axis is None:
         return (1,) * len(shape)
-    return tuple(1 if i in axis else n for i, n in enumerate(shape))
+    ndim = len(shape)
+    return tuple(1 if i in axis or i - ndim in axis else n for i, n in enumerate(shape))

@@ -68,9 +68,12 @@ def _along_axis(op: Op, arrays: tuple[Any, ...], flags: Flags, params: Params) -
 
 
 def _up(axis: Any, ndim: int) -> Any:
+    """Axes of one member as axes of the batch. Those that count from the end stay."""
     if axis is None:
         return tuple(range(1, ndim))
-    return tuple([a + 1 for a in axis]) if isinstance(axis, tuple) else axis + 1
+    if isinstance(axis, tuple):
+        return tuple([a + 1 if a >= 0 else a for a in axis])
+    return axis + 1 if axis >= 0 else axis
 
 
 def _moved(op: Op, arrays: tuple[Any, ...], flags: Flags, params: Params) -> Any:
@@ -83,7 +86,7 @@ def _moved(op: Op, arrays: tuple[Any, ...], flags: Flags, params: Params) -> Any
     if kind.shape is not None:
         shifted[kind.shape] = led_by(size, params[kind.shape])
     if kind.order is not None:
-        shifted[kind.order] = (0, *[a + 1 for a in params[kind.order]])
+        shifted[kind.order] = (0, *_up(tuple(params[kind.order]), arrays[0].ndim))
     if kind.inputs == "same":
         arrays = tuple(repeated(arrays, flags))
     elif kind.inputs == "broadcast":
@@ -227,6 +230,7 @@ def _taken(op: Op, arrays: tuple[Any, ...], flags: Flags, params: Params) -> Any
     """Elements taken along one axis. With batched indices, it becomes a read by index."""
     name = op.kind.axis  # type: ignore[attr-defined]
     if not flags[1]:
-        return op.function(*arrays, **params | {name: params[name] + 1})
-    template = (slice(None),) * params[name] + (HOLE,)
+        return op.function(*arrays, **params | {name: _up(params[name], arrays[0].ndim)})
+    axis = params[name] % visible_ndim(arrays[0], flags[0])
+    template = (slice(None),) * axis + (HOLE,)
     return _read(op, arrays, flags, {"template": template})

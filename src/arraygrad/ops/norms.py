@@ -12,7 +12,7 @@ from .define.library import declare
 from .define.signatures import Axis, one_array
 from .elementwise import abs, equal, logical_or, real, sign, where
 from .matrices import check_matrices
-from .reductions import _keep, count_nonzero, max, min, reduction, sum
+from .reductions import _keep, count_nonzero, library_reduction, max, min, sum
 from .shape import _reshape, astype
 from .spectra import svdvals
 
@@ -30,7 +30,7 @@ def _slope(x: Any, out: Any, axis: Axes, keepdims: bool, ord: float) -> Any:
     return where(flat, 0, sign(x) * (where(flat, 1, abs(x)) / norm) ** (ord - 1))
 
 
-_vector_norm = reduction(
+_vector_norm = library_reduction(
     "vector_norm",
     d=_slope,
     kind=Reduces(real=True),

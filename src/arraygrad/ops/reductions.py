@@ -6,6 +6,7 @@ Reductions that skip NaN are in `statistics`, norms in `norms`, `logsumexp` in `
 from __future__ import annotations
 
 import builtins
+import functools
 import math
 from typing import Any
 
@@ -16,6 +17,8 @@ from ..backends.filled import ones_like, zeros_like
 from ..core.array import AnyFunction, plain
 from ..core.axes import count, is_all_of_a_number, kept, many_axes, one_axis
 from ..core.kinds import AlongAxis, Moves, Reduces
+from .define import op as general
+from .define.check import check_function
 from .define.library import constant, declare
 from .define.rules import Rule, parameters
 from .define.signatures import Axis, one_array
@@ -71,29 +74,50 @@ def reduction(
     *,
     kind: Reduces | None = None,
     compute: AnyFunction | None = None,
-    holomorphic: bool = True,
+    **others: Any,
 ) -> AnyFunction:
     """Declare a reduction by the derivative of its result with respect to each element.
 
-    `d` may take the input `x`, the result `out`, `axis`, `keepdims` and other keywords.
+    `d` may take the input `x`, the result `out`, `axis`, `keepdims` and other keywords. The op is
+    called with `axis`, a tuple or None for all axes, and `keepdims`. The rest is as in `declare`.
+
+    Examples
+    --------
+    >>> import arraygrad as ag
+    >>> from arraygrad.ops.reductions import reduction
+    >>> sum_of_cubes = reduction(
+    ...     "sum_of_cubes",
+    ...     d=lambda x: 3 * x**2,
+    ...     compute=lambda xp, x, axis, keepdims: xp.sum(x**3, axis=axis, keepdims=keepdims),
+    ... )
+    >>> x = ag.tensor([[1.0, 2.0], [3.0, 4.0]], requires_grad=True)
+    >>> ag.grad(sum_of_cubes(x, axis=(1,), keepdims=False)[0], x)
+    tensor([[ 3., 12.],
+            [ 0.,  0.]])
     """
-    return declare(
+    check_function(f"{name}: the derivative by x", d)
+    # Without `compute`, nothing else says which keywords the library's function takes.
+    more = parameters(d) if compute is None else ()
+    return general.declare(
         name,
         "x",
         vjp=_times_kept(d),
         kind=kind or Reduces(),
-        keywords=tuple(n for n in parameters(d) if n not in ("x", "out")),
+        keywords=tuple(n for n in more if n not in ("g", "x", "out")),
         compute=compute,
-        holomorphic=holomorphic,
         slopes={"x": d},
+        **others,
     )
+
+
+library_reduction = functools.partial(reduction, is_library=True)
 
 
 def _times_kept(d: Rule) -> Rule:
     """The reverse rule of a reduction: the cotangent of each line times the line's slopes."""
-    names = list(dict.fromkeys(("x", "axis", "keepdims", *parameters(d))))
+    names = dict.fromkeys(("g", "x", "axis", "keepdims", *parameters(d)))
     source = (
-        f"lambda g, {', '.join(names)}: "
+        f"lambda {', '.join(names)}: "
         f"keep(g, x.shape, axis, keepdims) * d({', '.join(parameters(d))})"
     )
     return eval(source, {"keep": _keep, "d": d, "__name__": d.__module__})  # type: ignore[no-any-return]
@@ -117,7 +141,7 @@ def _freedom(x: Any, axis: Axes, keepdims: bool, correction: float) -> Any:
     return n if n > 0 else math.nan
 
 
-_var = reduction("var", d=_var_slope, kind=Reduces(real=True), holomorphic=False)
+_var = library_reduction("var", d=_var_slope, kind=Reduces(real=True), holomorphic=False)
 
 
 def _std_slope(x: Any, out: Any, axis: Axes, keepdims: bool, correction: float) -> Any:
@@ -127,7 +151,7 @@ def _std_slope(x: Any, out: Any, axis: Axes, keepdims: bool, correction: float) 
     return where(flat, 0, _var_slope(x, axis, correction) / (2 * where(flat, 1, out)))
 
 
-_std = reduction("std", d=_std_slope, kind=Reduces(real=True), holomorphic=False)
+_std = library_reduction("std", d=_std_slope, kind=Reduces(real=True), holomorphic=False)
 
 
 def _shares(x: Any, out: Any, axis: Axes, keepdims: bool) -> Any:
@@ -136,8 +160,8 @@ def _shares(x: Any, out: Any, axis: Axes, keepdims: bool) -> Any:
     return hits / _sum(hits, axis=axis, keepdims=True)
 
 
-_max = reduction("max", d=_shares)
-_min = reduction("min", d=_shares)
+_max = library_reduction("max", d=_shares)
+_min = library_reduction("min", d=_shares)
 
 _all = constant("all", "x", kind=Reduces())
 _any = constant("any", "x", kind=Reduces())
@@ -236,7 +260,7 @@ def _others(x: Any, axis: Axes) -> Any:
     return _permute_dims(products, axes=tuple(sorted(range(x.ndim), key=order.__getitem__)))
 
 
-_prod = reduction("prod", d=lambda x, axis: _others(x, axis))
+_prod = library_reduction("prod", d=lambda x, axis: _others(x, axis))
 
 # --- the public functions ------------------------------------------------------------------------
 

@@ -123,8 +123,9 @@ class Sweep(CallsUsers):
             self.results = dict.fromkeys(self.results)
             self._run_from(seeds, True)
         for node, g in self.results.items():
-            if g is not None and type(g) is not ndarray and isinstance(node, Leaf):
-                self.results[node] = _arranged(g, node.array)
+            if g is not None and type(g) is not ndarray:
+                g = g if self.create_graph else self.bare(g)
+                self.results[node] = _arranged(g, node.array) if isinstance(node, Leaf) else g
         return self.results
 
     def _run_from(self, seeds: list[tuple[Node, Any]], follows: bool | None) -> None:

@@ -35,7 +35,13 @@ class CallsUsers:
         """A cotangent as a tensor, for user code."""
         if g is None or self.create_graph:
             return g
-        return wrapped(self.tensor_type, read_only(g), in_flight())
+        return wrapped(self.tensor_type, read_only(self.bare(g)), in_flight())
+
+    def bare(self, g: Any) -> Any:
+        """A cotangent without tensors that a rule made, as by `ag.eye`, and that record nothing."""
+        while isinstance(g, Tensor) and g.level >= self.tensor_type.level and g._node is None:
+            g = g.array
+        return g.over(self.bare) if isinstance(g, Array) and not isinstance(g, Tensor) else g
 
     def as_cotangent(self, value: Any) -> Any:
         """A gradient that user code returned, as the sweep needs it: a plain array or a tensor."""

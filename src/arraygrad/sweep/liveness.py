@@ -144,9 +144,11 @@ class Liveness:
         if not self.follows:
             return wanted, None, of_inputs
         mask = self._mask_of(node, g, saved, kind)
+        aligned = isinstance(kind, Elementwise) and not kind.overwrites
+        if isinstance(mask, list) and (aligned or isinstance(kind, Reduces | AlongAxis)):
+            mask = _union(mask)
         if mask is None:
             return wanted, None, of_inputs
-        aligned = isinstance(kind, Elementwise) and not kind.overwrites
         # Ops that only move elements give zeros for dead elements by themselves.
         computes = isinstance(kind, Reduces | AlongAxis | Contracts | Matrices)
         for i, part in enumerate(_live_parts(kind, mask, node, wanted, saved)):
@@ -270,6 +272,13 @@ def _masks_of_all(node: Node, g: list[Any], masks: list[Mask | None]) -> list[Ma
         np.full(shape, part is not None) if mask is None else mask
         for part, mask, shape in zip(g, masks, node.shape, strict=True)
     ]
+
+
+def _union(masks: list[Mask]) -> Mask | None:
+    """The elements that are live in any output, if all outputs have one shape; else None."""
+    if len({mask.shape for mask in masks}) > 1:
+        return None
+    return np.logical_or.reduce(masks)
 
 
 def cleared(part: Any, mask: Mask | None) -> Any:

@@ -22,7 +22,7 @@ from ...core.cpython import importing_module
 from ...core.kinds import Elementwise, Kind, Moves, Opaque, View
 from ...errors import MixedArraysError
 from .adoption import in_one_library
-from .check import check_declaration, checked_inputs, rules_by_input
+from .check import check_declaration, check_function, checked_inputs, rules_by_input
 from .dispatch import BinaryTable, SingleTable, UnaryTable, UnsupportedOperand
 from .rules import Pullback, Rule, product_rule, zero_rule
 from .rules import __name__ as rules_module
@@ -414,7 +414,9 @@ def _rules(name: str, given: dict[str, Rule | None], slopes: dict[str, Rule]) ->
     twice = [n for n in slopes if given[n] is not None]
     if twice:
         raise TypeError(f"{name}: both a derivative and a rule (vjp) for {', '.join(twice)}")
-    rules = given | {n: product_rule(name, d) for n, d in slopes.items()}
+    for n, d in slopes.items():
+        check_function(f"{name}: the derivative by {n}", d)
+    rules = given | {n: product_rule(d) for n, d in slopes.items()}
     return {f"vjp_{n}": rule for n, rule in rules.items() if rule is not None}
 
 

@@ -11,7 +11,7 @@ from ...core.kinds import AlongAxis, Reduces
 from ..define.library import binary, constant, declare
 from ..define.signatures import A, Axis
 from ..elementwise import equal, exp, is_complex, log, multiply, real, where
-from ..reductions import _sum, reduction
+from ..reductions import _sum, library_reduction
 from ..shape import _reshape, broadcast_shapes, broadcast_to
 from .libraries import both_arrays
 
@@ -106,7 +106,7 @@ def _weights(x: Any, out: Any, axis: Axes, keepdims: bool) -> Any:
     return _shifted_softmax(x, shift, axis=axis)
 
 
-_logsumexp = reduction("logsumexp", d=_weights, compute=_logsumexp_of)
+_logsumexp = library_reduction("logsumexp", d=_weights, compute=_logsumexp_of)
 _peak = constant("peak", "x", kind=Reduces(), compute=_peak_of)
 
 
