@@ -23,7 +23,7 @@ from ..core.kinds import Moves
 from ..core.modes import current_modes
 from ..core.nodes import INFERENCE, Leaf, Node, record, recorder
 from ..core.saved import user_lines
-from ..core.versions import mark_written, owner_of, version, writes_to
+from ..core.versions import about_to_write, mark_written, owner_of, version, writes_to
 from ..errors import MixedArraysError
 from ..ops.define.adoption import in_library_of, is_made
 from ..ops.define.library import declare
@@ -509,6 +509,7 @@ def _store(tensor: Any, index: Any, value: Any, name: str) -> None:
         return
     base = _history(tensor)
     steps = () if tensor._view is None else tensor._view.steps
+    about_to_write(base)
     region = Region(tuple(base.shape), steps, index)
     if tensor._view is not None and tensor._view.is_detached:
         base._array = put_detached(base.array, value, region)

@@ -11,7 +11,7 @@ import weakref
 from typing import Any
 
 from ..core.array import Array
-from ..core.versions import mark_written
+from ..core.versions import about_to_write, mark_written
 from ..ops.define.op import Op
 from ..ops.indexing import _getitem
 from ..ops.regions import Region, Step
@@ -73,6 +73,7 @@ def _replace(array: Any, index: Any, value: Any, name: str) -> None:
             "the array cannot be written: it is a broadcast, in which several elements are one. "
             "Write to a clone() of it"
         )
+    about_to_write(base)
     region = Region(tuple(base.shape), steps, index)
     linked = getattr(array, "_linked", None)
     write = put_detached if linked is not None and linked.is_detached else put

@@ -23,7 +23,7 @@ from ..core.modes import Modes, current_modes, set_modes
 from ..core.nodes import LAST_WRITE, UNLOADED, Leaf, Node, freed_error, next_number
 from ..core.nodes import record as record_node
 from ..core.saved import Hooks, NodeHooks, pack, unpack
-from ..core.versions import check_array, newest_write
+from ..core.versions import check_array, newest_write, refused_writes, watched_writes
 from ..errors import RuleError, WrittenError
 from ..ops.define.rules import Pullback
 from ..sweep.engine import current_sweep
@@ -64,7 +64,8 @@ def checkpoint(function: F, *, early_stop: bool = True, check: bool = True) -> F
         run = _Run(function, args, kwargs, early_stop, check)
         results = None
         try:
-            with saved_tensors_hooks.on_arrays(NodeHooks((run.pack, run.unpack), run.record)):
+            hooks = NodeHooks((run.pack, run.unpack), run.record)
+            with saved_tensors_hooks.on_arrays(hooks), watched_writes() as run.written:
                 results = function(*args, **kwargs)
             return results
         finally:
@@ -184,6 +185,7 @@ class _Run:
         self.running: list[_Kept | _Numbered] = []
         self.nodes: list[Node] = []
         self.outside: list[Leaf] = []
+        self.written: list[Any] = []  # the memory that the first run wrote
         # The last places, which a second run need not reach, and for each its values: an array
         # that is kept anyway, an `_Earlier`, or a weak reference to a result of the function.
         self.rest: dict[int, list[Any]] = {}
@@ -322,7 +324,7 @@ class _Run:
         hooks = NodeHooks((pack, lambda array: array), record)
         set_modes(self.modes._replace(grad=True, saved_hooks=hooks))
         try:
-            with at_level(self.level):
+            with at_level(self.level), refused_writes(self.written, _refuse):
                 self.function(*args, **kwargs)
         except _Stop:
             pass
@@ -363,6 +365,13 @@ class _Run:
                     f"{array.dtype} in place that a checkpointed function has to be run on again: "
                     "work on a clone() of it, or write to it after the gradient has been computed"
                 )
+
+
+def _refuse() -> None:
+    raise RuntimeError(
+        "a checkpointed function writes to a tensor from outside it: the sweep runs the function "
+        "again, and would write twice. Return what is to be written, and write it outside"
+    )
 
 
 def _resolved(source: Any, collected: dict[int, Any]) -> Any:
