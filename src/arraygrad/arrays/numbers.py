@@ -1,4 +1,4 @@
-"""Elements of arrays as Python's numbers."""
+"""A check on arrays that become Python numbers. The conversions are methods of the array types."""
 
 from __future__ import annotations
 
@@ -7,10 +7,11 @@ from ..errors import NoGradientError
 
 
 def check_not_stored(depth: int) -> None:
-    """Raise if a number is wanted by an assignment to an element of somebody else's array.
+    """Raise if a number is asked for in order to store it in an array that is not a tensor.
 
-    For ``a[0] = x`` NumPy asks for `float(x)`, as a user might who wants to print it. `depth` says
-    how many calls up the one is that asks.
+    For ``a[0] = x`` NumPy calls `float(x)`, and so does a user who prints the number. Only the
+    first loses a gradient. `depth` says how many calls above this function the caller of `float`
+    is.
     """
     if is_stored(depth + 1):
         raise NoGradientError(

@@ -1,4 +1,6 @@
-"""Forward mode by hand: dual arrays inside a `dual_level`, in torch's vocabulary.
+"""Forward mode by hand, in PyTorch's vocabulary: dual arrays inside a `dual_level`.
+
+`func.jvp` is forward mode as a transform of functions.
 
 >>> import arraygrad as ag
 >>> from arraygrad.autograd import forward_ad as fwAD
@@ -40,7 +42,7 @@ _open: ContextVar[tuple[tuple[int, AbstractContextManager[int]], ...]] = Context
 
 
 class UnpackedDualTensor(NamedTuple):
-    """An array and its tangent; None for an array that has none."""
+    """An array and its tangent, or None if the array has no tangent."""
 
     primal: Any
     tangent: Any
@@ -86,7 +88,7 @@ def _innermost(level: int | None, what: str) -> int:
 
 
 def make_dual(tensor: Any, tangent: Any, *, level: int | None = None) -> Any:
-    """`tensor` with a tangent, for the innermost dual level or the one given."""
+    """A dual array of `tensor` and `tangent`, at the given dual level or at the innermost one."""
     number = _innermost(level, "make_dual()")
     for name, value in (("tensor", tensor), ("tangent", tangent)):
         if not hasattr(value, "dtype"):
@@ -108,16 +110,16 @@ def make_dual(tensor: Any, tangent: Any, *, level: int | None = None) -> Any:
 
 
 def unpack_dual(tensor: Any, *, level: int | None = None) -> UnpackedDualTensor:
-    """The array and the tangent that a dual array of a level carries.
+    """The array and the tangent of a dual array of a level.
 
-    If the array is also in transforms further inside, so are the array and the tangent.
+    Arrays of transforms further inside that are around the dual array stay around both results.
     """
     number = _innermost(level, "unpack_dual()")
     if isinstance(tensor, dual_type(number)):
         return UnpackedDualTensor(tensor.primal, tensor.tangent)
     if not isinstance(tensor, Array) or tensor.level < number:
         return UnpackedDualTensor(tensor, None)
-    if isinstance(tensor, Tensor):  # one over a dual array: what it is a tensor for ends here
+    if isinstance(tensor, Tensor):  # a tensor over a dual array: its graph is left behind here
         return unpack_dual(tensor.array, level=number)
     primal = tensor.over(lambda inner: unpack_dual(inner, level=number).primal)
     if not _carries(tensor, number):
@@ -126,7 +128,7 @@ def unpack_dual(tensor: Any, *, level: int | None = None) -> UnpackedDualTensor:
 
 
 def _carries(value: Any, number: int) -> bool:
-    """Whether an array has a tangent of a level, here or further out."""
+    """Whether an array has a tangent of a level: its own, or that of an array inside it."""
     if isinstance(value, dual_type(number)):
         return True
     if isinstance(value, Dual) and _carries(value.tangent, number):

@@ -32,6 +32,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 Names = tuple[str, ...]
+View = Literal["", "always", "reshape", "part"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -52,9 +53,13 @@ class Kind:
     flat: Names | Literal["real"] = ()
 
     @property
-    def view(self) -> bool:
-        """Whether the result may share memory with the first input: a write to one changes both."""
-        return False
+    def view(self) -> View:
+        """Whether the result shares memory with the first input: then a write to one changes both.
+
+        "always"; "reshape" if the layout of the input allows it; "part" if it is the real or
+        imaginary part of complex numbers; "" for never.
+        """
+        return ""
 
     @property
     def overwrites(self) -> bool:
@@ -78,8 +83,8 @@ class Elementwise(Kind):
         `searchsorted`.
     real : bool
         Whether the result is real even for complex inputs, as for `abs`.
-    part : bool
-        Whether the result is a view of a part of each element, as for `real`.
+    part : {"real", "imag"} or None
+        Which part of each element the result is a view of, if it is one.
     chooses : bool
         Whether the first input chooses for each element which other input the result takes. The
         elements that are not chosen count as overwritten.
@@ -87,12 +92,12 @@ class Elementwise(Kind):
 
     whole: Names = ()
     real: bool = False
-    part: bool = False
+    part: Literal["real", "imag"] | None = None
     chooses: bool = False
 
     @property
-    def view(self) -> bool:
-        return self.part
+    def view(self) -> View:
+        return "" if self.part is None else "part"
 
     @property
     def overwrites(self) -> bool:
@@ -138,8 +143,10 @@ class Moves(Kind):
     puts: bool = False
 
     @property
-    def view(self) -> bool:
-        return self.shares
+    def view(self) -> View:
+        if not self.shares:
+            return ""
+        return "reshape" if self.shape is not None and self.inputs == "own" else "always"
 
     @property
     def overwrites(self) -> bool:

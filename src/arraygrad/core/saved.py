@@ -1,4 +1,4 @@
-"""Nodes recorded under `saved_tensors_hooks` or `detect_anomaly`. All other nodes: `nodes`.
+"""Nodes recorded under `saved_tensors_hooks` or `detect_anomaly`. Other nodes are in `nodes`.
 
 They keep packed values in the place of arrays, or the user's lines of code.
 """

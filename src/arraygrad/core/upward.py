@@ -30,8 +30,8 @@ class Upward:
 
 
 backward_from = Upward("autograd.differentiate", "backward_from")  # Tensor.backward
-linearize = Upward("func.reverse", "linearize")  # the forward rule of an op that has none
-vjp = Upward("func.reverse", "vjp")  # the forward rule of a Function that has none
+linearize = Upward("func.reverse", "linearize")  # for an op without a forward rule
+vjp = Upward("func.reverse", "vjp")  # for a Function without a forward rule
 namespace = Upward("interop.namespaces", "namespace")  # Tensor.__array_namespace__
 compute = Upward("interop.lazy", "compute")  # Tensor.compute
 persist = Upward("interop.lazy", "persist")  # Tensor.persist

@@ -12,6 +12,8 @@ from __future__ import annotations
 import math
 import weakref
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 from typing import Any
 
 import numpy as np
@@ -19,6 +21,35 @@ from numpy import ndarray
 
 from ..errors import WrittenError
 from .nodes import LAST_WRITE, Node, next_number
+
+# The memory that is written in the function that is run, if somebody wants to know.
+_watched: ContextVar[list[weakref.ref[Writes]] | None] = ContextVar(
+    "arraygrad_watched", default=None
+)
+
+
+@contextmanager
+def watched_writes() -> Iterator[list[weakref.ref[Writes]]]:
+    """Collect the memory that is written inside."""
+    found: list[weakref.ref[Writes]] = []
+    token = _watched.set(found)
+    try:
+        yield found
+    finally:
+        _watched.reset(token)
+
+
+@contextmanager
+def refused_writes(memory: list[weakref.ref[Writes]], refuse: Callable[[], None]) -> Iterator[None]:
+    """Call `refuse`, which raises, before any of this memory is written inside."""
+    alive = [writes for reference in memory if (writes := reference()) is not None]
+    for writes in alive:
+        writes.before.append(refuse)
+    try:
+        yield
+    finally:
+        for writes in alive:
+            writes.before = [prepare for prepare in writes.before if prepare is not refuse]
 
 
 class Writes:
@@ -33,6 +64,7 @@ class Writes:
     """
 
     __slots__ = (
+        "__weakref__",
         "before",
         "count",
         "last",
@@ -83,15 +115,18 @@ class Writes:
 
     def prepare(self) -> None:
         """Call the functions in `before`: they keep the values before these change."""
-        waiting, self.before = self.before, []
-        for prepare in waiting:
-            prepare()
+        while self.before:
+            self.before[0]()
+            del self.before[0]
 
     def mark(
         self, array: Any, what: str, origin: str | None = None, index: tuple[Any, ...] | None = None
     ) -> None:
         """Note that `what` wrote to an array in this memory, or to its part at `index`."""
         self.count += 1
+        watched = _watched.get()
+        if watched is not None:
+            watched.append(weakref.ref(self))
         number = self.last = LAST_WRITE[0] = next_number()
         self.what = what
         if origin is not None:
@@ -230,3 +265,16 @@ def _written_error(node: Node, array: Any, writes: Writes, last: int) -> Written
         "the operation that makes a new tensor (x = x + y for x += y). "
         + (lines or "autograd.detect_anomaly() shows the lines.")
     )
+
+
+def read_only(array: Any) -> Any:
+    """A view of a NumPy array that cannot be written; any other object is returned unchanged.
+
+    Users' rules and hooks get cotangents in this form, because another branch of the graph may need
+    the same array.
+    """
+    if type(array) is not ndarray:
+        return array
+    view = array.view()
+    view.flags.writeable = False
+    return view

@@ -1,4 +1,7 @@
-"""The light way to derivatives of one's own: a decorator for plain functions."""
+"""`custom`: a decorator that gives a plain function its own derivative rules.
+
+PyTorch's way to do this, a class with `forward` and `backward`, is in `autograd.function`.
+"""
 
 from __future__ import annotations
 
@@ -20,7 +23,7 @@ from .reverse import vjp
 from .trees import unwrapped
 
 AnyFunction = Callable[..., Any]
-# By their number, as a checker does not otherwise know the parameters of a lambda.
+# One type for each number of parameters: so type checkers know the parameters of a lambda.
 Rule = (
     Callable[[Any], Any]
     | Callable[[Any, Any], Any]
@@ -29,7 +32,7 @@ Rule = (
     | Callable[[Any, Any, Any, Any, Any], Any]
     | Callable[[Any, Any, Any, Any, Any, Any], Any]
 )
-_pull_back = vjp  # `custom` has a parameter of that name
+_pull_back = vjp  # `custom` has a parameter called `vjp`
 _BATCHES = ("loop", "plain", "elementwise")
 _NO_RULE = "custom() needs a rule: vjp=, vjp_<input>= or jvp="
 
@@ -51,21 +54,21 @@ def custom(
     keyword-only parameters are passed to the rules by name. `arraygrad.ops.define.rules` says how
     rules are written; they are made of arraygrad's functions, so they can be differentiated, too.
 
-    Rules for one mode are enough: those for the other are made by transposing them.
+    Rules for one mode are enough: the rules for the other mode are their transposes.
 
     Parameters
     ----------
     vjp, vjp_<input> : callable, None, or for `vjp` a tuple of these
-        The reverse rules: from the cotangent ``g`` and whatever else a rule's parameters name, the
-        cotangent of an input. A function of several inputs takes one of
+        The reverse rules. A rule takes the cotangent ``g``, and the values that its other
+        parameters name; it returns the cotangent of an input. A function of several inputs has
 
         - a rule for each input by its name, ``vjp_x=..., vjp_y=...``;
-        - a tuple of rules in the order of the inputs, ``vjp=(..., ...)``;
-        - one rule that returns a tuple with a cotangent for each input, ``vjp=...``. It may have a
-          parameter ``wanted``, which says of each input whether its cotangent is asked for.
+        - or a tuple of rules in the order of the inputs, ``vjp=(..., ...)``;
+        - or one rule that returns a tuple with a cotangent for each input, ``vjp=...``. It may have
+          a parameter ``wanted``, which says for each input whether its cotangent is needed.
 
-        Every input must have its rule; None in its place, or in the place of its cotangent, says
-        that the input is a constant.
+        Every input must have a rule. None in place of a rule, or of a cotangent, says that the
+        input is a constant.
     jvp : callable, optional
         The forward rule: from the tangent ``t`` of the only input, or ``t_x`` of each input ``x``,
         that of the result. An input whose tangent it does not take is a constant.
@@ -89,8 +92,8 @@ def custom(
         which of the arrays have the batch for their first axis; the result has it, too.
         ``op.function`` runs the function, at any level of nesting.
     multiple : bool
-        Whether the function returns a tuple of arrays. Rules then take ``gs``, with a cotangent
-        or None for each of them, in place of ``g``, and ``jvp`` returns a tuple.
+        Whether the function returns a tuple of arrays. Rules then take ``gs`` instead of ``g``,
+        with a cotangent or None for each array, and ``jvp`` returns a tuple.
 
     Examples
     --------
@@ -101,7 +104,7 @@ def custom(
     >>> ag.func.grad(ag.func.grad(cube))(2.0)
     array(12.)
 
-    Of two inputs:
+    A function of two inputs:
 
     >>> @ag.func.custom(vjp=lambda g, x, y: (g * y, g * x))
     ... def product(x, y):
@@ -161,7 +164,7 @@ def custom(
         # It takes any keywords, so that it is called once with all of a large array: the function
         # may do what several threads must not do at once.
         def compute(xp: Any, *arrays: Any, **params: Any) -> Any:
-            result = function(*arrays, **params)  # of plain arrays, and so to be plain
+            result = function(*arrays, **params)  # the arrays are plain, so must be the result
             return tuple(map(unwrapped, result)) if multiple else unwrapped(result)
 
         run: Any = declare(
@@ -228,7 +231,7 @@ def _without_rules(kind: Kind) -> tuple[str, ...]:
 
 
 def _signature(function: AnyFunction) -> tuple[list[str], tuple[str, ...]]:
-    """The names of a function's inputs, as `declare` takes them, and of its keywords."""
+    """The names of a function's inputs, as `declare` takes them, and the names of its keywords."""
     if not isinstance(function, FunctionType):
         raise TypeError(
             f"custom() decorates Python functions, whose parameters have names, not "
@@ -255,10 +258,10 @@ def _rules_of_each(
     known: set[str],
     without: tuple[str, ...],
 ) -> dict[str, Any]:
-    """The rules of the inputs, as `declare` takes them: by name, without the constants."""
+    """The rule of each input that is not a constant, by name, as `declare` takes them."""
     if vjp is None and not vjps:
         return {}
-    given: dict[str, tuple[str, Any]]  # for each input, the argument that has its rule, and that
+    given: dict[str, tuple[str, Any]]  # for each input, the name of its rule, and the rule
     if isinstance(vjp, tuple | list):
         if len(vjp) != len(names):
             rules = "1 rule" if len(vjp) == 1 else f"{len(vjp)} rules"
@@ -302,7 +305,7 @@ def _rule_of_all(
     known: set[str],
     linearly: str | None,
 ) -> AnyFunction:
-    """One rule for all inputs, which makes sure that it returns something for each."""
+    """One rule for all inputs, with a check that it returns a cotangent for each."""
     names = [name.lstrip("*") for name in inputs]
     if vjps:
         raise _given_twice(vjps)
@@ -345,7 +348,7 @@ def _by_name(names: list[str]) -> str:
     return ", ".join(f"vjp_{name}=" for name in names)
 
 
-# --- what rules may look like --------------------------------------------------------------------
+# --- checks of rules -----------------------------------------------------------------------------
 
 
 def _check_rule(
@@ -359,7 +362,7 @@ def _check_rule(
 def _check_forward_rule(
     function: AnyFunction, inputs: list[str], jvp: Any, known: set[str]
 ) -> None:
-    """Raise unless the forward rule is a plain function of tangents that are not ambiguous."""
+    """Raise unless the forward rule is a plain function that takes tangents by name."""
     names = [name.lstrip("*") for name in inputs]
     tangents = ["t", f"t_{names[0]}"] if len(names) == 1 else [f"t_{name}" for name in names]
     if isinstance(jvp, FunctionType):
@@ -380,7 +383,7 @@ def _check_forward_rule(
 
 
 def _transposed(jvp: AnyFunction, names: list[str], multiple: bool) -> dict[str, AnyFunction]:
-    """The reverse rules: a forward rule is linear in the tangents, so transpose it."""
+    """The reverse rules, by transposing a forward rule, which is linear in the tangents."""
     takes = parameters(jvp)
     input_of = {"t": names[0]} | {f"t_{name}": name for name in names}
     tangents = [name for name in takes if name in input_of]
@@ -398,7 +401,7 @@ def _transposed(jvp: AnyFunction, names: list[str], multiple: bool) -> dict[str,
         def push(direction: Any) -> Any:
             results = jvp(*((given | {tangent: direction})[name] for name in takes))
             pairs = zip(results if multiple else (results,), gs, strict=True)
-            # What no cotangent came for plays no part; a constant tangent may be of lower rank.
+            # Results without a cotangent are left out. A constant tangent may have fewer axes.
             return [broadcast_to(r, part.shape) for r, part in pairs if part is not None]
 
         _, pulled = _pull_back(push, given[tangent])

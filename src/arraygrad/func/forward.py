@@ -1,4 +1,4 @@
-"""Forward mode as a transform of functions: `jvp`."""
+"""Forward mode as a transform of functions: `jvp`. `func.jacobians` has `jacfwd`."""
 
 from __future__ import annotations
 
@@ -41,13 +41,13 @@ def push(
     name: Callable[[Path], str] = _PRIMALS,
     given: Given | None = None,
 ) -> tuple[Any, Any, Any]:
-    """Run a function on dual arrays; returns its value, its tangents structured alike, and aux.
+    """Run a function on dual arrays; return its value, its tangents in the same structure, and aux.
 
-    Tangents may carry an axis of their own in a batched array: the primals are computed once.
-    `given` is what the caller of the transform gave, if that is more.
+    The tangents may be batched arrays: the primals are then computed only once. `given` has all
+    arguments of the transform, if these are more than the primals and tangents.
     """
     arrays, unflatten = arrays_of(primals, name)
-    # Infinities and NaN in a tangent are results like any other.
+    # Infinity and NaN in a tangent are results, not errors.
     with new_level() as level, np.errstate(all="ignore"):
         make = dual_type(level)
         duals = [make(p, t) for p, t in zip(arrays, tangents, strict=True)]

@@ -1,9 +1,9 @@
-"""Running an op on a batch: how follows from its kind.
+"""Batching rules, one for each kind: they run an op on a batch. `Batched` is in `arrays.batched`.
 
-A rule is called with the op, its arrays, which of them carry the batch axis (always in front), and
-the op's keywords; it returns the result with the batch axis in front. Rules are made of ops, so
-they work at any level of nesting. There are two steps: make the arrays fit each other, and shift
-the keywords that speak of axes and shapes.
+A rule gets the op, its arrays, flags that say which arrays have the batch axis (always the first
+axis), and the op's keywords. It returns the result with the batch axis in front. Rules are made of
+ops, so they work at any level of nesting. A rule has two steps: it makes the arrays fit each other,
+and it shifts the keywords for axes and shapes.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ def batching_rule(op: Op) -> AnyFunction:
 
 
 def _aligned(op: Op, arrays: tuple[Any, ...], flags: Flags, params: Params) -> Any:
-    """Leading axes are left alone, so the batch axis is one of them."""
+    """The op treats leading axes as a batch, so the batch axis becomes one of them."""
     return op.function(*aligned(arrays, flags), **params)
 
 
@@ -116,7 +116,7 @@ def _refused(op: Op, arrays: tuple[Any, ...], flags: Flags, params: Params) -> A
     )
 
 
-# --- by index arrays -----------------------------------------------------------------------------
+# --- with index arrays ---------------------------------------------------------------------------
 
 
 def _read(op: Op, arrays: tuple[Any, ...], flags: Flags, params: Params) -> Any:
@@ -138,7 +138,7 @@ def _added(op: Op, arrays: tuple[Any, ...], flags: Flags, params: Params) -> Any
         joined, full, place, n = _with_batch_index(
             x, tuple(indices), flags[1:], template, len(shape), size
         )
-        if place:  # NumPy puts the arrays' axes first when the batch index joins them
+        if place:  # with the batch index in front, NumPy puts the axes of index arrays first
             x = moveaxis(x, tuple(range(place + 1, place + 1 + n)), tuple(range(1, n + 1)))
         return _index_add(x, *joined, template=full, shape=led_by(size, shape))
     front = _arrays_in_front(template, tuple(indices))
@@ -147,14 +147,14 @@ def _added(op: Op, arrays: tuple[Any, ...], flags: Flags, params: Params) -> Any
 
 
 def _arrays_in_front(template: Template, indices: tuple[Any, ...]) -> int:
-    """How many axes NumPy puts before the batch axis: those of index arrays that stand apart."""
+    """The number of axes that NumPy puts before the batch axis, if index arrays are apart."""
     if not indices or not _apart(template):
         return 0
     return max(i.ndim if backend_of(i).kind(i.dtype) == "i" else 1 for i in indices)
 
 
 def _apart(template: Template) -> bool:
-    """Whether index arrays (and integers, which then count as such) are separated by others."""
+    """Whether something else separates index arrays. Integers count as index arrays here."""
     where = [k for k, part in enumerate(template) if part is HOLE or isinstance(part, int)]
     return bool(where) and where[-1] - where[0] + 1 != len(where)
 
@@ -167,10 +167,10 @@ def _with_batch_index(
     ndim: int,
     size: int,
 ) -> tuple[list[Any], Template, int, int]:
-    """An index that also picks, for each member of the batch, its own part of an array.
+    """An index with one more array in front, which gives each member its own part of `x`.
 
-    Also returns where the axes of the index arrays stand in the result for one member, and how
-    many they are; the new index puts them first, after the batch axis.
+    It also returns the place and the number of the index arrays' axes in the result for one member.
+    The new index puts these axes first, after the batch axis.
     """
     apart = _apart(template)
     template, indices, flags = _spelt_out(template, indices, flags, ndim)
@@ -185,7 +185,7 @@ def _with_batch_index(
 def _spelt_out(
     template: Template, indices: tuple[Any, ...], flags: Flags, ndim: int
 ) -> tuple[Template, tuple[Any, ...], Flags]:
-    """An index of an array with `ndim` axes, with slices for `...` and integers for masks."""
+    """An index for `ndim` axes; slices replace `...`, and arrays of integers replace masks."""
     rest = zip(indices, flags, strict=True)
     parts: list[Any] = []
     arrays: list[Any] = []
@@ -227,7 +227,7 @@ def _read_by_batch(arrays: tuple[Any, ...], flags: Flags, template: Template) ->
 
 
 def _taken(op: Op, arrays: tuple[Any, ...], flags: Flags, params: Params) -> Any:
-    """Elements taken along one axis, which an index can say as well."""
+    """Elements taken along one axis. With batched indices, it becomes a read by index."""
     name = op.kind.axis  # type: ignore[attr-defined]
     if not flags[1]:
         return op.function(*arrays, **params | {name: _up(params[name], arrays[0].ndim)})

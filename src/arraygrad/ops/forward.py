@@ -1,6 +1,6 @@
-"""Forward rules: how an op takes tangents to the tangent of its result.
+"""Forward rules: they compute the tangent of an op's result. `Dual` is in `arrays.dual`.
 
-They follow from the op's kind and its reverse rules, unless the op was declared with one.
+A forward rule follows from the op's kind and reverse rules, unless the declaration contains one.
 
 ===========================  ======================================================================
 declared with ``jvp=``       that rule
@@ -29,7 +29,7 @@ from .reductions import _sum
 
 @functools.cache
 def forward_of(op: Op) -> AnyFunction | None:
-    """``forward(primals, tangents, out, keywords)`` gives the tangent; None if there is no rule."""
+    """The function ``forward(primals, tangents, out, keywords)``; None if there is no rule."""
     kind = op.kind
     if op.jvp is not None:
         return _named(op, op.jvp)
@@ -50,7 +50,7 @@ def forward_of(op: Op) -> AnyFunction | None:
 
 @functools.cache
 def tangent_rules(op: Op) -> dict[int, AnyFunction]:
-    """The reverse rules as functions of `t, arrays, out, params`, by positions of inputs."""
+    """The reverse rules as functions of `t, arrays, out, params`, by the inputs' positions."""
     return {op.inputs.index(name): _of_arrays(op, rule) for name, rule in op.rules.items()}
 
 
@@ -75,7 +75,7 @@ def _sum_of_rules(op: Op) -> AnyFunction:
 
 
 def _real_part(op: Op) -> AnyFunction:
-    """Of a function that is real for complex numbers, too: its slope is the rule of a one."""
+    """For a function that is real even for complex inputs: its slope is the rule applied to one."""
     rule = tangent_rules(op)[0]
 
     def forward(primals: Any, tangents: Any, out: Any, params: Any) -> Any:
@@ -88,7 +88,7 @@ def _real_part(op: Op) -> AnyFunction:
 
 
 def _reduced(op: Op) -> AnyFunction:
-    """A reduction whose reverse rule multiplies by a slope: the sum of tangents times the slope."""
+    """For a reduction with a slope: the sum of the tangents times the slope."""
     slope, is_real = _of_arrays(op, op.slopes[op.inputs[0]]), op.kind.real  # type: ignore[attr-defined]
 
     def forward(primals: Any, tangents: Any, out: Any, params: Any) -> Any:
@@ -100,7 +100,7 @@ def _reduced(op: Op) -> AnyFunction:
 
 
 def _replacing(op: Op) -> AnyFunction:
-    """Linear in each input separately: put in the tangents one at a time."""
+    """For an op that is linear in each input: the sum over inputs, each replaced by its tangent."""
 
     def forward(primals: Any, tangents: Any, out: Any, params: Any) -> Any:
         terms = [
@@ -114,7 +114,7 @@ def _replacing(op: Op) -> AnyFunction:
 
 
 def _on_tangents(op: Op) -> AnyFunction:
-    """Linear in its differentiable inputs together: the op itself, on the tangents."""
+    """For an op that is linear in its differentiable inputs together: the op on the tangents."""
 
     def forward(primals: Any, tangents: Any, out: Any, params: Any) -> Any:
         full = []
@@ -129,7 +129,7 @@ def _on_tangents(op: Op) -> AnyFunction:
 
 
 def _named(op: Op, jvp: Rule) -> AnyFunction:
-    """A forward rule written out: `t` (of the first input), or `t_x` for an input `x`."""
+    """For a declared rule: its parameters are `t` (for the first input), or `t_x` for input `x`."""
     takes = parameters(jvp)
     fixed = op.inputs[:-1] if op.variadic else op.inputs
     tangent_of = {f"t_{n}": i for i, n in enumerate(fixed)} | {"t": 0}

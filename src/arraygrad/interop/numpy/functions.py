@@ -1,6 +1,6 @@
-"""NumPy's other functions on the array types of arraygrad: `__array_function__`.
+"""NumPy's functions, other than ufuncs, on arrays of arraygrad: `__array_function__`.
 
-The rules are in `rules.py`, which is loaded when the first of them is needed.
+The rules are in `rules`, which is imported when the first rule is needed. Ufuncs are in `ufuncs`.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ def array_function(
     args: tuple[Any, ...],
     kwargs: dict[str, Any],
 ) -> Any:
-    """What NumPy asks of an array type that takes part in one of its functions."""
+    """The method `__array_function__`, which NumPy calls if an argument is one of our arrays."""
     for kind in types:
         if not issubclass(kind, Array | np.ndarray | np.generic):
             return NotImplemented

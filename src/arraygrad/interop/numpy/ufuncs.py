@@ -1,4 +1,7 @@
-"""NumPy's universal functions on the array types of arraygrad: `__array_ufunc__`."""
+"""NumPy's universal functions on arrays of arraygrad: `__array_ufunc__`.
+
+NumPy's other functions are in `functions`.
+"""
 
 from __future__ import annotations
 
@@ -42,7 +45,7 @@ def _real_abs(x: Any) -> Any:
     return ops.abs(x)
 
 
-# By identity: a ufunc of another library may have the name of one of NumPy's.
+# By identity, as a ufunc of another library may have the name of a NumPy ufunc.
 CALLS: dict[np.ufunc, AnyFunction] = {
     np.absolute: ops.abs,
     np.add: ops.add,
@@ -161,7 +164,7 @@ _DEFAULTS: dict[str, Any] = {
 
 
 def array_ufunc(self: Any, ufunc: np.ufunc, method: str, *inputs: Any, **keywords: Any) -> Any:
-    """What NumPy asks of an array type that takes part in a universal function."""
+    """The method `__array_ufunc__`, which NumPy calls if an argument is one of our arrays."""
     if method == "__call__" and not keywords:
         function = CALLS.get(ufunc)
         if function is not None:
@@ -194,13 +197,13 @@ def _refuse(given: dict[str, Any], name: str) -> None:
 
 
 def _special(ufunc: np.ufunc) -> AnyFunction | None:
-    """Our function for a ufunc of SciPy's, which has the same name."""
+    """Our function for a ufunc of SciPy, which has the same name."""
     from ... import special
 
     name = ufunc.__name__
     if name in special.__all__:
         return getattr(special, name)  # type: ignore[no-any-return]
-    # SciPy has some of the elementary functions once more.
+    # SciPy has its own versions of some elementary functions.
     return getattr(ops, name) if name in ("cbrt", "exp2", "expm1", "log1p") else None
 
 

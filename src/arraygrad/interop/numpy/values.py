@@ -1,4 +1,7 @@
-"""Plain values of the arguments of NumPy's functions, where no gradient gets lost by that."""
+"""Conversions between tensors and NumPy arrays in structures of arguments, without lost gradients.
+
+NumPy's functions without a rule run on these plain values.
+"""
 
 from __future__ import annotations
 
@@ -12,7 +15,7 @@ from ...core.array import Array
 
 
 def is_plain(x: Any) -> bool:
-    """Whether an array is a tensor over plain values that requires no gradients."""
+    """Whether an array is a tensor on a plain array, and requires no gradients."""
     return (
         not getattr(x, "requires_grad", True)
         and not isinstance(x._array, Array)
@@ -21,7 +24,7 @@ def is_plain(x: Any) -> bool:
 
 
 def holds_gradients(tree: Any) -> bool:
-    """Whether there is an array in a structure whose values are not all there is to it."""
+    """Whether a structure contains an array that requires gradients or belongs to a transform."""
     if isinstance(tree, Array):
         return not is_plain(tree)
     if isinstance(tree, list | tuple | set):
@@ -32,7 +35,7 @@ def holds_gradients(tree: Any) -> bool:
 
 
 def plain_values(tree: Any) -> Any:
-    """The structure with NumPy arrays in the place of tensors."""
+    """The structure, with tensors replaced by NumPy arrays."""
     if isinstance(tree, Array):
         return backend_of(tree).to_numpy(tree.array)  # type: ignore[attr-defined]
     if isinstance(tree, tuple) and hasattr(tree, "_fields"):
@@ -45,7 +48,7 @@ def plain_values(tree: Any) -> Any:
 
 
 def detached(tree: Any) -> Any:
-    """The structure with NumPy arrays in the place of tensors, whatever depends on them."""
+    """The structure, with tensors replaced by NumPy arrays, also if they require gradients."""
     if isinstance(tree, Array):
         tree = tree.detach()
         if isinstance(tree, Array) and not is_plain(tree):
@@ -59,7 +62,7 @@ def detached(tree: Any) -> Any:
 
 
 def as_tensors(tree: Any) -> Any:
-    """The structure with tensors in the place of NumPy arrays of numbers."""
+    """The structure, with NumPy arrays of numbers replaced by tensors."""
     if isinstance(tree, np.ndarray | np.generic) and tree.dtype.kind in "biufc":
         return asarray(tree)
     if isinstance(tree, tuple) and hasattr(tree, "_fields"):
@@ -70,7 +73,7 @@ def as_tensors(tree: Any) -> Any:
 
 
 def written(out: Any, result: Any, name: str) -> Any:
-    """The result, or what it was written to where the caller passed `out`."""
+    """The result; or `out`, after the result was written to it."""
     if out is None:
         return result
     if isinstance(out, tuple):

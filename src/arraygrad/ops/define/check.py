@@ -1,4 +1,4 @@
-"""Mistakes in a declaration, found when it is made."""
+"""Checks of an op's declaration: they raise at the declaration, not at the first use."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ AnyFunction = Callable[..., Any]
 
 
 def checked_inputs(name: Any, inputs: tuple[Any, ...]) -> tuple[str, ...]:
-    """The names of the inputs, without the star of the last one; raises if some are none."""
+    """The names of the inputs, without the star of the last one; raises if a name is not valid."""
     if not isinstance(name, str) or not name:
         raise TypeError(f"the name of an op must be a string, not {name!r}")
     if not inputs or not all(isinstance(n, str) for n in inputs):
@@ -34,7 +34,7 @@ def checked_inputs(name: Any, inputs: tuple[Any, ...]) -> tuple[str, ...]:
 def rules_by_input(
     name: str, inputs: tuple[str, ...], vjp: AnyFunction | None, vjps: dict[str, AnyFunction]
 ) -> dict[str, AnyFunction]:
-    """The rules in a declaration, of which `vjp` is that of the only input."""
+    """The rules in a declaration, by input. `vjp` is the rule of the only input."""
     for key in vjps:
         if not key.startswith("vjp_"):
             raise TypeError(
@@ -64,7 +64,7 @@ def check_declaration(
     jvp: AnyFunction | None,
     multiple: bool,
 ) -> tuple[str, ...] | None:
-    """Raise if a declaration cannot be meant; return all keywords of the op, None if any is one."""
+    """Raise if a declaration has a mistake. Return all keywords of the op; None if it takes any."""
     bare = tuple(n.removeprefix("*") for n in inputs)
     check_is_kind(name, kind)
     found = _keywords(name, inputs, kind, keywords, compute)
@@ -94,7 +94,7 @@ def check_declaration(
     if jvp is not None:
         check("the forward rule", jvp, "t", *(f"t_{n}" for n in inputs if not n.startswith("*")))
     if kind.linear:
-        # Of a joint rule it cannot be told which of the inputs it needs for which.
+        # A joint rule does not say which values it needs for which input.
         by_joint = dict.fromkeys(bare, joint) if joint and kind.linear is True else {}
         _check_linear(name, kind, rules | by_joint)
     return found
@@ -124,7 +124,7 @@ def _keywords(
     keywords: tuple[str, ...] | None,
     compute: AnyFunction | None,
 ) -> tuple[str, ...] | None:
-    """All keywords of an op: those said, those that its kind names, those of `compute`."""
+    """All keywords of an op: those declared, those in its kind, and those of `compute`."""
     if keywords is None:
         return None
     found = [*kind.keywords, *keywords]
@@ -152,7 +152,7 @@ def _keywords(
 def _check_kind(
     name: str, kind: Kind, inputs: tuple[str, ...], rules: dict[str, AnyFunction]
 ) -> None:
-    """Raise if a kind names what is no input, or says of an input what its rules do not."""
+    """Raise if a kind names something that is not an input, or contradicts the rules."""
     constant: Any = ()
     if isinstance(kind, Elementwise):
         constant = kind.whole
@@ -177,7 +177,7 @@ def _check_kind(
 
 
 def _check_linear(name: str, kind: Kind, rules: dict[str, AnyFunction]) -> None:
-    """Raise if rules depend on what those of a linear op cannot depend on."""
+    """Raise if the rules of a linear op depend on the output or on inputs it is linear in."""
     if kind.linear not in (True, "each"):
         raise TypeError(f"{name}: linear must be True, False or 'each', not {kind.linear!r}")
     for n, rule in rules.items():

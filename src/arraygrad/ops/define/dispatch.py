@@ -1,7 +1,7 @@
-"""Which code runs a call: tables from the types of an op's arguments to a function.
+"""Dispatch: tables that map the types of an op's arguments to the function that runs the op.
 
-On plain arrays it is the backend's own function; on an `Array` it is what that type makes of the
-op. Each is looked for once, when a type is first met.
+For plain arrays, this is the backend's kernel. For an `Array`, the array's type makes the function.
+A table looks up each type once, when an argument of this type first occurs.
 """
 
 from __future__ import annotations
@@ -16,11 +16,11 @@ if TYPE_CHECKING:
 
 
 class UnsupportedOperand(TypeError):
-    """An operand that no array library knows."""
+    """An operand is not an array of any known library."""
 
 
 class UnaryTable(dict[type, AnyFunction]):
-    """For each type of argument, the function that runs the op."""
+    """The function that runs an op on one array without keywords, by the array's type."""
 
     def __init__(self, op: Op) -> None:
         self.op = op
@@ -32,7 +32,7 @@ class UnaryTable(dict[type, AnyFunction]):
 
 
 class SingleTable(dict[type, AnyFunction]):
-    """For each type of a single argument, the function of it and of the keywords."""
+    """The function that runs an op on one array and a dictionary of keywords, by array type."""
 
     def __init__(self, op: Op) -> None:
         self.op = op
@@ -48,7 +48,7 @@ class SingleTable(dict[type, AnyFunction]):
 
 
 class BinaryTable(dict[type, "_Right"]):
-    """For each pair of types of arguments, the function that runs the op."""
+    """The function that runs an op on two arrays, by the types of both: `table[left][right]`."""
 
     def __init__(self, op: Op) -> None:
         self.op = op

@@ -1,4 +1,7 @@
-"""The gamma function and its kin."""
+"""The gamma and beta functions, and derivatives of their logarithms.
+
+Incomplete gamma and beta functions are in `incomplete`.
+"""
 
 from __future__ import annotations
 

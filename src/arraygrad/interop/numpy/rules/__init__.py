@@ -1,6 +1,7 @@
-"""For each function of NumPy that has a rule, the function of arraygrad that it is.
+"""The table of rules: for each of NumPy's functions, a function of arraygrad that does the same.
 
-Each rule has NumPy's signature; what arraygrad cannot do, it refuses by name.
+Each rule has NumPy's signature, and raises for arguments that arraygrad does not support. Ufuncs
+are not here but in `interop.numpy.ufuncs`.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ from .common import RULES, AnyFunction, under_names_of
 
 __all__ = ["RULES"]
 
-# The same function under another name, or under the same.
+# NumPy's functions that arraygrad has as well, under the same or another name.
 
 _same: dict[AnyFunction, AnyFunction] = {
     np.atleast_1d: ops.atleast_1d,

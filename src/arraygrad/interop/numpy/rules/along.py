@@ -1,4 +1,4 @@
-"""NumPy's functions that call another, put arrays together anew, or treat them as sets."""
+"""NumPy's functions that apply a function along axes, choose elements, or treat arrays as sets."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ def _resize(a: Any, new_shape: Any) -> Any:
     return ops.reshape(ops.take(flat, np.arange(size) % flat.shape[0]), shape)
 
 
-# --- as sets: what is in one, the other, or both -------------------------------------------------
+# --- arrays as sets ------------------------------------------------------------------------------
 
 
 def _joined(ar1: Any, ar2: Any) -> Any:
@@ -79,7 +79,7 @@ def _joined(ar1: Any, ar2: Any) -> Any:
 
 
 def _chosen(values: Any, *, apart: bool) -> Any:
-    """Of sorted values, those that come alone, or else the first of each two."""
+    """From sorted values, those that occur once if `apart`, else one of each pair of equals."""
     numbers = np.asarray(detached(values))
     same = numbers[1:] == numbers[:-1]
     if not apart:

@@ -1,4 +1,4 @@
-"""What the rules share: the table they are put into, and reading NumPy's arguments."""
+"""The table of rules for NumPy's functions, and helpers that read NumPy's arguments."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ AnyFunction = Callable[..., Any]
 
 RULES: dict[AnyFunction, AnyFunction] = {}
 
-# What NumPy takes for "not given".
+# NumPy's default for an argument that was not passed.
 NONE: Any = np._NoValue
 
 
 def rule_for(*functions: AnyFunction) -> Callable[[AnyFunction], AnyFunction]:
-    """Make a function the rule for NumPy's functions given."""
+    """A decorator: the function becomes the rule for these NumPy functions."""
 
     def register(rule: AnyFunction) -> AnyFunction:
         RULES.update(dict.fromkeys(functions, rule))
@@ -31,7 +31,7 @@ def rule_for(*functions: AnyFunction) -> Callable[[AnyFunction], AnyFunction]:
 
 
 def under_names_of(function: AnyFunction, own: AnyFunction) -> AnyFunction:
-    """A function of ours with NumPy's names for those arguments that ours takes by position."""
+    """Our function `own`, with NumPy's names for its positional-only arguments."""
     only = inspect.Parameter.POSITIONAL_ONLY
     taken = [p for p in inspect.signature(own).parameters.values() if p.kind is only]
     names = list(inspect.signature(function).parameters)[: len(taken)]
@@ -47,14 +47,14 @@ def under_names_of(function: AnyFunction, own: AnyFunction) -> AnyFunction:
 
 
 def refuse(name: str, **given: Any) -> None:
-    """Raise for an argument that has a value."""
+    """Raise if one of these arguments was passed."""
     for argument, value in given.items():
         if is_given(value):
             raise TypeError(f"numpy.{name}: {argument}= is not supported for arrays of arraygrad")
 
 
 def array_of(x: Any) -> Any:
-    """An argument as an array: numbers, lists, and lists of tensors, too."""
+    """An argument as an array. It may be a number, a list, or a list of tensors."""
     return x if hasattr(x, "dtype") else from_sequence(x)
 
 
@@ -64,7 +64,7 @@ def arrays_of(sequence: Any) -> list[Any]:
 
 
 def in_dtype(x: Any, dtype: Any) -> Any:
-    """An array in the dtype that was asked for, if any was."""
+    """The array with this dtype, or as it is if the dtype is None."""
     return x if dtype is None else ops.astype(x, dtype, copy=False)
 
 
@@ -74,5 +74,5 @@ def is_given(value: Any) -> bool:
 
 
 def flag(value: Any) -> bool:
-    """A truth value that may not have been passed."""
+    """A boolean argument; False if it was not passed."""
     return value is not NONE and bool(value)

@@ -1,4 +1,4 @@
-"""NumPy's functions of elements that are no universal functions, and those of values only."""
+"""NumPy's elementwise functions that are not ufuncs, and functions that have no derivative."""
 
 from __future__ import annotations
 
@@ -88,7 +88,7 @@ def _select(condlist: Any, choicelist: Any, default: Any = 0) -> Any:
 
 @rule_for(np.unwrap)
 def _unwrap(p: Any, discont: Any = None, axis: int = -1, *, period: float = 2 * math.pi) -> Any:
-    values = detached(p)  # the jumps that are taken out are constants
+    values = detached(p)  # the jumps that are removed are constants
     return p + (np.unwrap(values, discont, axis, period=period) - values)
 
 
@@ -121,11 +121,11 @@ RULES[np.iscomplex] = lambda x: ops.not_equal(ops.imag(x), 0)
 RULES[np.isreal] = lambda x: ops.equal(ops.imag(x), 0)
 
 
-# --- on values only: the results carry no derivatives anyway -------------------------------------
+# --- functions that have no derivative -----------------------------------------------------------
 
 
 def _on_values(function: AnyFunction) -> AnyFunction:
-    """NumPy's own function, on the values: for what returns no numbers to differentiate."""
+    """NumPy's own function on the values, for results that have no derivative."""
 
     @functools.wraps(function)
     def rule(*args: Any, **kwargs: Any) -> Any:

@@ -1,4 +1,4 @@
-"""NumPy's products, differences, and functions that search and put in order."""
+"""NumPy's products and differences, and its functions that search, sort and select elements."""
 
 from __future__ import annotations
 
@@ -77,7 +77,7 @@ def _order_rule(name: str, function: AnyFunction) -> AnyFunction:
 
 RULES[np.sort] = _order_rule("sort", ops.sort)
 RULES[np.argsort] = _order_rule("argsort", ops.argsort)
-# What is in order is partitioned at every place.
+# A sorted array is partitioned at every place.
 RULES[np.partition] = lambda a, kth, axis=-1, kind=None, order=None: RULES[np.sort](a, axis)
 RULES[np.argpartition] = lambda a, kth, axis=-1, kind=None, order=None: RULES[np.argsort](a, axis)
 

@@ -1,4 +1,4 @@
-"""NumPy's functions of polynomials, which are arrays of coefficients, the highest power first."""
+"""NumPy's functions of polynomials, given as arrays of coefficients, highest power first."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def _polyfit(
         w = array_of(w)
         powers = powers * w[:, None]
         y = y * (w if y.ndim == 1 else w[:, None])
-    # Columns of one length, as in NumPy: else the smallest powers decide on the precision.
+    # Columns of equal norm, as in NumPy: otherwise small powers would lose precision.
     scale = linalg.vector_norm(powers, axis=0)
     found = linalg.lstsq(powers / scale, y, rcond).solution
     return found / (scale if y.ndim == 1 else scale[:, None])
@@ -77,7 +77,7 @@ def _coefficients(p: Any) -> Any:
 
 
 def _of_one_degree(*polynomials: Any) -> list[Any]:
-    """Coefficients with zeros for the higher powers that others have."""
+    """The coefficients of all polynomials, padded by zeros to the highest degree."""
     arrays = [_coefficients(p) for p in polynomials]
     size = max(p.shape[0] for p in arrays)
     return [ops.pad(p, ((size - p.shape[0], 0),)) for p in arrays]

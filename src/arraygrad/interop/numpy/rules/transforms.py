@@ -40,7 +40,7 @@ def _cholesky(a: Any, /, *, upper: bool = False) -> Any:
 
 
 def _hermitian(a: Any, uplo: str) -> Any:
-    """The matrix whose lower triangle is the part that NumPy was told to read."""
+    """The matrix whose lower triangle is the triangle that NumPy would read."""
     return a if uplo.upper() == "L" else ops.conj(ops.matrix_transpose(a))
 
 

@@ -13,7 +13,7 @@ from .common import AnyFunction, array_of, rule_for
 
 
 def _writing(function: AnyFunction) -> Callable[[AnyFunction], AnyFunction]:
-    """The rule for a function that writes, which for an array of NumPy's is its own."""
+    """A decorator for the rule of a function that writes. NumPy arrays need no rule."""
     name = f"numpy.{function.__name__}"
 
     def register(rule: AnyFunction) -> AnyFunction:
@@ -35,12 +35,12 @@ def _writing(function: AnyFunction) -> Callable[[AnyFunction], AnyFunction]:
 
 
 def _numbers(x: Any) -> Any:
-    """Places, or a mask, as a NumPy array."""
+    """Indices, or a mask, as a NumPy array."""
     return np.asarray(detached(x))
 
 
 def _cycled(values: Any, size: int) -> Any:
-    """As many values as there are places, from the start again where they do not reach."""
+    """The first `size` values; if there are fewer, they are repeated."""
     flat = ops.ravel(array_of(values))
     if not size:
         return flat[:0]
