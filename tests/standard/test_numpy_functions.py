@@ -201,6 +201,35 @@ def test_adding_at_indices() -> None:
     assert array.tolist() == [3, 0]
 
 
+@pytest.mark.parametrize("ufunc", [np.add, np.subtract])
+@pytest.mark.parametrize(
+    ("index", "values"),
+    [
+        (([0, 0, 1], [1, 1, 2]), [1.0, 2.0, 4.0]),
+        ((np.array([0, 1]), slice(None)), [[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]]),
+        ((1, 2), 3.0),
+        ((..., [2, 2]), [[1.0, 2.0], [3.0, 4.0]]),
+        ([[0, 0], [1, 0]], 1.0),
+        (([True, False], [0, 0]), [1.0, 2.0]),
+        (1, [1.0, 2.0, 3.0]),
+    ],
+)
+def test_adding_at_indices_of_several_axes(ufunc: Any, index: Any, values: Any) -> None:
+    def added(y: Any, v: Any) -> Any:
+        y = y * 1.0
+        ufunc.at(y, index, v)
+        return y
+
+    check(added, np.arange(6.0).reshape(2, 3), np.asarray(values))
+    expected, out = np.zeros((2, 3)), ag.zeros((2, 3))
+    ufunc.at(expected, index, values)
+    ufunc.at(out, index, values)
+    assert out.tolist() == expected.tolist()
+    one = ag.tensor(2.0, requires_grad=True)
+    ufunc.at(out, (0, [0, 0]), [one, 1.0])
+    assert abs(ag.grad(out.sum(), one)) == 1
+
+
 # --- operators with NumPy on the left ------------------------------------------------------------
 
 _OPERATORS = [
