@@ -728,6 +728,66 @@ def test_every_rule_has_a_row() -> None:
     assert {f.__name__ for f in RULES.keys() - tested - elsewhere - by_like} == set()
 
 
+_TRANSFORMS: dict[str, Callable[[Any], Any]] = {
+    "grad of grad": lambda f: ag.func.grad(lambda x: ag.func.grad(f)(x).sum())(_ROWS[0]),
+    "jvp of grad": lambda f: ag.func.jvp(ag.func.grad(f), (_ROWS[0],), (_ROWS[0],)),
+    "grad of jvp": lambda f: ag.func.grad(lambda x: ag.func.jvp(f, (x,), (x,))[1])(_ROWS[0]),
+    "vmap": lambda f: ag.func.vmap(f)(_ROWS),
+    "vmap of grad": lambda f: ag.func.vmap(ag.func.grad(f))(_ROWS),
+    "grad of vmap": lambda f: ag.func.grad(lambda x: ag.func.vmap(f)(x).sum())(_ROWS),
+    "vmap of vmap": lambda f: ag.func.vmap(ag.func.vmap(f))(_ROWS[None]),
+}
+_ROWS = np.array([[1.0, 2.0], [1.0, 3.0]])
+
+
+@pytest.mark.parametrize("transform", _TRANSFORMS)
+@pytest.mark.parametrize(
+    ("question", "answer"),
+    [
+        (np.iscomplexobj, False),
+        (np.isrealobj, True),
+        (lambda x: np.allclose(x, x), True),
+        (lambda x: np.array_equal(x, x + 1), False),
+        (lambda x: np.array_equiv(x, x), True),
+        (lambda x: np.result_type(x, np.float32), np.float64),
+        (lambda x: np.shares_memory(x, x), True),
+        (lambda x: np.may_share_memory(x, x * 2), False),
+        (np.min_scalar_type, np.float64),
+        (lambda x: np.einsum_path("i,i", x, x)[0], ["einsum_path", (0, 1)]),
+    ],
+)
+def test_questions_inside_nested_transforms(transform: str, question: Any, answer: Any) -> None:
+    def f(x: Any) -> Any:
+        assert question(x) == answer
+        return (x**3).sum()
+
+    _TRANSFORMS[transform](f)
+
+
+@pytest.mark.parametrize("transform", _TRANSFORMS)
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda x: np.lexsort((x,)),
+        np.nanargmax,
+        np.histogram_bin_edges,
+        lambda x: np.unwrap(x, period=1.5),
+        lambda x: np.mean(x, where=x > 1.5),
+    ],
+)
+def test_values_inside_nested_transforms(transform: str, call: Any) -> None:
+    assert ag.func.vmap(call)(_ROWS[:0]).shape == (0, *call(_ROWS[0]).shape)
+    assert_close(ag.func.vmap(call)(_ROWS), np.stack([call(row) for row in _ROWS]))
+    _TRANSFORMS[transform](lambda x: (x**3).sum() * (1 + call(x)).sum())
+
+
+def test_answers_that_differ_over_a_batch() -> None:
+    with pytest.raises(TypeError, match=r"numpy.allclose has one answer, which is not the same"):
+        ag.func.vmap(lambda x: x * np.allclose(x, 1.0))(np.array([1.0, 2.0]))
+    with pytest.raises(TypeError, match=r"the values of a batched array are needed"):
+        ag.func.vmap(lambda x: np.compress(x > 1.5, x))(_ROWS)
+
+
 @pytest.mark.parametrize(
     "call",
     [

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from .... import ops
-from ..values import detached, holds_gradients, plain_values
+from ..values import holds_gradients, plain_values
 from .common import Function, array_of, rule_for
 
 
@@ -36,7 +36,7 @@ def _writing(function: Function) -> Callable[[Function], Function]:
 
 def _numbers(x: Any) -> Any:
     """Places, or a mask, as a NumPy array."""
-    return np.asarray(detached(x))
+    return np.asarray(plain_values(x))
 
 
 def _cycled(values: Any, size: int) -> Any:
