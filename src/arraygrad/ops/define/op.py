@@ -423,7 +423,8 @@ def _register(op: Op, replace: bool) -> None:
     known: dict[Any, Op] = _library if op.is_library else _others
     key = op.name if op.is_library else (op.module, op.name)
     # In an interactive session, running a declaration again is asking for it.
-    if key in known and not replace and op.module != "__main__":
+    replace = replace or (op.module == "__main__" and not op.is_library)
+    if key in known and not replace:
         raise ValueError(
             f"an op named {op.name} has been declared in {known[key].module} before: give this one "
             "another name, or pass replace=True"
@@ -444,9 +445,6 @@ def _made(op: Op, doc: str | None) -> Function:
         run = _of_two(op)
     else:
         run = _of_any(op)
-    if doc is not None and op.keywords == ():  # users call it, and may look at what it takes
-        positional = inspect.Parameter.POSITIONAL_ONLY
-        run.__signature__ = inspect.Signature([inspect.Parameter(n, positional) for n in op.inputs])
     run.op = op
     run.__doc__ = doc
     run.__name__ = run.__qualname__ = op.name
@@ -523,6 +521,11 @@ def _of_any(op: Op) -> Any:
         except MixedArraysError as error:
             return run(*in_one_library(arrays, error), **params)
 
+    if op.keywords == ():  # users may look at what it takes
+        positional = inspect.Parameter.POSITIONAL_ONLY
+        run.__signature__ = inspect.Signature(  # type: ignore[attr-defined]
+            [inspect.Parameter(n, positional) for n in op.inputs]
+        )
     return run
 
 
