@@ -230,6 +230,30 @@ def test_adding_at_indices_of_several_axes(ufunc: Any, index: Any, values: Any) 
     assert abs(ag.grad(out.sum(), one)) == 1
 
 
+@pytest.mark.parametrize(
+    "shapes", [((3, 4), (3,)), ((3,), (3, 4)), ((3, 1), (3, 5, 4)), ((3, 3), (3,))]
+)
+def test_cross_products_of_different_ranks(shapes: Any) -> None:
+    check(lambda x, y: np.linalg.cross(x, y, axis=0), *(RNG.normal(size=n) for n in shapes))
+
+
+@pytest.mark.parametrize("triangle", ["L", "U", "l", "u"])
+@pytest.mark.parametrize("dtype", [np.float64, np.complex128])
+def test_eigenvectors_have_the_signs_of_numpys(triangle: Any, dtype: Any) -> None:
+    x = RNG.normal(size=(2, 4, 4)).astype(dtype)
+    x = x + 1j * RNG.normal(size=(2, 4, 4)) if dtype is np.complex128 else x
+    expected = np.linalg.eigh(x, triangle)
+    found = np.linalg.eigh(ag.tensor(x, requires_grad=True), triangle)
+    assert_close(found.eigenvalues.detach(), expected.eigenvalues)
+    assert_close(found.eigenvectors.detach(), expected.eigenvectors)
+    batched = ag.func.vmap(lambda x: np.linalg.eigh(x, triangle).eigenvectors)(x)
+    assert_close(batched, expected.eigenvectors)
+    other = np.linalg.eigvalsh(ag.tensor(x, requires_grad=True), triangle)
+    assert_close(other.detach(), expected.eigenvalues)
+    with pytest.raises(ValueError, match="UPLO must be 'L' or 'U', not 'N'"):
+        np.linalg.eigh(found.eigenvectors, "N")  # type: ignore[arg-type]
+
+
 # --- operators with NumPy on the left ------------------------------------------------------------
 
 _OPERATORS = [

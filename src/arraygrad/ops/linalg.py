@@ -81,6 +81,9 @@ def cross(x1: Any, x2: Any, /, *, axis: int = -1) -> Any:
         length = x.shape[one_axis(axis, x.ndim)]
         if length != 3:
             raise ValueError(f"cross: {name} must have length 3 along axis {axis}, not {length}")
+    if axis >= 0 and x1.ndim != x2.ndim:  # it is another axis of each, once they are broadcast
+        last = cross(moveaxis(x1, axis, -1), moveaxis(x2, axis, -1))
+        return moveaxis(last, -1, axis)
     return roll(x1, -1, axis=axis) * roll(x2, -2, axis=axis) - (
         roll(x1, -2, axis=axis) * roll(x2, -1, axis=axis)
     )

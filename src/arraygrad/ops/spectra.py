@@ -13,7 +13,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Any, Generic, NamedTuple, overload
 
-from ..backends import backend_of
+from ..backends import backend_of, default
 from ..core.array import Array, plain
 from ..core.kinds import Matrices
 from .contractions import matmul
@@ -112,10 +112,17 @@ def _eigh_jvp(t: Any, out: tuple[Any, Any]) -> Any:
     return real(diagonal(inner)), matmul(vectors, turn)
 
 
+def _eigh_of(xp: Any, x: Any, upper: bool = False) -> Any:
+    """Of the lower triangle, or the upper one: for NumPy the signs of the vectors depend on it."""
+    if upper and backend_of(x) is default:
+        return xp.linalg.eigh(x, UPLO="U")
+    return xp.linalg.eigh(xp.conj(xp.matrix_transpose(x)) if upper else x)
+
+
 _eigh = declare(
     "eigh",
     "x",
-    compute=lambda xp, x: xp.linalg.eigh(x),
+    compute=_eigh_of,
     vjp=_eigh_vjp,
     jvp=_eigh_jvp,
     holomorphic=False,
@@ -165,8 +172,13 @@ def eigh(x: Any, /) -> EighResult[Any]:
     tensor([[1., 0.],
             [0., 0.]])
     """
+    return eigh_of_triangle(x, upper=False)
+
+
+def eigh_of_triangle(x: Any, *, upper: bool) -> EighResult[Any]:
+    """What `eigh` gives, from the upper triangle or the lower one."""
     check_square(x, "eigh")
-    return EighResult(*_eigh(x))
+    return EighResult(*(_eigh(x, upper=True) if upper else _eigh(x)))
 
 
 @one_array
