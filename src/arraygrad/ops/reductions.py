@@ -16,7 +16,7 @@ from ..core.kinds import AlongAxis, Moves, Reduces
 from .define.library import constant, declare
 from .define.rules import Rule, parameters
 from .define.signatures import Axis, one_array
-from .elementwise import equal, multiply, where
+from .elementwise import equal, isnan, logical_or, multiply, where
 from .shape import _broadcast_to, _permute_dims, _reshape, astype, concat, flip, ravel
 
 Axes = tuple[int, ...] | None
@@ -128,8 +128,9 @@ _std = reduction("std", d=_std_slope, kind=Reduces(real=True), holomorphic=False
 
 
 def _shares(x: Any, out: Any, axis: Axes, keepdims: bool) -> Any:
-    """For an extreme: each element's share in it, equal among ties."""
-    hits = astype(equal(x, _keep(out, x.shape, axis, keepdims)), x.dtype)
+    """For an extreme: each element's share in it, equal among ties. If there is NaN, it is one."""
+    hits = logical_or(equal(x, _keep(out, x.shape, axis, keepdims)), isnan(x))
+    hits = astype(hits, x.dtype)
     return hits / _sum(hits, axis=axis, keepdims=True)
 
 
