@@ -97,7 +97,7 @@ class _Numbered(Node):
     place: int
     value: Any  # what it saved, while the function still runs
     start: int  # when the second run began
-    again: int  # the number of the node at the same place in the second run
+    again: int  # the number of what is at the same place in the second run
 
     def load(self) -> tuple[Any, ...]:
         """What the node saved: from the second run, which is made once for each sweep."""
@@ -106,9 +106,9 @@ class _Numbered(Node):
         if self.value is not None:
             self.again = self.start = 0
             return self.value  # type: ignore[no-any-return]
-        self.start, node = self.run.find(self.place)
-        self.again = node.number
-        return node.load()  # type: ignore[no-any-return]
+        self.start, again = self.run.find(self.place)
+        self.again = again.number
+        return again.saved  # type: ignore[no-any-return]
 
     def release(self) -> None:
         self.run = None
@@ -154,6 +154,13 @@ class _Entry(NamedTuple):
             if mine.positions != theirs.positions:  # on which it depends what is saved
                 return True
         return bool(self.shape != other.shape or self.dtype != other.dtype)
+
+
+class _Again(NamedTuple):
+    """What a node of the second run saved, which a gradient taken inside lets the node forget."""
+
+    number: int
+    saved: tuple[Any, ...]
 
 
 class _Earlier(NamedTuple):
@@ -310,7 +317,7 @@ class _Run:
         ) -> Node:
             node = record_node(pullback, edges, saved, shape, dtype)
             if pullback.keeps_arrays:
-                collect(_Entry(pullback, shape, dtype), node)
+                collect(_Entry(pullback, shape, dtype), _Again(node.number, saved))
             return node
 
         self.check_unwritten()
@@ -333,9 +340,8 @@ class _Run:
                 f"and {counts[1]} when it was run again: it must do the same each time"
             )
         for place, sources in reversed(rest.items()):
-            pullback, shape, dtype = self.saved[place]
             saved = tuple([_resolved(source, collected) for source in sources])
-            collected[place] = record_node(pullback, (), saved, shape, dtype)
+            collected[place] = _Again(next_number(), saved)
         return start, collected
 
     def _rest_at_hand(self) -> dict[int, list[Any]]:
@@ -366,7 +372,7 @@ class _Run:
 def _resolved(source: Any, collected: dict[int, Any]) -> Any:
     """What was saved, by where it comes from."""
     if isinstance(source, _Earlier):
-        return collected[source.place].load()[source.position]
+        return collected[source.place].saved[source.position]
     return source
 
 
