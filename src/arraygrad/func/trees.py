@@ -146,10 +146,14 @@ def check_result(leaves: list[Any]) -> None:
 
 
 def lowered(value: Any, level: float) -> Any:
-    """A result without the tensors that were made by hand inside the transform of a level."""
-    while isinstance(value, Tensor) and value.level > level:
-        value = value.array
-    return value
+    """A result without the tensors that were made by hand inside the transform of a level.
+
+    A tensor over a plain array stays one: `Given` says whether the caller should see it.
+    """
+    inner = value
+    while isinstance(inner, Tensor) and inner.level > level:
+        inner = inner.array
+    return inner if inner is value or isinstance(inner, Array) else Tensor(inner)
 
 
 def unrecorded(value: Any) -> Any:
@@ -198,8 +202,8 @@ def _is_over_tensor(value: Any) -> bool:
 
 def like_given(result: Any, given: Any) -> Any:
     """A result as a tensor, if what it belongs to is one: constants come out as plain arrays."""
-    if isinstance(given, Tensor) and hasattr(result, "dtype") and not isinstance(result, Array):
-        return given.like(result)
+    if hasattr(result, "dtype") and not isinstance(result, Array) and _is_over_tensor(given):
+        return given.like(result) if isinstance(given, Tensor) else Tensor(result)
     return result
 
 
