@@ -31,8 +31,19 @@ def flatten(tree: Any) -> tuple[list[Any], Unflatten]:
         return list(tree), tuple
     import optree
 
-    leaves, spec = optree.tree_flatten(tree)
+    leaves, spec = _taken_apart(tree)
     return leaves, lambda values: optree.tree_unflatten(spec, values)
+
+
+def _taken_apart(tree: Any) -> tuple[list[Any], Any]:
+    import optree
+
+    try:
+        return optree.tree_flatten(tree)
+    except RecursionError:
+        raise ValueError(
+            "the structure is nested too deeply to be taken apart: does it contain itself?"
+        ) from None
 
 
 def _is_array(value: Any) -> bool:
@@ -52,10 +63,8 @@ def flatten_like(tree: Any, model: Any, name: str, what: str) -> list[Any]:
     if type(tree) is type(model) is tuple and len(tree) == len(model):
         if all(map(_is_array, tree)) and all(map(_is_array, model)):
             return list(tree)
-    import optree
-
-    leaves, spec = optree.tree_flatten(tree)
-    wanted = optree.tree_structure(model)
+    leaves, spec = _taken_apart(tree)
+    _, wanted = _taken_apart(model)
     if spec != wanted:
         raise ValueError(f"{name} must have the structure of {what}, {wanted}, but has {spec}")
     return leaves

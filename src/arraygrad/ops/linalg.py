@@ -21,6 +21,7 @@ from ..core.axes import one_axis
 from ..core.kinds import Matrices
 from .contractions import matmul
 from .contractions import outer as _outer
+from .define.arguments import naming
 from .define.library import constant, declare
 from .define.op import Op, Own
 from .define.signatures import A, one_array, two_arrays
@@ -414,6 +415,7 @@ _slogdet = declare(
 def slogdet(x: NDArray[Any], /) -> SlogdetResult[NDArray[Any]]: ...
 @overload
 def slogdet(x: A, /) -> SlogdetResult[A]: ...
+@naming("x")
 def slogdet(x: Any, /) -> SlogdetResult[Any]:
     """The sign of determinants (for complex matrices their phase), and the log of their size.
 

@@ -13,6 +13,7 @@ from ..core.axes import many_axes, one_axis
 from ..core.kinds import Contracts
 from .contractions import matmul, tensordot
 from .define.adoption import as_arrays
+from .define.arguments import naming
 from .define.library import declare
 from .define.op import Op, Own
 from .define.signatures import Number, Operand, one_array, two_arrays
@@ -75,6 +76,8 @@ def diff(x: Any, /, *, axis: int = -1, n: int = 1, prepend: Any = None, append: 
 
 def _line(value: Any, x: Any, axis: int) -> Any:
     """What is joined to `x` along an axis: a number is repeated over the others."""
+    if not isinstance(value, int | float | complex):
+        _, value = as_arrays(x, value)
     if getattr(value, "ndim", 0):
         return value
     shape = (*x.shape[:axis], 1, *x.shape[axis + 1 :])
@@ -117,6 +120,7 @@ def trapezoid(y: Any, /, x: Any = None, dx: Any = 1.0, axis: int = -1) -> Any:
     return sum(multiply(step, pairs) / 2.0, axis=axis)
 
 
+@naming("f")
 def gradient(f: Any, /, *varargs: Any, axis: Any = None, edge_order: int = 1) -> Any:
     """The slopes of sampled values along axes, by central differences inside and one-sided at ends.
 
@@ -230,6 +234,7 @@ def interp(
     right: Any = None,
     period: Any = None,
 ) -> Any: ...
+@naming("x", "xp", "fp")
 def interp(
     x: Any, xp: Any, fp: Any, left: Any = None, right: Any = None, period: Any = None
 ) -> Any:
@@ -377,8 +382,10 @@ def dot(a: Any, b: Any, /) -> Any:
 
     With more axes, it is summed over the last axis of `a` and the second last of `b`.
     """
-    if not getattr(a, "ndim", 0) or not getattr(b, "ndim", 0):
-        return a * b
+    if isinstance(a, int | float | complex) or isinstance(b, int | float | complex):
+        return multiply(a, b)
+    if not a.ndim or not b.ndim:
+        return multiply(a, b)
     if b.ndim <= 2 and a.ndim <= 2:
         return matmul(a, b)
     return tensordot(a, b, axes=((a.ndim - 1,), (max(b.ndim - 2, 0),)))
@@ -387,8 +394,10 @@ def dot(a: Any, b: Any, /) -> Any:
 @two_arrays
 def inner(a: Any, b: Any, /) -> Any:
     """The sum of products over the last axes of both arrays."""
-    if not getattr(a, "ndim", 0) or not getattr(b, "ndim", 0):
-        return a * b
+    if isinstance(a, int | float | complex) or isinstance(b, int | float | complex):
+        return multiply(a, b)
+    if not a.ndim or not b.ndim:
+        return multiply(a, b)
     return tensordot(a, b, axes=((a.ndim - 1,), (b.ndim - 1,)))
 
 

@@ -9,6 +9,7 @@ from ..backends import backend_of
 from ..backends.filled import zeros_like
 from ..core.axes import many_axes, one_axis, shape_tuple
 from ..core.kinds import Elementwise, Moves
+from .define.arguments import naming
 from .define.library import constant, declare
 from .define.signatures import A, Axis, Shape, Unary, joining, one_array
 
@@ -256,6 +257,7 @@ def broadcast_shapes(*shapes: tuple[int, ...]) -> tuple[int, ...]:
 def broadcast_arrays(*arrays: NDArray[Any]) -> tuple[NDArray[Any], ...]: ...
 @overload
 def broadcast_arrays(*arrays: A) -> tuple[A, ...]: ...
+@naming("*arrays")
 def broadcast_arrays(*arrays: Any) -> tuple[Any, ...]:
     """Broadcast arrays against each other."""
     shape = broadcast_shapes(*(a.shape for a in arrays))
@@ -310,6 +312,7 @@ def stack(arrays: Any, /, *, axis: int = 0) -> Any:
 def unstack(x: NDArray[Any], /, *, axis: int = 0) -> tuple[NDArray[Any], ...]: ...
 @overload
 def unstack(x: A, /, *, axis: int = 0) -> tuple[A, ...]: ...
+@naming("x")
 def unstack(x: Any, /, *, axis: int = 0) -> tuple[Any, ...]:
     """Split an array into its slices along an axis."""
     return tuple(_unstack(x, axis=one_axis(axis, x.ndim)))

@@ -18,6 +18,7 @@ from ..core.array import Array, plain
 from ..core.kinds import Matrices
 from .contractions import matmul
 from .decompositions import adjoint
+from .define.arguments import naming
 from .define.library import declare
 from .define.signatures import A, one_array
 from .elementwise import abs, conj, imag, is_complex, multiply, real, where
@@ -126,7 +127,7 @@ _eigh = declare(
     vjp=_eigh_vjp,
     jvp=_eigh_jvp,
     holomorphic=False,
-    kind=Matrices(shapes=lambda x: (x[1:], x)),
+    kind=Matrices(shapes=lambda x, upper=False: (x[1:], x)),
     multiple=True,
 )
 
@@ -156,6 +157,7 @@ _eigvalsh = declare(
 def eigh(x: NDArray[Any], /) -> EighResult[NDArray[Any]]: ...
 @overload
 def eigh(x: A, /) -> EighResult[A]: ...
+@naming("x")
 def eigh(x: Any, /) -> EighResult[Any]:
     """The eigenvalues and eigenvectors of Hermitian (or real symmetric) matrices.
 
@@ -244,6 +246,7 @@ _eig = declare(
 def eig(x: NDArray[Any], /) -> EigResult[NDArray[Any]]: ...
 @overload
 def eig(x: A, /) -> EigResult[A]: ...
+@naming("x")
 def eig(x: Any, /) -> EigResult[Any]:
     """The eigenvalues and eigenvectors of square matrices. Both are complex, always.
 
@@ -421,6 +424,7 @@ _svdvals = declare(
 def svd(x: NDArray[Any], /, *, full_matrices: bool = True) -> SVDResult[NDArray[Any]]: ...
 @overload
 def svd(x: A, /, *, full_matrices: bool = True) -> SVDResult[A]: ...
+@naming("x")
 def svd(x: Any, /, *, full_matrices: bool = True) -> SVDResult[Any]:
     """The singular value decomposition: ``x = U diag(S) Vh``.
 
