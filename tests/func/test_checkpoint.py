@@ -125,6 +125,20 @@ def test_a_function_that_calls_ag_grad(x: ag.Tensor) -> None:
     close(ag.grad(checkpoint(slope)(x).sum(), x), 6 * A)
 
 
+def test_a_function_that_calls_ag_grad_of_its_own_graph(x: ag.Tensor) -> None:
+    """What the gradient inside frees is also saved by the function."""
+
+    def f(x: Any) -> Any:
+        y = ag.tensor(x.detach().numpy(), requires_grad=True)
+        z = ag.exp(y)
+        g = ag.grad(z.sum(), y)
+        return ag.exp(x) * z.detach() * g
+
+    for stops in (True, False):
+        result = checkpoint(f, early_stop=stops)(x)
+        close(ag.grad(result.sum(), x), np.exp(3 * A))
+
+
 def test_nested(x: ag.Tensor) -> None:
     def deep(x: Any) -> Any:
         return checkpoint(f)(x) * checkpoint(lambda y: checkpoint(ag.cos)(y))(x)

@@ -70,7 +70,7 @@ def test_ops_cannot_be_changed(op: Op) -> None:
 
 def test_functions_of_matrices_know_the_shapes_of_their_results() -> None:
     of_one = np.array([[2.0, 1.0], [1.0, 3.0]])
-    keywords = {"mode": "reduced", "full_matrices": True, "rtol": None}
+    keywords = {"mode": "reduced", "full_matrices": True, "rtol": None, "upper": True}
     for op in OPS:
         if not isinstance(op.kind, Matrices):
             continue

@@ -106,7 +106,9 @@ def asarray(
 
 
 def from_sequence(data: Any) -> Any:
-    """A number or a nested sequence as an array. Tensors in it are joined by `stack`."""
+    """A number or a nested sequence as an array; with tensors in it, stacked within their graph."""
+    if data is None or isinstance(data, str | bytes):
+        raise TypeError(f"expected an array, numbers or sequences of them, not {data!r}")
     if holds_arrays(data):
         parts = [item if isinstance(item, Array) else from_sequence(item) for item in data]
         like = next((p for p in parts if backend_of(p) is not default), None)
@@ -126,11 +128,23 @@ def from_sequence(data: Any) -> Any:
     return data if hasattr(data, "dtype") else np.asarray(data)
 
 
-def holds_arrays(data: Any) -> bool:
-    """Whether the data is a nested sequence that contains arrays of arraygrad."""
-    return isinstance(data, list | tuple) and any(
-        isinstance(item, Array) or holds_arrays(item) for item in data
-    )
+# As many axes as NumPy's arrays can have.
+_MOST_AXES = 64
+
+
+def holds_arrays(data: Any, depth: int = 0) -> bool:
+    """Whether something is a nested sequence with arrays of arraygrad in it."""
+    if not isinstance(data, list | tuple):
+        return False
+    _check_depth(depth)
+    return any(isinstance(item, Array) or holds_arrays(item, depth + 1) for item in data)
+
+
+def _check_depth(depth: int) -> None:
+    if depth > _MOST_AXES:
+        raise ValueError(
+            f"data is nested more than {_MOST_AXES} deep: is there a list that contains itself?"
+        )
 
 
 def _as_array(data: Any, dtype: Any, device: Any, copy: bool | None) -> Any:
@@ -167,10 +181,11 @@ def _check_numbers(array: Any, name: str) -> None:
         )
 
 
-def _plain_values(data: Any) -> Any:
-    """Nested sequences of tensors as nested sequences of arrays."""
+def _plain_values(data: Any, depth: int = 0) -> Any:
+    """Nested sequences with tensors inside become nested sequences of arrays."""
     if isinstance(data, list | tuple):
-        return [_plain_values(item) for item in data]
+        _check_depth(depth)
+        return [_plain_values(item, depth + 1) for item in data]
     if isinstance(data, Tensor):
         if data.requires_grad:
             raise TypeError(

@@ -365,7 +365,7 @@ class Tensor(Recording, TensorInPlace, ArrayMethods):
         """
         array = self.array
         constant = self.like(array.detach() if isinstance(array, Array) else array)
-        if isinstance(array, ndarray):
+        if isinstance(constant._array, ndarray):  # the memory is shared
             return constant
         # There is no memory to share: a write has to find its way to the values of this tensor.
         return self._shared((detached, {}), array, constant._array, None)  # type: ignore[no-any-return]

@@ -32,17 +32,26 @@ def flatten(tree: Any) -> tuple[list[Any], Rebuild]:
     dictionaries; and the same type for named tuples and types registered with optree. Anything else
     is a leaf.
     """
+    try:
+        return _flatten(tree)
+    except RecursionError:
+        raise ValueError(
+            "the structure is nested too deeply to be taken apart: does it contain itself?"
+        ) from None
+
+
+def _flatten(tree: Any) -> tuple[list[Any], Rebuild]:
     if is_single(tree):
         return [tree], lambda values: values[0]
     if _is_sequence(tree):
         items = list(tree)
         if all(map(is_single, items)):
             return items, tuple
-        return _join([flatten(item) for item in items], tuple)
+        return _join([_flatten(item) for item in items], tuple)
     if isinstance(tree, Mapping):
         keys = list(tree)
         return _join(
-            [flatten(tree[key]) for key in keys],
+            [_flatten(tree[key]) for key in keys],
             lambda values: _mapping(tree, dict(zip(keys, values, strict=True))),
         )
     return _registered(tree)
@@ -116,4 +125,4 @@ def _registered(tree: Any) -> tuple[list[Any], Rebuild]:
     )
     if len(children) == 1 and children[0] is tree:
         return [tree], lambda values: values[0]
-    return _join([flatten(child) for child in children], lambda v: optree.tree_unflatten(spec, v))
+    return _join([_flatten(child) for child in children], lambda v: optree.tree_unflatten(spec, v))

@@ -109,9 +109,9 @@ class _Numbered(Node):
         if self.value is not None:
             self.again = self.start = 0
             return self.value  # type: ignore[no-any-return]
-        self.start, node = self.run.find(self.place)
-        self.again = node.number
-        return node.load()  # type: ignore[no-any-return]
+        self.start, again = self.run.find(self.place)
+        self.again = again.number
+        return again.saved  # type: ignore[no-any-return]
 
     def release(self) -> None:
         self.run = None
@@ -157,6 +157,13 @@ class _Entry(NamedTuple):
             if mine.positions != theirs.positions:  # they decide what is saved
                 return True
         return bool(self.shape != other.shape or self.dtype != other.dtype)
+
+
+class _Again(NamedTuple):
+    """What a node of the second run saved, which a gradient taken inside lets the node forget."""
+
+    number: int
+    saved: tuple[Any, ...]
 
 
 class _Earlier(NamedTuple):
@@ -314,7 +321,7 @@ class _Run:
         ) -> Node:
             node = record_node(pullback, edges, saved, shape, dtype)
             if pullback.keeps_arrays:
-                collect(_Entry(pullback, shape, dtype), node)
+                collect(_Entry(pullback, shape, dtype), _Again(node.number, saved))
             return node
 
         self.check_unwritten()
@@ -337,9 +344,8 @@ class _Run:
                 f"and {counts[1]} when it was run again: it must do the same each time"
             )
         for place, sources in reversed(rest.items()):
-            pullback, shape, dtype = self.saved[place]
             saved = tuple([_resolved(source, collected) for source in sources])
-            collected[place] = record_node(pullback, (), saved, shape, dtype)
+            collected[place] = _Again(next_number(), saved)
         return start, collected
 
     def _rest_at_hand(self) -> dict[int, list[Any]]:
@@ -377,7 +383,7 @@ def _refuse() -> None:
 def _resolved(source: Any, collected: dict[int, Any]) -> Any:
     """A saved value; an `_Earlier` is looked up in the collected values."""
     if isinstance(source, _Earlier):
-        return collected[source.place].load()[source.position]
+        return collected[source.place].saved[source.position]
     return source
 
 

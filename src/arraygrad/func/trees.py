@@ -31,8 +31,19 @@ def flatten(tree: Any) -> tuple[list[Any], Unflatten]:
         return list(tree), tuple
     import optree
 
-    leaves, spec = optree.tree_flatten(tree)
+    leaves, spec = _taken_apart(tree)
     return leaves, lambda values: optree.tree_unflatten(spec, values)
+
+
+def _taken_apart(tree: Any) -> tuple[list[Any], Any]:
+    import optree
+
+    try:
+        return optree.tree_flatten(tree)
+    except RecursionError:
+        raise ValueError(
+            "the structure is nested too deeply to be taken apart: does it contain itself?"
+        ) from None
 
 
 def _is_array(value: Any) -> bool:
@@ -52,10 +63,8 @@ def flatten_like(tree: Any, model: Any, name: str, what: str) -> list[Any]:
     if type(tree) is type(model) is tuple and len(tree) == len(model):
         if all(map(_is_array, tree)) and all(map(_is_array, model)):
             return list(tree)
-    import optree
-
-    leaves, spec = optree.tree_flatten(tree)
-    wanted = optree.tree_structure(model)
+    leaves, spec = _taken_apart(tree)
+    _, wanted = _taken_apart(model)
     if spec != wanted:
         raise ValueError(f"{name} must have the structure of {what}, {wanted}, but has {spec}")
     return leaves
@@ -146,10 +155,14 @@ def check_result(leaves: list[Any]) -> None:
 
 
 def lowered(value: Any, level: float) -> Any:
-    """A result without the tensors that the user made inside the transform of a level."""
-    while isinstance(value, Tensor) and value.level > level:
-        value = value.array
-    return value
+    """A result without the tensors that were made by hand inside the transform of a level.
+
+    A tensor over a plain array stays one: `Given` says whether the caller should see it.
+    """
+    inner = value
+    while isinstance(inner, Tensor) and inner.level > level:
+        inner = inner.array
+    return inner if inner is value or isinstance(inner, Array) else Tensor(inner)
 
 
 def unrecorded(value: Any) -> Any:
@@ -198,9 +211,9 @@ def _is_over_tensor(value: Any) -> bool:
 
 
 def like_given(result: Any, given: Any) -> Any:
-    """A result as a tensor if `given` is one. Derivatives of constants come as plain arrays."""
-    if isinstance(given, Tensor) and hasattr(result, "dtype") and not isinstance(result, Array):
-        return given.like(result)
+    """A result as a tensor, if what it belongs to is one: constants come out as plain arrays."""
+    if hasattr(result, "dtype") and not isinstance(result, Array) and _is_over_tensor(given):
+        return given.like(result) if isinstance(given, Tensor) else Tensor(result)
     return result
 
 

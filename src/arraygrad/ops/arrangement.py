@@ -16,6 +16,7 @@ from ..backends import backend_of
 from ..core.array import plain
 from ..core.axes import one_axis, shape_tuple
 from ..core.indices import HOLE
+from .define.arguments import naming
 from .define.signatures import A, joining, one_array
 from .indexing import _index_add, take
 from .matrices import diagonal as matrix_diagonal
@@ -42,6 +43,7 @@ if TYPE_CHECKING:
 def meshgrid(*arrays: NDArray[Any], indexing: str = "xy") -> tuple[NDArray[Any], ...]: ...
 @overload
 def meshgrid(*arrays: A, indexing: str = "xy") -> tuple[A, ...]: ...
+@naming("*arrays")
 def meshgrid(*arrays: Any, indexing: str = "xy") -> tuple[Any, ...]:
     """The coordinates of a grid, from the coordinates along each of its axes.
 
@@ -94,8 +96,8 @@ class AtLeast(Protocol):
 
 
 def _at_least(function: Callable[..., Any]) -> AtLeast:
-    """Declare that a function takes one array, or several."""
-    return function
+    """Say that a function takes one array, or several."""
+    return naming("*arrays")(function)
 
 
 @_at_least
@@ -162,6 +164,7 @@ def array_split(
 ) -> list[NDArray[Any]]: ...
 @overload
 def array_split(x: A, indices_or_sections: Any, /, axis: int = 0) -> list[A]: ...
+@naming("x")
 def array_split(x: Any, indices_or_sections: Any, /, axis: int = 0) -> list[Any]:
     """Split an array along an axis: into nearly equal parts, or at indices.
 
@@ -190,6 +193,7 @@ def array_split(x: Any, indices_or_sections: Any, /, axis: int = 0) -> list[Any]
 def split(x: NDArray[Any], indices_or_sections: Any, /, axis: int = 0) -> list[NDArray[Any]]: ...
 @overload
 def split(x: A, indices_or_sections: Any, /, axis: int = 0) -> list[A]: ...
+@naming("x")
 def split(x: Any, indices_or_sections: Any, /, axis: int = 0) -> list[Any]:
     """Split an array along an axis: into equal parts, or at indices."""
     if hasattr(indices_or_sections, "__index__") and not getattr(indices_or_sections, "ndim", 0):

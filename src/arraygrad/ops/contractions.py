@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, overload
 from ..backends import backend_of
 from ..core.axes import many_axes, one_axis
 from ..core.kinds import Contracts
+from .define.arguments import naming
 from .define.library import declare
 from .define.op import Op, Own
 from .define.signatures import A, TwoArrays, two_arrays
@@ -195,6 +196,7 @@ def einsum(  # type: ignore[overload-overlap]  # only NumPy arrays come before a
 def einsum(subscripts: str, /, *operands: Tensor | NDArray[Any]) -> Tensor: ...
 @overload
 def einsum(subscripts: str, /, *operands: A) -> A: ...
+@naming("*operands")
 def einsum(subscripts: str, /, *operands: Any) -> Any:
     """Einstein's summation convention: label the axes, multiply, sum over labels not in the output.
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Generic, NamedTuple, overload
 from ..core.array import Array, plain
 from ..core.kinds import Matrices
 from .contractions import matmul
+from .define.arguments import naming
 from .define.library import declare
 from .define.signatures import A, one_array
 from .elementwise import conj, is_complex
@@ -153,6 +154,7 @@ _qr = declare(
 def qr(x: NDArray[Any], /, *, mode: str = "reduced") -> QRResult[NDArray[Any]]: ...
 @overload
 def qr(x: A, /, *, mode: str = "reduced") -> QRResult[A]: ...
+@naming("x")
 def qr(x: Any, /, *, mode: str = "reduced") -> QRResult[Any]:
     """The QR decomposition: orthonormal columns times an upper triangle, ``x = Q R``.
 

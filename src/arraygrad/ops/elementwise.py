@@ -70,11 +70,13 @@ def _pow_y(g: Any, x: Any, y: Any, out: Any) -> Any:
     # 0 ** y is constant for y >= 0, but log(0) is not finite.
     if hasattr(x, "dtype"):
         flat = logical_and(equal(x, 0), greater_equal(real(y), 0))
-        return g * (out * log(where(flat, 1, x)))
+        base = where(flat, 1, x)
+        # Below zero, the logarithm is complex, as the power is.
+        return g * (out * log(astype(base, out.dtype) if is_complex(out) else base))
     if x == 0:
         below = where(less(real(y), 0), -math.inf, zeros_like(real(y)) + math.nan)
         return g * where(greater_equal(real(y), 0), 0, below)
-    if isinstance(x, complex):
+    if isinstance(x, complex) or is_complex(out):
         return g * (out * cmath.log(x))
     return g * (out * (math.log(x) if x > 0 else math.nan))
 

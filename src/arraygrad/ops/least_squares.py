@@ -13,6 +13,7 @@ from ..backends import backend_of
 from ..core.array import plain
 from .contractions import matmul
 from .decompositions import pinv
+from .define.arguments import naming
 from .define.signatures import A, AnyArray
 from .elementwise import conj, greater, is_complex, real
 from .matrices import check_matrices
@@ -54,6 +55,7 @@ def lstsq(a: Tensor, b: AnyArray, /, rcond: Any = None) -> LstsqResult[Tensor]: 
 def lstsq(a: AnyArray, b: Tensor, /, rcond: Any = None) -> LstsqResult[Tensor]: ...
 @overload
 def lstsq(a: A, b: A, /, rcond: Any = None) -> LstsqResult[A]: ...
+@naming("a", "b")
 def lstsq(a: Any, b: Any, /, rcond: Any = None) -> LstsqResult[Any]:
     """Solve linear systems in the sense of least squares.
 

@@ -21,6 +21,7 @@ from ..core.axes import one_axis
 from ..core.kinds import Matrices
 from .contractions import matmul
 from .contractions import outer as _outer
+from .define.arguments import naming
 from .define.library import constant, declare
 from .define.op import Op, Own
 from .define.signatures import A, one_array, two_arrays
@@ -81,6 +82,9 @@ def cross(x1: Any, x2: Any, /, *, axis: int = -1) -> Any:
         length = x.shape[one_axis(axis, x.ndim)]
         if length != 3:
             raise ValueError(f"cross: {name} must have length 3 along axis {axis}, not {length}")
+    if axis >= 0 and x1.ndim != x2.ndim:  # it is another axis of each, once they are broadcast
+        last = cross(moveaxis(x1, axis, -1), moveaxis(x2, axis, -1))
+        return moveaxis(last, -1, axis)
     return roll(x1, -1, axis=axis) * roll(x2, -2, axis=axis) - (
         roll(x1, -2, axis=axis) * roll(x2, -1, axis=axis)
     )
@@ -411,6 +415,7 @@ _slogdet = declare(
 def slogdet(x: NDArray[Any], /) -> SlogdetResult[NDArray[Any]]: ...
 @overload
 def slogdet(x: A, /) -> SlogdetResult[A]: ...
+@naming("x")
 def slogdet(x: Any, /) -> SlogdetResult[Any]:
     """The sign (phase, if complex) of determinants, and the logarithm of their absolute value.
 

@@ -16,6 +16,7 @@ from ..core.axes import many_axes, one_axis
 from ..core.kinds import Contracts
 from .contractions import matmul, tensordot
 from .define.adoption import as_arrays
+from .define.arguments import naming
 from .define.library import declare
 from .define.op import Op, Own
 from .define.signatures import Number, Operand, one_array, two_arrays
@@ -77,7 +78,9 @@ def diff(x: Any, /, *, axis: int = -1, n: int = 1, prepend: Any = None, append: 
 
 
 def _line(value: Any, x: Any, axis: int) -> Any:
-    """A value to join to `x` along an axis: a number is repeated along the other axes."""
+    """What is joined to `x` along an axis: a number is repeated over the others."""
+    if not isinstance(value, int | float | complex):
+        _, value = as_arrays(x, value)
     if getattr(value, "ndim", 0):
         return value
     shape = (*x.shape[:axis], 1, *x.shape[axis + 1 :])
@@ -120,6 +123,7 @@ def trapezoid(y: Any, /, x: Any = None, dx: Any = 1.0, axis: int = -1) -> Any:
     return sum(multiply(step, pairs) / 2.0, axis=axis)
 
 
+@naming("f")
 def gradient(f: Any, /, *varargs: Any, axis: Any = None, edge_order: int = 1) -> Any:
     """The slopes of sampled values along axes: central differences, and one-sided ones at the ends.
 
@@ -233,6 +237,7 @@ def interp(
     right: Any = None,
     period: Any = None,
 ) -> Any: ...
+@naming("x", "xp", "fp")
 def interp(
     x: Any, xp: Any, fp: Any, left: Any = None, right: Any = None, period: Any = None
 ) -> Any:
@@ -382,8 +387,10 @@ def dot(a: Any, b: Any, /) -> Any:
 
     With more axes, it sums over the last axis of `a` and the second last axis of `b`.
     """
-    if not getattr(a, "ndim", 0) or not getattr(b, "ndim", 0):
-        return a * b
+    if isinstance(a, int | float | complex) or isinstance(b, int | float | complex):
+        return multiply(a, b)
+    if not a.ndim or not b.ndim:
+        return multiply(a, b)
     if b.ndim <= 2 and a.ndim <= 2:
         return matmul(a, b)
     return tensordot(a, b, axes=((a.ndim - 1,), (max(b.ndim - 2, 0),)))
@@ -392,8 +399,10 @@ def dot(a: Any, b: Any, /) -> Any:
 @two_arrays
 def inner(a: Any, b: Any, /) -> Any:
     """The sum of products over the last axes of both arrays."""
-    if not getattr(a, "ndim", 0) or not getattr(b, "ndim", 0):
-        return a * b
+    if isinstance(a, int | float | complex) or isinstance(b, int | float | complex):
+        return multiply(a, b)
+    if not a.ndim or not b.ndim:
+        return multiply(a, b)
     return tensordot(a, b, axes=((a.ndim - 1,), (b.ndim - 1,)))
 
 

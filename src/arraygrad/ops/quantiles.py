@@ -14,6 +14,7 @@ from ..backends.filled import zeros_like
 from ..core.array import plain
 from ..core.axes import kept, many_axes
 from .define.adoption import in_library_of
+from .define.arguments import named
 from .define.signatures import Axis, OneArray, one_array
 from .elementwise import (
     ceil,
@@ -166,7 +167,7 @@ def _in_percent(typed: OneArray[P], name: str) -> OneArray[P]:
     functools.update_wrapper(run, function)  # for its signature
     run.__name__ = run.__qualname__ = name
     run.__doc__ = f"`{function.__name__}`, with `q` between 0 and 100."
-    return cast("OneArray[P]", run)
+    return cast("OneArray[P]", named(run, 1))
 
 
 percentile = _in_percent(quantile, "percentile")
@@ -246,6 +247,8 @@ def _checked_parts(q: Any, x: Any) -> Any:
     """`q` as an array in the library of `x`; raises if it is not between 0 and 1."""
     if not hasattr(q, "dtype") or (backend_of(q) is default and backend_of(x) is not default):
         values = np.asarray(plain(q))
+        if values.dtype.kind not in "biuf":
+            raise TypeError(f"q must be numbers, not {type(q).__name__}")
         _check_parts(values)
         return astype(in_library_of(plain(x), values), x.dtype, copy=False)
     if backend_of(q).has_values(plain(q)):

@@ -22,7 +22,7 @@ from .define.check import check_function
 from .define.library import constant, declare
 from .define.rules import Rule, parameters
 from .define.signatures import Axis, one_array
-from .elementwise import equal, multiply, where
+from .elementwise import equal, isnan, logical_or, multiply, where
 from .shape import _broadcast_to, _permute_dims, _reshape, astype, concat, flip, ravel
 
 Axes = tuple[int, ...] | None
@@ -155,8 +155,9 @@ _std = library_reduction("std", d=_std_slope, kind=Reduces(real=True), holomorph
 
 
 def _shares(x: Any, out: Any, axis: Axes, keepdims: bool) -> Any:
-    """The derivative of an extreme: elements that attain it have equal shares, others have zero."""
-    hits = astype(equal(x, _keep(out, x.shape, axis, keepdims)), x.dtype)
+    """For an extreme: each element's share in it, equal among ties. If there is NaN, it is one."""
+    hits = logical_or(equal(x, _keep(out, x.shape, axis, keepdims)), isnan(x))
+    hits = astype(hits, x.dtype)
     return hits / _sum(hits, axis=axis, keepdims=True)
 
 

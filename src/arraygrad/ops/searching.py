@@ -15,7 +15,8 @@ from ..core.indices import HOLE
 from ..core.kinds import Elementwise, Opaque
 from ..errors import LazyError
 from . import reductions
-from .define.adoption import in_library_of
+from .define.adoption import as_arrays, in_library_of
+from .define.arguments import naming
 from .define.library import constant, declare
 from .define.op import Op, Own
 from .define.signatures import A, one_array, two_arrays
@@ -100,6 +101,7 @@ _unique = declare(
 def nonzero(x: NDArray[Any], /) -> tuple[NDArray[Any], ...]: ...
 @overload
 def nonzero(x: A, /) -> tuple[A, ...]: ...
+@naming("x")
 def nonzero(x: Any, /) -> tuple[Any, ...]:
     """The indices of the elements that are not zero: an array of integers for each axis.
 
@@ -118,6 +120,7 @@ def nonzero(x: Any, /) -> tuple[Any, ...]:
 def unique_all(x: NDArray[Any], /) -> UniqueAllResult[NDArray[Any]]: ...
 @overload
 def unique_all(x: A, /) -> UniqueAllResult[A]: ...
+@naming("x")
 def unique_all(x: Any, /) -> UniqueAllResult[Any]:
     """The distinct values, sorted, with the index of their first place, the inverse, and counts.
 
@@ -141,6 +144,7 @@ def unique_all(x: Any, /) -> UniqueAllResult[Any]:
 def unique_counts(x: NDArray[Any], /) -> UniqueCountsResult[NDArray[Any]]: ...
 @overload
 def unique_counts(x: A, /) -> UniqueCountsResult[A]: ...
+@naming("x")
 def unique_counts(x: Any, /) -> UniqueCountsResult[Any]:
     """The distinct values, sorted, and how often each occurs."""
     found = unique_all(x)
@@ -151,6 +155,7 @@ def unique_counts(x: Any, /) -> UniqueCountsResult[Any]:
 def unique_inverse(x: NDArray[Any], /) -> UniqueInverseResult[NDArray[Any]]: ...
 @overload
 def unique_inverse(x: A, /) -> UniqueInverseResult[A]: ...
+@naming("x")
 def unique_inverse(x: Any, /) -> UniqueInverseResult[Any]:
     """The distinct values, sorted, and the number of its value for each element."""
     found = unique_all(x)
@@ -220,8 +225,7 @@ def searchsorted(x1: Any, x2: Any, /, *, side: str = "left", sorter: Any = None)
         raise ValueError(f"x1 must be one-dimensional, got shape {tuple(x1.shape)}")
     if sorter is not None:
         x1 = take(x1, sorter, axis=0)
-    if not hasattr(x2, "dtype"):
-        x2 = backend_of(x1).xp.asarray(x2)
+    x1, x2 = as_arrays(x1, x2)
     return _searchsorted(x1, x2, side=side)
 
 
@@ -319,6 +323,7 @@ def _number(x: Any, name: str) -> Any:
 def digitize(x: NDArray[Any], bins: Any, right: bool = False) -> NDArray[Any]: ...
 @overload
 def digitize(x: A, bins: Any, right: bool = False) -> A: ...
+@naming("x", "bins")
 def digitize(x: Any, bins: Any, right: bool = False) -> Any:
     """The number of the bin that contains each element. `bins` are the edges, sorted either way.
 
@@ -330,7 +335,7 @@ def digitize(x: Any, bins: Any, right: bool = False) -> Any:
     >>> ag.digitize(ag.tensor([0.5, 1.0, 7.0]), ag.tensor([0.0, 1.0, 2.0]))
     tensor([1, 2, 3])
     """
-    edges = bins if hasattr(bins, "dtype") else backend_of(x).xp.asarray(bins)
+    x, edges = as_arrays(x, bins)
     if edges.ndim != 1:
         raise ValueError(f"bins must be one-dimensional, got shape {tuple(edges.shape)}")
     side, other = ("left", "right") if right else ("right", "left")
@@ -365,8 +370,10 @@ def bincount(x: Any, /, weights: Any = None, minlength: int = 0) -> Any:
     if some and _number(_min(_in_one(x, "bincount")), "bincount") < 0:
         raise ValueError("x must not have negative elements")
     most = _number(_max(_in_one(x, "bincount")), "bincount") if some else -1
-    if weights is not None and tuple(weights.shape) != tuple(x.shape):
-        raise ValueError(f"weights has shape {weights.shape}, x has {x.shape}")
+    if weights is not None:
+        _, weights = as_arrays(x, weights)
+        if tuple(weights.shape) != tuple(x.shape):
+            raise ValueError(f"weights has shape {weights.shape}, x has {x.shape}")
     return _counts(x, weights, max(most + 1, minlength))
 
 
@@ -390,6 +397,7 @@ def histogram(
 def histogram(
     x: A, /, bins: Any = 10, range: Any = None, density: bool = False, weights: Any = None
 ) -> tuple[A, A]: ...
+@naming("x")
 def histogram(
     x: Any, /, bins: Any = 10, range: Any = None, density: bool = False, weights: Any = None
 ) -> tuple[Any, Any]:

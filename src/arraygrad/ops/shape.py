@@ -12,6 +12,7 @@ from ..backends import backend_of
 from ..backends.filled import zeros_like
 from ..core.axes import many_axes, one_axis, shape_tuple
 from ..core.kinds import Elementwise, Moves
+from .define.arguments import naming
 from .define.library import constant, declare
 from .define.signatures import A, Axis, Shape, Unary, joining, one_array
 
@@ -139,7 +140,7 @@ def reshape(x: Any, /, shape: Shape, *, copy: bool | None = None) -> Any:
         if wanted.count(-1) > 1 or rest == 0 or size % rest:
             raise ValueError(f"cannot reshape an array of shape {x.shape} into {wanted}")
         wanted = tuple(size // rest if n == -1 else n for n in wanted)
-    elif math.prod(wanted) != size or any(n < 0 for n in wanted):
+    elif math.prod(wanted) != size or min(wanted, default=0) < 0:
         raise ValueError(f"cannot reshape an array of shape {x.shape} into {wanted}")
     if copy is None:
         return _reshape(x, shape=wanted)
@@ -259,6 +260,7 @@ def broadcast_shapes(*shapes: tuple[int, ...]) -> tuple[int, ...]:
 def broadcast_arrays(*arrays: NDArray[Any]) -> tuple[NDArray[Any], ...]: ...
 @overload
 def broadcast_arrays(*arrays: A) -> tuple[A, ...]: ...
+@naming("*arrays")
 def broadcast_arrays(*arrays: Any) -> tuple[Any, ...]:
     """Broadcast arrays against each other."""
     shape = broadcast_shapes(*(a.shape for a in arrays))
@@ -313,6 +315,7 @@ def stack(arrays: Any, /, *, axis: int = 0) -> Any:
 def unstack(x: NDArray[Any], /, *, axis: int = 0) -> tuple[NDArray[Any], ...]: ...
 @overload
 def unstack(x: A, /, *, axis: int = 0) -> tuple[A, ...]: ...
+@naming("x")
 def unstack(x: Any, /, *, axis: int = 0) -> tuple[Any, ...]:
     """Split an array into its slices along an axis."""
     return tuple(_unstack(x, axis=one_axis(axis, x.ndim)))

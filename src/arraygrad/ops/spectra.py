@@ -13,11 +13,12 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Any, Generic, NamedTuple, overload
 
-from ..backends import backend_of
+from ..backends import backend_of, default
 from ..core.array import Array, plain
 from ..core.kinds import Matrices
 from .contractions import matmul
 from .decompositions import adjoint
+from .define.arguments import naming
 from .define.library import declare
 from .define.signatures import A, one_array
 from .elementwise import abs, conj, imag, is_complex, multiply, real, where
@@ -112,14 +113,21 @@ def _eigh_jvp(t: Any, out: tuple[Any, Any]) -> Any:
     return real(diagonal(inner)), matmul(vectors, turn)
 
 
+def _eigh_of(xp: Any, x: Any, upper: bool = False) -> Any:
+    """Of the lower triangle, or the upper one: for NumPy the signs of the vectors depend on it."""
+    if upper and backend_of(x) is default:
+        return xp.linalg.eigh(x, UPLO="U")
+    return xp.linalg.eigh(xp.conj(xp.matrix_transpose(x)) if upper else x)
+
+
 _eigh = declare(
     "eigh",
     "x",
-    compute=lambda xp, x: xp.linalg.eigh(x),
+    compute=_eigh_of,
     vjp=_eigh_vjp,
     jvp=_eigh_jvp,
     holomorphic=False,
-    kind=Matrices(shapes=lambda x: (x[1:], x)),
+    kind=Matrices(shapes=lambda x, upper=False: (x[1:], x)),
     multiple=True,
 )
 
@@ -149,6 +157,7 @@ _eigvalsh = declare(
 def eigh(x: NDArray[Any], /) -> EighResult[NDArray[Any]]: ...
 @overload
 def eigh(x: A, /) -> EighResult[A]: ...
+@naming("x")
 def eigh(x: Any, /) -> EighResult[Any]:
     """The eigenvalues and eigenvectors of Hermitian (or real symmetric) matrices.
 
@@ -165,8 +174,13 @@ def eigh(x: Any, /) -> EighResult[Any]:
     tensor([[1., 0.],
             [0., 0.]])
     """
+    return eigh_of_triangle(x, upper=False)
+
+
+def eigh_of_triangle(x: Any, *, upper: bool) -> EighResult[Any]:
+    """What `eigh` gives, from the upper triangle or the lower one."""
     check_square(x, "eigh")
-    return EighResult(*_eigh(x))
+    return EighResult(*(_eigh(x, upper=True) if upper else _eigh(x)))
 
 
 @one_array
@@ -232,6 +246,7 @@ _eig = declare(
 def eig(x: NDArray[Any], /) -> EigResult[NDArray[Any]]: ...
 @overload
 def eig(x: A, /) -> EigResult[A]: ...
+@naming("x")
 def eig(x: Any, /) -> EigResult[Any]:
     """The eigenvalues and eigenvectors of square matrices. Both are always complex.
 
@@ -409,6 +424,7 @@ _svdvals = declare(
 def svd(x: NDArray[Any], /, *, full_matrices: bool = True) -> SVDResult[NDArray[Any]]: ...
 @overload
 def svd(x: A, /, *, full_matrices: bool = True) -> SVDResult[A]: ...
+@naming("x")
 def svd(x: Any, /, *, full_matrices: bool = True) -> SVDResult[Any]:
     """The singular value decomposition: ``x = U diag(S) Vh``.
 

@@ -9,6 +9,7 @@ from typing import Any
 from .. import ops
 from ..core.nodes import Node
 from ..errors import RuleError
+from ..ops.reductions import _sum
 from ..ops.shape import _reshape
 
 
@@ -24,7 +25,7 @@ def fit(part: Any, edge: Node, node: Node) -> Any:
                 f"shape {tuple(edge.shape)}"
             )
         if axes:
-            part = ops.sum(part, axis=axes)
+            part = _sum(part, axis=axes, keepdims=False)
         if part.ndim != len(edge.shape):
             part = _reshape(part, shape=edge.shape)
     if part.dtype != edge.dtype:

@@ -174,7 +174,8 @@ def array_ufunc(self: Any, ufunc: np.ufunc, method: str, *inputs: Any, **keyword
                 pass
     given = {k: v for k, v in keywords.items() if k not in _DEFAULTS or v is not _DEFAULTS[k]}
     out = given.pop("out", None)
-    inputs = tuple(_array(x) if isinstance(x, list | tuple) else x for x in inputs)
+    if method != "at":  # whose index may be a tuple, which is more than an array of its items
+        inputs = tuple(_array(x) if isinstance(x, list | tuple) else x for x in inputs)
     try:
         return _METHODS[method](ufunc, inputs, out, given)
     except UnsupportedOperand:
@@ -304,7 +305,7 @@ def _at(ufunc: np.ufunc, inputs: tuple[Any, ...], out: Any, given: dict[str, Any
         return
     template, indices = split_index(x, index)
     shape = x[index].shape
-    values = values if hasattr(values, "dtype") else np.asarray(values, x.dtype)
+    values = values if hasattr(values, "dtype") else _array(values)
     added = ops.astype(ops.broadcast_to(values, shape), x.dtype, copy=False)
     spread = _index_add(added, *indices, template=template, shape=x.shape)
     x.copy_(x + sign(spread))

@@ -53,8 +53,8 @@ def is_made(array: Any) -> bool:
 
 
 def as_arrays(*values: Any) -> list[Any]:
-    """The values as arrays, in the library of the arrays among them; NumPy if there are none."""
-    arrays = [v if hasattr(v, "dtype") else np.asarray(v) for v in values]
+    """Numbers and sequences as arrays, in the library of the arrays among them; NumPy's if none."""
+    arrays = [v if hasattr(v, "dtype") else _numbers(v) for v in values]
     like = next((a for a in arrays if backend_of(a) is not default), None)
     if like is None:
         return arrays
@@ -62,6 +62,13 @@ def as_arrays(*values: Any) -> list[Any]:
         in_library_of(like, a) if is_made(a) or a is not v else a
         for v, a in zip(values, arrays, strict=True)
     ]
+
+
+def _numbers(values: Any) -> Any:
+    array = np.asarray(values)
+    if array.dtype.kind not in "biufc":
+        raise TypeError(f"expected an array or numbers, got {type(values).__name__}")
+    return array
 
 
 def in_library_of(like: Any, array: Any) -> Any:

@@ -65,9 +65,9 @@ class _Right(dict[type, AnyFunction]):
 
     def __missing__(self, right: type) -> AnyFunction:
         kinds = [k for k in (self.left, right) if issubclass(k, Array)]
-        for k in (self.left, right):
+        for position, k in enumerate((self.left, right)):
             if not issubclass(k, Array):
-                _check_operand(self.op, k)
+                check_operand(self.op, position, k)
         if kinds:
             found = max(kinds, key=lambda k: k.level).binary(self.op, self.left, right)
         else:
@@ -76,8 +76,10 @@ class _Right(dict[type, AnyFunction]):
         return found
 
 
-def _check_operand(op: Op, kind: type) -> None:
+def check_operand(op: Op, position: int, kind: type) -> None:
+    """Raise unless an array library knows a type of operand."""
     try:
         backend_of_type(kind)
     except TypeError as error:
-        raise UnsupportedOperand(f"{op.name}: {error}") from None
+        name = op.input_name(position)
+        raise UnsupportedOperand(f"{op.name}, argument {name}: {error}") from None

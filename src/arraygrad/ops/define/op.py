@@ -23,7 +23,7 @@ from ...core.kinds import Elementwise, Kind, Moves, Opaque, View
 from ...errors import MixedArraysError
 from .adoption import in_one_library
 from .check import check_declaration, check_function, checked_inputs, rules_by_input
-from .dispatch import BinaryTable, SingleTable, UnaryTable, UnsupportedOperand
+from .dispatch import BinaryTable, SingleTable, UnaryTable, UnsupportedOperand, check_operand
 from .rules import Pullback, Rule, product_rule, zero_rule
 from .rules import __name__ as rules_module
 from .signatures import TwoArrays, Unary
@@ -180,6 +180,8 @@ class Op:
         """The function that computes the op on plain arrays of these types."""
         found = self.kernels.get(types)
         if found is None:
+            for position, kind in enumerate(types):
+                check_operand(self, position, kind)
             backend = common_backend(types)
             found = backend.kernel(self)
             if self.runs_in_blocks:

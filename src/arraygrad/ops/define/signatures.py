@@ -1,9 +1,10 @@
 """Signatures of functions of arrays, for type checkers: a tensor in, a tensor out.
 
-A function of arrays accepts arrays of any type, and returns an array of the same type. To state
-this, each function would need many overloads. Instead, each form of signature is a class here, and
-a decorator gives a function its form: the first parameters are arrays, and the other parameters
-stay as they are. At run time, a decorator returns its function unchanged.
+A function of arrays runs on whatever arrays it is given, and gives one of the same kind. Overloads
+that say so would be a wall before each function. So each form is written once, as a class here, and
+a decorator says which form a function has: its first parameters are arrays, and the others are
+taken over as they stand. At run time, the function names an argument that should have been an array
+and is not, see `arguments`.
 
 ==================  =============================================================================
 `one_array`         one array, as in ``sum(x, axis=0)``
@@ -32,6 +33,8 @@ from typing import (
     TypeVar,
     overload,
 )
+
+from .arguments import named, naming
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -169,20 +172,20 @@ class Joining(Protocol[P]):
 
 
 def one_array(function: Callable[Concatenate[Any, P], Any]) -> OneArray[P]:
-    """Declare that a function takes one array, and returns an array of its type."""
-    return function
+    """Say that a function takes one array, and gives one of that type."""
+    return named(function, 1)
 
 
 def two_arrays(function: Callable[Concatenate[Any, Any, P], Any]) -> TwoArrays[P]:
-    """Declare that a function takes two arrays, and returns an array of their type."""
-    return function
+    """Say that a function takes two arrays, and gives one of their type."""
+    return named(function, 2)
 
 
 def three_arrays(function: Callable[Concatenate[Any, Any, Any, P], Any]) -> ThreeArrays[P]:
-    """Declare that a function takes three arrays, and returns an array of their type."""
-    return function
+    """Say that a function takes three arrays, and gives one of their type."""
+    return named(function, 3)
 
 
 def joining(function: Callable[Concatenate[Any, P], Any]) -> Joining[P]:
-    """Declare that a function takes a sequence of arrays, and returns an array of their type."""
-    return function
+    """Say that a function takes a sequence of arrays, and gives one of their type."""
+    return naming("arrays[]")(function)

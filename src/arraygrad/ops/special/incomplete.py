@@ -6,6 +6,7 @@ import math
 from typing import TYPE_CHECKING, Any, overload
 
 from ...core.kinds import Elementwise
+from ..define.arguments import naming
 from ..define.library import binary, declare
 from ..define.rules import Rule
 from ..define.signatures import A, Operand, ThreeArrays
@@ -71,6 +72,7 @@ betainc: ThreeArrays[[]] = declare(
 def fdtr(dfn: Operand, dfd: Operand, x: NDArray[Any]) -> NDArray[Any]: ...
 @overload
 def fdtr(dfn: Operand, dfd: Operand, x: A) -> A: ...
+@naming("dfn", "dfd", "x")
 def fdtr(dfn: Any, dfd: Any, x: Any) -> Any:
     """The distribution function P(X < x) of the F distribution.
 
@@ -91,6 +93,7 @@ def fdtr(dfn: Any, dfd: Any, x: Any) -> Any:
 def fdtrc(dfn: Operand, dfd: Operand, x: NDArray[Any]) -> NDArray[Any]: ...
 @overload
 def fdtrc(dfn: Operand, dfd: Operand, x: A) -> A: ...
+@naming("dfn", "dfd", "x")
 def fdtrc(dfn: Any, dfd: Any, x: Any) -> Any:
     """One minus `fdtr`, accurate even if `fdtr` is nearly one.
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, overload
 from ...backends import backend_of
 from ...core.axes import kept, many_axes
 from ...core.kinds import AlongAxis, Reduces
+from ..define.arguments import naming
 from ..define.library import binary, constant, declare
 from ..define.signatures import A, Axis
 from ..elementwise import equal, exp, is_complex, log, multiply, real, where
@@ -129,6 +130,7 @@ _weighted_exp = binary(
 def softmax(x: NDArray[Any], axis: Axis = None) -> NDArray[Any]: ...
 @overload
 def softmax(x: A, axis: Axis = None) -> A: ...
+@naming("x")
 def softmax(x: Any, axis: Axis = None) -> Any:
     """Exponentials divided by their sum, over all axes or some.
 
@@ -145,6 +147,7 @@ def softmax(x: Any, axis: Axis = None) -> Any:
 def log_softmax(x: NDArray[Any], axis: Axis = None) -> NDArray[Any]: ...
 @overload
 def log_softmax(x: A, axis: Axis = None) -> A: ...
+@naming("x")
 def log_softmax(x: Any, axis: Axis = None) -> Any:
     """The logarithm of `softmax`, accurate even if `softmax` underflows.
 
@@ -167,6 +170,7 @@ def logsumexp(
 ) -> NDArray[Any]: ...
 @overload
 def logsumexp(a: A, axis: Axis = None, b: Any = None, keepdims: bool = False) -> A: ...
+@naming("a")
 def logsumexp(a: Any, axis: Axis = None, b: Any = None, keepdims: bool = False) -> Any:
     """The logarithm of a sum of exponentials, without overflow.
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, overload
 
 from ...backends.filled import zeros_like
 from ...backends.special import kernel, takes_scipy
+from ..define.arguments import naming
 from ..define.library import unary
 from ..define.signatures import A, Number, Operand
 from ..elementwise import add, cos, divide, exp, less, log, multiply, pow, sin, subtract, where
@@ -56,6 +57,7 @@ def zeta(x: Operand, q: Tensor) -> Tensor: ...
 def zeta(x: NDArray[Any], q: NDArray[Any] | Number | None = None) -> NDArray[Any]: ...
 @overload
 def zeta(x: A, q: Operand | None = None) -> A: ...
+@naming("x", "q")
 def zeta(x: Any, q: Any = None) -> Any:
     """Riemann's zeta function or, with `q`, Hurwitz's: the sum of ``1 / (k + q) ** x``.
 

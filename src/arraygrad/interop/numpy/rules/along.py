@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from .... import ops
-from ..values import detached
+from ..values import plain_values
 from .common import RULES, AnyFunction, array_of, rule_for
 
 
@@ -44,7 +44,7 @@ def _apply_over_axes(func: AnyFunction, a: Any, axes: Any) -> Any:
 def _choose(a: Any, choices: Any, out: Any = None, mode: str = "raise") -> Any:
     if out is not None:
         raise TypeError("numpy.choose: out= is not supported for arrays of arraygrad")
-    which = np.asarray(detached(a))
+    which = np.asarray(plain_values(a))
     arrays = [array_of(c) for c in choices]
     count = len(arrays)
     if mode != "raise":
@@ -58,7 +58,7 @@ def _choose(a: Any, choices: Any, out: Any = None, mode: str = "raise") -> Any:
 
 
 RULES[np.diagflat] = lambda v, k=0: ops.diag(ops.ravel(array_of(v)), k)
-RULES[np.ix_] = lambda *args: np.ix_(*(np.asarray(detached(a)) for a in args))
+RULES[np.ix_] = lambda *args: np.ix_(*(np.asarray(plain_values(a)) for a in args))
 
 
 @rule_for(np.resize)
@@ -79,8 +79,8 @@ def _joined(ar1: Any, ar2: Any) -> Any:
 
 
 def _chosen(values: Any, *, apart: bool) -> Any:
-    """From sorted values, those that occur once if `apart`, else one of each pair of equals."""
-    numbers = np.asarray(detached(values))
+    """Of sorted values, those that come alone, or else the first of each two."""
+    numbers = np.asarray(plain_values(values))
     same = numbers[1:] == numbers[:-1]
     if not apart:
         return ops.take(values, np.flatnonzero(same))
@@ -113,5 +113,5 @@ def _setxor1d(ar1: Any, ar2: Any, assume_unique: bool = False) -> Any:
 def _setdiff1d(ar1: Any, ar2: Any, assume_unique: bool = False) -> Any:
     first = ops.ravel(array_of(ar1))
     first = first if assume_unique else ops.unique_values(first)
-    others = np.asarray(detached(ar2))
-    return ops.take(first, np.flatnonzero(~np.isin(np.asarray(detached(first)), others)))
+    others = np.asarray(plain_values(ar2))
+    return ops.take(first, np.flatnonzero(~np.isin(np.asarray(plain_values(first)), others)))

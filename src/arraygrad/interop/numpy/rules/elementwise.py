@@ -12,7 +12,7 @@ from .... import ops
 from ....arrays import creation
 from ....backends import dtypes
 from ....core.array import plain
-from ..values import as_tensors, detached, written
+from ..values import as_tensors, on_values, written
 from .common import NONE, RULES, AnyFunction, array_of, is_given, rule_for
 
 # --- elementwise ---------------------------------------------------------------------------------
@@ -88,8 +88,8 @@ def _select(condlist: Any, choicelist: Any, default: Any = 0) -> Any:
 
 @rule_for(np.unwrap)
 def _unwrap(p: Any, discont: Any = None, axis: int = -1, *, period: float = 2 * math.pi) -> Any:
-    values = detached(p)  # the jumps that are removed are constants
-    return p + (np.unwrap(values, discont, axis, period=period) - values)
+    unwrapped = on_values(np.unwrap, p, discont, axis, period=period)
+    return p + (unwrapped - p.detach())  # the jumps that are taken out are constants
 
 
 @rule_for(np.piecewise)
@@ -129,7 +129,7 @@ def _on_values(function: AnyFunction) -> AnyFunction:
 
     @functools.wraps(function)
     def rule(*args: Any, **kwargs: Any) -> Any:
-        return as_tensors(function(*detached(args), **detached(kwargs)))
+        return as_tensors(on_values(function, *args, **kwargs))
 
     return rule
 

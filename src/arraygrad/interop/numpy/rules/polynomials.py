@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from .... import linalg, ops
-from ..values import detached
+from ..values import plain_values
 from .common import RULES, array_of, refuse, rule_for
 
 
@@ -59,7 +59,7 @@ def _roots(p: Any) -> Any:
     p = array_of(p)
     if p.ndim != 1:
         raise ValueError(f"numpy.roots: p must have one axis, got shape {tuple(p.shape)}")
-    places = np.flatnonzero(np.asarray(detached(p)))
+    places = np.flatnonzero(np.asarray(plain_values(p)))
     if not len(places):
         return ops.astype(p[:0], np.complex128)
     first, last = int(places[0]), int(places[-1])

@@ -9,7 +9,7 @@ import numpy as np
 from .... import ops
 from ....arrays import creation
 from ....ops.elementwise import choose
-from ..values import plain_values, written
+from ..values import written
 from .common import NONE, RULES, AnyFunction, array_of, flag, in_dtype, is_given, refuse, rule_for
 
 # --- reductions ----------------------------------------------------------------------------------
@@ -54,8 +54,8 @@ def _mean(
     if not is_given(where):
         return written(out, ops.mean(a, axis=axis, keepdims=flag(keepdims)), "numpy.mean")
     total = ops.sum(choose(array_of(where), a, 0), axis=axis, keepdims=flag(keepdims))
-    wide = np.broadcast_to(plain_values(where), a.shape)
-    counts = np.sum(wide, axis=axis, keepdims=flag(keepdims))
+    wide = ops.broadcast_to(array_of(where), a.shape)
+    counts = ops.count_nonzero(wide, axis=axis, keepdims=flag(keepdims))
     return written(out, total / counts, "numpy.mean")
 
 

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from .... import ops
-from ..values import detached, holds_gradients, plain_values
+from ..values import holds_gradients, plain_values
 from .common import AnyFunction, array_of, rule_for
 
 
@@ -35,8 +35,8 @@ def _writing(function: AnyFunction) -> Callable[[AnyFunction], AnyFunction]:
 
 
 def _numbers(x: Any) -> Any:
-    """Indices, or a mask, as a NumPy array."""
-    return np.asarray(detached(x))
+    """Places, or a mask, as a NumPy array."""
+    return np.asarray(plain_values(x))
 
 
 def _cycled(values: Any, size: int) -> Any:
