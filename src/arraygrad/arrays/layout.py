@@ -65,6 +65,8 @@ def is_view(op: Op, source: Any, origin: Origin | None, params: dict[str, Any]) 
     strides = getattr(base, "_given", None)
     if strides is None and (origin is None or origin.is_contiguous):
         return True
+    if any(n != n for n in (*base.shape, *source.shape)):  # lengths that are not known yet
+        return True
     return _can_reshape(_without_memory(base, strides, steps), params["shape"])
 
 

@@ -204,7 +204,8 @@ class Tensor(Recording, TensorInPlace, ArrayMethods):
     def _shared(self, step: Step, source: Any, array: Any, node: Node | None) -> Any:
         """What a step made of this tensor's array `source`: a view, if it is one."""
         function, params = step
-        is_memory, op = isinstance(array, ndarray), function.op  # type: ignore[attr-defined]
+        op = function.op  # type: ignore[attr-defined]
+        is_memory = isinstance(array, ndarray) and isinstance(source, ndarray)
         if op.view != "always" and not is_view(op, self, self._view, params):
             if is_memory and is_shared(source, array):
                 array = np.array(array)
