@@ -499,12 +499,13 @@ class View(Tensor):
         node = None if view.unrecorded is not None else value._node
         own_leaf = node is None and isinstance(self._node_now, Leaf)
         base = tensor_type_at(self.level)(value._array, node)
-        token = RECORDER.set(record)
+        before = RECORDER.get()
         try:
+            RECORDER.set(record)
             for function, keywords in view.steps:
                 base = function(base, **keywords)
         finally:
-            RECORDER.reset(token)
+            RECORDER.set(before)
         if not own_leaf:
             keep_retaining(self, self._node_now, base._node)
             self._node_now = base._node

@@ -137,8 +137,8 @@ class Sweep(CallsUsers):
         self.depth = 0 if around is None else around.depth + 1
         run = self._run if (self.depth + 1) % _THREAD_EVERY else self._run_in_thread
         before = modes_in_force()
-        token = _current.set(self)
         try:
+            _current.set(self)
             # Infinities and NaN in a gradient are results like any other; see detect_anomaly.
             with np.errstate(all="ignore"):
                 if self.create_graph:
@@ -147,10 +147,10 @@ class Sweep(CallsUsers):
                 else:
                     run()
         except BaseException:
-            restore_modes(*before)  # a rule that ran out of stack may have left others
+            restore_modes(*before)  # a rule that was interrupted may have left others
             raise
         finally:
-            _current.reset(token)
+            _current.set(around)
             self.table, self.owned = {}, set()
 
     def _run_in_thread(self) -> None:

@@ -159,11 +159,12 @@ def share(piece: Callable[[int], None], count: int) -> None:
 @contextmanager
 def alone() -> Iterator[None]:
     """Share no work inside: for a caller that is one of several threads with work of their own."""
-    token = _alone.set(True)
+    before = _alone.get()
     try:
+        _alone.set(True)
         yield
     finally:
-        _alone.reset(token)
+        _alone.set(before)
 
 
 def get_num_threads() -> int:
