@@ -33,7 +33,7 @@ from ..ops.writing import detached
 from .inplace import TensorInPlace, keep_retaining
 from .layout import is_view
 from .methods import ArrayMethods
-from .numbers import check_not_stored
+from .numbers import check_not_computed_with, check_not_stored
 from .recording import Recording
 from .views import ViewOf, is_shared
 
@@ -152,6 +152,7 @@ class Tensor(Recording, TensorInPlace, ArrayMethods):
             )
         if self._node is not None and kind is not bool:
             check_not_stored(2)
+            check_not_computed_with(2)
             warnings.warn(
                 f"{kind.__name__}() of a tensor that requires gradients cuts the number off from "
                 "them: use item(), or detach() first, if that is meant",
@@ -534,12 +535,13 @@ class View(Tensor):
         node = None if view.unrecorded is not None else value._node
         own_leaf = node is None and isinstance(self._node_now, Leaf)
         base = tensor_type_at(self.level)(value._array, node)
-        token = RECORDER.set(record)
+        before = RECORDER.get()
         try:
+            RECORDER.set(record)
             for function, keywords in view.steps:
                 base = function(base, **keywords)
         finally:
-            RECORDER.reset(token)
+            RECORDER.set(before)
         if not own_leaf:
             keep_retaining(self, self._node_now, base._node)
             self._node_now = base._node

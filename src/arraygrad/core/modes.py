@@ -7,6 +7,7 @@ The state of anomaly detection and of hooks is here, too; their interface is in 
 from __future__ import annotations
 
 import functools
+import weakref
 from collections.abc import Callable
 from contextvars import ContextVar
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Protocol, Self, TypeVar, overload
@@ -41,30 +42,47 @@ class Modes(NamedTuple):
     anomaly: str | None = None
 
 
+class _Before(weakref.ref["ModeContext"]):
+    """The modes before a block, as long as that is not left."""
+
+    __slots__ = ("modes",)
+    modes: Modes
+
+
 _modes: ContextVar[Modes] = ContextVar("arraygrad_modes", default=Modes())
-_outer: ContextVar[tuple[Modes, ...]] = ContextVar("arraygrad_outer_modes", default=())
+# What the blocks around have changed the modes from.
+_outer: ContextVar[tuple[_Before, ...]] = ContextVar("arraygrad_outer_modes", default=())
 current_modes = _modes.get
 
 
 def set_modes(modes: Modes) -> None:
     """Put modes in force, for this thread and task."""
-    _modes.set(modes)
-    INFERENCE.set(modes.inference)
+    recorder: Callable[..., Any] | None
     if not modes.grad or modes.inference:
-        RECORDER.set(None)
+        recorder = None
     elif modes.saved_hooks is None and modes.anomaly is None:
-        RECORDER.set(record)
+        recorder = record
     elif modes.anomaly is None and isinstance(modes.saved_hooks, NodeHooks):
-        RECORDER.set(modes.saved_hooks.record)
+        recorder = modes.saved_hooks.record
     else:
-        RECORDER.set(functools.partial(record_with_care, modes.saved_hooks, modes.anomaly))
+        recorder = functools.partial(record_with_care, modes.saved_hooks, modes.anomaly)
+    try:  # all or nothing, also where an interrupt comes in between
+        _modes.set(modes)
+    finally:
+        try:
+            INFERENCE.set(modes.inference)
+        finally:
+            RECORDER.set(recorder)
 
 
 class ModeContext:
     """A context manager and decorator that changes some of the modes.
 
-    As a decorator it wraps functions, generators, coroutines and asynchronous generators. Each step
-    of a generator runs in the mode; the caller's code between the steps does not.
+    As a decorator it wraps functions, generators, coroutines and asynchronous generators; of a
+    generator, each step runs in the mode and the caller's code between steps does not.
+
+    An interrupt may come before anything can be done about it: at the very start of `__exit__`.
+    What was entered and not left is left when the context manager goes.
     """
 
     def __init__(self, **changes: Any) -> None:
@@ -75,14 +93,16 @@ class ModeContext:
         return self
 
     def _enter(self, before: Modes) -> None:
-        _outer.set((*_outer.get(), before))
+        entry = _Before(self, _leave)
+        entry.modes = before
+        _outer.set((*_outer.get(), entry))
         set_modes(_modes.get()._replace(**self._changes))
 
     def __exit__(self, *exc: object) -> None:
         outer = _outer.get()
-        if outer:  # else it was entered in another task, and the modes here never changed
+        if outer:  # else entered in another task, whose modes these never were
+            set_modes(outer[-1].modes)
             _outer.set(outer[:-1])
-            set_modes(outer[-1])
 
     def __call__(self, function: F) -> F:
         if not callable(function):
@@ -96,6 +116,15 @@ class ModeContext:
         return decorate(self, function)
 
 
+def _leave(entry: Any) -> None:
+    """Leave a block that was entered, and interrupted before it could be left."""
+    outer = _outer.get()
+    for i, other in enumerate(outer):
+        if other is entry:  # in this thread and task
+            restore_modes(entry.modes, outer[:i])
+            return
+
+
 class _Turn:
     """Runs the steps of a decorated generator in its modes, and the caller's code in the caller's.
 
@@ -105,32 +134,38 @@ class _Turn:
 
     def __init__(self, context: ModeContext) -> None:
         self._context = context
-        self._open: tuple[Modes, tuple[Modes, ...]] | None = None
+        self._open: tuple[Modes, tuple[_Before, ...]] | None = None
+        self._caller = modes_in_force()
         self._depth = 0
 
     def __enter__(self) -> None:
-        self._caller = _modes.get(), _outer.get()
+        self._caller = modes_in_force()
         if self._open is None:
             self._context.__enter__()
             self._depth = len(_outer.get())
         else:
             restore_modes(*self._open)
+            self._open = None
 
     def __exit__(self, *exc: object) -> None:
         outer = _outer.get()
         self._open = (_modes.get(), outer) if len(outer) > self._depth else None
         restore_modes(*self._caller)
 
+    def undo(self) -> None:
+        """Put back the caller's modes, if a step was interrupted before it could."""
+        restore_modes(*self._caller)
 
-def modes_in_force() -> tuple[Modes, tuple[Modes, ...]]:
-    """The current modes and the modes of the blocks around, for `restore_modes`."""
+
+def modes_in_force() -> tuple[Modes, tuple[_Before, ...]]:
+    """The modes here and those of the blocks around, for `restore_modes`."""
     return _modes.get(), _outer.get()
 
 
-def restore_modes(modes: Modes, outer: tuple[Modes, ...]) -> None:
-    """Put the modes in force that `modes_in_force` returned."""
-    _outer.set(outer)
+def restore_modes(modes: Modes, outer: tuple[_Before, ...]) -> None:
+    """Put back what `modes_in_force` gave."""
     set_modes(modes)
+    _outer.set(outer)
 
 
 def decorate(context: ModeContext, function: F) -> F:
@@ -160,6 +195,9 @@ def decorate(context: ModeContext, function: F) -> F:
                             value = await steps.asend(sent)
             except StopAsyncIteration:
                 return
+            except BaseException:
+                turn.undo()
+                raise
 
         return async_generator  # type: ignore[return-value]
 
@@ -167,8 +205,13 @@ def decorate(context: ModeContext, function: F) -> F:
 
         @functools.wraps(function)
         async def coroutine(*args: Any, **kwargs: Any) -> Any:
-            with context:
-                return await function(*args, **kwargs)
+            before = modes_in_force()
+            try:
+                with context:
+                    return await function(*args, **kwargs)
+            except BaseException:
+                restore_modes(*before)
+                raise
 
         return coroutine  # type: ignore[return-value]
 
@@ -195,13 +238,21 @@ def decorate(context: ModeContext, function: F) -> F:
                             value = steps.send(sent)
             except StopIteration as stop:
                 return stop.value
+            except BaseException:
+                turn.undo()
+                raise
 
         return generator  # type: ignore[return-value]
 
     @functools.wraps(function)
     def wrapped(*args: Any, **kwargs: Any) -> Any:
-        with context:
-            return function(*args, **kwargs)
+        before = modes_in_force()
+        try:
+            with context:
+                return function(*args, **kwargs)
+        except BaseException:
+            restore_modes(*before)  # the context manager stays, and cannot do it when it goes
+            raise
 
     return wrapped  # type: ignore[return-value]
 

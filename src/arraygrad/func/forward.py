@@ -35,7 +35,7 @@ _PRIMALS = item_of("primals")
 def push(
     function: AnyFunction,
     primals: tuple[Any, ...],
-    tangents: list[Any],
+    tangents: list[Any] | Callable[[int], list[Any]],
     *,
     has_aux: bool = False,
     name: Callable[[Path], str] = _PRIMALS,
@@ -43,20 +43,22 @@ def push(
 ) -> tuple[Any, Any, Any]:
     """Run a function on dual arrays; return its value, its tangents in the same structure, and aux.
 
-    The tangents may be batched arrays: the primals are then computed only once. `given` has all
-    arguments of the transform, if these are more than the primals and tangents.
+    Tangents may carry an axis of their own in a batched array: the primals are computed once. That
+    must be of a level above the dual arrays', so that `tangents` may also be a function of theirs.
+    `given` is what the caller of the transform gave, if that is more.
     """
     arrays, unflatten = arrays_of(primals, name)
     # Infinity and NaN in a tangent are results, not errors.
     with new_level() as level, np.errstate(all="ignore"):
         make = dual_type(level)
-        duals = [make(p, t) for p, t in zip(arrays, tangents, strict=True)]
+        moved = tangents(level) if callable(tangents) else tangents
+        duals = [make(p, t) for p, t in zip(arrays, moved, strict=True)]
         result, aux = split_aux(function(*unflatten(duals)), has_aux)
 
     leaves, rebuild = flatten(result)
     check_result(leaves)
     result = rebuild([lowered(leaf, level) for leaf in leaves])
-    caller = given or Given(primals, tangents)
+    caller = given or Given(primals, moved)
 
     def primal(value: Any) -> Any:
         value = lowered(value, level)

@@ -329,8 +329,8 @@ class _Run:
         args, kwargs = self.unflatten([held.again() for held in self.leaves])
         outside = current_modes()
         hooks = NodeHooks((pack, lambda array: array), record)
-        set_modes(self.modes._replace(grad=True, saved_hooks=hooks))
         try:
+            set_modes(self.modes._replace(grad=True, saved_hooks=hooks))
             with at_level(self.level), refused_writes(self.written, _refuse):
                 self.function(*args, **kwargs)
         except _Stop:

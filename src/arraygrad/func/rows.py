@@ -13,7 +13,7 @@ import numpy as np
 from .. import ops
 from ..arrays.batched import Batched, batched_type
 from ..backends import backend_of
-from ..core.levels import above, in_flight
+from ..core.levels import above
 from .forward import push
 from .reverse import Chosen, Tape
 from .trees import check_result, flatten
@@ -72,12 +72,15 @@ def push_rows(
     products have the first axis of `rows`.
     """
     inputs = [x if hasattr(x, "shape") else np.asarray(x) for x in flatten(values)[0]]
-    # The batch must be above the level that the dual arrays will have.
-    wrap = batched_type(above(in_flight() + 1))
-    tangents = [wrap(t) for t in _cut(rows, inputs)]
+    kinds: list[type[Batched]] = []
+
+    def tangents(level: int) -> list[Any]:
+        kinds.append(batched_type(above(level)))  # above the dual arrays
+        return [kinds[0](t) for t in _cut(rows, inputs)]
+
     value, tangent, aux = push(chosen.run, values, tangents, has_aux=has_aux, given=chosen.given)
     found = [t if hasattr(t, "dtype") else np.asarray(t) for t in flatten(tangent)[0]]
-    return [_rows(t, rows.shape[0], wrap) for t in found], value, aux
+    return [_rows(t, rows.shape[0], kinds[0]) for t in found], value, aux
 
 
 def chunked(

@@ -162,6 +162,13 @@ def lowered(value: Any, level: float) -> Any:
     inner = value
     while isinstance(inner, Tensor) and inner.level > level:
         inner = inner.array
+    if isinstance(inner, Array) and inner.level >= level + 1:
+        raise RuntimeError(
+            f"a result is a {type(inner).__name__} array of another transform, which is not around "
+            "this one: it was kept from a transform further inside, or this one was started in a "
+            "thread without the context of the transform that it belongs to. Start the thread's "
+            "work by contextvars.copy_context().run()"
+        )
     return inner if inner is value or isinstance(inner, Array) else Tensor(inner)
 
 

@@ -80,11 +80,12 @@ def vmap(
                 leaf if axis is None or step >= size else leaf[start : start + step]
                 for leaf, axis in zip(front, axes, strict=True)
             ]
-            token = WARN_FALLBACK.set(warn_fallback or WARN_FALLBACK.get())
+            before = WARN_FALLBACK.get()
             try:
+                WARN_FALLBACK.set(warn_fallback or before)
                 chunks.append(_run(function, piece, axes, unflatten))
             finally:
-                WARN_FALLBACK.reset(token)
+                WARN_FALLBACK.set(before)
         sizes = [min(step, size - start) for start in range(0, max(size, 1), step)]
         (first, rebuild), *_ = chunks
         if type(out_axes) is int:  # the common case

@@ -139,9 +139,9 @@ class Sweep(CallsUsers):
         self.depth = 0 if around is None else around.depth + 1
         run = self._run if (self.depth + 1) % _THREAD_EVERY else self._run_in_thread
         before = modes_in_force()
-        token = _current.set(self)
         try:
-            # Infinity and NaN in a gradient are results, not errors; `detect_anomaly` finds them.
+            _current.set(self)
+            # Infinities and NaN in a gradient are results like any other; see detect_anomaly.
             with np.errstate(all="ignore"):
                 if self.create_graph:
                     with enable_grad():
@@ -152,7 +152,7 @@ class Sweep(CallsUsers):
             restore_modes(*before)  # a rule that overflowed the stack may not have reset them
             raise
         finally:
-            _current.reset(token)
+            _current.set(around)
             self.table, self.owned = {}, set()
 
     def _run_in_thread(self) -> None:

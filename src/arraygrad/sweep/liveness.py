@@ -285,7 +285,10 @@ def cleared(part: Any, mask: Mask | None) -> Any:
     """A cotangent with zeros for the dead elements of a mask of its shape."""
     if mask is None or tuple(part.shape) != mask.shape:
         return part
-    return put(part, 0, region=Region(mask.shape, (), ((HOLE,), (~mask,))))
+    if mask.all():
+        return part
+    index = ((HOLE,), (~mask,)) if mask.ndim else None  # not all libraries know 0-d masks
+    return put(part, 0, region=Region(mask.shape, (), index))
 
 
 def _fitted(mask: Mask, wanted: tuple[int, ...]) -> Mask:

@@ -158,12 +158,13 @@ def share(piece: Callable[[int], None], count: int) -> None:
 
 @contextmanager
 def alone() -> Iterator[None]:
-    """Share no work inside the block: for a caller that already runs on one of several threads."""
-    token = _alone.set(True)
+    """Share no work inside: for a caller that is one of several threads with work of their own."""
+    before = _alone.get()
     try:
+        _alone.set(True)
         yield
     finally:
-        _alone.reset(token)
+        _alone.set(before)
 
 
 def get_num_threads() -> int:
