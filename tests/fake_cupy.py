@@ -241,6 +241,10 @@ def installed() -> Iterator[Any]:
     cupy.linalg, cupy.fft, cupy.cuda = (modules[f"cupy.{n}"] for n in ("linalg", "fft", "cuda"))
     cupy.asarray = lambda a, dtype=None, order=None: _as_array(a, dtype, None, order)
     cupy.array = lambda a, dtype=None, copy=True, order=None: _as_array(a, dtype, copy, order)
+    # NumPy's gives a Python number in older versions.
+    cupy.count_nonzero = _function(
+        lambda *args, **keywords: np.asarray(np.count_nonzero(*args, **keywords)), "count_nonzero"
+    )
     cupy.cuda.Device = modules["cupy.cuda.device"].Device = Device
     cupy.cuda.device = modules["cupy.cuda.device"]
     modules["cupyx"].scatter_add = _scatter_add

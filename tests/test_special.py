@@ -12,6 +12,7 @@ import array_api_strict as strict
 import numpy as np
 import pytest
 from samples import SAMPLES
+from samples_special import by_scipy
 from scipy import special as scipy_special
 
 import arraygrad as ag
@@ -29,7 +30,8 @@ def test_every_function_has_a_row() -> None:
 
 
 def test_names_are_those_of_scipy() -> None:
-    assert all(hasattr(scipy_special, name) for name in special.__all__)
+    younger = {"softplus"}  # than the oldest SciPy that will do
+    assert {n for n in special.__all__ if not hasattr(scipy_special, n)} <= younger
     assert all(getattr(special, name).__doc__ for name in special.__all__)
 
 
@@ -174,7 +176,7 @@ def test_jacobians_of_a_batch(axis: int | None) -> None:
 def test_sigmoids_far_out() -> None:
     x = ag.tensor([-inf, -1000.0, -40.0, 40.0, 1000.0, inf], requires_grad=True)
     for function in (special.expit, special.softplus, special.log_expit):
-        expected = getattr(scipy_special, function.__name__)(x.array)
+        expected = by_scipy(function.__name__)(x.array)
         np.testing.assert_allclose(function(x).array, expected, rtol=1e-14)
     np.testing.assert_allclose(
         ag.grad(special.softplus(x), x, 1.0).array, scipy_special.expit(x.array), rtol=1e-14
@@ -437,7 +439,7 @@ def test_dtypes_stay(name: str, dtype: Any) -> None:
 def test_integers_are_numbers_too() -> None:
     x = np.array([0, 1, 3])
     for name in ("expit", "softplus", "log_expit", "softmax", "log_softmax", "logsumexp", "sinc"):
-        expected = getattr(scipy_special, name)(x.astype(float))
+        expected = by_scipy(name)(x.astype(float))
         np.testing.assert_allclose(getattr(special, name)(x), expected, atol=1e-15)
 
 

@@ -569,7 +569,8 @@ def test_hessians(name: str) -> None:
 
 
 def random_patterns(size: int, density: float, symmetric: bool) -> Any:
-    matrix = scipy.sparse.random_array((size, size + 3 * (not symmetric)), density=density, rng=RNG)
+    shape = (size, size + 3 * (not symmetric))
+    matrix = scipy.sparse.coo_array(RNG.random(shape) * (RNG.random(shape) < density))
     return matrix + matrix.T if symmetric else matrix
 
 

@@ -249,6 +249,8 @@ def test_unary(name: str, dtype: str) -> None:
     x = special_values(dtype)
     if name in ("reciprocal", "sign") and dtype in COMPLEX:
         x = x[np.isfinite(x) & (x.real != 0) & (x.imag != 0)]  # nothing is said of the others
+    if name == "acosh" and dtype in COMPLEX:
+        x = x[(x.real != 0) | ~np.isnan(x.imag)]  # where not all builds of NumPy are right
     for array in (x, x[:1].reshape(()), x[:0], x[:2].reshape(1, 2)):
         both(lambda xp, a: getattr(xp, name)(a), array, rtol=1e-14)
 

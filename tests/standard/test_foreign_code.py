@@ -8,6 +8,11 @@ from collections import defaultdict
 from pathlib import Path
 
 import pytest
+
+# Which of their functions take tensors changes from version to version.
+pytest.importorskip("scipy", minversion="1.17")
+pytest.importorskip("sklearn", minversion="1.9")
+
 from standard import scipy_cases, sklearn_cases
 from standard.foreign_code import report, run_with_setting
 from standard.scipy_cases import CASES, REFUSED

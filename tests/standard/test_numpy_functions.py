@@ -877,12 +877,23 @@ def test_values_with_gradients_are_not_written_to_arrays_of_numpys(function: Any
     assert array[0] == 1
 
 
+# Arguments that NumPy gave up in version 2.4, after years of warnings.
+FORMER = {"corrcoef": ("bias", "ddof"), "reshape": ("newshape",)}
+FORMER |= dict.fromkeys(
+    ("quantile", "percentile", "nanquantile", "nanpercentile"), ("interpolation",)
+)
+
+
 def test_rules_take_what_numpys_functions_take() -> None:
     """By position and by name."""
     kinds = inspect.Parameter
     fixed = (kinds.POSITIONAL_ONLY, kinds.POSITIONAL_OR_KEYWORD)
     for function, rule in RULES.items():
-        wanted = inspect.signature(function).parameters.values()
+        try:
+            parameters = inspect.signature(function).parameters.values()
+        except ValueError:  # NumPy, up to version 2.3, does not tell it of what is written in C
+            continue
+        wanted = [p for p in parameters if p.name not in FORMER.get(function.__name__, ())]
         given = list(inspect.signature(rule, follow_wrapped=False).parameters.values())
         if function in (np.eye, np.array, np.asarray, np.asanyarray):
             continue  # which are asked only by `like=`, and tested by that

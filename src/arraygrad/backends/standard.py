@@ -316,6 +316,12 @@ def _summed(name: str) -> Kernel:
     return lambda xp, x, **keywords: getattr(xp, name)(_as_numbers(xp, x), **keywords)
 
 
+def _count_nonzero(xp: Any, x: Any, axis: Any, keepdims: bool) -> Any:
+    # Younger than most of the standard, and a Python number in some libraries.
+    found = x if _of_kind(xp, x, "bool") else x != 0
+    return xp.sum(xp.astype(found, xp.int64), axis=axis, keepdims=keepdims)
+
+
 def _mean(xp: Any, x: Any, axis: Any, keepdims: bool) -> Any:
     return xp.mean(_as_floats(xp, x), axis=axis, keepdims=keepdims)
 
@@ -360,6 +366,7 @@ _KERNELS: dict[str, Kernel] = {
     "angle": _angle,
     "conj": _conj,
     "logical_not": _logical_not,
+    "count_nonzero": _count_nonzero,
     "mean": _mean,
     "var": _var,
     "std": _std,

@@ -254,6 +254,15 @@ def _expm1(x: Any) -> Any:
     return out if out.ndim else out[()]
 
 
+def _acosh(x: Any) -> Any:
+    # Of imaginary NaN, NumPy's own code, which some builds of it take, loses the imaginary part.
+    out = np.acosh(x)
+    if not np.iscomplexobj(out):
+        return out
+    lost = (np.real(x) == 0) & np.isnan(np.imag(x))
+    return np.where(lost, out.dtype.type(complex(np.nan, np.pi / 2)), out) if lost.any() else out
+
+
 # --- special functions: few passes, all over one array, which the caller may give as `out` -------
 
 
@@ -389,6 +398,7 @@ numpy_backend = NumpyBackend(
         "divide": operator.truediv,
         "negative": operator.neg,
         "floor_divide": _floor_divide,
+        "acosh": _acosh if np.isnan(np.acosh(complex(0, np.nan)).imag) else np.acosh,
         "expm1": _expm1,
         "pow": _pow,
         # Reductions of ufuncs, without the Python code around them in np.sum and similar functions.

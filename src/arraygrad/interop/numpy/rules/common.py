@@ -34,9 +34,9 @@ def under_names_of(function: AnyFunction, own: AnyFunction) -> AnyFunction:
     """Our function `own`, with NumPy's names for its positional-only arguments."""
     only = inspect.Parameter.POSITIONAL_ONLY
     taken = [p for p in inspect.signature(own).parameters.values() if p.kind is only]
-    names = list(inspect.signature(function).parameters)[: len(taken)]
+    names = _parameters(function)[: len(taken)]
 
-    @functools.wraps(own)
+    @functools.wraps(own, updated=())  # with a signature of its own
     def rule(*args: Any, **kwargs: Any) -> Any:
         if kwargs:
             missing = [n for n in names[len(args) :] if n in kwargs]
@@ -44,6 +44,17 @@ def under_names_of(function: AnyFunction, own: AnyFunction) -> AnyFunction:
         return own(*args, **kwargs)
 
     return rule if names else own
+
+
+def _parameters(function: Function) -> list[str]:
+    """The names of a function's parameters; none for one in C that, in older versions, tells none.
+
+    Those of which a rule is no more than ours under NumPy's names take arguments by position only.
+    """
+    try:
+        return list(inspect.signature(function).parameters)
+    except ValueError:
+        return []
 
 
 def refuse(name: str, **given: Any) -> None:
