@@ -53,7 +53,7 @@ def test_pages_that_show_code() -> None:
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
 def test_links_within_the_repository(page: Path) -> None:
-    text = page.read_text(encoding="utf-8")
+    text = re.sub(r"^```.*?^```$", "", page.read_text(encoding="utf-8"), flags=re.M | re.S)
     for target in re.findall(r"\]\((?!https?:)([^)#]+)", text):
         assert (page.parent / target).exists(), f"{page.name} links to {target}"
 

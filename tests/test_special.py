@@ -519,3 +519,21 @@ def test_kinks_of_nothing() -> None:
     x = ag.tensor([-1e-3, 0.0, 1e-3], requires_grad=True)
     for function in (special.softplus, special.log_expit, special.expit):
         assert gradcheck(function, x)
+
+
+@pytest.mark.parametrize(
+    "z", [1 + 1j, 0.3 - 2j, -2.5 + 0.1j, -7.3 - 4j, 60 + 5j, 0.5 + 40j, 3 + 0j]
+)
+def test_digamma_of_complex_numbers(z: complex) -> None:
+    import scipy.special
+
+    x = ag.tensor([z], requires_grad=True)
+    out = scipy.special.digamma(x)
+    assert_close(out.detach(), scipy.special.digamma(np.asarray([z])))
+    first = ag.grad(out, x, ag.ones_like(x))
+    # By the trapezoidal rule on a circle, which is exact to rounding.
+    around = np.exp(2j * np.pi * np.arange(64) / 64)
+    values = scipy.special.digamma(z + 0.05 * around)
+    expected = np.atleast_1d(np.mean(values / around) / 0.05)
+    assert_close(np.conj(first.numpy()), expected, rtol=1e-11, atol=1e-12)
+    assert gradgradcheck(ag.special.digamma, [x])

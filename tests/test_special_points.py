@@ -54,7 +54,7 @@ def check(function: Function, inputs: list[Any], expected: list[Any]) -> None:
         (lambda x: ag.max(x, axis=0), [[1, 3, 3]], [[0, 0.5, 0.5]]),
         (lambda x: ag.min(x, axis=1), [[[1, 1, 3]]], [[[0.5, 0.5, 0]]]),
         (lambda x: ag.max(x, axis=(0, 1)), [[[2, 2], [2, 2]]], [[[0.25, 0.25], [0.25, 0.25]]]),
-        (ag.max, [[1, nan, 3]], [[nan, nan, nan]]),
+        (ag.max, [[1, nan, 3]], [[0, 1, 0]]),
         (lambda x: ag.sort(x)[0], [[2, 1, 1]], [[0, 1, 0]]),
         (lambda x: ag.sort(x, descending=True)[0], [[1, 2, 2]], [[0, 1, 0]]),
         (ag.maximum, [2.0, 2.0], [0.5, 0.5]),
@@ -403,3 +403,40 @@ def test_hooks_get_tensors_when_the_gradient_is_constant() -> None:
     x.register_hook(lambda g: seen.append(g))
     ag.grad(ag.sum(ag.floor(x)), x, create_graph=True)
     assert isinstance(seen[0], ag.Tensor)
+
+
+@pytest.mark.parametrize("name", ["max", "min"])
+def test_an_extreme_that_is_nan_belongs_to_what_is_nan(name: str) -> None:
+    """As in torch: `x.max()`, while its `amax` gives NaN for all."""
+    extreme = getattr(ag, name)
+    check(extreme, [[1.0, nan, nan]], [[0.0, 0.5, 0.5]])
+    check(extreme, [[nan, 1.0, 2.0]], [[1.0, 0.0, 0.0]])
+    rows = [[1.0, nan], [2.0, 2.0]]
+    check(lambda x: extreme(x, axis=1), [rows], [[[0.0, 1.0], [0.5, 0.5]]])
+    check(lambda x: extreme(x, axis=0, keepdims=True)[..., 1:], [rows], [[[0.0, 1.0], [0.0, 0.0]]])
+
+
+@pytest.mark.parametrize("base", [-2.0, 2.0, -2 + 0j])
+def test_complex_powers_of_negative_numbers(base: Any) -> None:
+    x, y = np.asarray(base), np.asarray(1 + 2j)
+    slope = x**y * np.log(x + 0j)
+    direct = ag.tensor(y, requires_grad=True)
+    for out in (x**direct, base**direct, ag.tensor(x) ** direct):
+        assert_close(ag.grad(out, direct, ag.ones_like(out)), np.conj(slope))
+    for power in (lambda y: x**y, lambda y: base**y):
+        assert_close(ag.func.jvp(power, (y,), (np.ones_like(y),))[1], slope)
+    if isinstance(base, complex):
+        return  # it is on the cut of the logarithm
+    both = ag.tensor(x, requires_grad=True), direct
+    assert ag.testing.gradcheck(ag.pow, both)
+    assert ag.testing.gradgradcheck(ag.pow, both)
+
+
+def test_the_spread_of_one_number_is_flat() -> None:
+    for function in (np.std, ag.std, np.nanstd):
+
+        def push(x: Any, function: Function = function) -> Any:
+            return ag.func.jvp(function, (x,), (ag.ones_like(x),))[1]
+
+        assert ag.func.grad(push)(np.array([2.0])).tolist() == [0.0]
+        assert ag.func.hessian(function)(np.array([2.0])).tolist() == [[0.0]]

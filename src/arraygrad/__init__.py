@@ -9,7 +9,7 @@ tensor([2., 4., 6.])
 from math import e, inf, nan, pi
 from typing import TYPE_CHECKING
 
-# First of all: from deep inside our own imports, it would take half as long again.
+# NumPy comes first: imported from deep inside our own modules, it takes half as long again.
 import numpy as _numpy  # noqa: F401
 
 from . import autograd, backends, errors
@@ -479,10 +479,10 @@ __all__ = [
 if TYPE_CHECKING:
     from . import compat, fft, func, linalg, optimize, special, testing
     from .interop.lazy import compute, persist
-else:  # a checker that saw this function would take every misspelt name for something lazy
+else:  # hidden from type checkers, which would otherwise accept every misspelt name
 
     def __getattr__(name):
-        """Import the parts that not every program uses when they are first named."""
+        """Import the modules that not every program needs, when they are first used."""
         import importlib
 
         if name in ("compat", "fft", "func", "linalg", "optimize", "special", "testing"):

@@ -1,4 +1,4 @@
-"""`python -m arraygrad`: a tour that computes gradients and shows the code that did."""
+"""`python -m arraygrad`: a tour that computes gradients, and shows the code for each."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ import sys
 import time
 from typing import Any
 
-# Each step is run statement by statement, as at Python's own prompt, and what is printed as code
-# is what was run. All steps share their names.
+# Each step runs statement by statement, as at Python's prompt, and prints the code that it runs.
+# All steps share one namespace.
 STEPS = [
     (
         "A gradient: one tensor in, one gradient out",

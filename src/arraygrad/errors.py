@@ -1,6 +1,6 @@
-"""The errors arraygrad raises that have no exact counterpart among Python's own.
+"""The exception classes of arraygrad. Where a built-in exception says the same, we raise that.
 
-Each is a subclass of the built-in a PyTorch or NumPy user would catch.
+Each class is a subclass of the built-in exception that a user of PyTorch or NumPy would catch.
 """
 
 __all__ = [
@@ -20,27 +20,27 @@ def __dir__() -> list[str]:
 
 
 class GraphFreedError(RuntimeError):
-    """The graph was differentiated before, without being retained."""
+    """The graph was differentiated before, and `retain_graph` was not set."""
 
 
 class UnusedInputError(RuntimeError):
-    """A gradient was asked for with respect to something the outputs do not depend on."""
+    """The outputs do not depend on an input whose gradient was requested."""
 
 
 class NoGradientError(RuntimeError):
-    """A tensor takes part in differentiation that does not require gradients."""
+    """An input or output of a differentiation does not require gradients."""
 
 
 class WrittenError(RuntimeError):
-    """A value that is needed for a gradient was changed in place."""
+    """A gradient needs a value that was changed in place."""
 
 
 class MixedArraysError(TypeError):
-    """Arrays of different libraries, or on different devices, met in one operation."""
+    """One operation got arrays of different libraries, or on different devices."""
 
 
 class RuleError(RuntimeError):
-    """A derivative rule, a custom backward or a hook returned something that does not fit."""
+    """A derivative rule, a custom backward or a hook returned a value that does not fit."""
 
 
 class AnomalyError(RuntimeError):
@@ -48,4 +48,4 @@ class AnomalyError(RuntimeError):
 
 
 class LazyError(TypeError):
-    """The values, or the lengths, of a lazy array are needed, and nothing computes them unasked."""
+    """Values or lengths of a lazy array are needed, but only the user may start a computation."""

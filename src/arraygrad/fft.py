@@ -1,4 +1,7 @@
-"""`arraygrad.fft`: discrete Fourier transforms, under the Array API's names."""
+"""`arraygrad.fft`: discrete Fourier transforms, with the Array API's names.
+
+This module only collects the names; the ops are in `ops.fft`.
+"""
 
 from .arrays.frequencies import fftfreq, rfftfreq
 from .ops.fft import (

@@ -1,4 +1,6 @@
-"""Linear algebra: the `linalg` extension of the Array API standard, differentiable.
+"""`arraygrad.linalg`: linear algebra, with the Array API's names.
+
+This module only collects the names; the ops are in `ops`.
 
 >>> import arraygrad as ag
 >>> a = ag.tensor([[2.0, 1.0], [1.0, 3.0]], requires_grad=True)

@@ -1,6 +1,6 @@
-"""Finding minima with SciPy's methods and arraygrad's derivatives.
+"""`minimize`: SciPy's methods with arraygrad's derivatives. The methods themselves are SciPy's.
 
-SciPy is imported when it is used.
+SciPy is imported when it is first used.
 """
 
 from __future__ import annotations
@@ -28,16 +28,16 @@ def __dir__() -> list[str]:
     return __all__
 
 
-Function = Callable[..., Any]
+AnyFunction = Callable[..., Any]
 
-# What SciPy's methods take, apart from values and gradients.
+# Which derivatives SciPy's methods use: no gradients, products with the Hessian, or the Hessian.
 _WITHOUT_GRADIENT = {"nelder-mead", "powell", "cobyla", "cobyqa"}
 _BY_PRODUCTS = {"newton-cg", "trust-ncg", "trust-krylov", "trust-constr"}
 _BY_MATRICES = {"dogleg", "trust-exact"}
 
 
 def minimize(
-    fun: Function,
+    fun: AnyFunction,
     x0: Any,
     args: tuple[Any, ...] = (),
     *,
@@ -48,44 +48,45 @@ def minimize(
     hessian: str | None = None,
     tol: float | None = None,
     options: dict[str, Any] | None = None,
-    callback: Function | None = None,
+    callback: AnyFunction | None = None,
     progress: bool = False,
 ) -> Any:
     """Minimise a function of any structure of arrays, by `scipy.optimize.minimize`.
 
-    Gradients, Hessians and their products with vectors, and the Jacobians of constraints are
-    taken from `fun` itself, by automatic differentiation.
+    Automatic differentiation of `fun` gives the gradients, the Hessians and their products with
+    vectors. Automatic differentiation of the constraints gives their Jacobians.
 
     Parameters
     ----------
     fun : callable
-        ``fun(x, *args)`` gives one real number; `x` has the structure of `x0`.
+        ``fun(x, *args)`` returns one real number; `x` has the structure of `x0`.
     x0 : array, number, or nested structure of them
-        Where to start. Real numbers in dicts, lists, tuples and whatever else optree knows.
+        The starting point: real numbers, in dicts, lists, tuples and other containers that optree
+        knows.
     args : tuple
-        More arguments, which are held fixed.
+        More arguments of `fun`, which stay fixed.
     method : str, optional
-        One of SciPy's. By default BFGS; L-BFGS-B with bounds, SLSQP with constraints.
+        One of SciPy's methods. By default BFGS; L-BFGS-B with bounds, SLSQP with constraints.
     lower, upper : number, or structure like that of `x0`, optional
-        Bounds. A structure has numbers or arrays in it, or None where there is no bound.
+        Bounds. A structure contains numbers or arrays, or None where there is no bound.
     constraints : dict, or sequence of dicts
-        As SciPy's: ``{"type": "eq" or "ineq", "fun": g}``, for `g` of the structure to be zero,
-        or not negative. Their Jacobians are found.
+        As in SciPy, ``{"type": "eq" or "ineq", "fun": g}``: ``g(x)`` must be zero, or not negative.
+        `g` takes `x` in the structure of `x0`. Jacobians need not be given.
     hessian : "product", "matrix" or None
-        How methods that use second derivatives get them; by default, by products with vectors
-        where the method can use these.
+        How methods that use second derivatives get them. By default, as products with vectors, if
+        the method can use them.
     tol, options
         Passed on to SciPy.
     callback : callable, optional
-        Called as ``callback(x)`` after each iteration; the search stops if it returns True.
+        Called as ``callback(x)`` after each iteration. If it returns True, the search stops.
     progress : bool
-        Whether to show each iteration's number, value and the size of its gradient, on the
-        standard error stream.
+        Whether to print the number, the value and the norm of the gradient of each iteration to
+        the standard error stream.
 
     Returns
     -------
     scipy.optimize.OptimizeResult
-        With `x` and `jac` in the structure of `x0`.
+        Its `x` and `jac` have the structure of `x0`.
 
     Examples
     --------
@@ -147,7 +148,7 @@ def _scipy() -> Any:
 
 
 class _Space:
-    """The structure of `x0` as one vector of numbers, and back."""
+    """Converts between the structure of `x0` and one vector of numbers."""
 
     def __init__(self, x0: Any) -> None:
         leaves, self.unflatten = flatten(x0)
@@ -171,12 +172,12 @@ class _Space:
         return array
 
     def vector(self, tree: Any) -> Any:
-        """The numbers of a structure, one after the other."""
+        """The numbers of a structure as one vector."""
         parts = [np.ravel(backend_of(a).to_numpy(a)) for a in flatten(compute(tree))[0]]
         return np.concatenate([np.asarray(p, np.float64) for p in parts])
 
     def structure(self, vector: Any) -> Any:
-        """The structure with a vector's numbers in it, in the dtypes and libraries of `x0`."""
+        """The numbers of a vector in the structure of `x0`, with its dtypes and libraries."""
         parts = np.split(np.asarray(vector), self.ends)
         return self.unflatten(
             [
@@ -186,7 +187,7 @@ class _Space:
         )
 
     def within(self, vector: Any) -> Any:
-        """`structure`, by ops: for a vector that is being differentiated."""
+        """`structure`, made of ops, for a vector that is being differentiated."""
         parts = ops.array_split(vector, [int(end) for end in self.ends])
         return self.unflatten(
             [
@@ -196,7 +197,7 @@ class _Space:
         )
 
     def bounds(self, lower: Any, upper: Any) -> list[tuple[Any, Any]]:
-        """A pair of bounds for each number."""
+        """A pair of bounds for each number of the vector."""
         low = self._bound(lower, "lower", -np.inf)
         high = self._bound(upper, "upper", np.inf)
         return list(zip(low.tolist(), high.tolist(), strict=True))
@@ -221,12 +222,12 @@ class _Space:
 
 
 class _Problem:
-    """The function to minimise, and its derivatives, of vectors."""
+    """The function to minimise and its derivatives, as functions of a vector."""
 
-    def __init__(self, fun: Function, args: tuple[Any, ...], space: _Space) -> None:
+    def __init__(self, fun: AnyFunction, args: tuple[Any, ...], space: _Space) -> None:
         self.space = space
-        self.fun: Function = lambda x: fun(x, *args)
-        self._both: Function = func.value_and_grad(self.fun)
+        self.fun: AnyFunction = lambda x: fun(x, *args)
+        self._both: AnyFunction = func.value_and_grad(self.fun)
         self._matrix: Any = func.hessian(lambda vector: self.fun(space.within(vector)))
         self.last: tuple[float, float] = (math.nan, math.nan)
 
@@ -250,7 +251,7 @@ class _Problem:
 
 
 def _constraint(rule: Any, space: _Space, method: str) -> Any:
-    """A constraint of SciPy's form on vectors, with its derivatives."""
+    """A constraint on vectors in SciPy's form, with its derivatives."""
     if not isinstance(rule, dict) or rule.get("type") not in ("eq", "ineq") or "fun" not in rule:
         raise TypeError(
             "a constraint must be a dict {'type': 'eq' or 'ineq', 'fun': function of x}, got "
@@ -261,7 +262,7 @@ def _constraint(rule: Any, space: _Space, method: str) -> Any:
     def of_vector(vector: Any) -> Any:
         return ops.ravel(_array(rule["fun"](space.within(vector), *more)))
 
-    first: Function = func.jacobian(of_vector)
+    first: AnyFunction = func.jacobian(of_vector)
 
     def value(vector: Any) -> Any:
         return np.asarray(of_vector(np.asarray(vector, np.float64)))
@@ -285,9 +286,9 @@ def _array(x: Any) -> Any:
 
 
 class _Watch:
-    """What happens after each iteration: the user's callback, and a line to read."""
+    """Runs after each iteration: calls the user's callback, and prints a line of progress."""
 
-    def __init__(self, problem: _Problem, callback: Function | None, progress: bool) -> None:
+    def __init__(self, problem: _Problem, callback: AnyFunction | None, progress: bool) -> None:
         self.problem = problem
         self.callback = callback
         self.progress = progress
@@ -296,7 +297,7 @@ class _Watch:
 
     def __call__(self, vector: Any, *more: Any) -> None:
         self.count += 1
-        if self.progress and time.monotonic() - self.shown > 0.1:  # as fast as one can read
+        if self.progress and time.monotonic() - self.shown > 0.1:  # not faster than one can read
             self.show(self.count, *self.problem.last)
         if self.callback is not None and self.callback(self.problem.space.structure(vector)):
             raise StopIteration

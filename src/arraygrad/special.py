@@ -1,4 +1,7 @@
-"""`arraygrad.special`: special functions, under `scipy.special`'s names."""
+"""`arraygrad.special`: special functions, with `scipy.special`'s names.
+
+This module only collects the names; the ops are in `ops.special`.
+"""
 
 from .ops.special.bessel import i0, i0e, i1, i1e
 from .ops.special.entropies import entr, kl_div, rel_entr, xlog1py, xlogy

@@ -1,4 +1,7 @@
-"""Checking derivatives: against finite differences, and arrays against each other."""
+"""Checks for tests: of derivatives against finite differences, and of arrays against each other.
+
+For users' tests as well as our own.
+"""
 
 from __future__ import annotations
 
@@ -29,7 +32,7 @@ _DUAL_LEVEL = 1.0
 
 
 class GradcheckError(RuntimeError):
-    """A derivative is not what finite differences, or another way to compute it, say it is."""
+    """A derivative differs from finite differences, or from another way to compute it."""
 
 
 class Options(TypedDict, total=False):
@@ -80,28 +83,28 @@ def gradcheck(
     function : callable
         Takes `inputs` as its arguments; returns a tensor or a structure of tensors.
     inputs : Tensor, or tuple of arguments
-        At least one tensor in them must require gradients, and those that do should be float64 or
-        complex128: finite differences have half of the digits. Tensors may sit inside containers;
-        other arguments are passed on as they are.
+        At least one tensor must require gradients. Tensors that require gradients should be float64
+        or complex128, as finite differences lose half of the digits. Tensors may be inside
+        containers. Other arguments are passed on as they are.
     eps : float
         The step of the finite differences.
     atol, rtol : float
-        How far a derivative may be from the finite difference, absolutely and relatively.
+        The largest absolute and relative difference of a derivative from the finite difference.
     raise_exception : bool
-        Whether a mismatch raises, or makes the result False.
+        Whether a mismatch raises. Otherwise, it makes the result False.
     check_forward : bool, optional
-        Whether to check forward mode. By default it is checked if every op on the way has a
-        forward rule; True makes a missing rule an error.
+        Whether to check forward mode. By default, it is checked if every op in the function has a
+        forward rule. With True, a missing rule is an error.
     check_batched : bool
-        Whether to check that `is_grads_batched=True` gives the same as one vector at a time.
+        Whether to check that `is_grads_batched=True` gives the same result as one vector at a time.
     check_undefined : bool
-        Whether to check, for a function with several outputs, that leaving outputs out is the
-        same as giving zeros as their gradients.
+        Whether to check, for a function with several outputs, that an output that is left out
+        counts like an output whose cotangent is zero.
     nondet_tol : float
-        How far two runs of the same reverse sweep may be apart.
+        The largest difference between two runs of the same reverse sweep.
     fast_mode : bool
-        Compare the Jacobians only along one random direction for each input and output: much
-        faster for large ones, and nearly as strict.
+        Compare the Jacobians only along one random direction for each input and output. This is
+        much faster for large Jacobians, and nearly as strict.
 
     Returns
     -------
@@ -111,14 +114,14 @@ def gradcheck(
     Raises
     ------
     GradcheckError
-        If they do not: the message shows both Jacobians and where they differ most.
+        If two Jacobians differ. The message shows both, and where they differ most.
     ValueError
         If no input requires gradients, or no output is a floating-point tensor.
 
     Notes
     -----
-    Complex numbers are treated as pairs of real ones, so that functions need not be holomorphic.
-    In the Jacobians of the error message, each complex number takes two rows or columns.
+    Complex numbers are treated as pairs of real numbers, so functions need not be holomorphic. In
+    the Jacobians of the error message, each complex number has two rows or columns.
 
     Examples
     --------
@@ -193,15 +196,15 @@ def gradgradcheck(
 ) -> bool:
     """Compare the second derivatives of a function with finite differences of its gradients.
 
-    This is `gradcheck` of the function that takes `inputs` and the gradients of the outputs to
-    the gradients of the inputs.
+    This is `gradcheck` of the function that maps `inputs` and the cotangents of the outputs to the
+    gradients of the inputs.
 
     Parameters
     ----------
     function, inputs
         As in `gradcheck`.
     grad_outputs : sequence of Tensor, optional
-        The gradients of the outputs at which to check; random ones by default.
+        The cotangents of the outputs at which to check; by default, random numbers.
     eps, atol, rtol, raise_exception, check_forward, check_batched, check_undefined
         As in `gradcheck`.
     nondet_tol, fast_mode
@@ -261,16 +264,16 @@ def gradgradcheck(
     )
 
 
-# Jacobians as nested lists: of each output, with respect to each input.
+# Jacobians as nested lists: for each output, a list with the Jacobian for each input.
 Jacobians = list[list[Any]]
 
 
 class _Check:
-    """One function at one point, and its Jacobians by several ways.
+    """One function at one point, and its Jacobians, computed in several ways.
 
-    Complex arrays are seen as real ones with a last axis of real and imaginary parts. Every
-    Jacobian is `rows @ J @ columns.T`: with all unit vectors as rows and columns it is `J` itself,
-    in fast mode they are one random vector each.
+    Complex arrays are treated as real arrays with a last axis of real and imaginary parts. Each way
+    gives `rows @ J @ columns.T`. By default, rows and columns are all unit vectors, which gives `J`
+    itself. In fast mode, they are one random vector each.
     """
 
     def __init__(
@@ -303,7 +306,7 @@ class _Check:
         return vector / (np.linalg.norm(vector) or 1.0)
 
     def _evaluate(self, changed: dict[int, Any]) -> list[Tensor]:
-        """The outputs with other tensors in place of some of the inputs."""
+        """The outputs, with some inputs replaced by other tensors."""
         leaves = [changed.get(j, leaf) for j, leaf in enumerate(self.leaves)]
         outputs = _float_tensors(self.function(*self.rebuild(leaves)))
         if [o.shape for o in outputs] != [o.shape for o in self.outputs]:
@@ -311,7 +314,7 @@ class _Check:
         return outputs
 
     def numerical(self) -> Jacobians:
-        """By central differences."""
+        """The Jacobians by central differences."""
         by_input = []
         for position, x, columns in zip(self.wanted, self.inputs, self.columns, strict=True):
             centre = _as_real(x)
@@ -328,7 +331,7 @@ class _Check:
         return self._stacked(by_input)
 
     def forward(self) -> Jacobians:
-        """By forward mode: tensors over dual arrays, so that `function` may itself use `grad`."""
+        """The Jacobians by forward mode, on tensors over dual arrays: `function` may use `grad`."""
         dual = dual_type(_DUAL_LEVEL)
         tensor = tensor_type_at(_DUAL_LEVEL + 0.5)
         by_input = []
@@ -341,7 +344,7 @@ class _Check:
                 }
                 tangent = _from_real(direction, x).array
                 changed[position] = tensor(dual(plain(x), tangent)).requires_grad_()
-                with at_level(_DUAL_LEVEL), np.errstate(all="ignore"):  # as in any sweep
+                with at_level(_DUAL_LEVEL), np.errstate(all="ignore"):  # as in a sweep
                     outputs = self._evaluate(changed)
                 for slope, out in zip(slopes, outputs, strict=True):
                     slope.append(_tangent(out))
@@ -349,14 +352,14 @@ class _Check:
         return self._stacked(by_input)
 
     def _stacked(self, by_input: list[list[list[Any]]]) -> Jacobians:
-        """Slopes by input, output and direction, as Jacobians."""
+        """The Jacobians, from slopes that are ordered by input, output and direction."""
         return [
             [rows @ np.reshape(slopes[o], (len(slopes[o]), rows.shape[1])).T for slopes in by_input]
             for o, rows in enumerate(self.rows)
         ]
 
     def reverse(self, others_zero: bool = False) -> Jacobians:
-        """By reverse mode, one sweep for each row."""
+        """The Jacobians by reverse mode, one sweep for each row."""
         jacobians = []
         for o, (output, rows) in enumerate(zip(self.outputs, self.rows, strict=True)):
             found: list[list[Any]] = [[] for _ in self.inputs]
@@ -396,7 +399,7 @@ class _Check:
         return _as_real(gradient)
 
     def batched(self) -> Jacobians:
-        """By reverse mode, one batched sweep for all rows."""
+        """The Jacobians by reverse mode, one batched sweep for all rows."""
         jacobians = []
         for output, rows in zip(self.outputs, self.rows, strict=True):
             if not output.requires_grad:
@@ -424,7 +427,7 @@ class _Check:
         return jacobians
 
     def repeat(self, reverse: Jacobians, tolerance: float) -> None:
-        """Run reverse mode once more, on the same graph: the result must be the same."""
+        """Run reverse mode once more on the same graph, and raise if the result is another."""
         for o, (first, second) in enumerate(zip(reverse, self.reverse(), strict=True)):
             for j, (a, b) in enumerate(zip(first, second, strict=True)):
                 apart = np.max(np.abs(a - b), initial=0.0)
@@ -490,7 +493,7 @@ def _real_dtype(x: Any) -> Any:
 
 
 def _as_real(x: Any) -> Any:
-    """The elements as a vector of reals; for complex ones, real and imaginary parts in turn."""
+    """The elements as a real vector; of complex elements, real and imaginary parts in turn."""
     values = _numpy(x)
     if values.dtype.kind == "c":
         values = np.stack([values.real, values.imag], axis=-1)
@@ -498,7 +501,7 @@ def _as_real(x: Any) -> Any:
 
 
 def _from_real(values: Any, like: Tensor, shape: tuple[int, ...] | None = None) -> Tensor:
-    """The reverse of `_as_real`: a new tensor with the dtype and library of `like`."""
+    """The inverse of `_as_real`: a new tensor with the dtype and library of `like`."""
     shape = like.shape if shape is None else shape
     backend, array = backend_of(like), plain(like)
     values = np.reshape(values, -1)
@@ -511,7 +514,7 @@ def _from_real(values: Any, like: Tensor, shape: tuple[int, ...] | None = None) 
 
 
 def _tangent(out: Tensor) -> Any:
-    """The tangent of a tensor over a dual array, as a vector of reals; zeros if it has none."""
+    """The tangent of a tensor over a dual array, as a real vector; zeros if it has none."""
     array = out._array
     if not isinstance(array, dual_type(_DUAL_LEVEL)):
         return np.zeros(_as_real(array).size)
@@ -529,7 +532,7 @@ def _random_like(x: Tensor, rng: np.random.Generator) -> Tensor:
 
 
 def _place(number: Any, x: Tensor) -> str:
-    """Which element, and which part of it, a row or column stands for."""
+    """The element, and its real or imaginary part, that a row or column stands for."""
     number = int(number)
     part = ""
     if backend_of(x).kind(x.dtype) == "c":
@@ -556,10 +559,11 @@ def assert_close(
     Parameters
     ----------
     actual, expected : Tensor, array, number, or structure of them
-        Structures must have the same form; arrays must have the same shape, nothing broadcasts.
+        Structures must have the same form. Arrays must have the same shape: there is no
+        broadcasting.
     rtol, atol : float, optional
-        How far an element may be off, relatively and absolutely. By default both follow from the
-        less precise of the two dtypes; integers and booleans must be equal.
+        The largest relative and absolute difference of an element. By default, the less precise of
+        the two dtypes decides; integers and booleans must be equal.
     equal_nan : bool
         Whether NaN equals NaN.
     check_dtype : bool
@@ -568,7 +572,7 @@ def assert_close(
     Raises
     ------
     AssertionError
-        If they are not: the message says where they differ most.
+        If they are not nearly equal. The message says where they differ most.
 
     Examples
     --------
@@ -635,7 +639,7 @@ def _keys(value: Any) -> Any:
 
 
 def _tolerance(x: Any) -> float:
-    """How much of a number rounding may take, by its dtype; nothing for integers."""
+    """The default tolerance for a dtype; zero for integers and booleans."""
     if x.dtype.kind not in "fc":
         return 0.0
     return {2: 1e-3, 4: 1e-5}.get(x.real.dtype.itemsize, 1e-7)

@@ -254,3 +254,43 @@ def test_a_custom_function_may_make_tensors() -> None:
         assert type(out.array) is np.ndarray
         assert ag.grad(out.sum(), x).tolist() == [2, 2, 2]
     assert type(func.vmap(doubled)(np.stack([X, X]))) is np.ndarray
+
+
+def _slope(loss: Any) -> Any:
+    """Takes the gradient of a loss by `ag.grad`, of a tensor made inside."""
+
+    def slope(x: Any) -> Any:
+        x = ag.tensor(x, requires_grad=True)
+        return ag.grad(loss(x), x)
+
+    return slope
+
+
+@pytest.mark.parametrize("loss", [lambda x: (x**3).sum(), lambda x: (3 * x).sum()])
+@pytest.mark.parametrize(
+    "transform",
+    [
+        func.vmap,
+        lambda f: func.vmap(f, chunk_size=1),
+        lambda f: lambda x: func.jvp(f, (x,), (x,)),
+        lambda f: func.vmap(lambda x: func.grad(lambda y: f(y).sum())(x)),
+        lambda f: func.vmap(func.vmap(lambda x: f(x * np.ones(2)))),
+        func.jacfwd,
+        func.jacrev,
+    ],
+)
+def test_gradients_taken_inside_are_what_was_given(transform: Any, loss: Any) -> None:
+    run = transform(_slope(loss))
+    rows = np.array([[1.0, 2.0], [3.0, 4.0]])
+    plain = run(rows)
+    for requires_grad in (False, True):
+        found = run(ag.tensor(rows, requires_grad=requires_grad))
+        for array, tensor in zip(_each(plain), _each(found), strict=True):
+            assert isinstance(array, np.ndarray)
+            assert isinstance(tensor, ag.Tensor)
+            assert type(tensor.array) is np.ndarray
+            assert tensor.tolist() == array.tolist()
+
+
+def _each(results: Any) -> tuple[Any, ...]:
+    return results if isinstance(results, tuple) else (results,)

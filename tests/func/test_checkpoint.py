@@ -125,6 +125,20 @@ def test_a_function_that_calls_ag_grad(x: ag.Tensor) -> None:
     close(ag.grad(checkpoint(slope)(x).sum(), x), 6 * A)
 
 
+def test_a_function_that_calls_ag_grad_of_its_own_graph(x: ag.Tensor) -> None:
+    """What the gradient inside frees is also saved by the function."""
+
+    def f(x: Any) -> Any:
+        y = ag.tensor(x.detach().numpy(), requires_grad=True)
+        z = ag.exp(y)
+        g = ag.grad(z.sum(), y)
+        return ag.exp(x) * z.detach() * g
+
+    for stops in (True, False):
+        result = checkpoint(f, early_stop=stops)(x)
+        close(ag.grad(result.sum(), x), np.exp(3 * A))
+
+
 def test_nested(x: ag.Tensor) -> None:
     def deep(x: Any) -> Any:
         return checkpoint(f)(x) * checkpoint(lambda y: checkpoint(ag.cos)(y))(x)
@@ -489,3 +503,37 @@ def test_nested_checkpoints_do_not_keep_the_inner_arguments() -> None:
     assert peak(by_halves, 256) < 40
     x = ag.tensor(np.linspace(0, 1, 5), requires_grad=True)
     close(ag.grad(by_halves(x, 64).sum(), x), ag.grad(chain(x, 64).sum(), x))
+
+
+def test_a_function_that_writes_outside_is_not_run_twice() -> None:
+    """The second run stops before it writes."""
+    calls, total = ag.zeros(1), ag.tensor([0.0, 0.0])
+
+    def counts(x: Any) -> Any:
+        calls[0] += 1.0
+        return ag.sin(x) * x
+
+    def accumulates(x: Any) -> Any:
+        y = ag.sin(x)
+        total.add_(y.detach())
+        return y * x
+
+    for function, tensor in ((counts, calls), (accumulates, total)):
+        x = ag.tensor([1.0, 2.0], requires_grad=True)
+        y = checkpoint(function)(x)
+        once = tensor.tolist()
+        with pytest.raises(RuntimeError, match="writes to a tensor from outside it"):
+            ag.grad(y.sum(), x)
+        assert tensor.tolist() == once
+
+
+def test_a_function_that_writes_inside_is_run_again() -> None:
+    def fills(x: Any) -> Any:
+        y = ag.zeros_like(x)
+        y[0] = x[0] * 2.0
+        y[1:] = ag.sin(x[1:])
+        return y * x
+
+    x = ag.tensor([1.0, 2.0, 3.0], requires_grad=True)
+    expected = ag.grad(fills(x).sum(), x)
+    ag.testing.assert_close(ag.grad(checkpoint(fills)(x).sum(), x), expected)

@@ -12,6 +12,7 @@ import pytest
 import arraygrad as ag
 from arraygrad.errors import RuleError
 from arraygrad.func import custom, grad, hessian, jacfwd, jacrev, jvp, vmap
+from arraygrad.ops.define import AlongAxis, Contracts, Elementwise, Matrices, Moves, Opaque
 
 A = np.array([1.0, 2.0, 3.0])
 M = np.arange(6.0).reshape(2, 3) + 1
@@ -318,6 +319,101 @@ def test_batches() -> None:
         close(vmap(fast, warn_fallback=True)(M), M**3)
 
 
+# --- kinds ---------------------------------------------------------------------------------------
+
+
+def in_one_call(f: Any, *args: Any, in_axes: Any = 0) -> Any:
+    """The function on a batch, without a loop."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        return vmap(f, in_axes, warn_fallback=True)(*args)
+
+
+def test_elementwise() -> None:
+    calls = []
+
+    @custom(vjp_x=lambda g, y: g * y, vjp_y=lambda g, x: g * x, kind=Elementwise(linear="each"))
+    def product(x: Any, y: Any) -> Any:
+        calls.append(x)
+        return np.multiply(x, y)
+
+    close(in_one_call(product, M, A, in_axes=(0, None)), M * A)
+    assert len(calls) == 1
+    close(jvp(product, (A, A), (A, 2 * A))[1], 3 * A * A)
+    found = ag.func.sparsity(product, A, A, argnums=(0, 1)).toarray()
+    np.testing.assert_array_equal(found, np.hstack([np.eye(3), np.eye(3)]))
+    calls.clear()
+    product(np.ones(1 << 20), 2.0)  # not in blocks, by several threads
+    assert [x.size for x in calls] == [1 << 20]
+
+
+def test_along_an_axis() -> None:
+    @custom(
+        vjp=lambda g, axis: ag.flip(ag.cumulative_sum(ag.flip(g, axis=axis), axis=axis), axis=axis),
+        kind=AlongAxis(running=True, linear=True),
+    )
+    def running(x: Any, *, axis: int = -1) -> Any:
+        return np.cumsum(x, axis=axis)
+
+    for axis in (0, 1, -1):
+        stack = np.stack([M, 2 * M])
+        close(in_one_call(partial(running, axis=axis), stack), np.cumsum(stack, axis % 2 + 1))
+        close(jvp(partial(running, axis=axis), (M,), (M,))[1], np.cumsum(M, axis))
+        jacobian = jacrev(partial(running, axis=axis))(M).reshape(6, 6)
+        pattern = ag.func.sparsity(partial(running, axis=axis), M)
+        np.testing.assert_array_equal(pattern.toarray(), jacobian != 0)
+    close(grad(lambda x: running(x)[1, 1])(M), [[0, 0, 0], [1, 1, 0]])
+
+
+def test_matrices() -> None:
+    @custom(
+        vjp=lambda g, x_shape: g[..., None, None] * np.eye(*x_shape[-2:]),
+        kind=Matrices(shapes=lambda x: ((),), linear=True),
+    )
+    def trace(x: Any) -> Any:
+        return np.trace(x, axis1=-2, axis2=-1)
+
+    stack = np.arange(18.0).reshape(2, 3, 3)
+    close(in_one_call(trace, stack), np.trace(stack, axis1=1, axis2=2))
+    close(in_one_call(grad(trace), stack), np.broadcast_to(np.eye(3), (2, 3, 3)))
+    pattern = ag.func.sparsity(trace, stack).toarray()
+    np.testing.assert_array_equal(pattern, np.repeat(np.eye(2), 9, axis=1))
+
+
+def test_a_batching_rule_goes_with_any_kind() -> None:
+    calls = []
+
+    def reversed_batch(op: Any, arrays: Any, flags: Any, keywords: Any) -> Any:
+        calls.append((flags, keywords))
+        return op.function(*arrays)
+
+    kinds: list[Any] = [Elementwise(), Opaque(), Contracts(), None]
+    for kind in kinds:
+        rules = {"vjp_x": lambda g, y: g * y, "vjp_y": lambda g, x: g * x}
+        product = custom(**rules, kind=kind, batch=reversed_batch)(lambda x, y: x * y)  # type: ignore[arg-type]
+        close(in_one_call(product, M, A, in_axes=(0, None)), M * A)
+    assert calls == [((True, False), {})] * len(kinds)
+
+
+def test_inputs_that_need_no_rule_by_their_kind() -> None:
+    steps = custom(kind=Elementwise(flat=("x",)))(lambda x: np.floor(x))
+    close(grad(lambda x: (steps(x) * x).sum())(A + 0.5), A)
+    assert ag.func.sparsity(steps, A).nnz == 0
+
+    @custom(vjp_x=lambda g: g, kind=Elementwise(whole=("table",)))
+    def nudged(x: Any, table: Any) -> Any:
+        return x + np.max(table)
+
+    close(grad(lambda x: (nudged(x, A) ** 2).sum())(A), 2 * (A + 3))
+
+    @custom(vjp_x=scattered, kind=Moves(indices=("index",), axis="axis"))
+    def picked(x: Any, index: Any, *, axis: int = 0) -> Any:
+        return np.take(x, index, axis=axis)
+
+    close(jvp(lambda x: picked(x, np.array([2, 0])), (A,), (A,))[1], [3, 1])
+    close(in_one_call(picked, M, np.array([2, 0]), in_axes=(0, None)), M[:, [2, 0]])
+
+
 @pytest.mark.parametrize(
     ("call", "message"),
     [
@@ -354,6 +450,31 @@ def test_batches() -> None:
         (lambda: custom(vjp=lambda g: g)(lambda g: g), "'g', which is also .* rename the input"),
         (lambda: custom(vjp=lambda g: g, batch="rows")(cube), "batch='rows'.*elementwise"),
         (lambda: custom(vjp=lambda g: g, linear="all")(cube), "linear='all'.*each"),
+        (lambda: custom(vjp=lambda xs_shape: 0)(lambda *xs: xs[0]), "'xs_shape'.* shapes, xs"),
+        # kinds
+        (lambda: custom(vjp=lambda g: g, kind="rows"), r"custom\(\): kind .* one of Elementwise, "),  # type: ignore[arg-type]
+        (lambda: custom(vjp=lambda g: g, kind=Matrices), "kind .* not <class"),  # type: ignore[arg-type]
+        (
+            lambda: custom(vjp=lambda g: g, kind=Elementwise(), linear=True),
+            r"both kind= and linear=: .* Elementwise\(linear=True\)",
+        ),
+        (
+            lambda: custom(vjp=lambda g: g, kind=Opaque(), batch="plain"),
+            "both kind= and batch='plain': .* the kind Opaque; .* a function",
+        ),
+        (lambda: custom(vjp=lambda g: g, kind=Opaque(), batch="loop"), "kind= and batch='loop'"),
+        (
+            lambda: custom(vjp=lambda g: g, kind=AlongAxis())(cube),
+            "speaks of the keyword axis, which cube .* does not take; it takes none",
+        ),
+        (
+            lambda: custom(vjp=lambda g: (g, g), kind=Moves())(lambda x, y: x),
+            "the linear kind Moves does not go with one rule for all inputs .* vjp_x=",
+        ),
+        (lambda: custom(vjp=lambda g, x: g, kind=Elementwise(linear=True))(cube), "not linear"),
+        (lambda: custom(jvp=lambda t: t, kind=Moves())(cube), "its own forward rule"),
+        (lambda: custom(vjp=lambda g: g, kind=Elementwise(whole=("y",)))(cube), "speaks of y"),
+        (lambda: custom(kind=Elementwise()), "needs a rule"),
     ],
 )
 def test_mistakes(call: Any, message: str) -> None:

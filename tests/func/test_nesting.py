@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import cmath
+import concurrent.futures
+import contextvars
 import itertools
 import random
 import threading
@@ -13,6 +15,7 @@ import pytest
 
 import arraygrad as ag
 from arraygrad.autograd import forward_ad
+from arraygrad.core.levels import in_flight, new_level
 from arraygrad.func import (
     checkpoint,
     grad,
@@ -651,6 +654,62 @@ def test_threads_have_levels_of_their_own() -> None:
     assert len(results) == 80
     for k, found in results:
         close(found, k * np.diag(6 * A))
+
+
+def in_thread(function: Any) -> Any:
+    """The function, run in a thread that knows nothing of the context."""
+
+    def run(*args: Any) -> Any:
+        with concurrent.futures.ThreadPoolExecutor(1) as pool:
+            return pool.submit(function, *args).result()
+
+    return run
+
+
+@pytest.mark.parametrize(
+    "inner",
+    [
+        lambda x: grad(lambda y: (x * y * y).sum())(A),
+        lambda x: vmap(lambda y: (x * y).sum())(A),
+        lambda x: jvp(lambda y: x * y * y, (A,), (A,))[1],
+        lambda x: jacrev(lambda y: x * y)(A),
+        lambda x: jacfwd(lambda y: x * y)(A),
+        lambda x: hessian(lambda y: (x * y**3).sum())(A),
+    ],
+)
+@pytest.mark.parametrize(
+    "outer",
+    [
+        lambda f: grad(lambda x: f(x).sum())(A),
+        lambda f: vmap(f)(M),
+        lambda f: jvp(f, (A,), (A,))[1],
+        lambda f: jacfwd(f)(A),
+        lambda f: grad(lambda x: grad(lambda y: f(y * x).sum())(x).sum())(A),
+    ],
+)
+def test_transforms_in_a_thread_started_inside_a_transform(outer: Any, inner: Any) -> None:
+    close(outer(in_thread(inner)), outer(inner))
+    assert in_flight() == 0
+
+
+def test_a_thread_below_the_transform_it_was_started_in() -> None:
+    """Another thread had the lowest level when the transform began, and has left it since."""
+    first = new_level()
+    assert in_thread(first.__enter__)() == 1
+
+    def f(x: Any) -> Any:
+        first.__exit__(None, None, None)
+        return in_thread(lambda: vmap(lambda y: x * y)(A))()
+
+    with pytest.raises(RuntimeError, match=r"array of another transform.*copy_context"):
+        vmap(f)(A)
+    context: list[Any] = []
+
+    def g(x: Any) -> Any:
+        context.append(contextvars.copy_context())
+        return in_thread(lambda: context[0].run(lambda: vmap(lambda y: x * y)(A)))()
+
+    close(vmap(g)(A), np.outer(A, A))
 
 
 # --- against torch -------------------------------------------------------------------------------

@@ -202,3 +202,28 @@ def test_writing_element_by_element_takes_time_in_proportion() -> None:
         return time.process_time() - start
 
     assert min(seconds(1600) for _ in range(3)) < 16 * min(seconds(200) for _ in range(3))
+
+
+@pytest.mark.parametrize("library", ["numpy", "torch", "dask.array", "array_api_strict"])
+@pytest.mark.parametrize("create_graph", [False, True])
+def test_a_number_in_a_partly_overwritten_array(library: str, create_graph: bool) -> None:
+    xp = pytest.importorskip(library)
+    x = ag.tensor(xp.asarray(np.array([1.0, 2.0, 3.0])), requires_grad=True)
+    s = ag.sin(x[0])
+    a = x * s
+    a[1] = 0.0
+    (found,) = ag.grad([a.sum()], [x], create_graph=create_graph)
+    expected = [np.sin(1) + 4 * np.cos(1), 0.0, np.sin(1)]
+    np.testing.assert_allclose(found.detach().tolist(), expected)
+
+
+@pytest.mark.filterwarnings("ignore:divide by zero")
+def test_a_written_number_in_two_partly_overwritten_arrays() -> None:
+    x = ag.tensor([1.0, 2.0, np.nan], requires_grad=True)
+    s = ag.zeros(())
+    s[...] = x[0]
+    s *= 2
+    a, b = x * s, ag.log(x - 1) * s
+    a[2], b[0], b[2] = 0.0, 0.0, 0.0
+    # The sum is 2 x0 (x0 + x1 + log(x1 - 1)).
+    assert ag.grad(a.sum() + b.sum(), x).tolist() == [8.0, 4.0, 0.0]

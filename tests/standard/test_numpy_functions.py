@@ -209,6 +209,59 @@ def test_adding_at_indices() -> None:
     assert array.tolist() == [3, 0]
 
 
+@pytest.mark.parametrize("ufunc", [np.add, np.subtract])
+@pytest.mark.parametrize(
+    ("index", "values"),
+    [
+        (([0, 0, 1], [1, 1, 2]), [1.0, 2.0, 4.0]),
+        ((np.array([0, 1]), slice(None)), [[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]]),
+        ((1, 2), 3.0),
+        ((..., [2, 2]), [[1.0, 2.0], [3.0, 4.0]]),
+        ([[0, 0], [1, 0]], 1.0),
+        (([True, False], [0, 0]), [1.0, 2.0]),
+        (1, [1.0, 2.0, 3.0]),
+    ],
+)
+def test_adding_at_indices_of_several_axes(ufunc: Any, index: Any, values: Any) -> None:
+    def added(y: Any, v: Any) -> Any:
+        y = y * 1.0
+        ufunc.at(y, index, v)
+        return y
+
+    check(added, np.arange(6.0).reshape(2, 3), np.asarray(values))
+    expected, out = np.zeros((2, 3)), ag.zeros((2, 3))
+    ufunc.at(expected, index, values)
+    ufunc.at(out, index, values)
+    assert out.tolist() == expected.tolist()
+    one = ag.tensor(2.0, requires_grad=True)
+    ufunc.at(out, (0, [0, 0]), [one, 1.0])
+    assert abs(ag.grad(out.sum(), one)) == 1
+
+
+@pytest.mark.parametrize(
+    "shapes", [((3, 4), (3,)), ((3,), (3, 4)), ((3, 1), (3, 5, 4)), ((3, 3), (3,))]
+)
+def test_cross_products_of_different_ranks(shapes: Any) -> None:
+    check(lambda x, y: np.linalg.cross(x, y, axis=0), *(RNG.normal(size=n) for n in shapes))
+
+
+@pytest.mark.parametrize("triangle", ["L", "U", "l", "u"])
+@pytest.mark.parametrize("dtype", [np.float64, np.complex128])
+def test_eigenvectors_have_the_signs_of_numpys(triangle: Any, dtype: Any) -> None:
+    x = RNG.normal(size=(2, 4, 4)).astype(dtype)
+    x = x + 1j * RNG.normal(size=(2, 4, 4)) if dtype is np.complex128 else x
+    expected = np.linalg.eigh(x, triangle)
+    found = np.linalg.eigh(ag.tensor(x, requires_grad=True), triangle)
+    assert_close(found.eigenvalues.detach(), expected.eigenvalues)
+    assert_close(found.eigenvectors.detach(), expected.eigenvectors)
+    batched = ag.func.vmap(lambda x: np.linalg.eigh(x, triangle).eigenvectors)(x)
+    assert_close(batched, expected.eigenvectors)
+    other = np.linalg.eigvalsh(ag.tensor(x, requires_grad=True), triangle)
+    assert_close(other.detach(), expected.eigenvalues)
+    with pytest.raises(ValueError, match="UPLO must be 'L' or 'U', not 'N'"):
+        np.linalg.eigh(found.eigenvectors, "N")  # type: ignore[arg-type]
+
+
 # --- operators with NumPy on the left ------------------------------------------------------------
 
 _OPERATORS = [
@@ -705,6 +758,66 @@ def test_every_rule_has_a_row() -> None:
     by_like = {np.zeros, np.ones, np.empty, np.full, np.arange, np.eye}
     by_like |= {np.array, np.asarray, np.asanyarray}
     assert {f.__name__ for f in RULES.keys() - tested - elsewhere - by_like} == set()
+
+
+_TRANSFORMS: dict[str, Callable[[Any], Any]] = {
+    "grad of grad": lambda f: ag.func.grad(lambda x: ag.func.grad(f)(x).sum())(_ROWS[0]),
+    "jvp of grad": lambda f: ag.func.jvp(ag.func.grad(f), (_ROWS[0],), (_ROWS[0],)),
+    "grad of jvp": lambda f: ag.func.grad(lambda x: ag.func.jvp(f, (x,), (x,))[1])(_ROWS[0]),
+    "vmap": lambda f: ag.func.vmap(f)(_ROWS),
+    "vmap of grad": lambda f: ag.func.vmap(ag.func.grad(f))(_ROWS),
+    "grad of vmap": lambda f: ag.func.grad(lambda x: ag.func.vmap(f)(x).sum())(_ROWS),
+    "vmap of vmap": lambda f: ag.func.vmap(ag.func.vmap(f))(_ROWS[None]),
+}
+_ROWS = np.array([[1.0, 2.0], [1.0, 3.0]])
+
+
+@pytest.mark.parametrize("transform", _TRANSFORMS)
+@pytest.mark.parametrize(
+    ("question", "answer"),
+    [
+        (np.iscomplexobj, False),
+        (np.isrealobj, True),
+        (lambda x: np.allclose(x, x), True),
+        (lambda x: np.array_equal(x, x + 1), False),
+        (lambda x: np.array_equiv(x, x), True),
+        (lambda x: np.result_type(x, np.float32), np.float64),
+        (lambda x: np.shares_memory(x, x), True),
+        (lambda x: np.may_share_memory(x, x * 2), False),
+        (np.min_scalar_type, np.float64),
+        (lambda x: np.einsum_path("i,i", x, x)[0], ["einsum_path", (0, 1)]),
+    ],
+)
+def test_questions_inside_nested_transforms(transform: str, question: Any, answer: Any) -> None:
+    def f(x: Any) -> Any:
+        assert question(x) == answer
+        return (x**3).sum()
+
+    _TRANSFORMS[transform](f)
+
+
+@pytest.mark.parametrize("transform", _TRANSFORMS)
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda x: np.lexsort((x,)),
+        np.nanargmax,
+        np.histogram_bin_edges,
+        lambda x: np.unwrap(x, period=1.5),
+        lambda x: np.mean(x, where=x > 1.5),
+    ],
+)
+def test_values_inside_nested_transforms(transform: str, call: Any) -> None:
+    assert ag.func.vmap(call)(_ROWS[:0]).shape == (0, *call(_ROWS[0]).shape)
+    assert_close(ag.func.vmap(call)(_ROWS), np.stack([call(row) for row in _ROWS]))
+    _TRANSFORMS[transform](lambda x: (x**3).sum() * (1 + call(x)).sum())
+
+
+def test_answers_that_differ_over_a_batch() -> None:
+    with pytest.raises(TypeError, match=r"numpy.allclose has one answer, which is not the same"):
+        ag.func.vmap(lambda x: x * np.allclose(x, 1.0))(np.array([1.0, 2.0]))
+    with pytest.raises(TypeError, match=r"the values of a batched array are needed"):
+        ag.func.vmap(lambda x: np.compress(x > 1.5, x))(_ROWS)
 
 
 @pytest.mark.parametrize(

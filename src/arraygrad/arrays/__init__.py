@@ -1,1 +1,1 @@
-"""The array types that carry a transform other than recording: batched, dual and others."""
+"""The array types: `Tensor`, and one type for each other transform. Their ops are in `ops`."""

@@ -1,6 +1,7 @@
 """The batched array: hides a leading axis, over which every op runs at once.
 
-This is what `is_grads_batched` runs the sweep on.
+`vmap` runs functions on batched arrays, `is_grads_batched` runs the sweep on them. How each op runs
+on a batch is in `ops.batching`.
 """
 
 from __future__ import annotations
@@ -8,12 +9,12 @@ from __future__ import annotations
 import functools
 from typing import Any, ClassVar
 
-from ..core.array import Array, Function
+from ..core.array import AnyFunction, Array
 from ..core.kinds import Elementwise
 from ..ops.batching import batching_rule
 from ..ops.define.op import Op
 from .methods import TransformMethods
-from .writing import Replaceable, link
+from .writing import Replaceable, link, link_detached
 
 new = object.__new__
 
@@ -21,7 +22,7 @@ new = object.__new__
 class Batched(Replaceable, TransformMethods, Array):
     """An array whose first axis is hidden.
 
-    `shape`, `ndim` and indices speak of one member of the batch.
+    `shape`, `ndim` and indices refer to one member of the batch.
     """
 
     __slots__ = ("__weakref__", "_array", "_linked", "_views")
@@ -51,7 +52,7 @@ class Batched(Replaceable, TransformMethods, Array):
         return result
 
     @classmethod
-    def unary(cls, op: Op) -> Function:
+    def unary(cls, op: Op) -> AnyFunction:
         if op.view or op.own.batch is not None or not isinstance(op.kind, Elementwise):
             return super().unary(op)
         table = op.table
@@ -65,7 +66,7 @@ class Batched(Replaceable, TransformMethods, Array):
         return over_all
 
     @classmethod
-    def single(cls, op: Op) -> Function:
+    def single(cls, op: Op) -> AnyFunction:
         if op.multiple:
             return super().single(op)
         rule, view = batching_rule(op), op.view
@@ -80,7 +81,7 @@ class Batched(Replaceable, TransformMethods, Array):
         return over_all
 
     @classmethod
-    def binary(cls, op: Op, left: type, right: type) -> Function:
+    def binary(cls, op: Op, left: type, right: type) -> AnyFunction:
         if op.view or op.multiple:
             return super().binary(op, left, right)
         rule, table = batching_rule(op), op.table
@@ -103,8 +104,11 @@ class Batched(Replaceable, TransformMethods, Array):
         self._array = other._array
 
     def detach(self) -> Batched:
-        array = self._array
-        return type(self)(array.detach()) if isinstance(array, Array) else self
+        if not isinstance(self._array, Array):
+            return self
+        constant = type(self)(self._array.detach())
+        link_detached(self, constant)
+        return constant
 
     def __bool__(self) -> bool:
         raise TypeError(
@@ -126,7 +130,7 @@ class Batched(Replaceable, TransformMethods, Array):
 
 
 def _aligned(x: Any, y: Any, in_x: bool, in_y: bool) -> bool:
-    """Whether two arrays broadcast as their members do, with the batch axis in front."""
+    """Whether two arrays with the batch axis in front broadcast like their members."""
     if in_x and in_y:
         return bool(x.ndim == y.ndim)
     whole, part = (x, y) if in_x else (y, x)

@@ -1,4 +1,4 @@
-"""Making tensors: from data, and from nothing."""
+"""Functions that create tensors: from data, or from a shape and a value."""
 
 from __future__ import annotations
 
@@ -27,11 +27,11 @@ def tensor(
     data : array, number, nested sequence or Tensor
         An array keeps its library; anything else becomes a NumPy array.
     dtype : dtype, optional
-        Of the library's own kind; by default what the data has.
+        A dtype of the array's library; by default, the dtype of the data.
     device : optional
-        Where the library should put it.
+        The device of the tensor; by default, the device of the data.
     requires_grad : bool
-        Whether to record what is done with it, for differentiation.
+        Whether to record ops on the tensor, for differentiation.
 
     Examples
     --------
@@ -46,17 +46,19 @@ def tensor(
 
 
 def _constant(array: Any) -> Tensor:
-    """A NumPy array that no user brought: it may move to the library of what it meets."""
+    """A tensor on a NumPy array that arraygrad made: ops may move it to another library."""
     made = new(array)
     made._made = True
     return made
 
 
 def new(array: Any) -> Tensor:
-    """A tensor outside any graph; under `inference_mode`, marked as made there."""
+    """A tensor outside of any graph; under `inference_mode`, an inference tensor."""
     made: Tensor = tensor_type(array)._bare(array)
+    if type(array) is np.ndarray and not array.flags.c_contiguous:
+        made._given = array.strides
     inside = in_flight()
-    if inside:  # values of the transform may be written to it
+    if inside:  # values of the transform may be written to the tensor
         made._born = inside
     return made
 
@@ -64,10 +66,10 @@ def new(array: Any) -> Tensor:
 def asarray(
     data: Any, /, *, dtype: Any = None, device: Any = None, copy: bool | None = None
 ) -> Tensor:
-    """The data as a tensor, sharing its memory where that is possible.
+    """The data as a tensor that shares memory with the data, where possible.
 
-    A tensor is returned as it is, or converted within its graph; tensors in nested sequences are
-    stacked within theirs.
+    A tensor is returned as it is, or converted by an op that is recorded. Tensors in nested
+    sequences are joined by `stack`, which is recorded, too.
 
     Parameters
     ----------
@@ -105,15 +107,17 @@ def asarray(
 
 def from_sequence(data: Any) -> Any:
     """A number or a nested sequence as an array; with tensors in it, stacked within their graph."""
+    if data is None or isinstance(data, str | bytes):
+        raise TypeError(f"expected an array, numbers or sequences of them, not {data!r}")
     if holds_arrays(data):
         parts = [item if isinstance(item, Array) else from_sequence(item) for item in data]
         like = next((p for p in parts if backend_of(p) is not default), None)
-        if like is not None:  # numbers and lists of them go where the arrays are
+        if like is not None:  # numbers and lists of numbers go to the library of the arrays
             parts = [
                 p if hasattr(item, "dtype") or isinstance(p, Array) else in_library_of(like, p)
                 for item, p in zip(data, parts, strict=True)
             ]
-        numbers = like is not None  # whose dtypes say nothing there
+        numbers = like is not None  # the NumPy dtypes of numbers mean nothing in that library
         dtype = result_type(
             *(
                 item if numbers and isinstance(item, int | float | complex) else p
@@ -124,11 +128,23 @@ def from_sequence(data: Any) -> Any:
     return data if hasattr(data, "dtype") else np.asarray(data)
 
 
-def holds_arrays(data: Any) -> bool:
+# As many axes as NumPy's arrays can have.
+_MOST_AXES = 64
+
+
+def holds_arrays(data: Any, depth: int = 0) -> bool:
     """Whether something is a nested sequence with arrays of arraygrad in it."""
-    return isinstance(data, list | tuple) and any(
-        isinstance(item, Array) or holds_arrays(item) for item in data
-    )
+    if not isinstance(data, list | tuple):
+        return False
+    _check_depth(depth)
+    return any(isinstance(item, Array) or holds_arrays(item, depth + 1) for item in data)
+
+
+def _check_depth(depth: int) -> None:
+    if depth > _MOST_AXES:
+        raise ValueError(
+            f"data is nested more than {_MOST_AXES} deep: is there a list that contains itself?"
+        )
 
 
 def _as_array(data: Any, dtype: Any, device: Any, copy: bool | None) -> Any:
@@ -139,7 +155,7 @@ def _as_array(data: Any, dtype: Any, device: Any, copy: bool | None) -> Any:
     try:
         backend = backend_of_type(type(data)) or default
     except TypeError:
-        if hasattr(data, "dtype"):  # an array, but none that can be computed with
+        if hasattr(data, "dtype"):  # an array of a library without a backend
             raise
         backend = default
         data = _plain_values(data)
@@ -157,7 +173,7 @@ def _as_array(data: Any, dtype: Any, device: Any, copy: bool | None) -> Any:
 
 
 def _check_numbers(array: Any, name: str) -> None:
-    """Raise unless an array holds numbers or truth values."""
+    """Raise unless an array holds numbers or booleans."""
     if backend_of(array).kind(array.dtype) == "o":
         raise TypeError(
             f"{name} must be numbers, or nested sequences of them with equal lengths; got dtype "
@@ -165,10 +181,11 @@ def _check_numbers(array: Any, name: str) -> None:
         )
 
 
-def _plain_values(data: Any) -> Any:
+def _plain_values(data: Any, depth: int = 0) -> Any:
     """Nested sequences with tensors inside become nested sequences of arrays."""
     if isinstance(data, list | tuple):
-        return [_plain_values(item) for item in data]
+        _check_depth(depth)
+        return [_plain_values(item, depth + 1) for item in data]
     if isinstance(data, Tensor):
         if data.requires_grad:
             raise TypeError(
@@ -200,12 +217,12 @@ def ones(shape: Shape, *, dtype: Any = None, device: Any = None) -> Tensor:
 
 
 def empty(shape: Shape, *, dtype: Any = None, device: Any = None) -> Tensor:
-    """A tensor with whatever was in memory."""
+    """A tensor whose elements have arbitrary values: those that were in memory."""
     return _make("empty", shape, dtype=dtype, device=device)
 
 
 def full(shape: Shape, fill_value: Any, *, dtype: Any = None, device: Any = None) -> Tensor:
-    """A tensor with the same value everywhere; that of a tensor, within its graph."""
+    """A tensor with the same value everywhere. If the value is a tensor, it gets a gradient."""
     if isinstance(fill_value, Array):
         return asarray(_filled(fill_value, shape_tuple(shape), dtype), device=device)
     return _make("full", shape, fill_value, dtype=dtype, device=device)
@@ -214,7 +231,7 @@ def full(shape: Shape, fill_value: Any, *, dtype: Any = None, device: Any = None
 def arange(
     start: Any, /, stop: Any = None, step: Any = 1, *, dtype: Any = None, device: Any = None
 ) -> Tensor:
-    """Evenly spaced values from `start` up to, not including, `stop`."""
+    """Evenly spaced values from `start` up to `stop`, without `stop` itself."""
     bounds = (0, start) if stop is None else (start, stop)
     return _make("arange", *bounds, step, dtype=dtype, device=device)
 
@@ -229,13 +246,13 @@ def linspace(
     device: Any = None,
     endpoint: bool = True,
 ) -> Tensor:
-    """A number of evenly spaced values over an interval, whose ends may be tensors."""
+    """`num` evenly spaced values over an interval. Its ends may be tensors."""
     if isinstance(start, Array) or isinstance(stop, Array):
         places = np.linspace(0.0, 1.0, num, endpoint=endpoint)
         ndim = max(getattr(start, "ndim", 0), getattr(stop, "ndim", 0))
         like = start if isinstance(start, Array) else stop
         share = in_library_of(plain(like), places.reshape((num,) + (1,) * ndim))
-        # Not `start + share * (stop - start)`, which need not arrive at `stop`.
+        # Not `start + share * (stop - start)`: after rounding, that may miss `stop`.
         made = ops.add(ops.multiply(start, 1 - share), ops.multiply(stop, share))
         return asarray(made, dtype=dtype, device=device)
     return _make("linspace", start, stop, num, dtype=dtype, device=device, endpoint=endpoint)
@@ -249,14 +266,14 @@ def eye(
 
 
 def from_dlpack(x: Any, /, *, device: Any = None, copy: bool | None = None) -> Tensor:
-    """An array of any library that speaks DLPack as a tensor, on the same memory if it can be.
+    """A tensor from an array of any library with DLPack, on the same memory where possible.
 
     Parameters
     ----------
     x : array
-        With the methods `__dlpack__` and `__dlpack_device__`.
+        Has the methods `__dlpack__` and `__dlpack_device__`.
     device : optional
-        Where to put it: "cpu", or None for where it is.
+        The device of the tensor: "cpu", or None for the device of `x`.
     copy : bool, optional
         True always copies; False never does, and raises where that is not possible.
 
@@ -285,13 +302,13 @@ def _like(x: Any, value: Any, dtype: Any, device: Any) -> Tensor:
     if device is not None:
         made = backend.xp.asarray(made, device=device)
     if isinstance(x, Array) and x.level > Tensor.level:
-        # Inside the transform of `x`, so that its values can be written to it.
+        # Inside the transform of `x`, so that values of the transform can be written to it.
         return tensor_type_at(x.level if isinstance(x, Tensor) else x.level + 0.5)(made)
     return new(made)
 
 
 def _filled(value: Any, shape: tuple[int, ...], dtype: Any) -> Tensor:
-    """An array that is filled with the only value of another, and passes gradients to that."""
+    """An array filled with the value of a 0-d array, which gets the gradient."""
     if value.ndim:
         raise ValueError(f"fill_value must be a number or 0-d, got shape {tuple(value.shape)}")
     value = value if dtype is None else ops.astype(value, dtype, copy=False)
@@ -299,20 +316,20 @@ def _filled(value: Any, shape: tuple[int, ...], dtype: Any) -> Tensor:
 
 
 def zeros_like(x: AnyArray, /, *, dtype: Any = None, device: Any = None) -> Tensor:
-    """Zeros in the shape of `x`, of its library, dtype and device unless told otherwise."""
+    """Zeros with the shape of `x`; by default also with its library, dtype and device."""
     return _like(x, 0, dtype, device)
 
 
 def ones_like(x: AnyArray, /, *, dtype: Any = None, device: Any = None) -> Tensor:
-    """Ones in the shape of `x`, of its library, dtype and device unless told otherwise."""
+    """Ones with the shape of `x`; by default also with its library, dtype and device."""
     return _like(x, 1, dtype, device)
 
 
 def full_like(x: AnyArray, /, fill_value: Any, *, dtype: Any = None, device: Any = None) -> Tensor:
-    """One value in the shape of `x`, of its library, dtype and device unless told otherwise."""
+    """One value in the shape of `x`; by default also with its library, dtype and device."""
     return _like(x, fill_value, dtype, device)
 
 
 def empty_like(x: AnyArray, /, *, dtype: Any = None, device: Any = None) -> Tensor:
-    """A tensor to be filled in, in the shape of `x`."""
+    """A tensor with the shape of `x`, whose elements are to be written."""
     return _like(x, 0, dtype, device)

@@ -1,6 +1,6 @@
 """Sets of input elements, one for each element of an array, and their unions.
 
-What an op does to them is in `arrays.spread`.
+`arrays.spread` says how an op changes the sets.
 """
 
 from __future__ import annotations
@@ -19,21 +19,21 @@ from ..core.axes import kept
 class Dependence(NamedTuple):
     """For each element of an array, a set of input elements.
 
-    Many elements may share a set; moving elements about leaves the sets as they are.
+    Elements may share a set, so moving elements changes `which` and leaves `sets` as it is.
 
     Attributes
     ----------
     which : ndarray
         The number of the set of each element, in the shape of the array.
     sets : csr_array
-        The sets, one to a row, as booleans over the input elements. Row 0 is the empty set.
+        The sets, one in each row, as booleans over the input elements. Row 0 is the empty set.
     """
 
     which: Any
     sets: Any
 
     def rows(self) -> Any:
-        """The sets of all elements, one to a row."""
+        """The sets of all elements, one in each row."""
         return self.sets[self.which.reshape(-1)]
 
     def reshape(self, shape: tuple[int, ...]) -> Dependence:
@@ -41,7 +41,7 @@ class Dependence(NamedTuple):
         return self._replace(which=self.which.reshape(shape))
 
     def broadcast_to(self, shape: tuple[int, ...]) -> Dependence:
-        """The elements repeated, as arrays are broadcast."""
+        """The elements repeated, by the rules of broadcasting."""
         return self._replace(which=np.broadcast_to(self.which, shape))
 
 
@@ -56,7 +56,7 @@ def scipy_sparse() -> Any:
 
 
 def seeds(shapes: Sequence[tuple[int, ...]]) -> list[Dependence]:
-    """For inputs of the given shapes: each element depends on itself."""
+    """The dependence of inputs with these shapes: each element depends on itself."""
     total = sum(map(math.prod, shapes))
     one = np.ones(total, bool)
     rows = np.concatenate([[0, 0], np.arange(1, total + 1)])
@@ -69,19 +69,19 @@ def seeds(shapes: Sequence[tuple[int, ...]]) -> list[Dependence]:
 
 
 def nothing(like: Dependence, shape: tuple[int, ...]) -> Dependence:
-    """No element depends on anything."""
+    """A dependence without any: no element depends on an input."""
     return Dependence(np.zeros(shape, np.intp), like.sets)
 
 
 def everything(parts: Sequence[Dependence], shape: tuple[int, ...]) -> Dependence:
-    """Each element depends on all that any element of the parts does."""
+    """Full dependence: each element depends on every input element that occurs in the parts."""
     numbers, sets = joined(parts)
     flat = np.concatenate([n.reshape(-1) for n in numbers])
     return gathered(flat, sets, np.zeros_like(flat), ()).broadcast_to(shape)
 
 
 def joined(parts: Sequence[Dependence]) -> tuple[list[Any], Any]:
-    """The set numbers of several arrays with respect to one table of sets, and the table."""
+    """The numbers of the sets of several arrays in one common table, and the table."""
     tables: list[Any] = []
     starts: dict[int, int] = {}
     total = 0
@@ -91,12 +91,12 @@ def joined(parts: Sequence[Dependence]) -> tuple[list[Any], Any]:
             tables.append(part.sets)
             total += part.sets.shape[0]
     sets = tables[0] if len(tables) == 1 else scipy_sparse().vstack(tables, format="csr")
-    # Number 0 of any table is the empty set, so it need not be the first one's.
+    # Row 0 of each table is the empty set, so the joined table has several empty sets.
     return [part.which + starts[id(part.sets)] for part in parts], sets
 
 
 def gathered(which: Any, sets: Any, targets: Any, shape: tuple[int, ...]) -> Dependence:
-    """Unions of many: set `which[k]` goes into the element with the number `targets[k]`."""
+    """Unions of sets: set number `which[k]` is added to element number `targets[k]`."""
     which, targets = which.reshape(-1), targets.reshape(-1)
     some = which > 0
     size = math.prod(shape)
@@ -122,11 +122,11 @@ def _union(first: Dependence, second: Dependence) -> Dependence:
     if not first.which.any():
         return second
     n = first.sets.shape[1]
-    # Each pair of sets is united once; the pair of empty ones comes first and stays number 0.
+    # Each pair of sets is united once. The pair of empty sets comes first and keeps number 0.
     pairs = np.concatenate([[0], (first.which * second.sets.shape[0] + second.which).reshape(-1)])
     unique, numbers = np.unique(pairs, return_inverse=True)
     a, b = np.divmod(unique, second.sets.shape[0])
-    # All that contain everything become one, or a dense result would have a dense row each time.
+    # Full sets become one set. Otherwise a dense result would have a full row for each element.
     full = (np.diff(first.sets.indptr)[a] == n) | (np.diff(second.sets.indptr)[b] == n)
     if full.any():
         alone = ~full
@@ -139,14 +139,14 @@ def _union(first: Dependence, second: Dependence) -> Dependence:
 
 
 def along(x: Dependence, axes: tuple[int, ...] | None) -> Dependence:
-    """Unions along axes, or along all of them if None; they are kept, with length one."""
+    """Unions along axes, or along all axes if None. The axes stay, with length one."""
     shape = kept(x.which.shape, axes)
     targets = np.broadcast_to(np.arange(math.prod(shape)).reshape(shape), x.which.shape)
     return gathered(x.which, x.sets, targets, shape)
 
 
 def running(x: Dependence, axis: int) -> Dependence:
-    """Unions of all elements up to each along an axis, by doubling."""
+    """Running unions along an axis: each element is united with all before it, by doubling."""
     step, n = 1, x.which.shape[axis]
     while step < n:
         shifted = np.zeros_like(x.which)

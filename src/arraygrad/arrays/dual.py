@@ -1,4 +1,4 @@
-"""The dual array: carries a tangent along with every value. Forward mode."""
+"""The dual array: a value and its tangent, for forward mode. Its rules are in `ops.forward`."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 
 from .. import ops
 from ..core import upward
-from ..core.array import Array, Function
+from ..core.array import AnyFunction, Array
 from ..core.cpython import is_identity
 from ..ops.define.op import Op
 from ..ops.define.rules import expression, parameters, sums_rules
@@ -55,7 +55,7 @@ class Dual(Replaceable, TransformMethods, Array):
         self._array, self.tangent = other._array, other.tangent
 
     @classmethod
-    def unary(cls, op: Op) -> Function:
+    def unary(cls, op: Op) -> AnyFunction:
         if not sums_rules(op):
             return super().unary(op)
         table, rule = op.table, tangent_rules(op)[0]
@@ -68,7 +68,7 @@ class Dual(Replaceable, TransformMethods, Array):
         return push
 
     @classmethod
-    def binary(cls, op: Op, left: type, right: type) -> Function:
+    def binary(cls, op: Op, left: type, right: type) -> AnyFunction:
         rules = tangent_rules(op) if sums_rules(op) else {}
         if len(rules) < 2:
             return super().binary(op, left, right)
@@ -89,7 +89,7 @@ class Dual(Replaceable, TransformMethods, Array):
             a, b = x._array, y._array
             out = table[type(a)][type(b)](a, b)
             tangent = pushed(x.tangent, y.tangent, a, b, out)
-            if tangent.dtype is not out.dtype:  # of both operands' shape it is, like the result
+            if tangent.dtype is not out.dtype:  # the shape fits: both operands are in the sum
                 return fitted(out, tangent)
             dual = new(cls)
             dual._array = out
@@ -102,7 +102,7 @@ class Dual(Replaceable, TransformMethods, Array):
     def _fitted(cls, out: Any, tangent: Any) -> Dual:
         """A dual array whose tangent has the shape and dtype of the array.
 
-        A rule's tangent may have neither, where the other inputs alone decide on them.
+        A rule may give another shape or dtype if a constant input decides that of the result.
         """
         if tangent.dtype is not out.dtype and tangent.dtype != out.dtype:
             tangent = ops.astype(tangent, out.dtype)
@@ -113,7 +113,7 @@ class Dual(Replaceable, TransformMethods, Array):
         dual.tangent = tangent
         return dual
 
-    def over(self, function: Function) -> Dual:
+    def over(self, function: AnyFunction) -> Dual:
         return type(self)(function(self._array), function(self.tangent))
 
     def detach(self) -> Any:
@@ -124,7 +124,7 @@ class Dual(Replaceable, TransformMethods, Array):
         return bool(self._array)
 
     def item(self) -> Any:
-        """Refused for a number whose tangent would be lost without a word."""
+        """Refused: a Python number would lose the tangent silently."""
         raise TypeError(
             "a dual array cannot become a Python number without losing its tangent: keep it an "
             "array, or call detach() first if that is meant"
@@ -137,7 +137,7 @@ class Dual(Replaceable, TransformMethods, Array):
 
 
 def _linearized(op: Op, primals: Any, tangents: Any, out: Any, params: Any) -> Any:
-    """The forward rule of an op that has reverse rules only: they are linear, so transpose them."""
+    """The forward rule of an op with reverse rules only: these are linear, so transpose them."""
     moving = [i for i, tangent in enumerate(tangents) if tangent is not None]
 
     def of_moving(*values: Any) -> Any:
@@ -151,8 +151,8 @@ def _linearized(op: Op, primals: Any, tangents: Any, out: Any, params: Any) -> A
 
 
 @functools.cache
-def _sum_of_both(op: Op) -> Function:
-    """The rules of an elementwise op on two arrays in one function, of two tangents."""
+def _sum_of_both(op: Op) -> AnyFunction:
+    """The rules of an elementwise op on two arrays, as one function of both tangents."""
 
     def call(name: str, tangent: str) -> str:
         rule = op.rules[name]

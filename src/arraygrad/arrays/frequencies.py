@@ -1,4 +1,4 @@
-"""The frequencies of Fourier transforms, as tensors."""
+"""The frequencies of Fourier transforms, as tensors. The transforms are in `ops.fft`."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from .tensor import Tensor
 
 
 def fftfreq(n: int, /, *, d: Any = 1.0, dtype: Any = None, device: Any = None) -> Tensor:
-    """The frequencies that `fft` of `n` samples at distance `d` gives, in its order."""
+    """The frequencies of the elements of `fft`, for `n` samples at distance `d`."""
     n = length(n, "n")
     rising = arange(n, dtype=_real_dtype(dtype), device=device)
     made: Tensor = roll(rising - n // 2, -(n // 2)) / (n * d)
@@ -19,7 +19,7 @@ def fftfreq(n: int, /, *, d: Any = 1.0, dtype: Any = None, device: Any = None) -
 
 
 def rfftfreq(n: int, /, *, d: Any = 1.0, dtype: Any = None, device: Any = None) -> Tensor:
-    """The frequencies that `rfft` of `n` samples at distance `d` gives."""
+    """The frequencies of the elements of `rfft`, for `n` samples at distance `d`."""
     n = length(n, "n")
     made: Tensor = arange(n // 2 + 1, dtype=_real_dtype(dtype), device=device) / (n * d)
     return made

@@ -19,18 +19,20 @@ from ..backends import backend_of, default
 from ..backends.dtypes import numpy_dtype
 from ..core.array import Array
 from ..core.indices import fill
+from ..core.kinds import Moves
 from ..core.modes import current_modes
 from ..core.nodes import INFERENCE, Leaf, Node, record, recorder
 from ..core.saved import user_lines
-from ..core.versions import mark_written, owner_of, version, writes_to
+from ..core.versions import about_to_write, mark_written, owner_of, version, writes_to
 from ..errors import MixedArraysError
 from ..ops.define.adoption import in_library_of, is_made
+from ..ops.define.library import declare
 from ..ops.define.signatures import OneArray, Operand, TwoArrays, Unary
 from ..ops.elementwise import choose
 from ..ops.indexing import _getitem, split_index
 from ..ops.regions import Region
 from ..ops.shape import _broadcast_to
-from ..ops.writing import put
+from ..ops.writing import put, put_detached
 from .views import ViewOf
 
 P = ParamSpec("P")
@@ -238,13 +240,16 @@ class TensorInPlace(InPlace):
         if result.dtype != self.dtype:  # type: ignore[attr-defined]
             check_cast(result.dtype, self.dtype)  # type: ignore[attr-defined]
             result = ops.astype(result, self.dtype)  # type: ignore[attr-defined]
+        is_detached = self._view is not None and self._view.is_detached
+        if is_detached and result._node is not None:
+            put_detached(self, result, Region(self.shape))  # type: ignore[attr-defined]  # raises
         _store(self, None, result._array, name)
-        if recorder() is None:
+        if recorder() is None or is_detached:
             return
         if self._view is not None:
-            _put_into_base(self, None, result._node)
+            put_into_base(self, None, result._node)
         elif result._node is not None or self._node is not None:
-            _move(self, result._node)
+            move(self, result._node)
 
     def _assign(self, index: tuple[Any, tuple[Any, ...]], value: Any, name: str) -> None:
         if isinstance(value, Array) and value.level > self.level:
@@ -260,9 +265,24 @@ class TensorInPlace(InPlace):
             value = _apart(value)
         recording = recorder() is not None
         node = value._node if recording and ours else None  # which may be refused: nothing is done
+        if self._view is not None and self._view.is_detached:
+            if node is not None:
+                put_detached(self, value, Region(self.shape, (), index))  # type: ignore[attr-defined]  # raises
+            recording = False
         _store(self, index, value._array if ours else value, name)
         if recording:
-            _put_into_base(self, index, node)
+            put_into_base(self, index, node)
+
+
+def _outdated(xp: Any, x: Any) -> Any:
+    raise RuntimeError(
+        "a Function returned the tensor as a view of its input, which has been written since: what "
+        "the view's gradient is now, its backward does not know. Return a clone() from forward"
+    )
+
+
+# The step from an input of a `Function` to an output that shares its memory.
+by_function = declare("by_function", "x", compute=_outdated, kind=Moves(shares=True))
 
 
 # --- may it be written? --------------------------------------------------------------------------
@@ -293,6 +313,11 @@ def check_writable(tensor: Any, values: tuple[Any, ...]) -> None:
         )
     view = tensor._view
     for function, _ in () if view is None else view.steps:
+        if function is by_function:
+            raise RuntimeError(
+                "the tensor cannot be written: a Function returned it as a view of its input, and "
+                "its backward knows nothing of the write. Write to a clone() of it"
+            )
         if function is _broadcast_to:
             raise RuntimeError(
                 "the tensor cannot be written: it is a broadcast, in which several elements are "
@@ -484,7 +509,12 @@ def _store(tensor: Any, index: Any, value: Any, name: str) -> None:
         return
     base = _history(tensor)
     steps = () if tensor._view is None else tensor._view.steps
-    base._array = put(base.array, value, region=Region(tuple(base.shape), steps, index))
+    about_to_write(base)
+    region = Region(tuple(base.shape), steps, index)
+    if tensor._view is not None and tensor._view.is_detached:
+        base._array = put_detached(base.array, value, region)
+    else:
+        base._array = put(base.array, value, region=region)
     mark_written(base, name, _origin())
     _bump(base)
 
@@ -496,7 +526,7 @@ def _origin() -> str | None:
     return None if current_modes().anomaly is None else user_lines()
 
 
-def _put_into_base(tensor: Any, index: Any, node_value: Node | None) -> None:
+def put_into_base(tensor: Any, index: Any, node_value: Node | None) -> None:
     """Record that a part of a tensor, and so of its base, now is a value with that node."""
     view = tensor._view
     base, steps = (tensor, ()) if view is None else (view.base, view.steps)
@@ -513,14 +543,14 @@ def _put_into_base(tensor: Any, index: Any, node_value: Node | None) -> None:
     array, make = base._array, recorder()
     assert make is not None
     shape = tuple(array.shape)
-    _move(base, make(pullback, edges, (Region(shape, steps, index),), shape, array.dtype))
+    move(base, make(pullback, edges, (Region(shape, steps, index),), shape, array.dtype))
 
 
 # How cotangents get back through a write: to what was there before, and to the value.
 _PUT_BOTH, _PUT_X, _PUT_VALUE = map(put.op.pullback, ((0, 1), (0,), (1,)))  # type: ignore[attr-defined]
 
 
-def _move(base: Any, node: Node | None) -> None:
+def move(base: Any, node: Node | None) -> None:
     """Give a tensor that is no view another place in the graph, and let its views know."""
     before = base._node
     base._node = node

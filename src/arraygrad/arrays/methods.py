@@ -1,4 +1,7 @@
-"""What every array type of arraygrad can do: operators, attributes and methods, all made of ops."""
+"""Operators, attributes and methods of all array types, made of ops.
+
+The methods that write in place are in `arrays.inplace`.
+"""
 
 from __future__ import annotations
 
@@ -21,8 +24,7 @@ class ArrayMethods:
     __slots__ = ()
     _array: Any
 
-    # NumPy's functions and operators ask us what they mean for one of these. The answers are in
-    # `interop.numpy`, which puts them here.
+    # NumPy calls these methods for its functions and operators. `interop.numpy` sets them.
     __array_ufunc__: ClassVar[Any]
     __array_function__: ClassVar[Any]
     __array_priority__ = 1000
@@ -32,8 +34,9 @@ class ArrayMethods:
     def __array_namespace__(self, /, *, api_version: str | None = None) -> Any:
         """The namespace of functions for this array, at a revision of the standard.
 
-        For NumPy's arrays it is the module `arraygrad`; for those of another library, the same with
-        functions that create arrays of that library, on the device of this one.
+        For NumPy arrays, this is the module `arraygrad`. For another library, it is a namespace
+        with the same functions, except that `zeros` and the like create arrays of that library, on
+        the device of this array.
         """
         if api_version is not None and api_version not in REVISIONS:
             raise ValueError(
@@ -50,13 +53,13 @@ class ArrayMethods:
         dl_device: Any = None,
         copy: bool | None = None,
     ) -> Any:
-        """The array for another library, by DLPack, without a copy where that is possible."""
+        """The array for another library, by DLPack, without a copy where possible."""
         given: dict[str, Any] = {"max_version": max_version, "dl_device": dl_device, "copy": copy}
         wanted = {name: value for name, value in given.items() if value is not None}
         return self._exported().__dlpack__(stream=stream, **wanted)
 
     def __dlpack_device__(self) -> tuple[Any, int]:
-        """The kind and number of the device that the array is on, as DLPack counts them."""
+        """The type and number of the array's device, in DLPack's numbering."""
         device: tuple[Any, int] = ops.plain(self).__dlpack_device__()
         return device
 
@@ -86,12 +89,12 @@ class ArrayMethods:
 
     @property
     def dtype(self) -> Any:
-        """The data type of the elements, as the array library spells it."""
+        """The data type of the elements, a dtype of the array's library."""
         return self._array.dtype
 
     @property
     def device(self) -> Any:
-        """Where the array lives."""
+        """The device that the array is on."""
         return backend_of(self).device(ops.plain(self))
 
     @property
@@ -126,7 +129,7 @@ class ArrayMethods:
             raise TypeError("a real array has no imaginary part to write: make it complex first")
         ops.imag(self)[...] = value
 
-    # --- operators: the functions of ops themselves, as a method around one would cost a call ---
+    # --- operators: the functions of `ops` themselves, as a method around them costs time ---
 
     if TYPE_CHECKING:
 
@@ -303,16 +306,16 @@ class ArrayMethods:
     triu = ops.triu
     unstack = ops.unstack
 
-    # Under the names that NumPy's arrays have them by.
+    # Methods under the names that NumPy arrays use.
     conjugate = ops.conj
 
     def cumsum(self, axis: int | None = None, *, dtype: Any = None) -> Self:
-        """The running sum along an axis; by default, of all elements in one line."""
+        """The running sum along an axis; by default, over the flattened array."""
         x = ops.ravel(self) if axis is None else self
         return ops.cumulative_sum(x, axis=axis, dtype=dtype)
 
     def cumprod(self, axis: int | None = None, *, dtype: Any = None) -> Self:
-        """The running product along an axis; by default, of all elements in one line."""
+        """The running product along an axis; by default, over the flattened array."""
         x = ops.ravel(self) if axis is None else self
         return ops.cumulative_prod(x, axis=axis, dtype=dtype)
 
@@ -356,7 +359,7 @@ class ArrayMethods:
 
 
 class TransformMethods(ArrayMethods):
-    """What batched and dual arrays have of a tensor's methods, and what they refuse."""
+    """The methods of a tensor that batched and dual arrays share, or refuse."""
 
     __slots__ = ()
 
@@ -366,11 +369,11 @@ class TransformMethods(ArrayMethods):
 
     @property
     def requires_grad(self) -> bool:
-        """False: tensors require gradients, and a batched or dual array is none."""
+        """False: only tensors can require gradients."""
         return False
 
     def requires_grad_(self, requires_grad: bool = True) -> Self:
-        """Refused: a leaf over the array is a new object."""
+        """Refused: only a tensor can be a leaf, so make one over this array."""
         raise TypeError(
             f"a {type(self).__name__} array cannot itself require gradients: make a leaf over it, "
             "x = arraygrad.tensor(x, requires_grad=True), and differentiate with respect to that"

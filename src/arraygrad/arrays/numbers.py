@@ -1,20 +1,50 @@
-"""Elements of arrays as Python's numbers."""
+"""A check on arrays that become Python numbers. The conversions are methods of the array types."""
 
 from __future__ import annotations
 
-from ..core.cpython import is_stored
+import cmath
+import math
+import types
+
+from ..core.cpython import called, is_stored
 from ..errors import NoGradientError
 
 
 def check_not_stored(depth: int) -> None:
-    """Raise if a number is wanted by an assignment to an element of somebody else's array.
+    """Raise if a number is asked for in order to store it in an array that is not a tensor.
 
-    For ``a[0] = x`` NumPy asks for `float(x)`, as a user might who wants to print it. `depth` says
-    how many calls up the one is that asks.
+    For ``a[0] = x`` NumPy calls `float(x)`, and so does a user who prints the number. Only the
+    first loses a gradient. `depth` says how many calls above this function the caller of `float`
+    is.
     """
     if is_stored(depth + 1):
         raise NoGradientError(
             "a tensor that requires gradients cannot be stored in an array that is no tensor, and "
             "would lose them: make that one by zeros_like() of a tensor, or join tensors by "
             "stack(); if losing them is meant, store detach() or item()"
+        )
+
+
+# Those that tell something about a number, or whose derivative is zero.
+_HARMLESS = ("ceil", "floor", "isclose", "isfinite", "isinf", "isnan", "trunc")
+_OF_NUMBERS = {
+    function
+    for module in (math, cmath)
+    for name, function in vars(module).items()
+    if callable(function) and name not in _HARMLESS
+}
+
+
+def check_not_computed_with(depth: int) -> None:
+    """Raise if a number is wanted by a function of Python's `math` or `cmath`.
+
+    The result would be a number without a gradient. `depth` is as in `check_not_stored`.
+    """
+    function = called(depth + 1)
+    if isinstance(function, types.BuiltinFunctionType) and function in _OF_NUMBERS:
+        name = f"{function.__module__}.{function.__name__}"
+        raise NoGradientError(
+            f"{name} computes with Python's numbers, and a tensor that requires gradients would "
+            "lose them: use the function of arraygrad, or of NumPy; if losing them is meant, pass "
+            "detach() or item()"
         )

@@ -1,13 +1,13 @@
 """The pattern array: carries, for every element, the set of input elements it depends on.
 
-This is what `func.sparsity` runs a function on. The sets (`arrays.dependence`) say which
-derivatives *can* be other than zero: what an op makes of them (`arrays.spread`) may be too large,
-but never too small. They are about the function, not about the point: `x ** 2` depends on `x` also
-where `x` is zero, and `where` on both of its choices. What is constant is part of the function: a
-zero in a matrix that `x` is multiplied by cuts the dependence.
+`func.sparsity` runs a function on pattern arrays. The sets (`arrays.dependence`) say which
+derivatives *can* be other than zero. The rules for ops (`arrays.spread`) may give a set that is too
+large, never one that is too small. The sets describe the function, not the point: `x ** 2` depends
+on `x` also where `x` is zero, and `where` depends on both of its choices. Constants are part of the
+function: if `x` is multiplied by a constant matrix, a zero in the matrix cuts the dependence.
 
-A result without any dependence, such as a comparison's, is a pattern array all the same: an index
-that depends on the input is so told from one that is fixed.
+A result without any dependence, such as that of a comparison, is still a pattern array. So an
+index that was computed from the input can be told from a constant index.
 """
 
 from __future__ import annotations
@@ -20,16 +20,18 @@ import numpy as np
 
 from ..core.array import Array
 from ..ops.define.op import Op
+from ..ops.shape import copy
 from .dependence import Dependence, everything, nothing
 from .methods import ArrayMethods
 from .numbers import check_not_stored
 from .spread import Call, spread
+from .writing import Replaceable, link, link_detached
 
 
-class Pattern(ArrayMethods, Array):
+class Pattern(Replaceable, ArrayMethods, Array):
     """An array, and which input elements each of its elements depends on."""
 
-    __slots__ = ("_array", "dependence")
+    __slots__ = ("__weakref__", "_array", "_linked", "_views", "dependence")
     level: ClassVar[float] = 0
 
     def __init__(self, array: Any, dependence: Dependence) -> None:
@@ -45,23 +47,36 @@ class Pattern(ArrayMethods, Array):
         shapes = [tuple(np.shape(o)) for o in outs]
         found = spread(Call(op, values, given, params, shapes))
         results = tuple(map(cls, outs, found))
-        return results if op.multiple else results[0]
+        result = results if op.multiple else results[0]
+        if op.view and len(arrays) == 1:
+            link(op, arrays[0], params, result)
+        return result
+
+    def _take_over(self, other: Pattern) -> None:
+        self._array, self.dependence = other._array, other.dependence
 
     @classmethod
     def on_everything(cls, inputs: Sequence[Any], outputs: Sequence[Any]) -> list[Any]:
-        """Results of a function that nothing is known of: each depends on all of the inputs."""
+        """The results of an unknown function: each depends on all inputs."""
         given = [i.dependence for i in inputs if type(i) is cls]
         return [cls(o, everything(given, tuple(np.shape(o)))) for o in outputs]
+
+    def clone(self) -> Pattern:
+        """A copy of the array."""
+        copied: Pattern = copy(self)
+        return copied
 
     def over(self, function: Callable[[Any], Any]) -> Pattern:
         return type(self)(function(self._array), self.dependence)
 
     def detach(self) -> Pattern:
         """The same values, without dependence on anything."""
-        return type(self)(self._array, nothing(self.dependence, self.shape))
+        constant = type(self)(self._array, nothing(self.dependence, self.shape))
+        link_detached(self, constant)
+        return constant
 
-    # The value is known, so control flow may depend on it; the pattern is then that of the
-    # branch which was taken. There is no __index__: an index is better followed as an array.
+    # The values are known, so control flow may depend on them. The pattern is then that of the
+    # branch taken. There is no __index__: an index stays an array, so that its dependence is seen.
 
     def __bool__(self) -> bool:
         return bool(self._array)

@@ -1,8 +1,9 @@
-"""Ops on tensors: compute one level down, then record a node.
+"""Ops on tensors: compute on the arrays inside, then record a node.
 
-`apply` does it for any op. The text of `_recording` says the same for ops on one or two arrays,
-which are most: it is written out for each op and each choice of operands that are tensors, so that
-nothing is decided, and no function called, that is known before.
+`Recording.apply` does this for any op. `_recording` does the same for ops on one or two arrays,
+which are most ops: it writes a function for each op and for each choice of operands that are
+tensors. All decisions that are known beforehand are made while the function is written, so that a
+call makes none of them. Nodes themselves are in `core.nodes`.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from numpy import generic
 
-from ..core.array import Array, Function
+from ..core.array import AnyFunction, Array
 from ..core.nodes import make_outputs, recorder
 from ..errors import MixedArraysError
 from ..ops.define.op import Op
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
 
 
 class Recording(Array):
-    """The part of `Tensor` that says what ops mean for tensors."""
+    """The part of `Tensor` that runs ops and records them."""
 
     __slots__ = ()
     is_inference: ClassVar[bool]
@@ -41,10 +42,15 @@ class Recording(Array):
                     wanted.append(position)
             else:
                 raw.append(fixed(array))
+        if op.view and isinstance(raw[0], generic):
+            raw[0] = arrays[0].array  # a number becomes an array, which can be shared
         kernel = op.kernels.get(tuple(map(type, raw)))  # of plain arrays met before, or None
         out = (kernel or op.function)(*raw, **params)
-        if op.view and cls.is_inference:  # it shares memory with one
-            return tuple(map(cls._inferred, out)) if op.multiple else cls._inferred(out)  # type: ignore[attr-defined]
+        if op.view and cls.is_inference and len(arrays) == 1:  # it shares memory with one
+            made = cls._inferred  # type: ignore[attr-defined]
+            if op.multiple:
+                return arrays[0]._as_slices(params["axis"], tuple(map(made, out)))
+            return arrays[0]._as_view((op.function, params), made(out))
         make = recorder()
         pullback = op.pullback(tuple(wanted)) if wanted and make is not None else None
         if make is None or pullback is None:
@@ -64,17 +70,17 @@ class Recording(Array):
         return result
 
     @classmethod
-    def unary(cls, op: Op) -> Function:
+    def unary(cls, op: Op) -> AnyFunction:
         return super().unary(op) if cls.is_inference else _recording(cls, op, (True,))
 
     @classmethod
-    def single(cls, op: Op) -> Function:
+    def single(cls, op: Op) -> AnyFunction:
         if op.multiple or cls.is_inference:
             return super().single(op)
         return _recording(cls, op, (True,), params=True)
 
     @classmethod
-    def binary(cls, op: Op, left: type, right: type) -> Function:
+    def binary(cls, op: Op, left: type, right: type) -> AnyFunction:
         kinds = (left, right)
         ours = tuple(issubclass(k, Recording) and k.level == cls.level for k in kinds)
         inference = any(o and k.is_inference for o, k in zip(ours, kinds, strict=True))  # type: ignore[attr-defined]
@@ -84,13 +90,13 @@ class Recording(Array):
         return _recording(cls, op, ours, lower=lower)
 
     @classmethod
-    def operator(cls, function: Any) -> Function:
-        """The method for a Python operator: as `function.operator`, sooner there for tensors."""
+    def operator(cls, function: Any) -> AnyFunction:
+        """The method for a Python operator: like `function.operator`, but faster for tensors."""
         return _recording(cls, function.op, (True, True), others=function.operator)
 
 
 def fixed(value: Any) -> Any:
-    """A constant that may yet move to another level as its array, which the graph can keep."""
+    """A value as the graph can keep it: for a constant whose level may change, its array."""
     if isinstance(value, Recording) and value._node is None:  # type: ignore[attr-defined]
         view = value._view  # type: ignore[attr-defined]
         base: Any = value if view is None else view.base
@@ -109,7 +115,7 @@ def _check_savable(op: Op, pullback: Pullback, arrays: tuple[Any, ...]) -> None:
                 )
 
 
-# --- one text for all ops on one or two arrays ---------------------------------------------------
+# --- functions written for one op on one or two arrays -------------------------------------------
 
 
 def _recording(
@@ -119,20 +125,20 @@ def _recording(
     *,
     params: bool = False,
     lower: tuple[bool, ...] = (False, False),
-    others: Function | None = None,
-) -> Function:
-    """The function that runs an op on tensors of the type `cls`, and on other operands.
+    others: AnyFunction | None = None,
+) -> AnyFunction:
+    """Write the function that runs an op on tensors of the type `cls`, and records it.
 
     Parameters
     ----------
     ours : tuple of bool
         Which operands are tensors of this level.
     params : bool
-        Whether it is called with a dictionary of keywords, too.
+        Whether the function takes a dictionary of keywords, too.
     lower : tuple of bool
         Which operands are tensors of lower levels.
     others : callable, optional
-        Called in its place for operands of other types, or of several libraries.
+        Called instead for operands of other types, or of several libraries.
     """
     x = [f"x{i}" for i in range(len(ours))]
     arrays = [f"a{i}" for i in range(len(ours))]
@@ -143,7 +149,7 @@ def _recording(
         lines += [f"    if {odd}:", f"        return others({given})"]
     for i, (own, low) in enumerate(zip(ours, lower, strict=False)):
         lines += [f"    a{i} = " + (f"x{i}._array" if own else f"fixed(x{i})" if low else f"x{i}")]
-    if op.view:  # a number becomes an array, which can be shared
+    if op.view:  # a number becomes an array, whose memory can be shared
         lines += ["    if isinstance(a0, generic):", "        a0 = x0.array"]
     table = "".join(f"[type({a})]" for a in arrays)
     compute = f"out = table{table}({', '.join(arrays)}{', params' if params else ''})"
@@ -187,7 +193,7 @@ def _recording(
 
 
 def _node_lines(op: Op, ours: tuple[bool, ...], names: dict[str, Any]) -> list[str]:
-    """The lines that make the node of an op, if an operand that has a rule requires gradients."""
+    """The lines that record a node, if an operand with a rule requires gradients."""
     usable = [i for i, own in enumerate(ours) if own and op.input_name(i) in op.rules]
     lines = [f"    n{i} = x{i}._node" for i in usable]
     if len(usable) == 2:
@@ -210,7 +216,7 @@ def _node_lines(op: Op, ours: tuple[bool, ...], names: dict[str, Any]) -> list[s
 
 
 def _of_locals(saved: str, count: int) -> str:
-    """What is saved, as an expression over the names of so many arrays in the place of `arrays`."""
+    """The expression for the saved values, with names `a0`, `a1`, … for elements of `arrays`."""
     for i in range(count + 1):
         saved = saved.replace(f"arrays[{i}]", f"a{i}")
         rest = "".join(f"a{k}, " for k in range(i, count))
@@ -221,7 +227,7 @@ def _of_locals(saved: str, count: int) -> str:
 
 @functools.cache
 def _compiled(text: str, name: str) -> Any:
-    """The code of a text, which tracebacks can show."""
+    """The compiled text. Tracebacks can show its lines."""
     place = f"<recording of {name} {len(linecache.cache)}>"
     linecache.cache[place] = (len(text), None, text.splitlines(keepends=True), place)
     return compile(text, place, "exec")

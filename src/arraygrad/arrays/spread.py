@@ -1,21 +1,22 @@
-"""What the results of an op depend on: one rule for each kind of op.
+"""How dependence spreads through an op, from its inputs to its results: one rule for each kind.
 
-An input has no part in it if the op has no derivative rule for it, or if its derivative is zero
-wherever it exists. For the others,
+An input counts only if the op has a derivative rule for it, and the derivative is not zero
+everywhere. A result then depends on the following elements of the inputs:
 
 =============  ===================================================================================
-Elementwise    the union over the inputs, element by element, but for what constants cut off
-Moves          the forward rule, run on the numbers of the elements, says where each one goes; if
-               some are added up, the reverse rule says so. By indices that depend on the input
-               themselves, an element can come from anywhere along the axis
-Reduces        the union along the axes
-AlongAxis      the union along the axes; if it is running, of all elements up to each
-Contracts      the product of the patterns, but for what zeros in a constant factor cut off
-Matrices       the union over each matrix
-Opaque         everything
+Elementwise    those at the same place, without those that constants cut off
+Moves          the one that was moved there: the forward rule, run on the numbers of the elements,
+               shows which. If the op adds elements, the reverse rule shows them. If the indices
+               depend on the input themselves, all elements along the axis
+Reduces        all along the axes
+AlongAxis      all along the axes; for a running op, all up to the result's own place
+Contracts      those that the product combines, without those that zeros in a constant factor cut
+Matrices       all of the matrix
+Opaque         all
 =============  ===================================================================================
 
-`sweep.liveness` follows the same dependence in the other direction.
+The sets themselves are in `arrays.dependence`. `sweep.liveness` follows dependence in the other
+direction.
 """
 
 from __future__ import annotations
@@ -47,9 +48,9 @@ class Call:
     ----------
     op : Op
     values : tuple of arrays and numbers
-        What the op was called with.
+        The inputs of the op.
     given : list of Dependence or None
-        What each of these depends on; None for constants.
+        What each input depends on; None for constants.
     params : dict
         The keywords.
     shapes : list of tuple of int
@@ -64,11 +65,11 @@ class Call:
 
     @functools.cached_property
     def smooth(self) -> dict[int, Dependence]:
-        """What those inputs depend on by which there is a derivative, by their positions."""
+        """The dependence of the inputs that have a derivative other than zero, by position."""
         return {i: x for i, x in enumerate(self.given) if x is not None and self._is_smooth(i)}
 
     def _is_smooth(self, position: int) -> bool:
-        """Whether there is a derivative by an input, other than zero."""
+        """Whether the derivative with respect to an input exists and is not always zero."""
         name, flat = self.op.input_name(position), self.op.kind.flat
         if name not in self.op.rules:
             return False
@@ -81,11 +82,11 @@ class Call:
             return None
         array = plain(value)
         array = backend_of(array).to_numpy(array) if hasattr(array, "dtype") else np.asarray(array)
-        return array if array.shape == np.shape(value) else None  # not so in a batch around
+        return array if array.shape == np.shape(value) else None  # a batch has one more axis
 
 
 def spread(call: Call) -> list[Dependence]:
-    """For each result of an op, what it depends on."""
+    """The dependence of each result of an op."""
     if not call.smooth:
         like = next(x for x in call.given if x is not None)
         return [nothing(like, shape) for shape in call.shapes]
@@ -101,7 +102,7 @@ def _of_elements(call: Call, kind: Elementwise) -> list[Dependence]:
 
 
 def _cut(x: Dependence, open_: Any) -> Dependence:
-    """Only what is let through; None stands for everything."""
+    """The dependence of the elements where `open_` is true; None stands for all elements."""
     return x if open_ is None else x._replace(which=np.where(open_, x.which, 0))
 
 
@@ -125,7 +126,7 @@ def _dtype(value: Any) -> type[complex]:
 
 
 def _moved(call: Call, primals: list[Any]) -> list[Dependence]:
-    """By the forward rule: which element of the inputs each element of the results is."""
+    """By the forward rule, which shows for each result element which input element it is."""
     forward = forward_of(call.op)
     assert forward is not None
     which, sets = joined(list(call.smooth.values()))
@@ -134,7 +135,7 @@ def _moved(call: Call, primals: list[Any]) -> list[Dependence]:
     start = 1
     for i, x in call.smooth.items():
         numbers = np.arange(start, start + x.which.size).reshape(x.which.shape)
-        # The two parts of a complex number can be moved separately.
+        # An op can move the real part and the imaginary part to different places.
         tangents[i] = numbers * (1 + 1j if primals[i].dtype.kind == "c" else 1.0)
         start += x.which.size
     out = forward(primals, tangents, None, call.params)
@@ -142,13 +143,13 @@ def _moved(call: Call, primals: list[Any]) -> list[Dependence]:
 
 
 def _taken(numbers: Any, table: Any, sets: Any) -> Dependence:
-    """The sets of elements by their numbers."""
+    """The sets of the elements with these numbers."""
     parts = (numbers.real, numbers.imag) if numbers.dtype.kind == "c" else (numbers,)
     return united(Dependence(np.asarray(table[p.astype(np.intp)]), sets) for p in parts)
 
 
 def _moved_back(call: Call, primals: list[Any]) -> list[Dependence]:
-    """By the reverse rules: which element of the result each element of the inputs goes into."""
+    """By the reverse rules, which show for each input element the result element it is added to."""
     (shape,) = call.shapes
     numbers = np.arange(1.0, 1 + math.prod(shape)).reshape(shape)
     parts = []
@@ -165,15 +166,15 @@ def _moved_back(call: Call, primals: list[Any]) -> list[Dependence]:
 
 
 def _moved_anywhere(call: Call, kind: Moves) -> list[Dependence]:
-    """By indices that are not known: along an axis, if there is one."""
+    """For unknown indices: an element can come from anywhere along the axis, or in the array."""
     if kind.axis is None:
         return _of_anything(call, kind)
-    axes = _axes(call.params[kind.axis])
     (shape,) = call.shapes
     parts = []
     for x in call.smooth.values():
+        axes = _axes(call.params[kind.axis], x.which.ndim)
         found = along(x, axes)
-        # Indices of any number of dimensions take the place of the axis.
+        # The axes of the indices replace the axis; there may be any number of them.
         before, after = found.which.shape[: axes[0]], found.which.shape[axes[0] + 1 :]
         between = (1,) * (len(shape) - len(before + after))
         parts.append(found.reshape(before + between + after).broadcast_to(shape))
@@ -183,21 +184,21 @@ def _moved_anywhere(call: Call, kind: Moves) -> list[Dependence]:
 # --- lines ---------------------------------------------------------------------------------------
 
 
-def _axes(axis: Any) -> tuple[int, ...]:
-    return axis if isinstance(axis, tuple) else (axis,)
+def _axes(axis: Any, ndim: int) -> tuple[int, ...]:
+    return tuple([a % ndim for a in (axis if isinstance(axis, tuple) else (axis,))])
 
 
 def _of_reductions(call: Call, kind: Reduces) -> list[Dependence]:
     axis = call.params[kind.axis]
-    axes = None if axis is None else _axes(axis)
-    parts = [along(x, axes) for x in call.smooth.values()]
+    parts = [
+        along(x, None if axis is None else _axes(axis, x.which.ndim)) for x in call.smooth.values()
+    ]
     return [united(x.reshape(shape) for x in parts) for shape in call.shapes]
 
 
 def _of_lines(call: Call, kind: AlongAxis) -> list[Dependence]:
-    axes = _axes(call.params[kind.axis])
-
     def one(x: Dependence, shape: Shape) -> Dependence:
+        axes = _axes(call.params[kind.axis], len(shape))
         if kind.running:
             return running(x.broadcast_to(shape), *axes)
         padded = x.reshape((1,) * (len(shape) - x.which.ndim) + x.which.shape)
@@ -227,14 +228,14 @@ def _of_products(call: Call, kind: Contracts) -> list[Dependence]:
 
 
 def _product(x: Dependence, of_x: str, factor: Any, of_factor: str, to: str) -> Dependence:
-    """The sum of products, in which axes that neither factor has get length one."""
+    """The dependence of a sum of products; axes that neither factor has get length one."""
     lengths = dict(zip(of_x, x.which.shape, strict=True))
     for label, n in zip(of_factor, factor.shape, strict=True):
         lengths[label] = n if lengths.get(label, 1) == 1 else lengths[label]
     factor = np.broadcast_to(factor, [lengths[c] for c in of_factor])
     which = np.broadcast_to(x.which, [lengths[c] for c in of_x])
-    # One row for each place of the factor that is not zero, one column for each place along the
-    # axes that only `x` has.
+    # One row for each nonzero element of the factor, one column for each place along the axes that
+    # only `x` has.
     rest = [c for c in of_x if c not in of_factor]
     sizes = [lengths[c] for c in rest]
     rows = np.argwhere(factor).T[:, :, np.newaxis]
@@ -248,7 +249,7 @@ def _product(x: Dependence, of_x: str, factor: Any, of_factor: str, to: str) -> 
     return gathered(found, x.sets, targets, shape)
 
 
-# --- matrices, and what is not known -------------------------------------------------------------
+# --- matrices, and opaque ops --------------------------------------------------------------------
 
 
 def _of_matrices(call: Call, kind: Matrices) -> list[Dependence]:
@@ -256,7 +257,7 @@ def _of_matrices(call: Call, kind: Matrices) -> list[Dependence]:
     parts = [along(x, (x.which.ndim - 2, x.which.ndim - 1)) for x in call.smooth.values()]
     results = []
     for shape, one in zip(call.shapes, single, strict=True):
-        # Each result has the batch in front, and then as many axes as that for a single matrix.
+        # The axes of a result: those of the batch, then those of the result for a single matrix.
         batch = [x.reshape(x.which.shape[:-2] + (1,) * len(one)) for x in parts]
         results.append(united(x.broadcast_to(shape) for x in batch))
     return results

@@ -15,7 +15,7 @@ from numpy import generic, ndarray
 from .. import ops
 from ..backends import backend_of
 from ..core import upward
-from ..core.array import Array, Function
+from ..core.array import AnyFunction, Array
 from ..core.nodes import (
     INFERENCE,
     RECORDER,
@@ -29,9 +29,11 @@ from ..core.nodes import (
 from ..errors import NoGradientError
 from ..ops.indexing import _getitem
 from ..ops.regions import Step
+from ..ops.writing import detached
 from .inplace import TensorInPlace, keep_retaining
+from .layout import is_view
 from .methods import ArrayMethods
-from .numbers import check_not_stored
+from .numbers import check_not_computed_with, check_not_stored
 from .recording import Recording
 from .views import ViewOf, is_shared
 
@@ -50,13 +52,24 @@ class Tensor(Recording, TensorInPlace, ArrayMethods):
     in which case `grad_fn` is the node that stands for that op.
     """
 
-    # `_born`, `_family`, `_grad`, `_leaf` and `_made` are set on few, and read by `getattr`.
-    __slots__ = ("__weakref__", "_array", "_born", "_family", "_grad", "_leaf", "_made", "_node")
+    # `_born`, `_family`, `_given`, `_grad`, `_leaf`, `_made` are set on few, and read by `getattr`.
+    __slots__ = (
+        "__weakref__",
+        "_array",
+        "_born",
+        "_family",
+        "_given",
+        "_grad",
+        "_leaf",
+        "_made",
+        "_node",
+    )
     _node: Node | None
     _grad: Tensor | None
     _leaf: Leaf | None
     _born: int  # the level of the transform that it was made in
     _made: bool  # whether it is a NumPy array that no user brought
+    _given: tuple[int, ...]  # the strides of a NumPy array that a user brought, if not C-contiguous
     level: ClassVar[float] = 0.5
     is_inference: ClassVar[bool] = False
 
@@ -139,6 +152,7 @@ class Tensor(Recording, TensorInPlace, ArrayMethods):
             )
         if self._node is not None and kind is not bool:
             check_not_stored(2)
+            check_not_computed_with(2)
             warnings.warn(
                 f"{kind.__name__}() of a tensor that requires gradients cuts the number off from "
                 "them: use item(), or detach() first, if that is meant",
@@ -177,9 +191,7 @@ class Tensor(Recording, TensorInPlace, ArrayMethods):
     # --- views ---
 
     def _as_view(self, step: Step, result: Any) -> Any:
-        """The result of a step that may share memory with this tensor: a view, if it does."""
-        if result.is_inference:
-            return result
+        """The result of a step on this tensor, as a view of it, if it is one."""
         return self._shared(step, self._array, result._array, result._node)
 
     def _as_slices(self, axis: int, parts: tuple[Any, ...]) -> tuple[Any, ...]:
@@ -191,17 +203,36 @@ class Tensor(Recording, TensorInPlace, ArrayMethods):
         )
 
     def _shared(self, step: Step, source: Any, array: Any, node: Node | None) -> Any:
-        """What a step made of this tensor's array `source`: a view, if it shares its memory."""
-        if not is_shared(source, array):
-            return tensor_type_at(self.level)(array, node)
+        """What a step made of this tensor's array `source`: a view, if it is one."""
+        function, params = step
+        op = function.op  # type: ignore[attr-defined]
+        is_memory = isinstance(array, ndarray) and isinstance(source, ndarray)
+        if op.view != "always" and not is_view(op, self, self._view, params):
+            if is_memory and is_shared(source, array):
+                array = np.array(array)
+            return self.like(array, node)
+        if is_memory and array.size and not is_shared(source, array):
+            (self if self._view is None else self._view.base)._lay_out()
+            return function(self, **params)
         origin = ViewOf(self, step)
-        view = new(view_type_at(self.level))
+        view = new(_InferenceView if self.is_inference else view_type_at(self.level))
         view._view = origin
         view._array_now = array
         view._node_now = node
         if origin.family.views is not None:
             origin.family.add(view)
         return view
+
+    def _lay_out(self) -> None:
+        """Bring the elements into the order in memory that the logical layout says."""
+        self._array = np.array(self._array, order="C")
+        leaf = getattr(self, "_leaf", None)
+        if leaf is not None:
+            leaf.array = self._array
+        family = getattr(self, "_family", None)
+        if family is not None:
+            family.moved = True
+            family.stamp += 1
 
     def _move_to_level(self, level: float) -> None:
         """Make this tensor, which is in no graph, and its views tensors of a higher level."""
@@ -335,9 +366,13 @@ class Tensor(Recording, TensorInPlace, ArrayMethods):
         Inside transforms it is cut off from all of them.
         """
         array = self.array
-        return self.like(array.detach() if isinstance(array, Array) else array)
+        constant = self.like(array.detach() if isinstance(array, Array) else array)
+        if isinstance(constant._array, ndarray):  # the memory is shared
+            return constant
+        # There is no memory to share: a write has to find its way to the values of this tensor.
+        return self._shared((detached, {}), array, constant._array, None)  # type: ignore[no-any-return]
 
-    def over(self, function: Function) -> Tensor:
+    def over(self, function: AnyFunction) -> Tensor:
         return self.like(function(self._array), self._node)
 
     def clone(self) -> Tensor:
@@ -477,8 +512,9 @@ class View(Tensor):
     @property
     def _array(self) -> Any:
         view = self._view
-        if view.seen != view.family.stamp and type(view.base._array) is not ndarray:
-            self._refresh()
+        if view.seen != view.family.stamp:
+            if view.family.moved or type(view.base._array) is not ndarray:
+                self._refresh()
         return self._array_now
 
     @_array.setter
@@ -499,19 +535,27 @@ class View(Tensor):
         node = None if view.unrecorded is not None else value._node
         own_leaf = node is None and isinstance(self._node_now, Leaf)
         base = tensor_type_at(self.level)(value._array, node)
-        token = RECORDER.set(record)
+        before = RECORDER.get()
         try:
+            RECORDER.set(record)
             for function, keywords in view.steps:
                 base = function(base, **keywords)
         finally:
-            RECORDER.reset(token)
+            RECORDER.set(before)
         if not own_leaf:
             keep_retaining(self, self._node_now, base._node)
             self._node_now = base._node
-        if type(value._array) is not ndarray:  # not written but replaced
+        if view.family.moved or type(value._array) is not ndarray:  # not written but replaced
             self._array_now = base._array
         if view.unrecorded is None or view.unrecorded == view.family.recorded:
             view.seen = view.family.stamp
+
+
+class _InferenceView(View):
+    """A view of a tensor that was made under `inference_mode`."""
+
+    __slots__ = ()
+    is_inference: ClassVar[bool] = True
 
 
 @functools.cache

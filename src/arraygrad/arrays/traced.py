@@ -1,8 +1,9 @@
-"""The recorded array: writes down what is computed from it, to be done for many blocks of arrays.
+"""The traced array: turns a computation into a program, which then runs on blocks of large arrays.
 
-A computation is run once on single elements, and the kernels that it came to are a program. Run on
-a block, the program computes in as few arrays as can be, which stay in the processor's cache, and
-writes its results to where they are wanted.
+The computation runs once, on single elements. The kernels that it calls are the steps of the
+program. Run on a block, the program reuses as few arrays as possible, so that the intermediate
+values of a block stay in the processor's cache. Only the results are written to large arrays.
+`backends.numpy.blocks` cuts arrays into blocks; `sweep.blocks` traces the rules of a sweep.
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ from .methods import TransformMethods
 
 Kernel = Callable[..., Any]
 
-# Those that can write over an argument: for each element, they are done with what they read.
+# Ufuncs can write over an argument: they read an element before they write it.
 _UFUNCS: dict[Kernel, Kernel] = {
     operator.add: np.add,
     operator.sub: np.subtract,
@@ -35,26 +36,26 @@ _UFUNCS: dict[Kernel, Kernel] = {
 }
 
 
-class NotRecorded(Exception):
-    """Raised for what does not compute each element by itself, or takes a course by values."""
+class NotTraceable(Exception):
+    """A computation mixes elements, or depends on the values or the shape of an array."""
 
 
-class Recorded(TransformMethods, Array):
-    """A value in a program, as it is for a single element."""
+class Traced(TransformMethods, Array):
+    """A value in a program, computed for a single element."""
 
     __slots__ = ("_array", "is_whole", "number", "program")
-    level = math.inf  # it stands for a plain array, inside all transforms
+    level = math.inf  # stands for a plain array, inside all transforms
 
     def __init__(self, array: Any, program: Program, is_whole: bool) -> None:
         self._array = array
-        self.program = weakref.ref(program)  # which has this value: no cycle, which would last
+        self.program = weakref.ref(program)  # weak, as the program refers to its values
         self.number = next(program.numbers)
-        self.is_whole = is_whole  # not one that is broadcast to the shape of the others
+        self.is_whole = is_whole  # has the program's shape, without broadcasting
 
     @classmethod
     def apply(cls, op: Op, arrays: tuple[Any, ...], params: dict[str, Any]) -> Any:
         if not op.runs_in_blocks or params:
-            raise NotRecorded
+            raise NotTraceable
         program = next(a.program() for a in arrays if type(a) is cls)
         assert program is not None
         ones = program.ones
@@ -67,100 +68,100 @@ class Recorded(TransformMethods, Array):
 
     @property
     def shape(self) -> tuple[int, ...]:
-        """Refused: a block has another."""
-        raise NotRecorded
+        """Refused: blocks have other shapes than the single element."""
+        raise NotTraceable
 
     def item(self) -> Any:
-        """Refused: in another block there will be other numbers."""
-        raise NotRecorded
+        """Refused: blocks have other values than the single element."""
+        raise NotTraceable
 
     __bool__ = __float__ = __int__ = __complex__ = __index__ = detach = item
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> Any:
-        raise NotRecorded
+        raise NotTraceable
 
 
 class _Step(NamedTuple):
     kernel: Kernel
     arguments: Sequence[Any]
-    value: Recorded
+    value: Traced
 
 
 class Program:
-    """Steps of a computation on arrays that have, or are broadcast to, one shape.
+    """The steps of a computation on arrays that have one shape, or are broadcast to it.
 
     Attributes
     ----------
     inputs : list
-        The arrays that it starts from.
+        The arrays that the program starts from.
     steps : list
-        How the values that are no inputs are computed.
+        How each value that is not an input is computed.
     numbers : iterator of int
-        The numbers of values to come: each has one of its own.
-    ones : Recorded or None
-        An input of nothing but ones, by which nothing need be multiplied.
+        Gives each new value its own number.
+    ones : Traced or None
+        An input that is one everywhere: products with it are left out.
     """
 
     def __init__(self, shape: tuple[int, ...]) -> None:
         self.inputs: list[Any] = []
         self.steps: list[_Step] = []
         self.numbers = itertools.count()
-        self.ones: Recorded | None = None
+        self.ones: Traced | None = None
         self._shape = shape
-        self._known: dict[int, Recorded] = {}  # the inputs, by the identities of the arrays
+        self._known: dict[int, Traced] = {}  # the inputs, by the identity of their array
 
     def input(self, array: Any) -> Any:
-        """The value of an array that is given; numbers are what they are."""
+        """The value that stands for an input array; numbers stand for themselves."""
         if not (isinstance(array, np.ndarray) and array.ndim):
             return array
         value = self._known.get(id(array))
         if value is None:
             first = np.asarray(array)[(slice(1),) * array.ndim]
-            value = self._known[id(array)] = Recorded(first, self, array.shape == self._shape)
+            value = self._known[id(array)] = Traced(first, self, array.shape == self._shape)
             self.inputs.append(array)
             if value.is_whole and not any(array.strides) and first == 1:
                 self.ones = value
         return value
 
-    def add(self, kernel: Kernel, arguments: Sequence[Any]) -> Recorded:
-        """A value that a kernel computes from others."""
-        elements = [a._array if type(a) is Recorded else a for a in arguments]
+    def add(self, kernel: Kernel, arguments: Sequence[Any]) -> Traced:
+        """Add a step: a kernel computes a new value from others."""
+        elements = [a._array if type(a) is Traced else a for a in arguments]
         if any(e is a and np.ndim(e) for e, a in zip(elements, arguments, strict=True)):
-            raise NotRecorded  # an array that was made for the single element only
-        is_whole = any(type(a) is Recorded and a.is_whole for a in arguments)
-        value = Recorded(kernel(*elements), self, is_whole)
+            raise NotTraceable  # a rule made this array, for the single element only
+        is_whole = any(type(a) is Traced and a.is_whole for a in arguments)
+        value = Traced(kernel(*elements), self, is_whole)
         self.steps.append(_Step(kernel, arguments, value))
         return value
 
-    def is_like(self, value: Any, other: Recorded) -> bool:
-        """Whether something is a value with the shape and dtype of another, a whole one."""
-        if type(value) is not Recorded or not value.is_whole:
+    def is_like(self, value: Any, other: Traced) -> bool:
+        """Whether `value` is traced and has the shape and dtype of `other`, which is whole."""
+        if type(value) is not Traced or not value.is_whole:
             return False
         one, another = value._array, other._array
         return bool(one.shape == another.shape and one.dtype == another.dtype)
 
     def length(self) -> tuple[int, int]:
-        """How many inputs and steps there are: all that `shorten` needs to go back to here."""
+        """The numbers of inputs and steps, for `shorten`."""
         return len(self.inputs), len(self.steps)
 
     def shorten(self, length: tuple[int, int]) -> None:
-        """Forget what was added since the program had this length."""
+        """Remove all inputs and steps that were added since the program had this length."""
         inputs, steps = length
         for array in self.inputs[inputs:]:
             del self._known[id(array)]
         del self.inputs[inputs:], self.steps[steps:]
 
-    def compiled(self, results: list[Recorded], over: list[Any]) -> Callable[..., None]:
-        """The function `run(block, places)`, which writes results for a block of the inputs.
+    def compiled(self, results: list[Traced], over: list[Any]) -> Callable[..., None]:
+        """The function `run(block, places)`, which writes the results for a block of the inputs.
 
-        Some of the places may be in arrays that are inputs, too: `over` has these, and None for the
-        others.
+        Results may overwrite inputs: for each result, `over` has the input array that it is written
+        to, or None.
         """
         under = [None if array is None else self._known[id(array)].number for array in over]
         compiled = _Compiled([v.number for v in self._known.values()], results, under)
         for index, step in enumerate(self.steps):
             for a in step.arguments:
-                if type(a) is Recorded:
+                if type(a) is Traced:
                     compiled.last[a.number] = index
         for value in results:
             compiled.last[value.number] = len(self.steps)
@@ -170,22 +171,22 @@ class Program:
 
 
 class _Compiled:
-    """A program with a register for every value; many values share one, one after the other.
+    """A program with a register for every value. Values share a register, one after the other.
 
-    The first registers are those of the inputs, the next are the places for results. The others are
-    constants, arrays to compute in, and what kernels give that make arrays of their own.
+    The first registers hold the inputs, the next ones the places of the results. The others hold
+    constants, work arrays, and the results of kernels that make their own array.
     """
 
-    def __init__(self, inputs: list[int], results: list[Recorded], under: list[int | None]) -> None:
-        self.last: dict[int, int] = {}  # the step that is the last to read each value
+    def __init__(self, inputs: list[int], results: list[Traced], under: list[int | None]) -> None:
+        self.last: dict[int, int] = {}  # for each value, the last step that reads it
         self._of = {number: register for register, number in enumerate(inputs)}
         first = len(inputs)
         self._places = {value.number: first + i for i, value in enumerate(results)}
         self._under = dict(zip(self._places, under, strict=True))
         self._count = first + len(results)
         self._constants: dict[int, Any] = {}
-        self._dtypes: dict[int, str] = {}  # of the arrays to compute in; none for what is made
-        self._free: dict[str, list[int]] = {}  # registers by these dtypes
+        self._dtypes: dict[int, str] = {}  # of work arrays; empty if the kernel makes the array
+        self._free: dict[str, list[int]] = {}  # unused registers, by dtype
         self._code: list[tuple[Kernel, list[int], int, bool]] = []
 
     def add(self, index: int, step: _Step) -> None:
@@ -193,14 +194,14 @@ class _Compiled:
         kernel, arguments, value = step
         takes, done = [], []
         for a in arguments:
-            if type(a) is Recorded:
+            if type(a) is Traced:
                 takes.append(self._of[a.number])
                 if self.last[a.number] == index and takes[-1] in self._dtypes:
                     done.append(takes[-1])
             else:
                 takes.append(self._new())
                 self._constants[takes[-1]] = a
-        in_place = isinstance(kernel, np.ufunc)  # it reads each element before it writes it
+        in_place = isinstance(kernel, np.ufunc)  # reads each element before writing it
         fills = value.is_whole and (in_place or _can_fill(step))
         dtype = value.dtype.str if fills else ""
         like = [register for register in done if self._dtypes[register] == dtype]
@@ -222,15 +223,15 @@ class _Compiled:
         self._count += 1
         return self._count - 1
 
-    def _is_free(self, value: Recorded, index: int) -> bool:
-        """Whether a value can go to a place for it, of which no step from `index` on reads."""
+    def _is_free(self, value: Traced, index: int) -> bool:
+        """Whether a value is a result, and no step from `index` on reads the place it goes to."""
         if value.number not in self._places:
             return False
         under = self._under[value.number]
         return under is None or self.last.get(under, -1) < index
 
     def run(self, block: list[Any], places: list[Any]) -> None:
-        """Compute the results for a block of the inputs."""
+        """Compute the results for one block of the inputs, and write them to `places`."""
         registers = [*block, *places, *[None] * (self._count - len(block) - len(places))]
         for register, constant in self._constants.items():
             registers[register] = constant
@@ -249,7 +250,7 @@ class _Compiled:
 
 
 def _can_fill(step: _Step) -> bool:
-    """Whether a kernel that is no ufunc can write to an array with the dtype of its arguments."""
+    """Whether a kernel other than a ufunc can write to an array with the dtype of its arguments."""
     dtype = step.value.dtype
-    alike = all(type(a) is Recorded and a.dtype == dtype for a in step.arguments)
+    alike = all(type(a) is Traced and a.dtype == dtype for a in step.arguments)
     return alike and dtype.char in "fd" and takes_out(step.kernel)

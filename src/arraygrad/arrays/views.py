@@ -7,10 +7,11 @@ from typing import Any
 
 from numpy import generic, ndarray
 
-from ..core.array import plain
 from ..core.nodes import recorder
 from ..core.versions import owner_of
 from ..ops.regions import Step
+from ..ops.writing import detached
+from .layout import Origin
 
 
 class Family:
@@ -22,15 +23,18 @@ class Family:
         How often the views' places in the graph, or their arrays, have become out of date.
     recorded : int
         How many writes have been recorded.
+    moved : bool
+        Whether the base has been given other memory, which views of NumPy arrays have to follow.
     views : dict or None
         The views that live, for a base that may yet move to another level; None for any other.
     """
 
-    __slots__ = ("recorded", "stamp", "views")
+    __slots__ = ("moved", "recorded", "stamp", "views")
 
     def __init__(self, base: Any) -> None:
         self.stamp = 0
         self.recorded = 0
+        self.moved = False
         self.views: dict[int, weakref.ref[Any]] | None = {} if hasattr(base, "_born") else None
 
     def add(self, view: Any) -> None:
@@ -40,49 +44,49 @@ class Family:
         views[key] = weakref.ref(view, lambda _: views.pop(key, None))
 
 
-class ViewOf:
-    """How a view came about.
+class ViewOf(Origin):
+    """How a view of a tensor came about, and where it stands.
 
     Attributes
     ----------
-    base : Tensor
-        The tensor at the root, which is no view itself.
-    steps : tuple of (function, keywords)
-        What leads from the base to the view.
+    family : Family
+        Of the base.
     seen : int
         The family's stamp when the view last took its place in the graph.
     unrecorded : int or None
         For a view that was made under `no_grad`: the number of recorded writes at that time.
     """
 
-    __slots__ = ("base", "family", "seen", "steps", "unrecorded")
+    __slots__ = ("family", "seen", "unrecorded")
 
     def __init__(self, source: Any, step: Step) -> None:
+        # As `Origin` does it, without another call.
         origin = source._view
         made_unseen = recorder() is None
         if origin is None:
             self.base, self.steps = source, (step,)
+            contiguous, self.is_detached = getattr(source, "_given", None) is None, False
             family = getattr(source, "_family", None)
             if family is None:
                 family = source._family = Family(source)
         else:
             self.base, self.steps = origin.base, (*origin.steps, step)
+            contiguous, self.is_detached = origin.is_contiguous, origin.is_detached
             family = origin.family
             made_unseen = made_unseen or origin.unrecorded is not None
+        self.is_contiguous = contiguous and step[0].op.view == "reshape"  # type: ignore[attr-defined]
+        if step[0] is detached:
+            self.is_detached = True
         self.family = family
         self.seen = family.stamp
         self.unrecorded = family.recorded if made_unseen else None
 
 
 def is_shared(source: Any, array: Any) -> bool:
-    """Whether what a step made of an array may share memory with it."""
+    """Whether what a step made of an array shares its memory, if it is NumPy's."""
     if isinstance(array, ndarray):
         owner = array.base
         if owner is None:
             return array is source
         return owner is source or owner is source.base or owner_of(owner) is owner_of(source)
-    if isinstance(array, generic):
-        return False
-    if isinstance(plain(array), ndarray):  # under a transform: what holds for what is inside
-        return owner_of(plain(array)) is owner_of(plain(source))
-    return True
+    return not isinstance(array, generic)

@@ -8,25 +8,17 @@ from __future__ import annotations
 
 import functools
 import weakref
-from typing import Any, NamedTuple
+from typing import Any
 
-import numpy as np
-
-from ..core.array import Array, plain
-from ..core.versions import mark_written, owner_of
+from ..core.array import Array
+from ..core.versions import about_to_write, mark_written
 from ..ops.define.op import Op
 from ..ops.indexing import _getitem
 from ..ops.regions import Region, Step
 from ..ops.shape import _broadcast_to
-from ..ops.writing import put
+from ..ops.writing import detached, put, put_detached
 from .inplace import InPlace, check_cast, value_for
-
-
-class Origin(NamedTuple):
-    """What an array is a view of, and by which steps."""
-
-    base: Any
-    steps: tuple[Step, ...]
+from .layout import Origin, is_view
 
 
 class Replaceable(InPlace):
@@ -55,15 +47,17 @@ class Replaceable(InPlace):
 
 
 def _origin(array: Any) -> tuple[Any, tuple[Step, ...]]:
-    return getattr(array, "_linked", None) or (array, ())
+    linked = getattr(array, "_linked", None)
+    return (array, ()) if linked is None else (linked.base, linked.steps)
 
 
 def _is_that_part(array: Any, index: Any, value: Any) -> bool:
     """Whether `value` is a view of just the part that it would be written to."""
     base, steps = _origin(array)
-    wanted = (base, (*steps, (_getitem, {"template": index[0]})))
     found = getattr(value, "_linked", None)
-    return found is not None and not index[1] and found[0] is base and found[1] == wanted[1]
+    if found is None or index[1] or found.base is not base:
+        return False
+    return bool(found.steps == (*steps, (_getitem, {"template": index[0]})))
 
 
 def _replace(array: Any, index: Any, value: Any, name: str) -> None:
@@ -79,7 +73,11 @@ def _replace(array: Any, index: Any, value: Any, name: str) -> None:
             "the array cannot be written: it is a broadcast, in which several elements are one. "
             "Write to a clone() of it"
         )
-    base._take_over(put(base, value, region=Region(tuple(base.shape), steps, index)))
+    about_to_write(base)
+    region = Region(tuple(base.shape), steps, index)
+    linked = getattr(array, "_linked", None)
+    write = put_detached if linked is not None and linked.is_detached else put
+    base._take_over(write(base, value, region=region))
     mark_written(base, name)
     for reference in list(getattr(base, "_views", {}).values()):
         view = reference()
@@ -91,7 +89,9 @@ def _replace(array: Any, index: Any, value: Any, name: str) -> None:
 
 
 def link(op: Op, source: Any, params: dict[str, Any], result: Any) -> None:
-    """Note that what an op made is a view of its input, if it shares memory with it."""
+    """Note that an op made a view of its input, if it did."""
+    if not is_view(op, source, getattr(source, "_linked", None), params):
+        return
     if not op.multiple:
         _link(source, (op.function, params), result)
         return
@@ -100,13 +100,14 @@ def link(op: Op, source: Any, params: dict[str, Any], result: Any) -> None:
         _link(source, (_getitem, {"template": (*lead, i, Ellipsis)}), part)
 
 
+def link_detached(source: Any, result: Any) -> None:
+    """Note that a result has the values of an array without its derivatives."""
+    _link(source, (detached, {}), result)
+
+
 def _link(source: Any, step: Step, result: Any) -> None:
-    mine, theirs = plain(result), plain(source)
-    if isinstance(mine, np.ndarray) and mine.base is not theirs:
-        if owner_of(mine) is not owner_of(theirs):
-            return
-    base, steps = _origin(source)
-    result._linked = Origin(base, (*steps, step))
+    origin = result._linked = Origin(source, getattr(source, "_linked", None), step)
+    base = origin.base
     views: dict[int, Any] | None = getattr(base, "_views", None)
     if views is None:
         views = base._views = {}

@@ -1,4 +1,7 @@
-"""Differentiation in PyTorch's vocabulary: `grad`, `backward`, modes, hooks and graph tools."""
+"""Differentiation in PyTorch's vocabulary: `grad`, `backward`, modes, hooks and graph tools.
+
+Transforms of functions are in `func`.
+"""
 
 from ..core.modes import (
     enable_grad,

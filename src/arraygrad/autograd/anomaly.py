@@ -1,4 +1,4 @@
-"""Finding the op behind a bad gradient."""
+"""Anomaly detection: modes that find the op behind a bad gradient. `sweep.ways` does the checks."""
 
 from __future__ import annotations
 
@@ -6,12 +6,12 @@ from ..core.modes import ModeContext, ModeSetter, current_modes
 
 
 class detect_anomaly(ModeContext):  # noqa: N801  (torch's name)
-    """Find out which op makes a NaN, or raises, in the reverse sweep, and who called it.
+    """Find out which op gives NaN or raises in the reverse sweep, and which line called the op.
 
-    Inside, each node remembers the lines of the user's code that made it; an error in the sweep
-    carries them. With `check_nan`, a NaN in any gradient is an error. It holds for `grad` and
-    `backward`, and for the sweeps of transforms in `arraygrad.func`. This is slow: for debugging
-    only.
+    Inside, each node keeps the lines of the user's code that recorded it, and an error in the sweep
+    shows these lines. With `check_nan`, a NaN in any gradient is an error. This applies to `grad`
+    and `backward`, and to the sweeps of transforms in `arraygrad.func`. It is slow: use it for
+    debugging only.
 
     Examples
     --------
@@ -30,7 +30,7 @@ class detect_anomaly(ModeContext):  # noqa: N801  (torch's name)
 
 
 class set_detect_anomaly(ModeSetter):  # noqa: N801  (torch's name)
-    """Switch anomaly detection on or off: at once, and as a context manager for its block."""
+    """Switch anomaly detection on or off: as a function, or as a context manager for a block."""
 
     def __init__(self, mode: bool, check_nan: bool = True) -> None:
         kind = ("nan" if check_nan else "trace") if mode else None
@@ -38,10 +38,10 @@ class set_detect_anomaly(ModeSetter):  # noqa: N801  (torch's name)
 
 
 def is_anomaly_enabled() -> bool:
-    """Whether anomaly detection is on here."""
+    """Whether anomaly detection is on."""
     return current_modes().anomaly is not None
 
 
 def is_anomaly_check_nan_enabled() -> bool:
-    """Whether anomaly detection looks for NaN here."""
+    """Whether anomaly detection is on, and a NaN is an error."""
     return current_modes().anomaly == "nan"

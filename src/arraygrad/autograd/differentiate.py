@@ -1,4 +1,7 @@
-"""`grad` and `backward`: checking what was asked for, running the sweep, handing out results."""
+"""`grad` and `backward`: check the arguments, run the sweep, return or accumulate the gradients.
+
+The sweep itself is in `sweep`.
+"""
 
 from __future__ import annotations
 
@@ -31,15 +34,15 @@ from .structures import Rebuild, flatten, is_single, place
 One = Tensor | GradientEdge
 K = TypeVar("K")
 
-# The node of a gradient that came out constant, under create_graph: it requires gradients like
-# any other result, and depends on nothing.
+# The rules of a constant gradient's node, under create_graph: the gradient requires gradients like
+# any other result, but depends on no input.
 _CONSTANT = Pullback(declare("constant", "x", compute=lambda xp, x: x).op, ())  # type: ignore[attr-defined]
 
-_accumulating = threading.RLock()  # what `+` calls may come back here
+_accumulating = threading.RLock()  # reentrant: `+` may run user code that accumulates
 
 
 class Options(TypedDict, total=False):
-    """The keywords of `grad` that say nothing about the type of its result."""
+    """The keywords of `grad` that do not change the type of its result."""
 
     retain_graph: bool | None
     create_graph: bool
@@ -47,8 +50,8 @@ class Options(TypedDict, total=False):
     materialize_grads: bool
 
 
-# A tensor is also an iterable of tensors, and so is a mapping that has them as keys: each comes
-# before what it is as well.
+# A tensor is also an iterable of tensors, and so is a mapping with tensors as keys. Therefore the
+# overloads for tensors and mappings come before those for iterables.
 @overload
 def grad(  # type: ignore[overload-overlap]
     outputs: One | Iterable[One],
@@ -125,8 +128,8 @@ def grad(
 ) -> Any:
     """Gradients of outputs with respect to inputs, summed over the outputs.
 
-    Nothing is written: no `.grad`, on no tensor. The gradients are the caller's own: they share
-    memory with nothing.
+    `grad` writes nothing, not even the `.grad` of a tensor. The gradients share no memory with
+    other arrays.
 
     Parameters
     ----------
@@ -134,21 +137,22 @@ def grad(
         What to differentiate.
     inputs : Tensor, GradientEdge, or any structure of them
         What to differentiate with respect to: leaves or results of ops. One tensor gives one
-        gradient; a sequence or iterator gives a tuple; a mapping or nested structure gives the
-        same structure, with sequences as tuples.
+        gradient. A sequence or iterator gives a tuple. A mapping or nested structure gives the same
+        structure, with tuples for sequences.
     grad_outputs : Tensor, array, number, None, or a sequence with one of these per output
         The vector of the vector-Jacobian product. A number stands for a constant array. None
-        stands for one, and is allowed for an output with a single real element.
+        stands for 1, and is allowed for an output with a single real element.
     retain_graph : bool, optional
-        Keep what the graph saved, to differentiate it again. Defaults to `create_graph`.
+        Keep the values that the graph saved, to differentiate it again. Defaults to
+        `create_graph`.
     create_graph : bool
         Record the differentiation too, so that the gradients can be differentiated.
     allow_unused : bool, optional
         Give None for an input that no output depends on, instead of raising. Defaults to
         `materialize_grads`.
     is_grads_batched : bool
-        Take the first axis of each of `grad_outputs` as a batch of vectors, and compute all their
-        products in one sweep. The gradients have the same first axis.
+        Take the first axis of each array in `grad_outputs` as a batch of vectors, and compute all
+        their products in one sweep. The gradients have the same first axis.
     materialize_grads : bool
         Give zeros, not None, for an input that no output depends on.
 
@@ -254,12 +258,12 @@ def backward(
     tensors, grad_tensors, retain_graph, create_graph
         As in `grad`.
     inputs : Tensor, GradientEdge or structure of them, optional
-        Where to accumulate, instead of in every leaf. These may be results of ops, too.
+        The tensors whose `.grad` to change, instead of every leaf. They may be results of ops, too.
 
     Notes
     -----
-    `.grad` is added to in place, or, under `create_graph`, replaced by the sum. It is written
-    after the whole sweep has succeeded; if a rule or hook raises, every `.grad` is as it was.
+    `backward` adds to `.grad` in place, or, under `create_graph`, replaces it by the sum. This
+    happens after the whole sweep has succeeded: if a rule or hook raises, no `.grad` has changed.
     (Hooks that run after the accumulation cannot undo it.)
     """
     backward_from(tensors, grad_tensors, retain_graph, create_graph, inputs)
@@ -273,7 +277,7 @@ def backward_from(
     inputs: Any,
     names: tuple[str, str] = ("tensors[{}]", "grad_tensors[{}]"),
 ) -> None:
-    """`backward`, with what errors should call the tensors and their gradients."""
+    """`backward`, with the names of the tensors and their gradients in errors."""
     if retain_graph is None:
         retain_graph = create_graph
     if create_graph and recorder() is None:
@@ -302,7 +306,7 @@ def backward_from(
 
 
 def _recording() -> ModeContext:
-    """What to differentiate in under create_graph=True where nothing is being recorded."""
+    """The mode in which to run create_graph=True where nothing is recorded."""
     if current_modes().inference:
         raise RuntimeError(
             "create_graph=True records the differentiation, but nothing is recorded in "
@@ -312,7 +316,7 @@ def _recording() -> ModeContext:
 
 
 def _accumulate_all(sweep: Sweep, tensor_of: dict[Node, Any]) -> None:
-    """Add a sweep's results to the `.grad` of the tensors that they belong to."""
+    """Add the results of a sweep to the `.grad` of their tensors."""
     results = sweep.results
     _check_levels(sweep)
     reached: list[tuple[Leaf, Tensor, Any]] = []
@@ -335,7 +339,7 @@ def _accumulate_all(sweep: Sweep, tensor_of: dict[Node, Any]) -> None:
 
 
 def _check_levels(sweep: Sweep) -> None:
-    """Raise if gradients of a transform in flight would be kept by tensors from outside it."""
+    """Raise if a tensor from outside a transform would keep a gradient of the transform."""
     for node, gradient in sweep.results.items():
         if isinstance(gradient, Array) and gradient.level > sweep.tensor_type.level:
             raise RuntimeError(
@@ -346,7 +350,7 @@ def _check_levels(sweep: Sweep) -> None:
 
 
 def _holder(node: Node) -> Tensor | None:
-    """The tensor whose `.grad` belongs to a node: a leaf, or one that retains its gradient."""
+    """The tensor whose `.grad` belongs to a node: a leaf, or a tensor that retains its gradient."""
     if isinstance(node, Leaf):
         return node.variable
     retained = None if node.extras is None else node.extras.retained
@@ -354,7 +358,7 @@ def _holder(node: Node) -> Tensor | None:
 
 
 def _accumulate(tensor: Tensor, held: list[Any], create_graph: bool) -> None:
-    """Add a gradient to `tensor.grad`: in place, unless graphs are involved."""
+    """Add a gradient to `tensor.grad`: in place, unless one of them is in a graph."""
     if create_graph:
         (gradient,) = held
         with _accumulating:
@@ -367,12 +371,12 @@ def _accumulate(tensor: Tensor, held: list[Any], create_graph: bool) -> None:
         if have is None:
             tensor._grad = tensor.like(gradient)
         elif have.requires_grad or isinstance(gradient, Array) or not _added(have, gradient):
-            # Without its node, but still in the transforms that it is inside of.
+            # Without its node, but still inside its transforms.
             tensor._grad = have.like(have.array) + gradient
 
 
 def _added(have: Tensor, gradient: Any) -> bool:
-    """Add to a gradient in place, if its array can be written."""
+    """Add to a gradient in place. False if its array cannot be written."""
     array = have.array
     if isinstance(array, Array):
         return False
@@ -405,7 +409,7 @@ def _sequence(value: Any, name: str) -> list[Any]:
 
 
 def _output_nodes(outputs: list[Any], name: str) -> list[Node]:
-    """The nodes of outputs; `name` is a template for what to call each."""
+    """The nodes of the outputs. `name` is a template for the name of each in errors."""
     nodes = []
     for i, output in enumerate(outputs):
         node = output._node if isinstance(output, Tensor) else _edge_node(output, name.format(i))
@@ -419,7 +423,7 @@ def _output_nodes(outputs: list[Any], name: str) -> list[Node]:
 
 
 def _input_nodes(inputs: list[Any], rebuild: Rebuild) -> list[Node]:
-    """The nodes of inputs that were flattened from a structure."""
+    """The nodes of the inputs. `rebuild` gives their places in the structure, for errors."""
     nodes = []
     for i, x in enumerate(inputs):
         if isinstance(x, Tensor) and x._node is not None:
@@ -436,7 +440,7 @@ def _input_nodes(inputs: list[Any], rebuild: Rebuild) -> list[Node]:
 
 
 def _edge_node(edge: Any, name: str) -> Node:
-    """The node that a GradientEdge speaks of."""
+    """The node of a GradientEdge."""
     if not isinstance(edge, GradientEdge):
         what = f"{name} must be a Tensor or a GradientEdge, not {type(edge).__name__}"
         if isinstance(edge, Array):
@@ -461,7 +465,7 @@ _NUMPY = (np.ndarray, np.generic)
 def _level(outputs: list[Any], inputs: list[Any]) -> float:
     """The level of the graph that leads from outputs to inputs.
 
-    An input of another level is one that is not used, or else it is an error.
+    An input of another level must be unused; if the outputs depend on it, raise.
     """
     if set(map(type, outputs + inputs)) == _OUTERMOST:
         return Tensor.level
@@ -487,7 +491,7 @@ def _seeds(
     batched: bool,
     names: tuple[str, str] = ("outputs[{}]", "grad_outputs[{}]"),
 ) -> list[Any]:
-    """The cotangents to start from, one per output."""
+    """The cotangents of the outputs, where the sweep starts."""
     if len(outputs) == 1 and not create_graph and not batched:
         seed = _plain_seed(outputs[0], nodes[0], given)
         if seed is not None:
@@ -508,7 +512,7 @@ def _seeds(
 
 
 def _plain_seed(output: Any, node: Node, given: Any) -> Any:
-    """The cotangent of a NumPy array if it needs no more than a look; else None."""
+    """The cotangent of a NumPy array in the common cases that need few checks, else None."""
     if type(output) is not Tensor or not isinstance(output._array, _NUMPY):
         return None
     if given is None:
@@ -520,7 +524,7 @@ def _plain_seed(output: Any, node: Node, given: Any) -> Any:
 
 
 def _values(given: Any, count: int, name: str) -> list[Any]:
-    """What was given as cotangents, one for each output."""
+    """The cotangents as the caller gave them, one for each output."""
     if given is None or is_single(given) or isinstance(given, Number) or hasattr(given, "dtype"):
         values = [given] * count if given is None else [given]
     elif isinstance(given, Iterable) and not isinstance(given, Mapping):
@@ -537,7 +541,7 @@ def _values(given: Any, count: int, name: str) -> list[Any]:
 
 
 def _array_behind(node: Node) -> Any:
-    """An array of the library that a node's values are of: that of a leaf it depends on."""
+    """An array of the same library as a node's values: that of a leaf that it depends on."""
     while not isinstance(node, Leaf):
         if not node.edges:
             return 0.0
@@ -574,7 +578,7 @@ def _seed(
                 f"direction. Pass {name}, or differentiate its real part, imaginary part or abs()"
             )
         value = 1.0
-    if isinstance(value, np.generic):  # NumPy's numbers are numbers
+    if isinstance(value, np.generic):  # NumPy scalars are treated as numbers
         value = value.item()
     if isinstance(value, Number) and not hasattr(value, "dtype"):
         if isinstance(value, complex) and not is_complex:
@@ -619,7 +623,7 @@ def _seed(
     return seed if seed.dtype == node.dtype else ops.astype(seed, node.dtype)
 
 
-# --- handing out ---------------------------------------------------------------------------------
+# --- returning the gradients ---------------------------------------------------------------------
 
 
 def _hand_out(
@@ -630,13 +634,13 @@ def _hand_out(
     batched: bool,
     materialize: bool,
 ) -> list[Any]:
-    """The gradients of the inputs as tensors that share memory with nothing."""
+    """The gradients of the inputs, as tensors that share no memory with other arrays."""
     size = seeds[0]._array.shape[0] if batched and seeds else None
     make, results = sweep.tensor_type, sweep.results
     gradients: list[Any] = []
     first: dict[Node, Any] = {}
     for x, target in zip(inputs, targets, strict=True):
-        if target in first:  # the same input again: a gradient of its own
+        if target in first:  # the same input again gets its own copy
             again = first[target]
             if again is not None:
                 again = ops.copy(again) if sweep.create_graph else again.over(_copied)
@@ -672,7 +676,7 @@ def _copied(array: Any) -> Any:
 
 
 def _unbatched(gradient: Any, size: int, batched: type[Batched]) -> Any:
-    """A batched gradient with its batch axis in front; repeated along it if it had none."""
+    """A batched gradient with its batch axis in front; any other gradient, repeated along it."""
     if isinstance(gradient, batched):
         return gradient._array
     return ops.broadcast_to(gradient, (size, *gradient.shape))

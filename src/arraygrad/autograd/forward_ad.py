@@ -1,4 +1,6 @@
-"""Forward mode by hand: dual arrays inside a `dual_level`, in torch's vocabulary.
+"""Forward mode by hand, in PyTorch's vocabulary: dual arrays inside a `dual_level`.
+
+`func.jvp` is forward mode as a transform of functions.
 
 >>> import arraygrad as ag
 >>> from arraygrad.autograd import forward_ad as fwAD
@@ -10,7 +12,8 @@ tensor([3., 0.])
 
 from __future__ import annotations
 
-from contextlib import AbstractContextManager
+import weakref
+from collections.abc import Callable
 from contextvars import ContextVar
 from typing import Any, NamedTuple
 
@@ -34,13 +37,26 @@ def __dir__() -> list[str]:
     return __all__
 
 
-_open: ContextVar[tuple[tuple[int, AbstractContextManager[int]], ...]] = ContextVar(
-    "arraygrad_dual_levels", default=()
-)
+class _Level(NamedTuple):
+    """A dual level that was opened.
+
+    `context` gives what entered it. A block keeps that itself, so that it ends at the latest when
+    the block goes, and gives None from then on.
+    """
+
+    number: int
+    context: Callable[[], new_level | None]
+
+
+_opened: ContextVar[tuple[_Level, ...]] = ContextVar("arraygrad_dual_levels", default=())
+
+
+def _open() -> tuple[_Level, ...]:
+    return tuple([opened for opened in _opened.get() if opened.context() is not None])
 
 
 class UnpackedDualTensor(NamedTuple):
-    """An array and its tangent; None for an array that has none."""
+    """An array and its tangent, or None if the array has no tangent."""
 
     primal: Any
     tangent: Any
@@ -49,19 +65,27 @@ class UnpackedDualTensor(NamedTuple):
 def enter_dual_level() -> int:
     """Open a level of forward mode, and return its number. Levels nest."""
     context = new_level()
+    return _enter(context, lambda: context)
+
+
+def _enter(context: new_level, found: Callable[[], new_level | None]) -> int:
     level = context.__enter__()
-    _open.set((*_open.get(), (level, context)))
+    _opened.set((*_open(), _Level(level, found)))
     return level
 
 
 def exit_dual_level(*, level: int | None = None) -> None:
     """Close the innermost level, which must be `level` if that is given."""
-    if not _open.get():
+    if not _open():
         raise RuntimeError("no dual level is open: exit_dual_level() has nothing to close")
-    *rest, (innermost, context) = _open.get()
-    if level is not None and level != innermost:
-        raise RuntimeError(f"level {level} is not the innermost dual level, which is {innermost}")
-    _open.set(tuple(rest))
+    *rest, innermost = _open()
+    if level is not None and level != innermost.number:
+        raise RuntimeError(
+            f"level {level} is not the innermost dual level, which is {innermost.number}"
+        )
+    context = innermost.context()
+    assert context is not None
+    _opened.set(tuple(rest))
     context.__exit__(None, None, None)
 
 
@@ -69,15 +93,21 @@ class dual_level:  # noqa: N801  (torch's name)
     """A context manager inside which dual arrays can be made. Levels nest."""
 
     def __enter__(self) -> int:
-        self._level = enter_dual_level()
+        self._context = new_level()
+        self._level = _enter(self._context, weakref.ref(self._context))
         return self._level
 
     def __exit__(self, *exc: object) -> None:
-        exit_dual_level(level=self._level)
+        # Blocks further inside that were interrupted before they could be left end here, too.
+        found = [k for k, opened in enumerate(_open()) if opened.context() is self._context]
+        if not found:
+            raise RuntimeError(f"dual level {self._level} has been closed before its block ended")
+        _opened.set(_open()[: found[0]])
+        self._context.__exit__()
 
 
 def _innermost(level: int | None, what: str) -> int:
-    levels = [number for number, _ in _open.get()]
+    levels = [opened.number for opened in _open()]
     if level is None and levels:
         return levels[-1]
     if level not in levels:
@@ -86,7 +116,7 @@ def _innermost(level: int | None, what: str) -> int:
 
 
 def make_dual(tensor: Any, tangent: Any, *, level: int | None = None) -> Any:
-    """`tensor` with a tangent, for the innermost dual level or the one given."""
+    """A dual array of `tensor` and `tangent`, at the given dual level or at the innermost one."""
     number = _innermost(level, "make_dual()")
     for name, value in (("tensor", tensor), ("tangent", tangent)):
         if not hasattr(value, "dtype"):
@@ -108,16 +138,16 @@ def make_dual(tensor: Any, tangent: Any, *, level: int | None = None) -> Any:
 
 
 def unpack_dual(tensor: Any, *, level: int | None = None) -> UnpackedDualTensor:
-    """The array and the tangent that a dual array of a level carries.
+    """The array and the tangent of a dual array of a level.
 
-    If the array is also in transforms further inside, so are the array and the tangent.
+    Arrays of transforms further inside that are around the dual array stay around both results.
     """
     number = _innermost(level, "unpack_dual()")
     if isinstance(tensor, dual_type(number)):
         return UnpackedDualTensor(tensor.primal, tensor.tangent)
     if not isinstance(tensor, Array) or tensor.level < number:
         return UnpackedDualTensor(tensor, None)
-    if isinstance(tensor, Tensor):  # one over a dual array: what it is a tensor for ends here
+    if isinstance(tensor, Tensor):  # a tensor over a dual array: its graph is left behind here
         return unpack_dual(tensor.array, level=number)
     primal = tensor.over(lambda inner: unpack_dual(inner, level=number).primal)
     if not _carries(tensor, number):
@@ -126,7 +156,7 @@ def unpack_dual(tensor: Any, *, level: int | None = None) -> UnpackedDualTensor:
 
 
 def _carries(value: Any, number: int) -> bool:
-    """Whether an array has a tangent of a level, here or further out."""
+    """Whether an array has a tangent of a level: its own, or that of an array inside it."""
     if isinstance(value, dual_type(number)):
         return True
     if isinstance(value, Dual) and _carries(value.tangent, number):

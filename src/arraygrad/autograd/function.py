@@ -1,4 +1,7 @@
-"""`Function`: an op with derivatives of the user's own making, in torch's vocabulary."""
+"""`Function`: an op whose derivatives the user defines, in PyTorch's vocabulary.
+
+A lighter way, a decorator for plain functions, is in `func.custom_rules`.
+"""
 
 from __future__ import annotations
 
@@ -6,9 +9,12 @@ import functools
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+import numpy as np
+
 from .. import ops
 from ..arrays.batched import Batched, batched_type
 from ..arrays.dual import Dual
+from ..arrays.inplace import by_function, move, put_into_base
 from ..arrays.pattern import Pattern
 from ..arrays.tensor import Tensor, tensor_type_at
 from ..backends import backend_of
@@ -28,7 +34,7 @@ from ..core.nodes import (
     recorder,
 )
 from ..core.saved import Hooks, pack, remember_origin, unpack
-from ..core.versions import check_array
+from ..core.versions import check_array, owner_of
 from ..errors import RuleError
 from ..ops.define.rules import Pullback
 from ..sweep.engine import Sweep, current_sweep
@@ -37,7 +43,7 @@ Rule = Callable[..., Any]
 
 
 class FunctionPullback(Pullback):
-    """How cotangents get back through one use of a `Function`: by its `backward`."""
+    """The pullback of one call of a `Function`: it calls the function's `backward`."""
 
     __slots__ = ("function",)
     name: str
@@ -61,7 +67,7 @@ class FunctionPullback(Pullback):
 
 
 class FunctionCtx(Node):
-    """What `forward` and `backward` share: the `ctx` of a `Function`, which is also its node."""
+    """The `ctx` that `forward` and `backward` share. It is also the node of the call."""
 
     __slots__ = ("__dict__", "_made", "_materialize", "_pending", "_places")
 
@@ -84,16 +90,16 @@ class FunctionCtx(Node):
         return f"{self.pullback.name}Backward"
 
     def load(self) -> tuple[Any, ...]:
-        """Nothing: `saved_tensors` loads what was saved when `backward` asks for it."""
+        """Nothing: `backward` loads the saved values itself, by `saved_tensors`."""
         if self.saved is FREED:
             raise freed_error(self)
         return ()
 
     def release(self) -> None:
-        if self.saved:  # what saved nothing can be run again
+        if self.saved:  # a node without saved values can always be run again
             self.saved = FREED
 
-    if TYPE_CHECKING:  # users set what attributes they like
+    if TYPE_CHECKING:  # users may set any attribute
 
         def __getattr__(self, name: str) -> Any: ...
         def __setattr__(self, name: str, value: Any) -> None: ...
@@ -101,7 +107,7 @@ class FunctionCtx(Node):
     # --- in forward or setup_context ---
 
     def save_for_backward(self, *tensors: Any) -> None:
-        """Keep tensors for `backward` and `jvp`, where they are `ctx.saved_tensors`."""
+        """Save tensors for `backward` and `jvp`, which read them as `ctx.saved_tensors`."""
         for i, tensor in enumerate(tensors):
             if tensor is not None and not hasattr(tensor, "dtype"):
                 raise TypeError(
@@ -113,7 +119,7 @@ class FunctionCtx(Node):
     save_for_forward = save_for_backward
 
     def mark_dirty(self, *tensors: Any) -> None:
-        """Say which inputs `forward` changed in place. They must be returned, too."""
+        """Say which inputs `forward` changed in place. `forward` must return them, too."""
         self._dirty = tensors
 
     def mark_non_differentiable(self, *tensors: Any) -> None:
@@ -121,7 +127,7 @@ class FunctionCtx(Node):
         self._constant = tensors
 
     def set_materialize_grads(self, value: bool) -> None:
-        """Whether `backward` gets zeros (True, as it is) or None for outputs nobody used."""
+        """Whether `backward` gets zeros (the default) or None for outputs without a gradient."""
         self._materialize = value
 
     # --- in backward ---
@@ -130,7 +136,7 @@ class FunctionCtx(Node):
     def needs_input_grad(self) -> tuple[bool, ...]:
         """For each argument of `forward`, whether its gradient is wanted.
 
-        In `backward`, this is what was really asked for in the sweep under way.
+        In `backward`, this is whether the current sweep needs it.
         """
         assert self.pullback is not None
         if self._needs is not None:  # not in a graph
@@ -144,7 +150,7 @@ class FunctionCtx(Node):
 
     @property
     def saved_tensors(self) -> tuple[Tensor, ...]:
-        """What `save_for_backward` kept, in its place in the graph."""
+        """The tensors of `save_for_backward`, with their nodes."""
         if self.saved is FREED:
             raise freed_error(self)
         if self._pending:  # still in forward
@@ -164,7 +170,7 @@ class FunctionCtx(Node):
         return tuple(found)
 
     def seal(self, arguments: tuple[Any, ...], outputs: tuple[Any, ...]) -> None:
-        """Turn the tensors to save into arrays, and remember which inputs and outputs they are."""
+        """Turn the tensors to save into arrays, and note which are inputs or outputs."""
         arrays: list[Any] = []
         places: list[tuple[str, int] | None] = []
         for tensor in self._pending:
@@ -187,24 +193,23 @@ class FunctionCtx(Node):
 
 
 class VmapInfo(NamedTuple):
-    """What a `Function`'s own `vmap` rule is told about the batch."""
+    """What the `vmap` of a `Function` is told about the batch."""
 
     batch_size: int
     randomness: str = "error"
 
 
 class Function:
-    """Base class for functions with derivatives of your own.
+    """Base class for functions whose derivatives you define.
 
-    Subclasses define static methods and are called by `apply`:
+    Subclasses define static methods, and are called by `apply`:
 
-    - ``forward(ctx, *args)`` computes; or ``forward(*args)`` computes and
-      ``setup_context(ctx, inputs, output)`` keeps what is needed, the form that nests in every
-      transform;
-    - ``backward(ctx, *grad_outputs)`` (or ``vjp``) returns one gradient, or None, per argument;
-    - ``jvp(ctx, *tangents)``, optionally: forward mode; without it, it is the transpose of
-      `backward`;
-    - ``vmap(info, in_dims, *args)``, optionally: returns ``(output, out_dims)``; without it,
+    - ``forward(ctx, *args)`` computes the output. Or ``forward(*args)`` computes the output and
+      ``setup_context(ctx, inputs, output)`` saves values: only this form works in every transform.
+    - ``backward(ctx, *grad_outputs)`` (or ``vjp``) returns one gradient, or None, per argument.
+    - ``jvp(ctx, *tangents)``, optional, is the forward mode. By default, forward mode is the
+      transpose of `backward`.
+    - ``vmap(info, in_dims, *args)``, optional, returns ``(output, out_dims)``. By default,
       `forward` and `backward` run on batched arrays.
 
     Examples
@@ -238,12 +243,12 @@ class Function:
 
     @staticmethod
     def forward(*args: Any, **kwargs: Any) -> Any:
-        """Compute the result: to be defined by the subclass."""
+        """Compute the result. The subclass defines it."""
         raise NotImplementedError("a Function must define forward")
 
     @staticmethod
     def backward(ctx: FunctionCtx, *grad_outputs: Any, **_: Any) -> Any:  # so any override fits
-        """Compute the gradients of the arguments: to be defined by the subclass."""
+        """Compute the gradients of the arguments. The subclass defines it."""
         raise NotImplementedError(
             "a Function must define backward (or vjp) to be differentiated in reverse mode"
         )
@@ -273,7 +278,7 @@ class Function:
 
 
 def once_differentiable(backward: Rule) -> Rule:
-    """Decorate a `backward` that cannot itself be differentiated: trying to is an error."""
+    """Decorate a `backward` that cannot be differentiated: differentiating it raises."""
 
     @functools.wraps(backward)
     def once(ctx: FunctionCtx, *grad_outputs: Any) -> Any:
@@ -307,7 +312,7 @@ def _refuse(sweep: Sweep, node: Node, g: Any) -> Any:
 
 
 def _positional(cls: type[Function], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-    """All arguments by position, as `backward` counts them."""
+    """All arguments by position, in the order of `backward`'s gradients."""
     import inspect
 
     own = inspect.signature(cls.forward)
@@ -322,7 +327,7 @@ def _positional(cls: type[Function], args: tuple[Any, ...], kwargs: dict[str, An
 
 
 def _compute(cls: type[Function], ctx: FunctionCtx, args: tuple[Any, ...]) -> Any:
-    """`forward`, in either of its forms, without recording."""
+    """Run `forward`, in either of its forms, without recording the ops inside."""
     with no_grad():
         if cls.setup_context is None:
             return cls.forward(ctx, *args)
@@ -340,7 +345,7 @@ def _needs_setup_context(cls: type[Function]) -> None:
 
 
 def _record(cls: type[Function], level: float, args: tuple[Any, ...]) -> Any:
-    """Run the function on tensors of a level and record it."""
+    """Run the function on tensors of a level, and record it as one node."""
     make = tensor_type_at(level)
     ours = [isinstance(a, Tensor) and a.level == level for a in args]
     wanted = tuple(
@@ -352,12 +357,17 @@ def _record(cls: type[Function], level: float, args: tuple[Any, ...]) -> Any:
     ctx._made = make
     raw = tuple(a._array if own else a for a, own in zip(args, ours, strict=True))
     if any(isinstance(a, Array) for a in raw):
-        # An outer transform: it sees the function as well, with derivatives of its own making.
+        # There are transforms further out, which use the derivatives of the function, too.
         _needs_setup_context(cls)
         lower = cls.apply(*raw)
         many = isinstance(lower, tuple | list)
-        wrapped = [make(o) if hasattr(o, "dtype") else o for o in (lower if many else (lower,))]
         inputs = tuple(make(r) if own else r for r, own in zip(raw, ours, strict=True))
+        # An input that comes back was changed in place, as the function is about to say.
+        same = {id(r): i for r, i, own in zip(raw, inputs, ours, strict=True) if own}
+        wrapped = [
+            same.get(id(o), make(o) if hasattr(o, "dtype") else o)
+            for o in (lower if many else (lower,))
+        ]
         result = tuple(wrapped) if many else wrapped[0]
         cls.setup_context(ctx, inputs, result)  # type: ignore[misc]
     else:
@@ -365,14 +375,28 @@ def _record(cls: type[Function], level: float, args: tuple[Any, ...]) -> Any:
         result = _compute(cls, ctx, args)
         many = isinstance(result, tuple | list)
     outputs = tuple(result) if many else (result,)
-    return _attach(ctx, inputs, outputs, many, make)
+    return _attach(ctx, args, inputs, outputs, many, make)
 
 
 def _attach(
-    ctx: FunctionCtx, inputs: tuple[Any, ...], outputs: tuple[Any, ...], many: bool, make: Any
+    ctx: FunctionCtx,
+    args: tuple[Any, ...],
+    inputs: tuple[Any, ...],
+    outputs: tuple[Any, ...],
+    many: bool,
+    make: Any,
 ) -> Any:
-    """The outputs as tensors whose gradients go through `ctx`."""
+    """The outputs as tensors whose gradients go through `ctx`.
+
+    `inputs` are what the function was given for the arguments `args`.
+    """
     dirty, constant = ctx._dirty, ctx._constant
+    for d in dirty:
+        if not any(d is i for i in inputs):
+            raise RuntimeError(
+                f"{ctx.name()} marked something as dirty that is no input: mark_dirty() is for the "
+                "inputs that forward changes in place"
+            )
     if not all(any(o is d for o in outputs) for d in dirty):
         raise RuntimeError(
             f"{ctx.name()} marked a tensor as dirty that forward did not return: return every "
@@ -399,30 +423,51 @@ def _attach(
     results = []
     for output, array, node, diff in zip(outputs, arrays, nodes, differentiable, strict=True):
         if any(output is d for d in dirty):
-            if isinstance(output._node, Leaf):
+            output = next(a for a, i in zip(args, inputs, strict=True) if i is output)
+            base = output if output._view is None else output._view.base
+            if isinstance(base._node, Leaf):
                 raise RuntimeError(
                     "a leaf that requires gradients was changed in place by a Function: work on a "
                     "clone() of it"
                 )
-            output._node = node if diff else output._node
+            if diff and output._view is not None:
+                put_into_base(output, None, node)
+            elif diff:
+                move(output, node)
             results.append(output)
         elif not hasattr(array, "dtype"):
             results.append(array)
         else:
-            results.append(make(array, node if diff else None))
+            result = make(array, node if diff else None)
+            source = next((i for i in inputs if _shares_memory(i, array)), None)
+            results.append(result if source is None else _as_view(source, result))
     return tuple(results) if many else results[0]
+
+
+def _shares_memory(value: Any, array: Any) -> bool:
+    """Whether a tensor that requires gradients, or any other, holds the memory of a NumPy array."""
+    if not isinstance(value, Tensor) or not isinstance(array, np.ndarray):
+        return False
+    mine = value._array
+    return isinstance(mine, np.ndarray) and owner_of(mine) is owner_of(array) and array.size > 0
+
+
+def _as_view(source: Tensor, result: Tensor) -> Tensor:
+    """An output of a function that shares memory with an input, as a view of it."""
+    view: Tensor = source._shared((by_function, {}), source._array, result._array, result._node)
+    return view
 
 
 # --- running backward ----------------------------------------------------------------------------
 
 
 def _reverse_rule(cls: type[Function]) -> Rule:
-    """`backward`, by either of its names."""
+    """`backward`, under either of its names."""
     return cls.backward if cls.backward is not Function.backward else cls.vjp
 
 
 def _run_backward(sweep: Sweep, node: Node, g: Any) -> list[Any]:
-    """The cotangents of a function's inputs, from its own `backward`."""
+    """The cotangents of a function's inputs, by its `backward`."""
     assert isinstance(node, FunctionCtx) and node.pullback is not None
     pullback = node.pullback
     gs = list(g) if pullback.multiple else [g]
@@ -464,7 +509,7 @@ _ONCE.name, _ONCE.backward = "OnceDifferentiable", _refuse
 
 
 def _push(cls: type[Function], top: type[Dual], args: tuple[Any, ...]) -> Any:
-    """Forward mode: by the function's own `jvp`, or by transposing its `backward`."""
+    """Forward mode: call the function's `jvp`, or transpose its `backward`."""
     primals = tuple(a.primal if isinstance(a, top) else a for a in args)
     tangents = [a.tangent if isinstance(a, top) else None for a in args]
     _needs_setup_context(cls)
@@ -525,7 +570,7 @@ def _transposed(
     moving: list[bool],
     tangents: list[Any],
 ) -> list[Any]:
-    """`backward` is linear in the cotangents: its transpose is the forward derivative."""
+    """The tangents of the outputs, by transposing `backward`, which is linear in cotangents."""
     rule = _reverse_rule(cls)
     places = [i for i, m in enumerate(moving) if m]
     still = [
@@ -552,7 +597,7 @@ def _transposed(
 
 
 def _follow(cls: type[Function], top: type[Pattern], args: tuple[Any, ...]) -> Any:
-    """For a pattern: as the derivative is the user's own, all results depend on all arguments."""
+    """Pattern arrays: the derivative is unknown, so all results depend on all arguments."""
     output = cls.apply(*(a._array if isinstance(a, top) else a for a in args))
     if not isinstance(output, tuple | list):
         return top.on_everything(args, [output])[0]
@@ -560,7 +605,7 @@ def _follow(cls: type[Function], top: type[Pattern], args: tuple[Any, ...]) -> A
 
 
 def _batch(cls: type[Function], top: type[Batched], args: tuple[Any, ...]) -> Any:
-    """A batch: by the function's own `vmap`, or by running it on batched arrays."""
+    """Batched arrays: call the function's `vmap`, or run the function on them."""
     raw = tuple(a._array if isinstance(a, top) else a for a in args)
     in_dims = tuple(0 if isinstance(a, top) else None for a in args)
     size = next(r.shape[0] for r, d in zip(raw, in_dims, strict=True) if d is not None)
@@ -580,7 +625,7 @@ def _batch(cls: type[Function], top: type[Batched], args: tuple[Any, ...]) -> An
 
 
 def _vectorized(cls: type[Function], in_dims: tuple[Any, ...], size: int) -> type[Function]:
-    """The function over arrays with a batch axis in front, as a function of its own."""
+    """A `Function` that takes arrays with a batch axis in front, and runs `cls` on the batch."""
 
     def enter(level: int, values: Any, dims: Any) -> tuple[Any, ...]:
         make = batched_type(level)
@@ -595,7 +640,7 @@ def _vectorized(cls: type[Function], in_dims: tuple[Any, ...], size: int) -> typ
         return ops.broadcast_to(value, (size, *value.shape)) if hasattr(value, "dtype") else value
 
     def run(level: int, ctx: FunctionCtx) -> tuple[FunctionCtx, Any]:
-        """Run the function on batched arrays, for what it keeps in its context."""
+        """Run the function on batched arrays, to fill its context."""
         inputs = [
             other if tensor is None else tensor
             for tensor, other in zip(ctx.saved_tensors, ctx.others, strict=True)
@@ -621,7 +666,7 @@ def _vectorized(cls: type[Function], in_dims: tuple[Any, ...], size: int) -> typ
             ctx.save_for_backward(*(i if hasattr(i, "dtype") else None for i in inputs))
             ctx.others = [None if hasattr(i, "dtype") else i for i in inputs]
             outputs = output if isinstance(output, tuple | list) else (output,)
-            with new_level() as level:  # for what the function says of its outputs
+            with new_level() as level:  # find out what the function's context says of its outputs
                 inner = FunctionCtx(cls, (), (), len(inputs))
                 dims = [0 if hasattr(o, "dtype") else None for o in outputs]
                 batched = enter(level, outputs, dims)

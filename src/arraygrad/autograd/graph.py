@@ -1,4 +1,7 @@
-"""Tools on the graph itself: edges, hooks on several tensors, hooks on saved tensors."""
+"""Graph tools: gradient edges, hooks on several tensors, hooks on saved tensors.
+
+Nodes themselves are in `core.nodes`.
+"""
 
 from __future__ import annotations
 
@@ -38,7 +41,7 @@ def __dir__() -> list[str]:
 def get_gradient_edge(tensor: Tensor) -> GradientEdge:
     """The place in the graph where `tensor`'s gradient arrives.
 
-    It stands for the tensor in `grad` and `backward`, without keeping the tensor's values alive.
+    The edge can replace the tensor in `grad` and `backward`, and does not keep its values alive.
 
     Examples
     --------
@@ -59,10 +62,10 @@ def get_gradient_edge(tensor: Tensor) -> GradientEdge:
 
 
 class saved_tensors_hooks(ModeContext):  # noqa: N801  (torch's name)
-    """Decide how values saved for the gradient are kept.
+    """Decide how values that are saved for the gradient are stored.
 
-    Inside, each saved tensor is passed to `pack_hook`, whose result is stored in its place, and
-    `unpack_hook` turns that into a tensor again when the gradient needs it.
+    Inside, the graph stores the result of `pack_hook` instead of each saved tensor. When the
+    gradient needs the tensor, `unpack_hook` gives it back.
 
     Examples
     --------
@@ -99,7 +102,7 @@ class saved_tensors_hooks(ModeContext):  # noqa: N801  (torch's name)
 
     @classmethod
     def on_arrays(cls, hooks: Hooks) -> saved_tensors_hooks:
-        """The same for hooks that take arrays, or whole nodes."""
+        """The same, for hooks that take arrays instead of tensors, or whole nodes."""
         made = cls(*hooks)
         made._changes = {"saved_hooks": hooks}
         return made
@@ -114,7 +117,7 @@ class saved_tensors_hooks(ModeContext):  # noqa: N801  (torch's name)
 class save_on_cpu(saved_tensors_hooks):  # noqa: N801  (torch's name)
     """Keep saved tensors in host memory, and bring them back to their device when needed.
 
-    `pin_memory` is torch's keyword; page-locked memory is up to the array library.
+    `pin_memory` is accepted as in PyTorch; whether memory is pinned is up to the array library.
     """
 
     def __init__(self, pin_memory: bool = False) -> None:
@@ -130,7 +133,7 @@ class save_on_cpu(saved_tensors_hooks):  # noqa: N801  (torch's name)
 
 
 class allow_mutation_on_saved_tensors(saved_tensors_hooks):  # noqa: N801  (torch's name)
-    """Let saved tensors be written inside: what was saved is copied before it changes.
+    """Allow writes to saved tensors inside: a saved tensor is copied before it is written.
 
     Examples
     --------
@@ -149,7 +152,7 @@ class allow_mutation_on_saved_tensors(saved_tensors_hooks):  # noqa: N801  (torc
 
 
 class _Kept:
-    """A saved tensor that is copied before its memory is written."""
+    """A saved tensor, which is copied before its memory is written."""
 
     __slots__ = ("__weakref__", "tensor")
 
@@ -163,21 +166,21 @@ class _Kept:
                 old = alive.tensor
                 alive.tensor = old.like(backend_of(old).copy(old.array))
 
-        if isinstance(tensor.array, np.ndarray):  # else it is not written but replaced
+        if isinstance(tensor.array, np.ndarray):  # other arrays are replaced, not written
             writes_to(tensor.array).before.append(prepare)
 
 
 def increment_version(tensors: Tensor | Iterable[Tensor]) -> None:
     """Say that tensors were written in a way that arraygrad could not see.
 
-    Gradients that need their old values then raise, instead of using the new ones.
+    A gradient that needs the old values then raises, instead of using the new values.
     """
     for tensor in (tensors,) if isinstance(tensors, Tensor) else tensors:
         mark_written(holder_of(tensor), "increment_version()")
 
 
 class disable_saved_tensors_hooks(ModeContext):  # noqa: N801  (torch's name)
-    """Make entering `saved_tensors_hooks` inside an error with the given message."""
+    """Forbid `saved_tensors_hooks` inside: entering them raises with the given message."""
 
     def __init__(self, error_message: str) -> None:
         super().__init__(hooks_forbidden=error_message, saved_hooks=None)
@@ -191,8 +194,9 @@ class disable_saved_tensors_hooks(ModeContext):  # noqa: N801  (torch's name)
 class _Group:
     """Several tensors that share one hook.
 
-    The tensors' nodes hold the group, so it must not hold them; and what has arrived in a sweep
-    is kept with that sweep, for others may be under way and this one may fail.
+    The nodes of the tensors refer to the group, so the group refers to the nodes only weakly. The
+    gradients that have arrived are kept in the sweep: several sweeps may run at once, and a sweep
+    may fail.
     """
 
     def __init__(self, tensors: Sequence[Tensor], hook: Callable[..., Any], mode: str) -> None:
@@ -218,7 +222,7 @@ class _Group:
 
 
 class _Handles(RemovableHandle):
-    """The handles of a hook registered in several places, as one."""
+    """One handle for a hook that is registered in several places."""
 
     __slots__ = ("_handles",)
 
@@ -250,8 +254,9 @@ def register_multi_grad_hook(
     ----------
     tensors : sequence of Tensor
     fn : callable
-        With mode "all", called with the list of their gradients (None for tensors that take no
-        part in the sweep) once all have arrived; with mode "any", with the first that arrives.
+        With mode "all", called with the list of all gradients once they have arrived; None stands
+        for tensors that take no part in the sweep. With mode "any", called with the first gradient
+        that arrives.
     mode : {"all", "any"}
     """
     if mode not in ("all", "any"):

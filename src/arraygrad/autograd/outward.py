@@ -1,9 +1,10 @@
-"""`grad` inside `vmap` and `jvp`, with respect to tensors from outside of them.
+"""`grad` inside `vmap` and `jvp`, with respect to tensors from outside the transform.
 
-There, an output is an array of the transform over tensors that are recorded: what lies inside is
-differentiated, and the result is one of the transform's arrays again. Each member of a batch has a
-gradient of its own, so the cotangents are a batch in which each is zero for all members but one.
-The gradient of a dual array is a dual array: derivatives in different variables commute.
+There, an output is an array of the transform, and contains tensors with nodes. These tensors are
+differentiated, and the result becomes an array of the transform again. In a batch, each member has
+its own gradient: so there is one cotangent for each member, which is zero for all other members.
+The gradient of a dual array is a dual array, as derivatives in different variables commute. Any
+other call of `grad` is in `autograd.differentiate`.
 """
 
 from __future__ import annotations
@@ -30,7 +31,7 @@ class Call(NamedTuple):
     Attributes
     ----------
     grad : callable
-        `grad` itself, for what is inside.
+        `grad` itself, to be called on the tensors inside.
     outputs, inputs, cotangents : list
     options : dict
         The keywords of `grad`.
@@ -44,7 +45,7 @@ class Call(NamedTuple):
 
 
 def is_inside(output: Any) -> bool:
-    """Whether an output is an array of a transform that tensors are recorded in."""
+    """Whether an output is an array of a transform, and contains a tensor with a node."""
     return isinstance(output, _TRANSFORMED) and _is_recorded(output)
 
 
@@ -57,7 +58,7 @@ def _is_recorded(value: Any) -> bool:
 
 
 def reaches(outputs: list[Any], tensor: Tensor) -> bool:
-    """Whether a tensor of a lower level was used to compute what lies inside outputs."""
+    """Whether outputs depend on a tensor of a lower level."""
     stack = [node for output in outputs for node in _nodes_at(tensor.level, output)]
     seen = set(stack)
     while stack:
@@ -81,10 +82,10 @@ def _nodes_at(level: float, value: Any) -> list[Node]:
 
 
 def is_below(outputs: list[Any], inputs: list[Any]) -> bool:
-    """Whether outputs are tensors made by hand inside a transform, and some inputs from outside.
+    """Whether outputs are tensors that the user made inside a transform, and inputs are outside.
 
-    To the user these are of one graph. So without `create_graph`, what is found for the inputs may
-    be cut off from the tensors made inside.
+    For the user, these tensors are in one graph. Without `create_graph`, the gradients need no
+    connection to the tensors inside, so they can be computed from the arrays in these tensors.
     """
     level = getattr(outputs[0], "level", 0) if outputs else 0
     if level % 1 != 0.5 or level <= Tensor.level:
@@ -98,7 +99,7 @@ def _is_below(outputs: list[Any], x: Any) -> bool:
 
 
 def grad_below(call: Call) -> tuple[Any, ...]:
-    """The gradients where `is_below`: of what the outputs are over, for the inputs from outside."""
+    """The gradients if `is_below`: for inputs from outside, differentiate the outputs' arrays."""
     grad, outputs, inputs, cotangents, options = call
     level = outputs[0].level
     below = [_is_below(outputs, x) for x in inputs]
@@ -116,7 +117,7 @@ def grad_below(call: Call) -> tuple[Any, ...]:
 
 
 def grad_from_inside(call: Call) -> tuple[Any, ...]:
-    """The gradients of outputs of which some are arrays of a transform."""
+    """The gradients of outputs, some of which are arrays of a transform."""
     tops = [type(o) for o in call.outputs if isinstance(o, _TRANSFORMED)]
     top = max(tops, key=lambda kind: kind.level)
     return _of_members(call, top) if issubclass(top, Batched) else _of_duals(call, top)
@@ -154,7 +155,7 @@ def _of_members(call: Call, top: type[Batched]) -> tuple[Any, ...]:
 
 
 def _cotangent(given: Any, output: Any, position: int, many: bool) -> Any:
-    """The cotangent of an output of each member, as an array."""
+    """The cotangent of an output, for each member of the batch, as an array."""
     name = f"grad_outputs[{position}]"
     if given is None and not many:
         if output.size != 1:
@@ -187,7 +188,7 @@ def _of_duals(call: Call, top: type[Dual]) -> tuple[Any, ...]:
     def primal(value: Any) -> Any:
         return value.primal if type(value) is top else value
 
-    # The derivative of a product of cotangents and outputs: one is moved at a time.
+    # The product rule, for cotangents times outputs: the tangent of one factor at a time.
     moved = [
         pair
         for output, given in zip(outputs, cotangents, strict=True)

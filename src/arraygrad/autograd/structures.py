@@ -1,4 +1,7 @@
-"""Nested containers of tensors: taking them apart and putting them together again."""
+"""Nested containers of tensors, as arguments and results of `grad`: flatten them and rebuild them.
+
+Transforms of functions use `func.trees`.
+"""
 
 from __future__ import annotations
 
@@ -18,35 +21,44 @@ _SINGLE = (Tensor, GradientEdge)
 
 
 def is_single(x: Any) -> bool:
-    """Whether `x` is one thing to differentiate, not a container of them."""
+    """Whether `x` is a tensor or a gradient edge, not a container of them."""
     return isinstance(x, _SINGLE)
 
 
 def flatten(tree: Any) -> tuple[list[Any], Rebuild]:
-    """The leaves of a structure in order, and a function that puts values in their places.
+    """The leaves of a structure in order, and a function that builds it from other leaves.
 
-    Mappings come back as mappings with the same keys; sequences, iterators and views of
-    dictionaries as tuples; named tuples, and what is registered with optree, as what they were.
-    Anything else is a leaf.
+    The function builds mappings with the same keys; tuples for sequences, iterators and views of
+    dictionaries; and the same type for named tuples and types registered with optree. Anything else
+    is a leaf.
     """
+    try:
+        return _flatten(tree)
+    except RecursionError:
+        raise ValueError(
+            "the structure is nested too deeply to be taken apart: does it contain itself?"
+        ) from None
+
+
+def _flatten(tree: Any) -> tuple[list[Any], Rebuild]:
     if is_single(tree):
         return [tree], lambda values: values[0]
     if _is_sequence(tree):
         items = list(tree)
         if all(map(is_single, items)):
             return items, tuple
-        return _join([flatten(item) for item in items], tuple)
+        return _join([_flatten(item) for item in items], tuple)
     if isinstance(tree, Mapping):
         keys = list(tree)
         return _join(
-            [flatten(tree[key]) for key in keys],
+            [_flatten(tree[key]) for key in keys],
             lambda values: _mapping(tree, dict(zip(keys, values, strict=True))),
         )
     return _registered(tree)
 
 
 def place(rebuild: Rebuild, count: int, index: int) -> str:
-    """Where a leaf sits in the structure that `rebuild` puts together, as one would write it.
+    """The place of a leaf in the structure that `rebuild` builds, written as Python code.
 
     >>> _, rebuild = flatten({"a": 1, "b": (2, 3)})
     >>> place(rebuild, 3, 2)
@@ -56,7 +68,7 @@ def place(rebuild: Rebuild, count: int, index: int) -> str:
 
 
 def _path(tree: Any, wanted: int) -> str:
-    """The way to the number `wanted` in a structure of numbers; empty if there is none."""
+    """The path to the number `wanted` in a structure of numbers; empty if it is not there."""
     steps: list[tuple[str, Any]] = []
     if isinstance(tree, Mapping):
         steps = [(f"[{key!r}]", value) for key, value in tree.items()]
@@ -73,7 +85,7 @@ def _path(tree: Any, wanted: int) -> str:
 
 
 def _is_sequence(tree: Any) -> bool:
-    """Whether `tree` is to be read item by item. Arrays, text and named tuples are not."""
+    """Whether `tree` is read item by item. Arrays, text and named tuples are not."""
     if isinstance(tree, list | tuple | Iterator):
         return not hasattr(tree, "_fields")
     if isinstance(tree, str | bytes | bytearray | memoryview) or hasattr(tree, "dtype"):
@@ -82,7 +94,7 @@ def _is_sequence(tree: Any) -> bool:
 
 
 def _join(parts: list[tuple[list[Any], Rebuild]], build: Rebuild) -> tuple[list[Any], Rebuild]:
-    """The flattened parts of a container as one."""
+    """Join the flattened parts of a container."""
     leaves = [leaf for part, _ in parts for leaf in part]
 
     def rebuild(values: list[Any]) -> Any:
@@ -93,11 +105,11 @@ def _join(parts: list[tuple[list[Any], Rebuild]], build: Rebuild) -> tuple[list[
 
 
 def _mapping(like: Mapping[Any, Any], values: dict[Any, Any]) -> Mapping[Any, Any]:
-    """A mapping of the type of `like`, where that can be made from a dict; else a dict."""
+    """A mapping of the type of `like` if that can be made from a dict, else a dict."""
     if type(like) is dict:
         return values
     if isinstance(like, dict | UserDict | ChainMap):
-        same = copy.copy(like)  # keeps what a subclass carries, say a defaultdict its factory
+        same = copy.copy(like)  # keeps attributes of a subclass, such as a defaultdict's factory
         for key, value in values.items():  # update() would add to a Counter
             same[key] = value
         return same
@@ -105,7 +117,7 @@ def _mapping(like: Mapping[Any, Any], values: dict[Any, Any]) -> Mapping[Any, An
 
 
 def _registered(tree: Any) -> tuple[list[Any], Rebuild]:
-    """Named tuples, and containers that someone registered with optree."""
+    """Flatten a named tuple, or a container that is registered with optree."""
     import optree
 
     children, spec = optree.tree_flatten(
@@ -113,4 +125,4 @@ def _registered(tree: Any) -> tuple[list[Any], Rebuild]:
     )
     if len(children) == 1 and children[0] is tree:
         return [tree], lambda values: values[0]
-    return _join([flatten(child) for child in children], lambda v: optree.tree_unflatten(spec, v))
+    return _join([_flatten(child) for child in children], lambda v: optree.tree_unflatten(spec, v))

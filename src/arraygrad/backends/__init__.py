@@ -1,8 +1,9 @@
-"""Array libraries: which one an array belongs to, and what that library does in its own way.
+"""Array libraries: which library an array belongs to, and how this library computes ops.
 
-`numpy.py` is the default. A library that needs more than the standard offers has a file of its own
-here; any other that follows the standard needs none. For arrays that are not known here, anyone can
-`register` a `Backend`, without a change to this package: `docs/backends.md` shows how.
+NumPy is the default. A library that differs from the Array API standard has its own module here;
+`standard` serves all libraries that follow the standard. For other array types, users `register` a
+`Backend` without a change to this package: `docs/backends.md` shows how. What an op means, and its
+derivatives, are in `ops`.
 """
 
 from .base import Backend

@@ -1,4 +1,4 @@
-"""array-api-strict: what it does in its own way, which is as little as the standard allows."""
+"""The backend for array-api-strict, which has exactly the functions of the standard."""
 
 from __future__ import annotations
 

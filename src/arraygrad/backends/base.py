@@ -1,4 +1,4 @@
-"""What an array library does in its own way: the class `Backend`."""
+"""`Backend`: the base class for one array library. `registry` finds the backend of an array."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ Kernel = Callable[..., Any]
 
 
 def is_short_float(dtype: Any) -> bool:
-    """Whether a dtype is one of the floats that NumPy does not know: bfloat16 and shorter ones.
+    """Whether a dtype is bfloat16 or a shorter float, which NumPy itself does not have.
 
-    PyTorch, JAX and MLX have them, and NumPy by the package `ml_dtypes`.
+    PyTorch, JAX and MLX have these dtypes. The package `ml_dtypes` adds them to NumPy.
     """
     name = str(getattr(dtype, "name", dtype)).rpartition(".")[2]
     return name == "bfloat16" or name.startswith(("float8_", "float6_", "float4_"))
@@ -23,36 +23,34 @@ def is_short_float(dtype: Any) -> bool:
 class Backend:
     """One array library.
 
-    What is not given here is computed by the functions of the namespace `xp`. A library that does
-    things differently overrides methods:
+    The functions of the namespace `xp` compute the ops. A library that works differently overrides
+    methods:
 
     ==================================  ==========================================================
-    `to_numpy`, `from_numpy`            if its arrays do not convert by `np.asarray` and
-                                        `xp.asarray`
-    `dtype`, `kind`                     if its dtypes are not attributes of `xp` by their names, or
-                                        there is no `xp.isdtype`
-    `device`, `full`, `integers`        if its arrays have no `device`, or its functions do not
-                                        take one
-    `own`, `add_into`                   if its arrays can be written: gradients are then added up
-                                        in place, and not copied when nobody else has them
-    `has_values`, `known_values`        if arrays can stand for values that are computed later
+    `to_numpy`, `from_numpy`            if `np.asarray` and `xp.asarray` do not convert its arrays
+    `dtype`, `kind`                     if `xp` has no attributes named like the dtypes, or no
+                                        `isdtype`
+    `device`, `full`, `integers`        if its arrays have no `device`, or its functions take none
+    `own`, `add_into`                   if its arrays can be written: then gradients are added in
+                                        place, and not copied if nobody else refers to them
+    `has_values`, `known_values`        if its arrays can be lazy: values are computed later
     `check_leaf`                        to refuse arrays that cannot be differentiated
     ==================================  ==========================================================
 
     Parameters
     ----------
     name : str
-        What error messages call it.
+        The library's name in error messages.
     xp : module
-        Its Array API namespace, or any object with such functions.
+        The library's Array API namespace, or any object with the same functions.
     kernels : mapping of str to callable, optional
-        Implementations of ops, by the op's name, where the namespace's own function is missing,
-        slower or different. They are called with arrays, and the op's other arguments by keyword.
-        `standard.standard_kernels(xp)` has those for indexing, and more, by the standard's
-        functions alone.
+        Functions that compute ops, by the op's name, where the namespace's own function is missing,
+        slower or different. A kernel is called with the arrays, and with the op's other arguments
+        as keywords. `standard.standard_kernels(xp)` returns kernels for indexing and more that
+        need only functions of the standard.
     """
 
-    # Whether making one axis of two costs little: it does unless arrays are in pieces.
+    # Whether it is cheap to merge two axes into one. It is not for arrays in several chunks.
     merges_axes = True
 
     def __init__(self, name: str, xp: Any, kernels: Mapping[str, Kernel] | None = None) -> None:
@@ -80,8 +78,8 @@ class Backend:
     def kernel(self, op: Any) -> Kernel:
         """The function that computes an op on arrays of this library.
 
-        Kernels have the names of arraygrad's own ops. Somebody else's op of the same name has
-        nothing to do with them: it is computed as it was declared.
+        A kernel belongs to arraygrad's own op with the same name. A user's op with this name does
+        not use it: the function in the op's declaration computes the op.
         """
         if op.name in self.kernels and (op.is_library or op.compute is None):
             return self.kernels[op.name]
@@ -98,15 +96,15 @@ class Backend:
         return found  # type: ignore[no-any-return]
 
     def kernel_by_kind(self, op: Any) -> Kernel | None:
-        """The kernel that follows from an op's kind, for a library that computes by kinds."""
+        """The kernel for all ops of this op's kind, if the library has one; else None."""
         return None
 
     def shape(self, array: Any) -> tuple[int, ...]:
-        """An array's shape as derivative rules keep it: a tuple, which may carry more with it."""
+        """The shape that derivative rules keep: a tuple, or a subclass with more attributes."""
         return tuple(array.shape)
 
     def elementwise(self, kernel: Kernel, types: tuple[type, ...]) -> Kernel:
-        """The kernel of an elementwise op, for arguments of these types, made faster."""
+        """A faster kernel for an elementwise op on arguments of these types."""
         return kernel
 
     def full(self, like: Any, shape: tuple[int, ...], value: Any, dtype: Any) -> Any:
@@ -114,7 +112,7 @@ class Backend:
         return self.xp.full(shape, value, dtype=dtype, device=self.device(like))
 
     def dtype(self, dtype: Any) -> Any:
-        """A dtype as the library spells it; NumPy's are found by their names."""
+        """The library's own dtype for a dtype of NumPy, a Python type or a name."""
         if isinstance(dtype, str):
             return getattr(self.xp, dtype)
         if isinstance(dtype, type) and issubclass(dtype, np.generic | bool | int | float | complex):
@@ -122,25 +120,25 @@ class Backend:
         return getattr(self.xp, dtype.name) if isinstance(dtype, np.dtype) else dtype
 
     def integers(self, like: Any, values: list[int]) -> Any:
-        """Integers as a one-dimensional array to index `like` with."""
-        if not values:  # which say nothing of their dtype
+        """Integers as a one-dimensional array that can index `like`."""
+        if not values:  # an empty list does not determine a dtype
             return self.xp.arange(0, device=self.device(like))
         return self.xp.asarray(values, device=self.device(like))
 
     def device(self, array: Any) -> Any:
-        """Where an array lives."""
+        """The device of an array."""
         return array.device
 
     def has_values(self, array: Any) -> bool:
-        """Whether the values of an array can be looked at, or are only known later."""
+        """Whether the values of an array are known now, not only after a later computation."""
         return True
 
     def arranged(self, array: Any, like: Any) -> Any:
-        """The values of an array, cut into pieces as `like` is, which has the same last axes."""
+        """The array in the same chunks as `like`; their last axes have the same lengths."""
         return array
 
     def known_values(self, array: Any) -> Any:
-        """The values as a NumPy array if they are known by now; None if not."""
+        """The values as a NumPy array if they are known now; else None."""
         return self.to_numpy(array) if self.has_values(array) else None
 
     def copy(self, array: Any) -> Any:
@@ -148,9 +146,9 @@ class Backend:
         return self.xp.asarray(array, copy=True)
 
     def own(self, held: list[Any]) -> Any:
-        """The array in the one-element list `held`, or a copy if anyone else can see its memory.
+        """The array in the one-element list `held`, or a copy if others may use its memory.
 
-        The list is emptied, so that a backend can count who else refers to the array.
+        This empties the list, so that a backend can count the other references to the array.
         """
         return self.copy(held.pop())
 
@@ -160,20 +158,20 @@ class Backend:
 
     def item(self, array: Any) -> Any:
         """The only element of an array as a Python number."""
-        if hasattr(array, "item"):  # which the standard does not ask for
+        if hasattr(array, "item"):  # the standard does not require this method
             return array.item()
         number: Any = {"b": bool, "i": int, "f": float, "c": complex}[self.kind(array.dtype)]
         return number(self.xp.reshape(array, ()))
 
     def check_leaf(self, array: Any) -> None:
-        """Raise if gradients with respect to an array cannot be recorded."""
+        """Raise if an array cannot be a leaf of a graph."""
 
     def from_numpy(self, array: Any, device: Any) -> Any:
-        """A NumPy array as one of this library, on a device of it."""
+        """A NumPy array as an array of this library, on the given device."""
         return self.xp.asarray(array, device=device)
 
     def without_nan(self, array: Any, error: Exception) -> Any:
-        """The array; raises `error` if there is NaN in it, or lets that happen once it is known."""
+        """The array; raises `error` if it has NaN. For a lazy array, its computation raises."""
         if bool(self.xp.any(self.xp.isnan(array))):
             raise error
         return array

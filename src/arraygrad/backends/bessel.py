@@ -1,4 +1,4 @@
-"""Modified Bessel functions of integer order, for libraries that have those of order 0 and 1."""
+"""Modified Bessel functions of integer order, for libraries that only have orders 0 and 1."""
 
 from __future__ import annotations
 
@@ -11,11 +11,12 @@ from .base import Kernel
 def scaled_bessel(xp: Any, i0e: Kernel, i1e: Kernel, n: Any, x: Any) -> Any:
     """``exp(-abs(x))`` times the modified Bessel function of the first kind of order `n`.
 
-    Neighbouring orders satisfy ``I[k-1] - I[k+1] = 2k/x I[k]``. Where `x` is large against the
-    order, that gives one from the two before. Elsewhere digits would be lost, and the ratios
-    ``I[k] / I[k-1]`` are found from above instead, from where they are as good as zero.
+    Neighbouring orders satisfy ``I[k-1] - I[k+1] = 2k/x I[k]``. Where `x` is much larger than the
+    order, the recurrence runs upwards: each order follows from the two before. For smaller `x`, the
+    upward recurrence would lose digits. There the ratios ``I[k] / I[k-1]`` are computed downwards,
+    from an order so high that the ratio is practically zero.
     """
-    n = abs(int(n))  # the same for an order and its negative
+    n = abs(int(n))  # orders n and -n have the same function
     if n < 2:
         return i1e(x) if n else i0e(x)
     bound = max(10.0, n * n / 2)

@@ -1,10 +1,10 @@
-"""CuPy: what it does in its own way.
+"""The backend for CuPy.
 
-Work is queued on the current stream, and nothing here waits for it: only what asks for a number
-(`item`, `float`, a truth value) or for a NumPy array does. CuPy's arrays never become NumPy arrays
-by themselves, so whatever lacks a function of CuPy's raises an error rather than copy to the host.
-Results without axes are arrays. Out-of-range integers in index arrays wrap round, which cannot be
-noticed without waiting.
+CuPy queues its work on the current stream. The code here does not wait for the stream; only a
+conversion to a number (`item`, `float`, a truth value) or to a NumPy array waits. CuPy's arrays
+never become NumPy arrays implicitly: an op without a function in CuPy raises an error, and does not
+copy to the host. Results without axes are arrays. In index arrays, integers that are out of range
+wrap round, because a check would have to wait.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ def _index_add(x: Any, *indices: Any, template: Template, shape: tuple[int, ...]
     index = fill(template, indices)
     if all(i.dtype.kind == "b" for i in indices):
         out[index] = x
-    elif x.dtype == cupy.int64:  # which the device cannot add atomically, but these are the same
+    elif x.dtype == cupy.int64:  # no atomic addition exists; uint64 gives the same bits
         cupyx.scatter_add(out.view(cupy.uint64), index, x.astype(cupy.uint64))
     else:
         cupyx.scatter_add(out, index, x)

@@ -1,6 +1,6 @@
-"""Data types: the standard's, which are NumPy's, and the functions that speak of them.
+"""Data types: the standard's dtypes, which are NumPy's, and the standard's functions on dtypes.
 
-Those of other array libraries are understood too, by their names.
+The functions also accept the dtypes of other array libraries, and recognize them by their names.
 """
 
 from __future__ import annotations
@@ -74,7 +74,7 @@ def numpy_dtype(value: Any) -> np.dtype[Any]:
 def finfo(type: Any, /) -> FloatInfo:
     """The limits of a floating-point dtype, or of the dtype of an array.
 
-    Those of a complex dtype are the limits of its real and imaginary parts.
+    For a complex dtype, the limits of its real and imaginary parts.
 
     Examples
     --------
@@ -113,7 +113,7 @@ def iinfo(type: Any, /) -> IntegerInfo:
 
 
 def isdtype(dtype: Any, kind: Any) -> builtins.bool:
-    """Whether a dtype is of a kind: a dtype, one of the standard's names, or several of these.
+    """Whether a dtype is of a kind: another dtype, a name from the standard, or a tuple of these.
 
     Examples
     --------
@@ -131,7 +131,7 @@ def isdtype(dtype: Any, kind: Any) -> builtins.bool:
 
 
 def can_cast(from_: Any, to: Any, /) -> builtins.bool:
-    """Whether the standard's promotion rules take one dtype, or that of an array, to another.
+    """Whether the promotion rules convert a dtype, or the dtype of an array, to another dtype.
 
     Examples
     --------
@@ -143,7 +143,7 @@ def can_cast(from_: Any, to: Any, /) -> builtins.bool:
 
 
 def result_type(*arrays_and_dtypes: Any) -> Any:
-    """The dtype that arrays, dtypes and Python numbers have together.
+    """The dtype of a result of arrays, dtypes and Python numbers together.
 
     Examples
     --------

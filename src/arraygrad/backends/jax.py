@@ -1,7 +1,7 @@
-"""JAX: what it does in its own way, also while it traces a function to compile.
+"""The backend for JAX.
 
-Its arrays cannot be written, and inside `jax.jit` and its kin they have shapes and dtypes, but
-neither values nor a device.
+JAX's arrays cannot be written. While JAX traces a function, as in `jax.jit`, arrays have a shape
+and a dtype, but no values and no device.
 """
 
 from __future__ import annotations
@@ -18,10 +18,10 @@ from .bessel import scaled_bessel
 
 
 class JaxBackend(Backend):
-    """JAX's arrays, and the tracers that stand for them while a function is traced."""
+    """JAX's arrays, and JAX's tracers, which replace arrays while JAX traces a function."""
 
     def device(self, array: Any) -> Any:
-        # Of a tracer, and of an array on several devices, JAX decides where new ones go.
+        # If x is a tracer, or an array on several devices, JAX chooses the device of new arrays.
         device = getattr(array, "device", None)
         return device if isinstance(device, jax.Device) else None
 
@@ -29,12 +29,12 @@ class JaxBackend(Backend):
         return not isinstance(array, jax.core.Tracer)
 
     def dtype(self, dtype: Any) -> Any:
-        if dtype in (int, float, complex):  # which are single, unless doubles are enabled
+        if dtype in (int, float, complex):  # single precision, unless JAX enables doubles
             return jnp.result_type(dtype)
         return super().dtype(dtype)
 
     def from_numpy(self, array: Any, device: Any) -> Any:
-        # A constant stays one inside jit, so that it can serve as a mask.
+        # Keep it a constant inside jit, so that it can serve as a mask.
         with jax.ensure_compile_time_eval():
             return jax.device_put(jnp.asarray(array), device)
 
@@ -60,18 +60,18 @@ def _index_add(x: Any, *indices: Any, template: tuple[Any, ...], shape: tuple[in
 
 
 def _nonzero(x: Any) -> Any:
-    # Of a constant inside jit, where a computation would have no values.
+    # Inside jit this works for a constant only: other arrays have no values.
     with jax.ensure_compile_time_eval():
         return jnp.nonzero(x)
 
 
 def _mean(x: Any, axis: Any, keepdims: bool) -> Any:
-    dtype = jnp.result_type(float) if x.dtype == bool else None  # and not single precision
+    dtype = jnp.result_type(float) if x.dtype == bool else None  # JAX would use single precision
     return jnp.mean(x, axis=axis, keepdims=keepdims, dtype=dtype)
 
 
 def _matrix_rank(x: Any, rtol: Any) -> Any:
-    # JAX compares with `rtol` itself, rather than with that part of the largest singular value.
+    # JAX compares singular values with `rtol`, not with `rtol` times the largest singular value.
     s = jnp.linalg.svd(x, compute_uv=False)
     if rtol is None:
         rtol = max(x.shape[-2:]) * jnp.finfo(x.dtype).eps
@@ -84,11 +84,11 @@ def _ive(n: Any, x: Any) -> Any:
 
 
 def _searchsorted(x1: Any, x2: Any, side: str) -> Any:
-    return jnp.searchsorted(x1, x2, side=side).astype(int)  # and not always short integers
+    return jnp.searchsorted(x1, x2, side=side).astype(int)  # JAX would return int32
 
 
 def _to_device(x: Any, device: Any, stream: Any) -> Any:
-    if isinstance(device, str):  # the first of a kind, such as "cpu"
+    if isinstance(device, str):  # a platform such as "cpu": take its first device
         device = jax.devices(device)[0]
     return x if device is None else jax.device_put(x, device)
 

@@ -1,4 +1,4 @@
-"""Which array library an array belongs to."""
+"""The registry of backends: it finds the backend of an array by the array's type."""
 
 from __future__ import annotations
 
@@ -16,21 +16,21 @@ default: Backend = numpy_backend
 _backends: dict[type, Backend | None] = {
     **dict.fromkeys((bool, int, float, complex)),
     **dict.fromkeys((np.ndarray, np.generic), default),
-    # np.float64 is a Python float, too: NumPy wins.
+    # np.float64 is a subclass of float, but belongs to NumPy.
     **dict.fromkeys((np.float64, np.float32, np.float16, np.complex128, np.complex64), default),
 }
 
 
 def register(array_type: type, backend: Backend) -> None:
-    """Use `backend` for arrays of type `array_type`, and of subclasses of it.
+    """Use `backend` for arrays of type `array_type` and its subclasses.
 
-    To be called once, before the first array of that type is used.
+    Call it once, before you use the first array of this type.
 
     Parameters
     ----------
     array_type : type
-        Its instances need `shape`, `ndim`, `dtype` and Python's operators, which return
-        NotImplemented for operands that they do not know.
+        Its instances need `shape`, `ndim`, `dtype` and Python's operators. An operator must return
+        NotImplemented for an operand that it does not know.
     backend : Backend
 
     Examples
@@ -60,7 +60,7 @@ def backend_of_type(array_type: type) -> Backend | None:
     Raises
     ------
     TypeError
-        If the type is no array.
+        If it is not a type of array.
     """
     try:
         return _backends[array_type]
@@ -69,14 +69,14 @@ def backend_of_type(array_type: type) -> Backend | None:
 
 
 def backend_of(array: Any) -> Backend:
-    """The backend of an array of any kind, wrapped or plain. Python numbers are NumPy's."""
-    while hasattr(array, "level"):  # one of our own, wrapped around another
+    """The backend of an array, plain or under transforms. For Python numbers, it is NumPy's."""
+    while hasattr(array, "level"):  # an `Array`, which holds another array
         array = array._array
     return backend_of_type(type(array)) or default
 
 
 def common_backend(types: tuple[type, ...]) -> Backend:
-    """The one backend that all the given types of plain arrays and numbers belong to."""
+    """The one backend of all the given types of plain arrays and numbers."""
     found: Backend | None = None
     for array_type in types:
         backend = backend_of_type(array_type)
@@ -93,7 +93,7 @@ def common_backend(types: tuple[type, ...]) -> Backend:
 
 
 def _resolve(array_type: type) -> Backend | None:
-    for base in array_type.__mro__:  # the nearest that is known
+    for base in array_type.__mro__:  # the nearest known base class
         if base in _backends:
             backend = _backends[base]
             if backend is default:
@@ -104,7 +104,7 @@ def _resolve(array_type: type) -> Backend | None:
     return backend
 
 
-# The libraries with a file of their own here, by the top-level modules of their arrays' types.
+# The libraries with a module here, by the top-level module of their array types.
 _FILES = {
     "array_api_strict": "array_api_strict",
     "cupy": "cupy",
@@ -123,7 +123,7 @@ def _of_module(array_type: type) -> Backend:
         return found
     if not hasattr(array_type, "__array_namespace__"):
         raise TypeError(f"expected an array or a number, got {array_type.__name__}")
-    # In the standard's terms the arrays say themselves which namespace they belong to.
+    # Arrays of the standard name their namespace themselves.
     standard = importlib.import_module(".standard", __package__)
     return standard.standard_backend(array_type)  # type: ignore[no-any-return]
 

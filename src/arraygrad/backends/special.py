@@ -1,6 +1,7 @@
-"""The special functions that come with the array libraries.
+"""The special functions of the array libraries. Their derivatives are in `ops.special`.
 
-SciPy's for NumPy, imported when first used, and for every library that has none of its own.
+NumPy, and every library without special functions of its own, use SciPy, which is imported at the
+first use.
 """
 
 from __future__ import annotations
@@ -12,22 +13,25 @@ from typing import Any
 
 import numpy as np
 
-from ..core.array import Function
+from ..core.array import AnyFunction
 from .registry import backend_of
 
 _LIBRARIES = {"torch": "torch.special", "cupy": "cupyx.scipy.special", "jax": "jax.scipy.special"}
-# What SciPy's functions can compute on by themselves.
+# The libraries whose arrays SciPy's functions accept.
 _SCIPY_TAKES = {"numpy", "dask"}
 
 
 def takes_scipy(parts: list[str]) -> bool:
-    """Whether SciPy's functions compute on the arrays of a module: not on those of `jax.numpy`."""
+    """Whether SciPy's functions accept the arrays of a module, given the parts of its name.
+
+    The parts decide together: ``jax.numpy`` contains "numpy", but SciPy does not accept its arrays.
+    """
     return not _SCIPY_TAKES.isdisjoint(parts) and _LIBRARIES.keys().isdisjoint(parts)
 
 
 @functools.cache
-def kernel(xp: Any, name: str) -> Function:
-    """The special function of this name for the arrays of a namespace."""
+def kernel(xp: Any, name: str) -> AnyFunction:
+    """The special function `name` for the arrays of a namespace."""
     parts = xp.__name__.split(".") if isinstance(xp, ModuleType) else []
     for part in parts:
         if part in _LIBRARIES:
@@ -47,8 +51,8 @@ def kernel(xp: Any, name: str) -> Function:
     return functools.partial(_on_the_host, xp, function)
 
 
-def _by_scipy(function: Function, *arrays: Any) -> Any:
-    """SciPy's function with a result in the arrays' dtype, which some of its functions widen."""
+def _by_scipy(function: AnyFunction, *arrays: Any) -> Any:
+    """Call SciPy's function. Some functions return a wider dtype: convert to the arrays' dtype."""
     out = function(*arrays)
     floats = [a.dtype for a in arrays if hasattr(a, "dtype") and a.dtype.kind in "fc"]
     if not floats:
@@ -57,13 +61,13 @@ def _by_scipy(function: Function, *arrays: Any) -> Any:
     return out if out.dtype == wanted else out.astype(wanted)
 
 
-def _on_the_host(xp: Any, function: Function, *arrays: Any) -> Any:
-    """For a library without the function: computed by SciPy on NumPy arrays, and taken back."""
+def _on_the_host(xp: Any, function: AnyFunction, *arrays: Any) -> Any:
+    """For a library without the function: convert to NumPy, call SciPy, and convert back."""
     try:
         values = [np.asarray(a) if hasattr(a, "dtype") else a for a in arrays]
         if any(v.dtype == object for v in values if hasattr(v, "dtype")):
             raise TypeError("it has no __array__()")
-    except Exception as error:  # each library has its own
+    except Exception as error:  # each library raises its own class
         raise TypeError(
             f"{backend_of(arrays[-1]).name} has no such function, and SciPy's runs on the host "
             f"only, which the array cannot be moved to without being asked ({error}): use "

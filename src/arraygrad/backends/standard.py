@@ -1,8 +1,9 @@
-"""Any array library that follows the Array API standard and has no file of its own here.
+"""The backend for libraries that follow the Array API standard and have no module of their own.
 
-The standard leaves out much of what NumPy's arrays can do: most mixed indices, adding at repeated
-places, arithmetic on booleans, moments of integers and of complex numbers. Here all that is made of
-what the standard has, for any library, without writing to arrays.
+The standard lacks many features of NumPy: most mixed indices, adding at repeated places, arithmetic
+on booleans, moments of integers and of complex numbers. The kernels here build these features from
+functions of the standard. They work for any library and do not write to arrays, except for
+`put_into_copy`.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
 
 
 def standard_backend(array_type: type) -> Backend:
-    """The backend of a type of array that says itself which namespace it belongs to."""
+    """The backend of a type of array whose module is a namespace of the standard."""
     module = array_type.__module__.partition(".")[0]
     xp = sys.modules[module]
     if not hasattr(xp, "asarray") or not hasattr(xp, "isdtype"):
@@ -52,21 +53,21 @@ def standard_kernels(xp: Any) -> dict[str, Kernel]:
 
 
 class Part(NamedTuple):
-    """What an index says of one axis: an integer, a slice or an array; or of a new axis."""
+    """The part of an index for one axis: an integer, a slice or an array. The axis may be new."""
 
     value: Any
     new: bool = False
 
     @property
     def is_array(self) -> bool:
-        """Whether elements are chosen by an array of integers."""
+        """Whether the part is an array of integers."""
         return hasattr(self.value, "dtype")
 
 
 def spelt_out(
     xp: Any, shape: tuple[int, ...], template: Template, indices: tuple[Any, ...]
 ) -> list[Part]:
-    """An index with a part for each axis: no `...`, integers for masks, slices inside bounds."""
+    """An index with one part for each axis: no `...`, no masks, slices inside bounds."""
     rest = iter(indices)
     parts: list[Part] = []
     gap = None
@@ -84,7 +85,7 @@ def spelt_out(
             elif index.ndim:
                 _check_mask(index, shape, sum(not p.new for p in parts), gap)
                 parts += map(Part, xp.nonzero(index))
-            else:  # picks all or nothing of a new axis
+            else:  # a 0-d mask takes all or nothing of a new axis
                 parts.append(Part(xp.nonzero(xp.reshape(index, (1,)))[0], new=True))
     missing = len(shape) - sum(not p.new for p in parts)
     if missing < 0:
@@ -104,7 +105,7 @@ def _check_mask(mask: Any, shape: tuple[int, ...], axis: int, gap: int | None) -
 
 
 def _inside(part: Any, n: int) -> Any:
-    """A part of an index to an axis of length `n`, with a slice's ends inside the axis."""
+    """A part of an index for an axis of length `n`; the ends of a slice are moved into the axis."""
     if not isinstance(part, slice):
         return part
     start, stop, step = part.indices(n)
@@ -137,10 +138,10 @@ def _getitem(xp: Any, x: Any, *indices: Any, template: Template) -> Any:
 
 
 def lead_of(parts: list[Part]) -> int:
-    """How many axes of the result NumPy puts before those of the index arrays.
+    """How many axes of the result come before the axes of the index arrays, as in NumPy.
 
-    They come in the place of the first, or in front of all if they, and integers, which count as
-    such, stand apart.
+    Integers count as index arrays here. If the index arrays are next to each other, their axes come
+    in the place of the first one; else they come in front of all other axes.
     """
     where = [k for k, p in enumerate(parts) if p.is_array or isinstance(p.value, int)]
     apart = where[-1] - where[0] + 1 != len(where)
@@ -148,7 +149,7 @@ def lead_of(parts: list[Part]) -> int:
 
 
 def flat_places(xp: Any, arrays: list[Any], lengths: list[int]) -> Any:
-    """Indices to several axes as indices to all of them in one line."""
+    """Indices for several axes as indices for the one axis that these axes form when flattened."""
     flat = None
     for index, n in zip(xp.broadcast_arrays(*arrays), lengths, strict=True):
         if not bool(xp.all((index >= -n) & (index < n))):
@@ -172,7 +173,7 @@ def _index_add(xp: Any, x: Any, *indices: Any, template: Template, shape: tuple[
 
 
 def _spread(xp: Any, x: Any, parts: list[Part], shape: tuple[int, ...]) -> Any:
-    """Zeros of a shape, with `x` where integers and slices say."""
+    """Zeros of a shape, with `x` at an index of integers and slices."""
     ranges = [
         range(n)[p.value] if isinstance(p.value, slice) else range(n)[p.value :][:1]
         for p, n in zip(parts, shape, strict=True)
@@ -195,10 +196,10 @@ def _spread(xp: Any, x: Any, parts: list[Part], shape: tuple[int, ...]) -> Any:
 
 
 def _sums(xp: Any, values: Any, places: Any, size: int) -> Any:
-    """For each of `size` places the sum of the values that belong there.
+    """For each of `size` places, the sum of the values that belong to this place.
 
-    Values of one place are brought together and summed by doubling, so that no others, which might
-    be infinite, ever meet them.
+    The values are sorted by place and summed by doubling. Values of different places are never
+    added: one of them may be infinite.
     """
     if not values.shape[0] or not size:
         return xp.zeros((size,), dtype=values.dtype, device=values.device)
@@ -224,10 +225,10 @@ def _sums(xp: Any, values: Any, places: Any, size: int) -> Any:
 def put_into_copy(
     backend: Backend, x: Any, value: Any, region: Region, shares_memory: Callable[..., bool]
 ) -> Any:
-    """The op `put` for arrays that can be written: by views of a copy, where they are such."""
+    """The op `put` for arrays that can be written: write to a view of a copy if possible."""
     out = backend.copy(x)
     view = region.view(out)
-    # Which of several values for one place stays is for the generic way to find out.
+    # If several values go to one place, `put_by_choice` finds out which one stays.
     if not shares_memory(out, view) or region.survivors() is not None:
         return put_by_choice(backend.xp, x, value, region)
     device = backend.device(x)
@@ -237,9 +238,9 @@ def put_into_copy(
     if region.index is not None:
         template, indices = region.index
         parts = spelt_out(np, tuple(view.shape), template, indices)
-        if any(isinstance(p.value, slice) and (p.value.step or 1) < 0 for p in parts) or (
+        if any(isinstance(p, slice) and (p.step or 1) < 0 for p in template) or (
             indices and any(isinstance(p.value, int) or p.new for p in parts)
-        ):  # where libraries differ
+        ):  # libraries differ here
             return put_by_choice(backend.xp, x, value, region)
         key = fill(template, tuple(backend.from_numpy(i, device) for i in indices))
     view[key] = value
@@ -247,18 +248,31 @@ def put_into_copy(
 
 
 def put_by_choice(xp: Any, x: Any, value: Any, region: Region) -> Any:
-    """The op `put` for arrays that may not be writable: a choice of old and new elements."""
-    order = np.zeros(region.shape, np.int64)
+    """The op `put` without writing: choose between old and new elements."""
+    in_parts = region.splits_elements() and _of_kind(xp, x, "complex floating")
+    # For each element, the number of its new value, counted from one; 0 if it has none.
+    order = np.zeros(region.shape, np.complex128 if in_parts else np.int64)
     shape = region.read(order).shape
     if 0 in shape:
         return x
     region.assign(order, np.arange(1, math.prod(shape) + 1).reshape(shape))
+    if not in_parts:
+        return _chosen(xp, x, value, shape, order)
+    real, imag = (
+        _chosen(xp, part, value, shape, part_order.astype(np.int64))
+        for part, part_order in ((xp.real(x), order.real), (xp.imag(x), order.imag))
+    )
+    return xp.astype(real, x.dtype) + xp.astype(imag, x.dtype) * 1j
+
+
+def _chosen(xp: Any, x: Any, value: Any, shape: tuple[int, ...], order: Any) -> Any:
+    """`x` with elements of `value`, broadcast to `shape`, by their numbers in `order`."""
     backend = backend_of(x)
     value = xp.astype(xp.asarray(value, device=backend.device(x)), x.dtype)
     wide = xp.reshape(xp.broadcast_to(value, shape), (-1,))
     taken = xp.take(wide, backend.integers(x, np.maximum(order - 1, 0).reshape(-1).tolist()))
     mask = xp.asarray(order > 0, device=backend.device(x))
-    return xp.where(mask, xp.reshape(taken, region.shape), x)
+    return xp.where(mask, xp.reshape(taken, order.shape), x)
 
 
 # --- other kinds of numbers ----------------------------------------------------------------------

@@ -1,12 +1,12 @@
-"""PyTorch: what it does in its own way.
+"""The backend for PyTorch.
 
-Its tensors can be written, so adding by index and accumulating gradients happen in place. It has no
-negative steps, no moments of integers, and puts the axes of integers among index arrays elsewhere
-than NumPy does.
+PyTorch's tensors can be written, so kernels add by index in place, and gradients accumulate in
+place. PyTorch has no slices with negative steps and no moments of integers. If an index mixes
+integers and index arrays, PyTorch orders the axes of the result differently from NumPy.
 
-PyTorch's own autograd records what is done with tensors that have `requires_grad` set, also here.
-So its `backward()` works through arraygrad's functions; but a leaf of arraygrad must be detached,
-or both would record.
+PyTorch's own autograd stays active for tensors with `requires_grad`. So its `backward()` works
+through arraygrad's functions. But a leaf of arraygrad must be detached from PyTorch's autograd, or
+both would record ops.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ class TorchBackend(Backend):
         return self.copy(array)
 
     def copy(self, array: Any) -> Any:
-        # Not `clone`, which would keep the strides of a broadcast.
+        # `clone` would keep the strides of a broadcast tensor.
         return torch.empty(array.shape, dtype=array.dtype, device=array.device).copy_(array)
 
     def add_into(self, array: Any, other: Any) -> bool:
@@ -74,7 +74,7 @@ class TorchBackend(Backend):
 
 
 def _forwards(part: Any, n: int) -> slice:
-    """A slice with a negative step, as the one with a positive step that has the same elements."""
+    """The slice with a positive step that has the same elements as one with a negative step."""
     taken = range(n)[part]
     return slice(taken[-1], taken[0] + 1, -part.step)
 
@@ -84,7 +84,7 @@ def _is_backwards(part: Any) -> bool:
 
 
 def _basic(x: Any, parts: list[Part]) -> tuple[Any, list[int]]:
-    """The view that the integers and slices of an index give; and which of its axes to turn."""
+    """The view at the integers and slices of an index, and the axes of the view to flip."""
     key: list[Any] = []
     turned: list[int] = []
     lengths = iter(x.shape)
@@ -141,7 +141,7 @@ def _index_add(x: Any, *indices: Any, template: Template, shape: tuple[int, ...]
     x = x.broadcast_to(
         (*view.shape[len(arrays) :][:lead], *places[0].shape, *view.shape[len(arrays) + lead :])
     ).movedim(tuple(range(lead, lead + n)), tuple(range(n)))
-    # The turned axes are slices, which come after those of the arrays, in their order.
+    # The flipped axes belong to slices. They come after the axes of the index arrays.
     turned = [n + rest.index(axis) for axis in turned]
     view.index_put_(tuple(places), x.flip(turned) if turned else x, accumulate=True)
     return out
@@ -159,7 +159,7 @@ def _share_memory(x: Any, y: Any) -> bool:
 
 
 def _count_nonzero(x: Any, axis: Any, keepdims: bool) -> Any:
-    # PyTorch's own counts along all axes, if it is to count along none.
+    # For an empty tuple of axes, PyTorch's own function counts along all axes.
     return xp.sum((x != 0).to(torch.int64), axis=axis, keepdims=keepdims)
 
 
@@ -179,7 +179,7 @@ def _std(x: Any, axis: Any, keepdims: bool, correction: float) -> Any:
 
 
 def _transform(name: str, function: Any) -> Any:
-    """A Fourier transform that also takes arrays without elements."""
+    """A Fourier transform that also accepts arrays without elements."""
 
     def transform(x: Any, s: tuple[int, ...], axis: tuple[int, ...], norm: str) -> Any:
         if x.numel():
@@ -199,14 +199,14 @@ def _transform(name: str, function: Any) -> Any:
 
 
 def _polygamma(n: Any, x: Any) -> Any:
-    # PyTorch's own is exact to nine digits only for n = 1, and takes one n for all.
+    # PyTorch's own function has only nine digits for n = 1, and takes only one n for all elements.
     n = torch.as_tensor(n, dtype=x.dtype, device=x.device)
     higher = torch.exp(torch.lgamma(n + 1)) * torch.special.zeta(n + 1, x)
     return torch.where(n == 0, torch.digamma(x), torch.where(n % 2 == 0, -higher, higher))
 
 
 def _gamma(x: Any) -> Any:
-    # Where it is negative: between -1 and 0, -3 and -2, …
+    # The gamma function is negative between -1 and 0, between -3 and -2, …
     sign = torch.where((x < 0) & (torch.floor(x) % 2 != 0), -1, 1)
     return sign * torch.exp(torch.lgamma(x))
 

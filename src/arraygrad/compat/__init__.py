@@ -1,16 +1,16 @@
-"""`grad` as four other systems have it, over arraygrad's engine.
+"""The `grad` of four other systems, on arraygrad's engine.
 
 =============  =================================================================================
-``lucid``      Lucid: plain arrays come back; outputs start from ones
-``sorix``      sorix: a tuple comes back; the graph is kept unless told otherwise
+``lucid``      Lucid: returns plain arrays; the cotangents of outputs default to ones
+``sorix``      sorix: returns a tuple; keeps the graph by default
 ``torch``      PyTorch: `torch.autograd.grad` with all of its parameters
-``rtorch``     torch for R: `autograd_grad`, a list comes back
+``rtorch``     torch for R: `autograd_grad`, returns a list
 =============  =================================================================================
 
-Each module has its system's `grad`, with that system's order of parameters, defaults, form of the
-result and types of error, and the few other names that the system's documentation of `grad` uses.
-They are for code, examples and lessons written for those systems; `arraygrad.grad` is the one to
-write new code with.
+Each module has the `grad` of its system: with the order of parameters, the defaults, the form of
+the result and the types of errors of that system. It also has the few other names that the system's
+documentation of `grad` uses. The modules are for code, examples and lessons that were written for
+those systems. New code should use `arraygrad.grad`.
 
 >>> from arraygrad.compat import lucid, torch
 >>> x = lucid.tensor([1.0, 2.0], requires_grad=True)

@@ -1,4 +1,4 @@
-"""Reading arguments in the ways that more than one of the systems shares."""
+"""Reading and checking arguments, where several systems do it in the same way."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from ..autograd import enable_grad
 
 
 def several(value: Any, single: bool, name: str, kinds: str) -> list[Any]:
-    """One thing, or an iterable of them, as a list; `kinds` says what it may be."""
+    """A single value, or an iterable of values, as a list. `kinds` describes them in errors."""
     if single:
         return [value]
     if not isinstance(value, Iterable):
@@ -23,7 +23,7 @@ def several(value: Any, single: bool, name: str, kinds: str) -> list[Any]:
 
 
 def tensors(value: Any, name: str) -> list[Tensor]:
-    """One tensor, or an iterable of them, as a list."""
+    """A tensor, or an iterable of tensors, as a list."""
     single = isinstance(value, Tensor)
     found = several(value, single, name, "a Tensor or an iterable of them")
     for i, item in enumerate(found):
@@ -33,10 +33,10 @@ def tensors(value: Any, name: str) -> list[Tensor]:
 
 
 def stretched(output: Tensor, seed: Any) -> tuple[Tensor, Any]:
-    """An output and its cotangent, broadcast against each other as NumPy would.
+    """An output and its cotangent, broadcast against each other as in NumPy.
 
-    For systems that do not compare the two shapes: a smaller cotangent is repeated, and a larger
-    one belongs to an output that is.
+    For systems that do not compare the two shapes. A smaller cotangent is repeated; for a larger
+    cotangent, the output is repeated.
     """
     if seed is None or seed.shape == output.shape:
         return output, seed
@@ -48,8 +48,8 @@ def stretched(output: Tensor, seed: Any) -> tuple[Tensor, Any]:
 def single_precision_tensor(data: Any, dtype: Any, device: Any, requires_grad: bool) -> Tensor:
     """A tensor in which Python's floats and complex numbers have single precision.
 
-    Data that carries a dtype keeps it. Integers that should require gradients are a RuntimeError,
-    as in libtorch.
+    Data with a dtype keeps it. Integers with `requires_grad=True` raise RuntimeError, as in
+    libtorch.
     """
     if dtype is None and not _carries_dtype(data):
         kind = np.asarray(data).dtype.kind

@@ -1,4 +1,4 @@
-"""`autograd_grad` of torch for R, and what its documented example calls.
+"""`autograd_grad` of torch for R, and the functions that its documented example calls.
 
 R has no scalars: `torch_tensor(0.5)` has one axis, of length one. A gradient that is undefined in
 R is None here.
@@ -42,8 +42,8 @@ def autograd_grad(
     ----------
     outputs, inputs : Tensor or iterable of Tensor
     grad_outputs : Tensor, or an iterable with a Tensor or None per output
-        Neither their number nor their shapes are compared with the outputs': a surplus is
-        ignored, None stands for what is missing, and shapes broadcast.
+        There may be more or fewer than outputs: more are ignored, missing ones are None. Shapes
+        need not be those of the outputs: they are broadcast.
     retain_graph : bool, optional
         Keep the graph, to differentiate it again. Defaults to `create_graph`.
     create_graph : bool
@@ -85,7 +85,7 @@ def autograd_grad(
 def torch_tensor(
     data: Any, dtype: Any = None, device: Any = None, requires_grad: bool = False
 ) -> Tensor:
-    """A new leaf tensor; numbers get an axis of length one, and floats single precision.
+    """A new leaf tensor. Numbers get an axis of length one, floats get single precision.
 
     >>> from arraygrad.compat.rtorch import torch_tensor
     >>> torch_tensor(0.5)
@@ -99,11 +99,11 @@ def torch_tensor(
 
 
 def torch_is_installed() -> bool:
-    """Whether there is something to compute with: always, as arraygrad stands in for torch."""
+    """True: arraygrad replaces torch here, so it is always there."""
     return True
 
 
 def runif(n: int, min: float = 0.0, max: float = 1.0) -> list[float]:
-    """Draw `n` numbers from the uniform distribution, as R's function of this name does."""
+    """Draw `n` numbers from the uniform distribution, like R's `runif`."""
     drawn: list[float] = np.random.default_rng().uniform(min, max, n).tolist()
     return drawn

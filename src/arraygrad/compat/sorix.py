@@ -1,7 +1,7 @@
-"""sorix's `grad`: a tuple comes back, and the graph is kept unless told otherwise.
+"""sorix's `grad`: returns a tuple, and keeps the graph by default.
 
-One thing is different on purpose: a graph given up with `retain_graph=False` cannot be
-differentiated again, which is an error here and gives wrong numbers there.
+One difference is intended: a graph that was freed by `retain_graph=False` cannot be differentiated
+again. Here that is an error; sorix gives wrong numbers.
 
 >>> from arraygrad.compat.sorix import grad, tensor
 >>> x = tensor([1.0, 2.0], requires_grad=True)
@@ -41,9 +41,9 @@ def grad(
     Parameters
     ----------
     outputs, inputs : Tensor or iterable of Tensor
-        An output that requires no gradients is one that no input was used for.
+        An output that requires no gradients is left out: it depends on no input.
     grad_outputs : Tensor, array, or an iterable with one of these or None per output
-        Its shape is not compared with the output's: NumPy's broadcasting decides.
+        The shape need not be that of the output: both are broadcast, as in NumPy.
     retain_graph : bool
         Keep the graph, to differentiate it again.
     create_graph : bool
@@ -76,7 +76,7 @@ def grad(
 
 
 def _seeds(given: Any, outputs: list[Tensor]) -> list[Tensor]:
-    """One cotangent per output: what was given, or one for an output with one element."""
+    """One cotangent per output: the one given, or 1 for an output with one element."""
     values: list[Any] = [None] * len(outputs)
     if given is not None:
         kinds = "a Tensor, an array or an iterable of them"

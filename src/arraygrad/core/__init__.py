@@ -1,1 +1,4 @@
-"""What everything else stands on: the array base type, levels, nodes, modes, memory."""
+"""The base of the package: array types, levels, kinds of ops, nodes, modes, writes to memory.
+
+No op, no backend and no sweep lives here.
+"""

@@ -1,4 +1,4 @@
-"""The array types that carry a transform, as every op sees them, and the plain arrays inside."""
+"""`Array`: the base of all array types that carry a transform. The types are in `arrays`."""
 
 from __future__ import annotations
 
@@ -8,21 +8,21 @@ from typing import TYPE_CHECKING, Any, ClassVar
 if TYPE_CHECKING:
     from ..ops.define.op import Op
 
-Function = Callable[..., Any]
+AnyFunction = Callable[..., Any]
 
 
 class Array:
     """Base of the array types that carry a transform around another array.
 
-    `level` orders them: an op on several goes to the one with the highest level, which sees the
-    others as plain values. Every type of one level is a class of its own.
+    `level` orders the types. An op on several arrays goes to the type with the highest level, and
+    this type treats the other arrays as plain values. Each type has one class for each level.
     """
 
     __slots__ = ()
     _array: Any
     level: ClassVar[float] = 0
 
-    if TYPE_CHECKING:  # `ArrayMethods` has them
+    if TYPE_CHECKING:  # defined by `ArrayMethods`
 
         @property
         def shape(self) -> tuple[int, ...]: ...
@@ -33,34 +33,34 @@ class Array:
 
     @classmethod
     def apply(cls, op: Op, arrays: tuple[Any, ...], params: dict[str, Any]) -> Any:
-        """What an op means for this type, when at least one of `arrays` is of it."""
+        """Run an op on `arrays`, of which at least one is of this type."""
         raise NotImplementedError
 
     @classmethod
-    def unary(cls, op: Op) -> Function:
+    def unary(cls, op: Op) -> AnyFunction:
         """A faster `apply` for an op on one array without keywords."""
         return lambda x: cls.apply(op, (x,), {})
 
     @classmethod
-    def single(cls, op: Op) -> Function:
+    def single(cls, op: Op) -> AnyFunction:
         """A faster `apply` for an op on one array, called with a dictionary of keywords."""
         return lambda x, params: cls.apply(op, (x,), params)
 
     @classmethod
-    def binary(cls, op: Op, left: type, right: type) -> Function:
+    def binary(cls, op: Op, left: type, right: type) -> AnyFunction:
         """A faster `apply` for an op on two arrays without keywords."""
         return lambda x, y: cls.apply(op, (x, y), {})
 
     def detach(self) -> Any:
-        """The same values, as constants for every derivative around."""
+        """The same values, constant for every derivative in flight."""
         raise NotImplementedError
 
     def constant(self, array: Any) -> Any:
-        """A plain array as a constant among arrays of this type."""
+        """A plain array as a constant that meets arrays of this type in ops."""
         return array
 
-    def over(self, function: Function) -> Any:
-        """The same, over what `function` makes of each array inside."""
+    def over(self, function: AnyFunction) -> Any:
+        """An array of the same type that holds `function(array)` for each array inside this one."""
         return type(self)(function(self._array))  # type: ignore[call-arg]
 
 

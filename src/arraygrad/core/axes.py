@@ -1,4 +1,4 @@
-"""Axes and shapes as plain integers: checking and normalising what users pass."""
+"""Axes and shapes as plain integers: check and normalise the arguments that users pass."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def many_axes(
 ) -> tuple[int, ...] | None:
     """`axis` (None, an integer or a tuple) as non-negative integers without repeats, or None.
 
-    With `numbers`, a 0-d array may have an axis: see `is_all_of_a_number`.
+    With `numbers`, axis 0 or -1 of a 0-d array is allowed: see `is_all_of_a_number`.
     """
     if axis is None:
         return None
@@ -40,9 +40,10 @@ def many_axes(
 
 
 def is_all_of_a_number(axis: Any) -> bool:
-    """Whether `axis` of a 0-d array stands for all of it.
+    """Whether `axis` of a 0-d array means the whole array.
 
-    Where both NumPy and PyTorch take axis 0 or -1 of a 0-d array, and give a 0-d array, so do we.
+    Some functions of both NumPy and PyTorch accept axis 0 or -1 of a 0-d array, and return a 0-d
+    array. Ours accept it, too.
     """
     return isinstance(axis, Integral) and axis in (0, -1)
 
@@ -52,7 +53,7 @@ def shape_tuple(shape: Any, name: str = "shape") -> tuple[int, ...]:
     if not isinstance(shape, (tuple, list)):
         try:
             return (operator.index(shape),)
-        except TypeError:  # an array of several has __index__, too, and refuses
+        except TypeError:  # an array with several elements has __index__, too, and it raises
             pass
     try:
         return tuple(operator.index(n) for n in shape)
@@ -61,17 +62,17 @@ def shape_tuple(shape: Any, name: str = "shape") -> tuple[int, ...]:
 
 
 def count(shape: tuple[int, ...], axis: tuple[int, ...] | None) -> int:
-    """How many elements a reduction over `axis` puts into one."""
+    """How many elements a reduction over `axis` combines into one."""
     return math.prod(shape) if axis is None else math.prod(shape[a] for a in axis)
 
 
 def led_by(n: int, shape: tuple[int, ...]) -> tuple[int, ...]:
-    """A shape with one more axis in front, and with what else it may carry along."""
+    """A shape with one more axis in front. A subclass of tuple keeps its own attributes."""
     return shape.led_by(n) if hasattr(shape, "led_by") else (n, *shape)
 
 
 def same_shape(one: Sequence[int], other: Sequence[int]) -> bool:
-    """Whether shapes are equal as far as is known: lengths that are not computed yet are NaN."""
+    """Whether shapes are equal, as far as known: a length that is not computed yet is NaN."""
     if one == other:
         return True
     pairs = zip(one, other, strict=False)
@@ -82,4 +83,5 @@ def kept(shape: tuple[int, ...], axis: tuple[int, ...] | None) -> tuple[int, ...
     """The shape with the axes of a reduction kept at length one."""
     if axis is None:
         return (1,) * len(shape)
-    return tuple(1 if i in axis else n for i, n in enumerate(shape))
+    ndim = len(shape)
+    return tuple(1 if i in axis or i - ndim in axis else n for i, n in enumerate(shape))

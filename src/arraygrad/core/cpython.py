@@ -1,21 +1,23 @@
-"""What rests on how CPython works: reference counts, bytecode, frames.
+"""All code that depends on CPython: reference counts, bytecode, frames.
 
-Each of these is tried out when this module is imported. Where it does not hold, as on another
-Python, it is switched off, and a slower way that needs none of it is taken. Setting the environment
-variable ``ARRAYGRAD_PORTABLE`` switches all of them off.
+The module tests each of them when it is imported. If a test fails, as on another Python, the
+feature is switched off, and its callers take a slower way that works everywhere. The environment
+variable ``ARRAYGRAD_PORTABLE`` switches all features off.
 """
 
 from __future__ import annotations
 
 import dis
+import functools
 import os
 import sys
+import types
 from collections.abc import Callable
 from typing import Any
 
 PORTABLE = bool(os.environ.get("ARRAYGRAD_PORTABLE"))
 
-# --- reference counts: may an array be written, because nobody else has it? ---------------------
+# --- reference counts: may we write to an array, because nobody else refers to it? --------------
 
 getrefcount: Callable[[Any], int] = getattr(sys, "getrefcount", lambda _: sys.maxsize)
 
@@ -32,7 +34,7 @@ def _popped() -> int:
 
 
 def _counts_references() -> bool:
-    """Whether counts tell an object that others refer to from one that only we have."""
+    """Whether the count shows that an object has only one reference."""
     first = object()
     alone, held = getrefcount(first), [first]
     shared = getrefcount(first)
@@ -41,14 +43,14 @@ def _counts_references() -> bool:
 
 
 COUNTS_REFERENCES = _counts_references()
-# What `getrefcount` says of an object that only one local variable refers to; less than it ever
-# says, where it does not count.
+# `getrefcount` of an object that only one local variable refers to. Where Python does not count
+# references, a number below every result of `getrefcount`.
 ALONE = _alone() if COUNTS_REFERENCES else -1
-# The same of an object that was popped from the only list that had it.
+# `getrefcount` of an object that was popped from the only list that referred to it.
 POPPED = _popped() if COUNTS_REFERENCES else -1
 
 
-# --- bytecode: what is a function written as? ----------------------------------------------------
+# --- bytecode: how is a function written? --------------------------------------------------------
 
 
 def _code(function: Callable[..., Any]) -> bytes:
@@ -60,12 +62,12 @@ _KNOWS_IDENTITY = bool(_IDENTITY) and _IDENTITY not in (_code(lambda x: -x), _co
 
 
 def is_identity(function: Callable[..., Any]) -> bool:
-    """Whether a function is known to be written as ``lambda x: x``, with whatever name."""
+    """Whether a function is known to be written as ``lambda x: x``, with any name for ``x``."""
     code = function.__code__
     return _KNOWS_IDENTITY and code.co_argcount == 1 and code.co_code == _IDENTITY
 
 
-# --- frames: what does the caller do with a number? ----------------------------------------------
+# --- frames: does the caller store a number in an element? ---------------------------------------
 
 
 def _is_stored(depth: int) -> bool:
@@ -74,7 +76,7 @@ def _is_stored(depth: int) -> bool:
 
 
 class _Number:
-    """Asks, when it is made a number, whether that is for an assignment to an element."""
+    """Notes for each conversion to float whether an assignment to an element asked for it."""
 
     def __init__(self) -> None:
         self.stored: list[bool] = []
@@ -102,12 +104,62 @@ _KNOWS_STORES = _knows_stores()
 
 
 def is_stored(depth: int) -> bool:
-    """Whether a number is asked for by ``a[i] = x``, `depth` calls up; False if not known."""
+    """Whether the frame `depth` calls up runs ``a[i] = x``; False if not known."""
     return _KNOWS_STORES and _is_stored(depth + 1)
 
 
+_LOOKS_UP = ("LOAD_NAME", "LOAD_GLOBAL", "LOAD_FAST", "LOAD_DEREF", "LOAD_CLASSDEREF")
+
+
+@functools.lru_cache(256)
+def _callee(code: types.CodeType, at: int) -> tuple[str, ...]:
+    """The names that the function called by an instruction is written as, as in math.sin."""
+    found: list[str] = []
+    last: Any = None
+    for instruction in dis.get_instructions(code):
+        if instruction.offset == at:
+            last = instruction
+            break
+    if last is None or not last.opname.startswith("CALL") or last.positions is None:
+        return ()
+    start = last.positions.lineno, last.positions.col_offset
+    for instruction in dis.get_instructions(code):
+        if instruction.offset >= at:
+            break
+        place = instruction.positions
+        if place is None or place.col_offset is None or (place.lineno, place.col_offset) != start:
+            continue
+        if instruction.opname.startswith(_LOOKS_UP):
+            found = [str(instruction.argval)]
+        elif instruction.opname in ("LOAD_ATTR", "LOAD_METHOD"):
+            found.append(str(instruction.argval))
+    return tuple(found)
+
+
+def called(depth: int) -> Any:
+    """The function that is being called `depth` calls up, if it has a name; None if not known."""
+    if PORTABLE or not hasattr(sys, "_getframe"):
+        return None
+    try:
+        frame = sys._getframe(depth + 1)
+        first, *rest = _callee(frame.f_code, frame.f_lasti)
+        for names in (frame.f_locals, frame.f_globals, frame.f_builtins):
+            if first in names:
+                thing = names[first]
+                break
+        else:
+            return None
+        for name in rest:
+            if not isinstance(thing, types.ModuleType):  # else looking might run anything
+                return None
+            thing = getattr(thing, name)
+    except Exception:  # another Python may have other bytecode
+        return None
+    return thing
+
+
 def importing_module() -> str:
-    """The module that is being imported, by the innermost frame that runs one; "" if not known."""
+    """The name of the module that is being imported (the innermost one); "" if not known."""
     frame = None if PORTABLE or not hasattr(sys, "_getframe") else sys._getframe()
     while frame is not None and frame.f_code.co_name != "<module>":
         frame = frame.f_back

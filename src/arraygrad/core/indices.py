@@ -1,7 +1,7 @@
-"""Indices, split into the arrays in them and a template in which `HOLE` stands for each of these.
+"""An index as two parts: the arrays in it, and a template with a `HOLE` in the place of each array.
 
-So indices may be arrays of any type and under any transform: they are inputs of an op like any
-other.
+The arrays are inputs of the indexing op like any other input, so they may be of any type and under
+any transform.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ class _Hole:
         return "HOLE"
 
     def __reduce__(self) -> str:
-        return "HOLE"  # there is only one, also after pickling
+        return "HOLE"  # unpickling returns the one `HOLE`
 
 
 HOLE = _Hole()
@@ -24,7 +24,7 @@ Template = tuple[Any, ...]
 
 
 def fill(template: Template, indices: tuple[Any, ...]) -> tuple[Any, ...]:
-    """The index: a template with arrays in its holes."""
+    """The index: the template with `indices` in its holes."""
     if not indices:
         return template
     rest = iter(indices)

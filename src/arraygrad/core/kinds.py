@@ -1,12 +1,12 @@
-"""What an op is: its kind, a value that is declared with the op and never changes.
+"""The kinds of ops. Each op declares its kind, which never changes.
 
-A kind says how the elements of an op's results depend on those of its inputs. Whatever works on ops
-asks for the kind, never for a name. From it follow
+A kind says how the elements of an op's results depend on the elements of its inputs. Code that
+treats ops differently asks for the kind, never for the op's name. The kind decides
 
 - how an op runs on a batch (`ops.batching`),
-- its forward rule, where it is linear or acts element by element (`ops.forward`),
-- which elements depend on which: sparse derivatives (`arrays.spread`), and what was overwritten
-  (`sweep.liveness`),
+- the forward rule of ops that are linear or act element by element (`ops.forward`),
+- which elements depend on which: for sparse derivatives (`arrays.spread`) and for overwritten
+  elements (`sweep.liveness`),
 - whether large arrays are computed in blocks (`backends.numpy.blocks`, `sweep.blocks`),
 - how Dask's chunks are computed (`backends.dask.kernels`).
 
@@ -14,15 +14,15 @@ asks for the kind, never for a name. From it follow
 kind          an element of the result comes from           examples
 ============  ============================================  ==================================
 Elementwise   the elements at the same place                ``sin``, ``add``, ``where``
-Moves         one element somewhere, or none                ``reshape``, ``concat``, ``take``
+Moves         one element at any place, or none             ``reshape``, ``concat``, ``take``
 Reduces       a line: the elements along some axes          ``sum``, ``max``, ``var``
 AlongAxis     a line; lines are independent of each other   ``sort``, ``softmax``, ``fft``
 Contracts     sums of products                              ``matmul``
 Matrices      the matrix in the last two axes               ``inv``, ``svd``
-Opaque        anything                                      functions of the user's
+Opaque        anything                                      the user's functions
 ============  ============================================  ==================================
 
-Fields that hold a name name one of the op's inputs or keywords.
+A string in a field is the name of one of the op's inputs or keywords.
 """
 
 from __future__ import annotations
@@ -32,38 +32,43 @@ from dataclasses import dataclass
 from typing import Literal
 
 Names = tuple[str, ...]
+View = Literal["", "always", "reshape", "part"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Kind:
-    """What all kinds can say.
+    """Base of all kinds.
 
     Attributes
     ----------
     linear : bool or "each"
-        Whether the op is linear in the inputs that have rules: in all together, or in each if the
-        others are fixed. Then the op is its own forward rule.
+        True if the op is linear in all inputs that have rules together, "each" if it is linear in
+        each of them while the others are fixed. A linear op is its own forward rule.
     flat : tuple of str, or "real"
-        The inputs by which the derivative is zero wherever it exists, as for `floor`. "real" if it
-        is so for real numbers only, as for `sign`.
+        The inputs with respect to which the derivative is zero wherever it exists, as for `floor`.
+        "real" if that holds for real numbers only, as for `sign`.
     """
 
     linear: bool | Literal["each"] = False
     flat: Names | Literal["real"] = ()
 
     @property
-    def view(self) -> bool:
-        """Whether the result may share memory with the first input, so writes show in both."""
-        return False
+    def view(self) -> View:
+        """Whether the result shares memory with the first input: then a write to one changes both.
+
+        "always"; "reshape" if the layout of the input allows it; "part" if it is the real or
+        imaginary part of complex numbers; "" for never.
+        """
+        return ""
 
     @property
     def overwrites(self) -> bool:
-        """Whether some elements of the inputs can have no part in the result."""
+        """Whether the result may be independent of some elements of the inputs."""
         return False
 
     @property
     def keywords(self) -> Names:
-        """The names of the op's keywords that the kind knows of."""
+        """The names of the op's keywords that the kind uses."""
         return ()
 
 
@@ -74,23 +79,25 @@ class Elementwise(Kind):
     Attributes
     ----------
     whole : tuple of str
-        Inputs that each element needs all of, such as the sorted array of `searchsorted`.
+        Inputs of which each element of the result needs all elements, such as the sorted array of
+        `searchsorted`.
     real : bool
-        Whether the result is real for complex numbers, too, as for `abs`.
-    part : bool
-        Whether the result is a view of a part of each element, as for `real`.
+        Whether the result is real even for complex inputs, as for `abs`.
+    part : {"real", "imag"} or None
+        Which part of each element the result is a view of, if it is one.
     chooses : bool
-        Whether the first input says which of the others counts, and the rest is as if overwritten.
+        Whether the first input chooses for each element which other input the result takes. The
+        elements that are not chosen count as overwritten.
     """
 
     whole: Names = ()
     real: bool = False
-    part: bool = False
+    part: Literal["real", "imag"] | None = None
     chooses: bool = False
 
     @property
-    def view(self) -> bool:
-        return self.part
+    def view(self) -> View:
+        return "" if self.part is None else "part"
 
     @property
     def overwrites(self) -> bool:
@@ -99,26 +106,29 @@ class Elementwise(Kind):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Moves(Kind):
-    """Each element of the result is one element of an input, or zero; or a sum, if `adds`.
+    """Each element of the result is one element of an input, or zero; with `adds`, also a sum.
 
-    Without any of the names below, the op moves elements within the last two axes.
+    If `axis`, `shape`, `order`, `indices` and `template` are all empty, the op moves elements
+    within the last two axes.
 
     Attributes
     ----------
     axis, shape, order : str or None
-        The keywords that hold an axis or several, the shape of the result, the order of the axes.
+        The keywords for the axis or axes, for the shape of the result, and for the order of the
+        axes.
     indices : tuple of str
         The inputs that are index arrays.
     template : str or None
-        The keyword with the index that has holes for these; see `core.indices`.
+        The keyword for the index, with holes for the index arrays; see `core.indices`.
     adds : bool
-        Whether elements that come to one place are added up.
+        Whether elements that move to the same place are added.
     inputs : {"own", "same", "broadcast"}
-        Whether inputs have shapes of their own, the same number of axes, or are broadcast.
+        Whether each input has a shape of its own, all inputs have the same number of axes, or the
+        inputs are broadcast.
     shares : bool
         Whether the result may share memory with the first input.
     puts : bool
-        Whether elements of the second input take the places of some of the first.
+        Whether elements of the second input replace some elements of the first.
     """
 
     linear: bool | Literal["each"] = True
@@ -133,8 +143,10 @@ class Moves(Kind):
     puts: bool = False
 
     @property
-    def view(self) -> bool:
-        return self.shares
+    def view(self) -> View:
+        if not self.shares:
+            return ""
+        return "reshape" if self.shape is not None and self.inputs == "own" else "always"
 
     @property
     def overwrites(self) -> bool:
@@ -147,17 +159,17 @@ class Moves(Kind):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Reduces(Kind):
-    """Lines become numbers: the elements along some axes give one.
+    """Each line becomes one number: the elements along some axes are combined.
 
-    The op has the keywords `axis`, a tuple or None for all axes, and `keepdims`, unless `axis` is
-    named otherwise.
+    The op has the keywords `axis` (a tuple, or None for all axes; its name may differ) and
+    `keepdims`.
 
     Attributes
     ----------
     axis : str
-        The keyword with the axes.
+        The keyword for the axes.
     real : bool
-        Whether the result is real for complex numbers, too, as for `var`.
+        Whether the result is real even for complex inputs, as for `var`.
     """
 
     axis: str = "axis"
@@ -170,19 +182,19 @@ class Reduces(Kind):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AlongAxis(Kind):
-    """Lines become lines, each by itself; several inputs broadcast.
+    """Each line becomes a line, independently of the other lines; several inputs broadcast.
 
     Attributes
     ----------
     axis : str
-        The keyword with the axis, or a tuple of axes.
+        The keyword for the axis, or for a tuple of axes.
     running : bool
-        Whether an element comes only from those up to its place, as for `cumulative_sum`.
+        Whether an element depends only on the elements up to its place, as for `cumulative_sum`.
     symmetric : bool
-        Whether the derivative is its own transpose: then the reverse rule is the forward rule, too.
+        Whether the derivative equals its transpose. Then the reverse rule is also the forward rule.
     lengths : callable or None
-        ``lengths(axes, **others)`` gives the lengths of the result along the axes, as a dictionary,
-        from them and the op's other keywords; None if they stay.
+        ``lengths(axes, **others)`` returns the lengths of the result along the axes, as a
+        dictionary; `others` are the op's other keywords. None if the op keeps the lengths.
     """
 
     axis: str = "axis"
@@ -202,9 +214,9 @@ class Contracts(Kind):
     Attributes
     ----------
     labels : tuple of str, callable or None
-        The keywords with the labels of the axes of both inputs and of the result, as in
-        ``einsum``; or a function that gives these labels from the numbers of axes of both inputs.
-        None if the op cannot be written so.
+        The keywords for the labels of the axes, as in ``einsum``: of the first input, the second
+        input and the result. Or a function that returns the three labels, given the number of axes
+        of each input. None if ``einsum`` cannot express the op.
     """
 
     linear: bool | Literal["each"] = "each"
@@ -217,13 +229,13 @@ class Contracts(Kind):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Matrices(Kind):
-    """Functions of the matrix in the last two axes; the axes before are a batch, and broadcast.
+    """Functions of the matrix in the last two axes. The axes before are a batch, and broadcast.
 
     Attributes
     ----------
     shapes : callable
-        ``shapes(*shapes of single matrices, **keywords)`` gives the shapes of the results for one,
-        as a tuple.
+        ``shapes(*shapes, **keywords)`` returns a tuple: the shapes of the results for one matrix
+        from each input. `shapes` are the shapes of these matrices.
     """
 
     shapes: Callable[..., tuple[tuple[int, ...], ...]]
@@ -231,12 +243,12 @@ class Matrices(Kind):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Opaque(Kind):
-    """Nothing is known.
+    """Any element of the result may depend on any element of the inputs.
 
     Attributes
     ----------
     leading : bool
-        Whether the op leaves leading axes alone, so that they can be a batch.
+        Whether the op treats leading axes as a batch.
     shape_by_values : bool
         Whether the shape of the result depends on values, as for `nonzero`.
     """

@@ -1,48 +1,105 @@
-"""Levels: each transform in flight has one of its own, above those of all transforms around it.
+"""Levels: each transform in flight has its own level, above the levels of all transforms around it.
 
 Transforms have whole numbers. A tensor made by hand is half a level above the array it is over, and
 a batch that only a sweep knows of is a quarter of a level above everything that takes part in it:
 so no two things that meet are ever on one level.
+
+Which transforms are around is known by the context of the thread or task. A thread that was started
+inside a transform, without its context, does not know of it; so a new transform also keeps away
+from the levels that are in flight elsewhere.
+
+A level is in force as long as the object that entered it lives: it is let go of also where an
+interrupt comes before `__exit__`.
 """
 
 from __future__ import annotations
 
-from contextvars import ContextVar, Token
+import weakref
+from contextvars import ContextVar
+from typing import Any
 
-_depth: ContextVar[int] = ContextVar("arraygrad_depth", default=0)
+
+class _Mark(weakref.ref["at_level"]):
+    """Stands for a level that was entered, and dies with what has entered it."""
+
+    __slots__ = ("before", "level")
+    before: _Mark | None
+    level: int
 
 
-class at_level:  # noqa: N801  (it is called as a function is)
-    """Run what is inside as if within a transform of that level, or of the present one if higher.
+_innermost: ContextVar[_Mark | None] = ContextVar("arraygrad_level", default=None)
+# The transforms in flight, in all threads, by their levels.
+_in_flight: dict[int, _Mark] = {}
 
-    For rules that run after the transform they belong to has returned: transforms that they apply
-    in turn must not take its level for theirs.
+
+def _alive() -> _Mark | None:
+    """The innermost level that is in force here."""
+    mark = _innermost.get()
+    while mark is not None and mark() is None:
+        mark = mark.before
+    return mark
+
+
+def _release(mark: Any) -> None:
+    """Let others have the level of a transform."""
+    level = mark.level
+    if _in_flight.get(level) is mark:
+        del _in_flight[level]
+
+
+class at_level:  # noqa: N801  (it is used like a function)
+    """Run the block as if inside a transform of the given level, or of the present one if higher.
+
+    A rule may run after its transform has returned. A transform that is applied inside the rule
+    then still gets a higher level.
     """
 
-    __slots__ = ("_level", "_token")
-    _token: Token[int]
+    __slots__ = ("__weakref__", "_level", "_mark")
+    _mark: _Mark
 
     def __init__(self, level: float) -> None:
-        self._level = max(_depth.get(), int(level))
+        self._level = int(level)
 
     def __enter__(self) -> int:
-        self._token = _depth.set(self._level)
-        return self._level
+        before = _alive()
+        mark = _Mark(self, _release)
+        mark.before, mark.level = before, 0
+        self._mark = mark
+        self._choose(mark, 0 if before is None else before.level)
+        _innermost.set(mark)
+        return mark.level
+
+    def _choose(self, mark: _Mark, present: int) -> None:
+        mark.level = max(present, self._level)
 
     def __exit__(self, *exc: object) -> None:
-        _depth.reset(self._token)
+        mark = self._mark
+        if _innermost.get() is mark:  # else it was entered in another context
+            _innermost.set(mark.before)
+        _release(mark)
+        del self._mark
 
 
-def new_level() -> at_level:
+class new_level(at_level):  # noqa: N801  (it is called as a function is)
     """The level of a transform that is applied inside the block."""
-    return at_level(_depth.get() + 1)
+
+    __slots__ = ()
+
+    def __init__(self) -> None:
+        pass
+
+    def _choose(self, mark: _Mark, present: int) -> None:
+        level = mark.level = present + 1
+        while _in_flight.setdefault(level, mark) is not mark:
+            level = mark.level = level + 1
 
 
 def in_flight() -> int:
     """The level of the innermost transform in flight; 0 outside of all."""
-    return _depth.get()
+    mark = _alive()
+    return 0 if mark is None else mark.level
 
 
 def above(level: float = 0) -> float:
     """A level for a batch that only a sweep over tensors of `level` knows of."""
-    return max(level, _depth.get()) + 0.25
+    return max(level, in_flight()) + 0.25

@@ -1,12 +1,13 @@
 """Switching recording off and on: `no_grad`, `enable_grad`, `set_grad_enabled`, `inference_mode`.
 
-Each is a context manager and a decorator. The state belongs to the thread and to the asynchronous
-task: what one does never shows in another.
+Each is a context manager and a decorator. Each thread and each asynchronous task has its own modes.
+The state of anomaly detection and of hooks is here, too; their interface is in `autograd`.
 """
 
 from __future__ import annotations
 
 import functools
+import weakref
 from collections.abc import Callable
 from contextvars import ContextVar
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Protocol, Self, TypeVar, overload
@@ -18,18 +19,20 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 
 class Modes(NamedTuple):
-    """Everything that decides how an op is recorded.
+    """The modes: they decide whether and how ops are recorded.
 
     Attributes
     ----------
-    grad, inference : bool
-        Whether to record, and whether what is not recorded is marked.
+    grad : bool
+        Whether to record ops.
+    inference : bool
+        Whether results are marked as inference tensors.
     saved_hooks : pair of callables or None
         The innermost `saved_tensors_hooks`.
     hooks_forbidden : str or None
         Why `saved_tensors_hooks` may not be used here.
     anomaly : {None, "trace", "nan"}
-        Whether nodes remember the user's line, and sweeps look for NaN.
+        "trace" if nodes keep the user's lines, "nan" if sweeps also look for NaN.
     """
 
     grad: bool = True
@@ -39,23 +42,37 @@ class Modes(NamedTuple):
     anomaly: str | None = None
 
 
+class _Before(weakref.ref["ModeContext"]):
+    """The modes before a block, as long as that is not left."""
+
+    __slots__ = ("modes",)
+    modes: Modes
+
+
 _modes: ContextVar[Modes] = ContextVar("arraygrad_modes", default=Modes())
-_outer: ContextVar[tuple[Modes, ...]] = ContextVar("arraygrad_outer_modes", default=())
+# What the blocks around have changed the modes from.
+_outer: ContextVar[tuple[_Before, ...]] = ContextVar("arraygrad_outer_modes", default=())
 current_modes = _modes.get
 
 
 def set_modes(modes: Modes) -> None:
     """Put modes in force, for this thread and task."""
-    _modes.set(modes)
-    INFERENCE.set(modes.inference)
+    recorder: Callable[..., Any] | None
     if not modes.grad or modes.inference:
-        RECORDER.set(None)
+        recorder = None
     elif modes.saved_hooks is None and modes.anomaly is None:
-        RECORDER.set(record)
+        recorder = record
     elif modes.anomaly is None and isinstance(modes.saved_hooks, NodeHooks):
-        RECORDER.set(modes.saved_hooks.record)
+        recorder = modes.saved_hooks.record
     else:
-        RECORDER.set(functools.partial(record_with_care, modes.saved_hooks, modes.anomaly))
+        recorder = functools.partial(record_with_care, modes.saved_hooks, modes.anomaly)
+    try:  # all or nothing, also where an interrupt comes in between
+        _modes.set(modes)
+    finally:
+        try:
+            INFERENCE.set(modes.inference)
+        finally:
+            RECORDER.set(recorder)
 
 
 class ModeContext:
@@ -63,6 +80,9 @@ class ModeContext:
 
     As a decorator it wraps functions, generators, coroutines and asynchronous generators; of a
     generator, each step runs in the mode and the caller's code between steps does not.
+
+    An interrupt may come before anything can be done about it: at the very start of `__exit__`.
+    What was entered and not left is left when the context manager goes.
     """
 
     def __init__(self, **changes: Any) -> None:
@@ -73,14 +93,16 @@ class ModeContext:
         return self
 
     def _enter(self, before: Modes) -> None:
-        _outer.set((*_outer.get(), before))
+        entry = _Before(self, _leave)
+        entry.modes = before
+        _outer.set((*_outer.get(), entry))
         set_modes(_modes.get()._replace(**self._changes))
 
     def __exit__(self, *exc: object) -> None:
         outer = _outer.get()
         if outer:  # else entered in another task, whose modes these never were
+            set_modes(outer[-1].modes)
             _outer.set(outer[:-1])
-            set_modes(outer[-1])
 
     def __call__(self, function: F) -> F:
         if not callable(function):
@@ -94,46 +116,61 @@ class ModeContext:
         return decorate(self, function)
 
 
-class _Turn:
-    """A step of a decorated generator: it runs in its own modes, the caller goes on in theirs.
+def _leave(entry: Any) -> None:
+    """Leave a block that was entered, and interrupted before it could be left."""
+    outer = _outer.get()
+    for i, other in enumerate(outer):
+        if other is entry:  # in this thread and task
+            restore_modes(entry.modes, outer[:i])
+            return
 
-    A block that the generator has open at a `yield` is open again at its next step, and does not
-    reach the caller in between.
+
+class _Turn:
+    """Runs the steps of a decorated generator in its modes, and the caller's code in the caller's.
+
+    If the generator yields inside a ``with`` block, the modes of this block are in force again at
+    its next step, and not for the caller in between.
     """
 
     def __init__(self, context: ModeContext) -> None:
         self._context = context
-        self._open: tuple[Modes, tuple[Modes, ...]] | None = None
+        self._open: tuple[Modes, tuple[_Before, ...]] | None = None
+        self._caller = modes_in_force()
         self._depth = 0
 
     def __enter__(self) -> None:
-        self._caller = _modes.get(), _outer.get()
+        self._caller = modes_in_force()
         if self._open is None:
             self._context.__enter__()
             self._depth = len(_outer.get())
         else:
             restore_modes(*self._open)
+            self._open = None
 
     def __exit__(self, *exc: object) -> None:
         outer = _outer.get()
         self._open = (_modes.get(), outer) if len(outer) > self._depth else None
         restore_modes(*self._caller)
 
+    def undo(self) -> None:
+        """Put back the caller's modes, if a step was interrupted before it could."""
+        restore_modes(*self._caller)
 
-def modes_in_force() -> tuple[Modes, tuple[Modes, ...]]:
+
+def modes_in_force() -> tuple[Modes, tuple[_Before, ...]]:
     """The modes here and those of the blocks around, for `restore_modes`."""
     return _modes.get(), _outer.get()
 
 
-def restore_modes(modes: Modes, outer: tuple[Modes, ...]) -> None:
+def restore_modes(modes: Modes, outer: tuple[_Before, ...]) -> None:
     """Put back what `modes_in_force` gave."""
-    _outer.set(outer)
     set_modes(modes)
+    _outer.set(outer)
 
 
 def decorate(context: ModeContext, function: F) -> F:
-    """`function`, run within `context`; generators and coroutines, too."""
-    import inspect  # costs more to import than the rest of this package
+    """`function`, run inside `context`. It may be a generator or a coroutine, too."""
+    import inspect  # takes longer to import than the rest of this package
 
     if inspect.isasyncgenfunction(function):
 
@@ -158,6 +195,9 @@ def decorate(context: ModeContext, function: F) -> F:
                             value = await steps.asend(sent)
             except StopAsyncIteration:
                 return
+            except BaseException:
+                turn.undo()
+                raise
 
         return async_generator  # type: ignore[return-value]
 
@@ -165,8 +205,13 @@ def decorate(context: ModeContext, function: F) -> F:
 
         @functools.wraps(function)
         async def coroutine(*args: Any, **kwargs: Any) -> Any:
-            with context:
-                return await function(*args, **kwargs)
+            before = modes_in_force()
+            try:
+                with context:
+                    return await function(*args, **kwargs)
+            except BaseException:
+                restore_modes(*before)
+                raise
 
         return coroutine  # type: ignore[return-value]
 
@@ -193,13 +238,21 @@ def decorate(context: ModeContext, function: F) -> F:
                             value = steps.send(sent)
             except StopIteration as stop:
                 return stop.value
+            except BaseException:
+                turn.undo()
+                raise
 
         return generator  # type: ignore[return-value]
 
     @functools.wraps(function)
     def wrapped(*args: Any, **kwargs: Any) -> Any:
-        with context:
-            return function(*args, **kwargs)
+        before = modes_in_force()
+        try:
+            with context:
+                return function(*args, **kwargs)
+        except BaseException:
+            restore_modes(*before)  # the context manager stays, and cannot do it when it goes
+            raise
 
     return wrapped  # type: ignore[return-value]
 
@@ -221,7 +274,7 @@ class _Switch(ModeContext):
 
 
 class ModeSetter(ModeContext):
-    """Changes the modes at once, when it is made; as a context manager, for its block."""
+    """Changes the modes when it is called; in a ``with`` statement, until the end of the block."""
 
     def __init__(self, **changes: Any) -> None:
         super().__init__(**changes)
@@ -229,21 +282,21 @@ class ModeSetter(ModeContext):
         set_modes(self._first._replace(**changes))
 
     def __enter__(self) -> Self:
-        # The mode is set already; the block ends with what it was before the call.
+        # The call has changed the modes already. The block ends with the modes before the call.
         before = self._first if self._first is not None else _modes.get()
         self._first = None
         self._enter(before)
         return self
 
     def __call__(self, function: F) -> F:
-        if self._first is not None:  # used as a decorator: it must not change the mode here
+        if self._first is not None:  # a decorator must not change the modes outside the function
             set_modes(self._first)
             self._first = None
         return super().__call__(function)
 
 
 class set_grad_enabled(ModeSetter):  # noqa: N801  (torch's name)
-    """Switch recording on or off: at once, when called, or as a context manager for its block.
+    """Switch recording on or off: from the call on; in a ``with`` statement, for the block.
 
     Examples
     --------
@@ -259,7 +312,7 @@ class set_grad_enabled(ModeSetter):  # noqa: N801  (torch's name)
 
 
 class Switch(Protocol):
-    """What checkers take `no_grad` and `enable_grad` for."""
+    """The type of `no_grad` and `enable_grad` for type checkers."""
 
     @overload
     def __call__(self) -> ModeContext: ...
@@ -268,7 +321,7 @@ class Switch(Protocol):
 
 
 class InferenceSwitch(Protocol):
-    """What checkers take `inference_mode` for."""
+    """The type of `inference_mode` for type checkers."""
 
     @overload
     def __call__(self, mode: bool = True) -> ModeContext: ...
@@ -276,14 +329,14 @@ class InferenceSwitch(Protocol):
     def __call__(self, mode: F, /) -> F: ...
 
 
-if TYPE_CHECKING:  # mypy takes what a class gives for an instance of it, whatever `__new__` says
+if TYPE_CHECKING:  # mypy ignores what `__new__` returns: a call of a class gives an instance of it
     no_grad: Switch
     enable_grad: Switch
     inference_mode: InferenceSwitch
 else:
 
     class no_grad(_Switch):  # noqa: N801  (torch's name)
-        """Record nothing inside.
+        """Record no ops inside.
 
         Examples
         --------
@@ -303,9 +356,9 @@ else:
         _effect: ClassVar[dict[str, Any]] = {"grad": True}
 
     class inference_mode(ModeContext):  # noqa: N801  (torch's name)
-        """Record nothing inside, and mark what is made there as unfit for differentiation.
+        """Record no ops inside, and mark the results as inference tensors.
 
-        The strict form of `no_grad`: its results cannot be pulled into a graph by mistake.
+        It is the strict form of `no_grad`: a graph cannot save an inference tensor by mistake.
         """
 
         def __new__(cls, mode: Any = True) -> Any:
@@ -320,7 +373,7 @@ else:
 
 
 def is_grad_enabled() -> bool:
-    """Whether ops are recorded here (unless `inference_mode` is in force, too).
+    """Whether ops are recorded here, unless `inference_mode` is in force.
 
     >>> import arraygrad as ag
     >>> ag.is_grad_enabled()

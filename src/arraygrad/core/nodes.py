@@ -1,9 +1,9 @@
-"""What is recorded: nodes, the edges between them, and what hangs on them.
+"""The graph: nodes, the edges between them, and hooks on nodes. `sweep` runs the nodes.
 
-A node stands for one application of an op. It knows its inputs' nodes (`edges`), the values its
-derivative rules named (`saved`) and the shape and dtype of what it produced; it knows neither its
-output nor its inputs as tensors, so a graph holds no reference cycle and goes with its last output.
-How nodes are run is the business of `sweep`.
+To record an op is to make a node: a node stands for one application of an op. A node refers to the
+nodes of its inputs (`edges`) and to the values that its derivative rules need (`saved`), and knows
+the shape and dtype of its output. It refers to no tensor, so a graph has no reference cycle and is
+freed with its last output.
 """
 
 from __future__ import annotations
@@ -28,18 +28,18 @@ LAST_WRITE = [0]
 
 
 class Freed:
-    """Stands for saved values that a sweep has released."""
+    """The type of `FREED`, which replaces saved values that a sweep has released."""
 
     __slots__ = ()
 
 
 FREED = Freed()
-# Stands for saved values that the node's `load` brings.
+# Replaces saved values that only the node's `load` can return.
 UNLOADED = None
 
 
 class Extras:
-    """What few nodes have: hooks, a tensor that retains its gradient, metadata."""
+    """Attributes that few nodes have: hooks, a tensor that retains its gradient, metadata."""
 
     __slots__ = ("hooks", "metadata", "post", "pre", "retained")
 
@@ -52,9 +52,9 @@ class Extras:
 
 
 class RemovableHandle:
-    """Returned by every `register_…` function: `remove()` takes the hook off again.
+    """The result of every `register_…` function: `remove()` removes the hook.
 
-    Also a context manager that removes the hook on leaving.
+    As a context manager, it removes the hook at the end of the block.
     """
 
     __slots__ = ("_hooks", "_key")
@@ -67,7 +67,7 @@ class RemovableHandle:
         hooks[self._key] = hook
 
     def remove(self) -> None:
-        """Take the hook off. Removing it twice is harmless."""
+        """Remove the hook. A second call does nothing."""
         self._hooks.pop(self._key, None)
 
     def __enter__(self) -> RemovableHandle:
@@ -78,12 +78,11 @@ class RemovableHandle:
 
 
 class Node:
-    """One application of an op: what `Tensor.grad_fn` returns.
+    """One application of an op, as `Tensor.grad_fn` returns it.
 
     Nodes are numbered in order of creation; an edge always leads to a smaller number. For an op
     with several outputs, `shape` and `dtype` are lists, and `outputs` holds its `Output` nodes.
-    `saved` is a tuple, or says that there is none at hand: `FREED`, or `UNLOADED` if `load` has to
-    bring it.
+    `saved` is a tuple, or `FREED`, or `UNLOADED` if only `load` can return the values.
     """
 
     __slots__ = (
@@ -116,7 +115,7 @@ class Node:
         self.outputs: list[weakref.ref[Output]]
 
     def name(self) -> str:
-        """What the node is called: the op's name, in torch's manner.
+        """The node's name: the op's name in the style of PyTorch.
 
         >>> import arraygrad as ag
         >>> ag.sin(ag.tensor(1.0, requires_grad=True)).grad_fn.name()
@@ -127,7 +126,7 @@ class Node:
 
     @property
     def next_functions(self) -> tuple[tuple[Node | None, int], ...]:
-        """The nodes of the op's inputs, each with the number of the output it used."""
+        """The nodes of the op's inputs, each with the number of that node's output."""
         assert self.pullback is not None
         found: list[tuple[Node | None, int]] = [(None, 0)] * self.pullback.arity
         for position, edge in zip(self.pullback.positions, self.edges, strict=True):
@@ -148,26 +147,26 @@ class Node:
     def register_hook(self, hook: Callable[[Any, Any], Any]) -> RemovableHandle:
         """Call `hook(grad_inputs, grad_outputs)` after the node has run.
 
-        What it returns, unless None, replaces `grad_inputs`.
+        If the hook returns a value other than None, the value replaces `grad_inputs`.
         """
         return RemovableHandle(self.extra().post, hook)
 
     def register_prehook(self, hook: Callable[[Any], Any]) -> RemovableHandle:
-        """Call `hook(grad_outputs)` before the node runs; a result replaces `grad_outputs`."""
+        """Call `hook(grad_outputs)` before the node runs; its result replaces `grad_outputs`."""
         return RemovableHandle(self.extra().pre, hook)
 
     def load(self) -> tuple[Any, ...]:
-        """The saved values, for one run of the rules: to be called once in each run."""
+        """The saved values. A sweep calls it once for each run of the node's rules."""
         if self.saved is FREED:
             raise freed_error(self)
         return self.saved  # type: ignore[no-any-return]
 
     def unchanged(self, saved: Any) -> Any:
-        """Of the values that the node loaded, those that must not have been written since."""
+        """The part of the loaded values `saved` that must not have been written since."""
         return saved
 
     def release(self) -> None:
-        """Let go of the saved arrays. Nodes that saved none stay usable."""
+        """Drop the saved arrays. A node that saved no arrays stays usable."""
         if self.pullback is not None and self.pullback.keeps_arrays:
             self.saved = FREED
 
@@ -176,24 +175,24 @@ class Node:
 
 
 class Leaf(Node):
-    """The end of a path: where a leaf tensor's gradient arrives."""
+    """The node of a leaf tensor: a path through the graph ends here, and the gradient arrives."""
 
     __slots__ = ("_make", "_tensor", "accumulated", "array")
 
     def __init__(self, tensor: Tensor, make: Callable[[Any, Node], Tensor]) -> None:
         self.array = tensor.array
-        self._make = make  # a tensor of an array and a node
+        self._make = make  # makes a tensor from an array and a node
         self.accumulated: dict[int, Callable[[Any], Any]] = {}  # hooks
         super().__init__(None, (), None, self.array.shape, self.array.dtype)
         self._tensor = weakref.ref(tensor)
 
     def name(self) -> str:
-        """The name torch gives it."""
+        """PyTorch's name for the node of a leaf."""
         return "AccumulateGrad"
 
     @property
     def next_functions(self) -> tuple[tuple[Node | None, int], ...]:
-        """Nothing comes after a leaf."""
+        """Empty: a leaf has no inputs."""
         return ()
 
     @property
@@ -203,12 +202,12 @@ class Leaf(Node):
 
     @property
     def has_posthooks(self) -> bool:
-        """Whether anything was registered to run after the leaf's gradient has arrived."""
+        """Whether hooks run after the leaf's gradient has arrived."""
         return self.extras is not None and bool(self.extras.post)
 
     @property
     def variable(self) -> Tensor:
-        """The leaf tensor; if it is gone, a new one on the same array and node."""
+        """The leaf tensor; if it no longer lives, a new one with the same array and node."""
         tensor = self._tensor()
         if tensor is None:
             tensor = self._make(self.array, self)
@@ -218,7 +217,7 @@ class Leaf(Node):
 
 
 class Output(Node):
-    """One output of an op that has several: passes its cotangent on to the op's own node."""
+    """One output of an op with several outputs. Its cotangent goes on to the op's own node."""
 
     __slots__ = ("index",)
 
@@ -227,11 +226,11 @@ class Output(Node):
         self.index = index
 
     def release(self) -> None:
-        """An output saves nothing of its own."""
+        """Do nothing: an output saves no values."""
 
 
 def output_node(node: Node, index: int) -> Node:
-    """The node that stands for one output of `node`: itself, unless it has several."""
+    """The node for one output of `node`: an `Output`, or `node` itself if it has only one."""
     if node.pullback is None or not node.pullback.multiple or isinstance(node, Output):
         return node
     found = node.outputs[index]()
@@ -242,21 +241,21 @@ def output_node(node: Node, index: int) -> Node:
 
 
 def make_outputs(node: Node) -> list[Node]:
-    """New `Output` nodes for all the outputs of a newly recorded node."""
+    """New `Output` nodes for all outputs of a new node."""
     made = [Output(node, i) for i in range(len(node.shape))]
     node.outputs = [weakref.ref(m) for m in made]
     return list(made)
 
 
 class GradientEdge(NamedTuple):
-    """A place in the graph: the gradient that arrives at output `output_nr` of `node`."""
+    """A place in the graph: output `output_nr` of `node`, where a gradient arrives."""
 
     node: Node
     output_nr: int = 0
 
 
 def public_edge(node: Node) -> GradientEdge:
-    """The op's own node and output number behind the node a tensor carries."""
+    """The op's own node and the output number, given the node of a tensor."""
     if isinstance(node, Output):
         return GradientEdge(node.edges[0], node.index)
     return GradientEdge(node, 0)
@@ -272,7 +271,7 @@ def freed_error(node: Node) -> GraphFreedError:
 
 
 def record(pullback: Pullback, edges: tuple[Node, ...], saved: Any, shape: Any, dtype: Any) -> Node:
-    """What `Node(...)` gives, at half the cost, which every op pays."""
+    """Make a node. It does the same as `Node(...)` in half the time, and every op needs it."""
     node = new(Node)
     node.pullback = pullback
     node.edges = edges
@@ -284,10 +283,10 @@ def record(pullback: Pullback, edges: tuple[Node, ...], saved: Any, shape: Any, 
     return node
 
 
-# What records a node: None under no_grad; something slower than `record` under saved_tensors_hooks
-# or detect_anomaly. Per thread and per asynchronous task.
+# The function that records a node: `record`, a slower one under saved_tensors_hooks or
+# detect_anomaly, or None under no_grad. Each thread and asynchronous task has its own.
 RECORDER: ContextVar[Callable[..., Node] | None] = ContextVar("arraygrad_recorder", default=record)
 recorder = RECORDER.get
 
-# Whether results that are not recorded are inference tensors.
+# Whether the results of ops that are not recorded are inference tensors.
 INFERENCE: ContextVar[bool] = ContextVar("arraygrad_inference", default=False)

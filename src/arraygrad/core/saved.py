@@ -1,4 +1,7 @@
-"""Nodes that are recorded with more care: packed saved values, and the user's line of code."""
+"""Nodes recorded under `saved_tensors_hooks` or `detect_anomaly`. Other nodes are in `nodes`.
+
+They keep packed values in the place of arrays, or the user's lines of code.
+"""
 
 from __future__ import annotations
 
@@ -13,14 +16,14 @@ from ..errors import RuleError
 from .nodes import FREED, UNLOADED, Node, freed_error
 from .versions import owner_of, version
 
-# How a saved array is kept, and made an array again.
+# A function that packs a saved array, and a function that unpacks it.
 Hooks = tuple[Callable[[Any], Any], Callable[[Any], Any]]
 
 
 class NodeHooks(tuple[Callable[[Any], Any], Callable[[Any], Any]]):
-    """Hooks that also record whole nodes, in the place of packing their arrays one by one.
+    """Hooks that record whole nodes instead of packing the saved arrays one by one.
 
-    `record` is called with what `Node` takes.
+    `record` takes the same arguments as `Node`.
     """
 
     record: Callable[..., Node]
@@ -35,7 +38,7 @@ _PACKAGE = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep
 
 
 class PackedNode(Node):
-    """A node whose saved arrays went through the user's pack hook, and come back by unpack."""
+    """A node whose saved arrays the user's hooks pack and unpack."""
 
     __slots__ = ("hooks", "packed")
     hooks: Hooks
@@ -50,7 +53,7 @@ class PackedNode(Node):
         self.saved, self.packed = FREED, ()
 
     def unchanged(self, saved: Any) -> Any:
-        """What was packed as it is; what the hooks made anew may have been written on the way."""
+        """The values that the hooks returned as they were; new arrays may have been written."""
         return [
             value
             for value, packed in zip(saved, self.packed, strict=True)
@@ -59,7 +62,7 @@ class PackedNode(Node):
 
 
 class _Packed:
-    """What a pack hook returned, and the shape and memory of what it was given."""
+    """The result of a pack hook, and the shape and memory of the array that it packed."""
 
     __slots__ = ("owner", "shape", "value")
 
@@ -71,7 +74,7 @@ class _Packed:
 
 
 def pack(value: Any, hooks: Hooks) -> Any:
-    """A saved array, or a tuple of them, as the pack hook would have it kept."""
+    """A saved array, or a tuple of arrays, packed by the hook."""
     if isinstance(value, tuple):
         return tuple(pack(part, hooks) for part in value)
     if not hasattr(value, "dtype"):
@@ -87,7 +90,7 @@ def pack(value: Any, hooks: Hooks) -> Any:
 
 
 def unpack(value: Any, hooks: Hooks) -> Any:
-    """What `pack` made, as an array again."""
+    """The array, or tuple of arrays, that `pack` packed."""
     if isinstance(value, tuple):
         return tuple(unpack(part, hooks) for part in value)
     if not isinstance(value, _Packed):
@@ -129,7 +132,7 @@ def record_with_care(
 
 
 def remember_origin(node: Node) -> None:
-    """Keep the user's lines that led to a node, for anomaly detection to show."""
+    """Keep the user's lines that made a node: anomaly detection shows them."""
     node.metadata["traceback"] = user_lines()
 
 

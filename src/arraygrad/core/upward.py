@@ -1,7 +1,7 @@
-"""Calls that go up the layers: all of them.
+"""All calls from a lower layer to a higher one.
 
-A layer imports only from those below it. A tensor has methods that belong to layers above it
-nevertheless. They call the functions below, which are looked up when they are first used.
+A layer imports only from the layers below it. But some methods of tensors need a function of a
+layer above. They call it through an `Upward`, which imports the function at its first call.
 """
 
 from __future__ import annotations
@@ -30,8 +30,8 @@ class Upward:
 
 
 backward_from = Upward("autograd.differentiate", "backward_from")  # Tensor.backward
-linearize = Upward("func.reverse", "linearize")  # the forward rule of an op that has none
-vjp = Upward("func.reverse", "vjp")  # the forward rule of a Function that has none
+linearize = Upward("func.reverse", "linearize")  # for an op without a forward rule
+vjp = Upward("func.reverse", "vjp")  # for a Function without a forward rule
 namespace = Upward("interop.namespaces", "namespace")  # Tensor.__array_namespace__
 compute = Upward("interop.lazy", "compute")  # Tensor.compute
 persist = Upward("interop.lazy", "persist")  # Tensor.persist

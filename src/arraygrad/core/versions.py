@@ -1,9 +1,10 @@
-"""Which memory was written, and when: so that a saved value that has changed is noticed.
+"""Writes to memory: which memory was written, and when. Saved values that changed are detected.
 
-Nodes and writes take their numbers from the same count. A node whose number is smaller than that
-of the last write to an array it saved would compute with values that are not the ones it saw.
-Recording costs nothing for this; only memory that was ever written in place has an entry. Writes to
-parts are told apart by element, so that a loop can fill an array and use what it has filled.
+Nodes and writes take their numbers from the same counter. If an array that a node saved was written
+after the node was made, the last write has the larger number, and the node would compute with wrong
+values. Recording a node does nothing for this check: only memory that was written in place has an
+entry. `Writes` keeps the number of the last write for each element, so a loop can fill an array and
+use the elements that it has filled.
 """
 
 from __future__ import annotations
@@ -11,6 +12,8 @@ from __future__ import annotations
 import math
 import weakref
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 from typing import Any
 
 import numpy as np
@@ -19,6 +22,35 @@ from numpy import ndarray
 from ..errors import WrittenError
 from .nodes import LAST_WRITE, Node, next_number
 
+# The memory that is written in the function that is run, if somebody wants to know.
+_watched: ContextVar[list[weakref.ref[Writes]] | None] = ContextVar(
+    "arraygrad_watched", default=None
+)
+
+
+@contextmanager
+def watched_writes() -> Iterator[list[weakref.ref[Writes]]]:
+    """Collect the memory that is written inside."""
+    found: list[weakref.ref[Writes]] = []
+    token = _watched.set(found)
+    try:
+        yield found
+    finally:
+        _watched.reset(token)
+
+
+@contextmanager
+def refused_writes(memory: list[weakref.ref[Writes]], refuse: Callable[[], None]) -> Iterator[None]:
+    """Call `refuse`, which raises, before any of this memory is written inside."""
+    alive = [writes for reference in memory if (writes := reference()) is not None]
+    for writes in alive:
+        writes.before.append(refuse)
+    try:
+        yield
+    finally:
+        for writes in alive:
+            writes.before = [prepare for prepare in writes.before if prepare is not refuse]
+
 
 class Writes:
     """The writes to one piece of memory.
@@ -26,12 +58,13 @@ class Writes:
     Attributes
     ----------
     last, whole : int
-        The numbers of the last write, and of the last one to all of the memory.
+        The number of the last write, and the number of the last write to the whole memory.
     stamps : array or None
-        For each element, the number of the last write to some part that it was in.
+        For each element, the number of the last write to a part that contains it.
     """
 
     __slots__ = (
+        "__weakref__",
         "before",
         "count",
         "last",
@@ -56,7 +89,7 @@ class Writes:
         self.before: list[Callable[[], None]] = []
 
     def stamps_of(self, array: Any) -> Any:
-        """The stamps of the elements of an array in this memory; None where they are not kept."""
+        """The stamps of the elements of an array in this memory; None if there are no stamps."""
         owner = self.owner()
         if array is owner and self.stamps is not None:
             return self.stamps
@@ -70,7 +103,7 @@ class Writes:
             return self.stamps
         start, unit = _start(array) - self.start, owner.itemsize
         for step in array.strides:
-            if step % unit:  # the memory was given another dtype
+            if step % unit:  # a view with another dtype
                 return None
         return ndarray(
             array.shape,
@@ -81,16 +114,19 @@ class Writes:
         )
 
     def prepare(self) -> None:
-        """Let those who asked for it keep the values before they change."""
-        waiting, self.before = self.before, []
-        for prepare in waiting:
-            prepare()
+        """Call the functions in `before`: they keep the values before these change."""
+        while self.before:
+            self.before[0]()
+            del self.before[0]
 
     def mark(
         self, array: Any, what: str, origin: str | None = None, index: tuple[Any, ...] | None = None
     ) -> None:
-        """Note that an array in this memory, or the part at an index, was written, and by what."""
+        """Note that `what` wrote to an array in this memory, or to its part at `index`."""
         self.count += 1
+        watched = _watched.get()
+        if watched is not None:
+            watched.append(weakref.ref(self))
         number = self.last = LAST_WRITE[0] = next_number()
         self.what = what
         if origin is not None:
@@ -128,7 +164,7 @@ def owner_of(array: Any) -> Any:
 
 
 def writes_to(array: Any) -> Writes:
-    """The record of writes to an array's memory, made if there is none."""
+    """The `Writes` of an array's memory, made if there is none."""
     owner = owner_of(array)
     key = id(owner)
     found = _writes.get(key)
@@ -138,19 +174,19 @@ def writes_to(array: Any) -> Writes:
 
 
 def about_to_write(array: Any) -> None:
-    """Let those who asked for it keep the values of an array's memory before they change."""
-    record = last_write(array)
-    if record is not None and record.before:
-        record.prepare()
+    """Call the functions that keep the values of an array's memory before these change."""
+    writes = last_write(array)
+    if writes is not None and writes.before:
+        writes.prepare()
 
 
 def mark_written(array: Any, what: str, origin: str | None = None) -> None:
-    """Note that an array's memory, or what stands for it, has just been written, and by what."""
+    """Note that `what` has just written to an array's memory, or replaced the array inside it."""
     writes_to(array).mark(array, what, origin)
 
 
 def last_write(array: Any) -> Writes | None:
-    """The record of writes to an array's memory, if there were any."""
+    """The `Writes` of an array's memory; None if there were no writes."""
     return _writes.get(id(owner_of(array))) if _writes else None
 
 
@@ -171,11 +207,11 @@ def check_unwritten(node: Node, saved: Any) -> None:
         value = saved[place]
         if type(value) is ndarray:
             owner = value if value.base is None else owner_of(value)
-            record = _writes.get(id(owner))
-            if record is not None and record.last > node.number:
-                if record.last_in(value) > node.number:
+            writes = _writes.get(id(owner))
+            if writes is not None and writes.last > node.number:
+                if writes.last_in(value) > node.number:
                     check_array(node, value)
-        elif isinstance(value, tuple):  # also the named ones of decompositions
+        elif isinstance(value, tuple):  # also the named tuples of decompositions
             for part in value:
                 if hasattr(part, "dtype"):
                     check_array(node, part)
@@ -184,27 +220,28 @@ def check_unwritten(node: Node, saved: Any) -> None:
 
 
 def check_array(node: Node, array: Any, since: int | None = None, until: float = math.inf) -> None:
-    """Raise if an array has been written since a node saved it, or between two other moments."""
+    """Raise if an array was written after a node saved it, or between `since` and `until`."""
     found = newest_write(array, node.number if since is None else since)
     if found is not None and found[1] < until:
         raise _written_error(node, array, *found)
 
 
 def newest_write(array: Any, since: int) -> tuple[Writes, int] | None:
-    """The last write to an array after a moment: its record and number; None if there was none."""
+    """The last write to an array after `since`: its `Writes` and its number, or None."""
     for holder in _holders(array):
-        record = last_write(holder)
-        if record is not None and record.last > since:
-            last = record.last_in(holder) if isinstance(holder, ndarray) else record.last
+        writes = last_write(holder)
+        if writes is not None and writes.last > since:
+            last = writes.last_in(holder) if isinstance(holder, ndarray) else writes.last
             if last > since:
-                return record, last
+                return writes, last
     return None
 
 
 def _holders(array: Any) -> Iterator[Any]:
-    """What a write to an array may be noted for: its memory, and what stands for it in transforms.
+    """The objects for which a write to an array may be noted.
 
-    An array under a transform is not written but replaced, in the object that holds it.
+    These are the array's memory, and the objects that hold the array under a transform: a write
+    under a transform does not change memory but replaces the array in the object that holds it.
     """
     while hasattr(array, "level"):
         yield array
@@ -216,15 +253,28 @@ def _holders(array: Any) -> Iterator[Any]:
         yield array
 
 
-def _written_error(node: Node, array: Any, record: Writes, last: int) -> WrittenError:
+def _written_error(node: Node, array: Any, writes: Writes, last: int) -> WrittenError:
     lines = ""
     if node.extras is not None and "traceback" in node.extras.metadata:
         lines += f" {node.name()} was recorded here:\n{node.extras.metadata['traceback']}"
-    if last in record.origins:
-        lines += f" The write was here:\n{record.origins[last]}"
+    if last in writes.origins:
+        lines += f" The write was here:\n{writes.origins[last]}"
     return WrittenError(
         f"{node.name()} needs a value of shape {tuple(array.shape)} and dtype {array.dtype} that "
-        f"{record.what} has changed in place since it was saved. Work on a clone() of it, or use "
+        f"{writes.what} has changed in place since it was saved. Work on a clone() of it, or use "
         "the operation that makes a new tensor (x = x + y for x += y). "
         + (lines or "autograd.detect_anomaly() shows the lines.")
     )
+
+
+def read_only(array: Any) -> Any:
+    """A view of a NumPy array that cannot be written; any other object is returned unchanged.
+
+    Users' rules and hooks get cotangents in this form, because another branch of the graph may need
+    the same array.
+    """
+    if type(array) is not ndarray:
+        return array
+    view = array.view()
+    view.flags.writeable = False
+    return view

@@ -1,4 +1,7 @@
-"""Transforms of functions: derivatives and vectorisation that compose in any order."""
+"""Transforms of functions: derivatives and vectorisation, which compose in any order.
+
+Derivatives of tensors that have been computed already are in `autograd`.
+"""
 
 from .custom_rules import custom
 from .forward import jvp

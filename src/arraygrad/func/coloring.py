@@ -1,12 +1,13 @@
-"""Colouring the rows and columns of a sparse matrix, so that few products give all its entries.
+"""Colours for the rows and columns of a sparse matrix, so that few products give all its entries.
 
-Columns of one colour have no row in common, so one product with their sum gives the entries of all
-of them. A symmetric matrix needs fewer colours: what one product mixes up, another may show in the
-transposed place. Of other matrices, a few full rows can be taken by themselves, out of the way of
-the columns.
+Columns of one colour have no row in common, so one product with their sum gives all their entries.
+A symmetric matrix needs fewer colours: an entry that one product adds to others may stand alone in
+another product, in the transposed place. In other matrices, a few full rows can be computed by
+themselves, so that the columns of the rest need fewer colours.
 
-All are greedy, those with most entries first. Sets of colours are the bits of Python's integers,
-which makes a step as cheap for a thousand colours as for three.
+The algorithms are greedy, and start with the rows or columns that have most entries. A set of
+colours is a Python integer with one bit for each colour, so that a thousand colours cost no more
+than three. `func.sparse` computes the products.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ import numpy as np
 
 
 def color_columns(pattern: Any) -> Any:
-    """A colour for each column of a sparse matrix, none twice in a row of it.
+    """A colour for each column of a sparse matrix. No row has two entries of one colour.
 
     Columns without entries get colour -1: they need no product.
 
@@ -57,13 +58,15 @@ def color_columns(pattern: Any) -> Any:
 def color_symmetric(pattern: Any) -> Any:
     """A star colouring: a colour for each row and column of a symmetric sparse matrix.
 
-    Neighbours (entries off the diagonal) differ in colour, and no path of four has only two
-    colours; so for every entry, its row or its column shows it by itself among those of one colour.
+    Rows i and j are neighbours if the matrix has an entry (i, j) off the diagonal. Neighbours have
+    different colours, and no path over four rows has only two colours. So either (i, j) is the only
+    entry of row i whose column has the colour of j, or (j, i) is the only entry of row j whose
+    column has the colour of i.
 
     Parameters
     ----------
     pattern : sparse array
-        With a symmetric pattern.
+        Its pattern must be symmetric.
 
     Returns
     -------
@@ -86,9 +89,9 @@ def color_symmetric(pattern: Any) -> Any:
 
     size = graph.shape[0]
     colors = [-1] * size
-    near = [0] * size  # the colours of the neighbours of each
-    # The colours of those neighbours that have another neighbour coloured like this one: with such
-    # a colour, one more neighbour would make a path of four in two colours.
+    near = [0] * size  # for each row, the colours of its neighbours
+    # For each row, the colours of those neighbours that lie between it and another row of its own
+    # colour. One more neighbour of such a colour would make a path of four in two colours.
     between = [0] * size
     first: list[dict[int, int]] = [{} for _ in range(size)]  # a neighbour of each colour
     for v in _most_first(counts):
@@ -104,7 +107,7 @@ def color_symmetric(pattern: Any) -> Any:
             if color not in seen:
                 seen[color] = w
                 continue
-            taken |= near[w]  # `v` would lie between two of one colour
+            taken |= near[w]  # `v` lies between two rows of one colour
             if color not in twice:
                 twice.add(color)
                 taken |= near[seen[color]]
@@ -126,9 +129,9 @@ def color_symmetric(pattern: Any) -> Any:
 
 
 def color_both(pattern: Any) -> tuple[Any, Any, Any]:
-    """Colours for the fullest rows of a sparse matrix, and for the columns of the rest of it.
+    """Colours for the fullest rows of a sparse matrix, and for the columns of the other rows.
 
-    Or for the fullest columns and the rows of the rest, if that takes fewer.
+    Or for the fullest columns, and for the rows of the other columns, if that needs fewer colours.
 
     Parameters
     ----------
@@ -139,7 +142,7 @@ def color_both(pattern: Any) -> tuple[Any, Any, Any]:
     rows, columns : ndarray of int
         The colours of rows and of columns; -1 for those that need no product.
     by_row : ndarray of bool
-        Which entries, row by row, are found by a product with their row.
+        Which entries, in the order of rows, are read from a product with their row.
 
     Examples
     --------
@@ -161,7 +164,7 @@ def color_both(pattern: Any) -> tuple[Any, Any, Any]:
 
 
 def _without_the_fullest(pattern: Any) -> tuple[Any, Any, Any]:
-    """Colours for some rows and for the columns of the rest; and which rows."""
+    """Colours for the fullest rows, and for the columns of the others; and which are fullest."""
     counts = np.diff(pattern.indptr)
     full = np.zeros(counts.size, bool)
     full[_most_first(counts)[: fewest_products(counts)[1]]] = True
@@ -171,9 +174,10 @@ def _without_the_fullest(pattern: Any) -> tuple[Any, Any, Any]:
 
 
 def fewest_products(counts: Any) -> tuple[int, int]:
-    """The fewest products that can do if the fullest rows get one each, and how many these are.
+    """A lower bound of the products, if the fullest rows get one each, and how many rows get one.
 
-    `counts` says how many entries each row has: that many columns need as many colours.
+    `counts` has the number of entries of each row. A row with n entries needs n colours for its
+    columns.
     """
     falling = np.append(-np.sort(-counts), 0)
     products = falling + np.arange(falling.size)

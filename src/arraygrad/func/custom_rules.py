@@ -1,9 +1,11 @@
-"""The light way to derivatives of one's own: a decorator for plain functions."""
+"""`custom`: a decorator that gives a plain function its own derivative rules.
+
+PyTorch's way to do this, a class with `forward` and `backward`, is in `autograd.function`.
+"""
 
 from __future__ import annotations
 
 import functools
-import inspect
 from collections.abc import Callable, Sequence
 from inspect import CO_VARARGS
 from types import FunctionType
@@ -11,16 +13,17 @@ from typing import Any
 
 from ..backends import backend_of
 from ..core.array import plain
-from ..core.kinds import Elementwise, Kind, Opaque
+from ..core.kinds import Elementwise, Kind, Moves, Opaque
 from ..errors import RuleError
 from ..ops import broadcast_to
+from ..ops.define.check import check_is_kind, check_keywords, check_rule, names_for_rules
 from ..ops.define.op import Own, declare
 from ..ops.define.rules import parameters
 from .reverse import vjp
 from .trees import unwrapped
 
-Function = Callable[..., Any]
-# By their number, as a checker does not otherwise know the parameters of a lambda.
+AnyFunction = Callable[..., Any]
+# One type for each number of parameters: so type checkers know the parameters of a lambda.
 Rule = (
     Callable[[Any], Any]
     | Callable[[Any, Any], Any]
@@ -29,7 +32,7 @@ Rule = (
     | Callable[[Any, Any, Any, Any, Any], Any]
     | Callable[[Any, Any, Any, Any, Any, Any], Any]
 )
-_pull_back = vjp  # `custom` has a parameter of that name
+_pull_back = vjp  # `custom` has a parameter called `vjp`
 _BATCHES = ("loop", "plain", "elementwise")
 _NO_RULE = "custom() needs a rule: vjp=, vjp_<input>= or jvp="
 
@@ -38,48 +41,59 @@ def custom(
     *,
     vjp: Rule | Sequence[Rule | None] | None = None,
     jvp: Rule | None = None,
+    kind: Kind | None = None,
     linear: bool | str = False,
     holomorphic: bool = True,
-    batch: str | Function = "loop",
+    batch: str | AnyFunction | None = None,
     multiple: bool = False,
     **vjps: Rule | None,
-) -> Callable[[Function], Function]:
+) -> Callable[[AnyFunction], AnyFunction]:
     """Give a function of arrays its derivative rules.
 
     The function is called on plain arrays only. Its positional parameters are its inputs, its
-    keyword-only parameters are passed to the rules by name. See `arraygrad.ops.rules` for how rules
-    are written; they are made of arraygrad's functions, so they can be differentiated in turn.
+    keyword-only parameters are passed to the rules by name. `arraygrad.ops.define.rules` says how
+    rules are written; they are made of arraygrad's functions, so they can be differentiated, too.
 
-    Rules for one mode are enough: those for the other are made by transposing them.
+    Rules for one mode are enough: the rules for the other mode are their transposes.
 
     Parameters
     ----------
     vjp, vjp_<input> : callable, None, or for `vjp` a tuple of these
-        The reverse rules: from the cotangent ``g`` and whatever else a rule's parameters name, the
-        cotangent of an input. A function of several inputs takes one of
+        The reverse rules. A rule takes the cotangent ``g``, and the values that its other
+        parameters name; it returns the cotangent of an input. A function of several inputs has
 
         - a rule for each input by its name, ``vjp_x=..., vjp_y=...``;
-        - a tuple of rules in the order of the inputs, ``vjp=(..., ...)``;
-        - one rule that returns a tuple with a cotangent for each input, ``vjp=...``. It may have a
-          parameter ``wanted``, which says of each input whether its cotangent is asked for.
+        - or a tuple of rules in the order of the inputs, ``vjp=(..., ...)``;
+        - or one rule that returns a tuple with a cotangent for each input, ``vjp=...``. It may have
+          a parameter ``wanted``, which says for each input whether its cotangent is needed.
 
-        Every input must have its rule; None in its place, or in the place of its cotangent, says
-        that the input is a constant.
+        Every input must have a rule. None in place of a rule, or of a cotangent, says that the
+        input is a constant.
     jvp : callable, optional
         The forward rule: from the tangent ``t`` of the only input, or ``t_x`` of each input ``x``,
         that of the result. An input whose tangent it does not take is a constant.
+    kind : Kind, optional
+        How the elements of the result depend on those of the inputs: an instance of `Elementwise`,
+        `Moves`, `Reduces`, `AlongAxis`, `Contracts`, `Matrices` or `Opaque` of
+        `arraygrad.ops.define`. Batches, sparse derivatives, Dask's blocks and, for a linear kind,
+        the forward rule follow from it. Keywords that it names are keyword-only parameters of the
+        function. An input that the kind calls flat, whole or an index needs no rule. Without a
+        kind, `linear` and `batch` say what is known.
     linear : bool or "each"
         Whether the function is linear in its inputs, together or each by itself; then it is its
-        own forward rule.
+        own forward rule. Not together with `kind`, which says so itself.
     holomorphic : bool
         Whether the rules are conjugated where a result is complex; False if they already are.
-    batch : str or callable
+    batch : str or callable, optional
         How to run on a batch: ``"elementwise"`` for a function that acts element by element, on
-        inputs that broadcast; ``"plain"`` for any other that leaves leading axes alone; by
-        default, a loop. Sparse derivatives rely on what is elementwise.
+        inputs that broadcast; ``"plain"`` for any other that leaves leading axes alone;
+        ``"loop"``, the default without a `kind`. Sparse derivatives rely on what is elementwise.
+        Or a function ``batch(op, arrays, flags, keywords)``, which goes with any kind: `flags` says
+        which of the arrays have the batch for their first axis; the result has it, too.
+        ``op.function`` runs the function, at any level of nesting.
     multiple : bool
-        Whether the function returns a tuple of arrays. Rules then take ``gs``, with a cotangent
-        or None for each of them, in place of ``g``, and ``jvp`` returns a tuple.
+        Whether the function returns a tuple of arrays. Rules then take ``gs`` instead of ``g``,
+        with a cotangent or None for each array, and ``jvp`` returns a tuple.
 
     Examples
     --------
@@ -90,13 +104,25 @@ def custom(
     >>> ag.func.grad(ag.func.grad(cube))(2.0)
     array(12.)
 
-    Of two inputs:
+    A function of two inputs:
 
     >>> @ag.func.custom(vjp=lambda g, x, y: (g * y, g * x))
     ... def product(x, y):
     ...     return np.multiply(x, y)
     >>> ag.func.grad(product, argnums=(0, 1))(2.0, 3.0)
     (array(3.), array(2.))
+
+    A function of the matrices in the last two axes. So a batch of them is computed at once:
+
+    >>> from arraygrad.ops.define import Matrices
+    >>> @ag.func.custom(
+    ...     vjp=lambda g, x_shape: g[..., None, None] * np.eye(*x_shape[-2:]),
+    ...     kind=Matrices(shapes=lambda x: ((),), linear=True),
+    ... )
+    ... def trace(x):
+    ...     return np.trace(x, axis1=-2, axis2=-1)
+    >>> ag.func.vmap(trace)(np.ones((5, 3, 3)))
+    array([3., 3., 3., 3., 3.])
     """
     for key in vjps:
         if not key.startswith("vjp_"):
@@ -104,36 +130,41 @@ def custom(
                 f"custom() got an unexpected keyword argument {key!r}: the rule of an input {key} "
                 f"would be vjp_{key}="
             )
-    if vjp is None and jvp is None and not vjps:
-        raise TypeError(_NO_RULE)
     if linear not in (False, True, "each"):
         raise ValueError(f"custom(): linear={linear!r} must be False, True or 'each'")
-    if not callable(batch) and batch not in _BATCHES:
+    if batch is not None and not callable(batch) and batch not in _BATCHES:
         names = ", ".join(map(repr, _BATCHES))
         raise ValueError(f"custom(): batch={batch!r} must be a function or one of {names}")
+    kind, own, said = _kind_of(kind, linear, batch)
+    if vjp is None and jvp is None and not vjps and not _without_rules(kind):
+        raise TypeError(_NO_RULE)
 
-    def decorate(function: Function) -> Function:
+    def decorate(function: AnyFunction) -> AnyFunction:
         inputs, keywords = _signature(function)
         names = [name.lstrip("*") for name in inputs]
-        known = {*names, *keywords, "out", "shapes", "i", "gs" if multiple else "g"}
-        known |= {f"{name}_{what}" for name in names for what in ("shape", "dtype", "device")}
-        kind, own = _kind_of(linear, batch)
+        known = names_for_rules(inputs) | {*keywords, "i", "gs" if multiple else "g"}
+        check_keywords(
+            "custom()", kind, keywords, f"{function.__name__} after an asterisk (*, axis)"
+        )
         if jvp is not None:
             _check_forward_rule(function, inputs, jvp, known)
         rules: dict[str, Any]
         only_forward = False
         if len(names) > 1 and vjp is not None and not isinstance(vjp, tuple | list):
-            rules = {"joint": _rule_of_all(function, inputs, vjp, vjps, known, linear)}
+            linearly = said if kind.linear is True else None
+            rules = {"joint": _rule_of_all(function, inputs, vjp, vjps, known, linearly)}
         else:
-            rules = _rules_of_each(function, names, vjp, vjps, known)
+            rules = _rules_of_each(function, names, vjp, vjps, known, _without_rules(kind))
             only_forward = not rules
             if jvp is not None and only_forward:
                 rules = _transposed(jvp, names, multiple)
-        if not rules:
+        if not rules and not kind.flat:
             raise TypeError(_NO_RULE)
 
+        # It takes any keywords, so that it is called once with all of a large array: the function
+        # may do what several threads must not do at once.
         def compute(xp: Any, *arrays: Any, **params: Any) -> Any:
-            result = function(*arrays, **params)  # of plain arrays, and so to be plain
+            result = function(*arrays, **params)  # the arrays are plain, so must be the result
             return tuple(map(unwrapped, result)) if multiple else unwrapped(result)
 
         run: Any = declare(
@@ -167,16 +198,40 @@ def custom(
     return decorate
 
 
-def _kind_of(linear: bool | str, batch: str | Function) -> tuple[Kind, Own]:
-    """The kind of an op, from what `custom` was told, and what it does in its own way."""
-    if batch == "elementwise":
-        return Elementwise(linear=linear), Own()  # type: ignore[arg-type]
-    kind = Opaque(linear=linear, leading=batch == "plain")  # type: ignore[arg-type]
-    return kind, Own(batch=batch if callable(batch) else None)
+def _kind_of(
+    kind: Kind | None, linear: bool | str, batch: str | AnyFunction | None
+) -> tuple[Kind, Own, str]:
+    """The kind of an op, what it does in its own way, and where it is said to be linear."""
+    own = Own(batch=batch if callable(batch) else None)
+    if kind is None:
+        if batch == "elementwise":
+            return Elementwise(linear=linear), own, "linear=True"  # type: ignore[arg-type]
+        made = Opaque(linear=linear, leading=batch == "plain")  # type: ignore[arg-type]
+        return made, own, "linear=True"
+    check_is_kind("custom()", kind)
+    name = type(kind).__name__
+    if linear is not False:
+        raise TypeError(
+            f"custom() got both kind= and linear=: say it in the kind, {name}(linear={linear!r})"
+        )
+    if batch is not None and not callable(batch):
+        raise TypeError(
+            f"custom() got both kind= and batch={batch!r}: how to run on a batch follows from the "
+            f"kind {name}; batch= can be a function that does it in another way"
+        )
+    return kind, own, f"the linear kind {name}"
 
 
-def _signature(function: Function) -> tuple[list[str], tuple[str, ...]]:
-    """The names of a function's inputs, as `declare` takes them, and of its keywords."""
+def _without_rules(kind: Kind) -> tuple[str, ...]:
+    """The inputs that need no rule, by what their kind says of them."""
+    found = kind.flat if isinstance(kind.flat, tuple) else ()
+    if isinstance(kind, Elementwise):
+        found += kind.whole
+    return found + kind.indices if isinstance(kind, Moves) else found
+
+
+def _signature(function: AnyFunction) -> tuple[list[str], tuple[str, ...]]:
+    """The names of a function's inputs, as `declare` takes them, and the names of its keywords."""
     if not isinstance(function, FunctionType):
         raise TypeError(
             f"custom() decorates Python functions, whose parameters have names, not "
@@ -196,16 +251,17 @@ def _signature(function: Function) -> tuple[list[str], tuple[str, ...]]:
 
 
 def _rules_of_each(
-    function: Function,
+    function: AnyFunction,
     names: list[str],
     vjp: Any,
-    vjps: dict[str, Function | None],
+    vjps: dict[str, AnyFunction | None],
     known: set[str],
+    without: tuple[str, ...],
 ) -> dict[str, Any]:
-    """The rules of the inputs, as `declare` takes them: by name, without the constants."""
+    """The rule of each input that is not a constant, by name, as `declare` takes them."""
     if vjp is None and not vjps:
         return {}
-    given: dict[str, tuple[str, Any]]  # for each input, the argument that has its rule, and that
+    given: dict[str, tuple[str, Any]]  # for each input, the name of its rule, and the rule
     if isinstance(vjp, tuple | list):
         if len(vjp) != len(names):
             rules = "1 rule" if len(vjp) == 1 else f"{len(vjp)} rules"
@@ -227,7 +283,7 @@ def _rules_of_each(
                 f"custom(): a rule was given for {name!r}, which is no input of "
                 f"{function.__name__}: {are} {', '.join(names)}"
             )
-    missing = [name for name in names if name not in given]
+    missing = [name for name in names if name not in given and name not in without]
     if missing:
         raise TypeError(
             f"custom(): no rule for {', '.join(missing)} of {function.__name__}: give "
@@ -242,20 +298,20 @@ def _rules_of_each(
 
 
 def _rule_of_all(
-    function: Function,
+    function: AnyFunction,
     inputs: list[str],
     rule: Any,
-    vjps: dict[str, Function | None],
+    vjps: dict[str, AnyFunction | None],
     known: set[str],
-    linear: bool | str,
-) -> Function:
-    """One rule for all inputs, which makes sure that it returns something for each."""
+    linearly: str | None,
+) -> AnyFunction:
+    """One rule for all inputs, with a check that it returns a cotangent for each."""
     names = [name.lstrip("*") for name in inputs]
     if vjps:
         raise _given_twice(vjps)
-    if linear is True:
+    if linearly is not None:
         raise TypeError(
-            f"custom(): linear=True does not go with one rule for all inputs of "
+            f"custom(): {linearly} does not go with one rule for all inputs of "
             f"{function.__name__}, as some may be constants: give {_by_name(names)}"
         )
     _check_rule(function, names, "vjp", rule, known | {"wanted"})
@@ -281,7 +337,7 @@ def _rule_of_all(
     return eval(source, {"check": check, "rule": rule})  # type: ignore[no-any-return]
 
 
-def _given_twice(vjps: dict[str, Function | None]) -> TypeError:
+def _given_twice(vjps: dict[str, AnyFunction | None]) -> TypeError:
     return TypeError(
         f"custom() got both vjp= and {'=, '.join(vjps)}=: give vjp= for all inputs, or each input "
         "a rule by its name"
@@ -292,45 +348,21 @@ def _by_name(names: list[str]) -> str:
     return ", ".join(f"vjp_{name}=" for name in names)
 
 
-# --- what rules may look like --------------------------------------------------------------------
-
-# Names that mean the same in every rule, whatever the inputs are called.
-_RESERVED = {"g", "gs", "out", "shapes", "i", "t", "wanted"}
+# --- checks of rules -----------------------------------------------------------------------------
 
 
 def _check_rule(
-    function: Function, names: list[str], label: str, rule: Any, known: set[str]
+    function: AnyFunction, names: list[str], label: str, rule: Any, known: set[str]
 ) -> None:
     """Raise unless a rule is a plain function whose parameters all stand for something."""
-    what = f"custom(): the rule {label} for {function.__name__}"
-    allowed = ", ".join(sorted(known))
-    if not isinstance(rule, FunctionType):
-        raise TypeError(
-            f"{what} must be a Python function, whose parameters name what it needs ({allowed}), "
-            f"not {type(rule).__name__}: call it from one"
-        )
-    for parameter in inspect.signature(rule).parameters.values():
-        name = parameter.name
-        if parameter.kind is parameter.KEYWORD_ONLY:
-            raise TypeError(f"{what} takes {name} by keyword only: make it positional")
-        if parameter.kind in (parameter.VAR_POSITIONAL, parameter.VAR_KEYWORD):
-            raise TypeError(
-                f"{what} takes {str(parameter).split(':')[0]}: name what it needs ({allowed})"
-            )
-        if name not in known:
-            raise TypeError(
-                f"{what} has a parameter {name!r}, which is neither an input nor a keyword of "
-                f"{function.__name__}; it can have {allowed}"
-            )
-        if name in _RESERVED and name in names:
-            raise TypeError(
-                f"{what} has a parameter {name!r}, which is also what rules call something else: "
-                "rename the input"
-            )
+    name = function.__name__
+    check_rule(f"custom(): the rule {label} for {name}", rule, known, names, name)
 
 
-def _check_forward_rule(function: Function, inputs: list[str], jvp: Any, known: set[str]) -> None:
-    """Raise unless the forward rule is a plain function of tangents that are not ambiguous."""
+def _check_forward_rule(
+    function: AnyFunction, inputs: list[str], jvp: Any, known: set[str]
+) -> None:
+    """Raise unless the forward rule is a plain function that takes tangents by name."""
     names = [name.lstrip("*") for name in inputs]
     tangents = ["t", f"t_{names[0]}"] if len(names) == 1 else [f"t_{name}" for name in names]
     if isinstance(jvp, FunctionType):
@@ -350,8 +382,8 @@ def _check_forward_rule(function: Function, inputs: list[str], jvp: Any, known: 
 # --- the other mode ------------------------------------------------------------------------------
 
 
-def _transposed(jvp: Function, names: list[str], multiple: bool) -> dict[str, Function]:
-    """The reverse rules: a forward rule is linear in the tangents, so transpose it."""
+def _transposed(jvp: AnyFunction, names: list[str], multiple: bool) -> dict[str, AnyFunction]:
+    """The reverse rules, by transposing a forward rule, which is linear in the tangents."""
     takes = parameters(jvp)
     input_of = {"t": names[0]} | {f"t_{name}": name for name in names}
     tangents = [name for name in takes if name in input_of]
@@ -369,7 +401,7 @@ def _transposed(jvp: Function, names: list[str], multiple: bool) -> dict[str, Fu
         def push(direction: Any) -> Any:
             results = jvp(*((given | {tangent: direction})[name] for name in takes))
             pairs = zip(results if multiple else (results,), gs, strict=True)
-            # What no cotangent came for plays no part; a constant tangent may be of lower rank.
+            # Results without a cotangent are left out. A constant tangent may have fewer axes.
             return [broadcast_to(r, part.shape) for r, part in pairs if part is not None]
 
         _, pulled = _pull_back(push, given[tangent])

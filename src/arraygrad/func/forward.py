@@ -1,4 +1,4 @@
-"""Forward mode as a transform of functions: `jvp`."""
+"""Forward mode as a transform of functions: `jvp`. `func.jacobians` has `jacfwd`."""
 
 from __future__ import annotations
 
@@ -27,36 +27,38 @@ from .trees import (
     vector_like,
 )
 
-Function = Callable[..., Any]
+AnyFunction = Callable[..., Any]
 
 _PRIMALS = item_of("primals")
 
 
 def push(
-    function: Function,
+    function: AnyFunction,
     primals: tuple[Any, ...],
-    tangents: list[Any],
+    tangents: list[Any] | Callable[[int], list[Any]],
     *,
     has_aux: bool = False,
     name: Callable[[Path], str] = _PRIMALS,
     given: Given | None = None,
 ) -> tuple[Any, Any, Any]:
-    """Run a function on dual arrays; returns its value, its tangents structured alike, and aux.
+    """Run a function on dual arrays; return its value, its tangents in the same structure, and aux.
 
-    Tangents may carry an axis of their own in a batched array: the primals are computed once.
+    Tangents may carry an axis of their own in a batched array: the primals are computed once. That
+    must be of a level above the dual arrays', so that `tangents` may also be a function of theirs.
     `given` is what the caller of the transform gave, if that is more.
     """
     arrays, unflatten = arrays_of(primals, name)
-    # Infinities and NaN in a tangent are results like any other.
+    # Infinity and NaN in a tangent are results, not errors.
     with new_level() as level, np.errstate(all="ignore"):
         make = dual_type(level)
-        duals = [make(p, t) for p, t in zip(arrays, tangents, strict=True)]
+        moved = tangents(level) if callable(tangents) else tangents
+        duals = [make(p, t) for p, t in zip(arrays, moved, strict=True)]
         result, aux = split_aux(function(*unflatten(duals)), has_aux)
 
     leaves, rebuild = flatten(result)
     check_result(leaves)
     result = rebuild([lowered(leaf, level) for leaf in leaves])
-    caller = given or Given(primals, tangents)
+    caller = given or Given(primals, moved)
 
     def primal(value: Any) -> Any:
         value = lowered(value, level)
@@ -89,7 +91,7 @@ def jvp(
     has_aux: Literal[True],
 ) -> tuple[R, R, S]: ...
 def jvp(
-    function: Function,
+    function: AnyFunction,
     primals: tuple[Any, ...],
     tangents: tuple[Any, ...],
     *,

@@ -1,7 +1,7 @@
 """Whole matrices of derivatives: `jacrev`, `jacfwd`, `jacobian`, `hessian`; and `hvp`.
 
-Each runs the function once, on all directions at a time: a basis goes through the sweep, or
-through the tangents of dual arrays, as one batched array.
+Each runs the function once, for all directions at once: the unit vectors go through the sweep, or
+are the tangents of dual arrays, as one batched array. Sparse matrices are in `func.sparse`.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ import numpy as np
 
 from .. import ops
 from .forward import jvp
-from .reverse import Argnums, Chosen, Recording, grad, split_aux
+from .reverse import Argnums, Chosen, Tape, grad, split_aux
 from .rows import (
     check_complex,
     chunked,
@@ -28,12 +28,12 @@ from .signatures import Ts, X, gives_matrix
 from .sparse import sparse_jacobian
 from .trees import arrays_of, as_function, tree_map
 
-Function = Callable[..., Any]
+AnyFunction = Callable[..., Any]
 
 
 @gives_matrix
 def jacrev(
-    function: Function,
+    function: AnyFunction,
     argnums: Argnums = 0,
     *,
     has_aux: bool = False,
@@ -41,33 +41,35 @@ def jacrev(
     chunk_size: int | None = None,
     sparse: bool = False,
     sparsity: Any = None,
-) -> Function:
+) -> AnyFunction:
     """The Jacobian by reverse mode: one row per element of the output, all in one sweep.
 
     Parameters
     ----------
     function : callable
-        Returns an array or any structure of them; with `has_aux`, a pair of that and anything.
+        Returns an array or any structure of arrays; with `has_aux`, a pair of that and anything
+        else.
     argnums : int or tuple of int
         The arguments to differentiate with respect to, each any structure of arrays.
     has_aux : bool
     holomorphic : bool
-        Promise that `function` is holomorphic, as complex arguments need.
+        Say that `function` is holomorphic, which complex arguments require.
     chunk_size : int, optional
         Compute this many rows at a time, to bound memory.
     sparse : bool
         Give a `scipy.sparse.csr_array` with a row for each element of the output and a column for
-        each of the input, by as few products as its pattern allows. Also for structures of
-        arrays, whose elements follow each other.
+        each element of the input, by as few products as its pattern allows. The elements of a
+        structure of arrays follow each other.
     sparsity : sparse array or matrix, optional
-        With `sparse`, where the Jacobian can be other than zero, if that is known; as by
-        `arraygrad.func.sparsity`, which is otherwise called each time.
+        With `sparse`, the places where the Jacobian can be other than zero. By default, each call
+        finds them by `arraygrad.func.sparsity`.
 
     Returns
     -------
     callable
-        Called like `function`; for each array of its output and each of its input it gives an
-        array of shape ``output.shape + input.shape``, structured like the output, then the input.
+        Called like `function`. For each array of the output and each array of the input, it gives
+        an array of shape ``output.shape + input.shape``, in the structure of the output, and inside
+        that, in the structure of the input.
 
     Examples
     --------
@@ -82,7 +84,7 @@ def jacrev(
 
 @gives_matrix
 def jacfwd(
-    function: Function,
+    function: AnyFunction,
     argnums: Argnums = 0,
     *,
     has_aux: bool = False,
@@ -90,7 +92,7 @@ def jacfwd(
     chunk_size: int | None = None,
     sparse: bool = False,
     sparsity: Any = None,
-) -> Function:
+) -> AnyFunction:
     """The Jacobian by forward mode: one column per element of the input, all in one run.
 
     Parameters and result are those of `jacrev`.
@@ -101,7 +103,7 @@ def jacfwd(
 
 @gives_matrix
 def jacobian(
-    function: Function,
+    function: AnyFunction,
     argnums: Argnums = 0,
     *,
     has_aux: bool = False,
@@ -109,8 +111,8 @@ def jacobian(
     chunk_size: int | None = None,
     sparse: bool = False,
     sparsity: Any = None,
-) -> Function:
-    """The Jacobian, by reverse mode or forward mode: whichever needs fewer products.
+) -> AnyFunction:
+    """The Jacobian, by reverse mode or forward mode, whichever needs fewer products.
 
     Parameters and result are those of `jacrev`.
     """
@@ -120,7 +122,7 @@ def jacobian(
 
 @gives_matrix
 def hessian(
-    function: Function,
+    function: AnyFunction,
     argnums: Argnums = 0,
     *,
     has_aux: bool = False,
@@ -128,13 +130,13 @@ def hessian(
     chunk_size: int | None = None,
     sparse: bool = False,
     sparsity: Any = None,
-) -> Function:
+) -> AnyFunction:
     """The matrix of second derivatives of a function: forward mode over reverse mode.
 
-    Parameters are those of `jacrev`. Of a function with several results, it is the matrix of each.
-    With `sparse`, the function must return one real number, and the matrix is taken to be
-    symmetric, as it is wherever second derivatives are continuous; it then needs fewer products
-    than a Jacobian.
+    Parameters are those of `jacrev`. A function with several results gives one matrix for each.
+    With `sparse`, the function must return one real number. The matrix is then assumed to be
+    symmetric, as it is where second derivatives are continuous, and needs fewer products than a
+    Jacobian.
 
     Examples
     --------
@@ -162,7 +164,7 @@ def hvp(  # type: ignore[overload-overlap]
 def hvp(
     function: Callable[[*Ts], Any], primals: tuple[*Ts], tangents: tuple[Any, ...]
 ) -> tuple[*Ts]: ...
-def hvp(function: Function, primals: tuple[Any, ...], tangents: tuple[Any, ...]) -> Any:
+def hvp(function: AnyFunction, primals: tuple[Any, ...], tangents: tuple[Any, ...]) -> Any:
     """The product of a function's Hessian with a vector, without forming the matrix.
 
     Parameters
@@ -187,7 +189,7 @@ def hvp(function: Function, primals: tuple[Any, ...], tangents: tuple[Any, ...])
 
 
 def _jacobian(
-    function: Function,
+    function: AnyFunction,
     argnums: Argnums,
     has_aux: bool,
     holomorphic: bool,
@@ -195,7 +197,7 @@ def _jacobian(
     mode: str,
     sparse: bool,
     sparsity: Any,
-) -> Function:
+) -> AnyFunction:
     as_function(function, "jacobian")
     if chunk_size is not None and chunk_size < 1:
         raise ValueError(f"chunk_size must be at least 1, not {chunk_size}")
@@ -210,15 +212,15 @@ def _jacobian(
         chosen = Chosen(function, argnums, args, kwargs)
         inputs, _ = arrays_of(chosen.values, chosen.name)
         check_complex(inputs, holomorphic)
-        recording = None
+        tape = None
         if mode != "forward":
-            recording = Recording(chosen.run, chosen.values, chosen.name, chosen.given)
-        if recording is not None and mode == "auto":
-            outputs = outputs_of(split_aux(recording.result, has_aux)[0], holomorphic)[0]
+            tape = Tape(chosen.run, chosen.values, chosen.name, chosen.given)
+        if tape is not None and mode == "auto":
+            outputs = outputs_of(split_aux(tape.result, has_aux)[0], holomorphic)[0]
             if sum(o.size for o in outputs) > sum(x.size for x in inputs):
-                recording = None
-        if recording is not None:
-            rows, rebuild, aux = _by_rows(recording, has_aux, holomorphic, chunk_size)
+                tape = None
+        if tape is not None:
+            rows, rebuild, aux = _by_rows(tape, has_aux, holomorphic, chunk_size)
         else:
             rows, rebuild, aux = _by_columns(chosen, inputs, has_aux, holomorphic, chunk_size)
         jacobian = rebuild([chosen.shaped(row) for row in rows])
@@ -228,22 +230,22 @@ def _jacobian(
 
 
 def _by_rows(
-    recording: Recording, has_aux: bool, holomorphic: bool, chunk_size: int | None
+    tape: Tape, has_aux: bool, holomorphic: bool, chunk_size: int | None
 ) -> tuple[list[list[Any]], Any, Any]:
-    """Pull the basis of the outputs back, a chunk at a time."""
-    result, aux = split_aux(recording.result, has_aux)
+    """The Jacobian by rows: pull the unit vectors of the outputs back, a chunk at a time."""
+    result, aux = split_aux(tape.result, has_aux)
     outputs, rebuild = outputs_of(result, holomorphic)
-    aux = tree_map(recording.strip, aux)
-    inputs = [leaf._array for leaf in recording.leaves]
+    aux = tree_map(tape.strip, aux)
+    inputs = [leaf._array for leaf in tape.leaves]
     total = sum(o.size for o in outputs)
     if total == 1 == len(outputs) and not ops.is_complex(outputs[0]):  # a gradient
         shape = outputs[0].shape
-        found = recording.pull(outputs, [ops.ones_like(outputs[0])])
+        found = tape.pull(outputs, [ops.ones_like(outputs[0])])
         shaped = [ops.reshape(g, (*shape, *g.shape)) if shape else g for g in found]
-        return [[recording.strip(g) for g in shaped]], rebuild, aux
+        return [[tape.strip(g) for g in shaped]], rebuild, aux
 
     def rows(start: int, stop: int) -> list[Any]:
-        return pull_rows(recording, outputs, np.eye(stop - start, total, start), holomorphic)
+        return pull_rows(tape, outputs, np.eye(stop - start, total, start), holomorphic)
 
     blocks = chunked(rows, total, chunk_size)
     table = []
@@ -252,7 +254,7 @@ def _by_rows(
         part = slice(offset, offset + out.size)
         table.append(
             [
-                recording.strip(ops.reshape(real_rows(block[part], out), (*out.shape, *x.shape)))
+                tape.strip(ops.reshape(real_rows(block[part], out), (*out.shape, *x.shape)))
                 for block, x in zip(blocks, inputs, strict=True)
             ]
         )
@@ -267,7 +269,7 @@ def _by_columns(
     holomorphic: bool,
     chunk_size: int | None,
 ) -> tuple[list[list[Any]], Any, Any]:
-    """Push the basis of the inputs forward, a chunk at a time."""
+    """The Jacobian by columns: push the unit vectors of the inputs forward, a chunk at a time."""
     total = sum(x.size for x in inputs)
     seen: dict[str, Any] = {}
 

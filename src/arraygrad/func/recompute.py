@@ -1,9 +1,10 @@
-"""`checkpoint`: compute again in the reverse sweep what would otherwise be stored.
+"""`checkpoint`: recompute values in the reverse sweep instead of storing them.
 
-The function is recorded as usual, except that its nodes save nothing but their places among all
-that save something. When the sweep asks for the first of them, the function is run again, and what
-it saves is collected, place by place, for this one sweep. So neither run costs more than recording
-does; and the second ends where all that the rest would save is at hand.
+In the first run, the nodes that would save values save only a number, their place: 0, 1, 2 and so
+on. When a sweep asks for the values of the first such node, the function runs a second time, and
+the values that are saved in this run are collected by place, for this one sweep. So neither run
+costs more than recording does. The second run stops as soon as the remaining values are available
+without it.
 """
 
 from __future__ import annotations
@@ -22,28 +23,28 @@ from ..core.modes import Modes, current_modes, set_modes
 from ..core.nodes import LAST_WRITE, UNLOADED, Leaf, Node, freed_error, next_number
 from ..core.nodes import record as record_node
 from ..core.saved import Hooks, NodeHooks, pack, unpack
-from ..core.versions import check_array, newest_write
+from ..core.versions import check_array, newest_write, refused_writes, watched_writes
 from ..errors import RuleError, WrittenError
 from ..ops.define.rules import Pullback
 from ..sweep.engine import current_sweep
 from .trees import as_function, flatten
 
-Function = Callable[..., Any]
-F = TypeVar("F", bound=Function)
+AnyFunction = Callable[..., Any]
+F = TypeVar("F", bound=AnyFunction)
 
 
 def checkpoint(function: F, *, early_stop: bool = True, check: bool = True) -> F:
-    """A function with the same results that stores nothing inside for the gradient.
+    """A function with the same results that stores no intermediate values for the gradient.
 
-    The reverse sweep runs it again when it gets there, which costs one more forward pass and
-    saves the memory of everything between its arguments and its results. Checkpoints nest.
+    The reverse sweep runs the function a second time. That costs one more forward pass, and saves
+    the memory of all intermediate values. Checkpoints nest.
 
     Parameters
     ----------
     function : callable
-        Must do the same when it is called again. It may use tensors from outside.
+        Must do the same in each call. It may use tensors from outside.
     early_stop : bool
-        Stop the second run as soon as all that is needed has been computed.
+        Stop the second run as soon as it has computed all values that are needed.
     check : bool
         Raise if the second run takes other steps than the first, or has results of other shapes
         or dtypes; without `early_stop`, also if it takes more steps.
@@ -63,7 +64,8 @@ def checkpoint(function: F, *, early_stop: bool = True, check: bool = True) -> F
         run = _Run(function, args, kwargs, early_stop, check)
         results = None
         try:
-            with saved_tensors_hooks.on_arrays(NodeHooks((run.pack, run.unpack), run.record)):
+            hooks = NodeHooks((run.pack, run.unpack), run.record)
+            with saved_tensors_hooks.on_arrays(hooks), watched_writes() as run.written:
                 results = function(*args, **kwargs)
             return results
         finally:
@@ -73,13 +75,14 @@ def checkpoint(function: F, *, early_stop: bool = True, check: bool = True) -> F
 
 
 class _Stop(Exception):
-    """Everything that is needed has been computed."""
+    """Stops the second run: all values that are needed have been computed."""
 
 
 class _Kept:
-    """Stands for a saved array: its place, and while the function still runs, the array.
+    """Stands for a saved array: its place, and during the first run also the array.
 
-    The function may differentiate inside, and must then not be run again from within itself.
+    The function may compute gradients inside. These use the array: a second run inside the first
+    would never end.
     """
 
     __slots__ = ("place", "value")
@@ -90,31 +93,31 @@ class _Kept:
 
 
 class _Numbered(Node):
-    """A node that does not hold what it saved, but its place among all that is saved in a run."""
+    """A node that keeps its place instead of its saved values."""
 
     __slots__ = ("again", "place", "run", "start", "value")
     run: _Run | None
     place: int
-    value: Any  # what it saved, while the function still runs
-    start: int  # when the second run began
+    value: Any  # the saved values, during the first run
+    start: int  # the number of nodes and writes at which the second run began
     again: int  # the number of the node at the same place in the second run
 
     def load(self) -> tuple[Any, ...]:
-        """What the node saved: from the second run, which is made once for each sweep."""
+        """The saved values, from the second run. There is one second run for each sweep."""
         if self.run is None:
             raise freed_error(self)
         if self.value is not None:
             self.again = self.start = 0
             return self.value  # type: ignore[no-any-return]
-        self.start, node = self.run.find(self.place)
-        self.again = node.number
-        return node.load()  # type: ignore[no-any-return]
+        self.start, again = self.run.find(self.place)
+        self.again = again.number
+        return again.saved  # type: ignore[no-any-return]
 
     def release(self) -> None:
         self.run = None
 
     def unchanged(self, saved: Any) -> Any:
-        """Nothing may have been written between the two runs, or after the second."""
+        """Raise if a saved array was written between the two runs, or after the second."""
         since = self.again or self.number
         for value in saved:
             for array in value if isinstance(value, tuple | list) else (value,):
@@ -125,20 +128,20 @@ class _Numbered(Node):
 
 
 class _Entry(NamedTuple):
-    """What was saved at a place: by an op, or a single array."""
+    """Describes what was saved at a place: the values of a node, or a single array."""
 
     pullback: Any
     shape: Any
     dtype: Any
 
     def arrays(self) -> int:
-        """How many arrays."""
+        """How many arrays were saved."""
         if self.pullback is None:
             return 1
         return sum(source is not None for source in self.pullback.sources)
 
     def told(self) -> str:
-        """For errors: what it was, of which shape and dtype."""
+        """A description for errors."""
         what = "an array"
         if self.pullback is not None:
             inputs = ", ".join(map(str, self.pullback.positions))
@@ -146,18 +149,25 @@ class _Entry(NamedTuple):
         return f"{what} of shape {self.shape} and dtype {self.dtype}"
 
     def differs(self, other: _Entry) -> bool:
-        """Whether something else was saved."""
+        """Whether another entry describes something else."""
         mine, theirs = self.pullback, other.pullback
         if mine is not theirs:
             if mine is None or theirs is None or mine.name != theirs.name:
                 return True
-            if mine.positions != theirs.positions:  # on which it depends what is saved
+            if mine.positions != theirs.positions:  # they decide what is saved
                 return True
         return bool(self.shape != other.shape or self.dtype != other.dtype)
 
 
+class _Again(NamedTuple):
+    """What a node of the second run saved, which a gradient taken inside lets the node forget."""
+
+    number: int
+    saved: tuple[Any, ...]
+
+
 class _Earlier(NamedTuple):
-    """Stands for an array that was also saved at an earlier place: at a position among others."""
+    """Stands for an array that was also saved earlier: at a place, and a position in its values."""
 
     place: int
     position: int
@@ -167,11 +177,11 @@ class _Run:
     """One call of a checkpointed function, and how to repeat it."""
 
     def __init__(
-        self, function: Function, args: Any, kwargs: Any, early_stop: bool, check: bool
+        self, function: AnyFunction, args: Any, kwargs: Any, early_stop: bool, check: bool
     ) -> None:
         self.function = function
         leaves, self.unflatten = flatten((args, kwargs))
-        hooks = current_modes().saved_hooks  # those of a checkpoint around this one, say
+        hooks = current_modes().saved_hooks  # for example, those of a checkpoint around this one
         self.leaves = [_Held(leaf, hooks) for leaf in leaves]
         self.early_stop = early_stop
         self.check = check
@@ -182,14 +192,15 @@ class _Run:
         self.running: list[_Kept | _Numbered] = []
         self.nodes: list[Node] = []
         self.outside: list[Leaf] = []
-        # The places that a second run need not get to, and where what they saved comes from: it
-        # is there as it is, or saved earlier, or one of the results, if that is still there.
+        self.written: list[Any] = []  # the memory that the first run wrote
+        # The last places, which a second run need not reach, and for each its values: an array
+        # that is kept anyway, an `_Earlier`, or a weak reference to a result of the function.
         self.rest: dict[int, list[Any]] = {}
 
     # --- the first run ---
 
     def pack(self, array: Any) -> _Kept:
-        """Keep, instead of an array, its place among all that is saved."""
+        """Give a saved array a place, which is kept instead of the array."""
         kept = _Kept(len(self.saved), array)
         self.saved.append(_Entry(None, tuple(array.shape), array.dtype))
         self.running.append(kept)
@@ -198,7 +209,7 @@ class _Run:
     def record(
         self, pullback: Any, edges: tuple[Node, ...], saved: Any, shape: Any, dtype: Any
     ) -> Node:
-        """Record a node that keeps, instead of arrays, its place among all that is saved."""
+        """Record a node that keeps its place instead of its saved values."""
         node: Node
         if pullback.keeps_arrays:
             node = _Numbered(pullback, edges, UNLOADED, shape, dtype)
@@ -211,10 +222,10 @@ class _Run:
         return node
 
     def close(self, results: Any) -> None:
-        """The first run is over: from now on what was saved comes from a second."""
+        """End the first run: forget the saved values, which a second run will compute."""
         edges = {edge for node in self.nodes for edge in node.edges}
         self.outside = [e for e in edges if isinstance(e, Leaf) and e.number < self.number]
-        # Where arrays were written, one may have been saved with several values.
+        # After a write, the same array may have been saved with different values.
         if self.early_stop and self.check and LAST_WRITE[0] < self.number:
             self._find_rest(results)
         for kept in self.running:
@@ -222,7 +233,7 @@ class _Run:
         self.running, self.nodes = [], []
 
     def _find_rest(self, results: Any) -> None:
-        """From the last place back: see what needs no second run to be at hand."""
+        """Find the last places whose values are available without a second run."""
         known: dict[int, Any] = {}
         for result in flatten(results)[0]:
             if isinstance(result, Tensor) and type(result._array) is np.ndarray:
@@ -245,7 +256,7 @@ class _Run:
             self.rest[place] = sources
 
     def _saved_before(self, place: int, array: Any) -> _Earlier | None:
-        """Where an array was saved last before a place."""
+        """Where an array was last saved before a place."""
         for earlier in range(place - 1, -1, -1):
             kept = self.running[earlier]
             if isinstance(kept, _Numbered):
@@ -259,16 +270,16 @@ class _Run:
         held = [h.value for h in self.leaves if h.type is not None and h.hooks is None]
         return held + [leaf.array for leaf in self.outside]
 
-    # --- the second ---
+    # --- the second run ---
 
     def unpack(self, kept: _Kept) -> Any:
         """The array that was packed."""
         return self.find(kept.place)[1] if kept.value is None else kept.value
 
     def find(self, place: int) -> tuple[int, Any]:
-        """What is saved at a place in the second run, and when that began.
+        """The number at which the second run began, and what it saved at a place.
 
-        The function is run again once for each sweep.
+        There is one second run for each sweep.
         """
         sweep = current_sweep()
         if sweep is None:
@@ -280,7 +291,7 @@ class _Run:
         return start, found.pop(place)
 
     def repeat(self) -> tuple[int, dict[int, Any]]:
-        """Run the function again and collect what it saves, by place."""
+        """Run the function again, and collect the values that are saved, by place."""
         collected: dict[int, Any] = {}
         entries: list[_Entry] = []
         rest = self._rest_at_hand()
@@ -310,7 +321,7 @@ class _Run:
         ) -> Node:
             node = record_node(pullback, edges, saved, shape, dtype)
             if pullback.keeps_arrays:
-                collect(_Entry(pullback, shape, dtype), node)
+                collect(_Entry(pullback, shape, dtype), _Again(node.number, saved))
             return node
 
         self.check_unwritten()
@@ -318,9 +329,9 @@ class _Run:
         args, kwargs = self.unflatten([held.again() for held in self.leaves])
         outside = current_modes()
         hooks = NodeHooks((pack, lambda array: array), record)
-        set_modes(self.modes._replace(grad=True, saved_hooks=hooks))
         try:
-            with at_level(self.level):
+            set_modes(self.modes._replace(grad=True, saved_hooks=hooks))
+            with at_level(self.level), refused_writes(self.written, _refuse):
                 self.function(*args, **kwargs)
         except _Stop:
             pass
@@ -333,13 +344,12 @@ class _Run:
                 f"and {counts[1]} when it was run again: it must do the same each time"
             )
         for place, sources in reversed(rest.items()):
-            pullback, shape, dtype = self.saved[place]
             saved = tuple([_resolved(source, collected) for source in sources])
-            collected[place] = record_node(pullback, (), saved, shape, dtype)
+            collected[place] = _Again(next_number(), saved)
         return start, collected
 
     def _rest_at_hand(self) -> dict[int, list[Any]]:
-        """The places that this run need not get to, with the results that they saved."""
+        """The places that this run need not reach; none if a result is gone or was written."""
         found = {}
         for place, sources in self.rest.items():
             found[place] = [s() if isinstance(s, weakref.ref) else s for s in sources]
@@ -350,7 +360,7 @@ class _Run:
         return found
 
     def check_unwritten(self) -> None:
-        """Raise if an argument, or a leaf from outside, is not what it was in the first run."""
+        """Raise if an argument, or a leaf from outside, was written since the first run."""
         if self.number > LAST_WRITE[0]:
             return
         for array in self._given():
@@ -363,28 +373,34 @@ class _Run:
                 )
 
 
+def _refuse() -> None:
+    raise RuntimeError(
+        "a checkpointed function writes to a tensor from outside it: the sweep runs the function "
+        "again, and would write twice. Return what is to be written, and write it outside"
+    )
+
+
 def _resolved(source: Any, collected: dict[int, Any]) -> Any:
-    """What was saved, by where it comes from."""
+    """A saved value; an `_Earlier` is looked up in the collected values."""
     if isinstance(source, _Earlier):
-        return collected[source.place].load()[source.position]
+        return collected[source.place].saved[source.position]
     return source
 
 
 class _Held:
-    """An argument, to be passed again."""
+    """An argument of the first run, kept for the second."""
 
     def __init__(self, value: Any, hooks: Hooks | None) -> None:
         self.value = value
         self.type: type[Tensor] | None = None
         self.hooks = hooks
         if isinstance(value, Tensor):
-            # Without its node, so that the second run is recorded by itself and not on top of
-            # the first.
+            # Without its node, so that the graph of the second run is separate from the first.
             self.type, self.requires_grad = tensor_type_at(value.level), value.requires_grad
             self.value = pack(value._array, hooks) if hooks else value._array
 
     def again(self) -> Any:
-        """The argument; a tensor as a new leaf."""
+        """The argument for the second run; a tensor becomes a new leaf."""
         if self.type is None:
             return self.value
         tensor = self.type(unpack(self.value, self.hooks) if self.hooks else self.value)

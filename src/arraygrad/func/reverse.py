@@ -1,4 +1,7 @@
-"""Reverse mode as a transform of functions: `grad`, `value_and_grad`, `vjp`, `linearize`."""
+"""Reverse mode as a transform of functions: `grad`, `value_and_grad`, `vjp`, `linearize`.
+
+Jacobians and Hessians are in `func.jacobians`.
+"""
 
 from __future__ import annotations
 
@@ -34,22 +37,38 @@ from .trees import (
     vector_like,
 )
 
-Function = Callable[..., Any]
+AnyFunction = Callable[..., Any]
 Argnums = SupportsIndex | Sequence[int]
 
 
-class Recording:
-    """A function's run on tensors of a level of their own.
+class Tape:
+    """One run of a function on tensors of a new level, to be differentiated.
 
-    `leaves` are the tensors that stood for the inputs, `result` is what the function returned for
-    them, with everything of the level still recorded. What the caller's grad mode is makes no
-    difference inside: this level is always recorded. `given` is what the caller of the transform
-    gave, if that is more than `args`.
+    All ops on this level are recorded, whatever the caller's grad mode is.
+
+    Parameters
+    ----------
+    function : callable
+    args : tuple
+        The arguments of the function, which become leaves of the new level.
+    name : str or callable
+        What errors call the arguments.
+    given : Given, optional
+        All arguments of the transform, if these are more than `args`.
+
+    Attributes
+    ----------
+    level : int
+        The level of the run.
+    leaves : list of Tensor
+        The arrays in `args`, as leaves.
+    result : structure of arrays
+        The function's result, still with its nodes of this level.
     """
 
     def __init__(
         self,
-        function: Function,
+        function: AnyFunction,
         args: tuple[Any, ...],
         name: str | Callable[[Path], str],
         given: Given | None = None,
@@ -63,14 +82,14 @@ class Recording:
         self.result = tree_map(lambda leaf: lowered(leaf, self.level), result)
 
     def strip(self, value: Any) -> Any:
-        """A value as it is outside the transform: cut off, if the caller records nothing."""
+        """A value as the caller sees it: without this level, under `no_grad` without any node."""
         value = lowered(value, self.level)
         if isinstance(value, Tensor) and value.level == self.level:
             value = value.array
         return self.given.result(value if is_grad_enabled() else unrecorded(value))
 
     def pull(self, outputs: list[Any], cotangents: list[Any]) -> list[Any]:
-        """The cotangents of the inputs for cotangents of some outputs."""
+        """The cotangents of the leaves, from the cotangents of some outputs."""
         pairs: list[tuple[Node, Any]] = [
             (out._node, cotangent)
             for out, cotangent in zip(outputs, cotangents, strict=True)
@@ -91,7 +110,7 @@ class Recording:
 
 
 def own(held: list[Any], like: Any) -> Any:
-    """A cotangent that shares no memory with anything; zeros in place of None."""
+    """A cotangent that shares no memory with another array; zeros in place of None."""
     if held[0] is None:
         return ops.zeros_like(like)
     return held.pop() if isinstance(held[0], Array) else backend_of(held[0]).own(held)
@@ -116,7 +135,7 @@ def value_and_grad(  # type: ignore[overload-overlap]
 def value_and_grad(
     function: Callable[P, R], argnums: Argnums = 0, *, has_aux: bool = False
 ) -> Callable[P, tuple[R, Any]]: ...
-def value_and_grad(function: Function, argnums: Argnums = 0, *, has_aux: bool = False) -> Any:
+def value_and_grad(function: AnyFunction, argnums: Argnums = 0, *, has_aux: bool = False) -> Any:
     """A function that returns `function`'s value and its gradient.
 
     Parameters
@@ -132,8 +151,8 @@ def value_and_grad(function: Function, argnums: Argnums = 0, *, has_aux: bool = 
     -------
     callable
         Called like `function`; returns `(value, gradient)`, or `((value, aux), gradient)`. Plain
-        arrays in give plain arrays out, tensors give tensors. Plain arrays give a tensor where it
-        is recorded, for a tensor from outside that requires gradients.
+        arrays give plain arrays, tensors give tensors. If `function` also uses a tensor from
+        outside that requires gradients, plain arrays give tensors, too.
 
     Examples
     --------
@@ -146,12 +165,12 @@ def value_and_grad(function: Function, argnums: Argnums = 0, *, has_aux: bool = 
     @functools.wraps(function)
     def differentiated(*args: Any, **kwargs: Any) -> Any:
         chosen = Chosen(function, argnums, args, kwargs)
-        recording = Recording(chosen.run, chosen.values, chosen.name, chosen.given)
-        value, aux = split_aux(recording.result, has_aux)
-        gradients = recording.pull([value], [_one(value)])
-        found = chosen.shaped([recording.strip(gradient) for gradient in gradients])
-        value = recording.strip(value)
-        return ((value, tree_map(recording.strip, aux)), found) if has_aux else (value, found)
+        tape = Tape(chosen.run, chosen.values, chosen.name, chosen.given)
+        value, aux = split_aux(tape.result, has_aux)
+        gradients = tape.pull([value], [_one(value)])
+        found = chosen.shaped([tape.strip(gradient) for gradient in gradients])
+        value = tape.strip(value)
+        return ((value, tree_map(tape.strip, aux)), found) if has_aux else (value, found)
 
     return differentiated
 
@@ -188,7 +207,7 @@ def grad(
 def grad(
     function: Callable[P, Any], argnums: Argnums = 0, *, has_aux: bool = False
 ) -> Callable[P, Any]: ...
-def grad(function: Function, argnums: Argnums = 0, *, has_aux: bool = False) -> Any:
+def grad(function: AnyFunction, argnums: Argnums = 0, *, has_aux: bool = False) -> Any:
     """The gradient of a function as a function. See `value_and_grad`.
 
     With `has_aux`, it returns `(gradient, aux)`.
@@ -220,7 +239,7 @@ def vjp(
     function: Callable[[*Ts], tuple[R, S]], *primals: *Ts, has_aux: Literal[True]
 ) -> tuple[R, Callable[[Any], tuple[*Ts]], S]: ...
 def vjp(  # type: ignore[misc]
-    function: Function, *primals: Any, has_aux: bool = False
+    function: AnyFunction, *primals: Any, has_aux: bool = False
 ) -> Any:
     """A function's value, and the function that pulls cotangents back through it.
 
@@ -240,13 +259,13 @@ def vjp(  # type: ignore[misc]
     return _vjp(as_function(function, "vjp"), primals, has_aux, primals)
 
 
-def _vjp(function: Function, primals: tuple[Any, ...], has_aux: bool, arguments: Any) -> Any:
-    """`vjp` for a caller who gave these arguments."""
-    recording = Recording(function, primals, "primals", Given(arguments))
-    result, aux = split_aux(recording.result, has_aux)
+def _vjp(function: AnyFunction, primals: tuple[Any, ...], has_aux: bool, arguments: Any) -> Any:
+    """`vjp`, for a transform that was called with `arguments`."""
+    tape = Tape(function, primals, "primals", Given(arguments))
+    result, aux = split_aux(tape.result, has_aux)
     outputs, unflatten_out = flatten(result)
     check_result(outputs)
-    value = unflatten_out([recording.strip(out) for out in outputs])
+    value = unflatten_out([tape.strip(out) for out in outputs])
     inputs, unflatten_in = flatten(primals)
 
     def pull(cotangents: Any) -> Any:
@@ -256,10 +275,10 @@ def _vjp(function: Function, primals: tuple[Any, ...], has_aux: bool, arguments:
             for i, (given, out) in enumerate(zip(flat, outputs, strict=True))
         ]
         result = Given(arguments, cotangents).result
-        pulled = [result(g) for g in recording.pull(outputs, seeds)]
+        pulled = [result(g) for g in tape.pull(outputs, seeds)]
         return unflatten_in([like_given(*pair) for pair in zip(pulled, inputs, strict=True)])
 
-    return (value, pull, tree_map(recording.strip, aux)) if has_aux else (value, pull)
+    return (value, pull, tree_map(tape.strip, aux)) if has_aux else (value, pull)
 
 
 def linearize(function: Callable[[*Ts], R], *primals: *Ts) -> tuple[R, Callable[..., R]]:
@@ -292,8 +311,8 @@ def linearize(function: Callable[[*Ts], R], *primals: *Ts) -> tuple[R, Callable[
             full[i] = cotangent
         return pull(rebuild(full))
 
-    # Pulling back is linear in the cotangents: its own transpose is pushing forward. NaN at zero,
-    # where nobody asked for it, is no anomaly.
+    # `pull` is linear in the cotangents, and its transpose pushes tangents forward. It is run at
+    # the cotangent zero, where a NaN is no anomaly.
     start = zeros()
     with ModeContext(anomaly=current_modes().anomaly and "trace"):
         _, transposed = _vjp(pull_moving, tuple(start[i] for i in moving), False, primals)
@@ -316,7 +335,7 @@ class Chosen:
     """The arguments that `argnums` names, and the function as a function of them alone."""
 
     def __init__(
-        self, function: Function, argnums: Argnums, args: tuple[Any, ...], kwargs: dict[str, Any]
+        self, function: AnyFunction, argnums: Argnums, args: tuple[Any, ...], kwargs: dict[str, Any]
     ) -> None:
         self.function, self.args, self.kwargs = function, args, kwargs
         self.given = Given(args, kwargs)
@@ -330,25 +349,25 @@ class Chosen:
         self.values = tuple(args[place] for place in self.places)
 
     def run(self, *values: Any) -> Any:
-        """Call the function with other values for the arguments chosen."""
+        """Call the function with other values for the chosen arguments."""
         full = list(self.args)
         for place, value in zip(self.places, values, strict=True):
             full[place] = value
         return self.function(*full, **self.kwargs)
 
     def name(self, path: Path) -> str:
-        """What to call what is found by a path into the values."""
+        """What errors call the part of the values at a path."""
         return item_of(f"argument {self.places[path[0]]}")(path[1:])
 
     def shaped(self, leaves: list[Any]) -> Any:
-        """Leaves in the structure of the values; one argument's alone if one was named."""
+        """Leaves in the structure of the values; for a single argnum, in that of its argument."""
         given, unflatten = flatten(self.values)
         shaped = unflatten([like_given(*pair) for pair in zip(leaves, given, strict=True)])
         return shaped[0] if self.single else shaped
 
 
 def _place(number: Any, args: tuple[Any, ...]) -> int:
-    """Which of `args` a number names."""
+    """The position in `args` that a number of `argnums` names."""
     if isinstance(number, bool) or not hasattr(number, "__index__"):
         raise TypeError(f"argnums must be an int or a tuple of them, not {number!r}")
     place = operator.index(number)
@@ -361,7 +380,7 @@ def _place(number: Any, args: tuple[Any, ...]) -> int:
 
 
 def split_aux(result: Any, has_aux: bool) -> tuple[Any, Any]:
-    """A function's result as its value and what it returned beside it."""
+    """A function's result as a pair: its value, and aux or None."""
     if not has_aux:
         return result, None
     if not isinstance(result, tuple) or len(result) != 2:
@@ -370,7 +389,7 @@ def split_aux(result: Any, has_aux: bool) -> tuple[Any, Any]:
 
 
 def _one(value: Any) -> Any:
-    """The cotangent one of a function's value, which must be a real number."""
+    """The cotangent of a function's value, which must be a real number: one."""
     if isinstance(value, int | float):  # a constant
         return np.asarray(1.0)
     if not hasattr(value, "shape") or value.shape != ():

@@ -1,4 +1,7 @@
-"""Many rows, or columns, of a Jacobian at once: as one batched array."""
+"""Many rows or columns of a Jacobian at once, as one batched array.
+
+For dense Jacobians (`func.jacobians`) and sparse ones (`func.sparse`).
+"""
 
 from __future__ import annotations
 
@@ -10,14 +13,14 @@ import numpy as np
 from .. import ops
 from ..arrays.batched import Batched, batched_type
 from ..backends import backend_of
-from ..core.levels import above, in_flight
+from ..core.levels import above
 from .forward import push
-from .reverse import Chosen, Recording
+from .reverse import Chosen, Tape
 from .trees import check_result, flatten
 
 
 def outputs_of(result: Any, holomorphic: bool) -> tuple[list[Any], Any]:
-    """The arrays of a function's result, and how to put others in their places."""
+    """The arrays of a function's result, and a function that builds the result from others."""
     leaves, rebuild = flatten(result)
     outputs = []
     check_result(leaves)
@@ -32,29 +35,29 @@ def outputs_of(result: Any, holomorphic: bool) -> tuple[list[Any], Any]:
 
 
 def in_precision_of(x: Any, part: Any) -> Any:
-    """Derivatives with respect to `x` in its precision, as reverse mode gives them."""
+    """Derivatives with respect to `x`, in the precision of `x`, as in reverse mode."""
     dtype = x.dtype
     if ops.is_complex(part) and not ops.is_complex(x):
         dtype = (ops.zeros_like(x[..., :0] if x.ndim else x) * 1j).dtype
     return part if part.dtype == dtype else ops.astype(part, dtype)
 
 
-def pull_rows(recording: Recording, outputs: list[Any], rows: Any, holomorphic: bool) -> list[Any]:
-    """The products of some rows with the Jacobian, for each input, with an axis for the rows.
+def pull_rows(tape: Tape, outputs: list[Any], rows: Any, holomorphic: bool) -> list[Any]:
+    """The products of `rows` with the Jacobian: for each input, an array with an axis of rows.
 
-    `rows` is a NumPy array over all elements of the outputs.
+    Each row of `rows`, a NumPy array, goes over all elements of all outputs.
     """
-    wrap = batched_type(above(recording.level))
+    wrap = batched_type(above(tape.level))
 
     def pulled(seeds: list[Any]) -> list[Any]:
-        gradients = recording.pull(outputs, [wrap(s) for s in seeds])
+        gradients = tape.pull(outputs, [wrap(s) for s in seeds])
         return [_rows(g, rows.shape[0], wrap) for g in gradients]
 
     seeds = _cut(rows, outputs)
     found = pulled(seeds)
     if holomorphic:
         return [ops.conj(f) for f in found]
-    if any(ops.is_complex(o) for o in outputs):  # of real inputs: the imaginary part, as well
+    if any(ops.is_complex(o) for o in outputs):  # real inputs: get the imaginary part as well
         turned = pulled([s * 1j if ops.is_complex(s) else s for s in seeds])
         return [a + 1j * b for a, b in zip(found, turned, strict=True)]
     return found
@@ -63,24 +66,27 @@ def pull_rows(recording: Recording, outputs: list[Any], rows: Any, holomorphic: 
 def push_rows(
     chosen: Chosen, values: tuple[Any, ...], rows: Any, has_aux: bool
 ) -> tuple[list[Any], Any, Any]:
-    """The products of the Jacobian at some values with directions, for each output.
+    """The products of the Jacobian with directions, for each output; the value; and aux.
 
-    Also gives the function's value there, and aux. `rows` is a NumPy array over all elements of
-    the inputs; the products have its first axis.
+    Each row of `rows`, a NumPy array, is a direction, and goes over all elements of all inputs. The
+    products have the first axis of `rows`.
     """
     inputs = [x if hasattr(x, "shape") else np.asarray(x) for x in flatten(values)[0]]
-    # Above the level that the dual arrays will have.
-    wrap = batched_type(above(in_flight() + 1))
-    tangents = [wrap(t) for t in _cut(rows, inputs)]
+    kinds: list[type[Batched]] = []
+
+    def tangents(level: int) -> list[Any]:
+        kinds.append(batched_type(above(level)))  # above the dual arrays
+        return [kinds[0](t) for t in _cut(rows, inputs)]
+
     value, tangent, aux = push(chosen.run, values, tangents, has_aux=has_aux, given=chosen.given)
     found = [t if hasattr(t, "dtype") else np.asarray(t) for t in flatten(tangent)[0]]
-    return [_rows(t, rows.shape[0], wrap) for t in found], value, aux
+    return [_rows(t, rows.shape[0], kinds[0]) for t in found], value, aux
 
 
 def chunked(
     compute: Callable[[int, int], list[Any]], total: int, chunk_size: int | None
 ) -> list[Any]:
-    """What `compute(start, stop)` gives for all of `total`, joined."""
+    """The results of `compute(start, stop)` for all chunks of `range(total)`, joined."""
     step = max(1, total if chunk_size is None else chunk_size)
     pieces = [compute(i, min(i + step, total)) for i in range(0, max(total, 1), step)]
     if len(pieces) == 1:
@@ -89,7 +95,7 @@ def chunked(
 
 
 def _cut(rows: Any, arrays: list[Any]) -> list[Any]:
-    """Rows over the elements of all arrays, cut up and made like them."""
+    """Rows over the elements of all arrays, cut into one part for each array, with its shape."""
     parts = []
     offset = 0
     for array in arrays:
@@ -103,19 +109,19 @@ def _cut(rows: Any, arrays: list[Any]) -> list[Any]:
 
 
 def _rows(derivative: Any, size: int, batched: type[Batched]) -> Any:
-    """A derivative along a batch of directions as an array with that axis in front."""
+    """A derivative along a batch of directions, as an array with the batch axis in front."""
     if isinstance(derivative, batched):
         return derivative._array
     return ops.copy(ops.broadcast_to(derivative, (size, *derivative.shape)))
 
 
 def real_rows(block: Any, out: Any) -> Any:
-    """Rows of a real output are real, also where another output is complex."""
+    """The rows of an output: real if the output is, also if another output is complex."""
     return ops.real(block) if ops.is_complex(block) and not ops.is_complex(out) else block
 
 
 def check_complex(inputs: list[Any], holomorphic: bool) -> None:
-    """Raise if an input is complex and the function not holomorphic, or the other way round."""
+    """Raise unless all inputs are complex if `holomorphic`, and real if not."""
     for i, x in enumerate(inputs):
         complex_input = ops.is_complex(x) or isinstance(x, complex)
         if complex_input and not holomorphic:

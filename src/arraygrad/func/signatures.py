@@ -1,7 +1,8 @@
-"""What transforms of functions give, as type checkers see it.
+"""The types of transformed functions, for type checkers.
 
-A function that is written for tensors can be transformed and then called on any arrays: the result
-is of their type. For an argument that is a structure of arrays, it is such a structure.
+A function that is written for tensors can be transformed and then called on any arrays. Its result
+has the type of these arrays. For an argument that is a structure of arrays, the result has the type
+of this structure.
 """
 
 from __future__ import annotations
@@ -40,7 +41,7 @@ Both = tuple[Literal[0], Literal[1]]
 
 
 class LikeFirst(Protocol[P]):
-    """A function whose result is like its first argument."""
+    """A function whose result has the type of its first argument."""
 
     @overload
     def __call__(self, x: NDArray[Any], /, *args: P.args, **kwargs: P.kwargs) -> NDArray[Any]: ...
@@ -49,7 +50,7 @@ class LikeFirst(Protocol[P]):
 
 
 class ValueAndLikeFirst(Protocol[P, R_co]):
-    """A function that gives the value of another, and something like its first argument."""
+    """A function that returns a value, and a result with the type of its first argument."""
 
     @overload
     def __call__(
@@ -60,7 +61,7 @@ class ValueAndLikeFirst(Protocol[P, R_co]):
 
 
 class Jacobian(Protocol):
-    """A transform that gives a matrix of derivatives, if the function returns one array."""
+    """A transform that gives a matrix of derivatives for a function that returns one array."""
 
     @overload
     def __call__(
@@ -101,5 +102,5 @@ class Jacobian(Protocol):
 
 
 def gives_matrix(function: Callable[..., Any]) -> Jacobian:
-    """Say that a function is a transform that gives a matrix of derivatives."""
+    """Give a transform the type `Jacobian`."""
     return function

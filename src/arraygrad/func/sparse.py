@@ -1,7 +1,7 @@
-"""Sparse Jacobians and Hessians: find the pattern, colour it, and let few products do.
+"""Sparse Jacobians and Hessians: find the pattern, colour it, and compute few products.
 
-The pattern is found by running the function on pattern arrays (`arrays.pattern`); what is
-structurally zero is never computed. The products run at once, as one batch.
+The pattern is found by running the function on pattern arrays (`arrays.pattern`). Entries outside
+the pattern are never computed. All products run as one batch. The colouring is in `func.coloring`.
 """
 
 from __future__ import annotations
@@ -20,19 +20,21 @@ from ..backends import backend_of
 from ..core.array import Array
 from ..core.levels import new_level
 from .coloring import color_both, color_columns, color_symmetric, fewest_products
-from .reverse import Argnums, Chosen, Recording, grad, split_aux
+from .reverse import Argnums, Chosen, Tape, grad, split_aux
 from .rows import check_complex, chunked, outputs_of, pull_rows, push_rows
 from .trees import arrays_of, as_function, flatten, lowered, tree_map
 
-Function = Callable[..., Any]
+AnyFunction = Callable[..., Any]
 
 
-def sparsity(function: Function, *args: Any, argnums: Argnums = 0, kind: str = "jacobian") -> Any:
+def sparsity(
+    function: AnyFunction, *args: Any, argnums: Argnums = 0, kind: str = "jacobian"
+) -> Any:
     """Where a function's Jacobian or Hessian can be other than zero.
 
-    The pattern holds for all points at which the function takes the same way through its Python
-    code (`if`, `int(x)`) and writes to the same places (`y[i] = x`), not only for this one. It may
-    have a few places too many, never one too few.
+    The pattern is valid not only at this point. It is valid at all points where the function takes
+    the same branches of its Python code (`if`, `int(x)`) and writes to the same places
+    (`y[i] = x`). It may have a few places too many, never one too few.
 
     Parameters
     ----------
@@ -41,16 +43,16 @@ def sparsity(function: Function, *args: Any, argnums: Argnums = 0, kind: str = "
     *args
         The arguments to call it with: arrays, tensors, or structures of them.
     argnums : int or tuple of int
-        The arguments that vary. Everything else is constant, and part of the function: its zeros
-        may cut dependences.
+        The arguments that vary. The other arguments are constants, and part of the function: zeros
+        in them may cut dependences.
     kind : {"jacobian", "hessian"}
 
     Returns
     -------
     scipy.sparse.csr_array of bool
-        A row for each element of the output, a column for each of the input, both in the order of
-        a flattened array; the arrays of a structure follow each other. That of a Hessian is
-        symmetric.
+        A row for each element of the output, a column for each element of the input, both in the
+        order of a flattened array. The arrays of a structure follow each other. The pattern of a
+        Hessian is symmetric.
 
     Examples
     --------
@@ -72,18 +74,18 @@ def sparsity(function: Function, *args: Any, argnums: Argnums = 0, kind: str = "
 
 
 def sparse_jacobian(
-    function: Function,
+    function: AnyFunction,
     argnums: Argnums,
     has_aux: bool,
     holomorphic: bool,
     chunk_size: int | None,
     mode: str,
     pattern: Any,
-) -> Function:
+) -> AnyFunction:
     """`jacobian(..., sparse=True)` and the like.
 
-    `mode` is "forward", "reverse", "symmetric", or "auto": one of the first two, or both of them,
-    whichever needs the fewest products.
+    `mode` is "forward", "reverse", "symmetric" or "auto". "auto" takes forward mode, reverse mode
+    or both together, whichever needs the fewest products.
     """
     plan = None if pattern is None else _plan(_as_pattern(pattern, mode), mode)
 
@@ -108,7 +110,7 @@ def sparse_jacobian(
 
 
 class _Plan(NamedTuple):
-    """How to get the entries of a sparse matrix from few products.
+    """How to read the entries of a sparse matrix from few products.
 
     Attributes
     ----------
@@ -116,9 +118,9 @@ class _Plan(NamedTuple):
     mode : {"forward", "reverse", "symmetric"}
         Whether columns, rows, or both are coloured.
     colors : ndarray
-        The colour of each column or row; -1 for one without entries.
+        The colour of each column or row; -1 for a column or row without entries.
     product, place : ndarray
-        For each entry: the number of the product to read it from, and where in it.
+        For each entry: the number of the product that contains it, and the place in the product.
     """
 
     pattern: Any
@@ -134,7 +136,7 @@ class _Plan(NamedTuple):
 
     @classmethod
     def make(cls, pattern: Any, mode: str) -> _Plan:
-        """Colour a pattern."""
+        """Colour a pattern, and find the product and place of each entry."""
         entries = pattern.tocoo()
         row, column = entries.row, entries.col
         if mode == "forward":
@@ -144,8 +146,8 @@ class _Plan(NamedTuple):
             colors = color_columns(pattern.T)
             return cls(pattern, mode, colors, colors[row], column)
         colors = color_symmetric(pattern)
-        # An entry is read in its own row if no other there has the colour of its column; if one
-        # has, then the transposed entry is alone in its row.
+        # If no other entry of the row has a column of the same colour, the entry is read in its
+        # own row. Otherwise the transposed entry is the only one of its colour in its row.
         key = row * (int(colors.max(initial=0)) + 1) + colors[column]
         alone = np.bincount(key, minlength=1)[key] == 1
         product = np.where(alone, colors[column], colors[row])
@@ -160,14 +162,14 @@ class _Plan(NamedTuple):
 
 
 class _TwoWay(NamedTuple):
-    """A plan of some products with columns and some with rows.
+    """A plan that reads some entries from products with columns, and the others from rows.
 
     Attributes
     ----------
     pattern : csr_array
     forward, reverse : _Plan
     by_row : ndarray of bool
-        Which entries are those of `reverse`.
+        Which entries are read from `reverse`.
     """
 
     pattern: Any
@@ -195,12 +197,12 @@ class _TwoWay(NamedTuple):
 
 
 def _plan(pattern: Any, mode: str) -> _Plan | _TwoWay:
-    """How to get the entries of a pattern."""
+    """The plan for a pattern."""
     if mode != "auto":
         return _Plan.make(pattern, mode)
     in_rows = np.diff(pattern.indptr)
     in_columns = np.bincount(pattern.indices, minlength=1)
-    # As many columns as a row has entries need as many colours, at the least.
+    # A row with n entries needs at least n colours for its columns.
     least = {"forward": int(in_rows.max(initial=0)), "reverse": int(in_columns.max())}
     first, second = ("forward", "reverse")
     if least["reverse"] < least["forward"]:
@@ -208,8 +210,8 @@ def _plan(pattern: Any, mode: str) -> _Plan | _TwoWay:
     best = _Plan.make(pattern, first)
     if least[second] < best.products:
         best = min(best, _Plan.make(pattern, second), key=lambda p: p.products)
-    # Both ways run the function twice: that has to be worth it. It can be if most of the matrix is
-    # much emptier than its fullest lines.
+    # Both modes together run the function twice, so they must save half of the products. They can
+    # if a few rows or columns have many more entries than the others.
     few = min(fewest_products(in_rows)[0], fewest_products(in_columns)[0])
     if 2 * few < best.products:
         both = _TwoWay.make(pattern)
@@ -219,7 +221,7 @@ def _plan(pattern: Any, mode: str) -> _Plan | _TwoWay:
 
 
 def _matrix(pattern: Any, entries: Any, real: Any) -> Any:
-    """The matrix with a pattern, from its entries and which of its rows are real."""
+    """The matrix with this pattern and these entries. `real` says which rows are real."""
     if real is not None:
         within = np.repeat(real, np.diff(pattern.indptr))
         entries[within] = entries[within].real
@@ -228,7 +230,7 @@ def _matrix(pattern: Any, entries: Any, real: Any) -> Any:
 
 
 def _structured(chosen: Chosen, leaves: list[Any]) -> tuple[Any, ...]:
-    """Values for the arguments chosen."""
+    """Leaves as values of the chosen arguments."""
     values: tuple[Any, ...] = flatten(chosen.values)[1](leaves)
     return values
 
@@ -255,7 +257,7 @@ def _find(chosen: Chosen, inputs: list[Any], has_aux: bool) -> Any:
 
 
 def _as_pattern(given: Any, mode: str) -> Any:
-    """A pattern as sorted booleans, symmetric if need be."""
+    """A pattern as a sorted array of booleans; made symmetric for the symmetric mode."""
     pattern = scipy_sparse().csr_array(given, dtype=bool, copy=True)
     if pattern.ndim != 2:
         raise ValueError(f"sparsity must be a matrix, it has shape {pattern.shape}")
@@ -280,11 +282,11 @@ def _products(
     holomorphic: bool,
     chunk_size: int | None,
 ) -> tuple[Any, list[Any], Any]:
-    """The products that a plan asks for, one to a row; the function's outputs; and aux."""
+    """The products of a plan, one in each row; the function's outputs; and aux."""
     outputs: list[Any] = []
     aux: Any = None
     values = _structured(chosen, inputs)
-    count = max(plan.products, 1)  # one of zeros if there are no entries
+    count = max(plan.products, 1)  # a product with zeros if the matrix has no entries
     _check_shape(plan, 1, inputs)
 
     def columns(start: int, stop: int) -> list[Any]:
@@ -299,16 +301,16 @@ def _products(
         blocks = chunked(columns, count, chunk_size)
         return _side_by_side(blocks), outputs, aux
 
-    recording = Recording(chosen.run, values, chosen.name, chosen.given)
-    result, aux = split_aux(recording.result, has_aux)
+    tape = Tape(chosen.run, values, chosen.name, chosen.given)
+    result, aux = split_aux(tape.result, has_aux)
     outputs, _ = outputs_of(result, holomorphic)
     _check_shape(plan, 0, outputs)
 
     def rows(start: int, stop: int) -> list[Any]:
-        return pull_rows(recording, outputs, plan.directions(start, stop), holomorphic)
+        return pull_rows(tape, outputs, plan.directions(start, stop), holomorphic)
 
     blocks = chunked(rows, count, chunk_size)
-    return _side_by_side(blocks), outputs, tree_map(recording.strip, aux)
+    return _side_by_side(blocks), outputs, tree_map(tape.strip, aux)
 
 
 def _check_shape(plan: _Plan, axis: int, arrays: list[Any]) -> None:
@@ -322,12 +324,12 @@ def _check_shape(plan: _Plan, axis: int, arrays: list[Any]) -> None:
 
 
 def _side_by_side(blocks: list[Any]) -> Any:
-    """Products with one axis for all elements of all arrays, as one NumPy array."""
+    """Products for several arrays as one NumPy array, with one axis for all elements."""
     flat = []
     for block in blocks:
         array = block
         while isinstance(array, Tensor):
-            array = array.array  # of the caller's: a sparse result has no place in its graph
+            array = array.array  # the caller's graph cannot hold a sparse result
         if isinstance(array, Array):
             raise TypeError(_INSIDE)
         values = backend_of(array).to_numpy(array)
@@ -336,7 +338,7 @@ def _side_by_side(blocks: list[Any]) -> Any:
 
 
 def _plain(chosen: Chosen) -> list[Any]:
-    """The arrays to differentiate with respect to, without the tensors around them."""
+    """The arrays of the chosen arguments, without the tensors around them."""
     inputs = []
     for array in arrays_of(chosen.values, chosen.name)[0]:
         while isinstance(array, Tensor):
@@ -354,7 +356,7 @@ _INSIDE = (
 
 
 def _real_rows(outputs: list[Any]) -> Any:
-    """Which rows belong to real outputs, if others are complex; else None."""
+    """Which rows belong to real outputs; None if all outputs are real, or all complex."""
     of_complex = [ops.is_complex(o) for o in outputs]
     if all(of_complex) or not any(of_complex):
         return None

@@ -1,7 +1,7 @@
-"""Structures of arrays as the arguments and results of transformed functions.
+"""Structures of arrays, as arguments and results of transformed functions.
 
-Unlike `structures`, which knows tensors only, this takes structures apart by optree's rules: what
-goes in as a list comes out as a list.
+Structures are taken apart by optree's rules: a list stays a list. `autograd.structures` has the
+rules for `grad`, where a sequence of tensors becomes a tuple.
 """
 
 from __future__ import annotations
@@ -24,15 +24,26 @@ Path = tuple[Any, ...]
 
 
 def flatten(tree: Any) -> tuple[list[Any], Unflatten]:
-    """The leaves of a structure and a function that puts others in their places."""
+    """The leaves of a structure, and a function that builds the structure from other leaves."""
     if _is_array(tree):
         return [tree], lambda leaves: leaves[0]
     if type(tree) is tuple and all(map(_is_array, tree)):  # the arguments of most functions
         return list(tree), tuple
     import optree
 
-    leaves, spec = optree.tree_flatten(tree)
+    leaves, spec = _taken_apart(tree)
     return leaves, lambda values: optree.tree_unflatten(spec, values)
+
+
+def _taken_apart(tree: Any) -> tuple[list[Any], Any]:
+    import optree
+
+    try:
+        return optree.tree_flatten(tree)
+    except RecursionError:
+        raise ValueError(
+            "the structure is nested too deeply to be taken apart: does it contain itself?"
+        ) from None
 
 
 def _is_array(value: Any) -> bool:
@@ -40,7 +51,7 @@ def _is_array(value: Any) -> bool:
 
 
 def tree_map(function: Callable[[Any], Any], tree: Any) -> Any:
-    """`function` of every leaf, in the same structure."""
+    """The structure with `function` applied to every leaf."""
     leaves, unflatten = flatten(tree)
     return unflatten([function(leaf) for leaf in leaves])
 
@@ -52,17 +63,15 @@ def flatten_like(tree: Any, model: Any, name: str, what: str) -> list[Any]:
     if type(tree) is type(model) is tuple and len(tree) == len(model):
         if all(map(_is_array, tree)) and all(map(_is_array, model)):
             return list(tree)
-    import optree
-
-    leaves, spec = optree.tree_flatten(tree)
-    wanted = optree.tree_structure(model)
+    leaves, spec = _taken_apart(tree)
+    _, wanted = _taken_apart(model)
     if spec != wanted:
         raise ValueError(f"{name} must have the structure of {what}, {wanted}, but has {spec}")
     return leaves
 
 
 def item_of(name: str) -> Callable[[Path], str]:
-    """How to write the path to a leaf in something that goes by `name`."""
+    """A function that writes the path to a leaf of the structure called `name`."""
     return lambda path: name + "".join(f"[{key!r}]" for key in path)
 
 
@@ -73,14 +82,14 @@ def arrays_of(tree: Any, name: Callable[[Path], str]) -> tuple[list[Any], Unflat
     ----------
     tree : any structure
     name : callable
-        Says what to call the leaf at a path, for errors.
+        Gives the name of the leaf at a path, for errors.
     """
     leaves, unflatten = flatten(tree)
     arrays = []
     for i, leaf in enumerate(leaves):
         try:
             arrays.append(as_array(leaf, ""))
-        except TypeError:  # only now is it worth finding out what to call it
+        except TypeError:  # only an error needs the name, which takes time to find
             import optree
 
             as_array(leaf, name(tuple(optree.tree_paths(tree)[i])))
@@ -106,9 +115,9 @@ def as_array(leaf: Any, name: str) -> Any:
 
 
 def vector_like(given: Any, like: Any, name: str, what: str) -> Any:
-    """A cotangent or tangent with the dtype of `like`, whose shape it must have.
+    """A cotangent or tangent with the dtype of `like`. Its shape must be that of `like`.
 
-    `what` says what `like` is.
+    `name` and `what` are the names of `given` and `like` in errors.
     """
     shape = tuple(getattr(like, "shape", ()))
     found = tuple(getattr(given, "shape", ()))
@@ -123,7 +132,7 @@ def vector_like(given: Any, like: Any, name: str, what: str) -> Any:
     if is_complex and kind != "c":
         raise TypeError(f"{name} is complex, but {what} is real: pass real numbers")
     if kind not in "fc":
-        return given  # of something that has no derivative: it is not looked at
+        return given  # `like` has no derivative, so the values do not matter
     if not hasattr(given, "dtype"):
         return backend_of(like).full(ops.plain(like), (), given, like.dtype)
     return given if given.dtype == like.dtype else ops.astype(given, like.dtype)
@@ -136,7 +145,7 @@ def _is_complex(x: Any) -> bool:
 
 
 def check_result(leaves: list[Any]) -> None:
-    """Raise unless a function returned nothing but arrays and numbers."""
+    """Raise unless a function returned only arrays and numbers."""
     for i, leaf in enumerate(leaves):
         if not hasattr(leaf, "dtype") and not isinstance(leaf, Number):
             raise TypeError(
@@ -146,31 +155,43 @@ def check_result(leaves: list[Any]) -> None:
 
 
 def lowered(value: Any, level: float) -> Any:
-    """A result without the tensors that were made by hand inside the transform of a level."""
-    while isinstance(value, Tensor) and value.level > level:
-        value = value.array
-    return value
+    """A result without the tensors that were made by hand inside the transform of a level.
+
+    A tensor over a plain array stays one: `Given` says whether the caller should see it.
+    """
+    inner = value
+    while isinstance(inner, Tensor) and inner.level > level:
+        inner = inner.array
+    if isinstance(inner, Array) and inner.level >= level + 1:
+        raise RuntimeError(
+            f"a result is a {type(inner).__name__} array of another transform, which is not around "
+            "this one: it was kept from a transform further inside, or this one was started in a "
+            "thread without the context of the transform that it belongs to. Start the thread's "
+            "work by contextvars.copy_context().run()"
+        )
+    return inner if inner is value or isinstance(inner, Array) else Tensor(inner)
 
 
 def unrecorded(value: Any) -> Any:
-    """A value without its place in any graph; with its tangents, which no mode takes away."""
+    """A value without its nodes. Tangents stay: `no_grad` does not affect forward mode."""
     if isinstance(value, Tensor):
         return tensor_type_at(value.level)(unrecorded(value.array))
     return value.over(unrecorded) if isinstance(value, Array) else value
 
 
 def unwrapped(value: Any) -> Any:
-    """A value without the tensors around it that record nothing, and so only hold an array."""
+    """A value without the tensors around it that have no node, and so only hold an array."""
     while isinstance(value, Tensor) and value._node is None:
         value = value.array
     return value
 
 
 class Given:
-    """What a transform was called with, which decides on what its results are.
+    """The arguments of a transform, which decide whether its results are tensors.
 
-    Arrays in, arrays out: a function may make tensors of its own, and compute with them, but its
-    caller sees them only if they are recorded, for the sake of a tensor from outside.
+    Arrays in, arrays out. A function may compute with tensors that it made itself. The caller gets
+    a tensor only if an argument is one, or if the result depends on a tensor from outside that
+    requires gradients.
     """
 
     def __init__(self, *arguments: Any) -> None:
@@ -178,11 +199,11 @@ class Given:
 
     @functools.cached_property
     def has_tensors(self) -> bool:
-        """Whether there is a tensor in the arguments, or under transforms around them."""
+        """Whether the arguments contain a tensor, by itself or inside an array of a transform."""
         return any(map(_is_over_tensor, flatten(self._arguments)[0]))
 
     def result(self, value: Any) -> Any:
-        """A result as the caller should see it."""
+        """A result as the caller gets it."""
         if isinstance(value, Tensor) and not self.has_tensors:
             return unwrapped(value)
         return value
@@ -198,13 +219,13 @@ def _is_over_tensor(value: Any) -> bool:
 
 def like_given(result: Any, given: Any) -> Any:
     """A result as a tensor, if what it belongs to is one: constants come out as plain arrays."""
-    if isinstance(given, Tensor) and hasattr(result, "dtype") and not isinstance(result, Array):
-        return given.like(result)
+    if hasattr(result, "dtype") and not isinstance(result, Array) and _is_over_tensor(given):
+        return given.like(result) if isinstance(given, Tensor) else Tensor(result)
     return result
 
 
 def as_function(function: Any, transform: str) -> Any:
-    """Check what a transform is given."""
+    """The function that a transform was given. Raise if it cannot be called."""
     if not callable(function):
         raise TypeError(f"{transform}() takes a function, not {type(function).__name__}")
     return function

@@ -1,4 +1,7 @@
-"""`vmap`: a function of one example becomes a function of many, without a loop."""
+"""`vmap`: turns a function of one example into a function of many examples, without a loop.
+
+How each op runs on a batch is in `ops.batching`.
+"""
 
 from __future__ import annotations
 
@@ -16,8 +19,8 @@ from ..core.levels import new_level
 from ..ops.padding import WARN_FALLBACK
 from .trees import Given, as_function, flatten, lowered
 
-Function = Callable[..., Any]
-F = TypeVar("F", bound=Function)
+AnyFunction = Callable[..., Any]
+F = TypeVar("F", bound=AnyFunction)
 
 
 def vmap(
@@ -28,7 +31,7 @@ def vmap(
     chunk_size: int | None = None,
     warn_fallback: bool = False,
 ) -> F:
-    """Map a function over an axis of its arguments, all at once.
+    """Map a function over an axis of its arguments, for all members of the axis at once.
 
     Parameters
     ----------
@@ -37,11 +40,12 @@ def vmap(
     in_axes : int, None, or structure of them
         For each argument, or each array in it: the axis to map over; None to pass it whole.
     out_axes : int, None or structure of them
-        Where the mapped axis goes in each result; None for a result that is the same for all.
+        The place of the mapped axis in each result; None for a result that is the same for all
+        examples.
     chunk_size : int, optional
         Map over this many examples at a time, to bound memory.
     warn_fallback : bool
-        Warn of each op that has no batched kernel and so runs once for each example.
+        Warn of each op that cannot run on a batch and so runs once for each example.
 
     Examples
     --------
@@ -76,14 +80,15 @@ def vmap(
                 leaf if axis is None or step >= size else leaf[start : start + step]
                 for leaf, axis in zip(front, axes, strict=True)
             ]
-            token = WARN_FALLBACK.set(warn_fallback or WARN_FALLBACK.get())
+            before = WARN_FALLBACK.get()
             try:
+                WARN_FALLBACK.set(warn_fallback or before)
                 chunks.append(_run(function, piece, axes, unflatten))
             finally:
-                WARN_FALLBACK.reset(token)
+                WARN_FALLBACK.set(before)
         sizes = [min(step, size - start) for start in range(0, max(size, 1), step)]
         (first, rebuild), *_ = chunks
-        if type(out_axes) is int:  # as it mostly is
+        if type(out_axes) is int:  # the common case
             places: list[int | None] = [out_axes] * len(first)
         else:
             results = rebuild([value for value, _ in first])
@@ -100,7 +105,7 @@ def vmap(
 
 
 def _argument(arguments: Any, position: int) -> str:
-    """What to call a leaf of the arguments."""
+    """The name of a leaf of the arguments, for errors."""
     import optree
 
     (kind, key, *rest) = optree.tree_paths(arguments)[position]
@@ -135,9 +140,9 @@ def _common_size(leaves: list[Any], axes: list[int | None], name: Callable[[int]
 
 
 def _run(
-    function: Function, leaves: list[Any], axes: list[int | None], unflatten: Any
+    function: AnyFunction, leaves: list[Any], axes: list[int | None], unflatten: Any
 ) -> tuple[list[tuple[Any, bool]], Any]:
-    """One run: the results leaf by leaf, each with whether it has the mapped axis in front."""
+    """Run the function once. For each leaf of the result, also whether it is batched."""
     with new_level() as level:
         make = batched_type(level)
         args, kwargs = unflatten(
@@ -148,7 +153,7 @@ def _run(
 
 
 def _leave(value: Any, make: type[Batched]) -> tuple[Any, bool]:
-    """A result without what belongs to this run, and whether it was batched by it."""
+    """A result without the arrays of this run's level, and whether it was batched."""
     value = lowered(value, make.level)
     return (value._array, True) if isinstance(value, make) else (value, False)
 
@@ -156,7 +161,7 @@ def _leave(value: Any, make: type[Batched]) -> tuple[Any, bool]:
 def _collect(
     values: list[tuple[Any, bool]], sizes: list[int], axis: int | None, position: int
 ) -> Any:
-    """One result of all chunks, with the mapped axis where it belongs."""
+    """One result, joined from all chunks, with the mapped axis at its place."""
     if axis is None:
         if any(batched for _, batched in values):
             raise ValueError(
@@ -177,7 +182,7 @@ def _collect(
 
 
 def _repeated(value: Any, size: int, position: int) -> Any:
-    """A result that is the same for all examples, once for each."""
+    """A result that is the same for all examples, repeated along the mapped axis."""
     if not hasattr(value, "dtype"):
         if not isinstance(value, Number):
             raise TypeError(
@@ -192,7 +197,7 @@ _WHOLE: Any = object()
 
 
 def broadcast_axes(axes: Any, tree: Any, name: str, what: str) -> list[int | None]:
-    """For each leaf of `tree`, its axis: `axes` may stop short of the leaves."""
+    """The axis of each leaf of `tree`. An axis in `axes` may stand for a whole subtree."""
     if axes is None or isinstance(axes, int):
         found = [axes] * len(flatten(tree)[0])
     elif _is_one_each(axes, tree):
@@ -216,7 +221,7 @@ def broadcast_axes(axes: Any, tree: Any, name: str, what: str) -> list[int | Non
 
 
 def _is_one_each(axes: Any, tree: Any) -> bool:
-    """Whether axes are one for each argument of a function, as they mostly are."""
+    """Whether `axes` has one axis for each argument: the common case."""
     return (
         type(axes) is type(tree) is tuple
         and len(axes) == len(tree)

@@ -1,4 +1,7 @@
-"""What other libraries' functions do with the arrays of arraygrad."""
+"""How arraygrad works with NumPy's functions, the Array API standard, and Dask's lazy arrays.
+
+How arraygrad computes on arrays of other libraries is in `backends`.
+"""
 
 from . import numpy
 

@@ -1,7 +1,7 @@
-"""What the namespace can do, where, and with which dtypes: the standard's inspection API.
+"""The inspection API of the Array API standard: capabilities, devices and dtypes.
 
-It speaks of arrays that arraygrad makes itself, which are NumPy's. Arrays of other libraries that
-were brought along keep their library's devices and dtypes.
+It describes the arrays that arraygrad creates, which are NumPy arrays. Arrays of other libraries
+keep the devices and dtypes of their library.
 """
 
 from __future__ import annotations
@@ -28,19 +28,19 @@ class NamespaceInfo:
     """
 
     def capabilities(self) -> dict[str, Any]:
-        """Whether results may have shapes that depend on values, and how many axes there can be."""
+        """Whether shapes may depend on values, and how many axes an array may have."""
         return {"boolean indexing": True, "data-dependent shapes": True, "max dimensions": 64}
 
     def default_device(self) -> str:
-        """Where new arrays are put."""
+        """The device of new arrays."""
         return "cpu"
 
     def devices(self) -> tuple[str, ...]:
-        """Where arrays can be put."""
+        """All devices."""
         return ("cpu",)
 
     def default_dtypes(self, *, device: Any = None) -> dict[str, Any]:
-        """The dtypes of new arrays, where none is asked for."""
+        """The dtypes of new arrays if no dtype is given."""
         _check_device(device)
         return {
             "real floating": float64,
@@ -50,7 +50,7 @@ class NamespaceInfo:
         }
 
     def dtypes(self, *, device: Any = None, kind: Any = None) -> dict[str, Any]:
-        """The dtypes there are, by name: all, or those of one or several kinds."""
+        """The dtypes by name: all of them, or those of one or several kinds."""
         _check_device(device)
         if kind is None:
             kinds: tuple[str, ...] = tuple(KINDS)

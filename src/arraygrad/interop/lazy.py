@@ -1,6 +1,7 @@
-"""Arrays that are not computed until somebody asks: running Dask's graphs from tensors.
+"""`compute` and `persist`: compute the lazy arrays of Dask that are in tensors.
 
-Recording, differentiating and printing such tensors computes nothing; the functions here do.
+Ops, `grad` and printing do not compute a lazy array. The functions here do. How ops run on Dask
+arrays is in `backends.dask`.
 """
 
 from __future__ import annotations
@@ -20,25 +21,24 @@ def compute(*structures: Tensor, **keywords: Any) -> tuple[Tensor, ...]: ...
 @overload
 def compute(*structures: Any, **keywords: Any) -> tuple[Any, ...]: ...
 def compute(*structures: Any, **keywords: Any) -> tuple[Any, ...]:
-    """Compute everything that is lazy in some structures, together, as one Dask graph.
+    """Compute all lazy arrays in some structures together, as one Dask graph.
 
-    What several of them need, such as the forward pass of a loss and of its gradients, is
-    computed once.
+    Values that several of them need are computed once: for example, the forward pass of a loss and
+    of its gradients.
 
     Parameters
     ----------
     *structures
-        Tensors, arrays and anything else, by themselves or in nested structures.
+        Tensors, arrays and other objects, by themselves or in nested structures.
     **keywords
         Passed on to `dask.compute`: ``scheduler="threads"``, for instance.
 
     Returns
     -------
     tuple
-        What was given, one entry for each, with NumPy arrays (or whatever the blocks are made of)
-        in the place of Dask's, and tensors over these in the place of tensors. Such a tensor is a
-        constant: it requires no gradients, whatever the lazy one did. What was not lazy is
-        returned as it is.
+        The structures, one entry for each. A Dask array becomes a NumPy array, or an array of the
+        type of its blocks. A lazy tensor becomes a tensor with such an array; it is a constant, and
+        requires no gradients. Everything else is returned as it is.
 
     See Also
     --------
@@ -53,11 +53,11 @@ def compute(*structures: Any, **keywords: Any) -> tuple[Any, ...]:
 
 
 def persist(*structures: *Ts, **keywords: Any) -> tuple[*Ts]:
-    """Start computing what is lazy in some structures, and keep the results in the workers.
+    """Start to compute the lazy arrays in some structures, and keep the results in the workers.
 
-    On a cluster this returns at once, and the blocks stay on the machines that computed them;
-    without one, it returns when they are in this machine's memory. Use it on what is used again
-    and again, such as data that fits in the memory of all workers together.
+    On a cluster, `persist` returns at once, and the blocks stay on the machines that computed them.
+    Without a cluster, it returns when the blocks are in this machine's memory. Use it for arrays
+    that are used again and again, such as data that fits in the memory of all workers together.
 
     Parameters
     ----------
@@ -67,15 +67,15 @@ def persist(*structures: *Ts, **keywords: Any) -> tuple[*Ts]:
     Returns
     -------
     tuple
-        What was given, one entry for each, with lazy arrays that have nothing left to compute.
-        A leaf that requires gradients becomes a new leaf that does; the result of an op keeps its
-        place in the graph, but the values that the graph has saved are not persisted with it.
+        The structures, one entry for each. Their lazy arrays refer to the blocks on the workers. A
+        leaf that requires gradients becomes a new leaf that requires gradients. The result of an op
+        keeps its node, but the values that the graph has saved are not persisted with it.
     """
     return cast("tuple[*Ts]", _run("persist", structures, keywords, _in_place_of))
 
 
 def is_lazy(array: Any) -> bool:
-    """Whether an array, wrapped or plain, is a plan of Dask's rather than values."""
+    """Whether an array, plain or inside other arrays, is a Dask array, not yet computed."""
     while isinstance(array, Array):
         array = array._array
     return hasattr(array, "__dask_graph__")
@@ -102,7 +102,7 @@ def _run(
 
 
 def _plan(leaf: Any, name: str) -> Any:
-    """The Dask collection that a leaf stands for."""
+    """The Dask array of a leaf."""
     array = leaf.array if isinstance(leaf, Tensor) else leaf
     if isinstance(array, Array):
         raise TypeError(

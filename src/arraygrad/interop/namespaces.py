@@ -1,8 +1,8 @@
-"""The namespace of an array of another library: arraygrad's functions, which make arrays there.
+"""Namespaces for `x.__array_namespace__()`: arraygrad's functions, for the library of `x`.
 
-`x.__array_namespace__()` is the module `arraygrad` itself for NumPy's arrays. For any other, it is
-one of these: what it creates belongs to the library of `x` and lives on its device, and its dtypes
-are spelt as that library does.
+For a NumPy array, the namespace is the module `arraygrad` itself. For an array of another library,
+it is a `Namespace`: functions such as `zeros` create arrays of this library, on the device of `x`,
+and dtypes are those of this library.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from ..core.array import Array
 
 _MADE_FROM_NUMBERS = ("arange", "empty", "eye", "full", "linspace", "ones", "zeros")
 _MADE_FROM_DATA = ("asarray", "tensor")
-_DTYPES_OF_ITS_OWN = ("bfloat16", "float16")  # which are not the standard's
+_DTYPES_OF_ITS_OWN = ("bfloat16", "float16")  # dtypes that the standard does not have
 
 
 class Namespace(ModuleType):
@@ -78,7 +78,7 @@ class Namespace(ModuleType):
 
         @functools.wraps(function)
         def made(*args: Any, dtype: Any = None, device: Any = None, **keywords: Any) -> Any:
-            if any(isinstance(a, Array) for a in args):  # whose library decides
+            if any(isinstance(a, Array) for a in args):  # the library of this array decides
                 return function(*args, dtype=dtype, device=device, **keywords)
             return creation.new(make(*args, **keywords, **self._keywords(dtype, device)))
 

@@ -1,9 +1,8 @@
-"""Every op, by its public name.
+"""All ops, by their public names.
 
-One file per family, and beside them what all families rest on: `op` says what an op is, `rules`
-what its derivative rules are given, `dispatch` which code runs a call, `batching` how an op runs
-over a hidden axis, `array` what the array types with a transform have in common, `adoption` which
-constants move to another library, and `axes` what may be passed as an axis or a shape.
+Each family of ops has its own module. `define` contains the class `Op` and the functions that
+declare ops; `forward` has the forward rules and `batching` the batching rules of all kinds. The
+array types that ops run on are in `arrays`, the kernels in `backends`.
 """
 
 from ..backends.filled import ones_like, zeros_like

@@ -1,6 +1,6 @@
-"""Grids, borders, splits and stacks: arrangements of elements under NumPy's names.
+"""Grids, borders, splits, stacks and diagonals, with NumPy's names.
 
-Made of the ops in `shape.py` and `indexing.py`, so they have no derivative rules of their own.
+The functions are made of the ops in `shape` and `indexing`. They have no derivative rules.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ from ..backends import backend_of
 from ..core.array import plain
 from ..core.axes import one_axis, shape_tuple
 from ..core.indices import HOLE
+from .define.arguments import naming
 from .define.signatures import A, joining, one_array
 from .indexing import _index_add, take
 from .matrices import diagonal as matrix_diagonal
@@ -42,6 +43,7 @@ if TYPE_CHECKING:
 def meshgrid(*arrays: NDArray[Any], indexing: str = "xy") -> tuple[NDArray[Any], ...]: ...
 @overload
 def meshgrid(*arrays: A, indexing: str = "xy") -> tuple[A, ...]: ...
+@naming("*arrays")
 def meshgrid(*arrays: Any, indexing: str = "xy") -> tuple[Any, ...]:
     """The coordinates of a grid, from the coordinates along each of its axes.
 
@@ -50,7 +52,7 @@ def meshgrid(*arrays: Any, indexing: str = "xy") -> tuple[Any, ...]:
     *arrays : arrays
         One-dimensional.
     indexing : "xy" or "ij"
-        Whether the first array runs along the second axis of the results, or along the first.
+        Whether the first array varies along the second axis of the results, or along the first.
 
     Examples
     --------
@@ -81,7 +83,7 @@ def meshgrid(*arrays: Any, indexing: str = "xy") -> tuple[Any, ...]:
 
 
 class AtLeast(Protocol):
-    """A function of one array, or of several, which it gives as many of."""
+    """A function that maps one array to one array, and several arrays to a tuple of arrays."""
 
     @overload
     def __call__(self, x: NDArray[Any], /) -> NDArray[Any]: ...
@@ -95,18 +97,18 @@ class AtLeast(Protocol):
 
 def _at_least(function: Callable[..., Any]) -> AtLeast:
     """Say that a function takes one array, or several."""
-    return function
+    return naming("*arrays")(function)
 
 
 @_at_least
 def atleast_1d(*arrays: Any) -> Any:
-    """Arrays with one axis or more: numbers become vectors of one element."""
+    """Arrays with at least one axis: numbers become vectors with one element."""
     return _each(arrays, lambda x: _reshape(x, shape=(1,)) if x.ndim == 0 else x)
 
 
 @_at_least
 def atleast_2d(*arrays: Any) -> Any:
-    """Arrays with two axes or more: vectors become rows."""
+    """Arrays with at least two axes: vectors become rows."""
     return _each(
         arrays,
         lambda x: _reshape(x, shape=(1,) * (2 - x.ndim) + tuple(x.shape)) if x.ndim < 2 else x,
@@ -115,7 +117,7 @@ def atleast_2d(*arrays: Any) -> Any:
 
 @_at_least
 def atleast_3d(*arrays: Any) -> Any:
-    """Arrays with three axes or more: that of a vector is the middle one."""
+    """Arrays with at least three axes: the axis of a vector becomes the middle one."""
 
     def widened(x: Any) -> Any:
         shape = tuple(x.shape)
@@ -133,7 +135,7 @@ def _each(arrays: tuple[Any, ...], function: Any) -> Any:
 
 @joining
 def hstack(arrays: Any, /) -> Any:
-    """Join arrays side by side: along the second axis, or the only one."""
+    """Join arrays side by side: along the second axis; vectors along their only axis."""
     parts = [atleast_1d(a) for a in arrays]
     return concat(parts, axis=0 if parts and parts[0].ndim == 1 else 1)
 
@@ -162,8 +164,9 @@ def array_split(
 ) -> list[NDArray[Any]]: ...
 @overload
 def array_split(x: A, indices_or_sections: Any, /, axis: int = 0) -> list[A]: ...
+@naming("x")
 def array_split(x: Any, indices_or_sections: Any, /, axis: int = 0) -> list[Any]:
-    """Split an array along an axis: in so many parts, as equal as can be, or at the indices given.
+    """Split an array along an axis: into nearly equal parts, or at indices.
 
     Examples
     --------
@@ -190,8 +193,9 @@ def array_split(x: Any, indices_or_sections: Any, /, axis: int = 0) -> list[Any]
 def split(x: NDArray[Any], indices_or_sections: Any, /, axis: int = 0) -> list[NDArray[Any]]: ...
 @overload
 def split(x: A, indices_or_sections: Any, /, axis: int = 0) -> list[A]: ...
+@naming("x")
 def split(x: Any, indices_or_sections: Any, /, axis: int = 0) -> list[Any]:
-    """Split an array along an axis: in so many equal parts, or at the indices given."""
+    """Split an array along an axis: into equal parts, or at indices."""
     if hasattr(indices_or_sections, "__index__") and not getattr(indices_or_sections, "ndim", 0):
         parts, n = operator.index(indices_or_sections), x.shape[one_axis(axis, x.ndim)]
         if parts < 1 or n % parts:
@@ -203,7 +207,7 @@ def split(x: Any, indices_or_sections: Any, /, axis: int = 0) -> list[Any]:
 
 @one_array
 def rot90(x: Any, /, k: int = 1, axes: tuple[int, int] = (0, 1)) -> Any:
-    """Turn an array by `k` right angles, from the first of two axes towards the second.
+    """Rotate an array by `k` right angles, from the first of two axes towards the second.
 
     Examples
     --------
@@ -225,7 +229,7 @@ def rot90(x: Any, /, k: int = 1, axes: tuple[int, int] = (0, 1)) -> Any:
 
 @one_array
 def repeat(x: Any, repeats: Any, /, axis: int | None = None) -> Any:
-    """Repeat each element: the same number of times, or each its own number."""
+    """Repeat each element: all the same number of times, or each its own number of times."""
     if axis is None:
         x, axis = ravel(x), 0
     axis = one_axis(axis, x.ndim)
@@ -251,7 +255,7 @@ def repeat(x: Any, repeats: Any, /, axis: int | None = None) -> Any:
 def diagonal(x: Any, /, offset: int = 0, axis1: int = 0, axis2: int = 1) -> Any:
     """A diagonal in the plane of two axes, as the last axis of the result.
 
-    NumPy's function; that of the standard, `linalg.diagonal`, takes the last two axes.
+    This is NumPy's function. The standard's function, `linalg.diagonal`, uses the last two axes.
     """
     return matrix_diagonal(moveaxis(x, (axis1, axis2), (-2, -1)), offset=offset)
 
@@ -260,14 +264,14 @@ def diagonal(x: Any, /, offset: int = 0, axis1: int = 0, axis2: int = 1) -> Any:
 def trace(x: Any, /, offset: int = 0, axis1: int = 0, axis2: int = 1) -> Any:
     """The sum of a diagonal in the plane of two axes.
 
-    NumPy's function; that of the standard, `linalg.trace`, takes the last two axes.
+    This is NumPy's function. The standard's function, `linalg.trace`, uses the last two axes.
     """
     return sum(diagonal(x, offset, axis1, axis2), axis=-1)
 
 
 @one_array
 def diag(x: Any, /, k: int = 0) -> Any:
-    """A diagonal of a matrix; of a vector, the matrix that has it on a diagonal.
+    """A diagonal of a matrix; for a vector, the matrix with this vector on a diagonal.
 
     Examples
     --------
@@ -304,8 +308,9 @@ def pad(
     pad_width : int, pair or sequence of pairs
         How much to add before and after, along all axes or along each.
     mode : "constant", "edge", "reflect", "symmetric" or "wrap"
-        What the border is made of: one value, the outermost element, the array mirrored at its
-        outermost elements or beyond them, or the array once more.
+        The content of the border. "constant": one value. "edge": the outermost element. "reflect":
+        the array mirrored at its outermost element, "symmetric": also repeating this element.
+        "wrap": the array again, from its other end.
     constant_values : number, pair or sequence of pairs
         The values of a constant border.
     reflect_type : "even"

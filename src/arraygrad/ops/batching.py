@@ -1,9 +1,9 @@
-"""Running an op on a batch: how follows from its kind.
+"""Batching rules, one for each kind: they run an op on a batch. `Batched` is in `arrays.batched`.
 
-A rule is called with the op, its arrays, which of them carry the batch axis (always in front), and
-the op's keywords; it returns the result with the batch axis in front. Rules are made of ops, so
-they work at any level of nesting. There are two steps: make the arrays fit each other, and shift
-the keywords that speak of axes and shapes.
+A rule gets the op, its arrays, flags that say which arrays have the batch axis (always the first
+axis), and the op's keywords. It returns the result with the batch axis in front. Rules are made of
+ops, so they work at any level of nesting. A rule has two steps: it makes the arrays fit each other,
+and it shifts the keywords for axes and shapes.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ import functools
 from typing import Any
 
 from ..backends import backend_of
-from ..core.array import Function, plain
+from ..core.array import AnyFunction, plain
 from ..core.axes import led_by
 from ..core.indices import HOLE, Template
 from ..core.kinds import AlongAxis, Contracts, Elementwise, Matrices, Moves, Opaque, Reduces
@@ -34,7 +34,7 @@ from .shape import _reshape, moveaxis
 
 
 @functools.cache
-def batching_rule(op: Op) -> Function:
+def batching_rule(op: Op) -> AnyFunction:
     """``rule(op, arrays, flags, keywords)`` that runs an op on a batch."""
     kind = op.kind
     if op.own.batch is not None:
@@ -57,7 +57,7 @@ def batching_rule(op: Op) -> Function:
 
 
 def _aligned(op: Op, arrays: tuple[Any, ...], flags: Flags, params: Params) -> Any:
-    """Leading axes are left alone, so the batch axis is one of them."""
+    """The op treats leading axes as a batch, so the batch axis becomes one of them."""
     return op.function(*aligned(arrays, flags), **params)
 
 
@@ -68,9 +68,12 @@ def _along_axis(op: Op, arrays: tuple[Any, ...], flags: Flags, params: Params) -
 
 
 def _up(axis: Any, ndim: int) -> Any:
+    """Axes of one member as axes of the batch. Those that count from the end stay."""
     if axis is None:
         return tuple(range(1, ndim))
-    return tuple([a + 1 for a in axis]) if isinstance(axis, tuple) else axis + 1
+    if isinstance(axis, tuple):
+        return tuple([a + 1 if a >= 0 else a for a in axis])
+    return axis + 1 if axis >= 0 else axis
 
 
 def _moved(op: Op, arrays: tuple[Any, ...], flags: Flags, params: Params) -> Any:
@@ -83,7 +86,7 @@ def _moved(op: Op, arrays: tuple[Any, ...], flags: Flags, params: Params) -> Any
     if kind.shape is not None:
         shifted[kind.shape] = led_by(size, params[kind.shape])
     if kind.order is not None:
-        shifted[kind.order] = (0, *[a + 1 for a in params[kind.order]])
+        shifted[kind.order] = (0, *_up(tuple(params[kind.order]), arrays[0].ndim))
     if kind.inputs == "same":
         arrays = tuple(repeated(arrays, flags))
     elif kind.inputs == "broadcast":
@@ -113,7 +116,7 @@ def _refused(op: Op, arrays: tuple[Any, ...], flags: Flags, params: Params) -> A
     )
 
 
-# --- by index arrays -----------------------------------------------------------------------------
+# --- with index arrays ---------------------------------------------------------------------------
 
 
 def _read(op: Op, arrays: tuple[Any, ...], flags: Flags, params: Params) -> Any:
@@ -135,7 +138,7 @@ def _added(op: Op, arrays: tuple[Any, ...], flags: Flags, params: Params) -> Any
         joined, full, place, n = _with_batch_index(
             x, tuple(indices), flags[1:], template, len(shape), size
         )
-        if place:  # NumPy puts the arrays' axes first when the batch index joins them
+        if place:  # with the batch index in front, NumPy puts the axes of index arrays first
             x = moveaxis(x, tuple(range(place + 1, place + 1 + n)), tuple(range(1, n + 1)))
         return _index_add(x, *joined, template=full, shape=led_by(size, shape))
     front = _arrays_in_front(template, tuple(indices))
@@ -144,14 +147,14 @@ def _added(op: Op, arrays: tuple[Any, ...], flags: Flags, params: Params) -> Any
 
 
 def _arrays_in_front(template: Template, indices: tuple[Any, ...]) -> int:
-    """How many axes NumPy puts before the batch axis: those of index arrays that stand apart."""
+    """The number of axes that NumPy puts before the batch axis, if index arrays are apart."""
     if not indices or not _apart(template):
         return 0
     return max(i.ndim if backend_of(i).kind(i.dtype) == "i" else 1 for i in indices)
 
 
 def _apart(template: Template) -> bool:
-    """Whether index arrays (and integers, which then count as such) are separated by others."""
+    """Whether something else separates index arrays. Integers count as index arrays here."""
     where = [k for k, part in enumerate(template) if part is HOLE or isinstance(part, int)]
     return bool(where) and where[-1] - where[0] + 1 != len(where)
 
@@ -164,10 +167,10 @@ def _with_batch_index(
     ndim: int,
     size: int,
 ) -> tuple[list[Any], Template, int, int]:
-    """An index that also picks, for each member of the batch, its own part of an array.
+    """An index with one more array in front, which gives each member its own part of `x`.
 
-    Also returns where the axes of the index arrays stand in the result for one member, and how
-    many they are; the new index puts them first, after the batch axis.
+    It also returns the place and the number of the index arrays' axes in the result for one member.
+    The new index puts these axes first, after the batch axis.
     """
     apart = _apart(template)
     template, indices, flags = _spelt_out(template, indices, flags, ndim)
@@ -182,7 +185,7 @@ def _with_batch_index(
 def _spelt_out(
     template: Template, indices: tuple[Any, ...], flags: Flags, ndim: int
 ) -> tuple[Template, tuple[Any, ...], Flags]:
-    """An index of an array with `ndim` axes, with slices for `...` and integers for masks."""
+    """An index for `ndim` axes; slices replace `...`, and arrays of integers replace masks."""
     rest = zip(indices, flags, strict=True)
     parts: list[Any] = []
     arrays: list[Any] = []
@@ -224,9 +227,10 @@ def _read_by_batch(arrays: tuple[Any, ...], flags: Flags, template: Template) ->
 
 
 def _taken(op: Op, arrays: tuple[Any, ...], flags: Flags, params: Params) -> Any:
-    """Elements taken along one axis, which an index can say as well."""
+    """Elements taken along one axis. With batched indices, it becomes a read by index."""
     name = op.kind.axis  # type: ignore[attr-defined]
     if not flags[1]:
-        return op.function(*arrays, **params | {name: params[name] + 1})
-    template = (slice(None),) * params[name] + (HOLE,)
+        return op.function(*arrays, **params | {name: _up(params[name], arrays[0].ndim)})
+    axis = params[name] % visible_ndim(arrays[0], flags[0])
+    template = (slice(None),) * axis + (HOLE,)
     return _read(op, arrays, flags, {"template": template})

@@ -1,4 +1,7 @@
-"""Functions that act element by element and that NumPy has, but not the standard."""
+"""Elementwise functions of NumPy that are not in the standard.
+
+Elementwise functions of the standard are in `elementwise`.
+"""
 
 from __future__ import annotations
 
@@ -50,7 +53,7 @@ def rad2deg(x: Any, /) -> Any:
 def fmax(x: Any, y: Any, /) -> Any:
     """The larger of two elements, or the one that is not NaN.
 
-    Of equals, the first gets the gradient.
+    If both are equal, the first gets the gradient.
     """
     return where(_first(greater(x, y), x, y), x, y)
 
@@ -59,7 +62,7 @@ def fmax(x: Any, y: Any, /) -> Any:
 def fmin(x: Any, y: Any, /) -> Any:
     """The smaller of two elements, or the one that is not NaN.
 
-    Of equals, the first gets the gradient.
+    If both are equal, the first gets the gradient.
     """
     return where(_first(greater(y, x), x, y), x, y)
 
@@ -71,7 +74,7 @@ def _first(better: Any, x: Any, y: Any) -> Any:
 
 @two_arrays
 def heaviside(x: Any, h: Any, /) -> Any:
-    """The step: 0 below zero, `h` at zero, 1 above. Flat in `x`."""
+    """The step function: 0 below zero, `h` at zero, 1 above. The derivative by `x` is zero."""
     step = where(greater(x, 0), 1.0, where(isnan(x), x, 0.0))
     return where(equal(x, 0), h, step)
 
@@ -84,9 +87,9 @@ def logaddexp2(x: Any, y: Any, /) -> Any:
 
 @one_array
 def nan_to_num(x: Any, /, nan: float = 0.0, posinf: Any = None, neginf: Any = None) -> Any:
-    """Put numbers in the place of NaN and of infinities, by default the largest there are.
+    """Replace NaN and infinities by numbers: by default, NaN by zero, infinities by the limits.
 
-    The gradient is zero at what was replaced.
+    The gradient is zero at the replaced elements.
     """
     if is_complex(x):
         raise TypeError("nan_to_num is for real numbers: take real() and imag() apart")

@@ -1,6 +1,7 @@
-"""Products that sum over shared axes: `matmul`, and `tensordot`, `vecdot` and `einsum` built on it.
+"""Products that sum over shared axes: `matmul`, `tensordot`, `vecdot`, `einsum`.
 
-Only `matmul` has derivative rules; the others are arrangements of it.
+Only `matmul` and the internal op `contract` have derivative rules; the others are made of them.
+NumPy's products (`dot`, `inner`, …) are in `numerics`.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ from typing import TYPE_CHECKING, Any, overload
 from ..backends import backend_of
 from ..core.axes import many_axes, one_axis
 from ..core.kinds import Contracts
+from .define.arguments import naming
 from .define.library import declare
 from .define.op import Op, Own
 from .define.signatures import A, TwoArrays, two_arrays
@@ -44,9 +46,9 @@ def _matmul_y(g: Any, x: Any, y_shape: tuple[int, ...]) -> Any:
     if x.ndim == 1:
         return _outer(x, g)
     if len(y_shape) == 1:
-        # Not with the transpose of the matrix, which XLA would write out.
+        # Do not transpose the matrix: XLA would copy it.
         return matmul(g, x) if x.ndim == 2 else _column(matrix_transpose(x), g)
-    if len(y_shape) == 2 and x.ndim > 2:  # one product instead of a batch of them and a sum
+    if len(y_shape) == 2 and x.ndim > 2:  # one product instead of a batch of products and a sum
         if not backend_of(x).merges_axes:
             lead = _LOWER[: x.ndim - 1]
             return _contract(x, g, left=lead + "y", right=lead + "z", to="yz")
@@ -57,19 +59,19 @@ def _matmul_y(g: Any, x: Any, y_shape: tuple[int, ...]) -> Any:
 
 
 def _outer(x: Any, y: Any) -> Any:
-    """All products of an element of `x` with one of `y`, over their last axes."""
+    """The outer product over the last axes of `x` and `y`."""
     column = _reshape(x, shape=(*x.shape, 1))
     return matmul(column, _reshape(y, shape=(*y.shape[:-1], 1, y.shape[-1])))
 
 
 def _column(x: Any, v: Any) -> Any:
-    """`x @ v` where `v` is a batch of vectors, not a matrix."""
+    """`x @ v` for a batch `v` of vectors."""
     product = matmul(x, expand_dims(v, axis=-1))
     return _reshape(product, shape=product.shape[:-1])
 
 
 def _matmul_labels(x_ndim: int, y_ndim: int) -> tuple[str, str, str]:
-    """The axes of a product: a batch, which broadcasts, then rows, columns and what is summed."""
+    """The labels of the axes of a product: a batch, which broadcasts, then rows and columns."""
     batch = _LOWER[: max(x_ndim, y_ndim, 2) - 2]
     rows, columns = "X" * (x_ndim > 1), "Y" * (y_ndim > 1)
     left = batch[len(batch) - max(x_ndim - 2, 0) :] + rows + "Z"
@@ -86,7 +88,7 @@ def _batched_matmul(op: Op, arrays: Any, flags: Any, params: Any) -> Any:
         return _rows_times(op, x, y)
     if in_y and not in_x and y_ndim == 1 and x_ndim == 2:
         return op.function(y, matrix_transpose(x))
-    # Vectors become matrices, so that the batch axis is never taken for one of theirs.
+    # Vectors become matrices; else the batch axis and the vector's axis would form a matrix.
     if x_ndim == 1:
         x = _reshape(x, shape=(*x.shape[:-1], 1, x.shape[-1]))
     if y_ndim == 1:
@@ -116,12 +118,12 @@ matmul: TwoArrays[[]] = declare(
     vjp_y=_matmul_y,
     kind=Contracts(labels=_matmul_labels),
     own=Own(batch=_batched_matmul),
-    doc="The matrix product; of vectors, the inner product; of stacks, each by itself.",
+    doc="The matrix product; for vectors, the inner product. Leading axes are a batch.",
 )
 
 
-# The sum of products over the labels of axes that are not in `to`: for libraries whose arrays
-# cannot be rearranged for a matrix product without moving their elements.
+# The sum of products over all labels that are not in `to`. It is for libraries that cannot merge
+# axes cheaply, and so cannot use a matrix product.
 _contract = declare(
     "contract",
     "x",
@@ -136,21 +138,22 @@ _contract = declare(
 @two_arrays
 def vecdot(x: Any, y: Any, /, *, axis: int = -1) -> Any:
     """The sum of ``conj(x) * y`` along an axis."""
-    if axis >= 0:  # counted in the broadcast shape: turn it round, as both broadcast on the left
+    if axis >= 0:  # it counts in the broadcast shape: count from the end, which both share
         axis -= max(x.ndim, y.ndim)
     n, m = x.shape[one_axis(axis, x.ndim)], y.shape[one_axis(axis, y.ndim)]
     if n != m:
         raise ValueError(f"vecdot: x has length {n} along axis {axis}, y has {m}")
     product = conj(x) * y
     out = _sum(product, axis=(one_axis(axis, product.ndim),), keepdims=False)
-    return astype(out, product.dtype, copy=False)  # a sum of small integers would be wider
+    return astype(out, product.dtype, copy=False)  # a sum of short integers has a wider dtype
 
 
 @two_arrays
 def tensordot(x: Any, y: Any, /, *, axes: Any = 2) -> Any:
-    """Multiply two arrays and sum over pairs of their axes.
+    """The product of two arrays, summed over pairs of their axes.
 
-    `axes` is a number of axes (the last of `x`, the first of `y`), or a pair of sequences.
+    `axes` is the number of pairs (the last axes of `x` with the first of `y`), or two sequences of
+    axes.
     """
     if hasattr(axes, "__index__"):
         n = int(axes)
@@ -186,18 +189,19 @@ def tensordot(x: Any, y: Any, /, *, axes: Any = 2) -> Any:
 
 
 @overload
-def einsum(  # type: ignore[overload-overlap]  # all of NumPy's, before some of them
+def einsum(  # type: ignore[overload-overlap]  # only NumPy arrays come before a mixture
     subscripts: str, /, *operands: NDArray[Any]
 ) -> NDArray[Any]: ...
 @overload
 def einsum(subscripts: str, /, *operands: Tensor | NDArray[Any]) -> Tensor: ...
 @overload
 def einsum(subscripts: str, /, *operands: A) -> A: ...
+@naming("*operands")
 def einsum(subscripts: str, /, *operands: Any) -> Any:
-    """Einstein's summation convention: label the axes, multiply, sum over what is not kept.
+    """Einstein's summation convention: label the axes, multiply, sum over labels not in the output.
 
-    Takes NumPy's subscripts: repeated labels (diagonals), ``...``, and an implied output. With
-    more than two operands, the cheapest order of pairwise products is used.
+    The subscripts are as in NumPy: with repeated labels (diagonals), ``...``, and an implied
+    output. With more than two operands, the cheapest order of pairwise products is used.
 
     Examples
     --------
@@ -218,7 +222,7 @@ def einsum(subscripts: str, /, *operands: Any) -> Any:
 
 
 def _labels(subscripts: str, operands: tuple[Any, ...]) -> tuple[list[str], str]:
-    """The labels of each operand and of the output, with ellipses spelt out."""
+    """The labels of each operand and of the output; labels replace ellipses."""
     if not isinstance(subscripts, str):
         raise TypeError(f"subscripts must be a string, not {type(subscripts).__name__}")
     text = subscripts.replace(" ", "")
@@ -252,7 +256,7 @@ def _labels(subscripts: str, operands: tuple[Any, ...]) -> tuple[list[str], str]
     sizes: dict[str, int] = {}
     for term, x in zip(spelt, operands, strict=True):
         for c, n in zip(term, x.shape, strict=True):
-            if n == n and n != x.shape[term.index(c)]:  # a diagonal, in which nothing broadcasts
+            if n == n and n != x.shape[term.index(c)]:  # axes of a diagonal do not broadcast
                 raise ValueError(f"einsum: {term!r} in {subscripts!r} does not fit shape {x.shape}")
             if sizes.setdefault(c, n) != n and n == n:
                 if 1 not in (n, sizes[c]):
@@ -262,7 +266,7 @@ def _labels(subscripts: str, operands: tuple[Any, ...]) -> tuple[list[str], str]
 
 
 def _path(terms: list[str], output: str, operands: tuple[Any, ...]) -> list[tuple[int, int]]:
-    """The pairs to contract, in order; the result of each goes to the end of the list."""
+    """The pairs of operands to contract, in order. Each result is appended to the operands."""
     if len(operands) < 3:
         return [(0, 1)] * (len(operands) - 1)
     import numpy as np
@@ -281,7 +285,7 @@ def _path(terms: list[str], output: str, operands: tuple[Any, ...]) -> list[tupl
 
 
 def _single(x: Any, labels: str) -> tuple[Any, str]:
-    """One operand with repeated labels reduced to their diagonal."""
+    """One operand, with a diagonal in the place of repeated labels."""
     for c in dict.fromkeys(labels):
         while labels.count(c) > 1:
             i = labels.index(c)
@@ -296,11 +300,11 @@ def _single(x: Any, labels: str) -> tuple[Any, str]:
 
 
 def _pair(x: Any, a: str, y: Any, b: str, wanted: set[str]) -> tuple[Any, str]:
-    """The product of two operands, summed over the labels that nobody wants any more."""
+    """The product of two operands, summed over the labels that are not wanted."""
     x, a = _drop(x, a, wanted | set(b))
     y, b = _drop(y, b, wanted | set(a))
     shared = [c for c in a if c in b]
-    # An axis of length one that meets a longer one broadcasts: drop it and let the other stand.
+    # An axis of length one broadcasts against a longer one with the same label: drop the short one.
     for c in shared:
         n, m = x.shape[a.index(c)], y.shape[b.index(c)]
         if n == 1 and m != 1:
@@ -316,7 +320,7 @@ def _pair(x: Any, a: str, y: Any, b: str, wanted: set[str]) -> tuple[Any, str]:
     only_b = [c for c in b if c not in shared]
     sizes = dict(zip(a, x.shape, strict=True)) | dict(zip(b, y.shape, strict=True))
     labels = "".join(batch + only_a + only_b)
-    if not inner:  # nothing to sum: an ordinary product
+    if not inner:  # no sum: an elementwise product
         left = _reshape(
             _arrange(x, a, "".join(batch + only_a)),
             shape=tuple(sizes[c] if c in a else 1 for c in labels),
@@ -353,7 +357,7 @@ def _drop(x: Any, labels: str, wanted: set[str]) -> tuple[Any, str]:
 
 
 def _arrange(x: Any, labels: str, output: str) -> Any:
-    """The axes in the order of `output`; labels that are not in it are summed."""
+    """The array with its axes in the order of `output`, summed over labels not in `output`."""
     x, labels = _drop(x, labels, set(output))
     order = tuple(labels.index(c) for c in output)
     return x if order == tuple(range(x.ndim)) else _permute_dims(x, axes=order)
@@ -361,5 +365,5 @@ def _arrange(x: Any, labels: str, output: str) -> Any:
 
 @two_arrays
 def outer(x: Any, y: Any, /) -> Any:
-    """All products of an element of `x` with one of `y`."""
+    """The outer product: each element of `x` times each element of `y`."""
     return expand_dims(ravel(x), axis=1) * ravel(y)

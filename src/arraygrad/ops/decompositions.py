@@ -1,6 +1,6 @@
-"""Cholesky and QR decompositions, and the pseudo-inverse.
+"""Cholesky and QR decompositions, and the pseudo-inverse. Eigenvalues and SVD are in `spectra`.
 
-None of these is holomorphic: their rules give the conjugate Wirtinger derivative themselves.
+These functions are not holomorphic: their rules return the conjugate Wirtinger derivative.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Generic, NamedTuple, overload
 from ..core.array import Array, plain
 from ..core.kinds import Matrices
 from .contractions import matmul
+from .define.arguments import naming
 from .define.library import declare
 from .define.signatures import A, one_array
 from .elementwise import conj, is_complex
@@ -52,7 +53,7 @@ def _cholesky_vjp(g: Any, out: Any) -> Any:
 
 
 def _cholesky_jvp(t: Any, out: Any) -> Any:
-    # Only the Hermitian part of a tangent counts, as for the gradient.
+    # Only the Hermitian part of a tangent counts: the gradient is Hermitian, too.
     return matmul(out, _lower_half(_between_inverses(out, (t + adjoint(t)) * 0.5)))
 
 
@@ -71,7 +72,7 @@ _cholesky = declare(
 def cholesky(x: Any, /, *, upper: bool = False) -> Any:
     """The triangular factor of Hermitian, positive definite matrices: ``x = L Lᴴ``.
 
-    Only one triangle of `x` is read. The gradient is Hermitian: that of the symmetric matrix.
+    Only one triangle of `x` is read. The gradient is Hermitian.
 
     Parameters
     ----------
@@ -153,16 +154,17 @@ _qr = declare(
 def qr(x: NDArray[Any], /, *, mode: str = "reduced") -> QRResult[NDArray[Any]]: ...
 @overload
 def qr(x: A, /, *, mode: str = "reduced") -> QRResult[A]: ...
+@naming("x")
 def qr(x: Any, /, *, mode: str = "reduced") -> QRResult[Any]:
-    """Orthonormal columns times an upper triangle: ``x = Q R``.
+    """The QR decomposition: orthonormal columns times an upper triangle, ``x = Q R``.
 
     Parameters
     ----------
     x : array of shape (..., m, n)
-        The first ``min(m, n)`` columns must be independent for a derivative to exist.
+        A derivative exists only if the first ``min(m, n)`` columns are independent.
     mode : {"reduced", "complete"}
-        Whether `Q` has ``min(m, n)`` columns, or ``m``. If these differ, "complete" has no
-        derivative.
+        "reduced": `Q` has ``min(m, n)`` columns. "complete": `Q` has ``m`` columns; then a
+        derivative exists only if ``m <= n``.
 
     Examples
     --------
@@ -181,7 +183,7 @@ def qr(x: Any, /, *, mode: str = "reduced") -> QRResult[Any]:
         return QRResult(*_qr(x, mode=mode))
     if m == n or not isinstance(x, Array):
         return QRResult(*_qr(x, mode="reduced"))
-    # The first columns decide on Q; the others are only turned by it.
+    # The first m columns determine Q; the other columns of R are Qᴴ times those of x.
     q, r = _qr(getitem(x, (..., slice(m))), mode="reduced")
     rest = matmul(adjoint(q), getitem(x, (..., slice(m, None))))
     return QRResult(q, concat((r, rest), axis=-1))
@@ -192,7 +194,7 @@ def qr(x: Any, /, *, mode: str = "reduced") -> QRResult[Any]:
 
 def _pinv_vjp(g: Any, x: Any, out: Any) -> Any:
     turned, left = adjoint(out), adjoint(g)
-    # What each side leaves out: (I - x·out) and (I - out·x), applied without forming them.
+    # The terms contain the projectors (I - x·out) and (I - out·x); these are never formed.
     right = matmul(matmul(left, out), turned)
     outer = matmul(turned, matmul(out, left))
     return (
@@ -232,14 +234,15 @@ _pinv = declare(
 def pinv(x: Any, /, *, rtol: Any = None) -> Any:
     """The Moore-Penrose pseudo-inverse of matrices.
 
-    The gradient is that among matrices of the same rank, to others the pseudo-inverse jumps.
+    The gradient is for changes that keep the rank: where the rank changes, the pseudo-inverse
+    jumps.
 
     Parameters
     ----------
     x : array of shape (..., m, n)
     rtol : float or array, optional
-        Singular values below this part of the largest count as zero; by default the larger of m
-        and n times the precision of the dtype.
+        Singular values below `rtol` times the largest count as zero. By default, `rtol` is the
+        larger of m and n times the precision of the dtype.
 
     Examples
     --------

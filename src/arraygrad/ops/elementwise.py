@@ -1,4 +1,7 @@
-"""Functions that act element by element: arithmetic, elementary functions, comparisons, logic."""
+"""Elementwise functions of the standard: arithmetic, elementary functions, comparisons, logic.
+
+Elementwise functions that only NumPy has are in `beyond`, special functions in `special`.
+"""
 
 from __future__ import annotations
 
@@ -8,7 +11,7 @@ from typing import Any
 
 from ..backends import backend_of
 from ..backends.filled import zeros_like
-from ..core.array import Function
+from ..core.array import AnyFunction
 from ..core.kinds import Elementwise
 from .define.adoption import as_arrays
 from .define.library import binary, constant, declare, unary
@@ -47,13 +50,13 @@ square = unary("square", vjp=lambda g, x: 2 * (g * x), doc="Each element times i
 
 
 def _not_zero(factor: Any) -> Any:
-    """Where a constant factor lets the other one through."""
+    """Where a constant factor is not zero: there the product depends on the other factor."""
     return None if factor is None else factor != 0
 
 
 def _pow_x(g: Any, x: Any, y: Any) -> Any:
     if hasattr(y, "dtype"):
-        # x ** 0 is flat at zero too, though 0 ** -1 is not finite.
+        # x ** 0 is constant, also at zero, but 0 ** -1 is not finite.
         flat = logical_and(equal(y, 0), logical_or(equal(x, 0), isnan(x)))
         return g * (y * where(flat, 1, x) ** (y - 1))
     if y == 0:
@@ -64,14 +67,16 @@ def _pow_x(g: Any, x: Any, y: Any) -> Any:
 
 
 def _pow_y(g: Any, x: Any, y: Any, out: Any) -> Any:
-    # 0 ** y is flat for y >= 0, though log(0) is not finite.
+    # 0 ** y is constant for y >= 0, but log(0) is not finite.
     if hasattr(x, "dtype"):
         flat = logical_and(equal(x, 0), greater_equal(real(y), 0))
-        return g * (out * log(where(flat, 1, x)))
+        base = where(flat, 1, x)
+        # Below zero, the logarithm is complex, as the power is.
+        return g * (out * log(astype(base, out.dtype) if is_complex(out) else base))
     if x == 0:
         below = where(less(real(y), 0), -math.inf, zeros_like(real(y)) + math.nan)
         return g * where(greater_equal(real(y), 0), 0, below)
-    if isinstance(x, complex):
+    if isinstance(x, complex) or is_complex(out):
         return g * (out * cmath.log(x))
     return g * (out * (math.log(x) if x > 0 else math.nan))
 
@@ -84,7 +89,7 @@ remainder = binary(
     "remainder",
     vjp_x=lambda g: g,
     vjp_y=lambda g, x, y: -g * floor_divide(x, y),
-    doc="What is left of `x` divided by `y`: it has the sign of `y`.",
+    doc="The remainder of `x` divided by `y`, with the sign of `y`.",
 )
 floor_divide = binary(
     "floor_divide",
@@ -92,7 +97,7 @@ floor_divide = binary(
     doc="The quotient of two arrays, rounded down. Its derivative is zero.",
 )
 
-# --- steps: zero derivative wherever it exists ---------------------------------------------------
+# --- steps: the derivative is zero wherever it exists --------------------------------------------
 
 _STEP = Elementwise(flat=("x",))
 floor = unary("floor", kind=_STEP, doc="Rounded down. The derivative is zero.")
@@ -113,12 +118,12 @@ exp2 = unary(
     compute=lambda xp, x: 2.0**x,
     doc="Two to the power of each element.",
 )
-expm1 = unary("expm1", d=lambda out: out + 1, doc="`exp(x) - 1`, exact for small `x`.")
+expm1 = unary("expm1", d=lambda out: out + 1, doc="`exp(x) - 1`, accurate for small `x`.")
 log = unary("log", vjp=lambda g, x: g / x, doc="The natural logarithm.")
-log1p = unary("log1p", vjp=lambda g, x: g / (x + 1), doc="`log(1 + x)`, exact for small `x`.")
+log1p = unary("log1p", vjp=lambda g, x: g / (x + 1), doc="`log(1 + x)`, accurate for small `x`.")
 log2 = unary("log2", vjp=lambda g, x: g / (x * math.log(2)), doc="The logarithm to base two.")
 log10 = unary("log10", vjp=lambda g, x: g / (x * math.log(10)), doc="The logarithm to base ten.")
-# Not `exp(x - out)`: for large x the difference has no digits left.
+# The rules do not use `exp(x - out)`: for large x the difference has no correct digits.
 logaddexp = binary(
     "logaddexp",
     vjp_x=lambda g, x, y: g / (1 + exp(y - x)),
@@ -139,8 +144,8 @@ sinh = unary("sinh", d=lambda x: cosh(x), doc="The hyperbolic sine.")
 cosh = unary("cosh", d=lambda x: sinh(x), doc="The hyperbolic cosine.")
 tanh = unary("tanh", d=lambda out: 1 - out * out, doc="The hyperbolic tangent.")
 asinh = unary("asinh", vjp=lambda g, x: g / sqrt(x * x + 1), doc="The inverse hyperbolic sine.")
-# Two roots, not one of the product: on the left half-plane only this is the principal branch.
-# And `x - -1`, because `x + 1` would lose the sign of a zero imaginary part, which picks the side.
+# Two roots: the root of the product is not the principal branch on the left half-plane. And
+# `x - -1`: `x + 1` would lose the sign of a zero imaginary part, which chooses the branch.
 acosh = unary(
     "acosh", vjp=lambda g, x: g / (sqrt(x - 1) * sqrt(x - -1)), doc="The inverse hyperbolic cosine."
 )
@@ -153,7 +158,7 @@ def _over_square(g: Any, x: Any, y: Any) -> Any:
 
 
 def _over(g: Any, size: Any) -> Any:
-    """`g / size`; zero where `size` is, and so are all derivatives."""
+    """`g / size`; where `size` is zero, the result and all its derivatives are zero."""
     flat = equal(size, 0)
     return where(flat, 0, g / where(flat, 1, size))
 
@@ -162,7 +167,7 @@ atan2 = binary(
     "atan2",
     vjp_x=lambda g, x, y: _over_square(g, x, y) * y,
     vjp_y=lambda g, x, y: -(_over_square(g, x, y) * x),
-    doc="The angle of the point with height `x` and width `y`; flat at the origin.",
+    doc="The angle of the point with height `x` and width `y`. Its derivative at (0, 0) is zero.",
 )
 hypot = binary(
     "hypot",
@@ -172,7 +177,7 @@ hypot = binary(
 )
 
 # --- absolute value, sign, complex parts ---------------------------------------------------------
-# None of these has a complex derivative: their rules give the conjugate Wirtinger derivative.
+# These functions have no complex derivative: their rules return the conjugate Wirtinger derivative.
 
 
 def _sign(g: Any, x: Any) -> Any:
@@ -198,14 +203,14 @@ abs = unary(
     vjp=lambda g, x: g * sign(x),
     kind=Elementwise(real=True),
     holomorphic=False,
-    doc="The absolute value; of complex numbers, too. Its derivative at zero is zero.",
+    doc="The absolute value, also of complex numbers. The derivative at zero is zero.",
 )
 sign = unary(
     "sign",
     vjp=_sign,
     kind=Elementwise(flat="real"),
     holomorphic=False,
-    doc="The sign: -1, 0 or 1; of a complex number, the number of length one in its direction.",
+    doc="The sign: -1, 0 or 1. For a complex number, the number divided by its absolute value.",
 )
 conj = unary(
     "conj",
@@ -217,14 +222,14 @@ conj = unary(
 real = unary(
     "real",
     vjp=lambda g: g,
-    kind=Elementwise(linear=True, real=True, part=True),
+    kind=Elementwise(linear=True, real=True, part="real"),
     holomorphic=False,
     doc="The real part.",
 )
 imag = unary(
     "imag",
     vjp=lambda g: g * 1j,
-    kind=Elementwise(linear=True, real=True, part=True),
+    kind=Elementwise(linear=True, real=True, part="imag"),
     holomorphic=False,
     doc="The imaginary part.",
 )
@@ -240,7 +245,7 @@ copysign = binary(
     "copysign",
     vjp_x=lambda g, x, out: g * where(equal(x, 0), 0, sign(x) * sign(out)),
     kind=Elementwise(flat=("y",)),
-    doc="The size of `x` with the sign of `y`.",
+    doc="The absolute value of `x` with the sign of `y`.",
 )
 
 # --- choosing ------------------------------------------------------------------------------------
@@ -263,19 +268,19 @@ minimum = binary(
     vjp_y=lambda g, x, y: _larger(g, x, y),
     doc="The smaller of two elements. At ties, both get half of the gradient.",
 )
-# `_larger(g, y, x)` asks whether y < x, which for the minimum is when x loses.
+# The minimum swaps the arguments of `_larger`: it takes x where x is smaller than y.
 
 
 def _chosen(position: int, condition: Any, x: Any, y: Any) -> Any:
-    """Where a constant condition lets `x` or `y` through."""
+    """Where the result depends on `x` (position 1) or `y`, for a constant condition."""
     if condition is None:
         return None
     return condition != 0 if position == 1 else condition == 0
 
 
 def _declare_choice(
-    name: str, kind: Elementwise, doc: str, compute: Function | None = None
-) -> Function:
+    name: str, kind: Elementwise, doc: str, compute: AnyFunction | None = None
+) -> AnyFunction:
     return declare(
         name,
         "condition",
@@ -299,7 +304,7 @@ where: ThreeArrays[[]] = _declare_choice(
 choose = _declare_choice(
     "choose",
     Elementwise(linear=True, chooses=True),
-    "`where`, for a mask that says which elements count: the others are as good as not there.",
+    "Like `where`, but elements that are not chosen never affect a gradient, even if they are NaN.",
     compute=lambda xp, condition, x, y: xp.where(condition, x, y),
 )
 
@@ -321,7 +326,7 @@ def _inside(x: Any, min: Any, max: Any) -> Any:
 
 
 def _above(x: Any, min: Any, max: Any) -> Any:
-    """Where the result of clip is `max`: also wherever the bounds are in the wrong order."""
+    """Where the result of clip is `max`: above it, and wherever `min` is greater than `max`."""
     if hasattr(min, "dtype") or hasattr(max, "dtype"):
         return logical_or(greater(x, max), greater(min, max))
     return greater(x, max) if min <= max else equal(x, x)
@@ -329,9 +334,9 @@ def _above(x: Any, min: Any, max: Any) -> Any:
 
 @one_array
 def clip(x: Any, /, min: Any = None, max: Any = None) -> Any:
-    """Keep values within bounds.
+    """Limit values to an interval.
 
-    The gradient passes where ``min <= x <= max``, bounds included; outside, it goes to the bound.
+    Where ``min <= x <= max``, the gradient goes to `x`; elsewhere, it goes to the bound.
 
     Examples
     --------
@@ -350,7 +355,7 @@ def clip(x: Any, /, min: Any = None, max: Any = None) -> Any:
 
 
 def _like(bound: Any, x: Any) -> Any:
-    """A bound in the dtype of `x`, which decides on that of the result, if it is of one kind."""
+    """A bound in the dtype of `x`, if both dtypes are of one kind: `x` decides on the dtype."""
     if not hasattr(bound, "dtype") or bound.dtype is x.dtype:
         return bound
     _, bound = as_arrays(x, bound)
@@ -371,11 +376,11 @@ greater_equal = constant("greater_equal", "x", "y", doc="Where `x` is at least `
 logical_and = constant("logical_and", "x", "y", doc="Where both are true.")
 logical_or = constant("logical_or", "x", "y", doc="Where either is true.")
 logical_xor = constant("logical_xor", "x", "y", doc="Where one is true and the other is not.")
-logical_not = constant("logical_not", "x", doc="Where it is not true.")
+logical_not = constant("logical_not", "x", doc="Where elements are not true.")
 bitwise_and = constant("bitwise_and", "x", "y", doc="The bits set in both.")
 bitwise_or = constant("bitwise_or", "x", "y", doc="The bits set in either.")
 bitwise_xor = constant("bitwise_xor", "x", "y", doc="The bits set in one but not in the other.")
-bitwise_invert = constant("bitwise_invert", "x", doc="The bits turned round.")
+bitwise_invert = constant("bitwise_invert", "x", doc="All bits inverted.")
 bitwise_left_shift = constant(
     "bitwise_left_shift", "x", "y", doc="The bits of `x` moved up by `y` places."
 )

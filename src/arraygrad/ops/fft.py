@@ -1,8 +1,9 @@
 """Discrete Fourier transforms: the standard's `fft` extension.
 
-Four ops do the work, over any number of axes: from complex numbers to complex ones, there and
-back, and from real numbers to half of their spectrum, there and back. All are linear, and each
-is, up to a factor, the adjoint of another; so all orders of derivatives are transforms, too.
+All functions use four ops, each over any number of axes: the transform of complex numbers and its
+inverse, and the transform of real numbers to half of their spectrum and its inverse. All four are
+linear, and the adjoint of each is another one, up to a factor. So derivatives of all orders are
+transforms, too. Frequencies (`fftfreq`) are in `arrays.frequencies`.
 """
 
 from __future__ import annotations
@@ -24,13 +25,13 @@ Norm = Literal["backward", "ortho", "forward"] | None
 Axes = tuple[int, ...]
 Lengths = tuple[int, ...]
 
-# A transform with no factor has an inverse with the factor 1/n in it; the adjoint of either is the
-# other one, with what the other would do for the opposite norm.
+# The adjoint of a transform is the inverse transform with the opposite norm: if the transform has
+# no factor, the adjoint has none either, while the inverse has the factor 1/n.
 _OPPOSITE = {"backward": "forward", "ortho": "ortho", "forward": "backward"}
 
 
 def _as_complex(xp: Any, x: Any) -> Any:
-    """The numbers as complex ones, which is all that the standard's transforms take."""
+    """The array as complex numbers: the standard's transforms accept no others."""
     if xp.isdtype(x.dtype, "complex floating"):
         return x
     return xp.astype(x, xp.complex64 if x.dtype == xp.float32 else xp.complex128)
@@ -42,7 +43,7 @@ def _given(axes: Axes, s: Lengths, **keywords: Any) -> dict[int, int]:
 
 
 def _half(axes: Axes, s: Lengths, **keywords: Any) -> dict[int, int]:
-    """The same, where half of the frequencies are kept along the last axis."""
+    """The lengths of a transform that keeps half of the frequencies along its last axis."""
     return {**_given(axes, s), axes[-1]: s[-1] // 2 + 1}
 
 
@@ -68,9 +69,9 @@ _ifft = declare(
     kind=AlongAxis(linear=True, lengths=_given),
     holomorphic=False,
 )
-# Of a real signal's frequencies only half are kept. The inverse counts those in the middle twice,
-# once for the conjugate that was left out, which the adjoint of keeping them must not do; and the
-# adjoint of the inverse must.
+# For a real signal, only half of the frequencies are kept. The inverse counts the middle ones
+# twice, because each also stands for its conjugate, which was left out. The adjoint of `rfft` must
+# not count them twice, so it halves them first. The adjoint of `irfft` must double them.
 _rfft = declare(
     "rfft",
     "x",
@@ -96,9 +97,9 @@ _irfft = declare(
 
 
 def _middle_times(factor: float, x: Any, s: Lengths, axis: Axes) -> Any:
-    """Half a spectrum, with all frequencies multiplied that stand for two.
+    """Half a spectrum, with each frequency that stands for two multiplied by a factor.
 
-    Those are all but zero, and but the highest if the signal has even length.
+    These are all frequencies except zero, and except the highest if the signal has even length.
     """
     n, last = s[-1], axis[-1]
     backend, like = backend_of(x), plain(x)
@@ -109,7 +110,7 @@ def _middle_times(factor: float, x: Any, s: Lengths, axis: Axes) -> Any:
 
 
 def _resized(x: Any, shape: tuple[int, ...], axes: Axes) -> Any:
-    """Cut off or fill up with zeros, along some axes: the adjoint of doing the opposite."""
+    """Cut an array, or fill it up with zeros, along some axes. Each is the adjoint of the other."""
     for axis in axes:
         missing = shape[axis] - x.shape[axis]
         if missing < 0:
@@ -132,7 +133,7 @@ def _norm(norm: Any) -> str:
 
 
 def length(n: Any, name: str) -> int:
-    """A length that a user passed, as an integer of at least one."""
+    """A length from the user, as an integer; raises if it is less than one."""
     try:
         number = operator.index(n)
     except TypeError:
@@ -151,7 +152,7 @@ def _one(x: Any, n: int | None, axis: int, half: bool) -> tuple[Lengths, Axes]:
 
 
 def _many(x: Any, s: Any, axes: Any, half: bool) -> tuple[Lengths, Axes]:
-    """The lengths and the axes of a transform over several; `half` of the last, as above."""
+    """The lengths and the axes of a transform; `half` if the last axis has half a spectrum."""
     if s is not None and not isinstance(s, tuple | list):
         raise TypeError(f"s must be a sequence of integers, not {type(s).__name__}")
     if axes is None:
@@ -167,7 +168,7 @@ def _many(x: Any, s: Any, axes: Any, half: bool) -> tuple[Lengths, Axes]:
         s = (-1,) * len(places)
     elif len(s) != len(places):
         raise ValueError(f"s has {len(s)} lengths for {len(places)} axes")
-    # As in NumPy, -1 stands for the length that there is.
+    # As in NumPy, -1 stands for the length of the axis.
     lengths = tuple(
         _ownlength(x, place, half and place == places[-1])
         if isinstance(n, int) and n == -1
@@ -178,7 +179,7 @@ def _many(x: Any, s: Any, axes: Any, half: bool) -> tuple[Lengths, Axes]:
 
 
 def _ownlength(x: Any, axis: int, half: bool) -> int:
-    """How long the signal is along an axis, if the user does not say."""
+    """The length of the signal along an axis, if the user does not give it."""
     length = x.shape[axis]
     if half:
         length = 2 * (length - 1)
@@ -204,12 +205,13 @@ def fft(x: Any, /, *, n: int | None = None, axis: int = -1, norm: Norm = "backwa
     Parameters
     ----------
     x : array
-        Real numbers count as complex; their gradient is real.
+        Real numbers are converted to complex; their gradient is real.
     n : int, optional
-        The length to transform: `x` is cut off, or filled up with zeros.
+        The length to transform: `x` is cut, or filled up with zeros.
     axis : int
     norm : {"backward", "ortho", "forward"}
-        Whether the factor 1/n is in the inverse, half in each, or in this transform.
+        "backward": the inverse has the factor 1/n. "forward": this transform has it. "ortho": both
+        have the factor 1/sqrt(n).
 
     Examples
     --------
@@ -234,16 +236,16 @@ def ifft(x: Any, /, *, n: int | None = None, axis: int = -1, norm: Norm = "backw
 
 @one_array
 def rfft(x: Any, /, *, n: int | None = None, axis: int = -1, norm: Norm = "backward") -> Any:
-    """The frequencies of real numbers from zero to n/2: the others are their conjugates."""
+    """The transform of real numbers, for frequencies from zero to n/2; these give the others."""
     s, axes = _one(_real(x, "rfft"), n, axis, half=False)
     return _rfft(x, s=s, axis=axes, norm=_norm(norm))
 
 
 @one_array
 def irfft(x: Any, /, *, n: int | None = None, axis: int = -1, norm: Norm = "backward") -> Any:
-    """The inverse of `rfft`: real numbers, `n` of them.
+    """The inverse of `rfft`: `n` real numbers.
 
-    By default their number is even; give `n` if it was odd.
+    By default, `n` is even. Pass `n` if the length of the signal was odd.
     """
     s, axes = _one(x, n, axis, half=True)
     return _irfft(x, s=s, axis=axes, norm=_norm(norm))
@@ -251,14 +253,14 @@ def irfft(x: Any, /, *, n: int | None = None, axis: int = -1, norm: Norm = "back
 
 @one_array
 def hfft(x: Any, /, *, n: int | None = None, axis: int = -1, norm: Norm = "backward") -> Any:
-    """The real spectrum, of length `n`, of a signal of which half is given as it is symmetric."""
+    """The real spectrum, of length `n`, of a Hermitian signal; `x` is half of the signal."""
     s, axes = _one(x, n, axis, half=True)
     return _irfft(conj(x), s=s, axis=axes, norm=_OPPOSITE[_norm(norm)])
 
 
 @one_array
 def ihfft(x: Any, /, *, n: int | None = None, axis: int = -1, norm: Norm = "backward") -> Any:
-    """The inverse of `hfft`: half of a symmetric signal."""
+    """The inverse of `hfft`: half of a Hermitian signal."""
     s, axes = _one(_real(x, "ihfft"), n, axis, half=False)
     return conj(_rfft(x, s=s, axis=axes, norm=_OPPOSITE[_norm(norm)]))
 
@@ -274,9 +276,9 @@ def fftn(x: Any, /, *, s: Any = None, axes: Any = None, norm: Norm = "backward")
     ----------
     x : array
     s : sequence of int, optional
-        The length to transform along each of the axes; -1 for the one it has.
+        The length to transform along each of the axes; -1 for the length of the axis.
     axes : sequence of int, optional
-        By default all, or as many of the last as `s` has lengths.
+        By default all axes or, with `s`, the last ``len(s)`` axes.
     norm : {"backward", "ortho", "forward"}
         As for `fft`.
     """
@@ -293,14 +295,14 @@ def ifftn(x: Any, /, *, s: Any = None, axes: Any = None, norm: Norm = "backward"
 
 @one_array
 def rfftn(x: Any, /, *, s: Any = None, axes: Any = None, norm: Norm = "backward") -> Any:
-    """The transform of real numbers over several axes; half of the frequencies along the last."""
+    """The transform of real numbers over several axes, with half of the frequencies on the last."""
     lengths, places = _many(_real(x, "rfftn"), s, axes, half=False)
     return _rfft(x, s=lengths, axis=places, norm=_norm(norm))
 
 
 @one_array
 def irfftn(x: Any, /, *, s: Any = None, axes: Any = None, norm: Norm = "backward") -> Any:
-    """The inverse of `rfftn`: real numbers. The length of the last axis is even unless given."""
+    """The inverse of `rfftn`: real numbers. By default, the length of the last axis is even."""
     lengths, places = _many(x, s, axes, half=True)
     return _irfft(x, s=lengths, axis=places, norm=_norm(norm))
 
@@ -310,7 +312,7 @@ def irfftn(x: Any, /, *, s: Any = None, axes: Any = None, norm: Norm = "backward
 
 @one_array
 def fftshift(x: Any, /, *, axes: Axis = None) -> Any:
-    """Put the frequency zero in the middle, along the given axes or along all."""
+    """Move frequency zero to the middle, along the given axes or along all."""
     places = _all_axes(x, axes)
     return roll(x, tuple(x.shape[a] // 2 for a in places), axis=places)
 

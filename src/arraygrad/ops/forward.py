@@ -1,6 +1,6 @@
-"""Forward rules: how an op takes tangents to the tangent of its result.
+"""Forward rules: they compute the tangent of an op's result. `Dual` is in `arrays.dual`.
 
-They follow from the op's kind and its reverse rules, unless the op was declared with one.
+A forward rule follows from the op's kind and reverse rules, unless the declaration contains one.
 
 ===========================  ======================================================================
 declared with ``jvp=``       that rule
@@ -19,7 +19,7 @@ import functools
 from typing import Any
 
 from ..backends.filled import zeros_like
-from ..core.array import Function
+from ..core.array import AnyFunction
 from ..core.kinds import AlongAxis, Elementwise, Reduces
 from .define.op import Op
 from .define.rules import HELPERS, Rule, expression, parameters, sums_rules
@@ -28,8 +28,8 @@ from .reductions import _sum
 
 
 @functools.cache
-def forward_of(op: Op) -> Function | None:
-    """``forward(primals, tangents, out, keywords)`` gives the tangent; None if there is no rule."""
+def forward_of(op: Op) -> AnyFunction | None:
+    """The function ``forward(primals, tangents, out, keywords)``; None if there is no rule."""
     kind = op.kind
     if op.jvp is not None:
         return _named(op, op.jvp)
@@ -49,18 +49,18 @@ def forward_of(op: Op) -> Function | None:
 
 
 @functools.cache
-def tangent_rules(op: Op) -> dict[int, Function]:
-    """The reverse rules as functions of `t, arrays, out, params`, by positions of inputs."""
+def tangent_rules(op: Op) -> dict[int, AnyFunction]:
+    """The reverse rules as functions of `t, arrays, out, params`, by the inputs' positions."""
     return {op.inputs.index(name): _of_arrays(op, rule) for name, rule in op.rules.items()}
 
 
-def _of_arrays(op: Op, rule: Rule) -> Function:
+def _of_arrays(op: Op, rule: Rule) -> AnyFunction:
     call = ", ".join(expression(op, n) for n in parameters(rule))
     source = f"lambda g, arrays, out, params: rule({call})"
     return eval(source, {"rule": rule, **HELPERS})  # type: ignore[no-any-return]
 
 
-def _sum_of_rules(op: Op) -> Function:
+def _sum_of_rules(op: Op) -> AnyFunction:
     rules = tangent_rules(op)
 
     def forward(primals: Any, tangents: Any, out: Any, params: Any) -> Any:
@@ -74,8 +74,8 @@ def _sum_of_rules(op: Op) -> Function:
     return forward
 
 
-def _real_part(op: Op) -> Function:
-    """Of a function that is real for complex numbers, too: its slope is the rule of a one."""
+def _real_part(op: Op) -> AnyFunction:
+    """For a function that is real even for complex inputs: its slope is the rule applied to one."""
     rule = tangent_rules(op)[0]
 
     def forward(primals: Any, tangents: Any, out: Any, params: Any) -> Any:
@@ -87,8 +87,8 @@ def _real_part(op: Op) -> Function:
     return forward
 
 
-def _reduced(op: Op) -> Function:
-    """A reduction whose reverse rule multiplies by a slope: the sum of tangents times the slope."""
+def _reduced(op: Op) -> AnyFunction:
+    """For a reduction with a slope: the sum of the tangents times the slope."""
     slope, is_real = _of_arrays(op, op.slopes[op.inputs[0]]), op.kind.real  # type: ignore[attr-defined]
 
     def forward(primals: Any, tangents: Any, out: Any, params: Any) -> Any:
@@ -99,8 +99,8 @@ def _reduced(op: Op) -> Function:
     return forward
 
 
-def _replacing(op: Op) -> Function:
-    """Linear in each input separately: put in the tangents one at a time."""
+def _replacing(op: Op) -> AnyFunction:
+    """For an op that is linear in each input: the sum over inputs, each replaced by its tangent."""
 
     def forward(primals: Any, tangents: Any, out: Any, params: Any) -> Any:
         terms = [
@@ -113,8 +113,8 @@ def _replacing(op: Op) -> Function:
     return forward
 
 
-def _on_tangents(op: Op) -> Function:
-    """Linear in its differentiable inputs together: the op itself, on the tangents."""
+def _on_tangents(op: Op) -> AnyFunction:
+    """For an op that is linear in its differentiable inputs together: the op on the tangents."""
 
     def forward(primals: Any, tangents: Any, out: Any, params: Any) -> Any:
         full = []
@@ -128,8 +128,8 @@ def _on_tangents(op: Op) -> Function:
     return forward
 
 
-def _named(op: Op, jvp: Rule) -> Function:
-    """A forward rule written out: `t` (of the first input), or `t_x` for an input `x`."""
+def _named(op: Op, jvp: Rule) -> AnyFunction:
+    """For a declared rule: its parameters are `t` (for the first input), or `t_x` for input `x`."""
     takes = parameters(jvp)
     fixed = op.inputs[:-1] if op.variadic else op.inputs
     tangent_of = {f"t_{n}": i for i, n in enumerate(fixed)} | {"t": 0}

@@ -1,7 +1,6 @@
-"""Reading elements by index, adding into them, and ordering them.
+"""Reading elements at an index, adding at an index, and sorting. Writing is in `writing`.
 
-An index is split into its arrays, which are inputs of the op like any other, and a template in
-which `HOLE` stands for each of them; so indices may be arrays of any type and under any transform.
+An index is split into its arrays, which are inputs of the op, and a template; see `core.indices`.
 """
 
 from __future__ import annotations
@@ -27,10 +26,10 @@ from .shape import _reshape, ravel
 
 
 def _add_at(xp: Any, x: Any, *indices: Any, template: Template, shape: tuple[int, ...]) -> Any:
-    """Zeros of the given shape with `x` added at an index; repeated places collect all of it."""
+    """Zeros of the given shape with `x` added at an index; repeated places get the sum."""
     out = xp.zeros(shape, dtype=x.dtype, device=x.device)
     index = fill(template, indices)
-    if hasattr(out, "at"):  # JAX's arrays, which cannot be written
+    if hasattr(out, "at"):  # JAX's arrays cannot be written
         return out.at[index].add(x)
     if all(xp.isdtype(i.dtype, "bool") for i in indices):
         out[index] = x
@@ -39,7 +38,7 @@ def _add_at(xp: Any, x: Any, *indices: Any, template: Template, shape: tuple[int
     if add_at and len(shape) == 1:
         add_at(out, index, x)
         return out
-    # Along one axis it is several times faster than along many.
+    # With one axis, it is several times faster than with many.
     places = xp.reshape(xp.arange(math.prod(shape), device=x.device), shape)[index]
     values = xp.reshape(xp.broadcast_to(x, places.shape), (-1,))
     places, flat = xp.reshape(places, (-1,)), xp.reshape(out, (-1,))
@@ -52,9 +51,10 @@ def _add_at(xp: Any, x: Any, *indices: Any, template: Template, shape: tuple[int
 
 
 def _add_into(sweep: Any, node: Any, g: Any, saved: Any, spare: bool) -> None:
-    """Add to a part of the cotangent of what was read, rather than zeros around the part to all.
+    """Add `g` to the part of the input's cotangent that was read.
 
-    So reading an array element by element costs no more than reading it at once.
+    The rule would make an array of zeros for each read, and add it to the whole cotangent. This way
+    the gradient of a loop that reads single elements takes linear time.
     """
     (edge,) = node.edges
     if edge not in sweep.needed:
@@ -63,7 +63,7 @@ def _add_into(sweep: Any, node: Any, g: Any, saved: Any, spare: bool) -> None:
         return
     indices, template, shape = saved
     first = edge not in sweep.table
-    if not indices:  # as most often, and no element comes twice
+    if not indices:  # the usual case; no element occurs twice
         buffer = sweep.buffer(edge)
         if buffer is not None:
             part = buffer[template]
@@ -73,7 +73,7 @@ def _add_into(sweep: Any, node: Any, g: Any, saved: Any, spare: bool) -> None:
                 part += g
             return
     kinds = {i.dtype.kind if isinstance(i, np.ndarray) else "" for i in indices}
-    makes_all = first and not kinds <= {"b"}  # what it is to be added to would be zeros anyway
+    makes_all = first and not kinds <= {"b"}  # the rule's result can become the cotangent
     buffer = None if makes_all or "" in kinds else sweep.buffer(edge)
     if buffer is None:
         part = _index_add(g, *indices, template=template, shape=shape)
@@ -107,9 +107,9 @@ _index_add = declare(
     vjp_x=lambda g, indices, template: _getitem(g, *indices, template=template),
     kind=Moves(indices=("indices",), template="template", shape="shape", adds=True),
 )
-# To read without arrays in the index, by the type of what is read.
+# The functions that read at an index without arrays, by the type of the array that is read.
 _by_type = _getitem.op.single  # type: ignore[attr-defined]
-_by_type[np.ndarray] = lambda x, params: x[params["template"]]  # as its kernel, in fewer calls
+_by_type[np.ndarray] = lambda x, params: x[params["template"]]  # like the kernel, with fewer calls
 _take = declare(
     "take",
     "x",
@@ -132,7 +132,7 @@ _argsort = constant(
     kind=AlongAxis(),
     keywords=("descending", "stable"),
 )
-# For libraries that can do it at once.
+# For libraries with a kernel for it; see `_add_along_axis`.
 _added_along_axis = declare(
     "add_along_axis",
     "x",
@@ -143,7 +143,7 @@ _added_along_axis = declare(
 
 
 def _add_along_axis(g: Any, indices: Any, axis: int, shape: tuple[int, ...]) -> Any:
-    """The transpose of `take_along_axis`: `g` added where its elements were taken from."""
+    """The transpose of `take_along_axis`: add `g` at the places that its elements came from."""
     if "add_along_axis" in backend_of(g).kernels:
         return _added_along_axis(g, indices, axis=axis, shape=shape)
     places = []
@@ -160,10 +160,10 @@ def _add_along_axis(g: Any, indices: Any, axis: int, shape: tuple[int, ...]) -> 
 
 
 def getitem(x: Any, key: Any, /) -> Any:
-    """Read elements: `x[key]`, for every kind of key that NumPy takes.
+    """Read elements: `x[key]`, for every kind of key that NumPy accepts.
 
-    Integers, slices with any step, `...`, `None`, integer arrays, boolean masks, lists of these,
-    and all of them mixed. Elements read several times collect the gradients of all readings.
+    A key consists of integers, slices with any step, `...`, `None`, integer arrays, boolean masks,
+    lists, in any mixture. An element that is read several times gets the sum of the gradients.
     """
     template, indices = split_index(x, key)
     if not indices:
@@ -172,9 +172,9 @@ def getitem(x: Any, key: Any, /) -> Any:
 
 
 def split_index(x: Any, key: Any) -> tuple[Template, tuple[Any, ...]]:
-    """The template of an index to `x` and the arrays for its holes."""
+    """The template of an index for `x`, and the arrays for its holes."""
     shape = x.shape
-    if shape:  # the commonest keys, without a loop over their parts
+    if shape:  # the most common keys, without a loop over their parts
         if type(key) is slice:
             return (_plain_slice(key),), ()
         if type(key) is int and -shape[0] <= key < shape[0]:
@@ -187,7 +187,7 @@ def split_index(x: Any, key: Any) -> tuple[Template, tuple[Any, ...]]:
             template.append(part)
         elif isinstance(part, slice):
             template.append(_plain_slice(part))
-        elif isinstance(part, bool) or _is_mask(part):  # also a 0-d one is no integer
+        elif isinstance(part, bool) or _is_mask(part):  # a 0-d mask is not an integer either
             template.append(HOLE)
             indices.append(_index_array(x, part))
         elif hasattr(part, "__index__") and not getattr(part, "ndim", 0) and _is_known(part):
@@ -195,10 +195,10 @@ def split_index(x: Any, key: Any) -> tuple[Template, tuple[Any, ...]]:
         else:
             template.append(HOLE)
             indices.append(_index_array(x, part))
-    if not indices:  # else it is the backend that knows how many axes a mask takes
+    if not indices:  # else only the backend knows how many axes a mask takes
         numbers = _check_bounds(shape, template)
         if numbers == len(template):
-            template.append(Ellipsis)  # a view of one element, where NumPy would give a number
+            template.append(Ellipsis)  # with `...`, NumPy returns a view, not a number
     return tuple(template), tuple(indices)
 
 
@@ -233,9 +233,9 @@ def _index_array(x: Any, part: Any) -> Any:
 
 
 def _check_bounds(shape: tuple[int, ...], template: list[Any]) -> int:
-    """How many integers there are in an index of integers, slices, None and `...`.
+    """The number of integers in an index of integers, slices, None and `...`.
 
-    Raises an IndexError that says which axis, before a backend does in its own words.
+    Raises an IndexError that names the axis. The error of a backend may not name it.
     """
     ndim, dots = len(shape), template.count(Ellipsis)
     used = len(template) - dots - template.count(None)
@@ -268,7 +268,7 @@ def iterate(x: Any) -> Iterator[Any]:
 
 @one_array
 def take(x: Any, indices: Any, /, axis: int | None = None) -> Any:
-    """Read elements at integer positions along an axis.
+    """Read elements at integer indices along an axis.
 
     Examples
     --------
@@ -283,14 +283,14 @@ def take(x: Any, indices: Any, /, axis: int | None = None) -> Any:
     indices = _index_array(x, indices)
     if indices.ndim == 1 or backend_of(x) is default:
         return _take(x, indices, axis=axis)
-    # The standard's `take` knows one-dimensional indices only.
+    # The standard's `take` accepts one-dimensional indices only.
     out = _take(x, ravel(indices), axis=axis)
     return _reshape(out, shape=(*x.shape[:axis], *indices.shape, *x.shape[axis + 1 :]))
 
 
 @one_array
 def take_along_axis(x: Any, indices: Any, /, *, axis: int = -1) -> Any:
-    """Read one element for each of `indices`, which has the shape of the result."""
+    """Read one element for each of `indices` along an axis; the result has their shape."""
     axis = one_axis(axis, x.ndim)
     indices = _index_array(x, indices)
     if indices.ndim != x.ndim:
@@ -300,13 +300,13 @@ def take_along_axis(x: Any, indices: Any, /, *, axis: int = -1) -> Any:
 
 @one_array
 def argsort(x: Any, /, axis: int = -1, *, descending: bool = False, stable: bool = True) -> Any:
-    """The positions that put an array in order along an axis."""
+    """The indices that sort an array along an axis."""
     return _argsort(x, axis=one_axis(axis, x.ndim), descending=descending, stable=stable)
 
 
 @one_array
 def sort(x: Any, /, axis: int = -1, *, descending: bool = False, stable: bool = True) -> Any:
-    """Put an array in order along an axis. The gradient follows each element to its place."""
+    """Sort an array along an axis. Each element gets the gradient of its new place."""
     if isinstance(x, Array):
         order = argsort(x, axis=axis, descending=descending, stable=stable)
         return take_along_axis(x, order, axis=axis)

@@ -1,4 +1,7 @@
-"""Least squares: what comes closest to solving linear systems that have no solution, or many."""
+"""Least squares: the best solution of linear systems that have no exact solution, or many.
+
+Systems with one solution are in `linalg`.
+"""
 
 from __future__ import annotations
 
@@ -10,6 +13,7 @@ from ..backends import backend_of
 from ..core.array import plain
 from .contractions import matmul
 from .decompositions import pinv
+from .define.arguments import naming
 from .define.signatures import A, AnyArray
 from .elementwise import conj, greater, is_complex, real
 from .matrices import check_matrices
@@ -24,15 +28,15 @@ if TYPE_CHECKING:
 
 
 class LstsqResult(NamedTuple, Generic[A]):
-    """The solution of least squares, and what there is to say about it.
+    """The result of `lstsq`.
 
     Attributes
     ----------
     solution : array of shape (..., n) or (..., n, k)
-        Of all that come closest, the smallest.
+        The solution with the smallest norm among those with the smallest residual.
     residuals : array of shape (..., k)
-        The sums of squares of what is left, if the systems have more equations than unknowns;
-        else of length zero. A single vector has one.
+        The sum of squared residuals for each column (one for a vector), if the systems have more
+        equations than unknowns; else the length is zero.
     rank : array of integers, of shape (...)
     singular_values : array of shape (..., min(m, n))
     """
@@ -51,10 +55,11 @@ def lstsq(a: Tensor, b: AnyArray, /, rcond: Any = None) -> LstsqResult[Tensor]: 
 def lstsq(a: AnyArray, b: Tensor, /, rcond: Any = None) -> LstsqResult[Tensor]: ...
 @overload
 def lstsq(a: A, b: A, /, rcond: Any = None) -> LstsqResult[A]: ...
+@naming("a", "b")
 def lstsq(a: Any, b: Any, /, rcond: Any = None) -> LstsqResult[Any]:
     """Solve linear systems in the sense of least squares.
 
-    The gradient is that among matrices of the same rank, as for `pinv`.
+    The gradient is for changes that keep the rank of the matrices, as for `pinv`.
 
     Parameters
     ----------
@@ -62,8 +67,8 @@ def lstsq(a: Any, b: Any, /, rcond: Any = None) -> LstsqResult[Any]:
     b : array of shape (m,) or (..., m, k)
         A vector, or the columns of matrices.
     rcond : float, optional
-        Singular values below this part of the largest count as zero; by default the larger of m and
-        n times the precision of the dtype.
+        Singular values below `rcond` times the largest count as zero. By default, `rcond` is the
+        larger of m and n times the precision of the dtype.
 
     Examples
     --------
@@ -96,7 +101,7 @@ def lstsq(a: Any, b: Any, /, rcond: Any = None) -> LstsqResult[Any]:
 
 
 def _rank(values: Any, m: int, n: int, rtol: Any) -> Any:
-    """How many singular values count."""
+    """The number of singular values that do not count as zero."""
     integers = backend_of(values).xp.int64
     if not values.shape[-1]:
         return sum(astype(values, integers), axis=-1)

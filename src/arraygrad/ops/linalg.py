@@ -1,7 +1,7 @@
-"""Linear systems, determinants, and parts and powers of matrices.
+"""Linear systems, determinants, traces, and powers of matrices.
 
-Decompositions are in `decompositions.py` and `spectra.py`, norms in `norms.py`. All of these act on
-the last two axes, over any number of leading ones.
+Decompositions are in `decompositions` and `spectra`, norms in `norms`. All functions act on the
+last two axes; leading axes are a batch.
 """
 
 from __future__ import annotations
@@ -21,6 +21,7 @@ from ..core.axes import one_axis
 from ..core.kinds import Matrices
 from .contractions import matmul
 from .contractions import outer as _outer
+from .define.arguments import naming
 from .define.library import constant, declare
 from .define.op import Op, Own
 from .define.signatures import A, one_array, two_arrays
@@ -35,7 +36,7 @@ if TYPE_CHECKING:
 
 
 def check_square(x: Any, name: str, argument: str = "x") -> None:
-    """Raise unless the last two axes of `x` are of one length."""
+    """Raise unless the last two axes of `x` have the same length."""
     check_matrices(x, name, argument)
     if x.shape[-1] != x.shape[-2]:
         raise np.linalg.LinAlgError(
@@ -58,7 +59,7 @@ def trace(x: Any, /, *, offset: int = 0, dtype: Any = None) -> Any:
 
 @two_arrays
 def outer(x1: Any, x2: Any, /) -> Any:
-    """All products of an element of one vector with one of another."""
+    """The outer product of two vectors."""
     for name, x in (("x1", x1), ("x2", x2)):
         if x.ndim != 1:
             raise ValueError(f"outer: {name} must be one-dimensional, got shape {tuple(x.shape)}")
@@ -67,7 +68,7 @@ def outer(x1: Any, x2: Any, /) -> Any:
 
 @two_arrays
 def cross(x1: Any, x2: Any, /, *, axis: int = -1) -> Any:
-    """The cross product of vectors in space, along an axis of length three.
+    """The cross product of vectors along an axis of length three.
 
     Examples
     --------
@@ -81,13 +82,16 @@ def cross(x1: Any, x2: Any, /, *, axis: int = -1) -> Any:
         length = x.shape[one_axis(axis, x.ndim)]
         if length != 3:
             raise ValueError(f"cross: {name} must have length 3 along axis {axis}, not {length}")
+    if axis >= 0 and x1.ndim != x2.ndim:  # it is another axis of each, once they are broadcast
+        last = cross(moveaxis(x1, axis, -1), moveaxis(x2, axis, -1))
+        return moveaxis(last, -1, axis)
     return roll(x1, -1, axis=axis) * roll(x2, -2, axis=axis) - (
         roll(x1, -2, axis=axis) * roll(x2, -1, axis=axis)
     )
 
 
 def square(x: tuple[int, ...], **keywords: Any) -> tuple[tuple[int, ...], ...]:
-    """The shape of the result of a function of square matrices that gives others like them."""
+    """The shape of the result of a function that maps square matrices to matrices of this shape."""
     return (x,)
 
 
@@ -103,7 +107,7 @@ _identity = declare(
 
 @one_array
 def matrix_power(x: Any, n: int, /) -> Any:
-    """The `n`-th power of square matrices; of their inverse, if `n` is negative.
+    """The `n`-th power of square matrices; if `n` is negative, the power of the inverse.
 
     Examples
     --------
@@ -140,7 +144,7 @@ def _batched_solve(op: Op, arrays: Any, flags: Any, params: Any) -> Any:
     a, b = arrays
     if flags != (False, True) or a.ndim > 2:
         return op.function(*aligned(arrays, flags))
-    # One system for all members: their right-hand sides are columns of one matrix.
+    # All members share one matrix: their right-hand sides become the columns of one matrix.
     turned = moveaxis(b, -2, 0)
     n = turned.shape[0]
     columns = _reshape(turned, shape=(n, math.prod(turned.shape[1:])))
@@ -175,9 +179,9 @@ def solve(x1: Any, x2: Any, /) -> Any:
     Parameters
     ----------
     x1 : array of shape (..., n, n)
-        Matrices, none of them singular.
+        Matrices that are not singular.
     x2 : array of shape (n,) or (..., n, k)
-        One vector for all of the matrices; with more axes, matrices of right-hand sides.
+        One vector for all matrices or, with more axes, matrices of right-hand sides.
 
     Examples
     --------
@@ -217,36 +221,36 @@ _matrix_rank = constant(
 
 @one_array
 def matrix_rank(x: Any, /, *, rtol: Any = None) -> Any:
-    """How many singular values of matrices are not zero.
+    """The number of singular values of matrices that are not zero.
 
-    Those below `rtol` times the largest count as zero; by default, `rtol` is the larger of the
-    matrix's two lengths times the precision of the dtype.
+    Singular values below `rtol` times the largest count as zero. By default, `rtol` is the larger
+    of the matrix's two lengths times the precision of the dtype.
     """
     check_matrices(x, "matrix_rank")
     return _matrix_rank(x, rtol=plain(rtol))
 
 
 # --- determinants --------------------------------------------------------------------------------
-# The gradient of a determinant is the matrix of cofactors. Unless the matrix is far from singular,
-# these are found by singular values rather than as `det(x) inv(x)ᵀ`, which loses digits; so is
-# their own derivative.
+# The gradient of a determinant is the matrix of cofactors. For a matrix far from singular, they are
+# `det(x) inv(x)ᵀ`. Near a singular matrix this formula loses digits, so the cofactors and their
+# derivative are computed from singular values.
 
 
 def _decomposed(xp: Any, x: Any) -> tuple[Any, Any, Any, Any]:
-    """The singular value decomposition, and the determinant of its vectors."""
+    """The singular value decomposition, and ``det(u) det(vh)``."""
     u, s, vh = xp.linalg.svd(x, full_matrices=False)
     return u, s, vh, (xp.linalg.det(u) * xp.linalg.det(vh))[..., None, None]
 
 
 def _far_from_singular(xp: Any, x: Any) -> bool:
-    """Whether all of the matrices can be inverted with few digits lost, as far as is known."""
+    """Whether inverting the matrices loses few digits; False if their values are not known."""
     if not backend_of(x).has_values(x):
         return False
     if bool(xp.any(xp.linalg.det(x) == 0)):
         return False
     condition = xp.linalg.matrix_norm(x) * xp.linalg.matrix_norm(xp.linalg.inv(x))
     lost = condition >= xp.finfo(x.dtype).eps ** -0.25
-    # NaN and infinity count as regular: they pass through an inverse, but not through svd.
+    # NaN and infinity count as regular: an inverse accepts them, but an SVD does not.
     return not bool(xp.any(lost & xp.isfinite(condition)))
 
 
@@ -260,7 +264,7 @@ def _compute_cofactors(xp: Any, x: Any) -> Any:
 def _compute_along(xp: Any, x: Any, e: Any) -> Any:
     u, s, vh, sign = _decomposed(xp, x)
     diagonal = xp.eye(x.shape[-1], dtype=xp.bool, device=backend_of(x).device(x))
-    # At row i and column j: the product of all singular values but these two.
+    # At row i and column j: the product of all singular values except number i and j.
     but_one = xp.where(diagonal, xp.ones_like(s)[..., None, :], s[..., None, :])
     but_two = _all_but_one(but_one)
     but_two = xp.where(diagonal, xp.zeros_like(but_two), but_two)
@@ -275,7 +279,7 @@ def _compute_along(xp: Any, x: Any, e: Any) -> Any:
 
 
 def _all_but_one(s: Any) -> Any:
-    """The product of all other elements along the last axis, for each."""
+    """For each element, the product of all other elements along the last axis."""
     return _others(s, (s.ndim - 1,))
 
 
@@ -296,10 +300,10 @@ def _along_twice(x: Any, e: Any, f: Any) -> Any:
 
 
 def _interpolated(x: Any, e: Any, f: Any) -> Any:
-    """The derivative of `_cofactors_along(x, e)` along `f`, for matrices near singular ones too.
+    """The derivative of `_cofactors_along(x, e)` along `f`, also for nearly singular matrices.
 
-    A polynomial on a circle gives its derivative at the centre, exactly, as a sum over as many
-    points as it has degrees.
+    The function is a polynomial along `f`. The derivative of a polynomial at the centre of a circle
+    is a sum over points on the circle, exactly; the number of points is its degree.
     """
     radius = _largest(x) / _largest(f)
     count = x.shape[-1] - 1
@@ -310,7 +314,7 @@ def _interpolated(x: Any, e: Any, f: Any) -> Any:
 
 
 def _largest(x: Any) -> Any:
-    """The size of the largest element, as a number if it is known; one if all are zero."""
+    """The largest absolute value, as a number if it is known; one if all elements are zero."""
     size = _max(abs(plain(x)), axis=None, keepdims=False)
     if backend_of(size).has_values(size):
         return float(size) or 1.0
@@ -318,7 +322,7 @@ def _largest(x: Any) -> Any:
 
 
 def _scaled(scalars: Any, x: Any) -> Any:
-    """Matrices times a number each."""
+    """Matrices, each multiplied by its own number."""
     return expand_dims(scalars, axis=(-2, -1)) * x
 
 
@@ -338,7 +342,7 @@ _cofactors = declare(
     jvp=lambda t, x: _cofactors_along(x, t),
     kind=Matrices(shapes=square),
 )
-# The derivative of the cofactors along `e`: as a second derivative, it is its own transpose.
+# The derivative of the cofactors along `e`. It is a second derivative, so it equals its transpose.
 _cofactors_along = declare(
     "cofactors_along",
     "x",
@@ -355,7 +359,7 @@ _cofactors_along = declare(
 def det(x: Any, /) -> Any:
     """The determinant of square matrices.
 
-    The gradient, and every further derivative, is exact also where a matrix is singular.
+    Derivatives of all orders are correct even if a matrix is singular.
 
     Examples
     --------
@@ -370,7 +374,7 @@ def det(x: Any, /) -> Any:
 
 
 class SlogdetResult(NamedTuple, Generic[A]):
-    """The sign (phase) of determinants, and the logarithm of their size."""
+    """The sign (phase) of determinants, and the logarithm of their absolute value."""
 
     sign: A
     logabsdet: A
@@ -411,10 +415,11 @@ _slogdet = declare(
 def slogdet(x: NDArray[Any], /) -> SlogdetResult[NDArray[Any]]: ...
 @overload
 def slogdet(x: A, /) -> SlogdetResult[A]: ...
+@naming("x")
 def slogdet(x: Any, /) -> SlogdetResult[Any]:
-    """The sign of determinants (for complex matrices their phase), and the log of their size.
+    """The sign (phase, if complex) of determinants, and the logarithm of their absolute value.
 
-    Unlike `det`, neither overflows for large matrices.
+    Unlike `det`, the results do not overflow for large matrices.
 
     Examples
     --------

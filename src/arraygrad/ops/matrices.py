@@ -1,4 +1,4 @@
-"""Parts of matrices: what is moved within the last two axes."""
+"""Diagonals of matrices. Triangles are in `shape`, NumPy's function `diag` is in `arrangement`."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def check_matrices(x: Any, name: str, argument: str = "x") -> None:
 
 @one_array
 def diagonal(x: Any, /, *, offset: int = 0) -> Any:
-    """A diagonal of matrices: the main one, or that `offset` above (if negative, below) it.
+    """A diagonal of matrices: the main one, or the one `offset` above it (below, if negative).
 
     Examples
     --------
@@ -39,17 +39,17 @@ def diagonal(x: Any, /, *, offset: int = 0) -> Any:
 
 
 def _on_diagonal(shape: tuple[int, ...], offset: int) -> slice:
-    """Where a diagonal lies in the flattened matrices of a shape."""
+    """The slice of a diagonal in the flattened matrices of a shape."""
     m, n = shape[-2:]
     start = offset if offset >= 0 else -offset * n
     length = max(min(m, n - offset) if offset >= 0 else min(m + offset, n), 0)
-    if not length:  # it may start outside
+    if not length:  # `start` may be outside
         return slice(0, 0)
     return slice(start, start + (length - 1) * (n + 1) + 1, n + 1)
 
 
 def _from_diagonal(g: Any, x_shape: tuple[int, ...], offset: int) -> Any:
-    """Matrices that are zero but for a diagonal."""
+    """Matrices with `g` on a diagonal and zeros elsewhere."""
     *lead, m, n = x_shape
     template = (Ellipsis, _on_diagonal(x_shape, offset))
     return _reshape(_index_add(g, template=template, shape=(*lead, m * n)), shape=x_shape)

@@ -1,4 +1,4 @@
-"""Norms of vectors and matrices. Where a norm is zero, so is its gradient."""
+"""Norms of vectors and matrices. Where a norm is zero, its gradient is zero, too."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from .define.library import declare
 from .define.signatures import Axis, one_array
 from .elementwise import abs, equal, logical_or, real, sign, where
 from .matrices import check_matrices
-from .reductions import _keep, count_nonzero, max, min, reduction, sum
+from .reductions import _keep, count_nonzero, library_reduction, max, min, sum
 from .shape import _reshape, astype
 from .spectra import svdvals
 
@@ -20,7 +20,7 @@ Axes = tuple[int, ...] | None
 
 
 def _slope(x: Any, out: Any, axis: Axes, keepdims: bool, ord: float) -> Any:
-    """The derivative of a norm by each element, of modulus ``(|x| / norm) ** (ord - 1)``."""
+    """The derivative of a norm by each element; its modulus is ``(|x| / norm) ** (ord - 1)``."""
     norm = _keep(out, x.shape, axis, keepdims)
     flat = equal(norm, 0)
     norm = where(flat, 1, norm)
@@ -30,7 +30,7 @@ def _slope(x: Any, out: Any, axis: Axes, keepdims: bool, ord: float) -> Any:
     return where(flat, 0, sign(x) * (where(flat, 1, abs(x)) / norm) ** (ord - 1))
 
 
-_vector_norm = reduction(
+_vector_norm = library_reduction(
     "vector_norm",
     d=_slope,
     kind=Reduces(real=True),
@@ -41,7 +41,7 @@ _vector_norm = reduction(
 )
 
 
-# Constant wherever it is continuous, so its derivative is zero, as that of `floor`.
+# It is constant wherever it is continuous, so its derivative is zero, like that of `floor`.
 _count_norm = declare(
     "count_norm",
     "x",
@@ -60,12 +60,12 @@ def vector_norm(x: Any, /, *, axis: Axis = None, keepdims: bool = False, ord: fl
     ----------
     x : array
     axis : int or tuple of int, optional
-        What a vector is made of: by default, all elements.
+        The axes that form a vector; by default, all axes.
     keepdims : bool
         Whether to keep these axes at length one.
     ord : float
-        Any number; `inf` gives the largest, `-inf` the smallest absolute value, and 0 counts the
-        elements that are not zero, whose gradient is zero.
+        Any number. `inf` gives the largest absolute value, `-inf` the smallest. 0 counts the
+        elements that are not zero; the gradient of the count is zero.
 
     Examples
     --------
@@ -96,8 +96,9 @@ def matrix_norm(x: Any, /, *, keepdims: bool = False, ord: Any = "fro") -> Any:
     keepdims : bool
         Whether to keep the last two axes at length one.
     ord : {"fro", "nuc", 1, -1, 2, -2, inf, -inf}
-        The root of the sum of squares; the sum of singular values; the largest (if negative, the
-        smallest) sum of absolute values in a column, singular value, or sum in a row.
+        "fro": the square root of the sum of squares. "nuc": the sum of the singular values. 1: the
+        largest sum of absolute values in a column. 2: the largest singular value. inf: the largest
+        sum of absolute values in a row. -1, -2 and -inf: the smallest instead of the largest.
 
     Examples
     --------

@@ -1,4 +1,7 @@
-"""Differences, integrals, interpolation, convolution and products, under NumPy's names."""
+"""Differences, integrals, interpolation, convolution and products, with NumPy's names.
+
+The products of the standard (`matmul`, `tensordot`, …) are in `contractions`.
+"""
 
 from __future__ import annotations
 
@@ -13,6 +16,7 @@ from ..core.axes import many_axes, one_axis
 from ..core.kinds import Contracts
 from .contractions import matmul, tensordot
 from .define.adoption import as_arrays
+from .define.arguments import naming
 from .define.library import declare
 from .define.op import Op, Own
 from .define.signatures import Number, Operand, one_array, two_arrays
@@ -37,16 +41,16 @@ def _part(axis: int, *ends: int | None) -> tuple[Any, ...]:
 
 @one_array
 def diff(x: Any, /, *, axis: int = -1, n: int = 1, prepend: Any = None, append: Any = None) -> Any:
-    """The differences of neighbours along an axis, `n` times over.
+    """The differences between neighbours along an axis, taken `n` times.
 
     Parameters
     ----------
     x : array
     axis : int
     n : int
-        How often to take differences.
+        How many times to take differences.
     prepend, append : arrays, optional
-        What to join to `x` before and after it, first.
+        Values to join to the start and the end of `x` first.
 
     Examples
     --------
@@ -75,6 +79,8 @@ def diff(x: Any, /, *, axis: int = -1, n: int = 1, prepend: Any = None, append: 
 
 def _line(value: Any, x: Any, axis: int) -> Any:
     """What is joined to `x` along an axis: a number is repeated over the others."""
+    if not isinstance(value, int | float | complex):
+        _, value = as_arrays(x, value)
     if getattr(value, "ndim", 0):
         return value
     shape = (*x.shape[:axis], 1, *x.shape[axis + 1 :])
@@ -92,9 +98,9 @@ def trapezoid(y: Any, /, x: Any = None, dx: Any = 1.0, axis: int = -1) -> Any:
     y : array
         The values of the integrand.
     x : array, optional
-        Where they were taken: one-dimensional, or in a shape that broadcasts with that of `y`.
+        The coordinates of the values: one-dimensional, or of a shape that broadcasts with `y`.
     dx : number
-        The distance of neighbours, if `x` is not given.
+        The distance between neighbours, if `x` is not given.
     axis : int
 
     Examples
@@ -117,14 +123,15 @@ def trapezoid(y: Any, /, x: Any = None, dx: Any = 1.0, axis: int = -1) -> Any:
     return sum(multiply(step, pairs) / 2.0, axis=axis)
 
 
+@naming("f")
 def gradient(f: Any, /, *varargs: Any, axis: Any = None, edge_order: int = 1) -> Any:
-    """The slopes of sampled values along axes, by central differences inside and one-sided at ends.
+    """The slopes of sampled values along axes: central differences, and one-sided ones at the ends.
 
     Parameters
     ----------
     f : array
     *varargs : numbers or arrays
-        The distance of samples, or their coordinates: one for all axes, or one for each.
+        The distance between samples, or their coordinates: one for all axes, or one for each.
     axis : int or tuple of int, optional
         By default all axes.
     edge_order : 1 or 2
@@ -173,7 +180,7 @@ def _slope(f: Any, axis: int, spacing: Any, edge_order: int) -> Any:
     def at(start: int | None, stop: int | None) -> Any:
         return f[_part(axis, start, stop)]
 
-    # The parabola through three neighbours, differentiated in the middle.
+    # The derivative, in the middle, of the parabola through three neighbours.
     inner = (at(2, None) * a * a + at(1, -1) * (b * b - a * a) - at(None, -2) * b * b) / (
         a * b * (a + b)
     )
@@ -230,6 +237,7 @@ def interp(
     right: Any = None,
     period: Any = None,
 ) -> Any: ...
+@naming("x", "xp", "fp")
 def interp(
     x: Any, xp: Any, fp: Any, left: Any = None, right: Any = None, period: Any = None
 ) -> Any:
@@ -238,13 +246,14 @@ def interp(
     Parameters
     ----------
     x : array or number
-        Where to interpolate.
+        The coordinates at which to interpolate.
     xp, fp : arrays
-        The points, one-dimensional, `xp` in ascending order unless there is a `period`.
+        The coordinates and values of the points, one-dimensional. `xp` must be in ascending order
+        unless `period` is given.
     left, right : numbers, optional
-        The values outside; by default, those of the first and the last point.
+        The values outside the points; by default, those of the first and the last point.
     period : number, optional
-        For values that come back to themselves.
+        The period of `x` and `xp`, for a periodic function.
 
     Examples
     --------
@@ -287,7 +296,7 @@ def interp(
 
 
 def _windows_product(x: Any, y: Any) -> Any:
-    """The full convolution along the last axis, leading ones broadcast: windows times a kernel."""
+    """The full convolution along the last axis, by windows of `x`; leading axes broadcast."""
     n, m = x.shape[-1], y.shape[-1]
     backend = backend_of(x)
     zeros = backend.full(plain(x), (*x.shape[:-1], m - 1), 0, x.dtype)
@@ -316,7 +325,7 @@ _convolve = declare(
 
 
 def _part_of(g: Any, y: Any, n: int) -> Any:
-    """The cotangent of one factor of a convolution: a correlation with the other."""
+    """The cotangent of one factor of a convolution: `g` correlated with the other factor."""
     start = y.shape[0] - 1
     return _convolve(g, flip(y, axis=0))[start : start + n]
 
@@ -329,7 +338,8 @@ def convolve(a: Any, v: Any, /, mode: str = "full") -> Any:
     ----------
     a, v : arrays
     mode : "full", "same" or "valid"
-        All of it; the middle part, as long as the longer array; or where both overlap completely.
+        "full": the whole convolution. "same": the middle part, as long as the longer array.
+        "valid": the part where both arrays overlap completely.
 
     Examples
     --------
@@ -373,12 +383,14 @@ def correlate(a: Any, v: Any, /, mode: str = "valid") -> Any:
 
 @two_arrays
 def dot(a: Any, b: Any, /) -> Any:
-    """NumPy's product: of numbers, vectors and matrices.
+    """NumPy's product of numbers, vectors and matrices.
 
-    With more axes, it is summed over the last axis of `a` and the second last of `b`.
+    With more axes, it sums over the last axis of `a` and the second last axis of `b`.
     """
-    if not getattr(a, "ndim", 0) or not getattr(b, "ndim", 0):
-        return a * b
+    if isinstance(a, int | float | complex) or isinstance(b, int | float | complex):
+        return multiply(a, b)
+    if not a.ndim or not b.ndim:
+        return multiply(a, b)
     if b.ndim <= 2 and a.ndim <= 2:
         return matmul(a, b)
     return tensordot(a, b, axes=((a.ndim - 1,), (max(b.ndim - 2, 0),)))
@@ -387,20 +399,22 @@ def dot(a: Any, b: Any, /) -> Any:
 @two_arrays
 def inner(a: Any, b: Any, /) -> Any:
     """The sum of products over the last axes of both arrays."""
-    if not getattr(a, "ndim", 0) or not getattr(b, "ndim", 0):
-        return a * b
+    if isinstance(a, int | float | complex) or isinstance(b, int | float | complex):
+        return multiply(a, b)
+    if not a.ndim or not b.ndim:
+        return multiply(a, b)
     return tensordot(a, b, axes=((a.ndim - 1,), (b.ndim - 1,)))
 
 
 @two_arrays
 def vdot(a: Any, b: Any, /) -> Any:
-    """The sum of products of all elements, the first array conjugated."""
+    """The sum of the products of all elements; the first array is conjugated."""
     return matmul(conj(ravel(a)), ravel(b))
 
 
 @two_arrays
 def kron(a: Any, b: Any, /) -> Any:
-    """The Kronecker product: each element of `a` times all of `b`.
+    """The Kronecker product: each element of `a` times the whole array `b`.
 
     Examples
     --------

@@ -1,4 +1,7 @@
-"""Arrays of a batch, made to fit each other: helpers of the rules that run ops on batches."""
+"""Helpers of batching rules: they give arrays a batch axis, or axes of length one after it.
+
+The rules are in `batching`. `numpy.pad` is in `arrangement`.
+"""
 
 from __future__ import annotations
 
@@ -19,12 +22,12 @@ def size_of(arrays: tuple[Any, ...], flags: Flags) -> int:
 
 
 def visible_ndim(x: Any, batched: bool) -> int:
-    """The number of axes that one member of the batch has."""
+    """The number of axes of one member of the batch."""
     return getattr(x, "ndim", 0) - batched
 
 
 def padded(x: Any, batched: bool, ndim: int) -> Any:
-    """A batched array with axes of length one after the batch axis, so that members have `ndim`."""
+    """A batched array whose members have `ndim` axes: axes of length one follow the batch axis."""
     missing = ndim - visible_ndim(x, batched)
     if not batched or not missing:
         return x
@@ -32,7 +35,7 @@ def padded(x: Any, batched: bool, ndim: int) -> Any:
 
 
 def aligned(arrays: tuple[Any, ...], flags: Flags) -> tuple[Any, ...]:
-    """Arrays that broadcast as their members do, with the batch axis in front."""
+    """The arrays, padded so that they broadcast like their members; the batch axis is in front."""
     if len(arrays) == 1:
         return arrays
     ndim = max(visible_ndim(a, b) for a, b in zip(arrays, flags, strict=True))
@@ -40,7 +43,7 @@ def aligned(arrays: tuple[Any, ...], flags: Flags) -> tuple[Any, ...]:
 
 
 def everywhere(x: Any, batched: bool, size: int) -> Any:
-    """The array with a batch axis, repeated along it if it had none."""
+    """The array with a batch axis; if it has none, it is repeated along a new one."""
     return x if batched else _broadcast_to(x, shape=(size, *x.shape))
 
 
@@ -50,7 +53,7 @@ def repeated(arrays: tuple[Any, ...], flags: Flags) -> list[Any]:
     return [everywhere(a, b, size) for a, b in zip(arrays, flags, strict=True)]
 
 
-# Whether a loop in the place of a batching rule is reported; set by `vmap(warn_fallback=True)`.
+# Whether `loop` warns; set by `vmap(warn_fallback=True)`.
 WARN_FALLBACK: ContextVar[bool] = ContextVar("arraygrad_warn_fallback", default=False)
 
 

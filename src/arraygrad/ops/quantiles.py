@@ -1,4 +1,4 @@
-"""Medians and quantiles, with NaN or without, under NumPy's names."""
+"""Medians and quantiles, with NumPy's names, also those that skip NaN."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ from ..backends.filled import zeros_like
 from ..core.array import plain
 from ..core.axes import kept, many_axes
 from .define.adoption import in_library_of
+from .define.arguments import named
 from .define.signatures import Axis, OneArray, one_array
 from .elementwise import (
     ceil,
@@ -44,9 +45,10 @@ from .shape import _permute_dims, _reshape, astype, broadcast_to
 
 P = ParamSpec("P")
 
-# --- where a quantile lies -----------------------------------------------------------------------
-# As a place among the sorted elements, counted from zero: for the part `q` of `n` elements. Methods
-# that take one element, or the mean of two, give places that do not move with `q`.
+# --- the place of a quantile ---------------------------------------------------------------------
+# Each method maps `q` and the number `n` of elements to a place among the sorted elements, counted
+# from zero. Methods that take one element, or the mean of two, return places with zero derivative
+# by `q`.
 
 
 def _continuous(a: float, b: float) -> Callable[[Any, Any], Any]:
@@ -63,7 +65,7 @@ def _averaged(q: Any, n: Any) -> Any:
 
 
 def _closest(q: Any, n: Any) -> Any:
-    # Between two, the one whose number, counted from one, is even.
+    # In the middle between two elements, take the one whose number, counted from one, is even.
     place = n * q - 1.5
     below = floor(place)
     even = logical_and(equal(place, below), equal(remainder(below, 2), 1))
@@ -98,10 +100,10 @@ def quantile(
     keepdims: bool = False,
     weights: Any = None,
 ) -> Any:
-    """The values below which given parts of the elements lie.
+    """The quantiles: values below which the parts `q` of the elements lie.
 
-    The gradient goes to the one or two elements that the value comes from, and, where the method
-    interpolates, to `q`.
+    The gradient goes to the one or two elements that determine the value, and also to `q` if the
+    method interpolates.
 
     Parameters
     ----------
@@ -111,13 +113,13 @@ def quantile(
     axis : int or tuple of int, optional
         By default all axes.
     method : str
-        Any of NumPy's: linear interpolation by default; "lower", "higher", "nearest", "midpoint",
-        "inverted_cdf", "averaged_inverted_cdf", "closest_observation", "interpolated_inverted_cdf",
-        "hazen", "weibull", "median_unbiased", "normal_unbiased".
+        One of NumPy's methods: "linear", "lower", "higher", "nearest", "midpoint", "inverted_cdf",
+        "averaged_inverted_cdf", "closest_observation", "interpolated_inverted_cdf", "hazen",
+        "weibull", "median_unbiased", "normal_unbiased".
     keepdims : bool
     weights : array, optional
-        How much each element counts, for the method "inverted_cdf": of the shape of `x`, or of its
-        axis `axis`. The result does not change with them but in steps.
+        The weights of the elements, for the method "inverted_cdf" only. They have the shape of `x`,
+        or of its axis `axis`. The derivative by the weights is zero.
 
     Examples
     --------
@@ -142,7 +144,7 @@ def nanquantile(
     keepdims: bool = False,
     weights: Any = None,
 ) -> Any:
-    """`quantile` of what is not NaN; NaN where there is nothing else.
+    """`quantile` of the elements that are not NaN; NaN if all are.
 
     Examples
     --------
@@ -155,7 +157,7 @@ def nanquantile(
 
 
 def _in_percent(typed: OneArray[P], name: str) -> OneArray[P]:
-    """A function of parts `q`, between 0 and 1, as one of percentages."""
+    """A function of `q` between 0 and 1 as a function of percentages."""
     function: Any = typed
 
     def run(x: Any, q: Any, /, *arguments: Any, **keywords: Any) -> Any:
@@ -165,7 +167,7 @@ def _in_percent(typed: OneArray[P], name: str) -> OneArray[P]:
     functools.update_wrapper(run, function)  # for its signature
     run.__name__ = run.__qualname__ = name
     run.__doc__ = f"`{function.__name__}`, with `q` between 0 and 100."
-    return cast("OneArray[P]", run)
+    return cast("OneArray[P]", named(run, 1))
 
 
 percentile = _in_percent(quantile, "percentile")
@@ -188,7 +190,7 @@ def median(x: Any, /, axis: Axis = None, *, keepdims: bool = False) -> Any:
 
 @one_array
 def nanmedian(x: Any, /, axis: Axis = None, *, keepdims: bool = False) -> Any:
-    """The middle of what is not NaN, or the mean of the middle two; NaN where there is nothing.
+    """The `median` of the elements that are not NaN; NaN if all are.
 
     Examples
     --------
@@ -200,7 +202,7 @@ def nanmedian(x: Any, /, axis: Axis = None, *, keepdims: bool = False) -> Any:
     return _quantile(x, 0.5, axis, "linear", keepdims, None, skip=True, name="nanmedian")
 
 
-# --- finding it ----------------------------------------------------------------------------------
+# --- the value of a quantile ---------------------------------------------------------------------
 
 
 def _quantile(
@@ -242,9 +244,11 @@ def _quantile(
 
 
 def _checked_parts(q: Any, x: Any) -> Any:
-    """The parts as an array like `x`."""
+    """`q` as an array in the library of `x`; raises if it is not between 0 and 1."""
     if not hasattr(q, "dtype") or (backend_of(q) is default and backend_of(x) is not default):
         values = np.asarray(plain(q))
+        if values.dtype.kind not in "biuf":
+            raise TypeError(f"q must be numbers, not {type(q).__name__}")
         _check_parts(values)
         return astype(in_library_of(plain(x), values), x.dtype, copy=False)
     if backend_of(q).has_values(plain(q)):
@@ -258,7 +262,7 @@ def _check_parts(q: Any) -> None:
 
 
 def _lines(x: Any, axes: tuple[int, ...] | None) -> tuple[Any, tuple[int, ...]]:
-    """The array with the reduced axes as one, in front; and its old shape."""
+    """The array with the reduced axes merged into the first axis; and its old shape."""
     shape = tuple(x.shape)
     axes = tuple(range(x.ndim)) if axes is None else axes
     rest = tuple(i for i in range(x.ndim) if i not in axes)
@@ -268,7 +272,7 @@ def _lines(x: Any, axes: tuple[int, ...] | None) -> tuple[Any, tuple[int, ...]]:
 
 
 def _at_places(lines: Any, q: Any, place_of: Any, missing: Any, skip: bool) -> Any:
-    """The elements at the places that a method gives, or what is between them."""
+    """The values at the places from a method: elements, or interpolations between two."""
     ordered = sort(lines, axis=0)  # NaN comes last
     size, rest = lines.shape[0], tuple(lines.shape[1:])
     integers = backend_of(lines).dtype(int)
@@ -288,7 +292,7 @@ def _at_places(lines: Any, q: Any, place_of: Any, missing: Any, skip: bool) -> A
     low = take_along_axis(ordered, index, axis=0)
     if size == 1:
         return _reshape(low, shape=(*q.shape, *rest))
-    # Beyond the last that is not NaN, which nothing is shared with.
+    # Elements after the last one that is not NaN have no share: stay at the last one.
     after = minimum(index + 1, astype(maximum(count - 1, 0), integers))
     high = take_along_axis(ordered, after, axis=0)
     shape = (*q.shape, *rest)
@@ -296,24 +300,24 @@ def _at_places(lines: Any, q: Any, place_of: Any, missing: Any, skip: bool) -> A
 
 
 def _flat(index: Any, q: Any, rest: tuple[int, ...]) -> Any:
-    """An index for each part and line, with the axes of the parts as one."""
+    """An index for each element of `q` and each line, with the axes of `q` merged into one."""
     wide = broadcast_to(index, (*q.shape, *rest))
     return _reshape(wide, shape=(math.prod(q.shape), *rest))
 
 
 def _between(low: Any, high: Any, share: Any) -> Any:
-    """The value so far on the way from one to another, either of which may be infinite."""
+    """The value ``low + share * (high - low)``; either end may be infinite."""
     infinite = logical_or(isinf(low), isinf(high))
     start = where(infinite, 0, low)
     on_the_way = start + multiply(share, where(infinite, 0, high) - start)
-    # Zero times infinity is no number: at the ends, only one of the two counts.
+    # Zero times infinity would be NaN: if the share is 0 or 1, only one of the two counts.
     first = where(logical_and(infinite, less(share, 1)), low, 0)
     second = where(logical_and(infinite, greater(share, 0)), high, 0)
     return on_the_way + (first + second)
 
 
 def _weight_lines(weights: Any, x: Any, axes: tuple[int, ...] | None) -> Any:
-    """The weights of the elements, in lines like theirs."""
+    """The weights of the elements, in the shape of the lines."""
     if not hasattr(weights, "dtype"):
         weights = in_library_of(plain(x), np.asarray(weights))
     along = tuple(range(x.ndim)) if axes is None else axes
@@ -329,7 +333,7 @@ def _weight_lines(weights: Any, x: Any, axes: tuple[int, ...] | None) -> Any:
 
 
 def _weighted(lines: Any, q: Any, weights: Any, missing: Any, skip: bool) -> Any:
-    """The first elements up to which the weights amount to the parts."""
+    """For each `q`, the first element at which the cumulated weights reach `q`."""
     rest = tuple(lines.shape[1:])
     weights = weights.detach() if hasattr(weights, "detach") else weights
     if backend_of(weights).has_values(plain(weights)):

@@ -1,8 +1,12 @@
-"""Sums, products, extremes and moments over axes, and the running ones."""
+"""Reductions (sums, products, extremes, moments), and running sums and products.
+
+Reductions that skip NaN are in `statistics`, norms in `norms`, `logsumexp` in `special.softmax`.
+"""
 
 from __future__ import annotations
 
 import builtins
+import functools
 import math
 from typing import Any
 
@@ -10,20 +14,22 @@ import numpy as np
 
 from ..backends import backend_of
 from ..backends.filled import ones_like, zeros_like
-from ..core.array import Function, plain
+from ..core.array import AnyFunction, plain
 from ..core.axes import count, is_all_of_a_number, kept, many_axes, one_axis
 from ..core.kinds import AlongAxis, Moves, Reduces
+from .define import op as general
+from .define.check import check_function
 from .define.library import constant, declare
 from .define.rules import Rule, parameters
 from .define.signatures import Axis, one_array
-from .elementwise import equal, multiply, where
+from .elementwise import equal, isnan, logical_or, multiply, where
 from .shape import _broadcast_to, _permute_dims, _reshape, astype, concat, flip, ravel
 
 Axes = tuple[int, ...] | None
 
 
 def _spread(g: Any, shape: tuple[int, ...], axis: Axes, keepdims: bool) -> Any:
-    """A reduction's cotangent (or result), repeated over what was reduced."""
+    """A reduction's cotangent (or result), repeated along the reduced axes."""
     return _broadcast_to(_keep(g, shape, axis, keepdims), shape=shape)
 
 
@@ -52,13 +58,13 @@ def _mean_vjp(g: Any, x_shape: tuple[int, ...], axis: Axes, keepdims: bool) -> A
     n = count(x_shape, axis)
     if n == n:
         return _spread(_shared(g, n), x_shape, axis, keepdims)
-    # A length that is not known before it is computed: then the shape knows how to count.
+    # Some lengths of a lazy array are unknown: its shape has a method that counts elements lazily.
     g = _keep(g, x_shape, axis, keepdims) / x_shape.count(axis)
     return _spread(g, x_shape, axis, keepdims=True)
 
 
 def _shared(g: Any, n: int) -> Any:
-    """`g / n`, also where a float16 cannot hold `n`; NaN for a mean of nothing."""
+    """`g / n`, also if `n` is too large for float16; NaN if `n` is zero."""
     return g / (n or math.nan) if n < 2**15 else g * (1 / n)
 
 
@@ -67,30 +73,51 @@ def reduction(
     d: Rule,
     *,
     kind: Reduces | None = None,
-    compute: Function | None = None,
-    holomorphic: bool = True,
-) -> Function:
+    compute: AnyFunction | None = None,
+    **others: Any,
+) -> AnyFunction:
     """Declare a reduction by the derivative of its result with respect to each element.
 
-    `d` may take the element's array `x`, the result `out`, `axis`, `keepdims` and other keywords.
+    `d` may take the input `x`, the result `out`, `axis`, `keepdims` and other keywords. The op is
+    called with `axis`, a tuple or None for all axes, and `keepdims`. The rest is as in `declare`.
+
+    Examples
+    --------
+    >>> import arraygrad as ag
+    >>> from arraygrad.ops.reductions import reduction
+    >>> sum_of_cubes = reduction(
+    ...     "sum_of_cubes",
+    ...     d=lambda x: 3 * x**2,
+    ...     compute=lambda xp, x, axis, keepdims: xp.sum(x**3, axis=axis, keepdims=keepdims),
+    ... )
+    >>> x = ag.tensor([[1.0, 2.0], [3.0, 4.0]], requires_grad=True)
+    >>> ag.grad(sum_of_cubes(x, axis=(1,), keepdims=False)[0], x)
+    tensor([[ 3., 12.],
+            [ 0.,  0.]])
     """
-    return declare(
+    check_function(f"{name}: the derivative by x", d)
+    # Without `compute`, nothing else says which keywords the library's function takes.
+    more = parameters(d) if compute is None else ()
+    return general.declare(
         name,
         "x",
         vjp=_times_kept(d),
         kind=kind or Reduces(),
-        keywords=tuple(n for n in parameters(d) if n not in ("x", "out")),
+        keywords=tuple(n for n in more if n not in ("g", "x", "out")),
         compute=compute,
-        holomorphic=holomorphic,
         slopes={"x": d},
+        **others,
     )
 
 
+library_reduction = functools.partial(reduction, is_library=True)
+
+
 def _times_kept(d: Rule) -> Rule:
-    """The reverse rule of a reduction: the cotangent of each line times the slopes in it."""
-    names = list(dict.fromkeys(("x", "axis", "keepdims", *parameters(d))))
+    """The reverse rule of a reduction: the cotangent of each line times the line's slopes."""
+    names = dict.fromkeys(("g", "x", "axis", "keepdims", *parameters(d)))
     source = (
-        f"lambda g, {', '.join(names)}: "
+        f"lambda {', '.join(names)}: "
         f"keep(g, x.shape, axis, keepdims) * d({', '.join(parameters(d))})"
     )
     return eval(source, {"keep": _keep, "d": d, "__name__": d.__module__})  # type: ignore[no-any-return]
@@ -105,36 +132,37 @@ def _centred(x: Any, axis: Axes) -> Any:
 
 
 def _freedom(x: Any, axis: Axes, keepdims: bool, correction: float) -> Any:
-    """Degrees of freedom; NaN where there are none left."""
+    """The degrees of freedom; NaN if the number is not positive."""
     n: Any = count(x.shape, axis)
-    if n != n:  # not known before it is computed
+    if n != n:  # a length of a lazy array is unknown
         n = _sum(ones_like(x), axis=axis, keepdims=keepdims) - correction
         return where(n > 0, n, math.nan)
     n = n - correction
     return n if n > 0 else math.nan
 
 
-_var = reduction("var", d=_var_slope, kind=Reduces(real=True), holomorphic=False)
+_var = library_reduction("var", d=_var_slope, kind=Reduces(real=True), holomorphic=False)
 
 
 def _std_slope(x: Any, out: Any, axis: Axes, keepdims: bool, correction: float) -> Any:
-    # Zero where the result is: the flat convention of torch at a constant input.
+    # Zero where the result is zero: the same convention as in PyTorch for a constant input.
     out = _keep(out, x.shape, axis, keepdims)
     flat = equal(out, 0)
     return where(flat, 0, _var_slope(x, axis, correction) / (2 * where(flat, 1, out)))
 
 
-_std = reduction("std", d=_std_slope, kind=Reduces(real=True), holomorphic=False)
+_std = library_reduction("std", d=_std_slope, kind=Reduces(real=True), holomorphic=False)
 
 
 def _shares(x: Any, out: Any, axis: Axes, keepdims: bool) -> Any:
-    """For an extreme: each element's share in it, equal among ties."""
-    hits = astype(equal(x, _keep(out, x.shape, axis, keepdims)), x.dtype)
+    """For an extreme: each element's share in it, equal among ties. If there is NaN, it is one."""
+    hits = logical_or(equal(x, _keep(out, x.shape, axis, keepdims)), isnan(x))
+    hits = astype(hits, x.dtype)
     return hits / _sum(hits, axis=axis, keepdims=True)
 
 
-_max = reduction("max", d=_shares)
-_min = reduction("min", d=_shares)
+_max = library_reduction("max", d=_shares)
+_min = library_reduction("min", d=_shares)
 
 _all = constant("all", "x", kind=Reduces())
 _any = constant("any", "x", kind=Reduces())
@@ -142,18 +170,21 @@ _argmax = constant("argmax", "x", kind=Reduces())
 _argmin = constant("argmin", "x", kind=Reduces())
 _count_nonzero = constant("count_nonzero", "x", kind=Reduces())
 
-# --- products: no division, so that zeros are no special case ------------------------------------
+# --- products: without division, so that zeros are not a special case ----------------------------
 
 
 def _shifted(x: Any, by: int, axis: int, fill: Any) -> Any:
-    """`x` moved along an axis towards its end (or start, if `by` is negative), filled up."""
+    """`x` shifted along an axis, towards the end (or start, if `by` is negative).
+
+    `fill` makes the new elements, given an array of their shape.
+    """
     n = x.shape[axis]
     by = builtins.max(builtins.min(by, n), -n)
     keep = slice(0, n - by) if by > 0 else slice(-by, n)
     part = x[(slice(None),) * axis + (keep, ...)]
     pad = fill(x[(slice(None),) * axis + (slice(0, abs(by)), ...)])
     joined = concat((pad, part) if by > 0 else (part, pad), axis=axis)
-    # Chunks that are moved against each other again and again would be cut to pieces.
+    # Repeated shifts of an array in chunks would cut the chunks into ever smaller pieces.
     return joined if backend_of(x).merges_axes else _in_one_chunk(joined, axis=axis)
 
 
@@ -169,7 +200,7 @@ _in_one_chunk = declare(
 def _recurrence(a: Any, b: Any, axis: int) -> Any:
     """The sequence ``s[k] = b[k] + a[k] * s[k - 1]``, by doubling: log n steps, no division."""
     step, n = 1, b.shape[axis]
-    if type(a) is np.ndarray is type(b) and b.size > 32 * n:  # many short lines side by side
+    if type(a) is np.ndarray is type(b) and b.size > 32 * n:  # many short lines
         return _step_by_step(a, b, axis)
     while step < n:
         b = b + multiply(a, _shifted(b, step, axis, zeros_like))
@@ -179,7 +210,7 @@ def _recurrence(a: Any, b: Any, axis: int) -> Any:
 
 
 def _step_by_step(a: Any, b: Any, axis: int) -> Any:
-    """The same for NumPy arrays, all lines at once."""
+    """The sequence of `_recurrence` for NumPy arrays, element by element for all lines at once."""
     out = np.empty(b.shape, np.result_type(a, b))
     lines, a, b = np.moveaxis(out, axis, 0), np.moveaxis(a, axis, 0), np.moveaxis(b, axis, 0)
     lines[0] = b[0]
@@ -190,12 +221,12 @@ def _step_by_step(a: Any, b: Any, axis: int) -> Any:
 
 
 def _before(x: Any, axis: int) -> Any:
-    """The product of all elements before each."""
+    """For each element, the product of all elements before it."""
     return _shifted(_cumulative_prod(x, axis=axis), 1, axis, ones_like)
 
 
 def _cumulative_prod_vjp(g: Any, x: Any, axis: int) -> Any:
-    # The sum over k >= i of g[k] times the product of x[i+1..k], as a recurrence from the end.
+    # The sum over k >= i of g[k] times the product of x[i+1..k] is a recurrence from the end.
     after = _shifted(x, -1, axis, ones_like)
     sums = flip(_recurrence(flip(after, axis=axis), flip(g, axis=axis), axis), axis=axis)
     return sums * _before(x, axis)
@@ -218,7 +249,7 @@ _cumulative_prod = declare(
 
 
 def _others(x: Any, axis: Axes) -> Any:
-    """The product of all other elements along the reduced axes, for each."""
+    """For each element, the product of all other elements along the reduced axes."""
     axes = tuple(range(x.ndim)) if axis is None else axis
     rest = tuple(i for i in range(x.ndim) if i not in axes)
     order = rest + axes
@@ -230,14 +261,14 @@ def _others(x: Any, axis: Axes) -> Any:
     return _permute_dims(products, axes=tuple(sorted(range(x.ndim), key=order.__getitem__)))
 
 
-_prod = reduction("prod", d=lambda x, axis: _others(x, axis))
+_prod = library_reduction("prod", d=lambda x, axis: _others(x, axis))
 
 # --- the public functions ------------------------------------------------------------------------
 
 
 @one_array
 def sum(x: Any, /, axis: Axis = None, *, dtype: Any = None, keepdims: bool = False) -> Any:
-    """Add up the elements, over all axes or some.
+    """The sum of the elements, over all axes or some.
 
     Examples
     --------
@@ -248,12 +279,12 @@ def sum(x: Any, /, axis: Axis = None, *, dtype: Any = None, keepdims: bool = Fal
             [ 1., 10.]])
     """
     out = _sum(_cast(x, dtype), axis=many_axes(axis, x.ndim, numbers=True), keepdims=keepdims)
-    return _cast(out, dtype)  # a sum of small integers is wider
+    return _cast(out, dtype)  # a sum of short integers has a wider dtype
 
 
 @one_array
 def prod(x: Any, /, axis: Axis = None, *, dtype: Any = None, keepdims: bool = False) -> Any:
-    """Multiply the elements together. The gradient is exact also where some are zero.
+    """The product of the elements. The gradient is correct even if some elements are zero.
 
     Examples
     --------
@@ -280,7 +311,7 @@ def var(x: Any, /, axis: Axis = None, *, correction: float = 0.0, keepdims: bool
 
 @one_array
 def std(x: Any, /, axis: Axis = None, *, correction: float = 0.0, keepdims: bool = False) -> Any:
-    """The standard deviation: the root of the variance. Its gradient is zero where it is zero."""
+    """The standard deviation. Where it is zero, its gradient is zero, too."""
     return _std(x, axis=many_axes(axis, x.ndim), correction=correction, keepdims=keepdims)
 
 
@@ -307,7 +338,7 @@ def min(x: Any, /, axis: Axis = None, *, keepdims: bool = False) -> Any:
 
 
 def _some(axis: Axes, x: Any, name: str) -> Axes:
-    """`axis`, if it has any elements to choose from."""
+    """`axis`; raises if the axes have no elements."""
     if 0 in x.shape and 0 not in kept(x.shape, axis):
         raise ValueError(f"{name} of no elements: x has shape {x.shape}, axis is {axis}")
     return axis
@@ -333,13 +364,13 @@ def count_nonzero(x: Any, /, axis: Axis = None, *, keepdims: bool = False) -> An
 
 @one_array
 def argmax(x: Any, /, axis: int | None = None, *, keepdims: bool = False) -> Any:
-    """Where the largest element is: the first place, if there are several."""
+    """The index of the largest element; of the first one, if there are several."""
     return _along(_argmax, x, axis, keepdims)
 
 
 @one_array
 def argmin(x: Any, /, axis: int | None = None, *, keepdims: bool = False) -> Any:
-    """Where the smallest element is: the first place, if there are several."""
+    """The index of the smallest element; of the first one, if there are several."""
     return _along(_argmin, x, axis, keepdims)
 
 
@@ -364,7 +395,7 @@ def cumulative_sum(
 def cumulative_prod(
     x: Any, /, axis: int | None = None, *, dtype: Any = None, include_initial: bool = False
 ) -> Any:
-    """The running product along an axis. The gradient is exact also where there are zeros."""
+    """The running product along an axis. The gradient is correct even if elements are zero."""
     return _cumulative(_cumulative_prod, ones_like, x, axis, dtype, include_initial)
 
 

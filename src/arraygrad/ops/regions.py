@@ -1,4 +1,4 @@
-"""Parts of arrays: what views and indices lead to."""
+"""`Region`: a part of an array, given by views and an index. The op that writes is in `writing`."""
 
 from __future__ import annotations
 
@@ -15,21 +15,21 @@ from ..core.versions import owner_of
 from .elementwise import imag, real
 from .indexing import _getitem
 
-# A function that gives a view, and its keywords.
+# A function that returns a view, and its keywords.
 Step = tuple[Callable[..., Any], dict[str, Any]]
 
 
 class Region:
-    """A part of an array: what a chain of views, and then perhaps an index, leads to.
+    """A part of an array, given by a chain of views and an optional index.
 
     Parameters
     ----------
     shape : tuple of int
-        Of the whole array.
+        The shape of the whole array.
     steps : tuple of (function, keywords)
-        The views, from the whole array on.
+        The chain of views. The first is a view of the whole array.
     index : (template, arrays), optional
-        What part of the last view; all of it, if None.
+        The index of the part in the last view; None for the whole view.
     """
 
     __slots__ = ("index", "shape", "steps")
@@ -51,7 +51,7 @@ class Region:
         return x
 
     def read(self, x: Any) -> Any:
-        """The region's elements of an array `x` of any type."""
+        """The elements of an array `x`, of any type, in the region."""
         x = self.view(x)
         if self.index is None:
             return x
@@ -61,9 +61,9 @@ class Region:
         return _getitem(x, *indices, template=template)
 
     def shared(self, array: Any) -> Any:
-        """The region of a plain NumPy array as a view of it, where basic indices lead there.
+        """The region of a plain NumPy array as a view of this array, if all steps are slices.
 
-        None if there are other steps, which may copy.
+        None if there are other steps, because these may copy.
         """
         if self.index is not None and self.index[1]:
             return None
@@ -79,18 +79,21 @@ class Region:
         for function, keywords in self.steps:
             views.append(function(views[-1], **keywords))
         views[-1][... if self.index is None else fill(*self.index)] = value
-        # Where this array's elements lie in another order than those of the array that the views
-        # were of, a reshape gives a copy, which has to be put back.
+        # This array's order in memory may differ from the order of the array whose views the steps
+        # describe. Then `reshape` returns a copy, which has to be written back.
         for whole, part in zip(views[-2::-1], views[:0:-1], strict=True):
             if owner_of(part) is not owner_of(whole):
                 whole[...] = part.reshape(whole.shape)
 
     def splits_elements(self) -> bool:
-        """Whether it is of real or imaginary parts only."""
+        """Whether the region consists of real or imaginary parts only."""
         return any(function in (real, imag) for function, _ in self.steps)
 
     def survivors(self) -> Any:
-        """Of the values written, which were not overwritten by a later one of the same write."""
+        """Which values of a write stay; None if all do.
+
+        If an index names a place several times, only the last value for this place stays.
+        """
         if self.index is None or all(i.dtype.kind == "b" for i in self.index[1]):
             return None
         places = np.full(self.view(np.broadcast_to(False, self.shape)).shape, -1)
@@ -101,7 +104,7 @@ class Region:
         return None if survive.all() else survive
 
     def batched(self, size: int) -> Region:
-        """The region of each member of a batch of arrays, flattened to lines."""
+        """The same region in each member of a batch of `size` arrays, each flattened to a line."""
         numbers = np.arange(math.prod(self.shape)).reshape(self.shape)
         places = self.read(numbers)
         return Region((size, math.prod(self.shape)), (), ((slice(None), HOLE), (places,)))

@@ -1,7 +1,7 @@
-"""Finding elements: where they are, which there are, and between which others they lie.
+"""Searching and counting: `nonzero`, `unique_…`, `searchsorted`, `isin`, histograms.
 
-Positions and counts have no derivative. The values that `unique_values` and its kin give do: each
-is the first of its equals.
+Indices and counts have no derivative. The values of `unique_values` and similar functions have one:
+each value is the first of the elements that are equal to it. Sorting is in `indexing`.
 """
 
 from __future__ import annotations
@@ -15,7 +15,8 @@ from ..core.indices import HOLE
 from ..core.kinds import Elementwise, Opaque
 from ..errors import LazyError
 from . import reductions
-from .define.adoption import in_library_of
+from .define.adoption import as_arrays, in_library_of
+from .define.arguments import naming
 from .define.library import constant, declare
 from .define.op import Op, Own
 from .define.signatures import A, one_array, two_arrays
@@ -39,7 +40,7 @@ if TYPE_CHECKING:
 
 
 class UniqueAllResult(NamedTuple, Generic[A]):
-    """What `unique_all` returns."""
+    """The result of `unique_all`."""
 
     values: A
     indices: A
@@ -48,27 +49,27 @@ class UniqueAllResult(NamedTuple, Generic[A]):
 
 
 class UniqueCountsResult(NamedTuple, Generic[A]):
-    """What `unique_counts` returns."""
+    """The result of `unique_counts`."""
 
     values: A
     counts: A
 
 
 class UniqueInverseResult(NamedTuple, Generic[A]):
-    """What `unique_inverse` returns."""
+    """The result of `unique_inverse`."""
 
     values: A
     inverse_indices: A
 
 
-# --- where and which -----------------------------------------------------------------------------
+# --- nonzero and distinct elements ---------------------------------------------------------------
 
 
 def _unique_parts(xp: Any, x: Any) -> tuple[Any, ...]:
-    """Where each value is first, which of them each element is, and how often each occurs."""
+    """The index of each value's first place, each element's value by number, and the counts."""
     try:
         return tuple(xp.unique_all(x))[1:]
-    except NotImplementedError:  # array-api-compat's answer for torch
+    except NotImplementedError:  # array-api-compat raises it for PyTorch
         flat = xp.reshape(x, (-1,))
         order = xp.argsort(flat)
         ordered = xp.take(flat, order)
@@ -100,8 +101,9 @@ _unique = declare(
 def nonzero(x: NDArray[Any], /) -> tuple[NDArray[Any], ...]: ...
 @overload
 def nonzero(x: A, /) -> tuple[A, ...]: ...
+@naming("x")
 def nonzero(x: Any, /) -> tuple[Any, ...]:
-    """The positions of the elements that are not zero: an array of integers for each axis.
+    """The indices of the elements that are not zero: an array of integers for each axis.
 
     Examples
     --------
@@ -118,8 +120,11 @@ def nonzero(x: Any, /) -> tuple[Any, ...]:
 def unique_all(x: NDArray[Any], /) -> UniqueAllResult[NDArray[Any]]: ...
 @overload
 def unique_all(x: A, /) -> UniqueAllResult[A]: ...
+@naming("x")
 def unique_all(x: Any, /) -> UniqueAllResult[Any]:
-    """The different values in order: the first place of each, which each element is, and counts.
+    """The distinct values, sorted, with the index of their first place, the inverse, and counts.
+
+    The inverse gives the number of its value for each element of `x`.
 
     Examples
     --------
@@ -139,8 +144,9 @@ def unique_all(x: Any, /) -> UniqueAllResult[Any]:
 def unique_counts(x: NDArray[Any], /) -> UniqueCountsResult[NDArray[Any]]: ...
 @overload
 def unique_counts(x: A, /) -> UniqueCountsResult[A]: ...
+@naming("x")
 def unique_counts(x: Any, /) -> UniqueCountsResult[Any]:
-    """The different values in order, and how often each occurs."""
+    """The distinct values, sorted, and how often each occurs."""
     found = unique_all(x)
     return UniqueCountsResult(found.values, found.counts)
 
@@ -149,26 +155,27 @@ def unique_counts(x: Any, /) -> UniqueCountsResult[Any]:
 def unique_inverse(x: NDArray[Any], /) -> UniqueInverseResult[NDArray[Any]]: ...
 @overload
 def unique_inverse(x: A, /) -> UniqueInverseResult[A]: ...
+@naming("x")
 def unique_inverse(x: Any, /) -> UniqueInverseResult[Any]:
-    """The different values in order, and which of them each element is."""
+    """The distinct values, sorted, and the number of its value for each element."""
     found = unique_all(x)
     return UniqueInverseResult(found.values, found.inverse_indices)
 
 
 @one_array
 def unique_values(x: Any, /) -> Any:
-    """The different values in order."""
+    """The distinct values, sorted."""
     return unique_all(x).values
 
 
-# --- between which others, and among which -------------------------------------------------------
+# --- elements of one array among those of another ------------------------------------------------
 
 
 def _searchsorted_batch(op: Op, arrays: Any, batched: Any, params: Any) -> Any:
     x1, x2 = arrays
     if not batched[0]:  # `x2` may have any shape
         return op.function(x1, x2, **params)
-    # Count what comes before, NaN being the largest of all.
+    # Count the elements that come before. NaN counts as the largest number.
     n = x1.shape[0]
     extra = x2.ndim - batched[1]
     x1 = _reshape(x1, shape=(n, *(1,) * extra, x1.shape[1]))
@@ -194,17 +201,17 @@ _searchsorted: Any = constant(
 
 @two_arrays
 def searchsorted(x1: Any, x2: Any, /, *, side: str = "left", sorter: Any = None) -> Any:
-    """Where the elements of `x2` would go among those of `x1`, which are in order.
+    """The indices at which the elements of `x2` belong in the sorted array `x1`.
 
     Parameters
     ----------
     x1 : array
-        One-dimensional, in ascending order, or put so by `sorter`.
+        One-dimensional, in ascending order, or brought into this order by `sorter`.
     x2 : array or number
     side : "left" or "right"
-        Which end of a row of equals to return.
+        Whether to return the index before or after the elements of `x1` that are equal.
     sorter : array, optional
-        What `argsort` says of `x1`.
+        The result of ``argsort(x1)``.
 
     Examples
     --------
@@ -218,13 +225,12 @@ def searchsorted(x1: Any, x2: Any, /, *, side: str = "left", sorter: Any = None)
         raise ValueError(f"x1 must be one-dimensional, got shape {tuple(x1.shape)}")
     if sorter is not None:
         x1 = take(x1, sorter, axis=0)
-    if not hasattr(x2, "dtype"):
-        x2 = backend_of(x1).xp.asarray(x2)
+    x1, x2 = as_arrays(x1, x2)
     return _searchsorted(x1, x2, side=side)
 
 
 def _among(xp: Any, x1: Any, x2: Any) -> Any:
-    if hasattr(xp, "isin"):  # which is new in the standard
+    if hasattr(xp, "isin"):  # older versions of the standard do not have it
         return xp.isin(x1, x2)
     return xp.any(xp.asarray(x1)[..., None] == xp.reshape(xp.asarray(x2), (-1,)), axis=-1)
 
@@ -251,7 +257,7 @@ _isin = constant(
 
 @two_arrays
 def isin(x1: Any, x2: Any, /, *, invert: bool = False) -> Any:
-    """Whether each element of `x1` is one of those of `x2`; with `invert`, whether it is none.
+    """Whether each element of `x1` occurs in `x2`; with `invert`, whether it does not.
 
     Examples
     --------
@@ -267,7 +273,7 @@ def isin(x1: Any, x2: Any, /, *, invert: bool = False) -> Any:
 
 
 def concrete(x: Any, name: str) -> Any:
-    """The values of an array as a NumPy array, where a result's shape depends on them."""
+    """The values of an array as a NumPy array, for functions whose result's shape needs them."""
     values = backend_of(x).known_values(_in_one(x, name))
     if values is None:
         raise _unknown(name)
@@ -283,7 +289,7 @@ def _unknown(name: str) -> LazyError:
 
 
 def _in_one(x: Any, name: str) -> Any:
-    """The plain array, which must not have other values for the members of a batch."""
+    """The plain array; raises if the array is batched."""
     array = plain(x)
     if tuple(array.shape) != tuple(x.shape):
         raise TypeError(
@@ -317,10 +323,11 @@ def _number(x: Any, name: str) -> Any:
 def digitize(x: NDArray[Any], bins: Any, right: bool = False) -> NDArray[Any]: ...
 @overload
 def digitize(x: A, bins: Any, right: bool = False) -> A: ...
+@naming("x", "bins")
 def digitize(x: Any, bins: Any, right: bool = False) -> Any:
-    """In which bin each element lies, bins being given by their edges, rising or falling.
+    """The number of the bin that contains each element. `bins` are the edges, sorted either way.
 
-    A bin takes in its left edge or, with `right`, its right one.
+    A bin contains its left edge or, with `right`, its right edge.
 
     Examples
     --------
@@ -328,7 +335,7 @@ def digitize(x: Any, bins: Any, right: bool = False) -> Any:
     >>> ag.digitize(ag.tensor([0.5, 1.0, 7.0]), ag.tensor([0.0, 1.0, 2.0]))
     tensor([1, 2, 3])
     """
-    edges = bins if hasattr(bins, "dtype") else backend_of(x).xp.asarray(bins)
+    x, edges = as_arrays(x, bins)
     if edges.ndim != 1:
         raise ValueError(f"bins must be one-dimensional, got shape {tuple(edges.shape)}")
     side, other = ("left", "right") if right else ("right", "left")
@@ -363,13 +370,15 @@ def bincount(x: Any, /, weights: Any = None, minlength: int = 0) -> Any:
     if some and _number(_min(_in_one(x, "bincount")), "bincount") < 0:
         raise ValueError("x must not have negative elements")
     most = _number(_max(_in_one(x, "bincount")), "bincount") if some else -1
-    if weights is not None and tuple(weights.shape) != tuple(x.shape):
-        raise ValueError(f"weights has shape {weights.shape}, x has {x.shape}")
+    if weights is not None:
+        _, weights = as_arrays(x, weights)
+        if tuple(weights.shape) != tuple(x.shape):
+            raise ValueError(f"weights has shape {weights.shape}, x has {x.shape}")
     return _counts(x, weights, max(most + 1, minlength))
 
 
 def _counts(x: Any, weights: Any, length: int) -> Any:
-    """The counts, or the sums of weights, of the integers below `length`, which all others are."""
+    """The counts, or the sums of weights, of the integers 0 to ``length - 1`` in `x`."""
     if weights is None:
         weights = astype(equal(x, x), backend_of(x).dtype(int))
     return _index_add(weights, x, template=(HOLE,), shape=(length,))
@@ -388,6 +397,7 @@ def histogram(
 def histogram(
     x: A, /, bins: Any = 10, range: Any = None, density: bool = False, weights: Any = None
 ) -> tuple[A, A]: ...
+@naming("x")
 def histogram(
     x: Any, /, bins: Any = 10, range: Any = None, density: bool = False, weights: Any = None
 ) -> tuple[Any, Any]:
@@ -410,7 +420,7 @@ def histogram(
         given = concrete(bins, "histogram") if hasattr(bins, "dtype") else bins
         if backend_of(x) is default or isinstance(given, str):
             values = concrete(whole, "histogram")
-        else:  # only the ends of the data matter
+        else:  # only the smallest and the largest element matter
             some = range is None and whole.shape[0]
             ends = [_number(f(whole), "histogram") for f in (_min, _max)] if some else []
             values = np.asarray(ends)
@@ -429,7 +439,7 @@ def histogram(
     weights = None if weights is None else take(ravel(weights), inside, axis=0)
     counts = _counts(places, weights, there.shape[0] - 1)
     if density:
-        if weights is None and backend_of(x) is not default:  # which need not mix the two
+        if weights is None and backend_of(x) is not default:  # may not mix integers and floats
             counts = astype(counts, there.dtype)
         counts = counts / (sum(counts) * (there[1:] - there[:-1]))
     if isinstance(x, Array):

@@ -1,4 +1,7 @@
-"""Rearranging elements without computing on them. All of it is linear."""
+"""Ops that rearrange elements without computing: shapes, axes, joining, dtypes, devices.
+
+All of them are linear, except a conversion to integers. Reading at an index is in `indexing`.
+"""
 
 from __future__ import annotations
 
@@ -9,6 +12,7 @@ from ..backends import backend_of
 from ..backends.filled import zeros_like
 from ..core.axes import many_axes, one_axis, shape_tuple
 from ..core.kinds import Elementwise, Moves
+from .define.arguments import naming
 from .define.library import constant, declare
 from .define.signatures import A, Axis, Shape, Unary, joining, one_array
 
@@ -28,7 +32,7 @@ _permute_dims = declare(
     vjp=lambda g, axes: _permute_dims(g, axes=_inverse(axes)),
     kind=Moves(order="axes", shares=True),
 )
-# The engine sums over broadcast axes, so the rule has nothing left to do.
+# The sweep sums over broadcast axes, so the rule returns the cotangent as it is.
 _broadcast_to = declare(
     "broadcast_to",
     "x",
@@ -73,7 +77,7 @@ _astype = declare(
     "astype",
     "x",
     compute=lambda xp, x, dtype, copy: xp.astype(x, dtype, copy=copy),
-    vjp=lambda g: g,  # the engine casts it back
+    vjp=lambda g: g,  # the sweep casts it back
     kind=Elementwise(linear=True),
     holomorphic=False,
 )
@@ -87,7 +91,7 @@ copy: Unary = declare(
     vjp=lambda g: g,
     kind=Elementwise(linear=True),
     holomorphic=False,
-    doc="A copy, still in the graph.",
+    doc="A copy. The gradient passes through it.",
 )
 _to_device = declare(
     "to_device",
@@ -112,16 +116,16 @@ def _piece(g: Any, i: int, shapes: list[tuple[int, ...]], axis: int) -> Any:
 
 
 def _filled(gs: list[Any]) -> list[Any]:
-    """Cotangents of like outputs, with zeros for those that got none."""
+    """Cotangents of outputs of one shape, with zeros for outputs that have none."""
     zero = zeros_like(next(g for g in gs if g is not None))
     return [zero if g is None else g for g in gs]
 
 
 @one_array
 def reshape(x: Any, /, shape: Shape, *, copy: bool | None = None) -> Any:
-    """Give an array a new shape with the same elements in the same order.
+    """An array of another shape with the same elements in the same order.
 
-    One length may be -1: it is worked out from the others.
+    One length may be -1: it is computed from the others.
 
     Examples
     --------
@@ -136,7 +140,7 @@ def reshape(x: Any, /, shape: Shape, *, copy: bool | None = None) -> Any:
         if wanted.count(-1) > 1 or rest == 0 or size % rest:
             raise ValueError(f"cannot reshape an array of shape {x.shape} into {wanted}")
         wanted = tuple(size // rest if n == -1 else n for n in wanted)
-    elif math.prod(wanted) != size or any(n < 0 for n in wanted):
+    elif math.prod(wanted) != size or min(wanted, default=0) < 0:
         raise ValueError(f"cannot reshape an array of shape {x.shape} into {wanted}")
     if copy is None:
         return _reshape(x, shape=wanted)
@@ -200,7 +204,7 @@ def expand_dims(x: Any, /, axis: int | tuple[int, ...] | list[int] = 0) -> Any:
 
 @one_array
 def squeeze(x: Any, /, axis: Axis = None) -> Any:
-    """Drop axes of length one: those named, or all of them."""
+    """Remove axes of length one: the given axes, or all."""
     if axis is None:
         return _reshape(x, shape=tuple(n for n in x.shape if n != 1))
     dropped = many_axes(axis, x.ndim, numbers=True) or ()
@@ -241,7 +245,7 @@ def broadcast_to(x: Any, /, shape: Shape) -> Any:
 
 
 def broadcast_shapes(*shapes: tuple[int, ...]) -> tuple[int, ...]:
-    """The shape that arrays of the given shapes have when they are combined."""
+    """The shape of arrays of the given shapes after broadcasting."""
     ndim = max(map(len, shapes), default=0)
     result = [1] * ndim
     for shape in shapes:
@@ -256,6 +260,7 @@ def broadcast_shapes(*shapes: tuple[int, ...]) -> tuple[int, ...]:
 def broadcast_arrays(*arrays: NDArray[Any]) -> tuple[NDArray[Any], ...]: ...
 @overload
 def broadcast_arrays(*arrays: A) -> tuple[A, ...]: ...
+@naming("*arrays")
 def broadcast_arrays(*arrays: Any) -> tuple[Any, ...]:
     """Broadcast arrays against each other."""
     shape = broadcast_shapes(*(a.shape for a in arrays))
@@ -270,7 +275,7 @@ def flip(x: Any, /, *, axis: Axis = None) -> Any:
 
 @one_array
 def roll(x: Any, /, shift: Any, *, axis: Axis = None) -> Any:
-    """Shift elements along axes; what leaves at one end comes back at the other."""
+    """Shift elements along axes; elements that leave at one end come back at the other."""
     if axis is None:
         if isinstance(shift, tuple | list):
             raise TypeError("shift must be an integer when axis is None")
@@ -288,7 +293,7 @@ def roll(x: Any, /, shift: Any, *, axis: Axis = None) -> Any:
 
 @joining
 def concat(arrays: Any, /, *, axis: int | None = 0) -> Any:
-    """Join arrays along an axis they have; None flattens them first."""
+    """Join arrays along an existing axis; with None, the arrays are flattened first."""
     arrays = tuple(arrays)
     if not arrays:
         raise ValueError("arrays must not be empty")
@@ -310,6 +315,7 @@ def stack(arrays: Any, /, *, axis: int = 0) -> Any:
 def unstack(x: NDArray[Any], /, *, axis: int = 0) -> tuple[NDArray[Any], ...]: ...
 @overload
 def unstack(x: A, /, *, axis: int = 0) -> tuple[A, ...]: ...
+@naming("x")
 def unstack(x: Any, /, *, axis: int = 0) -> tuple[Any, ...]:
     """Split an array into its slices along an axis."""
     return tuple(_unstack(x, axis=one_axis(axis, x.ndim)))
@@ -329,7 +335,7 @@ def tile(x: Any, repetitions: Any, /) -> Any:
 
 
 def counts_tuple(value: Any, name: str) -> tuple[int, ...]:
-    """How often to repeat: an integer or a sequence of them, as a tuple."""
+    """Numbers of repetitions, given as an integer or a sequence, as a tuple of integers."""
     counts = shape_tuple(value, name)
     if any(n < 0 for n in counts):
         raise ValueError(f"{name} must not be negative, got {value}")
@@ -338,7 +344,7 @@ def counts_tuple(value: Any, name: str) -> tuple[int, ...]:
 
 @one_array
 def astype(x: Any, dtype: Any, /, *, copy: bool = True, device: Any = None) -> Any:
-    """Convert to another dtype, and perhaps move. A gradient comes back in the dtype of `x`."""
+    """Convert to another dtype, and move to a device. The gradient has the dtype of `x`."""
     if device is not None:
         x = to_device(x, device)
     if not copy and x.dtype is dtype:
@@ -353,7 +359,7 @@ def astype(x: Any, dtype: Any, /, *, copy: bool = True, device: Any = None) -> A
 
 @one_array
 def to_device(x: Any, device: Any, /, *, stream: Any = None) -> Any:
-    """Move an array to another device. Its gradient comes back to where it was."""
+    """Move an array to another device. The gradient is on the device of `x`."""
     return _to_device(x, device=device, stream=stream)
 
 

@@ -1,11 +1,11 @@
-"""Eigenvalues and singular values, and their vectors.
+"""Eigenvalues and singular values, and their vectors. Cholesky and QR are in `decompositions`.
 
 The vectors are unique only up to a choice, their *gauge*: a sign, a phase, or a rotation among
-vectors of equal value. The rules give the derivative of what does not depend on that choice. Where
-values coincide, the derivative of single vectors does not exist and comes out as NaN or infinity;
-that of the values alone stays finite.
+vectors of equal value. The rules are correct for functions that do not depend on this choice. Where
+values coincide, the derivative of single vectors does not exist, and the result is NaN or infinity.
+The derivative of the values alone stays finite.
 
-None of these is holomorphic: their rules give the conjugate Wirtinger derivative themselves.
+These functions are not holomorphic: their rules return the conjugate Wirtinger derivative.
 """
 
 from __future__ import annotations
@@ -13,11 +13,12 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Any, Generic, NamedTuple, overload
 
-from ..backends import backend_of
+from ..backends import backend_of, default
 from ..core.array import Array, plain
 from ..core.kinds import Matrices
 from .contractions import matmul
 from .decompositions import adjoint
+from .define.arguments import naming
 from .define.library import declare
 from .define.signatures import A, one_array
 from .elementwise import abs, conj, imag, is_complex, multiply, real, where
@@ -32,30 +33,30 @@ if TYPE_CHECKING:
 
 
 def _on_diagonal(x: Any) -> Any:
-    """Where the diagonal of the square matrices `x` is."""
+    """A mask of the diagonal of the square matrices `x`."""
     backend = backend_of(x)
     xp = backend.xp
     return xp.eye(x.shape[-1], dtype=xp.bool, device=backend.device(plain(x)))
 
 
 def _columns(values: Any) -> Any:
-    """Values to scale columns by."""
+    """The values as factors of the columns of a matrix."""
     return expand_dims(values, axis=-2)
 
 
 def _rows(values: Any) -> Any:
-    """Values to scale rows by."""
+    """The values as factors of the rows of a matrix."""
     return expand_dims(values, axis=-1)
 
 
 def _over_gaps(x: Any, gaps: Any, on_diagonal: Any) -> Any:
-    """Square matrices over the gaps between values, with the diagonal replaced."""
+    """Square matrices divided by the gaps between values; `on_diagonal` replaces the diagonal."""
     mask = _on_diagonal(x)
     return where(mask, on_diagonal, x / where(mask, 1, gaps))
 
 
 def _in_gauge(g: Any, turns: Any, name: str) -> Any:
-    """`g`, if its loss stays the same when vectors are turned in their gauge, at rate `turns`."""
+    """`g`, if the loss does not depend on the gauge: `turns` is its derivative by the phases."""
     return _unless(
         turns,
         g,
@@ -66,7 +67,7 @@ def _in_gauge(g: Any, turns: Any, name: str) -> Any:
 
 
 def _unless(changes: Any, g: Any, message: str) -> Any:
-    """`g`, unless the loss `changes`: an error, or NaN if that is not known before it is run."""
+    """`g` if `changes` is zero; otherwise raises, or returns NaN if values are not known yet."""
     backend = backend_of(changes)
     found = backend.xp.any(abs(plain(changes)) > 1e-2)
     if not backend.has_values(found):
@@ -87,7 +88,7 @@ class EighResult(NamedTuple, Generic[A]):
 
 
 def _gaps(values: Any) -> Any:
-    """The value of each column less that of each row."""
+    """The value of each column minus the value of each row."""
     return _columns(values) - _rows(values)
 
 
@@ -107,19 +108,26 @@ def _eigh_vjp(gs: list[Any], out: tuple[Any, Any]) -> Any:
 def _eigh_jvp(t: Any, out: tuple[Any, Any]) -> Any:
     values, vectors = out
     inner = matmul(matmul(adjoint(vectors), t), vectors)
-    # Only the Hermitian part of a tangent counts, as for the gradient.
+    # Only the Hermitian part of a tangent counts: the gradient is Hermitian, too.
     turn = _over_gaps((inner + adjoint(inner)) * 0.5, _gaps(values), 0)
     return real(diagonal(inner)), matmul(vectors, turn)
+
+
+def _eigh_of(xp: Any, x: Any, upper: bool = False) -> Any:
+    """Of the lower triangle, or the upper one: for NumPy the signs of the vectors depend on it."""
+    if upper and backend_of(x) is default:
+        return xp.linalg.eigh(x, UPLO="U")
+    return xp.linalg.eigh(xp.conj(xp.matrix_transpose(x)) if upper else x)
 
 
 _eigh = declare(
     "eigh",
     "x",
-    compute=lambda xp, x: xp.linalg.eigh(x),
+    compute=_eigh_of,
     vjp=_eigh_vjp,
     jvp=_eigh_jvp,
     holomorphic=False,
-    kind=Matrices(shapes=lambda x: (x[1:], x)),
+    kind=Matrices(shapes=lambda x, upper=False: (x[1:], x)),
     multiple=True,
 )
 
@@ -149,12 +157,13 @@ _eigvalsh = declare(
 def eigh(x: NDArray[Any], /) -> EighResult[NDArray[Any]]: ...
 @overload
 def eigh(x: A, /) -> EighResult[A]: ...
+@naming("x")
 def eigh(x: Any, /) -> EighResult[Any]:
     """The eigenvalues and eigenvectors of Hermitian (or real symmetric) matrices.
 
     Only the lower triangle of `x` is read; the gradient is Hermitian. Eigenvectors are unique only
-    up to a phase (a sign): the gradient is right for whatever does not depend on it. It is not
-    finite where eigenvalues coincide, unless only the eigenvalues are used.
+    up to a phase (a sign). The gradient is correct for functions that do not depend on the phase.
+    It is not finite where eigenvalues coincide, unless only the eigenvalues are used.
 
     Examples
     --------
@@ -165,15 +174,20 @@ def eigh(x: Any, /) -> EighResult[Any]:
     tensor([[1., 0.],
             [0., 0.]])
     """
+    return eigh_of_triangle(x, upper=False)
+
+
+def eigh_of_triangle(x: Any, *, upper: bool) -> EighResult[Any]:
+    """What `eigh` gives, from the upper triangle or the lower one."""
     check_square(x, "eigh")
-    return EighResult(*_eigh(x))
+    return EighResult(*(_eigh(x, upper=True) if upper else _eigh(x)))
 
 
 @one_array
 def eigvalsh(x: Any, /) -> Any:
     """The eigenvalues of Hermitian (or real symmetric) matrices, in ascending order."""
     check_square(x, "eigvalsh")
-    if getattr(x, "requires_grad", False):  # the gradient needs the vectors: find both at once
+    if getattr(x, "requires_grad", False):  # the gradient needs the vectors: compute both at once
         return _eigh(x)[0]
     return _eigvalsh(x)
 
@@ -189,7 +203,7 @@ class EigResult(NamedTuple, Generic[A]):
 
 
 def _as_complex(xp: Any, x: Any) -> Any:
-    """NumPy gives real numbers where all eigenvalues happen to be real."""
+    """The array as complex numbers. NumPy returns real numbers if all eigenvalues are real."""
     return xp.astype(x, xp.result_type(x.dtype, xp.complex64), copy=False)
 
 
@@ -202,7 +216,7 @@ def _eig_vjp(gs: list[Any], out: tuple[Any, Any]) -> Any:
     turn = matmul(dual, g_vectors)
     along = diagonal(turn)
     turn = _in_gauge(turn, imag(along), "eig")
-    # The vectors keep their length.
+    # The length of the vectors stays one.
     turn = turn - multiply(matmul(dual, vectors), _columns(real(along)))
     on_diagonal = 0 if g_values is None else _rows(g_values)
     return solve_matrix(dual, matmul(_over_gaps(turn, conj(_gaps(values)), on_diagonal), dual))
@@ -232,11 +246,12 @@ _eig = declare(
 def eig(x: NDArray[Any], /) -> EigResult[NDArray[Any]]: ...
 @overload
 def eig(x: A, /) -> EigResult[A]: ...
+@naming("x")
 def eig(x: Any, /) -> EigResult[Any]:
-    """The eigenvalues and eigenvectors of square matrices. Both are complex, always.
+    """The eigenvalues and eigenvectors of square matrices. Both are always complex.
 
-    Eigenvectors have length one and are unique only up to a phase: the gradient is right for
-    whatever does not depend on it, and not finite where eigenvalues coincide.
+    Eigenvectors have length one and are unique only up to a phase. The gradient is correct for
+    functions that do not depend on the phase. It is not finite where eigenvalues coincide.
     """
     check_square(x, "eig")
     return EigResult(*_eig(x))
@@ -257,7 +272,7 @@ def eigvals(x: Any, /) -> Any:
     """
     check_square(x, "eigvals")
     if isinstance(x, Array):
-        # Not an op of its own: without vectors, LAPACK may find the values in another order.
+        # Use the op `eig`: without vectors, LAPACK may return the values in another order.
         return _eig(x)[0]
     xp = backend_of(x).xp
     return _as_complex(xp, xp.linalg.eigvals(x))
@@ -267,7 +282,7 @@ def eigvals(x: Any, /) -> Any:
 
 
 class SVDResult(NamedTuple, Generic[A]):
-    """Left singular vectors in columns, singular values in descending order, right ones in rows."""
+    """Left singular vectors in columns, singular values, descending, right vectors in rows."""
 
     U: A
     S: A
@@ -275,14 +290,14 @@ class SVDResult(NamedTuple, Generic[A]):
 
 
 def _square_gaps(values: Any) -> Any:
-    """The square of the value of each column less that of each row."""
+    """The squared value of each column minus the squared value of each row."""
     return _gaps(values) * (_columns(values) + _rows(values))
 
 
 def _without_complement(g: Any, vectors: Any, k: int) -> tuple[Any, Any]:
-    """The first `k` columns, and a cotangent of them that stands for that of all the columns.
+    """A cotangent for the first `k` columns that includes that of the others; and these columns.
 
-    The other columns span the complement of the first; which basis they are is arbitrary.
+    The other columns are an arbitrary basis of the complement of the first.
     """
     first, rest = vectors[..., :k], vectors[..., k:]
     if g is None or not rest.shape[-1]:
@@ -359,7 +374,7 @@ def _svd_jvp(t: Any, out: tuple[Any, Any, Any]) -> Any:
 
 
 def _with_complement(t: Any, vectors: Any, k: int) -> Any:
-    """The tangent of all the columns from that of the first `k`: the others stay orthogonal."""
+    """The tangent of all columns, given that of the first `k`: the others stay orthogonal."""
     first, rest = vectors[..., :k], vectors[..., k:]
     if not rest.shape[-1]:
         return t
@@ -409,19 +424,21 @@ _svdvals = declare(
 def svd(x: NDArray[Any], /, *, full_matrices: bool = True) -> SVDResult[NDArray[Any]]: ...
 @overload
 def svd(x: A, /, *, full_matrices: bool = True) -> SVDResult[A]: ...
+@naming("x")
 def svd(x: Any, /, *, full_matrices: bool = True) -> SVDResult[Any]:
     """The singular value decomposition: ``x = U diag(S) Vh``.
 
-    Singular vectors are unique only up to a common phase (a sign) of each pair: the gradient is
-    right for whatever does not depend on it. It is not finite where singular values coincide (or,
-    for matrices that are not square, where one is zero), unless only the values are used.
+    Singular vectors are unique only up to a common phase (a sign) of each pair. The gradient is
+    correct for functions that do not depend on the phase. It is not finite where singular values
+    coincide (or, for matrices that are not square, where one is zero), unless only the values are
+    used.
 
     Parameters
     ----------
     x : array of shape (..., m, n)
     full_matrices : bool
-        Whether to fill up `U` and `Vh` to square matrices. The additional vectors are an
-        arbitrary basis, so a gradient exists only for what depends on the space they span.
+        Whether to extend `U` and `Vh` to square matrices. The additional vectors are an arbitrary
+        basis, so a gradient exists only for functions of the space that they span.
 
     Examples
     --------
@@ -440,6 +457,6 @@ def svd(x: Any, /, *, full_matrices: bool = True) -> SVDResult[Any]:
 def svdvals(x: Any, /) -> Any:
     """The singular values of matrices, in descending order."""
     check_matrices(x, "svdvals")
-    if getattr(x, "requires_grad", False):  # the gradient needs the vectors: find all at once
+    if getattr(x, "requires_grad", False):  # the gradient needs the vectors: compute all at once
         return _svd(x, full_matrices=False)[1]
     return _svdvals(x)

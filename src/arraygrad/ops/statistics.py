@@ -1,4 +1,7 @@
-"""Reductions that leave NaN out, weighted means and covariances, under NumPy's names."""
+"""Reductions that skip NaN, weighted means and covariances, with NumPy's names.
+
+Medians and quantiles are in `quantiles`.
+"""
 
 from __future__ import annotations
 
@@ -28,7 +31,7 @@ def _without_nan(x: Any, value: Any) -> Any:
 
 @one_array
 def nansum(x: Any, /, axis: Axis = None, *, dtype: Any = None, keepdims: bool = False) -> Any:
-    """The sum of what is not NaN.
+    """The sum of the elements that are not NaN.
 
     Examples
     --------
@@ -42,7 +45,7 @@ def nansum(x: Any, /, axis: Axis = None, *, dtype: Any = None, keepdims: bool = 
 
 @one_array
 def nanprod(x: Any, /, axis: Axis = None, *, dtype: Any = None, keepdims: bool = False) -> Any:
-    """The product of what is not NaN."""
+    """The product of the elements that are not NaN."""
     return reductions.prod(_without_nan(x, 1), axis=axis, dtype=dtype, keepdims=keepdims)
 
 
@@ -54,7 +57,7 @@ def _count(x: Any, axis: Any, keepdims: bool, dtype: Any) -> Any:
 
 @one_array
 def nanmean(x: Any, /, axis: Axis = None, *, keepdims: bool = False) -> Any:
-    """The mean of what is not NaN; NaN where there is nothing else."""
+    """The mean of the elements that are not NaN; NaN if all are."""
     if not _is_float(x):
         return reductions.mean(x, axis=axis, keepdims=keepdims)
     return nansum(x, axis, keepdims=keepdims) / _count(x, axis, keepdims, x.dtype)
@@ -62,7 +65,7 @@ def nanmean(x: Any, /, axis: Axis = None, *, keepdims: bool = False) -> Any:
 
 @one_array
 def nanvar(x: Any, /, axis: Axis = None, *, correction: float = 0.0, keepdims: bool = False) -> Any:
-    """The variance of what is not NaN, with ``n - correction`` in the denominator."""
+    """The variance of the elements that are not NaN, with ``n - correction`` in the denominator."""
     if not _is_float(x):
         return reductions.var(x, axis=axis, correction=correction, keepdims=keepdims)
     centred = _without_nan(x - nanmean(x, axis, keepdims=True), 0)
@@ -74,7 +77,7 @@ def nanvar(x: Any, /, axis: Axis = None, *, correction: float = 0.0, keepdims: b
 
 @one_array
 def nanstd(x: Any, /, axis: Axis = None, *, correction: float = 0.0, keepdims: bool = False) -> Any:
-    """The standard deviation of what is not NaN. Its gradient is zero where it is zero."""
+    """The standard deviation of the elements that are not NaN. Its gradient is as for `std`."""
     if not _is_float(x):
         return reductions.std(x, axis=axis, correction=correction, keepdims=keepdims)
     variance = nanvar(x, axis, correction=correction, keepdims=keepdims)
@@ -92,13 +95,13 @@ def _nan_extreme(x: Any, axis: Any, keepdims: bool, extreme: Any, worst: float) 
 
 @one_array
 def nanmax(x: Any, /, axis: Axis = None, *, keepdims: bool = False) -> Any:
-    """The largest of what is not NaN; NaN where there is nothing else."""
+    """The largest element that is not NaN; NaN if all are."""
     return _nan_extreme(x, axis, keepdims, reductions.max, -math.inf)
 
 
 @one_array
 def nanmin(x: Any, /, axis: Axis = None, *, keepdims: bool = False) -> Any:
-    """The smallest of what is not NaN; NaN where there is nothing else."""
+    """The smallest element that is not NaN; NaN if all are."""
     return _nan_extreme(x, axis, keepdims, reductions.min, math.inf)
 
 
@@ -107,7 +110,7 @@ def nanmin(x: Any, /, axis: Axis = None, *, keepdims: bool = False) -> Any:
 
 @one_array
 def average(x: Any, /, axis: Axis = None, weights: Any = None, *, keepdims: bool = False) -> Any:
-    """The mean, each element counting as much as its weight says.
+    """The weighted mean.
 
     Examples
     --------
@@ -136,7 +139,7 @@ def average(x: Any, /, axis: Axis = None, weights: Any = None, *, keepdims: bool
 
 @one_array
 def cov(x: Any, /, *, rowvar: bool = True, correction: float = 1) -> Any:
-    """The covariance matrix of variables, whose observations are the rows (or columns) of `x`.
+    """The covariance matrix. Each row of `x` (or column, if not `rowvar`) is one variable.
 
     Examples
     --------

@@ -1,15 +1,20 @@
-"""Putting values into an array: the op behind every write to a part of a tensor."""
+"""The op `put`: an array with new values in a region. Every write to a part of a tensor uses it.
+
+Regions are in `regions`; the methods of tensors that write are in `arrays.inplace`.
+"""
 
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 
 from ..backends import backend_of
 from ..backends.standard import put_by_choice
-from ..core.kinds import Moves
+from ..core.array import Array
+from ..core.kinds import Elementwise, Moves
 from .define.library import declare
 from .define.op import Own
 from .elementwise import where
@@ -27,12 +32,15 @@ def _put(xp: Any, x: Any, value: Any, region: Region) -> Any:
 
 
 def _cleared(g: Any, region: Region) -> Any:
-    """The cotangent of what was there before: none of it in the region."""
+    """The cotangent of the array before the write: zero in the region."""
     return put(g, 0, region=region)
 
 
 def _written(g: Any, region: Region) -> Any:
-    """The cotangent of what was written: the region's, for values that survived."""
+    """The cotangent of the new values: that of the region, and zero for values that did not stay.
+
+    If an index names a place several times, only the last value for this place stays.
+    """
     part = region.read(g)
     special = backend_of(g).kernels.get("survivors")
     survive = region.survivors() if special is None else special(region)
@@ -41,7 +49,7 @@ def _written(g: Any, region: Region) -> Any:
 
 def _batched_put(op: Any, arrays: tuple[Any, ...], flags: tuple[bool, ...], params: Any) -> Any:
     (x, value), region = arrays, params["region"]
-    if region.splits_elements():  # a part of one has no number
+    if region.splits_elements():  # `Region.batched` cannot express a part of an element
         return loop(op, arrays, flags, params)
     size = size_of(arrays, flags)
     ndim = len(region.read(np.broadcast_to(False, region.shape)).shape)
@@ -52,9 +60,9 @@ def _batched_put(op: Any, arrays: tuple[Any, ...], flags: tuple[bool, ...], para
 
 
 def _write_back(sweep: Any, node: Any, g: Any, saved: Any, spare: bool) -> None:
-    """Clear the region in the cotangent itself, if nobody else has it, rather than in a copy.
+    """Clear the region in the cotangent itself, not in a copy, if nobody else refers to it.
 
-    So writing an array element by element costs no more than writing it at once.
+    This way the gradient of a loop that writes single elements takes linear time.
     """
     (region,) = saved
     edges, positions = node.edges, node.pullback.positions
@@ -65,7 +73,7 @@ def _write_back(sweep: Any, node: Any, g: Any, saved: Any, spare: bool) -> None:
         g = np.array(g)
     part = region.shared(g)
     if value is not None:
-        # A copy, because the region is about to be cleared.
+        # Copy it, because the region is cleared next.
         written = np.array(_written(g, region) if part is None else part)
         sweep.add(value, written, node)
     if before is not None:
@@ -81,9 +89,9 @@ def _write_back(sweep: Any, node: Any, g: Any, saved: Any, spare: bool) -> None:
 
 
 def _live(mask: Any, pullback: Any, wanted: list[bool], saved: tuple[Any, ...]) -> list[Any]:
-    """Which elements are live of what was there before, and of what was written.
+    """Which elements of the array before the write, and of the new values, are live.
 
-    `mask` may be changed: it costs less than a new one for each write.
+    It may change `mask`: a new mask for each write would cost more.
     """
     (region,) = saved
     parts: list[Any] = [None] * len(wanted)
@@ -92,7 +100,7 @@ def _live(mask: Any, pullback: Any, wanted: list[bool], saved: tuple[Any, ...]) 
     if wanted[-1] and pullback.positions[-1] == 1:
         if region.steps or region.index is None or region.index[1]:
             written = np.array(_written(mask, region), np.bool_)
-        else:  # as most often, and much cheaper
+        else:  # the usual case, and much cheaper
             written = mask[region.index[0]]
         if not written.all():
             parts[-1] = np.array(written)
@@ -112,3 +120,36 @@ put = declare(
     kind=Moves(puts=True),
     own=Own(batch=_batched_put, direct=_write_back, live=_live),
 )
+
+
+# The step from an array to the same values as constants: a write through it changes the values.
+detached = declare("detached", "x", compute=lambda xp, x: x, kind=Moves(shares=True))
+# The values of one array with the derivatives of another.
+_revalued = declare(
+    "revalued",
+    "x",
+    "value",
+    compute=lambda xp, x, value: value,
+    vjp_x=lambda g: g,
+    jvp=lambda t_x: t_x,
+    kind=Elementwise(),
+    holomorphic=False,
+)
+
+
+def put_detached(x: Any, value: Any, region: Region) -> Any:
+    """`put` through a detached view: the values change, and no derivative knows of it."""
+    for array in _layers(value):
+        if getattr(array, "_node", None) is not None or hasattr(array, "tangent"):
+            raise RuntimeError(
+                "a value that carries derivatives cannot be written through detach(), where they "
+                "would be lost: write to the tensor itself, or to a clone() of what detach() gives"
+            )
+    constant = x.detach() if isinstance(x, Array) else x
+    return _revalued(x, put(constant, value, region=region))
+
+
+def _layers(value: Any) -> Iterator[Any]:
+    while isinstance(value, Array):
+        yield value
+        value = value._array

@@ -1,1 +1,1 @@
-"""The sweep: from cotangents of outputs to cotangents of whatever was asked for."""
+"""The reverse sweep, from cotangents of outputs to cotangents of inputs. `autograd` calls it."""

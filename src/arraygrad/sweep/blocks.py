@@ -1,9 +1,10 @@
-"""The sweep's way through elementwise ops on large NumPy arrays: in blocks, see `backends.blocks`.
+"""How the sweep runs elementwise ops on large NumPy arrays: block by block.
 
-A stretch of nodes, all elementwise and of one shape, is recorded as one program, which is run for
-one block after the other. So the cotangents in between are never larger than a block: only those
-that leave the stretch are written to memory. Sums are made in the same order as without blocks, and
-so come out the same.
+Elementwise nodes of one shape that follow each other in the sweep are a stretch. Its rules are
+traced into one program (`arrays.traced`), which runs on one block after the other. Intermediate
+cotangents are never larger than a block; only the cotangents that leave the stretch are written to
+large arrays. Sums are computed in the same order as without blocks, so they give the same results.
+`backends.numpy.blocks` cuts arrays into blocks.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ from bisect import bisect_left
 from operator import attrgetter
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from ..arrays.traced import NotRecorded, Program, Recorded
+from ..arrays.traced import NotTraceable, Program, Traced
 from ..backends.numpy.blocks import CUTTABLE, Blocks
 from ..core.nodes import LAST_WRITE, Node
 
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
 
 
 class _Broadcast(NamedTuple):
-    """A use of an array that was broadcast: what it gives has yet to be summed."""
+    """A use of an array that was broadcast: its cotangent still has to be summed."""
 
     edge: Node
     node: Node
@@ -32,10 +33,10 @@ Target = Node | _Broadcast
 
 
 def run_in_blocks(sweep: Sweep, start: Node, g: Any, saved: tuple[Any, ...], spare: bool) -> bool:
-    """Run a node whose cotangent is `g`, and elementwise ones that follow; says if it could.
+    """Run a node with the cotangent `g`, and the elementwise nodes after it. False if it cannot.
 
-    Of the arrays in the sweep's table, none is overwritten but those of nodes that it owns; and
-    `g` only if it is `spare`.
+    A cotangent in the sweep's table is overwritten only if the sweep owns it, and `g` only if it is
+    `spare`.
     """
     table, owned = sweep.table, sweep.owned
     stretch = _Stretch(sweep, start, g, saved)
@@ -50,10 +51,10 @@ def run_in_blocks(sweep: Sweep, start: Node, g: Any, saved: tuple[Any, ...], spa
     for target, value in stretch.leaving.items():
         if value.number in stretch.passing:
             results[target] = stretch.passing[value.number]
-        elif value.number in computed:  # as for both sides of a sum
+        elif value.number in computed:  # for example, both sides of a sum
             twin = computed[value.number]
             results[target] = twin.array
-            if not isinstance(target, _Broadcast):  # those are read now, and never written
+            if not isinstance(target, _Broadcast):  # a broadcast one is summed now, never written
                 shared |= {target, twin.target}
         else:
             over = table[target] if target in owned else g if spare else None
@@ -83,33 +84,36 @@ def run_in_blocks(sweep: Sweep, start: Node, g: Any, saved: tuple[Any, ...], spa
 
 
 class _Result(NamedTuple):
-    """What leaves a stretch, and the array for it, which may be one that is given."""
+    """A cotangent that leaves a stretch, and the array it is written to.
+
+    `over` is this array if it also is an input of the program, else None.
+    """
 
     target: Target
-    value: Recorded
+    value: Traced
     array: Any
     over: Any
 
 
 class _Stretch:
-    """A node and those that the sweep comes to next, as long as they can be run in blocks.
+    """A node and the next ones in the sweep, as long as they can be run in blocks.
 
     Attributes
     ----------
     nodes : list of Node
     program : Program
-        Computes the cotangents that leave.
-    leaving : dict of Target to Recorded
-        These cotangents.
+        Computes the cotangents that leave the stretch.
+    leaving : dict of Target to Traced
+        The cotangents that leave the stretch.
     passing : dict of int to array
-        The cotangents that come in, by the numbers of their values.
+        The cotangents that enter the stretch, by the numbers of their values.
     """
 
     def __init__(self, sweep: Sweep, start: Node, g: Any, saved: tuple[Any, ...]) -> None:
         self.nodes: list[Node] = []
         self.program = Program(start.shape)
         self.passing: dict[int, Any] = {}
-        self.leaving: dict[Target, Recorded] = {start: self._given(g)}
+        self.leaving: dict[Target, Traced] = {start: self._given(g)}
         self._sweep = sweep
         self._start = start
         self._table = sweep.table
@@ -133,13 +137,13 @@ class _Stretch:
             and node.extras is None
             and node.shape == start.shape
             and node.dtype == start.dtype
-            and type(node.saved) is tuple  # it is at hand
-            and node.number >= LAST_WRITE[0]  # what it saved has not been written since
+            and type(node.saved) is tuple  # needs no loading
+            and node.number >= LAST_WRITE[0]  # the saved arrays are unchanged
             and node not in self._sweep.results
         )
 
     def _trace(self, node: Node, saved: tuple[Any, ...]) -> bool:
-        """Add what a node does to the program; says if it could."""
+        """Add the rules of a node to the program. False if they cannot be traced."""
         program, pullback = self.program, node.pullback
         assert pullback is not None
         cotangents = [self._table[n] for n in (node, *node.edges) if n in self._table]
@@ -167,21 +171,21 @@ class _Stretch:
                 self.leaving[edge] = part if have is None else have + part
         return True
 
-    def _arrived(self, node: Node) -> Recorded | None:
-        """The cotangent of a node as it is by now."""
+    def _arrived(self, node: Node) -> Traced | None:
+        """The cotangent of a node, as far as it has been summed."""
         if node in self.leaving:
             return self.leaving[node]
         return self._given(self._table[node]) if node in self._table else None
 
-    def _given(self, cotangent: Any) -> Recorded:
-        value: Recorded = self.program.input(cotangent)
+    def _given(self, cotangent: Any) -> Traced:
+        value: Traced = self.program.input(cotangent)
         self.passing[value.number] = cotangent
         return value
 
-    def _applied(self, rule: Any, g: Recorded, saved: list[Any]) -> Any:
+    def _applied(self, rule: Any, g: Traced, saved: list[Any]) -> Any:
         before = self.program.length()
         try:
             return rule(g, saved)
-        except NotRecorded:  # it can be run on blocks nevertheless
+        except NotTraceable:  # then the rule itself is a step of the program
             self.program.shorten(before)
             return self.program.add(lambda g, *saved: rule(g, saved), [g, *saved])

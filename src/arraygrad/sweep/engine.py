@@ -1,8 +1,8 @@
-"""The sweep: from cotangents of outputs to cotangents of whatever was asked for.
+"""The sweep: computes the cotangents of targets from the cotangents of outputs.
 
-One pass over the recorded nodes, newest first, restricted to those that lie between the outputs
-and the targets. Cotangents live in a table local to the call, and nothing that the user holds is
-written: what to do with the result is the caller's business.
+The sweep visits once each node between the outputs and the targets, newest first. Cotangents are
+in a table that is local to the call. The sweep writes nothing that the user holds: `autograd` and
+`func` decide what to do with the result.
 """
 
 from __future__ import annotations
@@ -37,34 +37,35 @@ from .ways import way_of
 
 
 class Sweep(CallsUsers):
-    """One run of the engine: which nodes take part, and how it is run.
+    """One sweep over a graph.
 
     Parameters
     ----------
     starts : iterable of nodes
-        Where cotangents come in.
+        The nodes of the outputs, where the sweep starts.
     targets : iterable of nodes, or None
-        What gradients are wanted for; None for every leaf and every tensor that retains its
-        gradient.
+        The nodes whose cotangents are wanted; None for every leaf and every tensor that retains
+        its gradient.
     level : float
         The level of the tensors in the graph.
     create_graph : bool
         Whether to run the rules on tensors, so that the result can be differentiated again.
     anomaly : {None, "trace", "nan"}
-        Whether errors name the user's line that made the node, and NaN is one.
+        With "trace", errors name the user's line that recorded the node. With "nan", a NaN is an
+        error, too.
 
     Attributes
     ----------
     order, needed, everything, results
         See `Plan`.
     notes : dict
-        For hooks that have to remember something until the end of the sweep.
+        What hooks remember until the end of the sweep.
     table : dict of Node to array
-        The cotangents that have come together by now.
+        The cotangent of each node, as far as it has been summed.
     owned : set of Node
-        Those nodes whose cotangents nobody else refers to, so that they can be added to in place.
+        The nodes whose cotangents only the table refers to, so that they can be added to in place.
     live : Liveness
-        What is known of elements that nothing depends on.
+        Which elements of the cotangents are live.
     """
 
     __slots__ = (
@@ -104,7 +105,7 @@ class Sweep(CallsUsers):
         self.everything, self.results = plan.everything, plan.results
 
     def release(self) -> None:
-        """Let the nodes of the sweep forget what they saved."""
+        """Free the values that the nodes of the sweep saved."""
         for node in self.order:
             if type(node) is not Node:
                 node.release()
@@ -112,7 +113,7 @@ class Sweep(CallsUsers):
                 node.saved = FREED
 
     def run(self, seeds: list[tuple[Node, Any]]) -> dict[Node, Any]:
-        """Run the sweep; returns the cotangent of each target, None where none arrived.
+        """Run the sweep, and return the cotangent of each target; None where none arrived.
 
         Cotangents are plain arrays, or tensors if `create_graph`.
         """
@@ -122,8 +123,9 @@ class Sweep(CallsUsers):
             self.results = dict.fromkeys(self.results)
             self._run_from(seeds, True)
         for node, g in self.results.items():
-            if g is not None and type(g) is not ndarray and isinstance(node, Leaf):
-                self.results[node] = _arranged(g, node.array)
+            if g is not None and type(g) is not ndarray:
+                g = g if self.create_graph else self.bare(g)
+                self.results[node] = _arranged(g, node.array) if isinstance(node, Leaf) else g
         return self.results
 
     def _run_from(self, seeds: list[tuple[Node, Any]], follows: bool | None) -> None:
@@ -137,8 +139,8 @@ class Sweep(CallsUsers):
         self.depth = 0 if around is None else around.depth + 1
         run = self._run if (self.depth + 1) % _THREAD_EVERY else self._run_in_thread
         before = modes_in_force()
-        token = _current.set(self)
         try:
+            _current.set(self)
             # Infinities and NaN in a gradient are results like any other; see detect_anomaly.
             with np.errstate(all="ignore"):
                 if self.create_graph:
@@ -147,14 +149,14 @@ class Sweep(CallsUsers):
                 else:
                     run()
         except BaseException:
-            restore_modes(*before)  # a rule that ran out of stack may have left others
+            restore_modes(*before)  # a rule that overflowed the stack may not have reset them
             raise
         finally:
-            _current.reset(token)
+            _current.set(around)
             self.table, self.owned = {}, set()
 
     def _run_in_thread(self) -> None:
-        """Run where there is more stack: for sweeps inside rules of sweeps, many deep."""
+        """Run in a new thread, which has a new stack: for sweeps nested deep in rules of sweeps."""
         context = contextvars.copy_context()
         errors = []
 
@@ -214,7 +216,7 @@ class Sweep(CallsUsers):
                 and not conjugate
                 and not known
             ):
-                part = have = None  # which may be the same array
+                part = have = None  # they may refer to `g`
                 spare = getrefcount(g) <= ALONE and g.base is None and g.flags.carray
                 if run_in_blocks(self, node, g, saved, spare):
                     continue
@@ -230,7 +232,7 @@ class Sweep(CallsUsers):
                     else:
                         try:
                             fits = part.shape == edge.shape and part.dtype is edge.dtype
-                        except AttributeError:  # no array at all, says `fit`
+                        except AttributeError:  # not an array: `fit` raises
                             fits = False
                     if not fits:
                         part = fit(part, edge, node)
@@ -245,7 +247,7 @@ class Sweep(CallsUsers):
         self._finish()
 
     def _run_conjugated(self, node: Node, g: Any, saved: tuple[Any, ...]) -> None:
-        """The rules of a node for complex numbers: they give the conjugate for the conjugate."""
+        """Run a complex node: its rules map conjugate cotangents to conjugate cotangents."""
         g = ops.conj(g)
         for edge, rule in zip(node.edges, node.pullback.rules, strict=True):  # type: ignore[union-attr]
             if edge in self.needed:
@@ -253,9 +255,9 @@ class Sweep(CallsUsers):
                 self.add(edge, part, node)
 
     def _finish(self) -> None:
-        """Put the cotangents that the sweep ends with into the results."""
+        """Move the cotangents at the ends of the sweep from the table to the results."""
         table, results = self.table, self.results
-        for node in results:  # the leaves, and whatever else the sweep went no further than
+        for node in results:  # leaves, and other nodes where the sweep stopped
             if node in table:
                 g = table[node]
                 if g.shape != node.shape and broadcast_axes(tuple(g.shape), node.shape) != ():
@@ -274,11 +276,11 @@ class Sweep(CallsUsers):
     # --- cotangents ---
 
     def add(self, edge: Node, part: Any, node: Node) -> None:
-        """Add what `node` gives for an input to the input's cotangent."""
+        """Add `part`, which a rule of `node` gave, to the cotangent of the input `edge`."""
         self.add_fitted(edge, fit(part, edge, node))
 
     def add_fitted(self, edge: Node, part: Any) -> None:
-        """Add to a node's cotangent: in place, once it is a plain array that nobody else has."""
+        """Add to the cotangent of `edge`: in place, if it is a plain array that the sweep owns."""
         table, owned = self.table, self.owned
         have = table.get(edge)
         if have is None:
@@ -294,7 +296,7 @@ class Sweep(CallsUsers):
                 owned.add(edge)
 
     def buffer(self, edge: Node) -> Any:
-        """A node's cotangent as an array that can be added to in place; None if it is no such."""
+        """The cotangent of a node, as an array to add to in place; None if that cannot be."""
         have = self.table.get(edge)
         if have is None:
             have = self.table[edge] = np.zeros(edge.shape, edge.dtype)
@@ -309,7 +311,7 @@ class Sweep(CallsUsers):
 _current: ContextVar[Sweep | None] = ContextVar("arraygrad_sweep", default=None)
 current_sweep = _current.get
 
-# How deep sweeps may nest, each in a rule of the last, before the next gets a stack of its own.
+# Of sweeps nested in rules of sweeps, one in this many runs in a new thread, with a new stack.
 _THREAD_EVERY = 10
 
 
@@ -318,7 +320,7 @@ def _has_nan(g: Any) -> bool:
 
 
 def _arranged(g: Any, like: Any) -> Any:
-    """A gradient laid out in memory, or over several, as what it is the gradient of."""
+    """A gradient cut into the same pieces as the array that it belongs to."""
     if isinstance(g, Array):
         return g.over(functools.partial(_arranged, like=like))
     return backend_of(g).arranged(g, plain(like))

@@ -1,4 +1,8 @@
-"""The user's code in a sweep: hooks, and what they are given and return."""
+"""How a sweep calls the user's code: hooks, and `Function.backward`.
+
+Cotangents are turned into tensors for the user, and the results of hooks are checked. Hooks are
+registered on nodes (`core.nodes`).
+"""
 
 from __future__ import annotations
 
@@ -9,6 +13,7 @@ from ..core.array import Array
 from ..core.levels import in_flight
 from ..core.modes import no_grad
 from ..core.nodes import Leaf, Node
+from ..core.versions import read_only
 from ..errors import RuleError
 
 
@@ -20,27 +25,33 @@ class CallsUsers:
     tensor_type: type[Tensor]
 
     def call(self, function: Any, *args: Any) -> Any:
-        """Call user code in the grad mode it expects: that of the sweep."""
+        """Call user code: under `no_grad`, unless the sweep creates a graph or is a transform's."""
         if self.create_graph or self.tensor_type is not Tensor:
             return function(*args)
         with no_grad():
             return function(*args)
 
     def as_tensor(self, g: Any) -> Any:
-        """A cotangent as user code expects it."""
+        """A cotangent as a tensor, for user code."""
         if g is None or self.create_graph:
             return g
-        return wrapped(self.tensor_type, g, in_flight())
+        return wrapped(self.tensor_type, read_only(self.bare(g)), in_flight())
+
+    def bare(self, g: Any) -> Any:
+        """A cotangent without tensors that a rule made, as by `ag.eye`, and that record nothing."""
+        while isinstance(g, Tensor) and g.level >= self.tensor_type.level and g._node is None:
+            g = g.array
+        return g.over(self.bare) if isinstance(g, Array) and not isinstance(g, Tensor) else g
 
     def as_cotangent(self, value: Any) -> Any:
-        """A gradient that user code returned, in the form the sweep works on."""
+        """A gradient that user code returned, as the sweep needs it: a plain array or a tensor."""
         if self.create_graph:
             return value if isinstance(value, Array) else self.tensor_type(value)
         ours = isinstance(value, Tensor) and value.level == self.tensor_type.level
         return value._array if ours else value
 
     def call_hooks(self, node: Node, g: Any) -> Any:
-        """What the hooks of a tensor make of its cotangent."""
+        """The cotangent of a tensor, after its hooks may have replaced it."""
         assert node.extras is not None
         for hook in list(node.extras.hooks.values()):
             result = self.call(hook, self.as_tensor(g))
@@ -49,7 +60,7 @@ class CallsUsers:
         return g
 
     def call_prehooks(self, node: Node, g: Any) -> Any:
-        """What a node's prehooks make of its cotangent."""
+        """The cotangent of a node, after the node's prehooks may have replaced it."""
         if node.extras is None or not node.extras.pre:
             return g
         many = node.pullback is not None and node.pullback.multiple
@@ -61,7 +72,7 @@ class CallsUsers:
         return gs if many else gs[0]
 
     def call_posthooks(self, node: Node, parts: list[Any], g: Any) -> list[Any]:
-        """What a node's hooks make of the cotangents of its inputs."""
+        """The cotangents of a node's inputs, after the node's hooks may have replaced them."""
         assert node.extras is not None and node.pullback is not None
         positions = node.pullback.positions
         outs = tuple(map(self.as_tensor, g if node.pullback.multiple else [g]))
@@ -83,7 +94,7 @@ class CallsUsers:
         return parts
 
     def call_leaf_posthooks(self, leaf: Leaf, g: Any) -> None:
-        """Tell a leaf's hooks that its gradient has been accumulated."""
+        """Call the hooks of a leaf whose gradient has been accumulated."""
         assert leaf.extras is not None
         for hook in list(leaf.extras.post.values()):
             if self.call(hook, (), (self.as_tensor(g),)):
@@ -106,10 +117,10 @@ class CallsUsers:
         ]
 
     def _checked(self, value: Any, shape: Any, dtype: Any, what: str) -> Any:
-        """What a hook returned, as the sweep needs it."""
+        """The result of a hook as a cotangent; raise if shape or dtype are wrong."""
         if not hasattr(value, "shape") or not hasattr(value, "dtype"):
             raise TypeError(f"{what} must return a Tensor or None, not {type(value).__name__}")
-        same_library = type(value.dtype) is type(dtype)  # else they might not be comparable
+        same_library = type(value.dtype) is type(dtype)  # only then can dtypes be compared
         if not same_library or value.dtype != dtype or tuple(value.shape) != tuple(shape):
             raise RuleError(
                 f"{what} was given a gradient of shape {tuple(shape)} and dtype {dtype} and "
@@ -120,9 +131,10 @@ class CallsUsers:
 
 
 def wrapped(make: type[Tensor], value: Any, innermost: float) -> Any:
-    """A cotangent as a tensor: one under those transforms that it was given from further inside.
+    """A cotangent as a tensor of the type `make`.
 
-    Levels above `innermost` are the sweep's own.
+    Arrays of transforms further inside, with levels up to `innermost`, stay around the tensor.
+    Higher levels are the sweep's own.
     """
     if isinstance(value, Array) and make.level < value.level <= innermost:
         return value.over(lambda inner: wrapped(make, inner, innermost))

@@ -1,28 +1,29 @@
-"""Which elements of a cotangent are live: some result depends on them.
+"""Which elements of an array are live. An element is live if some output depends on it.
 
-A value that was overwritten has the cotangent zero, whatever it was: also where it was infinite or
-NaN, and a derivative rule would make NaN of zero times that. So a sweep remembers, of the arrays
-that were written, which elements are live. What rules give for the others is set to zero, and an
-array without live elements gets no cotangent at all.
+An overwritten value is dead: its cotangent is zero, even if the value was infinite or NaN. A
+derivative rule would multiply zero by such a value and give NaN. So a sweep keeps a mask of the
+live elements of each array that was written. It sets the cotangents of dead elements to zero, and
+an array without live elements gets no cotangent at all.
 
-That costs time in every write, and few programs overwrite what is not finite. So a sweep first goes
-without. Only if there is NaN in its results, it is run once more and follows what is live. Where
-values are not known yet, or code of the user's, such as hooks, must not be run twice, it follows
-from the start.
+Masks cost time at every write, and few programs overwrite values that are not finite. So a sweep
+runs first without masks. If its results contain NaN, it runs a second time, with masks. It uses
+masks from the start if it cannot run twice: if values are not computed yet, or if the graph has
+user code, such as hooks.
 
-Which elements of the inputs are live follows from the kind of an op:
+The kind of an op decides which elements of its inputs are live:
 
 =============  ===================================================================================
 Elementwise    those at the places of live elements of the result
-Moves          those that live elements of the result are: the rules say so, run on the mask
-Reduces        all in a line with a live result
-AlongAxis      all in a line with a live element; if it is running, up to the last live element
-Contracts      by the rules, run on the mask, with ones for what was saved
-Matrices       all of a matrix of which any result is live
+Moves          those that were moved to live elements of the result: run the rules on the mask
+Reduces        all that a live element of the result was reduced from
+AlongAxis      all along the axis of a live element; for a running op, up to the last live element
+Contracts      run the rules on the mask, with ones in place of saved arrays
+Matrices       all of a matrix with a live result
 Opaque         all
 =============  ===================================================================================
 
-An element is dead only if it is so for every use of its array, so uses are counted.
+An element is dead only if every use of its array leaves it dead, so uses are counted. Dependence in
+the other direction, from inputs to results, is in `arrays.spread`.
 """
 
 from __future__ import annotations
@@ -48,9 +49,9 @@ Mask = Any  # an array of booleans, True where elements are live
 
 
 class Live:
-    """What is known of one node's cotangent: a mask, from so many of its uses.
+    """The live elements of one node, as found from the first `uses` of its uses.
 
-    `mask` is a list of masks, or None, for a node with several outputs.
+    `mask` is a mask, or for a node with several outputs, a list of masks and None.
     """
 
     __slots__ = ("mask", "uses")
@@ -60,30 +61,30 @@ class Live:
         self.uses = 1
 
 
-# What liveness says about running one node: for each edge, whether it gets a cotangent; the live
-# elements of what the rules of an elementwise op give, None for all; and for each edge, the live
-# elements of its part, None for all.
+# How to run one node: whether each edge gets a cotangent; for an elementwise op, the mask of the
+# rules' results; for each edge, the mask of its cotangent. None stands for a mask without dead
+# elements.
 Followed = tuple[list[bool], "Mask | None", "list[Mask | None]"]
 
 
 class Liveness:
-    """The live elements in one sweep.
+    """The live elements of the arrays in one sweep.
 
     Parameters
     ----------
     needed : set of nodes
-        Those that take part.
+        All nodes of the sweep.
     order : list of nodes
-        Those of them that have rules.
+        The nodes of the sweep that have rules.
     starts : list of nodes
-        Where cotangents come in from outside.
+        The nodes of the outputs.
     follows : bool or None
-        Whether to follow what is live; None to decide at the first write.
+        Whether to use masks; None to decide at the first write.
 
     Attributes
     ----------
     known : dict of Node to Live
-        The nodes in whose cotangents some elements may be dead.
+        The nodes that may have dead elements.
     """
 
     __slots__ = ("_counts", "_needed", "_order", "_starts", "_without", "follows", "known")
@@ -101,19 +102,19 @@ class Liveness:
 
     @property
     def _uses(self) -> Counter[Node]:
-        """How often each node is used, counted when first asked for."""
+        """How often each node is used. Counted when first needed."""
         if self._counts is None:
             self._counts = Counter(edge for node in self._order for edge in node.edges)
             self._counts.update(self._starts)
         return self._counts
 
     def _take(self, node: Node) -> Mask | None:
-        """The mask of the live elements of a node's cotangent; None if all may be."""
+        """The mask of a node; None if all its elements may be live."""
         known = self.known.pop(node, None)
         return None if known is None or known.uses != self._uses[node] else known.mask
 
     def _note(self, edge: Node, mask: Mask) -> None:
-        """Note which elements one use of an array reaches; `mask` is nobody else's from now on."""
+        """Add the live elements of one use of an array. The caller gives `mask` away."""
         known = self.known.get(edge)
         if known is None:
             self.known[edge] = Live(mask)
@@ -122,7 +123,7 @@ class Liveness:
             known.uses += 1
 
     def collect(self, node: Output) -> None:
-        """Note what is live in one output of a node that has several."""
+        """Pass the mask of an output to its node, which has several outputs."""
         parent = node.edges[0]
         if self.known:
             mask = self._take(node)
@@ -131,22 +132,24 @@ class Liveness:
                 masks[node.index] = mask
 
     def follow(self, node: Node, g: Any, saved: tuple[Any, ...]) -> Followed:
-        """Follow what is live through a node with the cotangent `g`."""
+        """Find the live elements of the inputs of a node with the cotangent `g`."""
         needed, edges = self._needed, node.edges
         kind: Kind = node.pullback.kind  # type: ignore[union-attr]
         wanted = [edge in needed for edge in edges]
         of_inputs: list[Mask | None] = [None] * len(edges)
-        if self.follows is False:  # as most often
+        if self.follows is False:  # the common case
             return wanted, None, of_inputs
         if self.follows is None and kind.overwrites:
             self.follows = self._must_follow(g)
         if not self.follows:
             return wanted, None, of_inputs
         mask = self._mask_of(node, g, saved, kind)
+        aligned = isinstance(kind, Elementwise) and not kind.overwrites
+        if isinstance(mask, list) and (aligned or isinstance(kind, Reduces | AlongAxis)):
+            mask = _union(mask)
         if mask is None:
             return wanted, None, of_inputs
-        aligned = isinstance(kind, Elementwise) and not kind.overwrites
-        # What is only moved is zero already where it is dead.
+        # Ops that only move elements give zeros for dead elements by themselves.
         computes = isinstance(kind, Reduces | AlongAxis | Contracts | Matrices)
         for i, part in enumerate(_live_parts(kind, mask, node, wanted, saved)):
             if part is None:
@@ -164,7 +167,7 @@ class Liveness:
         return wanted, mask if aligned else None, of_inputs
 
     def _mask_of(self, node: Node, g: Any, saved: tuple[Any, ...], kind: Kind) -> Mask | None:
-        """The live elements of a node's cotangent, if that says anything of its inputs."""
+        """The mask of a node; None if it makes no element of the inputs dead."""
         pullback = node.pullback
         assert pullback is not None
         mask: Any
@@ -188,13 +191,13 @@ class Liveness:
         return mask
 
     def _must_follow(self, g: Any) -> bool:
-        """Whether a sweep that does not follow what is live cannot be run again if need be."""
+        """Whether to use masks now, because the sweep cannot run a second time."""
         if not isinstance(plain(g), np.ndarray | np.generic):
             return True
         return any(node.extras is not None or type(node) is not Node for node in self._order)
 
     def _drop(self, edge: Node) -> None:
-        """Count one use less; without any, nodes pass nothing on themselves."""
+        """Count one use less of a node. A node that is not used does not use its inputs, either."""
         stack = [edge]
         while stack:
             node = stack.pop()
@@ -203,9 +206,9 @@ class Liveness:
                 stack += [e for e in node.edges if e in self._needed]
 
     def _is_read(self, node: Node, saved: tuple[Any, ...]) -> bool:
-        """For reading a part of an array: add that to what is known to be live, in place.
+        """Whether a node reads a part of an array. If so, mark this part as live, in place.
 
-        So reading an array element by element costs no more than reading it at once.
+        A new mask for each read would make it slow to read an array element by element.
         """
         pullback = node.pullback
         assert pullback is not None
@@ -225,7 +228,7 @@ class Liveness:
     def unreached(self) -> dict[Node, Any]:
         """The nodes that overwritten values were computed from.
 
-        Each with a cotangent that was not passed on.
+        For each, some cotangent that was not passed on: it says which library zeros are made in.
         """
         found = dict(self._without)
         stack = list(found)
@@ -238,7 +241,7 @@ class Liveness:
         return found
 
 
-# Of lazy arrays with more elements than this, nothing is followed: they need not fit in memory.
+# Lazy arrays with more elements get no mask, as it might not fit in memory.
 _MOST = 1 << 24
 
 
@@ -249,37 +252,47 @@ def _can_be_followed(g: Any, shape: Any) -> bool:
     size = math.prod(shape)
     if size <= _MOST:
         return True
-    return size == size and backend_of(g).has_values(plain(g))  # NaN is a length not yet known
+    return size == size and backend_of(g).has_values(plain(g))  # NaN: a length not yet computed
 
 
 def _some(g: Any) -> Any:
-    """A cotangent of a node, of any of its outputs."""
+    """The cotangent of a node, or of one of its outputs."""
     return next(part for part in g if part is not None) if isinstance(g, list) else g
 
 
 def _is_hooked(node: Node) -> bool:
-    """Whether there are hooks on a node, which may put anything into a cotangent."""
+    """Whether a node has hooks, which may change its cotangent anywhere."""
     extras = node.extras
     return extras is not None and bool(extras.hooks or extras.pre or extras.post)
 
 
 def _masks_of_all(node: Node, g: list[Any], masks: list[Mask | None]) -> list[Mask]:
-    """The masks of all outputs of a node: no element of one that nothing came for is live."""
+    """The masks of all outputs of a node. An output without a cotangent is dead."""
     return [
         np.full(shape, part is not None) if mask is None else mask
         for part, mask, shape in zip(g, masks, node.shape, strict=True)
     ]
 
 
+def _union(masks: list[Mask]) -> Mask | None:
+    """The elements that are live in any output, if all outputs have one shape; else None."""
+    if len({mask.shape for mask in masks}) > 1:
+        return None
+    return np.logical_or.reduce(masks)
+
+
 def cleared(part: Any, mask: Mask | None) -> Any:
-    """A cotangent with zeros in the place of what is not live, where a mask says so."""
+    """A cotangent with zeros for the dead elements of a mask of its shape."""
     if mask is None or tuple(part.shape) != mask.shape:
         return part
-    return put(part, 0, region=Region(mask.shape, (), ((HOLE,), (~mask,))))
+    if mask.all():
+        return part
+    index = ((HOLE,), (~mask,)) if mask.ndim else None  # not all libraries know 0-d masks
+    return put(part, 0, region=Region(mask.shape, (), index))
 
 
 def _fitted(mask: Mask, wanted: tuple[int, ...]) -> Mask:
-    """A mask for what was broadcast: live if any of its copies is."""
+    """A mask for an array that was broadcast: an element is live if any of its copies is."""
     extra = mask.ndim - len(wanted)
     axes = tuple(i for i in range(mask.ndim) if i < extra or wanted[i - extra] != mask.shape[i])
     return mask.any(axis=axes).reshape(wanted)
@@ -291,7 +304,7 @@ def _fitted(mask: Mask, wanted: tuple[int, ...]) -> Mask:
 def _live_parts(
     kind: Kind, mask: Any, node: Node, wanted: list[bool], saved: tuple[Any, ...]
 ) -> list[Mask | None]:
-    """Which elements of a node's inputs those of its result in `mask` depend on; None for all."""
+    """The masks of a node's inputs, if its result has `mask`; None for all elements."""
     pullback = node.pullback
     assert pullback is not None
     if pullback.live is not None:
@@ -320,7 +333,7 @@ def _live_parts(
 def _by_rules(
     mask: Any, pullback: Pullback, wanted: list[bool], saved: tuple[Any, ...]
 ) -> list[Mask | None]:
-    """What the rules of an op that moves elements, or adds them up, make of the mask."""
+    """The masks of the inputs of an op that moves or adds elements: run its rules on the mask."""
     if not all(_is_numpy(i) for s in saved for i in (s if isinstance(s, tuple | list) else (s,))):
         return [None] * len(wanted)
     ones = [m.astype(np.float64) for m in mask] if pullback.multiple else mask.astype(np.float64)
@@ -332,12 +345,12 @@ def _by_rules(
 
 
 def _is_numpy(value: Any) -> bool:
-    """Whether a value is no array of another library, or under a transform."""
+    """Whether a value is a NumPy array, or not an array at all."""
     return not hasattr(value, "dtype") or isinstance(value, np.ndarray | np.generic)
 
 
 def _ones_for_arrays(pullback: Pullback, saved: tuple[Any, ...]) -> tuple[Any, ...]:
-    """Saved values with arrays of ones in the place of arrays."""
+    """The saved values, with each array replaced by ones."""
     return tuple(
         np.ones(value.shape) if place in pullback.arrays else value
         for place, value in enumerate(saved)
@@ -345,7 +358,7 @@ def _ones_for_arrays(pullback: Pullback, saved: tuple[Any, ...]) -> tuple[Any, .
 
 
 def _in_lines(mask: Mask, axis: Any, shape: tuple[int, ...], running: bool) -> Mask:
-    """The elements of an array of a shape that are in lines with a live element."""
+    """The elements of an array with this shape that share a line along `axis` with a live one."""
     if axis is None:
         axis = tuple(range(len(shape)))
     axes = axis if isinstance(axis, tuple) else (axis,)
@@ -358,7 +371,7 @@ def _in_lines(mask: Mask, axis: Any, shape: tuple[int, ...], running: bool) -> M
         mask = mask.any(axis=axes, keepdims=True)
     elif mask.ndim == len(shape) - len(axes):
         mask = mask.reshape(kept(shape, axes))
-    else:  # an input that was broadcast to the others
+    else:  # this input was broadcast to the others
         mask = mask.any(axis=axes, keepdims=True)
         shape = (1,) * (rank - len(shape)) + shape
         wide = np.broadcast_shapes(mask.shape, shape)
@@ -369,7 +382,7 @@ def _in_lines(mask: Mask, axis: Any, shape: tuple[int, ...], running: bool) -> M
 def _in_matrices(
     mask: Any, pullback: Pullback, kind: Matrices, shape: tuple[int, ...]
 ) -> Mask | None:
-    """The elements of matrices of which any result has a live element; None if not known."""
+    """The elements of matrices whose results have a live element; None if not known."""
     masks = mask if pullback.multiple else [mask]
     if pullback.arity == 1:
         leads: list[int] | None = [len(shape) - 2] * len(masks)
@@ -387,8 +400,8 @@ def _in_matrices(
 
 @functools.cache
 def _ranks(kind: Matrices, arity: int) -> list[int] | None:
-    """How many axes the results have for single matrices; None if it takes more to know."""
+    """The number of axes of each result for single matrices; None if keywords decide it."""
     try:
         return [len(shape) for shape in kind.shapes(*[(2, 2)] * arity)]
-    except TypeError:  # it takes keywords, too
+    except TypeError:  # `shapes` takes keywords, too
         return None

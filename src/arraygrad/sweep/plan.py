@@ -1,4 +1,4 @@
-"""Which nodes take part in a sweep, and in which order."""
+"""Which nodes take part in a sweep, and in which order. `sweep.engine` runs them."""
 
 from __future__ import annotations
 
@@ -15,27 +15,27 @@ class Plan:
     Parameters
     ----------
     starts : iterable of nodes
-        Where cotangents come in.
+        The nodes of the outputs, where the sweep starts.
     targets : set of nodes, or None
-        What gradients are wanted for; None for every leaf and every tensor that retains its
-        gradient.
+        The nodes whose cotangents are wanted; None for every leaf and every tensor that retains
+        its gradient.
 
     Attributes
     ----------
     order : list of nodes
-        Those that have rules, in order of creation.
+        The nodes that have rules, in order of creation.
     needed : set of nodes
-        All nodes that take part.
+        All nodes that take part in the sweep.
     everything : bool
         Whether all edges of the nodes in `order` are needed.
     results : dict of nodes
-        The targets, without results yet.
+        The targets, each with None in place of its cotangent.
     """
 
     __slots__ = ("everything", "needed", "order", "results")
 
     def __init__(self, starts: Iterable[Node], targets: set[Node] | None) -> None:
-        # Nothing older than the oldest target can depend on one.
+        # A node that is older than all targets does not depend on any of them.
         oldest = min(t.number for t in targets) if targets else 0
         seen = set(starts)
         stack = list(seen)

@@ -1,7 +1,8 @@
-"""How a node is run in a sweep, other than by calling its rules one after the other.
+"""The ways to run a node that is not simple. Simple nodes are run by the loop in `sweep.engine`.
 
-`way_of` says which way a node goes. Each has a method ``run(sweep, node, g, saved)``, which adds to
-the cotangents of the node's inputs what follows from its own cotangent `g` and what it saved.
+`way_of` chooses the way of a node. Each way has a method ``run(sweep, node, g, saved)``, which
+computes the cotangents of the node's inputs from its own cotangent `g` and its saved values, and
+adds them to the sweep's table.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
 
 
 class Collect:
-    """One output of several: its cotangent goes into the list that the op's rules will get."""
+    """For one of several outputs: put its cotangent into the list that the op's rules take."""
 
     def run(self, sweep: Sweep, node: Node, g: Any, saved: tuple[Any, ...]) -> None:
         """Run a node."""
@@ -37,7 +38,7 @@ class Collect:
 
 
 class Carefully:
-    """Step by step, for whatever is not simple: hooks, rules that run on tensors, anomalies."""
+    """Step by step, for all other cases: hooks, rules on tensors, masks, anomaly detection."""
 
     def run(self, sweep: Sweep, node: Node, g: Any, saved: tuple[Any, ...]) -> None:
         """Run a node."""
@@ -65,7 +66,7 @@ _COLLECT, _CAREFULLY = Collect(), Carefully()
 
 
 def way_of(node: Node) -> Any:
-    """The way of a node that is not simple, or in a sweep that is not."""
+    """The way to run a node that is not simple, or is part of a sweep that is not."""
     return _COLLECT if type(node) is Output else _CAREFULLY
 
 
@@ -73,7 +74,7 @@ def way_of(node: Node) -> Any:
 
 
 def run_rules(sweep: Sweep, node: Node, g: Any, saved: Any, followed: Followed) -> list[Any]:
-    """The cotangents of a node's inputs, by its rules; None for those that get none."""
+    """The cotangents of a node's inputs, from its rules; None for inputs that get none."""
     pullback, (wanted, of_output, of_inputs) = node.pullback, followed
     assert pullback is not None
     conjugate = False
@@ -100,14 +101,14 @@ def run_rules(sweep: Sweep, node: Node, g: Any, saved: Any, followed: Followed) 
             part = cleared(parts[i], of_output) if of_output is not None else parts[i]
             part = fit(ops.conj(part) if conjugate else part, edge, node)
             part = cleared(part, of_inputs[i]) if of_inputs[i] is not None else part
-            # A constant, such as the zeros of a step, becomes a tensor, too.
+            # A constant cotangent, such as zeros, becomes a tensor, too.
             is_bare = sweep.create_graph and not isinstance(part, Array)
             parts[i] = sweep.tensor_type(part) if is_bare else part
     return [part if is_given else None for part, is_given in zip(parts, given, strict=True)]
 
 
 def _by_joint_rule(pullback: Pullback, g: Any, saved: Any, wanted: list[bool]) -> list[Any]:
-    """What the one rule for all inputs gives for those that have edges."""
+    """The cotangents of the inputs that have edges, from one rule for all inputs."""
     of_inputs = [False] * pullback.arity
     for position, is_wanted in zip(pullback.positions, wanted, strict=True):
         of_inputs[position] = is_wanted
@@ -117,7 +118,7 @@ def _by_joint_rule(pullback: Pullback, g: Any, saved: Any, wanted: list[bool]) -
 
 
 def _restored(sweep: Sweep, node: Node, pullback: Pullback, saved: Any) -> tuple[Any, ...]:
-    """A node's saved arrays as the tensors they were, with their places in the graph."""
+    """A node's saved arrays, as tensors with the nodes that they had when they were saved."""
     make = sweep.tensor_type
     nodes = dict(zip(pullback.positions, node.edges, strict=True))
     values = []
@@ -142,7 +143,7 @@ def _conj(g: Any) -> Any:
 
 
 def _without_nan(node: Node, parts: list[Any]) -> list[Any]:
-    """The gradients of a node's inputs, which have no NaN, or raise when they are computed."""
+    """The cotangents of a node's inputs; raise if there is a NaN, or when a NaN is computed."""
     assert node.pullback is not None
     checked = []
     for position, part in zip(node.pullback.positions, parts, strict=True):
@@ -157,14 +158,14 @@ def _without_nan(node: Node, parts: list[Any]) -> list[Any]:
 
 
 def _over_plain(value: Any, function: Any) -> Any:
-    """`function` of each plain array under the transforms around a value."""
+    """A value with `function` applied to each plain array under its transforms."""
     if isinstance(value, Array):
         return value.over(lambda inner: _over_plain(inner, function))
     return function(value)
 
 
 def origin(node: Node) -> str:
-    """Where in the user's code a node was recorded."""
+    """A text that says where in the user's code a node was recorded."""
     trace = None if node.extras is None else node.extras.metadata.get("traceback")
     if trace is None:
         return f"{node.name()} was recorded outside detect_anomaly(), so its line is not known."

@@ -1,7 +1,7 @@
-"""Dask: lazy arrays in blocks, and what has to be done for them to stay in these blocks.
+"""The backend for Dask: lazy arrays, cut into blocks.
 
-Nothing here looks at values. Where Dask's own functions would cut arrays anew, or put tasks
-between blocks that belong together, there is a kernel made of `blockwise`, which Dask fuses.
+Nothing here looks at values. Some of Dask's own functions would cut arrays into other blocks, or
+would add tasks that Dask cannot fuse. Kernels made of `blockwise`, which Dask fuses, replace them.
 """
 
 from __future__ import annotations
@@ -54,10 +54,10 @@ class DaskBackend(Backend):
         return constant_values(array)
 
     def to_numpy(self, array: Any) -> Any:
-        return np.asarray(array.compute())  # only where the user asks for it, as by `numpy()`
+        return np.asarray(array.compute())  # only if the user asks for it, as by `numpy()`
 
     def copy(self, array: Any) -> Any:
-        return array.copy()  # the same blocks: Dask replaces them, and never writes to them
+        return array.copy()  # shares the blocks: Dask replaces blocks and never writes to them
 
     def own(self, held: list[Any]) -> Any:
         return self.copy(held.pop())

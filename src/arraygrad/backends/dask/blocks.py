@@ -1,12 +1,12 @@
-"""Ops on Dask arrays, run block by block by the kernels that the blocks' own library has.
+"""Kernels for Dask by the op's kind: they run the kernel of the blocks' own library on each block.
 
-Everything here only writes down what to do: it looks at shapes, dtypes and chunks, never at values.
-There is a function for each kind of op (see `core.kinds`), which makes the op's kernel:
+The code here only builds Dask's graph: it looks at shapes, dtypes and chunks, never at values. For
+each kind of op (see `core.kinds`) there is a function that makes the op's kernel:
 
 - `elementwise`: one task for each block of the result;
-- `along`: some axes are needed at once, so they are put in one chunk first, and cut again after;
-- `matrices`: the same for the last two axes, for any number of inputs and outputs;
-- `contract`: one task for each pair of blocks that meet, and a sum of what these give.
+- `along`: puts each axis of the op in one chunk, and cuts the result again;
+- `matrices`: does the same for the last two axes, with any number of inputs and outputs;
+- `contract`: one task for each pair of blocks that are multiplied, and a sum of the products.
 """
 
 from __future__ import annotations
@@ -46,15 +46,15 @@ Shape = tuple[int, ...]
 
 
 class Block:
-    """An op's kernel for one block, which travels to workers as the op and its keywords."""
+    """An op's kernel for one block. It is pickled as the op and its keywords."""
 
     __slots__ = ("op", "params", "quiet")
 
     def __init__(self, op: Op, params: dict[str, Any], quiet: bool | None = None) -> None:
         self.op = op
         self.params = params
-        # As in the sweep that writes this down, so in the computation later: infinities and NaN
-        # in a gradient are results like any other.
+        # A sweep ignores floating-point errors: infinities and NaN in a gradient are results like
+        # any other. The later computation must ignore them, too.
         self.quiet = set(np.geterr().values()) == {"ignore"} if quiet is None else quiet
 
     def __call__(self, *blocks: Any) -> Any:
@@ -67,7 +67,7 @@ class Block:
 
     def __dask_tokenize__(self) -> Any:
         op = self.op
-        # A name says all of an op of arraygrad's only: users' ops are what they compute.
+        # The name identifies an op of arraygrad. A user's op also needs its function.
         compute = None if op.is_library else op.compute
         return normalize_token((op.module, op.name, compute, self.params, self.quiet))
 
@@ -83,12 +83,12 @@ def blockwise(
     adjust_chunks: dict[int, Any] | None = None,
     concatenate: bool | None = None,
 ) -> Any:
-    """`da.blockwise` with everything said that it would find out by calling the function.
+    """`da.blockwise`, given the dtype and meta that it would find by calling the function.
 
     Parameters
     ----------
     aligned : bool
-        Whether blocks that belong together are numbered alike already, whatever the chunks say.
+        Whether blocks with the same number belong together, even if the chunks differ.
     new_axes, adjust_chunks, concatenate
         As in `da.blockwise`.
     """
@@ -98,7 +98,8 @@ def blockwise(
         pairs = tuple(itertools.chain(*zip(arrays, pairs[1::2], strict=True)))
         adjust = {label: chunks[label] for label in labels if label in chunks} | adjust
     if new_axes:
-        # Not as `new_axes`: a layer that another one broadcasts such an axis of is fused wrongly.
+        # Do not use Dask's `new_axes`: if another layer broadcasts such an axis, Dask fuses the two
+        # layers wrongly.
         lengths = chunk_shapes(tuple((n,) for n in new_axes.values()))
         pairs = (*pairs, lengths, tuple(new_axes))
         function = functools.partial(_but_last, function)
@@ -124,16 +125,16 @@ _dtypes: WeakKeyDictionary[Op, dict[Any, Any]] = WeakKeyDictionary()
 
 
 def dtype_of(op: Op, arrays: Sequence[Any], params: dict[str, Any]) -> Any:
-    """The dtype of an op's result, or a tuple of those of its results.
+    """The dtype of an op's result, or a tuple of dtypes if the op has several results.
 
-    It is found by computing with a single element in the place of each array.
+    To find it, the op runs on arrays with a single element.
     """
     known = _dtypes.setdefault(op, {})
     types = tuple([a.dtype if hasattr(a, "dtype") else type(a) for a in arrays])
     key = (types, tuple([(n, type(v), v) for n, v in sorted(params.items())]))
     try:
         found = known.get(key)
-    except TypeError:  # of a keyword that cannot be hashed
+    except TypeError:  # a keyword cannot be hashed
         return _find_dtype(op, arrays, params)
     if found is None:
         found = known[key] = _find_dtype(op, arrays, params)
@@ -144,7 +145,7 @@ def _find_dtype(op: Op, arrays: Sequence[Any], params: dict[str, Any]) -> Any:
     lead: Shape = ()
     kind = op.kind
     if isinstance(kind, AlongAxis) and kind.lengths is not None:
-        # The result may be as long as a keyword says, but of an empty batch there is nothing.
+        # A keyword may ask for a very long result. An empty batch keeps the result empty.
         lead, axis = (0,), params[kind.axis]
         up = tuple([a + 1 for a in axes_of(axis, max(map(_rank, arrays)))])
         params = params | {kind.axis: up[0] if isinstance(axis, int) else up}
@@ -166,9 +167,9 @@ def _rank(array: Any) -> int:
 
 
 def elementwise(op: Op) -> Kernel:
-    """The kernel of an op of arrays that broadcast: it runs block by block.
+    """The kernel of an elementwise op: it runs block by block.
 
-    Arrays that each element needs all of are put in one chunk.
+    If each element needs all of an array, this array is put in one chunk.
     """
     kind = op.kind
     assert isinstance(kind, Elementwise)
@@ -189,7 +190,7 @@ def broadcast(
     whole: Container[int] = (),
     **keywords: Any,
 ) -> Any:
-    """A function of blocks on arrays that broadcast.
+    """Run a function on the blocks of arrays that broadcast.
 
     Parameters
     ----------
@@ -198,7 +199,7 @@ def broadcast(
     name : str
     dtype : dtype, or a tuple of them for several results
     whole : container of int
-        The positions of those arrays that do not broadcast: each block needs all of them.
+        The numbers of the arrays that do not broadcast: each block needs the whole array.
     **keywords
         As in `blockwise`.
     """
@@ -226,7 +227,7 @@ def broadcast(
 
 
 def filled(like: Any, shape: Shape, value: Any, dtype: Any) -> Any:
-    """An array with one value everywhere, cut as `like` is along those last axes that agree."""
+    """An array filled with one value, in the chunks of `like` along last axes of equal length."""
     chunks = getattr(shape, "chunks", None)
     if any(n != n for n in shape):
         return _filled_unknown(like, shape, value, dtype)
@@ -240,7 +241,7 @@ def filled(like: Any, shape: Shape, value: Any, dtype: Any) -> Any:
 
 
 def _filled_unknown(like: Any, shape: Shape, value: Any, dtype: Any) -> Any:
-    """The same for a shape with lengths that are not known, which some array has to provide."""
+    """An array filled with one value, with unknown lengths. Another array provides the lengths."""
     like = getattr(shape, "like", like)
     if not same_shape(like.shape, tuple(shape)):
         raise LazyError(
@@ -257,7 +258,7 @@ def _full_like(value: Any, dtype: Any, block: Any) -> Any:
 
 
 def spread(x: Any, shape: Any) -> Any:
-    """An array broadcast to a shape with unknown lengths, which `shape.like` provides."""
+    """An array broadcast to a shape with unknown lengths; `shape.like` provides the lengths."""
     labels = tuple(range(len(shape)))
     like = shape.like
     return blockwise(
@@ -273,7 +274,7 @@ def spread(x: Any, shape: Any) -> Any:
 
 
 def repeated(x: Any, n: int) -> Any:
-    """An array `n` times, along a new axis in front."""
+    """An array repeated `n` times along a new first axis."""
     labels = tuple(range(x.ndim))
     function = functools.partial(_repeat, n)
     return blockwise(
@@ -290,7 +291,7 @@ def _spread_like(like: Any, block: Any) -> Any:
 
 
 def chunks_for(wanted: Any, shape: Shape, dtype: Any) -> Any:
-    """Chunks for an array of a shape, as wanted for each axis; "auto" leaves it to Dask."""
+    """Chunks for an array of a shape, given the chunks for each axis; "auto" lets Dask choose."""
     if 0 in shape:
         return tuple((n,) if c == "auto" else c for c, n in zip(wanted, shape, strict=True))
     return da.core.normalize_chunks(tuple(wanted), tuple(shape), dtype=dtype)
@@ -312,7 +313,7 @@ def in_one_chunk(x: Any, axes: Axes, name: str) -> Any:
 
 
 def cut_like(out: Any, x: Any, axes: Axes) -> Any:
-    """The array cut as another is along some axes, where both are equally long."""
+    """The array `out` in the chunks of `x` along some axes, if both have the same length there."""
     chunks = {
         axis: x.chunks[axis]
         for axis in axes
@@ -322,13 +323,13 @@ def cut_like(out: Any, x: Any, axes: Axes) -> Any:
 
 
 def along(op: Op, by_steps: Kernel | None = None) -> Kernel:
-    """The kernel of an op along axes: each of these is put in one chunk, and cut again after.
+    """The kernel of an op along axes: it puts each axis in one chunk, and cuts the result again.
 
     Parameters
     ----------
     op : Op
     by_steps : callable, optional
-        What to do instead if the axes are cut.
+        The kernel to use instead if one of the axes has several chunks.
     """
     kind = op.kind
     assert isinstance(kind, AlongAxis)
@@ -366,7 +367,7 @@ def _is_cut(x: Any, axes: Axes) -> bool:
 
 
 def axes_of(axis: Any, ndim: int) -> Axes:
-    """The keyword `axis` of an op as a tuple of numbers that are not negative."""
+    """The keyword `axis` of an op as a tuple of non-negative integers."""
     if axis is None:
         return tuple(range(ndim))
     return tuple([a % ndim for a in (axis if isinstance(axis, tuple) else (axis,))])
@@ -382,8 +383,8 @@ def matrices(op: Op, tiled: Kernel | None = None) -> Kernel:
     ----------
     op : Op
     tiled : callable, optional
-        What to do instead for a single matrix that is in several chunks, and too large for one; it
-        gives None where it cannot.
+        The kernel to use instead for a single matrix that has several chunks and is too large for
+        one chunk. It returns None if it does not apply.
     """
     kind = op.kind
     assert isinstance(kind, Matrices)
@@ -424,27 +425,28 @@ def matrices(op: Op, tiled: Kernel | None = None) -> Kernel:
 
 
 def on_only_blocks(function: Kernel, *blocks: Any) -> Any:
-    """A function of blocks, of each of which there is one along axes that are summed or dropped.
+    """Call a function with blocks that Dask passes as nested lists with one element.
 
-    Dask gives such blocks as lists of one. Asking it to join these would copy the block.
+    Dask does so if there is only one block along an axis that the result does not have. Dask can
+    also concatenate the lists, but then it copies the block.
     """
     return function(*map(only_block, blocks))
 
 
 def only_block(block: Any) -> Any:
-    """The block in nested lists of one."""
+    """The block in nested lists with one element each."""
     while isinstance(block, list):
         (block,) = block
     return block
 
 
 def _too_large(x: Any) -> bool:
-    """Whether an array should not be put in one chunk."""
+    """Whether an array has several chunks and should not be put in one."""
     return max(x.numblocks) > 1 and not fits_one_chunk(x.shape, x.dtype)
 
 
 def fits_one_chunk(shape: Shape, dtype: Any) -> bool:
-    """Whether blocks of a shape are not larger than Dask would make them."""
+    """Whether a block of a shape is not larger than the chunk size in Dask's configuration."""
     limit = dask.utils.parse_bytes(dask.config.get("array.chunk-size"))
     return bool(math.prod(shape) * np.dtype(dtype).itemsize <= limit)
 
@@ -453,7 +455,7 @@ def fits_one_chunk(shape: Shape, dtype: Any) -> bool:
 
 
 def total(parts: Any, n: int) -> Any:
-    """The sum of blocks along the first `n` axes, of which each block has one element."""
+    """The sum of blocks along the first `n` axes; each block has length one along these axes."""
     return da.reduction(
         parts,
         _as_it_is,
@@ -471,7 +473,8 @@ def _as_it_is(block: Any, axis: Axes, keepdims: bool) -> Any:
 
 
 def _added(blocks: Any, axis: Axes, keepdims: bool) -> Any:
-    # Not joined and summed, which would take more memory, and lose the sign of minus zero.
+    # Add the blocks one by one. To concatenate and sum them would take more memory, and would lose
+    # the sign of -0.0.
     while isinstance(blocks, list) and isinstance(blocks[0], list):
         blocks = list(itertools.chain(*blocks))
     total = functools.reduce(operator.add, blocks) if isinstance(blocks, list) else blocks
@@ -479,9 +482,9 @@ def _added(blocks: Any, axis: Axes, keepdims: bool) -> Any:
 
 
 def contract(op: Op) -> Kernel:
-    """The kernel of an op that sums products of two arrays over some labels of their axes.
+    """The kernel of an op that sums products of two arrays over some of their axes.
 
-    Each pair of blocks is multiplied by itself, and what the pairs give is added up.
+    Each pair of blocks is contracted on its own, and the results of the pairs are added.
     """
     kind = op.kind
     assert isinstance(kind, Contracts)
@@ -520,7 +523,7 @@ def _numbers(labels: str) -> Axes:
 
 
 def _led_by_axes(n: int, function: Kernel, *blocks: Any) -> Any:
-    """A function of blocks, the result with `n` axes of length one in front."""
+    """The result of a function of blocks, with `n` axes of length one in front."""
     return function(*blocks)[(None,) * n]
 
 
@@ -528,12 +531,12 @@ def _led_by_axes(n: int, function: Kernel, *blocks: Any) -> Any:
 
 
 def with_length(shape: Shape, axis: int, length: int) -> Shape:
-    """A shape with another length of one axis."""
+    """A shape with another length along one axis."""
     return (*shape[:axis], length, *shape[axis + 1 :])
 
 
 def constant_values(x: Any) -> Any:
-    """The values of a Dask array that was made of a NumPy array in one chunk; None of any other."""
+    """The values of a Dask array made from a NumPy array in one chunk; None for other arrays."""
     if type(x) is not da.Array:
         return None
     layer = x.dask.layers.get(x.name)

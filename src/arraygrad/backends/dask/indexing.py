@@ -1,11 +1,12 @@
-"""Reading Dask arrays at an index, and adding into zeros at one, block by block.
+"""Reading Dask arrays at an index, and adding into zeros at an index, block by block.
 
-Slices are easy: each block of the whole array holds one block of the part. A boolean mask keeps
-blocks, too, and their lengths become unknown. Positions, in arrays of integers, may point anywhere.
-If all that they can point to fits in one chunk (of `array.chunk-size` in Dask's configuration),
-each block of positions is used on all of it. Otherwise each pair of a block of positions and a
-block of the array is looked at, and what the pairs give is added up: so no task needs more than one
-block of each, and one of the result; the number of tasks is the product of the numbers of blocks.
+With slices, each block of the result comes from one block of the array. With a boolean mask, too,
+but the lengths become unknown; see `masks`. Positions, in arrays of integers, may point anywhere.
+If the axes they index fit in one chunk (of `array.chunk-size` in Dask's configuration), there is
+one task for each block of positions. Otherwise there is one task for each pair of a block of
+positions and a block of the array, and the results of the pairs are added. So a task never needs
+more than one block of each, and one of the result. The number of tasks is the product of the
+numbers of blocks.
 """
 
 from __future__ import annotations
@@ -37,21 +38,21 @@ Template = tuple[Any, ...]
 
 
 class Plan(NamedTuple):
-    """An index in normal form: slices first, then positions along some axes of what they leave.
+    """An index in normal form: slices first, then positions along some axes of the sliced array.
 
     Attributes
     ----------
     slices : tuple of slice
-        For each axis of the array.
+        One for each axis of the array.
     places : tuple
-        For each axis that positions are given for: an integer, or a Dask array of them.
+        The positions, one for each of `axes`: an integer, or a Dask array of integers.
     axes : tuple of int
-        Which axes these are.
+        The axes that are indexed by positions.
     rest : tuple of int
         The other axes.
     order : tuple
-        The axes of the result: a number for one of `rest`, `...` for those of the positions, None
-        for a new one.
+        The axes of the result: a number for an axis in `rest`, `...` for the axes of the positions,
+        None for a new axis.
     """
 
     slices: tuple[slice, ...]
@@ -62,12 +63,12 @@ class Plan(NamedTuple):
 
     @property
     def ndim(self) -> int:
-        """How many axes the positions have together."""
+        """The number of axes of the positions, after broadcasting."""
         return max((p.ndim for p in self.places if isinstance(p, da.Array)), default=0)
 
 
 def plan_of(template: Template, indices: tuple[Any, ...], shape: tuple[int, ...]) -> Plan:
-    """An index to an array of some shape in normal form."""
+    """The normal form of an index for an array of some shape."""
     parts = _spelt_out(template, indices, len(shape))
     slices: list[slice] = []
     places: list[Any] = []
@@ -93,13 +94,13 @@ def plan_of(template: Template, indices: tuple[Any, ...], shape: tuple[int, ...]
             order.append(...)
         elif advanced and (parts[k - 1] is None or isinstance(parts[k - 1], slice)):
             apart = True
-    if apart:  # then NumPy puts the axes of positions first
+    if apart:  # as in NumPy, the axes of the positions come first
         order = [..., *(part for part in order if part is not ...)]
     return Plan(tuple(slices), tuple(places), tuple(axes), tuple(rest), tuple(order))
 
 
 def _spelt_out(template: Template, indices: tuple[Any, ...], ndim: int) -> list[Any]:
-    """The parts of an index, with slices for `...`, and with positions for masks."""
+    """The parts of an index; slices replace `...`, and positions replace masks."""
     rest = iter(indices)
     parts: list[Any] = []
     used = 0
@@ -127,7 +128,7 @@ def _nonzero(mask: Any) -> list[Any]:
 
 
 def _within(part: Any, length: int, axis: int) -> Any:
-    """Positions, checked as far as they are known."""
+    """The positions; raises if they are known and out of range."""
     values = part if isinstance(part, int) else constant_values(part)
     if values is not None:
         _check(np.asarray(values), length, axis)
@@ -149,7 +150,7 @@ def getitem(x: Any, *indices: Any, template: Template) -> Any:
     if not indices:
         return x[template]
     lone = lone_truth(template, indices, x.ndim)
-    if lone is not None:  # True and False pick all or nothing of a new axis
+    if lone is not None:  # a 0-d mask takes all or nothing of a new axis
         axis, truth = lone
         return getitem(da.expand_dims(x, axis), truth, template=template)
     mask = only_mask(template, indices)
@@ -166,7 +167,7 @@ def take(x: Any, indices: Any, axis: int) -> Any:
 
 
 def _arranged(found: Any, plan: Plan, ndim: int) -> Any:
-    """What was found, the axes of positions first, in the order of the result."""
+    """The elements found, with their axes in the order of the result."""
     n = plan.ndim
     axes: list[int] = []
     for part in plan.order:
@@ -188,13 +189,16 @@ def _new_axes(plan: Plan, n: int) -> tuple[Any, ...]:
 def _gather_block(
     lengths: tuple[int, ...], axes: Axes, joined: bool, block: Any, *others: Any
 ) -> Any:
-    """Read from one block what positions point into it; the rest is left out, for others to add."""
+    """The elements of one block at the positions that point into it; -0.0 or 0 at the others.
+
+    The sum over all blocks is the result.
+    """
     n = len(lengths)
     local, inside = _local(others[:n], others[n:], lengths, axes)
     if inside is None:
         out = block[local]
     else:
-        # Minus zero is what any number, zero of either sign too, can be added to unchanged.
+        # -0.0 + x is x for every x, also for 0.0 and -0.0.
         empty = -0.0 if block.dtype.kind in "fc" else 0
         out = np.full_like(block, empty, shape=inside.shape + block.shape[n:])
         out[inside] = block[tuple(place[inside] for place in local)]
@@ -204,7 +208,7 @@ def _gather_block(
 def _local(
     places: tuple[Any, ...], ranges: tuple[Any, ...], lengths: tuple[int, ...], axes: Axes
 ) -> tuple[tuple[Any, ...], Any]:
-    """Positions within one block, and which of them are in it; None if all are."""
+    """Positions relative to one block, and a mask of those inside the block; None for all."""
     local = []
     for place, span, length, axis in zip(places, ranges, lengths, axes, strict=True):
         place = np.asarray(place)
@@ -220,9 +224,9 @@ def _local(
 
 
 def _gather(x: Any, plan: Plan) -> Any:
-    """The elements at positions, whose axes come first."""
+    """The elements at the positions. The axes of the positions come first."""
     known = [p if isinstance(p, int) else constant_values(p) for p in plan.places]
-    if all(values is not None for values in known):  # Dask finds the blocks that they are in
+    if all(values is not None for values in known):  # Dask reads only the blocks it needs
         if len(known) == 1 and np.ndim(known[0]) == 1:
             (axis,) = plan.axes
             out = x[(*(slice(None),) * axis, known[0])]
@@ -260,7 +264,7 @@ def _gather(x: Any, plan: Plan) -> Any:
 
 
 def _places(plan: Plan, labels: Axes) -> list[Any]:
-    """The positions, and their labels, for `blockwise`."""
+    """The positions with their labels, as `blockwise` takes them."""
     pairs: list[Any] = []
     for place in plan.places:
         lazy = isinstance(place, da.Array)
@@ -269,7 +273,7 @@ def _places(plan: Plan, labels: Axes) -> list[Any]:
 
 
 def _ranges(x: Any, along: Axes) -> list[Any]:
-    """For each of the first axes, the positions that its chunks hold."""
+    """For each of the first axes, an array of the positions in each chunk, and its label."""
     pairs: list[Any] = []
     for chunks, label in zip(x.chunks, along, strict=False):
         pairs += [da.arange(sum(chunks), chunks=(chunks,), dtype=np.intp), (label,)]
@@ -280,7 +284,7 @@ def _ranges(x: Any, along: Axes) -> list[Any]:
 
 
 def index_add(x: Any, *indices: Any, template: Template, shape: tuple[int, ...]) -> Any:
-    """Zeros with an array added at an index, where what is added to one place adds up."""
+    """Zeros with an array added at an index; repeated places get the sum."""
     chunks = getattr(shape, "chunks", None)
     lone = lone_truth(template, indices, len(shape))
     if lone is not None:
@@ -304,7 +308,7 @@ def index_add(x: Any, *indices: Any, template: Template, shape: tuple[int, ...])
 
 
 def _is_all(part: slice, length: int) -> bool:
-    """Whether a slice takes all of an axis in its order."""
+    """Whether a slice takes all elements of an axis in their order."""
     if part == slice(None):
         return True
     if length != length:
@@ -316,7 +320,7 @@ def _is_all(part: slice, length: int) -> bool:
 
 
 def _chunks_for(x: Any, plan: Plan, shape: tuple[int, ...]) -> Any:
-    """Chunks of an array that another is added into, where nothing says what they should be."""
+    """Chunks for the result of `index_add`, if its shape holds none: those of `x` if they fit."""
     chunks: list[Any] = ["auto"] * len(shape)
     place = 0
     for part in plan.order:
@@ -330,7 +334,7 @@ def _chunks_for(x: Any, plan: Plan, shape: tuple[int, ...]) -> Any:
 
 
 def _sliced_chunks(chunks: Any, slices: tuple[slice, ...]) -> Any:
-    """The chunks that slices of an array have."""
+    """The chunks of a sliced array."""
     return tuple(
         tuple(n for n in (len(span) for span in _spans(c, s)) if n) or (0,)
         for c, s in zip(chunks, slices, strict=True)
@@ -338,7 +342,7 @@ def _sliced_chunks(chunks: Any, slices: tuple[slice, ...]) -> Any:
 
 
 def _spans(chunks: tuple[int, ...], part: slice) -> list[range]:
-    """For each chunk along an axis, the positions within it that a slice takes, in its order."""
+    """For each chunk along an axis, the range of positions in the chunk that a slice takes."""
     places = range(sum(chunks))[part]
     spans, start = [], 0
     for n in chunks:
@@ -356,8 +360,9 @@ def _spans(chunks: tuple[int, ...], part: slice) -> list[range]:
 
 
 def _placed(x: Any, plan: Plan, shape: tuple[int, ...], chunks: Any) -> Any:
-    """Zeros of a shape with an array in the place that slices and integers name."""
-    x = _collected(x, plan)  # the axes of integers, which have one element, in front
+    """Zeros of a shape, with an array at an index of slices and integers."""
+    x = _collected(x, plan)
+    # An integer becomes a slice with one element; its axis starts in front and moves to its place.
     slices = list(plan.slices)
     for axis, place in zip(plan.axes, plan.places, strict=True):
         place += shape[axis] if place < 0 else 0
@@ -370,7 +375,7 @@ def _placed(x: Any, plan: Plan, shape: tuple[int, ...], chunks: Any) -> Any:
 
 
 def _line(x: Any, axis: int, chunks: tuple[int, ...], part: slice) -> Any:
-    """Zeros that are cut in chunks along an axis, with an array in the place of a slice of it."""
+    """Zeros with the given chunks along an axis, and with an array at a slice of this axis."""
     length = sum(chunks)
     if _is_all(part, length):
         return x.rechunk({axis: chunks}) if x.chunks[axis] != chunks and length == length else x
@@ -384,7 +389,7 @@ def _line(x: Any, axis: int, chunks: tuple[int, ...], part: slice) -> Any:
     lengths = tuple(len(spans[k]) for k in used)
     x = x.rechunk({axis: lengths}) if x.chunks[axis] != lengths else x
     labels = tuple(range(x.ndim))
-    # One row for each chunk that values go to: its length, and the slice that they go to.
+    # One row for each chunk that gets values: its length, and the slice that gets the values.
     rows = [(chunks[k], spans[k].start, spans[k].stop, spans[k].step) for k in used]
     lines = da.from_array(np.array(rows), chunks=(1, 4))
     wide = blockwise(
@@ -413,7 +418,7 @@ def _line(x: Any, axis: int, chunks: tuple[int, ...], part: slice) -> Any:
 
 
 def _zeros(like: Any, axis: int, chunks: tuple[int, ...]) -> Any:
-    """Zeros in the chunks of an array, but for one axis."""
+    """Zeros in the chunks of `like`, with other chunks along one axis."""
     if not any(np.isnan(like.shape)):
         cut = (*like.chunks[:axis], chunks, *like.chunks[axis + 1 :])
         return da.zeros([sum(c) for c in cut], chunks=cut, dtype=like.dtype)
@@ -440,20 +445,20 @@ def _zeros_block(axis: int, length: int, block: Any) -> Any:
 
 
 def concat(*arrays: Any, axis: int) -> Any:
-    """Arrays one after the other; lengths that are not known are taken to be equal."""
+    """The op `concat`; unknown lengths are assumed to be equal."""
     dtype = np.result_type(*(a.dtype for a in arrays))
-    # Chunks of no length are of no use, and confuse Dask.
+    # Dask does not handle chunks of length zero well, so leave them out.
     arrays = tuple(a for a in arrays if a.shape[axis] != 0) or arrays[:1]
     if len(arrays) == 1:
         return arrays[0].astype(dtype)
     unknown = any(np.isnan(n) for a in arrays for n in a.shape)
     if len({a.numblocks[:axis] + a.numblocks[axis + 1 :] for a in arrays}) > 1:
-        unknown = False  # then Dask says what is wrong, or cuts them alike
+        unknown = False  # Dask raises an error, or cuts the arrays alike
     return da.concatenate(arrays, axis=axis, allow_unknown_chunksizes=unknown)
 
 
 def _widen(axis: int, block: Any, line: Any) -> Any:
-    """Fill a block up with zeros along an axis."""
+    """A longer block along an axis: zeros, with `block` at a slice. `line` is a row of `_line`."""
     ((length, start, stop, step),) = line
     out = np.zeros_like(block, shape=with_length(block.shape, axis, length))
     out[(*(slice(None),) * axis, slice(start, stop, step))] = block
@@ -465,7 +470,7 @@ def _inverse(order: Axes) -> Axes:
 
 
 def _collected(x: Any, plan: Plan) -> Any:
-    """What is to be added, with the axes of positions in front and without new axes."""
+    """The array to add, with the axes of the positions in front and without new axes."""
     n = plan.ndim
     drop = tuple(
         0 if part is None else slice(None)
@@ -485,7 +490,7 @@ def _collected(x: Any, plan: Plan) -> Any:
 def _scatter_block(
     lengths: tuple[int, ...], axes: Axes, ndim: int, joined: bool, block: Any, *others: Any
 ) -> Any:
-    """Add what positions point into one block of the result; the rest is for the other blocks."""
+    """One block of the result: the sum of the values whose positions point into this block."""
     n = len(lengths)
     ranges = others[n:]
     local, inside = _local(others[:n], ranges, lengths, axes)
@@ -499,12 +504,12 @@ def _scatter_block(
 
 
 def _added_at(block: Any, places: tuple[Any, ...], shape: tuple[int, ...]) -> Any:
-    """Zeros of a shape, with a block added at places along the first axes."""
+    """Zeros of a shape, with a block added at positions along the first axes."""
     return numpy_indexing.index_add(block, *places, template=(HOLE,) * len(places), shape=shape)
 
 
 def _scatter(x: Any, plan: Plan, shape: tuple[int, ...], chunks: Any) -> Any:
-    """Zeros of a shape with an array, the axes of positions in front, added at the positions."""
+    """Zeros of a shape, with `x` added at the positions. Its first axes are the positions' axes."""
     n = plan.ndim
     labels = tuple(range(n))
     own = tuple(range(n, n + len(shape)))
@@ -554,7 +559,7 @@ def _add_block(axis: int, length: int, block: Any, places: Any) -> Any:
 def _pairwise(
     function: Callable[..., Any], x: Any, indices: Any, axis: int, length: Any, name: str
 ) -> Any:
-    """A function of an array and of positions, both of them whole along an axis."""
+    """A function of blocks of an array and of positions, both in one chunk along an axis."""
     x, indices = in_one_chunk(x, (axis,), name), in_one_chunk(indices, (axis,), name)
     labels = tuple(range(x.ndim))
     own = (*labels[:axis], x.ndim, *labels[axis + 1 :])
@@ -573,7 +578,7 @@ def _pairwise(
 
 
 def take_along_axis(x: Any, indices: Any, axis: int) -> Any:
-    """For each of `indices`, an element along an axis, which is put in one chunk for it."""
+    """For each of `indices`, the element at this index along an axis, put in one chunk."""
     length = indices.shape[axis]
     out = _pairwise(
         functools.partial(_take_block, axis), x, indices, axis, length, "take_along_axis"

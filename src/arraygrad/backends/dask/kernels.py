@@ -1,4 +1,4 @@
-"""How each op is computed on Dask arrays: as its kind says, or in a way of its own."""
+"""Which kernel computes an op on Dask arrays: one for the op's kind, or one for this op only."""
 
 from __future__ import annotations
 
@@ -28,10 +28,10 @@ if TYPE_CHECKING:
 
 
 def dask_kernel(op: Op) -> Kernel | None:
-    """The kernel that follows from an op's kind.
+    """The kernel for the op's kind, or None.
 
-    None if none does: then it is Dask's own function of that name, or what the op was declared to
-    compute, on Dask arrays.
+    If it is None, Dask's own function with the op's name computes the op, or the function in the
+    op's declaration.
     """
     kind = op.kind
     if isinstance(kind, Elementwise):
@@ -42,15 +42,15 @@ def dask_kernel(op: Op) -> Kernel | None:
         return contract(op)
     if isinstance(kind, AlongAxis):
         if op.compute is None and kind.running:
-            return None  # Dask's own goes from block to block
+            return None  # Dask's own function works block by block
         if op.is_library and op.compute is not None and kind.lengths is None:
-            # The steps that it is made of work on lines in several chunks, too.
+            # The declared function consists of ops that also work on lines in several chunks.
             return along(op, functools.partial(op.compute, xp))
         return along(op)
     return None
 
 
-# --- in ways of their own ------------------------------------------------------------------------
+# --- kernels for single ops ----------------------------------------------------------------------
 
 
 def _astype(x: Any, dtype: Any, copy: bool) -> Any:
@@ -96,7 +96,7 @@ def _tiled_svd(x: Any, full_matrices: bool) -> Any:
 
 
 def _tiled_cholesky(x: Any) -> Any:
-    # Dask wants all tiles alike.
+    # Dask requires tiles of equal size.
     n, most = x.shape[0], max(x.chunks[0])
     side = next(k for k in range(most, 0, -1) if n % k == 0)
     if side < most / 2:
@@ -120,7 +120,7 @@ def _convolve(x: Any, y: Any) -> Any:
     )
 
 
-# What Dask has its own algorithms for, on a matrix in several chunks; None where it has not.
+# Dask's own algorithms for a matrix in several chunks. They return None where they do not apply.
 TILED: dict[str, Kernel] = {"cholesky": _tiled_cholesky, "qr": _tiled_qr, "svd": _tiled_svd}
 
 KERNELS: dict[str, Kernel] = {

@@ -1,8 +1,8 @@
-"""Reading Dask arrays by a boolean mask that is lazy, too, and adding into zeros by one.
+"""Reading Dask arrays at a lazy boolean mask, and adding into zeros at such a mask.
 
-Each block of the array and the block of the mask that lies along it give one block of the part,
-whose length is not known before it is computed. The way back goes block by block, too, as long as
-what comes back is in such blocks; if it is in others, each block of the result needs all of it.
+Each block of the array, and the block of the mask at the same place, give one block of the result.
+Its length is unknown until it is computed. Adding works block by block, too, if the array to add
+has these blocks. If it has other blocks, each block of the result needs the whole array.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ Template = tuple[Any, ...]
 
 
 def only_mask(template: Template, indices: tuple[Any, ...]) -> Any:
-    """The mask, if an index consists of one whose values are not known, and of whole axes."""
+    """The mask, if an index consists of one mask with unknown values and of whole axes; or None."""
     if len(indices) != 1 or indices[0].dtype.kind != "b" or indices[0].ndim == 0:
         return None
     if constant_values(indices[0]) is not None:
@@ -33,7 +33,7 @@ def only_mask(template: Template, indices: tuple[Any, ...]) -> Any:
 
 
 def lone_truth(template: Template, indices: tuple[Any, ...], ndim: int) -> Any:
-    """For an index with a 0-d mask: the place of a new axis, and the mask along it; else None."""
+    """For an index with a 0-d mask: the new axis, and the mask as a 1-d array; else None."""
     if not any(i.ndim == 0 and i.dtype.kind == "b" for i in indices):
         return None
     if len(indices) > 1 or any(part is None or isinstance(part, int) for part in template):
@@ -48,7 +48,7 @@ def lone_truth(template: Template, indices: tuple[Any, ...], ndim: int) -> Any:
 
 
 def _axis_of(template: Template, ndim: int, taken: int) -> int:
-    """The first axis that the only array in an index is for, of which it takes some."""
+    """The first axis of the only array in an index; the array is for `taken` axes."""
     axis = 0
     for part in template:
         if part is Ellipsis:
@@ -61,7 +61,7 @@ def _axis_of(template: Template, ndim: int, taken: int) -> int:
 
 
 def masked(x: Any, mask: Any, template: Template) -> Any:
-    """The elements of an array where a mask is true."""
+    """The elements of an array where the mask is True."""
     axis = _axis_of(template, x.ndim, mask.ndim)
     along = x.shape[axis : axis + mask.ndim]
     if any(n != m and n == n and m == m for n, m in zip(along, mask.shape, strict=True)):
@@ -88,12 +88,12 @@ def masked(x: Any, mask: Any, template: Template) -> Any:
 
 
 def _compress(axis: int, block: Any, mask: Any) -> Any:
-    """The part of a block where a mask is true along an axis."""
+    """The part of a block where the mask along an axis is True."""
     return block[(*(slice(None),) * axis, mask)]
 
 
 def unmasked(x: Any, mask: Any, template: Template, shape: tuple[int, ...]) -> Any:
-    """Zeros of a shape, with an array where a mask is true."""
+    """Zeros of a shape, with the elements of an array where the mask is True."""
     axis = _axis_of(template, len(shape), mask.ndim)
     chunks = getattr(shape, "chunks", None) or chunks_for(["auto"] * len(shape), shape, x.dtype)
     if mask.ndim > 1:
@@ -102,7 +102,7 @@ def unmasked(x: Any, mask: Any, template: Template, shape: tuple[int, ...]) -> A
                 "the gradient of a mask of several axes needs the lengths of the array's chunks: "
                 "call compute_chunk_sizes() on the Dask array first"
             )
-        # In the order, and in the blocks, in which `masked` looks at it.
+        # The same order and blocks as in `masked`.
         mask = mask.rechunk(chunks[axis : axis + mask.ndim])
         mask = xp.reshape(mask, (mask.size,))
     labels = tuple(range(x.ndim))
@@ -129,7 +129,7 @@ def unmasked(x: Any, mask: Any, template: Template, shape: tuple[int, ...]) -> A
 
 
 def _expand(axis: int, mask: Any, block: Any) -> Any:
-    """Zeros with a block where a mask is true along an axis."""
+    """Zeros with a block where the mask along an axis is True."""
     _check_count(block.shape[axis], int(np.count_nonzero(mask)))
     out = np.zeros_like(block, shape=with_length(block.shape, axis, mask.size))
     out[(*(slice(None),) * axis, mask)] = block
@@ -137,7 +137,11 @@ def _expand(axis: int, mask: Any, block: Any) -> Any:
 
 
 def _pick(axis: int, mask: Any, count: Any, total: Any, block: Any) -> Any:
-    """Zeros with elements of a block, of which `count` many are used up, where a mask is true."""
+    """Zeros with elements of `block` where the mask is True.
+
+    `block` is the whole array to add. `count` is the running number of True elements in the whole
+    mask: it says which element of the array belongs to which place.
+    """
     _check_count(block.shape[axis], int(total))
     return _expand(axis, mask, block[(*(slice(None),) * axis, count[mask] - 1)])
 
@@ -151,6 +155,6 @@ def _check_count(found: int, wanted: int) -> None:
 
 
 def recut(x: Any, chunks: Any) -> Any:
-    """An array in other chunks, where their lengths are known."""
+    """The array in the given chunks, if all their lengths are known; else the array itself."""
     known = not any(n != n for c in (*x.chunks, *chunks) for n in c)
     return x.rechunk(chunks) if known and x.chunks != chunks else x

@@ -1,4 +1,4 @@
-"""Shapes that know how arrays of theirs are cut into blocks, and arrays brought into them."""
+"""`ChunkedShape`, a shape that also holds the chunks, and the ops `reshape` and `broadcast_to`."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ Chunks = tuple[tuple[int, ...], ...]
 
 
 class ChunkedShape(tuple[int, ...]):
-    """The shape of an array, which also knows how the array is cut into blocks.
+    """The shape of an array, together with the array's chunks.
 
-    Derivative rules that keep a shape to make an array of it make one with the same blocks.
+    A derivative rule that keeps this shape, and makes an array of it, makes one with these chunks.
     """
 
     chunks: Chunks
-    like: Any = None  # the array itself, if some lengths are not known before they are computed
+    like: Any = None  # the array itself, if some of its lengths are unknown
 
     @classmethod
     def of(cls, array: Any) -> ChunkedShape:
@@ -33,7 +33,7 @@ class ChunkedShape(tuple[int, ...]):
         return shape
 
     def last(self, ndim: int) -> ChunkedShape:
-        """The shape of the last axes alone."""
+        """The shape of the last `ndim` axes."""
         if ndim == len(self):
             return self
         shape = type(self)(self[len(self) - ndim :])
@@ -51,18 +51,18 @@ class ChunkedShape(tuple[int, ...]):
         return shape
 
     def count(self, axis: tuple[int, ...] | None) -> Any:
-        """How many elements there are along some axes, in an array that is as lazy as this one."""
+        """The number of elements along some axes, as a lazy array."""
         return da.sum(filled(self.like, self, 1, np.int64), axis=axis, keepdims=True)
 
 
 def reshape(x: Any, shape: tuple[int, ...], copy: bool | None = None) -> Any:
-    """The op `reshape`: into the blocks that the shape remembers, if it does."""
+    """The op `reshape`; a `ChunkedShape` also sets the chunks of the result."""
     longer = [i for i, n in enumerate(x.shape) if n != 1]
     if not same_shape([x.shape[i] for i in longer], [n for n in shape if n != 1]):
         return _recut(_rearranged(x, tuple(shape)), shape)
     if same_shape(x.shape, shape):
         return _recut(x, shape)
-    # Only axes of length one come or go, so each block becomes one block.
+    # Only axes of length one are added or removed, so each block becomes one block.
     rest = iter(longer)
     sources = tuple(next(rest) if n != 1 else None for n in shape)
     labels = tuple(x.ndim + i if source is None else source for i, source in enumerate(sources))
@@ -78,7 +78,7 @@ def reshape(x: Any, shape: tuple[int, ...], copy: bool | None = None) -> Any:
 
 
 def _rearranged(x: Any, shape: tuple[int, ...]) -> Any:
-    """Any change of shape; never written to, so copies make no difference."""
+    """Any change of shape. A Dask array is never written, so a copy does the same as a view."""
     if 0 in shape:
         return filled(x, shape, 0, x.dtype)
     if any(n != n for n in (*shape, *x.shape)):
@@ -88,25 +88,25 @@ def _rearranged(x: Any, shape: tuple[int, ...]) -> Any:
         )
     try:
         return da.reshape(x, shape)
-    except NotImplementedError:  # axes are neither merged nor split, but cut anew
+    except NotImplementedError:  # Dask can only merge or split axes
         return da.reshape(da.reshape(x, (x.size,)), shape)
 
 
 def _recut(x: Any, shape: tuple[int, ...]) -> Any:
-    """The array in the blocks that a shape remembers."""
+    """The array in the chunks of a `ChunkedShape`."""
     chunks = getattr(shape, "chunks", None)
     unknown = any(n != n for n in (*shape, *x.shape))
     return x if unknown or chunks is None or chunks == x.chunks else x.rechunk(chunks)
 
 
 def _with_axes(block: Any, sources: tuple[int | None, ...]) -> Any:
-    """A block with the axes that `sources` names, and with axes of length one where it is None."""
+    """A block with the axes in `sources`, and with an axis of length one for each None in it."""
     block = only_block(block)
     return block.reshape(tuple(1 if s is None else block.shape[s] for s in sources))
 
 
 def broadcast_to(x: Any, shape: tuple[int, ...]) -> Any:
-    """The op `broadcast_to`: into the blocks that the shape remembers, if it does."""
+    """The op `broadcast_to`; a `ChunkedShape` also sets the chunks of the result."""
     chunks: Any = getattr(shape, "chunks", None)
     if getattr(shape, "like", None) is not None:
         return spread(x, shape)
@@ -114,9 +114,9 @@ def broadcast_to(x: Any, shape: tuple[int, ...]) -> Any:
         return da.broadcast_to(x, shape)
     axes = tuple(range(len(shape) - x.ndim, len(shape)))
     if any(n != 1 and c != chunks[i] for i, n, c in zip(axes, x.shape, x.chunks, strict=True)):
-        return da.broadcast_to(x, shape)  # it is in other blocks
+        return da.broadcast_to(x, shape)  # x has other chunks
     labels = tuple(range(len(shape)))
-    pairs = (chunk_shapes(chunks), labels, x, axes)  # lengths are taken from what is first
+    pairs = (chunk_shapes(chunks), labels, x, axes)  # the first pair determines the lengths
     return blockwise(_spread, labels, *pairs, name="broadcast_to", dtype=x.dtype, aligned=True)
 
 

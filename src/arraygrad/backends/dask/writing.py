@@ -1,7 +1,7 @@
-"""Putting values into Dask arrays: a new array takes the place of the one that is written to.
+"""Writing to Dask arrays: a new array replaces the array that is written to.
 
-What is written is placed among zeros, and chosen from there where the index says so. A view that is
-written to is put back, step by step, into the array that it is a view of.
+The new values are placed in an array of zeros, and `where` chooses between them and the old values.
+A write to a view becomes, step by step, a write to the array under the view.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 
 def put(x: Any, value: Any, region: Any) -> Any:
-    """An array with other values in a region of it."""
+    """The op `put`: the array with new values in a region."""
     views = [x]
     for function, keywords in region.steps:
         views.append(function(views[-1], **keywords))
@@ -35,9 +35,11 @@ def put(x: Any, value: Any, region: Any) -> Any:
 
 
 def _put_back(op: Op, keywords: dict[str, Any], whole: Any, part: Any) -> Any:
-    """The array that a view was of, after the view has been given other values."""
+    """The array under a view, after a write to the view. `part` holds the view's new values."""
     if op.is_library and op.name in _SPECIAL:
         return _SPECIAL[op.name](whole, part, **keywords)
+    if not op.rules:  # the same elements, as constants
+        return part
     kind, pullback = op.kind, op.pullback((0,))
     one_for_one = isinstance(kind, Moves) and kind.inputs != "broadcast"
     if pullback is None or not pullback.rules or not one_for_one:
@@ -48,7 +50,7 @@ def _put_back(op: Op, keywords: dict[str, Any], whole: Any, part: Any) -> Any:
     saved = pullback.keep((whole,), part, keywords)
 
     def back(elements: Any) -> Any:
-        """Zeros with the elements of the view where they come from: what the op's rule gives."""
+        """Zeros with the view's elements at their places in the array: the op's reverse rule."""
         rule = pullback.rules[0]
         return elements if rule is None else plain(rule(elements, saved))
 
@@ -71,7 +73,7 @@ def _as_imaginary_part(whole: Any, part: Any) -> Any:
     return da.real(whole) + part * np.complex64(1j)
 
 
-# Views of parts of elements, and of what the rule would merge axes for.
+# Views of a part of each element, and views whose reverse rule would merge axes.
 _SPECIAL: dict[str, Callable[..., Any]] = {
     "diagonal": _on_diagonal,
     "real": _as_real_part,
@@ -80,12 +82,12 @@ _SPECIAL: dict[str, Callable[..., Any]] = {
 
 
 def _where(condition: Any, x: Any, y: Any) -> Any:
-    """Where a condition holds, `x`; else `y`, which may be a number."""
+    """`x` where a condition holds, else `y`, which may be a number."""
     return broadcast(np.where, (condition, x, y), "where", x.dtype)
 
 
 def _assigned(x: Any, index: Any, value: Any) -> Any:
-    """An array with other values at an index, of which the arrays are NumPy's; None for all."""
+    """An array with new values at an index, which holds NumPy arrays; None for all elements."""
     lazy = isinstance(value, da.Array)
     if index is None:
         if not lazy and not np.ndim(value):
@@ -97,7 +99,7 @@ def _assigned(x: Any, index: Any, value: Any) -> Any:
     shape = ChunkedShape.of(x)
     plan = plan_of(template, indices, shape)
     there = filled(x, shape, True, bool)
-    mask = getitem(there, *indices, template=template)  # everywhere true, in the part's shape
+    mask = getitem(there, *indices, template=template)  # True everywhere, in the part's shape
     value = value if lazy else da.from_array(np.asarray(value, x.dtype))
     value = da.broadcast_to(value.astype(x.dtype), mask.shape).rechunk(mask.chunks)
     if index[1]:
@@ -109,7 +111,7 @@ def _assigned(x: Any, index: Any, value: Any) -> Any:
 
 
 def _last_of_each(plan: Any, shape: tuple[int, ...]) -> Any:
-    """Which of the values of an assignment stay, where several go to one place; None if all do."""
+    """Which values of an assignment stay, if several go to the same place; None if all stay."""
     places = [p if isinstance(p, int) else constant_values(p) for p in plan.places]
     lengths = [shape[axis] for axis in plan.axes]
     whole = [np.where(np.less(p, 0), np.add(p, n), p) for p, n in zip(places, lengths, strict=True)]
@@ -126,7 +128,7 @@ def _last_of_each(plan: Any, shape: tuple[int, ...]) -> Any:
 
 
 def survivors(region: Any) -> Any:
-    """`region.survivors()`, without an array of the size of the one that is written to."""
+    """`region.survivors()`, without a temporary array of the size of the whole array."""
     if region.index is None or not region.index[1]:
         return None
     shape = region.view(np.broadcast_to(False, region.shape)).shape

@@ -1,7 +1,7 @@
-"""MLX: what it does in its own way.
+"""The backend for MLX. Its namespace is in `namespace`, `reductions`, `linalg` and `fft`.
 
-Its arrays are computed when their values are asked for, have no device (operations do), and are
-in single precision; doubles exist on the CPU only, and complex doubles nowhere.
+MLX computes an array when its values are needed. Arrays have no device; operations have one. Floats
+are in single precision: doubles exist on the CPU only, and complex doubles do not exist.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from ..standard import standard_kernels
 from . import namespace as mlx_namespace
 from .fft import fftn, ifftn, irfftn, rfftn
 
-# What it makes of Python's numbers.
+# The dtypes of Python's numbers in MLX.
 _DEFAULTS = {float: mx.float32, complex: mx.complex64}
 
 
@@ -40,7 +40,7 @@ class MlxBackend(Backend):
         return mx.array(np.array(values, np.int64))
 
     def copy(self, array: Any) -> Any:
-        return mx.array(array)  # writes to one do not show in the other
+        return mx.array(array)  # a write to one array does not change the other
 
     def to_numpy(self, array: Any) -> Any:
         # NumPy has no bfloat16.
@@ -48,13 +48,13 @@ class MlxBackend(Backend):
 
 
 def _places(index: tuple[Any, ...]) -> tuple[Any, ...]:
-    """An index as MLX takes it: with integers for masks, and beside arrays nothing but arrays."""
+    """An index that MLX accepts: masks become positions; beside arrays, integers become arrays."""
     if not any(isinstance(part, mx.array) for part in index):
         return index
     parts: list[Any] = []
     for part in index:
         if isinstance(part, int):
-            parts.append(mx.array(part))  # else it does not count as one of the index arrays
+            parts.append(mx.array(part))  # MLX does not count an int as an index array
         elif isinstance(part, mx.array) and part.dtype == mx.bool_:
             if not part.ndim:
                 raise IndexError("a mask without axes is no index for arrays of MLX: use where()")
@@ -76,7 +76,7 @@ def _index_add(x: Any, *indices: Any, template: tuple[Any, ...], shape: tuple[in
 
 
 def _singly(name: str) -> Kernel:
-    """A special function of MLX's, which has seven digits; where there are more, SciPy's."""
+    """A special function: MLX's own, with seven digits, or SciPy's if the dtype has more."""
     function = getattr(mx, name)
 
     def compute(x: Any) -> Any:
@@ -94,12 +94,12 @@ def _entropy(x: Any) -> Any:
 
 
 def _standard(name: str) -> Kernel:
-    """A kernel made of the standard's functions."""
+    """A kernel from `standard`."""
     return standard_kernels(mlx_namespace)[name]
 
 
 def _transform(function: Kernel) -> Kernel:
-    """A Fourier transform, which converts what it is given itself."""
+    """The kernel of a Fourier transform. The transform converts its argument's dtype itself."""
     return lambda x, s, axis, norm: function(x, s=s, axes=axis, norm=norm)
 
 

@@ -1,4 +1,4 @@
-"""The standard's Fourier transforms over MLX, which computes them in single precision."""
+"""The standard's Fourier transforms for MLX, which computes them in single precision."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def ifftn(x: Any, /, *, s: Any = None, axes: Any = None, norm: str = "backward")
 
 
 def rfftn(x: Any, /, *, s: Any = None, axes: Any = None, norm: str = "backward") -> Any:
-    """The half of the transform of real numbers that says all."""
+    """The transform of real numbers, without the half that follows by symmetry."""
     return mx.fft.rfftn(x.astype(mx.float32), s=s, axes=axes, norm=norm)
 
 

@@ -1,7 +1,7 @@
-"""The standard's linear algebra over MLX, which has it on the CPU only, and of real numbers mostly.
+"""The standard's linear algebra for MLX, which has it on the CPU only, and mostly for real numbers.
 
-Systems of complex equations are solved as real ones of twice the size; complex determinants are
-products of eigenvalues. Matrices without elements are kept from MLX, which crashes on some.
+A complex linear system is solved as a real one of twice the size. A complex determinant is the
+product of the eigenvalues. MLX crashes on some matrices without elements, so it never gets any.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ class SVDResult(NamedTuple):
 
 
 class SlogdetResult(NamedTuple):
-    """The phase of determinants, and the logarithm of their size."""
+    """The phase of determinants, and the logarithm of their absolute value."""
 
     sign: Any
     logabsdet: Any
@@ -75,7 +75,7 @@ def det(x: Any, /) -> Any:
 
 
 def slogdet(x: Any, /) -> SlogdetResult:
-    """The phase of determinants, and the logarithm of their size."""
+    """The phase of determinants, and the logarithm of their absolute value."""
     if not x.size:
         phases = mx.ones(x.shape[:-2], x.dtype)
         return SlogdetResult(phases, mx.zeros_like(mx.real(phases)))
@@ -148,7 +148,7 @@ def cholesky(x: Any, /) -> Any:
     """The lower Cholesky factor of positive definite matrices."""
     if x.dtype != mx.complex64:
         return mx.linalg.cholesky(x, stream=mx.cpu) if x.size else x
-    # Column by column: what is left of the matrix shrinks by the product of each with itself.
+    # Column by column: subtract from the matrix the product of each column with its adjoint.
     n = x.shape[-1]
     columns = [x[..., :, :0]]
     for k in range(n):
@@ -167,7 +167,7 @@ def qr(x: Any, /, *, mode: str = "reduced") -> Any:
 
 
 def _householder(x: Any, size: int) -> tuple[Any, Any]:
-    """QR by reflections, the first `size` columns and rows of it: one step for each column."""
+    """QR by Householder reflections, one for each column; the first `size` columns and rows."""
     m, n = x.shape[-2:]
     q = mx.broadcast_to(mx.eye(m).astype(x.dtype), (*x.shape[:-2], m, m))
     rows = mx.arange(m)[:, None]
@@ -181,7 +181,7 @@ def _householder(x: Any, size: int) -> tuple[Any, Any]:
         vector = vector * (math.sqrt(2) / mx.sqrt(mx.where(square == 0, 1, square)))
         x = x - mx.matmul(vector, mx.matmul(_adjoint(vector), x))
         q = q - mx.matmul(mx.matmul(q, vector), _adjoint(vector))
-        if x.dtype == mx.complex64:  # the diagonal of R is real, of the sign that LAPACK gives it
+        if x.dtype == mx.complex64:  # make the diagonal of R real, with the sign as in LAPACK
             turn = mx.where(mx.real(head) < 0, -1, 1) * phase
             x = mx.where(rows == k, x * mx.conj(turn), x)
             q = mx.where(mx.arange(m) == k, q * turn, q)
@@ -203,7 +203,7 @@ def matrix_rank(x: Any, /, *, rtol: Any = None) -> Any:
 
 
 def _cutoff(x: Any, s: Any, rtol: Any) -> Any:
-    """Below which size a singular value counts as zero."""
+    """The bound below which a singular value counts as zero."""
     if rtol is None:
         rtol = max(x.shape[-2:]) * mx.finfo(s.dtype).eps
     rtol = rtol[..., None] if isinstance(rtol, mx.array) else rtol
@@ -213,7 +213,7 @@ def _cutoff(x: Any, s: Any, rtol: Any) -> Any:
 
 
 def vector_norm(x: Any, /, *, axis: Any = None, keepdims: Any = False, ord: float = 2) -> Any:
-    """The norm of vectors, of any order but zero and infinity."""
+    """The norm of vectors, of any order except zero and infinity."""
     size = mx.abs(x)
     return sum(size**ord, axis=axis, keepdims=keepdims) ** (1 / ord)
 

@@ -1,7 +1,6 @@
-"""The standard's functions over `mlx.core`, where those of MLX differ or are missing.
+"""The standard's namespace for MLX: the functions that MLX lacks, or that differ in MLX.
 
-Any other name is MLX's own. Linear algebra is in `mlx_linalg.py`, Fourier transforms in
-`mlx_fft.py`.
+Any other name is MLX's own. Linear algebra is in `linalg`, Fourier transforms are in `fft`.
 """
 
 from __future__ import annotations
@@ -14,7 +13,7 @@ import mlx.core as mx
 
 from . import fft as fft
 from . import linalg as linalg
-from .reductions import (  # noqa: F401  (they are functions of the namespace)
+from .reductions import (  # noqa: F401  (functions of the namespace)
     all,
     any,
     count_nonzero,
@@ -40,14 +39,14 @@ def __getattr__(name: str) -> Any:
 
 
 def asarray(obj: Any, /, *, dtype: Any = None, device: Any = None, copy: Any = None) -> Any:
-    """An array of numbers, sequences or an array; NumPy's float64 stays so where MLX has it."""
+    """An array from numbers, sequences or an array; NumPy's float64 stays, where MLX has it."""
     if isinstance(obj, mx.array):
         if dtype is not None and dtype != obj.dtype:
             return obj.astype(dtype, stream=device)
         return mx.array(obj) if copy else obj
     name = getattr(getattr(obj, "dtype", None), "name", None)
     if dtype is None and name is not None:
-        # On a GPU there are no doubles, and complex numbers are single everywhere.
+        # GPUs have no doubles, and complex numbers are single precision everywhere.
         double = mx.float64 if (device or mx.default_device()) == mx.Device(mx.cpu) else mx.float32
         dtype = {"float64": double, "complex128": mx.complex64}.get(name)
     return mx.array(obj) if dtype is None else mx.array(obj, dtype=dtype)
@@ -64,7 +63,7 @@ def ones(shape: Any, *, dtype: Any = None, device: Any = None) -> Any:
 
 
 def empty(shape: Any, *, dtype: Any = None, device: Any = None) -> Any:
-    """Zeros: there is no memory that has not been written."""
+    """Zeros: MLX has no uninitialized arrays."""
     return zeros(shape, dtype=dtype, device=device)
 
 
@@ -122,12 +121,12 @@ def eye(
 
 
 def astype(x: Any, dtype: Any, /, *, copy: Any = True, device: Any = None) -> Any:
-    """Another dtype."""
+    """The array converted to a dtype."""
     return x.astype(dtype, stream=device)
 
 
 def result_type(*arrays_and_dtypes: Any) -> Any:
-    """The dtype that arrays, dtypes and Python numbers have together."""
+    """The dtype of a result of arrays, dtypes and Python numbers together."""
     numbers = [a for a in arrays_and_dtypes if isinstance(a, int | float | complex)]
     found = mx.result_type(*(a for a in arrays_and_dtypes if not any_is(a, numbers)))
     for number in numbers:
@@ -136,7 +135,7 @@ def result_type(*arrays_and_dtypes: Any) -> Any:
 
 
 def any_is(value: Any, values: list[Any]) -> Any:
-    """Whether a value is one of several, without asking whether arrays are equal."""
+    """Whether a value is identical to one of several; does not compare the elements of arrays."""
     return builtins.any(value is other for other in values)
 
 
@@ -144,7 +143,7 @@ def any_is(value: Any, values: list[Any]) -> Any:
 
 
 def _array(x: Any, like: Any) -> Any:
-    """An operand as an array: a Python number in the dtype that it gets beside `like`."""
+    """An operand as an array: a Python number gets the dtype of the sum with `like`."""
     return x if isinstance(x, mx.array) else mx.zeros((), like.dtype) + x
 
 
@@ -153,7 +152,7 @@ def _both(x: Any, y: Any) -> tuple[Any, Any]:
 
 
 def expm1(x: Any, /) -> Any:
-    """``exp(x) - 1``, exact near zero, for complex numbers too."""
+    """``exp(x) - 1``, accurate near zero, also for complex numbers."""
     if x.dtype != mx.complex64:
         return mx.expm1(x)
     a, b = mx.real(x), mx.imag(x)
@@ -173,20 +172,20 @@ _BITS = {2: mx.int16, 4: mx.int32, 8: mx.int64}
 
 
 def signbit(x: Any, /) -> Any:
-    """Where the sign bit is set, also that of zero and NaN."""
+    """Where the sign bit is set, also for zero and NaN."""
     if mx.issubdtype(x.dtype, mx.floating):
         x = mx.view(x, _BITS[x.itemsize])
     return x < 0
 
 
 def copysign(x: Any, y: Any, /) -> Any:
-    """The size of one array with the sign of another."""
+    """The absolute values of one array with the signs of another."""
     x, y = _both(x, y)
     return mx.where(signbit(x) == signbit(y), x, -x)
 
 
 def nextafter(x: Any, y: Any, /) -> Any:
-    """The next floating-point number in a direction."""
+    """The next floating-point number after `x` in the direction of `y`."""
     dtype = mx.result_type(*_both(x, y))
     x, y = mx.broadcast_arrays(*(part.astype(dtype) for part in _both(x, y)))
     bits = mx.view(x, _BITS[x.itemsize])
@@ -198,7 +197,7 @@ def nextafter(x: Any, y: Any, /) -> Any:
 
 
 def _on_floats(name: str) -> Any:
-    """A function that rounds, and leaves integers as they are."""
+    """A rounding function that returns integers unchanged."""
     function = getattr(mx, name)
 
     def rounded(x: Any, /) -> Any:
@@ -214,7 +213,7 @@ floor, ceil, trunc, round = map(_on_floats, ("floor", "ceil", "trunc", "round"))
 
 
 def roll(x: Any, /, shift: Any, *, axis: Any = None) -> Any:
-    """Elements moved round."""
+    """Elements shifted along axes; the last ones come back at the start."""
     return mx.roll(x, shift, axis)
 
 
@@ -230,38 +229,38 @@ def take_along_axis(x: Any, indices: Any, /, *, axis: int = -1) -> Any:
 
 
 def argsort(x: Any, /, *, axis: int = -1, descending: Any = False, stable: Any = True) -> Any:
-    """The positions that put an array in order."""
+    """The indices that sort an array."""
     if not descending:
         return mx.argsort(x, axis=axis).astype(mx.int64)
-    # Turned round twice, so that equal elements stay in their order.
+    # Flip before and after, so that equal elements stay in their order.
     turned = mx.argsort(mx.flip(x, axis=axis), axis=axis).astype(mx.int64)
     return x.shape[axis] - 1 - mx.flip(turned, axis=axis)
 
 
 def sort(x: Any, /, *, axis: int = -1, descending: Any = False, stable: Any = True) -> Any:
-    """An array in order."""
+    """A sorted array."""
     ordered = mx.sort(x, axis=axis)
     return mx.flip(ordered, axis=axis) if descending else ordered
 
 
 def argmax(x: Any, /, *, axis: Any = None, keepdims: Any = False) -> Any:
-    """Where the largest element is."""
+    """The index of the largest element."""
     return mx.argmax(x, axis=axis, keepdims=keepdims).astype(mx.int64)
 
 
 def argmin(x: Any, /, *, axis: Any = None, keepdims: Any = False) -> Any:
-    """Where the smallest element is."""
+    """The index of the smallest element."""
     return mx.argmin(x, axis=axis, keepdims=keepdims).astype(mx.int64)
 
 
 def searchsorted(x1: Any, x2: Any, /, *, side: str = "left") -> Any:
-    """Between which elements of an ordered array others lie."""
+    """The indices at which the elements of `x2` belong in the sorted array `x1`."""
     dtype = mx.result_type(x1, x2)
     return mx.searchsorted(x1.astype(dtype), x2.astype(dtype), side=side).astype(mx.int64)
 
 
 def nonzero(x: Any, /) -> tuple[Any, ...]:
-    """The positions of the elements that are not zero. How many there are has to be computed."""
+    """The indices of the elements that are not zero. Their number has to be computed."""
     flags = mx.reshape(x != 0, (-1,))
     count = int(mx.sum(flags).item()) if x.size else 0
     if not count:
@@ -275,7 +274,7 @@ def nonzero(x: Any, /) -> tuple[Any, ...]:
 
 
 class UniqueAllResult(NamedTuple):
-    """What `unique_all` returns."""
+    """The result of `unique_all`."""
 
     values: Any
     indices: Any
@@ -284,7 +283,7 @@ class UniqueAllResult(NamedTuple):
 
 
 def unique_all(x: Any, /) -> UniqueAllResult:
-    """The different values. How many there are has to be computed."""
+    """The distinct values. Their number has to be computed."""
     flat = mx.reshape(x, (-1,))
     if not x.size:
         nothing = mx.zeros((0,), mx.int64)
@@ -307,7 +306,7 @@ def cumulative_prod(x: Any, /, *, axis: int) -> Any:
 
 
 def var(x: Any, /, *, axis: Any = None, correction: float = 0, keepdims: Any = False) -> Any:
-    """The variance, with any number in the place of the degrees of freedom lost."""
+    """The variance; `correction` may be any number."""
     spread = x - mean(x, axis=axis, keepdims=True)
     square = mx.abs(spread) ** 2 if x.dtype == mx.complex64 else spread * spread
     total = sum(square, axis=axis, keepdims=keepdims)
@@ -317,12 +316,12 @@ def var(x: Any, /, *, axis: Any = None, correction: float = 0, keepdims: Any = F
 
 
 def std(x: Any, /, *, axis: Any = None, correction: float = 0, keepdims: Any = False) -> Any:
-    """The root of the variance."""
+    """The standard deviation."""
     return mx.sqrt(var(x, axis=axis, correction=correction, keepdims=keepdims))
 
 
 def matmul(x: Any, y: Any, /) -> Any:
-    """The product of matrices, of integers too."""
+    """The product of matrices, also of integers."""
     dtype = mx.result_type(x, y)
     if mx.issubdtype(dtype, mx.inexact):
         return mx.matmul(x, y)

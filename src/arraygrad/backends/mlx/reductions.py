@@ -1,4 +1,4 @@
-"""Reductions of MLX's, which hang on empty arrays: those are reduced here."""
+"""Reductions for MLX. MLX's own hang on empty arrays, so empty arrays are reduced here."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import mlx.core as mx
 
 
 def _reduction(name: str, of_nothing: Any) -> Any:
-    """A reduction, which MLX does not finish if there are no elements."""
+    """MLX's reduction `name`, which for arrays without elements returns `of_nothing`."""
     function = getattr(mx, name)
 
     def reduce(x: Any, /, *, axis: Any = None, keepdims: Any = False) -> Any:
@@ -27,7 +27,7 @@ def _reduction(name: str, of_nothing: Any) -> Any:
 
 sum, prod, mean = _reduction("sum", 0), _reduction("prod", 1), _reduction("mean", math.nan)
 all, any = _reduction("all", True), _reduction("any", False)
-# Of nothing there is no largest element: then there are no results either.
+# If there are no elements to compare, the result has no elements either: the value is not used.
 max, min = _reduction("max", 0), _reduction("min", 0)
 
 

@@ -1,4 +1,4 @@
-"""NumPy: the default backend, and what NumPy does better by another way than the standard's."""
+"""The backend for NumPy, which is the default, and faster kernels than NumPy's own functions."""
 
 from __future__ import annotations
 
@@ -14,10 +14,11 @@ from . import indexing as numpy_indexing
 from .blocks import LARGE, Blocks, blockwise, for_large, rowwise
 from .scipy import solve, transform
 
-# Let the C library keep the memory of large arrays that are freed, for those that follow. Else it
-# returns each to the system, which clears it page by page when it is next used, at a cost beyond
-# that of most computations. glibc learns from the first large array that is freed how much is worth
-# keeping, up to twice the size of this one, which is never touched; others take no notice.
+# Let the C library keep the memory of large arrays that are freed, and reuse it for the next ones.
+# Otherwise it returns the memory to the system, and the system clears each page at its next use,
+# which takes longer than most computations. glibc adapts to the first large array that is freed:
+# it then keeps up to twice its size. This array's memory is never touched. Other C libraries ignore
+# it.
 np.empty((32 << 20) - (1 << 16), np.uint8)
 
 _KINDS = {"b": "b", "i": "i", "u": "i", "f": "f", "c": "c"}
@@ -56,8 +57,8 @@ class NumpyBackend(Backend):
             if base is None and array.flags.carray:
                 return array
             if type(base) is np.ndarray and getrefcount(base) <= POPPED + 1:
-                # The only view of an array that nobody else has: as good as this array, if it is
-                # all of it, in another order.
+                # Nobody else refers to the base, and this is its only view. If the view contains
+                # all elements, in any order, it can be given away like the base itself.
                 whole = base.base is None and base.size == array.size and base.flags.carray
                 if whole and array.flags.writeable:
                     return array
@@ -71,8 +72,8 @@ class NumpyBackend(Backend):
 
 
 # --- arithmetic ----------------------------------------------------------------------------------
-# Operators are as fast as the ufuncs on arrays, and many times faster on the NumPy scalars that
-# take the place of 0-d arrays. Their calls are the most frequent, so each is spelt out.
+# Operators are as fast as ufuncs on arrays, and many times faster on NumPy scalars, which replace
+# 0-d arrays. These are the most frequent calls, so each one has its own function.
 
 _add_large, _subtract_large = blockwise(np.add), blockwise(np.subtract)
 _multiply_large, _divide_large = blockwise(np.multiply), blockwise(np.divide)
@@ -107,9 +108,9 @@ _ARITHMETIC: dict[Any, Kernel] = {
 
 def _sum(x: Any, axis: Any = None, keepdims: Any = False) -> Any:
     if axis and x.size > 8192 and x.dtype.char in "fd":
-        # Down the columns of a matrix, as for the gradient of a bias, and along lines one after the
-        # other, a product is faster by far. It adds a few numbers at a time, which for very many
-        # is less exact.
+        # A matrix product is much faster for a sum down the columns of a matrix (as for the
+        # gradient of a bias), and for sums along contiguous lines. For very long sums it is less
+        # accurate.
         if axis == (0,) and not keepdims and x.ndim == 2:
             return np.ones(x.shape[0], x.dtype) @ x
         if axis == (x.ndim - 1,) and 1 < x.shape[-1] <= 65536 and x.flags.c_contiguous:
@@ -123,10 +124,10 @@ def _extreme(ufunc: Any, start: float) -> Kernel:
         if x.ndim > 1 and axis == (x.ndim - 1,) and x.size and x.dtype.char in "fd":
             n = x.shape[-1]
             if n <= 16 and x.size >= 64 * n:
-                # NumPy takes as long for a short line as for a long one: put all side by side.
+                # NumPy has a high cost for each line, so short lines are slow: transpose them.
                 out = ufunc.reduce(np.ascontiguousarray(x.reshape(-1, n).T), axis=0)
                 return out.reshape(*x.shape[:-1], 1) if keepdims else out.reshape(x.shape[:-1])
-            return ufunc.reduce(x, axis=axis, keepdims=keepdims, initial=start)  # which is faster
+            return ufunc.reduce(x, axis=axis, keepdims=keepdims, initial=start)  # `initial`: faster
         return ufunc.reduce(x, axis=axis, keepdims=keepdims)
 
     return reduce
@@ -139,16 +140,16 @@ def _matmul(x: Any, y: Any) -> Any:
     try:
         if x.shape[-1] == 1 == y.shape[-2] and x.size > 32:
             return _outer(x, y)
-    except (AttributeError, IndexError):  # no matrices
+    except (AttributeError, IndexError):  # not matrices
         pass
     return np.matmul(x, y)
 
 
 def _outer(x: Any, y: Any) -> Any:
-    # As for the gradient of a matrix that a vector is multiplied by: nothing is summed, and BLAS
-    # would take each as a product of its own.
+    # Outer products, as for the gradient of a matrix in a product with a vector. They sum nothing,
+    # and BLAS would be called once for each of them.
     if y.shape[-1] <= 16 and x.ndim > 2 and x.shape[-2] >= 2 * y.shape[-1]:
-        # Few long lines are written several times faster than many short ones.
+        # Writing few long lines is several times faster than writing many short ones.
         return np.swapaxes(_outer(np.swapaxes(y, -1, -2), np.swapaxes(x, -1, -2)), -1, -2)
     blocks = Blocks.of((x, y), rows=True) if x.size * y.shape[-1] >= LARGE else None
     if blocks is None:
@@ -182,11 +183,11 @@ def _broadcast_to(x: Any, shape: tuple[int, ...]) -> Any:
     extra = len(shape) - x.ndim
     if extra < 0 or 0 in shape or not x.flags.c_contiguous:
         return np.broadcast_to(x, shape)
-    # The same view at a fraction of the cost, which the gradient of every sum pays.
+    # The same view in a fraction of the time. The gradient of every sum needs it.
     strides = [0] * extra
     for n, wanted, step in zip(x.shape, shape[extra:], x.strides, strict=True):
         if n not in (1, wanted):
-            return np.broadcast_to(x, shape)  # and say what is wrong
+            return np.broadcast_to(x, shape)  # raises, and explains the error
         strides.append(step if n == wanted else 0)
     out: Any = np.ndarray(shape, x.dtype, x, 0, strides)
     out.flags.writeable = False
@@ -197,7 +198,7 @@ def _diagonal(x: Any, offset: int) -> Any:
     m, n = x.shape[-2:]
     top, left = max(-offset, 0), max(offset, 0)
     size = max(min(m - top, n - left), 0)
-    # A view that can be written, which np.diagonal's cannot.
+    # A view that can be written. The result of np.diagonal cannot.
     return np.einsum("...ii->...i", x[..., top : top + size, left : left + size])
 
 
@@ -205,12 +206,12 @@ def _floor_divide(x: Any, y: Any) -> Any:
     out = np.floor_divide(x, y)
     if out.dtype.kind == "f":
         infinite = np.isinf(x) | np.isinf(y)
-        if infinite.any():  # where the standard wants the quotient, and NumPy gives NaN or -1
+        if infinite.any():  # the standard requires the quotient; NumPy returns NaN or -1
             out = np.where(infinite, np.divide(x, y), out)
     return out
 
 
-# NumPy's power is many times slower than the few products that these come to.
+# For these exponents, a few products are many times faster than NumPy's power.
 _SMALL_POWERS = frozenset(range(3, 9))
 
 
@@ -227,7 +228,7 @@ def _pow(x: Any, y: Any) -> Any:
         if x.ndim and x.dtype.char in "fd":
             return _by_products(x, int(y))
     if type(y) is not int and np.equal(y, 0.5).any() and np.less_equal(x, 0).any():
-        # NumPy takes the root, from which the standard's power differs at -0 and -inf.
+        # NumPy takes the square root. The standard's power differs from it at -0 and -inf.
         with np.errstate(invalid="ignore"):
             out = x**y
         if out.dtype.kind == "f":
@@ -240,12 +241,12 @@ def _expm1(x: Any) -> Any:
     if not np.iscomplexobj(x):
         return np.expm1(x)
     size = np.abs(x)
-    if size.size and size.min() > 0 and size.max() < 88:  # as most often; exp(89) has no float32
+    if size.size and size.min() > 0 and size.max() < 88:  # usual; exp(89) overflows in float32
         return np.expm1(x)
     x = np.asarray(x)
     with np.errstate(invalid="ignore"):
         out = np.asarray(np.expm1(x))
-    # For these, NumPy has no rules of its own, as it has for exp: zero times infinity becomes NaN.
+    # For these numbers np.exp follows the standard, but np.expm1 gives NaN for zero times infinity.
     special = ~((np.abs(x.real) < 88) & np.isfinite(x.imag)) | (size == 0)
     exp = np.exp(x[special])
     exp.real -= 1
@@ -262,11 +263,11 @@ def _acosh(x: Any) -> Any:
     return np.where(lost, out.dtype.type(complex(np.nan, np.pi / 2)), out) if lost.any() else out
 
 
-# --- special functions: few passes, all of them over one array, which may be given ---------------
+# --- special functions: few passes, all over one array, which the caller may give as `out` -------
 
 
 def _in_floats(kernel: Kernel) -> Kernel:
-    """A kernel for any numbers: integers become float64, and halves are computed in float32."""
+    """A kernel for any numbers: integers become float64, and short floats compute in float32."""
 
     @functools.wraps(kernel)
     def computed(x: Any, *others: Any, **params: Any) -> Any:
@@ -283,7 +284,7 @@ def _in_floats(kernel: Kernel) -> Kernel:
 
 @_in_floats
 def _expit(x: Any, out: Any = None) -> Any:
-    with np.errstate(over="ignore"):  # to infinity, of which the reciprocal is the right zero
+    with np.errstate(over="ignore"):  # infinity has the reciprocal zero, which is correct
         out = np.asarray(np.negative(x, out=out))
         np.exp(out, out=out)
         out += 1
@@ -320,7 +321,7 @@ def _top(x: Any, axis: Any) -> Any:
 
 @_in_floats
 def _softmax_at(x: Any, shift: Any, axis: Any, out: Any = None) -> Any:
-    with np.errstate(invalid="ignore"):  # where there is nothing but -inf
+    with np.errstate(invalid="ignore"):  # for lines that are all -inf
         out = np.asarray(np.subtract(x, shift, out=out))
         np.exp(out, out=out)
         out /= np.add.reduce(out, axis=axis, keepdims=True)
@@ -330,7 +331,7 @@ def _softmax_at(x: Any, shift: Any, axis: Any, out: Any = None) -> Any:
 @_in_floats
 def _softmax(x: Any, axis: Any, out: Any = None) -> Any:
     if x.dtype.kind == "f" and x.size:
-        # Most numbers need no shift: the sums of their powers tell.
+        # Most arrays need no shift: the sums of the exponentials show it.
         with np.errstate(over="ignore", under="ignore"):
             out = np.asarray(np.exp(x, out=out))
             total = np.add.reduce(out, axis=axis, keepdims=True)
@@ -341,7 +342,7 @@ def _softmax(x: Any, axis: Any, out: Any = None) -> Any:
 
 
 def _softmax_tangent(v: Any, y: Any, axis: Any, out: Any = None) -> Any:
-    if axis == (max(v.ndim, y.ndim) - 1,) and v.dtype.kind != "c":  # it would be conjugated
+    if axis == (max(v.ndim, y.ndim) - 1,) and v.dtype.kind != "c":  # vecdot conjugates
         dot = np.vecdot(v, y)[..., None]  # a product and its sum in one pass
     else:
         dot = np.add.reduce(v * y, axis=axis, keepdims=True)
@@ -352,7 +353,7 @@ def _softmax_tangent(v: Any, y: Any, axis: Any, out: Any = None) -> Any:
 
 @_in_floats
 def _log_softmax(x: Any, axis: Any, out: Any = None) -> Any:
-    with np.errstate(divide="ignore", invalid="ignore"):  # where there is nothing but -inf
+    with np.errstate(divide="ignore", invalid="ignore"):  # for lines that are all -inf
         out = np.asarray(np.subtract(x, _top(x, axis), out=out))
         out -= np.log(np.add.reduce(np.exp(out), axis=axis, keepdims=True))
         return out
@@ -360,13 +361,13 @@ def _log_softmax(x: Any, axis: Any, out: Any = None) -> Any:
 
 @_in_floats
 def _logsumexp(x: Any, axis: Any, keepdims: bool) -> Any:
-    # A real shift leaves the imaginary part of the logarithm as it is, within π.
+    # A real shift does not change the imaginary part of the logarithm, which stays within ±π.
     top = _top(x.real if x.dtype.kind == "c" else x, axis)
     shift = np.where(np.isfinite(top), top, 0)  # infinities cannot be subtracted
     out = np.asarray(np.subtract(x, shift))
     np.exp(out, out=out)
     total = np.add.reduce(out, axis=axis, keepdims=True)
-    with np.errstate(divide="ignore"):  # where there is nothing but -inf
+    with np.errstate(divide="ignore"):  # for lines that are all -inf
         total = np.log(total) + shift
     return total if keepdims else total.squeeze(axis)
 
@@ -390,7 +391,7 @@ numpy_backend = NumpyBackend(
     "numpy",
     np,
     {
-        # `x ** 2` also takes short cuts that `np.power` lacks.
+        # Operators are faster; `x ** 2` also has shortcuts that `np.power` lacks.
         "add": operator.add,
         "subtract": operator.sub,
         "multiply": operator.mul,
@@ -400,18 +401,18 @@ numpy_backend = NumpyBackend(
         "acosh": _acosh if np.isnan(np.acosh(complex(0, np.nan)).imag) else np.acosh,
         "expm1": _expm1,
         "pow": _pow,
-        # The ufuncs' reductions, without the dispatching in Python of np.sum and the like.
+        # Reductions of ufuncs, without the Python code around them in np.sum and similar functions.
         "sum": _sum,
         "mean": _mean,
         "stack": _stack,
         "broadcast_to": _broadcast_to,
-        # Methods are nearer than the functions around them.
+        # Methods are faster than the functions that call them.
         "reshape": lambda x, shape, **copy: x.reshape(shape, **copy),
         "permute_dims": lambda x, axes: x.transpose(axes),
         "diagonal": _diagonal,
         "matmul": _matmul,
         "max": _max,
-        # np.count_nonzero gives a Python int in older versions.
+        # np.count_nonzero returns a Python int in older versions.
         "count_nonzero": lambda x, axis, keepdims: np.add.reduce(
             np.not_equal(x, 0), axis=axis, keepdims=keepdims, dtype=np.intp
         ),
@@ -419,7 +420,7 @@ numpy_backend = NumpyBackend(
         "getitem": numpy_indexing.getitem,
         "index_add": numpy_indexing.index_add,
         "take_along_axis": numpy_indexing.take_along_axis,
-        # NumPy's own cannot sort in descending order.
+        # NumPy's own functions cannot sort in descending order.
         "argsort": numpy_indexing.argsort,
         "sort": numpy_indexing.sort,
         "expit": _expit,
@@ -433,7 +434,7 @@ numpy_backend = NumpyBackend(
         "xlogy": _times_log(np.log),
         "xlog1py": _times_log(np.log1p),
         "sinc": np.sinc,
-        # Over one axis in one call; and real numbers need not become complex first.
+        # One axis takes one call, and real numbers do not become complex first.
         "fft": functools.partial(transform, "fft"),
         "ifft": functools.partial(transform, "ifft"),
         "rfft": functools.partial(transform, "rfft"),

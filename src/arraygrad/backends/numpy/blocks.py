@@ -1,7 +1,8 @@
-"""Elementwise functions of large NumPy arrays: block by block, and the blocks shared by threads.
+"""Elementwise functions of large NumPy arrays, computed block by block on several threads.
 
-What comes in between of a block stays in the processor's cache. Every element is computed by the
-same operations as without blocks, so results are the same to the last bit.
+Intermediate values of a block stay in the cache. Every element is computed by the same operations
+as without blocks, so results are the same to the last bit. The threads are in `threads`; the blocks
+of a sweep are in `sweep.blocks`.
 """
 
 from __future__ import annotations
@@ -16,19 +17,19 @@ import numpy as np
 
 from .threads import get_num_threads, share
 
-Function = Callable[..., Any]
+AnyFunction = Callable[..., Any]
 
-# Arrays of this many elements are large: from here on, blocks pay for the calls they take.
+# Arrays with at least this many elements are large: blocks save more time than their calls cost.
 LARGE = 3 << 18
-# The bytes of each array in a block: a few such arrays fit into a core's own cache.
+# The bytes of one array in one block: a few such pieces fit into the cache of a core.
 _BLOCK_BYTES = 1 << 18
 
 
 class Blocks:
     """Arguments of an elementwise function, cut along their first axis.
 
-    Arrays that lie in memory alike are taken as flat. Numbers, and arrays that broadcast along the
-    first axis, are part of every block.
+    If all arrays have the same shape and order in memory, they are flattened first. Every block
+    contains the numbers, and the arrays that broadcast along the first axis.
     """
 
     __slots__ = ("_arguments", "_count", "_cut", "_length", "_order", "_shape", "_step")
@@ -37,7 +38,7 @@ class Blocks:
         order = None if rows else _common_order(arrays)
         self._shape: tuple[int, ...] = np.broadcast_shapes(*(a.shape for a in arrays))
         self._order = order
-        # As plain arrays, which those of files (np.memmap) are not.
+        # asarray: subclasses such as np.memmap become plain arrays.
         self._arguments = [self.flat(np.asarray(a)) if _is_array(a) else a for a in arguments]
         self._length, *rest = (math.prod(self._shape),) if order else self._shape
         self._cut = [
@@ -48,11 +49,11 @@ class Blocks:
         self._step = max(_BLOCK_BYTES // max(row, 1), 1)
         self._count = -(-self._length // self._step)
         if not rows and get_num_threads() > 1:
-            self.join(2)  # threads meet at Python's lock after every call: have fewer
+            self.join(2)  # after every call, threads wait for Python's lock: make fewer calls
 
     @classmethod
     def of(cls, arguments: tuple[Any, ...], rows: bool = False) -> Blocks | None:
-        """Blocks of these arguments, or of their `rows`; None if there are no two."""
+        """Blocks of the arguments; None if there would be only one. `rows` keeps rows whole."""
         arrays = [a for a in arguments if _is_array(a)]
         if not arrays or not all(isinstance(a, CUTTABLE) for a in arguments):
             return None
@@ -60,17 +61,17 @@ class Blocks:
         return made if made._count > 1 else None
 
     def first(self) -> list[Any]:
-        """The arguments at the first place only, to see what a function makes of them."""
+        """The arguments at the first place only: a call with them shows the type of the result."""
         return self._between(0, 1)
 
     def widen(self) -> None:
-        """Have no more blocks than keep all threads busy to the end."""
+        """Make the blocks larger: have only as many as keep all threads busy to the end."""
         fewest = 4 * get_num_threads()
         if self._count > fewest:
             self.join(-(-self._count // fewest))
 
     def join(self, number: int) -> None:
-        """Make one block of so many."""
+        """Join each `number` blocks into one."""
         self._step *= number
         self._count = -(-self._length // self._step)
 
@@ -79,13 +80,13 @@ class Blocks:
         return np.empty(self._shape, dtype, self._order or "C")
 
     def flat(self, array: Any) -> Any:
-        """An array as it is cut, for which it has one axis if the arguments lie alike."""
+        """The array as blocks cut it: flattened if the arguments have a common order in memory."""
         if not self._order:
             return array
         return (array.T if self._order == "F" else array).reshape(-1)
 
     def each(self, function: Callable[[list[Any], slice], None]) -> None:
-        """Call ``function(block, place)`` for all blocks of the arguments, on several threads."""
+        """Call ``function(block, place)`` for each block of the arguments, on several threads."""
 
         def piece(index: int) -> None:
             place = slice(index * self._step, (index + 1) * self._step)
@@ -106,7 +107,7 @@ def _is_array(a: Any) -> bool:
 
 
 def _common_order(arrays: list[Any]) -> Any:
-    """The order in memory, C or F, that all arrays have, if they have one shape; else None."""
+    """The order in memory, C or F, if all arrays have the same order and shape; else None."""
     if any(a.shape != arrays[0].shape for a in arrays):
         return None
     if all(a.flags.c_contiguous or not any(a.strides) for a in arrays):
@@ -114,9 +115,9 @@ def _common_order(arrays: list[Any]) -> Any:
     return "F" if all(a.flags.f_contiguous or not any(a.strides) for a in arrays) else None
 
 
-def blockwise(kernel: Function) -> Function:
-    """An elementwise kernel that computes its result in blocks where it can."""
-    is_ufunc = isinstance(kernel, np.ufunc)  # and so leaves nothing in between to keep in cache
+def blockwise(kernel: AnyFunction) -> AnyFunction:
+    """An elementwise kernel that computes its result in blocks if possible."""
+    is_ufunc = isinstance(kernel, np.ufunc)  # a ufunc has no intermediate values
     can_fill = not is_ufunc and takes_out(kernel)
 
     @functools.wraps(kernel)
@@ -126,7 +127,7 @@ def blockwise(kernel: Function) -> Function:
             return kernel(*arguments)
         if is_ufunc:
             blocks.widen()
-        with np.errstate(all="ignore"):  # once more is early enough
+        with np.errstate(all="ignore"):  # the block that contains this element warns later
             row = kernel(*blocks.first())
         if type(row) is not np.ndarray:
             return kernel(*arguments)
@@ -134,7 +135,7 @@ def blockwise(kernel: Function) -> Function:
         flat = blocks.flat(out)
         fills = is_ufunc or (can_fill and _are_like(arguments, out))
         if fills and not is_ufunc:
-            blocks.join(2)  # the result is all that has to stay in cache
+            blocks.join(2)  # only the result has to stay in the cache
 
         def write(block: list[Any], place: slice) -> None:
             if fills:
@@ -148,8 +149,8 @@ def blockwise(kernel: Function) -> Function:
     return computed
 
 
-def for_large(kernel: Function, types: tuple[type, ...]) -> Function:
-    """An elementwise kernel for arguments of these types, in blocks if they are large."""
+def for_large(kernel: AnyFunction, types: tuple[type, ...]) -> AnyFunction:
+    """An elementwise kernel for arguments of these types; it uses blocks if they are large."""
     in_blocks = blockwise(kernel)
     if types == (np.ndarray,):
         return lambda x: kernel(x) if x.size < LARGE else in_blocks(x)
@@ -166,10 +167,10 @@ def for_large(kernel: Function, types: tuple[type, ...]) -> Function:
     return run
 
 
-def rowwise(kernel: Function) -> Function:
-    """A kernel of lines along `axis`, each by itself, in blocks if many lie one after the other.
+def rowwise(kernel: AnyFunction) -> AnyFunction:
+    """A kernel on independent lines along `axis`; it uses blocks for many contiguous lines.
 
-    The kernel can write to an array `out` of the dtype of its arguments.
+    The kernel must accept an array `out` with the dtype of its arguments.
     """
 
     @functools.wraps(kernel)
@@ -194,7 +195,7 @@ def rowwise(kernel: Function) -> Function:
 
 
 def _are_rows(arrays: tuple[Any, ...]) -> bool:
-    """Whether arrays have the same lines along their last axes, one after the other."""
+    """Whether the arrays have matching, contiguous lines along their last axes."""
     x = arrays[0]
     return (
         x.ndim > 1
@@ -204,15 +205,15 @@ def _are_rows(arrays: tuple[Any, ...]) -> bool:
 
 
 def _are_like(arrays: tuple[Any, ...], x: Any) -> bool:
-    """Whether all are arrays of the float32 or float64 that `x` has."""
+    """Whether `x` is float32 or float64 and all arrays have its dtype."""
     return x.dtype.char in "fd" and all(
         type(a) is np.ndarray and a.dtype == x.dtype for a in arrays
     )
 
 
-def takes_out(kernel: Function) -> bool:
-    """Whether a kernel can write to an array that it is given."""
+def takes_out(kernel: AnyFunction) -> bool:
+    """Whether a kernel can write to an array `out` of the caller."""
     try:
         return "out" in inspect.signature(kernel).parameters
-    except ValueError:  # it does not say what it takes
+    except ValueError:  # a built-in function without a signature
         return False

@@ -1,4 +1,4 @@
-"""Reading and adding at arrays of indices, and sorting, where NumPy's own way is slow."""
+"""Kernels for NumPy that read and add at index arrays, and that sort, faster than NumPy's own."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from .scipy import scipy_part
 
 Template = tuple[Any, ...]
 
-# From so many numbers on, other ways are faster than NumPy's own.
+# From this number of elements on, the methods here are faster than NumPy's own.
 _MANY = 1000
 
 
 def getitem(x: Any, *indices: Any, template: Template) -> Any:
-    """`x[key]`, with indices in the holes of a template."""
+    """`x[key]`, where the key is the template with `indices` in its holes."""
     if not indices:
         return x[template]
     if len(template) == 1 and _is_list(indices[0]) and x.flags.c_contiguous:
@@ -26,14 +26,14 @@ def getitem(x: Any, *indices: Any, template: Template) -> Any:
 
 
 def take_along_axis(x: Any, indices: Any, axis: int) -> Any:
-    """One element for each of `indices` along an axis, the others counting along."""
+    """For each of `indices`, the element of `x` at this index along an axis."""
     if not _can_flatten(x, indices, axis):
         return np.take_along_axis(x, indices, axis)
     return np.take(x.reshape(-1), _flat_places(indices, axis, x.shape[axis]))
 
 
 def _can_flatten(x: Any, indices: Any, axis: int) -> bool:
-    """Whether indices along an axis can become places in the flat array at no loss."""
+    """Whether indices along an axis can become places in the flat array cheaply."""
     others = x.shape[:axis] + x.shape[axis + 1 :]
     return (
         _is_list(indices)
@@ -44,12 +44,12 @@ def _can_flatten(x: Any, indices: Any, axis: int) -> bool:
 
 
 def _any_outside(indices: Any, n: int) -> bool:
-    """Whether any index is negative or too large, which NumPy can tell."""
+    """Whether any index is negative or too large; then NumPy's own function handles it."""
     return indices.size > 0 and bool(indices.min() < 0 or indices.max() >= n)
 
 
 def _flat_places(indices: Any, axis: int, n: int) -> Any:
-    """Where elements lie in a flat array, of which `indices` gives the places along an axis."""
+    """The places in the flat array of the elements at `indices` along an axis of length `n`."""
     before, after = indices.shape[:axis], indices.shape[axis + 1 :]
     first = np.arange(math.prod(before)).reshape(*before, 1, *(1 for _ in after))
     last = np.arange(math.prod(after)).reshape(after)
@@ -70,7 +70,7 @@ def _filled(template: Template, indices: tuple[Any, ...]) -> tuple[Any, ...]:
 
 
 def index_add(x: Any, *indices: Any, template: Template, shape: tuple[int, ...]) -> Any:
-    """Zeros with `x` added at an index, of which repeated places collect all."""
+    """Zeros with `x` added at an index; repeated places get the sum."""
     rows = _rows(x, indices, template, shape) if x.size >= _MANY else None
     if rows is not None and rows.are_many():
         return rows.summed().reshape(shape)
@@ -80,7 +80,7 @@ def index_add(x: Any, *indices: Any, template: Template, shape: tuple[int, ...])
 
 
 def add_at(out: Any, x: Any, indices: tuple[Any, ...], template: Template) -> None:
-    """Add `x` to an array at an index, of which repeated places collect all."""
+    """Add `x` to an array at an index; repeated places get the sum."""
     if all(i.dtype.kind == "b" for i in indices):
         out[_filled(template, indices)] += x
         return
@@ -94,18 +94,18 @@ def add_at(out: Any, x: Any, indices: tuple[Any, ...], template: Template) -> No
 
 
 class _Rows(NamedTuple):
-    """Rows to add to others, of which there is a number, at given places among them."""
+    """Rows to add to an array of `number` rows, and the place of each row in this array."""
 
     values: Any
     places: Any
     number: int
 
     def are_many(self) -> bool:
-        """Whether to sum them up apart costs little, beside adding them one by one."""
+        """Whether to sum the rows in a new array first: cheap if there are many of them."""
         return 4 * len(self.places) >= self.number
 
     def summed(self) -> Any:
-        """The sums of the rows that go to each place."""
+        """For each place, the sum of the rows that go there."""
         values, places, number = self
         if values.shape[1] == 1 and values.dtype.char in "fd":
             return np.bincount(places, values[:, 0], number).astype(values.dtype, copy=False)
@@ -118,14 +118,14 @@ class _Rows(NamedTuple):
         return sparse.csc_array((ones, places, ends), shape=(number, len(places))) @ values
 
     def add_to(self, flat: Any) -> None:
-        """Add them to what is there, in an array with one axis: NumPy is slow with more."""
+        """Add the rows to the flattened array: NumPy is slow with several axes."""
         width = self.values.shape[1]
         elements = self.places[:, None] * width + np.arange(width)
         np.add.at(flat, elements.reshape(-1), self.values.reshape(-1))
 
 
 def _rows(x: Any, indices: tuple[Any, ...], template: Template, shape: tuple[int, ...]) -> Any:
-    """What is added where, if the axes that are indexed come first or stand alone; else None."""
+    """The `_Rows` to add, if the index is for the first axes, or for one axis; else None."""
     if any(type(i) is not np.ndarray or i.dtype.kind != "i" for i in indices):
         return None
     axes = len(template)
@@ -146,7 +146,7 @@ def _rows(x: Any, indices: tuple[Any, ...], template: Template, shape: tuple[int
 
 
 def _from_start(index: Any, n: int) -> Any:
-    """Indices of an axis of length `n`, of which some may count from its end, from its start."""
+    """Indices that count from the start of an axis of length `n`, also the negative ones."""
     return np.where(index < 0, index + n, index) if index.size and index.min() < 0 else index
 
 
@@ -154,10 +154,10 @@ def _from_start(index: Any, n: int) -> Any:
 
 
 def argsort(x: Any, axis: int, descending: bool, stable: bool) -> Any:
-    """The positions that put an array in order; of equal elements the first comes first."""
+    """The indices that sort an array; if `stable`, equal elements keep their order."""
     if not descending:
         return _stable_argsort(x, axis) if stable else np.argsort(x, axis=axis)
-    # Turned round twice, so that equal elements stay in their order.
+    # Flip before and after, so that equal elements stay in their order.
     turned = argsort(np.flip(x, axis=axis), axis, False, stable)
     return x.shape[axis] - 1 - np.flip(turned, axis=axis)
 
@@ -165,7 +165,8 @@ def argsort(x: Any, axis: int, descending: bool, stable: bool) -> Any:
 def _stable_argsort(x: Any, axis: int) -> Any:
     if x.size < _MANY or x.dtype.kind != "f" or x.shape[axis] < 2:
         return np.argsort(x, axis=axis, kind="stable")
-    # NumPy's other way is faster, and no different for lines without equal elements, or NaN.
+    # NumPy's default sort is faster. Its result is the same for lines without equal elements and
+    # without NaN; only the other lines need the stable sort.
     lines = np.moveaxis(x, axis, -1)
     order = np.argsort(lines)
     ordered = take_along_axis(lines, order, x.ndim - 1)
@@ -176,7 +177,7 @@ def _stable_argsort(x: Any, axis: int) -> Any:
 
 
 def sort(x: Any, axis: int, descending: bool, stable: bool) -> Any:
-    """An array in order along an axis."""
-    # Equal numbers cannot be told apart, except for the two zeros.
+    """An array sorted along an axis."""
+    # Flipping changes the order of equal elements. It matters only for zeros of different signs.
     ordered = np.sort(x, axis=axis, kind="stable" if stable else None)
     return np.flip(ordered, axis=axis) if descending else ordered

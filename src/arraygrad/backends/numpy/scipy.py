@@ -1,4 +1,7 @@
-"""What SciPy does faster than NumPy, for large arrays, where it is installed."""
+"""Kernels that use SciPy, if it is installed, where it is faster than NumPy.
+
+SciPy's special functions are in `backends.special`.
+"""
 
 from __future__ import annotations
 
@@ -14,7 +17,7 @@ from .threads import get_num_threads
 
 @functools.cache
 def scipy_part(name: str) -> Any:
-    """A part of SciPy, imported when it is first worth it; None where SciPy is not installed."""
+    """A submodule of SciPy, imported at the first use; None if SciPy is not installed."""
     try:
         return importlib.import_module(f"scipy.{name}")
     except ImportError:
@@ -23,12 +26,12 @@ def scipy_part(name: str) -> Any:
 
 # --- Fourier transforms --------------------------------------------------------------------------
 
-# From so many numbers on, SciPy's transforms, which keep what they can use again, are faster.
+# From this number of elements on, SciPy's transforms are faster: they cache their plans.
 _LONG = 1 << 12
 
 
 def transform(name: str, x: Any, s: tuple[int, ...], axis: tuple[int, ...], norm: str) -> Any:
-    """A discrete Fourier transform, by its name in `numpy.fft`, over one axis or several."""
+    """The discrete Fourier transform `name` of `numpy.fft`, over one axis or several."""
     fft: Any = scipy_part("fft") if x.size >= _LONG and x.dtype.char in "fdFD" else None
     if fft is None:
         fft, options = np.fft, {}
@@ -41,12 +44,12 @@ def transform(name: str, x: Any, s: tuple[int, ...], axis: tuple[int, ...], norm
 
 # --- linear systems ------------------------------------------------------------------------------
 
-# From so many unknowns on, a look at the matrix pays.
+# From this number of unknowns on, it pays to check whether the matrix is triangular.
 _WIDE = 32
 
 
 def solve(a: Any, b: Any) -> Any:
-    """The solution of linear systems, by substitution where the matrix is triangular."""
+    """The solution of linear systems; by substitution if the matrix is triangular."""
     if a.ndim == 2 == b.ndim and len(a) >= _WIDE and a.dtype == b.dtype and a.dtype.char in "fdFD":
         lower = _is_upper(a.T)
         if lower or _is_upper(a):
@@ -57,7 +60,7 @@ def solve(a: Any, b: Any) -> Any:
 
 
 def _is_upper(a: Any) -> bool:
-    """Whether all is zero below the diagonal; most matrices show at once that it is not."""
+    """Whether all elements below the diagonal are zero. For most matrices, one element decides."""
     return not a[-1, 0] and not np.any(a, where=_below_diagonal(len(a)))
 
 
@@ -70,7 +73,7 @@ def _substitute(library: Any, a: Any, b: Any, lower: bool) -> Any:
     if not a.diagonal().all():
         raise np.linalg.LinAlgError("Singular matrix")
     trsm = library.get_blas_funcs("trsm", (a, b))
-    # BLAS has the first axis last: it sees the systems turned round, x.T @ a.T = b.T.
+    # BLAS orders axes the other way round: it solves the transposed systems, x.T @ a.T = b.T.
     if a.flags.f_contiguous:
         return trsm(1.0, a, b.T, side=1, lower=lower, trans_a=1).T
     return trsm(1.0, np.ascontiguousarray(a).T, b.T, side=1, lower=not lower).T

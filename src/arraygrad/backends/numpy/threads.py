@@ -1,8 +1,8 @@
-"""A few threads that share the work on large NumPy arrays, and how many of them there are.
+"""The threads that share the work on large NumPy arrays, and their number.
 
-NumPy lets go of Python's lock while it computes, so pieces of one array can be computed at the
-same time. Threads are made when work is first shared, never by an import; a forked process starts
-without any and makes its own.
+NumPy releases Python's lock while it computes, so several threads can compute pieces of one array
+at the same time. The first shared work starts the threads; an import never does. A forked process
+starts its own threads.
 """
 
 from __future__ import annotations
@@ -19,13 +19,13 @@ if TYPE_CHECKING:
 
 Task = tuple[contextvars.Context, Callable[[], None]]
 
-# More do not help: they would wait for Python's lock, or for memory.
+# More threads do not help: they would wait for Python's lock, or for memory.
 _MOST = 4
 
 
 def _usable_cores() -> int:
     try:
-        return len(os.sched_getaffinity(0))  # which may be fewer than the machine has
+        return len(os.sched_getaffinity(0))  # may be fewer than the machine has
     except AttributeError:  # not on this system
         return os.cpu_count() or 1
 
@@ -40,7 +40,7 @@ def _from_environment() -> int:
 
 
 class _Pool:
-    """Threads that wait for tasks: as many as were ever asked for at once."""
+    """Threads that wait for tasks. A task that needs more threads than there are starts more."""
 
     def __init__(self) -> None:
         self.tasks: SimpleQueue[Task]  # made with the first thread
@@ -48,9 +48,9 @@ class _Pool:
         self.started = 0
 
     def put(self, task: Callable[[], None], copies: int) -> None:
-        """Have `task` run by that many threads, each in a copy of the caller's context.
+        """Let `copies` threads run `task`, each in a copy of the caller's context.
 
-        The context holds NumPy's error state, among others.
+        The context contains, for example, NumPy's error state.
         """
         if self.started < copies:
             self._start(copies)
@@ -58,7 +58,7 @@ class _Pool:
             self.tasks.put((contextvars.copy_context(), task))
 
     def _start(self, wanted: int) -> None:
-        from queue import SimpleQueue  # which takes longer to import than this package can spare
+        from queue import SimpleQueue  # imported late, because it would slow down our own import
 
         with self.lock:
             if not self.started:
@@ -68,7 +68,7 @@ class _Pool:
                 thread = threading.Thread(target=_serve, args=(self.tasks,), name=name, daemon=True)
                 try:
                     thread.start()
-                except RuntimeError:  # there are too many, or the interpreter is on its way out
+                except RuntimeError:  # there are too many threads, or the interpreter is exiting
                     return
                 self.started += 1
 
@@ -77,11 +77,11 @@ def _serve(tasks: SimpleQueue[Task]) -> None:
     while True:
         context, task = tasks.get()
         context.run(task)
-        del context, task  # and all that they hold, before waiting for others
+        del context, task  # do not keep their arrays alive while waiting
 
 
 class _Work:
-    """Pieces of work that some threads take one after the other."""
+    """Pieces of work. Each thread takes the next piece when it has finished one."""
 
     def __init__(self, piece: Callable[[int], None], count: int) -> None:
         self.piece: Callable[[int], None] | None = piece
@@ -118,9 +118,9 @@ class _Work:
                     self.finished.release()
 
     def finish(self) -> None:
-        """Wait for the pieces that others have taken. What nobody has begun, nobody will."""
+        """Wait for the pieces that other threads are working on. They take no more pieces now."""
         self.finished.acquire()
-        self.piece = None  # a thread that is late need not keep the arrays
+        self.piece = None  # a thread that comes late must not keep the arrays alive
         if self.error is not None:
             raise self.error
 
@@ -142,8 +142,8 @@ if hasattr(os, "register_at_fork"):
 def share(piece: Callable[[int], None], count: int) -> None:
     """Run ``piece(0)`` to ``piece(count - 1)`` in no particular order, on all threads at once.
 
-    The caller takes part, so nothing waits for a thread that is busy, and pieces may themselves
-    share work. The first error stops the rest, and is raised.
+    The calling thread works, too. So it never waits for a busy thread to begin, and a piece may
+    itself share work. The first error stops the remaining pieces, and is raised.
     """
     helpers = 0 if _alone.get() else min(_number, count) - 1
     if helpers < 1:
@@ -159,11 +159,12 @@ def share(piece: Callable[[int], None], count: int) -> None:
 @contextmanager
 def alone() -> Iterator[None]:
     """Share no work inside: for a caller that is one of several threads with work of their own."""
-    token = _alone.set(True)
+    before = _alone.get()
     try:
+        _alone.set(True)
         yield
     finally:
-        _alone.reset(token)
+        _alone.set(before)
 
 
 def get_num_threads() -> int:
@@ -172,11 +173,11 @@ def get_num_threads() -> int:
 
 
 def set_num_threads(number: int) -> None:
-    """Let this many threads share the work on large NumPy arrays; one for none but the caller's.
+    """Set how many threads share the work on large NumPy arrays; with 1, only the caller's works.
 
-    By default as many as there are processor cores to use, up to four; the environment variable
-    ``ARRAYGRAD_NUM_THREADS`` says otherwise. Results do not depend on it. Matrix products are not
-    concerned: the threads of NumPy's BLAS library have settings of their own.
+    The default is the number of usable processor cores, but at most four. The environment variable
+    ``ARRAYGRAD_NUM_THREADS`` changes the default. Results do not depend on the number. It does not
+    concern matrix products: NumPy's BLAS library has its own threads and settings.
 
     Parameters
     ----------

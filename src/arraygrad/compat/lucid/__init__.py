@@ -1,4 +1,4 @@
-"""`lucid.autograd.grad`: plain arrays come back, and an output starts from ones.
+"""`lucid.autograd.grad`: returns plain arrays, and the cotangents of outputs default to ones.
 
 >>> import arraygrad.compat.lucid as lucid
 >>> x = lucid.tensor([1.0, 2.0], requires_grad=True)

@@ -1,4 +1,4 @@
-"""`lucid.autograd`: `grad`, which gives plain arrays, and starts from ones."""
+"""`lucid.autograd`: `grad`, which returns plain arrays; cotangents of outputs default to ones."""
 
 from __future__ import annotations
 
@@ -31,17 +31,17 @@ def grad(
     ----------
     outputs, inputs : Tensor or iterable of Tensor
     grad_outputs : Tensor, array, number, or an iterable with one of these per output
-        Ones, if left out.
+        By default, ones.
     retain_graph : bool
         Keep the graph, to differentiate it again.
     allow_unused : bool
-        Give None for an input that no output depends on or that requires no gradients, and pass
-        over outputs that require none, instead of raising.
+        Do not raise for an input that no output depends on, or that requires no gradients: give
+        None for it. Do not raise for outputs that require no gradients: leave them out.
 
     Returns
     -------
     array or tuple of array
-        One array for one input, also if that came in a sequence.
+        A single array for a single input, also for a sequence with one input.
     """
     out, wanted = tensors(outputs, "outputs"), tensors(inputs, "inputs")
     seeds = _seeds(grad_outputs, len(out))
@@ -59,13 +59,13 @@ def grad(
                     "make it with requires_grad=True, or pass allow_unused=True to get None for it"
                 )
     live = [(o, s) for o, s in zip(out, seeds, strict=True) if o.requires_grad]
-    recorded = [x for x in wanted if x.requires_grad]
+    differentiable = [x for x in wanted if x.requires_grad]
     found: Any = iter(())
-    if recorded or not wanted:  # no inputs at all is an error, which the engine words
+    if differentiable or not wanted:  # the engine raises if there are no inputs
         found = iter(
             native_grad(
                 [o for o, _ in live],
-                recorded,
+                differentiable,
                 [s for _, s in live],
                 retain_graph=retain_graph,
                 allow_unused=allow_unused,
@@ -76,7 +76,7 @@ def grad(
 
 
 def _seeds(given: Any, count: int) -> list[Any]:
-    """One cotangent per output, with 1, which stands for ones everywhere, where there is none."""
+    """One cotangent per output. The default is 1, which stands for an array of ones."""
     if given is None:
         return [1.0] * count
     single = isinstance(given, Number) or hasattr(given, "dtype")

@@ -1,7 +1,7 @@
 """`torch.autograd.grad`, with all of PyTorch's parameters.
 
-What DESIGN calls better than PyTorch stays better: gradients share no memory, a constant gradient
-can be differentiated under `create_graph`, a batch of zero works.
+Three things stay better than in PyTorch: gradients share no memory, a constant gradient can be
+differentiated under `create_graph`, and a batch of length zero works.
 
 >>> import arraygrad.compat.torch as torch
 >>> x = torch.tensor([1.0, 2.0], requires_grad=True)

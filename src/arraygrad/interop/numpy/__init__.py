@@ -1,7 +1,7 @@
-"""NumPy's protocols: what NumPy's own functions do with the array types of arraygrad.
+"""NumPy's protocols: how NumPy's own functions work on the array types of arraygrad.
 
-`ufuncs.py` answers `__array_ufunc__`, `functions.py` answers `__array_function__`. A NumPy function
-that has no rule here raises and names itself, so a gradient is never dropped without a word.
+`ufuncs.py` implements `__array_ufunc__`, `functions.py` implements `__array_function__`. A NumPy
+function without a rule here raises an error with its name, so a gradient is never lost silently.
 """
 
 from ...arrays.methods import ArrayMethods

@@ -1,6 +1,6 @@
-"""NumPy's other functions on the array types of arraygrad: `__array_function__`.
+"""NumPy's functions, other than ufuncs, on arrays of arraygrad: `__array_function__`.
 
-The rules are in `rules.py`, which is loaded when the first of them is needed.
+The rules are in `rules`, which is imported when the first rule is needed. Ufuncs are in `ufuncs`.
 """
 
 from __future__ import annotations
@@ -14,11 +14,11 @@ import numpy as np
 from ...core.array import Array
 from .values import as_tensors, holds_gradients, no_rule, plain_values
 
-Function = Callable[..., Any]
+AnyFunction = Callable[..., Any]
 
 
 @functools.cache
-def _rules() -> dict[Function, Function]:
+def _rules() -> dict[AnyFunction, AnyFunction]:
     from .rules import RULES
 
     return RULES
@@ -26,12 +26,12 @@ def _rules() -> dict[Function, Function]:
 
 def array_function(
     self: Any,
-    function: Function,
+    function: AnyFunction,
     types: Any,
     args: tuple[Any, ...],
     kwargs: dict[str, Any],
 ) -> Any:
-    """What NumPy asks of an array type that takes part in one of its functions."""
+    """The method `__array_function__`, which NumPy calls if an argument is one of our arrays."""
     for kind in types:
         if not issubclass(kind, Array | np.ndarray | np.generic):
             return NotImplemented
@@ -43,5 +43,5 @@ def array_function(
     return as_tensors(function(*plain_values(args), **plain_values(kwargs)))
 
 
-def _name(function: Function) -> str:
+def _name(function: AnyFunction) -> str:
     return f"{getattr(function, '__module__', 'numpy')}.{getattr(function, '__name__', function)}"

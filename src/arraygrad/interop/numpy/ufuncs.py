@@ -1,4 +1,7 @@
-"""NumPy's universal functions on the array types of arraygrad: `__array_ufunc__`."""
+"""NumPy's universal functions on arrays of arraygrad: `__array_ufunc__`.
+
+NumPy's other functions are in `functions`.
+"""
 
 from __future__ import annotations
 
@@ -15,7 +18,7 @@ from ...ops.elementwise import choose
 from ...ops.indexing import _index_add, split_index
 from .values import as_tensors, holds_gradients, no_rule, plain_values, written
 
-Function = Callable[..., Any]
+AnyFunction = Callable[..., Any]
 
 
 def _vecmat(x: Any, y: Any) -> Any:
@@ -42,8 +45,8 @@ def _real_abs(x: Any) -> Any:
     return ops.abs(x)
 
 
-# By identity: a ufunc of another library may have the name of one of NumPy's.
-CALLS: dict[np.ufunc, Function] = {
+# By identity, as a ufunc of another library may have the name of a NumPy ufunc.
+CALLS: dict[np.ufunc, AnyFunction] = {
     np.absolute: ops.abs,
     np.add: ops.add,
     np.arccos: ops.acos,
@@ -131,7 +134,7 @@ for _newer, _function in (("matvec", _matvec), ("vecmat", _vecmat)):
     if hasattr(np, _newer):
         CALLS[getattr(np, _newer)] = _function
 
-REDUCTIONS: dict[np.ufunc, Function] = {
+REDUCTIONS: dict[np.ufunc, AnyFunction] = {
     np.add: ops.sum,
     np.multiply: ops.prod,
     np.maximum: ops.max,
@@ -145,7 +148,7 @@ _NEUTRAL: dict[np.ufunc, Any] = {
     np.logical_and: True,
     np.logical_or: False,
 }
-RUNNING: dict[np.ufunc, Function] = {
+RUNNING: dict[np.ufunc, AnyFunction] = {
     np.add: ops.cumulative_sum,
     np.multiply: ops.cumulative_prod,
 }
@@ -161,7 +164,7 @@ _DEFAULTS: dict[str, Any] = {
 
 
 def array_ufunc(self: Any, ufunc: np.ufunc, method: str, *inputs: Any, **keywords: Any) -> Any:
-    """What NumPy asks of an array type that takes part in a universal function."""
+    """The method `__array_ufunc__`, which NumPy calls if an argument is one of our arrays."""
     if method == "__call__" and not keywords:
         function = CALLS.get(ufunc)
         if function is not None:
@@ -171,7 +174,8 @@ def array_ufunc(self: Any, ufunc: np.ufunc, method: str, *inputs: Any, **keyword
                 pass
     given = {k: v for k, v in keywords.items() if k not in _DEFAULTS or v is not _DEFAULTS[k]}
     out = given.pop("out", None)
-    inputs = tuple(_array(x) if isinstance(x, list | tuple) else x for x in inputs)
+    if method != "at":  # whose index may be a tuple, which is more than an array of its items
+        inputs = tuple(_array(x) if isinstance(x, list | tuple) else x for x in inputs)
     try:
         return _METHODS[method](ufunc, inputs, out, given)
     except UnsupportedOperand:
@@ -193,14 +197,14 @@ def _refuse(given: dict[str, Any], name: str) -> None:
         raise TypeError(f"{name}: {keyword}= is not supported for arrays of arraygrad")
 
 
-def _special(ufunc: np.ufunc) -> Function | None:
-    """Our function for a ufunc of SciPy's, which has the same name."""
+def _special(ufunc: np.ufunc) -> AnyFunction | None:
+    """Our function for a ufunc of SciPy, which has the same name."""
     from ... import special
 
     name = ufunc.__name__
     if name in special.__all__:
         return getattr(special, name)  # type: ignore[no-any-return]
-    # SciPy has some of the elementary functions once more.
+    # SciPy has its own versions of some elementary functions.
     return getattr(ops, name) if name in ("cbrt", "exp2", "expm1", "log1p") else None
 
 
@@ -285,7 +289,7 @@ def _outer(ufunc: np.ufunc, inputs: tuple[Any, ...], out: Any, given: dict[str, 
 
 def _at(ufunc: np.ufunc, inputs: tuple[Any, ...], out: Any, given: dict[str, Any]) -> None:
     name = _name(ufunc, "at")
-    signs: dict[np.ufunc, Function] = {np.add: operator.pos, np.subtract: operator.neg}
+    signs: dict[np.ufunc, AnyFunction] = {np.add: operator.pos, np.subtract: operator.neg}
     sign = signs.get(ufunc)
     if sign is None or len(inputs) != 3:
         raise no_rule(name)
@@ -301,7 +305,7 @@ def _at(ufunc: np.ufunc, inputs: tuple[Any, ...], out: Any, given: dict[str, Any
         return
     template, indices = split_index(x, index)
     shape = x[index].shape
-    values = values if hasattr(values, "dtype") else np.asarray(values, x.dtype)
+    values = values if hasattr(values, "dtype") else _array(values)
     added = ops.astype(ops.broadcast_to(values, shape), x.dtype, copy=False)
     spread = _index_add(added, *indices, template=template, shape=x.shape)
     x.copy_(x + sign(spread))
@@ -311,7 +315,7 @@ def _reduceat(ufunc: np.ufunc, inputs: tuple[Any, ...], out: Any, given: dict[st
     raise no_rule(_name(ufunc, "reduceat"))
 
 
-_METHODS: dict[str, Function] = {
+_METHODS: dict[str, AnyFunction] = {
     "__call__": _call,
     "reduce": _reduce,
     "accumulate": _accumulate,

@@ -1,4 +1,4 @@
-"""What an op is, and how one is declared."""
+"""The class `Op`, and the functions that declare ops. The ops themselves are in `ops`."""
 
 from ...core.kinds import AlongAxis, Contracts, Elementwise, Matrices, Moves, Opaque, Reduces
 from .op import Op, Own, binary, constant, declare, unary

@@ -1,8 +1,8 @@
-"""Constants that adopt the library of the arrays they meet.
+"""Constants that move to the library of the other operands.
 
-A function of arraygrad makes NumPy's arrays where nothing says otherwise, and Python has numbers
-and lists. Among arrays of another library, or on a device, these move there by themselves; an array
-that the user brought never does.
+Functions of arraygrad make NumPy arrays by default, and users pass Python numbers and lists. In an
+op with arrays of another library or device, such constants move there automatically. A NumPy array
+that the user made never moves.
 """
 
 from __future__ import annotations
@@ -20,15 +20,15 @@ from ...errors import MixedArraysError
 def in_one_library(arrays: tuple[Any, ...], error: MixedArraysError) -> list[Any]:
     """The operands, with NumPy's constants moved to the library and device of the others.
 
-    Only what the user did not bring as a NumPy array is moved: constants that a function of
-    arraygrad made, and NumPy's numbers. For anything else `error` is raised again.
+    Only constants that a function of arraygrad made, and NumPy scalars, move. For other NumPy
+    arrays, `error` is raised again.
     """
     plains = [plain(a) for a in arrays]
     backends = [backend_of_type(type(p)) for p in plains]
     others = [p for p, b in zip(plains, backends, strict=True) if b not in (None, default)]
     if not others or default not in backends:
         raise error
-    # A number of NumPy's among plain arrays may be the value of a tensor further out.
+    # If all operands are plain, a NumPy scalar may be the value of a tensor at a higher level.
     if not any(isinstance(a, Array) for a in arrays):
         raise error
     return [
@@ -46,7 +46,7 @@ def _adopted(array: Any, like: Any, error: MixedArraysError) -> Any:
 
 
 def is_made(array: Any) -> bool:
-    """Whether an array is a constant, or a view of one, that a function of arraygrad made."""
+    """Whether a function of arraygrad made the array (or the array under it) as a constant."""
     view = getattr(array, "_view", None)
     made = array if view is None else view.base
     return getattr(made, "_made", False) and made._node is None
@@ -54,7 +54,7 @@ def is_made(array: Any) -> bool:
 
 def as_arrays(*values: Any) -> list[Any]:
     """Numbers and sequences as arrays, in the library of the arrays among them; NumPy's if none."""
-    arrays = [v if hasattr(v, "dtype") else np.asarray(v) for v in values]
+    arrays = [v if hasattr(v, "dtype") else _numbers(v) for v in values]
     like = next((a for a in arrays if backend_of(a) is not default), None)
     if like is None:
         return arrays
@@ -64,8 +64,15 @@ def as_arrays(*values: Any) -> list[Any]:
     ]
 
 
+def _numbers(values: Any) -> Any:
+    array = np.asarray(values)
+    if array.dtype.kind not in "biufc":
+        raise TypeError(f"expected an array or numbers, got {type(values).__name__}")
+    return array
+
+
 def in_library_of(like: Any, array: Any) -> Any:
-    """A NumPy array, perhaps under transforms, in the library and on the device of `like`."""
+    """A NumPy array, plain or under transforms, in the library and on the device of `like`."""
     if isinstance(array, Array):
         return array.over(functools.partial(in_library_of, like))
     backend = backend_of(like)

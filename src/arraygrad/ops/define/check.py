@@ -1,19 +1,20 @@
-"""Mistakes in a declaration, found when it is made."""
+"""Checks of an op's declaration: they raise at the declaration, not at the first use."""
 
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable
+from collections.abc import Callable, Collection
+from types import FunctionType
 from typing import Any
 
 from ...core.kinds import KINDS, Contracts, Elementwise, Kind, Moves
 from .rules import SUFFIXES, parameters
 
-Function = Callable[..., Any]
+AnyFunction = Callable[..., Any]
 
 
 def checked_inputs(name: Any, inputs: tuple[Any, ...]) -> tuple[str, ...]:
-    """The names of the inputs, without the star of the last one; raises if some are none."""
+    """The names of the inputs, without the star of the last one; raises if a name is not valid."""
     if not isinstance(name, str) or not name:
         raise TypeError(f"the name of an op must be a string, not {name!r}")
     if not inputs or not all(isinstance(n, str) for n in inputs):
@@ -31,9 +32,9 @@ def checked_inputs(name: Any, inputs: tuple[Any, ...]) -> tuple[str, ...]:
 
 
 def rules_by_input(
-    name: str, inputs: tuple[str, ...], vjp: Function | None, vjps: dict[str, Function]
-) -> dict[str, Function]:
-    """The rules in a declaration, of which `vjp` is that of the only input."""
+    name: str, inputs: tuple[str, ...], vjp: AnyFunction | None, vjps: dict[str, AnyFunction]
+) -> dict[str, AnyFunction]:
+    """The rules in a declaration, by input. `vjp` is the rule of the only input."""
     for key in vjps:
         if not key.startswith("vjp_"):
             raise TypeError(
@@ -56,18 +57,16 @@ def check_declaration(
     inputs: tuple[str, ...],
     kind: Any,
     keywords: tuple[str, ...] | None,
-    compute: Function | None,
-    rules: dict[str, Function],
-    slopes: dict[str, Function],
-    joint: Function | None,
-    jvp: Function | None,
+    compute: AnyFunction | None,
+    rules: dict[str, AnyFunction],
+    slopes: dict[str, AnyFunction],
+    joint: AnyFunction | None,
+    jvp: AnyFunction | None,
     multiple: bool,
 ) -> tuple[str, ...] | None:
-    """Raise if a declaration cannot be meant; return all keywords of the op, None if any is one."""
+    """Raise if a declaration has a mistake. Return all keywords of the op; None if it takes any."""
     bare = tuple(n.removeprefix("*") for n in inputs)
-    if type(kind) not in KINDS:
-        known = ", ".join(k.__name__ for k in KINDS)
-        raise TypeError(f"{name}: kind must be an instance of one of {known}, not {kind!r}")
+    check_is_kind(name, kind)
     found = _keywords(name, inputs, kind, keywords, compute)
     _check_kind(name, kind, bare, rules)
     unknown = [n for n in rules if n not in bare]
@@ -80,23 +79,42 @@ def check_declaration(
         raise TypeError(f"{name}: joint is the rule for all inputs, so there can be no others")
     if jvp is not None and kind.linear:
         raise TypeError(f"{name}: jvp cannot be given, a linear op is its own forward rule")
-    single = bare[:-1] if inputs[-1].startswith("*") else bare
-    values = {*bare, "out", "shapes", *(n + s for n in single for s in SUFFIXES)}
+    known = None if found is None else names_for_rules(inputs) | set(found)
+
+    def check(what: str, rule: AnyFunction, *more: str) -> None:
+        check_rule(f"{name}: {what}", rule, known and known.union(more), bare)
+
     g = "gs" if multiple else "g"
     for n, d in slopes.items():
-        _check_rule(name, f"the derivative by {n}", d, values, found)
+        check(f"the derivative by {n}", d)
     for n, rule in rules.items():
-        _check_rule(name, f"the rule for {n}", rule, values | {g, "i"}, found)
+        check(f"the rule for {n}", rule, g, "i")
     if joint is not None:
-        _check_rule(name, "the joint rule", joint, values | {g, "wanted"}, found)
+        check("the joint rule", joint, g, "wanted")
     if jvp is not None:
-        tangents = {"t", *(f"t_{n}" for n in single)}
-        _check_rule(name, "the forward rule", jvp, values | tangents, found)
+        check("the forward rule", jvp, "t", *(f"t_{n}" for n in inputs if not n.startswith("*")))
     if kind.linear:
-        # Of a joint rule it cannot be told which of the inputs it needs for which.
+        # A joint rule does not say which values it needs for which input.
         by_joint = dict.fromkeys(bare, joint) if joint and kind.linear is True else {}
         _check_linear(name, kind, rules | by_joint)
     return found
+
+
+def check_is_kind(name: str, kind: Any) -> None:
+    """Raise unless `kind` is one."""
+    if type(kind) not in KINDS:
+        known = ", ".join(k.__name__ for k in KINDS)
+        raise TypeError(f"{name}: kind must be an instance of one of {known}, not {kind!r}")
+
+
+def check_keywords(name: str, kind: Kind, taken: Collection[str], function: str) -> None:
+    """Raise if a kind names a keyword that the function does not take."""
+    for n in kind.keywords:
+        if n not in taken and n != "keepdims":  # which may be always on
+            raise TypeError(
+                f"{name}: the kind speaks of the keyword {n}, which {function} does not take; it "
+                f"takes {', '.join(taken) or 'none'}"
+            )
 
 
 def _keywords(
@@ -104,9 +122,9 @@ def _keywords(
     inputs: tuple[str, ...],
     kind: Kind,
     keywords: tuple[str, ...] | None,
-    compute: Function | None,
+    compute: AnyFunction | None,
 ) -> tuple[str, ...] | None:
-    """All keywords of an op: those said, those that its kind names, those of `compute`."""
+    """All keywords of an op: those declared, those in its kind, and those of `compute`."""
     if keywords is None:
         return None
     found = [*kind.keywords, *keywords]
@@ -126,18 +144,15 @@ def _keywords(
             return None
         own = [] if takes_any else [p.name for p in positional[1 + len(inputs) :]]
         own += [p.name for p in taken if p.kind is p.KEYWORD_ONLY]
-        for n in kind.keywords:
-            if n not in own and n != "keepdims":  # which may be always on
-                raise TypeError(
-                    f"{name}: the kind speaks of the keyword {n}, which compute does not take; it "
-                    f"takes {', '.join(own) or 'none'}"
-                )
+        check_keywords(name, kind, own, "compute")
         found += own
     return tuple(dict.fromkeys(found))
 
 
-def _check_kind(name: str, kind: Kind, inputs: tuple[str, ...], rules: dict[str, Function]) -> None:
-    """Raise if a kind names what is no input, or says of an input what its rules do not."""
+def _check_kind(
+    name: str, kind: Kind, inputs: tuple[str, ...], rules: dict[str, AnyFunction]
+) -> None:
+    """Raise if a kind names something that is not an input, or contradicts the rules."""
     constant: Any = ()
     if isinstance(kind, Elementwise):
         constant = kind.whole
@@ -161,8 +176,8 @@ def _check_kind(name: str, kind: Kind, inputs: tuple[str, ...], rules: dict[str,
         raise TypeError(f"{name}: linear follows from the kind {type(kind).__name__}: leave it out")
 
 
-def _check_linear(name: str, kind: Kind, rules: dict[str, Function]) -> None:
-    """Raise if rules depend on what those of a linear op cannot depend on."""
+def _check_linear(name: str, kind: Kind, rules: dict[str, AnyFunction]) -> None:
+    """Raise if the rules of a linear op depend on the output or on inputs it is linear in."""
     if kind.linear not in (True, "each"):
         raise TypeError(f"{name}: linear must be True, False or 'each', not {kind.linear!r}")
     for n, rule in rules.items():
@@ -175,30 +190,72 @@ def _check_linear(name: str, kind: Kind, rules: dict[str, Function]) -> None:
             )
 
 
-def _check_rule(
-    name: str,
+# --- rules: those of ops, and those of `func.custom` ---------------------------------------------
+
+# Names that mean the same in every rule. An input of such a name would be ambiguous.
+_RESERVED = {"g", "gs", "i", "out", "shapes", "t", "wanted"}
+
+
+def names_for_rules(inputs: Collection[str]) -> set[str]:
+    """The names that each rule of an op can have for parameters, besides the op's keywords."""
+    single = [n for n in inputs if not n.startswith("*")]
+    bare = {n.removeprefix("*") for n in inputs}
+    return bare | {"out", "shapes"} | {n + suffix for n in single for suffix in SUFFIXES}
+
+
+def check_rule(
     what: str,
     rule: Any,
-    allowed: set[str],
-    keywords: tuple[str, ...] | None,
+    known: Collection[str] | None,
+    inputs: Collection[str],
+    owner: str = "the op",
 ) -> None:
-    """Raise unless a rule is a plain function, whose parameters all stand for something."""
-    code = getattr(rule, "__code__", None)
-    if code is None or inspect.ismethod(rule):
+    """Raise unless a rule is a plain function, and each of its parameters has a meaning.
+
+    Parameters
+    ----------
+    what : str
+        The rule in the words of the error message.
+    rule : object
+    known : collection of str, or None
+        The names that parameters can have; None for any.
+    inputs : collection of str
+        The names of the op's inputs.
+    owner : str
+        What the error message calls the op.
+    """
+    check_function(what, rule, known)
+    code = rule.__code__
+    if code.co_flags & (inspect.CO_VARARGS | inspect.CO_VARKEYWORDS) or code.co_kwonlyargcount:
+        found = inspect.signature(rule, follow_wrapped=False).parameters.values()
+        first = next(p for p in found if p.kind > p.POSITIONAL_OR_KEYWORD)
+        by_keyword = first.kind is first.KEYWORD_ONLY
+        takes = f"{first.name} by keyword only" if by_keyword else str(first).split(":")[0]
         raise TypeError(
-            f"{name}: {what} must be a Python function, whose parameter names say what it needs, "
-            f"not {rule!r}"
+            f"{what} takes {takes}: it must have a parameter for each value that it needs, no "
+            f"*args, **kwargs, or keywords{_can_have(known)}"
         )
-    if code.co_flags & 0b1100 or code.co_kwonlyargcount:
-        raise TypeError(
-            f"{name}: {what} must name each of its parameters: no *args, **kwargs, or keywords"
-        )
-    if keywords is None:
-        return
-    for parameter in parameters(rule):
-        if parameter not in allowed and parameter not in keywords:
-            can = ", ".join(sorted(allowed | set(keywords)))
+    for name in parameters(rule):
+        if known is not None and name not in known:
             raise TypeError(
-                f"{name}: {what} has a parameter {parameter!r}, which is neither an input nor a "
-                f"keyword of the op; it can have {can}"
+                f"{what} has a parameter {name!r}, which is neither an input nor a keyword of "
+                f"{owner}{_can_have(known)}"
             )
+        if name in _RESERVED and name in inputs:
+            raise TypeError(
+                f"{what} has a parameter {name!r}, which is also what rules call something else: "
+                "rename the input"
+            )
+
+
+def check_function(what: str, rule: Any, known: Collection[str] | None = None) -> None:
+    """Raise unless a rule is a function written in Python: its parameters have names."""
+    if not isinstance(rule, FunctionType):
+        raise TypeError(
+            f"{what} must be a Python function, whose parameter names say what it needs, not "
+            f"{type(rule).__name__} ({rule!r}): call it from one{_can_have(known)}"
+        )
+
+
+def _can_have(known: Collection[str] | None) -> str:
+    return "" if known is None else f"; it can have {', '.join(sorted(known))}"

@@ -1,7 +1,7 @@
-"""Which code runs a call: tables from the types of an op's arguments to a function.
+"""Dispatch: tables that map the types of an op's arguments to the function that runs the op.
 
-On plain arrays it is the backend's own function; on an `Array` it is what that type makes of the
-op. Each is looked for once, when a type is first met.
+For plain arrays, this is the backend's kernel. For an `Array`, the array's type makes the function.
+A table looks up each type once, when an argument of this type first occurs.
 """
 
 from __future__ import annotations
@@ -9,35 +9,35 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ...backends import backend_of_type
-from ...core.array import Array, Function
+from ...core.array import AnyFunction, Array
 
 if TYPE_CHECKING:
     from .op import Op
 
 
 class UnsupportedOperand(TypeError):
-    """An operand that no array library knows."""
+    """An operand is not an array of any known library."""
 
 
-class UnaryTable(dict[type, Function]):
-    """For each type of argument, the function that runs the op."""
+class UnaryTable(dict[type, AnyFunction]):
+    """The function that runs an op on one array without keywords, by the array's type."""
 
     def __init__(self, op: Op) -> None:
         self.op = op
 
-    def __missing__(self, kind: type) -> Function:
+    def __missing__(self, kind: type) -> AnyFunction:
         found = kind.unary(self.op) if issubclass(kind, Array) else self.op.kernel((kind,))
         self[kind] = found
         return found
 
 
-class SingleTable(dict[type, Function]):
-    """For each type of a single argument, the function of it and of the keywords."""
+class SingleTable(dict[type, AnyFunction]):
+    """The function that runs an op on one array and a dictionary of keywords, by array type."""
 
     def __init__(self, op: Op) -> None:
         self.op = op
 
-    def __missing__(self, kind: type) -> Function:
+    def __missing__(self, kind: type) -> AnyFunction:
         if issubclass(kind, Array):
             found = kind.single(self.op)
         else:
@@ -48,7 +48,7 @@ class SingleTable(dict[type, Function]):
 
 
 class BinaryTable(dict[type, "_Right"]):
-    """For each pair of types of arguments, the function that runs the op."""
+    """The function that runs an op on two arrays, by the types of both: `table[left][right]`."""
 
     def __init__(self, op: Op) -> None:
         self.op = op
@@ -58,16 +58,16 @@ class BinaryTable(dict[type, "_Right"]):
         return found
 
 
-class _Right(dict[type, Function]):
+class _Right(dict[type, AnyFunction]):
     def __init__(self, op: Op, left: type) -> None:
         self.op = op
         self.left = left
 
-    def __missing__(self, right: type) -> Function:
+    def __missing__(self, right: type) -> AnyFunction:
         kinds = [k for k in (self.left, right) if issubclass(k, Array)]
-        for k in (self.left, right):
+        for position, k in enumerate((self.left, right)):
             if not issubclass(k, Array):
-                _check_operand(self.op, k)
+                check_operand(self.op, position, k)
         if kinds:
             found = max(kinds, key=lambda k: k.level).binary(self.op, self.left, right)
         else:
@@ -76,8 +76,10 @@ class _Right(dict[type, Function]):
         return found
 
 
-def _check_operand(op: Op, kind: type) -> None:
+def check_operand(op: Op, position: int, kind: type) -> None:
+    """Raise unless an array library knows a type of operand."""
     try:
         backend_of_type(kind)
     except TypeError as error:
-        raise UnsupportedOperand(f"{op.name}: {error}") from None
+        name = op.input_name(position)
+        raise UnsupportedOperand(f"{op.name}, argument {name}: {error}") from None

@@ -1,4 +1,7 @@
-"""Declaring arraygrad's own ops: backends have kernels for these by name, so names are unique."""
+"""The functions that declare arraygrad's own ops. Users' ops are declared by those in `op`.
+
+Backends have kernels for arraygrad's own ops by name, so these names are unique.
+"""
 
 from __future__ import annotations
 
@@ -7,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from . import op
 
-if TYPE_CHECKING:  # they have the types of the others
+if TYPE_CHECKING:  # the types are the same
     from .op import binary, constant, declare, unary
 else:
     declare = functools.partial(op.declare, is_library=True)

@@ -1,13 +1,13 @@
-"""What an op is, and how one is declared.
+"""`Op`, the class of all ops, and the functions that declare an op.
 
-An op is declared once: a name, its kind (see `core.kinds`), a way to compute it, and a derivative
-rule for each input (see `ops.define.rules`). The rest follows from the declaration. Calling an op
-looks at the types of its arguments, see `ops.define.dispatch`: on plain arrays it is the backend's
-own function; on an `Array` (a `Tensor`, a dual array, a batched array) it is what that type makes
-of the op, one level further out.
+A declaration gives a name, a kind (see `core.kinds`), a function that computes the op, and a
+derivative rule for each input (see `ops.define.rules`). Everything else follows from these. A call
+of an op looks up the types of its arguments (see `ops.define.dispatch`). On plain arrays, the
+backend's kernel runs. On an `Array` (a `Tensor`, a dual array, a batched array), a function of the
+array's type runs the op on the arrays inside, and adds what its transform needs.
 
-`unary`, `binary` and `constant` declare the common shapes of op in one line each; `declare` is the
-general form. An op cannot be changed once it is declared.
+`unary`, `binary` and `constant` declare common ops in one line; `declare` is the general form. A
+declared op cannot be changed.
 """
 
 from __future__ import annotations
@@ -17,42 +17,43 @@ from importlib import import_module
 from typing import Any, NamedTuple, Protocol, overload
 
 from ...backends import common_backend
-from ...core.array import Array, Function
+from ...core.array import AnyFunction, Array
 from ...core.cpython import importing_module
-from ...core.kinds import Elementwise, Kind, Moves, Opaque
+from ...core.kinds import Elementwise, Kind, Moves, Opaque, View
 from ...errors import MixedArraysError
 from .adoption import in_one_library
-from .check import check_declaration, checked_inputs, rules_by_input
-from .dispatch import BinaryTable, SingleTable, UnaryTable, UnsupportedOperand
+from .check import check_declaration, check_function, checked_inputs, rules_by_input
+from .dispatch import BinaryTable, SingleTable, UnaryTable, UnsupportedOperand, check_operand
 from .rules import Pullback, Rule, product_rule, zero_rule
 from .rules import __name__ as rules_module
 from .signatures import TwoArrays, Unary
 
 
 class Own(NamedTuple):
-    """What an op does in its own way, though its kind would say how.
+    """An op's own functions, which replace the general ones for its kind.
 
     Attributes
     ----------
     batch : callable or None
-        ``batch(op, arrays, flags, keywords)`` runs the op on a batch; `flags` says which arrays
-        have the batch axis, which is the first of theirs and is to be the first of the result's.
+        ``batch(op, arrays, flags, keywords)`` runs the op on a batch. `flags` says which arrays
+        have the batch axis. It is their first axis, and the first axis of the result.
     cuts : callable or None
-        ``cuts(position, *inputs)`` says where constant inputs let the elements of another through:
-        an array of booleans, or None for everywhere. Inputs that are not constant are None.
+        ``cuts(position, *inputs)`` says on which elements of the input at `position` the result
+        depends, given the constant inputs: an array of booleans, or None for all elements. Inputs
+        that are not constant are None.
     live : callable or None
-        ``live(mask, pullback, wanted, saved)`` gives, for each input that needs its cotangent,
-        which elements those of the result in `mask` depend on; None for all.
+        ``live(mask, pullback, wanted, saved)`` returns a list with a mask for each input that
+        needs a gradient: the elements on which the elements of the result in `mask` depend; None
+        for all.
     direct : callable or None
-        ``direct(sweep, node, g, saved, spare)`` does for a NumPy array `g` what the rules do, and
-        adds to the cotangents of the sweep itself, at less cost. It may write to `g` if that is
-        `spare`.
+        ``direct(sweep, node, g, saved, spare)`` replaces the rules for a NumPy array `g`, and is
+        faster: it adds to the cotangents of the sweep itself. It may write to `g` if `spare`.
     """
 
-    batch: Function | None = None
-    cuts: Function | None = None
-    live: Function | None = None
-    direct: Function | None = None
+    batch: AnyFunction | None = None
+    cuts: AnyFunction | None = None
+    live: AnyFunction | None = None
+    direct: AnyFunction | None = None
 
 
 class Op:
@@ -61,36 +62,37 @@ class Op:
     Attributes
     ----------
     name, module : str
-        What it is called, and the module that it is declared in.
+        The op's name, and the module of its declaration.
     inputs : tuple of str
         The names of the array arguments.
     variadic : bool
         Whether the last input stands for any number of arrays.
     keywords : tuple of str or None
-        The names of the other arguments; None if it takes any.
+        The names of the other arguments; None if the op takes any.
     kind : Kind
-        How elements of the results depend on those of the inputs.
+        How the elements of the results depend on the elements of the inputs.
     rules : dict of str to callable
         The derivative rule of each differentiable input.
     slopes : dict of str to callable
-        Of these inputs, the derivatives that the rules multiply the cotangent by.
+        The derivatives of inputs whose rule multiplies the cotangent by a derivative.
     joint : callable or None
-        One rule for all inputs, in the place of `rules`.
+        One rule for all inputs, which replaces `rules`.
     jvp : callable or None
-        The forward rule, where it does not follow.
+        The forward rule, if it does not follow from the kind.
     holomorphic : bool
-        Whether the rules are conjugated for complex cotangents. Rules that already give the
-        conjugate Wirtinger derivative say False.
+        Whether the sweep conjugates the rules for complex cotangents. False for rules that return
+        the conjugate Wirtinger derivative themselves.
     multiple : bool
         Whether the result is a tuple of arrays.
     own : Own
-        What the op does in its own way.
+        The op's own functions, which replace those for its kind.
     is_library : bool
-        Whether it is one of arraygrad's own: only for these, backends have kernels by name.
+        Whether the op is one of arraygrad's own. Only these have kernels by name in backends.
     function : callable
-        Runs the op.
+        The function that runs the op.
     kernels : dict
-        What computes it on plain arrays, by their types, as far as these have been met.
+        The functions that compute the op on plain arrays, by the arrays' types. Each is added at
+        its first use.
     """
 
     __slots__ = (
@@ -123,21 +125,21 @@ class Op:
     variadic: bool
     keywords: tuple[str, ...] | None
     kind: Kind
-    view: bool
+    view: View
     rules: dict[str, Rule]
     slopes: dict[str, Rule]
     joint: Rule | None
     jvp: Rule | None
-    compute: Function | None
+    compute: AnyFunction | None
     holomorphic: bool
     multiple: bool
     own: Own
     is_library: bool
-    function: Function
+    function: AnyFunction
     table: Any
     single: Any
     _pullbacks: dict[tuple[int, ...], Pullback | None]
-    kernels: dict[tuple[type, ...], Function]
+    kernels: dict[tuple[type, ...], AnyFunction]
 
     def __init__(self, **attributes: Any) -> None:
         for name, value in attributes.items():
@@ -156,13 +158,13 @@ class Op:
         return f"<op {self.name}({', '.join(self.inputs)}), {self.kind}>"
 
     def __reduce__(self) -> Any:
-        """To another process an op of arraygrad's goes by name, any other by what was declared."""
+        """Pickle an op of arraygrad by its name, and any other op by its declaration."""
         if self.is_library:
             return library_op, (self.module, self.name)
         return _again, ({n: getattr(self, n) for n in _DECLARED},)
 
     def without_rules(self) -> Op:
-        """The op as others need it who only compute: rules may be closures over anything."""
+        """The op without rules, for workers that only compute: rules may not be picklable."""
         if self.is_library:
             return self
         nothing: dict[str, Any] = {
@@ -174,10 +176,12 @@ class Op:
         }
         return _again({n: getattr(self, n) for n in _DECLARED} | nothing)
 
-    def kernel(self, types: tuple[type, ...]) -> Function:
+    def kernel(self, types: tuple[type, ...]) -> AnyFunction:
         """The function that computes the op on plain arrays of these types."""
         found = self.kernels.get(types)
         if found is None:
+            for position, kind in enumerate(types):
+                check_operand(self, position, kind)
             backend = common_backend(types)
             found = backend.kernel(self)
             if self.runs_in_blocks:
@@ -187,13 +191,13 @@ class Op:
 
     @property
     def runs_in_blocks(self) -> bool:
-        """Whether the op can be computed block by block, and so can its rules."""
+        """Whether the op and its rules can be computed block by block."""
         kind = self.kind
         elementwise = isinstance(kind, Elementwise) and not (kind.view or kind.whole)
         return elementwise and self.keywords == () and not self.kind.overwrites
 
     def pullback(self, positions: tuple[int, ...]) -> Pullback | None:
-        """How cotangents get back to the inputs at `positions`; None if none has a rule."""
+        """The `Pullback` for gradients of the inputs at `positions`; None if none has a rule."""
         try:
             return self._pullbacks[positions]
         except KeyError:
@@ -203,11 +207,11 @@ class Op:
             return made
 
     def input_name(self, position: int) -> str:
-        """The name of the input at a position; the starred one takes all that follow."""
+        """The name of the input at a position; the starred input covers all positions after it."""
         return self.inputs[min(position, len(self.inputs) - 1)]
 
 
-# What a declaration consists of.
+# The attributes that make up a declaration.
 _DECLARED = (
     "compute",
     "holomorphic",
@@ -227,18 +231,18 @@ _DECLARED = (
 )
 
 _library: dict[str, Op] = {}  # arraygrad's own ops, by name
-_others: dict[tuple[str, str], Op] = {}  # those of users, by module and name
+_others: dict[tuple[str, str], Op] = {}  # users' ops, by module and name
 
 
 def library_op(module: str, name: str) -> Op:
-    """The op of arraygrad's that was declared in a module, which may not be imported yet."""
+    """The op of arraygrad with a name; imports the module of its declaration if needed."""
     if name not in _library:
         import_module(module)
     return _library[name]
 
 
 def library_ops() -> list[Op]:
-    """All of arraygrad's own ops that have been declared so far."""
+    """All ops of arraygrad that have been declared so far."""
     return list(_library.values())
 
 
@@ -247,10 +251,10 @@ def _again(attributes: dict[str, Any]) -> Op:
 
 
 class Operator(TwoArrays[[]], Protocol):
-    """The function of an op on two arrays, with the forms that serve as Python's operators."""
+    """The function of an op on two arrays, with two more functions for Python's operators."""
 
-    operator: Function
-    reflected: Function
+    operator: AnyFunction
+    reflected: AnyFunction
 
 
 def declare(
@@ -258,7 +262,7 @@ def declare(
     *inputs: str,
     kind: Kind | None = None,
     keywords: tuple[str, ...] | None = (),
-    compute: Function | None = None,
+    compute: AnyFunction | None = None,
     vjp: Rule | None = None,
     joint: Rule | None = None,
     jvp: Rule | None = None,
@@ -270,44 +274,46 @@ def declare(
     is_library: bool = False,
     slopes: dict[str, Rule] | None = None,
     **vjps: Rule,
-) -> Function:
+) -> AnyFunction:
     """Declare an op in general form, and return the function that runs it.
 
     Parameters
     ----------
     name : str
-        The name of the backend's function that computes the op, unless `compute` does.
+        The op's name. Without `compute`, the backend's function of this name computes the op.
     *inputs : str
-        The names of the array arguments; ``"*arrays"`` for any number of them. Everything that
-        is not an array is passed by keyword.
+        The names of the array arguments; ``"*arrays"`` for any number of arrays. All other
+        arguments are passed by keyword.
     kind : Kind, optional
-        How elements of the results depend on those of the inputs: one of `Elementwise`, `Moves`,
-        `Reduces`, `AlongAxis`, `Contracts`, `Matrices`, `Opaque`. By default ``Opaque()``.
+        How the elements of the results depend on the elements of the inputs: an instance of
+        `Elementwise`, `Moves`, `Reduces`, `AlongAxis`, `Contracts`, `Matrices` or `Opaque`. By
+        default ``Opaque()``.
     keywords : tuple of str, or None
-        The keywords of the op, besides those that the kind names and those of `compute`; None if
-        it takes any.
+        More keywords of the op, besides those in the kind and those of `compute`; None if the op
+        takes any keyword.
     compute : callable, optional
-        ``compute(xp, *arrays, **keywords)``, for what the standard's namespace `xp` does not have.
+        ``compute(xp, *arrays, **keywords)`` computes the op, if the standard's namespace `xp` has
+        no function for it.
     vjp, vjp_<input> : callable, optional
-        The derivative rule of the only input, or of the input named.
+        The derivative rule of the only input, or of the input with this name.
     joint : callable, optional
-        One rule for all inputs, where they share work: it also takes ``wanted``, which says of
-        each input whether it needs its cotangent, and returns one, or None, for each.
+        One rule for all inputs, if their rules share work. Its parameter ``wanted`` says for each
+        input whether its cotangent is needed. It returns a cotangent, or None, for each input.
     jvp : callable, optional
-        The forward rule, where it does not follow from the kind.
+        The forward rule, if it does not follow from the kind.
     holomorphic : bool
-        Whether the rules are conjugated for complex cotangents; False for rules that give the
-        conjugate Wirtinger derivative themselves, and for those of linear functions with real
-        coefficients, which need it not.
+        Whether the sweep conjugates the rules for complex cotangents. False for rules that return
+        the conjugate Wirtinger derivative themselves, and for linear functions with real
+        coefficients, where conjugation changes nothing.
     multiple : bool
         Whether the result is a tuple of arrays.
     own : Own, optional
-        What the op does in another way than its kind says.
+        The op's own functions, which replace those for its kind.
     doc : str, optional
         The docstring of the function.
     replace : bool
-        Whether an op of the same name may have been declared in the same module before. In an
-        interactive session it may.
+        Whether the declaration may replace an op of the same name in the same module. In an
+        interactive session, it always may.
     """
     kind = Opaque() if kind is None else kind
     bare = checked_inputs(name, inputs)
@@ -346,14 +352,15 @@ def unary(
     *,
     vjp: Rule | None = None,
     kind: Kind | None = None,
-    compute: Function | None = None,
+    compute: AnyFunction | None = None,
     doc: str | None = None,
     **others: Any,
 ) -> Unary:
     """Declare an elementwise function of one array by its derivative.
 
-    `d` gives the derivative at each element from `x` or `out`; `vjp` instead gives the product
-    with the cotangent, where that is shorter or more exact. The rest is as in `declare`.
+    `d` returns the derivative at each element, given `x` or `out`. `vjp` is the alternative: it
+    returns the product with the cotangent, where this is shorter or more accurate. The other
+    parameters are as in `declare`.
     """
     slopes = {} if d is None else {"x": d}
     rules = _rules(name, {"x": vjp}, slopes)
@@ -369,13 +376,14 @@ def binary(
     vjp_x: Rule | None = None,
     vjp_y: Rule | None = None,
     kind: Kind | None = None,
-    compute: Function | None = None,
+    compute: AnyFunction | None = None,
     doc: str | None = None,
     **others: Any,
 ) -> Operator:
     """Declare an elementwise function of two arrays that broadcast, by its derivatives.
 
-    `dx` and `dy` are as `d` in `unary`, `vjp_x` and `vjp_y` as `vjp`; the rest is as in `declare`.
+    `dx` and `dy` are like `d` in `unary`, `vjp_x` and `vjp_y` are like `vjp`. The other parameters
+    are as in `declare`.
     """
     slopes = {n: d for n, d in (("x", dx), ("y", dy)) if d is not None}
     rules = _rules(name, {"x": vjp_x, "y": vjp_y}, slopes)
@@ -392,26 +400,30 @@ def constant(
     name: str, x: str, y: str, /, *, kind: Elementwise | None = None, **others: Any
 ) -> Operator: ...
 @overload
-def constant(name: str, /, *inputs: str, kind: Kind | None = None, **others: Any) -> Function: ...
+def constant(
+    name: str, /, *inputs: str, kind: Kind | None = None, **others: Any
+) -> AnyFunction: ...
 def constant(name: str, /, *inputs: str, kind: Kind | None = None, **others: Any) -> Any:
-    """Declare an op that has no derivative: its result never requires gradients.
+    """Declare an op without a derivative: its result never requires gradients.
 
-    It is elementwise unless another kind is given; the rest is as in `declare`.
+    The op is elementwise unless `kind` says otherwise. The other parameters are as in `declare`.
     """
     return declare(name, *inputs, kind=Elementwise() if kind is None else kind, **others)
 
 
 def _rules(name: str, given: dict[str, Rule | None], slopes: dict[str, Rule]) -> dict[str, Any]:
-    """The reverse rules of an elementwise op, of which some are said by the slopes."""
+    """The reverse rules of an elementwise op: those given, and those that follow from slopes."""
     twice = [n for n in slopes if given[n] is not None]
     if twice:
         raise TypeError(f"{name}: both a derivative and a rule (vjp) for {', '.join(twice)}")
-    rules = given | {n: product_rule(name, d) for n, d in slopes.items()}
+    for n, d in slopes.items():
+        check_function(f"{name}: the derivative by {n}", d)
+    rules = given | {n: product_rule(d) for n, d in slopes.items()}
     return {f"vjp_{n}": rule for n, rule in rules.items() if rule is not None}
 
 
 def _module_of(*functions: Any) -> str:
-    """The module that an op was declared in, as far as its functions tell: rules before others."""
+    """The module of an op's declaration: the first one that its functions have; or ""."""
     for function in functions:
         module = getattr(function, "__module__", None)
         if function is not None and module not in (None, rules_module):
@@ -422,21 +434,22 @@ def _module_of(*functions: Any) -> str:
 def _register(op: Op, replace: bool) -> None:
     known: dict[Any, Op] = _library if op.is_library else _others
     key = op.name if op.is_library else (op.module, op.name)
-    # In an interactive session, running a declaration again is asking for it.
-    if key in known and not replace and op.module != "__main__":
+    # In an interactive session, users run a declaration again in order to replace the op.
+    replace = replace or (op.module == "__main__" and not op.is_library)
+    if key in known and not replace:
         raise ValueError(
             f"an op named {op.name} has been declared in {known[key].module} before: give this one "
             "another name, or pass replace=True"
         )
-    if op.is_library or op.module:  # else nothing tells where it was declared
+    if op.is_library or op.module:  # else the module of the declaration is not known
         known[key] = op
 
 
 # --- the function of an op -----------------------------------------------------------------------
 
 
-def _made(op: Op, doc: str | None) -> Function:
-    """The function that runs an op, in the form that is fastest for it."""
+def _made(op: Op, doc: str | None) -> AnyFunction:
+    """The function that runs an op, in the fastest form for its inputs and keywords."""
     run: Any
     if op.keywords == () and not op.variadic and len(op.inputs) == 1 and not op.multiple:
         run = _of_one(op)
@@ -444,13 +457,10 @@ def _made(op: Op, doc: str | None) -> Function:
         run = _of_two(op)
     else:
         run = _of_any(op)
-    if doc is not None and op.keywords == ():  # users call it, and may look at what it takes
-        positional = inspect.Parameter.POSITIONAL_ONLY
-        run.__signature__ = inspect.Signature([inspect.Parameter(n, positional) for n in op.inputs])
     run.op = op
     run.__doc__ = doc
     run.__name__ = run.__qualname__ = op.name
-    run.__module__ = op.module or __name__  # so that it can be found, and pickled, by name
+    run.__module__ = op.module or __name__  # so that it can be pickled by name
     object.__setattr__(op, "function", run)
     return run  # type: ignore[no-any-return]
 
@@ -523,6 +533,11 @@ def _of_any(op: Op) -> Any:
         except MixedArraysError as error:
             return run(*in_one_library(arrays, error), **params)
 
+    if op.keywords == ():  # show the names of the inputs
+        positional = inspect.Parameter.POSITIONAL_ONLY
+        run.__signature__ = inspect.Signature(  # type: ignore[attr-defined]
+            [inspect.Parameter(n, positional) for n in op.inputs]
+        )
     return run
 
 

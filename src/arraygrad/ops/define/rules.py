@@ -1,20 +1,23 @@
-"""Derivative rules: what one may ask for, and how the two directions of differentiation call it.
+"""Derivative rules: the parameters that they may have, and the `Pullback` that runs them.
 
-A derivative rule is an ordinary function made of ops. Its parameter names say what it needs, and
-so what is kept for it:
+A derivative rule is an ordinary function made of ops. Its parameter names say which values it
+needs, and these values are saved for it:
 
 ====================  ==========================================================================
 ``g``                 the cotangent of the output (``gs``, a list, for an op with many outputs)
 an input's name       that input
 ``out``               the output
 ``x_shape``           the shape of input ``x`` (also ``_dtype``, ``_device``), without keeping ``x``
-``shapes``, ``i``     all inputs' shapes, and this input's position, where inputs are a sequence
+``shapes``, ``i``     the shapes of all inputs, and this input's position, for a starred input
 any other name        that keyword of the op
 ====================  ==========================================================================
 
-A rule states the transposed derivative without conjugation; for complex numbers the engine
-conjugates on the way in and out, which makes it torch's conjugate Wirtinger derivative. Rules may
-return more axes than the input has: the engine sums over what was broadcast, and casts.
+A rule returns the transposed derivative without conjugation. For complex numbers, the sweep
+conjugates the cotangent before and after the rule. The result is the conjugate Wirtinger
+derivative, as in PyTorch. The result of a rule may have the broadcast shape: the sweep sums it over
+the broadcast axes, and casts it to the input's dtype.
+
+Forward rules are in `ops.forward`.
 """
 
 from __future__ import annotations
@@ -26,18 +29,19 @@ import numpy as np
 
 from ...backends import backend_of
 from ...backends.filled import zeros_like
-from ...core.array import Function, plain
+from ...core.array import AnyFunction, plain
 from ...core.cpython import is_identity
 from ...core.kinds import AlongAxis, Elementwise, Kind, Moves, Reduces
+from ...core.versions import read_only
 
 if TYPE_CHECKING:
     from .op import Op
 
 Rule = Callable[..., Any]
 
-# --- what a rule's names stand for --------------------------------------------------------------
+# --- the parameters of a rule -------------------------------------------------------------------
 
-SUFFIXES = ("_shape", "_dtype", "_device")  # of an input's name
+SUFFIXES = ("_shape", "_dtype", "_device")  # appended to an input's name
 
 
 def parameters(rule: Rule) -> tuple[str, ...]:
@@ -46,29 +50,24 @@ def parameters(rule: Rule) -> tuple[str, ...]:
     return code.co_varnames[: code.co_argcount]
 
 
-def product_rule(name: str, d: Rule) -> Rule:
+def product_rule(d: Rule) -> Rule:
     """The reverse rule that multiplies the cotangent by the derivative `d`."""
-    if not hasattr(d, "__code__"):
-        raise TypeError(
-            f"{name}: a derivative must be a Python function, whose parameter names say what it "
-            f"needs, not {d!r}"
-        )
     names = parameters(d)
-    takes = ", ".join(dict.fromkeys(("g", *names)))  # that `d` must not take g is found later
+    takes = ", ".join(dict.fromkeys(("g", *names)))  # `check` raises later if `d` takes g
     source = f"lambda {takes}: g * d({', '.join(names)})"
     return eval(source, {"d": d, "__name__": d.__module__})  # type: ignore[no-any-return]
 
 
 def zero_rule(kind: Kind, name: str) -> Rule:
-    """The reverse rule of an input by which the derivative is zero."""
-    if isinstance(kind, Elementwise):  # the sweep sums over what was broadcast
+    """The reverse rule of an input with a zero derivative."""
+    if isinstance(kind, Elementwise):  # the sweep sums over broadcast axes
         return lambda g: zeros_like(g)
     source = f"lambda g, {name}_shape: zeros_like(g, {name}_shape)"
     return eval(source, {"zeros_like": zeros_like})  # type: ignore[no-any-return]
 
 
 def expression(op: Op, name: str) -> str:
-    """Where a name in a rule comes from, as an expression over `arrays`, `out`, `params`."""
+    """The value of a rule's parameter, as an expression of `arrays`, `out` and `params`."""
     if name in ("g", "gs", "out"):
         return name
     if name in op.inputs:
@@ -88,21 +87,21 @@ def expression(op: Op, name: str) -> str:
 
 
 def _shape_of(x: Any) -> tuple[int, ...]:
-    """The shape of an array, with what its library wants remembered along with it."""
+    """The shape of an array; a subclass of tuple if its library adds attributes."""
     inner = plain(x)
     shape = backend_of(inner).shape(inner)
     if inner is x:
         return shape
-    # Batch axes are in front: what is remembered of the others holds for the array inside, too.
+    # Batch axes are in front, so the last axes of the shape belong to one member of the batch.
     return shape.last(x.ndim) if hasattr(shape, "last") else x.shape  # type: ignore[no-any-return]
 
 
 def _device_of(x: Any) -> Any:
-    """Where an array is; not all libraries have an attribute that says so."""
+    """The device of an array. Not all libraries have an attribute for it."""
     return backend_of(x).device(plain(x))
 
 
-# What the expressions of `expression` refer to.
+# The names that the expressions from `expression` use.
 HELPERS: dict[str, Any] = {
     "ndarray": np.ndarray,
     "shape_of": _shape_of,
@@ -114,49 +113,48 @@ HELPERS: dict[str, Any] = {
 
 
 class Pullback:
-    """What one application of an op keeps, and how cotangents get back through it.
+    """The reverse rules of an op for one choice of inputs that need gradients.
 
-    There is one for each choice of inputs that need gradients, so nothing is kept, and no rule is
-    run, for the sake of an input that needs none.
+    An op has one pullback for each such choice. So no value is saved, and no rule runs, for an
+    input that needs no gradient. All nodes of the op with the same choice share the pullback.
 
     Attributes
     ----------
     name : str
-        The op's.
+        The op's name.
     kind : Kind
-        The op's.
+        The op's kind.
     positions : tuple of int
-        The inputs that need gradients.
+        The positions of the inputs that need gradients.
     arity : int
-        How many inputs there are, at least.
+        The number of inputs; for a starred input, at least this number.
     kept : tuple of str
-        The names of what is saved.
+        The names of the saved values.
     keep : callable
-        ``keep(arrays, out, keywords)`` is what is saved.
+        ``keep(arrays, out, keywords)`` returns the values to save.
     sources : tuple of int or None
-        Where each saved value came from: an input's position, -1 for the output, None for
-        anything that cannot carry a gradient.
+        The origin of each saved value: an input's position, -1 for the output, None for a value
+        that cannot have a gradient.
     arrays : list of int
-        The places of saved values that are arrays, or sequences of them.
+        The places of the saved values that are arrays, or sequences of arrays.
     rules : tuple of callable or None
         ``rule(g, saved)`` for each of the positions; None for ``lambda g: g``.
     joint : callable or None
-        ``joint(g, wanted, saved)`` in the place of `rules`, which gives a list.
+        ``joint(g, wanted, saved)`` replaces `rules`, and returns a list.
     direct, live : callable or None
         See `Own`.
     holomorphic, multiple : bool
         As in `Op`.
     simple : bool
-        Whether there are only rules, each for itself.
+        Whether the pullback consists of one rule for each input and nothing else.
     in_blocks : bool
-        Whether the rules can be run block by block.
+        Whether the rules can run block by block.
     is_like_output : bool
-        Whether what the rules give has the shape and dtype of the output.
+        Whether the results of the rules have the shape and dtype of the output.
     selects : bool
-        Whether elements of the inputs can have no part in the result.
+        Whether the result may be independent of some elements of the inputs.
     backward : callable or None
-        ``backward(sweep, node, g)``, a user's function in the place of the rules, which gives a
-        list.
+        ``backward(sweep, node, g)``, a user's function, replaces the rules, and returns a list.
     """
 
     __slots__ = (
@@ -195,14 +193,14 @@ class Pullback:
         self.in_blocks = op.runs_in_blocks
         self.is_like_output = sums_rules(op)
         self.selects = isinstance(kind, Moves)
-        self.backward: Function | None = None
+        self.backward: AnyFunction | None = None
         special = op.multiple or op.joint is not None or self.direct is not None
         self.simple = not (special or kind.overwrites)
         rules = [op.rules[op.input_name(p)] for p in positions]
         given = {"g", "gs", "i", "wanted"}
         needed = {n for r in rules for n in parameters(r)} - given
         if isinstance(kind, Reduces | AlongAxis):
-            needed.add(kind.axis)  # which elements are live depends on it
+            needed.add(kind.axis)  # `sweep.liveness` needs it
         self.kept = tuple(sorted(needed))
         fixed = op.inputs[:-1] if op.variadic else op.inputs
         source = {name: position for position, name in enumerate(fixed)} | {"out": -1}
@@ -210,17 +208,17 @@ class Pullback:
         self.arrays = [i for i, n in enumerate(self.kept) if n == "out" or n in op.inputs]
         self.keeps_arrays = bool(self.arrays)
         values = "".join(expression(op, n) + ", " for n in self.kept)
-        self.keep: Function = eval(f"lambda arrays, out, params: ({values})", dict(HELPERS))
-        self.joint: Function | None = None
+        self.keep: AnyFunction = eval(f"lambda arrays, out, params: ({values})", dict(HELPERS))
+        self.joint: AnyFunction | None = None
         self.rules: tuple[Rule | None, ...] = ()
         if op.joint is not None:
-            self.joint = _of_saved(op.joint, self.kept, takes="g, wanted, saved")
+            self.joint = _of_saved(op, op.joint, self.kept, takes="g, wanted, saved")
         else:
             self.rules = tuple(_rule_of_saved(op, p, self.kept) for p in positions)
 
 
 def sums_rules(op: Op) -> bool:
-    """Whether an op is elementwise and its rules serve forwards, too, each for its tangent."""
+    """Whether an op is elementwise and its reverse rules, on tangents, are its forward rules."""
     kind = op.kind
     if not isinstance(kind, Elementwise) or op.jvp is not None or op.joint is not None:
         return False
@@ -228,23 +226,26 @@ def sums_rules(op: Op) -> bool:
 
 
 def _rule_of_saved(op: Op, position: int, kept: tuple[str, ...]) -> Rule | None:
-    """The rule of the input at a position, as the sweep calls it; None for ``lambda g: g``."""
+    """The rule of the input at a position as ``rule(g, saved)``; None for ``lambda g: g``."""
     name = op.input_name(position)
     rule, d = op.rules[name], op.slopes.get(name)
     if is_identity(rule) and parameters(rule) == ("g",):
         return None
     if d is None or not isinstance(op.kind, Elementwise):
-        return _of_saved(rule, kept, position)
-    # Written out, which saves a call.
+        return _of_saved(op, rule, kept, position)
+    # Write the product into the expression: this saves a call.
     values = [f"saved[{kept.index(n)}]" for n in parameters(d)]
     factor = values[0] if is_identity(d) else f"d({', '.join(values)})"
     return eval(f"lambda g, saved: g * {factor}", {"d": d})  # type: ignore[no-any-return]
 
 
 def _of_saved(
-    rule: Rule, kept: tuple[str, ...], position: int = 0, takes: str = "g, saved"
+    op: Op, rule: Rule, kept: tuple[str, ...], position: int = 0, takes: str = "g, saved"
 ) -> Rule:
-    """`rule` as a function of the cotangent and of what was saved."""
+    """`rule` as a function of the cotangent and the saved values."""
     source = {"g": "g", "gs": "g", "wanted": "wanted", "i": str(position)}
+    if not op.is_library:  # a user's rule might write to its arguments
+        source |= {"g": "read_only(g)", "gs": "list(map(read_only, g))"}
     call = ", ".join(source.get(n) or f"saved[{kept.index(n)}]" for n in parameters(rule))
-    return eval(f"lambda {takes}: rule({call})", {"rule": rule})  # type: ignore[no-any-return]
+    names = {"rule": rule, "read_only": read_only}
+    return eval(f"lambda {takes}: rule({call})", names)  # type: ignore[no-any-return]

@@ -1,21 +1,22 @@
-"""What functions of arrays take and give, as type checkers see it: a tensor in, a tensor out.
+"""Signatures of functions of arrays, for type checkers: a tensor in, a tensor out.
 
 A function of arrays runs on whatever arrays it is given, and gives one of the same kind. Overloads
 that say so would be a wall before each function. So each form is written once, as a class here, and
 a decorator says which form a function has: its first parameters are arrays, and the others are
-taken over as they stand. At run time, a decorator returns the function that it is given.
+taken over as they stand. At run time, the function names an argument that should have been an array
+and is not, see `arguments`.
 
 ==================  =============================================================================
 `one_array`         one array, as in ``sum(x, axis=0)``
-`two_arrays`        two, of which one may be a number, as in ``vecdot(x, y, axis=0)``
-`three_arrays`      three, of which two may be numbers, as in ``where(condition, x, y)``
-`joining`           one argument that holds several, as in ``concat([x, y], axis=0)``
+`two_arrays`        two arrays; one may be a number, as in ``vecdot(x, y, axis=0)``
+`three_arrays`      three arrays; two may be numbers, as in ``where(condition, x, y)``
+`joining`           one sequence of arrays, as in ``concat([x, y], axis=0)``
 ==================  =============================================================================
 
-As a method, each gives an array of the type that it is a method of.
+Used as a method, the function returns an array of the type that the method belongs to.
 
-NumPy's arrays come out as `NDArray[Any]`: what is done to their shape and dtype is not followed. A
-NumPy scalar counts as an array without axes, as it does in NumPy's own annotations.
+The type of a NumPy result is `NDArray[Any]`: type checkers do not follow its shape and dtype. A
+NumPy scalar counts as an array without axes, as in NumPy's own annotations.
 """
 
 from __future__ import annotations
@@ -32,6 +33,8 @@ from typing import (
     TypeVar,
     overload,
 )
+
+from .arguments import named, naming
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -52,7 +55,7 @@ class AnyArray(Protocol):
 
 
 Number = int | float | complex
-Operand = AnyArray | Number  # what an array can be combined with
+Operand = AnyArray | Number  # the other operand of an array
 Axis = SupportsIndex | tuple[SupportsIndex, ...] | list[int] | None
 Shape = SupportsIndex | Sequence[SupportsIndex]
 
@@ -62,7 +65,7 @@ S = TypeVar("S")
 
 
 class Unary(Protocol):
-    """A function that acts on the elements of one array, or on a number."""
+    """An elementwise function of one array, or of a number."""
 
     @overload
     def __call__(self, x: NDArray[Any], /) -> NDArray[Any]: ...
@@ -92,8 +95,8 @@ class OneArray(Protocol[P]):
 class TwoArrays(Protocol[P]):
     """A function of two arrays, or of an array and a number."""
 
-    # `x` is an `A` wherever it may be one of several types: mypy finds overloads ambiguous that
-    # say different things about an argument with Any in its type, such as NDArray[Any].
+    # Where `x` may be of several types, it is an `A`. mypy finds overloads ambiguous if they treat
+    # an argument whose type contains Any, such as NDArray[Any], differently.
     @overload
     def __call__(self, x: Tensor, y: Operand, /, *args: P.args, **kwargs: P.kwargs) -> Tensor: ...
     @overload
@@ -121,7 +124,7 @@ class TwoArrays(Protocol[P]):
 
 
 class ThreeArrays(Protocol[P]):
-    """A function of three arrays, of which two may be numbers."""
+    """A function of three arrays; two of them may be numbers."""
 
     @overload
     def __call__(
@@ -154,10 +157,10 @@ class ThreeArrays(Protocol[P]):
 
 
 class Joining(Protocol[P]):
-    """A function of arrays in a sequence; if one of them is a tensor, the result is."""
+    """A function of a sequence of arrays; if one of them is a tensor, the result is a tensor."""
 
     @overload
-    def __call__(  # type: ignore[overload-overlap]  # all of NumPy's, before some of them
+    def __call__(  # type: ignore[overload-overlap]  # only NumPy arrays come before a mixture
         self, arrays: Iterable[NDArray[Any]], /, *args: P.args, **kwargs: P.kwargs
     ) -> NDArray[Any]: ...
     @overload
@@ -170,19 +173,19 @@ class Joining(Protocol[P]):
 
 def one_array(function: Callable[Concatenate[Any, P], Any]) -> OneArray[P]:
     """Say that a function takes one array, and gives one of that type."""
-    return function
+    return named(function, 1)
 
 
 def two_arrays(function: Callable[Concatenate[Any, Any, P], Any]) -> TwoArrays[P]:
     """Say that a function takes two arrays, and gives one of their type."""
-    return function
+    return named(function, 2)
 
 
 def three_arrays(function: Callable[Concatenate[Any, Any, Any, P], Any]) -> ThreeArrays[P]:
     """Say that a function takes three arrays, and gives one of their type."""
-    return function
+    return named(function, 3)
 
 
 def joining(function: Callable[Concatenate[Any, P], Any]) -> Joining[P]:
     """Say that a function takes a sequence of arrays, and gives one of their type."""
-    return function
+    return naming("arrays[]")(function)

@@ -1,6 +1,6 @@
-"""Special functions, under `scipy.special`'s names.
+"""Special functions with their derivatives, with `scipy.special`'s names.
 
-What training loops live on (`expit`, `softplus`, `softmax`, `logsumexp`, …) is computed here or by
-the backend. The rest is computed by the special functions that come with the array library:
-SciPy's for NumPy, imported when first used. All derivatives are ours.
+Functions that are common in training loops (`expit`, `softplus`, `softmax`, `logsumexp`, …) are
+computed here or by a kernel of the backend. The array library's own special functions compute the
+others (see `backends.special`): for NumPy, these are SciPy's, imported at the first use.
 """

@@ -1,6 +1,6 @@
-"""Modified Bessel functions.
+"""Modified Bessel functions of the first kind, of orders zero and one.
 
-From the second order on, all go by the recurrence between neighbours, which has no pole at zero.
+The derivatives use the recurrence between neighbouring orders, because it has no pole at zero.
 """
 
 from __future__ import annotations
@@ -17,12 +17,14 @@ i1 = library_unary(
     doc="The modified Bessel function of the first kind of order one.",
 )
 i0e = library_unary(
-    "i0e", d=lambda x, out: i1e(x) - sign(x) * out, doc="``exp(-abs(x)) * i0(x)``: never too large."
+    "i0e",
+    d=lambda x, out: i1e(x) - sign(x) * out,
+    doc="``exp(-abs(x)) * i0(x)``: it does not overflow.",
 )
 i1e = library_unary(
     "i1e",
     d=lambda x, out: (i0e(x) + _ive(2, x)) * 0.5 - sign(x) * out,
-    doc="``exp(-abs(x)) * i1(x)``: never too large.",
+    doc="``exp(-abs(x)) * i1(x)``: it does not overflow.",
 )
 _iv = library_binary("iv", vjp_y=lambda g, x, y: g * (_iv(x - 1, y) + _iv(x + 1, y)) * 0.5)
 _ive = library_binary(

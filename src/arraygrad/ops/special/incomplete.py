@@ -1,4 +1,4 @@
-"""Incomplete integrals, which are what distributions are made of."""
+"""Incomplete gamma and beta functions, the F distribution, and exponential integrals."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import math
 from typing import TYPE_CHECKING, Any, overload
 
 from ...core.kinds import Elementwise
+from ..define.arguments import naming
 from ..define.library import binary, declare
 from ..define.rules import Rule
 from ..define.signatures import A, Operand, ThreeArrays
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
 
 
 def _no_derivative(function: str, argument: str, others: str) -> Rule:
-    """The rule of an argument for which there is no formula."""
+    """The rule of an argument without a formula for its derivative: it raises."""
 
     def rule(g: Any) -> Any:
         raise NotImplementedError(
@@ -35,7 +36,7 @@ gammainc = binary(
     compute=of_arrays("gammainc"),
     vjp_x=_no_derivative("gammainc", "a", "x"),
     vjp_y=lambda g, x, y: g * _gamma_density(x, y),
-    doc="""``gammainc(a, x)``: the gamma function's integral up to `x`, as a part of the whole.
+    doc="""``gammainc(a, x)``: the gamma function's integral up to `x`, divided by the whole.
 
     It can be differentiated with respect to `x` only.
     """,
@@ -45,7 +46,7 @@ gammaincc = binary(
     compute=of_arrays("gammaincc"),
     vjp_x=_no_derivative("gammaincc", "a", "x"),
     vjp_y=lambda g, x, y: -g * _gamma_density(x, y),
-    doc="""``gammaincc(a, x)``: one minus `gammainc`, exact also where that is nearly one.
+    doc="""``gammaincc(a, x)``: one minus `gammainc`, accurate even if `gammainc` is nearly one.
 
     It can be differentiated with respect to `x` only.
     """,
@@ -60,7 +61,7 @@ betainc: ThreeArrays[[]] = declare(
     vjp_b=_no_derivative("betainc", "b", "x"),
     vjp_x=lambda g, a, b, x: g * _beta_density(a, b, x),
     kind=Elementwise(),
-    doc="""``betainc(a, b, x)``: the beta function's integral up to `x`, as a part of the whole.
+    doc="""``betainc(a, b, x)``: the beta function's integral up to `x`, divided by the whole.
 
     It can be differentiated with respect to `x` only.
     """,
@@ -71,8 +72,11 @@ betainc: ThreeArrays[[]] = declare(
 def fdtr(dfn: Operand, dfd: Operand, x: NDArray[Any]) -> NDArray[Any]: ...
 @overload
 def fdtr(dfn: Operand, dfd: Operand, x: A) -> A: ...
+@naming("dfn", "dfd", "x")
 def fdtr(dfn: Any, dfd: Any, x: Any) -> Any:
-    """The function of the F distribution with `dfn` and `dfd` degrees of freedom: P(X < x).
+    """The distribution function P(X < x) of the F distribution.
+
+    `dfn` and `dfd` are the degrees of freedom of the numerator and the denominator.
 
     It can be differentiated with respect to `x` only.
 
@@ -89,8 +93,9 @@ def fdtr(dfn: Any, dfd: Any, x: Any) -> Any:
 def fdtrc(dfn: Operand, dfd: Operand, x: NDArray[Any]) -> NDArray[Any]: ...
 @overload
 def fdtrc(dfn: Operand, dfd: Operand, x: A) -> A: ...
+@naming("dfn", "dfd", "x")
 def fdtrc(dfn: Any, dfd: Any, x: Any) -> Any:
-    """One minus `fdtr`, exact also where that is nearly one.
+    """One minus `fdtr`, accurate even if `fdtr` is nearly one.
 
     Examples
     --------
@@ -104,12 +109,12 @@ def fdtrc(dfn: Any, dfd: Any, x: Any) -> Any:
 exp1 = library_unary(
     "exp1",
     vjp=lambda g, x: -g * (exp(-x) / x),
-    doc="The exponential integral: that of ``exp(-t) / t`` from `x` on.",
+    doc="The exponential integral E₁: the integral of ``exp(-t) / t`` from `x` to infinity.",
 )
 expi = library_unary(
     "expi",
     vjp=lambda g, x: g * (exp(x) / x),
-    doc="The exponential integral: that of ``exp(t) / t`` up to `x`.",
+    doc="The exponential integral Ei: the integral of ``exp(t) / t`` from minus infinity to `x`.",
 )
 
 

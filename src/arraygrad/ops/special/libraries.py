@@ -1,4 +1,7 @@
-"""Ops that are computed by the special functions of the array libraries."""
+"""Declaring ops that the special functions of the array libraries compute.
+
+The functions themselves are in `backends.special`.
+"""
 
 from __future__ import annotations
 
@@ -6,21 +9,21 @@ from typing import Any
 
 from ...backends import backend_of
 from ...backends.special import kernel
-from ...core.array import Function
+from ...core.array import AnyFunction
 from ..define.library import binary, unary
 from ..define.op import Operator
 from ..define.rules import Rule
 from ..define.signatures import Unary
 
 
-def _library(name: str) -> Function:
+def _library(name: str) -> AnyFunction:
     return lambda xp, *arrays: kernel(xp, name)(*arrays)
 
 
 def library_unary(
     name: str, d: Rule | None = None, *, vjp: Rule | None = None, doc: str | None = None
 ) -> Unary:
-    """Declare a function of one array that the library computes under this name."""
+    """Declare a function of one array that the library's function `name` computes."""
     return unary(name, d, vjp=vjp, compute=_library(name), doc=doc)
 
 
@@ -31,12 +34,12 @@ def library_binary(
     vjp_y: Rule | None = None,
     doc: str | None = None,
 ) -> Operator:
-    """Declare a function of two arrays that the library computes under this name."""
+    """Declare a function of two arrays that the library's function `name` computes."""
     return binary(name, vjp_x=vjp_x, vjp_y=vjp_y, compute=_library(name), doc=doc)
 
 
-def of_arrays(name: str) -> Function:
-    """The library's function, which may not take numbers, of arrays like the last argument."""
+def of_arrays(name: str) -> AnyFunction:
+    """The library's function, called with arrays only: numbers become arrays like the last one."""
 
     def compute(xp: Any, *arrays: Any) -> Any:
         last = arrays[-1]
@@ -49,7 +52,7 @@ def of_arrays(name: str) -> Function:
 
 
 def both_arrays(xp: Any, x: Any, y: Any) -> tuple[Any, Any]:
-    """Two operands, of which one may be a number, as arrays."""
+    """Two operands as arrays; one may be a number."""
     if not hasattr(x, "dtype"):
         x = xp.asarray(x, dtype=getattr(y, "dtype", None))
     if not hasattr(y, "dtype"):

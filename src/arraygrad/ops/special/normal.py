@@ -22,7 +22,7 @@ erf = unary(
 erfc = library_unary(
     "erfc",
     d=lambda x: -2 / math.sqrt(math.pi) * exp(-x * x),
-    doc="One minus the error function, exact also where that is nearly one.",
+    doc="One minus the error function, accurate even if the error function is nearly one.",
 )
 erfinv = library_unary(
     "erfinv",
@@ -30,19 +30,21 @@ erfinv = library_unary(
     doc="The inverse of the error function.",
 )
 ndtr = library_unary(
-    "ndtr", d=lambda x: _density(x), doc="The standard normal distribution's function: P(X < x)."
+    "ndtr",
+    d=lambda x: _density(x),
+    doc="The distribution function P(X < x) of the standard normal distribution.",
 )
 log_ndtr = library_unary(
     "log_ndtr",
     d=lambda x: _hazard(x),
-    doc="The logarithm of `ndtr`, exact also where that is too small for a number.",
+    doc="The logarithm of `ndtr`, accurate even if `ndtr` underflows.",
 )
 ndtri = library_unary(
     "ndtri",
     vjp=lambda g, out: g / _density(out),
     doc="The inverse of `ndtr`: the quantiles of the standard normal distribution.",
 )
-# The density over the distribution function, of which both are too small far to the left.
+# The density divided by the distribution function. For very negative x, both underflow.
 _hazard = unary(
     "normal_hazard",
     d=lambda x, out: -out * _excess(x),
@@ -55,7 +57,7 @@ def _hazard_of(xp: Any, x: Any) -> Any:
 
 
 def _excess_of(xp: Any, x: Any) -> Any:
-    # Far to the left the sum has no digits left; there a continued fraction converges fast.
+    # For very negative x, the sum loses all digits; there a continued fraction converges fast.
     far = x < -8
     t = xp.where(far, -x, 8 + 0 * x)
     fraction = 0 * t
@@ -64,7 +66,7 @@ def _excess_of(xp: Any, x: Any) -> Any:
     return xp.where(far, 1 / (t + fraction), x + _hazard_of(xp, x))
 
 
-# By how much the hazard is above `-x`, which it comes close to on the left.
+# The hazard plus x: for very negative x, the hazard approaches -x.
 _excess = unary("normal_excess", d=lambda x, out: 1 + out * (x - out), compute=_excess_of)
 
 

@@ -19,13 +19,13 @@ softplus = unary(
     "softplus",
     d=lambda x: expit(x),
     compute=lambda xp, x: xp.log1p(xp.exp(-xp.abs(x))) + xp.where(x > 0, x, 0 * x),
-    doc="``log(1 + exp(x))``, exact for large `x` of either sign.",
+    doc="``log(1 + exp(x))``, accurate for large `x` of either sign.",
 )
 log_expit = unary(
     "log_expit",
     d=lambda x: expit(-x),
     compute=lambda xp, x: xp.where(x < 0, x, 0 * x) - xp.log1p(xp.exp(-xp.abs(x))),
-    doc="The logarithm of `expit`, exact also where that is too small for a number.",
+    doc="The logarithm of `expit`, accurate even if `expit` underflows.",
 )
 
 

@@ -12,11 +12,11 @@ from ..define.library import declare, unary
 def _sinc_derivative_of(xp: Any, x: Any, n: int) -> Any:
     """The derivative of order `n` of ``sin(πx) / πx``.
 
-    With z = πx, the derivatives f of sin(z) / z satisfy ``z f⁽ⁿ⁾ + n f⁽ⁿ⁻¹⁾ = sin⁽ⁿ⁾(z)``, which
-    gives each from the one before, except near zero, where the power series does better.
+    With z = πx, the derivatives of f(z) = sin(z) / z satisfy ``z f⁽ⁿ⁾ + n f⁽ⁿ⁻¹⁾ = sin⁽ⁿ⁾(z)``. So
+    each follows from the one before. Near zero, the power series is more accurate.
     """
     z = x * math.pi
-    near = xp.abs(z) < 1 + 0.28 * n  # where both lose equally many digits
+    near = xp.abs(z) < 1 + 0.28 * n  # at this bound, both lose the same number of digits
     small = xp.where(near, z, xp.zeros_like(z))
     large = xp.where(near, xp.ones_like(z), z)
     waves = [xp.sin(large), xp.cos(large)]
@@ -24,12 +24,12 @@ def _sinc_derivative_of(xp: Any, x: Any, n: int) -> Any:
     for k in range(1, n + 1):
         wave = waves[k % 2] if k % 4 < 2 else -waves[k % 2]
         derivative = (wave - k * derivative) / large
-    # The sum over j >= n / 2 of (-1)ʲ z²ʲ⁻ⁿ / ((2j - n)! (2j + 1)), from its smallest term.
+    # The sum over j >= n / 2 of (-1)ʲ z²ʲ⁻ⁿ / ((2j - n)! (2j + 1)); the smallest term comes first.
     series, square = xp.zeros_like(z), small * small
     first = (n + 1) // 2
     for j in range(first + 12 + n // 2, first - 1, -1):
         power = 2 * j - n
-        ratio = (power + 1) * (power + 2)  # between the factorials of this term and the next
+        ratio = (power + 1) * (power + 2)  # of the factorials of the next term and this one
         series = (-1) ** j / (2 * j + 1) + square / ratio * series
     series = series if n % 2 == 0 else series * small
     return xp.where(near, series, derivative) * math.pi**n
@@ -39,7 +39,7 @@ sinc = unary(
     "sinc",
     d=lambda x: _sinc_derivative(x, n=1),
     compute=lambda xp, x: _sinc_of(xp, x),
-    doc="``sin(πx) / πx``, and one at zero. Its derivatives of all orders are exact there, too.",
+    doc="``sin(πx) / πx``, and one at zero. Derivatives of all orders are accurate at zero, too.",
 )
 _sinc_derivative = declare(
     "sinc_derivative",

@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING, Any, overload
 from ...backends import backend_of
 from ...core.axes import kept, many_axes
 from ...core.kinds import AlongAxis, Reduces
+from ..define.arguments import naming
 from ..define.library import binary, constant, declare
 from ..define.signatures import A, Axis
 from ..elementwise import equal, exp, is_complex, log, multiply, real, where
-from ..reductions import _sum, reduction
+from ..reductions import _sum, library_reduction
 from ..shape import _reshape, broadcast_shapes, broadcast_to
 from .libraries import both_arrays
 
@@ -22,7 +23,7 @@ Axes = tuple[int, ...]
 
 
 def _peak_of(xp: Any, x: Any, axis: Axes) -> Any:
-    """The maximum with axes kept; zero where it is not finite, and to subtract it would be NaN."""
+    """The maximum with axes kept; zero where it is not finite, because subtracting it gives NaN."""
     if 0 in x.shape:
         return xp.zeros(kept(x.shape, axis), dtype=x.dtype, device=backend_of(x).device(x))
     top = xp.max(x, axis=axis, keepdims=True)
@@ -30,7 +31,7 @@ def _peak_of(xp: Any, x: Any, axis: Axes) -> Any:
 
 
 def _softmax_at(xp: Any, x: Any, shift: Any, axis: Axes) -> Any:
-    """The softmax, computed from numbers near `shift`, on which the result does not depend."""
+    """The softmax, computed from `x - shift`. The result does not depend on `shift`."""
     powers = xp.exp(x - shift)
     return powers / xp.sum(powers, axis=axis, keepdims=True)
 
@@ -41,7 +42,7 @@ def _log_softmax_of(xp: Any, x: Any, axis: Axes) -> Any:
 
 
 def _logsumexp_of(xp: Any, x: Any, axis: Axes, keepdims: bool) -> Any:
-    # By a real number, which leaves the imaginary part of the logarithm as it is, within π.
+    # A real shift does not change the imaginary part of the logarithm, which stays within ±π.
     shift = _peak_of(xp, xp.real(x) if is_complex(x) else x, axis)
     total = xp.log(xp.sum(xp.exp(x - shift), axis=axis, keepdims=True)) + shift
     return total if keepdims else xp.squeeze(total, axis=axis)
@@ -53,7 +54,7 @@ def _left(shape: tuple[int, ...], axis: Axes) -> tuple[int, ...]:
 
 
 def _axes(axis: Any, ndim: int) -> Axes:
-    """What users pass as `axis`, as a tuple."""
+    """The user's argument `axis` as a tuple."""
     found = many_axes(axis, ndim, numbers=True)
     return tuple(range(ndim)) if found is None else found
 
@@ -81,7 +82,7 @@ _softmax = declare(
     vjp=lambda g, out, axis: _softmax_tangent(g, out, axis=axis),
     kind=AlongAxis(symmetric=True),
 )
-# For the gradient of `logsumexp`, which knows its result: a shift as good as the maximum.
+# For the gradient of `logsumexp`: its result is at hand, and is as good a shift as the maximum.
 _shifted_softmax = declare(
     "shifted_softmax",
     "x",
@@ -101,12 +102,12 @@ _log_softmax = declare(
 
 
 def _weights(x: Any, out: Any, axis: Axes, keepdims: bool) -> Any:
-    # Not `exp(x - out)`: where x is large, `out` is rounded, and these would not add up to one.
+    # Do not use `exp(x - out)`: for large x, `out` is rounded, and the sum would not be one.
     shift = out if keepdims else _reshape(out, shape=kept(x.shape, axis))
     return _shifted_softmax(x, shift, axis=axis)
 
 
-_logsumexp = reduction("logsumexp", d=_weights, compute=_logsumexp_of)
+_logsumexp = library_reduction("logsumexp", d=_weights, compute=_logsumexp_of)
 _peak = constant("peak", "x", kind=Reduces(), compute=_peak_of)
 
 
@@ -116,7 +117,7 @@ def _weighted(xp: Any, x: Any, y: Any) -> Any:
     return xp.where(x == 0, xp.zeros_like(out), out)
 
 
-# A weight of zero silences an exponential of any size.
+# `x * exp(y)`, and zero wherever `x` is zero, even if the exponential overflows.
 _weighted_exp = binary(
     "weighted_exp",
     vjp_x=lambda g, y: g * exp(y),
@@ -129,8 +130,9 @@ _weighted_exp = binary(
 def softmax(x: NDArray[Any], axis: Axis = None) -> NDArray[Any]: ...
 @overload
 def softmax(x: A, axis: Axis = None) -> A: ...
+@naming("x")
 def softmax(x: Any, axis: Axis = None) -> Any:
-    """Exponentials that are scaled to add up to one, over all axes or some.
+    """Exponentials divided by their sum, over all axes or some.
 
     Examples
     --------
@@ -145,8 +147,9 @@ def softmax(x: Any, axis: Axis = None) -> Any:
 def log_softmax(x: NDArray[Any], axis: Axis = None) -> NDArray[Any]: ...
 @overload
 def log_softmax(x: A, axis: Axis = None) -> A: ...
+@naming("x")
 def log_softmax(x: Any, axis: Axis = None) -> Any:
-    """The logarithm of `softmax`, exact also where that is too small for a number.
+    """The logarithm of `softmax`, accurate even if `softmax` underflows.
 
     Examples
     --------
@@ -167,20 +170,21 @@ def logsumexp(
 ) -> NDArray[Any]: ...
 @overload
 def logsumexp(a: A, axis: Axis = None, b: Any = None, keepdims: bool = False) -> A: ...
+@naming("a")
 def logsumexp(a: Any, axis: Axis = None, b: Any = None, keepdims: bool = False) -> Any:
-    """The logarithm of a sum of exponentials, without computing numbers that are too large.
+    """The logarithm of a sum of exponentials, without overflow.
 
-    Of complex numbers, it is the principal value, with an imaginary part from -π to π.
+    For complex numbers, it is the principal value: its imaginary part is from -π to π.
 
     Parameters
     ----------
     a : array
     axis : None, int or tuple of ints
-        What to sum over; by default everything.
+        The axes to sum over; by default all axes.
     b : array, optional
         Factors of the exponentials. Where one is zero, `a` does not matter.
     keepdims : bool
-        Whether to keep the axes that are summed over, with length one.
+        Whether to keep the summed axes at length one.
 
     Examples
     --------

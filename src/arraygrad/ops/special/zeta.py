@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, overload
 
 from ...backends.filled import zeros_like
 from ...backends.special import kernel, takes_scipy
+from ..define.arguments import naming
 from ..define.library import unary
 from ..define.signatures import A, Number, Operand
 from ..elementwise import add, cos, divide, exp, less, log, multiply, pow, sin, subtract, where
@@ -26,13 +27,13 @@ _hurwitz_zeta = library_binary(
 
 
 def _riemann_zeta_of(xp: Any, x: Any) -> Any:
-    # Only SciPy's takes one argument, and then continues it to where the sum does not converge.
+    # Only SciPy's function accepts one argument; then it also works where the sum diverges.
     alone = takes_scipy(xp.__name__.split("."))
     return kernel(xp, "zeta")(*((x,) if alone else (x, xp.ones_like(x))))
 
 
 def _riemann_zeta_slope(x: Any) -> Any:
-    """The derivative of Riemann's zeta function; below zero, by its reflection at one half."""
+    """The derivative of Riemann's zeta function; for negative `x`, by the reflection formula."""
     below = less(x, 0)
     above = where(below, 2, x)
     direct = _hurwitz_zeta_slope(above, 1.0)
@@ -56,10 +57,11 @@ def zeta(x: Operand, q: Tensor) -> Tensor: ...
 def zeta(x: NDArray[Any], q: NDArray[Any] | Number | None = None) -> NDArray[Any]: ...
 @overload
 def zeta(x: A, q: Operand | None = None) -> A: ...
+@naming("x", "q")
 def zeta(x: Any, q: Any = None) -> Any:
-    """The zeta function of Riemann, or with `q` of Hurwitz: the sum of ``1 / (k + q) ** x``.
+    """Riemann's zeta function or, with `q`, Hurwitz's: the sum of ``1 / (k + q) ** x``.
 
-    Without `q` it is continued to all `x` but one.
+    Without `q`, the function is continued analytically to all `x` except one.
 
     Examples
     --------
@@ -71,7 +73,7 @@ def zeta(x: Any, q: Any = None) -> Any:
     return _riemann_zeta(x) if q is None else _hurwitz_zeta(x, q)
 
 
-# Of Bernoulli: B(2j) / (2j)! for j = 1, 2, …
+# Bernoulli's numbers B(2j) divided by (2j)!, for j = 1, 2, …
 _BERNOULLI = (
     1 / 12,
     -1 / 720,
@@ -90,8 +92,8 @@ _TERMS = 12
 def _hurwitz_zeta_slope(x: Any, q: Any) -> Any:
     """The derivative of Hurwitz's zeta function by `x`, for positive `q`.
 
-    The sum of ``-log(q + k) / (q + k) ** x``: a few terms of it, and the rest by the formula of
-    Euler and Maclaurin, which also continues it to `x` below one.
+    It is the sum of ``-log(q + k) / (q + k) ** x``. A few terms are added directly. The
+    Euler-Maclaurin formula gives the rest, and also continues the sum to `x` below one.
     """
     if not hasattr(q, "dtype"):
         q = zeros_like(x) + q
@@ -102,7 +104,7 @@ def _hurwitz_zeta_slope(x: Any, q: Any) -> Any:
     size, power = log(end), pow(end, -x)
     rest = divide(multiply(end, add(size, 1 / (x - 1))), x - 1)
     total = total - power * (rest + size / 2)
-    # The product of x, x + 1, … up to an even number of factors less one, and its derivative.
+    # The product x (x + 1) … of an odd number of factors, and its derivative.
     product, slope, scale = x, zeros_like(x) + 1.0, power / end
     for j, number in enumerate(_BERNOULLI):
         total = total + number * scale * subtract(slope, multiply(product, size))

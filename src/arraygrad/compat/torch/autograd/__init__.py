@@ -69,7 +69,7 @@ def grad(
     outputs : Tensor, GradientEdge, or sequence of them
     inputs : Tensor, GradientEdge, sequence of them, or dict of them
     grad_outputs : Tensor or sequence of Tensor or None
-        A surplus is ignored.
+        More entries than outputs are ignored.
     retain_graph, create_graph, allow_unused, is_grads_batched, materialize_grads
         As in `arraygrad.grad`.
     only_inputs : bool
@@ -78,7 +78,7 @@ def grad(
     Returns
     -------
     tuple of Tensor, or dict of Tensor
-        A tuple also for one input; a dict for a dict.
+        A dict for a dict of inputs; otherwise a tuple, also for a single input.
     """
     if not only_inputs:
         warnings.warn(
@@ -119,7 +119,7 @@ def backward(
 
 
 def _inputs(inputs: Any, function: str = "grad") -> tuple[list[Any] | None, list[Any]]:
-    """What to differentiate with respect to, and under which keys, if it came in a dict."""
+    """The keys of the inputs, or None if they are not a dict; and the inputs as a list."""
     keys = None
     if is_single(inputs):
         wanted = [inputs]
@@ -152,7 +152,7 @@ def _outputs(outputs: Any, name: str) -> list[Any]:
     found = several(outputs, is_single(outputs), name, kinds)
     for i, output in enumerate(found):
         if not is_single(output):
-            # PyTorch asserts this, and its users may catch that.
+            # PyTorch raises AssertionError here, which its users may catch.
             raise AssertionError(
                 f"{name}[{i}] must be a Tensor or a GradientEdge, not {type(output).__name__}"
             )
@@ -160,7 +160,7 @@ def _outputs(outputs: Any, name: str) -> list[Any]:
 
 
 def _seeds(outputs: list[Any], given: Any, batched: bool, name: str) -> list[Any]:
-    """One cotangent per output, checked as PyTorch checks them."""
+    """One cotangent per output, with PyTorch's checks."""
     values: list[Any] = [None] * len(outputs)
     if given is not None:
         kinds = "a Tensor or a sequence of Tensors and None"
@@ -175,7 +175,7 @@ def _seeds(outputs: list[Any], given: Any, batched: bool, name: str) -> list[Any
 def _check_seed(output: Any, value: Any, batched: bool, name: str) -> None:
     place = output_node(*output) if isinstance(output, GradientEdge) else output
     if value is None:
-        # The engine says what is wrong in the other cases.
+        # In other cases, the engine raises if something is wrong.
         if batched and math.prod(place.shape) != 1:
             raise RuntimeError(
                 f"{name} is missing for an output of shape {tuple(place.shape)}: with "

@@ -1,4 +1,4 @@
-"""`torch.autograd.graph`: arraygrad's own tools on the graph, which have PyTorch's names."""
+"""`torch.autograd.graph`: arraygrad's own graph tools, which have PyTorch's names."""
 
 from ....autograd.graph import *  # noqa: F403
 from ....autograd.graph import __all__ as __all__

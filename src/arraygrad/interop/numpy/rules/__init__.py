@@ -1,6 +1,7 @@
-"""For each function of NumPy that has a rule, the function of arraygrad that it is.
+"""The table of rules: for each of NumPy's functions, a function of arraygrad that does the same.
 
-Each rule has NumPy's signature; what arraygrad cannot do, it refuses by name.
+Each rule has NumPy's signature, and raises for arguments that arraygrad does not support. Ufuncs
+are not here but in `interop.numpy.ufuncs`.
 """
 
 from __future__ import annotations
@@ -18,13 +19,13 @@ from . import (  # noqa: F401  (they add rules)
     transforms,
     writing,
 )
-from .common import RULES, Function, under_names_of
+from .common import RULES, AnyFunction, under_names_of
 
 __all__ = ["RULES"]
 
-# The same function under another name, or under the same.
+# NumPy's functions that arraygrad has as well, under the same or another name.
 
-_same: dict[Function, Function] = {
+_same: dict[AnyFunction, AnyFunction] = {
     np.atleast_1d: ops.atleast_1d,
     np.atleast_2d: ops.atleast_2d,
     np.atleast_3d: ops.atleast_3d,

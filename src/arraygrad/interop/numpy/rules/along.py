@@ -1,4 +1,4 @@
-"""NumPy's functions that call another, put arrays together anew, or treat them as sets."""
+"""NumPy's functions that apply a function along axes, choose elements, or treat arrays as sets."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ from typing import Any
 import numpy as np
 
 from .... import ops
-from ..values import detached
-from .common import RULES, Function, array_of, rule_for
+from ..values import plain_values
+from .common import RULES, AnyFunction, array_of, rule_for
 
 
 @rule_for(np.apply_along_axis)
-def _apply_along_axis(func1d: Function, axis: int, arr: Any, *args: Any, **kwargs: Any) -> Any:
+def _apply_along_axis(func1d: AnyFunction, axis: int, arr: Any, *args: Any, **kwargs: Any) -> Any:
     arr = array_of(arr)
     lines = ops.moveaxis(arr, axis, -1)
     around = tuple(lines.shape[:-1])
@@ -32,7 +32,7 @@ def _apply_along_axis(func1d: Function, axis: int, arr: Any, *args: Any, **kwarg
 
 
 @rule_for(np.apply_over_axes)
-def _apply_over_axes(func: Function, a: Any, axes: Any) -> Any:
+def _apply_over_axes(func: AnyFunction, a: Any, axes: Any) -> Any:
     value = array_of(a)
     for axis in np.atleast_1d(axes).tolist():
         result = func(value, axis)
@@ -44,7 +44,7 @@ def _apply_over_axes(func: Function, a: Any, axes: Any) -> Any:
 def _choose(a: Any, choices: Any, out: Any = None, mode: str = "raise") -> Any:
     if out is not None:
         raise TypeError("numpy.choose: out= is not supported for arrays of arraygrad")
-    which = np.asarray(detached(a))
+    which = np.asarray(plain_values(a))
     arrays = [array_of(c) for c in choices]
     count = len(arrays)
     if mode != "raise":
@@ -58,7 +58,7 @@ def _choose(a: Any, choices: Any, out: Any = None, mode: str = "raise") -> Any:
 
 
 RULES[np.diagflat] = lambda v, k=0: ops.diag(ops.ravel(array_of(v)), k)
-RULES[np.ix_] = lambda *args: np.ix_(*(np.asarray(detached(a)) for a in args))
+RULES[np.ix_] = lambda *args: np.ix_(*(np.asarray(plain_values(a)) for a in args))
 
 
 @rule_for(np.resize)
@@ -71,7 +71,7 @@ def _resize(a: Any, new_shape: Any) -> Any:
     return ops.reshape(ops.take(flat, np.arange(size) % flat.shape[0]), shape)
 
 
-# --- as sets: what is in one, the other, or both -------------------------------------------------
+# --- arrays as sets ------------------------------------------------------------------------------
 
 
 def _joined(ar1: Any, ar2: Any) -> Any:
@@ -80,7 +80,7 @@ def _joined(ar1: Any, ar2: Any) -> Any:
 
 def _chosen(values: Any, *, apart: bool) -> Any:
     """Of sorted values, those that come alone, or else the first of each two."""
-    numbers = np.asarray(detached(values))
+    numbers = np.asarray(plain_values(values))
     same = numbers[1:] == numbers[:-1]
     if not apart:
         return ops.take(values, np.flatnonzero(same))
@@ -113,5 +113,5 @@ def _setxor1d(ar1: Any, ar2: Any, assume_unique: bool = False) -> Any:
 def _setdiff1d(ar1: Any, ar2: Any, assume_unique: bool = False) -> Any:
     first = ops.ravel(array_of(ar1))
     first = first if assume_unique else ops.unique_values(first)
-    others = np.asarray(detached(ar2))
-    return ops.take(first, np.flatnonzero(~np.isin(np.asarray(detached(first)), others)))
+    others = np.asarray(plain_values(ar2))
+    return ops.take(first, np.flatnonzero(~np.isin(np.asarray(plain_values(first)), others)))

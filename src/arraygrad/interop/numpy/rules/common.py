@@ -1,4 +1,4 @@
-"""What the rules share: the table they are put into, and reading NumPy's arguments."""
+"""The table of rules for NumPy's functions, and helpers that read NumPy's arguments."""
 
 from __future__ import annotations
 
@@ -12,31 +12,31 @@ import numpy as np
 from .... import ops
 from ....arrays.creation import from_sequence
 
-Function = Callable[..., Any]
+AnyFunction = Callable[..., Any]
 
-RULES: dict[Function, Function] = {}
+RULES: dict[AnyFunction, AnyFunction] = {}
 
-# What NumPy takes for "not given".
+# NumPy's default for an argument that was not passed.
 NONE: Any = np._NoValue
 
 
-def rule_for(*functions: Function) -> Callable[[Function], Function]:
-    """Make a function the rule for NumPy's functions given."""
+def rule_for(*functions: AnyFunction) -> Callable[[AnyFunction], AnyFunction]:
+    """A decorator: the function becomes the rule for these NumPy functions."""
 
-    def register(rule: Function) -> Function:
+    def register(rule: AnyFunction) -> AnyFunction:
         RULES.update(dict.fromkeys(functions, rule))
         return rule
 
     return register
 
 
-def of_numpy(*names: str) -> list[Function]:
+def of_numpy(*names: str) -> list[AnyFunction]:
     """Those of NumPy's functions that the installed version has."""
     return [getattr(np, name) for name in names if hasattr(np, name)]
 
 
-def under_names_of(function: Function, own: Function) -> Function:
-    """A function of ours with NumPy's names for those arguments that ours takes by position."""
+def under_names_of(function: AnyFunction, own: AnyFunction) -> AnyFunction:
+    """Our function `own`, with NumPy's names for its positional-only arguments."""
     only = inspect.Parameter.POSITIONAL_ONLY
     taken = [p for p in inspect.signature(own).parameters.values() if p.kind is only]
     names = _parameters(function)[: len(taken)]
@@ -51,7 +51,7 @@ def under_names_of(function: Function, own: Function) -> Function:
     return rule if names else own
 
 
-def _parameters(function: Function) -> list[str]:
+def _parameters(function: AnyFunction) -> list[str]:
     """The names of a function's parameters; none for one in C that, in older versions, tells none.
 
     Those of which a rule is no more than ours under NumPy's names take arguments by position only.
@@ -63,14 +63,14 @@ def _parameters(function: Function) -> list[str]:
 
 
 def refuse(name: str, **given: Any) -> None:
-    """Raise for an argument that has a value."""
+    """Raise if one of these arguments was passed."""
     for argument, value in given.items():
         if is_given(value):
             raise TypeError(f"numpy.{name}: {argument}= is not supported for arrays of arraygrad")
 
 
 def array_of(x: Any) -> Any:
-    """An argument as an array: numbers, lists, and lists of tensors, too."""
+    """An argument as an array. It may be a number, a list, or a list of tensors."""
     return x if hasattr(x, "dtype") else from_sequence(x)
 
 
@@ -80,7 +80,7 @@ def arrays_of(sequence: Any) -> list[Any]:
 
 
 def in_dtype(x: Any, dtype: Any) -> Any:
-    """An array in the dtype that was asked for, if any was."""
+    """The array with this dtype, or as it is if the dtype is None."""
     return x if dtype is None else ops.astype(x, dtype, copy=False)
 
 
@@ -90,5 +90,5 @@ def is_given(value: Any) -> bool:
 
 
 def flag(value: Any) -> bool:
-    """A truth value that may not have been passed."""
+    """A boolean argument; False if it was not passed."""
     return value is not NONE and bool(value)

@@ -1,4 +1,4 @@
-"""NumPy's functions of elements that are no universal functions, and those of values only."""
+"""NumPy's elementwise functions that are not ufuncs, and functions that have no derivative."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from .... import ops
 from ....arrays import creation
 from ....backends import dtypes
 from ....core.array import plain
-from ..values import as_tensors, detached, written
-from .common import NONE, RULES, Function, array_of, is_given, of_numpy, rule_for
+from ..values import as_tensors, on_values, written
+from .common import NONE, RULES, AnyFunction, array_of, is_given, of_numpy, rule_for
 
 # --- elementwise ---------------------------------------------------------------------------------
 
@@ -88,8 +88,8 @@ def _select(condlist: Any, choicelist: Any, default: Any = 0) -> Any:
 
 @rule_for(np.unwrap)
 def _unwrap(p: Any, discont: Any = None, axis: int = -1, *, period: float = 2 * math.pi) -> Any:
-    values = detached(p)  # the jumps that are taken out are constants
-    return p + (np.unwrap(values, discont, axis, period=period) - values)
+    unwrapped = on_values(np.unwrap, p, discont, axis, period=period)
+    return p + (unwrapped - p.detach())  # the jumps that are taken out are constants
 
 
 @rule_for(np.piecewise)
@@ -121,20 +121,20 @@ RULES[np.iscomplex] = lambda x: ops.not_equal(ops.imag(x), 0)
 RULES[np.isreal] = lambda x: ops.equal(ops.imag(x), 0)
 
 
-# --- on values only: the results carry no derivatives anyway -------------------------------------
+# --- functions that have no derivative -----------------------------------------------------------
 
 
-def _on_values(function: Function) -> Function:
-    """NumPy's own function, on the values: for what returns no numbers to differentiate."""
+def _on_values(function: AnyFunction) -> AnyFunction:
+    """NumPy's own function on the values, for results that have no derivative."""
 
     @functools.wraps(function)
     def rule(*args: Any, **kwargs: Any) -> Any:
-        return as_tensors(function(*detached(args), **detached(kwargs)))
+        return as_tensors(on_values(function, *args, **kwargs))
 
     return rule
 
 
-_on_plain_values: tuple[Function, ...] = (
+_on_plain_values: tuple[AnyFunction, ...] = (
     np.allclose,
     np.array_equal,
     np.array_equiv,

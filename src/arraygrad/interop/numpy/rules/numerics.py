@@ -1,4 +1,4 @@
-"""NumPy's products, differences, and functions that search and put in order."""
+"""NumPy's products and differences, and its functions that search, sort and select elements."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import numpy as np
 from .... import linalg, ops
 from ....ops.elementwise import choose
 from ..values import plain_values, written
-from .common import NONE, RULES, Function, array_of, arrays_of, flag, in_dtype, refuse, rule_for
+from .common import NONE, RULES, AnyFunction, array_of, arrays_of, flag, in_dtype, refuse, rule_for
 
 # --- products ------------------------------------------------------------------------------------
 
@@ -65,7 +65,7 @@ def _ediff1d(ary: Any, to_end: Any = None, to_begin: Any = None) -> Any:
     return ops.diff(ops.ravel(ary))
 
 
-def _order_rule(name: str, function: Function) -> Function:
+def _order_rule(name: str, function: AnyFunction) -> AnyFunction:
     def rule(
         a: Any,
         axis: Any = -1,
@@ -84,7 +84,7 @@ def _order_rule(name: str, function: Function) -> Function:
 
 RULES[np.sort] = _order_rule("sort", ops.sort)
 RULES[np.argsort] = _order_rule("argsort", ops.argsort)
-# What is in order is partitioned at every place.
+# A sorted array is partitioned at every place.
 RULES[np.partition] = lambda a, kth, axis=-1, kind=None, order=None: RULES[np.sort](a, axis)
 RULES[np.argpartition] = lambda a, kth, axis=-1, kind=None, order=None: RULES[np.argsort](a, axis)
 

@@ -1,4 +1,4 @@
-"""NumPy's functions of polynomials, which are arrays of coefficients, the highest power first."""
+"""NumPy's functions of polynomials, given as arrays of coefficients, highest power first."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from .... import linalg, ops
-from ..values import detached
+from ..values import plain_values
 from .common import RULES, array_of, refuse, rule_for
 
 
@@ -38,7 +38,7 @@ def _polyfit(
         w = array_of(w)
         powers = powers * w[:, None]
         y = y * (w if y.ndim == 1 else w[:, None])
-    # Columns of one length, as in NumPy: else the smallest powers decide on the precision.
+    # Columns of equal norm, as in NumPy: otherwise small powers would lose precision.
     scale = linalg.vector_norm(powers, axis=0)
     found = linalg.lstsq(powers / scale, y, rcond).solution
     return found / (scale if y.ndim == 1 else scale[:, None])
@@ -59,7 +59,7 @@ def _roots(p: Any) -> Any:
     p = array_of(p)
     if p.ndim != 1:
         raise ValueError(f"numpy.roots: p must have one axis, got shape {tuple(p.shape)}")
-    places = np.flatnonzero(np.asarray(detached(p)))
+    places = np.flatnonzero(np.asarray(plain_values(p)))
     if not len(places):
         return ops.astype(p[:0], np.complex128)
     first, last = int(places[0]), int(places[-1])
@@ -77,7 +77,7 @@ def _coefficients(p: Any) -> Any:
 
 
 def _of_one_degree(*polynomials: Any) -> list[Any]:
-    """Coefficients with zeros for the higher powers that others have."""
+    """The coefficients of all polynomials, padded by zeros to the highest degree."""
     arrays = [_coefficients(p) for p in polynomials]
     size = max(p.shape[0] for p in arrays)
     return [ops.pad(p, ((size - p.shape[0], 0),)) for p in arrays]

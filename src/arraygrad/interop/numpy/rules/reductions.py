@@ -9,13 +9,13 @@ import numpy as np
 from .... import ops
 from ....arrays import creation
 from ....ops.elementwise import choose
-from ..values import plain_values, written
-from .common import NONE, RULES, Function, array_of, flag, in_dtype, is_given, refuse, rule_for
+from ..values import written
+from .common import NONE, RULES, AnyFunction, array_of, flag, in_dtype, is_given, refuse, rule_for
 
 # --- reductions ----------------------------------------------------------------------------------
 
 
-def _total_rule(name: str, function: Function, join: Function, neutral: int) -> Function:
+def _total_rule(name: str, function: AnyFunction, join: AnyFunction, neutral: int) -> AnyFunction:
     def rule(
         a: Any,
         axis: Any = None,
@@ -54,12 +54,12 @@ def _mean(
     if not is_given(where):
         return written(out, ops.mean(a, axis=axis, keepdims=flag(keepdims)), "numpy.mean")
     total = ops.sum(choose(array_of(where), a, 0), axis=axis, keepdims=flag(keepdims))
-    wide = np.broadcast_to(plain_values(where), a.shape)
-    counts = np.sum(wide, axis=axis, keepdims=flag(keepdims))
+    wide = ops.broadcast_to(array_of(where), a.shape)
+    counts = ops.count_nonzero(wide, axis=axis, keepdims=flag(keepdims))
     return written(out, total / counts, "numpy.mean")
 
 
-def _spread_rule(name: str, function: Function) -> Function:
+def _spread_rule(name: str, function: AnyFunction) -> AnyFunction:
     def rule(
         a: Any,
         axis: Any = None,
@@ -87,7 +87,7 @@ RULES[np.nanvar] = _spread_rule("nanvar", ops.nanvar)
 RULES[np.nanstd] = _spread_rule("nanstd", ops.nanstd)
 
 
-def _extreme_rule(name: str, function: Function, join: Function) -> Function:
+def _extreme_rule(name: str, function: AnyFunction, join: AnyFunction) -> AnyFunction:
     def rule(
         a: Any,
         axis: Any = None,
@@ -121,7 +121,7 @@ def _ptp(a: Any, axis: Any = None, out: Any = None, keepdims: Any = False) -> An
     return written(out, result, "numpy.ptp")
 
 
-def _truth_rule(name: str, function: Function) -> Function:
+def _truth_rule(name: str, function: AnyFunction) -> AnyFunction:
     def rule(
         a: Any, axis: Any = None, out: Any = None, keepdims: Any = False, *, where: Any = None
     ) -> Any:
@@ -141,7 +141,7 @@ def _count_nonzero(a: Any, axis: Any = None, *, keepdims: bool = False) -> Any:
     return ops.count_nonzero(a, axis=axis, keepdims=keepdims)
 
 
-def _running_rule(name: str, function: Function) -> Function:
+def _running_rule(name: str, function: AnyFunction) -> AnyFunction:
     def rule(a: Any, axis: Any = None, dtype: Any = None, out: Any = None) -> Any:
         a = array_of(a)
         result = function(ops.ravel(a) if axis is None else a, axis=axis, dtype=dtype)
@@ -150,7 +150,7 @@ def _running_rule(name: str, function: Function) -> Function:
     return rule
 
 
-def _cumulative_rule(name: str, function: Function) -> Function:
+def _cumulative_rule(name: str, function: AnyFunction) -> AnyFunction:
     def rule(
         x: Any, /, *, axis: Any = None, dtype: Any = None, out: Any = None, **given: Any
     ) -> Any:
@@ -187,7 +187,7 @@ def _nanmean(
     return written(out, result, "numpy.nanmean")
 
 
-def _median_rule(name: str, function: Function) -> Function:
+def _median_rule(name: str, function: AnyFunction) -> AnyFunction:
     def rule(
         a: Any,
         axis: Any = None,
@@ -204,7 +204,7 @@ RULES[np.median] = _median_rule("median", ops.median)
 RULES[np.nanmedian] = _median_rule("nanmedian", ops.nanmedian)
 
 
-def _quantile_rule(name: str, function: Function) -> Function:
+def _quantile_rule(name: str, function: AnyFunction) -> AnyFunction:
     def rule(
         a: Any,
         q: Any,

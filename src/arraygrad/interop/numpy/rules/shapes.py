@@ -1,4 +1,4 @@
-"""NumPy's functions that rearrange, join and make arrays."""
+"""NumPy's functions that rearrange, join and create arrays."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import numpy as np
 from .... import ops
 from ....arrays import creation
 from ..values import plain_values, written
-from .common import RULES, Function, array_of, arrays_of, in_dtype, rule_for
+from .common import RULES, AnyFunction, array_of, arrays_of, in_dtype, rule_for
 
 # --- shapes --------------------------------------------------------------------------------------
 
@@ -78,7 +78,7 @@ def _roll(a: Any, shift: Any, axis: Any = None) -> Any:
     return ops.roll(a, shift, axis=axis)
 
 
-def _joining_rule(name: str, function: Function) -> Function:
+def _joining_rule(name: str, function: AnyFunction) -> AnyFunction:
     def rule(
         arrays: Any, out: Any = None, dtype: Any = None, casting: str = "", **axis: Any
     ) -> Any:
@@ -102,7 +102,7 @@ def _stack_rule(arrays: Any, axis: int = 0, out: Any = None, **keywords: Any) ->
     return _stack(arrays, out, axis=axis, **keywords)
 
 
-def _stacking_rule(name: str) -> Function:
+def _stacking_rule(name: str) -> AnyFunction:
     rule = _joining_rule(name, getattr(ops, name))
     return lambda tup, *, dtype=None, casting="": rule(tup, dtype=dtype)
 
@@ -132,7 +132,7 @@ def _block(arrays: Any) -> Any:
     return joined(arrays, 0)[0]
 
 
-def _split_rule(axis: int) -> Function:
+def _split_rule(axis: int) -> AnyFunction:
     def rule(ary: Any, indices_or_sections: Any) -> Any:
         return ops.split(ary, indices_or_sections, axis=min(ary.ndim - 1, axis))
 
@@ -199,10 +199,10 @@ def _size(a: Any, axis: Any = None) -> int:
     return math.prod(shape[i] for i in (axis if isinstance(axis, tuple) else (axis,)))
 
 
-# --- making arrays -------------------------------------------------------------------------------
+# --- creating arrays -----------------------------------------------------------------------------
 
 
-def _like_rule(name: str) -> Function:
+def _like_rule(name: str) -> AnyFunction:
     function = getattr(creation, name)
 
     def rule(
@@ -215,7 +215,7 @@ def _like_rule(name: str) -> Function:
         device: Any = None,
         **keywords: Any,
     ) -> Any:
-        if value and name != "full_like":  # it is the dtype, by position
+        if value and name != "full_like":  # the dtype was passed by position
             dtype, value = value[0], value[1:]
         if shape is not None:
             a = ops.broadcast_to(ops.reshape(ops.ravel(a)[:1], (1,)), shape)
@@ -245,8 +245,8 @@ def _linspace(
     return (values, (stop - start) / (num - 1 if endpoint else num)) if retstep else values
 
 
-def _made_like(name: str) -> Function:
-    """With `like=`, NumPy asks for an array of the same type, in the shape given."""
+def _made_like(name: str) -> AnyFunction:
+    """The rule for a function with `like=`: it creates a tensor instead of a NumPy array."""
     function = getattr(creation, name)
 
     def rule(*args: Any, order: str = "C", **keywords: Any) -> Any:
@@ -304,7 +304,7 @@ def _vander(x: Any, N: int | None = None, increasing: bool = False) -> Any:  # n
     return powers if increasing else ops.flip(powers, axis=1)
 
 
-# --- parts taken out and put in ------------------------------------------------------------------
+# --- removing and inserting elements -------------------------------------------------------------
 
 
 @rule_for(np.delete)
@@ -316,7 +316,7 @@ def _delete(arr: Any, obj: Any, axis: int | None = None) -> Any:
 
 @rule_for(np.insert)
 def _insert(arr: Any, obj: Any, values: Any, axis: int | None = None) -> Any:
-    """The elements and the values in one line, taken in the order that NumPy says."""
+    """Join the elements and the values, and take them in the order that NumPy gives."""
     arr, axis = (ops.ravel(array_of(arr)), 0) if axis is None else (arr, axis % arr.ndim)
     n = arr.shape[axis]
     places = plain_values(obj)
@@ -325,7 +325,7 @@ def _insert(arr: Any, obj: Any, values: Any, axis: int | None = None) -> Any:
         count = len(np.arange(n + 1)[places])
     elif np.ndim(places):
         count = np.size(places)
-    else:  # one place: the values' first axis goes there
+    else:  # one place: the first axis of the values goes there
         wide = (1,) * (arr.ndim - values.ndim) + tuple(values.shape)
         values = ops.moveaxis(ops.reshape(values, wide), 0, axis)
         count = values.shape[axis]

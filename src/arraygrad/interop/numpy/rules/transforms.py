@@ -11,8 +11,9 @@ import numpy as np
 
 from .... import fft, linalg, ops
 from ....core.array import plain
+from ....ops.spectra import eigh_of_triangle
 from ..values import written
-from .common import NONE, RULES, Function, array_of, refuse, rule_for
+from .common import NONE, RULES, AnyFunction, array_of, refuse, rule_for
 
 # --- linear algebra ------------------------------------------------------------------------------
 
@@ -39,13 +40,21 @@ def _cholesky(a: Any, /, *, upper: bool = False) -> Any:
     return linalg.cholesky(a, upper=upper)
 
 
-def _hermitian(a: Any, uplo: str) -> Any:
-    """The matrix whose lower triangle is the part that NumPy was told to read."""
-    return a if uplo.upper() == "L" else ops.conj(ops.matrix_transpose(a))
+def _is_upper(uplo: Any) -> bool:
+    """Whether NumPy was told to read the upper triangle."""
+    if uplo not in ("L", "l", "U", "u"):
+        raise ValueError(f"UPLO must be 'L' or 'U', not {uplo!r}")
+    return uplo in "Uu"
 
 
-RULES[np.linalg.eigh] = lambda a, UPLO="L": linalg.eigh(_hermitian(a, UPLO))  # noqa: N803
-RULES[np.linalg.eigvalsh] = lambda a, UPLO="L": linalg.eigvalsh(_hermitian(a, UPLO))  # noqa: N803
+@rule_for(np.linalg.eigh)
+def _eigh(a: Any, UPLO: str = "L") -> Any:  # noqa: N803
+    return eigh_of_triangle(a, upper=_is_upper(UPLO))
+
+
+@rule_for(np.linalg.eigvalsh)
+def _eigvalsh(a: Any, UPLO: str = "L") -> Any:  # noqa: N803
+    return linalg.eigvalsh(ops.conj(ops.matrix_transpose(a)) if _is_upper(UPLO) else a)
 
 
 @rule_for(np.linalg.svd)
@@ -116,7 +125,7 @@ def _cond(x: Any, p: Any = None) -> Any:
 # --- Fourier transforms --------------------------------------------------------------------------
 
 
-def _transform_rule(name: str) -> Function:
+def _transform_rule(name: str) -> AnyFunction:
     function = getattr(fft, name)
 
     def rule(a: Any, n: Any = None, axis: int = -1, norm: Any = None, out: Any = None) -> Any:
@@ -126,7 +135,7 @@ def _transform_rule(name: str) -> Function:
     return rule
 
 
-def _transforms_rule(name: str, function: Function, plane: bool) -> Function:
+def _transforms_rule(name: str, function: AnyFunction, plane: bool) -> AnyFunction:
     def rule(
         a: Any,
         s: Any = None,

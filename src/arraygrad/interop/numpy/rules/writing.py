@@ -8,15 +8,15 @@ from typing import Any
 import numpy as np
 
 from .... import ops
-from ..values import detached, holds_gradients, plain_values
-from .common import Function, array_of, rule_for
+from ..values import holds_gradients, plain_values
+from .common import AnyFunction, array_of, rule_for
 
 
-def _writing(function: Function) -> Callable[[Function], Function]:
-    """The rule for a function that writes, which for an array of NumPy's is its own."""
+def _writing(function: AnyFunction) -> Callable[[AnyFunction], AnyFunction]:
+    """A decorator for the rule of a function that writes. NumPy arrays need no rule."""
     name = f"numpy.{function.__name__}"
 
-    def register(rule: Function) -> Function:
+    def register(rule: AnyFunction) -> AnyFunction:
         def checked(target: Any, *args: Any, **kwargs: Any) -> None:
             if hasattr(target, "copy_"):
                 rule(target, *args, **kwargs)
@@ -36,11 +36,11 @@ def _writing(function: Function) -> Callable[[Function], Function]:
 
 def _numbers(x: Any) -> Any:
     """Places, or a mask, as a NumPy array."""
-    return np.asarray(detached(x))
+    return np.asarray(plain_values(x))
 
 
 def _cycled(values: Any, size: int) -> Any:
-    """As many values as there are places, from the start again where they do not reach."""
+    """The first `size` values; if there are fewer, they are repeated."""
     flat = ops.ravel(array_of(values))
     if not size:
         return flat[:0]

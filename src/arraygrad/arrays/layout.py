@@ -1,0 +1,90 @@
+"""Which results are views of what they were made of: by the op, and by the logical layout.
+
+The logical layout of an array says in which order its elements would lie in NumPy's memory. Arrays
+that an op computes, and those that a transform is given, are C-contiguous. Slices, transposes and
+broadcasts change the logical strides. A reshape is a view exactly where NumPy would make one of an
+array with that layout. The layout of the memory that a library, or a batch, really uses has no say
+in it, so a program that writes through views means the same everywhere.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.lib.stride_tricks import as_strided
+
+from ..backends import backend_of
+from ..ops.define.op import Op
+from ..ops.regions import Step
+from ..ops.writing import detached
+
+
+class Origin:
+    """How a view came about.
+
+    Attributes
+    ----------
+    base : array
+        The array at the root, which is no view itself.
+    steps : tuple of (function, keywords)
+        The ops that lead from the base to the view.
+    is_contiguous : bool
+        Whether the elements of the view lie one after the other, by its logical layout.
+    is_detached : bool
+        Whether one of the steps is `detach`, so that writes change only the values of the base.
+    """
+
+    __slots__ = ("base", "is_contiguous", "is_detached", "steps")
+
+    base: Any
+    steps: tuple[Step, ...]
+    is_contiguous: bool
+    is_detached: bool
+
+    def __init__(self, source: Any, origin: Origin | None, step: Step) -> None:
+        if origin is None:
+            self.base, self.steps = source, (step,)
+            contiguous, self.is_detached = getattr(source, "_given", None) is None, False
+        else:
+            self.base, self.steps = origin.base, (*origin.steps, step)
+            contiguous, self.is_detached = origin.is_contiguous, origin.is_detached
+        if step[0] is detached:
+            self.is_detached = True
+        self.is_contiguous = contiguous and step[0].op.view == "reshape"  # type: ignore[attr-defined]
+
+
+def is_view(op: Op, source: Any, origin: Origin | None, params: dict[str, Any]) -> bool:
+    """Whether an op of `source`, which may be a view itself, gives a view of it."""
+    if op.view == "part":
+        is_complex = backend_of(source).kind(source.dtype) == "c"
+        return is_complex or op.kind.part == "real"  # type: ignore[attr-defined]
+    if op.view != "reshape" or params.get("copy"):
+        return op.view == "always"
+    base, steps = (source, ()) if origin is None else (origin.base, origin.steps)
+    strides = getattr(base, "_given", None)
+    if strides is None and (origin is None or origin.is_contiguous):
+        return True
+    if any(n != n for n in (*base.shape, *source.shape)):  # lengths that are not known yet
+        return True
+    return _can_reshape(_without_memory(base, strides, steps), params["shape"])
+
+
+def _without_memory(base: Any, strides: Any, steps: tuple[Step, ...]) -> Any:
+    """A NumPy array with the layout of a view, whose elements must not be touched."""
+    shape = tuple(base.shape)
+    if strides is None:
+        strides = np.cumprod((1, *shape[:0:-1]))[::-1] if shape else ()
+    array = as_strided(np.zeros(1, np.int8), shape, tuple(map(int, strides)), writeable=False)
+    for function, keywords in steps:
+        if function.op.view != "part":  # type: ignore[attr-defined]  # which lies as the elements do
+            array = function(array, **keywords)
+    return array
+
+
+def _can_reshape(array: Any, shape: tuple[int, ...]) -> bool:
+    try:
+        np.reshape(array, shape, copy=False)
+    except ValueError:
+        return False
+    return True

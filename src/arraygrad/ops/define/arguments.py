@@ -1,0 +1,103 @@
+"""Errors that name an argument which should have been an array.
+
+Functions of arrays look at shapes and dtypes at once. What has none fails somewhere inside; only
+then is it worth finding out which argument it was.
+"""
+
+from __future__ import annotations
+
+import functools
+import inspect
+from collections.abc import Callable, Iterable
+from numbers import Number
+from typing import Any, TypeVar
+
+from .dispatch import UnsupportedOperand
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+_FROM_INSIDE = (AttributeError, IndexError, TypeError, ValueError)
+_NEVER = (str, bytes, dict, set, frozenset, type(None))
+
+
+def naming(*names: str) -> Callable[[F], F]:
+    """Have a function name those of its arguments that should have been arrays and are not.
+
+    ``"*arrays"`` stands for all arguments of that name, ``"arrays[]"`` for the items of one.
+    """
+
+    def decorate(function: F) -> F:
+        return named(function, names)
+
+    return decorate
+
+
+def named(function: F, names: tuple[str, ...] | int) -> F:
+    """The function with errors for `names`, or for its first few parameters."""
+
+    @functools.wraps(function)
+    def run(*args: Any, **kwargs: Any) -> Any:
+        try:
+            return function(*args, **kwargs)
+        except _FROM_INSIDE as error:
+            told = _told(function, names, args, kwargs, error)
+            if told is None:
+                raise
+            raise told from None
+
+    return run  # type: ignore[return-value]
+
+
+def _told(
+    function: Callable[..., Any],
+    names: tuple[str, ...] | int,
+    args: tuple[Any, ...],
+    kwargs: dict[str, Any],
+    error: Exception,
+) -> TypeError | None:
+    """The error to raise in the place of one from inside; None if all that should be are arrays."""
+    if isinstance(names, int):
+        names = tuple(inspect.signature(function).parameters)[:names]
+    for name, value in _values(function, names, args, kwargs):
+        if _is_wrong(value, error):
+            kind = UnsupportedOperand if isinstance(error, UnsupportedOperand) else TypeError
+            way = ": make it one by asarray()" if isinstance(value, list | tuple | Number) else ""
+            return kind(
+                f"{function.__name__}: {name} must be an array, not {type(value).__name__}{way}"
+            )
+    return None
+
+
+def _values(
+    function: Callable[..., Any],
+    names: tuple[str, ...],
+    args: tuple[Any, ...],
+    kwargs: dict[str, Any],
+) -> Iterable[tuple[str, Any]]:
+    """What was passed for each of the names."""
+    try:
+        given = inspect.signature(function).bind(*args, **kwargs).arguments
+    except TypeError:  # Python's own error says what is missing
+        return
+    for name in names:
+        bare = name.strip("*[]")
+        if bare not in given:
+            continue
+        if bare == name:
+            yield name, given[name]
+        elif isinstance(given[bare], list | tuple):
+            yield from ((f"{bare}[{i}]", item) for i, item in enumerate(given[bare]))
+
+
+def _is_wrong(value: Any, error: Exception) -> bool:
+    """Whether an error is because a value is no array, and does not say so of another argument."""
+    told = str(error)
+    if " must be " in told and " must be an array, not " not in told:
+        return False
+    if hasattr(value, "dtype") or hasattr(value, "__array_namespace__"):
+        return False
+    if isinstance(value, _NEVER):
+        return True
+    if isinstance(error, AttributeError | UnsupportedOperand):
+        return not (isinstance(value, Number) and isinstance(error, UnsupportedOperand))
+    return isinstance(error, TypeError) and not isinstance(value, Number)

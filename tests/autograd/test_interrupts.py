@@ -1,0 +1,118 @@
+"""An interrupt at any point leaves no mode, level or sweep behind."""
+
+from __future__ import annotations
+
+import gc
+import random
+import signal
+import time
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+import arraygrad as ag
+from arraygrad.autograd import forward_ad
+from arraygrad.core import levels, modes, nodes
+from arraygrad.func import checkpoint, grad, hessian, jacfwd, jacrev, jvp, vmap
+from arraygrad.ops.padding import WARN_FALLBACK
+from arraygrad.sweep.engine import current_sweep
+
+X = np.array([1.0, 2.0])
+
+
+def state() -> tuple[Any, ...]:
+    """All that could stay behind."""
+    return (
+        modes.modes_in_force(),
+        nodes.RECORDER.get(),
+        nodes.INFERENCE.get(),
+        levels.in_flight(),
+        len(levels._in_flight),
+        current_sweep(),
+        WARN_FALLBACK.get(),
+        forward_ad._open(),
+    )
+
+
+def f(x: Any) -> Any:
+    return (ag.sin(x) * x**3).sum()
+
+
+def modes_nested() -> None:
+    x = ag.tensor(X, requires_grad=True)
+    for _ in range(3):
+        with ag.no_grad(), ag.enable_grad(), ag.inference_mode(), ag.autograd.detect_anomaly():
+            f(x)
+        with ag.autograd.graph.saved_tensors_hooks(lambda t: t, lambda t: t):
+            y = f(x)
+        ag.grad(y, x)
+
+
+def decorated() -> None:
+    @ag.no_grad()
+    def plain() -> Any:
+        return f(X)
+
+    @ag.no_grad
+    def steps() -> Any:
+        for _ in range(3):
+            with ag.enable_grad():
+                yield f(X)
+
+    for _ in range(3):
+        plain()
+        list(steps())
+
+
+def sweeps() -> None:
+    x = ag.tensor(X, requires_grad=True)
+    x.register_hook(lambda g: g * 1)
+    y = ag.grad(f(x), x, create_graph=True)
+    y.sum().backward()
+    ag.grad(checkpoint(f)(x), x)
+
+
+def transforms() -> None:
+    hessian(f)(X)
+    vmap(grad(f))(np.stack([X, X]))
+    jacrev(jacfwd(lambda x: x * x))(X)
+    jvp(grad(f), (X,), (X,))
+
+
+def duals() -> None:
+    with forward_ad.dual_level(), forward_ad.dual_level():
+        forward_ad.unpack_dual(f(forward_ad.make_dual(X, X)))
+
+
+@pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="there are no timers here")
+# Python drops what is raised where an object goes, also an interrupt, with no more than a warning.
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
+@pytest.mark.parametrize("work", [modes_nested, decorated, sweeps, transforms, duals])
+def test_interrupts(work: Callable[[], None]) -> None:
+    work()  # fills tables
+    before = state()
+    start = time.perf_counter()
+    for _ in range(5):
+        work()
+    length = (time.perf_counter() - start) / 5
+    rng = random.Random(0)
+    interrupted = 0
+    gc.collect()
+    old = signal.signal(signal.SIGALRM, signal.default_int_handler)
+    try:
+        for _ in range(600):
+            try:
+                try:
+                    signal.setitimer(signal.ITIMER_REAL, rng.uniform(1e-6, length))
+                    work()
+                finally:
+                    signal.setitimer(signal.ITIMER_REAL, 0)
+            except KeyboardInterrupt:
+                interrupted += 1
+            assert state() == before
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, old)
+    assert interrupted > 100
