@@ -100,6 +100,7 @@ def test_interrupts(work: Callable[[], None]) -> None:
     rng = random.Random(0)
     interrupted = 0
     gc.collect()
+    errors = np.geterr()  # which NumPy's errstate may leave behind
     old = signal.signal(signal.SIGALRM, signal.default_int_handler)
     try:
         for _ in range(600):
@@ -115,4 +116,5 @@ def test_interrupts(work: Callable[[], None]) -> None:
     finally:
         signal.setitimer(signal.ITIMER_REAL, 0)
         signal.signal(signal.SIGALRM, old)
+        np.seterr(**errors)
     assert interrupted > 100
