@@ -46,7 +46,7 @@ def under_names_of(function: AnyFunction, own: AnyFunction) -> AnyFunction:
     return rule if names else own
 
 
-def _parameters(function: Function) -> list[str]:
+def _parameters(function: AnyFunction) -> list[str]:
     """The names of a function's parameters; none for one in C that, in older versions, tells none.
 
     Those of which a rule is no more than ours under NumPy's names take arguments by position only.
