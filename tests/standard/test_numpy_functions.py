@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 import operator
+import warnings
 from collections.abc import Callable
 from typing import Any
 
@@ -51,6 +52,13 @@ def check(call: Callable[..., Any], *arrays: Any, differentiable: bool = True) -
             return tuple(o for o in outputs if isinstance(o, ag.Tensor) and o.requires_grad)
 
         assert gradcheck(smooth, tensors(*arrays), atol=1e-6, rtol=1e-5)
+
+
+def quietly(function: Any, *args: Any) -> Any:
+    """Call a function that newer versions of NumPy warn of."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", DeprecationWarning)
+        return function(*args)
 
 
 # --- universal functions -------------------------------------------------------------------------
@@ -452,7 +460,7 @@ ROWS: dict[str, list[tuple[Any, ...]]] = {
     ],
     "round": [(lambda x: np.round(x, 1), _x), (lambda x: np.round(x), _x)],
     "around": [(lambda x: np.around(x), _x)],
-    "fix": [(lambda x: np.fix(x), 3 * _x)],
+    "fix": [(lambda x: quietly(np.fix, x), 3 * _x)],
     "real": [(lambda x: np.real(x * 1j), _x)],
     "imag": [(lambda x: np.imag(x * (1 + 2j)), _x)],
     "angle": [(lambda x: np.angle(x + 1j), _x), (lambda x: np.angle(x + 1j, deg=True), _x)],
@@ -903,6 +911,14 @@ def test_rules_take_what_numpys_functions_take() -> None:
             names = {p.name for p in given if p.kind is not kinds.POSITIONAL_ONLY}
             by_name = (kinds.POSITIONAL_OR_KEYWORD, kinds.KEYWORD_ONLY)
             assert {p.name for p in wanted if p.kind in by_name} <= names, function
+
+
+def test_descending_order() -> None:
+    """Which NumPy has had since version 2.5."""
+    x = ag.tensor(_x, requires_grad=True)
+    assert_close(RULES[np.sort](x, descending=True).detach(), -np.sort(-_x))
+    assert_close(RULES[np.sort](x, None, descending=True).detach(), -np.sort(-_x, None))
+    assert_close(RULES[np.argsort](x, 0, descending=True), np.argsort(-_x, 0))
 
 
 def test_arguments_by_their_names_in_numpy() -> None:

@@ -30,6 +30,11 @@ def rule_for(*functions: AnyFunction) -> Callable[[AnyFunction], AnyFunction]:
     return register
 
 
+def of_numpy(*names: str) -> list[AnyFunction]:
+    """Those of NumPy's functions that the installed version has."""
+    return [getattr(np, name) for name in names if hasattr(np, name)]
+
+
 def under_names_of(function: AnyFunction, own: AnyFunction) -> AnyFunction:
     """Our function `own`, with NumPy's names for its positional-only arguments."""
     only = inspect.Parameter.POSITIONAL_ONLY

@@ -13,7 +13,7 @@ from ....arrays import creation
 from ....backends import dtypes
 from ....core.array import plain
 from ..values import as_tensors, on_values, written
-from .common import NONE, RULES, AnyFunction, array_of, is_given, rule_for
+from .common import NONE, RULES, AnyFunction, array_of, is_given, of_numpy, rule_for
 
 # --- elementwise ---------------------------------------------------------------------------------
 
@@ -51,7 +51,7 @@ def _round(a: Any, decimals: int = 0, out: Any = None) -> Any:
     return written(out, result, "numpy.round")
 
 
-@rule_for(np.fix)
+@rule_for(*of_numpy("fix"))  # which NumPy has said since 2.5 that it will give up
 def _fix(x: Any, out: Any = None) -> Any:
     return written(out, ops.trunc(x), "numpy.fix")
 

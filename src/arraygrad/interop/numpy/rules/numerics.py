@@ -9,7 +9,7 @@ import numpy as np
 from .... import linalg, ops
 from ....ops.elementwise import choose
 from ..values import plain_values, written
-from .common import NONE, RULES, AnyFunction, array_of, arrays_of, in_dtype, refuse, rule_for
+from .common import NONE, RULES, AnyFunction, array_of, arrays_of, flag, in_dtype, refuse, rule_for
 
 # --- products ------------------------------------------------------------------------------------
 
@@ -67,10 +67,17 @@ def _ediff1d(ary: Any, to_end: Any = None, to_begin: Any = None) -> Any:
 
 def _order_rule(name: str, function: AnyFunction) -> AnyFunction:
     def rule(
-        a: Any, axis: Any = -1, kind: Any = None, order: Any = None, *, stable: Any = None
+        a: Any,
+        axis: Any = -1,
+        kind: Any = None,
+        order: Any = None,
+        *,
+        stable: Any = None,
+        descending: Any = None,
     ) -> Any:
         refuse(name, order=order)
-        return function(ops.ravel(a), axis=0) if axis is None else function(a, axis=axis)
+        a, axis = (ops.ravel(a), 0) if axis is None else (a, axis)
+        return function(a, axis=axis, descending=flag(descending))
 
     return rule
 
