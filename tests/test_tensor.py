@@ -309,3 +309,20 @@ def test_there_is_no_assignment_to_elements_of_a_leaf(x: ag.Tensor) -> None:
     with pytest.raises((TypeError, RuntimeError)):
         x[0] = 1.0  # type: ignore[index]
     assert x.tolist() == [1, 2, 3]
+
+
+def test_asking_a_result_for_gradients_that_it_has() -> None:
+    x = ag.tensor([1.0], requires_grad=True)
+    y = x * 2
+    assert y.requires_grad_() is y
+    y.requires_grad = True
+    with pytest.raises(RuntimeError, match="can only be changed on a leaf"):
+        y.requires_grad_(False)
+
+
+def test_values_of_a_leaf_where_nothing_is_recorded() -> None:
+    x = ag.tensor([1.0], requires_grad=True)
+    with ag.no_grad():
+        assert x.numpy().tolist() == [1.0]
+    with pytest.raises(NoGradientError, match="detach"):
+        x.numpy()

@@ -165,11 +165,6 @@ MISTAKES: dict[str, tuple[Callable[[World], Any], type[Exception], str]] = {
         RuntimeError,
         r"PowBackward.*detach\(\)",
     ),
-    "requires_grad on on a result": (
-        lambda t: setattr(t.y, "requires_grad", True),
-        RuntimeError,
-        r"detach\(\)",
-    ),
     "numpy() on a tensor that requires gradients": (
         lambda t: t.x.numpy(),
         NoGradientError,

@@ -744,3 +744,36 @@ def test_wrong_tangents_are_refused(tangent: Any, message: str) -> None:
     )
     with pytest.raises(RuleError, match=message):
         jvp(function.apply, (A,), (A,))
+
+
+class Scaled(Function):
+    """Saves nothing, and has a default."""
+
+    @staticmethod
+    def forward(x: Any, factor: float = 3.0) -> Any:
+        return x * factor
+
+    @staticmethod
+    def setup_context(ctx: Any, inputs: Any, output: Any) -> None:
+        _, ctx.factor = inputs
+
+    @staticmethod
+    def backward(ctx: Any, g: Any) -> Any:
+        return g * ctx.factor, None
+
+
+def test_defaults_are_inputs() -> None:
+    x = ag.tensor([1.0, 2.0], requires_grad=True)
+    assert ag.grad(Scaled.apply(x).sum(), x).tolist() == [3.0, 3.0]
+    assert ag.grad(Scaled.apply(x, 2.0).sum(), x).tolist() == [2.0, 2.0]
+    assert ag.grad(Scaled.apply(x, factor=4.0).sum(), x).tolist() == [4.0, 4.0]
+    assert ag.func.vmap(ag.func.grad(Scaled.apply))(np.ones(2)).tolist() == [3.0, 3.0]
+
+
+def test_what_saved_nothing_can_be_swept_twice() -> None:
+    x = ag.tensor([1.0, 2.0], requires_grad=True)
+    y = Scaled.apply(x)
+    for _ in range(2):
+        y.backward(ag.ones_like(y))
+    assert x.grad is not None
+    assert x.grad.tolist() == [6.0, 6.0]

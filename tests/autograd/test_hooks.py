@@ -605,3 +605,46 @@ def test_an_output_of_several_as_the_output_of_grad(x: ag.Tensor) -> None:
     a, b, c = ag.unstack(x)
     assert ag.grad(b, x).tolist() == [0, 1, 0]
     assert ag.grad([a, c, c], x).tolist() == [1, 0, 2]
+
+
+def test_post_accumulate_hooks_record_only_what_backward_does(x: ag.Tensor) -> None:
+    seen: list[bool] = []
+    x.register_post_accumulate_grad_hook(lambda t: seen.append(ag.is_grad_enabled()))
+    (x * x).sum().backward()
+    (x * x).sum().backward(create_graph=True)
+    assert seen == [False, True]
+
+
+def test_prehooks_of_a_node_that_the_sweep_ends_at(x: ag.Tensor) -> None:
+    """As in torch: they are called, and what they return goes nowhere."""
+    y = x * 2
+    seen: list[Any] = []
+    assert y.grad_fn is not None
+    y.grad_fn.register_prehook(lambda g: seen.append(g[0].tolist()) or (g[0] * 10,))
+    (3 * y).sum().backward(inputs=[y])
+    assert y.grad is not None
+    assert y.grad.tolist() == [3.0] * y.size == seen[0]
+    ag.grad((3 * y).sum(), y)
+    assert len(seen) == 1
+
+
+def test_the_edges_behind_once_differentiable(x: ag.Tensor) -> None:
+    class Double(ag.autograd.Function):
+        @staticmethod
+        def forward(ctx: Any, x: Any) -> Any:
+            return x * 2
+
+        @staticmethod
+        @ag.autograd.function.once_differentiable
+        def backward(ctx: Any, g: Any) -> Any:
+            return g * 2
+
+    found = ag.grad(Double.apply(x).sum(), x, create_graph=True)
+    stack = [found.grad_fn]
+    names = set()
+    while stack:
+        node = stack.pop()
+        if node is not None:
+            names.add(node.name())
+            stack += [n for n, _ in node.next_functions]
+    assert "AccumulateGrad" in names

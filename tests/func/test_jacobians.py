@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import arraygrad as ag
+from arraygrad.arrays.batched import Batched
 from arraygrad.func import hessian, hvp, jacfwd, jacobian, jacrev, jvp, vjp
 from arraygrad.testing import assert_close
 
@@ -306,3 +307,28 @@ def test_hessian_of_many_results() -> None:
 def test_results_that_are_no_arrays_are_refused(call: Any) -> None:
     with pytest.raises(TypeError, match="is of type str: return it as aux"):
         call(np.ones(2))
+
+
+@pytest.mark.parametrize("jacobian", [ag.func.jacrev, ag.func.jacfwd])
+def test_one_row_at_a_time_needs_no_batches(jacobian: Any) -> None:
+    class Square(ag.autograd.Function):
+        @staticmethod
+        def forward(x: Any) -> Any:
+            return x * x
+
+        @staticmethod
+        def setup_context(ctx: Any, inputs: Any, output: Any) -> None:
+            ctx.save_for_backward(*inputs)
+
+        @staticmethod
+        def backward(ctx: Any, g: Any) -> Any:
+            assert not isinstance(getattr(g, "array", g), Batched)
+            return 2 * ctx.saved_tensors[0] * g
+
+        @staticmethod
+        def jvp(ctx: Any, t: Any) -> Any:
+            assert not isinstance(getattr(t, "array", t), Batched)
+            return 2 * ctx.saved_tensors[0] * t
+
+    x = np.array([1.0, 2.0, 3.0])
+    assert jacobian(Square.apply, chunk_size=1)(x).tolist() == np.diag(2 * x).tolist()

@@ -104,8 +104,11 @@ class Tensor(Recording, TensorInPlace, ArrayMethods):
         return self._array
 
     def numpy(self) -> NDArray[Any]:
-        """The values as a NumPy array. A tensor that requires gradients must be detached first."""
-        if self.requires_grad:
+        """The values as a NumPy array.
+
+        A tensor that requires gradients must be detached first, unless nothing is recorded.
+        """
+        if self.requires_grad and recorder() is not None:
             raise NoGradientError(
                 "numpy() on a tensor that requires gradients would cut it off from them: call "
                 "detach().numpy() if that is meant"
@@ -258,6 +261,8 @@ class Tensor(Recording, TensorInPlace, ArrayMethods):
     def requires_grad_(self, requires_grad: bool = True) -> Tensor:
         """Start, or stop, recording what is done with this leaf. Returns the tensor itself."""
         if not self.is_leaf:
+            if requires_grad:
+                return self  # it does already
             raise RuntimeError(
                 "requires_grad can only be changed on a leaf; this tensor is the result of "
                 f"{self._node!r}: use detach() to get one that is cut off"

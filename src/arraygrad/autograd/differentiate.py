@@ -296,9 +296,14 @@ def backward_from(
     level = _level(flat_outputs, flat_inputs)
     sweep = Sweep(starts, targets, level, create_graph, current_modes().anomaly)
     results = sweep.run(list(zip(starts, seeds, strict=True)))
+    ran = set(sweep.order) if targets else sweep.needed
     for node in results:
-        if isinstance(node, Leaf) and results[node] is not None:
+        if results[node] is None:
+            continue
+        if isinstance(node, Leaf):
             results[node] = sweep.call_prehooks(node, results[node])
+        elif node not in ran:  # the sweep ends here, and what they return goes nowhere
+            sweep.call_prehooks(node, results[node])
     if not retain_graph:
         sweep.release()
     _accumulate_all(sweep, dict(zip(targets or (), flat_inputs, strict=True)))
@@ -333,7 +338,7 @@ def _accumulate_all(sweep: Sweep, tensor_of: dict[Node, Any]) -> None:
         _accumulate(tensor, held, sweep.create_graph)
     for leaf, tensor, gradient in reached:
         for hook in list(leaf.accumulated.values()):
-            hook(tensor)
+            sweep.call(hook, tensor)
         if gradient is not None:
             sweep.call_leaf_posthooks(leaf, gradient)
 

@@ -258,7 +258,7 @@ class Function:
     @classmethod
     def apply(cls, *args: Any, **kwargs: Any) -> Any:
         """Call the function."""
-        if kwargs:
+        if kwargs or (cls.setup_context and _has_defaults(cls.forward, len(args))):
             args = _positional(cls, args, kwargs)
         top: type[Array] | None = None
         for value in args:
@@ -309,6 +309,12 @@ def _refuse(sweep: Sweep, node: Node, g: Any) -> Any:
 
 
 # --- running forward -----------------------------------------------------------------------------
+
+
+def _has_defaults(forward: Rule, count: int) -> bool:
+    """Whether a function takes more arguments by position than are given."""
+    code = getattr(forward, "__code__", None)
+    return code is not None and count < code.co_argcount
 
 
 def _positional(cls: type[Function], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:

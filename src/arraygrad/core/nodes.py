@@ -128,6 +128,8 @@ class Node:
     def next_functions(self) -> tuple[tuple[Node | None, int], ...]:
         """The nodes of the op's inputs, each with the number of that node's output."""
         assert self.pullback is not None
+        if len(self.edges) != len(self.pullback.positions):  # of a node that only raises
+            return tuple(map(public_edge, self.edges))
         found: list[tuple[Node | None, int]] = [(None, 0)] * self.pullback.arity
         for position, edge in zip(self.pullback.positions, self.edges, strict=True):
             found[position] = public_edge(edge)

@@ -50,6 +50,9 @@ def pull_rows(tape: Tape, outputs: list[Any], rows: Any, holomorphic: bool) -> l
     wrap = batched_type(above(tape.level))
 
     def pulled(seeds: list[Any]) -> list[Any]:
+        if rows.shape[0] == 1:  # so that rules need not know of batches
+            found = tape.pull(outputs, [s[0] for s in seeds])
+            return [ops.expand_dims(g, axis=0) for g in found]
         gradients = tape.pull(outputs, [wrap(s) for s in seeds])
         return [_rows(g, rows.shape[0], wrap) for g in gradients]
 
@@ -76,10 +79,13 @@ def push_rows(
 
     def tangents(level: int) -> list[Any]:
         kinds.append(batched_type(above(level)))  # above the dual arrays
-        return [kinds[0](t) for t in _cut(rows, inputs)]
+        cut = _cut(rows, inputs)
+        return [t[0] for t in cut] if rows.shape[0] == 1 else [kinds[0](t) for t in cut]
 
     value, tangent, aux = push(chosen.run, values, tangents, has_aux=has_aux, given=chosen.given)
     found = [t if hasattr(t, "dtype") else np.asarray(t) for t in flatten(tangent)[0]]
+    if rows.shape[0] == 1:
+        return [ops.expand_dims(t, axis=0) for t in found], value, aux
     return [_rows(t, rows.shape[0], kinds[0]) for t in found], value, aux
 
 
