@@ -10,7 +10,8 @@ from __future__ import annotations
 import importlib
 import os
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
@@ -209,12 +210,28 @@ def by_library(name: str, drawn: Drawn) -> None:
         close(np.asarray(one.numpy()), expected)
 
 
+@contextmanager
+def in_double_precision(library: str) -> Iterator[None]:
+    """JAX has it only if it is switched on, for all of the process."""
+    if library != "jax.numpy":
+        yield
+        return
+    config = importlib.import_module("jax").config
+    before = config.jax_enable_x64
+    config.update("jax_enable_x64", True)
+    try:
+        yield
+    finally:
+        config.update("jax_enable_x64", before)
+
+
 @pytest.mark.parametrize("library", ["array_api_strict", "torch", "jax.numpy", "dask.array"])
 @pytest.mark.parametrize("first", range(0, COUNT, BATCH))
 def test_over_a_library(first: int, library: str) -> None:
     pytest.importorskip(library)
     warnings.filterwarnings("ignore", "Casting complex values to real")  # torch's
-    if library == "jax.numpy":
-        importlib.import_module("jax").config.update("jax_enable_x64", True)
-    count = each(first, lambda drawn: by_library(library, drawn), {"clamp_"})  # of complex numbers
+    with in_double_precision(library):
+        count = each(
+            first, lambda drawn: by_library(library, drawn), {"clamp_"}
+        )  # of complex numbers
     assert count > 3 or COUNT - first < BATCH
