@@ -53,13 +53,9 @@ def best(m: Any, p: Any, *, tol: float = 1e-11, **keywords: Any) -> Any:
     return np.concatenate([found.x, np.reshape(found.fun, (1,))])
 
 
-
-
 def fit(m: Any, p: Any, **keywords: Any) -> Any:
     y = p[0] * np.exp(-p[1] * X) + p[2] * np.sin(5 * X)
-    popt, pcov = m.curve_fit(
-        decay, X, y, [1.0, 1.0], jac=decay_slopes, **TIGHT, **keywords
-    )
+    popt, pcov = m.curve_fit(decay, X, y, [1.0, 1.0], jac=decay_slopes, **TIGHT, **keywords)
     return np.concatenate([popt, np.ravel(pcov)])
 
 
@@ -136,9 +132,16 @@ CASES = [
         **NOISY,
     ),
     Case("least_squares", squares, P3, **NOISY),
-    Case("least_squares-loss", functools.partial(squares, loss="soft_l1", f_scale=0.3), P3, **NOISY),
+    Case(
+        "least_squares-loss", functools.partial(squares, loss="soft_l1", f_scale=0.3), P3, **NOISY
+    ),
     Case("curve_fit", fit, P3, **NOISY),
-    Case("curve_fit-sigma", lambda m, p: fit(m, p, sigma=1 + p[2] * X, absolute_sigma=True), P3, **NOISY),
+    Case(
+        "curve_fit-sigma",
+        lambda m, p: fit(m, p, sigma=1 + p[2] * X, absolute_sigma=True),
+        P3,
+        **NOISY,
+    ),
     Case("lsq_linear", linear, P3, tolerance=1e-5),
     Case("nnls", positive, P2),
     Case("linprog", program, P2, skip=("batch",)),
@@ -229,7 +232,9 @@ def test_high_orders() -> None:
 
 def test_many_unknowns_need_no_matrix() -> None:
     def total(c: Any) -> Any:
-        x = optimize.fixed_point(lambda x: 0.5 * np.cos(x) * c + 0.1 * np.roll(x, 1), np.zeros(2000))
+        x = optimize.fixed_point(
+            lambda x: 0.5 * np.cos(x) * c + 0.1 * np.roll(x, 1), np.zeros(2000)
+        )
         return np.sum(x)
 
     c, e = np.linspace(0.5, 1.0, 2000), np.eye(1, 2000)[0]
@@ -250,11 +255,13 @@ def test_results_are_scipys_objects() -> None:
     found = optimize.minimize(lambda x: (x[0] - a) ** 2, [0.0])
     assert isinstance(found, scipy.optimize.OptimizeResult)
     assert found.success
-    x, report, flag, message = optimize.fsolve(lambda x: x**2 - a, 1.0, full_output=True)
-    assert flag == 1 and x.requires_grad
+    x, report, flag, _message = optimize.fsolve(lambda x: x**2 - a, 1.0, full_output=True)
+    assert flag == 1
+    assert x.requires_grad
     with ag.no_grad():
         x = optimize.brentq(lambda x: x**2 - a, 0, 2)
-    assert isinstance(x, ag.Tensor) and not x.requires_grad
+    assert isinstance(x, ag.Tensor)
+    assert not x.requires_grad
     assert type(optimize.brentq(lambda x: x**2 - 2, 0, 2)) is float
 
 
@@ -266,7 +273,9 @@ def test_an_assignment_is_a_constant_choice() -> None:
 
 def test_an_active_bound_passes_its_own_derivative_on() -> None:
     def best(high: Any) -> Any:
-        return optimize.minimize(lambda x: np.sum((x - 3) ** 2), [0.0, 0.0], bounds=[(0, high)] * 2).x
+        return optimize.minimize(
+            lambda x: np.sum((x - 3) ** 2), [0.0, 0.0], bounds=[(0, high)] * 2
+        ).x
 
     assert jacrev(best)(np.array(1.0)).tolist() == [1, 1]
 
@@ -302,7 +311,16 @@ def test_numbers_that_would_lose_derivatives_are_refused() -> None:
     with pytest.raises(TypeError, match="NumPy rather than of math"):
         optimize.brentq(lambda x: math.exp(x) - a, 0, 2)
     with pytest.raises(TypeError, match=r"numpy\.stack"):
-        optimize.root(lambda x: np.array([x[0] - a, x[1]]), [0.0, 0.0])
+        optimize.root(lambda x: np.sin(np.array([x[0] - a, 0.0])), [0.0, 0.0])
+
+
+def test_numpy_array_may_join_numbers() -> None:
+    def both(a: Any) -> Any:
+        root = optimize.root(lambda x: np.array([x[0] - a * x[1], 2 * x[1] - 1]) * x[1], [1.0, 1.0])
+        low = optimize.minimize(lambda x: np.sum(np.array([x[0] - a, 2 * x[1]]) ** 2), [1.0, 1.0])
+        return np.concatenate([root.x, low.x])
+
+    np.testing.assert_allclose(jacrev(both)(np.array(2.0)), [0.5, 0, 1, 0], atol=1e-9)
 
 
 def test_integers_are_refused() -> None:

@@ -14,6 +14,8 @@ import functools
 from collections.abc import Callable
 from typing import Any, ClassVar, NamedTuple
 
+import numpy as np
+
 from ..arrays.batched import Batched
 from ..arrays.creation import from_sequence
 from ..arrays.methods import TransformMethods
@@ -35,7 +37,7 @@ def const(x: Any) -> Any:
     if not isinstance(x, Array):
         return x
     inner = const(x.array if isinstance(x, Tensor) else x._array)
-    return type(x)(inner) if isinstance(x, Batched) else inner  # type: ignore[call-arg]
+    return type(x)(inner) if isinstance(x, Batched) else inner
 
 
 def carries(x: Any) -> bool:
@@ -94,8 +96,8 @@ class Formula:
                 values.update(zip(step.results, out, strict=True))
             else:
                 values[step.results[0]] = out
-        place, constant = self._result
-        return constant if place is None else values[place]
+        found, constant = self._result
+        return constant if found is None else values[found]
 
     def new(self) -> int:
         """The number of a new value."""
@@ -149,6 +151,7 @@ class _Captured(Replaceable, TransformMethods, Array):
     @classmethod
     def apply(cls, op: Op, arrays: tuple[Any, ...], params: dict[str, Any]) -> Any:
         formula: Formula = next(a.formula for a in arrays if type(a) is cls)
+        arrays = tuple([as_array(a) if type(a) is np.ndarray else a for a in arrays])
         met = [(a.number, a._array) if type(a) is cls else formula.meet(a) for a in arrays]
         out = op.function(*[value for _, value in met], **params)
         outs = out if op.multiple else (out,)
@@ -186,7 +189,11 @@ class _Captured(Replaceable, TransformMethods, Array):
     __float__ = __int__ = __complex__ = item
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> Any:
-        return self.item()
+        """The elements as objects, so that ``numpy.array([x[1], -x[0]])`` keeps them."""
+        elements = np.empty(self.shape, object)
+        for index in np.ndindex(self.shape):
+            elements[index] = self[index]
+        return elements
 
     def __repr__(self) -> str:
         return repr(self._array)
@@ -205,11 +212,31 @@ def capture(function: AnyFunction, *arguments: Any) -> Formula:
     formula = Formula(len(arguments))
     with new_level() as level, enable_grad(), numbers_keep_derivatives():
         make = _captured_type(level)
-        result = as_array(function(*(make(a, formula, i) for i, a in enumerate(arguments))))
+        try:
+            result = as_array(function(*(make(a, formula, i) for i, a in enumerate(arguments))))
+        except TypeError as error:
+            if "has no callable" not in str(error):
+                raise
+            raise TypeError(
+                "a function that is differentiated makes an array by numpy.array() of numbers that "
+                f"depend on its argument, and NumPy cannot compute with it ({error}): use "
+                "numpy.stack() rather than numpy.array()"
+            ) from error
     formula.finish(lowered(result, level))
     return formula
 
 
 def as_array(x: Any) -> Any:
-    """What a function returned, as an array: lists may hold arrays."""
+    """What a function returned, as an array: lists, and arrays of objects, may hold arrays."""
+    if isinstance(x, np.ndarray) and x.dtype == object:
+        x = x.tolist()
     return x if hasattr(x, "dtype") else from_sequence(x)
+
+
+def by_ops(function: AnyFunction, *arguments: Any) -> AnyFunction:
+    """A function that does the same as another one near some arguments, and consists of ops only.
+
+    So it can be differentiated also where the other one makes arrays by `numpy.array`.
+    """
+    formula = capture(function, *map(const, arguments))
+    return lambda *values: formula(*values, *formula.outside)

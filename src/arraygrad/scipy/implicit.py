@@ -128,7 +128,7 @@ def _pulled(
     w = _solved(formula, x, theta, -g, True, solver, check)
     of_moving = _of(lambda *theta: formula(x, *theta), theta, places)
     value, pull = vjp(of_moving, *(theta[i] for i in places))
-    return pull(ops.reshape(w, value.shape))  # type: ignore[no-any-return]
+    return pull(ops.reshape(w, value.shape))
 
 
 def _forward(

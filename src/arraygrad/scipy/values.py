@@ -75,7 +75,7 @@ class Runs:
     def _batch(self, stacked: Any) -> Any:
         levels = sorted(self._sizes)
         sizes = [self._sizes[level] for level in levels]
-        array = np.reshape(stacked, (*sizes, *stacked.shape[1:]))
+        array: Any = np.reshape(stacked, (*sizes, *stacked.shape[1:]))
         for level in levels:
             array = batched_type(level)(array)
         return array
@@ -257,7 +257,7 @@ def _assigned(code: Any) -> frozenset[str]:
     return frozenset(names & set(code.co_freevars))
 
 
-# --- a value of SciPy's with derivatives of our own ------------------------------------------------
+# --- a value of SciPy's with derivatives of our own ----------------------------------------------
 
 
 attach = declare(

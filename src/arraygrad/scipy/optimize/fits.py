@@ -13,7 +13,7 @@ import numpy as np
 
 from ... import func, linalg, ops
 from ...core.array import Array
-from ..formula import AnyFunction, as_array
+from ..formula import AnyFunction, as_array, by_ops
 from ..names import scipy_module
 from ..values import attach, on_values
 from .minima import minimum
@@ -57,8 +57,7 @@ def least_squares(
         result.x = runs.as_given(result.x)
         return result
 
-    def residuals(x: Any) -> Any:
-        return ops.ravel(as_array(fun(x, *args, **keywords)))
+    residuals = by_ops(lambda x: ops.ravel(as_array(fun(x, *args, **keywords))), result.x)
 
     def cost(x: Any) -> Any:
         return 0.5 * f_scale**2 * ops.sum(rho((residuals(x) / f_scale) ** 2))
@@ -152,7 +151,7 @@ def curve_fit(
             "that are NaN first"
         )
 
-    def residuals(p: Any) -> Any:
+    def weighted(p: Any) -> Any:
         errors = ops.ravel(as_array(f(xdata, *p)) - as_array(ydata))
         if sigma is None:
             return errors
@@ -161,6 +160,7 @@ def curve_fit(
             return errors / weights
         return linalg.solve(linalg.cholesky(weights), errors)
 
+    residuals = by_ops(weighted, popt)
     p = minimum(lambda p: 0.5 * ops.sum(residuals(p) ** 2), popt, _broadcast(limits, popt.shape))
     jacobian: Any = func.jacfwd(residuals)(p)
     covariance = linalg.inv(ops.matmul(ops.matrix_transpose(jacobian), jacobian))

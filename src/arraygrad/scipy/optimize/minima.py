@@ -17,7 +17,7 @@ import numpy as np
 from ... import func, linalg, ops
 from ...core.array import Array
 from ...errors import SingularError
-from ..formula import AnyFunction, as_array, capture, const
+from ..formula import AnyFunction, as_array, by_ops, capture, const
 from ..implicit import implicit
 from ..names import scipy_module
 from ..values import attach, on_values
@@ -86,6 +86,7 @@ def minimize(
     more = as_tuple(args)
     value = (lambda x: fun(x, *more)[0]) if jac is True else (lambda x: fun(x, *more))
     limits = [_limits(rule, scipy) for rule in rules]
+    value = by_ops(value, result.x)
     result.x = minimum(value, result.x, _lower_upper(bounds, scipy, result.x.shape), limits)
     result.fun = attach(
         np.asarray(result.fun) if not isinstance(result.fun, Array) else result.fun,
@@ -114,6 +115,7 @@ def minimum(
     """A minimum x that SciPy found, as a function of the arrays that `value` and others use."""
     x = x if isinstance(x, Array) else np.asarray(x)
     n = x.size
+    value = by_ops(value, x)
 
     def slope(x: Any) -> Any:
         return func.grad(lambda x: as_number(value(x)))(x)
@@ -121,12 +123,13 @@ def minimum(
     if bounds is None and not limits:
         return implicit(slope, x)
     low, high = (None, None) if bounds is None else bounds
-    counts = [int(np.prod(c.function(x).shape)) for c in limits]
-    total = sum(counts)
+    rules = [by_ops(c.function, x) for c in limits]
+    total = sum(int(np.prod(rule(x).shape)) for rule in rules)
 
     def levels(x: Any, which: str) -> Any:
         """The distances of all constraints from their lower, or upper, limits."""
-        return ops.concat([c.function(x) - getattr(c, which) for c in limits])
+        pairs = zip(rules, limits, strict=True)
+        return ops.concat([rule(x) - getattr(c, which) for rule, c in pairs])
 
     def values(function: AnyFunction) -> Any:
         """A function of x at the minimum, without derivatives."""
@@ -283,6 +286,8 @@ def minimize_scalar(
     more = as_tuple(args)
     both = None if bounds is None else (as_array(bounds[0]), as_array(bounds[1]))
     value = result.fun if isinstance(result.fun, Array) else np.asarray(result.fun)
-    result.x = minimum(lambda x: fun(x, *more), result.x, both)
-    result.fun = attach(value, as_number(fun(result.x, *more)))
+    x = result.x if isinstance(result.x, Array) else np.asarray(result.x)
+    function = by_ops(lambda x: fun(x, *more), x)
+    result.x = minimum(function, x, both)
+    result.fun = attach(value, as_number(function(result.x)))
     return result

@@ -112,7 +112,7 @@ def _limits(bounds: Any, n: int) -> tuple[Any, Any]:
     if bounds is None:
         bounds = (0, None)
     first = bounds[0]
-    if isinstance(first, Array | np.ndarray) and first.ndim or isinstance(first, tuple | list):
+    if (isinstance(first, Array | np.ndarray) and first.ndim) or isinstance(first, tuple | list):
         pairs = [tuple(pair) for pair in bounds]
         pairs = pairs * n if len(pairs) == 1 else pairs
     else:
