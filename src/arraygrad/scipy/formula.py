@@ -28,6 +28,7 @@ from ..core.modes import enable_grad
 from ..core.nodes import recorder
 from ..func.trees import lowered
 from ..ops.define.op import Op
+from .substitution import substituted
 
 AnyFunction = Callable[..., Any]
 
@@ -99,6 +100,15 @@ class Formula:
         found, constant = self._result
         return constant if found is None else values[found]
 
+    def key(self) -> Any:
+        """Equal for two formulas only if they are the same function of the same arrays."""
+        steps = [
+            (s.op, s.places, s.results, tuple(map(_hashable, (*s.constants, *s.params.items()))))
+            for s in self.steps
+        ]
+        outside = tuple(map(id, self.outside))
+        return tuple(steps), self._result[0], _hashable(self._result[1]), outside
+
     def new(self) -> int:
         """The number of a new value."""
         self.values += 1
@@ -127,6 +137,27 @@ class Formula:
                 needed.update(step.places)
                 steps.append(step)
         self.steps = steps[::-1]
+        unused = [key for key, (place, _) in self._known.items() if place not in needed]
+        for key in unused:
+            del self._known[key]
+        self.outside = [array for array in self.outside if id(array) in self._known]
+
+
+def _hashable(value: Any) -> Any:
+    """Equal for equal values; the identity of what cannot be compared."""
+    if isinstance(value, np.ndarray | np.generic):
+        return value.shape, value.dtype.str, value.tobytes()
+    if isinstance(value, tuple | list):
+        return tuple(map(_hashable, value))
+    if isinstance(value, dict):
+        return tuple((key, _hashable(item)) for key, item in value.items())
+    if isinstance(value, slice):
+        return "slice", value.start, value.stop, value.step
+    try:
+        hash(value)
+    except TypeError:
+        return id(value)
+    return type(value), value
 
 
 def _has_batch(x: Any) -> bool:
@@ -209,9 +240,23 @@ def capture(function: AnyFunction, *arguments: Any) -> Formula:
 
     The result of the function is an array, a number, or nested sequences of numbers.
     """
+    try:
+        return _captured(function, arguments, with_closure=True)
+    except Exception:  # it may need a tensor in its closure: to differentiate by it, for example
+        return _captured(function, arguments, with_closure=False)
+
+
+def _captured(function: AnyFunction, arguments: tuple[Any, ...], with_closure: bool) -> Formula:
     formula = Formula(len(arguments))
     with new_level() as level, enable_grad(), numbers_keep_derivatives():
         make = _captured_type(level)
+
+        def from_outside(array: Any) -> Any:
+            place, value = formula.meet(array)
+            return value if place is None else make(value, formula, place)
+
+        if with_closure:  # so that what is computed from it alone is a part of the formula
+            function = substituted(function, from_outside, {})
         try:
             result = as_array(function(*(make(a, formula, i) for i, a in enumerate(arguments))))
         except TypeError as error:

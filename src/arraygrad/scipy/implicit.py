@@ -23,11 +23,11 @@ from ..func import jacfwd, jvp, vjp, vmap
 from ..ops.define import Own
 from ..ops.define.library import declare
 from ..ops.padding import everywhere, size_of
-from .formula import AnyFunction, Formula, capture, const
+from .formula import AnyFunction, capture, const
 
 # From a formula, x, the other arguments, and b: the solution w of J w = b, or of Jᴴ w = b if the
 # last argument says so. All arrays are plain.
-Solver = Callable[[Formula, Any, Sequence[Any], Any, bool], Any]
+Solver = Callable[[Any, Any, Sequence[Any], Any, bool], Any]
 
 _TOLERANCE: ContextVar[float] = ContextVar("arraygrad_solution_tolerance", default=1e-5)
 _SINGULAR = 1e13  # the condition number from which on a matrix is called singular
@@ -70,14 +70,21 @@ def implicit(
         return x
     if solver is None and x.size > _LARGE:
         solver = by_products
-    return _implicit(x, *formula.outside, formula=formula, solver=solver, check=check, over=())
+    return solve_implicit(x, formula.outside, formula, solver, check)
+
+
+def solve_implicit(
+    x: Any, outside: Sequence[Any], formula: AnyFunction, solver: Solver | None, check: bool
+) -> Any:
+    """A solution x of ``formula(x, *outside) = 0``; the formula depends on nothing else."""
+    return _implicit(x, *outside, formula=formula, solver=solver, check=check, over=())
 
 
 # --- the op: x is a constant input, and the result ------------------------------------------------
 
 
 def _compute(
-    xp: Any, x: Any, *theta: Any, formula: Formula, solver: Any, check: bool, over: Any
+    xp: Any, x: Any, *theta: Any, formula: AnyFunction, solver: Any, check: bool, over: Any
 ) -> Any:
     return x
 
@@ -94,7 +101,7 @@ def _reverse(
     wanted: Sequence[bool],
     out: Any,
     theta: Sequence[Any],
-    formula: Formula,
+    formula: AnyFunction,
     solver: Any,
     check: bool,
     over: Any,
@@ -123,7 +130,7 @@ def _reverse(
 
 
 def _pulled(
-    g: Any, x: Any, theta: Any, places: list[int], formula: Formula, solver: Any, check: bool
+    g: Any, x: Any, theta: Any, places: list[int], formula: AnyFunction, solver: Any, check: bool
 ) -> Sequence[Any]:
     w = _solved(formula, x, theta, -g, True, solver, check)
     of_moving = _of(lambda *theta: formula(x, *theta), theta, places)
@@ -132,7 +139,7 @@ def _pulled(
 
 
 def _forward(
-    t_theta: Any, out: Any, theta: Any, formula: Formula, solver: Any, check: bool, over: Any
+    t_theta: Any, out: Any, theta: Any, formula: AnyFunction, solver: Any, check: bool, over: Any
 ) -> Any:
     if over:
         axes = [0 if batched else None for batched in over[0]]
@@ -186,7 +193,7 @@ def _of(function: AnyFunction, given: Sequence[Any], places: list[int]) -> AnyFu
 
 
 def _solved(
-    formula: Formula, x: Any, theta: Any, b: Any, adjoint: bool, solver: Any, check: bool
+    formula: AnyFunction, x: Any, theta: Any, b: Any, adjoint: bool, solver: Any, check: bool
 ) -> Any:
     """The solution of J w = b, or of Jᴴ w = b, in the shape of b, as a function of x, θ and b."""
     if solver is not None:
@@ -205,7 +212,7 @@ def _solved(
     return ops.reshape(linalg.solve(matrix, ops.reshape(b, (n,))), b.shape)
 
 
-def _check_matrix(formula: Formula, x: Any, theta: Any, matrix: Any, check: bool) -> None:
+def _check_matrix(formula: AnyFunction, x: Any, theta: Any, matrix: Any, check: bool) -> None:
     """Raise if the Jacobian is singular, or if x is not a solution."""
     matrix = const(matrix)
     _check_condition(np.asarray(plain(matrix)))
@@ -244,7 +251,7 @@ def _condition(matrix: Any) -> Any:
     return np.where(np.isnan(size), np.inf, size)
 
 
-def _check_value(formula: Formula, x: Any, theta: Any, solver: Solver) -> None:
+def _check_value(formula: AnyFunction, x: Any, theta: Any, solver: Solver) -> None:
     x, theta = const(x), [const(t) for t in theta]
     step = _linear(formula(x, *theta), x, *theta, formula=formula, solver=solver, adjoint=False)
     _check_step(x, step)
@@ -263,7 +270,7 @@ def _check_step(x: Any, step: Any) -> None:
         )
 
 
-def _product(formula: Formula, x: Any, theta: Sequence[Any], w: Any, adjoint: bool) -> Any:
+def _product(formula: AnyFunction, x: Any, theta: Sequence[Any], w: Any, adjoint: bool) -> Any:
     """J w, or Jᴴ w."""
     if adjoint:
         return vjp(lambda x: formula(x, *theta), x)[1](w)[0]
@@ -304,7 +311,7 @@ def _linear_forward(
 
 
 def _linear_compute(
-    xp: Any, b: Any, x: Any, *theta: Any, formula: Formula, solver: Solver, adjoint: bool
+    xp: Any, b: Any, x: Any, *theta: Any, formula: AnyFunction, solver: Solver, adjoint: bool
 ) -> Any:
     return solver(formula, x, theta, b, adjoint)
 
@@ -321,7 +328,7 @@ _linear = declare(
 )
 
 
-def by_products(formula: Formula, x: Any, theta: Sequence[Any], b: Any, adjoint: bool) -> Any:
+def by_products(formula: AnyFunction, x: Any, theta: Sequence[Any], b: Any, adjoint: bool) -> Any:
     """Solve by GMRES, from products with J: for many unknowns, as no matrix is formed."""
     from .names import scipy_module
 

@@ -8,11 +8,10 @@ in its results, whose values are taken. Of a batch, SciPy runs once for each mem
 from __future__ import annotations
 
 import copy
-import dis
 import functools
 import itertools
 from collections.abc import Callable, Sequence
-from types import CellType, FunctionType
+from types import FunctionType
 from typing import Any
 
 import numpy as np
@@ -27,6 +26,7 @@ from ..ops.define import Own
 from ..ops.define.library import declare
 from ..ops.padding import repeated
 from .formula import AnyFunction, carries
+from .substitution import substituted
 
 
 class Runs:
@@ -64,13 +64,16 @@ class Runs:
         if isinstance(first, tuple):
             parts = [self.join(column) for column in zip(*values, strict=True)]
             return type(first)(*parts) if hasattr(first, "_fields") else tuple(parts)
+        if isinstance(first, list) and len({len(v) for v in values}) == 1:
+            return [self.join(column) for column in zip(*values, strict=True)]
         if isinstance(first, bool | np.bool_):
             return all(values)
         if isinstance(first, np.ndarray | np.generic | int | float | complex):
             if len({np.shape(v) for v in values}) == 1:
                 return self._batch(np.stack([np.asarray(v) for v in values]))
             return list(values)
-        return first if all(v is first or v == first for v in values) else list(values)
+        same = isinstance(first, str | type(None)) and all(v == first for v in values)
+        return first if same else list(values)
 
     def _batch(self, stacked: Any) -> Any:
         levels = sorted(self._sizes)
@@ -171,90 +174,6 @@ def on_values(run: Callable[..., Any], *given: Any) -> Runs:
     runs = Runs()
     runs.members(run, given)
     return runs
-
-
-# --- substitution -------------------------------------------------------------------------------
-
-
-def substituted(item: Any, replace: Callable[[Any], Any], known: dict[int, Any]) -> Any:
-    """A copy with other arrays: in containers, in closures, in defaults of functions.
-
-    What has no arrays in it stays the same object. `known` has the copies made so far.
-    """
-    if isinstance(item, Array):
-        return replace(item)
-    kind = type(item)
-    if kind not in (list, tuple, dict, FunctionType, functools.partial) and not (
-        isinstance(item, tuple) and hasattr(item, "_fields")
-    ):
-        return item
-    if id(item) in known:
-        return known[id(item)][1]
-    known[id(item)] = item, item  # also for what contains itself; the item must live
-
-    def part(value: Any) -> Any:
-        return substituted(value, replace, known)
-
-    if kind is dict:
-        new: Any = {key: part(value) for key, value in item.items()}
-        same = all(new[key] is value for key, value in item.items())
-    elif kind is FunctionType:
-        new = _copied(item, part)
-        same = new is item
-    elif kind is functools.partial:
-        args, keywords, function = part(item.args), part(item.keywords), part(item.func)
-        same = args is item.args and keywords is item.keywords and function is item.func
-        new = item if same else functools.partial(function, *args, **keywords)
-    else:
-        parts = [part(value) for value in item]
-        same = all(a is b for a, b in zip(parts, item, strict=True))
-        new = item if same else kind(*parts) if hasattr(item, "_fields") else kind(parts)
-    result = item if same else new
-    known[id(item)] = item, result
-    return result
-
-
-def _copied(function: FunctionType, part: Callable[[Any], Any]) -> FunctionType:
-    cells = function.__closure__ or ()
-    assigned = _assigned(function.__code__) if cells else ()
-    closure = []
-    for name, cell in zip(function.__code__.co_freevars, cells, strict=True):
-        closure.append(cell if name in assigned else _cell(cell, part))
-    defaults, keywords = part(function.__defaults__), part(function.__kwdefaults__)
-    if (
-        all(a is b for a, b in zip(closure, cells, strict=True))
-        and defaults is function.__defaults__
-        and keywords is function.__kwdefaults__
-    ):
-        return function
-    copy = FunctionType(
-        function.__code__, function.__globals__, function.__name__, defaults, tuple(closure)
-    )
-    copy.__kwdefaults__ = keywords
-    copy.__dict__.update(function.__dict__)
-    copy.__dict__.pop("__wrapped__", None)
-    return copy
-
-
-def _cell(cell: CellType, part: Callable[[Any], Any]) -> CellType:
-    try:
-        contents = cell.cell_contents
-    except ValueError:  # empty
-        return cell
-    new = part(contents)
-    return cell if new is contents else CellType(new)
-
-
-@functools.lru_cache(256)
-def _assigned(code: Any) -> frozenset[str]:
-    """The variables of a closure that the function, or one inside it, assigns to."""
-    names = {
-        i.argval for i in dis.get_instructions(code) if i.opname in ("STORE_DEREF", "DELETE_DEREF")
-    }
-    for constant in code.co_consts:
-        if hasattr(constant, "co_code"):
-            names |= _assigned(constant)
-    return frozenset(names & set(code.co_freevars))
 
 
 # --- a value of SciPy's with derivatives of our own ----------------------------------------------
