@@ -8,6 +8,7 @@ By default, J is a matrix. A problem with structure brings a `Solver` of its own
 
 from __future__ import annotations
 
+import weakref
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
@@ -19,7 +20,7 @@ from .. import linalg, ops
 from ..backends import backend_of
 from ..core.array import plain
 from ..errors import NotASolutionError, SingularError
-from ..func import jacfwd, jvp, vjp, vmap
+from ..func import jacfwd, jacobian, jvp, vjp, vmap
 from ..ops.define import Own
 from ..ops.define.library import declare
 from ..ops.padding import everywhere, size_of
@@ -348,3 +349,35 @@ def by_products(formula: AnyFunction, x: Any, theta: Sequence[Any], b: Any, adjo
             "at the solution may be singular, or badly conditioned"
         )
     return np.reshape(w, b.shape)
+
+
+def by_sparse(formula: AnyFunction, x: Any, theta: Sequence[Any], b: Any, adjoint: bool) -> Any:
+    """Solve by the sparse factors of J, which has few entries in each row."""
+    from .names import scipy_module
+
+    def flat(v: Any) -> Any:
+        return ops.ravel(formula(ops.reshape(v, x.shape), *theta))
+
+    def factors() -> Any:
+        matrix: Any = jacobian(flat, sparse=True)(np.ravel(x))
+        try:
+            return scipy_module("scipy.sparse.linalg").splu(matrix.tocsc())
+        except RuntimeError as error:
+            raise SingularError(
+                "the solution is not a smooth function of the parameters: the Jacobian of the "
+                f"equations at the solution is singular ({error})"
+            ) from None
+
+    found = remembered(formula, (x, *theta), factors)
+    return found.solve(np.ravel(b), trans="H" if adjoint else "N").reshape(b.shape)
+
+
+_last: weakref.WeakKeyDictionary[Any, tuple[Any, Any]] = weakref.WeakKeyDictionary()
+
+
+def remembered(formula: AnyFunction, given: tuple[Any, ...], make: Callable[[], Any]) -> Any:
+    """``make()``, or what it returned before, if that was for the same formula and arrays."""
+    known = _last.get(formula)
+    if known is None or any(a is not b for a, b in zip(known[0], given, strict=True)):
+        known = _last[formula] = given, make()
+    return known[1]

@@ -12,96 +12,18 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
 from ... import ops
-from ...arrays.batched import batched_type
-from ...core.array import Array
-from ...core.levels import new_level
-from ...func import jacfwd, jvp, vjp, vmap
-from ..formula import AnyFunction, Formula, capture
-from ..implicit import solve_implicit
+from ...func import jacfwd, jvp, vjp
+from ..field import Field
+from ..formula import AnyFunction
+from ..implicit import remembered, solve_implicit
 from .tableaus import Tableau
 
 _MOST = 2**24  # how many numbers the Jacobians of all stages may have
-
-
-class _Group(NamedTuple):
-    """Points at which a function takes the same steps."""
-
-    formula: Formula
-    places: Any  # None for all points
-    outside: slice  # the arguments of the formula among those of the field
-
-
-class Field:
-    """A right-hand side f(t, y) near given points, for all of them at once.
-
-    Attributes
-    ----------
-    outside : list
-        The arrays from outside that f depends on.
-    """
-
-    def __init__(self, f: AnyFunction, times: Any, states: Any) -> None:
-        """`times` has the shape (points,), `states` the shape (points, n)."""
-        self.outside: list[Any] = []
-        self._groups: list[_Group] = []
-        try:
-            with new_level() as level:
-                make = batched_type(level)
-                formula = capture(f, make(times), make(states))
-            self._add(formula, None)
-        except TypeError as error:
-            if "truth of a batched" not in str(error) or isinstance(states, Array):
-                raise
-            self._by_branches(f, times, states)
-        self._inverse: Any = None
-        if len(self._groups) > 1:
-            self._inverse = np.argsort(np.concatenate([g.places for g in self._groups]))
-
-    def _add(self, formula: Formula, places: Any) -> None:
-        start = len(self.outside)
-        self.outside += formula.outside
-        self._groups.append(_Group(formula, places, slice(start, len(self.outside))))
-
-    def _by_branches(self, f: AnyFunction, times: Any, states: Any) -> None:
-        """f takes decisions: group the points at which it takes the same ones."""
-        groups: dict[Any, list[int]] = {}
-        formulas: dict[Any, Formula] = {}
-        for i in range(len(times)):
-            formula = capture(f, times[i], states[i])
-            key = formula.key()
-            formulas.setdefault(key, formula)
-            groups.setdefault(key, []).append(i)
-        for key, places in groups.items():
-            self._add(formulas[key], np.array(places))
-
-    def map(self, function: AnyFunction, times: Any, states: Any, outside: Sequence[Any]) -> Any:
-        """``function(formula)`` of each point, in one array."""
-        parts = []
-        for group in self._groups:
-            more = outside[group.outside]
-            mapped = vmap(function(group.formula), in_axes=(0, 0, *[None] * len(more)))
-            if group.places is None:
-                return mapped(times, states, *more)
-            at = [ops.take(x, group.places, axis=0) for x in (times, states)]
-            parts.append(mapped(*at, *more))
-        joined = parts[0] if len(parts) == 1 else ops.concat(parts)
-        return joined if self._inverse is None else ops.take(joined, self._inverse, axis=0)
-
-    def __call__(self, times: Any, states: Any, outside: Sequence[Any]) -> Any:
-        """The values of f, of the shape (points, n)."""
-        return self.map(lambda formula: formula, times, states, outside)
-
-    def at(self, place: int) -> tuple[Formula, slice]:
-        """The formula at one point, and its arguments among those from outside."""
-        for group in self._groups:
-            if group.places is None or place in group.places:
-                return group.formula, group.outside
-        raise IndexError(place)
 
 
 class Trajectory:
@@ -115,7 +37,6 @@ class Trajectory:
         self.tableau = tableau
         at, states = self.points(stages, times, y0)
         self.field = Field(f, at, states)
-        self._blocks: tuple[Any, Any] | None = None
 
     def starts(self, k: Any, times: Any, y0: Any) -> Any:
         """The states at all times, of the shape (steps + 1, n)."""
@@ -135,7 +56,7 @@ class Trajectory:
 
     def __call__(self, k: Any, times: Any, y0: Any, *outside: Any) -> Any:
         """What is left of the equations: K − f."""
-        values = self.field(*self.points(k, times, y0), outside)
+        values = self.field(self.points(k, times, y0), outside)
         return k - ops.reshape(values, k.shape)
 
     def solved(self, k: Any, times: Any, y0: Any, check: bool) -> Any:
@@ -147,15 +68,13 @@ class Trajectory:
 
     def slopes(self, k: Any, times: Any, y0: Any, outside: Sequence[Any]) -> Any:
         """The Jacobian of f at each stage, of the shape (steps, stages, n, n)."""
-        given = (k, times, y0, *outside)
-        if self._blocks is None or any(
-            a is not b for a, b in zip(self._blocks[0], given, strict=True)
-        ):
-            found = self.field.map(
-                lambda formula: jacfwd(formula, argnums=1), *self.points(k, times, y0), outside
-            )
-            self._blocks = given, np.asarray(found).reshape(*k.shape, k.shape[-1])
-        return self._blocks[1]
+
+        def blocks() -> Any:
+            points = self.points(k, times, y0)
+            found = self.field.map(lambda f: jacfwd(f, argnums=1), points, outside)
+            return np.asarray(found).reshape(*k.shape, k.shape[-1])
+
+        return remembered(self, (k, times, y0, *outside), blocks)
 
 
 def march(formula: Any, k: Any, theta: Sequence[Any], b: Any, adjoint: bool) -> Any:
@@ -277,7 +196,7 @@ def _implicit_step(
     adjoint: bool,
 ) -> tuple[Any, Any]:
     tableau = formula.tableau
-    count, n = b.shape
+    count = b.shape[0]
     rows = []
     for place in range(i * count, (i + 1) * count):
         own, more = formula.field.at(place)

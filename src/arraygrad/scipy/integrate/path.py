@@ -8,10 +8,11 @@ import numpy as np
 
 from ... import ops
 from ...core.array import Array
+from ..field import Field
 from ..formula import AnyFunction, as_array, const
 from ..implicit import implicit
 from ..values import Runs, attach
-from .march import Field, Trajectory
+from .march import Trajectory
 from .steps import Steps
 
 
@@ -83,7 +84,7 @@ class Path:
                 state = self.states[:-1] + h[:, None] * inner
                 at = self.times[:-1] + c * h
                 field = Field(self.f, const(at), const(state))
-                k = ops.concat([k, field(at, state, field.outside)[:, None, :]], axis=1)
+                k = ops.concat([k, field((at, state))[:, None, :]], axis=1)
             self._all = k
         return self._all
 
@@ -114,12 +115,12 @@ class Path:
             return ops.reshape(value, ()) if value.ndim else value
 
         field = Field(of_point, times, const(states))
-        found = implicit(lambda t: field(t, self.at(t, places), field.outside), times)
+        found = implicit(lambda t: field((t, self.at(t, places))), times)
         return found, self.at(found, places)
 
 
 def _is_complex(x: Any) -> bool:
-    return np.dtype(x.dtype).kind == "c"
+    return bool(np.dtype(x.dtype).kind == "c")
 
 
 def _of_reals(f: AnyFunction) -> AnyFunction:

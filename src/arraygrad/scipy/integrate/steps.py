@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -57,7 +58,7 @@ def recording(method: Any, log: list[Any]) -> tuple[Any, Tableau]:
                 return
             dense = solver.dense_output()
             ends = np.linspace(solver.t_old, solver.t, parts + 1)
-            for start, end in zip(ends[:-1], ends[1:], strict=True):
+            for start, end in itertools.pairwise(ends):
                 h = end - start
                 states = dense(np.append(start, start + tableau.c * h)).T
                 log.append((start, end, inverse @ (states[1:] - states[0]) / h))

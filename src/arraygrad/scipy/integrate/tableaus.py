@@ -52,7 +52,7 @@ def explicit(solver: Any) -> Tableau:
 
 
 def _dop853(b: Any, d: Any, count: int) -> Any:
-    """The interpolation of DOP853 in powers of x. Its own basis is x, x(1-x), x²(1-x), …"""
+    """The interpolation of DOP853 in powers of x. Its own basis is x, x(1-x), and so on."""
     s = len(b)
     first, end, mean = np.zeros((3, count))
     first[0], end[s], mean[:s] = 1.0, 1.0, b

@@ -9,6 +9,7 @@ one for the present active set: it is one-sided.
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Sequence
 from typing import Any
 
@@ -143,8 +144,9 @@ def minimum(
     if bounds is not None:
         free = ~(_touches(x, const(low)) | _touches(x, const(high)))
     if limits:
-        above, below = values(lambda x: levels(x, "lower")), values(lambda x: levels(x, "upper"))
-        jacobian = values(func.jacrev(lambda x: levels(x, "lower")))
+        from_lower, from_upper = (functools.partial(levels, which=w) for w in ("lower", "upper"))
+        above, below = values(from_lower), values(from_upper)
+        jacobian = values(func.jacrev(from_lower))
         at_low, at_high = _near(above), _near(below)
         active = at_low | at_high
         multipliers = _multipliers(jacobian, gradient, free, active)
