@@ -501,10 +501,13 @@ def _store(tensor: Any, index: Any, value: Any, name: str) -> None:
     keeps = is_held(tensor) and current_modes().keeps_written
     array = tensor.array
     if isinstance(array, ndarray) and not isinstance(value, Array):
-        about_to_write(array)
         writes = writes_to(array)
+        for refuse in writes.before:
+            refuse()
         part = None if index is None else fill(*index)
-        replaced = writes.replaced(array, part) if keeps else None
+        replaced = None
+        if keeps:
+            replaced = (array if part is None else array[part]).copy()
         array[... if part is None else part] = value
         writes.mark(array, name, _origin(), part, replaced)
         if hasattr(value, "dtype"):  # it holds what a user brought, now

@@ -392,7 +392,7 @@ def _added(have: Tensor, gradient: Any) -> bool:
     about_to_write(array)
     if isinstance(array, ndarray):
         writes = writes_to(array)
-        replaced = writes.replaced(array, None) if keeps else None
+        replaced = array.copy() if keeps else None
         done = backend_of(gradient).add_into(array, gradient)
         if done:
             writes.mark(array, "backward()", replaced=replaced)

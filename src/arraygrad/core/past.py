@@ -9,7 +9,7 @@ before older ones, so it undoes each write once.
 from __future__ import annotations
 
 import gc
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy import ndarray
@@ -19,78 +19,50 @@ from .memory import Place, owner_of
 from .nodes import Node
 
 
-class Replaced(NamedTuple):
-    """The values that a write replaced.
-
-    Attributes
-    ----------
-    number : int
-        The number of the write.
-    place : Place or None
-        Where the array that was written lies; None if it was the owner of the memory.
-    part : tuple or None
-        Which of its elements were written; None for all.
-    values : array
-        What was there before.
-    """
-
-    number: int
-    place: Place | None
-    part: tuple[Any, ...] | None
-    values: Any
-
-
 class Past:
     """The values that writes to one piece of memory have replaced.
 
     Attributes
     ----------
-    writes : list of Replaced
-        In order of time.
+    writes : list of (number, place, part, values)
+        In order of time: the number of a write; the place of the array that was written, or None
+        if it was the owner of the memory; the index of the elements that were written, or None for
+        all; and what was there before.
     lost : int
         The number of the last write of which nothing was kept.
+    bytes, limit : int
+        The memory that the values take, and how much makes it worth to look for unneeded ones.
     """
 
-    __slots__ = ("_bytes", "_limit", "lost", "writes")
+    __slots__ = ("bytes", "limit", "lost", "writes")
 
     def __init__(self) -> None:
-        self.writes: list[Replaced] = []
+        self.writes: list[tuple[int, Place | None, tuple[Any, ...] | None, Any]] = []
         self.lost = 0
-        self._bytes = 0
-        self._limit = 0
+        self.bytes = 0
+        self.limit = 2**20
 
-    def add(self, owner: Any, replaced: Replaced) -> None:
-        """Keep what a write to the memory of `owner` replaced."""
-        self.writes.append(replaced)
-        self._bytes += replaced.values.nbytes + _OVERHEAD
-        if self._bytes > max(self._limit, _FEW, owner.nbytes):
-            self._forget_unneeded(owner)
-            self._limit = 2 * self._bytes
+    def forget(self) -> None:
+        """Forget all values, because of a write of which nothing is kept."""
+        self.writes, self.bytes = [], 0
 
-    def forget(self, number: int) -> None:
-        """Forget everything before a write of which nothing is kept."""
-        self.lost = number
-        if self.writes:
-            self.writes, self._bytes = [], 0
-
-    def _forget_unneeded(self, owner: Any) -> None:
-        """Forget the writes that are older than all nodes that saved this memory.
+    def forget_unneeded(self, owner: Any) -> None:
+        """Forget the writes that are older than all nodes that saved the memory of `owner`.
 
         What else refers to the memory may be a user's array, which needs no past. To look through
         all nodes takes long, so it is done only when what is kept has doubled.
         """
-        nodes = [found for found in gc.get_objects() if isinstance(found, Node)]
-        holders = [node.number for node in nodes if _refers(node.kept(), owner)]
-        oldest = min(holders, default=self.writes[-1].number)
-        if oldest > self.writes[0].number:
-            self.writes = [replaced for replaced in self.writes if replaced.number > oldest]
+        if self.bytes > owner.nbytes:
+            nodes = [found for found in gc.get_objects() if isinstance(found, Node)]
+            holders = [node.number for node in nodes if _refers(node.kept(), owner)]
+            oldest = min(holders, default=self.writes[-1][0])
+            self.writes = [write for write in self.writes if write[0] > oldest]
             self.lost = max(self.lost, oldest)
-            self._bytes = sum(r.values.nbytes + _OVERHEAD for r in self.writes)
+            self.bytes = sum(OVERHEAD + values.nbytes for *_, values in self.writes)
+        self.limit = max(self.limit, 2 * self.bytes, owner.nbytes)
 
 
-# Replaced values that take less memory than this are not looked through for unneeded ones.
-_FEW = 2**20
-_OVERHEAD = 400  # the bytes of a `Replaced`, without its values
+OVERHEAD = 400  # the bytes of an entry of `Past.writes`, without its values
 
 
 def _refers(kept: Any, owner: Any) -> bool:
@@ -100,14 +72,6 @@ def _refers(kept: Any, owner: Any) -> bool:
     if isinstance(kept, ndarray):
         return owner_of(kept) is owner
     return hasattr(kept, "level") and _refers(kept._array, owner)
-
-
-def values_at(array: Any, index: tuple[Any, ...] | None) -> Any:
-    """A copy of the elements of an array that a write is about to replace."""
-    if index is None:
-        return np.array(array)
-    values = array[index]
-    return values if getattr(values, "base", None) is None else np.array(values)
 
 
 class Rewound:
@@ -128,13 +92,12 @@ class Rewound:
         self._owner = Place.of(owner, self._start)
         self._owner.read(self._memory)[...] = owner
         self._writes = past.writes[:]
-        self.time = self._writes[-1].number
+        self.time = self._writes[-1][0]
 
     def values(self, array: Any, number: int) -> Any:
         """The values of an array in this memory before the writes with larger numbers."""
-        while self._writes and self._writes[-1].number > number:
-            replaced = self._writes.pop()
-            written = (replaced.place or self._owner).read(self._memory)
-            written[... if replaced.part is None else replaced.part] = replaced.values
-            self.time = replaced.number
+        while self._writes and self._writes[-1][0] > number:
+            self.time, place, part, values = self._writes.pop()
+            written = (place or self._owner).read(self._memory)
+            written[... if part is None else part] = values
         return np.array(Place.of(array, self._start).read(self._memory))

@@ -23,7 +23,7 @@ from numpy.lib.array_utils import byte_bounds
 from ..errors import WrittenError
 from .memory import Place, address, owner_of
 from .nodes import LAST_WRITE, Node, next_number
-from .past import Past, Replaced, Rewound, values_at
+from .past import OVERHEAD, Past, Rewound
 
 # The memory that is written in the function that is run, if somebody wants to know.
 _watched: ContextVar[list[weakref.ref[Writes]] | None] = ContextVar(
@@ -119,26 +119,17 @@ class Writes:
             [step // unit * 8 for step in array.strides],
         )
 
-    def replaced(self, array: Any, index: tuple[Any, ...] | None) -> Replaced:
-        """The values that a write to an array in this memory is about to replace."""
-        owner, place = self.owner(), None
-        if array is not owner:
-            flags = owner.flags  # type: ignore[union-attr]
-            ordered = flags.c_contiguous or flags.f_contiguous
-            place = Place.of(array, address(owner) if ordered else byte_bounds(owner)[0])  # type: ignore[arg-type]
-        return Replaced(0, place, index, values_at(array, index))
-
     def mark(
         self,
         array: Any,
         what: str,
         origin: str | None = None,
         index: tuple[Any, ...] | None = None,
-        replaced: Replaced | None = None,
+        replaced: Any = None,
     ) -> None:
         """Note that `what` wrote to an array in this memory, or to its part at `index`.
 
-        `replaced` is what was there before, if anybody may need it.
+        `replaced` is a copy of what was there before, if anybody may need it.
         """
         self.count += 1
         watched = _watched.get()
@@ -148,10 +139,18 @@ class Writes:
         self.what = what
         if origin is not None:
             self.origins[number] = origin
-        if replaced is None:
-            self.past.forget(number)
+        past = self.past
+        if replaced is not None:
+            owner = self.owner()
+            place = None if array is owner else _place(array, owner)
+            past.writes.append((number, place, index, replaced))
+            past.bytes += OVERHEAD + replaced.nbytes
+            if past.bytes > past.limit:
+                past.forget_unneeded(owner)
         else:
-            self.past.add(self.owner(), replaced._replace(number=number))
+            past.lost = number
+            if past.writes:
+                past.forget()
         if isinstance(array, ndarray) and (index is not None or array.base is not None):
             stamps = self.stamps_of(array)
             if stamps is not None:
@@ -167,6 +166,12 @@ class Writes:
         if stamps is None:
             return self.last
         return max(self.whole, int(np.maximum.reduce(stamps, axis=None)))
+
+
+def _place(array: Any, owner: Any) -> Place:
+    """Where an array lies in the memory of its owner."""
+    ordered = owner.flags.c_contiguous or owner.flags.f_contiguous
+    return Place.of(array, address(owner) if ordered else byte_bounds(owner)[0])
 
 
 _writes: dict[int, Writes] = {}
@@ -241,7 +246,15 @@ def as_saved(node: Node, saved: Any, rewound: dict[Writes, Rewound]) -> Any:
                 writes = _writes.get(id(owner))
                 if writes is None or writes.last <= node.number:
                     continue
-        elif not isinstance(value, tuple) and not hasattr(value, "level"):
+                if writes.last_in(value) <= node.number:
+                    continue
+        elif isinstance(value, tuple):
+            for part in value:
+                if hasattr(part, "dtype"):
+                    break
+            else:
+                continue
+        elif not hasattr(value, "level"):
             continue
         now = _restored(node, value, node.number, rewound)
         if now is not value:
