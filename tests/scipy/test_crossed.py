@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from cases_linalg import CASES as LINALG
 from cases_special import CASES as SPECIAL
 from crossing import (
     Case,
@@ -13,7 +14,7 @@ from crossing import (
     check_values,
 )
 
-CASES = [*SPECIAL]
+CASES = [*SPECIAL, *LINALG]
 each = pytest.mark.parametrize("given", CASES, ids=str)
 
 
