@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 from cases_linalg import CASES as LINALG
+from cases_signal import CASES as SIGNAL
 from cases_special import CASES as SPECIAL
 from crossing import (
     Case,
@@ -14,7 +15,7 @@ from crossing import (
     check_values,
 )
 
-CASES = [*SPECIAL, *LINALG]
+CASES = [*SPECIAL, *LINALG, *SIGNAL]
 each = pytest.mark.parametrize("given", CASES, ids=str)
 
 
