@@ -52,12 +52,13 @@ class Tensor(Recording, TensorInPlace, ArrayMethods):
     in which case `grad_fn` is the node that stands for that op.
     """
 
-    # `_born`, `_family`, `_given`, `_grad`, `_leaf`, `_made` are set on few, and read by `getattr`.
+    # Those from `_born` to `_made` are set on few, and read by `getattr`.
     __slots__ = (
         "__weakref__",
         "_array",
         "_born",
         "_family",
+        "_fixed",
         "_given",
         "_grad",
         "_leaf",
@@ -68,6 +69,7 @@ class Tensor(Recording, TensorInPlace, ArrayMethods):
     _grad: Tensor | None
     _leaf: Leaf | None
     _born: int  # the level of the transform that it was made in
+    _fixed: bool  # whether only a node refers to it, so that nobody writes to it
     _made: bool  # whether it is a NumPy array that no user brought
     _given: tuple[int, ...]  # the strides of a NumPy array that a user brought, if not C-contiguous
     level: ClassVar[float] = 0.5
