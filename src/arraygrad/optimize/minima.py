@@ -95,7 +95,7 @@ def minimize(
     problem = _Problem(fun, args, space)
     bounds = space.either(lower, upper, bounds)
     kinds = (optimize.NonlinearConstraint, optimize.LinearConstraint)
-    rules = [constraints] if isinstance(constraints, dict | kinds) else list(constraints)
+    rules = [constraints] if isinstance(constraints, (dict, *kinds)) else list(constraints)
     chosen = method or ("SLSQP" if rules else "L-BFGS-B" if bounds is not None else "BFGS")
     name = chosen.lower()
     keywords: dict[str, Any] = {}
@@ -185,8 +185,9 @@ def _constraint(rule: Any, space: Space, method: str) -> Any:
             jacobian = _on_structures(rule.jac, space)
         if callable(rule.hess):
             hessian = _on_structures(rule.hess, space)
+        second = {"hess": hessian} if method.lower() == "trust-constr" else {}
         return scipy.NonlinearConstraint(
-            value, rule.lb, rule.ub, jacobian, hessian, rule.keep_feasible
+            value, rule.lb, rule.ub, jac=jacobian, keep_feasible=rule.keep_feasible, **second
         )
     if not isinstance(rule, dict) or rule.get("type") not in ("eq", "ineq") or "fun" not in rule:
         raise TypeError(
