@@ -1,0 +1,34 @@
+"""`autograd.numpy`: NumPy, with functions that can be differentiated.
+
+>>> from arraygrad.compat.hips import grad
+>>> import arraygrad.compat.hips.numpy as np
+>>> grad(lambda x: np.sum(np.sin(x)))(np.zeros(2))
+array([1., 1.])
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as _np
+
+from . import fft, linalg, numpy_boxes, numpy_vjps, numpy_vspaces, numpy_wrapper, random
+from .functions import *  # noqa: F403
+from .functions import where
+
+__version__ = _np.__version__
+__all__ = [
+    "fft",
+    "linalg",
+    "numpy_boxes",
+    "numpy_vjps",
+    "numpy_vspaces",
+    "numpy_wrapper",
+    "random",
+    "where",
+]
+
+
+def __getattr__(name: str) -> Any:
+    """NumPy's own value, for names without a function of their own."""
+    return getattr(_np, name)
