@@ -65,6 +65,9 @@ class ArrayBox(Box):
     def __hash__(self) -> int:
         return id(self)
 
+    def __bool__(self) -> bool:
+        return bool(self._array)
+
     # Without these methods, Python runs `x = x + y` for `x += y`.
     def __iadd__(self, other: Any) -> Any:
         return NotImplemented

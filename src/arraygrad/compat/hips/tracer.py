@@ -110,9 +110,6 @@ class NodeBox(ArrayBox, TransformMethods, Array):
         """The values, constant for every derivative in flight."""
         return getval(self)
 
-    def __bool__(self) -> bool:
-        return bool(self._array)
-
     def __repr__(self) -> str:
         return f"<{self}>"
 

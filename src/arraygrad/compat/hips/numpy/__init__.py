@@ -13,8 +13,7 @@ from typing import Any
 import numpy as _np
 
 from . import fft, linalg, numpy_boxes, numpy_vjps, numpy_vspaces, numpy_wrapper, random
-from .functions import *  # noqa: F403
-from .functions import where
+from . import namespace as _namespace
 
 __version__ = _np.__version__
 __all__ = [
@@ -25,8 +24,8 @@ __all__ = [
     "numpy_vspaces",
     "numpy_wrapper",
     "random",
-    "where",
 ]
+globals().update({n: f for n, f in vars(_namespace).items() if not n.startswith("_")})
 
 
 def __getattr__(name: str) -> Any:

@@ -1,4 +1,4 @@
-"""The functions of `autograd.numpy`, and those that differ from NumPy's."""
+"""The functions of `autograd.numpy` that are not NumPy's functions with rules."""
 
 from __future__ import annotations
 
@@ -8,21 +8,38 @@ import numpy as _np
 
 from ....arrays.creation import from_sequence
 from ....core.array import Array
-from ..boxes import isbox
+from ..boxes import getval, isbox
 from ..structures import holds_boxes
-from .numpy_wrapper import wrap_namespace, wrapped
+from .numpy_wrapper import wrapped
 
-wrap_namespace(vars(_np), globals())
-globals().pop("test", None)  # which runs NumPy's tests
+__all__ = [
+    "array",
+    "array_from_args",
+    "c_",
+    "concatenate_args",
+    "int8",
+    "int16",
+    "int32",
+    "int64",
+    "make_diagonal",
+    "r_",
+    "row_stack",
+    "where",
+]
 
+row_stack = wrapped(_np.vstack)
 _where = wrapped(_np.where)
+_NOT_GIVEN: Any = object()
 
 
-def where(condition: Any, *args: Any, **kwargs: Any) -> Any:
+def where(condition: Any, x: Any = _NOT_GIVEN, y: Any = _NOT_GIVEN) -> Any:
     """`numpy.where`; of Python numbers and lists it gives Python numbers and lists."""
-    result = _where(condition, *args, **kwargs)
-    given = (condition, *args, *kwargs.values())
-    if len(given) == 1 or any(map(_is_array, given)) or not isinstance(result, _np.ndarray):
+    if x is _NOT_GIVEN and y is _NOT_GIVEN:
+        return _where(condition)
+    if x is _NOT_GIVEN or y is _NOT_GIVEN:
+        raise ValueError("either both or neither of x and y should be given")
+    result = _where(condition, x, y)
+    if any(map(_is_array, (condition, x, y))):
         return result
     return result.tolist()
 
@@ -83,7 +100,7 @@ def array(A: Any, *args: Any, **kwargs: Any) -> Any:  # noqa: N803  (HIPS's name
 
 def concatenate_args(axis: int, *args: Any) -> Any:
     """The arrays `args`, joined along an axis."""
-    return concatenate(args, axis)  # type: ignore[name-defined]  # noqa: F821
+    return _np.concatenate(args, axis)
 
 
 def array_from_args(array_args: Any, array_kwargs: Any, *args: Any) -> Any:
@@ -96,3 +113,25 @@ def make_diagonal(D: Any, offset: int = 0, axis1: int = 0, axis2: int = 1) -> An
     if (offset, axis1, axis2) != (0, -1, -2):
         raise NotImplementedError("make_diagonal needs offset=0, axis1=-1, axis2=-2")
     return D[..., None] * _np.eye(D.shape[-1])
+
+
+class _IntegerType(type):
+    """The type of NumPy's integer types that take boxes: they are NumPy's types otherwise."""
+
+    def __instancecheck__(cls, instance: Any) -> bool:
+        return isinstance(instance, cls.__mro__[1])
+
+    def __subclasscheck__(cls, other: Any) -> bool:
+        return issubclass(other, cls.__mro__[1])
+
+
+def _of_values(base: Any) -> Any:
+    """NumPy's integer type, which gives the integers of the value in a box."""
+
+    def convert(cls: Any, value: Any = 0) -> Any:
+        return base(getval(value))
+
+    return _IntegerType(base.__name__, (base,), {"__new__": convert, "__module__": "numpy"})
+
+
+int8, int16, int32, int64 = map(_of_values, (_np.int8, _np.int16, _np.int32, _np.int64))

@@ -31,4 +31,12 @@ def eigh(x: Any, UPLO: str = "L") -> Any:  # noqa: N803  (NumPy's name)
     below = _np.tril(x, -1) if UPLO.upper() == "L" else _np.triu(x, 1)
     diagonal = x * _np.eye(x.shape[-1])
     other = _np.conj(_np.swapaxes(below, -1, -2))
-    return _eigh(_np.real(diagonal) + below + other)
+    return _eigh(_np.real(diagonal) + below + other, UPLO)
+
+
+def T(x: Any) -> Any:  # noqa: N802  (HIPS's name)
+    """The array with its last two axes swapped."""
+    return _np.swapaxes(x, -1, -2)
+
+
+_dot = wrapped(_np.matmul)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from ..boxes import ArrayBox
-from . import functions
+from . import namespace
 
 __all__ = ["ArrayBox"]
 
@@ -15,34 +15,34 @@ clip compress cumprod cumsum diagonal max mean min prod ptp repeat squeeze std s
 trace var dot
 """
 for _name in _METHODS.split():
-    setattr(ArrayBox, _name, getattr(functions, _name))
+    setattr(ArrayBox, _name, getattr(namespace, _name))
 
 
 def _reshape(self: Any, *shape: Any, order: str = "C") -> Any:
-    return functions.reshape(self, shape[0] if len(shape) == 1 else shape, order=order)  # type: ignore[attr-defined]
+    return namespace.reshape(self, shape[0] if len(shape) == 1 else shape, order=order)  # type: ignore[attr-defined]
 
 
 def _transpose(self: Any, *axes: Any) -> Any:
     if not axes or axes == (None,):
-        return functions.transpose(self)  # type: ignore[attr-defined]
+        return namespace.transpose(self)  # type: ignore[attr-defined]
     single = len(axes) == 1 and isinstance(axes[0], tuple | list)
-    return functions.transpose(self, axes[0] if single else axes)  # type: ignore[attr-defined]
+    return namespace.transpose(self, axes[0] if single else axes)  # type: ignore[attr-defined]
 
 
 def _flatten(self: Any, order: str = "C") -> Any:
-    return functions.ravel(self, order=order)  # type: ignore[attr-defined]
+    return namespace.ravel(self, order=order)  # type: ignore[attr-defined]
 
 
 def _astype(self: Any, dtype: Any, *args: Any, **kwargs: Any) -> Any:
-    return functions.astype(self, functions.dtype(dtype))  # type: ignore[attr-defined]
+    return namespace.astype(self, namespace.dtype(dtype))  # type: ignore[attr-defined]
 
 
 def _copy(self: Any, order: str = "C") -> Any:
-    return functions.copy(self)  # type: ignore[attr-defined]
+    return namespace.copy(self)  # type: ignore[attr-defined]
 
 
 def _conj(self: Any) -> Any:
-    return functions.conj(self)  # type: ignore[attr-defined]
+    return namespace.conj(self)  # type: ignore[attr-defined]
 
 
 ArrayBox.reshape = _reshape  # type: ignore[attr-defined]

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from . import functions as anp
+from . import namespace as anp
 from .numpy_wrapper import metadata
 
 __all__ = [

@@ -74,9 +74,10 @@ def convolve(
         letters_a[position : position + 1] = [i, letters_b[j]]
         places = [p + (p > axis) for p in places]
         kept.append(i)
-    return np.einsum(windows, letters_of(letters_a), B, letters_of(letters_b), letters_of(kept))
+    names = (_letters(labels) for labels in (letters_a, letters_b, kept))
+    return np.einsum("{},{}->{}".format(*names), windows, B)
 
 
-def letters_of(labels: list[int]) -> list[int]:
-    """Labels of axes as `einsum` takes them, below 52."""
-    return [x if x < 100 else x - 74 for x in labels]
+def _letters(labels: list[int]) -> str:
+    """Labels of axes as letters: capitals for those of `B`."""
+    return "".join(chr(ord("a") + x) if x < 100 else chr(ord("A") + x - 100) for x in labels)
