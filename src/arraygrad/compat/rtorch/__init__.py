@@ -15,24 +15,29 @@ from __future__ import annotations
 
 from typing import Any
 
+from ...autograd import detect_anomaly, enable_grad, no_grad
 from . import creation, indexing
 from .autograd import apply_function, autograd_backward, autograd_grad
 from .creation import runif, torch_tensor
 from .functions import FUNCTIONS, in_place
 from .printing import printed, type_name
-from .values import as_array
+from .values import from_r, to_r
 
 _CREATED = [name for name in vars(creation) if name.startswith("torch_")]
 
 __all__ = [
     "apply_function",
-    "as_array",
     "autograd_backward",
     "autograd_grad",
+    "detect_anomaly",
+    "enable_grad",
+    "from_r",
     "in_place",
     "indexing",
+    "no_grad",
     "printed",
     "runif",
+    "to_r",
     "torch_is_installed",
     "torch_tensor",
     "type_name",

@@ -1,4 +1,7 @@
-"""The values of tensors, for R."""
+"""Values on their way between R and tensors: as bytes, in the order in which R keeps arrays.
+
+So nothing depends on which versions of NumPy the bridge between R and Python knows.
+"""
 
 from __future__ import annotations
 
@@ -7,24 +10,45 @@ from typing import Any
 import numpy as np
 
 from ...arrays.tensor import Tensor
+from .creation import torch_tensor
+from .numbers import FLOAT, LONG, sizes
 
 _EXACT = 2**53  # R's numbers are exact up to here
+_R_TYPES = {"double": "f8", "integer": "i4", "logical": "i4", "complex": "c16"}
 
 
-def as_array(x: Tensor) -> Any:
-    """The values as an array of a type that R has: logical, integer, double or complex."""
+def from_r(
+    data: Any, kind: str, shape: Any, dtype: Any = None, requires_grad: bool = False
+) -> Tensor:
+    """A tensor with the values of a vector or an array of R, of which `kind` is the type."""
+    values = np.frombuffer(data, _R_TYPES[kind]).reshape(sizes([shape]), order="F")
+    if kind in ("integer", "logical") and (values == -(2**31)).any():
+        raise ValueError(f"the data has an NA, and {kind} tensors cannot hold one")
+    values = {
+        "logical": lambda: values != 0,
+        "integer": lambda: values.astype(LONG),
+        "double": lambda: values if dtype else values.astype(FLOAT),
+        "complex": lambda: values if dtype else values.astype(np.complex64),
+    }[kind]()
+    return torch_tensor(np.ascontiguousarray(values), dtype, requires_grad=requires_grad)
+
+
+def to_r(x: Tensor) -> tuple[bytearray, str, tuple[int, ...]]:
+    """The bytes of the values in a type that R has, the name of this type, and the shape."""
     values = np.asarray(x.detach().numpy())
-    if values.dtype.kind == "f":
-        return values.astype(np.float64)
-    if values.dtype.kind == "c":
-        return values.astype(np.complex128)
-    if values.dtype.kind == "b":
-        return values
+    kind = _kind(values)
+    return bytearray(values.astype(_R_TYPES[kind]).tobytes(order="F")), kind, values.shape
+
+
+def _kind(values: Any) -> str:
+    kind = {"f": "double", "c": "complex", "b": "logical"}.get(values.dtype.kind)
+    if kind is not None:
+        return kind
     least, most = (int(values.min()), int(values.max())) if values.size else (0, 0)
     if least > -(2**31) and most < 2**31:
-        return values.astype(np.int32)
+        return "integer"
     if least >= -_EXACT and most <= _EXACT:
-        return values.astype(np.float64)
+        return "double"
     raise OverflowError(
         "the tensor has whole numbers beyond 2^53, which R cannot hold: convert it by "
         "$to(dtype = torch_double()) if rounded numbers will do"
