@@ -11,7 +11,7 @@ import numpy as np
 
 from ...arrays.tensor import Tensor
 from .creation import torch_tensor
-from .numbers import FLOAT, LONG, sizes
+from .numbers import COMPLEX, FLOAT, LONG, sizes
 
 _EXACT = 2**53  # R's numbers are exact up to here
 _R_TYPES = {"double": "f8", "integer": "i4", "logical": "i4", "complex": "c16"}
@@ -24,12 +24,9 @@ def from_r(
     values = np.frombuffer(data, _R_TYPES[kind]).reshape(sizes([shape]), order="F")
     if kind in ("integer", "logical") and (values == -(2**31)).any():
         raise ValueError(f"the data has an NA, and {kind} tensors cannot hold one")
-    values = {
-        "logical": lambda: values != 0,
-        "integer": lambda: values.astype(LONG),
-        "double": lambda: values if dtype else values.astype(FLOAT),
-        "complex": lambda: values if dtype else values.astype(np.complex64),
-    }[kind]()
+    wanted = {"logical": np.dtype(bool), "integer": LONG, "double": FLOAT, "complex": COMPLEX}[kind]
+    if dtype is None or kind in ("logical", "integer"):
+        values = values.astype(wanted)
     return torch_tensor(np.ascontiguousarray(values), dtype, requires_grad=requires_grad)
 
 
