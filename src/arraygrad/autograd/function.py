@@ -172,6 +172,12 @@ class FunctionCtx(Node):
             self.saved = FREED
         return tuple(found)
 
+    def in_forward_mode(self) -> FunctionCtx:
+        """The context for `jvp`: its saved tensors are those of `save_for_forward`, if any."""
+        if self._for_forward is not None:
+            self._pending = list(self._for_forward)
+        return self
+
     def seal(self, arguments: tuple[Any, ...], outputs: tuple[Any, ...]) -> None:
         """Turn the tensors to save into arrays, and note which are inputs or outputs."""
         arrays: list[Any] = []
@@ -566,9 +572,7 @@ def _push(cls: type[Function], top: type[Dual], args: tuple[Any, ...]) -> Any:
                 ops.zeros_like(p) if t is None and hasattr(p, "dtype") else t
                 for p, t in zip(primals, tangents, strict=True)
             ]
-        if ctx._for_forward is not None:
-            ctx._pending = list(ctx._for_forward)
-        pushed = cls.jvp(ctx, *tangents)
+        pushed = cls.jvp(ctx.in_forward_mode(), *tangents)
         pushed = tuple(pushed) if isinstance(pushed, tuple | list) else (pushed,)
         _check_tangents(cls, outputs, pushed)
     else:
@@ -765,7 +769,7 @@ def _vectorized(cls: type[Function], in_dims: tuple[Any, ...], size: int) -> typ
             with new_level() as level:
                 inner, output = run(level, ctx)
                 dims = [None if t is None else d for t, d in zip(tangents, in_dims, strict=True)]
-                results = rule(inner, *enter(level, tangents, dims))
+                results = rule(inner.in_forward_mode(), *enter(level, tangents, dims))
                 if isinstance(output, tuple | list):
                     return tuple(leave(level, r) for r in results)
                 return leave(level, results)
