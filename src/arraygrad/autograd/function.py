@@ -371,9 +371,13 @@ def _compute(cls: type[Function], ctx: FunctionCtx, args: tuple[Any, ...]) -> An
         return output
 
 
+class SetupContextError(RuntimeError):
+    """A function with its context in `forward` met a transform."""
+
+
 def _needs_setup_context(cls: type[Function]) -> None:
     if cls.setup_context is None:
-        raise RuntimeError(
+        raise SetupContextError(
             f"{cls.__name__} keeps its context in forward(ctx, ...), which works for tensors but "
             "not inside transforms: define forward(*args) and setup_context(ctx, inputs, output)"
         )
@@ -393,6 +397,11 @@ def _record(cls: type[Function], level: float, args: tuple[Any, ...]) -> tuple[A
     raw = tuple(a._array if own else a for a, own in zip(args, ours, strict=True))
     if any(isinstance(a, Array) for a in raw):
         # There are transforms further out, which use the derivatives of the function, too.
+        if not wanted:
+            lower = cls.apply(*raw)
+            if isinstance(lower, tuple | list):
+                return tuple(make(o) if hasattr(o, "dtype") else o for o in lower), ctx
+            return make(lower) if hasattr(lower, "dtype") else lower, ctx
         _needs_setup_context(cls)
         lower = cls.apply(*raw)
         many = isinstance(lower, tuple | list)
