@@ -1,0 +1,53 @@
+"""`torch.autograd`: gradients, functions of one's own, modes, hooks and graph tools."""
+
+from ....autograd import (
+    detect_anomaly,
+    enable_grad,
+    inference_mode,
+    is_grad_enabled,
+    is_inference_mode_enabled,
+    no_grad,
+    set_detect_anomaly,
+    set_grad_enabled,
+)
+from ..handles import Tensor
+from . import forward_ad, function, functional, graph
+from .checking import GradcheckError, gradcheck, gradgradcheck
+from .differentiate import backward, grad
+from .function import Function, FunctionCtx, InplaceFunction, once_differentiable
+from .nodes import SavedTensor
+
+__all__ = [
+    "Function",
+    "FunctionCtx",
+    "GradcheckError",
+    "InplaceFunction",
+    "SavedTensor",
+    "Variable",
+    "backward",
+    "detect_anomaly",
+    "enable_grad",
+    "forward_ad",
+    "function",
+    "functional",
+    "grad",
+    "gradcheck",
+    "gradgradcheck",
+    "graph",
+    "inference_mode",
+    "is_grad_enabled",
+    "is_inference_mode_enabled",
+    "no_grad",
+    "once_differentiable",
+    "set_detect_anomaly",
+    "set_grad_enabled",
+]
+
+
+def __dir__() -> list[str]:
+    return __all__
+
+
+def Variable(data: Tensor, requires_grad: bool = False, volatile: bool = False) -> Tensor:  # noqa: N802
+    """The old name of a tensor."""
+    return data.requires_grad_() if requires_grad else data
