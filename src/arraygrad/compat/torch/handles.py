@@ -161,7 +161,7 @@ class Tensor:
 
     def item(self) -> Any:
         """The only element as a Python number."""
-        with as_torch_raises():
+        with as_torch_raises(TypeError):
             if isinstance(self._t, Batched | Dual):
                 return _number_of(self._t)
             return self._t.item()

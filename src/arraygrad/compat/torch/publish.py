@@ -100,20 +100,23 @@ def elementwise_binary(
     own = name or native.__name__
 
     def made(input: Any, other: Any, *, out: Any = None) -> Any:
-        x = input._t if isinstance(input, Tensor) else input
         if isinstance(other, Tensor):
             y = other._t
-            if x is input or x._array.dtype is not y._array.dtype:
-                x, y = as_promoted(x, y)
+            if isinstance(input, Tensor):
+                x = input._t
+                if x._array.dtype is not y._array.dtype:
+                    x, y = as_promoted(x, y)
+            else:
+                x, y = as_promoted(input, y)
         else:
-            y = other
+            x, y = input._t, other
             if type(other) is not int:
                 x, y = as_promoted(x, y)
         try:
             result = native(x, y)
         except ValueError as error:
             raise RuntimeError(f"{own}(): {error}") from error
-        if result._array.dtype.kind in "fc" and x.dtype.kind in "biu":
+        if result._array.dtype.itemsize >= 8 and (x if x is not input else y).dtype.kind in "biu":
             result = _as_default(result)
         if out is not None:
             return _into(out, result, own)

@@ -16,6 +16,7 @@ import numpy as np
 from ... import ops
 from ...arrays.batched import Batched
 from ...arrays.creation import asarray as native
+from ...core.array import plain
 from .creation import _finished, _shape, tensor
 from .dtypes import check_device, get_default_dtype, numpy_of, uint8
 from .handles import Tensor, wrap
@@ -113,6 +114,21 @@ def batch_of_random_numbers(kind: Any, size: int, randomness: str) -> Iterator[N
         yield
     finally:
         _batches.reset(token)
+
+
+def current_randomness() -> str:
+    """What random functions do in the innermost batch."""
+    return _batches.get()[-1][2] if _batches.get() else "error"
+
+
+def _check_batches(*parameters: Any) -> None:
+    """Raise if numbers that are the same in a batch depend on what differs over it."""
+    differ = any(isinstance(p, Tensor) and isinstance(p._t, Batched) for p in parameters)
+    if differ and current_randomness() == "same":
+        raise RuntimeError(
+            'the parameters differ over the batch, so the numbers cannot be the same: use '
+            'randomness="different"'
+        )
 
 
 def _drawn(draw: Any, shape: Any, dtype: Any, requires_grad: bool = False) -> Tensor:
@@ -245,20 +261,25 @@ def normal(
     *,
     generator: Generator | None = None,
     dtype: Any = None,
+    device: Any = None,
 ) -> Tensor:
     """Numbers from normal distributions."""
-    centre, width = (
-        np.asarray(v.numpy(force=True) if isinstance(v, Tensor) else v) for v in (mean, std)
-    )
-    shape = np.broadcast_shapes(centre.shape, width.shape) if size is None else tuple(size)
-    source = _source(generator)
-    return _drawn(lambda size: source.normal(size=size) * width + centre, shape, dtype)
+    check_device(device)
+    _check_batches(mean, std)
+    shapes = (tuple(v.shape) if isinstance(v, Tensor) else () for v in (mean, std))
+    shape = np.broadcast_shapes(*shapes) if size is None else tuple(size)
+    centre, width = (v.detach() if isinstance(v, Tensor) else v for v in (mean, std))
+    return _drawn(_normal(dtype, generator), shape, dtype) * width + centre
 
 
-def bernoulli(input: Tensor, *, generator: Generator | None = None) -> Tensor:
-    """Ones with the given probabilities, and zeros."""
+def bernoulli(
+    input: Tensor, p: float | None = None, *, generator: Generator | None = None
+) -> Tensor:
+    """Ones with the given probabilities, or with probability `p`, and zeros."""
+    _check_batches(input)
     drawn = _drawn(_uniform(None, generator), tuple(input.shape), None)
-    return wrap(ops.astype(drawn._t < input._t.detach(), input._t.dtype))  # type: ignore[no-any-return]
+    chance = input._t.detach() if p is None else p
+    return wrap(ops.astype(drawn._t < chance, input._t.dtype))  # type: ignore[no-any-return]
 
 
 def multinomial(
@@ -269,21 +290,29 @@ def multinomial(
     generator: Generator | None = None,
 ) -> Tensor:
     """Indices drawn with the given weights."""
-    weights = np.asarray(input.numpy(force=True), np.float64)
-    source = _source(generator)
-    rows = [
-        source.choice(w.size, num_samples, replace=replacement, p=w / w.sum())
-        for w in np.atleast_2d(weights)
-    ]
-    found = np.stack(rows) if weights.ndim == 2 else rows[0]
-    return _drawn(lambda _: found, found.shape, np.int64)
+    array, source = input._t.detach(), _source(generator)
+    weights = np.asarray(plain(array), np.float64)  # those of a batch have its axis in front
+
+    def draw(shape: tuple[int, ...]) -> Any:
+        each = np.broadcast_to(weights, (*shape[:-1], weights.shape[-1]))
+        rows = [
+            source.choice(w.size, num_samples, replace=replacement, p=w / w.sum())
+            for w in each.reshape(-1, weights.shape[-1])
+        ]
+        return np.reshape(rows, shape)
+
+    _check_batches(input)
+    return _drawn(draw, (*input.shape[:-1], num_samples), np.int64)
 
 
 # --- in place ---
 
 
 def _fill(self: Tensor, draw: Any) -> Tensor:
-    drawn = _drawn(draw, tuple(self.shape), self.dtype)
+    return _written(self, _drawn(draw, tuple(self.shape), self.dtype))
+
+
+def _written(self: Tensor, drawn: Tensor) -> Tensor:
     if isinstance(drawn._t, Batched) and not isinstance(self._t, Batched):
         raise RuntimeError(
             "a tensor from outside vmap cannot be filled with other numbers for each member of "
@@ -310,9 +339,10 @@ def normal_(
 
 def bernoulli_(self: Tensor, p: Any = 0.5, *, generator: Generator | None = None) -> Tensor:
     """Fill with ones, with a probability, and zeros."""
-    chance = p.numpy(force=True) if isinstance(p, Tensor) else p
-    source = _source(generator)
-    return _fill(self, lambda shape: source.random(shape) < chance)
+    _check_batches(p)
+    drawn = _drawn(_uniform(None, generator), tuple(self.shape), None)
+    chance = p._t.detach() if isinstance(p, Tensor) else p
+    return _written(self, wrap(ops.astype(drawn._t < chance, self._t.dtype)))
 
 
 def random_(
@@ -330,4 +360,35 @@ def exponential_(self: Tensor, lambd: float = 1.0, *, generator: Generator | Non
     return _fill(self, lambda shape: source.exponential(1 / lambd, shape))
 
 
-IN_PLACE = [uniform_, normal_, bernoulli_, random_, exponential_]
+def cauchy_(
+    self: Tensor, median: float = 0.0, sigma: float = 1.0, *, generator: Generator | None = None
+) -> Tensor:
+    """Fill with numbers from a Cauchy distribution."""
+    source = _source(generator)
+    return _fill(self, lambda shape: median + sigma * source.standard_cauchy(shape))
+
+
+def log_normal_(
+    self: Tensor, mean: float = 1.0, std: float = 2.0, *, generator: Generator | None = None
+) -> Tensor:
+    """Fill with numbers whose logarithm is from a normal distribution."""
+    source = _source(generator)
+    return _fill(self, lambda shape: source.lognormal(mean, std, shape))
+
+
+def geometric_(self: Tensor, p: float, *, generator: Generator | None = None) -> Tensor:
+    """Fill with numbers from a geometric distribution."""
+    source = _source(generator)
+    return _fill(self, lambda shape: source.geometric(p, shape))
+
+
+IN_PLACE = [
+    uniform_,
+    normal_,
+    bernoulli_,
+    random_,
+    exponential_,
+    cauchy_,
+    log_normal_,
+    geometric_,
+]

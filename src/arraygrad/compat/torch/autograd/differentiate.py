@@ -114,7 +114,7 @@ def backward(
     seeds = _seeds(out, grad_tensors, False, "grad_tensors")
     if create_graph:
         warnings.warn(
-            "backward(create_graph=True) keeps the graph alive by the .grad of its leaves: use "
+            "Using backward() with create_graph=True keeps the graph alive by the .grad of leaves: use "
             "autograd.grad, or set .grad to None afterwards",
             stacklevel=3,
         )
@@ -275,9 +275,12 @@ def _register_post_accumulate_grad_hook(self: Tensor, hook: Any) -> RemovableHan
     """Call `hook(tensor)` after `backward` has added to the `.grad` of this leaf."""
     if not callable(hook):
         raise TypeError(f"a hook must be callable, not {type(hook).__name__}")
-    return self._t.register_post_accumulate_grad_hook(  # type: ignore[no-any-return]
-        lambda array: hook(name_of(array))
-    )
+
+    def call(array: Any) -> None:
+        if hook(name_of(array)) is not None:
+            raise RuntimeError("a post-accumulate hook must return None")
+
+    return self._t.register_post_accumulate_grad_hook(call)  # type: ignore[no-any-return]
 
 
 Tensor.grad = property(_get_grad, _set_grad, _delete_grad)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from .... import ops
 from ....autograd import forward_ad as native
@@ -59,3 +59,12 @@ def unpack_dual(tensor: Tensor, *, level: int | None = None) -> UnpackedDualTens
             raise
         return UnpackedDualTensor(tensor, None)
     return UnpackedDualTensor(wrap(primal), wrap(tangent))
+
+
+if not TYPE_CHECKING:
+
+    def __getattr__(name):
+        """The innermost level that is open, as libraries ask for it; -1 outside of all."""
+        if name == "_current_level":
+            return len(native._open()) - 1
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -11,10 +11,14 @@ from collections.abc import Callable
 from typing import Any
 
 from ....autograd import function as native
+from ....arrays.batched import Batched
+from ....arrays.dual import Dual
+from ....autograd.forward_ad import _open
 from ....core.array import Array
 from ....core.modes import no_grad
 from ....core.nodes import Leaf, RemovableHandle, recorder
 from ..handles import Tensor, name_of, unwrap, wrap
+from ..random import current_randomness
 from .nodes import Node, on_tensors, shown_edges
 
 Rule = Callable[..., Any]
@@ -125,10 +129,14 @@ class Function:
         made = cls.__dict__.get("_native")
         if made is None:
             made = cls._native = _native_of(cls)
-        if kwargs:
-            args, kwargs = _bound(cls, args, kwargs), {}
+        if kwargs or _has_defaults(cls, len(args)):
+            args = _bound(cls, args, kwargs)
         arrays = [a._t if isinstance(a, Tensor) else a for a in args]
-        result = made.apply(*arrays, **kwargs)
+        if cls.setup_context is Function.setup_context and any(map(_is_transformed, arrays)):
+            raise RuntimeError(
+                f"{cls.__name__} must override setup_context to be used in transforms of torch.func"
+            )
+        result = made.apply(*arrays)
         known = {id(a._t): a for a in args if isinstance(a, Tensor)}
         if isinstance(result, tuple):
             return tuple(_result(r, known) for r in result)
@@ -136,6 +144,20 @@ class Function:
 
 
 InplaceFunction = Function
+
+
+def _is_transformed(value: Any) -> bool:
+    """Whether a value belongs to a transform, and not to a level of `forward_ad`."""
+    if isinstance(value, Dual):
+        return all(value.level != opened.number for opened in _open())
+    return isinstance(value, Batched)
+
+
+def _has_defaults(cls: type[Function], count: int) -> bool:
+    """Whether `forward` takes more arguments by position than are given."""
+    code = getattr(cls.forward, "__code__", None)
+    apart = cls.setup_context is not Function.setup_context
+    return apart and code is not None and count < code.co_argcount
 
 
 def _bound(cls: type[Function], args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, ...]:
@@ -193,8 +215,11 @@ def _native_of(cls: type[Function]) -> type[native.Function]:
         return unwrap(cls.jvp(ctx, *map(_argument, tangents)))
 
     def vmap(info: Any, in_dims: Any, *args: Any) -> Any:
-        output, out_dims = cls.vmap(info, in_dims, *map(_argument, args))
-        return unwrap(output), out_dims
+        info = info._replace(randomness=current_randomness())
+        found = cls.vmap(info, in_dims, *map(_argument, args))
+        if not isinstance(found, tuple) or len(found) != 2:
+            raise RuntimeError(f"{cls.__name__}.vmap must return its output and the out_dims of it")
+        return unwrap(found[0]), found[1]
 
     members: dict[str, Any] = {
         "user": cls,

@@ -10,7 +10,7 @@ import functools
 import weakref
 from abc import ABCMeta
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ....core import nodes as native
 from ....core.array import Array
@@ -42,6 +42,21 @@ _NAMES = {
 
 class Node(metaclass=ABCMeta):
     """An application of a function, through which gradients go."""
+
+    if TYPE_CHECKING:  # what all nodes have
+
+        def name(self) -> str: ...
+        @property
+        def next_functions(self) -> tuple[tuple[Node | None, int], ...]: ...
+        @property
+        def metadata(self) -> dict[Any, Any]: ...
+        def register_hook(self, fn: Callable[..., Any]) -> RemovableHandle: ...
+        def register_prehook(self, fn: Callable[..., Any]) -> RemovableHandle: ...
+
+
+@Node.register
+class Shown:
+    """A node of arraygrad, as PyTorch shows it."""
 
     __slots__ = ("__weakref__", "_node")
     _node: Any
@@ -92,7 +107,7 @@ class Node(metaclass=ABCMeta):
         """The gradients of the inputs, from those of the outputs."""
         from ....autograd import grad
 
-        edges = [e for e in self._node.edges]
+        edges = list(self._node.edges)
         outputs = [NativeEdge(self._node, i) for i in range(len(grads))]
         found = grad(
             outputs,
@@ -106,7 +121,7 @@ class Node(metaclass=ABCMeta):
     def __getattr__(self, name: str) -> Any:
         if name == "variable" and isinstance(self._node, Leaf):
             return name_of(self._node.variable)
-        if name.startswith("_saved_") or name.startswith("_raw_saved_"):
+        if name.startswith(("_saved_", "_raw_saved_")):
             return _saved(self._node, name)
         raise AttributeError(f"{self.name()} has no attribute {name!r}")
 
@@ -115,12 +130,12 @@ class Node(metaclass=ABCMeta):
 
 
 # The names of nodes that are in use, by the number of the node.
-_shown: weakref.WeakValueDictionary[int, Node] = weakref.WeakValueDictionary()
+_shown: weakref.WeakValueDictionary[int, Shown] = weakref.WeakValueDictionary()
 
 
 @functools.cache
-def _kind(name: str) -> type[Node]:
-    return type(name, (Node,), {"__slots__": ()})
+def _kind(name: str) -> type[Shown]:
+    return type(name, (Shown,), {"__slots__": ()})
 
 
 def node_name(node: Any) -> str:
