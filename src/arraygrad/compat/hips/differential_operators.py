@@ -291,3 +291,5 @@ def checkpoint(fun: AnyFunction) -> AnyFunction:
     wrapped = primitive(fun)
     defvjp_argnum(wrapped, lambda argnum, ans, args, kw: make_vjp(fun, argnum)(*args, **kw)[0])
     return wraps(fun)(wrapped)
+
+
