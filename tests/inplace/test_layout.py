@@ -206,3 +206,28 @@ def test_derivatives_are_not_lost_through_detach() -> None:
 
     with pytest.raises(RuntimeError, match=r"cannot be written through detach\(\)"):
         func.vmap(func.grad(function))(np.ones((2, 3)))
+
+
+@pytest.mark.parametrize("way", [*WAYS, lambda y: ag.reshape(ag.broadcast_to(y[0], (2, 4)), (8,))])
+@pytest.mark.parametrize("order", ["C", "F"])
+def test_what_detach_gives_has_the_layout_of_the_tensor(way: Any, order: Any) -> None:
+    """Also if an op has laid its result out in another order than the logical one."""
+
+    def run(detach: Any) -> Any:
+        y = ag.asarray(np.asarray(X, order=order)) * 2.0
+        view = way(detach(y))
+        view += 100.0
+        return y.array, view.array
+
+    for found, expected in zip(run(lambda y: y.detach()), run(lambda y: y), strict=True):
+        np.testing.assert_array_equal(found, expected)
+
+
+def test_a_view_of_what_detach_gives_of_a_broadcast() -> None:
+    x = ag.tensor(np.ones(4), requires_grad=True)
+    flat = ag.reshape(ag.broadcast_to(x, (2, 4)).detach(), (8,))  # a copy
+    flat += 1
+    assert x.tolist() == [1, 1, 1, 1]
+    part = ag.broadcast_to(x, (2, 4)).detach()[0]
+    with pytest.raises(RuntimeError, match="broadcast"):
+        part += 1

@@ -374,8 +374,17 @@ class Tensor(Recording, TensorInPlace, ArrayMethods):
         Inside transforms it is cut off from all of them.
         """
         array = self.array
+        if isinstance(array, ndarray):  # the memory is shared, in the order that both know
+            base: Any = self if self._view is None else self._view.base
+            if getattr(base, "_given", None) is None and not base.array.flags.c_contiguous:
+                base._lay_out()
+                array = self.array
+            shared = self.like(array)
+            if not array.flags.c_contiguous:
+                shared._given = array.strides
+            return shared
         constant = self.like(array.detach() if isinstance(array, Array) else array)
-        if isinstance(constant._array, ndarray):  # the memory is shared
+        if isinstance(constant._array, ndarray):
             return constant
         # There is no memory to share: a write has to find its way to the values of this tensor.
         return self._shared((detached, {}), array, constant._array, None)  # type: ignore[no-any-return]
