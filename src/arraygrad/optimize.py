@@ -9,7 +9,7 @@ import importlib
 import math
 import sys
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -17,7 +17,7 @@ import numpy as np
 from . import func, ops
 from .arrays.creation import from_sequence
 from .backends import backend_of
-from .core.array import Array
+from .core.array import AnyFunction, Array
 from .func.trees import flatten
 from .interop.lazy import compute
 
@@ -27,8 +27,6 @@ __all__ = ["minimize"]
 def __dir__() -> list[str]:
     return __all__
 
-
-AnyFunction = Callable[..., Any]
 
 # Which derivatives SciPy's methods use: no gradients, products with the Hessian, or the Hessian.
 _WITHOUT_GRADIENT = {"nelder-mead", "powell", "cobyla", "cobyqa"}

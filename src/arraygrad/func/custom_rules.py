@@ -12,7 +12,7 @@ from types import FunctionType
 from typing import Any
 
 from ..backends import backend_of
-from ..core.array import plain
+from ..core.array import AnyFunction, plain
 from ..core.kinds import Elementwise, Kind, Moves, Opaque
 from ..errors import RuleError
 from ..ops import broadcast_to
@@ -22,7 +22,6 @@ from ..ops.define.rules import parameters
 from .reverse import vjp
 from .trees import unwrapped
 
-AnyFunction = Callable[..., Any]
 # One type for each number of parameters: so type checkers know the parameters of a lambda.
 Rule = (
     Callable[[Any], Any]

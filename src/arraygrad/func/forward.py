@@ -9,6 +9,7 @@ import numpy as np
 
 from .. import ops
 from ..arrays.dual import dual_type
+from ..core.array import AnyFunction
 from ..core.levels import new_level
 from .reverse import split_aux
 from .signatures import R, S, Ts
@@ -26,8 +27,6 @@ from .trees import (
     tree_map,
     vector_like,
 )
-
-AnyFunction = Callable[..., Any]
 
 _PRIMALS = item_of("primals")
 

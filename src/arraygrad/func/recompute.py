@@ -11,13 +11,13 @@ from __future__ import annotations
 
 import functools
 import weakref
-from collections.abc import Callable
 from typing import Any, NamedTuple, TypeVar, cast
 
 import numpy as np
 
 from ..arrays.tensor import Tensor, tensor_type_at
 from ..autograd.graph import saved_tensors_hooks
+from ..core.array import AnyFunction
 from ..core.levels import at_level, in_flight
 from ..core.modes import Modes, current_modes, set_modes
 from ..core.nodes import LAST_WRITE, UNLOADED, Leaf, Node, freed_error, next_number
@@ -29,7 +29,6 @@ from ..ops.define.rules import Pullback
 from ..sweep.engine import current_sweep
 from .trees import as_function, flatten
 
-AnyFunction = Callable[..., Any]
 F = TypeVar("F", bound=AnyFunction)
 
 

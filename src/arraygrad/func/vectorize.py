@@ -15,11 +15,11 @@ import numpy as np
 
 from .. import ops
 from ..arrays.batched import Batched, batched_type
+from ..core.array import AnyFunction
 from ..core.levels import new_level
 from ..ops.padding import WARN_FALLBACK
 from .trees import Given, as_function, flatten, lowered
 
-AnyFunction = Callable[..., Any]
 F = TypeVar("F", bound=AnyFunction)
 
 

@@ -6,19 +6,17 @@ NumPy's other functions are in `functions`.
 from __future__ import annotations
 
 import operator
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
 from ... import ops
 from ...arrays.creation import from_sequence
+from ...core.array import AnyFunction
 from ...ops.define.dispatch import UnsupportedOperand
 from ...ops.elementwise import choose
 from ...ops.indexing import _index_add, split_index
 from .values import as_tensors, holds_gradients, no_rule, plain_values, written
-
-AnyFunction = Callable[..., Any]
 
 
 def _vecmat(x: Any, y: Any) -> Any:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import numpy as np
 
 from .... import linalg, ops, special
+from ....core.array import AnyFunction
 from . import (  # noqa: F401  (they add rules)
     along,
     elementwise,
@@ -19,7 +20,7 @@ from . import (  # noqa: F401  (they add rules)
     transforms,
     writing,
 )
-from .common import RULES, AnyFunction, under_names_of
+from .common import RULES, under_names_of
 
 __all__ = ["RULES"]
 

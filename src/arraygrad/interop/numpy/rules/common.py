@@ -11,8 +11,7 @@ import numpy as np
 
 from .... import ops
 from ....arrays.creation import from_sequence
-
-AnyFunction = Callable[..., Any]
+from ....core.array import AnyFunction
 
 RULES: dict[AnyFunction, AnyFunction] = {}
 

@@ -11,9 +11,9 @@ import numpy as np
 from .... import ops
 from ....arrays import creation
 from ....backends import dtypes
-from ....core.array import plain
+from ....core.array import AnyFunction, plain
 from ..values import as_tensors, on_values, written
-from .common import NONE, RULES, AnyFunction, array_of, is_given, of_numpy, rule_for
+from .common import NONE, RULES, array_of, is_given, of_numpy, rule_for
 
 # --- elementwise ---------------------------------------------------------------------------------
 

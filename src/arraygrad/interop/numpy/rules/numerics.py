@@ -7,9 +7,10 @@ from typing import Any
 import numpy as np
 
 from .... import linalg, ops
+from ....core.array import AnyFunction
 from ....ops.elementwise import choose
 from ..values import plain_values, written
-from .common import NONE, RULES, AnyFunction, array_of, arrays_of, flag, in_dtype, refuse, rule_for
+from .common import NONE, RULES, array_of, arrays_of, flag, in_dtype, refuse, rule_for
 
 # --- products ------------------------------------------------------------------------------------
 

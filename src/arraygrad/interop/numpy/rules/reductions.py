@@ -8,9 +8,10 @@ import numpy as np
 
 from .... import ops
 from ....arrays import creation
+from ....core.array import AnyFunction
 from ....ops.elementwise import choose
 from ..values import written
-from .common import NONE, RULES, AnyFunction, array_of, flag, in_dtype, is_given, refuse, rule_for
+from .common import NONE, RULES, array_of, flag, in_dtype, is_given, refuse, rule_for
 
 # --- reductions ----------------------------------------------------------------------------------
 

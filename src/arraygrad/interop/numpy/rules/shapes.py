@@ -9,8 +9,9 @@ import numpy as np
 
 from .... import ops
 from ....arrays import creation
+from ....core.array import AnyFunction
 from ..values import plain_values, written
-from .common import RULES, AnyFunction, array_of, arrays_of, in_dtype, rule_for
+from .common import RULES, array_of, arrays_of, in_dtype, rule_for
 
 # --- shapes --------------------------------------------------------------------------------------
 
