@@ -226,7 +226,8 @@ class _Problem:
         self.space = space
         self.fun: AnyFunction = lambda x: fun(x, *args)
         self._both: AnyFunction = func.value_and_grad(self.fun)
-        self._matrix: Any = func.hessian(lambda vector: self.fun(space.within(vector)))
+        # Without `self`, which would be a cycle of references that keeps the user's data alive.
+        self._matrix: Any = func.hessian(lambda vector: fun(space.within(vector), *args))
         self.last: tuple[float, float] = (math.nan, math.nan)
 
     def value(self, vector: Any) -> float:
