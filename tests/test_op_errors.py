@@ -66,7 +66,7 @@ s = ag.tensor(1.0, requires_grad=True)
         (lambda: ag.broadcast_arrays(x, ag.ones(2)), ValueError, "do not broadcast"),
         (lambda: ag.matrix_transpose(v), ValueError, "at least 2 dimensions"),
         (lambda: ag.tril(v), ValueError, "tril needs at least 2 dimensions"),
-        (lambda: v.T, ValueError, r"\.T is for matrices"),
+        (lambda: v.mT, ValueError, "at least 2 dimensions"),
         (lambda: ag.concat([]), ValueError, "arrays must not be empty"),
         (lambda: ag.stack([]), ValueError, "arrays must not be empty"),
         (lambda: ag.concat([x, v]), ValueError, "dimension"),

@@ -424,6 +424,17 @@ def test_methods_like_those_of_numpy(method: Any, complex_numbers: bool) -> None
     assert gradcheck(method, ag.tensor(x, requires_grad=True))
 
 
+@pytest.mark.parametrize("shape", [(), (2,), (2, 3), (2, 3, 4), (2, 0, 1, 3)])
+def test_the_transpose_reverses_all_axes(shape: tuple[int, ...]) -> None:
+    x = Draw(0).any(*shape)
+    assert_close(ag.asarray(x).T, x.T)
+    assert gradcheck(lambda x: x.T, ag.tensor(x, requires_grad=True))
+    assert_close(ag.func.vmap(lambda x: x.T)(np.stack([x, -x])), np.stack([x.T, -x.T]))
+    y = ag.asarray(x).clone()
+    y.T[...] = 7.0  # a view
+    assert (y.array == 7.0).all()
+
+
 def test_permute_dims_method() -> None:
     x = Draw(0).any(2, 3, 4)
     expected = np.transpose(x, (2, 0, 1))

@@ -99,10 +99,8 @@ class ArrayMethods:
 
     @property
     def T(self) -> Self:  # noqa: N802  (the standard's name)
-        """The transpose of a matrix."""
-        if self.ndim != 2:
-            raise ValueError(f".T is for matrices, got shape {self.shape}: use .mT")
-        return ops.matrix_transpose(self)
+        """The array with its axes in reverse order, as in NumPy: for a matrix, the transpose."""
+        return ops.permute_dims(self, tuple(range(self.ndim))[::-1])
 
     @property
     def mT(self) -> Self:  # noqa: N802  (the standard's name)
@@ -233,6 +231,12 @@ class ArrayMethods:
 
     def __contains__(self, value: Any) -> bool:
         return bool(ops.any(ops.equal(self, value)))
+
+    def __copy__(self) -> Self:
+        return ops.copy(self)
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Self:
+        return ops.copy(self)
 
     # --- methods ---
 
