@@ -93,7 +93,12 @@ s = ag.tensor(1.0, requires_grad=True)
         (lambda: ag.einsum("i1", x), ValueError, "does not fit"),
         (lambda: ag.einsum("ij->k", x), ValueError, "output label 'k'"),
         (lambda: ag.einsum("ij->ii", x), ValueError, "output label 'i'"),
-        (lambda: ag.einsum(x, "ij"), TypeError, "subscripts must be a string, not Tensor"),
+        (lambda: ag.einsum(x, "ij"), TypeError, "a list of numbers after each operand, not str"),
+        (lambda: ag.einsum(x, [0, 1], x), TypeError, "after each operand, not Tensor"),
+        (lambda: ag.einsum(x, [0, "j"]), TypeError, "must be integers and ellipses, not 'j'"),
+        (lambda: ag.einsum(x, [0, 52]), ValueError, "subscript 52 is not within 0 and 51"),
+        (lambda: ag.einsum(x, [0, -1]), ValueError, "subscript -1 is not within 0 and 51"),
+        (lambda: ag.einsum(x), TypeError, "there must be subscripts"),
         # indices
         (lambda: x[0, 0, 0], IndexError, "too many indices: 3 for an array of 2 dimensions"),
         (lambda: x[0, 3], IndexError, "index 3 is out of range for axis 1 with length 3"),

@@ -541,6 +541,8 @@ ROWS: dict[str, list[tuple[Any, ...]]] = {
     "einsum": [
         (lambda x: np.einsum("ij,kj->ik", x, x), _x),
         (lambda x: np.einsum("ij,jk,kl", np.ones((2, 3)), x, np.ones((4, 2)), optimize=True), _x),
+        (lambda x: np.einsum(x, [0, 1], x, [2, 1], [2, 0]), _x),
+        (lambda x: np.einsum([1.0, 2.0, 3.0], (5,), x, [5, ...]), _x),
     ],
     "cross": [
         (lambda x: np.cross(x[:, 0], x[:, 1]), _x),
@@ -937,7 +939,6 @@ def test_arguments_by_their_names_in_numpy() -> None:
         (lambda x: np.nanmean(x, where=_mask), r"numpy.nanmean: where= is not supported"),
         (lambda x: np.take(x, 20, mode="wrap"), r"numpy.take: mode='wrap' is not supported"),
         (lambda x: np.unique(x, axis=0), r"numpy.unique: axis= is not supported"),
-        (lambda x: np.einsum(x, [0, 1]), r"numpy.einsum: give the subscripts as a string"),
         (lambda x: np.polyfit(x[0], x[1], 1, cov=True), r"numpy.polyfit: cov= is not supported"),
         (lambda x: np.meshgrid(x[0], sparse=True), r"numpy.meshgrid: sparse= is not supported"),
     ],

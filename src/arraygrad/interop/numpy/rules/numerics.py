@@ -36,9 +36,12 @@ def _einsum(
 ) -> Any:
     for argument in given:
         raise TypeError(f"numpy.einsum: {argument}= is not supported for arrays of arraygrad")
-    if not isinstance(operands[0], str):
-        raise TypeError("numpy.einsum: give the subscripts as a string for arrays of arraygrad")
-    result = in_dtype(ops.einsum(operands[0], *arrays_of(operands[1:])), dtype)
+    # Arrays are all but a string in front, or each second with its list of subscripts.
+    first, step = (1, 1) if isinstance(operands[0], str) else (0, 2)
+    count = len(operands) - len(operands) % step
+    arguments = list(operands)
+    arguments[first:count:step] = arrays_of(operands[first:count:step])
+    result = in_dtype(ops.einsum(*arguments), dtype)
     return written(out, result, "numpy.einsum")
 
 
