@@ -13,6 +13,7 @@ from .. import ops
 from ..backends import backend_of
 from ..core import upward
 from ..ops.define.signatures import AnyArray, Axis, Operand, Shape
+from . import orders
 
 # The revisions of the Array API standard that can be asked for: each contains those before it.
 REVISIONS = ("2021.12", "2022.12", "2023.12", "2024.12", "2025.12")
@@ -267,7 +268,6 @@ class ArrayMethods:
     exp = ops.exp
     expand_dims = ops.expand_dims
     expm1 = ops.expm1
-    flatten = ops.flatten
     flip = ops.flip
     floor = ops.floor
     log = ops.log
@@ -284,7 +284,6 @@ class ArrayMethods:
     nonzero = ops.nonzero
     pow = ops.pow
     prod = ops.prod
-    ravel = ops.ravel
     reciprocal = ops.reciprocal
     repeat = ops.repeat
     roll = ops.roll
@@ -347,10 +346,32 @@ class ArrayMethods:
         correction = correction if ddof is None else ddof
         return ops.var(self, axis=axis, correction=correction, keepdims=keepdims)
 
-    def reshape(self, *shape: Shape, copy: bool | None = None) -> Self:
-        """The same elements in another shape: `x.reshape(2, 3)` or `x.reshape((2, 3))`."""
+    def reshape(self, *shape: Shape, order: str | None = "C", copy: bool | None = None) -> Self:
+        """The same elements in another shape: `x.reshape(2, 3)` or `x.reshape((2, 3))`.
+
+        `order` is NumPy's: "C" (by default), "F" or "A".
+        """
         wanted: Any = shape[0] if len(shape) == 1 else shape
-        return ops.reshape(self, wanted, copy=copy)
+        reshaped: Self = orders.reshaped(self, wanted, order, copy)
+        return reshaped
+
+    def ravel(self, order: str | None = "C") -> Self:
+        """All elements in one axis, in NumPy's order "C", "F", "A" or "K"; a view, if it can be."""
+        ravelled: Self = orders.ravelled(self, order)
+        return ravelled
+
+    def flatten(self, order: Any = "C", end_axis: int = -1, *, start_axis: int = 0) -> Self:
+        """A copy of all elements in one axis, in NumPy's order "C", "F", "A" or "K".
+
+        With two numbers, or one in the place of the order, this merges the axes from the first to
+        the second, as `arraygrad.flatten` does.
+        """
+        if isinstance(order, int):
+            return ops.flatten(self, order, end_axis)
+        if (start_axis, end_axis) != (0, -1):
+            return ops.flatten(self, start_axis, end_axis)
+        flattened: Self = orders.ravelled(self, order, copy=True)
+        return flattened
 
     def permute_dims(self, *axes: Shape) -> Self:
         """Reorder the axes: `x.permute_dims(1, 0)` or `x.permute_dims((1, 0))`."""
