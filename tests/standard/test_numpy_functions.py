@@ -381,8 +381,24 @@ ROWS: dict[str, list[tuple[Any, ...]]] = {
         (lambda x: np.average(x, axis=0, weights=[1.0, 2.0, 3.0]), _x),
         (lambda x: np.average(x, returned=True), _x),
     ],
-    "cov": [(lambda x: np.cov(x), _x), (lambda x: np.cov(x, rowvar=False, bias=True), _x)],
-    "corrcoef": [(lambda x: np.corrcoef(x), _x)],
+    "cov": [
+        (lambda x: np.cov(x), _x),
+        (lambda x: np.cov(x, rowvar=False, bias=True), _x),
+        (lambda x: np.cov(x, x**2), _x),
+        (lambda x: np.cov(x[0], [1.0, 2.0, 4.0, 8.0], ddof=2), _x),
+        (lambda x: np.cov([1.0, 2.0, 4.0], x[:, :2], rowvar=False), _x),
+        (lambda x: np.cov(x, fweights=[1, 0, 2, 3]), _x),
+        (lambda x: np.cov(x, aweights=x[0] ** 2), _x),
+        (lambda x: np.cov(x, x[1], fweights=[1, 1, 2, 3], aweights=np.exp(x[1]), ddof=0), _x),
+        (lambda x: np.cov(x + 1j * x**2, 1j * x[0]), _x),
+        (lambda x: np.cov(x[0]), _x),
+    ],
+    "corrcoef": [
+        (lambda x: np.corrcoef(x), _x),
+        (lambda x: np.corrcoef(x[0], x[1]), _x),
+        (lambda x: np.corrcoef(x, x**2, rowvar=False), _x[:, :2]),
+        (lambda x: np.corrcoef(x + 1j * x**2, 1j * x[0]), _x),
+    ],
     "reshape": [
         (lambda x: np.reshape(x, (4, 3)), _x),
         (lambda x: np.reshape(x, -1), _x),
@@ -1002,6 +1018,39 @@ def test_like() -> None:
         assert isinstance(made, ag.Tensor)
         assert made.tolist() == values
     assert np.empty(2, like=x).shape == (2,)
+
+
+def test_covariances_as_numpys() -> None:
+    x = np.random.default_rng(0).normal(size=(2, 5))
+    t = ag.tensor(x, requires_grad=True)
+    for a, b in ((x, t), (x.astype(np.float32), ag.astype(t, ag.float32))):
+        for call in (np.cov, np.corrcoef, lambda x: np.cov(x, x[0] ** 2)):
+            assert call(b).dtype == call(a).dtype == np.float64
+        assert np.cov(b, dtype=np.float32).dtype == np.float32
+    for call in (lambda x: np.corrcoef(x[0], 3 * x[0]), lambda x: np.corrcoef(x[0], -x[0])):
+        assert np.abs(call(t).detach().numpy()).max() <= 1
+    with pytest.warns(RuntimeWarning, match="Degrees of freedom <= 0"):
+        found = np.cov(t[:, :2], ddof=2)
+    with pytest.warns(RuntimeWarning):
+        np.testing.assert_array_equal(found.detach(), np.cov(x[:, :2], ddof=2))
+    assert np.cov(t[:0]).shape == np.cov(x[:0]).shape == (0, 0)
+    for call, error in (
+        (lambda x: np.cov(x, fweights=[1, 2]), RuntimeError),
+        (lambda x: np.cov(x, fweights=[1, 2, 0.5, 1, 1]), TypeError),
+        (lambda x: np.cov(x, aweights=[1, 2, -0.5, 1, 1]), ValueError),
+        (lambda x: np.cov(x, aweights=np.zeros(5)), ZeroDivisionError),
+        (lambda x: np.cov(x, ddof=0.5), ValueError),
+        (lambda x: np.cov(x[None]), ValueError),
+        (lambda x: np.cov(x, x[:, :3]), ValueError),
+    ):
+        for given in (x, t):
+            with pytest.raises(error):
+                call(given)
+    batch = np.random.default_rng(1).normal(size=(3, 2, 5))
+    weighted = lambda x: np.cov(x, x[0] ** 2, aweights=np.exp(x[1]))  # noqa: E731
+    for call in (weighted, lambda x: np.corrcoef(x[0], x[1])):
+        assert_close(ag.func.vmap(call)(batch), np.stack([call(x) for x in batch]))
+        assert ag.testing.gradgradcheck(call, t)
 
 
 def test_text() -> None:

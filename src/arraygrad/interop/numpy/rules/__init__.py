@@ -12,6 +12,7 @@ from .... import linalg, ops, special
 from ....core.array import AnyFunction
 from . import (  # noqa: F401  (they add rules)
     along,
+    covariance,
     elementwise,
     numerics,
     polynomials,

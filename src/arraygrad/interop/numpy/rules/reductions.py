@@ -245,30 +245,3 @@ def _average(
         keepdims=flag(keepdims),
     )
     return result, counts
-
-
-@rule_for(np.cov)
-def _cov(
-    m: Any,
-    y: Any = None,
-    rowvar: bool = True,
-    bias: bool = False,
-    ddof: Any = None,
-    fweights: Any = None,
-    aweights: Any = None,
-    *,
-    dtype: Any = None,
-) -> Any:
-    refuse("cov", y=y, fweights=fweights, aweights=aweights, dtype=dtype)
-    correction = ddof if ddof is not None else 0 if bias else 1
-    return ops.cov(array_of(m), rowvar=rowvar, correction=correction)
-
-
-@rule_for(np.corrcoef)
-def _corrcoef(x: Any, y: Any = None, rowvar: bool = True, *, dtype: Any = None) -> Any:
-    refuse("corrcoef", y=y, dtype=dtype)
-    c = ops.cov(array_of(x), rowvar=rowvar)
-    if c.ndim == 0:
-        return c / c
-    deviation = ops.sqrt(ops.real(ops.diag(c)))
-    return c / deviation[:, None] / deviation[None, :]
