@@ -1081,7 +1081,82 @@ def test_text() -> None:
         lambda x: x.swapaxes(0, 1),
         lambda x: x.clip(-1, 1),
         lambda x: x.T.real,
+        lambda x: x.compress([True, False, True, False], axis=1),
+        lambda x: x.compress([False, True, True]),
     ],
 )
 def test_methods_of_numpys_arrays(call: Any) -> None:
     check(call, _x)
+
+
+def test_the_range_is_a_method_too() -> None:  # which NumPy's arrays had before version 2
+    t = ag.tensor(_x, requires_grad=True)
+    for keywords in ({}, {"axis": 1}, {"axis": (0, 1), "keepdims": True}):
+        assert_close(t.ptp(**keywords).detach(), np.ptp(_x, **keywords))
+        assert gradcheck(lambda x, k=keywords: x.ptp(**k), t)
+
+
+@pytest.mark.parametrize(
+    "write",
+    [
+        lambda y: y.sort(),
+        lambda y: y.sort(0),
+        lambda y: y.sort(axis=1, kind="mergesort"),
+        lambda y: y[1:].sort(stable=True),
+        lambda y: y.T[::2].sort(0),
+        lambda y: y.partition(2, axis=1),
+        lambda y: y[0].partition([1, -1]),
+        lambda y: y[:, 1].fill(3.0),
+    ],
+)
+def test_methods_that_write(write: Any) -> None:
+    distinct = np.random.default_rng(0).permutation(np.arange(12.0)).reshape(3, 4)
+
+    def run(x: Any) -> Any:
+        y = x * 1.0
+        assert write(y) is None
+        return (y * y.shape[0]) ** 2
+
+    if "partition" not in write.__code__.co_names:  # within whose parts there is no order
+        np.testing.assert_array_equal(run(ag.asarray(distinct)).numpy(), run(distinct))
+    t = ag.tensor(distinct, requires_grad=True)
+    assert gradcheck(run, t)
+    assert ag.testing.gradgradcheck(run, t)
+    assert_close(ag.func.jacfwd(run)(distinct), ag.func.jacrev(run)(distinct))
+    assert_close(ag.func.vmap(run)(np.stack([distinct, -distinct]))[0], run(t).detach())
+    with pytest.raises(RuntimeError, match="leaf"):
+        write(t)
+
+
+@pytest.mark.parametrize("call", [np.partition, np.argpartition])
+def test_partitions_bring_elements_to_their_places(call: Any) -> None:
+    x = np.random.default_rng(0).normal(size=(3, 5))
+    t = ag.asarray(x)
+    for kth in (0, 2, -1, [1, 3], np.array([4])):
+        found = call(t, kth, axis=1).numpy()
+        rows = found if call is np.partition else np.take_along_axis(x, found, 1)
+        np.testing.assert_array_equal(rows[:, kth], np.sort(x, 1)[:, kth])
+        method = t.clone() if call is np.partition else t.argpartition(kth)
+        if call is np.partition:
+            method.partition(kth)
+        np.testing.assert_array_equal(method.numpy(), found)
+    assert call(t, 14, axis=None).shape == (15,)
+    for wrong, error in ((5, ValueError), ([1, -6], ValueError), (1.5, TypeError)):
+        for array in (x, t):
+            with pytest.raises(error):
+                call(array, wrong)
+    with pytest.raises(ValueError, match="introselect"):
+        call(t, 1, kind="other")
+
+
+def test_conditions_that_do_not_fit() -> None:
+    x = np.ones((2, 3))
+    for array in (x, ag.asarray(x)):
+        for call in (
+            lambda x: np.compress(np.ones((2, 3), bool), x, axis=0),
+            lambda x: x.compress(np.ones((2, 3), bool)),
+        ):
+            with pytest.raises(ValueError, match="condition"):
+                call(array)
+        with pytest.raises(IndexError):
+            array.compress([True, True, True], axis=0)

@@ -33,6 +33,7 @@ from ..ops.indexing import _getitem, split_index
 from ..ops.regions import Region
 from ..ops.shape import _broadcast_to
 from ..ops.writing import put, put_detached
+from .numpy_methods import check_partition
 from .views import ViewOf
 
 P = ParamSpec("P")
@@ -120,6 +121,36 @@ class InPlace:
     def zero_(self) -> Self:
         """Set all elements to zero."""
         return self.copy_(0)
+
+    def fill(self, value: Any) -> None:
+        """Set all elements to one value, as NumPy's method: see also `fill_`."""
+        self.fill_(value)
+
+    def sort(
+        self,
+        axis: int = -1,
+        kind: str | None = None,
+        order: None = None,
+        *,
+        stable: bool | None = None,
+        descending: bool = False,
+    ) -> None:
+        """Sort the elements in place, as NumPy's method. `arraygrad.sort` gives a new array.
+
+        The sort is stable, whatever `kind` and `stable` ask for.
+        """
+        if order is not None:
+            raise ValueError("order is for arrays with fields, which arraygrad does not have")
+        self._change(ops.sort, (), {"axis": axis, "descending": descending}, "sort")
+
+    def partition(
+        self, kth: Any, axis: int = -1, kind: str = "introselect", order: None = None
+    ) -> None:
+        """Bring the `kth` smallest element to its place, in place, and smaller ones before it.
+
+        This sorts the array, which does it for all places.
+        """
+        self._change(ops.sort, (), {"axis": check_partition(self, kth, axis, kind, order)}, "sort")
 
     __iadd__ = add_ = _in_place(ops.add)
     __isub__ = sub_ = subtract_ = _in_place(ops.subtract)

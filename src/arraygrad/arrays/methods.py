@@ -1,6 +1,6 @@
 """Operators, attributes and methods of all array types, made of ops.
 
-The methods that write in place are in `arrays.inplace`.
+The methods that write in place are in `inplace`, those of NumPy's arrays only in `numpy_methods`.
 """
 
 from __future__ import annotations
@@ -12,14 +12,14 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 from .. import ops
 from ..backends import backend_of
 from ..core import upward
-from ..ops.define.signatures import AnyArray, Axis, Operand, Shape
-from . import orders
+from ..ops.define.signatures import AnyArray, Operand
+from .numpy_methods import NumPyMethods
 
 # The revisions of the Array API standard that can be asked for: each contains those before it.
 REVISIONS = ("2021.12", "2022.12", "2023.12", "2024.12", "2025.12")
 
 
-class ArrayMethods:
+class ArrayMethods(NumPyMethods):
     """Operators and methods over `self._array`'s shape and dtype."""
 
     __slots__ = ()
@@ -292,7 +292,6 @@ class ArrayMethods:
     sign = ops.sign
     sin = ops.sin
     sinh = ops.sinh
-    sort = ops.sort
     sqrt = ops.sqrt
     square = ops.square
     squeeze = ops.squeeze
@@ -308,79 +307,6 @@ class ArrayMethods:
     tril = ops.tril
     triu = ops.triu
     unstack = ops.unstack
-
-    # Methods under the names that NumPy arrays use.
-    conjugate = ops.conj
-
-    def cumsum(self, axis: int | None = None, *, dtype: Any = None) -> Self:
-        """The running sum along an axis; by default, over the flattened array."""
-        x = ops.ravel(self) if axis is None else self
-        return ops.cumulative_sum(x, axis=axis, dtype=dtype)
-
-    def cumprod(self, axis: int | None = None, *, dtype: Any = None) -> Self:
-        """The running product along an axis; by default, over the flattened array."""
-        x = ops.ravel(self) if axis is None else self
-        return ops.cumulative_prod(x, axis=axis, dtype=dtype)
-
-    def std(
-        self,
-        axis: Axis = None,
-        *,
-        correction: float = 0.0,
-        keepdims: bool = False,
-        ddof: float | None = None,
-    ) -> Self:
-        """The standard deviation; NumPy's `ddof` is the standard's `correction`."""
-        correction = correction if ddof is None else ddof
-        return ops.std(self, axis=axis, correction=correction, keepdims=keepdims)
-
-    def var(
-        self,
-        axis: Axis = None,
-        *,
-        correction: float = 0.0,
-        keepdims: bool = False,
-        ddof: float | None = None,
-    ) -> Self:
-        """The variance; NumPy's `ddof` is the standard's `correction`."""
-        correction = correction if ddof is None else ddof
-        return ops.var(self, axis=axis, correction=correction, keepdims=keepdims)
-
-    def reshape(self, *shape: Shape, order: str | None = "C", copy: bool | None = None) -> Self:
-        """The same elements in another shape: `x.reshape(2, 3)` or `x.reshape((2, 3))`.
-
-        `order` is NumPy's: "C" (by default), "F" or "A".
-        """
-        wanted: Any = shape[0] if len(shape) == 1 else shape
-        reshaped: Self = orders.reshaped(self, wanted, order, copy)
-        return reshaped
-
-    def ravel(self, order: str | None = "C") -> Self:
-        """All elements in one axis, in NumPy's order "C", "F", "A" or "K"; a view, if it can be."""
-        ravelled: Self = orders.ravelled(self, order)
-        return ravelled
-
-    def flatten(self, order: Any = "C", end_axis: int = -1, *, start_axis: int = 0) -> Self:
-        """A copy of all elements in one axis, in NumPy's order "C", "F", "A" or "K".
-
-        With two numbers, or one in the place of the order, this merges the axes from the first to
-        the second, as `arraygrad.flatten` does.
-        """
-        if isinstance(order, int):
-            return ops.flatten(self, order, end_axis)
-        if (start_axis, end_axis) != (0, -1):
-            return ops.flatten(self, start_axis, end_axis)
-        flattened: Self = orders.ravelled(self, order, copy=True)
-        return flattened
-
-    def permute_dims(self, *axes: Shape) -> Self:
-        """Reorder the axes: `x.permute_dims(1, 0)` or `x.permute_dims((1, 0))`."""
-        order = axes[0] if len(axes) == 1 and not isinstance(axes[0], int) else axes
-        return ops.permute_dims(self, order)
-
-    def transpose(self, *axes: Shape) -> Self:
-        """NumPy's transpose: reorder the axes as given, or reverse them all."""
-        return self.permute_dims(*(axes or tuple(range(self.ndim))[::-1]))
 
 
 class TransformMethods(ArrayMethods):

@@ -7,6 +7,8 @@ from typing import Any
 import numpy as np
 
 from .... import linalg, ops
+from ....arrays import creation
+from ....arrays.numpy_methods import check_partition
 from ....core.array import AnyFunction
 from ....ops.elementwise import choose
 from ..values import plain_values, written
@@ -88,9 +90,21 @@ def _order_rule(name: str, function: AnyFunction) -> AnyFunction:
 
 RULES[np.sort] = _order_rule("sort", ops.sort)
 RULES[np.argsort] = _order_rule("argsort", ops.argsort)
-# A sorted array is partitioned at every place.
-RULES[np.partition] = lambda a, kth, axis=-1, kind=None, order=None: RULES[np.sort](a, axis)
-RULES[np.argpartition] = lambda a, kth, axis=-1, kind=None, order=None: RULES[np.argsort](a, axis)
+
+
+@rule_for(np.partition)
+def _partition(
+    a: Any, kth: Any, axis: Any = -1, kind: str = "introselect", order: Any = None
+) -> Any:
+    a, axis = (ops.ravel(array_of(a)), -1) if axis is None else (array_of(a), axis)
+    return ops.sort(a, axis=check_partition(a, plain_values(kth), axis, kind, order))
+
+
+@rule_for(np.argpartition)
+def _argpartition(
+    a: Any, kth: Any, axis: Any = -1, kind: str = "introselect", order: Any = None
+) -> Any:
+    return array_of(a).argpartition(plain_values(kth), axis, kind, order)
 
 
 @rule_for(np.searchsorted)
@@ -164,8 +178,8 @@ def _take_along_axis(arr: Any, indices: Any, axis: Any = -1) -> Any:
 
 @rule_for(np.compress)
 def _compress(condition: Any, a: Any, axis: Any = None, out: Any = None) -> Any:
-    places = np.nonzero(plain_values(array_of(condition)))[0]
-    return written(out, ops.take(a, places, axis=axis), "numpy.compress")
+    chosen = array_of(condition)
+    return written(out, creation.asarray(array_of(a)).compress(chosen, axis), "numpy.compress")
 
 
 RULES[np.extract] = lambda condition, arr: ops.take(

@@ -117,8 +117,7 @@ RULES[np.nanmin] = _extreme_rule("nanmin", ops.nanmin, ops.fmin)
 
 @rule_for(np.ptp)
 def _ptp(a: Any, axis: Any = None, out: Any = None, keepdims: Any = False) -> Any:
-    keep = flag(keepdims)
-    result = ops.max(a, axis=axis, keepdims=keep) - ops.min(a, axis=axis, keepdims=keep)
+    result = creation.asarray(array_of(a)).ptp(axis, keepdims=flag(keepdims))
     return written(out, result, "numpy.ptp")
 
 
