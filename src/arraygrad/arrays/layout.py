@@ -33,14 +33,18 @@ class Origin:
         Whether the elements of the view lie one after the other, by its logical layout.
     is_detached : bool
         Whether one of the steps is `detach`, so that writes change only the values of the base.
+    overwritten : tuple of (function, keywords)
+        For views that are replaced: the steps to the part that an assignment put into this one's
+        place, if one did. See `exchange`.
     """
 
-    __slots__ = ("base", "is_contiguous", "is_detached", "steps")
+    __slots__ = ("base", "is_contiguous", "is_detached", "overwritten", "steps")
 
     base: Any
     steps: tuple[Step, ...]
     is_contiguous: bool
     is_detached: bool
+    overwritten: tuple[Step, ...]
 
     def __init__(self, source: Any, origin: Origin | None, step: Step) -> None:
         if origin is None:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 from .. import ops
 from ..backends import backend_of
+from ..backends.arraylikes import ARRAY_LIKE, operand_values
 from ..core import upward
 from ..ops.define.signatures import AnyArray, Operand
 from .numpy_methods import NumPyMethods
@@ -29,6 +30,7 @@ class ArrayMethods(NumPyMethods):
     __array_ufunc__: ClassVar[Any]
     __array_function__: ClassVar[Any]
     __array_priority__ = 1000
+    __pandas_priority__ = 5000  # above that of its tables: they cannot hold tensors
 
     # --- the standard's protocols ---
 
@@ -209,11 +211,17 @@ class ArrayMethods(NumPyMethods):
         __hash__ = object.__hash__
 
     def __matmul__(self, other: AnyArray, /) -> Self:
-        product: Any = ops.matmul(self, other) if hasattr(other, "shape") else NotImplemented
+        other = operand_values(other, self)
+        product: Any = NotImplemented
+        if hasattr(other, "shape") and not ARRAY_LIKE[type(other)]:
+            product = ops.matmul(self, other)
         return product  # type: ignore[no-any-return]
 
     def __rmatmul__(self, other: AnyArray, /) -> Self:
-        product: Any = ops.matmul(other, self) if hasattr(other, "shape") else NotImplemented
+        other = operand_values(other, self)
+        product: Any = NotImplemented
+        if hasattr(other, "shape") and not ARRAY_LIKE[type(other)]:
+            product = ops.matmul(other, self)
         return product  # type: ignore[no-any-return]
 
     def __divmod__(self, other: Operand, /) -> tuple[Self, Self]:

@@ -178,7 +178,7 @@ def _take_along_axis(arr: Any, indices: Any, axis: Any = -1) -> Any:
 
 @rule_for(np.compress)
 def _compress(condition: Any, a: Any, axis: Any = None, out: Any = None) -> Any:
-    chosen = array_of(condition)
+    chosen = np.asarray(plain_values(array_of(condition)))
     return written(out, creation.asarray(array_of(a)).compress(chosen, axis), "numpy.compress")
 
 
