@@ -701,6 +701,7 @@ CONSTANT_ROWS: dict[str, list[tuple[Any, ...]]] = {
     "allclose": [(lambda x: np.allclose(x, _x), _x)],
     "array_equal": [(lambda x: np.array_equal(x, _x), _x)],
     "array_equiv": [(lambda x: np.array_equiv(x, _x), _x)],
+    "common_type": [(lambda x: np.common_type(x, np.float32([1])), _x)],
     "iscomplexobj": [(lambda x: np.iscomplexobj(x), _x)],
     "isrealobj": [(lambda x: np.isrealobj(x), _x)],
     "shares_memory": [(lambda x: np.shares_memory(x, x[0]), _x)],
@@ -795,6 +796,7 @@ _ROWS = np.array([[1.0, 2.0], [1.0, 3.0]])
     ("question", "answer"),
     [
         (np.iscomplexobj, False),
+        (np.common_type, np.float64),
         (np.isrealobj, True),
         (lambda x: np.allclose(x, x), True),
         (lambda x: np.array_equal(x, x + 1), False),

@@ -62,6 +62,11 @@ def _told(
     if isinstance(names, int):
         names = tuple(inspect.signature(function).parameters)[:names]
     for name, value in _values(function, names, args, kwargs):
+        if name.endswith("[]"):
+            return TypeError(
+                f"{function.__name__}: {name[:-2]} must be a sequence of arrays, not "
+                f"{type(value).__name__}"
+            )
         if _is_wrong(value, error):
             kind = UnsupportedOperand if isinstance(error, UnsupportedOperand) else TypeError
             way = ": make it one by asarray()" if isinstance(value, list | tuple | Number) else ""
@@ -75,7 +80,7 @@ def _values(
     args: tuple[Any, ...],
     kwargs: dict[str, Any],
 ) -> Iterable[tuple[str, Any]]:
-    """What was passed for each of the names."""
+    """What was passed for each of the names; for the items of what has none, that itself."""
     try:
         given = inspect.signature(function).bind(*args, **kwargs).arguments
     except TypeError:  # Python's own error says what is missing
@@ -88,6 +93,8 @@ def _values(
             yield name, given[name]
         elif isinstance(given[bare], list | tuple):
             yield from ((f"{bare}[{i}]", item) for i, item in enumerate(given[bare]))
+        elif isinstance(given[bare], (*_NEVER, Number)):
+            yield name, given[bare]
 
 
 def _is_wrong(value: Any, error: Exception) -> bool:

@@ -138,6 +138,7 @@ _on_plain_values: tuple[AnyFunction, ...] = (
     np.allclose,
     np.array_equal,
     np.array_equiv,
+    np.common_type,
     np.iscomplexobj,
     np.lexsort,
     np.nanargmax,
