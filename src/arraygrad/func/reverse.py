@@ -54,6 +54,8 @@ class Tape:
         What errors call the arguments.
     given : Given, optional
         All arguments of the transform, if these are more than `args`.
+    kind : callable
+        The type of the tensors, given their level.
 
     Attributes
     ----------
@@ -71,11 +73,12 @@ class Tape:
         args: tuple[Any, ...],
         name: str | Callable[[Path], str],
         given: Given | None = None,
+        kind: Callable[[float], type[Tensor]] = tensor_type_at,
     ) -> None:
         self.given = given or Given(args)
         arrays, unflatten = arrays_of(args, item_of(name) if isinstance(name, str) else name)
         with new_level() as self.level, ModeContext(grad=True, inference=False):
-            make = tensor_type_at(self.level)
+            make = kind(self.level)
             self.leaves = [make(array).requires_grad_() for array in arrays]
             result = function(*unflatten(self.leaves))
         self.result = tree_map(lambda leaf: lowered(leaf, self.level), result)
