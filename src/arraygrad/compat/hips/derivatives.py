@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
 from ... import ops
-from ...core.array import AnyFunction, Array
+from ...core.array import Array
 from ...func.forward import push
 from ...func.reverse import Tape
 from .boxes import Box, forward_box, isbox, number, reverse_box
@@ -16,6 +17,8 @@ from .primitives import SparseObject, as_cotangent
 from .structures import leaves_like, mapped
 
 __all__ = ["Trace", "make_jvp", "make_vjp"]
+
+AnyFunction = Callable[..., Any]
 
 _INDEPENDENT = "Output seems independent of input."
 

@@ -11,12 +11,13 @@ from __future__ import annotations
 
 import functools
 from collections import defaultdict
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
 from ... import ops
-from ...core.array import AnyFunction, Array
+from ...core.array import Array
 from ...func import custom
 from .boxes import getval, number
 from .structures import Hole, filled, holds_boxes, leaves_like, mapped, taken
@@ -32,6 +33,8 @@ __all__ = [
     "primitive_vjps",
     "register_notrace",
 ]
+
+AnyFunction = Callable[..., Any]
 
 # The rules: from a primitive to ``maker(argnums, ans, args, kwargs)``, which returns a function
 # from the cotangent of the result to the cotangents of these arguments; and to
@@ -99,7 +102,7 @@ class SparseObject:
 class Call:
     """One call of a primitive: its arguments without their arrays, and the form of its result."""
 
-    __slots__ = ("args", "fun", "kept", "kwargs", "of", "raw", "result")
+    __slots__ = ("args", "fun", "kwargs", "kept", "of", "raw", "result")
 
     def __init__(self, fun: Any, raw: AnyFunction, args: tuple[Any, ...], kwargs: Any) -> None:
         self.fun, self.raw, self.kwargs = fun, raw, kwargs

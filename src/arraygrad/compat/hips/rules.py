@@ -5,10 +5,9 @@ from __future__ import annotations
 import functools
 import itertools
 import warnings
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import Any
 
-from ...core.array import AnyFunction
 from .primitives import SparseObject, as_cotangent, primitive, primitive_jvps, primitive_vjps
 from .spaces import vspace
 from .util import subval
@@ -25,6 +24,8 @@ __all__ = [
     "primitive_with_deprecation_warnings",
     "sum_outgrads",
 ]
+
+AnyFunction = Callable[..., Any]
 
 
 def defvjp_argnums(fun: Any, vjpmaker: AnyFunction) -> None:

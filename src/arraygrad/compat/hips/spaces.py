@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
-from ...core.array import AnyFunction, Array
+from ...core.array import Array
 from .boxes import getval
 from .primitives import SparseObject
 
 __all__ = ["VSpace", "vspace"]
+
+AnyFunction = Callable[..., Any]
 
 
 class VSpace:

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
-from ...core.array import AnyFunction
 from .core import make_jvp, make_vjp, vspace
 from .wrap_util import get_name, unary_to_nary
 
@@ -19,6 +18,8 @@ __all__ = [
     "make_numerical_jvp",
     "scalar_close",
 ]
+
+AnyFunction = Callable[..., Any]
 
 TOL = 1e-6
 RTOL = 1e-6
@@ -74,9 +75,7 @@ def check_equivalent(x: Any, y: Any) -> None:
 
 
 @unary_to_nary
-def check_grads(
-    f: AnyFunction, x: Any, modes: Sequence[str] = ("fwd", "rev"), order: int = 2
-) -> None:
+def check_grads(f: AnyFunction, x: Any, modes: Sequence[str] = ("fwd", "rev"), order: int = 2) -> None:
     """Raise unless the derivatives of `f` up to an order agree with finite differences."""
     if not set(modes) <= {"fwd", "rev"}:
         raise AssertionError(f"modes must be 'fwd' or 'rev', not {modes}")

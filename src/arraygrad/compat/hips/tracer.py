@@ -8,12 +8,13 @@ from __future__ import annotations
 
 import functools
 import warnings
+from collections.abc import Callable
 from typing import Any, Self
 
 import numpy as np
 
 from ...arrays.methods import TransformMethods
-from ...core.array import AnyFunction, Array
+from ...core.array import Array
 from ...core.levels import new_level
 from ...ops.define.op import Op
 from .boxes import ArrayBox, Box, getval, isbox, number
@@ -40,6 +41,8 @@ __all__ = [
     "toposort",
     "trace",
 ]
+
+AnyFunction = Callable[..., Any]
 
 
 class Node:

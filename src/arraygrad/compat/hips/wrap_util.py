@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from ...core.array import AnyFunction
 from .util import subvals
 
 __all__ = ["get_doc", "get_name", "unary_to_nary", "wrap_nary_f", "wraps"]
+
+AnyFunction = Callable[..., Any]
 
 
 def unary_to_nary(unary_operator: AnyFunction) -> AnyFunction:

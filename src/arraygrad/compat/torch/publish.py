@@ -15,11 +15,12 @@ from collections.abc import Callable
 from typing import Any, ParamSpec
 
 from ... import ops
-from ...core.array import AnyFunction, Array
+from ...core.array import Array
 from .dtypes import default_for, result_type
 from .handles import Tensor, is_recorded, lift, new, unwrap, wrap
 
 P = ParamSpec("P")
+AnyFunction = Callable[..., Any]
 
 METHODS: dict[str, AnyFunction] = {}
 

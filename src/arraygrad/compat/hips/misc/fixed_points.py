@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
-from ....core.array import AnyFunction
 from ..derivatives import make_vjp
 from ..primitives import primitive
 from ..rules import defvjp
 from ..spaces import vspace
 
 __all__ = ["fixed_point"]
+
+AnyFunction = Callable[..., Any]
 
 
 @primitive

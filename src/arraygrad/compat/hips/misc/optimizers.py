@@ -5,15 +5,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
-from ....core.array import AnyFunction
 from ..wrap_util import wraps
 from .flatten import flatten
 
 __all__ = ["adam", "rmsprop", "sgd", "unflatten_optimizer"]
+
+AnyFunction = Callable[..., Any]
 
 
 def unflatten_optimizer(optimize: AnyFunction) -> AnyFunction:

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import functools
+from collections.abc import Callable
 from typing import Any
 
-from ....core.array import AnyFunction
 from ..tracer import Node, trace
 from ..util import subvals, toposort
 from ..wrap_util import wraps
 
 __all__ = ["ConstGraphNode", "FullGraphNode", "const_graph", "const_graph_unary", "full_graph"]
+
+AnyFunction = Callable[..., Any]
 
 
 class ConstGraphNode(Node):

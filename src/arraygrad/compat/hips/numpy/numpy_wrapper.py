@@ -7,19 +7,22 @@ arraygrad that does the same. `defvjp` can give any of them another rule.
 from __future__ import annotations
 
 import functools
+from collections.abc import Callable
 from typing import Any
 
 import numpy as _np
 
 from ....arrays.tensor import Tensor
-from ....core.array import AnyFunction, Array
+from ....core.array import Array
 from ....interop.numpy.rules import RULES
 from ....interop.numpy.ufuncs import CALLS, array_ufunc
-from ..boxes import number
+from ..boxes import getval, number
 from ..primitives import apply, notrace_primitive, primitive_vjps
 from ..structures import holds_boxes
 
 __all__ = ["metadata", "wrap_namespace", "wrapped"]
+
+AnyFunction = Callable[..., Any]
 
 
 def wrap_namespace(old: dict[str, Any], new: dict[str, Any]) -> None:

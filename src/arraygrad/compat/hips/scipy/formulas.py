@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import functools
+from collections.abc import Callable
 from typing import Any
 
-from ....core.array import AnyFunction
 from ..numpy.numpy_vjps import unbroadcast_f
 from ..primitives import primitive
 from ..rules import defjvp, defvjp
 from ..structures import holds_boxes
 
 __all__ = ["by_formula", "by_slopes"]
+
+AnyFunction = Callable[..., Any]
 
 
 def by_formula(raw: AnyFunction, formula: AnyFunction) -> AnyFunction:

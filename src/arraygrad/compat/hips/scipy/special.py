@@ -86,10 +86,8 @@ gammasgn = by_slopes(_scipy.gammasgn, lambda ans, x: _np.zeros(_np.shape(x)))
 rgamma = by_slopes(_scipy.rgamma, lambda ans, x: -psi(x) * ans)
 multigammaln = by_formula(
     _scipy.multigammaln,
-    lambda a, d: (
-        np.sum(gammaln(np.expand_dims(a, -1) - _np.arange(d) / 2), -1)
-        + d * (d - 1) / 4 * math.log(math.pi)
-    ),
+    lambda a, d: np.sum(gammaln(np.expand_dims(a, -1) - _np.arange(d) / 2), -1)
+    + d * (d - 1) / 4 * math.log(math.pi),
 )
 erfcinv = by_slopes(_scipy.erfcinv, lambda ans, x: -math.sqrt(math.pi) / 2 * np.exp(ans**2))
 

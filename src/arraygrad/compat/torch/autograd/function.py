@@ -10,9 +10,9 @@ import inspect
 from collections.abc import Callable
 from typing import Any
 
+from ....autograd import function as native
 from ....arrays.batched import Batched
 from ....arrays.dual import Dual
-from ....autograd import function as native
 from ....autograd.forward_ad import _open
 from ....core.array import Array
 from ....core.modes import no_grad

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
-from .....core.array import AnyFunction
 from ... import numpy as np
 from ..formulas import by_formula
 
 __all__ = ["density", "log_density", "probability"]
+
+AnyFunction = Callable[..., Any]
 
 
 def _scaled(raw: AnyFunction, formula: AnyFunction, shapes: int) -> AnyFunction:
