@@ -452,8 +452,10 @@ class Tensor(Recording, TensorInPlace, ArrayMethods):
         return moved
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Tensor:
+        if self._is_transformed:
+            return self.clone()
         self._check_copy("deepcopy")
-        copied = self.like(backend_of(self).copy(self.array))
+        copied = self.like(ops.copy(self.array))
         memo[id(self)] = copied
         if self.requires_grad:
             copied.requires_grad_()
@@ -462,7 +464,9 @@ class Tensor(Recording, TensorInPlace, ArrayMethods):
         return copied
 
     def __copy__(self) -> Tensor:
-        self._check_copy("copy")
+        """For a leaf, another leaf on the same array; else a copy like NumPy's, as `clone()`."""
+        if self._is_transformed or not self.is_leaf:
+            return self.clone()
         copied = self.like(self.array)
         if self.requires_grad:
             copied.requires_grad_()
@@ -470,13 +474,24 @@ class Tensor(Recording, TensorInPlace, ArrayMethods):
         return copied
 
     def __reduce__(self) -> Any:
+        if self._is_transformed:
+            raise TypeError(
+                "cannot pickle a tensor that stands for values inside a transform: use clone() to "
+                "copy it, or detach() to pickle its values"
+            )
         self._check_copy("pickle")
         return _rebuild, (self.array, self.requires_grad, self.grad)
+
+    @property
+    def _is_transformed(self) -> bool:
+        """Whether a transform differentiates it: a leaf in its place would get no derivative."""
+        return self.level == int(self.level) and self.requires_grad
 
     def _check_copy(self, what: str) -> None:
         if not self.is_leaf:
             raise RuntimeError(
-                f"cannot {what} a tensor that is the result of an op: detach() it first"
+                f"cannot {what} a tensor that is the result of an op: detach() it first, or use "
+                "clone() for a copy with its gradients"
             )
 
     def __repr__(self) -> str:
