@@ -194,7 +194,7 @@ class _Captured(Replaceable, TransformMethods, Array):
         return result
 
     def _take_over(self, other: _Captured) -> None:
-        self._array, self.number = other._array, other.number
+        self._array, self.formula, self.number = other._array, other.formula, other.number
 
     def over(self, function: AnyFunction) -> Any:
         return type(self)(function(self._array), self.formula, self.number)

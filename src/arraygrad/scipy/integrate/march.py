@@ -4,12 +4,13 @@ All stages K of all steps of a Runge–Kutta method solve one system of equation
 Jacobian is triangular in time. To solve with it is to march through time: forward for tangents,
 backward for cotangents. The right-hand side is evaluated for all stages at once.
 
-If f has so many components that the Jacobians of all stages would take much memory, the march
-takes products with them instead, one stage after the other.
+If f has so many components that the Jacobians of all stages would take much time or memory, the
+march differentiates one step after the other.
 """
 
 from __future__ import annotations
 
+import functools
 import math
 from collections.abc import Sequence
 from typing import Any
@@ -24,6 +25,7 @@ from ..implicit import remembered, solve_implicit
 from .tableaus import Tableau
 
 _MOST = 2**24  # how many numbers the Jacobians of all stages may have
+_LONG = 24  # how long a state may be, if its Jacobians are to be formed where they need not be
 
 
 class Trajectory:
@@ -81,14 +83,15 @@ def march(formula: Any, k: Any, theta: Sequence[Any], b: Any, adjoint: bool) -> 
     """Solve J w = b, or Jᵀ w = b, where J is the Jacobian of a trajectory by its stages."""
     times, y0, *outside = theta
     h = np.diff(times)
-    if math.prod(k.shape) * k.shape[-1] > _MOST:
-        return _by_products(formula, k, times, y0, outside, b, adjoint)
-    tableau, slopes = formula.tableau, formula.slopes(k, times, y0, outside)
+    tableau, n = formula.tableau, k.shape[-1]
+    if math.prod(k.shape) * n > _MOST or (tableau.is_explicit and n > _LONG):
+        return _by_steps(formula, k, times, y0, outside, b, adjoint)
+    slopes = formula.slopes(k, times, y0, outside)
     stages = _Stages(tableau, slopes, h, adjoint)
     q = stages.solve(b[..., None])[..., 0]
     w = np.empty_like(q)
     if adjoint:
-        weights = h[:, None, None, None] * tableau.b[:, None, None] * np.eye(k.shape[-1])
+        weights = h[:, None, None, None] * tableau.b[:, None, None] * np.eye(n)
         v = stages.solve(weights)
         pulled = np.einsum("isab,isa->ib", slopes, q)
         back = np.einsum("isab,isac->ibc", slopes, v)
@@ -144,44 +147,54 @@ class _Stages:
         return found
 
 
-def _by_products(
+def _by_steps(
     formula: Trajectory, k: Any, times: Any, y0: Any, outside: Any, b: Any, adjoint: bool
 ) -> Any:
-    """March without Jacobians of explicit methods, and with those of one step of implicit ones."""
-    tableau, h = formula.tableau, np.diff(times)
+    """March without the Jacobians of all stages.
+
+    Each step of an explicit method is differentiated by itself, as a function of its first state
+    and of a change of each of its stages. An implicit method takes the Jacobians of one step.
+    """
+    h = np.diff(times)
     at, states = (np.asarray(x) for x in formula.points(k, times, y0))
     steps, count, n = k.shape
-
-    def slope(i: int, s: int, w: Any) -> Any:
-        """The Jacobian of f at a stage, or its transpose, times a vector."""
-        place = i * count + s
-        own, more = formula.field.at(place)
-        t, y, given = at[place], states[place], outside[more]
-        if adjoint:
-            return vjp(lambda y: own(t, y, *given), y)[1](w)[0]
-        return jvp(lambda y: own(t, y, *given), (y,), (w,))[1]
-
+    starts = np.asarray(formula.starts(k, times, y0))
+    nothing = np.zeros((count, n), k.dtype)
     w = np.empty_like(k)
     total = np.zeros_like(y0)
     for i in reversed(range(steps)) if adjoint else range(steps):
-        if not tableau.is_explicit:
+        if not formula.tableau.is_explicit:
             w[i], total = _implicit_step(
                 formula, i, at, states, outside, h[i], b[i], total, adjoint
             )
             continue
+        step = functools.partial(_explicit_step, formula, i, at, outside, h[i])
         if adjoint:
-            pulled = np.zeros((count, n), k.dtype)
-            for s in reversed(range(count)):
-                mixed = np.tensordot(tableau.a[:, s], pulled, 1)
-                w[i, s] = b[i, s] + h[i] * (tableau.b[s] * total + mixed)
-                pulled[s] = slope(i, s, w[i, s])
-            total = total + pulled.sum(0)
+            total, w[i] = vjp(step, starts[i], nothing)[1]((total, b[i]))
         else:
-            for s in range(count):
-                mixed = np.tensordot(tableau.a[s, :s], w[i, :s], 1)
-                w[i, s] = b[i, s] + slope(i, s, total + h[i] * mixed)
-            total = total + h[i] * np.tensordot(tableau.b, w[i], 1)
+            _, (total, w[i]) = jvp(step, (starts[i], nothing), (total, b[i]))
     return w
+
+
+def _explicit_step(
+    formula: Trajectory, i: int, at: Any, outside: Any, h: float, y: Any, change: Any
+) -> tuple[Any, Any]:
+    """The state after a step, and its stages, to which `change` is added."""
+    tableau, count = formula.tableau, len(formula.tableau.b)
+    stages: list[Any] = []
+    for s in range(count):
+        place = i * count + s
+        own, more = formula.field.at(place)
+        state = y
+        for weight, stage in zip(tableau.a[s], stages, strict=False):
+            if weight:
+                state = state + (h * weight) * stage
+        stages.append(own(at[place], state, *outside[more]) + change[s])
+    end = y
+    for weight, stage in zip(tableau.b, stages, strict=True):
+        if weight:
+            end = end + (h * weight) * stage
+    return end, ops.stack(stages)
 
 
 def _implicit_step(
