@@ -17,6 +17,10 @@ from ..ops.define.signatures import AnyArray, Axis, Operand, Shape
 # The revisions of the Array API standard that can be asked for: each contains those before it.
 REVISIONS = ("2021.12", "2022.12", "2023.12", "2024.12", "2025.12")
 
+# Of a type that they do not know, these return NotImplemented: it may have an operator of its own.
+_product: Any = ops.matmul.operator  # type: ignore[attr-defined]
+_reflected: Any = ops.matmul.reflected  # type: ignore[attr-defined]
+
 
 class ArrayMethods:
     """Operators and methods over `self._array`'s shape and dtype."""
@@ -210,11 +214,11 @@ class ArrayMethods:
         __hash__ = object.__hash__
 
     def __matmul__(self, other: AnyArray, /) -> Self:
-        product: Any = ops.matmul(self, other) if hasattr(other, "shape") else NotImplemented
+        product: Any = _product(self, other) if hasattr(other, "shape") else NotImplemented
         return product  # type: ignore[no-any-return]
 
     def __rmatmul__(self, other: AnyArray, /) -> Self:
-        product: Any = ops.matmul(other, self) if hasattr(other, "shape") else NotImplemented
+        product: Any = _reflected(self, other) if hasattr(other, "shape") else NotImplemented
         return product  # type: ignore[no-any-return]
 
     def __divmod__(self, other: Operand, /) -> tuple[Self, Self]:
