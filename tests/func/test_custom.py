@@ -493,3 +493,14 @@ def test_one_rule_must_return_one_gradient_for_each_input(returned: Any, what: s
         grad(lambda x: f(x, A).sum())(A)
     with pytest.raises(RuleError, match=message):
         jvp(f, (A, A), (A, A))
+
+
+def test_any_number_of_inputs_can_be_differentiated_twice() -> None:
+    @ag.func.custom(vjp=lambda g, a, xs: (2 * g * a, *(3 * g * x**2 for x in xs)))
+    def powers(a: Any, *xs: Any) -> Any:
+        return a**2 + sum(x**3 for x in xs)
+
+    x, y = (ag.tensor(v, requires_grad=True) for v in (2.0, 3.0))
+    first = ag.grad(powers(y, x, x, y), (x, y), create_graph=True)
+    assert ag.grad(first[0], x).item() == 2 * 6 * 2.0
+    assert ag.grad(first[1], y).item() == 2 + 6 * 3.0

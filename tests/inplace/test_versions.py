@@ -361,3 +361,16 @@ def test_gradients_count_their_writes() -> None:
     x.sum().backward()
     assert kept.tolist() == [3, 3, 3]
     assert ag.grad(y, w).tolist() == [2, 2, 2]
+
+
+@pytest.mark.parametrize("library", ["torch", "jax.numpy", "array_api_strict"])
+def test_gradients_of_other_libraries_that_were_saved(library: str) -> None:
+    xp = pytest.importorskip(library)
+    x, w = (ag.tensor(xp.ones(3), requires_grad=True) for _ in range(2))
+    x.sum().backward()
+    kept = x.grad
+    product = (w * kept).sum() + (w[1:] * kept[1:]).sum()
+    x.sum().backward()
+    assert x.grad is kept
+    assert kept.tolist() == [2, 2, 2]
+    assert ag.grad(product, w).tolist() == [1, 2, 2]

@@ -33,7 +33,7 @@ from ..ops.writing import detached
 from .inplace import TensorInPlace, keep_retaining
 from .layout import is_view
 from .methods import ArrayMethods
-from .numbers import check_not_computed_with, check_not_stored
+from .numbers import check_not_computed_with, check_not_refused, check_not_stored
 from .recording import Recording
 from .views import ViewOf, is_shared
 
@@ -158,6 +158,7 @@ class Tensor(Recording, TensorInPlace, ArrayMethods):
         if self._node is not None and kind is not bool:
             check_not_stored(2)
             check_not_computed_with(2)
+            check_not_refused(kind)
             warnings.warn(
                 f"{kind.__name__}() of a tensor that requires gradients cuts the number off from "
                 "them: use item(), or detach() first, if that is meant",

@@ -60,7 +60,7 @@ class FunctionPullback(Pullback):
         self.kind = Opaque()
         self.holomorphic = self.simple = self.selects = False
         self.in_blocks = self.is_like_output = False
-        self.direct = self.live = self.joint = None
+        self.direct = self.live = self.joint = self.starred = None
         self.keeps_arrays = True
         self.kept = self.sources = self.rules = ()
         self.arrays: list[int] = []

@@ -53,7 +53,8 @@ class Past:
         all nodes takes long, so it is done only when what is kept has doubled.
         """
         if self.bytes > owner.nbytes:
-            nodes = [found for found in gc.get_objects() if isinstance(found, Node)]
+            # Not `isinstance`, which asks the objects themselves: some are proxies that act on it.
+            nodes = [found for found in gc.get_objects() if issubclass(type(found), Node)]
             holders = [node.number for node in nodes if _refers(node.kept(), owner)]
             oldest = min(holders, default=self.writes[-1][0])
             self.writes = [write for write in self.writes if write[0] > oldest]

@@ -129,13 +129,17 @@ def _on_tangents(op: Op) -> AnyFunction:
 
 
 def _named(op: Op, jvp: Rule) -> AnyFunction:
-    """For a declared rule: its parameters are `t` (for the first input), or `t_x` for input `x`."""
+    """For a declared rule: its parameters are `t` (for the first input), or `t_x` for input `x`.
+
+    For an input that stands for any number of arrays, it is a list of tangents.
+    """
     takes = parameters(jvp)
-    fixed = op.inputs[:-1] if op.variadic else op.inputs
-    tangent_of = {f"t_{n}": i for i, n in enumerate(fixed)} | {"t": 0}
-    arguments = ", ".join(
-        f"tangents[{tangent_of[n]}]" if n in tangent_of else expression(op, n) for n in takes
-    )
+    tangent_of = {f"t_{n}": f"tangents[{i}]" for i, n in enumerate(op.inputs)} | {
+        "t": "tangents[0]"
+    }
+    if op.variadic:
+        tangent_of[f"t_{op.inputs[-1]}"] = f"tangents[{len(op.inputs) - 1}:]"
+    arguments = ", ".join(tangent_of.get(n) or expression(op, n) for n in takes)
     names = {"jvp": jvp, **HELPERS}
     call = eval(f"lambda arrays, tangents, out, params: jvp({arguments})", names)
 

@@ -92,7 +92,7 @@ def check_declaration(
     if joint is not None:
         check("the joint rule", joint, g, "wanted")
     if jvp is not None:
-        check("the forward rule", jvp, "t", *(f"t_{n}" for n in inputs if not n.startswith("*")))
+        check("the forward rule", jvp, "t", *(f"t_{n}" for n in bare))
     if kind.linear:
         # A joint rule does not say which values it needs for which input.
         by_joint = dict.fromkeys(bare, joint) if joint and kind.linear is True else {}
