@@ -60,10 +60,7 @@ def principal_axis() -> Figure:
     data -= data.mean(axis=0)
 
     x = ag.tensor(data, requires_grad=True)
-    with (
-        sklearn.config_context(array_api_dispatch=True),
-        ag.autograd.graph.allow_mutation_on_saved_tensors(),
-    ):
+    with sklearn.config_context(array_api_dispatch=True):
         axis = PCA(1, svd_solver="full").fit(x).components_[0]
     degrees = np.degrees(np.arctan2(axis[1], axis[0]))
     turn = ag.grad(degrees, x).array

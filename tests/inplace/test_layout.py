@@ -131,6 +131,7 @@ OF_NUMBERS: list[Callable[[Any], Any]] = [
     lambda y: ag.reshape(y, (1,)),
     lambda y: ag.expand_dims(y, axis=0),
     lambda y: ag.ravel(y),
+    lambda y: ag.flip(y),
 ]
 
 

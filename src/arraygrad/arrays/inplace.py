@@ -18,12 +18,14 @@ from .. import ops
 from ..backends import backend_of, default
 from ..backends.dtypes import numpy_dtype
 from ..core.array import Array
+from ..core.cpython import ALONE, getrefcount
 from ..core.indices import fill
 from ..core.kinds import Moves
+from ..core.memory import owner_of
 from ..core.modes import current_modes
 from ..core.nodes import INFERENCE, Leaf, Node, record, recorder
 from ..core.saved import user_lines
-from ..core.versions import about_to_write, mark_written, owner_of, version, writes_to
+from ..core.versions import about_to_write, mark_written, version, writes_to
 from ..errors import MixedArraysError
 from ..ops.define.adoption import in_library_of, is_made
 from ..ops.define.library import declare
@@ -496,14 +498,18 @@ def _is_that_part(tensor: Any, index: Any, value: Any) -> bool:
 
 def _store(tensor: Any, index: Any, value: Any, name: str) -> None:
     """Change the memory of a tensor, or, where that cannot be written, its array."""
+    keeps = is_held(tensor) and current_modes().keeps_written
     array = tensor.array
     if isinstance(array, ndarray) and not isinstance(value, Array):
         writes = writes_to(array)
-        if writes.before:
-            writes.prepare()
+        for refuse in writes.before:
+            refuse()
         part = None if index is None else fill(*index)
+        replaced = None
+        if keeps:
+            replaced = (array if part is None else array[part]).copy()
         array[... if part is None else part] = value
-        writes.mark(array, name, _origin(), part)
+        writes.mark(array, name, _origin(), part, replaced)
         if hasattr(value, "dtype"):  # it holds what a user brought, now
             _history(tensor)._made = False
         return
@@ -517,6 +523,27 @@ def _store(tensor: Any, index: Any, value: Any, name: str) -> None:
         base._array = put(base.array, value, region=region)
     mark_written(base, name, _origin())
     _bump(base)
+
+
+def is_held(tensor: Any) -> bool:
+    """Whether anything but a tensor, and its base, refers to its memory.
+
+    It may be a node that saved it. Where references are not counted, it is always so.
+    """
+    view = tensor._view
+    base = tensor if view is None else view.base
+    owner = base._array
+    if not isinstance(owner, ndarray):
+        return False
+    if owner.base is not None:  # what a user brought
+        return True
+    known = ALONE + 1 if getattr(base, "_leaf", None) is None else ALONE + 2
+    if view is not None:
+        array = tensor._array
+        if array.base is not owner or getrefcount(array) > ALONE + 1:
+            return True
+        known += 1
+    return getrefcount(owner) > known
 
 
 def _origin() -> str | None:

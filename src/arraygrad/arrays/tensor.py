@@ -33,7 +33,7 @@ from ..ops.writing import detached
 from .inplace import TensorInPlace, keep_retaining
 from .layout import is_view
 from .methods import ArrayMethods
-from .numbers import check_not_computed_with, check_not_stored
+from .numbers import check_not_computed_with, check_not_refused, check_not_stored
 from .recording import Recording
 from .views import ViewOf, is_shared
 
@@ -52,12 +52,13 @@ class Tensor(Recording, TensorInPlace, ArrayMethods):
     in which case `grad_fn` is the node that stands for that op.
     """
 
-    # `_born`, `_family`, `_given`, `_grad`, `_leaf`, `_made` are set on few, and read by `getattr`.
+    # Those from `_born` to `_made` are set on few, and read by `getattr`.
     __slots__ = (
         "__weakref__",
         "_array",
         "_born",
         "_family",
+        "_fixed",
         "_given",
         "_grad",
         "_leaf",
@@ -68,6 +69,7 @@ class Tensor(Recording, TensorInPlace, ArrayMethods):
     _grad: Tensor | None
     _leaf: Leaf | None
     _born: int  # the level of the transform that it was made in
+    _fixed: bool  # whether only a node refers to it, so that nobody writes to it
     _made: bool  # whether it is a NumPy array that no user brought
     _given: tuple[int, ...]  # the strides of a NumPy array that a user brought, if not C-contiguous
     level: ClassVar[float] = 0.5
@@ -156,6 +158,7 @@ class Tensor(Recording, TensorInPlace, ArrayMethods):
         if self._node is not None and kind is not bool:
             check_not_stored(2)
             check_not_computed_with(2)
+            check_not_refused(kind)
             warnings.warn(
                 f"{kind.__name__}() of a tensor that requires gradients cuts the number off from "
                 "them: use item(), or detach() first, if that is meant",

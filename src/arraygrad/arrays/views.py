@@ -7,8 +7,8 @@ from typing import Any
 
 from numpy import generic, ndarray
 
+from ..core.memory import owner_of
 from ..core.nodes import recorder
-from ..core.versions import owner_of
 from ..ops.regions import Step
 from ..ops.writing import detached
 from .layout import Origin

@@ -77,7 +77,8 @@ def custom(
     jvp : callable, optional
         The forward rule: from the tangent ``t`` of the only input, or ``t_x`` of each input ``x``,
         that of the result. An input whose tangent it does not take is a constant. Of any number of
-        inputs ``*arrays`` it takes ``t_arrays``: a tuple with a tangent, or None for a constant.
+        inputs ``*arrays`` it takes ``t_arrays``, a list. The tangents of constants are zero; a
+        parameter ``moving`` says for each input whether it is none.
     kind : Kind, optional
         How the elements of the result depend on those of the inputs: an instance of `Elementwise`,
         `Moves`, `Reduces`, `AlongAxis`, `Contracts`, `Matrices` or `Opaque` of
@@ -138,9 +139,7 @@ def custom(
 
     >>> @ag.func.custom(
     ...     vjp=lambda g, arrays, wanted: [2 * g * a for a in arrays],
-    ...     jvp=lambda arrays, t_arrays: sum(
-    ...         2 * a * t for a, t in zip(arrays, t_arrays) if t is not None
-    ...     ),
+    ...     jvp=lambda arrays, t_arrays: sum(2 * a * t for a, t in zip(arrays, t_arrays)),
     ... )
     ... def sum_of_squares(*arrays):
     ...     return sum(np.square(a) for a in arrays)
@@ -415,7 +414,7 @@ def _check_forward_rule(
                 f"custom(): the rule jvp for {function.__name__} takes no tangent: name those that "
                 f"it needs, {', '.join(tangents)}"
             )
-    _check_rule(function, names, "jvp", jvp, known.union(tangents))
+    _check_rule(function, names, "jvp", jvp, known.union(tangents, ["moving"]))
 
 
 # --- the other mode ------------------------------------------------------------------------------

@@ -157,7 +157,10 @@ def _is_number(x: Any) -> bool:
 
 
 def _pull(gs: Any, arrays: Any, out: Any, call: Call, wanted: Any) -> list[Any]:
-    argnums = tuple(i for i, places in enumerate(call.of) if any(wanted[p : p + 1] == (True,) for p in places))
+    last = len(wanted)  # of arrays after that, no cotangent is wanted
+    argnums = tuple(
+        i for i, places in enumerate(call.of) if any(p < last and wanted[p] for p in places)
+    )
     given = [ops.zeros_like(o) if g is None else _conj(g) for g, o in zip(gs, out, strict=True)]
     cotangent = filled(call.result, list(map(number, given)), lambda leaf: leaf)
     parts = call.vjp(argnums, arrays, out)(cotangent)
@@ -168,16 +171,13 @@ def _pull(gs: Any, arrays: Any, out: Any, call: Call, wanted: Any) -> list[Any]:
     return found
 
 
-def _push(arrays: Any, t_arrays: Any, out: Any, call: Call) -> tuple[Any, ...]:
-    argnums = tuple(
-        i for i, places in enumerate(call.of) if any(t_arrays[p] is not None for p in places)
-    )
+def _push(
+    arrays: Any, t_arrays: Any, moving: tuple[bool, ...], out: Any, call: Call
+) -> tuple[Any, ...]:
+    argnums = tuple(i for i, places in enumerate(call.of) if any(moving[p] for p in places))
     if call.fun not in primitive_jvps:
         raise _undefined("JVP", call.fun, argnums)
-    tangents = [
-        ops.zeros_like(a) if t is None else t for a, t in zip(arrays, t_arrays, strict=True)
-    ]
-    values = list(map(number, tangents))
+    values = list(map(number, t_arrays))
     gs = [filled(call.args[i], values, _zero) for i in argnums]
     ans = filled(call.result, list(map(number, out)))
     rule = primitive_jvps[call.fun]
