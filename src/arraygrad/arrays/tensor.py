@@ -277,7 +277,7 @@ class Tensor(Recording, TensorInPlace, ArrayMethods):
             self._node = None
         elif self._node is None:
             check_differentiable(self._array)
-            if self.is_inference:
+            if self.is_inference and not INFERENCE.get():
                 raise RuntimeError(
                     "an inference tensor cannot require gradients outside inference_mode: "
                     "clone() it first"

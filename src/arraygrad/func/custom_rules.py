@@ -77,8 +77,7 @@ def custom(
     jvp : callable, optional
         The forward rule: from the tangent ``t`` of the only input, or ``t_x`` of each input ``x``,
         that of the result. An input whose tangent it does not take is a constant. Of any number of
-        inputs ``*arrays`` it takes ``t_arrays``, a list. The tangents of constants are zero; a
-        parameter ``moving`` says for each input whether it is none.
+        inputs ``*arrays`` it takes ``t_arrays``: a tuple with a tangent, or None for a constant.
     kind : Kind, optional
         How the elements of the result depend on those of the inputs: an instance of `Elementwise`,
         `Moves`, `Reduces`, `AlongAxis`, `Contracts`, `Matrices` or `Opaque` of
@@ -139,7 +138,9 @@ def custom(
 
     >>> @ag.func.custom(
     ...     vjp=lambda g, arrays, wanted: [2 * g * a for a in arrays],
-    ...     jvp=lambda arrays, t_arrays: sum(2 * a * t for a, t in zip(arrays, t_arrays)),
+    ...     jvp=lambda arrays, t_arrays: sum(
+    ...         2 * a * t for a, t in zip(arrays, t_arrays) if t is not None
+    ...     ),
     ... )
     ... def sum_of_squares(*arrays):
     ...     return sum(np.square(a) for a in arrays)
@@ -414,7 +415,7 @@ def _check_forward_rule(
                 f"custom(): the rule jvp for {function.__name__} takes no tangent: name those that "
                 f"it needs, {', '.join(tangents)}"
             )
-    _check_rule(function, names, "jvp", jvp, known.union(tangents, ["moving"]))
+    _check_rule(function, names, "jvp", jvp, known.union(tangents))
 
 
 # --- the other mode ------------------------------------------------------------------------------

@@ -38,6 +38,7 @@ def push(
     tangents: list[Any] | Callable[[int], list[Any]],
     *,
     has_aux: bool = False,
+    strict: bool = False,
     name: Callable[[Path], str] = _PRIMALS,
     given: Given | None = None,
     kind: Callable[[float], type[Dual]] = dual_type,
@@ -59,7 +60,13 @@ def push(
 
     leaves, rebuild = flatten(result)
     check_result(leaves)
-    result = rebuild([lowered(leaf, level) for leaf in leaves])
+    leaves = [lowered(leaf, level) for leaf in leaves]
+    for i, leaf in enumerate(leaves):
+        if strict and not isinstance(leaf, make):
+            raise ValueError(
+                f"result {i} does not depend on the primals, which strict=True does not allow"
+            )
+    result = rebuild(leaves)
     caller = given or Given(primals, moved)
 
     def primal(value: Any) -> Any:
@@ -82,6 +89,7 @@ def jvp(
     primals: tuple[*Ts],
     tangents: tuple[Any, ...],
     *,
+    strict: bool = False,
     has_aux: Literal[False] = False,
 ) -> tuple[R, R]: ...
 @overload
@@ -90,6 +98,7 @@ def jvp(
     primals: tuple[*Ts],
     tangents: tuple[Any, ...],
     *,
+    strict: bool = False,
     has_aux: Literal[True],
 ) -> tuple[R, R, S]: ...
 def jvp(
@@ -97,6 +106,7 @@ def jvp(
     primals: tuple[Any, ...],
     tangents: tuple[Any, ...],
     *,
+    strict: bool = False,
     has_aux: bool = False,
 ) -> Any:
     """A function's value and its derivative along tangents.
@@ -108,6 +118,8 @@ def jvp(
         The arguments; each may be any structure of arrays.
     tangents : tuple
         The directions, structured like `primals`.
+    strict : bool
+        Whether to raise if a result does not depend on the primals, instead of giving zeros.
 
     Returns
     -------
@@ -129,7 +141,9 @@ def jvp(
         vector_like(t, p, f"tangent {i}", "its primal")
         for i, (p, t) in enumerate(zip(arrays, flat, strict=True))
     ]
-    value, tangent, aux = push(function, primals, directions, has_aux=has_aux)
+    value, tangent, aux = push(
+        function, primals, directions, has_aux=has_aux, strict=strict
+    )
     found, rebuild = flatten(tangent)
     tangent = rebuild([like_given(*pair) for pair in zip(found, flatten(value)[0], strict=True)])
     return (value, tangent, aux) if has_aux else (value, tangent)

@@ -92,7 +92,7 @@ def check_declaration(
     if joint is not None:
         check("the joint rule", joint, g, "wanted")
     if jvp is not None:
-        check("the forward rule", jvp, "t", "moving", *(f"t_{n}" for n in bare))
+        check("the forward rule", jvp, "t", *(f"t_{n}" for n in bare))
     if kind.linear:
         # A joint rule does not say which values it needs for which input.
         by_joint = dict.fromkeys(bare, joint) if joint and kind.linear is True else {}
@@ -193,7 +193,7 @@ def _check_linear(name: str, kind: Kind, rules: dict[str, AnyFunction]) -> None:
 # --- rules: those of ops, and those of `func.custom` ---------------------------------------------
 
 # Names that mean the same in every rule. An input of such a name would be ambiguous.
-_RESERVED = {"g", "gs", "i", "moving", "out", "shapes", "t", "wanted"}
+_RESERVED = {"g", "gs", "i", "out", "shapes", "t", "wanted"}
 
 
 def names_for_rules(inputs: Collection[str]) -> set[str]:
