@@ -9,7 +9,7 @@ import importlib
 import math
 import sys
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -17,7 +17,7 @@ import numpy as np
 from . import func, ops
 from .arrays.creation import from_sequence
 from .backends import backend_of
-from .core.array import Array
+from .core.array import AnyFunction, Array
 from .func.trees import flatten
 from .interop.lazy import compute
 
@@ -27,8 +27,6 @@ __all__ = ["minimize"]
 def __dir__() -> list[str]:
     return __all__
 
-
-AnyFunction = Callable[..., Any]
 
 # Which derivatives SciPy's methods use: no gradients, products with the Hessian, or the Hessian.
 _WITHOUT_GRADIENT = {"nelder-mead", "powell", "cobyla", "cobyqa"}
@@ -228,7 +226,8 @@ class _Problem:
         self.space = space
         self.fun: AnyFunction = lambda x: fun(x, *args)
         self._both: AnyFunction = func.value_and_grad(self.fun)
-        self._matrix: Any = func.hessian(lambda vector: self.fun(space.within(vector)))
+        # Without `self`, which would be a cycle of references that keeps the user's data alive.
+        self._matrix: Any = func.hessian(lambda vector: fun(space.within(vector), *args))
         self.last: tuple[float, float] = (math.nan, math.nan)
 
     def value(self, vector: Any) -> float:

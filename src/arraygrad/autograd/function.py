@@ -688,7 +688,10 @@ def _batch(cls: type[Function], top: type[Batched], args: tuple[Any, ...]) -> An
     in_dims = tuple(0 if isinstance(a, top) else None for a in args)
     size = next(r.shape[0] for r, d in zip(raw, in_dims, strict=True) if d is not None)
     if cls.vmap is not None:
-        output, out_dims = cls.vmap(VmapInfo(size), in_dims, *raw)
+        # As in PyTorch, arguments of `vmap` have the axis where they had it; others in front.
+        in_dims = tuple(getattr(a, "_given_axis", d) for a, d in zip(args, in_dims, strict=True))
+        moved = (ops.moveaxis(r, 0, d) if d else r for r, d in zip(raw, in_dims, strict=True))
+        output, out_dims = cls.vmap(VmapInfo(size), in_dims, *moved)
     else:
         _needs_setup_context(cls)
         output, out_dims = _vectorized(cls, in_dims, size).apply(*raw), 0

@@ -12,7 +12,7 @@ from types import FunctionType
 from typing import Any
 
 from ..backends import backend_of
-from ..core.array import plain
+from ..core.array import AnyFunction, plain
 from ..core.kinds import Elementwise, Kind, Moves, Opaque
 from ..errors import RuleError
 from ..ops import broadcast_to
@@ -23,7 +23,6 @@ from .members import one_by_one
 from .reverse import vjp
 from .trees import unwrapped
 
-AnyFunction = Callable[..., Any]
 # One type for each number of parameters: so type checkers know the parameters of a lambda.
 Rule = (
     Callable[[Any], Any]

@@ -9,6 +9,7 @@ import numpy as np
 
 from .. import ops
 from ..arrays.dual import Dual, dual_type
+from ..core.array import AnyFunction
 from ..core.levels import new_level
 from .reverse import split_aux
 from .signatures import R, S, Ts
@@ -26,8 +27,6 @@ from .trees import (
     tree_map,
     vector_like,
 )
-
-AnyFunction = Callable[..., Any]
 
 _PRIMALS = item_of("primals")
 
@@ -141,9 +140,7 @@ def jvp(
         vector_like(t, p, f"tangent {i}", "its primal")
         for i, (p, t) in enumerate(zip(arrays, flat, strict=True))
     ]
-    value, tangent, aux = push(
-        function, primals, directions, has_aux=has_aux, strict=strict
-    )
+    value, tangent, aux = push(function, primals, directions, has_aux=has_aux, strict=strict)
     found, rebuild = flatten(tangent)
     tangent = rebuild([like_given(*pair) for pair in zip(found, flatten(value)[0], strict=True)])
     return (value, tangent, aux) if has_aux else (value, tangent)

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 from .. import ops
 from ..arrays.batched import Batched
+from ..core.array import AnyFunction
 from ..ops.define.rules import parameters
-
-AnyFunction = Callable[..., Any]
 
 
 def one_by_one(rule: AnyFunction) -> AnyFunction:

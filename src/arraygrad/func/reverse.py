@@ -15,7 +15,7 @@ import numpy as np
 from .. import ops
 from ..arrays.tensor import Tensor, tensor_type_at
 from ..backends import backend_of
-from ..core.array import Array
+from ..core.array import AnyFunction, Array
 from ..core.levels import at_level, new_level
 from ..core.modes import ModeContext, current_modes, is_grad_enabled
 from ..core.nodes import Node
@@ -37,7 +37,6 @@ from .trees import (
     vector_like,
 )
 
-AnyFunction = Callable[..., Any]
 Argnums = SupportsIndex | Sequence[int]
 
 

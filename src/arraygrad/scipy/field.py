@@ -9,10 +9,10 @@ import numpy as np
 
 from .. import ops
 from ..arrays.batched import batched_type
-from ..core.array import Array
+from ..core.array import AnyFunction, Array
 from ..core.levels import new_level
 from ..func import vmap
-from .formula import AnyFunction, Formula, capture
+from .formula import Formula, capture
 
 
 class _Group(NamedTuple):

@@ -18,13 +18,13 @@ import numpy as np
 
 from .. import linalg, ops
 from ..backends import backend_of
-from ..core.array import plain
+from ..core.array import AnyFunction, plain
 from ..errors import NotASolutionError, SingularError
 from ..func import jacfwd, jacobian, jvp, vjp, vmap
 from ..ops.define import Own
 from ..ops.define.library import declare
 from ..ops.padding import everywhere, size_of
-from .formula import AnyFunction, capture, const
+from .formula import capture, const
 
 # From a formula, x, the other arguments, and b: the solution w of J w = b, or of Jᴴ w = b if the
 # last argument says so. All arrays are plain.

@@ -17,9 +17,9 @@ from typing import Any
 import numpy as np
 
 from ... import ops
+from ...core.array import AnyFunction
 from ...func import jacfwd, jvp, vjp
 from ..field import Field
-from ..formula import AnyFunction
 from ..implicit import remembered, solve_implicit
 from .tableaus import Tableau
 
