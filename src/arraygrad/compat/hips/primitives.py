@@ -171,13 +171,14 @@ def _pull(gs: Any, arrays: Any, out: Any, call: Call, wanted: Any) -> list[Any]:
     return found
 
 
-def _push(
-    arrays: Any, t_arrays: Any, moving: tuple[bool, ...], out: Any, call: Call
-) -> tuple[Any, ...]:
-    argnums = tuple(i for i, places in enumerate(call.of) if any(moving[p] for p in places))
+def _push(arrays: Any, t_arrays: Any, out: Any, call: Call) -> tuple[Any, ...]:
+    argnums = tuple(
+        i for i, places in enumerate(call.of) if any(t_arrays[p] is not None for p in places)
+    )
     if call.fun not in primitive_jvps:
         raise _undefined("JVP", call.fun, argnums)
-    values = list(map(number, t_arrays))
+    pairs = zip(arrays, t_arrays, strict=True)
+    values = [number(ops.zeros_like(a) if t is None else t) for a, t in pairs]
     gs = [filled(call.args[i], values, _zero) for i in argnums]
     ans = filled(call.result, list(map(number, out)))
     rule = primitive_jvps[call.fun]

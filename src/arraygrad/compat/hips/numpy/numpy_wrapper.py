@@ -38,9 +38,12 @@ def wrap_namespace(old: dict[str, Any], new: dict[str, Any]) -> None:
             new[name] = value
 
 
-def wrapped(raw: AnyFunction) -> AnyFunction:
-    """A function of NumPy or SciPy for boxes, too."""
-    native = _native(raw)
+def wrapped(raw: AnyFunction, native: AnyFunction | None = None) -> AnyFunction:
+    """A function of NumPy or SciPy for boxes, too, where `native` does the same.
+
+    By default, `native` is the function of arraygrad that NumPy's function has.
+    """
+    native = native or _native(raw)
 
     def f(*args: Any, **kwargs: Any) -> Any:
         for arg in args:

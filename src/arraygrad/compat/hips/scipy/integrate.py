@@ -12,6 +12,7 @@ from ..derivatives import make_vjp
 from ..misc.flatten import flatten
 from ..primitives import primitive
 from ..rules import defvjp_argnums
+from .twins import twin
 
 __all__ = ["odeint"]
 
@@ -54,3 +55,9 @@ def _pull(argnums: Any, ans: Any, args: Any, kwargs: Any) -> Any:
 
 
 defvjp_argnums(odeint, _pull)
+
+
+def __getattr__(name: str) -> Any:
+    """Any other function, made when it is first asked for."""
+    found = globals()[name] = twin("integrate", name)
+    return found

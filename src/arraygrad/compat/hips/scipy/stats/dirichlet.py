@@ -7,7 +7,7 @@ from typing import Any
 from scipy.stats import dirichlet as _scipy
 
 from ... import numpy as np
-from ..formulas import by_formula
+from ...numpy.numpy_wrapper import wrapped
 from ..special import gammaln, xlogy
 
 __all__ = ["logpdf", "pdf", "rvs"]
@@ -21,5 +21,5 @@ def _log(x: Any, alpha: Any) -> Any:
 
 
 rvs = _scipy.rvs
-logpdf = by_formula(_scipy.logpdf, _log)
-pdf = by_formula(_scipy.pdf, lambda x, alpha: np.exp(_log(x, alpha)))
+logpdf = wrapped(_scipy.logpdf, _log)
+pdf = wrapped(_scipy.pdf, lambda x, alpha: np.exp(_log(x, alpha)))

@@ -10,7 +10,7 @@ from scipy.stats import multivariate_normal as _scipy
 
 from ... import numpy as np
 from ...boxes import getval
-from ..formulas import by_formula
+from ...numpy.numpy_wrapper import wrapped
 
 __all__ = ["entropy", "logpdf", "pdf"]
 
@@ -38,6 +38,6 @@ def _entropy(mean: Any = None, cov: Any = 1.0) -> Any:
     return size * (math.log(2 * math.pi) + 1) / 2 + np.linalg.slogdet(cov)[1] / 2
 
 
-logpdf = by_formula(_scipy.logpdf, _log)
-pdf = by_formula(_scipy.pdf, lambda *args, **kwargs: np.exp(_log(*args, **kwargs)))
-entropy = by_formula(_scipy.entropy, _entropy)
+logpdf = wrapped(_scipy.logpdf, _log)
+pdf = wrapped(_scipy.pdf, lambda *args, **kwargs: np.exp(_log(*args, **kwargs)))
+entropy = wrapped(_scipy.entropy, _entropy)

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from ... import numpy as np
-from ..formulas import by_formula
+from ...numpy.numpy_wrapper import wrapped
 
 __all__ = ["density", "log_density", "probability"]
 
@@ -21,7 +21,7 @@ def _scaled(raw: AnyFunction, formula: AnyFunction, shapes: int) -> AnyFunction:
         loc, scale = (*more, *(loc, scale)[len(more) :])
         return formula((x - loc) / scale, scale, *parameters)
 
-    return by_formula(raw, for_boxes)
+    return wrapped(raw, for_boxes)
 
 
 def log_density(raw: AnyFunction, formula: AnyFunction, shapes: int = 0) -> AnyFunction:

@@ -5,12 +5,10 @@ from __future__ import annotations
 import math
 from typing import Any
 
-import scipy.special
 from scipy.stats import t as _scipy
 
 from ... import numpy as np
-from ..formulas import by_slopes
-from ..special import gammaln
+from ..special import gammaln, stdtr
 from .scaling import density, log_density, probability
 
 __all__ = ["cdf", "logcdf", "logpdf", "pdf"]
@@ -23,6 +21,5 @@ def _log(z: Any, df: Any) -> Any:
 
 logpdf = log_density(_scipy.logpdf, _log, 1)
 pdf = density(_scipy.pdf, _log, 1)
-_stdtr = by_slopes(scipy.special.stdtr, None, lambda ans, df, z: pdf(z, df))
-cdf = probability(_scipy.cdf, lambda z, df: _stdtr(df, z), 1)
-logcdf = probability(_scipy.logcdf, lambda z, df: np.log(_stdtr(df, z)), 1)
+cdf = probability(_scipy.cdf, lambda z, df: stdtr(df, z), 1)
+logcdf = probability(_scipy.logcdf, lambda z, df: np.log(stdtr(df, z)), 1)
