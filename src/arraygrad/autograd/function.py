@@ -579,7 +579,7 @@ def _push(cls: type[Function], top: type[Dual], args: tuple[Any, ...]) -> Any:
     if cls.jvp is not None:
         if ctx._materialize:
             tangents = [
-                ops.zeros_like(p) if t is None and hasattr(p, "dtype") else t
+                ops.zeros_like(p) if t is None and _has_tangents(p) else t
                 for p, t in zip(primals, tangents, strict=True)
             ]
         pushed = cls.jvp(ctx.in_forward_mode(), *tangents)
@@ -592,6 +592,10 @@ def _push(cls: type[Function], top: type[Dual], args: tuple[Any, ...]) -> Any:
         for o, t, m in zip(outputs, pushed, moving, strict=True)
     ]
     return tuple(results) if many else results[0]
+
+
+def _has_tangents(value: Any) -> bool:
+    return hasattr(value, "dtype") and backend_of(value).kind(value.dtype) in "fc"
 
 
 def _with_context(cls: type[Function], args: tuple[Any, ...]) -> tuple[Any, FunctionCtx]:

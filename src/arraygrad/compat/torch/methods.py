@@ -343,7 +343,7 @@ def _renamed(function: Any, name: str) -> Any:
 
 for _name in ("t", "transpose", "swapaxes", "swapdims", "squeeze", "unsqueeze", "as_strided"):
     setattr(Tensor, f"{_name}_", _renamed(getattr(shapes, _name), f"{_name}_"))
-for _name in ("swapaxes", "swapdims", "moveaxis"):
+for _name in ("swapaxes", "swapdims", "moveaxis", "unsafe_split"):
     setattr(Tensor, _name, getattr(shapes, _name))
 
 

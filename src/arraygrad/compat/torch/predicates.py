@@ -144,7 +144,8 @@ class _Typed(type):
 
 
 def _typed(name: str) -> type:
-    return _Typed(f"{_TYPE_NAMES[name]}Tensor", (), {"_dtype": NAMED[name]})
+    members = {"_dtype": NAMED[name], "dtype": NAMED[name]}
+    return _Typed(f"{_TYPE_NAMES[name]}Tensor", (), members)
 
 
 FloatTensor, DoubleTensor, HalfTensor = _typed("float32"), _typed("float64"), _typed("float16")

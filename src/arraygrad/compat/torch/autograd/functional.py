@@ -8,6 +8,7 @@ from __future__ import annotations
 from typing import Any
 
 from ....autograd import enable_grad, is_grad_enabled
+from ....autograd.differentiate import _CONSTANT
 from ..creation import zeros_like
 from ..functions.shapes import stack
 from ..handles import Tensor
@@ -117,13 +118,19 @@ def _filled(
             raise RuntimeError(
                 f"the outputs do not depend on input {i}, which strict=True does not allow"
             )
-        if strict and create_graph and not g.requires_grad:
+        if strict and create_graph and (not g.requires_grad or _is_constant(g)):
             raise RuntimeError(
                 f"the derivative with respect to input {i} does not depend on the inputs, which "
                 "strict=True does not allow with create_graph=True"
             )
         results.append(zeros_like(x) if g is None else g)
     return tuple(results)
+
+
+def _is_constant(g: Tensor) -> bool:
+    """Whether a gradient can be differentiated, but depends on nothing."""
+    node = getattr(g._t, "_node", None)
+    return node is not None and node.pullback is _CONSTANT
 
 
 def vjp(

@@ -236,12 +236,18 @@ def median(input: Any, dim: Any = None, keepdim: bool = False) -> Any:
     if dim is None:
         flat = ops.reshape(input, (-1,))
         value = ops.sort(flat.detach())
-        middle = value[(flat.size - 1) // 2]
-        same = ops.equal(flat, middle)
-        return ops.sum(ops.where(same, flat, 0)) / ops.sum(ops.astype(same, flat.dtype))
+        last = value[flat.size - 1]  # NaN, if there is one
+        middle = ops.where(ops.isnan(last), last, value[(flat.size - 1) // 2])
+        return _mean_of_equal(flat, middle)
     axis = checked(dim, input.ndim)
     length = input.shape[axis] if input.ndim else 1
     return _Median(*_at_rank(input, (length - 1) // 2, axis, keepdim))
+
+
+def _mean_of_equal(flat: Any, value: Any) -> Any:
+    """A value of some elements, as the mean of these: they share the gradient."""
+    same = ops.where(ops.isnan(value), ops.isnan(flat), ops.equal(flat, value))
+    return ops.sum(ops.where(same, flat, 0)) / ops.sum(ops.astype(same, flat.dtype))
 
 
 @function
@@ -250,8 +256,8 @@ def nanmedian(input: Any, dim: Any = None, keepdim: bool = False) -> Any:
     if dim is None:
         flat = ops.reshape(input, (-1,))
         count = int(ops.sum(ops.astype(~ops.isnan(flat.detach()), np.int64)).item())
-        order = ops.argsort(flat.detach())
-        return flat[order[builtins.max(count - 1, 0) // 2]] if count else flat[0]
+        value = ops.sort(flat.detach())
+        return _mean_of_equal(flat, value[builtins.max(count - 1, 0) // 2])
     axis = checked(dim, input.ndim)
     counts = ops.sum(ops.astype(~ops.isnan(input), np.int64), axis=axis, keepdims=True)
     order = ops.argsort(input, axis=axis, stable=True)

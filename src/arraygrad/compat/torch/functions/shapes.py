@@ -314,6 +314,9 @@ def split(input: Any, split_size: Any = None, dim: int = 0, **old: Any) -> Any:
     )
 
 
+unsafe_split = split
+
+
 @function
 def split_with_sizes(input: Any, split_sizes: Any, dim: int = 0) -> Any:
     """Pieces of given lengths along an axis."""
