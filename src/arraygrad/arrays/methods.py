@@ -214,11 +214,13 @@ class ArrayMethods(NumPyMethods):
         __hash__ = object.__hash__
 
     def __matmul__(self, other: AnyArray, /) -> Self:
-        product: Any = _product(self, other) if hasattr(other, "shape") else NotImplemented
+        is_number = isinstance(other, int | float | complex)
+        product: Any = NotImplemented if is_number else _product(self, other)
         return product  # type: ignore[no-any-return]
 
     def __rmatmul__(self, other: AnyArray, /) -> Self:
-        product: Any = _reflected(self, other) if hasattr(other, "shape") else NotImplemented
+        is_number = isinstance(other, int | float | complex)
+        product: Any = NotImplemented if is_number else _reflected(self, other)
         return product  # type: ignore[no-any-return]
 
     def __divmod__(self, other: Operand, /) -> tuple[Self, Self]:
