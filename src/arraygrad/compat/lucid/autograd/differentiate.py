@@ -26,6 +26,7 @@ def grad(
     allow_unused: bool = False,
     *,
     create_graph: bool = False,
+    materialize_grads: bool = False,
 ) -> Any:
     """Gradients of outputs with respect to inputs, summed over the outputs.
 
@@ -41,6 +42,8 @@ def grad(
         None for it. Do not raise for outputs that require no gradients: leave them out.
     create_graph : bool
         Record the differentiation too, and return a tuple of tensors, as Lucid 3 does.
+    materialize_grads : bool
+        Give zeros for an input that no output depends on.
 
     Returns
     -------
@@ -75,7 +78,8 @@ def grad(
                 [s for _, s in live],
                 retain_graph=bool(retain_graph) or create_graph,
                 create_graph=create_graph,
-                allow_unused=allow_unused,
+                allow_unused=allow_unused or materialize_grads,
+                materialize_grads=materialize_grads,
             )
         except UnusedInputError as error:
             raise UnusedInputError(f"{error} (not reachable from the outputs)") from None
