@@ -230,11 +230,7 @@ class Tensor(Facade):
         """Add the gradients of this tensor to the `.grad` of the leaves."""
         seed = None
         if gradient is None:
-            if self.numel != 1:
-                raise RuntimeError(
-                    f"backward() starts by itself only from scalar outputs, and this one has shape "
-                    f"{tuple(self.shape)}: pass gradient, or reduce the output, e.g. by sum()"
-                )
+            self._check_scalar()
         else:
             seed = unwrapped(gradient if isinstance(gradient, Facade) else Tensor(gradient))
             if seed.shape != self.shape:
