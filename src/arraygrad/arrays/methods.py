@@ -240,12 +240,6 @@ class ArrayMethods(NumPyMethods):
     def __contains__(self, value: Any) -> bool:
         return bool(ops.any(ops.equal(self, value)))
 
-    def __copy__(self) -> Self:
-        return ops.copy(self)
-
-    def __deepcopy__(self, memo: dict[int, Any]) -> Self:
-        return ops.copy(self)
-
     # --- methods ---
 
     abs = ops.abs
