@@ -53,9 +53,7 @@ def lstm() -> Job:
             logits = layer(p["predict"], hidden)
             total += anp.sum((logits - logsumexp(logits, axis=1, keepdims=True)) * x)
             change = anp.tanh(layer(p["change"], x, hidden))
-            forget, enter, leave = (
-                sigmoid(layer(p[n], x, hidden)) for n in ("forget", "in", "out")
-            )
+            forget, enter, leave = (sigmoid(layer(p[n], x, hidden)) for n in ("forget", "in", "out"))
             cell = cell * forget + enter * change
             hidden = leave * anp.tanh(cell)
         return -total / (steps * strings)

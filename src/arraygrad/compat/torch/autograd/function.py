@@ -11,9 +11,9 @@ import weakref
 from collections.abc import Callable
 from typing import Any
 
+from ....autograd import function as native
 from ....arrays.batched import Batched
 from ....arrays.dual import Dual
-from ....autograd import function as native
 from ....autograd.forward_ad import _open
 from ....core.array import Array
 from ....core.modes import no_grad
@@ -47,7 +47,9 @@ class FunctionCtx(native.FunctionCtx):
         own = self.__dict__.get("_own", ())
         if len(own) != len(found):
             return tuple(map(wrap, found))
-        return tuple(a if a is None else _known(a, r) for a, r in zip(found, own, strict=True))
+        return tuple(
+            a if a is None else _known(a, r) for a, r in zip(found, own, strict=True)
+        )
 
     @property
     def next_functions(self) -> Any:
