@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from cases_interpolate import CASES as INTERPOLATE
 from cases_linalg import CASES as LINALG
 from cases_signal import CASES as SIGNAL
 from cases_sparse import CASES as SPARSE
@@ -16,7 +17,7 @@ from crossing import (
     check_values,
 )
 
-CASES = [*SPECIAL, *LINALG, *SIGNAL, *SPARSE]
+CASES = [*SPECIAL, *LINALG, *SIGNAL, *SPARSE, *INTERPOLATE]
 each = pytest.mark.parametrize("given", CASES, ids=str)
 
 
