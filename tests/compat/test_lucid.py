@@ -11,6 +11,7 @@ import arraygrad.compat.lucid as lucid
 import arraygrad.compat.lucid.nn.functional as F  # noqa: N812  (as in Lucid)
 from arraygrad.compat.lucid import nn
 from arraygrad.compat.lucid.autograd import Function, checkpoint, hessian, hvp, jacobian, jvp, vjp
+from arraygrad.core.cpython import PORTABLE
 
 
 def leaf(*values: float) -> Any:
@@ -34,11 +35,18 @@ def test_tensors() -> None:
         x.sum(dim=0, axis=0)
 
 
-def test_gradients_are_arrays_that_unpack_into_one_name() -> None:
+def test_gradients_are_arrays() -> None:
     x = leaf(1.0, 2.0, 3.0)
     gradient = lucid.autograd.grad((x * x).sum(), x)
     assert isinstance(gradient, np.ndarray)
     assert repr(gradient) == "array([2., 4., 6.])"
+    assert x.grad is None
+
+
+@pytest.mark.skipif(PORTABLE, reason="what a gradient is unpacked into is not known")
+def test_a_gradient_unpacks_into_one_name() -> None:
+    x = leaf(1.0, 2.0, 3.0)
+    gradient = lucid.autograd.grad((x * x).sum(), x)
     (whole,) = gradient
     assert whole.tolist() == [2.0, 4.0, 6.0]
     assert [float(g) for g in gradient] == list(gradient) == [2.0, 4.0, 6.0]
@@ -48,7 +56,6 @@ def test_gradients_are_arrays_that_unpack_into_one_name() -> None:
     assert sum(gradient) == 12.0
     (only,) = lucid.autograd.grad((x * x).sum(), [x])
     assert only.numpy().tolist() == [2.0, 4.0, 6.0]
-    assert x.grad is None
 
 
 def test_create_graph_gives_tensors() -> None:

@@ -196,6 +196,15 @@ def test_groups_and_states_of_optimisers() -> None:
         optim.SGD([])
 
 
+def test_a_graph_from_before_a_step_is_not_differentiated() -> None:
+    p = leaf(10.0)
+    loss = p * p
+    loss.backward(retain_graph=True)
+    optim.SGD([p], lr=0.1).step()
+    with pytest.raises(RuntimeError, match="changed in place"):
+        loss.backward()
+
+
 def test_a_network_learns() -> None:
     sorix.manual_seed(0)
     x = sorix.randn(64, 2)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import functools
 import operator
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
@@ -34,7 +34,7 @@ class Facade:
 
     _inner: Tensor
     # The functions that are methods, too; they take and give tensors of arraygrad.
-    _methods: ClassVar[dict[str, Callable[..., Any]]] = {}
+    _methods: ClassVar[Mapping[str, Callable[..., Any]]] = {}
     # NumPy leaves operators with arrays on their left to this class.
     __array_priority__ = 2000
 
@@ -60,16 +60,21 @@ class Facade:
 
         @functools.wraps(function)
         def lifted(*args: Any, **keywords: Any) -> Any:
-            return cls._wrapped(function(*unwrapped(args), **unwrapped(keywords)))
+            inner = [a._inner if isinstance(a, Facade) else unwrapped(a) for a in args]
+            return cls._wrapped(function(*inner, **unwrapped(keywords)))
 
         return lifted
+
+    @classmethod
+    def _adopt(cls, methods: Mapping[str, Callable[..., Any]]) -> None:
+        """Make functions methods of this class."""
+        cls._methods = methods
+        for name, function in methods.items():
+            setattr(cls, name, cls._lifted(function))
 
     if not TYPE_CHECKING:
 
         def __getattr__(self, name: str) -> Any:
-            method = self._methods.get(name)
-            if method is not None:
-                return functools.partial(type(self)._lifted(method), self)
             # A method that writes in place, under a name that arraygrad has, too.
             if name.endswith("_") and not name.startswith("_"):
                 write = getattr(self._inner, name, None)

@@ -171,7 +171,7 @@ class Tensor(Facade):
         return text.replace(", dtype=float32", "") if self.dtype == float32 else text
 
 
-Tensor._methods = {**FUNCTIONS, **OWN}
+Tensor._adopt({**FUNCTIONS, **OWN})
 
 
 def tensor(data: Any, requires_grad: bool = False, dtype: Any = None, device: Any = None) -> Tensor:

@@ -145,7 +145,7 @@ class Tensor(Facade):
     @property
     def data(self) -> Any:
         """The array itself: what is written to it is written to the tensor, and not recorded."""
-        return self._inner.detach().numpy() if self._whole is None else self._whole
+        return self._inner.array if self._whole is None else self._whole
 
     @data.setter
     def data(self, value: Any) -> None:
@@ -367,7 +367,7 @@ class Tensor(Facade):
 
 _METHODS = "abs add chunk clamp div flatten matmul mean mul permute pow repeat reshape sigmoid "
 _METHODS += "softmax split squeeze sub sum t tanh unbind unsqueeze view"
-Tensor._methods = {name: FUNCTIONS[name] for name in _METHODS.split()}
+Tensor._adopt({name: FUNCTIONS[name] for name in _METHODS.split()})
 
 
 def _operand(value: Any) -> Any:
