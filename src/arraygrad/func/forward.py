@@ -139,9 +139,7 @@ def jvp(
         vector_like(t, p, f"tangent {i}", "its primal")
         for i, (p, t) in enumerate(zip(arrays, flat, strict=True))
     ]
-    value, tangent, aux = push(
-        function, primals, directions, has_aux=has_aux, strict=strict
-    )
+    value, tangent, aux = push(function, primals, directions, has_aux=has_aux, strict=strict)
     found, rebuild = flatten(tangent)
     tangent = rebuild([like_given(*pair) for pair in zip(found, flatten(value)[0], strict=True)])
     return (value, tangent, aux) if has_aux else (value, tangent)
