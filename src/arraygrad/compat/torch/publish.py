@@ -12,21 +12,42 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable
-from typing import Any, ParamSpec
+from typing import Any, Protocol, overload
+
+import numpy as np
 
 from ... import ops
+from ...arrays.creation import tensor
 from ...core.array import Array
 from .dtypes import default_for, result_type
 from .handles import Tensor, is_recorded, lift, new, unwrap, wrap
 
-P = ParamSpec("P")
 AnyFunction = Callable[..., Any]
 
 METHODS: dict[str, AnyFunction] = {}
 
 
+class Published(Protocol):
+    """A function of PyTorch, and the function on arrays that it was made of."""
+
+    __name__: str
+    __wrapped__: AnyFunction
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Tensor:
+        """Call it on tensors."""
+        ...
+
+
+@overload
 def function(
-    native: Callable[P, Any] | None = None,
+    native: AnyFunction, *, name: str | None = None, method: bool = True, in_place: bool = False
+) -> Published: ...
+@overload
+def function(
+    *, name: str | None = None, method: bool = True, in_place: bool = False
+) -> Callable[[AnyFunction], Published]: ...
+def function(
+    native: AnyFunction | None = None,
     *,
     name: str | None = None,
     method: bool = True,
@@ -166,10 +187,6 @@ def as_promoted(x: Any, y: Any) -> tuple[Any, Any]:
 
 def ops_tensor(value: Any) -> Any:
     """A number as an array with PyTorch's dtype for it."""
-    import numpy as np
-
-    from ...arrays.creation import tensor
-
     return tensor(value, dtype=default_for(np.asarray(value).dtype.kind))
 
 
