@@ -367,3 +367,17 @@ def test_a_view_of_what_detach_gives_of_a_broadcast() -> None:
     part = ag.broadcast_to(x, (2, 4)).detach()[0]
     with pytest.raises(RuntimeError, match="broadcast"):
         part += 1
+
+
+def test_the_values_of_a_leaf_can_be_written_through_detach() -> None:
+    def run(x: Any) -> Any:
+        y = x * x
+        x.detach()[1] = 5.0  # which no gradient knows of
+        return (y + x * x).sum()
+
+    def outer(x: Any) -> Any:
+        return func.grad(run)(x * 1.0)
+
+    x = np.array([2.0, 3.0])
+    assert outer(ag.tensor(x)).tolist() == [8.0, 16.0]
+    assert func.vmap(outer)(x[None]).tolist() == [[8.0, 16.0]]

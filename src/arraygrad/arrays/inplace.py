@@ -368,8 +368,8 @@ def check_writable(tensor: Any, values: tuple[Any, ...]) -> None:
                 "the tensor cannot be written: it is a broadcast, in which several elements are "
                 "one. Write to a clone() of it"
             )
-    if recorder() is None:
-        return
+    if recorder() is None or (view is not None and view.is_detached):
+        return  # only values change
     base = _history(tensor)
     if isinstance(base._node, Leaf) or isinstance(tensor._node, Leaf):
         what = "a leaf that requires gradients" if view is None else "a view of such a leaf"
