@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import gc
+import weakref
 from typing import Any
 
 import numpy as np
@@ -106,6 +108,33 @@ def test_constraints(method: str | None) -> None:
     np.testing.assert_allclose([found.x["x"], found.x["y"]], [2, 1.5], rtol=1e-3)
     with pytest.raises(TypeError, match="a constraint must be a dict"):
         ag.optimize.minimize(rosenbrock, np.zeros(2), constraints=[lambda x: x])
+
+
+@pytest.mark.parametrize("method", [*GRADIENT, *SECOND, "COBYLA"])
+def test_the_data_are_freed_without_the_garbage_collector(method: str) -> None:
+    class Data:
+        center = np.array([1.0, 2.0])
+
+    def fit() -> weakref.ref[Data]:
+        data = Data()
+        ag.optimize.minimize(
+            lambda x, data: ag.sum((x - data.center) ** 2),
+            np.zeros(2),
+            (data,),
+            method=method,
+            callback=lambda x: bool(data.center[0] < 0),
+            constraints=[{"type": "ineq", "fun": lambda x: ag.sum(x * data.center)}]
+            if method in ("SLSQP", "COBYLA")
+            else (),
+        )
+        return weakref.ref(data)
+
+    gc.collect()
+    gc.disable()
+    try:
+        assert fit()() is None
+    finally:
+        gc.enable()
 
 
 def test_callback_sees_the_structure_and_can_stop() -> None:

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import pytest
+from cases_interpolate import CASES as INTERPOLATE
 from cases_linalg import CASES as LINALG
 from cases_signal import CASES as SIGNAL
+from cases_sparse import CASES as SPARSE
 from cases_special import CASES as SPECIAL
 from crossing import (
     Case,
@@ -15,7 +17,7 @@ from crossing import (
     check_values,
 )
 
-CASES = [*SPECIAL, *LINALG, *SIGNAL]
+CASES = [*SPECIAL, *LINALG, *SIGNAL, *SPARSE, *INTERPOLATE]
 each = pytest.mark.parametrize("given", CASES, ids=str)
 
 
@@ -43,6 +45,6 @@ def test_second_derivative(given: Case) -> None:
     check_second(given)
 
 
-@each
+@pytest.mark.parametrize("given", [case for case in CASES if case.batch], ids=str)
 def test_batch(given: Case) -> None:
     check_batch(given)

@@ -145,12 +145,14 @@ class _Problem:
         self.space = space
         self.fun: AnyFunction = lambda x: fun(x, *args)
         self._both: AnyFunction = func.value_and_grad(self.fun)
-        self._matrix: Any = func.hessian(self._of_vector)
-        self._sparse: Any = func.hessian(self._of_vector, sparse=True)
-        self.last: tuple[float, float] = (math.nan, math.nan)
 
-    def _of_vector(self, vector: Any) -> Any:
-        return self.fun(self.space.within(vector))
+        # Without `self`, which would be a cycle of references that keeps the user's data alive.
+        def of_vector(vector: Any) -> Any:
+            return fun(space.within(vector), *args)
+
+        self._matrix: Any = func.hessian(of_vector)
+        self._sparse: Any = func.hessian(of_vector, sparse=True)
+        self.last: tuple[float, float] = (math.nan, math.nan)
 
     def value(self, vector: Any) -> float:
         value = self.fun(self.space.structure(vector))

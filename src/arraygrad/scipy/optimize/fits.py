@@ -12,8 +12,8 @@ from typing import Any
 import numpy as np
 
 from ... import func, linalg, ops
-from ...core.array import Array
-from ..formula import AnyFunction, as_array, by_ops
+from ...core.array import AnyFunction, Array
+from ..formula import as_array, by_ops
 from ..names import scipy_module
 from ..values import attach, on_values
 from .minima import minimum

@@ -16,9 +16,9 @@ from typing import Any
 import numpy as np
 
 from ... import func, linalg, ops
-from ...core.array import Array
+from ...core.array import AnyFunction, Array
 from ...errors import SingularError
-from ..formula import AnyFunction, as_array, by_ops, capture, const
+from ..formula import as_array, by_ops, capture, const
 from ..implicit import implicit
 from ..names import scipy_module
 from ..values import attach, on_values
