@@ -16,6 +16,7 @@ from numpy import generic, ndarray
 
 from .. import ops
 from ..backends import backend_of, default
+from ..backends.arraylikes import ARRAY_LIKE, values_of
 from ..backends.dtypes import numpy_dtype
 from ..core.array import Array
 from ..core.cpython import ALONE, getrefcount
@@ -32,9 +33,11 @@ from ..ops.define.library import declare
 from ..ops.define.signatures import OneArray, Operand, TwoArrays, Unary
 from ..ops.elementwise import choose
 from ..ops.indexing import _getitem, split_index
-from ..ops.regions import Region
+from ..ops.regions import Region, Step
 from ..ops.shape import _broadcast_to
 from ..ops.writing import put, put_detached
+from .exchange import item_written, refuse_exchange
+from .numpy_methods import check_partition
 from .views import ViewOf
 
 P = ParamSpec("P")
@@ -88,6 +91,8 @@ class InPlace:
 
     def __setitem__(self, key: Any, value: Any) -> None:
         template, indices = split_index(self, key)
+        if ARRAY_LIKE[type(value)]:
+            value = values_of(value)
         if not indices:
             self._assign((template, ()), value, _ASSIGNMENT)
             return
@@ -110,7 +115,7 @@ class InPlace:
 
     def copy_(self, source: Any) -> Self:
         """Take over the values of another tensor, array or number, which may broadcast."""
-        self._assign(((Ellipsis,), ()), source, "copy_")
+        self._assign(((Ellipsis,), ()), values_of(source), "copy_")
         return self
 
     def fill_(self, value: Any) -> Self:
@@ -122,6 +127,36 @@ class InPlace:
     def zero_(self) -> Self:
         """Set all elements to zero."""
         return self.copy_(0)
+
+    def fill(self, value: Any) -> None:
+        """Set all elements to one value, as NumPy's method: see also `fill_`."""
+        self.fill_(value)
+
+    def sort(
+        self,
+        axis: int = -1,
+        kind: str | None = None,
+        order: None = None,
+        *,
+        stable: bool | None = None,
+        descending: bool = False,
+    ) -> None:
+        """Sort the elements in place, as NumPy's method. `arraygrad.sort` gives a new array.
+
+        The sort is stable, whatever `kind` and `stable` ask for.
+        """
+        if order is not None:
+            raise ValueError("order is for arrays with fields, which arraygrad does not have")
+        self._change(ops.sort, (), {"axis": axis, "descending": descending}, "sort")
+
+    def partition(
+        self, kth: Any, axis: int = -1, kind: str = "introselect", order: None = None
+    ) -> None:
+        """Bring the `kth` smallest element to its place, in place, and smaller ones before it.
+
+        This sorts the array, which does it for all places.
+        """
+        self._change(ops.sort, (), {"axis": check_partition(self, kth, axis, kind, order)}, "sort")
 
     __iadd__ = add_ = _in_place(ops.add)
     __isub__ = sub_ = subtract_ = _in_place(ops.subtract)
@@ -254,6 +289,12 @@ class TensorInPlace(InPlace):
             move(self, result._node)
 
     def _assign(self, index: tuple[Any, tuple[Any, ...]], value: Any, name: str) -> None:
+        view = getattr(value, "_view", None)
+        if view is not None:
+            if view.base is (self if self._view is None else self._view.base):
+                _check_exchange(self, index, view)
+            else:
+                view = None
         if isinstance(value, Array) and value.level > self.level:
             join_level(self, (value,))
         check_writable(self, (value,))
@@ -274,6 +315,8 @@ class TensorInPlace(InPlace):
         _store(self, index, value._array if ours else value, name)
         if recording:
             put_into_base(self, index, node)
+        if view is not None:
+            _note_copy(self, index, view)
 
 
 def _outdated(xp: Any, x: Any) -> Any:
@@ -491,6 +534,29 @@ def _is_that_part(tensor: Any, index: Any, value: Any) -> bool:
         and value._array.strides == part.strides
         and value._array.dtype == part.dtype
     )
+
+
+def _check_exchange(tensor: Any, index: Any, view: ViewOf) -> None:
+    """Raise if a view is written that the first half of an exchange has overwritten."""
+    copied = view.family.copied
+    if copied is None:
+        return
+    target, source, stamp = copied
+    if view.seen <= stamp and view.steps == target:
+        if item_written(_steps(tensor), index) == source:
+            refuse_exchange()
+
+
+def _note_copy(tensor: Any, index: Any, view: ViewOf) -> None:
+    """Remember that a view was written to an item of its base."""
+    item = item_written(_steps(tensor), index)
+    if item is not None:
+        view.family.copied = item, view.steps, view.family.stamp
+        view.family.stamp += 1  # views that are made from now on are newer
+
+
+def _steps(tensor: Any) -> tuple[Step, ...]:
+    return () if tensor._view is None else tensor._view.steps
 
 
 # --- writing -------------------------------------------------------------------------------------

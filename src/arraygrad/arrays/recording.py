@@ -102,9 +102,7 @@ def fixed(value: Any) -> Any:
     Of a constant whose level may change, it is the array.
     """
     if isinstance(value, Replaceable):
-        kept: Any = object.__new__(type(value))
-        kept._take_over(value)
-        return kept
+        return value.over(lambda array: array)  # type: ignore[attr-defined]
     if not isinstance(value, Recording):
         return value
     tensor: Any = value

@@ -277,7 +277,7 @@ class Tensor(Recording, TensorInPlace, ArrayMethods):
             self._node = None
         elif self._node is None:
             check_differentiable(self._array)
-            if self.is_inference:
+            if self.is_inference and not INFERENCE.get():
                 raise RuntimeError(
                     "an inference tensor cannot require gradients outside inference_mode: "
                     "clone() it first"
@@ -374,8 +374,17 @@ class Tensor(Recording, TensorInPlace, ArrayMethods):
         Inside transforms it is cut off from all of them.
         """
         array = self.array
+        if isinstance(array, ndarray):  # the memory is shared, in the order that both know
+            base: Any = self if self._view is None else self._view.base
+            if getattr(base, "_given", None) is None and not base.array.flags.c_contiguous:
+                base._lay_out()
+                array = self.array
+            shared = self.like(array)
+            if not array.flags.c_contiguous:
+                shared._given = array.strides
+            return shared
         constant = self.like(array.detach() if isinstance(array, Array) else array)
-        if isinstance(constant._array, ndarray):  # the memory is shared
+        if isinstance(constant._array, ndarray):
             return constant
         # There is no memory to share: a write has to find its way to the values of this tensor.
         return self._shared((detached, {}), array, constant._array, None)  # type: ignore[no-any-return]
@@ -443,8 +452,10 @@ class Tensor(Recording, TensorInPlace, ArrayMethods):
         return moved
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Tensor:
+        if self._is_transformed:
+            return self.clone()
         self._check_copy("deepcopy")
-        copied = self.like(backend_of(self).copy(self.array))
+        copied = self.like(ops.copy(self.array))
         memo[id(self)] = copied
         if self.requires_grad:
             copied.requires_grad_()
@@ -453,7 +464,9 @@ class Tensor(Recording, TensorInPlace, ArrayMethods):
         return copied
 
     def __copy__(self) -> Tensor:
-        self._check_copy("copy")
+        """For a leaf, another leaf on the same array; else a copy like NumPy's, as `clone()`."""
+        if self._is_transformed or not self.is_leaf:
+            return self.clone()
         copied = self.like(self.array)
         if self.requires_grad:
             copied.requires_grad_()
@@ -461,13 +474,24 @@ class Tensor(Recording, TensorInPlace, ArrayMethods):
         return copied
 
     def __reduce__(self) -> Any:
+        if self._is_transformed:
+            raise TypeError(
+                "cannot pickle a tensor that stands for values inside a transform: use clone() to "
+                "copy it, or detach() to pickle its values"
+            )
         self._check_copy("pickle")
         return _rebuild, (self.array, self.requires_grad, self.grad)
+
+    @property
+    def _is_transformed(self) -> bool:
+        """Whether a transform differentiates it: a leaf in its place would get no derivative."""
+        return self.level == int(self.level) and self.requires_grad
 
     def _check_copy(self, what: str) -> None:
         if not self.is_leaf:
             raise RuntimeError(
-                f"cannot {what} a tensor that is the result of an op: detach() it first"
+                f"cannot {what} a tensor that is the result of an op: detach() it first, or use "
+                "clone() for a copy with its gradients"
             )
 
     def __repr__(self) -> str:

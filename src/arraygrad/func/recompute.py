@@ -18,6 +18,7 @@ import numpy as np
 
 from ..arrays.tensor import Tensor, tensor_type_at
 from ..autograd.graph import saved_tensors_hooks
+from ..core.array import AnyFunction
 from ..core.levels import at_level, in_flight
 from ..core.modes import Modes, current_modes, set_modes
 from ..core.nodes import LAST_WRITE, UNLOADED, Leaf, Node, freed_error, next_number
@@ -36,7 +37,6 @@ from ..ops.define.rules import Pullback
 from ..sweep.engine import current_sweep
 from .trees import as_function, flatten
 
-AnyFunction = Callable[..., Any]
 F = TypeVar("F", bound=AnyFunction)
 
 

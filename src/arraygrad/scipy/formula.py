@@ -11,7 +11,6 @@ The values of the run have no derivatives, only batches. Branches are those take
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
@@ -22,15 +21,13 @@ from ..arrays.methods import TransformMethods
 from ..arrays.numbers import numbers_keep_derivatives
 from ..arrays.tensor import Tensor
 from ..arrays.writing import Replaceable, link
-from ..core.array import Array
+from ..core.array import AnyFunction, Array
 from ..core.levels import new_level
 from ..core.modes import enable_grad
 from ..core.nodes import recorder
 from ..func.trees import lowered
 from ..ops.define.op import Op
 from .substitution import substituted
-
-AnyFunction = Callable[..., Any]
 
 
 def const(x: Any) -> Any:
@@ -197,7 +194,7 @@ class _Captured(Replaceable, TransformMethods, Array):
         return result
 
     def _take_over(self, other: _Captured) -> None:
-        self._array, self.number = other._array, other.number
+        self._array, self.formula, self.number = other._array, other.formula, other.number
 
     def over(self, function: AnyFunction) -> Any:
         return type(self)(function(self._array), self.formula, self.number)

@@ -18,13 +18,13 @@ import numpy as np
 
 from .. import linalg, ops
 from ..backends import backend_of
-from ..core.array import plain
+from ..core.array import AnyFunction, plain
 from ..errors import NotASolutionError, SingularError
 from ..func import jacfwd, jacobian, jvp, vjp, vmap
 from ..ops.define import Own
 from ..ops.define.library import declare
 from ..ops.padding import everywhere, size_of
-from .formula import AnyFunction, capture, const
+from .formula import capture, const
 
 # From a formula, x, the other arguments, and b: the solution w of J w = b, or of Jᴴ w = b if the
 # last argument says so. All arrays are plain.
@@ -148,8 +148,9 @@ def _forward(
         def member(out: Any, theta: Any, t_theta: Any) -> Any:
             return _forward(t_theta, out, theta, formula, solver, check, over[1:])
 
-        return vmap(member, in_axes=(0, axes, axes))(out, list(theta), list(t_theta))
-    places = [i for i, t in enumerate(theta) if is_floating(t)]
+        moving = [None if t is None else axis for t, axis in zip(t_theta, axes, strict=True)]
+        return vmap(member, in_axes=(0, axes, moving))(out, list(theta), list(t_theta))
+    places = [i for i, t in enumerate(t_theta) if t is not None]
     of_moving = _of(lambda *theta: formula(out, *theta), theta, places)
     _, t = jvp(of_moving, tuple(theta[i] for i in places), tuple(t_theta[i] for i in places))
     return ops.reshape(_solved(formula, out, theta, -t, False, solver, check), out.shape)
@@ -305,7 +306,7 @@ def _linear_forward(
     adjoint: bool,
 ) -> Any:
     given, tangents = [x, *theta], [t_x, *t_theta]
-    places = [i for i, t in enumerate(given) if is_floating(t)]
+    places = [i for i, t in enumerate(tangents) if t is not None]
     product = _of(lambda x, *t: _product(formula, x, t, out, adjoint), given, places)
     _, t = jvp(product, tuple(given[i] for i in places), tuple(tangents[i] for i in places))
     return _linear(t_b - t, x, *theta, formula=formula, solver=solver, adjoint=adjoint)

@@ -21,11 +21,11 @@ from ..arrays.creation import new as new_tensor
 from ..arrays.numbers import numbers_keep_derivatives
 from ..arrays.tensor import Tensor
 from ..backends import backend_of
-from ..core.array import Array
+from ..core.array import AnyFunction, Array
 from ..ops.define import Own
 from ..ops.define.library import declare
 from ..ops.padding import repeated
-from .formula import AnyFunction, carries
+from .formula import carries
 from .substitution import substituted
 
 

@@ -133,8 +133,8 @@ def _restored(sweep: Sweep, node: Node, pullback: Pullback, saved: Any) -> tuple
     if pullback.starred is not None:
         place, first = pullback.starred
         values[place] = tuple(
-            make(value, nodes[i]) if i in nodes else value
-            for i, value in enumerate(values[place], first)
+            make(value, nodes[position]) if position in nodes else value
+            for position, value in enumerate(values[place], first)
         )
     return tuple(values)
 

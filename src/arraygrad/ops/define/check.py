@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Collection
+from collections.abc import Collection
 from types import FunctionType
 from typing import Any
 
+from ...core.array import AnyFunction
 from ...core.kinds import KINDS, Contracts, Elementwise, Kind, Moves
 from .rules import SUFFIXES, parameters
-
-AnyFunction = Callable[..., Any]
 
 
 def checked_inputs(name: Any, inputs: tuple[Any, ...]) -> tuple[str, ...]:

@@ -136,8 +136,8 @@ class Pullback:
         The origin of each saved value: an input's position, -1 for the output, None for a value
         that cannot have a gradient.
     starred : tuple of int, or None
-        For the starred input, if it is saved: the place of its arrays among the saved values, and
-        the position of the first.
+        For a saved starred input: its place among the saved values, and the position of its first
+        array.
     arrays : list of int
         The places of the saved values that are arrays, or sequences of arrays.
     rules : tuple of callable or None
@@ -209,9 +209,9 @@ class Pullback:
         fixed = op.inputs[:-1] if op.variadic else op.inputs
         source = {name: position for position, name in enumerate(fixed)} | {"out": -1}
         self.sources = tuple(source.get(name) for name in self.kept)
-        last = op.inputs[-1]
-        is_starred = op.variadic and last in self.kept
-        self.starred = (self.kept.index(last), len(fixed)) if is_starred else None
+        self.starred: tuple[int, int] | None = None
+        if op.variadic and op.inputs[-1] in self.kept:
+            self.starred = self.kept.index(op.inputs[-1]), len(fixed)
         self.arrays = [i for i, n in enumerate(self.kept) if n == "out" or n in op.inputs]
         self.keeps_arrays = bool(self.arrays)
         values = "".join(expression(op, n) + ", " for n in self.kept)

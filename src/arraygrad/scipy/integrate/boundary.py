@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 
 from ... import ops
-from ...core.array import Array
+from ...core.array import AnyFunction, Array
 from ...errors import NotASolutionError
-from ..formula import AnyFunction, as_array, by_ops, const
+from ..formula import as_array, by_ops, const
 from ..implicit import by_sparse, implicit
 from ..names import scipy_module
 from ..values import attach, on_values

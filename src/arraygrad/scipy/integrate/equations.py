@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 
 from ... import ops
-from ...core.array import Array
+from ...core.array import AnyFunction, Array
 from ...errors import NotASolutionError
-from ..formula import AnyFunction, as_array
+from ..formula import as_array
 from ..names import scipy_module
 from ..values import Runs, attach, on_values
 from .path import Path, Solution

@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 
 from ... import ops
-from ...core.array import Array
+from ...core.array import AnyFunction, Array
 from ..field import Field
-from ..formula import AnyFunction, as_array, const
+from ..formula import as_array, const
 from ..implicit import implicit
 from ..values import Runs, attach
 from .march import Trajectory

@@ -14,10 +14,10 @@ from typing import Any
 import numpy as np
 
 from ... import ops
-from ...core.array import Array
+from ...core.array import AnyFunction, Array
 from ...errors import NotASolutionError
 from ..field import Field
-from ..formula import AnyFunction, as_array, by_ops, carries, const
+from ..formula import as_array, by_ops, carries, const
 from ..names import scipy_module
 from ..values import Runs, attach, on_values
 from .rules import Rule, double_exponential, gauss_kronrod, on_half_line, on_intervals

@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 
 from ... import ops
-from ...core.array import Array
-from ..formula import AnyFunction, as_array
+from ...core.array import AnyFunction, Array
+from ..formula import as_array
 from ..names import scipy_module
 from ..values import attach, on_values
 

@@ -7,8 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ...core.array import Array
-from ..formula import AnyFunction
+from ...core.array import AnyFunction, Array
 from ..implicit import implicit
 from ..names import scipy_module
 from ..values import Runs, on_values
