@@ -64,7 +64,8 @@ def test_a_function_of_ones_own(x: torch.Tensor) -> None:
     y = Cube.apply(x, 2.0)
     assert type(y.grad_fn).__name__ == y.grad_fn.name() == "CubeBackward"
     assert isinstance(y.grad_fn, torch.autograd.graph.Node)
-    assert y.grad_fn.saved_tensors[0] is x and y.grad_fn.factor == 2.0
+    assert y.grad_fn.saved_tensors[0] is x
+    assert y.grad_fn.factor == 2.0
     (g,) = grad(y.sum(), x, create_graph=True)
     close(g, [6.0, 24.0, 54.0])
     close(grad(g.sum(), x)[0], [12.0, 24.0, 36.0])
@@ -111,10 +112,11 @@ def test_hooks_get_tensors(x: torch.Tensor) -> None:
     x.register_post_accumulate_grad_hook(lambda t: seen.append(t))
     y.sum().backward()
     close(x.grad, [20.0, 20.0, 20.0])
-    assert isinstance(seen[0], torch.Tensor) and seen[-1] is x
+    assert isinstance(seen[0], torch.Tensor)
+    assert seen[-1] is x
     assert isinstance(seen[1][0][0], torch.Tensor)
+    x.register_post_accumulate_grad_hook(lambda t: t)
     with pytest.raises(RuntimeError, match="None"):
-        x.register_post_accumulate_grad_hook(lambda t: t)
         x.sum().backward()
 
 
@@ -150,7 +152,8 @@ def test_functional(x: torch.Tensor) -> None:
     for product in (functional.vhp, functional.hvp):
         close(product(lambda x: (x**3).sum(), x, v)[1], [6.0, 0.0, 36.0])
     pair = functional.jacobian(lambda a, b: (a * b, a), (x, x))
-    assert len(pair) == 2 and len(pair[1]) == 2
+    assert len(pair) == 2
+    assert len(pair[1]) == 2
     close(pair[1][1], np.zeros((3, 3)))
     with pytest.raises(RuntimeError, match="strict"):
         functional.jacobian(lambda x: x.detach(), x, strict=True)
@@ -175,7 +178,7 @@ def test_func_keywords(x: torch.Tensor) -> None:
         torch.func.jvp(lambda x: torch.ones(2), (values,), (values,), strict=True)
     with pytest.raises(RuntimeError, match="aux"):
         torch.func.grad(lambda x: (x.sum(), "text"), has_aux=True)(values)
-    with pytest.raises(ValueError, match="in_axes|in_dims"):
+    with pytest.raises(ValueError, match="in_axes"):
         torch.vmap(torch.sin, in_dims=5)(values)
 
 
@@ -251,5 +254,8 @@ def test_checkpoint_contexts_and_early_stop(x: torch.Tensor) -> None:
 
 def test_old_names(x: torch.Tensor) -> None:
     v = torch.autograd.Variable(x, requires_grad=True)
-    assert v is not x and v.is_leaf and isinstance(x, torch.autograd.Variable)
-    assert torch.Tensor([1.0, 2.0]).shape == (2,) and torch.Tensor(2, 3).shape == (2, 3)
+    assert v is not x
+    assert v.is_leaf
+    assert isinstance(x, torch.autograd.Variable)
+    assert torch.Tensor([1.0, 2.0]).shape == (2,)
+    assert torch.Tensor(2, 3).shape == (2, 3)

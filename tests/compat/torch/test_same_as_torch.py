@@ -1,6 +1,6 @@
 """`compat.torch` beside PyTorch: the same expression gives the same values, dtypes, shapes, errors.
 
-`x` and `y` are leaves of shape (2, 3), `m` a square matrix, `v` a vector, `c` complex, `i` integers.
+`x` and `y` are leaves of shape (2, 3), `m` is square, `v` a vector, `c` complex, `i` integers.
 """
 
 from __future__ import annotations
@@ -98,10 +98,11 @@ EXPRESSIONS = [
     # making tensors
     "torch.zeros(2, 3), torch.ones((2,)), torch.full((2,), 3), torch.full((2,), 3.0), torch.eye(2)",
     "torch.arange(5), torch.arange(1, 2, 0.25), torch.linspace(0, 1, 3), torch.logspace(0, 1, 3)",
-    "torch.zeros_like(x), torch.full_like(x, 2), x.new_zeros(2), x.new_tensor([1]), x.new_ones(2, 2)",
+    "torch.zeros_like(x), torch.full_like(x, 2), x.new_zeros(2), x.new_tensor([1]), x.new_ones(2)",
     "torch.tensor([1, 2.5]), torch.tensor([[True]]), torch.tensor(2), torch.as_tensor([1.0])",
     # losses and activations
-    "F.linear(x, m, v), F.mse_loss(x, y), F.l1_loss(x, y), F.smooth_l1_loss(x, y), F.huber_loss(x, y)",
+    "F.linear(x, m, v), F.mse_loss(x, y), F.l1_loss(x, y)",
+    "F.smooth_l1_loss(x, y), F.huber_loss(x, y)",
     "F.cross_entropy(x, torch.tensor([0, 2])), F.nll_loss(x.log_softmax(1), torch.tensor([0, 2]))",
     "F.cross_entropy(x, torch.tensor([0, 2]), label_smoothing=0.1, reduction='sum')",
     "F.binary_cross_entropy_with_logits(x, (y > 3).double()), F.kl_div(x, y.softmax(1))",

@@ -81,7 +81,9 @@ def test_data_is_outside_of_the_graph(x: torch.Tensor) -> None:
     x.data.mul_(2)  # not noticed, as in PyTorch
     close(torch.autograd.grad(y, x)[0], 4 * np.arange(1, 7).reshape(2, 3))
     x.data = torch.zeros(4)
-    assert x.shape == (4,) and x.requires_grad and x.is_leaf
+    assert x.shape == (4,)
+    assert x.requires_grad
+    assert x.is_leaf
     close(torch.autograd.grad((3 * x).sum(), x)[0], 3 * np.ones(4))
 
 
@@ -127,14 +129,23 @@ def test_a_tangent_is_written_into_a_tensor_from_outside() -> None:
 
 def test_conversions() -> None:
     t = torch.tensor([1.5, 2.5])
-    assert t.double().dtype is torch.double and t.double().dtype.is_floating_point
-    assert t.to(torch.complex64).is_complex() and t.long().tolist() == [1, 2]
-    assert t.type() == "torch.FloatTensor" and t.type(torch.DoubleTensor).dtype == torch.float64
-    assert isinstance(t, torch.FloatTensor) and not isinstance(t, torch.LongTensor)
-    assert t.to("cpu") is t and t.cpu() is t and str(t.device) == "cpu"
-    assert np.dtype(torch.float32) == np.float32 and torch.float32 == np.float32
+    assert t.double().dtype is torch.double
+    assert t.double().dtype.is_floating_point
+    assert t.to(torch.complex64).is_complex()
+    assert t.long().tolist() == [1, 2]
+    assert t.type() == "torch.FloatTensor"
+    assert t.type(torch.DoubleTensor).dtype == torch.float64
+    assert isinstance(t, torch.FloatTensor)
+    assert not isinstance(t, torch.LongTensor)
+    assert t.to("cpu") is t
+    assert t.cpu() is t
+    assert str(t.device) == "cpu"
+    assert np.dtype(torch.float32) == np.float32
+    assert torch.float32 == np.float32
     assert torch.finfo(torch.float32).eps == np.finfo(np.float32).eps
-    assert t.shape.numel() == 2 and t.size(0) == 2 and t.numel() == t.nelement() == 2
+    assert t.shape.numel() == 2
+    assert t.size(0) == 2
+    assert t.numel() == t.nelement() == 2
     assert torch.from_numpy(np.ones(2)).dtype == torch.float64
     memory = np.zeros(2)
     torch.from_numpy(memory).add_(1)
@@ -144,7 +155,9 @@ def test_conversions() -> None:
 def test_copies(x: torch.Tensor) -> None:
     x.grad = torch.ones(2, 3)
     deep = copy.deepcopy(x)
-    assert deep is not x and deep.requires_grad and deep.grad is not x.grad
+    assert deep is not x
+    assert deep.requires_grad
+    assert deep.grad is not x.grad
     again = pickle.loads(pickle.dumps(x))
     assert again.requires_grad
     close(again, x.detach().numpy())

@@ -71,7 +71,8 @@ def test_modules() -> None:
     with pytest.raises(RuntimeError, match="missing"):
         other.load_state_dict({})
     assert net.double().scale.dtype == ours.float64
-    assert not net.eval().training and net.train().inner.training
+    assert not net.eval().training
+    assert net.train().inner.training
     with pytest.raises(TypeError, match="scale"):
         net.scale = 3.0
     handle = net.register_forward_hook(lambda module, args, result: result * 0)
