@@ -91,7 +91,7 @@ class CubeByVjp(Function):
 
     @staticmethod
     def vmap(info: Any, in_dims: Any, x: Any) -> Any:
-        assert info.batch_size == x.shape[0]
+        assert info.batch_size == x.shape[in_dims[0]]
         return CubeByVjp.apply(x), in_dims[0]
 
 
@@ -714,12 +714,23 @@ def test_batching_rules_with_other_axes() -> None:
         @staticmethod
         def vmap(info: Any, in_dims: Any, x: Any, y: Any) -> Any:
             seen.append((info.batch_size, in_dims))
-            assert in_dims == (0, None)
-            return ag.einsum("bi,j->ijb", x, y), 2
+            assert in_dims[1] is None
+            return ag.einsum("bi,j->ijb", ag.moveaxis(x, in_dims[0], 0), y), 2
 
     seen: list[Any] = []
-    close(vmap(Outer.apply, (1, None))(M.T, A), np.einsum("bi,j->bij", M, A))
-    assert seen == [(2, (0, None))]
+    expected = np.einsum("bi,j->bij", M, A)
+    # As in PyTorch: arguments have the axis where it was given, results of ops have it in front.
+    for axis, dim in ((1, 1), (-1, 1)):
+        close(vmap(Outer.apply, (axis, None))(M.T, A), expected)
+        assert seen.pop() == (2, (dim, None))
+    close(vmap(Outer.apply, (0, None))(M, A), expected)
+    close(vmap(lambda x, y: Outer.apply(x * 1, y), (1, None))(M.T, A), expected)
+    close(vmap(lambda x, y: Outer.apply(x * 1, y), (1, None), chunk_size=1)(M.T, A), expected)
+    assert seen == [(2, (0, None)), (2, (0, None)), (1, (0, None)), (1, (0, None))]
+    seen.clear()
+    by_sum = jacrev(lambda x: vmap(Outer.apply, (1, None))(x, A).sum())(M.T)
+    close(by_sum, np.full(M.T.shape, A.sum()))
+    assert {dims for _, dims in seen} == {(1, None)}
 
 
 def test_custom_and_functional_tensors_mix(x: ag.Tensor) -> None:

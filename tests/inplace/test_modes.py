@@ -54,6 +54,7 @@ class Drawn:
             }
             self.values = [ours.values(t) for t in range(len(ours.tensors))]
             self.gradients = _try(lambda: ours.gradients(self.weights, False))
+        assert not isinstance(self.gradients, ag.errors.WrittenError)
         self.is_refused = isinstance(self.gradients, Exception)
         self.kinds = {str(part) for step in self.steps for part in step[:4]}
 

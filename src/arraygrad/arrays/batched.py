@@ -25,7 +25,8 @@ class Batched(Replaceable, TransformMethods, Array):
     `shape`, `ndim` and indices refer to one member of the batch.
     """
 
-    __slots__ = ("__weakref__", "_array", "_linked", "_views")
+    __slots__ = ("__weakref__", "_array", "_given_axis", "_linked", "_views")
+    _given_axis: int  # for an argument of `vmap`: where it had the axis, if not in front
     level: ClassVar[float] = 0
 
     def __init__(self, array: Any) -> None:

@@ -162,7 +162,8 @@ def _sum_of_both(op: Op) -> AnyFunction:
         taken = [e.replace("arrays[1]", "y") for e in taken]
         return f"{name}_rule({', '.join(tangent if e == 'g' else e for e in taken)})"
 
-    source = f"lambda s, t, x, y, out: {call('x', 's')} + {call('y', 't')}"
+    first, second = op.inputs
+    source = f"lambda s, t, x, y, out: {call(first, 's')} + {call(second, 't')}"
     names = {f"{name}_rule": rule for name, rule in op.rules.items()}
     return eval(source, names)  # type: ignore[no-any-return]
 

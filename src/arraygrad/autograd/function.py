@@ -22,6 +22,7 @@ from ..core import upward
 from ..core.array import Array
 from ..core.kinds import Opaque
 from ..core.levels import new_level
+from ..core.memory import owner_of
 from ..core.modes import current_modes, no_grad
 from ..core.nodes import (
     FREED,
@@ -34,7 +35,7 @@ from ..core.nodes import (
     recorder,
 )
 from ..core.saved import Hooks, pack, remember_origin, unpack
-from ..core.versions import check_array, owner_of
+from ..core.versions import as_saved_alone
 from ..errors import RuleError
 from ..ops.define.rules import Pullback
 from ..sweep.engine import Sweep, current_sweep
@@ -59,7 +60,7 @@ class FunctionPullback(Pullback):
         self.kind = Opaque()
         self.holomorphic = self.simple = self.selects = False
         self.in_blocks = self.is_like_output = False
-        self.direct = self.live = self.joint = None
+        self.direct = self.live = self.joint = self.starred = None
         self.keeps_arrays = True
         self.kept = self.sources = self.rules = ()
         self.arrays: list[int] = []
@@ -162,7 +163,7 @@ class FunctionCtx(Node):
         for kept, place in zip(self.saved, self._places, strict=True):
             array = unpack(kept, self._hooks) if self._hooks else kept
             if array is not None and self.number < LAST_WRITE[0]:
-                check_array(self, array)
+                array = as_saved_alone(self, array)
             node = None
             if place is not None:
                 kind, i = place
@@ -691,7 +692,10 @@ def _batch(cls: type[Function], top: type[Batched], args: tuple[Any, ...]) -> An
     in_dims = tuple(0 if isinstance(a, top) else None for a in args)
     size = next(r.shape[0] for r, d in zip(raw, in_dims, strict=True) if d is not None)
     if cls.vmap is not None:
-        output, out_dims = cls.vmap(VmapInfo(size), in_dims, *raw)
+        # As in PyTorch, arguments of `vmap` have the axis where they had it; others in front.
+        in_dims = tuple(getattr(a, "_given_axis", d) for a, d in zip(args, in_dims, strict=True))
+        moved = (ops.moveaxis(r, 0, d) if d else r for r, d in zip(raw, in_dims, strict=True))
+        output, out_dims = cls.vmap(VmapInfo(size), in_dims, *moved)
     else:
         _needs_setup_context(cls)
         output, out_dims = _vectorized(cls, in_dims, size).apply(*raw), 0

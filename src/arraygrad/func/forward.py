@@ -8,7 +8,8 @@ from typing import Any, Literal, overload
 import numpy as np
 
 from .. import ops
-from ..arrays.dual import dual_type
+from ..arrays.dual import Dual, dual_type
+from ..core.array import AnyFunction
 from ..core.levels import new_level
 from .reverse import split_aux
 from .signatures import R, S, Ts
@@ -27,8 +28,6 @@ from .trees import (
     vector_like,
 )
 
-AnyFunction = Callable[..., Any]
-
 _PRIMALS = item_of("primals")
 
 
@@ -41,17 +40,19 @@ def push(
     strict: bool = False,
     name: Callable[[Path], str] = _PRIMALS,
     given: Given | None = None,
+    kind: Callable[[float], type[Dual]] = dual_type,
 ) -> tuple[Any, Any, Any]:
     """Run a function on dual arrays; return its value, its tangents in the same structure, and aux.
 
     Tangents may carry an axis of their own in a batched array: the primals are computed once. That
     must be of a level above the dual arrays', so that `tangents` may also be a function of theirs.
-    `given` is what the caller of the transform gave, if that is more.
+    `given` is what the caller of the transform gave, if that is more; `kind` gives the type of the
+    dual arrays of a level.
     """
     arrays, unflatten = arrays_of(primals, name)
     # Infinity and NaN in a tangent are results, not errors.
     with new_level() as level, np.errstate(all="ignore"):
-        make = dual_type(level)
+        make = kind(level)
         moved = tangents(level) if callable(tangents) else tangents
         duals = [make(p, t) for p, t in zip(arrays, moved, strict=True)]
         result, aux = split_aux(function(*unflatten(duals)), has_aux)

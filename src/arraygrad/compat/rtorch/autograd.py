@@ -1,31 +1,15 @@
-"""`autograd_grad` of torch for R, and the functions that its documented example calls.
-
-R has no scalars: `torch_tensor(0.5)` has one axis, of length one. A gradient that is undefined in
-R is None here.
-
->>> from arraygrad.compat.rtorch import autograd_grad, torch_tensor
->>> w = torch_tensor(0.5, requires_grad=True)
->>> autograd_grad(w**2, [w])
-[tensor([1.], dtype=float32)]
-"""
+"""Differentiation: `autograd_grad`, `autograd_backward` and functions with a rule of their own."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import Any
 
-import numpy as np
-
-from ..arrays.tensor import Tensor
-from ..autograd import grad as native_grad
-from ..ops import expand_dims
-from .arguments import several, single_precision_tensor, stretched, tensors
-
-__all__ = ["autograd_grad", "runif", "torch_is_installed", "torch_tensor"]
-
-
-def __dir__() -> list[str]:
-    return __all__
+from ...arrays.tensor import Tensor
+from ...autograd import Function, FunctionCtx
+from ...autograd import backward as native_backward
+from ...autograd import grad as native_grad
+from ..arguments import several, stretched, tensors
 
 
 def autograd_grad(
@@ -82,28 +66,31 @@ def autograd_grad(
     return list(gradients)
 
 
-def torch_tensor(
-    data: Any, dtype: Any = None, device: Any = None, requires_grad: bool = False
-) -> Tensor:
-    """A new leaf tensor. Numbers get an axis of length one, floats get single precision.
-
-    >>> from arraygrad.compat.rtorch import torch_tensor
-    >>> torch_tensor(0.5)
-    tensor([0.5], dtype=float32)
-    """
-    if hasattr(data, "shape"):
-        data = data if data.shape else expand_dims(data)
-    elif not isinstance(data, Iterable):
-        data = [data]
-    return single_precision_tensor(data, dtype, device, requires_grad)
+def autograd_backward(
+    tensors: Tensor | Iterable[Tensor],
+    grad_tensors: Tensor | Iterable[Tensor | None] | None = None,
+    retain_graph: bool | None = None,
+    create_graph: bool = False,
+) -> None:
+    """Add the gradients of tensors, summed over the tensors, to the `grad` of the leaves."""
+    native_backward(tensors, grad_tensors, retain_graph=retain_graph, create_graph=create_graph)
 
 
-def torch_is_installed() -> bool:
-    """True: arraygrad replaces torch here, so it is always there."""
-    return True
+class _Custom(Function):
+    """A function whose forward and backward pass are functions of R."""
+
+    @staticmethod
+    def forward(ctx: FunctionCtx, forward: Any, backward: Any, *inputs: Any) -> Any:
+        ctx.rule = backward
+        return forward(ctx, *inputs)
+
+    @staticmethod
+    def backward(ctx: FunctionCtx, *grad_outputs: Any, **_: Any) -> Any:
+        return (None, None, *ctx.rule(ctx, *grad_outputs))
 
 
-def runif(n: int, min: float = 0.0, max: float = 1.0) -> list[float]:
-    """Draw `n` numbers from the uniform distribution, like R's `runif`."""
-    drawn: list[float] = np.random.default_rng().uniform(min, max, n).tolist()
-    return drawn
+def apply_function(
+    forward: Callable[..., Any], backward: Callable[..., Any], *inputs: Tensor
+) -> Any:
+    """Compute `forward(ctx, *inputs)`; its gradients are `backward(ctx, *gradients)`."""
+    return _Custom.apply(forward, backward, *inputs)

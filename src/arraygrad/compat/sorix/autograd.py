@@ -14,14 +14,16 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from ..arrays.creation import ones_like, tensor
-from ..arrays.tensor import Tensor
-from ..autograd import grad as native_grad
-from ..autograd import is_grad_enabled, set_grad_enabled
-from ..errors import NoGradientError
-from .arguments import several, stretched, tensors
+from ...arrays.creation import ones_like
+from ...arrays.creation import tensor as native_tensor
+from ...arrays.tensor import Tensor as Native
+from ...autograd import grad as native_grad
+from ...errors import NoGradientError
+from ..arguments import several, stretched, tensors
+from ..facade import Facade, unwrapped
+from .tensor import Tensor
 
-__all__ = ["Tensor", "grad", "is_grad_enabled", "set_grad_enabled", "tensor"]
+__all__ = ["grad"]
 
 
 def __dir__() -> list[str]:
@@ -29,13 +31,13 @@ def __dir__() -> list[str]:
 
 
 def grad(
-    outputs: Tensor | Iterable[Tensor],
-    inputs: Tensor | Iterable[Tensor],
+    outputs: Any,
+    inputs: Any,
     grad_outputs: Any = None,
     retain_graph: bool = True,
     create_graph: bool = False,
     allow_unused: bool = False,
-) -> tuple[Tensor | None, ...]:
+) -> tuple[Any, ...]:
     """Gradients of outputs with respect to inputs, summed over the outputs.
 
     Parameters
@@ -56,15 +58,17 @@ def grad(
     tuple of Tensor
         One gradient per input.
     """
-    out, wanted = tensors(outputs, "outputs"), tensors(inputs, "inputs")
+    single = isinstance(inputs, Facade | Native)
+    asked = [inputs] if single or not isinstance(inputs, Iterable) else list(inputs)
+    out, wanted = tensors(unwrapped(outputs), "outputs"), tensors(unwrapped(asked), "inputs")
     for i, x in enumerate(wanted):
         if not x.requires_grad:
             raise NoGradientError(
                 f"inputs[{i}] does not require gradients: make it with requires_grad=True"
             )
-    seeds = _seeds(grad_outputs, out)
+    seeds = _seeds(unwrapped(grad_outputs), out)
     live = [stretched(o, s) for o, s in zip(out, seeds, strict=True) if o.requires_grad]
-    gradients: tuple[Tensor | None, ...] = native_grad(
+    gradients = native_grad(
         [o for o, _ in live],
         wanted,
         [s for _, s in live],
@@ -72,10 +76,13 @@ def grad(
         create_graph=create_graph,
         allow_unused=allow_unused,
     )
-    return gradients
+    return tuple(
+        Tensor._wrapped(g) if isinstance(x, Facade) else g
+        for x, g in zip(asked, gradients, strict=True)
+    )
 
 
-def _seeds(given: Any, outputs: list[Tensor]) -> list[Tensor]:
+def _seeds(given: Any, outputs: list[Native]) -> list[Native]:
     """One cotangent per output: the one given, or 1 for an output with one element."""
     values: list[Any] = [None] * len(outputs)
     if given is not None:
@@ -86,7 +93,7 @@ def _seeds(given: Any, outputs: list[Tensor]) -> list[Tensor]:
     return [_seed(i, o, v) for i, (o, v) in enumerate(zip(outputs, values, strict=True))]
 
 
-def _seed(i: int, output: Tensor, value: Any) -> Tensor:
+def _seed(i: int, output: Native, value: Any) -> Native:
     if value is None:
         if output.size != 1:
             raise RuntimeError(
@@ -94,4 +101,4 @@ def _seed(i: int, output: Tensor, value: Any) -> Tensor:
                 "without grad_outputs. Pass them, or reduce the output, for example by sum()"
             )
         return ones_like(output)
-    return value if isinstance(value, Tensor) else tensor(value)
+    return value if isinstance(value, Native) else native_tensor(value)
