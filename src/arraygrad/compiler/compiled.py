@@ -19,7 +19,7 @@ from ..core.nodes import recorder
 from ..func.trees import as_function
 from .derivative import Differentiable
 from .guards import Guards
-from .interpret import Interpreter
+from .executable import Executable
 from .signature import Arguments, Static, is_foreign
 from .traced import Traced
 from .tracing import NotTraceable, Outcome, run_traced
@@ -99,7 +99,7 @@ class _Program:
         self.guards = Guards(function)
         self._positions = arguments.arrays
         self._op: Differentiable | None = None
-        self._plain: Interpreter | None = None
+        self._plain: Executable | None = None
         self._build: Any = None
         flat = arguments.with_leaves(function)
         if not is_op:
@@ -111,7 +111,7 @@ class _Program:
 
     def _finish(self, outcome: Outcome, _: Any) -> bool:
         self._build = outcome.form()
-        self._plain = Interpreter(outcome.inputs, outcome.outputs)
+        self._plain = Executable(outcome.trace.program, outcome.inputs, outcome.outputs)
         self.guards.masks += outcome.trace.masks
         return bool(outcome.captured)
 

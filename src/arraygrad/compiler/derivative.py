@@ -22,7 +22,7 @@ from ..core.kinds import Moves, Opaque
 from ..func import jvp, vmap
 from ..ops import zeros_like
 from ..ops.define.op import Own, declare
-from .interpret import Interpreter
+from .executable import Executable
 from .program import Call, Constant, Full, Input, Node, needed
 from .tracing import Outcome, run_traced, values_like
 
@@ -104,15 +104,17 @@ class Differentiable:
             found: Any = grad(tensors, targets, seeds, allow_unused=True)
             self.gradients = [None if g is None else outcome.trace.node(g.array) for g in found]
         self.saved = worth_saving(self.outputs, self.seeds, self.gradients)
-        self.forward = Interpreter(self.inputs, self.outputs, self.saved)
+        self._program = program
+        self.forward = Executable(program, self.inputs, self.outputs, self.saved)
 
-    def backward(self, wanted: tuple[bool, ...]) -> Interpreter:
+    def backward(self, wanted: tuple[bool, ...]) -> Executable:
         """The program that computes the cotangents of some inputs."""
         with self._lock:
             if wanted not in self._made:
                 nodes = [g for g, w in zip(self.gradients, wanted, strict=True) if w and g]
                 given = [*self.inputs, *self.outputs, *self.saved, *self.seeds]
-                self._made[wanted] = Interpreter(list(dict.fromkeys(given)), nodes)
+                inputs = list(dict.fromkeys(given))
+                self._made[wanted] = Executable(self._program, inputs, nodes)
             return self._made[wanted]  # type: ignore[no-any-return]
 
     # --- the op ---

@@ -40,6 +40,8 @@ class Trace:
     arguments : sequence of arrays
         NumPy arrays, each of which becomes an input of the program. Their values are used only to
         find out what a user's op, of which nothing is known, returns.
+    program : Program, optional
+        The program to write to; by default a new one.
 
     Attributes
     ----------
@@ -48,8 +50,8 @@ class Trace:
         The traced arrays for the arguments.
     """
 
-    def __init__(self, arguments: Sequence[Any]) -> None:
-        self.program = Program()
+    def __init__(self, arguments: Sequence[Any] = (), program: Program | None = None) -> None:
+        self.program = program or Program()
         self._values: dict[Node, Any] = {}
         # Masks from outside, and copies of them: shapes depend on their elements.
         self.masks: list[tuple[Any, Any]] = []
