@@ -63,8 +63,8 @@ class RandomProgram:
 
     def _step(self, rng: Any, values: list[Any], given: list[Any]) -> Any:
         x = values[int(rng.integers(0, len(values)))]
-        choice = rng.choice(["unary", "binary", "reduce", "move", "where", "line", "product", "odd"],
-                            p=[0.25, 0.25, 0.14, 0.16, 0.06, 0.06, 0.04, 0.04])  # fmt: skip
+        kinds = ["unary", "binary", "reduce", "move", "where", "line", "product", "odd"]
+        choice = rng.choice(kinds, p=[0.25, 0.25, 0.14, 0.16, 0.06, 0.06, 0.04, 0.04])
         return getattr(self, f"_{choice}")(rng, x, values, given)
 
     def _unary(self, rng: Any, x: Any, values: Any, given: Any) -> Any:

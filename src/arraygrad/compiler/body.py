@@ -13,8 +13,20 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
-from .core import Alias, Core, Elements, Filled, Fold, Map, Reduction, Scalar, Stored, View
-from .core import address, through
+from .core import (
+    Alias,
+    Core,
+    Elements,
+    Filled,
+    Fold,
+    Map,
+    Reduction,
+    Scalar,
+    Stored,
+    View,
+    address,
+    through,
+)
 from .fusion import Kernel, base_of
 from .vectors import TYPES
 
@@ -122,9 +134,8 @@ def body_of(kernel: Kernel, stored: set[Core]) -> Body:
     maker = _Maker(kernel, stored)
     has_lines = kernel.has_lines
     for x in kernel.values:
-        if isinstance(x, Reduction) and not (has_lines or len(kernel.dims) > 1):
-            maker.total(x)
-        elif isinstance(x, Reduction) and not kernel.is_of_line(x):
+        in_lines = kernel.is_of_line(x) and (kernel.has_lines or len(kernel.dims) > 1)
+        if isinstance(x, Reduction) and not in_lines:
             maker.total(x)
         else:
             has_lines = has_lines or isinstance(x, Reduction)

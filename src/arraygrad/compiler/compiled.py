@@ -18,8 +18,8 @@ from ..core.array import Array, plain
 from ..core.nodes import recorder
 from ..func.trees import as_function
 from .derivative import Differentiable
-from .guards import Guards
 from .executable import Executable
+from .guards import Guards
 from .signature import Arguments, Static, is_foreign
 from .traced import Traced
 from .tracing import NotTraceable, Outcome, run_traced
@@ -37,10 +37,20 @@ class Compiled:
         self._function = function
         self._static = Static(function, static_argnums, static_argnames)
         self._programs: OrderedDict[Any, _Program] = OrderedDict()
+        # Those for calls with plain arrays only, by their shapes and dtypes: found much faster.
+        self._simple: dict[Any, _Program] = {}
         self._lock = threading.Lock()
         self._traces = 0
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        if not kwargs:
+            program = self._simple.get(_simple_key(args))
+            if program is not None and program.guards.hold():
+                return program.run_plain(args)
+        return self._general(args, kwargs)
+
+    def _general(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        """A call with any arguments."""
         arguments = Arguments(self._static, args, kwargs)
         leaves = arguments.leaves
         if any(is_foreign(leaf) or isinstance(plain(leaf), Traced) for leaf in leaves):
@@ -54,6 +64,9 @@ class Compiled:
             except NotTraceable:
                 return self._function(*args, **kwargs)
             self._keep(key, program)
+        simple = None if kwargs or program.is_op else _simple_key(args)
+        if simple is not None:
+            self._simple[simple] = program
         return program.run(leaves)
 
     def __get__(self, instance: Any, owner: Any = None) -> Any:
@@ -73,6 +86,7 @@ class Compiled:
             self._programs[key] = program
             if len(self._programs) > MANY:
                 self._programs.popitem(last=False)
+                self._simple.clear()
             self._traces += 1
             is_often = self._traces == MANY
         if is_often:
@@ -83,6 +97,16 @@ class Compiled:
                 "Pass numbers that change as 0-d arrays, and fill arrays up to a few sizes",
                 stacklevel=3,
             )
+
+
+def _simple_key(args: tuple[Any, ...]) -> Any:
+    """The signature of a call with NumPy arrays only; None for any other call."""
+    key: list[Any] = [recorder() is None]
+    for a in args:
+        if type(a) is not np.ndarray:
+            return None
+        key += (a.shape, a.dtype)
+    return tuple(key)
 
 
 def _needs_op(array: Any) -> bool:
@@ -114,6 +138,16 @@ class _Program:
         self._plain = Executable(outcome.trace.program, outcome.inputs, outcome.outputs)
         self.guards.masks += outcome.trace.masks
         return bool(outcome.captured)
+
+    @property
+    def is_op(self) -> bool:
+        """Whether it takes part in derivatives and other transforms."""
+        return self._op is not None
+
+    def run_plain(self, arrays: Sequence[Any]) -> Any:
+        """Call the function on NumPy arrays, which are all its arguments."""
+        assert self._plain is not None
+        return self._build(self._plain(arrays))
 
     def run(self, leaves: Sequence[Any]) -> Any:
         """Call the function on the leaves of its arguments."""

@@ -201,9 +201,7 @@ class Builder:
     def broadcast(self, x: Core, shape: Shape) -> Core:
         """A value repeated along new axes, and along those of length one."""
         lead = len(shape) - len(x.shape)
-        map_ = tuple(
-            (None, 0, 0) if n == 1 else (lead + i, 0, 1) for i, n in enumerate(x.shape)
-        )
+        map_ = tuple((None, 0, 0) if n == 1 else (lead + i, 0, 1) for i, n in enumerate(x.shape))
         return x if x.shape == shape else self.view(x, shape, map_)
 
     def reshape(self, x: Core, shape: Shape) -> Core:

@@ -6,20 +6,22 @@ It is called as `interpret.Interpreter` is, and gives the same results up to rou
 from __future__ import annotations
 
 import ctypes
-from collections.abc import Sequence
+import operator
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 
 from ..backends.numpy.threads import share
 from .body import body_of
-from .core import Alias, Core, Elements, Filled, Reduction, Stored, View, address
+from .core import Alias, Core, Elements, Filled, Reduction, Stored, View, address, strides
 from .fusion import Kernel, Plan, base_of
 from .interpret import compute
 from .loops import Loops
 from .lowering import Lowering
 from .memory import Buffer, Memory, Pool, arranged, new_array
 from .native import Function, compiled, vector_bytes
+from .objects import reference
 from .program import Call, Constant, Node, Program
 from .traced import Trace
 from .vectors import Module
@@ -62,8 +64,22 @@ class Executable:
         ]
         # What kernels read must be contiguous; so must what has other shapes.
         self._strict = {x for step in self.steps if isinstance(step, Native) for x in step.reads}
-        self._strict |= {base_of(x) for x in lowering.values.values() if isinstance(x, Alias | View)}
-        self._results = {base_of(x) for x in self.outputs}
+        self._strict |= {
+            base_of(x) for x in lowering.values.values() if isinstance(x, Alias | View)
+        }
+        for step in self.steps:
+            if isinstance(step, ByNumpy):
+                step.is_strict = step.value in self._strict
+        self._checked = [x for x in self._given if x in self._strict]
+        # For each output, whether it is a new array that nobody else has.
+        seen: set[Core] = set()
+        self._is_new: list[bool] = []
+        for i, x in enumerate(self.outputs):
+            base = base_of(x) if is_whole(x) else x
+            is_new = isinstance(base, Elements | Reduction) and base not in seen
+            self._is_new.append(is_new or i >= self._count)
+            seen.add(base)
+        self._readers = [reader(x) for x in self.outputs]
         self._pool = Pool(self._arrange())
 
     def _steps(self, lowering: Lowering) -> list[Any]:
@@ -75,9 +91,9 @@ class Executable:
             else:
                 steps.append(ByNumpy(step, lowering))
         native = [step for step in steps if isinstance(step, Native)]
-        functions = compiled([step.loops.text for step in native], module)
-        for step, function in zip(native, functions, strict=True):
-            step.function = function
+        functions = compiled([kernel.loops.text for kernel in native], module)
+        for kernel, function in zip(native, functions, strict=True):
+            kernel.function = function
         return steps
 
     def _arrange(self) -> int:
@@ -87,10 +103,11 @@ class Executable:
             for x in (*step.reads, *step.writes):
                 last[x] = index
         buffers = []
+        results = {base_of(x) for x in self.outputs}
         for index, step in enumerate(self.steps):
             if isinstance(step, Native):
                 for x in step.writes:
-                    if x not in self._results:
+                    if x not in results:
                         step.buffers[x] = Buffer(x.shape, x.dtype, index, last[x])
                 for x in step.loops.partial:
                     shape = (step.loops.chunks, *x.shape)
@@ -100,42 +117,21 @@ class Executable:
 
     def __call__(self, arrays: Sequence[Any]) -> list[Any]:
         """The outputs for some inputs."""
-        found: Arrays = {}
-        for x, array in zip(self._given, arrays, strict=True):
-            found[x] = self._ready(x, array)
+        found: Arrays = dict(zip(self._given, arrays, strict=True))
+        for x in self._checked:
+            found[x] = ready(x, found[x])
         for x in self._constants:
-            found[x] = self._ready(x, x.node.array)  # type: ignore[attr-defined]
+            found[x] = ready(x, x.node.array)  # type: ignore[attr-defined]
         memory = self._pool.take()
         try:
             for step in self.steps:
                 step.run(found, memory)
-                if isinstance(step, ByNumpy):
-                    found[step.value] = self._ready(step.value, found[step.value])
-            return self._own(found)
+            return [
+                read(found) if is_new else np.array(read(found), order="C")
+                for read, is_new in zip(self._readers, self._is_new, strict=True)
+            ]
         finally:
             self._pool.give_back(memory)
-
-    def _ready(self, x: Core, array: Any) -> Any:
-        """An array as kernels can read it."""
-        if x not in self._strict or isinstance(array, tuple):
-            return array
-        array = np.asarray(array)
-        if array.flags.c_contiguous and array.flags.aligned:
-            return array
-        return np.array(array, order="C")
-
-    def _own(self, found: Arrays) -> list[Any]:
-        """The outputs. Only those that are kept may share memory with something else."""
-        results: list[Any] = []
-        taken: set[Core] = set()
-        for i, x in enumerate(self.outputs):
-            array = array_of(x, found)
-            is_new = isinstance(x, Elements | Reduction) and x not in taken
-            if i < self._count and not is_new:
-                array = np.array(array, order="C")
-            taken.add(x)
-            results.append(array)
-        return results
 
 
 class Native:
@@ -169,8 +165,10 @@ class Native:
             found[x] = new_array(x.shape, x.dtype) if buffer is None else memory.array(buffer)
         parts = {x: memory.array(buffer) for x, buffer in self.parts.items()}
         for x, fold in self.loops.collected:
-            parts.get(x, found[x]).fill(fold.start)
-        table = self._table(*[_pointer(parts.get(x, found[x])) for x in self.loops.memory])
+            (parts if x in parts else found)[x].fill(fold.start)
+        table = self._table(
+            *[reference((parts if x in parts else found)[x]) for x in self.loops.memory]
+        )
         call, chunks = self.function.call, self.loops.chunks
         if chunks == 1:
             call(table, 0)
@@ -186,41 +184,63 @@ class ByNumpy:
     def __init__(self, node: Node, lowering: Lowering) -> None:
         self._node = node
         self.value = lowering.values[node]
-        self._args = [(a, lowering.values[a]) for a in node.nodes]
-        self.reads = [base_of(x) for _, x in self._args]
+        self._args = [(a, reader(lowering.values[a])) for a in node.nodes]
+        self.reads = [base_of(lowering.values[a]) for a in node.nodes]
         self.writes: list[Core] = []
+        self.is_strict = False  # whether kernels read the result
 
     def run(self, found: Arrays, memory: Memory) -> None:
         """Compute the op, and add its result."""
-        out = compute(self._node, {a: array_of(x, found) for a, x in self._args})
+        out = compute(self._node, {a: read(found) for a, read in self._args})
         if isinstance(self._node, Call) and self._node.op.multiple:
-            out = tuple(map(_lasting, out))
-        found[self.value] = _lasting(out)
+            found[self.value] = tuple(map(_lasting, out))
+        else:
+            out = _lasting(out)
+            found[self.value] = ready(self.value, out) if self.is_strict else out
+
+
+def ready(x: Core, array: Any) -> Any:
+    """An array as kernels can read it. They compute addresses in it, so its shape is checked."""
+    if type(array) is not np.ndarray:
+        array = np.asarray(array)
+    if array.shape != x.shape or array.dtype != x.dtype:
+        raise RuntimeError(
+            f"an array of shape {array.shape} and dtype {array.dtype} takes the place of one of "
+            f"shape {x.shape} and dtype {x.dtype} that a function was compiled for: a user's op "
+            "returns other shapes than before, or an array from outside has been changed in shape"
+        )
+    flags = array.flags
+    return array if flags.c_contiguous and flags.aligned else np.array(array, order="C")
 
 
 def _lasting(out: Any) -> Any:
     """A result that shares no memory with the arguments, which may be overwritten later."""
-    if isinstance(out, tuple):
-        return out
     out = np.asarray(out)
     return out if out.base is None else np.array(out)
 
 
-def array_of(x: Core, found: Arrays) -> Any:
-    """A value in memory as a NumPy array."""
+def reader(x: Core) -> Callable[[Arrays], Any]:
+    """A function that finds a value in memory, as a NumPy array."""
     if isinstance(x, Filled):
-        return np.broadcast_to(x.value, x.shape)
+        filled = np.broadcast_to(x.value, x.shape)
+        return lambda found: filled
+    if not isinstance(x, Alias | View):
+        return operator.itemgetter(x)
+    base, shape, dtype = reader(x.args[0]), x.shape, x.dtype
+    if isinstance(x, Alias) or is_whole(x):
+        return lambda found: base(found).reshape(shape)
+    start, steps = address(x.map, x.args[0].shape)
+    offset = start * dtype.itemsize
+    distances = [steps.get(axis, 0) * dtype.itemsize for axis in range(len(shape))]
+    return lambda found: np.ndarray(shape, dtype, base(found), offset, distances)
+
+
+def is_whole(x: Core) -> bool:
+    """Whether a value has all elements of its source, in the same order in memory."""
     if isinstance(x, Alias):
-        return array_of(x.args[0], found).reshape(x.shape)
-    if isinstance(x, View):
-        source = x.args[0]
-        start, steps = address(x.map, source.shape)
-        unit = x.dtype.itemsize
-        strides = [steps.get(axis, 0) * unit for axis in range(len(x.shape))]
-        base = array_of(source, found)
-        return np.ndarray(x.shape, x.dtype, base, start * unit, strides)
-    return found[x]
-
-
-def _pointer(array: Any) -> int:
-    return array.__array_interface__["data"][0]  # type: ignore[no-any-return]
+        return True
+    if not isinstance(x, View) or x.size != x.args[0].size:
+        return False
+    start, steps = address(x.map, x.args[0].shape)
+    wanted = {i: s for i, s in enumerate(strides(x.shape)) if x.shape[i] != 1}
+    return start == 0 and steps == wanted

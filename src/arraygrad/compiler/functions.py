@@ -279,9 +279,7 @@ def _near_or_far(w: Writer, name: str, x: Value, near: Value) -> Value:
     # This comparison is true for NaN, too.
     far = w.compare("gt", w.math("fabs", x), w.like(x, _FAR_ANGLE[x.kind]))
     if x.lanes:
-        far = w.intrinsic(
-            f"llvm.vector.reduce.or.v{x.lanes}i1", "i1", far, kind="i1", lanes=0
-        )
+        far = w.intrinsic(f"llvm.vector.reduce.or.v{x.lanes}i1", "i1", far, kind="i1", lanes=0)
     before, slow, after = w.block, w.name("slow"), w.name("after")
     w.branch(far, slow, after)
     w.start(slow)

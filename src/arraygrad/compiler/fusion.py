@@ -199,7 +199,9 @@ class Plan:
         if not here:
             return _default(shape) if kernel.dims == tuple(n for n in shape if n != 1) else None
         found: list[int | None] = [None] * len(shape)
-        for (axis, start, step), (variable, _, _) in zip(here[0][1], kernel.places[here[0][0]], strict=True):
+        for (axis, start, step), (variable, _, _) in zip(
+            here[0][1], kernel.places[here[0][0]], strict=True
+        ):
             if axis is None and variable is None:
                 continue
             if axis is None or variable is None or start or step != 1:

@@ -1,7 +1,7 @@
 """The text of a kernel: loops around the instructions of its body.
 
-A kernel is a function ``void kernel(ptr table, i64 chunk)``. The table has the addresses of the
-arrays. A chunk is a part of the outermost loop, so that threads can share the work.
+A kernel is a function ``void kernel(ptr table, i64 chunk)``. The table has the arrays, as `objects`
+says. A chunk is a part of the outermost loop, so that threads can share the work.
 
 Each line, that is one run of the innermost loop, is passed over once for each stage of the body.
 Vectors hold neighbouring elements; the last one of a line is masked. What belongs to the line is
@@ -15,6 +15,7 @@ from typing import Any
 
 from .body import Address, Body, Instruction, Store, Total, below
 from .core import Core, Fold, Scalar
+from .objects import DATA
 from .vectors import BYTES, FLOATS, Module, Value, Writer
 
 COSTLY = 6  # a value that is kept for later passes over a line rather than computed again
@@ -144,7 +145,13 @@ class Loops:
             place, found = "%" + w.name("slot"), Value("%" + w.name("array"), "ptr")
             index = len(self.memory)
             w.head.append(f"  {place} = getelementptr ptr, ptr %table, i64 {index}")
-            w.head.append(f"  {found.text} = load ptr, ptr {place}")
+            if DATA is None:
+                w.head.append(f"  {found.text} = load ptr, ptr {place}")
+            else:
+                thing, data = "%" + w.name("object"), "%" + w.name("data")
+                w.head.append(f"  {thing} = load ptr, ptr {place}")
+                w.head.append(f"  {data} = getelementptr i8, ptr {thing}, i64 {DATA}")
+                w.head.append(f"  {found.text} = load ptr, ptr {data}")
             self.memory.append(x)
             self._pointers[x] = found
         return found
@@ -199,7 +206,9 @@ class Loops:
             parts = []
             for start in (0, half):
                 chosen = ", ".join(f"i32 {start + i}" for i in range(half))
-                text = f"shufflevector {x.type} {x.text}, {x.type} poison, <{half} x i32> <{chosen}>"
+                text = (
+                    f"shufflevector {x.type} {x.text}, {x.type} poison, <{half} x i32> <{chosen}>"
+                )
                 parts.append(w.let(text, x.kind, half))
             x = fold.emit(w, *parts)
         return w.lane(x, 0) if x.lanes else x

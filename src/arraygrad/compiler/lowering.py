@@ -20,6 +20,7 @@ import numpy as np
 from numpy.lib.stride_tricks import as_strided
 
 from ..core.kinds import AlongAxis, Elementwise, Moves, Reduces
+from ..func.trees import unwrapped
 from ..ops.define.op import Op
 from . import scalars
 from .core import Builder, Core, Map, Scalar
@@ -86,7 +87,7 @@ class Lowering:
         if any(isinstance(a, Node) and a.dtype not in TYPES for a in args):
             raise NotNative
         is_float, is_bool = TYPES[dtype] in FLOATS, dtype == np.bool_
-        if op in scalars.NUMBERS and not is_bool or op in scalars.FLOATS and is_float:
+        if (op in scalars.NUMBERS and not is_bool) or (op in scalars.FLOATS and is_float):
             scalar = scalars.NUMBERS.get(op) or scalars.FLOATS[op]
             return self._made(scalar, [self._as(a, dtype) for a in args], dtype)
         if op in scalars.COMPARISONS or op in scalars.TESTS:
@@ -162,6 +163,7 @@ class Lowering:
             else:
                 assert op.compute is not None
                 out = op.compute(np, *given, **node.params)
+            out = unwrapped(out)
             if not isinstance(out, Traced) or (out.shape, out.dtype) != (node.shape, node.dtype):
                 return None
             return self.lower([out.node])[0]

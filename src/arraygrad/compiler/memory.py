@@ -38,7 +38,8 @@ class Buffer:
     @property
     def size(self) -> int:
         """The bytes that it takes."""
-        return -(-math.prod(self.shape) * self.dtype.itemsize // ALIGNMENT) * ALIGNMENT
+        size: int = math.prod(self.shape) * self.dtype.itemsize
+        return -(-size // ALIGNMENT) * ALIGNMENT
 
 
 def arranged(buffers: list[Buffer]) -> int:

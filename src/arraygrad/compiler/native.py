@@ -117,5 +117,3 @@ def assembly(text: str) -> str:
     """The processor's instructions for a module."""
     llvm = _llvm()
     return _machine().emit_assembly(llvm.parse_assembly(text))  # type: ignore[no-any-return]
-
-

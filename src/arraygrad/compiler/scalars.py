@@ -204,7 +204,8 @@ def _power(x: Any, y: Any) -> Any:
     """A power with an exponent that is known: a few products."""
     if not isinstance(y, int | float) or y not in (1, 2, 3, 4, 5, 6, 7, 8, -1, -2):
         return None
-    found, square, n = None, x, int(abs(y))
+    found: Any = None
+    square, n = x, int(abs(y))
     while n:
         if n & 1:
             found = square if found is None else found * square
@@ -213,7 +214,15 @@ def _power(x: Any, y: Any) -> Any:
     return found if y > 0 else 1 / found
 
 
+def _logaddexp(x: Any, y: Any) -> Any:
+    top = elementwise.maximum(x, y)
+    apart = elementwise.log1p(elementwise.exp(-elementwise.abs(x - y)))
+    # Infinities of one sign have no difference.
+    return top + elementwise.where(elementwise.equal(x, y), math.log(2), apart)
+
+
 COMPOSED: dict[Op, Any] = {
+    _op(elementwise.logaddexp): _logaddexp,
     _op(reductions._mean): _mean,
     _op(reductions._var): _var,
     _op(reductions._std): _std,

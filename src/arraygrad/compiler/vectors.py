@@ -113,9 +113,7 @@ class Writer:
 
     def intrinsic(self, name: str, result: str, *args: Value, kind: str, lanes: int) -> Value:
         """Call a function of LLVM, and declare it."""
-        self.module.declare(
-            name, f"declare {result} @{name}({', '.join(a.type for a in args)})"
-        )
+        self.module.declare(name, f"declare {result} @{name}({', '.join(a.type for a in args)})")
         given = ", ".join(f"{a.type} {a.text}" for a in args)
         return self.let(f"call {result} @{name}({given})", kind, lanes)
 
@@ -212,7 +210,7 @@ class Writer:
         return self._two("sub", self.like(x, 0), x)
 
     def math(self, name: str, *args: Value) -> Value:
-        """A function of LLVM on floats: `fma`, `fabs`, `sqrt`, `floor`, `copysign`, …"""
+        """A function of LLVM on floats, such as `fma`, `fabs`, `sqrt` and `floor`."""
         x = args[0]
         suffix = (f"v{x.lanes}" if x.lanes else "") + _SUFFIX[x.kind]
         return self.intrinsic(f"llvm.{name}.{suffix}", x.type, *args, kind=x.kind, lanes=x.lanes)
@@ -254,7 +252,9 @@ class Writer:
         unit = memory_type(kind)
         to = Value("", unit, lanes)
         if mask is None or not lanes:
-            found = self.let(f"load {to.type}, ptr {address.text}, align {BYTES[unit]}", unit, lanes)
+            found = self.let(
+                f"load {to.type}, ptr {address.text}, align {BYTES[unit]}", unit, lanes
+            )
         else:
             found = self._masked_load(address, to, mask)
         return self.cast(found, kind) if unit != kind else found
@@ -265,28 +265,28 @@ class Writer:
             name, f"declare {to.type} @{name}(ptr, i32 immarg, {mask.type}, {to.type})"
         )
         align = BYTES[to.kind]
-        given = f"ptr {address.text}, i32 {align}, {mask.type} {mask.text}, {to.type} zeroinitializer"
+        given = (
+            f"ptr {address.text}, i32 {align}, {mask.type} {mask.text}, {to.type} zeroinitializer"
+        )
         return self.let(f"call {to.type} @{name}({given})", to.kind, to.lanes)
 
     def store(self, x: Value, address: Value, mask: Value | None = None) -> None:
         """Write an element, or neighbouring elements; only those where the mask is true."""
         unit = memory_type(x.kind)
         if unit != x.kind:
-            x = self.let(f"zext {x.type} {x.text} to {Value('', unit, x.lanes).type}", unit, x.lanes)
+            x = self.let(
+                f"zext {x.type} {x.text} to {Value('', unit, x.lanes).type}", unit, x.lanes
+            )
         align = BYTES[unit]
         if mask is None or not x.lanes:
             self.say(f"store {x.type} {x.text}, ptr {address.text}, align {align}")
             return
         name = f"llvm.masked.store.v{x.lanes}{_SUFFIX[unit]}.p0"
-        self.module.declare(
-            name, f"declare void @{name}({x.type}, ptr, i32 immarg, {mask.type})"
-        )
+        self.module.declare(name, f"declare void @{name}({x.type}, ptr, i32 immarg, {mask.type})")
         given = f"{x.type} {x.text}, ptr {address.text}, i32 {align}, {mask.type} {mask.text}"
         self.say(f"call void @{name}({given})")
 
-    def gather(
-        self, base: Value, places: Value, kind: str, mask: Value | None = None
-    ) -> Value:
+    def gather(self, base: Value, places: Value, kind: str, mask: Value | None = None) -> Value:
         """Read elements at any distances from an address; where the mask is false, zeros."""
         unit, lanes = memory_type(kind), places.lanes
         to = Value("", unit, lanes)
@@ -305,16 +305,16 @@ class Writer:
             name, f"declare {to.type} @{name}({pointers.type}, i32 immarg, {mask.type}, {to.type})"
         )
         given = f"{pointers.type} {pointers.text}, i32 {BYTES[unit]}, {mask.type} {mask.text}"
-        found = self.let(
-            f"call {to.type} @{name}({given}, {to.type} zeroinitializer)", unit, lanes
-        )
+        found = self.let(f"call {to.type} @{name}({given}, {to.type} zeroinitializer)", unit, lanes)
         return self.cast(found, kind) if unit != kind else found
 
     def scatter(self, x: Value, base: Value, step: int, mask: Value | None = None) -> None:
         """Write elements at equal distances; only those where the mask is true."""
         unit = memory_type(x.kind)
         if unit != x.kind:
-            x = self.let(f"zext {x.type} {x.text} to {Value('', unit, x.lanes).type}", unit, x.lanes)
+            x = self.let(
+                f"zext {x.type} {x.text} to {Value('', unit, x.lanes).type}", unit, x.lanes
+            )
         lanes, places = x.lanes, self.steps(step, x.lanes)
         pointers = self.let(
             f"getelementptr {unit}, ptr {base.text}, {places.type} {places.text}", "ptr", lanes
