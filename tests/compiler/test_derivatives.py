@@ -173,3 +173,18 @@ def test_gradcheck() -> None:
     t = ag.tensor(x, requires_grad=True)
     assert ag.testing.gradcheck(ag.compile(f), (t,))
     assert ag.testing.gradgradcheck(ag.compile(f), (t,))
+
+
+def test_what_is_saved() -> None:
+    """Cheap values are computed again; products and reductions are kept, and outputs not twice."""
+    from arraygrad.compiler.derivative import Differentiable
+
+    def saved(function: Any) -> list[str]:
+        leaves = [ag.tensor(x, requires_grad=True)]
+        made = Differentiable(lambda leaves: function(*leaves), leaves, [0], ag.compile)
+        return [node.op.name for node in made.saved]  # type: ignore[attr-defined]
+
+    assert saved(lambda x: (x * x * x).sum()) == []
+    assert saved(lambda x: ag.exp(x)) == []
+    assert saved(lambda x: ag.sin(x @ x.T).sum()) == ["matmul"]
+    assert saved(lambda x: ag.exp(ag.sin(ag.exp(ag.sin(x)))).sum()) != []

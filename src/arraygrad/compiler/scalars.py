@@ -228,3 +228,11 @@ COMPOSED: dict[Op, Any] = {
     _op(reductions._std): _std,
     _op(elementwise.pow): _power,
 }
+
+
+def scalar_cost(op: Op) -> int | None:
+    """The cost of an op for each element, if it has code of its own."""
+    for table in (NUMBERS, FLOATS, COMPARISONS, TESTS, LOGIC, CHOICES):
+        if op in table:
+            return table[op].cost
+    return None
