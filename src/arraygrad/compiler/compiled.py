@@ -9,7 +9,7 @@ import warnings
 from collections import OrderedDict
 from collections.abc import Callable, Sequence
 from types import MethodType
-from typing import Any, TypeVar, overload
+from typing import Any, Generic, ParamSpec, TypeVar, overload
 
 import numpy as np
 
@@ -17,6 +17,8 @@ from ..arrays.tensor import Tensor
 from ..core.array import Array, plain
 from ..core.nodes import recorder
 from ..func.trees import as_function
+from . import report
+from .checked import CheckedExecutable
 from .derivative import Differentiable
 from .executable import Executable
 from .guards import Guards
@@ -24,17 +26,21 @@ from .signature import Arguments, Static, is_foreign
 from .traced import Traced
 from .tracing import NotTraceable, Outcome, run_traced
 
-F = TypeVar("F", bound=Callable[..., Any])
+P = ParamSpec("P")
+R = TypeVar("R")
 
 MANY = 64  # programs that a function keeps; and the number of traces after which it warns
 
 
-class Compiled:
+class Compiled(Generic[P, R]):
     """A compiled function. It is called like the function that it was made from."""
 
-    def __init__(self, function: Any, static_argnums: Any, static_argnames: Any) -> None:
+    def __init__(
+        self, function: Any, static_argnums: Any, static_argnames: Any, check: bool
+    ) -> None:
         functools.update_wrapper(self, function)
         self._function = function
+        self._check = check
         self._static = Static(function, static_argnums, static_argnames)
         self._programs: OrderedDict[Any, _Program] = OrderedDict()
         # Those for calls with plain arrays only, by their shapes and dtypes: found much faster.
@@ -42,12 +48,12 @@ class Compiled:
         self._lock = threading.Lock()
         self._traces = 0
 
-    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+    def __call__(self, *args: P.args, **kwargs: P.kwargs) -> R:
         if not kwargs:
             program = self._simple.get(_simple_key(args))
             if program is not None and program.guards.hold():
-                return program.run_plain(args)
-        return self._general(args, kwargs)
+                return program.run_plain(args)  # type: ignore[no-any-return]
+        return self._general(args, kwargs)  # type: ignore[no-any-return]
 
     def _general(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """A call with any arguments."""
@@ -60,7 +66,7 @@ class Compiled:
         program = self._found(key)
         if program is None:
             try:
-                program = _Program(self._function, arguments, is_op)
+                program = _Program(self._function, arguments, is_op, self._check)
             except NotTraceable:
                 return self._function(*args, **kwargs)
             self._keep(key, program)
@@ -68,6 +74,33 @@ class Compiled:
         if simple is not None:
             self._simple[simple] = program
         return program.run(leaves)
+
+    def explain(self, *args: Any, **kwargs: Any) -> str:
+        """What a call with these arguments does: its steps, what was fused, memory and times.
+
+        The steps by NumPy's kernels are those for which there is no native code.
+        """
+        return report.explanation(*self._executable(args, kwargs))
+
+    def program(self, *args: Any, **kwargs: Any) -> str:
+        """The program for these arguments: one line for each value."""
+        return report.program_text(self._executable(args, kwargs)[0])
+
+    def llvm(self, *args: Any, **kwargs: Any) -> str:
+        """The kernels for these arguments, as LLVM reads them."""
+        return report.llvm_text(self._executable(args, kwargs)[0])
+
+    def assembly(self, *args: Any, **kwargs: Any) -> str:
+        """The kernels for these arguments, as the processor reads them."""
+        return report.assembly_text(self._executable(args, kwargs)[0])
+
+    def _executable(self, args: Any, kwargs: Any) -> tuple[Executable, list[Any]]:
+        """The program for some arguments, all of which must be plain, and their arrays."""
+        arguments = Arguments(self._static, args, kwargs)
+        if any(isinstance(x, Array) or is_foreign(x) for x in arguments.leaves):
+            raise TypeError("to look inside a compiled function, pass NumPy arrays")
+        program = _Program(self._function, arguments, False, self._check)
+        return program.executable, [np.asarray(arguments.leaves[i]) for i in arguments.arrays]
 
     def __get__(self, instance: Any, owner: Any = None) -> Any:
         """As a method, it takes the instance as its first argument."""
@@ -119,7 +152,8 @@ def _needs_op(array: Any) -> bool:
 class _Program:
     """A function, compiled for one signature."""
 
-    def __init__(self, function: Any, arguments: Arguments, is_op: bool) -> None:
+    def __init__(self, function: Any, arguments: Arguments, is_op: bool, check: bool) -> None:
+        self._make = CheckedExecutable if check else Executable
         self.guards = Guards(function)
         self._positions = arguments.arrays
         self._op: Differentiable | None = None
@@ -130,12 +164,13 @@ class _Program:
             captures = run_traced(flat, arguments.leaves, self._positions, self._finish)
             is_op = captures and recorder() is not None
         if is_op:
-            self._op = Differentiable(flat, arguments.leaves, self._positions, compile)
+            again = functools.partial(compile, check=check)
+            self._op = Differentiable(flat, arguments.leaves, self._positions, again, self._make)
             self.guards.masks += self._op.masks
 
     def _finish(self, outcome: Outcome, _: Any) -> bool:
         self._build = outcome.form()
-        self._plain = Executable(outcome.trace.program, outcome.inputs, outcome.outputs)
+        self._plain = self._make(outcome.trace.program, outcome.inputs, outcome.outputs)
         self.guards.masks += outcome.trace.masks
         return bool(outcome.captured)
 
@@ -143,6 +178,12 @@ class _Program:
     def is_op(self) -> bool:
         """Whether it takes part in derivatives and other transforms."""
         return self._op is not None
+
+    @property
+    def executable(self) -> Executable:
+        """What runs on plain arrays."""
+        assert self._plain is not None
+        return self._plain
 
     def run_plain(self, arrays: Sequence[Any]) -> Any:
         """Call the function on NumPy arrays, which are all its arguments."""
@@ -159,12 +200,28 @@ class _Program:
 
 
 @overload
-def compile(function: F, *, static_argnums: Any = (), static_argnames: Any = ()) -> F: ...
+def compile(
+    function: Callable[P, R],
+    *,
+    static_argnums: Any = (),
+    static_argnames: Any = (),
+    check: bool = False,
+) -> Compiled[P, R]: ...
 @overload
 def compile(
-    function: None = None, *, static_argnums: Any = (), static_argnames: Any = ()
-) -> Callable[[F], F]: ...
-def compile(function: Any = None, *, static_argnums: Any = (), static_argnames: Any = ()) -> Any:
+    function: None = None,
+    *,
+    static_argnums: Any = (),
+    static_argnames: Any = (),
+    check: bool = False,
+) -> Callable[[Callable[P, R]], Compiled[P, R]]: ...
+def compile(
+    function: Any = None,
+    *,
+    static_argnums: Any = (),
+    static_argnames: Any = (),
+    check: bool = False,
+) -> Any:
     """Compile a function of arrays: it is traced once, and then runs as a program.
 
     Parameters
@@ -177,12 +234,21 @@ def compile(function: Any = None, *, static_argnums: Any = (), static_argnames: 
         traced again for each new value.
     static_argnames : str or sequence of str
         The names of such arguments.
+    check : bool
+        Whether each call compares what its steps compute with NumPy, and raises if they differ by
+        more than rounding. It is slow, and meant to find out what is wrong.
 
     Returns
     -------
-    callable
+    Compiled
         Called like `function`. It is traced anew for arguments of other structure, shapes or
-        dtypes, and for other numbers.
+        dtypes, and for other numbers. Its methods show what a call with some arguments consists of:
+        `explain`, `program`, `llvm` and `assembly`.
+
+    Raises
+    ------
+    DataDependentError
+        In a call, if the function needs a value, or a shape depends on values.
 
     Examples
     --------
@@ -203,9 +269,9 @@ def compile(function: Any = None, *, static_argnums: Any = (), static_argnames: 
     """
     if function is None:
         return functools.partial(
-            compile, static_argnums=static_argnums, static_argnames=static_argnames
+            compile, static_argnums=static_argnums, static_argnames=static_argnames, check=check
         )
     as_function(function, "compile")
     if os.environ.get("ARRAYGRAD_COMPILE") == "0":
         return function
-    return Compiled(function, static_argnums, static_argnames)
+    return Compiled(function, static_argnums, static_argnames, check)

@@ -57,6 +57,8 @@ class Differentiable:
         The leaves that are arrays: the inputs of the op.
     compiled : callable
         Compiles other functions.
+    make : callable
+        Makes an executable program: `Executable`, or a class like it.
     """
 
     def __init__(
@@ -65,10 +67,11 @@ class Differentiable:
         leaves: list[Any],
         positions: list[int],
         compiled: Compile,
+        make: Callable[..., Executable] = Executable,
     ) -> None:
         self._function, self._positions = function, positions
         self._fixed = [None if i in positions else leaf for i, leaf in enumerate(leaves)]
-        self._compiled = compiled
+        self._compiled, self._make = compiled, make
         self._made: dict[Any, Any] = {}  # the compiled transforms
         self._lock = threading.Lock()
         arrays = [leaves[i] for i in positions]
@@ -106,7 +109,7 @@ class Differentiable:
             self.gradients = [None if g is None else outcome.trace.node(g.array) for g in found]
         self.saved = worth_saving(self.outputs, self.seeds, self.gradients)
         self._program = program
-        self.forward = Executable(program, self.inputs, self.outputs, self.saved)
+        self.forward = self._make(program, self.inputs, self.outputs, self.saved)
 
     def backward(self, wanted: tuple[bool, ...]) -> Executable:
         """The program that computes the cotangents of some inputs."""
@@ -115,7 +118,7 @@ class Differentiable:
                 nodes = [g for g, w in zip(self.gradients, wanted, strict=True) if w and g]
                 given = [*self.inputs, *self.outputs, *self.saved, *self.seeds]
                 inputs = list(dict.fromkeys(given))
-                self._made[wanted] = Executable(self._program, inputs, nodes)
+                self._made[wanted] = self._make(self._program, inputs, nodes)
             return self._made[wanted]  # type: ignore[no-any-return]
 
     # --- the op ---

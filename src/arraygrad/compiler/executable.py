@@ -6,6 +6,7 @@ It is called as `interpret.Interpreter` is, and gives the same results up to rou
 from __future__ import annotations
 
 import ctypes
+import functools
 import operator
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -37,6 +38,14 @@ class Executable:
     program : Program
     inputs, outputs, kept : sequence of Node
         As those of an `Interpreter`.
+
+    Attributes
+    ----------
+    results : list of Node
+        The outputs and what is kept.
+    steps : list of Native and ByNumpy
+    llvm : str
+        The text of all kernels.
     """
 
     def __init__(
@@ -48,6 +57,8 @@ class Executable:
     ) -> None:
         lowering = Lowering(inputs, Trace(program=program))
         self.inputs = list(inputs)
+        self.results = [*outputs, *kept]
+        self.lowering = lowering
         self.outputs = lowering.lower([*outputs, *kept])
         self._given = [lowering.values[node] for node in inputs]
         self._count = len(outputs)
@@ -91,7 +102,10 @@ class Executable:
             else:
                 steps.append(ByNumpy(step, lowering))
         native = [step for step in steps if isinstance(step, Native)]
-        functions = compiled([kernel.loops.text for kernel in native], module)
+        texts = [kernel.loops.text for kernel in native]
+        functions = compiled(texts, module)
+        named = [t.replace("@NAME(", f"@step{i}(", 1) for i, t in enumerate(texts)]
+        self.llvm = module.text(named)
         for kernel, function in zip(native, functions, strict=True):
             kernel.function = function
         return steps
@@ -117,21 +131,32 @@ class Executable:
 
     def __call__(self, arrays: Sequence[Any]) -> list[Any]:
         """The outputs for some inputs."""
+        return self.run(arrays)
+
+    def run(self, arrays: Sequence[Any], after: Callable[..., None] | None = None) -> list[Any]:
+        """The outputs. ``after(found, written)`` is called after each step, if it is given."""
         found: Arrays = dict(zip(self._given, arrays, strict=True))
         for x in self._checked:
             found[x] = ready(x, found[x])
         for x in self._constants:
             found[x] = ready(x, x.node.array)  # type: ignore[attr-defined]
         memory = self._pool.take()
-        try:
-            for step in self.steps:
-                step.run(found, memory)
-            return [
-                read(found) if is_new else np.array(read(found), order="C")
-                for read, is_new in zip(self._readers, self._is_new, strict=True)
-            ]
-        finally:
-            self._pool.give_back(memory)
+        for step in self.steps:
+            step.run(found, memory)
+            if after is not None:
+                after(found, step.writes)
+        results = [
+            read(found) if is_new else np.array(read(found), order="C")
+            for read, is_new in zip(self._readers, self._is_new, strict=True)
+        ]
+        # Not after an interrupt, when a thread may still write to it.
+        self._pool.give_back(memory)
+        return results
+
+    @property
+    def memory(self) -> int:
+        """The bytes of all intermediate values, of which some share memory."""
+        return self._pool.size
 
 
 class Native:
@@ -166,23 +191,29 @@ class Native:
         parts = {x: memory.array(buffer) for x, buffer in self.parts.items()}
         for x, fold in self.loops.collected:
             (parts if x in parts else found)[x].fill(fold.start)
-        table = self._table(
-            *[reference((parts if x in parts else found)[x]) for x in self.loops.memory]
-        )
-        call, chunks = self.function.call, self.loops.chunks
-        if chunks == 1:
-            call(table, 0)
+        arrays = [(parts if x in parts else found)[x] for x in self.loops.memory]
+        table = self._table(*map(reference, arrays))
+        if self.loops.chunks == 1:
+            self.function.call(table, 0)
         else:
-            share(lambda chunk: call(table, chunk), chunks)
+            share(functools.partial(_run_chunk, self.function, table, arrays), self.loops.chunks)
         for x, part in parts.items():
             self._folds[x].ufunc.reduce(part, axis=0, out=found[x])
+
+
+def _run_chunk(function: Function, table: Any, arrays: list[Any], chunk: int) -> None:
+    """Run a chunk of a kernel.
+
+    `arrays` are only kept alive: after an interrupt, a thread may outlive the call.
+    """
+    function.call(table, chunk)
 
 
 class ByNumpy:
     """An op that its NumPy kernel computes."""
 
     def __init__(self, node: Node, lowering: Lowering) -> None:
-        self._node = node
+        self.node = node
         self.value = lowering.values[node]
         self._args = [(a, reader(lowering.values[a])) for a in node.nodes]
         self.reads = [base_of(lowering.values[a]) for a in node.nodes]
@@ -191,8 +222,8 @@ class ByNumpy:
 
     def run(self, found: Arrays, memory: Memory) -> None:
         """Compute the op, and add its result."""
-        out = compute(self._node, {a: read(found) for a, read in self._args})
-        if isinstance(self._node, Call) and self._node.op.multiple:
+        out = compute(self.node, {a: read(found) for a, read in self._args})
+        if isinstance(self.node, Call) and self.node.op.multiple:
             found[self.value] = tuple(map(_lasting, out))
         else:
             out = _lasting(out)
