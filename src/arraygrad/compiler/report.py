@@ -69,7 +69,7 @@ def _times(executable: Executable, arrays: Sequence[Any]) -> list[float]:
     for _ in range(3):
         started = time.perf_counter()
         passed: list[float] = []
-        executable.run(arrays, lambda *_: passed.append(time.perf_counter()))
+        executable.run(arrays, lambda *_, passed=passed: passed.append(time.perf_counter()))
         for i, (before, after) in enumerate(itertools.pairwise([started, *passed])):
             best[i] = min(best[i], after - before)
     return best
