@@ -152,7 +152,7 @@ def _forward(
     t_y: Any, t_times: Any, t_theta: Any, y: Any, times: Any, theta: Any, formula: Any, tableau: Any
 ) -> Any:
     given, tangents = [y, times, *theta], [t_y, t_times, *t_theta]
-    places = [i for i, a in enumerate(given) if is_floating(a)]
+    places = [i for i, t in enumerate(tangents) if t is not None]
     by_parts = functools.partial(_by_parts, formula, tableau)
     moving = tuple(given[i] for i in places), tuple(tangents[i] for i in places)
     return jvp(of_places(by_parts, given, places), *moving)[1]
