@@ -258,6 +258,8 @@ def test_results_are_scipys_objects() -> None:
     x, report, flag, _message = optimize.fsolve(lambda x: x**2 - a, 1.0, full_output=True)
     assert flag == 1
     assert x.requires_grad
+    start = ag.tensor([1.0], requires_grad=True)
+    assert isinstance(optimize.root(lambda x: x**2 - 2, start).x, ag.Tensor)
     with ag.no_grad():
         x = optimize.brentq(lambda x: x**2 - a, 0, 2)
     assert isinstance(x, ag.Tensor)
@@ -312,6 +314,22 @@ def test_numbers_that_would_lose_derivatives_are_refused() -> None:
         optimize.brentq(lambda x: math.exp(x) - a, 0, 2)
     with pytest.raises(TypeError, match=r"numpy\.stack"):
         optimize.root(lambda x: np.sin(np.array([x[0] - a, 0.0])), [0.0, 0.0])
+
+
+def test_writes_to_arrays() -> None:
+    def solved(a: Any, zeros: Any) -> Any:
+        def f(x: Any) -> Any:
+            out = zeros(x)
+            out[0] = x[0] - a
+            out[1:] = x[1:] * x[0] - 1
+            return out
+
+        return optimize.root(f, [1.0, 1.0]).x
+
+    slopes = jacrev(lambda a: solved(a, np.zeros_like))(np.array(2.0))
+    np.testing.assert_allclose(slopes, [1.0, -0.25], atol=1e-7)
+    with pytest.raises(TypeError, match="zeros_like"):
+        jacrev(lambda a: solved(a, lambda x: np.zeros(2)))(np.array(2.0))
 
 
 def test_numpy_array_may_join_numbers() -> None:
