@@ -282,6 +282,38 @@ def test_an_active_bound_passes_its_own_derivative_on() -> None:
     assert jacrev(best)(np.array(1.0)).tolist() == [1, 1]
 
 
+@pytest.mark.parametrize("method", ["L-BFGS-B", "SLSQP"])
+def test_a_minimum_close_to_a_bound_is_free(method: str) -> None:
+    def best(a: Any) -> Any:
+        given: Any = {"bounds": [(0.0, None)] * 2, "method": method, "tol": 1e-13}
+        return optimize.minimize(
+            lambda x: np.sum((x - a) ** 2) + x[0] * x[1], [1.0, 1.0], **given
+        ).x
+
+    # The first is free, although it is close to its bound; the second is held there.
+    slopes = jacrev(best)(np.array([3e-6, -1.0]))
+    np.testing.assert_allclose(slopes, [[1, 0], [0, 0]], atol=1e-6)
+
+
+def test_a_constraint_that_is_close_but_not_active() -> None:
+    def best(a: Any, limit: float) -> Any:
+        rule = {"type": "ineq", "fun": lambda x: limit - x @ x}
+        given: Any = {"constraints": rule, "tol": 1e-14}
+        return optimize.minimize(lambda x: np.sum((x - a) ** 2), [0.1, 0.2], **given).x
+
+    a = np.array([0.6, 0.8])
+    np.testing.assert_allclose(jacrev(best)(a, 1 + 3e-6), np.eye(2), atol=1e-6)
+    along = np.outer(a, a)  # on the circle, a minimum follows only the direction of a
+    np.testing.assert_allclose(jacrev(best)(a, 0.25), (np.eye(2) - along) / 2, atol=1e-6)
+
+
+def test_a_minimum_at_the_end_of_an_interval() -> None:
+    def best(end: Any) -> Any:
+        return optimize.minimize_scalar(lambda x: (x - 3) ** 2, bounds=(0, end), method="bounded").x
+
+    assert grad(best)(1.0) == pytest.approx(1.0)
+
+
 # --- errors -----------------------------------------------------------------------------------
 
 

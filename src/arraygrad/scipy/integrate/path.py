@@ -115,7 +115,9 @@ class Path:
             return ops.reshape(value, ()) if value.ndim else value
 
         field = Field(of_point, times, const(states))
-        found = implicit(lambda t: field((t, self.at(t, places))), times)
+        # The polynomials of an implicit method are not quite those in which SciPy found the event.
+        exact = self.tableau.is_explicit
+        found = implicit(lambda t: field((t, self.at(t, places))), times, check=exact)
         return found, self.at(found, places)
 
 
