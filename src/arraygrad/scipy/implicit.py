@@ -8,6 +8,7 @@ By default, J is a matrix. A problem with structure brings a `Solver` of its own
 
 from __future__ import annotations
 
+import math
 import weakref
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -69,6 +70,11 @@ def implicit(
     formula = capture(residual, x)
     if not formula.outside:
         return x
+    if math.prod(formula.shape) != x.size:
+        raise ValueError(
+            f"the equations are {math.prod(formula.shape)} for {x.size} unknowns: only as many "
+            "equations as unknowns define a solution with derivatives. Use least_squares for more"
+        )
     if solver is None and x.size > _LARGE:
         solver = by_products
     return solve_implicit(x, formula.outside, formula, solver, check)
@@ -203,15 +209,26 @@ def _solved(
             _check_value(formula, x, theta, solver)
         return _linear(b, x, *theta, formula=formula, solver=solver, adjoint=adjoint)
     n = x.size
+    if n == 1:
+        return _divided(formula, x, theta, b, adjoint, check)
     holomorphic = backend_of(x).kind(x.dtype) == "c"
     columns = jacfwd(lambda x: ops.reshape(formula(x, *theta), (n,)), holomorphic=holomorphic)(x)
     matrix: Any = ops.reshape(columns, (n, n))
     _check_matrix(formula, x, theta, matrix, check)
-    if n == 1:
-        return b / ops.reshape(ops.conj(matrix) if adjoint else matrix, b.shape)
     if adjoint:
         matrix = ops.matrix_transpose(ops.conj(matrix) if holomorphic else matrix)
     return ops.reshape(linalg.solve(matrix, ops.reshape(b, (n,))), b.shape)
+
+
+def _divided(formula: AnyFunction, x: Any, theta: Any, b: Any, adjoint: bool, check: bool) -> Any:
+    """The solution for one unknown."""
+    value, slope = jvp(lambda x: formula(x, *theta), (x,), (ops.ones_like(x),))
+    values = np.asarray(plain(const(slope)))
+    if not np.all(np.isfinite(values) & (values != 0)):
+        raise _singular(np.inf)
+    if check:
+        _check_step(x, const(value) / const(slope))
+    return b / ops.reshape(ops.conj(slope) if adjoint else slope, b.shape)
 
 
 def _check_matrix(formula: AnyFunction, x: Any, theta: Any, matrix: Any, check: bool) -> None:
@@ -225,23 +242,22 @@ def _check_matrix(formula: AnyFunction, x: Any, theta: Any, matrix: Any, check: 
 
 
 def _check_condition(matrix: Any) -> None:
-    if matrix.shape[-1] == 1:
-        singular = not np.all(np.isfinite(matrix) & (matrix != 0))
-        condition = np.inf
-    else:
-        with np.errstate(all="ignore"):  # scaled, so that units do not matter
-            rows = np.max(np.abs(matrix), axis=-1, keepdims=True, initial=0.0)
-            matrix = matrix / np.where(rows == 0, 1.0, rows)
-            columns = np.max(np.abs(matrix), axis=-2, keepdims=True, initial=0.0)
-            matrix = matrix / np.where(columns == 0, 1.0, columns)
-            condition = np.max(_condition(matrix), initial=0.0)
-        singular = not condition < _SINGULAR
-    if singular:
-        raise SingularError(
-            "the solution is not a smooth function of the parameters: the Jacobian of the "
-            f"equations at the solution is singular (condition number {condition:.1e}). It may be "
-            "a double root, or depend on one unknown too many"
-        )
+    with np.errstate(all="ignore"):  # scaled, so that units do not matter
+        rows = np.max(np.abs(matrix), axis=-1, keepdims=True, initial=0.0)
+        matrix = matrix / np.where(rows == 0, 1.0, rows)
+        columns = np.max(np.abs(matrix), axis=-2, keepdims=True, initial=0.0)
+        matrix = matrix / np.where(columns == 0, 1.0, columns)
+        condition = np.max(_condition(matrix), initial=0.0)
+    if not condition < _SINGULAR:
+        raise _singular(condition)
+
+
+def _singular(condition: float) -> SingularError:
+    return SingularError(
+        "the solution is not a smooth function of the parameters: the Jacobian of the equations at "
+        f"the solution is singular (condition number {condition:.1e}). It may be a double root, or "
+        "depend on one unknown too many"
+    )
 
 
 def _condition(matrix: Any) -> Any:
