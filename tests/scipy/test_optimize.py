@@ -15,7 +15,7 @@ import arraygrad as ag
 from arraygrad.errors import NoGradientError, NotASolutionError, SingularError
 from arraygrad.func import grad, hvp, jacrev, vmap
 from arraygrad.scipy import optimize
-from arraygrad.scipy.implicit import solution_tolerance
+from arraygrad.scipy.solutions import solution_tolerance
 
 P2 = np.array([1.3, 0.7])
 P3 = np.array([1.3, 0.7, -0.4])
