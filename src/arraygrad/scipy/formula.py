@@ -69,8 +69,6 @@ class Formula:
         The arrays that the function met, in the order in which the formula takes them.
     count : int
         How many arguments the function itself has.
-    shape : tuple of int
-        The shape of the result.
     has_branches : bool
         Whether the function asked for the truth of a value: then its ops may differ elsewhere.
     """
@@ -81,7 +79,6 @@ class Formula:
         self.steps: list[_Step] = []
         self.values = count
         self.has_branches = False
-        self.shape: tuple[int, ...] = ()
         self._known: dict[int, tuple[int, Any]] = {}  # by identity: the place, and the values
         self._result: tuple[int | None, Any] = None, None
 
@@ -132,7 +129,6 @@ class Formula:
     def finish(self, result: Any) -> None:
         """Say which value is the result, and forget the steps that it does not need."""
         is_own = isinstance(result, _Captured)
-        self.shape = tuple(result.shape)
         self._result = (result.number, None) if is_own else self.meet(result)
         needed = {self._result[0]}
         steps = []

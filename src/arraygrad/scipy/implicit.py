@@ -7,7 +7,6 @@ with J.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from typing import Any
 
@@ -17,7 +16,7 @@ from ..func import jvp, vjp, vmap
 from ..ops.define import Own
 from ..ops.define.library import declare
 from ..ops.padding import everywhere, size_of
-from .formula import capture
+from .formula import as_array, capture
 from .linear import Solver, by_products, of_places, places_of, solved
 
 _LARGE = 1000  # the number of unknowns from which on no matrix is formed
@@ -39,14 +38,19 @@ def implicit(
     check : bool
         Whether differentiating raises an error if x is not a solution.
     """
-    formula = capture(residual, x)
+
+    def equations(x: Any) -> Any:
+        value = as_array(residual(x))
+        if value.size != x.size:
+            raise ValueError(
+                f"the equations are {value.size} for {x.size} unknowns: only as many equations as "
+                "unknowns define a solution with derivatives. Use least_squares for more"
+            )
+        return ops.reshape(value, x.shape)
+
+    formula = capture(equations, x)
     if not formula.outside:
         return x
-    if math.prod(formula.shape) != x.size:
-        raise ValueError(
-            f"the equations are {math.prod(formula.shape)} for {x.size} unknowns: only as many "
-            "equations as unknowns define a solution with derivatives. Use least_squares for more"
-        )
     if solver is None and x.size > _LARGE:
         solver = by_products
     return solve_implicit(x, formula.outside, formula, solver, check)
