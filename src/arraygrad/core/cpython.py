@@ -201,3 +201,17 @@ def importing_module() -> str:
     while frame is not None and frame.f_code.co_name != "<module>":
         frame = frame.f_back
     return "" if frame is None else str(frame.f_globals["__name__"])
+
+
+def callers(depth: int) -> list[tuple[str, str]]:
+    """The module and the name of each function or class that is running, from `depth` calls up."""
+    found: list[tuple[str, str]] = []
+    try:
+        frame: Any = None if PORTABLE else sys._getframe(depth + 1)
+    except (AttributeError, ValueError):
+        return found
+    while frame is not None:
+        name = frame.f_code.co_qualname.partition(".")[0]
+        found.append((frame.f_globals.get("__name__", ""), name))
+        frame = frame.f_back
+    return found

@@ -33,5 +33,6 @@ backward_from = Upward("autograd.differentiate", "backward_from")  # Tensor.back
 linearize = Upward("func.reverse", "linearize")  # for an op without a forward rule
 vjp = Upward("func.reverse", "vjp")  # for a Function without a forward rule
 namespace = Upward("interop.namespaces", "namespace")  # Tensor.__array_namespace__
+has_twin = Upward("scipy.names", "has_twin")  # for errors that name a function of SciPy
 compute = Upward("interop.lazy", "compute")  # Tensor.compute
 persist = Upward("interop.lazy", "persist")  # Tensor.persist
