@@ -169,7 +169,7 @@ def grad_and_value(
     return both
 
 
-def vjp(func: Callable[..., Any], *primals: Any, has_aux: bool = False) -> Any:
+def vjp(func: Callable[..., Any], *primals: Any, has_aux: bool = False) -> tuple[Any, ...]:
     """The value of a function, and the function that multiplies vectors with its Jacobian."""
     call = _Call(func, has_aux, "the output of the function of vjp()")
     results: list[Any] = []
@@ -199,7 +199,7 @@ def jvp(
     *,
     strict: bool = False,
     has_aux: bool = False,
-) -> Any:
+) -> tuple[Any, ...]:
     """The value of a function, and its derivative along tangents."""
     if not isinstance(primals, tuple) or not isinstance(tangents, tuple):
         raise RuntimeError("jvp(): primals and tangents must be tuples")
@@ -209,10 +209,10 @@ def jvp(
     _check_tensors(tangents, "the tangents of jvp()")
     call = _Call(func, has_aux, "the output of the function of jvp()")
     run = functools.partial(native.jvp, call, strict=strict, has_aux=has_aux)
-    return call.run(run, primals, tangents)
+    return call.run(run, primals, tangents)  # type: ignore[no-any-return]
 
 
-def linearize(func: Callable[..., Any], *primals: Any) -> Any:
+def linearize(func: Callable[..., Any], *primals: Any) -> tuple[Any, ...]:
     """The value of a function, and the function that multiplies its Jacobian with vectors."""
     call = _Call(func)
     results: list[Any] = []
@@ -384,7 +384,7 @@ def functional_call(
     *,
     tie_weights: bool = True,
     strict: bool = False,
-) -> Any:
+) -> Tensor | Any:
     """The result of a module, with other tensors for its parameters and buffers."""
     given = parameter_and_buffer_dicts
     values: dict[str, Any] = {}

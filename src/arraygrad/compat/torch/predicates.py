@@ -124,7 +124,7 @@ def save(obj: Any, f: Any, **keywords: Any) -> None:
         pickle.dump(obj, file)
 
 
-def load(f: Any, **keywords: Any) -> Any:
+def load(f: Any, **keywords: Any) -> Any | None:
     """Read an object from a file that you trust, by pickle."""
     if hasattr(f, "read"):
         return pickle.load(f)

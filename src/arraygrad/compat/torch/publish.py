@@ -114,6 +114,10 @@ def elementwise_unary(
     return made
 
 
+# The kinds of dtypes that a Python number does not change.
+_FITTING = {int: "iufc", float: "fc", bool: "biufc", complex: "c"}
+
+
 def elementwise_binary(
     native: Any, name: str | None = None, *, in_place: bool = True, method: bool = True
 ) -> Callable[..., Tensor]:
@@ -128,10 +132,12 @@ def elementwise_binary(
                 if x._array.dtype is not y._array.dtype:
                     x, y = as_promoted(x, y)
             else:
-                x, y = as_promoted(input, y)
+                x = input
+                if y._array.dtype.kind not in _FITTING.get(type(x), ""):
+                    x, y = as_promoted(x, y)
         else:
             x, y = input._t, other
-            if type(other) is not int:
+            if x._array.dtype.kind not in _FITTING.get(type(y), ""):
                 x, y = as_promoted(x, y)
         try:
             result = native(x, y)

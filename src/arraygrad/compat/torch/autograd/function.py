@@ -11,6 +11,8 @@ import weakref
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
+
 from ....arrays.batched import Batched
 from ....arrays.dual import Dual
 from ....autograd import function as native
@@ -18,7 +20,7 @@ from ....autograd.forward_ad import _open
 from ....core.array import Array
 from ....core.modes import no_grad
 from ....core.nodes import Leaf, RemovableHandle, recorder
-from ..handles import Tensor, name_of, unwrap, wrap
+from ..handles import Tensor, name_of, new, unwrap, wrap
 from ..random import current_randomness
 from .nodes import Node, on_tensors, shown_edges
 
@@ -256,9 +258,11 @@ def _native_of(cls: type[Function]) -> type[native.Function]:
 
 
 def _argument(value: Any) -> Any:
-    return (
-        wrap(value) if isinstance(value, Array) or hasattr(value, "__array_interface__") else value
-    )
+    if isinstance(value, Array):
+        made = new(Tensor)
+        made._t = value
+        return made
+    return wrap(value) if isinstance(value, np.ndarray) else value
 
 
 def once_differentiable(fn: Rule) -> Rule:

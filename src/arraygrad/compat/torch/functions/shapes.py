@@ -12,7 +12,7 @@ import numpy as np
 from .... import ops
 from ....arrays.creation import asarray
 from ....core.array import Array
-from ..dtypes import numpy_of, promote
+from ..dtypes import Size, numpy_of, promote
 from ..publish import function
 from .axes import checked
 
@@ -201,10 +201,8 @@ def broadcast_tensors(*tensors: Any) -> Any:
     return tuple(ops.broadcast_arrays(*given))
 
 
-def broadcast_shapes(*shapes: Any) -> Any:
+def broadcast_shapes(*shapes: Any) -> Size:
     """The common shape of several."""
-    from ..dtypes import Size
-
     try:
         return Size(
             ops.broadcast_shapes(*((s,) if isinstance(s, int) else tuple(s) for s in shapes))
