@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 import importlib
+import inspect
+import re
 import subprocess
 import sys
+from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 import numpy as np
@@ -50,6 +54,28 @@ def test_other_names_are_those_of_scipy(name: str) -> None:
         ours.no_such_name
 
 
+def twins(name: str) -> list[str]:
+    """The public names of a module that are not SciPy's own."""
+    ours = vars(importlib.import_module(f"arraygrad.scipy.{name}"))
+    original = importlib.import_module(f"scipy.{name}")
+    return sorted(
+        n
+        for n, value in ours.items()
+        if not n.startswith("_")
+        and hasattr(original, n)
+        and getattr(original, n) is not value
+        and not isinstance(value, ModuleType)
+    )
+
+
+def test_the_table_in_the_docs_is_complete() -> None:
+    page = Path(__file__).parents[2] / "docs" / "scipy-functions.md"
+    rows = re.findall(r"^\| `([\w.]+)` \| (.*) \|$", page.read_text(encoding="utf-8"), re.MULTILINE)
+    told = {module: re.findall(r"`(\w+)`", names) for module, names in rows}
+    modules = {*_MODULES, "integrate", "optimize"} - {"spatial"}
+    assert told == {name: twins(name) for name in modules}
+
+
 def test_importing_arraygrad_does_not_import_scipy() -> None:
     program = "import sys, arraygrad; print(any(m.startswith('scipy') for m in sys.modules))"
     done = subprocess.run(
@@ -59,8 +85,6 @@ def test_importing_arraygrad_does_not_import_scipy() -> None:
 
 
 def test_twins_have_signatures_and_lists_become_arrays() -> None:
-    import inspect
-
     ours, original = ag.scipy.linalg.solve_banded, scipy.linalg.solve_banded
     assert inspect.signature(ours) == inspect.signature(original)
     assert ours.__name__ == "solve_banded"
