@@ -203,15 +203,12 @@ def importing_module() -> str:
     return "" if frame is None else str(frame.f_globals["__name__"])
 
 
-def callers(depth: int) -> list[tuple[str, str]]:
-    """The module and the name of each function or class that is running, from `depth` calls up."""
-    found: list[tuple[str, str]] = []
-    try:
-        frame: Any = None if PORTABLE else sys._getframe(depth + 1)
-    except (AttributeError, ValueError):
-        return found
+def running() -> list[tuple[str, str, Any]]:
+    """The functions that run, from the caller outwards: modules, names, and their ``self``."""
+    found: list[tuple[str, str, Any]] = []
+    frame = None if PORTABLE else getattr(sys, "_getframe", lambda _: None)(1)
     while frame is not None:
-        name = frame.f_code.co_qualname.partition(".")[0]
-        found.append((frame.f_globals.get("__name__", ""), name))
+        own = frame.f_globals.get("__name__", "")
+        found.append((str(own), frame.f_code.co_name, frame.f_locals.get("self")))
         frame = frame.f_back
     return found
