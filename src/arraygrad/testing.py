@@ -14,11 +14,11 @@ import numpy as np
 from .arrays.dual import dual_type
 from .arrays.tensor import Tensor, tensor_type_at
 from .autograd import grad
+from .autograd.forward_ad import dual_level
 from .autograd.function import SetupContextError
 from .autograd.structures import flatten
 from .backends import backend_of
 from .core.array import plain
-from .core.levels import at_level
 
 __all__ = ["GradcheckError", "assert_close", "gradcheck", "gradgradcheck"]
 
@@ -28,8 +28,6 @@ def __dir__() -> list[str]:
 
 
 Ts = TypeVarTuple("Ts")
-
-_DUAL_LEVEL = 1.0
 
 
 class GradcheckError(RuntimeError):
@@ -347,22 +345,22 @@ class _Check:
 
     def _pushed(self, recorded: bool) -> Jacobians:
         """On tensors over dual arrays. If these are recorded, `function` may use `grad`."""
-        dual = dual_type(_DUAL_LEVEL)
-        tensor = tensor_type_at(_DUAL_LEVEL + 0.5)
         by_input = []
         for position, x, columns in zip(self.wanted, self.inputs, self.columns, strict=True):
             slopes: list[list[Any]] = [[] for _ in self.outputs]
             for direction in columns:
-                changed = {
-                    p: tensor(plain(other)).requires_grad_(recorded)
-                    for p, other in zip(self.wanted, self.inputs, strict=True)
-                }
-                tangent = _from_real(direction, x).array
-                changed[position] = tensor(dual(plain(x), tangent)).requires_grad_(recorded)
-                with at_level(_DUAL_LEVEL), np.errstate(all="ignore"):  # as in a sweep
+                with dual_level() as level, np.errstate(all="ignore"):  # as in a sweep
+                    tensor = tensor_type_at(level + 0.5)
+                    changed = {
+                        p: tensor(plain(other)).requires_grad_(recorded)
+                        for p, other in zip(self.wanted, self.inputs, strict=True)
+                    }
+                    tangent = _from_real(direction, x).array
+                    moved = dual_type(level)(plain(x), tangent)
+                    changed[position] = tensor(moved).requires_grad_(recorded)
                     outputs = self._evaluate(changed)
                 for slope, out in zip(slopes, outputs, strict=True):
-                    slope.append(_tangent(out))
+                    slope.append(_tangent(out, level))
             by_input.append(slopes)
         return self._stacked(by_input)
 
@@ -528,10 +526,10 @@ def _from_real(values: Any, like: Tensor, shape: tuple[int, ...] | None = None) 
     return Tensor(made)
 
 
-def _tangent(out: Tensor) -> Any:
-    """The tangent of a tensor over a dual array, as a real vector; zeros if it has none."""
-    array = out._array
-    if not isinstance(array, dual_type(_DUAL_LEVEL)):
+def _tangent(out: Any, level: int) -> Any:
+    """The tangent of a dual array, or of a tensor over one, as a real vector; or zeros."""
+    array = out._array if isinstance(out, Tensor) else out
+    if not isinstance(array, dual_type(level)):
         return np.zeros(_as_real(array).size)
     tangent = array.tangent
     if tuple(tangent.shape) != out.shape or tangent.dtype != out.dtype:

@@ -37,8 +37,8 @@ class Case:
         ``call(sp, *arrays)``, where `sp` is ``scipy`` or ``arraygrad.scipy``.
     arrays : tuple of arrays
         The arguments to differentiate by.
-    second : bool
-        Whether second derivatives exist.
+    second, batch : bool
+        Whether second derivatives exist, and whether it can run inside `vmap`.
     rtol : float
         How well values on tensors must agree with SciPy's.
     step : float
@@ -51,6 +51,7 @@ class Case:
     call: AnyFunction
     arrays: tuple[Any, ...]
     second: bool = True
+    batch: bool = True
     rtol: float = 1e-10
     step: float = 1e-5
     tolerance: float = 2e-6

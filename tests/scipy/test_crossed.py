@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 import pytest
+from cases_interpolate import CASES as INTERPOLATE
 from cases_linalg import CASES as LINALG
+from cases_ndimage import CASES as NDIMAGE
 from cases_signal import CASES as SIGNAL
+from cases_sparse import CASES as SPARSE
 from cases_special import CASES as SPECIAL
+from cases_stats import CASES as STATS
 from crossing import (
     Case,
     check_batch,
@@ -15,7 +19,7 @@ from crossing import (
     check_values,
 )
 
-CASES = [*SPECIAL, *LINALG, *SIGNAL]
+CASES = [*SPECIAL, *LINALG, *SIGNAL, *SPARSE, *INTERPOLATE, *STATS, *NDIMAGE]
 each = pytest.mark.parametrize("given", CASES, ids=str)
 
 
@@ -43,6 +47,6 @@ def test_second_derivative(given: Case) -> None:
     check_second(given)
 
 
-@each
+@pytest.mark.parametrize("given", [case for case in CASES if case.batch], ids=str)
 def test_batch(given: Case) -> None:
     check_batch(given)

@@ -14,7 +14,7 @@ import arraygrad as ag
 from arraygrad.errors import NotASolutionError, SingularError
 from arraygrad.func import grad, hessian, jacfwd, vmap
 from arraygrad.scipy import integrate
-from arraygrad.scipy.integrate import march
+from arraygrad.scipy.integrate import long_states, long_times, march, steps
 
 P2 = np.array([1.3, 0.7])
 T = np.linspace(0.0, 1.0, 4)
@@ -228,21 +228,46 @@ def test_derivatives(check: Any, call: Case) -> None:
     check(call, integrate, scipy.integrate)
 
 
-def heat(p: Any, method: str) -> Any:
+def heat(p: Any, method: str, n: int) -> Any:
     def f(t: Any, y: Any) -> Any:
-        return p[0] * (np.roll(y, 1) + np.roll(y, -1) - 2 * y) + p[1] * np.sin(y)
+        change = p[0] * (np.roll(y, 1) + np.roll(y, -1) - 2 * y) + p[1] * t * np.sin(y)
+        return change if t < 0.5 else change * p[1]
 
-    return integrate.solve_ivp(f, (0, 1), np.arange(4.0), method, t_eval=T, rtol=1e-6).y.sum()
+    y0 = np.sin(np.arange(float(n)) * p[0])
+    return (integrate.solve_ivp(f, (0, 1), y0, method, t_eval=T, rtol=1e-6).y ** 2).sum()
 
 
 @pytest.mark.parametrize("method", ["RK45", "Radau"])
-def test_without_the_jacobians_of_all_stages(method: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    function = functools.partial(heat, method=method)
+@pytest.mark.parametrize("n", [4, 32], ids=["dense", "sparse"])
+def test_long_states(method: str, n: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    function = functools.partial(heat, method=method, n=n)
+    monkeypatch.setattr(march, "_LONG", 100)
     expected = grad(function)(P2), jacfwd(function)(P2), hessian(function)(P2)
     monkeypatch.setattr(march, "_MOST", 0)
+    monkeypatch.setattr(long_states, "_CHUNK", 2000)
     found = grad(function)(P2), jacfwd(function)(P2), hessian(function)(P2)
     for one, other in zip(found, expected, strict=True):
-        np.testing.assert_allclose(one, other, rtol=1e-10)
+        np.testing.assert_allclose(one, other, rtol=1e-9)
+
+
+def chaos(p: Any) -> Any:
+    def f(t: Any, y: Any) -> Any:
+        return np.stack([p[0] * (y[1] - y[0]), y[0] * (2 - y[2]) - y[1], y[0] * y[1] - p[1] * y[2]])
+
+    span, at = (0.0, 1 + p[0]), np.stack([0.3 * p[0], 0.31 * p[0], 1.0 + 0 * p[0], 1 + p[0]])
+    return (integrate.solve_ivp(f, span, [1.0, p[1], 0.0], t_eval=at, rtol=1e-7).y ** 2).sum()
+
+
+def test_many_steps(monkeypatch: pytest.MonkeyPatch) -> None:
+    p = ag.tensor(P2)
+    expected = chaos(p), grad(chaos)(P2), jacfwd(chaos)(P2), hessian(chaos)(P2)
+    monkeypatch.setattr(steps, "_MOST", (0, 0))
+    monkeypatch.setattr(long_times, "_SHORT", 40)
+    monkeypatch.setattr(long_times, "_PARTS", 3)
+    found = chaos(p), grad(chaos)(P2), jacfwd(chaos)(P2), hessian(chaos)(P2)
+    assert found[0].item() == expected[0].item()
+    for one, other in zip(found[1:], expected[1:], strict=True):
+        np.testing.assert_allclose(one, other, rtol=1e-9)
 
 
 def test_results_are_scipys_objects() -> None:

@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 from .. import ops
 from ..backends import backend_of
-from ..backends.arraylikes import ARRAY_LIKE, operand_values
 from ..core import upward
 from ..ops.define.signatures import AnyArray, Operand
 from ..ops.shape import _permute_dims
@@ -19,6 +18,10 @@ from .numpy_methods import NumPyMethods
 
 # The revisions of the Array API standard that can be asked for: each contains those before it.
 REVISIONS = ("2021.12", "2022.12", "2023.12", "2024.12", "2025.12")
+
+# Of a type that they do not know, these return NotImplemented: it may have an operator of its own.
+_product: Any = ops.matmul.operator  # type: ignore[attr-defined]
+_reflected: Any = ops.matmul.reflected  # type: ignore[attr-defined]
 
 
 class ArrayMethods(NumPyMethods):
@@ -212,17 +215,13 @@ class ArrayMethods(NumPyMethods):
         __hash__ = object.__hash__
 
     def __matmul__(self, other: AnyArray, /) -> Self:
-        other = operand_values(other, self)
-        product: Any = NotImplemented
-        if hasattr(other, "shape") and not ARRAY_LIKE[type(other)]:
-            product = ops.matmul(self, other)
+        is_number = isinstance(other, int | float | complex)
+        product: Any = NotImplemented if is_number else _product(self, other)
         return product  # type: ignore[no-any-return]
 
     def __rmatmul__(self, other: AnyArray, /) -> Self:
-        other = operand_values(other, self)
-        product: Any = NotImplemented
-        if hasattr(other, "shape") and not ARRAY_LIKE[type(other)]:
-            product = ops.matmul(other, self)
+        is_number = isinstance(other, int | float | complex)
+        product: Any = NotImplemented if is_number else _reflected(self, other)
         return product  # type: ignore[no-any-return]
 
     def __divmod__(self, other: Operand, /) -> tuple[Self, Self]:
@@ -241,12 +240,6 @@ class ArrayMethods(NumPyMethods):
 
     def __contains__(self, value: Any) -> bool:
         return bool(ops.any(ops.equal(self, value)))
-
-    def __copy__(self) -> Self:
-        return ops.copy(self)
-
-    def __deepcopy__(self, memo: dict[int, Any]) -> Self:
-        return ops.copy(self)
 
     # --- methods ---
 

@@ -8,12 +8,13 @@ from __future__ import annotations
 
 import functools
 import operator
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 
 from ..arrays.tensor import Tensor
+from ..core.array import Array
 
 
 def unwrapped(value: Any) -> Any:
@@ -33,12 +34,12 @@ class Facade:
 
     _inner: Tensor
     # The functions that are methods, too; they take and give tensors of arraygrad.
-    _methods: ClassVar[dict[str, Callable[..., Any]]] = {}
+    _methods: ClassVar[Mapping[str, Callable[..., Any]]] = {}
     # NumPy leaves operators with arrays on their left to this class.
     __array_priority__ = 2000
 
     @classmethod
-    def _of(cls, inner: Tensor) -> Self:
+    def _of(cls, inner: Any) -> Self:
         made = cls.__new__(cls)
         made._inner = inner
         return made
@@ -46,7 +47,7 @@ class Facade:
     @classmethod
     def _wrapped(cls, value: Any) -> Any:
         """A value with the tensors of arraygrad in it as tensors of this class."""
-        if isinstance(value, Tensor):
+        if isinstance(value, Array):
             return cls._of(value)
         if isinstance(value, list | tuple):
             items = map(cls._wrapped, value)
@@ -59,19 +60,26 @@ class Facade:
 
         @functools.wraps(function)
         def lifted(*args: Any, **keywords: Any) -> Any:
-            return cls._wrapped(function(*unwrapped(args), **unwrapped(keywords)))
+            inner = [a._inner if isinstance(a, Facade) else unwrapped(a) for a in args]
+            return cls._wrapped(function(*inner, **unwrapped(keywords)))
 
         return lifted
+
+    @classmethod
+    def _adopt(cls, methods: Mapping[str, Callable[..., Any]]) -> None:
+        """Make functions methods of this class."""
+        cls._methods = methods
+        for name, function in methods.items():
+            setattr(cls, name, cls._lifted(function))
 
     if not TYPE_CHECKING:
 
         def __getattr__(self, name: str) -> Any:
-            method = self._methods.get(name)
-            if method is not None:
-                return functools.partial(type(self)._lifted(method), self)
             # A method that writes in place, under a name that arraygrad has, too.
             if name.endswith("_") and not name.startswith("_"):
                 write = getattr(self._inner, name, None)
+                if write is None and name[:-1] in self._methods:
+                    write = functools.partial(self._overwritten, self._methods[name[:-1]])
                 if write is not None:
                     return functools.partial(self._written, write)
             raise AttributeError(f"{type(self).__name__} has no attribute {name!r}")
@@ -79,6 +87,9 @@ class Facade:
     else:
 
         def __getattr__(self, name: str) -> Any: ...
+
+    def _overwritten(self, function: Callable[..., Any], *args: Any, **keywords: Any) -> None:
+        self._inner.copy_(function(self._inner, *args, **keywords))
 
     def _written(self, write: Callable[..., Any], *args: Any, **keywords: Any) -> Self:
         write(*unwrapped(args), **unwrapped(keywords))
@@ -142,7 +153,21 @@ class Facade:
     def register_hook(self, hook: Callable[[Any], Any]) -> Any:
         """Call `hook(gradient)` when the gradient is known; what it returns takes its place."""
         kind = type(self)
-        return self._inner.register_hook(lambda g: unwrapped(hook(kind._of(g))))
+
+        def called(g: Any) -> Any:
+            given = g.clone()  # which the hook may keep, or write to
+            before = given._version
+            result = hook(kind._of(given))
+            if result is None and given._version != before:
+                return given
+            if result is not None and not isinstance(result, Facade):
+                name = getattr(hook, "__name__", repr(hook))
+                raise TypeError(
+                    f"the hook {name} must return a Tensor or None, not {type(result).__name__}"
+                )
+            return unwrapped(result)
+
+        return self._inner.register_hook(called)
 
     def retain_grad(self) -> None:
         """Keep the gradient of this tensor in `.grad`, although it is not a leaf."""
@@ -198,6 +223,14 @@ class Facade:
 
     def __hash__(self) -> int:
         return id(self)
+
+    def _check_scalar(self) -> None:
+        """Refuse to start from several elements without a gradient for them."""
+        if self._inner.size != 1:
+            raise RuntimeError(
+                f"backward() starts by itself only for scalar outputs, and this one has shape "
+                f"{tuple(self.shape)}: pass a gradient, or reduce the output, e.g. by sum()"
+            )
 
     # --- operators; `_operands` lets a system convert what meets ---
 

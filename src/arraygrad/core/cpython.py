@@ -67,7 +67,7 @@ def is_identity(function: Callable[..., Any]) -> bool:
     return _KNOWS_IDENTITY and code.co_argcount == 1 and code.co_code == _IDENTITY
 
 
-# --- frames: does the caller store a number in an element? ---------------------------------------
+# --- frames: does the caller store a number in an element, or unpack one item? ------------------
 
 
 def _is_stored(depth: int) -> bool:
@@ -106,6 +106,43 @@ _KNOWS_STORES = _knows_stores()
 def is_stored(depth: int) -> bool:
     """Whether the frame `depth` calls up runs ``a[i] = x``; False if not known."""
     return _KNOWS_STORES and _is_stored(depth + 1)
+
+
+def _is_unpacked(depth: int) -> bool:
+    frame = sys._getframe(depth + 1)
+    code, at = frame.f_code.co_code, frame.f_lasti
+    return dis.opname[code[at]] == "UNPACK_SEQUENCE" and code[at + 1] == 1
+
+
+class _Items:
+    """Notes for each iteration whether it is to give a single item to a name."""
+
+    def __init__(self) -> None:
+        self.unpacked: list[bool] = []
+
+    def __iter__(self) -> Any:
+        self.unpacked.append(_is_unpacked(1))
+        return iter([0])
+
+
+def _knows_unpacking() -> bool:
+    if PORTABLE:
+        return False
+    items = _Items()
+    try:
+        (_,) = items
+        list(items)
+    except Exception:  # another Python may have neither frames nor bytecode
+        return False
+    return items.unpacked == [True, False]
+
+
+_KNOWS_UNPACKING = _knows_unpacking()
+
+
+def is_unpacked(depth: int) -> bool:
+    """Whether the frame `depth` calls up runs ``(x,) = items``; False if not known."""
+    return _KNOWS_UNPACKING and _is_unpacked(depth + 1)
 
 
 _LOOKS_UP = ("LOAD_NAME", "LOAD_GLOBAL", "LOAD_FAST", "LOAD_DEREF", "LOAD_CLASSDEREF")

@@ -9,10 +9,13 @@ import numpy as np
 
 from .. import ops
 from ..arrays.batched import batched_type
-from ..core.array import AnyFunction, Array
+from ..core.array import Array
 from ..core.levels import new_level
-from ..func import vmap
-from .formula import Formula, capture
+from ..func import sparsity, vmap
+from ..func.coloring import color_columns
+from .formula import AnyFunction, Formula, capture
+from .implicit import remembered
+from .names import scipy_module
 
 
 class _Group(NamedTuple):
@@ -51,9 +54,13 @@ class Field:
             if "truth of a batched" not in str(error) or any(isinstance(p, Array) for p in points):
                 raise
             self._by_branches(f, points)
-        self._inverse: Any = None
-        if len(self._groups) > 1:
-            self._inverse = np.argsort(np.concatenate([g.places for g in self._groups]))
+
+    @classmethod
+    def of_formula(cls, formula: Formula, outside: Sequence[Any]) -> Field:
+        """The field of a function that is a formula, and takes the same steps everywhere."""
+        field = cls.__new__(cls)
+        field.outside, field._groups = list(outside), [_Group(formula, None, slice(None))]
+        return field
 
     def _add(self, formula: Formula, places: Any) -> None:
         start = len(self.outside)
@@ -72,20 +79,51 @@ class Field:
         for key, places in groups.items():
             self._add(formulas[key], np.array(places))
 
-    def map(self, function: AnyFunction, points: Sequence[Any], outside: Sequence[Any]) -> Any:
-        """``function(formula)`` of each point, in one array."""
-        parts = []
+    def map(
+        self,
+        function: AnyFunction,
+        points: Sequence[Any],
+        outside: Sequence[Any],
+        places: Any = None,
+    ) -> Any:
+        """``function(formula)`` at each point, or at those at `places`, in one array."""
+        parts, order = [], []
         for group in self._groups:
             more = outside[group.outside]
             mapped = vmap(
                 function(group.formula), in_axes=(*[0] * len(points), *[None] * len(more))
             )
-            if group.places is None:
+            own = group.places
+            if places is not None:
+                own = places if own is None else np.intersect1d(own, places)
+            if own is None:
                 return mapped(*points, *more)
-            at = [ops.take(x, group.places, axis=0) for x in points]
-            parts.append(mapped(*at, *more))
-        joined = parts[0] if len(parts) == 1 else ops.concat(parts)
-        return joined if self._inverse is None else ops.take(joined, self._inverse, axis=0)
+            if len(own):
+                order.append(own)
+                parts.append(mapped(*(ops.take(x, own, axis=0) for x in points), *more))
+        if len(parts) == 1:
+            return parts[0]
+        return ops.take(ops.concat(parts), np.argsort(np.concatenate(order)), axis=0)
+
+    def pattern(self, points: Sequence[Any], outside: Sequence[Any]) -> Any:
+        """Where the Jacobian by the second argument can be other than zero, and its diagonal.
+
+        All arrays are plain. The result is a sparse array, and a colour for each of its columns.
+        """
+        key = self._groups[0].formula if len(self._groups) == 1 else self
+        return remembered(key, tuple(outside), lambda: self._pattern(points, outside))
+
+    def _pattern(self, points: Sequence[Any], outside: Sequence[Any]) -> Any:
+        total: Any = scipy_module("scipy.sparse").eye_array(points[1].shape[-1], dtype=bool)
+        for group in self._groups:
+            place = 0 if group.places is None else group.places[0]
+            at = [np.asarray(x[place]) for x in points]
+            # The first argument varies, too: where it is zero, it cuts no dependence.
+            found = sparsity(group.formula, *at, *outside[group.outside], argnums=(0, 1))
+            total = total + found[:, at[0].size :]
+        pattern = total.tocsr()
+        pattern.sort_indices()
+        return pattern, color_columns(pattern)
 
     def __call__(self, points: Sequence[Any], outside: Sequence[Any] | None = None) -> Any:
         """The values of f, along the first axis."""

@@ -145,7 +145,7 @@ class Tensor(Facade):
     @property
     def data(self) -> Any:
         """The array itself: what is written to it is written to the tensor, and not recorded."""
-        return self._inner.detach().numpy() if self._whole is None else self._whole
+        return self._inner.array if self._whole is None else self._whole
 
     @data.setter
     def data(self, value: Any) -> None:
@@ -230,11 +230,7 @@ class Tensor(Facade):
         """Add the gradients of this tensor to the `.grad` of the leaves."""
         seed = None
         if gradient is None:
-            if self.numel != 1:
-                raise RuntimeError(
-                    f"backward() starts by itself only from scalar outputs, and this one has shape "
-                    f"{tuple(self.shape)}: pass gradient, or reduce the output, e.g. by sum()"
-                )
+            self._check_scalar()
         else:
             seed = unwrapped(gradient if isinstance(gradient, Facade) else Tensor(gradient))
             if seed.shape != self.shape:
@@ -371,7 +367,7 @@ class Tensor(Facade):
 
 _METHODS = "abs add chunk clamp div flatten matmul mean mul permute pow repeat reshape sigmoid "
 _METHODS += "softmax split squeeze sub sum t tanh unbind unsqueeze view"
-Tensor._methods = {name: FUNCTIONS[name] for name in _METHODS.split()}
+Tensor._adopt({name: FUNCTIONS[name] for name in _METHODS.split()})
 
 
 def _operand(value: Any) -> Any:

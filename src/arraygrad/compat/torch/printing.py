@@ -6,10 +6,11 @@ from typing import Any
 
 import numpy as np
 
+from ...arrays.dual import Dual
 from ...arrays.tensor import Tensor as Native
 from ...core.array import Array
 from .dtypes import get_default_dtype, numpy_of
-from .handles import Tensor
+from .handles import Tensor, wrap
 
 
 def described(tensor: Tensor, *, tensor_contents: Any = None) -> str:
@@ -17,7 +18,12 @@ def described(tensor: Tensor, *, tensor_contents: Any = None) -> str:
     array = tensor._t
     while isinstance(array, Native):
         array = array.array
-    if isinstance(array, Array):
+    if isinstance(array, Dual):
+        values = array.primal
+        while isinstance(values, Native):
+            values = values.array
+        inside = [_values(np.asarray(values))] if not isinstance(values, Array) else ["..."]
+    elif isinstance(array, Array):
         inside = [f"<{type(array).__name__} array of shape {tuple(array.shape)}>"]
     else:
         inside = [_values(np.asarray(array))]
@@ -27,6 +33,8 @@ def described(tensor: Tensor, *, tensor_contents: Any = None) -> str:
     usual = own in (numpy_of(get_default_dtype()), np.dtype(np.int64), np.dtype(np.bool_))
     if not usual or (not tensor.numel() and own.kind != "f"):
         inside.append(f"dtype={tensor.dtype}")
+    if isinstance(array, Dual):
+        inside.append(f"tangent={described(wrap(array.tangent))}")
     if not tensor.is_leaf:
         inside.append(f"grad_fn=<{tensor.grad_fn.name()}>")
     elif tensor.requires_grad:

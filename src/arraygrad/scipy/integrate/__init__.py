@@ -24,3 +24,7 @@ __all__ = [
 ]
 
 __getattr__ = others_from("scipy.integrate")
+
+
+def __dir__() -> list[str]:
+    return __all__

@@ -4,8 +4,7 @@ All stages K of all steps of a Runge–Kutta method solve one system of equation
 Jacobian is triangular in time. To solve with it is to march through time: forward for tangents,
 backward for cotangents. The right-hand side is evaluated for all stages at once.
 
-If f has so many components that the Jacobians of all stages would take much memory, the march
-takes products with them instead, one stage after the other.
+If the Jacobians of all stages would take much time or memory, `long_states` does it step by step.
 """
 
 from __future__ import annotations
@@ -17,13 +16,16 @@ from typing import Any
 import numpy as np
 
 from ... import ops
-from ...core.array import AnyFunction
-from ...func import jacfwd, jvp, vjp
+from ...func import jacfwd
 from ..field import Field
+from ..formula import AnyFunction
 from ..implicit import remembered, solve_implicit
+from .long_states import march_by_steps
+from .stages import Stages
 from .tableaus import Tableau
 
 _MOST = 2**24  # how many numbers the Jacobians of all stages may have
+_LONG = 24  # how long a state may be, if its Jacobians are to be formed where they need not be
 
 
 class Trajectory:
@@ -32,11 +34,14 @@ class Trajectory:
     K has the shape (steps, stages, n).
     """
 
-    def __init__(self, tableau: Tableau, f: AnyFunction, stages: Any, times: Any, y0: Any) -> None:
+    def __init__(
+        self, tableau: Tableau, f: AnyFunction | Field, stages: Any, times: Any, y0: Any
+    ) -> None:
         """`stages`, `times` and `y0` have no derivatives; they may be batches."""
         self.tableau = tableau
-        at, states = self.points(stages, times, y0)
-        self.field = Field(f, at, states)
+
+        own = f if isinstance(f, Field) else Field(f, *self.points(stages, times, y0))
+        self.field: Field = own
 
     def starts(self, k: Any, times: Any, y0: Any) -> Any:
         """The states at all times, of the shape (steps + 1, n)."""
@@ -81,14 +86,15 @@ def march(formula: Any, k: Any, theta: Sequence[Any], b: Any, adjoint: bool) -> 
     """Solve J w = b, or Jᵀ w = b, where J is the Jacobian of a trajectory by its stages."""
     times, y0, *outside = theta
     h = np.diff(times)
-    if math.prod(k.shape) * k.shape[-1] > _MOST:
-        return _by_products(formula, k, times, y0, outside, b, adjoint)
-    tableau, slopes = formula.tableau, formula.slopes(k, times, y0, outside)
-    stages = _Stages(tableau, slopes, h, adjoint)
+    tableau, n = formula.tableau, k.shape[-1]
+    if math.prod(k.shape) * n > _MOST or (tableau.is_explicit and n > _LONG):
+        return march_by_steps(formula, k, times, y0, outside, b, adjoint)
+    slopes = formula.slopes(k, times, y0, outside)
+    stages = Stages(tableau, slopes, h, adjoint)
     q = stages.solve(b[..., None])[..., 0]
     w = np.empty_like(q)
     if adjoint:
-        weights = h[:, None, None, None] * tableau.b[:, None, None] * np.eye(k.shape[-1])
+        weights = h[:, None, None, None] * tableau.b[:, None, None] * np.eye(n)
         v = stages.solve(weights)
         pulled = np.einsum("isab,isa->ib", slopes, q)
         back = np.einsum("isab,isac->ibc", slopes, v)
@@ -105,108 +111,3 @@ def march(formula: Any, k: Any, theta: Sequence[Any], b: Any, adjoint: bool) -> 
         w[i] = q[i] + u[i] @ state
         state = state + ahead[i] @ state + pushed[i]
     return w
-
-
-class _Stages:
-    """The equations between the stages of each step: ``X_s − h J_s Σ a_sj X_j = R_s``."""
-
-    def __init__(self, tableau: Tableau, slopes: Any, h: Any, adjoint: bool) -> None:
-        self.adjoint = adjoint
-        self.is_explicit = tableau.is_explicit
-        self.a = tableau.a
-        self.slopes = np.swapaxes(slopes, -1, -2) if adjoint else slopes
-        self.h = h[:, None, None]
-        if not self.is_explicit:
-            steps, s, n, _ = slopes.shape
-            product = self.h[..., None, None] * np.einsum("sj,isab->isajb", self.a, slopes)
-            matrix = np.eye(s * n) - product.reshape(steps, s * n, s * n)
-            self.matrix = np.swapaxes(matrix, -1, -2) if adjoint else matrix
-
-    def solve(self, right: Any) -> Any:
-        """The solution for right-hand sides of the shape (steps, stages, n, columns)."""
-        shape = right.shape
-        if not self.is_explicit:
-            flat = right.reshape(shape[0], shape[1] * shape[2], shape[3])
-            return np.linalg.solve(self.matrix, flat).reshape(shape)
-        found = np.array(np.broadcast_to(right, shape))
-        stages = range(shape[1])
-        for s in reversed(stages) if self.adjoint else stages:
-            others = self.a[:, s] if self.adjoint else self.a[s]
-            used = [j for j in stages if others[j]]
-            if not used:
-                continue
-            if self.adjoint:  # the slope is that of the later stage
-                parts = [others[j] * (self.slopes[:, j] @ found[:, j]) for j in used]
-                found[:, s] += self.h * sum(parts)
-            else:
-                mixed = sum(others[j] * found[:, j] for j in used)
-                found[:, s] += self.h * (self.slopes[:, s] @ mixed)
-        return found
-
-
-def _by_products(
-    formula: Trajectory, k: Any, times: Any, y0: Any, outside: Any, b: Any, adjoint: bool
-) -> Any:
-    """March without Jacobians of explicit methods, and with those of one step of implicit ones."""
-    tableau, h = formula.tableau, np.diff(times)
-    at, states = (np.asarray(x) for x in formula.points(k, times, y0))
-    steps, count, n = k.shape
-
-    def slope(i: int, s: int, w: Any) -> Any:
-        """The Jacobian of f at a stage, or its transpose, times a vector."""
-        place = i * count + s
-        own, more = formula.field.at(place)
-        t, y, given = at[place], states[place], outside[more]
-        if adjoint:
-            return vjp(lambda y: own(t, y, *given), y)[1](w)[0]
-        return jvp(lambda y: own(t, y, *given), (y,), (w,))[1]
-
-    w = np.empty_like(k)
-    total = np.zeros_like(y0)
-    for i in reversed(range(steps)) if adjoint else range(steps):
-        if not tableau.is_explicit:
-            w[i], total = _implicit_step(
-                formula, i, at, states, outside, h[i], b[i], total, adjoint
-            )
-            continue
-        if adjoint:
-            pulled = np.zeros((count, n), k.dtype)
-            for s in reversed(range(count)):
-                mixed = np.tensordot(tableau.a[:, s], pulled, 1)
-                w[i, s] = b[i, s] + h[i] * (tableau.b[s] * total + mixed)
-                pulled[s] = slope(i, s, w[i, s])
-            total = total + pulled.sum(0)
-        else:
-            for s in range(count):
-                mixed = np.tensordot(tableau.a[s, :s], w[i, :s], 1)
-                w[i, s] = b[i, s] + slope(i, s, total + h[i] * mixed)
-            total = total + h[i] * np.tensordot(tableau.b, w[i], 1)
-    return w
-
-
-def _implicit_step(
-    formula: Trajectory,
-    i: int,
-    at: Any,
-    states: Any,
-    outside: Any,
-    h: float,
-    b: Any,
-    total: Any,
-    adjoint: bool,
-) -> tuple[Any, Any]:
-    tableau = formula.tableau
-    count = b.shape[0]
-    rows = []
-    for place in range(i * count, (i + 1) * count):
-        own, more = formula.field.at(place)
-        rows.append(jacfwd(own, argnums=1)(at[place], states[place], *outside[more]))
-    slopes = np.stack([np.asarray(row) for row in rows])
-    stages = _Stages(tableau, slopes[None], np.array([h]), adjoint)
-    if adjoint:
-        right = b + h * tableau.b[:, None] * total
-        w = stages.solve(right[None, ..., None])[0, ..., 0]
-        return w, total + np.einsum("sab,sa->b", slopes, w)
-    right = b + slopes @ total
-    w = stages.solve(right[None, ..., None])[0, ..., 0]
-    return w, total + h * np.tensordot(tableau.b, w, 1)

@@ -47,3 +47,7 @@ __all__ = [
 ]
 
 __getattr__ = others_from("scipy.optimize")
+
+
+def __dir__() -> list[str]:
+    return __all__

@@ -40,8 +40,8 @@ def least_squares(
     >>> t = np.array([0.0, 1.0, 2.0])
     >>> def rate(y):
     ...     return ag.scipy.optimize.least_squares(lambda k: np.exp(-k * t) - y, [1.0]).x[0]
-    >>> np.round(ag.func.grad(rate)(np.exp(-t)), 4)
-    array([ 0.    , -2.1451, -1.5783])
+    >>> np.round(ag.func.grad(rate)(np.exp(-t)), 4) + 0.0
+    array([ 0.    , -1.7636, -1.2976])
     """
     scipy = scipy_module("scipy.optimize")
     keywords = {} if kwargs is None else kwargs

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from ....autograd.graph import increment_version
 from ..tensor import Tensor
 
 
@@ -28,7 +29,8 @@ class Optimizer:
         """Take over parameters, with the settings that the group has, and the defaults."""
         params = param_group["params"]
         params = [params] if isinstance(params, Tensor) else list(params)
-        state = {name: np.zeros(sum(p.numel for p in params)) for name in self.moments}
+        kind = np.result_type(*(p.data for p in params), np.float16)
+        state = {name: np.zeros(sum(p.numel for p in params), kind) for name in self.moments}
         self.param_groups.append(
             {**self.defaults, **param_group, "params": params, "state": {"t": 0, **state}}
         )
@@ -39,24 +41,29 @@ class Optimizer:
         """Set all gradients to zero."""
         for group in self.param_groups:
             for p in group["params"]:
-                p.grad = np.zeros_like(p.data)
+                gradient = p._inner.grad
+                if gradient is None or gradient.requires_grad:
+                    p.grad = np.zeros_like(p.data)
+                else:
+                    gradient.array.fill(0)
 
     def step(self, closure: Callable[[], Any] | None = None) -> Any:
         """Change the parameters once; `closure`, if given, computes the loss first."""
         loss = None if closure is None else closure()
         for group in self.param_groups:
-            params = [p for p in group["params"] if p.numel]
-            values = np.concatenate([p.data.ravel() for p in params])
-            gradient = np.concatenate(
-                [np.zeros(p.numel) if p.grad is None else p.grad.data.ravel() for p in params]
-            )
-            gradient = gradient + group["weight_decay"] * values
+            gradient = np.concatenate([_gradient(p) for p in group["params"]])
+            if group["weight_decay"]:
+                values = np.concatenate([p.data.reshape(-1) for p in group["params"]])
+                gradient = gradient + group["weight_decay"] * values
             group["state"]["t"] += 1
             change = self.change(group, group["state"], gradient)
             at = 0
-            for p in params:
-                p.data[...] -= change[at : at + p.numel].reshape(p.shape)
-                at += p.numel
+            for p in group["params"]:
+                data = p.data
+                data -= change[at : at + data.size].reshape(data.shape)
+                at += data.size
+            # A graph from before the step cannot be differentiated any more: it would be wrong.
+            increment_version([p._inner for p in group["params"]])
         return loss
 
     def change(self, group: dict[str, Any], state: dict[str, Any], gradient: Any) -> Any:
@@ -81,6 +88,12 @@ class Optimizer:
         for i, group in enumerate(self.param_groups):
             group["state"].update(state_dict["state"][i])
             group.update(state_dict["param_groups"][i])
+
+
+def _gradient(p: Tensor) -> Any:
+    """The gradient of a parameter as a vector; zeros if it has none."""
+    found = p._inner.grad
+    return np.zeros(p.numel, p.data.dtype) if found is None else found.array.reshape(-1)
 
 
 class SGD(Optimizer):

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from ....autograd import grad
+from ....autograd.graph import increment_version
 from ..tensor import Tensor
 
 
@@ -43,6 +44,7 @@ class ScipyBridge:
         for p, size, shape in zip(self.params, self.sizes, self.shapes, strict=True):
             p.data[...] = np.asarray(x_np)[at : at + size].reshape(shape)
             at += size
+        increment_version([p._inner for p in self.params])
 
     def objective(self, x_np: Any) -> tuple[float, Any]:
         """The loss and its gradient at a vector, for `scipy.optimize.minimize(..., jac=True)`.

@@ -48,6 +48,14 @@ def __dir__() -> list[str]:
     return __all__
 
 
-def Variable(data: Tensor, requires_grad: bool = False, volatile: bool = False) -> Tensor:  # noqa: N802
+class _OldName(type):
+    def __instancecheck__(cls, value: object) -> bool:
+        return isinstance(value, Tensor)
+
+
+class Variable(metaclass=_OldName):
     """The old name of a tensor."""
-    return data.requires_grad_() if requires_grad else data
+
+    def __new__(cls, data: Tensor, requires_grad: bool = False) -> Tensor:  # type: ignore[misc]
+        """Make a leaf on the memory of a tensor."""
+        return data.detach().requires_grad_(requires_grad)

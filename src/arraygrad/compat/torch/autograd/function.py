@@ -7,17 +7,20 @@ from __future__ import annotations
 
 import functools
 import inspect
+import weakref
 from collections.abc import Callable
 from typing import Any
 
-from ....autograd import function as native
+import numpy as np
+
 from ....arrays.batched import Batched
 from ....arrays.dual import Dual
+from ....autograd import function as native
 from ....autograd.forward_ad import _open
 from ....core.array import Array
 from ....core.modes import no_grad
 from ....core.nodes import Leaf, RemovableHandle, recorder
-from ..handles import Tensor, name_of, unwrap, wrap
+from ..handles import Tensor, name_of, new, unwrap, wrap
 from ..random import current_randomness
 from .nodes import Node, on_tensors, shown_edges
 
@@ -29,6 +32,7 @@ class FunctionCtx(native.FunctionCtx):
 
     def save_for_backward(self, *tensors: Any) -> None:
         super().save_for_backward(*map(unwrap, tensors))
+        self._own = [weakref.ref(t) if isinstance(t, Tensor) else None for t in tensors]
 
     def save_for_forward(self, *tensors: Any) -> None:
         super().save_for_forward(*map(unwrap, tensors))
@@ -40,8 +44,12 @@ class FunctionCtx(native.FunctionCtx):
         super().mark_non_differentiable(*map(unwrap, tensors))
 
     @property
-    def saved_tensors(self) -> tuple[Any, ...]:  # type: ignore[override]
-        return tuple(map(_known, super().saved_tensors))
+    def saved_tensors(self) -> tuple[Any, ...]:
+        found = super().saved_tensors
+        own = self.__dict__.get("_own", ())
+        if len(own) != len(found):
+            return tuple(map(wrap, found))
+        return tuple(a if a is None else _known(a, r) for a, r in zip(found, own, strict=True))
 
     @property
     def next_functions(self) -> Any:
@@ -60,17 +68,22 @@ class FunctionCtx(native.FunctionCtx):
         return int(self.number)
 
     def __call__(self, *grads: Any) -> Any:
-        function = self.pullback.function.user  # type: ignore[union-attr, attr-defined]
+        pullback: Any = self.pullback
+        function = pullback.function.user
         return function.backward(self, *grads)
 
 
 Node.register(FunctionCtx)
 
 
-def _known(array: Any) -> Any:
-    """A saved tensor: the user's own, if it is a leaf."""
-    if array is None:
-        return None
+def _known(array: Any, reference: Any) -> Any:
+    """A saved tensor: the object that was saved, if it lives and has not changed since."""
+    saved = None if reference is None else reference()
+    if saved is not None:
+        mine = saved._t
+        same = getattr(mine, "_array", None) is getattr(array, "_array", mine)
+        if same and getattr(mine, "_node", None) is getattr(array, "_node", None):
+            return saved
     node = getattr(array, "_node", None)
     if isinstance(node, Leaf) and node.variable._array is array._array:
         return name_of(node.variable)
@@ -207,6 +220,8 @@ def _native_of(cls: type[Function]) -> type[native.Function]:
 
     def backward(ctx: Any, *grads: Any) -> Any:
         rule = cls.backward if cls.backward is not Function.backward else cls.vjp
+        if rule is not cls.vjp and cls.vjp is not Function.vjp:
+            raise RuntimeError(f"{cls.__name__} defines both backward and vjp: only one")
         if cls.boxed_grads_call:
             return unwrap(rule(ctx, [_argument(g) for g in grads[0]]))
         return unwrap(rule(ctx, *map(_argument, grads)))
@@ -243,9 +258,11 @@ def _native_of(cls: type[Function]) -> type[native.Function]:
 
 
 def _argument(value: Any) -> Any:
-    return (
-        wrap(value) if isinstance(value, Array) or hasattr(value, "__array_interface__") else value
-    )
+    if isinstance(value, Array):
+        made = new(Tensor)
+        made._t = value
+        return made
+    return wrap(value) if isinstance(value, np.ndarray) else value
 
 
 def once_differentiable(fn: Rule) -> Rule:

@@ -1,11 +1,7 @@
-"""`minimize`: SciPy's methods with arraygrad's derivatives. The methods themselves are SciPy's.
-
-SciPy is imported when it is first used.
-"""
+"""`minimize`: SciPy's methods with arraygrad's derivatives. The methods themselves are SciPy's."""
 
 from __future__ import annotations
 
-import importlib
 import math
 import sys
 import time
@@ -14,24 +10,15 @@ from typing import Any
 
 import numpy as np
 
-from . import func, ops
-from .arrays.creation import from_sequence
-from .backends import backend_of
-from .core.array import AnyFunction, Array
-from .func.trees import flatten
-from .interop.lazy import compute
-
-__all__ = ["minimize"]
-
-
-def __dir__() -> list[str]:
-    return __all__
-
+from .. import func, ops
+from ..interop.lazy import compute
+from .space import AnyFunction, Space, as_vector, scipy_optimize
 
 # Which derivatives SciPy's methods use: no gradients, products with the Hessian, or the Hessian.
 _WITHOUT_GRADIENT = {"nelder-mead", "powell", "cobyla", "cobyqa"}
 _BY_PRODUCTS = {"newton-cg", "trust-ncg", "trust-krylov", "trust-constr"}
 _BY_MATRICES = {"dogleg", "trust-exact"}
+_SPARSE = {"newton-cg", "trust-constr"}
 
 
 def minimize(
@@ -42,6 +29,7 @@ def minimize(
     method: str | None = None,
     lower: Any = None,
     upper: Any = None,
+    bounds: Any = None,
     constraints: Any = (),
     hessian: str | None = None,
     tol: float | None = None,
@@ -60,19 +48,23 @@ def minimize(
         ``fun(x, *args)`` returns one real number; `x` has the structure of `x0`.
     x0 : array, number, or nested structure of them
         The starting point: real numbers, in dicts, lists, tuples and other containers that optree
-        knows.
+        knows. A list of numbers is one array, as for SciPy.
     args : tuple
         More arguments of `fun`, which stay fixed.
     method : str, optional
         One of SciPy's methods. By default BFGS; L-BFGS-B with bounds, SLSQP with constraints.
     lower, upper : number, or structure like that of `x0`, optional
         Bounds. A structure contains numbers or arrays, or None where there is no bound.
-    constraints : dict, or sequence of dicts
+    bounds : scipy.optimize.Bounds, or sequence of pairs, optional
+        Bounds in SciPy's form, in place of `lower` and `upper`: for the numbers of `x0` in order.
+    constraints : dict, NonlinearConstraint, LinearConstraint, or sequence of these
         As in SciPy, ``{"type": "eq" or "ineq", "fun": g}``: ``g(x)`` must be zero, or not negative.
-        `g` takes `x` in the structure of `x0`. Jacobians need not be given.
-    hessian : "product", "matrix" or None
+        `g`, and the function of a `NonlinearConstraint`, takes `x` in the structure of `x0`.
+        Jacobians and Hessians need not be given. The matrix of a `LinearConstraint` has a column
+        for each number of `x0`.
+    hessian : "product", "matrix", "sparse" or None
         How methods that use second derivatives get them. By default, as products with vectors, if
-        the method can use them.
+        the method can use them. With "sparse", as a sparse array, for trust-constr and Newton-CG.
     tol, options
         Passed on to SciPy.
     callback : callable, optional
@@ -98,23 +90,33 @@ def minimize(
     >>> round(float(found.x["slope"]), 3), round(float(found.x["offset"]), 3)
     (2.0, 1.0)
     """
-    optimize = _scipy()
-    space = _Space(x0)
+    optimize = scipy_optimize("minimize")
+    space = Space(x0)
     problem = _Problem(fun, args, space)
-    bounds = None if lower is None and upper is None else space.bounds(lower, upper)
-    rules = [constraints] if isinstance(constraints, dict) else list(constraints)
-    chosen = method or ("SLSQP" if rules else "L-BFGS-B" if bounds else "BFGS")
+    bounds = space.either(lower, upper, bounds)
+    kinds = (optimize.NonlinearConstraint, optimize.LinearConstraint)
+    rules = [constraints] if isinstance(constraints, (dict, *kinds)) else list(constraints)
+    chosen = method or ("SLSQP" if rules else "L-BFGS-B" if bounds is not None else "BFGS")
     name = chosen.lower()
     keywords: dict[str, Any] = {}
     if name not in _WITHOUT_GRADIENT:
         keywords["jac"] = True
     if name in _BY_PRODUCTS | _BY_MATRICES:
         how = hessian or ("product" if name in _BY_PRODUCTS else "matrix")
-        if how not in ("product", "matrix"):
-            raise ValueError(f"hessian must be 'product', 'matrix' or None, not {hessian!r}")
+        if how not in ("product", "matrix", "sparse"):
+            raise ValueError(
+                f"hessian must be 'product', 'matrix', 'sparse' or None, not {hessian!r}"
+            )
         if how == "product" and name in _BY_MATRICES:
             raise ValueError(f"method {chosen!r} needs the whole Hessian: pass hessian='matrix'")
-        keywords |= {"hessp": problem.product} if how == "product" else {"hess": problem.matrix}
+        if how == "sparse" and name not in _SPARSE:
+            raise ValueError(
+                f"method {chosen!r} takes no sparse Hessian: use trust-constr or Newton-CG"
+            )
+        if how == "product":
+            keywords["hessp"] = problem.product
+        else:
+            keywords["hess"] = problem.sparse if how == "sparse" else problem.matrix
     elif hessian is not None:
         raise ValueError(f"method {chosen!r} does not use second derivatives: leave hessian out")
     watch = _Watch(problem, callback, progress)
@@ -136,98 +138,20 @@ def minimize(
     return result
 
 
-def _scipy() -> Any:
-    try:
-        return importlib.import_module("scipy.optimize")
-    except ImportError:
-        raise ImportError(
-            "minimize() uses SciPy's methods: install it, pip install 'arraygrad[scipy]'"
-        ) from None
-
-
-class _Space:
-    """Converts between the structure of `x0` and one vector of numbers."""
-
-    def __init__(self, x0: Any) -> None:
-        leaves, self.unflatten = flatten(x0)
-        self.leaves = [self._checked(leaf, i) for i, leaf in enumerate(leaves)]
-        if not self.leaves:
-            raise ValueError("x0 has no arrays or numbers in it")
-        self.sizes = [math.prod(leaf.shape) for leaf in self.leaves]
-        self.ends = np.cumsum(self.sizes)[:-1]
-        self.start = self.vector(self.unflatten(self.leaves))
-
-    def _checked(self, leaf: Any, i: int) -> Any:
-        leaf = leaf.detach() if isinstance(leaf, Array) else leaf
-        leaf = leaf.array if hasattr(leaf, "array") else leaf
-        array = leaf if hasattr(leaf, "dtype") else np.asarray(leaf)
-        kind = backend_of(array).kind(array.dtype)
-        if kind in "bi":
-            return backend_of(array).xp.astype(array, backend_of(array).xp.float64)
-        if kind != "f":
-            hint = ": take the real and the imaginary part apart" if kind == "c" else ""
-            raise TypeError(f"x0 must be real numbers, but leaf {i} has dtype {array.dtype}{hint}")
-        return array
-
-    def vector(self, tree: Any) -> Any:
-        """The numbers of a structure as one vector."""
-        parts = [np.ravel(backend_of(a).to_numpy(a)) for a in flatten(compute(tree))[0]]
-        return np.concatenate([np.asarray(p, np.float64) for p in parts])
-
-    def structure(self, vector: Any) -> Any:
-        """The numbers of a vector in the structure of `x0`, with its dtypes and libraries."""
-        parts = np.split(np.asarray(vector), self.ends)
-        return self.unflatten(
-            [
-                backend_of(leaf).xp.asarray(part.reshape(leaf.shape), dtype=leaf.dtype)
-                for part, leaf in zip(parts, self.leaves, strict=True)
-            ]
-        )
-
-    def within(self, vector: Any) -> Any:
-        """`structure`, made of ops, for a vector that is being differentiated."""
-        parts = ops.array_split(vector, [int(end) for end in self.ends])
-        return self.unflatten(
-            [
-                ops.astype(ops.reshape(part, leaf.shape), leaf.dtype, copy=False)
-                for part, leaf in zip(parts, self.leaves, strict=True)
-            ]
-        )
-
-    def bounds(self, lower: Any, upper: Any) -> list[tuple[Any, Any]]:
-        """A pair of bounds for each number of the vector."""
-        low = self._bound(lower, "lower", -np.inf)
-        high = self._bound(upper, "upper", np.inf)
-        return list(zip(low.tolist(), high.tolist(), strict=True))
-
-    def _bound(self, given: Any, name: str, none: float) -> Any:
-        if given is None or isinstance(given, int | float):
-            value = none if given is None else given
-            return np.full(self.start.shape, value, np.float64)
-        import optree
-
-        model = self.unflatten(self.leaves)
-        leaves, spec = optree.tree_flatten(given, none_is_leaf=True)
-        wanted = optree.tree_structure(model, none_is_leaf=True)
-        if spec != wanted:
-            raise ValueError(f"{name} must be a number or have the structure of x0, {wanted}")
-        return np.concatenate(
-            [
-                np.ravel(np.broadcast_to(none if bound is None else np.asarray(bound), leaf.shape))
-                for bound, leaf in zip(leaves, self.leaves, strict=True)
-            ]
-        ).astype(np.float64)
-
-
 class _Problem:
     """The function to minimise and its derivatives, as functions of a vector."""
 
-    def __init__(self, fun: AnyFunction, args: tuple[Any, ...], space: _Space) -> None:
+    def __init__(self, fun: AnyFunction, args: tuple[Any, ...], space: Space) -> None:
         self.space = space
         self.fun: AnyFunction = lambda x: fun(x, *args)
         self._both: AnyFunction = func.value_and_grad(self.fun)
+
         # Without `self`, which would be a cycle of references that keeps the user's data alive.
-        self._matrix: Any = func.hessian(lambda vector: fun(space.within(vector), *args))
+        def of_vector(vector: Any) -> Any:
+            return fun(space.within(vector), *args)
+
+        self._matrix: Any = func.hessian(of_vector)
+        self._sparse: Any = func.hessian(of_vector, sparse=True)
         self.last: tuple[float, float] = (math.nan, math.nan)
 
     def value(self, vector: Any) -> float:
@@ -248,18 +172,44 @@ class _Problem:
     def matrix(self, vector: Any) -> Any:
         return np.asarray(self._matrix(np.asarray(vector, np.float64)))
 
+    def sparse(self, vector: Any) -> Any:
+        return self._sparse(np.asarray(vector, np.float64))
 
-def _constraint(rule: Any, space: _Space, method: str) -> Any:
+
+def _constraint(rule: Any, space: Space, method: str) -> Any:
     """A constraint on vectors in SciPy's form, with its derivatives."""
+    scipy = scipy_optimize("minimize")
+    if isinstance(rule, scipy.LinearConstraint):
+        return rule
+    if isinstance(rule, scipy.NonlinearConstraint):
+        value, jacobian, hessian = _derivatives(rule.fun, (), space)
+        if callable(rule.jac):
+            jacobian = _on_structures(rule.jac, space)
+        if callable(rule.hess):
+            hessian = _on_structures(rule.hess, space)
+        second = {"hess": hessian} if method.lower() == "trust-constr" else {}
+        return scipy.NonlinearConstraint(
+            value, rule.lb, rule.ub, jac=jacobian, keep_feasible=rule.keep_feasible, **second
+        )
     if not isinstance(rule, dict) or rule.get("type") not in ("eq", "ineq") or "fun" not in rule:
         raise TypeError(
-            "a constraint must be a dict {'type': 'eq' or 'ineq', 'fun': function of x}, got "
-            f"{rule!r}"
+            "a constraint must be a dict {'type': 'eq' or 'ineq', 'fun': function of x}, a "
+            f"NonlinearConstraint or a LinearConstraint, got {rule!r}"
         )
-    more: Sequence[Any] = rule.get("args", ())
+    value, jacobian, hessian = _derivatives(rule["fun"], rule.get("args", ()), space)
+    if callable(rule.get("jac")):
+        jacobian = _on_structures(rule["jac"], space, rule.get("args", ()))
+    if method.lower() != "trust-constr":
+        return {"type": rule["type"], "fun": value, "jac": jacobian}
+    high = 0.0 if rule["type"] == "eq" else np.inf
+    return scipy.NonlinearConstraint(value, 0.0, high, jac=jacobian, hess=hessian)
+
+
+def _derivatives(fun: AnyFunction, more: Sequence[Any], space: Space) -> tuple[Any, Any, Any]:
+    """The value of a constraint, its Jacobian and its weighted Hessian, as functions of vectors."""
 
     def of_vector(vector: Any) -> Any:
-        return ops.ravel(_array(rule["fun"](space.within(vector), *more)))
+        return as_vector(fun(space.within(vector), *more))
 
     first: AnyFunction = func.jacobian(of_vector)
 
@@ -269,19 +219,16 @@ def _constraint(rule: Any, space: _Space, method: str) -> Any:
     def jacobian(vector: Any) -> Any:
         return np.asarray(first(np.asarray(vector, np.float64)))
 
-    if method.lower() != "trust-constr":
-        return {"type": rule["type"], "fun": value, "jac": jacobian}
-
     def hessian(vector: Any, weights: Any) -> Any:
         second: Any = func.hessian(lambda v: ops.sum(of_vector(v) * weights))
         return np.asarray(second(np.asarray(vector, np.float64)))
 
-    high = 0.0 if rule["type"] == "eq" else np.inf
-    return _scipy().NonlinearConstraint(value, 0.0, high, jac=jacobian, hess=hessian)
+    return value, jacobian, hessian
 
 
-def _array(x: Any) -> Any:
-    return x if hasattr(x, "dtype") else from_sequence(x)
+def _on_structures(function: AnyFunction, space: Space, more: Sequence[Any] = ()) -> AnyFunction:
+    """A derivative that the user gave, as a function of vectors."""
+    return lambda vector, *rest: function(space.structure(vector), *rest, *more)
 
 
 class _Watch:
