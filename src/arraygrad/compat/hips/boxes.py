@@ -29,14 +29,14 @@ class Box:
     @classmethod
     def register(cls, value_type: type) -> None:
         """Accept HIPS's call that makes values of a type differentiable; raise if they are not."""
-        if not issubclass(value_type, np.ndarray | np.inexact | float | complex | _CONTAINERS):
+        if not issubclass(value_type, _KNOWN):
             raise TypeError(
                 f"{value_type.__name__} cannot be boxed: arraygrad differentiates with respect to "
                 "arrays and numbers, and tuples, lists and dicts of these"
             )
 
 
-_CONTAINERS = tuple | list | dict
+_KNOWN = (np.ndarray, np.inexact, float, complex, tuple, list, dict)
 new = object.__new__
 
 
@@ -157,11 +157,11 @@ _OPERATORS = {
 def reverse_box(level: float) -> type[ReverseBox]:
     """The type of boxes for reverse mode at a level."""
     members = {"__slots__": (), "level": level, "__module__": ArrayBox.__module__}
-    made = type("ArrayBox", (ReverseBox,), members)
+    made: Any = type("ArrayBox", (ReverseBox,), members)
     made._recorded = made
     for name, function in _OPERATORS.items():
         setattr(made, name, made.operator(function))
-    return made
+    return made  # type: ignore[no-any-return]
 
 
 @functools.cache

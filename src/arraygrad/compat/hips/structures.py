@@ -11,7 +11,16 @@ from typing import Any
 
 from ...core.array import Array
 
-__all__ = ["CONTAINERS", "SEQUENCES", "Hole", "filled", "holds_boxes", "leaves_like", "mapped", "taken"]
+__all__ = [
+    "CONTAINERS",
+    "SEQUENCES",
+    "Hole",
+    "filled",
+    "holds_boxes",
+    "leaves_like",
+    "mapped",
+    "taken",
+]
 
 
 SEQUENCES = (list, tuple)
