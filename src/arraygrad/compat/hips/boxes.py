@@ -8,12 +8,15 @@ inside. There is one for reverse mode and one for forward mode.
 from __future__ import annotations
 
 import functools
+from types import SimpleNamespace
 from typing import Any, ClassVar
 
 import numpy as np
 
 from ... import ops
+from ...arrays.creation import from_sequence
 from ...arrays.dual import Dual
+from ...arrays.methods import ArrayMethods
 from ...arrays.tensor import Tensor
 from ...core.array import Array, plain
 from ...core.nodes import Node
@@ -144,7 +147,23 @@ class ForwardBox(ArrayBox, Dual):
         return f"<{self}>"
 
 
-_OPERATORS = {
+def _taking_lists(method: Any) -> Any:
+    """The method of an operator, for which a list of numbers is an array."""
+
+    def operator(self: Any, other: Any) -> Any:
+        return method(self, from_sequence(other) if isinstance(other, _SEQUENCES) else other)
+
+    return operator
+
+
+_SEQUENCES = (list, tuple)
+_SIGNS = "add sub mul truediv floordiv mod pow matmul"
+for _name in [f"{_r}{_sign}" for _sign in _SIGNS.split() for _r in ("", "r")]:
+    setattr(ArrayBox, f"__{_name}__", _taking_lists(getattr(ArrayMethods, f"__{_name}__")))
+for _name in "lt le gt ge eq ne".split():
+    setattr(ArrayBox, f"__{_name}__", _taking_lists(getattr(ArrayMethods, f"__{_name}__")))
+
+_OPERATORS: dict[str, Any] = {
     "__add__": ops.add,
     "__sub__": ops.subtract,
     "__mul__": ops.multiply,
@@ -160,7 +179,8 @@ def reverse_box(level: float) -> type[ReverseBox]:
     made: Any = type("ArrayBox", (ReverseBox,), members)
     made._recorded = made
     for name, function in _OPERATORS.items():
-        setattr(made, name, made.operator(function))
+        slow = SimpleNamespace(op=function.op, operator=_taking_lists(function.operator))
+        setattr(made, name, made.operator(slow))
     return made  # type: ignore[no-any-return]
 
 

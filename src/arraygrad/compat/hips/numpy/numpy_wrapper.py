@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable
+from types import GeneratorType
 from typing import Any
 
 import numpy as _np
@@ -24,6 +25,7 @@ from ..structures import SEQUENCES, holds_boxes
 __all__ = ["metadata", "wrap_namespace", "wrapped"]
 
 AnyFunction = Callable[..., Any]
+_ITERATORS = (map, filter, zip, GeneratorType)
 
 
 def wrap_namespace(old: dict[str, Any], new: dict[str, Any]) -> None:
@@ -51,6 +53,8 @@ def wrapped(raw: AnyFunction, native: AnyFunction | None = None) -> AnyFunction:
             if isinstance(arg, Array) or (isinstance(arg, SEQUENCES) and holds_boxes(arg)):
                 break
         else:
+            if args and isinstance(args[0], _ITERATORS):  # which NumPy's own do not take
+                return f(list(args[0]), *args[1:], **kwargs)
             if not kwargs or not any(map(holds_boxes, kwargs.values())):
                 return raw(*args, **kwargs)
         if native is None or f in primitive_vjps:
