@@ -368,8 +368,8 @@ def check_writable(tensor: Any, values: tuple[Any, ...]) -> None:
                 "the tensor cannot be written: it is a broadcast, in which several elements are "
                 "one. Write to a clone() of it"
             )
-    if recorder() is None:
-        return
+    if recorder() is None or (view is not None and view.is_detached):
+        return  # only values change
     base = _history(tensor)
     if isinstance(base._node, Leaf) or isinstance(tensor._node, Leaf):
         what = "a leaf that requires gradients" if view is None else "a view of such a leaf"
@@ -460,7 +460,7 @@ def value_for(array: Any, index: tuple[Any, tuple[Any, ...]], value: Any) -> Any
     elif (
         type(value._array if isinstance(value, Array) else value) is not type(array._array)
         and hasattr(value, "dtype")
-        and backend_of(value) is not backend_of(array)
+        and backend_of(value).xp is not backend_of(array).xp
     ):
         if not is_made(value):
             raise MixedArraysError(

@@ -31,6 +31,12 @@ class NumPyMethods:
 
     conjugate = ops.conj
 
+    def __copy__(self) -> Self:
+        return ops.copy(self)
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Self:
+        return ops.copy(self)
+
     def cumsum(self, axis: int | None = None, *, dtype: Any = None) -> Self:
         """The running sum along an axis; by default, over the flattened array."""
         x = ops.ravel(self) if axis is None else self

@@ -22,6 +22,8 @@ Strides = tuple[int, ...]
 
 def reshaped(x: Any, shape: Any, order: Any = "C", copy: bool | None = None) -> Any:
     """The elements in another shape; the order is the one they are read and written in."""
+    if order == "C":  # as most often
+        return ops.reshape(x, shape, copy=copy)
     wanted = _checked(order, "CFA")
     if wanted == "A":
         wanted = "F" if _by_memory(x, "A") == _long(x)[::-1] != _long(x) else "C"
@@ -32,6 +34,8 @@ def reshaped(x: Any, shape: Any, order: Any = "C", copy: bool | None = None) -> 
 
 def ravelled(x: Any, order: Any = "C", copy: bool | None = None) -> Any:
     """The elements in one axis, read in an order: a view if they lie in this order already."""
+    if order == "C" and copy is None and is_fresh(x):  # as most often
+        return ops.ravel(x)
     wanted = _checked(order, "CFAK")
     axes = _long(x)
     if wanted != "C":

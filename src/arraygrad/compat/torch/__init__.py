@@ -15,6 +15,7 @@ from math import e, inf, nan, pi
 from ...backends.numpy.threads import get_num_threads, set_num_threads
 from . import autograd, fft, func, linalg, nn, optim, special, testing, utils
 from . import dtypes as _dtypes
+from . import methods as _methods  # noqa: F401  (gives tensors their methods)
 from .autograd import (
     enable_grad,
     inference_mode,
@@ -69,7 +70,6 @@ from .dtypes import (
 )
 from .func import vmap
 from .functions.elementwise import (
-    METHODS,
     abs,
     absolute,
     acos,
@@ -447,7 +447,6 @@ bool, float, int = _dtypes.bool_, float32, int32
 newaxis = None
 
 __all__ = [
-    "METHODS",
     "BoolTensor",
     "ByteTensor",
     "CharTensor",

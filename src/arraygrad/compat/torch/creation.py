@@ -136,7 +136,7 @@ def zeros(
 ) -> Tensor:
     """Zeros."""
     made = _made("zeros", _shape(size, keywords), dtype, device, requires_grad)
-    return made if out is None else out.copy_(made)  # type: ignore[no-any-return]
+    return made if out is None else out.copy_(made)
 
 
 def ones(
@@ -150,7 +150,7 @@ def ones(
 ) -> Tensor:
     """Ones."""
     made = _made("ones", _shape(size, keywords), dtype, device, requires_grad)
-    return made if out is None else out.copy_(made)  # type: ignore[no-any-return]
+    return made if out is None else out.copy_(made)
 
 
 def empty(
@@ -169,7 +169,7 @@ def empty(
 def empty_strided(
     size: Any, stride: Any, *, dtype: _Maybe = None, device: Any = None, requires_grad: bool = False
 ) -> Tensor:
-    """A tensor whose elements are to be written, with the axes in memory in the order of strides."""
+    """A tensor whose elements are to be written, with axes in memory in the order of strides."""
     order = sorted(range(len(size)), key=lambda axis: -stride[axis])
     made = _made("empty", tuple(size[a] for a in order), dtype, device, False)
     back = sorted(range(len(size)), key=order.__getitem__)

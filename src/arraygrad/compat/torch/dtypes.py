@@ -136,11 +136,11 @@ def numpy_of(wanted: Any) -> np.dtype[Any]:
             raise NotImplementedError(
                 "torch.bfloat16 is not supported, because NumPy has no such dtype: use float32"
             )
-        return wanted.dtype
+        return np.dtype(wanted.dtype)
     python = {"float": float64, "int": int64, "bool": bool_, "complex": complex128}
     if isinstance(wanted, type) and wanted.__name__ in python:
         return python[wanted.__name__].dtype
-    return np.dtype(wanted)
+    return np.dtype(wanted)  # type: ignore[no-any-return]
 
 
 def get_default_dtype() -> dtype:
@@ -223,13 +223,13 @@ class _Limits:
 class finfo(_Limits):  # noqa: N801  (torch's name)
     """The limits of a floating-point dtype."""
 
-    _look_up = staticmethod(np.finfo)
+    _look_up = staticmethod(lambda wanted: np.finfo(wanted))
 
 
 class iinfo(_Limits):  # noqa: N801  (torch's name)
     """The limits of an integer dtype."""
 
-    _look_up = staticmethod(np.iinfo)
+    _look_up = staticmethod(lambda wanted: np.iinfo(wanted))
 
 
 class device:  # noqa: N801  (torch's name)

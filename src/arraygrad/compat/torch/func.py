@@ -35,6 +35,10 @@ def __dir__() -> list[str]:
     return __all__
 
 
+def _leaves(tree: Any, none_is_leaf: bool = False) -> list[Any]:
+    return list(optree.tree_leaves(tree, none_is_leaf=none_is_leaf))
+
+
 def _arrays(tree: Any) -> Any:
     return optree.tree_map(lambda v: v._t if isinstance(v, Tensor) else v, tree, none_is_leaf=True)
 
@@ -63,7 +67,7 @@ class _Call:
         self.ran = True
         given = [
             (leaf, leaf._array)
-            for leaf in optree.tree_leaves((args, kwargs))
+            for leaf in _leaves((args, kwargs))
             if isinstance(leaf, Batched | Dual)
         ]
         try:
@@ -108,7 +112,7 @@ def _point_to(leaf: Any, array: Any) -> None:
 
 
 def _check_tensors(tree: Any, what: str) -> None:
-    leaves = optree.tree_leaves(tree, none_is_leaf=True)
+    leaves = _leaves(tree, none_is_leaf=True)
     if not leaves:
         raise RuntimeError(f"{what} must have at least one Tensor in it")
     for leaf in leaves:
@@ -126,10 +130,10 @@ def _check_argnums(argnums: Any) -> None:
 def _named(result: Any, given: Any) -> Any:
     """A result as tensors, which are views of the tensors that were given if their arrays are."""
     found = _tensors(result)
-    leaves = [v for v in optree.tree_leaves(found) if isinstance(v, Tensor)]
+    leaves = [v for v in _leaves(found) if isinstance(v, Tensor)]
     views = [v for v in leaves if getattr(v._t, "_view", None) is not None]
     if views:
-        known = {id(t._t): t for t in optree.tree_leaves(given) if isinstance(t, Tensor)}
+        known = {id(t._t): t for t in _leaves(given) if isinstance(t, Tensor)}
         for view in views:
             base = known.get(id(view._t._view.base))
             if base is not None:
@@ -165,13 +169,13 @@ def grad_and_value(
     return both
 
 
-def vjp(func: Callable[..., Any], *primals: Any, has_aux: bool = False) -> Any:
+def vjp(func: Callable[..., Any], *primals: Any, has_aux: bool = False) -> tuple[Any, ...]:
     """The value of a function, and the function that multiplies vectors with its Jacobian."""
     call = _Call(func, has_aux, "the output of the function of vjp()")
     results: list[Any] = []
 
     def run(*args: Any) -> Any:
-        found = native.vjp(call, *args, has_aux=has_aux)
+        found: Any = native.vjp(call, *args, has_aux=has_aux)  # type: ignore[call-overload]
         results.append(found[1])
         return found[0], found[2:]
 
@@ -195,7 +199,7 @@ def jvp(
     *,
     strict: bool = False,
     has_aux: bool = False,
-) -> Any:
+) -> tuple[Any, ...]:
     """The value of a function, and its derivative along tangents."""
     if not isinstance(primals, tuple) or not isinstance(tangents, tuple):
         raise RuntimeError("jvp(): primals and tangents must be tuples")
@@ -204,11 +208,11 @@ def jvp(
     _check_tensors(primals, "the primals of jvp()")
     _check_tensors(tangents, "the tangents of jvp()")
     call = _Call(func, has_aux, "the output of the function of jvp()")
-    run = functools.partial(native.jvp, call, strict=strict, has_aux=has_aux)  # type: ignore[call-overload]
-    return call.run(run, primals, tangents)
+    run = functools.partial(native.jvp, call, strict=strict, has_aux=has_aux)
+    return call.run(run, primals, tangents)  # type: ignore[no-any-return]
 
 
-def linearize(func: Callable[..., Any], *primals: Any) -> Any:
+def linearize(func: Callable[..., Any], *primals: Any) -> tuple[Any, ...]:
     """The value of a function, and the function that multiplies its Jacobian with vectors."""
     call = _Call(func)
     results: list[Any] = []
@@ -275,7 +279,7 @@ def _jacobian(
 
 
 def _check_real(tree: Any, what: str) -> None:
-    for leaf in optree.tree_leaves(tree):
+    for leaf in _leaves(tree):
         if isinstance(leaf, Tensor) and leaf.is_complex():
             raise RuntimeError(f"{what} must be real, not {leaf.dtype}")
 
@@ -308,7 +312,7 @@ def vmap(
         raise ValueError(f"vmap(): chunk_size must be positive, not {chunk_size}")
 
     def inside(*args: Any, **kwargs: Any) -> Any:
-        leaves = optree.tree_leaves((args, kwargs))
+        leaves = _leaves((args, kwargs))
         found = (v._t for v in leaves if isinstance(v, Tensor))
         batch = next(t for t in found if isinstance(t, Batched) and t.level == in_flight())
         if state:  # all chunks get the same numbers
@@ -361,9 +365,9 @@ def _in_dims(in_dims: Any, args: tuple[Any, ...]) -> Any:
 
 
 def _checked(result: Any, out_dims: Any) -> Any:
-    if None in optree.tree_leaves(out_dims, none_is_leaf=True):
+    if None in _leaves(out_dims, none_is_leaf=True):
         return result
-    for leaf in optree.tree_leaves(result, none_is_leaf=True):
+    for leaf in _leaves(result, none_is_leaf=True):
         if not isinstance(leaf, Tensor):
             raise ValueError(f"vmap(): the function must return tensors, not {type(leaf).__name__}")
     return result
@@ -380,7 +384,7 @@ def functional_call(
     *,
     tie_weights: bool = True,
     strict: bool = False,
-) -> Any:
+) -> Tensor | Any:
     """The result of a module, with other tensors for its parameters and buffers."""
     given = parameter_and_buffer_dicts
     values: dict[str, Any] = {}

@@ -39,6 +39,9 @@ class Tensor:
     __array_priority__ = 2000
 
     if TYPE_CHECKING:  # the methods that `methods` attaches
+        data: Any
+        grad: Any
+        grad_fn: Any
 
         def __init__(self, *data: Any, **keywords: Any) -> None: ...
         def __getattr__(self, name: str) -> Any: ...
@@ -230,12 +233,16 @@ class Tensor:
         array = self._t
         if not isinstance(array, Native) and requires_grad and not is_recorded(array):
             array = self._t = tensor_type(array)(array)
-        with as_torch_raises(TypeError):
-            if isinstance(array, Native):
-                if requires_grad and is_recorded(array):
-                    return self
-                array.requires_grad_(requires_grad)
-                remember(self)
+        if isinstance(array, Native):
+            if requires_grad and is_recorded(array):
+                return self
+            if requires_grad and array.dtype.kind not in "fc":
+                raise RuntimeError(
+                    "requires_grad=True is for floating-point and complex tensors, not "
+                    f"{self.dtype}: pass dtype=, or convert it by to()"
+                )
+            array.requires_grad_(requires_grad)
+            remember(self)
         return self
 
     @property
@@ -286,6 +293,12 @@ class Tensor:
 
     def _is_view(self) -> bool:
         return isinstance(self._t, Native) and self._t._base is not None
+
+
+def attach(**members: Any) -> None:
+    """Give `Tensor` methods, or other members, that other modules define."""
+    for name, member in members.items():
+        setattr(Tensor, name, member)
 
 
 _CPU = device("cpu")
@@ -392,13 +405,13 @@ class as_torch_raises:  # noqa: N801  (it is used like a function)
     __slots__ = ("_kinds",)
 
     def __init__(self, *others: type[Exception]) -> None:
-        self._kinds = (ValueError, *others)
+        self._kinds: tuple[type[Exception], ...] = (ValueError, *others)
 
     def __enter__(self) -> None:
         pass
 
     def __exit__(self, kind: Any, error: Any, trace: Any) -> None:
-        if kind is not None and issubclass(kind, self._kinds):
+        if isinstance(error, self._kinds):
             raise RuntimeError(str(error)) from error
 
 

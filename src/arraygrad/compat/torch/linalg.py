@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import namedtuple
 from collections.abc import Callable
 from typing import Any
 
@@ -11,6 +10,7 @@ import numpy as np
 from ... import linalg as native
 from ... import ops
 from .functions import products
+from .functions.results import named as _named
 from .handles import Tensor
 from .publish import function as _function
 
@@ -61,11 +61,11 @@ def _plain(function: Any, name: str | None = None) -> Callable[..., Tensor]:
     return found
 
 
-_Eigh = namedtuple("linalg_eigh", ["eigenvalues", "eigenvectors"])
-_Eig = namedtuple("linalg_eig", ["eigenvalues", "eigenvectors"])
-_Svd = namedtuple("linalg_svd", ["U", "S", "Vh"])
-_Qr = namedtuple("linalg_qr", ["Q", "R"])
-_Lstsq = namedtuple("linalg_lstsq", ["solution", "residuals", "rank", "singular_values"])
+_Eigh = _named("linalg_eigh", "eigenvalues", "eigenvectors")
+_Eig = _named("linalg_eig", "eigenvalues", "eigenvectors")
+_Svd = _named("linalg_svd", "U", "S", "Vh")
+_Qr = _named("linalg_qr", "Q", "R")
+_Lstsq = _named("linalg_lstsq", "solution", "residuals", "rank", "singular_values")
 
 det = _plain(native.det)
 inv = _plain(native.inv)

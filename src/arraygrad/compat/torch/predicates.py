@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import pickle
-from collections.abc import Callable
 from types import SimpleNamespace
 from typing import Any
 
@@ -11,13 +10,13 @@ import numpy as np
 
 from ... import ops
 from ...core.array import plain
+from .conversions import TYPE_NAMES
 from .creation import legacy
 from .dtypes import NAMED, dtype, of_numpy
 from .dtypes import promote as _promote
 from .dtypes import result_type as _result_type
-from .handles import Tensor, unwrap
-from .methods import _TYPE_NAMES
-from .publish import METHODS, function
+from .handles import Tensor, attach, unwrap
+from .publish import function
 
 
 @function(name="isclose")
@@ -125,7 +124,7 @@ def save(obj: Any, f: Any, **keywords: Any) -> None:
         pickle.dump(obj, file)
 
 
-def load(f: Any, **keywords: Any) -> Any:
+def load(f: Any, **keywords: Any) -> Any | None:
     """Read an object from a file that you trust, by pickle."""
     if hasattr(f, "read"):
         return pickle.load(f)
@@ -145,7 +144,7 @@ class _Typed(type):
 
 def _typed(name: str) -> type:
     members = {"_dtype": NAMED[name], "dtype": NAMED[name]}
-    return _Typed(f"{_TYPE_NAMES[name]}Tensor", (), members)
+    return _Typed(f"{TYPE_NAMES[name]}Tensor", (), members)
 
 
 FloatTensor, DoubleTensor, HalfTensor = _typed("float32"), _typed("float64"), _typed("float16")
@@ -171,7 +170,4 @@ strided = "torch.strided"
 contiguous_format, preserve_format = "torch.contiguous_format", "torch.preserve_format"
 channels_last = "torch.channels_last"
 
-METHODS.update(allclose=allclose, equal=equal)
-_methods: dict[str, Callable[..., Any]] = {"isclose": isclose, "allclose": allclose, "equal": equal}
-for _name, _method in _methods.items():
-    setattr(Tensor, _name, _method)
+attach(isclose=isclose, allclose=allclose, equal=equal)

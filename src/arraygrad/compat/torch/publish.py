@@ -12,21 +12,42 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable
-from typing import Any, ParamSpec
+from typing import Any, Protocol, overload
+
+import numpy as np
 
 from ... import ops
+from ...arrays.creation import tensor
 from ...core.array import Array
 from .dtypes import default_for, result_type
 from .handles import Tensor, is_recorded, lift, new, unwrap, wrap
 
-P = ParamSpec("P")
 AnyFunction = Callable[..., Any]
 
 METHODS: dict[str, AnyFunction] = {}
 
 
+class Published(Protocol):
+    """A function of PyTorch, and the function on arrays that it was made of."""
+
+    __name__: str
+    __wrapped__: AnyFunction
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Tensor:
+        """Call it on tensors."""
+        ...
+
+
+@overload
 def function(
-    native: Callable[P, Any] | None = None,
+    native: AnyFunction, *, name: str | None = None, method: bool = True, in_place: bool = False
+) -> Published: ...
+@overload
+def function(
+    *, name: str | None = None, method: bool = True, in_place: bool = False
+) -> Callable[[AnyFunction], Published]: ...
+def function(
+    native: AnyFunction | None = None,
     *,
     name: str | None = None,
     method: bool = True,
@@ -93,6 +114,10 @@ def elementwise_unary(
     return made
 
 
+# The kinds of dtypes that a Python number does not change.
+_FITTING = {int: "iufc", float: "fc", bool: "biufc", complex: "c"}
+
+
 def elementwise_binary(
     native: Any, name: str | None = None, *, in_place: bool = True, method: bool = True
 ) -> Callable[..., Tensor]:
@@ -107,10 +132,12 @@ def elementwise_binary(
                 if x._array.dtype is not y._array.dtype:
                     x, y = as_promoted(x, y)
             else:
-                x, y = as_promoted(input, y)
+                x = input
+                if y._array.dtype.kind not in _FITTING.get(type(x), ""):
+                    x, y = as_promoted(x, y)
         else:
             x, y = input._t, other
-            if type(other) is not int:
+            if x._array.dtype.kind not in _FITTING.get(type(y), ""):
                 x, y = as_promoted(x, y)
         try:
             result = native(x, y)
@@ -166,10 +193,6 @@ def as_promoted(x: Any, y: Any) -> tuple[Any, Any]:
 
 def ops_tensor(value: Any) -> Any:
     """A number as an array with PyTorch's dtype for it."""
-    import numpy as np
-
-    from ...arrays.creation import tensor
-
     return tensor(value, dtype=default_for(np.asarray(value).dtype.kind))
 
 

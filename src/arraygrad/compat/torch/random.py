@@ -126,7 +126,7 @@ def _check_batches(*parameters: Any) -> None:
     differ = any(isinstance(p, Tensor) and isinstance(p._t, Batched) for p in parameters)
     if differ and current_randomness() == "same":
         raise RuntimeError(
-            'the parameters differ over the batch, so the numbers cannot be the same: use '
+            "the parameters differ over the batch, so the numbers cannot be the same: use "
             'randomness="different"'
         )
 

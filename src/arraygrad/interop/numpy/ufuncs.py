@@ -164,7 +164,7 @@ _DEFAULTS: dict[str, Any] = {
 
 def array_ufunc(self: Any, ufunc: np.ufunc, method: str, *inputs: Any, **keywords: Any) -> Any:
     """The method `__array_ufunc__`, which NumPy calls if an argument is one of our arrays."""
-    likes = len(inputs) > 1 and any(ARRAY_LIKE[type(x)] for x in inputs)
+    likes = any(map(ARRAY_LIKE.__getitem__, map(type, inputs)))
     if method == "__call__" and not keywords and not likes:
         function = CALLS.get(ufunc)
         if function is not None:

@@ -15,7 +15,7 @@ from ....core.nodes import GradientEdge as NativeEdge
 from ....core.nodes import RemovableHandle, output_node
 from ....errors import NoGradientError
 from ...arguments import several
-from ..handles import Tensor, is_recorded, name_of, unwrap, wrap
+from ..handles import Tensor, attach, is_recorded, name_of, unwrap, wrap
 from .nodes import GradientEdge, edge_of, on_tensors, shown
 
 One = Tensor | GradientEdge
@@ -114,8 +114,8 @@ def backward(
     seeds = _seeds(out, grad_tensors, False, "grad_tensors")
     if create_graph:
         warnings.warn(
-            "Using backward() with create_graph=True keeps the graph alive by the .grad of leaves: use "
-            "autograd.grad, or set .grad to None afterwards",
+            "Using backward() with create_graph=True keeps the graph alive by the .grad of "
+            "leaves: use autograd.grad, or set .grad to None afterwards",
             stacklevel=3,
         )
     native.backward(out, seeds, retain_graph, create_graph, inputs=wanted)
@@ -231,7 +231,7 @@ def _get_grad(self: Tensor) -> Tensor | None:
     known = getattr(self, "_g", None)
     if known is None or known._t is not found:
         known = self._g = wrap(found)
-    return known
+    return known  # type: ignore[no-any-return]
 
 
 def _set_grad(self: Tensor, value: Tensor | None) -> None:
@@ -283,12 +283,10 @@ def _register_post_accumulate_grad_hook(self: Tensor, hook: Any) -> RemovableHan
     return self._t.register_post_accumulate_grad_hook(call)  # type: ignore[no-any-return]
 
 
-Tensor.grad = property(_get_grad, _set_grad, _delete_grad)
-Tensor.grad_fn = property(
-    lambda self: shown(self._t.grad_fn) if isinstance(self._t, Native) else None
-)
-Tensor.backward = _backward  # type: ignore[method-assign]
-Tensor.register_hook = _register_hook  # type: ignore[method-assign]
-Tensor.register_post_accumulate_grad_hook = (  # type: ignore[method-assign]
-    _register_post_accumulate_grad_hook
+attach(
+    grad=property(_get_grad, _set_grad, _delete_grad),
+    grad_fn=property(lambda self: shown(self._t.grad_fn) if isinstance(self._t, Native) else None),
+    backward=_backward,
+    register_hook=_register_hook,
+    register_post_accumulate_grad_hook=_register_post_accumulate_grad_hook,
 )

@@ -11,14 +11,16 @@ import weakref
 from collections.abc import Callable
 from typing import Any
 
-from ....autograd import function as native
+import numpy as np
+
 from ....arrays.batched import Batched
 from ....arrays.dual import Dual
+from ....autograd import function as native
 from ....autograd.forward_ad import _open
 from ....core.array import Array
 from ....core.modes import no_grad
 from ....core.nodes import Leaf, RemovableHandle, recorder
-from ..handles import Tensor, name_of, unwrap, wrap
+from ..handles import Tensor, name_of, new, unwrap, wrap
 from ..random import current_randomness
 from .nodes import Node, on_tensors, shown_edges
 
@@ -42,14 +44,12 @@ class FunctionCtx(native.FunctionCtx):
         super().mark_non_differentiable(*map(unwrap, tensors))
 
     @property
-    def saved_tensors(self) -> tuple[Any, ...]:  # type: ignore[override]
+    def saved_tensors(self) -> tuple[Any, ...]:
         found = super().saved_tensors
         own = self.__dict__.get("_own", ())
         if len(own) != len(found):
             return tuple(map(wrap, found))
-        return tuple(
-            a if a is None else _known(a, r) for a, r in zip(found, own, strict=True)
-        )
+        return tuple(a if a is None else _known(a, r) for a, r in zip(found, own, strict=True))
 
     @property
     def next_functions(self) -> Any:
@@ -68,7 +68,8 @@ class FunctionCtx(native.FunctionCtx):
         return int(self.number)
 
     def __call__(self, *grads: Any) -> Any:
-        function = self.pullback.function.user  # type: ignore[union-attr, attr-defined]
+        pullback: Any = self.pullback
+        function = pullback.function.user
         return function.backward(self, *grads)
 
 
@@ -257,9 +258,11 @@ def _native_of(cls: type[Function]) -> type[native.Function]:
 
 
 def _argument(value: Any) -> Any:
-    return (
-        wrap(value) if isinstance(value, Array) or hasattr(value, "__array_interface__") else value
-    )
+    if isinstance(value, Array):
+        made = new(Tensor)
+        made._t = value
+        return made
+    return wrap(value) if isinstance(value, np.ndarray) else value
 
 
 def once_differentiable(fn: Rule) -> Rule:

@@ -135,7 +135,7 @@ def _is_constant(g: Tensor) -> bool:
 
 def vjp(
     func: Any, inputs: Any, v: Any = None, create_graph: bool = False, strict: bool = False
-) -> Any:
+) -> tuple[Any, Any]:
     """The outputs of a function, and the product of a vector with its Jacobian."""
     with enable_grad():
         several, given = _tuple(inputs, "inputs", "vjp")
@@ -161,7 +161,7 @@ def _recording(wanted: bool) -> Any:
 
 def jvp(
     func: Any, inputs: Any, v: Any = None, create_graph: bool = False, strict: bool = False
-) -> Any:
+) -> tuple[Any, Any]:
     """The outputs of a function, and the product of its Jacobian with a vector."""
     with enable_grad():
         several, given = _tuple(inputs, "inputs", "jvp")
@@ -197,7 +197,7 @@ def jacobian(
     strict: bool = False,
     vectorize: bool = False,
     strategy: str = "reverse-mode",
-) -> Any:
+) -> Tensor | tuple[Any, ...]:
     """The Jacobian of a function: for each output, and for each input."""
     if strategy not in ("reverse-mode", "forward-mode"):
         raise ValueError(f'strategy must be "reverse-mode" or "forward-mode", not {strategy!r}')
@@ -210,7 +210,7 @@ def jacobian(
             raise RuntimeError("strict=True is for strategy='reverse-mode'")
         if not vectorize:
             raise NotImplementedError("strategy='forward-mode' needs vectorize=True")
-        return _by_columns(func, inputs)
+        return _by_columns(func, inputs)  # type: ignore[no-any-return]
     if vectorize and strict:
         raise RuntimeError("strict=True and vectorize=True cannot be asked for together")
     with enable_grad():
@@ -223,7 +223,7 @@ def jacobian(
         )
     rows = _closed(rows, create_graph)
     inner = tuple(_one(several, row) for row in rows)
-    return _one(several_out, inner)
+    return _one(several_out, inner)  # type: ignore[no-any-return]
 
 
 def _rows(
@@ -309,7 +309,7 @@ def hessian(
     strict: bool = False,
     vectorize: bool = False,
     outer_jacobian_strategy: str = "reverse-mode",
-) -> Any:
+) -> Tensor | tuple[Any, ...]:
     """The Hessian of a function that returns a number."""
     several, given = _tuple(inputs, "inputs", "hessian")
     if outer_jacobian_strategy not in ("forward-mode", "reverse-mode"):
@@ -357,7 +357,7 @@ def _second(
 
 def vhp(
     func: Any, inputs: Any, v: Any = None, create_graph: bool = False, strict: bool = False
-) -> Any:
+) -> tuple[Any, Any]:
     """The value of a function, and the product of a vector with its Hessian."""
     with enable_grad():
         several, out, leaves, vectors, first = _second(func, inputs, v, create_graph, strict, "vhp")
@@ -368,7 +368,7 @@ def vhp(
 
 def hvp(
     func: Any, inputs: Any, v: Any = None, create_graph: bool = False, strict: bool = False
-) -> Any:
+) -> tuple[Any, Any]:
     """The value of a function, and the product of its Hessian with a vector."""
     with enable_grad():
         several, out, leaves, vectors, first = _second(func, inputs, v, create_graph, strict, "hvp")

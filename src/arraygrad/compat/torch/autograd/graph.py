@@ -70,8 +70,8 @@ def register_multi_grad_hook(
     """Call `fn` with the gradients of several tensors, or with the first that arrives."""
     if mode not in ("all", "any"):
         raise ValueError(f'mode must be "all" or "any", not {mode!r}')
-    return native.register_multi_grad_hook(
-        [unwrap(t) for t in tensors],
-        lambda found: fn(wrap(found)),
-        mode=mode,  # type: ignore[call-overload, no-any-return]
+    register: Any = native.register_multi_grad_hook
+    made: RemovableHandle = register(
+        [unwrap(t) for t in tensors], lambda found: fn(wrap(found)), mode=mode
     )
+    return made

@@ -40,7 +40,7 @@ _NAMES = {
 }
 
 
-class Node(metaclass=ABCMeta):
+class Node(metaclass=ABCMeta):  # noqa: B024  (all kinds of nodes are registered)
     """An application of a function, through which gradients go."""
 
     if TYPE_CHECKING:  # what all nodes have

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -10,6 +11,7 @@ import numpy as np
 from .... import ops, special
 from ....core.array import Array
 from ..dtypes import default_for, result_type
+from ..handles import Tensor
 from ..publish import (
     METHODS,
     as_promoted,
@@ -244,7 +246,7 @@ def _double(x: Any) -> Any:
     return ops.astype(x, np.complex128 if x.dtype.kind == "c" else np.float64)
 
 
-def _logical(native: Any, name: str) -> Any:
+def _logical(native: Any, name: str) -> Callable[..., Tensor]:
     return elementwise_binary(lambda x, y: native(_truth(x), _truth(y)), name)
 
 

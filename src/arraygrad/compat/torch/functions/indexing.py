@@ -10,7 +10,7 @@ from .... import ops
 from ....arrays.creation import asarray
 from ....core.array import Array, plain
 from ....core.indices import HOLE
-from ....ops.indexing import _index_add
+from ....ops.indexing import _index_add, getitem
 from ..publish import function
 from .axes import checked
 
@@ -174,7 +174,7 @@ def _cut(source: Any, shape: tuple[int, ...]) -> Any:
     """The part of a source that an index of a shape refers to."""
     if not isinstance(source, Array) or tuple(source.shape) == tuple(shape) or not source.ndim:
         return source
-    return source[tuple(slice(0, n) for n in shape)]
+    return getitem(source, tuple(slice(0, n) for n in shape))
 
 
 @function(in_place=True)

@@ -1,8 +1,7 @@
-"""Products of vectors, matrices and tensors, and what PyTorch has at top level of linear algebra."""
+"""Products of vectors, matrices and tensors, and linear algebra at PyTorch's top level."""
 
 from __future__ import annotations
 
-from collections import namedtuple
 from typing import Any
 
 import numpy as np
@@ -10,6 +9,7 @@ import numpy as np
 from .... import linalg as native
 from .... import ops
 from ..publish import function
+from .results import named
 
 
 def _matrix(x: Any, name: str) -> Any:
@@ -208,7 +208,7 @@ def logdet(input: Any) -> Any:
     return ops.where(sign < 0, np.nan, size)
 
 
-_Slogdet = namedtuple("slogdet", ["sign", "logabsdet"])
+_Slogdet = named("slogdet", "sign", "logabsdet")
 
 
 @function
@@ -241,8 +241,8 @@ def cholesky(input: Any, upper: bool = False) -> Any:
     return native.cholesky(input, upper=upper)
 
 
-_Qr = namedtuple("qr", ["Q", "R"])
-_Svd = namedtuple("svd", ["U", "S", "V"])
+_Qr = named("qr", "Q", "R")
+_Svd = named("svd", "U", "S", "V")
 
 
 @function

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import builtins
-from collections import namedtuple
 from collections.abc import Callable
 from typing import Any
 
@@ -13,11 +12,12 @@ from .... import ops, special
 from ....arrays.creation import asarray
 from ....core.array import Array
 from ..dtypes import default_for
-from ..publish import function
+from ..publish import Published, function
 from .axes import axes_of, checked
+from .results import named
 
 
-def _reduction(native: Any, name: str | None = None, *, integers: bool = True) -> Any:
+def _reduction(native: Any, name: str | None = None, *, integers: bool = True) -> Published:
     """PyTorch's reduction for one of arraygrad's."""
 
     def reduced(input: Any, dim: Any = None, keepdim: bool = False, *, dtype: Any = None) -> Any:
@@ -46,7 +46,7 @@ amin = _reduction(ops.min, "amin")
 count_nonzero = _reduction(ops.count_nonzero)
 
 
-def _truths(native: Any) -> Any:
+def _truths(native: Any) -> Published:
     def reduced(input: Any, dim: Any = None, keepdim: bool = False) -> Any:
         found = native(ops.not_equal(input, 0), axis=axes_of(dim, input.ndim), keepdims=keepdim)
         return ops.astype(found, np.uint8) if input.dtype == np.uint8 else found
@@ -68,7 +68,7 @@ def prod(input: Any, dim: Any = None, keepdim: bool = False, *, dtype: Any = Non
     return ops.prod(x, axis=axes_of(dim, x.ndim), keepdims=keepdim)
 
 
-def _spread(native: Any) -> Any:
+def _spread(native: Any) -> Published:
     def reduced(
         input: Any,
         dim: Any = None,
@@ -114,7 +114,7 @@ def _mean_like(
 
 
 def _pair(name: str) -> Any:
-    return namedtuple(name, ["values", "indices"])  # type: ignore[misc]
+    return named(name, "values", "indices")
 
 
 def _chosen(input: Any, index: Any, dim: int, keepdim: bool) -> Any:
@@ -127,7 +127,7 @@ def _chosen(input: Any, index: Any, dim: int, keepdim: bool) -> Any:
     return ops.squeeze(values, axis=dim), ops.squeeze(index, axis=dim)
 
 
-def _extreme(native: Any, position: Any, pick: Any, name: str) -> Any:
+def _extreme(native: Any, position: Any, pick: Any, name: str) -> Published:
     pair = _pair(name)
 
     def reduced(input: Any, dim: Any = None, keepdim: bool = False, *, other: Any = None) -> Any:
@@ -152,7 +152,7 @@ max = _extreme(ops.max, ops.argmax, ops.maximum, "max")
 min = _extreme(ops.min, ops.argmin, ops.minimum, "min")
 
 
-def _position(native: Any) -> Any:
+def _position(native: Any) -> Published:
     def reduced(input: Any, dim: Any = None, keepdim: bool = False) -> Any:
         return native(input, axis=axes_of(dim, input.ndim), keepdims=keepdim)
 
@@ -162,7 +162,7 @@ def _position(native: Any) -> Any:
 
 argmax = _position(ops.argmax)
 argmin = _position(ops.argmin)
-_Aminmax = namedtuple("aminmax", ["min", "max"])
+_Aminmax = named("aminmax", "min", "max")
 
 
 @function
@@ -300,7 +300,7 @@ def nanquantile(
 # --- lines to lines ---
 
 
-def _running(native: Any, name: str) -> Any:
+def _running(native: Any, name: str) -> Published:
     def along(input: Any, dim: int, *, dtype: Any = None) -> Any:
         x = input if dtype is None else ops.astype(input, dtype)
         axis = checked(dim, x.ndim)
@@ -324,7 +324,7 @@ def logcumsumexp(input: Any, dim: int) -> Any:
     return ops.log(ops.cumulative_sum(ops.exp(input - largest), axis=axis)) + largest
 
 
-def _running_extreme(name: str, better: Callable[[Any, Any], Any]) -> Any:
+def _running_extreme(name: str, better: Callable[[Any, Any], Any]) -> Published:
     pair = _pair(name)
 
     def along(input: Any, dim: int) -> Any:
@@ -349,7 +349,7 @@ cummax = _running_extreme("cummax", np.greater_equal)
 cummin = _running_extreme("cummin", np.less_equal)
 
 
-def _softened(native: Any) -> Any:
+def _softened(native: Any) -> Published:
     def along(input: Any, dim: int, dtype: Any = None) -> Any:
         x = input if dtype is None else ops.astype(input, dtype)
         if x.dtype.kind in "biu":

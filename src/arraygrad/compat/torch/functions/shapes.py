@@ -12,7 +12,7 @@ import numpy as np
 from .... import ops
 from ....arrays.creation import asarray
 from ....core.array import Array
-from ..dtypes import numpy_of, promote
+from ..dtypes import Size, numpy_of, promote
 from ..publish import function
 from .axes import checked
 
@@ -21,7 +21,7 @@ def sizes(given: tuple[Any, ...]) -> tuple[int, ...]:
     """Lengths that were given one by one, or as one tuple."""
     if len(given) == 1 and isinstance(given[0], tuple | list):
         given = tuple(given[0])
-    return tuple(int(n.item()) if isinstance(n, Array) else int(n) for n in given)
+    return tuple(int(asarray(n).item()) if isinstance(n, Array) else int(n) for n in given)
 
 
 # --- views ---
@@ -59,7 +59,7 @@ def _viewable(input: Any, shape: tuple[int, ...]) -> bool:
         return True
     try:
         probe = array.view()
-        probe.shape = shape  # type: ignore[misc]
+        probe.shape = shape
     except (AttributeError, ValueError):
         rest = math.prod(n for n in shape if n != -1)
         return builtins.bool(rest and array.size % rest)  # a wrong shape is another error
@@ -201,10 +201,8 @@ def broadcast_tensors(*tensors: Any) -> Any:
     return tuple(ops.broadcast_arrays(*given))
 
 
-def broadcast_shapes(*shapes: Any) -> Any:
+def broadcast_shapes(*shapes: Any) -> Size:
     """The common shape of several."""
-    from ..dtypes import Size
-
     try:
         return Size(
             ops.broadcast_shapes(*((s,) if isinstance(s, int) else tuple(s) for s in shapes))
@@ -227,7 +225,7 @@ def narrow(input: Any, dim: int, start: Any, length: int) -> Any:
     """Some neighbouring slices along an axis."""
     axis = checked(dim, input.ndim)
     if isinstance(start, Array):
-        start = start.item()
+        start = asarray(start).item()
     begin = start + input.shape[axis] if start < 0 else start
     if length < 0 or begin + length > input.shape[axis]:
         raise RuntimeError(
@@ -327,7 +325,7 @@ def split_with_sizes(input: Any, split_sizes: Any, dim: int = 0) -> Any:
 def tensor_split(input: Any, indices_or_sections: Any, dim: int = 0) -> Any:
     """Pieces between given places, or that many pieces, along an axis."""
     if isinstance(indices_or_sections, Array):
-        indices_or_sections = indices_or_sections.tolist()
+        indices_or_sections = asarray(indices_or_sections).tolist()
     return tuple(ops.array_split(input, indices_or_sections, axis=dim))
 
 

@@ -122,7 +122,7 @@ class BatchNorm1d(Module):
         else:
             mean, var = self.running_mean, self.running_var
         out = (input - mean.view(shape)) / (var.view(shape) + self.eps).sqrt()
-        if self.weight is not None:
+        if self.weight is not None and self.bias is not None:
             out = out * self.weight.view(shape) + self.bias.view(shape)
         return out
 

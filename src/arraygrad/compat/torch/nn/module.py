@@ -1,4 +1,4 @@
-"""`Module`: an object with parameters, buffers and other modules, that is called like a function."""
+"""`Module`: an object with parameters, buffers and modules, that is called like a function."""
 
 from __future__ import annotations
 
@@ -113,7 +113,7 @@ class Module:
     def named_modules(
         self, memo: set[Module] | None = None, prefix: str = "", remove_duplicate: bool = True
     ) -> Iterator[tuple[str, Module]]:
-        """This module, and all modules inside it."""
+        """The module itself, and all modules inside it."""
         memo = set() if memo is None else memo
         if self in memo:
             return
@@ -123,7 +123,7 @@ class Module:
             yield from module.named_modules(memo, f"{prefix}.{name}" if prefix else name)
 
     def modules(self) -> Iterator[Module]:
-        """This module, and all modules inside it."""
+        """The module itself, and all modules inside it."""
         return (module for _, module in self.named_modules())
 
     def _named(self, place: str, prefix: str, recurse: bool) -> Iterator[tuple[str, Any]]:

@@ -72,5 +72,15 @@ class AdamW(Adam):
 
     _apart = True
 
-    def __init__(self, params: Any, *args: Any, weight_decay: float = 1e-2, **options: Any) -> None:
-        super().__init__(params, *args, weight_decay=weight_decay, **options)
+    def __init__(
+        self,
+        params: Any,
+        lr: float = 1e-3,
+        betas: tuple[float, float] = (0.9, 0.999),
+        eps: float = 1e-8,
+        weight_decay: float = 1e-2,
+        amsgrad: bool = False,
+        *,
+        maximize: bool = False,
+    ) -> None:
+        super().__init__(params, lr, betas, eps, weight_decay, amsgrad, maximize=maximize)

@@ -1,4 +1,4 @@
-"""The base of the optimisers: groups of parameters with options, and the state of each parameter."""
+"""The base of the optimisers: groups of parameters with options, and their states."""
 
 from __future__ import annotations
 

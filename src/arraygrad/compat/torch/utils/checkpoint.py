@@ -57,7 +57,7 @@ def checkpoint(
     early_stop: bool = True,
     preserve_rng_state: bool = True,
     **kwargs: Any,
-) -> Any:
+) -> Tensor | Any:
     """The result of a function whose intermediate values are computed again when they are needed.
 
     With `use_reentrant=True`, `backward` runs inside the reverse sweep, which needs an argument
@@ -161,7 +161,7 @@ def checkpoint_sequential(
     use_reentrant: bool | None = None,
     preserve_rng_state: bool = True,
     **kwargs: Any,
-) -> Any:
+) -> Tensor | Any:
     """The result of functions one after the other, with a checkpoint for each of some segments."""
     if kwargs:
         raise ValueError(f"unexpected keyword arguments: {', '.join(kwargs)}")
