@@ -8,9 +8,9 @@
 =============  =================================================================================
 
 Each module has the `grad` of its system: with the order of parameters, the defaults, the form of
-the result and the types of errors of that system. It also has the tensors, functions and small parts
-around it that programs use. The modules are for code, examples and lessons that were written for
-those systems. New code should use `arraygrad.grad`.
+the result and the types of errors of that system. It also has the tensors, functions and small
+parts around it that programs use. The modules are for code, examples and lessons that were written
+for those systems. New code should use `arraygrad.grad`.
 
 >>> from arraygrad.compat import lucid, torch
 >>> x = lucid.tensor([1.0, 2.0], requires_grad=True)
