@@ -102,7 +102,7 @@ class SparseObject:
 class Call:
     """One call of a primitive: its arguments without their arrays, and the form of its result."""
 
-    __slots__ = ("args", "fun", "kwargs", "kept", "of", "raw", "result")
+    __slots__ = ("args", "fun", "kept", "kwargs", "of", "raw", "result")
 
     def __init__(self, fun: Any, raw: AnyFunction, args: tuple[Any, ...], kwargs: Any) -> None:
         self.fun, self.raw, self.kwargs = fun, raw, kwargs

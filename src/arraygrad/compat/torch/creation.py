@@ -319,6 +319,12 @@ def with_data(tensor: Tensor, value: Tensor) -> None:
         lift(tensor, array)
     tensor._t = native.asarray(array)
     if needs:
+        if tensor._t.dtype.kind not in "fc":
+            tensor._t = old
+            raise RuntimeError(
+                f"data must be of floating-point numbers, not {value.dtype}, because the tensor "
+                "requires gradients"
+            )
         tensor._t.requires_grad_()
         tensor._t._leaf = tensor._t._node
         remember(tensor)

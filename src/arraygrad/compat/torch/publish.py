@@ -18,6 +18,7 @@ import numpy as np
 
 from ... import ops
 from ...arrays.creation import tensor
+from ...arrays.dual import Dual
 from ...core.array import Array
 from .dtypes import default_for, result_type
 from .handles import Tensor, is_recorded, lift, new, unwrap, wrap
@@ -219,6 +220,8 @@ def _into(out: Any, result: Any, name: str) -> Any:
         raise RuntimeError(
             f"{name}(): out= cannot be differentiated, but one of the tensors requires gradients"
         )
+    if isinstance(result, Dual):
+        raise RuntimeError(f"{name}(): out= has no forward mode, but a tensor has a tangent")
     if out.shape == result.shape:
         lift(out, result)
         out._t.copy_(result)

@@ -16,7 +16,7 @@ from ....arrays.tensor import Tensor
 from ....core.array import Array
 from ....interop.numpy.rules import RULES
 from ....interop.numpy.ufuncs import CALLS, array_ufunc
-from ..boxes import getval, number
+from ..boxes import number
 from ..primitives import apply, notrace_primitive, primitive_vjps
 from ..structures import holds_boxes
 
