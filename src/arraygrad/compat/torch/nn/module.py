@@ -10,7 +10,7 @@ from ....core.nodes import RemovableHandle
 from ..autograd import no_grad
 from ..handles import Tensor
 from .around import Around
-from .parameter import Parameter
+from .parameter import Buffer, Parameter
 
 
 class Module:
@@ -57,6 +57,9 @@ class Module:
             raise AttributeError("call Module.__init__() before the parts of a module are assigned")
         if parts is None:
             self.__dict__[name] = value
+            return
+        if isinstance(value, Buffer):
+            self.register_buffer(name, value, value.persistent)
             return
         kinds = (("_parameters", Parameter), ("_modules", Module), ("_buffers", Tensor))
         for place, kind in kinds:
