@@ -283,6 +283,7 @@ __all__ = [
     "clip",
     "column_stack",
     "compat",
+    "compile",
     "complex64",
     "complex128",
     "compute",
@@ -479,6 +480,7 @@ __all__ = [
 
 if TYPE_CHECKING:
     from . import compat, fft, func, linalg, optimize, scipy, special, testing
+    from .compiler import compile
     from .interop.lazy import compute, persist
 else:  # hidden from type checkers, which would otherwise accept every misspelt name
 
@@ -488,6 +490,8 @@ else:  # hidden from type checkers, which would otherwise accept every misspelt 
 
         if name in ("compat", "fft", "func", "linalg", "optimize", "scipy", "special", "testing"):
             return importlib.import_module(f".{name}", __name__)
+        if name == "compile":
+            return importlib.import_module(".compiler", __name__).compile
         if name in ("compute", "persist"):
             return getattr(importlib.import_module(".interop.lazy", __name__), name)
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -5,6 +5,7 @@ Each class is a subclass of the built-in exception that a user of PyTorch or Num
 
 __all__ = [
     "AnomalyError",
+    "DataDependentError",
     "GraphFreedError",
     "LazyError",
     "MixedArraysError",
@@ -47,6 +48,10 @@ class RuleError(RuntimeError):
 
 class AnomalyError(RuntimeError):
     """Anomaly detection found NaN in a gradient."""
+
+
+class DataDependentError(TypeError):
+    """A compiled function needs a value, or a shape, that is known only when it runs."""
 
 
 class LazyError(TypeError):

@@ -344,7 +344,11 @@ def test_derivatives_are_not_lost_through_detach() -> None:
         func.vmap(func.grad(function))(np.ones((2, 3)))
 
 
-@pytest.mark.parametrize("way", [*WAYS, lambda y: ag.reshape(ag.broadcast_to(y[0], (2, 4)), (8,))])
+def of_a_broadcast(y: Any) -> Any:
+    return ag.reshape(ag.broadcast_to(y[0], (2, 4)), (8,))  # a copy
+
+
+@pytest.mark.parametrize("way", [way for way in (*WAYS, of_a_broadcast) if way not in BY_MEMORY])
 @pytest.mark.parametrize("order", ["C", "F"])
 def test_what_detach_gives_has_the_layout_of_the_tensor(way: Any, order: Any) -> None:
     """Also if an op has laid its result out in another order than the logical one."""

@@ -235,7 +235,7 @@ def test_nothing_is_kept_that_nobody_needs() -> None:
 
 def test_what_a_user_holds_is_not_kept_for_ever() -> None:
     """An array that the user holds cannot be told from one that a node saved, but by looking."""
-    w = ag.tensor(np.zeros(40_000), requires_grad=True)
+    w = ag.tensor(np.zeros(400_000), requires_grad=True)
     held = w.detach().numpy()
     most = 0
     for _ in range(40):
@@ -243,7 +243,7 @@ def test_what_a_user_holds_is_not_kept_for_ever() -> None:
         with ag.no_grad():
             w -= 0.1 * gradient + 1
         most = max(most, kept_of(w))
-    assert most <= 5
+    assert most <= 6
     assert held[0] != 0
     first = (w * w).sum()
     for _ in range(20):

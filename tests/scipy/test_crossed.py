@@ -5,9 +5,11 @@ from __future__ import annotations
 import pytest
 from cases_interpolate import CASES as INTERPOLATE
 from cases_linalg import CASES as LINALG
+from cases_ndimage import CASES as NDIMAGE
 from cases_signal import CASES as SIGNAL
 from cases_sparse import CASES as SPARSE
 from cases_special import CASES as SPECIAL
+from cases_stats import CASES as STATS
 from crossing import (
     Case,
     check_batch,
@@ -17,7 +19,7 @@ from crossing import (
     check_values,
 )
 
-CASES = [*SPECIAL, *LINALG, *SIGNAL, *SPARSE, *INTERPOLATE]
+CASES = [*SPECIAL, *LINALG, *SIGNAL, *SPARSE, *INTERPOLATE, *STATS, *NDIMAGE]
 each = pytest.mark.parametrize("given", CASES, ids=str)
 
 

@@ -14,7 +14,7 @@ import arraygrad as ag
 from arraygrad.errors import NotASolutionError, SingularError
 from arraygrad.func import grad, hessian, jacfwd, vmap
 from arraygrad.scipy import integrate
-from arraygrad.scipy.integrate import long_states, march
+from arraygrad.scipy.integrate import long_states, long_times, march, steps
 
 P2 = np.array([1.3, 0.7])
 T = np.linspace(0.0, 1.0, 4)
@@ -247,6 +247,26 @@ def test_long_states(method: str, n: int, monkeypatch: pytest.MonkeyPatch) -> No
     monkeypatch.setattr(long_states, "_CHUNK", 2000)
     found = grad(function)(P2), jacfwd(function)(P2), hessian(function)(P2)
     for one, other in zip(found, expected, strict=True):
+        np.testing.assert_allclose(one, other, rtol=1e-9)
+
+
+def chaos(p: Any) -> Any:
+    def f(t: Any, y: Any) -> Any:
+        return np.stack([p[0] * (y[1] - y[0]), y[0] * (2 - y[2]) - y[1], y[0] * y[1] - p[1] * y[2]])
+
+    span, at = (0.0, 1 + p[0]), np.stack([0.3 * p[0], 0.31 * p[0], 1.0 + 0 * p[0], 1 + p[0]])
+    return (integrate.solve_ivp(f, span, [1.0, p[1], 0.0], t_eval=at, rtol=1e-7).y ** 2).sum()
+
+
+def test_many_steps(monkeypatch: pytest.MonkeyPatch) -> None:
+    p = ag.tensor(P2)
+    expected = chaos(p), grad(chaos)(P2), jacfwd(chaos)(P2), hessian(chaos)(P2)
+    monkeypatch.setattr(steps, "_MOST", (0, 0))
+    monkeypatch.setattr(long_times, "_SHORT", 40)
+    monkeypatch.setattr(long_times, "_PARTS", 3)
+    found = chaos(p), grad(chaos)(P2), jacfwd(chaos)(P2), hessian(chaos)(P2)
+    assert found[0].item() == expected[0].item()
+    for one, other in zip(found[1:], expected[1:], strict=True):
         np.testing.assert_allclose(one, other, rtol=1e-9)
 
 

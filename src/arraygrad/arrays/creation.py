@@ -126,7 +126,8 @@ def from_sequence(data: Any) -> Any:
                 for item, p in zip(data, parts, strict=True)
             )
         )
-        return ops.stack([ops.astype(p, dtype, copy=False) for p in parts])
+        parts = [p if p.dtype is dtype else ops.astype(p, dtype, copy=False) for p in parts]
+        return ops.stack(parts) if len(parts) > 1 else ops.expand_dims(parts[0])
     return data if hasattr(data, "dtype") else np.asarray(data)
 
 

@@ -460,7 +460,7 @@ def value_for(array: Any, index: tuple[Any, tuple[Any, ...]], value: Any) -> Any
     elif (
         type(value._array if isinstance(value, Array) else value) is not type(array._array)
         and hasattr(value, "dtype")
-        and backend_of(value) is not backend_of(array)
+        and backend_of(value).xp is not backend_of(array).xp
     ):
         if not is_made(value):
             raise MixedArraysError(

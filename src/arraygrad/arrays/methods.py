@@ -13,6 +13,7 @@ from .. import ops
 from ..backends import backend_of
 from ..core import upward
 from ..ops.define.signatures import AnyArray, Operand
+from ..ops.shape import _permute_dims
 from .numpy_methods import NumPyMethods
 
 # The revisions of the Array API standard that can be asked for: each contains those before it.
@@ -106,7 +107,7 @@ class ArrayMethods(NumPyMethods):
     @property
     def T(self) -> Self:  # noqa: N802  (the standard's name)
         """The array with its axes in reverse order, as in NumPy: for a matrix, the transpose."""
-        return ops.permute_dims(self, tuple(range(self.ndim))[::-1])
+        return _permute_dims(self, axes=tuple(range(self.ndim))[::-1])  # type: ignore[no-any-return]
 
     @property
     def mT(self) -> Self:  # noqa: N802  (the standard's name)

@@ -15,7 +15,7 @@ from numpy import generic, ndarray
 from .. import ops
 from ..backends import backend_of
 from ..core import upward
-from ..core.array import AnyFunction, Array
+from ..core.array import AnyFunction, Array, is_transformed
 from ..core.nodes import (
     INFERENCE,
     RECORDER,
@@ -126,7 +126,7 @@ class Tensor(Recording, TensorInPlace, ArrayMethods):
                 "them: join tensors by numpy.stack() rather than numpy.array(), write to a tensor "
                 "rather than to a NumPy array, or call detach() first if that is meant"
             )
-        if isinstance(self._array, Array):
+        if is_transformed(self._array):
             raise TypeError(f"{type(self._array).__name__} has no plain values inside a transform")
         return np.array(backend_of(self).to_numpy(self.array), dtype=dtype, copy=copy)
 
@@ -609,7 +609,7 @@ def view_type_at(level: float) -> type[View]:
 
 def tensor_type(array: Any) -> type[Tensor]:
     """The type of a tensor over `array`: one half-level above it."""
-    return tensor_type_at(array.level + 0.5) if isinstance(array, Array) else Tensor
+    return tensor_type_at(array.level + 0.5) if is_transformed(array) else Tensor
 
 
 def check_differentiable(array: Any) -> None:

@@ -19,7 +19,7 @@ from ..arrays.pattern import Pattern
 from ..arrays.tensor import Tensor, tensor_type_at
 from ..backends import backend_of
 from ..core import upward
-from ..core.array import Array
+from ..core.array import Array, is_transformed
 from ..core.kinds import Opaque
 from ..core.levels import new_level
 from ..core.memory import owner_of
@@ -293,7 +293,7 @@ class Function:
             args = _positional(cls, args, kwargs)
         top: type[Array] | None = None
         for value in args:
-            if isinstance(value, Array) and (top is None or value.level > top.level):
+            if is_transformed(value) and (top is None or value.level > top.level):
                 top = type(value)
         if top is None:
             ctx = cls.context(cls, (), (), len(args))
@@ -397,7 +397,7 @@ def _record(cls: type[Function], level: float, args: tuple[Any, ...]) -> tuple[A
     ctx = cls.context(cls, tuple(args[i]._node for i in wanted), wanted, len(args))
     ctx._made = make
     raw = tuple(a._array if own else a for a, own in zip(args, ours, strict=True))
-    if any(isinstance(a, Array) for a in raw):
+    if any(map(is_transformed, raw)):
         # There are transforms further out, which use the derivatives of the function, too.
         if not wanted:
             lower = cls.apply(*raw)

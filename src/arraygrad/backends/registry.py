@@ -70,7 +70,7 @@ def backend_of_type(array_type: type) -> Backend | None:
 
 def backend_of(array: Any) -> Backend:
     """The backend of an array, plain or under transforms. For Python numbers, it is NumPy's."""
-    while hasattr(array, "level"):  # an `Array`, which holds another array
+    while not getattr(array, "is_plain", True):  # an `Array` that holds another array
         array = array._array
     return backend_of_type(type(array)) or default
 

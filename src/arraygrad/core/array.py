@@ -16,11 +16,15 @@ class Array:
 
     `level` orders the types. An op on several arrays goes to the type with the highest level, and
     this type treats the other arrays as plain values. Each type has one class for each level.
+
+    A type with `is_plain` has no other array inside: it takes the place of a library's array under
+    all transforms, and has a backend of its own.
     """
 
     __slots__ = ()
     _array: Any
     level: ClassVar[float] = 0
+    is_plain: ClassVar[bool] = False
 
     if TYPE_CHECKING:  # defined by `ArrayMethods`
 
@@ -64,8 +68,13 @@ class Array:
         return type(self)(function(self._array))  # type: ignore[call-arg]
 
 
+def is_transformed(x: Any) -> bool:
+    """Whether an array carries a transform, so that there is another array inside."""
+    return isinstance(x, Array) and not x.is_plain
+
+
 def plain(x: Any) -> Any:
     """The array of the backend's own type under all transforms."""
-    while isinstance(x, Array):
+    while is_transformed(x):
         x = x._array
     return x

@@ -40,7 +40,7 @@ class Past:
         self.writes: list[tuple[int, Place | None, tuple[Any, ...] | None, Any]] = []
         self.lost = 0
         self.bytes = 0
-        self.limit = 2**20
+        self.limit = 2**24
 
     def forget(self) -> None:
         """Forget all values, because of a write of which nothing is kept."""

@@ -145,5 +145,11 @@ def user_lines() -> str:
     """The innermost lines of the user's code on the stack."""
     import traceback
 
-    frames = [f for f in traceback.extract_stack() if not f.filename.startswith(_PACKAGE)]
-    return "".join(traceback.format_list(frames[-6:]))
+    return "".join(traceback.format_list(user_frames()[-6:]))
+
+
+def user_frames() -> list[Any]:
+    """The frames on the stack outside of arraygrad, as `traceback` has them, innermost last."""
+    import traceback
+
+    return [f for f in traceback.extract_stack() if not f.filename.startswith(_PACKAGE)]

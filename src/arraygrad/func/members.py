@@ -29,12 +29,16 @@ def one_by_one(rule: AnyFunction) -> AnyFunction:
 
 def _kind(values: Any) -> type[Batched] | None:
     """The type of the batched arrays of the innermost batch in a structure; None without."""
-    if isinstance(values, Batched):
-        return type(values)
-    if not isinstance(values, list | tuple):
-        return None
-    kinds = [kind for kind in map(_kind, values) if kind is not None]
-    return max(kinds, key=lambda kind: kind.level) if kinds else None
+    found: type[Batched] | None = None
+    for value in values:
+        kind: type[Batched] | None = None
+        if isinstance(value, Batched):
+            kind = type(value)
+        elif isinstance(value, list | tuple):
+            kind = _kind(value)
+        if kind is not None and (found is None or kind.level > found.level):
+            found = kind
+    return found
 
 
 def _count(values: Any, kind: type[Batched]) -> int:

@@ -8,6 +8,7 @@ from __future__ import annotations
 import functools
 import operator
 from collections.abc import Callable, Sequence
+from contextlib import nullcontext
 from typing import Any, Concatenate, Literal, SupportsIndex, overload
 
 import numpy as np
@@ -77,10 +78,13 @@ class Tape:
     ) -> None:
         self.given = given or Given(args)
         arrays, unflatten = arrays_of(args, item_of(name) if isinstance(name, str) else name)
-        with new_level() as self.level, ModeContext(grad=True, inference=False):
+        with new_level() as self.level:
             make = kind(self.level)
             self.leaves = [make(array).requires_grad_() for array in arrays]
-            result = function(*unflatten(self.leaves))
+            modes = current_modes()
+            records = modes.grad and not modes.inference
+            with nullcontext() if records else ModeContext(grad=True, inference=False):
+                result = function(*unflatten(self.leaves))
         self.result = tree_map(lambda leaf: lowered(leaf, self.level), result)
 
     def strip(self, value: Any) -> Any:

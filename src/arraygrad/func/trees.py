@@ -31,11 +31,12 @@ def flatten(tree: Any) -> tuple[list[Any], Unflatten]:
         return list(tree), tuple
     import optree
 
-    leaves, spec = _taken_apart(tree)
+    leaves, spec = taken_apart(tree)
     return leaves, lambda values: optree.tree_unflatten(spec, values)
 
 
-def _taken_apart(tree: Any) -> tuple[list[Any], Any]:
+def taken_apart(tree: Any) -> tuple[list[Any], Any]:
+    """The leaves of a structure, and optree's description of the structure."""
     import optree
 
     try:
@@ -63,8 +64,8 @@ def flatten_like(tree: Any, model: Any, name: str, what: str) -> list[Any]:
     if type(tree) is type(model) is tuple and len(tree) == len(model):
         if all(map(_is_array, tree)) and all(map(_is_array, model)):
             return list(tree)
-    leaves, spec = _taken_apart(tree)
-    _, wanted = _taken_apart(model)
+    leaves, spec = taken_apart(tree)
+    _, wanted = taken_apart(model)
     if spec != wanted:
         raise ValueError(f"{name} must have the structure of {what}, {wanted}, but has {spec}")
     return leaves

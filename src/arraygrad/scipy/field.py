@@ -12,7 +12,9 @@ from ..arrays.batched import batched_type
 from ..core.array import Array
 from ..core.levels import new_level
 from ..func import sparsity, vmap
+from ..func.coloring import color_columns
 from .formula import AnyFunction, Formula, capture
+from .implicit import remembered
 from .names import scipy_module
 
 
@@ -52,6 +54,13 @@ class Field:
             if "truth of a batched" not in str(error) or any(isinstance(p, Array) for p in points):
                 raise
             self._by_branches(f, points)
+
+    @classmethod
+    def of_formula(cls, formula: Formula, outside: Sequence[Any]) -> Field:
+        """The field of a function that is a formula, and takes the same steps everywhere."""
+        field = cls.__new__(cls)
+        field.outside, field._groups = list(outside), [_Group(formula, None, slice(None))]
+        return field
 
     def _add(self, formula: Formula, places: Any) -> None:
         start = len(self.outside)
@@ -99,8 +108,12 @@ class Field:
     def pattern(self, points: Sequence[Any], outside: Sequence[Any]) -> Any:
         """Where the Jacobian by the second argument can be other than zero, and its diagonal.
 
-        All arrays are plain.
+        All arrays are plain. The result is a sparse array, and a colour for each of its columns.
         """
+        key = self._groups[0].formula if len(self._groups) == 1 else self
+        return remembered(key, tuple(outside), lambda: self._pattern(points, outside))
+
+    def _pattern(self, points: Sequence[Any], outside: Sequence[Any]) -> Any:
         total: Any = scipy_module("scipy.sparse").eye_array(points[1].shape[-1], dtype=bool)
         for group in self._groups:
             place = 0 if group.places is None else group.places[0]
@@ -110,7 +123,7 @@ class Field:
             total = total + found[:, at[0].size :]
         pattern = total.tocsr()
         pattern.sort_indices()
-        return pattern
+        return pattern, color_columns(pattern)
 
     def __call__(self, points: Sequence[Any], outside: Sequence[Any] | None = None) -> Any:
         """The values of f, along the first axis."""

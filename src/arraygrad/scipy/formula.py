@@ -69,6 +69,8 @@ class Formula:
         The arrays that the function met, in the order in which the formula takes them.
     count : int
         How many arguments the function itself has.
+    has_branches : bool
+        Whether the function asked for the truth of a value: then its ops may differ elsewhere.
     """
 
     def __init__(self, count: int) -> None:
@@ -76,6 +78,7 @@ class Formula:
         self.outside: list[Any] = []
         self.steps: list[_Step] = []
         self.values = count
+        self.has_branches = False
         self._known: dict[int, tuple[int, Any]] = {}  # by identity: the place, and the values
         self._result: tuple[int | None, Any] = None, None
 
@@ -203,6 +206,7 @@ class _Captured(Replaceable, TransformMethods, Array):
         return self._array
 
     def __bool__(self) -> bool:
+        self.formula.has_branches = True
         return bool(self._array)
 
     def item(self) -> Any:

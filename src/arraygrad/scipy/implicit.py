@@ -134,7 +134,7 @@ def _pulled(
     g: Any, x: Any, theta: Any, places: list[int], formula: AnyFunction, solver: Any, check: bool
 ) -> Sequence[Any]:
     w = _solved(formula, x, theta, -g, True, solver, check)
-    of_moving = _of(lambda *theta: formula(x, *theta), theta, places)
+    of_moving = of_places(lambda *theta: formula(x, *theta), theta, places)
     value, pull = vjp(of_moving, *(theta[i] for i in places))
     return pull(ops.reshape(w, value.shape))
 
@@ -151,7 +151,7 @@ def _forward(
         moving = [None if t is None else axis for t, axis in zip(t_theta, axes, strict=True)]
         return vmap(member, in_axes=(0, axes, moving))(out, list(theta), list(t_theta))
     places = [i for i, t in enumerate(t_theta) if t is not None]
-    of_moving = _of(lambda *theta: formula(out, *theta), theta, places)
+    of_moving = of_places(lambda *theta: formula(out, *theta), theta, places)
     _, t = jvp(of_moving, tuple(theta[i] for i in places), tuple(t_theta[i] for i in places))
     return ops.reshape(_solved(formula, out, theta, -t, False, solver, check), out.shape)
 
@@ -179,7 +179,7 @@ def _places(given: Sequence[Any], wanted: Sequence[bool]) -> list[int]:
     return [i for i, (array, is_wanted) in enumerate(pairs) if is_wanted and is_floating(array)]
 
 
-def _of(function: AnyFunction, given: Sequence[Any], places: list[int]) -> AnyFunction:
+def of_places(function: AnyFunction, given: Sequence[Any], places: list[int]) -> AnyFunction:
     """The function of the arrays at some places alone."""
 
     def of_moving(*moving: Any) -> Any:
@@ -287,7 +287,7 @@ def _linear_reverse(
     places = _places(given, wanted)
     result: list[Any] = [by_b, *[None] * len(given)]
     if places:
-        product = _of(lambda x, *t: _product(formula, x, t, out, adjoint), given, places)
+        product = of_places(lambda x, *t: _product(formula, x, t, out, adjoint), given, places)
         _, pull = vjp(product, *(given[i] for i in places))
         for i, part in zip(places, pull(-by_b), strict=True):
             result[i + 1] = part
@@ -307,7 +307,7 @@ def _linear_forward(
 ) -> Any:
     given, tangents = [x, *theta], [t_x, *t_theta]
     places = [i for i, t in enumerate(tangents) if t is not None]
-    product = _of(lambda x, *t: _product(formula, x, t, out, adjoint), given, places)
+    product = of_places(lambda x, *t: _product(formula, x, t, out, adjoint), given, places)
     _, t = jvp(product, tuple(given[i] for i in places), tuple(tangents[i] for i in places))
     return _linear(t_b - t, x, *theta, formula=formula, solver=solver, adjoint=adjoint)
 

@@ -37,6 +37,7 @@ class Box:
 
 
 _CONTAINERS = tuple | list | dict
+new = object.__new__
 
 
 class ArrayBox(Box):
@@ -53,11 +54,6 @@ class ArrayBox(Box):
     @property
     def _trace(self) -> float:
         return self.level
-
-    @property
-    def T(self) -> Any:  # noqa: N802  (NumPy's name)
-        """The array with its axes in reverse order."""
-        return np.transpose(self)  # type: ignore[call-overload]
 
     def __str__(self) -> str:
         return f"Autograd ArrayBox with value {self._value}"
@@ -118,7 +114,12 @@ class ReverseBox(ArrayBox, Tensor):
         return parts
 
     def _shared(self, step: Any, source: Any, array: Any, node: Node | None) -> Any:
-        return self.like(array, node)
+        if node is None:
+            return number(array)
+        box = new(type(self))
+        box._array = array
+        box._node = node
+        return box
 
     def detach(self) -> Any:
         """The values, constant for every derivative in flight."""

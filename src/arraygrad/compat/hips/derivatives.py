@@ -12,7 +12,7 @@ from ... import ops
 from ...core.array import Array
 from ...func.forward import push
 from ...func.reverse import Tape
-from .boxes import Box, forward_box, isbox, number, reverse_box
+from .boxes import Box, ReverseBox, forward_box, isbox, number, reverse_box
 from .primitives import SparseObject, as_cotangent
 from .structures import leaves_like, mapped
 
@@ -20,6 +20,9 @@ __all__ = ["Trace", "make_jvp", "make_vjp"]
 
 AnyFunction = Callable[..., Any]
 
+_CONTAINERS = (dict, list, tuple)
+_ARRAYS = (Array, np.ndarray)
+_NUMBERS = (np.inexact, float, complex)
 _INDEPENDENT = "Output seems independent of input."
 
 # --- reverse mode --------------------------------------------------------------------------------
@@ -53,8 +56,14 @@ class Trace:
 
     def __init__(self, fun: AnyFunction, x: Any) -> None:
         self.x = mapped(_differentiable, x)
-        self.tape = Tape(fun, (self.x,), "x", kind=reverse_box)
+        if type(x) is tuple:  # of arrays, as a list of argnums gives it
+            self.tape = Tape(lambda *parts: fun(parts), self.x, "x", kind=reverse_box)
+        else:
+            self.tape = Tape(fun, (self.x,), "x", kind=reverse_box)
         level, result = self.tape.level, self.tape.result
+        if isinstance(result, ReverseBox) and result.level == level:
+            self.value, self.outputs = number(result._array), [result]
+            return
         self.value = mapped(lambda leaf: _inside(leaf, level), result)
         self.outputs = leaves_like(result, result, "the result")
         if not any(isbox(out) and out.level == level for out in self.outputs):
@@ -66,8 +75,11 @@ class Trace:
             g = as_cotangent(g)
         leaves = leaves_like(g, self.value, "the cotangent")
         seeds = [_seed(*pair) for pair in zip(leaves, self.outputs, strict=True)]
-        found = iter(self.tape.pull(self.outputs, seeds))
-        return mapped(lambda _: number(_conj(next(found))), self.x)
+        found = [number(_conj(part)) for part in self.tape.pull(self.outputs, seeds)]
+        if not isinstance(self.x, _CONTAINERS):
+            return found[0]
+        rest = iter(found)
+        return mapped(lambda _: next(rest), self.x)
 
 
 def _inside(leaf: Any, level: float) -> Any:
@@ -84,8 +96,10 @@ def _differentiable(leaf: Any) -> Any:
     """
     if isinstance(leaf, np.ndarray) and leaf.dtype.kind in "biu":
         return leaf.astype(np.float64)
-    if isinstance(leaf, Array | np.ndarray | np.inexact | float | complex):
+    if isinstance(leaf, _ARRAYS):
         return leaf
+    if isinstance(leaf, _NUMBERS):
+        return np.asarray(leaf)
     raise TypeError(f"Can't differentiate w.r.t. type {type(leaf)}")
 
 

@@ -58,12 +58,15 @@ make_vjp = unary_to_nary(_make_vjp)
 make_jvp = unary_to_nary(_make_jvp)
 
 
-def _check_scalar(name: str, value: Any) -> None:
-    if vspace(value).size != 1:
+def _one(name: str, value: Any) -> Any:
+    """The cotangent one, for a function that gives one real number."""
+    space = vspace(value)
+    if space.size != 1:
         raise TypeError(
             f"{name} only applies to real scalar-output functions. Try jacobian, elementwise_grad "
             "or holomorphic_grad."
         )
+    return space.ones()
 
 
 @unary_to_nary
@@ -76,16 +79,14 @@ def grad(fun: AnyFunction, x: Any) -> Any:
     np.float64(9.0)
     """
     vjp, value = _make_vjp(fun, x)
-    _check_scalar("Grad", value)
-    return vjp(vspace(value).ones())
+    return vjp(_one("Grad", value))
 
 
 @unary_to_nary
 def value_and_grad(fun: AnyFunction, x: Any) -> Any:
     """A function that gives the value of `fun`, and its gradient."""
     vjp, value = _make_vjp(fun, x)
-    _check_scalar("value_and_grad", value)
-    return value, vjp(vspace(value).ones())
+    return value, vjp(_one("value_and_grad", value))
 
 
 @unary_to_nary

@@ -52,6 +52,8 @@ def filled(tree: Any, values: Any, other: Callable[[Any], Any] = lambda leaf: le
 
 def leaves_like(value: Any, tree: Any, name: str) -> list[Any]:
     """The leaves of a value that has the structure of `tree`; a list may stand for a tuple."""
+    if not isinstance(tree, dict | list | tuple):
+        return [value]
     found: list[Any] = []
 
     def walk(part: Any, like: Any) -> None:

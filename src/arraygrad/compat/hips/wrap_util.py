@@ -21,14 +21,16 @@ def unary_to_nary(unary_operator: AnyFunction) -> AnyFunction:
         if not single and type(argnum) not in (tuple, list):
             raise AssertionError(f"argnum must be an int, or a tuple or list of them: {argnum!r}")
 
+        name = get_name(fun)
+
         @wrap_nary_f(fun, unary_operator, argnum)
         def nary_f(*args: Any, **kwargs: Any) -> Any:
-            @wraps(fun)
             def unary_f(x: Any) -> Any:
                 given = [(argnum, x)] if single else zip(argnum, x, strict=True)
                 return fun(*subvals(args, given), **kwargs)
 
-            x = args[argnum] if single else tuple(args[i] for i in argnum)
+            unary_f.__name__ = name
+            x = args[argnum] if single else tuple([args[i] for i in argnum])
             return unary_operator(unary_f, x, *op_args, **op_kwargs)
 
         return nary_f

@@ -13,8 +13,9 @@ from ...errors import NotASolutionError
 from ..formula import as_array
 from ..names import scipy_module
 from ..values import Runs, attach, on_values
+from .long_times import long_solution
 from .path import Path, Solution
-from .steps import Steps, recording, steps_of
+from .steps import Log, Steps, recording
 
 
 def solve_ivp(
@@ -51,7 +52,7 @@ def solve_ivp(
     scipy = scipy_module("scipy.integrate")
 
     def run(fun: Any, t_span: Any, y0: Any, t_eval: Any, events: Any, args: Any, opts: Any) -> Any:
-        log: list[Any] = []
+        log = Log(may_forget=t_eval is not None and events is None and not dense_output)
         named = getattr(scipy, method, method) if isinstance(method, str) else method
         solver, tableau = method, None
         if isinstance(named, type) and issubclass(named, scipy.OdeSolver):
@@ -90,10 +91,16 @@ def solve_ivp(
         return fun(t, y, *more)
 
     start, end = (as_array(t) for t in t_span)
+    steps = [log.steps(tableau) for _, tableau, log in runs.results]
+    if any(s.stages is None for s in steps):
+        result.t, result.y = long_solution(
+            runs, result, slope, steps, start, end, _state(y0, result.y.dtype), as_array(t_eval)
+        )
+        return result
     path = Path(
         runs,
         slope,
-        [steps_of(tableau, log) for _, tableau, log in runs.results],
+        steps,
         start,
         end,
         _state(y0, results[0].y.dtype),
@@ -235,7 +242,7 @@ def _attached(
         return func(t, y, *extra) if tfirst else func(y, t, *extra)
 
     def run(slope: Any, t: Any, y0: Any) -> Steps:
-        log: list[Any] = []
+        log = Log()
         solver, tableau = recording(scipy.LSODA, log)
         tolerances = {"rtol": tolerance if rtol is None else rtol}
         tolerances["atol"] = tolerance if atol is None else atol
@@ -245,7 +252,7 @@ def _attached(
             raise NotASolutionError(
                 f"odeint: the solver failed, so the solution has no derivatives: {found.message}"
             )
-        return steps_of(tableau, log)
+        return log.steps(tableau)
 
     runs = on_values(run, slope, t, y0)
     state = ops.reshape(_state(as_array(y0), np.float64), (-1,))

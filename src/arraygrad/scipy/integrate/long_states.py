@@ -15,9 +15,9 @@ import numpy as np
 
 from ... import ops
 from ...func import jacfwd, jvp, vjp, vmap
-from ...func.coloring import color_columns
 from ..names import scipy_module
 from .stages import Stages
+from .tableaus import moved
 
 _CHUNK = 2**22  # how many numbers are computed at once
 
@@ -64,9 +64,9 @@ def _differentiated_step(
         for s in range(count):
             place = i * count + s
             own, more = formula.field.at(place)
-            state = _moved(y, h, tableau.a[s], stages)
+            state = moved(y, h, tableau.a[s], stages)
             stages.append(own(times[place], state, *outside[more]) + change[s])
-        return _moved(y, h, tableau.b, stages), ops.stack(stages)
+        return moved(y, h, tableau.b, stages), ops.stack(stages)
 
     given = starts[i], np.zeros_like(b)
     if adjoint:
@@ -74,13 +74,6 @@ def _differentiated_step(
         return w, before
     _, (after, w) = jvp(run, given, (total, b))
     return w, after
-
-
-def _moved(y: Any, h: float, weights: Any, stages: list[Any]) -> Any:
-    for weight, stage in zip(weights, stages, strict=False):
-        if weight:
-            y = y + (h * weight) * stage
-    return y
 
 
 def _implicit_step(
@@ -124,8 +117,7 @@ class _Entries:
     def of(cls, formula: Any, points: Any, outside: Any) -> _Entries | None:
         """None if the Jacobian is not sparse."""
         n = points[1].shape[-1]
-        pattern = formula.field.pattern(points, outside)
-        colors = color_columns(pattern)
+        pattern, colors = formula.field.pattern(points, outside)
         if 8 * (colors.max(initial=0) + 1) > n:
             return None
         return cls(formula, points, outside, pattern, colors)

@@ -34,11 +34,14 @@ class Trajectory:
     K has the shape (steps, stages, n).
     """
 
-    def __init__(self, tableau: Tableau, f: AnyFunction, stages: Any, times: Any, y0: Any) -> None:
+    def __init__(
+        self, tableau: Tableau, f: AnyFunction | Field, stages: Any, times: Any, y0: Any
+    ) -> None:
         """`stages`, `times` and `y0` have no derivatives; they may be batches."""
         self.tableau = tableau
-        at, states = self.points(stages, times, y0)
-        self.field = Field(f, at, states)
+
+        own = f if isinstance(f, Field) else Field(f, *self.points(stages, times, y0))
+        self.field: Field = own
 
     def starts(self, k: Any, times: Any, y0: Any) -> Any:
         """The states at all times, of the shape (steps + 1, n)."""

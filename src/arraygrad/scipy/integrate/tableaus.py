@@ -66,6 +66,14 @@ def _dop853(b: Any, d: Any, count: int) -> Any:
     return p
 
 
+def moved(y: Any, h: Any, weights: Any, stages: list[Any]) -> Any:
+    """A state plus a weighted sum of stages, of which there may be fewer than weights."""
+    for weight, stage in zip(weights, stages, strict=False):
+        if weight:
+            y = y + (h * weight) * stage
+    return y
+
+
 @functools.cache
 def radau() -> Tableau:
     """Radau IIA with three stages: collocation at the nodes c."""

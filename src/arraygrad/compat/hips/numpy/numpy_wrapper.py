@@ -16,7 +16,11 @@ from ....arrays.tensor import Tensor
 from ....core.array import Array
 from ....interop.numpy.rules import RULES
 from ....interop.numpy.ufuncs import CALLS, array_ufunc
+<<<<<<< HEAD
 from ..boxes import number
+=======
+from ..boxes import Box, number
+>>>>>>> main
 from ..primitives import apply, notrace_primitive, primitive_vjps
 from ..structures import holds_boxes
 
@@ -54,7 +58,8 @@ def wrapped(raw: AnyFunction, native: AnyFunction | None = None) -> AnyFunction:
                 return raw(*args, **kwargs)
         if native is None or f in primitive_vjps:
             return apply(f, raw, args, kwargs)
-        return native(*args, **kwargs)
+        result = native(*args, **kwargs)
+        return result if isinstance(result, Box) else _result(result)
 
     functools.update_wrapper(f, raw, updated=())
     f.fun = raw  # type: ignore[attr-defined]
@@ -75,14 +80,7 @@ def _native(raw: AnyFunction) -> AnyFunction | None:
             return array_ufunc(None, raw, "__call__", *args, **kwargs)
 
         return of_ufunc
-    rule = RULES.get(raw)
-    if rule is None:
-        return None
-
-    def of_function(*args: Any, **kwargs: Any) -> Any:
-        return _result(rule(*args, **kwargs))
-
-    return of_function
+    return RULES.get(raw)
 
 
 def _result(value: Any) -> Any:

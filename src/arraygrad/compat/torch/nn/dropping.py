@@ -43,7 +43,7 @@ def _lowered(input: Tensor, p: float, training: bool, shape: tuple[int, ...]) ->
         return input * 0
     scale = ((1 - p) * (1 + p * _LOWEST**2)) ** -0.5
     kept = _kept(input, p, shape)
-    return (input * kept + _LOWEST * (1 - kept)) * scale - scale * p * _LOWEST
+    return (input * kept + _LOWEST * (1 - kept)) * scale - scale * p * _LOWEST  # type: ignore[no-any-return]
 
 
 def dropout(input: Tensor, p: float = 0.5, training: bool = True, inplace: bool = False) -> Tensor:
@@ -76,4 +76,4 @@ def feature_alpha_dropout(
 
 
 def _written(input: Any, result: Tensor, inplace: bool) -> Tensor:
-    return input.copy_(result) if inplace and result is not input else result  # type: ignore[no-any-return]
+    return input.copy_(result) if inplace and result is not input else result

@@ -19,7 +19,8 @@ from .common import NONE, RULES, array_of, arrays_of, flag, in_dtype, refuse, ru
 
 @rule_for(np.dot)
 def _dot(a: Any, b: Any, out: Any = None) -> Any:
-    return written(out, ops.dot(array_of(a), array_of(b)), "numpy.dot")
+    result = ops.dot(array_of(a), array_of(b))
+    return result if out is None else written(out, result, "numpy.dot")
 
 
 @rule_for(np.outer)

@@ -1,0 +1,265 @@
+"""The body of a kernel as instructions over loop variables, before it becomes text.
+
+An instruction reads memory, computes a scalar function, or folds a line. Those that do not depend
+on the innermost variable belong to the line: they are computed once for it. The stage of an
+instruction is the number of folds of a line that must be known before it: each stage is one pass
+over the line.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from typing import Any
+
+from .core import (
+    Alias,
+    Core,
+    Elements,
+    Filled,
+    Fold,
+    Map,
+    Reduction,
+    Scalar,
+    Stored,
+    View,
+    address,
+    through,
+)
+from .fusion import Kernel, base_of
+from .vectors import TYPES
+
+BLOCK = 4096  # elements of a long line that one step of the loop around it passes over
+
+
+@dataclass(eq=False)
+class Address:
+    """The place of an element: where it starts, and the step of each variable."""
+
+    memory: Core
+    start: int
+    steps: dict[int, int]
+
+
+@dataclass(eq=False)
+class Instruction:
+    """One value of the body, for one element.
+
+    Attributes
+    ----------
+    kind : str
+        The type of the element.
+    args : tuple of Instruction
+    does : Address, Scalar, Fold or NumPy scalar
+        Read memory, compute, fold a line, or give a constant.
+    varies : bool
+        Whether it depends on the innermost variable.
+    stage : int
+    """
+
+    kind: str
+    args: tuple[Instruction, ...]
+    does: Any
+    varies: bool = False
+    stage: int = 0
+
+    @property
+    def cost(self) -> int:
+        """About how many cycles it takes for a vector."""
+        return self.does.cost if isinstance(self.does, Scalar) else 1
+
+
+@dataclass(eq=False)
+class Store:
+    """A value that is written to memory."""
+
+    value: Instruction
+    at: Address
+
+
+@dataclass(eq=False)
+class Total:
+    """A fold over variables that are not just the innermost one, collected in memory.
+
+    `over` has the variables. `has_inner` says whether the folded values belong to all elements of
+    a line, or to the line.
+    """
+
+    value: Instruction
+    at: Address
+    fold: Fold
+    over: set[int]
+    has_inner: bool
+
+
+@dataclass
+class Body:
+    """A kernel's loops and instructions.
+
+    Attributes
+    ----------
+    dims : list of int
+        The lengths of the loops.
+    limit : int or None
+        The length of a line that was cut into blocks: the last block may be shorter.
+    """
+
+    dims: list[int]
+    stores: list[Store] = field(default_factory=list)
+    totals: list[Total] = field(default_factory=list)
+    instructions: list[Instruction] = field(default_factory=list)
+    limit: int | None = None
+
+    @property
+    def inner(self) -> int:
+        """The innermost variable."""
+        return len(self.dims) - 1
+
+    @property
+    def addresses(self) -> list[Address]:
+        """All places in memory that are read or written."""
+        reads = [i.does for i in self.instructions if isinstance(i.does, Address)]
+        return [*reads, *(s.at for s in self.stores), *(t.at for t in self.totals)]
+
+    @property
+    def cost(self) -> int:
+        """About how many cycles the kernel takes, for vectors."""
+        each = sum(i.cost for i in self.instructions if i.varies)
+        return math.prod(self.dims) * max(each, 1)
+
+
+def body_of(kernel: Kernel, stored: set[Core]) -> Body:
+    """The body of a kernel. `stored` are the values that have a place in memory."""
+    maker = _Maker(kernel, stored)
+    has_lines = kernel.has_lines
+    for x in kernel.values:
+        in_lines = kernel.is_of_line(x) and (kernel.has_lines or len(kernel.dims) > 1)
+        if isinstance(x, Reduction) and not in_lines:
+            maker.total(x)
+        else:
+            has_lines = has_lines or isinstance(x, Reduction)
+            value = maker.value(x, kernel.places[x])
+            if x in stored:
+                maker.body.stores.append(Store(value, _address(x, kernel.places[x])))
+    body = maker.body
+    if not has_lines:
+        _merge(body, keep_inner=False)
+        if not body.dims:
+            body.dims = [1]
+        if len(body.dims) == 1 and body.dims[0] > BLOCK:
+            _cut(body)
+    else:
+        _merge(body, keep_inner=True)
+    inner = body.inner
+    for i in body.instructions:  # arguments come first
+        if isinstance(i.does, Address):
+            i.varies = inner in i.does.steps
+        elif isinstance(i.does, Fold):
+            i.stage = i.args[0].stage + 1
+        else:
+            i.varies = any(a.varies for a in i.args)
+            i.stage = max((a.stage for a in i.args), default=0)
+    return body
+
+
+class _Maker:
+    """Turns the values of a kernel into instructions, each of which is made once."""
+
+    def __init__(self, kernel: Kernel, stored: set[Core]) -> None:
+        self.kernel = kernel
+        self.stored = stored
+        self.body = Body(list(kernel.dims))
+        self._known: dict[Any, Instruction] = {}
+
+    def value(self, x: Core, place: Map) -> Instruction:
+        """The value of `x` where the loop variables say."""
+        if isinstance(x, View):
+            return self.value(x.args[0], through(place, x.map))
+        key = (x, place)
+        found = self._known.get(key)
+        if found is None:
+            found = self._known[key] = self._made(x, place)
+            self.body.instructions.append(found)
+        return found
+
+    def _made(self, x: Core, place: Map) -> Instruction:
+        kind = TYPES[x.dtype]
+        if isinstance(x, Filled):
+            return Instruction(kind, (), x.value)
+        is_here = self.kernel.places.get(x) == place
+        if isinstance(x, Stored | Alias) or (x in self.stored and not is_here):
+            return Instruction(kind, (), _address(x, place))
+        if isinstance(x, Elements):
+            args = tuple(self.value(a, place) for a in x.args)
+            return Instruction(kind, args, x.scalar)
+        assert isinstance(x, Reduction)
+        assert is_here
+        line = self.value(x.args[0], self.kernel.domains[x])
+        return Instruction(kind, (line,), x.fold)
+
+    def total(self, x: Reduction) -> None:
+        """Collect a reduction that no other value of the kernel reads."""
+        domain = self.kernel.domains[x]
+        value = self.value(x.args[0], domain)
+        over = {domain[a][0] for a in x.axes if domain[a][0] is not None}
+        has_inner = any(variable == self.kernel.last for variable, _, _ in domain)
+        at = _address(x, self.kernel.places[x])
+        self.body.totals.append(Total(value, at, x.fold, over, has_inner))  # type: ignore[arg-type]
+
+
+def _address(x: Core, place: Map) -> Address:
+    start, steps = address(place, x.shape)
+    return Address(base_of(x), start, steps)
+
+
+def _merge(body: Body, keep_inner: bool) -> None:
+    """Make one loop of two neighbours wherever all addresses allow it."""
+    first = len(body.dims) - 2 - keep_inner
+    for v in range(first, -1, -1):
+        w = v + 1
+        n = body.dims[w]
+        fits = all(a.steps.get(v, 0) == a.steps.get(w, 0) * n for a in body.addresses)
+        if not fits or any((v in t.over) != (w in t.over) for t in body.totals):
+            continue
+        body.dims[v : w + 1] = [body.dims[v] * n]
+        for a in body.addresses:
+            step = a.steps.get(w)
+            kept = {u: s for u, s in a.steps.items() if u not in (v, w)}
+            if step is not None:
+                kept[v] = step
+            a.steps = _renamed(kept, w)
+        for t in body.totals:
+            t.over = {u - (u > w) for u in t.over if u != w}
+
+
+def _renamed(steps: dict[int, int], gone: int) -> dict[int, int]:
+    return {v - (v > gone): s for v, s in steps.items()}
+
+
+def _cut(body: Body) -> None:
+    """Cut the only loop into blocks: for threads, and for the accuracy of long sums."""
+    body.limit = body.dims[0]
+    body.dims = [-(-body.dims[0] // BLOCK), BLOCK]
+    for a in body.addresses:
+        step = a.steps.get(0)
+        if step is not None:
+            a.steps = {0: step * BLOCK, 1: step}
+    for t in body.totals:
+        t.over = {0, 1} if t.over else t.over
+
+
+def below(roots: Iterable[Instruction]) -> list[Instruction]:
+    """All instructions that some are computed from, with these, arguments first."""
+    order: list[Instruction] = []
+    seen: set[int] = set()
+    rest = [(r, False) for r in roots]
+    while rest:
+        i, is_done = rest.pop()
+        if is_done:
+            order.append(i)
+        elif id(i) not in seen:
+            seen.add(id(i))
+            rest.append((i, True))
+            rest += [(a, False) for a in i.args]
+    return order

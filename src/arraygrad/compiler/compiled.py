@@ -1,0 +1,277 @@
+"""`compile`: a function that is traced once for each signature, and then runs as a program."""
+
+from __future__ import annotations
+
+import functools
+import os
+import threading
+import warnings
+from collections import OrderedDict
+from collections.abc import Callable, Sequence
+from types import MethodType
+from typing import Any, Generic, ParamSpec, TypeVar, overload
+
+import numpy as np
+
+from ..arrays.tensor import Tensor
+from ..core.array import Array, plain
+from ..core.nodes import recorder
+from ..func.trees import as_function
+from . import report
+from .checked import CheckedExecutable
+from .derivative import Differentiable
+from .executable import Executable
+from .guards import Guards
+from .signature import Arguments, Static, is_foreign
+from .traced import Traced
+from .tracing import NotTraceable, Outcome, run_traced
+
+P = ParamSpec("P")
+R = TypeVar("R")
+
+MANY = 64  # programs that a function keeps; and the number of traces after which it warns
+
+
+class Compiled(Generic[P, R]):
+    """A compiled function. It is called like the function that it was made from."""
+
+    def __init__(
+        self, function: Any, static_argnums: Any, static_argnames: Any, check: bool
+    ) -> None:
+        functools.update_wrapper(self, function)
+        self._function = function
+        self._check = check
+        self._static = Static(function, static_argnums, static_argnames)
+        self._programs: OrderedDict[Any, _Program] = OrderedDict()
+        # Those for calls with plain arrays only, by their shapes and dtypes: found much faster.
+        self._simple: dict[Any, _Program] = {}
+        self._lock = threading.Lock()
+        self._traces = 0
+
+    def __call__(self, *args: P.args, **kwargs: P.kwargs) -> R:
+        if not kwargs:
+            program = self._simple.get(_simple_key(args))
+            if program is not None and program.guards.hold():
+                return program.run_plain(args)  # type: ignore[no-any-return]
+        return self._general(args, kwargs)  # type: ignore[no-any-return]
+
+    def _general(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        """A call with any arguments."""
+        arguments = Arguments(self._static, args, kwargs)
+        leaves = arguments.leaves
+        if any(is_foreign(leaf) or isinstance(plain(leaf), Traced) for leaf in leaves):
+            return self._function(*args, **kwargs)  # in another trace, it becomes a part of that
+        is_op = any(isinstance(leaf, Array) and _needs_op(leaf) for leaf in leaves)
+        key = (arguments.key, is_op, recorder() is None)
+        program = self._found(key)
+        if program is None:
+            try:
+                program = _Program(self._function, arguments, is_op, self._check)
+            except NotTraceable:
+                return self._function(*args, **kwargs)
+            self._keep(key, program)
+        simple = None if kwargs or program.is_op else _simple_key(args)
+        if simple is not None:
+            self._simple[simple] = program
+        return program.run(leaves)
+
+    def explain(self, *args: Any, **kwargs: Any) -> str:
+        """What a call with these arguments does: its steps, what was fused, memory and times.
+
+        The steps by NumPy's kernels are those for which there is no native code.
+        """
+        return report.explanation(*self._executable(args, kwargs))
+
+    def program(self, *args: Any, **kwargs: Any) -> str:
+        """The program for these arguments: one line for each value."""
+        return report.program_text(self._executable(args, kwargs)[0])
+
+    def llvm(self, *args: Any, **kwargs: Any) -> str:
+        """The kernels for these arguments, as LLVM reads them."""
+        return report.llvm_text(self._executable(args, kwargs)[0])
+
+    def assembly(self, *args: Any, **kwargs: Any) -> str:
+        """The kernels for these arguments, as the processor reads them."""
+        return report.assembly_text(self._executable(args, kwargs)[0])
+
+    def _executable(self, args: Any, kwargs: Any) -> tuple[Executable, list[Any]]:
+        """The program for some arguments, all of which must be plain, and their arrays."""
+        arguments = Arguments(self._static, args, kwargs)
+        if any(isinstance(x, Array) or is_foreign(x) for x in arguments.leaves):
+            raise TypeError("to look inside a compiled function, pass NumPy arrays")
+        program = _Program(self._function, arguments, False, self._check)
+        return program.executable, [np.asarray(arguments.leaves[i]) for i in arguments.arrays]
+
+    def __get__(self, instance: Any, owner: Any = None) -> Any:
+        """As a method, it takes the instance as its first argument."""
+        return self if instance is None else MethodType(self, instance)
+
+    def _found(self, key: Any) -> _Program | None:
+        """The program for a signature, if there is one and all guards hold."""
+        with self._lock:
+            program = self._programs.get(key)
+            if program is not None:
+                self._programs.move_to_end(key)
+        return program if program is not None and program.guards.hold() else None
+
+    def _keep(self, key: Any, program: _Program) -> None:
+        with self._lock:
+            self._programs[key] = program
+            if len(self._programs) > MANY:
+                self._programs.popitem(last=False)
+                self._simple.clear()
+            self._traces += 1
+            is_often = self._traces == MANY
+        if is_often:
+            name = getattr(self._function, "__name__", "a function")
+            warnings.warn(
+                f"{name} has been compiled for {MANY} signatures, as its arguments keep changing "
+                "in shape, dtype or structure, or are numbers, each value of which is a signature. "
+                "Pass numbers that change as 0-d arrays, and fill arrays up to a few sizes",
+                stacklevel=3,
+            )
+
+
+def _simple_key(args: tuple[Any, ...]) -> Any:
+    """The signature of a call with NumPy arrays only; None for any other call."""
+    key: list[Any] = [recorder() is None]
+    for a in args:
+        if type(a) is not np.ndarray:
+            return None
+        key += (a.shape, a.dtype)
+    return tuple(key)
+
+
+def _needs_op(array: Any) -> bool:
+    """Whether an argument is inside a transform, or its gradients are recorded."""
+    if isinstance(array, Tensor) and not isinstance(array._array, Array):
+        return array.requires_grad and recorder() is not None
+    return True
+
+
+class _Program:
+    """A function, compiled for one signature."""
+
+    def __init__(self, function: Any, arguments: Arguments, is_op: bool, check: bool) -> None:
+        self._make = CheckedExecutable if check else Executable
+        self.guards = Guards(function)
+        self._positions = arguments.arrays
+        self._op: Differentiable | None = None
+        self._plain: Executable | None = None
+        self._build: Any = None
+        flat = arguments.with_leaves(function)
+        if not is_op:
+            captures = run_traced(flat, arguments.leaves, self._positions, self._finish)
+            is_op = captures and recorder() is not None
+        if is_op:
+            again = functools.partial(compile, check=check)
+            self._op = Differentiable(flat, arguments.leaves, self._positions, again, self._make)
+            self.guards.masks += self._op.masks
+
+    def _finish(self, outcome: Outcome, _: Any) -> bool:
+        self._build = outcome.form()
+        self._plain = self._make(outcome.trace.program, outcome.inputs, outcome.outputs)
+        self.guards.masks += outcome.trace.masks
+        return bool(outcome.captured)
+
+    @property
+    def is_op(self) -> bool:
+        """Whether it takes part in derivatives and other transforms."""
+        return self._op is not None
+
+    @property
+    def executable(self) -> Executable:
+        """What runs on plain arrays."""
+        assert self._plain is not None
+        return self._plain
+
+    def run_plain(self, arrays: Sequence[Any]) -> Any:
+        """Call the function on NumPy arrays, which are all its arguments."""
+        assert self._plain is not None
+        return self._build(self._plain(arrays))
+
+    def run(self, leaves: Sequence[Any]) -> Any:
+        """Call the function on the leaves of its arguments."""
+        arrays = [leaves[i] for i in self._positions]
+        if self._op is not None:
+            return self._op(arrays)
+        assert self._plain is not None
+        return self._build(self._plain([np.asarray(plain(a)) for a in arrays]))
+
+
+@overload
+def compile(
+    function: Callable[P, R],
+    *,
+    static_argnums: Any = (),
+    static_argnames: Any = (),
+    check: bool = False,
+) -> Compiled[P, R]: ...
+@overload
+def compile(
+    function: None = None,
+    *,
+    static_argnums: Any = (),
+    static_argnames: Any = (),
+    check: bool = False,
+) -> Callable[[Callable[P, R]], Compiled[P, R]]: ...
+def compile(
+    function: Any = None,
+    *,
+    static_argnums: Any = (),
+    static_argnames: Any = (),
+    check: bool = False,
+) -> Any:
+    """Compile a function of arrays: it is traced once, and then runs as a program.
+
+    Parameters
+    ----------
+    function : callable, optional
+        A function of arrays, tensors, numbers and structures of them, which returns such. Without
+        it, `compile` returns a decorator.
+    static_argnums : int or sequence of int
+        The positions of arguments that are settings: any values that can be hashed. The function is
+        traced again for each new value.
+    static_argnames : str or sequence of str
+        The names of such arguments.
+    check : bool
+        Whether each call compares what its steps compute with NumPy, and raises if they differ by
+        more than rounding. It is slow, and meant to find out what is wrong.
+
+    Returns
+    -------
+    Compiled
+        Called like `function`. It is traced anew for arguments of other structure, shapes or
+        dtypes, and for other numbers. Its methods show what a call with some arguments consists of:
+        `explain`, `program`, `llvm` and `assembly`.
+
+    Raises
+    ------
+    DataDependentError
+        In a call, if the function needs a value, or a shape depends on values.
+
+    Examples
+    --------
+    >>> import numpy as np, arraygrad as ag
+    >>> @ag.compile
+    ... def norm(x):
+    ...     return ag.sqrt((x**2).sum())
+    >>> norm(np.array([3.0, 4.0]))
+    array(5.)
+    >>> ag.compile(ag.func.grad(norm))(np.array([3.0, 4.0]))
+    array([0.6, 0.8])
+
+    A compiled function can be differentiated, too:
+
+    >>> x = ag.tensor([3.0, 4.0], requires_grad=True)
+    >>> ag.grad(norm(x), x)
+    tensor([0.6, 0.8])
+    """
+    if function is None:
+        return functools.partial(
+            compile, static_argnums=static_argnums, static_argnames=static_argnames, check=check
+        )
+    as_function(function, "compile")
+    if os.environ.get("ARRAYGRAD_COMPILE") == "0":
+        return function
+    return Compiled(function, static_argnums, static_argnames, check)

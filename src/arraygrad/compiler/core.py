@@ -1,0 +1,268 @@
+"""The core program: the few kinds of values that native code is made of.
+
+============  =====================================================================================
+Stored        an array in memory: an argument, a constant, or what a NumPy kernel has computed
+Filled        an array with one value
+Elements      a scalar function of values of the same shape
+View          elements of another value: for each of its axes, which axis is read from where on
+Alias         the elements of another value in the same order, in another shape
+Reduction     lines of another value, combined to one element each; axes are kept
+============  =====================================================================================
+
+As in `program`, each value exists once.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from .program import Node, Shape
+from .vectors import Value, Writer
+
+# Where an axis of an array is read: a variable or axis (None: one place only), where it starts,
+# and the step.
+Place = tuple[int | None, int, int]
+Map = tuple[Place, ...]
+
+
+@dataclass(frozen=True, eq=False)
+class Scalar:
+    """A function of numbers, as code.
+
+    Attributes
+    ----------
+    name : str
+        For people.
+    emit : callable
+        ``emit(writer, *values)`` writes its instructions.
+    cost : int
+        About how many cycles it takes for a vector; one for a sum.
+    """
+
+    name: str
+    emit: Callable[..., Value]
+    cost: int = 1
+
+
+@dataclass(frozen=True, eq=False)
+class Fold:
+    """A way to combine the elements of a line: from `start`, by `emit`, or by NumPy's `ufunc`."""
+
+    name: str
+    emit: Callable[[Writer, Value, Value], Value]
+    start: float
+    ufunc: Any
+
+
+COPY = Scalar("copy", lambda w, x: x)
+
+
+class Core:
+    """A value of the core program."""
+
+    __slots__ = ("args", "dtype", "number", "shape")
+
+    def __init__(self, shape: Shape, dtype: Any, args: tuple[Core, ...] = ()) -> None:
+        self.shape = shape
+        self.dtype = dtype
+        self.args = args
+        self.number = -1
+
+    @property
+    def size(self) -> int:
+        """The number of elements."""
+        return math.prod(self.shape)
+
+    def what(self) -> str:
+        """How the value comes about, for people."""
+        return type(self).__name__.lower()
+
+    def __repr__(self) -> str:
+        given = ", ".join(f"%{a.number}" for a in self.args)
+        return f"%{self.number} = {self.what()}({given}): {self.dtype}{list(self.shape)}"
+
+
+class Stored(Core):
+    """An array in memory."""
+
+    __slots__ = ("node",)
+
+    def __init__(self, node: Node) -> None:
+        super().__init__(node.shape, node.dtype)
+        self.node = node
+
+
+class Filled(Core):
+    """An array with one value, a NumPy scalar."""
+
+    __slots__ = ("value",)
+
+    def __init__(self, value: Any, shape: Shape) -> None:
+        super().__init__(shape, value.dtype)
+        self.value = value
+
+    def what(self) -> str:
+        return f"fill {self.value}"
+
+
+class Elements(Core):
+    """A scalar function of values of the same shape."""
+
+    __slots__ = ("scalar",)
+
+    def __init__(self, scalar: Scalar, args: tuple[Core, ...], dtype: Any) -> None:
+        super().__init__(args[0].shape, dtype, args)
+        self.scalar = scalar
+
+    def what(self) -> str:
+        return self.scalar.name
+
+
+class View(Core):
+    """Elements of another value."""
+
+    __slots__ = ("map",)
+
+    def __init__(self, source: Core, shape: Shape, map_: Map) -> None:
+        super().__init__(shape, source.dtype, (source,))
+        self.map = map_
+
+
+class Alias(Core):
+    """The elements of a value in memory, in another shape."""
+
+    __slots__ = ()
+
+    def __init__(self, source: Core, shape: Shape) -> None:
+        super().__init__(shape, source.dtype, (source,))
+
+
+class Reduction(Core):
+    """Lines of another value, combined."""
+
+    __slots__ = ("axes", "fold")
+
+    def __init__(self, fold: Fold, source: Core, axes: tuple[int, ...]) -> None:
+        shape = tuple(1 if i in axes else n for i, n in enumerate(source.shape))
+        super().__init__(shape, source.dtype, (source,))
+        self.fold = fold
+        self.axes = axes
+
+    def what(self) -> str:
+        return f"{self.fold.name} over {list(self.axes)}"
+
+
+class Builder:
+    """Makes values, each once, in a simple form."""
+
+    def __init__(self) -> None:
+        self._known: dict[Any, Core] = {}
+
+    def _add(self, key: Any, make: Callable[[], Core]) -> Core:
+        found = self._known.get(key)
+        if found is None:
+            found = self._known[key] = make()
+            found.number = len(self._known)
+        return found
+
+    def stored(self, node: Node) -> Core:
+        """An array that is computed, or given, elsewhere."""
+        return self._add((Stored, node), lambda: Stored(node))
+
+    def filled(self, value: Any, shape: Shape, dtype: Any) -> Core:
+        """An array with one value."""
+        scalar = np.dtype(dtype).type(value)
+        key = (Filled, scalar.tobytes(), scalar.dtype, shape)
+        return self._add(key, lambda: Filled(scalar, shape))
+
+    def elements(self, scalar: Scalar, args: Sequence[Core], dtype: Any) -> Core:
+        """A scalar function of values, which are broadcast."""
+        shape = np.broadcast_shapes(*(a.shape for a in args))
+        given = tuple(self.broadcast(a, shape) for a in args)
+        key = (scalar, tuple(a.number for a in given), dtype)
+        return self._add(key, lambda: Elements(scalar, given, dtype))
+
+    def view(self, x: Core, shape: Shape, map_: Map) -> Core:
+        """Elements of another value; a view of a view is a view of the first."""
+        if isinstance(x, Filled):
+            return self.filled(x.value, shape, x.dtype)
+        if isinstance(x, View):
+            return self.view(x.args[0], shape, through(map_, x.map))
+        if shape == x.shape and map_ == everywhere(shape):
+            return x
+        key = (View, x.number, shape, map_)
+        return self._add(key, lambda: View(x, shape, map_))
+
+    def broadcast(self, x: Core, shape: Shape) -> Core:
+        """A value repeated along new axes, and along those of length one."""
+        lead = len(shape) - len(x.shape)
+        map_ = tuple((None, 0, 0) if n == 1 else (lead + i, 0, 1) for i, n in enumerate(x.shape))
+        return x if x.shape == shape else self.view(x, shape, map_)
+
+    def reshape(self, x: Core, shape: Shape) -> Core:
+        """The elements in another shape."""
+        if shape == x.shape:
+            return x
+        if isinstance(x, Filled):
+            return self.filled(x.value, shape, x.dtype)
+        if [n for n in shape if n != 1] == [n for n in x.shape if n != 1]:
+            axes = iter([i for i, n in enumerate(shape) if n != 1])
+            map_ = tuple((None, 0, 0) if n == 1 else (next(axes), 0, 1) for n in x.shape)
+            return self.view(x, shape, map_)
+        if isinstance(x, Alias):
+            return self.reshape(x.args[0], shape)
+        if isinstance(x, View):  # its elements are in another order in memory
+            x = self.elements(COPY, [x], x.dtype)
+        return self._add((Alias, x.number, shape), lambda: Alias(x, shape))
+
+    def reduction(self, fold: Fold, x: Core, axes: Iterable[int]) -> Core:
+        """Lines combined along some axes, which are kept."""
+        kept = tuple(sorted(a for a in axes if x.shape[a] != 1))
+        if not kept:
+            return x
+        key = (Reduction, fold, x.number, kept)
+        return self._add(key, lambda: Reduction(fold, x, kept))
+
+
+def everywhere(shape: Shape) -> Map:
+    """The map that reads each element at its own place."""
+    return tuple((None, 0, 0) if n == 1 else (i, 0, 1) for i, n in enumerate(shape))
+
+
+def through(places: Sequence[Place], map_: Map) -> Map:
+    """Where the source of a view is read, given where the view is read."""
+    found: list[Place] = []
+    for axis, start, step in map_:
+        if axis is None:
+            found.append((None, start, 0))
+            continue
+        variable, at, stride = places[axis]
+        if variable is None:
+            found.append((None, start + step * at, 0))
+        else:
+            found.append((variable, start + step * at, step * stride))
+    return tuple(found)
+
+
+def strides(shape: Shape) -> list[int]:
+    """The distances between neighbours along each axis of an array in C order, in elements."""
+    found, step = [], 1
+    for n in reversed(shape):
+        found.append(step)
+        step *= n
+    return found[::-1]
+
+
+def address(places: Sequence[Place], shape: Shape) -> tuple[int, dict[int, int]]:
+    """The address of an element: where it starts, and the step for each variable."""
+    start, steps = 0, dict[int, int]()
+    for (variable, at, step), stride in zip(places, strides(shape), strict=True):
+        start += at * stride
+        if variable is not None:
+            steps[variable] = steps.get(variable, 0) + step * stride
+    return start, {v: s for v, s in steps.items() if s}

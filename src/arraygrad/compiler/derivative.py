@@ -1,0 +1,323 @@
+"""A compiled function as an op: it is differentiated, batched and hooked like any other.
+
+The function and its pullback are traced together and then cut in two. The first program also
+returns the values that the second one needs: results of the arguments that are costly to compute
+again. Other transforms of the function are compiled functions themselves: its pullback as a
+function of the arguments (for higher orders), its forward derivative, and its batch.
+"""
+
+from __future__ import annotations
+
+import functools
+import threading
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ..arrays.tensor import Tensor, tensor_type
+from ..autograd import grad
+from ..core.array import Array
+from ..core.kinds import Moves, Opaque
+from ..func import jvp, vmap
+from ..ops import zeros_like
+from ..ops.define.op import Own, declare
+from .executable import Executable
+from .program import Call, Constant, Full, Input, Node, needed
+from .scalars import scalar_cost
+from .tracing import Outcome, run_traced, values_like
+
+Compile = Callable[[Callable[..., Any]], Callable[..., Any]]
+
+
+class Saved:
+    """What a program keeps for its derivative. As the last result of the op, it acts as an array.
+
+    It is its own tangent, and has no elements.
+    """
+
+    shape = (0,)
+    ndim = 1
+    dtype = np.dtype(np.float64)
+
+    def __init__(self, arrays: Sequence[Any] = ()) -> None:
+        self.arrays = arrays
+
+
+class Differentiable:
+    """A traced function as an op.
+
+    Parameters
+    ----------
+    function : callable
+        Takes a list of leaves, and returns a structure of arrays.
+    leaves : list
+        The leaves of the arguments in the first call.
+    positions : list of int
+        The leaves that are arrays: the inputs of the op.
+    compiled : callable
+        Compiles other functions.
+    make : callable
+        Makes an executable program: `Executable`, or a class like it.
+    """
+
+    def __init__(
+        self,
+        function: Callable[[list[Any]], Any],
+        leaves: list[Any],
+        positions: list[int],
+        compiled: Compile,
+        make: Callable[..., Executable] = Executable,
+    ) -> None:
+        self._function, self._positions = function, positions
+        self._fixed = [None if i in positions else leaf for i, leaf in enumerate(leaves)]
+        self._compiled, self._make = compiled, make
+        self._made: dict[Any, Any] = {}  # the compiled transforms
+        self._lock = threading.Lock()
+        arrays = [leaves[i] for i in positions]
+        self.moving = [i for i, a in enumerate(arrays) if _moves(a)]
+        records = any(_is_recorded(a) for a in arrays)
+        model = list(leaves)
+        for i in self.moving:
+            model[positions[i]] = _leaf_over(values_like(arrays[i]))
+        run_traced(function, model, positions, functools.partial(self._finish, records))
+        self.run = self._declared()
+
+    # --- the two programs ---
+
+    def _finish(self, records: bool, outcome: Outcome, own: list[Tensor]) -> None:
+        """Take from the trace what the op needs."""
+        self.build = outcome.form()
+        self.places = outcome.places
+        self.masks = outcome.trace.masks
+        self.hidden = [leaf.variable for leaf in outcome.captured]
+        self.outputs = outcome.outputs
+        self.smooth = outcome.smooth
+        program = outcome.trace.program
+        self.inputs: list[Node] = [
+            *outcome.inputs,
+            *(program.constant(leaf.array) for leaf in outcome.captured),
+        ]
+        self.seeds: list[Node] = []
+        self.gradients: list[Node | None] = [None] * (len(self.moving) + len(self.hidden))
+        if self.smooth and (records or self.hidden):
+            tensors: list[Any] = [outcome.tensors[k] for k in self.smooth]
+            seeds = [outcome.trace.input_like(t) for t in tensors]
+            self.seeds = [s.node for s in seeds]
+            targets = [t for t in own if t.requires_grad] + self.hidden
+            found: Any = grad(tensors, targets, seeds, allow_unused=True)
+            self.gradients = [None if g is None else outcome.trace.node(g.array) for g in found]
+        self.saved = worth_saving(self.outputs, self.seeds, self.gradients)
+        self._program = program
+        self.forward = self._make(program, self.inputs, self.outputs, self.saved)
+
+    def backward(self, wanted: tuple[bool, ...]) -> Executable:
+        """The program that computes the cotangents of some inputs."""
+        with self._lock:
+            if wanted not in self._made:
+                nodes = [g for g, w in zip(self.gradients, wanted, strict=True) if w and g]
+                given = [*self.inputs, *self.outputs, *self.saved, *self.seeds]
+                inputs = list(dict.fromkeys(given))
+                self._made[wanted] = self._make(self._program, inputs, nodes)
+            return self._made[wanted]  # type: ignore[no-any-return]
+
+    # --- the op ---
+
+    def _declared(self) -> Any:
+        count = len(self.inputs)
+        x = ", ".join(f"x{i}" for i in range(count))
+        t = ", ".join(f"t_x{i}" for i in range(count))
+        # Functions without a module: the op can be made again, and no table keeps it.
+        scope = {"compute": self._compute, "pull": self._pull, "push": self._push}
+        return declare(
+            "compiled",
+            *(f"x{i}" for i in range(count)),
+            kind=Opaque(),
+            compute=eval(f"lambda xp, {x}: compute([{x}])", dict(scope)),
+            joint=eval(f"lambda gs, wanted, out, {x}: pull(gs, wanted, out, [{x}])", dict(scope)),
+            jvp=eval(f"lambda out, {x}, {t}: push(out, [{x}], [{t}])", dict(scope)),
+            holomorphic=False,
+            multiple=True,
+            own=Own(batch=self._batch),
+        )
+
+    def __call__(self, arrays: Sequence[Any]) -> Any:
+        """The function's results for some arrays."""
+        out = self.run(*arrays, *self.hidden)[:-1]
+        smooth = set(self.smooth)
+        return self.build(
+            [
+                v.detach() if isinstance(v, Array) and k not in smooth else v
+                for k, v in enumerate(out)
+            ]
+        )
+
+    def _compute(self, arrays: list[Any]) -> Any:
+        out = self.forward([np.asarray(a) for a in arrays])
+        count = len(self.outputs)
+        return (*out[:count], Saved(out[count:]))
+
+    def _pull(self, gs: list[Any], wanted: Any, out: Any, arrays: list[Any]) -> list[Any]:
+        positions = [*self.moving, *range(len(self._positions), len(arrays))]
+        wanted = tuple(wanted[i] for i in positions)
+        saved = out[-1]
+        if type(saved) is not Saved or any(isinstance(a, Array) for a in (*arrays, *gs)):
+            found = self._pulled_by_tensors(gs, out, arrays)
+        else:
+            values: dict[Node, Any] = dict(zip(self.inputs, arrays, strict=True))
+            values.update(zip(self.outputs, out[:-1], strict=True))
+            values.update(zip(self.saved, saved.arrays, strict=True))
+            for seed, k in zip(self.seeds, self.smooth, strict=True):
+                values[seed] = np.zeros(seed.shape, seed.dtype) if gs[k] is None else gs[k]
+            program = self.backward(wanted)
+            computed = iter(program([values[node] for node in program.inputs]))
+            found = [
+                next(computed) if w and g is not None else None
+                for g, w in zip(self.gradients, wanted, strict=True)
+            ]
+        parts: list[Any] = [None] * len(arrays)
+        for i, part in zip(positions, found, strict=True):
+            parts[i] = part
+        return parts
+
+    def _pulled_by_tensors(self, gs: list[Any], out: Any, arrays: list[Any]) -> Any:
+        """The pullback, compiled as a function of the arguments, which can be differentiated."""
+        cotangents = [zeros_like(out[k]) if gs[k] is None else gs[k] for k in self.smooth]
+        return self._transform("pull", self._pullback)(arrays[: len(self._positions)], cotangents)
+
+    def _pullback(self, arrays: list[Any], cotangents: list[Any]) -> list[Any]:
+        tensors = [_leaf_over(a) if i in self.moving else a for i, a in enumerate(arrays)]
+        outputs = self._outputs_of(tensors)
+        results: Any = grad(
+            [outputs[k] for k in self.smooth],
+            [*(tensors[i] for i in self.moving), *self.hidden],
+            cotangents,
+            create_graph=True,
+            allow_unused=True,
+        )
+        return list(results)
+
+    def _push(self, out: Any, arrays: list[Any], tangents: list[Any]) -> Any:
+        count = len(self._positions)
+        found = iter(self._transform("push", self._pushed)(arrays[:count], tangents[:count]))
+        pushed = [
+            next(found) if k in self.smooth else zeros_like(out[k]) for k in range(len(out) - 1)
+        ]
+        return (*pushed, out[-1])
+
+    def _pushed(self, arrays: list[Any], tangents: list[Any]) -> Any:
+        def of_moving(*moving: Any) -> list[Any]:
+            full = list(arrays)
+            for i, value in zip(self.moving, moving, strict=True):
+                full[i] = value
+            outputs = self._outputs_of(full)
+            return [outputs[k] for k in self.smooth]
+
+        primals = tuple(arrays[i] for i in self.moving)
+        return jvp(of_moving, primals, tuple(tangents[i] for i in self.moving))[1]
+
+    def _batch(self, op: Any, arrays: Any, flags: tuple[bool, ...], params: Any) -> Any:
+        count = len(self._positions)
+        axes = tuple(0 if flag else None for flag in flags[:count])
+        mapped = vmap(lambda *values: self._outputs_of(values), in_axes=axes)
+        return (*self._transform(axes, mapped)(*arrays[:count]), Saved())
+
+    def _outputs_of(self, arrays: Sequence[Any]) -> list[Any]:
+        """The results that are outputs of the program, as the user's function returns them."""
+        import optree
+
+        leaves = list(self._fixed)
+        for i, array in zip(self._positions, arrays, strict=True):
+            leaves[i] = array
+        results = optree.tree_leaves(self._function(leaves))
+        return [results[i] for i in self.places]
+
+    def _transform(self, key: Any, function: Callable[..., Any]) -> Any:
+        with self._lock:
+            if key not in self._made:
+                self._made[key] = self._compiled(function)
+            return self._made[key]
+
+
+RECOMPUTED = 60  # the cost up to which elementwise values are computed again in the second program
+
+
+def worth_saving(
+    outputs: Sequence[Node], seeds: Sequence[Node], gradients: Sequence[Node | None]
+) -> list[Node]:
+    """The values to keep for the gradients: those they read, if these are costly to compute again.
+
+    What takes few instructions for each element is computed again, from the arguments or from one
+    other value that is kept: memory is slower than that. The outputs are kept anyway.
+    """
+    after = set(seeds)
+    wanted = [g for g in gradients if g is not None]
+    order = needed(wanted)
+    kept = set(outputs)
+    recipes: dict[Node, _Recipe] = {}
+    for node in order:
+        if any(a in after for a in node.nodes):
+            after.add(node)
+        recipes[node] = _recipe(node, recipes, kept)
+    rest = [a for node in order if node in after for a in node.nodes if a not in after]
+    rest += [g for g in wanted if g not in after]
+    found: dict[Node, None] = {}
+    seen = set(kept)
+    while rest:
+        node = rest.pop()
+        if node in seen or isinstance(node, Input | Constant | Full):
+            continue
+        seen.add(node)
+        recipe = recipes[node]
+        if node not in recipe.kept and recipe.cost <= RECOMPUTED and len(recipe.kept) < 2:
+            rest += node.nodes
+        else:
+            found[node] = None
+    return sorted(found, key=lambda node: node.number)
+
+
+class _Recipe(NamedTuple):
+    """How to compute a value again: the cost for an element, and the values to keep for it."""
+
+    cost: int
+    kept: frozenset[Node]
+
+
+def _recipe(node: Node, recipes: dict[Node, _Recipe], kept: set[Node]) -> _Recipe:
+    nothing = _Recipe(0, frozenset())
+    if node in kept or isinstance(node, Input | Constant | Full):
+        return nothing
+    own = None
+    if isinstance(node, Call):
+        is_view = isinstance(node.op.kind, Moves) and node.op.kind.shares
+        own = 0 if is_view else scalar_cost(node.op)
+    if own is None:
+        return _Recipe(0, frozenset({node}))
+    parts = [recipes[a] for a in node.nodes]
+    return _Recipe(
+        own + sum(part.cost for part in parts),
+        nothing.kept.union(*(part.kept for part in parts)),
+    )
+
+
+def _moves(array: Any) -> bool:
+    """Whether an argument may have a derivative: it is in a transform, or requires gradients."""
+    if not isinstance(array, Array) or array.dtype.kind not in "fc":
+        return False
+    return not isinstance(array, Tensor) or isinstance(array._array, Array) or array.requires_grad
+
+
+def _is_recorded(array: Any) -> bool:
+    """Whether an array, or one inside it, is a tensor that requires gradients."""
+    while isinstance(array, Array):
+        if isinstance(array, Tensor) and array.requires_grad:
+            return True
+        array = array._array
+    return False
+
+
+def _leaf_over(array: Any) -> Any:
+    """An array as a tensor that requires gradients, if it is none yet."""
+    if isinstance(array, Tensor) and array.requires_grad:
+        return array
+    return tensor_type(array)(array).requires_grad_()

@@ -1,0 +1,277 @@
+"""A program that runs by native kernels, and by NumPy's where there are none.
+
+It is called as `interpret.Interpreter` is, and gives the same results up to rounding.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import functools
+import operator
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from ..backends.numpy.threads import share
+from .body import body_of
+from .core import Alias, Core, Elements, Filled, Reduction, Stored, View, address, strides
+from .fusion import Kernel, Plan, base_of
+from .interpret import compute
+from .loops import Loops
+from .lowering import Lowering
+from .memory import Buffer, Memory, Pool, arranged, new_array
+from .native import Function, compiled, vector_bytes
+from .objects import reference
+from .program import Call, Constant, Node, Program
+from .traced import Trace
+from .vectors import Module
+
+Arrays = dict[Core, Any]  # what is in memory
+
+
+class Executable:
+    """A program, compiled.
+
+    Parameters
+    ----------
+    program : Program
+    inputs, outputs, kept : sequence of Node
+        As those of an `Interpreter`.
+
+    Attributes
+    ----------
+    results : list of Node
+        The outputs and what is kept.
+    steps : list of Native and ByNumpy
+    llvm : str
+        The text of all kernels.
+    """
+
+    def __init__(
+        self,
+        program: Program,
+        inputs: Sequence[Node],
+        outputs: Sequence[Node],
+        kept: Sequence[Node] = (),
+    ) -> None:
+        lowering = Lowering(inputs, Trace(program=program))
+        self.inputs = list(inputs)
+        self.results = [*outputs, *kept]
+        self.lowering = lowering
+        self.outputs = lowering.lower([*outputs, *kept])
+        self._given = [lowering.values[node] for node in inputs]
+        self._count = len(outputs)
+        self.plan = Plan(self._given, self.outputs, lowering.values.__getitem__)
+        self.steps = self._steps(lowering)
+        read = {x for step in self.steps for x in step.reads}
+        self._constants = [
+            x for x in read if isinstance(x, Stored) and isinstance(x.node, Constant)
+        ]
+        self._constants += [
+            base
+            for base in map(base_of, self.outputs)
+            if isinstance(base, Stored) and isinstance(base.node, Constant)
+        ]
+        # What kernels read must be contiguous; so must what has other shapes.
+        self._strict = {x for step in self.steps if isinstance(step, Native) for x in step.reads}
+        self._strict |= {
+            base_of(x) for x in lowering.values.values() if isinstance(x, Alias | View)
+        }
+        for step in self.steps:
+            if isinstance(step, ByNumpy):
+                step.is_strict = step.value in self._strict
+        self._checked = [x for x in self._given if x in self._strict]
+        # For each output, whether it is a new array that nobody else has.
+        seen: set[Core] = set()
+        self._is_new: list[bool] = []
+        for i, x in enumerate(self.outputs):
+            base = base_of(x) if is_whole(x) else x
+            is_new = isinstance(base, Elements | Reduction) and base not in seen
+            self._is_new.append(is_new or i >= self._count)
+            seen.add(base)
+        self._readers = [reader(x) for x in self.outputs]
+        self._pool = Pool(self._arrange())
+
+    def _steps(self, lowering: Lowering) -> list[Any]:
+        module, vector = Module(), vector_bytes()
+        steps: list[Any] = []
+        for step in self.plan.steps:
+            if isinstance(step, Kernel):
+                steps.append(Native(Loops(body_of(step, self.plan.stored), module, vector)))
+            else:
+                steps.append(ByNumpy(step, lowering))
+        native = [step for step in steps if isinstance(step, Native)]
+        texts = [kernel.loops.text for kernel in native]
+        functions = compiled(texts, module)
+        named = [t.replace("@NAME(", f"@step{i}(", 1) for i, t in enumerate(texts)]
+        self.llvm = module.text(named)
+        for kernel, function in zip(native, functions, strict=True):
+            kernel.function = function
+        return steps
+
+    def _arrange(self) -> int:
+        """Give intermediate values their places in memory."""
+        last: dict[Core, int] = {}
+        for index, step in enumerate(self.steps):
+            for x in (*step.reads, *step.writes):
+                last[x] = index
+        buffers = []
+        results = {base_of(x) for x in self.outputs}
+        for index, step in enumerate(self.steps):
+            if isinstance(step, Native):
+                for x in step.writes:
+                    if x not in results:
+                        step.buffers[x] = Buffer(x.shape, x.dtype, index, last[x])
+                for x in step.loops.partial:
+                    shape = (step.loops.chunks, *x.shape)
+                    step.parts[x] = Buffer(shape, x.dtype, index, index)
+                buffers += [*step.buffers.values(), *step.parts.values()]
+        return arranged(buffers)
+
+    def __call__(self, arrays: Sequence[Any]) -> list[Any]:
+        """The outputs for some inputs."""
+        return self.run(arrays)
+
+    def run(self, arrays: Sequence[Any], after: Callable[..., None] | None = None) -> list[Any]:
+        """The outputs. ``after(found, written)`` is called after each step, if it is given."""
+        found: Arrays = dict(zip(self._given, arrays, strict=True))
+        for x in self._checked:
+            found[x] = ready(x, found[x])
+        for x in self._constants:
+            found[x] = ready(x, x.node.array)  # type: ignore[attr-defined]
+        memory = self._pool.take()
+        for step in self.steps:
+            step.run(found, memory)
+            if after is not None:
+                after(found, step.writes)
+        results = [
+            read(found) if is_new else np.array(read(found), order="C")
+            for read, is_new in zip(self._readers, self._is_new, strict=True)
+        ]
+        # Not after an interrupt, when a thread may still write to it.
+        self._pool.give_back(memory)
+        return results
+
+    @property
+    def memory(self) -> int:
+        """The bytes of all intermediate values, of which some share memory."""
+        return self._pool.size
+
+
+class Native:
+    """A kernel.
+
+    Attributes
+    ----------
+    reads, writes : list of Core
+    buffers : dict of Core to Buffer
+        Where what it writes is, unless it is a result.
+    parts : dict of Core to Buffer
+        Where the chunks collect their parts of a fold.
+    """
+
+    def __init__(self, loops: Loops) -> None:
+        self.loops = loops
+        self.function: Function
+        body = loops.body
+        written = [s.at.memory for s in body.stores] + [t.at.memory for t in body.totals]
+        self.writes = list(dict.fromkeys(written))
+        self.reads = [x for x in loops.memory if x not in set(written)]
+        self.buffers: dict[Core, Buffer] = {}
+        self.parts: dict[Core, Buffer] = {}
+        self._folds = {t.at.memory: t.fold for t in body.totals}
+        self._table = ctypes.c_void_p * len(loops.memory)
+
+    def run(self, found: Arrays, memory: Memory) -> None:
+        """Run the kernel on arrays, and add those that it writes."""
+        for x in self.writes:
+            buffer = self.buffers.get(x)
+            found[x] = new_array(x.shape, x.dtype) if buffer is None else memory.array(buffer)
+        parts = {x: memory.array(buffer) for x, buffer in self.parts.items()}
+        for x, fold in self.loops.collected:
+            (parts if x in parts else found)[x].fill(fold.start)
+        arrays = [(parts if x in parts else found)[x] for x in self.loops.memory]
+        table = self._table(*map(reference, arrays))
+        if self.loops.chunks == 1:
+            self.function.call(table, 0)
+        else:
+            share(functools.partial(_run_chunk, self.function, table, arrays), self.loops.chunks)
+        for x, part in parts.items():
+            self._folds[x].ufunc.reduce(part, axis=0, out=found[x])
+
+
+def _run_chunk(function: Function, table: Any, arrays: list[Any], chunk: int) -> None:
+    """Run a chunk of a kernel.
+
+    `arrays` are only kept alive: after an interrupt, a thread may outlive the call.
+    """
+    function.call(table, chunk)
+
+
+class ByNumpy:
+    """An op that its NumPy kernel computes."""
+
+    def __init__(self, node: Node, lowering: Lowering) -> None:
+        self.node = node
+        self.value = lowering.values[node]
+        self._args = [(a, reader(lowering.values[a])) for a in node.nodes]
+        self.reads = [base_of(lowering.values[a]) for a in node.nodes]
+        self.writes: list[Core] = []
+        self.is_strict = False  # whether kernels read the result
+
+    def run(self, found: Arrays, memory: Memory) -> None:
+        """Compute the op, and add its result."""
+        out = compute(self.node, {a: read(found) for a, read in self._args})
+        if isinstance(self.node, Call) and self.node.op.multiple:
+            found[self.value] = tuple(map(_lasting, out))
+        else:
+            out = _lasting(out)
+            found[self.value] = ready(self.value, out) if self.is_strict else out
+
+
+def ready(x: Core, array: Any) -> Any:
+    """An array as kernels can read it. They compute addresses in it, so its shape is checked."""
+    if type(array) is not np.ndarray:
+        array = np.asarray(array)
+    if array.shape != x.shape or array.dtype != x.dtype:
+        raise RuntimeError(
+            f"an array of shape {array.shape} and dtype {array.dtype} takes the place of one of "
+            f"shape {x.shape} and dtype {x.dtype} that a function was compiled for: a user's op "
+            "returns other shapes than before, or an array from outside has been changed in shape"
+        )
+    flags = array.flags
+    return array if flags.c_contiguous and flags.aligned else np.array(array, order="C")
+
+
+def _lasting(out: Any) -> Any:
+    """A result that shares no memory with the arguments, which may be overwritten later."""
+    out = np.asarray(out)
+    return out if out.base is None else np.array(out)
+
+
+def reader(x: Core) -> Callable[[Arrays], Any]:
+    """A function that finds a value in memory, as a NumPy array."""
+    if isinstance(x, Filled):
+        filled = np.broadcast_to(x.value, x.shape)
+        return lambda found: filled
+    if not isinstance(x, Alias | View):
+        return operator.itemgetter(x)
+    base, shape, dtype = reader(x.args[0]), x.shape, x.dtype
+    if isinstance(x, Alias) or is_whole(x):
+        return lambda found: base(found).reshape(shape)
+    start, steps = address(x.map, x.args[0].shape)
+    offset = start * dtype.itemsize
+    distances = [steps.get(axis, 0) * dtype.itemsize for axis in range(len(shape))]
+    return lambda found: np.ndarray(shape, dtype, base(found), offset, distances)
+
+
+def is_whole(x: Core) -> bool:
+    """Whether a value has all elements of its source, in the same order in memory."""
+    if isinstance(x, Alias):
+        return True
+    if not isinstance(x, View) or x.size != x.args[0].size:
+        return False
+    start, steps = address(x.map, x.args[0].shape)
+    wanted = {i: s for i, s in enumerate(strides(x.shape)) if x.shape[i] != 1}
+    return start == 0 and steps == wanted

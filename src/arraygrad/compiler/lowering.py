@@ -1,0 +1,207 @@
+"""From a program of ops to the core program, by the kind of each op.
+
+============  =====================================================================================
+Elementwise   a scalar function, if the op has one (`scalars`)
+Moves         a view, if the op's results are views of its input
+Reduces       a reduction, if the op has a fold
+============  =====================================================================================
+
+Any other op of these kinds, and of those along an axis, is made of simpler ones if its `compute`,
+called on traced arrays, is. What remains is left to the op's NumPy kernel: its results are arrays
+in memory for the core program.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.lib.stride_tricks import as_strided
+
+from ..core.kinds import AlongAxis, Elementwise, Moves, Reduces
+from ..func.trees import unwrapped
+from ..ops.define.op import Op
+from . import scalars
+from .core import Builder, Core, Map, Scalar
+from .program import Call, Full, Node, Shape, needed
+from .traced import Trace, Traced
+from .vectors import FLOATS, TYPES
+
+
+class NotNative(Exception):
+    """Native code cannot compute an op on these arguments."""
+
+
+class Lowering:
+    """Lowers the nodes of a program.
+
+    Attributes
+    ----------
+    values : dict of Node to Core
+        What has been lowered.
+    """
+
+    def __init__(self, given: Sequence[Node], trace: Trace) -> None:
+        self.builder = Builder()
+        self.values: dict[Node, Core] = {node: self.builder.stored(node) for node in given}
+        self._trace = trace
+        self._inside: list[Op] = []  # the ops that are being taken apart
+
+    def lower(self, outputs: Sequence[Node]) -> list[Core]:
+        """The values of some nodes, and of all that they are computed from."""
+        for node in needed(outputs, list(self.values)):
+            if node not in self.values:
+                self.values[node] = self._lowered(node)
+        return [self.values[node] for node in outputs]
+
+    def _lowered(self, node: Node) -> Core:
+        if isinstance(node, Full):
+            return self.builder.filled(node.value, node.shape, node.dtype)
+        if isinstance(node, Call) and not (node.op.multiple or node.names) and node.op.is_library:
+            try:
+                return self._native(node)
+            except NotNative:
+                pass
+            made = self._composed(node)
+            if made is not None:
+                return made
+        return self.builder.stored(node)
+
+    def _native(self, node: Call) -> Core:
+        if node.dtype not in TYPES or 0 in node.shape or any(0 in a.shape for a in node.nodes):
+            raise NotNative
+        kind = node.op.kind
+        if isinstance(kind, Elementwise) and not kind.whole:
+            return self._elementwise(node)
+        if isinstance(kind, Moves) and kind.shares and len(node.args) == 1:
+            return self._moved(node, kind)
+        if isinstance(kind, Reduces):
+            return self._reduced(node, kind)
+        raise NotNative
+
+    # --- elementwise ---
+
+    def _elementwise(self, node: Call) -> Core:
+        op, args, dtype = node.op, node.args, node.dtype
+        if any(isinstance(a, Node) and a.dtype not in TYPES for a in args):
+            raise NotNative
+        is_float, is_bool = TYPES[dtype] in FLOATS, dtype == np.bool_
+        if (op in scalars.NUMBERS and not is_bool) or (op in scalars.FLOATS and is_float):
+            scalar = scalars.NUMBERS.get(op) or scalars.FLOATS[op]
+            return self._made(scalar, [self._as(a, dtype) for a in args], dtype)
+        if op in scalars.COMPARISONS or op in scalars.TESTS:
+            common = _common(args)
+            if op in scalars.TESTS and TYPES[common] not in FLOATS:
+                raise NotNative
+            scalar = scalars.COMPARISONS.get(op) or scalars.TESTS[op]
+            return self._made(scalar, [self._as(a, common) for a in args], dtype)
+        if op in scalars.LOGIC:
+            return self._made(scalars.LOGIC[op], [self._as(a, dtype) for a in args], dtype)
+        if op in scalars.CHOICES:
+            condition = self._as(args[0], np.dtype(np.bool_))
+            chosen = [self._as(a, dtype) for a in args[1:]]
+            return self._made(scalars.CHOICES[op], [condition, *chosen], dtype)
+        raise NotNative
+
+    def _made(self, scalar: Scalar, args: list[Core], dtype: Any) -> Core:
+        if scalar.cost == 0:  # the value itself
+            return args[0]
+        return self.builder.elements(scalar, args, dtype)
+
+    def _as(self, x: Any, dtype: Any) -> Core:
+        """An argument in another dtype."""
+        if not isinstance(x, Node):
+            if not isinstance(x, bool | int | float | np.generic):
+                raise NotNative
+            return self.builder.filled(x, (), dtype)
+        value = self.values[x]
+        if value.dtype == dtype:
+            return value
+        if TYPES[value.dtype] in FLOATS and TYPES[dtype] not in (*FLOATS, "i1"):
+            raise NotNative  # what is out of range is NumPy's business
+        if isinstance(x, Full):
+            return self.builder.filled(x.value, x.shape, dtype)
+        return self.builder.elements(scalars.conversion(TYPES[dtype]), [value], dtype)
+
+    # --- views and reductions ---
+
+    def _moved(self, node: Call, kind: Moves) -> Core:
+        source = self.values[node.args[0]]
+        if source.dtype not in TYPES:
+            raise NotNative
+        if kind.view == "reshape":
+            return self.builder.reshape(source, node.shape)
+        return self.builder.view(source, node.shape, _map_of(node, source.shape))
+
+    def _reduced(self, node: Call, kind: Reduces) -> Core:
+        fold = scalars.FOLDS.get(node.op)
+        if fold is None or TYPES[node.dtype] not in FLOATS:
+            raise NotNative
+        source = self._as(node.args[0], node.dtype)
+        axis = node.params[kind.axis]
+        axes = range(len(source.shape)) if axis is None else axis
+        kept = [a % len(source.shape) for a in axes]
+        return self.builder.reshape(self.builder.reduction(fold, source, kept), node.shape)
+
+    # --- ops that are made of others ---
+
+    def _composed(self, node: Call) -> Core | None:
+        """The value of an op from simpler ops; None if these are not known, or not native."""
+        op = node.op
+        made = scalars.COMPOSED.get(op)
+        can_be = isinstance(op.kind, Elementwise | Reduces | AlongAxis)
+        if op in self._inside or node.dtype not in TYPES or not can_be:
+            return None
+        if (made is None and op.compute is None) or 0 in node.shape:
+            return None
+        given = [Traced(a, self._trace) if isinstance(a, Node) else a for a in node.args]
+        self._inside.append(op)
+        try:
+            if made is not None:
+                out = made(*given, **node.params)
+            else:
+                assert op.compute is not None
+                out = op.compute(np, *given, **node.params)
+            out = unwrapped(out)
+            if not isinstance(out, Traced) or (out.shape, out.dtype) != (node.shape, node.dtype):
+                return None
+            return self.lower([out.node])[0]
+        except Exception:  # it needs values, or functions that only arrays with values have
+            return None
+        finally:
+            self._inside.pop()
+
+
+def _common(args: Sequence[Any]) -> Any:
+    """The dtype in which NumPy compares arguments."""
+    try:
+        found = np.result_type(*(a.dtype if isinstance(a, Node) else a for a in args))
+    except (TypeError, OverflowError):
+        raise NotNative from None
+    if found not in TYPES:
+        raise NotNative
+    return found
+
+
+def _map_of(node: Call, shape: Shape) -> Map:
+    """Where a view reads each axis of its source.
+
+    The op's kernel is run on arrays without memory, once for each axis of the source. In such an
+    array only this axis has a stride, so the strides of the result show where the axis went.
+    """
+    places = []
+    for axis in range(len(shape)):
+        steps = [int(i == axis) for i in range(len(shape))]
+        array = as_strided(np.zeros(1, np.int8), shape, steps, writeable=False)
+        moved = node.op.kernel((np.ndarray,))(array, **node.params)
+        start = _pointer(moved) - _pointer(array)
+        found = [(i, s) for i, s in enumerate(moved.strides) if s and moved.shape[i] > 1]
+        if len(found) > 1 or moved.shape != node.shape:
+            raise NotNative
+        places.append((found[0][0], start, found[0][1]) if found else (None, start, 0))
+    return tuple(places)
+
+
+def _pointer(array: Any) -> int:
+    return array.__array_interface__["data"][0]  # type: ignore[no-any-return]

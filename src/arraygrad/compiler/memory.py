@@ -1,0 +1,96 @@
+"""Memory for the intermediate values of a program: values that do not live together share it.
+
+A program keeps its memory for the next call. Calls at the same time have memory of their own.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from .program import Shape
+
+ALIGNMENT = 64  # bytes: a vector of the widest kind, and a line of the processor's cache
+
+
+@dataclass(eq=False)
+class Buffer:
+    """An array among the intermediate values.
+
+    Attributes
+    ----------
+    shape, dtype
+    first, last : int
+        The steps between which it is in use.
+    offset : int
+        Its place in the memory of a call, in bytes.
+    """
+
+    shape: Shape
+    dtype: Any
+    first: int
+    last: int
+    offset: int = 0
+
+    @property
+    def size(self) -> int:
+        """The bytes that it takes."""
+        size: int = math.prod(self.shape) * self.dtype.itemsize
+        return -(-size // ALIGNMENT) * ALIGNMENT
+
+
+def arranged(buffers: list[Buffer]) -> int:
+    """Give each buffer a place; returns the size of all memory.
+
+    Each buffer gets the first gap between those that live at the same time.
+    """
+    placed: list[Buffer] = []
+    for buffer in sorted(buffers, key=lambda b: (b.first, -b.size)):
+        others = [b for b in placed if b.first <= buffer.last and buffer.first <= b.last]
+        start = 0
+        for other in sorted(others, key=lambda b: b.offset):
+            if other.offset - start >= buffer.size:
+                break
+            start = max(start, other.offset + other.size)
+        buffer.offset = start
+        placed.append(buffer)
+    return max((b.offset + b.size for b in buffers), default=0)
+
+
+class Memory:
+    """The memory of one call."""
+
+    def __init__(self, size: int) -> None:
+        self._array = np.empty(size + ALIGNMENT, np.uint8)
+        self._start = -self._array.__array_interface__["data"][0] % ALIGNMENT
+
+    def array(self, buffer: Buffer) -> Any:
+        """The array at a buffer's place."""
+        return np.ndarray(buffer.shape, buffer.dtype, self._array, self._start + buffer.offset)
+
+
+class Pool:
+    """The memories of a program that no call uses now."""
+
+    def __init__(self, size: int) -> None:
+        self.size = size
+        self._free: list[Memory] = []
+
+    def take(self) -> Memory:
+        """Memory for a call."""
+        try:
+            return self._free.pop()
+        except IndexError:
+            return Memory(self.size)
+
+    def give_back(self, memory: Memory) -> None:
+        """Keep the memory of a call that has ended for the next one."""
+        self._free.append(memory)
+
+
+def new_array(shape: Shape, dtype: Any) -> Any:
+    """An array for a result, which the caller will own."""
+    return np.empty(shape, dtype)

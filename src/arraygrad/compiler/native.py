@@ -1,0 +1,119 @@
+"""LLVM: from the text of kernels to functions that can be called.
+
+Equal texts become one function, which lives as long as a program uses it.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import functools
+import os
+import threading
+import weakref
+from collections.abc import Sequence
+from typing import Any
+
+from .vectors import Module
+
+_PASSES = ("sroa_pass", "instruction_combine_pass")  # more take longer and gain nothing
+
+
+@functools.cache
+def _llvm() -> Any:
+    """LLVM's binding, ready to use."""
+    try:
+        import llvmlite.binding as llvm
+    except ImportError:
+        raise ImportError(
+            "ag.compile needs llvmlite to make native code: pip install 'arraygrad[compile]', or "
+            "set ARRAYGRAD_COMPILE=0 to run compiled functions eagerly"
+        ) from None
+    llvm.initialize_native_target()
+    llvm.initialize_native_asmprinter()
+    for library in ("libm.so.6", "libm.dylib", "ucrtbase.dll"):  # for functions such as sin
+        try:
+            llvm.load_library_permanently(library)
+        except RuntimeError:
+            continue
+        break
+    return llvm
+
+
+@functools.cache
+def _host() -> tuple[str, str, int]:
+    """The processor, its features, and the bytes of its vector registers.
+
+    The environment variable ``ARRAYGRAD_TARGET`` names another processor to make code for, as in
+    ``haswell``, which has AVX2 but not AVX-512; or ``generic``.
+    """
+    llvm = _llvm()
+    name = os.environ.get("ARRAYGRAD_TARGET")
+    if name:
+        wide = {"haswell": 32, "skylake-avx512": 64, "znver4": 64}
+        return name, "", wide.get(name, 16)
+    try:
+        features = llvm.get_host_cpu_features()
+    except RuntimeError:  # a processor that LLVM does not know
+        return "generic", "", 16
+    vector = 64 if features.get("avx512f") else 32 if features.get("avx2") else 16
+    return llvm.get_host_cpu_name(), features.flatten(), vector
+
+
+def vector_bytes() -> int:
+    """The bytes of a vector register."""
+    return _host()[2]
+
+
+def _machine() -> Any:
+    llvm = _llvm()
+    name, features, _ = _host()
+    target = llvm.Target.from_triple(llvm.get_process_triple())
+    return target.create_target_machine(cpu=name, features=features, opt=2)
+
+
+class Function:
+    """A native function ``void function(ptr table, i64 chunk)``."""
+
+    def __init__(self, engine: Any, name: str, text: str) -> None:
+        self._engine = engine  # owns the code
+        self.text = text
+        address = engine.get_function_address(name)
+        self.call = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_int64)(address)
+
+
+_known: weakref.WeakValueDictionary[Any, Function] = weakref.WeakValueDictionary()
+_lock = threading.Lock()
+
+
+def compiled(texts: Sequence[str], module: Module) -> list[Function]:
+    """The functions with some texts, in which ``@NAME`` stands for the name."""
+    with _lock:
+        found = {text: _known.get(text) for text in texts}
+        new = [text for text, function in found.items() if function is None]
+        if new:
+            names = [f"kernel{i}" for i in range(len(new))]
+            bodies = [t.replace("@NAME(", f"@{n}(", 1) for t, n in zip(new, names, strict=True)]
+            engine = _engine(module.text(bodies))
+            for text, name in zip(new, names, strict=True):
+                found[text] = _known[text] = Function(engine, name, text)
+    return [found[text] for text in texts]  # type: ignore[misc]
+
+
+def _engine(text: str) -> Any:
+    llvm = _llvm()
+    parsed = llvm.parse_assembly(text)
+    machine = _machine()
+    builder = llvm.create_pass_builder(machine, llvm.create_pipeline_tuning_options(speed_level=1))
+    passes = llvm.create_new_module_pass_manager()
+    for name in _PASSES:
+        getattr(passes, f"add_{name}")()
+    passes.run(parsed, builder)
+    engine = llvm.create_mcjit_compiler(parsed, machine)
+    engine.finalize_object()
+    return engine
+
+
+def assembly(text: str) -> str:
+    """The processor's instructions for a module."""
+    llvm = _llvm()
+    return _machine().emit_assembly(llvm.parse_assembly(text))  # type: ignore[no-any-return]

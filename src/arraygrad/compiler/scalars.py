@@ -1,0 +1,238 @@
+"""The native code of arraygrad's ops, as a backend has kernels for them: by op, never by name.
+
+What is not here is computed by the op's NumPy kernel, or from its `compute` (see `lowering`).
+"""
+
+from __future__ import annotations
+
+import functools
+import math
+from typing import Any
+
+import numpy as np
+
+from ..core.axes import count
+from ..ops import elementwise, reductions, shape
+from ..ops.define.op import Op
+from ..ops.special import normal, sigmoids
+from . import functions as native
+from .core import Fold, Scalar
+from .vectors import Value, Writer
+
+
+def _op(function: Any) -> Op:
+    return function.op  # type: ignore[no-any-return]
+
+
+def _method(name: str) -> Any:
+    return lambda w, *values: getattr(w, name)(*values)
+
+
+def _compare(how: str) -> Any:
+    return lambda w, x, y: w.compare(how, x, y)
+
+
+def _extreme(how: str) -> Any:
+    return lambda w, x, y: w.extreme(how, x, y)
+
+
+def _logic(how: str) -> Any:
+    return lambda w, x, y: w.logic(how, x, y)
+
+
+def _math(name: str) -> Any:
+    return lambda w, *values: w.math(name, *values)
+
+
+def _library(name: str) -> Any:
+    return lambda w, *values: native.library(w, name, *values)
+
+
+def _same(w: Writer, x: Value) -> Value:
+    return x
+
+
+def _square(w: Writer, x: Value) -> Value:
+    return w.multiply(x, x)
+
+
+def _reciprocal(w: Writer, x: Value) -> Value:
+    return w.divide(w.like(x, 1), x)
+
+
+def _clip(w: Writer, x: Value, low: Value, high: Value) -> Value:
+    return w.extreme("lt", w.extreme("gt", x, low), high)
+
+
+def _is_finite(w: Writer, x: Value) -> Value:
+    return w.compare("lt", w.math("fabs", x), w.like(x, math.inf))
+
+
+def _is_infinite(w: Writer, x: Value) -> Value:
+    return w.compare("eq", w.math("fabs", x), w.like(x, math.inf))
+
+
+# On real numbers: floats, and integers of 32 and 64 bits.
+NUMBERS: dict[Op, Scalar] = {
+    _op(function): Scalar(_op(function).name, emit, cost)
+    for function, emit, cost in [
+        (elementwise.add, _method("add"), 1),
+        (elementwise.subtract, _method("subtract"), 1),
+        (elementwise.multiply, _method("multiply"), 1),
+        (elementwise.negative, _method("negate"), 1),
+        (elementwise.square, _square, 1),
+        (elementwise.maximum, _extreme("gt"), 2),
+        (elementwise.minimum, _extreme("lt"), 2),
+        (elementwise.abs, native.absolute, 1),
+        (elementwise.sign, native.sign, 3),
+        (elementwise._clip, _clip, 4),
+        (elementwise.positive, _same, 0),
+        (elementwise.conj, _same, 0),
+        (elementwise.real, _same, 0),
+        (shape.copy, _same, 0),
+        (shape._astype, _same, 0),
+        (shape._to_integers, _same, 0),
+    ]
+}
+
+# On floats. Integers are converted first.
+FLOATS: dict[Op, Scalar] = {
+    _op(function): Scalar(_op(function).name, emit, cost)
+    for function, emit, cost in [
+        (elementwise.divide, _method("divide"), 6),
+        (elementwise.reciprocal, _reciprocal, 6),
+        (elementwise.sqrt, _math("sqrt"), 6),
+        (elementwise.exp, native.exp, 14),
+        (elementwise.expm1, native.expm1, 18),
+        (elementwise.log, native.log, 20),
+        (elementwise.log1p, native.log1p, 26),
+        (elementwise.sin, native.sin, 25),
+        (elementwise.cos, native.cos, 25),
+        (elementwise.tanh, native.tanh, 24),
+        (normal.erf, native.erf, 40),
+        (sigmoids.expit, native.expit, 22),
+        (elementwise.floor, _math("floor"), 2),
+        (elementwise.ceil, _math("ceil"), 2),
+        (elementwise.trunc, _math("trunc"), 2),
+        (elementwise.copysign, _math("copysign"), 2),
+        (elementwise.tan, _library("tan"), 200),
+        (elementwise.asin, _library("asin"), 200),
+        (elementwise.acos, _library("acos"), 200),
+        (elementwise.atan, _library("atan"), 200),
+        (elementwise.sinh, _library("sinh"), 200),
+        (elementwise.cosh, _library("cosh"), 200),
+        (elementwise.asinh, _library("asinh"), 200),
+        (elementwise.acosh, _library("acosh"), 200),
+        (elementwise.atanh, _library("atanh"), 200),
+        (elementwise.atan2, _library("atan2"), 200),
+        (elementwise.hypot, _library("hypot"), 200),
+        (elementwise.log2, _library("log2"), 200),
+        (elementwise.log10, _library("log10"), 200),
+    ]
+}
+
+# From two numbers of one type to a bool.
+COMPARISONS: dict[Op, Scalar] = {
+    _op(function): Scalar(_op(function).name, _compare(how))
+    for function, how in [
+        (elementwise.equal, "eq"),
+        (elementwise.not_equal, "ne"),
+        (elementwise.less, "lt"),
+        (elementwise.less_equal, "le"),
+        (elementwise.greater, "gt"),
+        (elementwise.greater_equal, "ge"),
+    ]
+}
+
+# From floats to a bool.
+TESTS: dict[Op, Scalar] = {
+    _op(elementwise.isnan): Scalar("isnan", lambda w, x: w.compare("uno", x, x)),
+    _op(elementwise.isfinite): Scalar("isfinite", _is_finite),
+    _op(elementwise.isinf): Scalar("isinf", _is_infinite),
+}
+
+# On bools.
+LOGIC: dict[Op, Scalar] = {
+    _op(elementwise.logical_and): Scalar("logical_and", _logic("and")),
+    _op(elementwise.logical_or): Scalar("logical_or", _logic("or")),
+    _op(elementwise.logical_xor): Scalar("logical_xor", _logic("xor")),
+    _op(elementwise.logical_not): Scalar(
+        "logical_not", lambda w, x: w.logic("xor", x, w.like(x, True))
+    ),
+}
+
+# From a bool and two numbers of one type to one of these.
+CHOICES: dict[Op, Scalar] = {
+    _op(function): Scalar("where", lambda w, condition, x, y: w.choose(condition, x, y))
+    for function in (elementwise.where, elementwise.choose)
+}
+
+
+@functools.cache
+def conversion(kind: str) -> Scalar:
+    """The conversion to another type of elements."""
+    return Scalar(f"to {kind}", lambda w, x: w.cast(x, kind))
+
+
+FOLDS: dict[Op, Fold] = {
+    _op(reductions._sum): Fold("sum", _method("add"), 0.0, np.add),
+    _op(reductions._max): Fold("max", _extreme("gt"), -math.inf, np.maximum),
+    _op(reductions._min): Fold("min", _extreme("lt"), math.inf, np.minimum),
+    _op(reductions._prod): Fold("prod", _method("multiply"), 1.0, np.multiply),
+}
+
+
+# --- ops that are made of others -----------------------------------------------------------------
+
+
+def _mean(x: Any, axis: Any, keepdims: bool) -> Any:
+    n = count(x.shape, axis)
+    return reductions._sum(x, axis=axis, keepdims=keepdims) / n
+
+
+def _var(x: Any, axis: Any, keepdims: bool, correction: float) -> Any:
+    centred = x - _mean(x, axis, True)
+    n = count(x.shape, axis) - correction
+    return reductions._sum(centred * centred, axis=axis, keepdims=keepdims) / (n or math.nan)
+
+
+def _std(x: Any, axis: Any, keepdims: bool, correction: float) -> Any:
+    return elementwise.sqrt(_var(x, axis, keepdims, correction))
+
+
+def _power(x: Any, y: Any) -> Any:
+    """A power with an exponent that is known: a few products."""
+    if not isinstance(y, int | float) or y not in (1, 2, 3, 4, 5, 6, 7, 8, -1, -2):
+        return None
+    found: Any = None
+    square, n = x, int(abs(y))
+    while n:
+        if n & 1:
+            found = square if found is None else found * square
+        n >>= 1
+        square = square * square if n else square
+    return found if y > 0 else 1 / found
+
+
+def _logaddexp(x: Any, y: Any) -> Any:
+    top = elementwise.maximum(x, y)
+    apart = elementwise.log1p(elementwise.exp(-elementwise.abs(x - y)))
+    # Infinities of one sign have no difference.
+    return top + elementwise.where(elementwise.equal(x, y), math.log(2), apart)
+
+
+COMPOSED: dict[Op, Any] = {
+    _op(elementwise.logaddexp): _logaddexp,
+    _op(reductions._mean): _mean,
+    _op(reductions._var): _var,
+    _op(reductions._std): _std,
+    _op(elementwise.pow): _power,
+}
+
+
+def scalar_cost(op: Op) -> int | None:
+    """The cost of an op for each element, if it has code of its own."""
+    for table in (NUMBERS, FLOATS, COMPARISONS, TESTS, LOGIC, CHOICES):
+        if op in table:
+            return table[op].cost
+    return None

@@ -1,0 +1,287 @@
+"""The traced array: stands for a value of a program that is being written.
+
+Its level is below all others, so every transform sees an op first and passes it on: derivatives,
+batches and writes are traced as they are. No value is known while tracing. The backend of traced
+arrays says so, as that of Dask does; what asks for a value gets an error that names the user's line
+and the ways out.
+"""
+
+from __future__ import annotations
+
+import gc
+import math
+import weakref
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from ..arrays.methods import TransformMethods
+from ..arrays.tensor import Tensor
+from ..arrays.writing import Replaceable, link
+from ..backends import register
+from ..backends.numpy import NumpyBackend
+from ..core.array import Array
+from ..core.kinds import Moves, Opaque
+from ..core.saved import user_frames
+from ..errors import DataDependentError
+from ..ops.define.op import Op
+from .inference import result_types, stand_in
+from .interpret import values_of
+from .program import Constant, Node, Program
+from .simplify import simplified
+
+
+class Trace:
+    """One run of a function on traced arrays.
+
+    Parameters
+    ----------
+    arguments : sequence of arrays
+        NumPy arrays, each of which becomes an input of the program. Their values are used only to
+        find out what a user's op, of which nothing is known, returns.
+    program : Program, optional
+        The program to write to; by default a new one.
+
+    Attributes
+    ----------
+    program : Program
+    inputs : list of Traced
+        The traced arrays for the arguments.
+    """
+
+    def __init__(self, arguments: Sequence[Any] = (), program: Program | None = None) -> None:
+        self.program = program or Program()
+        self._values: dict[Node, Any] = {}
+        # Masks from outside, and copies of them: shapes depend on their elements.
+        self.masks: list[tuple[Any, Any]] = []
+        # The results of writes to NumPy arrays, which may belong to tensors from outside.
+        self._written: list[tuple[weakref.ref[Traced], Any]] = []
+        self.is_open = True
+        self.inputs = [self.input(array) for array in arguments]
+
+    def input(self, array: Any) -> Traced:
+        """A new input of the program, like an array."""
+        node = self.program.input(array.shape, array.dtype)
+        self._values[node] = array
+        traced = Traced(node, self)
+        traced.is_given = True
+        return traced
+
+    def input_like(self, x: Any) -> Traced:
+        """A new input with the shape and dtype of `x`, of unknown value."""
+        return self.input(stand_in(tuple(x.shape), np.dtype(x.dtype)))
+
+    def close(self) -> bool:
+        """End the trace. The traced arrays that still exist can no longer be used.
+
+        Tensors from outside that the function has written get their arrays back. Returns whether
+        there were any.
+        """
+        self.is_open = False
+        self._values.clear()
+        kept = [(found, array) for ref, array in self._written if (found := ref()) is not None]
+        put_back = [_put_back(found, array) for found, array in kept]
+        return any(put_back)
+
+    def node(self, value: Any) -> Any:
+        """A value as an argument in the program. Python's numbers stay as they are."""
+        if isinstance(value, Traced):
+            if value._trace is not self or not self.is_open:
+                raise _outlived()
+            return value.node
+        return self.program.constant(value) if isinstance(value, np.ndarray) else value
+
+    def apply(self, op: Op, arrays: Sequence[Any], params: dict[str, Any]) -> Any:
+        """Write down an op. Returns its result, or a tuple of its results."""
+        if not self.is_open:
+            raise _outlived()
+        args = [self.node(a) for a in arrays]
+        names = tuple(name for name, value in params.items() if isinstance(value, Traced))
+        moving = [params[name] for name in names]
+        params = {name: value for name, value in params.items() if name not in names}
+        self._fix_masks(op, args)
+        args += map(self.node, moving)
+        known = params | {n: stand_in(v.shape, v.dtype) for n, v in zip(names, moving, strict=True)}
+        types = result_types(op, args[: len(arrays)], known, lambda: self._known(args, names))
+        found = simplified(self.program, op, tuple(args), params, types, names)
+        if not op.multiple:
+            traced = Traced(found, self)
+            if op.kind.overwrites and isinstance(arrays[0], np.ndarray):
+                self._written.append((weakref.ref(traced), arrays[0]))
+            return traced
+        return tuple(Traced(self.program.result(found, i), self) for i in range(len(types)))
+
+    def _fix_masks(self, op: Op, args: list[Any]) -> None:
+        """Take masks from outside as they are now; raise if a shape depends on unknown values."""
+        kind = op.kind
+        if isinstance(kind, Opaque) and kind.shape_by_values:
+            raise _unknown_shape(
+                f"{op.name}() returns as many elements as it finds: use where() with a mask"
+            )
+        if not isinstance(kind, Moves) or kind.template is None:
+            return
+        for i, a in enumerate(args):
+            if getattr(a, "dtype", None) != np.bool_ or op.input_name(i) not in kind.indices:
+                continue
+            if not isinstance(a, Constant):
+                raise _unknown_shape(
+                    "x[mask] has as many elements as the mask has true ones: use where(mask, x, 0)"
+                )
+            mask = np.array(a.array)
+            self.masks.append((a.array, mask))
+            args[i] = self.program.constant(mask)
+
+    def _known(self, args: list[Any], names: tuple[str, ...]) -> list[Any]:
+        """Arguments as arrays with values, computed from the arguments of the function."""
+        return values_of(args[: len(args) - len(names)], self._values)
+
+    def full(self, value: Any, shape: tuple[int, ...], dtype: Any) -> Traced:
+        """An array with one value."""
+        return Traced(self.program.full(value, tuple(shape), dtype), self)
+
+
+def _put_back(traced: Traced, array: Any) -> bool:
+    """Give tensors that hold a traced array a NumPy array instead."""
+    held = [x for x in gc.get_referrers(traced) if isinstance(x, Tensor) and x._array is traced]
+    for tensor in held:
+        tensor._array = array
+    return bool(held)
+
+
+class Traced(Replaceable, TransformMethods, Array):
+    """A value of a program that is being written."""
+
+    __slots__ = ("__weakref__", "_array", "_linked", "_trace", "_views", "is_given")
+    level = -math.inf
+    is_plain = True
+
+    def __init__(self, node: Any, trace: Trace) -> None:
+        self._array = node
+        self._trace = trace
+        self.is_given = False  # whether it is an argument, which the function must not write
+
+    @property
+    def node(self) -> Any:
+        """The value's node in the program."""
+        return self._array
+
+    @classmethod
+    def apply(cls, op: Op, arrays: tuple[Any, ...], params: dict[str, Any]) -> Any:
+        trace = next((a._trace for a in arrays if isinstance(a, Traced)), None)
+        assert trace is not None
+        out = trace.apply(op, arrays, params)
+        if op.view and len(arrays) == 1:
+            link(op, arrays[0], params, out)
+        return out
+
+    def _take_over(self, other: Any) -> None:
+        if self.is_given:
+            raise TypeError(
+                "a compiled function cannot write to its arguments"
+                f"{_place()}: write to a copy, x = x.copy(), and return it"
+            )
+        self._array = other.node if isinstance(other, Traced) else self._trace.node(other)
+
+    def detach(self) -> Traced:
+        return self
+
+    def over(self, function: Any) -> Any:
+        return self  # there is no array inside
+
+    def item(self) -> Any:
+        """Refused: the value is not known yet."""
+        raise _needs_value("a number")
+
+    tolist = item
+
+    def __bool__(self) -> bool:
+        raise _needs_value("the truth of an array, as in `if` and `while`,")
+
+    def __index__(self) -> int:
+        raise _needs_value("an integer")
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> Any:
+        raise _needs_value("a NumPy array")
+
+    __float__ = __int__ = __complex__ = item
+
+    def __repr__(self) -> str:
+        return f"Traced(shape={self.shape}, dtype={self.dtype})"
+
+
+class TracedBackend(NumpyBackend):
+    """Arrays without values: results have NumPy's dtypes, and are computed later."""
+
+    def full(self, like: Any, shape: tuple[int, ...], value: Any, dtype: Any) -> Any:
+        if isinstance(value, Array):
+            return super().full(like, shape, value, dtype)
+        return like._trace.full(value, shape, dtype)
+
+    def has_values(self, array: Any) -> bool:
+        return not isinstance(array, Traced)
+
+    def known_values(self, array: Any) -> Any:
+        return None if isinstance(array, Traced) else np.asarray(array)
+
+    def copy(self, array: Any) -> Any:
+        return Traced(array.node, array._trace) if isinstance(array, Traced) else np.array(array)
+
+    def own(self, held: list[Any]) -> Any:
+        return self.copy(held.pop())
+
+    def add_into(self, array: Any, other: Any) -> bool:
+        return False
+
+    def item(self, array: Any) -> Any:
+        return array.item()
+
+    def without_nan(self, array: Any, error: Exception) -> Any:
+        raise TypeError(
+            "detect_anomaly() looks at values, which are not known while a function is compiled: "
+            "set ARRAYGRAD_COMPILE=0 to run compiled functions step by step"
+        )
+
+    def to_numpy(self, array: Any) -> Any:
+        return array.__array__() if isinstance(array, Traced) else np.asarray(array)
+
+
+register(Traced, TracedBackend("numpy", np))
+
+
+# --- errors --------------------------------------------------------------------------------------
+
+
+def _needs_value(what: str) -> DataDependentError:
+    return _data_dependent(
+        f"{what} was asked for while the function was compiled, when no values are known. Use "
+        "where(condition, x, y) for a choice by elements; name the argument in static_argnums or "
+        "static_argnames if it is a setting; or compute this part outside of the compiled function"
+    )
+
+
+def _unknown_shape(advice: str) -> DataDependentError:
+    return _data_dependent(
+        "the shape of a result depends on values, which are not known while the function is "
+        f"compiled. {advice}, or compute this part outside of the compiled function"
+    )
+
+
+def _data_dependent(message: str) -> DataDependentError:
+    return DataDependentError(message[:1].lower() + message[1:] + _place())
+
+
+def _place() -> str:
+    """The user's line that is being run."""
+    frames = user_frames()
+    if not frames:
+        return ""
+    last = frames[-1]
+    return f"\n  in {last.filename}, line {last.lineno}: {last.line}"
+
+
+def _outlived() -> RuntimeError:
+    return RuntimeError(
+        "a value of a compiled function was used after the function had been compiled: it was kept "
+        "in a variable outside, or written to an array from outside. Return it from the function"
+    )

@@ -1,0 +1,420 @@
+"""`ag.compile`: signatures, guards, what functions may do, and what is refused."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import threading
+import warnings
+from typing import Any
+
+import numpy as np
+import pytest
+
+import arraygrad as ag
+from arraygrad.errors import DataDependentError
+
+
+def counted(function: Any) -> tuple[Any, list[int]]:
+    """A function, and a list that grows with each run of its Python code."""
+    runs: list[int] = []
+
+    def run(*args: Any, **kwargs: Any) -> Any:
+        runs.append(1)
+        return function(*args, **kwargs)
+
+    return run, runs
+
+
+# --- signatures ----------------------------------------------------------------------------------
+
+
+def test_one_trace_for_each_signature() -> None:
+    run, runs = counted(lambda x, y=None: ag.sin(x) if y is None else {"z": (x, y * 2)})
+    f = ag.compile(run)
+    x = np.arange(3.0)
+    for _ in range(3):
+        np.testing.assert_array_equal(f(x), np.sin(x))
+    assert len(runs) == 1
+    f(x.astype(np.float32)), f(np.arange(4.0)), f(x[::-1])
+    assert len(runs) == 3
+    found = f(x, y=x)
+    np.testing.assert_array_equal(found["z"][1], 2 * x)
+    assert len(runs) == 4
+
+
+def test_dtypes_and_structures_are_kept() -> None:
+    f = ag.compile(lambda tree: [tree["a"] * 2, (tree["b"][0] + 1, 3, None)])
+    x = np.ones((2, 3), np.float32)
+    doubled, (more, three, none) = f({"a": x, "b": [np.arange(2)]})
+    assert doubled.dtype == np.float32
+    assert more.dtype == np.arange(2).dtype
+    assert three == 3
+    assert none is None
+    assert type(doubled) is np.ndarray
+
+
+def test_tensors_in_tensors_out(x: ag.Tensor) -> None:
+    f = ag.compile(lambda x: x * 2)
+    assert type(f(x.detach().numpy())) is np.ndarray
+    found = f(x.detach())
+    assert isinstance(found, ag.Tensor)
+    assert not found.requires_grad
+    assert f(x).requires_grad
+    with ag.no_grad():
+        assert not f(x).requires_grad
+
+
+def test_static_arguments() -> None:
+    @ag.compile(static_argnames="power")
+    def f(x: Any, power: Any = 2) -> Any:
+        return x**power if power > 1 else -x
+
+    x = np.array([2.0, 3.0])
+    np.testing.assert_array_equal(f(x, 3), x**3)
+    np.testing.assert_array_equal(f(x, power=1), -x)
+    np.testing.assert_array_equal(f(x), x**2)
+    with pytest.raises(TypeError, match="static argument 1 is a list"):
+        f(x, [1])
+    g = ag.compile(lambda kind, x: ag.sin(x) if kind == "sin" else x, static_argnums=0)
+    np.testing.assert_array_equal(g("sin", x), np.sin(x))
+    np.testing.assert_array_equal(g("none", x), x)
+
+
+@pytest.mark.parametrize(
+    ("keywords", "error"),
+    [
+        ({"static_argnums": "x"}, TypeError),
+        ({"static_argnums": (0, True)}, TypeError),
+        ({"static_argnums": -1}, ValueError),
+        ({"static_argnames": (1,)}, TypeError),
+    ],
+)
+def test_wrong_static_arguments(keywords: Any, error: Any) -> None:
+    with pytest.raises(error, match="static_arg"):
+        ag.compile(lambda x: x, **keywords)
+
+
+def test_numbers_are_part_of_the_signature() -> None:
+    f = ag.compile(lambda x, n: x * n)
+    x = np.ones(2, np.float32)
+    assert f(x, 2.0).dtype == np.float32
+    np.testing.assert_array_equal(f(x, 3), 3 * x)
+    assert f(x, 0.0)[0] == 0
+    assert np.signbit(f(x, -0.0)[0])
+
+
+def test_many_signatures_warn() -> None:
+    f = ag.compile(lambda x: x + 1)
+    for n in range(63):
+        f(np.zeros(n))
+    with pytest.warns(UserWarning, match="0-d arrays"):
+        f(np.zeros(63))
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        np.testing.assert_array_equal(f(np.zeros(200)), np.ones(200))
+
+
+@pytest.mark.parametrize("given", ["text", object(), {1, 2}])
+def test_arguments_that_are_no_arrays(given: Any) -> None:
+    with pytest.raises(TypeError, match=r"argument 1\['a'\].*static_argnums"):
+        ag.compile(lambda x, y: x)(np.ones(2), {"a": given})
+
+
+def test_results_that_are_no_arrays() -> None:
+    with pytest.raises(TypeError, match=r"result 1 is of type str"):
+        ag.compile(lambda x: (x, "text"))(np.ones(2))
+
+
+def test_not_a_function() -> None:
+    with pytest.raises(TypeError, match="compile"):
+        ag.compile(3)  # type: ignore[call-overload]
+
+
+def test_as_a_method() -> None:
+    class Model:
+        w = 3.0
+
+        @ag.compile(static_argnums=0)
+        def apply(self, x: Any) -> Any:
+            return self.w * x
+
+    np.testing.assert_array_equal(Model().apply(np.ones(2)), [3.0, 3.0])
+
+
+# --- memory --------------------------------------------------------------------------------------
+
+
+def test_results_share_no_memory() -> None:
+    x, constant = np.arange(6.0).reshape(2, 3), np.ones(3)
+    f = ag.compile(lambda x: (x, x.T, x[0], constant, ag.zeros_like(x) + 0 * x, x))
+    results = [np.asarray(r) for r in f(x)]
+    for i, a in enumerate(results):
+        assert a.flags.writeable
+        assert a.flags.c_contiguous
+        for b in (x, constant, *results[:i]):
+            assert not np.shares_memory(a, b)
+
+
+def test_arrays_from_outside_are_read_in_each_call() -> None:
+    c = np.array([1.0, 2.0])
+
+    def f(x: Any) -> Any:
+        return x * c
+
+    compiled = ag.compile(f)
+    x = np.ones(2)
+    np.testing.assert_array_equal(compiled(x), [1.0, 2.0])
+    c[0] = 5.0
+    np.testing.assert_array_equal(compiled(x), [5.0, 2.0])
+    c = np.array([3.0, 3.0, 3.0])[:2]
+    np.testing.assert_array_equal(compiled(x), [3.0, 3.0])
+
+
+def test_a_mask_from_outside_that_changes() -> None:
+    mask = np.array([True, False, True])
+    f = ag.compile(lambda x: x[mask])
+    x = np.arange(3.0)
+    np.testing.assert_array_equal(f(x), [0.0, 2.0])
+    mask[2] = False
+    np.testing.assert_array_equal(f(x), [0.0])
+
+
+def test_variables_of_functions_that_are_called() -> None:
+    factor = 2.0
+
+    def inner(x: Any) -> Any:
+        return x * factor
+
+    f = ag.compile(lambda x: inner(x) + 1)
+    assert f(np.ones(()))[()] == 3.0
+    factor = 4.0
+    assert f(np.ones(()))[()] == 5.0
+
+
+# --- what functions may do -----------------------------------------------------------------------
+
+
+def test_writes_and_views() -> None:
+    def f(x: Any) -> Any:
+        y = x.copy()
+        row = y[0]
+        row *= 2.0
+        y[:, 1] = x[:, 0]
+        z = ag.zeros(3)
+        z[0] = y[0, 0]
+        z[1:] += x[0, :2]
+        return y, row, z
+
+    x = np.arange(6.0).reshape(2, 3) + 1
+    for a, b in zip(ag.compile(f)(x), f(x), strict=True):
+        np.testing.assert_array_equal(np.asarray(a), np.asarray(b))
+    t = ag.tensor(x)
+    for a, b in zip(ag.compile(f)(t), f(t), strict=True):
+        np.testing.assert_array_equal(np.asarray(a), np.asarray(b))
+
+
+def test_numpy_functions() -> None:
+    def f(x: Any) -> Any:
+        return np.sin(x) + np.concatenate([x[:1], x[1:]]) @ np.eye(3)
+
+    x = np.arange(3.0)
+    np.testing.assert_allclose(ag.compile(f)(x), f(x), rtol=1e-15)
+
+
+def test_grad_inside() -> None:
+    def f(x: Any) -> Any:
+        x = ag.tensor(x).requires_grad_()
+        y = (ag.sin(x) * x).sum()
+        return ag.grad(y, x)
+
+    x = np.arange(3.0)
+    np.testing.assert_allclose(np.asarray(ag.compile(f)(x)), np.asarray(f(x)), rtol=1e-15)
+
+
+def test_custom_functions_and_checkpoints() -> None:
+    @ag.func.custom(vjp=lambda g, x: g * 3 * x**2)
+    def cube(x: Any) -> Any:
+        assert type(x) is np.ndarray
+        return np.power(x, 3)
+
+    class Double(ag.autograd.Function):
+        @staticmethod
+        def forward(x: Any) -> Any:
+            return x * 2
+
+        @staticmethod
+        def setup_context(ctx: Any, inputs: Any, output: Any) -> None:
+            pass
+
+        @staticmethod
+        def backward(ctx: Any, g: Any) -> Any:
+            return g * 2
+
+    def f(x: Any) -> Any:
+        return (cube(x) + Double.apply(x) + ag.func.checkpoint(ag.sin)(x)).sum()
+
+    x = np.arange(3.0)
+    gradient = ag.func.grad(f)
+    np.testing.assert_allclose(ag.compile(gradient)(x), gradient(x), rtol=1e-15)
+
+
+def test_inside_another_compiled_function() -> None:
+    run, runs = counted(lambda x: ag.sin(x).sum())
+    inner = ag.compile(run)
+    outer = ag.compile(lambda x: ag.func.grad(inner)(x) * 2)
+    x = np.arange(3.0)
+    for _ in range(3):
+        np.testing.assert_allclose(outer(x), 2 * np.cos(x), rtol=1e-15)
+    assert len(runs) == 1
+
+
+def test_a_value_that_is_computed_twice_is_computed_once() -> None:
+    calls = []
+
+    @ag.func.custom(vjp=lambda g: g)
+    def noted(x: Any) -> Any:
+        calls.append(1)
+        return x + 0
+
+    f = ag.compile(lambda x: ag.exp(x) + noted(ag.exp(x)) + noted(x))
+    x = np.ones(3)
+    f(x)
+    calls.clear()
+    f(x)
+    assert len(calls) == 2  # a user's function may do more than return a value
+
+
+def test_other_libraries_run_eagerly() -> None:
+    strict = pytest.importorskip("array_api_strict")
+    run, runs = counted(lambda x: x * 2)
+    f = ag.compile(run)
+    for _ in range(2):
+        assert isinstance(f(strict.ones(3)), type(strict.ones(3)))
+    assert len(runs) == 2
+
+
+def test_switched_off(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("ARRAYGRAD_COMPILE", "0")
+    run, runs = counted(lambda x: x if x.sum() > 0 else -x)
+    f = ag.compile(run)
+    f(np.ones(2)), f(-np.ones(2))
+    assert len(runs) == 2
+
+
+# --- what is refused -----------------------------------------------------------------------------
+
+
+def branches(x: Any) -> Any:
+    if x.sum() > 0:
+        return x
+    return -x
+
+
+@pytest.mark.parametrize(
+    "function",
+    [
+        branches,
+        lambda x: float(x[0]) * x,
+        lambda x: x[int(x[0])],
+        lambda x: x * x[0].item(),
+        lambda x: np.asarray(x) * 2,
+        lambda x: [1, 2, 3][x.astype(np.int64)[0]] * x,
+        lambda x: x[x > 0],
+        lambda x: ag.nonzero(x)[0],
+        lambda x: ag.unique_values(x),
+        lambda x: x * len(ag.bincount(x.astype(np.int64))),
+        lambda x: x.tolist(),
+    ],
+)
+def test_values_are_not_known(function: Any) -> None:
+    x = np.arange(1.0, 4.0)
+    for given in (x, ag.tensor(x)):
+        with pytest.raises(DataDependentError) as caught:
+            ag.compile(function)(given)
+        message = str(caught.value)
+        assert "compiled" in message
+        assert "outside" in message
+        if "bincount" not in message:
+            assert "test_compile.py, line" in message
+
+
+def test_the_error_names_the_line() -> None:
+    with pytest.raises(DataDependentError, match=r"in .*test_compile.py, line \d+: if x.sum\(\)"):
+        ag.compile(branches)(np.ones(2))
+
+
+@pytest.mark.parametrize("wrap", [np.array, ag.tensor])
+def test_arguments_cannot_be_written(wrap: Any) -> None:
+    def f(x: Any) -> Any:
+        x[0] = 1.0
+        return x
+
+    given = wrap([3.0, 4.0])
+    with pytest.raises(TypeError, match=r"writes? to its argument"):
+        ag.compile(f)(given)
+    assert given[0] == 3.0
+
+
+def test_tensors_from_outside_cannot_be_written() -> None:
+    w = ag.tensor([1.0, 2.0])
+
+    def f(x: Any) -> Any:
+        w[0] = x[0]
+        return w * x
+
+    with pytest.raises(TypeError, match="tensor from outside"):
+        ag.compile(f)(np.ones(2) * 7)
+    assert w.tolist() == [1.0, 2.0]
+
+
+def test_a_value_that_was_kept_cannot_be_used() -> None:
+    kept = []
+
+    def f(x: Any) -> Any:
+        kept.append(x * 2)
+        return x
+
+    ag.compile(f)(np.ones(2))
+    with pytest.raises(RuntimeError, match="after the function had been compiled"):
+        kept[0] + 1
+
+
+def test_an_error_in_the_function_leaves_nothing_behind() -> None:
+    def f(x: Any) -> Any:
+        raise KeyError("mine")
+
+    compiled = ag.compile(f)
+    for _ in range(2):
+        with pytest.raises(KeyError, match="mine"):
+            compiled(np.ones(2))
+
+
+# --- threads -------------------------------------------------------------------------------------
+
+
+def test_threads() -> None:
+    f = ag.compile(ag.func.value_and_grad(lambda x: (ag.sin(x) * x).sum()))
+    wrong = []
+
+    def work(seed: int) -> None:
+        rng = np.random.default_rng(seed)
+        for n in range(1, 30):
+            x = rng.normal(size=n % 5 + 1)
+            value, gradient = f(x)
+            if not np.allclose(value, (np.sin(x) * x).sum(), rtol=1e-12):
+                wrong.append(x)
+            if not np.allclose(gradient, np.cos(x) * x + np.sin(x), rtol=1e-12):
+                wrong.append(x)
+
+    threads = [threading.Thread(target=work, args=(seed,)) for seed in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert not wrong
+
+
+def test_importing_arraygrad_imports_no_compiler() -> None:
+    code = "import sys, arraygrad; assert not {'llvmlite', 'arraygrad.compiler'} & {*sys.modules}"
+    subprocess.run([sys.executable, "-c", code], check=True)

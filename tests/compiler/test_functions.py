@@ -1,0 +1,95 @@
+"""The elementary functions of native code: within 4 ulp, and NumPy's special values."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import mpmath
+import numpy as np
+import pytest
+
+import arraygrad as ag
+
+INF = float("inf")
+FUNCTIONS: dict[str, tuple[Any, Any, tuple[float, float]]] = {
+    "exp": (ag.exp, mpmath.exp, (-750.0, 712.0)),
+    "expm1": (ag.expm1, mpmath.expm1, (-60.0, 712.0)),
+    "log": (ag.log, mpmath.log, (0.0, INF)),
+    "log1p": (ag.log1p, mpmath.log1p, (-1.0, INF)),
+    "tanh": (ag.tanh, mpmath.tanh, (-INF, INF)),
+    "expit": (ag.special.expit, lambda x: 1 / (1 + mpmath.exp(-x)), (-740.0, 740.0)),
+    "sin": (ag.sin, mpmath.sin, (-INF, INF)),
+    "cos": (ag.cos, mpmath.cos, (-INF, INF)),
+    "erf": (ag.special.erf, mpmath.erf, (-INF, INF)),
+    "sqrt": (ag.sqrt, mpmath.sqrt, (0.0, INF)),
+    "tan": (ag.tan, mpmath.tan, (-1e3, 1e3)),
+    "atan": (ag.atan, mpmath.atan, (-INF, INF)),
+}
+DTYPES = [np.float32, np.float64]
+
+
+def inputs(dtype: Any, low: float, high: float) -> Any:
+    """Numbers of all sizes within bounds, and those next to where a method changes."""
+    rng = np.random.default_rng(0)
+    info = np.finfo(dtype)
+    exponents = rng.uniform(info.minexp - info.nmant, info.maxexp - 1, 400)
+    wide = rng.choice([-1, 1], 400) * np.exp2(exponents)
+    edges = np.array([0.5**0.5, 2**0.5, 0.34657, 1.0, 2.0, np.pi / 2, np.pi, 9.1, 20.0, 88.7])
+    near = np.concatenate([edges, -edges, edges * 1.0000001, edges * 0.9999999])
+    subnormal = rng.uniform(-1, 1, 20) * float(info.smallest_normal)
+    values = np.concatenate([wide, rng.normal(size=300) * 3, rng.uniform(-100, 100, 200), near])
+    with np.errstate(over="ignore"):
+        values = np.concatenate([values, subnormal]).astype(dtype)
+    return values[(values >= low) & (values <= high) & np.isfinite(values)]
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("name", FUNCTIONS)
+def test_accuracy(name: str, dtype: Any) -> None:
+    function, exact, (low, high) = FUNCTIONS[name]
+    x = inputs(dtype, low, high)
+    with np.errstate(all="ignore"):
+        found = ag.compile(function)(x)
+    worst = 0.0
+    with mpmath.workprec(200):
+        for a, b in zip(x.tolist(), found, strict=True):
+            true = exact(mpmath.mpf(a))
+            with np.errstate(over="ignore"):
+                rounded = dtype(float(true))
+            if not np.isfinite(rounded) or not np.isfinite(b):
+                assert rounded == b, a
+                continue
+            unit = float(np.spacing(np.abs(rounded)))
+            worst = max(worst, float(abs(true - mpmath.mpf(float(b))) / unit))
+    assert worst < 4
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("name", FUNCTIONS)
+def test_special_values(name: str, dtype: Any) -> None:
+    function = FUNCTIONS[name][0]
+    tiny = np.finfo(dtype).smallest_subnormal
+    x = np.array([0.0, -0.0, np.inf, -np.inf, np.nan, tiny, -tiny, 1.0, -1.0], dtype)
+    with np.errstate(all="ignore"):
+        found, wanted = ag.compile(function)(x), function(x)
+    np.testing.assert_allclose(found, wanted, rtol=1e-6, atol=0)
+    np.testing.assert_array_equal(
+        np.signbit(found)[~np.isnan(found)], np.signbit(wanted)[~np.isnan(found)]
+    )
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_extremes_and_signs(dtype: Any) -> None:
+    values = np.array([0.0, -0.0, 1.5, -1.5, np.inf, -np.inf, np.nan], dtype)
+    x, y = (v.ravel() for v in np.meshgrid(values, values))
+
+    def both(x: Any, y: Any) -> Any:
+        chosen = ag.where(x > y, x, y), ag.where(x == y, x, 2 * y), ag.where(x != y, x, y)
+        lines = ag.max(ag.reshape(x, (7, 7)), axis=1), ag.min(ag.reshape(x, (7, 7)), axis=0)
+        tests = ag.isnan(x), ag.isfinite(x), ag.isinf(y), ag.logical_not(x > y)
+        return ag.maximum(x, y), ag.minimum(x, y), ag.sign(x), abs(x), *chosen, *lines, *tests
+
+    with np.errstate(all="ignore"):
+        for a, b in zip(ag.compile(both)(x, y), both(x, y), strict=True):
+            np.testing.assert_array_equal(a, b)
+            assert a.dtype == b.dtype

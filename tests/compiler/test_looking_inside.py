@@ -1,0 +1,60 @@
+"""`explain`, `program`, `llvm`, `assembly`, and `check=True`."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import numpy as np
+import pytest
+
+import arraygrad as ag
+from arraygrad.compiler import scalars
+from arraygrad.compiler.core import Scalar
+
+
+def f(x: Any) -> Any:
+    return ag.special.softmax(ag.sin(x) * 2, axis=1) @ x.T
+
+
+x = np.random.default_rng(0).normal(size=(4, 7))
+
+
+def test_explain() -> None:
+    text = ag.compile(f).explain(x)
+    assert re.search(r"step 0: kernel over 4 × 7 elements, \d passes over each line: .*sin", text)
+    assert "NumPy computes matmul" in text
+    assert re.search(r"in all: 2 steps, [\d,.]+ µs; kernels read and write .* op by op", text)
+
+
+def test_program() -> None:
+    lines = ag.compile(f).program(x).splitlines()
+    assert lines[0] == "%0 = input 0: float64[4, 7]"
+    assert any(" = sin(%0)" in line for line in lines)
+    assert lines[-1].startswith("return %")
+
+
+def test_llvm_and_assembly() -> None:
+    g = ag.compile(lambda x: ag.sqrt(x * x + 1))
+    assert "define void @step0(" in g.llvm(x)
+    assert "sqrt" in g.assembly(x)
+
+
+def test_only_plain_arrays() -> None:
+    with pytest.raises(TypeError, match="NumPy arrays"):
+        ag.compile(f).explain(ag.tensor(x))
+
+
+def test_check_is_silent_where_all_is_right() -> None:
+    for function in (f, ag.func.grad(lambda x: f(x).sum())):
+        np.testing.assert_allclose(ag.compile(function, check=True)(x), function(x), rtol=1e-12)
+    t = ag.tensor(x, requires_grad=True)
+    (g,) = ag.grad(ag.compile(f, check=True)(t).sum(), [t])
+    np.testing.assert_allclose(g.numpy(), ag.func.grad(lambda x: f(x).sum())(x), rtol=1e-12)
+
+
+def test_check_finds_a_wrong_kernel(monkeypatch: pytest.MonkeyPatch) -> None:
+    wrong = Scalar("sin", lambda w, x: w.multiply(x, w.like(x, 1.5)))
+    monkeypatch.setitem(scalars.FLOATS, ag.sin.op, wrong)
+    with pytest.raises(AssertionError, match=r"step 0 .*the element at \(0, 0\) is"):
+        ag.compile(lambda x: ag.sin(x), check=True)(x)
