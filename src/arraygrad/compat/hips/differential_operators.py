@@ -16,10 +16,11 @@ import numpy as _np
 
 from ... import ops
 from ...arrays.batched import batched_type
+from ...core.array import Array
 from ...core.levels import above
 from ...sweep.plan import Plan
 from . import numpy as np
-from .boxes import isbox
+from .boxes import isbox, number
 from .derivatives import Trace
 from .derivatives import make_jvp as _make_jvp
 from .derivatives import make_vjp as _make_vjp
@@ -77,7 +78,7 @@ def grad(fun: AnyFunction, x: Any) -> Any:
     >>> from arraygrad.compat.hips import grad
     >>> grad(lambda x, y: x**2 * y, 1)(3.0, 2.0)
     np.float64(9.0)
-    """
+    """  # noqa: D212  (HIPS's form)
     vjp, value = _make_vjp(fun, x)
     return vjp(_one("Grad", value))
 
@@ -291,3 +292,5 @@ def checkpoint(fun: AnyFunction) -> AnyFunction:
     wrapped = primitive(fun)
     defvjp_argnum(wrapped, lambda argnum, ans, args, kw: make_vjp(fun, argnum)(*args, **kw)[0])
     return wraps(fun)(wrapped)
+
+

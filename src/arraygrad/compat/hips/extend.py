@@ -11,8 +11,6 @@ np.float64(12.0)
 """
 
 from .boxes import Box
-from .nodes import JVPNode, VJPNode
-from .primitives import SparseObject, notrace_primitive, primitive, register_notrace
 from .rules import (
     def_linear,
     defjvp,
@@ -22,6 +20,8 @@ from .rules import (
     defvjp_argnum,
     defvjp_argnums,
 )
+from .nodes import JVPNode, VJPNode
+from .primitives import SparseObject, notrace_primitive, primitive, register_notrace
 from .spaces import VSpace, vspace
 
 __all__ = [

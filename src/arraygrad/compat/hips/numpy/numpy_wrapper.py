@@ -16,11 +16,7 @@ from ....arrays.tensor import Tensor
 from ....core.array import Array
 from ....interop.numpy.rules import RULES
 from ....interop.numpy.ufuncs import CALLS, array_ufunc
-<<<<<<< HEAD
-from ..boxes import number
-=======
 from ..boxes import Box, number
->>>>>>> main
 from ..primitives import apply, notrace_primitive, primitive_vjps
 from ..structures import holds_boxes
 
