@@ -14,7 +14,8 @@ import numpy as np
 from .. import ops
 from ..arrays.batched import Batched, batched_type
 from ..arrays.dual import Dual
-from ..arrays.inplace import by_function, move, put_into_base
+from ..arrays.inplace import move, put_into_base
+from ..arrays.layout import by_function
 from ..arrays.pattern import Pattern
 from ..arrays.tensor import Tensor, tensor_type_at
 from ..backends import backend_of
