@@ -17,7 +17,7 @@ from typing import Any, Protocol, overload
 import numpy as np
 
 from ... import ops
-from ...arrays.creation import tensor
+from ...arrays.creation import asarray, tensor
 from ...arrays.dual import Dual
 from ...core.array import Array
 from .dtypes import default_for, result_type
@@ -184,6 +184,7 @@ def written(native: Any, name: str) -> AnyFunction:
 
 def as_promoted(x: Any, y: Any) -> tuple[Any, Any]:
     """Two operands of one dtype, by PyTorch's rules. A Python number stays one."""
+    x, y = (asarray(v) if isinstance(v, np.ndarray) else v for v in (x, y))
     if not isinstance(x, Array) and not isinstance(y, Array):
         x = ops_tensor(x)
     wanted = result_type(x, y)
