@@ -184,7 +184,10 @@ def written(native: Any, name: str) -> AnyFunction:
 
 def as_promoted(x: Any, y: Any) -> tuple[Any, Any]:
     """Two operands of one dtype, by PyTorch's rules. A Python number stays one."""
-    x, y = (asarray(v) if isinstance(v, np.ndarray) else v for v in (x, y))
+    x, y = (
+        asarray(v) if isinstance(v, np.ndarray) else v.item() if isinstance(v, np.generic) else v
+        for v in (x, y)
+    )
     if not isinstance(x, Array) and not isinstance(y, Array):
         x = ops_tensor(x)
     wanted = result_type(x, y)
