@@ -161,6 +161,17 @@ LOGIC: dict[Op, Scalar] = {
     ),
 }
 
+
+def _joined(w: Writer, x: Value, y: Value) -> Value:
+    """Two numbers, of which one is zero: their bits together are the other, also if it is -0."""
+    if x.kind not in ("float", "double"):
+        return w.logic("or", x, y)
+    integers = w.integer_kind(x)
+    return w.bits(w.logic("or", w.bits(x, integers), w.bits(y, integers)), x.kind)
+
+
+JOINED = Scalar("join", _joined)
+
 # From a bool and two numbers of one type to one of these.
 CHOICES: dict[Op, Scalar] = {
     _op(function): Scalar("where", lambda w, condition, x, y: w.choose(condition, x, y))
