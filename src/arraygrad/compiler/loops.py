@@ -21,7 +21,7 @@ from .vectors import BYTES, FLOATS, Module, Value, Writer
 COSTLY = 6  # a value that is kept for later passes over a line rather than computed again
 LONGEST_BUFFER = 16384  # elements
 WIDE_LINE = 1024  # elements, from which on sums of float32 are collected in float64
-CHUNK = 150_000  # the least cost of a chunk
+CHUNK = 1_000_000  # the least cost of a chunk: it takes much longer than to wake a thread
 MOST_CHUNKS = 8
 
 Indices = dict[int, Value]
