@@ -202,7 +202,7 @@ class Lowering:
         """The value of an op from simpler ops; None if these are not known, or not native."""
         op = node.op
         made = scalars.COMPOSED.get(op)
-        can_be = isinstance(op.kind, Elementwise | Reduces | AlongAxis)
+        can_be = made is not None or isinstance(op.kind, Elementwise | Reduces | AlongAxis)
         if op in self._inside or node.dtype not in TYPES or not can_be:
             return None
         if (made is None and op.compute is None) or 0 in node.shape:

@@ -232,7 +232,17 @@ def _logaddexp(x: Any, y: Any) -> Any:
     return top + elementwise.where(elementwise.equal(x, y), math.log(2), apart)
 
 
+def _roll(x: Any, shift: tuple[int, ...], axis: tuple[int, ...]) -> Any:
+    for by, a in zip(shift, axis, strict=True):
+        n = x.shape[a]
+        lead, start = (slice(None),) * a, n - by % n
+        if start != n:
+            x = shape._concat(x[(*lead, slice(start, n))], x[(*lead, slice(0, start))], axis=a)
+    return x
+
+
 COMPOSED: dict[Op, Any] = {
+    _op(shape._roll): _roll,
     _op(elementwise.logaddexp): _logaddexp,
     _op(reductions._mean): _mean,
     _op(reductions._var): _var,
