@@ -192,3 +192,14 @@ def importing_module() -> str:
     while frame is not None and frame.f_code.co_name != "<module>":
         frame = frame.f_back
     return "" if frame is None else str(frame.f_globals["__name__"])
+
+
+def running() -> list[tuple[str, str, Any]]:
+    """The functions that run, from the caller outwards: modules, names, and their ``self``."""
+    found: list[tuple[str, str, Any]] = []
+    frame = None if PORTABLE else getattr(sys, "_getframe", lambda _: None)(1)
+    while frame is not None:
+        own = frame.f_globals.get("__name__", "")
+        found.append((str(own), frame.f_code.co_name, frame.f_locals.get("self")))
+        frame = frame.f_back
+    return found
