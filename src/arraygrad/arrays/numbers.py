@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import cmath
-import itertools
 import math
 import sys
 import types
@@ -12,7 +11,7 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 
 from ..core import upward
-from ..core.cpython import called, callers, is_stored
+from ..core.cpython import called, is_stored
 from ..errors import NoGradientError
 
 _REFUSED: ContextVar[bool] = ContextVar("arraygrad_numbers_refused", default=False)
@@ -36,6 +35,16 @@ def check_not_refused(kind: type) -> None:
             f"{kind.__name__}() of a tensor that requires gradients, in a function that is "
             "differentiated, would lose them: keep it an array; if losing them is meant, call "
             "item(), or detach() first"
+        )
+
+
+def check_not_in_scipy() -> None:
+    """Raise if a function of SciPy is about to lose gradients that another one carries."""
+    name = upward.caller_with_twin() if "scipy" in sys.modules else None
+    if name is not None:
+        raise NoGradientError(
+            f"{name} cannot carry gradients: use arraygrad.{name}; if losing them is meant, call "
+            "detach() first"
         )
 
 
@@ -77,30 +86,3 @@ def check_not_computed_with(depth: int) -> None:
             "lose them: use the function of arraygrad, or of NumPy; if losing them is meant, pass "
             "detach() or item()"
         )
-
-
-def check_not_in_scipy() -> None:
-    """Raise if a function of SciPy asks for plain values. The error names a differentiable one.
-
-    SciPy's functions turn their arguments, and what users' functions return, into NumPy arrays and
-    numbers.
-    """
-    frames = callers(1)
-    rest = itertools.dropwhile(lambda f: f[0].partition(".")[0] in ("arraygrad", "numpy"), frames)
-    inside = itertools.takewhile(lambda f: f[0].partition(".")[0] == "scipy", rest)
-    found = None
-    for place, name in inside:
-        parts = itertools.takewhile(lambda part: not part.startswith("_"), place.split("."))
-        module = ".".join(parts)
-        if module != "scipy" and callable(getattr(sys.modules.get(module), name, None)):
-            found = module, name
-    if found is None:
-        return
-    function = ".".join(found)
-    way_out = f": use arraygrad.{function}"
-    if not upward.has_twin(*found):
-        way_out = (
-            ", and arraygrad has no differentiable form of it: call detach() first if losing them "
-            "is meant"
-        )
-    raise NoGradientError(f"{function} cannot carry gradients{way_out}")

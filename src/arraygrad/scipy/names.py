@@ -32,12 +32,3 @@ def others_from(name: str) -> Callable[[str], Any]:
         return getattr(scipy_module(name), attribute)
 
     return getattr_
-
-
-def has_twin(module: str, name: str) -> bool:
-    """Whether a function of a module of SciPy has a differentiable form under the same name."""
-    try:
-        own = importlib.import_module(f"{__package__.partition('.')[0]}.{module}")
-    except ImportError:
-        return False
-    return name in getattr(own, "__all__", ())

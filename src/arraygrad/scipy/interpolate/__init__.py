@@ -15,9 +15,14 @@ tensor([-0.0625,  0.5625,  0.5625, -0.0625])
 
 from __future__ import annotations
 
-from ..names import others_from, scipy_module
+from ..names import others_from
 from .bsplines import BSpline, make_interp_spline, make_lsq_spline
-from .cubic import Akima1DInterpolator, CubicSpline, PchipInterpolator
+from .cubic import (
+    Akima1DInterpolator,
+    CubicSpline,
+    PchipInterpolator,
+    make_smoothing_spline,
+)
 from .grids import RBFInterpolator, RegularGridInterpolator, interp1d
 from .piecewise import CubicHermiteSpline, PPoly
 
@@ -33,10 +38,11 @@ __all__ = [
     "interp1d",
     "make_interp_spline",
     "make_lsq_spline",
+    "make_smoothing_spline",
 ]
 
 __getattr__ = others_from("scipy.interpolate")
 
 
 def __dir__() -> list[str]:
-    return sorted({*__all__, *dir(scipy_module("scipy.interpolate"))})
+    return __all__
