@@ -241,7 +241,7 @@ def heat(p: Any, method: str, n: int) -> Any:
         return change if t < 0.5 else change * p[1]
 
     y0 = np.sin(np.arange(float(n)) * p[0])
-    return (integrate.solve_ivp(f, (0, 1), y0, method, t_eval=T, rtol=1e-6).y ** 2).sum()
+    return (integrate.solve_ivp(f, (0, 1), y0, method, t_eval=T, rtol=1e-4).y ** 2).sum()
 
 
 @pytest.mark.parametrize("method", ["RK45", "Radau"])
@@ -262,7 +262,7 @@ def lorenz(p: Any, method: str = "RK45") -> Any:
         return np.stack([p[0] * (y[1] - y[0]), y[0] * (2 - y[2]) - y[1], y[0] * y[1] - p[1] * y[2]])
 
     span, at = (0.0, -1 - p[0]), np.stack([-0.3 * p[0], -0.31 * p[0], 0 * p[0] - 1, -1 - p[0]])
-    found = integrate.solve_ivp(f, span, [1.0, p[1], 0.0], method, t_eval=at, rtol=1e-7)
+    found = integrate.solve_ivp(f, span, [1.0, p[1], 0.0], method, t_eval=at, rtol=1e-4)
     return (found.y**2).sum()
 
 
@@ -272,7 +272,7 @@ def test_many_steps(method: str, monkeypatch: pytest.MonkeyPatch) -> None:
     chaos = functools.partial(lorenz, method=method)
     expected = chaos(p), grad(chaos)(P2), jacfwd(chaos)(P2), hessian(chaos)(P2)
     monkeypatch.setattr(steps, "_MOST", (0, 0))
-    monkeypatch.setattr(long_times, "_SHORT", 40)
+    monkeypatch.setattr(long_times, "_SHORT", 80)
     monkeypatch.setattr(long_times, "_PARTS", 3)
     found = chaos(p), grad(chaos)(P2), jacfwd(chaos)(P2), hessian(chaos)(P2)
     assert found[0].item() == expected[0].item()
