@@ -53,7 +53,9 @@ def lstm() -> Job:
             logits = layer(p["predict"], hidden)
             total += anp.sum((logits - logsumexp(logits, axis=1, keepdims=True)) * x)
             change = anp.tanh(layer(p["change"], x, hidden))
-            forget, enter, leave = (sigmoid(layer(p[n], x, hidden)) for n in ("forget", "in", "out"))
+            forget, enter, leave = (
+                sigmoid(layer(p[n], x, hidden)) for n in ("forget", "in", "out")
+            )
             cell = cell * forget + enter * change
             hidden = leave * anp.tanh(cell)
         return -total / (steps * strings)
@@ -142,10 +144,12 @@ class Worker:
 
     def run(self) -> tuple[float, float]:
         """The time that a run took, and a number that stands for its result."""
-        assert self._process.stdin is not None and self._process.stdout is not None
-        self._process.stdin.write("go\n")
-        self._process.stdin.flush()
-        took, result = map(float, self._process.stdout.readline().split())
+        given, answers = self._process.stdin, self._process.stdout
+        assert given is not None
+        assert answers is not None
+        given.write("go\n")
+        given.flush()
+        took, result = map(float, answers.readline().split())
         return took, result
 
     def stop(self) -> None:

@@ -75,7 +75,7 @@ to_python <- function(value) {
   } else if (inherits(value, "torch_dtype")) {
     .subset2(value, "name")
   } else if (is.list(value) && !is.object(value)) {
-    lapply(value, to_python)
+    unname(lapply(value, to_python)) # names would make a dict of it
   } else if (is.numeric(value) && length(value) != 1) {
     as.list(value)
   } else {
@@ -90,7 +90,7 @@ from_python <- function(value) {
   } else if (inherits(value, "arraygrad.arrays.tensor.Tensor")) {
     new_tensor(value)
   } else if (inherits(value, c("python.builtin.tuple", "python.builtin.list"))) {
-    lapply(reticulate::iterate(value), from_python)
+    lapply(reticulate::py_to_r(value), from_python)
   } else {
     reticulate::py_to_r(value)
   }

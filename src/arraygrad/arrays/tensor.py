@@ -133,6 +133,7 @@ class Tensor(Recording, TensorInPlace, ArrayMethods):
                 "rather than to a NumPy array, or call detach() first if that is meant"
             )
         if is_transformed(self._array):
+            check_not_in_scipy()
             raise TypeError(f"{type(self._array).__name__} has no plain values inside a transform")
         return np.array(backend_of(self).to_numpy(self.array), dtype=dtype, copy=copy)
 

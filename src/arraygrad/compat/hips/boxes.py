@@ -8,12 +8,15 @@ inside. There is one for reverse mode and one for forward mode.
 from __future__ import annotations
 
 import functools
+from types import SimpleNamespace
 from typing import Any, ClassVar
 
 import numpy as np
 
 from ... import ops
+from ...arrays.creation import from_sequence
 from ...arrays.dual import Dual
+from ...arrays.methods import ArrayMethods
 from ...arrays.tensor import Tensor
 from ...core.array import Array, plain
 from ...core.nodes import Node
@@ -29,14 +32,14 @@ class Box:
     @classmethod
     def register(cls, value_type: type) -> None:
         """Accept HIPS's call that makes values of a type differentiable; raise if they are not."""
-        if not issubclass(value_type, np.ndarray | np.inexact | float | complex | _CONTAINERS):
+        if not issubclass(value_type, _KNOWN):
             raise TypeError(
                 f"{value_type.__name__} cannot be boxed: arraygrad differentiates with respect to "
                 "arrays and numbers, and tuples, lists and dicts of these"
             )
 
 
-_CONTAINERS = tuple | list | dict
+_KNOWN = (np.ndarray, np.inexact, float, complex, tuple, list, dict)
 new = object.__new__
 
 
@@ -144,7 +147,23 @@ class ForwardBox(ArrayBox, Dual):
         return f"<{self}>"
 
 
-_OPERATORS = {
+def _taking_lists(method: Any) -> Any:
+    """The method of an operator, for which a list of numbers is an array."""
+
+    def operator(self: Any, other: Any) -> Any:
+        return method(self, from_sequence(other) if isinstance(other, _SEQUENCES) else other)
+
+    return operator
+
+
+_SEQUENCES = (list, tuple)
+_SIGNS = "add sub mul truediv floordiv mod pow matmul"
+for _name in [f"{_r}{_sign}" for _sign in _SIGNS.split() for _r in ("", "r")]:
+    setattr(ArrayBox, f"__{_name}__", _taking_lists(getattr(ArrayMethods, f"__{_name}__")))
+for _name in "lt le gt ge eq ne".split():
+    setattr(ArrayBox, f"__{_name}__", _taking_lists(getattr(ArrayMethods, f"__{_name}__")))
+
+_OPERATORS: dict[str, Any] = {
     "__add__": ops.add,
     "__sub__": ops.subtract,
     "__mul__": ops.multiply,
@@ -157,11 +176,12 @@ _OPERATORS = {
 def reverse_box(level: float) -> type[ReverseBox]:
     """The type of boxes for reverse mode at a level."""
     members = {"__slots__": (), "level": level, "__module__": ArrayBox.__module__}
-    made = type("ArrayBox", (ReverseBox,), members)
+    made: Any = type("ArrayBox", (ReverseBox,), members)
     made._recorded = made
     for name, function in _OPERATORS.items():
-        setattr(made, name, made.operator(function))
-    return made
+        slow = SimpleNamespace(op=function.op, operator=_taking_lists(function.operator))
+        setattr(made, name, made.operator(slow))
+    return made  # type: ignore[no-any-return]
 
 
 @functools.cache

@@ -106,7 +106,7 @@ class ContainerVSpace(VSpace):
         return self._map(lambda space, part: space._scalar_mul(part, a), x)
 
     def _inner_prod(self, x: Any, y: Any) -> Any:
-        products: list[Any] = []
+        products: _python.list[Any] = []
         self._map(lambda space, a, b: products.append(space._inner_prod(a, b)), x, y)
         return sum(products)
 

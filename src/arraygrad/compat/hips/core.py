@@ -2,6 +2,7 @@
 
 from .boxes import Box, getval, isbox
 from .derivatives import make_jvp, make_vjp
+from .helpers import func, subval, toposort
 from .nodes import JVPNode, VJPNode, backward_pass
 from .primitives import SparseObject, primitive_jvps, primitive_vjps
 from .rules import (
@@ -18,7 +19,6 @@ from .rules import (
 )
 from .spaces import VSpace, vspace
 from .tracer import Node, trace
-from .util import func, subval, toposort
 
 primitive = primitive_with_deprecation_warnings
 

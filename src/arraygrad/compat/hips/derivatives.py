@@ -14,13 +14,12 @@ from ...func.forward import push
 from ...func.reverse import Tape
 from .boxes import Box, ReverseBox, forward_box, isbox, number, reverse_box
 from .primitives import SparseObject, as_cotangent
-from .structures import leaves_like, mapped
+from .structures import CONTAINERS, leaves_like, mapped
 
 __all__ = ["Trace", "make_jvp", "make_vjp"]
 
 AnyFunction = Callable[..., Any]
 
-_CONTAINERS = (dict, list, tuple)
 _ARRAYS = (Array, np.ndarray)
 _NUMBERS = (np.inexact, float, complex)
 _INDEPENDENT = "Output seems independent of input."
@@ -76,7 +75,7 @@ class Trace:
         leaves = leaves_like(g, self.value, "the cotangent")
         seeds = [_seed(*pair) for pair in zip(leaves, self.outputs, strict=True)]
         found = [number(_conj(part)) for part in self.tape.pull(self.outputs, seeds)]
-        if not isinstance(self.x, _CONTAINERS):
+        if not isinstance(self.x, CONTAINERS):
             return found[0]
         rest = iter(found)
         return mapped(lambda _: next(rest), self.x)

@@ -16,11 +16,10 @@ import numpy as _np
 
 from ... import ops
 from ...arrays.batched import batched_type
-from ...core.array import Array
 from ...core.levels import above
 from ...sweep.plan import Plan
 from . import numpy as np
-from .boxes import isbox, number
+from .boxes import isbox
 from .derivatives import Trace
 from .derivatives import make_jvp as _make_jvp
 from .derivatives import make_vjp as _make_vjp
@@ -78,7 +77,7 @@ def grad(fun: AnyFunction, x: Any) -> Any:
     >>> from arraygrad.compat.hips import grad
     >>> grad(lambda x, y: x**2 * y, 1)(3.0, 2.0)
     np.float64(9.0)
-    """  # noqa: D212  (HIPS's form)
+    """
     vjp, value = _make_vjp(fun, x)
     return vjp(_one("Grad", value))
 
@@ -174,10 +173,11 @@ _MOST = 1 << 22
 
 def _rows_at_once(trace: Trace, rows: int) -> int:
     """How many rows to compute at a time, by the largest array in the graph."""
-    (out,), (leaf,) = trace.outputs, trace.tape.leaves
+    out: Any = trace.outputs[0]
+    leaf: Any = trace.tape.leaves[0]
     nodes = Plan([out._node], {leaf._node}).order
-    sizes = [_size(node.shape) for node in nodes]
-    return max(1, min(rows, _MOST // max(1, *sizes, out.size, leaf.size)))
+    largest: int = max(1, out.size, leaf.size, *(_size(node.shape) for node in nodes))
+    return max(1, min(rows, _MOST // largest))
 
 
 def _size(shape: Any) -> int:
@@ -292,5 +292,3 @@ def checkpoint(fun: AnyFunction) -> AnyFunction:
     wrapped = primitive(fun)
     defvjp_argnum(wrapped, lambda argnum, ans, args, kw: make_vjp(fun, argnum)(*args, **kw)[0])
     return wraps(fun)(wrapped)
-
-

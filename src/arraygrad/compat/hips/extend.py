@@ -11,6 +11,8 @@ np.float64(12.0)
 """
 
 from .boxes import Box
+from .nodes import JVPNode, VJPNode
+from .primitives import SparseObject, notrace_primitive, primitive, register_notrace
 from .rules import (
     def_linear,
     defjvp,
@@ -20,8 +22,6 @@ from .rules import (
     defvjp_argnum,
     defvjp_argnums,
 )
-from .nodes import JVPNode, VJPNode
-from .primitives import SparseObject, notrace_primitive, primitive, register_notrace
 from .spaces import VSpace, vspace
 
 __all__ = [

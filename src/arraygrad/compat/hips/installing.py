@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import importlib.util
 import pkgutil
 import sys
 
@@ -30,9 +31,11 @@ def install() -> None:
             "autograd has been imported already, so install() cannot take its place: call "
             "arraygrad.compat.hips.install() before anything that imports autograd"
         )
-    for found in pkgutil.walk_packages(package.__path__, package.__name__ + "."):
-        importlib.import_module(found.name)
     start = package.__name__
+    has_scipy = importlib.util.find_spec("scipy") is not None
+    for found in pkgutil.walk_packages(package.__path__, start + ".", onerror=_pass_over):
+        if has_scipy or not found.name.startswith(start + ".scipy"):
+            importlib.import_module(found.name)
     for name, module in list(sys.modules.items()):
         if name == start or name.startswith(start + "."):
             sys.modules["autograd" + name.removeprefix(start)] = module
@@ -40,3 +43,7 @@ def install() -> None:
     ArrayBox.__module__ = "autograd.numpy.numpy_boxes"
     reverse_box.cache_clear()
     forward_box.cache_clear()
+
+
+def _pass_over(name: str) -> None:
+    """Leave out a package that cannot be imported, as it needs SciPy."""

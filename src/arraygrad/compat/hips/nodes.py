@@ -6,9 +6,9 @@ from collections.abc import Callable
 from typing import Any
 
 from .derivatives import make_jvp, make_vjp
+from .helpers import subvals, toposort
 from .rules import add_outgrads
 from .tracer import Node
-from .util import subvals, toposort
 
 __all__ = ["JVPNode", "VJPNode", "backward_pass"]
 
@@ -25,7 +25,7 @@ class VJPNode(Node):
         run, moving = _of_parents(fun, args, kwargs, parent_argnums)
         self.vjp: Callable[[Any], Any] = make_vjp(run, moving)[0]
 
-    def initialize_root(self) -> None:  # type: ignore[override]
+    def initialize_root(self) -> None:
         self.parents = ()
         self.vjp = lambda g: ()
 
@@ -41,7 +41,7 @@ class JVPNode(Node):
         run, moving = _of_parents(fun, args, kwargs, parent_argnums)
         self.g = make_jvp(run, moving)(tuple(parent.g for parent in parents))[1]
 
-    def initialize_root(self, g: Any) -> None:  # type: ignore[override]
+    def initialize_root(self, g: Any) -> None:
         self.g = g
 
 

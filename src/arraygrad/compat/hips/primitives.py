@@ -91,7 +91,7 @@ def is_notrace(fun: Any) -> bool:
 
 
 class SparseObject:
-    """A cotangent that adds itself to another: ``mut_add(x)`` returns the sum, and may write `x`."""
+    """A cotangent that adds itself to another: ``mut_add(x)`` returns the sum with `x`."""
 
     __slots__ = ("mut_add", "vs")
 

@@ -8,9 +8,9 @@ import warnings
 from collections.abc import Callable, Iterable
 from typing import Any
 
+from .helpers import subval
 from .primitives import SparseObject, as_cotangent, primitive, primitive_jvps, primitive_vjps
 from .spaces import vspace
-from .util import subval
 
 __all__ = [
     "add_outgrads",

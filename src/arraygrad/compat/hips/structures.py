@@ -11,7 +11,20 @@ from typing import Any
 
 from ...core.array import Array
 
-__all__ = ["Hole", "filled", "holds_boxes", "leaves_like", "mapped", "taken"]
+__all__ = [
+    "CONTAINERS",
+    "SEQUENCES",
+    "Hole",
+    "filled",
+    "holds_boxes",
+    "leaves_like",
+    "mapped",
+    "taken",
+]
+
+
+SEQUENCES = (list, tuple)
+CONTAINERS = (dict, list, tuple)
 
 
 class Hole:
@@ -25,12 +38,12 @@ class Hole:
 
 def mapped(function: Callable[..., Any], tree: Any, *others: Any) -> Any:
     """The structure with `function` of each leaf, and of the same leaf of the others."""
+    if not isinstance(tree, CONTAINERS):
+        return function(tree, *others)
     if isinstance(tree, dict):
         return {k: mapped(function, v, *(o[k] for o in others)) for k, v in tree.items()}
-    if isinstance(tree, list | tuple):
-        items = [mapped(function, *parts) for parts in zip(tree, *others, strict=True)]
-        return type(tree)(*items) if hasattr(tree, "_fields") else type(tree)(items)
-    return function(tree, *others)
+    items = [mapped(function, *parts) for parts in zip(tree, *others, strict=True)]
+    return type(tree)(*items) if hasattr(tree, "_fields") else type(tree)(items)
 
 
 def taken(tree: Any, wanted: Callable[[Any], bool], found: list[Any]) -> Any:
@@ -52,7 +65,7 @@ def filled(tree: Any, values: Any, other: Callable[[Any], Any] = lambda leaf: le
 
 def leaves_like(value: Any, tree: Any, name: str) -> list[Any]:
     """The leaves of a value that has the structure of `tree`; a list may stand for a tuple."""
-    if not isinstance(tree, dict | list | tuple):
+    if not isinstance(tree, CONTAINERS):
         return [value]
     found: list[Any] = []
 
@@ -62,8 +75,8 @@ def leaves_like(value: Any, tree: Any, name: str) -> list[Any]:
                 raise ValueError(f"{name} must be a dict with the keys {list(like)}, not {part!r}")
             for key, item in like.items():
                 walk(part[key], item)
-        elif isinstance(like, list | tuple):
-            if not isinstance(part, list | tuple) or len(part) != len(like):
+        elif isinstance(like, SEQUENCES):
+            if not isinstance(part, SEQUENCES) or len(part) != len(like):
                 what = type(like).__name__
                 raise ValueError(f"{name} must be a {what} of {len(like)} items, not {part!r}")
             for item, other in zip(part, like, strict=True):
@@ -79,6 +92,6 @@ def holds_boxes(value: Any) -> bool:
     """Whether a value is an array that is differentiated, or has one in it."""
     if isinstance(value, Array):
         return True
-    if isinstance(value, list | tuple):
-        return any(map(holds_boxes, value))
-    return isinstance(value, dict) and any(map(holds_boxes, value.values()))
+    if not isinstance(value, CONTAINERS):
+        return False
+    return any(map(holds_boxes, value.values() if isinstance(value, dict) else value))

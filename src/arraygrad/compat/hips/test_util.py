@@ -75,7 +75,9 @@ def check_equivalent(x: Any, y: Any) -> None:
 
 
 @unary_to_nary
-def check_grads(f: AnyFunction, x: Any, modes: Sequence[str] = ("fwd", "rev"), order: int = 2) -> None:
+def check_grads(
+    f: AnyFunction, x: Any, modes: Sequence[str] = ("fwd", "rev"), order: int = 2
+) -> None:
     """Raise unless the derivatives of `f` up to an order agree with finite differences."""
     if not set(modes) <= {"fwd", "rev"}:
         raise AssertionError(f"modes must be 'fwd' or 'rev', not {modes}")

@@ -18,6 +18,7 @@ from ...core.array import Array
 from ...core.levels import new_level
 from ...ops.define.op import Op
 from .boxes import ArrayBox, Box, getval, isbox, number
+from .helpers import subvals, toposort
 from .primitives import (
     notrace_primitive,
     notrace_primitives,
@@ -25,7 +26,6 @@ from .primitives import (
     register_notrace,
 )
 from .structures import Hole, filled, leaves_like, taken
-from .util import subvals, toposort
 
 __all__ = [
     "Box",

@@ -2,51 +2,14 @@
 
 from __future__ import annotations
 
-import operator
 import warnings
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable
 from typing import Any
 
+from .helpers import func, subval, subvals, toposort
+from .test_util import check_grads
+
 __all__ = ["func", "quick_grad_check", "subval", "subvals", "toposort"]
-
-
-def subvals(x: Sequence[Any], pairs: Iterable[tuple[int, Any]]) -> tuple[Any, ...]:
-    """The items of `x` as a tuple, with other values at some places."""
-    items = list(x)
-    for place, value in pairs:
-        items[place] = value
-    return tuple(items)
-
-
-def subval(x: Sequence[Any], i: int, v: Any) -> tuple[Any, ...]:
-    """The items of `x` as a tuple, with another value at place `i`."""
-    return subvals(x, [(i, v)])
-
-
-def func(f: Any) -> Any:
-    """The function itself."""
-    return f
-
-
-def toposort(
-    end_node: Any, parents: Callable[[Any], Iterable[Any]] = operator.attrgetter("parents")
-) -> Iterator[Any]:
-    """The nodes that `end_node` depends on, each after all nodes that depend on it."""
-    uses: dict[Any, int] = {}
-    waiting = [end_node]
-    while waiting:
-        node = waiting.pop()
-        uses[node] = uses.get(node, 0) + 1
-        if uses[node] == 1:
-            waiting.extend(parents(node))
-    ready = [end_node]
-    while ready:
-        node = ready.pop()
-        yield node
-        for parent in parents(node):
-            uses[parent] -= 1
-            if not uses[parent]:
-                ready.append(parent)
 
 
 def quick_grad_check(
@@ -57,8 +20,6 @@ def quick_grad_check(
     **unused: Any,
 ) -> None:
     """`test_util.check_grads` of the first argument, in reverse mode; deprecated by HIPS."""
-    from .test_util import check_grads
-
     if unused.keys() - {"verbose", "eps", "rtol", "atol", "rs"}:
         raise TypeError(f"quick_grad_check() has no arguments {', '.join(unused)}")
     warnings.warn("quick_grad_check is deprecated: use check_grads", stacklevel=2)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 from .. import numpy as np
@@ -12,7 +11,7 @@ from ..derivatives import make_vjp
 __all__ = ["flatten", "flatten_func"]
 
 
-def flatten(value: Any) -> tuple[Any, Callable[[Any], Any]]:
+def flatten(value: Any) -> Any:
     """All numbers of a structure as one vector, and the function that makes it a structure again.
 
     >>> from arraygrad.compat.hips.misc import flatten
@@ -37,7 +36,7 @@ def _joined(parts: Any) -> Any:
     return np.concatenate(parts) if parts else np.array([])
 
 
-def flatten_func(func: Any, example: Any) -> tuple[Any, Any, Any]:
+def flatten_func(func: Any, example: Any) -> Any:
     """A function of a structure as a function of a vector; `unflatten`; the example as a vector."""
     start, unflatten = flatten(example)
     return lambda x, *args: flatten(func(unflatten(x), *args))[0], unflatten, start

@@ -6,8 +6,8 @@ import functools
 from collections.abc import Callable
 from typing import Any
 
+from ..helpers import subvals, toposort
 from ..tracer import Node, trace
-from ..util import subvals, toposort
 from ..wrap_util import wraps
 
 __all__ = ["ConstGraphNode", "FullGraphNode", "const_graph", "const_graph_unary", "full_graph"]
@@ -31,7 +31,7 @@ class ConstGraphNode(Node):
         self.parents = parents
         self.partial_fun = partial_fun
 
-    def initialize_root(self) -> None:  # type: ignore[override]
+    def initialize_root(self) -> None:
         self.parents = ()
 
 
@@ -78,7 +78,7 @@ class FullGraphNode(Node):
         self.value = value
         self.recipe: Any = (fun, args, kwargs, list(zip(parent_argnums, parents, strict=True)))
 
-    def initialize_root(self) -> None:  # type: ignore[override]
+    def initialize_root(self) -> None:
         self.value = None
         self.recipe = (lambda x: x, (), {}, [])
 

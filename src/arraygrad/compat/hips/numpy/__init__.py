@@ -12,19 +12,16 @@ from typing import Any
 
 import numpy as _np
 
-from . import fft, linalg, numpy_boxes, numpy_vjps, numpy_vspaces, numpy_wrapper, random
+from . import fft as fft
+from . import linalg as linalg
 from . import namespace as _namespace
+from . import numpy_boxes as numpy_boxes
+from . import numpy_vjps as numpy_vjps
+from . import numpy_vspaces as numpy_vspaces
+from . import numpy_wrapper as numpy_wrapper
+from . import random as random
 
 __version__ = _np.__version__
-__all__ = [
-    "fft",
-    "linalg",
-    "numpy_boxes",
-    "numpy_vjps",
-    "numpy_vspaces",
-    "numpy_wrapper",
-    "random",
-]
 globals().update({n: f for n, f in vars(_namespace).items() if not n.startswith("_")})
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as _np
@@ -67,11 +68,10 @@ class _Joined:
         axis = ()
         if isinstance(items[0], str):
             axis, items = items[:1], items[1:]
-        arrays = [x if isinstance(x, slice) else from_sequence(x) for x in items]
-        arrays = [self._raw[x] if isinstance(x, slice) else x for x in arrays]
+        arrays = [self._raw[x] if isinstance(x, slice) else from_sequence(x) for x in items]
         count, numbered, flat = 0, [], []
         for array in arrays:
-            size = int(_np.prod(array.shape, dtype=int))
+            size = math.prod(array.shape)
             numbered.append(_np.arange(count, count + size).reshape(array.shape))
             flat.append(_np.reshape(array, (-1,)))
             count += size

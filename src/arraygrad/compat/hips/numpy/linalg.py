@@ -25,7 +25,7 @@ def eigh(x: Any, UPLO: str = "L") -> Any:  # noqa: N803  (NumPy's name)
            [1. , 0.5]])
     """
     if not holds_boxes(x):
-        return _linalg.eigh(x, UPLO)
+        return _eigh(x, UPLO)
     if UPLO.upper() not in ("L", "U"):
         raise ValueError("UPLO argument must be 'L' or 'U'")
     below = _np.tril(x, -1) if UPLO.upper() == "L" else _np.triu(x, 1)
@@ -40,3 +40,8 @@ def T(x: Any) -> Any:  # noqa: N802  (HIPS's name)
 
 
 _dot = wrapped(_np.matmul)
+
+
+def __getattr__(name: str) -> Any:
+    """NumPy's own value, for names without a function of their own."""
+    return getattr(_linalg, name)

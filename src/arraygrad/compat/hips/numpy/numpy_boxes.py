@@ -19,30 +19,30 @@ for _name in _METHODS.split():
 
 
 def _reshape(self: Any, *shape: Any, order: str = "C") -> Any:
-    return namespace.reshape(self, shape[0] if len(shape) == 1 else shape, order=order)  # type: ignore[attr-defined]
+    return namespace.reshape(self, shape[0] if len(shape) == 1 else shape, order=order)
 
 
 def _transpose(self: Any, *axes: Any) -> Any:
     if not axes or axes == (None,):
-        return namespace.transpose(self)  # type: ignore[attr-defined]
+        return namespace.transpose(self)
     single = len(axes) == 1 and isinstance(axes[0], tuple | list)
-    return namespace.transpose(self, axes[0] if single else axes)  # type: ignore[attr-defined]
+    return namespace.transpose(self, axes[0] if single else axes)
 
 
 def _flatten(self: Any, order: str = "C") -> Any:
-    return namespace.ravel(self, order=order)  # type: ignore[attr-defined]
+    return namespace.ravel(self, order=order)
 
 
 def _astype(self: Any, dtype: Any, *args: Any, **kwargs: Any) -> Any:
-    return namespace.astype(self, namespace.dtype(dtype))  # type: ignore[attr-defined]
+    return namespace.astype(self, namespace.dtype(dtype))
 
 
 def _copy(self: Any, order: str = "C") -> Any:
-    return namespace.copy(self)  # type: ignore[attr-defined]
+    return namespace.copy(self)
 
 
 def _conj(self: Any) -> Any:
-    return namespace.conj(self)  # type: ignore[attr-defined]
+    return namespace.conj(self)
 
 
 ArrayBox.reshape = _reshape  # type: ignore[attr-defined]

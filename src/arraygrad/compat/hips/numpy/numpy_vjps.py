@@ -29,22 +29,22 @@ def unbroadcast_f(target: Any, f: Callable[[Any], Any]) -> Callable[[Any], Any]:
 def unbroadcast(x: Any, target_meta: Any, broadcast_idx: int = 0) -> Any:
     """`x`, summed to the shape in `target_meta`, and real if the target is."""
     shape, ndim, _, is_complex = target_meta
-    extra = anp.ndim(x) - ndim  # type: ignore[attr-defined]
+    extra = anp.ndim(x) - ndim
     if extra > 0:
-        x = anp.sum(x, axis=tuple(range(broadcast_idx, broadcast_idx + extra)))  # type: ignore[attr-defined]
-    ones = tuple(i for i, n in enumerate(shape) if n == 1 and anp.shape(x)[i] != 1)  # type: ignore[attr-defined]
+        x = anp.sum(x, axis=tuple(range(broadcast_idx, broadcast_idx + extra)))
+    ones = tuple(i for i, n in enumerate(shape) if n == 1 and anp.shape(x)[i] != 1)
     if ones:
-        x = anp.sum(x, axis=ones, keepdims=True)  # type: ignore[attr-defined]
-    if not is_complex and anp.iscomplexobj(x):  # type: ignore[attr-defined]
-        x = anp.real(x)  # type: ignore[attr-defined]
+        x = anp.sum(x, axis=ones, keepdims=True)
+    if not is_complex and anp.iscomplexobj(x):
+        x = anp.real(x)
     return x
 
 
 def match_complex(target: Any, x: Any) -> Any:
     """`x` as a complex array if `target` is one, else as a real one."""
-    if anp.iscomplexobj(x) == anp.iscomplexobj(target):  # type: ignore[attr-defined]
+    if anp.iscomplexobj(x) == anp.iscomplexobj(target):
         return x
-    return anp.real(x) if anp.iscomplexobj(x) else x + 0j  # type: ignore[attr-defined]
+    return anp.real(x) if anp.iscomplexobj(x) else x + 0j
 
 
 def repeat_to_match_shape(
@@ -58,7 +58,7 @@ def repeat_to_match_shape(
     for i in axes:
         kept[i] = 1
     count = int(np.prod(np.array(shape)[list(axes)]))
-    return anp.reshape(g, kept) + np.zeros(shape, dtype), count  # type: ignore[attr-defined]
+    return anp.reshape(g, kept) + np.zeros(shape, dtype), count
 
 
 def balanced_eq(x: Any, z: Any, y: Any) -> Any:

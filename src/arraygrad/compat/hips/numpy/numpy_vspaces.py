@@ -18,7 +18,7 @@ class ArrayVSpace(VSpace):
 
     def __init__(self, value: Any) -> None:
         value = np.asarray(value)
-        self.shape = value.shape
+        self.shape: tuple[int, ...] = value.shape
         self.dtype = value.dtype
 
     @property
@@ -88,6 +88,7 @@ def _array_space(x: Any) -> ArrayVSpace:
 
 
 VSpace.register(np.ndarray, _array_space)
+_kind: Any
 for _kind in (float, np.longdouble, np.float64, np.float32, np.float16):
     ArrayVSpace.register(_kind)
 for _kind in (complex, np.clongdouble, np.complex64, np.complex128):

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable
+from types import GeneratorType
 from typing import Any
 
 import numpy as _np
@@ -16,13 +17,15 @@ from ....arrays.tensor import Tensor
 from ....core.array import Array
 from ....interop.numpy.rules import RULES
 from ....interop.numpy.ufuncs import CALLS, array_ufunc
+from ....ops.define.dispatch import UnsupportedOperand
 from ..boxes import Box, number
 from ..primitives import apply, notrace_primitive, primitive_vjps
-from ..structures import holds_boxes
+from ..structures import SEQUENCES, holds_boxes
 
 __all__ = ["metadata", "wrap_namespace", "wrapped"]
 
 AnyFunction = Callable[..., Any]
+_ITERATORS = (map, filter, zip, GeneratorType)
 
 
 def wrap_namespace(old: dict[str, Any], new: dict[str, Any]) -> None:
@@ -47,9 +50,11 @@ def wrapped(raw: AnyFunction, native: AnyFunction | None = None) -> AnyFunction:
 
     def f(*args: Any, **kwargs: Any) -> Any:
         for arg in args:
-            if isinstance(arg, Array) or (isinstance(arg, list | tuple) and holds_boxes(arg)):
+            if isinstance(arg, Array) or (isinstance(arg, SEQUENCES) and holds_boxes(arg)):
                 break
         else:
+            if args and isinstance(args[0], _ITERATORS):  # which NumPy's own do not take
+                return f(list(args[0]), *args[1:], **kwargs)
             if not kwargs or not any(map(holds_boxes, kwargs.values())):
                 return raw(*args, **kwargs)
         if native is None or f in primitive_vjps:
@@ -71,8 +76,11 @@ def _native(raw: AnyFunction) -> AnyFunction | None:
         direct = CALLS[raw]
 
         def of_ufunc(*args: Any, **kwargs: Any) -> Any:
-            if not kwargs and not any(isinstance(a, list | tuple) for a in args):
-                return direct(*args)
+            if not kwargs:
+                try:
+                    return direct(*args)
+                except UnsupportedOperand:  # such as a list
+                    pass
             return array_ufunc(None, raw, "__call__", *args, **kwargs)
 
         return of_ufunc
@@ -83,7 +91,7 @@ def _result(value: Any) -> Any:
     """A result without tensors, which rules make of plain values."""
     if type(value) is Tensor:
         return number(value.array)
-    if isinstance(value, list | tuple):
+    if isinstance(value, SEQUENCES):
         items = map(_result, value)
         return type(value)(*items) if hasattr(value, "_fields") else type(value)(items)
     return value

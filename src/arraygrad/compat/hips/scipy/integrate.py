@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as _np
-import scipy.integrate as _scipy
 
+from ....scipy.names import scipy_module
 from .. import numpy as np
 from ..derivatives import make_vjp
 from ..misc.flatten import flatten
@@ -16,7 +16,7 @@ from .twins import twin
 
 __all__ = ["odeint"]
 
-odeint = primitive(_scipy.odeint)
+odeint = primitive(scipy_module("scipy.integrate").odeint)
 
 
 def _pull(argnums: Any, ans: Any, args: Any, kwargs: Any) -> Any:
@@ -39,9 +39,7 @@ def _pull(argnums: Any, ans: Any, args: Any, kwargs: Any) -> Any:
         for i in range(steps - 1, 0, -1):
             by_time = np.dot(func(ans[i], t[i], *given), g[i])
             by_times.append(by_time)
-            state = np.concatenate(
-                [ans[i], by_y, np.reshape(by_start - by_time, (1,)), by_args]
-            )
+            state = np.concatenate([ans[i], by_y, np.reshape(by_start - by_time, (1,)), by_args])
             times = np.array([t[i], t[i - 1]])
             before = odeint(backward, state, times, (flat,), **kwargs)[1]
             by_y = before[size : 2 * size] + g[i - 1]

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-import scipy.special as _scipy
-
+from ....scipy.names import scipy_module
 from ..primitives import primitive
 from ..rules import defjvp, defvjp
 from .twins import twin
@@ -15,7 +14,7 @@ beta betainc betaln digamma erf erfc erfcinv erfinv expit gamma gammainc gammain
 i0 i1 iv ive j0 j1 jn logit logsumexp multigammaln polygamma psi rgamma y0 y1 yn
 """.split()
 
-gammasgn = primitive(_scipy.gammasgn)
+gammasgn = primitive(scipy_module("scipy.special").gammasgn)
 defvjp(gammasgn, None)
 defjvp(gammasgn, None)
 

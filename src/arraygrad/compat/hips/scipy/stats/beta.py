@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
-from scipy.stats import beta as _scipy
-
+from .....scipy.names import scipy_module
 from ..special import betainc, betaln, xlog1py, xlogy
 from .scaling import density, log_density, probability
 
 __all__ = ["cdf", "logpdf", "pdf"]
+
+_scipy = scipy_module("scipy.stats").beta
 
 
 def _log(z: Any, a: Any, b: Any) -> Any:

@@ -5,12 +5,13 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from scipy.stats import chi2 as _scipy
-
+from .....scipy.names import scipy_module
 from ..special import gammainc, gammaln, xlogy
 from .scaling import density, log_density, probability
 
 __all__ = ["cdf", "logpdf", "pdf"]
+
+_scipy = scipy_module("scipy.stats").chi2
 
 
 def _log(z: Any, df: Any) -> Any:

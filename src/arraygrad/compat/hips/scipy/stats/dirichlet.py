@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from typing import Any
 
-from scipy.stats import dirichlet as _scipy
-
+from .....scipy.names import scipy_module
 from ... import numpy as np
 from ...numpy.numpy_wrapper import wrapped
 from ..special import gammaln, xlogy
 
 __all__ = ["logpdf", "pdf", "rvs"]
+
+_scipy = scipy_module("scipy.stats").dirichlet
 
 
 def _log(x: Any, alpha: Any) -> Any:

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
-from scipy.stats import gamma as _scipy
-
+from .....scipy.names import scipy_module
 from ..special import gammainc, gammaln, xlogy
 from .scaling import density, log_density, probability
 
 __all__ = ["cdf", "logpdf", "pdf"]
+
+_scipy = scipy_module("scipy.stats").gamma
 
 
 def _log(z: Any, a: Any) -> Any:

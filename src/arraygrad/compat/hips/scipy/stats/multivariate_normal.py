@@ -6,13 +6,15 @@ import math
 from typing import Any
 
 import numpy as _np
-from scipy.stats import multivariate_normal as _scipy
 
+from .....scipy.names import scipy_module
 from ... import numpy as np
 from ...boxes import getval
 from ...numpy.numpy_wrapper import wrapped
 
 __all__ = ["entropy", "logpdf", "pdf"]
+
+_scipy = scipy_module("scipy.stats").multivariate_normal
 
 
 def _log(x: Any, mean: Any = None, cov: Any = 1.0, allow_singular: bool = False) -> Any:

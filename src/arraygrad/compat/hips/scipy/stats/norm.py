@@ -5,12 +5,13 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from scipy.stats import norm as _scipy
-
+from .....scipy.names import scipy_module
 from ..special import log_ndtr, ndtr
 from .scaling import density, log_density, probability
 
 __all__ = ["cdf", "logcdf", "logpdf", "logsf", "pdf", "sf"]
+
+_scipy = scipy_module("scipy.stats").norm
 
 
 def _log(z: Any) -> Any:

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from typing import Any
 
-from scipy.stats import poisson as _scipy
-
+from .....scipy.names import scipy_module
 from ... import numpy as np
 from ...numpy.numpy_wrapper import wrapped
 from ..special import gammaincc, gammaln, xlogy
 
 __all__ = ["cdf", "logpmf", "pmf"]
+
+_scipy = scipy_module("scipy.stats").poisson
 
 
 def _log(k: Any, mu: Any) -> Any:

@@ -5,13 +5,14 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from scipy.stats import t as _scipy
-
+from .....scipy.names import scipy_module
 from ... import numpy as np
 from ..special import gammaln, stdtr
 from .scaling import density, log_density, probability
 
 __all__ = ["cdf", "logcdf", "logpdf", "pdf"]
+
+_scipy = scipy_module("scipy.stats").t
 
 
 def _log(z: Any, df: Any) -> Any:
