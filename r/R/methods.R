@@ -11,6 +11,9 @@ attributes_of_tensors <- list(
   grad = function(x) defined_or_undefined(attribute(x, "grad")),
   requires_grad = function(x) attribute(x, "requires_grad"),
   is_leaf = function(x) attribute(x, "is_leaf"),
+  is_cuda = function(x) FALSE,
+  real = function(x) torch_real(x),
+  imag = function(x) torch_imag(x),
   grad_fn = function(x) attribute(x, "grad_fn")
 )
 

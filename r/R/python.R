@@ -90,7 +90,7 @@ from_python <- function(value) {
   } else if (inherits(value, "arraygrad.arrays.tensor.Tensor")) {
     new_tensor(value)
   } else if (inherits(value, c("python.builtin.tuple", "python.builtin.list"))) {
-    lapply(reticulate::iterate(value), from_python)
+    lapply(reticulate::py_to_r(value), from_python)
   } else {
     reticulate::py_to_r(value)
   }

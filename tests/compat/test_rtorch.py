@@ -48,6 +48,16 @@ def test_last_line_in_print() -> None:
     assert max(map(len, rtorch.printed(rtorch.torch_rand(2, 99)).splitlines())) <= 80
 
 
+@pytest.mark.parametrize("shape", [(70,), (70, 3), (3, 90), (5, 40, 2), (4, 3, 2, 2)])
+@pytest.mark.parametrize("n", [0, 1, 30])
+def test_the_first_lines_in_print_are_those_of_the_whole(shape: tuple[int, ...], n: int) -> None:
+    x = rtorch.torch_randn(*shape)
+    whole, part = (rtorch.printed(x, k).splitlines() for k in (-1, n))
+    assert len(whole) == len(part) or len(part) == n + 3
+    assert part[: n + 1] == whole[: n + 1]
+    assert part[-1] == whole[-1]
+
+
 @pytest.mark.parametrize(
     ("parts", "expected"),
     [

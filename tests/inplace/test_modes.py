@@ -194,7 +194,7 @@ def each(first: int, check: Callable[[Drawn], None], without: set[str]) -> int:
 def test_in_a_transform(first: int, transform: str) -> None:
     without = {"detach"} if transform in FORWARD else set()
     count = each(first, TRANSFORMS[transform], without)
-    assert count > 3 or COUNT - first < BATCH
+    assert count > 1 or COUNT - first < BATCH
 
 
 # --- libraries -----------------------------------------------------------------------------------
@@ -235,4 +235,4 @@ def test_over_a_library(first: int, library: str) -> None:
         count = each(
             first, lambda drawn: by_library(library, drawn), {"clamp_"}
         )  # of complex numbers
-    assert count > 3 or COUNT - first < BATCH
+    assert count > 1 or COUNT - first < BATCH

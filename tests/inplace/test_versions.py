@@ -257,6 +257,8 @@ def test_what_a_user_holds_is_not_kept_for_ever() -> None:
 def test_a_write_through_shared_memory_is_noticed(share: Any) -> None:
     x, y = leaf(), ag.asarray(np.array([1.0, 2.0, 3.0]))
     same = share(y)
+    if not same.array.flags.writeable:
+        pytest.skip("older versions of NumPy share memory by DLPack for reading only")
     z, w = (x * y).sum(), (x * same).sum()
     same += 1
     assert y.tolist() == [2, 3, 4]

@@ -126,6 +126,22 @@ CASES = [
         _inside,
         label="",
     ),
+    _of(
+        "make_smoothing_spline",
+        lambda c, x, y, w, lam, q: c(x, y, w=w, lam=lam)(q),
+        _x,
+        _y,
+        _rng.uniform(0.5, 1.5, size=6),
+        np.array(0.2),
+        _inside,
+        label="",
+    ),
+    _of(
+        "make_smoothing_spline",
+        lambda c, y: c(_x, y, lam=0.1)(_inside),
+        _columns,
+        label="of columns",
+    ),
     _curve("interp1d", _y, at=_inside),
     *[_curve("interp1d", _y, at=_inside, kind=kind) for kind in ("cubic", "quadratic")],
     *[

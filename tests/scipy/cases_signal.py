@@ -51,7 +51,7 @@ CASES = [
         for name in ("convolve", "correlate", "fftconvolve", "oaconvolve")
         for mode in ("full", "same", "valid")
     ],
-    _signal("convolve", _any(3), _any(5), mode="same"),
+    _signal("convolve", _any(3), _any(5), mode="same", label=" longer second"),
     _signal("correlate", _any(3), _any(5), mode="valid", label=" longer second"),
     _signal("convolve", _any(4, 3), _any(2, 2), method="fft"),
     _signal("correlate", _complex(4), _complex(2), label=" complex", mode="same"),
@@ -65,7 +65,7 @@ CASES = [
     _signal("convolve2d", _any(4, 5), _any(2, 2), mode="same", fillvalue=1.5),
     # Filters.
     _signal("lfilter", _b, _a * 1.5, _any(8)),
-    _signal("lfilter", _any(3), np.array([1.0]), _any(2, 6)),
+    _signal("lfilter", _any(3), np.array([1.0]), _any(2, 6), label=" without a"),
     _signal("lfilter", _any(2), np.array([1.2, 0.3, 0.1]), _any(6, 2), axis=0),
     Case(
         "signal.lfilter, zi",
@@ -103,9 +103,12 @@ CASES = [
     _signal("detrend", _any(2, 7)),
     _signal("detrend", _any(7, 2), axis=0, type="constant"),
     _signal("detrend", _any(9), bp=4),
-    *[_signal("resample", _any(n), num=m) for n, m in ((6, 9), (6, 4), (7, 4), (5, 8), (8, 6))],
     *[
-        _signal("resample", _complex(n), num=m, label=" complex")
+        _signal("resample", _any(n), num=m, label=f" of {n}")
+        for n, m in ((6, 9), (6, 4), (7, 4), (5, 8), (8, 6))
+    ],
+    *[
+        _signal("resample", _complex(n), num=m, label=f" of {n} complex")
         for n, m in ((6, 9), (6, 4), (7, 4), (8, 6))
     ],
     _signal("resample_poly", _any(12), up=2, down=3),

@@ -169,8 +169,8 @@ CASES = [
     Case(
         "sparse.linalg.expm_multiply",
         lambda sp, data, b: sp.sparse.linalg.expm_multiply(
-            sp.sparse.coo_array((data, (_rows, _columns)), shape=(4, 4)), b
+            sp.sparse.coo_array((data, (_rows[:4], _columns[:4])), shape=(3, 3)), b
         ),
-        (_any(9), _any(4)),
+        (0.5 * _any(4), _any(3)),
     ),
 ]

@@ -30,7 +30,7 @@ def oscillation(m: Any, p: Any, method: str = "RK45", **keywords: Any) -> Any:
     """By `args`, the initial state, and both ends."""
     span = (0.1 * p[0], 1 + 0.1 * p[1])
     found = m.solve_ivp(spring, span, [p[0], 0.5], method, args=(p[0], p[1]), **FINE | keywords)
-    return np.concatenate([found.y[:, -1], found.t[-1:]])
+    return np.concatenate([found.y[:, -1], found.y[:, 0], found.t[-1:]])
 
 
 def decay(m: Any, p: Any, method: str = "DOP853", **keywords: Any) -> Any:
@@ -146,8 +146,14 @@ def eigenvalue(m: Any, p: Any) -> Any:
 
 
 ADAPTED = {"tolerance": 1e-5, "second": 1e-5, "step": 1e-3}  # the steps change with the parameters
+ROUGH: Any = {"tolerance": 1e-4, "second": 1e-3, "step": 1e-2, "skip": ("batch",)}
+COARSE = {"rtol": 1e-8, "atol": 1e-9}
 CASES = [
     Case("RK45-ends", oscillation, P2, **ADAPTED, skip=("batch",)),
+    Case("BDF-ends", functools.partial(oscillation, method="BDF", **COARSE), P2, **ROUGH),
+    Case(
+        "LSODA-ends", functools.partial(oscillation, method="LSODA"), P2, **ADAPTED, skip=("batch",)
+    ),
     Case("RK45", functools.partial(decay, method="RK45"), P2, **ADAPTED),
     Case("RK23", functools.partial(decay, method="RK23", rtol=1e-7), P2, **ADAPTED),
     Case("DOP853", decay, P2, **ADAPTED),
@@ -155,6 +161,7 @@ CASES = [
     Case("BDF", functools.partial(stiff, method="BDF"), P2, **ADAPTED),
     Case("LSODA", functools.partial(decay, method="LSODA"), P2, **ADAPTED),
     Case("events", functools.partial(falling, t_eval=[0.0, 0.1]), P2, **ADAPTED | {"step": 1e-2}),
+    Case("events-BDF", functools.partial(falling, method="BDF", **COARSE), P2, **ROUGH),
     Case("events-end", falling, P2, **ADAPTED | {"step": 1e-2}, skip=("batch",)),
     Case("branches", switched, P2, **ADAPTED, skip=("batch",)),
     Case("complex", rotating, P2, **ADAPTED),

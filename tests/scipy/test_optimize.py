@@ -258,6 +258,8 @@ def test_results_are_scipys_objects() -> None:
     x, report, flag, _message = optimize.fsolve(lambda x: x**2 - a, 1.0, full_output=True)
     assert flag == 1
     assert x.requires_grad
+    start = ag.tensor([1.0], requires_grad=True)
+    assert isinstance(optimize.root(lambda x: x**2 - 2, start).x, ag.Tensor)
     with ag.no_grad():
         x = optimize.brentq(lambda x: x**2 - a, 0, 2)
     assert isinstance(x, ag.Tensor)
@@ -278,6 +280,38 @@ def test_an_active_bound_passes_its_own_derivative_on() -> None:
         ).x
 
     assert jacrev(best)(np.array(1.0)).tolist() == [1, 1]
+
+
+@pytest.mark.parametrize("method", ["L-BFGS-B", "SLSQP"])
+def test_a_minimum_close_to_a_bound_is_free(method: str) -> None:
+    def best(a: Any) -> Any:
+        given: Any = {"bounds": [(0.0, None)] * 2, "method": method, "tol": 1e-13}
+        return optimize.minimize(
+            lambda x: np.sum((x - a) ** 2) + x[0] * x[1], [1.0, 1.0], **given
+        ).x
+
+    # The first is free, although it is close to its bound; the second is held there.
+    slopes = jacrev(best)(np.array([3e-6, -1.0]))
+    np.testing.assert_allclose(slopes, [[1, 0], [0, 0]], atol=1e-6)
+
+
+def test_a_constraint_that_is_close_but_not_active() -> None:
+    def best(a: Any, limit: float) -> Any:
+        rule = {"type": "ineq", "fun": lambda x: limit - x @ x}
+        given: Any = {"constraints": rule, "tol": 1e-14}
+        return optimize.minimize(lambda x: np.sum((x - a) ** 2), [0.1, 0.2], **given).x
+
+    a = np.array([0.6, 0.8])
+    np.testing.assert_allclose(jacrev(best)(a, 1 + 3e-6), np.eye(2), atol=1e-6)
+    along = np.outer(a, a)  # on the circle, a minimum follows only the direction of a
+    np.testing.assert_allclose(jacrev(best)(a, 0.25), (np.eye(2) - along) / 2, atol=1e-6)
+
+
+def test_a_minimum_at_the_end_of_an_interval() -> None:
+    def best(end: Any) -> Any:
+        return optimize.minimize_scalar(lambda x: (x - 3) ** 2, bounds=(0, end), method="bounded").x
+
+    assert grad(best)(1.0) == pytest.approx(1.0)
 
 
 # --- errors -----------------------------------------------------------------------------------
@@ -312,6 +346,22 @@ def test_numbers_that_would_lose_derivatives_are_refused() -> None:
         optimize.brentq(lambda x: math.exp(x) - a, 0, 2)
     with pytest.raises(TypeError, match=r"numpy\.stack"):
         optimize.root(lambda x: np.sin(np.array([x[0] - a, 0.0])), [0.0, 0.0])
+
+
+def test_writes_to_arrays() -> None:
+    def solved(a: Any, zeros: Any) -> Any:
+        def f(x: Any) -> Any:
+            out = zeros(x)
+            out[0] = x[0] - a
+            out[1:] = x[1:] * x[0] - 1
+            return out
+
+        return optimize.root(f, [1.0, 1.0]).x
+
+    slopes = jacrev(lambda a: solved(a, np.zeros_like))(np.array(2.0))
+    np.testing.assert_allclose(slopes, [1.0, -0.25], atol=1e-7)
+    with pytest.raises(TypeError, match="zeros_like"):
+        jacrev(lambda a: solved(a, lambda x: np.zeros(2)))(np.array(2.0))
 
 
 def test_numpy_array_may_join_numbers() -> None:

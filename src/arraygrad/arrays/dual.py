@@ -13,6 +13,7 @@ from ..ops.define.op import Op
 from ..ops.define.rules import expression, parameters, sums_rules
 from ..ops.forward import forward_of, tangent_rules
 from .methods import TransformMethods
+from .numbers import check_not_in_scipy
 from .writing import Replaceable, link
 
 new = object.__new__
@@ -125,6 +126,7 @@ class Dual(Replaceable, TransformMethods, Array):
 
     def item(self) -> Any:
         """Refused: a Python number would lose the tangent silently."""
+        check_not_in_scipy()
         raise TypeError(
             "a dual array cannot become a Python number without losing its tangent: keep it an "
             "array, or call detach() first if that is meant"

@@ -14,6 +14,7 @@ from ..backends import backend_of
 from ..core import upward
 from ..ops.define.signatures import AnyArray, Operand
 from ..ops.shape import _permute_dims
+from .numbers import check_not_in_scipy
 from .numpy_methods import NumPyMethods
 
 # The revisions of the Array API standard that can be asked for: each contains those before it.
@@ -333,7 +334,8 @@ class TransformMethods(ArrayMethods):
         )
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> Any:
+        check_not_in_scipy()
         raise TypeError(
-            f"a {type(self).__name__} array stands for values inside a transform and cannot become "
-            "a NumPy array there: use arraygrad's functions on it"
+            f"a {type(self).__name__} array stands for values inside a transform and cannot "
+            "become a NumPy array there: use arraygrad's functions on it"
         )

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import cmath
 import math
+import sys
 import types
 from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 
+from ..core import upward
 from ..core.cpython import called, is_stored
 from ..errors import NoGradientError
 
@@ -33,6 +35,16 @@ def check_not_refused(kind: type) -> None:
             f"{kind.__name__}() of a tensor that requires gradients, in a function that is "
             "differentiated, would lose them: keep it an array; if losing them is meant, call "
             "item(), or detach() first"
+        )
+
+
+def check_not_in_scipy() -> None:
+    """Raise if a function of SciPy is about to lose gradients that another one carries."""
+    name = upward.caller_with_twin() if "scipy" in sys.modules else None
+    if name is not None:
+        raise NoGradientError(
+            f"{name} cannot carry gradients: use arraygrad.{name}; if losing them is meant, call "
+            "detach() first"
         )
 
 

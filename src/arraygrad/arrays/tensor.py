@@ -33,7 +33,12 @@ from ..ops.writing import detached
 from .inplace import TensorInPlace, keep_retaining
 from .layout import is_view
 from .methods import ArrayMethods
-from .numbers import check_not_computed_with, check_not_refused, check_not_stored
+from .numbers import (
+    check_not_computed_with,
+    check_not_in_scipy,
+    check_not_refused,
+    check_not_stored,
+)
 from .recording import Recording
 from .views import ViewOf, is_shared
 
@@ -121,12 +126,14 @@ class Tensor(Recording, TensorInPlace, ArrayMethods):
     # Of no dtype in particular: else checkers would take `ndarray @ tensor` for one of NumPy's.
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> NDArray[np.generic]:
         if self.requires_grad:
+            check_not_in_scipy()
             raise NoGradientError(
                 "a tensor that requires gradients cannot become a NumPy array without losing "
                 "them: join tensors by numpy.stack() rather than numpy.array(), write to a tensor "
                 "rather than to a NumPy array, or call detach() first if that is meant"
             )
         if is_transformed(self._array):
+            check_not_in_scipy()
             raise TypeError(f"{type(self._array).__name__} has no plain values inside a transform")
         return np.array(backend_of(self).to_numpy(self.array), dtype=dtype, copy=copy)
 
@@ -159,6 +166,7 @@ class Tensor(Recording, TensorInPlace, ArrayMethods):
             check_not_stored(2)
             check_not_computed_with(2)
             check_not_refused(kind)
+            check_not_in_scipy()
             warnings.warn(
                 f"{kind.__name__}() of a tensor that requires gradients cuts the number off from "
                 "them: use item(), or detach() first, if that is meant",

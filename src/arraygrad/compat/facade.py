@@ -129,10 +129,8 @@ class Facade:
     @property
     def grad(self) -> Any:
         """The gradient that `backward()` accumulated, or None."""
-        inner = self._inner
-        if not inner.is_leaf and not inner.retains_grad:
-            return None
-        return None if inner.grad is None else self._of(inner.grad)
+        kept = getattr(self._inner, "_grad", None)  # `.grad` warns if nothing is kept
+        return None if kept is None else self._wrapped(kept)
 
     @grad.setter
     def grad(self, value: Any) -> None:

@@ -7,7 +7,8 @@ from typing import Any
 import numpy as np
 
 from .. import func
-from .space import AnyFunction, Space, as_array, as_vector, is_numbers, scipy_optimize
+from ..core.array import AnyFunction
+from .space import Space, as_array, as_vector, is_numbers, scipy_optimize
 
 # The methods of `root` that use a Jacobian.
 _WITH_JACOBIAN = {"hybr", "lm"}

@@ -11,8 +11,9 @@ from typing import Any
 import numpy as np
 
 from .. import func, ops
+from ..core.array import AnyFunction
 from ..interop.lazy import compute
-from .space import AnyFunction, Space, as_vector, scipy_optimize
+from .space import Space, as_vector, scipy_optimize
 
 # Which derivatives SciPy's methods use: no gradients, products with the Hessian, or the Hessian.
 _WITHOUT_GRADIENT = {"nelder-mead", "powell", "cobyla", "cobyqa"}

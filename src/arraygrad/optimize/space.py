@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import importlib
 import math
-from collections.abc import Callable
 from numbers import Real
 from typing import Any
 
@@ -16,8 +15,6 @@ from ..backends import backend_of
 from ..core.array import Array
 from ..func.trees import flatten
 from ..interop.lazy import compute
-
-AnyFunction = Callable[..., Any]
 
 
 def scipy_optimize(name: str) -> Any:

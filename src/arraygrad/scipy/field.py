@@ -9,11 +9,11 @@ import numpy as np
 
 from .. import ops
 from ..arrays.batched import batched_type
-from ..core.array import Array
+from ..core.array import AnyFunction, Array
 from ..core.levels import new_level
 from ..func import sparsity, vmap
 from ..func.coloring import color_columns
-from .formula import AnyFunction, Formula, capture
+from .formula import Formula, capture
 from .implicit import remembered
 from .names import scipy_module
 

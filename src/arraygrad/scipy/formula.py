@@ -260,14 +260,20 @@ def _captured(function: AnyFunction, arguments: tuple[Any, ...], with_closure: b
             function = substituted(function, from_outside, {})
         try:
             result = as_array(function(*(make(a, formula, i) for i, a in enumerate(arguments))))
-        except TypeError as error:
-            if "has no callable" not in str(error):
-                raise
-            raise TypeError(
-                "a function that is differentiated makes an array by numpy.array() of numbers that "
-                f"depend on its argument, and NumPy cannot compute with it ({error}): use "
-                "numpy.stack() rather than numpy.array()"
-            ) from error
+        except (TypeError, ValueError) as error:
+            if "has no callable" in str(error):
+                raise TypeError(
+                    "a function that is differentiated makes an array by numpy.array() of numbers "
+                    f"that depend on its argument, and NumPy cannot compute with it ({error}): use "
+                    "numpy.stack() rather than numpy.array()"
+                ) from error
+            if "array element with a sequence" in str(error):
+                raise TypeError(
+                    "a function that is differentiated writes numbers that depend on its argument "
+                    "to a NumPy array, which cannot keep their derivatives: make the array by "
+                    "numpy.zeros_like() of the argument, or join the numbers by numpy.stack()"
+                ) from error
+            raise
     formula.finish(lowered(result, level))
     return formula
 

@@ -11,7 +11,6 @@ import copy
 import functools
 import itertools
 from collections.abc import Callable, Sequence
-from types import FunctionType
 from typing import Any
 
 import numpy as np
@@ -132,9 +131,7 @@ class Runs:
 
     def _argument(self, item: Any) -> Any:
         """An argument for SciPy: results of functions in it are plain values."""
-        if isinstance(item, FunctionType | functools.partial) or (
-            callable(item) and not isinstance(item, type)
-        ):
+        if callable(item) and not isinstance(item, type):
             return self._returning_values(item)
         if type(item) in (list, tuple):
             return type(item)(self._argument(part) for part in item)

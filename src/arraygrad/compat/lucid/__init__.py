@@ -15,7 +15,8 @@ array([ 6., 12.])
 from typing import Any
 
 from ...autograd import enable_grad, inference_mode, is_grad_enabled, no_grad, set_grad_enabled
-from . import autograd, linalg, nn
+from . import autograd, fft, linalg, nn, optim, utils
+from .draws import manual_seed
 from .tensor import (
     Tensor,
     arange,
@@ -37,7 +38,6 @@ from .tensor import (
     int32,
     int64,
     linspace,
-    manual_seed,
     ones,
     ones_like,
     rand,
@@ -64,6 +64,7 @@ __all__ = [
     "empty_like",
     "enable_grad",
     "eye",
+    "fft",
     "float16",
     "float32",
     "float64",
@@ -83,6 +84,7 @@ __all__ = [
     "no_grad",
     "ones",
     "ones_like",
+    "optim",
     "rand",
     "rand_like",
     "randn",
@@ -90,6 +92,7 @@ __all__ = [
     "set_grad_enabled",
     "sum",
     "tensor",
+    "utils",
     "zeros",
     "zeros_like",
 ]

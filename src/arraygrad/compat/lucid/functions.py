@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from ... import ops
+from ...ops import norms
 from ..torchlike import clamp, reduction
 
 
@@ -54,10 +55,24 @@ def expand_as(x: Any, other: Any) -> Any:
     return ops.broadcast_to(x, tuple(other.shape))
 
 
+def complex(real: Any, imag: Any) -> Any:
+    """Complex numbers with these real and imaginary parts."""
+    return real + 1j * imag
+
+
+def cdist(x1: Any, x2: Any, p: float = 2.0) -> Any:
+    """The distances between the rows of two matrices."""
+    between = ops.expand_dims(x1, -2) - ops.expand_dims(x2, -3)
+    return norms.vector_norm(between, axis=-1, ord=p)
+
+
 OWN: dict[str, Callable[..., Any]] = {
+    "angle": ops.angle,
     "broadcast_to": ops.broadcast_to,
+    "cdist": cdist,
     "clamp_max": clamp_max,
     "clamp_min": clamp_min,
+    "complex": complex,
     "concatenate": ops.concat,
     "einsum": ops.einsum,
     "expand_as": expand_as,
@@ -66,6 +81,8 @@ OWN: dict[str, Callable[..., Any]] = {
     "index_fill": index_fill,
     "max": reduction(ops.max),
     "min": reduction(ops.min),
+    "nan_to_num": ops.nan_to_num,
+    "nextafter": ops.nextafter,
     "type_as": type_as,
     "view_as": view_as,
 }

@@ -1,11 +1,11 @@
-"""`lucid.linalg`: arraygrad's linear algebra on Lucid's tensors."""
+"""`lucid.linalg`: arraygrad's linear algebra on Lucid's tensors, with Lucid's keywords."""
 
 from __future__ import annotations
 
 from typing import Any
 
 from ... import linalg
-from .tensor import Tensor
+from .names import adapted
 
 
 def __dir__() -> list[str]:
@@ -13,6 +13,4 @@ def __dir__() -> list[str]:
 
 
 def __getattr__(name: str) -> Any:
-    if name not in linalg.__all__:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return Tensor._lifted(getattr(linalg, name))
+    return adapted(linalg, name, __name__)

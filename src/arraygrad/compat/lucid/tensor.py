@@ -8,17 +8,15 @@ import numpy as np
 
 from ...arrays.creation import asarray
 from ...arrays.creation import tensor as native_tensor
-from ...core.cpython import is_unpacked
 from ...errors import NoGradientError
 from ..facade import Facade, unwrapped
 from ..torchlike import FUNCTIONS, sizes
+from .draws import normal, uniform
 from .functions import OWN
 
 float16, float32, float64 = map(np.dtype, (np.float16, np.float32, np.float64))
 int8, int16, int32, int64 = map(np.dtype, (np.int8, np.int16, np.int32, np.int64))
 complex64, complex128, bool_ = map(np.dtype, (np.complex64, np.complex128, np.bool_))
-
-_random = np.random.default_rng()
 
 
 class device:  # noqa: N801  (Lucid's name)
@@ -164,7 +162,29 @@ class Tensor(Facade):
             self._check_scalar()
         elif getattr(seed, "dtype", None) != self.dtype:
             seed = asarray(seed).astype(self.dtype)
-        self._inner.backward(seed, retain_graph, create_graph, unwrapped(inputs))
+        self._inner.backward(seed, retain_graph, create_graph, accumulated_into(inputs))
+
+    def is_complex(self) -> bool:
+        """Whether the elements are complex numbers."""
+        return bool(self.dtype.kind == "c")
+
+    def is_floating_point(self) -> bool:
+        """Whether the elements are real numbers, not whole ones."""
+        return bool(self.dtype.kind == "f")
+
+    # --- in place ---
+
+    def __iadd__(self, other: Any) -> Self:
+        return self._written(self._inner.add_, other)
+
+    def __isub__(self, other: Any) -> Self:
+        return self._written(self._inner.sub_, other)
+
+    def __imul__(self, other: Any) -> Self:
+        return self._written(self._inner.mul_, other)
+
+    def __itruediv__(self, other: Any) -> Self:
+        return self._written(self._inner.div_, other)
 
     def __repr__(self) -> str:
         text = repr(self._inner)
@@ -172,6 +192,19 @@ class Tensor(Facade):
 
 
 Tensor._adopt({**FUNCTIONS, **OWN})
+
+
+def accumulated_into(inputs: Any) -> Any:
+    """The tensors whose `.grad` is wanted, or None for all leaves."""
+    if inputs is None:
+        return None
+    wanted = [unwrapped(x) for x in ([inputs] if isinstance(inputs, Facade) else inputs)]
+    if not wanted:
+        raise RuntimeError("inputs is empty: leave it out to accumulate into every leaf")
+    for i, x in enumerate(wanted):
+        if not x.requires_grad:
+            raise NoGradientError(f"inputs[{i}] does not require grad: leave it out")
+    return wanted
 
 
 def tensor(data: Any, requires_grad: bool = False, dtype: Any = None, device: Any = None) -> Tensor:
@@ -217,10 +250,8 @@ def _filled_like(fill: Any) -> Any:
 zeros, zeros_like = _filled(np.zeros), _filled_like(np.zeros)
 ones, ones_like = _filled(np.ones), _filled_like(np.ones)
 empty, empty_like = zeros, zeros_like
-rand, rand_like = (f(lambda shape: _random.random(shape)) for f in (_filled, _filled_like))
-randn, randn_like = (
-    f(lambda shape: _random.standard_normal(shape)) for f in (_filled, _filled_like)
-)
+rand, rand_like = _filled(uniform), _filled_like(uniform)
+randn, randn_like = _filled(normal), _filled_like(normal)
 
 
 def full(
@@ -279,23 +310,10 @@ def from_numpy(array: Any) -> Tensor:
     return Tensor._of(asarray(array))
 
 
-def manual_seed(seed: int) -> None:
-    """Let the random numbers start anew from a seed."""
-    global _random
-    _random = np.random.default_rng(seed)
-
-
 class Gradient(np.ndarray[Any, Any]):
-    """A gradient that `grad` returns: an array, with a tensor's methods to get at its values.
-
-    `(g,) = grad(y, x)` gives the whole array to `g`, as the tuple with one gradient does that
-    Lucid 3 returns. All other ways to go through an array give its elements.
-    """
+    """A gradient that `grad` returns: an array, with a tensor's methods to get at its values."""
 
     requires_grad = False
-
-    def __iter__(self) -> Any:
-        return iter((self,)) if is_unpacked(1) else super().__iter__()
 
     def numpy(self) -> Any:
         """The array itself, as NumPy has it."""

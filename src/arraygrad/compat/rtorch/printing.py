@@ -40,7 +40,7 @@ def printed(tensor: Tensor | None, n: int = 30) -> str:
         return "torch_tensor\n[ Tensor (undefined) ]"
     with no_grad():
         values = np.asarray(tensor.detach().numpy())
-    lines = _lines(values)
+    lines = _lines(values, n + 1 if n >= 0 else None)
     if 0 <= n < len(lines):
         lines[n:] = ["... [the output was truncated (use n=-1 to disable)]"]
     shape = ",".join(map(str, values.shape))
@@ -57,27 +57,30 @@ def type_name(dtype: Any) -> str:
     return _TYPES[np.dtype(dtype).name]
 
 
-def _lines(values: Any) -> list[str]:
+def _lines(values: Any, limit: int | None) -> list[str]:
+    """The lines of the values; no more than `limit` of them have to be there."""
     if values.size == 0:
         return []
     if values.ndim == 0:
         return [_number(values[()])]
     if values.ndim == 1:
         scale, text = _format(values)
-        return _scale(scale) + [text(v) for v in values]
+        return _scale(scale) + [text(v) for v in values[:limit]]
     if values.ndim == 2:
-        return _matrix(values, "")
+        return _matrix(values, "", limit)
     lines: list[str] = []
     # The first index runs fastest.
     for reverse in np.ndindex(*values.shape[-3::-1]):
+        if limit is not None and len(lines) >= limit:
+            break
         index = reverse[::-1]
         lines += [""] if lines else []
         lines += [f"({','.join(str(i + 1) for i in index)},.,.) = "]
-        lines += _matrix(values[index], " ")
+        lines += _matrix(values[index], " ", limit)
     return lines
 
 
-def _matrix(values: Any, indent: str) -> list[str]:
+def _matrix(values: Any, indent: str, limit: int | None) -> list[str]:
     """The rows of a matrix, in several blocks of columns if they are too wide for a line."""
     scale, text = _format(values)
     across = max(1, (_WIDTH - len(indent)) // (len(text(values[0, 0])) + 1))
@@ -89,7 +92,9 @@ def _matrix(values: Any, indent: str) -> list[str]:
             lines += [""] if first else []
             lines += [f"{indent}Columns {first + 1} to {last}"]
         lines += [indent + line for line in _scale(scale)]
-        lines += [indent + " ".join(map(text, row[first:last])) for row in values]
+        lines += [indent + " ".join(map(text, row[first:last])) for row in values[:limit]]
+        if limit is not None and len(lines) >= limit:
+            break
     return lines
 
 

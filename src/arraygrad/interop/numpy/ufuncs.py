@@ -13,6 +13,7 @@ import numpy as np
 from ... import ops
 from ...arrays.creation import from_sequence
 from ...backends.arraylikes import ARRAY_LIKE, operand_values
+from ...core import upward
 from ...core.array import AnyFunction
 from ...ops.define.dispatch import UnsupportedOperand
 from ...ops.elementwise import choose
@@ -209,7 +210,9 @@ def _special(ufunc: np.ufunc) -> AnyFunction | None:
     if name in special.__all__:
         return getattr(special, name)  # type: ignore[no-any-return]
     # SciPy has its own versions of some elementary functions.
-    return getattr(ops, name) if name in ("cbrt", "exp2", "expm1", "log1p") else None
+    if name in ("cbrt", "exp2", "expm1", "log1p"):
+        return getattr(ops, name)  # type: ignore[no-any-return]
+    return upward.special_twin(ufunc)  # type: ignore[no-any-return]
 
 
 def _call(ufunc: np.ufunc, inputs: tuple[Any, ...], out: Any, given: dict[str, Any]) -> Any:

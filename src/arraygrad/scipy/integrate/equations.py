@@ -82,7 +82,7 @@ def solve_ivp(
         raise NotASolutionError(
             f"solve_ivp: the solver failed, so the solution has no derivatives: {message}"
         )
-    _check_shapes(runs, result)
+    _check_shapes(result)
     more = () if args is None else tuple(args)
 
     def slope(t: Any, y: Any) -> Any:
@@ -97,14 +97,7 @@ def solve_ivp(
             runs, result, slope, steps, start, end, _state(y0, result.y.dtype), as_array(t_eval)
         )
         return result
-    path = Path(
-        runs,
-        slope,
-        steps,
-        start,
-        end,
-        _state(y0, results[0].y.dtype),
-    )
+    path = Path(runs, slope, steps, start, end, _state(y0, results[0].y.dtype))
     _set_states(path, runs, results, result, t_eval)
     if events is not None:
         functions = [events] if callable(events) else list(events)
@@ -119,7 +112,7 @@ def _state(y0: Any, dtype: Any) -> Any:
     return ops.astype(y0, dtype) if np.dtype(y0.dtype).kind in "biu" else y0
 
 
-def _check_shapes(runs: Runs, result: Any) -> None:
+def _check_shapes(result: Any) -> None:
     if isinstance(result.y, list):
         raise ValueError(
             "solve_ivp: the members of the batch take different numbers of steps: pass t_eval to "
@@ -129,12 +122,12 @@ def _check_shapes(runs: Runs, result: Any) -> None:
 
 def _set_states(path: Path, runs: Runs, results: list[Any], result: Any, t_eval: Any) -> None:
     """Give the times and states of a result their derivatives."""
-    count = result.t.shape[0]
     if t_eval is None:
-        times: Any = path.times[:count]
-        states = path.states[:count]
+        nodes = runs.join([path.nodes(found.t, i) for i, found in enumerate(results)])
+        times: Any = ops.take(path.times, nodes, axis=0)
+        states = ops.take(path.states, nodes, axis=0)
     else:
-        times = as_array(t_eval)[:count]
+        times = as_array(t_eval)[: result.t.shape[0]]
         places = [path.places(found.t, i) for i, found in enumerate(results)]
         states = path.at(times, runs.join(places))
     if isinstance(times, Array):
@@ -168,10 +161,11 @@ def _set_events(
         if len(set(ended)) > 1 or any(found.status != 1 for found in results):
             raise ValueError("solve_ivp: different events end the members of the batch: use a loop")
         last, state = times[ended[0]][-1:], states[ended[0]][-1:]
-        if results[0].t[-1] == results[0].t_events[ended[0]][-1]:
+        if len(results[0].t) and results[0].t[-1] == results[0].t_events[ended[0]][-1]:
             result.t = attach(result.t, ops.concat([result.t[:-1], last]))
             columns = [result.y[:, :-1], ops.matrix_transpose(state)]
-            result.y = attach(_value(runs, results), ops.concat(columns, axis=1))
+            value = runs.join([found.y for found in results])
+            result.y = attach(value, ops.concat(columns, axis=1))
 
 
 def _latest(times: Any, found: Any) -> float:
@@ -180,10 +174,6 @@ def _latest(times: Any, found: Any) -> float:
         return -np.inf
     forward = found.t[-1] >= found.t[0] if len(found.t) else True
     return float(times[-1] if forward else -times[-1])
-
-
-def _value(runs: Runs, results: list[Any]) -> Any:
-    return runs.join([found.y for found in results])
 
 
 def odeint(

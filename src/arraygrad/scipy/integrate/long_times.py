@@ -16,11 +16,11 @@ from typing import Any
 import numpy as np
 
 from ... import ops
-from ...core.array import Array
+from ...core.array import AnyFunction, Array
 from ...func import jvp, vjp
 from ...ops.define.library import declare
 from ..field import Field
-from ..formula import AnyFunction, Formula, capture, const
+from ..formula import Formula, capture, const
 from ..implicit import is_floating, of_places
 from ..values import Runs, attach
 from .march import Trajectory

@@ -16,9 +16,9 @@ from typing import Any
 import numpy as np
 
 from ... import ops
+from ...core.array import AnyFunction
 from ...func import jacfwd
 from ..field import Field
-from ..formula import AnyFunction
 from ..implicit import remembered, solve_implicit
 from .long_states import march_by_steps
 from .stages import Stages

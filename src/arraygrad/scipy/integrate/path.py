@@ -90,10 +90,14 @@ class Path:
 
     def places(self, times: Any, member: int = 0) -> Any:
         """In which steps some times lie; all arrays are plain."""
+        return np.clip(self.nodes(times, member) - 1, 0, len(self.plain_times[member]) - 2)
+
+    def nodes(self, times: Any, member: int = 0) -> Any:
+        """The numbers of the nodes at, or after, some times; all arrays are plain."""
         mesh = self.plain_times[member]
         if mesh[-1] < mesh[0]:
             mesh, times = -mesh, -times
-        return np.clip(np.searchsorted(mesh, times, side="left") - 1, 0, len(mesh) - 2)
+        return np.minimum(np.searchsorted(mesh, times, side="left"), len(mesh) - 1)
 
     def at(self, times: Any, places: Any) -> Any:
         """The states at some times, from the polynomials of the steps at `places`."""
@@ -115,7 +119,9 @@ class Path:
             return ops.reshape(value, ()) if value.ndim else value
 
         field = Field(of_point, times, const(states))
-        found = implicit(lambda t: field((t, self.at(t, places))), times)
+        # The polynomials of an implicit method are not quite those in which SciPy found the event.
+        exact = self.tableau.is_explicit
+        found = implicit(lambda t: field((t, self.at(t, places))), times, check=exact)
         return found, self.at(found, places)
 
 

@@ -17,7 +17,12 @@ from __future__ import annotations
 
 from ..names import others_from, scipy_module
 from .bsplines import BSpline, make_interp_spline, make_lsq_spline
-from .cubic import Akima1DInterpolator, CubicSpline, PchipInterpolator
+from .cubic import (
+    Akima1DInterpolator,
+    CubicSpline,
+    PchipInterpolator,
+    make_smoothing_spline,
+)
 from .grids import RBFInterpolator, RegularGridInterpolator, interp1d
 from .piecewise import CubicHermiteSpline, PPoly
 
@@ -33,6 +38,7 @@ __all__ = [
     "interp1d",
     "make_interp_spline",
     "make_lsq_spline",
+    "make_smoothing_spline",
 ]
 
 __getattr__ = others_from("scipy.interpolate")

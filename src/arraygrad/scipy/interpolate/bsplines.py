@@ -149,7 +149,7 @@ def _default_knots(x: Any, k: int) -> Any:
     return concat((x[:1] + many, inner, x[-1:] + many), axis=0)
 
 
-def _spline(spline: Any) -> Any:
+def as_bspline(spline: Any) -> Any:
     """SciPy's spline, as one that can also be called with tensors."""
     return BSpline.construct_fast(spline.t, spline.c, spline.k, spline.extrapolate, spline.axis)
 
@@ -165,7 +165,7 @@ def make_interp_spline(
 ) -> Any:
     """The B-spline through points, by nodes and values."""
     if not has_arrays((x, y, t)):
-        return _spline(SCIPY.make_interp_spline(x, y, k, t, bc_type, axis, check_finite))
+        return as_bspline(SCIPY.make_interp_spline(x, y, k, t, bc_type, axis, check_finite))
     if bc_type not in (None, "not-a-knot"):
         raise NotImplementedError(
             f"make_interp_spline of tensors has no bc_type={bc_type!r}: use CubicSpline"
@@ -205,7 +205,7 @@ def make_lsq_spline(
     """The B-spline with given knots that fits points best, by all arguments."""
     if not has_arrays((x, y, t, w)):
         options = {} if method == "qr" else {"method": method}
-        return _spline(SCIPY.make_lsq_spline(x, y, t, k, w, axis, check_finite, **options))
+        return as_bspline(SCIPY.make_lsq_spline(x, y, t, k, w, axis, check_finite, **options))
     x, y, place = nodes_and_values(x, y, axis, "make_lsq_spline")
     knots = floating(t)
     count = knots.shape[0] - k - 1

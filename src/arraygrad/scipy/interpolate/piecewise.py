@@ -99,10 +99,12 @@ class TensorPPoly:
         trail = self.c.ndim - 2
         step = wide(at - taken(self.x, index), trail)
         order = self.c.shape[0]
+        parts = take(self.c, reshape(index, (-1,)), axis=1)
+        parts = reshape(parts, (order, *index.shape, *self.c.shape[2:]))
         out: Any = None
         for k in range(order - nu):
             power = order - 1 - k
-            part = taken(self.c[k], index)
+            part = parts[k]
             if nu:
                 part = part * math.perm(power, nu)
             out = part if out is None else out * step + part

@@ -76,11 +76,17 @@ def _function(name: str, compute: AnyFunction, along: AnyFunction | None = None)
     return function, frechet
 
 
-_expm, _expm_frechet = _function(
-    "expm",
-    lambda a, *, power: SCIPY.expm(a),
-    lambda a, e, *, power: SCIPY.expm_frechet(a, e, compute_expm=False),
-)
+_SMALL = 32  # up to this size, the exponential of the larger matrix is faster
+
+
+def _expm_along(a: Any, e: Any, *, power: Any) -> Any:
+    n = a.shape[0]
+    if n > _SMALL:
+        return SCIPY.expm_frechet(a, e, compute_expm=False)
+    return SCIPY.expm(np.block([[a, e], [np.zeros_like(a), a]]))[:n, n:]
+
+
+_expm, _expm_frechet = _function("expm", lambda a, *, power: SCIPY.expm(a), _expm_along)
 _logm, _ = _function("logm", lambda a, *, power: SCIPY.logm(a))
 _power, _ = _function(
     "fractional_matrix_power", lambda a, *, power: SCIPY.fractional_matrix_power(a, power)

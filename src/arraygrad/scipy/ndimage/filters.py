@@ -11,12 +11,14 @@ import numpy as np
 
 from ...core.array import Array, plain
 from ...core.axes import many_axes, one_axis
+from ...core.kinds import Contracts
 from ...ops import concat, exp, flip, reshape, sqrt, stack, take
 from ...ops import sum as _sum
+from ...ops.define.library import declare
 from ..names import scipy_module
 from ..signal.convolution import convolved
 from ..signal.lines import padded_places
-from ..twins import array_like, floating, refuse, twin
+from ..twins import array_like, by_scipy, floating, refuse, twin
 
 SCIPY = scipy_module("scipy.ndimage")
 
@@ -30,6 +32,47 @@ def _padded(x: Any, axis: int, before: int, after: int, mode: str) -> Any:
         x = concat((x, np.zeros(shape)), axis=axis)
         places = np.where(places < 0, n, places)
     return take(x, places, axis=axis)
+
+
+# --- sums over a window --------------------------------------------------------------------------
+
+_MANY = 64  # from this number of weights on, Fourier transforms give their cotangents
+
+
+def _sliding_of(x: Any, w: Any) -> Any:
+    long = [axis for axis, n in enumerate(w.shape) if n > 1]
+    part = tuple(slice(n // 2, n // 2 + m - n + 1) for m, n in zip(x.shape, w.shape, strict=True))
+    if len(long) == 1 and not (np.iscomplexobj(x) or np.iscomplexobj(w)):
+        return SCIPY.correlate1d(x, w.reshape(-1), long[0], mode="constant")[part]
+    return SCIPY.correlate(x, w, mode="constant")[part]
+
+
+def _sliding_by_x(g: Any, w: Any) -> Any:
+    for axis, n in enumerate(w.shape):
+        g = _padded(g, axis, n - 1, n - 1, "constant")
+    return _sliding(g, flip(w, axis=None))
+
+
+def _sliding_by_w(g: Any, x: Any, w_shape: Any) -> Any:
+    if np.prod(w_shape) > _MANY:
+        return convolved(x, flip(g, axis=None), "valid", "auto", "correlate")
+    found = []
+    for start in np.ndindex(*w_shape):
+        part = tuple(slice(k, k + n) for k, n in zip(start, g.shape, strict=True))
+        found.append(_sum(g * x[part]))
+    return reshape(stack(found), tuple(w_shape))
+
+
+# At each place where the weights fit inside, the sum of the elements times the weights.
+_sliding = declare(
+    "scipy.ndimage.sliding",
+    "x",
+    "w",
+    kind=Contracts(),
+    compute=by_scipy(_sliding_of),
+    vjp_x=_sliding_by_x,
+    vjp_w=_sliding_by_w,
+)
 
 
 def _modes(mode: Any, count: int) -> list[str]:
@@ -51,7 +94,7 @@ def _correlated(x: Any, weights: Any, mode: Any, cval: Any, origin: Any) -> Any:
         if not 0 <= before < max(size, 1):
             raise ValueError("invalid origin")
         shifted = _padded(shifted, axis, before, size - 1 - before, modes[axis])
-    out = convolved(shifted, flip(weights, axis=None), "valid", "direct", "correlate")
+    out = _sliding(shifted, weights)
     return out + cval * _sum(weights) if constant and cval else out
 
 

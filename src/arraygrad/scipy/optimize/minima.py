@@ -2,9 +2,9 @@
 
 At a minimum without constraints, the gradient is zero. With constraints, the Lagrange multipliers
 of the active constraints are further unknowns (the equations of Karush, Kuhn and Tucker). A bound
-or a constraint is active if it holds with equality at the minimum, up to rounding, and the function
-would decrease beyond it. At a point where the active set is about to change, the derivative is the
-one for the present active set: it is one-sided.
+or a constraint is active if the minimum is at it, or so close that a Newton step would cross it. At
+a point where the active set is about to change, the derivative is the one for the present active
+set: it is one-sided.
 """
 
 from __future__ import annotations
@@ -25,6 +25,8 @@ from ..values import attach, on_values
 from .roots import as_tuple
 
 _CLOSE = 1e-5  # how far from its bound, relative to 1 + |bound|, an active constraint may be
+_FEW = 1000  # up to how many unknowns the matrix of second derivatives is formed
+_EXACT = 1e-12  # how far from its bound a number counts as equal to it
 
 
 def minimize(
@@ -116,7 +118,6 @@ def minimum(
     """A minimum x that SciPy found, as a function of the arrays that `value` and others use."""
     x = x if isinstance(x, Array) else np.asarray(x)
     n = x.size
-    value = by_ops(value, x)
 
     def slope(x: Any) -> Any:
         return func.grad(lambda x: as_number(value(x)))(x)
@@ -138,27 +139,30 @@ def minimum(
         return const(formula(x, *map(const, formula.outside)))
 
     gradient = values(slope)
+    curvature = values(func.jacfwd(slope)) if n <= _FEW else None
     multipliers: Any = np.zeros(total)
     at_low = at_high = np.zeros(total, bool)
     free: Any = np.ones(x.shape, bool)
     if bounds is not None:
-        free = ~(_touches(x, const(low)) | _touches(x, const(high)))
+        from_low, from_high = x - const(low), const(high) - x
+        free = ~(_is_close(from_low, low) | _is_close(from_high, high))
     if limits:
         from_lower, from_upper = (functools.partial(levels, which=w) for w in ("lower", "upper"))
-        above, below = values(from_lower), values(from_upper)
+        above, below = values(from_lower), -values(from_upper)
         jacobian = values(func.jacrev(from_lower))
-        at_low, at_high = _near(above), _near(below)
-        active = at_low | at_high
-        multipliers = _multipliers(jacobian, gradient, free, active)
-        is_equation = at_low & at_high
-        at_low = is_equation | (at_low & (multipliers > 0))
-        at_high = at_high & (multipliers < 0) & ~is_equation
+        is_equation = _is_close(above, 0.0) & _is_close(below, 0.0)
+        close = _is_close(above, 0.0) | _is_close(below, 0.0)
+        multipliers = _multipliers(jacobian, gradient, free, close)
+        along = _along(jacobian, curvature)
+        at_low = is_equation | _is_active(above, multipliers, along, 0.0)
+        at_high = ~is_equation & _is_active(below, -multipliers, along, 0.0)
         multipliers = _multipliers(jacobian, gradient, free, at_low | at_high)
         gradient = gradient - ops.matmul(multipliers, jacobian)
     at_lower = at_upper = np.zeros(x.shape, bool)
     if bounds is not None:
-        at_lower = _touches(x, const(low)) & (gradient > 0)
-        at_upper = _touches(x, const(high)) & (gradient < 0)
+        along = _along(None, curvature)
+        at_lower = _is_active(from_low, gradient, along, low)
+        at_upper = _is_active(from_high, -gradient, along, high)
 
     def equations(z: Any) -> Any:
         x, weights = ops.reshape(z[:n], gradient.shape), z[n:]
@@ -181,14 +185,38 @@ def minimum(
     return ops.reshape(implicit(equations, unknowns)[:n], gradient.shape)
 
 
-def _touches(x: Any, bound: Any) -> Any:
-    """Whether x is at a bound."""
-    with np.errstate(invalid="ignore"):
-        return ops.abs(x - bound) <= _CLOSE * (1 + ops.abs(bound)) * ops.isfinite(bound)
+def _is_close(distance: Any, bound: Any) -> Any:
+    """Whether the distance from a bound is small."""
+    return ops.abs(distance) <= _CLOSE * (1 + ops.abs(_finite(bound)))
 
 
-def _near(distance: Any) -> Any:
-    return ops.abs(distance) <= _CLOSE
+def _is_active(distance: Any, force: Any, along: Any, bound: Any) -> Any:
+    """Whether a force, which is positive towards a bound, holds the minimum at the bound.
+
+    It does if the distance is zero, or less than that of a Newton step with a curvature `along`.
+    """
+    is_exact = ops.abs(distance) <= _EXACT * (1 + ops.abs(_finite(bound)))
+    crosses = False if along is None else force > along * distance
+    return _is_close(distance, bound) & (force > 0) & (is_exact | crosses)
+
+
+def _finite(bound: Any) -> Any:
+    bound = const(bound)
+    return ops.where(ops.isfinite(bound), bound, 0.0) if hasattr(bound, "dtype") else bound
+
+
+def _along(jacobian: Any, curvature: Any) -> Any:
+    """The curvature of the function along each variable, or along the gradient of a constraint.
+
+    The latter is for a step that changes the constraint by one. None if not known.
+    """
+    if curvature is None:
+        return None
+    if jacobian is None:
+        return curvature if not curvature.ndim else ops.diagonal(curvature)
+    size = ops.sum(jacobian**2, axis=-1)
+    bent = ops.sum(ops.matmul(jacobian, curvature) * jacobian, axis=-1)
+    return bent / ops.where(size == 0, 1.0, size) ** 2
 
 
 def _multipliers(jacobian: Any, gradient: Any, free: Any, active: Any) -> Any:

@@ -15,9 +15,9 @@ from ..values import Runs, on_values
 
 def solution(runs: Runs, residual: AnyFunction, x: Any) -> Any:
     """A solution that SciPy found, with derivatives if an array that took part has any."""
-    if not runs.has_derivatives:
-        return runs.as_given(x)
-    return implicit(residual, x if isinstance(x, Array) else np.asarray(x))
+    if runs.has_derivatives:
+        x = implicit(residual, x if isinstance(x, Array) else np.asarray(x))
+    return runs.as_given(x)
 
 
 def as_tuple(args: Any) -> tuple[Any, ...]:

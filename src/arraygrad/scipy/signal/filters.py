@@ -31,7 +31,8 @@ def _lags(w: Any, x: Any, count: int) -> Any:
     """For each lag k, the sum of ``w[t] x[t - k]`` over time and over all lines."""
     n = x.shape[-1]
     if count <= _MANY:
-        found = [sum(w[..., k:] * x[..., : n - k]) for k in range(min(count, n))]
+        dot = matmul if x.ndim == 1 else lambda u, v: sum(u * v)
+        found = [dot(w[..., k:], x[..., : n - k]) for k in range(min(count, n))]
         found += [found[0] * 0] * (count - len(found))
         return stack(found)
     size = 2 * max(n, count)
@@ -43,15 +44,14 @@ def _lags(w: Any, x: Any, count: int) -> Any:
 
 
 def _lfilter_rule(g: Any, wanted: Any, b: Any, a: Any, x: Any, out: Any) -> Any:
-    back = flip(g, axis=-1)
-    by_x = flip(_lfilter(b, a, back), axis=-1) if wanted[2] else None
-    by_b = by_a = None
-    if wanted[0] or wanted[1]:
-        w = flip(_lfilter(np.ones(1), a, back), axis=-1)
-        by_b = _lags(w, x, b.shape[0]) if wanted[0] else None
-        if wanted[1]:
-            by_a = -_lags(w, out, a.shape[0]) * (np.arange(a.shape[0]) > 0)
-    return by_b, by_a, by_x
+    back, one = flip(g, axis=-1), np.ones(1)
+    if not (wanted[0] or wanted[1]):
+        return None, None, flip(_lfilter(b, a, back), axis=-1)
+    turned = _lfilter(one, a, back)
+    w = flip(turned, axis=-1)
+    by_b = _lags(w, x, b.shape[0]) if wanted[0] else None
+    by_a = -_lags(w, out, a.shape[0]) * (np.arange(a.shape[0]) > 0) if wanted[1] else None
+    return by_b, by_a, flip(_lfilter(b, one, turned), axis=-1) if wanted[2] else None
 
 
 def _lfilter_along(t_b: Any, t_a: Any, t_x: Any, b: Any, a: Any, x: Any, out: Any) -> Any:

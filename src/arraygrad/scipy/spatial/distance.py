@@ -34,7 +34,7 @@ from ...ops import (
     take,
     where,
 )
-from ...ops.special.entropies import rel_entr
+from ...ops.special.entropies import rel_entr as _rel_entr
 from ..names import others_from, scipy_module
 from ..twins import floating, twin
 
@@ -97,7 +97,7 @@ def _jensenshannon(u: Any, v: Any, base: Any = None) -> Any:
     u = u / sum(u, axis=-1, keepdims=True)
     v = v / sum(v, axis=-1, keepdims=True)
     m = (u + v) / 2
-    total = sum(rel_entr(u, m) + rel_entr(v, m), axis=-1)
+    total = sum(_rel_entr(u, m) + _rel_entr(v, m), axis=-1)
     if base is not None:
         total = total / math.log(base)
     return _root(total / 2)

@@ -29,8 +29,10 @@ from ...ops import (
     logical_or,
     where,
 )
+from ...ops import sum as _sum
 from ...ops.define.library import declare
 from ..names import scipy_module
+from ..optimize import minimize
 from ..twins import array_like, by_scipy, has_arrays
 
 SCIPY = scipy_module("scipy.stats")
@@ -284,13 +286,40 @@ class Distribution:
         return y + (values - plain(y))  # the numbers that were drawn, to the last digit
 
     def fit(self, data: Any, *args: Any, **kwargs: Any) -> Any:
-        """The parameters of largest likelihood, as SciPy finds them: for plain data only."""
-        if has_arrays((data,)):
-            raise NotImplementedError(
-                f"{self.name}.fit has no derivative by the data here: minimize the sum of -logpdf "
-                "by arraygrad.scipy.optimize.minimize, which has one"
-            )
-        return self.scipy.fit(data, *args, **kwargs)
+        """The parameters of largest likelihood, by the data.
+
+        SciPy's result is the start of a minimisation that ends where the gradient is zero, so that
+        the parameters are an implicit function of the data.
+        """
+        if not has_arrays((data,)):
+            return self.scipy.fit(data, *args, **kwargs)
+        if kwargs.get("method", "MLE").upper() != "MLE":
+            raise NotImplementedError(f"{self.name}.fit of tensors has method='MLE' only")
+        values = plain(data)
+        if values.ndim != 1:
+            raise NotImplementedError(f"{self.name}.fit of tensors takes one vector of data")
+        start = self.scipy.fit(values, *args, **kwargs)
+        free = [k for k, fixed in enumerate(self._fixed(kwargs)) if not fixed]
+
+        def loss(moving: Any) -> Any:
+            parameters = list(start)
+            for k, place in enumerate(free):
+                parameters[place] = moving[k]
+            return -_sum(self.logpdf(data, *parameters))
+
+        found = minimize(loss, np.array([start[k] for k in free]), method="BFGS", tol=1e-9).x
+        parameters = [array_like(p) for p in start]
+        for k, place in enumerate(free):
+            parameters[place] = found[k]
+        return tuple(parameters)
+
+    def _fixed(self, kwargs: dict[str, Any]) -> list[bool]:
+        """Which parameters the keywords of `fit` fix."""
+        names: list[tuple[str, ...]] = [
+            (f"f{i}", f"f{name}", f"fix_{name}") for i, name in enumerate(self.shapes)
+        ]
+        names += [("floc",), ("fscale",)]
+        return [any(n in kwargs for n in given) for given in names]
 
 
 class Discrete(Distribution):

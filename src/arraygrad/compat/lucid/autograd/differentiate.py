@@ -12,10 +12,15 @@ from ....arrays.creation import asarray
 from ....arrays.tensor import Tensor as Native
 from ....autograd import backward as native_backward
 from ....autograd import grad as native_grad
+from ....core.cpython import is_unpacked
 from ....errors import NoGradientError, UnusedInputError
 from ...arguments import several, tensors
 from ...facade import Facade, unwrapped
-from ..tensor import Gradient, Tensor
+from ..tensor import Gradient, Tensor, accumulated_into
+
+
+class SeedCountError(ValueError, RuntimeError):
+    """Too many or too few cotangents: a ValueError in Lucid 2, a RuntimeError in Lucid 3."""
 
 
 def grad(
@@ -48,7 +53,8 @@ def grad(
     Returns
     -------
     array, or tuple of array or Tensor
-        A single array for a single input, also for a sequence with one input.
+        A single array for a single input, also for a sequence with one input. Where it is
+        unpacked at once, `(g,) = grad(y, x)`, a tuple, as in Lucid 3.
     """
     asked = [inputs] if isinstance(inputs, Facade | Native) else inputs
     asked = list(asked) if isinstance(asked, Iterable) and not isinstance(asked, dict) else asked
@@ -88,7 +94,7 @@ def grad(
     if create_graph:
         return Tensor._wrapped(gradients)
     arrays = tuple(_array(g, isinstance(x, Facade)) for x, g in zip(asked, gradients, strict=True))
-    return arrays[0] if len(arrays) == 1 else arrays
+    return arrays[0] if len(arrays) == 1 and not is_unpacked(1) else arrays
 
 
 def backward(
@@ -118,7 +124,7 @@ def backward(
         _fitting(unwrapped(roots), unwrapped(seeds)),
         retain_graph=retain_graph,
         create_graph=create_graph,
-        inputs=_plain(inputs) if inputs is not None else None,
+        inputs=accumulated_into(inputs),
     )
 
 
@@ -146,7 +152,16 @@ def _seeds(given: Any, count: int) -> list[Any]:
     values = several(given, single, "grad_outputs", kinds)
     seeds = [1.0 if s is None else s for s in values]
     if len(seeds) != count:
-        raise ValueError(f"grad_outputs has {len(seeds)} entries for {count} outputs")
+        raise SeedCountError(
+            f"grad_outputs has {len(seeds)} entries for {count} outputs: got {count} tensors and "
+            f"{len(seeds)} gradients"
+        )
+    for i, seed in enumerate(seeds):
+        if isinstance(seed, list | tuple):
+            raise TypeError(
+                f"grad_outputs[{i}] must be a Tensor or None, or an array or a number, not "
+                f"{type(seed).__name__}"
+            )
     return seeds
 
 

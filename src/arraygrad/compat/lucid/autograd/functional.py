@@ -15,6 +15,7 @@ from ....arrays.creation import ones_like, zeros_like
 from ....autograd import enable_grad
 from ....autograd import grad as native_grad
 from ...facade import Facade, unwrapped
+from ..draws import repeatable
 from ..tensor import Tensor
 
 
@@ -150,9 +151,23 @@ def hvp(
     return recorded.tensors(recorded.output), recorded.tensors(product)
 
 
-def checkpoint(function: Callable[..., Any], *args: Any) -> Any:
-    """Compute `function(*args)` without keeping what it computes: backward computes it again."""
-    return Tensor._wrapped(func.checkpoint(_inner(function))(*unwrapped(args)))
+def checkpoint(
+    function: Callable[..., Any],
+    *args: Any,
+    use_reentrant: bool | None = None,
+    preserve_rng_state: bool = True,
+) -> Any:
+    """Compute `function(*args)` without keeping what it computes: backward computes it again.
+
+    There is one way to do so here, and random numbers are drawn again as they were, so
+    `use_reentrant` and `preserve_rng_state` can only be what they are by default.
+    """
+    if use_reentrant or not preserve_rng_state:
+        raise NotImplementedError(
+            "checkpoint() is never reentrant here, and always draws the same random numbers again: "
+            "leave out use_reentrant and preserve_rng_state"
+        )
+    return Tensor._wrapped(func.checkpoint(_inner(repeatable(function)))(*unwrapped(args)))
 
 
 def gradcheck(function: Callable[..., Any], inputs: Any, **keywords: Any) -> bool:

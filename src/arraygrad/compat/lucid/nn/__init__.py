@@ -5,10 +5,23 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
+from ....autograd import no_grad
+from ..draws import uniform
 from ..tensor import Tensor, rand
+from ..tensor import device as check_device
 from . import functional
 
-__all__ = ["Linear", "Module", "Parameter", "ReLU", "Sequential", "Sigmoid", "Tanh", "functional"]
+__all__ = [
+    "Dropout",
+    "Linear",
+    "Module",
+    "Parameter",
+    "ReLU",
+    "Sequential",
+    "Sigmoid",
+    "Tanh",
+    "functional",
+]
 
 
 def __dir__() -> list[str]:
@@ -55,6 +68,24 @@ class Module:
         for p in self.parameters():
             p.grad = None
 
+    def state_dict(self) -> dict[str, Any]:
+        """The values of the parameters, by their names."""
+        return {name: p.detach().clone() for name, p in self.named_parameters()}
+
+    def load_state_dict(self, state_dict: dict[str, Any]) -> None:
+        """Write values to the parameters, by their names."""
+        own = dict(self.named_parameters())
+        if own.keys() != state_dict.keys():
+            raise KeyError(f"the state has {sorted(state_dict)}, but the module has {sorted(own)}")
+        with no_grad():
+            for name, value in state_dict.items():
+                own[name].copy_(value)
+
+    def to(self, device: Any) -> Module:
+        """The module itself, if the device is the processor."""
+        check_device(device)
+        return self
+
     def train(self, mode: bool = True) -> Module:
         """Say that the module is being trained, to this module and those in it."""
         self.training = mode
@@ -92,6 +123,18 @@ class Sequential(Module):
             if isinstance(module, Module):
                 x = module(x)
         return x
+
+
+class Dropout(Module):
+    """In training, zero for a part `p` of the elements, and more for the others."""
+
+    def __init__(self, p: float = 0.5) -> None:
+        self.p = p
+
+    def forward(self, x: Any) -> Any:
+        if not self.training or not self.p:
+            return x
+        return x * Tensor((uniform(x.shape) >= self.p) / (1 - self.p), dtype=x.dtype)
 
 
 class ReLU(Module):

@@ -1,6 +1,6 @@
 """Optimisers, and a bridge to SciPy's."""
 
-from .optim import SGD, Adam, Optimizer, RMSprop, SGDMomentum
+from ...optimisers import SGD, Adam, Optimizer, RMSprop, SGDMomentum
 from .scipy_bridge import ScipyBridge
 
 __all__ = ["SGD", "Adam", "Optimizer", "RMSprop", "SGDMomentum", "ScipyBridge"]

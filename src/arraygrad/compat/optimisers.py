@@ -1,4 +1,4 @@
-"""Optimisers: each changes the parameters in place, by their gradients."""
+"""Optimisers of sorix and Lucid: each changes the parameters in place, by their gradients."""
 
 from __future__ import annotations
 
@@ -7,8 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from ....autograd.graph import increment_version
-from ..tensor import Tensor
+from ..arrays.creation import zeros_like
+from ..autograd.graph import increment_version
+from .facade import Facade
 
 
 class Optimizer:
@@ -28,9 +29,9 @@ class Optimizer:
     def add_param_group(self, param_group: dict[str, Any]) -> None:
         """Take over parameters, with the settings that the group has, and the defaults."""
         params = param_group["params"]
-        params = [params] if isinstance(params, Tensor) else list(params)
-        kind = np.result_type(*(p.data for p in params), np.float16)
-        state = {name: np.zeros(sum(p.numel for p in params), kind) for name in self.moments}
+        params = [params] if isinstance(params, Facade) else list(params)
+        kind = np.result_type(*(p._inner.dtype for p in params), np.float16)
+        state = {name: np.zeros(sum(p._inner.size for p in params), kind) for name in self.moments}
         self.param_groups.append(
             {**self.defaults, **param_group, "params": params, "state": {"t": 0, **state}}
         )
@@ -43,7 +44,7 @@ class Optimizer:
             for p in group["params"]:
                 gradient = p._inner.grad
                 if gradient is None or gradient.requires_grad:
-                    p.grad = np.zeros_like(p.data)
+                    p._inner.grad = zeros_like(p._inner)
                 else:
                     gradient.array.fill(0)
 
@@ -53,13 +54,13 @@ class Optimizer:
         for group in self.param_groups:
             gradient = np.concatenate([_gradient(p) for p in group["params"]])
             if group["weight_decay"]:
-                values = np.concatenate([p.data.reshape(-1) for p in group["params"]])
+                values = np.concatenate([p._inner.array.reshape(-1) for p in group["params"]])
                 gradient = gradient + group["weight_decay"] * values
             group["state"]["t"] += 1
             change = self.change(group, group["state"], gradient)
             at = 0
             for p in group["params"]:
-                data = p.data
+                data = p._inner.array
                 data -= change[at : at + data.size].reshape(data.shape)
                 at += data.size
             # A graph from before the step cannot be differentiated any more: it would be wrong.
@@ -90,10 +91,10 @@ class Optimizer:
             group.update(state_dict["param_groups"][i])
 
 
-def _gradient(p: Tensor) -> Any:
+def _gradient(p: Facade) -> Any:
     """The gradient of a parameter as a vector; zeros if it has none."""
     found = p._inner.grad
-    return np.zeros(p.numel, p.data.dtype) if found is None else found.array.reshape(-1)
+    return np.zeros(p._inner.size, p._inner.dtype) if found is None else found.array.reshape(-1)
 
 
 class SGD(Optimizer):
