@@ -259,3 +259,53 @@ def test_old_names(x: torch.Tensor) -> None:
     assert isinstance(x, torch.autograd.Variable)
     assert torch.Tensor([1.0, 2.0]).shape == (2,)
     assert torch.Tensor(2, 3).shape == (2, 3)
+
+
+def test_a_reentrant_checkpoint_refuses_what_it_would_get_wrong(x: torch.Tensor) -> None:
+    y = checkpoint(torch.exp, x, use_reentrant=True).sum()
+    with pytest.raises(RuntimeError, match="use_reentrant=False"):
+        grad(y, x, retain_graph=True)
+    with pytest.raises(RuntimeError, match="use_reentrant=False"):
+        y.backward(inputs=[x], retain_graph=True)
+    y.backward()
+    close(x.grad, np.exp([1.0, 2.0, 3.0]))
+
+
+def test_gradcheck_options(x: torch.Tensor) -> None:
+    check = torch.autograd.gradcheck
+    both = {"check_forward_ad": True, "check_batched_forward_grad": True}
+    assert check(torch.sin, x, **both)
+
+    class NoBatch(torch.autograd.Function):
+        @staticmethod
+        def forward(ctx: Any, x: torch.Tensor) -> torch.Tensor:
+            return 2 * x
+
+        @staticmethod
+        def jvp(ctx: Any, t: torch.Tensor) -> torch.Tensor:
+            return 2 * t
+
+    assert check(NoBatch.apply, x, check_forward_ad=True, check_backward_ad=False)
+    with pytest.raises(torch.autograd.GradcheckError, match="batch"):
+        check(NoBatch.apply, x, check_backward_ad=False, **both)
+    with pytest.raises(NotImplementedError, match="masked"):
+        check(torch.sin, x, masked=True)
+    with pytest.raises(ValueError, match="requires gradients"):
+        check(torch.sin, x.detach())
+    wrong = lambda x: x.detach() * x  # noqa: E731
+    with pytest.raises(torch.autograd.GradcheckError):
+        check(wrong, x)
+    assert not check(wrong, x, raise_exception=False)
+
+
+def test_callbacks_of_backward(x: torch.Tensor) -> None:
+    engine, calls = torch.autograd.Variable._execution_engine, []
+
+    def hook(g: torch.Tensor) -> None:
+        engine.queue_callback(lambda: calls.append(x.grad is not None))
+
+    x.register_hook(hook)
+    x.sum().backward()
+    assert calls == [True]
+    with pytest.raises(RuntimeError, match="backward"):
+        engine.queue_callback(print)
