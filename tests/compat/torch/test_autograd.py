@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import gc
+import weakref
 from typing import Any
 
 import numpy as np
@@ -133,6 +135,28 @@ def test_saved_tensors_hooks_and_edges(x: torch.Tensor) -> None:
     edge = torch.autograd.graph.get_gradient_edge(y)
     close(grad(y.sum(), x, retain_graph=True)[0], [2.0, 4.0, 6.0])
     close(grad((3 * y).sum(), edge)[0], [3.0, 3.0, 3.0])
+
+
+def test_a_graph_is_freed_without_the_garbage_collector() -> None:
+    class Marker:
+        pass
+
+    def references(apply: Any) -> list[Any]:
+        leaf, marker = torch.randn(4, requires_grad=True), Marker()
+        out = apply(leaf)
+        leaf.register_post_accumulate_grad_hook(lambda t: marker and None)
+        out.register_hook(lambda g: marker and None)
+        out.grad_fn.register_hook(lambda given, result: marker and None)
+        out.sum().backward(retain_graph=True)
+        kept = (marker, leaf, out, out.grad_fn, out.native, leaf.native)
+        return [weakref.ref(k) for k in kept]
+
+    gc.disable()
+    try:
+        for apply in (lambda x: x * 2, lambda x: Cube.apply(x, 2.0), lambda x: x.clone()[:2].exp()):
+            assert [r() for r in references(apply)] == [None] * 6
+    finally:
+        gc.enable()
 
 
 def test_functional(x: torch.Tensor) -> None:
