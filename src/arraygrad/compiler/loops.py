@@ -19,7 +19,7 @@ from .objects import DATA
 from .vectors import BYTES, FLOATS, Module, Value, Writer
 
 COSTLY = 6  # a value that is kept for later passes over a line rather than computed again
-LONGEST_BUFFER = 16384  # elements
+BUFFERS = 200_000  # bytes of such values, which are on the stack
 WIDE_LINE = 1024  # elements, from which on sums of float32 are collected in float64
 CHUNK = 1_000_000  # the least cost of a chunk: it takes much longer than to wake a thread
 MOST_CHUNKS = 8
@@ -225,20 +225,22 @@ class _Line:
         self._filled: set[int] = set()  # those whose buffer holds the line
 
     def _kept(self) -> dict[int, Value]:
-        """Buffers for costly values that several passes need."""
-        if self.loops.length > LONGEST_BUFFER:
-            return {}
+        """Buffers for costly values that several passes need: the most costly, if many do."""
         needs: dict[int, set[int]] = {}
         for stage, roots in self._by_stage().items():
             for i in below(roots):
                 needs.setdefault(id(i), set()).add(stage)
         lanes = max(self.loops.lanes, 1)
         padded = -(-self.loops.length // lanes) * lanes
-        return {
-            id(i): self.w.stack(i.kind, padded)
-            for i in self.body.instructions
-            if i.varies and i.cost >= COSTLY and len(needs.get(id(i), ())) > 1 and i.kind != "i1"
-        }
+        left = BUFFERS
+        found = {}
+        for i in sorted(self.body.instructions, key=lambda i: -i.cost):
+            size = padded * BYTES[i.kind]
+            is_shared = i.varies and len(needs.get(id(i), ())) > 1 and i.kind != "i1"
+            if is_shared and i.cost >= COSTLY and size <= left:
+                left -= size
+                found[id(i)] = self.w.stack(i.kind, padded)
+        return found
 
     def _by_stage(self) -> dict[int, list[Instruction]]:
         """What each pass must compute: values that vary along the line."""

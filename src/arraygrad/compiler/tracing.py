@@ -135,6 +135,7 @@ def run_traced(
     leaves: Sequence[Any],
     positions: Sequence[int],
     finish: Callable[[Outcome, list[Tensor]], Any],
+    specialize: bool = False,
 ) -> Any:
     """Trace a function, and return what `finish` makes of the outcome while the trace is open.
 
@@ -148,8 +149,11 @@ def run_traced(
         The leaves that are arrays, whose values become inputs of the program.
     finish : callable
         ``finish(outcome, tensors)``; `tensors` are those among the arguments.
+    specialize : bool
+        Whether the function may decide by the values of the arguments.
     """
     trace = Trace([values_like(leaves[i]) for i in positions])
+    trace.specializes = specialize and all(has_values(leaves[i]) for i in positions)
     try:
         done = _run(trace, function, leaves, positions, finish)
     except BaseException:
@@ -188,6 +192,15 @@ def _run(trace: Trace, function: Any, leaves: Any, positions: Any, finish: Any) 
                 )
         own = [tensor for _, tensor, _ in tensors]
         return finish(Outcome(trace, result, own), own)
+
+
+def has_values(leaf: Any) -> bool:
+    """Whether an argument has values of its own, one for each element; in a batch it has not."""
+    while isinstance(leaf, Array):
+        if leaf.ndim != leaf._array.ndim:
+            return False
+        leaf = leaf._array
+    return True
 
 
 def values_like(leaf: Any) -> Any:
