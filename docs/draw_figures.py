@@ -5,6 +5,7 @@ Run as ``python docs/draw_figures.py``; it needs matplotlib, SciPy and scikit-le
 
 from __future__ import annotations
 
+import doctest
 import os
 from collections.abc import Callable
 from pathlib import Path
@@ -48,6 +49,61 @@ def figure(draw: Callable[[], Figure]) -> Callable[[], Figure]:
     return draw
 
 
+def computed(page: str, heading: str) -> dict[str, Any]:
+    """The variables after the code of a section of a page."""
+    text = (HERE.parent / page).read_text(encoding="utf-8")
+    section = text.partition(f"## {heading}\n")[2].partition("\n## ")[0]
+    names: dict[str, Any] = {"np": np, "ag": ag}
+    for example in doctest.DocTestParser().get_examples(section):
+        exec(example.source, names)
+    return names
+
+
+# --- scientific code -----------------------------------------------------------------------------
+
+
+@figure
+def populations() -> Figure:
+    """Counts of prey and hunters, and the trajectory that was fitted to them."""
+    names = computed("scientific-code.md", "Fitting an ordinary differential equation")
+    found, errors = names["found"].x, names["errors"]
+    fig, ax = plt.subplots(figsize=(5.6, 2.8))
+    fitted = names["populations"](found)
+    for row, color, name in zip((0, 1), (BLUE, ORANGE), ("prey", "hunters"), strict=True):
+        ax.plot(names["times"], names["counted"][row], "o", ms=3.5, color=color)
+        ax.plot(names["times"], fitted[row], color=color, label=name)
+    ax.legend(loc="upper right", ncols=2)
+    rates = ", ".join(f"{x:.2f} ± {e:.2f}" for x, e in zip(found, errors, strict=True))
+    ax.set_title(f"Rates: {rates}")
+    ax.set_xlabel("t")
+    return fig
+
+
+@figure
+def conductivity() -> Figure:
+    """The conductivity of a rod, as found from its temperatures."""
+    names = computed("scientific-code.md", "An inverse problem with a sparse solver")
+    fig, ax = plt.subplots(figsize=(5.6, 2.4))
+    ax.step(names["place"], names["true_conductivity"], where="mid", color=GREY, label="true")
+    ax.plot(names["place"], np.exp(names["found"].x), color=ORANGE, label="found")
+    ax.legend(loc="lower left", ncols=2)
+    ax.set_title("Conductivity along a rod, from its temperatures")
+    return fig
+
+
+@figure
+def best_filter() -> Figure:
+    """A noisy signal, and what the best filter makes of it."""
+    names = computed("scientific-code.md", "The best filter for a signal")
+    fig, ax = plt.subplots(figsize=(5.6, 2.6))
+    ax.plot(names["noisy"], color=GREY, lw=0.6, label="noisy")
+    ax.plot(names["clean"], color=BLUE, lw=1.0, label="clean")
+    ax.plot(names["filtered"](names["found"].x), color=ORANGE, label="filtered")
+    ax.legend(loc="upper right", ncols=3)
+    ax.set_title("The best filter with three and two coefficients")
+    return fig
+
+
 # --- SciPy and scikit-learn ----------------------------------------------------------------------
 
 
@@ -60,10 +116,7 @@ def principal_axis() -> Figure:
     data -= data.mean(axis=0)
 
     x = ag.tensor(data, requires_grad=True)
-    with (
-        sklearn.config_context(array_api_dispatch=True),
-        ag.autograd.graph.allow_mutation_on_saved_tensors(),
-    ):
+    with sklearn.config_context(array_api_dispatch=True):
         axis = PCA(1, svd_solver="full").fit(x).components_[0]
     degrees = np.degrees(np.arctan2(axis[1], axis[0]))
     turn = ag.grad(degrees, x).array

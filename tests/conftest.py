@@ -13,6 +13,7 @@ import arraygrad as ag
 
 # Modules of tables and tools, which pytest would import a second time in its search for doctests.
 collect_ignore_glob = ["samples*.py", "backend_table.py", "dask_arrays.py", "fake_cupy.py"]
+collect_ignore_glob += ["scipy_checks.py"]
 collect_ignore_glob += ["standard/scipy_cases.py", "standard/sklearn_cases.py"]
 
 # A test gets the samples its checks make sense for, by the name of its parameter; `..._case` is a

@@ -919,6 +919,14 @@ for _text, _shapes in _subscripts:
         complex=_text in ("ij,jk->ik", "ii", "i,ij,j->"),
     )
 row("einsum", lambda d: d.any(3, 3), lambda xp, x: xp.einsum("ij,jk->ik", x, x), "same input")
+row(
+    "einsum",
+    lambda d: (d.any(2, 3), d.any(2, 3, 2)),
+    lambda xp, x, y: xp.einsum(x, [0, 30], y, [0, 30, ...], [..., 0]),
+    "lists of numbers",
+    complex=True,
+)
+row("einsum", lambda d: d.any(3, 2), lambda xp, x: xp.einsum(x, [30, 2]), "numbers, implied output")
 row("einsum", lambda d: d.any(2), lambda xp, x: xp.einsum("i,j,k->ijk", x, x, x), "same thrice")
 
 # --- extensions, in files of their own -----------------------------------------------------------

@@ -17,6 +17,7 @@ NEEDS = {
     "dask.md": ("dask.array", "distributed", "scipy"),
     "jax.md": ("jax",),
     "mlx.md": ("mlx.core",),
+    "scientific-code.md": ("scipy",),
 }
 FLAGS = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
 

@@ -97,7 +97,7 @@ STEPS: dict[str, tuple[Step, int, int]] = {
     "elements by array, and product": (lambda z, y: z * z[np.array([1, 0, 3, 3])], 33, 15),
     "matrix product": (lambda z, y: z @ MATRIX, 7, 4),
     "write, and element": (write, 62, 23),
-    "write of a sum": (lambda z, y: z.__iadd__(y), 26, 1),
+    "write of a sum": (lambda z, y: z.__iadd__(y), 27, 1),
 }
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import gc
+import weakref
 from typing import Any
 
 import numpy as np
@@ -108,6 +110,33 @@ def test_constraints(method: str | None) -> None:
         ag.optimize.minimize(rosenbrock, np.zeros(2), constraints=[lambda x: x])
 
 
+@pytest.mark.parametrize("method", [*GRADIENT, *SECOND, "COBYLA"])
+def test_the_data_are_freed_without_the_garbage_collector(method: str) -> None:
+    class Data:
+        center = np.array([1.0, 2.0])
+
+    def fit() -> weakref.ref[Data]:
+        data = Data()
+        ag.optimize.minimize(
+            lambda x, data: ag.sum((x - data.center) ** 2),
+            np.zeros(2),
+            (data,),
+            method=method,
+            callback=lambda x: bool(data.center[0] < 0),
+            constraints=[{"type": "ineq", "fun": lambda x: ag.sum(x * data.center)}]
+            if method in ("SLSQP", "COBYLA")
+            else (),
+        )
+        return weakref.ref(data)
+
+    gc.collect()
+    gc.disable()
+    try:
+        assert fit()() is None
+    finally:
+        gc.enable()
+
+
 def test_callback_sees_the_structure_and_can_stop() -> None:
     seen = []
 
@@ -159,3 +188,102 @@ def test_scipy_is_imported_only_when_used() -> None:
 
     code = "import sys, arraygrad; arraygrad.optimize.minimize; assert 'scipy' not in sys.modules"
     subprocess.run([sys.executable, "-c", code], check=True)
+
+
+def test_bounds_and_constraints_in_scipys_forms() -> None:
+    def loss(x: Any) -> Any:
+        return ag.sum((x - 3) ** 2)
+
+    start = [0.0, 0.0]
+    for bounds in ([(0, 1), (None, 2)], optimize.Bounds([0, -np.inf], [1, 2])):
+        found = ag.optimize.minimize(loss, start, bounds=bounds)
+        assert found.x.tolist() == [1, 2]
+    with pytest.raises(ValueError, match="twice"):
+        ag.optimize.minimize(loss, start, bounds=[(0, 1)] * 2, lower=0.0)
+    disc = optimize.NonlinearConstraint(lambda x: x @ x, -np.inf, 2.0)
+    line = optimize.LinearConstraint([[1.0, -1.0]], 0.0, 0.0)
+    for method in ("SLSQP", "trust-constr"):
+        found = ag.optimize.minimize(loss, start, method=method, constraints=[disc, line])
+        np.testing.assert_allclose(found.x, [1.0, 1.0], atol=1e-3)
+        found = ag.optimize.minimize(loss, start, method=method, constraints=disc)
+        np.testing.assert_allclose(found.x, [1.0, 1.0], atol=1e-3)
+
+
+def test_a_derivative_that_the_user_gave_is_used() -> None:
+    calls = []
+
+    def slope(x: Any) -> Any:
+        calls.append(x)
+        return 2 * np.asarray(x)[None]
+
+    for rule in (
+        {"type": "ineq", "fun": lambda x: 2 - x @ x, "jac": lambda x: -slope(x)},
+        optimize.NonlinearConstraint(lambda x: x @ x, -np.inf, 2.0, jac=slope),
+    ):
+        calls.clear()
+        found = ag.optimize.minimize(lambda x: ag.sum((x - 3) ** 2), [0.0, 0.0], constraints=rule)
+        np.testing.assert_allclose(found.x, [1.0, 1.0], atol=1e-6)
+        assert calls
+
+
+@pytest.mark.parametrize("method", ["trust-constr", "Newton-CG"])
+def test_sparse_hessians(method: str) -> None:
+    found = ag.optimize.minimize(rosenbrock, np.full(30, 1.1), method=method, hessian="sparse")
+    np.testing.assert_allclose(found.x, 1.0, atol=1e-3)
+    with pytest.raises(ValueError, match="no sparse Hessian"):
+        ag.optimize.minimize(rosenbrock, np.zeros(2), method="trust-exact", hessian="sparse")
+
+
+def test_roots_of_structures() -> None:
+    def equations(at: Any, a: Any) -> Any:
+        return {"one": at["x"] ** 2 - a, "two": [at["y"] * at["x"][0] - 1.0]}
+
+    a = np.array([4.0, 9.0])
+    found = ag.optimize.root(equations, {"x": np.ones(2), "y": 1.0}, (a,))
+    np.testing.assert_allclose(found.x["x"], [2.0, 3.0])
+    assert found.x["y"] == pytest.approx(0.5)
+    assert found.njev >= 1
+    found = ag.optimize.root(lambda x: [x[0] - 1, x[0] * x[1] - 2], [3.0, 3.0], method="broyden1")
+    np.testing.assert_allclose(found.x, [1.0, 2.0], atol=1e-5)
+
+
+def test_least_squares_of_structures() -> None:
+    t = np.linspace(0.0, 1.0, 9)
+    y = 3 * np.exp(-2 * t)
+
+    def misfit(p: Any) -> Any:
+        return p["start"] * np.exp(-p["rate"] * t) - y
+
+    x0 = {"start": 1.0, "rate": 1.0}
+    found = ag.optimize.least_squares(misfit, x0)
+    assert found.x["rate"] == pytest.approx(2.0)
+    assert set(found.grad) == {"start", "rate"}
+    found = ag.optimize.least_squares(misfit, x0, upper={"start": None, "rate": 1.5})
+    assert found.x["rate"] == pytest.approx(1.5)
+    n = 40
+    found = ag.optimize.least_squares(lambda x: x**3 - np.arange(1, n + 1), np.ones(n), sparse=True)
+    np.testing.assert_allclose(found.x, np.cbrt(np.arange(1, n + 1)), atol=1e-6)
+    found = ag.optimize.least_squares(lambda x: x - 3, [0.5, 0.5], bounds=([0, 0], [1, 9]))
+    np.testing.assert_allclose(found.x, [1, 3])
+    with pytest.raises(TypeError, match="takes no jac"):
+        ag.optimize.least_squares(misfit, x0, jac="3-point")
+
+
+def test_curves_of_structures() -> None:
+    t = np.linspace(0.0, 1.0, 9)
+    y = 3 * np.exp(-2 * t) + 0.1 * np.sin(9 * t)
+
+    def curve(t: Any, a: Any, b: Any) -> Any:
+        return a * np.exp(-b * t)
+
+    expected, covariance = optimize.curve_fit(curve, t, y)
+    found, own = ag.optimize.curve_fit(curve, t, y)
+    np.testing.assert_allclose(found, expected, rtol=1e-6)
+    np.testing.assert_allclose(own, covariance, rtol=1e-5)
+    for p0 in (None, [1.0, 1.0], np.ones(2)):
+        np.testing.assert_allclose(ag.optimize.curve_fit(curve, t, y, p0)[0], expected, rtol=1e-6)
+    tree, own = ag.optimize.curve_fit(
+        lambda t, p: curve(t, p["a"], p["b"]), t, y, {"a": 1.0, "b": 1.0}
+    )
+    np.testing.assert_allclose([tree["a"], tree["b"]], expected, rtol=1e-6)
+    np.testing.assert_allclose(own, covariance, rtol=1e-5)

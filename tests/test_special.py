@@ -402,12 +402,38 @@ def test_zeta_of_hurwitz_by_both_arguments(x: float, q: float) -> None:
         assert gradgradcheck(special.zeta, inputs, rtol=1e-4, atol=1e-6)
 
 
-@pytest.mark.parametrize("name", ["gammainc", "gammaincc", "betainc"])
-def test_incomplete_integrals_can_be_differentiated_by_their_limit_only(name: str) -> None:
-    a = ag.tensor(1.5, requires_grad=True)
-    arguments = (a, 2.5, 0.3) if name == "betainc" else (a, 0.3)
-    with pytest.raises(NotImplementedError, match=f"{name} has no derivative with respect to a"):
-        ag.grad(getattr(special, name)(*arguments), a)
+@pytest.mark.parametrize("name", ["gammainc", "gammaincc"])
+@pytest.mark.parametrize("a", [0.01, 0.8, 7.0, 150.0])
+@pytest.mark.parametrize("share", [0.1, 0.8, 1.1, 3.0])
+def test_incomplete_gamma_by_its_parameter(name: str, a: float, share: float) -> None:
+    """By the derivative of ``P(a + 1, x) = P(a, x) - x**a exp(-x) / gamma(a + 1)``."""
+    x = a * share
+    at = ag.tensor(a, requires_grad=True)
+    function = getattr(special, name)
+    step = ag.exp(at * math.log(x) - x - special.gammaln(at + 1))
+    sign = 1 if name == "gammainc" else -1
+    for order in (1, 2):
+        left = function(at + 1, x) - function(at, x)
+        right = -sign * step
+        for _ in range(order):
+            left, right = (ag.grad(y, at, create_graph=True) for y in (left, right))
+        scale = abs(derivatives(lambda y: function(y, x), a, order)[-1])
+        assert abs(left.item() - right.item()) < 1e-9 * (scale + abs(right.item()))
+
+
+@pytest.mark.parametrize("a", [0.05, 0.9, 40.0])
+@pytest.mark.parametrize("b", [0.3, 6.0])
+@pytest.mark.parametrize("x", [1e-5, 0.3, 0.97])
+def test_incomplete_beta_by_its_parameters(a: float, b: float, x: float) -> None:
+    """By symmetry, and by ``I(a + 1, b) = I(a, b) - x**a (1 - x)**b / (a B(a, b))``."""
+    p, q = (ag.tensor(v, requires_grad=True) for v in (a, b))
+    value = special.betainc(p, q, x)
+    step = ag.exp(p * math.log(x) + q * math.log1p(-x) - special.betaln(p, q)) / p
+    found = ag.grad(value - special.betainc(p + 1, q, x), [p, q], retain_graph=True)
+    expected = ag.grad(step, [p, q])
+    scale = sum(abs(g.item()) for g in ag.grad(value, [p, q]))
+    for left, right in zip(found, expected, strict=True):
+        assert abs(left.item() - right.item()) < 1e-9 * (scale + abs(right.item()))
 
 
 def test_the_distribution_of_f() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import functools
 import io
 import pickle
 import weakref
@@ -13,6 +14,7 @@ import pytest
 
 import arraygrad as ag
 from arraygrad.errors import NoGradientError
+from arraygrad.testing import assert_close
 
 
 def leaf(values: Any, **keywords: Any) -> ag.Tensor:
@@ -289,12 +291,52 @@ def test_hooks_are_not_copied(x: ag.Tensor) -> None:
     assert ag.grad(c.sum(), c).tolist() == [1, 1, 1]
 
 
-@pytest.mark.parametrize("make", [copy.copy, copy.deepcopy, pickle.dumps])
-def test_results_of_ops_cannot_be_copied(x: ag.Tensor, make: Any) -> None:
+@pytest.mark.parametrize("make", [copy.deepcopy, pickle.dumps])
+def test_results_of_ops_cannot_be_copied_deeply(x: ag.Tensor, make: Any) -> None:
     y = x * 2
     with pytest.raises(RuntimeError, match=r"detach\(\)"):
         make(y)
     assert make(y.detach()) is not None
+
+
+def test_a_shallow_copy_of_a_result_keeps_its_derivative(x: ag.Tensor) -> None:
+    y = x**2
+    c = copy.copy(y)
+    assert ag.grad((c * y).sum(), x).tolist() == (4 * x**3).tolist()
+    y = x**2
+    before, c = y.tolist(), copy.copy(y)
+    c[0] = 7.0  # as in NumPy, the copy has memory of its own
+    assert y.tolist() == before
+    assert ag.grad((c**2).sum(), y).tolist() == [0, 2 * before[1], 2 * before[2]]
+
+
+@pytest.mark.parametrize("make", [copy.copy, copy.deepcopy])
+def test_a_copy_inside_a_transform_keeps_the_derivative(make: Any) -> None:
+    def cubes(x: Any) -> Any:
+        y = make(x)
+        y[0] *= x[0]
+        y[0] *= x[0]
+        return (y * make(x * 1)[0]).sum() + (x**4).sum()
+
+    def by_numpy(x: Any) -> Any:
+        y = x.clone()
+        y[0] *= x[0]
+        y[0] *= x[0]
+        return (y * x[0]).sum() + (x**4).sum()
+
+    point, batch = np.array([2.0, 3.0]), np.array([[2.0, 3.0], [-1.0, 0.5]])
+    func = ag.func
+    by_patterns = functools.partial(func.hessian, sparse=True)
+    assert_close(by_patterns(cubes)(point).toarray(), func.hessian(by_numpy)(point))
+    for transform in (func.grad, func.jacfwd, func.hessian, lambda f: func.jacfwd(func.grad(f))):
+        assert_close(transform(cubes)(point), transform(by_numpy)(point))
+        found = func.vmap(transform(cubes))(batch)
+        assert_close(found, func.vmap(transform(by_numpy))(batch))
+
+
+def test_an_argument_of_a_transform_cannot_be_pickled() -> None:
+    with pytest.raises(TypeError, match="inside a transform"):
+        ag.func.grad(lambda x: pickle.loads(pickle.dumps(x)).sum())(np.ones(2))
 
 
 # --- mistakes ------------------------------------------------------------------------------------

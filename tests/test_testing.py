@@ -297,3 +297,19 @@ def test_options_of_assert_close() -> None:
     assert_close(1.0, 1.05, atol=0.1)
     with pytest.raises(AssertionError):
         assert_close(1.0, 1.05, rtol=0.0, atol=0.01)
+
+
+def test_forward_mode_alone() -> None:
+    class OnlyForward(ag.autograd.Function):
+        @staticmethod
+        def forward(ctx: Any, x: Any) -> Any:
+            return 3 * x
+
+        @staticmethod
+        def jvp(ctx: Any, tangent: Any) -> Any:
+            return 3 * tangent
+
+    x = ag.tensor([0.5, 1.5], requires_grad=True)
+    assert gradcheck(OnlyForward.apply, x, check_reverse=False, check_forward=True)
+    with pytest.raises(NotImplementedError, match="backward"):
+        gradcheck(OnlyForward.apply, x)

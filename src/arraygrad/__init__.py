@@ -427,6 +427,7 @@ __all__ = [
     "roll",
     "rot90",
     "round",
+    "scipy",
     "searchsorted",
     "set_grad_enabled",
     "set_num_threads",
@@ -478,7 +479,7 @@ __all__ = [
 ]
 
 if TYPE_CHECKING:
-    from . import compat, fft, func, linalg, optimize, special, testing
+    from . import compat, fft, func, linalg, optimize, scipy, special, testing
     from .compiler import compile
     from .interop.lazy import compute, persist
 else:  # hidden from type checkers, which would otherwise accept every misspelt name
@@ -487,7 +488,7 @@ else:  # hidden from type checkers, which would otherwise accept every misspelt 
         """Import the modules that not every program needs, when they are first used."""
         import importlib
 
-        if name in ("compat", "fft", "func", "linalg", "optimize", "special", "testing"):
+        if name in ("compat", "fft", "func", "linalg", "optimize", "scipy", "special", "testing"):
             return importlib.import_module(f".{name}", __name__)
         if name == "compile":
             return importlib.import_module(".compiler", __name__).compile

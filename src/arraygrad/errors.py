@@ -10,7 +10,9 @@ __all__ = [
     "LazyError",
     "MixedArraysError",
     "NoGradientError",
+    "NotASolutionError",
     "RuleError",
+    "SingularError",
     "UnusedInputError",
     "WrittenError",
 ]
@@ -54,3 +56,11 @@ class DataDependentError(TypeError):
 
 class LazyError(TypeError):
     """Values or lengths of a lazy array are needed, but only the user may start a computation."""
+
+
+class NotASolutionError(ValueError):
+    """What a solver of SciPy returned is not a solution, so it has no derivative."""
+
+
+class SingularError(ValueError):
+    """A solution is not a smooth function of its parameters: the Jacobian is singular."""

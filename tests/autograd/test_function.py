@@ -91,7 +91,7 @@ class CubeByVjp(Function):
 
     @staticmethod
     def vmap(info: Any, in_dims: Any, x: Any) -> Any:
-        assert info.batch_size == x.shape[0]
+        assert info.batch_size == x.shape[in_dims[0]]
         return CubeByVjp.apply(x), in_dims[0]
 
 
@@ -607,10 +607,71 @@ def test_the_context_in_forward_does_not_nest(x: ag.Tensor) -> None:  # row 375
     for call in (
         lambda: grad(grad(Cube.apply))(2.0),
         lambda: vmap(Cube.apply)(M),
-        lambda: jvp(Cube.apply, (A,), (A,)),
+        lambda: jvp(lambda x: jvp(Cube.apply, (x,), (x,))[1], (A,), (A,)),
     ):
         with pytest.raises(RuntimeError, match="setup_context"):
             call()
+
+
+def test_the_context_in_forward_has_a_forward_rule() -> None:
+    class Scaled(Function):
+        @staticmethod
+        def forward(ctx: Any, x: Any, factor: float) -> Any:
+            ctx.save_for_backward(x)
+            ctx.save_for_forward(x, x * x)
+            ctx.factor = factor
+            whole = ag.round(x)
+            ctx.mark_non_differentiable(whole)
+            return factor * x * x, whole
+
+        @staticmethod
+        def backward(ctx: Any, g: Any, _: Any) -> Any:
+            (x,) = ctx.saved_tensors
+            return 2 * ctx.factor * g * x, None
+
+        @staticmethod
+        def jvp(ctx: Any, t: Any, _: Any) -> Any:
+            x, square = ctx.saved_tensors
+            return 2 * ctx.factor * t * x + 0 * square, None
+
+    _, (tangent, constant) = jvp(lambda x: Scaled.apply(x, 3.0), (A,), (np.ones(3),))
+    close(tangent, 6 * A)
+    close(constant, 0 * A)
+    x = ag.tensor(A, requires_grad=True)  # the tangent can be differentiated
+    with ag.autograd.forward_ad.dual_level():
+        dual = ag.autograd.forward_ad.make_dual(x, ag.tensor(np.ones(3)))
+        pushed = ag.autograd.forward_ad.unpack_dual(Scaled.apply(dual, 3.0)[0]).tangent
+    close(ag.grad(pushed.sum(), x), 6 * np.ones(3))
+    close(jvp(Cube.apply, (A,), (np.ones(3),))[1], 3 * A**2)  # by transposing backward
+
+
+def test_saved_tensors_that_are_cleared_when_they_are_read(x: ag.Tensor) -> None:
+    class Once(Cube):
+        clear_saved_tensors_on_access = True
+
+    y = Once.apply(x).sum()
+    close(ag.grad(y, x, retain_graph=True), 3 * A**2)
+    with pytest.raises(ag.errors.GraphFreedError):
+        ag.grad(y, x)
+
+
+def test_gradients_in_a_box(x: ag.Tensor) -> None:
+    class Boxed(Function):
+        boxed_grads_call = True
+
+        @staticmethod
+        def forward(ctx: Any, x: Any) -> Any:
+            return 2 * x, 3 * x
+
+        @staticmethod
+        def backward(ctx: Any, grads: Any) -> Any:
+            assert type(grads) is list
+            first, second = 2 * grads.pop(0), 3 * grads.pop()
+            assert grads == []
+            return first + second
+
+    a, b = Boxed.apply(x)
+    close(ag.grad((a + b).sum(), x), 5 * np.ones(3))
 
 
 def test_forward_rules_and_constants() -> None:
@@ -653,12 +714,23 @@ def test_batching_rules_with_other_axes() -> None:
         @staticmethod
         def vmap(info: Any, in_dims: Any, x: Any, y: Any) -> Any:
             seen.append((info.batch_size, in_dims))
-            assert in_dims == (0, None)
-            return ag.einsum("bi,j->ijb", x, y), 2
+            assert in_dims[1] is None
+            return ag.einsum("bi,j->ijb", ag.moveaxis(x, in_dims[0], 0), y), 2
 
     seen: list[Any] = []
-    close(vmap(Outer.apply, (1, None))(M.T, A), np.einsum("bi,j->bij", M, A))
-    assert seen == [(2, (0, None))]
+    expected = np.einsum("bi,j->bij", M, A)
+    # As in PyTorch: arguments have the axis where it was given, results of ops have it in front.
+    for axis, dim in ((1, 1), (-1, 1)):
+        close(vmap(Outer.apply, (axis, None))(M.T, A), expected)
+        assert seen.pop() == (2, (dim, None))
+    close(vmap(Outer.apply, (0, None))(M, A), expected)
+    close(vmap(lambda x, y: Outer.apply(x * 1, y), (1, None))(M.T, A), expected)
+    close(vmap(lambda x, y: Outer.apply(x * 1, y), (1, None), chunk_size=1)(M.T, A), expected)
+    assert seen == [(2, (0, None)), (2, (0, None)), (1, (0, None)), (1, (0, None))]
+    seen.clear()
+    by_sum = jacrev(lambda x: vmap(Outer.apply, (1, None))(x, A).sum())(M.T)
+    close(by_sum, np.full(M.T.shape, A.sum()))
+    assert {dims for _, dims in seen} == {(1, None)}
 
 
 def test_custom_and_functional_tensors_mix(x: ag.Tensor) -> None:
@@ -777,3 +849,19 @@ def test_what_saved_nothing_can_be_swept_twice() -> None:
         y.backward(ag.ones_like(y))
     assert x.grad is not None
     assert x.grad.tolist() == [6.0, 6.0]
+
+
+def test_an_input_that_is_returned_can_be_reshaped() -> None:
+    class Same(Function):
+        @staticmethod
+        def forward(ctx: Any, x: Any) -> Any:
+            return x
+
+        @staticmethod
+        def backward(ctx: Any, g: Any) -> Any:
+            return 2 * g
+
+    x = ag.tensor([[1.0, 2.0], [3.0, 4.0]], requires_grad=True)
+    y = Same.apply(x).reshape(-1)
+    close(ag.grad(y[1], x, retain_graph=True), [[0.0, 2.0], [0.0, 0.0]])
+    close(ag.grad(Same.apply(x).mT.reshape(-1)[1], x), [[0.0, 0.0], [2.0, 0.0]])

@@ -93,9 +93,16 @@ def test_gradients_are_accumulated_in_place_and_not_shared(cupy_module: Any) -> 
     x = ag.tensor(make(np.ones(3)), requires_grad=True)
     (x * 2).sum().backward()
     assert x.grad is not None
-    first = x.grad.array
+    first, kept = id(x.grad.array), x.grad
     (x * 3).sum().backward()
-    assert x.grad.array is first
+    assert x.grad is kept
+    assert id(kept.array) == first
+    w = ag.tensor(make(np.ones(3)), requires_grad=True)
+    product = (w * kept).sum()  # saves the array, which is replaced then
+    (x * 4).sum().backward()
+    assert x.grad is kept
+    assert kept.tolist() == [9, 9, 9]
+    assert ag.grad(product, w).tolist() == [5, 5, 5]
     a, b = ag.grad(x + 1, [x, x], make(np.ones(3)))
     a.array[0] = 5.0
     assert b.tolist() == [1, 1, 1]

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 import arraygrad as ag
+from arraygrad.arrays.batched import Batched
 from arraygrad.errors import RuleError
 from arraygrad.func import custom, grad, hessian, jacfwd, jacrev, jvp, vmap
 from arraygrad.ops.define import AlongAxis, Contracts, Elementwise, Matrices, Moves, Opaque
@@ -445,7 +446,8 @@ def test_inputs_that_need_no_rule_by_their_kind() -> None:
         (lambda: custom(vjp=lambda g, z: (g, g))(scaled_sum), "'z', which .*can have .*wanted"),
         (lambda: custom(jvp=lambda t, y: t * y)(scaled_sum), "'t', .* t_x, t_y"),
         (lambda: custom(jvp=lambda y: y)(scaled_sum), "takes no tangent.* t_x, t_y"),
-        (lambda: custom(jvp=lambda t: t)(lambda *xs: xs[0]), r"jvp.* any number of inputs, \*xs"),
+        (lambda: custom(jvp=lambda t: t)(lambda *xs: xs[0]), "'t', .* t_xs"),
+        (lambda: custom(jvp=lambda t_xs: t_xs[0])(lambda *xs: xs[0]), r"\*xs, and needs .* vjp="),
         (lambda: custom(vjp=lambda g, x: (g, g), linear=True)(scaled_sum), "linear=True.* vjp_x="),
         (lambda: custom(vjp=lambda g: g)(lambda g: g), "'g', which is also .* rename the input"),
         (lambda: custom(vjp=lambda g: g, batch="rows")(cube), "batch='rows'.*elementwise"),
@@ -493,3 +495,80 @@ def test_one_rule_must_return_one_gradient_for_each_input(returned: Any, what: s
         grad(lambda x: f(x, A).sum())(A)
     with pytest.raises(RuleError, match=message):
         jvp(f, (A, A), (A, A))
+
+
+def test_any_number_of_inputs_can_be_differentiated_twice() -> None:
+    @ag.func.custom(vjp=lambda g, a, xs: (2 * g * a, *(3 * g * x**2 for x in xs)))
+    def powers(a: Any, *xs: Any) -> Any:
+        return a**2 + sum(x**3 for x in xs)
+
+    x, y = (ag.tensor(v, requires_grad=True) for v in (2.0, 3.0))
+    first = ag.grad(powers(y, x, x, y), (x, y), create_graph=True)
+    assert ag.grad(first[0], x).item() == 2 * 6 * 2.0
+    assert ag.grad(first[1], y).item() == 2 + 6 * 3.0
+
+
+# --- any number of inputs, one rule for all ------------------------------------------------------
+
+
+def _values_of_one(*arrays: Any) -> None:
+    assert all(not isinstance(a, Batched) for a in arrays)
+
+
+def _sums_vjp(gs: Any, arrays: Any, factor: Any, wanted: Any) -> list[Any]:
+    _values_of_one(*[g for g in gs if g is not None])
+    g, h = (0.0 if part is None else part for part in gs)
+    return [factor * 2 * g * a + h if w else None for a, w in zip(arrays, wanted, strict=False)]
+
+
+def _sums_jvp(arrays: Any, t_arrays: Any, factor: Any) -> Any:
+    moving = [(a, t) for a, t in zip(arrays, t_arrays, strict=True) if t is not None]
+    _values_of_one(*[t for _, t in moving])
+    first = sum(factor * 2 * a * t for a, t in moving)
+    return first, sum(t for _, t in moving)
+
+
+@custom(vjp=_sums_vjp, jvp=_sums_jvp, multiple=True, batched_rules=False)
+def sums(*arrays: Any, factor: float) -> Any:
+    return factor * sum(np.square(a) for a in arrays), np.sum(arrays, axis=0)
+
+
+def test_one_rule_for_any_number_of_inputs_and_several_results() -> None:
+    def f(x: Any, y: Any) -> Any:
+        first, second = sums(x, A, y, x, factor=3.0)
+        return (first * second).sum()
+
+    def same(x: Any, y: Any) -> Any:
+        return (3.0 * (2 * x**2 + A**2 + y**2) * (2 * x + A + y)).sum()
+
+    x, y = A + 0.5, A - 0.2
+    for i in (0, 1):
+        close(grad(f, i)(x, y), grad(same, i)(x, y))
+        for outer in (jacrev, jacfwd):  # the rules see one cotangent, or tangent, at a time
+            for inner in (jacrev, jacfwd):
+                close(outer(inner(f, i), 0)(x, y), hessian_of(same, i)(x, y))
+    close(jvp(f, (x, y), (y, x))[1], jvp(same, (x, y), (y, x))[1])
+    first, second = jacrev(lambda x: sums(x, A, factor=1.0))(x)
+    close(first, np.diag(2 * x))
+    close(second, np.eye(3))
+
+
+def hessian_of(f: Any, i: int) -> Any:
+    return jacfwd(jacrev(f, i), 0)
+
+
+def test_second_derivatives_by_create_graph_see_starred_inputs() -> None:
+    f = custom(vjp=lambda g, xs, i: g * xs[1 - i])(lambda *xs: xs[0] * xs[1])
+    x = ag.tensor(2.0, requires_grad=True)
+    first = ag.grad(f(x, x), x, create_graph=True)
+    close(ag.grad(first, x), 2.0)
+    product = custom(vjp=lambda g, xs, wanted: [g * xs[1], g * xs[0]])(lambda *xs: xs[0] * xs[1])
+    first = ag.grad(product(x, x), x, create_graph=True)
+    close(ag.grad(first, x), 2.0)
+
+
+def test_rules_that_take_no_batches_run_on_an_empty_one() -> None:
+    f = custom(vjp=lambda g, x: g * x, batched_rules=False)(lambda x: x**2 / 2)
+    x = ag.tensor(A, requires_grad=True)
+    assert ag.grad(f(x), x, np.ones((0, 3)), is_grads_batched=True).shape == (0, 3)
+    close(ag.grad(f(x), x, np.eye(3), is_grads_batched=True), np.diag(A))

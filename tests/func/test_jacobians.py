@@ -332,3 +332,10 @@ def test_one_row_at_a_time_needs_no_batches(jacobian: Any) -> None:
 
     x = np.array([1.0, 2.0, 3.0])
     assert jacobian(Square.apply, chunk_size=1)(x).tolist() == np.diag(2 * x).tolist()
+
+
+def test_jvp_can_insist_on_dependence() -> None:
+    x, t = np.array([1.0, 2.0]), np.ones(2)
+    assert_close(jvp(lambda x: (x * x, 3 * x), (x,), (t,), strict=True)[1], (2 * x, 3 * t))
+    with pytest.raises(ValueError, match=r"result 1 .* strict=True"):
+        jvp(lambda x: (x * x, np.zeros(2)), (x,), (t,), strict=True)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import warnings
+from contextlib import nullcontext
 from typing import Any
 
 import numpy as np
@@ -12,6 +13,8 @@ from samples import Sample
 
 import arraygrad as ag
 from arraygrad.func import grad, jvp, vmap
+from arraygrad.ops.contractions import _matmul_x, _matmul_y
+from arraygrad.ops.define import Contracts, declare
 from arraygrad.testing import assert_close
 
 A = np.arange(6.0).reshape(2, 3) + 1
@@ -19,6 +22,81 @@ A = np.arange(6.0).reshape(2, 3) + 1
 
 def close(found: Any, expected: Any) -> None:
     np.testing.assert_allclose(found, expected, rtol=1e-12, atol=1e-12)
+
+
+# --- contractions whose labels a function gives --------------------------------------------------
+
+
+def users(name: str, labels: Any, compute: Any, vjp_x: Any, vjp_y: Any) -> Any:
+    return declare(
+        name,
+        "x",
+        "y",
+        kind=Contracts(labels=labels),
+        compute=compute,
+        vjp_x=vjp_x,
+        vjp_y=vjp_y,
+        replace=True,
+    )
+
+
+MATMUL = users(
+    "users_matmul", ag.matmul.op.kind.labels, lambda xp, x, y: xp.matmul(x, y), _matmul_x, _matmul_y
+)
+ALL_PRODUCTS = users(
+    "users_products",
+    lambda m, n: ("ik", "jk", "ij"),
+    lambda xp, x, y: x @ y.T,
+    lambda g, y: g @ y,
+    lambda g, x: g.T @ x,
+)
+PAIRS = users(  # with at most one batch axis, and this in both
+    "users_pairs",
+    lambda m, n: {(1, 1): ("k", "k", ""), (2, 2): ("bk", "bk", "b")}[m, n],
+    lambda xp, x, y: xp.sum(x * y, axis=-1),
+    lambda g, y: g[..., None] * y,
+    lambda g, x: g[..., None] * x,
+)
+CONTRACTIONS: list[tuple[Any, Any, Any]] = [
+    (MATMUL, (3,), (3,)),
+    (MATMUL, (2, 3), (3,)),
+    (MATMUL, (3,), (3, 4)),
+    (MATMUL, (2, 3), (3, 4)),
+    (MATMUL, (5, 2, 3), (3, 4)),
+    (MATMUL, (2, 3), (5, 3, 4)),
+    (MATMUL, (1, 2, 3), (5, 3, 4)),
+    (MATMUL, (6, 1, 2, 3), (5, 3, 4)),
+    (MATMUL, (0, 3), (3, 4)),
+    (ALL_PRODUCTS, (2, 3), (4, 3)),
+    (PAIRS, (3,), (3,)),
+]
+
+
+@pytest.mark.parametrize("axes", [(0, None), (None, 0), (0, 0)])
+@pytest.mark.parametrize(("op", "left", "right"), CONTRACTIONS)
+def test_contractions_by_labels(op: Any, left: Any, right: Any, axes: Any) -> None:
+    rng = np.random.default_rng(0)
+    shapes = [(7,) * (axis == 0) + s for s, axis in zip((left, right), axes, strict=True)]
+    x, y = (rng.normal(size=shape) for shape in shapes)
+    members = [(x[i] if axes[0] == 0 else x, y[i] if axes[1] == 0 else y) for i in range(7)]
+    # No labels say how a batch of both could be one call for `all_products`.
+    looped = op is ALL_PRODUCTS and axes == (0, 0)
+    with pytest.warns(UserWarning, match="no batching rule") if looped else nullcontext():
+        found = vmap(op, axes, warn_fallback=True)(x, y)
+    close(found, np.stack([op(*member) for member in members]))
+
+    def loss(x: Any, y: Any) -> Any:
+        return (vmap(op, axes)(x, y) ** 2).sum()
+
+    def by_loop(x: Any, y: Any) -> Any:
+        return sum(
+            (op(x[i] if axes[0] == 0 else x, y[i] if axes[1] == 0 else y) ** 2).sum()
+            for i in range(7)
+        )
+
+    for k in (0, 1):
+        close(grad(loss, k)(x, y), grad(by_loop, k)(x, y))
+    close(jvp(loss, (x, y), (x, y))[1], jvp(by_loop, (x, y), (x, y))[1])
 
 
 # --- axes ----------------------------------------------------------------------------------------

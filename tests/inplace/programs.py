@@ -626,6 +626,7 @@ class Comparison:
         theirs = None
         if self.theirs is not None:
             theirs = _try(lambda: self.theirs.gradients(weights, second))
+        assert not isinstance(mine, ag.errors.WrittenError), "a write broke a gradient"
         if isinstance(mine, Exception):
             self.refused += 1
             if self.theirs is not None and not self.quiet_views:

@@ -38,8 +38,61 @@ def twice(y: Any) -> Any:
     return ag.ravel(ag.reshape(y, (2, 6)))[::-1]  # a view
 
 
-WAYS = [sliced, rows, transposed, split, flat, twice]
-IS_VIEW = {sliced: False, rows: True, transposed: False, split: True, flat: True, twice: True}
+def by_columns(y: Any) -> Any:
+    return y.reshape(2, 6, order="F")  # a copy
+
+
+def turned_by_columns(y: Any) -> Any:
+    return np.reshape(y.T, (2, 6), order="F")  # a view
+
+
+def as_it_lies(y: Any) -> Any:
+    return y.T.reshape((6, 2), order="A")  # a view
+
+
+def flat_by_columns(y: Any) -> Any:
+    return y.ravel("F")  # a copy
+
+
+def turned_flat_by_columns(y: Any) -> Any:
+    return np.ravel(y.T, order="F")  # a view
+
+
+def flat_as_it_lies(y: Any) -> Any:
+    return np.ravel(y.reshape(3, 2, 2).transpose(1, 2, 0), order="K")  # a view
+
+
+def parts_as_they_lie(y: Any) -> Any:
+    return y.T[:2].ravel("K")  # a copy
+
+
+def copied(y: Any) -> Any:
+    return y.flatten()  # a copy, as always
+
+
+def copied_as_it_lies(y: Any) -> Any:
+    return y.T.flatten("A")  # a copy
+
+
+IS_VIEW = {
+    sliced: False,
+    rows: True,
+    transposed: False,
+    split: True,
+    flat: True,
+    twice: True,
+    by_columns: False,
+    turned_by_columns: True,
+    as_it_lies: True,
+    flat_by_columns: False,
+    turned_flat_by_columns: True,
+    flat_as_it_lies: True,
+    parts_as_they_lie: False,
+    copied: False,
+    copied_as_it_lies: False,
+}
+WAYS = list(IS_VIEW)
+BY_MEMORY = {as_it_lies, flat_as_it_lies, parts_as_they_lie, copied_as_it_lies}
 
 
 def program(way: Callable[[Any], Any]) -> Callable[[Any], Any]:
@@ -64,6 +117,10 @@ def expected(way: Callable[[Any], Any], x: Any) -> Any:
 @pytest.mark.parametrize("way", WAYS)
 def test_eagerly(way: Callable[[Any], Any]) -> None:
     for x in (X, np.asfortranarray(X), X[::-1][::-1]):
+        if way in BY_MEMORY and not x.flags.c_contiguous:
+            with pytest.raises(ValueError, match="say order='C' or order='F'"):
+                program(way)(ag.tensor(x))
+            continue
         np.testing.assert_array_equal(program(way)(ag.tensor(x)).numpy(), expected(way, x))
 
 
@@ -124,6 +181,85 @@ def test_an_array_of_the_users_has_the_layout_it_has() -> None:
     assert data[0, 1] == 50.0
 
 
+LAYOUTS: list[Callable[[Any], Any]] = [
+    lambda y: y,
+    lambda y: y.T,
+    lambda y: y[::-1, :, ::2],
+    lambda y: y.transpose(1, 2, 0),
+    lambda y: y.transpose(0, 2, 1)[:, 1:],
+    lambda y: y.transpose(2, 0, 1)[..., ::-1],
+    lambda y: y[:, 1],
+    lambda y: y[:, :1].T,
+    lambda y: y[0, 0, ::-1],
+    lambda y: y[0, 0, 0, ...],
+    lambda y: y[:0],
+    lambda y: y.real,
+    lambda y: y.T.imag,
+    lambda y: y.reshape(6, 4).T.reshape(2, 2, 6, order="F"),
+]
+
+
+@pytest.mark.parametrize("layout", LAYOUTS)
+@pytest.mark.parametrize("order", ["C", "F", "A", "K", "f", None])
+@pytest.mark.parametrize("given", [np.ascontiguousarray, np.asfortranarray, lambda x: x[:, ::-1]])
+def test_orders_are_numpys(layout: Any, order: str | None, given: Any) -> None:
+    data = given((np.arange(24.0) + 1j).reshape(2, 3, 4))
+    x = layout(data)
+    for make in (
+        lambda x: x.ravel(order),
+        lambda x: x.flatten(order),
+        lambda x: np.ravel(x, order),
+    ):
+        expected = make(x)
+        found = make(layout(ag.asarray(data))).array
+        np.testing.assert_array_equal(found, expected)
+        assert np.shares_memory(found, data) == np.shares_memory(expected, data)
+    if order != "K" and x.size:
+        for shape in ((x.size // 2, 2), (2, -1), -1) if x.size > 1 else ((1, 1), ()):
+            expected = x.reshape(shape, order=order)
+            t = layout(ag.asarray(data))
+            np.testing.assert_array_equal(t.reshape(shape, order=order).numpy(), expected)
+            found = np.reshape(t, shape, order=order).array
+            np.testing.assert_array_equal(found, expected)
+            assert np.shares_memory(found, data) == np.shares_memory(expected, data)
+
+
+@pytest.mark.parametrize("order", ["C", "F", "A", "K"])
+@pytest.mark.parametrize("layout", LAYOUTS[:6])
+def test_gradients_in_all_orders(layout: Any, order: str) -> None:
+    weights = np.random.default_rng(0).normal(size=24)
+
+    def loss(x: Any) -> Any:
+        y = layout(x).ravel(order)
+        z = y if order == "K" else layout(x).reshape(2, -1, order=order)[1]
+        return (y**3 * weights[: y.shape[0]]).sum() + (z**2 * weights[: z.shape[0]]).sum()
+
+    x = np.random.default_rng(1).normal(size=(2, 3, 4))
+    t = ag.tensor(x, requires_grad=True)
+    assert ag.testing.gradcheck(loss, t)
+    assert ag.testing.gradgradcheck(loss, t)
+    np.testing.assert_allclose(func.vmap(loss)(np.stack([x, -x])), [loss(x), loss(-x)])
+
+
+def test_orders_that_numpys_memory_would_decide() -> None:
+    y = ag.tensor(X).T + 0.0  # NumPy's sum lies by columns, as its operand does
+    assert y.ravel("F").tolist() == X.ravel().tolist()
+    for order in ("A", "K"):
+        with pytest.raises(ValueError, match="say order='C' or order='F'"):
+            y.ravel(order)
+    with pytest.raises(ValueError, match="say order='C' or order='F'"):
+        ag.broadcast_to(ag.tensor([1.0, 2.0]), (3, 2)).ravel("K")
+
+
+def test_wrong_orders() -> None:
+    y = ag.tensor(X)
+    for call in (lambda: y.reshape(12, order="K"), lambda: y.ravel("X"), lambda: y.flatten("CF")):
+        with pytest.raises(ValueError, match="order must be one of 'C', 'F', 'A'"):
+            call()
+    with pytest.raises(TypeError, match="order must be a string, not int"):
+        np.ravel(y, 1)
+
+
 OF_NUMBERS: list[Callable[[Any], Any]] = [
     lambda y: y[None],
     lambda y: y[()],
@@ -131,6 +267,7 @@ OF_NUMBERS: list[Callable[[Any], Any]] = [
     lambda y: ag.reshape(y, (1,)),
     lambda y: ag.expand_dims(y, axis=0),
     lambda y: ag.ravel(y),
+    lambda y: ag.flip(y),
 ]
 
 
@@ -205,3 +342,46 @@ def test_derivatives_are_not_lost_through_detach() -> None:
 
     with pytest.raises(RuntimeError, match=r"cannot be written through detach\(\)"):
         func.vmap(func.grad(function))(np.ones((2, 3)))
+
+
+def of_a_broadcast(y: Any) -> Any:
+    return ag.reshape(ag.broadcast_to(y[0], (2, 4)), (8,))  # a copy
+
+
+@pytest.mark.parametrize("way", [way for way in (*WAYS, of_a_broadcast) if way not in BY_MEMORY])
+@pytest.mark.parametrize("order", ["C", "F"])
+def test_what_detach_gives_has_the_layout_of_the_tensor(way: Any, order: Any) -> None:
+    """Also if an op has laid its result out in another order than the logical one."""
+
+    def run(detach: Any) -> Any:
+        y = ag.asarray(np.asarray(X, order=order)) * 2.0
+        view = way(detach(y))
+        view += 100.0
+        return y.array, view.array
+
+    for found, expected in zip(run(lambda y: y.detach()), run(lambda y: y), strict=True):
+        np.testing.assert_array_equal(found, expected)
+
+
+def test_a_view_of_what_detach_gives_of_a_broadcast() -> None:
+    x = ag.tensor(np.ones(4), requires_grad=True)
+    flat = ag.reshape(ag.broadcast_to(x, (2, 4)).detach(), (8,))  # a copy
+    flat += 1
+    assert x.tolist() == [1, 1, 1, 1]
+    part = ag.broadcast_to(x, (2, 4)).detach()[0]
+    with pytest.raises(RuntimeError, match="broadcast"):
+        part += 1
+
+
+def test_the_values_of_a_leaf_can_be_written_through_detach() -> None:
+    def run(x: Any) -> Any:
+        y = x * x
+        x.detach()[1] = 5.0  # which no gradient knows of
+        return (y + x * x).sum()
+
+    def outer(x: Any) -> Any:
+        return func.grad(run)(x * 1.0)
+
+    x = np.array([2.0, 3.0])
+    assert outer(ag.tensor(x)).tolist() == [8.0, 16.0]
+    assert func.vmap(outer)(x[None]).tolist() == [[8.0, 16.0]]

@@ -54,6 +54,7 @@ class Drawn:
             }
             self.values = [ours.values(t) for t in range(len(ours.tensors))]
             self.gradients = _try(lambda: ours.gradients(self.weights, False))
+        assert not isinstance(self.gradients, ag.errors.WrittenError)
         self.is_refused = isinstance(self.gradients, Exception)
         self.kinds = {str(part) for step in self.steps for part in step[:4]}
 
@@ -193,7 +194,7 @@ def each(first: int, check: Callable[[Drawn], None], without: set[str]) -> int:
 def test_in_a_transform(first: int, transform: str) -> None:
     without = {"detach"} if transform in FORWARD else set()
     count = each(first, TRANSFORMS[transform], without)
-    assert count > 3 or COUNT - first < BATCH
+    assert count > 1 or COUNT - first < BATCH
 
 
 # --- libraries -----------------------------------------------------------------------------------
@@ -234,4 +235,4 @@ def test_over_a_library(first: int, library: str) -> None:
         count = each(
             first, lambda drawn: by_library(library, drawn), {"clamp_"}
         )  # of complex numbers
-    assert count > 3 or COUNT - first < BATCH
+    assert count > 1 or COUNT - first < BATCH

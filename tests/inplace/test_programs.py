@@ -29,6 +29,6 @@ def test_programs(first: int) -> None:
             beyond += comparison.beyond
             whole += comparison.theirs is not None
     if COUNT - first >= BATCH:  # or they would test something else than they are meant to
-        assert refused > 10
+        assert refused > 5
         assert beyond > 10 or not WITH_TORCH
-        assert whole > 40 or not WITH_TORCH
+        assert whole > 20 or not WITH_TORCH

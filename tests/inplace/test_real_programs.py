@@ -240,10 +240,9 @@ def test_a_saved_array_of_an_outer_transform_that_changes() -> None:
 
         return ag.func.grad(inner)(X).sum()
 
-    with pytest.raises(ag.errors.WrittenError):
-        ag.func.grad(outer)(X)
-    with pytest.raises(ag.errors.WrittenError):
-        ag.func.vmap(outer)(X[None])
+    assert ag.func.grad(outer)(X).tolist() == [1] * len(X)
+    assert ag.func.jvp(outer, (X,), (X,))[1] == X.sum()
+    assert ag.func.vmap(outer)(X[None]).tolist() == [X.sum()]
 
 
 # --- other array libraries -----------------------------------------------------------------------

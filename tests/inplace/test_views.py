@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import random
+import warnings
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -204,3 +207,97 @@ def test_read_only_arrays() -> None:
     array.flags.writeable = False
     with pytest.raises(RuntimeError, match="read-only"):
         ag.asarray(array)[0] = 1.0
+
+
+def exchange(y: Any) -> None:
+    y[0], y[1] = y[1], y[0]
+
+
+def shuffle(y: Any) -> None:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)  # NumPy's, that it may not be right
+        np.random.default_rng(0).shuffle(y)
+
+
+SHUFFLES: list[Callable[[Any], None]] = [
+    exchange,
+    shuffle,
+    lambda y: exchange(y[1:]),
+    lambda y: random.Random(0).shuffle(y),
+    lambda y: exchange(y.T) if y.ndim > 1 else exchange(y),
+]
+
+
+@pytest.mark.parametrize("write", SHUFFLES)
+@pytest.mark.parametrize("shape", [(4,), (4, 2)])
+def test_items_that_change_places_are_refused(write: Any, shape: tuple[int, ...]) -> None:
+    """One of them would be lost: the first assignment changes the view that the second writes."""
+    x = np.arange(1.0, 1 + np.prod(shape)).reshape(shape)
+
+    def run(x: Any) -> Any:
+        y = x * 1.0
+        write(y)
+        return y
+
+    for call in (
+        lambda: run(ag.tensor(x)),
+        lambda: run(ag.tensor(x, requires_grad=True)),
+        lambda: ag.func.jvp(run, (x,), (x,)),
+        lambda: ag.func.vmap(run)(x[None]),
+        lambda: ag.func.jacrev(run)(x),
+    ):
+        with pytest.raises(RuntimeError, match=r"x\[\[i, j\]\] = x\[\[j, i\]\]"):
+            call()
+
+
+def again(y: Any) -> None:
+    y[0] = y[1]
+    y[1] = y[0]
+
+
+def later(y: Any) -> None:
+    y[0] = y[1]
+    first = y[0]
+    y[2] = y[0] * 3
+    y[1] = first
+
+
+def changed(y: Any) -> None:
+    row = y[0]
+    y[1] = row * 2
+    row += y[1]
+    y[1] = row
+
+
+def at_once(y: Any) -> None:
+    y[[0, 1]] = y[[1, 0]]
+
+
+def shifted(y: Any) -> None:
+    for i in range(2):
+        y[i + 1] = y[i]
+
+
+def halves(y: Any) -> None:
+    first, second = y[:1], y[1:2]
+    y[:1] = second
+    y[1:2] = first  # a view, also in NumPy
+
+
+@pytest.mark.parametrize("write", [again, later, changed, at_once, shifted, halves])
+def test_items_may_be_written_to_each_other(write: Any) -> None:
+    x = np.arange(1.0, 7.0).reshape(3, 2)
+
+    def run(x: Any) -> Any:
+        y = x * 1.0
+        write(y)
+        return y
+
+    expected = run(x)
+    for found in (
+        run(ag.tensor(x)).numpy(),
+        run(ag.tensor(x, requires_grad=True)).detach().numpy(),
+        ag.func.jvp(run, (x,), (x,))[0],
+        ag.func.vmap(run)(x[None])[0],
+    ):
+        np.testing.assert_array_equal(found, expected)

@@ -129,8 +129,8 @@ MISTAKES: dict[str, tuple[Callable[[], Any], str]] = {
         "the forward rule .* 't_z'.* t, t_x, x",
     ),
     "tangent of many": (
-        lambda: declare_any(vjp=lambda g: g, jvp=lambda t_xs: t_xs),
-        "the forward rule .* 't_xs'",
+        lambda: declare_any(vjp=lambda g: g, jvp=lambda t_x: t_x),
+        "the forward rule .* 't_x'",
     ),
     "joint rule": (
         lambda: declare_two(joint=lambda g, z: (g, z)),

@@ -211,3 +211,17 @@ def test_rules_can_make_tensors() -> None:
     assert not any(issubclass(t, ag.Tensor) for t in seen)
     np.testing.assert_array_equal(found[0], [np.eye(2), np.zeros((2, 2))])
     assert type(ag.func.grad(lambda x: traces(x))(np.eye(2))) is np.ndarray
+
+
+def test_forward_mode_of_two_inputs_with_any_names() -> None:
+    product = declare(
+        "product_of_two",
+        "left",
+        "right",
+        kind=Elementwise(),
+        compute=lambda xp, left, right: left * right,
+        vjp_left=lambda g, right: g * right,
+        vjp_right=lambda g, left: g * left,
+    )
+    _, tangent = ag.func.jvp(product, (np.array(2.0), np.array(3.0)), (1.0, 10.0))
+    assert float(tangent) == 23.0

@@ -42,7 +42,7 @@ def dispatched(function: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def case(name: str, function: Callable[..., Any], *arguments: Any) -> None:
-    CASES.append(Case(name, dispatched(function), arguments, writes=True))
+    CASES.append(Case(name, dispatched(function), arguments))
 
 
 # --- preprocessing -------------------------------------------------------------------------------

@@ -79,6 +79,14 @@ def test_the_argument_is_named() -> None:
         (lambda: ag.add(x, "a"), "add, argument y: expected an array or a number, got str"),
         (lambda: x.dot(None), "dot: b must be an array, not NoneType"),
         (lambda: ag.einsum("i->", None), "einsum: operands[0] must be an array, not NoneType"),
+        (
+            lambda: ag.einsum(x, [0], None, [0]),
+            "einsum: operands[1] must be an array, not NoneType",
+        ),
+        (lambda: ag.stack("ab"), "stack: arrays must be a sequence of arrays, not str"),
+        (lambda: ag.concat(None), "concat: arrays must be a sequence of arrays, not NoneType"),
+        (lambda: ag.concat(3.0), "concat: arrays must be a sequence of arrays, not float"),
+        (lambda: ag.stack({"a": x}), "stack: arrays must be a sequence of arrays, not dict"),
         (lambda: ag.linalg.svd([[1.0]]), "svd: x must be an array, not list: make it one by"),
         (lambda: ag.percentile(None, 5), "percentile: x must be an array, not NoneType"),
     ):

@@ -110,3 +110,15 @@ def test_without_bytecode_it_is_a_warning(monkeypatch: pytest.MonkeyPatch) -> No
     monkeypatch.setattr("arraygrad.core.cpython.PORTABLE", True)
     with pytest.warns(UserWarning, match="cuts the number off"):
         assert math.sin(x[0]) == math.sin(1.5)
+
+
+@pytest.mark.parametrize("keywords", [{}, {"otypes": [float]}, {"signature": "(n)->(n)"}])
+def test_numpys_vectorize_would_lose_gradients(keywords: Any) -> None:
+    square = np.vectorize(lambda v: v * v, **keywords)
+    x = ag.tensor([1.0, 2.0], requires_grad=True)
+    with pytest.raises(NoGradientError, match=r"numpy.stack\(\)"):
+        square(x)
+    for transform in (ag.func.grad, ag.func.jacfwd, ag.func.vmap):
+        with pytest.raises((NoGradientError, TypeError), match="NumPy array"):
+            transform(lambda x: square(x).sum())(np.ones((2, 2)))
+    assert square(x.detach()).tolist() == [1.0, 4.0]

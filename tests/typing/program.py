@@ -92,6 +92,7 @@ assert_type(ag.concat([x, x], axis=1), ag.Tensor)
 assert_type(ag.stack([x, a]), ag.Tensor)
 assert_type(ag.stack([a, a]), NDArray[Any])
 assert_type(ag.einsum("ij,j->i", a, x[0]), ag.Tensor)
+assert_type(ag.einsum(x, [0, 1], x, [1, ...]), ag.Tensor)
 assert_type(ag.unstack(x), tuple[ag.Tensor, ...])
 assert_type(ag.arange(3, dtype=ag.float32), ag.Tensor)
 assert_type(ag.asarray(a), ag.Tensor)
@@ -112,7 +113,8 @@ assert_type(ag.grad(z, x, create_graph=True), ag.Tensor)
 assert_type(ag.grad(z, [x, z], retain_graph=True), tuple[ag.Tensor, ...])
 assert_type(ag.grad(z, x, retain_graph=True, allow_unused=True), ag.Tensor | None)
 assert_type(ag.grad(z, graph.get_gradient_edge(x), retain_graph=True), ag.Tensor)
-assert_type(torch.autograd.grad(z, x, retain_graph=True), tuple[ag.Tensor, ...])
+t = torch.tensor([1.0, 2.0], requires_grad=True)
+assert_type(torch.autograd.grad((t * t).sum(), t), tuple[torch.Tensor, ...])
 seen: list[tuple[int, ...]] = []
 
 

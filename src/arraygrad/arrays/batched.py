@@ -14,6 +14,7 @@ from ..core.kinds import Elementwise
 from ..ops.batching import batching_rule
 from ..ops.define.op import Op
 from .methods import TransformMethods
+from .numbers import check_not_in_scipy
 from .writing import Replaceable, link, link_detached
 
 new = object.__new__
@@ -25,7 +26,8 @@ class Batched(Replaceable, TransformMethods, Array):
     `shape`, `ndim` and indices refer to one member of the batch.
     """
 
-    __slots__ = ("__weakref__", "_array", "_linked", "_views")
+    __slots__ = ("__weakref__", "_array", "_given_axis", "_linked", "_views")
+    _given_axis: int  # for an argument of `vmap`: where it had the axis, if not in front
     level: ClassVar[float] = 0
 
     def __init__(self, array: Any) -> None:
@@ -118,6 +120,7 @@ class Batched(Replaceable, TransformMethods, Array):
 
     def item(self) -> Any:
         """Refused: there is one number for each member of the batch."""
+        check_not_in_scipy()
         raise TypeError(
             "a batched array is not one number but one for each member of the batch: keep it an "
             "array, or take it outside vmap"

@@ -8,6 +8,7 @@ import numpy as np
 
 from .. import ops
 from ..backends import Backend, backend_of, backend_of_type, default
+from ..backends.arraylikes import values_of
 from ..backends.dtypes import numpy_dtype, result_type
 from ..core.array import Array, plain
 from ..core.axes import shape_tuple
@@ -109,6 +110,7 @@ def from_sequence(data: Any) -> Any:
     """A number or a nested sequence as an array; with tensors in it, stacked within their graph."""
     if data is None or isinstance(data, str | bytes):
         raise TypeError(f"expected an array, numbers or sequences of them, not {data!r}")
+    data = values_of(data)
     if holds_arrays(data):
         parts = [item if isinstance(item, Array) else from_sequence(item) for item in data]
         like = next((p for p in parts if backend_of(p) is not default), None)
@@ -124,7 +126,8 @@ def from_sequence(data: Any) -> Any:
                 for item, p in zip(data, parts, strict=True)
             )
         )
-        return ops.stack([ops.astype(p, dtype, copy=False) for p in parts])
+        parts = [p if p.dtype is dtype else ops.astype(p, dtype, copy=False) for p in parts]
+        return ops.stack(parts) if len(parts) > 1 else ops.expand_dims(parts[0])
     return data if hasattr(data, "dtype") else np.asarray(data)
 
 
@@ -152,6 +155,7 @@ def _as_array(data: Any, dtype: Any, device: Any, copy: bool | None) -> Any:
         data = data.array
     if isinstance(data, Array):
         return data
+    data = values_of(data)
     try:
         backend = backend_of_type(type(data)) or default
     except TypeError:

@@ -13,6 +13,7 @@ from ..ops.define.op import Op
 from ..ops.define.rules import expression, parameters, sums_rules
 from ..ops.forward import forward_of, tangent_rules
 from .methods import TransformMethods
+from .numbers import check_not_in_scipy
 from .writing import Replaceable, link
 
 new = object.__new__
@@ -125,6 +126,7 @@ class Dual(Replaceable, TransformMethods, Array):
 
     def item(self) -> Any:
         """Refused: a Python number would lose the tangent silently."""
+        check_not_in_scipy()
         raise TypeError(
             "a dual array cannot become a Python number without losing its tangent: keep it an "
             "array, or call detach() first if that is meant"
@@ -162,7 +164,8 @@ def _sum_of_both(op: Op) -> AnyFunction:
         taken = [e.replace("arrays[1]", "y") for e in taken]
         return f"{name}_rule({', '.join(tangent if e == 'g' else e for e in taken)})"
 
-    source = f"lambda s, t, x, y, out: {call('x', 's')} + {call('y', 't')}"
+    first, second = op.inputs
+    source = f"lambda s, t, x, y, out: {call(first, 's')} + {call(second, 't')}"
     names = {f"{name}_rule": rule for name, rule in op.rules.items()}
     return eval(source, names)  # type: ignore[no-any-return]
 

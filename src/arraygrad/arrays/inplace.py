@@ -16,23 +16,27 @@ from numpy import generic, ndarray
 
 from .. import ops
 from ..backends import backend_of, default
+from ..backends.arraylikes import ARRAY_LIKE, values_of
 from ..backends.dtypes import numpy_dtype
 from ..core.array import Array
+from ..core.cpython import ALONE, getrefcount
 from ..core.indices import fill
-from ..core.kinds import Moves
+from ..core.memory import owner_of
 from ..core.modes import current_modes
 from ..core.nodes import INFERENCE, Leaf, Node, record, recorder
 from ..core.saved import user_lines
-from ..core.versions import about_to_write, mark_written, owner_of, version, writes_to
+from ..core.versions import about_to_write, mark_written, version, writes_to
 from ..errors import MixedArraysError
 from ..ops.define.adoption import in_library_of, is_made
-from ..ops.define.library import declare
 from ..ops.define.signatures import OneArray, Operand, TwoArrays, Unary
 from ..ops.elementwise import choose
 from ..ops.indexing import _getitem, split_index
-from ..ops.regions import Region
+from ..ops.regions import Region, Step
 from ..ops.shape import _broadcast_to
 from ..ops.writing import put, put_detached
+from .exchange import item_written, refuse_exchange
+from .layout import by_function
+from .numpy_methods import check_partition
 from .views import ViewOf
 
 P = ParamSpec("P")
@@ -86,6 +90,8 @@ class InPlace:
 
     def __setitem__(self, key: Any, value: Any) -> None:
         template, indices = split_index(self, key)
+        if ARRAY_LIKE[type(value)]:
+            value = values_of(value)
         if not indices:
             self._assign((template, ()), value, _ASSIGNMENT)
             return
@@ -108,7 +114,7 @@ class InPlace:
 
     def copy_(self, source: Any) -> Self:
         """Take over the values of another tensor, array or number, which may broadcast."""
-        self._assign(((Ellipsis,), ()), source, "copy_")
+        self._assign(((Ellipsis,), ()), values_of(source), "copy_")
         return self
 
     def fill_(self, value: Any) -> Self:
@@ -120,6 +126,36 @@ class InPlace:
     def zero_(self) -> Self:
         """Set all elements to zero."""
         return self.copy_(0)
+
+    def fill(self, value: Any) -> None:
+        """Set all elements to one value, as NumPy's method: see also `fill_`."""
+        self.fill_(value)
+
+    def sort(
+        self,
+        axis: int = -1,
+        kind: str | None = None,
+        order: None = None,
+        *,
+        stable: bool | None = None,
+        descending: bool = False,
+    ) -> None:
+        """Sort the elements in place, as NumPy's method. `arraygrad.sort` gives a new array.
+
+        The sort is stable, whatever `kind` and `stable` ask for.
+        """
+        if order is not None:
+            raise ValueError("order is for arrays with fields, which arraygrad does not have")
+        self._change(ops.sort, (), {"axis": axis, "descending": descending}, "sort")
+
+    def partition(
+        self, kth: Any, axis: int = -1, kind: str = "introselect", order: None = None
+    ) -> None:
+        """Bring the `kth` smallest element to its place, in place, and smaller ones before it.
+
+        This sorts the array, which does it for all places.
+        """
+        self._change(ops.sort, (), {"axis": check_partition(self, kth, axis, kind, order)}, "sort")
 
     __iadd__ = add_ = _in_place(ops.add)
     __isub__ = sub_ = subtract_ = _in_place(ops.subtract)
@@ -252,6 +288,12 @@ class TensorInPlace(InPlace):
             move(self, result._node)
 
     def _assign(self, index: tuple[Any, tuple[Any, ...]], value: Any, name: str) -> None:
+        view = getattr(value, "_view", None)
+        if view is not None:
+            if view.base is (self if self._view is None else self._view.base):
+                _check_exchange(self, index, view)
+            else:
+                view = None
         if isinstance(value, Array) and value.level > self.level:
             join_level(self, (value,))
         check_writable(self, (value,))
@@ -272,17 +314,8 @@ class TensorInPlace(InPlace):
         _store(self, index, value._array if ours else value, name)
         if recording:
             put_into_base(self, index, node)
-
-
-def _outdated(xp: Any, x: Any) -> Any:
-    raise RuntimeError(
-        "a Function returned the tensor as a view of its input, which has been written since: what "
-        "the view's gradient is now, its backward does not know. Return a clone() from forward"
-    )
-
-
-# The step from an input of a `Function` to an output that shares its memory.
-by_function = declare("by_function", "x", compute=_outdated, kind=Moves(shares=True))
+        if view is not None:
+            _note_copy(self, index, view)
 
 
 # --- may it be written? --------------------------------------------------------------------------
@@ -323,8 +356,8 @@ def check_writable(tensor: Any, values: tuple[Any, ...]) -> None:
                 "the tensor cannot be written: it is a broadcast, in which several elements are "
                 "one. Write to a clone() of it"
             )
-    if recorder() is None:
-        return
+    if recorder() is None or (view is not None and view.is_detached):
+        return  # only values change
     base = _history(tensor)
     if isinstance(base._node, Leaf) or isinstance(tensor._node, Leaf):
         what = "a leaf that requires gradients" if view is None else "a view of such a leaf"
@@ -491,19 +524,46 @@ def _is_that_part(tensor: Any, index: Any, value: Any) -> bool:
     )
 
 
+def _check_exchange(tensor: Any, index: Any, view: ViewOf) -> None:
+    """Raise if a view is written that the first half of an exchange has overwritten."""
+    copied = view.family.copied
+    if copied is None:
+        return
+    target, source, stamp = copied
+    if view.seen <= stamp and view.steps == target:
+        if item_written(_steps(tensor), index) == source:
+            refuse_exchange()
+
+
+def _note_copy(tensor: Any, index: Any, view: ViewOf) -> None:
+    """Remember that a view was written to an item of its base."""
+    item = item_written(_steps(tensor), index)
+    if item is not None:
+        view.family.copied = item, view.steps, view.family.stamp
+        view.family.stamp += 1  # views that are made from now on are newer
+
+
+def _steps(tensor: Any) -> tuple[Step, ...]:
+    return () if tensor._view is None else tensor._view.steps
+
+
 # --- writing -------------------------------------------------------------------------------------
 
 
 def _store(tensor: Any, index: Any, value: Any, name: str) -> None:
     """Change the memory of a tensor, or, where that cannot be written, its array."""
+    keeps = is_held(tensor) and current_modes().keeps_written
     array = tensor.array
     if isinstance(array, ndarray) and not isinstance(value, Array):
         writes = writes_to(array)
-        if writes.before:
-            writes.prepare()
+        for refuse in writes.before:
+            refuse()
         part = None if index is None else fill(*index)
+        replaced = None
+        if keeps:
+            replaced = (array if part is None else array[part]).copy()
         array[... if part is None else part] = value
-        writes.mark(array, name, _origin(), part)
+        writes.mark(array, name, _origin(), part, replaced)
         if hasattr(value, "dtype"):  # it holds what a user brought, now
             _history(tensor)._made = False
         return
@@ -517,6 +577,27 @@ def _store(tensor: Any, index: Any, value: Any, name: str) -> None:
         base._array = put(base.array, value, region=region)
     mark_written(base, name, _origin())
     _bump(base)
+
+
+def is_held(tensor: Any) -> bool:
+    """Whether anything but a tensor, and its base, refers to its memory.
+
+    It may be a node that saved it. Where references are not counted, it is always so.
+    """
+    view = tensor._view
+    base = tensor if view is None else view.base
+    owner = base._array
+    if not isinstance(owner, ndarray):
+        return False
+    if owner.base is not None:  # what a user brought
+        return True
+    known = ALONE + 1 if getattr(base, "_leaf", None) is None else ALONE + 2
+    if view is not None:
+        array = tensor._array
+        if array.base is not owner or getrefcount(array) > ALONE + 1:
+            return True
+        known += 1
+    return getrefcount(owner) > known
 
 
 def _origin() -> str | None:

@@ -15,9 +15,23 @@ import numpy as np
 from numpy.lib.stride_tricks import as_strided
 
 from ..backends import backend_of
+from ..core.array import plain
+from ..core.kinds import Moves
+from ..ops.define.library import declare
 from ..ops.define.op import Op
 from ..ops.regions import Step
 from ..ops.writing import detached
+
+
+def _outdated(xp: Any, x: Any) -> Any:
+    raise RuntimeError(
+        "a Function returned the tensor as a view of its input, which has been written since: what "
+        "the view's gradient is now, its backward does not know. Return a clone() from forward"
+    )
+
+
+# The step from an input of a `Function` to an output that shares its memory.
+by_function = declare("by_function", "x", compute=_outdated, kind=Moves(shares=True))
 
 
 class Origin:
@@ -33,14 +47,18 @@ class Origin:
         Whether the elements of the view lie one after the other, by its logical layout.
     is_detached : bool
         Whether one of the steps is `detach`, so that writes change only the values of the base.
+    overwritten : tuple of (function, keywords)
+        For views that are replaced: the steps to the part that an assignment put into this one's
+        place, if one did. See `exchange`.
     """
 
-    __slots__ = ("base", "is_contiguous", "is_detached", "steps")
+    __slots__ = ("base", "is_contiguous", "is_detached", "overwritten", "steps")
 
     base: Any
     steps: tuple[Step, ...]
     is_contiguous: bool
     is_detached: bool
+    overwritten: tuple[Step, ...]
 
     def __init__(self, source: Any, origin: Origin | None, step: Step) -> None:
         if origin is None:
@@ -65,9 +83,31 @@ def is_view(op: Op, source: Any, origin: Origin | None, params: dict[str, Any]) 
     strides = getattr(base, "_given", None)
     if strides is None and (origin is None or origin.is_contiguous):
         return True
-    if any(n != n for n in (*base.shape, *source.shape)):  # lengths that are not known yet
+    if _has_unknown_length(base, source):
         return True
+    if any(function is by_function for function, _ in steps):  # only its memory tells
+        return _can_reshape(plain(source), params["shape"])
     return _can_reshape(_without_memory(base, strides, steps), params["shape"])
+
+
+def is_fresh(x: Any) -> bool:
+    """Whether an array is C-contiguous because nothing else is known of it."""
+    origin = getattr(x, "_view", None) or getattr(x, "_linked", None)
+    return getattr(x, "_given", None) is None if origin is None else bool(origin.is_contiguous)
+
+
+def logical_strides(x: Any) -> tuple[int, ...] | None:
+    """The strides of an array by its logical layout, in elements; None if lengths are not known."""
+    origin = getattr(x, "_view", None) or getattr(x, "_linked", None)
+    base, steps = (x, ()) if origin is None else (origin.base, origin.steps)
+    if _has_unknown_length(base, x):
+        return None
+    given = getattr(base, "_given", None)
+    strides = _without_memory(base, given, steps).strides
+    # Where a user's array lies in memory is known in bytes; a complex number has two parts.
+    size = 1 if given is None else base.dtype.itemsize
+    parts = 2 if any(function.op.view == "part" for function, _ in steps) else 1
+    return tuple(parts * s // size for s in strides)
 
 
 def _without_memory(base: Any, strides: Any, steps: tuple[Step, ...]) -> Any:
@@ -80,6 +120,10 @@ def _without_memory(base: Any, strides: Any, steps: tuple[Step, ...]) -> Any:
         if function.op.view != "part":  # type: ignore[attr-defined]  # which lies as the elements do
             array = function(array, **keywords)
     return array
+
+
+def _has_unknown_length(*arrays: Any) -> bool:
+    return any(n != n for array in arrays for n in array.shape)
 
 
 def _can_reshape(array: Any, shape: tuple[int, ...]) -> bool:

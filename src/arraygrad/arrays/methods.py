@@ -1,6 +1,6 @@
 """Operators, attributes and methods of all array types, made of ops.
 
-The methods that write in place are in `arrays.inplace`.
+The methods that write in place are in `inplace`, those of NumPy's arrays only in `numpy_methods`.
 """
 
 from __future__ import annotations
@@ -12,13 +12,20 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 from .. import ops
 from ..backends import backend_of
 from ..core import upward
-from ..ops.define.signatures import AnyArray, Axis, Operand, Shape
+from ..ops.define.signatures import AnyArray, Operand
+from ..ops.shape import _permute_dims
+from .numbers import check_not_in_scipy
+from .numpy_methods import NumPyMethods
 
 # The revisions of the Array API standard that can be asked for: each contains those before it.
 REVISIONS = ("2021.12", "2022.12", "2023.12", "2024.12", "2025.12")
 
+# Of a type that they do not know, these return NotImplemented: it may have an operator of its own.
+_product: Any = ops.matmul.operator  # type: ignore[attr-defined]
+_reflected: Any = ops.matmul.reflected  # type: ignore[attr-defined]
 
-class ArrayMethods:
+
+class ArrayMethods(NumPyMethods):
     """Operators and methods over `self._array`'s shape and dtype."""
 
     __slots__ = ()
@@ -28,6 +35,7 @@ class ArrayMethods:
     __array_ufunc__: ClassVar[Any]
     __array_function__: ClassVar[Any]
     __array_priority__ = 1000
+    __pandas_priority__ = 5000  # above that of its tables: they cannot hold tensors
 
     # --- the standard's protocols ---
 
@@ -99,10 +107,8 @@ class ArrayMethods:
 
     @property
     def T(self) -> Self:  # noqa: N802  (the standard's name)
-        """The transpose of a matrix."""
-        if self.ndim != 2:
-            raise ValueError(f".T is for matrices, got shape {self.shape}: use .mT")
-        return ops.matrix_transpose(self)
+        """The array with its axes in reverse order, as in NumPy: for a matrix, the transpose."""
+        return _permute_dims(self, axes=tuple(range(self.ndim))[::-1])  # type: ignore[no-any-return]
 
     @property
     def mT(self) -> Self:  # noqa: N802  (the standard's name)
@@ -210,11 +216,13 @@ class ArrayMethods:
         __hash__ = object.__hash__
 
     def __matmul__(self, other: AnyArray, /) -> Self:
-        product: Any = ops.matmul(self, other) if hasattr(other, "shape") else NotImplemented
+        is_number = isinstance(other, int | float | complex)
+        product: Any = NotImplemented if is_number else _product(self, other)
         return product  # type: ignore[no-any-return]
 
     def __rmatmul__(self, other: AnyArray, /) -> Self:
-        product: Any = ops.matmul(other, self) if hasattr(other, "shape") else NotImplemented
+        is_number = isinstance(other, int | float | complex)
+        product: Any = NotImplemented if is_number else _reflected(self, other)
         return product  # type: ignore[no-any-return]
 
     def __divmod__(self, other: Operand, /) -> tuple[Self, Self]:
@@ -263,7 +271,6 @@ class ArrayMethods:
     exp = ops.exp
     expand_dims = ops.expand_dims
     expm1 = ops.expm1
-    flatten = ops.flatten
     flip = ops.flip
     floor = ops.floor
     log = ops.log
@@ -280,7 +287,6 @@ class ArrayMethods:
     nonzero = ops.nonzero
     pow = ops.pow
     prod = ops.prod
-    ravel = ops.ravel
     reciprocal = ops.reciprocal
     repeat = ops.repeat
     roll = ops.roll
@@ -289,7 +295,6 @@ class ArrayMethods:
     sign = ops.sign
     sin = ops.sin
     sinh = ops.sinh
-    sort = ops.sort
     sqrt = ops.sqrt
     square = ops.square
     squeeze = ops.squeeze
@@ -305,57 +310,6 @@ class ArrayMethods:
     tril = ops.tril
     triu = ops.triu
     unstack = ops.unstack
-
-    # Methods under the names that NumPy arrays use.
-    conjugate = ops.conj
-
-    def cumsum(self, axis: int | None = None, *, dtype: Any = None) -> Self:
-        """The running sum along an axis; by default, over the flattened array."""
-        x = ops.ravel(self) if axis is None else self
-        return ops.cumulative_sum(x, axis=axis, dtype=dtype)
-
-    def cumprod(self, axis: int | None = None, *, dtype: Any = None) -> Self:
-        """The running product along an axis; by default, over the flattened array."""
-        x = ops.ravel(self) if axis is None else self
-        return ops.cumulative_prod(x, axis=axis, dtype=dtype)
-
-    def std(
-        self,
-        axis: Axis = None,
-        *,
-        correction: float = 0.0,
-        keepdims: bool = False,
-        ddof: float | None = None,
-    ) -> Self:
-        """The standard deviation; NumPy's `ddof` is the standard's `correction`."""
-        correction = correction if ddof is None else ddof
-        return ops.std(self, axis=axis, correction=correction, keepdims=keepdims)
-
-    def var(
-        self,
-        axis: Axis = None,
-        *,
-        correction: float = 0.0,
-        keepdims: bool = False,
-        ddof: float | None = None,
-    ) -> Self:
-        """The variance; NumPy's `ddof` is the standard's `correction`."""
-        correction = correction if ddof is None else ddof
-        return ops.var(self, axis=axis, correction=correction, keepdims=keepdims)
-
-    def reshape(self, *shape: Shape, copy: bool | None = None) -> Self:
-        """The same elements in another shape: `x.reshape(2, 3)` or `x.reshape((2, 3))`."""
-        wanted: Any = shape[0] if len(shape) == 1 else shape
-        return ops.reshape(self, wanted, copy=copy)
-
-    def permute_dims(self, *axes: Shape) -> Self:
-        """Reorder the axes: `x.permute_dims(1, 0)` or `x.permute_dims((1, 0))`."""
-        order = axes[0] if len(axes) == 1 and not isinstance(axes[0], int) else axes
-        return ops.permute_dims(self, order)
-
-    def transpose(self, *axes: Shape) -> Self:
-        """NumPy's transpose: reorder the axes as given, or reverse them all."""
-        return self.permute_dims(*(axes or tuple(range(self.ndim))[::-1]))
 
 
 class TransformMethods(ArrayMethods):
@@ -380,7 +334,8 @@ class TransformMethods(ArrayMethods):
         )
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> Any:
+        check_not_in_scipy()
         raise TypeError(
-            f"a {type(self).__name__} array stands for values inside a transform and cannot become "
-            "a NumPy array there: use arraygrad's functions on it"
+            f"a {type(self).__name__} array stands for values inside a transform and cannot "
+            "become a NumPy array there: use arraygrad's functions on it"
         )

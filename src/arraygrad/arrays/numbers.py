@@ -4,10 +4,48 @@ from __future__ import annotations
 
 import cmath
 import math
+import sys
 import types
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 
+from ..core import upward
 from ..core.cpython import called, is_stored
 from ..errors import NoGradientError
+
+_REFUSED: ContextVar[bool] = ContextVar("arraygrad_numbers_refused", default=False)
+
+
+@contextmanager
+def numbers_keep_derivatives() -> Iterator[None]:
+    """Make it an error that a number loses its derivative, where users would only be warned."""
+    before = _REFUSED.get()
+    try:
+        _REFUSED.set(True)
+        yield
+    finally:
+        _REFUSED.set(before)
+
+
+def check_not_refused(kind: type) -> None:
+    """Raise inside of `numbers_keep_derivatives`."""
+    if _REFUSED.get():
+        raise NoGradientError(
+            f"{kind.__name__}() of a tensor that requires gradients, in a function that is "
+            "differentiated, would lose them: keep it an array; if losing them is meant, call "
+            "item(), or detach() first"
+        )
+
+
+def check_not_in_scipy() -> None:
+    """Raise if a function of SciPy is about to lose gradients that another one carries."""
+    name = upward.caller_with_twin() if "scipy" in sys.modules else None
+    if name is not None:
+        raise NoGradientError(
+            f"{name} cannot carry gradients: use arraygrad.{name}; if losing them is meant, call "
+            "detach() first"
+        )
 
 
 def check_not_stored(depth: int) -> None:

@@ -19,6 +19,7 @@ from ..core.nodes import make_outputs, recorder
 from ..errors import MixedArraysError
 from ..ops.define.op import Op
 from ..ops.define.rules import HELPERS, Pullback, expression
+from .writing import Replaceable
 
 if TYPE_CHECKING:
     pass
@@ -86,7 +87,7 @@ class Recording(Array):
         inference = any(o and k.is_inference for o, k in zip(ours, kinds, strict=True))  # type: ignore[attr-defined]
         if op.multiple or op.view or inference:
             return super().binary(op, left, right)
-        lower = tuple(issubclass(k, Recording) and not o for o, k in zip(ours, kinds, strict=True))
+        lower = tuple(issubclass(k, Array) and not o for o, k in zip(ours, kinds, strict=True))
         return _recording(cls, op, ours, lower=lower)
 
     @classmethod
@@ -96,13 +97,22 @@ class Recording(Array):
 
 
 def fixed(value: Any) -> Any:
-    """A value as the graph can keep it: for a constant whose level may change, its array."""
-    if isinstance(value, Recording) and value._node is None:  # type: ignore[attr-defined]
-        view = value._view  # type: ignore[attr-defined]
-        base: Any = value if view is None else view.base
+    """A value of a lower level as the graph can keep it: an object that nobody can write to.
+
+    Of a constant whose level may change, it is the array.
+    """
+    if isinstance(value, Replaceable):
+        return value.over(lambda array: array)  # type: ignore[attr-defined]
+    if not isinstance(value, Recording):
+        return value
+    tensor: Any = value
+    if tensor._node is None:
+        base = tensor if tensor._view is None else tensor._view.base
         if getattr(base, "_born", 0):
-            return value.array  # type: ignore[attr-defined]
-    return value
+            return tensor.array
+    kept = tensor.like(tensor._array, tensor._node)
+    kept._fixed = True
+    return kept
 
 
 def _check_savable(op: Op, pullback: Pullback, arrays: tuple[Any, ...]) -> None:
@@ -136,7 +146,7 @@ def _recording(
     params : bool
         Whether the function takes a dictionary of keywords, too.
     lower : tuple of bool
-        Which operands are tensors of lower levels.
+        Which operands are arrays of lower levels.
     others : callable, optional
         Called instead for operands of other types, or of several libraries.
     """

@@ -33,7 +33,12 @@ from ..ops.writing import detached
 from .inplace import TensorInPlace, keep_retaining
 from .layout import is_view
 from .methods import ArrayMethods
-from .numbers import check_not_computed_with, check_not_stored
+from .numbers import (
+    check_not_computed_with,
+    check_not_in_scipy,
+    check_not_refused,
+    check_not_stored,
+)
 from .recording import Recording
 from .views import ViewOf, is_shared
 
@@ -52,12 +57,13 @@ class Tensor(Recording, TensorInPlace, ArrayMethods):
     in which case `grad_fn` is the node that stands for that op.
     """
 
-    # `_born`, `_family`, `_given`, `_grad`, `_leaf`, `_made` are set on few, and read by `getattr`.
+    # Those from `_born` to `_made` are set on few, and read by `getattr`.
     __slots__ = (
         "__weakref__",
         "_array",
         "_born",
         "_family",
+        "_fixed",
         "_given",
         "_grad",
         "_leaf",
@@ -68,6 +74,7 @@ class Tensor(Recording, TensorInPlace, ArrayMethods):
     _grad: Tensor | None
     _leaf: Leaf | None
     _born: int  # the level of the transform that it was made in
+    _fixed: bool  # whether only a node refers to it, so that nobody writes to it
     _made: bool  # whether it is a NumPy array that no user brought
     _given: tuple[int, ...]  # the strides of a NumPy array that a user brought, if not C-contiguous
     level: ClassVar[float] = 0.5
@@ -119,12 +126,14 @@ class Tensor(Recording, TensorInPlace, ArrayMethods):
     # Of no dtype in particular: else checkers would take `ndarray @ tensor` for one of NumPy's.
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> NDArray[np.generic]:
         if self.requires_grad:
+            check_not_in_scipy()
             raise NoGradientError(
                 "a tensor that requires gradients cannot become a NumPy array without losing "
                 "them: join tensors by numpy.stack() rather than numpy.array(), write to a tensor "
                 "rather than to a NumPy array, or call detach() first if that is meant"
             )
         if is_transformed(self._array):
+            check_not_in_scipy()
             raise TypeError(f"{type(self._array).__name__} has no plain values inside a transform")
         return np.array(backend_of(self).to_numpy(self.array), dtype=dtype, copy=copy)
 
@@ -156,6 +165,8 @@ class Tensor(Recording, TensorInPlace, ArrayMethods):
         if self._node is not None and kind is not bool:
             check_not_stored(2)
             check_not_computed_with(2)
+            check_not_refused(kind)
+            check_not_in_scipy()
             warnings.warn(
                 f"{kind.__name__}() of a tensor that requires gradients cuts the number off from "
                 "them: use item(), or detach() first, if that is meant",
@@ -274,7 +285,7 @@ class Tensor(Recording, TensorInPlace, ArrayMethods):
             self._node = None
         elif self._node is None:
             check_differentiable(self._array)
-            if self.is_inference:
+            if self.is_inference and not INFERENCE.get():
                 raise RuntimeError(
                     "an inference tensor cannot require gradients outside inference_mode: "
                     "clone() it first"
@@ -371,8 +382,17 @@ class Tensor(Recording, TensorInPlace, ArrayMethods):
         Inside transforms it is cut off from all of them.
         """
         array = self.array
+        if isinstance(array, ndarray):  # the memory is shared, in the order that both know
+            base: Any = self if self._view is None else self._view.base
+            if getattr(base, "_given", None) is None and not base.array.flags.c_contiguous:
+                base._lay_out()
+                array = self.array
+            shared = self.like(array)
+            if not array.flags.c_contiguous:
+                shared._given = array.strides
+            return shared
         constant = self.like(array.detach() if isinstance(array, Array) else array)
-        if isinstance(constant._array, ndarray):  # the memory is shared
+        if isinstance(constant._array, ndarray):
             return constant
         # There is no memory to share: a write has to find its way to the values of this tensor.
         return self._shared((detached, {}), array, constant._array, None)  # type: ignore[no-any-return]
@@ -440,8 +460,10 @@ class Tensor(Recording, TensorInPlace, ArrayMethods):
         return moved
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Tensor:
+        if self._is_transformed:
+            return self.clone()
         self._check_copy("deepcopy")
-        copied = self.like(backend_of(self).copy(self.array))
+        copied = self.like(ops.copy(self.array))
         memo[id(self)] = copied
         if self.requires_grad:
             copied.requires_grad_()
@@ -450,7 +472,9 @@ class Tensor(Recording, TensorInPlace, ArrayMethods):
         return copied
 
     def __copy__(self) -> Tensor:
-        self._check_copy("copy")
+        """For a leaf, another leaf on the same array; else a copy like NumPy's, as `clone()`."""
+        if self._is_transformed or not self.is_leaf:
+            return self.clone()
         copied = self.like(self.array)
         if self.requires_grad:
             copied.requires_grad_()
@@ -458,13 +482,24 @@ class Tensor(Recording, TensorInPlace, ArrayMethods):
         return copied
 
     def __reduce__(self) -> Any:
+        if self._is_transformed:
+            raise TypeError(
+                "cannot pickle a tensor that stands for values inside a transform: use clone() to "
+                "copy it, or detach() to pickle its values"
+            )
         self._check_copy("pickle")
         return _rebuild, (self.array, self.requires_grad, self.grad)
+
+    @property
+    def _is_transformed(self) -> bool:
+        """Whether a transform differentiates it: a leaf in its place would get no derivative."""
+        return self.level == int(self.level) and self.requires_grad
 
     def _check_copy(self, what: str) -> None:
         if not self.is_leaf:
             raise RuntimeError(
-                f"cannot {what} a tensor that is the result of an op: detach() it first"
+                f"cannot {what} a tensor that is the result of an op: detach() it first, or use "
+                "clone() for a copy with its gradients"
             )
 
     def __repr__(self) -> str:

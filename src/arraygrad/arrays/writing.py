@@ -17,6 +17,7 @@ from ..ops.indexing import _getitem
 from ..ops.regions import Region, Step
 from ..ops.shape import _broadcast_to
 from ..ops.writing import detached, put, put_detached
+from .exchange import item_written, refuse_exchange
 from .inplace import InPlace, check_cast, value_for
 from .layout import Origin, is_view
 
@@ -43,7 +44,18 @@ class Replaceable(InPlace):
     def _assign(self, index: tuple[Any, tuple[Any, ...]], value: Any, name: str) -> None:
         if _is_that_part(self, index, value):
             return  # the last step of `x[i] += y`: it is there already
+        base, steps = _origin(self)
+        found: Origin | None = getattr(value, "_linked", None)
+        if found is None or found.base is not base:
+            _replace(self, index, value_for(self, index, value), name)
+            return
+        item = item_written(steps, index)
+        if item is not None and getattr(found, "overwritten", None) == item:
+            refuse_exchange()
         _replace(self, index, value_for(self, index, value), name)
+        for view in () if item is None else _views(base):
+            if view._linked.steps == item:
+                view._linked.overwritten = found.steps
 
 
 def _origin(array: Any) -> tuple[Any, tuple[Step, ...]]:
@@ -79,13 +91,17 @@ def _replace(array: Any, index: Any, value: Any, name: str) -> None:
     write = put_detached if linked is not None and linked.is_detached else put
     base._take_over(write(base, value, region=region))
     mark_written(base, name)
-    for reference in list(getattr(base, "_views", {}).values()):
-        view = reference()
-        if view is not None:
-            now = base
-            for function, keywords in view._linked.steps:
-                now = function(now, **keywords)
-            view._take_over(now)
+    for view in _views(base):
+        now = base
+        for function, keywords in view._linked.steps:
+            now = function(now, **keywords)
+        view._take_over(now)
+
+
+def _views(base: Any) -> list[Any]:
+    """The views of an array that live."""
+    views = [reference() for reference in list(getattr(base, "_views", {}).values())]
+    return [view for view in views if view is not None]
 
 
 def link(op: Op, source: Any, params: dict[str, Any], result: Any) -> None:

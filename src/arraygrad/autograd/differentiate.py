@@ -11,17 +11,20 @@ from numbers import Number
 from typing import Any, Literal, TypedDict, TypeVar, Unpack, overload
 
 import numpy as np
+from numpy import ndarray
 
 from .. import ops
 from ..arrays.batched import Batched, batched_type
+from ..arrays.inplace import is_held
 from ..arrays.tensor import Tensor, tensor_type_at
 from ..backends import backend_of, default
 from ..core.array import Array
 from ..core.axes import same_shape
+from ..core.cpython import ALONE, getrefcount
 from ..core.levels import above, in_flight
 from ..core.modes import ModeContext, current_modes, enable_grad
 from ..core.nodes import GradientEdge, Leaf, Node, Output, output_node, recorder
-from ..core.versions import about_to_write, mark_written
+from ..core.versions import about_to_write, mark_written, writes_to
 from ..errors import MixedArraysError, NoGradientError, UnusedInputError
 from ..ops.define.adoption import in_library_of, is_made
 from ..ops.define.library import declare
@@ -382,14 +385,25 @@ def _accumulate(tensor: Tensor, held: list[Any], create_graph: bool) -> None:
 
 def _added(have: Tensor, gradient: Any) -> bool:
     """Add to a gradient in place. False if its array cannot be written."""
+    keeps = is_held(have) and current_modes().keeps_written
     array = have.array
     if isinstance(array, Array):
         return False
     about_to_write(array)
-    done = backend_of(gradient).add_into(array, gradient)
-    if done:
-        mark_written(array, "backward()")
-    return done
+    if isinstance(array, ndarray):
+        writes = writes_to(array)
+        replaced = array.copy() if keeps else None
+        done = backend_of(gradient).add_into(array, gradient)
+        if done:
+            writes.mark(array, "backward()", replaced=replaced)
+        return done
+    if have._view is not None:
+        return False
+    # Where a node may have saved the array, or it cannot be written, another one takes its place.
+    if getrefcount(array) > ALONE + 1 or not backend_of(gradient).add_into(array, gradient):
+        have._array = ops.add(array, gradient)
+    mark_written(have, "backward()")
+    return True
 
 
 # --- checking the arguments ----------------------------------------------------------------------

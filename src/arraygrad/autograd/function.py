@@ -14,7 +14,8 @@ import numpy as np
 from .. import ops
 from ..arrays.batched import Batched, batched_type
 from ..arrays.dual import Dual
-from ..arrays.inplace import by_function, move, put_into_base
+from ..arrays.inplace import move, put_into_base
+from ..arrays.layout import by_function
 from ..arrays.pattern import Pattern
 from ..arrays.tensor import Tensor, tensor_type_at
 from ..backends import backend_of
@@ -22,6 +23,7 @@ from ..core import upward
 from ..core.array import Array, is_transformed
 from ..core.kinds import Opaque
 from ..core.levels import new_level
+from ..core.memory import owner_of
 from ..core.modes import current_modes, no_grad
 from ..core.nodes import (
     FREED,
@@ -34,7 +36,7 @@ from ..core.nodes import (
     recorder,
 )
 from ..core.saved import Hooks, pack, remember_origin, unpack
-from ..core.versions import check_array, owner_of
+from ..core.versions import as_saved_alone
 from ..errors import RuleError
 from ..ops.define.rules import Pullback
 from ..sweep.engine import Sweep, current_sweep
@@ -59,7 +61,7 @@ class FunctionPullback(Pullback):
         self.kind = Opaque()
         self.holomorphic = self.simple = self.selects = False
         self.in_blocks = self.is_like_output = False
-        self.direct = self.live = self.joint = None
+        self.direct = self.live = self.joint = self.starred = None
         self.keeps_arrays = True
         self.kept = self.sources = self.rules = ()
         self.arrays: list[int] = []
@@ -69,7 +71,7 @@ class FunctionPullback(Pullback):
 class FunctionCtx(Node):
     """The `ctx` that `forward` and `backward` share. It is also the node of the call."""
 
-    __slots__ = ("__dict__", "_made", "_materialize", "_pending", "_places")
+    __slots__ = ("__dict__", "_for_forward", "_made", "_materialize", "_pending", "_places")
 
     def __init__(
         self, function: type[Function], edges: tuple[Node, ...], positions: Any, arity: int
@@ -78,12 +80,15 @@ class FunctionCtx(Node):
         super().__init__(pullback, edges, (), (), None)
         self._materialize = True
         self._pending: list[Any] = []
+        self._for_forward: tuple[Any, ...] | None = None
         self._places: tuple[tuple[str, int] | None, ...] = ()
         self._made: type[Tensor] = Tensor
         self._hooks: Hooks | None = None
         self._needs: tuple[bool, ...] | None = None
         self._dirty: tuple[Any, ...] = ()
         self._constant: tuple[Any, ...] = ()
+        self._constant_places: tuple[int, ...] = ()
+        self._dirty_places: tuple[int, ...] = ()
 
     def name(self) -> str:
         assert self.pullback is not None
@@ -108,15 +113,13 @@ class FunctionCtx(Node):
 
     def save_for_backward(self, *tensors: Any) -> None:
         """Save tensors for `backward` and `jvp`, which read them as `ctx.saved_tensors`."""
-        for i, tensor in enumerate(tensors):
-            if tensor is not None and not hasattr(tensor, "dtype"):
-                raise TypeError(
-                    f"save_for_backward() saves tensors; argument {i} is of type "
-                    f"{type(tensor).__name__}: set it as an attribute of ctx instead"
-                )
+        _check_saved(tensors, "save_for_backward()")
         self._pending = list(tensors)
 
-    save_for_forward = save_for_backward
+    def save_for_forward(self, *tensors: Any) -> None:
+        """Save tensors for `jvp`, which reads them as `ctx.saved_tensors`."""
+        _check_saved(tensors, "save_for_forward()")
+        self._for_forward = tensors
 
     def mark_dirty(self, *tensors: Any) -> None:
         """Say which inputs `forward` changed in place. `forward` must return them, too."""
@@ -156,18 +159,27 @@ class FunctionCtx(Node):
         if self._pending:  # still in forward
             return tuple(self._pending)
         assert self.pullback is not None
+        clears = self.pullback.function.clear_saved_tensors_on_access  # type: ignore[attr-defined]
         nodes = dict(zip(self.pullback.positions, self.edges, strict=True))
         found: list[Any] = []
         for kept, place in zip(self.saved, self._places, strict=True):
             array = unpack(kept, self._hooks) if self._hooks else kept
             if array is not None and self.number < LAST_WRITE[0]:
-                check_array(self, array)
+                array = as_saved_alone(self, array)
             node = None
             if place is not None:
                 kind, i = place
                 node = output_node(self, i) if kind == "output" else nodes.get(i)
             found.append(None if array is None else self._made(array, node))
+        if clears:
+            self.saved = FREED
         return tuple(found)
+
+    def in_forward_mode(self) -> FunctionCtx:
+        """The context for `jvp`: its saved tensors are those of `save_for_forward`, if any."""
+        if self._for_forward is not None:
+            self._pending = list(self._for_forward)
+        return self
 
     def seal(self, arguments: tuple[Any, ...], outputs: tuple[Any, ...]) -> None:
         """Turn the tensors to save into arrays, and note which are inputs or outputs."""
@@ -192,6 +204,15 @@ class FunctionCtx(Node):
             remember_origin(self)
 
 
+def _check_saved(tensors: tuple[Any, ...], what: str) -> None:
+    for i, tensor in enumerate(tensors):
+        if tensor is not None and not hasattr(tensor, "dtype"):
+            raise TypeError(
+                f"{what} saves tensors; argument {i} is of type {type(tensor).__name__}: set it as "
+                "an attribute of ctx instead"
+            )
+
+
 class VmapInfo(NamedTuple):
     """What the `vmap` of a `Function` is told about the batch."""
 
@@ -212,6 +233,14 @@ class Function:
     - ``vmap(info, in_dims, *args)``, optional, returns ``(output, out_dims)``. By default,
       `forward` and `backward` run on batched arrays.
 
+    Attributes
+    ----------
+    clear_saved_tensors_on_access : bool
+        Whether the graph lets go of the saved tensors when `backward` reads them, so that it can
+        free them one by one. They can be read only once then.
+    boxed_grads_call : bool
+        Whether `backward(ctx, grads)` gets one list, from which it can remove gradients.
+
     Examples
     --------
     >>> import arraygrad as ag
@@ -231,6 +260,9 @@ class Function:
     tensor(12.)
     """
 
+    clear_saved_tensors_on_access = False
+    boxed_grads_call = False
+    context: type[FunctionCtx] = FunctionCtx
     setup_context: Rule | None = None
     vmap: Rule | None = None
     jvp: Rule | None = None
@@ -265,10 +297,10 @@ class Function:
             if is_transformed(value) and (top is None or value.level > top.level):
                 top = type(value)
         if top is None:
-            ctx = FunctionCtx(cls, (), (), len(args))
+            ctx = cls.context(cls, (), (), len(args))
             return _compute(cls, ctx, args)
         if issubclass(top, Tensor):
-            return _record(cls, top.level, args)
+            return _record(cls, top.level, args)[0]
         if issubclass(top, Dual):
             return _push(cls, top, args)
         if issubclass(top, Pattern):
@@ -342,16 +374,20 @@ def _compute(cls: type[Function], ctx: FunctionCtx, args: tuple[Any, ...]) -> An
         return output
 
 
+class SetupContextError(RuntimeError):
+    """A function with its context in `forward` met a transform."""
+
+
 def _needs_setup_context(cls: type[Function]) -> None:
     if cls.setup_context is None:
-        raise RuntimeError(
+        raise SetupContextError(
             f"{cls.__name__} keeps its context in forward(ctx, ...), which works for tensors but "
             "not inside transforms: define forward(*args) and setup_context(ctx, inputs, output)"
         )
 
 
-def _record(cls: type[Function], level: float, args: tuple[Any, ...]) -> Any:
-    """Run the function on tensors of a level, and record it as one node."""
+def _record(cls: type[Function], level: float, args: tuple[Any, ...]) -> tuple[Any, FunctionCtx]:
+    """Run the function on tensors of a level, and record it as one node, which is returned, too."""
     make = tensor_type_at(level)
     ours = [isinstance(a, Tensor) and a.level == level for a in args]
     wanted = tuple(
@@ -359,11 +395,16 @@ def _record(cls: type[Function], level: float, args: tuple[Any, ...]) -> Any:
         for i, own in enumerate(ours)
         if own and args[i]._node is not None and recorder() is not None
     )
-    ctx = FunctionCtx(cls, tuple(args[i]._node for i in wanted), wanted, len(args))
+    ctx = cls.context(cls, tuple(args[i]._node for i in wanted), wanted, len(args))
     ctx._made = make
     raw = tuple(a._array if own else a for a, own in zip(args, ours, strict=True))
     if any(map(is_transformed, raw)):
         # There are transforms further out, which use the derivatives of the function, too.
+        if not wanted:
+            lower = cls.apply(*raw)
+            if isinstance(lower, tuple | list):
+                return tuple(make(o) if hasattr(o, "dtype") else o for o in lower), ctx
+            return make(lower) if hasattr(lower, "dtype") else lower, ctx
         _needs_setup_context(cls)
         lower = cls.apply(*raw)
         many = isinstance(lower, tuple | list)
@@ -381,7 +422,7 @@ def _record(cls: type[Function], level: float, args: tuple[Any, ...]) -> Any:
         result = _compute(cls, ctx, args)
         many = isinstance(result, tuple | list)
     outputs = tuple(result) if many else (result,)
-    return _attach(ctx, args, inputs, outputs, many, make)
+    return _attach(ctx, args, inputs, outputs, many, make), ctx
 
 
 def _attach(
@@ -397,6 +438,10 @@ def _attach(
     `inputs` are what the function was given for the arguments `args`.
     """
     dirty, constant = ctx._dirty, ctx._constant
+    if constant:
+        ctx._constant_places = tuple(
+            i for i, o in enumerate(outputs) if any(o is c for c in constant)
+        )
     for d in dirty:
         if not any(d is i for i in inputs):
             raise RuntimeError(
@@ -408,6 +453,8 @@ def _attach(
             f"{ctx.name()} marked a tensor as dirty that forward did not return: return every "
             "tensor that it changes in place"
         )
+    if dirty:
+        ctx._dirty_places = tuple(_dirty_places(ctx, outputs))
     ctx.seal(inputs, outputs)
     arrays = [o._array if isinstance(o, Tensor) and o.level == make.level else o for o in outputs]
     differentiable = [
@@ -488,7 +535,12 @@ def _run_backward(sweep: Sweep, node: Node, g: Any) -> list[Any]:
         ]
     function: type[Function] = pullback.function  # type: ignore[attr-defined]
     rule = _reverse_rule(function)
-    returned = sweep.call(rule, node, *(sweep.as_tensor(part) for part in gs))
+    given = [sweep.as_tensor(part) for part in gs]
+    if function.boxed_grads_call:
+        gs.clear()
+        returned = sweep.call(rule, node, given)
+    else:
+        returned = sweep.call(rule, node, *given)
     results = list(returned) if isinstance(returned, tuple | list) else [returned]
     while len(results) > pullback.arity and results[-1] is None:
         results.pop()
@@ -518,13 +570,10 @@ def _push(cls: type[Function], top: type[Dual], args: tuple[Any, ...]) -> Any:
     """Forward mode: call the function's `jvp`, or transpose its `backward`."""
     primals = tuple(a.primal if isinstance(a, top) else a for a in args)
     tangents = [a.tangent if isinstance(a, top) else None for a in args]
-    _needs_setup_context(cls)
-    output = cls.apply(*primals)
+    output, ctx = _with_context(cls, primals)
     many = isinstance(output, tuple | list)
     outputs = tuple(output) if many else (output,)
-    ctx = FunctionCtx(cls, (), (), len(args))
     ctx._needs = tuple(t is not None for t in tangents)
-    cls.setup_context(ctx, primals, output)  # type: ignore[misc]
     moving = [
         hasattr(o, "dtype")
         and backend_of(o).kind(o.dtype) in "fc"
@@ -534,10 +583,10 @@ def _push(cls: type[Function], top: type[Dual], args: tuple[Any, ...]) -> Any:
     if cls.jvp is not None:
         if ctx._materialize:
             tangents = [
-                ops.zeros_like(p) if t is None and hasattr(p, "dtype") else t
+                ops.zeros_like(p) if t is None and _has_tangents(p) else t
                 for p, t in zip(primals, tangents, strict=True)
             ]
-        pushed = cls.jvp(ctx, *tangents)
+        pushed = cls.jvp(ctx.in_forward_mode(), *tangents)
         pushed = tuple(pushed) if isinstance(pushed, tuple | list) else (pushed,)
         _check_tangents(cls, outputs, pushed)
     else:
@@ -546,7 +595,49 @@ def _push(cls: type[Function], top: type[Dual], args: tuple[Any, ...]) -> Any:
         top(o, t) if m and t is not None else o
         for o, t, m in zip(outputs, pushed, moving, strict=True)
     ]
+    for i in _dirty_places(ctx, outputs):
+        # The argument that was changed in place takes over the result, and is returned itself.
+        argument = next((a for a, p in zip(args, primals, strict=True) if p is outputs[i]), None)
+        if isinstance(argument, top) and isinstance(results[i], top):
+            argument._take_over(results[i])
+            results[i] = argument
     return tuple(results) if many else results[0]
+
+
+def _dirty_places(ctx: FunctionCtx, outputs: tuple[Any, ...]) -> list[int]:
+    """Which outputs are inputs that were changed in place."""
+    return [i for i, o in enumerate(outputs) if any(o is d for d in ctx._dirty)]
+
+
+def _has_tangents(value: Any) -> bool:
+    return hasattr(value, "dtype") and backend_of(value).kind(value.dtype) in "fc"
+
+
+def _with_context(cls: type[Function], args: tuple[Any, ...]) -> tuple[Any, FunctionCtx]:
+    """The function's result, and a context for its forward rule."""
+    if cls.setup_context is not None:
+        output = cls.apply(*args)
+        ctx = cls.context(cls, (), (), len(args))
+        cls.setup_context(ctx, args, output)
+        return output, ctx
+    arrays = [a for a in args if isinstance(a, Array)]
+    if any(not isinstance(a, Tensor) or isinstance(a._array, Array) for a in arrays):
+        _needs_setup_context(cls)
+    if arrays:
+        output, ctx = _record(cls, Tensor.level, args)
+        if ctx.edges:
+            ctx._for_forward = ctx._for_forward or ctx.saved_tensors
+    else:
+        ctx = cls.context(cls, (), (), len(args))
+        output = _compute(cls, ctx, args)
+    inner = cls.context(cls, (), (), len(args))
+    inner.__dict__.update(ctx.__dict__)
+    inner._for_forward, inner._materialize = ctx._for_forward, ctx._materialize
+    inner._pending, inner.saved, inner._places = ctx._pending, ctx.saved, ctx._places
+    outputs = output if isinstance(output, tuple | list) else (output,)
+    inner._constant = tuple(outputs[i] for i in ctx._constant_places)
+    inner._dirty = tuple(outputs[i] for i in ctx._dirty_places)
+    return output, inner
 
 
 def _check_tangents(
@@ -616,7 +707,10 @@ def _batch(cls: type[Function], top: type[Batched], args: tuple[Any, ...]) -> An
     in_dims = tuple(0 if isinstance(a, top) else None for a in args)
     size = next(r.shape[0] for r, d in zip(raw, in_dims, strict=True) if d is not None)
     if cls.vmap is not None:
-        output, out_dims = cls.vmap(VmapInfo(size), in_dims, *raw)
+        # As in PyTorch, arguments of `vmap` have the axis where they had it; others in front.
+        in_dims = tuple(getattr(a, "_given_axis", d) for a, d in zip(args, in_dims, strict=True))
+        moved = (ops.moveaxis(r, 0, d) if d else r for r, d in zip(raw, in_dims, strict=True))
+        output, out_dims = cls.vmap(VmapInfo(size), in_dims, *moved)
     else:
         _needs_setup_context(cls)
         output, out_dims = _vectorized(cls, in_dims, size).apply(*raw), 0
@@ -652,7 +746,7 @@ def _vectorized(cls: type[Function], in_dims: tuple[Any, ...], size: int) -> typ
             for tensor, other in zip(ctx.saved_tensors, ctx.others, strict=True)
         ]
         batched = enter(level, inputs, in_dims)
-        inner = FunctionCtx(cls, (), (), len(inputs))
+        inner = cls.context(cls, (), (), len(inputs))
         inner._needs = ctx.needs_input_grad
         output = cls.forward(*batched)
         cls.setup_context(inner, batched, output)  # type: ignore[misc]
@@ -673,7 +767,7 @@ def _vectorized(cls: type[Function], in_dims: tuple[Any, ...], size: int) -> typ
             ctx.others = [None if hasattr(i, "dtype") else i for i in inputs]
             outputs = output if isinstance(output, tuple | list) else (output,)
             with new_level() as level:  # find out what the function's context says of its outputs
-                inner = FunctionCtx(cls, (), (), len(inputs))
+                inner = cls.context(cls, (), (), len(inputs))
                 dims = [0 if hasattr(o, "dtype") else None for o in outputs]
                 batched = enter(level, outputs, dims)
                 cls.setup_context(  # type: ignore[misc]
@@ -707,7 +801,7 @@ def _vectorized(cls: type[Function], in_dims: tuple[Any, ...], size: int) -> typ
             with new_level() as level:
                 inner, output = run(level, ctx)
                 dims = [None if t is None else d for t, d in zip(tangents, in_dims, strict=True)]
-                results = rule(inner, *enter(level, tangents, dims))
+                results = rule(inner.in_forward_mode(), *enter(level, tangents, dims))
                 if isinstance(output, tuple | list):
                     return tuple(leave(level, r) for r in results)
                 return leave(level, results)

@@ -9,15 +9,13 @@ import weakref
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any, Literal, Self, overload
 
-import numpy as np
-
 from ..arrays.inplace import holder_of
 from ..arrays.tensor import Tensor, tensor_type
 from ..backends import backend_of
 from ..core.modes import ModeContext, current_modes, no_grad
 from ..core.nodes import GradientEdge, Node, RemovableHandle, public_edge
 from ..core.saved import Hooks
-from ..core.versions import mark_written, writes_to
+from ..core.versions import mark_written
 from ..errors import NoGradientError
 from ..sweep.engine import current_sweep
 
@@ -132,42 +130,28 @@ class save_on_cpu(saved_tensors_hooks):  # noqa: N801  (torch's name)
         super().__init__(pack, unpack)
 
 
-class allow_mutation_on_saved_tensors(saved_tensors_hooks):  # noqa: N801  (torch's name)
-    """Allow writes to saved tensors inside: a saved tensor is copied before it is written.
+class allow_mutation_on_saved_tensors(ModeContext):  # noqa: N801  (torch's name)
+    """Whether tensors that a node has saved may be written inside.
+
+    They may by default: a write keeps the values that it replaces, as long as a node needs them.
+    With ``allow=False``, nothing is kept, and a gradient that needs the old values raises, as in
+    PyTorch.
 
     Examples
     --------
     >>> import arraygrad as ag
     >>> x = ag.tensor([1.0, 2.0], requires_grad=True)
-    >>> with ag.autograd.graph.allow_mutation_on_saved_tensors():
+    >>> with ag.autograd.graph.allow_mutation_on_saved_tensors(False):
     ...     y = x * 1
     ...     z = (y * y).sum()
     ...     y += 1
     >>> ag.grad(z, x)
-    tensor([2., 4.])
+    Traceback (most recent call last):
+    arraygrad.errors.WrittenError: MultiplyBackward needs a value of shape (2,) ...
     """
 
-    def __init__(self) -> None:
-        super().__init__(_Kept, lambda kept: kept.tensor)
-
-
-class _Kept:
-    """A saved tensor, which is copied before its memory is written."""
-
-    __slots__ = ("__weakref__", "tensor")
-
-    def __init__(self, tensor: Tensor) -> None:
-        self.tensor = tensor
-        kept = weakref.ref(self)
-
-        def prepare() -> None:
-            alive = kept()
-            if alive is not None:
-                old = alive.tensor
-                alive.tensor = old.like(backend_of(old).copy(old.array))
-
-        if isinstance(tensor.array, np.ndarray):  # other arrays are replaced, not written
-            writes_to(tensor.array).before.append(prepare)
+    def __init__(self, allow: bool = True) -> None:
+        super().__init__(keeps_written=allow)
 
 
 def increment_version(tensors: Tensor | Iterable[Tensor]) -> None:

@@ -49,12 +49,6 @@ class TorchBackend(Backend):
         # `clone` would keep the strides of a broadcast tensor.
         return torch.empty(array.shape, dtype=array.dtype, device=array.device).copy_(array)
 
-    def add_into(self, array: Any, other: Any) -> bool:
-        if array.requires_grad or array.is_inference():
-            return False
-        array.add_(other)
-        return True
-
     def from_numpy(self, array: Any, device: Any) -> Any:
         return torch.asarray(np.array(array, order="C"), device=device)
 

@@ -1,4 +1,4 @@
-"""The `grad` of four other systems, on arraygrad's engine.
+"""The tensors and the `grad` of four other systems, on arraygrad's engine.
 
 =============  =================================================================================
 ``lucid``      Lucid: returns plain arrays; the cotangents of outputs default to ones
@@ -8,9 +8,9 @@
 =============  =================================================================================
 
 Each module has the `grad` of its system: with the order of parameters, the defaults, the form of
-the result and the types of errors of that system. It also has the few other names that the system's
-documentation of `grad` uses. The modules are for code, examples and lessons that were written for
-those systems. New code should use `arraygrad.grad`.
+the result and the types of errors of that system. It also has the tensors, functions and small
+parts around it that programs use. The modules are for code, examples and lessons that were written
+for those systems. New code should use `arraygrad.grad`.
 
 >>> from arraygrad.compat import lucid, torch
 >>> x = lucid.tensor([1.0, 2.0], requires_grad=True)
@@ -18,7 +18,7 @@ those systems. New code should use `arraygrad.grad`.
 array([2., 4.])
 >>> x = torch.tensor([1.0, 2.0], requires_grad=True)
 >>> torch.autograd.grad((x * x).sum(), x)
-(tensor([2., 4.], dtype=float32),)
+(tensor([2., 4.]),)
 """
 
 from . import lucid, rtorch, sorix, torch

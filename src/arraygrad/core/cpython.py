@@ -67,7 +67,7 @@ def is_identity(function: Callable[..., Any]) -> bool:
     return _KNOWS_IDENTITY and code.co_argcount == 1 and code.co_code == _IDENTITY
 
 
-# --- frames: does the caller store a number in an element? ---------------------------------------
+# --- frames: does the caller store a number in an element, or unpack one result? ----------------
 
 
 def _is_stored(depth: int) -> bool:
@@ -106,6 +106,34 @@ _KNOWS_STORES = _knows_stores()
 def is_stored(depth: int) -> bool:
     """Whether the frame `depth` calls up runs ``a[i] = x``; False if not known."""
     return _KNOWS_STORES and _is_stored(depth + 1)
+
+
+def _is_unpacked(depth: int) -> bool:
+    frame = sys._getframe(depth + 1)
+    code, at = frame.f_code.co_code, frame.f_lasti + 2
+    while dis.opname[code[at]] == "CACHE":
+        at += 2
+    return dis.opname[code[at]] == "UNPACK_SEQUENCE" and code[at + 1] == 1
+
+
+def _knows_unpacking() -> bool:
+    def call() -> list[bool]:
+        return [_is_unpacked(1)]
+
+    try:
+        (unpacked,) = call()
+        kept = call()
+    except Exception:  # another Python may have neither frames nor bytecode
+        return False
+    return not PORTABLE and [unpacked, *kept] == [True, False]
+
+
+_KNOWS_UNPACKING = _knows_unpacking()
+
+
+def is_unpacked(depth: int) -> bool:
+    """Whether the frame `depth` calls up runs ``(x,) = f(...)``; False if not known."""
+    return _KNOWS_UNPACKING and _is_unpacked(depth + 1)
 
 
 _LOOKS_UP = ("LOAD_NAME", "LOAD_GLOBAL", "LOAD_FAST", "LOAD_DEREF", "LOAD_CLASSDEREF")
@@ -164,3 +192,14 @@ def importing_module() -> str:
     while frame is not None and frame.f_code.co_name != "<module>":
         frame = frame.f_back
     return "" if frame is None else str(frame.f_globals["__name__"])
+
+
+def running() -> list[tuple[str, str, Any]]:
+    """The functions that run, from the caller outwards: modules, names, and their ``self``."""
+    found: list[tuple[str, str, Any]] = []
+    frame = None if PORTABLE else getattr(sys, "_getframe", lambda _: None)(1)
+    while frame is not None:
+        own = frame.f_globals.get("__name__", "")
+        found.append((str(own), frame.f_code.co_name, frame.f_locals.get("self")))
+        frame = frame.f_back
+    return found

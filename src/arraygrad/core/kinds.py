@@ -216,7 +216,8 @@ class Contracts(Kind):
     labels : tuple of str, callable or None
         The keywords for the labels of the axes, as in ``einsum``: of the first input, the second
         input and the result. Or a function that returns the three labels, given the number of axes
-        of each input. None if ``einsum`` cannot express the op.
+        of each input; it may raise a ValueError for numbers that the op does not take. None if
+        ``einsum`` cannot express the op.
     """
 
     linear: bool | Literal["each"] = "each"

@@ -33,6 +33,8 @@ class Modes(NamedTuple):
         Why `saved_tensors_hooks` may not be used here.
     anomaly : {None, "trace", "nan"}
         "trace" if nodes keep the user's lines, "nan" if sweeps also look for NaN.
+    keeps_written : bool
+        Whether a write keeps the values that it replaces, for nodes that saved them.
     """
 
     grad: bool = True
@@ -40,6 +42,7 @@ class Modes(NamedTuple):
     saved_hooks: Hooks | None = None
     hooks_forbidden: str | None = None
     anomaly: str | None = None
+    keeps_written: bool = True
 
 
 class _Before(weakref.ref["ModeContext"]):

@@ -163,9 +163,16 @@ class Node:
             raise freed_error(self)
         return self.saved  # type: ignore[no-any-return]
 
-    def unchanged(self, saved: Any) -> Any:
-        """The part of the loaded values `saved` that must not have been written since."""
-        return saved
+    def as_saved(self, saved: tuple[Any, ...], restored: Callable[[Any, int], Any]) -> Any:
+        """The loaded values, with those that have been written since as they were.
+
+        `restored(value, number)` is a value as it was at the time of a number.
+        """
+        return tuple([restored(value, self.number) for value in saved])
+
+    def kept(self) -> Any:
+        """All that the node keeps: arrays that must not change unnoticed are among it."""
+        return self.saved
 
     def release(self) -> None:
         """Drop the saved arrays. A node that saved no arrays stays usable."""

@@ -13,8 +13,9 @@ from typing import Any
 import numpy as np
 
 from ..errors import RuleError
+from .memory import owner_of
 from .nodes import FREED, UNLOADED, Node, freed_error
-from .versions import owner_of, version
+from .versions import version
 
 # A function that packs a saved array, and a function that unpacks it.
 Hooks = tuple[Callable[[Any], Any], Callable[[Any], Any]]
@@ -52,13 +53,17 @@ class PackedNode(Node):
     def release(self) -> None:
         self.saved, self.packed = FREED, ()
 
-    def unchanged(self, saved: Any) -> Any:
-        """The values that the hooks returned as they were; new arrays may have been written."""
-        return [
-            value
-            for value, packed in zip(saved, self.packed, strict=True)
+    def as_saved(self, saved: tuple[Any, ...], restored: Callable[[Any, int], Any]) -> Any:
+        """As of any node; but new arrays that the hooks return may have been written."""
+        return tuple(
+            restored(value, self.number)
             if not isinstance(packed, _Packed) or packed.owner() is owner_of(value)
-        ]
+            else value
+            for value, packed in zip(saved, self.packed, strict=True)
+        )
+
+    def kept(self) -> Any:
+        return [p.owner() if isinstance(p, _Packed) else p for p in self.packed]
 
 
 class _Packed:

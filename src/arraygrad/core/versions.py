@@ -2,25 +2,28 @@
 
 Nodes and writes take their numbers from the same counter. If an array that a node saved was written
 after the node was made, the last write has the larger number, and the node would compute with wrong
-values. Recording a node does nothing for this check: only memory that was written in place has an
-entry. `Writes` keeps the number of the last write for each element, so a loop can fill an array and
-use the elements that it has filled.
+values: it needs those of before, which `past` restores. Recording a node does nothing for this:
+only memory that was written in place has an entry. `Writes` keeps the number of the last write for
+each element, so a loop can fill an array and use the elements that it has filled.
 """
 
 from __future__ import annotations
 
 import math
 import weakref
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import Any
 
 import numpy as np
 from numpy import ndarray
+from numpy.lib.array_utils import byte_bounds
 
 from ..errors import WrittenError
+from .memory import Place, address, owner_of
 from .nodes import LAST_WRITE, Node, next_number
+from .past import OVERHEAD, Past, Rewound
 
 # The memory that is written in the function that is run, if somebody wants to know.
 _watched: ContextVar[list[weakref.ref[Writes]] | None] = ContextVar(
@@ -61,6 +64,8 @@ class Writes:
         The number of the last write, and the number of the last write to the whole memory.
     stamps : array or None
         For each element, the number of the last write to a part that contains it.
+    past : Past
+        What the writes have replaced.
     """
 
     __slots__ = (
@@ -70,6 +75,7 @@ class Writes:
         "last",
         "origins",
         "owner",
+        "past",
         "stamps",
         "start",
         "what",
@@ -85,8 +91,8 @@ class Writes:
         self.start: int  # where the memory begins, if there are stamps
         self.what = ""
         self.origins: dict[int, str] = {}  # the lines of writes under anomaly detection
-        # Called before the memory is written; see allow_mutation_on_saved_tensors.
-        self.before: list[Callable[[], None]] = []
+        self.past = Past()
+        self.before: list[Callable[[], None]] = []  # called before the memory is written
 
     def stamps_of(self, array: Any) -> Any:
         """The stamps of the elements of an array in this memory; None if there are no stamps."""
@@ -98,10 +104,10 @@ class Writes:
         if self.stamps is None:
             order: Any = "C" if owner.flags.c_contiguous else "F"
             self.stamps = np.zeros(owner.shape, np.int64, order)
-            self.start = _start(owner)
+            self.start = address(owner)
         if array is owner:
             return self.stamps
-        start, unit = _start(array) - self.start, owner.itemsize
+        start, unit = address(array) - self.start, owner.itemsize
         for step in array.strides:
             if step % unit:  # a view with another dtype
                 return None
@@ -113,16 +119,18 @@ class Writes:
             [step // unit * 8 for step in array.strides],
         )
 
-    def prepare(self) -> None:
-        """Call the functions in `before`: they keep the values before these change."""
-        while self.before:
-            self.before[0]()
-            del self.before[0]
-
     def mark(
-        self, array: Any, what: str, origin: str | None = None, index: tuple[Any, ...] | None = None
+        self,
+        array: Any,
+        what: str,
+        origin: str | None = None,
+        index: tuple[Any, ...] | None = None,
+        replaced: Any = None,
     ) -> None:
-        """Note that `what` wrote to an array in this memory, or to its part at `index`."""
+        """Note that `what` wrote to an array in this memory, or to its part at `index`.
+
+        `replaced` is a copy of what was there before, if anybody may need it.
+        """
         self.count += 1
         watched = _watched.get()
         if watched is not None:
@@ -131,6 +139,18 @@ class Writes:
         self.what = what
         if origin is not None:
             self.origins[number] = origin
+        past = self.past
+        if replaced is not None:
+            owner = self.owner()
+            place = None if array is owner else _place(array, owner)
+            past.writes.append((number, place, index, replaced))
+            past.bytes += OVERHEAD + replaced.nbytes
+            if past.bytes > past.limit:
+                past.forget_unneeded(owner)
+        else:
+            past.lost = number
+            if past.writes:
+                past.forget()
         if isinstance(array, ndarray) and (index is not None or array.base is not None):
             stamps = self.stamps_of(array)
             if stamps is not None:
@@ -148,19 +168,16 @@ class Writes:
         return max(self.whole, int(np.maximum.reduce(stamps, axis=None)))
 
 
-def _start(array: Any) -> int:
-    """The address of an array's first element."""
-    return array.__array_interface__["data"][0]  # type: ignore[no-any-return]
+def _place(array: Any, owner: Any) -> Place:
+    """Where an array lies in the memory of its owner."""
+    ordered = owner.flags.c_contiguous or owner.flags.f_contiguous
+    return Place.of(array, address(owner) if ordered else byte_bounds(owner)[0])
 
 
 _writes: dict[int, Writes] = {}
-
-
-def owner_of(array: Any) -> Any:
-    """The array that owns the memory of `array`."""
-    while isinstance(array, ndarray) and isinstance(array.base, ndarray):
-        array = array.base
-    return array
+# Those to memory that NumPy does not own, such as what `from_dlpack` and memory maps share. It may
+# have several owners, as arrays.
+_foreign: dict[int, Writes] = {}
 
 
 def writes_to(array: Any) -> Writes:
@@ -169,15 +186,32 @@ def writes_to(array: Any) -> Writes:
     key = id(owner)
     found = _writes.get(key)
     if found is None:
-        found = _writes[key] = Writes(owner, lambda _: _writes.pop(key, None))
+        found = _writes[key] = Writes(owner, lambda _: _forget(key))
+        if isinstance(owner, ndarray) and owner.base is not None:
+            _foreign[key] = found
     return found
 
 
+def _forget(key: int) -> None:
+    _writes.pop(key, None)
+    _foreign.pop(key, None)
+
+
+def _of_other_owners(array: Any) -> Iterator[Writes]:
+    """The writes to an array's memory by way of other owners of it."""
+    owner = owner_of(array)
+    for writes in list((_foreign if owner.base is None else _writes).values()):
+        other = writes.owner()
+        if other is not owner and isinstance(other, ndarray) and np.may_share_memory(other, array):
+            yield writes
+
+
 def about_to_write(array: Any) -> None:
-    """Call the functions that keep the values of an array's memory before these change."""
+    """Raise if an array's memory must not be written now."""
     writes = last_write(array)
-    if writes is not None and writes.before:
-        writes.prepare()
+    if writes is not None:
+        for refuse in writes.before:
+            refuse()
 
 
 def mark_written(array: Any, what: str, origin: str | None = None) -> None:
@@ -196,34 +230,91 @@ def version(array: Any) -> int:
     return 0 if found is None else found.count
 
 
-def check_unwritten(node: Node, saved: Any) -> None:
-    """Raise if an array that a node saved has been written since."""
+def as_saved(node: Node, saved: Any, rewound: dict[Writes, Rewound]) -> Any:
+    """The values that a node saved: those that have been written since, as they were before.
+
+    Raises if they were not kept. `rewound` belongs to the sweep.
+    """
     if type(node) is not Node:
-        saved = node.unchanged(saved)
-        places: Iterable[int] = range(len(saved))
-    else:
-        places = node.pullback.arrays  # type: ignore[union-attr]
-    for place in places:
+        return node.as_saved(saved, lambda value, since: _restored(node, value, since, rewound))
+    changed: list[Any] | None = None
+    for place in node.pullback.arrays:  # type: ignore[union-attr]
         value = saved[place]
         if type(value) is ndarray:
             owner = value if value.base is None else owner_of(value)
-            writes = _writes.get(id(owner))
-            if writes is not None and writes.last > node.number:
-                if writes.last_in(value) > node.number:
-                    check_array(node, value)
-        elif isinstance(value, tuple):  # also the named tuples of decompositions
+            if owner.base is None and not _foreign:
+                writes = _writes.get(id(owner))
+                if writes is None or writes.last <= node.number:
+                    continue
+                if writes.last_in(value) <= node.number:
+                    continue
+        elif isinstance(value, tuple):
             for part in value:
                 if hasattr(part, "dtype"):
-                    check_array(node, part)
-        elif hasattr(value, "level"):
-            check_array(node, value)
+                    break
+            else:
+                continue
+        elif not hasattr(value, "level"):
+            continue
+        now = _restored(node, value, node.number, rewound)
+        if now is not value:
+            changed = changed or list(saved)
+            changed[place] = now
+    return saved if changed is None else tuple(changed)
+
+
+def _restored(node: Node, value: Any, since: int, rewound: dict[Writes, Rewound]) -> Any:
+    """A saved value, or tuple of values, as it was at the time of a number."""
+    if isinstance(value, tuple | list):
+        parts = [_restored(node, part, since, rewound) for part in value]
+        if all(new is old for new, old in zip(parts, value, strict=True)):
+            return value
+        # Decompositions have named tuples.
+        return type(value)(*parts) if hasattr(value, "_fields") else type(value)(parts)
+    if not hasattr(value, "dtype"):
+        return value
+    found = newest_write(value, since)
+    if found is None:
+        return value
+    now = as_it_was(value, since, found[0], rewound)
+    if now is None:
+        raise written_error(node, value, *found)
+    return now
+
+
+def as_saved_alone(node: Node, value: Any) -> Any:
+    """A single value that a node saved, as it was."""
+    return _restored(node, value, node.number, {})
+
+
+def as_it_was(
+    value: Any, since: int, writes: Writes, rewound: dict[Writes, Rewound] | None = None
+) -> Any:
+    """A written array as it was at the time of a number; None if that was not kept."""
+    array, is_tensor = value, hasattr(value, "level")
+    if is_tensor:
+        if not hasattr(value, "like"):
+            return None
+        if value._node is not None and not getattr(value, "_fixed", False):
+            return None  # its place in the graph may be another since
+        array = value._array
+    owner = writes.owner()
+    if not isinstance(array, ndarray) or owner_of(array) is not owner or writes.past.lost > since:
+        return None
+    memory = None if rewound is None else rewound.get(writes)
+    if memory is None or memory.time < since:
+        memory = Rewound(owner, writes.past)
+        if rewound is not None:
+            rewound[writes] = memory
+    array = memory.values(array, since)
+    return value.like(array, value._node) if is_tensor else array
 
 
 def check_array(node: Node, array: Any, since: int | None = None, until: float = math.inf) -> None:
     """Raise if an array was written after a node saved it, or between `since` and `until`."""
     found = newest_write(array, node.number if since is None else since)
     if found is not None and found[1] < until:
-        raise _written_error(node, array, *found)
+        raise written_error(node, array, *found)
 
 
 def newest_write(array: Any, since: int) -> tuple[Writes, int] | None:
@@ -234,6 +325,10 @@ def newest_write(array: Any, since: int) -> tuple[Writes, int] | None:
             last = writes.last_in(holder) if isinstance(holder, ndarray) else writes.last
             if last > since:
                 return writes, last
+        if isinstance(holder, ndarray) and _writes:
+            for writes in _of_other_owners(holder):
+                if writes.last > since:
+                    return writes, writes.last
     return None
 
 
@@ -253,7 +348,8 @@ def _holders(array: Any) -> Iterator[Any]:
         yield array
 
 
-def _written_error(node: Node, array: Any, writes: Writes, last: int) -> WrittenError:
+def written_error(node: Node, array: Any, writes: Writes, last: int) -> WrittenError:
+    """The error for a node that saved an array which was written since."""
     lines = ""
     if node.extras is not None and "traceback" in node.extras.metadata:
         lines += f" {node.name()} was recorded here:\n{node.extras.metadata['traceback']}"

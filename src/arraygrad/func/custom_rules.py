@@ -12,17 +12,17 @@ from types import FunctionType
 from typing import Any
 
 from ..backends import backend_of
-from ..core.array import plain
+from ..core.array import AnyFunction, plain
 from ..core.kinds import Elementwise, Kind, Moves, Opaque
 from ..errors import RuleError
 from ..ops import broadcast_to
 from ..ops.define.check import check_is_kind, check_keywords, check_rule, names_for_rules
 from ..ops.define.op import Own, declare
 from ..ops.define.rules import parameters
+from .members import one_by_one
 from .reverse import vjp
 from .trees import unwrapped
 
-AnyFunction = Callable[..., Any]
 # One type for each number of parameters: so type checkers know the parameters of a lambda.
 Rule = (
     Callable[[Any], Any]
@@ -46,6 +46,7 @@ def custom(
     holomorphic: bool = True,
     batch: str | AnyFunction | None = None,
     multiple: bool = False,
+    batched_rules: bool = True,
     **vjps: Rule | None,
 ) -> Callable[[AnyFunction], AnyFunction]:
     """Give a function of arrays its derivative rules.
@@ -67,11 +68,15 @@ def custom(
         - or one rule that returns a tuple with a cotangent for each input, ``vjp=...``. It may have
           a parameter ``wanted``, which says for each input whether its cotangent is needed.
 
+        A function of any number of inputs, ``f(*arrays)``, has one rule: for the input at position
+        ``i``, or for all of them if it takes ``wanted``.
+
         Every input must have a rule. None in place of a rule, or of a cotangent, says that the
         input is a constant.
     jvp : callable, optional
         The forward rule: from the tangent ``t`` of the only input, or ``t_x`` of each input ``x``,
-        that of the result. An input whose tangent it does not take is a constant.
+        that of the result. An input whose tangent it does not take is a constant. Of any number of
+        inputs ``*arrays`` it takes ``t_arrays``: a tuple with a tangent, or None for a constant.
     kind : Kind, optional
         How the elements of the result depend on those of the inputs: an instance of `Elementwise`,
         `Moves`, `Reduces`, `AlongAxis`, `Contracts`, `Matrices` or `Opaque` of
@@ -94,6 +99,10 @@ def custom(
     multiple : bool
         Whether the function returns a tuple of arrays. Rules then take ``gs`` instead of ``g``,
         with a cotangent or None for each array, and ``jvp`` returns a tuple.
+    batched_rules : bool
+        Whether rules can take batched arrays, as a Jacobian makes them. False for rules that need
+        the values of one cotangent, because they call SciPy, for example: such a rule is called
+        once for each member of a batch.
 
     Examples
     --------
@@ -123,6 +132,21 @@ def custom(
     ...     return np.trace(x, axis1=-2, axis2=-1)
     >>> ag.func.vmap(trace)(np.ones((5, 3, 3)))
     array([3., 3., 3., 3., 3.])
+
+    A function of any number of inputs, with one rule for all of them, and a forward rule:
+
+    >>> @ag.func.custom(
+    ...     vjp=lambda g, arrays, wanted: [2 * g * a for a in arrays],
+    ...     jvp=lambda arrays, t_arrays: sum(
+    ...         2 * a * t for a, t in zip(arrays, t_arrays) if t is not None
+    ...     ),
+    ... )
+    ... def sum_of_squares(*arrays):
+    ...     return sum(np.square(a) for a in arrays)
+    >>> ag.func.grad(sum_of_squares, argnums=(0, 2))(1.0, 2.0, 3.0)
+    (array(2.), array(6.))
+    >>> ag.func.jvp(lambda x: sum_of_squares(x, 2.0), (1.0,), (1.0,))
+    (np.float64(5.0), np.float64(2.0))
     """
     for key in vjps:
         if not key.startswith("vjp_"):
@@ -150,16 +174,25 @@ def custom(
             _check_forward_rule(function, inputs, jvp, known)
         rules: dict[str, Any]
         only_forward = False
-        if len(names) > 1 and vjp is not None and not isinstance(vjp, tuple | list):
+        if vjp is not None and not isinstance(vjp, tuple | list) and _is_joint(inputs, vjp):
             linearly = said if kind.linear is True else None
             rules = {"joint": _rule_of_all(function, inputs, vjp, vjps, known, linearly)}
         else:
             rules = _rules_of_each(function, names, vjp, vjps, known, _without_rules(kind))
             only_forward = not rules
             if jvp is not None and only_forward:
+                if inputs[-1].startswith("*"):
+                    raise TypeError(
+                        f"custom(): {function.__name__} takes any number of inputs, {inputs[-1]}, "
+                        "and needs a reverse rule, vjp=, besides jvp="
+                    )
                 rules = _transposed(jvp, names, multiple)
         if not rules and not kind.flat:
             raise TypeError(_NO_RULE)
+        forward = jvp
+        if not batched_rules:
+            rules = {name: one_by_one(rule) for name, rule in rules.items()}
+            forward = None if jvp is None else one_by_one(jvp)
 
         # It takes any keywords, so that it is called once with all of a large array: the function
         # may do what several threads must not do at once.
@@ -171,7 +204,7 @@ def custom(
             function.__name__,
             *inputs,
             compute=compute,
-            jvp=jvp,
+            jvp=forward,
             kind=kind,
             keywords=tuple(keywords),
             holomorphic=holomorphic and not only_forward,
@@ -248,6 +281,14 @@ def _signature(function: AnyFunction) -> tuple[list[str], tuple[str, ...]]:
 
 
 # --- reverse rules -------------------------------------------------------------------------------
+
+
+def _is_joint(inputs: list[str], rule: Any) -> bool:
+    """Whether a rule is one for all inputs. For any number of inputs, its parameters say so."""
+    if len(inputs) > 1:
+        return True
+    starred = inputs[0].startswith("*") and isinstance(rule, FunctionType)
+    return starred and "wanted" in parameters(rule)
 
 
 def _rules_of_each(
@@ -365,12 +406,9 @@ def _check_forward_rule(
     """Raise unless the forward rule is a plain function that takes tangents by name."""
     names = [name.lstrip("*") for name in inputs]
     tangents = ["t", f"t_{names[0]}"] if len(names) == 1 else [f"t_{name}" for name in names]
+    if inputs[0].startswith("*"):  # of which there may be more than one
+        tangents = tangents[1:]
     if isinstance(jvp, FunctionType):
-        if inputs[-1].startswith("*"):
-            raise TypeError(
-                f"custom(): a forward rule jvp cannot name the tangents of any number of inputs, "
-                f"{inputs[-1]}, as {function.__name__} has them: give reverse rules, vjp="
-            )
         if not set(parameters(jvp)) & {"t", *tangents}:
             raise TypeError(
                 f"custom(): the rule jvp for {function.__name__} takes no tangent: name those that "

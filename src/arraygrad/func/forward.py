@@ -8,7 +8,8 @@ from typing import Any, Literal, overload
 import numpy as np
 
 from .. import ops
-from ..arrays.dual import dual_type
+from ..arrays.dual import Dual, dual_type
+from ..core.array import AnyFunction
 from ..core.levels import new_level
 from .reverse import split_aux
 from .signatures import R, S, Ts
@@ -27,8 +28,6 @@ from .trees import (
     vector_like,
 )
 
-AnyFunction = Callable[..., Any]
-
 _PRIMALS = item_of("primals")
 
 
@@ -38,26 +37,35 @@ def push(
     tangents: list[Any] | Callable[[int], list[Any]],
     *,
     has_aux: bool = False,
+    strict: bool = False,
     name: Callable[[Path], str] = _PRIMALS,
     given: Given | None = None,
+    kind: Callable[[float], type[Dual]] = dual_type,
 ) -> tuple[Any, Any, Any]:
     """Run a function on dual arrays; return its value, its tangents in the same structure, and aux.
 
     Tangents may carry an axis of their own in a batched array: the primals are computed once. That
     must be of a level above the dual arrays', so that `tangents` may also be a function of theirs.
-    `given` is what the caller of the transform gave, if that is more.
+    `given` is what the caller of the transform gave, if that is more; `kind` gives the type of the
+    dual arrays of a level.
     """
     arrays, unflatten = arrays_of(primals, name)
     # Infinity and NaN in a tangent are results, not errors.
     with new_level() as level, np.errstate(all="ignore"):
-        make = dual_type(level)
+        make = kind(level)
         moved = tangents(level) if callable(tangents) else tangents
         duals = [make(p, t) for p, t in zip(arrays, moved, strict=True)]
         result, aux = split_aux(function(*unflatten(duals)), has_aux)
 
     leaves, rebuild = flatten(result)
     check_result(leaves)
-    result = rebuild([lowered(leaf, level) for leaf in leaves])
+    leaves = [lowered(leaf, level) for leaf in leaves]
+    for i, leaf in enumerate(leaves):
+        if strict and not isinstance(leaf, make):
+            raise ValueError(
+                f"result {i} does not depend on the primals, which strict=True does not allow"
+            )
+    result = rebuild(leaves)
     caller = given or Given(primals, moved)
 
     def primal(value: Any) -> Any:
@@ -80,6 +88,7 @@ def jvp(
     primals: tuple[*Ts],
     tangents: tuple[Any, ...],
     *,
+    strict: bool = False,
     has_aux: Literal[False] = False,
 ) -> tuple[R, R]: ...
 @overload
@@ -88,6 +97,7 @@ def jvp(
     primals: tuple[*Ts],
     tangents: tuple[Any, ...],
     *,
+    strict: bool = False,
     has_aux: Literal[True],
 ) -> tuple[R, R, S]: ...
 def jvp(
@@ -95,6 +105,7 @@ def jvp(
     primals: tuple[Any, ...],
     tangents: tuple[Any, ...],
     *,
+    strict: bool = False,
     has_aux: bool = False,
 ) -> Any:
     """A function's value and its derivative along tangents.
@@ -106,6 +117,8 @@ def jvp(
         The arguments; each may be any structure of arrays.
     tangents : tuple
         The directions, structured like `primals`.
+    strict : bool
+        Whether to raise if a result does not depend on the primals, instead of giving zeros.
 
     Returns
     -------
@@ -127,7 +140,7 @@ def jvp(
         vector_like(t, p, f"tangent {i}", "its primal")
         for i, (p, t) in enumerate(zip(arrays, flat, strict=True))
     ]
-    value, tangent, aux = push(function, primals, directions, has_aux=has_aux)
+    value, tangent, aux = push(function, primals, directions, has_aux=has_aux, strict=strict)
     found, rebuild = flatten(tangent)
     tangent = rebuild([like_given(*pair) for pair in zip(found, flatten(value)[0], strict=True)])
     return (value, tangent, aux) if has_aux else (value, tangent)

@@ -13,6 +13,7 @@ from typing import Any, overload
 import numpy as np
 
 from .. import ops
+from ..core.array import AnyFunction
 from .forward import jvp
 from .reverse import Argnums, Chosen, Tape, grad, split_aux
 from .rows import (
@@ -27,8 +28,6 @@ from .rows import (
 from .signatures import Ts, X, gives_matrix
 from .sparse import sparse_jacobian
 from .trees import arrays_of, as_function, tree_map
-
-AnyFunction = Callable[..., Any]
 
 
 @gives_matrix

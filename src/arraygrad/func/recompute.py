@@ -18,18 +18,25 @@ import numpy as np
 
 from ..arrays.tensor import Tensor, tensor_type_at
 from ..autograd.graph import saved_tensors_hooks
+from ..core.array import AnyFunction
 from ..core.levels import at_level, in_flight
 from ..core.modes import Modes, current_modes, set_modes
 from ..core.nodes import LAST_WRITE, UNLOADED, Leaf, Node, freed_error, next_number
 from ..core.nodes import record as record_node
 from ..core.saved import Hooks, NodeHooks, pack, unpack
-from ..core.versions import check_array, newest_write, refused_writes, watched_writes
+from ..core.versions import (
+    Writes,
+    as_it_was,
+    check_array,
+    newest_write,
+    refused_writes,
+    watched_writes,
+)
 from ..errors import RuleError, WrittenError
 from ..ops.define.rules import Pullback
 from ..sweep.engine import current_sweep
 from .trees import as_function, flatten
 
-AnyFunction = Callable[..., Any]
 F = TypeVar("F", bound=AnyFunction)
 
 
@@ -116,15 +123,18 @@ class _Numbered(Node):
     def release(self) -> None:
         self.run = None
 
-    def unchanged(self, saved: Any) -> Any:
-        """Raise if a saved array was written between the two runs, or after the second."""
+    def as_saved(self, saved: tuple[Any, ...], restored: Callable[[Any, int], Any]) -> Any:
+        """The values as they were in the second run. Raises if they were written before it."""
         since = self.again or self.number
-        for value in saved:
+        now = tuple([restored(value, since) for value in saved])
+        for value in now:
             for array in value if isinstance(value, tuple | list) else (value,):
                 if hasattr(array, "dtype"):
-                    check_array(self, array, since)
                     check_array(self, array, self.number, self.start)
-        return ()
+        return now
+
+    def kept(self) -> Any:
+        return [] if self.run is None else [held.value for held in self.run.leaves]
 
 
 class _Entry(NamedTuple):
@@ -325,8 +335,8 @@ class _Run:
             return node
 
         self.check_unwritten()
+        args, kwargs = self.unflatten([held.again(self.number) for held in self.leaves])
         start = next_number()
-        args, kwargs = self.unflatten([held.again() for held in self.leaves])
         outside = current_modes()
         hooks = NodeHooks((pack, lambda array: array), record)
         try:
@@ -349,28 +359,33 @@ class _Run:
         return start, collected
 
     def _rest_at_hand(self) -> dict[int, list[Any]]:
-        """The places that this run need not reach; none if a result is gone or was written."""
+        """The places that this run need not reach; none if an array is gone or was written."""
         found = {}
         for place, sources in self.rest.items():
             found[place] = [s() if isinstance(s, weakref.ref) else s for s in sources]
             for array, source in zip(found[place], sources, strict=True):
-                if isinstance(source, weakref.ref):
-                    if array is None or newest_write(array, self.number) is not None:
-                        return {}
+                if array is None and isinstance(source, weakref.ref):
+                    return {}
+                if isinstance(array, np.ndarray) and newest_write(array, self.number) is not None:
+                    return {}
         return found
 
     def check_unwritten(self) -> None:
-        """Raise if an argument, or a leaf from outside, was written since the first run."""
+        """Raise if a leaf from outside was written since the first run."""
         if self.number > LAST_WRITE[0]:
             return
-        for array in self._given():
-            found = newest_write(array, self.number)
+        for leaf in self.outside:
+            found = newest_write(leaf.array, self.number)
             if found is not None:
-                raise WrittenError(
-                    f"{found[0].what} has changed an array of shape {tuple(array.shape)} and dtype "
-                    f"{array.dtype} in place that a checkpointed function has to be run on again: "
-                    "work on a clone() of it, or write to it after the gradient has been computed"
-                )
+                raise _written_error(leaf.array, found[0])
+
+
+def _written_error(array: Any, writes: Writes) -> WrittenError:
+    return WrittenError(
+        f"{writes.what} has changed an array of shape {tuple(array.shape)} and dtype {array.dtype} "
+        "in place that a checkpointed function has to be run on again: work on a clone() of it, or "
+        "write to it after the gradient has been computed"
+    )
 
 
 def _refuse() -> None:
@@ -399,9 +414,16 @@ class _Held:
             self.type, self.requires_grad = tensor_type_at(value.level), value.requires_grad
             self.value = pack(value._array, hooks) if hooks else value._array
 
-    def again(self) -> Any:
-        """The argument for the second run; a tensor becomes a new leaf."""
+    def again(self, number: int) -> Any:
+        """The argument for the second run, as it was at the first; a tensor becomes a new leaf."""
         if self.type is None:
             return self.value
-        tensor = self.type(unpack(self.value, self.hooks) if self.hooks else self.value)
+        array = unpack(self.value, self.hooks) if self.hooks else self.value
+        found = newest_write(array, number)
+        if found is not None:
+            now = as_it_was(array, number, found[0])
+            if now is None:
+                raise _written_error(array, found[0])
+            array = now
+        tensor = self.type(array)
         return tensor.requires_grad_() if self.requires_grad else tensor

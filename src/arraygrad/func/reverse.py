@@ -8,6 +8,7 @@ from __future__ import annotations
 import functools
 import operator
 from collections.abc import Callable, Sequence
+from contextlib import nullcontext
 from typing import Any, Concatenate, Literal, SupportsIndex, overload
 
 import numpy as np
@@ -15,7 +16,7 @@ import numpy as np
 from .. import ops
 from ..arrays.tensor import Tensor, tensor_type_at
 from ..backends import backend_of
-from ..core.array import Array
+from ..core.array import AnyFunction, Array
 from ..core.levels import at_level, new_level
 from ..core.modes import ModeContext, current_modes, is_grad_enabled
 from ..core.nodes import Node
@@ -37,7 +38,6 @@ from .trees import (
     vector_like,
 )
 
-AnyFunction = Callable[..., Any]
 Argnums = SupportsIndex | Sequence[int]
 
 
@@ -55,6 +55,8 @@ class Tape:
         What errors call the arguments.
     given : Given, optional
         All arguments of the transform, if these are more than `args`.
+    kind : callable
+        The type of the tensors, given their level.
 
     Attributes
     ----------
@@ -72,13 +74,17 @@ class Tape:
         args: tuple[Any, ...],
         name: str | Callable[[Path], str],
         given: Given | None = None,
+        kind: Callable[[float], type[Tensor]] = tensor_type_at,
     ) -> None:
         self.given = given or Given(args)
         arrays, unflatten = arrays_of(args, item_of(name) if isinstance(name, str) else name)
-        with new_level() as self.level, ModeContext(grad=True, inference=False):
-            make = tensor_type_at(self.level)
+        with new_level() as self.level:
+            make = kind(self.level)
             self.leaves = [make(array).requires_grad_() for array in arrays]
-            result = function(*unflatten(self.leaves))
+            modes = current_modes()
+            records = modes.grad and not modes.inference
+            with nullcontext() if records else ModeContext(grad=True, inference=False):
+                result = function(*unflatten(self.leaves))
         self.result = tree_map(lambda leaf: lowered(leaf, self.level), result)
 
     def strip(self, value: Any) -> Any:

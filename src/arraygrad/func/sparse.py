@@ -7,7 +7,6 @@ the pattern are never computed. All products run as one batch. The colouring is 
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -17,14 +16,12 @@ from ..arrays.dependence import scipy_sparse, seeds
 from ..arrays.pattern import pattern_type
 from ..arrays.tensor import Tensor
 from ..backends import backend_of
-from ..core.array import Array
+from ..core.array import AnyFunction, Array
 from ..core.levels import new_level
 from .coloring import color_both, color_columns, color_symmetric, fewest_products
 from .reverse import Argnums, Chosen, Tape, grad, split_aux
 from .rows import check_complex, chunked, outputs_of, pull_rows, push_rows
 from .trees import arrays_of, as_function, flatten, lowered, tree_map
-
-AnyFunction = Callable[..., Any]
 
 
 def sparsity(

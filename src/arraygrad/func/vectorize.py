@@ -15,11 +15,11 @@ import numpy as np
 
 from .. import ops
 from ..arrays.batched import Batched, batched_type
+from ..core.array import AnyFunction
 from ..core.levels import new_level
 from ..ops.padding import WARN_FALLBACK
 from .trees import Given, as_function, flatten, lowered
 
-AnyFunction = Callable[..., Any]
 F = TypeVar("F", bound=AnyFunction)
 
 
@@ -145,9 +145,12 @@ def _run(
     """Run the function once. For each leaf of the result, also whether it is batched."""
     with new_level() as level:
         make = batched_type(level)
-        args, kwargs = unflatten(
-            [leaf if axis is None else make(leaf) for leaf, axis in zip(leaves, axes, strict=True)]
-        )
+        arguments: list[Any] = []
+        for leaf, axis in zip(leaves, axes, strict=True):
+            arguments.append(leaf if axis is None else make(leaf))
+            if axis:
+                arguments[-1]._given_axis = axis % leaf.ndim
+        args, kwargs = unflatten(arguments)
         results, rebuild = flatten(function(*args, **kwargs))
     return [_leave(value, make) for value in results], rebuild
 

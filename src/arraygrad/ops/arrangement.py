@@ -257,7 +257,9 @@ def diagonal(x: Any, /, offset: int = 0, axis1: int = 0, axis2: int = 1) -> Any:
 
     This is NumPy's function. The standard's function, `linalg.diagonal`, uses the last two axes.
     """
-    return matrix_diagonal(moveaxis(x, (axis1, axis2), (-2, -1)), offset=offset)
+    if (axis1, axis2) not in ((-2, -1), (x.ndim - 2, x.ndim - 1)):
+        x = moveaxis(x, (axis1, axis2), (-2, -1))
+    return matrix_diagonal(x, offset=offset)
 
 
 @one_array

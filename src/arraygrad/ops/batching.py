@@ -16,6 +16,7 @@ from ..core.array import AnyFunction, plain
 from ..core.axes import led_by
 from ..core.indices import HOLE, Template
 from ..core.kinds import AlongAxis, Contracts, Elementwise, Matrices, Moves, Opaque, Reduces
+from .contracting import contracted
 from .define.op import Op
 from .indexing import _getitem, _index_add
 from .padding import (
@@ -47,8 +48,8 @@ def batching_rule(op: Op) -> AnyFunction:
         return _moved
     if isinstance(kind, Reduces | AlongAxis):
         return _along_axis
-    if isinstance(kind, Contracts) and isinstance(kind.labels, tuple):
-        return _contracted
+    if isinstance(kind, Contracts) and kind.labels is not None:
+        return _contracted if isinstance(kind.labels, tuple) else contracted
     if isinstance(kind, Elementwise | Matrices):
         return _aligned
     if isinstance(kind, Opaque) and kind.shape_by_values:

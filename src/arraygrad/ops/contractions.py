@@ -7,7 +7,12 @@ NumPy's products (`dot`, `inner`, …) are in `numerics`.
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any, overload
+from collections.abc import Sequence
+from types import EllipsisType
+from typing import TYPE_CHECKING, Any, SupportsIndex, overload
+
+import numpy as np
+from numpy import ndarray
 
 from ..backends import backend_of
 from ..core.axes import many_axes, one_axis
@@ -26,36 +31,43 @@ if TYPE_CHECKING:
 
     from ..arrays.tensor import Tensor
 
+Sublist = Sequence[SupportsIndex | EllipsisType]
 _LOWER = "abcdefghijklmnopqrstuvwxyz"
 _LETTERS = _LOWER + _LOWER.upper()
 
 
 def _matmul_x(g: Any, x_shape: tuple[int, ...], y: Any) -> Any:
-    if len(x_shape) == 1 and y.ndim == 1:
-        return g * y
-    if y.ndim == 1:
-        return _outer(g, y)
+    ndim = y.ndim
+    if ndim == 1:
+        return g * y if len(x_shape) == 1 else _outer(g, y)
     if len(x_shape) == 1:
-        return matmul(y, g) if y.ndim == 2 else _column(y, g)
-    return matmul(g, matrix_transpose(y))
+        return matmul(y, g) if ndim == 2 else _column(y, g)
+    return matmul(g, _turned(y, ndim))
+
+
+def _turned(x: Any, ndim: int) -> Any:
+    """The transposed matrices. For NumPy's arrays, the attribute is faster than an op."""
+    if type(x) is ndarray:
+        return x.mT
+    return _permute_dims(x, axes=(*range(ndim - 2), ndim - 1, ndim - 2))
 
 
 def _matmul_y(g: Any, x: Any, y_shape: tuple[int, ...]) -> Any:
-    if x.ndim == 1 and len(y_shape) == 1:
-        return g * x
-    if x.ndim == 1:
-        return _outer(x, g)
+    ndim = x.ndim
+    if ndim == 1:
+        return g * x if len(y_shape) == 1 else _outer(x, g)
     if len(y_shape) == 1:
         # Do not transpose the matrix: XLA would copy it.
-        return matmul(g, x) if x.ndim == 2 else _column(matrix_transpose(x), g)
-    if len(y_shape) == 2 and x.ndim > 2:  # one product instead of a batch of products and a sum
+        return matmul(g, x) if ndim == 2 else _column(matrix_transpose(x), g)
+    if len(y_shape) == 2 and ndim > 2:  # one product instead of a batch of products and a sum
         if not backend_of(x).merges_axes:
             lead = _LOWER[: x.ndim - 1]
             return _contract(x, g, left=lead + "y", right=lead + "z", to="yz")
         rows = math.prod(x.shape[:-1])
         x = _reshape(x, shape=(rows, x.shape[-1]))
         g = _reshape(g, shape=(rows, g.shape[-1]))
-    return matmul(matrix_transpose(x), g)
+        ndim = 2
+    return matmul(_turned(x, ndim), g)
 
 
 def _outer(x: Any, y: Any) -> Any:
@@ -180,9 +192,18 @@ def tensordot(x: Any, y: Any, /, *, axes: Any = 2) -> Any:
     inner = math.prod(x.shape[a] for a in left)
     rows = tuple(x.shape[a] for a in rest_x)
     columns = tuple(y.shape[b] for b in rest_y)
-    a = _reshape(_permute_dims(x, axes=rest_x + left), shape=(math.prod(rows), inner))
-    b = _reshape(_permute_dims(y, axes=right + rest_y), shape=(inner, math.prod(columns)))
-    return _reshape(matmul(a, b), shape=rows + columns)
+    # Without rows, or without columns, one of the two is a vector.
+    a = _arranged(x, rest_x + left, (math.prod(rows), inner) if rows else (inner,))
+    b = _arranged(y, right + rest_y, (inner, math.prod(columns)) if columns else (inner,))
+    out = matmul(a, b)
+    return out if out.shape == rows + columns else _reshape(out, shape=rows + columns)
+
+
+def _arranged(x: Any, order: tuple[int, ...], shape: tuple[int, ...]) -> Any:
+    """The array with its axes in another order, and then in another shape."""
+    if order != tuple(range(len(order))):
+        x = _permute_dims(x, axes=order)
+    return x if x.shape == shape else _reshape(x, shape=shape)
 
 
 # --- einsum --------------------------------------------------------------------------------------
@@ -196,12 +217,15 @@ def einsum(  # type: ignore[overload-overlap]  # only NumPy arrays come before a
 def einsum(subscripts: str, /, *operands: Tensor | NDArray[Any]) -> Tensor: ...
 @overload
 def einsum(subscripts: str, /, *operands: A) -> A: ...
+@overload
+def einsum(operand: A, sublist: Sublist, /, *more: A | Sublist) -> A: ...
 @naming("*operands")
-def einsum(subscripts: str, /, *operands: Any) -> Any:
+def einsum(subscripts: Any, /, *operands: Any) -> Any:
     """Einstein's summation convention: label the axes, multiply, sum over labels not in the output.
 
     The subscripts are as in NumPy: with repeated labels (diagonals), ``...``, and an implied
-    output. With more than two operands, the cheapest order of pairwise products is used.
+    output; or numbers, ``einsum(a, [0, 1], b, [1, 2], [0, 2])``. With more than two operands, the
+    cheapest order of pairwise products is used.
 
     Examples
     --------
@@ -211,6 +235,8 @@ def einsum(subscripts: str, /, *operands: Any) -> Any:
     tensor([[1., 0.],
             [0., 1.]])
     """
+    if not isinstance(subscripts, str):
+        return einsum(*_spelt_out((subscripts, *operands)))
     terms, output = _labels(subscripts, operands)
     pairs = [_single(x, labels) for x, labels in zip(operands, terms, strict=True)]
     for i, j in _path(terms, output, operands):
@@ -221,10 +247,39 @@ def einsum(subscripts: str, /, *operands: Any) -> Any:
     return _arrange(*pairs[0], output)
 
 
+def _spelt_out(arguments: tuple[Any, ...]) -> tuple[Any, ...]:
+    """The arguments of `einsum`, with one string in the place of lists of numbers."""
+    if len(arguments) == 1:
+        raise TypeError("einsum: there must be subscripts, a string in front or lists of numbers")
+    terms = [_letters(sublist) for sublist in arguments[1::2]]
+    operands, output = arguments[::2], ""
+    if len(arguments) % 2:
+        operands, output = arguments[:-1:2], f"->{_letters(arguments[-1])}"
+    return ",".join(terms) + output, *operands
+
+
+def _letters(sublist: Any) -> str:
+    """A list of numbers and ellipses as subscripts; letters are in NumPy's order, as it counts."""
+    if not isinstance(sublist, Sequence | np.ndarray) or isinstance(sublist, str):
+        raise TypeError(
+            "einsum: subscripts must be one string before the operands, or a list of numbers after "
+            f"each operand, not {type(sublist).__name__}"
+        )
+    letters = ""
+    for label in sublist:
+        is_number = isinstance(label, int | np.integer) and not isinstance(label, bool)
+        if label is not Ellipsis and not is_number:
+            raise TypeError(
+                f"einsum: a list of subscripts must be integers and ellipses, not {label!r}"
+            )
+        if is_number and not 0 <= label < len(_LETTERS):
+            raise ValueError(f"einsum: subscript {label} is not within 0 and {len(_LETTERS) - 1}")
+        letters += sorted(_LETTERS)[label] if is_number else "..."
+    return letters
+
+
 def _labels(subscripts: str, operands: tuple[Any, ...]) -> tuple[list[str], str]:
     """The labels of each operand and of the output; labels replace ellipses."""
-    if not isinstance(subscripts, str):
-        raise TypeError(f"subscripts must be a string, not {type(subscripts).__name__}")
     text = subscripts.replace(" ", "")
     left, arrow, output = text.partition("->")
     terms = left.split(",")
@@ -269,8 +324,6 @@ def _path(terms: list[str], output: str, operands: tuple[Any, ...]) -> list[tupl
     """The pairs of operands to contract, in order. Each result is appended to the operands."""
     if len(operands) < 3:
         return [(0, 1)] * (len(operands) - 1)
-    import numpy as np
-
     dummies = [np.broadcast_to(np.float64(0), x.shape) for x in operands]
     spelt = f"{','.join(terms)}->{output}"
     pairs: list[tuple[int, int]] = []

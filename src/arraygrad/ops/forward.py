@@ -129,18 +129,25 @@ def _on_tangents(op: Op) -> AnyFunction:
 
 
 def _named(op: Op, jvp: Rule) -> AnyFunction:
-    """For a declared rule: its parameters are `t` (for the first input), or `t_x` for input `x`."""
+    """For a declared rule: its parameters are `t` (for the first input), or `t_x` for input `x`.
+
+    A constant has the tangent zero, or None if it belongs to a starred input.
+    """
     takes = parameters(jvp)
     fixed = op.inputs[:-1] if op.variadic else op.inputs
-    tangent_of = {f"t_{n}": i for i, n in enumerate(fixed)} | {"t": 0}
-    arguments = ", ".join(
-        f"tangents[{tangent_of[n]}]" if n in tangent_of else expression(op, n) for n in takes
-    )
+    tangent_of = {f"t_{n}": f"tangents[{i}]" for i, n in enumerate(fixed)}
+    tangent_of["t"] = "tangents[0]"
+    if op.variadic:
+        tangent_of[f"t_{op.inputs[-1]}"] = f"tuple(tangents[{len(fixed)}:])"
+    arguments = ", ".join(tangent_of.get(n) or expression(op, n) for n in takes)
     names = {"jvp": jvp, **HELPERS}
     call = eval(f"lambda arrays, tangents, out, params: jvp({arguments})", names)
 
     def forward(primals: Any, tangents: Any, out: Any, params: Any) -> Any:
-        tangents = [_zero(p) if t is None else t for p, t in zip(primals, tangents, strict=True)]
+        tangents = list(tangents)
+        for i, primal in enumerate(primals[: len(fixed)]):
+            if tangents[i] is None:
+                tangents[i] = _zero(primal)
         return call(primals, tangents, out, params)
 
     return forward

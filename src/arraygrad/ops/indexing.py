@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from ..backends import backend_of, default
+from ..backends.arraylikes import ARRAY_LIKE, values_of
 from ..backends.numpy.indexing import add_at
 from ..core.array import Array, plain
 from ..core.axes import one_axis
@@ -185,9 +186,13 @@ def split_index(x: Any, key: Any) -> tuple[Template, tuple[Any, ...]]:
     for part in parts:
         if part is None or part is Ellipsis or type(part) is int:
             template.append(part)
-        elif isinstance(part, slice):
+            continue
+        if isinstance(part, slice):
             template.append(_plain_slice(part))
-        elif isinstance(part, bool) or _is_mask(part):  # a 0-d mask is not an integer either
+            continue
+        if ARRAY_LIKE[type(part)]:
+            part = values_of(part)
+        if isinstance(part, bool) or _is_mask(part):  # a 0-d mask is not an integer either
             template.append(HOLE)
             indices.append(_index_array(x, part))
         elif hasattr(part, "__index__") and not getattr(part, "ndim", 0) and _is_known(part):
@@ -222,6 +227,7 @@ def _plain_slice(part: slice) -> slice:
 
 def _index_array(x: Any, part: Any) -> Any:
     """A part of an index as an array of integers or booleans, in the library of `x`."""
+    part = values_of(part)
     if not hasattr(part, "dtype"):
         part = np.asarray(part)
         if part.size == 0:

@@ -389,11 +389,12 @@ def dot(a: Any, b: Any, /) -> Any:
     """
     if isinstance(a, int | float | complex) or isinstance(b, int | float | complex):
         return multiply(a, b)
-    if not a.ndim or not b.ndim:
+    m, n = a.ndim, b.ndim
+    if not m or not n:
         return multiply(a, b)
-    if b.ndim <= 2 and a.ndim <= 2:
+    if n <= 2 and m <= 2:
         return matmul(a, b)
-    return tensordot(a, b, axes=((a.ndim - 1,), (max(b.ndim - 2, 0),)))
+    return tensordot(a, b, axes=((m - 1,), (max(n - 2, 0),)))
 
 
 @two_arrays

@@ -11,7 +11,7 @@ import numpy as np
 from ..backends import backend_of
 from ..core.array import plain
 from ..core.indices import HOLE, Template, fill
-from ..core.versions import owner_of
+from ..core.memory import owner_of
 from .elementwise import imag, real
 from .indexing import _getitem
 

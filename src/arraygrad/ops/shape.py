@@ -106,6 +106,8 @@ _triu = declare("triu", "x", vjp=lambda g, k: _triu(g, k=k), kind=Moves(), keywo
 
 
 def _inverse(axes: tuple[int, ...]) -> tuple[int, ...]:
+    if len(axes) <= 2:  # which is its own
+        return axes
     return tuple(sorted(range(len(axes)), key=axes.__getitem__))
 
 

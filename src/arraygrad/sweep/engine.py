@@ -26,7 +26,8 @@ from ..core.array import Array, plain
 from ..core.cpython import ALONE, getrefcount
 from ..core.modes import enable_grad, modes_in_force, restore_modes
 from ..core.nodes import FREED, LAST_WRITE, Leaf, Node
-from ..core.versions import check_unwritten
+from ..core.past import Rewound
+from ..core.versions import Writes, as_saved
 from ..errors import RuleError
 from .blocks import run_in_blocks
 from .fit import broadcast_axes, fit, is_complex
@@ -66,6 +67,8 @@ class Sweep(CallsUsers):
         The nodes whose cotangents only the table refers to, so that they can be added to in place.
     live : Liveness
         Which elements of the cotangents are live.
+    rewound : dict of Writes to Rewound
+        Copies of memory that has been written since, as it was.
     """
 
     __slots__ = (
@@ -79,6 +82,7 @@ class Sweep(CallsUsers):
         "order",
         "owned",
         "results",
+        "rewound",
         "table",
         "tensor_type",
     )
@@ -86,6 +90,7 @@ class Sweep(CallsUsers):
     live: Liveness
     owned: set[Node]
     results: dict[Node, Any]
+    rewound: dict[Writes, Rewound]
     table: dict[Node, Any]
 
     def __init__(
@@ -129,7 +134,7 @@ class Sweep(CallsUsers):
         return self.results
 
     def _run_from(self, seeds: list[tuple[Node, Any]], follows: bool | None) -> None:
-        self.table, self.owned = {}, set()
+        self.table, self.owned, self.rewound = {}, set(), {}
         for node, cotangent in seeds:
             if node in self.needed:
                 self.add_fitted(node, cotangent)
@@ -153,7 +158,7 @@ class Sweep(CallsUsers):
             raise
         finally:
             _current.set(around)
-            self.table, self.owned = {}, set()
+            self.table, self.owned, self.rewound = {}, set(), {}
 
     def _run_in_thread(self) -> None:
         """Run in a new thread, which has a new stack: for sweeps nested deep in rules of sweeps."""
@@ -191,7 +196,7 @@ class Sweep(CallsUsers):
             if type(saved) is not tuple:
                 saved = node.load()
             if node.number < last_write[0]:
-                check_unwritten(node, saved)
+                saved = as_saved(node, saved, self.rewound)
             if (
                 careful
                 or extras is not None

@@ -130,6 +130,12 @@ def _restored(sweep: Sweep, node: Node, pullback: Pullback, saved: Any) -> tuple
         elif source in nodes:
             value = make(value, nodes[source])
         values.append(value)
+    if pullback.starred is not None:
+        place, first = pullback.starred
+        values[place] = tuple(
+            make(value, nodes[position]) if position in nodes else value
+            for position, value in enumerate(values[place], first)
+        )
     return tuple(values)
 
 

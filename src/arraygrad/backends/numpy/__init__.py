@@ -409,6 +409,8 @@ numpy_backend = NumpyBackend(
         # Methods are faster than the functions that call them.
         "reshape": lambda x, shape, **copy: x.reshape(shape, **copy),
         "permute_dims": lambda x, axes: x.transpose(axes),
+        # NumPy's gives a number for an array with no axes, which is no view.
+        "flip": lambda x, axis: np.flip(x, axis) if axis else x[...],
         "diagonal": _diagonal,
         "matmul": _matmul,
         "max": _max,

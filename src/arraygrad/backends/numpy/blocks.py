@@ -15,9 +15,8 @@ from typing import Any
 
 import numpy as np
 
+from ...core.array import AnyFunction
 from .threads import get_num_threads, share
-
-AnyFunction = Callable[..., Any]
 
 # Arrays with at least this many elements are large: blocks save more time than their calls cost.
 LARGE = 3 << 18

@@ -6,15 +6,12 @@ The rules are in `rules`, which is imported when the first rule is needed. Ufunc
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
-from ...core.array import Array
+from ...core.array import AnyFunction, Array
 from .values import as_tensors, holds_gradients, no_rule, plain_values
-
-AnyFunction = Callable[..., Any]
 
 
 @functools.cache

@@ -6,19 +6,19 @@ NumPy's other functions are in `functions`.
 from __future__ import annotations
 
 import operator
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
 from ... import ops
 from ...arrays.creation import from_sequence
+from ...backends.arraylikes import ARRAY_LIKE, operand_values
+from ...core import upward
+from ...core.array import AnyFunction
 from ...ops.define.dispatch import UnsupportedOperand
 from ...ops.elementwise import choose
 from ...ops.indexing import _index_add, split_index
 from .values import as_tensors, holds_gradients, no_rule, plain_values, written
-
-AnyFunction = Callable[..., Any]
 
 
 def _vecmat(x: Any, y: Any) -> Any:
@@ -165,7 +165,8 @@ _DEFAULTS: dict[str, Any] = {
 
 def array_ufunc(self: Any, ufunc: np.ufunc, method: str, *inputs: Any, **keywords: Any) -> Any:
     """The method `__array_ufunc__`, which NumPy calls if an argument is one of our arrays."""
-    if method == "__call__" and not keywords:
+    likes = any(map(ARRAY_LIKE.__getitem__, map(type, inputs)))
+    if method == "__call__" and not keywords and not likes:
         function = CALLS.get(ufunc)
         if function is not None:
             try:
@@ -175,7 +176,11 @@ def array_ufunc(self: Any, ufunc: np.ufunc, method: str, *inputs: Any, **keyword
     given = {k: v for k, v in keywords.items() if k not in _DEFAULTS or v is not _DEFAULTS[k]}
     out = given.pop("out", None)
     if method != "at":  # whose index may be a tuple, which is more than an array of its items
-        inputs = tuple(_array(x) if isinstance(x, list | tuple) else x for x in inputs)
+        inputs = tuple(
+            _array(x) if isinstance(x, list | tuple) else operand_values(x, self) for x in inputs
+        )
+        if any(ARRAY_LIKE[type(x)] for x in inputs):
+            return NotImplemented  # they compute themselves
     try:
         return _METHODS[method](ufunc, inputs, out, given)
     except UnsupportedOperand:
@@ -205,7 +210,9 @@ def _special(ufunc: np.ufunc) -> AnyFunction | None:
     if name in special.__all__:
         return getattr(special, name)  # type: ignore[no-any-return]
     # SciPy has its own versions of some elementary functions.
-    return getattr(ops, name) if name in ("cbrt", "exp2", "expm1", "log1p") else None
+    if name in ("cbrt", "exp2", "expm1", "log1p"):
+        return getattr(ops, name)  # type: ignore[no-any-return]
+    return upward.special_twin(ufunc)  # type: ignore[no-any-return]
 
 
 def _call(ufunc: np.ufunc, inputs: tuple[Any, ...], out: Any, given: dict[str, Any]) -> Any:

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from ...backends import backend_of, backend_of_type, default
+from ...backends.arraylikes import ARRAY_LIKE
 from ...core.array import Array, plain
 from ...errors import MixedArraysError
 
@@ -54,7 +55,7 @@ def is_made(array: Any) -> bool:
 
 def as_arrays(*values: Any) -> list[Any]:
     """Numbers and sequences as arrays, in the library of the arrays among them; NumPy's if none."""
-    arrays = [v if hasattr(v, "dtype") else _numbers(v) for v in values]
+    arrays = [v if hasattr(v, "dtype") and not ARRAY_LIKE[type(v)] else _numbers(v) for v in values]
     like = next((a for a in arrays if backend_of(a) is not default), None)
     if like is None:
         return arrays

@@ -17,6 +17,7 @@ from .dispatch import UnsupportedOperand
 F = TypeVar("F", bound=Callable[..., Any])
 
 _FROM_INSIDE = (AttributeError, IndexError, TypeError, ValueError)
+_WRONG = " must be an array, not "
 _NEVER = (str, bytes, dict, set, frozenset, type(None))
 
 
@@ -56,15 +57,20 @@ def _told(
     error: Exception,
 ) -> TypeError | None:
     """The error to raise in the place of one from inside; None if all that should be are arrays."""
+    if str(error).startswith(f"{function.__name__}: ") and _WRONG in str(error):
+        return None  # the function called itself, and it is told already
     if isinstance(names, int):
         names = tuple(inspect.signature(function).parameters)[:names]
     for name, value in _values(function, names, args, kwargs):
+        if name.endswith("[]"):
+            return TypeError(
+                f"{function.__name__}: {name[:-2]} must be a sequence of arrays, not "
+                f"{type(value).__name__}"
+            )
         if _is_wrong(value, error):
             kind = UnsupportedOperand if isinstance(error, UnsupportedOperand) else TypeError
             way = ": make it one by asarray()" if isinstance(value, list | tuple | Number) else ""
-            return kind(
-                f"{function.__name__}: {name} must be an array, not {type(value).__name__}{way}"
-            )
+            return kind(f"{function.__name__}: {name}{_WRONG}{type(value).__name__}{way}")
     return None
 
 
@@ -74,7 +80,7 @@ def _values(
     args: tuple[Any, ...],
     kwargs: dict[str, Any],
 ) -> Iterable[tuple[str, Any]]:
-    """What was passed for each of the names."""
+    """What was passed for each of the names; for the items of what has none, that itself."""
     try:
         given = inspect.signature(function).bind(*args, **kwargs).arguments
     except TypeError:  # Python's own error says what is missing
@@ -87,12 +93,14 @@ def _values(
             yield name, given[name]
         elif isinstance(given[bare], list | tuple):
             yield from ((f"{bare}[{i}]", item) for i, item in enumerate(given[bare]))
+        elif isinstance(given[bare], (*_NEVER, Number)):
+            yield name, given[bare]
 
 
 def _is_wrong(value: Any, error: Exception) -> bool:
     """Whether an error is because a value is no array, and does not say so of another argument."""
     told = str(error)
-    if " must be " in told and " must be an array, not " not in told:
+    if " must be " in told and _WRONG not in told:
         return False
     if hasattr(value, "dtype") or hasattr(value, "__array_namespace__"):
         return False

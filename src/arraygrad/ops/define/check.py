@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Collection
+from collections.abc import Collection
 from types import FunctionType
 from typing import Any
 
+from ...core.array import AnyFunction
 from ...core.kinds import KINDS, Contracts, Elementwise, Kind, Moves
 from .rules import SUFFIXES, parameters
-
-AnyFunction = Callable[..., Any]
 
 
 def checked_inputs(name: Any, inputs: tuple[Any, ...]) -> tuple[str, ...]:
@@ -92,7 +91,7 @@ def check_declaration(
     if joint is not None:
         check("the joint rule", joint, g, "wanted")
     if jvp is not None:
-        check("the forward rule", jvp, "t", *(f"t_{n}" for n in inputs if not n.startswith("*")))
+        check("the forward rule", jvp, "t", *(f"t_{n}" for n in bare))
     if kind.linear:
         # A joint rule does not say which values it needs for which input.
         by_joint = dict.fromkeys(bare, joint) if joint and kind.linear is True else {}

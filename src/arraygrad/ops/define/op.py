@@ -17,6 +17,7 @@ from importlib import import_module
 from typing import Any, NamedTuple, Protocol, overload
 
 from ...backends import common_backend
+from ...backends.arraylikes import ARRAY_LIKE, operand_values, values_of
 from ...core.array import AnyFunction, Array
 from ...core.cpython import importing_module
 from ...core.kinds import Elementwise, Kind, Moves, Opaque, View
@@ -470,7 +471,12 @@ def _of_one(op: Op) -> Any:
     _attach(op, table, None)
 
     def run(x: Any, /) -> Any:
-        return table[type(x)](x)
+        try:
+            found = table[type(x)]
+        except UnsupportedOperand:
+            (x,) = _with_values((x,))
+            found = table[type(x)]
+        return found(x)
 
     return run
 
@@ -484,12 +490,15 @@ def _of_two(op: Op) -> Any:
             return table[type(x)][type(y)](x, y)
         except MixedArraysError as error:
             return run(*in_one_library((x, y), error))
+        except UnsupportedOperand:
+            return run(*_with_values((x, y)))
 
     def operator(x: Any, y: Any, /) -> Any:
         try:
             found = table[type(x)][type(y)]
         except UnsupportedOperand:
-            return NotImplemented
+            values = operand_values(y, x)
+            return NotImplemented if values is y else operator(x, values)
         try:
             return found(x, y)
         except MixedArraysError as error:
@@ -499,7 +508,8 @@ def _of_two(op: Op) -> Any:
         try:
             found = table[type(y)][type(x)]
         except UnsupportedOperand:
-            return NotImplemented
+            values = operand_values(y, x)
+            return NotImplemented if values is y else reflected(x, values)
         try:
             return found(y, x)
         except MixedArraysError as error:
@@ -518,20 +528,30 @@ def _of_any(op: Op) -> Any:
     def run(*arrays: Any, **params: Any) -> Any:
         if len(arrays) == 1:
             (x,) = arrays
-            return single[type(x)](x, params)
+            try:
+                found = single[type(x)]
+            except UnsupportedOperand:
+                (x,) = _with_values(arrays)
+                found = single[type(x)]
+            return found(x, params)
         try:
             if len(arrays) == 2 and not params:
                 x, y = arrays
                 return pair[type(x)][type(y)](x, y)
             top: type[Array] | None = None
             for array in arrays:
-                if isinstance(array, Array) and (top is None or array.level > top.level):
+                if not isinstance(array, Array):
+                    if ARRAY_LIKE[type(array)]:
+                        return run(*map(values_of, arrays), **params)
+                elif top is None or array.level > top.level:
                     top = type(array)
             if top is not None:
                 return top.apply(op, arrays, params)
             return op.kernel(tuple(map(type, arrays)))(*arrays, **params)
         except MixedArraysError as error:
             return run(*in_one_library(arrays, error), **params)
+        except UnsupportedOperand:
+            return run(*_with_values(arrays), **params)
 
     if op.keywords == ():  # show the names of the inputs
         positional = inspect.Parameter.POSITIONAL_ONLY
@@ -539,6 +559,14 @@ def _of_any(op: Op) -> Any:
             [inspect.Parameter(n, positional) for n in op.inputs]
         )
     return run
+
+
+def _with_values(arrays: tuple[Any, ...]) -> list[Any]:
+    """The operands with NumPy arrays for array-likes. Raises the last error if there are none."""
+    values = [values_of(a) for a in arrays]
+    if all(v is a for v, a in zip(values, arrays, strict=True)):
+        raise
+    return values
 
 
 def _attach(op: Op, table: Any, single: Any) -> None:

@@ -135,6 +135,9 @@ class Pullback:
     sources : tuple of int or None
         The origin of each saved value: an input's position, -1 for the output, None for a value
         that cannot have a gradient.
+    starred : tuple of int, or None
+        For a saved starred input: its place among the saved values, and the position of its first
+        array.
     arrays : list of int
         The places of the saved values that are arrays, or sequences of arrays.
     rules : tuple of callable or None
@@ -178,6 +181,7 @@ class Pullback:
         "selects",
         "simple",
         "sources",
+        "starred",
     )
 
     def __init__(self, op: Op, positions: tuple[int, ...]) -> None:
@@ -205,6 +209,9 @@ class Pullback:
         fixed = op.inputs[:-1] if op.variadic else op.inputs
         source = {name: position for position, name in enumerate(fixed)} | {"out": -1}
         self.sources = tuple(source.get(name) for name in self.kept)
+        self.starred: tuple[int, int] | None = None
+        if op.variadic and op.inputs[-1] in self.kept:
+            self.starred = self.kept.index(op.inputs[-1]), len(fixed)
         self.arrays = [i for i, n in enumerate(self.kept) if n == "out" or n in op.inputs]
         self.keeps_arrays = bool(self.arrays)
         values = "".join(expression(op, n) + ", " for n in self.kept)

@@ -8,48 +8,30 @@ from typing import TYPE_CHECKING, Any, overload
 from ...core.kinds import Elementwise
 from ..define.arguments import naming
 from ..define.library import binary, declare
-from ..define.rules import Rule
 from ..define.signatures import A, Operand, ThreeArrays
 from ..elementwise import exp
 from .entropies import xlog1py, xlogy
 from .gamma import gammaln
 from .libraries import library_unary, of_arrays
+from .parameters import betainc_slope, gammainc_slope
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 
-def _no_derivative(function: str, argument: str, others: str) -> Rule:
-    """The rule of an argument without a formula for its derivative: it raises."""
-
-    def rule(g: Any) -> Any:
-        raise NotImplementedError(
-            f"{function} has no derivative with respect to {argument} here, only with respect to "
-            f"{others}: detach() {argument} if it is meant as a constant"
-        )
-
-    return rule
-
-
 gammainc = binary(
     "gammainc",
     compute=of_arrays("gammainc"),
-    vjp_x=_no_derivative("gammainc", "a", "x"),
+    vjp_x=lambda g, x, y: g * gammainc_slope(x, y, n=1),
     vjp_y=lambda g, x, y: g * _gamma_density(x, y),
-    doc="""``gammainc(a, x)``: the gamma function's integral up to `x`, divided by the whole.
-
-    It can be differentiated with respect to `x` only.
-    """,
+    doc="``gammainc(a, x)``: the gamma function's integral up to `x`, divided by the whole.",
 )
 gammaincc = binary(
     "gammaincc",
     compute=of_arrays("gammaincc"),
-    vjp_x=_no_derivative("gammaincc", "a", "x"),
+    vjp_x=lambda g, x, y: -g * gammainc_slope(x, y, n=1),
     vjp_y=lambda g, x, y: -g * _gamma_density(x, y),
-    doc="""``gammaincc(a, x)``: one minus `gammainc`, accurate even if `gammainc` is nearly one.
-
-    It can be differentiated with respect to `x` only.
-    """,
+    doc="``gammaincc(a, x)``: one minus `gammainc`, accurate even if `gammainc` is nearly one.",
 )
 betainc: ThreeArrays[[]] = declare(
     "betainc",
@@ -57,14 +39,11 @@ betainc: ThreeArrays[[]] = declare(
     "b",
     "x",
     compute=of_arrays("betainc"),
-    vjp_a=_no_derivative("betainc", "a", "x"),
-    vjp_b=_no_derivative("betainc", "b", "x"),
+    vjp_a=lambda g, a, b, x: g * betainc_slope(a, b, x, m=1, n=0),
+    vjp_b=lambda g, a, b, x: g * betainc_slope(a, b, x, m=0, n=1),
     vjp_x=lambda g, a, b, x: g * _beta_density(a, b, x),
     kind=Elementwise(),
-    doc="""``betainc(a, b, x)``: the beta function's integral up to `x`, divided by the whole.
-
-    It can be differentiated with respect to `x` only.
-    """,
+    doc="``betainc(a, b, x)``: the beta function's integral up to `x`, divided by the whole.",
 )
 
 
@@ -77,8 +56,6 @@ def fdtr(dfn: Any, dfd: Any, x: Any) -> Any:
     """The distribution function P(X < x) of the F distribution.
 
     `dfn` and `dfd` are the degrees of freedom of the numerator and the denominator.
-
-    It can be differentiated with respect to `x` only.
 
     Examples
     --------

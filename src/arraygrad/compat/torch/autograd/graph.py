@@ -1,8 +1,77 @@
-"""`torch.autograd.graph`: arraygrad's own graph tools, which have PyTorch's names."""
+"""`torch.autograd.graph`: nodes, edges, and hooks on the values that the graph saves."""
 
-from ....autograd.graph import *  # noqa: F403
-from ....autograd.graph import __all__ as __all__
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any
+
+from ....autograd import graph as native
+from ....core.nodes import RemovableHandle
+from ..handles import Tensor, unwrap, wrap
+from .nodes import GradientEdge, Node, shown
+
+__all__ = [
+    "GradientEdge",
+    "Node",
+    "allow_mutation_on_saved_tensors",
+    "disable_saved_tensors_hooks",
+    "get_gradient_edge",
+    "increment_version",
+    "register_multi_grad_hook",
+    "save_on_cpu",
+    "saved_tensors_hooks",
+]
 
 
 def __dir__() -> list[str]:
     return __all__
+
+
+allow_mutation_on_saved_tensors = native.allow_mutation_on_saved_tensors
+disable_saved_tensors_hooks = native.disable_saved_tensors_hooks
+save_on_cpu = native.save_on_cpu
+
+
+def get_gradient_edge(tensor: Tensor) -> GradientEdge:
+    """The place in the graph where the gradient of a tensor arrives."""
+    node, number = native.get_gradient_edge(unwrap(tensor))
+    return GradientEdge(shown(node), number)
+
+
+class saved_tensors_hooks(native.saved_tensors_hooks):  # noqa: N801  (torch's name)
+    """Store `pack_hook` of each value that is saved, and get it back by `unpack_hook`."""
+
+    def __init__(self, pack_hook: Callable[[Any], Any], unpack_hook: Callable[[Any], Any]) -> None:
+        for name, hook in (("pack_hook", pack_hook), ("unpack_hook", unpack_hook)):
+            if not callable(hook):
+                raise TypeError(f"{name} must be callable, not {type(hook).__name__}")
+        super().__init__(
+            lambda array: pack_hook(wrap(array)), lambda packed: _tensor(unpack_hook(packed))
+        )
+        self.pack_hook, self.unpack_hook = pack_hook, unpack_hook
+
+
+def _tensor(value: Any) -> Any:
+    if not isinstance(value, Tensor):
+        raise TypeError(f"unpack_hook must return a Tensor, not {type(value).__name__}")
+    return value._t
+
+
+def increment_version(tensor: Tensor | Iterable[Tensor]) -> None:
+    """Say that a tensor was written in a way that nobody could see."""
+    native.increment_version(
+        [unwrap(t) for t in ((tensor,) if isinstance(tensor, Tensor) else tensor)]
+    )
+
+
+def register_multi_grad_hook(
+    tensors: Sequence[Tensor], fn: Callable[..., Any], *, mode: str = "all"
+) -> RemovableHandle:
+    """Call `fn` with the gradients of several tensors, or with the first that arrives."""
+    if mode not in ("all", "any"):
+        raise ValueError(f'mode must be "all" or "any", not {mode!r}')
+    register: Any = native.register_multi_grad_hook
+    made: RemovableHandle = register(
+        [unwrap(t) for t in tensors], lambda found: fn(wrap(found)), mode=mode
+    )
+    return made

@@ -9,8 +9,10 @@ from __future__ import annotations
 import numpy as np
 
 from .... import linalg, ops, special
+from ....core.array import AnyFunction
 from . import (  # noqa: F401  (they add rules)
     along,
+    covariance,
     elementwise,
     numerics,
     polynomials,
@@ -19,7 +21,7 @@ from . import (  # noqa: F401  (they add rules)
     transforms,
     writing,
 )
-from .common import RULES, AnyFunction, under_names_of
+from .common import RULES, under_names_of
 
 __all__ = ["RULES"]
 

@@ -8,8 +8,9 @@ from typing import Any
 import numpy as np
 
 from .... import ops
+from ....core.array import AnyFunction
 from ..values import plain_values
-from .common import RULES, AnyFunction, array_of, rule_for
+from .common import RULES, array_of, rule_for
 
 
 @rule_for(np.apply_along_axis)

@@ -11,8 +11,8 @@ import numpy as np
 
 from .... import ops
 from ....arrays.creation import from_sequence
-
-AnyFunction = Callable[..., Any]
+from ....backends.arraylikes import ARRAY_LIKE
+from ....core.array import AnyFunction
 
 RULES: dict[AnyFunction, AnyFunction] = {}
 
@@ -70,8 +70,8 @@ def refuse(name: str, **given: Any) -> None:
 
 
 def array_of(x: Any) -> Any:
-    """An argument as an array. It may be a number, a list, or a list of tensors."""
-    return x if hasattr(x, "dtype") else from_sequence(x)
+    """An argument as an array. It may be a number, a list, a list of tensors, or an array-like."""
+    return x if hasattr(x, "dtype") and not ARRAY_LIKE[type(x)] else from_sequence(x)
 
 
 def arrays_of(sequence: Any) -> list[Any]:

@@ -11,9 +11,9 @@ import numpy as np
 from .... import ops
 from ....arrays import creation
 from ....backends import dtypes
-from ....core.array import plain
+from ....core.array import AnyFunction, plain
 from ..values import as_tensors, on_values, written
-from .common import NONE, RULES, AnyFunction, array_of, is_given, of_numpy, rule_for
+from .common import NONE, RULES, array_of, is_given, of_numpy, rule_for
 
 # --- elementwise ---------------------------------------------------------------------------------
 
@@ -138,6 +138,7 @@ _on_plain_values: tuple[AnyFunction, ...] = (
     np.allclose,
     np.array_equal,
     np.array_equiv,
+    np.common_type,
     np.iscomplexobj,
     np.lexsort,
     np.nanargmax,

@@ -7,16 +7,20 @@ from typing import Any
 import numpy as np
 
 from .... import linalg, ops
+from ....arrays import creation
+from ....arrays.numpy_methods import check_partition
+from ....core.array import AnyFunction
 from ....ops.elementwise import choose
 from ..values import plain_values, written
-from .common import NONE, RULES, AnyFunction, array_of, arrays_of, flag, in_dtype, refuse, rule_for
+from .common import NONE, RULES, array_of, arrays_of, flag, in_dtype, refuse, rule_for
 
 # --- products ------------------------------------------------------------------------------------
 
 
 @rule_for(np.dot)
 def _dot(a: Any, b: Any, out: Any = None) -> Any:
-    return written(out, ops.dot(array_of(a), array_of(b)), "numpy.dot")
+    result = ops.dot(array_of(a), array_of(b))
+    return result if out is None else written(out, result, "numpy.dot")
 
 
 @rule_for(np.outer)
@@ -35,9 +39,12 @@ def _einsum(
 ) -> Any:
     for argument in given:
         raise TypeError(f"numpy.einsum: {argument}= is not supported for arrays of arraygrad")
-    if not isinstance(operands[0], str):
-        raise TypeError("numpy.einsum: give the subscripts as a string for arrays of arraygrad")
-    result = in_dtype(ops.einsum(operands[0], *arrays_of(operands[1:])), dtype)
+    # Arrays are all but a string in front, or each second with its list of subscripts.
+    first, step = (1, 1) if isinstance(operands[0], str) else (0, 2)
+    count = len(operands) - len(operands) % step
+    arguments = list(operands)
+    arguments[first:count:step] = arrays_of(operands[first:count:step])
+    result = in_dtype(ops.einsum(*arguments), dtype)
     return written(out, result, "numpy.einsum")
 
 
@@ -84,9 +91,21 @@ def _order_rule(name: str, function: AnyFunction) -> AnyFunction:
 
 RULES[np.sort] = _order_rule("sort", ops.sort)
 RULES[np.argsort] = _order_rule("argsort", ops.argsort)
-# A sorted array is partitioned at every place.
-RULES[np.partition] = lambda a, kth, axis=-1, kind=None, order=None: RULES[np.sort](a, axis)
-RULES[np.argpartition] = lambda a, kth, axis=-1, kind=None, order=None: RULES[np.argsort](a, axis)
+
+
+@rule_for(np.partition)
+def _partition(
+    a: Any, kth: Any, axis: Any = -1, kind: str = "introselect", order: Any = None
+) -> Any:
+    a, axis = (ops.ravel(array_of(a)), -1) if axis is None else (array_of(a), axis)
+    return ops.sort(a, axis=check_partition(a, plain_values(kth), axis, kind, order))
+
+
+@rule_for(np.argpartition)
+def _argpartition(
+    a: Any, kth: Any, axis: Any = -1, kind: str = "introselect", order: Any = None
+) -> Any:
+    return array_of(a).argpartition(plain_values(kth), axis, kind, order)
 
 
 @rule_for(np.searchsorted)
@@ -160,8 +179,8 @@ def _take_along_axis(arr: Any, indices: Any, axis: Any = -1) -> Any:
 
 @rule_for(np.compress)
 def _compress(condition: Any, a: Any, axis: Any = None, out: Any = None) -> Any:
-    places = np.nonzero(plain_values(array_of(condition)))[0]
-    return written(out, ops.take(a, places, axis=axis), "numpy.compress")
+    chosen = np.asarray(plain_values(array_of(condition)))
+    return written(out, creation.asarray(array_of(a)).compress(chosen, axis), "numpy.compress")
 
 
 RULES[np.extract] = lambda condition, arr: ops.take(

@@ -8,9 +8,10 @@ import numpy as np
 
 from .... import ops
 from ....arrays import creation
+from ....core.array import AnyFunction
 from ....ops.elementwise import choose
 from ..values import written
-from .common import NONE, RULES, AnyFunction, array_of, flag, in_dtype, is_given, refuse, rule_for
+from .common import NONE, RULES, array_of, flag, in_dtype, is_given, refuse, rule_for
 
 # --- reductions ----------------------------------------------------------------------------------
 
@@ -116,8 +117,7 @@ RULES[np.nanmin] = _extreme_rule("nanmin", ops.nanmin, ops.fmin)
 
 @rule_for(np.ptp)
 def _ptp(a: Any, axis: Any = None, out: Any = None, keepdims: Any = False) -> Any:
-    keep = flag(keepdims)
-    result = ops.max(a, axis=axis, keepdims=keep) - ops.min(a, axis=axis, keepdims=keep)
+    result = creation.asarray(array_of(a)).ptp(axis, keepdims=flag(keepdims))
     return written(out, result, "numpy.ptp")
 
 
@@ -244,30 +244,3 @@ def _average(
         keepdims=flag(keepdims),
     )
     return result, counts
-
-
-@rule_for(np.cov)
-def _cov(
-    m: Any,
-    y: Any = None,
-    rowvar: bool = True,
-    bias: bool = False,
-    ddof: Any = None,
-    fweights: Any = None,
-    aweights: Any = None,
-    *,
-    dtype: Any = None,
-) -> Any:
-    refuse("cov", y=y, fweights=fweights, aweights=aweights, dtype=dtype)
-    correction = ddof if ddof is not None else 0 if bias else 1
-    return ops.cov(array_of(m), rowvar=rowvar, correction=correction)
-
-
-@rule_for(np.corrcoef)
-def _corrcoef(x: Any, y: Any = None, rowvar: bool = True, *, dtype: Any = None) -> Any:
-    refuse("corrcoef", y=y, dtype=dtype)
-    c = ops.cov(array_of(x), rowvar=rowvar)
-    if c.ndim == 0:
-        return c / c
-    deviation = ops.sqrt(ops.real(ops.diag(c)))
-    return c / deviation[:, None] / deviation[None, :]

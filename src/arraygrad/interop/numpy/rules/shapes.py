@@ -8,28 +8,22 @@ from typing import Any
 import numpy as np
 
 from .... import ops
-from ....arrays import creation
+from ....arrays import creation, orders
+from ....core.array import AnyFunction
 from ..values import plain_values, written
-from .common import RULES, AnyFunction, array_of, arrays_of, in_dtype, rule_for
+from .common import RULES, array_of, arrays_of, in_dtype, rule_for
 
 # --- shapes --------------------------------------------------------------------------------------
 
 
-def _check_order(name: str, order: str) -> None:
-    if order not in ("C", "K", "A"):
-        raise TypeError(f"numpy.{name}: order={order!r} is not supported for arrays of arraygrad")
-
-
 @rule_for(np.reshape)
 def _reshape(a: Any, /, shape: Any = None, order: str = "C", *, copy: bool | None = None) -> Any:
-    _check_order("reshape", order)
-    return ops.reshape(a, shape, copy=copy)
+    return orders.reshaped(array_of(a), shape, order, copy)
 
 
 @rule_for(np.ravel)
 def _ravel(a: Any, order: str = "C") -> Any:
-    _check_order("ravel", order)
-    return ops.ravel(a)
+    return orders.ravelled(array_of(a), order)
 
 
 @rule_for(np.transpose, np.permute_dims)

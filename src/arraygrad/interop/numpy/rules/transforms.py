@@ -10,10 +10,10 @@ from typing import Any
 import numpy as np
 
 from .... import fft, linalg, ops
-from ....core.array import plain
+from ....core.array import AnyFunction, plain
 from ....ops.spectra import eigh_of_triangle
 from ..values import written
-from .common import NONE, RULES, AnyFunction, array_of, refuse, rule_for
+from .common import NONE, RULES, array_of, refuse, rule_for
 
 # --- linear algebra ------------------------------------------------------------------------------
 

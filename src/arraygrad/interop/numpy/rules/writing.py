@@ -8,8 +8,9 @@ from typing import Any
 import numpy as np
 
 from .... import ops
+from ....core.array import AnyFunction
 from ..values import holds_gradients, plain_values
-from .common import AnyFunction, array_of, rule_for
+from .common import array_of, rule_for
 
 
 def _writing(function: AnyFunction) -> Callable[[AnyFunction], AnyFunction]:

@@ -1,0 +1,4 @@
+library(testthat)
+library(arraygrad)
+
+test_check("arraygrad")

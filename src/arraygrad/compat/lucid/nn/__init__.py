@@ -1,0 +1,158 @@
+"""`lucid.nn`: modules that are a few functions each."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from ....autograd import no_grad
+from ..draws import uniform
+from ..tensor import Tensor, rand
+from ..tensor import device as check_device
+from . import functional
+
+__all__ = [
+    "Dropout",
+    "Linear",
+    "Module",
+    "Parameter",
+    "ReLU",
+    "Sequential",
+    "Sigmoid",
+    "Tanh",
+    "functional",
+]
+
+
+def __dir__() -> list[str]:
+    return __all__
+
+
+class Parameter(Tensor):
+    """A tensor that is to be trained."""
+
+    def __init__(self, data: Any, requires_grad: bool = True) -> None:
+        super().__init__(data, requires_grad)
+
+    @classmethod
+    def _wrapped(cls, value: Any) -> Any:
+        return Tensor._wrapped(value)  # what is computed with a parameter is not one
+
+
+class Module:
+    """A function with parameters: the parameters and modules among its attributes."""
+
+    training = True
+
+    def forward(self, *args: Any, **keywords: Any) -> Any:
+        """Compute the result. The subclass defines it."""
+        raise NotImplementedError("define forward() in the subclass")
+
+    def __call__(self, *args: Any, **keywords: Any) -> Any:
+        return self.forward(*args, **keywords)
+
+    def named_parameters(self, prefix: str = "") -> Iterator[tuple[str, Any]]:
+        """The parameters of this module and of those in it, with their names."""
+        for name, value in vars(self).items():
+            if isinstance(value, Parameter):
+                yield prefix + name, value
+            elif isinstance(value, Module):
+                yield from value.named_parameters(f"{prefix}{name}.")
+
+    def parameters(self) -> Iterator[Any]:
+        """The parameters of this module and of those in it."""
+        return (value for _, value in self.named_parameters())
+
+    def zero_grad(self) -> None:
+        """Forget all gradients."""
+        for p in self.parameters():
+            p.grad = None
+
+    def state_dict(self) -> dict[str, Any]:
+        """The values of the parameters, by their names."""
+        return {name: p.detach().clone() for name, p in self.named_parameters()}
+
+    def load_state_dict(self, state_dict: dict[str, Any]) -> None:
+        """Write values to the parameters, by their names."""
+        own = dict(self.named_parameters())
+        if own.keys() != state_dict.keys():
+            raise KeyError(f"the state has {sorted(state_dict)}, but the module has {sorted(own)}")
+        with no_grad():
+            for name, value in state_dict.items():
+                own[name].copy_(value)
+
+    def to(self, device: Any) -> Module:
+        """The module itself, if the device is the processor."""
+        check_device(device)
+        return self
+
+    def train(self, mode: bool = True) -> Module:
+        """Say that the module is being trained, to this module and those in it."""
+        self.training = mode
+        for value in vars(self).values():
+            if isinstance(value, Module):
+                value.train(mode)
+        return self
+
+    def eval(self) -> Module:
+        """Say that the module is being used."""
+        return self.train(False)
+
+
+class Linear(Module):
+    """`x @ weight.T + bias`, with random weights."""
+
+    def __init__(self, in_features: int, out_features: int, bias: bool = True) -> None:
+        bound = in_features**-0.5
+        self.weight = Parameter((2 * rand(out_features, in_features) - 1) * bound)
+        self.bias = Parameter((2 * rand(out_features) - 1) * bound) if bias else None
+
+    def forward(self, x: Any) -> Any:
+        return functional.linear(x, self.weight, self.bias)
+
+
+class Sequential(Module):
+    """Modules, one after the other."""
+
+    def __init__(self, *modules: Module) -> None:
+        for i, module in enumerate(modules):
+            setattr(self, str(i), module)
+
+    def forward(self, x: Any) -> Any:
+        for module in vars(self).values():
+            if isinstance(module, Module):
+                x = module(x)
+        return x
+
+
+class Dropout(Module):
+    """In training, zero for a part `p` of the elements, and more for the others."""
+
+    def __init__(self, p: float = 0.5) -> None:
+        self.p = p
+
+    def forward(self, x: Any) -> Any:
+        if not self.training or not self.p:
+            return x
+        return x * Tensor((uniform(x.shape) >= self.p) / (1 - self.p), dtype=x.dtype)
+
+
+class ReLU(Module):
+    """Elements below zero become zero."""
+
+    def forward(self, x: Any) -> Any:
+        return functional.relu(x)
+
+
+class Sigmoid(Module):
+    """The logistic function."""
+
+    def forward(self, x: Any) -> Any:
+        return functional.sigmoid(x)
+
+
+class Tanh(Module):
+    """The hyperbolic tangent."""
+
+    def forward(self, x: Any) -> Any:
+        return functional.tanh(x)

@@ -1,0 +1,116 @@
+"""`lucid.nn.functional`: activations and losses that are a few functions each."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from .... import ops
+from ....ops.special import normal, sigmoids
+from ....ops.special import softmax as softmax_ops
+from ...torchlike import FUNCTIONS
+from ..tensor import Tensor
+
+
+def _lifted(function: Any) -> Any:
+    return Tensor._lifted(function)
+
+
+relu, sigmoid, tanh = (_lifted(FUNCTIONS[name]) for name in ("relu", "sigmoid", "tanh"))
+softmax, log_softmax = (_lifted(FUNCTIONS[name]) for name in ("softmax", "log_softmax"))
+softplus = _lifted(sigmoids.softplus)
+
+
+@_lifted
+def relu6(x: Any) -> Any:
+    """Elements below 0 become 0, and above 6, 6."""
+    return ops.clip(x, 0, 6)
+
+
+@_lifted
+def leaky_relu(x: Any, negative_slope: float = 0.01) -> Any:
+    """Elements below zero are multiplied by a slope."""
+    return ops.where(x > 0, x, negative_slope * x)
+
+
+@_lifted
+def elu(x: Any, alpha: float = 1.0) -> Any:
+    """Below zero, an exponential that goes to `-alpha`."""
+    return _elu(x, alpha)
+
+
+def _elu(x: Any, alpha: float) -> Any:
+    return ops.where(x > 0, x, alpha * ops.expm1(ops.where(x > 0, x * 0, x)))
+
+
+@_lifted
+def selu(x: Any) -> Any:
+    """`elu` with the factors that keep mean and variance."""
+    return 1.0507009873554805 * _elu(x, 1.6732632423543772)
+
+
+@_lifted
+def silu(x: Any) -> Any:
+    """`x * sigmoid(x)`."""
+    return x * sigmoids.expit(x)
+
+
+@_lifted
+def mish(x: Any) -> Any:
+    """`x * tanh(softplus(x))`."""
+    return x * ops.tanh(sigmoids.softplus(x))
+
+
+@_lifted
+def gelu(x: Any) -> Any:
+    """`x` times the probability that a normal number is smaller."""
+    return x * normal.ndtr(x)
+
+
+@_lifted
+def hardsigmoid(x: Any) -> Any:
+    """A line between 0 at -3 and 1 at 3."""
+    return ops.clip(x + 3, 0, 6) / 6
+
+
+@_lifted
+def hardswish(x: Any) -> Any:
+    """`x * hardsigmoid(x)`."""
+    return x * ops.clip(x + 3, 0, 6) / 6
+
+
+@_lifted
+def linear(x: Any, weight: Any, bias: Any = None) -> Any:
+    """`x @ weight.T + bias`."""
+    out = ops.matmul(x, ops.matrix_transpose(weight))
+    return out if bias is None else out + bias
+
+
+@_lifted
+def mse_loss(x: Any, target: Any, reduction: str = "mean") -> Any:
+    """Squared differences."""
+    return _reduced((x - target) ** 2, reduction)
+
+
+@_lifted
+def nll_loss(x: Any, target: Any, reduction: str = "mean") -> Any:
+    """Minus the logarithmic probabilities of the right classes, given by their places."""
+    return _reduced(-_chosen(x, target), reduction)
+
+
+@_lifted
+def cross_entropy(x: Any, target: Any, reduction: str = "mean") -> Any:
+    """`nll_loss` of `log_softmax`."""
+    return _reduced(-_chosen(softmax_ops.log_softmax(x, axis=1), target), reduction)
+
+
+def _chosen(x: Any, target: Any) -> Any:
+    places = np.asarray(target).astype(np.int64)
+    return x[np.arange(x.shape[0]), places]
+
+
+def _reduced(losses: Any, reduction: str) -> Any:
+    if reduction not in ("mean", "sum", "none"):
+        raise ValueError(f'reduction must be "mean", "sum" or "none", not {reduction!r}')
+    return losses if reduction == "none" else getattr(ops, reduction)(losses)

@@ -1,0 +1,336 @@
+"""Lucid's `Tensor`, its dtypes, and the functions that make tensors."""
+
+from __future__ import annotations
+
+from typing import Any, Self
+
+import numpy as np
+
+from ...arrays.creation import asarray
+from ...arrays.creation import tensor as native_tensor
+from ...errors import NoGradientError
+from ..facade import Facade, unwrapped
+from ..torchlike import FUNCTIONS, sizes
+from .draws import normal, uniform
+from .functions import OWN
+
+float16, float32, float64 = map(np.dtype, (np.float16, np.float32, np.float64))
+int8, int16, int32, int64 = map(np.dtype, (np.int8, np.int16, np.int32, np.int64))
+complex64, complex128, bool_ = map(np.dtype, (np.complex64, np.complex128, np.bool_))
+
+
+class device:  # noqa: N801  (Lucid's name)
+    """Where a tensor is: always the processor's memory here."""
+
+    def __init__(self, type: Any = "cpu") -> None:
+        self.type = str(type)
+        if self.type != "cpu":
+            raise RuntimeError(
+                f"there is no device {self.type!r} here, only 'cpu': use arraygrad itself with "
+                "MLX arrays for Metal"
+            )
+
+    def __str__(self) -> str:
+        return self.type
+
+    def __repr__(self) -> str:
+        return f"device({self.type!r})"
+
+    def __eq__(self, other: object) -> bool:
+        return str(other) == self.type
+
+    def __hash__(self) -> int:
+        return hash(self.type)
+
+
+class Tensor(Facade):
+    """A tensor that records what is computed with it.
+
+    >>> from arraygrad.compat import lucid
+    >>> lucid.Tensor([1.0, 2.0], requires_grad=True)
+    tensor([1., 2.], requires_grad=True)
+    """
+
+    def __init__(
+        self, data: Any, requires_grad: bool = False, dtype: Any = None, device: Any = None
+    ) -> None:
+        self._inner = tensor(data, requires_grad, dtype, device)._inner
+
+    # --- attributes ---
+
+    @property
+    def dtype(self) -> Any:
+        """The data type of the elements."""
+        return self._inner.dtype
+
+    @property
+    def device(self) -> device:
+        """The processor."""
+        return device("cpu")
+
+    @property
+    def data(self) -> Tensor:
+        """The same values, cut off from the graph: what is written to it is not recorded."""
+        return self.detach()
+
+    @data.setter
+    def data(self, value: Any) -> None:
+        given = unwrapped(value)
+        if not self.is_leaf or given.shape != self.shape or given.dtype != self.dtype:
+            raise RuntimeError(
+                "data can be set on a leaf, to a tensor of its shape and dtype: make a new tensor"
+            )
+        self._inner._array = given.detach().numpy()
+
+    @property
+    def mT(self) -> Tensor:  # noqa: N802  (Lucid's name)
+        """With the last two axes exchanged."""
+        return self._of(self._inner.mT)
+
+    # --- methods ---
+
+    def size(self, dim: int | None = None) -> Any:
+        """The shape, or the length of one axis."""
+        return self.shape if dim is None else self.shape[dim]
+
+    def dim(self) -> int:
+        """The number of axes."""
+        return self.ndim
+
+    def numel(self) -> int:
+        """The number of elements."""
+        return self._inner.size
+
+    def contiguous(self) -> Tensor:
+        """The tensor itself."""
+        return self
+
+    def cpu(self) -> Tensor:
+        """The tensor itself."""
+        return self
+
+    def to(self, target: Any = None, *, dtype: Any = None, device: Any = None) -> Tensor:
+        """The tensor in another dtype. The device can only be the processor."""
+        if target is not None and not isinstance(target, str | globals()["device"]):
+            dtype = target
+        elif target is not None:
+            device = target
+        if device is not None:
+            globals()["device"](device)
+        return self if dtype is None else self._of(self._inner.astype(np.dtype(dtype)))
+
+    def float(self) -> Tensor:
+        """In single precision."""
+        return self.to(float32)
+
+    def double(self) -> Tensor:
+        """In double precision."""
+        return self.to(float64)
+
+    def long(self) -> Tensor:
+        """As 64-bit whole numbers."""
+        return self.to(int64)
+
+    def int(self) -> Tensor:
+        """As 32-bit whole numbers."""
+        return self.to(int32)
+
+    def register_hook(self, hook: Any) -> Any:
+        self._check_requires_grad("register_hook")
+        return super().register_hook(hook)
+
+    def retain_grad(self) -> None:
+        self._check_requires_grad("retain_grad")
+        super().retain_grad()
+
+    def _check_requires_grad(self, name: str) -> None:
+        if not self.requires_grad:
+            raise NoGradientError(
+                f"{name}(): this tensor does not require grad. Call requires_grad_() on it first"
+            )
+
+    def backward(
+        self,
+        gradient: Any = None,
+        retain_graph: bool | None = None,
+        create_graph: bool = False,
+        inputs: Any = None,
+    ) -> None:
+        """Add the gradients of this tensor to the `.grad` of the leaves."""
+        seed = unwrapped(gradient)
+        if seed is None:
+            self._check_scalar()
+        elif getattr(seed, "dtype", None) != self.dtype:
+            seed = asarray(seed).astype(self.dtype)
+        self._inner.backward(seed, retain_graph, create_graph, accumulated_into(inputs))
+
+    def is_complex(self) -> bool:
+        """Whether the elements are complex numbers."""
+        return bool(self.dtype.kind == "c")
+
+    def is_floating_point(self) -> bool:
+        """Whether the elements are real numbers, not whole ones."""
+        return bool(self.dtype.kind == "f")
+
+    # --- in place ---
+
+    def __iadd__(self, other: Any) -> Self:
+        return self._written(self._inner.add_, other)
+
+    def __isub__(self, other: Any) -> Self:
+        return self._written(self._inner.sub_, other)
+
+    def __imul__(self, other: Any) -> Self:
+        return self._written(self._inner.mul_, other)
+
+    def __itruediv__(self, other: Any) -> Self:
+        return self._written(self._inner.div_, other)
+
+    def __repr__(self) -> str:
+        text = repr(self._inner)
+        return text.replace(", dtype=float32", "") if self.dtype == float32 else text
+
+
+Tensor._adopt({**FUNCTIONS, **OWN})
+
+
+def accumulated_into(inputs: Any) -> Any:
+    """The tensors whose `.grad` is wanted, or None for all leaves."""
+    if inputs is None:
+        return None
+    wanted = [unwrapped(x) for x in ([inputs] if isinstance(inputs, Facade) else inputs)]
+    if not wanted:
+        raise RuntimeError("inputs is empty: leave it out to accumulate into every leaf")
+    for i, x in enumerate(wanted):
+        if not x.requires_grad:
+            raise NoGradientError(f"inputs[{i}] does not require grad: leave it out")
+    return wanted
+
+
+def tensor(data: Any, requires_grad: bool = False, dtype: Any = None, device: Any = None) -> Tensor:
+    """A new leaf tensor. Python floats get single precision; arrays keep their dtype.
+
+    >>> from arraygrad.compat import lucid
+    >>> lucid.tensor([1.0, 2.0]).dtype
+    dtype('float32')
+    """
+    if device is not None:
+        globals()["device"](device)
+    values = unwrapped(data)
+    if dtype is None and not hasattr(values, "dtype"):
+        kind = np.asarray(values).dtype.kind
+        dtype = {"f": float32, "c": complex64}.get(kind)
+    made = native_tensor(values, dtype=None if dtype is None else np.dtype(dtype))
+    return Tensor._of(made.requires_grad_() if requires_grad else made)
+
+
+def _new(array: Any, requires_grad: bool, dtype: Any, device: Any) -> Tensor:
+    kind = float32 if dtype is None else np.dtype(dtype)
+    return tensor(np.asarray(array).astype(kind), requires_grad, None, device)
+
+
+def _filled(fill: Any) -> Any:
+    def function(
+        *size: Any, requires_grad: bool = False, dtype: Any = None, device: Any = None
+    ) -> Tensor:
+        return _new(fill(sizes(size)), requires_grad, dtype, device)
+
+    return function
+
+
+def _filled_like(fill: Any) -> Any:
+    def function(
+        x: Any, requires_grad: bool = False, dtype: Any = None, device: Any = None
+    ) -> Tensor:
+        return _new(fill(tuple(x.shape)), requires_grad, dtype or x.dtype, device)
+
+    return function
+
+
+zeros, zeros_like = _filled(np.zeros), _filled_like(np.zeros)
+ones, ones_like = _filled(np.ones), _filled_like(np.ones)
+empty, empty_like = zeros, zeros_like
+rand, rand_like = _filled(uniform), _filled_like(uniform)
+randn, randn_like = _filled(normal), _filled_like(normal)
+
+
+def full(
+    size: Any, fill_value: Any, requires_grad: bool = False, dtype: Any = None, device: Any = None
+) -> Tensor:
+    """A tensor with one value everywhere."""
+    return _new(np.full(sizes((size,)), fill_value), requires_grad, dtype, device)
+
+
+def full_like(
+    x: Any, fill_value: Any, requires_grad: bool = False, dtype: Any = None, device: Any = None
+) -> Tensor:
+    """One value in the shape of a tensor."""
+    return _new(np.full(tuple(x.shape), fill_value), requires_grad, dtype or x.dtype, device)
+
+
+def eye(
+    n: int,
+    m: int | None = None,
+    requires_grad: bool = False,
+    dtype: Any = None,
+    device: Any = None,
+) -> Tensor:
+    """A matrix with ones on its diagonal."""
+    return _new(np.eye(n, m), requires_grad, dtype, device)
+
+
+def arange(
+    start: float,
+    stop: float | None = None,
+    step: float = 1,
+    requires_grad: bool = False,
+    dtype: Any = None,
+    device: Any = None,
+) -> Tensor:
+    """Numbers in equal steps, without the end."""
+    values = np.arange(start, step=step) if stop is None else np.arange(start, stop, step)
+    kind = dtype or (float32 if values.dtype.kind == "f" else values.dtype)
+    return _new(values, requires_grad, kind, device)
+
+
+def linspace(
+    start: float,
+    stop: float,
+    num: int = 50,
+    requires_grad: bool = False,
+    dtype: Any = None,
+    device: Any = None,
+) -> Tensor:
+    """A number of equidistant points, with both ends."""
+    return _new(np.linspace(start, stop, num), requires_grad, dtype, device)
+
+
+def from_numpy(array: Any) -> Tensor:
+    """A tensor that shares memory with an array."""
+    return Tensor._of(asarray(array))
+
+
+class Gradient(np.ndarray[Any, Any]):
+    """A gradient that `grad` returns: an array, with a tensor's methods to get at its values."""
+
+    requires_grad = False
+
+    def numpy(self) -> Any:
+        """The array itself, as NumPy has it."""
+        return self.view(np.ndarray)
+
+    def detach(self) -> Self:
+        """The gradient itself."""
+        return self
+
+    def cpu(self) -> Self:
+        """The gradient itself."""
+        return self
+
+    def clone(self) -> Self:
+        """A copy."""
+        return self.copy()
+
+    def __repr__(self) -> str:
+        text = repr(self.numpy())
+        return text.replace(", dtype=float32", "") if self.dtype == float32 else text

@@ -1,0 +1,9 @@
+"""`lucid.utils`."""
+
+from . import checkpoint
+
+__all__ = ["checkpoint"]
+
+
+def __dir__() -> list[str]:
+    return __all__

@@ -1,0 +1,10 @@
+"""Optimisers, and a bridge to SciPy's."""
+
+from ...optimisers import SGD, Adam, Optimizer, RMSprop, SGDMomentum
+from .scipy_bridge import ScipyBridge
+
+__all__ = ["SGD", "Adam", "Optimizer", "RMSprop", "SGDMomentum", "ScipyBridge"]
+
+
+def __dir__() -> list[str]:
+    return __all__

@@ -1,0 +1,126 @@
+"""`gradcheck` and `gradgradcheck`, with PyTorch's parameters."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any
+
+from ....testing import GradcheckError
+from ....testing import gradcheck as native_gradcheck
+from ....testing import gradgradcheck as native_gradgradcheck
+from ..handles import Tensor, unwrap, wrap
+
+
+def _on_tensors(func: Any) -> Any:
+    def function(*args: Any) -> Any:
+        return unwrap(func(*map(wrap, args)))
+
+    return function
+
+
+def _flat(inputs: Any) -> list[Tensor]:
+    if isinstance(inputs, Tensor):
+        return [inputs]
+    if isinstance(inputs, tuple | list):
+        return [t for item in inputs for t in _flat(item)]
+    return []
+
+
+def _prepared(func: Any, inputs: Any, raise_exception: bool) -> Any:
+    wanted = [t for t in _flat(inputs) if t.requires_grad]
+    if not wanted:
+        raise ValueError("gradcheck needs at least one input tensor that requires gradients")
+    for i, x in enumerate(_flat(inputs)):
+        if x.requires_grad and x.dtype.itemsize < (16 if x.dtype.is_complex else 8):
+            warnings.warn(
+                f"input {i} requires gradients and is {x.dtype}, but finite differences need "
+                "double precision: the check will probably fail",
+                stacklevel=3,
+            )
+    given = tuple(inputs) if isinstance(inputs, list) else inputs
+    return _on_tensors(func), unwrap(given)
+
+
+def gradcheck(
+    func: Any,
+    inputs: Any,
+    *,
+    eps: float = 1e-6,
+    atol: float = 1e-5,
+    rtol: float = 1e-3,
+    raise_exception: bool = True,
+    nondet_tol: float = 0.0,
+    check_undefined_grad: bool = True,
+    check_grad_dtypes: bool = False,
+    check_batched_grad: bool = False,
+    check_batched_forward_grad: bool = False,
+    check_forward_ad: bool = False,
+    check_backward_ad: bool = True,
+    fast_mode: bool = False,
+    masked: bool | None = None,
+) -> bool:
+    """Compare the derivatives of a function with finite differences."""
+    if not check_forward_ad and not check_backward_ad:
+        raise AssertionError("check_forward_ad and check_backward_ad cannot both be False")
+    if check_batched_grad and not check_backward_ad:
+        raise AssertionError("check_batched_grad=True needs check_backward_ad=True")
+    if check_batched_forward_grad and not check_forward_ad:
+        raise AssertionError("check_batched_forward_grad=True needs check_forward_ad=True")
+    function, arrays = _prepared(func, inputs, raise_exception)
+    return native_gradcheck(
+        function,
+        arrays,
+        eps=eps,
+        atol=atol,
+        rtol=rtol,
+        raise_exception=raise_exception,
+        nondet_tol=nondet_tol,
+        check_reverse=check_backward_ad,
+        check_undefined=check_undefined_grad,
+        check_batched=check_batched_grad,
+        check_forward=check_forward_ad,
+        fast_mode=fast_mode,
+    )
+
+
+def gradgradcheck(
+    func: Any,
+    inputs: Any,
+    grad_outputs: Any = None,
+    *,
+    eps: float = 1e-6,
+    atol: float = 1e-5,
+    rtol: float = 1e-3,
+    gen_non_contig_grad_outputs: bool = False,
+    raise_exception: bool = True,
+    nondet_tol: float = 0.0,
+    check_undefined_grad: bool = True,
+    check_grad_dtypes: bool = False,
+    check_batched_grad: bool = False,
+    check_fwd_over_rev: bool = False,
+    check_rev_over_rev: bool = True,
+    fast_mode: bool = False,
+    masked: bool = False,
+) -> bool:
+    """Compare the second derivatives of a function with finite differences of its gradients."""
+    if not check_fwd_over_rev and not check_rev_over_rev:
+        raise AssertionError("check_fwd_over_rev and check_rev_over_rev cannot both be False")
+    function, arrays = _prepared(func, inputs, raise_exception)
+    return native_gradgradcheck(
+        function,
+        arrays,
+        None if grad_outputs is None else unwrap(grad_outputs),
+        eps=eps,
+        atol=atol,
+        rtol=rtol,
+        raise_exception=raise_exception,
+        nondet_tol=nondet_tol,
+        check_reverse=check_rev_over_rev,
+        check_undefined=check_undefined_grad,
+        check_batched=check_batched_grad,
+        check_forward=check_fwd_over_rev,
+        fast_mode=fast_mode,
+    )
+
+
+__all__ = ["GradcheckError", "gradcheck", "gradgradcheck"]

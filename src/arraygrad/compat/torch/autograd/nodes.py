@@ -1,0 +1,268 @@
+"""Nodes of the graph, as PyTorch shows them: `grad_fn`, `next_functions`, hooks, saved values.
+
+A node of arraygrad refers to arrays and calls hooks with its own tensors. Here is a name for such a
+node that does the same with PyTorch's tensors.
+"""
+
+from __future__ import annotations
+
+import functools
+import weakref
+from abc import ABCMeta
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+from ....core import nodes as native
+from ....core.array import Array
+from ....core.nodes import GradientEdge as NativeEdge
+from ....core.nodes import Leaf, RemovableHandle
+from ..handles import Tensor, name_of, unwrap, wrap
+
+# What PyTorch calls ops that have another name here.
+_NAMES = {
+    "multiply": "mul",
+    "subtract": "sub",
+    "divide": "div",
+    "negative": "neg",
+    "copy": "clone",
+    "concat": "cat",
+    "permute_dims": "permute",
+    "broadcast_to": "expand",
+    "astype": "to_copy",
+    "expit": "sigmoid",
+    "matmul": "mm",
+    "cumulative_sum": "cumsum",
+    "cumulative_prod": "cumprod",
+    "reshape": "view",
+    "getitem": "select",
+    "unstack": "unbind",
+    "put": "copy_slices",
+}
+
+
+class Node(metaclass=ABCMeta):  # noqa: B024  (all kinds of nodes are registered)
+    """An application of a function, through which gradients go."""
+
+    if TYPE_CHECKING:  # what all nodes have
+
+        def name(self) -> str: ...
+        @property
+        def next_functions(self) -> tuple[tuple[Node | None, int], ...]: ...
+        @property
+        def metadata(self) -> dict[Any, Any]: ...
+        def register_hook(self, fn: Callable[..., Any]) -> RemovableHandle: ...
+        def register_prehook(self, fn: Callable[..., Any]) -> RemovableHandle: ...
+
+
+@Node.register
+class Shown:
+    """A node of arraygrad, as PyTorch shows it."""
+
+    __slots__ = ("__weakref__", "_node")
+    _node: Any
+
+    def name(self) -> str:
+        """The name of the function, followed by `Backward0`."""
+        return type(self).__name__
+
+    @property
+    def next_functions(self) -> tuple[tuple[Node | None, int], ...]:
+        """The nodes that the gradients of the inputs go to."""
+        return shown_edges(self._node.next_functions)
+
+    @property
+    def metadata(self) -> dict[Any, Any]:
+        """A dictionary for notes."""
+        found: dict[Any, Any] = self._node.metadata
+        if "traceback" in found:
+            found.setdefault("traceback_", found["traceback"])
+        return found
+
+    def _sequence_nr(self) -> int:
+        return int(self._node.number)
+
+    @property
+    def _input_metadata(self) -> list[Any]:
+        from types import SimpleNamespace
+
+        from ..dtypes import Size, of_numpy
+
+        many = self._node.pullback is not None and self._node.pullback.multiple
+        shapes = self._node.shape if many else [self._node.shape]
+        types = self._node.dtype if many else [self._node.dtype]
+        return [
+            SimpleNamespace(shape=Size(s), dtype=of_numpy(d), is_nested_tensor=False)
+            for s, d in zip(shapes, types, strict=True)
+        ]
+
+    def register_hook(self, fn: Callable[..., Any]) -> RemovableHandle:
+        """Call `fn(grad_inputs, grad_outputs)` after the node has run."""
+        return self._node.register_hook(on_tensors(fn))  # type: ignore[no-any-return]
+
+    def register_prehook(self, fn: Callable[..., Any]) -> RemovableHandle:
+        """Call `fn(grad_outputs)` before the node runs."""
+        return self._node.register_prehook(on_tensors(fn))  # type: ignore[no-any-return]
+
+    def __call__(self, *grads: Any) -> Any:
+        """The gradients of the inputs, from those of the outputs."""
+        from ....autograd import grad
+
+        pullback = self._node.pullback
+        count = len(self._node.shape) if pullback is not None and pullback.multiple else 1
+        if len(grads) != count:
+            raise TypeError(f"{self.name()} takes {count} gradients, not {len(grads)}")
+        edges = list(self._node.edges)
+        outputs = [NativeEdge(self._node, i) for i in range(len(grads))]
+        found = grad(
+            outputs,
+            [native.public_edge(e) for e in edges],
+            [unwrap(g) for g in grads],
+            retain_graph=True,
+            allow_unused=True,
+        )
+        return wrap(found[0] if len(found) == 1 else found)
+
+    def __getattr__(self, name: str) -> Any:
+        if name == "variable" and isinstance(self._node, Leaf):
+            return name_of(self._node.variable)
+        if name.startswith(("_saved_", "_raw_saved_")):
+            return _saved(self._node, name)
+        raise AttributeError(f"{self.name()} has no attribute {name!r}")
+
+    def __repr__(self) -> str:
+        return f"<{self.name()} object>"
+
+
+# The names of nodes that are in use, by the number of the node.
+_shown: weakref.WeakValueDictionary[int, Shown] = weakref.WeakValueDictionary()
+
+
+@functools.cache
+def _kind(name: str) -> type[Shown]:
+    return type(name, (Shown,), {"__slots__": ()})
+
+
+def node_name(node: Any) -> str:
+    """PyTorch's name for a node."""
+    if isinstance(node, Leaf):
+        return "AccumulateGrad"
+    own = node.pullback.name
+    own = _NAMES.get(own, own)
+    if own == "copy_slices":
+        return "CopySlices"
+    if own == "OnceDifferentiable":
+        return "Error"
+    return "".join(part.capitalize() for part in own.strip("_").split("_")) + "Backward0"
+
+
+def shown(node: Any) -> Any:
+    """A node as PyTorch shows it: always the same object, while somebody has it."""
+    if node is None or isinstance(node, Node):
+        return node
+    key = id(node)
+    found = _shown.get(key)
+    if found is None or found._node is not node:
+        found = object.__new__(_kind(node_name(node)))
+        found._node = node
+        _shown[key] = found
+    return found
+
+
+def shown_edges(edges: Any) -> tuple[tuple[Any, int], ...]:
+    """The nodes that a node leads to."""
+    return tuple((shown(n), i) for n, i in edges)
+
+
+def own_node(value: Any) -> Any:
+    """The node of arraygrad behind one that was shown."""
+    return getattr(value, "_node", value)
+
+
+def on_tensors(fn: Callable[..., Any]) -> Callable[..., Any]:
+    """A hook that takes and returns PyTorch's tensors, for arraygrad."""
+    if not callable(fn):
+        raise TypeError(f"a hook must be callable, not {type(fn).__name__}")
+
+    @functools.wraps(fn, updated=())
+    def hook(*args: Any) -> Any:
+        return unwrap(fn(*map(wrap, args)))
+
+    if not hasattr(fn, "__name__"):
+        hook.__name__ = type(fn).__name__
+    return hook
+
+
+def _saved(node: Any, name: str) -> Any:
+    """A value that a node saved, by the name that PyTorch gives it."""
+    raw = name.startswith("_raw_saved_")
+    wanted = name.removeprefix("_raw_saved_").removeprefix("_saved_")
+    pullback = node.pullback
+    values = node.load()
+    names = [_saved_name(pullback, kept) for kept in pullback.kept]
+    if wanted not in names:
+        raise AttributeError(f"{node_name(node)} has not saved {wanted!r}, but {names}")
+    position = names.index(wanted)
+    value = values[position]
+    if raw:
+        return SavedTensor(node, position)
+    if not isinstance(value, Array) and not hasattr(value, "dtype"):
+        return wrap(value)
+    source = pullback.sources[position] if position < len(pullback.sources) else None
+    places = dict(zip(pullback.positions, node.edges, strict=True))
+    if source == -1:
+        return wrap(_tensor(value, node))
+    edge = places.get(source)
+    if isinstance(edge, Leaf):
+        return name_of(edge.variable)
+    return wrap(_tensor(value, edge))
+
+
+def _tensor(array: Any, node: Any) -> Any:
+    from ....arrays.tensor import tensor_type
+
+    return tensor_type(array)(array, node)
+
+
+def _saved_name(pullback: Any, kept: str) -> str:
+    """PyTorch's name for a saved value: `self`, `other` or `result`."""
+    inputs = (
+        [pullback.input_name(i) for i in range(pullback.arity)]
+        if hasattr(pullback, "input_name")
+        else []
+    )
+    if kept == "out":
+        return "result"
+    if kept in ("x", inputs[0] if inputs else "x"):
+        return "self"
+    if kept == "y":
+        return "other"
+    return kept
+
+
+class SavedTensor:
+    """A value that a node saved, before it is unpacked."""
+
+    def __init__(self, node: Any = None, position: int = 0) -> None:
+        if node is None:
+            raise RuntimeError("a SavedTensor is made by the graph, not by hand")
+        self._node, self._position = node, position
+
+    def register_hooks(self, pack_hook: Any, unpack_hook: Any) -> None:
+        """Store `pack_hook` of the value, and get it back by `unpack_hook`."""
+        raise NotImplementedError(
+            "hooks on single saved values are PyTorch's alone: use "
+            "torch.autograd.graph.saved_tensors_hooks"
+        )
+
+
+def edge_of(value: Any) -> Any:
+    """A gradient edge of PyTorch as one of arraygrad; anything else as its array."""
+    if isinstance(value, GradientEdge):
+        return NativeEdge(own_node(value.node), value.output_nr)
+    return unwrap(value) if isinstance(value, Tensor) else value
+
+
+class GradientEdge(NativeEdge):
+    """A place in the graph: an output of a node, where a gradient arrives."""
+
+    __slots__ = ()

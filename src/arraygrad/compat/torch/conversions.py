@@ -1,0 +1,114 @@
+"""Tensors of other dtypes, and new tensors like a tensor."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ... import ops
+from . import creation
+from .dtypes import check_device, device, dtype, numpy_of, of_numpy
+from .handles import Tensor, attach, wrap
+
+
+def _as_dtype(wanted: Any) -> Any:
+    def method(self: Tensor, memory_format: Any = None) -> Tensor:
+        return self if self._t.dtype == wanted else wrap(ops.astype(self._t, wanted))
+
+    return method
+
+
+for _name, _wanted in {
+    "double": "float64",
+    "float": "float32",
+    "half": "float16",
+    "long": "int64",
+    "int": "int32",
+    "short": "int16",
+    "char": "int8",
+    "byte": "uint8",
+    "bool": "bool",
+    "cdouble": "complex128",
+    "cfloat": "complex64",
+}.items():
+    setattr(Tensor, _name, _as_dtype(np.dtype(_wanted)))
+
+
+def _to(self: Tensor, *args: Any, **keywords: Any) -> Tensor:
+    """The tensor with another dtype, or on the CPU."""
+    wanted = keywords.pop("dtype", None)
+    again = keywords.pop("copy", False)
+    check_device(keywords.pop("device", None))
+    for value in args:
+        if isinstance(value, Tensor):
+            wanted = value.dtype
+        elif isinstance(value, dtype):
+            wanted = value
+        elif isinstance(value, device | str):
+            check_device(value)
+    array = self._t
+    if wanted is not None and array.dtype != numpy_of(wanted):
+        return wrap(ops.astype(array, numpy_of(wanted)))  # type: ignore[no-any-return]
+    return wrap(ops.copy(array)) if again else self
+
+
+def _type(self: Tensor, wanted: Any = None, **keywords: Any) -> Any:
+    """The name of the type of tensor, or the tensor as another dtype."""
+    if wanted is None:
+        return f"torch.{TYPE_NAMES[self.dtype.dtype.name]}Tensor"
+    if isinstance(wanted, str):
+        names = {name: key for key, name in TYPE_NAMES.items()}
+        wanted = np.dtype(names[wanted.removeprefix("torch.").removesuffix("Tensor")])
+    return _to(self, wanted if isinstance(wanted, dtype) else _dtype_of(wanted))
+
+
+def _dtype_of(wanted: Any) -> dtype:
+    return of_numpy(getattr(wanted, "_dtype", wanted))
+
+
+TYPE_NAMES = {
+    "float64": "Double",
+    "float32": "Float",
+    "float16": "Half",
+    "int64": "Long",
+    "int32": "Int",
+    "int16": "Short",
+    "int8": "Char",
+    "uint8": "Byte",
+    "bool": "Bool",
+    "complex64": "ComplexFloat",
+    "complex128": "ComplexDouble",
+}
+
+attach(
+    to=_to,
+    type=_type,
+    type_as=lambda self, other: _to(self, other.dtype),
+    cpu=lambda self, memory_format=None: self,
+)
+
+
+def _refused(name: str) -> Any:
+    def method(self: Tensor, *args: Any, **keywords: Any) -> Any:
+        raise NotImplementedError(f"Tensor.{name}() is PyTorch's alone: it has no meaning here")
+
+    return method
+
+
+attach(to_dense=lambda self, dtype=None: self)
+for _name in ("cuda", "to_sparse", "storage", "untyped_storage", "share_memory_", "to_mkldnn"):
+    setattr(Tensor, _name, _refused(_name))
+
+
+def _make_new(function: Any) -> Any:
+    def method(self: Tensor, *args: Any, **keywords: Any) -> Tensor:
+        keywords.setdefault("dtype", self.dtype)
+        return function(*args, **keywords)  # type: ignore[no-any-return]
+
+    return method
+
+
+for _name in ("zeros", "ones", "empty", "full", "tensor", "empty_strided"):
+    setattr(Tensor, f"new_{_name}", _make_new(getattr(creation, _name)))
+attach(new=lambda self, *args: creation.legacy(Tensor, args, self.dtype))

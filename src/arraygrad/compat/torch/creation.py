@@ -1,0 +1,365 @@
+"""Functions that make tensors, from data or from a shape."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
+
+from ...arrays import creation as native
+from ...arrays.tensor import Tensor as Native
+from ...core.array import Array
+from .dtypes import check_device, default_for, dtype, get_default_dtype, numpy_of
+from .functions.shapes import sizes
+from .handles import Tensor, as_torch_raises, new, remember, unwrap, wrap
+
+_Maybe = Any
+
+
+def _finished(array: Any, requires_grad: bool, kind: type[Tensor] = Tensor) -> Tensor:
+    made = new(kind)
+    made._t = array
+    return made.requires_grad_() if requires_grad else made
+
+
+def _carries_dtype(data: Any) -> bool:
+    if isinstance(data, list | tuple):
+        return any(map(_carries_dtype, data))
+    return hasattr(data, "dtype")
+
+
+def _array(data: Any, wanted: Any, copy: bool) -> Any:
+    data = unwrap(data)
+    if isinstance(data, Array):
+        array = data.detach() if copy else data
+        return native.asarray(array, dtype=wanted, copy=copy or None)
+    if native.holds_arrays(data):
+        data = _plain(data)
+    if wanted is None and not _carries_dtype(data):
+        kind = np.asarray(data).dtype.kind
+        if kind in "fc":
+            wanted = default_for(kind)
+    if isinstance(data, list | tuple) and not len(data) and wanted is None:
+        wanted = default_for("f")
+    return (native.tensor if copy else native.asarray)(data, dtype=wanted)
+
+
+def _plain(data: Any) -> Any:
+    """The numbers in nested sequences with tensors in them."""
+    if isinstance(data, list | tuple):
+        return [_plain(item) for item in data]
+    return data.detach().numpy() if isinstance(data, Array) else data
+
+
+def tensor(
+    data: Any,
+    *,
+    dtype: _Maybe = None,
+    device: Any = None,
+    requires_grad: bool = False,
+    pin_memory: bool = False,
+) -> Tensor:
+    """A new leaf tensor with a copy of the data. Python floats become float32.
+
+    >>> import arraygrad.compat.torch as torch
+    >>> torch.tensor([1.0, 2.0])
+    tensor([1., 2.])
+    """
+    check_device(device)
+    wanted = None if dtype is None else numpy_of(dtype)
+    with as_torch_raises():
+        return _finished(_array(data, wanted, True), requires_grad)
+
+
+def as_tensor(data: Any, dtype: _Maybe = None, device: Any = None) -> Tensor:
+    """The data as a tensor, on the same memory where possible."""
+    check_device(device)
+    if isinstance(data, Tensor) and dtype is None:
+        return data
+    with as_torch_raises():
+        return _finished(_array(data, None if dtype is None else numpy_of(dtype), False), False)
+
+
+def asarray(
+    obj: Any,
+    *,
+    dtype: _Maybe = None,
+    device: Any = None,
+    copy: bool | None = None,
+    requires_grad: bool = False,
+) -> Tensor:
+    """The data as a tensor, on the same memory where possible."""
+    made = tensor(obj, dtype=dtype, device=device) if copy else as_tensor(obj, dtype, device)
+    return made.requires_grad_() if requires_grad else made
+
+
+def from_numpy(ndarray: Any) -> Tensor:
+    """A tensor on the memory of a NumPy array."""
+    if not isinstance(ndarray, np.ndarray):
+        raise TypeError(f"from_numpy() takes a NumPy array, not {type(ndarray).__name__}")
+    return _finished(native.asarray(ndarray), False)
+
+
+def from_dlpack(ext_tensor: Any) -> Tensor:
+    """A tensor on the memory of another library's array."""
+    return _finished(native.from_dlpack(ext_tensor), False)
+
+
+def scalar_tensor(s: Any, *, dtype: _Maybe = None, device: Any = None) -> Tensor:
+    """A 0-d tensor."""
+    return tensor(s, dtype=dtype or get_default_dtype(), device=device)
+
+
+def _shape(size: tuple[Any, ...], keywords: dict[str, Any]) -> tuple[int, ...]:
+    if "size" in keywords:
+        size = (keywords.pop("size"),)
+    return sizes(tuple(map(unwrap, size)))
+
+
+def _made(
+    name: str, shape: Any, dtype: Any, device: Any, requires_grad: bool, *args: Any
+) -> Tensor:
+    check_device(device)
+    wanted = numpy_of(get_default_dtype() if dtype is None else dtype)
+    with as_torch_raises():
+        return _finished(getattr(native, name)(shape, *args, dtype=wanted), requires_grad)
+
+
+def zeros(
+    *size: Any,
+    dtype: _Maybe = None,
+    device: Any = None,
+    requires_grad: bool = False,
+    layout: Any = None,
+    out: Tensor | None = None,
+    **keywords: Any,
+) -> Tensor:
+    """Zeros."""
+    made = _made("zeros", _shape(size, keywords), dtype, device, requires_grad)
+    return made if out is None else out.copy_(made)
+
+
+def ones(
+    *size: Any,
+    dtype: _Maybe = None,
+    device: Any = None,
+    requires_grad: bool = False,
+    layout: Any = None,
+    out: Tensor | None = None,
+    **keywords: Any,
+) -> Tensor:
+    """Ones."""
+    made = _made("ones", _shape(size, keywords), dtype, device, requires_grad)
+    return made if out is None else out.copy_(made)
+
+
+def empty(
+    *size: Any,
+    dtype: _Maybe = None,
+    device: Any = None,
+    requires_grad: bool = False,
+    layout: Any = None,
+    memory_format: Any = None,
+    **keywords: Any,
+) -> Tensor:
+    """A tensor whose elements are to be written."""
+    return _made("empty", _shape(size, keywords), dtype, device, requires_grad)
+
+
+def empty_strided(
+    size: Any, stride: Any, *, dtype: _Maybe = None, device: Any = None, requires_grad: bool = False
+) -> Tensor:
+    """A tensor whose elements are to be written, with axes in memory in the order of strides."""
+    order = sorted(range(len(size)), key=lambda axis: -stride[axis])
+    made = _made("empty", tuple(size[a] for a in order), dtype, device, False)
+    back = sorted(range(len(size)), key=order.__getitem__)
+    array = np.transpose(made._t.array, back)
+    return _finished(native.asarray(array), requires_grad)
+
+
+def full(
+    size: Any,
+    fill_value: Any,
+    *,
+    dtype: _Maybe = None,
+    device: Any = None,
+    requires_grad: bool = False,
+    layout: Any = None,
+) -> Tensor:
+    """One value everywhere."""
+    value = unwrap(fill_value)
+    if dtype is None:
+        dtype = (
+            value.dtype if isinstance(value, Array) else default_for(np.asarray(value).dtype.kind)
+        )
+    shape = tuple(size) if isinstance(size, Iterable) else (size,)
+    return _made("full", shape, dtype, device, requires_grad, value)
+
+
+def eye(
+    n: int,
+    m: int | None = None,
+    *,
+    dtype: _Maybe = None,
+    device: Any = None,
+    requires_grad: bool = False,
+    layout: Any = None,
+) -> Tensor:
+    """Ones on the diagonal, and zeros elsewhere."""
+    check_device(device)
+    wanted = numpy_of(get_default_dtype() if dtype is None else dtype)
+    return _finished(native.eye(n, m, dtype=wanted), requires_grad)
+
+
+def arange(
+    start: Any = 0,
+    end: Any = None,
+    step: Any = 1,
+    *,
+    dtype: _Maybe = None,
+    device: Any = None,
+    requires_grad: bool = False,
+    layout: Any = None,
+) -> Tensor:
+    """Numbers from `start` up to, and without, `end`."""
+    check_device(device)
+    bounds = [b.item() if isinstance(b, Tensor) else b for b in (start, end, step)]
+    if dtype is None and any(isinstance(b, float) for b in bounds):
+        dtype = get_default_dtype()
+    wanted = np.dtype(np.int64) if dtype is None else numpy_of(dtype)
+    made = native.arange(
+        *bounds, dtype=np.promote_types(wanted, np.float64) if wanted.kind == "f" else wanted
+    )
+    return _finished(native.asarray(made, dtype=wanted), requires_grad)
+
+
+def linspace(
+    start: Any,
+    end: Any,
+    steps: int,
+    *,
+    dtype: _Maybe = None,
+    device: Any = None,
+    requires_grad: bool = False,
+    layout: Any = None,
+) -> Tensor:
+    """Evenly spaced numbers, with both ends."""
+    check_device(device)
+    wanted = numpy_of(get_default_dtype() if dtype is None else dtype)
+    return _finished(
+        native.linspace(unwrap(start), unwrap(end), steps, dtype=wanted), requires_grad
+    )
+
+
+def logspace(
+    start: float,
+    end: float,
+    steps: int,
+    base: float = 10.0,
+    *,
+    dtype: _Maybe = None,
+    device: Any = None,
+    requires_grad: bool = False,
+) -> Tensor:
+    """Powers of `base` with evenly spaced exponents."""
+    check_device(device)
+    values = np.logspace(start, end, steps, base=base)
+    return tensor(values, dtype=dtype or get_default_dtype(), requires_grad=requires_grad)
+
+
+def _like(name: str, input: Tensor, keywords: dict[str, Any], *args: Any) -> Tensor:
+    requires_grad = keywords.pop("requires_grad", False)
+    wanted = keywords.pop("dtype", None)
+    check_device(keywords.pop("device", None))
+    for ignored in ("memory_format", "layout"):
+        keywords.pop(ignored, None)
+    if keywords:
+        raise TypeError(f"{name}() has no parameter {next(iter(keywords))!r}")
+    make = getattr(native, name)
+    array = make(input._t, *args, dtype=None if wanted is None else numpy_of(wanted))
+    return _finished(array, requires_grad)
+
+
+def zeros_like(input: Tensor, **keywords: Any) -> Tensor:
+    """Zeros in the shape and dtype of another tensor."""
+    return _like("zeros_like", input, keywords)
+
+
+def ones_like(input: Tensor, **keywords: Any) -> Tensor:
+    """Ones in the shape and dtype of another tensor."""
+    return _like("ones_like", input, keywords)
+
+
+def empty_like(input: Tensor, **keywords: Any) -> Tensor:
+    """A tensor in the shape and dtype of another one, whose elements are to be written."""
+    return _like("empty_like", input, keywords)
+
+
+def full_like(input: Tensor, fill_value: Any, **keywords: Any) -> Tensor:
+    """One value in the shape and dtype of another tensor."""
+    return _like("full_like", input, keywords, unwrap(fill_value))
+
+
+def parameter(kind: type[Tensor], data: Any, requires_grad: bool) -> Any:
+    """A leaf of a subclass of `Tensor`, on the memory of other data."""
+    array = unwrap(data)
+    array = array.detach() if isinstance(array, Array) else native.asarray(array)
+    made = _finished(array, requires_grad, kind)
+    remember(made)
+    return made
+
+
+def with_data(tensor: Tensor, value: Tensor) -> None:
+    """`tensor.data = value`: other values, without a trace in the graph."""
+    array, old = value._t.detach(), tensor._t
+    if _takes_memory(old, array):
+        return
+    needs, kept = tensor.requires_grad, getattr(old, "_grad", None)
+    if needs and array.dtype.kind not in "fc":
+        raise RuntimeError(
+            f"data must be of floating-point numbers, not {value.dtype}, because the tensor "
+            "requires gradients"
+        )
+    tensor._t = native.asarray(array)
+    if needs:
+        tensor._t.requires_grad_()
+        remember(tensor)
+    if kept is not None and kept.shape == array.shape and kept.dtype == array.dtype:
+        tensor._t._grad = kept
+
+
+def _takes_memory(old: Any, new: Any) -> bool:
+    """Give a tensor other memory of the same form, if it can have it; its hooks stay."""
+    for array in (old, new):
+        if not isinstance(array, Native) or not isinstance(array._array, np.ndarray):
+            return False
+    if old._view is not None or old.shape != new.shape or old.dtype != new.dtype:
+        return False
+    memory = new._array
+    if old._array.__array_interface__ != memory.__array_interface__:
+        old._array = memory
+        leaf, family = getattr(old, "_leaf", None), getattr(old, "_family", None)
+        if leaf is not None:
+            leaf.array = memory
+        if family is not None:
+            family.moved = True
+            family.stamp += 1
+    return True
+
+
+def legacy(kind: type[Tensor], args: tuple[Any, ...], wanted: dtype | None = None) -> Any:
+    """`torch.Tensor(...)`: from data, or of a shape."""
+    own = get_default_dtype() if wanted is None else wanted
+    if len(args) == 1 and not isinstance(args[0], int):
+        made = tensor(args[0], dtype=own)._t
+        if isinstance(args[0], tuple) and hasattr(args[0], "numel"):  # a Size
+            made = zeros(args[0], dtype=own)._t
+    else:
+        made = zeros(*args, dtype=own)._t if args else zeros(0, dtype=own)._t
+    return _finished(made, False, kind)
+
+
+def wrapped(array: Any) -> Tensor:
+    """A tensor for an array of arraygrad."""
+    return wrap(array)  # type: ignore[no-any-return]

@@ -1,0 +1,116 @@
+"""`torch.fft`: arraygrad's Fourier transforms, with `dim` for `axis`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from ... import fft as native
+from ... import ops
+from .dtypes import get_default_dtype, numpy_of
+from .handles import Tensor, wrap
+from .publish import function as _function
+
+__all__ = [
+    "fft",
+    "fft2",
+    "fftfreq",
+    "fftn",
+    "fftshift",
+    "hfft",
+    "ifft",
+    "ifft2",
+    "ifftn",
+    "ifftshift",
+    "ihfft",
+    "irfft",
+    "irfft2",
+    "irfftn",
+    "rfft",
+    "rfft2",
+    "rfftfreq",
+    "rfftn",
+]
+
+
+def __dir__() -> list[str]:
+    return __all__
+
+
+def _one(name: str) -> Callable[..., Tensor]:
+    """A transform along one axis."""
+    function = getattr(native, name)
+
+    def made(input: Any, n: int | None = None, dim: int = -1, norm: Any = None) -> Any:
+        return function(_ready(input, name), n=n, axis=dim, norm=norm or "backward")
+
+    made.__doc__ = function.__doc__
+    found: Callable[..., Tensor] = _function(made, name=name, method=False)
+    return found
+
+
+def _ready(x: Any, name: str) -> Any:
+    """Integers as floating-point numbers; real numbers as complex, if a transform needs them."""
+    if x.dtype.kind in "biu":
+        x = ops.astype(x, numpy_of(get_default_dtype()))
+    if x.dtype.kind == "f" and name in _COMPLEX:
+        x = ops.astype(x, numpy_of(_complex_of(x.dtype)))
+    return x
+
+
+def _complex_of(dtype: Any) -> Any:
+    from .dtypes import of_numpy
+
+    return of_numpy(dtype).to_complex()
+
+
+_COMPLEX = {"fft", "ifft", "fftn", "ifftn", "hfft", "irfft", "irfftn"}
+
+
+def _many(name: str, default: Any = None) -> Callable[..., Tensor]:
+    """A transform along several axes."""
+    function = getattr(native, name)
+
+    def made(input: Any, s: Any = None, dim: Any = default, norm: Any = None) -> Any:
+        axes = (dim,) if isinstance(dim, int) else dim
+        if axes is None and s is not None:
+            axes = tuple(range(-len(s), 0))
+        return function(_ready(input, name), s=s, axes=axes, norm=norm or "backward")
+
+    made.__doc__ = function.__doc__
+    own = name if default is None else f"{name[:-1]}2"
+    found: Callable[..., Tensor] = _function(made, name=own, method=False)
+    return found
+
+
+fft, ifft, rfft, irfft = _one("fft"), _one("ifft"), _one("rfft"), _one("irfft")
+hfft, ihfft = _one("hfft"), _one("ihfft")
+fftn, ifftn, rfftn, irfftn = _many("fftn"), _many("ifftn"), _many("rfftn"), _many("irfftn")
+fft2, ifft2 = _many("fftn", (-2, -1)), _many("ifftn", (-2, -1))
+rfft2, irfft2 = _many("rfftn", (-2, -1)), _many("irfftn", (-2, -1))
+
+
+@_function(method=False)
+def fftshift(input: Any, dim: Any = None) -> Any:
+    """The zero frequency moved to the middle."""
+    return native.fftshift(input, axes=dim)
+
+
+@_function(method=False)
+def ifftshift(input: Any, dim: Any = None) -> Any:
+    """The zero frequency moved back to the front."""
+    return native.ifftshift(input, axes=dim)
+
+
+def fftfreq(n: int, d: float = 1.0, *, dtype: Any = None, requires_grad: bool = False) -> Tensor:
+    """The frequencies of a transform."""
+    wanted = numpy_of(get_default_dtype() if dtype is None else dtype)
+    made: Tensor = wrap(native.fftfreq(n, d=d, dtype=wanted))
+    return made.requires_grad_(requires_grad)
+
+
+def rfftfreq(n: int, d: float = 1.0, *, dtype: Any = None, requires_grad: bool = False) -> Tensor:
+    """The frequencies of a transform of real numbers."""
+    wanted = numpy_of(get_default_dtype() if dtype is None else dtype)
+    made: Tensor = wrap(native.rfftfreq(n, d=d, dtype=wanted))
+    return made.requires_grad_(requires_grad)

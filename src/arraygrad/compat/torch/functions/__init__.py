@@ -1,0 +1,1 @@
+"""PyTorch's functions on tensors, one family a file."""

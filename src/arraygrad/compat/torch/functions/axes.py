@@ -1,0 +1,30 @@
+"""The parameter `dim`, as arraygrad's functions take it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+
+def axes_of(dim: Any, ndim: int) -> Any:
+    """An axis, several, or None for all of them; none of a 0-d array."""
+    if dim is None or (isinstance(dim, tuple | list) and not len(dim)):
+        return None
+    if isinstance(dim, tuple | list):
+        found = tuple(checked(d, ndim) for d in dim)
+        if len(set(found)) < len(found):
+            raise RuntimeError(f"dim appears twice in {tuple(dim)}")
+        return found if ndim else None
+    found_one = checked(dim, ndim)
+    return found_one if ndim else None
+
+
+def checked(dim: int, ndim: int) -> int:
+    """An axis counted from the front."""
+    span = max(ndim, 1)
+    if isinstance(dim, bool) or not hasattr(dim, "__index__"):
+        raise TypeError(f"dim must be an int, not {type(dim).__name__}")
+    if not -span <= dim < span:
+        raise IndexError(
+            f"dim is {dim}, but must be in [{-span}, {span - 1}] for a tensor of {ndim} axes"
+        )
+    return int(dim) % span

@@ -1,0 +1,394 @@
+"""Functions of each element: most are arraygrad's ops under PyTorch's names."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from .... import ops, special
+from ....core.array import Array
+from ..dtypes import default_for, result_type
+from ..handles import Tensor
+from ..publish import (
+    METHODS,
+    as_promoted,
+    elementwise_binary,
+    elementwise_unary,
+    function,
+    ops_tensor,
+)
+
+# --- of one tensor ---
+
+abs = absolute = elementwise_unary(ops.abs)
+acos = arccos = elementwise_unary(ops.acos)
+acosh = arccosh = elementwise_unary(ops.acosh)
+angle = elementwise_unary(ops.angle, in_place=False)
+asin = arcsin = elementwise_unary(ops.asin)
+asinh = arcsinh = elementwise_unary(ops.asinh)
+atan = arctan = elementwise_unary(ops.atan)
+atanh = arctanh = elementwise_unary(ops.atanh)
+bitwise_not = elementwise_unary(ops.bitwise_invert, "bitwise_not")
+ceil = elementwise_unary(ops.ceil)
+conj = elementwise_unary(ops.conj)
+conj_physical = elementwise_unary(ops.conj, "conj_physical")
+resolve_conj = elementwise_unary(ops.positive, "resolve_conj", in_place=False)
+resolve_neg = elementwise_unary(ops.positive, "resolve_neg", in_place=False)
+cos = elementwise_unary(ops.cos)
+cosh = elementwise_unary(ops.cosh)
+deg2rad = elementwise_unary(ops.deg2rad)
+digamma = elementwise_unary(special.digamma, "digamma")
+erf = elementwise_unary(special.erf)
+erfc = elementwise_unary(special.erfc)
+erfinv = elementwise_unary(special.erfinv)
+exp = elementwise_unary(ops.exp)
+exp2 = elementwise_unary(ops.exp2)
+expm1 = elementwise_unary(ops.expm1)
+fix = elementwise_unary(ops.trunc, "fix")
+floor = elementwise_unary(ops.floor)
+i0 = elementwise_unary(special.i0)
+isfinite = elementwise_unary(ops.isfinite, in_place=False)
+isinf = elementwise_unary(ops.isinf, in_place=False)
+isnan = elementwise_unary(ops.isnan, in_place=False)
+lgamma = elementwise_unary(special.gammaln, "lgamma")
+log = elementwise_unary(ops.log)
+log10 = elementwise_unary(ops.log10)
+log1p = elementwise_unary(ops.log1p)
+log2 = elementwise_unary(ops.log2)
+neg = negative = elementwise_unary(ops.negative, "neg")
+positive = elementwise_unary(ops.positive, in_place=False)
+rad2deg = elementwise_unary(ops.rad2deg)
+reciprocal = elementwise_unary(ops.reciprocal)
+sigmoid = elementwise_unary(special.expit, "sigmoid")
+sign = elementwise_unary(ops.sign)
+signbit = elementwise_unary(ops.signbit, in_place=False)
+sin = elementwise_unary(ops.sin)
+sinc = elementwise_unary(special.sinc)
+sinh = elementwise_unary(ops.sinh)
+sqrt = elementwise_unary(ops.sqrt)
+square = elementwise_unary(ops.square)
+tan = elementwise_unary(ops.tan)
+tanh = elementwise_unary(ops.tanh)
+trunc = elementwise_unary(ops.trunc)
+
+_ZERO = np.float64(0)
+
+
+@function
+def real(input: Any) -> Any:
+    """The real part, as a view."""
+    return input if input.dtype.kind != "c" else ops.real(input)
+
+
+@function
+def imag(input: Any) -> Any:
+    """The imaginary part, as a view."""
+    if input.dtype.kind != "c":
+        raise RuntimeError("imag() is for complex tensors")
+    return ops.imag(input)
+
+
+@function(in_place=True)
+def relu(input: Any) -> Any:
+    """The larger of each element and zero."""
+    return ops.where(input > 0, input, ops.zeros_like(input))
+
+
+@function(in_place=True)
+def sgn(input: Any) -> Any:
+    """The sign; for complex numbers, the direction."""
+    return ops.sign(input)
+
+
+@function(in_place=True)
+def rsqrt(input: Any) -> Any:
+    """One over the square root."""
+    return ops.reciprocal(ops.sqrt(input))
+
+
+@function(in_place=True)
+def frac(input: Any) -> Any:
+    """The part behind the point."""
+    return input - ops.trunc(input)
+
+
+@function(in_place=True)
+def logit(input: Any, eps: float | None = None) -> Any:
+    """The inverse of the sigmoid; `eps` keeps the argument from 0 and 1."""
+    return special.logit(input if eps is None else ops.clip(input, eps, 1 - eps))
+
+
+@function(in_place=True)
+def round(input: Any, *, decimals: int = 0) -> Any:
+    """The nearest integer, or number with some decimals."""
+    return ops.round(input) if not decimals else ops.round(input * 10.0**decimals) / 10.0**decimals
+
+
+@function(in_place=True)
+def nan_to_num(input: Any, nan: float = 0.0, posinf: Any = None, neginf: Any = None) -> Any:
+    """Numbers in the place of NaN and infinities."""
+    return ops.nan_to_num(input, nan=nan, posinf=posinf, neginf=neginf)
+
+
+@function(in_place=True)
+def logical_not(input: Any) -> Any:
+    """Whether each element is zero."""
+    return ops.logical_not(_truth(input))
+
+
+@function(in_place=True)
+def clamp(input: Any, min: Any = None, max: Any = None) -> Any:
+    """Each element, or the bound that it is beyond."""
+    if min is None and max is None:
+        raise RuntimeError("clamp(): at least one of min and max must not be None")
+    wanted = result_type(*(v for v in (input, min, max) if v is not None))
+    x = ops.astype(input, wanted) if input.dtype != wanted else input
+    if min is not None:
+        x = ops.where(_below(x, min), _as(min, wanted), x)
+    if max is not None:
+        x = ops.where(_below(max, x), _as(max, wanted), x)
+    return x
+
+
+def _as(bound: Any, wanted: Any) -> Any:
+    return ops.astype(bound, wanted) if isinstance(bound, Array) else bound
+
+
+def _below(x: Any, y: Any) -> Any:
+    return ops.less(x, y) if isinstance(x, Array) else ops.greater(y, x)
+
+
+clip = clamp
+METHODS["clip"], METHODS["clip_"] = METHODS["clamp"], METHODS["clamp_"]
+
+
+@function(in_place=True)
+def clamp_min(input: Any, min: Any) -> Any:
+    """Each element, or a lower bound."""
+    return clamp.__wrapped__(input, min)
+
+
+@function(in_place=True)
+def clamp_max(input: Any, max: Any) -> Any:
+    """Each element, or an upper bound."""
+    return clamp.__wrapped__(input, None, max)
+
+
+@function(in_place=True)
+def threshold(input: Any, threshold: float, value: float) -> Any:
+    """Elements above a threshold, and `value` for the others."""
+    return ops.where(input > threshold, input, value)
+
+
+@function(in_place=True)
+def mvlgamma(input: Any, p: int) -> Any:
+    """The logarithm of the multivariate gamma function."""
+    shifts = [special.gammaln(input - k / 2) for k in range(p)]
+    total = shifts[0]
+    for shift in shifts[1:]:
+        total = total + shift
+    return total + p * (p - 1) / 4 * math.log(math.pi)
+
+
+@function(in_place=True)
+def polygamma(n: Any, input: Any = None) -> Any:
+    """A derivative of the digamma function."""
+    if isinstance(n, Array):
+        n, input = input, n
+    return special.polygamma(n, input)
+
+
+# --- of two tensors ---
+
+atan2 = arctan2 = elementwise_binary(ops.atan2)
+bitwise_and = elementwise_binary(ops.bitwise_and)
+bitwise_left_shift = elementwise_binary(ops.bitwise_left_shift)
+bitwise_or = elementwise_binary(ops.bitwise_or)
+bitwise_right_shift = elementwise_binary(ops.bitwise_right_shift)
+bitwise_xor = elementwise_binary(ops.bitwise_xor)
+copysign = elementwise_binary(ops.copysign)
+eq = elementwise_binary(ops.equal, "eq")
+float_power = elementwise_binary(
+    lambda x, y: ops.pow(_double(x), _double(y)), "float_power", in_place=False
+)
+floor_divide = elementwise_binary(ops.floor_divide)
+fmax = elementwise_binary(ops.fmax, in_place=False)
+fmin = elementwise_binary(ops.fmin, in_place=False)
+fmod = elementwise_binary(ops.fmod)
+ge = greater_equal = elementwise_binary(ops.greater_equal, "ge")
+gt = greater = elementwise_binary(ops.greater, "gt")
+heaviside = elementwise_binary(ops.heaviside)
+hypot = elementwise_binary(ops.hypot)
+igamma = elementwise_binary(special.gammainc, "igamma")
+igammac = elementwise_binary(special.gammaincc, "igammac")
+ldexp = elementwise_binary(lambda x, y: x * ops.pow(2.0, y), "ldexp")
+le = less_equal = elementwise_binary(ops.less_equal, "le")
+logaddexp = elementwise_binary(ops.logaddexp, in_place=False)
+logaddexp2 = elementwise_binary(ops.logaddexp2, in_place=False)
+lt = less = elementwise_binary(ops.less, "lt")
+maximum = elementwise_binary(ops.maximum, in_place=False)
+minimum = elementwise_binary(ops.minimum, in_place=False)
+mul = multiply = elementwise_binary(ops.multiply, "mul")
+ne = not_equal = elementwise_binary(ops.not_equal, "ne")
+nextafter = elementwise_binary(ops.nextafter)
+pow = elementwise_binary(ops.pow)
+remainder = elementwise_binary(ops.remainder)
+true_divide = elementwise_binary(ops.divide, "true_divide")
+xlogy = elementwise_binary(special.xlogy)
+
+
+def _double(x: Any) -> Any:
+    if not isinstance(x, Array):
+        return x
+    return ops.astype(x, np.complex128 if x.dtype.kind == "c" else np.float64)
+
+
+def _logical(native: Any, name: str) -> Callable[..., Tensor]:
+    return elementwise_binary(lambda x, y: native(_truth(x), _truth(y)), name)
+
+
+def _truth(x: Any) -> Any:
+    if not isinstance(x, Array):
+        return bool(x)
+    return x if x.dtype.kind == "b" else ops.not_equal(x, 0)
+
+
+logical_and = _logical(ops.logical_and, "logical_and")
+logical_or = _logical(ops.logical_or, "logical_or")
+logical_xor = _logical(ops.logical_xor, "logical_xor")
+
+_add, _sub = elementwise_binary(ops.add, "add"), elementwise_binary(ops.subtract, "sub")
+
+
+def _both(input: Any, other: Any) -> tuple[Any, Any]:
+    if isinstance(input, Array) and isinstance(other, Array) and input.dtype == other.dtype:
+        return input, other
+    return as_promoted(input, other)
+
+
+@function(name="add", in_place=True)
+def _scaled_sum(input: Any, other: Any, *, alpha: Any = 1) -> Any:
+    """The sum, with `other` times `alpha`."""
+    x, y = _both(input, other)
+    return ops.add(x, y if alpha == 1 else ops.multiply(y, alpha))
+
+
+@function(name="sub", in_place=True)
+def _scaled_difference(input: Any, other: Any, *, alpha: Any = 1) -> Any:
+    """The difference, with `other` times `alpha`."""
+    x, y = _both(input, other)
+    return ops.subtract(x, y if alpha == 1 else ops.multiply(y, alpha))
+
+
+add, sub = _scaled_sum, _scaled_difference
+subtract = sub
+PLAIN_ADD, PLAIN_SUB = _add, _sub  # for the operators
+
+
+@function
+def rsub(input: Any, other: Any, *, alpha: Any = 1) -> Any:
+    """`other - alpha * input`."""
+    return ops.subtract(other, ops.multiply(input, alpha))
+
+
+@function(in_place=True)
+def div(input: Any, other: Any, *, rounding_mode: str | None = None) -> Any:
+    """The quotient; rounded down or towards zero on request."""
+    x, y = _both(input, other)
+    if rounding_mode == "floor":
+        return ops.floor_divide(x, y)
+    if rounding_mode not in (None, "trunc"):
+        raise RuntimeError(f'rounding_mode must be None, "trunc" or "floor", not {rounding_mode!r}')
+    quotient = ops.divide(x, y)
+    wanted = result_type(input, other)
+    if rounding_mode == "trunc":
+        return ops.astype(ops.trunc(quotient), wanted)
+    if wanted.kind in "biu":
+        return ops.astype(quotient, default_for("f"))
+    return quotient
+
+
+divide = div
+
+
+@function(in_place=True)
+def addcmul(input: Any, tensor1: Any, tensor2: Any, *, value: Any = 1) -> Any:
+    """`input + value * tensor1 * tensor2`."""
+    product = ops.multiply(tensor1, tensor2)
+    return ops.add(input, product if value == 1 else product * value)
+
+
+@function(in_place=True)
+def addcdiv(input: Any, tensor1: Any, tensor2: Any, *, value: Any = 1) -> Any:
+    """`input + value * tensor1 / tensor2`."""
+    quotient = ops.divide(tensor1, tensor2)
+    return ops.add(input, quotient if value == 1 else quotient * value)
+
+
+@function(in_place=True)
+def lerp(input: Any, end: Any, weight: Any) -> Any:
+    """The point between two tensors at `weight`."""
+    return ops.add(input, ops.multiply(weight, ops.subtract(end, input)))
+
+
+@function
+def where(condition: Any, input: Any = None, other: Any = None) -> Any:
+    """Elements of one tensor where a condition holds, and of another elsewhere."""
+    if input is None and other is None:
+        return tuple(ops.nonzero(condition))
+    wanted = result_type(input, other)
+    x, y = (
+        ops.astype(v, wanted) if isinstance(v, Array) and v.dtype != wanted else v
+        for v in (input, other)
+    )
+    if not isinstance(x, Array) and not isinstance(y, Array):
+        x = ops_tensor(x)
+    return ops.where(condition, x, y)
+
+
+@function(in_place=True)
+def dist(input: Any, other: Any, p: float = 2) -> Any:
+    """The norm of the difference."""
+    from .... import linalg
+
+    return linalg.vector_norm(input - other, ord=p)
+
+
+@function(method=False)
+def complex(real: Any, imag: Any) -> Any:
+    """Complex numbers with these real and imaginary parts."""
+    return ops.add(
+        real, ops.multiply(imag, np.asarray(1j, np.result_type(real.dtype, "complex64")))
+    )
+
+
+@function(method=False)
+def polar(abs: Any, angle: Any) -> Any:
+    """Complex numbers with these moduli and angles."""
+    return complex.__wrapped__(abs * ops.cos(angle), abs * ops.sin(angle))
+
+
+for _alias, _name in {
+    "absolute": "abs",
+    "arccos": "acos",
+    "arccosh": "acosh",
+    "arcsin": "asin",
+    "arcsinh": "asinh",
+    "arctan": "atan",
+    "arctan2": "atan2",
+    "arctanh": "atanh",
+    "divide": "div",
+    "greater": "gt",
+    "greater_equal": "ge",
+    "less": "lt",
+    "less_equal": "le",
+    "multiply": "mul",
+    "negative": "neg",
+    "not_equal": "ne",
+    "subtract": "sub",
+}.items():
+    METHODS[_alias] = METHODS[_name]
+    METHODS[f"{_alias}_"] = METHODS[f"{_name}_"]

@@ -1,0 +1,357 @@
+"""Functions that read or write elements at the places that an index tensor names."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from .... import ops
+from ....arrays.creation import asarray
+from ....core.array import Array, plain
+from ....core.indices import HOLE
+from ....ops.indexing import _index_add, getitem
+from ..publish import function
+from .axes import checked
+
+
+def _known(index: Any) -> bool:
+    """Whether the values of an index are plain: not those of a batch."""
+    while isinstance(index, Array):
+        if index.ndim != index._array.ndim:
+            return False
+        index = index._array
+    return True
+
+
+def _values(index: Any) -> Any:
+    return np.asarray(plain(index))
+
+
+def _integers(index: Any) -> Any:
+    if index.dtype.kind not in "iu":
+        raise RuntimeError(f"an index must be int64 or int32, not {index.dtype}")
+    return index
+
+
+def _like(source: Any, input: Any) -> Any:
+    """A value to be written, in the dtype of what it is written to."""
+    if isinstance(source, Array) and source.dtype != input.dtype:
+        return ops.astype(source, input.dtype)
+    return source
+
+
+@function
+def index_select(input: Any, dim: int, index: Any) -> Any:
+    """The slices along an axis that an index names."""
+    if not input.ndim:
+        return ops.reshape(input, (1,))[_integers(index)][0] if index.ndim else input
+    return ops.take(input, ops.reshape(_integers(index), (-1,)), axis=checked(dim, input.ndim))
+
+
+@function
+def gather(input: Any, dim: int, index: Any, *, sparse_grad: bool = False) -> Any:
+    """Elements along an axis, one for each element of the index."""
+    axis = checked(dim, input.ndim)
+    if not input.ndim:
+        return ops.reshape(ops.reshape(input, (1,))[ops.reshape(index, (-1,))], index.shape)
+    if not index.ndim:
+        return ops.reshape(ops.take(input, ops.reshape(index, (1,)), axis=axis), ())
+    cut = tuple(slice(None) if a == axis else slice(0, n) for a, n in enumerate(index.shape))
+    return ops.take_along_axis(input[cut], _integers(index), axis=axis)
+
+
+@function
+def take(input: Any, index: Any) -> Any:
+    """Elements of the flattened tensor."""
+    flat = ops.reshape(input, (-1,))
+    return ops.reshape(ops.take(flat, ops.reshape(index, (-1,))), index.shape)
+
+
+@function
+def take_along_dim(input: Any, indices: Any, dim: Any = None) -> Any:
+    """Elements along an axis, one for each element of the index."""
+    if dim is None:
+        return take.__wrapped__(input, indices)
+    return ops.take_along_axis(input, indices, axis=dim)
+
+
+@function
+def masked_select(input: Any, mask: Any) -> Any:
+    """The elements where a mask is true."""
+    x, chosen = ops.broadcast_arrays(input, mask)
+    return x[chosen]
+
+
+@function
+def nonzero(input: Any, *, as_tuple: bool = False) -> Any:
+    """Where the elements are not zero."""
+    found = ops.nonzero(input) if input.ndim else ()
+    if as_tuple:
+        return tuple(found)
+    if not input.ndim:
+        return asarray(np.zeros((int(bool(input)), 0), np.int64))
+    return ops.stack(list(found), axis=1)
+
+
+@function
+def argwhere(input: Any) -> Any:
+    """Where the elements are not zero."""
+    return nonzero.__wrapped__(input)
+
+
+@function(in_place=True)
+def masked_fill(input: Any, mask: Any, value: Any) -> Any:
+    """One value where a mask is true."""
+    if isinstance(value, Array) and value.ndim:
+        raise RuntimeError(f"masked_fill() takes a number, not a tensor of {value.ndim} axes")
+    return ops.where(mask, _like(value, input), input)
+
+
+@function(in_place=True)
+def masked_scatter(input: Any, mask: Any, source: Any) -> Any:
+    """The elements of `source`, one after the other, where a mask is true."""
+    chosen = np.broadcast_to(_values(mask), input.shape)
+    flat = ops.reshape(source, (-1,))
+    order = np.where(chosen, np.reshape(np.cumsum(chosen) - 1, input.shape), 0)
+    return ops.where(asarray(chosen), flat[order], input)
+
+
+# --- writing at places ---
+
+
+def _places(input: Any, dim: int, index: Any, shape: tuple[int, ...]) -> Any:
+    """The place in the flattened tensor of each element along an axis."""
+    strides = [1] * input.ndim
+    for axis in range(input.ndim - 2, -1, -1):
+        strides[axis] = strides[axis + 1] * input.shape[axis + 1]
+    rest = np.zeros(shape, np.int64)
+    for axis, length in enumerate(shape):
+        if axis != dim:
+            rest = rest + np.reshape(
+                np.arange(length) * strides[axis],
+                [-1 if a == axis else 1 for a in range(len(shape))],
+            )
+    length = input.shape[dim]
+    index = ops.where(index < 0, index + length, index)
+    return ops.add(ops.multiply(index, strides[dim]), rest)
+
+
+def _added(input: Any, place: Any, source: Any) -> Any:
+    """The tensor with elements added at places of the flattened one."""
+    flat = ops.reshape(input, (-1,))
+    values = ops.reshape(ops.broadcast_to(source, place.shape), (-1,))
+    where = ops.reshape(place, (-1,))
+    sums = _index_add(values, where, template=(HOLE,), shape=tuple(flat.shape))
+    return ops.reshape(flat + sums, input.shape)
+
+
+def _put(input: Any, place: Any, source: Any) -> Any:
+    """The tensor with elements written at places of the flattened one."""
+    flat = ops.copy(ops.reshape(input, (-1,)))
+    values = source
+    if isinstance(source, Array):
+        values = ops.reshape(ops.broadcast_to(source, place.shape), (-1,))
+    if _known(place):
+        where = np.reshape(_values(place), (-1,))
+        if isinstance(values, Array) and values.level > flat.level:
+            return ops.reshape(_chosen(flat, place, values), input.shape)
+        flat[where] = values
+        return ops.reshape(flat, input.shape)
+    return ops.reshape(_chosen(flat, place, values), input.shape)
+
+
+def _chosen(flat: Any, place: Any, values: Any) -> Any:
+    """The same where places differ over a batch: each element looks for what is written to it."""
+    hits = ops.equal(ops.reshape(place, (-1, 1)), np.arange(flat.shape[0]))
+    last = ops.max(ops.where(hits, np.arange(hits.shape[0])[:, None], -1), axis=0)
+    if isinstance(values, Array) and values.ndim:
+        values = ops.take(values, ops.where(last < 0, 0, last))
+    return ops.where(last >= 0, values, flat)
+
+
+def _cut(source: Any, shape: tuple[int, ...]) -> Any:
+    """The part of a source that an index of a shape refers to."""
+    if not isinstance(source, Array) or tuple(source.shape) == tuple(shape) or not source.ndim:
+        return source
+    return getitem(source, tuple(slice(0, n) for n in shape))
+
+
+@function(in_place=True)
+def scatter(
+    input: Any, dim: int, index: Any, src: Any = None, *, value: Any = None, reduce: Any = None
+) -> Any:
+    """Elements written along an axis at the places of an index."""
+    if reduce is not None:
+        how = {"add": "sum", "multiply": "prod"}[reduce]
+        given = src if src is not None else value
+        filled = given if isinstance(given, Array) else ops.zeros_like(index) + given
+        return scatter_reduce.__wrapped__(input, dim, index, filled, how)
+    source = _like(src if src is not None else value, input)
+    if not input.ndim:
+        return source if not isinstance(source, Array) else ops.reshape(source, ())
+    place = _places(input, checked(dim, input.ndim), index, index.shape)
+    return _put(input, place, _cut(source, index.shape))
+
+
+@function(in_place=True)
+def scatter_add(input: Any, dim: int, index: Any, src: Any) -> Any:
+    """Elements added along an axis at the places of an index."""
+    place = _places(input, checked(dim, input.ndim), index, index.shape)
+    return _added(input, place, _cut(src, index.shape))
+
+
+@function(in_place=True)
+def scatter_reduce(
+    input: Any, dim: int, index: Any, src: Any, reduce: str, *, include_self: bool = True
+) -> Any:
+    """Elements joined along an axis at the places of an index: sum, prod, mean, amax or amin."""
+    axis = checked(dim, input.ndim)
+    place = ops.reshape(_places(input, axis, index, index.shape), (-1,))
+    values = ops.reshape(ops.astype(_cut(src, index.shape), input.dtype), (-1,))
+    return _joined(input, place, values, reduce, include_self)
+
+
+def _joined(input: Any, place: Any, values: Any, reduce: str, include_self: bool) -> Any:
+    flat = ops.reshape(input, (-1,))
+    hits = ops.equal(ops.reshape(place, (-1, 1)), np.arange(flat.shape[0]))
+    some = ops.any(hits, axis=0)
+    own = some if not include_self else ops.zeros_like(some)
+    column = ops.reshape(values, (-1, 1))
+
+    def among(neutral: Any) -> Any:
+        kept = ops.where(own, neutral, flat)
+        return ops.concat([ops.expand_dims(kept, 0), ops.where(hits, column, neutral)], axis=0)
+
+    if reduce in ("sum", "mean"):
+        out = ops.sum(among(0), axis=0)
+        if reduce == "mean":
+            count = ops.sum(ops.astype(hits, np.int64), axis=0) + int(include_self)
+            count = ops.where(some, count, 1)
+            out = ops.divide(out, ops.astype(count, out.dtype))
+    elif reduce == "prod":
+        out = ops.prod(among(1), axis=0)
+    elif reduce in ("amax", "amin"):
+        extreme = ops.max if reduce == "amax" else ops.min
+        out = extreme(among(-np.inf if reduce == "amax" else np.inf), axis=0)
+    else:
+        raise RuntimeError(
+            f'reduce must be "sum", "prod", "mean", "amax" or "amin", not {reduce!r}'
+        )
+    return ops.reshape(out, input.shape)
+
+
+def _lines(input: Any, dim: int, index: Any) -> Any:
+    """An index of slices, as one index for each element of the slices."""
+    axis = checked(dim, input.ndim)
+    index = ops.reshape(_integers(index), (-1,))
+    shape = [1] * input.ndim
+    shape[axis] = index.shape[0]
+    full = tuple(index.shape[0] if a == axis else n for a, n in enumerate(input.shape))
+    return axis, ops.broadcast_to(ops.reshape(index, tuple(shape)), full)
+
+
+@function(in_place=True)
+def index_add(input: Any, dim: int, index: Any, source: Any, *, alpha: Any = 1) -> Any:
+    """Slices added along an axis at the places of an index."""
+    source = source if alpha == 1 else source * alpha
+    if not input.ndim:
+        return input + ops.sum(source)
+    axis, full = _lines(input, dim, index)
+    return _added(input, _places(input, axis, full, full.shape), source)
+
+
+@function(in_place=True)
+def index_copy(input: Any, dim: int, index: Any, source: Any) -> Any:
+    """Slices written along an axis at the places of an index."""
+    if not input.ndim:
+        return ops.reshape(source, ())
+    axis, full = _lines(input, dim, index)
+    return _put(input, _places(input, axis, full, full.shape), _like(source, input))
+
+
+@function(in_place=True)
+def index_fill(input: Any, dim: int, index: Any, value: Any) -> Any:
+    """One value in the slices that an index names."""
+    axis, full = _lines(input, dim, index)
+    return _put(input, _places(input, axis, full, full.shape), _like(value, input))
+
+
+@function(in_place=True)
+def index_reduce(
+    input: Any, dim: int, index: Any, source: Any, reduce: str, *, include_self: bool = True
+) -> Any:
+    """Slices joined along an axis at the places of an index: prod, mean, amax or amin."""
+    axis, full = _lines(input, dim, index)
+    place = ops.reshape(_places(input, axis, full, full.shape), (-1,))
+    return _joined(input, place, ops.reshape(source, (-1,)), reduce, include_self)
+
+
+@function(in_place=True)
+def index_put(input: Any, indices: Any, values: Any, accumulate: bool = False) -> Any:
+    """Elements written, or added, at the places that `x[indices]` reads."""
+    numbers = np.reshape(np.arange(input.size), input.shape)
+    key = tuple(slice(None) if i is None else _values(i) for i in indices)
+    place = asarray(numbers[key])
+    values = _like(values, input)
+    if not isinstance(values, Array):
+        values = ops.zeros_like(input[key]) + values
+    return (_added if accumulate else _put)(input, place, values)
+
+
+@function(in_place=True)
+def put(input: Any, index: Any, source: Any, accumulate: bool = False) -> Any:
+    """Elements written, or added, at places of the flattened tensor."""
+    index = ops.where(index < 0, index + input.size, index)
+    return (_added if accumulate else _put)(input, index, ops.reshape(source, index.shape))
+
+
+@function(in_place=True)
+def fill_diagonal(input: Any, fill_value: Any, wrap: bool = False) -> Any:
+    """One value on the diagonal."""
+    place = np.eye(*input.shape, dtype=np.bool_)
+    return ops.where(asarray(place), fill_value, input)
+
+
+def _with_part(input: Any, src: Any, key: Any) -> Any:
+    if tuple(input[key].shape) != tuple(src.shape):
+        raise RuntimeError(
+            f"src has shape {tuple(src.shape)}, but the part has {tuple(input[key].shape)}"
+        )
+    numbers = np.reshape(np.arange(input.size), input.shape)
+    return _put(input, asarray(numbers[key]), _like(src, input))
+
+
+@function
+def select_scatter(input: Any, src: Any, dim: int, index: int) -> Any:
+    """The tensor with another slice."""
+    return _with_part(input, src, (slice(None),) * checked(dim, input.ndim) + (index,))
+
+
+@function
+def slice_scatter(
+    input: Any, src: Any, dim: int = 0, start: Any = None, end: Any = None, step: int = 1
+) -> Any:
+    """The tensor with other slices."""
+    axis = checked(dim, input.ndim)
+    return _with_part(input, src, (slice(None),) * axis + (slice(start, end, step),))
+
+
+@function
+def diagonal_scatter(input: Any, src: Any, offset: int = 0, dim1: int = 0, dim2: int = 1) -> Any:
+    """The tensor with another diagonal."""
+    numbers = np.reshape(np.arange(input.size), input.shape)
+    place = np.diagonal(numbers, offset, dim1, dim2)
+    return _put(input, asarray(np.array(place)), _like(src, input))
+
+
+@function(method=False)
+def tril_indices(row: int, col: int, offset: int = 0, **_: Any) -> Any:
+    """The places of the lower triangle of a matrix."""
+    return asarray(np.stack(np.tril_indices(row, offset, col)))
+
+
+@function(method=False)
+def triu_indices(row: int, col: int, offset: int = 0, **_: Any) -> Any:
+    """The places of the upper triangle of a matrix."""
+    return asarray(np.stack(np.triu_indices(row, offset, col)))

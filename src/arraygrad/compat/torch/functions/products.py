@@ -1,0 +1,268 @@
+"""Products of vectors, matrices and tensors, and linear algebra at PyTorch's top level."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from .... import linalg as native
+from .... import ops
+from ..publish import function
+from .results import named
+
+
+def _matrix(x: Any, name: str) -> Any:
+    if x.ndim != 2:
+        raise RuntimeError(f"{name} must be a matrix, not of shape {tuple(x.shape)}")
+    return x
+
+
+@function
+def matmul(input: Any, other: Any) -> Any:
+    """The product of matrices or vectors."""
+    return ops.matmul(input, other)
+
+
+@function
+def mm(input: Any, mat2: Any) -> Any:
+    """The product of two matrices."""
+    return ops.matmul(_matrix(input, "input"), _matrix(mat2, "mat2"))
+
+
+@function
+def bmm(input: Any, mat2: Any) -> Any:
+    """The products of two stacks of matrices."""
+    if input.ndim != 3 or mat2.ndim != 3 or input.shape[0] != mat2.shape[0]:
+        raise RuntimeError(
+            f"bmm() needs two stacks of matrices, not {tuple(input.shape)}, {tuple(mat2.shape)}"
+        )
+    return ops.matmul(input, mat2)
+
+
+@function
+def mv(input: Any, vec: Any) -> Any:
+    """The product of a matrix and a vector."""
+    if vec.ndim != 1:
+        raise RuntimeError(f"vec must be a vector, not of shape {tuple(vec.shape)}")
+    return ops.matmul(_matrix(input, "input"), vec)
+
+
+@function
+def dot(input: Any, tensor: Any) -> Any:
+    """The product of two vectors."""
+    if input.ndim != 1 or tensor.ndim != 1 or input.shape != tensor.shape:
+        raise RuntimeError(
+            f"dot() needs two vectors of one length, not {tuple(input.shape)}, "
+            f"{tuple(tensor.shape)}"
+        )
+    return ops.matmul(input, tensor)
+
+
+@function
+def vdot(input: Any, other: Any) -> Any:
+    """The product of two vectors, the first conjugated."""
+    return ops.vdot(input, other)
+
+
+@function
+def inner(input: Any, other: Any) -> Any:
+    """Products along the last axes."""
+    return ops.inner(input, other)
+
+
+@function
+def outer(input: Any, vec2: Any) -> Any:
+    """All products of elements of two vectors."""
+    return ops.outer(input, vec2)
+
+
+ger = outer
+
+
+@function
+def kron(input: Any, other: Any) -> Any:
+    """The Kronecker product."""
+    return ops.kron(input, other)
+
+
+@function(method=False)
+def einsum(equation: Any, *operands: Any) -> Any:
+    """Sums of products, as an equation says."""
+    given = (
+        operands[0] if len(operands) == 1 and isinstance(operands[0], list | tuple) else operands
+    )
+    return ops.einsum(equation, *given)
+
+
+@function(method=False)
+def tensordot(a: Any, b: Any, dims: Any = 2) -> Any:
+    """Sums of products along some axes."""
+    return ops.tensordot(a, b, axes=dims)
+
+
+@function(method=False)
+def chain_matmul(*matrices: Any) -> Any:
+    """The product of several matrices."""
+    product = matrices[0]
+    for matrix in matrices[1:]:
+        product = ops.matmul(product, matrix)
+    return product
+
+
+def _weighted(input: Any, product: Any, beta: Any, alpha: Any) -> Any:
+    first = input if beta == 1 else input * beta
+    return ops.add(first, product if alpha == 1 else product * alpha)
+
+
+@function(in_place=True)
+def addmm(input: Any, mat1: Any, mat2: Any, *, beta: Any = 1, alpha: Any = 1) -> Any:
+    """`beta * input + alpha * (mat1 @ mat2)`."""
+    return _weighted(input, ops.matmul(_matrix(mat1, "mat1"), _matrix(mat2, "mat2")), beta, alpha)
+
+
+@function(in_place=True)
+def addmv(input: Any, mat: Any, vec: Any, *, beta: Any = 1, alpha: Any = 1) -> Any:
+    """`beta * input + alpha * (mat @ vec)`."""
+    return _weighted(input, ops.matmul(mat, vec), beta, alpha)
+
+
+@function(in_place=True)
+def addr(input: Any, vec1: Any, vec2: Any, *, beta: Any = 1, alpha: Any = 1) -> Any:
+    """`beta * input + alpha * outer(vec1, vec2)`."""
+    return _weighted(input, ops.outer(vec1, vec2), beta, alpha)
+
+
+@function(in_place=True)
+def addbmm(input: Any, batch1: Any, batch2: Any, *, beta: Any = 1, alpha: Any = 1) -> Any:
+    """`beta * input + alpha *` the sum of the products of two stacks of matrices."""
+    return _weighted(input, ops.sum(ops.matmul(batch1, batch2), axis=0), beta, alpha)
+
+
+@function(in_place=True)
+def baddbmm(input: Any, batch1: Any, batch2: Any, *, beta: Any = 1, alpha: Any = 1) -> Any:
+    """`beta * input + alpha * (batch1 @ batch2)`."""
+    return _weighted(input, ops.matmul(batch1, batch2), beta, alpha)
+
+
+@function
+def trace(input: Any) -> Any:
+    """The sum of the diagonal."""
+    return ops.trace(_matrix(input, "input"))
+
+
+@function
+def cross(input: Any, other: Any, dim: Any = None) -> Any:
+    """The vector product."""
+    if dim is None:
+        dim = next(i for i, n in enumerate(input.shape) if n == 3)
+    return native.cross(input, other, axis=dim)
+
+
+@function
+def norm(
+    input: Any, p: Any = "fro", dim: Any = None, keepdim: bool = False, dtype: Any = None
+) -> Any:
+    """A norm of the elements, or along some axes."""
+    x = input if dtype is None else ops.astype(input, dtype)
+    if p is None or p == "fro":
+        p = 2
+    if p == "nuc":
+        return native.matrix_norm(x, ord="nuc", keepdims=keepdim)
+    axis = tuple(dim) if isinstance(dim, list) else dim
+    return native.vector_norm(x, axis=axis, keepdims=keepdim, ord=p)
+
+
+@function(in_place=True)
+def renorm(input: Any, p: float, dim: int, maxnorm: float) -> Any:
+    """Slices along an axis scaled down to a norm."""
+    axes = tuple(a for a in range(input.ndim) if a != dim % input.ndim)
+    size = native.vector_norm(input, axis=axes, keepdims=True, ord=p)
+    return input * ops.where(size > maxnorm, maxnorm / (size + 1e-7), ops.ones_like(size))
+
+
+@function(method=False)
+def cdist(x1: Any, x2: Any, p: float = 2.0, compute_mode: Any = None) -> Any:
+    """The distances of all pairs of rows."""
+    apart = ops.expand_dims(x1, -2) - ops.expand_dims(x2, -3)
+    return native.vector_norm(apart, axis=-1, ord=p)
+
+
+@function(method=False)
+def pdist(input: Any, p: float = 2.0) -> Any:
+    """The distances of all pairs of different rows."""
+    first, second = np.triu_indices(input.shape[0], 1)
+    return native.vector_norm(input[first] - input[second], axis=-1, ord=p)
+
+
+@function
+def det(input: Any) -> Any:
+    """The determinant."""
+    return native.det(input)
+
+
+@function
+def logdet(input: Any) -> Any:
+    """The logarithm of the determinant."""
+    sign, size = native.slogdet(input)
+    return ops.where(sign < 0, np.nan, size)
+
+
+_Slogdet = named("slogdet", "sign", "logabsdet")
+
+
+@function
+def slogdet(input: Any) -> Any:
+    """The sign of the determinant, and the logarithm of its modulus."""
+    return _Slogdet(*native.slogdet(input))
+
+
+@function
+def inverse(input: Any) -> Any:
+    """The inverse of a matrix."""
+    return native.inv(input)
+
+
+@function
+def pinverse(input: Any, rcond: Any = None) -> Any:
+    """The pseudo-inverse of a matrix."""
+    return native.pinv(input, rtol=rcond)
+
+
+@function
+def matrix_power(input: Any, n: int) -> Any:
+    """A power of a matrix."""
+    return native.matrix_power(input, n)
+
+
+@function
+def cholesky(input: Any, upper: bool = False) -> Any:
+    """The Cholesky factor."""
+    return native.cholesky(input, upper=upper)
+
+
+_Qr = named("qr", "Q", "R")
+_Svd = named("svd", "U", "S", "V")
+
+
+@function
+def qr(input: Any, some: bool = True) -> Any:
+    """The QR factors."""
+    return _Qr(*native.qr(input, mode="reduced" if some else "complete"))
+
+
+@function
+def svd(input: Any, some: bool = True, compute_uv: bool = True) -> Any:
+    """The singular value decomposition; of `V`, not of its transpose."""
+    u, s, vh = native.svd(input, full_matrices=not some)
+    v = ops.matrix_transpose(vh)
+    return _Svd(u, s, ops.conj(v) if input.dtype.kind == "c" else v)
+
+
+@function(method=False)
+def cosine_similarity(x1: Any, x2: Any, dim: int = 1, eps: float = 1e-8) -> Any:
+    """The cosine of the angle between vectors."""
+    top = ops.sum(x1 * x2, axis=dim)
+    sizes = [native.vector_norm(x, axis=dim) for x in (x1, x2)]
+    first, second = (ops.where(s < eps, eps, s) for s in sizes)
+    return top / (first * second)

@@ -1,0 +1,446 @@
+"""Functions along axes. `dim` and `keepdim` become `axis` and `keepdims` in one place."""
+
+from __future__ import annotations
+
+import builtins
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from .... import ops, special
+from ....arrays.creation import asarray
+from ....core.array import Array
+from ..dtypes import default_for
+from ..publish import Published, function
+from .axes import axes_of, checked
+from .results import named
+
+
+def _reduction(native: Any, name: str | None = None, *, integers: bool = True) -> Published:
+    """PyTorch's reduction for one of arraygrad's."""
+
+    def reduced(input: Any, dim: Any = None, keepdim: bool = False, *, dtype: Any = None) -> Any:
+        if dtype is not None and input.dtype != dtype:
+            input = ops.astype(input, dtype)
+        elif not integers and input.dtype.kind in "biu":
+            raise RuntimeError(
+                f"{own}() needs floating-point or complex numbers, not {input.dtype}"
+            )
+        if dim is None and not keepdim:
+            return native(input)
+        return native(input, axis=axes_of(dim, input.ndim), keepdims=keepdim)
+
+    own = name or native.__name__
+    reduced.__doc__ = native.__doc__
+    return function(reduced, name=own)
+
+
+sum = _reduction(ops.sum)
+mean = _reduction(ops.mean, integers=False)
+nansum = _reduction(ops.nansum)
+nanmean = _reduction(ops.nanmean, integers=False)
+logsumexp = _reduction(special.logsumexp)
+amax = _reduction(ops.max, "amax")
+amin = _reduction(ops.min, "amin")
+count_nonzero = _reduction(ops.count_nonzero)
+
+
+def _truths(native: Any) -> Published:
+    def reduced(input: Any, dim: Any = None, keepdim: bool = False) -> Any:
+        found = native(ops.not_equal(input, 0), axis=axes_of(dim, input.ndim), keepdims=keepdim)
+        return ops.astype(found, np.uint8) if input.dtype == np.uint8 else found
+
+    reduced.__doc__ = native.__doc__
+    return function(reduced, name=native.__name__)
+
+
+all = _truths(ops.all)
+any = _truths(ops.any)
+
+
+@function
+def prod(input: Any, dim: Any = None, keepdim: bool = False, *, dtype: Any = None) -> Any:
+    """The product."""
+    x = input if dtype is None else ops.astype(input, dtype)
+    if x.dtype.kind == "b":
+        x = ops.astype(x, np.int64)
+    return ops.prod(x, axis=axes_of(dim, x.ndim), keepdims=keepdim)
+
+
+def _spread(native: Any) -> Published:
+    def reduced(
+        input: Any,
+        dim: Any = None,
+        unbiased: bool = True,
+        keepdim: bool = False,
+        *,
+        correction: Any = None,
+    ) -> Any:
+        if isinstance(dim, bool):
+            dim, unbiased = None, dim
+        correction = int(unbiased) if correction is None else correction
+        axis = axes_of(dim, input.ndim)
+        return native(input, axis=axis, correction=correction, keepdims=keepdim)
+
+    reduced.__doc__ = native.__doc__
+    return function(reduced, name=native.__name__)
+
+
+std = _spread(ops.std)
+var = _spread(ops.var)
+
+
+@function(method=False)
+def var_mean(input: Any, *args: Any, **kwargs: Any) -> Any:
+    """The variance and the mean."""
+    return var.__wrapped__(input, *args, **kwargs), _mean_like(input, *args, **kwargs)
+
+
+@function(method=False)
+def std_mean(input: Any, *args: Any, **kwargs: Any) -> Any:
+    """The standard deviation and the mean."""
+    return std.__wrapped__(input, *args, **kwargs), _mean_like(input, *args, **kwargs)
+
+
+def _mean_like(
+    input: Any, dim: Any = None, unbiased: bool = True, keepdim: bool = False, **_: Any
+) -> Any:
+    dim = None if isinstance(dim, bool) else dim
+    return ops.mean(input, axis=axes_of(dim, input.ndim), keepdims=keepdim)
+
+
+# --- the extreme elements, and where they are ---
+
+
+def _pair(name: str) -> Any:
+    return named(name, "values", "indices")
+
+
+def _chosen(input: Any, index: Any, dim: int, keepdim: bool) -> Any:
+    """The elements that an index with an axis of length one names."""
+    if not input.ndim:
+        return input, ops.reshape(index, ())
+    values = ops.take_along_axis(input, index, axis=dim)
+    if keepdim:
+        return values, index
+    return ops.squeeze(values, axis=dim), ops.squeeze(index, axis=dim)
+
+
+def _extreme(native: Any, position: Any, pick: Any, name: str) -> Published:
+    pair = _pair(name)
+
+    def reduced(input: Any, dim: Any = None, keepdim: bool = False, *, other: Any = None) -> Any:
+        other = dim if isinstance(dim, Array) else other
+        if other is not None:
+            return pick(input, other)
+        if dim is None:
+            if not input.size:
+                raise RuntimeError(f"{name}(): the tensor is empty: say which dim to reduce")
+            return native(input)
+        axis = checked(dim, input.ndim)
+        if not input.ndim:
+            return pair(input, ops.astype(input * 0, np.int64))
+        index = position(input, axis=axis, keepdims=True)
+        return pair(*_chosen(input, index, axis, keepdim))
+
+    reduced.__doc__ = native.__doc__
+    return function(reduced, name=name)
+
+
+max = _extreme(ops.max, ops.argmax, ops.maximum, "max")
+min = _extreme(ops.min, ops.argmin, ops.minimum, "min")
+
+
+def _position(native: Any) -> Published:
+    def reduced(input: Any, dim: Any = None, keepdim: bool = False) -> Any:
+        return native(input, axis=axes_of(dim, input.ndim), keepdims=keepdim)
+
+    reduced.__doc__ = native.__doc__
+    return function(reduced, name=native.__name__)
+
+
+argmax = _position(ops.argmax)
+argmin = _position(ops.argmin)
+_Aminmax = named("aminmax", "min", "max")
+
+
+@function
+def aminmax(input: Any, *, dim: Any = None, keepdim: bool = False) -> Any:
+    """The smallest and the largest elements."""
+    axis = axes_of(dim, input.ndim)
+    return _Aminmax(
+        ops.min(input, axis=axis, keepdims=keepdim), ops.max(input, axis=axis, keepdims=keepdim)
+    )
+
+
+_Sort, _Topk, _Kth = _pair("sort"), _pair("topk"), _pair("kthvalue")
+_Median, _Mode = _pair("median"), _pair("mode")
+_Nanmedian = _pair("nanmedian")
+
+
+def _sorted(input: Any, dim: int, descending: bool) -> tuple[Any, Any]:
+    if not input.ndim:
+        return input, ops.astype(input * 0, np.int64)
+    index = ops.argsort(input, axis=dim, descending=descending, stable=True)
+    return ops.take_along_axis(input, index, axis=dim), index
+
+
+@function
+def sort(input: Any, dim: Any = -1, descending: bool = False, stable: bool = False) -> Any:
+    """The elements in order along an axis, and where they were."""
+    return _Sort(*_sorted(input, checked(dim, input.ndim), descending))
+
+
+@function(method=False)
+def msort(input: Any) -> Any:
+    """The elements in order along the first axis."""
+    return _sorted(input, 0, False)[0]
+
+
+@function
+def argsort(input: Any, dim: int = -1, descending: bool = False, stable: bool = False) -> Any:
+    """Where the elements in order are."""
+    return _sorted(input, checked(dim, input.ndim), descending)[1]
+
+
+@function
+def topk(input: Any, k: int, dim: int = -1, largest: bool = True, sorted: bool = True) -> Any:
+    """The `k` largest elements along an axis, and where they are."""
+    axis = checked(dim, input.ndim)
+    if not input.ndim:
+        return _Topk(input, ops.astype(input * 0, np.int64))
+    index = ops.argsort(input, axis=axis, descending=largest, stable=True)
+    index = index[(slice(None),) * axis + (slice(0, k),)]
+    return _Topk(ops.take_along_axis(input, index, axis=axis), index)
+
+
+@function
+def kthvalue(input: Any, k: int, dim: int = -1, keepdim: bool = False) -> Any:
+    """The `k`-th smallest element along an axis, and where it is."""
+    axis = checked(dim, input.ndim)
+    return _Kth(*_at_rank(input, k - 1, axis, keepdim))
+
+
+def _at_rank(input: Any, rank: int, axis: int, keepdim: bool) -> Any:
+    if not input.ndim:
+        return input, ops.astype(input * 0, np.int64)
+    index = ops.argsort(input, axis=axis, stable=True)
+    index = index[(slice(None),) * axis + (slice(rank, rank + 1),)]
+    return _chosen(input, index, axis, keepdim)
+
+
+@function
+def median(input: Any, dim: Any = None, keepdim: bool = False) -> Any:
+    """The element in the middle; of an even number of elements, the lower one."""
+    if dim is None:
+        flat = ops.reshape(input, (-1,))
+        value = ops.sort(flat.detach())
+        last = value[flat.size - 1]  # NaN, if there is one
+        middle = ops.where(ops.isnan(last), last, value[(flat.size - 1) // 2])
+        return _mean_of_equal(flat, middle)
+    axis = checked(dim, input.ndim)
+    length = input.shape[axis] if input.ndim else 1
+    return _Median(*_at_rank(input, (length - 1) // 2, axis, keepdim))
+
+
+def _mean_of_equal(flat: Any, value: Any) -> Any:
+    """A value of some elements, as the mean of these: they share the gradient."""
+    same = ops.where(ops.isnan(value), ops.isnan(flat), ops.equal(flat, value))
+    return ops.sum(ops.where(same, flat, 0)) / ops.sum(ops.astype(same, flat.dtype))
+
+
+@function
+def nanmedian(input: Any, dim: Any = None, keepdim: bool = False) -> Any:
+    """The element in the middle of those that are numbers."""
+    if dim is None:
+        flat = ops.reshape(input, (-1,))
+        count = int(ops.sum(ops.astype(~ops.isnan(flat.detach()), np.int64)).item())
+        value = ops.sort(flat.detach())
+        return _mean_of_equal(flat, value[builtins.max(count - 1, 0) // 2])
+    axis = checked(dim, input.ndim)
+    counts = ops.sum(ops.astype(~ops.isnan(input), np.int64), axis=axis, keepdims=True)
+    order = ops.argsort(input, axis=axis, stable=True)
+    rank = ops.where(counts > 0, (counts - 1) // 2, 0)
+    return _Nanmedian(*_chosen(input, ops.take_along_axis(order, rank, axis=axis), axis, keepdim))
+
+
+@function
+def mode(input: Any, dim: int = -1, keepdim: bool = False) -> Any:
+    """The most frequent element along an axis, and where it is last."""
+    axis = checked(dim, input.ndim)
+    lines = np.moveaxis(np.asarray(input.detach().array), axis, -1)
+    index = np.zeros((*lines.shape[:-1], 1), np.int64)
+    for place in np.ndindex(*lines.shape[:-1]):
+        values, counts = np.unique(lines[place], return_counts=True)
+        index[place] = np.flatnonzero(lines[place] == values[counts.argmax()])[-1]
+    return _Mode(*_chosen(input, np.moveaxis(index, -1, axis), axis, keepdim))
+
+
+@function
+def quantile(
+    input: Any, q: Any, dim: Any = None, keepdim: bool = False, *, interpolation: str = "linear"
+) -> Any:
+    """Quantiles."""
+    return ops.quantile(
+        input, q, axis=axes_of(dim, input.ndim), keepdims=keepdim, method=interpolation
+    )
+
+
+@function
+def nanquantile(
+    input: Any, q: Any, dim: Any = None, keepdim: bool = False, *, interpolation: str = "linear"
+) -> Any:
+    """Quantiles of the elements that are numbers."""
+    return ops.nanquantile(
+        input, q, axis=axes_of(dim, input.ndim), keepdims=keepdim, method=interpolation
+    )
+
+
+# --- lines to lines ---
+
+
+def _running(native: Any, name: str) -> Published:
+    def along(input: Any, dim: int, *, dtype: Any = None) -> Any:
+        x = input if dtype is None else ops.astype(input, dtype)
+        axis = checked(dim, x.ndim)
+        return native(x, axis=axis) if x.ndim else ops.copy(x)
+
+    along.__doc__ = native.__doc__
+    return function(along, name=name, in_place=True)
+
+
+cumsum = _running(ops.cumulative_sum, "cumsum")
+cumprod = _running(ops.cumulative_prod, "cumprod")
+
+
+@function
+def logcumsumexp(input: Any, dim: int) -> Any:
+    """The logarithm of the running sum of exponentials."""
+    axis = checked(dim, input.ndim)
+    if not input.ndim:
+        return ops.copy(input)
+    largest = ops.max(input.detach(), axis=axis, keepdims=True)
+    return ops.log(ops.cumulative_sum(ops.exp(input - largest), axis=axis)) + largest
+
+
+def _running_extreme(name: str, better: Callable[[Any, Any], Any]) -> Published:
+    pair = _pair(name)
+
+    def along(input: Any, dim: int) -> Any:
+        axis = checked(dim, input.ndim)
+        if not input.ndim:
+            return pair(ops.copy(input), ops.astype(input * 0, np.int64))
+        values = np.moveaxis(np.asarray(input.detach().array), axis, 0)
+        best, where = values[0], np.zeros(values.shape[1:], np.int64)
+        places = []
+        for i, value in enumerate(values):
+            new = better(value, best) | np.isnan(value)
+            best, where = np.where(new, value, best), np.where(new, i, where)
+            places.append(where)
+        index = np.moveaxis(np.stack(places), 0, axis)
+        return pair(ops.take_along_axis(input, index, axis=axis), asarray(index))
+
+    along.__doc__ = f"The {name[3:]}imum up to each element, and where it is."
+    return function(along, name=name)
+
+
+cummax = _running_extreme("cummax", np.greater_equal)
+cummin = _running_extreme("cummin", np.less_equal)
+
+
+def _softened(native: Any) -> Published:
+    def along(input: Any, dim: int, dtype: Any = None) -> Any:
+        x = input if dtype is None else ops.astype(input, dtype)
+        if x.dtype.kind in "biu":
+            x = ops.astype(x, default_for("f"))
+        return native(x, axis=checked(dim, x.ndim) if x.ndim else None)
+
+    along.__doc__ = native.__doc__
+    return function(along, name=native.__name__)
+
+
+softmax = _softened(special.softmax)
+log_softmax = _softened(special.log_softmax)
+
+
+@function
+def diff(input: Any, n: int = 1, dim: int = -1, prepend: Any = None, append: Any = None) -> Any:
+    """Differences of neighbours."""
+    return ops.diff(input, axis=dim, n=n, prepend=prepend, append=append)
+
+
+@function(method=False)
+def trapezoid(y: Any, x: Any = None, *, dx: Any = 1.0, dim: int = -1) -> Any:
+    """The integral by the rule of trapezia."""
+    return ops.trapezoid(y, x, dx=dx, axis=dim)
+
+
+trapz = trapezoid
+
+
+@function
+def cov(input: Any, *, correction: int = 1) -> Any:
+    """The covariances of the rows."""
+    return ops.cov(input, correction=correction)
+
+
+@function
+def bincount(input: Any, weights: Any = None, minlength: int = 0) -> Any:
+    """How often each integer occurs."""
+    return ops.bincount(input, weights, minlength)
+
+
+@function(method=False)
+def searchsorted(
+    sorted_sequence: Any, input: Any, *, right: bool = False, side: str | None = None
+) -> Any:
+    """Where elements would be inserted to keep the order."""
+    return ops.searchsorted(sorted_sequence, input, side=side or ("right" if right else "left"))
+
+
+@function(method=False)
+def bucketize(input: Any, boundaries: Any, *, right: bool = False) -> Any:
+    """Which bucket each element falls into."""
+    return ops.searchsorted(boundaries, input, side="right" if right else "left")
+
+
+@function(method=False)
+def isin(elements: Any, test_elements: Any, *, invert: bool = False) -> Any:
+    """Whether elements are among others."""
+    return ops.isin(elements, test_elements, invert=invert)
+
+
+@function
+def unique(
+    input: Any,
+    sorted: bool = True,
+    return_inverse: bool = False,
+    return_counts: bool = False,
+    dim: Any = None,
+) -> Any:
+    """The different elements, in order."""
+    if dim is not None:
+        raise NotImplementedError("unique(dim=...) is not supported: use it on flat tensors")
+    found = ops.unique_all(input)
+    parts = [found.values]
+    parts += [found.inverse_indices] if return_inverse else []
+    parts += [found.counts] if return_counts else []
+    return tuple(parts) if len(parts) > 1 else parts[0]
+
+
+@function
+def unique_consecutive(
+    input: Any, return_inverse: bool = False, return_counts: bool = False, dim: Any = None
+) -> Any:
+    """The elements without those that equal the one before."""
+    flat = ops.reshape(input, (-1,))
+    values = np.asarray(flat.detach().array)
+    new = np.concatenate([[True], values[1:] != values[:-1]]) if values.size else values > 0
+    parts = [flat[np.flatnonzero(new)]]
+    if return_inverse:
+        parts.append(asarray(np.reshape(np.cumsum(new) - 1, input.shape)))
+    if return_counts:
+        ends = np.append(np.flatnonzero(new), values.size)
+        parts.append(asarray(np.diff(ends)))
+    return tuple(parts) if len(parts) > 1 else parts[0]

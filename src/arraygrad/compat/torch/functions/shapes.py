@@ -1,0 +1,569 @@
+"""Functions that move elements: shapes, views, joining and splitting."""
+
+from __future__ import annotations
+
+import builtins
+import itertools
+import math
+from typing import Any
+
+import numpy as np
+
+from .... import ops
+from ....arrays.creation import asarray
+from ....core.array import Array
+from ..dtypes import Size, numpy_of, promote
+from ..publish import function
+from .axes import checked
+
+
+def sizes(given: tuple[Any, ...]) -> tuple[int, ...]:
+    """Lengths that were given one by one, or as one tuple."""
+    if len(given) == 1 and isinstance(given[0], tuple | list):
+        given = tuple(given[0])
+    return tuple(int(asarray(n).item()) if isinstance(n, Array) else int(n) for n in given)
+
+
+# --- views ---
+
+
+@function
+def reshape(input: Any, *shape: Any) -> Any:
+    """The same elements in another shape."""
+    return ops.reshape(input, sizes(shape))
+
+
+@function
+def view(input: Any, *shape: Any, dtype: Any = None) -> Any:
+    """The same elements in another shape, on the same memory; or as another dtype."""
+    wanted = dtype if dtype is not None else shape[0] if len(shape) == 1 else None
+    if isinstance(wanted, np.dtype):
+        if wanted == input.dtype:
+            return input[...]
+        return asarray(np.asarray(input.array).view(wanted))
+    if (size := sizes(shape)) and not _viewable(input, size):
+        raise RuntimeError(
+            f"view() of shape {size}: the elements are not in this order in memory: use reshape()"
+        )
+    return ops.reshape(input, sizes(shape))
+
+
+def _viewable(input: Any, shape: tuple[int, ...]) -> bool:
+    array = getattr(input, "_array", None)
+    if not isinstance(array, np.ndarray):
+        return True
+    given = getattr(input, "_given", None)
+    if given is None and input._view is None:
+        return True
+    if array.flags.c_contiguous or not array.size:
+        return True
+    try:
+        probe = array.view()
+        probe.shape = shape
+    except (AttributeError, ValueError):
+        rest = math.prod(n for n in shape if n != -1)
+        return builtins.bool(rest and array.size % rest)  # a wrong shape is another error
+    return True
+
+
+@function
+def view_as(input: Any, other: Any) -> Any:
+    """The same elements in the shape of another tensor."""
+    return ops.reshape(input, other.shape)
+
+
+@function
+def reshape_as(input: Any, other: Any) -> Any:
+    """The same elements in the shape of another tensor."""
+    return ops.reshape(input, other.shape)
+
+
+@function
+def flatten(input: Any, start_dim: int = 0, end_dim: int = -1) -> Any:
+    """Several axes as one."""
+    if not input.ndim:
+        return ops.reshape(input, (1,))
+    first, last = checked(start_dim, input.ndim), checked(end_dim, input.ndim)
+    shape = input.shape
+    return ops.reshape(
+        input, (*shape[:first], math.prod(shape[first : last + 1]), *shape[last + 1 :])
+    )
+
+
+@function
+def unflatten(input: Any, dim: int, sizes: Any) -> Any:
+    """One axis as several."""
+    axis = checked(dim, input.ndim)
+    parts = list(sizes)
+    if -1 in parts:
+        rest = -math.prod(parts)
+        parts[parts.index(-1)] = input.shape[axis] // rest
+    return ops.reshape(input, (*input.shape[:axis], *parts, *input.shape[axis + 1 :]))
+
+
+@function
+def ravel(input: Any) -> Any:
+    """All elements along one axis."""
+    return ops.reshape(input, (-1,))
+
+
+@function
+def t(input: Any) -> Any:
+    """The transpose of a matrix."""
+    if input.ndim > 2:
+        raise RuntimeError(f"t() is for matrices and vectors, this tensor has {input.ndim} axes")
+    return ops.matrix_transpose(input) if input.ndim == 2 else input
+
+
+@function
+def transpose(input: Any, dim0: int, dim1: int) -> Any:
+    """Two axes swapped."""
+    first, second = checked(dim0, input.ndim), checked(dim1, input.ndim)
+    return ops.swapaxes(input, first, second) if input.ndim else input
+
+
+swapaxes = swapdims = transpose
+
+
+@function
+def adjoint(input: Any) -> Any:
+    """The last two axes swapped, and conjugated."""
+    swapped = ops.matrix_transpose(input)
+    return ops.conj(swapped) if input.dtype.kind == "c" else swapped
+
+
+@function
+def permute(input: Any, *dims: Any) -> Any:
+    """The axes in another order."""
+    order = sizes(dims)
+    if len(order) != input.ndim:
+        raise RuntimeError(f"permute() needs {input.ndim} axes, not {len(order)}")
+    return ops.permute_dims(input, order)
+
+
+@function
+def movedim(input: Any, source: Any, destination: Any) -> Any:
+    """Axes moved to other places."""
+    return ops.moveaxis(input, source, destination)
+
+
+moveaxis = movedim
+
+
+@function
+def unsqueeze(input: Any, dim: int) -> Any:
+    """One more axis, of length one."""
+    return ops.expand_dims(input, checked(dim, input.ndim + 1))
+
+
+@function
+def squeeze(input: Any, dim: Any = None) -> Any:
+    """Without axes of length one."""
+    if dim is None:
+        axes = tuple(i for i, n in enumerate(input.shape) if n == 1)
+    else:
+        given = dim if isinstance(dim, tuple | list) else (dim,)
+        axes = tuple(
+            a for a in (checked(d, input.ndim) for d in given) if input.ndim and input.shape[a] == 1
+        )
+    return ops.squeeze(input, axis=axes) if axes else input[...]
+
+
+@function
+def expand(input: Any, *size: Any) -> Any:
+    """Axes of length one stretched, without a copy; -1 leaves an axis as it is."""
+    wanted = sizes(size)
+    lead = len(wanted) - input.ndim
+    if lead < 0:
+        raise RuntimeError(f"expand() to {wanted} has fewer axes than shape {tuple(input.shape)}")
+    full = tuple(
+        input.shape[i - lead] if n == -1 and i >= lead else n for i, n in enumerate(wanted)
+    )
+    return ops.broadcast_to(input, full)
+
+
+@function
+def expand_as(input: Any, other: Any) -> Any:
+    """Stretched to the shape of another tensor."""
+    return ops.broadcast_to(input, other.shape)
+
+
+@function
+def broadcast_to(input: Any, size: Any) -> Any:
+    """Stretched to a shape."""
+    return ops.broadcast_to(input, tuple(size))
+
+
+@function(method=False)
+def broadcast_tensors(*tensors: Any) -> Any:
+    """Tensors stretched to a common shape."""
+    given = tensors[0] if len(tensors) == 1 and isinstance(tensors[0], tuple | list) else tensors
+    return tuple(ops.broadcast_arrays(*given))
+
+
+def broadcast_shapes(*shapes: Any) -> Size:
+    """The common shape of several."""
+    try:
+        return Size(
+            ops.broadcast_shapes(*((s,) if isinstance(s, int) else tuple(s) for s in shapes))
+        )
+    except ValueError as error:
+        raise RuntimeError(str(error)) from error
+
+
+@function
+def select(input: Any, dim: int, index: Any) -> Any:
+    """One slice along an axis, without the axis."""
+    axis = checked(dim, input.ndim)
+    if not input.ndim:
+        raise IndexError("select() is not for 0-d tensors")
+    return input[(slice(None),) * axis + (int(index),)]
+
+
+@function
+def narrow(input: Any, dim: int, start: Any, length: int) -> Any:
+    """Some neighbouring slices along an axis."""
+    axis = checked(dim, input.ndim)
+    if isinstance(start, Array):
+        start = asarray(start).item()
+    begin = start + input.shape[axis] if start < 0 else start
+    if length < 0 or begin + length > input.shape[axis]:
+        raise RuntimeError(
+            f"narrow(): start {start} and length {length} are beyond the axis of length "
+            f"{input.shape[axis]}"
+        )
+    return input[(slice(None),) * axis + (slice(begin, begin + length),)]
+
+
+@function
+def diagonal(input: Any, offset: int = 0, dim1: int = 0, dim2: int = 1) -> Any:
+    """The diagonal of matrices, as a view."""
+    return ops.diagonal(input, offset, dim1, dim2)
+
+
+@function
+def unfold(input: Any, dimension: int, size: int, step: int) -> Any:
+    """All windows of a length along an axis, on a new last axis."""
+    axis = checked(dimension, input.ndim)
+    count = (input.shape[axis] - size) // step + 1
+    places = np.arange(count)[:, None] * step + np.arange(size)
+    lead = (slice(None),) * axis
+    return ops.moveaxis(input[(*lead, places)], axis + 1, -1)
+
+
+@function
+def as_strided(input: Any, size: Any, stride: Any, storage_offset: int | None = None) -> Any:
+    """Elements of the memory at given steps. The steps refer to the elements in order."""
+    start = storage_offset or 0
+    place = np.full(tuple(size), start, np.int64)
+    for axis, (length, step) in enumerate(zip(size, stride, strict=True)):
+        shape = [1] * len(size)
+        shape[axis] = length
+        place = place + np.reshape(np.arange(length) * step, shape)
+    return ops.reshape(input, (-1,))[place]
+
+
+@function
+def view_as_real(input: Any) -> Any:
+    """Complex numbers as pairs of real numbers, on a new last axis."""
+    if input.dtype.kind != "c":
+        raise RuntimeError("view_as_real() is for complex tensors")
+    return ops.stack([ops.real(input), ops.imag(input)], axis=-1)
+
+
+@function
+def view_as_complex(input: Any) -> Any:
+    """Pairs of real numbers along the last axis as complex numbers."""
+    if input.dtype.kind != "f" or not input.ndim or input.shape[-1] != 2:
+        raise RuntimeError(
+            f"view_as_complex() needs real numbers and a last axis of length 2, not shape "
+            f"{tuple(input.shape)} of {input.dtype}"
+        )
+    unit = np.asarray(1j, np.promote_types(input.dtype, np.complex64))
+    return ops.add(input[..., 0], ops.multiply(input[..., 1], unit))
+
+
+# --- splitting and joining ---
+
+
+@function
+def unbind(input: Any, dim: int = 0) -> Any:
+    """All slices along an axis."""
+    return tuple(ops.unstack(input, axis=checked(dim, input.ndim)))
+
+
+@function
+def split(input: Any, split_size: Any = None, dim: int = 0, **old: Any) -> Any:
+    """Pieces of a length, or of several lengths, along an axis."""
+    split_size = old.get("split_size_or_sections", split_size)
+    axis = checked(dim, input.ndim)
+    length = input.shape[axis]
+    if isinstance(split_size, int):
+        if split_size < 0 or (split_size == 0 and length):
+            raise RuntimeError(f"split(): the length of pieces must be positive, not {split_size}")
+        count = builtins.max(1, -(-length // split_size)) if length else 1
+        split_size = [builtins.min(split_size, length - i * split_size) for i in range(count)]
+    elif builtins.sum(split_size) != length:
+        raise RuntimeError(f"split(): {list(split_size)} does not sum up to {length}")
+    ends = list(itertools.accumulate(split_size))
+    lead = (slice(None),) * axis
+    return tuple(
+        input[(*lead, slice(end - size, end))] for size, end in zip(split_size, ends, strict=True)
+    )
+
+
+unsafe_split = split
+
+
+@function
+def split_with_sizes(input: Any, split_sizes: Any, dim: int = 0) -> Any:
+    """Pieces of given lengths along an axis."""
+    return split.__wrapped__(input, list(split_sizes), dim)
+
+
+@function
+def tensor_split(input: Any, indices_or_sections: Any, dim: int = 0) -> Any:
+    """Pieces between given places, or that many pieces, along an axis."""
+    if isinstance(indices_or_sections, Array):
+        indices_or_sections = asarray(indices_or_sections).tolist()
+    return tuple(ops.array_split(input, indices_or_sections, axis=dim))
+
+
+@function
+def chunk(input: Any, chunks: int, dim: int = 0) -> Any:
+    """At most that many pieces along an axis."""
+    axis = checked(dim, input.ndim)
+    if chunks < 1:
+        raise RuntimeError(f"chunk() makes at least one piece, not {chunks}")
+    return split.__wrapped__(input, builtins.max(1, -(-input.shape[axis] // chunks)), axis)
+
+
+@function
+def hsplit(input: Any, indices_or_sections: Any) -> Any:
+    """Pieces along the second axis."""
+    axis = 0 if input.ndim == 1 else 1
+    return tuple(ops.split(input, indices_or_sections, axis=axis))
+
+
+@function
+def vsplit(input: Any, indices_or_sections: Any) -> Any:
+    """Pieces along the first axis."""
+    return tuple(ops.split(input, indices_or_sections, axis=0))
+
+
+@function
+def dsplit(input: Any, indices_or_sections: Any) -> Any:
+    """Pieces along the third axis."""
+    return tuple(ops.split(input, indices_or_sections, axis=2))
+
+
+def _one_dtype(tensors: Any) -> list[Any]:
+    """Tensors of the dtype that all fit into."""
+    if isinstance(tensors, Array) or not len(tensors):
+        raise RuntimeError("expected a sequence of tensors with at least one tensor in it")
+    for part in tensors:
+        if not isinstance(part, Array):
+            raise TypeError(f"expected tensors, not {type(part).__name__}")
+    wanted = tensors[0].dtype
+    for part in tensors[1:]:
+        wanted = promote(wanted, part.dtype)
+    return [p if p.dtype == wanted else ops.astype(p, wanted) for p in tensors]
+
+
+@function(method=False)
+def cat(tensors: Any, dim: int = 0) -> Any:
+    """Tensors one after the other along an axis."""
+    parts = _one_dtype(tensors)
+    kept = [p for p in parts if p.shape != (0,)] or parts[:1]  # as PyTorch does it
+    return ops.concat(kept, axis=dim)
+
+
+concat = concatenate = cat
+
+
+@function(method=False)
+def stack(tensors: Any, dim: int = 0) -> Any:
+    """Tensors side by side, on a new axis."""
+    return ops.stack(_one_dtype(tensors), axis=dim)
+
+
+@function(method=False)
+def hstack(tensors: Any) -> Any:
+    """Tensors one after the other along the second axis."""
+    return ops.hstack(_one_dtype(tensors))
+
+
+@function(method=False)
+def vstack(tensors: Any) -> Any:
+    """Tensors one after the other along the first axis."""
+    return ops.vstack(_one_dtype(tensors))
+
+
+@function(method=False)
+def dstack(tensors: Any) -> Any:
+    """Tensors one after the other along the third axis."""
+    return ops.dstack(_one_dtype(tensors))
+
+
+@function(method=False)
+def column_stack(tensors: Any) -> Any:
+    """Vectors as the columns of a matrix."""
+    return ops.column_stack(_one_dtype(tensors))
+
+
+row_stack = vstack
+
+
+@function(method=False)
+def meshgrid(*tensors: Any, indexing: str = "ij") -> Any:
+    """Coordinates of a grid."""
+    given = tensors[0] if len(tensors) == 1 and isinstance(tensors[0], tuple | list) else tensors
+    return tuple(ops.meshgrid(*given, indexing=indexing))
+
+
+@function(method=False)
+def block_diag(*tensors: Any) -> Any:
+    """Matrices along the diagonal of a larger one."""
+    parts = [ops.atleast_2d(p) for p in tensors]
+    rows = []
+    width = builtins.sum(p.shape[1] for p in parts)
+    before = 0
+    for part in parts:
+        after = width - before - part.shape[1]
+        rows.append(ops.pad(part, ((0, 0), (before, after))))
+        before += part.shape[1]
+    return ops.concat(rows, axis=0)
+
+
+# --- repeating and turning ---
+
+
+@function
+def repeat(input: Any, *repeats: Any) -> Any:
+    """The tensor side by side with itself."""
+    counts = sizes(repeats)
+    if len(counts) < input.ndim:
+        raise RuntimeError(f"repeat() needs a number for each of {input.ndim} axes")
+    return ops.tile(input, counts)
+
+
+@function
+def tile(input: Any, *dims: Any) -> Any:
+    """The tensor side by side with itself."""
+    return ops.tile(input, sizes(dims))
+
+
+@function
+def repeat_interleave(input: Any, repeats: Any, dim: Any = None, **_: Any) -> Any:
+    """Each element several times."""
+    return ops.repeat(input, repeats, axis=dim)
+
+
+@function
+def flip(input: Any, *dims: Any) -> Any:
+    """Axes in the opposite direction."""
+    return ops.flip(input, axis=sizes(dims))
+
+
+@function
+def fliplr(input: Any) -> Any:
+    """The second axis in the opposite direction."""
+    return ops.flip(input, axis=1)
+
+
+@function
+def flipud(input: Any) -> Any:
+    """The first axis in the opposite direction."""
+    return ops.flip(input, axis=0)
+
+
+@function
+def roll(input: Any, shifts: Any, dims: Any = None) -> Any:
+    """Elements moved along axes, and in again at the other end."""
+    dims = tuple(dims) if isinstance(dims, list) else dims
+    shifts = tuple(shifts) if isinstance(shifts, list) else shifts
+    return ops.roll(input, shifts, axis=dims if dims != () else None)
+
+
+@function
+def rot90(input: Any, k: int = 1, dims: Any = (0, 1)) -> Any:
+    """A plane turned by quarters."""
+    return ops.rot90(input, k, tuple(dims))
+
+
+@function(in_place=True)
+def tril(input: Any, diagonal: int = 0) -> Any:
+    """The lower triangle."""
+    return ops.tril(input, k=diagonal)
+
+
+@function(in_place=True)
+def triu(input: Any, diagonal: int = 0) -> Any:
+    """The upper triangle."""
+    return ops.triu(input, k=diagonal)
+
+
+@function
+def diag(input: Any, diagonal: int = 0) -> Any:
+    """The diagonal of a matrix, or the matrix with a diagonal."""
+    return ops.diag(input, diagonal)
+
+
+@function
+def diagflat(input: Any, offset: int = 0) -> Any:
+    """The matrix that has all elements on a diagonal."""
+    return ops.diag(ops.reshape(input, (-1,)), offset)
+
+
+@function
+def diag_embed(input: Any, offset: int = 0, dim1: int = -2, dim2: int = -1) -> Any:
+    """Matrices that have the last axis on a diagonal."""
+    size = input.shape[-1] + builtins.abs(offset)
+    ndim = input.ndim + 1
+    place = np.arange(input.shape[-1])
+    row, column = place + builtins.max(-offset, 0), place + builtins.max(offset, 0)
+    chosen = np.zeros((input.shape[-1], size, size), np.bool_)
+    chosen[place, row, column] = True
+    spread = ops.where(asarray(chosen), ops.reshape(input, (*input.shape, 1, 1)), 0)
+    found = ops.sum(spread, axis=-3)
+    return ops.moveaxis(found, (-2, -1), (checked(dim1, ndim), checked(dim2, ndim)))
+
+
+@function
+def atleast_1d(*tensors: Any) -> Any:
+    """At least one axis."""
+    return ops.atleast_1d(*tensors)
+
+
+@function
+def atleast_2d(*tensors: Any) -> Any:
+    """At least two axes."""
+    return ops.atleast_2d(*tensors)
+
+
+@function
+def atleast_3d(*tensors: Any) -> Any:
+    """At least three axes."""
+    return ops.atleast_3d(*tensors)
+
+
+@function
+def clone(input: Any, *, memory_format: Any = None) -> Any:
+    """A copy, which the gradient passes through."""
+    return ops.copy(input)
+
+
+@function
+def contiguous(input: Any, *, memory_format: Any = None) -> Any:
+    """The tensor with its elements in order in memory."""
+    array = getattr(input, "_array", None)
+    if isinstance(array, np.ndarray) and not array.flags.c_contiguous:
+        return ops.copy(input)
+    return input
+
+
+@function
+def to_dtype(input: Any, dtype: Any, copy: bool = False) -> Any:
+    """The elements as another dtype."""
+    wanted = numpy_of(dtype)
+    return input if input.dtype == wanted and not copy else ops.astype(input, wanted)

@@ -1,0 +1,448 @@
+"""`Tensor`: PyTorch's tensor, which is a name for an array of arraygrad.
+
+The array is a tensor of arraygrad or, inside a transform, one of its batched or dual arrays. That
+the name and the array are two objects costs a tenth of a microsecond for each op. It lets PyTorch's
+methods mean what they mean in PyTorch (`x.size()`, `x.transpose(0, 1)`, `x.dtype`), and lets a
+tensor change its array: by `x.data = y`, `x.t_()`, or when a dual number is written into it.
+
+Here is what all tensors need: to get at the array, and its place in the graph. Methods that compute
+are attached in `methods`.
+"""
+
+from __future__ import annotations
+
+import weakref
+from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import numpy as np
+
+from ...arrays.batched import Batched
+from ...arrays.creation import asarray
+from ...arrays.dual import Dual
+from ...arrays.tensor import Tensor as Native
+from ...arrays.tensor import tensor_type, tensor_type_at
+from ...core.array import Array
+from .dtypes import Size, device, dtype, numpy_of, of_numpy
+
+new = object.__new__
+T = TypeVar("T")
+
+
+class Tensor:
+    """An array with PyTorch's methods, which can be differentiated."""
+
+    __slots__ = ("__dict__", "__weakref__", "_g", "_of", "_t")
+    _t: Any  # the array: a tensor of arraygrad, or a batched or dual array
+    _g: Tensor  # the tensor that `grad` returned last
+    _of: Tensor  # the tensor that this one is a view of
+    __array_priority__ = 2000
+
+    if TYPE_CHECKING:  # the methods that `methods` attaches
+        data: Any
+        grad: Any
+        grad_fn: Any
+
+        def __init__(self, *data: Any, **keywords: Any) -> None: ...
+        def __getattr__(self, name: str) -> Any: ...
+        def __add__(self, other: Any) -> Tensor: ...
+        def __radd__(self, other: Any) -> Tensor: ...
+        def __sub__(self, other: Any) -> Tensor: ...
+        def __rsub__(self, other: Any) -> Tensor: ...
+        def __mul__(self, other: Any) -> Tensor: ...
+        def __rmul__(self, other: Any) -> Tensor: ...
+        def __truediv__(self, other: Any) -> Tensor: ...
+        def __rtruediv__(self, other: Any) -> Tensor: ...
+        def __floordiv__(self, other: Any) -> Tensor: ...
+        def __mod__(self, other: Any) -> Tensor: ...
+        def __pow__(self, other: Any) -> Tensor: ...
+        def __rpow__(self, other: Any) -> Tensor: ...
+        def __matmul__(self, other: Any) -> Tensor: ...
+        def __neg__(self) -> Tensor: ...
+        def __abs__(self) -> Tensor: ...
+        def __invert__(self) -> Tensor: ...
+        def __and__(self, other: Any) -> Tensor: ...
+        def __or__(self, other: Any) -> Tensor: ...
+        def __lt__(self, other: Any) -> Tensor: ...
+        def __le__(self, other: Any) -> Tensor: ...
+        def __gt__(self, other: Any) -> Tensor: ...
+        def __ge__(self, other: Any) -> Tensor: ...
+        def __getitem__(self, key: Any) -> Tensor: ...
+        def __setitem__(self, key: Any, value: Any) -> None: ...
+
+    # --- shape and type ---
+
+    @property
+    def native(self) -> Any:
+        """The array of arraygrad that this tensor is a name for."""
+        return self._t
+
+    @property
+    def shape(self) -> Size:
+        """The lengths of the axes."""
+        return Size(self._t.shape)
+
+    @property
+    def dtype(self) -> dtype:
+        """The type of the elements."""
+        return of_numpy(self._t.dtype)
+
+    @property
+    def device(self) -> device:
+        """Where the tensor is: on the CPU."""
+        return _CPU
+
+    @property
+    def ndim(self) -> int:
+        """The number of axes."""
+        return int(self._t.ndim)
+
+    @property
+    def layout(self) -> str:
+        """How the elements are stored: all of them, in equal steps."""
+        return "torch.strided"
+
+    is_cuda = is_sparse = is_quantized = is_meta = is_mkldnn = is_mps = is_nested = False
+    is_cpu = True
+    names = None
+
+    def size(self, dim: int | None = None) -> Any:
+        """The lengths of all axes, or of one."""
+        return self.shape if dim is None else self.shape[_axis(dim, self.ndim)]
+
+    def dim(self) -> int:
+        """The number of axes."""
+        return int(self._t.ndim)
+
+    ndimension = dim
+
+    def numel(self) -> int:
+        """The number of elements."""
+        return self.shape.numel()
+
+    nelement = numel
+
+    def element_size(self) -> int:
+        """The number of bytes of an element."""
+        return self.dtype.itemsize
+
+    @property
+    def nbytes(self) -> int:
+        """The number of bytes of all elements."""
+        return self.numel() * self.dtype.itemsize
+
+    @property
+    def itemsize(self) -> int:
+        """The number of bytes of an element."""
+        return self.dtype.itemsize
+
+    def is_floating_point(self) -> bool:
+        """Whether the elements are real floating-point numbers."""
+        return self.dtype.is_floating_point
+
+    def is_complex(self) -> bool:
+        """Whether the elements are complex numbers."""
+        return self.dtype.is_complex
+
+    def is_signed(self) -> bool:
+        """Whether elements can be negative."""
+        return self.dtype.is_signed
+
+    def get_device(self) -> int:
+        """-1: the tensor is on the CPU."""
+        return -1
+
+    def __len__(self) -> int:
+        if not self._t.ndim:
+            raise TypeError("len() of a 0-d tensor")
+        return int(self._t.shape[0])
+
+    def __hash__(self) -> int:
+        return id(self)
+
+    # --- Python's values ---
+
+    def item(self) -> Any:
+        """The only element as a Python number."""
+        with as_torch_raises(TypeError):
+            if isinstance(self._t, Batched | Dual):
+                return _number_of(self._t)
+            return self._t.item()
+
+    def tolist(self) -> Any:
+        """The values as nested lists of Python numbers."""
+        return asarray(self._t).tolist()
+
+    def numpy(self, *, force: bool = False) -> Any:
+        """The values as a NumPy array, on the same memory."""
+        array = self._t.detach() if force else self._t
+        if not isinstance(array, Native):
+            raise RuntimeError(
+                f"numpy() on a {type(array).__name__} array: there are no plain values inside a "
+                "transform"
+            )
+        with as_torch_raises():
+            return array.numpy()
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> Any:
+        return np.array(self.numpy(), dtype=dtype, copy=copy)
+
+    def __bool__(self) -> bool:
+        with as_torch_raises(TypeError):
+            return bool(self._t)
+
+    def __int__(self) -> int:
+        return int(self.item())
+
+    def __float__(self) -> float:
+        with as_torch_raises(TypeError):
+            return float(self._t if isinstance(self._t, Native) else self.item())
+
+    def __complex__(self) -> complex:
+        return complex(self.item())
+
+    def __index__(self) -> int:
+        if self.dtype.kind not in "biu":
+            raise TypeError("only integer tensors of a single element can be an index")
+        return int(self.item())
+
+    def __format__(self, spec: str) -> str:
+        return format(self.item() if not self._t.ndim else str(self), spec)
+
+    def __iter__(self) -> Iterator[Tensor]:
+        if not self._t.ndim:
+            raise TypeError("iteration over a 0-d tensor")
+        return iter(self.unbind(0))
+
+    def __contains__(self, value: Any) -> bool:
+        return bool((self == value).any())
+
+    # --- its place in the graph ---
+
+    @property
+    def requires_grad(self) -> bool:
+        """Whether what is computed from this tensor can be differentiated."""
+        return is_recorded(self._t)
+
+    @requires_grad.setter
+    def requires_grad(self, value: bool) -> None:
+        self.requires_grad_(value)
+
+    def requires_grad_(self, requires_grad: bool = True) -> Tensor:
+        """Make this tensor one that gradients are computed for, or stop that."""
+        array = self._t
+        if not isinstance(array, Native) and requires_grad and not is_recorded(array):
+            array = self._t = tensor_type(array)(array)
+        if isinstance(array, Native):
+            if requires_grad and is_recorded(array):
+                return self
+            if requires_grad and array.dtype.kind not in "fc":
+                raise RuntimeError(
+                    "requires_grad=True is for floating-point and complex tensors, not "
+                    f"{self.dtype}: pass dtype=, or convert it by to()"
+                )
+            array.requires_grad_(requires_grad)
+            remember(self)
+        return self
+
+    @property
+    def is_leaf(self) -> bool:
+        """Whether no recorded op made this tensor."""
+        return not isinstance(self._t, Native) or self._t.is_leaf
+
+    @property
+    def output_nr(self) -> int:
+        """Which of its op's outputs this tensor is."""
+        return self._t.output_nr if isinstance(self._t, Native) else 0
+
+    @property
+    def retains_grad(self) -> bool:
+        """Whether `retain_grad` was called on this tensor that is no leaf."""
+        return isinstance(self._t, Native) and self._t.retains_grad
+
+    def retain_grad(self) -> None:
+        """Have `backward` keep the gradient of this tensor, which is no leaf."""
+        self._t.retain_grad()
+
+    def detach(self) -> Tensor:
+        """The same values on the same memory, cut off from the graph."""
+        made = wrap(self._t.detach())
+        made._of = self
+        return made  # type: ignore[no-any-return]
+
+    def detach_(self) -> Tensor:
+        """Cut this tensor itself off from the graph."""
+        if isinstance(self._t, Native):
+            self._t.detach_()
+        else:
+            self._t = asarray(self._t.detach())
+        return self
+
+    def is_inference(self) -> bool:
+        """Whether it was made under `inference_mode`."""
+        return isinstance(self._t, Native) and self._t.is_inference
+
+    @property
+    def _version(self) -> int:
+        return self._t._version if isinstance(self._t, Native) else 0
+
+    @property
+    def _base(self) -> Tensor | None:
+        base = self._t._base if isinstance(self._t, Native) else None
+        return None if base is None else name_of(base, self)
+
+    def _is_view(self) -> bool:
+        return isinstance(self._t, Native) and self._t._base is not None
+
+
+def attach(**members: Any) -> None:
+    """Give `Tensor` methods, or other members, that other modules define."""
+    for name, member in members.items():
+        setattr(Tensor, name, member)
+
+
+_CPU = device("cpu")
+
+
+def _axis(dim: int, ndim: int) -> int:
+    span = max(ndim, 1)
+    if not -span <= dim < span:
+        raise IndexError(
+            f"dim is {dim}, but must be in [{-span}, {span - 1}] for a tensor of {ndim} axes"
+        )
+    return dim % span
+
+
+def _number_of(array: Any) -> Any:
+    """The number in a dual array; what differs over a batch has none."""
+    if isinstance(array, Dual):
+        return _number_of(array.primal)
+    return array.item()
+
+
+def is_recorded(array: Any) -> bool:
+    """Whether an array, or one inside it, has a place in a graph."""
+    while isinstance(array, Array):
+        if isinstance(array, Native) and array._node is not None:
+            return True
+        if isinstance(array, Dual) and is_recorded(array.tangent):
+            return True
+        array = array._array
+    return False
+
+
+# --- from arrays to names and back ---------------------------------------------------------------
+
+# The names of leaves, by the number of their array: a gradient finds the tensor that the user has.
+_names: dict[int, weakref.ref[Tensor]] = {}
+
+
+def remember(tensor: Tensor) -> None:
+    """Have `name_of` find this tensor by its array."""
+    key = id(tensor._t)
+    _names[key] = weakref.ref(tensor, lambda dead: _forget(key, dead))
+
+
+def _forget(key: int, dead: Any) -> None:
+    if _names.get(key) is dead:
+        del _names[key]
+
+
+def name_of(array: Any, near: Tensor | None = None) -> Tensor:
+    """The tensor that the user has for an array: of a leaf, or that `near` is a view of."""
+    reference = _names.get(id(array))
+    known = None if reference is None else reference()
+    if known is not None and known._t is array:
+        return known
+    while near is not None:
+        if near._t is array:
+            return near
+        near = getattr(near, "_of", None)
+    made = wrap(array)
+    remember(made)
+    return made  # type: ignore[no-any-return]
+
+
+def wrap(value: Any) -> Any:
+    """The arrays in a result as tensors."""
+    if isinstance(value, Array):
+        made = new(Tensor)
+        made._t = value
+        return made
+    if isinstance(value, np.ndarray | np.generic):
+        made = new(Tensor)
+        made._t = asarray(value)
+        return made
+    kind = type(value)
+    if kind is tuple or kind is list:
+        return kind(map(wrap, value))
+    if kind is dict:
+        return {key: wrap(item) for key, item in value.items()}
+    if isinstance(value, tuple) and hasattr(value, "_fields"):
+        return kind(*map(wrap, value))
+    return value
+
+
+def unwrap(value: Any) -> Any:
+    """The tensors and dtypes in an argument as those of arraygrad."""
+    if isinstance(value, Tensor):
+        return value._t
+    kind = type(value)
+    if kind is tuple or kind is list:
+        return kind(map(unwrap, value))
+    if kind is dict:
+        return {key: unwrap(item) for key, item in value.items()}
+    if kind is dtype:
+        return numpy_of(value)
+    if isinstance(value, slice):
+        return slice(*map(unwrap, (value.start, value.stop, value.step)))
+    return value
+
+
+class as_torch_raises:  # noqa: N801  (it is used like a function)
+    """Turn ValueErrors, and other errors that are named, into the RuntimeErrors PyTorch raises."""
+
+    __slots__ = ("_kinds",)
+
+    def __init__(self, *others: type[Exception]) -> None:
+        self._kinds: tuple[type[Exception], ...] = (ValueError, *others)
+
+    def __enter__(self) -> None:
+        pass
+
+    def __exit__(self, kind: Any, error: Any, trace: Any) -> None:
+        if isinstance(error, self._kinds):
+            raise RuntimeError(str(error)) from error
+
+
+def lift(tensor: Tensor, value: Any) -> None:
+    """Give a tensor an array of the transform of `value`, so that this can be written into it.
+
+    The tensor that it is a view of gets one, too.
+    """
+    array = tensor._t
+    if not isinstance(value, Array) or value.level <= array.level:
+        return
+    view = getattr(array, "_view", None)
+    if view is not None:
+        base = name_of(view.base, tensor)
+        lift(base, value)
+        if base._t is not view.base:
+            array = base._t
+            for step, keywords in view.steps:
+                array = step(array, **keywords)
+            tensor._t = array
+            return
+    lift(tensor, value._array)
+    array = tensor._t
+    if isinstance(value, Dual):
+        tensor._t = type(value)(array, array * 0)
+    elif isinstance(value, Native) and value.level > array.level:
+        tensor._t = tensor_type_at(value.level)(array)
+    # One tensor cannot hold a whole batch: the write will say so.
+
+
+def over_tensors(function: Callable[..., T], *args: Any, **kwargs: Any) -> Any:
+    """Call a function of arraygrad on tensors."""
+    with as_torch_raises():
+        return wrap(function(*map(unwrap, args), **{k: unwrap(v) for k, v in kwargs.items()}))

@@ -1,0 +1,61 @@
+"""`x[key]` and `x[key] = value`."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ... import ops
+from ...core.array import Array
+from .handles import Tensor, attach, lift, new, unwrap
+
+
+def _key(key: Any) -> Any:
+    """An index as arraygrad takes it. PyTorch's slices have no negative steps."""
+    kind = type(key)
+    if kind is int or kind is slice or key is None or key is Ellipsis:
+        if kind is slice and key.step is not None and key.step <= 0:
+            raise ValueError("the step of a slice must be greater than zero")
+        return unwrap(key) if kind is slice else key
+    if kind is tuple:
+        return tuple(map(_key, key))
+    if kind is Tensor and key._t.dtype == np.uint8:
+        return key._t != 0
+    if kind is list and any(isinstance(item, slice) or item is Ellipsis for item in key):
+        return tuple(map(_key, key))
+    key = unwrap(key)
+    return np.asarray(key, np.int64) if isinstance(key, list) and not key else key
+
+
+def _getitem(self: Tensor, key: Any) -> Tensor:
+    found = self._t[_key(key)]
+    made = new(Tensor)
+    made._t = found
+    if getattr(found, "_view", None) is not None:
+        made._of = self
+    return made
+
+
+def _setitem(self: Tensor, key: Any, value: Any) -> None:
+    value = unwrap(value)
+    if isinstance(value, Array):
+        lift(self, value)
+        if value.dtype != self._t.dtype:
+            value = ops.astype(value, self._t.dtype)
+    place = _key(key)
+    if isinstance(value, Array) and value.ndim:
+        # PyTorch drops axes of length one in front, as in `x[0] = row` with a row of shape (1, n).
+        extra = value.ndim - self._t[place].ndim
+        if extra > 0 and set(value.shape[:extra]) == {1}:
+            value = ops.reshape(value, value.shape[extra:])
+    try:
+        self._t[place] = value
+    except (ValueError, TypeError) as error:
+        raise RuntimeError(str(error)) from error
+
+
+attach(
+    __getitem__=_getitem,
+    __setitem__=_setitem,
+)

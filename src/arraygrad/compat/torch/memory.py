@@ -1,0 +1,177 @@
+"""The memory of tensors: `data`, writing all of it, strides, and other shapes in place."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ... import ops
+from ...arrays.creation import asarray as native
+from ...arrays.tensor import Tensor as Native
+from ...core.array import Array, plain
+from ...core.nodes import recorder
+from . import creation
+from .dtypes import Size
+from .functions import elementwise, shapes
+from .handles import Tensor, attach, is_recorded, lift, unwrap, wrap
+
+
+def _view_property(function: Any) -> property:
+    return property(lambda self: function(self))
+
+
+attach(
+    T=property(lambda self: shapes.permute(self, *range(self.ndim)[::-1])),
+    mT=property(lambda self: shapes.transpose(self, -1, -2)),
+    H=_view_property(shapes.adjoint),
+    mH=_view_property(shapes.adjoint),
+)
+
+
+def _part(name: str) -> property:
+    read = getattr(elementwise, name)
+
+    def write(self: Tensor, value: Any) -> None:
+        read(self).copy_(value)
+
+    return property(read, write)
+
+
+attach(
+    real=_part("real"),
+    imag=_part("imag"),
+)
+
+
+def _get_data(self: Tensor) -> Tensor:
+    return wrap(_unwatched(self._t.detach()))  # type: ignore[no-any-return]
+
+
+def _unwatched(array: Any) -> Any:
+    """The same memory under another owner: writes to it are not noticed."""
+    held = getattr(array, "_array", None)
+    if isinstance(array, Native) and isinstance(held, np.ndarray) and held.size:
+        return native(np.asarray(_Memory(held)))
+    return array
+
+
+class _Memory:
+    """Memory that NumPy finds without knowing the array that it belongs to."""
+
+    def __init__(self, array: Any) -> None:
+        self.array = array
+        self.__array_interface__ = array.__array_interface__
+
+
+attach(data=property(_get_data, creation.with_data))
+
+
+def _renamed(function: Any, name: str) -> Any:
+    """A method in place that gives a tensor the shape of a view of itself."""
+
+    def method(self: Tensor, *args: Any, **keywords: Any) -> Tensor:
+        if recorder() is not None and isinstance(self._t, Native):
+            if self._t.is_leaf and self._t.requires_grad:
+                raise RuntimeError(
+                    f"{name}(): a leaf that requires gradients cannot be changed in place"
+                )
+        self._t = function(self, *args, **keywords)._t
+        return self
+
+    method.__name__ = method.__qualname__ = name
+    return method
+
+
+for _name in ("t", "transpose", "swapaxes", "swapdims", "squeeze", "unsqueeze", "as_strided"):
+    setattr(Tensor, f"{_name}_", _renamed(getattr(shapes, _name), f"{_name}_"))
+for _name in ("swapaxes", "swapdims", "moveaxis", "unsafe_split"):
+    setattr(Tensor, _name, getattr(shapes, _name))
+
+
+def _resize(self: Tensor, *size: Any, memory_format: Any = None) -> Tensor:
+    """Give the tensor another shape, with as many of its elements as there is room for."""
+    if is_recorded(self._t):
+        raise RuntimeError("resize_(): a tensor that requires gradients cannot be resized")
+    wanted = shapes.sizes(tuple(map(unwrap, size)))
+    flat = np.asarray(plain(self._t)).reshape(-1)
+    made = np.zeros(Size(wanted).numel(), flat.dtype)
+    made[: flat.size] = flat[: made.size]
+    self._t = native(made.reshape(wanted))
+    return self
+
+
+def _set(self: Tensor, source: Any = None) -> Tensor:
+    """Give the tensor the memory of another one."""
+    self._t = native(np.zeros(0, self._t.dtype)) if source is None else source._t.detach()
+    return self
+
+
+attach(
+    resize_=_resize,
+    resize_as_=lambda self, other: _resize(self, tuple(other.shape)),
+    set_=_set,
+)
+
+
+def _copy(self: Tensor, src: Any, non_blocking: bool = False) -> Tensor:
+    """Take over the values of another tensor."""
+    value = unwrap(src)
+    lift(self, value)
+    if isinstance(value, Array) and value.dtype != self._t.dtype:
+        value = ops.astype(value, self._t.dtype)
+    try:
+        self._t.copy_(value)
+    except (ValueError, TypeError) as error:
+        raise RuntimeError(f"copy_(): {error}") from error
+    return self
+
+
+def _fill_with(self: Tensor, value: Any) -> Tensor:
+    """Set all elements to one value."""
+    if isinstance(value, Tensor) and value.ndim:
+        raise RuntimeError(f"fill_() takes a number or a 0-d tensor, not one of {value.ndim} axes")
+    return _copy(self, value)
+
+
+attach(
+    copy_=_copy,
+    fill_=_fill_with,
+    zero_=lambda self: _copy(self, 0),
+)
+
+
+def _stride(self: Tensor, dim: int | None = None) -> Any:
+    """The steps in memory between neighbours along each axis, counted in elements."""
+    array = np.asarray(plain(self._t)) if isinstance(self._t, Native) else None
+    if array is None or isinstance(self._t._array, Array):
+        steps, count = [], 1
+        for length in reversed(self._t.shape):
+            steps.append(count)
+            count *= max(length, 1)
+        found = tuple(reversed(steps))
+    else:
+        found = tuple(step // array.itemsize for step in array.strides)
+    return found if dim is None else found[dim]
+
+
+attach(stride=_stride)
+attach(is_contiguous=lambda self, memory_format=None: shapes.contiguous(self)._t is self._t)
+attach(data_ptr=lambda self: np.asarray(plain(self._t)).__array_interface__["data"][0])
+attach(
+    storage_offset=lambda self: 0,
+    is_conj=lambda self: False,
+    is_neg=lambda self: False,
+    is_shared=lambda self: False,
+    is_pinned=lambda self, device=None: False,
+    is_same_size=lambda self, other: self.shape == other.shape,
+    is_nonzero=lambda self: bool(self),
+    sum_to_size=lambda self, *size: _sum_to(self, shapes.sizes(size)),
+)
+
+
+def _sum_to(self: Tensor, wanted: tuple[int, ...]) -> Tensor:
+    lead = self.ndim - len(wanted)
+    axes = list(range(lead))
+    axes += [i for i in range(lead, self.ndim) if wanted[i - lead] == 1 and self.shape[i] != 1]
+    return self.sum(axes, keepdim=True).reshape(wanted) if axes else self

@@ -1,0 +1,173 @@
+"""Questions about tensors and dtypes, and what PyTorch asks of its machine."""
+
+from __future__ import annotations
+
+import pickle
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+
+from ... import ops
+from ...core.array import plain
+from .conversions import TYPE_NAMES
+from .creation import legacy
+from .dtypes import NAMED, dtype, of_numpy
+from .dtypes import promote as _promote
+from .dtypes import result_type as _result_type
+from .handles import Tensor, attach, unwrap
+from .publish import function
+
+
+@function(name="isclose")
+def isclose(
+    input: Any, other: Any, rtol: float = 1e-5, atol: float = 1e-8, equal_nan: bool = False
+) -> Any:
+    """Whether elements are close."""
+    bound = atol + rtol * ops.abs(other)
+    close = ops.equal(input, other) | (ops.isfinite(other) & (ops.abs(input - other) <= bound))
+    return close | (ops.isnan(input) & ops.isnan(other)) if equal_nan else close
+
+
+def _plain(x: Tensor) -> Any:
+    return np.asarray(plain(x._t))
+
+
+def allclose(
+    input: Tensor, other: Tensor, rtol: float = 1e-5, atol: float = 1e-8, equal_nan: bool = False
+) -> bool:
+    """Whether all elements are close."""
+    if input.dtype != other.dtype:
+        raise RuntimeError(f"allclose() of different dtypes: {input.dtype} and {other.dtype}")
+    return bool(np.allclose(_plain(input), _plain(other), rtol, atol, equal_nan))
+
+
+def equal(input: Tensor, other: Tensor) -> bool:
+    """Whether shape and all elements are equal."""
+    return input.shape == other.shape and bool(np.array_equal(_plain(input), _plain(other)))
+
+
+def is_tensor(obj: Any) -> bool:
+    """Whether something is a tensor."""
+    return isinstance(obj, Tensor)
+
+
+def is_floating_point(input: Tensor) -> bool:
+    """Whether the elements are real floating-point numbers."""
+    return input.is_floating_point()
+
+
+def is_complex(input: Tensor) -> bool:
+    """Whether the elements are complex numbers."""
+    return input.is_complex()
+
+
+def is_conj(input: Tensor) -> bool:
+    """False: conjugation is never put off."""
+    return False
+
+
+def is_neg(input: Tensor) -> bool:
+    """False: negation is never put off."""
+    return False
+
+
+def is_nonzero(input: Tensor) -> bool:
+    """Whether the only element is not zero."""
+    return bool(input)
+
+
+def is_inference(input: Tensor) -> bool:
+    """Whether a tensor was made under `inference_mode`."""
+    return input.is_inference()
+
+
+def is_same_size(input: Tensor, other: Tensor) -> bool:
+    """Whether the shapes are equal."""
+    return input.shape == other.shape
+
+
+def numel(input: Tensor) -> int:
+    """The number of elements."""
+    return input.numel()
+
+
+def detach(input: Tensor) -> Tensor:
+    """The same values, cut off from the graph."""
+    return input.detach()
+
+
+def result_type(tensor1: Any, tensor2: Any) -> dtype:
+    """The dtype of a result of two tensors or numbers."""
+    return of_numpy(_result_type(unwrap(tensor1), unwrap(tensor2)))
+
+
+def promote_types(type1: dtype, type2: dtype) -> dtype:
+    """The dtype of a result of two dtypes."""
+    return of_numpy(_promote(type1.dtype, type2.dtype))
+
+
+_RANKS = {"b": 0, "u": 1, "i": 1, "f": 2, "c": 3}
+
+
+def can_cast(from_: dtype, to: dtype) -> bool:
+    """Whether values of one dtype can be written to another."""
+    return _RANKS[from_.kind] <= _RANKS[to.kind]
+
+
+def save(obj: Any, f: Any, **keywords: Any) -> None:
+    """Write an object to a file, by pickle."""
+    if hasattr(f, "write"):
+        pickle.dump(obj, f)
+        return
+    with open(f, "wb") as file:
+        pickle.dump(obj, file)
+
+
+def load(f: Any, **keywords: Any) -> Any | None:
+    """Read an object from a file that you trust, by pickle."""
+    if hasattr(f, "read"):
+        return pickle.load(f)
+    with open(f, "rb") as file:
+        return pickle.load(file)
+
+
+class _Typed(type):
+    """The types of tensors of one dtype, such as `FloatTensor`."""
+
+    def __instancecheck__(cls, value: Any) -> bool:
+        return isinstance(value, Tensor) and value.dtype == cls._dtype  # type: ignore[attr-defined]
+
+    def __call__(cls, *args: Any) -> Any:
+        return legacy(Tensor, args, cls._dtype)  # type: ignore[attr-defined]
+
+
+def _typed(name: str) -> type:
+    members = {"_dtype": NAMED[name], "dtype": NAMED[name]}
+    return _Typed(f"{TYPE_NAMES[name]}Tensor", (), members)
+
+
+FloatTensor, DoubleTensor, HalfTensor = _typed("float32"), _typed("float64"), _typed("float16")
+LongTensor, IntTensor, ShortTensor = _typed("int64"), _typed("int32"), _typed("int16")
+ByteTensor, CharTensor, BoolTensor = _typed("uint8"), _typed("int8"), _typed("bool")
+
+
+def _absent(name: str) -> SimpleNamespace:
+    """A device that is not there."""
+    return SimpleNamespace(
+        __name__=f"torch.{name}", is_available=lambda: False, device_count=lambda: 0
+    )
+
+
+cuda, mps, xpu = _absent("cuda"), _absent("mps"), _absent("xpu")
+backends = SimpleNamespace(
+    cuda=SimpleNamespace(is_built=lambda: False),
+    cudnn=SimpleNamespace(enabled=False, is_available=lambda: False),
+    mps=_absent("backends.mps"),
+    mkldnn=_absent("backends.mkldnn"),
+)
+strided = "torch.strided"
+contiguous_format, preserve_format = "torch.contiguous_format", "torch.preserve_format"
+channels_last = "torch.channels_last"
+
+attach(isclose=isclose, allclose=allclose, equal=equal)

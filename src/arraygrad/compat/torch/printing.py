@@ -1,0 +1,58 @@
+"""How a tensor prints: as in PyTorch."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ...arrays.dual import Dual
+from ...arrays.tensor import Tensor as Native
+from ...core.array import Array
+from .dtypes import get_default_dtype, numpy_of
+from .handles import Tensor, wrap
+
+
+def described(tensor: Tensor, *, tensor_contents: Any = None) -> str:
+    """A tensor as text."""
+    array = tensor._t
+    while isinstance(array, Native):
+        array = array.array
+    if isinstance(array, Dual):
+        values = array.primal
+        while isinstance(values, Native):
+            values = values.array
+        inside = [_values(np.asarray(values))] if not isinstance(values, Array) else ["..."]
+    elif isinstance(array, Array):
+        inside = [f"<{type(array).__name__} array of shape {tuple(array.shape)}>"]
+    else:
+        inside = [_values(np.asarray(array))]
+        if not array.size and array.shape != (0,):
+            inside.append(f"size={tuple(array.shape)}")
+    own = numpy_of(tensor.dtype)
+    usual = own in (numpy_of(get_default_dtype()), np.dtype(np.int64), np.dtype(np.bool_))
+    if not usual or (not tensor.numel() and own.kind != "f"):
+        inside.append(f"dtype={tensor.dtype}")
+    if isinstance(array, Dual):
+        inside.append(f"tangent={described(wrap(array.tangent))}")
+    if not tensor.is_leaf:
+        inside.append(f"grad_fn=<{tensor.grad_fn.name()}>")
+    elif tensor.requires_grad:
+        inside.append("requires_grad=True")
+    return f"tensor({', '.join(inside)})"
+
+
+def _values(array: Any) -> str:
+    options: dict[str, Any] = {"separator": ", ", "prefix": "tensor(", "threshold": 1000}
+    if array.dtype.kind in "fc" and array.size:
+        finite = np.abs(array[np.isfinite(array)])
+        whole = bool((finite == np.round(finite)).all())
+        nonzero = finite[finite > 0]
+        large = nonzero.size and (nonzero.max() >= 1e8 or nonzero.max() / nonzero.min() >= 1000)
+        if nonzero.size and ((large and not whole) or nonzero.min() < 1e-4):
+            options["formatter"] = {"float_kind": lambda v: f"{v:.4e}"}
+        elif whole:
+            options["floatmode"] = "maxprec"
+        else:
+            options.update(precision=4, floatmode="fixed", suppress_small=True)
+    return np.array2string(array, **options)

@@ -1,0 +1,238 @@
+"""From functions on arrays to PyTorch's functions, methods, methods in place, and `out=`.
+
+A function of PyTorch is written once, as a function of arraygrad's arrays with PyTorch's
+parameters. What a decorator makes of it
+
+- takes and returns tensors, and takes `out=`,
+- is a method, if the first parameter is a tensor,
+- is a method in place, with an underscore, if `in_place=True`.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from typing import Any, Protocol, overload
+
+import numpy as np
+
+from ... import ops
+from ...arrays.creation import asarray, tensor
+from ...arrays.dual import Dual
+from ...core.array import Array
+from .dtypes import default_for, result_type
+from .handles import Tensor, is_recorded, lift, new, unwrap, wrap
+
+AnyFunction = Callable[..., Any]
+
+METHODS: dict[str, AnyFunction] = {}
+
+
+class Published(Protocol):
+    """A function of PyTorch, and the function on arrays that it was made of."""
+
+    __name__: str
+    __wrapped__: AnyFunction
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Tensor:
+        """Call it on tensors."""
+        ...
+
+
+@overload
+def function(
+    native: AnyFunction, *, name: str | None = None, method: bool = True, in_place: bool = False
+) -> Published: ...
+@overload
+def function(
+    *, name: str | None = None, method: bool = True, in_place: bool = False
+) -> Callable[[AnyFunction], Published]: ...
+def function(
+    native: AnyFunction | None = None,
+    *,
+    name: str | None = None,
+    method: bool = True,
+    in_place: bool = False,
+) -> Any:
+    """PyTorch's function for a function on arrays with PyTorch's parameters."""
+    if native is None:
+        return functools.partial(function, name=name, method=method, in_place=in_place)
+    own = name or native.__name__
+
+    @functools.wraps(native)
+    def made(*args: Any, out: Any = None, **kwargs: Any) -> Any:
+        try:
+            result = native(
+                *[a._t if type(a) is Tensor else unwrap(a) for a in args],
+                **{key: unwrap(value) for key, value in kwargs.items()},
+            )
+        except ValueError as error:
+            raise RuntimeError(f"{own}(): {error}") from error
+        if out is not None:
+            return _into(out, result, own)
+        made = wrap(result)
+        if getattr(result, "_view", None) is not None:
+            made._of = args[0]
+        elif type(made) is tuple:
+            for part in made:
+                if type(part) is Tensor and getattr(part._t, "_view", None) is not None:
+                    part._of = args[0]
+        return made
+
+    made.__name__ = made.__qualname__ = own
+    if method:
+        METHODS[own] = made
+    if in_place:
+        METHODS[own + "_"] = written(native, own + "_")
+    return made
+
+
+def elementwise_unary(
+    native: Any, name: str | None = None, *, in_place: bool = True
+) -> Callable[..., Tensor]:
+    """PyTorch's function for an elementwise op on one array. Integers become the default dtype."""
+    own = name or native.__name__
+
+    def made(input: Any, *, out: Any = None) -> Any:
+        try:
+            array = input._t
+        except AttributeError:
+            raise TypeError(f"{own}(): input must be a Tensor, not {_kind(input)}") from None
+        result = native(array)
+        if result._array.dtype.itemsize == 8 and array.dtype.kind in "biu":
+            result = _as_default(result)
+        if out is not None:
+            return _into(out, result, own)
+        tensor = new(Tensor)
+        tensor._t = result
+        return tensor
+
+    made.__name__ = made.__qualname__ = own
+    made.__doc__ = native.__doc__
+    METHODS[own] = made
+    if in_place:
+        METHODS[own + "_"] = written(native, own + "_")
+    return made
+
+
+# The kinds of dtypes that a Python number does not change.
+_FITTING = {int: "iufc", float: "fc", bool: "biufc", complex: "c"}
+
+
+def elementwise_binary(
+    native: Any, name: str | None = None, *, in_place: bool = True, method: bool = True
+) -> Callable[..., Tensor]:
+    """PyTorch's function for an elementwise op on two arrays, with PyTorch's rules for dtypes."""
+    own = name or native.__name__
+
+    def made(input: Any, other: Any, *, out: Any = None) -> Any:
+        if isinstance(other, Tensor):
+            y = other._t
+            if isinstance(input, Tensor):
+                x = input._t
+                if x._array.dtype is not y._array.dtype:
+                    x, y = as_promoted(x, y)
+            else:
+                x = input
+                if y._array.dtype.kind not in _FITTING.get(type(x), ""):
+                    x, y = as_promoted(x, y)
+        else:
+            x, y = input._t, other
+            if x._array.dtype.kind not in _FITTING.get(type(y), ""):
+                x, y = as_promoted(x, y)
+        try:
+            result = native(x, y)
+        except ValueError as error:
+            raise RuntimeError(f"{own}(): {error}") from error
+        if result._array.dtype.itemsize >= 8 and (x if x is not input else y).dtype.kind in "biu":
+            result = _as_default(result)
+        if out is not None:
+            return _into(out, result, own)
+        tensor = new(Tensor)
+        tensor._t = result
+        return tensor
+
+    made.__name__ = made.__qualname__ = own
+    made.__doc__ = native.__doc__
+    if method:
+        METHODS[own] = made
+    if in_place:
+        METHODS[own + "_"] = written(native, own + "_")
+    return made
+
+
+def written(native: Any, name: str) -> AnyFunction:
+    """The method that replaces the values of a tensor by `native` of them."""
+
+    def method(self: Tensor, *args: Any, **kwargs: Any) -> Tensor:
+        values = [a._t if type(a) is Tensor else unwrap(a) for a in args]
+        keywords = {key: unwrap(value) for key, value in kwargs.items()}
+        for value in values:
+            lift(self, value)
+        for value in keywords.values():
+            lift(self, value)
+        try:
+            self._t._change(native, tuple(values), keywords, name)
+        except (ValueError, TypeError) as error:
+            raise RuntimeError(f"{name}(): {error}") from error
+        return self
+
+    method.__name__ = method.__qualname__ = name
+    method.__doc__ = f"`{name[:-1]}`, in place."
+    return method
+
+
+def as_promoted(x: Any, y: Any) -> tuple[Any, Any]:
+    """Two operands of one dtype, by PyTorch's rules. A Python number stays one."""
+    x, y = (
+        asarray(v) if isinstance(v, np.ndarray) else v.item() if isinstance(v, np.generic) else v
+        for v in (x, y)
+    )
+    if not isinstance(x, Array) and not isinstance(y, Array):
+        x = ops_tensor(x)
+    wanted = result_type(x, y)
+    x = ops.astype(x, wanted) if isinstance(x, Array) and x.dtype != wanted else x
+    y = ops.astype(y, wanted) if isinstance(y, Array) and y.dtype != wanted else y
+    return x, y
+
+
+def ops_tensor(value: Any) -> Any:
+    """A number as an array with PyTorch's dtype for it."""
+    return tensor(value, dtype=default_for(np.asarray(value).dtype.kind))
+
+
+def _as_default(result: Any) -> Any:
+    """Floating-point numbers that were computed from integers, in the default dtype."""
+    kind = result.dtype.kind
+    wanted = default_for(kind)
+    return ops.astype(result, wanted) if kind in "fc" and result.dtype != wanted else result
+
+
+def _into(out: Any, result: Any, name: str) -> Any:
+    """Write a result into the tensor, or the tensors, that were given as `out`."""
+    if isinstance(result, tuple):
+        if not isinstance(out, tuple | list) or len(out) != len(result):
+            raise TypeError(f"{name}(): out must be a tuple of {len(result)} tensors")
+        return (
+            type(result)(*(_into(o, r, name) for o, r in zip(out, result, strict=True)))
+            if (hasattr(result, "_fields"))
+            else tuple(_into(o, r, name) for o, r in zip(out, result, strict=True))
+        )
+    if not isinstance(out, Tensor):
+        raise TypeError(f"{name}(): out must be a Tensor, not {_kind(out)}")
+    if is_recorded(result) or is_recorded(out._t):
+        raise RuntimeError(
+            f"{name}(): out= cannot be differentiated, but one of the tensors requires gradients"
+        )
+    if isinstance(result, Dual):
+        raise RuntimeError(f"{name}(): out= has no forward mode, but a tensor has a tangent")
+    if out.shape == result.shape:
+        lift(out, result)
+        out._t.copy_(result)
+    else:
+        out._t = ops.astype(result, out._t.dtype)
+    return out
+
+
+def _kind(value: Any) -> str:
+    return type(value).__name__

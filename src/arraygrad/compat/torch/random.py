@@ -1,0 +1,394 @@
+"""Random tensors, and the state of the generator they are drawn from.
+
+The numbers are NumPy's: a seed gives other numbers than in PyTorch.
+"""
+
+from __future__ import annotations
+
+import pickle
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from typing import Any
+
+import numpy as np
+
+from ... import ops
+from ...arrays.batched import Batched
+from ...arrays.creation import asarray as native
+from ...core.array import plain
+from .creation import _finished, _shape, tensor
+from .dtypes import check_device, get_default_dtype, numpy_of, uint8
+from .handles import Tensor, wrap
+
+
+class Generator:
+    """A source of random numbers."""
+
+    def __init__(self, device: Any = "cpu") -> None:
+        check_device(device)
+        self._source = np.random.default_rng(0)
+        self._seed = 0
+
+    def manual_seed(self, seed: int) -> Generator:
+        """Start anew from a seed."""
+        self._seed = int(seed)
+        self._source = np.random.default_rng(self._seed % 2**64)
+        return self
+
+    def seed(self) -> int:
+        """Start anew from a seed that the system draws."""
+        self.manual_seed(int(np.random.SeedSequence().entropy) % 2**63)  # type: ignore[arg-type]
+        return self._seed
+
+    def initial_seed(self) -> int:
+        """The seed that it was started from."""
+        return self._seed
+
+    def get_state(self) -> Tensor:
+        """The state, as a tensor of bytes."""
+        held = pickle.dumps((self._seed, self._source.bit_generator.state))
+        return tensor(np.frombuffer(held, np.uint8).copy(), dtype=uint8)
+
+    def set_state(self, new_state: Tensor) -> Generator:
+        """Go back to a state."""
+        self._seed, state = pickle.loads(bytes(new_state.numpy()))
+        self._source.bit_generator.state = state
+        return self
+
+
+default_generator = Generator()
+
+
+def manual_seed(seed: int) -> Generator:
+    """Start the default generator anew."""
+    return default_generator.manual_seed(seed)
+
+
+def seed() -> int:
+    """Start the default generator anew, from a seed that the system draws."""
+    return default_generator.seed()
+
+
+def initial_seed() -> int:
+    """The seed that the default generator was started from."""
+    return default_generator.initial_seed()
+
+
+def get_rng_state() -> Tensor:
+    """The state of the default generator."""
+    return default_generator.get_state()
+
+
+def set_rng_state(new_state: Tensor) -> None:
+    """Set the state of the default generator."""
+    default_generator.set_state(new_state)
+
+
+@contextmanager
+def fork_rng(devices: Any = None, enabled: bool = True) -> Iterator[None]:
+    """Leave the default generator as it was after the block."""
+    state = get_rng_state()
+    try:
+        yield
+    finally:
+        if enabled:
+            set_rng_state(state)
+
+
+def _source(generator: Generator | None) -> Any:
+    return (default_generator if generator is None else generator)._source
+
+
+# The batches around, from the outermost: their type, size, and what random functions do in them.
+_batches: ContextVar[tuple[tuple[Any, int, str], ...]] = ContextVar(
+    "arraygrad_random_batches", default=()
+)
+
+
+@contextmanager
+def batch_of_random_numbers(kind: Any, size: int, randomness: str) -> Iterator[None]:
+    """Draw the same, or other, numbers for each member of a batch inside; or refuse to."""
+    token = _batches.set((*_batches.get(), (kind, size, randomness)))
+    try:
+        yield
+    finally:
+        _batches.reset(token)
+
+
+def current_randomness() -> str:
+    """What random functions do in the innermost batch."""
+    return _batches.get()[-1][2] if _batches.get() else "error"
+
+
+def _check_batches(*parameters: Any) -> None:
+    """Raise if numbers that are the same in a batch depend on what differs over it."""
+    differ = any(isinstance(p, Tensor) and isinstance(p._t, Batched) for p in parameters)
+    if differ and current_randomness() == "same":
+        raise RuntimeError(
+            "the parameters differ over the batch, so the numbers cannot be the same: use "
+            'randomness="different"'
+        )
+
+
+def _drawn(draw: Any, shape: Any, dtype: Any, requires_grad: bool = False) -> Tensor:
+    """A tensor of what `draw(shape)` gives; inside vmap, perhaps one for each member."""
+    wanted = numpy_of(get_default_dtype() if dtype is None else dtype)
+    each = []
+    for kind, size, randomness in _batches.get():
+        if randomness == "error":
+            raise RuntimeError(
+                'random numbers inside vmap: say by randomness="same" or "different" whether the '
+                "members of the batch get the same numbers"
+            )
+        if randomness == "different":
+            each.append((kind, size))
+    values = np.asarray(draw((*(size for _, size in each), *shape)), dtype=wanted)
+    array: Any = values if each else native(values)
+    for kind, _ in each:
+        array = kind(array)
+    return _finished(array, requires_grad)
+
+
+def _normal(dtype: Any, generator: Generator | None) -> Any:
+    source = _source(generator)
+    if dtype is not None and numpy_of(dtype).kind == "c":
+        return lambda shape: (
+            (source.normal(size=shape) + 1j * source.normal(size=shape)) / np.sqrt(2)
+        )
+    return lambda shape: source.normal(size=shape)
+
+
+def _uniform(dtype: Any, generator: Generator | None) -> Any:
+    source = _source(generator)
+    if dtype is not None and numpy_of(dtype).kind == "c":
+        return lambda shape: source.random(shape) + 1j * source.random(shape)
+    return source.random
+
+
+def randn(
+    *size: Any,
+    dtype: Any = None,
+    device: Any = None,
+    requires_grad: bool = False,
+    generator: Generator | None = None,
+    **keywords: Any,
+) -> Tensor:
+    """Numbers from the normal distribution."""
+    check_device(device)
+    return _drawn(_normal(dtype, generator), _shape(size, keywords), dtype, requires_grad)
+
+
+def rand(
+    *size: Any,
+    dtype: Any = None,
+    device: Any = None,
+    requires_grad: bool = False,
+    generator: Generator | None = None,
+    **keywords: Any,
+) -> Tensor:
+    """Numbers between 0 and 1."""
+    check_device(device)
+    return _drawn(_uniform(dtype, generator), _shape(size, keywords), dtype, requires_grad)
+
+
+def randint(
+    low: int,
+    high: Any = None,
+    size: Any = None,
+    *,
+    dtype: Any = None,
+    device: Any = None,
+    requires_grad: bool = False,
+    generator: Generator | None = None,
+) -> Tensor:
+    """Integers from `low` up to, and without, `high`."""
+    check_device(device)
+    if size is None:
+        low, high, size = 0, low, high
+    elif high is None:
+        low, high = 0, low
+    source, wanted = _source(generator), np.int64 if dtype is None else dtype
+    return _drawn(
+        lambda shape: source.integers(low, high, shape), tuple(size), wanted, requires_grad
+    )
+
+
+def randperm(
+    n: int, *, dtype: Any = None, device: Any = None, generator: Generator | None = None
+) -> Tensor:
+    """The integers below `n` in a random order."""
+    check_device(device)
+    source = _source(generator)
+
+    def shuffled(shape: tuple[int, ...]) -> Any:
+        return source.permuted(np.broadcast_to(np.arange(n), shape), axis=-1)
+
+    return _drawn(shuffled, (n,), np.int64 if dtype is None else dtype)
+
+
+def _like(draw: Any, input: Tensor, dtype: Any, requires_grad: bool) -> Tensor:
+    wanted = input.dtype if dtype is None else dtype
+    return draw(*input.shape, dtype=wanted, requires_grad=requires_grad)  # type: ignore[no-any-return]
+
+
+def randn_like(
+    input: Tensor, *, dtype: Any = None, requires_grad: bool = False, **keywords: Any
+) -> Tensor:
+    """Normal numbers in the shape and dtype of another tensor."""
+    return _like(randn, input, dtype, requires_grad)
+
+
+def rand_like(
+    input: Tensor, *, dtype: Any = None, requires_grad: bool = False, **keywords: Any
+) -> Tensor:
+    """Numbers between 0 and 1 in the shape and dtype of another tensor."""
+    return _like(rand, input, dtype, requires_grad)
+
+
+def randint_like(
+    input: Tensor, low: int, high: int | None = None, *, dtype: Any = None, **keywords: Any
+) -> Tensor:
+    """Integers in the shape and dtype of another tensor."""
+    low, high = (0, low) if high is None else (low, high)
+    return randint(low, high, tuple(input.shape), dtype=input.dtype if dtype is None else dtype)
+
+
+def normal(
+    mean: Any = 0.0,
+    std: Any = 1.0,
+    size: Any = None,
+    *,
+    generator: Generator | None = None,
+    dtype: Any = None,
+    device: Any = None,
+) -> Tensor:
+    """Numbers from normal distributions."""
+    check_device(device)
+    _check_batches(mean, std)
+    shapes = (tuple(v.shape) if isinstance(v, Tensor) else () for v in (mean, std))
+    shape = np.broadcast_shapes(*shapes) if size is None else tuple(size)
+    centre, width = (v.detach() if isinstance(v, Tensor) else v for v in (mean, std))
+    return _drawn(_normal(dtype, generator), shape, dtype) * width + centre
+
+
+def bernoulli(
+    input: Tensor, p: float | None = None, *, generator: Generator | None = None
+) -> Tensor:
+    """Ones with the given probabilities, or with probability `p`, and zeros."""
+    _check_batches(input)
+    drawn = _drawn(_uniform(None, generator), tuple(input.shape), None)
+    chance = input._t.detach() if p is None else p
+    return wrap(ops.astype(drawn._t < chance, input._t.dtype))  # type: ignore[no-any-return]
+
+
+def multinomial(
+    input: Tensor,
+    num_samples: int,
+    replacement: bool = False,
+    *,
+    generator: Generator | None = None,
+) -> Tensor:
+    """Indices drawn with the given weights."""
+    array, source = input._t.detach(), _source(generator)
+    weights = np.asarray(plain(array), np.float64)  # those of a batch have its axis in front
+
+    def draw(shape: tuple[int, ...]) -> Any:
+        each = np.broadcast_to(weights, (*shape[:-1], weights.shape[-1]))
+        rows = [
+            source.choice(w.size, num_samples, replace=replacement, p=w / w.sum())
+            for w in each.reshape(-1, weights.shape[-1])
+        ]
+        return np.reshape(rows, shape)
+
+    _check_batches(input)
+    return _drawn(draw, (*input.shape[:-1], num_samples), np.int64)
+
+
+# --- in place ---
+
+
+def _fill(self: Tensor, draw: Any) -> Tensor:
+    return _written(self, _drawn(draw, tuple(self.shape), self.dtype))
+
+
+def _written(self: Tensor, drawn: Tensor) -> Tensor:
+    if isinstance(drawn._t, Batched) and not isinstance(self._t, Batched):
+        raise RuntimeError(
+            "a tensor from outside vmap cannot be filled with other numbers for each member of "
+            "the batch: make it inside, by rand_like() or randn_like()"
+        )
+    return self.copy_(drawn)  # type: ignore[no-any-return]
+
+
+def uniform_(
+    self: Tensor, a: float = 0.0, b: float = 1.0, *, generator: Generator | None = None
+) -> Tensor:
+    """Fill with numbers between `a` and `b`."""
+    draw = _uniform(self.dtype, generator)
+    return _fill(self, lambda shape: a + (b - a) * draw(shape))
+
+
+def normal_(
+    self: Tensor, mean: float = 0.0, std: float = 1.0, *, generator: Generator | None = None
+) -> Tensor:
+    """Fill with numbers from a normal distribution."""
+    draw = _normal(self.dtype, generator)
+    return _fill(self, lambda shape: mean + std * draw(shape))
+
+
+def bernoulli_(self: Tensor, p: Any = 0.5, *, generator: Generator | None = None) -> Tensor:
+    """Fill with ones, with a probability, and zeros."""
+    _check_batches(p)
+    drawn = _drawn(_uniform(None, generator), tuple(self.shape), None)
+    chance = p._t.detach() if isinstance(p, Tensor) else p
+    return _written(self, wrap(ops.astype(drawn._t < chance, self._t.dtype)))
+
+
+def random_(
+    self: Tensor, low: int = 0, high: int | None = None, *, generator: Generator | None = None
+) -> Tensor:
+    """Fill with random integers."""
+    low, high = (0, low) if high is None and low else (low, high or 2**24)
+    source = _source(generator)
+    return _fill(self, lambda shape: source.integers(low, high, shape))
+
+
+def exponential_(self: Tensor, lambd: float = 1.0, *, generator: Generator | None = None) -> Tensor:
+    """Fill with numbers from an exponential distribution."""
+    source = _source(generator)
+    return _fill(self, lambda shape: source.exponential(1 / lambd, shape))
+
+
+def cauchy_(
+    self: Tensor, median: float = 0.0, sigma: float = 1.0, *, generator: Generator | None = None
+) -> Tensor:
+    """Fill with numbers from a Cauchy distribution."""
+    source = _source(generator)
+    return _fill(self, lambda shape: median + sigma * source.standard_cauchy(shape))
+
+
+def log_normal_(
+    self: Tensor, mean: float = 1.0, std: float = 2.0, *, generator: Generator | None = None
+) -> Tensor:
+    """Fill with numbers whose logarithm is from a normal distribution."""
+    source = _source(generator)
+    return _fill(self, lambda shape: source.lognormal(mean, std, shape))
+
+
+def geometric_(self: Tensor, p: float, *, generator: Generator | None = None) -> Tensor:
+    """Fill with numbers from a geometric distribution."""
+    source = _source(generator)
+    return _fill(self, lambda shape: source.geometric(p, shape))
+
+
+IN_PLACE = [
+    uniform_,
+    normal_,
+    bernoulli_,
+    random_,
+    exponential_,
+    cauchy_,
+    log_normal_,
+    geometric_,
+]

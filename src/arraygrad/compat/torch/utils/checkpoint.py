@@ -1,0 +1,192 @@
+"""`torch.utils.checkpoint`: values that are computed again in the reverse sweep."""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+import warnings
+from collections.abc import Iterator
+from contextvars import ContextVar
+from typing import Any
+
+from ....func import checkpoint as native
+from ..autograd.differentiate import backward
+from ..autograd.function import Function
+from ..handles import Tensor, unwrap, wrap
+from ..random import get_rng_state, set_rng_state
+
+__all__ = [
+    "CheckpointError",
+    "checkpoint",
+    "checkpoint_sequential",
+    "noop_context_fn",
+    "set_checkpoint_early_stop",
+]
+
+
+def __dir__() -> list[str]:
+    return __all__
+
+
+CheckpointError = RuntimeError
+_early_stop: ContextVar[bool | None] = ContextVar("arraygrad_early_stop", default=None)
+
+
+@contextlib.contextmanager
+def set_checkpoint_early_stop(enable: bool) -> Iterator[None]:
+    """Whether checkpoints that are made inside stop their second run as early as possible."""
+    token = _early_stop.set(enable)
+    try:
+        yield
+    finally:
+        _early_stop.reset(token)
+
+
+def noop_context_fn() -> tuple[Any, Any]:
+    """Two contexts that do nothing."""
+    return contextlib.nullcontext(), contextlib.nullcontext()
+
+
+def checkpoint(
+    function: Any,
+    *args: Any,
+    use_reentrant: bool | None = None,
+    context_fn: Any = noop_context_fn,
+    determinism_check: str = "default",
+    debug: bool = False,
+    early_stop: bool = True,
+    preserve_rng_state: bool = True,
+    **kwargs: Any,
+) -> Tensor | Any:
+    """The result of a function whose intermediate values are computed again when they are needed.
+
+    With `use_reentrant=True`, `backward` runs inside the reverse sweep, which needs an argument
+    that requires gradients; `autograd.grad` is not possible then.
+    """
+    if use_reentrant is None:
+        warnings.warn(
+            "checkpoint(): say use_reentrant=False, which is recommended, or True",
+            stacklevel=2,
+        )
+        use_reentrant = True
+    if use_reentrant:
+        if kwargs:
+            raise ValueError(f"unexpected keyword arguments: {', '.join(kwargs)}")
+        if context_fn is not noop_context_fn or debug:
+            raise ValueError("context_fn and debug are for use_reentrant=False")
+        return _Reentrant.apply(function, preserve_rng_state, *args)
+    early = _early_stop.get()
+    first, second = context_fn()
+    contexts = iter((first,))
+    state = get_rng_state() if preserve_rng_state else None
+
+    def run(*arrays: Any, **keywords: Any) -> Any:
+        context = next(contexts, None)
+        if context is not None:
+            with context:
+                return unwrap(function(*_same(arrays), **_same_of(keywords)))
+        before = get_rng_state() if state is not None else None
+        try:
+            if state is not None:
+                set_rng_state(state)
+            with second:
+                return unwrap(function(*_same(arrays), **_same_of(keywords)))
+        finally:
+            if before is not None:
+                set_rng_state(before)
+
+    # The second run gets the tensors that the first one got: they are the user's own.
+    def _same(_: Any) -> Any:
+        return args
+
+    def _same_of(_: Any) -> Any:
+        return kwargs
+
+    stop = early_stop if early is None else early
+    marked = functools.partial(native, early_stop=stop, check=determinism_check != "none")
+    return wrap(marked(run)(*map(unwrap, args), **{k: unwrap(v) for k, v in kwargs.items()}))
+
+
+class _Reentrant(Function):
+    """Runs a function without recording it, and again, with recording, in `backward`."""
+
+    @staticmethod
+    def forward(ctx: Any, function: Any, preserve: bool, *args: Any) -> Any:
+        ctx.function = function
+        ctx.state = get_rng_state() if preserve else None
+        ctx.others = [None if isinstance(a, Tensor) else a for a in args]
+        ctx.save_for_backward(*(a if isinstance(a, Tensor) else None for a in args))
+        return function(*args)
+
+    @staticmethod
+    def backward(ctx: Any, *grads: Any) -> Any:
+        from ..autograd import enable_grad
+
+        saved = ctx.saved_tensors
+        inputs = [
+            other if tensor is None else tensor.detach().requires_grad_(tensor.requires_grad)
+            for tensor, other in zip(saved, ctx.others, strict=True)
+        ]
+        before = get_rng_state() if ctx.state is not None else None
+        try:
+            if ctx.state is not None:
+                set_rng_state(ctx.state)
+            with enable_grad():
+                outputs = ctx.function(*inputs)
+        finally:
+            if before is not None:
+                set_rng_state(before)
+        outputs = outputs if isinstance(outputs, tuple) else (outputs,)
+        live = [
+            (o, g)
+            for o, g in zip(outputs, grads, strict=True)
+            if isinstance(o, Tensor) and o.requires_grad
+        ]
+        if not live:
+            raise RuntimeError(
+                "none of the outputs has requires_grad=True: this checkpoint is not needed"
+            )
+        backward([o for o, _ in live], [g for _, g in live])
+        return (
+            None,
+            None,
+            *(i.grad if isinstance(i, Tensor) and i.is_leaf else None for i in inputs),
+        )
+
+
+def checkpoint_sequential(
+    functions: Any,
+    segments: int,
+    input: Any,
+    use_reentrant: bool | None = None,
+    preserve_rng_state: bool = True,
+    **kwargs: Any,
+) -> Tensor | Any:
+    """The result of functions one after the other, with a checkpoint for each of some segments."""
+    if kwargs:
+        raise ValueError(f"unexpected keyword arguments: {', '.join(kwargs)}")
+    if use_reentrant is None:
+        warnings.warn(
+            "checkpoint_sequential(): say use_reentrant=False, which is recommended, or True",
+            stacklevel=2,
+        )
+        use_reentrant = True
+    steps = list(functions.children()) if hasattr(functions, "children") else list(functions)
+
+    def through(part: list[Any]) -> Any:
+        def run(value: Any) -> Any:
+            for step in part:
+                value = step(value)
+            return value
+
+        return run
+
+    length = len(steps) // segments
+    for i in range(segments - 1):
+        input = checkpoint(
+            through(steps[i * length : (i + 1) * length]),
+            input,
+            use_reentrant=use_reentrant,
+            preserve_rng_state=preserve_rng_state,
+        )
+    return through(steps[(segments - 1) * length :])(input)

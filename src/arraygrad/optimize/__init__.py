@@ -1,0 +1,14 @@
+"""SciPy's solvers with exact derivatives, over any structure of arrays.
+
+`arraygrad.scipy.optimize` has the other direction: derivatives of what the solvers find. SciPy is
+imported when it is first used.
+"""
+
+from .equations import curve_fit, least_squares, root
+from .minima import minimize
+
+__all__ = ["curve_fit", "least_squares", "minimize", "root"]
+
+
+def __dir__() -> list[str]:
+    return __all__

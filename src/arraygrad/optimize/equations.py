@@ -1,0 +1,225 @@
+"""`root`, `least_squares` and `curve_fit`: SciPy's methods with exact Jacobians."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from .. import func
+from ..core.array import AnyFunction
+from .space import Space, as_array, as_vector, is_numbers, scipy_optimize
+
+# The methods of `root` that use a Jacobian.
+_WITH_JACOBIAN = {"hybr", "lm"}
+
+
+class _Equations:
+    """A function of structures as one of vectors, with its Jacobian."""
+
+    def __init__(self, fun: AnyFunction, args: tuple[Any, ...], space: Space, sparse: bool) -> None:
+        self._fun, self._args, self._space = fun, args, space
+        self._jacobian: Any = func.jacobian(self.of_vector, sparse=sparse)
+        self._sparse = sparse
+
+    def of_vector(self, vector: Any) -> Any:
+        return as_vector(self._fun(self._space.within(vector), *self._args))
+
+    def value(self, vector: Any) -> Any:
+        return np.asarray(self.of_vector(np.asarray(vector, np.float64)))
+
+    def jacobian(self, vector: Any) -> Any:
+        found = self._jacobian(np.asarray(vector, np.float64))
+        return found if self._sparse else np.asarray(found)
+
+
+def root(
+    fun: AnyFunction,
+    x0: Any,
+    args: tuple[Any, ...] = (),
+    *,
+    method: str = "hybr",
+    tol: float | None = None,
+    options: dict[str, Any] | None = None,
+    callback: AnyFunction | None = None,
+) -> Any:
+    """Solve equations in any structure of arrays, by `scipy.optimize.root`.
+
+    Automatic differentiation gives the Jacobian, to the methods that use one: hybr and lm.
+
+    Parameters
+    ----------
+    fun : callable
+        ``fun(x, *args)`` returns any structure with as many numbers as `x` has: they shall be zero.
+    x0 : array, number, or nested structure of them
+        The starting point. A list of numbers is one array, as for SciPy.
+    args : tuple
+        More arguments of `fun`, which stay fixed.
+    method, tol, options, callback
+        Passed on to SciPy.
+
+    Returns
+    -------
+    scipy.optimize.OptimizeResult
+        Its `x` has the structure of `x0`.
+
+    Examples
+    --------
+    >>> import arraygrad as ag
+    >>> found = ag.optimize.root(
+    ...     lambda at: [at["x"] ** 2 + at["y"] ** 2 - 2.0, at["x"] - at["y"]], {"x": 2.0, "y": 1.0}
+    ... )
+    >>> round(float(found.x["x"]), 6), round(float(found.x["y"]), 6)
+    (1.0, 1.0)
+    """
+    optimize = scipy_optimize("root")
+    space = Space(x0)
+    equations = _Equations(fun, args, space, False)
+    jacobian = equations.jacobian if method.lower() in _WITH_JACOBIAN else None
+    result = optimize.root(
+        equations.value,
+        space.start,
+        method=method,
+        jac=jacobian,
+        tol=tol,
+        options=options,
+        callback=callback,
+    )
+    result.x = space.structure(result.x)
+    return result
+
+
+def least_squares(
+    fun: AnyFunction,
+    x0: Any,
+    args: tuple[Any, ...] = (),
+    *,
+    lower: Any = None,
+    upper: Any = None,
+    bounds: Any = None,
+    sparse: bool = False,
+    **options: Any,
+) -> Any:
+    """Fit any structure of arrays by least squares, by `scipy.optimize.least_squares`.
+
+    Automatic differentiation gives the Jacobian.
+
+    Parameters
+    ----------
+    fun : callable
+        ``fun(x, *args)`` returns the residuals, in any structure.
+    x0 : array, number, or nested structure of them
+        The starting point. A list of numbers is one array, as for SciPy.
+    args : tuple
+        More arguments of `fun`, which stay fixed.
+    lower, upper : number, or structure like that of `x0`, optional
+        Bounds. A structure contains numbers or arrays, or None where there is no bound.
+    bounds : scipy.optimize.Bounds, or pair of arrays, optional
+        Bounds in SciPy's form, in place of `lower` and `upper`.
+    sparse : bool
+        Whether the Jacobian has few entries other than zero: then it is a sparse array.
+    **options
+        Passed on to SciPy.
+
+    Returns
+    -------
+    scipy.optimize.OptimizeResult
+        Its `x` and `grad` have the structure of `x0`.
+
+    Examples
+    --------
+    >>> import numpy as np, arraygrad as ag
+    >>> t, y = np.array([0.0, 1.0, 2.0]), np.array([3.0, 1.5, 0.75])
+    >>> def misfit(p):
+    ...     return p["start"] * np.exp(-p["rate"] * t) - y
+    >>> found = ag.optimize.least_squares(misfit, {"start": 1.0, "rate": 1.0})
+    >>> round(float(found.x["start"]), 6), round(float(found.x["rate"]), 6)
+    (3.0, 0.693147)
+    """
+    optimize = scipy_optimize("least_squares")
+    if "jac" in options:
+        raise TypeError("least_squares() takes no jac: automatic differentiation gives it")
+    space = Space(x0)
+    equations = _Equations(fun, args, space, sparse)
+    limits = (-np.inf, np.inf) if bounds is None else bounds
+    if lower is not None or upper is not None:
+        pairs = space.either(lower, upper, bounds)
+        limits = tuple(np.array(side) for side in zip(*pairs, strict=True))
+    result = optimize.least_squares(
+        equations.value, space.start, jac=equations.jacobian, bounds=limits, **options
+    )
+    result.x, result.grad = space.structure(result.x), space.structure(result.grad)
+    return result
+
+
+def curve_fit(
+    f: AnyFunction,
+    xdata: Any,
+    ydata: Any,
+    p0: Any = None,
+    sigma: Any = None,
+    absolute_sigma: bool = False,
+    **options: Any,
+) -> Any:
+    """Fit the parameters of a curve to data, by `scipy.optimize.curve_fit`.
+
+    Automatic differentiation gives the Jacobian.
+
+    Parameters
+    ----------
+    f : callable
+        ``f(xdata, *p)`` as in SciPy, if `p0` is None or a list or vector of numbers; else
+        ``f(xdata, p)`` with `p` in the structure of `p0`.
+    xdata, ydata, sigma, absolute_sigma
+        As in SciPy.
+    p0 : array, list, or nested structure of arrays and numbers, optional
+        The starting point.
+    **options
+        Passed on to SciPy.
+
+    Returns
+    -------
+    tuple
+        As SciPy's: the parameters, in the structure of `p0`, and their covariance.
+
+    Examples
+    --------
+    >>> import numpy as np, arraygrad as ag
+    >>> t = np.array([0.0, 1.0, 2.0, 3.0])
+    >>> popt, pcov = ag.optimize.curve_fit(lambda t, a, b: a * np.exp(-b * t), t, 3 * 0.5**t)
+    >>> popt.round(6)
+    array([3.      , 0.693147])
+    """
+    optimize = scipy_optimize("curve_fit")
+    if "jac" in options:
+        raise TypeError("curve_fit() takes no jac: automatic differentiation gives it")
+    space = Space(p0) if _is_structure(p0) else None
+
+    def model(x: Any, vector: Any) -> Any:
+        value = f(x, *vector) if space is None else f(x, space.within(vector))
+        return as_array(value)
+
+    slopes: Any = func.jacobian(model, argnums=1)
+
+    def jacobian(x: Any, *p: Any) -> Any:
+        vector = np.asarray(p, np.float64)
+        return np.reshape(np.asarray(slopes(x, vector)), (-1, len(vector)))
+
+    curve: AnyFunction = f
+    if space is not None:
+
+        def curve(x: Any, *p: Any) -> Any:
+            return np.asarray(model(x, np.asarray(p, np.float64)))
+
+    start = p0 if space is None else space.start
+    popt, *rest = optimize.curve_fit(
+        curve, xdata, ydata, start, sigma, absolute_sigma, jac=jacobian, **options
+    )
+    return popt if space is None else space.structure(popt), *rest
+
+
+def _is_structure(p0: Any) -> bool:
+    """Whether the parameters are not simply a vector, or a number for all of them."""
+    if p0 is None or is_numbers(p0):
+        return False
+    return not (hasattr(p0, "ndim") and p0.ndim < 2) and not isinstance(p0, int | float)

@@ -1,0 +1,294 @@
+"""A user's function as a formula: the ops that it applied, to its arguments and to arrays outside.
+
+`capture` runs the function once, on arrays that write down every op. A tensor or an array of a
+transform that the function meets on the way (in a closure, a global variable, an attribute)
+becomes a further argument of the formula. So a formula depends on nothing but its arguments: it can
+be differentiated by all of them, at any later time, and on a batch of all of them.
+
+The values of the run have no derivatives, only batches. Branches are those taken at these values.
+"""
+
+from __future__ import annotations
+
+import functools
+from typing import Any, ClassVar, NamedTuple
+
+import numpy as np
+
+from ..arrays.batched import Batched
+from ..arrays.creation import from_sequence
+from ..arrays.methods import TransformMethods
+from ..arrays.numbers import numbers_keep_derivatives
+from ..arrays.tensor import Tensor
+from ..arrays.writing import Replaceable, link
+from ..core.array import AnyFunction, Array
+from ..core.levels import new_level
+from ..core.modes import enable_grad
+from ..core.nodes import recorder
+from ..func.trees import lowered
+from ..ops.define.op import Op
+from .substitution import substituted
+
+
+def const(x: Any) -> Any:
+    """The values of an array without tensors, tangents and other transforms, except batches."""
+    if not isinstance(x, Array):
+        return x
+    inner = const(x.array if isinstance(x, Tensor) else x._array)
+    return type(x)(inner) if isinstance(x, Batched) else inner
+
+
+def carries(x: Any) -> bool:
+    """Whether an array has derivatives now, or belongs to a transform that asks for dependence."""
+    while isinstance(x, Array):
+        if isinstance(x, Tensor):
+            if x._node is not None and recorder() is not None:
+                return True
+        elif not isinstance(x, Batched):
+            return True
+        x = x._array
+    return False
+
+
+class _Step(NamedTuple):
+    """One op of a formula. An entry of `places` is the number of a value, or None."""
+
+    op: Op
+    places: tuple[int | None, ...]
+    constants: tuple[Any, ...]  # where `places` has None
+    params: dict[str, Any]
+    results: tuple[int, ...]
+
+
+class Formula:
+    """The ops of a function, as a function of its own arguments and of the arrays outside.
+
+    Attributes
+    ----------
+    outside : list
+        The arrays that the function met, in the order in which the formula takes them.
+    count : int
+        How many arguments the function itself has.
+    has_branches : bool
+        Whether the function asked for the truth of a value: then its ops may differ elsewhere.
+    """
+
+    def __init__(self, count: int) -> None:
+        self.count = count
+        self.outside: list[Any] = []
+        self.steps: list[_Step] = []
+        self.values = count
+        self.has_branches = False
+        self._known: dict[int, tuple[int, Any]] = {}  # by identity: the place, and the values
+        self._result: tuple[int | None, Any] = None, None
+
+    def __call__(self, *arguments: Any) -> Any:
+        """The result for the function's arguments, followed by the arrays outside."""
+        values: dict[int, Any] = dict(enumerate(arguments[: self.count]))
+        for (place, _), array in zip(self._known.values(), arguments[self.count :], strict=True):
+            values[place] = array
+        for step in self.steps:
+            given = [
+                c if p is None else values[p]
+                for p, c in zip(step.places, step.constants, strict=True)
+            ]
+            out = step.op.function(*given, **step.params)
+            if step.op.multiple:
+                values.update(zip(step.results, out, strict=True))
+            else:
+                values[step.results[0]] = out
+        found, constant = self._result
+        return constant if found is None else values[found]
+
+    def key(self) -> Any:
+        """Equal for two formulas only if they are the same function of the same arrays."""
+        steps = [
+            (s.op, s.places, s.results, tuple(map(_hashable, (*s.constants, *s.params.items()))))
+            for s in self.steps
+        ]
+        outside = tuple(map(id, self.outside))
+        return tuple(steps), self._result[0], _hashable(self._result[1]), outside
+
+    def new(self) -> int:
+        """The number of a new value."""
+        self.values += 1
+        return self.values - 1
+
+    def meet(self, array: Any) -> tuple[int | None, Any]:
+        """The place of an array from outside, None for a constant; and its values."""
+        if not isinstance(array, Array):
+            return None, array
+        if not carries(array) and not _has_batch(array):
+            return None, const(array)
+        found = self._known.get(id(array))
+        if found is None:
+            found = self._known[id(array)] = self.new(), const(array)
+            self.outside.append(array)
+        return found
+
+    def finish(self, result: Any) -> None:
+        """Say which value is the result, and forget the steps that it does not need."""
+        is_own = isinstance(result, _Captured)
+        self._result = (result.number, None) if is_own else self.meet(result)
+        needed = {self._result[0]}
+        steps = []
+        for step in reversed(self.steps):
+            if not needed.isdisjoint(step.results):
+                needed.update(step.places)
+                steps.append(step)
+        self.steps = steps[::-1]
+        unused = [key for key, (place, _) in self._known.items() if place not in needed]
+        for key in unused:
+            del self._known[key]
+        self.outside = [array for array in self.outside if id(array) in self._known]
+
+
+def _hashable(value: Any) -> Any:
+    """Equal for equal values; the identity of what cannot be compared."""
+    if isinstance(value, np.ndarray | np.generic):
+        return value.shape, value.dtype.str, value.tobytes()
+    if isinstance(value, tuple | list):
+        return tuple(map(_hashable, value))
+    if isinstance(value, dict):
+        return tuple((key, _hashable(item)) for key, item in value.items())
+    if isinstance(value, slice):
+        return "slice", value.start, value.stop, value.step
+    try:
+        hash(value)
+    except TypeError:
+        return id(value)
+    return type(value), value
+
+
+def _has_batch(x: Any) -> bool:
+    while isinstance(x, Array):
+        if isinstance(x, Batched):
+            return True
+        x = x._array
+    return False
+
+
+class _Captured(Replaceable, TransformMethods, Array):
+    """A value of a formula."""
+
+    __slots__ = ("__weakref__", "_array", "_linked", "_views", "formula", "number")
+    level: ClassVar[float] = 0
+
+    def __init__(self, array: Any, formula: Formula, number: int) -> None:
+        self._array = array
+        self.formula = formula
+        self.number = number
+
+    @classmethod
+    def apply(cls, op: Op, arrays: tuple[Any, ...], params: dict[str, Any]) -> Any:
+        formula: Formula = next(a.formula for a in arrays if type(a) is cls)
+        arrays = tuple([as_array(a) if type(a) is np.ndarray else a for a in arrays])
+        met = [(a.number, a._array) if type(a) is cls else formula.meet(a) for a in arrays]
+        out = op.function(*[value for _, value in met], **params)
+        outs = out if op.multiple else (out,)
+        made = tuple(cls(o, formula, formula.new()) for o in outs)
+        places = tuple(place for place, _ in met)
+        constants = tuple(value if place is None else None for place, value in met)
+        numbers = tuple(m.number for m in made)
+        formula.steps.append(_Step(op, places, constants, params, numbers))
+        result: Any = made if op.multiple else made[0]
+        if op.view and len(arrays) == 1:
+            link(op, arrays[0], params, result)
+        return result
+
+    def _take_over(self, other: _Captured) -> None:
+        self._array, self.formula, self.number = other._array, other.formula, other.number
+
+    def over(self, function: AnyFunction) -> Any:
+        return type(self)(function(self._array), self.formula, self.number)
+
+    def detach(self) -> Any:
+        return self._array
+
+    def __bool__(self) -> bool:
+        self.formula.has_branches = True
+        return bool(self._array)
+
+    def item(self) -> Any:
+        """Refused: a Python number would lose the derivative silently."""
+        raise TypeError(
+            "a function that is differentiated turns its argument into a Python number, which has "
+            "no derivative: keep it an array, and use functions of NumPy rather than of math; join "
+            "numbers by numpy.stack() or in a list rather than by numpy.array(), or write them to "
+            "numpy.zeros_like() of the argument; call detach() if losing the derivative is meant"
+        )
+
+    __float__ = __int__ = __complex__ = item
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> Any:
+        """The elements as objects, so that ``numpy.array([x[1], -x[0]])`` keeps them."""
+        elements = np.empty(self.shape, object)
+        for index in np.ndindex(self.shape):
+            elements[index] = self[index]
+        return elements
+
+    def __repr__(self) -> str:
+        return repr(self._array)
+
+
+@functools.cache
+def _captured_type(level: float) -> type[_Captured]:
+    return type("Array", (_Captured,), {"__slots__": (), "level": level})
+
+
+def capture(function: AnyFunction, *arguments: Any) -> Formula:
+    """Run a function at values without derivatives, and return the formula that it computes.
+
+    The result of the function is an array, a number, or nested sequences of numbers.
+    """
+    try:
+        return _captured(function, arguments, with_closure=True)
+    except Exception:  # it may need a tensor in its closure: to differentiate by it, for example
+        return _captured(function, arguments, with_closure=False)
+
+
+def _captured(function: AnyFunction, arguments: tuple[Any, ...], with_closure: bool) -> Formula:
+    formula = Formula(len(arguments))
+    with new_level() as level, enable_grad(), numbers_keep_derivatives():
+        make = _captured_type(level)
+
+        def from_outside(array: Any) -> Any:
+            place, value = formula.meet(array)
+            return value if place is None else make(value, formula, place)
+
+        if with_closure:  # so that what is computed from it alone is a part of the formula
+            function = substituted(function, from_outside, {})
+        try:
+            result = as_array(function(*(make(a, formula, i) for i, a in enumerate(arguments))))
+        except (TypeError, ValueError) as error:
+            if "has no callable" in str(error):
+                raise TypeError(
+                    "a function that is differentiated makes an array by numpy.array() of numbers "
+                    f"that depend on its argument, and NumPy cannot compute with it ({error}): use "
+                    "numpy.stack() rather than numpy.array()"
+                ) from error
+            if "array element with a sequence" in str(error):
+                raise TypeError(
+                    "a function that is differentiated writes numbers that depend on its argument "
+                    "to a NumPy array, which cannot keep their derivatives: make the array by "
+                    "numpy.zeros_like() of the argument, or join the numbers by numpy.stack()"
+                ) from error
+            raise
+    formula.finish(lowered(result, level))
+    return formula
+
+
+def as_array(x: Any) -> Any:
+    """What a function returned, as an array: lists, and arrays of objects, may hold arrays."""
+    if isinstance(x, np.ndarray) and x.dtype == object:
+        x = x.tolist()
+    return x if hasattr(x, "dtype") else from_sequence(x)
+
+
+def by_ops(function: AnyFunction, *arguments: Any) -> AnyFunction:
+    """A function that does the same as another one near some arguments, and consists of ops only.
+
+    So it can be differentiated also where the other one makes arrays by `numpy.array`.
+    """
+    formula = capture(function, *map(const, arguments))
+    return lambda *values: formula(*values, *formula.outside)

@@ -1,0 +1,112 @@
+"""The steps that SciPy's solvers of differential equations take, written down as they run."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from .tableaus import Tableau, explicit, radau
+
+# Into how many steps of Radau's method a step of another implicit method is divided. LSODA can be
+# of order twelve, Radau is of order five.
+_PARTS = {"LSODA": 4, "BDF": 2}
+# How many numbers the stages of all steps may have, if they can be computed again: for long states,
+# for which this takes little longer, and for others.
+_MOST = 2**17, 2**24
+_LONG = 64
+
+
+class Steps(NamedTuple):
+    """The accepted steps of a solver, as steps of a Runge–Kutta method.
+
+    Attributes
+    ----------
+    times : array of shape (steps + 1,)
+    stages : array of shape (steps, stages, n), or None
+        The slopes K; None if they would take too much memory.
+    """
+
+    tableau: Tableau
+    times: Any
+    stages: Any
+
+    def padded(self, count: int) -> Steps:
+        """As many steps as `count`: further ones have length zero."""
+        more = count - len(self.stages)
+        times = np.concatenate([self.times, np.repeat(self.times[-1:], more)])
+        return Steps(self.tableau, times, np.pad(self.stages, ((0, more), (0, 0), (0, 0))))
+
+
+class Log:
+    """The steps of a solver while it runs.
+
+    With `may_forget`, stages are kept only while they take little memory: an explicit method can
+    compute them again.
+    """
+
+    def __init__(self, may_forget: bool = False) -> None:
+        self.times: list[float] = []
+        self.stages: list[Any] | None = []
+        self.may_forget = may_forget
+        self._left = math.inf
+
+    def add(self, start: float, end: float, stages: Any) -> None:
+        """Note a step."""
+        if not self.times:
+            self.times.append(start)
+            if self.may_forget:
+                self._left = _MOST[stages.shape[-1] < _LONG]
+        self.times.append(end)
+        self._left -= stages.size
+        if self.stages is not None:
+            self.stages.append(stages)
+            if self._left < 0:
+                self.stages = None
+
+    def steps(self, tableau: Tableau) -> Steps:
+        """The steps so far."""
+        stages = None if self.stages is None else np.stack(self.stages)
+        return Steps(tableau, np.array(self.times), stages)
+
+
+def recording(method: Any, log: Log) -> tuple[Any, Tableau]:
+    """A class that solves like `method` and writes its steps to `log`; and its tableau."""
+    if hasattr(method, "n_stages") and hasattr(method, "B"):
+        tableau = explicit(method)
+
+        def note(solver: Any) -> None:
+            stages = np.array(solver.K[: len(tableau.b)])
+            if solver.t == solver.t_old:
+                stages[...] = solver.fun_single(solver.t, solver.y)
+            log.add(solver.t_old, solver.t, stages)
+
+    else:
+        tableau = radau()
+        log.may_forget = False
+        inverse = np.linalg.inv(tableau.a)
+        parts = _PARTS.get(method.__name__, 1)
+
+        def note(solver: Any) -> None:
+            if solver.t == solver.t_old:
+                slope = solver.fun_single(solver.t, solver.y)
+                log.add(solver.t_old, solver.t, np.stack([slope] * 3))
+                return
+            dense = solver.dense_output()
+            ends = np.linspace(solver.t_old, solver.t, parts + 1)
+            for start, end in itertools.pairwise(ends):
+                h = end - start
+                states = dense(np.append(start, start + tableau.c * h)).T
+                log.add(start, end, inverse @ (states[1:] - states[0]) / h)
+
+    class Recording(method):  # type: ignore[misc]
+        def step(self) -> Any:
+            message = super().step()
+            if self.status != "failed":
+                note(self)
+            return message
+
+    Recording.__name__ = method.__name__
+    return Recording, tableau

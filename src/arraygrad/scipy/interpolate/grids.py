@@ -1,0 +1,355 @@
+"""Interpolation on grids and between scattered points: `interp1d`, grids, radial functions."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from typing import Any
+
+import numpy as np
+
+from ... import linalg
+from ...core.array import plain
+from ...ops import (
+    clip,
+    concat,
+    equal,
+    exp,
+    expand_dims,
+    greater,
+    less,
+    log,
+    logical_or,
+    matmul,
+    matrix_transpose,
+    reshape,
+    searchsorted,
+    sqrt,
+    stack,
+    sum,
+    take,
+    where,
+)
+from ..twins import array_like, floating, has_arrays
+from .bsplines import make_interp_spline
+from .piecewise import SCIPY, TensorPPoly, along, arranged, outside, taken, wide
+
+# --- one dimension -------------------------------------------------------------------------------
+
+_DEGREES = {"zero": 0, "slinear": 1, "quadratic": 2, "cubic": 3}
+
+
+class _TensorInterp1d:
+    """`interp1d` of tensors."""
+
+    def __init__(
+        self,
+        x: Any,
+        y: Any,
+        kind: Any = "linear",
+        axis: int = -1,
+        copy: bool = True,
+        bounds_error: bool | None = None,
+        fill_value: Any = math.nan,
+        assume_sorted: bool = False,
+    ) -> None:
+        x = floating(x)
+        y, self.axis = along(array_like(y), axis)
+        if not assume_sorted:
+            order = np.argsort(plain(x), axis=-1, kind="mergesort")
+            if order.ndim > 1 and (order != np.arange(order.shape[-1])).any():
+                raise NotImplementedError("the nodes of a batch must be in ascending order")
+            if order.ndim == 1 and (np.diff(order) < 0).any():
+                x, y = take(x, order, axis=0), take(y, order, axis=0)
+        self.x, self.y, self.kind = x, y, kind
+        self._extrapolates = isinstance(fill_value, str) and fill_value == "extrapolate"
+        plain_fill = not isinstance(fill_value, str | tuple | list)
+        nothing = (
+            plain_fill and not has_arrays((fill_value,)) and bool(np.all(np.isnan(fill_value)))
+        )
+        self.bounds_error = nothing if bounds_error is None else bounds_error
+        self.fill_value = fill_value
+        self._curve = self._made()
+
+    def _made(self) -> Any:
+        x, y, kind = self.x, self.y, self.kind
+        if kind in ("linear", "slinear"):
+            slope = (y[1:] - y[:-1]) / wide(x[1:] - x[:-1], y.ndim - 1)
+            return TensorPPoly(stack((slope, y[:-1])), x)
+        if kind in ("nearest", "nearest-up", "previous", "next"):
+            return self._chosen
+        degree = _DEGREES.get(kind, kind)
+        if not isinstance(degree, int):
+            raise NotImplementedError(
+                f"{kind} is unsupported: Use fitpack routines for other types."
+            )
+        if degree == 0:
+            return self._chosen
+        return make_interp_spline(x, y, k=degree)
+
+    def _chosen(self, at: Any) -> Any:
+        x, kind = self.x, self.kind
+        count = x.shape[0]
+        if kind in ("nearest", "nearest-up"):
+            middle = (x[1:] + x[:-1]) * 0.5
+            side = "left" if kind == "nearest" else "right"
+            index = searchsorted(middle, at, side=side)
+        elif kind == "next":
+            index = clip(searchsorted(x, at, side="left"), 0, count - 1)
+        else:
+            index = clip(searchsorted(x, at, side="right") - 1, 0, count - 1)
+        return taken(self.y, index)
+
+    def __call__(self, x: Any) -> Any:
+        """The values at `x`."""
+        at = floating(x)
+        out = self._curve(at)
+        if not self._extrapolates:
+            beyond = outside(self.x, at)
+            if self.bounds_error and plain(beyond).any():
+                raise ValueError("A value in x_new is outside of the interpolation range.")
+            out = self._filled(out, at)
+        return arranged(out, at.ndim, self.axis)
+
+    def _filled(self, out: Any, at: Any) -> Any:
+        ends = self.fill_value if isinstance(self.fill_value, tuple) else (self.fill_value,) * 2
+        below, above = (wide(c(at), self.y.ndim - 1) for c in (self._below, self._above))
+        out = where(below, array_like(ends[0]), out)
+        return where(above, array_like(ends[1]), out)
+
+    def _below(self, at: Any) -> Any:
+        return less(at, self.x[0])
+
+    def _above(self, at: Any) -> Any:
+        return greater(at, self.x[-1])
+
+
+class interp1d(SCIPY.interp1d):  # type: ignore[misc]  # noqa: N801  (SciPy's name)
+    """SciPy's class, which can also be made of tensors and called with tensors."""
+
+    def __new__(cls, *args: Any, **kwargs: Any) -> Any:
+        """An interpolator of tensors if they are among the arguments, else SciPy's object."""
+        if has_arrays(args) or has_arrays(kwargs.values()):
+            return _TensorInterp1d(*args, **kwargs)
+        return super().__new__(cls)
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self._given = args, kwargs
+
+    def __call__(self, x: Any) -> Any:
+        if has_arrays((x,)):
+            args, kwargs = self._given
+            return _TensorInterp1d(*args, **kwargs)(x)
+        return super().__call__(x)
+
+
+# --- regular grids -------------------------------------------------------------------------------
+
+
+class _TensorGrid:
+    """`RegularGridInterpolator` of tensors."""
+
+    def __init__(
+        self,
+        points: Any,
+        values: Any,
+        method: str = "linear",
+        bounds_error: bool = True,
+        fill_value: Any = math.nan,
+    ) -> None:
+        self.grid = tuple(floating(p) for p in points)
+        self.values, self.method = floating(values), method
+        self.bounds_error, self.fill_value = bounds_error, fill_value
+
+    def __call__(self, xi: Any, method: str | None = None) -> Any:
+        """The values at points, which are in the last axis of `xi`."""
+        method = self.method if method is None else method
+        if method not in ("linear", "nearest"):
+            raise NotImplementedError(
+                f"grids of tensors have the methods linear and nearest, not {method!r}"
+            )
+        if isinstance(xi, tuple):
+            xi = stack([floating(x) for x in xi], axis=-1)
+        xi = floating(xi)
+        count = len(self.grid)
+        if xi.shape[-1] != count:
+            raise ValueError(
+                f"The requested sample points xi have dimension {xi.shape[-1]} but this "
+                f"RegularGridInterpolator has dimension {count}"
+            )
+        trail = self.values.shape[count:]
+        sizes = self.values.shape[:count]
+        flat = reshape(self.values, (math.prod(sizes), *trail))
+        places, shares, beyond = [], [], None
+        for k, nodes in enumerate(self.grid):
+            x = xi[..., k]
+            out_of = outside(nodes, x)
+            beyond = out_of if beyond is None else logical_or(beyond, out_of)
+            if nodes.shape[0] == 1:
+                places.append((searchsorted(nodes, x) * 0,) * 2)
+                shares.append(x * 0)
+                continue
+            index = clip(searchsorted(nodes, x, side="right") - 1, 0, nodes.shape[0] - 2)
+            low, high = taken(nodes, index), taken(nodes, index + 1)
+            places.append((index, index + 1))
+            shares.append((x - low) / (high - low))
+        if self.bounds_error and plain(beyond).any():
+            raise ValueError("One of the requested xi is out of bounds")
+        strides = [math.prod(sizes[k + 1 :]) for k in range(count)]
+        if method == "nearest":
+            place: Any = 0
+            for (low, high), share, stride in zip(places, shares, strides, strict=True):
+                place = place + where(share <= 0.5, low, high) * stride
+            total = taken(flat, place)
+        else:
+            total = 0.0
+            for corner in itertools.product((0, 1), repeat=count):
+                weight: Any = 1.0
+                place = 0
+                for k, side in enumerate(corner):
+                    weight = weight * (shares[k] if side else 1 - shares[k])
+                    place = place + places[k][side] * strides[k]
+                total = total + wide(weight, len(trail)) * taken(flat, place)
+        if not self.bounds_error and self.fill_value is not None:
+            total = where(wide(beyond, len(trail)), array_like(self.fill_value), total)
+        return total
+
+
+class RegularGridInterpolator(SCIPY.RegularGridInterpolator):  # type: ignore[misc]
+    """SciPy's class, which can also be made of tensors and called with tensors."""
+
+    def __new__(cls, *args: Any, **kwargs: Any) -> Any:
+        """An interpolator of tensors if they are among the arguments, else SciPy's object."""
+        if has_arrays(args) or has_arrays(kwargs.values()):
+            return _TensorGrid(*args, **kwargs)
+        return super().__new__(cls)
+
+    def __call__(self, xi: Any, method: Any = None, **options: Any) -> Any:
+        if has_arrays((xi,)):
+            ours = _TensorGrid(
+                self.grid, self.values, self.method, self.bounds_error, self.fill_value
+            )
+            return ours(xi, method, **options)
+        return super().__call__(xi, method, **options)
+
+
+# --- radial functions ----------------------------------------------------------------------------
+
+
+def _over_zero(r2: Any, function: Any) -> Any:
+    """A function of squared distances that is zero, with all derivatives, at zero."""
+    zero = equal(r2, 0)
+    return where(zero, 0, function(where(zero, 1, r2)))
+
+
+_KERNELS = {
+    "linear": lambda r2: -_over_zero(r2, sqrt),
+    "thin_plate_spline": lambda r2: _over_zero(r2, lambda s: s * log(s) * 0.5),
+    "cubic": lambda r2: _over_zero(r2, lambda s: s * sqrt(s)),
+    "quintic": lambda r2: -_over_zero(r2, lambda s: s * s * sqrt(s)),
+    "multiquadric": lambda r2: -sqrt(r2 + 1),
+    "inverse_multiquadric": lambda r2: 1 / sqrt(r2 + 1),
+    "inverse_quadratic": lambda r2: 1 / (r2 + 1),
+    "gaussian": lambda r2: exp(-r2),
+}
+_DEGREE = {"multiquadric": 0, "linear": 0, "thin_plate_spline": 1, "cubic": 1, "quintic": 2}
+_WITHOUT_SCALE = ("linear", "thin_plate_spline", "cubic", "quintic")
+
+
+class _TensorRBF:
+    """`RBFInterpolator` of tensors."""
+
+    def __init__(
+        self,
+        y: Any,
+        d: Any,
+        neighbors: Any = None,
+        smoothing: Any = 0.0,
+        kernel: str = "thin_plate_spline",
+        epsilon: Any = None,
+        degree: int | None = None,
+    ) -> None:
+        if neighbors is not None:
+            raise NotImplementedError("RBFInterpolator of tensors takes no neighbors")
+        if kernel not in _KERNELS:
+            raise ValueError(f"`kernel` must be one of {set(_KERNELS)}.")
+        if epsilon is None:
+            if kernel not in _WITHOUT_SCALE:
+                raise ValueError(
+                    f"`epsilon` must be specified if `kernel` is not one of {set(_WITHOUT_SCALE)}."
+                )
+            epsilon = 1.0
+        self.y, self.kernel, self.epsilon = floating(y), kernel, epsilon
+        d = floating(d)
+        count, dimension = self.y.shape
+        degree = max(_DEGREE.get(kernel, -1), 0) if degree is None else degree
+        self.powers = [
+            power
+            for power in itertools.product(range(degree + 1), repeat=dimension)
+            if int(np.sum(power)) <= degree
+        ]
+        # Centred and scaled coordinates give polynomials of a similar size; constants will do.
+        nodes = plain(self.y).reshape(-1, dimension)
+        low, high = nodes.min(axis=0), nodes.max(axis=0)
+        self.shift = (high + low) / 2
+        self.scale = np.where(high > low, (high - low) / 2, 1.0)
+        self.trail = d.shape[1:]
+        right = reshape(d, (count, -1)) if d.ndim != 2 else d
+        kernels = self._kernels(self.y)
+        smoothing = floating(smoothing)
+        kernels = kernels + np.eye(count) * (
+            smoothing if smoothing.ndim == 0 else expand_dims(smoothing, axis=-1)
+        )
+        terms = self._terms(self.y)
+        size = len(self.powers)
+        matrix = concat(
+            (
+                concat((kernels, terms), axis=1),
+                concat((matrix_transpose(terms), np.zeros((size, size))), axis=1),
+            ),
+            axis=0,
+        )
+        longer = concat((right, np.zeros((size, right.shape[1]))), axis=0)
+        self.coefficients = linalg.solve(matrix, longer)
+
+    def _kernels(self, x: Any) -> Any:
+        difference = (expand_dims(x, axis=1) - expand_dims(self.y, axis=0)) * self.epsilon
+        return _KERNELS[self.kernel](sum(difference**2, axis=-1))
+
+    def _terms(self, x: Any) -> Any:
+        at = (x - self.shift) / self.scale
+        columns = []
+        for power in self.powers:
+            term: Any = at[:, 0] * 0 + 1
+            for k, p in enumerate(power):
+                for _ in range(p):
+                    term = term * at[:, k]
+            columns.append(term)
+        return stack(columns, axis=1)
+
+    def __call__(self, x: Any) -> Any:
+        """The values at points, one in each row."""
+        x = floating(x)
+        design = concat((self._kernels(x), self._terms(x)), axis=1)
+        return reshape(matmul(design, self.coefficients), (x.shape[0], *self.trail))
+
+
+class RBFInterpolator(SCIPY.RBFInterpolator):  # type: ignore[misc]
+    """SciPy's class, which can also be made of tensors and called with tensors."""
+
+    def __new__(cls, *args: Any, **kwargs: Any) -> Any:
+        """An interpolator of tensors if they are among the arguments, else SciPy's object."""
+        if has_arrays(args) or has_arrays(kwargs.values()):
+            return _TensorRBF(*args, **kwargs)
+        return super().__new__(cls)
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self._given = args, kwargs
+
+    def __call__(self, x: Any) -> Any:
+        if has_arrays((x,)):
+            args, kwargs = self._given
+            return _TensorRBF(*args, **kwargs)(x)
+        return super().__call__(x)

@@ -1,0 +1,444 @@
+"""Eigenvalues, singular values, QR, polar and LDL decompositions, and bases of subspaces.
+
+Vectors are unique only up to a sign or phase. They are those of SciPy; derivatives are correct for
+functions that do not depend on this choice.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ... import linalg as ours
+from ...backends.filled import zeros_like
+from ...core.array import plain
+from ...core.kinds import Matrices
+from ...ops import (
+    concat,
+    conj,
+    diagonal,
+    expand_dims,
+    is_complex,
+    matmul,
+    matrix_transpose,
+    real,
+    sign,
+    sum,
+    take_along_axis,
+    tril,
+)
+from ...ops.define.library import constant
+from ...ops.spectra import _eigh_jvp, _eigh_vjp, _unless
+from ..twins import refuse, twin
+from .equations import sylvester
+from .stacked import SCIPY, adjoint, check_numbers, hermitian, matrix, matrix_op, stacked
+
+# --- eigenvalues ---------------------------------------------------------------------------------
+
+_eigh = matrix_op(
+    "eigh",
+    "x",
+    compute=lambda x, *, lower, driver: SCIPY.eigh(
+        x, lower=lower, driver=driver, check_finite=False
+    ),
+    shapes=lambda x, **keywords: (x[:1], x),
+    multiple=True,
+    vjp=lambda gs, out: _eigh_vjp(gs, out),
+    jvp=lambda t, out: _eigh_jvp(t, out),
+    holomorphic=False,
+)
+# The vectors as SciPy has them: their signs depend on all options.
+_vectors = constant(
+    "scipy.linalg.eigh_vectors",
+    "a",
+    "b",
+    compute=stacked(lambda a, b, *, options: SCIPY.eigh(a, b, **dict(options))[1]),
+    kind=Matrices(shapes=lambda a, b, options: (a,)),
+)
+_own_vectors = constant(
+    "scipy.linalg.eigh_own_vectors",
+    "a",
+    compute=stacked(lambda a, *, options: SCIPY.eigh(a, **dict(options))[1]),
+    kind=Matrices(shapes=lambda a, options: (a,)),
+)
+
+
+def _first_and_last(values: Any, by_index: Any, by_value: Any) -> tuple[int, int]:
+    n = values.shape[-1]
+    if by_index is not None:
+        first, last = (int(i) for i in by_index)
+        return first % n, last % n + 1
+    low, high = by_value
+    inside = (plain(values) > low) & (plain(values) <= high)
+    counts = {(int(row.argmax()), int(row.sum())) for row in inside.reshape(-1, n)}
+    if len(counts) > 1:
+        raise ValueError(
+            "subset_by_value selects different eigenvalues for the matrices of a stack"
+        )
+    ((first, count),) = counts
+    return first, first + count
+
+
+def _reduced(a: Any, b: Any, type: int) -> tuple[Any, Any]:
+    """The matrix of an equal standard problem, and the one that turns vectors back."""
+    lower = ours.cholesky(b)
+    if type == 1:
+        half = ours.solve(lower, a)
+        inner = adjoint(ours.solve(lower, adjoint(half)))
+    else:
+        inner = matmul(adjoint(lower), matmul(a, lower))
+    back = lower if type == 3 else ours.inv(adjoint(lower))
+    return (inner + adjoint(inner)) * 0.5, back
+
+
+@twin(SCIPY.eigh)
+def eigh(
+    a: Any,
+    b: Any = None,
+    *,
+    lower: bool = True,
+    eigvals_only: bool = False,
+    overwrite_a: bool = False,
+    overwrite_b: bool = False,
+    type: int = 1,
+    check_finite: bool = True,
+    subset_by_index: Any = None,
+    subset_by_value: Any = None,
+    driver: str | None = None,
+) -> Any:
+    """Eigenvalues and eigenvectors of Hermitian matrices, also of generalised problems."""
+    a = hermitian(matrix(a, "eigh"), lower)
+    check_numbers(check_finite, a)
+    back = None
+    inner = a
+    if b is not None:
+        b = hermitian(matrix(b, "eigh"), lower)
+        check_numbers(check_finite, b)
+        inner, back = _reduced(a, b, type)
+    values, vectors = _eigh(inner, lower=lower, driver=driver if b is None else None)
+    part = slice(None)
+    if subset_by_index is not None or subset_by_value is not None:
+        part = slice(*_first_and_last(values, subset_by_index, subset_by_value))
+    values = values[..., part]
+    if eigvals_only:
+        return values
+    vectors = vectors[..., part]
+    if back is not None:
+        vectors = matmul(back, vectors)
+    if back is not None or part != slice(None):
+        options: dict[str, Any] = {"lower": lower, "driver": driver, "check_finite": False}
+        if subset_by_index is not None:
+            options["subset_by_index"] = tuple(subset_by_index)
+        if subset_by_value is not None:
+            options["subset_by_value"] = tuple(subset_by_value)
+        if b is None:
+            own = _own_vectors(a, options=tuple(options.items()))
+        else:
+            own = _vectors(a, b, options=(*options.items(), ("type", type)))
+        vectors = vectors * _phase(vectors, own)
+    return values, vectors
+
+
+def _phase(vectors: Any, own: Any) -> Any:
+    """The signs, or phases, that turn vectors into those of SciPy: constants."""
+    overlap = sum(conj(vectors) * own, axis=-2, keepdims=True)
+    if is_complex(overlap):
+        overlap = overlap.detach() if hasattr(overlap, "detach") else overlap
+        return overlap / abs(overlap)
+    return sign(overlap)
+
+
+@twin(SCIPY.eigvalsh)
+def eigvalsh(a: Any, b: Any = None, **options: Any) -> Any:
+    """Eigenvalues of Hermitian matrices, also of generalised problems."""
+    return eigh(a, b, eigvals_only=True, **options)
+
+
+@twin(SCIPY.eig)
+def eig(
+    a: Any,
+    b: Any = None,
+    left: bool = False,
+    right: bool = True,
+    overwrite_a: bool = False,
+    overwrite_b: bool = False,
+    check_finite: bool = True,
+    homogeneous_eigvals: bool = False,
+) -> Any:
+    """Eigenvalues and right eigenvectors."""
+    refuse("eig", b=(b, None), left=(left, False), homogeneous_eigvals=(homogeneous_eigvals, False))
+    a = matrix(a, "eig")
+    check_numbers(check_finite, a)
+    return tuple(ours.eig(a)) if right else ours.eigvals(a)
+
+
+@twin(SCIPY.eigvals)
+def eigvals(
+    a: Any,
+    b: Any = None,
+    overwrite_a: bool = False,
+    check_finite: bool = True,
+    homogeneous_eigvals: bool = False,
+) -> Any:
+    """Eigenvalues."""
+    refuse("eigvals", b=(b, None), homogeneous_eigvals=(homogeneous_eigvals, False))
+    a = matrix(a, "eigvals")
+    check_numbers(check_finite, a)
+    return ours.eigvals(a)
+
+
+# --- singular values -----------------------------------------------------------------------------
+
+
+@twin(SCIPY.svd)
+def svd(
+    a: Any,
+    full_matrices: bool = True,
+    compute_uv: bool = True,
+    overwrite_a: bool = False,
+    check_finite: bool = True,
+    lapack_driver: str = "gesdd",
+) -> Any:
+    """The singular value decomposition."""
+    refuse("svd", lapack_driver=(lapack_driver, "gesdd"))
+    a = matrix(a, "svd", square=False)
+    check_numbers(check_finite, a)
+    if not compute_uv:
+        return ours.svdvals(a)
+    return tuple(ours.svd(a, full_matrices=full_matrices))
+
+
+@twin(SCIPY.svdvals)
+def svdvals(a: Any, overwrite_a: bool = False, check_finite: bool = True) -> Any:
+    """The singular values."""
+    a = matrix(a, "svdvals", square=False)
+    check_numbers(check_finite, a)
+    return ours.svdvals(a)
+
+
+def _rank(values: Any, a: Any, rcond: Any) -> int:
+    """The number of singular values that count; it must be one for all matrices of a stack."""
+    s = plain(values)
+    if rcond is None:
+        rcond = np.finfo(s.dtype).eps * max(a.shape[-2:])
+    ranks = {int(n) for n in np.ravel((s > s.max(axis=-1, keepdims=True) * rcond).sum(axis=-1))}
+    if len(ranks) > 1:
+        raise ValueError("the matrices of a stack have different ranks")
+    return ranks.pop()
+
+
+@twin(SCIPY.orth)
+def orth(A: Any, rcond: Any = None) -> Any:  # noqa: N803  (SciPy's name)
+    """An orthonormal basis of the columns' span."""
+    a = matrix(A, "orth", square=False)
+    u, s, _ = ours.svd(a, full_matrices=False)
+    return u[..., : _rank(s, a, rcond)]
+
+
+def _null_vjp(g: Any, a: Any, out: Any) -> Any:
+    turn = matmul(adjoint(out), g)
+    g = _unless(
+        turn - adjoint(turn),
+        g,
+        "the loss depends on the choice of the basis of null_space, which is arbitrary, so it has "
+        "no gradient: use only what stays the same when the basis is turned, such as N @ N.T",
+    )
+    return -matmul(adjoint(ours.pinv(a)), matmul(g, adjoint(out)))
+
+
+_null_space = matrix_op(
+    "null_space",
+    "a",
+    compute=lambda a, *, rcond, driver: SCIPY.null_space(
+        a, rcond=rcond, lapack_driver=driver, check_finite=False
+    ),
+    shapes=lambda a, **keywords: ((a[1], 0),),
+    vjp=_null_vjp,
+    jvp=lambda t, a, out: -matmul(ours.pinv(a), matmul(t, out)),
+    holomorphic=False,
+)
+
+
+@twin(SCIPY.null_space)
+def null_space(
+    A: Any,  # noqa: N803
+    rcond: Any = None,
+    *,
+    overwrite_a: bool = False,
+    check_finite: bool = True,
+    lapack_driver: str = "gesdd",
+) -> Any:
+    """An orthonormal basis of the null space, for uses where any basis will do."""
+    a = matrix(A, "null_space", square=False)
+    check_numbers(check_finite, a)
+    return _null_space(a, rcond=rcond, driver=lapack_driver)
+
+
+# --- polar ---------------------------------------------------------------------------------------
+
+
+def _along(t: Any, a: Any, out: Any) -> Any:
+    """The derivative of the unitary factor of tall matrices; the map equals its adjoint."""
+    p = matmul(adjoint(out), a)
+    inner = matmul(adjoint(out), t)
+    turn = sylvester(p, p, inner - adjoint(inner))
+    if a.shape[-1] == a.shape[-2]:
+        return matmul(out, turn)
+    rest = adjoint(ours.solve(adjoint(p), adjoint(t - matmul(out, inner))))
+    return matmul(out, turn) + rest
+
+
+_unitary = matrix_op(
+    "polar",
+    "a",
+    compute=lambda a: SCIPY.polar(a)[0],
+    shapes=lambda a: (a,),
+    vjp=lambda g, a, out: _along(g, a, out),
+    jvp=lambda t, a, out: _along(t, a, out),
+    holomorphic=False,
+)
+
+
+@twin(SCIPY.polar)
+def polar(a: Any, side: str = "right") -> Any:
+    """The unitary factor and the positive factor of matrices of full rank."""
+    a = matrix(a, "polar", square=False)
+    if side not in ("left", "right"):
+        raise ValueError("`side` must be either 'right' or 'left'")
+    m, n = a.shape[-2:]
+    u = _unitary(a) if m >= n else adjoint(_unitary(adjoint(a)))
+    p = matmul(adjoint(u), a) if side == "right" else matmul(a, adjoint(u))
+    return u, (p + adjoint(p)) * 0.5
+
+
+@twin(SCIPY.orthogonal_procrustes)
+def orthogonal_procrustes(A: Any, B: Any, check_finite: bool = True) -> Any:  # noqa: N803
+    """The orthogonal matrix that maps `A` to `B` best, and the sum of singular values."""
+    a, b = matrix(A, "A", square=False), matrix(B, "B", square=False)
+    check_numbers(check_finite, a, b)
+    product = matmul(adjoint(a), b)
+    u = _unitary(product)
+    return u, sum(diagonal(real(matmul(adjoint(u), product)), axis1=-2, axis2=-1), axis=-1)
+
+
+# --- QR ------------------------------------------------------------------------------------------
+
+_qr_order = constant(
+    "scipy.linalg.qr_order",
+    "a",
+    compute=stacked(
+        lambda a: SCIPY.qr(a, mode="r", pivoting=True, check_finite=False)[1].astype(np.int64)
+    ),
+    kind=Matrices(shapes=lambda a: (a[1:],)),
+)
+
+
+@twin(SCIPY.qr)
+def qr(
+    a: Any,
+    overwrite_a: bool = False,
+    lwork: Any = None,
+    mode: str = "full",
+    pivoting: bool = False,
+    check_finite: bool = True,
+) -> Any:
+    """The QR decomposition. The order of the columns by pivoting is a constant."""
+    a = matrix(a, "qr", square=False)
+    check_numbers(check_finite, a)
+    if mode not in ("full", "r", "economic"):
+        raise NotImplementedError(f"qr of tensors has the modes full, r and economic, not {mode!r}")
+    m, n = a.shape[-2:]
+    order: tuple[Any, ...] = ()
+    if pivoting:
+        order = (_qr_order(a),)
+        index = expand_dims(order[0], axis=-2) + np.zeros((m, 1), np.int64)
+        a = take_along_axis(a, index, axis=-1)
+    q, r = ours.qr(a, mode="complete" if mode == "full" else "reduced")
+    if mode == "r":
+        if m > n:
+            r = concat((r, zeros_like(r, (*r.shape[:-2], m - n, n))), axis=-2)
+        return (r, *order) if order else (r,)
+    return (q, r, *order)
+
+
+# --- LDL -----------------------------------------------------------------------------------------
+
+
+def _parts_of(a: Any, *, hermitian: bool) -> Any:
+    """The unit triangle in its own order, the diagonal, and the order of its rows."""
+    lower, d, order = SCIPY.ldl(a, hermitian=hermitian, check_finite=False)
+    if np.count_nonzero(d - np.diag(np.diagonal(d))):
+        raise NotImplementedError(
+            "ldl has a derivative here only if d is diagonal, and this matrix is indefinite: d has "
+            "blocks of two rows"
+        )
+    return lower[order], np.diagonal(d).copy(), np.eye(len(a), dtype=a.dtype)[order]
+
+
+_ldl_order = constant(
+    "scipy.linalg.ldl_order",
+    "a",
+    compute=stacked(lambda a, *, hermitian: SCIPY.ldl(a, hermitian=hermitian)[2]),
+    kind=Matrices(shapes=lambda a, hermitian: (a[:1],)),
+)
+_ldl_permutation = constant(
+    "scipy.linalg.ldl_permutation",
+    "a",
+    compute=stacked(lambda a, *, hermitian: _parts_of(a, hermitian=hermitian)[2]),
+    kind=Matrices(shapes=lambda a, hermitian: (a,)),
+)
+
+
+def _ldl_vjp(gs: Any, out: Any) -> Any:
+    lower, d = out
+    inner: Any = None
+    if gs[0] is not None:
+        inner = tril(matmul(matrix_transpose(lower), gs[0]), k=-1) / expand_dims(d, axis=-2)
+    if gs[1] is not None:
+        own = expand_dims(gs[1], axis=-1) * np.eye(lower.shape[-1])
+        inner = own if inner is None else inner + own
+    half = ours.solve(matrix_transpose(lower), inner)
+    return matrix_transpose(ours.solve(matrix_transpose(lower), matrix_transpose(half)))
+
+
+def _ldl_jvp(t: Any, out: Any) -> Any:
+    lower, d = out
+    half = matrix_transpose(ours.solve(lower, t))
+    inner = matrix_transpose(ours.solve(lower, half))
+    strict = tril(inner, k=-1) / expand_dims(d, axis=-2)
+    return matmul(lower, strict), diagonal(inner, axis1=-2, axis2=-1)
+
+
+# Of matrices whose rows and columns are in the order that pivoting has found.
+_ldl = matrix_op(
+    "ldl",
+    "a",
+    compute=lambda a: _parts_of(a, hermitian=False)[:2],
+    shapes=lambda a: (a, a[:1]),
+    multiple=True,
+    vjp=_ldl_vjp,
+    jvp=_ldl_jvp,
+)
+
+
+@twin(SCIPY.ldl)
+def ldl(
+    A: Any,  # noqa: N803
+    lower: bool = True,
+    hermitian: bool = True,
+    overwrite_a: bool = False,
+    check_finite: bool = True,
+) -> Any:
+    """The LDL decomposition of real symmetric matrices with a diagonal `d`."""
+    a = matrix(A, "ldl")
+    check_numbers(check_finite, a)
+    refuse("ldl", lower=(lower, True))
+    if is_complex(a):
+        raise NotImplementedError("ldl has derivatives here for real matrices only")
+    a = tril(a) + matrix_transpose(tril(a, k=-1))
+    permutation = _ldl_permutation(a, hermitian=hermitian)
+    turned = matrix_transpose(permutation)
+    unit, d = _ldl(matmul(permutation, matmul(a, turned)))
+    full = expand_dims(d, axis=-1) * np.eye(a.shape[-1])
+    return matmul(turned, unit), full, _ldl_order(a, hermitian=hermitian)

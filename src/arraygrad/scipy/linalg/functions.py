@@ -1,0 +1,184 @@
+"""Functions of a matrix: exponential, logarithm, roots, powers, trigonometric functions.
+
+The derivative of a function f along E is its Fréchet derivative L(A, E). It is a block of f of a
+larger matrix: f([[A, E], [0, A]]) = [[f(A), L(A, E)], [0, f(A)]]. So the derivative of L is an L of
+twice the size, and derivatives of all orders follow. The transposed derivative is L(Aᵀ, ·).
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ...backends.filled import zeros_like
+from ...core.array import AnyFunction, Array
+from ...linalg import eig, inv, solve
+from ...ops import concat, expand_dims, imag, is_complex, matmul, matrix_transpose, real
+from ..twins import refuse, twin
+from .equations import sylvester
+from .stacked import SCIPY, check_numbers, matrix, matrix_op
+
+
+def _blocks(a: Any, b: Any, c: Any, d: Any) -> Any:
+    top, bottom = concat((a, b), axis=-1), concat((c, d), axis=-1)
+    return concat((top, bottom), axis=-2)
+
+
+def _same(*shapes: Any, **keywords: Any) -> Any:
+    return (shapes[0],)
+
+
+def _doubled(a: Any, e: Any) -> Any:
+    return _blocks(a, e, zeros_like(a), a)
+
+
+def _function(name: str, compute: AnyFunction, along: AnyFunction | None = None) -> Any:
+    """The ops of a function of matrices, and of its derivative along `e`.
+
+    `compute` and `along` take a keyword `power`, which only powers of matrices use.
+    """
+
+    def by_block(a: Any, e: Any, *, power: Any) -> Any:
+        n = a.shape[0]
+        return compute(np.block([[a, e], [np.zeros_like(a), a]]), power=power)[:n, n:]
+
+    def transposed(g: Any, a: Any, power: Any) -> Any:
+        return frechet(matrix_transpose(a), g, power=power)
+
+    def by_a(g: Any, a: Any, e: Any, power: Any) -> Any:
+        n, zero = a.shape[-1], zeros_like(g)
+        out = transposed(_blocks(zero, g, zero, zero), _doubled(a, e), power)
+        return out[..., :n, :n] + out[..., n:, n:]
+
+    def forward(t_a: Any, t_e: Any, a: Any, e: Any, power: Any) -> Any:
+        n = a.shape[-1]
+        return frechet(_doubled(a, e), _doubled(t_a, t_e), power=power)[..., :n, n:]
+
+    function = matrix_op(
+        name,
+        "a",
+        compute=compute,
+        shapes=_same,
+        vjp=transposed,
+        jvp=lambda t, a, power: frechet(a, t, power=power),
+    )
+    frechet = matrix_op(
+        f"{name}_frechet",
+        "a",
+        "e",
+        compute=along or by_block,
+        shapes=_same,
+        vjp_a=by_a,
+        vjp_e=transposed,
+        jvp=forward,
+    )
+    return function, frechet
+
+
+_SMALL = 32  # up to this size, the exponential of the larger matrix is faster
+
+
+def _expm_along(a: Any, e: Any, *, power: Any) -> Any:
+    n = a.shape[0]
+    if n > _SMALL:
+        return SCIPY.expm_frechet(a, e, compute_expm=False)
+    return SCIPY.expm(np.block([[a, e], [np.zeros_like(a), a]]))[:n, n:]
+
+
+_expm, _expm_frechet = _function("expm", lambda a, *, power: SCIPY.expm(a), _expm_along)
+_logm, _ = _function("logm", lambda a, *, power: SCIPY.logm(a))
+_power, _ = _function(
+    "fractional_matrix_power", lambda a, *, power: SCIPY.fractional_matrix_power(a, power)
+)
+# The derivative of the root X satisfies X dX + dX X = dA.
+_sqrtm = matrix_op(
+    "sqrtm",
+    "a",
+    compute=lambda a: SCIPY.sqrtm(a),
+    shapes=_same,
+    vjp=lambda g, out: sylvester(matrix_transpose(out), matrix_transpose(out), g),
+    jvp=lambda t, out: sylvester(out, out, t),
+)
+
+
+@twin(SCIPY.expm)
+def expm(A: Any) -> Any:  # noqa: N803  (SciPy's name)
+    """The exponential of matrices."""
+    return _expm(matrix(A, "expm"), power=None)
+
+
+@twin(SCIPY.expm_frechet)
+def expm_frechet(
+    A: Any,  # noqa: N803
+    E: Any,  # noqa: N803
+    method: str | None = None,
+    compute_expm: bool = True,
+    check_finite: bool = True,
+) -> Any:
+    """The derivative of the exponential at `A` along `E`, and the exponential itself."""
+    if method not in (None, "SPS", "blockEnlarge"):
+        raise ValueError(f"Unknown implementation {method}")
+    a, e = matrix(A, "expm_frechet"), matrix(E, "expm_frechet")
+    check_numbers(check_finite, a, e)
+    along = _expm_frechet(a, e, power=None)
+    return (_expm(a, power=None), along) if compute_expm else along
+
+
+@twin(SCIPY.logm)
+def logm(A: Any, disp: Any = True) -> Any:  # noqa: N803
+    """The logarithm of matrices."""
+    refuse("logm", disp=(disp, True))
+    return _logm(matrix(A, "logm"), power=None)
+
+
+@twin(SCIPY.sqrtm)
+def sqrtm(A: Any) -> Any:  # noqa: N803
+    """The square root of matrices."""
+    return _sqrtm(matrix(A, "sqrtm"))
+
+
+@twin(SCIPY.fractional_matrix_power)
+def fractional_matrix_power(A: Any, t: Any) -> Any:  # noqa: N803
+    """The power `t` of matrices, by both arguments."""
+    a = matrix(A, "fractional_matrix_power")
+    if isinstance(t, Array):
+        return _expm(_logm(a, power=None) * t, power=None)
+    return _power(a, power=t)
+
+
+@twin(SCIPY.funm)
+def funm(A: Any, func: AnyFunction, disp: bool = True) -> Any:  # noqa: N803
+    """A function of matrices by their eigenvalues, which must be different from each other."""
+    refuse("funm", disp=(disp, True))
+    a = matrix(A, "funm")
+    values, vectors = eig(a)
+    out = matmul(vectors * expand_dims(func(values), axis=-2), inv(vectors))
+    return out if is_complex(a) else real(out)
+
+
+# --- trigonometric and hyperbolic functions ------------------------------------------------------
+
+
+def _exp(a: Any) -> Any:
+    return _expm(a, power=None)
+
+
+def _cosm(a: Any) -> Any:
+    return (_exp(a * 1j) + _exp(a * -1j)) * 0.5 if is_complex(a) else real(_exp(a * 1j))
+
+
+def _sinm(a: Any) -> Any:
+    return (_exp(a * 1j) - _exp(a * -1j)) * -0.5j if is_complex(a) else imag(_exp(a * 1j))
+
+
+def _of_matrix(name: str, function: AnyFunction) -> AnyFunction:
+    return twin(getattr(SCIPY, name))(lambda A: function(matrix(A, name)))  # noqa: N803
+
+
+cosm = _of_matrix("cosm", _cosm)
+sinm = _of_matrix("sinm", _sinm)
+tanm = _of_matrix("tanm", lambda a: solve(_cosm(a), _sinm(a)))
+coshm = _of_matrix("coshm", lambda a: (_exp(a) + _exp(-a)) * 0.5)
+sinhm = _of_matrix("sinhm", lambda a: (_exp(a) - _exp(-a)) * 0.5)
+tanhm = _of_matrix("tanhm", lambda a: solve(_exp(a) + _exp(-a), _exp(a) - _exp(-a)))

@@ -1,0 +1,102 @@
+"""Functions of one matrix of SciPy, run over the leading axes of stacks of matrices."""
+
+from __future__ import annotations
+
+import inspect
+from typing import Any
+
+import numpy as np
+
+from ...core.array import AnyFunction, plain
+from ...core.kinds import Matrices
+from ...ops import conj, expand_dims, is_complex, matrix_transpose, tril, triu
+from ...ops.define.library import declare
+from ..names import scipy_module
+from ..twins import by_scipy, floating
+
+SCIPY = scipy_module("scipy.linalg")
+
+
+def stacked(function: AnyFunction, multiple: bool = False) -> AnyFunction:
+    """`compute` of an op: a function of matrices, over the leading axes that they broadcast to."""
+
+    def run(*arrays: Any, **keywords: Any) -> Any:
+        lead = np.broadcast_shapes(*(a.shape[:-2] for a in arrays))
+        if not lead:
+            return function(*arrays, **keywords)
+        wide = [np.broadcast_to(a, (*lead, *a.shape[-2:])) for a in arrays]
+        rows = [function(*(a[i] for a in wide), **keywords) for i in np.ndindex(*lead)]
+        if multiple:
+            return tuple(_stack(column, lead) for column in zip(*rows, strict=True))
+        return _stack(rows, lead)
+
+    run.__signature__ = inspect.signature(function)  # type: ignore[attr-defined]
+    return by_scipy(run)
+
+
+def _stack(rows: Any, lead: tuple[int, ...]) -> Any:
+    if not len(rows):
+        raise ValueError("an empty stack of matrices has no result of a known shape")
+    out = np.stack(rows)
+    return out.reshape(*lead, *out.shape[1:])
+
+
+def matrix_op(
+    name: str,
+    *inputs: str,
+    compute: AnyFunction,
+    shapes: AnyFunction,
+    multiple: bool = False,
+    **rules: Any,
+) -> AnyFunction:
+    """Declare an op on matrices that a function of SciPy computes."""
+    return declare(
+        f"scipy.linalg.{name}",
+        *inputs,
+        compute=stacked(compute, multiple),
+        kind=Matrices(shapes=shapes),
+        multiple=multiple,
+        **rules,
+    )
+
+
+def matrix(x: Any, name: str, square: bool = True) -> Any:
+    """An argument as matrices of floating-point numbers."""
+    x = floating(x)
+    if x.ndim < 2 or (square and x.shape[-1] != x.shape[-2]):
+        kind = "a square matrix" if square else "a matrix"
+        raise ValueError(f"{name}: expected {kind}, got shape {tuple(x.shape)}")
+    return x
+
+
+def adjoint(x: Any) -> Any:
+    """The conjugate transpose."""
+    turned = matrix_transpose(x)
+    return conj(turned) if is_complex(x) else turned
+
+
+def hermitian(x: Any, lower: bool) -> Any:
+    """The Hermitian matrix that has the lower or upper triangle of `x`: SciPy reads no other."""
+    if lower:
+        return tril(x) + adjoint(tril(x, k=-1))
+    return triu(x) + adjoint(triu(x, k=1))
+
+
+def check_numbers(check_finite: bool, *arrays: Any) -> None:
+    """Raise as SciPy does if an array has infinities or NaNs, unless told not to look."""
+    if not check_finite:
+        return
+    for x in arrays:
+        values = plain(x)
+        if isinstance(values, np.ndarray) and not np.isfinite(values).all():
+            raise ValueError("array must not contain infs or NaNs")
+
+
+def columns(b: Any) -> tuple[Any, bool]:
+    """Right-hand sides as the columns of matrices, and whether it was one vector."""
+    return (expand_dims(b, axis=-1), True) if b.ndim == 1 else (b, False)
+
+
+def uncolumned(x: Any, was_vector: bool) -> Any:
+    """The solution in the form of its right-hand side."""
+    return x[..., 0] if was_vector else x

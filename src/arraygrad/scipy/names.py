@@ -1,0 +1,34 @@
+"""The names of a module of SciPy that have no differentiable form: they are SciPy's own."""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Callable
+from typing import Any
+
+
+def scipy_module(name: str) -> Any:
+    """A module of SciPy, such as ``"scipy.optimize"``; an error that names the extra without it."""
+    try:
+        return importlib.import_module(name)
+    except ImportError:
+        raise ImportError(
+            f"arraygrad.{name} computes by SciPy: install it, pip install 'arraygrad[scipy]'"
+        ) from None
+
+
+def others_from(name: str) -> Callable[[str], Any]:
+    """The function `__getattr__` of a module that has SciPy's names besides its own.
+
+    >>> from arraygrad.scipy import optimize
+    >>> import scipy.optimize
+    >>> optimize.OptimizeResult is scipy.optimize.OptimizeResult
+    True
+    """
+
+    def getattr_(attribute: str) -> Any:
+        if attribute.startswith("__"):
+            raise AttributeError(attribute)
+        return getattr(scipy_module(name), attribute)
+
+    return getattr_

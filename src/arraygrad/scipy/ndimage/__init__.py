@@ -1,0 +1,65 @@
+"""`scipy.ndimage` with derivatives. Names that have none here are SciPy's own.
+
+>>> import arraygrad as ag
+>>> from arraygrad.scipy import ndimage
+>>> x = ag.tensor([0.0, 1.0, 0.0], requires_grad=True)
+>>> ag.grad(ndimage.laplace(x)[1], x)
+tensor([ 1., -2.,  1.])
+"""
+
+from __future__ import annotations
+
+from ..names import others_from, scipy_module
+from .filters import (
+    convolve,
+    convolve1d,
+    correlate,
+    correlate1d,
+    gaussian_filter,
+    gaussian_filter1d,
+    gaussian_gradient_magnitude,
+    gaussian_laplace,
+    laplace,
+    prewitt,
+    sobel,
+    uniform_filter,
+    uniform_filter1d,
+)
+from .interpolation import (
+    affine_transform,
+    map_coordinates,
+    rotate,
+    shift,
+    spline_filter,
+    spline_filter1d,
+    zoom,
+)
+
+__all__ = [
+    "affine_transform",
+    "convolve",
+    "convolve1d",
+    "correlate",
+    "correlate1d",
+    "gaussian_filter",
+    "gaussian_filter1d",
+    "gaussian_gradient_magnitude",
+    "gaussian_laplace",
+    "laplace",
+    "map_coordinates",
+    "prewitt",
+    "rotate",
+    "shift",
+    "sobel",
+    "spline_filter",
+    "spline_filter1d",
+    "uniform_filter",
+    "uniform_filter1d",
+    "zoom",
+]
+
+__getattr__ = others_from("scipy.ndimage")
+
+
+def __dir__() -> list[str]:
+    return sorted({*__all__, *dir(scipy_module("scipy.ndimage"))})

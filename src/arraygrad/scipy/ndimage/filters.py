@@ -1,0 +1,408 @@
+"""Linear filters of images, by the image and by the weights.
+
+A filter is a correlation of the image, continued beyond its edges, with weights.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ...core.array import Array, plain
+from ...core.axes import many_axes, one_axis
+from ...core.kinds import Contracts
+from ...ops import concat, exp, flip, reshape, sqrt, stack, take
+from ...ops import sum as _sum
+from ...ops.define.library import declare
+from ..names import scipy_module
+from ..signal.convolution import convolved
+from ..signal.lines import padded_places
+from ..twins import array_like, by_scipy, floating, refuse, twin
+
+SCIPY = scipy_module("scipy.ndimage")
+
+
+def _padded(x: Any, axis: int, before: int, after: int, mode: str) -> Any:
+    """The image, continued along an axis; zeros for the mode "constant"."""
+    n = x.shape[axis]
+    places = padded_places(n, before, after, mode)
+    if (places < 0).any():
+        shape = (*x.shape[:axis], 1, *x.shape[axis + 1 :])
+        x = concat((x, np.zeros(shape)), axis=axis)
+        places = np.where(places < 0, n, places)
+    return take(x, places, axis=axis)
+
+
+# --- sums over a window --------------------------------------------------------------------------
+
+_MANY = 64  # from this number of weights on, Fourier transforms give their cotangents
+
+
+def _sliding_of(x: Any, w: Any) -> Any:
+    long = [axis for axis, n in enumerate(w.shape) if n > 1]
+    part = tuple(slice(n // 2, n // 2 + m - n + 1) for m, n in zip(x.shape, w.shape, strict=True))
+    if len(long) == 1 and not (np.iscomplexobj(x) or np.iscomplexobj(w)):
+        return SCIPY.correlate1d(x, w.reshape(-1), long[0], mode="constant")[part]
+    return SCIPY.correlate(x, w, mode="constant")[part]
+
+
+def _sliding_by_x(g: Any, w: Any) -> Any:
+    for axis, n in enumerate(w.shape):
+        g = _padded(g, axis, n - 1, n - 1, "constant")
+    return _sliding(g, flip(w, axis=None))
+
+
+def _sliding_by_w(g: Any, x: Any, w_shape: Any) -> Any:
+    if np.prod(w_shape) > _MANY:
+        return convolved(x, flip(g, axis=None), "valid", "auto", "correlate")
+    found = []
+    for start in np.ndindex(*w_shape):
+        part = tuple(slice(k, k + n) for k, n in zip(start, g.shape, strict=True))
+        found.append(_sum(g * x[part]))
+    return reshape(stack(found), tuple(w_shape))
+
+
+# At each place where the weights fit inside, the sum of the elements times the weights.
+_sliding = declare(
+    "scipy.ndimage.sliding",
+    "x",
+    "w",
+    kind=Contracts(),
+    compute=by_scipy(_sliding_of),
+    vjp_x=_sliding_by_x,
+    vjp_w=_sliding_by_w,
+)
+
+
+def _modes(mode: Any, count: int) -> list[str]:
+    return [mode] * count if isinstance(mode, str) else list(mode)
+
+
+def _numbers(value: Any, count: int) -> list[Any]:
+    return list(value) if isinstance(value, list | tuple | np.ndarray) else [value] * count
+
+
+def _correlated(x: Any, weights: Any, mode: Any, cval: Any, origin: Any) -> Any:
+    """The correlation, where `weights` has as many axes as the image."""
+    modes, origins = _modes(mode, x.ndim), _numbers(origin, x.ndim)
+    constant = any(m in ("constant", "grid-constant") for m in modes)
+    shifted = x - cval if constant and cval else x
+    for axis in range(x.ndim):
+        size = weights.shape[axis]
+        before = size // 2 + origins[axis]
+        if not 0 <= before < max(size, 1):
+            raise ValueError("invalid origin")
+        shifted = _padded(shifted, axis, before, size - 1 - before, modes[axis])
+    out = _sliding(shifted, weights)
+    return out + cval * _sum(weights) if constant and cval else out
+
+
+def _in_axes(x: Any, weights: Any, axes: Any) -> Any:
+    """Weights over some axes, with axes of length one for the others."""
+    along = sorted(many_axes(axes, x.ndim) or range(x.ndim))
+    if weights.ndim != len(along):
+        raise RuntimeError(f"weights.ndim ({weights.ndim}) must match len(axes) ({len(along)})")
+    shape = [1] * x.ndim
+    for axis, size in zip(along, weights.shape, strict=True):
+        shape[axis] = size
+    return reshape(weights, tuple(shape))
+
+
+def _turned_origin(weights: Any, origin: Any) -> list[int]:
+    origins = _numbers(origin, weights.ndim)
+    return [-o - (1 if n % 2 == 0 else 0) for o, n in zip(origins, weights.shape, strict=True)]
+
+
+def _spread(values: list[Any], x: Any, axes: Any, default: Any) -> list[Any]:
+    """Values for some axes, as values for all axes."""
+    along = sorted(many_axes(axes, x.ndim) or range(x.ndim))
+    out = [default] * x.ndim
+    for axis, value in zip(along, values, strict=True):
+        out[axis] = value
+    return out
+
+
+@twin(SCIPY.correlate)
+def correlate(
+    input: Any,
+    weights: Any,
+    output: Any = None,
+    mode: Any = "reflect",
+    cval: Any = 0.0,
+    origin: Any = 0,
+    *,
+    axes: Any = None,
+) -> Any:
+    """The correlation of an image with weights."""
+    refuse("correlate", output=(output, None))
+    x, w = floating(input), floating(weights)
+    origins = _spread(_numbers(origin, w.ndim), x, axes, 0)
+    modes = _spread(_modes(mode, w.ndim), x, axes, "reflect")
+    return _correlated(x, _in_axes(x, w, axes), modes, cval, origins)
+
+
+@twin(SCIPY.convolve)
+def convolve(
+    input: Any,
+    weights: Any,
+    output: Any = None,
+    mode: Any = "reflect",
+    cval: Any = 0.0,
+    origin: Any = 0,
+    *,
+    axes: Any = None,
+) -> Any:
+    """The convolution of an image with weights."""
+    refuse("convolve", output=(output, None))
+    x, w = floating(input), floating(weights)
+    origins = _spread(_turned_origin(w, origin), x, axes, 0)
+    modes = _spread(_modes(mode, w.ndim), x, axes, "reflect")
+    return _correlated(x, _in_axes(x, flip(w, axis=None), axes), modes, cval, origins)
+
+
+def _along(x: Any, weights: Any, axis: int, mode: str, cval: Any, origin: int) -> Any:
+    """The correlation with a vector along an axis."""
+    axis = one_axis(axis, x.ndim)
+    shape = [1] * x.ndim
+    shape[axis] = weights.shape[0]
+    origins = [origin if k == axis else 0 for k in range(x.ndim)]
+    modes = [mode if k == axis else "nearest" for k in range(x.ndim)]
+    return _correlated(x, reshape(weights, tuple(shape)), modes, cval, origins)
+
+
+@twin(SCIPY.correlate1d)
+def correlate1d(
+    input: Any,
+    weights: Any,
+    axis: int = -1,
+    output: Any = None,
+    mode: str = "reflect",
+    cval: Any = 0.0,
+    origin: int = 0,
+) -> Any:
+    """The correlation with a vector along an axis."""
+    refuse("correlate1d", output=(output, None))
+    return _along(floating(input), floating(weights), axis, mode, cval, origin)
+
+
+@twin(SCIPY.convolve1d)
+def convolve1d(
+    input: Any,
+    weights: Any,
+    axis: int = -1,
+    output: Any = None,
+    mode: str = "reflect",
+    cval: Any = 0.0,
+    origin: int = 0,
+) -> Any:
+    """The convolution with a vector along an axis."""
+    refuse("convolve1d", output=(output, None))
+    w = floating(weights)
+    turned = _turned_origin(w, origin)[0]
+    return _along(floating(input), flip(w, axis=0), axis, mode, cval, turned)
+
+
+# --- Gauss ---------------------------------------------------------------------------------------
+
+
+def _gauss_weights(sigma: Any, order: int, truncate: float, radius: Any) -> Any:
+    """The weights of a Gauss function or of its derivative, by its width, too."""
+    width = float(np.max(plain(sigma)))
+    reach = int(truncate * width + 0.5) if radius is None else int(radius)
+    place = np.arange(-reach, reach + 1)
+    bell = exp(place**2 * (-0.5 / (sigma * sigma)))
+    bell = bell / _sum(bell)
+    # Derivatives are the bell times a polynomial, by its coefficients: q' - x q / sigma**2.
+    terms: list[Any] = [1.0]
+    for _ in range(order):
+        following: list[Any] = [0.0] * (len(terms) + 1)
+        for power, term in enumerate(terms):
+            if power:
+                following[power - 1] = following[power - 1] + power * term
+            following[power + 1] = following[power + 1] - term / (sigma * sigma)
+        terms = following
+    factor: Any = 0.0
+    for power, term in enumerate(terms):
+        factor = factor + term * place.astype(float) ** power
+    return flip(bell * factor, axis=0)
+
+
+@twin(SCIPY.gaussian_filter1d)
+def gaussian_filter1d(
+    input: Any,
+    sigma: Any,
+    axis: int = -1,
+    order: int = 0,
+    output: Any = None,
+    mode: str = "reflect",
+    cval: Any = 0.0,
+    truncate: float = 4.0,
+    *,
+    radius: Any = None,
+) -> Any:
+    """A Gauss filter along an axis, by the image and by the width."""
+    refuse("gaussian_filter1d", output=(output, None))
+    sigma = sigma if isinstance(sigma, Array) else float(sigma)
+    weights = _gauss_weights(array_like(sigma), order, truncate, radius)
+    return _along(floating(input), weights, axis, mode, cval, 0)
+
+
+@twin(SCIPY.gaussian_filter)
+def gaussian_filter(
+    input: Any,
+    sigma: Any,
+    order: Any = 0,
+    output: Any = None,
+    mode: Any = "reflect",
+    cval: Any = 0.0,
+    truncate: float = 4.0,
+    *,
+    radius: Any = None,
+    axes: Any = None,
+) -> Any:
+    """A Gauss filter, by the image and by the width."""
+    refuse("gaussian_filter", output=(output, None))
+    x = floating(input)
+    along = sorted(many_axes(axes, x.ndim) or range(x.ndim))
+    count = len(along)
+    if isinstance(sigma, Array) and sigma.ndim:
+        sigma = list(sigma)  # type: ignore[call-overload]
+    widths, orders = _numbers(sigma, count), _numbers(order, count)
+    modes, reaches = _modes(mode, count), _numbers(radius, count)
+    for k, axis in enumerate(along):
+        width = widths[k]
+        if not isinstance(width, Array) and width <= 1e-15:
+            continue
+        x = gaussian_filter1d(
+            x, width, axis, orders[k], None, modes[k], cval, truncate, radius=reaches[k]
+        )
+    return x
+
+
+@twin(SCIPY.gaussian_laplace)
+def gaussian_laplace(
+    input: Any,
+    sigma: Any,
+    output: Any = None,
+    mode: Any = "reflect",
+    cval: Any = 0.0,
+    **options: Any,
+) -> Any:
+    """The sum of second derivatives of a Gauss filter."""
+    refuse("gaussian_laplace", output=(output, None))
+    parts = _gauss_parts(input, sigma, mode, cval, options, 2)
+    return sum(parts[1:], start=parts[0])
+
+
+@twin(SCIPY.gaussian_gradient_magnitude)
+def gaussian_gradient_magnitude(
+    input: Any,
+    sigma: Any,
+    output: Any = None,
+    mode: Any = "reflect",
+    cval: Any = 0.0,
+    **options: Any,
+) -> Any:
+    """The length of the gradient of a Gauss filter."""
+    refuse("gaussian_gradient_magnitude", output=(output, None))
+    parts = _gauss_parts(input, sigma, mode, cval, options, 1)
+    return sqrt(_sum(stack(parts) ** 2, axis=0))
+
+
+def _gauss_parts(
+    input: Any, sigma: Any, mode: Any, cval: Any, options: Any, order: int
+) -> list[Any]:
+    """The derivatives of a Gauss filter along each axis."""
+    x = floating(input)
+    refuse("this filter", axes=(options.pop("axes", None), None))
+    found = []
+    for axis in range(x.ndim):
+        orders = [order if k == axis else 0 for k in range(x.ndim)]
+        found.append(gaussian_filter(x, sigma, orders, None, mode, cval, **options))
+    return found
+
+
+# --- others --------------------------------------------------------------------------------------
+
+
+@twin(SCIPY.uniform_filter1d)
+def uniform_filter1d(
+    input: Any,
+    size: int,
+    axis: int = -1,
+    output: Any = None,
+    mode: str = "reflect",
+    cval: Any = 0.0,
+    origin: int = 0,
+) -> Any:
+    """The mean of neighbours along an axis."""
+    refuse("uniform_filter1d", output=(output, None))
+    return _along(floating(input), np.full(size, 1.0 / size), axis, mode, cval, origin)
+
+
+@twin(SCIPY.uniform_filter)
+def uniform_filter(
+    input: Any,
+    size: Any = 3,
+    output: Any = None,
+    mode: Any = "reflect",
+    cval: Any = 0.0,
+    origin: Any = 0,
+    *,
+    axes: Any = None,
+) -> Any:
+    """The mean of neighbours."""
+    refuse("uniform_filter", output=(output, None))
+    x = floating(input)
+    along = sorted(many_axes(axes, x.ndim) or range(x.ndim))
+    count = len(along)
+    every = zip(
+        along, _numbers(size, count), _modes(mode, count), _numbers(origin, count), strict=True
+    )
+    for axis, width, one_mode, start in every:
+        x = uniform_filter1d(x, width, axis, None, one_mode, cval, start) if width > 1 else x
+    return x
+
+
+def _edges(input: Any, axis: int, mode: Any, cval: Any, smooth: list[float]) -> Any:
+    x = floating(input)
+    axis = one_axis(axis, x.ndim)
+    modes = _modes(mode, x.ndim)
+    out = _along(x, np.array([-1.0, 0.0, 1.0]), axis, modes[axis], cval, 0)
+    for k in range(x.ndim):
+        if k != axis:
+            out = _along(out, np.array(smooth), k, modes[k], cval, 0)
+    return out
+
+
+@twin(SCIPY.sobel)
+def sobel(
+    input: Any, axis: int = -1, output: Any = None, mode: Any = "reflect", cval: Any = 0.0
+) -> Any:
+    """Sobel's filter: differences along an axis."""
+    refuse("sobel", output=(output, None))
+    return _edges(input, axis, mode, cval, [1.0, 2.0, 1.0])
+
+
+@twin(SCIPY.prewitt)
+def prewitt(
+    input: Any, axis: int = -1, output: Any = None, mode: Any = "reflect", cval: Any = 0.0
+) -> Any:
+    """Prewitt's filter: differences along an axis."""
+    refuse("prewitt", output=(output, None))
+    return _edges(input, axis, mode, cval, [1.0, 1.0, 1.0])
+
+
+@twin(SCIPY.laplace)
+def laplace(
+    input: Any, output: Any = None, mode: Any = "reflect", cval: Any = 0.0, *, axes: Any = None
+) -> Any:
+    """The sum of second differences."""
+    refuse("laplace", output=(output, None))
+    x = floating(input)
+    along = sorted(many_axes(axes, x.ndim) or range(x.ndim))
+    modes = _modes(mode, len(along))
+    weights = np.array([1.0, -2.0, 1.0])
+    parts = [_along(x, weights, a, m, cval, 0) for a, m in zip(along, modes, strict=True)]
+    return sum(parts[1:], start=parts[0])

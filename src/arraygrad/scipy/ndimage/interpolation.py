@@ -1,0 +1,354 @@
+"""Images at other coordinates: by the image, the coordinates, and the parameters of a map.
+
+The image becomes a spline, by a filter whose inverse is known; then each coordinate takes a
+weighted sum of neighbours. Which neighbours is decided by the values.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from typing import Any
+
+import numpy as np
+
+from ...core.array import plain
+from ...core.kinds import AlongAxis
+from ...ops import (
+    astype,
+    clip,
+    concat,
+    cos,
+    floor,
+    greater,
+    less,
+    logical_or,
+    reshape,
+    sin,
+    take,
+    where,
+)
+from ...ops.define.library import declare
+from ..signal.lines import padded_places
+from ..twins import array_like, by_scipy, floating, refuse, twin
+from .filters import SCIPY
+
+_MIRROR = {"constant", "grid-constant", "mirror", "wrap"}
+
+
+def _filter_adjoint(g: Any, axis: int, order: int, mode: str) -> Any:
+    """The adjoint of the spline filter: it is symmetric, but for the weights of mirrored ends."""
+    n = g.shape[axis]
+    if mode not in _MIRROR or n == 1:
+        return _spline_filter(g, axis=axis, order=order, mode=mode)
+    ends = np.ones(n)
+    ends[[0, -1]] = 0.5
+    ends = ends.reshape((-1,) + (1,) * (g.ndim - 1 - axis))
+    return _spline_filter(g / ends, axis=axis, order=order, mode=mode) * ends
+
+
+_spline_filter = declare(
+    "scipy.ndimage.spline_filter1d",
+    "x",
+    kind=AlongAxis(linear=True),
+    compute=by_scipy(
+        lambda x, *, axis, order, mode: SCIPY.spline_filter1d(
+            x, order, axis, np.complex128 if np.iscomplexobj(x) else np.float64, mode
+        )
+    ),
+    vjp=_filter_adjoint,
+    holomorphic=False,
+)
+
+
+@twin(SCIPY.spline_filter1d)
+def spline_filter1d(
+    input: Any, order: int = 3, axis: int = -1, output: Any = np.float64, mode: str = "mirror"
+) -> Any:
+    """The coefficients of a spline through the image, along an axis."""
+    refuse("spline_filter1d", output=(output, np.float64))
+    x = floating(input)
+    return x if order < 2 else _spline_filter(x, axis=axis % x.ndim, order=order, mode=mode)
+
+
+@twin(SCIPY.spline_filter)
+def spline_filter(
+    input: Any, order: int = 3, output: Any = np.float64, mode: str = "mirror"
+) -> Any:
+    """The coefficients of a spline through the image."""
+    refuse("spline_filter", output=(output, np.float64))
+    x = floating(input)
+    for axis in range(x.ndim if order > 1 else 0):
+        x = _spline_filter(x, axis=axis, order=order, mode=mode)
+    return x
+
+
+# --- the weights of neighbours -------------------------------------------------------------------
+
+
+def _weights(t: Any, order: int) -> list[Any]:
+    """The weights of `order + 1` neighbours, by the distance from the first inner one."""
+    if order == 0:
+        return [0 * t + 1]
+    if order == 1:
+        return [1 - t, t]
+    if order == 2:  # t is the distance from the nearest one
+        return [0.5 * (0.5 - t) ** 2, 0.75 - t * t, 0.5 * (0.5 + t) ** 2]
+    if order == 3:
+        u = 1 - t
+        return [
+            u**3 / 6,
+            (t * t * (t - 2) * 3 + 4) / 6,
+            (u * u * (u - 2) * 3 + 4) / 6,
+            t**3 / 6,
+        ]
+    raise NotImplementedError(f"images of tensors have the orders 0, 1, 2 and 3, not {order}")
+
+
+def _mapped(x: Any, n: int, mode: str) -> Any:
+    """Coordinates inside of the image, for those outside."""
+    if mode == "nearest":
+        return clip(x, 0, n - 1)
+    if n == 1:
+        return 0 * x
+    if mode == "mirror":
+        period = 2 * n - 2
+        u = x - period * floor(x / period)
+        return where(greater(u, n - 1), period - u, u)
+    if mode == "reflect":
+        period = 2 * n
+        outside = logical_or(less(x, 0), greater(x, n - 1))
+        u = x - period * floor(x / period)
+        return where(outside, where(u < n, u, period - 1 - u), x)
+    if mode == "wrap":
+        period = n - 1
+        outside = logical_or(less(x, 0), greater(x, n - 1))
+        return where(outside, x - period * floor(x / period), x)
+    if mode == "grid-wrap":
+        return x - n * floor(x / n)
+    return x  # constant
+
+
+def _neighbour(index: Any, n: int, mode: str) -> Any:
+    """The place of a neighbour that is outside of the image."""
+    if mode == "grid-wrap":
+        return index % n
+    if mode in ("nearest", "reflect"):
+        k = index % (2 * n)
+        return where(k < n, k, 2 * n - 1 - k)
+    if n == 1:
+        return index * 0
+    k = index % (2 * n - 2)
+    return where(k < n, k, 2 * n - 2 - k)
+
+
+def _interpolated(
+    image: Any, coordinates: list[Any], order: int, mode: str, cval: Any, prefilter: bool
+) -> Any:
+    """The image at coordinates, one array for each axis."""
+    known = {"reflect", "grid-mirror", "constant", "grid-constant", "nearest", "mirror"}
+    if mode not in known | {"wrap", "grid-wrap"}:
+        raise RuntimeError("boundary mode not supported")
+    mode = "reflect" if mode == "grid-mirror" else mode
+    pad = 0
+    if prefilter and order > 1:
+        if mode in ("nearest", "grid-constant"):
+            pad = 12
+            image = _surrounded(image, pad, mode, cval)
+        image = spline_filter(image, order, mode=mode)
+    sizes = tuple(image.shape)
+    strides = [math.prod(sizes[k + 1 :]) for k in range(len(sizes))]
+    places, weights, beyond = [], [], None
+    for x, n in zip(coordinates, sizes, strict=True):
+        x = x + pad if pad else x
+        if mode == "constant":
+            out_of = logical_or(less(x, 0), greater(x, n - 1))
+            beyond = out_of if beyond is None else logical_or(beyond, out_of)
+            x = where(out_of, 0, x)
+        x = _mapped(x, n, mode)
+        base = floor(x) if order % 2 else floor(x + 0.5)
+        first = _whole(base) - order // 2
+        weights.append(_weights(x - base, order))
+        places.append([first + j for j in range(order + 1)])
+    flat = concat((reshape(image, (-1,)), array_like(cval) * np.ones(1)), axis=0)
+    outside = math.prod(sizes)
+    total: Any = 0.0
+    for corner in itertools.product(range(order + 1), repeat=len(sizes)):
+        weight: Any = 1.0
+        place: Any = 0
+        missing: Any = False
+        for k, j in enumerate(corner):
+            index, n = places[k][j], sizes[k]
+            weight = weight * weights[k][j]
+            if mode == "grid-constant":
+                missing = logical_or(missing, logical_or(less(index, 0), index >= n))
+                index = clip(index, 0, n - 1)
+            else:
+                index = _neighbour(index, n, mode)
+            place = place + index * strides[k]
+        if mode == "grid-constant":
+            place = where(missing, outside, place)
+        total = total + weight * _taken(flat, place)
+    return total if beyond is None else where(beyond, cval, total)
+
+
+def _whole(x: Any) -> Any:
+    """Numbers without a fraction, as integers: constants."""
+    return astype(x, np.dtype(np.int64))
+
+
+def _taken(flat: Any, place: Any) -> Any:
+    return reshape(take(flat, reshape(place, (-1,)), axis=0), place.shape)
+
+
+def _surrounded(image: Any, pad: int, mode: str, cval: Any) -> Any:
+    """The image with a border, of its edges or of a constant."""
+    for axis, n in enumerate(image.shape):
+        places = padded_places(n, pad, pad, "nearest" if mode == "nearest" else "constant")
+        if mode == "grid-constant":
+            shape = (*image.shape[:axis], 1, *image.shape[axis + 1 :])
+            image = concat((image, np.full(shape, float(cval))), axis=axis)
+            places = np.where(places < 0, n, places)
+        image = take(image, places, axis=axis)
+    return image
+
+
+# --- SciPy's functions ---------------------------------------------------------------------------
+
+
+@twin(SCIPY.map_coordinates)
+def map_coordinates(
+    input: Any,
+    coordinates: Any,
+    output: Any = None,
+    order: int = 3,
+    mode: str = "constant",
+    cval: Any = 0.0,
+    prefilter: bool = True,
+) -> Any:
+    """The image at coordinates, by both."""
+    refuse("map_coordinates", output=(output, None))
+    image, at = floating(input), floating(coordinates)
+    if at.shape[0] != image.ndim:
+        raise RuntimeError("invalid shape for coordinate array")
+    parts = [at[k] for k in range(image.ndim)]
+    return _interpolated(image, parts, order, mode, cval, prefilter)
+
+
+def _grid(shape: Any) -> Any:
+    return np.indices(tuple(int(n) for n in shape)).astype(float)
+
+
+@twin(SCIPY.affine_transform)
+def affine_transform(
+    input: Any,
+    matrix: Any,
+    offset: Any = 0.0,
+    output_shape: Any = None,
+    output: Any = None,
+    order: int = 3,
+    mode: str = "constant",
+    cval: Any = 0.0,
+    prefilter: bool = True,
+) -> Any:
+    """The image under an affine map, by the image, the matrix and the offset."""
+    refuse("affine_transform", output=(output, None))
+    image, matrix = floating(input), floating(matrix)
+    n = image.ndim
+    if matrix.ndim == 2 and matrix.shape[1] == n + 1:
+        offset, matrix = matrix[:n, n], matrix[:n, :n]
+    offset = floating(offset)
+    shifts = [offset if offset.ndim == 0 else offset[k] for k in range(n)]
+    at = _grid(image.shape if output_shape is None else output_shape)
+    parts = []
+    for k in range(n):
+        if matrix.ndim == 1:
+            parts.append(at[k] * matrix[k] + shifts[k])
+            continue
+        x = shifts[k]
+        for j in range(len(at)):
+            x = x + at[j] * matrix[k, j]
+        parts.append(x)
+    return _interpolated(image, parts, order, mode, cval, prefilter)
+
+
+@twin(SCIPY.shift)
+def shift(
+    input: Any,
+    shift: Any,
+    output: Any = None,
+    order: int = 3,
+    mode: str = "constant",
+    cval: Any = 0.0,
+    prefilter: bool = True,
+) -> Any:
+    """The image moved by a vector, by both."""
+    refuse("shift", output=(output, None))
+    image, by = floating(input), floating(shift)
+    at = _grid(image.shape)
+    parts = [at[k] - (by if by.ndim == 0 else by[k]) for k in range(image.ndim)]
+    return _interpolated(image, parts, order, mode, cval, prefilter)
+
+
+@twin(SCIPY.zoom)
+def zoom(
+    input: Any,
+    zoom: Any,
+    output: Any = None,
+    order: int = 3,
+    mode: str = "constant",
+    cval: Any = 0.0,
+    prefilter: bool = True,
+    *,
+    grid_mode: bool = False,
+) -> Any:
+    """The image at another size. The factor is a constant: it decides the shape."""
+    refuse("zoom", output=(output, None), grid_mode=(grid_mode, False))
+    image = floating(input)
+    factors = np.broadcast_to(np.asarray(zoom), (image.ndim,))
+    shape = [round(n * float(z)) for n, z in zip(image.shape, factors, strict=True)]
+    if (factors == 1).all() and prefilter:
+        return image * 1.0
+    at = _grid(shape)
+    steps = [(n - 1) / (m - 1) if m > 1 else 1.0 for n, m in zip(image.shape, shape, strict=True)]
+    parts = [at[k] * steps[k] for k in range(image.ndim)]
+    return _interpolated(image, parts, order, mode, cval, prefilter)
+
+
+@twin(SCIPY.rotate)
+def rotate(
+    input: Any,
+    angle: Any,
+    axes: Any = (1, 0),
+    reshape: bool = True,
+    output: Any = None,
+    order: int = 3,
+    mode: str = "constant",
+    cval: Any = 0.0,
+    prefilter: bool = True,
+) -> Any:
+    """The image turned by an angle in degrees, by both; with `reshape`, the shape is a constant."""
+    refuse("rotate", output=(output, None))
+    image = floating(input)
+    if image.ndim != 2:
+        raise NotImplementedError("rotate of tensors takes images of two dimensions")
+    turn = floating(angle) * (math.pi / 180)
+    c, s = cos(turn), sin(turn)
+    size = np.array(image.shape)
+    if reshape:
+        values = np.unique(np.stack((np.ravel(plain(c)), np.ravel(plain(s)))), axis=1)
+        if values.shape[1] > 1:
+            raise NotImplementedError("angles of a batch give images of different shapes")
+        known = np.array([[values[0, 0], values[1, 0]], [-values[1, 0], values[0, 0]]])
+        bounds = known @ [[0, 0, size[0], size[0]], [0, size[1], 0, size[1]]]
+        shape = (np.ptp(bounds, axis=1) + 0.5).astype(int)
+    else:
+        shape = size
+    middle, centre = (shape - 1) / 2, (size - 1) / 2
+    at = _grid(shape)
+    rows = ((c, s), (-s, c))
+    parts = []
+    for k, (first, second) in enumerate(rows):
+        x = centre[k] - (first * middle[0] + second * middle[1])
+        parts.append(x + at[0] * first + at[1] * second)
+    return _interpolated(image, parts, order, mode, cval, prefilter)

@@ -1,0 +1,53 @@
+"""`scipy.optimize` with derivatives: roots, minima and fits as functions of their parameters.
+
+SciPy finds the solution. Its derivatives, by all arrays that the user's functions depend on, are
+those of an implicit function (see `scipy.implicit`), not those of the steps of the solver. Where a
+solver did not find a solution, differentiating raises an error.
+
+`arraygrad.optimize` has the other direction: exact derivatives for SciPy's solvers.
+"""
+
+from ..names import others_from
+from .fits import curve_fit, least_squares, lsq_linear, nnls
+from .minima import minimize, minimize_scalar
+from .programs import linear_sum_assignment, linprog, milp
+from .roots import (
+    bisect,
+    brenth,
+    brentq,
+    fixed_point,
+    fsolve,
+    newton,
+    ridder,
+    root,
+    root_scalar,
+    toms748,
+)
+
+__all__ = [
+    "bisect",
+    "brenth",
+    "brentq",
+    "curve_fit",
+    "fixed_point",
+    "fsolve",
+    "least_squares",
+    "linear_sum_assignment",
+    "linprog",
+    "lsq_linear",
+    "milp",
+    "minimize",
+    "minimize_scalar",
+    "newton",
+    "nnls",
+    "ridder",
+    "root",
+    "root_scalar",
+    "toms748",
+]
+
+__getattr__ = others_from("scipy.optimize")
+
+
+def __dir__() -> list[str]:
+    return __all__

@@ -1,0 +1,323 @@
+"""Minima as functions of the parameters of what is minimised.
+
+At a minimum without constraints, the gradient is zero. With constraints, the Lagrange multipliers
+of the active constraints are further unknowns (the equations of Karush, Kuhn and Tucker). A bound
+or a constraint is active if the minimum is at it, or so close that a Newton step would cross it. At
+a point where the active set is about to change, the derivative is the one for the present active
+set: it is one-sided.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from ... import func, linalg, ops
+from ...core.array import AnyFunction, Array
+from ...errors import SingularError
+from ..formula import as_array, by_ops, capture, const
+from ..implicit import implicit
+from ..names import scipy_module
+from ..values import attach, on_values
+from .roots import as_tuple
+
+_CLOSE = 1e-5  # how far from its bound, relative to 1 + |bound|, an active constraint may be
+_FEW = 1000  # up to how many unknowns the matrix of second derivatives is formed
+_EXACT = 1e-12  # how far from its bound a number counts as equal to it
+
+
+def minimize(
+    fun: AnyFunction,
+    x0: Any,
+    args: Any = (),
+    method: Any = None,
+    jac: Any = None,
+    hess: Any = None,
+    hessp: Any = None,
+    bounds: Any = None,
+    constraints: Any = (),
+    tol: float | None = None,
+    callback: Any = None,
+    options: Any = None,
+) -> Any:
+    """`scipy.optimize.minimize`; `x` and `fun` of the result have derivatives.
+
+    The derivatives of `x` are those of an implicit function: the gradient is zero, with bounds and
+    constraints held that are active at the minimum. `fun` must be made of functions that arraygrad
+    can differentiate twice.
+
+    Examples
+    --------
+    >>> import numpy as np, arraygrad as ag
+    >>> def best(a):
+    ...     return ag.scipy.optimize.minimize(lambda x: np.sum((x - a) ** 2) + x[0] ** 2, [0, 0]).x
+    >>> np.round(ag.func.jacrev(best)(np.array([1.0, 2.0])), 6) + 0.0
+    array([[0.5, 0. ],
+           [0. , 1. ]])
+    """
+    scipy = scipy_module("scipy.optimize")
+
+    def run(*given: Any) -> Any:
+        fun, x0, args, jac, hess, hessp, bounds, callback, *parts = given
+        return scipy.minimize(
+            fun,
+            x0,
+            as_tuple(args),
+            method=method,
+            jac=jac,
+            hess=hess,
+            hessp=hessp,
+            bounds=_bounds_of(bounds, scipy),
+            constraints=[_rebuilt(part, scipy) for part in parts],
+            tol=tol,
+            callback=callback,
+            options=options,
+        )
+
+    single = isinstance(constraints, dict | scipy.NonlinearConstraint | scipy.LinearConstraint)
+    rules = [constraints] if single else list(constraints)
+    parts = [_parts(rule, scipy) for rule in rules]
+    given = _pair_of(bounds, scipy)
+    runs = on_values(run, fun, x0, args, jac, hess, hessp, given, callback, *parts)
+    result = runs.join(runs.results)
+    if not runs.has_derivatives:
+        result.x = runs.as_given(result.x)
+        return result
+    more = as_tuple(args)
+    value = (lambda x: fun(x, *more)[0]) if jac is True else (lambda x: fun(x, *more))
+    limits = [_limits(rule, scipy) for rule in rules]
+    value = by_ops(value, result.x)
+    result.x = minimum(value, result.x, _lower_upper(bounds, scipy, result.x.shape), limits)
+    result.fun = attach(
+        np.asarray(result.fun) if not isinstance(result.fun, Array) else result.fun,
+        as_number(value(result.x)),
+    )
+    return result
+
+
+def as_number(x: Any) -> Any:
+    """What a function to minimise returned, as an array without axes."""
+    x = as_array(x)
+    return ops.reshape(x, ()) if x.ndim else x
+
+
+class Limits:
+    """A constraint: ``lower <= function(x) <= upper``."""
+
+    def __init__(self, function: AnyFunction, lower: Any, upper: Any) -> None:
+        self.function = lambda x: ops.ravel(as_array(function(x)))
+        self.lower, self.upper = lower, upper
+
+
+def minimum(
+    value: AnyFunction, x: Any, bounds: tuple[Any, Any] | None, limits: Sequence[Limits] = ()
+) -> Any:
+    """A minimum x that SciPy found, as a function of the arrays that `value` and others use."""
+    x = x if isinstance(x, Array) else np.asarray(x)
+    n = x.size
+
+    def slope(x: Any) -> Any:
+        return func.grad(lambda x: as_number(value(x)))(x)
+
+    if bounds is None and not limits:
+        return implicit(slope, x)
+    low, high = (None, None) if bounds is None else bounds
+    rules = [by_ops(c.function, x) for c in limits]
+    total = sum(int(np.prod(rule(x).shape)) for rule in rules)
+
+    def levels(x: Any, which: str) -> Any:
+        """The distances of all constraints from their lower, or upper, limits."""
+        pairs = zip(rules, limits, strict=True)
+        return ops.concat([rule(x) - getattr(c, which) for rule, c in pairs])
+
+    def values(function: AnyFunction) -> Any:
+        """A function of x at the minimum, without derivatives."""
+        formula = capture(function, x)
+        return const(formula(x, *map(const, formula.outside)))
+
+    gradient = values(slope)
+    curvature = values(func.jacfwd(slope)) if n <= _FEW else None
+    multipliers: Any = np.zeros(total)
+    at_low = at_high = np.zeros(total, bool)
+    free: Any = np.ones(x.shape, bool)
+    if bounds is not None:
+        from_low, from_high = x - const(low), const(high) - x
+        free = ~(_is_close(from_low, low) | _is_close(from_high, high))
+    if limits:
+        from_lower, from_upper = (functools.partial(levels, which=w) for w in ("lower", "upper"))
+        above, below = values(from_lower), -values(from_upper)
+        jacobian = values(func.jacrev(from_lower))
+        is_equation = _is_close(above, 0.0) & _is_close(below, 0.0)
+        close = _is_close(above, 0.0) | _is_close(below, 0.0)
+        multipliers = _multipliers(jacobian, gradient, free, close)
+        along = _along(jacobian, curvature)
+        at_low = is_equation | _is_active(above, multipliers, along, 0.0)
+        at_high = ~is_equation & _is_active(below, -multipliers, along, 0.0)
+        multipliers = _multipliers(jacobian, gradient, free, at_low | at_high)
+        gradient = gradient - ops.matmul(multipliers, jacobian)
+    at_lower = at_upper = np.zeros(x.shape, bool)
+    if bounds is not None:
+        along = _along(None, curvature)
+        at_lower = _is_active(from_low, gradient, along, low)
+        at_upper = _is_active(from_high, -gradient, along, high)
+
+    def equations(z: Any) -> Any:
+        x, weights = ops.reshape(z[:n], gradient.shape), z[n:]
+
+        def lagrangian(x: Any) -> Any:
+            out = as_number(value(x))
+            return out - ops.sum(weights * levels(x, "lower")) if limits else out
+
+        first = func.grad(lagrangian)(x)
+        if bounds is not None:
+            first = ops.where(at_lower, x - low, ops.where(at_upper, x - high, first))
+        if not limits:
+            return first
+        held = ops.where(at_low, levels(x, "lower"), 0.0)
+        held = ops.where(at_high, levels(x, "upper"), held)
+        held = ops.where(at_low | at_high, held, weights)
+        return ops.concat([ops.ravel(first), held])
+
+    unknowns = ops.concat([ops.ravel(x), multipliers]) if limits else ops.ravel(x)
+    return ops.reshape(implicit(equations, unknowns)[:n], gradient.shape)
+
+
+def _is_close(distance: Any, bound: Any) -> Any:
+    """Whether the distance from a bound is small."""
+    return ops.abs(distance) <= _CLOSE * (1 + ops.abs(_finite(bound)))
+
+
+def _is_active(distance: Any, force: Any, along: Any, bound: Any) -> Any:
+    """Whether a force, which is positive towards a bound, holds the minimum at the bound.
+
+    It does if the distance is zero, or less than that of a Newton step with a curvature `along`.
+    """
+    is_exact = ops.abs(distance) <= _EXACT * (1 + ops.abs(_finite(bound)))
+    crosses = False if along is None else force > along * distance
+    return _is_close(distance, bound) & (force > 0) & (is_exact | crosses)
+
+
+def _finite(bound: Any) -> Any:
+    bound = const(bound)
+    return ops.where(ops.isfinite(bound), bound, 0.0) if hasattr(bound, "dtype") else bound
+
+
+def _along(jacobian: Any, curvature: Any) -> Any:
+    """The curvature of the function along each variable, or along the gradient of a constraint.
+
+    The latter is for a step that changes the constraint by one. None if not known.
+    """
+    if curvature is None:
+        return None
+    if jacobian is None:
+        return curvature if not curvature.ndim else ops.diagonal(curvature)
+    size = ops.sum(jacobian**2, axis=-1)
+    bent = ops.sum(ops.matmul(jacobian, curvature) * jacobian, axis=-1)
+    return bent / ops.where(size == 0, 1.0, size) ** 2
+
+
+def _multipliers(jacobian: Any, gradient: Any, free: Any, active: Any) -> Any:
+    """The weights of the active constraints that balance the gradient of the free variables."""
+    rows = jacobian * active[:, None] * free[None, :]
+    matrix = ops.matmul(rows, ops.matrix_transpose(rows)) + ops.diag(1.0 * ~active)
+    try:
+        return linalg.solve(matrix, ops.matmul(rows, gradient * free))
+    except np.linalg.LinAlgError:
+        raise SingularError(
+            "the minimum is not a smooth function of the parameters: the gradients of the active "
+            "constraints depend on each other. Remove constraints that follow from others"
+        ) from None
+
+
+# --- bounds and constraints in SciPy's forms ------------------------------------------------------
+
+
+def _pair_of(bounds: Any, scipy: Any) -> Any:
+    """Bounds without SciPy's own class, so that arrays in them can be replaced."""
+    if isinstance(bounds, scipy.Bounds):
+        return ("Bounds", bounds.lb, bounds.ub, bounds.keep_feasible)
+    return bounds
+
+
+def _bounds_of(bounds: Any, scipy: Any) -> Any:
+    if type(bounds) is tuple and bounds and isinstance(bounds[0], str):
+        return scipy.Bounds(*bounds[1:])
+    return bounds
+
+
+def _lower_upper(bounds: Any, scipy: Any, shape: tuple[int, ...]) -> tuple[Any, Any] | None:
+    """Both bounds as arrays of the shape of x."""
+    if bounds is None:
+        return None
+    if isinstance(bounds, scipy.Bounds):
+        low, high = bounds.lb, bounds.ub
+    else:
+        low = as_array([-np.inf if pair[0] is None else pair[0] for pair in bounds])
+        high = as_array([np.inf if pair[1] is None else pair[1] for pair in bounds])
+    return ops.broadcast_to(as_array(low), shape), ops.broadcast_to(as_array(high), shape)
+
+
+def _parts(rule: Any, scipy: Any) -> Any:
+    """A constraint as a structure, so that arrays in it can be replaced."""
+    if isinstance(rule, scipy.NonlinearConstraint):
+        return ["NonlinearConstraint", dict(vars(rule))]
+    if isinstance(rule, scipy.LinearConstraint):
+        return ["LinearConstraint", dict(vars(rule))]
+    return rule
+
+
+def _rebuilt(part: Any, scipy: Any) -> Any:
+    if isinstance(part, dict):
+        return part
+    names = part[1]
+    if part[0] == "LinearConstraint":
+        return scipy.LinearConstraint(names["A"], names["lb"], names["ub"], names["keep_feasible"])
+    keywords = {k: v for k, v in names.items() if k not in ("fun", "lb", "ub")}
+    return scipy.NonlinearConstraint(names["fun"], names["lb"], names["ub"], **keywords)
+
+
+def _limits(rule: Any, scipy: Any) -> Limits:
+    if isinstance(rule, scipy.LinearConstraint):
+        matrix = rule.A.toarray() if hasattr(rule.A, "toarray") else rule.A
+        return Limits(lambda x: ops.matmul(matrix, x), rule.lb, rule.ub)
+    if isinstance(rule, scipy.NonlinearConstraint):
+        return Limits(rule.fun, rule.lb, rule.ub)
+    more = rule.get("args", ())
+    upper = 0.0 if rule["type"] == "eq" else np.inf
+    return Limits(lambda x: rule["fun"](x, *more), 0.0, upper)
+
+
+# --- one variable ---------------------------------------------------------------------------------
+
+
+def minimize_scalar(
+    fun: AnyFunction,
+    bracket: Any = None,
+    bounds: Any = None,
+    args: Any = (),
+    method: Any = None,
+    tol: float | None = None,
+    options: Any = None,
+) -> Any:
+    """`scipy.optimize.minimize_scalar`; `x` and `fun` of the result have derivatives."""
+    scipy = scipy_module("scipy.optimize")
+
+    def run(fun: Any, bracket: Any, bounds: Any, args: Any) -> Any:
+        return scipy.minimize_scalar(fun, bracket, bounds, args, method, tol, options)
+
+    runs = on_values(run, fun, bracket, bounds, args)
+    result = runs.join(runs.results)
+    if not runs.has_derivatives:
+        result.x = runs.as_given(result.x)
+        return result
+    more = as_tuple(args)
+    both = None if bounds is None else (as_array(bounds[0]), as_array(bounds[1]))
+    value = result.fun if isinstance(result.fun, Array) else np.asarray(result.fun)
+    x = result.x if isinstance(result.x, Array) else np.asarray(result.x)
+    function = by_ops(lambda x: fun(x, *more), x)
+    result.x = minimum(function, x, both)
+    result.fun = attach(value, as_number(function(result.x)))
+    return result

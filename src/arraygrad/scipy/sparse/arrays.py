@@ -1,0 +1,328 @@
+"""`SparseTensor`: a sparse matrix whose elements are a tensor, or belong to a transform.
+
+SciPy's constructors and functions give one if they get tensors. Its places are constants. It has
+the operators and the common methods of SciPy's sparse arrays.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Iterable
+from typing import Any
+
+import numpy as np
+
+from ...core.array import AnyFunction, Array
+from ...core.indices import HOLE
+from ...ops import concat, conj, is_complex, reshape, take
+from ...ops.indexing import _index_add
+from ..twins import array_like, floating, has_arrays
+from .pattern import SCIPY, Pattern, sorted_pattern, times, transposed
+
+
+class SparseTensor:
+    """A sparse matrix with plain places and elements that can be differentiated.
+
+    Attributes
+    ----------
+    data : array
+        The elements, row by row.
+    pattern : Pattern
+        Their places.
+    format : {"csr", "csc", "coo"}
+        The order in which `data`, `indices` and `indptr` are seen, as SciPy has them.
+    """
+
+    __array_ufunc__ = None  # NumPy leaves operators to this class
+    ndim = 2
+
+    def __init__(self, elements: Any, pattern: Pattern, format: str = "csr") -> None:
+        self.elements, self.pattern, self.format = elements, pattern, format
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """The numbers of rows and columns."""
+        return self.pattern.shape
+
+    @property
+    def dtype(self) -> Any:
+        """The dtype of the elements."""
+        return self.elements.dtype
+
+    @property
+    def nnz(self) -> int:
+        """The number of elements."""
+        return len(self.pattern.rows)
+
+    @property
+    def _seen(self) -> tuple[Any, Pattern]:
+        if self.format == "csc":
+            return transposed(self.elements, self.pattern)
+        return self.elements, self.pattern
+
+    @property
+    def data(self) -> Any:
+        """The elements, in the order of the format."""
+        return self._seen[0]
+
+    @property
+    def indices(self) -> Any:
+        """The column of each element; for "csc", the row."""
+        return self._seen[1].columns
+
+    @property
+    def indptr(self) -> Any:
+        """Where each row starts; for "csc", each column."""
+        return self._seen[1].starts
+
+    @property
+    def coords(self) -> tuple[Any, Any]:
+        """The rows and columns of all elements."""
+        return self.pattern.rows, self.pattern.columns
+
+    @property
+    def T(self) -> SparseTensor:  # noqa: N802  (SciPy's name)
+        """The transposed matrix."""
+        other = {"csr": "csc", "csc": "csr"}.get(self.format, self.format)
+        return SparseTensor(*transposed(self.elements, self.pattern), other)
+
+    def transpose(self) -> SparseTensor:
+        """The transposed matrix."""
+        return self.T
+
+    def conj(self) -> SparseTensor:
+        """The complex conjugate."""
+        if not is_complex(self.elements):
+            return self
+        return SparseTensor(conj(self.elements), self.pattern, self.format)
+
+    def asformat(self, format: str | None) -> SparseTensor:
+        """The same matrix, seen in another format."""
+        if format is None:
+            return self
+        if format not in ("csr", "csc", "coo"):
+            raise NotImplementedError(
+                f"a sparse matrix of tensors is csr, csc or coo, not {format}"
+            )
+        return SparseTensor(self.elements, self.pattern, format)
+
+    def tocsr(self) -> SparseTensor:
+        """The same matrix, seen by rows."""
+        return self.asformat("csr")
+
+    def tocsc(self) -> SparseTensor:
+        """The same matrix, seen by columns."""
+        return self.asformat("csc")
+
+    def tocoo(self) -> SparseTensor:
+        """The same matrix, seen element by element."""
+        return self.asformat("coo")
+
+    def toarray(self) -> Any:
+        """The matrix with all its zeros."""
+        m, n = self.shape
+        place = self.pattern.rows * n + self.pattern.columns
+        return reshape(scattered(self.elements, place, m * n), (m, n))
+
+    todense = toarray
+
+    def diagonal(self) -> Any:
+        """The elements on the diagonal."""
+        on = np.flatnonzero(self.pattern.rows == self.pattern.columns)
+        values = take(self.elements, on, axis=-1)
+        return scattered(values, self.pattern.rows[on], min(self.shape))
+
+    def sum(self, axis: int | None = None) -> Any:
+        """The sum of all elements, or of columns (0) or rows (1)."""
+        if axis is None:
+            return self.elements.sum()
+        along, count = (
+            (self.pattern.columns, self.shape[1])
+            if axis in (0, -2)
+            else (self.pattern.rows, self.shape[0])
+        )
+        return scattered(self.elements, along, count)
+
+    def multiply(self, other: Any) -> SparseTensor:
+        """The product element by element."""
+        if isinstance(other, SparseTensor) or SCIPY.issparse(other):
+            return self.multiply(as_sparse(other).toarray())
+        other = array_like(other)
+        if other.ndim:
+            wide = other + np.zeros(self.shape)
+            place = self.pattern.rows * self.shape[1] + self.pattern.columns
+            other = take(reshape(wide, (-1,)), place, axis=-1)
+        return SparseTensor(self.elements * other, self.pattern, self.format)
+
+    def dot(self, other: Any) -> Any:
+        """The matrix product."""
+        return self @ other
+
+    def __matmul__(self, other: Any) -> Any:
+        if isinstance(other, SparseTensor) or SCIPY.issparse(other):
+            return _sparse_product(self, as_sparse(other))
+        other = floating(other)
+        return times(self.elements, self.pattern, other)
+
+    def __rmatmul__(self, other: Any) -> Any:
+        if SCIPY.issparse(other):
+            return _sparse_product(as_sparse(other), self)
+        other = floating(other)
+        out = self.T @ (other.T if other.ndim == 2 else other)
+        return out.T if other.ndim == 2 else out
+
+    def __mul__(self, other: Any) -> SparseTensor:
+        return self.multiply(other)
+
+    __rmul__ = __mul__
+
+    def __truediv__(self, other: Any) -> SparseTensor:
+        other = array_like(other)
+        if other.ndim:
+            raise NotImplementedError("a sparse matrix of tensors can be divided by a number only")
+        return SparseTensor(self.elements / other, self.pattern, self.format)
+
+    def __neg__(self) -> SparseTensor:
+        return SparseTensor(-self.elements, self.pattern, self.format)
+
+    def __add__(self, other: Any) -> Any:
+        if not (isinstance(other, SparseTensor) or SCIPY.issparse(other)):
+            return self.toarray() + other
+        other = as_sparse(other)
+        if other.shape != self.shape:
+            raise ValueError(f"inconsistent shapes: {self.shape} and {other.shape}")
+        return from_places(
+            concat((self.elements, other.elements), axis=-1),
+            np.concatenate((self.pattern.rows, other.pattern.rows)),
+            np.concatenate((self.pattern.columns, other.pattern.columns)),
+            self.shape,
+            self.format,
+        )
+
+    __radd__ = __add__
+
+    def __sub__(self, other: Any) -> Any:
+        return self + -other
+
+    def __rsub__(self, other: Any) -> Any:
+        return -self + other
+
+    def __repr__(self) -> str:
+        return (
+            f"<sparse {self.format} matrix of tensors, of shape {self.shape}, with {self.nnz} "
+            "stored elements>"
+        )
+
+
+def scattered(values: Any, place: Any, size: int) -> Any:
+    """A vector of zeros with values added at places."""
+    lead = values.shape[:-1]
+    return _index_add(values, place, template=(..., HOLE), shape=(*lead, size))
+
+
+def from_places(
+    values: Any, rows: Any, columns: Any, shape: tuple[int, int], format: str
+) -> SparseTensor:
+    """A sparse matrix by its elements in any order; those at the same place are added."""
+    pattern, number = sorted_pattern(np.asarray(rows), np.asarray(columns), shape)
+    if len(number) == len(pattern.rows):
+        order = np.empty_like(number)
+        order[number] = np.arange(len(number))
+        return SparseTensor(take(values, order, axis=-1), pattern, format)
+    return SparseTensor(scattered(values, number, len(pattern.rows)), pattern, format)
+
+
+def has_tensors(values: Iterable[Any]) -> bool:
+    """Whether a sparse matrix of tensors, or a tensor, is among the values or inside of them."""
+    for value in values:
+        if isinstance(value, SparseTensor) or has_arrays((value,)):
+            return True
+        if isinstance(value, list | tuple) and has_tensors(value):
+            return True
+    return False
+
+
+def sparse_twin(original: AnyFunction) -> Callable[[AnyFunction], AnyFunction]:
+    """Make a function the twin of SciPy's that also looks for sparse matrices of tensors."""
+
+    def decorate(function: AnyFunction) -> AnyFunction:
+        @functools.wraps(function)
+        def run(*args: Any, **kwargs: Any) -> Any:
+            if has_tensors(args) or has_tensors(kwargs.values()):
+                return function(*args, **kwargs)
+            return original(*args, **kwargs)
+
+        run.__name__ = run.__qualname__ = original.__name__
+        return run
+
+    return decorate
+
+
+def as_sparse(x: Any) -> SparseTensor:
+    """A sparse matrix of SciPy, a dense matrix, or a sparse matrix of tensors, as the last."""
+    if isinstance(x, SparseTensor):
+        return x
+    if SCIPY.issparse(x):
+        coo = x.tocoo()
+        return from_places(
+            coo.data * 1.0,
+            coo.row,
+            coo.col,
+            (int(x.shape[0]), int(x.shape[1])),
+            x.format,
+        )
+    x = floating(x)
+    if x.ndim != 2:
+        raise ValueError(f"expected a matrix, got shape {tuple(x.shape)}")
+    m, n = x.shape
+    rows, columns = (index.reshape(-1) for index in np.indices((m, n)))
+    return SparseTensor(reshape(x, (m * n,)), Pattern(rows, columns, (m, n)))
+
+
+def _sparse_product(a: SparseTensor, b: SparseTensor) -> SparseTensor:
+    """The product of two sparse matrices: each pair of elements that meet gives one term."""
+    if a.shape[1] != b.shape[0]:
+        raise ValueError(f"dimension mismatch: {a.shape} times {b.shape}")
+    starts = b.pattern.starts
+    counts = (starts[1:] - starts[:-1])[a.pattern.columns]
+    left = np.repeat(np.arange(a.nnz), counts)
+    first = np.repeat(starts[a.pattern.columns], counts)
+    within = np.arange(len(left)) - np.repeat(np.cumsum(counts) - counts, counts)
+    right = first + within
+    values = take(a.elements, left, axis=-1) * take(b.elements, right, axis=-1)
+    rows, columns = a.pattern.rows[left], b.pattern.columns[right]
+    return from_places(values, rows, columns, (a.shape[0], b.shape[1]), a.format)
+
+
+# --- SciPy's own sparse matrices times tensors ---------------------------------------------------
+
+
+def _teach() -> None:
+    """Let SciPy's operator @ give products with tensors, which it would otherwise refuse.
+
+    For operands of all other types, nothing changes.
+    """
+    base = next(c for c in SCIPY.csr_array.__mro__ if "__matmul__" in vars(c))
+    if getattr(base.__matmul__, "knows_tensors", False):
+        return
+    own, own_reflected = base.__matmul__, base.__rmatmul__
+
+    @functools.wraps(own)
+    def matmul(self: Any, other: Any) -> Any:
+        if isinstance(other, Array):
+            return as_sparse(self) @ other
+        if isinstance(other, SparseTensor):
+            return NotImplemented
+        return own(self, other)
+
+    @functools.wraps(own_reflected)
+    def reflected(self: Any, other: Any) -> Any:
+        if isinstance(other, Array):
+            return as_sparse(self).__rmatmul__(other)
+        return own_reflected(self, other)
+
+    matmul.knows_tensors = True  # type: ignore[attr-defined]
+    base.__matmul__, base.__rmatmul__ = matmul, reflected
+
+
+_teach()

@@ -1,0 +1,167 @@
+"""Making sparse matrices of tensors: by SciPy's constructors, diagonals, blocks, products."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ...core.array import AnyFunction, Array
+from ...ops import concat, take
+from ..twins import floating, has_arrays
+from .arrays import SparseTensor, as_sparse, from_places, sparse_twin
+from .pattern import SCIPY
+
+
+def _constructor(name: str) -> AnyFunction:
+    original = getattr(SCIPY, name)
+    format = name[:3]
+
+    def run(arg1: Any, shape: Any = None, dtype: Any = None, copy: bool = False) -> Any:
+        if isinstance(arg1, SparseTensor):
+            return arg1.asformat(format)
+        if not has_arrays((arg1,)):
+            return original(arg1, shape=shape, dtype=dtype, copy=copy)
+        if isinstance(arg1, Array):
+            return as_sparse(arg1).asformat(format)
+        if format != "coo" and len(arg1) == 3:
+            data, indices, starts = floating(arg1[0]), np.asarray(arg1[1]), np.asarray(arg1[2])
+            major = np.repeat(np.arange(len(starts) - 1), np.diff(starts))
+            rows, columns = (major, indices) if format == "csr" else (indices, major)
+        else:
+            data, (rows, columns) = floating(arg1[0]), map(np.asarray, arg1[1])
+        if shape is None:
+            shape = (int(rows.max()) + 1, int(columns.max()) + 1)
+            if format != "coo" and len(arg1) == 3:
+                count = len(arg1[2]) - 1
+                shape = (count, shape[1]) if format == "csr" else (shape[0], count)
+        m, n = (int(size) for size in shape)
+        if len(rows) and (rows.max() >= m or columns.max() >= n):
+            raise ValueError(f"an index is outside of the shape ({m}, {n})")
+        return from_places(data, rows, columns, (m, n), format)
+
+    run.__name__ = run.__qualname__ = name
+    run.__doc__ = f"scipy.sparse.{name}; of tensors, a sparse matrix that can be differentiated."
+    return run
+
+
+csr_array, csc_array, coo_array = map(_constructor, ("csr_array", "csc_array", "coo_array"))
+csr_matrix, csc_matrix, coo_matrix = map(_constructor, ("csr_matrix", "csc_matrix", "coo_matrix"))
+
+
+def _diagonals(diagonals: Any, offsets: Any, shape: Any, format: str | None) -> SparseTensor:
+    many = np.ndim(offsets) > 0
+    given = [floating(d) for d in diagonals] if many else [floating(diagonals)]
+    offsets = [int(k) for k in np.atleast_1d(offsets)]
+    if not many and given[0].ndim == 2:
+        given = [given[0][i] for i in range(given[0].shape[0])]
+    if shape is None:
+        size = given[0].shape[0] + abs(offsets[0])
+        shape = (size, size)
+    m, n = shape
+    values: list[Any] = []
+    rows, columns = [], []
+    for d, k in zip(given, offsets, strict=True):
+        length = min(m + min(k, 0), n - max(k, 0))
+        if d.ndim == 0 or (d.shape[0] == 1 and length != 1):
+            d = d + np.zeros(length)
+        if d.shape[0] != length:
+            raise ValueError(
+                f"Diagonal length (index {len(values)}: {d.shape[0]} at offset {k}) does not agree "
+                f"with array size ({m}, {n})."
+            )
+        place = np.arange(length)
+        values.append(d)
+        rows.append(place - min(k, 0))
+        columns.append(place + max(k, 0))
+    joined = concat(values, axis=-1)
+    every = np.concatenate(rows), np.concatenate(columns)
+    return from_places(joined, *every, (m, n), format or "csr")
+
+
+@sparse_twin(SCIPY.diags_array)
+def diags_array(
+    diagonals: Any, /, *, offsets: Any = 0, shape: Any = None, format: Any = None, dtype: Any = None
+) -> Any:
+    """A sparse matrix by its diagonals."""
+    return _diagonals(diagonals, offsets, shape, format)
+
+
+@sparse_twin(SCIPY.diags)
+def diags(
+    diagonals: Any, offsets: Any = 0, shape: Any = None, format: Any = None, dtype: Any = None
+) -> Any:
+    """A sparse matrix by its diagonals."""
+    return _diagonals(diagonals, offsets, shape, format)
+
+
+@sparse_twin(SCIPY.kron)
+def kron(A: Any, B: Any, format: Any = None) -> Any:  # noqa: N803  (SciPy's names)
+    """The Kronecker product of two sparse matrices."""
+    a, b = as_sparse(A), as_sparse(B)
+    left, right = np.repeat(np.arange(a.nnz), b.nnz), np.tile(np.arange(b.nnz), a.nnz)
+    return from_places(
+        take(a.elements, left, axis=-1) * take(b.elements, right, axis=-1),
+        a.pattern.rows[left] * b.shape[0] + b.pattern.rows[right],
+        a.pattern.columns[left] * b.shape[1] + b.pattern.columns[right],
+        (a.shape[0] * b.shape[0], a.shape[1] * b.shape[1]),
+        format or "csr",
+    )
+
+
+def _joined(blocks: Any, format: str | None) -> SparseTensor:
+    grid = [[None if b is None else as_sparse(b) for b in row] for row in blocks]
+    heights = [next(b.shape[0] for b in row if b is not None) for row in grid]
+    widths = [
+        next(row[j].shape[1] for row in grid if row[j] is not None)  # type: ignore[union-attr]
+        for j in range(len(grid[0]))
+    ]
+    values: list[Any] = []
+    rows, columns = [], []
+    for i, row in enumerate(grid):
+        for j, block in enumerate(row):
+            if block is None:
+                continue
+            if block.shape != (heights[i], widths[j]):
+                raise ValueError(
+                    f"blocks[{i}][{j}] has shape {block.shape}, expected {(heights[i], widths[j])}"
+                )
+            values.append(block.elements)
+            rows.append(block.pattern.rows + sum(heights[:i]))
+            columns.append(block.pattern.columns + sum(widths[:j]))
+    joined = concat(values, axis=-1)
+    every = np.concatenate(rows), np.concatenate(columns)
+    return from_places(joined, *every, (sum(heights), sum(widths)), format or "csr")
+
+
+@sparse_twin(SCIPY.block_array)
+def block_array(blocks: Any, *, format: Any = None, dtype: Any = None) -> Any:
+    """A sparse matrix made of blocks."""
+    return _joined(blocks, format)
+
+
+@sparse_twin(SCIPY.bmat)
+def bmat(blocks: Any, format: Any = None, dtype: Any = None) -> Any:
+    """A sparse matrix made of blocks."""
+    return _joined(blocks, format)
+
+
+@sparse_twin(SCIPY.hstack)
+def hstack(blocks: Any, format: Any = None, dtype: Any = None) -> Any:
+    """Sparse matrices beside each other."""
+    return _joined([blocks], format)
+
+
+@sparse_twin(SCIPY.vstack)
+def vstack(blocks: Any, format: Any = None, dtype: Any = None) -> Any:
+    """Sparse matrices below each other."""
+    return _joined([[block] for block in blocks], format)
+
+
+@sparse_twin(SCIPY.block_diag)
+def block_diag(mats: Any, format: Any = None, dtype: Any = None) -> Any:
+    """Sparse matrices on the diagonal."""
+    count = len(mats)
+    return _joined(
+        [[m if i == j else None for j in range(count)] for i, m in enumerate(mats)], format
+    )

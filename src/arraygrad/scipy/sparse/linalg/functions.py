@@ -1,0 +1,163 @@
+"""Eigenvalues of sparse matrices, and the exponential of a sparse matrix times columns."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from ....core.array import plain
+from ....core.kinds import Opaque
+from ....ops import concat, expand_dims, stack
+from ....ops.define.library import declare
+from ....ops.define.op import Own
+from ...twins import by_scipy, refuse
+from ..arrays import from_places
+from ..pattern import Pattern, on_pattern, transposed
+from .solvers import _batched, _uncolumned, solve
+from .twins import SCIPY, columns, square, twin
+
+# --- eigsh ---------------------------------------------------------------------------------------
+
+
+def _eigsh_of(data: Any, *, pattern: Pattern, options: Any) -> Any:
+    return SCIPY.eigsh(pattern.matrix(data), **dict(options))
+
+
+def _bordered(data: Any, pattern: Pattern, value: Any, vector: Any, right: Any) -> Any:
+    """The solution y of ``(A - value) y = right``, up to the vector, that is orthogonal to it."""
+    n = pattern.shape[0]
+    place, last = np.arange(n), np.full(n, n)
+    bordered = from_places(
+        concat((data, -value + np.zeros(n), vector, vector), axis=-1),
+        np.concatenate((pattern.rows, place, place, last)),
+        np.concatenate((pattern.columns, place, last, place)),
+        (n + 1, n + 1),
+        "csr",
+    )
+    longer = expand_dims(concat((right, np.zeros(1)), axis=0), axis=-1)
+    return solve(bordered.elements, longer, pattern=bordered.pattern, options=())[:n, 0]
+
+
+def _check_gaps(values: Any) -> None:
+    found = np.sort(plain(values), axis=-1)
+    gaps = np.diff(found, axis=-1)
+    if gaps.size and gaps.min() < 1e-9 * max(1.0, float(np.abs(found).max())):
+        raise RuntimeError(
+            "eigenvalues coincide, so single eigenvectors have no derivative: use the eigenvalues "
+            "only"
+        )
+
+
+def _eigsh_rule(gs: Any, data: Any, out: Any, pattern: Any) -> Any:
+    values, vectors = out
+    total: Any = None
+    if gs[0] is not None:
+        total = on_pattern(vectors * expand_dims(gs[0], axis=0), vectors, pattern)
+    if gs[1] is None:
+        return total
+    _check_gaps(values)
+    parts = [
+        _bordered(data, pattern, values[k], vectors[:, k], -gs[1][:, k])
+        for k in range(values.shape[0])
+    ]
+    own = on_pattern(stack(parts, axis=1), vectors, pattern)
+    return own if total is None else total + own
+
+
+_eigsh = declare(
+    "scipy.sparse.linalg.eigsh",
+    "data",
+    kind=Opaque(),
+    compute=by_scipy(_eigsh_of),
+    vjp=_eigsh_rule,
+    multiple=True,
+)
+
+
+@twin("eigsh")
+def eigsh(
+    A: Any,  # noqa: N803  (SciPy's names)
+    k: int = 6,
+    M: Any = None,  # noqa: N803
+    sigma: Any = None,
+    which: str = "LM",
+    return_eigenvectors: bool = True,
+    **options: Any,
+) -> Any:
+    """Some eigenvalues and eigenvectors of a real symmetric matrix."""
+    refuse("eigsh", M=(M, None))
+    for name in ("Minv", "OPinv"):
+        refuse("eigsh", **{name: (options.pop(name, None), None)})
+    a = square(A, "eigsh")
+    if "complex" in str(a.dtype):
+        raise NotImplementedError("eigsh has derivatives here for real matrices only")
+    given = {"k": k, "sigma": sigma, "which": which, **options}
+    values, vectors = _eigsh(a.elements, pattern=a.pattern, options=tuple(given.items()))
+    return (values, vectors) if return_eigenvectors else values
+
+
+# --- the exponential -----------------------------------------------------------------------------
+
+
+def _nodes(data: Any, pattern: Pattern) -> tuple[Any, Any]:
+    """A Gauss rule on (0, 1) that is exact to rounding for the exponential of the matrix."""
+    values = np.abs(plain(data)).reshape(-1, len(pattern.rows)).max(axis=0, initial=0.0)
+    norm = np.bincount(pattern.columns, values, minlength=1).max(initial=0.0)
+    nodes, weights = np.polynomial.legendre.leggauss(10 + math.ceil(norm))
+    return (nodes + 1) / 2, weights / 2
+
+
+def _exponential_by_data(g: Any, data: Any, b: Any, pattern: Pattern) -> Any:
+    """The integral of ``exp((1-s) Aᵀ) g (exp(s A) b)ᵀ`` over s, on the pattern."""
+    turned, other = transposed(data, pattern)
+    total: Any = 0.0
+    for node, weight in zip(*_nodes(data, pattern), strict=True):
+        left = _exponential(turned * (1 - node), g, pattern=other)
+        right = _exponential(data * node, b, pattern=pattern)
+        total = total + on_pattern(left, right, pattern) * weight
+    return total
+
+
+def _by_b(g: Any, data: Any, pattern: Pattern) -> Any:
+    turned, other = transposed(data, pattern)
+    return _exponential(turned, g, pattern=other)
+
+
+_exponential = declare(
+    "scipy.sparse.linalg.expm_multiply",
+    "data",
+    "b",
+    kind=Opaque(),
+    compute=by_scipy(
+        lambda data, b, *, pattern: SCIPY.expm_multiply(
+            pattern.matrix(data), b, traceA=_trace(data, pattern)
+        )
+    ),
+    vjp_data=_exponential_by_data,
+    vjp_b=_by_b,
+    own=Own(batch=_batched),
+)
+
+
+def _trace(data: Any, pattern: Pattern) -> Any:
+    return data[pattern.rows == pattern.columns].sum()
+
+
+@twin("expm_multiply")
+def expm_multiply(
+    A: Any,  # noqa: N803  (SciPy's names)
+    B: Any,  # noqa: N803
+    start: Any = None,
+    stop: Any = None,
+    num: Any = None,
+    endpoint: Any = None,
+    traceA: Any = None,  # noqa: N803
+) -> Any:
+    """The exponential of a sparse matrix times a vector or columns."""
+    refuse("expm_multiply", start=(start, None), stop=(stop, None), num=(num, None))
+    refuse("expm_multiply", endpoint=(endpoint, None), traceA=(traceA, None))
+    a = square(A, "expm_multiply")
+    b, vector = columns(B, a.shape[0], "expm_multiply")
+    return _uncolumned(_exponential(a.elements, b, pattern=a.pattern), vector)

@@ -1,0 +1,320 @@
+"""Solutions of sparse linear systems, by factors and by iterations.
+
+The adjoint system is solved by the same method. The cotangent of the matrix's elements is
+``-w[i] x[j]`` at their places.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ....core.array import Array, plain
+from ....core.kinds import Opaque
+from ....ops import concat, moveaxis, reshape
+from ....ops.define.library import declare
+from ....ops.define.op import Own
+from ....ops.padding import loop
+from ...twins import by_scipy
+from ..arrays import SparseTensor, as_sparse
+from ..building import diags_array, vstack
+from ..pattern import Pattern, on_pattern, product, transposed
+from .twins import SCIPY, columns, each_column, square, twin
+
+
+def _batched(op: Any, arrays: Any, flags: Any, params: Any) -> Any:
+    if flags[0]:
+        return loop(op, arrays, flags, params)
+    data, b = arrays  # all members share the matrix: they become more columns
+    turned = moveaxis(b, 0, -1)
+    out = op.function(data, reshape(turned, (turned.shape[0], -1)), **params)
+    return moveaxis(reshape(out, turned.shape), -1, 0)
+
+
+def _uncolumned(x: Any, vector: bool) -> Any:
+    return x[..., 0] if vector else x
+
+
+# --- spsolve -------------------------------------------------------------------------------------
+
+
+def _spsolve_of(data: Any, b: Any, *, pattern: Pattern, options: Any) -> Any:
+    out = SCIPY.spsolve(pattern.matrix(data).tocsc(), b, **dict(options))
+    return out.reshape(b.shape)
+
+
+def _spsolve_rule(g: Any, wanted: Any, data: Any, out: Any, pattern: Any, options: Any) -> Any:
+    turned, other = transposed(data, pattern)
+    w = solve(turned, g, pattern=other, options=options)
+    return -on_pattern(w, out, pattern) if wanted[0] else None, w
+
+
+solve = declare(
+    "scipy.sparse.linalg.spsolve",
+    "data",
+    "b",
+    kind=Opaque(),
+    compute=by_scipy(_spsolve_of),
+    joint=_spsolve_rule,
+    jvp=lambda t_data, t_b, data, out, pattern, options: solve(
+        data, t_b - product(t_data, out, pattern=pattern), pattern=pattern, options=options
+    ),
+    own=Own(batch=_batched),
+)
+
+
+@twin("spsolve")
+def spsolve(A: Any, b: Any, permc_spec: Any = None, use_umfpack: bool = True) -> Any:  # noqa: N803
+    """The solution of a sparse linear system, by the elements of the matrix and by `b`."""
+    a = square(A, "spsolve")
+    b, vector = columns(b, a.shape[0], "spsolve")
+    options = (("permc_spec", permc_spec), ("use_umfpack", use_umfpack))
+    return _uncolumned(solve(a.elements, b, pattern=a.pattern, options=options), vector)
+
+
+# --- factors that are kept -----------------------------------------------------------------------
+
+_OTHER = {"N": "T", "T": "N"}
+
+
+def _factored_rule(
+    g: Any, wanted: Any, data: Any, out: Any, pattern: Pattern, factor: Any, trans: str
+) -> Any:
+    w = _factored(data, g, pattern=pattern, factor=factor, trans=_OTHER[trans])
+    if not wanted[0]:
+        return None, w
+    return -(on_pattern(w, out, pattern) if trans == "N" else on_pattern(out, w, pattern)), w
+
+
+def _factored_along(
+    t_data: Any, t_b: Any, data: Any, out: Any, pattern: Pattern, factor: Any, trans: str
+) -> Any:
+    moved, shape = (t_data, pattern) if trans == "N" else transposed(t_data, pattern)
+    rest = t_b - product(moved, out, pattern=shape)
+    return _factored(data, rest, pattern=pattern, factor=factor, trans=trans)
+
+
+def _factored_batch(op: Any, arrays: Any, flags: Any, params: Any) -> Any:
+    if flags[0]:
+        raise NotImplementedError(
+            "splu keeps the factors of one matrix, not of a batch: use spsolve inside vmap"
+        )
+    return _batched(op, arrays, flags, params)
+
+
+# The factors belong to the values of `data`; the derivative by `data` needs no others.
+_factored = declare(
+    "scipy.sparse.linalg.factored_solve",
+    "data",
+    "b",
+    kind=Opaque(),
+    compute=by_scipy(lambda data, b, *, pattern, factor, trans: factor.solve(b, trans)),
+    joint=_factored_rule,
+    jvp=_factored_along,
+    own=Own(batch=_factored_batch),
+)
+
+
+class Factor:
+    """The LU decomposition of a sparse matrix of tensors: `solve` can be differentiated."""
+
+    def __init__(self, a: SparseTensor, factor: Any) -> None:
+        self._matrix, self._factor = a, factor
+        self.shape = a.shape
+
+    def solve(self, rhs: Any, trans: str = "N") -> Any:
+        """The solution of a system with the matrix, or with its transpose ("T")."""
+        if trans not in _OTHER:
+            raise NotImplementedError(f"trans must be 'N' or 'T', not {trans!r}")
+        b, vector = columns(rhs, self.shape[0], "solve")
+        out = _factored(
+            self._matrix.elements,
+            b,
+            pattern=self._matrix.pattern,
+            factor=self._factor,
+            trans=trans,
+        )
+        return _uncolumned(out, vector)
+
+
+class _MixedFactor:
+    """SciPy's factors of a plain matrix, which also solve for tensors."""
+
+    def __init__(self, a: Any, factor: Any) -> None:
+        self._plain, self._ours = factor, Factor(as_sparse(a), factor)
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._plain, name)
+
+    def solve(self, rhs: Any, trans: str = "N") -> Any:
+        if isinstance(rhs, Array):
+            return self._ours.solve(rhs, trans)
+        return self._plain.solve(rhs, trans)
+
+
+def splu(A: Any, **options: Any) -> Any:  # noqa: N803  (SciPy's name)
+    """The LU decomposition of a sparse matrix, whose `solve` takes and gives tensors."""
+    if not isinstance(A, SparseTensor) and not isinstance(A, Array):
+        return _MixedFactor(A, SCIPY.splu(A, **options))
+    a = square(A, "splu")
+    values = _plain_values(a.elements)
+    return Factor(a, SCIPY.splu(a.pattern.matrix(values).tocsc(), **options))
+
+
+def _plain_values(data: Any) -> Any:
+    """The elements as plain numbers; a batch is refused."""
+    values = plain(data)
+    if values.ndim != 1:
+        raise NotImplementedError(
+            "the values of a sparse matrix are needed, which are others for each member of a "
+            "batch: use spsolve inside vmap"
+        )
+    return values
+
+
+def factorized(A: Any) -> Any:  # noqa: N803  (SciPy's name)
+    """A function that solves systems with one matrix."""
+    return splu(A).solve
+
+
+# --- iterations ----------------------------------------------------------------------------------
+
+
+def _converged(info: Any) -> None:
+    if np.any(info):
+        raise RuntimeError(
+            "the iteration has not converged, so its result is no solution and has no derivative: "
+            "raise maxiter, or choose another method"
+        )
+
+
+def _iterative_of(data: Any, b: Any, *, pattern: Pattern, method: str, options: Any) -> Any:
+    matrix, info = pattern.matrix(data), []
+
+    def run(column: Any) -> Any:
+        x, state = getattr(SCIPY, method)(matrix, column, **dict(options))
+        info.append(state)
+        return x
+
+    return each_column(run, b), np.asarray(info)
+
+
+def _iterative_rule(
+    gs: Any, wanted: Any, data: Any, out: Any, pattern: Any, method: Any, options: Any
+) -> Any:
+    x, info = out
+    _converged(plain(info))
+    turned, other = transposed(data, pattern)
+    w, state = _iterative(turned, gs[0], pattern=other, method=method, options=options)
+    _converged(plain(state))
+    return -on_pattern(w, x, pattern) if wanted[0] else None, w
+
+
+def _iterative_along(
+    t_data: Any, t_b: Any, data: Any, out: Any, pattern: Any, method: Any, options: Any
+) -> Any:
+    x, info = out
+    _converged(plain(info))
+    rest = t_b - product(t_data, x, pattern=pattern)
+    w, state = _iterative(data, rest, pattern=pattern, method=method, options=options)
+    _converged(plain(state))
+    return w, info * 0
+
+
+_iterative = declare(
+    "scipy.sparse.linalg.iterative",
+    "data",
+    "b",
+    kind=Opaque(),
+    compute=by_scipy(_iterative_of),
+    joint=_iterative_rule,
+    jvp=_iterative_along,
+    multiple=True,
+)
+
+
+def _method(name: str) -> Any:
+    @twin(name)
+    def run(A: Any, b: Any, x0: Any = None, **options: Any) -> Any:  # noqa: N803
+        """The solution by iterations. The adjoint system is solved by the same method."""
+        for option in ("M", "callback", "x0"):
+            if option in options or (option == "x0" and x0 is not None):
+                raise NotImplementedError(
+                    f"{name} of tensors takes no {option}: the adjoint system would need another"
+                )
+        a = square(A, name)
+        b, vector = columns(b, a.shape[0], name)
+        x, info = _iterative(
+            a.elements, b, pattern=a.pattern, method=name, options=tuple(options.items())
+        )
+        return _uncolumned(x, vector), int(np.max(plain(info)))
+
+    return run
+
+
+cg, gmres, bicgstab, minres = map(_method, ("cg", "gmres", "bicgstab", "minres"))
+
+# --- least squares -------------------------------------------------------------------------------
+
+
+def _lsqr_of(data: Any, b: Any, *, pattern: Pattern, options: Any) -> Any:
+    matrix = pattern.matrix(data)
+    return each_column(lambda column: SCIPY.lsqr(matrix, column, **dict(options))[0], b)
+
+
+def _lsqr_rule(g: Any, wanted: Any, data: Any, b: Any, out: Any, pattern: Any, options: Any) -> Any:
+    # The solution is A⁺b. Each product with A⁺ or its transpose is a least-squares problem, too.
+    turned, other = transposed(data, pattern)
+    u = _lsqr(turned, g, pattern=other, options=options)
+    if not wanted[0]:
+        return None, u
+    w = _lsqr(data, u, pattern=pattern, options=options)
+    v = _lsqr(turned, out, pattern=other, options=options)
+    rest = b - product(data, out, pattern=pattern)
+    outside = g - product(turned, u, pattern=other)
+    by_data = on_pattern(rest, w, pattern) - on_pattern(u, out, pattern)
+    return by_data + on_pattern(v, outside, pattern), u
+
+
+_lsqr = declare(
+    "scipy.sparse.linalg.lsqr",
+    "data",
+    "b",
+    kind=Opaque(),
+    compute=by_scipy(_lsqr_of),
+    joint=_lsqr_rule,
+    own=Own(batch=_batched),
+)
+
+
+@twin("lsqr")
+def lsqr(
+    A: Any,  # noqa: N803  (SciPy's name)
+    b: Any,
+    damp: float = 0.0,
+    atol: float = 1e-6,
+    btol: float = 1e-6,
+    conlim: float = 1e8,
+    iter_lim: Any = None,
+    show: bool = False,
+    calc_var: bool = False,
+    x0: Any = None,
+) -> Any:
+    """The least-squares solution. The other results are constants, and None inside `vmap`."""
+    if show or x0 is not None:
+        raise NotImplementedError("lsqr of tensors takes no show and no x0")
+    a = as_sparse(A)
+    limits = {"atol": atol, "btol": btol, "conlim": conlim, "iter_lim": iter_lim}
+    right, vector = columns(b, a.shape[0], "lsqr")
+    elements, numbers = plain(a.elements), plain(b)
+    reports: Any = (None,) * 9  # of a batch
+    if elements.ndim == 1 and np.ndim(numbers) == 1:
+        given = {"damp": damp, "calc_var": calc_var, **limits}
+        reports = SCIPY.lsqr(a.pattern.matrix(elements), numbers, **given)[1:]
+    if damp:  # is the same as more rows
+        n = a.shape[1]
+        a = vstack([a, diags_array(a.elements[:1] * 0 + np.full(n, damp))])
+        right = concat((right, np.zeros((n, right.shape[1]))), axis=0)
+    x = _lsqr(a.elements, right, pattern=a.pattern, options=tuple(limits.items()))
+    return (_uncolumned(x, vector), *reports)

@@ -1,0 +1,264 @@
+"""`scipy.spatial.distance` with derivatives, for all metrics of real vectors that are smooth.
+
+A distance of zero has the derivative zero, as a norm has. Names that have no derivatives here are
+SciPy's own.
+
+>>> import arraygrad as ag
+>>> from arraygrad.scipy.spatial import distance
+>>> x = ag.tensor([[0.0, 0.0], [3.0, 4.0]], requires_grad=True)
+>>> ag.grad(distance.pdist(x)[0], x)
+tensor([[-0.6, -0.8],
+        [ 0.6,  0.8]])
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from ... import linalg
+from ...backends.filled import zeros_like
+from ...core.array import AnyFunction, plain
+from ...ops import (
+    abs,
+    concat,
+    equal,
+    expand_dims,
+    matmul,
+    max,
+    reshape,
+    sqrt,
+    sum,
+    take,
+    where,
+)
+from ...ops.special.entropies import rel_entr as _rel_entr
+from ..names import others_from, scipy_module
+from ..twins import floating, twin
+
+SCIPY = scipy_module("scipy.spatial.distance")
+
+__getattr__ = others_from("scipy.spatial.distance")
+
+
+def _ratio(x: Any, y: Any) -> Any:
+    """`x / y`, and zero where `y` is zero."""
+    zero = equal(y, 0)
+    return where(zero, 0, x / where(zero, 1, y))
+
+
+def _root(x: Any) -> Any:
+    """The root, with the derivative zero at zero."""
+    zero = equal(x, 0)
+    return where(zero, 0, sqrt(where(zero, 1, x)))
+
+
+def _weighted(x: Any, w: Any) -> Any:
+    return sum(x if w is None else x * w, axis=-1)
+
+
+def _euclidean(u: Any, v: Any, w: Any = None) -> Any:
+    if w is None:
+        return linalg.vector_norm(u - v, axis=-1)
+    return _root(_weighted((u - v) ** 2, w))
+
+
+def _minkowski(u: Any, v: Any, p: float = 2, w: Any = None) -> Any:
+    if w is None:
+        return linalg.vector_norm(u - v, axis=-1, ord=p)
+    if math.isinf(p):
+        return max(abs(u - v) * where(w > 0, 1, 0), axis=-1)
+    return linalg.vector_norm((u - v) * w ** (1 / p), axis=-1, ord=p)
+
+
+def _cosine(u: Any, v: Any, w: Any = None) -> Any:
+    product = _weighted(u * v, w)
+    return 1 - product / sqrt(_weighted(u * u, w) * _weighted(v * v, w))
+
+
+def _correlation(u: Any, v: Any, w: Any = None) -> Any:
+    if w is not None:
+        w = w / sum(w)
+        return _cosine(
+            u - sum(u * w, axis=-1, keepdims=True), v - sum(v * w, axis=-1, keepdims=True), w
+        )
+    n = u.shape[-1]
+    return _cosine(u - sum(u, axis=-1, keepdims=True) / n, v - sum(v, axis=-1, keepdims=True) / n)
+
+
+def _mahalanobis(u: Any, v: Any, VI: Any) -> Any:  # noqa: N803  (SciPy's name)
+    d = u - v
+    return _root(sum(matmul(d, VI) * d, axis=-1))
+
+
+def _jensenshannon(u: Any, v: Any, base: Any = None) -> Any:
+    u = u / sum(u, axis=-1, keepdims=True)
+    v = v / sum(v, axis=-1, keepdims=True)
+    m = (u + v) / 2
+    total = sum(_rel_entr(u, m) + _rel_entr(v, m), axis=-1)
+    if base is not None:
+        total = total / math.log(base)
+    return _root(total / 2)
+
+
+_METRICS: dict[str, AnyFunction] = {
+    "euclidean": _euclidean,
+    "sqeuclidean": lambda u, v, w=None: _weighted((u - v) ** 2, w),
+    "cityblock": lambda u, v, w=None: _weighted(abs(u - v), w),
+    "chebyshev": lambda u, v, w=None: _minkowski(u, v, math.inf, w),
+    "minkowski": _minkowski,
+    "seuclidean": lambda u, v, V: _root(sum((u - v) ** 2 / V, axis=-1)),  # noqa: N803
+    "mahalanobis": _mahalanobis,
+    "cosine": _cosine,
+    "correlation": _correlation,
+    "canberra": lambda u, v, w=None: _weighted(_ratio(abs(u - v), abs(u) + abs(v)), w),
+    "braycurtis": lambda u, v, w=None: _weighted(abs(u - v), w) / _weighted(abs(u + v), w),
+    "jensenshannon": _jensenshannon,
+}
+_OTHER_NAMES = {
+    "euclid": "euclidean",
+    "eu": "euclidean",
+    "e": "euclidean",
+    "sqeuclid": "sqeuclidean",
+    "sqe": "sqeuclidean",
+    "manhattan": "cityblock",
+    "block": "cityblock",
+    "c": "cityblock",
+    "cheby": "chebyshev",
+    "cheb": "chebyshev",
+    "ch": "chebyshev",
+    "mi": "minkowski",
+    "m": "minkowski",
+    "pnorm": "minkowski",
+    "cos": "cosine",
+    "co": "correlation",
+    "js": "jensenshannon",
+    "mahal": "mahalanobis",
+    "mah": "mahalanobis",
+    "se": "seuclidean",
+    "s": "seuclidean",
+}
+
+
+def _metric(name: Any, options: dict[str, Any], samples: Any) -> Any:
+    """The function of two arrays of vectors, for a metric's name and options."""
+    if callable(name):
+        name = name.__name__
+    name = _OTHER_NAMES.get(str(name).lower(), str(name).lower())
+    if name not in _METRICS:
+        raise NotImplementedError(
+            f"the metric {name!r} has no derivative here; these have: {', '.join(_METRICS)}"
+        )
+    given = {
+        k: floating(v) if k in ("w", "V", "VI") and v is not None else v
+        for k, v in options.items()
+        if k != "out" or v is not None
+    }
+    if name == "seuclidean" and given.get("V") is None:
+        centred = samples - sum(samples, axis=0) / samples.shape[0]
+        given["V"] = sum(centred**2, axis=0) / (samples.shape[0] - 1)
+    if name == "mahalanobis" and given.get("VI") is None:
+        centred = samples - sum(samples, axis=0) / samples.shape[0]
+        given["VI"] = linalg.inv(matmul(centred.T, centred) / (samples.shape[0] - 1)).T
+    function = _METRICS[name]
+    return lambda u, v: function(u, v, **given)
+
+
+@twin(SCIPY.cdist)
+def cdist(
+    XA: Any,  # noqa: N803  (SciPy's names)
+    XB: Any,  # noqa: N803
+    metric: Any = "euclidean",
+    *,
+    out: Any = None,
+    **kwargs: Any,
+) -> Any:
+    """The distances between all vectors of one set and all of another."""
+    _no_out(out)
+    a, b = floating(XA), floating(XB)
+    if a.ndim != 2 or b.ndim != 2 or a.shape[1] != b.shape[1]:
+        raise ValueError("XA and XB must be 2-dimensional, with the same number of columns")
+    function = _metric(metric, kwargs, concat((a, b), axis=0))
+    return function(expand_dims(a, axis=1), expand_dims(b, axis=0))
+
+
+@twin(SCIPY.pdist)
+def pdist(
+    X: Any,  # noqa: N803
+    metric: Any = "euclidean",
+    *,
+    out: Any = None,
+    **kwargs: Any,
+) -> Any:
+    """The distances between all pairs of vectors of a set."""
+    _no_out(out)
+    x = floating(X)
+    if x.ndim != 2:
+        raise ValueError("A 2-dimensional array must be passed.")
+    first, second = np.triu_indices(x.shape[0], 1)
+    function = _metric(metric, kwargs, x)
+    return function(take(x, first, axis=0), take(x, second, axis=0))
+
+
+def _no_out(out: Any) -> None:
+    if out is not None:
+        raise NotImplementedError("distances of tensors are new arrays: leave out= away")
+
+
+@twin(SCIPY.squareform)
+def squareform(X: Any, force: str = "no", checks: bool = True) -> Any:  # noqa: N803
+    """A vector of distances as a matrix, or a matrix as a vector."""
+    x = floating(X)
+    if x.ndim == 1 and force.lower() not in ("tovector", "no", "tomatrix"):
+        raise ValueError(f"force must be 'no', 'tomatrix' or 'tovector', not {force!r}")
+    if x.ndim == 1 and force.lower() != "tovector":
+        n = math.ceil(math.sqrt(2 * x.shape[0]))
+        if n * (n - 1) != 2 * x.shape[0]:
+            raise ValueError(
+                "Incompatible vector size. It must be a binomial coefficient n choose 2 for some "
+                "integer n >= 2."
+            )
+        place = np.full((n, n), x.shape[0])
+        rows = np.triu_indices(n, 1)
+        place[rows] = place.T[rows] = np.arange(x.shape[0])
+        padded = concat((x, zeros_like(x, (1,))), axis=0)
+        return reshape(take(padded, place.reshape(-1), axis=0), (n, n))
+    if x.ndim == 2 and x.shape[0] == x.shape[1] and force.lower() != "tomatrix":
+        if checks:
+            SCIPY.is_valid_dm(_values(x), throw=True, name="X")
+        n = x.shape[0]
+        first, second = np.triu_indices(n, 1)
+        return take(reshape(x, (n * n,)), first * n + second, axis=0)
+    raise ValueError("squareform needs a vector, or a square matrix that is symmetric")
+
+
+def _values(x: Any) -> Any:
+    values = plain(x)
+    return values if values.ndim == 2 else values.reshape(-1, *x.shape)[0]
+
+
+def _of_pair(name: str) -> Any:
+    original = getattr(SCIPY, name)
+
+    @twin(original)
+    def run(u: Any, v: Any, *args: Any, **kwargs: Any) -> Any:
+        u, v = floating(u), floating(v)
+        names = {"minkowski": ("p", "w"), "mahalanobis": ("VI",), "seuclidean": ("V",)}
+        given = dict(zip(names.get(name, ("w",)), args, strict=False)) | kwargs
+        return _metric(name, given, None)(u, v)
+
+    return run
+
+
+euclidean, sqeuclidean = _of_pair("euclidean"), _of_pair("sqeuclidean")
+cityblock, chebyshev = _of_pair("cityblock"), _of_pair("chebyshev")
+minkowski, seuclidean = _of_pair("minkowski"), _of_pair("seuclidean")
+mahalanobis, cosine = _of_pair("mahalanobis"), _of_pair("cosine")
+correlation, canberra = _of_pair("correlation"), _of_pair("canberra")
+braycurtis = _of_pair("braycurtis")
+
+
+def __dir__() -> list[str]:
+    return sorted(dir(SCIPY))

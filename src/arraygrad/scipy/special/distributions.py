@@ -1,0 +1,187 @@
+"""Gamma and beta functions, distribution functions made of them, and the inverses of these.
+
+Distribution functions have derivatives by all continuous arguments, counts are constants. The
+derivative of an inverse follows from that of the function: ``dx = (dy - F_a da) / F_x``.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+from ... import special as ours
+from ...core.array import AnyFunction
+from ...ops import equal, exp, floor, log, log1p, where
+from ...ops.special.gamma import digamma
+from ...ops.special.incomplete import _beta_density, _gamma_density
+from ...ops.special.parameters import betainc_slope, gammainc_slope
+from ..twins import array_like, twin
+from .declaring import SCIPY, special
+
+# --- gamma and beta ------------------------------------------------------------------------------
+
+beta = special(
+    "beta",
+    "a",
+    "b",
+    d_a=lambda a, b, out: out * (digamma(_array(a, b)) - digamma(a + b)),
+    d_b=lambda a, b, out: out * (digamma(_array(b, a)) - digamma(a + b)),
+)
+loggamma = special("loggamma", "z", d_z=lambda z: digamma(z))
+rgamma = special("rgamma", "z", d_z=lambda z, out: -out * digamma(z))
+poch = special(
+    "poch",
+    "z",
+    "m",
+    d_z=lambda z, m, out: out * (digamma(z + m) - digamma(_array(z, m))),
+    d_m=lambda z, m, out: out * digamma(z + m),
+)
+binom = special(
+    "binom",
+    "n",
+    "k",
+    d_n=lambda n, k, out: out * (digamma(n + 1 + 0 * k) - digamma(n - k + 1)),
+    d_k=lambda n, k, out: out * (digamma(n - k + 1) - digamma(k + 1 + 0 * n)),
+)
+
+
+def _array(x: Any, like: Any) -> Any:
+    """A number as an array of the shape of another argument."""
+    return x if hasattr(x, "dtype") else x + 0 * like
+
+
+@twin(SCIPY.multigammaln)
+def multigammaln(a: Any, d: int) -> Any:
+    """The logarithm of the multivariate gamma function."""
+    a = array_like(a)
+    total: Any = d * (d - 1) * 0.25 * math.log(math.pi)
+    for k in range(d):
+        total = total + ours.gammaln(a - 0.5 * k)
+    return total
+
+
+# --- incomplete integrals and their inverses -----------------------------------------------------
+
+
+def _float(x: Any) -> Any:
+    return x if isinstance(x, int | float) else array_like(x)
+
+
+gammainc = twin(SCIPY.gammainc)(lambda a, x: ours.gammainc(_float(a), _float(x)))
+gammaincc = twin(SCIPY.gammaincc)(lambda a, x: ours.gammaincc(_float(a), _float(x)))
+betainc = twin(SCIPY.betainc)(lambda a, b, x: ours.betainc(_float(a), _float(b), _float(x)))
+betaincc = special(
+    "betaincc",
+    "a",
+    "b",
+    "x",
+    d_a=lambda a, b, x: -betainc_slope(a, b, x, m=1, n=0),
+    d_b=lambda a, b, x: -betainc_slope(a, b, x, m=0, n=1),
+    d_x=lambda a, b, x: -_beta_density(a, b, x),
+)
+gammaincinv = special(
+    "gammaincinv",
+    "a",
+    "y",
+    d_a=lambda a, out: -gammainc_slope(a, out, n=1) / _gamma_density(a, out),
+    d_y=lambda a, out: 1 / _gamma_density(a, out),
+)
+gammainccinv = special(
+    "gammainccinv",
+    "a",
+    "y",
+    d_a=lambda a, out: -gammainc_slope(a, out, n=1) / _gamma_density(a, out),
+    d_y=lambda a, out: -1 / _gamma_density(a, out),
+)
+betaincinv = special(
+    "betaincinv",
+    "a",
+    "b",
+    "y",
+    d_a=lambda a, b, out: -betainc_slope(a, b, out, m=1, n=0) / _beta_density(a, b, out),
+    d_b=lambda a, b, out: -betainc_slope(a, b, out, m=0, n=1) / _beta_density(a, b, out),
+    d_y=lambda a, b, out: 1 / _beta_density(a, b, out),
+)
+betainccinv = special(
+    "betainccinv",
+    "a",
+    "b",
+    "y",
+    d_a=lambda a, b, out: -betainc_slope(a, b, out, m=1, n=0) / _beta_density(a, b, out),
+    d_b=lambda a, b, out: -betainc_slope(a, b, out, m=0, n=1) / _beta_density(a, b, out),
+    d_y=lambda a, b, out: -1 / _beta_density(a, b, out),
+)
+
+# --- Student's t ---------------------------------------------------------------------------------
+
+
+def t_density(df: Any, t: Any) -> Any:
+    """The density of Student's t distribution."""
+    df = _array(df, t)
+    size = ours.gammaln((df + 1) * 0.5) - ours.gammaln(df * 0.5) - log(df * math.pi) * 0.5
+    return exp(size - log1p(t * t / df) * ((df + 1) * 0.5))
+
+
+def _t_by_df(df: Any, t: Any) -> Any:
+    """The derivative of `stdtr` by `df`: it is half an incomplete beta function, and odd in t."""
+    df = _array(df, t)
+    t = _array(t, df)
+    centre = equal(t, 0)
+    side = where(t > 0, -0.5, 0.5)
+    square = where(centre, 1, t) ** 2
+    x = df / (df + square)
+    by_x = _beta_density(df * 0.5, 0.5, x) * square / (df + square) ** 2
+    return where(centre, 0, side * (betainc_slope(df * 0.5, 0.5, x, m=1, n=0) * 0.5 + by_x))
+
+
+stdtr = special(
+    "stdtr", "df", "x", d_df=lambda df, x: _t_by_df(df, x), d_x=lambda df, x: t_density(df, x)
+)
+stdtrit = special(
+    "stdtrit",
+    "df",
+    "p",
+    d_df=lambda df, out: -_t_by_df(df, out) / t_density(df, out),
+    d_p=lambda df, out: 1 / t_density(df, out),
+)
+
+# --- made of incomplete integrals ----------------------------------------------------------------
+
+
+def _made(name: str) -> Callable[[AnyFunction], AnyFunction]:
+    """The twin of a function, whose arguments come as arrays or numbers."""
+
+    def decorate(function: AnyFunction) -> AnyFunction:
+        return twin(getattr(SCIPY, name))(lambda *args: function(*map(_float, args)))
+
+    return decorate
+
+
+chdtr = _made("chdtr")(lambda v, x: gammainc(v / 2, x / 2))
+chdtrc = _made("chdtrc")(lambda v, x: gammaincc(v / 2, x / 2))
+chdtri = _made("chdtri")(lambda v, p: gammainccinv(v / 2, p) * 2)
+gdtr = _made("gdtr")(lambda a, b, x: gammainc(b, a * x))
+gdtrc = _made("gdtrc")(lambda a, b, x: gammaincc(b, a * x))
+pdtr = _made("pdtr")(lambda k, m: gammaincc(_count(k), m))
+pdtrc = _made("pdtrc")(lambda k, m: gammainc(_count(k), m))
+pdtri = _made("pdtri")(lambda k, y: gammainccinv(_count(k), y))
+bdtr = _made("bdtr")(lambda k, n, p: betaincc(_count(k), n - _count(k) + 1, p))
+bdtrc = _made("bdtrc")(lambda k, n, p: betainc(_count(k), n - _count(k) + 1, p))
+bdtri = _made("bdtri")(lambda k, n, y: betainccinv(_count(k), n - _count(k) + 1, y))
+nbdtr = _made("nbdtr")(lambda k, n, p: betainc(n, _count(k), p))
+nbdtrc = _made("nbdtrc")(lambda k, n, p: betaincc(n, _count(k), p))
+fdtr = _made("fdtr")(lambda dfn, dfd, x: betainc(dfn / 2, dfd / 2, dfn * x / (dfd + dfn * x)))
+fdtrc = _made("fdtrc")(lambda dfn, dfd, x: betainc(dfd / 2, dfn / 2, dfd / (dfd + dfn * x)))
+
+
+def _count(k: Any) -> Any:
+    """The number of events up to `k`, and one: a constant."""
+    return floor(k) + 1 if hasattr(k, "dtype") else math.floor(k) + 1
+
+
+@_made("fdtri")
+def fdtri(dfn: Any, dfd: Any, p: Any) -> Any:
+    """The inverse of `fdtr` by its last argument."""
+    share = betainccinv(dfd / 2, dfn / 2, p)
+    return dfd * (1 - share) / (dfn * share)

@@ -1,0 +1,84 @@
+"""`scipy.stats` with derivatives: distributions by all their parameters, and `gaussian_kde`.
+
+Distributions have the methods pdf, logpdf, cdf, logcdf, sf, logsf, ppf, isf, entropy, mean, var,
+std and rvs. Names that have no derivatives here are SciPy's own.
+
+>>> import arraygrad as ag
+>>> from arraygrad.scipy.stats import gamma
+>>> shape = ag.tensor(2.0, requires_grad=True)
+>>> round(ag.grad(gamma.logpdf(3.0, shape), shape).item(), 6)  # log(3) - digamma(2)
+0.675828
+"""
+
+from __future__ import annotations
+
+from ..names import others_from, scipy_module
+from .continuous import (
+    beta,
+    cauchy,
+    chi2,
+    expon,
+    f,
+    gamma,
+    gumbel_l,
+    gumbel_r,
+    halfnorm,
+    invgamma,
+    laplace,
+    logistic,
+    lognorm,
+    maxwell,
+    norm,
+    pareto,
+    rayleigh,
+    t,
+    truncnorm,
+    uniform,
+    vonmises,
+    weibull_min,
+)
+from .discrete import bernoulli, binom, geom, nbinom, poisson
+from .kde import gaussian_kde
+from .multivariate import dirichlet, multinomial, multivariate_normal, multivariate_t, wishart
+
+__all__ = [
+    "bernoulli",
+    "beta",
+    "binom",
+    "cauchy",
+    "chi2",
+    "dirichlet",
+    "expon",
+    "f",
+    "gamma",
+    "gaussian_kde",
+    "geom",
+    "gumbel_l",
+    "gumbel_r",
+    "halfnorm",
+    "invgamma",
+    "laplace",
+    "logistic",
+    "lognorm",
+    "maxwell",
+    "multinomial",
+    "multivariate_normal",
+    "multivariate_t",
+    "nbinom",
+    "norm",
+    "pareto",
+    "poisson",
+    "rayleigh",
+    "t",
+    "truncnorm",
+    "uniform",
+    "vonmises",
+    "weibull_min",
+    "wishart",
+]
+
+__getattr__ = others_from("scipy.stats")
+
+
+def __dir__() -> list[str]:
+    return sorted({*__all__, *dir(scipy_module("scipy.stats"))})

@@ -1,0 +1,87 @@
+"""Discrete distributions, each by its formulas. Counts are constants."""
+
+from __future__ import annotations
+
+import math
+
+from ... import special as ours
+from ...ops import expm1, log, log1p, where
+from .. import special
+from .distribution import Discrete
+
+_gammaln = ours.gammaln
+
+
+class Binom(Discrete):
+    """The binomial distribution."""
+
+    name = "binom"
+    support_ = (0.0, lambda n, p: n)
+    log_density = staticmethod(
+        lambda k, n, p: (
+            _gammaln(n + 1)
+            - _gammaln(k + 1)
+            - _gammaln(n - k + 1)
+            + ours.xlogy(k, p)
+            + ours.xlog1py(n - k, -p)
+        )
+    )
+    distribution = staticmethod(lambda k, n, p: special.bdtr(k, n, p))
+    upper = staticmethod(lambda k, n, p: special.bdtrc(k, n, p))
+    average = staticmethod(lambda n, p: n * p)
+    variance = staticmethod(lambda n, p: n * p * (1 - p))
+
+
+class Poisson(Discrete):
+    """Poisson's distribution."""
+
+    name = "poisson"
+    support_ = (0.0, math.inf)
+    log_density = staticmethod(lambda k, mu: ours.xlogy(k, mu) - _gammaln(k + 1) - mu)
+    distribution = staticmethod(lambda k, mu: special.pdtr(k, mu))
+    upper = staticmethod(lambda k, mu: special.pdtrc(k, mu))
+    average = staticmethod(lambda mu: mu)
+    variance = staticmethod(lambda mu: mu)
+
+
+class NBinom(Discrete):
+    """The negative binomial distribution."""
+
+    name = "nbinom"
+    support_ = (0.0, math.inf)
+    log_density = staticmethod(
+        lambda k, n, p: (
+            _gammaln(n + k) - _gammaln(k + 1) - _gammaln(n) + n * log(p) + ours.xlog1py(k, -p)
+        )
+    )
+    distribution = staticmethod(lambda k, n, p: special.betainc(n, k + 1, p))
+    upper = staticmethod(lambda k, n, p: special.betaincc(n, k + 1, p))
+    average = staticmethod(lambda n, p: n * (1 - p) / p)
+    variance = staticmethod(lambda n, p: n * (1 - p) / (p * p))
+
+
+class Geom(Discrete):
+    """The geometric distribution."""
+
+    name = "geom"
+    support_ = (1.0, math.inf)
+    log_density = staticmethod(lambda k, p: ours.xlog1py(k - 1, -p) + log(p))
+    distribution = staticmethod(lambda k, p: -expm1(log1p(-p) * k))
+    upper = staticmethod(lambda k, p: (1 - p) ** k)
+    log_upper = staticmethod(lambda k, p: k * log1p(-p))
+    average = staticmethod(lambda p: 1 / p)
+    variance = staticmethod(lambda p: (1 - p) / (p * p))
+
+
+class Bernoulli(Discrete):
+    """The distribution of one trial."""
+
+    name = "bernoulli"
+    support_ = (0.0, 1.0)
+    log_density = staticmethod(lambda k, p: ours.xlogy(k, p) + ours.xlog1py(1 - k, -p))
+    distribution = staticmethod(lambda k, p: where(k < 1, 1 - p, 1.0))
+    average = staticmethod(lambda p: p)
+    variance = staticmethod(lambda p: p * (1 - p))
+
+
+binom, poisson, nbinom, geom, bernoulli = Binom(), Poisson(), NBinom(), Geom(), Bernoulli()

@@ -1,0 +1,454 @@
+"""`Distribution`: a distribution of SciPy with derivatives, by its formulas in standard form.
+
+A distribution gives formulas of the standardised variable and the shape parameters, made of ops.
+Location, scale, the support, and what one function says about another follow here. Values that no
+formula gives (quantiles, random numbers) are SciPy's, and their derivatives follow from the
+distribution function: ``dx = (dq - F_shapes d(shapes)) / density``.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any, ClassVar
+
+import numpy as np
+
+from ...core.array import AnyFunction, plain
+from ...core.kinds import Elementwise
+from ...func import vjp
+from ...ops import (
+    equal,
+    exp,
+    floor,
+    greater_equal,
+    isnan,
+    less,
+    less_equal,
+    log,
+    logical_and,
+    logical_or,
+    where,
+)
+from ...ops import sum as _sum
+from ...ops.define.library import declare
+from ..names import scipy_module
+from ..optimize import minimize
+from ..twins import array_like, by_scipy, has_arrays
+
+SCIPY = scipy_module("scipy.stats")
+
+
+class Distribution:
+    """The base of distributions with derivatives.
+
+    The class attributes are formulas of the standardised variable ``y``, or of a probability ``q``,
+    and of the shape parameters. Those that are None follow from others.
+
+    All other attributes are those of SciPy's distribution.
+    """
+
+    name: ClassVar[str]
+    # The support: numbers, or functions of the shape parameters.
+    support_: ClassVar[tuple[Any, Any]] = (-math.inf, math.inf)
+    positive: ClassVar[bool] = True  # whether all shape parameters must be positive
+    log_density: AnyFunction
+    distribution: AnyFunction
+    upper: ClassVar[AnyFunction | None] = None
+    log_distribution: ClassVar[AnyFunction | None] = None
+    log_upper: ClassVar[AnyFunction | None] = None
+    quantile: ClassVar[AnyFunction | None] = None
+    upper_quantile: ClassVar[AnyFunction | None] = None
+    average: ClassVar[AnyFunction | None] = None
+    variance: ClassVar[AnyFunction | None] = None
+    information: ClassVar[AnyFunction | None] = None  # the entropy
+    is_discrete = False
+
+    def __init__(self) -> None:
+        self.scipy = getattr(SCIPY, self.name)
+        shapes = self.scipy.shapes
+        self.shapes = tuple(s.strip() for s in shapes.split(",")) if shapes else ()
+        self._quantile: Any = None if self.is_discrete else _implicit(self, "ppf")
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("__") or name == "scipy":
+            raise AttributeError(name)
+        return getattr(self.scipy, name)
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        """The distribution with fixed parameters."""
+        if not _any_arrays(args, kwargs):
+            return Frozen(self, self.scipy(*args, **kwargs), args, kwargs)
+        return Frozen(self, None, args, kwargs)
+
+    def freeze(self, *args: Any, **kwargs: Any) -> Any:
+        """The distribution with fixed parameters."""
+        return self(*args, **kwargs)
+
+    # --- arguments ---
+
+    def _parameters(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, Any, Any]:
+        """The shape parameters, the location and the scale, as arrays."""
+        names = (*self.shapes, "loc") if self.is_discrete else (*self.shapes, "loc", "scale")
+        if len(args) > len(names):
+            raise TypeError(
+                f"{self.name} takes at most {len(names)} parameters: {', '.join(names)}"
+            )
+        given = dict(zip(names, args, strict=False))
+        for key, value in kwargs.items():
+            if key not in names or key in given:
+                raise TypeError(f"{self.name} got an unexpected parameter {key!r}")
+            given[key] = value
+        missing = [n for n in self.shapes if n not in given]
+        if missing:
+            raise TypeError(f"{self.name} is missing the parameters {', '.join(missing)}")
+        shapes = tuple(_float(given[n]) for n in self.shapes)
+        return shapes, _float(given.get("loc", 0.0)), _float(given.get("scale", 1.0))
+
+    def _checked(self, out: Any, shapes: Any, scale: Any) -> Any:
+        """NaN where a parameter is not valid, as SciPy has it."""
+        bad = less_equal(scale, 0)
+        if self.positive:
+            for shape in shapes:
+                bad = logical_or(bad, less_equal(shape, 0))
+        return where(bad, math.nan, out) if plain(bad).any() else out
+
+    def _ends(self, shapes: Any) -> tuple[Any, Any]:
+        low, high = (end(*shapes) if callable(end) else end for end in self.support_)
+        return low, high
+
+    def _inside(self, y: Any, shapes: Any) -> tuple[Any, Any]:
+        """Which elements are in the support, and the elements with others replaced."""
+        low, high = self._ends(shapes)
+        if _is_infinite(low) and _is_infinite(high):
+            return None, y
+        inside = logical_and(greater_equal(y, low), less_equal(y, high))
+        finite = low + 0.5 if _is_infinite(high) else 0.5 * (low + high)
+        return inside, where(inside, y, finite)
+
+    # --- densities ---
+
+    def logpdf(self, x: Any, *args: Any, **kwargs: Any) -> Any:
+        """The logarithm of the density."""
+        if not _any_arrays((x, *args), kwargs):
+            return self.scipy.logpdf(x, *args, **kwargs)
+        shapes, loc, scale = self._parameters(args, kwargs)
+        y = (_float(x) - loc) / scale
+        inside, at = self._inside(y, shapes)
+        out = type(self).log_density(at, *shapes) - log(scale)
+        if inside is not None:
+            out = where(inside, out, where(isnan(y), math.nan, -math.inf))
+        return self._checked(out, shapes, scale)
+
+    def pdf(self, x: Any, *args: Any, **kwargs: Any) -> Any:
+        """The density."""
+        if not _any_arrays((x, *args), kwargs):
+            return self.scipy.pdf(x, *args, **kwargs)
+        return exp(self.logpdf(x, *args, **kwargs))
+
+    # --- distribution functions ---
+
+    def _function(
+        self, which: str, x: Any, args: Any, kwargs: Any, below: float, above: float
+    ) -> Any:
+        shapes, loc, scale = self._parameters(args, kwargs)
+        y = (_float(x) - loc) / scale
+        inside, at = self._inside(y, shapes)
+        out = getattr(self, which)(at, *shapes)
+        if inside is not None:
+            low, _ = self._ends(shapes)
+            beyond = where(less(y, low), below, above)
+            out = where(inside, out, where(isnan(y), math.nan, beyond))
+        return self._checked(out, shapes, scale)
+
+    def _cdf_of(self, y: Any, *shapes: Any) -> Any:
+        return type(self).distribution(y, *shapes)
+
+    def _sf_of(self, y: Any, *shapes: Any) -> Any:
+        upper = type(self).upper
+        return 1 - self._cdf_of(y, *shapes) if upper is None else upper(y, *shapes)
+
+    def _logcdf_of(self, y: Any, *shapes: Any) -> Any:
+        found = type(self).log_distribution
+        return log(self._cdf_of(y, *shapes)) if found is None else found(y, *shapes)
+
+    def _logsf_of(self, y: Any, *shapes: Any) -> Any:
+        found = type(self).log_upper
+        return log(self._sf_of(y, *shapes)) if found is None else found(y, *shapes)
+
+    def cdf(self, x: Any, *args: Any, **kwargs: Any) -> Any:
+        """The distribution function."""
+        if not _any_arrays((x, *args), kwargs):
+            return self.scipy.cdf(x, *args, **kwargs)
+        return self._function("_cdf_of", x, args, kwargs, 0.0, 1.0)
+
+    def sf(self, x: Any, *args: Any, **kwargs: Any) -> Any:
+        """One minus the distribution function."""
+        if not _any_arrays((x, *args), kwargs):
+            return self.scipy.sf(x, *args, **kwargs)
+        return self._function("_sf_of", x, args, kwargs, 1.0, 0.0)
+
+    def logcdf(self, x: Any, *args: Any, **kwargs: Any) -> Any:
+        """The logarithm of the distribution function."""
+        if not _any_arrays((x, *args), kwargs):
+            return self.scipy.logcdf(x, *args, **kwargs)
+        return self._function("_logcdf_of", x, args, kwargs, -math.inf, 0.0)
+
+    def logsf(self, x: Any, *args: Any, **kwargs: Any) -> Any:
+        """The logarithm of one minus the distribution function."""
+        if not _any_arrays((x, *args), kwargs):
+            return self.scipy.logsf(x, *args, **kwargs)
+        return self._function("_logsf_of", x, args, kwargs, 0.0, -math.inf)
+
+    # --- quantiles ---
+
+    def ppf(self, q: Any, *args: Any, **kwargs: Any) -> Any:
+        """The quantiles: the inverse of the distribution function."""
+        if not _any_arrays((q, *args), kwargs):
+            return self.scipy.ppf(q, *args, **kwargs)
+        shapes, loc, scale = self._parameters(args, kwargs)
+        formula = type(self).quantile
+        q = _float(q)
+        y = self._quantile(q, *shapes) if formula is None else formula(q, *shapes)
+        return self._checked(y * scale + loc, shapes, scale)
+
+    def isf(self, q: Any, *args: Any, **kwargs: Any) -> Any:
+        """The inverse of `sf`."""
+        if not _any_arrays((q, *args), kwargs):
+            return self.scipy.isf(q, *args, **kwargs)
+        shapes, loc, scale = self._parameters(args, kwargs)
+        formula = type(self).upper_quantile
+        if formula is None:
+            return self.ppf(1 - _float(q), *args, **kwargs)
+        return self._checked(formula(_float(q), *shapes) * scale + loc, shapes, scale)
+
+    # --- moments ---
+
+    def _moment(self, which: str, *shapes: Any) -> Any:
+        formula = getattr(type(self), which)
+        if formula is None:
+            raise NotImplementedError(f"{self.name} has no derivative of this moment here")
+        return formula(*shapes)
+
+    def mean(self, *args: Any, **kwargs: Any) -> Any:
+        """The mean."""
+        if not _any_arrays(args, kwargs):
+            return self.scipy.mean(*args, **kwargs)
+        shapes, loc, scale = self._parameters(args, kwargs)
+        return self._checked(self._moment("average", *shapes) * scale + loc, shapes, scale)
+
+    def var(self, *args: Any, **kwargs: Any) -> Any:
+        """The variance."""
+        if not _any_arrays(args, kwargs):
+            return self.scipy.var(*args, **kwargs)
+        shapes, loc, scale = self._parameters(args, kwargs)
+        out = self._moment("variance", *shapes) * scale * scale + 0 * loc
+        return self._checked(out, shapes, scale)
+
+    def std(self, *args: Any, **kwargs: Any) -> Any:
+        """The standard deviation."""
+        if not _any_arrays(args, kwargs):
+            return self.scipy.std(*args, **kwargs)
+        return self.var(*args, **kwargs) ** 0.5
+
+    def entropy(self, *args: Any, **kwargs: Any) -> Any:
+        """The differential entropy."""
+        if not _any_arrays(args, kwargs):
+            return self.scipy.entropy(*args, **kwargs)
+        shapes, loc, scale = self._parameters(args, kwargs)
+        return self._checked(
+            self._moment("information", *shapes) + log(scale) + 0 * loc, shapes, scale
+        )
+
+    # --- random numbers, and fits ---
+
+    def rvs(self, *args: Any, size: Any = 1, random_state: Any = None, **kwargs: Any) -> Any:
+        """Random numbers, which depend on the parameters as quantiles at fixed probabilities do."""
+        if not _any_arrays(args, kwargs):
+            return self.scipy.rvs(*args, size=size, random_state=random_state, **kwargs)
+        shapes, loc, scale = self._parameters(args, kwargs)
+        values = [plain(p) for p in (*shapes, loc, scale)]
+        if any(np.ndim(v) > np.ndim(p) for v, p in zip(values, (*shapes, loc, scale), strict=True)):
+            raise NotImplementedError("rvs needs the values of parameters: call it outside vmap")
+        if size == 1 and any(np.ndim(v) for v in values):
+            size = np.broadcast_shapes(*(np.shape(v) for v in values))
+        numbers = values[: len(shapes)]
+        drawn = self.scipy.rvs(*numbers, size=size, random_state=random_state)
+        drawn = np.asarray(drawn, float)
+        if self.shapes:
+            drawn = self._drawn(drawn, shapes)
+        return drawn * scale + loc
+
+    def _drawn(self, values: Any, shapes: Any) -> Any:
+        """Numbers as a function of the shape parameters: their probabilities are constants."""
+        q = self.scipy.cdf(values, *map(plain, shapes))
+        formula = type(self).quantile
+        y = self._quantile(q, *shapes) if formula is None else formula(q, *shapes)
+        return y + (values - plain(y))  # the numbers that were drawn, to the last digit
+
+    def fit(self, data: Any, *args: Any, **kwargs: Any) -> Any:
+        """The parameters of largest likelihood, by the data.
+
+        SciPy's result is the start of a minimisation that ends where the gradient is zero, so that
+        the parameters are an implicit function of the data.
+        """
+        if not has_arrays((data,)):
+            return self.scipy.fit(data, *args, **kwargs)
+        if kwargs.get("method", "MLE").upper() != "MLE":
+            raise NotImplementedError(f"{self.name}.fit of tensors has method='MLE' only")
+        values = plain(data)
+        if values.ndim != 1:
+            raise NotImplementedError(f"{self.name}.fit of tensors takes one vector of data")
+        start = self.scipy.fit(values, *args, **kwargs)
+        free = [k for k, fixed in enumerate(self._fixed(kwargs)) if not fixed]
+
+        def loss(moving: Any) -> Any:
+            parameters = list(start)
+            for k, place in enumerate(free):
+                parameters[place] = moving[k]
+            return -_sum(self.logpdf(data, *parameters))
+
+        found = minimize(loss, np.array([start[k] for k in free]), method="BFGS", tol=1e-9).x
+        parameters = [array_like(p) for p in start]
+        for k, place in enumerate(free):
+            parameters[place] = found[k]
+        return tuple(parameters)
+
+    def _fixed(self, kwargs: dict[str, Any]) -> list[bool]:
+        """Which parameters the keywords of `fit` fix."""
+        names: list[tuple[str, ...]] = [
+            (f"f{i}", f"f{name}", f"fix_{name}") for i, name in enumerate(self.shapes)
+        ]
+        names += [("floc",), ("fscale",)]
+        return [any(n in kwargs for n in given) for given in names]
+
+
+class Discrete(Distribution):
+    """The base of discrete distributions: derivatives are by the parameters, not by the counts."""
+
+    is_discrete = True
+
+    def logpmf(self, k: Any, *args: Any, **kwargs: Any) -> Any:
+        """The logarithm of the probability of `k`."""
+        if not _any_arrays((k, *args), kwargs):
+            return self.scipy.logpmf(k, *args, **kwargs)
+        shapes, loc, _ = self._parameters(args, kwargs)
+        y = _float(k) - loc
+        low, high = self._ends(shapes)
+        inside = logical_and(greater_equal(y, low), less_equal(y, high))
+        inside = logical_and(inside, equal(floor(y), y))
+        out = type(self).log_density(where(inside, y, low), *shapes)
+        return where(inside, out, -math.inf)
+
+    def pmf(self, k: Any, *args: Any, **kwargs: Any) -> Any:
+        """The probability of `k`."""
+        if not _any_arrays((k, *args), kwargs):
+            return self.scipy.pmf(k, *args, **kwargs)
+        return exp(self.logpmf(k, *args, **kwargs))
+
+    def _function(
+        self, which: str, x: Any, args: Any, kwargs: Any, below: float, above: float
+    ) -> Any:
+        shapes, loc, _ = self._parameters(args, kwargs)
+        y = floor(_float(x) - loc)
+        low, high = self._ends(shapes)
+        inside = logical_and(greater_equal(y, low), less(y, high))
+        out = getattr(self, which)(where(inside, y, low), *shapes)
+        return where(inside, out, where(less(y, low), below, above))
+
+    def _constant(self, which: str, q: Any, args: Any, kwargs: Any) -> Any:
+        values = [plain(v) for v in (q, *args)]
+        given = {k: plain(v) for k, v in kwargs.items()}
+        return getattr(self.scipy, which)(*values, **given)
+
+    def ppf(self, q: Any, *args: Any, **kwargs: Any) -> Any:
+        """The quantiles: steps, which are constants."""
+        return self._constant("ppf", q, args, kwargs)
+
+    def isf(self, q: Any, *args: Any, **kwargs: Any) -> Any:
+        """The inverse of `sf`: steps, which are constants."""
+        return self._constant("isf", q, args, kwargs)
+
+    def rvs(self, *args: Any, size: Any = 1, random_state: Any = None, **kwargs: Any) -> Any:
+        """Random counts: constants, because they depend on the parameters by steps."""
+        values = [plain(v) for v in args]
+        given = {k: plain(v) for k, v in kwargs.items()}
+        return self.scipy.rvs(*values, size=size, random_state=random_state, **given)
+
+
+class Frozen:
+    """A distribution with fixed parameters, some of which are tensors."""
+
+    def __init__(
+        self, parent: Distribution, frozen: Any, args: tuple[Any, ...], kwargs: dict[str, Any]
+    ) -> None:
+        self.dist, self._scipy, self.args, self.kwds = parent, frozen, args, kwargs
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("__"):
+            raise AttributeError(name)
+        found = getattr(self.dist, name)
+        if name in _OF_POINTS:
+            return lambda x, *rest: found(x, *self.args, *rest, **self.kwds)
+        if name in _OF_PARAMETERS:
+            return lambda **options: found(*self.args, **options, **self.kwds)
+        if self._scipy is None:
+            raise NotImplementedError(
+                f"{name} of a distribution with tensors has no derivative here"
+            )
+        return getattr(self._scipy, name)
+
+
+_OF_POINTS = set("pdf logpdf pmf logpmf cdf sf logcdf logsf ppf isf".split())
+_OF_PARAMETERS = set("mean var std entropy rvs".split())
+
+
+def _any_arrays(args: Any, kwargs: Any) -> bool:
+    return has_arrays(args) or has_arrays(kwargs.values())
+
+
+def _is_infinite(end: Any) -> bool:
+    return isinstance(end, float) and math.isinf(end)
+
+
+def _float(x: Any) -> Any:
+    x = array_like(x)
+    return x if x.dtype == np.float64 else x * 1.0
+
+
+def _implicit(distribution: Distribution, which: str) -> AnyFunction:
+    """The op of quantiles, whose derivatives follow from those of the distribution function."""
+    names = tuple(f"shape_{name}" for name in distribution.shapes)
+
+    def rule(g: Any, wanted: Any, out: Any, **shapes: Any) -> Any:
+        values = tuple(shapes[name] for name in names)
+        _, at = distribution._inside(out, values)
+        w = g / exp(type(distribution).log_density(at, *values))
+        if not any(wanted[1:]):
+            return w, *(None for _ in names)
+        _, pull = vjp(lambda *moving: distribution._cdf_of(out, *moving), *values)
+        found = pull(-w)
+        return w, *(found if isinstance(found, tuple) else (found,))
+
+    # Rules name what they need: all shape parameters.
+    takes = ", ".join(names)
+    given = ", ".join(f"{name}={name}" for name in names)
+    source = f"lambda g, wanted, out, {takes}: rule(g, wanted, out, {given})"
+    joint = eval(source.replace(", :", ":"), {"rule": rule})
+    compute = getattr(distribution.scipy, which)
+    return declare(
+        f"scipy.stats.{distribution.name}.{which}",
+        "q",
+        *names,
+        kind=Elementwise(),
+        compute=by_scipy(_of_numbers(compute, len(names))),
+        joint=joint,
+    )
+
+
+def _of_numbers(function: AnyFunction, count: int) -> AnyFunction:
+    """A function with as many positional parameters as the op has inputs."""
+    takes = ", ".join(["q", *(f"p{i}" for i in range(count))])
+    made: AnyFunction = eval(
+        f"lambda {takes}: asarray(function({takes}))", {"function": function, "asarray": np.asarray}
+    )
+    return made

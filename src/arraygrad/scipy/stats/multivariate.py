@@ -1,0 +1,259 @@
+"""Distributions of vectors and matrices: normal, t, Dirichlet, Wishart, multinomial."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from ... import linalg
+from ... import special as ours
+from ...core.array import plain
+from ...ops import (
+    concat,
+    diagonal,
+    exp,
+    expand_dims,
+    log,
+    log1p,
+    matmul,
+    matrix_transpose,
+    moveaxis,
+    reshape,
+)
+from ...ops import sum as _sum
+from ..linalg import solve_triangular
+from ..special import multigammaln
+from ..twins import floating, has_arrays
+from .distribution import SCIPY
+
+_LOG_2PI = math.log(2 * math.pi)
+
+
+class _Multivariate:
+    """A distribution of SciPy whose methods take tensors; other attributes are SciPy's."""
+
+    name: str
+    parameters: tuple[str, ...]
+
+    def __init__(self) -> None:
+        self.scipy = getattr(SCIPY, self.name)
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("__") or name == "scipy":
+            raise AttributeError(name)
+        return getattr(self.scipy, name)
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        """The distribution with fixed parameters."""
+        frozen = None
+        if not has_arrays(args) and not has_arrays(kwargs.values()):
+            frozen = self.scipy(*args, **kwargs)
+        return _Frozen(self, frozen, args, kwargs)
+
+    def _run(self, method: str, args: Any, kwargs: Any) -> Any:
+        if has_arrays(args) or has_arrays(kwargs.values()):
+            return getattr(self, f"_{method}")(*args, **kwargs)
+        return getattr(self.scipy, method)(*args, **kwargs)
+
+    def logpdf(self, *args: Any, **kwargs: Any) -> Any:
+        """The logarithm of the density."""
+        return self._run("logpdf", args, kwargs)
+
+    def pdf(self, *args: Any, **kwargs: Any) -> Any:
+        """The density."""
+        if has_arrays(args) or has_arrays(kwargs.values()):
+            return exp(self.logpdf(*args, **kwargs))
+        return self.scipy.pdf(*args, **kwargs)
+
+    def entropy(self, *args: Any, **kwargs: Any) -> Any:
+        """The differential entropy."""
+        return self._run("entropy", args, kwargs)
+
+    def rvs(self, *args: Any, **kwargs: Any) -> Any:
+        """Random vectors; only those of the normal distribution depend on the parameters here."""
+        return self._run("rvs", args, kwargs)
+
+    def _logpdf(self, *args: Any, **kwargs: Any) -> Any:
+        raise NotImplementedError
+
+    def _refused(self, *args: Any, **kwargs: Any) -> Any:
+        raise NotImplementedError(f"this method of {self.name} has no derivative here")
+
+    _entropy = _rvs = _refused
+
+
+class _Frozen:
+    """A multivariate distribution with fixed parameters."""
+
+    def __init__(self, parent: Any, frozen: Any, args: Any, kwargs: Any) -> None:
+        self.dist, self._scipy, self.args, self.kwds = parent, frozen, args, kwargs
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("__"):
+            raise AttributeError(name)
+        found = getattr(self.dist, name)
+        if name in ("pdf", "logpdf", "pmf", "logpmf"):
+            return lambda x: found(x, *self.args, **self.kwds)
+        if name in ("entropy", "rvs", "mean", "var", "cov"):
+            return lambda **options: found(*self.args, **self.kwds, **options)
+        if self._scipy is None:
+            raise NotImplementedError(
+                f"{name} of a distribution with tensors has no derivative here"
+            )
+        return getattr(self._scipy, name)
+
+
+def _matrix(value: Any, size: int) -> Any:
+    """A covariance: a number and a vector stand for diagonal matrices."""
+    value = floating(value)
+    if value.ndim < 2:
+        return (value if value.ndim == 0 else expand_dims(value, axis=-1)) * np.eye(size)
+    return value
+
+
+def _log_det(factor: Any) -> Any:
+    """The logarithm of the determinant, by a Cholesky factor."""
+    return 2 * _sum(log(diagonal(factor, axis1=-2, axis2=-1)), axis=-1)
+
+
+def _squared(factor: Any, deviations: Any) -> Any:
+    """Mahalanobis' squared distances of vectors in the last axis."""
+    d = deviations.shape[-1]
+    flat = matrix_transpose(reshape(deviations, (-1, d)))
+    z = solve_triangular(factor, flat, lower=True)
+    return reshape(_sum(z * z, axis=0), deviations.shape[:-1])
+
+
+def _location(mean: Any, scale: Any) -> tuple[Any, int]:
+    if mean is not None:
+        mean = floating(mean)
+        mean = reshape(mean, (1,)) if mean.ndim == 0 else mean
+        return mean, mean.shape[0]
+    shape = np.shape(scale) if not hasattr(scale, "shape") else scale.shape
+    size = shape[0] if shape else 1
+    return np.zeros(size), size
+
+
+def _points(x: Any, size: int) -> Any:
+    """Points with their components in the last axis, as SciPy reads them."""
+    x = floating(x)
+    if x.ndim == 0:
+        return reshape(x, (1,))
+    if x.ndim == 1 and size == 1:
+        return expand_dims(x, axis=-1)
+    return x
+
+
+class _MultivariateNormal(_Multivariate):
+    name = "multivariate_normal"
+
+    def _logpdf(self, x: Any, mean: Any = None, cov: Any = 1, allow_singular: bool = False) -> Any:
+        mean, d = _location(mean, cov)
+        factor = linalg.cholesky(_matrix(cov, d))
+        squares = _squared(factor, _points(x, d) - mean)
+        return -0.5 * (d * _LOG_2PI + _log_det(factor) + squares)
+
+    def _entropy(self, mean: Any = None, cov: Any = 1) -> Any:
+        _, d = _location(mean, cov)
+        return 0.5 * (d * (_LOG_2PI + 1) + _log_det(linalg.cholesky(_matrix(cov, d))))
+
+    def _rvs(self, mean: Any = None, cov: Any = 1, size: Any = 1, random_state: Any = None) -> Any:
+        mean, d = _location(mean, cov)
+        cov = _matrix(cov, d)
+        numbers = plain(mean), plain(cov)
+        if numbers[0].ndim != 1 or numbers[1].ndim != 2:
+            raise NotImplementedError("rvs needs the values of parameters: call it outside vmap")
+        drawn = np.asarray(self.scipy.rvs(*numbers, size=size, random_state=random_state))
+        drawn = drawn.reshape(*drawn.shape, 1) if d == 1 and drawn.shape[-1:] != (1,) else drawn
+        plain_factor = np.linalg.cholesky(numbers[1])
+        standard = np.linalg.solve(plain_factor, (drawn - numbers[0]).reshape(-1, d).T)
+        factor = linalg.cholesky(cov)
+        moved = reshape(matrix_transpose(matmul(factor, standard)), drawn.shape)
+        return mean + moved
+
+
+class _MultivariateT(_Multivariate):
+    name = "multivariate_t"
+
+    def _logpdf(self, x: Any, loc: Any = None, shape: Any = 1, df: Any = 1) -> Any:
+        loc, d = _location(loc, shape)
+        df = floating(df)
+        factor = linalg.cholesky(_matrix(shape, d))
+        squares = _squared(factor, _points(x, d) - loc)
+        constant = ours.gammaln((df + d) * 0.5) - ours.gammaln(df * 0.5)
+        constant = constant - d * 0.5 * log(df * math.pi) - 0.5 * _log_det(factor)
+        return constant - (df + d) * 0.5 * log1p(squares / df)
+
+
+class _Dirichlet(_Multivariate):
+    name = "dirichlet"
+
+    def _logpdf(self, x: Any, alpha: Any) -> Any:
+        x, alpha = floating(x), floating(alpha)
+        if x.shape[0] == alpha.shape[0] - 1:  # the last component follows from the others
+            x = concat((x, expand_dims(1 - _sum(x, axis=0), axis=0)), axis=0)
+        norm = _sum(ours.gammaln(alpha)) - ours.gammaln(_sum(alpha))
+        return _sum(ours.xlogy(alpha - 1, moveaxis(x, 0, -1)), axis=-1) - norm
+
+    def _entropy(self, alpha: Any) -> Any:
+        alpha = floating(alpha)
+        total, count = _sum(alpha), alpha.shape[0]
+        norm = _sum(ours.gammaln(alpha)) - ours.gammaln(total)
+        return (
+            norm + (total - count) * ours.digamma(total) - _sum((alpha - 1) * ours.digamma(alpha))
+        )
+
+    def mean(self, alpha: Any) -> Any:
+        """The mean."""
+        if not has_arrays((alpha,)):
+            return self.scipy.mean(alpha)
+        return floating(alpha) / _sum(floating(alpha))
+
+    def var(self, alpha: Any) -> Any:
+        """The variances of the components."""
+        if not has_arrays((alpha,)):
+            return self.scipy.var(alpha)
+        alpha = floating(alpha)
+        total = _sum(alpha)
+        return alpha * (total - alpha) / (total * total * (total + 1))
+
+
+class _Wishart(_Multivariate):
+    name = "wishart"
+
+    def _logpdf(self, x: Any, df: Any, scale: Any) -> Any:
+        x, df = floating(x), floating(df)
+        d = x.shape[0] if x.ndim else 1
+        x = reshape(x, (1, 1)) if x.ndim == 0 else x
+        scale = _matrix(scale, d)
+        factor, own = linalg.cholesky(scale), linalg.cholesky(x)
+        trace = _sum(solve_triangular(factor, own, lower=True) ** 2)
+        return (
+            0.5 * (df - d - 1) * _log_det(own)
+            - 0.5 * trace
+            - 0.5 * df * (d * math.log(2) + _log_det(factor))
+            - multigammaln(df * 0.5, d)
+        )
+
+
+class _Multinomial(_Multivariate):
+    name = "multinomial"
+
+    def logpmf(self, x: Any, n: Any, p: Any) -> Any:
+        """The logarithm of the probability of counts."""
+        if not has_arrays((x, n, p)):
+            return self.scipy.logpmf(x, n, p)
+        x, n, p = floating(x), floating(n), floating(p)
+        return ours.gammaln(n + 1) + _sum(ours.xlogy(x, p) - ours.gammaln(x + 1), axis=-1)
+
+    def pmf(self, x: Any, n: Any, p: Any) -> Any:
+        """The probability of counts."""
+        if not has_arrays((x, n, p)):
+            return self.scipy.pmf(x, n, p)
+        return exp(self.logpmf(x, n, p))
+
+
+multivariate_normal, multivariate_t = _MultivariateNormal(), _MultivariateT()
+dirichlet, wishart, multinomial = _Dirichlet(), _Wishart(), _Multinomial()

@@ -1,0 +1,92 @@
+"""Functions with other arrays: in their closures, in their defaults, in containers there."""
+
+from __future__ import annotations
+
+import dis
+import functools
+from collections.abc import Callable
+from types import CellType, FunctionType
+from typing import Any
+
+from ..core.array import Array
+
+
+def substituted(item: Any, replace: Callable[[Any], Any], known: dict[int, Any]) -> Any:
+    """A copy with other arrays: in containers, in closures, in defaults of functions.
+
+    What has no arrays in it stays the same object. `known` has the copies made so far.
+    """
+    if isinstance(item, Array):
+        return replace(item)
+    kind = type(item)
+    if kind not in (list, tuple, dict, FunctionType, functools.partial) and not (
+        isinstance(item, tuple) and hasattr(item, "_fields")
+    ):
+        return item
+    if id(item) in known:
+        return known[id(item)][1]
+    known[id(item)] = item, item  # also for what contains itself; the item must live
+
+    def part(value: Any) -> Any:
+        return substituted(value, replace, known)
+
+    if kind is dict:
+        new: Any = {key: part(value) for key, value in item.items()}
+        same = all(new[key] is value for key, value in item.items())
+    elif kind is FunctionType:
+        new = _copied(item, part)
+        same = new is item
+    elif kind is functools.partial:
+        args, keywords, function = part(item.args), part(item.keywords), part(item.func)
+        same = args is item.args and keywords is item.keywords and function is item.func
+        new = item if same else functools.partial(function, *args, **keywords)
+    else:
+        parts = [part(value) for value in item]
+        same = all(a is b for a, b in zip(parts, item, strict=True))
+        new = item if same else kind(*parts) if hasattr(item, "_fields") else kind(parts)
+    result = item if same else new
+    known[id(item)] = item, result
+    return result
+
+
+def _copied(function: FunctionType, part: Callable[[Any], Any]) -> FunctionType:
+    cells = function.__closure__ or ()
+    assigned = _assigned(function.__code__) if cells else ()
+    closure = []
+    for name, cell in zip(function.__code__.co_freevars, cells, strict=True):
+        closure.append(cell if name in assigned else _cell(cell, part))
+    defaults, keywords = part(function.__defaults__), part(function.__kwdefaults__)
+    if (
+        all(a is b for a, b in zip(closure, cells, strict=True))
+        and defaults is function.__defaults__
+        and keywords is function.__kwdefaults__
+    ):
+        return function
+    copy = FunctionType(
+        function.__code__, function.__globals__, function.__name__, defaults, tuple(closure)
+    )
+    copy.__kwdefaults__ = keywords
+    copy.__dict__.update(function.__dict__)
+    copy.__dict__.pop("__wrapped__", None)
+    return copy
+
+
+def _cell(cell: CellType, part: Callable[[Any], Any]) -> CellType:
+    try:
+        contents = cell.cell_contents
+    except ValueError:  # empty
+        return cell
+    new = part(contents)
+    return cell if new is contents else CellType(new)
+
+
+@functools.lru_cache(256)
+def _assigned(code: Any) -> frozenset[str]:
+    """The variables of a closure that the function, or one inside it, assigns to."""
+    names = {
+        i.argval for i in dis.get_instructions(code) if i.opname in ("STORE_DEREF", "DELETE_DEREF")
+    }
+    for constant in code.co_consts:
+        if hasattr(constant, "co_code"):
+            names |= _assigned(constant)
+    return frozenset(names & set(code.co_freevars))

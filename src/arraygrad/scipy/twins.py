@@ -1,0 +1,126 @@
+"""Differentiable twins of SciPy's functions, and ops that SciPy's functions compute.
+
+A twin calls SciPy's own function if no tensor, and no array of a transform, is among its arguments.
+Otherwise it calls ours, which takes the same arguments.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Iterable
+from typing import Any
+
+import numpy as np
+
+from ..arrays.creation import asarray
+from ..backends import backend_of
+from ..core.array import AnyFunction, Array
+from ..ops import stack
+
+_PLAIN = (np.ndarray, float, int, str, type(None))
+
+
+def has_arrays(values: Iterable[Any]) -> bool:
+    """Whether a tensor, or an array of a transform, is among the values or inside of them."""
+    for value in values:
+        if isinstance(value, Array):
+            return True
+        if isinstance(value, _PLAIN):
+            continue
+        if isinstance(value, list | tuple) and has_arrays(value):
+            return True
+        if isinstance(value, dict) and has_arrays(value.values()):
+            return True
+    return False
+
+
+def twin(original: AnyFunction) -> Callable[[AnyFunction], AnyFunction]:
+    """Make a function the differentiable twin of SciPy's `original`."""
+
+    def decorate(function: AnyFunction) -> AnyFunction:
+        def run(*args: Any, **kwargs: Any) -> Any:
+            if has_arrays(args) or (kwargs and has_arrays(kwargs.values())):
+                return function(*args, **kwargs)
+            return original(*args, **kwargs)
+
+        run.__name__ = run.__qualname__ = original.__name__
+        run.__module__ = function.__module__
+        place = (getattr(original, "__module__", "") or "scipy").split("._")[0]
+        run.__doc__ = function.__doc__ or f"{place}.{original.__name__} with derivatives."
+        run.__wrapped__ = function  # type: ignore[attr-defined]
+        try:
+            run.__signature__ = inspect.signature(original)  # type: ignore[attr-defined]
+        except (TypeError, ValueError):  # some compiled functions have none
+            del run.__wrapped__  # type: ignore[attr-defined]
+        return run
+
+    return decorate
+
+
+def array_like(x: Any) -> Any:
+    """An argument as an array: lists of numbers and lists of tensors become arrays."""
+    if isinstance(x, Array) or (hasattr(x, "dtype") and hasattr(x, "shape")):
+        return x
+    if isinstance(x, list | tuple) and has_arrays(x):
+        return stack([_one_type(array_like(item)) for item in x])
+    return np.asarray(x)
+
+
+def floating(x: Any) -> Any:
+    """An argument as an array of floating-point numbers."""
+    x = array_like(x)
+    return x if backend_of(x).kind(x.dtype) in "fc" else x * 1.0
+
+
+def _one_type(x: Any) -> Any:
+    return x if isinstance(x, Array) else asarray(x)
+
+
+def by_scipy(function: AnyFunction) -> AnyFunction:
+    """`compute` of an op that a function of SciPy computes, on the host for other libraries."""
+
+    def compute(xp: Any, *arrays: Any, **keywords: Any) -> Any:
+        if all(isinstance(a, np.ndarray | np.generic) or not hasattr(a, "dtype") for a in arrays):
+            return function(*arrays, **keywords)
+        like = next(a for a in arrays if hasattr(a, "dtype") and not isinstance(a, np.ndarray))
+        backend = backend_of(like)
+        values = [backend_of(a).to_numpy(a) if hasattr(a, "dtype") else a for a in arrays]
+        out = function(*values, **keywords)
+        device = backend.device(like)
+        if isinstance(out, tuple):
+            return tuple(backend.xp.asarray(o, device=device) for o in out)
+        return backend.xp.asarray(out, device=device)
+
+    takes: list[inspect.Parameter]
+    if isinstance(function, np.ufunc):
+        takes = [inspect.Parameter("arrays", inspect.Parameter.VAR_POSITIONAL)]
+    else:
+        takes = list(inspect.signature(function).parameters.values())
+    first = inspect.Parameter("xp", inspect.Parameter.POSITIONAL_ONLY)
+    compute.__signature__ = inspect.Signature([first, *takes])  # type: ignore[attr-defined]
+    return compute
+
+
+def no_derivative(function: str, argument: str, others: str) -> AnyFunction:
+    """The rule of an argument without a formula for its derivative: it raises."""
+
+    def rule(g: Any) -> Any:
+        raise NotImplementedError(
+            f"{function} has no derivative with respect to {argument} here, only with respect to "
+            f"{others}: detach() {argument} if it is meant as a constant"
+        )
+
+    return rule
+
+
+def refuse(name: str, **options: tuple[Any, Any]) -> None:
+    """Raise if an option has another value than the only one that has derivatives here.
+
+    Each option is a pair: the value, and the only one that will do.
+    """
+    for option, (value, only) in options.items():
+        if value is not only and value != only:
+            raise NotImplementedError(
+                f"{name} with {option}={value!r} has no derivative here, only with "
+                f"{option}={only!r}: detach() the arrays if they are meant as constants"
+            )

@@ -1,0 +1,189 @@
+"""Running SciPy on plain values: of tensors, duals and batches, in arguments and in functions.
+
+A function that closes over arrays of arraygrad is copied, with their plain values in its closure:
+so it runs at NumPy's speed. Arrays that it meets elsewhere, in global variables or attributes, show
+in its results, whose values are taken. Of a batch, SciPy runs once for each member.
+"""
+
+from __future__ import annotations
+
+import copy
+import functools
+import itertools
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from ..arrays.batched import Batched, batched_type
+from ..arrays.creation import new as new_tensor
+from ..arrays.numbers import numbers_keep_derivatives
+from ..arrays.tensor import Tensor
+from ..backends import backend_of
+from ..core.array import AnyFunction, Array
+from ..ops.define import Own
+from ..ops.define.library import declare
+from ..ops.padding import repeated
+from .formula import carries
+from .substitution import substituted
+
+
+class Runs:
+    """What SciPy returned, for each member of the batches that took part.
+
+    Attributes
+    ----------
+    results : list
+        One result if there is no batch.
+    has_derivatives : bool
+        Whether an array with derivatives took part.
+    """
+
+    def __init__(self) -> None:
+        self.results: list[Any] = []
+        self.has_derivatives = False
+        self._has_tensors = False
+        self._sizes: dict[float, int] = {}  # of the batches, by level
+        self._member: dict[float, int] = {}
+
+    @property
+    def is_single(self) -> bool:
+        """Whether no batch takes part."""
+        return not self._sizes
+
+    def join(self, values: Sequence[Any]) -> Any:
+        """One value from the values of all members: arrays become a batch."""
+        if self.is_single:
+            return values[0]
+        first = values[0]
+        if isinstance(first, dict):
+            joined = copy.copy(first)
+            joined.update({key: self.join([v[key] for v in values]) for key in first})
+            return joined
+        if isinstance(first, tuple):
+            parts = [self.join(column) for column in zip(*values, strict=True)]
+            return type(first)(*parts) if hasattr(first, "_fields") else tuple(parts)
+        if isinstance(first, list) and len({len(v) for v in values}) == 1:
+            return [self.join(column) for column in zip(*values, strict=True)]
+        if isinstance(first, bool | np.bool_):
+            return all(values)
+        if isinstance(first, np.ndarray | np.generic | int | float | complex):
+            if len({np.shape(v) for v in values}) == 1:
+                return self._batch(np.stack([np.asarray(v) for v in values]))
+            return list(values)
+        same = isinstance(first, str | type(None)) and all(v == first for v in values)
+        return first if same else list(values)
+
+    def _batch(self, stacked: Any) -> Any:
+        levels = sorted(self._sizes)
+        sizes = [self._sizes[level] for level in levels]
+        array: Any = np.reshape(stacked, (*sizes, *stacked.shape[1:]))
+        for level in levels:
+            array = batched_type(level)(array)
+        return array
+
+    def as_given(self, array: Any) -> Any:
+        """A plain result as a tensor, if a tensor took part."""
+        if self._has_tensors and isinstance(array, np.ndarray | np.generic | float):
+            return new_tensor(np.asarray(array))
+        return array
+
+    # --- plain values ---
+
+    def value(self, x: Any) -> Any:
+        """The plain value of an array, for the present member."""
+        self.has_derivatives = self.has_derivatives or carries(x)
+        levels = []
+        inner = x
+        while isinstance(inner, Array):
+            if isinstance(inner, Batched):
+                levels.append(inner.level)
+            self._has_tensors = self._has_tensors or isinstance(inner, Tensor)
+            inner = inner._array
+        array = backend_of(inner).to_numpy(inner)
+        for level, size in zip(levels[::-1], array.shape, strict=False):
+            if level not in self._member:
+                raise _BatchFound(level, size)
+        return array[tuple(self._member[level] for level in levels[::-1])]
+
+    def members(self, run: AnyFunction, given: Sequence[Any]) -> None:
+        """Call `run` for each member of the batches that are found."""
+        while True:
+            self.results = []
+            levels = sorted(self._sizes)
+            try:
+                for member in itertools.product(*(range(self._sizes[lv]) for lv in levels)):
+                    self._member = dict(zip(levels, member, strict=True))
+                    with numbers_keep_derivatives():
+                        self.results.append(run(*self._plain(given)))
+            except _BatchFound as found:
+                if found.level in self._sizes:
+                    raise
+                self._sizes[found.level] = found.size
+                continue
+            if not self.results:
+                raise ValueError("SciPy's function cannot run on an empty batch")
+            return
+
+    def _plain(self, given: Sequence[Any]) -> list[Any]:
+        known: dict[int, Any] = {}
+        return [self._argument(substituted(item, self.value, known)) for item in given]
+
+    def _argument(self, item: Any) -> Any:
+        """An argument for SciPy: results of functions in it are plain values."""
+        if callable(item) and not isinstance(item, type):
+            return self._returning_values(item)
+        if type(item) in (list, tuple):
+            return type(item)(self._argument(part) for part in item)
+        if type(item) is dict:
+            return {key: self._argument(part) for key, part in item.items()}
+        return item
+
+    def _returning_values(self, function: AnyFunction) -> AnyFunction:
+        def valued(*args: Any, **kwargs: Any) -> Any:
+            result = function(*args, **kwargs)
+            kind = type(result)
+            if kind is np.ndarray or kind is float:
+                return result
+            if isinstance(result, Array):
+                return self.value(result)
+            return substituted(result, self.value, {}) if kind in (list, tuple) else result
+
+        try:
+            functools.update_wrapper(valued, function)
+        except (AttributeError, TypeError):  # an object with attributes of its own
+            valued.__wrapped__ = function  # type: ignore[attr-defined]
+        return valued
+
+
+class _BatchFound(Exception):
+    """A batch takes part that was not known yet: start again, for each of its members."""
+
+    def __init__(self, level: float, size: int) -> None:
+        self.level, self.size = level, size
+
+
+def on_values(run: Callable[..., Any], *given: Any) -> Runs:
+    """Call `run` with plain values in place of all arrays of arraygrad in `given`.
+
+    Functions in `given` return plain values. Without such arrays, `run` gets what was given.
+    """
+    runs = Runs()
+    runs.members(run, given)
+    return runs
+
+
+# --- a value of SciPy's with derivatives of our own ----------------------------------------------
+
+
+attach = declare(
+    "attach",
+    "value",
+    "x",
+    compute=lambda xp, value, x: value,
+    own=Own(batch=lambda op, arrays, flags, params: op.function(*repeated(arrays, flags))),
+    vjp_x=lambda g: g,
+    jvp=lambda t_x: t_x,
+    holomorphic=False,
+    doc="The values of `value`, which is a constant, with the derivatives of `x`.",
+)

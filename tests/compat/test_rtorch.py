@@ -1,0 +1,152 @@
+"""The Python side of the R package: dimensions and places from one, dtypes, indices, print."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import arraygrad as ag
+from arraygrad.compat import rtorch
+
+MATRIX = np.arange(12.0, dtype=np.float32).reshape(3, 4)
+
+
+def x() -> Any:
+    return rtorch.torch_tensor(MATRIX)
+
+
+@pytest.mark.parametrize(
+    ("values", "lines"),
+    [
+        ([0.5], [" 0.5000"]),
+        ([-1.0210], ["-1.0210"]),
+        ([1.0, 20.0], ["  1", " 20"]),
+        ([1234.5, 1.0], [" 1234.5000", "    1.0000"]),
+        ([0.001, 0.002], ["0.001 *", " 1.0000", " 2.0000"]),
+        ([1e6, 2.5], [" 1.0000e+06", " 2.5000e+00"]),
+        ([float("nan"), 1.5], ["    nan", " 1.5000"]),
+        ([1, -2], [" 1", "-2"]),
+        ([True, False], [" 1", " 0"]),
+        ([[1, 2], [3, 4]], [" 1  2", " 3  4"]),
+        ([[[1.0]], [[2.0]]], ["(1,.,.) = ", "  1", "", "(2,.,.) = ", "  2"]),
+    ],
+)
+def test_values_in_print(values: Any, lines: list[str]) -> None:
+    assert rtorch.printed(rtorch.torch_tensor(values)).splitlines()[1:-1] == lines
+
+
+def test_last_line_in_print() -> None:
+    w = rtorch.torch_tensor(0.5, requires_grad=True)
+    assert rtorch.printed(w).endswith("[ CPUFloatType{1} ][ requires_grad = TRUE ]")
+    assert rtorch.printed(w * 2).endswith("[ CPUFloatType{1} ][ grad_fn = <MultiplyBackward> ]")
+    assert rtorch.printed(rtorch.torch_tensor([[1, 2]])).endswith("[ CPULongType{1,2} ]")
+    assert rtorch.printed(rtorch.torch_zeros(0)) == "torch_tensor\n[ CPUFloatType{0} ]"
+    assert rtorch.printed(None) == "torch_tensor\n[ Tensor (undefined) ]"
+    assert len(rtorch.printed(rtorch.torch_zeros(50), 7).splitlines()) == 10
+    assert max(map(len, rtorch.printed(rtorch.torch_rand(2, 99)).splitlines())) <= 80
+
+
+@pytest.mark.parametrize("shape", [(70,), (70, 3), (3, 90), (5, 40, 2), (4, 3, 2, 2)])
+@pytest.mark.parametrize("n", [0, 1, 30])
+def test_the_first_lines_in_print_are_those_of_the_whole(shape: tuple[int, ...], n: int) -> None:
+    x = rtorch.torch_randn(*shape)
+    whole, part = (rtorch.printed(x, k).splitlines() for k in (-1, n))
+    assert len(whole) == len(part) or len(part) == n + 3
+    assert part[: n + 1] == whole[: n + 1]
+    assert part[-1] == whole[-1]
+
+
+@pytest.mark.parametrize(
+    ("parts", "expected"),
+    [
+        ([("at", 1)], MATRIX[0]),
+        ([("all",), ("at", -1.0)], MATRIX[:, -1]),
+        ([("range", 2, 3, None), ("range", None, None, 2)], MATRIX[1:3, ::2]),
+        ([("range", 2, -1, None)], MATRIX[1:]),
+        ([("places", [1, 3]), ("places", [2, 2, 4])], MATRIX[[0, 2]][:, [1, 1, 3]]),
+        ([("places", [True, False, True])], MATRIX[[0, 2]]),
+        ([("at", 2), ("places", [1, 4])], MATRIX[1, [0, 3]]),
+        ([("rest",), ("at", 2)], MATRIX[:, 1]),
+        ([("new",), ("at", 2)], MATRIX[1][None]),
+        ([("places", MATRIX > 5)], MATRIX[MATRIX > 5]),
+    ],
+)
+def test_indices(parts: Any, expected: Any) -> None:
+    ag.testing.assert_close(rtorch.indexing.read(x(), parts).detach().numpy(), expected)
+    written = x()
+    value = rtorch.torch_tensor(-expected)
+    rtorch.indexing.write(written, parts, value)
+    ag.testing.assert_close(rtorch.indexing.read(written, parts).detach().numpy(), -expected)
+    assert np.count_nonzero(written.numpy() < 0) == len(set(expected.ravel()) - {0})
+
+
+@pytest.mark.parametrize(
+    ("parts", "message"),
+    [
+        ([("at", 0)], "index 1 must be from 1 to 3"),
+        ([("all",), ("at", 5)], "index 2"),
+        ([("places", [1, 4])], "beyond its 3 elements"),
+        ([("places", [0])], "no place 0"),
+        ([("places", [True])], "mask"),
+        ([("range", 3, 2, None)], "upwards"),
+        ([("at", 1)] * 3, "3 indices"),
+        ([("rest",), ("rest",)], "only once"),
+    ],
+)
+def test_indices_that_do_not_exist(parts: Any, message: str) -> None:
+    with pytest.raises(IndexError, match=message):
+        rtorch.indexing.read(x(), parts)
+
+
+def test_dimensions_count_from_one() -> None:
+    ag.testing.assert_close(rtorch.torch_sum(x(), 1.0).numpy(), MATRIX.sum(0))
+    ag.testing.assert_close(rtorch.torch_sum(x(), -1).numpy(), MATRIX.sum(1))
+    assert rtorch.torch_unsqueeze(x(), 3).shape == (3, 4, 1)
+    assert rtorch.torch_permute(x(), 2, 1).shape == (4, 3)
+    values, places = rtorch.torch_max(x(), 2)
+    assert values.tolist() == [3, 7, 11]
+    assert places.tolist() == [4, 4, 4]
+    with pytest.raises(IndexError, match="dim must be from 1 to 2"):
+        rtorch.torch_sum(x(), 0)
+    with pytest.raises(ValueError, match="whole number"):
+        rtorch.torch_sum(x(), 1.5)
+
+
+def test_dtypes_are_libtorchs() -> None:
+    whole, single = rtorch.torch_tensor([1, 2]), rtorch.torch_tensor([1.0, 2.0])
+    double = rtorch.torch_tensor([1.0, 2.0], dtype="float64")
+    one = rtorch.torch_scalar_tensor(1.0, dtype="float64")
+    assert rtorch.torch_mul(whole, 0.5).dtype == np.float32
+    assert rtorch.torch_mul(whole, single).dtype == np.float32
+    assert rtorch.torch_mul(single, double).dtype == np.float64
+    assert rtorch.torch_mul(single, one).dtype == np.float32
+    assert rtorch.torch_div(whole, whole).dtype == np.float32
+    assert rtorch.torch_sin(whole).dtype == np.float32
+    with pytest.raises(RuntimeError, match="floating point"):
+        rtorch.torch_mean(whole)
+
+
+def test_values_of_r() -> None:
+    made = rtorch.from_r(bytearray(np.arange(6.0).tobytes()), "double", [2, 3])
+    assert made.dtype == np.float32
+    assert made.tolist() == [[0, 2, 4], [1, 3, 5]]
+    data, kind, shape = rtorch.to_r(rtorch.torch_tensor([[1, 2], [3, 4]]))
+    assert np.frombuffer(data, "i4").tolist() == [1, 3, 2, 4]
+    assert (kind, shape) == ("integer", (2, 2))
+    assert rtorch.to_r(rtorch.torch_tensor([2**40]))[1] == "double"
+    with pytest.raises(OverflowError, match=r"2\^53"):
+        rtorch.to_r(rtorch.torch_tensor([2**60]))
+    with pytest.raises(ValueError, match="NA"):
+        rtorch.from_r(bytearray(np.array([-(2**31)], "i4").tobytes()), "integer", [1])
+
+
+def test_results_in_place() -> None:
+    w = x()
+    assert rtorch.in_place(w, "add", 1) is w
+    assert w.tolist() == (MATRIX + 1).tolist()
+    with pytest.raises(RuntimeError, match="in place"):
+        rtorch.in_place(w, "sum")
+    with pytest.raises(AttributeError, match="no method nothing_"):
+        rtorch.in_place(w, "nothing")

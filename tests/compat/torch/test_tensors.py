@@ -1,0 +1,237 @@
+"""Tensors of `compat.torch`: identity, writing, conversions, copies, printing, what is refused."""
+
+from __future__ import annotations
+
+import copy
+import io
+import pickle
+from typing import Any
+
+import numpy as np
+import pytest
+
+from arraygrad.compat import torch
+
+
+def close(found: Any, expected: Any) -> None:
+    values = found.numpy(force=True) if isinstance(found, torch.Tensor) else found
+    np.testing.assert_allclose(values, expected, rtol=1e-5, atol=1e-6)
+
+
+@pytest.fixture
+def x() -> torch.Tensor:
+    return torch.tensor([[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]], requires_grad=True)
+
+
+def test_the_same_tensor_is_the_same_object(x: torch.Tensor) -> None:
+    (x * x).sum().backward()
+    assert x.grad is x.grad
+    y = x * 2
+    assert y.grad_fn is y.grad_fn
+    assert y.grad_fn.next_functions[0][0].variable is x
+    assert y[0]._base is y
+    assert y.view(-1)[1]._base is y
+
+
+def test_methods_in_place_come_from_those_out_of_place(x: torch.Tensor) -> None:
+    for name, args in {
+        "add_": (2.0,),
+        "mul_": (3.0,),
+        "clamp_": (2.0, 5.0),
+        "sigmoid_": (),
+        "relu_": (),
+        "addcmul_": (torch.ones(2, 3), torch.ones(2, 3)),
+        "masked_fill_": (torch.tensor([True, False, True]), 9.0),
+        "index_add_": (1, torch.tensor([0, 0]), torch.ones(2, 2)),
+        "scatter_": (1, torch.tensor([[0], [1]]), 7.0),
+        "cumsum_": (1,),
+        "tril_": (),
+        "lerp_": (torch.zeros(2, 3), 0.5),
+    }.items():
+        apart, inside = x.clone(), x.clone()
+        expected = getattr(apart, name[:-1])(*args)
+        version = inside._version
+        assert getattr(inside, name)(*args) is inside
+        assert inside._version > version
+        close(inside, expected.detach().numpy())
+        weights = torch.arange(6.0).reshape(2, 3)
+        by_write = torch.autograd.grad((inside * weights).sum(), x)[0]
+        close(by_write, torch.autograd.grad((expected * weights).sum(), x)[0].numpy())
+
+
+def test_alpha_and_rounding_in_place() -> None:
+    t = torch.tensor([1.0, 7.0])
+    close(t.add_(torch.ones(2), alpha=2).sub_(1, alpha=3), [0.0, 6.0])
+    close(t.div_(4, rounding_mode="floor"), [0.0, 1.0])
+
+
+def test_other_shapes_in_place() -> None:
+    t = torch.arange(6.0).reshape(2, 3)
+    assert t.t_().shape == (3, 2)
+    assert t.unsqueeze_(0).shape == (1, 3, 2)
+    assert t.squeeze_().transpose_(0, 1).shape == (2, 3)
+    close(t, [[0, 1, 2], [3, 4, 5]])
+    with pytest.raises(RuntimeError, match="leaf"):
+        torch.ones(2, 2, requires_grad=True).t_()
+    assert torch.zeros(2).resize_(3).shape == (3,)
+
+
+def test_data_is_outside_of_the_graph(x: torch.Tensor) -> None:
+    y = (x * x).sum()
+    x.data.mul_(2)  # not noticed, as in PyTorch
+    close(torch.autograd.grad(y, x)[0], 4 * np.arange(1, 7).reshape(2, 3))
+    x.data = torch.zeros(4)
+    assert x.shape == (4,)
+    assert x.requires_grad
+    assert x.is_leaf
+    close(torch.autograd.grad((3 * x).sum(), x)[0], 3 * np.ones(4))
+
+
+def test_data_written_in_a_loop_keeps_the_leaf() -> None:
+    w = torch.ones(2, requires_grad=True)
+    calls: list[int] = []
+    w.register_hook(lambda g: calls.append(1))
+    for _ in range(3):
+        (w * w).sum().backward()
+        w.data -= 0.25 * w.grad
+        w.data = w.data - 0.25 * w.grad
+        w.grad.zero_()
+    close(w, [0.0, 0.0])
+    assert len(calls) == 3
+    other = torch.full((2,), 7.0)
+    w.data = other
+    other.add_(1)  # the memory is shared, as in PyTorch
+    close(w, [8.0, 8.0])
+    with pytest.raises(RuntimeError, match="int64"):
+        w.data = torch.tensor([1, 2])
+
+
+def test_a_gradient_can_be_deleted(x: torch.Tensor) -> None:
+    x.sum().backward()
+    del x.grad
+    assert x.grad is None
+    x.grad = torch.ones(2, 3)
+    with pytest.raises(RuntimeError, match="shape"):
+        x.grad = torch.ones(2)
+    with pytest.raises(TypeError, match="float"):
+        x.grad = 1.0
+
+
+def test_results_can_be_written_to_another_tensor() -> None:
+    out = torch.zeros(2)
+    assert torch.add(torch.ones(2), torch.ones(2), out=out) is out
+    close(out, [2.0, 2.0])
+    values, indices = torch.zeros(1), torch.zeros(1, dtype=torch.int64)
+    torch.max(torch.tensor([[1.0, 5.0]]), 1, out=(values, indices))
+    assert (values.item(), indices.item()) == (5.0, 1)
+    with pytest.raises(RuntimeError, match="out="):
+        torch.sin(torch.ones(2, requires_grad=True), out=out)
+
+
+def test_a_tangent_is_written_into_a_tensor_from_outside() -> None:
+    fw = torch.autograd.forward_ad
+    with fw.dual_level():
+        dual = fw.make_dual(torch.tensor([1.0, 2.0]), torch.tensor([3.0, 4.0]))
+        t = torch.zeros(3)
+        t[1:] = dual
+        close(fw.unpack_dual(t).tangent, [0.0, 3.0, 4.0])
+        whole = torch.ones(2, 2)
+        part = whole[0]
+        part.mul_(dual)  # a view: its base follows
+        close(fw.unpack_dual(whole * 2).tangent, [[6.0, 8.0], [0.0, 0.0]])
+    leaf = torch.ones(2, requires_grad=True)
+    with fw.dual_level():
+        dual = fw.make_dual(leaf, torch.ones(2))
+        tangent = fw.unpack_dual(dual**3).tangent
+    close(torch.autograd.grad(tangent.sum(), leaf)[0], [6.0, 6.0])
+
+
+def test_conversions() -> None:
+    t = torch.tensor([1.5, 2.5])
+    assert t.double().dtype is torch.double
+    assert t.double().dtype.is_floating_point
+    assert t.to(torch.complex64).is_complex()
+    assert t.long().tolist() == [1, 2]
+    assert t.type() == "torch.FloatTensor"
+    assert t.type(torch.DoubleTensor).dtype == torch.float64
+    assert isinstance(t, torch.FloatTensor)
+    assert not isinstance(t, torch.LongTensor)
+    assert t.to("cpu") is t
+    assert t.cpu() is t
+    assert str(t.device) == "cpu"
+    assert np.dtype(torch.float32) == np.float32
+    assert torch.float32 == np.float32
+    assert torch.finfo(torch.float32).eps == np.finfo(np.float32).eps
+    assert t.shape.numel() == 2
+    assert t.size(0) == 2
+    assert t.numel() == t.nelement() == 2
+    assert torch.from_numpy(np.ones(2)).dtype == torch.float64
+    memory = np.zeros(2)
+    torch.from_numpy(memory).add_(1)
+    assert memory.tolist() == [1.0, 1.0]
+
+
+def test_numpy_arrays_as_operands() -> None:
+    t = torch.tensor([1.0, 2.0])
+    for found in (np.array([3.0, 4.0]) * t, t * np.array([3.0, 4.0])):
+        assert isinstance(found, torch.Tensor)
+        assert found.dtype == torch.float64
+        close(found, [3.0, 8.0])
+    assert (t * np.float64(2)).dtype == torch.float32
+
+
+def test_copies(x: torch.Tensor) -> None:
+    x.grad = torch.ones(2, 3)
+    deep = copy.deepcopy(x)
+    assert deep is not x
+    assert deep.requires_grad
+    assert deep.grad is not x.grad
+    again = pickle.loads(pickle.dumps(x))
+    assert again.requires_grad
+    close(again, x.detach().numpy())
+    with pytest.raises(RuntimeError, match="detach"):
+        copy.deepcopy(x * 2)
+    file = io.BytesIO()
+    torch.save({"x": x}, file)
+    file.seek(0)
+    close(torch.load(file)["x"], x.detach().numpy())
+
+
+@pytest.mark.parametrize(
+    ("make", "text"),
+    [
+        (lambda: torch.tensor([1.0, 2.5]), "tensor([1.0000, 2.5000])"),
+        (lambda: torch.tensor([1.0, 2.0]), "tensor([1., 2.])"),
+        (lambda: torch.tensor([1, 2]), "tensor([1, 2])"),
+        (lambda: torch.ones(1, dtype=torch.float64), "tensor([1.], dtype=torch.float64)"),
+        (lambda: torch.ones(1, requires_grad=True), "tensor([1.], requires_grad=True)"),
+        (lambda: torch.ones(1, requires_grad=True) * 2, "tensor([2.], grad_fn=<MulBackward0>)"),
+    ],
+)
+def test_printing(make: Any, text: str) -> None:
+    assert repr(make()) == text
+
+
+def test_what_is_pytorchs_alone_raises_by_name() -> None:
+    with pytest.raises(NotImplementedError, match="to_sparse"):
+        torch.ones(2).to_sparse()
+    with pytest.raises(NotImplementedError, match="bfloat16"):
+        torch.ones(2, dtype=torch.bfloat16)
+    with pytest.raises(RuntimeError, match="cuda"):
+        torch.ones(2, device="cuda")
+    assert not torch.cuda.is_available()
+
+
+def test_random_numbers_follow_the_seed() -> None:
+    torch.manual_seed(3)
+    first, state = torch.randn(3), torch.get_rng_state()
+    second = torch.rand(3)
+    torch.manual_seed(3)
+    assert torch.equal(torch.randn(3), first)
+    torch.set_rng_state(state)
+    assert torch.equal(torch.rand(3), second)
+    with torch.random.fork_rng():
+        inside = torch.rand(1)
+    assert torch.equal(torch.rand(1), inside)
+    assert torch.randint(0, 3, (100,)).unique().tolist() == [0, 1, 2]
+    assert sorted(torch.randperm(5).tolist()) == list(range(5))

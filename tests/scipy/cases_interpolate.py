@@ -1,0 +1,192 @@
+"""Cases of `scipy.interpolate`."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from crossing import Case
+
+_rng = np.random.default_rng(11)
+_x = np.array([0.0, 0.7, 1.5, 2.1, 3.0, 4.2])
+_y = _rng.normal(size=6)
+_columns = _rng.normal(size=(6, 2))
+_q = np.array([-0.3, 0.35, 1.6, 2.6, 4.0])
+_inside = np.array([0.35, 1.6, 2.6, 4.0])
+
+
+def _curve(name: str, y: Any, at: Any = _q, label: str = "", **options: Any) -> Case:
+    """By nodes, values and points."""
+    return Case(
+        f"interpolate.{name}({', '.join(f'{k}={v}' for k, v in options.items())}){label}",
+        lambda sp, x, y, q: getattr(sp.interpolate, name)(x, y, **options)(q),
+        (_x, y, at),
+    )
+
+
+def _of(name: str, use: Any, *arrays: Any, label: str) -> Case:
+    return Case(
+        f"interpolate.{name} {label}",
+        lambda sp, *args: use(getattr(sp.interpolate, name), *args),
+        arrays,
+    )
+
+
+_spline = np.array([0.0, 0, 0, 0, 1, 2, 3, 3, 3, 3])
+_coefficients = _rng.normal(size=6)
+_points = _rng.normal(size=(7, 2))
+_grid = np.array([0.0, 1.0, 2.5]), np.array([-1.0, 0.5, 1.0, 2.0])
+
+CASES = [
+    *[
+        _curve("CubicSpline", _y, bc_type=bc)
+        for bc in ("not-a-knot", "natural", "clamped", ((1, 0.5), (2, -0.3)))
+    ],
+    Case(
+        "interpolate.CubicSpline periodic",
+        lambda sp, x, y, q: sp.interpolate.CubicSpline(
+            x, np.concatenate((y, y[:1])), bc_type="periodic"
+        )(q),
+        (_x, _y[:5], _q * 2),
+    ),
+    _curve("CubicSpline", _columns),
+    _curve("CubicSpline", _columns.T, axis=1),
+    Case(
+        "interpolate.CubicSpline of three points",
+        lambda sp, x, y, q: sp.interpolate.CubicSpline(x, y)(q),
+        (_x[:3], _y[:3], _q),
+    ),
+    _curve("PchipInterpolator", _y),
+    _curve("PchipInterpolator", np.cumsum(np.abs(_columns), axis=0), label=" rising"),
+    _curve("Akima1DInterpolator", _y, at=_inside),
+    _curve("Akima1DInterpolator", _y, at=_inside, method="makima"),
+    _of(
+        "CubicHermiteSpline",
+        lambda c, x, y, d, q: c(x, y, d)(q),
+        _x,
+        _y,
+        _rng.normal(size=6),
+        _q,
+        label="by slopes",
+    ),
+    _of("CubicSpline", lambda c, y, q: c(_x, y)(q, 1), _y, _inside, label="slope"),
+    _of(
+        "CubicSpline", lambda c, y, q: c(_x, y).derivative(2)(q), _y, _q, label="second derivative"
+    ),
+    _of(
+        "CubicSpline", lambda c, y, q: c(_x, y).antiderivative()(q), _y, _q, label="antiderivative"
+    ),
+    _of(
+        "CubicSpline",
+        lambda c, x, y, a, b: c(x, y).integrate(a, b),
+        _x,
+        _y,
+        np.array(0.4),
+        np.array(3.3),
+        label="integral",
+    ),
+    _of("CubicSpline", lambda c, q: c(_x, _y)(q), _q, label="constant, at tensors"),
+    _of(
+        "PPoly",
+        lambda c, k, x, q: c(k, x)(q),
+        _rng.normal(size=(3, 5)),
+        _x,
+        _q,
+        label="by coefficients",
+    ),
+    _of(
+        "BSpline",
+        lambda c, t, k, q: c(t, k, 3)(q),
+        np.array([-0.9, -0.5, -0.2, 0.0, 1.0, 2.0, 3.0, 3.3, 3.6, 4.0]),
+        _coefficients,
+        np.array([-0.2, 0.5, 1.5, 2.9]),
+        label="",
+    ),
+    _of(
+        "BSpline",
+        lambda c, k, q: c(_spline, k, 3)(q, 1),
+        _coefficients,
+        np.array([0.5, 1.5, 2.9]),
+        label="slope",
+    ),
+    _of(
+        "BSpline",
+        lambda c, k: c(_spline, k, 3).integrate(0.3, 2.2),
+        _coefficients,
+        label="integral",
+    ),
+    *[_curve("make_interp_spline", _y, k=k) for k in (1, 2, 3, 5)],
+    _curve("make_interp_spline", _columns),
+    _of(
+        "make_lsq_spline",
+        lambda c, x, y, w, q: c(x, y, [0, 0, 0, 2, 4.2, 4.2, 4.2], k=2, w=w)(q),
+        np.linspace(0.1, 4.1, 7),
+        _rng.normal(size=7),
+        _rng.uniform(0.5, 1, size=7),
+        _inside,
+        label="",
+    ),
+    _of(
+        "make_smoothing_spline",
+        lambda c, x, y, w, lam, q: c(x, y, w=w, lam=lam)(q),
+        _x,
+        _y,
+        _rng.uniform(0.5, 1.5, size=6),
+        np.array(0.2),
+        _inside,
+        label="",
+    ),
+    _of(
+        "make_smoothing_spline",
+        lambda c, y: c(_x, y, lam=0.1)(_inside),
+        _columns,
+        label="of columns",
+    ),
+    _curve("interp1d", _y, at=_inside),
+    *[_curve("interp1d", _y, at=_inside, kind=kind) for kind in ("cubic", "quadratic")],
+    *[
+        _of("interp1d", lambda c, y, k=kind: c(_x, y, kind=k)(_inside), _y, label=kind)
+        for kind in ("nearest", "previous", "next")
+    ],
+    _curve("interp1d", _columns.T, fill_value="extrapolate"),
+    _of(
+        "interp1d",
+        lambda c, y: c(_x, y, bounds_error=False, fill_value=(1.0, 2.0))(_q),
+        _y,
+        label="filled",
+    ),
+    _of(
+        "RegularGridInterpolator",
+        lambda c, a, b, v, q: c((a, b), v)(q),
+        *_grid,
+        _rng.normal(size=(3, 4)),
+        np.array([[0.3, 0.2], [1.7, 1.4], [2.4, -0.9]]),
+        label="linear",
+    ),
+    _of(
+        "RegularGridInterpolator",
+        lambda c, v: c(_grid, v, method="nearest")(np.array([[0.3, 0.2], [1.7, 1.4]])),
+        _rng.normal(size=(3, 4, 2)),
+        label="nearest",
+    ),
+    *[
+        _of(
+            "RBFInterpolator",
+            lambda c, y, d, q, k=kernel: c(y, d, kernel=k, epsilon=1.1, smoothing=0.1)(q),
+            _points,
+            _rng.normal(size=7),
+            _rng.normal(size=(3, 2)),
+            label=kernel,
+        )
+        for kernel in (
+            "linear",
+            "thin_plate_spline",
+            "cubic",
+            "quintic",
+            "multiquadric",
+            "inverse_multiquadric",
+            "inverse_quadratic",
+            "gaussian",
+        )
+    ],
+]

@@ -1,0 +1,176 @@
+"""Cases of `scipy.sparse` and `scipy.sparse.linalg`."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import scipy.sparse
+from crossing import Case
+
+import arraygrad.scipy.sparse  # noqa: F401  (it teaches SciPy's matrices to multiply tensors)
+
+_rng = np.random.default_rng(7)
+_constant = scipy.sparse.random_array((4, 5), density=0.5, rng=_rng, format="csr")
+_rows = np.array([0, 0, 1, 2, 2, 3, 3, 1, 0])
+_columns = np.array([0, 2, 1, 2, 0, 3, 1, 3, 0])  # the first place twice
+_csr = _rng.normal(size=6), np.array([1, 0, 2, 1, 0, 3]), np.array([0, 2, 3, 6])
+
+
+def _any(*shape: int) -> Any:
+    return _rng.normal(size=shape)
+
+
+def _square(sp: Any, data: Any) -> Any:
+    """A sparse matrix with a large diagonal, and elements at some places."""
+    elements = sp.sparse.coo_array((data, (_rows, _columns)), shape=(4, 4))
+    return (elements + 5 * scipy.sparse.eye_array(4)).tocsc()
+
+
+def _symmetric(sp: Any, data: Any) -> Any:
+    elements = sp.sparse.coo_array((data, (_rows, _columns)), shape=(4, 4))
+    return (elements + elements.T + scipy.sparse.diags_array(np.arange(4.0) * 3 + 5)).tocsr()
+
+
+def _solution(name: str, **options: Any) -> Case:
+    symmetric = name in ("cg", "minres")
+    matrix = _symmetric if symmetric else _square
+
+    def call(sp: Any, data: Any, b: Any) -> Any:
+        return getattr(sp.sparse.linalg, name)(matrix(sp, data), b, **options)[0]
+
+    return Case(f"sparse.linalg.{name}", call, (_any(9), _any(4)), rtol=1e-9)
+
+
+CASES = [
+    Case("sparse A @ x", lambda sp, x: _constant @ x, (_any(5),)),
+    Case("sparse A @ columns", lambda sp, x: _constant @ x, (_any(5, 2),)),
+    Case("sparse x @ A", lambda sp, x: x @ _constant, (_any(4),)),
+    Case("sparse rows @ A", lambda sp, x: x @ _constant, (_any(2, 4),)),
+    Case(
+        "sparse.csr_array @ x",
+        lambda sp, data, x: sp.sparse.csr_array((data, _csr[1], _csr[2]), shape=(3, 4)) @ x,
+        (_csr[0], _any(4)),
+    ),
+    Case(
+        "sparse.csc_array, x @ A",
+        lambda sp, data, x: x @ sp.sparse.csc_array((data, _csr[1], _csr[2]), shape=(4, 3)),
+        (_csr[0], _any(4)),
+    ),
+    Case(
+        "sparse.coo_array, toarray",
+        lambda sp, data: sp.sparse.coo_array((data, (_rows, _columns))).toarray(),
+        (_any(9),),
+    ),
+    Case(
+        "sparse.csr_array of a dense matrix",
+        lambda sp, a: sp.sparse.csr_array(a).T @ np.arange(3.0),
+        (_any(3, 2),),
+    ),
+    Case("sparse sum", lambda sp, data: _square(sp, data).sum(axis=1), (_any(9),)),
+    Case("sparse diagonal", lambda sp, data: _square(sp, data).diagonal(), (_any(9),)),
+    Case(
+        "sparse sums and multiples",
+        lambda sp, data: (2 * _square(sp, data) - _square(sp, data).T / 3).toarray(),
+        (_any(9),),
+    ),
+    Case(
+        "sparse product of two",
+        lambda sp, a, b: (_square(sp, a) @ _square(sp, b)).toarray(),
+        (_any(9), _any(9)),
+    ),
+    Case(
+        "sparse product with a constant",
+        lambda sp, a: (_square(sp, a) @ _constant).toarray(),
+        (_any(9),),
+    ),
+    Case(
+        "sparse constant times tensors",
+        lambda sp, a: (_constant.T @ _square(sp, a)).toarray(),
+        (_any(9),),
+    ),
+    Case(
+        "sparse multiply",
+        lambda sp, a, b: _square(sp, a).multiply(b).toarray(),
+        (_any(9), _any(4, 4)),
+    ),
+    Case(
+        "sparse.diags_array",
+        lambda sp, a, b: sp.sparse.diags_array([a, b], offsets=[0, -1]).toarray(),
+        (_any(4), _any(3)),
+    ),
+    Case("sparse.diags", lambda sp, a: sp.sparse.diags(a, 1).toarray(), (_any(3),)),
+    Case(
+        "sparse.kron",
+        lambda sp, a: sp.sparse.kron(_square(sp, a), _constant).toarray(),
+        (_any(9),),
+    ),
+    Case(
+        "sparse.block_array",
+        lambda sp, a: sp.sparse.block_array(
+            [[_square(sp, a), _constant], [None, _constant]]
+        ).toarray(),
+        (_any(9),),
+    ),
+    Case(
+        "sparse.vstack",
+        lambda sp, a: sp.sparse.vstack([_square(sp, a), _square(sp, 2 * a)]).toarray(),
+        (_any(9),),
+    ),
+    Case(
+        "sparse.linalg.spsolve",
+        lambda sp, data, b: sp.sparse.linalg.spsolve(_square(sp, data), b),
+        (_any(9), _any(4)),
+    ),
+    Case(
+        "sparse.linalg.spsolve, constant matrix, columns",
+        lambda sp, b: sp.sparse.linalg.spsolve(_square(scipy, np.arange(9.0)), b),
+        (_any(4, 2),),
+    ),
+    Case(
+        "sparse.linalg.splu of a constant",
+        lambda sp, b: sp.sparse.linalg.splu(_square(scipy, np.arange(9.0))).solve(b, "T"),
+        (_any(4),),
+    ),
+    Case(
+        "sparse.linalg.splu",
+        lambda sp, data, b: sp.sparse.linalg.splu(_square(sp, data)).solve(b),
+        (_any(9), _any(4)),
+        batch=False,
+    ),
+    _solution("cg", rtol=1e-13),
+    _solution("minres", rtol=1e-14),
+    _solution("gmres", rtol=1e-13),
+    _solution("bicgstab", rtol=1e-13),
+    Case(
+        "sparse.linalg.lsqr",
+        lambda sp, data, b: sp.sparse.linalg.lsqr(
+            sp.sparse.vstack([_square(sp, data), _constant[:, :4]]), b, atol=1e-14, btol=1e-14
+        )[0],
+        (_any(9), _any(8)),
+        rtol=1e-8,
+    ),
+    Case(
+        "sparse.linalg.lsqr, damp",
+        lambda sp, data, b: sp.sparse.linalg.lsqr(
+            _square(sp, data), b, 0.5, atol=1e-14, btol=1e-14
+        )[0],
+        (_any(9), _any(4)),
+        rtol=1e-8,
+    ),
+    Case(
+        "sparse.linalg.eigsh",
+        lambda sp, data: (lambda w, v: (w, v * v[0]))(
+            *sp.sparse.linalg.eigsh(_symmetric(sp, data), k=2, v0=np.ones(4))
+        ),
+        (_any(9),),
+        rtol=1e-9,
+    ),
+    Case(
+        "sparse.linalg.expm_multiply",
+        lambda sp, data, b: sp.sparse.linalg.expm_multiply(
+            sp.sparse.coo_array((data, (_rows[:4], _columns[:4])), shape=(3, 3)), b
+        ),
+        (0.5 * _any(4), _any(3)),
+    ),
+]

@@ -1,0 +1,204 @@
+"""Cases of SciPy's functions, and the checks that every case goes through.
+
+SciPy's own results are what values must equal, and their differences what derivatives must equal.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import scipy.fft
+import scipy.interpolate
+import scipy.linalg
+import scipy.ndimage
+import scipy.signal
+import scipy.sparse.linalg
+import scipy.spatial.distance
+import scipy.special
+import scipy.stats
+
+import arraygrad as ag
+
+AnyFunction = Callable[..., Any]
+
+
+@dataclass(frozen=True)
+class Case:
+    """One way to call a function.
+
+    Attributes
+    ----------
+    name : str
+        The function, and what is special about the call.
+    call : callable
+        ``call(sp, *arrays)``, where `sp` is ``scipy`` or ``arraygrad.scipy``.
+    arrays : tuple of arrays
+        The arguments to differentiate by.
+    second, batch : bool
+        Whether second derivatives exist, and whether it can run inside `vmap`.
+    rtol : float
+        How well values on tensors must agree with SciPy's.
+    step : float
+        The step of the differences.
+    tolerance : float
+        How well derivatives must agree with differences, relative to the largest value.
+    """
+
+    name: str
+    call: AnyFunction
+    arrays: tuple[Any, ...]
+    second: bool = True
+    batch: bool = True
+    rtol: float = 1e-10
+    step: float = 1e-5
+    tolerance: float = 2e-6
+
+    def __str__(self) -> str:
+        return self.name
+
+
+def results(case: Case, sp: Any, *arrays: Any) -> list[Any]:
+    """All arrays in the result of a case."""
+    return flat(case.call(sp, *arrays))
+
+
+def flat(result: Any) -> list[Any]:
+    """The arrays in nested tuples and lists."""
+    if isinstance(result, tuple | list):
+        return [array for item in result for array in flat(item)]
+    return [result]
+
+
+def directions(case: Case, seed: int = 1) -> tuple[Any, ...]:
+    """A random direction in the space of the arguments."""
+    rng = np.random.default_rng(seed)
+    made = []
+    for array in case.arrays:
+        t = rng.normal(size=np.shape(array))
+        if np.iscomplexobj(array):
+            t = t + 1j * rng.normal(size=np.shape(array))
+        made.append(t)
+    return tuple(made)
+
+
+def loss(case: Case, sp: Any, xp: Any) -> AnyFunction:
+    """A real number made of all results, with weights."""
+
+    def total(*arrays: Any) -> Any:
+        out: Any = 0.0
+        for k, y in enumerate(results(case, sp, *arrays)):
+            if isinstance(y, float | complex) and not hasattr(y, "shape"):
+                y = np.asarray(y)
+            if not hasattr(y, "shape") or "int" in str(y.dtype) or "bool" in str(y.dtype):
+                continue
+            weights = np.cos(1.0 + k + np.arange(int(np.prod(y.shape)))).reshape(y.shape)
+            if "complex" in str(y.dtype):
+                out = out + xp.sum(xp.real(y) * weights) + xp.sum(xp.imag(y) * (weights**2 - 0.3))
+            else:
+                out = out + xp.sum(y * weights)
+        return out
+
+    return total
+
+
+def moved(arrays: tuple[Any, ...], along: tuple[Any, ...], step: float) -> tuple[Any, ...]:
+    return tuple(a + step * t for a, t in zip(arrays, along, strict=True))
+
+
+def difference(function: AnyFunction, case: Case, along: tuple[Any, ...]) -> Any:
+    """The derivative along a direction, of fourth order in the step."""
+    h = case.step
+    near = function(*moved(case.arrays, along, h)) - function(*moved(case.arrays, along, -h))
+    far = function(*moved(case.arrays, along, 2 * h)) - function(*moved(case.arrays, along, -2 * h))
+    return (8 * near - far) / (12 * h)
+
+
+def dot(gradients: Any, along: tuple[Any, ...]) -> float:
+    """The real derivative along a direction, of gradients as PyTorch has them for complex."""
+    return float(
+        sum(
+            np.sum(np.real(np.conj(np.asarray(g)) * t))
+            for g, t in zip(gradients, along, strict=True)
+        )
+    )
+
+
+def check_values(case: Case) -> None:
+    expected = results(case, scipy, *case.arrays)
+    plain = results(case, ag.scipy, *case.arrays)
+    tensors = [ag.tensor(a, requires_grad=True) for a in case.arrays]
+    found = results(case, ag.scipy, *tensors)
+    assert len(expected) == len(plain) == len(found)
+    for value, same, tensor in zip(expected, plain, found, strict=True):
+        np.testing.assert_array_equal(same, value)
+        assert type(same) is type(value)
+        values = np.asarray(getattr(tensor, "array", tensor))
+        assert values.shape == np.shape(value)
+        scale = np.max(np.abs(value), initial=0.0)
+        np.testing.assert_allclose(values, value, rtol=case.rtol, atol=case.rtol * scale)
+    assert any(getattr(tensor, "requires_grad", False) for tensor in found)
+
+
+def check_gradient(case: Case) -> None:
+    reference, ours = loss(case, scipy, np), loss(case, ag.scipy, ag)
+    for argument in range(len(case.arrays)):
+        along = tuple(
+            t if i == argument else np.zeros_like(t) for i, t in enumerate(directions(case))
+        )
+        expected = difference(reference, case, along)
+        tensors = [ag.tensor(a, requires_grad=True) for a in case.arrays]
+        gradients = [g.numpy() for g in ag.grad(ours(*tensors), tensors)]
+        scale = 1 + max(np.max(np.abs(g), initial=0.0) for g in gradients)
+        assert abs(dot(gradients, along) - expected) < case.tolerance * scale, argument
+
+
+def check_forward(case: Case) -> None:
+    ours, along = loss(case, ag.scipy, ag), directions(case)
+    gradients = ag.func.grad(ours, argnums=tuple(range(len(case.arrays))))(*case.arrays)
+    expected = dot(gradients, along)
+    _, tangent = ag.func.jvp(ours, case.arrays, along)
+    np.testing.assert_allclose(float(tangent), expected, rtol=1e-7, atol=1e-9)
+
+
+def check_second(case: Case) -> None:
+    ours, along, other = loss(case, ag.scipy, ag), directions(case), directions(case, 2)
+    argnums = tuple(range(len(case.arrays)))
+
+    def slope(*arrays: Any) -> Any:
+        _, tangent = ag.func.jvp(ours, arrays, along)
+        return tangent
+
+    def by_numpy(*arrays: Any) -> Any:
+        return dot(ag.func.grad(ours, argnums=argnums)(*arrays), along)
+
+    expected = difference(by_numpy, case, other)
+    gradients = ag.func.grad(slope, argnums=argnums)(*case.arrays)  # reverse over forward
+    scale = 1 + max(np.max(np.abs(np.asarray(g)), initial=0.0) for g in gradients)
+    assert abs(dot(gradients, other) - expected) < 20 * case.tolerance * scale
+    tensors = [ag.tensor(a, requires_grad=True) for a in case.arrays]
+    first = ag.grad(ours(*tensors), tensors, create_graph=True)  # reverse over reverse
+    total = sum(
+        ag.sum(ag.real(g * np.conj(t)) if np.iscomplexobj(t) else g * t)
+        for g, t in zip(first, along, strict=True)
+    )
+    again = ag.grad(total, tensors, materialize_grads=True)
+    assert abs(dot([g.numpy() for g in again], other) - expected) < 20 * case.tolerance * scale
+
+
+def check_batch(case: Case) -> None:
+    """`vmap` gives what a loop gives, for values and for gradients."""
+    ours = loss(case, ag.scipy, ag)
+    members = [case.arrays, moved(case.arrays, directions(case), 1e-2)]
+    batch = tuple(np.stack(columns) for columns in zip(*members, strict=True))
+    argnums = tuple(range(len(case.arrays)))
+    both = ag.func.value_and_grad(ours, argnums=argnums)
+    values, gradients = ag.func.vmap(both)(*batch)
+    for i, member in enumerate(members):
+        value, gradient = both(*member)
+        np.testing.assert_allclose(np.asarray(values)[i], value, rtol=1e-9, atol=1e-10)
+        for found, expected in zip(gradients, gradient, strict=True):
+            scale = 1 + np.max(np.abs(expected), initial=0.0)
+            np.testing.assert_allclose(np.asarray(found)[i], expected, rtol=0, atol=1e-8 * scale)

@@ -1,0 +1,109 @@
+"""Distributions, beyond the table: random numbers, ends of supports, what is refused."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+import scipy.stats
+
+import arraygrad as ag
+from arraygrad.scipy import stats
+
+
+@pytest.mark.parametrize(
+    ("name", "shapes"),
+    [("gamma", (2.5,)), ("beta", (0.8, 2.0)), ("t", (3.5,)), ("truncnorm", (-0.5, 1.5))],
+)
+def test_random_numbers_move_like_quantiles(name: str, shapes: tuple[float, ...]) -> None:
+    tensors = [ag.tensor(s, requires_grad=True) for s in shapes]
+    drawn = getattr(stats, name).rvs(*tensors, size=5, random_state=1)
+    original = getattr(scipy.stats, name)
+    expected = original.rvs(*shapes, size=5, random_state=1)
+    np.testing.assert_allclose(drawn.detach(), expected, rtol=1e-14)
+    q = original.cdf(expected, *shapes)
+    for i, gradient in enumerate(ag.grad(drawn.sum(), tensors)):
+        step = np.eye(len(shapes))[i] * 1e-5
+        above, below = (original.ppf(q, *(shapes + s)) for s in (step, -step))
+        assert gradient.item() == pytest.approx(((above - below) / 2e-5).sum(), rel=1e-5)
+
+
+def test_random_normal_vectors() -> None:
+    root = ag.tensor([[1.0, 0.3], [0.0, 0.8]], requires_grad=True)
+    mean = ag.tensor([1.0, -1.0], requires_grad=True)
+    drawn = stats.multivariate_normal.rvs(mean, root @ root.T, size=3, random_state=2)
+    values = root.detach().numpy()
+    expected = scipy.stats.multivariate_normal.rvs(
+        [1.0, -1.0], values @ values.T, size=3, random_state=2
+    )
+    np.testing.assert_allclose(drawn.detach(), expected, rtol=1e-12)
+    by_mean, by_root = ag.grad(drawn.sum(), [mean, root])
+    assert by_mean.tolist() == [3.0, 3.0]
+    assert np.abs(by_root.numpy()).max() > 0
+
+
+@pytest.mark.parametrize(
+    ("name", "fixed"), [("norm", {}), ("gamma", {"floc": 0.0}), ("t", {"f0": 3.0})]
+)
+def test_fits_by_the_data(name: str, fixed: dict[str, float]) -> None:
+    """By the condition that the gradient of the likelihood is zero, differentiated by hand."""
+    data = scipy.stats.gamma.rvs(3.0, size=12, random_state=5)
+    x = ag.tensor(data, requires_grad=True)
+    distribution = getattr(stats, name)
+    found = distribution.fit(x, **fixed)
+    expected = getattr(scipy.stats, name).fit(data, **fixed)
+    np.testing.assert_allclose(
+        [float(np.asarray(p.detach())) if isinstance(p, ag.Tensor) else p for p in found],
+        expected,
+        rtol=1e-3,
+    )
+    free = [k for k, p in enumerate(found) if isinstance(p, ag.Tensor) and p.requires_grad]
+    values = np.array([found[k].item() for k in free])
+
+    def gradient(parameters: Any, at: Any) -> Any:
+        def loss(moving: Any) -> Any:
+            every = [float(np.asarray(getattr(p, "array", p))) for p in found]
+            for k, place in enumerate(free):
+                every[place] = moving[k]
+            return ag.sum(distribution.logpdf(at, *every))
+
+        return ag.func.grad(loss)(parameters)
+
+    hessian = ag.func.jacrev(gradient)(values, data)
+    mixed = ag.func.jacrev(gradient, argnums=1)(values, data)
+    for row, k in zip(-np.linalg.solve(hessian, mixed), free, strict=True):
+        np.testing.assert_allclose(
+            ag.grad(found[k], x, retain_graph=True), row, rtol=1e-5, atol=1e-8
+        )
+
+
+def test_outside_of_the_support() -> None:
+    x = ag.tensor([-1.0, 0.5, np.nan], requires_grad=True)
+    density = stats.gamma.pdf(x, 2.0)
+    np.testing.assert_array_equal(density.detach(), scipy.stats.gamma.pdf(x.detach(), 2.0))
+    assert stats.gamma.cdf(x, 2.0)[0].item() == 0.0
+    gradient = ag.grad(density[:2].sum(), x)
+    assert gradient[0].item() == 0.0
+    assert np.isfinite(gradient[1].item())
+
+
+def test_parameters_that_are_not_valid_give_nan() -> None:
+    a = ag.tensor([-1.0, 2.0], requires_grad=True)
+    assert np.isnan(stats.gamma.logpdf(1.0, a).detach().numpy()).tolist() == [True, False]
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda x: stats.norm.fit(x, method="MM"), "norm.fit of tensors has method='MLE'"),
+        (lambda x: stats.gamma.logpdf(x), "missing the parameters a"),
+        (lambda x: stats.norm.pdf(x, shape=1.0), "unexpected parameter 'shape'"),
+        (lambda x: stats.f.entropy(x, 3.0), "f has no derivative of this moment"),
+        (lambda x: ag.grad(stats.vonmises.cdf(0.3, x[0]), x), "respect to kappa"),
+    ],
+)
+def test_refused(call: Any, message: str) -> None:
+    x = ag.tensor([1.0, 2.0], requires_grad=True)
+    with pytest.raises((TypeError, NotImplementedError), match=message):
+        call(x)

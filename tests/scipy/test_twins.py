@@ -1,0 +1,216 @@
+"""What all twins share: names, signatures, refusals, and how they are found."""
+
+from __future__ import annotations
+
+import importlib
+import inspect
+import re
+import subprocess
+import sys
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import numpy as np
+import pytest
+import scipy.fft
+import scipy.integrate
+import scipy.interpolate
+import scipy.linalg
+import scipy.ndimage
+import scipy.signal
+import scipy.sparse.linalg
+import scipy.spatial.distance
+import scipy.special
+import scipy.stats
+
+import arraygrad as ag
+from arraygrad.errors import NoGradientError
+from arraygrad.scipy.twins import array_like, has_arrays
+
+_MODULES = (
+    "fft interpolate linalg ndimage signal sparse sparse.linalg spatial spatial.distance special "
+    "stats"
+).split()
+
+
+def x() -> Any:
+    return ag.tensor([1.0, 2.0, 3.5], requires_grad=True)
+
+
+def m() -> Any:
+    return ag.tensor(np.eye(3) + 0.1, requires_grad=True)
+
+
+@pytest.mark.parametrize("name", _MODULES)
+def test_other_names_are_those_of_scipy(name: str) -> None:
+    ours = importlib.import_module(f"arraygrad.scipy.{name}")
+    original = importlib.import_module(f"scipy.{name}")
+    public = [n for n in dir(original) if not n.startswith("_")]
+    assert all(hasattr(ours, n) for n in public)
+    same = [n for n in public if getattr(ours, n) is getattr(original, n)]
+    assert 0 < len(same) < len(public) or name == "sparse.linalg"
+    with pytest.raises(AttributeError, match="no_such_name"):
+        ours.no_such_name
+
+
+def twins(name: str) -> list[str]:
+    """The public names of a module that are not SciPy's own."""
+    ours = vars(importlib.import_module(f"arraygrad.scipy.{name}"))
+    original = importlib.import_module(f"scipy.{name}")
+    return sorted(
+        n
+        for n, value in ours.items()
+        if not n.startswith("_")
+        and hasattr(original, n)
+        and getattr(original, n) is not value
+        and not isinstance(value, ModuleType)
+    )
+
+
+def test_the_table_in_the_docs_is_complete() -> None:
+    page = Path(__file__).parents[2] / "docs" / "scipy-functions.md"
+    rows = re.findall(r"^\| `([\w.]+)` \| (.*) \|$", page.read_text(encoding="utf-8"), re.MULTILINE)
+    told = {module: re.findall(r"`(\w+)`", names) for module, names in rows}
+    modules = {*_MODULES, "integrate", "optimize"} - {"spatial"}
+    assert told == {name: twins(name) for name in modules}
+
+
+def test_importing_arraygrad_does_not_import_scipy() -> None:
+    program = "import sys, arraygrad; print(any(m.startswith('scipy') for m in sys.modules))"
+    done = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, check=True
+    )
+    assert done.stdout.strip() == "False"
+
+
+def test_twins_have_signatures_and_lists_become_arrays() -> None:
+    ours, original = ag.scipy.linalg.solve_banded, scipy.linalg.solve_banded
+    assert inspect.signature(ours) == inspect.signature(original)
+    assert ours.__name__ == "solve_banded"
+    t = ag.tensor(2.0, requires_grad=True)
+    assert has_arrays(([{"a": (1, t)}],))
+    assert not has_arrays(([{"a": (1, 2.0)}],))
+    joined = array_like([[1.0, t], [3.0, 4.0]])
+    assert ag.grad(joined[0, 1], t).item() == 1.0
+    by_list = ag.scipy.linalg.toeplitz([1.0, t])
+    assert by_list.tolist() == [[1.0, 2.0], [2.0, 1.0]]
+
+
+# --- a tensor that reaches SciPy's own function ---------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("call", "name"),
+    [
+        (lambda: scipy.linalg.expm(m()), "linalg.expm"),
+        (lambda: scipy.signal.lfilter([1.0], [1.0], x()), "signal.lfilter"),
+        (lambda: scipy.interpolate.CubicSpline([0, 1, 2], x()), "interpolate.CubicSpline"),
+        (lambda: scipy.stats.norm.logpdf(x()), "stats.norm.logpdf"),
+        (lambda: scipy.fft.dct(x()), "fft.dct"),
+        (lambda: scipy.spatial.distance.cdist(m(), m()), "spatial.distance.cdist"),
+        (
+            lambda: scipy.sparse.linalg.spsolve(scipy.sparse.csc_array(np.eye(3)), x()),
+            "sparse.linalg.spsolve",
+        ),
+        (lambda: scipy.ndimage.gaussian_filter(x(), 1.0), "ndimage.gaussian_filter"),
+        (
+            lambda: scipy.integrate.solve_ivp(lambda t, y: -x() * y, (0, 1), np.ones(3)),
+            "integrate.solve_ivp",
+        ),
+        (lambda: scipy.integrate.quad(lambda y: x()[0] * y, 0, 1), "integrate.quad"),
+    ],
+)
+def test_errors_name_the_twin(call: Any, name: str) -> None:
+    with pytest.raises(NoGradientError, match=f"use arraygrad.scipy.{name};"):
+        call()
+
+
+def test_errors_in_the_code_of_users_do_not_name_a_twin() -> None:
+    t = x()
+
+    def slope(_: float, y: Any) -> Any:
+        return np.array([t[0], t[1], y[2]])
+
+    with pytest.raises(NoGradientError, match=r"numpy.stack\(\)"):
+        scipy.integrate.solve_ivp(slope, (0, 1), np.ones(3))
+
+
+def test_universal_functions_of_scipy_take_tensors() -> None:
+    t = x()
+    assert ag.grad(scipy.special.jv(0, t).sum(), t).tolist() == pytest.approx(
+        (-scipy.special.j1(t.detach().numpy())).tolist()
+    )
+    ai, *_ = scipy.special.airy(t)
+    assert ai.requires_grad
+
+
+# --- what is refused ------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda: _by(lambda v: ag.scipy.special.jv(v, 1.0)), "jv has no derivative .* to v"),
+        (lambda: _by(lambda a: ag.scipy.special.hyp1f1(a, 2.0, 0.5)), "hyp1f1 .* to a"),
+        (lambda: _by(lambda v: ag.scipy.special.ive(0.5, v + 0j)), "not holomorphic"),
+        (lambda: ag.scipy.linalg.solve_continuous_are(m(), m(), m(), m(), e=m()), "with e="),
+        (lambda: ag.scipy.linalg.svd(m(), lapack_driver="gesvd"), "lapack_driver='gesvd'"),
+        (lambda: ag.scipy.linalg.qr(m(), mode="raw"), "modes full, r and economic"),
+        (lambda: ag.scipy.linalg.ldl(_indefinite()), "blocks of two rows"),
+        (lambda: ag.scipy.signal.filtfilt([1.0], [1.0], x(), method="gust"), "method='gust'"),
+        (lambda: ag.scipy.signal.stft(x(), window=ag.tensor([1.0, 1.0]), nperseg=2), "the window"),
+        (lambda: ag.scipy.spatial.distance.pdist(m(), "hamming"), "'hamming' has no derivative"),
+        (lambda: ag.scipy.ndimage.sobel(m(), output=float), "with output="),
+        (lambda: ag.scipy.ndimage.map_coordinates(m(), m()[:2], order=5), "orders 0, 1, 2 and 3"),
+        (
+            lambda: ag.scipy.interpolate.make_interp_spline(
+                [0, 1, 2, 3], _four(), bc_type="natural"
+            ),
+            "use CubicSpline",
+        ),
+        (lambda: ag.scipy.sparse.linalg.cg(m(), x(), M=np.eye(3)), "takes no M"),
+        (
+            lambda: ag.func.vmap(lambda a: ag.scipy.sparse.linalg.splu(a).solve(np.ones(3)))(
+                np.stack([np.eye(3), np.eye(3)])
+            ),
+            "use spsolve inside vmap",
+        ),
+    ],
+)
+def test_refused(call: Any, message: str) -> None:
+    with pytest.raises((NotImplementedError, TypeError), match=message):
+        call()
+
+
+def _by(function: Any) -> Any:
+    t = ag.tensor(0.7, requires_grad=True)
+    return ag.grad(ag.real(ag.sum(function(t))), t)
+
+
+def _four() -> Any:
+    return ag.tensor([1.0, 2.0, 0.0, 1.0], requires_grad=True)
+
+
+def _indefinite() -> Any:
+    return ag.tensor([[0.0, 1.0], [1.0, 0.0]], requires_grad=True)
+
+
+def test_what_scipy_refuses_is_refused() -> None:
+    bad = ag.tensor([[1.0, np.nan], [0.0, 1.0]], requires_grad=True)
+    with pytest.raises(ValueError, match="infs or NaNs"):
+        ag.scipy.linalg.solve(bad, [1.0, 2.0])
+    with pytest.raises(ValueError, match="length of the input vector"):
+        ag.scipy.signal.filtfilt([1.0, 0.5], [1.0, 0.2], x())
+    with pytest.raises(ValueError, match="outside of the interpolation range"):
+        ag.scipy.interpolate.interp1d([0, 1, 2], x())(5.0)
+    with pytest.raises(ValueError, match="must be square"):
+        ag.scipy.sparse.linalg.spsolve(ag.tensor(np.ones((2, 3))), np.ones(2))
+
+
+def test_an_iteration_that_has_not_converged_has_no_derivative() -> None:
+    a = ag.tensor(np.diag(np.arange(1.0, 31)), requires_grad=True)
+    found, info = ag.scipy.sparse.linalg.cg(a, np.ones(30), rtol=1e-12, maxiter=2)
+    assert info == 2
+    with pytest.raises(RuntimeError, match="not converged"):
+        ag.grad(found.sum(), a)
