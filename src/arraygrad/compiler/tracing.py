@@ -14,7 +14,7 @@ from ..core.modes import ModeContext
 from ..core.nodes import Leaf
 from ..errors import DataDependentError, LazyError
 from ..func.trees import unwrapped
-from .program import Node, needed
+from .program import Node
 from .traced import Trace, Traced
 
 
@@ -211,12 +211,3 @@ def values_like(leaf: Any) -> Any:
     if isinstance(inner, np.ndarray) and inner.shape == tuple(leaf.shape):
         return inner
     return np.broadcast_to(np.ones((), leaf.dtype), leaf.shape)
-
-
-def depends_on(outputs: Sequence[Node], inputs: Sequence[Node]) -> list[bool]:
-    """For each output, whether it is computed from one of the inputs."""
-    below = set(inputs)
-    for node in needed(outputs):
-        if any(a in below for a in node.nodes):
-            below.add(node)
-    return [output in below for output in outputs]
