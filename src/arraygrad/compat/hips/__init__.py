@@ -62,3 +62,7 @@ __all__ = [
     "value_and_grad",
     "vector_jacobian_product",
 ]
+
+
+def __dir__():  # type: ignore[no-untyped-def]  # `list` is HIPS's here
+    return __all__

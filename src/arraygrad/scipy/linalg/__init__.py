@@ -49,6 +49,7 @@ from .functions import (
     tanhm,
     tanm,
 )
+from .schur_form import schur
 from .structured import (
     block_diag,
     circulant,
@@ -117,6 +118,7 @@ __all__ = [
     "pinvh",
     "polar",
     "qr",
+    "schur",
     "sinhm",
     "sinm",
     "solve",
