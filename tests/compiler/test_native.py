@@ -43,7 +43,7 @@ def test_without_the_layout_of_objects() -> None:
     code = (
         "from compiler.test_random import check\n"
         "from arraygrad.compiler import objects\n"
-        "assert objects.DATA is None\n"
+        "assert objects.LAYOUT is None\n"
         "check(300), check(301)"
     )
     path = os.pathsep.join([str(TESTS), *sys.path])
@@ -52,7 +52,7 @@ def test_without_the_layout_of_objects() -> None:
 
 
 def test_the_layout_of_objects_is_known() -> None:
-    if objects.DATA is None:
+    if objects.LAYOUT is None:
         pytest.skip("not on this Python")
     assert objects.reference is id
 
