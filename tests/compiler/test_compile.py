@@ -418,3 +418,70 @@ def test_threads() -> None:
 def test_importing_arraygrad_imports_no_compiler() -> None:
     code = "import sys, arraygrad; assert not {'llvmlite', 'arraygrad.compiler'} & {*sys.modules}"
     subprocess.run([sys.executable, "-c", code], check=True)
+
+
+# --- decisions by values -------------------------------------------------------------------------
+
+
+def test_specialize_remembers_each_branch() -> None:
+    run, runs = counted(branches)
+    f = ag.compile(run, specialize=True)
+    x = np.ones(2)
+    for _ in range(3):
+        np.testing.assert_array_equal(f(x), x)
+        np.testing.assert_array_equal(f(-3 * x), 3 * x)
+    assert len(runs) == 2
+
+
+def newton(a: Any) -> Any:
+    """The square root, by as many steps as it takes."""
+    x = a
+    while abs(x * x - a) > 1e-9:
+        x = (x + a / x) / 2
+    return x
+
+
+def test_specialize_loops_and_integers() -> None:
+    f = ag.compile(newton, specialize=True)
+    for a in (2.0, 9.0, 2.0, 100.0):
+        assert abs(f(np.array(a)) - a**0.5) < 1e-9
+    g = ag.compile(lambda x, n: sum((x for _ in range(n)), start=0 * x), specialize=True)
+    np.testing.assert_array_equal(g(np.ones(2), np.array(3)), [3.0, 3.0])
+    np.testing.assert_array_equal(g(np.ones(2), np.array(5)), [5.0, 5.0])
+
+
+def test_specialize_under_derivatives() -> None:
+    f = ag.compile(branches, specialize=True)
+    for sign in (1.0, -1.0, 1.0):
+        x = ag.tensor([sign, sign], requires_grad=True)
+        assert ag.grad(f(x).sum(), x).tolist() == [sign, sign]
+        assert ag.func.jvp(f, (x.detach(),), (np.ones(2),))[1].tolist() == [sign, sign]
+    gradient = ag.compile(ag.func.grad(lambda x: branches(x).sum()), specialize=True)
+    assert gradient(np.ones(2)).tolist() == [1.0, 1.0]
+    assert gradient(-np.ones(2)).tolist() == [-1.0, -1.0]
+    with pytest.raises((DataDependentError, TypeError)):  # another branch for each member
+        ag.func.vmap(f)(np.array([[1.0, 1.0], [-1.0, -1.0]]))
+
+
+def test_specialize_refuses_numbers() -> None:
+    with pytest.raises(DataDependentError):
+        ag.compile(lambda x: x * float(x[0]), specialize=True)(np.ones(2))
+
+
+# --- dtypes --------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "dtype", ["?", "i1", "u1", "i2", "i4", "i8", "u8", "f2", "f4", "c8", "c16"]
+)
+def test_all_dtypes(dtype: str) -> None:
+    x = np.array([[0, 1, 2], [3, 1, 0]]).astype(dtype)
+
+    def f(x: Any) -> Any:
+        same = ag.where(x == x, x, 0), ag.permute_dims(x, (1, 0)), ag.concat([x, x]), x[:, ::-1]
+        converted = ag.astype(x, np.float32 if x.dtype.kind != "c" else np.complex128)
+        return *same, converted, x != 1, ag.sum(x, axis=0), x * x, x[0, 0]
+
+    for a, b in zip(ag.compile(f)(x), f(x), strict=True):
+        assert a.dtype == b.dtype
+        np.testing.assert_array_equal(a, b)

@@ -19,6 +19,7 @@ from ..core.nodes import recorder
 from ..func.trees import as_function
 from . import report
 from .checked import CheckedExecutable
+from .decisions import Decisions
 from .derivative import Differentiable
 from .executable import Executable
 from .guards import Guards
@@ -36,13 +37,19 @@ class Compiled(Generic[P, R]):
     """A compiled function. It is called like the function that it was made from."""
 
     def __init__(
-        self, function: Any, static_argnums: Any, static_argnames: Any, check: bool
+        self,
+        function: Any,
+        static_argnums: Any,
+        static_argnames: Any,
+        check: bool,
+        specialize: bool,
     ) -> None:
         functools.update_wrapper(self, function)
         self._function = function
-        self._check = check
+        self._options = {"check": check, "specialize": specialize}
         self._static = Static(function, static_argnums, static_argnames)
-        self._programs: OrderedDict[Any, _Program] = OrderedDict()
+        # For each signature, the programs for it: several only for different decisions by values.
+        self._programs: OrderedDict[Any, list[_Program]] = OrderedDict()
         # Those for calls with plain arrays only, by their shapes and dtypes: found much faster.
         self._simple: dict[Any, _Program] = {}
         self._lock = threading.Lock()
@@ -63,14 +70,15 @@ class Compiled(Generic[P, R]):
             return self._function(*args, **kwargs)  # in another trace, it becomes a part of that
         is_op = any(isinstance(leaf, Array) and _needs_op(leaf) for leaf in leaves)
         key = (arguments.key, is_op, recorder() is None)
-        program = self._found(key)
+        program = self._found(key, arguments)
         if program is None:
             try:
-                program = _Program(self._function, arguments, is_op, self._check)
+                program = _Program(self._function, arguments, is_op, **self._options)
             except NotTraceable:
                 return self._function(*args, **kwargs)
             self._keep(key, program)
-        simple = None if kwargs or program.is_op else _simple_key(args)
+        is_simple = not (kwargs or program.is_op or self._options["specialize"])
+        simple = _simple_key(args) if is_simple else None
         if simple is not None:
             self._simple[simple] = program
         return program.run(leaves)
@@ -99,24 +107,29 @@ class Compiled(Generic[P, R]):
         arguments = Arguments(self._static, args, kwargs)
         if any(isinstance(x, Array) or is_foreign(x) for x in arguments.leaves):
             raise TypeError("to look inside a compiled function, pass NumPy arrays")
-        program = _Program(self._function, arguments, False, self._check)
+        program = _Program(self._function, arguments, False, **self._options)
         return program.executable, [np.asarray(arguments.leaves[i]) for i in arguments.arrays]
 
     def __get__(self, instance: Any, owner: Any = None) -> Any:
         """As a method, it takes the instance as its first argument."""
         return self if instance is None else MethodType(self, instance)
 
-    def _found(self, key: Any) -> _Program | None:
-        """The program for a signature, if there is one and all guards hold."""
+    def _found(self, key: Any, arguments: Arguments) -> _Program | None:
+        """The program for a signature, if there is one that is right for these arguments."""
         with self._lock:
-            program = self._programs.get(key)
-            if program is not None:
+            programs = list(self._programs.get(key, ()))
+            if programs:
                 self._programs.move_to_end(key)
-        return program if program is not None and program.guards.hold() else None
+        arrays = [arguments.leaves[i] for i in arguments.arrays]
+        for program in reversed(programs):
+            if program.guards.hold() and program.decisions.hold(arrays):
+                return program
+        return None
 
     def _keep(self, key: Any, program: _Program) -> None:
         with self._lock:
-            self._programs[key] = program
+            others = [p for p in self._programs.get(key, ()) if p.guards.hold()]
+            self._programs[key] = [*others[1 - MANY :], program]
             if len(self._programs) > MANY:
                 self._programs.popitem(last=False)
                 self._simple.clear()
@@ -152,7 +165,9 @@ def _needs_op(array: Any) -> bool:
 class _Program:
     """A function, compiled for one signature."""
 
-    def __init__(self, function: Any, arguments: Arguments, is_op: bool, check: bool) -> None:
+    def __init__(
+        self, function: Any, arguments: Arguments, is_op: bool, *, check: bool, specialize: bool
+    ) -> None:
         self._make = CheckedExecutable if check else Executable
         self.guards = Guards(function)
         self._positions = arguments.arrays
@@ -161,15 +176,19 @@ class _Program:
         self._build: Any = None
         flat = arguments.with_leaves(function)
         if not is_op:
-            captures = run_traced(flat, arguments.leaves, self._positions, self._finish)
+            captures = run_traced(flat, arguments.leaves, self._positions, self._finish, specialize)
             is_op = captures and recorder() is not None
         if is_op:
-            again = functools.partial(compile, check=check)
-            self._op = Differentiable(flat, arguments.leaves, self._positions, again, self._make)
+            again = functools.partial(compile, check=check, specialize=specialize)
+            self._op = Differentiable(
+                flat, arguments.leaves, self._positions, again, self._make, specialize
+            )
+            self.decisions = self._op.decisions
             self.guards.masks += self._op.masks
 
     def _finish(self, outcome: Outcome, _: Any) -> bool:
         self._build = outcome.form()
+        self.decisions = Decisions(outcome, self._make)
         self._plain = self._make(outcome.trace.program, outcome.inputs, outcome.outputs)
         self.guards.masks += outcome.trace.masks
         return bool(outcome.captured)
@@ -206,6 +225,7 @@ def compile(
     static_argnums: Any = (),
     static_argnames: Any = (),
     check: bool = False,
+    specialize: bool = False,
 ) -> Compiled[P, R]: ...
 @overload
 def compile(
@@ -214,6 +234,7 @@ def compile(
     static_argnums: Any = (),
     static_argnames: Any = (),
     check: bool = False,
+    specialize: bool = False,
 ) -> Callable[[Callable[P, R]], Compiled[P, R]]: ...
 def compile(
     function: Any = None,
@@ -221,6 +242,7 @@ def compile(
     static_argnums: Any = (),
     static_argnames: Any = (),
     check: bool = False,
+    specialize: bool = False,
 ) -> Any:
     """Compile a function of arrays: it is traced once, and then runs as a program.
 
@@ -237,6 +259,10 @@ def compile(
     check : bool
         Whether each call compares what its steps compute with NumPy, and raises if they differ by
         more than rounding. It is slow, and meant to find out what is wrong.
+    specialize : bool
+        Whether the function may decide by values, as in ``if x.sum() > 0``, and use integers of
+        arrays, as in ``range(n)``. It is traced again for each new outcome. Before each run, the
+        values that decide are computed, and compared with those of the trace.
 
     Returns
     -------
@@ -269,9 +295,13 @@ def compile(
     """
     if function is None:
         return functools.partial(
-            compile, static_argnums=static_argnums, static_argnames=static_argnames, check=check
+            compile,
+            static_argnums=static_argnums,
+            static_argnames=static_argnames,
+            check=check,
+            specialize=specialize,
         )
     as_function(function, "compile")
     if os.environ.get("ARRAYGRAD_COMPILE") == "0":
         return function
-    return Compiled(function, static_argnums, static_argnames, check)
+    return Compiled(function, static_argnums, static_argnames, check, specialize)

@@ -22,10 +22,11 @@ from ..core.kinds import Moves, Opaque
 from ..func import jvp, vmap
 from ..ops import zeros_like
 from ..ops.define.op import Own, declare
+from .decisions import Decisions
 from .executable import Executable
 from .program import Call, Constant, Full, Input, Node, needed
 from .scalars import scalar_cost
-from .tracing import Outcome, run_traced, values_like
+from .tracing import Outcome, has_values, run_traced, values_like
 
 Compile = Callable[[Callable[..., Any]], Callable[..., Any]]
 
@@ -59,6 +60,8 @@ class Differentiable:
         Compiles other functions.
     make : callable
         Makes an executable program: `Executable`, or a class like it.
+    specialize : bool
+        Whether the function may decide by the values of the arguments.
     """
 
     def __init__(
@@ -68,6 +71,7 @@ class Differentiable:
         positions: list[int],
         compiled: Compile,
         make: Callable[..., Executable] = Executable,
+        specialize: bool = False,
     ) -> None:
         self._function, self._positions = function, positions
         self._fixed = [None if i in positions else leaf for i, leaf in enumerate(leaves)]
@@ -80,7 +84,9 @@ class Differentiable:
         model = list(leaves)
         for i in self.moving:
             model[positions[i]] = _leaf_over(values_like(arrays[i]))
-        run_traced(function, model, positions, functools.partial(self._finish, records))
+        finish = functools.partial(self._finish, records)
+        can_decide = specialize and all(map(has_values, arrays))
+        run_traced(function, model, positions, finish, can_decide)
         self.run = self._declared()
 
     # --- the two programs ---
@@ -90,6 +96,7 @@ class Differentiable:
         self.build = outcome.form()
         self.places = outcome.places
         self.masks = outcome.trace.masks
+        self.decisions = Decisions(outcome, self._make)
         self.hidden = [leaf.variable for leaf in outcome.captured]
         self.outputs = outcome.outputs
         self.smooth = outcome.smooth

@@ -1,6 +1,6 @@
 """A program that runs by native kernels, and by NumPy's where there are none.
 
-It is called as `interpret.Interpreter` is, and gives the same results up to rounding.
+Its results are those of `interpret`, up to rounding.
 """
 
 from __future__ import annotations
@@ -36,8 +36,12 @@ class Executable:
     Parameters
     ----------
     program : Program
-    inputs, outputs, kept : sequence of Node
-        As those of an `Interpreter`.
+    inputs : sequence of Node
+        The nodes that are given in a call; the rest of the program computes on them.
+    outputs : sequence of Node
+        What the program returns. These arrays share no memory with each other, or with the inputs.
+    kept : sequence of Node
+        What it returns after these, as it was computed: it may share memory with anything.
 
     Attributes
     ----------

@@ -12,7 +12,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import Any
 
 from .vectors import Value, Writer
 
@@ -353,6 +352,3 @@ def absolute(w: Writer, x: Value) -> Value:
     if x.kind in _EXP:
         return w.math("fabs", x)
     return w.choose(w.compare("lt", x, w.like(x, 0)), w.negate(x), x)
-
-
-Function = Any  # of a writer and values

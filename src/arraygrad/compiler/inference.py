@@ -6,7 +6,6 @@ NumPy kernel on a few elements, once for each combination of dtypes and keywords
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -45,8 +44,7 @@ def stand_in(shape: Shape, dtype: Any) -> Any:
 
 def computed(op: Op, arrays: Sequence[Any], params: dict[str, Any]) -> list[Any]:
     """The results of an op's NumPy kernel on arrays whose values do not matter."""
-    with np.errstate(all="ignore"), warnings.catch_warnings():
-        warnings.simplefilter("ignore")
+    with np.errstate(all="ignore"):
         out = op.kernel(tuple(map(type, arrays)))(*arrays, **params)
     return list(map(np.asarray, out if op.multiple else (out,)))
 
@@ -76,8 +74,10 @@ def _elementwise(op: Op, inputs: Any, params: Any, values: Any) -> list[Type]:
 
 def _reduced(op: Op, inputs: Any, params: Any, values: Any) -> list[Type]:
     (x,) = inputs
-    few = _on_shapes(op, inputs, [(2,) * x.ndim], params)  # of one element there is no variance
     axes = _axes(params[op.kind.axis], x.ndim)  # type: ignore[attr-defined]
+    # Several elements in each line: of one there is no variance.
+    lengths = tuple(max(1, min(n, 8)) if i in axes else 1 for i, n in enumerate(x.shape))
+    few = _on_shapes(op, inputs, [lengths], params)
     if few[0].ndim == x.ndim and x.ndim:
         shape = tuple(1 if i in axes else n for i, n in enumerate(x.shape))
     else:

@@ -83,11 +83,17 @@ class Memory:
 
     def __init__(self, size: int) -> None:
         self._array = np.empty(size + ALIGNMENT, np.uint8)
+        self._arrays: dict[Buffer, Any] = {}
         self._start = -self._array.__array_interface__["data"][0] % ALIGNMENT
 
     def array(self, buffer: Buffer) -> Any:
-        """The array at a buffer's place."""
-        return np.ndarray(buffer.shape, buffer.dtype, self._array, self._start + buffer.offset)
+        """The array at a buffer's place; the same object in each call that has this memory."""
+        found = self._arrays.get(buffer)
+        if found is None:
+            start = self._start + buffer.offset
+            found = np.ndarray(buffer.shape, buffer.dtype, self._array, start)
+            self._arrays[buffer] = found
+        return found
 
 
 class Pool:

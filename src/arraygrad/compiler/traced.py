@@ -28,7 +28,7 @@ from ..errors import DataDependentError
 from ..ops.define.op import Op
 from .inference import result_types, stand_in
 from .interpret import values_of
-from .program import Constant, Node, Program
+from .program import Constant, Node, Program, needed
 from .simplify import simplified
 
 
@@ -53,6 +53,10 @@ class Trace:
     def __init__(self, arguments: Sequence[Any] = (), program: Program | None = None) -> None:
         self.program = program or Program()
         self._values: dict[Node, Any] = {}
+        self._made_up: set[Node] = set()  # inputs whose values are none of the arguments'
+        # Decisions by values, for `compile(specialize=True)`: what was decided by, and how.
+        self.specializes = False
+        self.decisions: list[tuple[Node, Any]] = []
         # Masks from outside, and copies of them: shapes depend on their elements.
         self.masks: list[tuple[Any, Any]] = []
         # The results of writes to NumPy arrays, which may belong to tensors from outside.
@@ -70,7 +74,19 @@ class Trace:
 
     def input_like(self, x: Any) -> Traced:
         """A new input with the shape and dtype of `x`, of unknown value."""
-        return self.input(stand_in(tuple(x.shape), np.dtype(x.dtype)))
+        made = self.input(stand_in(tuple(x.shape), np.dtype(x.dtype)))
+        self._made_up.add(made.node)
+        return made
+
+    def decide(self, x: Traced, kind: type, what: str) -> Any:
+        """The value of an array as a Python object, by which the function decides what to do."""
+        if not self.specializes or not self.is_open or x.size != 1:
+            raise _needs_value(what)
+        if self._made_up.intersection(needed([x.node])):
+            raise _needs_value(what)
+        value = kind(np.asarray(values_of([x.node], self._values)[0]).item())
+        self.decisions.append((x.node, value))
+        return value
 
     def close(self) -> bool:
         """End the trace. The traced arrays that still exist can no longer be used.
@@ -196,15 +212,21 @@ class Traced(Replaceable, TransformMethods, Array):
     tolist = item
 
     def __bool__(self) -> bool:
-        raise _needs_value("the truth of an array, as in `if` and `while`,")
+        what = "the truth of an array, as in `if` and `while`,"
+        return self._trace.decide(self, bool, what)  # type: ignore[no-any-return]
 
     def __index__(self) -> int:
-        raise _needs_value("an integer")
+        if self.dtype.kind not in "biu":
+            raise TypeError(f"only integers can be used as indices, not {self.dtype}")
+        return self._trace.decide(self, int, "an integer")  # type: ignore[no-any-return]
+
+    def __int__(self) -> int:
+        return self._trace.decide(self, int, "an integer")  # type: ignore[no-any-return]
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> Any:
         raise _needs_value("a NumPy array")
 
-    __float__ = __int__ = __complex__ = item
+    __float__ = __complex__ = item
 
     def __repr__(self) -> str:
         return f"Traced(shape={self.shape}, dtype={self.dtype})"
@@ -256,7 +278,8 @@ def _needs_value(what: str) -> DataDependentError:
     return _data_dependent(
         f"{what} was asked for while the function was compiled, when no values are known. Use "
         "where(condition, x, y) for a choice by elements; name the argument in static_argnums or "
-        "static_argnames if it is a setting; or compute this part outside of the compiled function"
+        "static_argnames if it is a setting; compile(f, specialize=True) for few decisions, each "
+        "outcome of which is compiled; or compute this part outside of the compiled function"
     )
 
 

@@ -14,7 +14,7 @@ from ..core.modes import ModeContext
 from ..core.nodes import Leaf
 from ..errors import DataDependentError, LazyError
 from ..func.trees import unwrapped
-from .program import Node, needed
+from .program import Node
 from .traced import Trace, Traced
 
 
@@ -135,6 +135,7 @@ def run_traced(
     leaves: Sequence[Any],
     positions: Sequence[int],
     finish: Callable[[Outcome, list[Tensor]], Any],
+    specialize: bool = False,
 ) -> Any:
     """Trace a function, and return what `finish` makes of the outcome while the trace is open.
 
@@ -148,8 +149,11 @@ def run_traced(
         The leaves that are arrays, whose values become inputs of the program.
     finish : callable
         ``finish(outcome, tensors)``; `tensors` are those among the arguments.
+    specialize : bool
+        Whether the function may decide by the values of the arguments.
     """
     trace = Trace([values_like(leaves[i]) for i in positions])
+    trace.specializes = specialize and all(has_values(leaves[i]) for i in positions)
     try:
         done = _run(trace, function, leaves, positions, finish)
     except BaseException:
@@ -190,6 +194,15 @@ def _run(trace: Trace, function: Any, leaves: Any, positions: Any, finish: Any) 
         return finish(Outcome(trace, result, own), own)
 
 
+def has_values(leaf: Any) -> bool:
+    """Whether an argument has values of its own, one for each element; in a batch it has not."""
+    while isinstance(leaf, Array):
+        if leaf.ndim != leaf._array.ndim:
+            return False
+        leaf = leaf._array
+    return True
+
+
 def values_like(leaf: Any) -> Any:
     """An argument as a NumPy array; inside a transform, its values do not matter."""
     inner = leaf
@@ -198,12 +211,3 @@ def values_like(leaf: Any) -> Any:
     if isinstance(inner, np.ndarray) and inner.shape == tuple(leaf.shape):
         return inner
     return np.broadcast_to(np.ones((), leaf.dtype), leaf.shape)
-
-
-def depends_on(outputs: Sequence[Node], inputs: Sequence[Node]) -> list[bool]:
-    """For each output, whether it is computed from one of the inputs."""
-    below = set(inputs)
-    for node in needed(outputs):
-        if any(a in below for a in node.nodes):
-            below.add(node)
-    return [output in below for output in outputs]

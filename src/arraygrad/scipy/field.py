@@ -14,7 +14,7 @@ from ..core.levels import new_level
 from ..func import sparsity, vmap
 from ..func.coloring import color_columns
 from .formula import Formula, capture
-from .implicit import remembered
+from .linear import remembered
 from .names import scipy_module
 
 

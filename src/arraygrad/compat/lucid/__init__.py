@@ -17,7 +17,7 @@ from typing import Any
 from ...autograd import enable_grad, inference_mode, is_grad_enabled, no_grad, set_grad_enabled
 from . import autograd, fft, linalg, nn, optim, utils
 from .draws import manual_seed
-from .tensor import (
+from .tensors import (
     Tensor,
     arange,
     bool_,

@@ -10,7 +10,7 @@ from .... import ops
 from ....ops.special import normal, sigmoids
 from ....ops.special import softmax as softmax_ops
 from ...torchlike import FUNCTIONS
-from ..tensor import Tensor
+from ..tensors import Tensor
 
 __all__ = [
     "cross_entropy",

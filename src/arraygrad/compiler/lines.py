@@ -1,0 +1,316 @@
+"""The passes over one line of a kernel: the innermost loop, once for each stage of the body.
+
+Vectors hold neighbouring elements; the last one of a line is masked. What belongs to the line is
+computed between the passes. Costly values that a later pass needs again stay in a buffer.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+from .body import Address, Inside, Instruction, Store, Total, below
+from .core import Fold, Scalar
+from .vectors import BYTES, Value, Writer
+
+if TYPE_CHECKING:
+    from .loops import Loops
+
+COSTLY = 6  # a value that is kept for later passes over a line rather than computed again
+BUFFERS = 200_000  # bytes of such values, which are on the stack
+WIDE_LINE = 1024  # elements, from which on sums of float32 are collected in float64
+
+Indices = dict[int, Value]
+
+
+class Line:
+    """The passes over one line, at known indices of the outer loops."""
+
+    def __init__(self, loops: Loops, indices: Indices) -> None:
+        self.loops, self.body, self.w = loops, loops.body, loops.w
+        self.indices = indices
+        self._own: dict[int, Value] = {}  # the values that belong to the line
+        self._buffers: dict[int, Value] = self._kept()
+        self._filled: set[int] = set()  # those whose buffer holds the line
+
+    def _kept(self) -> dict[int, Value]:
+        """Buffers for costly values that several passes need: the most costly, if many do."""
+        needs: dict[int, set[int]] = {}
+        for stage, roots in self._by_stage().items():
+            for i in below(roots):
+                needs.setdefault(id(i), set()).add(stage)
+        lanes = max(self.loops.lanes, 1)
+        padded = -(-self.loops.length // lanes) * lanes
+        left = BUFFERS
+        found = {}
+        for i in sorted(self.body.instructions, key=lambda i: -i.cost):
+            size = padded * BYTES[i.kind]
+            is_shared = i.varies and len(needs.get(id(i), ())) > 1 and i.kind != "i1"
+            if is_shared and i.cost >= COSTLY and size <= left:
+                left -= size
+                found[id(i)] = self.w.stack(i.kind, padded)
+        return found
+
+    def _by_stage(self) -> dict[int, list[Instruction]]:
+        """What each pass must compute: values that vary along the line."""
+        found: dict[int, list[Instruction]] = {}
+        for work in self._work():
+            value = work.value if isinstance(work, Store | Total) else work.args[0]
+            found.setdefault(value.stage, []).append(value)
+        return found
+
+    def _work(self) -> list[Any]:
+        """What is done for all elements of a line: stores, folds, and parts of totals."""
+        body = self.body
+        folds = [i for i in body.instructions if isinstance(i.does, Fold)]
+        stores = [s for s in body.stores if body.inner in s.at.steps]
+        return [*stores, *folds, *(t for t in body.totals if t.has_inner)]
+
+    # --- a pass ---
+
+    def run_pass(self, stage: int) -> None:
+        """One pass over the line: all that needs no later folds, and was not done before."""
+        w, lanes = self.w, self.loops.lanes
+        work = []
+        for one in self._work():
+            value = one.value if isinstance(one, Store | Total) else one.args[0]
+            if value.stage == stage:
+                work.append((one, value))
+        if not work:
+            return
+        for i in below([value for _, value in work]):
+            if not i.varies:
+                self.own(i)
+        sums: dict[int, tuple[Value, str]] = {}
+        for one, value in work:
+            fold = self._line_fold(one)
+            if fold is not None:
+                is_wide = value.kind == "float" and self.loops.length > WIDE_LINE
+                kind = "double" if is_wide and fold.start == 0 else value.kind
+                slot = w.stack(kind, max(lanes, 1))
+                w.store(w.number(fold.start, kind, lanes), slot)
+                sums[id(one)] = slot, kind
+
+        def at(index: Value, mask: Value | None) -> None:
+            known: dict[int, Value] = {}
+            for one, value in work:
+                x = self._spread(self._value(value, index, mask, known))
+                fold = self._line_fold(one)
+                if fold is not None:
+                    slot, kind = sums[id(one)]
+                    x = w.cast(self._masked(x, mask, fold), kind)
+                    w.store(fold.emit(w, w.load(slot, kind, lanes), x), slot)
+                elif isinstance(one, Store):
+                    self._write(x, one.at, index, mask)
+                else:
+                    self._collect(one, x, index, mask)
+
+        self._along(at)
+        self._filled |= {id(i) for i in below([v for _, v in work]) if id(i) in self._buffers}
+        for one, value in work:
+            fold = self._line_fold(one)
+            if fold is None:
+                continue
+            slot, kind = sums[id(one)]
+            if isinstance(one, Total) and one in self.loops.whole:
+                self.loops.add_to(one, w.load(slot, kind, lanes))
+                continue
+            found = w.cast(self.loops.folded(fold, w.load(slot, kind, lanes)), value.kind)
+            if isinstance(one, Total):
+                self._collect(one, found, None, None)
+            else:
+                self._own[id(one)] = found
+
+    def _line_fold(self, one: Any) -> Fold | None:
+        """The fold along the line that some work is, if it is one."""
+        if isinstance(one, Instruction):
+            return one.does  # type: ignore[no-any-return]
+        is_total = isinstance(one, Total) and self.body.inner in one.over
+        return one.fold if is_total else None
+
+    def _along(self, at: Callable[[Value, Value | None], None]) -> None:
+        """The loop along the line: whole vectors, then a masked one."""
+        w, lanes, length = self.w, self.loops.lanes, self.loops.length
+        zero = w.number(0, "i64")
+        if not lanes:
+            self.loops.loop(zero, self._end(), 1, lambda i: at(i, None))
+            return
+        if self.body.limit is None:
+            whole = length - length % lanes
+            if whole:
+                self.loops.loop(zero, w.number(whole, "i64"), lanes, lambda i: at(i, None))
+            if length % lanes:
+                inside = ", ".join(f"i1 {str(i < length % lanes).lower()}" for i in range(lanes))
+                at(w.number(whole, "i64"), Value(f"<{inside}>", "i1", lanes))
+            return
+        end = self._end()
+        last = w.logic("sub", end, w.number(lanes - 1, "i64"))
+        stopped = self.loops.loop(zero, last, lanes, lambda i: at(i, None))
+        tail, after = w.name("tail"), w.name("after")
+        w.branch(w.compare("lt", stopped, end), tail, after)
+        w.start(tail)
+        rest = w.spread(w.logic("sub", end, stopped), lanes)
+        at(stopped, w.compare("lt", w.steps(1, lanes), rest))
+        w.jump(after)
+        w.start(after)
+
+    def _end(self) -> Value:
+        """The length of the line; the last block of a long line may be shorter."""
+        w, length = self.w, integer(self.w, self.loops.length)
+        if self.body.limit is None:
+            return length
+        done = w.logic("mul", self.indices[0], length)
+        rest = w.logic("sub", integer(w, self.body.limit), done)
+        return w.choose(w.compare("lt", rest, length), rest, length)
+
+    # --- values ---
+
+    def own(self, i: Instruction) -> Value:
+        """A value that belongs to the line."""
+        if id(i) not in self._own:
+            for one in below([i]):
+                if id(one) not in self._own and not one.varies:
+                    args = [self._own[id(a)] for a in one.args]
+                    self._own[id(one)] = self._computed(one, args, None, None)
+        return self._own[id(i)]
+
+    def _value(
+        self, i: Instruction, index: Value, mask: Value | None, known: dict[int, Value]
+    ) -> Value:
+        """The value at an index of the line. Arguments are computed first, without recursion."""
+        if not i.varies:
+            return self.own(i)
+        for one in self._missing(i, known):
+            buffer = self._buffers.get(id(one))
+            if buffer is not None and id(one) in self._filled:
+                place = self.w.offset(buffer, index, one.kind)
+                known[id(one)] = self.w.load(place, one.kind, self.loops.lanes)
+                continue
+            args = [known[id(a)] if a.varies else self._spread(self.own(a)) for a in one.args]
+            x = known[id(one)] = self._computed(one, args, index, mask)
+            if buffer is not None:
+                self.w.store(x, self.w.offset(buffer, index, one.kind))
+        return known[id(i)]
+
+    def _missing(self, i: Instruction, known: dict[int, Value]) -> list[Instruction]:
+        """The varying instructions that a value needs and that are not known, in order."""
+        order: list[Instruction] = []
+        seen = set(known)
+        rest = [(i, False)]
+        while rest:
+            one, is_done = rest.pop()
+            if is_done:
+                order.append(one)
+            elif id(one) not in seen:
+                seen.add(id(one))
+                rest.append((one, True))
+                if id(one) not in self._filled:
+                    rest += [(a, False) for a in one.args if a.varies]
+        return order
+
+    def _computed(
+        self, i: Instruction, args: list[Value], index: Value | None, mask: Value | None
+    ) -> Value:
+        w = self.w
+        if isinstance(i.does, Address):
+            return self._read(i, index, mask, args[0] if args else None)
+        if isinstance(i.does, Inside):
+            return self._tested(i, index)
+        if isinstance(i.does, Scalar):
+            return i.does.emit(w, *args)
+        return w.number(i.does, i.kind, 0)  # a constant
+
+    def _spread(self, x: Value) -> Value:
+        return self.w.spread(x, self.loops.lanes)
+
+    def _masked(self, x: Value, mask: Value | None, fold: Fold) -> Value:
+        """The start of a fold, which changes nothing, where the mask is false."""
+        return x if mask is None else self.w.choose(mask, x, self.w.like(x, fold.start))
+
+    # --- memory ---
+
+    def _index(self, at: Any, index: Value | None) -> Value:
+        """The number of an element in its array."""
+        w = self.w
+        found = integer(w, at.start)
+        for variable, step in at.steps.items():
+            place = index if variable == self.body.inner else self.indices[variable]
+            assert place is not None
+            found = w.logic("add", found, w.logic("mul", place, integer(w, step)))
+        return found
+
+    def _read(
+        self, i: Instruction, index: Value | None, mask: Value | None, guard: Value | None
+    ) -> Value:
+        """Read memory. Where the guard is false, nothing may be read there."""
+        w, at, lanes = self.w, i.does, self.loops.lanes
+        number = self._index(at, index)
+        if guard is not None and not guard.lanes:
+            number = w.choose(guard, number, integer(w, 0))
+            guard = None if not i.varies or not lanes else self._spread(guard)
+        place = w.offset(self.loops.pointer(at.memory), number, i.kind)
+        step = at.steps.get(self.body.inner, 0)
+        if not i.varies or not lanes:
+            return w.load(place, i.kind, 0)
+        if guard is not None:
+            mask = guard if mask is None else w.logic("and", mask, guard)
+        if step == 1:
+            return w.load(place, i.kind, lanes, mask)
+        return w.gather(place, w.steps(step, lanes), i.kind, mask)
+
+    def _tested(self, i: Instruction, index: Value | None) -> Value:
+        """Whether a number is from 0 on and below a length."""
+        w, test = self.w, i.does
+        number = self._index(test, index)
+        if i.varies and self.loops.lanes:
+            step = test.steps[self.body.inner]
+            number = w.logic("add", self._spread(number), w.steps(step, self.loops.lanes))
+        text = f"icmp ult {number.type} {number.text}, {w.like(number, test.length).text}"
+        return w.let(text, "i1", number.lanes)
+
+    def _write(self, x: Value, at: Address, index: Value, mask: Value | None) -> None:
+        w = self.w
+        place = w.offset(self.loops.pointer(at.memory), self._index(at, index), x.kind)
+        step = at.steps[self.body.inner]
+        if step == 1 or not x.lanes:
+            w.store(x, place, mask)
+        else:
+            w.scatter(x, place, step, mask)
+
+    def store_once(self, store: Store) -> None:
+        """Write a value that belongs to the line."""
+        w = self.w
+        x = self.own(store.value)
+        place = w.offset(self.loops.pointer(store.at.memory), self._index(store.at, None), x.kind)
+        w.store(x, place)
+
+    def collect_once(self, total: Total) -> None:
+        """Fold a value that belongs to the line into a total."""
+        x = self.own(total.value)
+        if total in self.loops.whole:
+            self.loops.add_to(total, x)
+        else:
+            self._collect(total, x, None, None)
+
+    def _collect(self, total: Total, x: Value, index: Value | None, mask: Value | None) -> None:
+        """Fold values into the elements of memory that they belong to."""
+        w, at = self.w, total.at
+        number = self._index(at, index)
+        if at.memory in self.loops.partial:
+            part = w.logic("mul", Value("%chunk", "i64"), integer(w, at.memory.size))
+            number = w.logic("add", number, part)
+        place = w.offset(self.loops.pointer(at.memory), number, x.kind)
+        step = at.steps.get(self.body.inner, 0) if x.lanes else 0
+        if not x.lanes:
+            w.store(total.fold.emit(w, w.load(place, x.kind, 0), x), place)
+        elif step == 1:
+            before = w.load(place, x.kind, x.lanes, mask)
+            w.store(total.fold.emit(w, before, x), place, mask)
+        else:
+            before = w.gather(place, w.steps(step, x.lanes), x.kind, mask)
+            w.scatter(total.fold.emit(w, before, x), place, step, mask)
+
+
+def integer(w: Writer, value: int) -> Value:
+    """An integer constant."""
+    return w.number(value, "i64")
