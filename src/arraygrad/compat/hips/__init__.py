@@ -9,6 +9,8 @@ np.float64(1.0)
 run on it unchanged.
 """
 
+from collections.abc import Sequence
+
 from .builtins import dict, isinstance, list, tuple, type
 from .core import primitive
 from .differential_operators import (
@@ -64,5 +66,5 @@ __all__ = [
 ]
 
 
-def __dir__():  # type: ignore[no-untyped-def]  # `list` is HIPS's here
+def __dir__() -> Sequence[str]:
     return __all__
