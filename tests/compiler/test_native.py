@@ -8,6 +8,7 @@ import subprocess
 import sys
 import threading
 import tracemalloc
+import warnings
 from pathlib import Path
 from typing import Any
 
@@ -122,7 +123,9 @@ def test_after_a_fork() -> None:
     x = np.random.default_rng(0).normal(size=(900, 1100))
     f = ag.compile(loss)
     wanted = f(x)  # starts the threads
-    child = os.fork()
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # that a process with threads is forked
+        child = os.fork()
     if child == 0:
         os._exit(0 if f(x) == wanted else 1)
     assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
