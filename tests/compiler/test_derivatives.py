@@ -160,13 +160,12 @@ def test_complex_numbers() -> None:
     close(pulled(ag.compile(g)), pulled(g))
 
 
-def test_a_write_to_a_saved_argument_is_noticed() -> None:
+def test_a_saved_argument_is_restored_after_a_write() -> None:
     t = ag.tensor(x, requires_grad=True)
     y = t * 1
     out = ag.compile(lambda y: ag.sin(y).sum())(y)
     y += 1
-    with pytest.raises(ag.errors.WrittenError):
-        ag.grad(out, t)
+    np.testing.assert_allclose(ag.grad(out, t).array, np.cos(x), rtol=1e-12)
 
 
 def test_gradcheck() -> None:

@@ -146,6 +146,15 @@ def eigenvalue(m: Any, p: Any) -> Any:
 
 
 ADAPTED = {"tolerance": 1e-5, "second": 1e-5, "step": 1e-3}  # the steps change with the parameters
+
+
+def forced(m: Any, p: Any) -> Any:
+    def force(t: Any) -> Any:
+        return m.quad(lambda s: p[0] * np.sin(s * t), 0, p[1])[0]
+
+    return m.solve_ivp(lambda t, y: force(t) - y, (0, 1), [1.0], t_eval=[0.5, 1.0], rtol=1e-6).y
+
+
 ROUGH: Any = {"tolerance": 1e-4, "second": 1e-3, "step": 1e-2, "skip": ("batch",)}
 COARSE = {"rtol": 1e-8, "atol": 1e-9}
 CASES = [
@@ -205,6 +214,7 @@ CASES = [
         lambda m, p: m.nquad(lambda x, y, a: np.sin(a * x) + y**2, [[0, p[1]], [0, 1]], (p[0],))[0],
         P2,
     ),
+    Case("quad-in-solve_ivp", forced, P2, **ADAPTED),
     Case("quad_vec", lambda m, p: m.quad_vec(growth(p), 0, 1)[0], P2),
     Case("quad_vec-half-line", lambda m, p: m.quad_vec(growth(p), p[0], np.inf)[0], P2),
     Case(

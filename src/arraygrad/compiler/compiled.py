@@ -21,6 +21,7 @@ from . import report
 from .checked import CheckedExecutable
 from .decisions import Decisions
 from .derivative import Differentiable
+from .entry import Entry
 from .executable import Executable
 from .guards import Guards
 from .signature import Arguments, Static, is_foreign
@@ -52,11 +53,17 @@ class Compiled(Generic[P, R]):
         self._programs: OrderedDict[Any, list[_Program]] = OrderedDict()
         # Those for calls with plain arrays only, by their shapes and dtypes: found much faster.
         self._simple: dict[Any, _Program] = {}
+        # The native entry point of one of them.
+        self._entry: Any = None
         self._lock = threading.Lock()
         self._traces = 0
 
     def __call__(self, *args: P.args, **kwargs: P.kwargs) -> R:
         if not kwargs:
+            if self._entry is not None:
+                found = self._entry(*args)
+                if found is not NotImplemented:
+                    return found  # type: ignore[no-any-return]
             program = self._simple.get(_simple_key(args))
             if program is not None and program.guards.hold():
                 return program.run_plain(args)  # type: ignore[no-any-return]
@@ -81,6 +88,8 @@ class Compiled(Generic[P, R]):
         simple = _simple_key(args) if is_simple else None
         if simple is not None:
             self._simple[simple] = program
+            if not program.guards.seen and not program.guards.masks:
+                self._entry = program.entry.call or self._entry
         return program.run(leaves)
 
     def explain(self, *args: Any, **kwargs: Any) -> str:
@@ -189,6 +198,7 @@ class _Program:
     def _finish(self, outcome: Outcome, _: Any) -> bool:
         self._build = outcome.form()
         self.decisions = Decisions(outcome, self._make)
+        self._structure = outcome.structure()
         self._plain = self._make(outcome.trace.program, outcome.inputs, outcome.outputs)
         self.guards.masks += outcome.trace.masks
         return bool(outcome.captured)
@@ -197,6 +207,11 @@ class _Program:
     def is_op(self) -> bool:
         """Whether it takes part in derivatives and other transforms."""
         return self._op is not None
+
+    @functools.cached_property
+    def entry(self) -> Entry:
+        """The native entry point, for calls with NumPy arrays only."""
+        return Entry(self.executable, None if self._make is CheckedExecutable else self._structure)
 
     @property
     def executable(self) -> Executable:

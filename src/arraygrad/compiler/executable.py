@@ -45,6 +45,10 @@ class Executable:
 
     Attributes
     ----------
+    given, outputs : list of Core
+        The values of the inputs, and of the outputs and what is kept.
+    constants : list of Core
+        The arrays from outside that it reads.
     results : list of Node
         The outputs and what is kept.
     steps : list of Native and ByNumpy
@@ -62,17 +66,16 @@ class Executable:
         lowering = Lowering(inputs, Trace(program=program))
         self.inputs = list(inputs)
         self.results = [*outputs, *kept]
+        self.kept = list(kept)
         self.lowering = lowering
         self.outputs = lowering.lower([*outputs, *kept])
-        self._given = [lowering.values[node] for node in inputs]
+        self.given = [lowering.values[node] for node in inputs]
         self._count = len(outputs)
-        self.plan = Plan(self._given, self.outputs, lowering.values.__getitem__)
+        self.plan = Plan(self.given, self.outputs, lowering.values.__getitem__)
         self.steps = self._steps(lowering)
         read = {x for step in self.steps for x in step.reads}
-        self._constants = [
-            x for x in read if isinstance(x, Stored) and isinstance(x.node, Constant)
-        ]
-        self._constants += [
+        self.constants = [x for x in read if isinstance(x, Stored) and isinstance(x.node, Constant)]
+        self.constants += [
             base
             for base in map(base_of, self.outputs)
             if isinstance(base, Stored) and isinstance(base.node, Constant)
@@ -85,7 +88,7 @@ class Executable:
         for step in self.steps:
             if isinstance(step, ByNumpy):
                 step.is_strict = step.value in self._strict
-        self._checked = [x for x in self._given if x in self._strict]
+        self._checked = [x for x in self.given if x in self._strict]
         # For each output, whether it is a new array that nobody else has.
         seen: set[Core] = set()
         self._is_new: list[bool] = []
@@ -142,10 +145,10 @@ class Executable:
 
     def run(self, arrays: Sequence[Any], after: Callable[..., None] | None = None) -> list[Any]:
         """The outputs. ``after(found, written)`` is called after each step, if it is given."""
-        found: Arrays = dict(zip(self._given, arrays, strict=True))
+        found: Arrays = dict(zip(self.given, arrays, strict=True))
         for x in self._checked:
             found[x] = ready(x, found[x])
-        for x in self._constants:
+        for x in self.constants:
             found[x] = ready(x, x.node.array)  # type: ignore[attr-defined]
         memory = self._pool.take()
         for step in self.steps:

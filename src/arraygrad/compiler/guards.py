@@ -30,7 +30,7 @@ class Guards:
 
     def __init__(self, function: Any) -> None:
         self.masks: list[tuple[Any, Any]] = []
-        self._seen = [
+        self.seen = [
             (read, value, _state(value))
             for read, value in _variables(function, set())
             if isinstance(value, Array | np.ndarray | np.generic | Number | str | None)
@@ -38,7 +38,7 @@ class Guards:
 
     def hold(self) -> bool:
         """Whether all variables still have these values."""
-        for read, value, state in self._seen:
+        for read, value, state in self.seen:
             now = read()
             if now is not value and (type(now) is not type(value) or not _is_equal(now, value)):
                 return False

@@ -13,7 +13,7 @@ from collections.abc import Callable
 from .body import Body, Total
 from .core import Core, Fold, Scalar
 from .lines import Indices, Line
-from .objects import DATA
+from .objects import LAYOUT
 from .vectors import BYTES, FLOATS, Module, Value, Writer
 
 CHUNK = 1_000_000  # the least cost of a chunk: it takes much longer than to wake a thread
@@ -140,12 +140,12 @@ class Loops:
             place, found = "%" + w.name("slot"), Value("%" + w.name("array"), "ptr")
             index = len(self.memory)
             w.head.append(f"  {place} = getelementptr ptr, ptr %table, i64 {index}")
-            if DATA is None:
+            if LAYOUT is None:
                 w.head.append(f"  {found.text} = load ptr, ptr {place}")
             else:
                 thing, data = "%" + w.name("object"), "%" + w.name("data")
                 w.head.append(f"  {thing} = load ptr, ptr {place}")
-                w.head.append(f"  {data} = getelementptr i8, ptr {thing}, i64 {DATA}")
+                w.head.append(f"  {data} = getelementptr i8, ptr {thing}, i64 {LAYOUT.data}")
                 w.head.append(f"  {found.text} = load ptr, ptr {data}")
             self.memory.append(x)
             self._pointers[x] = found

@@ -77,8 +77,8 @@ class Function:
     def __init__(self, engine: Any, name: str, text: str) -> None:
         self._engine = engine  # owns the code
         self.text = text
-        address = engine.get_function_address(name)
-        self.call = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_int64)(address)
+        self.address = engine.get_function_address(name)
+        self.call = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_int64)(self.address)
 
 
 _known: weakref.WeakValueDictionary[Any, Function] = weakref.WeakValueDictionary()
@@ -93,13 +93,14 @@ def compiled(texts: Sequence[str], module: Module) -> list[Function]:
         if new:
             names = [f"kernel{i}" for i in range(len(new))]
             bodies = [t.replace("@NAME(", f"@{n}(", 1) for t, n in zip(new, names, strict=True)]
-            engine = _engine(module.text(bodies))
+            engine = engine_of(module.text(bodies))
             for text, name in zip(new, names, strict=True):
                 found[text] = _known[text] = Function(engine, name, text)
     return [found[text] for text in texts]  # type: ignore[misc]
 
 
-def _engine(text: str) -> Any:
+def engine_of(text: str) -> Any:
+    """The machine code of a module. It lives as long as the engine."""
     llvm = _llvm()
     parsed = llvm.parse_assembly(text)
     machine = _machine()

@@ -1,19 +1,33 @@
-"""How kernels are given arrays: as NumPy's objects, if their layout in memory is known.
+"""NumPy's array objects in memory: how kernels are given arrays, and how native code makes them.
 
-A kernel then reads the address of the elements from the object itself, which takes much less time
-than asking for it in Python. Whether the layout is as expected is tested once, on some arrays. If
-it is not, as in another Python, kernels are given the addresses.
+A kernel that is given an array object reads the address of the elements from the object itself,
+which takes much less time than asking for it in Python. Whether the layout of objects is as
+expected is tested once, on some arrays. If it is not, as in another Python, kernels are given the
+addresses, and there are no native entry points.
 """
 
 from __future__ import annotations
 
 import ctypes
+import functools
+import importlib
 from collections.abc import Callable
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from ..core.cpython import PORTABLE
+
+
+class Layout(NamedTuple):
+    """Where the parts of an array object are, in bytes."""
+
+    type: int
+    data: int
+    ndim: int
+    shape: int
+    dtype: int
+    flags: int
 
 
 def _address(array: Any) -> int:
@@ -21,17 +35,44 @@ def _address(array: Any) -> int:
     return array.__array_interface__["data"][0]  # type: ignore[no-any-return]
 
 
-def _found() -> int | None:
-    """Where the address of the elements is in an array object, in bytes; None if not known."""
+def _found() -> Layout | None:
+    """The layout of array objects; None if it is not known."""
     if PORTABLE:
         return None
-    place = object.__basicsize__
+    start = object.__basicsize__
+    layout = Layout(start - 8, start, start + 8, start + 16, start + 40, start + 48)
     whole = np.arange(24.0).reshape(4, 6)
-    for array in (whole, whole[1:, ::2], whole[::-1], np.ones(()), np.zeros((0, 3), bool)):
-        if ctypes.c_void_p.from_address(id(array) + place).value != _address(array):
-            return None
-    return place
+    others = (whole[1:, ::2], whole[::-1], np.ones((), np.float32), np.zeros((0, 3), bool))
+    return layout if all(_is_laid_out(layout, a) for a in (whole, *others)) else None
 
 
-DATA = _found()
-reference: Callable[[Any], int] = _address if DATA is None else id
+def _is_laid_out(layout: Layout, array: Any) -> bool:
+    def pointer(place: int) -> Any:
+        return ctypes.c_void_p.from_address(id(array) + place).value
+
+    if pointer(layout.type) != id(np.ndarray) or pointer(layout.data) != _address(array):
+        return False
+    if ctypes.c_int.from_address(id(array) + layout.ndim).value != array.ndim:
+        return False
+    lengths = (ctypes.c_ssize_t * array.ndim).from_address(pointer(layout.shape) or id(array))
+    if tuple(lengths) != array.shape or pointer(layout.dtype) != id(array.dtype):
+        return False
+    return bool(ctypes.c_int.from_address(id(array) + layout.flags).value == array.flags.num)
+
+
+LAYOUT = _found()
+reference: Callable[[Any], int] = _address if LAYOUT is None else id
+
+
+@functools.cache
+def new_array_address() -> int | None:
+    """The address of NumPy's function that makes arrays; None if it is not known."""
+    try:
+        internal: Any = importlib.import_module("numpy._core._multiarray_umath")
+        pointer = ctypes.pythonapi.PyCapsule_GetPointer
+        pointer.restype, pointer.argtypes = ctypes.c_void_p, [ctypes.py_object, ctypes.c_char_p]
+        table = ctypes.cast(pointer(internal._ARRAY_API, None), ctypes.POINTER(ctypes.c_void_p))
+    except (ImportError, AttributeError, ValueError):
+        return None
+    # The places of these two are a promise of NumPy: compiled extensions rely on them.
+    return table[93] if table[2] == id(np.ndarray) else None

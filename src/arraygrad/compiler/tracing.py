@@ -80,6 +80,17 @@ class Outcome:
                 self.smooth.append(k)
         self.captured = sorted(captured, key=lambda leaf: leaf.number)
 
+    def structure(self) -> Any:
+        """The results as the number of an output, or tuples of such; None if they are others."""
+        import optree
+
+        if not all(is_output for is_output, _ in self._leaves):
+            return None
+        if any(t is not None for t in self.tensors):
+            return None
+        built: Any = optree.tree_unflatten(self._spec, [what for _, what in self._leaves])
+        return built if _is_tuples(built) else None
+
     def form(self) -> Callable[[Sequence[Any]], Any]:
         """A function that builds the results from the values of the outputs.
 
@@ -105,6 +116,10 @@ class Outcome:
             return optree.tree_unflatten(spec, leaves)
 
         return build
+
+
+def _is_tuples(tree: Any) -> bool:
+    return type(tree) is int or (type(tree) is tuple and all(map(_is_tuples, tree)))
 
 
 def _copy(constant: Any) -> Any:

@@ -1,0 +1,200 @@
+"""A native entry point: a function of Python that runs a small program without Python code.
+
+It checks its arguments, makes the arrays for the results, calls the kernels one after the other and
+returns the results. If an argument is not what the program was compiled for, it returns
+NotImplemented, and `Compiled` takes the general way.
+"""
+
+from __future__ import annotations
+
+import ctypes
+from typing import Any
+
+import numpy as np
+
+from .core import Core
+from .executable import Executable, Native, is_whole
+from .fusion import base_of
+from .native import engine_of
+from .objects import LAYOUT, new_array_address
+
+LARGEST_MEMORY = 16384  # bytes of intermediate values, which are on the stack
+LARGEST_COST = 1_000_000  # of all kernels, as they run with Python's lock held
+_READABLE = 0x101  # NumPy's flags of arrays that are C-contiguous and aligned
+
+Structure = Any  # the number of an output, or a tuple of structures
+
+
+class _Method(ctypes.Structure):
+    """Python's description of a native function."""
+
+    _fields_ = (
+        ("name", ctypes.c_char_p),
+        ("function", ctypes.c_void_p),
+        ("flags", ctypes.c_int),
+        ("doc", ctypes.c_char_p),
+    )
+
+
+_FASTCALL = 0x80  # called with an array of arguments, and their number
+
+
+class Entry:
+    """The entry point of a program. `call` is None if the program cannot have one."""
+
+    def __init__(self, executable: Executable, structure: Structure) -> None:
+        self.call: Any = None
+        if structure is None or not _can_have_one(executable):
+            return
+        self._executable = executable  # owns the kernels
+        self._engine = engine_of(_text(executable, structure))
+        address = self._engine.get_function_address("entry")
+        self._method = _Method(b"compiled", address, _FASTCALL, None)
+        make = ctypes.pythonapi.PyCFunction_NewEx
+        make.restype, make.argtypes = ctypes.py_object, [ctypes.c_void_p] * 3
+        self.call = make(ctypes.addressof(self._method), None, None)
+
+
+def _can_have_one(executable: Executable) -> bool:
+    if LAYOUT is None or new_array_address() is None or executable.memory > LARGEST_MEMORY:
+        return False
+    if executable.kept or executable.constants:
+        return False
+    written: set[Core] = set()
+    cost = 0
+    for step in executable.steps:
+        if not isinstance(step, Native) or step.loops.chunks > 1 or step.loops.collected:
+            return False
+        written.update(step.writes)
+        cost += step.loops.body.cost
+    bases = [base_of(x) for x in executable.outputs]
+    if len(set(bases)) != len(bases) or not written.issuperset(bases):
+        return False
+    is_plain = all(
+        x is base or is_whole(x) for x, base in zip(executable.outputs, bases, strict=True)
+    )
+    return is_plain and cost <= LARGEST_COST
+
+
+def _text(executable: Executable, structure: Structure) -> str:
+    """LLVM's text of the function ``PyObject *entry(self, PyObject **args, Py_ssize_t count)``."""
+    return _EntryText(executable, structure).text()
+
+
+class _EntryText:
+    def __init__(self, executable: Executable, structure: Structure) -> None:
+        self.executable, self.structure = executable, structure
+        self.lines: list[str] = []
+        self.constants: list[str] = []
+        self._count = 0
+
+    def text(self) -> str:
+        self._check_arguments()
+        self._make_outputs()
+        self._make_buffers()
+        for step in self.executable.steps:
+            self._run(step)
+        self.lines.append(f"  ret ptr {self._built(self.structure)}")
+        other = _at(id(NotImplemented))
+        refused = ["other:", f"  call void {_function('Py_IncRef')}(ptr {other})"]
+        refused += [f"  ret ptr {other}", "failed:", "  ret ptr null"]
+        head = "define ptr @entry(ptr %self, ptr %args, i64 %count) {"
+        return "\n".join([*self.constants, head, *self.lines, *refused, "}"])
+
+    def _let(self, text: str) -> str:
+        self._count += 1
+        self.lines.append(f"  %t{self._count} = {text}")
+        return f"%t{self._count}"
+
+    def _load(self, base: str, offset: int, kind: str = "ptr") -> str:
+        place = self._let(f"getelementptr i8, ptr {base}, i64 {offset}")
+        return self._let(f"load {kind}, ptr {place}")
+
+    def _require(self, kind: str, found: str, wanted: str, otherwise: str = "other") -> None:
+        self._count += 1
+        is_equal = self._let(f"icmp eq {kind} {found}, {wanted}")
+        self.lines.append(f"  br i1 {is_equal}, label %b{self._count}, label %{otherwise}")
+        self.lines.append(f"b{self._count}:")
+
+    def _check_arguments(self) -> None:
+        assert LAYOUT is not None
+        given = self.executable.given
+        self._require("i64", "%count", str(len(given)))
+        self.objects: dict[Core, str] = {}
+        for i, x in enumerate(given):
+            array = self.objects[x] = self._load("%args", 8 * i)
+            self._require("ptr", self._load(array, LAYOUT.type), _at(id(np.ndarray)))
+            self._require("ptr", self._load(array, LAYOUT.dtype), _at(id(x.dtype)))
+            self._require("i32", self._load(array, LAYOUT.ndim, "i32"), str(len(x.shape)))
+            if x.shape:
+                lengths = self._load(array, LAYOUT.shape)
+                for axis, n in enumerate(x.shape):
+                    self._require("i64", self._load(lengths, 8 * axis, "i64"), str(n))
+            flags = self._load(array, LAYOUT.flags, "i32")
+            masked = self._let(f"and i32 {flags}, {_READABLE}")
+            self._require("i32", masked, str(_READABLE))
+
+    def _make_outputs(self) -> None:
+        self.outputs: list[str] = []
+        for j, x in enumerate(self.executable.outputs):
+            lengths = ", ".join(f"i64 {n}" for n in x.shape)
+            self.constants.append(
+                f"@shape{j} = internal constant [{len(x.shape)} x i64] [{lengths}]"
+            )
+            given = (
+                f"ptr {_at(id(np.ndarray))}, i32 {len(x.shape)}, ptr @shape{j}, i32 {x.dtype.num}"
+            )
+            rest = "ptr null, ptr null, i32 0, i32 0, ptr null"
+            address = new_array_address()
+            assert address is not None
+            array = self._let(f"call ptr {_at(address)}({given}, {rest})")
+            is_null = self._let(f"icmp eq ptr {array}, null")
+            self._count += 1
+            self.lines.append(f"  br i1 {is_null}, label %failed, label %b{self._count}")
+            self.lines.append(f"b{self._count}:")
+            self.outputs.append(array)
+            self.objects[base_of(x)] = array
+
+    def _make_buffers(self) -> None:
+        """Memory for intermediate values, with what kernels read of an array object before it."""
+        assert LAYOUT is not None
+        memory = self._let(f"alloca i8, i64 {max(self.executable.memory, 1)}, align 64")
+        for step in self.executable.steps:
+            for x, buffer in step.buffers.items():
+                thing = self._let(f"alloca i8, i64 {LAYOUT.data + 8}, align 8")
+                data = self._let(f"getelementptr i8, ptr {memory}, i64 {buffer.offset}")
+                place = self._let(f"getelementptr i8, ptr {thing}, i64 {LAYOUT.data}")
+                self.lines.append(f"  store ptr {data}, ptr {place}")
+                self.objects[x] = thing
+
+    def _run(self, step: Native) -> None:
+        table = self._let(f"alloca ptr, i64 {max(len(step.loops.memory), 1)}, align 8")
+        for i, x in enumerate(step.loops.memory):
+            place = self._let(f"getelementptr ptr, ptr {table}, i64 {i}")
+            self.lines.append(f"  store ptr {self.objects[x]}, ptr {place}")
+        self.lines.append(f"  call void {_at(step.function.address)}(ptr {table}, i64 0)")
+
+    def _built(self, structure: Structure) -> str:
+        """The result: an array, or a tuple, which takes over its items."""
+        if isinstance(structure, int):
+            return self.outputs[structure]
+        items = [self._built(part) for part in structure]
+        made = self._let(f"call ptr {_function('PyTuple_New')}(i64 {len(items)})")
+        is_null = self._let(f"icmp eq ptr {made}, null")
+        self._count += 1
+        self.lines.append(f"  br i1 {is_null}, label %failed, label %b{self._count}")
+        self.lines.append(f"b{self._count}:")
+        for i, item in enumerate(items):
+            self._let(f"call i32 {_function('PyTuple_SetItem')}(ptr {made}, i64 {i}, ptr {item})")
+        return made
+
+
+def _at(address: int) -> str:
+    return f"inttoptr (i64 {address} to ptr)"
+
+
+def _function(name: str) -> str:
+    """A function of Python itself."""
+    address = ctypes.cast(getattr(ctypes.pythonapi, name), ctypes.c_void_p).value
+    assert address is not None
+    return _at(address)
