@@ -220,6 +220,10 @@ def test_what_is_pytorchs_alone_raises_by_name() -> None:
     with pytest.raises(RuntimeError, match="cuda"):
         torch.ones(2, device="cuda")
     assert not torch.cuda.is_available()
+    with pytest.raises(TypeError, match="'shape'"):
+        torch.zeros(2, shape=3)
+    with pytest.raises(NotImplementedError, match="channels_last"):
+        torch.empty(2, memory_format=torch.channels_last)
     with pytest.raises(AttributeError, match=r"torch\.jit is not in"):
         torch.jit  # type: ignore[attr-defined]
 

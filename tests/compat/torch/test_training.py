@@ -157,6 +157,25 @@ def test_dropout_keeps_the_mean() -> None:
     assert ours.nn.Dropout(0.5).eval()(x) is x
 
 
+def test_activations_in_place() -> None:
+    F = ours.nn.functional  # noqa: N806
+    leaf = ours.tensor([-1.0, 2.0], requires_grad=True)
+    for activate in (
+        lambda t: F.relu(t, inplace=True),
+        lambda t: F.relu(t, True),
+        ours.nn.ReLU(inplace=True),
+        ours.nn.ReLU(True),
+    ):
+        t = leaf.clone()
+        assert activate(t) is t
+        assert t.tolist() == [0.0, 2.0]
+        (gradient,) = ours.autograd.grad(t.sum(), leaf)
+        assert gradient.tolist() == [0.0, 1.0]
+    t = leaf.clone()
+    assert F.leaky_relu(t, 0.1, True) is t
+    assert F.leaky_relu(leaf, 0.1).tolist() == t.tolist()
+
+
 def test_hooks_on_the_gradients_of_a_module() -> None:
     seen: list[Any] = []
     layer = ours.nn.Linear(3, 2)

@@ -10,11 +10,18 @@ import numpy as np
 from ...arrays import creation as native
 from ...arrays.tensor import Tensor as Native
 from ...core.array import Array
-from .dtypes import check_device, default_for, dtype, get_default_dtype, numpy_of
+from .dtypes import (
+    check_device,
+    contiguous_format,
+    default_for,
+    dtype,
+    get_default_dtype,
+    numpy_of,
+    preserve_format,
+    strided,
+)
 from .functions.shapes import sizes
-from .handles import Tensor, as_torch_raises, new, remember, unwrap, wrap
-
-_Maybe = Any
+from .handles import Tensor, as_torch_raises, new, remember, unwrap
 
 
 def _finished(array: Any, requires_grad: bool, kind: type[Tensor] = Tensor) -> Tensor:
@@ -55,10 +62,10 @@ def _plain(data: Any) -> Any:
 def tensor(
     data: Any,
     *,
-    dtype: _Maybe = None,
+    dtype: Any = None,
     device: Any = None,
     requires_grad: bool = False,
-    pin_memory: bool = False,
+    **keywords: Any,
 ) -> Tensor:
     """A new leaf tensor with a copy of the data. Python floats become float32.
 
@@ -67,12 +74,13 @@ def tensor(
     tensor([1., 2.])
     """
     check_device(device)
+    check_layout("tensor", keywords)
     wanted = None if dtype is None else numpy_of(dtype)
     with as_torch_raises():
         return _finished(_array(data, wanted, True), requires_grad)
 
 
-def as_tensor(data: Any, dtype: _Maybe = None, device: Any = None) -> Tensor:
+def as_tensor(data: Any, dtype: Any = None, device: Any = None) -> Tensor:
     """The data as a tensor, on the same memory where possible."""
     check_device(device)
     if isinstance(data, Tensor) and dtype is None:
@@ -84,7 +92,7 @@ def as_tensor(data: Any, dtype: _Maybe = None, device: Any = None) -> Tensor:
 def asarray(
     obj: Any,
     *,
-    dtype: _Maybe = None,
+    dtype: Any = None,
     device: Any = None,
     copy: bool | None = None,
     requires_grad: bool = False,
@@ -106,14 +114,24 @@ def from_dlpack(ext_tensor: Any) -> Tensor:
     return _finished(native.from_dlpack(ext_tensor), False)
 
 
-def scalar_tensor(s: Any, *, dtype: _Maybe = None, device: Any = None) -> Tensor:
+def scalar_tensor(s: Any, *, dtype: Any = None, device: Any = None) -> Tensor:
     """A 0-d tensor."""
     return tensor(s, dtype=dtype or get_default_dtype(), device=device)
 
 
-def _shape(size: tuple[Any, ...], keywords: dict[str, Any]) -> tuple[int, ...]:
+def check_layout(name: str, keywords: dict[str, Any]) -> None:
+    """Raise for keywords that nobody knows, and for layouts that only PyTorch has."""
+    for key, value in keywords.items():
+        if key not in ("layout", "memory_format", "pin_memory"):
+            raise TypeError(f"{name}() has no parameter {key!r}")
+        if value not in (None, False, strided, contiguous_format, preserve_format):
+            raise NotImplementedError(f"{name}(): {key}={value} is PyTorch's alone")
+
+
+def _shape(name: str, size: tuple[Any, ...], keywords: dict[str, Any]) -> tuple[int, ...]:
     if "size" in keywords:
         size = (keywords.pop("size"),)
+    check_layout(name, keywords)
     return sizes(tuple(map(unwrap, size)))
 
 
@@ -128,47 +146,43 @@ def _made(
 
 def zeros(
     *size: Any,
-    dtype: _Maybe = None,
+    dtype: Any = None,
     device: Any = None,
     requires_grad: bool = False,
-    layout: Any = None,
     out: Tensor | None = None,
     **keywords: Any,
 ) -> Tensor:
     """Zeros."""
-    made = _made("zeros", _shape(size, keywords), dtype, device, requires_grad)
+    made = _made("zeros", _shape("zeros", size, keywords), dtype, device, requires_grad)
     return made if out is None else out.copy_(made)
 
 
 def ones(
     *size: Any,
-    dtype: _Maybe = None,
+    dtype: Any = None,
     device: Any = None,
     requires_grad: bool = False,
-    layout: Any = None,
     out: Tensor | None = None,
     **keywords: Any,
 ) -> Tensor:
     """Ones."""
-    made = _made("ones", _shape(size, keywords), dtype, device, requires_grad)
+    made = _made("ones", _shape("ones", size, keywords), dtype, device, requires_grad)
     return made if out is None else out.copy_(made)
 
 
 def empty(
     *size: Any,
-    dtype: _Maybe = None,
+    dtype: Any = None,
     device: Any = None,
     requires_grad: bool = False,
-    layout: Any = None,
-    memory_format: Any = None,
     **keywords: Any,
 ) -> Tensor:
     """A tensor whose elements are to be written."""
-    return _made("empty", _shape(size, keywords), dtype, device, requires_grad)
+    return _made("empty", _shape("empty", size, keywords), dtype, device, requires_grad)
 
 
 def empty_strided(
-    size: Any, stride: Any, *, dtype: _Maybe = None, device: Any = None, requires_grad: bool = False
+    size: Any, stride: Any, *, dtype: Any = None, device: Any = None, requires_grad: bool = False
 ) -> Tensor:
     """A tensor whose elements are to be written, with axes in memory in the order of strides."""
     order = sorted(range(len(size)), key=lambda axis: -stride[axis])
@@ -182,12 +196,13 @@ def full(
     size: Any,
     fill_value: Any,
     *,
-    dtype: _Maybe = None,
+    dtype: Any = None,
     device: Any = None,
     requires_grad: bool = False,
-    layout: Any = None,
+    **keywords: Any,
 ) -> Tensor:
     """One value everywhere."""
+    check_layout("full", keywords)
     value = unwrap(fill_value)
     if dtype is None:
         dtype = (
@@ -201,12 +216,13 @@ def eye(
     n: int,
     m: int | None = None,
     *,
-    dtype: _Maybe = None,
+    dtype: Any = None,
     device: Any = None,
     requires_grad: bool = False,
-    layout: Any = None,
+    **keywords: Any,
 ) -> Tensor:
     """Ones on the diagonal, and zeros elsewhere."""
+    check_layout("eye", keywords)
     check_device(device)
     wanted = numpy_of(get_default_dtype() if dtype is None else dtype)
     return _finished(native.eye(n, m, dtype=wanted), requires_grad)
@@ -217,12 +233,13 @@ def arange(
     end: Any = None,
     step: Any = 1,
     *,
-    dtype: _Maybe = None,
+    dtype: Any = None,
     device: Any = None,
     requires_grad: bool = False,
-    layout: Any = None,
+    **keywords: Any,
 ) -> Tensor:
     """Numbers from `start` up to, and without, `end`."""
+    check_layout("arange", keywords)
     check_device(device)
     bounds = [b.item() if isinstance(b, Tensor) else b for b in (start, end, step)]
     if dtype is None and any(isinstance(b, float) for b in bounds):
@@ -239,12 +256,13 @@ def linspace(
     end: Any,
     steps: int,
     *,
-    dtype: _Maybe = None,
+    dtype: Any = None,
     device: Any = None,
     requires_grad: bool = False,
-    layout: Any = None,
+    **keywords: Any,
 ) -> Tensor:
     """Evenly spaced numbers, with both ends."""
+    check_layout("linspace", keywords)
     check_device(device)
     wanted = numpy_of(get_default_dtype() if dtype is None else dtype)
     return _finished(
@@ -258,7 +276,7 @@ def logspace(
     steps: int,
     base: float = 10.0,
     *,
-    dtype: _Maybe = None,
+    dtype: Any = None,
     device: Any = None,
     requires_grad: bool = False,
 ) -> Tensor:
@@ -272,10 +290,7 @@ def _like(name: str, input: Tensor, keywords: dict[str, Any], *args: Any) -> Ten
     requires_grad = keywords.pop("requires_grad", False)
     wanted = keywords.pop("dtype", None)
     check_device(keywords.pop("device", None))
-    for ignored in ("memory_format", "layout"):
-        keywords.pop(ignored, None)
-    if keywords:
-        raise TypeError(f"{name}() has no parameter {next(iter(keywords))!r}")
+    check_layout(name, keywords)
     make = getattr(native, name)
     array = make(input._t, *args, dtype=None if wanted is None else numpy_of(wanted))
     return _finished(array, requires_grad)
@@ -358,8 +373,3 @@ def legacy(kind: type[Tensor], args: tuple[Any, ...], wanted: dtype | None = Non
     else:
         made = zeros(*args, dtype=own)._t if args else zeros(0, dtype=own)._t
     return _finished(made, False, kind)
-
-
-def wrapped(array: Any) -> Tensor:
-    """A tensor for an array of arraygrad."""
-    return wrap(array)  # type: ignore[no-any-return]

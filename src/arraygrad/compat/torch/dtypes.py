@@ -288,3 +288,9 @@ class Size(tuple[int, ...]):
 
     def __repr__(self) -> str:
         return f"torch.Size({list(self)})"
+
+
+# Layouts, which are all the same here.
+strided = "torch.strided"
+contiguous_format, preserve_format = "torch.contiguous_format", "torch.preserve_format"
+channels_last = "torch.channels_last"

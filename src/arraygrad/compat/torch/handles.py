@@ -12,8 +12,8 @@ are attached in `methods`.
 from __future__ import annotations
 
 import weakref
-from collections.abc import Callable, Iterator
-from typing import TYPE_CHECKING, Any, TypeVar
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -26,7 +26,6 @@ from ...core.array import Array
 from .dtypes import Size, device, dtype, numpy_of, of_numpy
 
 new = object.__new__
-T = TypeVar("T")
 
 
 class Tensor:
@@ -440,9 +439,3 @@ def lift(tensor: Tensor, value: Any) -> None:
     elif isinstance(value, Native) and value.level > array.level:
         tensor._t = tensor_type_at(value.level)(array)
     # One tensor cannot hold a whole batch: the write will say so.
-
-
-def over_tensors(function: Callable[..., T], *args: Any, **kwargs: Any) -> Any:
-    """Call a function of arraygrad on tensors."""
-    with as_torch_raises():
-        return wrap(function(*map(unwrap, args), **{k: unwrap(v) for k, v in kwargs.items()}))

@@ -12,7 +12,7 @@ from ... import ops
 from ...core.array import plain
 from .conversions import TYPE_NAMES
 from .creation import legacy
-from .dtypes import NAMED, dtype, of_numpy
+from .dtypes import NAMED, check_device, dtype, of_numpy
 from .dtypes import promote as _promote
 from .dtypes import result_type as _result_type
 from .handles import Tensor, attach, unwrap
@@ -115,7 +115,7 @@ def can_cast(from_: dtype, to: dtype) -> bool:
     return _RANKS[from_.kind] <= _RANKS[to.kind]
 
 
-def save(obj: Any, f: Any, **keywords: Any) -> None:
+def save(obj: Any, f: Any) -> None:
     """Write an object to a file, by pickle."""
     if hasattr(f, "write"):
         pickle.dump(obj, f)
@@ -124,8 +124,13 @@ def save(obj: Any, f: Any, **keywords: Any) -> None:
         pickle.dump(obj, file)
 
 
-def load(f: Any, **keywords: Any) -> Any | None:
+def load(f: Any, map_location: Any = None, *, weights_only: bool = False) -> Any | None:
     """Read an object from a file that you trust, by pickle."""
+    check_device(map_location)
+    if weights_only:
+        raise NotImplementedError(
+            "load(weights_only=True): the file is a pickle, so read only files that you trust"
+        )
     if hasattr(f, "read"):
         return pickle.load(f)
     with open(f, "rb") as file:
@@ -166,8 +171,4 @@ backends = SimpleNamespace(
     mps=_absent("backends.mps"),
     mkldnn=_absent("backends.mkldnn"),
 )
-strided = "torch.strided"
-contiguous_format, preserve_format = "torch.contiguous_format", "torch.preserve_format"
-channels_last = "torch.channels_last"
-
 attach(isclose=isclose, allclose=allclose, equal=equal)

@@ -17,7 +17,7 @@ from ... import ops
 from ...arrays.batched import Batched
 from ...arrays.creation import asarray as native
 from ...core.array import plain
-from .creation import _finished, _shape, tensor
+from .creation import _finished, _shape, check_layout, tensor
 from .dtypes import check_device, get_default_dtype, numpy_of, uint8
 from .handles import Tensor, wrap
 
@@ -176,7 +176,7 @@ def randn(
 ) -> Tensor:
     """Numbers from the normal distribution."""
     check_device(device)
-    return _drawn(_normal(dtype, generator), _shape(size, keywords), dtype, requires_grad)
+    return _drawn(_normal(dtype, generator), _shape("randn", size, keywords), dtype, requires_grad)
 
 
 def rand(
@@ -189,7 +189,7 @@ def rand(
 ) -> Tensor:
     """Numbers between 0 and 1."""
     check_device(device)
-    return _drawn(_uniform(dtype, generator), _shape(size, keywords), dtype, requires_grad)
+    return _drawn(_uniform(dtype, generator), _shape("rand", size, keywords), dtype, requires_grad)
 
 
 def randint(
@@ -233,16 +233,30 @@ def _like(draw: Any, input: Tensor, dtype: Any, requires_grad: bool) -> Tensor:
 
 
 def randn_like(
-    input: Tensor, *, dtype: Any = None, requires_grad: bool = False, **keywords: Any
+    input: Tensor,
+    *,
+    dtype: Any = None,
+    device: Any = None,
+    requires_grad: bool = False,
+    **keywords: Any,
 ) -> Tensor:
     """Normal numbers in the shape and dtype of another tensor."""
+    check_device(device)
+    check_layout("randn_like", keywords)
     return _like(randn, input, dtype, requires_grad)
 
 
 def rand_like(
-    input: Tensor, *, dtype: Any = None, requires_grad: bool = False, **keywords: Any
+    input: Tensor,
+    *,
+    dtype: Any = None,
+    device: Any = None,
+    requires_grad: bool = False,
+    **keywords: Any,
 ) -> Tensor:
     """Numbers between 0 and 1 in the shape and dtype of another tensor."""
+    check_device(device)
+    check_layout("rand_like", keywords)
     return _like(rand, input, dtype, requires_grad)
 
 
@@ -250,6 +264,8 @@ def randint_like(
     input: Tensor, low: int, high: int | None = None, *, dtype: Any = None, **keywords: Any
 ) -> Tensor:
     """Integers in the shape and dtype of another tensor."""
+    check_device(keywords.pop("device", None))
+    check_layout("randint_like", keywords)
     low, high = (0, low) if high is None else (low, high)
     return randint(low, high, tuple(input.shape), dtype=input.dtype if dtype is None else dtype)
 

@@ -74,8 +74,6 @@ tan = elementwise_unary(ops.tan)
 tanh = elementwise_unary(ops.tanh)
 trunc = elementwise_unary(ops.trunc)
 
-_ZERO = np.float64(0)
-
 
 @function
 def real(input: Any) -> Any:

@@ -434,6 +434,8 @@ def unique_consecutive(
     input: Any, return_inverse: bool = False, return_counts: bool = False, dim: Any = None
 ) -> Any:
     """The elements without those that equal the one before."""
+    if dim is not None:
+        raise NotImplementedError("unique_consecutive(dim=...) is not supported")
     flat = ops.reshape(input, (-1,))
     values = np.asarray(flat.detach().array)
     new = np.concatenate([[True], values[1:] != values[:-1]]) if values.size else values > 0

@@ -12,7 +12,7 @@ import numpy as np
 from .... import ops
 from ....arrays.creation import asarray
 from ....core.array import Array
-from ..dtypes import Size, numpy_of, promote
+from ..dtypes import Size, promote
 from ..publish import function
 from .axes import checked
 
@@ -566,10 +566,3 @@ def contiguous(input: Any, *, memory_format: Any = None) -> Any:
     if isinstance(array, np.ndarray) and not array.flags.c_contiguous:
         return ops.copy(input)
     return input
-
-
-@function
-def to_dtype(input: Any, dtype: Any, copy: bool = False) -> Any:
-    """The elements as another dtype."""
-    wanted = numpy_of(dtype)
-    return input if input.dtype == wanted and not copy else ops.astype(input, wanted)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import math
 from typing import Any
 
@@ -10,7 +11,7 @@ import numpy as np
 from .... import linalg, ops, special
 from ..functions import elementwise, products, reductions
 from ..functions.axes import checked
-from ..publish import function
+from ..publish import Published, function, written
 from .dropping import (
     alpha_dropout,
     dropout,
@@ -78,6 +79,21 @@ sigmoid, tanh = elementwise.sigmoid, elementwise.tanh
 cosine_similarity = products.cosine_similarity
 
 
+def _activation(native: Any) -> Published:
+    """A function that takes `inplace` after its own parameters, and can write its result."""
+    apart, inside = function(native, method=False), written(native, f"{native.__name__}_")
+    count = native.__code__.co_argcount
+
+    @functools.wraps(native)
+    def made(*args: Any, inplace: bool = False, **kwargs: Any) -> Any:
+        if len(args) > count:
+            *given, inplace = args
+            args = tuple(given)
+        return (inside if inplace else apart)(*args, **kwargs)
+
+    return made
+
+
 @function(method=False)
 def linear(input: Any, weight: Any, bias: Any = None) -> Any:
     """`input @ weight.T + bias`."""
@@ -85,41 +101,41 @@ def linear(input: Any, weight: Any, bias: Any = None) -> Any:
     return product if bias is None else product + bias
 
 
-@function(method=False)
-def relu(input: Any, inplace: bool = False) -> Any:
+@_activation
+def relu(input: Any) -> Any:
     """The larger of each element and zero."""
     return elementwise.relu.__wrapped__(input)
 
 
-@function(method=False)
-def relu6(input: Any, inplace: bool = False) -> Any:
+@_activation
+def relu6(input: Any) -> Any:
     """Elements between 0 and 6."""
     return hardtanh.__wrapped__(input, 0.0, 6.0)
 
 
-@function(method=False)
-def hardtanh(input: Any, min_val: float = -1.0, max_val: float = 1.0, inplace: bool = False) -> Any:
+@_activation
+def hardtanh(input: Any, min_val: float = -1.0, max_val: float = 1.0) -> Any:
     """Elements between two bounds; the slope at the bounds is zero."""
     inside = (input > min_val) & (input < max_val)
     outside = ops.where(input <= min_val, min_val, max_val)
     return ops.where(inside, input, ops.astype(outside, input.dtype))
 
 
-@function(method=False)
-def leaky_relu(input: Any, negative_slope: float = 0.01, inplace: bool = False) -> Any:
+@_activation
+def leaky_relu(input: Any, negative_slope: float = 0.01) -> Any:
     """Positive elements, and others times a slope."""
     return ops.where(input > 0, input, input * negative_slope)
 
 
-@function(method=False)
-def elu(input: Any, alpha: float = 1.0, inplace: bool = False) -> Any:
+@_activation
+def elu(input: Any, alpha: float = 1.0) -> Any:
     """Positive elements, and `alpha * (exp(x) - 1)` of others."""
     low = ops.where(input > 0, 0, input)
     return ops.where(input > 0, input, alpha * ops.expm1(low))
 
 
-@function(method=False)
-def selu(input: Any, inplace: bool = False) -> Any:
+@_activation
+def selu(input: Any) -> Any:
     """`elu` with the scales that keep mean and variance."""
     return 1.0507009873554805 * elu.__wrapped__(input, 1.6732632423543772)
 
@@ -133,8 +149,8 @@ def gelu(input: Any, approximate: str = "none") -> Any:
     return input * special.ndtr(input)
 
 
-@function(method=False)
-def silu(input: Any, inplace: bool = False) -> Any:
+@_activation
+def silu(input: Any) -> Any:
     """Each element times its sigmoid."""
     return input * special.expit(input)
 
@@ -163,8 +179,8 @@ def tanhshrink(input: Any) -> Any:
     return input - ops.tanh(input)
 
 
-@function(method=False)
-def threshold(input: Any, threshold: float, value: float, inplace: bool = False) -> Any:
+@_activation
+def threshold(input: Any, threshold: float, value: float) -> Any:
     """Elements above a threshold, and `value` for the others."""
     return elementwise.threshold.__wrapped__(input, threshold, value)
 

@@ -243,7 +243,7 @@ class _Applies(Module):
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__()
         given = dict(zip(self._names, args, strict=False)) | kwargs
-        unknown = [name for name in given if name not in (*self._names, "inplace")]
+        unknown = [name for name in given if name not in self._names]
         if unknown:
             raise TypeError(f"{type(self).__name__}() has no parameter {unknown[0]!r}")
         for name, value in given.items():
@@ -251,7 +251,7 @@ class _Applies(Module):
                 self.register_buffer(name, value)
             else:
                 setattr(self, name, value)
-        self._given = [name for name in given if name != "inplace"]
+        self._given = list(given)
 
     def forward(self, *args: Any) -> Any:
         """Apply the function."""
