@@ -139,6 +139,18 @@ for _name in ("gammainc", "gammaincc"):
         reference=lambda x, n=_name: getattr(scipy_special, n)(1.5, x).astype(x.dtype),
         torch=False,
     )
+    function(
+        _name,
+        lambda d: (d.rng.uniform(0.5, 3, (2, 1)), d.rng.uniform(0.5, 3, (3,))),
+        "both",
+        half=False,
+    )
+function(
+    "betainc",
+    lambda d: tuple(d.rng.uniform(*ends, (3,)) for ends in ((1.5, 3), (1.5, 3), (0.2, 0.8))),
+    "all",
+    half=False,
+)
 for _name, _high in (("betainc", 0.9), ("fdtr", 3.0), ("fdtrc", 3.0)):
     row(
         f"special.{_name}",

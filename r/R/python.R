@@ -75,7 +75,7 @@ to_python <- function(value) {
   } else if (inherits(value, "torch_dtype")) {
     .subset2(value, "name")
   } else if (is.list(value) && !is.object(value)) {
-    lapply(value, to_python)
+    unname(lapply(value, to_python)) # names would make a dict of it
   } else if (is.numeric(value) && length(value) != 1) {
     as.list(value)
   } else {

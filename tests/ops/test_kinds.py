@@ -72,7 +72,8 @@ def test_functions_of_matrices_know_the_shapes_of_their_results() -> None:
     of_one = np.array([[2.0, 1.0], [1.0, 3.0]])
     keywords = {"mode": "reduced", "full_matrices": True, "rtol": None, "upper": True}
     for op in OPS:
-        if not isinstance(op.kind, Matrices):
+        # Those of `arraygrad.scipy`, which another test may have imported, are tested there.
+        if not isinstance(op.kind, Matrices) or not op.module.startswith("arraygrad.ops"):
             continue
         given = {n: keywords[n] for n in op.keywords or ()}
         out = op.function(*[of_one] * len(op.inputs), **given)

@@ -56,6 +56,16 @@ CASES = [
         lambda sp, x, y, q: sp.interpolate.CubicSpline(x, y)(q),
         (_x[:3], _y[:3], _q),
     ),
+    *[
+        _of(
+            "CubicSpline",
+            lambda c, y, q, bc=bc: c(_x, y, bc_type=bc)(q),
+            _columns,
+            _q,
+            label=f"on constant nodes, {bc}",
+        )
+        for bc in ("not-a-knot", "natural", "clamped")
+    ],
     _curve("PchipInterpolator", _y),
     _curve("PchipInterpolator", np.cumsum(np.abs(_columns), axis=0), label=" rising"),
     _curve("Akima1DInterpolator", _y, at=_inside),

@@ -152,6 +152,18 @@ CASES = [
     _case("qr", _any(4, 3), mode="r"),
     _case("qr", _any(3, 4), mode="economic", pivoting=True),
     _case("ldl", _positive()),
+    Case(
+        "linalg.schur",
+        lambda sp, a: (lambda t, z: (t**2, z * z[:1]))(*sp.linalg.schur(a)),
+        (np.diag([1.0, 2.5, 4.0, 6.0]) + 0.3 * _any(4, 4),),
+    ),
+    Case(
+        "linalg.schur complex",
+        lambda sp, a: (
+            lambda t, z: (np.diagonal(t), abs(t) ** 2, z @ np.diag([1.0, 2.0, 3.0]) @ np.conj(z).T)
+        )(*sp.linalg.schur(a, output="complex")),
+        (_any(3, 3),),
+    ),
     Case("linalg.orth", lambda sp, a: sp.linalg.orth(a), (_any(4, 2),)),
     Case(
         "linalg.null_space",

@@ -189,13 +189,22 @@ def check_second(case: Case) -> None:
 
 
 def check_batch(case: Case) -> None:
-    """`vmap` gives what a loop gives, for values and for gradients."""
-    ours = loss(case, ag.scipy, ag)
-    members = [case.arrays, moved(case.arrays, directions(case), 1e-2)]
-    batch = tuple(np.stack(columns) for columns in zip(*members, strict=True))
+    """`vmap` over all arguments, or the last one, gives what a loop gives, with gradients."""
     argnums = tuple(range(len(case.arrays)))
-    both = ag.func.value_and_grad(ours, argnums=argnums)
-    values, gradients = ag.func.vmap(both)(*batch)
+    both = ag.func.value_and_grad(loss(case, ag.scipy, ag), argnums=argnums)
+    other = moved(case.arrays, directions(case), 1e-2)
+    _compare_with_loop(both, [case.arrays, other], (0,) * len(argnums))
+    if len(argnums) > 1:
+        last = (*case.arrays[:-1], other[-1])
+        _compare_with_loop(both, [case.arrays, last], (None,) * (len(argnums) - 1) + (0,))
+
+
+def _compare_with_loop(both: AnyFunction, members: list[Any], axes: tuple[Any, ...]) -> None:
+    batch = tuple(
+        np.stack(columns) if axis == 0 else columns[0]
+        for columns, axis in zip(zip(*members, strict=True), axes, strict=True)
+    )
+    values, gradients = ag.func.vmap(both, axes)(*batch)
     for i, member in enumerate(members):
         value, gradient = both(*member)
         np.testing.assert_allclose(np.asarray(values)[i], value, rtol=1e-9, atol=1e-10)

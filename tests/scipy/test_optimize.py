@@ -15,7 +15,7 @@ import arraygrad as ag
 from arraygrad.errors import NoGradientError, NotASolutionError, SingularError
 from arraygrad.func import grad, hvp, jacrev, vmap
 from arraygrad.scipy import optimize
-from arraygrad.scipy.implicit import solution_tolerance
+from arraygrad.scipy.solutions import solution_tolerance
 
 P2 = np.array([1.3, 0.7])
 P3 = np.array([1.3, 0.7, -0.4])
@@ -322,6 +322,17 @@ def test_a_double_root_is_refused() -> None:
     found = optimize.root(lambda x: [x[0] ** 2 - a[0], x[0] + x[1] - a[1]], [0.0, 1.0])
     with pytest.raises(SingularError, match="condition number"):
         ag.grad(found.x.sum(), a)
+
+
+def test_too_many_equations_are_refused() -> None:
+    a = ag.tensor(2.0, requires_grad=True)
+    with pytest.raises(ValueError, match="3 for 2 unknowns"):
+        optimize.root(lambda x: [x[0] - a, x[1], x[0] * x[1]], [1.0, 1.0], method="lm")
+
+
+def test_a_root_without_a_slope_is_refused() -> None:
+    with pytest.raises(SingularError, match="condition number"):
+        grad(lambda a: optimize.newton(lambda x: (x - a) ** 2, 1.0, lambda x: 2 * (x - a)))(1.0)
 
 
 def test_what_is_no_solution_is_refused() -> None:

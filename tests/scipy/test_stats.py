@@ -78,6 +78,17 @@ def test_fits_by_the_data(name: str, fixed: dict[str, float]) -> None:
         )
 
 
+def test_quantiles_of_counts_are_constants() -> None:
+    p = ag.tensor([0.3, 0.6], requires_grad=True)
+    found = stats.binom.ppf(0.7, 9, p)
+    assert not found.requires_grad
+    assert found.tolist() == scipy.stats.binom.ppf(0.7, 9, [0.3, 0.6]).tolist()
+    batch = ag.func.vmap(lambda p: stats.poisson.isf(0.3, p, loc=1))(np.array([1.5, 8.0]))
+    assert batch.tolist() == scipy.stats.poisson.isf(0.3, [1.5, 8.0], loc=1).tolist()
+    with pytest.raises(NotImplementedError, match="outside vmap"):
+        ag.func.vmap(lambda p: stats.poisson.rvs(p, size=2))(np.array([1.5, 8.0]))
+
+
 def test_outside_of_the_support() -> None:
     x = ag.tensor([-1.0, 0.5, np.nan], requires_grad=True)
     density = stats.gamma.pdf(x, 2.0)

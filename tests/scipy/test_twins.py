@@ -25,7 +25,10 @@ import scipy.special
 import scipy.stats
 
 import arraygrad as ag
+from arraygrad.core.cpython import PORTABLE
+from arraygrad.core.kinds import Matrices
 from arraygrad.errors import NoGradientError
+from arraygrad.ops.define.op import library_ops
 from arraygrad.scipy.twins import array_like, has_arrays
 
 _MODULES = (
@@ -100,6 +103,7 @@ def test_twins_have_signatures_and_lists_become_arrays() -> None:
 # --- a tensor that reaches SciPy's own function ---------------------------------------------------
 
 
+@pytest.mark.skipif(PORTABLE, reason="what runs is not known")
 @pytest.mark.parametrize(
     ("call", "name"),
     [
@@ -214,3 +218,35 @@ def test_an_iteration_that_has_not_converged_has_no_derivative() -> None:
     assert info == 2
     with pytest.raises(RuntimeError, match="not converged"):
         ag.grad(found.sum(), a)
+
+
+_KEYWORDS: dict[str, Any] = {
+    "assume_a": None,
+    "balanced": True,
+    "driver": None,
+    "hermitian": True,
+    "l_and_u": (1, 0),
+    "lower": True,
+    "method": None,
+    "options": (),
+    "output": "complex",
+    "power": 0.5,
+    "unit": False,
+}
+
+
+def test_functions_of_matrices_know_the_shapes_of_their_results() -> None:
+    importlib.import_module("arraygrad.scipy.linalg")
+    of_one = np.array([[2.0, 0.5], [0.5, 3.0]])
+    ours = [op for op in library_ops() if op.module.startswith("arraygrad.scipy.linalg")]
+    assert len(ours) > 20
+    for op in ours:
+        if not isinstance(op.kind, Matrices):
+            continue
+        given = {n: _KEYWORDS[n] for n in op.keywords or ()}
+        column = of_one[:, :1]
+        is_column = [op.name.endswith("solve_toeplitz") and n != "b" for n in op.inputs]
+        inputs = [column if c else of_one for c in is_column]
+        out = op.function(*inputs, **given)
+        shapes = tuple(np.shape(o) for o in (out if op.multiple else (out,)))
+        assert op.kind.shapes(*map(np.shape, inputs), **given) == shapes, op.name

@@ -104,6 +104,24 @@ test_that("functions with a derivative of their own", {
   expect_error(autograd_grad(wrong(x), x), "by the names of arguments")
 })
 
+test_that("functions with several results, and inputs with names", {
+  both <- autograd_function(
+    function(ctx, x) list(twice = x * 2, thrice = x * 3),
+    function(ctx, a, b) list(x = a * 2 + b * 3)
+  )
+  x <- torch_tensor(c(1, 2), requires_grad = TRUE)
+  out <- both(x)
+  found <- autograd_grad((out[[1]] + 10 * out[[2]])$sum(), list(x = x))
+  expect_equal(as.numeric(found[[1]]), c(32, 32))
+})
+
+test_that("anomalies are found", {
+  x <- torch_tensor(0, requires_grad = TRUE)
+  expect_error(with_detect_anomaly((sqrt(x) * 0)$sum()$backward()), "NaN", class = "AnomalyError")
+  (sqrt(x) * 0)$sum()$backward()
+  expect_true(is.nan(as.numeric(x$grad)))
+})
+
 test_that("a training loop", {
   torch_manual_seed(1)
   x <- torch_randn(50, 2)

@@ -168,13 +168,16 @@ def _recording(
     else:
         lines += ["    try:", f"        {compute}", "    except MixedArraysError:"]
         lines += [f"        return others({given})"]
-    lines += ["    make = recorder()", "    if make is None:"]
     step = "(function, params)" if params else "(function, {})"
     unrecorded = f"x0._as_view({step}, bare(out))" if op.view else "bare(out)"
-    lines += [f"        return {unrecorded}"]
     names: dict[str, Any] = {"node": "None"}
-    lines += _node_lines(op, ours, names)
-    if op.view:
+    node_lines = _node_lines(op, ours, names)
+    if node_lines:
+        lines += ["    make = recorder()", "    if make is None:", f"        return {unrecorded}"]
+        lines += node_lines
+    if not node_lines:  # there is no rule
+        lines += [f"    return {unrecorded}"]
+    elif op.view:
         lines += [f"    return x0._shared({step}, a0, out, node)"]
     else:
         lines += [
@@ -203,7 +206,10 @@ def _recording(
 
 
 def _node_lines(op: Op, ours: tuple[bool, ...], names: dict[str, Any]) -> list[str]:
-    """The lines that record a node, if an operand with a rule requires gradients."""
+    """The lines that record a node, if an operand with a rule requires gradients.
+
+    There are none if no operand has a rule.
+    """
     usable = [i for i, own in enumerate(ours) if own and op.input_name(i) in op.rules]
     lines = [f"    n{i} = x{i}._node" for i in usable]
     if len(usable) == 2:
@@ -222,7 +228,7 @@ def _node_lines(op: Op, ours: tuple[bool, ...], names: dict[str, Any]) -> list[s
         lines += [f"    {word} {condition}:"]
         lines += [f"        node = make({name}, ({edges}), ({saved}), out.shape, out.dtype)"]
         word = "elif"
-    return [*lines, "    else:", "        node = None"] if cases else ["    node = None"]
+    return [*lines, "    else:", "        node = None"] if cases else []
 
 
 def _of_locals(saved: str, count: int) -> str:

@@ -1,10 +1,12 @@
-"""The tensors and the `grad` of four other systems, on arraygrad's engine.
+"""The tensors and the `grad` of five other systems, on arraygrad's engine.
 
 =============  =================================================================================
 ``lucid``      Lucid: returns plain arrays; the cotangents of outputs default to ones
 ``sorix``      sorix: returns a tuple; keeps the graph by default
 ``torch``      PyTorch: `torch.autograd.grad` with all of its parameters
 ``rtorch``     torch for R: `autograd_grad`, returns a list
+``hips``       HIPS autograd: gradients of functions, and all around them; it can be installed in
+               the place of `autograd`
 =============  =================================================================================
 
 Each module has the `grad` of its system: with the order of parameters, the defaults, the form of
@@ -21,9 +23,9 @@ array([2., 4.])
 (tensor([2., 4.]),)
 """
 
-from . import lucid, rtorch, sorix, torch
+from . import hips, lucid, rtorch, sorix, torch
 
-__all__ = ["lucid", "rtorch", "sorix", "torch"]
+__all__ = ["hips", "lucid", "rtorch", "sorix", "torch"]
 
 
 def __dir__() -> list[str]:

@@ -67,6 +67,21 @@ def is_identity(function: Callable[..., Any]) -> bool:
     return _KNOWS_IDENTITY and code.co_argcount == 1 and code.co_code == _IDENTITY
 
 
+@functools.lru_cache(256)
+def assigned_from_closure(code: types.CodeType) -> frozenset[str]:
+    """The variables of a closure that a function is known to assign to, or one inside of it."""
+    if PORTABLE:
+        return frozenset()
+    names = {i.argval for i in dis.get_instructions(code) if i.opname in _ASSIGNS}
+    for constant in code.co_consts:
+        if isinstance(constant, types.CodeType):
+            names |= assigned_from_closure(constant)
+    return frozenset(names & set(code.co_freevars))
+
+
+_ASSIGNS = ("STORE_DEREF", "DELETE_DEREF")
+
+
 # --- frames: does the caller store a number in an element, or unpack one result? ----------------
 
 

@@ -14,7 +14,7 @@ from ..core.levels import new_level
 from ..func import sparsity, vmap
 from ..func.coloring import color_columns
 from .formula import Formula, capture
-from .implicit import remembered
+from .linear import remembered
 from .names import scipy_module
 
 
@@ -24,6 +24,7 @@ class _Group(NamedTuple):
     formula: Formula
     places: Any  # None for all points
     outside: slice  # the arguments of the formula among those of the field
+    per_point: Sequence[bool]  # which of them have a value for each point
 
 
 class Field:
@@ -49,7 +50,7 @@ class Field:
             with new_level() as level:
                 make = batched_type(level)
                 formula = capture(f, *map(make, points))
-            self._add(formula, None)
+            self._add(formula, None, make)
         except TypeError as error:
             if "truth of a batched" not in str(error) or any(isinstance(p, Array) for p in points):
                 raise
@@ -59,13 +60,18 @@ class Field:
     def of_formula(cls, formula: Formula, outside: Sequence[Any]) -> Field:
         """The field of a function that is a formula, and takes the same steps everywhere."""
         field = cls.__new__(cls)
-        field.outside, field._groups = list(outside), [_Group(formula, None, slice(None))]
+        same = [False] * len(outside)
+        field.outside, field._groups = list(outside), [_Group(formula, None, slice(None), same)]
         return field
 
-    def _add(self, formula: Formula, places: Any) -> None:
+    def _add(self, formula: Formula, places: Any, make: Any = None) -> None:
+        """Add a group. An array of the type `make` has a value for each point."""
         start = len(self.outside)
-        self.outside += formula.outside
-        self._groups.append(_Group(formula, places, slice(start, len(self.outside))))
+        per_point = [type(array) is make for array in formula.outside]
+        pairs = zip(formula.outside, per_point, strict=True)
+        self.outside += [array._array if own else array for array, own in pairs]
+        place = slice(start, len(self.outside))
+        self._groups.append(_Group(formula, places, place, per_point))
 
     def _by_branches(self, f: AnyFunction, points: Sequence[Any]) -> None:
         """Of a function that takes decisions, group the points at which it takes the same ones."""
@@ -89,18 +95,19 @@ class Field:
         """``function(formula)`` at each point, or at those at `places`, in one array."""
         parts, order = [], []
         for group in self._groups:
-            more = outside[group.outside]
-            mapped = vmap(
-                function(group.formula), in_axes=(*[0] * len(points), *[None] * len(more))
-            )
+            given = [*points, *outside[group.outside]]
+            axes = [0] * len(points) + [0 if own else None for own in group.per_point]
+            mapped = vmap(function(group.formula), in_axes=tuple(axes))
             own = group.places
             if places is not None:
                 own = places if own is None else np.intersect1d(own, places)
             if own is None:
-                return mapped(*points, *more)
+                return mapped(*given)
             if len(own):
                 order.append(own)
-                parts.append(mapped(*(ops.take(x, own, axis=0) for x in points), *more))
+                pairs = zip(given, axes, strict=True)
+                chosen = [x if axis is None else ops.take(x, own, axis=0) for x, axis in pairs]
+                parts.append(mapped(*chosen))
         if len(parts) == 1:
             return parts[0]
         return ops.take(ops.concat(parts), np.argsort(np.concatenate(order)), axis=0)
@@ -119,7 +126,8 @@ class Field:
             place = 0 if group.places is None else group.places[0]
             at = [np.asarray(x[place]) for x in points]
             # The first argument varies, too: where it is zero, it cuts no dependence.
-            found = sparsity(group.formula, *at, *outside[group.outside], argnums=(0, 1))
+            own, more = self.at(place, outside)
+            found = sparsity(own, *at, *more, argnums=(0, 1))
             total = total + found[:, at[0].size :]
         pattern = total.tocsr()
         pattern.sort_indices()
@@ -130,9 +138,10 @@ class Field:
         outside = self.outside if outside is None else outside
         return self.map(lambda formula: formula, points, outside)
 
-    def at(self, place: int) -> tuple[Formula, slice]:
-        """The formula at one point, and its arguments among those from outside."""
+    def at(self, place: int, outside: Sequence[Any]) -> tuple[Formula, list[Any]]:
+        """The formula at one point, and its arguments from outside."""
         for group in self._groups:
             if group.places is None or place in group.places:
-                return group.formula, group.outside
+                pairs = zip(outside[group.outside], group.per_point, strict=True)
+                return group.formula, [array[place] if own else array for array, own in pairs]
         raise IndexError(place)

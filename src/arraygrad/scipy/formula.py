@@ -18,7 +18,7 @@ import numpy as np
 from ..arrays.batched import Batched
 from ..arrays.creation import from_sequence
 from ..arrays.methods import TransformMethods
-from ..arrays.numbers import numbers_keep_derivatives
+from ..arrays.numbers import check_not_in_scipy, numbers_keep_derivatives
 from ..arrays.tensor import Tensor
 from ..arrays.writing import Replaceable, link
 from ..core.array import AnyFunction, Array
@@ -211,6 +211,7 @@ class _Captured(Replaceable, TransformMethods, Array):
 
     def item(self) -> Any:
         """Refused: a Python number would lose the derivative silently."""
+        check_not_in_scipy()
         raise TypeError(
             "a function that is differentiated turns its argument into a Python number, which has "
             "no derivative: keep it an array, and use functions of NumPy rather than of math; join "
@@ -222,6 +223,7 @@ class _Captured(Replaceable, TransformMethods, Array):
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> Any:
         """The elements as objects, so that ``numpy.array([x[1], -x[0]])`` keeps them."""
+        check_not_in_scipy()
         elements = np.empty(self.shape, object)
         for index in np.ndindex(self.shape):
             elements[index] = self[index]

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import dis
 import functools
 from collections.abc import Callable
 from types import CellType, FunctionType
 from typing import Any
 
 from ..core.array import Array
+from ..core.cpython import assigned_from_closure
 
 
 def substituted(item: Any, replace: Callable[[Any], Any], known: dict[int, Any]) -> Any:
@@ -51,7 +51,7 @@ def substituted(item: Any, replace: Callable[[Any], Any], known: dict[int, Any])
 
 def _copied(function: FunctionType, part: Callable[[Any], Any]) -> FunctionType:
     cells = function.__closure__ or ()
-    assigned = _assigned(function.__code__) if cells else ()
+    assigned = assigned_from_closure(function.__code__) if cells else ()
     closure = []
     for name, cell in zip(function.__code__.co_freevars, cells, strict=True):
         closure.append(cell if name in assigned else _cell(cell, part))
@@ -78,15 +78,3 @@ def _cell(cell: CellType, part: Callable[[Any], Any]) -> CellType:
         return cell
     new = part(contents)
     return cell if new is contents else CellType(new)
-
-
-@functools.lru_cache(256)
-def _assigned(code: Any) -> frozenset[str]:
-    """The variables of a closure that the function, or one inside it, assigns to."""
-    names = {
-        i.argval for i in dis.get_instructions(code) if i.opname in ("STORE_DEREF", "DELETE_DEREF")
-    }
-    for constant in code.co_consts:
-        if hasattr(constant, "co_code"):
-            names |= _assigned(constant)
-    return frozenset(names & set(code.co_freevars))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import gc
+import weakref
 from typing import Any
 
 import numpy as np
@@ -135,6 +137,28 @@ def test_saved_tensors_hooks_and_edges(x: torch.Tensor) -> None:
     close(grad((3 * y).sum(), edge)[0], [3.0, 3.0, 3.0])
 
 
+def test_a_graph_is_freed_without_the_garbage_collector() -> None:
+    class Marker:
+        pass
+
+    def references(apply: Any) -> list[Any]:
+        leaf, marker = torch.randn(4, requires_grad=True), Marker()
+        out = apply(leaf)
+        leaf.register_post_accumulate_grad_hook(lambda t: marker and None)
+        out.register_hook(lambda g: marker and None)
+        out.grad_fn.register_hook(lambda given, result: marker and None)
+        out.sum().backward(retain_graph=True)
+        kept = (marker, leaf, out, out.grad_fn, out.native, leaf.native)
+        return [weakref.ref(k) for k in kept]
+
+    gc.disable()
+    try:
+        for apply in (lambda x: x * 2, lambda x: Cube.apply(x, 2.0), lambda x: x.clone()[:2].exp()):
+            assert [r() for r in references(apply)] == [None] * 6
+    finally:
+        gc.enable()
+
+
 def test_functional(x: torch.Tensor) -> None:
     def f(x: torch.Tensor) -> Any:
         return x**2
@@ -259,3 +283,53 @@ def test_old_names(x: torch.Tensor) -> None:
     assert isinstance(x, torch.autograd.Variable)
     assert torch.Tensor([1.0, 2.0]).shape == (2,)
     assert torch.Tensor(2, 3).shape == (2, 3)
+
+
+def test_a_reentrant_checkpoint_refuses_what_it_would_get_wrong(x: torch.Tensor) -> None:
+    y = checkpoint(torch.exp, x, use_reentrant=True).sum()
+    with pytest.raises(RuntimeError, match="use_reentrant=False"):
+        grad(y, x, retain_graph=True)
+    with pytest.raises(RuntimeError, match="use_reentrant=False"):
+        y.backward(inputs=[x], retain_graph=True)
+    y.backward()
+    close(x.grad, np.exp([1.0, 2.0, 3.0]))
+
+
+def test_gradcheck_options(x: torch.Tensor) -> None:
+    check = torch.autograd.gradcheck
+    both = {"check_forward_ad": True, "check_batched_forward_grad": True}
+    assert check(torch.sin, x, **both)
+
+    class NoBatch(torch.autograd.Function):
+        @staticmethod
+        def forward(ctx: Any, x: torch.Tensor) -> torch.Tensor:
+            return 2 * x
+
+        @staticmethod
+        def jvp(ctx: Any, t: torch.Tensor) -> torch.Tensor:
+            return 2 * t
+
+    assert check(NoBatch.apply, x, check_forward_ad=True, check_backward_ad=False)
+    with pytest.raises(torch.autograd.GradcheckError, match="batch"):
+        check(NoBatch.apply, x, check_backward_ad=False, **both)
+    with pytest.raises(NotImplementedError, match="masked"):
+        check(torch.sin, x, masked=True)
+    with pytest.raises(ValueError, match="requires gradients"):
+        check(torch.sin, x.detach())
+    wrong = lambda x: x.detach() * x  # noqa: E731
+    with pytest.raises(torch.autograd.GradcheckError):
+        check(wrong, x)
+    assert not check(wrong, x, raise_exception=False)
+
+
+def test_callbacks_of_backward(x: torch.Tensor) -> None:
+    engine, calls = torch.autograd.Variable._execution_engine, []
+
+    def hook(g: torch.Tensor) -> None:
+        engine.queue_callback(lambda: calls.append(x.grad is not None))
+
+    x.register_hook(hook)
+    x.sum().backward()
+    assert calls == [True]
+    with pytest.raises(RuntimeError, match="backward"):
+        engine.queue_callback(print)

@@ -55,6 +55,7 @@ EXPRESSIONS = [
     "torch.logit(torch.sigmoid(x)), torch.special.erf(x), torch.lgamma(y), torch.special.i1(x)",
     "x.relu(), torch.threshold(x, 0.1, 20.0), torch.nan_to_num(x)",
     "torch.logical_and(x > 0, y > 3), torch.eq(x, x), x.ne(y), x.isfinite()",
+    "torch.isposinf(1 / (x - x).detach()), torch.isneginf(x), torch.isreal(c), torch.isreal(x)",
     # reductions
     "x.sum(), x.sum(0), x.sum(dim=1, keepdim=True), x.sum((0, 1))",
     "x.mean(-1), x.prod(), x.prod(1), y.logsumexp(1)",

@@ -220,6 +220,14 @@ def test_what_is_pytorchs_alone_raises_by_name() -> None:
     with pytest.raises(RuntimeError, match="cuda"):
         torch.ones(2, device="cuda")
     assert not torch.cuda.is_available()
+    with pytest.raises(AttributeError, match=r"torch\.jit is not in"):
+        torch.jit  # type: ignore[attr-defined]
+
+
+def test_functions_in_place() -> None:
+    t = torch.tensor([0.0, 1.0])
+    assert torch.exp_(t) is t  # type: ignore[attr-defined]
+    close(t, np.exp([0.0, 1.0]))
 
 
 def test_random_numbers_follow_the_seed() -> None:

@@ -9,6 +9,8 @@ np.float64(1.0)
 run on it unchanged.
 """
 
+from collections.abc import Sequence
+
 from .builtins import dict, isinstance, list, tuple, type
 from .core import primitive
 from .differential_operators import (
@@ -62,3 +64,7 @@ __all__ = [
     "value_and_grad",
     "vector_jacobian_product",
 ]
+
+
+def __dir__() -> Sequence[str]:
+    return __all__

@@ -55,10 +55,8 @@ class Trace:
 
     def __init__(self, fun: AnyFunction, x: Any) -> None:
         self.x = mapped(_differentiable, x)
-        if type(x) is tuple:  # of arrays, as a list of argnums gives it
-            self.tape = Tape(lambda *parts: fun(parts), self.x, "x", kind=reverse_box)
-        else:
-            self.tape = Tape(fun, (self.x,), "x", kind=reverse_box)
+        run, leaves = _of_leaves(fun, self.x)
+        self.tape = Tape(run, leaves, "x", kind=reverse_box)
         level, result = self.tape.level, self.tape.result
         if isinstance(result, ReverseBox) and result.level == level:
             self.value, self.outputs = number(result._array), [result]
@@ -79,6 +77,20 @@ class Trace:
             return found[0]
         rest = iter(found)
         return mapped(lambda _: next(rest), self.x)
+
+
+def _of_leaves(fun: AnyFunction, x: Any) -> tuple[AnyFunction, tuple[Any, ...]]:
+    """A function of a structure as a function of the arrays in it, and these arrays."""
+    if not isinstance(x, CONTAINERS):
+        return fun, (x,)
+    if type(x) is tuple and not any(isinstance(part, CONTAINERS) for part in x):
+        return lambda *parts: fun(parts), x
+
+    def run(*parts: Any) -> Any:
+        rest = iter(parts)
+        return fun(mapped(lambda _: next(rest), x))
+
+    return run, tuple(leaves_like(x, x, "x"))
 
 
 def _inside(leaf: Any, level: float) -> Any:
@@ -135,16 +147,16 @@ def make_jvp(fun: AnyFunction, x: Any) -> AnyFunction:
 
     def jvp(g: Any) -> tuple[Any, Any]:
         leaves = leaves_like(g, x, "the tangent")
-        primals = leaves_like(x, x, "x")
+        of_leaves, primals = _of_leaves(fun, x)
         tangents = [_tangent(*pair) for pair in zip(leaves, primals, strict=True)]
         moves: list[bool] = []
 
-        def run(x: Any) -> Any:
-            result = fun(x)
+        def run(*parts: Any) -> Any:
+            result = of_leaves(*parts)
             mapped(lambda leaf: moves.append(isbox(leaf)), result)
             return result
 
-        value, tangent, _ = push(run, (x,), tangents, kind=forward_box)
+        value, tangent, _ = push(run, primals, tangents, kind=forward_box)
         if not any(moves):
             warnings.warn(_INDEPENDENT, stacklevel=2)
         return mapped(number, value), mapped(number, tangent)

@@ -17,7 +17,7 @@ from typing import Any
 from ...autograd import enable_grad, inference_mode, is_grad_enabled, no_grad, set_grad_enabled
 from . import autograd, fft, linalg, nn, optim, utils
 from .draws import manual_seed
-from .tensor import (
+from .tensors import (
     Tensor,
     arange,
     bool_,
@@ -98,8 +98,11 @@ __all__ = [
 ]
 
 
+__all__ += [name for name in _FUNCTIONS if name not in __all__]
+
+
 def __dir__() -> list[str]:
-    return sorted({*__all__, *_FUNCTIONS})
+    return __all__
 
 
 def __getattr__(name: str) -> Any:

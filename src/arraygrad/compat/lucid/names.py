@@ -5,7 +5,7 @@ from __future__ import annotations
 from types import ModuleType
 from typing import Any
 
-from .tensor import Tensor
+from .tensors import Tensor
 
 _KEYWORDS = {"dim": "axis", "keepdim": "keepdims"}
 

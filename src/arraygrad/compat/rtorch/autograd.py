@@ -82,7 +82,8 @@ class _Custom(Function):
     @staticmethod
     def forward(ctx: FunctionCtx, forward: Any, backward: Any, *inputs: Any) -> Any:
         ctx.rule = backward
-        return forward(ctx, *inputs)
+        result = forward(ctx, *inputs)
+        return tuple(result) if isinstance(result, list) else result  # R has no tuples
 
     @staticmethod
     def backward(ctx: FunctionCtx, *grad_outputs: Any, **_: Any) -> Any:

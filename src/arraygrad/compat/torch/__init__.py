@@ -11,6 +11,7 @@ What only PyTorch can mean, such as CUDA and storages, raises by name.
 """
 
 from math import e, inf, nan, pi
+from typing import TYPE_CHECKING
 
 from ...backends.numpy.threads import get_num_threads, set_num_threads
 from . import autograd, fft, func, linalg, nn, optim, special, testing, utils
@@ -140,6 +141,9 @@ from .functions.elementwise import (
     isfinite,
     isinf,
     isnan,
+    isneginf,
+    isposinf,
+    isreal,
     ldexp,
     le,
     lerp,
@@ -419,6 +423,7 @@ from .predicates import (
     strided,
     xpu,
 )
+from .publish import METHODS as _METHODS
 from .random import (
     Generator,
     bernoulli,
@@ -669,6 +674,9 @@ __all__ = [
     "isin",
     "isinf",
     "isnan",
+    "isneginf",
+    "isposinf",
+    "isreal",
     "kron",
     "kthvalue",
     "ldexp",
@@ -880,3 +888,14 @@ __all__ = [
 
 def __dir__() -> list[str]:
     return __all__
+
+
+if not TYPE_CHECKING:  # hidden from type checkers, which would otherwise accept every misspelt name
+
+    def __getattr__(name):
+        """The functions in place, such as `torch.exp_`; what is PyTorch's alone raises by name."""
+        if name.endswith("_") and name in _METHODS:
+            return _METHODS[name]
+        raise AttributeError(
+            f"torch.{name} is not in {__name__}: see docs/coming-from-pytorch.md for what is"
+        )

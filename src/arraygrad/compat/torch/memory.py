@@ -85,7 +85,14 @@ def _renamed(function: Any, name: str) -> Any:
 
 for _name in ("t", "transpose", "swapaxes", "swapdims", "squeeze", "unsqueeze", "as_strided"):
     setattr(Tensor, f"{_name}_", _renamed(getattr(shapes, _name), f"{_name}_"))
-for _name in ("swapaxes", "swapdims", "moveaxis", "unsafe_split"):
+for _name in (
+    "swapaxes",
+    "swapdims",
+    "moveaxis",
+    "unsafe_split",
+    "unsafe_split_with_sizes",
+    "unsafe_chunk",
+):
     setattr(Tensor, _name, getattr(shapes, _name))
 
 

@@ -16,6 +16,7 @@ from typing import Any
 
 import numpy as np
 
+from ...backends import backend_of
 from ...backends.special import kernel
 from ...core.kinds import Elementwise
 from ..define.library import declare
@@ -35,6 +36,11 @@ def _rule() -> tuple[Any, Any]:
         np.concatenate([a + (nodes + 1) * (0.5 * length) for a, length in pieces]),
         np.concatenate([weights * (0.5 * length) for _, length in pieces]),
     )
+
+
+def _rule_like(xp: Any, y: Any) -> list[Any]:
+    """Nodes and weights as arrays like `y`."""
+    return [xp.asarray(v, dtype=y.dtype, device=backend_of(y).device(y)) for v in _rule()]
 
 
 def _derivatives(slopes: Any, i: int, j: int) -> Any:
@@ -79,7 +85,7 @@ def _gamma_slope_of(xp: Any, a: Any, x: Any, n: int) -> Any:
         e = xp.exp(up)
         up = up - (high * (e - 1) - a * up - _FALL) / (high * e - a)
     length = xp.where(below, -down, up)[..., None]
-    nodes, weights = (xp.asarray(v, dtype=y.dtype) for v in _rule())
+    nodes, weights = _rule_like(xp, y)
     s = xp.log(y)[..., None] + length * nodes
     density = xp.exp(a[..., None] * s - xp.exp(s) - kernel(xp, "gammaln")(a)[..., None])
     digammas = [_digamma_of(xp, k, a)[..., None] for k in range(n)]
@@ -90,7 +96,10 @@ def _gamma_slope_of(xp: Any, a: Any, x: Any, n: int) -> Any:
 
 
 def _digamma_of(xp: Any, k: int, a: Any) -> Any:
-    return kernel(xp, "polygamma")(k, a) if k else kernel(xp, "digamma")(a)
+    """The derivative of order `k` of digamma, by zeta: PyTorch's polygamma has fewer digits."""
+    if not k:
+        return kernel(xp, "digamma")(a)
+    return kernel(xp, "zeta")(k + 1.0 + 0 * a, a) * ((-1) ** (k + 1) * math.factorial(k))
 
 
 def _gamma_density_slope(a: Any, x: Any, n: int) -> Any:
@@ -146,7 +155,7 @@ def _beta_slope_of(xp: Any, a: Any, b: Any, x: Any, m: int, n: int) -> Any:
         s = from_ - length
         t = 0.5 + 0.5 * xp.tanh(0.5 * s)
         length = length + (height(s) - top + _FALL) / (left * (1 - t) - right * t)
-    nodes, weights = (xp.asarray(v, dtype=y.dtype) for v in _rule())
+    nodes, weights = _rule_like(xp, y)
     length, left, right = length[..., None], left[..., None], right[..., None]
     s = from_[..., None] - length * nodes
     gammaln = kernel(xp, "gammaln")

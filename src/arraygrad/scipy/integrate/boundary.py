@@ -10,7 +10,8 @@ from ... import ops
 from ...core.array import AnyFunction, Array
 from ...errors import NotASolutionError
 from ..formula import as_array, by_ops, const
-from ..implicit import by_sparse, implicit
+from ..implicit import implicit
+from ..linear import by_sparse
 from ..names import scipy_module
 from ..values import attach, on_values
 

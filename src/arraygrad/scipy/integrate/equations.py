@@ -182,12 +182,23 @@ def odeint(
     t: Any,
     args: Any = (),
     Dfun: Any = None,  # noqa: N803
-    *more: Any,
+    col_deriv: Any = 0,
     full_output: Any = 0,
+    ml: Any = None,
+    mu: Any = None,
     rtol: Any = None,
     atol: Any = None,
+    tcrit: Any = None,
+    h0: float = 0.0,
+    hmax: float = 0.0,
+    hmin: float = 0.0,
+    ixpr: Any = 0,
+    mxstep: int = 0,
+    mxhnil: int = 0,
+    mxordn: int = 12,
+    mxords: int = 5,
+    printmessg: Any = 0,
     tfirst: bool = False,
-    **options: Any,
 ) -> Any:
     """`scipy.integrate.odeint`; the states have derivatives by `y0`, `t`, `args` and closures.
 
@@ -197,19 +208,10 @@ def odeint(
     scipy = scipy_module("scipy.integrate")
 
     def run(func: Any, y0: Any, t: Any, args: Any, slopes: Any) -> Any:
-        return scipy.odeint(
-            func,
-            y0,
-            t,
-            args,
-            slopes,
-            *more,
-            full_output=full_output,
-            rtol=rtol,
-            atol=atol,
-            tfirst=tfirst,
-            **options,
-        )
+        sizes = h0, hmax, hmin
+        counts = ixpr, mxstep, mxhnil, mxordn, mxords, printmessg, tfirst
+        given = col_deriv, full_output, ml, mu, rtol, atol, tcrit, *sizes, *counts
+        return scipy.odeint(func, y0, t, args, slopes, *given)
 
     runs = on_values(run, func, y0, t, args, Dfun)
     result = runs.join(runs.results)

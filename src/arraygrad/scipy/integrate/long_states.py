@@ -63,9 +63,9 @@ def _differentiated_step(
         stages: list[Any] = []
         for s in range(count):
             place = i * count + s
-            own, more = formula.field.at(place)
+            own, more = formula.field.at(place, outside)
             state = moved(y, h, tableau.a[s], stages)
-            stages.append(own(times[place], state, *outside[more]) + change[s])
+            stages.append(own(times[place], state, *more) + change[s])
         return moved(y, h, tableau.b, stages), ops.stack(stages)
 
     given = starts[i], np.zeros_like(b)
@@ -92,8 +92,8 @@ def _implicit_step(
         return _sparse_implicit_step(tableau, entries, i, h, b, total, adjoint)
     rows = []
     for place in range(i * count, (i + 1) * count):
-        own, more = formula.field.at(place)
-        rows.append(jacfwd(own, argnums=1)(points[0][place], points[1][place], *outside[more]))
+        own, more = formula.field.at(place, outside)
+        rows.append(jacfwd(own, argnums=1)(points[0][place], points[1][place], *more))
     slopes = np.stack([np.asarray(row) for row in rows])
     stages = Stages(tableau, slopes[None], np.array([h]), adjoint)
     right = b + (h * tableau.b[:, None] * total if adjoint else slopes @ total)

@@ -21,7 +21,7 @@ from ...func import jvp, vjp
 from ...ops.define.library import declare
 from ..field import Field
 from ..formula import Formula, capture, const
-from ..implicit import is_floating, of_places
+from ..linear import is_floating, of_places
 from ..values import Runs, attach
 from .march import Trajectory
 from .path import Path

@@ -19,7 +19,8 @@ from ... import ops
 from ...core.array import AnyFunction
 from ...func import jacfwd
 from ..field import Field
-from ..implicit import remembered, solve_implicit
+from ..implicit import solve_implicit
+from ..linear import remembered
 from .long_states import march_by_steps
 from .stages import Stages
 from .tableaus import Tableau

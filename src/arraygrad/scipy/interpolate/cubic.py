@@ -23,6 +23,7 @@ from ...ops import (
 from ..linalg.structured import banded
 from ..twins import array_like, has_arrays
 from .bsplines import as_bspline
+from .constant_nodes import CONDITIONS, Nodes, coefficients
 from .piecewise import SCIPY, TensorPPoly, hermite, nodes_and_values, twin_class, wide
 
 # --- CubicSpline ---------------------------------------------------------------------------------
@@ -146,6 +147,10 @@ def _cubic_spline(
     if extrapolate is None:
         periodic = isinstance(bc_type, str) and bc_type == "periodic"
         extrapolate = "periodic" if periodic else True
+    if isinstance(x, np.ndarray) and isinstance(bc_type, str) and bc_type in CONDITIONS:
+        if x.shape[0] > 3:
+            c = coefficients(y, nodes=Nodes(x, bc_type))
+            return TensorPPoly(c, x, extrapolate, place)
     return hermite(x, y, _slopes(x, y, bc_type), extrapolate, place)
 
 

@@ -13,7 +13,7 @@ import numpy as np
 from ... import linalg as ours
 from ...backends.filled import zeros_like
 from ...core.array import plain
-from ...core.kinds import Matrices
+from ...core.kinds import Matrices, Opaque
 from ...ops import (
     concat,
     conj,
@@ -28,9 +28,9 @@ from ...ops import (
     take_along_axis,
     tril,
 )
-from ...ops.define.library import constant
+from ...ops.define.library import constant, declare
 from ...ops.spectra import _eigh_jvp, _eigh_vjp, _unless
-from ..twins import refuse, twin
+from ..twins import by_scipy, refuse, twin
 from .equations import sylvester
 from .stacked import SCIPY, adjoint, check_numbers, hermitian, matrix, matrix_op, stacked
 
@@ -247,13 +247,16 @@ def _null_vjp(g: Any, a: Any, out: Any) -> Any:
     return -matmul(adjoint(ours.pinv(a)), matmul(g, adjoint(out)))
 
 
-_null_space = matrix_op(
-    "null_space",
+# The shape of the result depends on the values.
+_null_space = declare(
+    "scipy.linalg.null_space",
     "a",
-    compute=lambda a, *, rcond, driver: SCIPY.null_space(
-        a, rcond=rcond, lapack_driver=driver, check_finite=False
+    kind=Opaque(),
+    compute=by_scipy(
+        lambda a, *, rcond, driver: SCIPY.null_space(
+            a, rcond=rcond, lapack_driver=driver, check_finite=False
+        )
     ),
-    shapes=lambda a, **keywords: ((a[1], 0),),
     vjp=_null_vjp,
     jvp=lambda t, a, out: -matmul(ours.pinv(a), matmul(t, out)),
     holomorphic=False,

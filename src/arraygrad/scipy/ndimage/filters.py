@@ -208,8 +208,12 @@ def convolve1d(
 
 def _gauss_weights(sigma: Any, order: int, truncate: float, radius: Any) -> Any:
     """The weights of a Gauss function or of its derivative, by its width, too."""
-    width = float(np.max(plain(sigma)))
-    reach = int(truncate * width + 0.5) if radius is None else int(radius)
+    reaches = {int(truncate * float(width) + 0.5) for width in np.ravel(plain(sigma))}
+    if radius is None and len(reaches) > 1:
+        raise NotImplementedError(
+            "widths of a batch need weights of different lengths: pass radius"
+        )
+    reach = reaches.pop() if radius is None else int(radius)
     place = np.arange(-reach, reach + 1)
     bell = exp(place**2 * (-0.5 / (sigma * sigma)))
     bell = bell / _sum(bell)

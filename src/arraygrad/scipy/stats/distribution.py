@@ -30,7 +30,7 @@ from ...ops import (
     where,
 )
 from ...ops import sum as _sum
-from ...ops.define.library import declare
+from ...ops.define.library import constant, declare
 from ..names import scipy_module
 from ..optimize import minimize
 from ..twins import array_like, by_scipy, has_arrays
@@ -266,9 +266,8 @@ class Distribution:
         if not _any_arrays(args, kwargs):
             return self.scipy.rvs(*args, size=size, random_state=random_state, **kwargs)
         shapes, loc, scale = self._parameters(args, kwargs)
+        _no_batch((*shapes, loc, scale))
         values = [plain(p) for p in (*shapes, loc, scale)]
-        if any(np.ndim(v) > np.ndim(p) for v, p in zip(values, (*shapes, loc, scale), strict=True)):
-            raise NotImplementedError("rvs needs the values of parameters: call it outside vmap")
         if size == 1 and any(np.ndim(v) for v in values):
             size = np.broadcast_shapes(*(np.shape(v) for v in values))
         numbers = values[: len(shapes)]
@@ -327,6 +326,18 @@ class Discrete(Distribution):
 
     is_discrete = True
 
+    def __init__(self) -> None:
+        super().__init__()
+        inputs = ("q", *(f"shape_{name}" for name in self.shapes))
+        self._steps = {
+            which: constant(
+                f"scipy.stats.{self.name}.{which}",
+                *inputs,
+                compute=by_scipy(_of_numbers(getattr(self.scipy, which), len(self.shapes))),
+            )
+            for which in ("ppf", "isf")
+        }
+
     def logpmf(self, k: Any, *args: Any, **kwargs: Any) -> Any:
         """The logarithm of the probability of `k`."""
         if not _any_arrays((k, *args), kwargs):
@@ -355,21 +366,23 @@ class Discrete(Distribution):
         out = getattr(self, which)(where(inside, y, low), *shapes)
         return where(inside, out, where(less(y, low), below, above))
 
-    def _constant(self, which: str, q: Any, args: Any, kwargs: Any) -> Any:
-        values = [plain(v) for v in (q, *args)]
-        given = {k: plain(v) for k, v in kwargs.items()}
-        return getattr(self.scipy, which)(*values, **given)
-
     def ppf(self, q: Any, *args: Any, **kwargs: Any) -> Any:
         """The quantiles: steps, which are constants."""
-        return self._constant("ppf", q, args, kwargs)
+        return self._step("ppf", q, args, kwargs)
 
     def isf(self, q: Any, *args: Any, **kwargs: Any) -> Any:
         """The inverse of `sf`: steps, which are constants."""
-        return self._constant("isf", q, args, kwargs)
+        return self._step("isf", q, args, kwargs)
+
+    def _step(self, which: str, q: Any, args: Any, kwargs: Any) -> Any:
+        if not _any_arrays((q, *args), kwargs):
+            return getattr(self.scipy, which)(q, *args, **kwargs)
+        shapes, loc, _ = self._parameters(args, kwargs)
+        return self._steps[which](_float(q), *shapes) + loc
 
     def rvs(self, *args: Any, size: Any = 1, random_state: Any = None, **kwargs: Any) -> Any:
         """Random counts: constants, because they depend on the parameters by steps."""
+        _no_batch((*args, *kwargs.values()))
         values = [plain(v) for v in args]
         given = {k: plain(v) for k, v in kwargs.items()}
         return self.scipy.rvs(*values, size=size, random_state=random_state, **given)
@@ -404,6 +417,11 @@ _OF_PARAMETERS = set("mean var std entropy rvs".split())
 
 def _any_arrays(args: Any, kwargs: Any) -> bool:
     return has_arrays(args) or has_arrays(kwargs.values())
+
+
+def _no_batch(values: Any) -> None:
+    if any(np.ndim(plain(v)) > np.ndim(v) for v in values):
+        raise NotImplementedError("rvs needs the values of parameters: call it outside vmap")
 
 
 def _is_infinite(end: Any) -> bool:

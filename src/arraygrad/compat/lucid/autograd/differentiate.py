@@ -16,7 +16,7 @@ from ....core.cpython import is_unpacked
 from ....errors import NoGradientError, UnusedInputError
 from ...arguments import several, tensors
 from ...facade import Facade, unwrapped
-from ..tensor import Gradient, Tensor, accumulated_into
+from ..tensors import Gradient, Tensor, accumulated_into
 
 
 class SeedCountError(ValueError, RuntimeError):

@@ -6,7 +6,7 @@ from typing import Any
 
 from ....autograd import Function as NativeFunction
 from ...facade import unwrapped
-from ..tensor import Tensor
+from ..tensors import Tensor
 
 
 class FunctionCtx:

@@ -16,7 +16,7 @@ from ....autograd import enable_grad
 from ....autograd import grad as native_grad
 from ...facade import Facade, unwrapped
 from ..draws import repeatable
-from ..tensor import Tensor
+from ..tensors import Tensor
 
 
 def _inner(function: Callable[..., Any]) -> Callable[..., Any]:

@@ -7,8 +7,8 @@ from typing import Any
 
 from ....autograd import no_grad
 from ..draws import uniform
-from ..tensor import Tensor, rand
-from ..tensor import device as check_device
+from ..tensors import Tensor, rand
+from ..tensors import device as check_device
 from . import functional
 
 __all__ = [

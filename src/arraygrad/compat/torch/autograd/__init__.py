@@ -11,7 +11,7 @@ from ....autograd import (
     set_grad_enabled,
 )
 from ..handles import Tensor
-from . import forward_ad, function, functional, graph
+from . import forward_ad, function, functional, grad_mode, graph
 from .callbacks import engine
 from .checking import GradcheckError, gradcheck, gradgradcheck
 from .differentiate import backward, grad
@@ -32,6 +32,7 @@ __all__ = [
     "function",
     "functional",
     "grad",
+    "grad_mode",
     "gradcheck",
     "gradgradcheck",
     "graph",

@@ -10,12 +10,27 @@ Callback = Callable[[], object]
 
 
 class Engine:
-    """Keeps callbacks until the outermost `backward` ends."""
+    """Keeps callbacks until the outermost `backward` ends, and knows which leaves get gradients."""
 
     def __init__(self) -> None:
         self._queued: ContextVar[list[Callback] | None] = ContextVar(
             "arraygrad_callbacks", default=None
         )
+        self._partial: ContextVar[bool] = ContextVar("arraygrad_partial", default=False)
+
+    @property
+    def is_partial(self) -> bool:
+        """Whether only some tensors get gradients, so that `backward` inside would be wrong."""
+        return self._partial.get()
+
+    @contextmanager
+    def for_some(self, wanted: bool) -> Iterator[None]:
+        """Run a differentiation with respect to some tensors inside."""
+        token = self._partial.set(wanted)
+        try:
+            yield
+        finally:
+            self._partial.reset(token)
 
     def queue_callback(self, callback: Callback) -> None:
         """Call a function at the end of the `backward` that runs."""

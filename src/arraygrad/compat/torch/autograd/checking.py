@@ -5,10 +5,14 @@ from __future__ import annotations
 import warnings
 from typing import Any
 
+import numpy as np
+
 from ....testing import GradcheckError
 from ....testing import gradcheck as native_gradcheck
 from ....testing import gradgradcheck as native_gradgradcheck
+from ..func import jvp, vmap
 from ..handles import Tensor, unwrap, wrap
+from ..random import randn
 
 
 def _on_tensors(func: Any) -> Any:
@@ -66,8 +70,9 @@ def gradcheck(
         raise AssertionError("check_batched_grad=True needs check_backward_ad=True")
     if check_batched_forward_grad and not check_forward_ad:
         raise AssertionError("check_batched_forward_grad=True needs check_forward_ad=True")
+    _refuse(masked=masked)
     function, arrays = _prepared(func, inputs, raise_exception)
-    return native_gradcheck(
+    passed = native_gradcheck(
         function,
         arrays,
         eps=eps,
@@ -81,6 +86,50 @@ def gradcheck(
         check_forward=check_forward_ad,
         fast_mode=fast_mode,
     )
+    if passed and check_batched_forward_grad:
+        try:
+            _check_batched_tangents(func, inputs)
+        except GradcheckError:
+            if raise_exception:
+                raise
+            return False
+    return passed
+
+
+def _refuse(**options: Any) -> None:
+    for name, value in options.items():
+        if value:
+            raise NotImplementedError(f"{name}=True is about sparse tensors, which are not here")
+
+
+def _check_batched_tangents(func: Any, inputs: Any) -> None:
+    """Raise unless forward mode on a batch of tangents gives what it gives on each of them."""
+    given = (inputs,) if isinstance(inputs, Tensor) else tuple(inputs)
+    places = [i for i, x in enumerate(given) if isinstance(x, Tensor) and x.requires_grad]
+    primals = tuple(given[i].detach() for i in places)
+
+    def of_some(*values: Any) -> Any:
+        full = list(given)
+        for i, value in zip(places, values, strict=True):
+            full[i] = value
+        found = func(*full)
+        parts = found if isinstance(found, tuple | list) else (found,)
+        return tuple(p for p in parts if isinstance(p, Tensor) and p.dtype.kind in "fc")
+
+    def pushed(*tangents: Any) -> Any:
+        return jvp(of_some, primals, tangents)[1]
+
+    batch = tuple(randn(2, *p.shape, dtype=p.dtype) for p in primals)
+    try:
+        together = vmap(pushed)(*batch)
+    except Exception as error:
+        raise GradcheckError(
+            f"forward mode does not run on a batch of tangents: {error}"
+        ) from error
+    for k in range(2):
+        for found, expected in zip(together, pushed(*(t[k] for t in batch)), strict=True):
+            if not np.allclose(found[k].numpy(force=True), expected.numpy(force=True)):
+                raise GradcheckError("forward mode on a batch of tangents is not that on each")
 
 
 def gradgradcheck(
@@ -105,6 +154,7 @@ def gradgradcheck(
     """Compare the second derivatives of a function with finite differences of its gradients."""
     if not check_fwd_over_rev and not check_rev_over_rev:
         raise AssertionError("check_fwd_over_rev and check_rev_over_rev cannot both be False")
+    _refuse(masked=masked)
     function, arrays = _prepared(func, inputs, raise_exception)
     return native_gradgradcheck(
         function,

@@ -87,18 +87,19 @@ def grad(
     keys, wanted = _inputs(inputs)
     out = _outputs(outputs, "outputs")
     seeds = _seeds(out, grad_outputs, is_grads_batched, "grad_outputs")
-    gradients = wrap(
-        native.grad(
-            out,
-            wanted,
-            seeds,
-            retain_graph=retain_graph,
-            create_graph=create_graph,
-            allow_unused=allow_unused,
-            is_grads_batched=is_grads_batched,
-            materialize_grads=materialize_grads,
+    with engine.for_some(True):
+        gradients = wrap(
+            native.grad(
+                out,
+                wanted,
+                seeds,
+                retain_graph=retain_graph,
+                create_graph=create_graph,
+                allow_unused=allow_unused,
+                is_grads_batched=is_grads_batched,
+                materialize_grads=materialize_grads,
+            )
         )
-    )
     return gradients if keys is None else dict(zip(keys, gradients, strict=True))
 
 
@@ -122,7 +123,7 @@ def backward(
         )
     # The gradient of a dual number's value: its tangent is not differentiated.
     out = [o.primal if isinstance(o, Dual) else o for o in out]
-    with engine.running():
+    with engine.running(), engine.for_some(wanted is not None):
         native.backward(out, seeds, retain_graph, create_graph, inputs=wanted)
 
 

@@ -71,6 +71,7 @@ def make_dual(tensor: Tensor, tangent: Tensor, *, level: int | None = None) -> T
     with as_torch_raises():
         made: Tensor = wrap(native.make_dual(array, direction, level=_own(level)))
     made._of = tensor
+    made.__dict__["_tangent"] = tangent  # so that `unpack_dual` returns the same object
     remember(tangent)
     return made
 

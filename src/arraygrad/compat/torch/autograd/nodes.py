@@ -212,7 +212,7 @@ def _saved(node: Any, name: str) -> Any:
     if source == -1:
         return wrap(_tensor(value, node))
     edge = places.get(source)
-    if isinstance(edge, Leaf):
+    if isinstance(edge, Leaf) and edge.variable._array is value:
         return name_of(edge.variable)
     return wrap(_tensor(value, edge))
 

@@ -91,6 +91,26 @@ def imag(input: Any) -> Any:
     return ops.imag(input)
 
 
+@function
+def isposinf(input: Any) -> Any:
+    """Whether each element is infinite and positive."""
+    return ops.equal(input, math.inf)
+
+
+@function
+def isneginf(input: Any) -> Any:
+    """Whether each element is infinite and negative."""
+    return ops.equal(input, -math.inf)
+
+
+@function
+def isreal(input: Any) -> Any:
+    """Whether each element has no imaginary part."""
+    if input.dtype.kind == "c":
+        return ops.equal(ops.imag(input), 0)
+    return ops.ones_like(ops.equal(input, 0))
+
+
 @function(in_place=True)
 def relu(input: Any) -> Any:
     """The larger of each element and zero."""

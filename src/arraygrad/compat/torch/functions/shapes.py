@@ -321,6 +321,9 @@ def split_with_sizes(input: Any, split_sizes: Any, dim: int = 0) -> Any:
     return split.__wrapped__(input, list(split_sizes), dim)
 
 
+unsafe_split_with_sizes = split_with_sizes
+
+
 @function
 def tensor_split(input: Any, indices_or_sections: Any, dim: int = 0) -> Any:
     """Pieces between given places, or that many pieces, along an axis."""
@@ -336,6 +339,9 @@ def chunk(input: Any, chunks: int, dim: int = 0) -> Any:
     if chunks < 1:
         raise RuntimeError(f"chunk() makes at least one piece, not {chunks}")
     return split.__wrapped__(input, builtins.max(1, -(-input.shape[axis] // chunks)), axis)
+
+
+unsafe_chunk = chunk
 
 
 @function

@@ -10,6 +10,7 @@ from contextvars import ContextVar
 from typing import Any
 
 from ....func import checkpoint as native
+from ..autograd.callbacks import engine
 from ..autograd.differentiate import backward
 from ..autograd.function import Function
 from ..handles import Tensor, unwrap, wrap
@@ -122,6 +123,11 @@ class _Reentrant(Function):
     def backward(ctx: Any, *grads: Any) -> Any:
         from ..autograd import enable_grad
 
+        if engine.is_partial:
+            raise RuntimeError(
+                "checkpoint(use_reentrant=True) is for backward() without inputs=, because it "
+                "calls backward() itself: use use_reentrant=False"
+            )
         saved = ctx.saved_tensors
         inputs = [
             other if tensor is None else tensor.detach().requires_grad_(tensor.requires_grad)

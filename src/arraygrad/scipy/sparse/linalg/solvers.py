@@ -29,7 +29,7 @@ def _batched(op: Any, arrays: Any, flags: Any, params: Any) -> Any:
     data, b = arrays  # all members share the matrix: they become more columns
     turned = moveaxis(b, 0, -1)
     out = op.function(data, reshape(turned, (turned.shape[0], -1)), **params)
-    return moveaxis(reshape(out, turned.shape), -1, 0)
+    return moveaxis(reshape(out, (out.shape[0], *turned.shape[1:])), -1, 0)
 
 
 def _uncolumned(x: Any, vector: bool) -> Any:

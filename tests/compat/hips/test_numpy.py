@@ -1,0 +1,98 @@
+"""`autograd.numpy`: what is not NumPy's function by a rule of arraygrad."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import arraygrad.compat.hips.numpy as anp
+from arraygrad.compat.hips import differential_operators, grad, jacobian
+from arraygrad.compat.hips.numpy.numpy_vjps import match_complex, replace_zero, unbroadcast_f
+from arraygrad.compat.hips.numpy.numpy_wrapper import metadata
+from arraygrad.compat.hips.test_util import check_grads
+
+X = np.array([0.5, -1.0, 2.0])
+M = np.array([[2.0, 0.3, 0.1], [0.3, 1.0, 0.5], [0.1, 0.5, 3.0]])
+
+
+@pytest.mark.parametrize(
+    "f",
+    [
+        lambda x: anp.array([x[0], [1.0, 2.0][0], x[1] * 2]),
+        lambda x: anp.array([[x[0], 1], [2, x[1]]]),
+        lambda x: anp.array(x, ndmin=2),
+        lambda x: anp.full((2, 2), x[0]),
+        lambda x: anp.r_[x[0], 1.0, x, 0:3],
+        lambda x: anp.c_[x, np.ones(3), x**2],
+        lambda x: anp.stack(map(anp.sin, (x, x))),
+        lambda x: anp.concatenate(a * x for a in (1.0, 2.0)),
+        lambda x: anp.sum([x[0], x[1] ** 2]),
+        lambda x: anp.mean([x, 2 * x], axis=0),
+        lambda x: anp.max([x[0], x[2]]),
+        lambda x: anp.where(x > 0, x, [0.0, 1.0, 2.0]),
+        lambda x: anp.einsum(x, [0], M, [0, 1], [1]),
+        lambda x: anp.linalg.solve(M * x[2], x),
+        lambda x: anp.linalg.norm(x, 3),
+        lambda x: anp.real(anp.fft.ifft(anp.fft.fft(x) * X)),
+        lambda x: anp.row_stack((x, x)),
+        lambda x: anp.select([X > 0], [x], 0.0),
+    ],
+)
+def test_functions(f: Any) -> None:
+    check_grads(f)(X)
+
+
+def test_without_boxes_functions_are_numpys() -> None:
+    assert type(anp.sum(X)) is np.float64
+    assert anp.sin.__name__ == "sin"
+    assert anp.float64 is np.float64
+    assert anp.newaxis is None
+    assert anp.ndarray is np.ndarray
+    assert isinstance(anp.random.rand(2), np.ndarray)
+    np.testing.assert_array_equal(anp.r_[0:3, 5], [0, 1, 2, 5])
+    assert anp.where(True, 1, 2) == 1
+    assert type(anp.where(False, 1, 2.0)) is float
+    assert anp.where([True, False], [1, 2], [3, 4]) == [1, 4]
+    with pytest.raises(ValueError, match="both or neither"):
+        anp.where(True, 1)
+
+
+def test_integers_of_a_box() -> None:
+    np.testing.assert_allclose(grad(lambda x: X[anp.int64(x)][0] * x[0])(np.array([2.0])), [2.0])
+    assert isinstance(np.int64(3), anp.int64)
+    assert np.zeros(2, anp.int32).dtype == np.int32
+
+
+@pytest.mark.parametrize("uplo", ["L", "U"])
+def test_eigh_is_a_function_of_one_triangle(uplo: str) -> None:
+    def f(x: Any) -> Any:
+        values, vectors = anp.linalg.eigh(x, uplo)
+        return anp.sum(values**2 * X) + anp.sum(vectors[0] ** 2 * X)
+
+    gradient = grad(f)(M)
+    other = np.triu(gradient, 1) if uplo == "L" else np.tril(gradient, -1)
+    np.testing.assert_array_equal(other, 0)
+    check_grads(f, modes=["rev"], order=1)(M)
+
+
+def test_helpers_for_rules_of_other_packages() -> None:
+    f = unbroadcast_f(np.ones((3, 1)), lambda g: 2 * g)
+    np.testing.assert_allclose(f(np.ones((2, 3, 4))), np.full((3, 1), 16.0))
+    assert match_complex(1.0, 2 + 1j) == 2.0
+    assert np.iscomplexobj(match_complex(1j, 2.0))
+    np.testing.assert_array_equal(replace_zero(np.array([0.0, 2.0]), 1.0), [1, 2])
+    assert metadata(M)[:2] == ((3, 3), 2)
+    diagonal = anp.make_diagonal(X, axis1=-1, axis2=-2)
+    np.testing.assert_array_equal(diagonal, np.diag(X))
+
+
+def test_large_jacobians_are_computed_in_parts(monkeypatch: pytest.MonkeyPatch) -> None:
+    def f(x: Any) -> Any:
+        return anp.sin(anp.dot(M, x))
+
+    whole = jacobian(f)(X)
+    for most in (1, 6):
+        monkeypatch.setattr(differential_operators, "_MOST", most)
+        np.testing.assert_allclose(jacobian(f)(X), whole)

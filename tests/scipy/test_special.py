@@ -1,0 +1,71 @@
+"""Special functions at points where formulas divide by zero: derivatives of the fourth order."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+import arraygrad as ag
+from arraygrad.scipy import special
+
+
+def derivatives(function: Callable[[Any], Any], x: float, order: int = 4) -> list[float]:
+    at = ag.tensor(x, requires_grad=True)
+    y, found = function(at), []
+    for _ in range(order):
+        (y,) = ag.grad(y, [at], create_graph=True, materialize_grads=True)
+        found.append(y.item())
+    return found
+
+
+def _central(n: int) -> float:
+    """A coefficient of the series of the elliptic integrals: (2n)! / (2**n n!)**2, squared."""
+    return (math.comb(2 * n, n) / 4**n) ** 2
+
+
+@pytest.mark.parametrize(
+    ("name", "x", "expected"),
+    [
+        ("ellipk", 0.0, lambda n: math.pi / 2 * _central(n) * math.factorial(n)),
+        ("ellipe", 0.0, lambda n: -math.pi / 2 * _central(n) / (2 * n - 1) * math.factorial(n)),
+        ("ellipkm1", 1.0, lambda n: math.pi / 2 * _central(n) * math.factorial(n) * (-1) ** n),
+        ("exprel", 0.0, lambda n: 1 / (n + 1)),
+        ("spence", 1.0, lambda n: (-1) ** n * math.factorial(n) / n**2),
+        ("dawsn", 0.0, lambda n: {1: 1.0, 2: 0.0, 3: -4.0, 4: 0.0}[n]),
+        ("j1", 0.0, lambda n: {1: 0.5, 2: 0.0, 3: -0.375, 4: 0.0}[n]),
+        ("cosm1", 0.0, lambda n: {1: 0.0, 2: -1.0, 3: 0.0, 4: 1.0}[n]),
+    ],
+)
+def test_series(name: str, x: float, expected: Callable[[int], float]) -> None:
+    found = derivatives(getattr(special, name), x)
+    assert found == pytest.approx([expected(n) for n in range(1, 5)], rel=1e-12, abs=1e-12)
+
+
+def test_lambert_at_zero() -> None:
+    found = derivatives(lambda z: ag.real(special.lambertw(z)), 0.0)
+    assert found == pytest.approx([(-n) ** (n - 1) for n in range(1, 5)], rel=1e-12)
+
+
+def test_incomplete_elliptic_integrals_without_parameter() -> None:
+    """Both are the angle for m = 0; the derivative by m is half the integral of sin squared."""
+    half = (1.3 - math.sin(1.3) * math.cos(1.3)) / 4
+    assert derivatives(lambda m: special.ellipkinc(1.3, m), 0.0, 1)[0] == pytest.approx(half)
+    assert derivatives(lambda m: special.ellipeinc(1.3, m), 0.0, 1)[0] == pytest.approx(-half)
+    turns = derivatives(lambda m: special.ellipkinc(1.3 + 4 * math.pi, m), 0.0, 1)[0]
+    assert turns == pytest.approx(half + math.pi, rel=1e-13)
+
+
+def test_student_at_the_centre() -> None:
+    """By symmetry, the distribution function is one half for all degrees of freedom."""
+    assert derivatives(lambda df: special.stdtr(df, 0.0), 3.0, 2) == [0.0, 0.0]
+
+
+def test_real_functions_of_complex_numbers_keep_gradients_real() -> None:
+    x = ag.tensor(0.7, requires_grad=True)
+    gradient = ag.grad(ag.imag(special.hankel1(1, x)), x)
+    assert gradient.dtype == ag.float64
+    y = ag.tensor(0.7, requires_grad=True)
+    assert gradient.item() == pytest.approx(ag.grad(special.yv(1, y), y).item())
