@@ -8,7 +8,6 @@ import subprocess
 import sys
 import threading
 import tracemalloc
-import warnings
 from pathlib import Path
 from typing import Any
 
@@ -118,17 +117,21 @@ def test_results_do_not_depend_on_the_number_of_threads() -> None:
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork")
-@pytest.mark.filterwarnings("ignore:.*fork.*:DeprecationWarning")
 def test_after_a_fork() -> None:
-    x = np.random.default_rng(0).normal(size=(900, 1100))
-    f = ag.compile(loss)
-    wanted = f(x)  # starts the threads
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # that a process with threads is forked
-        child = os.fork()
-    if child == 0:
-        os._exit(0 if f(x) == wanted else 1)
-    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+    """In a process of its own, without the threads of other tests."""
+    code = (
+        "import os, numpy as np, arraygrad as ag\n"
+        "from compiler.test_native import loss\n"
+        "x = np.random.default_rng(0).normal(size=(900, 1100))\n"
+        "f = ag.compile(loss)\n"
+        "wanted = f(x)  # starts the threads\n"
+        "child = os.fork()\n"
+        "if child == 0:\n"
+        "    os._exit(0 if f(x) == wanted else 1)\n"
+        "assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0"
+    )
+    path = os.pathsep.join([str(TESTS), *sys.path])
+    subprocess.run([sys.executable, "-c", code], check=True, env=os.environ | {"PYTHONPATH": path})
 
 
 def test_memory_is_flat() -> None:
