@@ -201,7 +201,7 @@ def test_a_graph_from_before_a_step_is_not_differentiated() -> None:
     loss = p * p
     loss.backward(retain_graph=True)
     optim.SGD([p], lr=0.1).step()
-    with pytest.raises(RuntimeError, match="changed in place"):
+    with pytest.raises(RuntimeError, match="modified by an inplace operation"):
         loss.backward()
 
 

@@ -552,7 +552,7 @@ def _steps(tensor: Any) -> tuple[Step, ...]:
 
 def _store(tensor: Any, index: Any, value: Any, name: str) -> None:
     """Change the memory of a tensor, or, where that cannot be written, its array."""
-    keeps = is_held(tensor) and current_modes().keeps_written
+    keeps = is_held(tensor) and current_modes().keeps_written is not False
     array = tensor.array
     if isinstance(array, ndarray) and not isinstance(value, Array):
         writes = writes_to(array)

@@ -385,7 +385,7 @@ def _accumulate(tensor: Tensor, held: list[Any], create_graph: bool) -> None:
 
 def _added(have: Tensor, gradient: Any) -> bool:
     """Add to a gradient in place. False if its array cannot be written."""
-    keeps = is_held(have) and current_modes().keeps_written
+    keeps = is_held(have) and current_modes().keeps_written is not False
     array = have.array
     if isinstance(array, Array):
         return False

@@ -165,7 +165,8 @@ class FunctionCtx(Node):
         for kept, place in zip(self.saved, self._places, strict=True):
             array = unpack(kept, self._hooks) if self._hooks else kept
             if array is not None and self.number < LAST_WRITE[0]:
-                array = as_saved_alone(self, array)
+                sweep = current_sweep()
+                array = as_saved_alone(self, array, {} if sweep is None else sweep.rewound)
             node = None
             if place is not None:
                 kind, i = place

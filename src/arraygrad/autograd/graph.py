@@ -134,8 +134,8 @@ class allow_mutation_on_saved_tensors(ModeContext):  # noqa: N801  (torch's name
     """Whether tensors that a node has saved may be written inside.
 
     They may by default: a write keeps the values that it replaces, as long as a node needs them.
-    With ``allow=False``, nothing is kept, and a gradient that needs the old values raises, as in
-    PyTorch.
+    With ``allow=False``, nothing is kept or restored, and a gradient that needs the old values
+    raises, as in PyTorch.
 
     Examples
     --------

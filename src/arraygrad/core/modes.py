@@ -33,8 +33,9 @@ class Modes(NamedTuple):
         Why `saved_tensors_hooks` may not be used here.
     anomaly : {None, "trace", "nan"}
         "trace" if nodes keep the user's lines, "nan" if sweeps also look for NaN.
-    keeps_written : bool
-        Whether a write keeps the values that it replaces, for nodes that saved them.
+    keeps_written : bool or None
+        Whether a write keeps the values that it replaces, for nodes that saved them, and a sweep
+        restores them. None is the default: they do.
     """
 
     grad: bool = True
@@ -42,7 +43,7 @@ class Modes(NamedTuple):
     saved_hooks: Hooks | None = None
     hooks_forbidden: str | None = None
     anomaly: str | None = None
-    keeps_written: bool = True
+    keeps_written: bool | None = None
 
 
 class _Before(weakref.ref["ModeContext"]):

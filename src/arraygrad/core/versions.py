@@ -230,10 +230,10 @@ def version(array: Any) -> int:
     return 0 if found is None else found.count
 
 
-def as_saved(node: Node, saved: Any, rewound: dict[Writes, Rewound]) -> Any:
+def as_saved(node: Node, saved: Any, rewound: dict[Writes, Rewound] | None) -> Any:
     """The values that a node saved: those that have been written since, as they were before.
 
-    Raises if they were not kept. `rewound` belongs to the sweep.
+    Raises if they were not kept. `rewound` belongs to the sweep; None makes every write an error.
     """
     if type(node) is not Node:
         return node.as_saved(saved, lambda value, since: _restored(node, value, since, rewound))
@@ -263,7 +263,7 @@ def as_saved(node: Node, saved: Any, rewound: dict[Writes, Rewound]) -> Any:
     return saved if changed is None else tuple(changed)
 
 
-def _restored(node: Node, value: Any, since: int, rewound: dict[Writes, Rewound]) -> Any:
+def _restored(node: Node, value: Any, since: int, rewound: dict[Writes, Rewound] | None) -> Any:
     """A saved value, or tuple of values, as it was at the time of a number."""
     if isinstance(value, tuple | list):
         parts = [_restored(node, part, since, rewound) for part in value]
@@ -276,15 +276,15 @@ def _restored(node: Node, value: Any, since: int, rewound: dict[Writes, Rewound]
     found = newest_write(value, since)
     if found is None:
         return value
-    now = as_it_was(value, since, found[0], rewound)
+    now = None if rewound is None else as_it_was(value, since, found[0], rewound)
     if now is None:
         raise written_error(node, value, *found)
     return now
 
 
-def as_saved_alone(node: Node, value: Any) -> Any:
+def as_saved_alone(node: Node, value: Any, rewound: dict[Writes, Rewound] | None) -> Any:
     """A single value that a node saved, as it was."""
-    return _restored(node, value, node.number, {})
+    return _restored(node, value, node.number, rewound)
 
 
 def as_it_was(
@@ -356,9 +356,9 @@ def written_error(node: Node, array: Any, writes: Writes, last: int) -> WrittenE
     if last in writes.origins:
         lines += f" The write was here:\n{writes.origins[last]}"
     return WrittenError(
-        f"{node.name()} needs a value of shape {tuple(array.shape)} and dtype {array.dtype} that "
-        f"{writes.what} has changed in place since it was saved. Work on a clone() of it, or use "
-        "the operation that makes a new tensor (x = x + y for x += y). "
+        f"{node.name()} needs a value of shape {tuple(array.shape)} and dtype {array.dtype} that has "
+        f"been modified by an inplace operation since it was saved: {writes.what}. Work on a clone() "
+        "of it, or use the operation that makes a new tensor (x = x + y for x += y). "
         + (lines or "autograd.detect_anomaly() shows the lines.")
     )
 

@@ -24,7 +24,7 @@ from ..backends.filled import zeros_like
 from ..backends.numpy.blocks import LARGE
 from ..core.array import Array, plain
 from ..core.cpython import ALONE, getrefcount
-from ..core.modes import enable_grad, modes_in_force, restore_modes
+from ..core.modes import current_modes, enable_grad, modes_in_force, restore_modes
 from ..core.nodes import FREED, LAST_WRITE, Leaf, Node
 from ..core.past import Rewound
 from ..core.versions import Writes, as_saved
@@ -68,7 +68,7 @@ class Sweep(CallsUsers):
     live : Liveness
         Which elements of the cotangents are live.
     rewound : dict of Writes to Rewound
-        Copies of memory that has been written since, as it was.
+        Copies of memory that has been written since, as it was; None if that is an error.
     """
 
     __slots__ = (
@@ -90,7 +90,7 @@ class Sweep(CallsUsers):
     live: Liveness
     owned: set[Node]
     results: dict[Node, Any]
-    rewound: dict[Writes, Rewound]
+    rewound: dict[Writes, Rewound] | None
     table: dict[Node, Any]
 
     def __init__(
@@ -134,7 +134,8 @@ class Sweep(CallsUsers):
         return self.results
 
     def _run_from(self, seeds: list[tuple[Node, Any]], follows: bool | None) -> None:
-        self.table, self.owned, self.rewound = {}, set(), {}
+        self.table, self.owned = {}, set()
+        self.rewound = None if current_modes().keeps_written is False else {}
         for node, cotangent in seeds:
             if node in self.needed:
                 self.add_fitted(node, cotangent)
@@ -158,7 +159,7 @@ class Sweep(CallsUsers):
             raise
         finally:
             _current.set(around)
-            self.table, self.owned, self.rewound = {}, set(), {}
+            self.table, self.owned, self.rewound = {}, set(), None
 
     def _run_in_thread(self) -> None:
         """Run in a new thread, which has a new stack: for sweeps nested deep in rules of sweeps."""

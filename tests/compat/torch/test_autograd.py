@@ -333,3 +333,22 @@ def test_callbacks_of_backward(x: torch.Tensor) -> None:
     assert calls == [True]
     with pytest.raises(RuntimeError, match="backward"):
         engine.queue_callback(print)
+
+
+def test_writes_to_saved_tensors_are_refused_unless_they_are_allowed() -> None:
+    def written() -> Any:
+        x = torch.ones(3, requires_grad=True)
+        y = x * 2
+        z = (y * y).sum()
+        y.add_(1)
+        return z, x
+
+    z, x = written()
+    with pytest.raises(RuntimeError, match="modified by an inplace operation"):
+        z.backward()
+    with pytest.raises(RuntimeError, match="modified by an inplace operation"):
+        torch.autograd.grad(z, x)
+    with torch.autograd.graph.allow_mutation_on_saved_tensors():
+        z, x = written()
+        z.backward()
+    assert x.grad.tolist() == [8, 8, 8]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import warnings
 from collections.abc import Iterable, Mapping
+from contextlib import AbstractContextManager, nullcontext
 from typing import Any, TypeVar, overload
 
 from .... import autograd as native
@@ -12,6 +13,7 @@ from ....arrays.dual import Dual
 from ....arrays.tensor import Tensor as Native
 from ....backends import backend_of
 from ....core.array import Array
+from ....core.modes import current_modes
 from ....core.nodes import GradientEdge as NativeEdge
 from ....core.nodes import RemovableHandle, output_node
 from ....errors import NoGradientError
@@ -87,7 +89,7 @@ def grad(
     keys, wanted = _inputs(inputs)
     out = _outputs(outputs, "outputs")
     seeds = _seeds(out, grad_outputs, is_grads_batched, "grad_outputs")
-    with engine.for_some(True):
+    with engine.for_some(True), _as_saved():
         gradients = wrap(
             native.grad(
                 out,
@@ -123,8 +125,15 @@ def backward(
         )
     # The gradient of a dual number's value: its tangent is not differentiated.
     out = [o.primal if isinstance(o, Dual) else o for o in out]
-    with engine.running(), engine.for_some(wanted is not None):
+    with engine.running(), engine.for_some(wanted is not None), _as_saved():
         native.backward(out, seeds, retain_graph, create_graph, inputs=wanted)
+
+
+def _as_saved() -> AbstractContextManager[Any]:
+    """Makes writes to saved tensors an error, as in PyTorch, unless they are allowed."""
+    if current_modes().keeps_written is None:
+        return native.graph.allow_mutation_on_saved_tensors(False)
+    return nullcontext()
 
 
 def _inputs(inputs: Any, function: str = "grad") -> tuple[list[Any] | None, list[Any]]:
