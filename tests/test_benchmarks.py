@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import importlib.util
 import json
+import os
+import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -105,3 +108,21 @@ def test_flame_graph(tmp_path: Path) -> None:
     assert any("engine.Sweep.run" in stack for stack in seen)
     flame(seen, tmp_path / "flame.png")
     assert (tmp_path / "flame.png").stat().st_size > 1000
+
+
+def test_programs_of_hips_run_in_a_process_of_their_own() -> None:
+    command = [sys.executable, "-m", "benchmarks.hips_clients", "--work", "arraygrad"]
+    root = Path(__file__).parents[1]
+    done = subprocess.run(
+        [*command, "HIPS's example lstm"],
+        input="go\n",
+        capture_output=True,
+        text=True,
+        check=False,
+        cwd=root,
+        env={**os.environ, "PYTHONPATH": str(root / "src")},
+    )
+    assert done.returncode == 0, done.stderr
+    seconds, result = map(float, done.stdout.split())
+    assert seconds > 0
+    assert result > 0

@@ -16,6 +16,7 @@ import numpy as _np
 
 from ... import ops
 from ...arrays.batched import batched_type
+from ...core.array import Array
 from ...core.levels import above
 from ...sweep.plan import Plan
 from . import numpy as np
@@ -53,6 +54,7 @@ __all__ = [
 ]
 
 AnyFunction = Callable[..., Any]
+_FLOATS = (Array, _np.floating)
 
 make_vjp = unary_to_nary(_make_vjp)
 make_jvp = unary_to_nary(_make_jvp)
@@ -60,6 +62,8 @@ make_jvp = unary_to_nary(_make_jvp)
 
 def _one(name: str, value: Any) -> Any:
     """The cotangent one, for a function that gives one real number."""
+    if isinstance(value, _FLOATS) and not value.shape and value.dtype.kind == "f":
+        return _np.ones((), value.dtype)
     space = vspace(value)
     if space.size != 1:
         raise TypeError(
