@@ -169,3 +169,30 @@ def test_cotangents_can_be_cloned() -> None:
     y = x * 1.0
     y.register_hook(lambda g: g.clone().mul_(10.0))
     assert ag.grad(y + x, x, np.ones(2)).tolist() == [11.0, 11.0]
+
+
+class Saves(ag.autograd.Function):
+    """Saves what it has written: its argument, or a copy of it."""
+
+    @staticmethod
+    def forward(ctx: Any, x: Any, copies: bool) -> Any:
+        y = x.clone() if copies else x
+        y.mul_(3)
+        if not copies:
+            ctx.mark_dirty(y)
+        ctx.save_for_backward(y)
+        return y
+
+    @staticmethod
+    def backward(ctx: Any, g: Any) -> Any:
+        (y,) = ctx.saved_tensors
+        return g * y, None
+
+
+@pytest.mark.parametrize("copies", [True, False])
+def test_what_forward_wrote_before_is_saved_as_it_is_then(copies: bool) -> None:
+    x = ag.tensor([1.0, 2.0], requires_grad=True)
+    y = Saves.apply(x * 1, copies)
+    assert ag.grad(y.sum(), x, retain_graph=True).tolist() == [3, 6]
+    y += 1
+    assert ag.grad(y.sum(), x).tolist() == [3, 6]

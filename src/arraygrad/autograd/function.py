@@ -31,6 +31,7 @@ from ..core.nodes import (
     Leaf,
     Node,
     freed_error,
+    next_number,
     make_outputs,
     output_node,
     recorder,
@@ -99,6 +100,10 @@ class FunctionCtx(Node):
         if self.saved is FREED:
             raise freed_error(self)
         return ()
+
+    def as_saved(self, saved: tuple[Any, ...], restored: Callable[[Any, int], Any]) -> Any:
+        """The values as they are: `saved_tensors` restores those that `backward` reads."""
+        return saved
 
     def release(self) -> None:
         if self.saved:  # a node without saved values can always be run again
@@ -196,6 +201,7 @@ class FunctionCtx(Node):
             arrays.append(tensor._array if ours else tensor)
             places.append(place)
         self._pending = []
+        self.number = next_number()  # what `forward` wrote before, it has saved as it is now
         self._dirty = self._constant = ()
         self._places = tuple(places)
         modes = current_modes()
