@@ -31,8 +31,8 @@ from ..core.nodes import (
     Leaf,
     Node,
     freed_error,
-    next_number,
     make_outputs,
+    next_number,
     output_node,
     recorder,
 )
