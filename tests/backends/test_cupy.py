@@ -11,6 +11,7 @@ import pytest
 from backend_table import Case, Library, check
 
 import arraygrad as ag
+from arraygrad.core.cpython import COUNTS_REFERENCES
 
 try:
     import cupy
@@ -96,7 +97,7 @@ def test_gradients_are_accumulated_in_place_and_not_shared(cupy_module: Any) -> 
     first, kept = id(x.grad.array), x.grad
     (x * 3).sum().backward()
     assert x.grad is kept
-    assert id(kept.array) == first
+    assert id(kept.array) == first or not COUNTS_REFERENCES
     w = ag.tensor(make(np.ones(3)), requires_grad=True)
     product = (w * kept).sum()  # saves the array, which is replaced then
     (x * 4).sum().backward()
