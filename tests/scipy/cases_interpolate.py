@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import inspect
 from typing import Any
 
 import numpy as np
+import scipy.interpolate
 from crossing import Case
 
 _rng = np.random.default_rng(11)
@@ -146,11 +148,17 @@ CASES = [
         _inside,
         label="",
     ),
-    _of(
-        "make_smoothing_spline",
-        lambda c, y: c(_x, y, lam=0.1)(_inside),
-        _columns,
-        label="of columns",
+    *(
+        [
+            _of(
+                "make_smoothing_spline",
+                lambda c, y: c(_x, y, lam=0.1)(_inside),
+                _columns,
+                label="of columns",
+            )
+        ]
+        if "axis" in inspect.signature(scipy.interpolate.make_smoothing_spline).parameters
+        else []
     ),
     _curve("interp1d", _y, at=_inside),
     *[_curve("interp1d", _y, at=_inside, kind=kind) for kind in ("cubic", "quadratic")],

@@ -11,7 +11,9 @@ from crossing import Case
 import arraygrad.scipy.sparse  # noqa: F401  (it teaches SciPy's matrices to multiply tensors)
 
 _rng = np.random.default_rng(7)
-_constant = scipy.sparse.random_array((4, 5), density=0.5, rng=_rng, format="csr")
+_constant = scipy.sparse.csr_array(
+    np.where(_rng.random((4, 5)) < 0.5, _rng.uniform(0.0, 1.0, (4, 5)), 0.0)
+)
 _rows = np.array([0, 0, 1, 2, 2, 3, 3, 1, 0])
 _columns = np.array([0, 2, 1, 2, 0, 3, 1, 3, 0])  # the first place twice
 _csr = _rng.normal(size=6), np.array([1, 0, 2, 1, 0, 3]), np.array([0, 2, 3, 6])

@@ -224,7 +224,7 @@ CASES = [
     ),
     Case("fixed_quad", lambda m, p: m.fixed_quad(bump, 0, p[1], (p[0], p[1]), 7)[0], P2),
     Case("trapezoid", lambda m, p: m.trapezoid(np.exp(p[0] * T), T**2 * p[1]), P2),
-    Case("simpson", lambda m, p: m.simpson(np.exp(p[0] * T), p[1] * np.exp(T * p[0])), P2),
+    Case("simpson", lambda m, p: m.simpson(np.exp(p[0] * T), x=p[1] * np.exp(T * p[0])), P2),
     Case("simpson-odd", lambda m, p: m.simpson(np.exp(p[0] * X5), dx=p[1]), P2),
     Case(
         "cumulative_simpson",

@@ -76,6 +76,9 @@ def test_the_table_in_the_docs_is_complete() -> None:
     rows = re.findall(r"^\| `([\w.]+)` \| (.*) \|$", page.read_text(encoding="utf-8"), re.MULTILINE)
     told = {module: re.findall(r"`(\w+)`", names) for module, names in rows}
     modules = {*_MODULES, "integrate", "optimize"} - {"spatial"}
+    for name, names in told.items():  # of SciPy's older versions, those that they have
+        scipy = importlib.import_module(f"scipy.{name}")
+        told[name] = [n for n in names if hasattr(scipy, n)] or names
     assert told == {name: twins(name) for name in modules}
 
 

@@ -257,7 +257,8 @@ def _smoothed(x: Any, y: Any, weights: Any, lam: Any) -> Any:
 def make_smoothing_spline(x: Any, y: Any, w: Any = None, lam: Any = None, *, axis: int = 0) -> Any:
     """The smoothing spline, by nodes, values, weights and the penalty `lam`."""
     if not has_arrays((x, y, w, lam)):
-        return as_bspline(SCIPY.make_smoothing_spline(x, y, w, lam, axis=axis))
+        options = {"axis": axis} if axis else {}  # SciPy has axes since 1.15
+        return as_bspline(SCIPY.make_smoothing_spline(x, y, w, lam, **options))
     if lam is None:
         raise NotImplementedError(
             "make_smoothing_spline of tensors needs lam: its choice by cross-validation has no "

@@ -253,8 +253,11 @@ _null_space = declare(
     "a",
     kind=Opaque(),
     compute=by_scipy(
-        lambda a, *, rcond, driver: SCIPY.null_space(
-            a, rcond=rcond, lapack_driver=driver, check_finite=False
+        # SciPy has options since 1.15.
+        lambda a, *, rcond, driver: (
+            SCIPY.null_space(a, rcond)
+            if driver == "gesdd"
+            else SCIPY.null_space(a, rcond, lapack_driver=driver)
         )
     ),
     vjp=_null_vjp,

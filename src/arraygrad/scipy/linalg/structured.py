@@ -278,7 +278,10 @@ _toeplitz = matrix_op(
     "c",
     "r",
     "b",
-    compute=lambda c, r, b: SCIPY.solve_toeplitz((c[:, 0], r[:, 0]), b, check_finite=False),
+    # Copies: SciPy's older versions want arrays that can be written.
+    compute=lambda c, r, b: SCIPY.solve_toeplitz(
+        (np.array(c[:, 0]), np.array(r[:, 0])), np.array(b), check_finite=False
+    ),
     shapes=lambda c, r, b: (b,),
     joint=_toeplitz_rule,
     jvp=_toeplitz_along,
