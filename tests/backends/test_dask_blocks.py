@@ -603,5 +603,7 @@ def _between_zeros(g: Any, shape: Any, axis: int) -> Any:
 def test_every_op_is_found_in_the_module_that_declares_it() -> None:
     for op in library_ops():  # as workers do
         declared = [getattr(value, "op", None) for value in vars(sys.modules[op.module]).values()]
-        assert op in declared or op.name == "constant"  # which is only the name of a node
+        # A constant is only the name of a node; around an op of SciPy's there is a function.
+        is_bare = op.name != "constant" and not op.module.startswith("arraygrad.scipy.")
+        assert op in declared or not is_bare
         assert pickle.loads(pickle.dumps(op)) is op
