@@ -161,7 +161,7 @@ def cholesky(
 def cho_factor(
     a: Any, lower: bool = False, overwrite_a: bool = False, check_finite: bool = True
 ) -> Any:
-    """The Cholesky factor for `cho_solve`; the other triangle is that of `a`, as SciPy has it."""
+    """The Cholesky factor for `cho_solve`; the numbers in the other triangle have no meaning."""
     a = matrix(a, "cho_factor")
     check_numbers(check_finite, a)
     factor = ours.cholesky(hermitian(a, lower), upper=not lower)
