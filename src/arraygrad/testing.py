@@ -351,13 +351,13 @@ class _Check:
             for direction in columns:
                 with dual_level() as level, np.errstate(all="ignore"):  # as in a sweep
                     tensor = tensor_type_at(level + 0.5)
+                    dual, tangent = dual_type(level), _from_real(direction, x).array
                     changed = {
-                        p: tensor(plain(other)).requires_grad_(recorded)
+                        p: tensor(
+                            dual(plain(other), tangent if p == position else 0 * plain(other))
+                        ).requires_grad_(recorded)
                         for p, other in zip(self.wanted, self.inputs, strict=True)
                     }
-                    tangent = _from_real(direction, x).array
-                    moved = dual_type(level)(plain(x), tangent)
-                    changed[position] = tensor(moved).requires_grad_(recorded)
                     outputs = self._evaluate(changed)
                 for slope, out in zip(slopes, outputs, strict=True):
                     slope.append(_tangent(out, level))

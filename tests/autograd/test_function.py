@@ -849,3 +849,19 @@ def test_what_saved_nothing_can_be_swept_twice() -> None:
         y.backward(ag.ones_like(y))
     assert x.grad is not None
     assert x.grad.tolist() == [6.0, 6.0]
+
+
+def test_an_input_that_is_returned_can_be_reshaped() -> None:
+    class Same(Function):
+        @staticmethod
+        def forward(ctx: Any, x: Any) -> Any:
+            return x
+
+        @staticmethod
+        def backward(ctx: Any, g: Any) -> Any:
+            return 2 * g
+
+    x = ag.tensor([[1.0, 2.0], [3.0, 4.0]], requires_grad=True)
+    y = Same.apply(x).reshape(-1)
+    close(ag.grad(y[1], x, retain_graph=True), [[0.0, 2.0], [0.0, 0.0]])
+    close(ag.grad(Same.apply(x).mT.reshape(-1)[1], x), [[0.0, 0.0], [2.0, 0.0]])

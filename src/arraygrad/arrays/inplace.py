@@ -21,7 +21,6 @@ from ..backends.dtypes import numpy_dtype
 from ..core.array import Array
 from ..core.cpython import ALONE, getrefcount
 from ..core.indices import fill
-from ..core.kinds import Moves
 from ..core.memory import owner_of
 from ..core.modes import current_modes
 from ..core.nodes import INFERENCE, Leaf, Node, record, recorder
@@ -29,7 +28,6 @@ from ..core.saved import user_lines
 from ..core.versions import about_to_write, mark_written, version, writes_to
 from ..errors import MixedArraysError
 from ..ops.define.adoption import in_library_of, is_made
-from ..ops.define.library import declare
 from ..ops.define.signatures import OneArray, Operand, TwoArrays, Unary
 from ..ops.elementwise import choose
 from ..ops.indexing import _getitem, split_index
@@ -37,6 +35,7 @@ from ..ops.regions import Region, Step
 from ..ops.shape import _broadcast_to
 from ..ops.writing import put, put_detached
 from .exchange import item_written, refuse_exchange
+from .layout import by_function
 from .numpy_methods import check_partition
 from .views import ViewOf
 
@@ -317,17 +316,6 @@ class TensorInPlace(InPlace):
             put_into_base(self, index, node)
         if view is not None:
             _note_copy(self, index, view)
-
-
-def _outdated(xp: Any, x: Any) -> Any:
-    raise RuntimeError(
-        "a Function returned the tensor as a view of its input, which has been written since: what "
-        "the view's gradient is now, its backward does not know. Return a clone() from forward"
-    )
-
-
-# The step from an input of a `Function` to an output that shares its memory.
-by_function = declare("by_function", "x", compute=_outdated, kind=Moves(shares=True))
 
 
 # --- may it be written? --------------------------------------------------------------------------

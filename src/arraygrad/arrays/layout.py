@@ -15,9 +15,23 @@ import numpy as np
 from numpy.lib.stride_tricks import as_strided
 
 from ..backends import backend_of
+from ..core.array import plain
+from ..core.kinds import Moves
+from ..ops.define.library import declare
 from ..ops.define.op import Op
 from ..ops.regions import Step
 from ..ops.writing import detached
+
+
+def _outdated(xp: Any, x: Any) -> Any:
+    raise RuntimeError(
+        "a Function returned the tensor as a view of its input, which has been written since: what "
+        "the view's gradient is now, its backward does not know. Return a clone() from forward"
+    )
+
+
+# The step from an input of a `Function` to an output that shares its memory.
+by_function = declare("by_function", "x", compute=_outdated, kind=Moves(shares=True))
 
 
 class Origin:
@@ -71,6 +85,8 @@ def is_view(op: Op, source: Any, origin: Origin | None, params: dict[str, Any]) 
         return True
     if _has_unknown_length(base, source):
         return True
+    if any(function is by_function for function, _ in steps):  # only its memory tells
+        return _can_reshape(plain(source), params["shape"])
     return _can_reshape(_without_memory(base, strides, steps), params["shape"])
 
 

@@ -14,7 +14,8 @@ import numpy as np
 from .. import ops
 from ..arrays.batched import Batched, batched_type
 from ..arrays.dual import Dual
-from ..arrays.inplace import by_function, move, put_into_base
+from ..arrays.inplace import move, put_into_base
+from ..arrays.layout import by_function
 from ..arrays.pattern import Pattern
 from ..arrays.tensor import Tensor, tensor_type_at
 from ..backends import backend_of
@@ -87,6 +88,7 @@ class FunctionCtx(Node):
         self._dirty: tuple[Any, ...] = ()
         self._constant: tuple[Any, ...] = ()
         self._constant_places: tuple[int, ...] = ()
+        self._dirty_places: tuple[int, ...] = ()
 
     def name(self) -> str:
         assert self.pullback is not None
@@ -451,6 +453,8 @@ def _attach(
             f"{ctx.name()} marked a tensor as dirty that forward did not return: return every "
             "tensor that it changes in place"
         )
+    if dirty:
+        ctx._dirty_places = tuple(_dirty_places(ctx, outputs))
     ctx.seal(inputs, outputs)
     arrays = [o._array if isinstance(o, Tensor) and o.level == make.level else o for o in outputs]
     differentiable = [
@@ -591,7 +595,18 @@ def _push(cls: type[Function], top: type[Dual], args: tuple[Any, ...]) -> Any:
         top(o, t) if m and t is not None else o
         for o, t, m in zip(outputs, pushed, moving, strict=True)
     ]
+    for i in _dirty_places(ctx, outputs):
+        # The argument that was changed in place takes over the result, and is returned itself.
+        argument = next((a for a, p in zip(args, primals, strict=True) if p is outputs[i]), None)
+        if isinstance(argument, top) and isinstance(results[i], top):
+            argument._take_over(results[i])
+            results[i] = argument
     return tuple(results) if many else results[0]
+
+
+def _dirty_places(ctx: FunctionCtx, outputs: tuple[Any, ...]) -> list[int]:
+    """Which outputs are inputs that were changed in place."""
+    return [i for i, o in enumerate(outputs) if any(o is d for d in ctx._dirty)]
 
 
 def _has_tangents(value: Any) -> bool:
@@ -619,9 +634,9 @@ def _with_context(cls: type[Function], args: tuple[Any, ...]) -> tuple[Any, Func
     inner.__dict__.update(ctx.__dict__)
     inner._for_forward, inner._materialize = ctx._for_forward, ctx._materialize
     inner._pending, inner.saved, inner._places = ctx._pending, ctx.saved, ctx._places
-    if ctx._constant_places:
-        outputs = output if isinstance(output, tuple | list) else (output,)
-        inner._constant = tuple(outputs[i] for i in ctx._constant_places)
+    outputs = output if isinstance(output, tuple | list) else (output,)
+    inner._constant = tuple(outputs[i] for i in ctx._constant_places)
+    inner._dirty = tuple(outputs[i] for i in ctx._dirty_places)
     return output, inner
 
 

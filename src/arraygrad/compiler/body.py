@@ -8,18 +8,22 @@ over the line.
 
 from __future__ import annotations
 
+import functools
 import math
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
 from .core import (
     Alias,
+    Condition,
     Core,
     Elements,
     Filled,
     Fold,
     Map,
+    Padded,
+    Place,
     Reduction,
     Scalar,
     Stored,
@@ -43,6 +47,15 @@ class Address:
 
 
 @dataclass(eq=False)
+class Inside:
+    """A condition: a number, which depends on the variables, is from 0 on and below a length."""
+
+    start: int
+    steps: dict[int, int]
+    length: int
+
+
+@dataclass(eq=False)
 class Instruction:
     """One value of the body, for one element.
 
@@ -51,8 +64,9 @@ class Instruction:
     kind : str
         The type of the element.
     args : tuple of Instruction
-    does : Address, Scalar, Fold or NumPy scalar
-        Read memory, compute, fold a line, or give a constant.
+    does : Address, Scalar, Fold, Inside or NumPy scalar
+        Read memory, compute, fold a line, test a condition, or give a constant. Memory is read
+        only where the argument, if there is one, is true.
     varies : bool
         Whether it depends on the innermost variable.
     stage : int
@@ -117,9 +131,9 @@ class Body:
         return len(self.dims) - 1
 
     @property
-    def addresses(self) -> list[Address]:
-        """All places in memory that are read or written."""
-        reads = [i.does for i in self.instructions if isinstance(i.does, Address)]
+    def addresses(self) -> list[Any]:
+        """All places in memory that are read or written, and all conditions."""
+        reads = [i.does for i in self.instructions if isinstance(i.does, Address | Inside)]
         return [*reads, *(s.at for s in self.stores), *(t.at for t in self.totals)]
 
     @property
@@ -153,8 +167,8 @@ def body_of(kernel: Kernel, stored: set[Core]) -> Body:
         _merge(body, keep_inner=True)
     inner = body.inner
     for i in body.instructions:  # arguments come first
-        if isinstance(i.does, Address):
-            i.varies = inner in i.does.steps
+        if isinstance(i.does, Address | Inside):
+            i.varies = inner in i.does.steps or any(a.varies for a in i.args)
         elif isinstance(i.does, Fold):
             i.stage = i.args[0].stage + 1
         else:
@@ -172,31 +186,54 @@ class _Maker:
         self.body = Body(list(kernel.dims))
         self._known: dict[Any, Instruction] = {}
 
-    def value(self, x: Core, place: Map) -> Instruction:
-        """The value of `x` where the loop variables say."""
+    def value(self, x: Core, place: Map, within: Conditions = ()) -> Instruction:
+        """The value of `x` where the loop variables say; needed only where conditions hold."""
         if isinstance(x, View):
-            return self.value(x.args[0], through(place, x.map))
-        key = (x, place)
+            return self.value(x.args[0], through(place, x.map), within)
+        if self.kernel.places.get(x) == place:
+            within = ()
+        return self._once((x, place, within), lambda: self._made(x, place, within))
+
+    def _once(self, key: Any, make: Callable[[], Instruction]) -> Instruction:
         found = self._known.get(key)
         if found is None:
-            found = self._known[key] = self._made(x, place)
+            found = self._known[key] = make()
             self.body.instructions.append(found)
         return found
 
-    def _made(self, x: Core, place: Map) -> Instruction:
+    def _made(self, x: Core, place: Map, within: Conditions) -> Instruction:
         kind = TYPES[x.dtype]
         if isinstance(x, Filled):
             return Instruction(kind, (), x.value)
         is_here = self.kernel.places.get(x) == place
         if isinstance(x, Stored | Alias) or (x in self.stored and not is_here):
-            return Instruction(kind, (), _address(x, place))
+            guards = (self._all(within),) if within else ()
+            return Instruction(kind, guards, _address(x, place))
         if isinstance(x, Elements):
-            args = tuple(self.value(a, place) for a in x.args)
+            args = tuple(self.value(a, place, within) for a in x.args)
             return Instruction(kind, args, x.scalar)
+        if isinstance(x, Padded):
+            inside, conditions = x.unpadded(place)
+            value = self.value(x.args[0], inside, (*within, *conditions))
+            zero = self._once((x.dtype, 0), lambda: Instruction(kind, (), x.dtype.type(0)))
+            return Instruction(kind, (self._all(conditions), value, zero), _CHOOSE)
         assert isinstance(x, Reduction)
         assert is_here
         line = self.value(x.args[0], self.kernel.domains[x])
         return Instruction(kind, (line,), x.fold)
+
+    def _all(self, conditions: Conditions) -> Instruction:
+        """Whether all conditions hold."""
+        found: Instruction | None = None
+        for place, length in conditions:
+            one = self._once((place, length), functools.partial(_inside, place, length))
+            if found is None:
+                found = one
+            else:
+                both = functools.partial(Instruction, "i1", (found, one), _AND)
+                found = self._once((id(found), id(one)), both)
+        assert found is not None
+        return found
 
     def total(self, x: Reduction) -> None:
         """Collect a reduction that no other value of the kernel reads."""
@@ -206,6 +243,17 @@ class _Maker:
         has_inner = any(variable == self.kernel.last for variable, _, _ in domain)
         at = _address(x, self.kernel.places[x])
         self.body.totals.append(Total(value, at, x.fold, over, has_inner))  # type: ignore[arg-type]
+
+
+Conditions = tuple[Condition, ...]
+_AND = Scalar("and", lambda w, x, y: w.logic("and", x, y))
+_CHOOSE = Scalar("pad", lambda w, condition, x, y: w.choose(condition, x, y))
+
+
+def _inside(place: Place, length: int) -> Instruction:
+    variable, start, step = place
+    steps = {} if variable is None or not step else {variable: step}
+    return Instruction("i1", (), Inside(start, steps, length))
 
 
 def _address(x: Core, place: Map) -> Address:

@@ -5,6 +5,7 @@ Stored        an array in memory: an argument, a constant, or what a NumPy kerne
 Filled        an array with one value
 Elements      a scalar function of values of the same shape
 View          elements of another value: for each of its axes, which axis is read from where on
+Padded        the inverse of a view: another value at some places, zero elsewhere
 Alias         the elements of another value in the same order, in another shape
 Reduction     lines of another value, combined to one element each; axes are kept
 ============  =====================================================================================
@@ -28,6 +29,7 @@ from .vectors import Value, Writer
 # and the step.
 Place = tuple[int | None, int, int]
 Map = tuple[Place, ...]
+Condition = tuple[Place, int]  # a place, which must be from 0 on and below a number
 
 
 @dataclass(frozen=True, eq=False)
@@ -133,6 +135,35 @@ class View(Core):
         self.map = map_
 
 
+class Padded(Core):
+    """Another value at some places, and zero elsewhere.
+
+    `map` says, for each axis of the result, which axis of the source is there, from where on, and
+    the step, which is 1 or -1. An axis that the source does not have is at one place.
+    """
+
+    __slots__ = ("map",)
+
+    def __init__(self, source: Core, shape: Shape, map_: Map) -> None:
+        super().__init__(shape, source.dtype, (source,))
+        self.map = map_
+
+    def unpadded(self, places: Sequence[Place]) -> tuple[Map, tuple[Condition, ...]]:
+        """Where the source is read, given where the result is; and where there is any source."""
+        source = self.args[0]
+        found: list[Place] = [(None, 0, 0)] * len(source.shape)
+        conditions: list[Condition] = []
+        for (variable, at, step), (axis, start, sign) in zip(places, self.map, strict=True):
+            where: Place
+            if axis is None:
+                where, n = (variable, at - start, step), 1
+            else:
+                where, n = (variable, sign * (at - start), sign * step), source.shape[axis]
+                found[axis] = where
+            conditions.append((where, n))
+        return tuple(found), tuple(conditions)
+
+
 class Alias(Core):
     """The elements of a value in memory, in another shape."""
 
@@ -197,6 +228,13 @@ class Builder:
             return x
         key = (View, x.number, shape, map_)
         return self._add(key, lambda: View(x, shape, map_))
+
+    def padded(self, x: Core, shape: Shape, map_: Map) -> Core:
+        """A value at some places, zero elsewhere. Those that read it compute it again."""
+        if not shape:
+            return self.reshape(x, shape)
+        made = self._add((Padded, x.number, shape, map_), lambda: Padded(x, shape, map_))
+        return self.elements(COPY, [made], x.dtype)
 
     def broadcast(self, x: Core, shape: Shape) -> Core:
         """A value repeated along new axes, and along those of length one."""

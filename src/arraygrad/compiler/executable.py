@@ -118,6 +118,9 @@ class Executable:
                 last[x] = index
         buffers = []
         results = {base_of(x) for x in self.outputs}
+        for x, index in last.items():
+            if isinstance(x, Stored) and x not in results:
+                self.steps[index].last.append(x)
         for index, step in enumerate(self.steps):
             if isinstance(step, Native):
                 for x in step.writes:
@@ -145,6 +148,8 @@ class Executable:
             step.run(found, memory)
             if after is not None:
                 after(found, step.writes)
+            for x in step.last:
+                del found[x]
         results = [
             read(found) if is_new else np.array(read(found), order="C")
             for read, is_new in zip(self._readers, self._is_new, strict=True)
@@ -165,6 +170,8 @@ class Native:
     Attributes
     ----------
     reads, writes : list of Core
+    last : list of Core
+        What no later step reads, and NumPy's memory holds.
     buffers : dict of Core to Buffer
         Where what it writes is, unless it is a result.
     parts : dict of Core to Buffer
@@ -180,6 +187,7 @@ class Native:
         self.reads = [x for x in loops.memory if x not in set(written)]
         self.buffers: dict[Core, Buffer] = {}
         self.parts: dict[Core, Buffer] = {}
+        self.last: list[Core] = []
         self._folds = {t.at.memory: t.fold for t in body.totals}
         self._table = ctypes.c_void_p * len(loops.memory)
 
@@ -218,6 +226,7 @@ class ByNumpy:
         self._args = [(a, reader(lowering.values[a])) for a in node.nodes]
         self.reads = [base_of(lowering.values[a]) for a in node.nodes]
         self.writes: list[Core] = []
+        self.last: list[Core] = []
         self.is_strict = False  # whether kernels read the result
 
     def run(self, found: Arrays, memory: Memory) -> None:

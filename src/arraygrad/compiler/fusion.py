@@ -17,7 +17,19 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Sequence
 
-from .core import Alias, Core, Elements, Filled, Map, Reduction, Stored, View, everywhere, through
+from .core import (
+    Alias,
+    Core,
+    Elements,
+    Filled,
+    Map,
+    Padded,
+    Reduction,
+    Stored,
+    View,
+    everywhere,
+    through,
+)
 from .program import Call, Node, Result, Shape
 
 CHEAP = 5  # the cost up to which a value is computed again rather than stored
@@ -150,6 +162,8 @@ class Plan:
             return 0
         if isinstance(x, View):
             return self._costs[x.args[0]]
+        if isinstance(x, Padded):
+            return 1 + self._costs[x.args[0]]
         if isinstance(x, Elements):
             return x.scalar.cost + sum(self._costs[a] for a in x.args)
         return 1
@@ -185,6 +199,8 @@ class Plan:
             a, places = rest.pop()
             if isinstance(a, View):
                 rest.append((a.args[0], through(places, a.map)))
+            elif isinstance(a, Padded):
+                rest.append((a.args[0], a.unpadded(places)[0]))
             elif self._is_cheap(a):
                 rest += [(b, places) for b in a.args]
             elif self._step.get(a, -1) >= 0:
@@ -232,6 +248,8 @@ class Plan:
             return True
         if isinstance(x, View):
             return self._is_there(x.args[0], through(place, x.map), kernel, index)
+        if isinstance(x, Padded):
+            return self._is_there(x.args[0], x.unpadded(place)[0], kernel, index)
         if self._is_cheap(x):
             return all(self._is_there(a, place, kernel, index) for a in x.args)
         step = self._step[base_of(x)]
@@ -258,6 +276,8 @@ class Plan:
         """Store what a value of a kernel reads from another step."""
         if isinstance(x, View):
             self._note(x.args[0], through(place, x.map), kernel, index)
+        elif isinstance(x, Padded):
+            self._note(x.args[0], x.unpadded(place)[0], kernel, index)
         elif self._is_cheap(x):
             for a in x.args:
                 self._note(a, place, kernel, index)

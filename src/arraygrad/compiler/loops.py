@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from .body import Address, Body, Instruction, Store, Total, below
+from .body import Address, Body, Inside, Instruction, Store, Total, below
 from .core import Core, Fold, Scalar
 from .objects import DATA
 from .vectors import BYTES, FLOATS, Module, Value, Writer
@@ -21,7 +21,7 @@ from .vectors import BYTES, FLOATS, Module, Value, Writer
 COSTLY = 6  # a value that is kept for later passes over a line rather than computed again
 LONGEST_BUFFER = 16384  # elements
 WIDE_LINE = 1024  # elements, from which on sums of float32 are collected in float64
-CHUNK = 150_000  # the least cost of a chunk
+CHUNK = 1_000_000  # the least cost of a chunk: it takes much longer than to wake a thread
 MOST_CHUNKS = 8
 
 Indices = dict[int, Value]
@@ -402,7 +402,9 @@ class _Line:
     ) -> Value:
         w = self.w
         if isinstance(i.does, Address):
-            return self._read(i, index, mask)
+            return self._read(i, index, mask, args[0] if args else None)
+        if isinstance(i.does, Inside):
+            return self._tested(i, index)
         if isinstance(i.does, Scalar):
             return i.does.emit(w, *args)
         return w.number(i.does, i.kind, 0)  # a constant
@@ -416,7 +418,7 @@ class _Line:
 
     # --- memory ---
 
-    def _index(self, at: Address, index: Value | None) -> Value:
+    def _index(self, at: Any, index: Value | None) -> Value:
         """The number of an element in its array."""
         w = self.w
         found = w_number(w, at.start)
@@ -426,15 +428,34 @@ class _Line:
             found = w.logic("add", found, w.logic("mul", place, w_number(w, step)))
         return found
 
-    def _read(self, i: Instruction, index: Value | None, mask: Value | None) -> Value:
+    def _read(
+        self, i: Instruction, index: Value | None, mask: Value | None, guard: Value | None
+    ) -> Value:
+        """Read memory. Where the guard is false, nothing may be read there."""
         w, at, lanes = self.w, i.does, self.loops.lanes
-        place = w.offset(self.loops.pointer(at.memory), self._index(at, index), i.kind)
+        number = self._index(at, index)
+        if guard is not None and not guard.lanes:
+            number = w.choose(guard, number, w_number(w, 0))
+            guard = None if not i.varies or not lanes else self._spread(guard)
+        place = w.offset(self.loops.pointer(at.memory), number, i.kind)
         step = at.steps.get(self.body.inner, 0)
-        if not step or not lanes:
+        if not i.varies or not lanes:
             return w.load(place, i.kind, 0)
+        if guard is not None:
+            mask = guard if mask is None else w.logic("and", mask, guard)
         if step == 1:
             return w.load(place, i.kind, lanes, mask)
         return w.gather(place, w.steps(step, lanes), i.kind, mask)
+
+    def _tested(self, i: Instruction, index: Value | None) -> Value:
+        """Whether a number is from 0 on and below a length."""
+        w, test = self.w, i.does
+        number = self._index(test, index)
+        if i.varies and self.loops.lanes:
+            step = test.steps[self.body.inner]
+            number = w.logic("add", self._spread(number), w.steps(step, self.loops.lanes))
+        text = f"icmp ult {number.type} {number.text}, {w.like(number, test.length).text}"
+        return w.let(text, "i1", number.lanes)
 
     def _write(self, x: Value, at: Address, index: Value, mask: Value | None) -> None:
         w = self.w

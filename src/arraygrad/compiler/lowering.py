@@ -2,7 +2,8 @@
 
 ============  =====================================================================================
 Elementwise   a scalar function, if the op has one (`scalars`)
-Moves         a view, if the op's results are views of its input
+Moves         a view, if the op's results are views of its input; the inverse of a view, if it
+              adds elements to zeros at an index without arrays; arrays side by side
 Reduces       a reduction, if the op has a fold
 ============  =====================================================================================
 
@@ -13,7 +14,8 @@ in memory for the core program.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import functools
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -23,10 +25,12 @@ from ..core.kinds import AlongAxis, Elementwise, Moves, Reduces
 from ..func.trees import unwrapped
 from ..ops.define.op import Op
 from . import scalars
-from .core import Builder, Core, Map, Scalar
+from .core import Builder, Core, Map, Place, Scalar
 from .program import Call, Full, Node, Shape, needed
 from .traced import Trace, Traced
 from .vectors import FLOATS, TYPES
+
+MOST_JOINED = 8  # arrays side by side that native code joins
 
 
 class NotNative(Exception):
@@ -76,6 +80,10 @@ class Lowering:
             return self._elementwise(node)
         if isinstance(kind, Moves) and kind.shares and len(node.args) == 1:
             return self._moved(node, kind)
+        if isinstance(kind, Moves) and kind.adds and kind.template and len(node.args) == 1:
+            return self._padded(node, kind.template)
+        if isinstance(kind, Moves) and node.op.variadic and kind.inputs == "same":
+            return self._joined(node, kind)
         if isinstance(kind, Reduces):
             return self._reduced(node, kind)
         raise NotNative
@@ -132,7 +140,51 @@ class Lowering:
             raise NotNative
         if kind.view == "reshape":
             return self.builder.reshape(source, node.shape)
-        return self.builder.view(source, node.shape, _map_of(node, source.shape))
+
+        def read(array: Any) -> Any:
+            return node.op.kernel((np.ndarray,))(array, **node.params)
+
+        return self.builder.view(source, node.shape, _map_of(read, source.shape, node.shape))
+
+    def _padded(self, node: Call, template: str) -> Core:
+        """The transpose of reading at an index without arrays."""
+        source, index = self.values[node.args[0]], node.params[template]
+        if source.dtype not in TYPES:
+            raise NotNative
+        shape = np.broadcast_to(False, node.shape)[index].shape
+        map_ = _map_of(lambda array: array[index], node.shape, shape)
+        return self._put(self.builder.broadcast(source, shape), node.shape, map_)
+
+    def _put(self, x: Core, shape: Shape, map_: Map) -> Core:
+        axes = [axis for axis, _, step in map_ if axis is not None]
+        missing = [i for i, n in enumerate(x.shape) if n != 1 and i not in axes]
+        if missing or len(set(axes)) != len(axes):
+            raise NotNative  # elements that meet at one place are added
+        if any(axis is not None and step not in (1, -1) for axis, _, step in map_):
+            raise NotNative
+        return self.builder.padded(x, shape, map_)
+
+    def _joined(self, node: Call, kind: Moves) -> Core:
+        """Arrays side by side along an axis, or along a new one: each with zeros around it."""
+        axis, shape = node.params[kind.axis or "axis"], node.shape
+        if len(node.args) > MOST_JOINED or not all(isinstance(a, Node) for a in node.args):
+            raise NotNative
+        parts, start = [], 0
+        for a in node.args:
+            x = self._as(a, node.dtype)
+            is_new = len(x.shape) < len(shape)
+            map_: list[Place] = []
+            for i in range(len(shape)):
+                own = i - (is_new and i > axis)
+                if i == axis:
+                    map_.append((None, start, 0) if is_new else (own, start, 1))
+                else:
+                    map_.append((own, 0, 1))
+            parts.append(self._put(x, shape, tuple(map_)))
+            start += 1 if is_new else x.shape[axis]
+        return functools.reduce(
+            lambda x, y: self.builder.elements(scalars.JOINED, [x, y], node.dtype), parts
+        )
 
     def _reduced(self, node: Call, kind: Reduces) -> Core:
         fold = scalars.FOLDS.get(node.op)
@@ -150,7 +202,7 @@ class Lowering:
         """The value of an op from simpler ops; None if these are not known, or not native."""
         op = node.op
         made = scalars.COMPOSED.get(op)
-        can_be = isinstance(op.kind, Elementwise | Reduces | AlongAxis)
+        can_be = made is not None or isinstance(op.kind, Elementwise | Reduces | AlongAxis)
         if op in self._inside or node.dtype not in TYPES or not can_be:
             return None
         if (made is None and op.compute is None) or 0 in node.shape:
@@ -184,20 +236,20 @@ def _common(args: Sequence[Any]) -> Any:
     return found
 
 
-def _map_of(node: Call, shape: Shape) -> Map:
-    """Where a view reads each axis of its source.
+def _map_of(read: Callable[[Any], Any], shape: Shape, result: Shape) -> Map:
+    """Where a view, with a given shape, reads each axis of its source.
 
-    The op's kernel is run on arrays without memory, once for each axis of the source. In such an
-    array only this axis has a stride, so the strides of the result show where the axis went.
+    The view is taken of arrays without memory, one for each axis of the source. In such an array
+    only this axis has a stride, so the strides of the result show where the axis went.
     """
     places = []
     for axis in range(len(shape)):
         steps = [int(i == axis) for i in range(len(shape))]
         array = as_strided(np.zeros(1, np.int8), shape, steps, writeable=False)
-        moved = node.op.kernel((np.ndarray,))(array, **node.params)
+        moved = read(array)
         start = _pointer(moved) - _pointer(array)
         found = [(i, s) for i, s in enumerate(moved.strides) if s and moved.shape[i] > 1]
-        if len(found) > 1 or moved.shape != node.shape:
+        if len(found) > 1 or moved.shape != result:
             raise NotNative
         places.append((found[0][0], start, found[0][1]) if found else (None, start, 0))
     return tuple(places)

@@ -5,6 +5,8 @@ A program keeps its memory for the next call. Calls at the same time have memory
 
 from __future__ import annotations
 
+import bisect
+import heapq
 import math
 from dataclasses import dataclass
 from typing import Any
@@ -45,19 +47,35 @@ class Buffer:
 def arranged(buffers: list[Buffer]) -> int:
     """Give each buffer a place; returns the size of all memory.
 
-    Each buffer gets the first gap between those that live at the same time.
+    In the order of the steps, each buffer gets the first gap that is large enough. When it is no
+    longer in use, its place becomes a gap again.
     """
-    placed: list[Buffer] = []
-    for buffer in sorted(buffers, key=lambda b: (b.first, -b.size)):
-        others = [b for b in placed if b.first <= buffer.last and buffer.first <= b.last]
-        start = 0
-        for other in sorted(others, key=lambda b: b.offset):
-            if other.offset - start >= buffer.size:
+    gaps: list[tuple[int, int]] = []  # where each starts and ends, in order
+    end = 0
+    used: list[tuple[int, int, int]] = []  # the last use, start and end of each, by last use
+    for buffer in sorted(buffers, key=lambda b: b.first):
+        while used and used[0][0] < buffer.first:
+            _, start, stop = heapq.heappop(used)
+            bisect.insort(gaps, (start, stop))
+            _join_gaps(gaps, bisect.bisect_left(gaps, (start, stop)))
+        size = buffer.size
+        for i, (start, stop) in enumerate(gaps):
+            if stop - start >= size:
+                gaps[i : i + 1] = [(start + size, stop)] if stop - start > size else []
                 break
-            start = max(start, other.offset + other.size)
+        else:
+            start = end
+            end += size
         buffer.offset = start
-        placed.append(buffer)
-    return max((b.offset + b.size for b in buffers), default=0)
+        heapq.heappush(used, (buffer.last, start, start + size))
+    return end
+
+
+def _join_gaps(gaps: list[tuple[int, int]], i: int) -> None:
+    """Make one of a gap and those that touch it."""
+    first = i - 1 if i and gaps[i - 1][1] == gaps[i][0] else i
+    last = i + 1 if i + 1 < len(gaps) and gaps[i][1] == gaps[i + 1][0] else i
+    gaps[first : last + 1] = [(gaps[first][0], gaps[last][1])]
 
 
 class Memory:

@@ -161,6 +161,17 @@ LOGIC: dict[Op, Scalar] = {
     ),
 }
 
+
+def _joined(w: Writer, x: Value, y: Value) -> Value:
+    """Two numbers, of which one is zero: their bits together are the other, also if it is -0."""
+    if x.kind not in ("float", "double"):
+        return w.logic("or", x, y)
+    integers = w.integer_kind(x)
+    return w.bits(w.logic("or", w.bits(x, integers), w.bits(y, integers)), x.kind)
+
+
+JOINED = Scalar("join", _joined)
+
 # From a bool and two numbers of one type to one of these.
 CHOICES: dict[Op, Scalar] = {
     _op(function): Scalar("where", lambda w, condition, x, y: w.choose(condition, x, y))
@@ -221,7 +232,17 @@ def _logaddexp(x: Any, y: Any) -> Any:
     return top + elementwise.where(elementwise.equal(x, y), math.log(2), apart)
 
 
+def _roll(x: Any, shift: tuple[int, ...], axis: tuple[int, ...]) -> Any:
+    for by, a in zip(shift, axis, strict=True):
+        n = x.shape[a]
+        lead, start = (slice(None),) * a, n - by % n
+        if start != n:
+            x = shape._concat(x[(*lead, slice(start, n))], x[(*lead, slice(0, start))], axis=a)
+    return x
+
+
 COMPOSED: dict[Op, Any] = {
+    _op(shape._roll): _roll,
     _op(elementwise.logaddexp): _logaddexp,
     _op(reductions._mean): _mean,
     _op(reductions._var): _var,

@@ -26,6 +26,33 @@ from ..ops.fft import _resized
 from .names import others_from, scipy_module
 from .twins import by_scipy, floating, refuse, twin
 
+__all__ = [
+    "dct",
+    "dctn",
+    "dst",
+    "dstn",
+    "fft",
+    "fft2",
+    "fftn",
+    "fftshift",
+    "hfft",
+    "idct",
+    "idctn",
+    "idst",
+    "idstn",
+    "ifft",
+    "ifft2",
+    "ifftn",
+    "ifftshift",
+    "ihfft",
+    "irfft",
+    "irfft2",
+    "irfftn",
+    "rfft",
+    "rfft2",
+    "rfftn",
+]
+
 SCIPY = scipy_module("scipy.fft")
 
 __getattr__ = others_from("scipy.fft")
@@ -208,4 +235,4 @@ ifftshift = twin(SCIPY.ifftshift)(lambda x, axes=None: ours.ifftshift(floating(x
 
 
 def __dir__() -> list[str]:
-    return sorted(dir(SCIPY))
+    return __all__

@@ -87,6 +87,25 @@ def test_data_is_outside_of_the_graph(x: torch.Tensor) -> None:
     close(torch.autograd.grad((3 * x).sum(), x)[0], 3 * np.ones(4))
 
 
+def test_data_written_in_a_loop_keeps_the_leaf() -> None:
+    w = torch.ones(2, requires_grad=True)
+    calls: list[int] = []
+    w.register_hook(lambda g: calls.append(1))
+    for _ in range(3):
+        (w * w).sum().backward()
+        w.data -= 0.25 * w.grad
+        w.data = w.data - 0.25 * w.grad
+        w.grad.zero_()
+    close(w, [0.0, 0.0])
+    assert len(calls) == 3
+    other = torch.full((2,), 7.0)
+    w.data = other
+    other.add_(1)  # the memory is shared, as in PyTorch
+    close(w, [8.0, 8.0])
+    with pytest.raises(RuntimeError, match="int64"):
+        w.data = torch.tensor([1, 2])
+
+
 def test_a_gradient_can_be_deleted(x: torch.Tensor) -> None:
     x.sum().backward()
     del x.grad
@@ -150,6 +169,15 @@ def test_conversions() -> None:
     memory = np.zeros(2)
     torch.from_numpy(memory).add_(1)
     assert memory.tolist() == [1.0, 1.0]
+
+
+def test_numpy_arrays_as_operands() -> None:
+    t = torch.tensor([1.0, 2.0])
+    for found in (np.array([3.0, 4.0]) * t, t * np.array([3.0, 4.0])):
+        assert isinstance(found, torch.Tensor)
+        assert found.dtype == torch.float64
+        close(found, [3.0, 8.0])
+    assert (t * np.float64(2)).dtype == torch.float32
 
 
 def test_copies(x: torch.Tensor) -> None:

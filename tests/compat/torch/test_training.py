@@ -114,3 +114,67 @@ def test_states_of_optimisers() -> None:
         ours.optim.SGD([p], lr=-1)
     with pytest.raises(ValueError, match="empty"):
         ours.optim.SGD([])
+
+
+CONVOLUTIONS: list[dict[str, Any]] = [
+    {},
+    {"stride": 2, "padding": 1, "dilation": (1, 2)},
+    {"padding": "same", "stride": 1},
+]
+
+
+@pytest.mark.parametrize("options", CONVOLUTIONS)
+def test_convolutions(options: dict[str, Any]) -> None:
+    rng = np.random.default_rng(2)
+    data = [rng.normal(size=s) for s in ((2, 4, 7, 6), (6, 2, 3, 3), (6,))]
+    found = []
+    for torch in (ours, theirs):
+        leaves = [torch.tensor(d, requires_grad=True) for d in data]
+        out = torch.nn.functional.conv2d(*leaves, groups=2, **options)
+        pooled = torch.nn.functional.max_pool2d(out, 2) + torch.nn.functional.avg_pool2d(out, 2)
+        pooled.square().sum().backward()
+        found.append([out.detach().numpy(), *(x.grad.numpy() for x in leaves)])
+    for mine, expected in zip(*found, strict=True):
+        np.testing.assert_allclose(mine, expected, rtol=1e-9, atol=1e-9)
+
+
+def test_dropout_keeps_the_mean() -> None:
+    F = ours.nn.functional  # noqa: N806
+    ours.manual_seed(0)
+    x = ours.ones(200, 50, 4)
+    for drop in (F.dropout, F.dropout2d):
+        out = drop(x, 0.25)
+        assert set(out.unique().tolist()) == {0.0, float(np.float32(1 / 0.75))}
+        assert abs(out.mean().item() - 1) < 0.03
+    channels = F.dropout2d(x, 0.5)
+    assert ours.equal(channels[..., 0], channels[..., 3])
+    normal = ours.randn(400, 50)
+    for drop in (F.alpha_dropout, F.feature_alpha_dropout):
+        out = drop(normal, 0.3, training=True)
+        assert abs(out.mean().item()) < 0.05
+        assert abs(out.std().item() - 1) < 0.05
+        assert drop(normal, 0.3) is normal
+    assert ours.nn.Dropout(0.5).eval()(x) is x
+
+
+def test_hooks_on_the_gradients_of_a_module() -> None:
+    seen: list[Any] = []
+    layer = ours.nn.Linear(3, 2)
+    layer.register_full_backward_hook(lambda module, given, out: seen.append((module, given, out)))
+    x = ours.ones(4, 3, requires_grad=True)
+    layer(x).sum().backward()
+    (module, (given,), (out,)) = seen[0]
+    assert module is layer
+    assert ours.equal(out, ours.ones(4, 2))
+    assert ours.equal(given, x.grad)
+    layer.register_full_backward_hook(lambda module, given, out: (given[0] * 0,))
+    x.grad = None
+    layer(x).sum().backward()
+    assert not x.grad.any()
+
+
+def test_buffers() -> None:
+    module = ours.nn.Module()
+    module.count = ours.nn.Buffer(ours.zeros(1), persistent=False)
+    assert [name for name, _ in module.named_buffers()] == ["count"]
+    assert module.state_dict() == {}

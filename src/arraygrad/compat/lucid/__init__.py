@@ -98,8 +98,11 @@ __all__ = [
 ]
 
 
+__all__ += [name for name in _FUNCTIONS if name not in __all__]
+
+
 def __dir__() -> list[str]:
-    return sorted({*__all__, *_FUNCTIONS})
+    return __all__
 
 
 def __getattr__(name: str) -> Any:

@@ -7,9 +7,11 @@ from typing import Any
 from ... import fft as transforms  # the name is that of a function, too
 from .names import adapted
 
+__all__ = transforms.__all__
+
 
 def __dir__() -> list[str]:
-    return transforms.__all__
+    return __all__
 
 
 def __getattr__(name: str) -> Any:

@@ -7,9 +7,11 @@ from typing import Any
 from ... import linalg
 from .names import adapted
 
+__all__ = linalg.__all__
+
 
 def __dir__() -> list[str]:
-    return linalg.__all__
+    return __all__
 
 
 def __getattr__(name: str) -> Any:

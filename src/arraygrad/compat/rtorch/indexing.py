@@ -26,6 +26,12 @@ from ...arrays.tensor import Tensor
 from .numbers import axis, whole
 from .shapes import from_one
 
+__all__ = ["read", "write"]
+
+
+def __dir__() -> list[str]:
+    return __all__
+
 
 def read(x: Tensor, parts: Any, drop: bool = True) -> Tensor:
     """The elements at an index."""

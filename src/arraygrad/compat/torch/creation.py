@@ -8,10 +8,11 @@ from typing import Any
 import numpy as np
 
 from ...arrays import creation as native
+from ...arrays.tensor import Tensor as Native
 from ...core.array import Array
 from .dtypes import check_device, default_for, dtype, get_default_dtype, numpy_of
 from .functions.shapes import sizes
-from .handles import Tensor, as_torch_raises, lift, new, remember, unwrap, wrap
+from .handles import Tensor, as_torch_raises, new, remember, unwrap, wrap
 
 _Maybe = Any
 
@@ -311,19 +312,40 @@ def parameter(kind: type[Tensor], data: Any, requires_grad: bool) -> Any:
 
 def with_data(tensor: Tensor, value: Tensor) -> None:
     """`tensor.data = value`: other values, without a trace in the graph."""
-    array = value._t.detach()
-    old = tensor._t
-    needs = tensor.requires_grad
-    kept = getattr(old, "_grad", None)
-    if isinstance(array, Array) and not isinstance(array, type(old)):
-        lift(tensor, array)
+    array, old = value._t.detach(), tensor._t
+    if _takes_memory(old, array):
+        return
+    needs, kept = tensor.requires_grad, getattr(old, "_grad", None)
+    if needs and array.dtype.kind not in "fc":
+        raise RuntimeError(
+            f"data must be of floating-point numbers, not {value.dtype}, because the tensor "
+            "requires gradients"
+        )
     tensor._t = native.asarray(array)
     if needs:
         tensor._t.requires_grad_()
-        tensor._t._leaf = tensor._t._node
         remember(tensor)
-    if kept is not None and kept.shape == array.shape:
+    if kept is not None and kept.shape == array.shape and kept.dtype == array.dtype:
         tensor._t._grad = kept
+
+
+def _takes_memory(old: Any, new: Any) -> bool:
+    """Give a tensor other memory of the same form, if it can have it; its hooks stay."""
+    for array in (old, new):
+        if not isinstance(array, Native) or not isinstance(array._array, np.ndarray):
+            return False
+    if old._view is not None or old.shape != new.shape or old.dtype != new.dtype:
+        return False
+    memory = new._array
+    if old._array.__array_interface__ != memory.__array_interface__:
+        old._array = memory
+        leaf, family = getattr(old, "_leaf", None), getattr(old, "_family", None)
+        if leaf is not None:
+            leaf.array = memory
+        if family is not None:
+            family.moved = True
+            family.stamp += 1
+    return True
 
 
 def legacy(kind: type[Tensor], args: tuple[Any, ...], wanted: dtype | None = None) -> Any:

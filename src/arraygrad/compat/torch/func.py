@@ -248,9 +248,20 @@ def jacfwd(
     *,
     randomness: str = "error",
 ) -> Callable[..., Any]:
-    """A function that returns the Jacobian of `func`, by forward mode."""
+    """A function that returns the Jacobian of `func`, by forward mode.
+
+    The function runs once, for all columns: so random numbers are the same for all.
+    """
     _check_randomness(randomness)
-    return _jacobian(native.jacfwd, func, argnums, has_aux)
+    if randomness == "different":
+        raise NotImplementedError('jacfwd(): randomness="different" is not there: use "same"')
+
+    @functools.wraps(func, updated=())
+    def once(*args: Any, **kwargs: Any) -> Any:
+        with batch_of_random_numbers(None, 1, randomness):
+            return func(*args, **kwargs)
+
+    return _jacobian(native.jacfwd, once, argnums, has_aux)
 
 
 def _jacobian(

@@ -21,8 +21,8 @@ from ...arrays.batched import Batched
 from ...arrays.creation import asarray
 from ...arrays.dual import Dual
 from ...arrays.tensor import Tensor as Native
-from ...arrays.tensor import tensor_type
-from ...core.array import Array, plain
+from ...arrays.tensor import tensor_type, tensor_type_at
+from ...core.array import Array
 from .dtypes import Size, device, dtype, numpy_of, of_numpy
 
 new = object.__new__
@@ -433,15 +433,13 @@ def lift(tensor: Tensor, value: Any) -> None:
                 array = step(array, **keywords)
             tensor._t = array
             return
-    if isinstance(value, Native):
-        lift(tensor, value._array)
-        return
     lift(tensor, value._array)
     array = tensor._t
     if isinstance(value, Dual):
         tensor._t = type(value)(array, array * 0)
-    elif getattr(plain(array), "ndim", 0) is not None and value.level > array.level:
-        return  # one tensor cannot hold a whole batch: the write will say so
+    elif isinstance(value, Native) and value.level > array.level:
+        tensor._t = tensor_type_at(value.level)(array)
+    # One tensor cannot hold a whole batch: the write will say so.
 
 
 def over_tensors(function: Callable[..., T], *args: Any, **kwargs: Any) -> Any:

@@ -17,7 +17,8 @@ from typing import Any, Protocol, overload
 import numpy as np
 
 from ... import ops
-from ...arrays.creation import tensor
+from ...arrays.creation import asarray, tensor
+from ...arrays.dual import Dual
 from ...core.array import Array
 from .dtypes import default_for, result_type
 from .handles import Tensor, is_recorded, lift, new, unwrap, wrap
@@ -183,6 +184,10 @@ def written(native: Any, name: str) -> AnyFunction:
 
 def as_promoted(x: Any, y: Any) -> tuple[Any, Any]:
     """Two operands of one dtype, by PyTorch's rules. A Python number stays one."""
+    x, y = (
+        asarray(v) if isinstance(v, np.ndarray) else v.item() if isinstance(v, np.generic) else v
+        for v in (x, y)
+    )
     if not isinstance(x, Array) and not isinstance(y, Array):
         x = ops_tensor(x)
     wanted = result_type(x, y)
@@ -219,6 +224,8 @@ def _into(out: Any, result: Any, name: str) -> Any:
         raise RuntimeError(
             f"{name}(): out= cannot be differentiated, but one of the tensors requires gradients"
         )
+    if isinstance(result, Dual):
+        raise RuntimeError(f"{name}(): out= has no forward mode, but a tensor has a tangent")
     if out.shape == result.shape:
         lift(out, result)
         out._t.copy_(result)

@@ -15,7 +15,7 @@ tensor([-0.0625,  0.5625,  0.5625, -0.0625])
 
 from __future__ import annotations
 
-from ..names import others_from, scipy_module
+from ..names import others_from
 from .bsplines import BSpline, make_interp_spline, make_lsq_spline
 from .cubic import (
     Akima1DInterpolator,
@@ -45,4 +45,4 @@ __getattr__ = others_from("scipy.interpolate")
 
 
 def __dir__() -> list[str]:
-    return sorted({*__all__, *dir(scipy_module("scipy.interpolate"))})
+    return __all__

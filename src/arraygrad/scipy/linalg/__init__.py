@@ -13,7 +13,7 @@ tensor([[0.5       , 1.        ],
 
 from __future__ import annotations
 
-from ..names import others_from, scipy_module
+from ..names import others_from
 from .decompositions import (
     eig,
     eigh,
@@ -142,4 +142,4 @@ __getattr__ = others_from("scipy.linalg")
 
 
 def __dir__() -> list[str]:
-    return sorted({*__all__, *dir(scipy_module("scipy.linalg"))})
+    return __all__

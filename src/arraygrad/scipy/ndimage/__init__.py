@@ -9,7 +9,7 @@ tensor([ 1., -2.,  1.])
 
 from __future__ import annotations
 
-from ..names import others_from, scipy_module
+from ..names import others_from
 from .filters import (
     convolve,
     convolve1d,
@@ -62,4 +62,4 @@ __getattr__ = others_from("scipy.ndimage")
 
 
 def __dir__() -> list[str]:
-    return sorted({*__all__, *dir(scipy_module("scipy.ndimage"))})
+    return __all__

@@ -9,7 +9,7 @@ tensor([6., 3.])
 
 from __future__ import annotations
 
-from ..names import others_from, scipy_module
+from ..names import others_from
 from .convolution import (
     convolve,
     convolve2d,
@@ -82,4 +82,4 @@ __getattr__ = others_from("scipy.signal")
 
 
 def __dir__() -> list[str]:
-    return sorted({*__all__, *dir(scipy_module("scipy.signal"))})
+    return __all__

@@ -8,3 +8,7 @@ from . import distance
 __all__ = ["distance"]
 
 __getattr__ = others_from("scipy.spatial")
+
+
+def __dir__() -> list[str]:
+    return __all__

@@ -38,6 +38,23 @@ from ...ops.special.entropies import rel_entr as _rel_entr
 from ..names import others_from, scipy_module
 from ..twins import floating, twin
 
+__all__ = [
+    "braycurtis",
+    "canberra",
+    "cdist",
+    "chebyshev",
+    "cityblock",
+    "correlation",
+    "cosine",
+    "euclidean",
+    "mahalanobis",
+    "minkowski",
+    "pdist",
+    "seuclidean",
+    "sqeuclidean",
+    "squareform",
+]
+
 SCIPY = scipy_module("scipy.spatial.distance")
 
 __getattr__ = others_from("scipy.spatial.distance")
@@ -261,4 +278,4 @@ braycurtis = _of_pair("braycurtis")
 
 
 def __dir__() -> list[str]:
-    return sorted(dir(SCIPY))
+    return __all__

@@ -46,7 +46,6 @@ from .bessel import (
     yv,
     yve,
 )
-from .declaring import SCIPY
 from .distributions import (
     bdtr,
     bdtrc,
@@ -326,4 +325,4 @@ __getattr__ = others_from("scipy.special")
 
 
 def __dir__() -> list[str]:
-    return sorted({*__all__, *dir(SCIPY)})
+    return __all__

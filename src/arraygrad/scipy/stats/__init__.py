@@ -12,7 +12,7 @@ std and rvs. Names that have no derivatives here are SciPy's own.
 
 from __future__ import annotations
 
-from ..names import others_from, scipy_module
+from ..names import others_from
 from .continuous import (
     beta,
     cauchy,
@@ -81,4 +81,4 @@ __getattr__ = others_from("scipy.stats")
 
 
 def __dir__() -> list[str]:
-    return sorted({*__all__, *dir(scipy_module("scipy.stats"))})
+    return __all__

@@ -12,6 +12,32 @@ from ....ops.special import softmax as softmax_ops
 from ...torchlike import FUNCTIONS
 from ..tensor import Tensor
 
+__all__ = [
+    "cross_entropy",
+    "elu",
+    "gelu",
+    "hardsigmoid",
+    "hardswish",
+    "leaky_relu",
+    "linear",
+    "log_softmax",
+    "mish",
+    "mse_loss",
+    "nll_loss",
+    "relu",
+    "relu6",
+    "selu",
+    "sigmoid",
+    "silu",
+    "softmax",
+    "softplus",
+    "tanh",
+]
+
+
+def __dir__() -> list[str]:
+    return __all__
+
 
 def _lifted(function: Any) -> Any:
     return Tensor._lifted(function)

@@ -12,6 +12,7 @@ from ....autograd import (
 )
 from ..handles import Tensor
 from . import forward_ad, function, functional, graph
+from .callbacks import engine
 from .checking import GradcheckError, gradcheck, gradgradcheck
 from .differentiate import backward, grad
 from .function import Function, FunctionCtx, InplaceFunction, once_differentiable
@@ -55,6 +56,8 @@ class _OldName(type):
 
 class Variable(metaclass=_OldName):
     """The old name of a tensor."""
+
+    _execution_engine = engine
 
     def __new__(cls, data: Tensor, requires_grad: bool = False) -> Tensor:  # type: ignore[misc]
         """Make a leaf on the memory of a tensor."""

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any, TypeVar, overload
 
 from .... import autograd as native
+from ....arrays.dual import Dual
 from ....arrays.tensor import Tensor as Native
 from ....backends import backend_of
 from ....core.array import Array
@@ -16,6 +17,7 @@ from ....core.nodes import RemovableHandle, output_node
 from ....errors import NoGradientError
 from ...arguments import several
 from ..handles import Tensor, attach, is_recorded, name_of, unwrap, wrap
+from .callbacks import engine
 from .nodes import GradientEdge, edge_of, on_tensors, shown
 
 One = Tensor | GradientEdge
@@ -118,7 +120,10 @@ def backward(
             "leaves: use autograd.grad, or set .grad to None afterwards",
             stacklevel=3,
         )
-    native.backward(out, seeds, retain_graph, create_graph, inputs=wanted)
+    # The gradient of a dual number's value: its tangent is not differentiated.
+    out = [o.primal if isinstance(o, Dual) else o for o in out]
+    with engine.running():
+        native.backward(out, seeds, retain_graph, create_graph, inputs=wanted)
 
 
 def _inputs(inputs: Any, function: str = "grad") -> tuple[list[Any] | None, list[Any]]:

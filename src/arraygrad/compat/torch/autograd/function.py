@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import functools
 import inspect
+import warnings
 import weakref
 from collections.abc import Callable
 from typing import Any
@@ -61,6 +62,14 @@ class FunctionCtx(native.FunctionCtx):
     def register_prehook(self, hook: Any) -> RemovableHandle:
         return super().register_prehook(on_tensors(hook))
 
+    @property
+    def saved_variables(self) -> tuple[Any, ...]:
+        """The old name of `saved_tensors`."""
+        warnings.warn(
+            "saved_variables is deprecated: use saved_tensors", DeprecationWarning, stacklevel=2
+        )
+        return self.saved_tensors
+
     def name(self) -> str:
         return type(self).__name__
 
@@ -102,6 +111,7 @@ class Function:
     boxed_grads_call = False
     generate_vmap_rule = False
     _native: type[native.Function] | None = None
+    _backward_cls: type[native.FunctionCtx]
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         raise RuntimeError(
@@ -142,6 +152,7 @@ class Function:
         made = cls.__dict__.get("_native")
         if made is None:
             made = cls._native = _native_of(cls)
+            cls._backward_cls = made.context
         if kwargs or _has_defaults(cls, len(args)):
             args = _bound(cls, args, kwargs)
         arrays = [a._t if isinstance(a, Tensor) else a for a in args]

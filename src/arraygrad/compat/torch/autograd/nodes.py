@@ -107,6 +107,10 @@ class Shown:
         """The gradients of the inputs, from those of the outputs."""
         from ....autograd import grad
 
+        pullback = self._node.pullback
+        count = len(self._node.shape) if pullback is not None and pullback.multiple else 1
+        if len(grads) != count:
+            raise TypeError(f"{self.name()} takes {count} gradients, not {len(grads)}")
         edges = list(self._node.edges)
         outputs = [NativeEdge(self._node, i) for i in range(len(grads))]
         found = grad(

@@ -8,21 +8,36 @@ from typing import Any
 import numpy as np
 
 from .... import linalg, ops, special
-from ..creation import full_like
 from ..functions import elementwise, products, reductions
 from ..functions.axes import checked
-from ..handles import Tensor
 from ..publish import function
-from ..random import bernoulli
+from .dropping import (
+    alpha_dropout,
+    dropout,
+    dropout1d,
+    dropout2d,
+    dropout3d,
+    feature_alpha_dropout,
+)
+from .windows import avg_pool1d, avg_pool2d, conv1d, conv2d, max_pool1d, max_pool2d
 
 __all__ = [
+    "alpha_dropout",
+    "avg_pool1d",
+    "avg_pool2d",
     "binary_cross_entropy",
     "binary_cross_entropy_with_logits",
+    "conv1d",
+    "conv2d",
     "cosine_similarity",
     "cross_entropy",
     "dropout",
+    "dropout1d",
+    "dropout2d",
+    "dropout3d",
     "elu",
     "embedding",
+    "feature_alpha_dropout",
     "gelu",
     "hardtanh",
     "huber_loss",
@@ -33,6 +48,8 @@ __all__ = [
     "linear",
     "log_softmax",
     "logsigmoid",
+    "max_pool1d",
+    "max_pool2d",
     "mse_loss",
     "nll_loss",
     "normalize",
@@ -166,18 +183,6 @@ def log_softmax(input: Any, dim: Any = None, _stacklevel: int = 3, dtype: Any = 
 
 def _usual(dim: int | None, x: Any) -> int:
     return dim if dim is not None else (0 if x.ndim in (0, 1, 3) else 1)
-
-
-def dropout(input: Tensor, p: float = 0.5, training: bool = True, inplace: bool = False) -> Tensor:
-    """Elements set to zero with a probability, and the others scaled up."""
-    if not 0 <= p <= 1:
-        raise ValueError(f"p must be between 0 and 1, not {p}")
-    if not training or p == 0:
-        return input
-    if p == 1:
-        return input * 0
-    kept = bernoulli(full_like(input.detach(), 1 - p))
-    return input * kept / (1 - p)
 
 
 @function(method=False)

@@ -55,6 +55,54 @@ class Linear(Module):
         )
 
 
+class _Convolution(Module):
+    """Sums of products of filters and the windows of a signal."""
+
+    _convolve: Any
+    _axes: int
+
+    def __init__(
+        self,
+        in_channels: int,
+        out_channels: int,
+        kernel_size: Any,
+        stride: Any = 1,
+        padding: Any = 0,
+        dilation: Any = 1,
+        groups: int = 1,
+        bias: bool = True,
+        dtype: Any = None,
+    ) -> None:
+        super().__init__()
+        given = kernel_size
+        size = tuple(given) if isinstance(given, tuple | list) else (given,) * self._axes
+        self.stride, self.padding, self.dilation, self.groups = stride, padding, dilation, groups
+        self.weight = Parameter(empty(out_channels, in_channels // groups, *size, dtype=dtype))
+        bound = 1 / math.sqrt(in_channels // groups * math.prod(size))
+        self.bias = Parameter(empty(out_channels, dtype=dtype)) if bias else None
+        with no_grad():
+            self.weight.uniform_(-bound, bound)
+            if self.bias is not None:
+                self.bias.uniform_(-bound, bound)
+
+    def forward(self, input: Tensor) -> Any:
+        """Apply the filters."""
+        options = (self.stride, self.padding, self.dilation, self.groups)
+        return type(self)._convolve(input, self.weight, self.bias, *options)
+
+
+class Conv1d(_Convolution):
+    """Filters along one axis."""
+
+    _convolve, _axes = staticmethod(F.conv1d), 1
+
+
+class Conv2d(_Convolution):
+    """Filters along two axes."""
+
+    _convolve, _axes = staticmethod(F.conv2d), 2
+
+
 class Embedding(Module):
     """The rows of a matrix that an index names."""
 
@@ -150,17 +198,37 @@ class Identity(Module):
 class Dropout(Module):
     """Elements set to zero with a probability, in training."""
 
+    _drop = staticmethod(F.dropout)
+
     def __init__(self, p: float = 0.5, inplace: bool = False) -> None:
         super().__init__()
-        self.p = p
+        self.p, self.inplace = p, inplace
 
     def forward(self, input: Tensor) -> Any:
         """Drop."""
-        return F.dropout(input, self.p, self.training)
+        return self._drop(input, self.p, self.training, self.inplace)
 
     def extra_repr(self) -> str:
         """Its probability."""
-        return f"p={self.p}"
+        return f"p={self.p}, inplace={self.inplace}"
+
+
+class Dropout2d(Dropout):
+    """Channels set to zero with a probability, in training."""
+
+    _drop = staticmethod(F.dropout2d)
+
+
+class AlphaDropout(Dropout):
+    """Elements set to SELU's lowest value with a probability, in training."""
+
+    _drop = staticmethod(F.alpha_dropout)
+
+
+class FeatureAlphaDropout(Dropout):
+    """Channels set to SELU's lowest value with a probability, in training."""
+
+    _drop = staticmethod(F.feature_alpha_dropout)
 
 
 # --- activations and losses ---
@@ -210,6 +278,8 @@ LogSoftmax = _module("LogSoftmax", F.log_softmax, "dim")
 LogSigmoid = _module("LogSigmoid", F.logsigmoid)
 Hardtanh = _module("Hardtanh", F.hardtanh, "min_val", "max_val", "inplace")
 Threshold = _module("Threshold", F.threshold, "threshold", "value", "inplace")
+MaxPool2d = _module("MaxPool2d", F.max_pool2d, "kernel_size", "stride", "padding")
+AvgPool2d = _module("AvgPool2d", F.avg_pool2d, "kernel_size", "stride", "padding")
 MSELoss = _module("MSELoss", F.mse_loss, "reduction")
 L1Loss = _module("L1Loss", F.l1_loss, "reduction")
 SmoothL1Loss = _module("SmoothL1Loss", F.smooth_l1_loss, "reduction", "beta")

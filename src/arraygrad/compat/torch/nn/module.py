@@ -9,7 +9,8 @@ from typing import Any
 from ....core.nodes import RemovableHandle
 from ..autograd import no_grad
 from ..handles import Tensor
-from .parameter import Parameter
+from .around import Around
+from .parameter import Buffer, Parameter
 
 
 class Module:
@@ -24,6 +25,7 @@ class Module:
         self.__dict__["_transient"] = set()
         self.__dict__["_before"] = {}
         self.__dict__["_after"] = {}
+        self.__dict__["_around"] = {}
         self.training = True
 
     def forward(self, *args: Any, **kwargs: Any) -> Any:
@@ -35,7 +37,13 @@ class Module:
             changed = hook(self, args)
             if changed is not None:
                 args = changed if isinstance(changed, tuple) else (changed,)
+        around = None
+        if self._around:
+            around = Around(self, list(self._around.values()))
+            args = around.enter(args)
         result = self.forward(*args, **kwargs)
+        if around is not None:
+            result = around.leave(result)
         for hook in list(self._after.values()):
             changed = hook(self, args, result)
             result = result if changed is None else changed
@@ -49,6 +57,9 @@ class Module:
             raise AttributeError("call Module.__init__() before the parts of a module are assigned")
         if parts is None:
             self.__dict__[name] = value
+            return
+        if isinstance(value, Buffer):
+            self.register_buffer(name, value, value.persistent)
             return
         kinds = (("_parameters", Parameter), ("_modules", Module), ("_buffers", Tensor))
         for place, kind in kinds:
@@ -286,6 +297,10 @@ class Module:
     def register_forward_hook(self, hook: Callable[..., Any]) -> RemovableHandle:
         """Call `hook(module, args, result)` after each call."""
         return RemovableHandle(self._after, hook)
+
+    def register_full_backward_hook(self, hook: Callable[..., Any]) -> RemovableHandle:
+        """Call `hook(module, grad_input, grad_output)` when both have been computed."""
+        return RemovableHandle(self._around, hook)
 
     def extra_repr(self) -> str:
         """What the name of the module is followed by in print."""

@@ -18,3 +18,15 @@ class Parameter(Tensor):
 
     def __repr__(self) -> str:
         return f"Parameter containing:\n{super().__repr__()}"
+
+
+class Buffer(Tensor):
+    """A tensor that a `Module` finds among its attributes, and that is no parameter."""
+
+    persistent: bool
+
+    def __new__(cls, data: Any = None, *, persistent: bool = True) -> Buffer:
+        """Make one on the memory of `data`."""
+        made: Buffer = parameter(cls, empty(0) if data is None else data, False)
+        made.persistent = persistent
+        return made

@@ -10,7 +10,7 @@ tensor([-0.25  , -0.0625])
 
 from __future__ import annotations
 
-from ...names import others_from, scipy_module
+from ...names import others_from
 from .functions import eigsh, expm_multiply
 from .operators import jacobian_operator
 from .solvers import bicgstab, cg, factorized, gmres, lsqr, minres, splu, spsolve
@@ -33,4 +33,4 @@ __getattr__ = others_from("scipy.sparse.linalg")
 
 
 def __dir__() -> list[str]:
-    return sorted({*__all__, *dir(scipy_module("scipy.sparse.linalg"))})
+    return __all__

@@ -1,0 +1,33 @@
+"""What the benchmarks of compiled functions time is right."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import optree
+import pytest
+from benchmarks.compiled import WORKLOADS, jobs
+
+SMALL = [name for name in WORKLOADS if "1M" not in name and "1000" not in name]
+
+
+@pytest.mark.parametrize("name", SMALL)
+def test_all_systems_agree(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    jax = pytest.importorskip("jax")
+    before = jax.config.jax_enable_x64
+    try:
+        found = {system: job() for system, (job, _) in jobs(name).items()}
+    finally:
+        jax.config.update("jax_enable_x64", before)
+    wanted = optree.tree_leaves(found.pop("arraygrad, eager"))
+    for results in found.values():
+        for a, b in zip(optree.tree_leaves(results), wanted, strict=True):
+            compare(np.asarray(a), np.asarray(b))
+
+
+def compare(a: Any, b: Any) -> None:
+    scale = np.abs(b).max()
+    np.testing.assert_allclose(
+        a, b, rtol=0, atol=scale * (2e-5 if b.dtype == np.float32 else 1e-11)
+    )

@@ -1,0 +1,164 @@
+"""Native code on other processors, without llvmlite, in threads and forks; and its memory."""
+
+from __future__ import annotations
+
+import gc
+import os
+import subprocess
+import sys
+import threading
+import tracemalloc
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import arraygrad as ag
+from arraygrad.compiler import memory, native, objects
+
+TESTS = Path(__file__).parents[1]
+
+
+def loss(x: Any) -> Any:
+    return (ag.special.softmax(ag.sin(x), axis=1) * x).sum() + ag.tanh(x).mean()
+
+
+@pytest.mark.parametrize("target", ["haswell", "generic"])
+def test_other_processors(target: str) -> None:
+    """AVX2, and the oldest processors: in a process of its own."""
+    code = (
+        "from compiler.test_random import check\n"
+        "from arraygrad.compiler.native import vector_bytes\n"
+        f"assert vector_bytes() == {32 if target == 'haswell' else 16}\n"
+        "for seed in range(200, 212):\n"
+        "    check(seed)"
+    )
+    path = os.pathsep.join([str(TESTS), *sys.path])
+    environment = os.environ | {"ARRAYGRAD_TARGET": target, "PYTHONPATH": path}
+    subprocess.run([sys.executable, "-c", code], check=True, env=environment)
+
+
+def test_without_the_layout_of_objects() -> None:
+    code = (
+        "from compiler.test_random import check\n"
+        "from arraygrad.compiler import objects\n"
+        "assert objects.DATA is None\n"
+        "check(300), check(301)"
+    )
+    path = os.pathsep.join([str(TESTS), *sys.path])
+    environment = os.environ | {"ARRAYGRAD_PORTABLE": "1", "PYTHONPATH": path}
+    subprocess.run([sys.executable, "-c", code], check=True, env=environment)
+
+
+def test_the_layout_of_objects_is_known() -> None:
+    if objects.DATA is None:
+        pytest.skip("not on this Python")
+    assert objects.reference is id
+
+
+def test_without_llvmlite(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "llvmlite", None)
+    monkeypatch.setitem(sys.modules, "llvmlite.binding", None)
+    native._llvm.cache_clear()
+    native._host.cache_clear()
+    try:
+        with pytest.raises(ImportError, match=r"arraygrad\[compile\]"):
+            ag.compile(lambda x: x + 1)(np.ones(2))
+    finally:
+        native._llvm.cache_clear()
+        native._host.cache_clear()
+
+
+def test_equal_kernels_are_one() -> None:
+    made = [ag.compile(lambda x: ag.cos(x) * 0.123456)(np.ones(7)) for _ in range(2)]
+    np.testing.assert_array_equal(*made)
+    kept = ag.compile(lambda x: ag.cos(x) * 0.654321)
+    kept(np.ones(7))
+    before = len(native._known)
+    ag.compile(lambda y: ag.cos(y) * 0.654321)(np.ones(7))
+    assert len(native._known) <= before
+
+
+def test_threads_share_one_program() -> None:
+    x = np.random.default_rng(0).normal(size=(200, 300))
+    f = ag.compile(ag.func.value_and_grad(loss))
+    wanted = f(x)
+    wrong: list[Any] = []
+
+    def work() -> None:
+        for _ in range(20):
+            value, gradient = f(x)
+            if value != wanted[0] or not np.array_equal(gradient, wanted[1]):
+                wrong.append(1)
+
+    threads = [threading.Thread(target=work) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert not wrong
+
+
+def test_results_do_not_depend_on_the_number_of_threads() -> None:
+    x = np.random.default_rng(0).normal(size=(900, 1100)).astype(np.float32)
+    f = ag.compile(ag.func.value_and_grad(loss))
+    before = ag.get_num_threads()
+    found = []
+    try:
+        for number in (1, 2, 3):
+            ag.set_num_threads(number)
+            found.append(f(x))
+    finally:
+        ag.set_num_threads(before)
+    for value, gradient in found[1:]:
+        assert value == found[0][0]
+        np.testing.assert_array_equal(gradient, found[0][1])
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork")
+@pytest.mark.filterwarnings("ignore:.*fork.*:DeprecationWarning")
+def test_after_a_fork() -> None:
+    x = np.random.default_rng(0).normal(size=(900, 1100))
+    f = ag.compile(loss)
+    wanted = f(x)  # starts the threads
+    child = os.fork()
+    if child == 0:
+        os._exit(0 if f(x) == wanted else 1)
+    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+
+
+def test_memory_is_flat() -> None:
+    x = np.random.default_rng(0).normal(size=(40, 50))
+    f = ag.compile(ag.func.value_and_grad(loss))
+    for _ in range(20):
+        f(x)
+    tracemalloc.start()
+    try:
+        f(x)
+        gc.collect()
+        start = tracemalloc.get_traced_memory()[0]
+        for _ in range(1000):
+            f(x)
+        gc.collect()  # also empties lists of free objects
+        assert tracemalloc.get_traced_memory()[0] - start < 20_000
+    finally:
+        tracemalloc.stop()
+
+
+def test_buffers_that_live_together_do_not_overlap() -> None:
+    rng = np.random.default_rng(0)
+    buffers = []
+    for _ in range(60):
+        first = int(rng.integers(0, 30))
+        last = first + int(rng.integers(0, 6))
+        shape = (int(rng.integers(1, 300)),)
+        buffers.append(memory.Buffer(shape, np.dtype(np.float64), first, last))
+    size = memory.arranged(buffers)
+    for i, a in enumerate(buffers):
+        assert a.offset % memory.ALIGNMENT == 0
+        assert a.offset + a.size <= size
+        for b in buffers[:i]:
+            if a.first <= b.last and b.first <= a.last:
+                assert a.offset + a.size <= b.offset or b.offset + b.size <= a.offset
+    assert size < sum(b.size for b in buffers) / 3
