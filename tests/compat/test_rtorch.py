@@ -9,6 +9,7 @@ import pytest
 
 import arraygrad as ag
 from arraygrad.compat import rtorch
+from arraygrad.compat.rtorch.elementwise import BINARY, UNARY
 
 MATRIX = np.arange(12.0, dtype=np.float32).reshape(3, 4)
 
@@ -150,3 +151,27 @@ def test_results_in_place() -> None:
         rtorch.in_place(w, "sum")
     with pytest.raises(AttributeError, match="no method nothing_"):
         rtorch.in_place(w, "nothing")
+
+
+ELEMENTWISE = [(name, whole) for name in sorted([*UNARY, *BINARY]) for whole in (False, True)]
+# PyTorch has these for real or complex numbers only.
+ELEMENTWISE = [case for case in ELEMENTWISE if case[0] not in ("real", "imag", "conj", "frac")]
+ELEMENTWISE += [(name, False) for name in ("real", "imag", "conj", "frac")]
+
+
+@pytest.mark.parametrize(("name", "whole"), ELEMENTWISE)
+def test_elementwise_functions_are_libtorchs(name: str, whole: bool) -> None:
+    torch = pytest.importorskip("torch")
+    a, b = np.array([[0.3, 0.6], [0.9, 0.2]], np.float32), np.array([0.5, 0.7], np.float32)
+    if name == "acosh":
+        a = a + 1
+    if whole or name.startswith("bitwise"):
+        a, b = np.array([[1, 2], [3, 4]]), np.array([2, 3])
+    if name in ("real", "imag", "conj"):
+        a = (a + 1j * a[::-1]).astype(np.complex64)
+    arrays = (a, b) if name in BINARY else (a,)
+    expected = getattr(torch, name)(*map(torch.from_numpy, arrays)).resolve_conj().numpy()
+    with np.errstate(all="ignore"):
+        found = rtorch.__getattr__(f"torch_{name}")(*map(rtorch.torch_tensor, arrays)).numpy()
+    assert found.dtype == expected.dtype
+    np.testing.assert_allclose(found, expected, rtol=1e-5)

@@ -208,10 +208,10 @@ class Facade:
         return bool(self._inner)
 
     def __float__(self) -> float:
-        return float(self._inner)
+        return float(self._inner.item())
 
     def __int__(self) -> int:
-        return int(self._inner)
+        return int(self._inner.item())
 
     def __index__(self) -> int:
         return self._inner.__index__()
