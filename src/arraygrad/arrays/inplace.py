@@ -552,7 +552,7 @@ def _steps(tensor: Any) -> tuple[Step, ...]:
 
 def _store(tensor: Any, index: Any, value: Any, name: str) -> None:
     """Change the memory of a tensor, or, where that cannot be written, its array."""
-    keeps = is_held(tensor) and current_modes().keeps_written is not False
+    keeps = keeps_replaced(tensor)
     array = tensor.array
     if isinstance(array, ndarray) and not isinstance(value, Array):
         writes = writes_to(array)
@@ -579,11 +579,14 @@ def _store(tensor: Any, index: Any, value: Any, name: str) -> None:
     _bump(base)
 
 
-def is_held(tensor: Any) -> bool:
-    """Whether anything but a tensor, and its base, refers to its memory.
+def keeps_replaced(tensor: Any) -> bool:
+    """Whether a write to a tensor has to keep the values that it replaces.
 
-    It may be a node that saved it. Where references are not counted, it is always so.
+    It has, unless that is switched off, if anything but the tensor and its base refers to the
+    memory: it may be a node that saved it. Where references are not counted, it always has.
     """
+    if current_modes().keeps_written is False:
+        return False
     view = tensor._view
     base = tensor if view is None else view.base
     owner = base._array

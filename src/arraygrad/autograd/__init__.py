@@ -18,8 +18,9 @@ from .anomaly import (
     is_anomaly_enabled,
     set_detect_anomaly,
 )
+from .context import FunctionCtx
 from .differentiate import backward, grad
-from .function import Function, FunctionCtx, once_differentiable
+from .function import Function, once_differentiable
 
 __all__ = [
     "Function",

@@ -5,32 +5,28 @@ The sweep itself is in `sweep`.
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Iterable, Mapping
 from numbers import Number
 from typing import Any, Literal, TypedDict, TypeVar, Unpack, overload
 
 import numpy as np
-from numpy import ndarray
 
 from .. import ops
 from ..arrays.batched import Batched, batched_type
-from ..arrays.inplace import is_held
 from ..arrays.tensor import Tensor, tensor_type_at
 from ..backends import backend_of, default
 from ..core.array import Array
 from ..core.axes import same_shape
-from ..core.cpython import ALONE, getrefcount
 from ..core.levels import above, in_flight
 from ..core.modes import ModeContext, current_modes, enable_grad
 from ..core.nodes import GradientEdge, Leaf, Node, Output, output_node, recorder
-from ..core.versions import about_to_write, mark_written, writes_to
 from ..errors import MixedArraysError, NoGradientError, UnusedInputError
 from ..ops.define.adoption import in_library_of, is_made
 from ..ops.define.library import declare
 from ..ops.define.rules import Pullback
 from ..sweep.engine import Sweep
 from ..sweep.hooks import wrapped
+from .accumulation import accumulate_all, owned
 from .outward import Call, grad_below, grad_from_inside, is_below, is_inside, reaches
 from .structures import Rebuild, flatten, is_single, place
 
@@ -40,8 +36,6 @@ K = TypeVar("K")
 # The rules of a constant gradient's node, under create_graph: the gradient requires gradients like
 # any other result, but depends on no input.
 _CONSTANT = Pullback(declare("constant", "x", compute=lambda xp, x: x).op, ())  # type: ignore[attr-defined]
-
-_accumulating = threading.RLock()  # reentrant: `+` may run user code that accumulates
 
 
 class Options(TypedDict, total=False):
@@ -309,7 +303,7 @@ def backward_from(
             sweep.call_prehooks(node, results[node])
     if not retain_graph:
         sweep.release()
-    _accumulate_all(sweep, dict(zip(targets or (), flat_inputs, strict=True)))
+    accumulate_all(sweep, dict(zip(targets or (), flat_inputs, strict=True)))
     return None
 
 
@@ -321,89 +315,6 @@ def _recording() -> ModeContext:
             "inference_mode(): leave it first, or use no_grad() in its place"
         )
     return enable_grad()
-
-
-def _accumulate_all(sweep: Sweep, tensor_of: dict[Node, Any]) -> None:
-    """Add the results of a sweep to the `.grad` of their tensors."""
-    results = sweep.results
-    _check_levels(sweep)
-    reached: list[tuple[Leaf, Tensor, Any]] = []
-    for node in results:
-        tensor = tensor_of.get(node)
-        if not isinstance(tensor, Tensor):
-            tensor = _holder(node)
-        if results[node] is None or tensor is None or tensor._node is not node:
-            continue
-        held = [results[node]]
-        results[node] = None
-        if isinstance(node, Leaf):
-            reached.append((node, tensor, held[0] if node.has_posthooks else None))
-        _accumulate(tensor, held, sweep.create_graph)
-    for leaf, tensor, gradient in reached:
-        for hook in list(leaf.accumulated.values()):
-            sweep.call(hook, tensor)
-        if gradient is not None:
-            sweep.call_leaf_posthooks(leaf, gradient)
-
-
-def _check_levels(sweep: Sweep) -> None:
-    """Raise if a tensor from outside a transform would keep a gradient of the transform."""
-    for node, gradient in sweep.results.items():
-        if isinstance(gradient, Array) and gradient.level > sweep.tensor_type.level:
-            raise RuntimeError(
-                f"backward() was given a {type(gradient).__name__} array of a transform in flight, "
-                f"but {node.name()} belongs to a tensor from outside it, whose .grad would outlive "
-                "the transform: use grad(), which returns the gradient"
-            )
-
-
-def _holder(node: Node) -> Tensor | None:
-    """The tensor whose `.grad` belongs to a node: a leaf, or a tensor that retains its gradient."""
-    if isinstance(node, Leaf):
-        return node.variable
-    retained = None if node.extras is None else node.extras.retained
-    return None if retained is None else retained()
-
-
-def _accumulate(tensor: Tensor, held: list[Any], create_graph: bool) -> None:
-    """Add a gradient to `tensor.grad`: in place, unless one of them is in a graph."""
-    if create_graph:
-        (gradient,) = held
-        with _accumulating:
-            have = getattr(tensor, "_grad", None)
-            tensor._grad = ops.copy(gradient) if have is None else have + gradient
-        return
-    gradient = _owned(held)
-    with _accumulating:
-        have = getattr(tensor, "_grad", None)
-        if have is None:
-            tensor._grad = tensor.like(gradient)
-        elif have.requires_grad or isinstance(gradient, Array) or not _added(have, gradient):
-            # Without its node, but still inside its transforms.
-            tensor._grad = have.like(have.array) + gradient
-
-
-def _added(have: Tensor, gradient: Any) -> bool:
-    """Add to a gradient in place. False if its array cannot be written."""
-    keeps = is_held(have) and current_modes().keeps_written is not False
-    array = have.array
-    if isinstance(array, Array):
-        return False
-    about_to_write(array)
-    if isinstance(array, ndarray):
-        writes = writes_to(array)
-        replaced = array.copy() if keeps else None
-        done = backend_of(gradient).add_into(array, gradient)
-        if done:
-            writes.mark(array, "backward()", replaced=replaced)
-        return done
-    if have._view is not None:
-        return False
-    # Where a node may have saved the array, or it cannot be written, another one takes its place.
-    if getrefcount(array) > ALONE + 1 or not backend_of(gradient).add_into(array, gradient):
-        have._array = ops.add(array, gradient)
-    mark_written(have, "backward()")
-    return True
 
 
 # --- checking the arguments ----------------------------------------------------------------------
@@ -675,7 +586,7 @@ def _hand_out(
             if sweep.create_graph:
                 gradient = ops.copy(held.pop())
             else:
-                gradient = wrapped(make, _owned(held), in_flight())
+                gradient = wrapped(make, owned(held), in_flight())
         if sweep.create_graph and isinstance(gradient, make) and gradient._node is None:
             node = Node(_CONSTANT, (), (), gradient.shape, gradient.dtype)
             gradient = make(gradient._array, node)
@@ -684,14 +595,8 @@ def _hand_out(
     return gradients
 
 
-def _owned(held: list[Any]) -> Any:
-    if isinstance(held[0], Array):
-        return ops.copy(held.pop())
-    return backend_of(held[0]).own(held)
-
-
 def _copied(array: Any) -> Any:
-    return _owned([array])
+    return owned([array])
 
 
 def _unbatched(gradient: Any, size: int, batched: type[Batched]) -> Any:

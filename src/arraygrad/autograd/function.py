@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -21,203 +21,20 @@ from ..arrays.tensor import Tensor, tensor_type_at
 from ..backends import backend_of
 from ..core import upward
 from ..core.array import Array, is_transformed
-from ..core.kinds import Opaque
 from ..core.levels import new_level
 from ..core.memory import owner_of
-from ..core.modes import current_modes, no_grad
+from ..core.modes import no_grad
 from ..core.nodes import (
-    FREED,
-    LAST_WRITE,
     Leaf,
     Node,
-    freed_error,
     make_outputs,
-    next_number,
-    output_node,
     recorder,
 )
-from ..core.saved import Hooks, pack, remember_origin, unpack
-from ..core.versions import as_saved_alone
 from ..errors import RuleError
-from ..ops.define.rules import Pullback
-from ..sweep.engine import Sweep, current_sweep
+from ..sweep.engine import Sweep
+from .context import FunctionCtx, FunctionPullback
 
 Rule = Callable[..., Any]
-
-
-class FunctionPullback(Pullback):
-    """The pullback of one call of a `Function`: it calls the function's `backward`."""
-
-    __slots__ = ("function",)
-    name: str
-
-    def __init__(
-        self, function: type[Function], positions: tuple[int, ...], arity: int, multiple: bool
-    ) -> None:
-        self.function = function
-        self.name = function.__name__
-        self.positions = positions
-        self.arity = arity
-        self.multiple = multiple
-        self.kind = Opaque()
-        self.holomorphic = self.simple = self.selects = False
-        self.in_blocks = self.is_like_output = False
-        self.direct = self.live = self.joint = self.starred = None
-        self.keeps_arrays = True
-        self.kept = self.sources = self.rules = ()
-        self.arrays: list[int] = []
-        self.backward = _run_backward
-
-
-class FunctionCtx(Node):
-    """The `ctx` that `forward` and `backward` share. It is also the node of the call."""
-
-    __slots__ = ("__dict__", "_for_forward", "_made", "_materialize", "_pending", "_places")
-
-    def __init__(
-        self, function: type[Function], edges: tuple[Node, ...], positions: Any, arity: int
-    ) -> None:
-        pullback = FunctionPullback(function, positions, arity, False)
-        super().__init__(pullback, edges, (), (), None)
-        self._materialize = True
-        self._pending: list[Any] = []
-        self._for_forward: tuple[Any, ...] | None = None
-        self._places: tuple[tuple[str, int] | None, ...] = ()
-        self._made: type[Tensor] = Tensor
-        self._hooks: Hooks | None = None
-        self._needs: tuple[bool, ...] | None = None
-        self._dirty: tuple[Any, ...] = ()
-        self._constant: tuple[Any, ...] = ()
-        self._constant_places: tuple[int, ...] = ()
-        self._dirty_places: tuple[int, ...] = ()
-
-    def name(self) -> str:
-        assert self.pullback is not None
-        return f"{self.pullback.name}Backward"
-
-    def load(self) -> tuple[Any, ...]:
-        """Nothing: `backward` loads the saved values itself, by `saved_tensors`."""
-        if self.saved is FREED:
-            raise freed_error(self)
-        return ()
-
-    def as_saved(self, saved: tuple[Any, ...], restored: Callable[[Any, int], Any]) -> Any:
-        """The values as they are: `saved_tensors` restores those that `backward` reads."""
-        return saved
-
-    def release(self) -> None:
-        if self.saved:  # a node without saved values can always be run again
-            self.saved = FREED
-
-    if TYPE_CHECKING:  # users may set any attribute
-
-        def __getattr__(self, name: str) -> Any: ...
-        def __setattr__(self, name: str, value: Any) -> None: ...
-
-    # --- in forward or setup_context ---
-
-    def save_for_backward(self, *tensors: Any) -> None:
-        """Save tensors for `backward` and `jvp`, which read them as `ctx.saved_tensors`."""
-        _check_saved(tensors, "save_for_backward()")
-        self._pending = list(tensors)
-
-    def save_for_forward(self, *tensors: Any) -> None:
-        """Save tensors for `jvp`, which reads them as `ctx.saved_tensors`."""
-        _check_saved(tensors, "save_for_forward()")
-        self._for_forward = tensors
-
-    def mark_dirty(self, *tensors: Any) -> None:
-        """Say which inputs `forward` changed in place. `forward` must return them, too."""
-        self._dirty = tensors
-
-    def mark_non_differentiable(self, *tensors: Any) -> None:
-        """Say which outputs have no derivative."""
-        self._constant = tensors
-
-    def set_materialize_grads(self, value: bool) -> None:
-        """Whether `backward` gets zeros (the default) or None for outputs without a gradient."""
-        self._materialize = value
-
-    # --- in backward ---
-
-    @property
-    def needs_input_grad(self) -> tuple[bool, ...]:
-        """For each argument of `forward`, whether its gradient is wanted.
-
-        In `backward`, this is whether the current sweep needs it.
-        """
-        assert self.pullback is not None
-        if self._needs is not None:  # not in a graph
-            return self._needs
-        sweep = current_sweep()
-        inside = sweep is not None and self in sweep.needed
-        wanted = [False] * self.pullback.arity
-        for position, edge in zip(self.pullback.positions, self.edges, strict=True):
-            wanted[position] = not inside or edge in sweep.needed  # type: ignore[union-attr]
-        return tuple(wanted)
-
-    @property
-    def saved_tensors(self) -> tuple[Tensor, ...]:
-        """The tensors of `save_for_backward`, with their nodes."""
-        if self.saved is FREED:
-            raise freed_error(self)
-        if self._pending:  # still in forward
-            return tuple(self._pending)
-        assert self.pullback is not None
-        clears = self.pullback.function.clear_saved_tensors_on_access  # type: ignore[attr-defined]
-        nodes = dict(zip(self.pullback.positions, self.edges, strict=True))
-        found: list[Any] = []
-        for kept, place in zip(self.saved, self._places, strict=True):
-            array = unpack(kept, self._hooks) if self._hooks else kept
-            if array is not None and self.number < LAST_WRITE[0]:
-                sweep = current_sweep()
-                array = as_saved_alone(self, array, {} if sweep is None else sweep.rewound)
-            node = None
-            if place is not None:
-                kind, i = place
-                node = output_node(self, i) if kind == "output" else nodes.get(i)
-            found.append(None if array is None else self._made(array, node))
-        if clears:
-            self.saved = FREED
-        return tuple(found)
-
-    def in_forward_mode(self) -> FunctionCtx:
-        """The context for `jvp`: its saved tensors are those of `save_for_forward`, if any."""
-        if self._for_forward is not None:
-            self._pending = list(self._for_forward)
-        return self
-
-    def seal(self, arguments: tuple[Any, ...], outputs: tuple[Any, ...]) -> None:
-        """Turn the tensors to save into arrays, and note which are inputs or outputs."""
-        arrays: list[Any] = []
-        places: list[tuple[str, int] | None] = []
-        for tensor in self._pending:
-            place = None
-            for kind, values in (("input", arguments), ("output", outputs)):
-                for i, value in enumerate(values):
-                    if value is tensor and tensor is not None:
-                        place = (kind, i)
-            ours = isinstance(tensor, Tensor) and tensor.level == self._made.level
-            arrays.append(tensor._array if ours else tensor)
-            places.append(place)
-        self._pending = []
-        self.number = next_number()  # what `forward` wrote before, it has saved as it is now
-        self._dirty = self._constant = ()
-        self._places = tuple(places)
-        modes = current_modes()
-        self._hooks = modes.saved_hooks
-        self.saved = tuple(pack(a, self._hooks) for a in arrays) if self._hooks else tuple(arrays)
-        if modes.anomaly is not None:
-            remember_origin(self)
-
-
-def _check_saved(tensors: tuple[Any, ...], what: str) -> None:
-    for i, tensor in enumerate(tensors):
-        if tensor is not None and not hasattr(tensor, "dtype"):
-            raise TypeError(
-                f"{what} saves tensors; argument {i} is of type {type(tensor).__name__}: set it as "
-                "an attribute of ctx instead"
-            )
 
 
 class VmapInfo(NamedTuple):
@@ -295,6 +112,11 @@ class Function:
     vjp = backward
 
     @classmethod
+    def reverse_rule(cls) -> Rule:
+        """`backward`, under either of its names."""
+        return cls.backward if cls.backward is not Function.backward else cls.vjp
+
+    @classmethod
     def apply(cls, *args: Any, **kwargs: Any) -> Any:
         """Call the function."""
         if kwargs or (cls.setup_context and _has_defaults(cls.forward, len(args))):
@@ -345,6 +167,10 @@ def _refuse(sweep: Sweep, node: Node, g: Any) -> Any:
         "a backward marked with @once_differentiable was differentiated: its gradient cannot be "
         "taken again"
     )
+
+
+_ONCE = FunctionPullback(Function, (), 0, False)
+_ONCE.name, _ONCE.backward = "OnceDifferentiable", _refuse
 
 
 # --- running forward -----------------------------------------------------------------------------
@@ -518,58 +344,6 @@ def _as_view(source: Tensor, result: Tensor) -> Tensor:
     return view
 
 
-# --- running backward ----------------------------------------------------------------------------
-
-
-def _reverse_rule(cls: type[Function]) -> Rule:
-    """`backward`, under either of its names."""
-    return cls.backward if cls.backward is not Function.backward else cls.vjp
-
-
-def _run_backward(sweep: Sweep, node: Node, g: Any) -> list[Any]:
-    """The cotangents of a function's inputs, by its `backward`."""
-    assert isinstance(node, FunctionCtx) and node.pullback is not None
-    pullback = node.pullback
-    gs = list(g) if pullback.multiple else [g]
-    if node._materialize:
-        shapes: Any = node.shape if pullback.multiple else [node.shape]
-        dtypes: Any = node.dtype if pullback.multiple else [node.dtype]
-        like = next(part for part in gs if part is not None)
-        backend, plain = backend_of(like), ops.plain(like)
-        gs = [
-            part if part is not None or dtype is None else backend.full(plain, shape, 0, dtype)
-            for part, shape, dtype in zip(gs, shapes, dtypes, strict=True)
-        ]
-    function: type[Function] = pullback.function  # type: ignore[attr-defined]
-    rule = _reverse_rule(function)
-    given = [sweep.as_tensor(part) for part in gs]
-    if function.boxed_grads_call:
-        gs.clear()
-        returned = sweep.call(rule, node, given)
-    else:
-        returned = sweep.call(rule, node, *given)
-    results = list(returned) if isinstance(returned, tuple | list) else [returned]
-    while len(results) > pullback.arity and results[-1] is None:
-        results.pop()
-    if len(results) != pullback.arity:
-        raise RuleError(
-            f"{node.name()} returned {len(results)} gradients for {pullback.arity} arguments of "
-            "forward: return one for each, None where there is none"
-        )
-    for i, result in enumerate(results):
-        if result is not None and i not in pullback.positions and not hasattr(result, "dtype"):
-            raise RuleError(f"{node.name()} returned {type(result).__name__} as gradient {i}")
-    parts = [results[position] for position in pullback.positions]
-    return [
-        None if part is None or edge not in sweep.needed else sweep.as_cotangent(part)
-        for part, edge in zip(parts, node.edges, strict=True)
-    ]
-
-
-_ONCE = FunctionPullback(Function, (), 0, False)
-_ONCE.name, _ONCE.backward = "OnceDifferentiable", _refuse
-
-
 # --- the other transforms ------------------------------------------------------------------------
 
 
@@ -675,7 +449,7 @@ def _transposed(
     tangents: list[Any],
 ) -> list[Any]:
     """The tangents of the outputs, by transposing `backward`, which is linear in cotangents."""
-    rule = _reverse_rule(cls)
+    rule = cls.reverse_rule()
     places = [i for i, m in enumerate(moving) if m]
     still = [
         ops.zeros_like(o) if hasattr(o, "dtype") and (m or ctx._materialize) else None
@@ -793,7 +567,7 @@ def _vectorized(cls: type[Function], in_dims: tuple[Any, ...], size: int) -> typ
             with new_level() as level:
                 inner, _ = run(level, ctx)
                 gs = enter(level, grad_outputs, [None if g is None else 0 for g in grad_outputs])
-                returned = _reverse_rule(cls)(inner, *gs)
+                returned = cls.reverse_rule()(inner, *gs)
                 results = returned if isinstance(returned, tuple | list) else (returned,)
                 left = [leave(level, r) for r in results]
             return tuple(

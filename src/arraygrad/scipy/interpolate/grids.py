@@ -124,13 +124,18 @@ class _TensorInterp1d:
         return greater(at, self.x[-1])
 
 
-class interp1d(SCIPY.interp1d):  # type: ignore[misc]  # noqa: N801  (SciPy's name)
-    """SciPy's class, which can also be made of tensors and called with tensors."""
+class _AlsoOfTensors:
+    """For a class of SciPy's: it can also be made of tensors and called with tensors.
+
+    `of_tensors` is the class for these.
+    """
+
+    of_tensors: type[Any]
 
     def __new__(cls, *args: Any, **kwargs: Any) -> Any:
         """An interpolator of tensors if they are among the arguments, else SciPy's object."""
         if has_arrays(args) or has_arrays(kwargs.values()):
-            return _TensorInterp1d(*args, **kwargs)
+            return cls.of_tensors(*args, **kwargs)
         return super().__new__(cls)
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
@@ -140,8 +145,14 @@ class interp1d(SCIPY.interp1d):  # type: ignore[misc]  # noqa: N801  (SciPy's na
     def __call__(self, x: Any) -> Any:
         if has_arrays((x,)):
             args, kwargs = self._given
-            return _TensorInterp1d(*args, **kwargs)(x)
-        return super().__call__(x)
+            return self.of_tensors(*args, **kwargs)(x)
+        return super().__call__(x)  # type: ignore[misc]
+
+
+class interp1d(_AlsoOfTensors, SCIPY.interp1d):  # type: ignore[misc]  # noqa: N801  (SciPy's name)
+    """SciPy's class, which can also be made of tensors and called with tensors."""
+
+    of_tensors = _TensorInterp1d
 
 
 # --- regular grids -------------------------------------------------------------------------------
@@ -335,21 +346,7 @@ class _TensorRBF:
         return reshape(matmul(design, self.coefficients), (x.shape[0], *self.trail))
 
 
-class RBFInterpolator(SCIPY.RBFInterpolator):  # type: ignore[misc]
+class RBFInterpolator(_AlsoOfTensors, SCIPY.RBFInterpolator):  # type: ignore[misc]
     """SciPy's class, which can also be made of tensors and called with tensors."""
 
-    def __new__(cls, *args: Any, **kwargs: Any) -> Any:
-        """An interpolator of tensors if they are among the arguments, else SciPy's object."""
-        if has_arrays(args) or has_arrays(kwargs.values()):
-            return _TensorRBF(*args, **kwargs)
-        return super().__new__(cls)
-
-    def __init__(self, *args: Any, **kwargs: Any) -> None:
-        super().__init__(*args, **kwargs)
-        self._given = args, kwargs
-
-    def __call__(self, x: Any) -> Any:
-        if has_arrays((x,)):
-            args, kwargs = self._given
-            return _TensorRBF(*args, **kwargs)(x)
-        return super().__call__(x)
+    of_tensors = _TensorRBF

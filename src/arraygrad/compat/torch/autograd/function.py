@@ -17,6 +17,7 @@ import numpy as np
 from ....arrays.batched import Batched
 from ....arrays.dual import Dual
 from ....autograd import function as native
+from ....autograd.context import FunctionCtx as NativeCtx
 from ....autograd.forward_ad import _open
 from ....core.array import Array
 from ....core.modes import no_grad
@@ -28,7 +29,7 @@ from .nodes import Node, on_tensors, shown_edges
 Rule = Callable[..., Any]
 
 
-class FunctionCtx(native.FunctionCtx):
+class FunctionCtx(NativeCtx):
     """The `ctx` that `forward` and `backward` share, which is also the node of the call."""
 
     def save_for_backward(self, *tensors: Any) -> None:
@@ -54,7 +55,7 @@ class FunctionCtx(native.FunctionCtx):
 
     @property
     def next_functions(self) -> Any:
-        return shown_edges(native.FunctionCtx.next_functions.fget(self))  # type: ignore[attr-defined]
+        return shown_edges(NativeCtx.next_functions.fget(self))  # type: ignore[attr-defined]
 
     def register_hook(self, hook: Any) -> RemovableHandle:
         return super().register_hook(on_tensors(hook))
@@ -111,7 +112,7 @@ class Function:
     boxed_grads_call = False
     generate_vmap_rule = False
     _native: type[native.Function] | None = None
-    _backward_cls: type[native.FunctionCtx]
+    _backward_cls: type[NativeCtx]
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         raise RuntimeError(

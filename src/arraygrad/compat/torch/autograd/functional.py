@@ -159,6 +159,29 @@ def _recording(wanted: bool) -> Any:
     return set_grad_enabled(wanted)
 
 
+def _products(
+    outputs: Any, leaves: Any, vectors: Any, create_graph: bool, strict: bool
+) -> tuple[Any, ...]:
+    """The product of the Jacobian of outputs by leaves with a vector.
+
+    The gradient is linear in the cotangents: its own gradient is the product.
+    """
+    dummies = tuple(zeros_like(o).requires_grad_() for o in outputs)
+    rows = _filled(_gradients(outputs, leaves, dummies, True), leaves, strict, False)
+    _check_strict(rows, strict, "the derivative with respect to input")
+    live = [(r, w) for r, w in zip(rows, vectors, strict=True) if r.requires_grad]
+    found: tuple[Any, ...] = (None,) * len(dummies)
+    if live:
+        found = grad(
+            [r for r, _ in live],
+            dummies,
+            [w for _, w in live],
+            create_graph=create_graph,
+            allow_unused=True,
+        )
+    return _filled(found, outputs, strict, create_graph)
+
+
 def jvp(
     func: Any, inputs: Any, v: Any = None, create_graph: bool = False, strict: bool = False
 ) -> tuple[Any, Any]:
@@ -169,21 +192,7 @@ def jvp(
         vectors = _vectors(v, leaves, several, "jvp")
         several_out, outputs = _tuple(func(*leaves), "outputs", "jvp")
         _check_strict(outputs, strict, "output")
-        # The gradient is linear in the cotangents: its own gradient is the product wanted.
-        dummies = tuple(zeros_like(o).requires_grad_() for o in outputs)
-        rows = _filled(_gradients(outputs, leaves, dummies, True), leaves, strict, False)
-        _check_strict(rows, strict, "the derivative with respect to input")
-        live = [(r, w) for r, w in zip(rows, vectors, strict=True) if r.requires_grad]
-        found: tuple[Any, ...] = (None,) * len(dummies)
-        if live:
-            found = grad(
-                [r for r, _ in live],
-                dummies,
-                [w for _, w in live],
-                create_graph=create_graph,
-                allow_unused=True,
-            )
-        products = _filled(found, outputs, strict, create_graph)
+        products = _products(outputs, leaves, vectors, create_graph, strict)
     return (
         _closed(_one(several_out, outputs), create_graph),
         _closed(_one(several_out, products), create_graph),
@@ -372,18 +381,5 @@ def hvp(
     """The value of a function, and the product of its Hessian with a vector."""
     with enable_grad():
         several, out, leaves, vectors, first = _second(func, inputs, v, create_graph, strict, "hvp")
-        dummies = tuple(zeros_like(x).requires_grad_() for x in leaves)
-        rows = _filled(_gradients(first, leaves, dummies, True), leaves, strict, False)
-        _check_strict(rows, strict, "the derivative with respect to input")
-        live = [(r, w) for r, w in zip(rows, vectors, strict=True) if r.requires_grad]
-        found: tuple[Any, ...] = (None,) * len(leaves)
-        if live:
-            found = grad(
-                [r for r, _ in live],
-                dummies,
-                [w for _, w in live],
-                create_graph=create_graph,
-                allow_unused=True,
-            )
-        products = _filled(found, leaves, strict, create_graph)
+        products = _products(first, leaves, vectors, create_graph, strict)
     return _closed(out, create_graph), _closed(_one(several, products), create_graph)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections import OrderedDict
 from collections.abc import Iterable, Iterator
-from typing import Any
+from typing import Any, Self
 
 from ..autograd import no_grad
 from ..creation import empty, ones, zeros
@@ -298,7 +298,25 @@ CrossEntropyLoss = _module(
 # --- containers ---
 
 
-class Sequential(Module):
+class _Listed(Module):
+    """Modules in order."""
+
+    def append(self, module: Module) -> Self:
+        """Add a module at the end."""
+        self.add_module(str(len(self)), module)
+        return self
+
+    def __iter__(self) -> Iterator[Any]:
+        return iter(self._modules.values())
+
+    def __len__(self) -> int:
+        return len(self._modules)
+
+    def __getitem__(self, key: Any) -> Any:
+        return list(self._modules.values())[key]
+
+
+class Sequential(_Listed):
     """Modules one after the other."""
 
     def __init__(self, *args: Any) -> None:
@@ -316,43 +334,18 @@ class Sequential(Module):
             input = module(input)
         return input
 
-    def append(self, module: Module) -> Sequential:
-        """Add a module at the end."""
-        self.add_module(str(len(self)), module)
-        return self
-
-    def __iter__(self) -> Iterator[Any]:
-        return iter(self._modules.values())
-
-    def __len__(self) -> int:
-        return len(self._modules)
-
     def __getitem__(self, key: Any) -> Any:
-        found = list(self._modules.values())[key]
+        found = super().__getitem__(key)
         return Sequential(*found) if isinstance(key, slice) else found
 
 
-class ModuleList(Module):
+class ModuleList(_Listed):
     """A list of modules."""
 
     def __init__(self, modules: Iterable[Module] = ()) -> None:
         super().__init__()
         for module in modules:
             self.append(module)
-
-    def append(self, module: Module) -> ModuleList:
-        """Add a module at the end."""
-        self.add_module(str(len(self)), module)
-        return self
-
-    def __iter__(self) -> Iterator[Any]:
-        return iter(self._modules.values())
-
-    def __len__(self) -> int:
-        return len(self._modules)
-
-    def __getitem__(self, key: Any) -> Any:
-        return list(self._modules.values())[key]
 
 
 class ParameterList(Module):
