@@ -394,6 +394,14 @@ def test_other_libraries_run_eagerly() -> None:
     assert len(runs) == 2
 
 
+def test_subclasses_of_numpys_arrays_run_eagerly() -> None:
+    f = ag.compile(lambda x: (x * x).sum())
+    x = np.ma.masked_array([1.0, 2.0, 3.0], mask=[False, True, False])
+    assert f(x) == 10.0
+    f(np.ones(3))
+    assert f(x) == 10.0
+
+
 def test_switched_off(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("ARRAYGRAD_COMPILE", "0")
     run, runs = counted(lambda x: x if x.sum() > 0 else -x)
