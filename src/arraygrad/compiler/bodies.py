@@ -20,11 +20,34 @@ from ..core.modes import ModeContext
 from ..func import jvp
 from ..func.trees import unwrapped
 from ..ops import broadcast_to
+from .inference import Type
 from .interpret import compute
 from .program import Call, Full, Node, needed
 from .traced import Trace, Traced
 
 Flags = tuple[bool, ...]
+
+
+class Loop:
+    """What a loop or a choice in a program is: the keyword `loop` of its op."""
+
+    def types(self) -> list[Type]:
+        """The shapes and dtypes of the results."""
+        raise NotImplementedError
+
+    def again(self, arrays: Sequence[Any]) -> list[Any]:
+        """All results, on arrays of any type."""
+        raise NotImplementedError
+
+    def step(self, node: Any, lowering: Any) -> Any:
+        """What computes the results, as a step of an executable program."""
+        raise NotImplementedError
+
+
+def loop_of(node: Node) -> Loop | None:
+    """The loop or choice that a node stands for."""
+    loop = node.params.get("loop") if isinstance(node, Call) else None
+    return loop if isinstance(loop, Loop) else None
 
 
 class Body:
@@ -55,14 +78,20 @@ def _computed(node: Node, values: dict[Node, Any], arrays: Sequence[Any]) -> Any
     if isinstance(node, Full) and arrays:
         like = arrays[0]
         return backend_of(like).full(plain(like), node.shape, node.value, node.dtype)
-    if isinstance(node, Call) and "loop" in node.params:  # it may record what its pullback needs
-        return node.params["loop"].again([values[a] for a in node.nodes])
+    loop = loop_of(node)
+    if loop is not None:  # it may record what its pullback needs
+        return loop.again([values[a] for a in node.nodes])
     return compute(node, values)
 
 
 def is_smooth(node: Any) -> bool:
     """Whether a value can have a derivative; a tuple of values may."""
     return node.dtype is None or node.dtype.kind in "fc"
+
+
+def operands(values: Sequence[Any]) -> list[Any]:
+    """Values as arrays: a program has no other arguments for loops."""
+    return [x if isinstance(x, Array) else np.asarray(x) for x in values]
 
 
 def settled(results: Sequence[Any]) -> list[Any]:

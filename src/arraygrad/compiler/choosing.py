@@ -10,12 +10,13 @@ import numpy as np
 from ..core.array import Array
 from ..ops import broadcast_to, reshape, where, zeros_like
 from ..ops.define.op import Own, declare
-from .bodies import Body, Pulled, in_batch, is_smooth, pushed, settled, spread, traced_body
+from .bodies import Body, Loop, Pulled, in_batch, is_smooth, operands, pushed, settled, spread, traced_body
 from .inference import Type
+from .loop_steps import ChoiceStep
 from .program import needed
 
 
-class Choice:
+class Choice(Loop):
     """A choice between two bodies.
 
     Parameters
@@ -32,6 +33,10 @@ class Choice:
         yes, no = (len(needed(body.outputs)) for body in (self.yes, self.no))
         return f"<choice between {yes} and {no} values>"
 
+    def step(self, node: Any, lowering: Any) -> ChoiceStep:
+        """The step of a program that runs it."""
+        return ChoiceStep(node, lowering)
+
     def types(self) -> list[Type]:
         """The shapes and dtypes of the results."""
         return [(x.shape, x.dtype) for x in self.yes.outputs]
@@ -40,7 +45,7 @@ class Choice:
         """The choice on arrays of any type."""
         if not any(isinstance(a, Array) for a in arrays):
             return self.compute(arrays)
-        return settled(run_cond(*arrays, loop=self))
+        return settled(run_cond(*operands(arrays), loop=self))
 
     again = run
 
@@ -61,14 +66,14 @@ class Choice:
         given = [t is not None and is_smooth(a) for a, t in zip(arrays, tangents, strict=True)]
         moves = [body.moves(flags) for body, flags in self._branches(given)]
         outs = [k for k, pair in enumerate(zip(*moves, strict=True)) if any(pair)]
-        bodies, operands = [], [arrays[0]]
+        bodies, taken = [], [arrays[0]]
         for (body, flags), (_, own), (_, t) in zip(
             self._branches(given), self._branches(arrays), self._branches(tangents), strict=True
         ):
             moving = [i for i, flag in enumerate(flags) if flag]
             bodies.append(_tangents(body, moving, outs))
-            operands += [*own, *(t[i] for i in moving)]
-        found = iter(Choice(*bodies).run(operands)) if outs else iter(())
+            taken += [*own, *(t[i] for i in moving)]
+        found = iter(Choice(*bodies).run(taken)) if outs else iter(())
         return [
             next(found) if k in outs else zeros_like(arrays[0], *kind)
             for k, kind in enumerate(self.types())
@@ -80,7 +85,7 @@ class Choice:
         flags = [w and is_smooth(a) for w, a in zip(flags, arrays, strict=True)]
         seeds = [k for k, g in enumerate(gs) if g is not None]
         targets = [i for i, flag in enumerate(flags) if flag]
-        bodies, operands = [], [arrays[0]]
+        bodies, taken = [], [arrays[0]]
         for (body, own), start in zip(self._branches(arrays), (1, self.split), strict=True):
             mine = {i - start: i for i in targets if start <= i < start + len(body.inputs)}
             pulled = Pulled(body, list(mine))
@@ -90,9 +95,9 @@ class Choice:
             ]
             outputs = [found.get(i) or pulled.zeros(arrays[i]) for i in targets]
             bodies.append(Body([*pulled.inputs, *like], outputs))
-            operands += [*own, *(gs[k] for k in seeds)]
+            taken += [*own, *(gs[k] for k in seeds)]
         parts: list[Any] = [None] * len(arrays)
-        for i, part in zip(targets, Choice(*bodies).run(operands), strict=True):
+        for i, part in zip(targets, Choice(*bodies).run(taken), strict=True):
             parts[i] = part
         return parts
 

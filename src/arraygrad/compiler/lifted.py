@@ -8,7 +8,6 @@ first. They write it down in the body's program, in which all arrays from outsid
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Callable, Sequence
 from typing import Any, ClassVar
 
@@ -17,6 +16,7 @@ import numpy as np
 from ..arrays.methods import TransformMethods
 from ..arrays.writing import Replaceable, link
 from ..core.array import Array
+from ..core.escaped import type_at_level
 from ..core.kinds import Moves
 from ..core.levels import new_level
 from ..core.nodes import recorder
@@ -86,11 +86,6 @@ class Lifted(Replaceable, TransformMethods, Array):
         return f"Lifted(shape={self.shape}, dtype={self.dtype})"
 
 
-@functools.cache
-def _lifted_type(level: float) -> type[Lifted]:
-    return type("Lifted", (Lifted,), {"__slots__": (), "level": level})
-
-
 class Closure:
     """A function while it is being closed.
 
@@ -103,7 +98,7 @@ class Closure:
     def __init__(self, level: float) -> None:
         self.trace = Trace()
         self.captured: list[Array] = []
-        self._type = _lifted_type(level)
+        self._type: type[Lifted] = type_at_level(Lifted, level)
         self._inner: dict[int, Traced] = {}
         self._records = recorder() is not None
 

@@ -17,12 +17,13 @@ from ..core.array import Array
 from ..ops import any as any_of
 from ..ops import broadcast_to, reshape, where, zeros_like
 from ..ops.define.op import Own, declare
-from .bodies import Body, Like, Pulled, in_batch, is_smooth, pushed, settled, traced_body
+from .bodies import Body, Like, Loop, Pulled, in_batch, is_smooth, operands, pushed, settled, traced_body
 from .inference import Type
+from .loop_steps import WhilePulledStep, WhileStep
 from .program import Node, needed
 
 
-class While:
+class While(Loop):
     """A loop that goes on as long as a condition holds.
 
     Parameters
@@ -42,6 +43,10 @@ class While:
     def __repr__(self) -> str:
         return f"<while loop, {len(needed(self.body.outputs))} values>"
 
+    def step(self, node: Any, lowering: Any) -> WhileStep:
+        """The step of a program that runs it."""
+        return WhileStep(node, lowering)
+
     def types(self) -> list[Type]:
         """The shapes and dtypes of the state."""
         return [(x.shape, x.dtype) for x in self.body.outputs]
@@ -50,7 +55,7 @@ class While:
         """The loop on arrays of any type."""
         if not any(isinstance(a, Array) for a in arrays):
             return self.compute(arrays)
-        return settled(run_while(*arrays, loop=self))
+        return settled(run_while(*operands(arrays), loop=self))
 
     def split(self, arrays: Sequence[Any]) -> tuple[list[Any], list[Any], list[Any]]:
         """The constants of the condition, those of the body, and the state."""
@@ -219,7 +224,7 @@ def _chosen(condition: Any, yes: Sequence[Any], no: Sequence[Any]) -> list[Any]:
     ]
 
 
-class WhilePulled:
+class WhilePulled(Loop):
     """The reverse pass of a loop as an op: from its inputs, and cotangents of the last state.
 
     Let the loop be F, and L the loop with tangents, from (x, t) to (F(x), F'(x) t). The pullback of
@@ -269,6 +274,10 @@ class WhilePulled:
         outputs = [g or pulled.zeros(pulled.inputs[i]) for g, i in zip(gradients, wanted, strict=True)]
         return Body([*pulled.inputs, *seeds], outputs)
 
+    def step(self, node: Any, lowering: Any) -> WhilePulledStep:
+        """The step of a program that runs it."""
+        return WhilePulledStep(node, lowering)
+
     def types(self) -> list[Type]:
         """The shapes and dtypes of the targets."""
         found = [self.loop.body.inputs[i] for i in self.targets]
@@ -278,7 +287,7 @@ class WhilePulled:
         """The reverse pass on arrays of any type."""
         if not any(isinstance(a, Array) for a in arrays):
             return self.compute(arrays)
-        return list(run_while_pulled(*arrays, loop=self))
+        return list(run_while_pulled(*operands(arrays), loop=self))
 
     again = run
 

@@ -22,13 +22,14 @@ from ..core.nodes import recorder
 from ..func import budget
 from ..ops import broadcast_to, moveaxis, zeros_like
 from ..ops.define.op import Own, declare
-from .bodies import Body, Flags, Pulled, in_batch, is_smooth, pushed, settled, spread
+from .bodies import Body, Flags, Loop, Pulled, in_batch, is_smooth, operands, pushed, settled, spread
 from .derivative import _is_recorded, worth_saving
 from .inference import Type
+from .loop_steps import ScanStep
 from .program import Call, Node, Result, needed
 
 
-class Scan:
+class Scan(Loop):
     """A loop of known length.
 
     Parameters
@@ -75,6 +76,10 @@ class Scan:
 
     # --- what it computes ---
 
+    def step(self, node: Any, lowering: Any) -> ScanStep:
+        """The step of a program that runs it."""
+        return ScanStep(node, lowering)
+
     def types(self) -> list[Type]:
         """The shapes and dtypes of the results: the last state, and the results of all steps."""
         out = self.body.outputs
@@ -90,7 +95,7 @@ class Scan:
                 loop = self.recorded(flags)
         if not any(isinstance(a, Array) for a in arrays):
             return loop.compute(arrays)[: self.visible]
-        return settled(run_scan(*arrays, loop=loop)[: self.visible])
+        return settled(run_scan(*operands(arrays), loop=loop)[: self.visible])
 
     def again(self, arrays: Sequence[Any]) -> list[Any]:
         """The loop as a part of a body: also what it keeps is a result, which may be used."""
@@ -188,14 +193,14 @@ class Scan:
         wanted = [*state, *found[s:]]
         if wanted != list(found):
             body = spread(body, found, wanted, size)
-        operands = []
+        taken = []
         for i, (a, is_there, needs) in enumerate(zip(arrays, flags, given, strict=True)):
             if i >= c + s and is_there:
                 a = moveaxis(a, 0, 1)
             elif needs and not is_there:
                 a = broadcast_to(a, (size, *a.shape))
-            operands.append(a)
-        out = self.like(body, c, s).run(operands)
+            taken.append(a)
+        out = self.like(body, c, s).run(taken)
         results = []
         for k, (x, has) in enumerate(zip(out, wanted, strict=True)):
             if not has:
@@ -245,7 +250,7 @@ class Scan:
         if self.pulled is None or any(g is not None for g in gs[self.visible :]):
             loop = self.like(self.body, self.constants, self.states)
             loop = loop.recorded(tuple(targets))
-            out = run_scan(*arrays, loop=loop)
+            out = run_scan(*operands(arrays), loop=loop)
         return loop._pull(gs, targets, out, arrays)
 
     def _pull(self, gs: Any, wanted: list[bool], out: Any, arrays: Sequence[Any]) -> list[Any]:
@@ -341,16 +346,16 @@ def scan(
         ]
     body, captured = closed(flat, [*init, *elements])
     loop = Scan(body, len(captured), s, count, reverse)
-    operands = [*captured, *init, *xs]
+    taken = [*captured, *init, *xs]
     if memory is not None and recorder() is not None:
         # All that may be recorded: a transform around this loop is not known inside another body.
-        flags = tuple(map(is_smooth, operands))
+        flags = tuple(map(is_smooth, taken))
         own, each = budget.size(init), loop.recorded(flags).kept
         length = budget.segment(count, own, each, memory)
         if length < count:
             rest = budget.left_over(count, length, own, memory)
             return _in_segments(step, init, xs, count, reverse, length, rest)
-    out = loop.run(operands)
+    out = loop.run(taken)
     return out[:s], out[s:]
 
 
