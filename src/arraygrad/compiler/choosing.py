@@ -8,10 +8,22 @@ from typing import Any
 import numpy as np
 
 from ..core.array import Array
-from ..ops import broadcast_to, reshape, where, zeros_like
+from ..ops import reshape, where, zeros_like
 from ..ops.define.op import Own, declare
-from .bodies import Body, Loop, Pulled, in_batch, is_smooth, operands, pushed, settled, spread, traced_body
+from .bodies import (
+    Body,
+    Loop,
+    Pulled,
+    in_batch,
+    is_smooth,
+    operands,
+    pushed,
+    settled,
+    spread,
+    traced_body,
+)
 from .inference import Type
+from .lifted import closed
 from .loop_steps import ChoiceStep
 from .program import needed
 
@@ -143,12 +155,8 @@ run_cond = declare(
 )
 
 
-def cond(
-    predicate: Any, yes: Callable[[], list[Any]], no: Callable[[], list[Any]]
-) -> list[Any]:
+def cond(predicate: Any, yes: Callable[[], list[Any]], no: Callable[[], list[Any]]) -> list[Any]:
     """Write down a choice, as `func.cond` does it."""
-    from .lifted import closed
-
     dtypes: list[Any] = []
 
     def converted(branch: Callable[[], list[Any]]) -> Callable[[list[Any]], list[Any]]:

@@ -152,7 +152,14 @@ def closed(
     inputs = [closure.inner(x).node for x in (*closure.captured, *given) if isinstance(x, Array)]
     if closure.trace.close():
         raise TypeError(
-            "the body of a loop writes to a tensor from outside, which would happen only once, when "
-            "the loop is compiled: make what is written a part of the loop's state"
+            "the body of a loop writes to a tensor from outside, which would happen only once, "
+            "when the loop is compiled: make what is written a part of the loop's state"
         )
     return Body(inputs, outputs), closure.captured
+
+
+def like_first(value: Any, first: Any) -> Any:
+    """A number in the next state, as an array of the dtype that the state has."""
+    if hasattr(value, "dtype") or not hasattr(first, "dtype"):
+        return value
+    return np.asarray(value, first.dtype)

@@ -174,7 +174,7 @@ class _Text:
         outside = [x for program in code._programs for x in program.constants]
         self._arguments(inputs + len(outside) + 2 * s + code._rows + len(code._programs))
         tables = {program: self._tables(program) for program in code._programs}
-        for i, x in enumerate((condition.given[:a] if condition else [])):
+        for i, x in enumerate(condition.given[:a] if condition else []):
             self._set(x, f"%a{i}")
         for i, x in enumerate(body.given[:c]):
             self._set(x, f"%a{a + i}")
@@ -194,9 +194,7 @@ class _Text:
         self._say("%odd = and i64 %i, 1")
         self._say("%even = icmp eq i64 %odd, 0")
         for j in range(s):
-            self._say(
-                f"%w{j} = select i1 %even, ptr %a{first + j}, ptr %a{first + s + j}"
-            )
+            self._say(f"%w{j} = select i1 %even, ptr %a{first + j}, ptr %a{first + s + j}")
             self._set(body.given[c + j], f"%s{j}")
             self._set(base_of(body.outputs[j]), f"%w{j}")
         index = "%i"
@@ -235,7 +233,7 @@ class _Text:
             self._say(f"%a{i} = load ptr, ptr {place}")
 
     def _tables(self, program: BodyProgram) -> list[str]:
-        """The table of each kernel. Objects stand for NumPy's, of which only the address is read."""
+        """The table of each kernel. Objects stand for NumPy's: only the address is read."""
         objects: dict[Core, str] = {}
         found = []
         for step in program.steps:

@@ -186,5 +186,5 @@ class ChoiceStep(LoopStep):
     def compute(self, arrays: list[Any]) -> list[Any]:
         split = self.loop.split
         if bool(arrays[0]):
-            return self.yes(arrays[1:split])
-        return self.no(arrays[split:])
+            return self.yes(arrays[1:split])  # type: ignore[no-any-return]
+        return self.no(arrays[split:])  # type: ignore[no-any-return]

@@ -89,7 +89,7 @@ class Memory:
     @property
     def address(self) -> int:
         """Where the buffers start."""
-        return int(self._array.__array_interface__["data"][0]) + self._start
+        return self._array.__array_interface__["data"][0] + self._start  # type: ignore[no-any-return]
 
     def array(self, buffer: Buffer) -> Any:
         """The array at a buffer's place; the same object in each call that has this memory."""

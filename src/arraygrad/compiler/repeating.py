@@ -17,8 +17,19 @@ from ..core.array import Array
 from ..ops import any as any_of
 from ..ops import broadcast_to, reshape, where, zeros_like
 from ..ops.define.op import Own, declare
-from .bodies import Body, Like, Loop, Pulled, in_batch, is_smooth, operands, pushed, settled, traced_body
+from .bodies import (
+    Body,
+    Loop,
+    Pulled,
+    in_batch,
+    is_smooth,
+    operands,
+    pushed,
+    settled,
+    traced_body,
+)
 from .inference import Type
+from .lifted import closed, like_first
 from .loop_steps import WhilePulledStep, WhileStep
 from .program import Node, needed
 
@@ -118,7 +129,13 @@ class While(Loop):
         filled = {i: zeros_like(own[i]) if tangents[i] is None else tangents[i] for i in moving}
         b = self.of_body
         first = [t for i, t in filled.items() if i < b]
-        return [*for_condition, *for_body, *first, *state, *(t for i, t in filled.items() if i >= b)]
+        return [
+            *for_condition,
+            *for_body,
+            *first,
+            *state,
+            *(t for i, t in filled.items() if i >= b),
+        ]
 
     def push(self, arrays: Sequence[Any], tangents: Sequence[Any]) -> list[Any]:
         """The tangents of the results."""
@@ -228,12 +245,12 @@ class WhilePulled(Loop):
     """The reverse pass of a loop as an op: from its inputs, and cotangents of the last state.
 
     Let the loop be F, and L the loop with tangents, from (x, t) to (F(x), F'(x) t). The pullback of
-    L takes cotangents (a, b). It returns F'(x)ᵀ a + (F''(x) t)ᵀ b for x, and F'(x)ᵀ b for t. So with
-    this op for L, one has
+    L takes cotangents (a, b). It returns F'(x)ᵀ a + (F''(x) t)ᵀ b for x, and F'(x)ᵀ b for t. So
+    with this op for L, one has
 
     - the tangent of F'(x)ᵀ g along (t, u), by the cotangents (u, g);
-    - the cotangent of x, if that of F'(x)ᵀ g is h: by the tangent h, and the cotangents (0, g). That
-      of g is F'(x) h.
+    - the cotangent of x, if that of F'(x)ᵀ g is h: by the tangent h, and the cotangents (0, g).
+      The cotangent of g is F'(x) h.
 
     Parameters
     ----------
@@ -271,7 +288,9 @@ class WhilePulled(Loop):
             known = pulled.seeds.get(j)
             seeds.append(known or pulled.trace.input_like(loop.body.inputs[b + j]).node)
         gradients = pulled.gradients(self.seeded, wanted)
-        outputs = [g or pulled.zeros(pulled.inputs[i]) for g, i in zip(gradients, wanted, strict=True)]
+        outputs = [
+            g or pulled.zeros(pulled.inputs[i]) for g, i in zip(gradients, wanted, strict=True)
+        ]
         return Body([*pulled.inputs, *seeds], outputs)
 
     def step(self, node: Any, lowering: Any) -> WhilePulledStep:
@@ -301,8 +320,11 @@ class WhilePulled(Loop):
         given = arrays[: len(arrays) - count]
         gs = list(arrays[len(given) :])
         _, for_body, _ = loop.split(given)
-        sums = [np.zeros(self.loop.body.inputs[i].shape, self.loop.body.inputs[i].dtype)
-                for i in self.targets if i < loop.of_body]
+        sums = [
+            np.zeros(self.loop.body.inputs[i].shape, self.loop.body.inputs[i].dtype)
+            for i in self.targets
+            if i < loop.of_body
+        ]
         for state in states_of(given)[-2::-1]:
             out = back([*for_body, *state, *gs])
             gs = out[:count]
@@ -321,7 +343,7 @@ class WhilePulled(Loop):
         return list(arrays[:split]), list(arrays[split:])
 
     def _with_tangents(self, arrays: Any, tangents: Any, moving: Any) -> tuple[While, Any, Any]:
-        """The loop with tangents, its inputs, and for each own input of the body its place there."""
+        """The loop with tangents, its inputs, and the place of each input of the body there."""
         loop = self.loop
         made, places = loop.with_tangents([False] * loop.of_condition + moving)
         inputs = loop.joined(arrays, tangents, places)
@@ -347,7 +369,7 @@ class WhilePulled(Loop):
         t_body: list[Any] = [None] * len(self.loop.body.inputs)
         for i, h in zip(self.targets, hs, strict=True):
             t_body[i] = h
-        moving = [flag for flag in self.flags[a:]]
+        moving = list(self.flags[a:])
         loop, inputs, places = self._with_tangents(given, t_body, moving)
         flags = [*wanted, *[False] * (len(arrays) - len(wanted))]
         targets = [i - a for i in range(a, len(given)) if flags[i]]
@@ -419,9 +441,6 @@ run_while_pulled = _declared("while_loop_pullback")
 
 def while_loop(condition: Any, body: Any, init: list[Any]) -> list[Any]:
     """Write down a loop, as `func.while_loop` does it."""
-    from .lifted import closed
-    from .scanning import _like_first
-
     if not all(hasattr(x, "dtype") for x in init):
         made, _ = closed(body, init)
         init = [
@@ -429,5 +448,5 @@ def while_loop(condition: Any, body: Any, init: list[Any]) -> list[Any]:
             for x, out in zip(init, made.outputs, strict=True)
         ]
     goes_on, for_condition = closed(lambda given: [condition(given)], init)
-    step, for_body = closed(lambda given: [*map(_like_first, body(given), init)], init)
+    step, for_body = closed(lambda given: [*map(like_first, body(given), init)], init)
     return While(goes_on, step, len(init)).run([*for_condition, *for_body, *init])

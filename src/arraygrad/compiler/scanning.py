@@ -10,7 +10,6 @@ batch     the loop of the body for a batch
 
 from __future__ import annotations
 
-import functools
 import math
 from collections.abc import Sequence
 from typing import Any
@@ -20,11 +19,23 @@ import numpy as np
 from ..core.array import Array
 from ..core.nodes import recorder
 from ..func import budget
-from ..ops import broadcast_to, moveaxis, zeros_like
+from ..ops import broadcast_to, concat, moveaxis, reshape, zeros_like
 from ..ops.define.op import Own, declare
-from .bodies import Body, Flags, Loop, Pulled, in_batch, is_smooth, operands, pushed, settled, spread
+from .bodies import (
+    Body,
+    Flags,
+    Loop,
+    Pulled,
+    in_batch,
+    is_smooth,
+    operands,
+    pushed,
+    settled,
+    spread,
+)
 from .derivative import _is_recorded, worth_saving
 from .inference import Type
+from .lifted import closed, like_first
 from .loop_steps import ScanStep
 from .program import Call, Node, Result, needed
 
@@ -159,9 +170,7 @@ class Scan(Loop):
         of_state = [t for t, k in zip(further, outs, strict=True) if k < s]
         of_rows = [t for t, k in zip(further, outs, strict=True) if k >= s]
         outputs = [*own[:s], *of_state, *own[s:], *of_rows]
-        filled = [
-            zeros_like(arrays[i]) if tangents[i] is None else tangents[i] for i in moving
-        ]
+        filled = [zeros_like(arrays[i]) if tangents[i] is None else tangents[i] for i in moving]
         loop = self.like(
             Body(inputs, outputs),
             c + sum(flags[:c]),
@@ -297,7 +306,9 @@ class Scan(Loop):
         return parts
 
 
-def _after(inputs: Sequence[Node], outputs: Sequence[Node], more: Sequence[Node | None]) -> set[Node]:
+def _after(
+    inputs: Sequence[Node], outputs: Sequence[Node], more: Sequence[Node | None]
+) -> set[Node]:
     """The nodes that depend on some inputs."""
     found = set(inputs)
     for node in needed([*outputs, *(x for x in more if x is not None)]):
@@ -326,8 +337,6 @@ def scan(
     step: Any, init: list[Any], xs: list[Any], count: int, reverse: bool, memory: int | None
 ) -> tuple[list[Any], list[Any]]:
     """Write down a scan, as `func.scan` does it."""
-    from .lifted import closed
-
     s = len(init)
     results = 0
 
@@ -335,7 +344,7 @@ def scan(
         nonlocal results
         state, y = step(given[:s], given[s:])
         results = len(y)
-        return [*map(_like_first, state, init), *y]
+        return [*map(like_first, state, init), *y]
 
     elements = [_Element(x) for x in xs]
     if not all(hasattr(x, "dtype") for x in init):
@@ -359,13 +368,6 @@ def scan(
     return out[:s], out[s:]
 
 
-def _like_first(value: Any, first: Any) -> Any:
-    """A number in the next state, as an array of the dtype that the state has."""
-    if hasattr(value, "dtype") or not hasattr(first, "dtype"):
-        return value
-    return np.asarray(value, first.dtype)
-
-
 class _Element:
     """An element of an array along its first axis: its shape and dtype."""
 
@@ -377,9 +379,6 @@ def _in_segments(
     step: Any, init: list[Any], xs: list[Any], count: int, reverse: bool, length: int, memory: int
 ) -> tuple[list[Any], list[Any]]:
     """A scan of segments, each of which is a scan that the reverse pass computes again."""
-    from ..ops import concat, reshape
-    from .lifted import closed
-
     whole = count // length
     extra = count - whole * length
     # The segments come first, then what is left over.

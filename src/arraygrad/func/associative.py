@@ -1,4 +1,4 @@
-"""`associative_scan`: all partial results of an associative function, by few calls on whole arrays."""
+"""`associative_scan`: all partial results of an associative function, by few calls."""
 
 from __future__ import annotations
 
@@ -92,9 +92,7 @@ def _scanned(combine: Callable[[Leaves, Leaves], Leaves], xs: Leaves, axes: list
         if n % 2 == 0:
             before = [x[_slice(a, slice(0, -1))] for x, a in zip(at_odd, axes, strict=True)]
         others = combine(before, _part(xs, axes, 2, n))
-        first = [
-            ops.concat((x, y), axis=a) for x, y, a in zip(first, others, axes, strict=True)
-        ]
+        first = [ops.concat((x, y), axis=a) for x, y, a in zip(first, others, axes, strict=True)]
     return [_woven(x, y, a) for x, y, a in zip(first, at_odd, axes, strict=True)]
 
 

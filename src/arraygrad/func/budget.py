@@ -49,7 +49,8 @@ def size(leaves: Iterable[Any]) -> int:
 
 
 def _bytes(array: Any) -> int:
-    return math.prod(array.shape) * int(getattr(array.dtype, "itemsize", 8))
+    count: int = math.prod(array.shape)
+    return count * int(getattr(array.dtype, "itemsize", 8))
 
 
 class Kept:

@@ -61,8 +61,8 @@ def scan(
     Parameters
     ----------
     f : callable
-        ``f(state, x)`` returns a pair: the next state, of the same structure, shapes and dtypes, and
-        a structure of arrays, or None.
+        ``f(state, x)`` returns a pair: the next state, of the same structure, shapes and dtypes,
+        and a structure of arrays, or None.
     init : any structure of arrays and numbers
         The first state.
     xs : any structure of arrays, optional
@@ -73,8 +73,8 @@ def scan(
         Whether to go from the last element to the first. What `f` returns is put in the place of
         its `x` in any case.
     memory : int, optional
-        About how many bytes may be kept for the reverse pass. If the steps need more, the loop keeps
-        only some states, and computes the steps between them again.
+        About how many bytes may be kept for the reverse pass. If the steps need more, the loop
+        keeps only some states, and computes the steps between them again.
 
     Returns
     -------
@@ -238,8 +238,7 @@ def _within(
             size = min(length, n - start)
             low = n - start - size if reverse else start
             part = [x[low : low + size] for x in xs]
-            again = checkpoint(lambda s, p, size=size: run(s, p, size, rest))
-            state, ys = again(state, part)
+            state, ys = checkpoint(run)(state, part, size, rest)
             parts.append(ys)
         if reverse:
             parts.reverse()
@@ -347,9 +346,7 @@ def _is_integer(array: Any) -> bool:
 # --- cond ----------------------------------------------------------------------------------------
 
 
-def cond(
-    pred: Any, true_fun: Callable[..., C], false_fun: Callable[..., C], *operands: Any
-) -> C:
+def cond(pred: Any, true_fun: Callable[..., C], false_fun: Callable[..., C], *operands: Any) -> C:
     """Call one of two functions, by the value of a predicate.
 
     Parameters
@@ -423,4 +420,6 @@ def _any(predicate: Any) -> bool:
 
 
 def _choose(predicate: Any, yes: Leaves, no: Leaves) -> Leaves:
-    return [ops.where(predicate, x, y) for x, y in zip(map(_array, yes), map(_array, no), strict=True)]
+    return [
+        ops.where(predicate, x, y) for x, y in zip(map(_array, yes), map(_array, no), strict=True)
+    ]
