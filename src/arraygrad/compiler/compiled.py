@@ -19,6 +19,7 @@ from ..core.nodes import recorder
 from ..func.trees import as_function
 from . import report
 from .checked import CheckedExecutable
+from .control import writing_loops
 from .decisions import Decisions
 from .derivative import Differentiable
 from .elsewhere import Elsewhere, is_compiled_elsewhere
@@ -194,7 +195,7 @@ class _Program:
         self._op: Differentiable | None = None
         self._plain: Executable | None = None
         self._build: Any = None
-        flat = arguments.with_leaves(function)
+        flat = writing_loops(arguments.with_leaves(function))
         if not is_op:
             captures = run_traced(flat, arguments.leaves, self._positions, self._finish, specialize)
             is_op = captures and recorder() is not None

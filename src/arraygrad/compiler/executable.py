@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from ..backends.numpy.threads import share
+from .bodies import loop_of
 from .body import body_of
 from .core import Alias, Core, Elements, Filled, Reduction, Stored, View, address, strides
 from .fusion import Kernel, Plan, base_of
@@ -68,7 +69,7 @@ class Executable:
         self.results = [*outputs, *kept]
         self.kept = list(kept)
         self.lowering = lowering
-        self.outputs = lowering.lower([*outputs, *kept])
+        self.outputs = self._placed(lowering.lower([*outputs, *kept]))
         self.given = [lowering.values[node] for node in inputs]
         self._count = len(outputs)
         self.plan = Plan(self.given, self.outputs, lowering.values.__getitem__)
@@ -100,6 +101,10 @@ class Executable:
         self._readers = [reader(x) for x in self.outputs]
         self._pool = Pool(self._arrange())
 
+    def _placed(self, outputs: list[Core]) -> list[Core]:
+        """The outputs as they will be in memory."""
+        return outputs
+
     def _steps(self, lowering: Lowering) -> list[Any]:
         module, vector = Module(), vector_bytes()
         steps: list[Any] = []
@@ -107,7 +112,8 @@ class Executable:
             if isinstance(step, Kernel):
                 steps.append(Native(Loops(body_of(step, self.plan.stored), module, vector)))
             else:
-                steps.append(ByNumpy(step, lowering))
+                loop = loop_of(step)
+                steps.append(loop.step(step, lowering) if loop else ByNumpy(step, lowering))
         native = [step for step in steps if isinstance(step, Native)]
         texts = [kernel.loops.text for kernel in native]
         functions = compiled(texts, module)
