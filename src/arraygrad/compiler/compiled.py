@@ -53,17 +53,19 @@ class Compiled(Generic[P, R]):
         self._programs: OrderedDict[Any, list[_Program]] = OrderedDict()
         # Those for calls with plain arrays only, by their shapes and dtypes: found much faster.
         self._simple: dict[Any, _Program] = {}
-        # The native entry point of one of them.
-        self._entry: Any = None
+        # The native entry point of one of them, and its guards.
+        self._entry: tuple[Any, Guards] | None = None
         self._lock = threading.Lock()
         self._traces = 0
 
     def __call__(self, *args: P.args, **kwargs: P.kwargs) -> R:
         if not kwargs:
             if self._entry is not None:
-                found = self._entry(*args)
-                if found is not NotImplemented:
-                    return found  # type: ignore[no-any-return]
+                entry, guards = self._entry
+                if guards.hold():
+                    found = entry(*args)
+                    if found is not NotImplemented:
+                        return found  # type: ignore[no-any-return]
             program = self._simple.get(_simple_key(args))
             if program is not None and program.guards.hold():
                 return program.run_plain(args)  # type: ignore[no-any-return]
@@ -88,8 +90,8 @@ class Compiled(Generic[P, R]):
         simple = _simple_key(args) if is_simple else None
         if simple is not None:
             self._simple[simple] = program
-            if not program.guards.seen and not program.guards.masks:
-                self._entry = program.entry.call or self._entry
+            if program.entry.call is not None:
+                self._entry = program.entry.call, program.guards
         return program.run(leaves)
 
     def explain(self, *args: Any, **kwargs: Any) -> str:
@@ -178,7 +180,7 @@ class _Program:
         self, function: Any, arguments: Arguments, is_op: bool, *, check: bool, specialize: bool
     ) -> None:
         self._make = CheckedExecutable if check else Executable
-        self.guards = Guards(function)
+        self.guards = Guards(function, arguments.static)
         self._positions = arguments.arrays
         self._op: Differentiable | None = None
         self._plain: Executable | None = None
@@ -193,14 +195,14 @@ class _Program:
                 flat, arguments.leaves, self._positions, again, self._make, specialize
             )
             self.decisions = self._op.decisions
-            self.guards.masks += self._op.masks
+            self.guards.traced(self._op.captured, self._op.masks)
 
     def _finish(self, outcome: Outcome, _: Any) -> bool:
         self._build = outcome.form()
         self.decisions = Decisions(outcome, self._make)
         self._structure = outcome.structure()
         self._plain = self._make(outcome.trace.program, outcome.inputs, outcome.outputs)
-        self.guards.masks += outcome.trace.masks
+        self.guards.traced(outcome.trace.program.constants(), outcome.trace.masks)
         return bool(outcome.captured)
 
     @property

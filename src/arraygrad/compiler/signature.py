@@ -130,6 +130,11 @@ class Arguments:
         return functools.partial(_call, function, self._fixed, self._spec)
 
     @property
+    def static(self) -> list[Any]:
+        """The values of the static arguments."""
+        return [value for _, _, value in self._fixed]
+
+    @property
     def arrays(self) -> list[int]:
         """The positions of the leaves that are arrays."""
         return [i for i, leaf in enumerate(self.leaves) if hasattr(leaf, "dtype")]
