@@ -57,7 +57,7 @@ class Fold:
 
     name: str
     emit: Callable[[Writer, Value, Value], Value]
-    start: float
+    start: Any
     ufunc: Any
 
 

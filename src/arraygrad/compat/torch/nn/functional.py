@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from .... import linalg, ops, special
+from ....ops.special import activations
 from ..functions import elementwise, products, reductions
 from ..functions.axes import checked
 from ..publish import Published, function, written
@@ -146,13 +147,13 @@ def gelu(input: Any, approximate: str = "none") -> Any:
     if approximate == "tanh":
         inner = math.sqrt(2 / math.pi) * (input + 0.044715 * input**3)
         return 0.5 * input * (1 + ops.tanh(inner))
-    return input * special.ndtr(input)
+    return activations.gelu(input)
 
 
 @_activation
 def silu(input: Any) -> Any:
     """Each element times its sigmoid."""
-    return input * special.expit(input)
+    return activations.silu(input)
 
 
 @function(method=False)
