@@ -14,7 +14,7 @@ import numpy as np
 from ..core.axes import count
 from ..ops import elementwise, reductions, shape
 from ..ops.define.op import Op
-from ..ops.special import activations, normal, sigmoids
+from ..ops.special import activations, normal, sigmoids, softmax
 from . import functions as native
 from . import normal as native_normal
 from .core import Fold, Scalar
@@ -245,7 +245,14 @@ def _roll(x: Any, shift: tuple[int, ...], axis: tuple[int, ...]) -> Any:
     return x
 
 
+def _log_softmax(x: Any, axis: Any) -> Any:
+    """As NumPy's kernel, which does not ask whether the largest element is finite."""
+    x = x - reductions._max(x, axis=axis, keepdims=True)
+    return x - elementwise.log(reductions._sum(elementwise.exp(x), axis=axis, keepdims=True))
+
+
 COMPOSED: dict[Op, Any] = {
+    _op(softmax._log_softmax): _log_softmax,
     _op(activations.gelu): lambda x: x * normal.ndtr(x),
     _op(activations.silu): lambda x: x * sigmoids.expit(x),
     _op(shape._roll): _roll,

@@ -372,8 +372,37 @@ def _log_softmax(x: Any, axis: Any, out: Any = None) -> Any:
 
 
 def _log_softmax_pullback(g: Any, y: Any, axis: Any, out: Any = None) -> Any:
-    total = np.add.reduce(g, axis=axis, keepdims=True)
-    return np.subtract(g, np.exp(y) * total, out=out)
+    if g.ndim != y.ndim:  # one is a batch, which `axis` is for
+        g, y = np.broadcast_arrays(g, y)
+    return np.subtract(g, np.exp(y) * np.add.reduce(g, axis=axis, keepdims=True), out=out)
+
+
+def _scale(centred: Any, axis: Any, eps: float) -> Any:
+    if axis == (centred.ndim - 1,) and centred.dtype.kind != "c":  # vecdot conjugates
+        total = np.vecdot(centred, centred)[..., None]
+    else:
+        total = np.add.reduce(centred * centred, axis=axis, keepdims=True)
+    return np.sqrt(total / (centred.size // max(total.size, 1)) + eps)
+
+
+@_in_floats
+def _standardize(x: Any, axis: Any, eps: float, out: Any = None) -> Any:
+    out = np.asarray(np.subtract(x, _mean(x, axis, True), out=out))
+    out /= _scale(out, axis, eps)
+    return out
+
+
+def _standardize_pullback(v: Any, x: Any, axis: Any, eps: float, out: Any = None) -> Any:
+    if v.ndim != x.ndim:  # one is a batch, which `axis` is for
+        v, x = np.broadcast_arrays(v, x)
+    y = x - _mean(x, axis, True)
+    scale = _scale(y, axis, eps)
+    y /= scale
+    y *= _mean(v * y, axis, True)
+    y += _mean(v, axis, True)
+    out = np.asarray(np.subtract(v, y, out=out))
+    out /= scale
+    return out
 
 
 @_in_floats
@@ -452,6 +481,8 @@ numpy_backend = NumpyBackend(
         "log_softmax": rowwise(_log_softmax),
         "log_softmax_pullback": rowwise(_log_softmax_pullback),
         "logsumexp": rowwise(_logsumexp, reduces=True),
+        "standardize": rowwise(_standardize),
+        "standardize_pullback": rowwise(_standardize_pullback),
         "xlogy": _times_log(np.log),
         "xlog1py": _times_log(np.log1p),
         "sinc": np.sinc,

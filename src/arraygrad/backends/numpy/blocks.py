@@ -215,7 +215,7 @@ def rowwise(kernel: AnyFunction, reduces: bool = False) -> AnyFunction:
         flat = out.reshape(rows[0].shape)
 
         def write(block: list[Any], place: slice) -> None:
-            kernel(*block, axis=(1,), out=flat[place])
+            kernel(*block, axis=(1,), out=flat[place], **params)
 
         blocks.each(write)
         return out

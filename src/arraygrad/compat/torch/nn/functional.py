@@ -10,6 +10,7 @@ import numpy as np
 
 from .... import linalg, ops, special
 from ....ops.special import activations
+from ....ops.special.standardizing import standardize
 from ..functions import elementwise, products, reductions
 from ..functions.axes import checked
 from ..publish import Published, function, written
@@ -208,9 +209,7 @@ def layer_norm(
 ) -> Any:
     """Elements with mean zero and variance one along the last axes."""
     axes = tuple(range(-len(tuple(normalized_shape)), 0))
-    mean = ops.mean(input, axis=axes, keepdims=True)
-    spread = ops.var(input, axis=axes, keepdims=True)
-    out = (input - mean) / ops.sqrt(spread + eps)
+    out = standardize(input, axis=axes, eps=eps)
     out = out if weight is None else out * weight
     return out if bias is None else out + bias
 
