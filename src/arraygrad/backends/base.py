@@ -103,8 +103,8 @@ class Backend:
         """The shape that derivative rules keep: a tuple, or a subclass with more attributes."""
         return tuple(array.shape)
 
-    def elementwise(self, kernel: Kernel, types: tuple[type, ...]) -> Kernel:
-        """A faster kernel for an elementwise op on arguments of these types."""
+    def elementwise(self, kernel: Kernel, types: tuple[type, ...], op: Any) -> Kernel:
+        """A faster kernel than `kernel` for an elementwise op on arguments of these types."""
         return kernel
 
     def full(self, like: Any, shape: tuple[int, ...], value: Any, dtype: Any) -> Any:
