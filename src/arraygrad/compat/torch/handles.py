@@ -23,6 +23,7 @@ from ...arrays.dual import Dual
 from ...arrays.tensor import Tensor as Native
 from ...arrays.tensor import tensor_type, tensor_type_at
 from ...core.array import Array
+from ...core.nodes import recorder
 from .dtypes import Size, device, dtype, numpy_of, of_numpy
 
 new = object.__new__
@@ -31,10 +32,11 @@ new = object.__new__
 class Tensor:
     """An array with PyTorch's methods, which can be differentiated."""
 
-    __slots__ = ("__dict__", "__weakref__", "_g", "_of", "_t")
+    __slots__ = ("__dict__", "__weakref__", "_g", "_how", "_of", "_t")
     _t: Any  # the array: a tensor of arraygrad, or a batched or dual array
     _g: Tensor  # the tensor that `grad` returned last
     _of: Tensor  # the tensor that this one is a view of
+    _how: str  # how a view was made, if that matters: see `views`
     __array_priority__ = 2000
 
     if TYPE_CHECKING:  # the methods that `methods` attaches
@@ -180,6 +182,11 @@ class Tensor:
                 f"numpy() on a {type(array).__name__} array: there are no plain values inside a "
                 "transform"
             )
+        if is_recorded(array) and recorder() is not None:
+            raise RuntimeError(
+                "Can't call numpy() on Tensor that requires grad. Use tensor.detach().numpy() "
+                "instead."
+            )
         with as_torch_raises():
             return array.numpy()
 
@@ -227,6 +234,10 @@ class Tensor:
     def requires_grad(self, value: bool) -> None:
         self.requires_grad_(value)
 
+    @requires_grad.deleter
+    def requires_grad(self) -> None:
+        raise RuntimeError("Deleting tensor.requires_grad is not possible: set it to False")
+
     def requires_grad_(self, requires_grad: bool = True) -> Tensor:
         """Make this tensor one that gradients are computed for, or stop that."""
         array = self._t
@@ -237,7 +248,7 @@ class Tensor:
                 return self
             if requires_grad and array.dtype.kind not in "fc":
                 raise RuntimeError(
-                    "requires_grad=True is for floating-point and complex tensors, not "
+                    "only Tensors of floating point and complex dtype can require gradients, not "
                     f"{self.dtype}: pass dtype=, or convert it by to()"
                 )
             array.requires_grad_(requires_grad)

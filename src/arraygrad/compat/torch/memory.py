@@ -10,11 +10,11 @@ from ... import ops
 from ...arrays.creation import asarray as native
 from ...arrays.tensor import Tensor as Native
 from ...core.array import Array, plain
-from ...core.nodes import recorder
 from . import creation
 from .dtypes import Size
 from .functions import elementwise, shapes
-from .handles import Tensor, attach, is_recorded, lift, unwrap, wrap
+from .handles import Tensor, attach, is_recorded, lift, remember, unwrap, wrap
+from .views import check_written, may_be_changed, not_written
 
 
 def _view_property(function: Any) -> property:
@@ -64,19 +64,28 @@ class _Memory:
         self.__array_interface__ = array.__array_interface__
 
 
-attach(data=property(_get_data, creation.with_data))
+def _never_deleted(name: str) -> Any:
+    def delete(self: Tensor) -> None:
+        raise RuntimeError(f"Deleting tensor.{name} is not possible")
+
+    return delete
+
+
+attach(data=property(_get_data, creation.with_data, _never_deleted("data")))
 
 
 def _renamed(function: Any, name: str) -> Any:
     """A method in place that gives a tensor the shape of a view of itself."""
 
     def method(self: Tensor, *args: Any, **keywords: Any) -> Tensor:
-        if recorder() is not None and isinstance(self._t, Native):
-            if self._t.is_leaf and self._t.requires_grad:
-                raise RuntimeError(
-                    f"{name}(): a leaf that requires gradients cannot be changed in place"
-                )
+        array = self._t
+        check_written(self)
+        if isinstance(array, Native) and not may_be_changed(array):
+            raise not_written(self, name, RuntimeError("work on a clone() of it"))
         self._t = function(self, *args, **keywords)._t
+        if isinstance(array, Native) and array.is_leaf and array.requires_grad:
+            self._t = self._t.detach().requires_grad_()
+            remember(self)
         return self
 
     method.__name__ = method.__qualname__ = name
@@ -85,14 +94,7 @@ def _renamed(function: Any, name: str) -> Any:
 
 for _name in ("t", "transpose", "swapaxes", "swapdims", "squeeze", "unsqueeze", "as_strided"):
     setattr(Tensor, f"{_name}_", _renamed(getattr(shapes, _name), f"{_name}_"))
-for _name in (
-    "swapaxes",
-    "swapdims",
-    "moveaxis",
-    "unsafe_split",
-    "unsafe_split_with_sizes",
-    "unsafe_chunk",
-):
+for _name in ("swapaxes", "swapdims", "moveaxis"):
     setattr(Tensor, _name, getattr(shapes, _name))
 
 
@@ -110,7 +112,11 @@ def _resize(self: Tensor, *size: Any, memory_format: Any = None) -> Tensor:
 
 def _set(self: Tensor, source: Any = None) -> Tensor:
     """Give the tensor the memory of another one."""
+    needs = is_recorded(self._t)
     self._t = native(np.zeros(0, self._t.dtype)) if source is None else source._t.detach()
+    if needs:
+        self._t.requires_grad_()
+        remember(self)
     return self
 
 
@@ -125,12 +131,13 @@ def _copy(self: Tensor, src: Any, non_blocking: bool = False) -> Tensor:
     """Take over the values of another tensor."""
     value = unwrap(src)
     lift(self, value)
+    check_written(self, value)
     if isinstance(value, Array) and value.dtype != self._t.dtype:
         value = ops.astype(value, self._t.dtype)
     try:
         self._t.copy_(value)
-    except (ValueError, TypeError) as error:
-        raise RuntimeError(f"copy_(): {error}") from error
+    except (ValueError, TypeError, RuntimeError) as error:
+        raise not_written(self, "copy_", error) from error
     return self
 
 

@@ -75,13 +75,13 @@ tanh = elementwise_unary(ops.tanh)
 trunc = elementwise_unary(ops.trunc)
 
 
-@function
+@function(method=False)
 def real(input: Any) -> Any:
     """The real part, as a view."""
     return input if input.dtype.kind != "c" else ops.real(input)
 
 
-@function
+@function(method=False)
 def imag(input: Any) -> Any:
     """The imaginary part, as a view."""
     if input.dtype.kind != "c":
