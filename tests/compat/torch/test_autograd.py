@@ -33,6 +33,7 @@ class Cube(torch.autograd.Function):
     @staticmethod
     def forward(ctx: Any, x: torch.Tensor, factor: float) -> torch.Tensor:
         ctx.save_for_backward(x)
+        ctx.save_for_forward(x)
         ctx.factor = factor
         return factor * x**3
 
@@ -48,6 +49,8 @@ class Cube(torch.autograd.Function):
 
 
 class Apart(torch.autograd.Function):
+    generate_vmap_rule = True
+
     @staticmethod
     def forward(x: torch.Tensor) -> Any:
         return x**2, x.round()

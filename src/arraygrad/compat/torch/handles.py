@@ -161,6 +161,10 @@ class Tensor:
     def __hash__(self) -> int:
         return id(self)
 
+    def __dir__(self) -> list[str]:
+        hidden = ("_g", "_how", "_of")  # set on few tensors
+        return [name for name in object.__dir__(self) if name not in hidden]
+
     # --- Python's values ---
 
     def item(self) -> Any:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import nullcontext
 from typing import Any
 
 import numpy as np
@@ -10,6 +11,8 @@ from ... import ops
 from ...arrays.creation import asarray as native
 from ...arrays.tensor import Tensor as Native
 from ...core.array import Array, plain
+from ...core.modes import enable_grad
+from ...core.nodes import INFERENCE, recorder
 from . import creation
 from .dtypes import Size
 from .functions import elementwise, shapes
@@ -82,7 +85,10 @@ def _renamed(function: Any, name: str) -> Any:
         check_written(self)
         if isinstance(array, Native) and not may_be_changed(array):
             raise not_written(self, name, RuntimeError("work on a clone() of it"))
-        self._t = function(self, *args, **keywords)._t
+        hidden = recorder() is None and is_recorded(array) and not INFERENCE.get()
+        recorded = hidden and getattr(self, "_how", None) is None
+        with enable_grad() if recorded else nullcontext():  # the tensor keeps its place in the graph
+            self._t = function(self, *args, **keywords)._t
         if isinstance(array, Native) and array.is_leaf and array.requires_grad:
             self._t = self._t.detach().requires_grad_()
             remember(self)

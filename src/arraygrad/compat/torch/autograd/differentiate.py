@@ -8,6 +8,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any, TypeVar, overload
 
 from .... import autograd as native
+from .... import ops
 from ....arrays.dual import Dual
 from ....arrays.tensor import Tensor as Native
 from ....backends import backend_of
@@ -91,8 +92,11 @@ def grad(
     keys, wanted = _inputs(inputs)
     out = _outputs(outputs, "outputs")
     seeds = _seeds(out, grad_outputs, is_grads_batched, "grad_outputs")
-    if materialize_grads:
-        _check_materialized(wanted, allow_unused)
+    if materialize_grads and allow_unused is False:
+        raise ValueError(
+            "Expected allow_unused to be True or not passed when materialize_grads=True"
+        )
+    edges = materialize_grads and any(isinstance(x, NativeEdge) for x in wanted)
     with _Differentiation(True):
         gradients = wrap(
             native.grad(
@@ -101,11 +105,13 @@ def grad(
                 seeds,
                 retain_graph=retain_graph,
                 create_graph=create_graph,
-                allow_unused=allow_unused,
+                allow_unused=True if edges else allow_unused,
                 is_grads_batched=is_grads_batched,
-                materialize_grads=materialize_grads,
+                materialize_grads=materialize_grads and not edges,
             )
         )
+    if edges:
+        gradients = tuple(map(_materialized, gradients, wanted))
     return gradients if keys is None else dict(zip(keys, gradients, strict=True))
 
 
@@ -220,16 +226,16 @@ def _seeds(outputs: list[Any], given: Any, batched: bool, name: str) -> list[Any
     return list(map(unwrap, values[: len(outputs)]))
 
 
-def _check_materialized(inputs: list[Any], allow_unused: bool | None) -> None:
-    if allow_unused is False:
-        raise ValueError(
-            "Expected allow_unused to be True or not passed when materialize_grads=True"
-        )
-    if any(isinstance(x, NativeEdge) for x in inputs):
+def _materialized(gradient: Any, x: Any) -> Any:
+    """A gradient, or zeros for an input that was not used."""
+    if gradient is not None:
+        return gradient
+    if isinstance(x, NativeEdge):
         raise RuntimeError(
-            "materialize_grads cannot be used when the given input is a GradientEdge: it has no "
-            "values whose zeros could be made"
+            "materialize_grads cannot be used when the given input is a GradientEdge that is not "
+            "used: it has no values in whose form zeros could be made"
         )
+    return wrap(ops.zeros_like(x))
 
 
 def _check_seed(output: Any, value: Any, batched: bool, name: str, i: int) -> None:
