@@ -27,7 +27,7 @@ from .handles import Tensor, as_torch_raises, new, remember, unwrap
 def _finished(array: Any, requires_grad: bool, kind: type[Tensor] = Tensor) -> Tensor:
     made = new(kind)
     made._t = array
-    return made.requires_grad_() if requires_grad else made
+    return made._require() if requires_grad else made
 
 
 def _carries_dtype(data: Any) -> bool:

@@ -25,6 +25,7 @@ from ...arrays.tensor import tensor_type, tensor_type_at
 from ...core.array import Array
 from ...core.nodes import recorder
 from .dtypes import Size, device, dtype, numpy_of, of_numpy
+from .inside import refuse_inside
 
 new = object.__new__
 
@@ -198,6 +199,11 @@ class Tensor:
         return np.array(self.numpy(), dtype=dtype, copy=copy)
 
     def __bool__(self) -> bool:
+        if isinstance(self._t, Batched):
+            raise RuntimeError(
+                "vmap: It looks like you're attempting to use a Tensor in some data-dependent "
+                "control flow: use torch.where, or take the decision outside vmap"
+            )
         with as_torch_raises(TypeError):
             return bool(self._t)
 
@@ -244,6 +250,10 @@ class Tensor:
 
     def requires_grad_(self, requires_grad: bool = True) -> Tensor:
         """Make this tensor one that gradients are computed for, or stop that."""
+        refuse_inside("Tensor.requires_grad_() (or torch.autograd.functional.*)")
+        return self._require(requires_grad)
+
+    def _require(self, requires_grad: bool = True) -> Tensor:
         array = self._t
         if not isinstance(array, Native) and requires_grad and not is_recorded(array):
             array = self._t = tensor_type(array)(array)
@@ -276,6 +286,7 @@ class Tensor:
 
     def retain_grad(self) -> None:
         """Have `backward` keep the gradient of this tensor, which is no leaf."""
+        refuse_inside("Tensor.retain_grad()")
         self._t.retain_grad()
 
     def detach(self) -> Tensor:
@@ -331,6 +342,11 @@ def _number_of(array: Any) -> Any:
     """The number in a dual array; what differs over a batch has none."""
     if isinstance(array, Dual):
         return _number_of(array.primal)
+    if isinstance(array, Batched):
+        raise RuntimeError(
+            "vmap: It looks like you're calling .item() on a Tensor that differs over the batch: "
+            "keep it a tensor, or take it outside vmap"
+        )
     return array.item()
 
 

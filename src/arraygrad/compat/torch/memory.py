@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from ... import ops
+from ...arrays.batched import Batched
 from ...arrays.creation import asarray as native
 from ...arrays.tensor import Tensor as Native
 from ...core.array import Array, plain
@@ -48,6 +49,8 @@ attach(
 
 
 def _get_data(self: Tensor) -> Tensor:
+    if isinstance(self._t, Batched):
+        raise RuntimeError("accessing `data` under vmap transform is not allowed: use detach()")
     return wrap(_unwatched(self._t.detach()))  # type: ignore[no-any-return]
 
 
@@ -74,7 +77,13 @@ def _never_deleted(name: str) -> Any:
     return delete
 
 
-attach(data=property(_get_data, creation.with_data, _never_deleted("data")))
+def _set_data(self: Tensor, value: Any) -> None:
+    if isinstance(self._t, Batched):
+        raise RuntimeError("mutating directly with `.data` under vmap transform is not allowed")
+    creation.with_data(self, value)
+
+
+attach(data=property(_get_data, _set_data, _never_deleted("data")))
 
 
 def _renamed(function: Any, name: str) -> Any:

@@ -17,6 +17,7 @@ from typing import Any, Protocol, overload
 import numpy as np
 
 from ... import ops
+from ...arrays.batched import Batched
 from ...arrays.creation import asarray, tensor
 from ...arrays.dual import Dual
 from ...core.array import Array
@@ -241,6 +242,11 @@ def _into(out: Any, result: Any, name: str) -> Any:
     if is_recorded(result) or is_recorded(out._t):
         raise RuntimeError(
             f"{name}(): out= cannot be differentiated, but one of the tensors requires gradients"
+        )
+    if isinstance(result, Batched) or isinstance(out._t, Batched):
+        raise RuntimeError(
+            f"Batching rule not implemented for {name}(out=...); the fallback path doesn't work on "
+            "out= or view ops: leave out= away inside vmap"
         )
     if isinstance(result, Dual) or isinstance(out._t, Dual):
         raise RuntimeError(f"{name}(): an out= function has no forward mode: a tensor has a tangent")

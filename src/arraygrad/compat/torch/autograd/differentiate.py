@@ -9,6 +9,7 @@ from typing import Any, TypeVar, overload
 
 from .... import autograd as native
 from .... import ops
+from ....arrays.batched import Batched
 from ....arrays.dual import Dual
 from ....arrays.tensor import Tensor as Native
 from ....backends import backend_of
@@ -20,6 +21,7 @@ from ....errors import NoGradientError
 from ...arguments import several
 from ..dtypes import Size, of_numpy
 from ..handles import Tensor, attach, is_recorded, name_of, unwrap, wrap
+from ..inside import is_transforming
 from ..wording import reword
 from .anomaly import warn_of
 from .callbacks import engine
@@ -91,6 +93,8 @@ def grad(
         )
     keys, wanted = _inputs(inputs)
     out = _outputs(outputs, "outputs")
+    if is_transforming():
+        _check_mapped((*out, *wanted))
     seeds = _seeds(out, grad_outputs, is_grads_batched, "grad_outputs")
     if materialize_grads and allow_unused is False:
         raise ValueError(
@@ -165,6 +169,17 @@ class _Differentiation:
             if current_modes().anomaly is not None:
                 warn_of(error)
             reword(error)
+
+
+def _check_mapped(tensors: tuple[Any, ...]) -> None:
+    for array in tensors:
+        while isinstance(array, Array):
+            if isinstance(array, Batched):
+                raise RuntimeError(
+                    "autograd.grad() with outputs or inputs that differ over the batch is called "
+                    "inside torch.vmap: use torch.func.grad there"
+                )
+            array = array._array
 
 
 def _inputs(inputs: Any, function: str = "grad") -> tuple[list[Any] | None, list[Any]]:
