@@ -49,7 +49,7 @@ class RuleError(RuntimeError):
 
 
 class AnomalyError(RuntimeError):
-    """Anomaly detection found NaN in a gradient. `place` is the node, and the number of its input."""
+    """Anomaly detection found NaN in a gradient. `place`: the node, and which input of it."""
 
     place: tuple[object, int]
 

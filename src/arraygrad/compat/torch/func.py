@@ -42,6 +42,9 @@ def _check_argnums(argnums: Any, args: tuple[Any, ...] | None = None) -> None:
     places = (argnums,) if isinstance(argnums, int) else argnums
     if not places:
         raise RuntimeError("argnums must be non-empty")
+    for place in places:
+        if not isinstance(place, int):
+            raise RuntimeError(f"argnums must be int or Tuple[int, ...], got: {argnums!r}")
     if args is None:
         return
     for place in places:
@@ -107,9 +110,7 @@ def vjp(func: Callable[..., Any], *primals: Any, has_aux: bool = False) -> tuple
         *cotangents: Any, retain_graph: bool = True, create_graph: bool | None = None
     ) -> Any:
         given = cotangents[0] if len(cotangents) == 1 else cotangents
-        wanted, got = (
-            optree.tree_structure(tree, none_is_leaf=True) for tree in (value, given)
-        )
+        wanted, got = (optree.tree_structure(tree, none_is_leaf=True) for tree in (value, given))
         if wanted != got:
             raise RuntimeError(
                 "Expected pytree structure of cotangents to be the same as pytree structure of "
@@ -135,7 +136,9 @@ def jvp(
         if not isinstance(given, tuple):
             raise RuntimeError(f"{api}: Expected {name} to be a tuple, got {type(given)}")
     if optree.tree_structure(primals) != optree.tree_structure(tangents):
-        raise RuntimeError(f"{api}: Expected primals and tangents to have the same python structure")
+        raise RuntimeError(
+            f"{api}: Expected primals and tangents to have the same python structure"
+        )
     check_tensors(primals, api, "primals to be tensors")
     check_tensors(tangents, api, "tangents to be tensors")
     call = Call(func, api, has_aux, checked=True)

@@ -33,11 +33,12 @@ new = object.__new__
 class Tensor:
     """An array with PyTorch's methods, which can be differentiated."""
 
-    __slots__ = ("__dict__", "__weakref__", "_g", "_how", "_of", "_t")
+    __slots__ = ("__dict__", "__weakref__", "_g", "_how", "_of", "_t", "_taken")
     _t: Any  # the array: a tensor of arraygrad, or a batched or dual array
     _g: Tensor  # the tensor that `grad` returned last
     _of: Tensor  # the tensor that this one is a view of
     _how: str  # how a view was made, if that matters: see `views`
+    _taken: list[weakref.ref[Tensor]]  # the views that were taken of this tensor
     __array_priority__ = 2000
 
     if TYPE_CHECKING:  # the methods that `methods` attaches
@@ -163,7 +164,7 @@ class Tensor:
         return id(self)
 
     def __dir__(self) -> list[str]:
-        hidden = ("_g", "_how", "_of")  # set on few tensors
+        hidden = ("_g", "_how", "_of", "_taken")  # set on few tensors
         return [name for name in object.__dir__(self) if name not in hidden]
 
     # --- Python's values ---
@@ -445,24 +446,27 @@ class as_torch_raises:  # noqa: N801  (it is used like a function)
             raise RuntimeError(str(error)) from error
 
 
+def origin_of(array: Any) -> Any:
+    """What an array is a view of, and by which steps; None if it is no view."""
+    found = getattr(array, "_view", None)
+    return getattr(array, "_linked", None) if found is None else found
+
+
 def lift(tensor: Tensor, value: Any) -> None:
     """Give a tensor an array of the transform of `value`, so that this can be written into it.
 
-    The tensor that it is a view of gets one, too.
+    The tensor that it is a view of gets one, too, and with it all of its views.
     """
     array = tensor._t
     if not isinstance(value, Array) or value.level <= array.level:
         return
-    view = getattr(array, "_view", None)
-    if view is not None:
-        base = name_of(view.base, tensor)
+    origin = origin_of(array)
+    if origin is not None:
+        base = name_of(origin.base, tensor)
         lift(base, value)
-        if base._t is not view.base:
-            array = base._t
-            for step, keywords in view.steps:
-                array = step(array, **keywords)
-            tensor._t = array
-            return
+        if base._t is not origin.base:
+            _follow(tensor, origin.base, base._t)
+        return
     lift(tensor, value._array)
     array = tensor._t
     if isinstance(value, Dual):
@@ -470,3 +474,23 @@ def lift(tensor: Tensor, value: Any) -> None:
     elif isinstance(value, Native) and value.level > array.level:
         tensor._t = tensor_type_at(value.level)(array)
     # One tensor cannot hold a whole batch: the write will say so.
+    if tensor._t is not array:
+        _follow_all(tensor, array, tensor._t)
+
+
+def _follow_all(tensor: Tensor, before: Any, now: Any) -> None:
+    """Make all views of a tensor views of another array."""
+    for reference in getattr(tensor, "_taken", ()):
+        view = reference()
+        if view is not None:
+            _follow(view, before, now)
+            _follow_all(view, before, now)
+
+
+def _follow(view: Tensor, before: Any, now: Any) -> None:
+    """Make a view of one array the same view of another."""
+    origin = origin_of(view._t)
+    if origin is not None and origin.base is before:
+        for step, keywords in origin.steps:
+            now = step(now, **keywords)
+        view._t = now

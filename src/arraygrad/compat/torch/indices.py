@@ -8,7 +8,7 @@ import numpy as np
 
 from ... import ops
 from ...core.array import Array
-from .handles import Tensor, attach, lift, new, unwrap
+from .handles import Tensor, attach, lift, new, origin_of, unwrap
 from .views import check_written, not_written, note_view
 
 
@@ -36,7 +36,7 @@ def _getitem(self: Tensor, key: Any) -> Tensor:
     found = self._t[_key(key)]
     made = new(Tensor)
     made._t = found
-    if getattr(found, "_view", None) is not None:
+    if origin_of(found) is not None:
         note_view(made, self)
     return made
 

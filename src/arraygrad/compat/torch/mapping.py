@@ -138,7 +138,9 @@ def _checked(result: Any, out_dims: Any, batched: type) -> Any:
         )
     try:
         one = isinstance(result, Tensor) and isinstance(out_dims, tuple) and len(out_dims) == 1
-        each = list(out_dims) if one else optree.broadcast_prefix(out_dims, result, none_is_leaf=True)
+        each = (
+            list(out_dims) if one else optree.broadcast_prefix(out_dims, result, none_is_leaf=True)
+        )
     except ValueError as error:
         raise ValueError(
             "vmap(f, ...): out_dims is not compatible with the structure of `outputs`"

@@ -96,7 +96,9 @@ def _renamed(function: Any, name: str) -> Any:
             raise not_written(self, name, RuntimeError("work on a clone() of it"))
         hidden = recorder() is None and is_recorded(array) and not INFERENCE.get()
         recorded = hidden and getattr(self, "_how", None) is None
-        with enable_grad() if recorded else nullcontext():  # the tensor keeps its place in the graph
+        with (
+            enable_grad() if recorded else nullcontext()
+        ):  # the tensor keeps its place in the graph
             self._t = function(self, *args, **keywords)._t
         if isinstance(array, Native) and array.is_leaf and array.requires_grad:
             self._t = self._t.detach().requires_grad_()

@@ -45,7 +45,9 @@ def allclose(
     """Whether all elements are close."""
     if input.dtype != other.dtype:
         raise RuntimeError(f"allclose() of different dtypes: {input.dtype} and {other.dtype}")
-    return bool(np.allclose(_plain(input, "allclose"), _plain(other, "allclose"), rtol, atol, equal_nan))
+    return bool(
+        np.allclose(_plain(input, "allclose"), _plain(other, "allclose"), rtol, atol, equal_nan)
+    )
 
 
 def equal(input: Tensor, other: Tensor) -> bool:

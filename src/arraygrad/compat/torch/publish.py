@@ -22,7 +22,7 @@ from ...arrays.creation import asarray, tensor
 from ...arrays.dual import Dual
 from ...core.array import Array
 from .dtypes import default_for, result_type
-from .handles import Tensor, is_recorded, lift, new, unwrap, wrap
+from .handles import Tensor, is_recorded, lift, new, origin_of, unwrap, wrap
 from .views import check_written, not_written, note_view
 
 AnyFunction = Callable[..., Any]
@@ -71,9 +71,7 @@ def function(
     `parts` says that it returns several views at once, which PyTorch does not let be written.
     """
     if native is None:
-        return functools.partial(
-            function, name=name, method=method, in_place=in_place, parts=parts
-        )
+        return functools.partial(function, name=name, method=method, in_place=in_place, parts=parts)
     how = "several" if parts else None
     own = name or native.__name__
 
@@ -89,11 +87,12 @@ def function(
         if out is not None:
             return _into(out, result, own)
         made = wrap(result)
-        if getattr(result, "_view", None) is not None:
-            note_view(made, args[0])
+        if origin_of(result) is not None:
+            if isinstance(args[0], Tensor):
+                note_view(made, args[0])
         elif type(made) is tuple:
             for part in made:
-                if type(part) is Tensor and getattr(part._t, "_view", None) is not None:
+                if type(part) is Tensor and origin_of(part._t) is not None:
                     note_view(part, args[0], how)
         return made
 
@@ -249,7 +248,9 @@ def _into(out: Any, result: Any, name: str) -> Any:
             "out= or view ops: leave out= away inside vmap"
         )
     if isinstance(result, Dual) or isinstance(out._t, Dual):
-        raise RuntimeError(f"{name}(): an out= function has no forward mode: a tensor has a tangent")
+        raise RuntimeError(
+            f"{name}(): an out= function has no forward mode: a tensor has a tangent"
+        )
     if out.shape == result.shape:
         lift(out, result)
         out._t.copy_(result)

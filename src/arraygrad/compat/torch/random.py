@@ -138,8 +138,8 @@ def _drawn(draw: Any, shape: Any, dtype: Any, requires_grad: bool = False) -> Te
     for kind, size, randomness in _batches.get():
         if randomness == "error":
             raise RuntimeError(
-                'vmap: called random operation while in randomness error mode: say by randomness="same" '
-                'or "different" whether the members of the batch get the same numbers'
+                "vmap: called random operation while in randomness error mode: say by "
+                'randomness="same" or "different" whether the members get the same numbers'
             )
         if randomness == "different":
             each.append((kind, size))

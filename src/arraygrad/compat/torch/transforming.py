@@ -14,6 +14,7 @@ from ...core.array import Array
 from .handles import Tensor, wrap
 from .inside import transforming
 
+
 def leaves_of(tree: Any, none_is_leaf: bool = False) -> list[Any]:
     """The leaves of a structure."""
     return list(optree.tree_leaves(tree, none_is_leaf=none_is_leaf))
@@ -71,7 +72,7 @@ class Call:
                 "True"
             )
         if self._has_aux:
-            check_tensors(result[1], self._api, "tensors")
+            check_tensors(result[1], f"{self._api}: aux", "tensors")
         if self._checked:
             output = result[0] if self._has_aux else result
             if not leaves_of(output):
@@ -117,11 +118,16 @@ def check_tensors(tree: Any, api: str, what: str) -> None:
 
 def named(result: Any, given: Any) -> Any:
     """A result as tensors, which are views of the tensors that were given if their arrays are."""
-    found = tensors_of(result)
+    known = {id(t._t): t for t in leaves_of(given) if isinstance(t, Tensor)}
+
+    def shown(value: Any) -> Any:
+        same = known.get(id(value))
+        return _tensor(value) if same is None else same
+
+    found = optree.tree_map(shown, result, none_is_leaf=True)
     tensors = [v for v in leaves_of(found) if isinstance(v, Tensor)]
     views = [v for v in tensors if getattr(v._t, "_view", None) is not None]
     if views:
-        known = {id(t._t): t for t in leaves_of(given) if isinstance(t, Tensor)}
         for view in views:
             base = known.get(id(view._t._view.base))
             if base is not None:

@@ -6,6 +6,7 @@ of several results of a function, or by a user's `Function`.
 
 from __future__ import annotations
 
+import weakref
 from typing import Any
 
 from ...arrays.tensor import Tensor as Native
@@ -29,6 +30,13 @@ _WHY = {
 def note_view(made: Tensor, source: Tensor, how: str | None = None) -> None:
     """Remember that one tensor is a view of another, and how it was made if that matters."""
     made._of = source
+    taken = getattr(source, "_taken", None)
+    if taken is None:
+        source._taken = [weakref.ref(made)]
+    else:
+        if len(taken) >= 64 and not len(taken) & (len(taken) - 1):  # of many, most are gone
+            taken[:] = [reference for reference in taken if reference() is not None]
+        taken.append(weakref.ref(made))
     before = getattr(source, "_how", None)
     if before is not None:
         how = before if before != "inference" or how is None else how
@@ -52,8 +60,8 @@ def check_written(tensor: Tensor, *values: Any) -> None:
         source, block = tensor._of, f"{how}{'_mode' if how == 'inference' else ''} block"
         if source.is_leaf and source.requires_grad:
             text = (
-                f"a view of a view that was created in {_MODES[how]} is being modified inplace, and "
-                f"only one of both was inside the {block}. "
+                f"a view of a view that was created in {_MODES[how]} is being modified inplace, "
+                f"and only one of both was inside the {block}. "
             )
         else:
             text = f"A view was created in {_MODES[how]} and is being modified inplace. "

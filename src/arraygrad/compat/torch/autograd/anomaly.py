@@ -45,4 +45,4 @@ def warn_of(error: Exception) -> None:
     try:
         warnings.warn(text, stacklevel=4)
     except Warning as raised:  # where warnings are errors, the error itself is the one to raise
-        print(raised, file=sys.stderr)
+        sys.stderr.write(f"{raised}\n")

@@ -291,7 +291,7 @@ def _check_seed(output: Any, value: Any, batched: bool, name: str, i: int) -> No
         if batched:
             raise RuntimeError(
                 "If `is_grads_batched=True`, we interpret the first axis of each grad_output as "
-                f"the batch axis, and the rest must be as in the output. Mismatch in shape: {shapes}"
+                f"the batch axis, the rest must be as in the output. Mismatch in shape: {shapes}"
             )
         raise RuntimeError(f"Mismatch in shape: {shapes}")
     backend = backend_of(value)

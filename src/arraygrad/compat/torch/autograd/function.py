@@ -114,7 +114,7 @@ class Function:
             args = _bound(cls, args, kwargs)
         arrays = [a._t if isinstance(a, Tensor) else a for a in args]
         for array in arrays:
-            if isinstance(array, Array) and not type(array) is Native:
+            if isinstance(array, Array) and type(array) is not Native:
                 _check_transformed(cls, array)
         token = _views.set([])
         try:

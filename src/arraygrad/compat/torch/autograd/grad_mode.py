@@ -46,13 +46,13 @@ if TYPE_CHECKING:  # as type checkers see arraygrad's
 else:
 
     class no_grad(_OfClasses, native.no_grad):  # noqa: N801  (torch's name)
-        __doc__ = native.no_grad.__doc__
+        """Record no ops inside."""
 
     class enable_grad(_OfClasses, native.enable_grad):  # noqa: N801  (torch's name)
-        __doc__ = native.enable_grad.__doc__
+        """Record again inside `no_grad`."""
 
     class inference_mode(_OfClasses, native.inference_mode):  # noqa: N801  (torch's name)
-        __doc__ = native.inference_mode.__doc__
+        """Record no ops inside, and mark the results as inference tensors."""
 
     class set_grad_enabled(_OfClasses, native.set_grad_enabled):  # noqa: N801  (torch's name)
-        __doc__ = native.set_grad_enabled.__doc__
+        """Switch recording on or off."""

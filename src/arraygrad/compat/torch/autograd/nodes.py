@@ -273,7 +273,9 @@ class SavedTensor:
         try:
             pack_later(self._node, self._position, (pack, unpack))
         except GraphFreedError as error:
-            raise RuntimeError(f"hooks on a saved value after it has been freed: {error}") from error
+            raise RuntimeError(
+                f"hooks on a saved value after it has been freed: {error}"
+            ) from error
 
 
 def unpacked(value: Any) -> Any:

@@ -321,9 +321,7 @@ def split_with_sizes(input: Any, split_sizes: Any, dim: int = 0) -> Any:
     return split.__wrapped__(input, list(split_sizes), dim)
 
 
-unsafe_split_with_sizes = function(
-    split_with_sizes.__wrapped__, name="unsafe_split_with_sizes"
-)
+unsafe_split_with_sizes = function(split_with_sizes.__wrapped__, name="unsafe_split_with_sizes")
 
 
 @function
@@ -382,7 +380,9 @@ def _one_dtype(tensors: Any) -> list[Any]:
 def cat(tensors: Any, dim: int = 0) -> Any:
     """Tensors one after the other along an axis."""
     parts = _one_dtype(tensors)
-    kept = [p for p in parts if p.shape != (0,)] or parts[:1]  # as PyTorch does it
+    kept = parts
+    if any(p.ndim != 1 for p in parts):  # as in PyTorch, empty vectors fit everything
+        kept = [p for p in parts if p.shape != (0,)] or parts[:1]
     return ops.concat(kept, axis=dim)
 
 
