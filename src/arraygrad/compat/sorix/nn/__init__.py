@@ -27,7 +27,8 @@ __all__ = [
 ]
 
 
-softplus, logsumexp = map(Tensor._lifted, (sigmoids.softplus, softmax.logsumexp))
+softplus = Tensor._lifted(sigmoids.softplus)
+logsumexp = Tensor._lifted(softmax.logsumexp)
 _leaky = Tensor._lifted(lambda x, slope: ops.where(x > 0, x, slope * x))
 
 
