@@ -27,7 +27,7 @@ __all__ = ["metadata", "wrap_namespace", "wrapped"]
 
 AnyFunction = Callable[..., Any]
 # What is not a sequence, and has items that may be boxes.
-_ITERATORS: tuple[type, ...] = (map, filter, zip, reversed, chain, GeneratorType, type({}.values()))
+_ITERATORS: tuple[Any, ...] = (map, filter, zip, reversed, chain, GeneratorType, type({}.values()))
 
 
 def wrap_namespace(old: dict[str, Any], new: dict[str, Any]) -> None:
