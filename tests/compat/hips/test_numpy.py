@@ -9,7 +9,12 @@ import pytest
 
 import arraygrad.compat.hips.numpy as anp
 from arraygrad.compat.hips import differential_operators, grad, jacobian
-from arraygrad.compat.hips.numpy.numpy_vjps import match_complex, replace_zero, unbroadcast_f
+from arraygrad.compat.hips.numpy.numpy_vjps import (
+    match_complex,
+    replace_zero,
+    unbroadcast,
+    unbroadcast_f,
+)
 from arraygrad.compat.hips.numpy.numpy_wrapper import metadata
 from arraygrad.compat.hips.test_util import check_grads
 
@@ -81,6 +86,9 @@ def test_eigh_is_a_function_of_one_triangle(uplo: str) -> None:
 def test_helpers_for_rules_of_other_packages() -> None:
     f = unbroadcast_f(np.ones((3, 1)), lambda g: 2 * g)
     np.testing.assert_allclose(f(np.ones((2, 3, 4))), np.full((3, 1), 16.0))
+    many = np.arange(24.0).reshape(2, 3, 4)
+    of_two = metadata(np.ones(2))
+    np.testing.assert_allclose(unbroadcast(many, of_two, broadcast_idx=-1), many.sum(axis=(1, 2)))
     assert match_complex(1.0, 2 + 1j) == 2.0
     assert np.iscomplexobj(match_complex(1j, 2.0))
     np.testing.assert_array_equal(replace_zero(np.array([0.0, 2.0]), 1.0), [1, 2])
