@@ -105,3 +105,25 @@ def test_large_jacobians_are_computed_in_parts(monkeypatch: pytest.MonkeyPatch) 
     for most in (1, 6):
         monkeypatch.setattr(differential_operators, "_MOST", most)
         np.testing.assert_allclose(jacobian(f)(X), whole)
+
+
+@pytest.mark.parametrize("module", [anp, np])
+@pytest.mark.parametrize(
+    "f",
+    [
+        lambda xp, x: xp.where(x > 0, xp.zeros_like(x), x**2),
+        lambda xp, x: xp.ones_like(x) * x**2,
+        lambda xp, x: xp.concatenate([xp.full_like(x, 2.0), x**2]),
+        lambda xp, x: xp.dot(xp.ones_like(x), x**2),
+        lambda xp, x: xp.piecewise(x, [x > 0], [lambda x: x**2, lambda x: 3 * x]),
+    ],
+)
+def test_new_arrays_like_a_box_are_constants(module: Any, f: Any) -> None:
+    assert type(anp.zeros_like(X)) is np.ndarray
+    at = np.array([0.5, -1.0, 2.0])
+    steps = np.eye(3) * 1e-6
+    expected = [(f(np, at + s) - f(np, at - s)) / 2e-6 for s in steps]
+    np.testing.assert_allclose(jacobian(lambda x: f(module, x))(at).T, expected, atol=1e-8)
+    kinds: list[Any] = []
+    grad(lambda x: kinds.append(type(module.zeros_like(x))) or anp.sum(x))(at)  # type: ignore[func-returns-value]
+    assert kinds == [np.ndarray]
