@@ -127,3 +127,10 @@ def test_new_arrays_like_a_box_are_constants(module: Any, f: Any) -> None:
     kinds: list[Any] = []
     grad(lambda x: kinds.append(type(module.zeros_like(x))) or anp.sum(x))(at)  # type: ignore[func-returns-value]
     assert kinds == [np.ndarray]
+
+
+def test_questions_about_boxes_are_answered_for_their_values() -> None:
+    found: list[bool] = []
+    grad(lambda x: found.append(anp.isscalar(x)) or x**2)(2.0)  # type: ignore[func-returns-value]
+    grad(lambda x: found.append(anp.isscalar(x)) or anp.sum(x))(X)  # type: ignore[func-returns-value]
+    assert found == [True, False]
