@@ -390,6 +390,8 @@ from .functions.shapes import (
     vstack,
 )
 from .handles import Tensor
+from .internals import _C as _C
+from .internals import return_types
 from .predicates import (
     BoolTensor,
     ByteTensor,
@@ -788,6 +790,7 @@ __all__ = [
     "resolve_conj",
     "resolve_neg",
     "result_type",
+    "return_types",
     "roll",
     "rot90",
     "round",

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from .... import ops, special
+from ....autograd.function import Function
 from ....core.array import Array
 from ..dtypes import default_for, result_type
 from ..handles import Tensor
@@ -252,7 +253,6 @@ maximum = elementwise_binary(ops.maximum, in_place=False)
 minimum = elementwise_binary(ops.minimum, in_place=False)
 mul = multiply = elementwise_binary(ops.multiply, "mul")
 ne = not_equal = elementwise_binary(ops.not_equal, "ne")
-nextafter = elementwise_binary(ops.nextafter)
 pow = elementwise_binary(ops.pow)
 remainder = elementwise_binary(ops.remainder)
 true_divide = elementwise_binary(ops.divide, "true_divide")
@@ -375,6 +375,24 @@ def dist(input: Any, other: Any, p: float = 2) -> Any:
     from .... import linalg
 
     return linalg.vector_norm(input - other, ord=p)
+
+
+class _NextAfter(Function):
+    """The next number in a direction, whose derivative PyTorch does not have."""
+
+    @staticmethod
+    def forward(ctx: Any, x: Any, y: Any) -> Any:
+        return ops.nextafter(x, y)
+
+    @staticmethod
+    def backward(ctx: Any, *grad_outputs: Any, **_: Any) -> Any:
+        raise NotImplementedError("the derivative for 'nextafter' is not implemented")
+
+
+@function(in_place=True)
+def nextafter(input: Any, other: Any) -> Any:
+    """The next number of each element in a direction."""
+    return _NextAfter.apply(*_both(input, other))
 
 
 @function(method=False)
