@@ -114,7 +114,7 @@ def isreal(input: Any) -> Any:
 @function(in_place=True)
 def relu(input: Any) -> Any:
     """The larger of each element and zero."""
-    return ops.where(input > 0, input, ops.zeros_like(input))
+    return ops.where(input <= 0, ops.zeros_like(input), input)
 
 
 @function(in_place=True)
@@ -200,7 +200,7 @@ def clamp_max(input: Any, max: Any) -> Any:
 @function(in_place=True)
 def threshold(input: Any, threshold: float, value: float) -> Any:
     """Elements above a threshold, and `value` for the others."""
-    return ops.where(input > threshold, input, value)
+    return ops.where(input <= threshold, value, input)
 
 
 @function(in_place=True)
@@ -231,9 +231,6 @@ bitwise_right_shift = elementwise_binary(ops.bitwise_right_shift)
 bitwise_xor = elementwise_binary(ops.bitwise_xor)
 copysign = elementwise_binary(ops.copysign)
 eq = elementwise_binary(ops.equal, "eq")
-float_power = elementwise_binary(
-    lambda x, y: ops.pow(_double(x), _double(y)), "float_power", in_place=False
-)
 floor_divide = elementwise_binary(ops.floor_divide)
 fmax = elementwise_binary(ops.fmax, in_place=False)
 fmin = elementwise_binary(ops.fmin, in_place=False)
@@ -375,6 +372,13 @@ def dist(input: Any, other: Any, p: float = 2) -> Any:
     from .... import linalg
 
     return linalg.vector_norm(input - other, ord=p)
+
+
+@function
+def float_power(input: Any, exponent: Any) -> Any:
+    """Powers in double precision."""
+    base = input if isinstance(input, Array) else ops_tensor(input)
+    return ops.pow(_double(base), _double(exponent))
 
 
 class _NextAfter(Function):
