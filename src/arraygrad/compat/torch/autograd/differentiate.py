@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import math
 import warnings
 from collections.abc import Iterable, Mapping
@@ -14,7 +15,7 @@ from ....arrays.dual import Dual
 from ....arrays.tensor import Tensor as Native
 from ....backends import backend_of
 from ....core.array import Array
-from ....core.modes import current_modes, set_modes
+from ....core.modes import Modes, current_modes, set_modes
 from ....core.nodes import GradientEdge as NativeEdge
 from ....core.nodes import RemovableHandle, output_node
 from ....errors import NoGradientError
@@ -143,6 +144,11 @@ def backward(
         native.backward(out, seeds, retain_graph, create_graph, inputs=wanted)
 
 
+@functools.lru_cache(64)
+def _without_past(modes: Modes) -> Modes:
+    return modes._replace(keeps_written=False)
+
+
 class _Differentiation:
     """One call of `grad` or `backward`: writes to saved tensors are errors, in PyTorch's words.
 
@@ -159,7 +165,7 @@ class _Differentiation:
         modes = current_modes()
         self._before = modes if modes.keeps_written is None else None
         if self._before is not None:
-            set_modes(modes._replace(keeps_written=False))
+            set_modes(_without_past(modes))
 
     def __exit__(self, kind: Any, error: Any, trace: Any) -> None:
         engine.partial.reset(self._token)
@@ -264,7 +270,7 @@ def _check_seed(output: Any, value: Any, batched: bool, name: str, i: int) -> No
                 "grad can be implicitly created only for scalar outputs: pass "
                 f"{name} for an output of shape {shape}"
             )
-        if not batched and "complex" in str(place.dtype):
+        if not batched and place.dtype.kind == "c":
             raise RuntimeError(
                 "grad can be implicitly created only for real scalar outputs but got "
                 f"{of_numpy(place.dtype)}: pass {name}"
