@@ -123,7 +123,8 @@ class Function:
         if not isinstance(result, tuple):
             if not isinstance(result, Array):
                 return result
-            if views is None and result._node is not None and origin_of(result) is None:
+            recorded = getattr(result, "_node", None) is not None
+            if views is None and recorded and origin_of(result) is None:
                 if not any(a is result for a in arrays):  # as most often, it is new
                     tensor = new(Tensor)
                     tensor._t = result
