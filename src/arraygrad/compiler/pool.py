@@ -25,7 +25,7 @@ from typing import Any
 from ..backends.numpy import threads
 from .native import engine_of
 
-SPINS = 2000  # how often a thread looks for work before it falls asleep: some 20 microseconds
+SPINS = 1000  # how often a thread looks for what it waits for, before it falls asleep
 _FUTEX = {"x86_64": 202, "aarch64": 98}  # Linux's call to wait for a number to change
 _PAUSE = {
     "x86_64": ("declare void @llvm.x86.sse2.pause()", "call void @llvm.x86.sse2.pause()"),
@@ -44,7 +44,7 @@ class Step(ctypes.Structure):
 
 
 # The pool in memory: its parts are written by different threads, so each has a cache line.
-_PARTS = ("kernels", "busy", "next", "done", "asleep", "function", "table")
+_PARTS = ("kernels", "busy", "next", "done", "asleep", "waits", "function", "table")
 _LINE = 64
 
 _TEXT = """
@@ -67,7 +67,17 @@ do:
   %f = load ptr, ptr %pf
   %t = load ptr, ptr %pt
   call void %f(ptr %t, i64 %index)
-  %d = atomicrmw add ptr %done, i64 1 seq_cst
+  %before = atomicrmw add ptr %done, i64 1 seq_cst
+  %d = add i64 %before, 1
+  %all = icmp eq i64 %d, %chunks
+  br i1 %all, label %last, label %again
+last:
+  %waits = getelementptr i8, ptr %pool, i64 @waits
+  %w = load atomic i64, ptr %waits seq_cst, align 8
+  %is_waited = icmp ne i64 %w, 0
+  br i1 %is_waited, label %wake, label %again
+wake:
+  %s = call i64 (i64, ...) @syscall(i64 @FUTEX, ptr %done, i64 129, i64 1)
   br label %again
 end:
   ret void
@@ -103,6 +113,8 @@ post:
   %asleep = getelementptr i8, ptr %pool, i64 @asleep
   store ptr %f, ptr %pf
   store ptr %t, ptr %pt
+  %waits = getelementptr i8, ptr %pool, i64 @waits
+  store atomic i64 0, ptr %waits seq_cst, align 8
   store atomic i64 0, ptr %done seq_cst, align 8
   %k = load i32, ptr %pool
   %k1 = add i32 %k, 1
@@ -122,10 +134,24 @@ work:
   call void @take(ptr %pool)
   br label %wait
 wait:
-  @PAUSE
+  %i = phi i64 [ 0, %work ], [ %n, %wait_more ]
   %d = load atomic i64, ptr %done seq_cst, align 8
   %ready = icmp eq i64 %d, %chunks
-  br i1 %ready, label %end, label %wait
+  br i1 %ready, label %end, label %wait_more
+wait_more:
+  @PAUSE
+  %n = add i64 %i, 1
+  %more = icmp ult i64 %n, @SPINS
+  br i1 %more, label %wait, label %rest
+rest:
+  store atomic i64 1, ptr %waits seq_cst, align 8
+  %now = load atomic i64, ptr %done seq_cst, align 8
+  %is_done = icmp eq i64 %now, %chunks
+  br i1 %is_done, label %end, label %sleep
+sleep:
+  %low = trunc i64 %now to i32
+  %r = call i64 (i64, ...) @syscall(i64 @FUTEX, ptr %done, i64 128, i32 %low, ptr null)
+  br label %rest
 end:
   store atomic i64 0, ptr %busy seq_cst, align 8
   ret void
