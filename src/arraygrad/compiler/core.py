@@ -58,7 +58,7 @@ class Fold:
 
     name: str
     emit: Callable[[Writer, Value, Value], Value]
-    start: float
+    start: Any
     ufunc: Any
 
 

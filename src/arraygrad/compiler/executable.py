@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from ..backends.numpy.threads import share
+from .bodies import loop_of
 from .body import body_of
 from .core import (
     Alias,
@@ -83,13 +84,10 @@ class Executable:
         self.results = [*outputs, *kept]
         self.kept = list(kept)
         self.lowering = lowering
-        lowered = lowering.lower([*outputs, *kept])
-        results, others = lowered[: len(outputs)], lowered[len(outputs) :]
-        find = lowering.values.__getitem__
-        self.outputs = [*own_results(results, others, lowering.builder, find), *others]
-        self.given = [lowering.values[node] for node in inputs]
         self._count = len(outputs)
-        self.plan = Plan(self.given, self.outputs, find)
+        self.outputs = self._placed(lowering.lower([*outputs, *kept]))
+        self.given = [lowering.values[node] for node in inputs]
+        self.plan = Plan(self.given, self.outputs, lowering.values.__getitem__)
         self.steps = self._steps(lowering)
         read = {x for step in self.steps for x in step.reads}
         self.constants = [x for x in read if isinstance(x, Stored) and isinstance(x.node, Constant)]
@@ -118,6 +116,12 @@ class Executable:
         self._readers = [reader(x) for x in self.outputs]
         self._pool = Pool(self._arrange())
 
+    def _placed(self, outputs: list[Core]) -> list[Core]:
+        """The outputs as they will be in memory."""
+        results, kept = outputs[: self._count], outputs[self._count :]
+        lowering = self.lowering
+        return [*own_results(results, kept, lowering.builder, lowering.values), *kept]
+
     def _steps(self, lowering: Lowering) -> list[Any]:
         module, vector = Module(), vector_bytes()
         steps: list[Any] = []
@@ -130,7 +134,8 @@ class Executable:
             elif isinstance(step, Product):
                 steps.append(ByBlas(step))
             else:
-                steps.append(ByNumpy(step, lowering))
+                loop = loop_of(step)
+                steps.append(loop.step(step, lowering) if loop else ByNumpy(step, lowering))
         native = [step for step in steps if isinstance(step, Native)]
         texts = [kernel.loops.text for kernel in native]
         named = [t.replace("@NAME(", f"@step{i}(", 1) for i, t in enumerate(texts)]

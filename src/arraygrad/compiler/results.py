@@ -7,7 +7,7 @@ else reads becomes the product of the transposed matrices.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from .core import COPY, Builder, Core, Elements, Product, Reduction, Stored, View, is_whole
 from .fusion import base_of
@@ -19,7 +19,7 @@ def own_results(
     outputs: Sequence[Core],
     others: Sequence[Core],
     builder: Builder,
-    lowered: Callable[[Node], Core],
+    lowered: Mapping[Node, Core],
 ) -> list[Core]:
     """The outputs of a program as values of their own; `others` are read, too."""
     readers = _readers([*outputs, *others], lowered)
@@ -41,9 +41,7 @@ def own_results(
     return found
 
 
-def _readers(
-    roots: Iterable[Core], lowered: Callable[[Node], Core]
-) -> dict[Core, list[Core | None]]:
+def _readers(roots: Iterable[Core], lowered: Mapping[Node, Core]) -> dict[Core, list[Core | None]]:
     """For each value, those that are computed from it."""
     found: dict[Core, list[Core | None]] = {}
     rest, seen = list(roots), set[Core]()
@@ -54,7 +52,7 @@ def _readers(
         seen.add(x)
         args = list(x.args)
         if isinstance(x, Stored):
-            args += [lowered(node) for node in x.node.nodes if isinstance(x.node, Call | Result)]
+            args += [lowered[node] for node in x.node.nodes if node in lowered]
         for a in args:
             found.setdefault(a, []).append(x)
         rest += args
