@@ -33,7 +33,7 @@ def own_results(
         is_own = is_plain and (x is base or is_whole(x))
         if is_own or is_by_numpy or x.dtype not in TYPES or not x.size:
             found.append(x)
-        elif isinstance(base, Product) and _is_transpose(x) and len(readers[base]) == 1:
+        elif _is_transposed_product(x) and len(readers[base]) == 1:
             a, b = (_transposed(builder, y) for y in base.args)
             found.append(builder.product(b, a))
         else:
@@ -59,11 +59,12 @@ def _readers(roots: Iterable[Core], lowered: Mapping[Node, Core]) -> dict[Core, 
     return found
 
 
-def _is_transpose(x: Core) -> bool:
-    """Whether a value is another one with its last two axes exchanged."""
-    if not isinstance(x, View) or len(x.shape) < 2:
+def _is_transposed_product(x: Core) -> bool:
+    """Whether a value is a product with its last two axes exchanged."""
+    if not isinstance(x, View) or not isinstance(x.args[0], Product):
         return False
-    return x.map == _turned_map(x.args[0].shape) and x.size == x.args[0].size
+    *batch, m, n = x.args[0].shape
+    return x.shape == (*batch, n, m) and x.map == _turned_map(x.args[0].shape)
 
 
 def _transposed(builder: Builder, x: Core) -> Core:
