@@ -394,6 +394,40 @@ def test_other_libraries_run_eagerly() -> None:
     assert len(runs) == 2
 
 
+def test_jax_compiles_functions_of_its_arrays() -> None:
+    jnp = pytest.importorskip("jax.numpy")
+    shift = jnp.array([1.0, 2.0, 3.0])
+    run, runs = counted(lambda x: {"y": ag.func.grad(lambda x: (x * x * shift).sum())(x), "n": 3})
+    f = ag.compile(run)
+    x = jnp.arange(3.0)
+    for _ in range(3):
+        found = f(x)
+        assert isinstance(found["y"], type(x))
+        assert found["n"] == 3
+        np.testing.assert_allclose(found["y"], [0.0, 4.0, 12.0])
+    assert len(runs) == 1
+    shift = jnp.ones(3)
+    np.testing.assert_allclose(f(x)["y"], [0.0, 2.0, 4.0])
+
+
+def test_tensors_over_jax_arrays_run_eagerly() -> None:
+    jnp = pytest.importorskip("jax.numpy")
+    x, w = jnp.arange(3.0), ag.tensor(jnp.ones(3), requires_grad=True)
+    f = ag.compile(lambda x: (w * x * x).sum())
+    for _ in range(2):
+        np.testing.assert_allclose(ag.grad(f(x), w).array, [0.0, 1.0, 4.0])
+    leaf = ag.tensor(x, requires_grad=True)
+    np.testing.assert_allclose(ag.grad(f(leaf), leaf).array, [0.0, 2.0, 4.0])
+
+
+def test_subclasses_of_numpys_arrays_run_eagerly() -> None:
+    f = ag.compile(lambda x: (x * x).sum())
+    x = np.ma.masked_array([1.0, 2.0, 3.0], mask=[False, True, False])
+    assert f(x) == 10.0
+    f(np.ones(3))
+    assert f(x) == 10.0
+
+
 def test_switched_off(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("ARRAYGRAD_COMPILE", "0")
     run, runs = counted(lambda x: x if x.sum() > 0 else -x)

@@ -22,6 +22,7 @@ from .checked import CheckedExecutable
 from .control import writing_loops
 from .decisions import Decisions
 from .derivative import Differentiable
+from .elsewhere import Elsewhere, is_compiled_elsewhere
 from .entry import Entry
 from .executable import Executable
 from .guards import Guards
@@ -51,7 +52,7 @@ class Compiled(Generic[P, R]):
         self._options = {"check": check, "specialize": specialize}
         self._static = Static(function, static_argnums, static_argnames)
         # For each signature, the programs for it: several only for different decisions by values.
-        self._programs: OrderedDict[Any, list[_Program]] = OrderedDict()
+        self._programs: OrderedDict[Any, list[Any]] = OrderedDict()
         # Those for calls with plain arrays only, by their shapes and dtypes: found much faster.
         self._simple: dict[Any, _Program] = {}
         # The native entry point of one of them, and its guards.
@@ -76,8 +77,10 @@ class Compiled(Generic[P, R]):
         """A call with any arguments."""
         arguments = Arguments(self._static, args, kwargs)
         leaves = arguments.leaves
-        if any(is_foreign(leaf) or isinstance(plain(leaf), Traced) for leaf in leaves):
-            return self._function(*args, **kwargs)  # in another trace, it becomes a part of that
+        if any(isinstance(plain(leaf), Traced) for leaf in leaves):
+            return self._function(*args, **kwargs)  # it becomes a part of another trace
+        if any(map(is_foreign, leaves)):
+            return self._of_others(arguments)
         is_op = any(isinstance(leaf, Array) and _needs_op(leaf) for leaf in leaves)
         key = (arguments.key, is_op, recorder() is None)
         program = self._found(key, arguments)
@@ -94,6 +97,16 @@ class Compiled(Generic[P, R]):
             if program.entry.call is not None:
                 self._entry = program.entry.call, program.guards
         return program.run(leaves)
+
+    def _of_others(self, arguments: Arguments) -> Any:
+        """A call with arrays of other libraries."""
+        if any(self._options.values()) or not is_compiled_elsewhere(arguments):
+            return arguments.with_leaves(self._function)(arguments.leaves)
+        program = self._found(arguments.key, arguments)
+        if program is None:
+            program = Elsewhere(self._function, arguments)
+            self._keep(arguments.key, program)
+        return program.run(arguments.leaves)
 
     def explain(self, *args: Any, **kwargs: Any) -> str:
         """What a call with these arguments does: its steps, what was fused, memory and times.
@@ -126,19 +139,15 @@ class Compiled(Generic[P, R]):
         """As a method, it takes the instance as its first argument."""
         return self if instance is None else MethodType(self, instance)
 
-    def _found(self, key: Any, arguments: Arguments) -> _Program | None:
+    def _found(self, key: Any, arguments: Arguments) -> Any:
         """The program for a signature, if there is one that is right for these arguments."""
         with self._lock:
             programs = list(self._programs.get(key, ()))
             if programs:
                 self._programs.move_to_end(key)
-        arrays = [arguments.leaves[i] for i in arguments.arrays]
-        for program in reversed(programs):
-            if program.guards.hold() and program.decisions.hold(arrays):
-                return program
-        return None
+        return next((p for p in reversed(programs) if p.fits(arguments)), None)
 
-    def _keep(self, key: Any, program: _Program) -> None:
+    def _keep(self, key: Any, program: Any) -> None:
         with self._lock:
             others = [p for p in self._programs.get(key, ()) if p.guards.hold()]
             self._programs[key] = [*others[1 - MANY :], program]
@@ -205,6 +214,11 @@ class _Program:
         self._plain = self._make(outcome.trace.program, outcome.inputs, outcome.outputs)
         self.guards.traced(outcome.trace.program.constants(), outcome.trace.masks)
         return bool(outcome.captured)
+
+    def fits(self, arguments: Arguments) -> bool:
+        """Whether it is right for these arguments, and what it reads from outside."""
+        arrays = [arguments.leaves[i] for i in self._positions]
+        return self.guards.hold() and self.decisions.hold(arrays)
 
     @property
     def is_op(self) -> bool:

@@ -190,7 +190,7 @@ class Op:
             backend = common_backend(types)
             found = backend.kernel(self)
             if self.runs_in_blocks:
-                found = backend.elementwise(found, types)
+                found = backend.elementwise(found, types, self)
             self.kernels[types] = found
         return found
 
