@@ -10,14 +10,13 @@ A long loop is run in pieces, so that it can be interrupted.
 from __future__ import annotations
 
 import ctypes
-import math
 from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
 from .core import Core
-from .executable import Native, ready
+from .executable import Launch, Native, ready
 from .fusion import base_of
 from .loop_bodies import BodyProgram
 from .native import engine_of
@@ -153,6 +152,11 @@ def _is_native(program: BodyProgram) -> bool:
     return all(base_of(x) in written for x in program.outputs)
 
 
+def _launches(program: BodyProgram) -> list[Launch]:
+    """The functions that a program runs, one after the other."""
+    return [launch for step in program.steps for launch in step.launches]
+
+
 class _Text:
     """LLVM's text of a loop."""
 
@@ -229,15 +233,18 @@ class _Text:
             self._say(f"%a{i} = load ptr, ptr {place}")
 
     def _tables(self, program: BodyProgram) -> list[str]:
-        """The table of each kernel. Objects stand for NumPy's: only the address is read."""
+        """The table of each function. Objects stand for NumPy's: only the address is read."""
         objects: dict[Core, str] = {}
         found = []
-        for step in program.steps:
-            memory = step.loops.memory
-            table = self._let(f"alloca ptr, i64 {max(len(memory), 1)}, align 8")
+        for launch in _launches(program):
+            table = self._let(f"alloca ptr, i64 {max(len(launch.entries), 1)}, align 8")
             found.append(table)
-            for i, x in enumerate(memory):
+            for i, entry in enumerate(launch.entries):
                 place = self._let(f"getelementptr ptr, ptr {table}, i64 {i}")
+                if isinstance(entry, int):
+                    self._say(f"store i64 {entry}, ptr {place}")
+                    continue
+                x, _ = entry
                 if LAYOUT is None:
                     self._slots.setdefault(x, []).append(place)
                     continue
@@ -267,28 +274,9 @@ class _Text:
         return self._let(f"getelementptr i8, ptr {start}, i64 {offset}")
 
     def _run(self, program: BodyProgram, tables: list[str]) -> None:
-        for step, table in zip(program.steps, tables, strict=True):
-            for x, fold in step.loops.collected:
-                self._fill(x, fold.start)
-            address = f"inttoptr (i64 {step.function.address} to ptr)"
+        for launch, table in zip(_launches(program), tables, strict=True):
+            address = f"inttoptr (i64 {launch.function.address} to ptr)"
             self._say(f"call void {address}(ptr {table}, i64 0)")
-
-    def _fill(self, x: Core, value: Any) -> None:
-        """Fill an array with a number."""
-        self._count += 1
-        n, kind = self._count, TYPES[x.dtype]
-        start = self._let(f"load ptr, ptr {self._slots[x][0]}")
-        self._say(f"br label %f{n}a")
-        self._lines.append(f"f{n}a:")
-        self._say(f"br label %f{n}b")
-        self._lines.append(f"f{n}b:")
-        self._say(f"%f{n}i = phi i64 [ 0, %f{n}a ], [ %f{n}n, %f{n}b ]")
-        place = self._let(f"getelementptr {memory_type(kind)}, ptr {start}, i64 %f{n}i")
-        self._say(f"store {memory_type(kind)} {literal(kind, value)}, ptr {place}")
-        self._say(f"%f{n}n = add nsw i64 %f{n}i, 1")
-        more = self._let(f"icmp slt i64 %f{n}n, {math.prod(x.shape)}")
-        self._say(f"br i1 {more}, label %f{n}b, label %f{n}c")
-        self._lines.append(f"f{n}c:")
 
     def _ask(self, condition: BodyProgram, tables: list[str], constants: int) -> None:
         """Go on only if the condition holds."""
