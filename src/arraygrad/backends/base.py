@@ -133,6 +133,10 @@ class Backend:
         """Whether the values of an array are known now, not only after a later computation."""
         return True
 
+    def compiled(self, function: Callable[[list[Any]], list[Any]]) -> Any:
+        """A function of arrays, compiled by the library itself; None if it cannot do that."""
+        return None
+
     def arranged(self, array: Any, like: Any) -> Any:
         """The array in the same chunks as `like`; their last axes have the same lengths."""
         return array

@@ -46,8 +46,14 @@ class Loops:
         The folds of whole arrays, which are collected in registers.
     collected : list of (Core, Fold)
         Those that must hold the start of a fold before the kernel runs.
+    folds : dict of Core to Fold
+        The folds of more than a line, by the value that they give.
+    written : list of Core
+        The values that the kernel computes.
     chunks : int
         How many chunks there are.
+    cost : int
+        About how many cycles it takes, for vectors.
     """
 
     def __init__(self, body: Body, module: Module, vector: int, is_open: bool = False) -> None:
@@ -68,6 +74,11 @@ class Loops:
         split = self.chunks > 1 or is_open
         self.partial = [t.at.memory for t in body.totals if split and 0 in t.over]
         self.collected = [(t.at.memory, t.fold) for t in in_memory]
+        self.folds = {t.at.memory: t.fold for t in body.totals}
+        written = [s.at.memory for s in body.stores] + [t.at.memory for t in body.totals]
+        self.written = list(dict.fromkeys(written))
+        self.scratch: list[Core] = []
+        self.cost = body.cost
         self.text = self._written()
 
     def _lanes(self, vector: int) -> int:
@@ -123,20 +134,7 @@ class Loops:
 
     def loop(self, start: Value, end: Value, step: int, body: Callable[[Value], None]) -> Value:
         """A loop; returns where it stopped."""
-        w = self.w
-        before, head, tail, after = w.block, w.name("loop"), w.name("next"), w.name("end")
-        w.branch(w.compare("lt", start, end), head, after)
-        w.start(head)
-        index, following = Value("%" + w.name("i"), "i64"), Value("%" + w.name("n"), "i64")
-        w.say(f"{index.text} = phi i64 [ {start.text}, %{before} ], [ {following.text}, %{tail} ]")
-        body(index)
-        w.jump(tail)
-        w.start(tail)
-        w.say(f"{following.text} = add nsw i64 {index.text}, {step}")
-        w.branch(w.compare("lt", following, end), head, after)
-        w.start(after)
-        ends = f"[ {start.text}, %{before} ], [ {following.text}, %{tail} ]"
-        return w.let(f"phi i64 {ends}", "i64")
+        return self.w.loop(start, end, step, body)
 
     def _outer(self, variable: int, indices: Indices, start: Value, end: Value) -> None:
         """The loop over a variable, and those inside it."""

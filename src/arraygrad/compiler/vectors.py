@@ -8,7 +8,7 @@ functions in `functions`.
 from __future__ import annotations
 
 import struct
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -112,6 +112,27 @@ class Writer:
         """Go on at one of two blocks."""
         self.say(f"br i1 {condition.text}, label %{yes}, label %{no}")
 
+    def loop(self, start: Value, end: Value, step: int, body: Callable[[Value], None]) -> Value:
+        """A loop: `body` writes what is done at an index. Returns where it stopped."""
+        before, head, tail, after = (
+            self.block,
+            self.name("loop"),
+            self.name("next"),
+            self.name("end"),
+        )
+        self.branch(self.compare("lt", start, end), head, after)
+        self.start(head)
+        index, following = Value("%" + self.name("i"), "i64"), Value("%" + self.name("n"), "i64")
+        ends = f"[ {start.text}, %{before} ], [ {following.text}, %{tail} ]"
+        self.say(f"{index.text} = phi i64 {ends}")
+        body(index)
+        self.jump(tail)
+        self.start(tail)
+        self.say(f"{following.text} = add nsw i64 {index.text}, {step}")
+        self.branch(self.compare("lt", following, end), head, after)
+        self.start(after)
+        return self.let(f"phi i64 {ends}", "i64")
+
     def intrinsic(self, name: str, result: str, *args: Value, kind: str, lanes: int) -> Value:
         """Call a function of LLVM, and declare it."""
         self.module.declare(name, f"declare {result} @{name}({', '.join(a.type for a in args)})")
@@ -138,6 +159,14 @@ class Writer:
         zeros = f"<{lanes} x i32> zeroinitializer"
         text = f"shufflevector {vector.type} {first.text}, {vector.type} poison, {zeros}"
         return self.let(text, x.kind, lanes)
+
+    def shuffle(self, x: Value, y: Value, lanes: Sequence[int]) -> Value:
+        """Some lanes of two vectors; those of the second follow those of the first."""
+        chosen = ", ".join(f"i32 {i}" for i in lanes)
+        text = (
+            f"shufflevector {x.type} {x.text}, {y.type} {y.text}, <{len(lanes)} x i32> <{chosen}>"
+        )
+        return self.let(text, x.kind, len(lanes))
 
     def lane(self, x: Value, index: int) -> Value:
         """One lane of a vector."""
@@ -376,5 +405,6 @@ class Writer:
     def stack(self, kind: str, count: int) -> Value:
         """Memory of the function itself, taken at its start."""
         name = "%" + self.name("stack")
-        self.head.append(f"  {name} = alloca {memory_type(kind)}, i64 {count}, align 64")
+        # As an array, not a count: LLVM keeps only those in registers.
+        self.head.append(f"  {name} = alloca [{count} x {memory_type(kind)}], align 64")
         return Value(name, "ptr")
