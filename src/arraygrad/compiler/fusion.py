@@ -22,10 +22,12 @@ from .core import (
     Core,
     Elements,
     Filled,
+    Gather,
     Map,
     Padded,
     Product,
     Reduction,
+    Scatter,
     Stored,
     View,
     everywhere,
@@ -70,7 +72,7 @@ class Kernel:
 
     def is_of_line(self, x: Core) -> bool:
         """Whether a reduction in the kernel is over just the innermost variable."""
-        if x not in self.domains:
+        if x not in self.domains or isinstance(x, Scatter):
             return False
         domain = self.domains[x]
         over = {domain[axis][0] for axis in x.axes}  # type: ignore[attr-defined]
@@ -174,7 +176,8 @@ class Plan:
         return 1
 
     def _is_cheap(self, x: Core) -> bool:
-        return isinstance(x, Elements) and self._costs[x] <= CHEAP and x not in self.stored
+        is_made = isinstance(x, Elements) and not isinstance(x, Gather)
+        return is_made and self._costs[x] <= CHEAP and x not in self.stored
 
     # --- joining ---
 

@@ -3,7 +3,8 @@
 ============  =====================================================================================
 Elementwise   a scalar function, if the op has one (`scalars`)
 Moves         a view, if the op's results are views of its input; the inverse of a view, if it
-              adds elements to zeros at an index without arrays; arrays side by side
+              adds elements to zeros at an index without arrays; arrays side by side; reading and
+              adding at integers
 Reduces       a reduction, if the op has a fold
 Contracts     a matrix product; with a vector, or a column or row, products that are summed
 ============  =====================================================================================
@@ -22,12 +23,14 @@ from typing import Any
 import numpy as np
 from numpy.lib.stride_tricks import as_strided
 
+from ..core.indices import HOLE
 from ..core.kinds import AlongAxis, Contracts, Elementwise, Moves, Reduces
 from ..func.trees import unwrapped
 from ..ops.define.op import Op
 from . import scalars
 from .contractions import Contraction
 from .core import Builder, Core, Map, Place, Scalar
+from .indices import along_axis, by_template, valid
 from .program import Call, Full, Node, Shape, needed
 from .traced import Trace, Traced
 from .vectors import FLOATS, TYPES
@@ -52,6 +55,7 @@ class Lowering:
         self.builder = Builder()
         self.values: dict[Node, Core] = {node: self.builder.stored(node) for node in given}
         self._trace = trace
+        self._indices: dict[Any, Core] = {}  # index arrays that were checked for a length
         self._inside: list[Op] = []  # the ops that are being taken apart
 
     def lower(self, outputs: Sequence[Node]) -> list[Core]:
@@ -80,6 +84,8 @@ class Lowering:
         kind = node.op.kind
         if isinstance(kind, Elementwise) and not kind.whole:
             return self._elementwise(node)
+        if isinstance(kind, Moves) and kind.indices and len(node.args) > 1:
+            return self._indexed(node, kind)
         if isinstance(kind, Moves) and kind.shares and len(node.args) == 1:
             return self._moved(node, kind)
         if isinstance(kind, Moves) and kind.adds and kind.template and len(node.args) == 1:
@@ -167,6 +173,43 @@ class Lowering:
         if any(axis is not None and step not in (1, -1) for axis, _, step in map_):
             raise NotNative
         return self.builder.padded(x, shape, map_)
+
+    def _indexed(self, node: Call, kind: Moves) -> Core:
+        """Reading an array at integers, or adding to zeros at integers."""
+        x, *indices = node.args
+        if kind.puts or not all(isinstance(i, Node) and i.dtype.kind in "iu" for i in indices):
+            raise NotNative
+        shape = node.params[kind.shape] if kind.adds and kind.shape else x.shape
+        if kind.template is not None:
+            template = node.params[kind.template]
+        else:
+            template = (slice(None),) * node.params[kind.axis] + (HOLE,)
+        if kind.inputs == "same":
+            layout = along_axis(node.params[kind.axis], shape, indices[0].shape)
+        else:
+            layout = by_template(template, shape, [i.shape for i in indices])
+        if layout is None or 0 in shape or layout.shape != (x.shape if kind.adds else node.shape):
+            raise NotNative
+        places = [
+            layout.spread(self.builder, self._valid(i, shape[axis], axis))
+            for i, axis in zip(indices, layout.axes, strict=True)
+        ]
+        source = self._as(x, node.dtype)
+        if not kind.adds:
+            return self.builder.gathered(source, places, layout.places)
+        if TYPES[node.dtype] == "i1":
+            raise NotNative
+        return self.builder.scattered(scalars.SUM, source, places, shape, layout.places)
+
+    def _valid(self, index: Node, length: int, axis: int) -> Core:
+        """An index array, checked by a step of its own."""
+        key = (index, length)
+        if key not in self._indices:
+            params = {"length": length, "axis": axis}
+            types = index.shape, np.dtype(np.int64)
+            node = self._trace.program.call(valid, (index,), params, types)
+            self._indices[key] = self.values[node] = self.builder.stored(node)
+        return self._indices[key]
 
     def _joined(self, node: Call, kind: Moves) -> Core:
         """Arrays side by side along an axis, or along a new one: each with zeros around it."""

@@ -189,8 +189,9 @@ def conversion(kind: str) -> Scalar:
     return Scalar(f"to {kind}", lambda w, x: w.cast(x, kind))
 
 
+SUM = Fold("sum", _method("add"), 0.0, np.add)
 FOLDS: dict[Op, Fold] = {
-    _op(reductions._sum): Fold("sum", _method("add"), 0.0, np.add),
+    _op(reductions._sum): SUM,
     _op(reductions._max): Fold("max", _extreme("gt"), -math.inf, np.maximum),
     _op(reductions._min): Fold("min", _extreme("lt"), math.inf, np.minimum),
     _op(reductions._prod): Fold("prod", _method("multiply"), 1.0, np.multiply),
