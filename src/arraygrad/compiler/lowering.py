@@ -104,6 +104,8 @@ class Lowering:
         op, args, dtype = node.op, node.args, node.dtype
         if any(isinstance(a, Node) and a.dtype not in TYPES for a in args):
             raise NotNative
+        if op in scalars.COMPOSED and scalars.is_composed(op, args):
+            raise NotNative  # it is made of others
         is_float, is_bool = TYPES[dtype] in FLOATS, dtype == np.bool_
         if (op in scalars.NUMBERS and not is_bool) or (op in scalars.FLOATS and is_float):
             scalar = scalars.NUMBERS.get(op) or scalars.FLOATS[op]
@@ -183,9 +185,9 @@ class Lowering:
         if kind.template is not None:
             template = node.params[kind.template]
         else:
-            template = (slice(None),) * node.params[kind.axis] + (HOLE,)
+            template = (slice(None),) * node.params[kind.axis or "axis"] + (HOLE,)
         if kind.inputs == "same":
-            layout = along_axis(node.params[kind.axis], shape, indices[0].shape)
+            layout = along_axis(node.params[kind.axis or "axis"], shape, indices[0].shape)
         else:
             layout = by_template(template, shape, [i.shape for i in indices])
         if layout is None or 0 in shape or layout.shape != (x.shape if kind.adds else node.shape):
@@ -261,7 +263,7 @@ class Lowering:
     def _composed(self, node: Call) -> Core | None:
         """The value of an op from simpler ops; None if these are not known, or not native."""
         op = node.op
-        made = scalars.COMPOSED.get(op)
+        made = scalars.COMPOSED.get(op) if scalars.is_composed(op, node.args) else None
         can_be = made is not None or isinstance(op.kind, Elementwise | Reduces | AlongAxis)
         if op in self._inside or node.dtype not in TYPES or not can_be:
             return None
