@@ -236,8 +236,8 @@ class Lowering:
         )
 
     def _reduced(self, node: Call, kind: Reduces) -> Core:
-        fold = scalars.FOLDS.get(node.op)
-        if fold is None or TYPES[node.dtype] not in FLOATS:
+        fold = scalars.fold_of(node.op, node.dtype)
+        if fold is None:
             raise NotNative
         source = self._as(node.args[0], node.dtype)
         axis = node.params[kind.axis]

@@ -5,6 +5,7 @@ What is not here is computed by the op's NumPy kernel, or from its `compute` (se
 
 from __future__ import annotations
 
+import dataclasses
 import functools
 import math
 from collections.abc import Sequence
@@ -197,6 +198,25 @@ FOLDS: dict[Op, Fold] = {
 }
 
 
+# Of bools, to which all other elements are converted.
+_TRUTHS: dict[Op, Fold] = {
+    _op(reductions._any): Fold("any", _logic("or"), False, np.logical_or),
+    _op(reductions._all): Fold("all", _logic("and"), True, np.logical_and),
+}
+
+
+@functools.cache
+def fold_of(op: Op, dtype: Any) -> Fold | None:
+    """The fold that an op is, for results of a dtype; None if it has none."""
+    if dtype == np.bool_:
+        return _TRUTHS.get(op)
+    fold = FOLDS.get(op)
+    if fold is None or dtype.kind == "f" or math.isfinite(fold.start):
+        return fold
+    limits = np.iinfo(dtype)  # of integers, which have no infinity
+    return dataclasses.replace(fold, start=limits.min if fold.start < 0 else limits.max)
+
+
 # --- ops that are made of others -----------------------------------------------------------------
 
 
@@ -209,6 +229,12 @@ def _var(x: Any, axis: Any, keepdims: bool, correction: float) -> Any:
     centred = x - _mean(x, axis, True)
     n = count(x.shape, axis) - correction
     return reductions._sum(centred * centred, axis=axis, keepdims=keepdims) / (n or math.nan)
+
+
+def _count_nonzero(x: Any, axis: Any, keepdims: bool) -> Any:
+    return reductions._sum(
+        shape._astype(x != 0, dtype=np.intp, copy=False), axis=axis, keepdims=keepdims
+    )
 
 
 def _std(x: Any, axis: Any, keepdims: bool, correction: float) -> Any:
@@ -261,6 +287,7 @@ COMPOSED: dict[Op, Any] = {
     _op(reductions._mean): _mean,
     _op(reductions._var): _var,
     _op(reductions._std): _std,
+    _op(reductions._count_nonzero): _count_nonzero,
     _op(elementwise.pow): _power,
 }
 
