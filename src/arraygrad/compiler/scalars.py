@@ -232,9 +232,8 @@ def _var(x: Any, axis: Any, keepdims: bool, correction: float) -> Any:
 
 
 def _count_nonzero(x: Any, axis: Any, keepdims: bool) -> Any:
-    return reductions._sum(
-        shape._astype(x != 0, dtype=np.intp, copy=False), axis=axis, keepdims=keepdims
-    )
+    ones = shape._astype(x != 0, dtype=np.dtype(np.intp), copy=False)
+    return reductions._sum(ones, axis=axis, keepdims=keepdims)
 
 
 def _std(x: Any, axis: Any, keepdims: bool, correction: float) -> Any:
