@@ -86,7 +86,7 @@ class LoopCode:
         address = self._engine.get_function_address("loop")
         kind = ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_void_p, ctypes.c_int64, ctypes.c_int64)
         self._call = kind(address)
-        cost = sum(_cost(step) for program in programs for step in program.steps)
+        cost = sum(step.loops.cost for program in programs for step in program.steps)
         self._piece = max(2, PIECE // max(cost, 1) // 2 * 2)  # even: the state ends where it began
 
     def run(self, arrays: Sequence[Any], rows: Sequence[Any]) -> list[Any]:
@@ -151,10 +151,6 @@ def _is_native(program: BodyProgram) -> bool:
             return False
         written.update(step.writes)
     return all(base_of(x) in written for x in program.outputs)
-
-
-def _cost(step: Native) -> int:
-    return step.loops.body.cost
 
 
 class _Text:
