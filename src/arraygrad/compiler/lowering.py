@@ -39,7 +39,7 @@ MOST_JOINED = 8  # arrays side by side that native code joins
 
 
 class NotNative(Exception):
-    """Native code cannot compute an op on these arguments."""
+    """Native code cannot compute an op on these arguments. The message says why, for people."""
 
 
 class Lowering:
@@ -49,12 +49,15 @@ class Lowering:
     ----------
     values : dict of Node to Core
         What has been lowered.
+    reasons : dict of Node to str
+        Why nodes have no code of their own.
     """
 
     def __init__(self, given: Sequence[Node], trace: Trace) -> None:
         self.builder = Builder()
         self.values: dict[Node, Core] = {node: self.builder.stored(node) for node in given}
         self._trace = trace
+        self.reasons: dict[Node, str] = {}
         self._indices: dict[Any, Core] = {}  # index arrays that were checked for a length
         self._inside: list[Op] = []  # the ops that are being taken apart
 
@@ -71,16 +74,19 @@ class Lowering:
         if isinstance(node, Call) and not (node.op.multiple or node.names) and node.op.is_library:
             try:
                 return self._native(node)
-            except NotNative:
-                pass
+            except NotNative as error:
+                self.reasons[node] = str(error)
             made = self._composed(node)
             if made is not None:
                 return made
         return self.builder.stored(node)
 
     def _native(self, node: Call) -> Core:
-        if node.dtype not in TYPES or 0 in node.shape or any(0 in a.shape for a in node.nodes):
-            raise NotNative
+        for x in (node, *node.nodes):
+            if x.dtype not in TYPES:
+                raise NotNative(f"there is none for elements of {x.dtype}")
+            if 0 in x.shape:
+                raise NotNative("there are no elements")
         kind = node.op.kind
         if isinstance(kind, Elementwise) and not kind.whole:
             return self._elementwise(node)
@@ -96,14 +102,12 @@ class Lowering:
             return self._reduced(node, kind)
         if isinstance(kind, Contracts) and TYPES[node.dtype] in FLOATS:
             return self._contracted(node, kind)
-        raise NotNative
+        raise NotNative(f"there is none for {node.op.name}")
 
     # --- elementwise ---
 
     def _elementwise(self, node: Call) -> Core:
         op, args, dtype = node.op, node.args, node.dtype
-        if any(isinstance(a, Node) and a.dtype not in TYPES for a in args):
-            raise NotNative
         if op in scalars.COMPOSED and scalars.is_composed(op, args):
             raise NotNative  # it is made of others
         is_float, is_bool = TYPES[dtype] in FLOATS, dtype == np.bool_
@@ -113,7 +117,7 @@ class Lowering:
         if op in scalars.COMPARISONS or op in scalars.TESTS:
             common = _common(args)
             if op in scalars.TESTS and TYPES[common] not in FLOATS:
-                raise NotNative
+                raise NotNative(f"there is none for elements of {common}")
             scalar = scalars.COMPARISONS.get(op) or scalars.TESTS[op]
             return self._made(scalar, [self._as(a, common) for a in args], dtype)
         if op in scalars.LOGIC:
@@ -122,7 +126,7 @@ class Lowering:
             condition = self._as(args[0], np.dtype(np.bool_))
             chosen = [self._as(a, dtype) for a in args[1:]]
             return self._made(scalars.CHOICES[op], [condition, *chosen], dtype)
-        raise NotNative
+        raise NotNative(f"there is none for {op.name} with a result of {dtype}")
 
     def _made(self, scalar: Scalar, args: list[Core], dtype: Any) -> Core:
         if scalar.cost == 0:  # the value itself
@@ -133,13 +137,13 @@ class Lowering:
         """An argument in another dtype."""
         if not isinstance(x, Node):
             if not isinstance(x, bool | int | float | np.generic):
-                raise NotNative
+                raise NotNative("an argument is no real number")
             return self.builder.filled(x, (), dtype)
         value = self.values[x]
         if value.dtype == dtype:
             return value
         if TYPES[value.dtype] in FLOATS and TYPES[dtype] not in (*FLOATS, "i1"):
-            raise NotNative  # what is out of range is NumPy's business
+            raise NotNative("NumPy decides what floats out of range are as integers")
         if isinstance(x, Full):
             return self.builder.filled(x.value, x.shape, dtype)
         return self.builder.elements(scalars.conversion(TYPES[dtype]), [value], dtype)
@@ -148,8 +152,6 @@ class Lowering:
 
     def _moved(self, node: Call, kind: Moves) -> Core:
         source = self.values[node.args[0]]
-        if source.dtype not in TYPES:
-            raise NotNative
         if kind.view == "reshape":
             return self.builder.reshape(source, node.shape)
 
@@ -161,8 +163,6 @@ class Lowering:
     def _padded(self, node: Call, template: str) -> Core:
         """The transpose of reading at an index without arrays."""
         source, index = self.values[node.args[0]], node.params[template]
-        if source.dtype not in TYPES:
-            raise NotNative
         shape = np.broadcast_to(False, node.shape)[index].shape
         map_ = _map_of(lambda array: array[index], node.shape, shape)
         return self._put(self.builder.broadcast(source, shape), node.shape, map_)
@@ -171,7 +171,7 @@ class Lowering:
         axes = [axis for axis, _, step in map_ if axis is not None]
         missing = [i for i, n in enumerate(x.shape) if n != 1 and i not in axes]
         if missing or len(set(axes)) != len(axes):
-            raise NotNative  # elements that meet at one place are added
+            raise NotNative("several elements meet at one place")
         if any(axis is not None and step not in (1, -1) for axis, _, step in map_):
             raise NotNative
         return self.builder.padded(x, shape, map_)

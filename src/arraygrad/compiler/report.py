@@ -10,6 +10,7 @@ from typing import Any
 
 from .core import Core, Product, Scalar
 from .executable import ByBlas, ByNumpy, Executable, Native
+from .indices import valid
 from .native import assembly
 from .products import Tiles
 from .program import Call, Node, needed, text
@@ -36,10 +37,14 @@ def explanation(executable: Executable, arrays: Sequence[Any]) -> str:
     lines = []
     for number, (step, seconds) in enumerate(zip(executable.steps, times, strict=True)):
         lines.append(f"step {number}: {_described(step)}")
-        traffic = _bytes([*step.reads, *step.writes]) if isinstance(step, Native) else None
-        if traffic is not None:
-            lines.append(f"    memory {_size(traffic)}, {_work(step):,} operations")
-        lines.append(f"    {seconds * 1e6:,.1f} µs")
+        lines += [f"    {reason}" for reason in _reasons(executable, number)]
+        if isinstance(step, Native):
+            traffic, work = _bytes([*step.reads, *step.writes]), _work(step)
+            lines.append(f"    memory {_size(traffic)}, {work:,} operations")
+            rates = f", {traffic / seconds / 1e9:,.1f} GB/s, {work / seconds / 1e9:,.1f} Gop/s"
+        else:
+            rates = ""
+        lines.append(f"    {seconds * 1e6:,.1f} µs{rates}")
     fused = sum(_bytes([*s.reads, *s.writes]) for s in executable.steps if isinstance(s, Native))
     single = _traffic_op_by_op(executable)
     lines.append(
@@ -48,6 +53,23 @@ def explanation(executable: Executable, arrays: Sequence[Any]) -> str:
         f"{_size(executable.memory)}"
     )
     return "\n".join(lines)
+
+
+def _reasons(executable: Executable, number: int) -> list[str]:
+    """Why a step is one of its own."""
+    step = executable.steps[number]
+    if isinstance(step, ByNumpy):
+        node = step.node
+        reason = executable.lowering.reasons.get(node)
+        if isinstance(node, Call) and node.op is valid:
+            reason = "indices are checked before kernels compute addresses from them"
+        elif isinstance(node, Call) and not node.op.is_library:
+            reason = "the op is not one of arraygrad"
+        elif isinstance(node, Call) and node.op.multiple:
+            reason = "the op has several results"
+        return [f"not native: {reason}"] if reason else []
+    found = executable.plan.reasons.get(number, ())
+    return [f"not a part of step {index}: {reason}" for index, reason in found]
 
 
 def _described(step: Any) -> str:
