@@ -44,6 +44,14 @@ def test_explain_says_why() -> None:
     assert re.search(r"µs, [\d.,]+ GB/s, [\d.,]+ Gop/s", text)
 
 
+def test_traffic() -> None:
+    ops, kernels = ag.compile(lambda x: ag.exp(ag.sin(x) * 2)).traffic(x)
+    assert [name for name, _, _ in ops] == ["sin", "multiply", "exp"]
+    assert {step for _, _, step in ops} == {0}
+    assert [size for _, size, _ in ops] == [2 * x.nbytes] * 3
+    assert kernels == 2 * x.nbytes
+
+
 def test_program() -> None:
     lines = ag.compile(f).program(x).splitlines()
     assert lines[0] == "%0 = input 0: float64[4, 7]"
