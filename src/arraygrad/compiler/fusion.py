@@ -299,6 +299,8 @@ class Plan:
         if isinstance(x, Reduction):
             kernel.domains[x] = place
             place = tuple((None, 0, 0) if i in x.axes else p for i, p in enumerate(place))
+            if isinstance(x, Scatter):  # no place in the loops
+                place = ((None, 0, 0),) * len(x.shape)
         kernel.places[x] = place
         used = {v for v, _, _ in kernel.domains.get(x, place) if v is not None}
         if len(used) < len(kernel.dims):
