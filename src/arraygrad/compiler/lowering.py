@@ -29,7 +29,7 @@ from ..func.trees import unwrapped
 from ..ops.define.op import Op
 from . import scalars
 from .contractions import Contraction
-from .core import Builder, Core, Map, Place, Scalar
+from .core import Builder, Core, Filled, Map, Place, Scalar
 from .indices import along_axis, by_template, valid
 from .program import Call, Full, Node, Shape, needed
 from .traced import Trace, Traced
@@ -229,8 +229,11 @@ class Lowering:
                     map_.append((None, start, 0) if is_new else (own, start, 1))
                 else:
                     map_.append((own, 0, 1))
-            parts.append(self._put(x, shape, tuple(map_)))
+            if not _is_zero(x):  # there are zeros around each part anyway
+                parts.append(self._put(x, shape, tuple(map_)))
             start += 1 if is_new else x.shape[axis]
+        if not parts:
+            return self.builder.filled(0, shape, node.dtype)
         return functools.reduce(
             lambda x, y: self.builder.elements(scalars.JOINED, [x, y], node.dtype), parts
         )
@@ -285,6 +288,11 @@ class Lowering:
             return None
         finally:
             self._inside.pop()
+
+
+def _is_zero(x: Core) -> bool:
+    """Whether all elements are zero, and not minus zero."""
+    return isinstance(x, Filled) and not any(x.value.tobytes())
 
 
 def _common(args: Sequence[Any]) -> Any:
