@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import subprocess
 import sys
 import threading
@@ -192,6 +193,105 @@ def test_variables_of_functions_that_are_called() -> None:
     assert f(np.ones(()))[()] == 5.0
 
 
+class Model:
+    """An object with attributes, of which some are in a container, some in the type."""
+
+    power = 2
+
+    def __init__(self) -> None:
+        self.weights = {"w": np.array([1.0, 2.0]), "b": [np.ones(2)]}
+        self.scale = 1.0
+
+    @property
+    def scaled(self) -> Any:
+        return self.scale * self.weights["b"][0]  # type: ignore[index]
+
+    def __call__(self, x: Any) -> Any:
+        return (x * self.weights["w"]) ** self.power + self.scaled
+
+
+def change_item(model: Any) -> None:
+    model.weights["w"] = np.array([5.0, 6.0])
+
+
+def change_elements(model: Any) -> None:
+    model.weights["w"][:] = 7.0
+
+
+def change_list(model: Any) -> None:
+    model.weights["b"][0] = np.zeros(2)
+
+
+def change_elements_of_list(model: Any) -> None:
+    model.weights["b"][0][:] = 3.0
+
+
+def change_number(model: Any) -> None:
+    model.scale = 4.0
+
+
+def change_type(model: Any) -> None:
+    type(model).power = 3
+
+
+CHANGES = [change_item, change_elements, change_list, change_elements_of_list, change_number]
+
+
+@pytest.mark.parametrize("change", [*CHANGES, change_type], ids=lambda f: f.__name__)
+def test_attributes_and_items_that_change(change: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(Model, "power", 2)
+    x = np.array([3.0, -1.0])
+    ways = {
+        "object": lambda model: ag.compile(model),
+        "method": lambda model: ag.compile(model.__call__),
+        "closure": lambda model: ag.compile(lambda x: model(x)),
+        "static": lambda model: functools.partial(
+            ag.compile(lambda model, x: model(x), static_argnums=0), model
+        ),
+    }
+    for make in ways.values():
+        model = Model()
+        f = make(model)
+        np.testing.assert_allclose(f(x), model(x))
+        np.testing.assert_allclose(f(x), model(x))
+        change(model)
+        np.testing.assert_allclose(f(x), model(x))
+        monkeypatch.undo()
+        monkeypatch.setattr(Model, "power", 2)
+
+
+def test_containers_that_grow() -> None:
+    terms = [1.0]
+    f = ag.compile(lambda x: sum(x * t for t in terms))
+    assert f(np.ones(()))[()] == 1.0
+    terms.append(2.0)
+    assert f(np.ones(()))[()] == 3.0
+
+
+def test_a_function_that_is_defined_again() -> None:
+    def inner(x: Any) -> Any:
+        return x * 2
+
+    f = ag.compile(lambda x: inner(x) + 1)
+    assert f(np.ones(()))[()] == 3.0
+
+    def inner(x: Any) -> Any:  # type: ignore[no-redef]  # noqa: F811
+        return x * 3
+
+    assert f(np.ones(()))[()] == 4.0
+
+
+def test_elements_of_arrays_that_only_numpy_computes_with() -> None:
+    c = np.array([1.0, np.nan])
+    traces = []
+    f = ag.compile(lambda x: traces.append(1) or x + c * 2)  # type: ignore[func-returns-value]
+    f(np.ones(2))
+    np.testing.assert_array_equal(f(np.ones(2)), [3.0, np.nan])
+    assert len(traces) == 1
+    c[1] = 1.0
+    np.testing.assert_array_equal(f(np.ones(2)), [3.0, 3.0])
+
+
 # --- what functions may do -----------------------------------------------------------------------
 
 
@@ -292,6 +392,40 @@ def test_other_libraries_run_eagerly() -> None:
     for _ in range(2):
         assert isinstance(f(strict.ones(3)), type(strict.ones(3)))
     assert len(runs) == 2
+
+
+def test_jax_compiles_functions_of_its_arrays() -> None:
+    jnp = pytest.importorskip("jax.numpy")
+    shift = jnp.array([1.0, 2.0, 3.0])
+    run, runs = counted(lambda x: {"y": ag.func.grad(lambda x: (x * x * shift).sum())(x), "n": 3})
+    f = ag.compile(run)
+    x = jnp.arange(3.0)
+    for _ in range(3):
+        found = f(x)
+        assert isinstance(found["y"], type(x))
+        assert found["n"] == 3
+        np.testing.assert_allclose(found["y"], [0.0, 4.0, 12.0])
+    assert len(runs) == 1
+    shift = jnp.ones(3)
+    np.testing.assert_allclose(f(x)["y"], [0.0, 2.0, 4.0])
+
+
+def test_tensors_over_jax_arrays_run_eagerly() -> None:
+    jnp = pytest.importorskip("jax.numpy")
+    x, w = jnp.arange(3.0), ag.tensor(jnp.ones(3), requires_grad=True)
+    f = ag.compile(lambda x: (w * x * x).sum())
+    for _ in range(2):
+        np.testing.assert_allclose(ag.grad(f(x), w).array, [0.0, 1.0, 4.0])
+    leaf = ag.tensor(x, requires_grad=True)
+    np.testing.assert_allclose(ag.grad(f(leaf), leaf).array, [0.0, 2.0, 4.0])
+
+
+def test_subclasses_of_numpys_arrays_run_eagerly() -> None:
+    f = ag.compile(lambda x: (x * x).sum())
+    x = np.ma.masked_array([1.0, 2.0, 3.0], mask=[False, True, False])
+    assert f(x) == 10.0
+    f(np.ones(3))
+    assert f(x) == 10.0
 
 
 def test_switched_off(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -41,7 +41,7 @@ def test_results() -> None:
     for _ in range(3):
         agree(compiled(x, y), f(x, y))
     assert compiled._entry is not None
-    agree(compiled._entry(x, y), f(x, y))
+    agree(compiled._entry[0](x, y), f(x, y))
 
 
 @pytest.mark.parametrize(
@@ -64,7 +64,7 @@ def test_results() -> None:
 def test_other_arguments_are_left_to_the_general_way(arguments: Any) -> None:
     compiled = ag.compile(f)
     compiled(x, y)
-    assert compiled._entry(*arguments) is NotImplemented
+    assert compiled._entry[0](*arguments) is NotImplemented
 
 
 def test_unaligned_arrays() -> None:
@@ -73,7 +73,7 @@ def test_unaligned_arrays() -> None:
     memory = np.zeros(x.nbytes + 1, np.uint8)
     shifted = memory[1:].view(np.float64).reshape(x.shape)
     shifted[...] = x
-    assert compiled._entry(shifted, y) is NotImplemented
+    assert compiled._entry[0](shifted, y) is NotImplemented
     agree(compiled(shifted, y), wanted)
 
 
@@ -83,7 +83,7 @@ def test_references_are_counted() -> None:
     before = sys.getrefcount(x), sys.getrefcount(y)
     for _ in range(100):
         found = compiled(x, y)
-        compiled._entry(x)
+        compiled._entry[0](x)
     assert (sys.getrefcount(x), sys.getrefcount(y)) == before
     product, (total, _) = found
     del found

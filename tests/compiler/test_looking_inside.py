@@ -23,7 +23,8 @@ x = np.random.default_rng(0).normal(size=(4, 7))
 def test_explain() -> None:
     text = ag.compile(f).explain(x)
     assert re.search(r"step 0: kernel over 4 × 7 elements, \d passes over each line: .*sin", text)
-    assert "NumPy computes matmul" in text
+    assert "step 1: product of matrices 4 × 7 and 7 × 4, by tiles of" in text
+    assert "NumPy computes argsort" in ag.compile(ag.sort).explain(x)
     assert re.search(r"in all: 2 steps, [\d,.]+ µs; kernels read and write .* op by op", text)
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import cmath
 import concurrent.futures
 import contextvars
+import gc
 import itertools
 import random
 import threading
@@ -15,6 +16,7 @@ import pytest
 
 import arraygrad as ag
 from arraygrad.autograd import forward_ad
+from arraygrad.core.cpython import COUNTS_INSTANCES
 from arraygrad.core.levels import in_flight, new_level
 from arraygrad.func import (
     checkpoint,
@@ -30,6 +32,7 @@ from arraygrad.func import (
     vjp,
     vmap,
 )
+from arraygrad.ops.define import unary
 from arraygrad.testing import assert_close
 
 A = np.array([1.0, 2.0, 3.0])
@@ -750,3 +753,68 @@ def test_compositions_against_torch() -> None:
             other = tf.grad(lambda x: tf.hessian(total(theirs))(x).sum())
         expected = other(torch.tensor(argument)).numpy()
         assert_close(mine(argument), expected, rtol=1e-9, atol=1e-9)
+
+
+# --- arrays that outlive their transform ---------------------------------------------------------
+
+needs_counts = pytest.mark.skipif(not COUNTS_INSTANCES, reason="escaped arrays are not noticed")
+
+
+def by_jvp(f: Any, x: Any, tangent: Any) -> Any:
+    return jvp(f, (x,), (tangent,))
+
+
+def by_dual_level(f: Any, x: Any, tangent: Any) -> Any:
+    with forward_ad.dual_level():
+        return forward_ad.unpack_dual(f(forward_ad.make_dual(ag.tensor(x), ag.tensor(tangent))))
+
+
+@needs_counts
+@pytest.mark.parametrize("first", [by_jvp, by_dual_level])
+@pytest.mark.parametrize("second", [by_jvp, by_dual_level])
+def test_a_tangent_that_escaped_is_not_taken_for_a_new_one(first: Any, second: Any) -> None:
+    escaped: list[Any] = []
+
+    def keep(x: Any) -> Any:
+        escaped.append(x * 2)
+        return x + 1
+
+    first(keep, A, A)
+    value, tangent = second(lambda y: y * escaped[0], A, np.ones(3))
+    close(value.primal, 2 * A * A)
+    close(value.tangent, 2 * A * A)  # of the transform that is over
+    close(tangent.primal, 2 * A)
+    escaped.clear()
+    del value, tangent
+    with new_level() as level:
+        assert level == 1
+
+
+@needs_counts
+def test_a_batch_that_escaped_is_not_taken_for_a_new_one() -> None:
+    escaped: list[Any] = []
+    vmap(lambda x: escaped.append(x) or x)(A)
+    for _ in range(3):
+        products = vmap(lambda y: y * escaped[0])(A)
+        close(products._array, np.outer(A, A))
+        escaped.append(products)
+    close(vmap(lambda y: y * y)(A), A * A)
+
+
+@needs_counts
+def test_a_type_that_is_held_is_no_escaped_array() -> None:
+    held: list[type] = []
+    for _ in range(3):
+        vmap(lambda x: held.append(type(x)) or x)(A)
+    assert len(set(held)) == 1
+
+
+@needs_counts
+def test_new_ops_do_not_look_like_escaped_arrays(monkeypatch: pytest.MonkeyPatch) -> None:
+    looks: list[Any] = []
+    monkeypatch.setattr(gc, "get_referrers", lambda *kinds: looks.append(kinds) or [])
+    for name in "ab":  # ops that no table has met
+        op = unary(f"new_{name}", vjp=lambda g: -g, compute=lambda xp, x: -x)
+        vmap(op)(A)
+        jvp(op, (A,), (A,))
+    assert not looks

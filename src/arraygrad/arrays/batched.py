@@ -6,10 +6,10 @@ on a batch is in `ops.batching`.
 
 from __future__ import annotations
 
-import functools
 from typing import Any, ClassVar
 
 from ..core.array import AnyFunction, Array
+from ..core.escaped import type_at_level
 from ..core.kinds import Elementwise
 from ..ops.batching import batching_rule
 from ..ops.define.op import Op
@@ -140,7 +140,6 @@ def _aligned(x: Any, y: Any, in_x: bool, in_y: bool) -> bool:
     return bool(getattr(part, "ndim", 0) < whole.ndim)
 
 
-@functools.cache
 def batched_type(level: float) -> type[Batched]:
     """The type of batched arrays at a level."""
-    return type("Batched", (Batched,), {"__slots__": (), "level": level})
+    return type_at_level(Batched, level)

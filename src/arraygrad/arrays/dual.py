@@ -9,6 +9,7 @@ from .. import ops
 from ..core import upward
 from ..core.array import AnyFunction, Array
 from ..core.cpython import is_identity
+from ..core.escaped import type_at_level
 from ..ops.define.op import Op
 from ..ops.define.rules import expression, parameters, sums_rules
 from ..ops.forward import forward_of, tangent_rules
@@ -170,7 +171,6 @@ def _sum_of_both(op: Op) -> AnyFunction:
     return eval(source, names)  # type: ignore[no-any-return]
 
 
-@functools.cache
 def dual_type(level: float) -> type[Dual]:
     """The type of dual arrays at a level."""
-    return type("Dual", (Dual,), {"__slots__": (), "level": level})
+    return type_at_level(Dual, level)

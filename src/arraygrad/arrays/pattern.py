@@ -12,13 +12,13 @@ index that was computed from the input can be told from a constant index.
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Callable, Sequence
 from typing import Any, ClassVar
 
 import numpy as np
 
 from ..core.array import Array
+from ..core.escaped import type_at_level
 from ..ops.define.op import Op
 from ..ops.shape import copy
 from .dependence import Dependence, everything, nothing
@@ -97,7 +97,6 @@ class Pattern(Replaceable, ArrayMethods, Array):
         return f"Pattern({self._array!r})"
 
 
-@functools.cache
 def pattern_type(level: float) -> type[Pattern]:
     """The type of pattern arrays at a level."""
-    return type("Pattern", (Pattern,), {"__slots__": (), "level": level})
+    return type_at_level(Pattern, level)

@@ -64,7 +64,7 @@ class Traced(TransformMethods, Array):
                 if one is ones and program.is_like(other, ones):
                     return other
         kernel = default.kernel(op)
-        return program.add(_UFUNCS.get(kernel, kernel), arrays)
+        return program.add(_UFUNCS.get(kernel, kernel), arrays, op)
 
     @property
     def shape(self) -> tuple[int, ...]:
@@ -85,6 +85,7 @@ class _Step(NamedTuple):
     kernel: Kernel
     arguments: Sequence[Any]
     value: Traced
+    op: Op | None  # that the kernel computes, if it is one of arraygrad
 
 
 class Program:
@@ -123,14 +124,19 @@ class Program:
                 self.ones = value
         return value
 
-    def add(self, kernel: Kernel, arguments: Sequence[Any]) -> Traced:
-        """Add a step: a kernel computes a new value from others."""
+    @property
+    def given(self) -> list[int]:
+        """The numbers of the inputs' values."""
+        return [value.number for value in self._known.values()]
+
+    def add(self, kernel: Kernel, arguments: Sequence[Any], op: Op | None = None) -> Traced:
+        """Add a step: a kernel, which may be that of an op, computes a new value from others."""
         elements = [a._array if type(a) is Traced else a for a in arguments]
         if any(e is a and np.ndim(e) for e, a in zip(elements, arguments, strict=True)):
             raise NotTraceable  # a rule made this array, for the single element only
         is_whole = any(type(a) is Traced and a.is_whole for a in arguments)
         value = Traced(kernel(*elements), self, is_whole)
-        self.steps.append(_Step(kernel, arguments, value))
+        self.steps.append(_Step(kernel, arguments, value, op if op and op.is_library else None))
         return value
 
     def is_like(self, value: Any, other: Traced) -> bool:
@@ -158,7 +164,7 @@ class Program:
         to, or None.
         """
         under = [None if array is None else self._known[id(array)].number for array in over]
-        compiled = _Compiled([v.number for v in self._known.values()], results, under)
+        compiled = _Compiled(self.given, results, under)
         for index, step in enumerate(self.steps):
             for a in step.arguments:
                 if type(a) is Traced:
@@ -191,7 +197,7 @@ class _Compiled:
 
     def add(self, index: int, step: _Step) -> None:
         """Choose registers for a step."""
-        kernel, arguments, value = step
+        kernel, arguments, value, _ = step
         takes, done = [], []
         for a in arguments:
             if type(a) is Traced:

@@ -306,9 +306,12 @@ def _attach(
     else:
         ctx.shape, ctx.dtype = getattr(arrays[0], "shape", ()), getattr(arrays[0], "dtype", None)
         nodes = [ctx]
-    results = []
+    results: list[Any] = []
     for output, array, node, diff in zip(outputs, arrays, nodes, differentiable, strict=True):
-        if any(output is d for d in dirty):
+        again = next((r for r, o in zip(results, outputs, strict=False) if o is output), None)
+        if again is not None and isinstance(output, Tensor):
+            results.append(again)  # returned twice: all of its gradient goes to the first place
+        elif any(output is d for d in dirty):
             output = next(a for a, i in zip(args, inputs, strict=True) if i is output)
             base = output if output._view is None else output._view.base
             if isinstance(base._node, Leaf):

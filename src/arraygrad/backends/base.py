@@ -103,8 +103,8 @@ class Backend:
         """The shape that derivative rules keep: a tuple, or a subclass with more attributes."""
         return tuple(array.shape)
 
-    def elementwise(self, kernel: Kernel, types: tuple[type, ...]) -> Kernel:
-        """A faster kernel for an elementwise op on arguments of these types."""
+    def elementwise(self, kernel: Kernel, types: tuple[type, ...], op: Any) -> Kernel:
+        """A faster kernel than `kernel` for an elementwise op on arguments of these types."""
         return kernel
 
     def full(self, like: Any, shape: tuple[int, ...], value: Any, dtype: Any) -> Any:
@@ -132,6 +132,10 @@ class Backend:
     def has_values(self, array: Any) -> bool:
         """Whether the values of an array are known now, not only after a later computation."""
         return True
+
+    def compiled(self, function: Callable[[list[Any]], list[Any]]) -> Any:
+        """A function of arrays, compiled by the library itself; None if it cannot do that."""
+        return None
 
     def arranged(self, array: Any, like: Any) -> Any:
         """The array in the same chunks as `like`; their last axes have the same lengths."""

@@ -28,6 +28,9 @@ class JaxBackend(Backend):
     def has_values(self, array: Any) -> bool:
         return not isinstance(array, jax.core.Tracer)
 
+    def compiled(self, function: Any) -> Any:
+        return jax.jit(function)
+
     def dtype(self, dtype: Any) -> Any:
         if dtype in (int, float, complex):  # single precision, unless JAX enables doubles
             return jnp.result_type(dtype)

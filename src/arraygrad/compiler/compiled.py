@@ -19,8 +19,10 @@ from ..core.nodes import recorder
 from ..func.trees import as_function
 from . import report
 from .checked import CheckedExecutable
+from .control import writing_loops
 from .decisions import Decisions
 from .derivative import Differentiable
+from .elsewhere import Elsewhere, is_compiled_elsewhere
 from .entry import Entry
 from .executable import Executable
 from .guards import Guards
@@ -50,20 +52,22 @@ class Compiled(Generic[P, R]):
         self._options = {"check": check, "specialize": specialize}
         self._static = Static(function, static_argnums, static_argnames)
         # For each signature, the programs for it: several only for different decisions by values.
-        self._programs: OrderedDict[Any, list[_Program]] = OrderedDict()
+        self._programs: OrderedDict[Any, list[Any]] = OrderedDict()
         # Those for calls with plain arrays only, by their shapes and dtypes: found much faster.
         self._simple: dict[Any, _Program] = {}
-        # The native entry point of one of them.
-        self._entry: Any = None
+        # The native entry point of one of them, and its guards.
+        self._entry: tuple[Any, Guards] | None = None
         self._lock = threading.Lock()
         self._traces = 0
 
     def __call__(self, *args: P.args, **kwargs: P.kwargs) -> R:
         if not kwargs:
             if self._entry is not None:
-                found = self._entry(*args)
-                if found is not NotImplemented:
-                    return found  # type: ignore[no-any-return]
+                entry, guards = self._entry
+                if guards.hold():
+                    found = entry(*args)
+                    if found is not NotImplemented:
+                        return found  # type: ignore[no-any-return]
             program = self._simple.get(_simple_key(args))
             if program is not None and program.guards.hold():
                 return program.run_plain(args)  # type: ignore[no-any-return]
@@ -73,8 +77,10 @@ class Compiled(Generic[P, R]):
         """A call with any arguments."""
         arguments = Arguments(self._static, args, kwargs)
         leaves = arguments.leaves
-        if any(is_foreign(leaf) or isinstance(plain(leaf), Traced) for leaf in leaves):
-            return self._function(*args, **kwargs)  # in another trace, it becomes a part of that
+        if any(isinstance(plain(leaf), Traced) for leaf in leaves):
+            return self._function(*args, **kwargs)  # it becomes a part of another trace
+        if any(map(is_foreign, leaves)):
+            return self._of_others(arguments)
         is_op = any(isinstance(leaf, Array) and _needs_op(leaf) for leaf in leaves)
         key = (arguments.key, is_op, recorder() is None)
         program = self._found(key, arguments)
@@ -88,9 +94,19 @@ class Compiled(Generic[P, R]):
         simple = _simple_key(args) if is_simple else None
         if simple is not None:
             self._simple[simple] = program
-            if not program.guards.seen and not program.guards.masks:
-                self._entry = program.entry.call or self._entry
+            if program.entry.call is not None:
+                self._entry = program.entry.call, program.guards
         return program.run(leaves)
+
+    def _of_others(self, arguments: Arguments) -> Any:
+        """A call with arrays of other libraries."""
+        if any(self._options.values()) or not is_compiled_elsewhere(arguments):
+            return arguments.with_leaves(self._function)(arguments.leaves)
+        program = self._found(arguments.key, arguments)
+        if program is None:
+            program = Elsewhere(self._function, arguments)
+            self._keep(arguments.key, program)
+        return program.run(arguments.leaves)
 
     def explain(self, *args: Any, **kwargs: Any) -> str:
         """What a call with these arguments does: its steps, what was fused, memory and times.
@@ -123,19 +139,15 @@ class Compiled(Generic[P, R]):
         """As a method, it takes the instance as its first argument."""
         return self if instance is None else MethodType(self, instance)
 
-    def _found(self, key: Any, arguments: Arguments) -> _Program | None:
+    def _found(self, key: Any, arguments: Arguments) -> Any:
         """The program for a signature, if there is one that is right for these arguments."""
         with self._lock:
             programs = list(self._programs.get(key, ()))
             if programs:
                 self._programs.move_to_end(key)
-        arrays = [arguments.leaves[i] for i in arguments.arrays]
-        for program in reversed(programs):
-            if program.guards.hold() and program.decisions.hold(arrays):
-                return program
-        return None
+        return next((p for p in reversed(programs) if p.fits(arguments)), None)
 
-    def _keep(self, key: Any, program: _Program) -> None:
+    def _keep(self, key: Any, program: Any) -> None:
         with self._lock:
             others = [p for p in self._programs.get(key, ()) if p.guards.hold()]
             self._programs[key] = [*others[1 - MANY :], program]
@@ -178,12 +190,12 @@ class _Program:
         self, function: Any, arguments: Arguments, is_op: bool, *, check: bool, specialize: bool
     ) -> None:
         self._make = CheckedExecutable if check else Executable
-        self.guards = Guards(function)
+        self.guards = Guards(function, arguments.static)
         self._positions = arguments.arrays
         self._op: Differentiable | None = None
         self._plain: Executable | None = None
         self._build: Any = None
-        flat = arguments.with_leaves(function)
+        flat = writing_loops(arguments.with_leaves(function))
         if not is_op:
             captures = run_traced(flat, arguments.leaves, self._positions, self._finish, specialize)
             is_op = captures and recorder() is not None
@@ -193,15 +205,20 @@ class _Program:
                 flat, arguments.leaves, self._positions, again, self._make, specialize
             )
             self.decisions = self._op.decisions
-            self.guards.masks += self._op.masks
+            self.guards.traced(self._op.captured, self._op.masks)
 
     def _finish(self, outcome: Outcome, _: Any) -> bool:
         self._build = outcome.form()
         self.decisions = Decisions(outcome, self._make)
         self._structure = outcome.structure()
         self._plain = self._make(outcome.trace.program, outcome.inputs, outcome.outputs)
-        self.guards.masks += outcome.trace.masks
+        self.guards.traced(outcome.trace.program.constants(), outcome.trace.masks)
         return bool(outcome.captured)
+
+    def fits(self, arguments: Arguments) -> bool:
+        """Whether it is right for these arguments, and what it reads from outside."""
+        arrays = [arguments.leaves[i] for i in self._positions]
+        return self.guards.hold() and self.decisions.hold(arrays)
 
     @property
     def is_op(self) -> bool:

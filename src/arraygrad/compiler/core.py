@@ -8,6 +8,7 @@ View          elements of another value: for each of its axes, which axis is rea
 Padded        the inverse of a view: another value at some places, zero elsewhere
 Alias         the elements of another value in the same order, in another shape
 Reduction     lines of another value, combined to one element each; axes are kept
+Product       the matrix product of two values; the axes before the last two are a batch
 ============  =====================================================================================
 
 As in `program`, each value exists once.
@@ -57,7 +58,7 @@ class Fold:
 
     name: str
     emit: Callable[[Writer, Value, Value], Value]
-    start: float
+    start: Any
     ufunc: Any
 
 
@@ -188,6 +189,23 @@ class Reduction(Core):
         return f"{self.fold.name} over {list(self.axes)}"
 
 
+class Product(Core):
+    """The products of matrices, in the last two axes. The axes before are a batch, of one shape."""
+
+    __slots__ = ()
+
+    def __init__(self, a: Core, b: Core) -> None:
+        super().__init__((*a.shape[:-1], b.shape[-1]), a.dtype, (a, b))
+
+    @property
+    def count(self) -> int:
+        """How many products of numbers it takes."""
+        return self.size * self.args[0].shape[-1]
+
+    def what(self) -> str:
+        return "product"
+
+
 class Builder:
     """Makes values, each once, in a simple form."""
 
@@ -265,6 +283,11 @@ class Builder:
             return x
         key = (Reduction, fold, x.number, kept)
         return self._add(key, lambda: Reduction(fold, x, kept))
+
+    def product(self, a: Core, b: Core) -> Core:
+        """The product of matrices that are in memory."""
+        a, b = (self.elements(COPY, [x], x.dtype) if isinstance(x, Filled) else x for x in (a, b))
+        return self._add((Product, a.number, b.number), lambda: Product(a, b))
 
 
 def everywhere(shape: Shape) -> Map:

@@ -101,6 +101,7 @@ class Differentiable:
         self.outputs = outcome.outputs
         self.smooth = outcome.smooth
         program = outcome.trace.program
+        self.captured = program.constants()
         self.inputs: list[Node] = [
             *outcome.inputs,
             *(program.constant(leaf.array) for leaf in outcome.captured),

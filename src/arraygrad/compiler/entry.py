@@ -66,7 +66,7 @@ def _can_have_one(executable: Executable) -> bool:
         if not isinstance(step, Native) or step.loops.chunks > 1 or step.loops.collected:
             return False
         written.update(step.writes)
-        cost += step.loops.body.cost
+        cost += step.loops.cost
     bases = [base_of(x) for x in executable.outputs]
     if len(set(bases)) != len(bases) or not written.issuperset(bases):
         return False
@@ -160,7 +160,7 @@ class _EntryText:
         assert LAYOUT is not None
         memory = self._let(f"alloca i8, i64 {max(self.executable.memory, 1)}, align 64")
         for step in self.executable.steps:
-            for x, buffer in step.buffers.items():
+            for x, buffer in (step.buffers | step.parts).items():
                 thing = self._let(f"alloca i8, i64 {LAYOUT.data + 8}, align 8")
                 data = self._let(f"getelementptr i8, ptr {memory}, i64 {buffer.offset}")
                 place = self._let(f"getelementptr i8, ptr {thing}, i64 {LAYOUT.data}")

@@ -14,15 +14,28 @@ from typing import Any
 import numpy as np
 
 from ..backends.numpy.threads import share
+from .bodies import loop_of
 from .body import body_of
-from .core import Alias, Core, Elements, Filled, Reduction, Stored, View, address, strides
+from .core import (
+    Alias,
+    Core,
+    Elements,
+    Filled,
+    Product,
+    Reduction,
+    Stored,
+    View,
+    address,
+    strides,
+)
 from .fusion import Kernel, Plan, base_of
 from .interpret import compute
 from .loops import Loops
 from .lowering import Lowering
 from .memory import Buffer, Memory, Pool, arranged, new_array
-from .native import Function, compiled, vector_bytes
+from .native import Function, compiled, vector_bytes, vector_registers
 from .objects import reference
+from .products import Tiles, is_small
 from .program import Call, Constant, Node, Program
 from .traced import Trace
 from .vectors import Module
@@ -68,7 +81,7 @@ class Executable:
         self.results = [*outputs, *kept]
         self.kept = list(kept)
         self.lowering = lowering
-        self.outputs = lowering.lower([*outputs, *kept])
+        self.outputs = self._placed(lowering.lower([*outputs, *kept]))
         self.given = [lowering.values[node] for node in inputs]
         self._count = len(outputs)
         self.plan = Plan(self.given, self.outputs, lowering.values.__getitem__)
@@ -94,11 +107,15 @@ class Executable:
         self._is_new: list[bool] = []
         for i, x in enumerate(self.outputs):
             base = base_of(x) if is_whole(x) else x
-            is_new = isinstance(base, Elements | Reduction) and base not in seen
+            is_new = isinstance(base, Elements | Reduction | Product) and base not in seen
             self._is_new.append(is_new or i >= self._count)
             seen.add(base)
         self._readers = [reader(x) for x in self.outputs]
         self._pool = Pool(self._arrange())
+
+    def _placed(self, outputs: list[Core]) -> list[Core]:
+        """The outputs as they will be in memory."""
+        return outputs
 
     def _steps(self, lowering: Lowering) -> list[Any]:
         module, vector = Module(), vector_bytes()
@@ -106,8 +123,15 @@ class Executable:
         for step in self.plan.steps:
             if isinstance(step, Kernel):
                 steps.append(Native(Loops(body_of(step, self.plan.stored), module, vector)))
+            elif isinstance(step, Product):
+                steps.append(
+                    Native(Tiles(step, module, vector, vector_registers()))
+                    if is_small(step)
+                    else ByBlas(step)
+                )
             else:
-                steps.append(ByNumpy(step, lowering))
+                loop = loop_of(step)
+                steps.append(loop.step(step, lowering) if loop else ByNumpy(step, lowering))
         native = [step for step in steps if isinstance(step, Native)]
         texts = [kernel.loops.text for kernel in native]
         functions = compiled(texts, module)
@@ -129,14 +153,15 @@ class Executable:
             if isinstance(x, Stored) and x not in results:
                 self.steps[index].last.append(x)
         for index, step in enumerate(self.steps):
+            for x in step.writes:
+                if x not in results:
+                    step.buffers[x] = Buffer(x.shape, x.dtype, index, last[x])
+                    buffers.append(step.buffers[x])
             if isinstance(step, Native):
-                for x in step.writes:
-                    if x not in results:
-                        step.buffers[x] = Buffer(x.shape, x.dtype, index, last[x])
-                for x in step.loops.partial:
+                for x in (*step.loops.partial, *step.loops.scratch):
                     shape = (step.loops.chunks, *x.shape)
                     step.parts[x] = Buffer(shape, x.dtype, index, index)
-                buffers += [*step.buffers.values(), *step.parts.values()]
+                buffers += step.parts.values()
         return arranged(buffers)
 
     def __call__(self, arrays: Sequence[Any]) -> list[Any]:
@@ -182,20 +207,18 @@ class Native:
     buffers : dict of Core to Buffer
         Where what it writes is, unless it is a result.
     parts : dict of Core to Buffer
-        Where the chunks collect their parts of a fold.
+        Where the chunks collect their parts of a fold, and the memory that they need meanwhile.
     """
 
-    def __init__(self, loops: Loops) -> None:
+    def __init__(self, loops: Loops | Tiles) -> None:
         self.loops = loops
         self.function: Function
-        body = loops.body
-        written = [s.at.memory for s in body.stores] + [t.at.memory for t in body.totals]
-        self.writes = list(dict.fromkeys(written))
-        self.reads = [x for x in loops.memory if x not in set(written)]
+        self.writes = loops.written
+        others = {*loops.written, *loops.scratch}
+        self.reads = [x for x in loops.memory if x not in others]
         self.buffers: dict[Core, Buffer] = {}
         self.parts: dict[Core, Buffer] = {}
         self.last: list[Core] = []
-        self._folds = {t.at.memory: t.fold for t in body.totals}
         self._table = ctypes.c_void_p * len(loops.memory)
 
     def run(self, found: Arrays, memory: Memory) -> None:
@@ -212,8 +235,8 @@ class Native:
             self.function.call(table, 0)
         else:
             share(functools.partial(_run_chunk, self.function, table, arrays), self.loops.chunks)
-        for x, part in parts.items():
-            self._folds[x].ufunc.reduce(part, axis=0, out=found[x])
+        for x in self.loops.partial:
+            self.loops.folds[x].ufunc.reduce(parts[x], axis=0, out=found[x])
 
 
 def _run_chunk(function: Function, table: Any, arrays: list[Any], chunk: int) -> None:
@@ -222,6 +245,26 @@ def _run_chunk(function: Function, table: Any, arrays: list[Any], chunk: int) ->
     `arrays` are only kept alive: after an interrupt, a thread may outlive the call.
     """
     function.call(table, chunk)
+
+
+class ByBlas:
+    """A large matrix product, by the BLAS library that NumPy has."""
+
+    def __init__(self, product: Product) -> None:
+        self.product = product
+        self._args = [reader(a) for a in product.args]
+        self.reads = [base_of(a) for a in product.args]
+        self.writes: list[Core] = [product]
+        self.buffers: dict[Core, Buffer] = {}
+        self.last: list[Core] = []
+
+    def run(self, found: Arrays, memory: Memory) -> None:
+        """Compute the product, and add it."""
+        x = self.product
+        buffer = self.buffers.get(x)
+        out = new_array(x.shape, x.dtype) if buffer is None else memory.array(buffer)
+        a, b = (read(found) for read in self._args)
+        found[x] = np.matmul(a, b, out=out)
 
 
 class ByNumpy:

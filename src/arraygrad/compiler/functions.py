@@ -50,34 +50,6 @@ _LOG_DOUBLE = [
     1.479819860511658591e-01,
 ]  # fmt: skip
 
-# erf(x) / x as a function of x², up to 1; log(1 - erf(x)) + x² as a function of x, from 1 on.
-_ERF_NEAR = {
-    "float": [
-        1.1283791658815026, -0.3761262690358044, 0.1128359746348805, -0.02685432879606716,
-        0.005189311942686476, -0.0008018854992785251, 7.882497110083168e-05,
-    ],
-    "double": [
-        1.1283791670955126, -0.3761263890318375, 0.11283791670954882, -0.026866170645077334,
-        0.005223977624823223, -0.0008548326981129666, 0.00012055331122299266,
-        -1.4925595519506043e-05, 1.6461004480962028e-06, -1.6350354461959578e-07,
-        1.4660051998394367e-08, -1.1373902296429162e-09, 5.95893074313214e-11,
-    ],
-}  # fmt: skip
-_ERF_FAR = {
-    "float": [
-        -0.00034196234341326946, -1.1270889234968302, 0.3618575135846237, -0.1031114566341104,
-        0.02184170711544981, -0.002948945949547566, 0.0001865517095990864,
-    ],
-    "double": [
-        -1.1099972277084511e-06, -1.128368293889114, 0.3633306780033303, -0.10263319310505478,
-        0.018857562454267812, 0.000594055357042817, -0.0021083822640124454,
-        0.0009270357577996269, -0.00023470991600722284, 2.9808260366256587e-05,
-        2.985580158470623e-06, -2.5073075655187453e-06, 6.547534764812026e-07,
-        -1.0344390435283523e-07, 1.0429304151631975e-08, -6.230047989509798e-10,
-        1.689635903442928e-11,
-    ],
-}  # fmt: skip
-
 _SIN = {
     "float": [-1.6666654611e-1, 8.3321608736e-3, -1.9515295891e-4],
     "double": [
@@ -135,9 +107,20 @@ def _as_integer(w: Writer, n: Value) -> Value:
 
 def exp(w: Writer, x: Value) -> Value:
     """The exponential function."""
-    x = _clamped(w, x, _SMALLEST_EXP[x.kind], _LARGEST_EXP[x.kind])
+    return exp_within(w, _clamped(w, x, _SMALLEST_EXP[x.kind], _LARGEST_EXP[x.kind]))
+
+
+def exp_within(w: Writer, x: Value, more: Value | None = None) -> Value:
+    """The exponential of `x`, or of the sum of `x` and a much smaller number.
+
+    `x` must not be far beyond the numbers whose exponential is neither zero nor infinite.
+    """
     n, r = _reduced(w, x)
+    r = r if more is None else w.exact("fadd", r, more)
     y = w.exact("fadd", _expm1_near_zero(w, r), w.like(x, 1.0))
+    scaled = w.scale(y, n)
+    if scaled is not None:
+        return scaled
     # In two steps, as a power of two may be subnormal, or too large by itself.
     i = _as_integer(w, n)
     half = w.logic("ashr", i, w.like(i, 1))
@@ -171,7 +154,9 @@ def tanh(w: Writer, x: Value) -> Value:
 
 def expit(w: Writer, x: Value) -> Value:
     """The logistic sigmoid."""
-    e = exp(w, w.negate(w.math("fabs", x)))
+    low = w.like(x, _SMALLEST_EXP[x.kind])
+    e = w.negate(w.math("fabs", x))
+    e = exp_within(w, w.choose(w.compare("lt", e, low), low, e))
     d = w.divide(w.like(x, 1.0), w.exact("fadd", w.like(x, 1.0), e))
     return w.choose(w.compare("lt", x, w.like(x, 0.0)), w.exact("fmul", e, d), d)
 
@@ -304,19 +289,7 @@ def cos(w: Writer, x: Value) -> Value:
     return _near_or_far(w, "cos", x, y)
 
 
-# --- the error function, and functions of the C library ------------------------------------------
-
-
-def erf(w: Writer, x: Value) -> Value:
-    """The error function."""
-    a = w.math("fabs", x)
-    near = w.exact("fmul", a, w.polynomial(w.exact("fmul", a, a), _ERF_NEAR[x.kind]))
-    limit = w.like(x, 4.0 if x.kind == "float" else 6.0)
-    b = w.choose(w.compare("gt", a, limit), limit, a)
-    tail = w.math("fma", w.negate(b), b, w.polynomial(b, _ERF_FAR[x.kind]))
-    far = w.exact("fsub", w.like(x, 1.0), exp(w, tail))
-    y = w.choose(w.compare("lt", a, w.like(x, 1.0)), near, far)
-    return w.math("copysign", y, x)
+# --- functions of the C library, and simple ones -------------------------------------------------
 
 
 def library(w: Writer, name: str, *args: Value) -> Value:

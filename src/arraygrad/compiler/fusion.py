@@ -24,6 +24,7 @@ from .core import (
     Filled,
     Map,
     Padded,
+    Product,
     Reduction,
     Stored,
     View,
@@ -79,7 +80,7 @@ class Kernel:
         return len(self.dims) > 1 or math.prod(self.dims) <= LONGEST_LINE
 
 
-Step = Kernel | Node
+Step = Kernel | Node | Product
 
 
 class Plan:
@@ -93,8 +94,8 @@ class Plan:
 
     Attributes
     ----------
-    steps : list of Kernel and Node
-        Kernels, and nodes that NumPy computes.
+    steps : list of Kernel, Product and Node
+        Kernels, matrix products, and nodes that NumPy computes.
     stored : set of Core
         The values of kernels that have a place in memory.
     """
@@ -121,6 +122,10 @@ class Plan:
                 if self._is_computed(x):
                     self._step[x] = len(self.steps)
                     self.steps.append(x.node)
+            elif isinstance(x, Product):
+                self._step[x] = len(self.steps)
+                self.steps.append(x)
+                self.stored.add(x)
             elif isinstance(x, Elements | Reduction) and not self._is_cheap(x):
                 self._place(x)
 
@@ -141,10 +146,10 @@ class Plan:
         return order
 
     def _read_in_memory(self, x: Core) -> list[Core]:
-        """What must be in memory for a value: the arguments of a NumPy kernel, and of an alias."""
+        """What must be in memory for a value: what a NumPy kernel, product or alias is made of."""
         if isinstance(x, Stored) and self._is_computed(x):
             return [self._lowered(a) for a in x.node.nodes]
-        return [x.args[0]] if isinstance(x, Alias) else []
+        return list(x.args) if isinstance(x, Alias | Product) else []
 
     def _is_computed(self, x: Stored) -> bool:
         """Whether a step computes an array in memory; else it is given, or a constant."""
@@ -153,7 +158,7 @@ class Plan:
     def _store(self, x: Core) -> None:
         """Give a value a place in memory; a view and an alias have the place of their source."""
         base = base_of(x)
-        if isinstance(base, Elements | Reduction):
+        if isinstance(base, Elements | Reduction | Product):
             self.stored.add(base)
 
     def _cost(self, x: Core) -> int:

@@ -32,7 +32,10 @@ def result_types(
     values : callable
         Returns the inputs as arrays with values, for an op of which nothing else is known.
     """
-    found = _RULES[type(op.kind)](op, inputs, params, values)
+    if op.own.types is not None:
+        found = op.own.types(inputs, params)
+    else:
+        found = _RULES[type(op.kind)](op, inputs, params, values)
     return found if op.multiple else found[0]
 
 

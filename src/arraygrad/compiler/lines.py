@@ -93,6 +93,9 @@ class Line:
 
         def at(index: Value, mask: Value | None) -> None:
             known: dict[int, Value] = {}
+            if self.loops.is_open:  # results may overwrite arguments: read all of them first
+                for _, value in work:
+                    self._value(value, index, mask, known)
             for one, value in work:
                 x = self._spread(self._value(value, index, mask, known))
                 fold = self._line_fold(one)
@@ -160,7 +163,7 @@ class Line:
         if self.body.limit is None:
             return length
         done = w.logic("mul", self.indices[0], length)
-        rest = w.logic("sub", integer(w, self.body.limit), done)
+        rest = w.logic("sub", self.loops.limit, done)
         return w.choose(w.compare("lt", rest, length), rest, length)
 
     # --- values ---

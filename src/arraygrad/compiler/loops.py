@@ -3,6 +3,9 @@
 A kernel is a function ``void kernel(ptr table, i64 chunk)``. The table has the arrays, as `objects`
 says. A chunk is a part of the outermost loop, so that threads can share the work.
 
+An open kernel has an outermost loop of any length: the first two entries of its table are this
+length, in elements or lines, and how many steps of the loop are a chunk.
+
 What is done in the innermost loop is in `lines`.
 """
 
@@ -10,7 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from .body import Body, Total
+from .body import BLOCK, Body, Total
 from .core import Core, Fold, Scalar
 from .lines import Indices, Line
 from .objects import LAYOUT
@@ -30,6 +33,8 @@ class Loops:
         Collects declarations.
     vector : int
         The bytes of a vector register.
+    is_open : bool
+        Whether the length of the outermost loop is known only when the kernel runs.
 
     Attributes
     ----------
@@ -41,13 +46,20 @@ class Loops:
         The folds of whole arrays, which are collected in registers.
     collected : list of (Core, Fold)
         Those that must hold the start of a fold before the kernel runs.
+    folds : dict of Core to Fold
+        The folds of more than a line, by the value that they give.
+    written : list of Core
+        The values that the kernel computes.
     chunks : int
         How many chunks there are.
+    cost : int
+        About how many cycles it takes, for vectors.
     """
 
-    def __init__(self, body: Body, module: Module, vector: int) -> None:
+    def __init__(self, body: Body, module: Module, vector: int, is_open: bool = False) -> None:
         self.body = body
-        self.w = Writer(module)
+        self.is_open = is_open
+        self.w = Writer(module, vector)
         self.memory: list[Core] = []
         self._pointers: dict[Core, Value] = {}
         self.length = body.dims[-1]
@@ -59,9 +71,14 @@ class Loops:
         outer = set(range(body.inner))
         self.whole = [t for t in body.totals if not t.at.steps and outer <= t.over]
         in_memory = [t for t in body.totals if t not in self.whole]
-        split = self.chunks > 1
+        split = self.chunks > 1 or is_open
         self.partial = [t.at.memory for t in body.totals if split and 0 in t.over]
         self.collected = [(t.at.memory, t.fold) for t in in_memory]
+        self.folds = {t.at.memory: t.fold for t in body.totals}
+        written = [s.at.memory for s in body.stores] + [t.at.memory for t in body.totals]
+        self.written = list(dict.fromkeys(written))
+        self.scratch: list[Core] = []
+        self.cost = body.cost
         self.text = self._written()
 
     def _lanes(self, vector: int) -> int:
@@ -95,28 +112,29 @@ class Loops:
         """The part of the outermost loop that the chunk is."""
         w = self.w
         w.block = "begin"
-        first = self.body.dims[0]
-        chunk, length = Value("%chunk", "i64"), w.number(first, "i64")
-        start = w.logic("mul", chunk, w.number(self._step, "i64"))
-        end = w.logic("add", start, w.number(self._step, "i64"))
+        chunk, length = Value("%chunk", "i64"), w.number(self.body.dims[0], "i64")
+        step = w.number(self._step, "i64")
+        if self.is_open:
+            length, step = self._of_table(0), self._of_table(1)
+            if self.body.limit is not None:
+                self.limit = length
+                more = w.logic("add", length, w.number(BLOCK - 1, "i64"))
+                length = w.logic("sdiv", more, w.number(BLOCK, "i64"))
+        elif self.body.limit is not None:
+            self.limit = w.number(self.body.limit, "i64")
+        start = w.logic("mul", chunk, step)
+        end = w.logic("add", start, step)
         return start, w.choose(w.compare("lt", end, length), end, length)
+
+    def _of_table(self, index: int) -> Value:
+        """A number in the table."""
+        w = self.w
+        place = w.let(f"getelementptr i64, ptr %table, i64 {index}", "ptr")
+        return w.let(f"load i64, ptr {place.text}", "i64")
 
     def loop(self, start: Value, end: Value, step: int, body: Callable[[Value], None]) -> Value:
         """A loop; returns where it stopped."""
-        w = self.w
-        before, head, tail, after = w.block, w.name("loop"), w.name("next"), w.name("end")
-        w.branch(w.compare("lt", start, end), head, after)
-        w.start(head)
-        index, following = Value("%" + w.name("i"), "i64"), Value("%" + w.name("n"), "i64")
-        w.say(f"{index.text} = phi i64 [ {start.text}, %{before} ], [ {following.text}, %{tail} ]")
-        body(index)
-        w.jump(tail)
-        w.start(tail)
-        w.say(f"{following.text} = add nsw i64 {index.text}, {step}")
-        w.branch(w.compare("lt", following, end), head, after)
-        w.start(after)
-        ends = f"[ {start.text}, %{before} ], [ {following.text}, %{tail} ]"
-        return w.let(f"phi i64 {ends}", "i64")
+        return self.w.loop(start, end, step, body)
 
     def _outer(self, variable: int, indices: Indices, start: Value, end: Value) -> None:
         """The loop over a variable, and those inside it."""
@@ -138,7 +156,7 @@ class Loops:
         if found is None:
             w = self.w
             place, found = "%" + w.name("slot"), Value("%" + w.name("array"), "ptr")
-            index = len(self.memory)
+            index = len(self.memory) + 2 * self.is_open
             w.head.append(f"  {place} = getelementptr ptr, ptr %table, i64 {index}")
             if LAYOUT is None:
                 w.head.append(f"  {found.text} = load ptr, ptr {place}")
@@ -197,13 +215,5 @@ class Loops:
         """The fold of all lanes of a vector: halves are folded until one lane is left."""
         w = self.w
         while x.lanes > 1:
-            half = x.lanes // 2
-            parts = []
-            for start in (0, half):
-                chosen = ", ".join(f"i32 {start + i}" for i in range(half))
-                text = (
-                    f"shufflevector {x.type} {x.text}, {x.type} poison, <{half} x i32> <{chosen}>"
-                )
-                parts.append(w.let(text, x.kind, half))
-            x = fold.emit(w, *parts)
+            x = fold.emit(w, *w.parts(x, x.lanes // 2))
         return w.lane(x, 0) if x.lanes else x

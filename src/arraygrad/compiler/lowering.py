@@ -5,6 +5,7 @@ Elementwise   a scalar function, if the op has one (`scalars`)
 Moves         a view, if the op's results are views of its input; the inverse of a view, if it
               adds elements to zeros at an index without arrays; arrays side by side
 Reduces       a reduction, if the op has a fold
+Contracts     a matrix product; with a vector, or a column or row, products that are summed
 ============  =====================================================================================
 
 Any other op of these kinds, and of those along an axis, is made of simpler ones if its `compute`,
@@ -21,10 +22,11 @@ from typing import Any
 import numpy as np
 from numpy.lib.stride_tricks import as_strided
 
-from ..core.kinds import AlongAxis, Elementwise, Moves, Reduces
+from ..core.kinds import AlongAxis, Contracts, Elementwise, Moves, Reduces
 from ..func.trees import unwrapped
 from ..ops.define.op import Op
 from . import scalars
+from .contractions import Contraction
 from .core import Builder, Core, Map, Place, Scalar
 from .program import Call, Full, Node, Shape, needed
 from .traced import Trace, Traced
@@ -86,6 +88,8 @@ class Lowering:
             return self._joined(node, kind)
         if isinstance(kind, Reduces):
             return self._reduced(node, kind)
+        if isinstance(kind, Contracts) and TYPES[node.dtype] in FLOATS:
+            return self._contracted(node, kind)
         raise NotNative
 
     # --- elementwise ---
@@ -195,6 +199,19 @@ class Lowering:
         axes = range(len(source.shape)) if axis is None else axis
         kept = [a % len(source.shape) for a in axes]
         return self.builder.reshape(self.builder.reduction(fold, source, kept), node.shape)
+
+    def _contracted(self, node: Call, kind: Contracts) -> Core:
+        values = [self._as(a, node.dtype) for a in node.args]
+        if kind.labels is None:
+            raise NotNative
+        if isinstance(kind.labels, tuple):
+            labels = tuple(node.params[name] for name in kind.labels)
+        else:
+            labels = kind.labels(*(len(x.shape) for x in values))
+        found = Contraction(self.builder, values, labels).value()
+        if found is None:
+            raise NotNative
+        return found
 
     # --- ops that are made of others ---
 

@@ -86,6 +86,11 @@ class Memory:
         self._arrays: dict[Buffer, Any] = {}
         self._start = -self._array.__array_interface__["data"][0] % ALIGNMENT
 
+    @property
+    def address(self) -> int:
+        """Where the buffers start."""
+        return self._array.__array_interface__["data"][0] + self._start  # type: ignore[no-any-return]
+
     def array(self, buffer: Buffer) -> Any:
         """The array at a buffer's place; the same object in each call that has this memory."""
         found = self._arrays.get(buffer)

@@ -64,6 +64,12 @@ def vector_bytes() -> int:
     return _host()[2]
 
 
+def vector_registers() -> int:
+    """How many vector registers there are."""
+    is_old = vector_bytes() < 64 and _llvm().get_process_triple().startswith(("x86", "i686"))
+    return 16 if is_old else 32
+
+
 def _machine() -> Any:
     llvm = _llvm()
     name, features, _ = _host()

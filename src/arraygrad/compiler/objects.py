@@ -17,6 +17,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..core.cpython import PORTABLE
+from .vectors import Value, Writer
 
 
 class Layout(NamedTuple):
@@ -62,6 +63,15 @@ def _is_laid_out(layout: Layout, array: Any) -> bool:
 
 LAYOUT = _found()
 reference: Callable[[Any], int] = _address if LAYOUT is None else id
+
+
+def data_of(w: Writer, index: int) -> Value:
+    """Write how a kernel finds the elements of an array in its table."""
+    thing = w.let(f"getelementptr ptr, ptr %table, i64 {index}", "ptr")
+    if LAYOUT is not None:
+        held = w.let(f"load ptr, ptr {thing.text}", "ptr")
+        thing = w.let(f"getelementptr i8, ptr {held.text}, i64 {LAYOUT.data}", "ptr")
+    return w.let(f"load ptr, ptr {thing.text}", "ptr")
 
 
 @functools.cache

@@ -171,6 +171,10 @@ class Program:
         key = (Constant, id(array))  # which the node keeps alive
         return self._known.get(key) or self._add(Constant(array), key)  # type: ignore[return-value]
 
+    def constants(self) -> list[Any]:
+        """The NumPy arrays that the program refers to."""
+        return [node.array for node in self.nodes if isinstance(node, Constant)]
+
     def full(self, value: Any, shape: Shape, dtype: Any) -> Full:
         """An array with one value."""
         scalar = np.dtype(dtype).type(value)

@@ -8,10 +8,10 @@ import time
 from collections.abc import Sequence
 from typing import Any
 
-from .body import Body
-from .core import Core, Scalar
-from .executable import ByNumpy, Executable, Native
+from .core import Core, Product, Scalar
+from .executable import ByBlas, ByNumpy, Executable, Native
 from .native import assembly
+from .products import Tiles
 from .program import Call, Node, needed, text
 
 
@@ -38,7 +38,7 @@ def explanation(executable: Executable, arrays: Sequence[Any]) -> str:
         lines.append(f"step {number}: {_described(step)}")
         traffic = _bytes([*step.reads, *step.writes]) if isinstance(step, Native) else None
         if traffic is not None:
-            lines.append(f"    memory {_size(traffic)}, {_work(step.loops.body):,} operations")
+            lines.append(f"    memory {_size(traffic)}, {_work(step):,} operations")
         lines.append(f"    {seconds * 1e6:,.1f} µs")
     fused = sum(_bytes([*s.reads, *s.writes]) for s in executable.steps if isinstance(s, Native))
     single = _traffic_op_by_op(executable)
@@ -53,6 +53,13 @@ def explanation(executable: Executable, arrays: Sequence[Any]) -> str:
 def _described(step: Any) -> str:
     if isinstance(step, ByNumpy):
         return f"NumPy computes {step.node.what()}"
+    if isinstance(step, ByBlas):
+        return f"BLAS computes the product of matrices {_factors(step.product)}"
+    if isinstance(step.loops, Tiles):
+        shared = f", in {step.loops.chunks} chunks" if step.loops.chunks > 1 else ""
+        rows, columns = step.loops.tile.rows, step.loops.width
+        of = _factors(step.loops.product)
+        return f"product of matrices {of}, by tiles of {rows} × {columns} elements{shared}"
     body = step.loops.body
     names = [i.does.name for i in body.instructions if hasattr(i.does, "name")]
     names += [t.fold.name for t in body.totals]
@@ -93,8 +100,15 @@ def _node_bytes(node: Node) -> int:
     return math.prod(node.shape) * node.dtype.itemsize if node.dtype is not None else 0
 
 
-def _work(body: Body) -> int:
+def _factors(product: Product) -> str:
+    return " and ".join(" × ".join(map(str, a.shape)) for a in product.args)
+
+
+def _work(step: Native) -> int:
     """The number of scalar functions that a kernel computes."""
+    if isinstance(step.loops, Tiles):
+        return 2 * step.loops.product.count
+    body = step.loops.body
     each = sum(isinstance(i.does, Scalar) for i in body.instructions if i.varies)
     each += len(body.totals) + sum(i.stage > 0 and not i.varies for i in body.instructions)
     return each * (body.limit or math.prod(body.dims))

@@ -14,8 +14,9 @@ import numpy as np
 from ..core.axes import count
 from ..ops import elementwise, reductions, shape
 from ..ops.define.op import Op
-from ..ops.special import normal, sigmoids
+from ..ops.special import activations, normal, sigmoids, softmax
 from . import functions as native
+from . import normal as native_normal
 from .core import Fold, Scalar
 from .vectors import Value, Writer
 
@@ -64,7 +65,8 @@ def _clip(w: Writer, x: Value, low: Value, high: Value) -> Value:
     return w.extreme("lt", w.extreme("gt", x, low), high)
 
 
-def _is_finite(w: Writer, x: Value) -> Value:
+def is_finite(w: Writer, x: Value) -> Value:
+    """Whether a float is neither infinite nor NaN."""
     return w.compare("lt", w.math("fabs", x), w.like(x, math.inf))
 
 
@@ -109,7 +111,9 @@ FLOATS: dict[Op, Scalar] = {
         (elementwise.sin, native.sin, 25),
         (elementwise.cos, native.cos, 25),
         (elementwise.tanh, native.tanh, 24),
-        (normal.erf, native.erf, 40),
+        (normal.erf, native_normal.erf, 40),
+        (normal.erfc, native_normal.erfc, 50),
+        (normal.ndtr, native_normal.ndtr, 50),
         (sigmoids.expit, native.expit, 22),
         (elementwise.floor, _math("floor"), 2),
         (elementwise.ceil, _math("ceil"), 2),
@@ -147,7 +151,7 @@ COMPARISONS: dict[Op, Scalar] = {
 # From floats to a bool.
 TESTS: dict[Op, Scalar] = {
     _op(elementwise.isnan): Scalar("isnan", lambda w, x: w.compare("uno", x, x)),
-    _op(elementwise.isfinite): Scalar("isfinite", _is_finite),
+    _op(elementwise.isfinite): Scalar("isfinite", is_finite),
     _op(elementwise.isinf): Scalar("isinf", _is_infinite),
 }
 
@@ -241,7 +245,16 @@ def _roll(x: Any, shift: tuple[int, ...], axis: tuple[int, ...]) -> Any:
     return x
 
 
+def _log_softmax(x: Any, axis: Any) -> Any:
+    """As NumPy's kernel, which does not ask whether the largest element is finite."""
+    x = x - reductions._max(x, axis=axis, keepdims=True)
+    return x - elementwise.log(reductions._sum(elementwise.exp(x), axis=axis, keepdims=True))
+
+
 COMPOSED: dict[Op, Any] = {
+    _op(softmax._log_softmax): _log_softmax,
+    _op(activations.gelu): lambda x: x * normal.ndtr(x),
+    _op(activations.silu): lambda x: x * sigmoids.expit(x),
     _op(shape._roll): _roll,
     _op(elementwise.logaddexp): _logaddexp,
     _op(reductions._mean): _mean,

@@ -130,6 +130,11 @@ class Arguments:
         return functools.partial(_call, function, self._fixed, self._spec)
 
     @property
+    def static(self) -> list[Any]:
+        """The values of the static arguments."""
+        return [value for _, _, value in self._fixed]
+
+    @property
     def arrays(self) -> list[int]:
         """The positions of the leaves that are arrays."""
         return [i for i, leaf in enumerate(self.leaves) if hasattr(leaf, "dtype")]
@@ -143,8 +148,13 @@ def _call(function: Any, fixed: Any, spec: Any, leaves: Iterable[Any]) -> Any:
 
 
 def is_foreign(leaf: Any) -> bool:
-    """Whether a leaf is an array of another library than NumPy, plain or under transforms."""
+    """Whether a leaf is another array than those of NumPy's own type, plain or under transforms.
+
+    Subclasses, as masked arrays are, may mean something else by `*`.
+    """
     inner = plain(leaf)
+    if isinstance(inner, np.ndarray) and type(inner) not in (np.ndarray, np.memmap):
+        return True
     if isinstance(inner, Array) or not hasattr(inner, "dtype"):
         return False
     try:

@@ -8,7 +8,7 @@ functions in `functions`.
 from __future__ import annotations
 
 import struct
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -74,8 +74,9 @@ class Module:
 class Writer:
     """Writes the body of a function, instruction by instruction."""
 
-    def __init__(self, module: Module) -> None:
+    def __init__(self, module: Module, vector: int = 16) -> None:
         self.module = module
+        self._vector = vector  # the bytes of a vector register
         self.lines: list[str] = []
         self.head: list[str] = []  # the first instructions of the function
         self.block = "entry"
@@ -111,6 +112,27 @@ class Writer:
         """Go on at one of two blocks."""
         self.say(f"br i1 {condition.text}, label %{yes}, label %{no}")
 
+    def loop(self, start: Value, end: Value, step: int, body: Callable[[Value], None]) -> Value:
+        """A loop: `body` writes what is done at an index. Returns where it stopped."""
+        before, head, tail, after = (
+            self.block,
+            self.name("loop"),
+            self.name("next"),
+            self.name("end"),
+        )
+        self.branch(self.compare("lt", start, end), head, after)
+        self.start(head)
+        index, following = Value("%" + self.name("i"), "i64"), Value("%" + self.name("n"), "i64")
+        ends = f"[ {start.text}, %{before} ], [ {following.text}, %{tail} ]"
+        self.say(f"{index.text} = phi i64 {ends}")
+        body(index)
+        self.jump(tail)
+        self.start(tail)
+        self.say(f"{following.text} = add nsw i64 {index.text}, {step}")
+        self.branch(self.compare("lt", following, end), head, after)
+        self.start(after)
+        return self.let(f"phi i64 {ends}", "i64")
+
     def intrinsic(self, name: str, result: str, *args: Value, kind: str, lanes: int) -> Value:
         """Call a function of LLVM, and declare it."""
         self.module.declare(name, f"declare {result} @{name}({', '.join(a.type for a in args)})")
@@ -137,6 +159,14 @@ class Writer:
         zeros = f"<{lanes} x i32> zeroinitializer"
         text = f"shufflevector {vector.type} {first.text}, {vector.type} poison, {zeros}"
         return self.let(text, x.kind, lanes)
+
+    def shuffle(self, x: Value, y: Value, lanes: Sequence[int]) -> Value:
+        """Some lanes of two vectors; those of the second follow those of the first."""
+        chosen = ", ".join(f"i32 {i}" for i in lanes)
+        text = (
+            f"shufflevector {x.type} {x.text}, {y.type} {y.text}, <{len(lanes)} x i32> <{chosen}>"
+        )
+        return self.let(text, x.kind, len(lanes))
 
     def lane(self, x: Value, index: int) -> Value:
         """One lane of a vector."""
@@ -240,6 +270,49 @@ class Writer:
             found = self.math("fma", found, x, self.like(x, c))
         return found
 
+    def scale(self, x: Value, n: Value) -> Value | None:
+        """`x` times two to the power of `n`, a float with an integer value.
+
+        The result may be subnormal. None if the processor has no instruction for it.
+        """
+        lanes = self._vector // BYTES[x.kind]
+        if self._vector != 64 or not x.lanes or x.lanes % lanes:
+            return None
+        parts = [
+            self._scaled(a, b)
+            for a, b in zip(self.parts(x, lanes), self.parts(n, lanes), strict=True)
+        ]
+        while len(parts) > 1:
+            parts = [self._side_by_side(a, b) for a, b in zip(parts[::2], parts[1::2], strict=True)]
+        return parts[0]
+
+    def _scaled(self, x: Value, n: Value) -> Value:
+        name = "llvm.x86.avx512.mask.scalef." + ("ps" if x.kind == "float" else "pd") + ".512"
+        mask = f"i{x.lanes}"
+        self.module.declare(
+            name, f"declare {x.type} @{name}({x.type}, {x.type}, {x.type}, {mask}, i32 immarg)"
+        )
+        given = f"{x.type} {x.text}, {x.type} {n.text}, {x.type} {x.text}, {mask} -1, i32 4"
+        return self.let(f"call {x.type} @{name}({given})", x.kind, x.lanes)
+
+    def parts(self, x: Value, lanes: int) -> list[Value]:
+        """A vector in parts of some lanes each."""
+        if x.lanes == lanes:
+            return [x]
+        found = []
+        for start in range(0, x.lanes, lanes):
+            chosen = ", ".join(f"i32 {start + i}" for i in range(lanes))
+            text = f"shufflevector {x.type} {x.text}, {x.type} poison, <{lanes} x i32> <{chosen}>"
+            found.append(self.let(text, x.kind, lanes))
+        return found
+
+    def _side_by_side(self, x: Value, y: Value) -> Value:
+        chosen = ", ".join(f"i32 {i}" for i in range(2 * x.lanes))
+        text = (
+            f"shufflevector {x.type} {x.text}, {y.type} {y.text}, <{2 * x.lanes} x i32> <{chosen}>"
+        )
+        return self.let(text, x.kind, 2 * x.lanes)
+
     # --- memory ---
 
     def offset(self, pointer: Value, index: Value, kind: str) -> Value:
@@ -332,5 +405,6 @@ class Writer:
     def stack(self, kind: str, count: int) -> Value:
         """Memory of the function itself, taken at its start."""
         name = "%" + self.name("stack")
-        self.head.append(f"  {name} = alloca {memory_type(kind)}, i64 {count}, align 64")
+        # As an array, not a count: LLVM keeps only those in registers.
+        self.head.append(f"  {name} = alloca [{count} x {memory_type(kind)}], align 64")
         return Value(name, "ptr")

@@ -8,6 +8,8 @@ Which transforms are around is known by the context of the thread or task. A thr
 inside a transform, without its context, does not know of it; so a new transform also keeps away
 from the levels that are in flight elsewhere.
 
+A transform also keeps away from the levels of arrays that have outlived theirs: see `escaped`.
+
 A level is in force as long as the object that entered it lives: it is let go of also where an
 interrupt comes before `__exit__`.
 """
@@ -17,6 +19,8 @@ from __future__ import annotations
 import weakref
 from contextvars import ContextVar
 from typing import Any
+
+from .escaped import has_escaped
 
 
 class _Mark(weakref.ref["at_level"]):
@@ -90,7 +94,8 @@ class new_level(at_level):  # noqa: N801  (it is called as a function is)
 
     def _choose(self, mark: _Mark, present: int) -> None:
         level = mark.level = present + 1
-        while _in_flight.setdefault(level, mark) is not mark:
+        while _in_flight.setdefault(level, mark) is not mark or has_escaped(level):
+            _release(mark)
             level = mark.level = level + 1
 
 

@@ -1,19 +1,24 @@
-"""Transforms of functions: derivatives and vectorisation, which compose in any order.
+"""Transforms of functions: derivatives and vectorisation, which compose in any order; and loops.
 
 Derivatives of tensors that have been computed already are in `autograd`.
 """
 
+from .associative import associative_scan
 from .custom_rules import custom
 from .forward import jvp
 from .jacobians import hessian, hvp, jacfwd, jacobian, jacrev
+from .loops import cond, fori_loop, scan, while_loop
 from .recompute import checkpoint
 from .reverse import grad, linearize, value_and_grad, vjp
 from .sparse import sparsity
 from .vectorize import vmap
 
 __all__ = [
+    "associative_scan",
     "checkpoint",
+    "cond",
     "custom",
+    "fori_loop",
     "grad",
     "hessian",
     "hvp",
@@ -22,10 +27,12 @@ __all__ = [
     "jacrev",
     "jvp",
     "linearize",
+    "scan",
     "sparsity",
     "value_and_grad",
     "vjp",
     "vmap",
+    "while_loop",
 ]
 
 

@@ -65,9 +65,13 @@ def run_in_blocks(sweep: Sweep, start: Node, g: Any, saved: tuple[Any, ...], spa
 
     if computed:
         made = list(computed.values())
-        run = stretch.program.compiled([r.value for r in made], [r.over for r in made])
         arrays = [blocks.flat(r.array) for r in made]
-        blocks.each(lambda block, place: run(block, [array[place] for array in arrays]))
+        native = blocks.native_stretch(stretch.program, [r.value for r in made])
+        if native is not None:
+            native.run(*arrays)
+        else:
+            run = stretch.program.compiled([r.value for r in made], [r.over for r in made])
+            blocks.each(lambda block, place: run(block, [array[place] for array in arrays]))
     for node in stretch.nodes:
         table.pop(node, None)
     written = {r.target for r in computed.values()}

@@ -30,10 +30,15 @@ class NumpyBackend(Backend):
     def kind(self, dtype: Any) -> str:
         return _KINDS.get(dtype.kind) or ("f" if is_short_float(dtype) else "o")
 
-    def elementwise(self, kernel: Kernel, types: tuple[type, ...]) -> Kernel:
+    def kernel(self, op: Any) -> Kernel:
+        found = super().kernel(op)
+        for_op = getattr(found, "for_op", None)
+        return for_op(op) if for_op is not None else found
+
+    def elementwise(self, kernel: Kernel, types: tuple[type, ...], op: Any) -> Kernel:
         if kernel in _ARITHMETIC:
             return _ARITHMETIC[kernel] if types[0] is np.ndarray else kernel
-        return for_large(kernel, types) if np.ndarray in types else kernel
+        return for_large(kernel, types, op) if np.ndarray in types else kernel
 
     def full(self, like: Any, shape: tuple[int, ...], value: Any, dtype: Any) -> Any:
         return np.full(shape, value, dtype)
@@ -195,11 +200,10 @@ def _broadcast_to(x: Any, shape: tuple[int, ...]) -> Any:
 
 
 def _diagonal(x: Any, offset: int) -> Any:
-    m, n = x.shape[-2:]
-    top, left = max(-offset, 0), max(offset, 0)
-    size = max(min(m - top, n - left), 0)
-    # A view that can be written. The result of np.diagonal cannot.
-    return np.einsum("...ii->...i", x[..., top : top + size, left : left + size])
+    out = x.diagonal(offset, -2, -1)
+    if x.flags.writeable:  # NumPy's view cannot be written, whatever its base is
+        out.flags.writeable = True
+    return out
 
 
 def _floor_divide(x: Any, y: Any) -> Any:
@@ -291,6 +295,13 @@ def _expit(x: Any, out: Any = None) -> Any:
         return np.reciprocal(out, out=out)
 
 
+@_in_floats
+def _silu(x: Any, out: Any = None) -> Any:
+    out = _expit(x, out=out)
+    out *= x
+    return out
+
+
 def _log1p_exp_minus_abs(x: Any, out: Any) -> Any:
     if x.dtype.kind == "c":
         raise TypeError(f"softplus and log_expit take real numbers, but x has dtype {x.dtype}")
@@ -357,6 +368,40 @@ def _log_softmax(x: Any, axis: Any, out: Any = None) -> Any:
         out = np.asarray(np.subtract(x, _top(x, axis), out=out))
         out -= np.log(np.add.reduce(np.exp(out), axis=axis, keepdims=True))
         return out
+
+
+def _log_softmax_pullback(g: Any, y: Any, axis: Any, out: Any = None) -> Any:
+    if g.ndim != y.ndim:  # one is a batch, which `axis` is for
+        g, y = np.broadcast_arrays(g, y)
+    return np.subtract(g, np.exp(y) * np.add.reduce(g, axis=axis, keepdims=True), out=out)
+
+
+def _scale(centred: Any, axis: Any, eps: float) -> Any:
+    if axis == (centred.ndim - 1,) and centred.dtype.kind != "c":  # vecdot conjugates
+        total = np.vecdot(centred, centred)[..., None]
+    else:
+        total = np.add.reduce(centred * centred, axis=axis, keepdims=True)
+    return np.sqrt(total / (centred.size // max(total.size, 1)) + eps)
+
+
+@_in_floats
+def _standardize(x: Any, axis: Any, eps: float, out: Any = None) -> Any:
+    out = np.asarray(np.subtract(x, _mean(x, axis, True), out=out))
+    out /= _scale(out, axis, eps)
+    return out
+
+
+def _standardize_pullback(v: Any, x: Any, axis: Any, eps: float, out: Any = None) -> Any:
+    if v.ndim != x.ndim:  # one is a batch, which `axis` is for
+        v, x = np.broadcast_arrays(v, x)
+    y = x - _mean(x, axis, True)
+    scale = _scale(y, axis, eps)
+    y /= scale
+    y *= _mean(v * y, axis, True)
+    y += _mean(v, axis, True)
+    out = np.asarray(np.subtract(v, y, out=out))
+    out /= scale
+    return out
 
 
 @_in_floats
@@ -426,13 +471,17 @@ numpy_backend = NumpyBackend(
         "argsort": numpy_indexing.argsort,
         "sort": numpy_indexing.sort,
         "expit": _expit,
+        "silu": _silu,
         "softplus": _softplus,
         "log_expit": _log_expit,
         "softmax": rowwise(_softmax),
         "shifted_softmax": rowwise(_softmax_at),
         "softmax_tangent": rowwise(_softmax_tangent),
         "log_softmax": rowwise(_log_softmax),
-        "logsumexp": _logsumexp,
+        "log_softmax_pullback": rowwise(_log_softmax_pullback),
+        "logsumexp": rowwise(_logsumexp, reduces=True),
+        "standardize": rowwise(_standardize),
+        "standardize_pullback": rowwise(_standardize_pullback),
         "xlogy": _times_log(np.log),
         "xlog1py": _times_log(np.log1p),
         "sinc": np.sinc,

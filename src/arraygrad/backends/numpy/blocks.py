@@ -2,7 +2,8 @@
 
 Intermediate values of a block stay in the cache. Every element is computed by the same operations
 as without blocks, so results are the same to the last bit. The threads are in `threads`; the blocks
-of a sweep are in `sweep.blocks`.
+of a sweep are in `sweep.blocks`. Where the compiler has a kernel for an op, `native` replaces the
+blocks.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ from typing import Any
 import numpy as np
 
 from ...core.array import AnyFunction
+from . import native
 from .threads import get_num_threads, share
 
 # Arrays with at least this many elements are large: blocks save more time than their calls cost.
@@ -84,6 +86,20 @@ class Blocks:
             return array
         return (array.T if self._order == "F" else array).reshape(-1)
 
+    def native(self, op: Any) -> Any:
+        """The result of an op on the arguments by native code; None if NumPy has to compute it."""
+        call = native.elementwise(op, self._arguments, self._length) if self._order else None
+        if call is None:
+            return None
+        out = self.empty(call.dtype)
+        return out if call.run(self.flat(out)) else None
+
+    def native_stretch(self, program: Any, results: list[Any]) -> Any:
+        """The call of a program on the arguments in native code; None if there is none."""
+        return (
+            native.stretch(program, results, self._arguments, self._length) if self._order else None
+        )
+
     def each(self, function: Callable[[list[Any], slice], None]) -> None:
         """Call ``function(block, place)`` for each block of the arguments, on several threads."""
 
@@ -114,15 +130,22 @@ def _common_order(arrays: list[Any]) -> Any:
     return "F" if all(a.flags.f_contiguous or not any(a.strides) for a in arrays) else None
 
 
-def blockwise(kernel: AnyFunction) -> AnyFunction:
-    """An elementwise kernel that computes its result in blocks if possible."""
+def blockwise(kernel: AnyFunction, op: Any = None) -> AnyFunction:
+    """An elementwise kernel that computes its result in blocks if possible.
+
+    `op` is the op that it is a kernel of, if native code may replace it.
+    """
     is_ufunc = isinstance(kernel, np.ufunc)  # a ufunc has no intermediate values
     can_fill = not is_ufunc and takes_out(kernel)
 
     @functools.wraps(kernel)
     def computed(*arguments: Any) -> Any:
-        blocks = None if is_ufunc and get_num_threads() == 1 else Blocks.of(arguments)
-        if blocks is None:
+        gains = not is_ufunc or get_num_threads() > 1
+        blocks = Blocks.of(arguments) if gains or op is not None else None
+        found = blocks.native(op) if blocks is not None and op is not None else None
+        if found is not None:
+            return found
+        if blocks is None or not gains:
             return kernel(*arguments)
         if is_ufunc:
             blocks.widen()
@@ -148,9 +171,9 @@ def blockwise(kernel: AnyFunction) -> AnyFunction:
     return computed
 
 
-def for_large(kernel: AnyFunction, types: tuple[type, ...]) -> AnyFunction:
-    """An elementwise kernel for arguments of these types; it uses blocks if they are large."""
-    in_blocks = blockwise(kernel)
+def for_large(kernel: AnyFunction, types: tuple[type, ...], op: Any) -> AnyFunction:
+    """The kernel of an elementwise op on these types; it uses blocks if arguments are large."""
+    in_blocks = blockwise(kernel, op if op.is_library and native.can_replace(kernel) else None)
     if types == (np.ndarray,):
         return lambda x: kernel(x) if x.size < LARGE else in_blocks(x)
     if types == (np.ndarray, np.ndarray):
@@ -166,30 +189,38 @@ def for_large(kernel: AnyFunction, types: tuple[type, ...]) -> AnyFunction:
     return run
 
 
-def rowwise(kernel: AnyFunction) -> AnyFunction:
+def rowwise(kernel: AnyFunction, reduces: bool = False) -> AnyFunction:
     """A kernel on independent lines along `axis`; it uses blocks for many contiguous lines.
 
-    The kernel must accept an array `out` with the dtype of its arguments.
+    The kernel must accept an array `out` with the dtype of its arguments, except if it `reduces`
+    lines to numbers: then only native code takes its place. The backend passes the op that it is
+    the kernel of (`for_op`).
     """
 
     @functools.wraps(kernel)
-    def computed(*arrays: Any, axis: tuple[int, ...]) -> Any:
+    def computed(*arrays: Any, axis: tuple[int, ...], op: Any = None, **params: Any) -> Any:
         x = arrays[0]
         if x.size < LARGE or axis != (x.ndim - 1,) or not _are_rows(arrays):
-            return kernel(*arrays, axis=axis)
+            return kernel(*arrays, axis=axis, **params)
         rows = tuple(a.reshape(-1, a.shape[-1]) for a in arrays)
-        blocks = Blocks.of(rows, rows=True)
+        call = None if op is None else native.lines(op, rows, params)
+        if call is not None:
+            out = np.empty(x.shape[:-1] if reduces else x.shape, x.dtype)
+            if call.run(out.reshape(len(rows[0]), -1)):
+                return out[..., None] if params.get("keepdims") else out
+        blocks = None if reduces else Blocks.of(rows, rows=True)
         if blocks is None:
-            return kernel(*arrays, axis=axis)
+            return kernel(*arrays, axis=axis, **params)
         out = np.empty_like(x)
         flat = out.reshape(rows[0].shape)
 
         def write(block: list[Any], place: slice) -> None:
-            kernel(*block, axis=(1,), out=flat[place])
+            kernel(*block, axis=(1,), out=flat[place], **params)
 
         blocks.each(write)
         return out
 
+    computed.for_op = lambda op: functools.partial(computed, op=op)  # type: ignore[attr-defined]
     return computed
 
 

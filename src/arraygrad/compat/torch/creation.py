@@ -27,7 +27,7 @@ from .handles import Tensor, as_torch_raises, new, remember, unwrap
 def _finished(array: Any, requires_grad: bool, kind: type[Tensor] = Tensor) -> Tensor:
     made = new(kind)
     made._t = array
-    return made.requires_grad_() if requires_grad else made
+    return made._require() if requires_grad else made
 
 
 def _carries_dtype(data: Any) -> bool:
@@ -327,14 +327,16 @@ def parameter(kind: type[Tensor], data: Any, requires_grad: bool) -> Any:
 
 def with_data(tensor: Tensor, value: Tensor) -> None:
     """`tensor.data = value`: other values, without a trace in the graph."""
+    if not isinstance(value, Tensor):
+        raise TypeError(f"data must be a Tensor, not {type(value).__name__}")
     array, old = value._t.detach(), tensor._t
     if _takes_memory(old, array):
         return
     needs, kept = tensor.requires_grad, getattr(old, "_grad", None)
     if needs and array.dtype.kind not in "fc":
         raise RuntimeError(
-            f"data must be of floating-point numbers, not {value.dtype}, because the tensor "
-            "requires gradients"
+            f"data set to a tensor that requires gradients must be floating point or complex "
+            f"dtype, not {value.dtype}"
         )
     tensor._t = native.asarray(array)
     if needs:

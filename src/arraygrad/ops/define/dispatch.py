@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from ...backends import backend_of_type
 from ...core.array import AnyFunction, Array
+from ...core.escaped import noting_references
 
 if TYPE_CHECKING:
     from .op import Op
@@ -26,8 +27,9 @@ class UnaryTable(dict[type, AnyFunction]):
         self.op = op
 
     def __missing__(self, kind: type) -> AnyFunction:
-        found = kind.unary(self.op) if issubclass(kind, Array) else self.op.kernel((kind,))
-        self[kind] = found
+        with noting_references(kind):
+            found = kind.unary(self.op) if issubclass(kind, Array) else self.op.kernel((kind,))
+            self[kind] = found
         return found
 
 
@@ -38,13 +40,15 @@ class SingleTable(dict[type, AnyFunction]):
         self.op = op
 
     def __missing__(self, kind: type) -> AnyFunction:
-        if issubclass(kind, Array):
-            found = kind.single(self.op)
-        else:
-            kernel = self.op.kernel((kind,))
-            found = lambda x, params: kernel(x, **params)  # noqa: E731
-        self[kind] = found
+        with noting_references(kind):
+            self[kind] = found = self._function(kind)
         return found
+
+    def _function(self, kind: type) -> AnyFunction:
+        if issubclass(kind, Array):
+            return kind.single(self.op)
+        kernel = self.op.kernel((kind,))
+        return lambda x, params: kernel(x, **params)
 
 
 class BinaryTable(dict[type, "_Right"]):
@@ -54,7 +58,8 @@ class BinaryTable(dict[type, "_Right"]):
         self.op = op
 
     def __missing__(self, left: type) -> _Right:
-        found = self[left] = _Right(self.op, left)
+        with noting_references(left):
+            found = self[left] = _Right(self.op, left)
         return found
 
 
@@ -64,16 +69,18 @@ class _Right(dict[type, AnyFunction]):
         self.left = left
 
     def __missing__(self, right: type) -> AnyFunction:
+        with noting_references(self.left, right):
+            self[right] = found = self._function(right)
+        return found
+
+    def _function(self, right: type) -> AnyFunction:
         kinds = [k for k in (self.left, right) if issubclass(k, Array)]
         for position, k in enumerate((self.left, right)):
             if not issubclass(k, Array):
                 check_operand(self.op, position, k)
         if kinds:
-            found = max(kinds, key=lambda k: k.level).binary(self.op, self.left, right)
-        else:
-            found = self.op.kernel((self.left, right))
-        self[right] = found
-        return found
+            return max(kinds, key=lambda k: k.level).binary(self.op, self.left, right)
+        return self.op.kernel((self.left, right))
 
 
 def check_operand(op: Op, position: int, kind: type) -> None:

@@ -49,12 +49,16 @@ class Own(NamedTuple):
     direct : callable or None
         ``direct(sweep, node, g, saved, spare)`` replaces the rules for a NumPy array `g`, and is
         faster: it adds to the cotangents of the sweep itself. It may write to `g` if `spare`.
+    types : callable or None
+        ``types(inputs, keywords)`` returns a pair of shape and dtype for each result. Without it,
+        `compile` finds out by the kind; for an op of which nothing is known, by running it.
     """
 
     batch: AnyFunction | None = None
     cuts: AnyFunction | None = None
     live: AnyFunction | None = None
     direct: AnyFunction | None = None
+    types: AnyFunction | None = None
 
 
 class Op:
@@ -186,7 +190,7 @@ class Op:
             backend = common_backend(types)
             found = backend.kernel(self)
             if self.runs_in_blocks:
-                found = backend.elementwise(found, types)
+                found = backend.elementwise(found, types, self)
             self.kernels[types] = found
         return found
 

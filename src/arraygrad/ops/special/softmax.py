@@ -91,11 +91,33 @@ _shifted_softmax = declare(
     vjp_x=lambda g, out, axis: _softmax_tangent(g, out, axis=axis),
     kind=AlongAxis(symmetric=True),
 )
+
+
+def _log_softmax_pullback_of(xp: Any, v: Any, y: Any, axis: Axes) -> Any:
+    if v.ndim != y.ndim:  # one is a batch, which `axis` is for
+        v, y = xp.broadcast_arrays(v, y)
+    return v - xp.exp(y) * xp.sum(v, axis=axis, keepdims=True)
+
+
+# For the gradient of `log_softmax`, whose result is y.
+_log_softmax_pullback = declare(
+    "log_softmax_pullback",
+    "v",
+    "y",
+    compute=_log_softmax_pullback_of,
+    vjp_v=lambda g, y, axis: g - _dot(g, exp(y), axis),
+    vjp_y=lambda g, v, y, axis: -g * multiply(exp(y), _sum(v, axis=axis, keepdims=True)),
+    jvp=lambda t_v, t_y, v, y, axis: (
+        _log_softmax_pullback(t_v, y, axis=axis)
+        - t_y * multiply(exp(y), _sum(v, axis=axis, keepdims=True))
+    ),
+    kind=AlongAxis(),
+)
 _log_softmax = declare(
     "log_softmax",
     "x",
     compute=_log_softmax_of,
-    vjp=lambda g, out, axis: g - multiply(exp(out), _sum(g, axis=axis, keepdims=True)),
+    vjp=lambda g, out, axis: _log_softmax_pullback(g, out, axis=axis),
     jvp=lambda t, out, axis: t - _sum(exp(out) * t, axis=axis, keepdims=True),
     kind=AlongAxis(),
 )

@@ -25,12 +25,13 @@ from ...ops import (
     matrix_transpose,
     moveaxis,
     reshape,
+    take,
     where,
 )
 from ...ops import sum as _sum
 from ..linalg import solve_triangular
 from ..special import multigammaln
-from ..twins import floating, has_arrays, refuse
+from ..twins import floating, has_arrays
 from .distribution import SCIPY
 
 _LOG_2PI = math.log(2 * math.pi)
@@ -151,15 +152,39 @@ def _points(x: Any, size: int) -> Any:
     return x
 
 
+def _in_subspace(cov: Any, deviations: Any) -> Any:
+    """The logarithm of a normal density in the subspace that a covariance spans; -inf outside.
+
+    Its derivative is for changes of the covariance that keep the subspace's dimension.
+    """
+    matrix, distances = np.asarray(plain(cov)), np.asarray(plain(deviations))
+    if matrix.ndim != 2 or distances.ndim != deviations.ndim:
+        raise NotImplementedError("allow_singular=True needs values: call it outside vmap")
+    values, vectors = np.linalg.eigh(matrix)
+    # Which eigenvalues count as zero is as in SciPy.
+    tolerance = (1e3 if matrix.dtype.char == "f" else 1e6) * np.finfo(matrix.dtype).eps
+    smallest = tolerance * np.abs(values).max()
+    if values.min() < -smallest:
+        raise ValueError("the covariance must be symmetric and positive semidefinite")
+    kept = values > smallest
+    log_det = _sum(log(take(linalg.eigvalsh(cov), np.flatnonzero(kept), axis=0)))
+    inverse = linalg.pinv(cov, rtol=tolerance)
+    squares = _sum(matmul(deviations, inverse) * deviations, axis=-1)
+    out = -0.5 * (int(kept.sum()) * _LOG_2PI + log_det + squares)
+    inside = np.linalg.norm(distances @ vectors[:, ~kept], axis=-1) < 10 * smallest
+    return where(inside, out, -math.inf)
+
+
 class _MultivariateNormal(_Multivariate):
     name = "multivariate_normal"
 
     def _logpdf(self, x: Any, mean: Any = None, cov: Any = 1, allow_singular: bool = False) -> Any:
-        refuse("multivariate_normal", allow_singular=(bool(allow_singular), False))
         mean, d = _location(mean, cov)
-        factor = linalg.cholesky(_matrix(cov, d))
-        squares = _squared(factor, _points(x, d) - mean)
-        return -0.5 * (d * _LOG_2PI + _log_det(factor) + squares)
+        cov, deviations = _matrix(cov, d), _points(x, d) - mean
+        if allow_singular:
+            return _in_subspace(cov, deviations)
+        factor = linalg.cholesky(cov)
+        return -0.5 * (d * _LOG_2PI + _log_det(factor) + _squared(factor, deviations))
 
     def _entropy(self, mean: Any = None, cov: Any = 1) -> Any:
         _, d = _location(mean, cov)

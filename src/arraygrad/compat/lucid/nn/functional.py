@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from .... import ops
-from ....ops.special import normal, sigmoids
+from ....ops.special import activations, sigmoids
 from ....ops.special import softmax as softmax_ops
 from ...torchlike import FUNCTIONS
 from ..tensors import Tensor
@@ -79,7 +79,7 @@ def selu(x: Any) -> Any:
 @_lifted
 def silu(x: Any) -> Any:
     """`x * sigmoid(x)`."""
-    return x * sigmoids.expit(x)
+    return activations.silu(x)
 
 
 @_lifted
@@ -91,7 +91,7 @@ def mish(x: Any) -> Any:
 @_lifted
 def gelu(x: Any) -> Any:
     """`x` times the probability that a normal number is smaller."""
-    return x * normal.ndtr(x)
+    return activations.gelu(x)
 
 
 @_lifted

@@ -20,6 +20,7 @@ from ..publish import (
     function,
     ops_tensor,
 )
+from .axes import check_static
 
 # --- of one tensor ---
 
@@ -75,13 +76,13 @@ tanh = elementwise_unary(ops.tanh)
 trunc = elementwise_unary(ops.trunc)
 
 
-@function
+@function(method=False)
 def real(input: Any) -> Any:
     """The real part, as a view."""
     return input if input.dtype.kind != "c" else ops.real(input)
 
 
-@function
+@function(method=False)
 def imag(input: Any) -> Any:
     """The imaginary part, as a view."""
     if input.dtype.kind != "c":
@@ -356,6 +357,7 @@ def lerp(input: Any, end: Any, weight: Any) -> Any:
 def where(condition: Any, input: Any = None, other: Any = None) -> Any:
     """Elements of one tensor where a condition holds, and of another elsewhere."""
     if input is None and other is None:
+        check_static(condition, "where")
         return tuple(ops.nonzero(condition))
     wanted = result_type(input, other)
     x, y = (

@@ -12,7 +12,7 @@ from ....core.array import Array, plain
 from ....core.indices import HOLE
 from ....ops.indexing import _index_add, getitem
 from ..publish import function
-from .axes import checked
+from .axes import check_static, checked
 
 
 def _known(index: Any) -> bool:
@@ -79,6 +79,7 @@ def take_along_dim(input: Any, indices: Any, dim: Any = None) -> Any:
 @function
 def masked_select(input: Any, mask: Any) -> Any:
     """The elements where a mask is true."""
+    check_static(mask, "masked_select")
     x, chosen = ops.broadcast_arrays(input, mask)
     return x[chosen]
 
@@ -86,6 +87,7 @@ def masked_select(input: Any, mask: Any) -> Any:
 @function
 def nonzero(input: Any, *, as_tuple: bool = False) -> Any:
     """Where the elements are not zero."""
+    check_static(input, "nonzero")
     found = ops.nonzero(input) if input.ndim else ()
     if as_tuple:
         return tuple(found)

@@ -9,6 +9,8 @@ from typing import Any
 import numpy as np
 
 from .... import linalg, ops, special
+from ....ops.special import activations
+from ....ops.special.standardizing import standardize
 from ..functions import elementwise, products, reductions
 from ..functions.axes import checked
 from ..publish import Published, function, written
@@ -146,13 +148,13 @@ def gelu(input: Any, approximate: str = "none") -> Any:
     if approximate == "tanh":
         inner = math.sqrt(2 / math.pi) * (input + 0.044715 * input**3)
         return 0.5 * input * (1 + ops.tanh(inner))
-    return input * special.ndtr(input)
+    return activations.gelu(input)
 
 
 @_activation
 def silu(input: Any) -> Any:
     """Each element times its sigmoid."""
-    return input * special.expit(input)
+    return activations.silu(input)
 
 
 @function(method=False)
@@ -207,9 +209,7 @@ def layer_norm(
 ) -> Any:
     """Elements with mean zero and variance one along the last axes."""
     axes = tuple(range(-len(tuple(normalized_shape)), 0))
-    mean = ops.mean(input, axis=axes, keepdims=True)
-    spread = ops.var(input, axis=axes, keepdims=True)
-    out = (input - mean) / ops.sqrt(spread + eps)
+    out = standardize(input, axis=axes, eps=eps)
     out = out if weight is None else out * weight
     return out if bias is None else out + bias
 

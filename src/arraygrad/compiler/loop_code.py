@@ -1,0 +1,307 @@
+"""A whole loop as native code: it calls the kernels of the body, step by step.
+
+``i64 loop(ptr arguments, i64 start, i64 stop)`` runs the steps from `start` on and returns where it
+stopped. The arguments are addresses of arrays. The state is read from one array and written to
+another; these two take turns. Elements and results are where the number of the step says.
+
+A long loop is run in pieces, so that it can be interrupted.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import math
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from .core import Core
+from .executable import Native, ready
+from .fusion import base_of
+from .loop_bodies import BodyProgram
+from .native import engine_of
+from .objects import LAYOUT
+from .vectors import TYPES, literal, memory_type
+
+PIECE = 100_000_000  # about the cost of the steps that run without a look at interrupts
+FOREVER = 1 << 62
+
+
+class LoopCode:
+    """A loop in native code.
+
+    Parameters
+    ----------
+    body : BodyProgram
+        Takes constants, the state and elements; returns the next state and results.
+    constants, states : int
+        How many inputs are constants, and how many the state.
+    length : int
+        The number of steps; `FOREVER` with a condition.
+    reverse : bool
+    condition : BodyProgram, optional
+        Takes constants of its own, and the state.
+    """
+
+    @classmethod
+    def of(
+        cls,
+        body: BodyProgram,
+        constants: int,
+        states: int,
+        length: int,
+        reverse: bool = False,
+        condition: BodyProgram | None = None,
+    ) -> LoopCode | None:
+        """The code of a loop; None if it cannot be native."""
+        programs = [body] if condition is None else [condition, body]
+        if not length or not all(map(_is_native, programs)):
+            return None
+        return cls(body, constants, states, length, reverse, condition)
+
+    @classmethod
+    def of_while(cls, condition: BodyProgram, body: BodyProgram, loop: Any) -> LoopCode | None:
+        """The code of a while loop; None if it cannot be native."""
+        return cls.of(body, loop.of_body, loop.states, FOREVER, condition=condition)
+
+    def __init__(
+        self,
+        body: BodyProgram,
+        constants: int,
+        states: int,
+        length: int,
+        reverse: bool,
+        condition: BodyProgram | None,
+    ) -> None:
+        self.body, self.condition = body, condition
+        self.constants, self.states = constants, states
+        self.length, self.reverse = length, reverse
+        programs = [body] if condition is None else [condition, body]
+        self._programs = programs
+        self._asked = 0 if condition is None else len(condition.given) - states
+        self._rows = len(body.outputs) - states
+        self.text = _Text(self).text()
+        self._engine = engine_of(self.text)
+        address = self._engine.get_function_address("loop")
+        kind = ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_void_p, ctypes.c_int64, ctypes.c_int64)
+        self._call = kind(address)
+        cost = sum(step.loops.cost for program in programs for step in program.steps)
+        self._piece = max(2, PIECE // max(cost, 1) // 2 * 2)  # even: the state ends where it began
+
+    def run(self, arrays: Sequence[Any], rows: Sequence[Any]) -> list[Any]:
+        """The last state. The results of the steps are written to `rows`."""
+        a, c, s = self._asked, self.constants, self.states
+        given = list(arrays)
+        checked = []
+        for i, array in enumerate(given):
+            x = self._given(i)
+            is_row = i >= a + c + s
+            shape = (len(array), *x.shape) if is_row else x.shape
+            checked.append(_ready(array, shape, x.dtype))
+        outside = [ready(x, x.node.array) for p in self._programs for x in p.constants]  # type: ignore[attr-defined]
+        types = [(x.shape, x.dtype) for x in self.body.outputs[:s]]
+        first, second = ([np.empty(*t) for t in types] for _ in range(2))
+        memories = [program._pool.take() for program in self._programs]
+        held = [*checked, *outside, *first, *second, *rows]
+        addresses = [x.__array_interface__["data"][0] for x in held]
+        addresses += [memory.address for memory in memories]
+        table = (ctypes.c_void_p * len(addresses))(*addresses)
+        start = 0
+        while start < self.length:
+            stop = min(start + self._piece, self.length)
+            reached = self._call(table, start, stop)
+            start = reached
+            if reached < stop:
+                break
+            for j in range(s):
+                table[a + c + j] = addresses[len(checked) + len(outside) + s + j]
+        for program, memory in zip(self._programs, memories, strict=True):
+            program._pool.give_back(memory)
+        if not start:
+            return [np.array(x) for x in checked[a + c : a + c + s]]
+        return first if start % 2 else second
+
+    def _given(self, position: int) -> Core:
+        """What an argument of the loop is in the body, or in the condition."""
+        if position < self._asked:
+            assert self.condition is not None
+            return self.condition.given[position]
+        return self.body.given[position - self._asked]
+
+
+def _ready(array: Any, shape: tuple[int, ...], dtype: Any) -> Any:
+    """An array whose elements native code can read. It computes addresses, so check the shape."""
+    if array.shape != shape or array.dtype != dtype:
+        raise RuntimeError(
+            f"an array of shape {array.shape} and dtype {array.dtype} takes the place of one of "
+            f"shape {shape} and dtype {dtype} that a loop was compiled for"
+        )
+    flags = array.flags
+    return array if flags.c_contiguous and flags.aligned else np.array(array, order="C")
+
+
+def _is_native(program: BodyProgram) -> bool:
+    """Whether native code can run a program by itself, in one thread."""
+    if any(x.dtype not in TYPES for x in program.given):
+        return False
+    written: set[Core] = set()
+    for step in program.steps:
+        if not isinstance(step, Native) or step.loops.chunks > 1:
+            return False
+        written.update(step.writes)
+    return all(base_of(x) in written for x in program.outputs)
+
+
+class _Text:
+    """LLVM's text of a loop."""
+
+    def __init__(self, code: LoopCode) -> None:
+        self._code = code
+        self._lines: list[str] = []
+        self._slots: dict[Core, list[str]] = {}  # where kernels find the address of an array
+        self._count = 0
+
+    def text(self) -> str:
+        code = self._code
+        a, c, s = code._asked, code.constants, code.states
+        body, condition = code.body, code.condition
+        inputs = a + len(body.given)
+        outside = [x for program in code._programs for x in program.constants]
+        self._arguments(inputs + len(outside) + 2 * s + code._rows + len(code._programs))
+        tables = {program: self._tables(program) for program in code._programs}
+        for i, x in enumerate(condition.given[:a] if condition else []):
+            self._set(x, f"%a{i}")
+        for i, x in enumerate(body.given[:c]):
+            self._set(x, f"%a{a + i}")
+        for i, x in enumerate(outside):
+            self._set(x, f"%a{inputs + i}")
+        first = inputs + len(outside)
+        for i, program in enumerate(code._programs):
+            self._buffers(program, f"%a{first + 2 * s + code._rows + i}")
+        self._say("%any = icmp slt i64 %start, %stop")
+        self._say("br i1 %any, label %head, label %done")
+        self._lines.append("head:")
+        self._say("%i = phi i64 [ %start, %entry ], [ %next, %last ]")
+        for j in range(s):
+            self._say(f"%s{j} = phi ptr [ %a{a + c + j}, %entry ], [ %w{j}, %last ]")
+        if condition is not None:
+            self._ask(condition, tables[condition], a)
+        self._say("%odd = and i64 %i, 1")
+        self._say("%even = icmp eq i64 %odd, 0")
+        for j in range(s):
+            self._say(f"%w{j} = select i1 %even, ptr %a{first + j}, ptr %a{first + s + j}")
+            self._set(body.given[c + j], f"%s{j}")
+            self._set(base_of(body.outputs[j]), f"%w{j}")
+        index = "%i"
+        if code.reverse:
+            index = self._let(f"sub i64 {code.length - 1}, %i")
+        for i, x in enumerate(body.given[c + s :]):
+            self._set(x, self._element(f"%a{a + c + s + i}", x, index))
+        for k, x in enumerate(body.outputs[s:]):
+            self._set(base_of(x), self._element(f"%a{first + 2 * s + k}", x, index))
+        self._run(body, tables[body])
+        self._say("br label %last")
+        self._lines.append("last:")
+        self._say("%next = add nsw i64 %i, 1")
+        self._say("%more = icmp slt i64 %next, %stop")
+        self._say("br i1 %more, label %head, label %done")
+        self._lines.append("done:")
+        ends = "[ %start, %entry ], [ %next, %last ]"
+        if condition is not None:
+            ends += ", [ %i, %asked ]"
+        self._say(f"%end = phi i64 {ends}")
+        self._say("ret i64 %end")
+        head = "define i64 @loop(ptr %arguments, i64 %start, i64 %stop) {"
+        return "\n".join([head, "entry:", *self._lines, "}"])
+
+    def _say(self, text: str) -> None:
+        self._lines.append("  " + text)
+
+    def _let(self, text: str) -> str:
+        self._count += 1
+        self._say(f"%v{self._count} = {text}")
+        return f"%v{self._count}"
+
+    def _arguments(self, count: int) -> None:
+        for i in range(count):
+            place = self._let(f"getelementptr ptr, ptr %arguments, i64 {i}")
+            self._say(f"%a{i} = load ptr, ptr {place}")
+
+    def _tables(self, program: BodyProgram) -> list[str]:
+        """The table of each kernel. Objects stand for NumPy's: only the address is read."""
+        objects: dict[Core, str] = {}
+        found = []
+        for step in program.steps:
+            memory = step.loops.memory
+            table = self._let(f"alloca ptr, i64 {max(len(memory), 1)}, align 8")
+            found.append(table)
+            for i, x in enumerate(memory):
+                place = self._let(f"getelementptr ptr, ptr {table}, i64 {i}")
+                if LAYOUT is None:
+                    self._slots.setdefault(x, []).append(place)
+                    continue
+                if x not in objects:
+                    objects[x] = self._let(f"alloca i8, i64 {LAYOUT.data + 8}, align 8")
+                    data = self._let(f"getelementptr i8, ptr {objects[x]}, i64 {LAYOUT.data}")
+                    self._slots[x] = [data]
+                self._say(f"store ptr {objects[x]}, ptr {place}")
+        return found
+
+    def _set(self, x: Core, address: str) -> None:
+        """Let kernels find an array at an address. Arrays that no kernel uses are left out."""
+        for slot in self._slots.get(x, ()):
+            self._say(f"store ptr {address}, ptr {slot}")
+
+    def _buffers(self, program: BodyProgram, memory: str) -> None:
+        outputs = {base_of(x) for x in program.outputs} if program is self._code.body else set()
+        for step in program.steps:
+            for x, buffer in (step.buffers | step.parts).items():
+                if x not in outputs:
+                    self._set(x, self._let(f"getelementptr i8, ptr {memory}, i64 {buffer.offset}"))
+
+    def _element(self, start: str, x: Core, index: str) -> str:
+        """The address of an array's element along its first axis."""
+        size = x.size * x.dtype.itemsize
+        offset = self._let(f"mul nsw i64 {index}, {size}")
+        return self._let(f"getelementptr i8, ptr {start}, i64 {offset}")
+
+    def _run(self, program: BodyProgram, tables: list[str]) -> None:
+        for step, table in zip(program.steps, tables, strict=True):
+            for x, fold in step.loops.collected:
+                self._fill(x, fold.start)
+            address = f"inttoptr (i64 {step.function.address} to ptr)"
+            self._say(f"call void {address}(ptr {table}, i64 0)")
+
+    def _fill(self, x: Core, value: Any) -> None:
+        """Fill an array with a number."""
+        self._count += 1
+        n, kind = self._count, TYPES[x.dtype]
+        start = self._let(f"load ptr, ptr {self._slots[x][0]}")
+        self._say(f"br label %f{n}a")
+        self._lines.append(f"f{n}a:")
+        self._say(f"br label %f{n}b")
+        self._lines.append(f"f{n}b:")
+        self._say(f"%f{n}i = phi i64 [ 0, %f{n}a ], [ %f{n}n, %f{n}b ]")
+        place = self._let(f"getelementptr {memory_type(kind)}, ptr {start}, i64 %f{n}i")
+        self._say(f"store {memory_type(kind)} {literal(kind, value)}, ptr {place}")
+        self._say(f"%f{n}n = add nsw i64 %f{n}i, 1")
+        more = self._let(f"icmp slt i64 %f{n}n, {math.prod(x.shape)}")
+        self._say(f"br i1 {more}, label %f{n}b, label %f{n}c")
+        self._lines.append(f"f{n}c:")
+
+    def _ask(self, condition: BodyProgram, tables: list[str], constants: int) -> None:
+        """Go on only if the condition holds."""
+        for j in range(self._code.states):
+            self._set(condition.given[constants + j], f"%s{j}")
+        self._run(condition, tables)
+        answer = self._let(f"load ptr, ptr {self._slots[base_of(condition.outputs[0])][0]}")
+        kind = TYPES[condition.outputs[0].dtype]
+        held = self._let(f"load {memory_type(kind)}, ptr {answer}")
+        compare = "fcmp une" if kind in ("float", "double") else "icmp ne"
+        zero = literal(kind, 0) if kind != "i1" else "0"
+        goes_on = self._let(f"{compare} {memory_type(kind)} {held}, {zero}")
+        self._say("br label %asked")
+        self._lines.append("asked:")
+        self._say(f"br i1 {goes_on}, label %goes, label %done")
+        self._lines.append("goes:")

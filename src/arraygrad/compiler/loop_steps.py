@@ -1,0 +1,190 @@
+"""Loops and choices as steps of an executable program.
+
+If all of a loop's body is native, so is the loop (`loop_code`). Else it is a Python loop over the
+steps of the body.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from .bodies import Body
+from .executable import Arrays, ByNumpy
+from .loop_bodies import BodyProgram, program_of
+from .loop_code import LoopCode
+from .lowering import Lowering
+from .memory import Memory
+from .program import Result, needed
+
+
+class LoopStep(ByNumpy):
+    """A step that is a loop or a choice. Results that nobody reads are not computed."""
+
+    def __init__(self, node: Any, lowering: Lowering) -> None:
+        super().__init__(node, lowering)
+        self.loop = node.params["loop"]
+        self.used = {
+            n.index for n in lowering.values if isinstance(n, Result) and n.args[0] is node
+        }
+
+    def run(self, found: Arrays, memory: Memory) -> None:
+        """Compute the results, and add them: None for those that nobody reads."""
+        found[self.value] = self.compute([np.asarray(read(found)) for _, read in self._args])
+
+    def compute(self, arrays: list[Any]) -> Sequence[Any]:
+        """The results, all of them new arrays."""
+        raise NotImplementedError
+
+
+class ScanStep(LoopStep):
+    """A scan."""
+
+    def __init__(self, node: Any, lowering: Lowering) -> None:
+        super().__init__(node, lowering)
+        loop = self.loop
+        c, s = loop.constants, loop.states
+        states, rows = _live(loop.body, c, s, self.used)
+        outputs = [loop.body.outputs[k] for k in (*states, *rows)]
+        read = set(needed(outputs, loop.body.inputs))
+        inputs = [
+            i
+            for i, x in enumerate(loop.body.inputs)
+            if (i - c in states if c <= i < c + s else x in read)
+        ]
+        self._states, self._rows, self._inputs = states, rows, inputs
+        self._constants = sum(i < c for i in inputs)
+        self.body = BodyProgram.of(Body([loop.body.inputs[i] for i in inputs], outputs))
+        self.code = LoopCode.of(self.body, self._constants, len(states), loop.length, loop.reverse)
+
+    def compute(self, arrays: list[Any]) -> list[Any]:
+        loop, c, s = self.loop, self._constants, len(self._states)
+        given = [arrays[i] for i in self._inputs]
+        types = loop.types()
+        rows = [np.empty(*types[k]) for k in self._rows]
+        if not loop.length:
+            state = [np.array(x) for x in given[c : c + s]]
+        elif self.code is not None:
+            state = self.code.run(given, rows)
+        else:
+            state = self._by_steps(given, rows)
+        results: list[Any] = [None] * len(types)
+        for k, value in zip((*self._states, *self._rows), (*state, *rows), strict=True):
+            results[k] = value
+        return results
+
+    def _by_steps(self, given: list[Any], rows: list[Any]) -> list[Any]:
+        c, s = self._constants, len(self._states)
+        body = self.body
+        fixed = body.prepared(given[:c])
+        of_state, of_xs = body.given[c : c + s], body.given[c + s :]
+        state, xs = given[c : c + s], [np.ascontiguousarray(x) for x in given[c + s :]]
+        state = [np.ascontiguousarray(x).reshape(x.shape) for x in state]
+        memories = body.memories()
+        for count, i in enumerate(self.loop.order()):
+            found = dict(fixed)
+            found.update(zip(of_state, state, strict=True))
+            found.update((x, array[i, ...]) for x, array in zip(of_xs, xs, strict=True))
+            out = body.run_in(memories[count % 2], found)
+            state = out[:s]
+            for row, y in zip(rows, out[s:], strict=True):
+                row[i] = y
+        results = [np.array(x) for x in state]
+        body.give_back(memories)
+        return results
+
+
+def _live(body: Body, constants: int, states: int, used: set[int]) -> tuple[list[int], list[int]]:
+    """The parts of the state, and the results of steps, that are needed for what is used."""
+    live = {k for k in used if k < states}
+    rows = sorted(k for k in used if k >= states)
+    while True:
+        read = set(needed([body.outputs[k] for k in (*live, *rows)], body.inputs))
+        more = {j for j in range(states) if body.inputs[constants + j] in read} | live
+        if more == live:
+            return sorted(live), rows
+        live = more
+
+
+class WhileStep(LoopStep):
+    """A while loop."""
+
+    def __init__(self, node: Any, lowering: Lowering) -> None:
+        super().__init__(node, lowering)
+        self.states = _States(self.loop)
+
+    def compute(self, arrays: list[Any]) -> list[Any]:
+        return self.states.last(arrays)
+
+
+class _States:
+    """The states of a while loop."""
+
+    def __init__(self, loop: Any) -> None:
+        self._loop = loop
+        self._condition = BodyProgram.of(loop.condition)
+        self._body = BodyProgram.of(loop.body)
+        self._code = LoopCode.of_while(self._condition, self._body, loop)
+
+    def last(self, arrays: Sequence[Any]) -> list[Any]:
+        """The last state."""
+        if self._code is not None:
+            return self._code.run(arrays, [])
+        return self._walk(arrays, None)
+
+    def all(self, arrays: Sequence[Any]) -> list[list[Any]]:
+        """All states."""
+        found: list[list[Any]] = []
+        self._walk(arrays, found)
+        return found
+
+    def _walk(self, arrays: Sequence[Any], states: list[list[Any]] | None) -> list[Any]:
+        condition, body = self._condition, self._body
+        for_condition, for_body, state = self._loop.split(arrays)
+        asks, goes = condition.prepared(for_condition), body.prepared(for_body)
+        state = [np.array(x, order="C") for x in state]
+        memories, (other,) = body.memories(), condition.memories()[:1]
+        count = 0
+        while True:
+            if states is not None:
+                states.append([np.array(x) for x in state])
+            found = dict(asks)
+            found.update(zip(condition.given[len(for_condition) :], state, strict=True))
+            if not bool(condition.run_in(other, found)[0]):
+                break
+            found = dict(goes)
+            found.update(zip(body.given[len(for_body) :], state, strict=True))
+            state = body.run_in(memories[count % 2], found)
+            count += 1
+        results = [np.array(x) for x in state]
+        body.give_back(memories)
+        condition.give_back([other])
+        return results
+
+
+class WhilePulledStep(LoopStep):
+    """The reverse pass of a while loop."""
+
+    def __init__(self, node: Any, lowering: Lowering) -> None:
+        super().__init__(node, lowering)
+        self.states = _States(self.loop.loop)
+        self.back = program_of(self.loop.back)
+
+    def compute(self, arrays: list[Any]) -> list[Any]:
+        return self.loop.walk(arrays, self.states.all, self.back)  # type: ignore[no-any-return]
+
+
+class ChoiceStep(LoopStep):
+    """A choice."""
+
+    def __init__(self, node: Any, lowering: Lowering) -> None:
+        super().__init__(node, lowering)
+        self.yes, self.no = program_of(self.loop.yes), program_of(self.loop.no)
+
+    def compute(self, arrays: list[Any]) -> list[Any]:
+        split = self.loop.split
+        if bool(arrays[0]):
+            return self.yes(arrays[1:split])  # type: ignore[no-any-return]
+        return self.no(arrays[split:])  # type: ignore[no-any-return]

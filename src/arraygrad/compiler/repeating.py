@@ -1,0 +1,452 @@
+"""`while_loop` as an op: a loop whose condition and body are programs.
+
+Its forward derivative is the loop of the body's forward derivative. Its reverse pass is an op of
+its own, which runs the loop again, keeps the state of each step, and goes back through them. The
+derivatives of that op follow from those of the loop with tangents: see `WhilePulled`.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from ..core.array import Array
+from ..ops import any as any_of
+from ..ops import broadcast_to, reshape, where, zeros_like
+from ..ops.define.op import Own, declare
+from .bodies import (
+    Body,
+    Loop,
+    Pulled,
+    in_batch,
+    is_smooth,
+    operands,
+    pushed,
+    settled,
+    traced_body,
+)
+from .inference import Type
+from .lifted import closed, like_first
+from .loop_steps import WhilePulledStep, WhileStep
+from .program import Node, needed
+
+
+class While(Loop):
+    """A loop that goes on as long as a condition holds.
+
+    Parameters
+    ----------
+    condition, body : Body
+        Both take constants of their own, and the state.
+    states : int
+        How many arrays the state has.
+    """
+
+    def __init__(self, condition: Body, body: Body, states: int) -> None:
+        self.condition, self.body, self.states = condition, body, states
+        self.of_condition = len(condition.inputs) - states
+        self.of_body = len(body.inputs) - states
+        self.constants = self.of_condition + self.of_body
+
+    def __repr__(self) -> str:
+        return f"<while loop, {len(needed(self.body.outputs))} values>"
+
+    def step(self, node: Any, lowering: Any) -> WhileStep:
+        """The step of a program that runs it."""
+        return WhileStep(node, lowering)
+
+    def types(self) -> list[Type]:
+        """The shapes and dtypes of the state."""
+        return [(x.shape, x.dtype) for x in self.body.outputs]
+
+    def run(self, arrays: Sequence[Any]) -> list[Any]:
+        """The loop on arrays of any type."""
+        if not any(isinstance(a, Array) for a in arrays):
+            return self.compute(arrays)
+        return settled(run_while(*operands(arrays), loop=self))
+
+    def split(self, arrays: Sequence[Any]) -> tuple[list[Any], list[Any], list[Any]]:
+        """The constants of the condition, those of the body, and the state."""
+        a, b = self.of_condition, self.constants
+        return list(arrays[:a]), list(arrays[a:b]), list(arrays[b:])
+
+    again = run
+
+    def compute(self, arrays: Sequence[Any]) -> list[Any]:
+        """The last state, from NumPy arrays, op by op."""
+        return self.states_of(arrays)[-1]
+
+    def states_of(self, arrays: Sequence[Any]) -> list[list[Any]]:
+        """All states, from NumPy arrays, op by op."""
+        for_condition, for_body, state = self.split(arrays)
+        found = [list(map(np.asarray, state))]
+        while bool(self.condition([*for_condition, *found[-1]])[0]):
+            found.append(self.body([*for_body, *found[-1]]))
+        return found
+
+    # --- derivatives and batches ---
+
+    def moving(self, flags: Sequence[bool]) -> list[bool]:
+        """Which inputs of the body have a derivative, if inputs of the loop with a flag have."""
+        found = [*flags[self.of_condition :]]
+        while True:
+            out, before = self.body.moves(found), list(found)
+            for j in range(self.states):
+                found[self.of_body + j] |= out[j]
+            if found == before:
+                return found
+
+    def with_tangents(self, flags: Sequence[bool]) -> tuple[While, list[int]]:
+        """The loop of the forward derivative, and the inputs of the body that have tangents.
+
+        Its inputs are the constants of the condition and the body, the tangents of those of the
+        body, the state, and the tangents of the state.
+        """
+        moving = [i for i, flag in enumerate(self.moving(flags)) if flag]
+        b = self.of_body
+        states = [i - b for i in moving if i >= b]
+        made = pushed(self.body, moving, states)
+        own, more = made.inputs[: len(self.body.inputs)], made.inputs[len(self.body.inputs) :]
+        constants = sum(i < b for i in moving)
+        inputs = [*own[:b], *more[:constants], *own[b:], *more[constants:]]
+        count = len(self.condition.inputs)
+        condition = traced_body(
+            lambda given: self.condition(given[:count]),
+            [*self.condition.inputs, *(self.body.inputs[b + j] for j in states)],
+        )
+        return While(condition, Body(inputs, made.outputs), self.states + len(states)), moving
+
+    def joined(self, arrays: Sequence[Any], tangents: Sequence[Any], moving: Sequence[int]) -> Any:
+        """Arrays and tangents, in the order in which the loop with tangents takes them.
+
+        There is a tangent, or None for zero, for each input of the body.
+        """
+        for_condition, for_body, state = self.split(arrays)
+        own = [*for_body, *state]
+        filled = {i: zeros_like(own[i]) if tangents[i] is None else tangents[i] for i in moving}
+        b = self.of_body
+        first = [t for i, t in filled.items() if i < b]
+        return [
+            *for_condition,
+            *for_body,
+            *first,
+            *state,
+            *(t for i, t in filled.items() if i >= b),
+        ]
+
+    def push(self, arrays: Sequence[Any], tangents: Sequence[Any]) -> list[Any]:
+        """The tangents of the results."""
+        flags = [t is not None and is_smooth(a) for a, t in zip(arrays, tangents, strict=True)]
+        loop, moving = self.with_tangents(flags)
+        out = loop.run(self.joined(arrays, tangents[self.of_condition :], moving))
+        found = iter(out[self.states :])
+        return [
+            next(found) if self.of_body + j in moving else zeros_like(out[j])
+            for j in range(self.states)
+        ]
+
+    def pull(self, gs: Any, wanted: Sequence[bool], out: Any, arrays: Sequence[Any]) -> list[Any]:
+        """The cotangents of the inputs."""
+        a = self.of_condition
+        flags = [*wanted, *[False] * (len(arrays) - len(wanted))]
+        targets = [i for i, w in enumerate(flags) if w and i >= a and is_smooth(arrays[i])]
+        parts: list[Any] = [None] * len(arrays)
+        if targets:
+            loop = WhilePulled(self, [i - a for i in targets])
+            seeds = [zeros_like(out[k]) if gs[k] is None else gs[k] for k in loop.seeded]
+            for i, part in zip(targets, loop.run([*arrays, *seeds]), strict=True):
+                parts[i] = part
+        return parts
+
+    def in_batch(self, flags: Sequence[bool], size: int) -> tuple[While, list[bool], bool]:
+        """The loop for a batch; which parts of the state have its axis; whether members differ.
+
+        If the condition differs between members, the loop goes on until it has ended for all. Then
+        the state has a second part: the last state from which each member went on. The body runs on
+        that for members that have ended: there it is defined, and so are its derivatives.
+        """
+        a, b, c = self.of_condition, self.of_body, self.constants
+        of_state = list(flags[c:])
+        while True:
+            body, found = in_batch(self.body, [*flags[a:c], *of_state], size)
+            condition, (differs,) = in_batch(self.condition, [*flags[:a], *of_state], size)
+            now = [True] * self.states if differs else []
+            now = now or [x or y for x, y in zip(of_state, found, strict=True)]
+            if now == of_state:
+                break
+            of_state = now
+
+        def fitted(out: list[Any]) -> list[Any]:
+            return [
+                broadcast_to(x, (size, *x.shape)) if w and not f else x
+                for x, f, w in zip(out, found, of_state, strict=True)
+            ]
+
+        if not differs:
+            made = traced_body(lambda given: fitted(body(given)), body.inputs)
+            return While(condition, made, self.states), of_state, False
+        state = body.inputs[b:]
+
+        def step(given: list[Any]) -> list[Any]:
+            now, before = given[c : c + self.states], given[c + self.states :]
+            (goes_on,) = condition([*given[:a], *now])
+            start = _chosen(goes_on, now, before)
+            out = fitted(body([*given[a:c], *start]))
+            return [*_chosen(goes_on, out, now), *start]
+
+        def goes_on(given: list[Any]) -> list[Any]:
+            return [any_of(condition(given[: a + self.states])[0])]
+
+        constants = [*condition.inputs[:a], *body.inputs[:b]]
+        loop = While(
+            traced_body(goes_on, [*condition.inputs[:a], *state, *state]),
+            traced_body(step, [*constants, *state, *state]),
+            2 * self.states,
+        )
+        return loop, of_state, True
+
+    def batch(self, arrays: Sequence[Any], flags: Sequence[bool]) -> list[Any]:
+        """The results for a batch, all with its axis in front."""
+        size = next(x.shape[0] for x, flag in zip(arrays, flags, strict=True) if flag)
+        loop, of_state, differs = self.in_batch(flags, size)
+        out = loop.run(self.batched(arrays, flags, of_state, differs, size))
+        return [
+            x if has else broadcast_to(x, (size, *x.shape))
+            for x, has in zip(out, of_state, strict=False)
+        ]
+
+    def batched(
+        self, arrays: Sequence[Any], flags: Sequence[bool], of_state: Any, differs: bool, size: int
+    ) -> list[Any]:
+        """The inputs of the loop for a batch."""
+        c = self.constants
+        state = [
+            broadcast_to(x, (size, *x.shape)) if has and not flag else x
+            for x, flag, has in zip(arrays[c:], flags[c:], of_state, strict=True)
+        ]
+        if not differs:
+            return [*arrays[:c], *state]
+        # The body of the masked loop evaluates the condition, too.
+        return [*arrays[: self.of_condition], *arrays[:c], *state, *state]
+
+
+def _chosen(condition: Any, yes: Sequence[Any], no: Sequence[Any]) -> list[Any]:
+    """For each member of a batch, one of two values."""
+    return [
+        where(reshape(condition, (*condition.shape, *(1,) * (x.ndim - condition.ndim))), x, y)
+        for x, y in zip(yes, no, strict=True)
+    ]
+
+
+class WhilePulled(Loop):
+    """The reverse pass of a loop as an op: from its inputs, and cotangents of the last state.
+
+    Let the loop be F, and L the loop with tangents, from (x, t) to (F(x), F'(x) t). The pullback of
+    L takes cotangents (a, b). It returns F'(x)ᵀ a + (F''(x) t)ᵀ b for x, and F'(x)ᵀ b for t. So
+    with this op for L, one has
+
+    - the tangent of F'(x)ᵀ g along (t, u), by the cotangents (u, g);
+    - the cotangent of x, if that of F'(x)ᵀ g is h: by the tangent h, and the cotangents (0, g).
+      The cotangent of g is F'(x) h.
+
+    Parameters
+    ----------
+    loop : While
+    targets : sequence of int
+        The inputs of the body whose cotangents are wanted.
+    """
+
+    def __init__(self, loop: While, targets: Sequence[int]) -> None:
+        self.loop, self.targets = loop, list(targets)
+        self.flags = [False] * loop.of_condition + [
+            i in self.targets for i in range(len(loop.body.inputs))
+        ]
+        self.moving = [i for i, flag in enumerate(loop.moving(self.flags)) if flag]
+        b = loop.of_body
+        # The parts of the state that have a cotangent.
+        self.seeded = [i - b for i in self.moving if i >= b]
+
+    def __repr__(self) -> str:
+        return f"<reverse pass of a {self.loop!r}>"
+
+    @functools.cached_property
+    def back(self) -> Body:
+        """One step back: from constants, the state before and cotangents of the state after.
+
+        It returns the cotangents of the state before, and of the constants that are wanted.
+        """
+        loop = self.loop
+        pulled = Pulled(loop.body, self.moving)
+        b = loop.of_body
+        of_state = [b + j for j in self.seeded]
+        wanted = [*of_state, *(i for i in self.targets if i < b)]
+        seeds: list[Node] = []
+        for j in self.seeded:
+            known = pulled.seeds.get(j)
+            seeds.append(known or pulled.trace.input_like(loop.body.inputs[b + j]).node)
+        gradients = pulled.gradients(self.seeded, wanted)
+        outputs = [
+            g or pulled.zeros(pulled.inputs[i]) for g, i in zip(gradients, wanted, strict=True)
+        ]
+        return Body([*pulled.inputs, *seeds], outputs)
+
+    def step(self, node: Any, lowering: Any) -> WhilePulledStep:
+        """The step of a program that runs it."""
+        return WhilePulledStep(node, lowering)
+
+    def types(self) -> list[Type]:
+        """The shapes and dtypes of the targets."""
+        found = [self.loop.body.inputs[i] for i in self.targets]
+        return [(x.shape, x.dtype) for x in found]
+
+    def run(self, arrays: Sequence[Any]) -> list[Any]:
+        """The reverse pass on arrays of any type."""
+        if not any(isinstance(a, Array) for a in arrays):
+            return self.compute(arrays)
+        return list(run_while_pulled(*operands(arrays), loop=self))
+
+    again = run
+
+    def compute(self, arrays: Sequence[Any]) -> list[Any]:
+        """The reverse pass on NumPy arrays, op by op."""
+        return self.walk(arrays, self.loop.states_of, self.back)
+
+    def walk(self, arrays: Sequence[Any], states_of: Any, back: Any) -> list[Any]:
+        """The reverse pass, by a function that gives all states, and one for a step back."""
+        loop, count = self.loop, len(self.seeded)
+        given = arrays[: len(arrays) - count]
+        gs = list(arrays[len(given) :])
+        _, for_body, _ = loop.split(given)
+        sums = [
+            np.zeros(self.loop.body.inputs[i].shape, self.loop.body.inputs[i].dtype)
+            for i in self.targets
+            if i < loop.of_body
+        ]
+        for state in states_of(given)[-2::-1]:
+            out = back([*for_body, *state, *gs])
+            gs = out[:count]
+            sums = [x + y for x, y in zip(sums, out[count:], strict=True)]
+        of_state = dict(zip(self.seeded, gs, strict=True))
+        of_constants = iter(sums)
+        return [
+            next(of_constants) if i < loop.of_body else np.array(of_state[i - loop.of_body])
+            for i in self.targets
+        ]
+
+    # --- derivatives and batches ---
+
+    def _parts(self, arrays: Sequence[Any]) -> tuple[list[Any], list[Any]]:
+        split = len(arrays) - len(self.seeded)
+        return list(arrays[:split]), list(arrays[split:])
+
+    def _with_tangents(self, arrays: Any, tangents: Any, moving: Any) -> tuple[While, Any, Any]:
+        """The loop with tangents, its inputs, and the place of each input of the body there."""
+        loop = self.loop
+        made, places = loop.with_tangents([False] * loop.of_condition + moving)
+        inputs = loop.joined(arrays, tangents, places)
+        b = loop.of_body
+        extra = sum(i < b for i in places)
+        return made, inputs, {i: i if i < b else i + extra for i in range(len(loop.body.inputs))}
+
+    def push(self, arrays: Sequence[Any], tangents: Sequence[Any]) -> list[Any]:
+        """The tangents of the results."""
+        given, gs = self._parts(arrays)
+        t_given, t_gs = self._parts(tangents)
+        t_body = t_given[self.loop.of_condition :]
+        moving = [t is not None or i in self.targets for i, t in enumerate(t_body)]
+        loop, inputs, places = self._with_tangents(given, t_body, moving)
+        pulled = WhilePulled(loop, [places[i] for i in self.targets])
+        seeds = self._seeds(loop, pulled, inputs, dict(zip(self.seeded, t_gs, strict=True)), gs)
+        return pulled.run([*inputs, *seeds])
+
+    def pull(self, hs: Any, wanted: Sequence[bool], out: Any, arrays: Sequence[Any]) -> list[Any]:
+        """The cotangents of the inputs."""
+        given, gs = self._parts(arrays)
+        a = self.loop.of_condition
+        t_body: list[Any] = [None] * len(self.loop.body.inputs)
+        for i, h in zip(self.targets, hs, strict=True):
+            t_body[i] = h
+        moving = list(self.flags[a:])
+        loop, inputs, places = self._with_tangents(given, t_body, moving)
+        flags = [*wanted, *[False] * (len(arrays) - len(wanted))]
+        targets = [i - a for i in range(a, len(given)) if flags[i]]
+        parts: list[Any] = [None] * len(arrays)
+        if targets:
+            pulled = WhilePulled(loop, [places[i] for i in targets])
+            seeds = self._seeds(loop, pulled, inputs, {}, gs)
+            for i, part in zip(targets, pulled.run([*inputs, *seeds]), strict=True):
+                parts[a + i] = part
+        if any(flags[len(given) :]):
+            last = loop.run(inputs)[self.loop.states :]
+            parts[len(given) :] = last
+        return parts
+
+    def _seeds(
+        self, loop: While, pulled: WhilePulled, inputs: Any, of_primal: dict[int, Any], gs: Any
+    ) -> list[Any]:
+        """Cotangents for the loop with tangents: of its state, and of the tangents of that."""
+        states = self.loop.states
+        of_tangent = dict(zip(range(states, loop.states), gs, strict=True))
+        found = []
+        for j in pulled.seeded:
+            g = of_primal.get(j) if j < states else of_tangent.get(j)
+            like = inputs[loop.constants + j]
+            found.append(zeros_like(like) if g is None else g)
+        return found
+
+    def batch(self, arrays: Sequence[Any], flags: Sequence[bool]) -> list[Any]:
+        """The results for a batch, all with its axis in front."""
+        size = next(x.shape[0] for x, flag in zip(arrays, flags, strict=True) if flag)
+        every = [
+            x if flag else broadcast_to(x, (size, *x.shape))
+            for x, flag in zip(arrays, flags, strict=True)
+        ]
+        given, gs = self._parts(every)
+        whole = [True] * len(given)
+        loop, of_state, differs = self.loop.in_batch(whole, size)
+        inputs = self.loop.batched(given, whole, of_state, differs, size)
+        # The masked loop has the constants of the condition in its body, too.
+        extra = self.loop.of_condition if differs else 0
+        pulled = WhilePulled(loop, [i + extra for i in self.targets])
+        known = dict(zip(self.seeded, gs, strict=True))
+        seeds = [
+            known[j] if j in known else zeros_like(inputs[loop.constants + j])
+            for j in pulled.seeded
+        ]
+        return pulled.run([*inputs, *seeds])
+
+
+def _declared(name: str) -> Any:
+    return declare(
+        name,
+        "*arrays",
+        compute=lambda xp, *arrays, loop: tuple(loop.compute(arrays)),
+        joint=lambda gs, wanted, out, arrays, loop: loop.pull(gs, wanted, out, arrays),
+        jvp=lambda arrays, t_arrays, loop: tuple(loop.push(arrays, t_arrays)),
+        holomorphic=False,
+        multiple=True,
+        own=Own(
+            batch=lambda op, arrays, flags, params: tuple(params["loop"].batch(arrays, flags)),
+            types=lambda inputs, params: params["loop"].types(),
+        ),
+    )
+
+
+run_while = _declared("while_loop")
+run_while_pulled = _declared("while_loop_pullback")
+
+
+def while_loop(condition: Any, body: Any, init: list[Any]) -> list[Any]:
+    """Write down a loop, as `func.while_loop` does it."""
+    if not all(hasattr(x, "dtype") for x in init):
+        made, _ = closed(body, init)
+        init = [
+            x if hasattr(x, "dtype") else np.asarray(x, out.dtype)
+            for x, out in zip(init, made.outputs, strict=True)
+        ]
+    goes_on, for_condition = closed(lambda given: [condition(given)], init)
+    step, for_body = closed(lambda given: [*map(like_first, body(given), init)], init)
+    return While(goes_on, step, len(init)).run([*for_condition, *for_body, *init])

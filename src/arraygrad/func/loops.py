@@ -1,0 +1,425 @@
+"""Loops as functions: `scan`, `while_loop` and `fori_loop`; and `cond`, a choice between functions.
+
+Eagerly, these are Python loops over ops, so derivatives and batches follow. While a function is
+compiled, they become one step of the program, with a program of their own: see `compiler.control`.
+"""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable
+from contextvars import ContextVar
+from numbers import Number
+from typing import Any, TypeVar
+
+import numpy as np
+
+from .. import ops
+from ..arrays.batched import Batched
+from ..backends import backend_of
+from ..core.array import AnyFunction, Array, plain
+from ..core.modes import no_grad
+from . import budget
+from .carries import Form
+from .recompute import checkpoint
+from .trees import as_function, taken_apart
+
+C = TypeVar("C")
+
+# While a function is compiled: what writes down loops and choices. It has the methods `scan`,
+# `while_loop` and `cond`, which take and return lists of leaves.
+WRITER: ContextVar[Any] = ContextVar("arraygrad_loop_writer", default=None)
+
+Leaves = list[Any]
+
+
+# --- scan ----------------------------------------------------------------------------------------
+
+
+def scan(
+    f: Callable[[C, Any], tuple[C, Any]],
+    init: C,
+    xs: Any = None,
+    length: int | None = None,
+    reverse: bool = False,
+    *,
+    memory: int | None = None,
+) -> tuple[C, Any]:
+    """Run a function step by step over arrays, and hand a state from each step to the next.
+
+    It is what this loop computes, for any structures of arrays::
+
+        state, ys = init, []
+        for x in xs:
+            state, y = f(state, x)
+            ys.append(y)
+        return state, stack(ys)
+
+    In a compiled function it is one step of the program: the time to compile does not depend on the
+    number of steps, and neither does that of its derivatives.
+
+    Parameters
+    ----------
+    f : callable
+        ``f(state, x)`` returns a pair: the next state, of the same structure, shapes and dtypes,
+        and a structure of arrays, or None.
+    init : any structure of arrays and numbers
+        The first state.
+    xs : any structure of arrays, optional
+        What the loop goes over: the first axis of each array.
+    length : int, optional
+        The number of steps; needed only without `xs`.
+    reverse : bool
+        Whether to go from the last element to the first. What `f` returns is put in the place of
+        its `x` in any case.
+    memory : int, optional
+        About how many bytes may be kept for the reverse pass. If the steps need more, the loop
+        keeps only some states, and computes the steps between them again.
+
+    Returns
+    -------
+    (state, ys)
+        The last state, and what `f` returned in each step, stacked along a new first axis.
+
+    Examples
+    --------
+    >>> import numpy as np, arraygrad as ag
+    >>> def interest(capital, rate):
+    ...     capital = capital * (1 + rate)
+    ...     return capital, capital
+    >>> ag.func.scan(interest, np.array(100.0), np.array([0.1, 0.2]))
+    (np.float64(132.0), array([110., 132.]))
+    >>> ag.func.grad(lambda c: ag.func.scan(interest, c, np.array([0.1, 0.2]))[0])(np.array(100.0))
+    array(1.32)
+    """
+    as_function(f, "scan")
+    carry = Form(init, "scan")
+    leaves, spec = taken_apart(xs)
+    count = _length(leaves, spec, length)
+    if memory is not None and (isinstance(memory, bool) or not hasattr(memory, "__index__")):
+        raise TypeError(f"scan(): memory is a number of bytes, not {memory!r}")
+    ys_spec: Any = None
+
+    def step(state: Leaves, x: Leaves) -> tuple[Leaves, Leaves]:
+        nonlocal ys_spec
+        import optree
+
+        found = f(carry.tree(state), optree.tree_unflatten(spec, x))
+        if not isinstance(found, tuple) or len(found) != 2:
+            raise TypeError(
+                "scan(): f must return a pair: the next state, and a result for this step or None"
+            )
+        y, ys_spec = taken_apart(found[1])
+        for i, leaf in enumerate(y):
+            if not hasattr(leaf, "dtype") and not isinstance(leaf, Number):
+                raise TypeError(
+                    f"scan(): f must return arrays and numbers, but leaf {i} of its second result "
+                    f"is of type {type(leaf).__name__}"
+                )
+        return carry.leaves_of(found[0], "f"), y
+
+    run = WRITER.get() or _Eager()
+    state, ys = run.scan(step, carry.leaves, leaves, count, bool(reverse), memory)
+    import optree
+
+    return carry.tree(state), optree.tree_unflatten(ys_spec, ys)
+
+
+def _length(leaves: Leaves, spec: Any, length: int | None) -> int:
+    """The number of steps of a scan."""
+    import optree
+
+    found: dict[str, int] = {}
+    for leaf, path in zip(leaves, optree.treespec_paths(spec), strict=True):
+        name = "xs" + "".join(f"[{key!r}]" for key in path)
+        if not getattr(leaf, "ndim", 0):
+            what = "a 0-d array" if hasattr(leaf, "ndim") else f"of type {type(leaf).__name__}"
+            raise TypeError(f"scan(): {name} is {what}, but the loop goes over its first axis")
+        found[name] = int(leaf.shape[0])
+    if length is not None:
+        if isinstance(length, bool) or not hasattr(length, "__index__"):
+            raise TypeError(f"scan(): length must be an integer, not {length!r}")
+        found["length"] = operator.index(length)
+    if not found:
+        raise TypeError("scan() needs xs to go over, or length=, the number of steps")
+    if len(set(found.values())) > 1:
+        told = ", ".join(f"{name}: {n}" for name, n in found.items())
+        raise ValueError(f"scan(): the lengths of the loop differ: {told}")
+    count = next(iter(found.values()))
+    if count < 0:
+        raise ValueError(f"scan(): length is {count}: it must not be negative")
+    return count
+
+
+class _Eager:
+    """Loops that run as they are written."""
+
+    def scan(
+        self, step: Any, init: Leaves, xs: Leaves, count: int, reverse: bool, memory: int | None
+    ) -> tuple[Leaves, Leaves]:
+        if not count:
+            return init, _none_of(step, init, xs)
+        if memory is not None and count > 3:
+            return _within(memory, step, init, xs, count, reverse)
+        return _steps(step, init, xs, count, reverse)
+
+    def while_loop(self, condition: Any, body: Any, state: Leaves) -> Leaves:
+        before = None
+        while True:
+            goes_on = condition(state)
+            if not _is_batched(goes_on):
+                if not bool(plain(goes_on)):
+                    return state
+                state = body(state)
+                continue
+            if not _any(goes_on):
+                return state
+            # Members of the batch that have ended stay as they are. The body runs on the last state
+            # that they went on from: there it is defined, and so are its derivatives.
+            given = state if before is None else _choose(goes_on, state, before)
+            state, before = _choose(goes_on, body(given), state), given
+
+    def cond(self, predicate: Any, yes: Any, no: Any) -> Leaves:
+        if not _is_batched(predicate):
+            return yes() if bool(plain(predicate)) else no()  # type: ignore[no-any-return]
+        return _choose(predicate, yes(), no())
+
+
+def _steps(
+    step: Any, state: Leaves, xs: Leaves, count: int, reverse: bool
+) -> tuple[Leaves, Leaves]:
+    """All steps, one after the other."""
+    rows: list[Leaves] = []
+    for i in range(count - 1, -1, -1) if reverse else range(count):
+        state, y = step(state, [x[i] for x in xs])
+        rows.append(y)
+    return state, _stacked(rows[::-1] if reverse else rows)
+
+
+def _stacked(rows: list[Leaves]) -> Leaves:
+    """The results of all steps, along a new first axis."""
+    return [ops.stack(tuple(map(_array, column)), axis=0) for column in zip(*rows, strict=True)]
+
+
+def _array(leaf: Any) -> Any:
+    return leaf if hasattr(leaf, "dtype") else np.asarray(leaf)
+
+
+def _none_of(step: Any, init: Leaves, xs: Leaves) -> Leaves:
+    """The results of no steps: a step on zeros says what they would be."""
+    with no_grad():
+        _, y = step(init, [ops.zeros_like(x, tuple(x.shape[1:])) for x in xs])
+    return [ops.zeros_like(leaf, (0, *leaf.shape)) for leaf in map(_array, y)]
+
+
+def _within(
+    memory: int, step: Any, state: Leaves, xs: Leaves, count: int, reverse: bool
+) -> tuple[Leaves, Leaves]:
+    """All steps; what is recorded of them takes about so many bytes.
+
+    The second step shows what each step records: what it shares with the first is not its own.
+    """
+    kept = budget.Kept()
+    first: list[Leaves] = []
+    for i in range(2):
+        place = count - 1 - i if reverse else i
+        state, y = step(state, [x[place] for x in xs])
+        first.append(y)
+        each = kept.add([*state, *y])
+    own = budget.size(state)
+
+    def run(state: Leaves, xs: Leaves, n: int, memory: int) -> tuple[Leaves, Leaves]:
+        length = budget.segment(n, own, each, memory)
+        if length == n:
+            return _steps(step, state, xs, n, reverse)
+        rest = budget.left_over(n, length, own, memory)
+        parts: list[Leaves] = []
+        for start in range(0, n, length):
+            size = min(length, n - start)
+            low = n - start - size if reverse else start
+            part = [x[low : low + size] for x in xs]
+            state, ys = checkpoint(run)(state, part, size, rest)
+            parts.append(ys)
+        if reverse:
+            parts.reverse()
+        return state, _joined(parts)
+
+    others = [x[: count - 2] if reverse else x[2:] for x in xs]
+    state, ys = run(state, others, count - 2, memory)
+    ends = _stacked(first[::-1] if reverse else first)
+    return state, _joined([ys, ends] if reverse else [ends, ys])
+
+
+def _joined(parts: list[Leaves]) -> Leaves:
+    return [ops.concat(column, axis=0) for column in zip(*parts, strict=True)]
+
+
+# --- while_loop, fori_loop -----------------------------------------------------------------------
+
+
+def while_loop(cond_fun: Callable[[C], Any], body_fun: Callable[[C], C], init_val: C) -> C:
+    """Run a function on its own result, as long as a condition holds.
+
+    Parameters
+    ----------
+    cond_fun : callable
+        ``cond_fun(state)`` returns whether to go on: a 0-d array, or a Python bool.
+    body_fun : callable
+        ``body_fun(state)`` returns the next state, of the same structure, shapes and dtypes.
+    init_val : any structure of arrays and numbers
+        The first state.
+
+    Returns
+    -------
+    The first state for which `cond_fun` is false.
+
+    Notes
+    -----
+    Both modes of differentiation work. The number of steps counts as a constant. In a compiled
+    function, the reverse pass runs the loop again and keeps the state of each step, so its memory
+    grows with the number of steps. In a batch, the loop goes on until it has ended for all members;
+    those that ended before stay as they are.
+
+    Examples
+    --------
+    >>> import numpy as np, arraygrad as ag
+    >>> def halved(x):
+    ...     return ag.func.while_loop(lambda x: x > 1, lambda x: x / 2, x)
+    >>> halved(np.array(10.0))
+    np.float64(0.625)
+    >>> ag.func.grad(halved)(np.array(10.0))
+    array(0.0625)
+    """
+    as_function(cond_fun, "while_loop")
+    as_function(body_fun, "while_loop")
+    carry = Form(init_val, "while_loop")
+
+    def condition(state: Leaves) -> Any:
+        return _predicate(cond_fun(carry.tree(state)), "while_loop(): cond_fun")
+
+    def body(state: Leaves) -> Leaves:
+        return carry.leaves_of(body_fun(carry.tree(state)), "body_fun")
+
+    run = WRITER.get() or _Eager()
+    return carry.tree(run.while_loop(condition, body, carry.leaves))  # type: ignore[no-any-return]
+
+
+def fori_loop(lower: Any, upper: Any, body_fun: Callable[[Any, C], C], init_val: C) -> C:
+    """Run a function for each integer from `lower` up to, and without, `upper`.
+
+    Parameters
+    ----------
+    lower, upper : int, or 0-d array of integers
+        If both are numbers, the loop is a `scan`. Else it is a `while_loop`.
+    body_fun : callable
+        ``body_fun(i, state)`` returns the next state, of the same structure, shapes and dtypes.
+    init_val : any structure of arrays and numbers
+        The first state.
+
+    Examples
+    --------
+    >>> import numpy as np, arraygrad as ag
+    >>> ag.func.fori_loop(1, 5, lambda i, product: product * i, np.array(1))
+    np.int64(24)
+    """
+    as_function(body_fun, "fori_loop")
+    for name, value in (("lower", lower), ("upper", upper)):
+        dtype = getattr(value, "dtype", None)
+        is_integer = isinstance(value, int) if dtype is None else _is_integer(value)
+        if not is_integer or getattr(value, "shape", ()) != ():
+            raise TypeError(f"fori_loop(): {name} must be an integer, not {value!r}")
+    if isinstance(lower, int) and isinstance(upper, int):
+        numbers = np.arange(lower, upper)
+        return scan(lambda state, i: (body_fun(i, state), None), init_val, numbers)[0]
+    start = lower + 0 * upper  # of the same dtype, library and batch as the numbers to come
+
+    def following(state: tuple[Any, C]) -> tuple[Any, C]:
+        return state[0] + 1, body_fun(state[0], state[1])
+
+    return while_loop(lambda state: state[0] < upper, following, (start, init_val))[1]
+
+
+def _is_integer(array: Any) -> bool:
+    return backend_of(array).kind(array.dtype) in "iu"
+
+
+# --- cond ----------------------------------------------------------------------------------------
+
+
+def cond(pred: Any, true_fun: Callable[..., C], false_fun: Callable[..., C], *operands: Any) -> C:
+    """Call one of two functions, by the value of a predicate.
+
+    Parameters
+    ----------
+    pred : bool, or 0-d array
+    true_fun, false_fun : callable
+        Called with `operands`. In a compiled function, both are compiled, and only one is run: they
+        must return the same structure, shapes and dtypes. In a batch with a predicate for each
+        member, both are run, and `where` chooses.
+    *operands : any structures
+
+    Examples
+    --------
+    >>> import numpy as np, arraygrad as ag
+    >>> def logarithm(x):
+    ...     return ag.func.cond(x > 0, ag.log, lambda x: -x, x)
+    >>> logarithm(np.array(1.0)), logarithm(np.array(-3.0))
+    (np.float64(0.0), np.float64(3.0))
+    >>> ag.func.grad(logarithm)(np.array(2.0))
+    array(0.5)
+    """
+    as_function(true_fun, "cond")
+    as_function(false_fun, "cond")
+    pred = _predicate(pred, "cond(): pred")
+    form: Form | None = None
+
+    def branch(function: AnyFunction, name: str) -> Callable[..., Leaves]:
+        def run(given: Any = operands) -> Leaves:
+            nonlocal form
+            result = function(*given)
+            if form is not None:
+                return form.leaves_of(result, name)
+            form = Form(result, "cond", f"the result of {name}")
+            return form.leaves
+
+        return run
+
+    run = WRITER.get() if isinstance(pred, Array) else None
+    chosen = branch(true_fun, "true_fun"), branch(false_fun, "false_fun")
+    leaves = (run or _Eager()).cond(pred, *chosen)
+    assert form is not None
+    return form.tree(leaves)  # type: ignore[no-any-return]
+
+
+def _predicate(value: Any, name: str) -> Any:
+    """A condition, which must be one value."""
+    if not hasattr(value, "dtype"):
+        if not isinstance(value, Number):
+            raise TypeError(f"{name} must be a bool or a 0-d array, not {type(value).__name__}")
+        return bool(value)
+    if tuple(value.shape) != ():
+        raise TypeError(
+            f"{name} must be one value, but has shape {tuple(value.shape)}: use any(), all(), or "
+            "where() for a choice by elements"
+        )
+    return value
+
+
+def _is_batched(value: Any) -> bool:
+    """Whether there is one value for each member of a batch."""
+    while isinstance(value, Array) and not value.is_plain:
+        if isinstance(value, Batched):
+            return True
+        value = value._array
+    return False
+
+
+def _any(predicate: Any) -> bool:
+    inner = plain(predicate)
+    return bool(backend_of(inner).to_numpy(inner).any())
+
+
+def _choose(predicate: Any, yes: Leaves, no: Leaves) -> Leaves:
+    return [
+        ops.where(predicate, x, y) for x, y in zip(map(_array, yes), map(_array, no), strict=True)
+    ]
