@@ -26,7 +26,7 @@ from ....core.modes import no_grad
 from ....core.nodes import recorder
 from ..handles import Tensor, new, origin_of, unwrap, wrap
 from ..random import current_randomness
-from ..views import note_view
+from ..views import how_now, note_view
 from .context import FunctionCtx
 
 Rule = Callable[..., Any]
@@ -85,7 +85,8 @@ class Function:
     def backward(ctx: Any, *grad_outputs: Any) -> Any:
         """Compute the gradients of the arguments. The subclass defines it."""
         raise NotImplementedError(
-            "You must implement either the backward or vjp method of a Function to differentiate it"
+            "You must implement either the backward or vjp method of a Function to differentiate "
+            "it; for forward mode, you must implement the jvp function, or one of these"
         )
 
     vjp = backward
@@ -133,7 +134,7 @@ class Function:
         if not isinstance(result, tuple):
             one = _result(result, known, "function")
             if views is not None and views[0]:
-                one._how = "function"
+                one._how = how_now("function")
             return one
         how = "several" if len(result) > 1 else "function"
         found = [_result(r, known, how) for r in result]
@@ -143,7 +144,7 @@ class Function:
                     found[i] = found[k]
         for part, is_view in zip(found, views or (), strict=False):
             if is_view:
-                part._how = how
+                part._how = how_now(how)
         return tuple(found)
 
 
@@ -202,7 +203,7 @@ def _result(value: Any, known: dict[int, Tensor], how: str) -> Any:
         if found is None and view is not None:
             source = known.get(id(view.base))
             if source is not None:
-                note_view(made, source, how if recorder() is not None else None)
+                note_view(made, source, how)
         return made
     return value
 
@@ -223,7 +224,7 @@ def _native_of(cls: type[Function]) -> type[native.Function]:
             _views.set(views if True in views else None)
         if not apart and (pushes or given[0]._dirty):
             inputs = unwrap(given[1:])
-            _check_dirty(given[0], inputs, len(parts))
+            _check_dirty(given[0], inputs, unwrap(parts))
             given[0].viewed = _shared(parts, inputs, given[0])
         return found._t if type(found) is Tensor else unwrap(found)
 
@@ -240,7 +241,7 @@ def _native_of(cls: type[Function]) -> type[native.Function]:
         cls.setup_context(ctx, shown, outputs)
         parts = outputs if many else (outputs,)
         given = unwrap(shown)
-        _check_dirty(ctx, given, len(parts))
+        _check_dirty(ctx, given, unwrap(parts))
         _check_saved(ctx, given, unwrap(parts))
         if pushes:
             ctx.viewed = _shared(parts, given, ctx)
@@ -315,10 +316,10 @@ def _argument(value: Any) -> Any:
 # --- what PyTorch checks -------------------------------------------------------------------------
 
 
-def _check_dirty(ctx: Any, inputs: Any, count: int) -> None:
+def _check_dirty(ctx: Any, inputs: Any, outputs: Any) -> None:
     """Forget what was marked as dirty and is no input, with a warning.
 
-    Of a function with several results, it must not be a view.
+    The rest must be returned, and of a function with several results, it must not be a view.
     """
     if not ctx._dirty:
         return
@@ -329,7 +330,12 @@ def _check_dirty(ctx: Any, inputs: Any, count: int) -> None:
             stacklevel=2,
         )
         ctx._dirty = own
-    if count > 1 and any(getattr(d, "_view", None) is not None for d in own):
+    if not all(any(d is o for o in outputs) for d in own):
+        raise RuntimeError(
+            "Some elements marked as dirty during the forward method were not returned as output: "
+            "return all inputs that are modified inplace"
+        )
+    if len(outputs) > 1 and any(getattr(d, "_view", None) is not None for d in own):
         raise RuntimeError(
             "your Function modifies inplace an input that is a view of another Tensor, and returns "
             "several results, which is forbidden: give it a clone() of the view"
@@ -387,7 +393,8 @@ def _check_tangents(ctx: Any, tangents: list[Any], found: Any) -> None:
         elif _memory(got._t) is not _memory(given._t):
             raise RuntimeError(
                 "A custom Function's forward is returning a view (or an input as-is) but the jvp "
-                "is not returning a view of the given tangent, and so not a view of the same base"
+                "is not returning a view of the given tangent, i.e. jvp is not returning a view of "
+                "the same base"
             )
     for i, value in enumerate(found):
         if value is not None and i in ctx._constant_places:

@@ -11,6 +11,6 @@ return_types = SimpleNamespace()
 
 def named(name: str, *fields: str) -> Any:
     """A type of tuples whose entries have names, too. `torch.return_types` has all of them."""
-    made = namedtuple(name, fields)
+    made: Any = namedtuple(name, fields)  # type: ignore[misc]
     setattr(return_types, name, made)
     return made
