@@ -210,6 +210,14 @@ from .functions.elementwise import (
     where,
     xlogy,
 )
+from .functions.factors import (
+    cholesky_inverse,
+    cholesky_solve,
+    geqrf,
+    orgqr,
+    ormqr,
+    triangular_solve,
+)
 from .functions.indexing import (
     argwhere,
     diagonal_scatter,
@@ -236,6 +244,9 @@ from .functions.indexing import (
     tril_indices,
     triu_indices,
 )
+from .functions.lu_factors import lu_unpack
+from .functions.lu_factors import packed_lu as lu
+from .functions.lu_factors import packed_lu_solve as lu_solve
 from .functions.products import (
     addbmm,
     addmm,
@@ -257,6 +268,7 @@ from .functions.products import (
     kron,
     logdet,
     matmul,
+    matrix_exp,
     matrix_power,
     mm,
     mv,
@@ -281,10 +293,7 @@ from .functions.reductions import (
     argmax,
     argmin,
     argsort,
-    bincount,
-    bucketize,
     count_nonzero,
-    cov,
     cummax,
     cummin,
     cumprod,
@@ -307,15 +316,12 @@ from .functions.reductions import (
     nansum,
     prod,
     quantile,
-    searchsorted,
     softmax,
     sort,
     std,
     std_mean,
     sum,
     topk,
-    trapezoid,
-    trapz,
     unique,
     unique_consecutive,
     var,
@@ -388,6 +394,23 @@ from .functions.shapes import (
     view_as_real,
     vsplit,
     vstack,
+)
+from .functions.statistics import (
+    bincount,
+    bucketize,
+    corrcoef,
+    cov,
+    cumulative_trapezoid,
+    frexp,
+    gcd,
+    gradient,
+    histc,
+    histogram,
+    histogramdd,
+    lcm,
+    searchsorted,
+    trapezoid,
+    trapz,
 )
 from .handles import Tensor
 from .predicates import (

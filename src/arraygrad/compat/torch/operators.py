@@ -12,6 +12,7 @@ from .functions import elementwise, products
 from .functions import indexing as _indexing  # noqa: F401  (for the methods that it declares)
 from .functions import reductions as _reductions  # noqa: F401
 from .functions import shapes as _shapes  # noqa: F401
+from .functions import statistics as _statistics  # noqa: F401
 from .handles import Tensor, attach
 from .publish import METHODS, written
 

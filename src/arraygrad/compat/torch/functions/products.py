@@ -9,6 +9,7 @@ import numpy as np
 from .... import linalg as native
 from .... import ops
 from ..publish import function
+from .axes import axes_of
 from .results import named
 
 
@@ -169,8 +170,7 @@ def norm(
         p = 2
     if p == "nuc":
         return native.matrix_norm(x, ord="nuc", keepdims=keepdim)
-    axis = tuple(dim) if isinstance(dim, list) else dim
-    return native.vector_norm(x, axis=axis, keepdims=keepdim, ord=p)
+    return native.vector_norm(x, axis=axes_of(dim, x.ndim), keepdims=keepdim, ord=p)
 
 
 @function(in_place=True)
@@ -233,6 +233,14 @@ def pinverse(input: Any, rcond: Any = None) -> Any:
 def matrix_power(input: Any, n: int) -> Any:
     """A power of a matrix."""
     return native.matrix_power(input, n)
+
+
+@function
+def matrix_exp(input: Any) -> Any:
+    """The exponential of a square matrix."""
+    from ....scipy.linalg import expm
+
+    return expm(input)
 
 
 @function

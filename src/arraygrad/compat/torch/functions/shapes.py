@@ -245,6 +245,10 @@ def diagonal(input: Any, offset: int = 0, dim1: int = 0, dim2: int = 1) -> Any:
 def unfold(input: Any, dimension: int, size: int, step: int) -> Any:
     """All windows of a length along an axis, on a new last axis."""
     axis = checked(dimension, input.ndim)
+    if not input.ndim:
+        input = ops.reshape(input, (1,))
+        if size == 1:
+            return input
     count = (input.shape[axis] - size) // step + 1
     places = np.arange(count)[:, None] * step + np.arange(size)
     lead = (slice(None),) * axis
@@ -468,9 +472,10 @@ def repeat_interleave(input: Any, repeats: Any, dim: Any = None, **_: Any) -> An
 
 
 @function
-def flip(input: Any, *dims: Any) -> Any:
+def flip(input: Any, *axes: Any, dims: Any = None) -> Any:
     """Axes in the opposite direction."""
-    return ops.flip(input, axis=sizes(dims))
+    chosen = sizes(axes if dims is None else (dims,))
+    return ops.flip(input, axis=tuple(checked(a, input.ndim) for a in chosen) if input.ndim else ())
 
 
 @function
@@ -530,29 +535,36 @@ def diag_embed(input: Any, offset: int = 0, dim1: int = -2, dim2: int = -1) -> A
     ndim = input.ndim + 1
     place = np.arange(input.shape[-1])
     row, column = place + builtins.max(-offset, 0), place + builtins.max(offset, 0)
-    chosen = np.zeros((input.shape[-1], size, size), np.bool_)
-    chosen[place, row, column] = True
-    spread = ops.where(asarray(chosen), ops.reshape(input, (*input.shape, 1, 1)), 0)
-    found = ops.sum(spread, axis=-3)
+    last = np.zeros((size, size), np.int64)  # the place of each element, or that of a zero
+    last[row, column] = place + 1
+    padded = ops.pad(input, ((0, 0),) * (input.ndim - 1) + ((1, 0),))
+    found = padded[..., last]
     return ops.moveaxis(found, (-2, -1), (checked(dim1, ndim), checked(dim2, ndim)))
+
+
+def _each(native: Any, tensors: tuple[Any, ...]) -> Any:
+    """A function of one tensor, or of each of several."""
+    if len(tensors) == 1 and isinstance(tensors[0], tuple | list):
+        return tuple(native(t) for t in tensors[0])
+    return native(tensors[0]) if len(tensors) == 1 else tuple(native(t) for t in tensors)
 
 
 @function
 def atleast_1d(*tensors: Any) -> Any:
     """At least one axis."""
-    return ops.atleast_1d(*tensors)
+    return _each(ops.atleast_1d, tensors)
 
 
 @function
 def atleast_2d(*tensors: Any) -> Any:
     """At least two axes."""
-    return ops.atleast_2d(*tensors)
+    return _each(ops.atleast_2d, tensors)
 
 
 @function
 def atleast_3d(*tensors: Any) -> Any:
     """At least three axes."""
-    return ops.atleast_3d(*tensors)
+    return _each(ops.atleast_3d, tensors)
 
 
 @function
