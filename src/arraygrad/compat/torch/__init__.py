@@ -14,7 +14,7 @@ from math import e, inf, nan, pi
 from typing import TYPE_CHECKING
 
 from ...backends.numpy.threads import get_num_threads, set_num_threads
-from . import autograd, fft, func, linalg, nn, optim, special, testing, utils
+from . import autograd, fft, func, linalg, masked, nn, optim, signal, special, testing, utils
 from . import dtypes as _dtypes
 from . import methods as _methods  # noqa: F401  (gives tensors their methods)
 from .autograd import (
@@ -74,6 +74,16 @@ from .dtypes import (
     uint64,
 )
 from .func import vmap
+from .functions.arranging import (
+    as_strided_scatter,
+    cartesian_prod,
+    combinations,
+    constant_pad_nd,
+    fill,
+    nonzero_static,
+    segment_reduce,
+    unravel_index,
+)
 from .functions.elementwise import (
     abs,
     absolute,
@@ -412,6 +422,26 @@ from .functions.statistics import (
     trapezoid,
     trapz,
 )
+from .functions.view_copies import (
+    alias_copy,
+    as_strided_copy,
+    diagonal_copy,
+    expand_copy,
+    narrow_copy,
+    permute_copy,
+    select_copy,
+    split_copy,
+    split_with_sizes_copy,
+    squeeze_copy,
+    t_copy,
+    transpose_copy,
+    unbind_copy,
+    unfold_copy,
+    unsqueeze_copy,
+    view_as_complex_copy,
+    view_as_real_copy,
+    view_copy,
+)
 from .handles import Tensor
 from .predicates import (
     BoolTensor,
@@ -446,7 +476,6 @@ from .predicates import (
     save,
     xpu,
 )
-from .publish import METHODS as _METHODS
 from .random import (
     Generator,
     bernoulli,
@@ -466,6 +495,13 @@ from .random import (
     randperm,
     seed,
     set_rng_state,
+)
+from .signal.windows import (
+    bartlett_window,
+    blackman_window,
+    hamming_window,
+    hann_window,
+    kaiser_window,
 )
 
 # Aliases, among them those with the names of Python's types.
@@ -917,8 +953,8 @@ if not TYPE_CHECKING:  # hidden from type checkers, which would otherwise accept
 
     def __getattr__(name):
         """The functions in place, such as `torch.exp_`; what is PyTorch's alone raises by name."""
-        if name.endswith("_") and name in _METHODS:
-            return _METHODS[name]
+        if name.endswith("_") and not name.startswith("_") and hasattr(Tensor, name):
+            return getattr(Tensor, name)
         raise AttributeError(
             f"torch.{name} is not in {__name__}: see docs/coming-from-pytorch.md for what is"
         )

@@ -113,7 +113,7 @@ def _sources(args: tuple[Any, ...], count: int) -> Any:
 
 
 def elementwise_unary(
-    native: Any, name: str | None = None, *, in_place: bool = True
+    native: Any, name: str | None = None, *, in_place: bool = True, method: bool = True
 ) -> Callable[..., Tensor]:
     """PyTorch's function for an elementwise op on one array. Integers become the default dtype."""
     own = name or native.__name__
@@ -134,7 +134,8 @@ def elementwise_unary(
 
     made.__name__ = made.__qualname__ = own
     made.__doc__ = native.__doc__
-    METHODS[own] = made
+    if method:
+        METHODS[own] = made
     if in_place:
         METHODS[own + "_"] = written(native, own + "_")
     return made

@@ -11,8 +11,9 @@ import numpy as np
 
 from .... import ops
 from ....arrays.creation import asarray
-from ....core.array import Array
+from ....core.array import Array, plain
 from ..dtypes import Size, promote
+from ..handles import origin_of
 from ..publish import function
 from .axes import checked
 
@@ -257,14 +258,32 @@ def unfold(input: Any, dimension: int, size: int, step: int) -> Any:
 
 @function
 def as_strided(input: Any, size: Any, stride: Any, storage_offset: int | None = None) -> Any:
-    """Elements of the memory at given steps. The steps refer to the elements in order."""
-    start = storage_offset or 0
+    """Elements of the memory at given steps."""
+    memory, start = memory_of(input)
+    place = places_in_memory(size, stride, start if storage_offset is None else storage_offset)
+    return memory[place]
+
+
+def memory_of(input: Any) -> tuple[Any, int]:
+    """All elements of the tensor that another one is a view of, in order; and where it starts."""
+    origin = origin_of(input)
+    if origin is None or not isinstance(origin.base, Array):
+        return ops.reshape(input, (-1,)), 0
+    whole, part = plain(origin.base), plain(input)
+    if not isinstance(whole, np.ndarray) or not whole.flags.c_contiguous:
+        raise RuntimeError("the elements are not in order in memory: use contiguous() before")
+    begin = [x.__array_interface__["data"][0] for x in (whole, part)]
+    return ops.reshape(origin.base, (-1,)), (begin[1] - begin[0]) // whole.itemsize
+
+
+def places_in_memory(size: Any, stride: Any, start: int) -> Any:
+    """The places of elements at given steps."""
     place = np.full(tuple(size), start, np.int64)
     for axis, (length, step) in enumerate(zip(size, stride, strict=True)):
         shape = [1] * len(size)
         shape[axis] = length
         place = place + np.reshape(np.arange(length) * step, shape)
-    return ops.reshape(input, (-1,))[place]
+    return place
 
 
 @function
