@@ -257,6 +257,7 @@ from .functions.indexing import (
 from .functions.lu_factors import lu_unpack
 from .functions.lu_factors import packed_lu as lu
 from .functions.lu_factors import packed_lu_solve as lu_solve
+from .functions.normalizing import native_batch_norm, native_group_norm, native_layer_norm
 from .functions.products import (
     addbmm,
     addmm,
@@ -405,6 +406,7 @@ from .functions.shapes import (
     vsplit,
     vstack,
 )
+from .functions.spectra import istft, stft
 from .functions.statistics import (
     bincount,
     bucketize,

@@ -15,6 +15,7 @@ from .functions import indexing as _indexing  # noqa: F401
 from .functions import lu_factors as _lu_factors  # noqa: F401
 from .functions import reductions as _reductions  # noqa: F401
 from .functions import shapes as _shapes  # noqa: F401
+from .functions import spectra as _spectra  # noqa: F401
 from .functions import statistics as _statistics  # noqa: F401
 from .functions import view_copies as _view_copies  # noqa: F401
 from .handles import Tensor, attach

@@ -263,7 +263,7 @@ igamma = elementwise_binary(special.gammainc, "igamma")
 igammac = elementwise_binary(special.gammaincc, "igammac")
 ldexp = elementwise_binary(lambda x, y: x * ops.pow(2.0, y), "ldexp")
 le = less_equal = elementwise_binary(ops.less_equal, "le")
-logaddexp = elementwise_binary(lambda x, y: _log_of_sum(x, y), "logaddexp", in_place=False)
+logaddexp = elementwise_binary(lambda x, y: log_of_sum(x, y), "logaddexp", in_place=False)
 logaddexp2 = elementwise_binary(ops.logaddexp2, in_place=False)
 lt = less = elementwise_binary(ops.less, "lt")
 maximum = elementwise_binary(ops.maximum, in_place=False)
@@ -277,12 +277,13 @@ true_divide = elementwise_binary(ops.divide, "true_divide")
 xlogy = elementwise_binary(special.xlogy)
 
 
-def _log_of_sum(x: Any, y: Any) -> Any:
+def log_of_sum(x: Any, y: Any) -> Any:
     """`log(exp(x) + exp(y))` without overflow; also of complex numbers."""
     if x.dtype.kind != "c":
         return ops.logaddexp(x, y)
-    high = ops.maximum(ops.real(x), ops.real(y)).detach()
-    return ops.log(ops.exp(x - high) + ops.exp(y - high)) + high
+    larger = ops.real(x) >= ops.real(y)
+    high, low = ops.where(larger, x, y), ops.where(larger, y, x)
+    return high + ops.log1p(ops.exp(low - high))  # the imaginary part is not wrapped
 
 
 def _power(x: Any, y: Any) -> Any:

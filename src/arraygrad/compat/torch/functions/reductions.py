@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import builtins
+import itertools
 from collections.abc import Callable
 from typing import Any
 
@@ -14,6 +15,7 @@ from ....core.array import Array, plain
 from ..dtypes import default_for
 from ..publish import Published, floating, function
 from .axes import axes_of, checked
+from .elementwise import log_of_sum
 from .results import named
 
 
@@ -330,6 +332,9 @@ def logcumsumexp(input: Any, dim: int) -> Any:
     axis = checked(dim, input.ndim)
     if not input.ndim:
         return ops.copy(input)
+    if input.dtype.kind == "c":
+        lines = ops.unstack(input, axis=axis)
+        return ops.stack(list(itertools.accumulate(lines, log_of_sum)), axis=axis)
     largest = ops.max(input.detach(), axis=axis, keepdims=True)
     return ops.log(ops.cumulative_sum(ops.exp(input - largest), axis=axis)) + largest
 
