@@ -113,9 +113,17 @@ def from_dlpack(ext_tensor: Any) -> Tensor:
     return _finished(native.from_dlpack(ext_tensor), False)
 
 
-def scalar_tensor(s: Any, *, dtype: Any = None, device: Any = None) -> Tensor:
+def scalar_tensor(
+    s: Any,
+    *,
+    dtype: Any = None,
+    device: Any = None,
+    requires_grad: bool = False,
+    **keywords: Any,
+) -> Tensor:
     """A 0-d tensor."""
-    return tensor(s, dtype=dtype or get_default_dtype(), device=device)
+    wanted = dtype or get_default_dtype()
+    return tensor(s, dtype=wanted, device=device, requires_grad=requires_grad, **keywords)
 
 
 def check_layout(name: str, keywords: dict[str, Any]) -> None:

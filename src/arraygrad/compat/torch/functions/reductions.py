@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import builtins
+import itertools
 from collections.abc import Callable
 from typing import Any
 
@@ -12,8 +13,9 @@ from .... import ops, special
 from ....arrays.creation import asarray
 from ....core.array import Array, plain
 from ..dtypes import default_for
-from ..publish import Published, function
+from ..publish import Published, floating, function
 from .axes import axes_of, checked
+from .elementwise import log_of_sum
 from .results import named
 
 
@@ -40,7 +42,7 @@ sum = _reduction(ops.sum)
 mean = _reduction(ops.mean, integers=False)
 nansum = _reduction(ops.nansum)
 nanmean = _reduction(ops.nanmean, integers=False)
-logsumexp = _reduction(special.logsumexp)
+logsumexp = _reduction(lambda x, **how: special.logsumexp(floating(x), **how), "logsumexp")
 amax = _reduction(ops.max, "amax")
 amin = _reduction(ops.min, "amin")
 count_nonzero = _reduction(ops.count_nonzero)
@@ -64,6 +66,8 @@ def prod(input: Any, dim: Any = None, keepdim: bool = False, *, dtype: Any = Non
     """The product."""
     x = input if dtype is None else ops.astype(input, dtype)
     if x.dtype.kind == "b":
+        if dtype is not None:
+            return ops.all(x, axis=axes_of(dim, x.ndim), keepdims=keepdim)
         x = ops.astype(x, np.int64)
     return ops.prod(x, axis=axes_of(dim, x.ndim), keepdims=keepdim)
 
@@ -140,7 +144,7 @@ def _extreme(native: Any, position: Any, pick: Any, name: str) -> Published:
             return native(input)
         axis = checked(dim, input.ndim)
         if not input.ndim:
-            return pair(input, ops.astype(input * 0, np.int64))
+            return pair(input, ops.astype(ops.zeros_like(input), np.int64))
         index = position(input, axis=axis, keepdims=True)
         return pair(*_chosen(input, index, axis, keepdim))
 
@@ -183,7 +187,7 @@ _Nanmedian = _pair("nanmedian")
 
 def _sorted(input: Any, dim: int, descending: bool) -> tuple[Any, Any]:
     if not input.ndim:
-        return input, ops.astype(input * 0, np.int64)
+        return input, ops.astype(ops.zeros_like(input), np.int64)
     index = ops.argsort(input, axis=dim, descending=descending, stable=True)
     return ops.take_along_axis(input, index, axis=dim), index
 
@@ -211,7 +215,7 @@ def topk(input: Any, k: int, dim: int = -1, largest: bool = True, sorted: bool =
     """The `k` largest elements along an axis, and where they are."""
     axis = checked(dim, input.ndim)
     if not input.ndim:
-        return _Topk(input, ops.astype(input * 0, np.int64))
+        return _Topk(input, ops.astype(ops.zeros_like(input), np.int64))
     index = ops.argsort(input, axis=axis, descending=largest, stable=True)
     index = index[(slice(None),) * axis + (slice(0, k),)]
     return _Topk(ops.take_along_axis(input, index, axis=axis), index)
@@ -226,7 +230,7 @@ def kthvalue(input: Any, k: int, dim: int = -1, keepdim: bool = False) -> Any:
 
 def _at_rank(input: Any, rank: int, axis: int, keepdim: bool) -> Any:
     if not input.ndim:
-        return input, ops.astype(input * 0, np.int64)
+        return input, ops.astype(ops.zeros_like(input), np.int64)
     index = ops.argsort(input, axis=axis, stable=True)
     index = index[(slice(None),) * axis + (slice(rank, rank + 1),)]
     return _chosen(input, index, axis, keepdim)
@@ -254,6 +258,8 @@ def median(input: Any, dim: Any = None, keepdim: bool = False) -> Any:
 
 def _mean_of_equal(flat: Any, value: Any) -> Any:
     """A value of some elements, as the mean of these: they share the gradient."""
+    if flat.dtype.kind in "biu":
+        return value
     same = ops.where(ops.isnan(value), ops.isnan(flat), ops.equal(flat, value))
     return ops.sum(ops.where(same, flat, 0)) / ops.sum(ops.astype(same, flat.dtype))
 
@@ -267,6 +273,8 @@ def nanmedian(input: Any, dim: Any = None, keepdim: bool = False) -> Any:
         value = ops.sort(flat.detach())
         return _mean_of_equal(flat, value[builtins.max(count - 1, 0) // 2])
     axis = checked(dim, input.ndim)
+    if not input.ndim:
+        return _Nanmedian(input, ops.astype(ops.zeros_like(input), np.int64))
     counts = ops.sum(ops.astype(~ops.isnan(input), np.int64), axis=axis, keepdims=True)
     order = ops.argsort(input, axis=axis, stable=True)
     rank = ops.where(counts > 0, (counts - 1) // 2, 0)
@@ -277,6 +285,8 @@ def nanmedian(input: Any, dim: Any = None, keepdim: bool = False) -> Any:
 def mode(input: Any, dim: int = -1, keepdim: bool = False) -> Any:
     """The most frequent element along an axis, and where it is last."""
     axis = checked(dim, input.ndim)
+    if not input.ndim:
+        return _Mode(input, ops.astype(ops.zeros_like(input), np.int64))
     lines = np.moveaxis(np.asarray(input.detach().array), axis, -1)
     index = np.zeros((*lines.shape[:-1], 1), np.int64)
     for place in np.ndindex(*lines.shape[:-1]):
@@ -328,6 +338,9 @@ def logcumsumexp(input: Any, dim: int) -> Any:
     axis = checked(dim, input.ndim)
     if not input.ndim:
         return ops.copy(input)
+    if input.dtype.kind == "c":
+        lines = ops.unstack(input, axis=axis)
+        return ops.stack(list(itertools.accumulate(lines, log_of_sum)), axis=axis)
     largest = ops.max(input.detach(), axis=axis, keepdims=True)
     return ops.log(ops.cumulative_sum(ops.exp(input - largest), axis=axis)) + largest
 
@@ -338,7 +351,7 @@ def _running_extreme(name: str, better: Callable[[Any, Any], Any]) -> Published:
     def along(input: Any, dim: int) -> Any:
         axis = checked(dim, input.ndim)
         if not input.ndim:
-            return pair(ops.copy(input), ops.astype(input * 0, np.int64))
+            return pair(ops.copy(input), ops.astype(ops.zeros_like(input), np.int64))
         values = np.moveaxis(np.asarray(input.detach().array), axis, 0)
         best, where = values[0], np.zeros(values.shape[1:], np.int64)
         places = []
@@ -376,41 +389,6 @@ log_softmax = _softened(special.log_softmax)
 def diff(input: Any, n: int = 1, dim: int = -1, prepend: Any = None, append: Any = None) -> Any:
     """Differences of neighbours."""
     return ops.diff(input, axis=dim, n=n, prepend=prepend, append=append)
-
-
-@function(method=False)
-def trapezoid(y: Any, x: Any = None, *, dx: Any = 1.0, dim: int = -1) -> Any:
-    """The integral by the rule of trapezia."""
-    return ops.trapezoid(y, x, dx=dx, axis=dim)
-
-
-trapz = trapezoid
-
-
-@function
-def cov(input: Any, *, correction: int = 1) -> Any:
-    """The covariances of the rows."""
-    return ops.cov(input, correction=correction)
-
-
-@function
-def bincount(input: Any, weights: Any = None, minlength: int = 0) -> Any:
-    """How often each integer occurs."""
-    return ops.bincount(input, weights, minlength)
-
-
-@function(method=False)
-def searchsorted(
-    sorted_sequence: Any, input: Any, *, right: bool = False, side: str | None = None
-) -> Any:
-    """Where elements would be inserted to keep the order."""
-    return ops.searchsorted(sorted_sequence, input, side=side or ("right" if right else "left"))
-
-
-@function(method=False)
-def bucketize(input: Any, boundaries: Any, *, right: bool = False) -> Any:
-    """Which bucket each element falls into."""
-    return ops.searchsorted(boundaries, input, side="right" if right else "left")
 
 
 @function(method=False)
