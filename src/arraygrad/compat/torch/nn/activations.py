@@ -11,7 +11,7 @@ from ....ops.special import activations
 from ..functions import elementwise, reductions
 from ..functions.axes import checked
 from ..handles import Tensor
-from ..publish import Published, function, written
+from ..publish import BadValue, Published, function, written
 from ..random import rand_like
 
 sigmoid, tanh = elementwise.sigmoid, elementwise.tanh
@@ -56,7 +56,7 @@ def relu6(input: Any) -> Any:
 def hardtanh(input: Any, min_val: float = -1.0, max_val: float = 1.0) -> Any:
     """Elements between two bounds; the slope at the bounds is zero."""
     if min_val > max_val:
-        raise RuntimeError(f"min_val {min_val} must not be larger than max_val {max_val}")
+        raise BadValue(f"min_val {min_val} must not be larger than max_val {max_val}")
     inside = (input > min_val) & (input < max_val)
     outside = ops.where(input <= min_val, min_val, max_val)
     return ops.where(inside, input, ops.astype(outside, input.dtype))
@@ -100,7 +100,7 @@ def rrelu(
     if training:
         slope = rand_like(input.detach()) * (upper - lower) + lower
     out = (input > 0).where(input, 0) + (input <= 0).where(input * slope, 0)
-    return input.copy_(out) if inplace else out
+    return input.copy_(out) if inplace else out  # type: ignore[no-any-return]
 
 
 @_activation

@@ -9,7 +9,7 @@ import numpy as np
 from .... import ops, special
 from ....arrays.batched import Batched
 from ....core.array import plain
-from ..publish import function
+from ..publish import BadValue, function
 from .reducing import above_zero, chosen, like, reduced
 
 
@@ -36,6 +36,11 @@ def _shares(
     """The class that each element of `target` names, its weight, and the shape of the losses."""
     axis = _class_axis(input)
     shape = tuple(n for a, n in enumerate(input.shape) if a != axis)
+    if target.ndim and shape and target.shape[0] != shape[0]:
+        raise BadValue(
+            f"Expected input batch_size ({shape[0]}) to match target batch_size "
+            f"({target.shape[0]})."
+        )
     if tuple(target.shape) != shape:
         raise RuntimeError(
             f"target must have the shape {shape} for input {tuple(input.shape)}, not "
@@ -172,7 +177,7 @@ def multi_margin_loss(
 ) -> Any:
     """How much other classes come nearer to the right one than a margin."""
     if p not in (1, 2):
-        raise RuntimeError(f"p must be 1 or 2, not {p}")
+        raise BadValue(f"p must be 1 or 2, not {p}")
     x, single = _rows(input)
     classes = x.shape[1]
     if target.size != x.shape[0] or target.ndim > 1:

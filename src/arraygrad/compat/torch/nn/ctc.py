@@ -102,7 +102,7 @@ def ctc_loss(
     if zero_infinity:
         loss = ops.where(never, 0, loss)
     else:
-        loss = loss * ops.where(never, math.inf, 1.0)
+        loss = loss * ops.astype(ops.where(never, math.inf, 1.0), x.dtype)
     if how == "mean":
         return ops.mean(loss / np.maximum(sizes, 1).astype(x.dtype))
     return reduced(loss[0] if single else loss, how)

@@ -103,7 +103,7 @@ class _Convolution(_Filters):
 
     def forward(self, input: Tensor) -> Any:
         """Apply the filters."""
-        padding = self.padding
+        padding: Any = self.padding
         if self.padding_mode != "zeros" and padding != "valid":
             if padding == "same":
                 spans = zip(self.dilation, self.kernel_size, strict=True)
@@ -174,10 +174,11 @@ class _Transposed(_Filters):
         more: Any = self.output_padding
         if output_size is not None:
             count = self._axes
-            of = (self.stride, self.padding, self.dilation, self.kernel_size)
+            lengths: Any = input.shape[-count:]
+            of: Any = (self.stride, self.padding, self.dilation, self.kernel_size)
             usual = [
                 (n - 1) * s - 2 * p + d * (k - 1) + 1
-                for n, s, p, d, k in zip(input.shape[-count:], *of, strict=True)
+                for n, s, p, d, k in zip(lengths, *of, strict=True)
             ]
             wanted = tuple(output_size)[-count:]
             more = tuple(w - n for w, n in zip(wanted, usual, strict=True))

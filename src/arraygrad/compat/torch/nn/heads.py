@@ -47,8 +47,9 @@ class MultiheadAttention(Module):
             ("v_proj_weight", (embed_dim, self.vdim), not same),
             ("in_proj_weight", (3 * embed_dim, embed_dim), same),
         ):
-            value = init.xavier_uniform_(Parameter(empty(*shape, **of))) if is_there else None
-            self.register_parameter(name, value)
+            self.register_parameter(name, Parameter(empty(*shape, **of)) if is_there else None)
+            if is_there:
+                init.xavier_uniform_(getattr(self, name))
         biased = Parameter(zeros(3 * embed_dim, **of)) if bias else None
         self.register_parameter("in_proj_bias", biased)
         self.out_proj = Linear(embed_dim, embed_dim, bias=bias, **of)
@@ -56,7 +57,9 @@ class MultiheadAttention(Module):
             init.zeros_(self.out_proj.bias)
         for name in ("bias_k", "bias_v"):
             value = Parameter(empty(1, 1, embed_dim, **of)) if add_bias_kv else None
-            self.register_parameter(name, None if value is None else init.xavier_normal_(value))
+            self.register_parameter(name, value)
+            if value is not None:
+                init.xavier_normal_(value)
 
     def forward(
         self,

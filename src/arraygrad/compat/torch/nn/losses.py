@@ -18,6 +18,7 @@ def _weighted(loss: Any, weight: Any, how: str) -> Any:
     """Losses times weights; the mean is that of the weights."""
     if weight is None:
         return reduced(loss, how)
+    weight = like(weight, loss)
     total = ops.sum(loss * weight) if how == "mean" else reduced(loss * weight, how)
     return total / ops.sum(ops.broadcast_to(weight, loss.shape)) if how == "mean" else total
 

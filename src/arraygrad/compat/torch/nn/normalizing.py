@@ -124,6 +124,8 @@ def batch_norm(
 ) -> Any:
     """Channels with mean zero and variance one over a batch; in training, over this batch."""
     axes = [a for a in range(input.ndim) if a != 1]
+    if eps < 0 or (training and not eps):
+        raise ValueError(f"batch_norm eps must be positive, but is {eps}")
     if not training:
         if running_mean is None or running_var is None:
             raise RuntimeError("running_mean and running_var are needed unless training=True")
@@ -173,8 +175,8 @@ def instance_norm(
 def normalize(input: Any, p: float = 2.0, dim: int = 1, eps: float = 1e-12) -> Any:
     """Vectors divided by their norms."""
     x = input if input.ndim else ops.reshape(input, (1,))
-    axes = tuple(dim) if isinstance(dim, tuple | list) else (dim,)
-    axes = tuple(checked(d, x.ndim) for d in axes)
+    many = dim if isinstance(dim, tuple | list) else (dim,)
+    axes = tuple(checked(d, x.ndim) for d in many)
     size = linalg.vector_norm(x, axis=axes, keepdims=True, ord=p)
     return ops.reshape(x / ops.where(size < eps, eps, size), input.shape)
 

@@ -50,6 +50,7 @@ def _table(mode: str, n: int, length: int, scale: float | None, align: Any, kind
     if mode in ("nearest", "nearest-exact"):
         step = kind(n) / kind(length) if scale is None else kind(1.0 / scale)
         return _nearest(n, length, step, mode == "nearest-exact")
+    place: Any
     if align:
         place = np.arange(length, dtype=float) * ((n - 1) / (length - 1) if length > 1 else 0.0)
     else:

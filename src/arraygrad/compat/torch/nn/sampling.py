@@ -43,7 +43,8 @@ def _read(x: Any, places: Any) -> Any:
     `x` has the shape (samples, channels, *lengths), each of `places` (samples, points).
     """
     lengths = x.shape[2:]
-    flat, valid = 0, True
+    flat: Any = 0
+    valid: Any = True
     for place, n in zip(places, lengths, strict=True):
         valid = valid & (place >= 0) & (place <= n - 1)
         flat = flat * n + ops.astype(ops.clip(ops.nan_to_num(place), 0, n - 1), np.int64)
@@ -89,6 +90,8 @@ def grid_sample(
             "input must have 4 or 5 axes, and grid as many, the last of 2 or 3 coordinates; not "
             f"shapes {tuple(input.shape)} and {tuple(grid.shape)}"
         )
+    if grid.dtype != input.dtype:
+        raise RuntimeError(f"input is of {input.dtype}, but grid of {grid.dtype}")
     if grid.shape[0] != input.shape[0]:
         raise RuntimeError(f"input has {input.shape[0]} samples, but grid has {grid.shape[0]}")
     if mode == "bicubic" and count == 3:
@@ -130,7 +133,9 @@ def affine_grid(theta: Any, size: Any, align_corners: Any = None) -> Any:
     """The grid of a size for `grid_sample`, moved by one affine map for each sample."""
     lengths = tuple(int(n) for n in size[2:])
     count = len(lengths)
-    if count not in (2, 3) or tuple(theta.shape) != (size[0], count, count + 1):
+    if count not in (2, 3):
+        raise NotImplementedError(f"affine_grid is for a size of 4 or 5 numbers, not {tuple(size)}")
+    if tuple(theta.shape) != (size[0], count, count + 1):
         raise RuntimeError(
             "theta must have the shape (N, 2, 3) for a size (N, C, H, W), or (N, 3, 4) for "
             f"(N, C, D, H, W); not {tuple(theta.shape)} for {tuple(size)}"
