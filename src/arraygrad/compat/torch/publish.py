@@ -30,8 +30,8 @@ AnyFunction = Callable[..., Any]
 METHODS: dict[str, AnyFunction] = {}
 
 
-class BadValue(ValueError):
-    """A wrong argument for which PyTorch raises ValueError; for most it raises RuntimeError."""
+class ArgumentError(ValueError):
+    """A ValueError in PyTorch, too: others of arraygrad become the RuntimeErrors PyTorch raises."""
 
 
 class Published(Protocol):
@@ -86,8 +86,8 @@ def function(
                 *[a._t if type(a) is Tensor else unwrap(a) for a in args],
                 **{key: unwrap(value) for key, value in kwargs.items()},
             )
-        except BadValue as error:
-            raise ValueError(f"{own}(): {error}") from error
+        except ArgumentError:
+            raise
         except ValueError as error:
             raise RuntimeError(f"{own}(): {error}") from error
         if out is not None:

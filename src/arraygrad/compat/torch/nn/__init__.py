@@ -95,11 +95,7 @@ from .applied import (
     ZeroPad2d,
     ZeroPad3d,
 )
-from .containers import (
-    ModuleList,
-    ParameterList,
-    Sequential,
-)
+from .containers import ModuleDict, ModuleList, ParameterDict, ParameterList, Sequential
 from .filters import (
     Conv1d,
     Conv2d,
@@ -141,16 +137,17 @@ from .norms import (
     LayerNorm,
     RMSNorm,
 )
-from .parameter import (
-    Buffer,
-    Parameter,
-)
+from .parameter import Buffer, Parameter
+from .recurrent import GRU, LSTM, RNN, GRUCell, LSTMCell, RNNCell
 
 __all__ = [
     "CELU",
     "ELU",
     "GELU",
     "GLU",
+    "GRU",
+    "LSTM",
+    "RNN",
     "SELU",
     "AdaptiveAvgPool1d",
     "AdaptiveAvgPool2d",
@@ -195,6 +192,7 @@ __all__ = [
     "FeatureAlphaDropout",
     "Flatten",
     "Fold",
+    "GRUCell",
     "GaussianNLLLoss",
     "GroupNorm",
     "Hardshrink",
@@ -212,6 +210,7 @@ __all__ = [
     "LPPool1d",
     "LPPool2d",
     "LPPool3d",
+    "LSTMCell",
     "LayerNorm",
     "LeakyReLU",
     "Linear",
@@ -228,6 +227,7 @@ __all__ = [
     "MaxUnpool3d",
     "Mish",
     "Module",
+    "ModuleDict",
     "ModuleList",
     "MultiLabelMarginLoss",
     "MultiLabelSoftMarginLoss",
@@ -237,11 +237,13 @@ __all__ = [
     "PReLU",
     "PairwiseDistance",
     "Parameter",
+    "ParameterDict",
     "ParameterList",
     "PixelShuffle",
     "PixelUnshuffle",
     "PoissonNLLLoss",
     "RMSNorm",
+    "RNNCell",
     "RReLU",
     "ReLU",
     "ReLU6",

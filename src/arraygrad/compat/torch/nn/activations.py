@@ -11,7 +11,7 @@ from ....ops.special import activations
 from ..functions import elementwise, reductions
 from ..functions.axes import checked
 from ..handles import Tensor
-from ..publish import BadValue, Published, function, written
+from ..publish import ArgumentError, Published, function, written
 from ..random import rand_like
 
 sigmoid, tanh = elementwise.sigmoid, elementwise.tanh
@@ -56,10 +56,10 @@ def relu6(input: Any) -> Any:
 def hardtanh(input: Any, min_val: float = -1.0, max_val: float = 1.0) -> Any:
     """Elements between two bounds; the slope at the bounds is zero."""
     if min_val > max_val:
-        raise BadValue(f"min_val {min_val} must not be larger than max_val {max_val}")
-    inside = (input > min_val) & (input < max_val)
-    outside = ops.where(input <= min_val, min_val, max_val)
-    return ops.where(inside, input, ops.astype(outside, input.dtype))
+        raise ArgumentError(f"min_val {min_val} must not be larger than max_val {max_val}")
+    outside = (input <= min_val) | (input >= max_val)
+    bound = ops.where(input <= min_val, min_val, max_val)
+    return ops.where(outside, ops.astype(bound, input.dtype), input)
 
 
 @_activation
@@ -74,7 +74,7 @@ def leaky_relu(input: Any, negative_slope: float = 0.01) -> Any:
     return ops.where(input > 0, input, input * negative_slope)
 
 
-@function(method=False)
+@function
 def prelu(input: Any, weight: Any) -> Any:
     """Positive elements, and others times a slope that is learned: one, or one a channel."""
     if weight.ndim > 1 or (weight.size != 1 and (input.ndim < 2 or weight.size != input.shape[1])):
@@ -99,7 +99,7 @@ def rrelu(
     slope: Any = (lower + upper) / 2
     if training:
         slope = rand_like(input.detach()) * (upper - lower) + lower
-    out = (input > 0).where(input, 0) + (input <= 0).where(input * slope, 0)
+    out = input.where(input > 0, input * slope)
     return input.copy_(out) if inplace else out  # type: ignore[no-any-return]
 
 
@@ -194,10 +194,11 @@ def softshrink(input: Any, lambd: float = 0.5) -> Any:
     """Elements moved towards zero by `lambd`; those that are nearer become zero."""
     if lambd < 0:
         raise RuntimeError(f"lambd must not be negative, but is {lambd}")
-    return ops.where(input > lambd, input - lambd, ops.where(input < -lambd, input + lambd, 0))
+    low = ops.where(ops.abs(input) <= lambd, 0, input + lambd)
+    return ops.where(input > lambd, input - lambd, low)
 
 
-@function(method=False)
+@function
 def hardshrink(input: Any, lambd: float = 0.5) -> Any:
     """Elements farther from zero than `lambd`, and zeros."""
     return ops.where((input >= -lambd) & (input <= lambd), 0, input)

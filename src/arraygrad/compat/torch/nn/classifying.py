@@ -9,7 +9,7 @@ import numpy as np
 from .... import ops, special
 from ....arrays.batched import Batched
 from ....core.array import plain
-from ..publish import BadValue, function
+from ..publish import ArgumentError, function
 from .reducing import above_zero, chosen, like, reduced
 
 
@@ -37,7 +37,7 @@ def _shares(
     axis = _class_axis(input)
     shape = tuple(n for a, n in enumerate(input.shape) if a != axis)
     if target.ndim and shape and target.shape[0] != shape[0]:
-        raise BadValue(
+        raise ArgumentError(
             f"Expected input batch_size ({shape[0]}) to match target batch_size "
             f"({target.shape[0]})."
         )
@@ -109,7 +109,7 @@ def cross_entropy(
         share = target * (1 - label_smoothing) + label_smoothing / classes
         loss = -ops.sum(share * (logs if weights is None else logs * weights), axis=axis)
         # PyTorch's mean of weighted shares is over the samples, not over the weights.
-        return reduced(loss, how)
+        return ops.sum(loss) / max(loss.size, 1) if how == "mean" else reduced(loss, how)
     plain_loss = _nll(logs, target, weight, ignore_index, how)
     if not label_smoothing:
         return plain_loss
@@ -177,7 +177,7 @@ def multi_margin_loss(
 ) -> Any:
     """How much other classes come nearer to the right one than a margin."""
     if p not in (1, 2):
-        raise BadValue(f"p must be 1 or 2, not {p}")
+        raise ArgumentError(f"p must be 1 or 2, not {p}")
     x, single = _rows(input)
     classes = x.shape[1]
     if target.size != x.shape[0] or target.ndim > 1:

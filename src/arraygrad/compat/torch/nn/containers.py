@@ -1,9 +1,9 @@
-"""Modules that hold modules or parameters."""
+"""Modules, and parameters, in lists and dictionaries."""
 
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, Self
 
 from .module import Module
@@ -77,3 +77,83 @@ class ParameterList(Module):
 
     def __getitem__(self, key: Any) -> Any:
         return list(self._parameters.values())[key]
+
+
+class ModuleDict(Module):
+    """Modules by name."""
+
+    def __init__(self, modules: Any = None) -> None:
+        super().__init__()
+        self.update(modules or {})
+
+    def update(self, modules: Any) -> None:
+        """Add modules."""
+        for name, module in modules.items() if isinstance(modules, Mapping) else modules:
+            self.add_module(name, module)
+
+    def __setitem__(self, name: str, module: Module) -> None:
+        self.add_module(name, module)
+
+    def __getitem__(self, name: str) -> Any:
+        return self._modules[name]
+
+    def __delitem__(self, name: str) -> None:
+        del self._modules[name]
+
+    def __contains__(self, name: str) -> bool:
+        return name in self._modules
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._modules)
+
+    def __len__(self) -> int:
+        return len(self._modules)
+
+    def keys(self) -> Any:
+        """The names."""
+        return self._modules.keys()
+
+    def values(self) -> Any:
+        """The modules."""
+        return self._modules.values()
+
+    def items(self) -> Any:
+        """The names and the modules."""
+        return self._modules.items()
+
+
+class ParameterDict(Module):
+    """Parameters by name."""
+
+    def __init__(self, parameters: Any = None) -> None:
+        super().__init__()
+        for name, value in dict(parameters or {}).items():
+            self[name] = value
+
+    def __setitem__(self, name: str, value: Any) -> None:
+        own = value if isinstance(value, Parameter) else Parameter(value)
+        self.register_parameter(name, own)
+
+    def __getitem__(self, name: str) -> Any:
+        return self._parameters[name]
+
+    def __contains__(self, name: str) -> bool:
+        return name in self._parameters
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._parameters)
+
+    def __len__(self) -> int:
+        return len(self._parameters)
+
+    def keys(self) -> Any:
+        """The names."""
+        return self._parameters.keys()
+
+    def values(self) -> Any:
+        """The parameters."""
+        return self._parameters.values()
+
+    def items(self) -> Any:
+        """The names and the parameters."""
+        return self._parameters.items()

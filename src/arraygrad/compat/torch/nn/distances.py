@@ -9,7 +9,7 @@ from .... import linalg, ops, special
 from ..functions import products
 from ..functions.axes import checked
 from ..handles import Tensor
-from ..publish import BadValue, function
+from ..publish import ArgumentError, function
 from .reducing import above_zero, chosen, like, reduced
 
 pdist = products.pdist
@@ -130,7 +130,7 @@ def triplet_margin_loss(
 ) -> Any:
     """How much nearer than a margin a negative is to an anchor than a positive."""
     if margin <= 0:
-        raise BadValue(f"margin must be greater than 0, not {margin}")
+        raise ArgumentError(f"margin must be greater than 0, not {margin}")
     if not anchor.ndim == positive.ndim == negative.ndim:
         raise RuntimeError("anchor, positive and negative must have as many axes each")
     near, far = _apart(anchor, positive, p, eps), _apart(anchor, negative, p, eps)

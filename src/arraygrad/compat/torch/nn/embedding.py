@@ -12,7 +12,7 @@ from ....arrays.creation import asarray
 from ....core.array import Array, plain
 from ..autograd import no_grad
 from ..handles import Tensor
-from ..publish import BadValue, function
+from ..publish import ArgumentError, function
 
 
 @function(method=False)
@@ -112,7 +112,7 @@ def _bags(count: int, offsets: Any, include_last_offset: bool) -> tuple[Any, Any
     if not len(starts) and include_last_offset:
         raise RuntimeError("offsets must not be empty with include_last_offset=True")
     if len(starts) and starts[0]:
-        raise BadValue(f"offsets[0] has to be 0, but is {starts[0]}")
+        raise ArgumentError(f"offsets[0] has to be 0, but is {starts[0]}")
     ends = starts[1:] if include_last_offset else np.append(starts[1:], count)
     starts = starts[:-1] if include_last_offset else starts
     if (ends < starts).any() or ends.max(initial=0) > count:

@@ -31,10 +31,10 @@ class MultiheadAttention(Module):
         dtype: Any = None,
     ) -> None:
         super().__init__()
-        if embed_dim <= 0 or num_heads <= 0 or embed_dim % num_heads:
-            raise ValueError(
-                f"embed_dim {embed_dim} must be a positive multiple of num_heads {num_heads}"
-            )
+        if embed_dim <= 0 or num_heads <= 0:
+            raise ValueError(f"embed_dim {embed_dim} and num_heads {num_heads} must be positive")
+        if embed_dim % num_heads:
+            raise AssertionError("embed_dim must be divisible by num_heads")
         self.embed_dim, self.num_heads, self.dropout = embed_dim, num_heads, dropout
         self.kdim = embed_dim if kdim is None else kdim
         self.vdim = embed_dim if vdim is None else vdim

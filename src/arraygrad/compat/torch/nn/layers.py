@@ -229,7 +229,10 @@ class Unflatten(Module):
 
 
 class Identity(Module):
-    """Does nothing."""
+    """Does nothing, whatever it is given to start with."""
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__()
 
     def forward(self, input: Any) -> Any:
         """The input itself."""

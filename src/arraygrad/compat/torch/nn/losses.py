@@ -10,7 +10,7 @@ import numpy as np
 from .... import ops, special
 from ....arrays.batched import Batched
 from ....core.array import Array, plain
-from ..publish import BadValue, function
+from ..publish import ArgumentError, function
 from .reducing import chosen, like, reduced, same_shape
 
 
@@ -185,11 +185,11 @@ def gaussian_nll_loss(
         elif var.ndim != input.ndim or any(
             m not in (1, n) for m, n in zip(var.shape, input.shape, strict=True)
         ):
-            raise BadValue(
+            raise ArgumentError(
                 f"var must have the shape of input {tuple(input.shape)}, not {tuple(var.shape)}"
             )
     if not isinstance(var, Batched) and (np.asarray(plain(var)) < 0).any():
-        raise BadValue("var has negative entry/entries")
+        raise ArgumentError("var has negative entry/entries")
     # As in PyTorch, the derivative does not know of the lower bound.
     constant = var.detach() if hasattr(var, "detach") else var
     var = var + ops.where(constant < eps, eps - constant, 0)

@@ -12,7 +12,7 @@ from ....ops.special.standardizing import standardize
 from ..autograd import no_grad
 from ..functions.axes import checked
 from ..handles import Tensor
-from ..publish import BadValue, function
+from ..publish import ArgumentError, function
 from .resampling import weighted
 
 
@@ -69,7 +69,7 @@ def group_norm(
     if num_groups < 1 or channels % num_groups:
         raise RuntimeError(f"{channels} channels cannot be divided into {num_groups} groups")
     if samples and math.prod(input.shape) // (samples * num_groups) <= 1:
-        raise BadValue(
+        raise ArgumentError(
             f"Expected more than 1 value per channel when training, got input size "
             f"{tuple(input.shape)}"
         )
@@ -187,7 +187,9 @@ def local_response_norm(
 ) -> Any:
     """Elements divided by a power of the mean square over neighbouring channels."""
     if input.ndim < 3:
-        raise BadValue(f"Expected 3D or higher dimensionality input (got {input.ndim} dimensions)")
+        raise ArgumentError(
+            f"Expected 3D or higher dimensionality input (got {input.ndim} dimensions)"
+        )
     channels = input.shape[1]
     near = np.arange(channels) + np.arange(size)[:, None] - size // 2
     near = np.where((near >= 0) & (near < channels), near, -1)

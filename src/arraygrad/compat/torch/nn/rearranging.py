@@ -12,7 +12,7 @@ from ....arrays.batched import Batched
 from ....arrays.creation import asarray
 from ....core.array import plain
 from ..functions import indexing
-from ..publish import BadValue, Published, function
+from ..publish import ArgumentError, Published, function
 from .sliding import Ints, added, at_least, batched, each, padded, places, seen
 
 
@@ -24,10 +24,12 @@ def _unpooled_size(lengths: Ints, size: Ints, steps: Ints, ends: Ints, output_si
         return usual
     wanted = tuple(int(n) for n in output_size)[-len(lengths) :]
     if len(wanted) != len(lengths) or len(output_size) > len(lengths) + 2:
-        raise BadValue(f"output_size must have {len(lengths)} sizes, not {tuple(output_size)}")
+        raise ArgumentError(f"output_size must have {len(lengths)} sizes, not {tuple(output_size)}")
     for w, n, s in zip(wanted, usual, steps, strict=True):
         if not n - s < w < n + s:
-            raise BadValue(f"output_size must differ from {usual} by less than {steps}: {wanted}")
+            raise ArgumentError(
+                f"output_size must differ from {usual} by less than {steps}: {wanted}"
+            )
     return wanted
 
 

@@ -6,7 +6,7 @@ import warnings
 from typing import Any
 
 from .... import ops
-from ..publish import BadValue
+from ..publish import ArgumentError
 
 
 def chosen(reduction: str, size_average: Any, reduce: Any) -> str:
@@ -20,7 +20,7 @@ def chosen(reduction: str, size_average: Any, reduce: Any) -> str:
             stacklevel=4,
         )
     if reduction not in ("none", "mean", "sum"):
-        raise BadValue(f"{reduction!r} is not a valid value for reduction: none, mean, sum")
+        raise ArgumentError(f"{reduction!r} is not a valid value for reduction: none, mean, sum")
     return reduction
 
 
@@ -38,11 +38,11 @@ def like(target: Any, input: Any) -> Any:
 def same_shape(input: Any, target: Any) -> None:
     """Raise if the shapes differ."""
     if tuple(input.shape) != tuple(target.shape):
-        raise BadValue(
+        raise ArgumentError(
             f"target must have the shape of input {tuple(input.shape)}, not {tuple(target.shape)}"
         )
 
 
 def above_zero(x: Any) -> Any:
     """Elements from zero on, and zeros; the slope at zero is one."""
-    return ops.where(x >= 0, x, 0)
+    return ops.where(x < 0, 0, x)

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ..publish import BadValue, function
+from ..publish import ArgumentError, function
 from .pooling import adaptive_mean
 from .resampling import weighted
 
@@ -62,11 +62,13 @@ def _sizes(lengths: Any, size: Any, scale_factor: Any) -> tuple[list[int], list[
     """The length of each axis of the result, and its scale if that is what was given."""
     count = len(lengths)
     if (size is None) == (scale_factor is None):
-        raise BadValue("exactly one of size and scale_factor should be defined")
+        raise ArgumentError("exactly one of size and scale_factor should be defined")
     given = size if size is not None else scale_factor
     many = tuple(given) if isinstance(given, tuple | list) else (given,) * count
     if len(many) != count:
-        raise BadValue(f"input has {count} axes to resize, but {tuple(many)} was given for them")
+        raise ArgumentError(
+            f"input has {count} axes to resize, but {tuple(many)} was given for them"
+        )
     if size is not None:
         return [int(n) for n in many], [None] * count
     return [math.floor(n * float(s)) for n, s in zip(lengths, many, strict=True)], list(many)
@@ -85,7 +87,7 @@ def interpolate(
     """The signal, image or volume of another size, by interpolation."""
     if mode in ("nearest", "nearest-exact", "area"):
         if align_corners is not None:
-            raise BadValue(
+            raise ArgumentError(
                 "align_corners is for the modes linear, bilinear, bicubic and trilinear, not "
                 f"for {mode}"
             )
@@ -106,7 +108,7 @@ def interpolate(
             "to resize, which are 1 for linear, 2 for bilinear and bicubic, 3 for trilinear"
         )
     if recompute_scale_factor and size is not None:
-        raise BadValue("recompute_scale_factor is not meaningful with an explicit size.")
+        raise ArgumentError("recompute_scale_factor is not meaningful with an explicit size.")
     wanted, scales = _sizes(lengths, size, scale_factor)
     if any(n < 1 for n in (*lengths, *wanted)):
         raise RuntimeError(f"sizes must be positive, but are {lengths} and {tuple(wanted)}")

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from .... import ops
-from ..publish import BadValue, function
+from ..publish import ArgumentError, function
 from .resizing import cubic_weights
 
 
@@ -80,9 +80,9 @@ def grid_sample(
     """An image or a volume, read at the places of a grid: -1 and 1 are its ends."""
     count = input.ndim - 2
     if mode not in ("bilinear", "nearest", "bicubic"):
-        raise BadValue(f"mode must be 'bilinear', 'nearest' or 'bicubic', not {mode!r}")
+        raise ArgumentError(f"mode must be 'bilinear', 'nearest' or 'bicubic', not {mode!r}")
     if padding_mode not in ("zeros", "border", "reflection"):
-        raise BadValue(
+        raise ArgumentError(
             f"padding_mode must be 'zeros', 'border' or 'reflection', not {padding_mode!r}"
         )
     if count not in (2, 3) or grid.ndim != input.ndim or grid.shape[-1] != count:
