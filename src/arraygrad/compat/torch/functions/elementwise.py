@@ -350,7 +350,7 @@ def lerp(input: Any, end: Any, weight: Any) -> Any:
     return ops.add(input, ops.multiply(weight, ops.subtract(end, input)))
 
 
-@function
+@function(method=False)
 def where(condition: Any, input: Any = None, other: Any = None) -> Any:
     """Elements of one tensor where a condition holds, and of another elsewhere."""
     if input is None and other is None:
@@ -364,6 +364,10 @@ def where(condition: Any, input: Any = None, other: Any = None) -> Any:
     if not isinstance(x, Array) and not isinstance(y, Array):
         x = ops_tensor(x)
     return ops.where(condition, x, y)
+
+
+# The method is that of the values, and the condition comes second.
+METHODS["where"] = lambda self, condition, other: where(condition, self, other)
 
 
 @function(in_place=True)
