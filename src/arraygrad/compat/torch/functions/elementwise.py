@@ -302,12 +302,6 @@ def _double(x: Any) -> Any:
     return ops.astype(x, np.complex128 if x.dtype.kind == "c" else np.float64)
 
 
-@function
-def float_power(input: Any, exponent: Any) -> Any:
-    """The power, in double precision."""
-    return ops.pow(_double(input), _double(exponent))
-
-
 def _logical(native: Any, name: str) -> Callable[..., Tensor]:
     return elementwise_binary(lambda x, y: native(_truth(x), _truth(y)), name)
 
@@ -396,7 +390,7 @@ def lerp(input: Any, end: Any, weight: Any) -> Any:
     return ops.add(input, ops.multiply(weight, ops.subtract(end, input)))
 
 
-@function
+@function(method=False)
 def where(condition: Any, input: Any = None, other: Any = None) -> Any:
     """Elements of one tensor where a condition holds, and of another elsewhere."""
     if input is None and other is None:
@@ -410,6 +404,10 @@ def where(condition: Any, input: Any = None, other: Any = None) -> Any:
     if not isinstance(x, Array) and not isinstance(y, Array):
         x = ops_tensor(x)
     return ops.where(condition, x, y)
+
+
+# The method is that of the values, and the condition comes second.
+METHODS["where"] = lambda self, condition, other: where(condition, self, other)
 
 
 @function(in_place=True)
