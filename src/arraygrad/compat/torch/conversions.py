@@ -41,7 +41,8 @@ def _to(self: Tensor, *args: Any, **keywords: Any) -> Tensor:
     wanted = keywords.pop("dtype", None)
     again = keywords.pop("copy", False)
     check_device(keywords.pop("device", None))
-    keywords.pop("non_blocking", None)
+    for hint in ("non_blocking", "memory_format"):  # about how values are stored, not about them
+        keywords.pop(hint, None)
     check_layout("to", keywords)
     flags = []
     for value in args:

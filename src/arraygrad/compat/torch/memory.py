@@ -174,8 +174,8 @@ attach(
 
 def _stride(self: Tensor, dim: int | None = None) -> Any:
     """The steps in memory between neighbours along each axis, counted in elements."""
-    array = np.asarray(plain(self._t)) if isinstance(self._t, Native) else None
-    if array is None or isinstance(self._t._array, Array):
+    array = shapes.in_memory(self._t)
+    if array is None:
         steps, count = [], 1
         for length in reversed(self._t.shape):
             steps.append(count)

@@ -165,7 +165,8 @@ class _Differentiation:
         modes = current_modes()
         self._before = modes if modes.keeps_written is None else None
         if self._before is not None:
-            set_modes(_without_past(modes))
+            owned = modes.saved_hooks is not None  # the user's, and not to be kept
+            set_modes(modes._replace(keeps_written=False) if owned else _without_past(modes))
 
     def __exit__(self, kind: Any, error: Any, trace: Any) -> None:
         engine.partial.reset(self._token)

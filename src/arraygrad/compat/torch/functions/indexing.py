@@ -70,9 +70,7 @@ def index_select(input: Any, dim: int, index: Any) -> Any:
 
 @function
 def gather(input: Any, dim: int, index: Any, *, sparse_grad: bool = False) -> Any:
-    """Elements along an axis, one for each element of the index."""
-    if sparse_grad:
-        raise NotImplementedError("gather(): sparse_grad=True is PyTorch's alone")
+    """Elements along an axis, one for each element of the index. Its gradient is always dense."""
     axis = checked(dim, input.ndim)
     if not input.ndim:
         return ops.reshape(ops.reshape(input, (1,))[ops.reshape(index, (-1,))], index.shape)

@@ -10,7 +10,10 @@ from typing import Any
 import numpy as np
 
 from .... import ops
+from ....arrays.batched import Batched
 from ....arrays.creation import asarray
+from ....arrays.dual import Dual
+from ....arrays.tensor import Tensor
 from ....core.array import Array, plain
 from ....core.memory import owner_of
 from ..dtypes import Size, promote
@@ -50,13 +53,25 @@ def view(input: Any, *shape: Any, dtype: Any = None) -> Any:
     return ops.reshape(input, sizes(shape))
 
 
+def in_memory(array: Any) -> Any:
+    """The NumPy array of a tensor; in a batch, that of its first member; None if there is none."""
+    batches = 0
+    while isinstance(array, Array):
+        batches += isinstance(array, Batched)
+        array = array.primal if isinstance(array, Dual) else array._array
+    if not isinstance(array, np.ndarray) or array.ndim < batches or 0 in array.shape[:batches]:
+        return None
+    return array[(0,) * batches]
+
+
 def _viewable(input: Any, shape: tuple[int, ...]) -> bool:
-    array = getattr(input, "_array", None)
-    if not isinstance(array, np.ndarray):
+    array = in_memory(input)
+    if array is None:
         return True
-    given = getattr(input, "_given", None)
-    if given is None and input._view is None:
-        return True
+    if isinstance(input, Tensor):
+        given = getattr(input, "_given", None)
+        if given is None and input._view is None:
+            return True
     if array.flags.c_contiguous or not array.size:
         return True
     try:
@@ -70,8 +85,8 @@ def _viewable(input: Any, shape: tuple[int, ...]) -> bool:
 
 @function
 def view_as(input: Any, other: Any) -> Any:
-    """The same elements in the shape of another tensor."""
-    return ops.reshape(input, other.shape)
+    """The same elements in the shape of another tensor, on the same memory."""
+    return view.__wrapped__(input, tuple(other.shape))
 
 
 @function
@@ -609,7 +624,5 @@ def clone(input: Any, *, memory_format: Any = None) -> Any:
 @function
 def contiguous(input: Any, *, memory_format: Any = None) -> Any:
     """The tensor with its elements in order in memory."""
-    array = getattr(input, "_array", None)
-    if isinstance(array, np.ndarray) and not array.flags.c_contiguous:
-        return ops.copy(input)
-    return input
+    array = in_memory(input)
+    return input if array is None or array.flags.c_contiguous else ops.copy(input)
