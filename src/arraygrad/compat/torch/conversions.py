@@ -97,7 +97,16 @@ def _refused(name: str) -> Any:
 
 
 attach(to_dense=lambda self, dtype=None: self)
-for _name in ("bfloat16", "chalf", "cuda", "to_sparse", "storage", "untyped_storage", "share_memory_", "to_mkldnn"):
+for _name in (
+    "bfloat16",
+    "chalf",
+    "cuda",
+    "to_sparse",
+    "storage",
+    "untyped_storage",
+    "share_memory_",
+    "to_mkldnn",
+):
     setattr(Tensor, _name, _refused(_name))
 
 

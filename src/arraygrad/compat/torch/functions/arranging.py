@@ -24,9 +24,7 @@ def combinations(input: Any, r: int = 2, with_replacement: bool = False) -> Any:
         raise RuntimeError(f"combinations(): input must be a vector, not {tuple(input.shape)}")
     if r < 0:
         raise RuntimeError(f"combinations(): r must not be negative, but is {r}")
-    choose = (
-        itertools.combinations_with_replacement if with_replacement else itertools.combinations
-    )
+    choose = itertools.combinations_with_replacement if with_replacement else itertools.combinations
     rows = np.array(list(choose(range(input.shape[0]), r)), np.int64)
     return input[:0] if not r else input[np.reshape(rows, (-1, r))]
 
@@ -101,8 +99,9 @@ def as_strided_scatter(
     input: Any, src: Any, size: Any, stride: Any, storage_offset: int | None = None
 ) -> Any:
     """The tensor with other elements at given steps in memory."""
-    place = places_in_memory(size, stride, memory_of(input)[1] if storage_offset is None
-                             else storage_offset)
+    place = places_in_memory(
+        size, stride, memory_of(input)[1] if storage_offset is None else storage_offset
+    )
     if tuple(src.shape) != tuple(size):
         raise RuntimeError(f"src has shape {tuple(src.shape)}, but the part has {tuple(size)}")
     return put.__wrapped__(input, asarray(place), src)

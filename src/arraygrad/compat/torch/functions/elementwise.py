@@ -302,7 +302,7 @@ def _double(x: Any) -> Any:
     return ops.astype(x, np.complex128 if x.dtype.kind == "c" else np.float64)
 
 
-@function
+@function(in_place=True)
 def float_power(input: Any, exponent: Any) -> Any:
     """The power, in double precision."""
     return ops.pow(_double(input), _double(exponent))

@@ -223,9 +223,7 @@ orgqr = function(householder_product.__wrapped__, name="orgqr")
 
 
 @function
-def ormqr(
-    input: Any, tau: Any, other: Any, left: bool = True, transpose: bool = False
-) -> Any:
+def ormqr(input: Any, tau: Any, other: Any, left: bool = True, transpose: bool = False) -> Any:
     """The product of a matrix with Householder's reflections, from the left or the right."""
     if not left:  # X Q is the adjoint of Qᴴ Xᴴ
         turned = _multiplied(input, tau, adjoint(other), not transpose)
@@ -250,9 +248,7 @@ def _raw(position: int) -> Any:
     return compute
 
 
-_packed_qr = constant(
-    "torch.packed_qr", "a", compute=_raw(0), kind=Matrices(shapes=lambda a: (a,))
-)
+_packed_qr = constant("torch.packed_qr", "a", compute=_raw(0), kind=Matrices(shapes=lambda a: (a,)))
 _reflections = constant(
     "torch.reflections", "a", compute=_raw(1), kind=Matrices(shapes=lambda a: ((min(a),),))
 )

@@ -42,15 +42,11 @@ def _factored(position: int) -> Any:
     return compute
 
 
-_matrix = constant(
-    "torch.ldl", "a", compute=_factored(0), kind=Matrices(shapes=lambda a: (a,))
-)
+_matrix = constant("torch.ldl", "a", compute=_factored(0), kind=Matrices(shapes=lambda a: (a,)))
 _pivots = constant(
     "torch.ldl_pivots", "a", compute=_factored(1), kind=Matrices(shapes=lambda a: (a[:1],))
 )
-_info = constant(
-    "torch.ldl_info", "a", compute=_factored(2), kind=Matrices(shapes=lambda a: ((),))
-)
+_info = constant("torch.ldl_info", "a", compute=_factored(2), kind=Matrices(shapes=lambda a: ((),)))
 
 
 @function(name="ldl_factor", method=False)

@@ -42,9 +42,7 @@ sum = _reduction(ops.sum)
 mean = _reduction(ops.mean, integers=False)
 nansum = _reduction(ops.nansum)
 nanmean = _reduction(ops.nanmean, integers=False)
-logsumexp = _reduction(
-    lambda x, **how: special.logsumexp(floating(x), **how), "logsumexp"
-)
+logsumexp = _reduction(lambda x, **how: special.logsumexp(floating(x), **how), "logsumexp")
 amax = _reduction(ops.max, "amax")
 amin = _reduction(ops.min, "amin")
 count_nonzero = _reduction(ops.count_nonzero)
@@ -198,7 +196,7 @@ def sort(input: Any, dim: Any = -1, descending: bool = False, stable: bool = Fal
     return _Sort(*_sorted(input, checked(dim, input.ndim), descending))
 
 
-@function(method=False)
+@function
 def msort(input: Any) -> Any:
     """The elements in order along the first axis."""
     return _sorted(input, 0, False)[0]

@@ -74,9 +74,7 @@ def gradient(input: Any, *, spacing: Any = None, dim: Any = None, edge_order: in
 
 
 @function
-def cov(
-    input: Any, *, correction: int = 1, fweights: Any = None, aweights: Any = None
-) -> Any:
+def cov(input: Any, *, correction: int = 1, fweights: Any = None, aweights: Any = None) -> Any:
     """The covariances of the rows; of observations that occur `fweights` times, and weigh."""
     if input.ndim > 2:
         raise RuntimeError(f"cov(): input must have at most two axes, not {input.ndim}")
@@ -103,8 +101,10 @@ def cov(
     if x.dtype.kind == "c":
         turned = ops.conj(turned)
     product = ops.matmul(scaled, turned)
-    found = ops.divide(product, freedom) if isinstance(freedom, Array) or freedom else (
-        ops.multiply(product, math.inf)
+    found = (
+        ops.divide(product, freedom)
+        if isinstance(freedom, Array) or freedom
+        else (ops.multiply(product, math.inf))
     )
     return ops.reshape(found, ()) if rows.shape[0] == 1 else found
 
@@ -183,9 +183,7 @@ def _searched(lines: Any, values: Any, side: str, sorter: Any) -> Any:
 
 
 @function(method=False)
-def bucketize(
-    input: Any, boundaries: Any, *, out_int32: bool = False, right: bool = False
-) -> Any:
+def bucketize(input: Any, boundaries: Any, *, out_int32: bool = False, right: bool = False) -> Any:
     """Which bucket each element falls into."""
     found = _searched(boundaries, input, "right" if right else "left", None)
     return ops.astype(found, np.int32 if out_int32 else np.int64)

@@ -124,9 +124,7 @@ def cosine(k: Any, n: int, sym: bool) -> Any:
 
 
 @_window
-def exponential(
-    k: Any, n: int, sym: bool, *, center: float | None = None, tau: float = 1.0
-) -> Any:
+def exponential(k: Any, n: int, sym: bool, *, center: float | None = None, tau: float = 1.0) -> Any:
     """Weights that fall off exponentially from the centre."""
     if tau <= 0:
         raise ValueError(f"Tau must be positive, got: {tau} instead.")
