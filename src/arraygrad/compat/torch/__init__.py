@@ -294,6 +294,7 @@ from .functions.products import (
     svd,
     tensordot,
     trace,
+    vander,
     vdot,
 )
 from .functions.reductions import (
@@ -432,6 +433,7 @@ from .functions.statistics import (
 from .functions.view_copies import (
     alias_copy,
     as_strided_copy,
+    detach_copy,
     diagonal_copy,
     expand_copy,
     narrow_copy,
@@ -679,6 +681,7 @@ __all__ = [
     "deg2rad",
     "det",
     "detach",
+    "detach_copy",
     "device",
     "diag",
     "diag_embed",

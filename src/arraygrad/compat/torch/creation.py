@@ -257,6 +257,8 @@ def arange(
     if dtype is None and any(isinstance(b, float) for b in bounds):
         dtype = get_default_dtype()
     wanted = np.dtype(np.int64) if dtype is None else numpy_of(dtype)
+    if wanted.kind in "iu":
+        bounds = [b if b is None else int(b) for b in bounds]
     made = native.arange(
         *bounds, dtype=np.promote_types(wanted, np.float64) if wanted.kind == "f" else wanted
     )
@@ -279,6 +281,10 @@ def linspace(
     wanted = numpy_of(get_default_dtype() if dtype is None else dtype)
     if steps < 0:
         raise RuntimeError(f"linspace(): number of steps must be non-negative, not {steps}")
+    if wanted.kind in "iu":
+        bounds = [int(b.item() if isinstance(b, Tensor) else b) for b in (start, end)]
+        values = np.trunc(np.linspace(*bounds, steps))  # NumPy would round down
+        return _finished(native.asarray(values.astype(wanted)), requires_grad)
     return _finished(
         native.linspace(unwrap(start), unwrap(end), steps, dtype=wanted), requires_grad
     )

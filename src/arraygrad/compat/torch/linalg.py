@@ -113,7 +113,7 @@ def cholesky(A: Any, *, upper: bool = False) -> Any:  # noqa: N803
 
 @_function(method=False)
 def solve(A: Any, B: Any, *, left: bool = True) -> Any:  # noqa: N803
-    """The solution of `A X = B`, or of `X A = B`; for vectors, if `B` has one axis less than `A`."""
+    """The solution of `A X = B` or `X A = B`; for vectors, if `B` has one axis less than `A`."""
     return factors.solved(A, B, left)
 
 
@@ -207,9 +207,9 @@ def _default_rtol(x: Any, atol: Any) -> Any:
 def _mirrored(x: Any) -> Any:
     """The Hermitian matrix of a lower triangle. Derivatives are those of a full matrix."""
     fixed = x.detach()
-    turned = ops.matrix_transpose(ops.tril(fixed, k=-1))
-    full = ops.tril(fixed) + (ops.conj(turned) if x.dtype.kind == "c" else turned)
-    return x + (full - fixed)
+    below = ops.tril(fixed, k=-1)
+    middle = np.eye(x.shape[-1], dtype=x.dtype) * ops.real(fixed)
+    return x + (below + factors.adjoint(below) + middle - fixed)
 
 
 @_function(method=False)

@@ -205,7 +205,7 @@ def _spread(
     count = ops.astype(_count(x, mask, dim, True), ops.real(x).dtype)
     middle = ops.divide(_along(ops.sum, _filled(x, mask, 0), dim, True), count)
     apart = ops.subtract(x, middle)
-    squares = ops.real(ops.multiply(apart, ops.conj(apart)))
+    squares = ops.multiply(apart, ops.conj(apart)) if x.dtype.kind == "c" else ops.square(apart)
     total = _along(ops.sum, _filled(squares, mask, 0), dim, keepdim)
     left = ops.maximum(ops.reshape(count, total.shape) - correction, 0)
     return ops.divide(total, left)

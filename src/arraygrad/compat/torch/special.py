@@ -80,6 +80,7 @@ __all__ = [
     "ndtri",
     "polygamma",
     "psi",
+    "round",
     "scaled_modified_bessel_k0",
     "scaled_modified_bessel_k1",
     "shifted_chebyshev_polynomial_t",
@@ -108,6 +109,7 @@ logit: Callable[..., Tensor] = elementwise.logit
 multigammaln: Callable[..., Tensor] = elementwise.mvlgamma
 polygamma: Callable[..., Tensor] = elementwise.polygamma
 sinc, xlogy = elementwise.sinc, elementwise.xlogy
+round: Callable[..., Tensor] = elementwise.round
 log_softmax: Callable[..., Tensor] = reductions.log_softmax
 logsumexp: Callable[..., Tensor] = reductions.logsumexp
 softmax: Callable[..., Tensor] = reductions.softmax

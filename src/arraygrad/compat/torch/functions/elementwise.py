@@ -418,7 +418,7 @@ def dist(input: Any, other: Any, p: float = 2) -> Any:
     return linalg.vector_norm(input - other, ord=p)
 
 
-@function
+@function(in_place=True)
 def float_power(input: Any, exponent: Any) -> Any:
     """Powers in double precision."""
     base = input if isinstance(input, Array) else ops_tensor(input)

@@ -80,7 +80,7 @@ def outer(input: Any, vec2: Any) -> Any:
     return ops.outer(input, vec2)
 
 
-ger = outer
+ger = function(outer.__wrapped__, name="ger")
 
 
 @function
@@ -216,6 +216,18 @@ def cdist(x1: Any, x2: Any, p: float = 2.0, compute_mode: Any = None) -> Any:
     """The distances of all pairs of rows."""
     apart = ops.expand_dims(x1, -2) - ops.expand_dims(x2, -3)
     return native.vector_norm(apart, axis=-1, ord=p)
+
+
+@function(method=False)
+def vander(x: Any, N: int | None = None, increasing: bool = False) -> Any:  # noqa: N803
+    """Powers of the elements of a vector, from high to low unless `increasing`."""
+    if x.ndim != 1:
+        raise RuntimeError(f"vander(): x must be a vector, not of shape {tuple(x.shape)}")
+    powers = range(x.shape[0] if N is None else N)
+    found = [ops.pow(x, k) if k else ops.ones_like(x) for k in powers]
+    if not found:
+        return ops.expand_dims(x, 1)[:, :0]
+    return ops.stack(found if increasing else found[::-1], axis=-1)
 
 
 @function(method=False)

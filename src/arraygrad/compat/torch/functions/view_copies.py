@@ -22,8 +22,15 @@ def _copied(view: Any, name: str | None = None) -> Published:
     return function(made, name=own, method=own == "narrow_copy")
 
 
+@function(method=False)
+def _detached(input: Any) -> Any:
+    """A tensor without its past."""
+    return input.detach()
+
+
 alias_copy = _copied(shapes.clone, "alias_copy")
 as_strided_copy = _copied(shapes.as_strided)
+detach_copy = _copied(_detached, "detach_copy")
 diagonal_copy = _copied(shapes.diagonal)
 expand_copy = _copied(shapes.expand)
 narrow_copy = _copied(shapes.narrow)
