@@ -155,11 +155,3 @@ def segment_reduce(
         first = ops.zeros_like(values[(slice(None),) * axis + (slice(0, 1),)]) + initial
         values = ops.concat([first, values], axis=axis)
     return (ops.max if reduce == "max" else ops.min)(values, axis=axis)
-
-
-@function(method=False)
-def vander(x: Any, N: int | None = None, increasing: bool = False) -> Any:  # noqa: N803
-    """Powers of the elements of a vector, as columns."""
-    powers = range(x.shape[0] if N is None else N)
-    columns = [ops.pow(x, k) if k else ops.ones_like(x) for k in powers]
-    return ops.stack(columns if increasing else columns[::-1], axis=1)
