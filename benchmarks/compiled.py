@@ -1,9 +1,9 @@
 """`ag.compile` beside `jax.jit` and PyTorch: values and gradients, taking turns.
 
-``python -m benchmarks.compiled`` prints a table: our time, that of the others, and our time divided
-by theirs. ``--memory`` measures peak memory instead, in processes of their own. ``--target haswell``
-measures code for AVX2. A workload is a function of a namespace and of arrays: all systems compute
-the same formulas.
+``python -m benchmarks.compiled`` prints a table: our time, and our time divided by that of others.
+``--memory`` measures peak memory instead, in processes of their own; ``--target haswell`` measures
+code for AVX2. A workload is a function of a namespace and of arrays: all systems compute the same
+formulas.
 """
 
 from __future__ import annotations
@@ -179,9 +179,7 @@ def _loop(step: Any, state: Any, xs: Any) -> Any:
 
 def _ours() -> SimpleNamespace:
     names = ("sum", "mean", "max", "exp", "log", "sqrt", "tanh", "maximum", "logaddexp", "take")
-    return SimpleNamespace(
-        **{name: getattr(ag, name) for name in names}, roll=ag.roll, last=_loop
-    )
+    return SimpleNamespace(**{name: getattr(ag, name) for name in names}, roll=ag.roll, last=_loop)
 
 
 def _jax_names(jax: Any) -> SimpleNamespace:
@@ -207,15 +205,20 @@ def _torch_names(torch: Any) -> SimpleNamespace:
     names = ("sum", "mean", "exp", "log", "sqrt", "tanh", "logaddexp")
     return SimpleNamespace(
         **{name: getattr(torch, name) for name in names},
-        **{"max": largest, "maximum": larger, "take": take, "roll": roll, "last": _loop},
+        max=largest,
+        maximum=larger,
+        take=take,
+        roll=roll,
+        last=_loop,
     )
 
 
 def _transformed(workload: Workload, names: Any, transforms: Any) -> Any:
     """The function that is timed, by the transforms of arraygrad or JAX."""
+    function = workload.function
 
     def run(*given: Any) -> Any:
-        return workload.function(names, *given)
+        return function(names, *given)
 
     if workload.what == "hessian":
         return transforms.hessian(run)
@@ -329,7 +332,13 @@ def times_of(name: str, seconds: float, rounds: int, best: bool) -> dict[str, tu
 def _table(options: Any) -> None:
     ratios: dict[str, list[float]] = {}
     others = [system for system in (JAX, TORCH, EAGER) if _is_there(system)]
-    head = ["", "compiled", *(f"of {system}'s time" for system in others), "first call, s", "jax.jit"]
+    head = [
+        "",
+        "compiled",
+        *(f"of {system}'s time" for system in others),
+        "first call, s",
+        "jax.jit",
+    ]
     print(f"| {' | '.join(head)} |\n|{'---|' * len(head)}")
     for name in WORKLOADS:
         if options.only not in name:
