@@ -3,15 +3,18 @@
 Run by ``python -m benchmarks.scientific``. The systems take turns. A line shows the time for the
 value and the gradient as a multiple of SciPy's own time for the value alone, and how far the
 gradient is from one with much smaller tolerances. diffrax and jaxopt run under `jax.jit`, compiled
-before; their first call is shown apart.
+before; their first call is shown apart. Every system has one thread: SciPy and NumPy have a pool of
+threads each, which take the processors from each other, and SciPy's time would say little.
 """
 
 from __future__ import annotations
 
 import argparse
+import os
 import statistics
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -52,7 +55,7 @@ def _equations(
     rtol: float,
     method: str,
     theirs: str,
-    stack: bool = True,
+    peers: bool = True,
 ) -> Workload:
     """The gradient of the sum of squares of the last state, by the parameters.
 
@@ -62,8 +65,7 @@ def _equations(
 
     def ours(p: Any, module: Any, rtol: float = rtol) -> Any:
         options: dict[str, Any] = {"method": method, "rtol": rtol, "atol": rtol * 1e-3}
-        if stack:
-            options["t_eval"] = [end]
+        options["t_eval"] = [end]
         solution = module.solve_ivp(lambda t, y: rates(y, p, np), (0.0, end), start, **options)
         return (solution.y[:, -1] ** 2).sum()
 
@@ -71,7 +73,7 @@ def _equations(
         import torch
         from torchdiffeq import odeint
 
-        torch.set_num_threads(2)
+        torch.set_num_threads(1)
         y0, times = torch.tensor(start), torch.tensor([0.0, end], dtype=torch.float64)
 
         def gradient() -> Any:
@@ -102,17 +104,17 @@ def _equations(
         gradient = jax.jit(jax.grad(loss))
         return lambda: np.asarray(gradient(jnp.asarray(p)))
 
-    peers = {"diffrax": diffrax}
-    if method in ("RK45", "DOP853"):  # torchdiffeq has no method for stiff equations
-        peers = {"torchdiffeq": torchdiffeq, **peers}
+    others = {"diffrax": diffrax} if peers else {}
+    if peers and method in ("RK45", "DOP853"):  # torchdiffeq has no method for stiff equations
+        others = {"torchdiffeq": torchdiffeq, **others}
     own = ag.func.grad(lambda p: ours(p, integrate))
     exact = ag.func.grad(lambda p: ours(p, integrate, max(rtol * 1e-3, 1e-12)))(p)
     return Workload(
-        lambda: ours(p, scipy.integrate), _with_peers({"arraygrad": lambda: own(p)}, peers), exact
+        lambda: ours(p, scipy.integrate), _with_peers({"arraygrad": lambda: own(p)}, others), exact
     )
 
 
-def lotka_volterra() -> Workload:
+def lotka_volterra(peers: bool = True) -> Workload:
     """Prey and hunters, RK45."""
 
     def rates(y: Any, p: Any, xp: Any) -> Any:
@@ -120,10 +122,10 @@ def lotka_volterra() -> Workload:
         return xp.stack([p[0] * y[0] - p[1] * meetings, p[2] * meetings - p[3] * y[1]])
 
     start, p = np.array([1.5, 1.0]), np.array([1.1, 0.6, 0.5, 0.9])
-    return _equations(rates, start, 12.0, p, 1e-8, "RK45", "Dopri5")
+    return _equations(rates, start, 12.0, p, 1e-8, "RK45", "Dopri5", peers)
 
 
-def robertson() -> Workload:
+def robertson(peers: bool = True) -> Workload:
     """A stiff chemical reaction, Radau."""
 
     def rates(y: Any, p: Any, xp: Any) -> Any:
@@ -131,7 +133,7 @@ def robertson() -> Workload:
         return xp.stack([middle - slow, slow - middle - fast, fast])
 
     start, p = np.array([1.0, 0.0, 0.0]), np.array([0.04, 3e7, 1e4])
-    return _equations(rates, start, 100.0, p, 1e-6, "Radau", "Kvaerno5")
+    return _equations(rates, start, 100.0, p, 1e-6, "Radau", "Kvaerno5", peers)
 
 
 def heat_equation() -> Workload:
@@ -212,7 +214,17 @@ WORKLOADS = {
 }
 
 
-def _seconds(job: Job) -> float:
+@contextmanager
+def one_thread() -> Iterator[None]:
+    """One thread for each library that computes."""
+    from threadpoolctl import threadpool_limits
+
+    os.environ.setdefault("XLA_FLAGS", "--xla_cpu_multi_thread_eigen=false")
+    with threadpool_limits(1):
+        yield
+
+
+def seconds(job: Job) -> float:
     start = time.perf_counter()
     job()
     return time.perf_counter() - start
@@ -224,18 +236,23 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("only", nargs="*", help="workloads whose name holds one of these")
     parser.add_argument("--seconds", type=float, default=8.0, help="per workload")
     options = parser.parse_args(arguments)
+    with one_thread():
+        _measure(options)
+
+
+def _measure(options: Any) -> None:
     for name, make in WORKLOADS.items():
         if options.only and not any(o in name for o in options.only):
             continue
         value, gradients, exact = make()
-        first = {system: _seconds(job) for system, job in gradients.items()}
+        first = {system: seconds(job) for system, job in gradients.items()}
         value()
         times: dict[str, list[float]] = {system: [] for system in gradients}
         end = time.perf_counter() + options.seconds
         while time.perf_counter() < end or len(times["arraygrad"]) < 3:
-            base = _seconds(value)
+            base = seconds(value)
             for system, job in gradients.items():
-                times[system].append(_seconds(job) / base)
+                times[system].append(seconds(job) / base)
         print(name)
         for system, ratios in times.items():
             error = np.max(np.abs(gradients[system]() - exact)) / np.max(np.abs(exact))

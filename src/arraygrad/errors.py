@@ -35,7 +35,9 @@ class NoGradientError(RuntimeError):
 
 
 class WrittenError(RuntimeError):
-    """A gradient needs a value that was changed in place."""
+    """A gradient needs a value that was changed in place. `place` is the node that saved it."""
+
+    place: tuple[object, None]
 
 
 class MixedArraysError(TypeError):
@@ -47,7 +49,9 @@ class RuleError(RuntimeError):
 
 
 class AnomalyError(RuntimeError):
-    """Anomaly detection found NaN in a gradient."""
+    """Anomaly detection found NaN in a gradient. `place`: the node, and which input of it."""
+
+    place: tuple[object, int]
 
 
 class DataDependentError(TypeError):

@@ -31,7 +31,16 @@ Ts = TypeVarTuple("Ts")
 
 
 class GradcheckError(RuntimeError):
-    """A derivative differs from finite differences, or from another way to compute it."""
+    """A derivative differs from finite differences, or from another way to compute it.
+
+    `place` says which: the way, and the numbers of the output and of the input.
+    """
+
+    place: tuple[str, int, int]
+
+
+class ChangedOutputsError(GradcheckError):
+    """A function returns outputs of another number or shape at another point."""
 
 
 class Options(TypedDict, total=False):
@@ -316,7 +325,9 @@ class _Check:
         leaves = [changed.get(j, leaf) for j, leaf in enumerate(self.leaves)]
         outputs = _float_tensors(self.function(*self.rebuild(leaves)))
         if [o.shape for o in outputs] != [o.shape for o in self.outputs]:
-            raise GradcheckError("function returns outputs of different number or shape each time")
+            raise ChangedOutputsError(
+                "function returns outputs of different number or shape each time"
+            )
         return outputs
 
     def numerical(self) -> Jacobians:
@@ -445,10 +456,13 @@ class _Check:
             for j, (a, b) in enumerate(zip(first, second, strict=True)):
                 apart = np.max(np.abs(a - b), initial=0.0)
                 if apart > tolerance:
-                    raise GradcheckError(
+                    raise _found(
+                        "two sweeps",
+                        o,
+                        self.wanted[j],
                         f"two sweeps over the same graph disagree by {apart:.3g} in the gradient "
                         f"of output {o} with respect to input {self.wanted[j]}; nondet_tol allows "
-                        f"{tolerance:.3g}"
+                        f"{tolerance:.3g}",
                     )
 
     def compare(self, found: Jacobians, expected: Jacobians, way: str, other: str) -> None:
@@ -458,7 +472,8 @@ class _Check:
                 excess = np.abs(a - b) - (self.atol + self.rtol * np.abs(b))
                 wrong = ~((excess <= 0) | (np.isnan(a) & np.isnan(b)) | (a == b))
                 if np.any(wrong):
-                    raise GradcheckError(self._report(o, j, a, b, wrong, way, other))
+                    report = self._report(o, j, a, b, wrong, way, other)
+                    raise _found(way, o, self.wanted[j], report)
 
     def _report(self, o: int, j: int, a: Any, b: Any, wrong: Any, way: str, other: str) -> str:
         distance = np.where(wrong, np.nan_to_num(np.abs(a - b), nan=np.inf), -1.0)
@@ -474,6 +489,12 @@ class _Check:
             f"that by {other}.\n{int(wrong.sum())} of {wrong.size} entries differ, most{where}: "
             f"{a[worst]:.6g} and {b[worst]:.6g}.\n{way}:\n{a}\n{other}:\n{b}"
         )
+
+
+def _found(way: str, output: int, position: int, text: str) -> GradcheckError:
+    error = GradcheckError(text)
+    error.place = way, output, position
+    return error
 
 
 def _arguments(inputs: Any) -> tuple[Any, ...]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import math
+import tracemalloc
 from typing import Any
 
 import numpy as np
@@ -398,3 +399,74 @@ def test_scipys_own_errors_stay() -> None:
     a = ag.tensor(2.0, requires_grad=True)
     with pytest.raises(ValueError, match="different signs"):
         optimize.brentq(lambda x: x**2 + a, 0, 2)
+
+
+# --- many unknowns --------------------------------------------------------------------------------
+
+
+def _ridge(penalty: Any, rows: Any, target: Any) -> Any:
+    def objective(w: Any) -> Any:
+        rest = rows @ w - target
+        return 0.5 * (rest @ rest) + 0.5 * penalty * (w @ w)
+
+    def slope(w: Any) -> Any:
+        return rows.T @ (rows @ w - target) + penalty * w
+
+    start = np.zeros(rows.shape[1])
+    options = {"gtol": 1e-10, "ftol": 1e-16, "maxiter": 2000}
+    return optimize.minimize(objective, start, jac=slope, method="L-BFGS-B", options=options).x
+
+
+def test_many_unknowns_by_conjugate_gradients() -> None:
+    rng = np.random.default_rng(0)
+    rows, target = rng.standard_normal((400, 250)), rng.standard_normal(400)
+    penalty = np.array(30.0)
+    matrix = rows.T @ rows + penalty * np.eye(250)
+    w = np.linalg.solve(matrix, rows.T @ target)
+    first = np.linalg.solve(matrix, w)
+    loss: Any = lambda p: (_ridge(p, rows, target) ** 2).sum()  # noqa: E731
+    slope = grad(loss)
+    np.testing.assert_allclose(slope(penalty), -2 * w @ first, rtol=1e-6)
+    np.testing.assert_allclose(ag.func.jvp(loss, (penalty,), (1.0,))[1], -2 * w @ first, rtol=1e-6)
+    second = 2 * first @ first + 4 * w @ np.linalg.solve(matrix, first)
+    np.testing.assert_allclose(grad(slope)(penalty), second, rtol=1e-6)
+
+
+def test_many_unknowns_that_are_not_determined() -> None:
+    """Half of the unknowns have no curvature: no derivative, whatever the loss depends on."""
+    rows = np.random.default_rng(0).standard_normal((100, 250))
+
+    def loss(shift: Any) -> Any:
+        def objective(w: Any) -> Any:
+            rest = rows @ w - shift
+            return rest @ rest
+
+        found = optimize.minimize(
+            objective, np.zeros(250), jac=lambda w: 2 * rows.T @ (rows @ w - 1)
+        )
+        return (rows @ found.x).sum()
+
+    with pytest.raises(SingularError):
+        grad(loss)(np.array(1.0))
+
+
+def test_fixed_point_of_many_unknowns_takes_linear_memory() -> None:
+    def total(source: Any) -> Any:
+        found = optimize.fixed_point(
+            lambda x: 0.5 * np.tanh(np.roll(x, 1) + 0.3 * x) + source,
+            np.zeros(source.shape),
+            method="iteration",
+        )
+        return (found**2).sum()
+
+    n = 20_000
+    gradient = grad(total)
+    tracemalloc.start()
+    found = gradient(np.ones(n))
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 100 * 8 * n
+    # All unknowns are equal: x = tanh(1.3 x) / 2 + 1.
+    x = scipy.optimize.brentq(lambda x: 0.5 * np.tanh(1.3 * x) + 1 - x, 0, 2)
+    slope = 1 / (1 - 0.65 / np.cosh(1.3 * x) ** 2)
+    np.testing.assert_allclose(found, 2 * x * slope, rtol=1e-6)

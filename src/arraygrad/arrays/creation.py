@@ -120,13 +120,15 @@ def from_sequence(data: Any) -> Any:
                 for item, p in zip(data, parts, strict=True)
             ]
         numbers = like is not None  # the NumPy dtypes of numbers mean nothing in that library
-        dtype = result_type(
-            *(
-                item if numbers and isinstance(item, int | float | complex) else p
-                for item, p in zip(data, parts, strict=True)
+        dtype = parts[0].dtype
+        if numbers or any(p.dtype is not dtype for p in parts):
+            dtype = result_type(
+                *(
+                    item if numbers and isinstance(item, int | float | complex) else p
+                    for item, p in zip(data, parts, strict=True)
+                )
             )
-        )
-        parts = [p if p.dtype is dtype else ops.astype(p, dtype, copy=False) for p in parts]
+            parts = [p if p.dtype is dtype else ops.astype(p, dtype, copy=False) for p in parts]
         return ops.stack(parts) if len(parts) > 1 else ops.expand_dims(parts[0])
     return data if hasattr(data, "dtype") else np.asarray(data)
 

@@ -96,6 +96,15 @@ class Tensor(Recording, TensorInPlace, ArrayMethods):
             made = InferenceTensor
         return tuple(map(made, out)) if multiple else made(out)
 
+    @classmethod
+    def leaf_over(cls, array: Any) -> Tensor:
+        """A leaf of a transform, over an array that is known to have floating-point numbers."""
+        if type(array) is not ndarray:
+            backend_of(array).check_leaf(ops.plain(array))
+        tensor = cls(array)
+        tensor._leaf = tensor._node = Leaf(tensor, cls)
+        return tensor
+
     @staticmethod
     def _inferred(array: Any) -> Tensor:
         """A tensor that never takes part in differentiation."""

@@ -11,7 +11,7 @@ from ..backends import backend_of
 from ..core.kinds import Opaque
 from ..core.modes import current_modes
 from ..core.nodes import FREED, LAST_WRITE, Node, freed_error, next_number, output_node
-from ..core.saved import Hooks, pack, remember_origin, unpack
+from ..core.saved import pack, remember_origin, unpack
 from ..core.versions import as_saved_alone
 from ..errors import RuleError
 from ..ops.define.rules import Pullback
@@ -60,7 +60,6 @@ class FunctionCtx(Node):
         self._for_forward: tuple[Any, ...] | None = None
         self._places: tuple[tuple[str, int] | None, ...] = ()
         self._made: type[Tensor] = Tensor
-        self._hooks: Hooks | None = None
         self._needs: tuple[bool, ...] | None = None
         self._dirty: tuple[Any, ...] = ()
         self._constant: tuple[Any, ...] = ()
@@ -144,7 +143,7 @@ class FunctionCtx(Node):
         nodes = dict(zip(self.pullback.positions, self.edges, strict=True))
         found: list[Any] = []
         for kept, place in zip(self.saved, self._places, strict=True):
-            array = unpack(kept, self._hooks) if self._hooks else kept
+            array = unpack(kept)
             if array is not None and self.number < LAST_WRITE[0]:
                 sweep = current_sweep()
                 array = as_saved_alone(self, array, {} if sweep is None else sweep.rewound)
@@ -181,8 +180,8 @@ class FunctionCtx(Node):
         self._dirty = self._constant = ()
         self._places = tuple(places)
         modes = current_modes()
-        self._hooks = modes.saved_hooks
-        self.saved = tuple(pack(a, self._hooks) for a in arrays) if self._hooks else tuple(arrays)
+        hooks = modes.saved_hooks
+        self.saved = tuple(pack(a, hooks) for a in arrays) if hooks else tuple(arrays)
         if modes.anomaly is not None:
             remember_origin(self)
 

@@ -134,8 +134,12 @@ class Function:
             return _push(cls, top, args)
         if issubclass(top, Pattern):
             return _follow(cls, top, args)
-        assert issubclass(top, Batched)
-        return _batch(cls, top, args)
+        if issubclass(top, Batched):
+            return _batch(cls, top, args)
+        raise TypeError(
+            f"{cls.__name__}, an autograd.Function, cannot be called inside a loop of a compiled "
+            "function, which is traced before it is differentiated: write it with func.custom"
+        )
 
 
 def once_differentiable(backward: Rule) -> Rule:
@@ -306,9 +310,12 @@ def _attach(
     else:
         ctx.shape, ctx.dtype = getattr(arrays[0], "shape", ()), getattr(arrays[0], "dtype", None)
         nodes = [ctx]
-    results = []
+    results: list[Any] = []
     for output, array, node, diff in zip(outputs, arrays, nodes, differentiable, strict=True):
-        if any(output is d for d in dirty):
+        again = next((r for r, o in zip(results, outputs, strict=False) if o is output), None)
+        if again is not None and isinstance(output, Tensor):
+            results.append(again)  # returned twice: all of its gradient goes to the first place
+        elif any(output is d for d in dirty):
             output = next(a for a, i in zip(args, inputs, strict=True) if i is output)
             base = output if output._view is None else output._view.base
             if isinstance(base._node, Leaf):

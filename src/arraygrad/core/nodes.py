@@ -82,7 +82,7 @@ class Node:
 
     Nodes are numbered in order of creation; an edge always leads to a smaller number. For an op
     with several outputs, `shape` and `dtype` are lists, and `outputs` holds its `Output` nodes.
-    `saved` is a tuple, or `FREED`, or `UNLOADED` if only `load` can return the values.
+    `saved` is a tuple, or `FREED`, or anything else if only `load` can return the values.
     """
 
     __slots__ = (
@@ -161,7 +161,9 @@ class Node:
         """The saved values. A sweep calls it once for each run of the node's rules."""
         if self.saved is FREED:
             raise freed_error(self)
-        return self.saved  # type: ignore[no-any-return]
+        if type(self.saved) is tuple:
+            return self.saved
+        return self.saved.load()  # type: ignore[no-any-return]  # hooks have packed some of them
 
     def as_saved(self, saved: tuple[Any, ...], restored: Callable[[Any, int], Any]) -> Any:
         """The loaded values, with those that have been written since as they were.

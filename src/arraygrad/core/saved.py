@@ -41,14 +41,13 @@ _PACKAGE = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep
 class PackedNode(Node):
     """A node whose saved arrays the user's hooks pack and unpack."""
 
-    __slots__ = ("hooks", "packed")
-    hooks: Hooks
+    __slots__ = ("packed",)
     packed: Any
 
     def load(self) -> tuple[Any, ...]:
         if self.saved is FREED:
             raise freed_error(self)
-        return tuple([unpack(value, self.hooks) for value in self.packed])
+        return tuple([unpack(value) for value in self.packed])
 
     def release(self) -> None:
         self.saved, self.packed = FREED, ()
@@ -67,12 +66,13 @@ class PackedNode(Node):
 
 
 class _Packed:
-    """The result of a pack hook, and the shape and memory of the array that it packed."""
+    """The result of a pack hook, how to unpack it, and the shape and memory of the array."""
 
-    __slots__ = ("owner", "shape", "value")
+    __slots__ = ("owner", "shape", "unpack", "value")
 
-    def __init__(self, value: Any, array: Any) -> None:
+    def __init__(self, value: Any, array: Any, unpack: Callable[[Any], Any]) -> None:
         self.value = value
+        self.unpack = unpack
         self.shape = tuple(array.shape)
         owner = owner_of(array)
         self.owner: Any = weakref.ref(owner) if isinstance(owner, np.ndarray) else lambda: None
@@ -91,22 +91,52 @@ def pack(value: Any, hooks: Hooks) -> Any:
             "the pack hook of saved_tensors_hooks wrote to the tensor it was given, which is in "
             "use: work on a clone() of it"
         )
-    return _Packed(packed, value)
+    return _Packed(packed, value, hooks[1])
 
 
-def unpack(value: Any, hooks: Hooks) -> Any:
-    """The array, or tuple of arrays, that `pack` packed."""
+def unpack(value: Any) -> Any:
+    """The array, or tuple of arrays, that `pack` packed; any other value as it is."""
     if isinstance(value, tuple):
-        return tuple(unpack(part, hooks) for part in value)
+        return tuple(map(unpack, value))
     if not isinstance(value, _Packed):
         return value
-    array = hooks[1](value.value)
+    array = value.unpack(value.value)
     if tuple(array.shape) != value.shape:
         raise RuleError(
             "the unpack hook of saved_tensors_hooks returned a tensor of shape "
             f"{tuple(array.shape)} for one of shape {value.shape}"
         )
     return array
+
+
+class Hooked:
+    """The saved values of a node, one of which was packed after the node had been recorded."""
+
+    __slots__ = ("values",)
+
+    def __init__(self, values: tuple[Any, ...]) -> None:
+        self.values = values
+
+    def load(self) -> tuple[Any, ...]:
+        """The values, unpacked."""
+        return tuple(map(unpack, self.values))
+
+
+def pack_later(node: Node, position: int, hooks: Hooks) -> None:
+    """Have hooks pack one of the values that a node has saved already."""
+    if node.saved is FREED:
+        raise freed_error(node)
+    holder = node.packed if isinstance(node, PackedNode) else node.saved
+    values = list(holder.values if isinstance(holder, Hooked) else holder)
+    if isinstance(values[position], _Packed):
+        raise RuntimeError("hooks on this saved value have already been set")
+    values[position] = pack(values[position], hooks)
+    if isinstance(node, PackedNode):
+        node.packed = tuple(values)
+    elif type(node) is Node:
+        node.saved = Hooked(tuple(values))
+    else:  # one that unpacks its values itself
+        node.saved = tuple(values)
 
 
 def record_with_care(
@@ -128,7 +158,7 @@ def record_with_care(
             for value, source in zip(saved, pullback.sources, strict=True)
         )
         node = PackedNode(pullback, edges, UNLOADED, shape, dtype)
-        node.hooks, node.packed = hooks, packed
+        node.packed = packed
     else:
         node = Node(pullback, edges, saved, shape, dtype)
     if anomaly is not None:

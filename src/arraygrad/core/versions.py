@@ -355,12 +355,14 @@ def written_error(node: Node, array: Any, writes: Writes, last: int) -> WrittenE
         lines += f" {node.name()} was recorded here:\n{node.extras.metadata['traceback']}"
     if last in writes.origins:
         lines += f" The write was here:\n{writes.origins[last]}"
-    return WrittenError(
+    error = WrittenError(
         f"{node.name()} needs a value of shape {tuple(array.shape)} and dtype {array.dtype} that "
         f"has been modified by an inplace operation since it was saved: {writes.what}. Work on a "
         "clone() of it, or use the operation that makes a new tensor (x = x + y for x += y). "
         + (lines or "autograd.detect_anomaly() shows the lines.")
     )
+    error.place = node, None
+    return error
 
 
 def read_only(array: Any) -> Any:

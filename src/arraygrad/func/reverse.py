@@ -8,7 +8,6 @@ from __future__ import annotations
 import functools
 import operator
 from collections.abc import Callable, Sequence
-from contextlib import nullcontext
 from typing import Any, Concatenate, Literal, SupportsIndex, overload
 
 import numpy as np
@@ -80,12 +79,16 @@ class Tape:
         arrays, unflatten = arrays_of(args, item_of(name) if isinstance(name, str) else name)
         with new_level() as self.level:
             make = kind(self.level)
-            self.leaves = [make(array).requires_grad_() for array in arrays]
+            self.leaves = [make.leaf_over(array) for array in arrays]
             modes = current_modes()
-            records = modes.grad and not modes.inference
-            with nullcontext() if records else ModeContext(grad=True, inference=False):
+            if modes.grad and not modes.inference:
                 result = function(*unflatten(self.leaves))
-        self.result = tree_map(lambda leaf: lowered(leaf, self.level), result)
+            else:
+                with ModeContext(grad=True, inference=False):
+                    result = function(*unflatten(self.leaves))
+        if type(result) is not make:
+            result = tree_map(lambda leaf: lowered(leaf, self.level), result)
+        self.result = result
 
     def strip(self, value: Any) -> Any:
         """A value as the caller sees it: without this level, under `no_grad` without any node."""
@@ -96,21 +99,20 @@ class Tape:
 
     def pull(self, outputs: list[Any], cotangents: list[Any]) -> list[Any]:
         """The cotangents of the leaves, from the cotangents of some outputs."""
+        level = self.level
         pairs: list[tuple[Node, Any]] = [
             (out._node, cotangent)
             for out, cotangent in zip(outputs, cotangents, strict=True)
-            if isinstance(out, Tensor) and out.level == self.level and out._node is not None
+            if isinstance(out, Tensor) and out.level == level and out._node is not None
         ]
-        targets = [leaf._node for leaf in self.leaves]
-        assert all(t is not None for t in targets)
-        starts, anomaly = [node for node, _ in pairs], current_modes().anomaly
-        sweep = Sweep(starts, targets, self.level, False, anomaly)  # type: ignore[arg-type]
-        with at_level(self.level):
+        targets: list[Any] = [leaf._node for leaf in self.leaves]
+        sweep = Sweep([node for node, _ in pairs], targets, level, False, current_modes().anomaly)
+        with at_level(level):
             results = sweep.run(pairs)
         gradients = []
-        for target, leaf in zip(targets, self.leaves, strict=True):
-            held = [results[target]]  # type: ignore[index]
-            results[target] = None  # type: ignore[index]
+        for leaf in self.leaves:
+            held = [results[leaf._node]]  # type: ignore[index]
+            results[leaf._node] = None  # type: ignore[index]
             gradients.append(own(held, leaf._array))
         return gradients
 

@@ -20,7 +20,7 @@ from .define.arguments import naming
 from .define.signatures import A, joining, one_array
 from .indexing import _index_add, take
 from .matrices import diagonal as matrix_diagonal
-from .reductions import sum
+from .reductions import _sum
 from .shape import (
     _reshape,
     astype,
@@ -268,7 +268,8 @@ def trace(x: Any, /, offset: int = 0, axis1: int = 0, axis2: int = 1) -> Any:
 
     This is NumPy's function. The standard's function, `linalg.trace`, uses the last two axes.
     """
-    return sum(diagonal(x, offset, axis1, axis2), axis=-1)
+    line = diagonal(x, offset, axis1, axis2)
+    return _sum(line, axis=(line.ndim - 1,), keepdims=False)
 
 
 @one_array

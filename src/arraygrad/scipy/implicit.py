@@ -17,9 +17,7 @@ from ..ops.define import Own
 from ..ops.define.library import declare
 from ..ops.padding import everywhere, size_of
 from .formula import as_array, capture
-from .linear import Solver, by_products, of_places, places_of, solved
-
-_LARGE = 1000  # the number of unknowns from which on no matrix is formed
+from .linear import LARGE, Solver, by_products, of_places, places_of, solved
 
 
 def implicit(
@@ -51,7 +49,7 @@ def implicit(
     formula = capture(equations, x)
     if not formula.outside:
         return x
-    if solver is None and x.size > _LARGE:
+    if solver is None and x.size > LARGE:
         solver = by_products
     return solve_implicit(x, formula.outside, formula, solver, check)
 

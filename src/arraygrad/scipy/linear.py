@@ -22,6 +22,8 @@ from .formula import const
 from .names import scipy_module
 from .solutions import check_condition, check_step, singular
 
+LARGE = 1000  # the number of unknowns from which on no matrix is formed
+
 # From a formula, x, the other arguments, and b: the solution w of J w = b, or of Jᴴ w = b if the
 # last argument says so. All arrays are plain.
 Solver = Callable[[Any, Any, Sequence[Any], Any, bool], Any]

@@ -52,6 +52,8 @@ class Carefully:
         except Exception as error:
             if sweep.anomaly:
                 error.add_note(origin(node))
+                if not hasattr(error, "place"):
+                    error.place = node, None  # type: ignore[attr-defined]
             raise
         if sweep.anomaly == "nan":
             parts = _without_nan(node, parts)
@@ -158,6 +160,7 @@ def _without_nan(node: Node, parts: list[Any]) -> list[Any]:
                 f"{node.name()} returned NaN in the gradient of its input {position}.\n"
                 + origin(node)
             )
+            error.place = node, position
             part = _over_plain(part, lambda a, e=error: backend_of(a).without_nan(a, e))
         checked.append(part)
     return checked

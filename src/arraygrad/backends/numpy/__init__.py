@@ -200,11 +200,10 @@ def _broadcast_to(x: Any, shape: tuple[int, ...]) -> Any:
 
 
 def _diagonal(x: Any, offset: int) -> Any:
-    m, n = x.shape[-2:]
-    top, left = max(-offset, 0), max(offset, 0)
-    size = max(min(m - top, n - left), 0)
-    # A view that can be written. The result of np.diagonal cannot.
-    return np.einsum("...ii->...i", x[..., top : top + size, left : left + size])
+    out = x.diagonal(offset, -2, -1)
+    if x.flags.writeable:  # NumPy's view cannot be written, whatever its base is
+        out.flags.writeable = True
+    return out
 
 
 def _floor_divide(x: Any, y: Any) -> Any:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 import warnings
 from collections.abc import Callable
 from typing import Any
@@ -51,13 +52,15 @@ class Trace:
     tape : Tape
     """
 
-    __slots__ = ("outputs", "tape", "value", "x")
+    __slots__ = ("_joined", "outputs", "tape", "value", "x")
 
     def __init__(self, fun: AnyFunction, x: Any) -> None:
-        self.x = mapped(_differentiable, x)
-        run, leaves = _of_leaves(fun, self.x)
-        self.tape = Tape(run, leaves, "x", kind=reverse_box)
-        level, result = self.tape.level, self.tape.result
+        self.x = x = mapped(_differentiable, x)
+        leaves, joined = _taken_apart(x)
+        self._joined = joined
+        run = fun if joined is _single else lambda *parts: fun(joined(parts))
+        self.tape = tape = Tape(run, leaves, "x", kind=reverse_box)
+        level, result = tape.level, tape.result
         if isinstance(result, ReverseBox) and result.level == level:
             self.value, self.outputs = number(result._array), [result]
             return
@@ -71,26 +74,26 @@ class Trace:
         if isinstance(g, SparseObject):
             g = as_cotangent(g)
         leaves = leaves_like(g, self.value, "the cotangent")
-        seeds = [_seed(*pair) for pair in zip(leaves, self.outputs, strict=True)]
+        seeds = [_seed(part, out) for part, out in zip(leaves, self.outputs, strict=True)]
         found = [number(_conj(part)) for part in self.tape.pull(self.outputs, seeds)]
-        if not isinstance(self.x, CONTAINERS):
-            return found[0]
-        rest = iter(found)
-        return mapped(lambda _: next(rest), self.x)
+        return self._joined(found)
 
 
-def _of_leaves(fun: AnyFunction, x: Any) -> tuple[AnyFunction, tuple[Any, ...]]:
-    """A function of a structure as a function of the arrays in it, and these arrays."""
+def _taken_apart(x: Any) -> tuple[tuple[Any, ...], AnyFunction]:
+    """The arrays in a structure, and the function that makes a structure of others like them."""
     if not isinstance(x, CONTAINERS):
-        return fun, (x,)
+        return (x,), _single
     if type(x) is tuple and not any(isinstance(part, CONTAINERS) for part in x):
-        return lambda *parts: fun(parts), x
+        return x, tuple
 
-    def run(*parts: Any) -> Any:
+    def joined(parts: Any) -> Any:
         rest = iter(parts)
-        return fun(mapped(lambda _: next(rest), x))
+        return mapped(lambda _: next(rest), x)
 
-    return run, tuple(leaves_like(x, x, "x"))
+    return tuple(leaves_like(x, x, "x")), joined
+
+
+_single = operator.itemgetter(0)
 
 
 def _inside(leaf: Any, level: float) -> Any:
@@ -147,12 +150,12 @@ def make_jvp(fun: AnyFunction, x: Any) -> AnyFunction:
 
     def jvp(g: Any) -> tuple[Any, Any]:
         leaves = leaves_like(g, x, "the tangent")
-        of_leaves, primals = _of_leaves(fun, x)
+        primals, joined = _taken_apart(x)
         tangents = [_tangent(*pair) for pair in zip(leaves, primals, strict=True)]
         moves: list[bool] = []
 
         def run(*parts: Any) -> Any:
-            result = of_leaves(*parts)
+            result = fun(joined(parts))
             mapped(lambda leaf: moves.append(isbox(leaf)), result)
             return result
 

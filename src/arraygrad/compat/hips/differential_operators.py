@@ -63,7 +63,7 @@ make_jvp = unary_to_nary(_make_jvp)
 def _one(name: str, value: Any) -> Any:
     """The cotangent one, for a function that gives one real number."""
     if isinstance(value, _FLOATS) and not value.shape and value.dtype.kind == "f":
-        return _np.ones((), value.dtype)
+        return _np.array(1, value.dtype)
     space = vspace(value)
     if space.size != 1:
         raise TypeError(

@@ -42,7 +42,10 @@ def mapped(function: Callable[..., Any], tree: Any, *others: Any) -> Any:
         return function(tree, *others)
     if isinstance(tree, dict):
         return {k: mapped(function, v, *(o[k] for o in others)) for k, v in tree.items()}
-    items = [mapped(function, *parts) for parts in zip(tree, *others, strict=True)]
+    if others:
+        items = [mapped(function, *parts) for parts in zip(tree, *others, strict=True)]
+    else:
+        items = [mapped(function, part) for part in tree]
     return type(tree)(*items) if hasattr(tree, "_fields") else type(tree)(items)
 
 

@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from .helpers import subvals
-
 __all__ = ["get_doc", "get_name", "unary_to_nary", "wrap_nary_f", "wraps"]
 
 AnyFunction = Callable[..., Any]
@@ -26,8 +24,13 @@ def unary_to_nary(unary_operator: AnyFunction) -> AnyFunction:
         @wrap_nary_f(fun, unary_operator, argnum)
         def nary_f(*args: Any, **kwargs: Any) -> Any:
             def unary_f(x: Any) -> Any:
-                given = [(argnum, x)] if single else zip(argnum, x, strict=True)
-                return fun(*subvals(args, given), **kwargs)
+                items = list(args)
+                if single:
+                    items[argnum] = x
+                else:
+                    for i, part in zip(argnum, x, strict=True):
+                        items[i] = part
+                return fun(*items, **kwargs)
 
             unary_f.__name__ = name
             x = args[argnum] if single else tuple([args[i] for i in argnum])

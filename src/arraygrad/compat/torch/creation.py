@@ -27,7 +27,7 @@ from .handles import Tensor, as_torch_raises, new, remember, unwrap
 def _finished(array: Any, requires_grad: bool, kind: type[Tensor] = Tensor) -> Tensor:
     made = new(kind)
     made._t = array
-    return made.requires_grad_() if requires_grad else made
+    return made._require() if requires_grad else made
 
 
 def _carries_dtype(data: Any) -> bool:
@@ -76,8 +76,7 @@ def tensor(
     check_device(device)
     check_layout("tensor", keywords)
     wanted = None if dtype is None else numpy_of(dtype)
-    with as_torch_raises():
-        return _finished(_array(data, wanted, True), requires_grad)
+    return _finished(_array(data, wanted, True), requires_grad)
 
 
 def as_tensor(data: Any, dtype: Any = None, device: Any = None) -> Tensor:
@@ -132,7 +131,10 @@ def _shape(name: str, size: tuple[Any, ...], keywords: dict[str, Any]) -> tuple[
     if "size" in keywords:
         size = (keywords.pop("size"),)
     check_layout(name, keywords)
-    return sizes(tuple(map(unwrap, size)))
+    found = sizes(tuple(map(unwrap, size)))
+    if any(n < 0 for n in found):
+        raise RuntimeError(f"{name}(): negative dimension in size {found}")
+    return found
 
 
 def _made(
@@ -204,6 +206,8 @@ def full(
     """One value everywhere."""
     check_layout("full", keywords)
     value = unwrap(fill_value)
+    if not isinstance(value, Array | bool | int | float | complex | np.generic):
+        raise TypeError(f"full(): fill_value must be a number, not {type(value).__name__}")
     if dtype is None:
         dtype = (
             value.dtype if isinstance(value, Array) else default_for(np.asarray(value).dtype.kind)
@@ -265,6 +269,8 @@ def linspace(
     check_layout("linspace", keywords)
     check_device(device)
     wanted = numpy_of(get_default_dtype() if dtype is None else dtype)
+    if steps < 0:
+        raise RuntimeError(f"linspace(): number of steps must be non-negative, not {steps}")
     return _finished(
         native.linspace(unwrap(start), unwrap(end), steps, dtype=wanted), requires_grad
     )
@@ -327,14 +333,16 @@ def parameter(kind: type[Tensor], data: Any, requires_grad: bool) -> Any:
 
 def with_data(tensor: Tensor, value: Tensor) -> None:
     """`tensor.data = value`: other values, without a trace in the graph."""
+    if not isinstance(value, Tensor):
+        raise TypeError(f"data must be a Tensor, not {type(value).__name__}")
     array, old = value._t.detach(), tensor._t
     if _takes_memory(old, array):
         return
     needs, kept = tensor.requires_grad, getattr(old, "_grad", None)
     if needs and array.dtype.kind not in "fc":
         raise RuntimeError(
-            f"data must be of floating-point numbers, not {value.dtype}, because the tensor "
-            "requires gradients"
+            f"data set to a tensor that requires gradients must be floating point or complex "
+            f"dtype, not {value.dtype}"
         )
     tensor._t = native.asarray(array)
     if needs:

@@ -23,7 +23,9 @@ from ...arrays.dual import Dual
 from ...arrays.tensor import Tensor as Native
 from ...arrays.tensor import tensor_type, tensor_type_at
 from ...core.array import Array
+from ...core.nodes import recorder
 from .dtypes import Size, device, dtype, numpy_of, of_numpy
+from .inside import refuse_inside
 
 new = object.__new__
 
@@ -31,10 +33,12 @@ new = object.__new__
 class Tensor:
     """An array with PyTorch's methods, which can be differentiated."""
 
-    __slots__ = ("__dict__", "__weakref__", "_g", "_of", "_t")
+    __slots__ = ("__dict__", "__weakref__", "_g", "_how", "_of", "_t", "_taken")
     _t: Any  # the array: a tensor of arraygrad, or a batched or dual array
     _g: Tensor  # the tensor that `grad` returned last
     _of: Tensor  # the tensor that this one is a view of
+    _how: str  # how a view was made, if that matters: see `views`
+    _taken: list[weakref.ref[Tensor]]  # the views that were taken of this tensor
     __array_priority__ = 2000
 
     if TYPE_CHECKING:  # the methods that `methods` attaches
@@ -159,6 +163,10 @@ class Tensor:
     def __hash__(self) -> int:
         return id(self)
 
+    def __dir__(self) -> list[str]:
+        hidden = ("_g", "_how", "_of", "_taken")  # set on few tensors
+        return [name for name in object.__dir__(self) if name not in hidden]
+
     # --- Python's values ---
 
     def item(self) -> Any:
@@ -180,6 +188,11 @@ class Tensor:
                 f"numpy() on a {type(array).__name__} array: there are no plain values inside a "
                 "transform"
             )
+        if is_recorded(array) and recorder() is not None:
+            raise RuntimeError(
+                "Can't call numpy() on Tensor that requires grad. Use tensor.detach().numpy() "
+                "instead."
+            )
         with as_torch_raises():
             return array.numpy()
 
@@ -187,6 +200,11 @@ class Tensor:
         return np.array(self.numpy(), dtype=dtype, copy=copy)
 
     def __bool__(self) -> bool:
+        if isinstance(self._t, Batched):
+            raise RuntimeError(
+                "vmap: It looks like you're attempting to use a Tensor in some data-dependent "
+                "control flow: use torch.where, or take the decision outside vmap"
+            )
         with as_torch_raises(TypeError):
             return bool(self._t)
 
@@ -227,8 +245,16 @@ class Tensor:
     def requires_grad(self, value: bool) -> None:
         self.requires_grad_(value)
 
+    @requires_grad.deleter
+    def requires_grad(self) -> None:
+        raise RuntimeError("Deleting tensor.requires_grad is not possible: set it to False")
+
     def requires_grad_(self, requires_grad: bool = True) -> Tensor:
         """Make this tensor one that gradients are computed for, or stop that."""
+        refuse_inside("Tensor.requires_grad_() (or torch.autograd.functional.*)")
+        return self._require(requires_grad)
+
+    def _require(self, requires_grad: bool = True) -> Tensor:
         array = self._t
         if not isinstance(array, Native) and requires_grad and not is_recorded(array):
             array = self._t = tensor_type(array)(array)
@@ -237,7 +263,7 @@ class Tensor:
                 return self
             if requires_grad and array.dtype.kind not in "fc":
                 raise RuntimeError(
-                    "requires_grad=True is for floating-point and complex tensors, not "
+                    "only Tensors of floating point and complex dtype can require gradients, not "
                     f"{self.dtype}: pass dtype=, or convert it by to()"
                 )
             array.requires_grad_(requires_grad)
@@ -261,6 +287,7 @@ class Tensor:
 
     def retain_grad(self) -> None:
         """Have `backward` keep the gradient of this tensor, which is no leaf."""
+        refuse_inside("Tensor.retain_grad()")
         self._t.retain_grad()
 
     def detach(self) -> Tensor:
@@ -316,6 +343,11 @@ def _number_of(array: Any) -> Any:
     """The number in a dual array; what differs over a batch has none."""
     if isinstance(array, Dual):
         return _number_of(array.primal)
+    if isinstance(array, Batched):
+        raise RuntimeError(
+            "vmap: It looks like you're calling .item() on a Tensor that differs over the batch: "
+            "keep it a tensor, or take it outside vmap"
+        )
     return array.item()
 
 
@@ -414,24 +446,27 @@ class as_torch_raises:  # noqa: N801  (it is used like a function)
             raise RuntimeError(str(error)) from error
 
 
+def origin_of(array: Any) -> Any:
+    """What an array is a view of, and by which steps; None if it is no view."""
+    found = getattr(array, "_view", None)
+    return getattr(array, "_linked", None) if found is None else found
+
+
 def lift(tensor: Tensor, value: Any) -> None:
     """Give a tensor an array of the transform of `value`, so that this can be written into it.
 
-    The tensor that it is a view of gets one, too.
+    The tensor that it is a view of gets one, too, and with it all of its views.
     """
     array = tensor._t
     if not isinstance(value, Array) or value.level <= array.level:
         return
-    view = getattr(array, "_view", None)
-    if view is not None:
-        base = name_of(view.base, tensor)
+    origin = origin_of(array)
+    if origin is not None:
+        base = name_of(origin.base, tensor)
         lift(base, value)
-        if base._t is not view.base:
-            array = base._t
-            for step, keywords in view.steps:
-                array = step(array, **keywords)
-            tensor._t = array
-            return
+        if base._t is not origin.base:
+            _follow(tensor, origin.base, base._t)
+        return
     lift(tensor, value._array)
     array = tensor._t
     if isinstance(value, Dual):
@@ -439,3 +474,23 @@ def lift(tensor: Tensor, value: Any) -> None:
     elif isinstance(value, Native) and value.level > array.level:
         tensor._t = tensor_type_at(value.level)(array)
     # One tensor cannot hold a whole batch: the write will say so.
+    if tensor._t is not array:
+        _follow_all(tensor, array, tensor._t)
+
+
+def _follow_all(tensor: Tensor, before: Any, now: Any) -> None:
+    """Make all views of a tensor views of another array."""
+    for reference in getattr(tensor, "_taken", ()):
+        view = reference()
+        if view is not None:
+            _follow(view, before, now)
+            _follow_all(view, before, now)
+
+
+def _follow(view: Tensor, before: Any, now: Any) -> None:
+    """Make a view of one array the same view of another."""
+    origin = origin_of(view._t)
+    if origin is not None and origin.base is before:
+        for step, keywords in origin.steps:
+            now = step(now, **keywords)
+        view._t = now

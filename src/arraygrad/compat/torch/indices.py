@@ -8,7 +8,8 @@ import numpy as np
 
 from ... import ops
 from ...core.array import Array
-from .handles import Tensor, attach, lift, new, unwrap
+from .handles import Tensor, attach, lift, new, origin_of, unwrap
+from .views import check_written, not_written, note_view
 
 
 def _key(key: Any) -> Any:
@@ -22,7 +23,10 @@ def _key(key: Any) -> Any:
         return tuple(map(_key, key))
     if kind is Tensor and key._t.dtype == np.uint8:
         return key._t != 0
-    if kind is list and any(isinstance(item, slice) or item is Ellipsis for item in key):
+    if kind is list and any(
+        isinstance(item, slice | list | tuple | Tensor) or item is Ellipsis or item is None
+        for item in key
+    ):
         return tuple(map(_key, key))
     key = unwrap(key)
     return np.asarray(key, np.int64) if isinstance(key, list) and not key else key
@@ -32,13 +36,14 @@ def _getitem(self: Tensor, key: Any) -> Tensor:
     found = self._t[_key(key)]
     made = new(Tensor)
     made._t = found
-    if getattr(found, "_view", None) is not None:
-        made._of = self
+    if origin_of(found) is not None:
+        note_view(made, self)
     return made
 
 
 def _setitem(self: Tensor, key: Any, value: Any) -> None:
     value = unwrap(value)
+    check_written(self, value)
     if isinstance(value, Array):
         lift(self, value)
         if value.dtype != self._t.dtype:
@@ -51,8 +56,8 @@ def _setitem(self: Tensor, key: Any, value: Any) -> None:
             value = ops.reshape(value, value.shape[extra:])
     try:
         self._t[place] = value
-    except (ValueError, TypeError) as error:
-        raise RuntimeError(str(error)) from error
+    except (ValueError, TypeError, RuntimeError) as error:
+        raise not_written(self, "x[...] = value", error) from error
 
 
 attach(

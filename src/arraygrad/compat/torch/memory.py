@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
+from contextlib import nullcontext
 from typing import Any
 
 import numpy as np
 
 from ... import ops
+from ...arrays.batched import Batched
 from ...arrays.creation import asarray as native
 from ...arrays.tensor import Tensor as Native
 from ...core.array import Array, plain
-from ...core.nodes import recorder
+from ...core.modes import enable_grad
+from ...core.nodes import INFERENCE, recorder
 from . import creation
 from .dtypes import Size
 from .functions import elementwise, shapes
-from .handles import Tensor, attach, is_recorded, lift, unwrap, wrap
+from .handles import Tensor, attach, is_recorded, lift, remember, unwrap, wrap
+from .views import check_written, may_be_changed, not_written
 
 
 def _view_property(function: Any) -> property:
@@ -45,6 +49,8 @@ attach(
 
 
 def _get_data(self: Tensor) -> Tensor:
+    if isinstance(self._t, Batched):
+        raise RuntimeError("accessing `data` under vmap transform is not allowed: use detach()")
     return wrap(_unwatched(self._t.detach()))  # type: ignore[no-any-return]
 
 
@@ -64,19 +70,39 @@ class _Memory:
         self.__array_interface__ = array.__array_interface__
 
 
-attach(data=property(_get_data, creation.with_data))
+def _never_deleted(name: str) -> Any:
+    def delete(self: Tensor) -> None:
+        raise RuntimeError(f"Deleting tensor.{name} is not possible")
+
+    return delete
+
+
+def _set_data(self: Tensor, value: Any) -> None:
+    if isinstance(self._t, Batched):
+        raise RuntimeError("mutating directly with `.data` under vmap transform is not allowed")
+    creation.with_data(self, value)
+
+
+attach(data=property(_get_data, _set_data, _never_deleted("data")))
 
 
 def _renamed(function: Any, name: str) -> Any:
     """A method in place that gives a tensor the shape of a view of itself."""
 
     def method(self: Tensor, *args: Any, **keywords: Any) -> Tensor:
-        if recorder() is not None and isinstance(self._t, Native):
-            if self._t.is_leaf and self._t.requires_grad:
-                raise RuntimeError(
-                    f"{name}(): a leaf that requires gradients cannot be changed in place"
-                )
-        self._t = function(self, *args, **keywords)._t
+        array = self._t
+        check_written(self)
+        if isinstance(array, Native) and not may_be_changed(array):
+            raise not_written(self, name, RuntimeError("work on a clone() of it"))
+        hidden = recorder() is None and is_recorded(array) and not INFERENCE.get()
+        recorded = hidden and getattr(self, "_how", None) is None
+        with (
+            enable_grad() if recorded else nullcontext()
+        ):  # the tensor keeps its place in the graph
+            self._t = function(self, *args, **keywords)._t
+        if isinstance(array, Native) and array.is_leaf and array.requires_grad:
+            self._t = self._t.detach().requires_grad_()
+            remember(self)
         return self
 
     method.__name__ = method.__qualname__ = name
@@ -85,14 +111,7 @@ def _renamed(function: Any, name: str) -> Any:
 
 for _name in ("t", "transpose", "swapaxes", "swapdims", "squeeze", "unsqueeze", "as_strided"):
     setattr(Tensor, f"{_name}_", _renamed(getattr(shapes, _name), f"{_name}_"))
-for _name in (
-    "swapaxes",
-    "swapdims",
-    "moveaxis",
-    "unsafe_split",
-    "unsafe_split_with_sizes",
-    "unsafe_chunk",
-):
+for _name in ("swapaxes", "swapdims", "moveaxis"):
     setattr(Tensor, _name, getattr(shapes, _name))
 
 
@@ -110,7 +129,11 @@ def _resize(self: Tensor, *size: Any, memory_format: Any = None) -> Tensor:
 
 def _set(self: Tensor, source: Any = None) -> Tensor:
     """Give the tensor the memory of another one."""
+    needs = is_recorded(self._t)
     self._t = native(np.zeros(0, self._t.dtype)) if source is None else source._t.detach()
+    if needs:
+        self._t.requires_grad_()
+        remember(self)
     return self
 
 
@@ -125,12 +148,13 @@ def _copy(self: Tensor, src: Any, non_blocking: bool = False) -> Tensor:
     """Take over the values of another tensor."""
     value = unwrap(src)
     lift(self, value)
+    check_written(self, value)
     if isinstance(value, Array) and value.dtype != self._t.dtype:
         value = ops.astype(value, self._t.dtype)
     try:
         self._t.copy_(value)
-    except (ValueError, TypeError) as error:
-        raise RuntimeError(f"copy_(): {error}") from error
+    except (ValueError, TypeError, RuntimeError) as error:
+        raise not_written(self, "copy_", error) from error
     return self
 
 

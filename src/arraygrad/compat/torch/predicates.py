@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from ... import ops
+from ...arrays.batched import Batched
 from ...core.array import plain
 from .conversions import TYPE_NAMES
 from .creation import legacy
@@ -29,7 +30,12 @@ def isclose(
     return close | (ops.isnan(input) & ops.isnan(other)) if equal_nan else close
 
 
-def _plain(x: Tensor) -> Any:
+def _plain(x: Tensor, name: str) -> Any:
+    if isinstance(x._t, Batched):
+        raise RuntimeError(
+            f"Batching rule not implemented for {name}(): it gives one answer, not one for each "
+            "member of a batch. Use isclose() or eq() inside vmap"
+        )
     return np.asarray(plain(x._t))
 
 
@@ -39,12 +45,16 @@ def allclose(
     """Whether all elements are close."""
     if input.dtype != other.dtype:
         raise RuntimeError(f"allclose() of different dtypes: {input.dtype} and {other.dtype}")
-    return bool(np.allclose(_plain(input), _plain(other), rtol, atol, equal_nan))
+    return bool(
+        np.allclose(_plain(input, "allclose"), _plain(other, "allclose"), rtol, atol, equal_nan)
+    )
 
 
 def equal(input: Tensor, other: Tensor) -> bool:
     """Whether shape and all elements are equal."""
-    return input.shape == other.shape and bool(np.array_equal(_plain(input), _plain(other)))
+    return input.shape == other.shape and bool(
+        np.array_equal(_plain(input, "equal"), _plain(other, "equal"))
+    )
 
 
 def is_tensor(obj: Any) -> bool:

@@ -17,15 +17,21 @@ from typing import Any, Protocol, overload
 import numpy as np
 
 from ... import ops
+from ...arrays.batched import Batched
 from ...arrays.creation import asarray, tensor
 from ...arrays.dual import Dual
 from ...core.array import Array
 from .dtypes import default_for, result_type
-from .handles import Tensor, is_recorded, lift, new, unwrap, wrap
+from .handles import Tensor, is_recorded, lift, new, origin_of, unwrap, wrap
+from .views import check_written, not_written, note_view
 
 AnyFunction = Callable[..., Any]
 
 METHODS: dict[str, AnyFunction] = {}
+
+
+class ArgumentError(ValueError):
+    """A ValueError in PyTorch, too: others of arraygrad become the RuntimeErrors PyTorch raises."""
 
 
 class Published(Protocol):
@@ -41,11 +47,20 @@ class Published(Protocol):
 
 @overload
 def function(
-    native: AnyFunction, *, name: str | None = None, method: bool = True, in_place: bool = False
+    native: AnyFunction,
+    *,
+    name: str | None = None,
+    method: bool = True,
+    in_place: bool = False,
+    parts: bool = False,
 ) -> Published: ...
 @overload
 def function(
-    *, name: str | None = None, method: bool = True, in_place: bool = False
+    *,
+    name: str | None = None,
+    method: bool = True,
+    in_place: bool = False,
+    parts: bool = False,
 ) -> Callable[[AnyFunction], Published]: ...
 def function(
     native: AnyFunction | None = None,
@@ -53,10 +68,15 @@ def function(
     name: str | None = None,
     method: bool = True,
     in_place: bool = False,
+    parts: bool = False,
 ) -> Any:
-    """PyTorch's function for a function on arrays with PyTorch's parameters."""
+    """PyTorch's function for a function on arrays with PyTorch's parameters.
+
+    `parts` says that it returns several views at once, which PyTorch does not let be written.
+    """
     if native is None:
-        return functools.partial(function, name=name, method=method, in_place=in_place)
+        return functools.partial(function, name=name, method=method, in_place=in_place, parts=parts)
+    how = "several" if parts else None
     own = name or native.__name__
 
     @functools.wraps(native)
@@ -66,17 +86,20 @@ def function(
                 *[a._t if type(a) is Tensor else unwrap(a) for a in args],
                 **{key: unwrap(value) for key, value in kwargs.items()},
             )
+        except ArgumentError:
+            raise
         except ValueError as error:
             raise RuntimeError(f"{own}(): {error}") from error
         if out is not None:
             return _into(out, result, own)
         made = wrap(result)
-        if getattr(result, "_view", None) is not None:
-            made._of = args[0]
+        if origin_of(result) is not None:
+            if isinstance(args[0], Tensor):
+                note_view(made, args[0])
         elif type(made) is tuple:
             for part in made:
-                if type(part) is Tensor and getattr(part._t, "_view", None) is not None:
-                    part._of = args[0]
+                if type(part) is Tensor and origin_of(part._t) is not None:
+                    note_view(part, args[0], how)
         return made
 
     made.__name__ = made.__qualname__ = own
@@ -171,10 +194,11 @@ def written(native: Any, name: str) -> AnyFunction:
             lift(self, value)
         for value in keywords.values():
             lift(self, value)
+        check_written(self, *values)
         try:
             self._t._change(native, tuple(values), keywords, name)
-        except (ValueError, TypeError) as error:
-            raise RuntimeError(f"{name}(): {error}") from error
+        except (ValueError, TypeError, RuntimeError) as error:
+            raise not_written(self, name, error) from error
         return self
 
     method.__name__ = method.__qualname__ = name
@@ -224,8 +248,15 @@ def _into(out: Any, result: Any, name: str) -> Any:
         raise RuntimeError(
             f"{name}(): out= cannot be differentiated, but one of the tensors requires gradients"
         )
-    if isinstance(result, Dual):
-        raise RuntimeError(f"{name}(): out= has no forward mode, but a tensor has a tangent")
+    if isinstance(result, Batched) or isinstance(out._t, Batched):
+        raise RuntimeError(
+            f"Batching rule not implemented for {name}(out=...); the fallback path doesn't work on "
+            "out= or view ops: leave out= away inside vmap"
+        )
+    if isinstance(result, Dual) or isinstance(out._t, Dual):
+        raise RuntimeError(
+            f"{name}(): an out= function has no forward mode: a tensor has a tangent"
+        )
     if out.shape == result.shape:
         lift(out, result)
         out._t.copy_(result)

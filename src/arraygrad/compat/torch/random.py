@@ -126,8 +126,8 @@ def _check_batches(*parameters: Any) -> None:
     differ = any(isinstance(p, Tensor) and isinstance(p._t, Batched) for p in parameters)
     if differ and current_randomness() == "same":
         raise RuntimeError(
-            "the parameters differ over the batch, so the numbers cannot be the same: use "
-            'randomness="different"'
+            "Vmap does not currently support same randomness with a batched tensor input: the "
+            'parameters differ over the batch, so use randomness="different"'
         )
 
 
@@ -138,8 +138,8 @@ def _drawn(draw: Any, shape: Any, dtype: Any, requires_grad: bool = False) -> Te
     for kind, size, randomness in _batches.get():
         if randomness == "error":
             raise RuntimeError(
-                'random numbers inside vmap: say by randomness="same" or "different" whether the '
-                "members of the batch get the same numbers"
+                "vmap: called random operation while in randomness error mode: say by "
+                'randomness="same" or "different" whether the members get the same numbers'
             )
         if randomness == "different":
             each.append((kind, size))
@@ -331,8 +331,9 @@ def _fill(self: Tensor, draw: Any) -> Tensor:
 def _written(self: Tensor, drawn: Tensor) -> Tensor:
     if isinstance(drawn._t, Batched) and not isinstance(self._t, Batched):
         raise RuntimeError(
-            "a tensor from outside vmap cannot be filled with other numbers for each member of "
-            "the batch: make it inside, by rand_like() or randn_like()"
+            "vmap: Cannot ask for different inplace randomness on an unbatched tensor, to fill it "
+            "with other numbers for each member of the batch: make it inside, by rand_like() or "
+            "randn_like()"
         )
     return self.copy_(drawn)  # type: ignore[no-any-return]
 

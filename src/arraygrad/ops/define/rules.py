@@ -89,6 +89,8 @@ def expression(op: Op, name: str) -> str:
 def _shape_of(x: Any) -> tuple[int, ...]:
     """The shape of an array; a subclass of tuple if its library adds attributes."""
     inner = plain(x)
+    if type(inner) is np.ndarray:
+        return x.shape  # type: ignore[no-any-return]
     shape = backend_of(inner).shape(inner)
     if inner is x:
         return shape

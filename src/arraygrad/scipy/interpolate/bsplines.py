@@ -6,7 +6,6 @@ Cox and de Boor, made of ops.
 
 from __future__ import annotations
 
-import itertools
 import math
 from typing import Any
 
@@ -17,6 +16,7 @@ from ...core.array import plain
 from ...ops import (
     clip,
     concat,
+    cumulative_sum,
     equal,
     expand_dims,
     matmul,
@@ -29,7 +29,7 @@ from ...ops import (
 from ..sparse.arrays import from_places
 from ..sparse.linalg.solvers import solve as sparse_solve
 from ..twins import floating, has_arrays, refuse
-from .piecewise import SCIPY, arranged, nodes_and_values, outside, taken, wide, wrapped
+from .piecewise import SCIPY, along, arranged, nodes_and_values, outside, taken, wide, wrapped
 
 
 def basis(t: Any, x: Any, k: int) -> tuple[Any, Any]:
@@ -59,7 +59,10 @@ def basis(t: Any, x: Any, k: int) -> tuple[Any, Any]:
 
 
 class TensorSpline:
-    """A B-spline whose coefficients, knots or arguments are tensors; like SciPy's `BSpline`."""
+    """A B-spline whose coefficients, knots or arguments are tensors; like SciPy's `BSpline`.
+
+    The interpolated axis of the coefficients is the first; `axis` is its place in the results.
+    """
 
     def __init__(self, t: Any, c: Any, k: int, extrapolate: Any = True, axis: int = 0) -> None:
         self.t, self.c, self.k = floating(t), floating(c), int(k)
@@ -100,20 +103,29 @@ class TensorSpline:
             t, k = t[1:-1], k - 1
         return TensorSpline(t, c, k, self.extrapolate, self.axis)
 
+    def antiderivative(self, nu: int = 1) -> TensorSpline:
+        """The integral of order `nu` from the first knot of the range, as a B-spline."""
+        t, c, k = self.t, self.c, self.k
+        for _ in range(nu):
+            n = t.shape[0] - k - 1
+            gap = wide((t[k + 1 : n + k + 1] - t[:n]) / (k + 1), c.ndim - 1)
+            sums = cumulative_sum(c[:n] * gap, axis=0)
+            zero = sums[:1] * 0
+            c = concat((zero, sums, *[sums[-1:]] * (k + 2)), axis=0)
+            t, k = concat((t[:1], t, t[-1:]), axis=0), k + 1
+        extrapolate = False if self.extrapolate == "periodic" else self.extrapolate
+        return TensorSpline(t, c, k, extrapolate, self.axis)
+
     def integrate(self, a: Any, b: Any, extrapolate: Any = None) -> Any:
-        """The integral from `a` to `b`: by a Gauss rule on each interval between knots."""
-        refuse("integrate", extrapolate=(self._extrapolate(extrapolate), True))
-        n = self.t.shape[0] - self.k - 1
+        """The integral from `a` to `b`; without extrapolation, that of its part in the range."""
+        extrapolate = self._extrapolate(extrapolate)
+        refuse("integrate", extrapolate=(extrapolate == "periodic", False))
         a, b = floating(a), floating(b)
-        inner = [clip(self.t[i], a, b) for i in range(self.k, n + 1)]
-        ends = [a, *inner, b]
-        nodes, weights = np.polynomial.legendre.leggauss(self.k // 2 + 1)
-        total: Any = 0.0
-        for low, high in itertools.pairwise(ends):
-            half = (high - low) * 0.5
-            for node, weight in zip(nodes, weights, strict=True):
-                total = total + self(low + half * (node + 1)) * (half * weight)
-        return total
+        if not extrapolate:
+            n = self.t.shape[0] - self.k - 1
+            a, b = (clip(end, self.t[self.k], self.t[n]) for end in (a, b))
+        whole = TensorSpline(self.t, self.c, self.k).antiderivative()
+        return whole(b) - whole(a)
 
 
 class BSpline(SCIPY.BSpline):  # type: ignore[misc]
@@ -122,14 +134,27 @@ class BSpline(SCIPY.BSpline):  # type: ignore[misc]
     def __new__(cls, *args: Any, **kwargs: Any) -> Any:
         """A `TensorSpline` if tensors are among the arguments, else SciPy's object."""
         if has_arrays(args) or has_arrays(kwargs.values()):
-            return TensorSpline(*args, **kwargs)
+            return _of_tensors(*args, **kwargs)
         return super().__new__(cls)
 
     def __call__(self, x: Any, nu: int = 0, extrapolate: Any = None) -> Any:
         if has_arrays((x,)):
-            ours = TensorSpline(self.t, self.c, self.k, self.extrapolate, self.axis)
-            return ours(x, nu, extrapolate)
+            return self._ours()(x, nu, extrapolate)
         return super().__call__(x, nu, extrapolate)
+
+    def integrate(self, a: Any, b: Any, extrapolate: Any = None) -> Any:
+        """The integral from `a` to `b`."""
+        if has_arrays((a, b)):
+            return self._ours().integrate(a, b, extrapolate)
+        return super().integrate(a, b, extrapolate)
+
+    def _ours(self) -> TensorSpline:
+        return TensorSpline(self.t, self.c, self.k, self.extrapolate, self.axis)
+
+
+def _of_tensors(t: Any, c: Any, k: int, extrapolate: Any = True, axis: int = 0) -> TensorSpline:
+    c, place = along(c, axis)
+    return TensorSpline(t, c, k, extrapolate, place)
 
 
 # --- fits ----------------------------------------------------------------------------------------

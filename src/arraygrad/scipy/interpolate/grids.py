@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from ... import linalg
+from ...backends.filled import zeros_like
 from ...core.array import plain
 from ...ops import (
     clip,
@@ -63,11 +64,7 @@ class _TensorInterp1d:
                 x, y = take(x, order, axis=0), take(y, order, axis=0)
         self.x, self.y, self.kind = x, y, kind
         self._extrapolates = isinstance(fill_value, str) and fill_value == "extrapolate"
-        plain_fill = not isinstance(fill_value, str | tuple | list)
-        nothing = (
-            plain_fill and not has_arrays((fill_value,)) and bool(np.all(np.isnan(fill_value)))
-        )
-        self.bounds_error = nothing if bounds_error is None else bounds_error
+        self.bounds_error = not self._extrapolates if bounds_error is None else bounds_error
         self.fill_value = fill_value
         self._curve = self._made()
 
@@ -337,7 +334,7 @@ class _TensorRBF:
                 for _ in range(p):
                     term = term * at[:, k]
             columns.append(term)
-        return stack(columns, axis=1)
+        return stack(columns, axis=1) if columns else zeros_like(at, (at.shape[0], 0))
 
     def __call__(self, x: Any) -> Any:
         """The values at points, one in each row."""

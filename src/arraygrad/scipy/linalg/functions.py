@@ -17,6 +17,7 @@ from ...linalg import eig, inv, solve
 from ...ops import concat, expand_dims, imag, is_complex, matmul, matrix_transpose, real
 from ..twins import refuse, twin
 from .equations import sylvester
+from .exponential import expm_along
 from .stacked import SCIPY, check_numbers, matrix, matrix_op
 
 
@@ -76,17 +77,9 @@ def _function(name: str, compute: AnyFunction, along: AnyFunction | None = None)
     return function, frechet
 
 
-_SMALL = 32  # up to this size, the exponential of the larger matrix is faster
-
-
-def _expm_along(a: Any, e: Any, *, power: Any) -> Any:
-    n = a.shape[0]
-    if n > _SMALL:
-        return SCIPY.expm_frechet(a, e, compute_expm=False)
-    return SCIPY.expm(np.block([[a, e], [np.zeros_like(a), a]]))[:n, n:]
-
-
-_expm, _expm_frechet = _function("expm", lambda a, *, power: SCIPY.expm(a), _expm_along)
+_expm, _expm_frechet = _function(
+    "expm", lambda a, *, power: SCIPY.expm(a), lambda a, e, *, power: expm_along(a, e)
+)
 _logm, _ = _function("logm", lambda a, *, power: SCIPY.logm(a))
 _power, _ = _function(
     "fractional_matrix_power", lambda a, *, power: SCIPY.fractional_matrix_power(a, power)

@@ -18,14 +18,15 @@ import numpy as np
 from ... import func, linalg, ops
 from ...core.array import AnyFunction, Array
 from ...errors import SingularError
+from ..conjugate import SEVERAL, by_conjugate_gradients
 from ..formula import as_array, by_ops, capture, const
 from ..implicit import implicit
+from ..linear import LARGE
 from ..names import scipy_module
 from ..values import attach, on_values
 from .roots import as_tuple
 
 _CLOSE = 1e-5  # how far from its bound, relative to 1 + |bound|, an active constraint may be
-_FEW = 1000  # up to how many unknowns the matrix of second derivatives is formed
 _EXACT = 1e-12  # how far from its bound a number counts as equal to it
 
 
@@ -123,7 +124,7 @@ def minimum(
         return func.grad(lambda x: as_number(value(x)))(x)
 
     if bounds is None and not limits:
-        return implicit(slope, x)
+        return implicit(slope, x, by_conjugate_gradients if n > SEVERAL else None)
     low, high = (None, None) if bounds is None else bounds
     rules = [by_ops(c.function, x) for c in limits]
     total = sum(int(np.prod(rule(x).shape)) for rule in rules)
@@ -139,7 +140,7 @@ def minimum(
         return const(formula(x, *map(const, formula.outside)))
 
     gradient = values(slope)
-    curvature = values(func.jacfwd(slope)) if n <= _FEW else None
+    curvature = values(func.jacfwd(slope)) if n <= LARGE else None
     multipliers: Any = np.zeros(total)
     at_low = at_high = np.zeros(total, bool)
     free: Any = np.ones(x.shape, bool)

@@ -24,6 +24,7 @@ from .lines import SCIPY, at_places, extended, padded_places, zeros
 
 # --- lfilter -------------------------------------------------------------------------------------
 
+_ONE = np.ones(1)
 _MANY = 64  # from this number of lags on, Fourier transforms are faster than products
 
 
@@ -43,21 +44,35 @@ def _lags(w: Any, x: Any, count: int) -> Any:
     return out if is_complex(w) or is_complex(x) else real(out)
 
 
-def _lfilter_rule(g: Any, wanted: Any, b: Any, a: Any, x: Any, out: Any) -> Any:
-    back, one = flip(g, axis=-1), np.ones(1)
+def _lfilter_rule(
+    g: Any, wanted: Any, b: Any, a: Any, x: Any, out: Any, backward: bool
+) -> tuple[Any, Any, Any]:
     if not (wanted[0] or wanted[1]):
-        return None, None, flip(_lfilter(b, a, back), axis=-1)
-    turned = _lfilter(one, a, back)
-    w = flip(turned, axis=-1)
-    by_b = _lags(w, x, b.shape[0]) if wanted[0] else None
-    by_a = -_lags(w, out, a.shape[0]) * (np.arange(a.shape[0]) > 0) if wanted[1] else None
-    return by_b, by_a, flip(_lfilter(b, one, turned), axis=-1) if wanted[2] else None
+        return None, None, _lfilter(b, a, g, backward=not backward)
+    w = _lfilter(_ONE, a, g, backward=not backward)
+
+    def lags(signal: Any, count: int) -> Any:
+        return _lags(signal, w, count) if backward else _lags(w, signal, count)
+
+    by_b = lags(x, b.shape[0]) if wanted[0] else None
+    by_a = -lags(out, a.shape[0]) * (np.arange(a.shape[0]) > 0) if wanted[1] else None
+    return by_b, by_a, _lfilter(b, _ONE, w, backward=not backward) if wanted[2] else None
 
 
-def _lfilter_along(t_b: Any, t_a: Any, t_x: Any, b: Any, a: Any, x: Any, out: Any) -> Any:
-    change = _lfilter(t_b, np.ones(1), x)
-    change = change - _lfilter(t_a * (np.arange(t_a.shape[0]) > 0), np.ones(1), out)
-    return _lfilter(b, a, t_x) + _lfilter(np.ones(1), a, change)
+def _lfilter_along(
+    t_b: Any, t_a: Any, t_x: Any, b: Any, a: Any, x: Any, out: Any, backward: bool
+) -> Any:
+    change = _lfilter(t_b, _ONE, x, backward=backward)
+    t_a = t_a * (np.arange(t_a.shape[0]) > 0)
+    change = change - _lfilter(t_a, _ONE, out, backward=backward)
+    moved = _lfilter(b, a, t_x, backward=backward)
+    return moved + _lfilter(_ONE, a, change, backward=backward)
+
+
+def _lfilter_of(b: Any, a: Any, x: Any, *, backward: bool) -> Any:
+    if not backward:
+        return SCIPY.lfilter(b, a, x, axis=-1)
+    return np.ascontiguousarray(SCIPY.lfilter(b, a, x[..., ::-1], axis=-1)[..., ::-1])
 
 
 def _lfilter_batch(op: Any, arrays: Any, flags: Any, params: Any) -> Any:
@@ -67,14 +82,14 @@ def _lfilter_batch(op: Any, arrays: Any, flags: Any, params: Any) -> Any:
     return op.function(*arrays, **params)
 
 
-# The first coefficient of `a` is one.
+# The first coefficient of `a` is one. With `backward`, time is reversed: this is the adjoint.
 _lfilter = declare(
     "scipy.signal.lfilter",
     "b",
     "a",
     "x",
     kind=Opaque(),
-    compute=by_scipy(lambda b, a, x: SCIPY.lfilter(b, a, x, axis=-1)),
+    compute=by_scipy(_lfilter_of),
     joint=_lfilter_rule,
     jvp=_lfilter_along,
     own=Own(batch=_lfilter_batch),
@@ -96,16 +111,15 @@ def _coefficients(b: Any, a: Any) -> tuple[Any, Any]:
 def _filtered(b: Any, a: Any, x: Any, state: Any = None) -> tuple[Any, Any]:
     """The output along the last axis, and the final state if there is an initial one."""
     if state is None:
-        return _lfilter(b, a, x), None
+        return _lfilter(b, a, x, backward=False), None
     count, n = max(b.shape[0], a.shape[0]) - 1, x.shape[-1]
     # The state is added to what enters the filter 1 / a. After the signal, the output that is
     # still to come says what state is left.
-    one = np.ones(1)
     longer = concat((x, zeros(x, count)), axis=-1)
     state = state + zeros(longer, count)
     entering = concat((state, zeros(longer, n)), axis=-1)
-    out = _lfilter(b, a, longer) + _lfilter(one, a, entering)
-    return out[..., :n], _lfilter(a, one, out[..., n:])
+    out = _lfilter(b, a, longer, backward=False) + _lfilter(_ONE, a, entering, backward=False)
+    return out[..., :n], _lfilter(a, _ONE, out[..., n:], backward=False)
 
 
 @twin(SCIPY.lfilter)

@@ -1,21 +1,25 @@
 """`torch.autograd`: gradients, functions of one's own, modes, hooks and graph tools."""
 
-from ....autograd import (
+from ..handles import Tensor
+from . import forward_ad, function, functional, grad_mode, graph
+from .anomaly import (
     detect_anomaly,
+    is_anomaly_check_nan_enabled,
+    is_anomaly_enabled,
+    set_detect_anomaly,
+)
+from .callbacks import engine
+from .checking import GradcheckError, gradcheck, gradgradcheck
+from .differentiate import backward, grad
+from .function import Function, FunctionCtx, InplaceFunction, once_differentiable
+from .grad_mode import (
     enable_grad,
     inference_mode,
     is_grad_enabled,
     is_inference_mode_enabled,
     no_grad,
-    set_detect_anomaly,
     set_grad_enabled,
 )
-from ..handles import Tensor
-from . import forward_ad, function, functional, grad_mode, graph
-from .callbacks import engine
-from .checking import GradcheckError, gradcheck, gradgradcheck
-from .differentiate import backward, grad
-from .function import Function, FunctionCtx, InplaceFunction, once_differentiable
 from .nodes import SavedTensor
 
 __all__ = [
@@ -37,6 +41,8 @@ __all__ = [
     "gradgradcheck",
     "graph",
     "inference_mode",
+    "is_anomaly_check_nan_enabled",
+    "is_anomaly_enabled",
     "is_grad_enabled",
     "is_inference_mode_enabled",
     "no_grad",

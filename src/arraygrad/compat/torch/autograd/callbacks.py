@@ -16,21 +16,12 @@ class Engine:
         self._queued: ContextVar[list[Callback] | None] = ContextVar(
             "arraygrad_callbacks", default=None
         )
-        self._partial: ContextVar[bool] = ContextVar("arraygrad_partial", default=False)
+        self.partial: ContextVar[bool] = ContextVar("arraygrad_partial", default=False)
 
     @property
     def is_partial(self) -> bool:
         """Whether only some tensors get gradients, so that `backward` inside would be wrong."""
-        return self._partial.get()
-
-    @contextmanager
-    def for_some(self, wanted: bool) -> Iterator[None]:
-        """Run a differentiation with respect to some tensors inside."""
-        token = self._partial.set(wanted)
-        try:
-            yield
-        finally:
-            self._partial.reset(token)
+        return self.partial.get()
 
     def queue_callback(self, callback: Callback) -> None:
         """Call a function at the end of the `backward` that runs."""

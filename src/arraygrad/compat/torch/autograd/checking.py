@@ -3,16 +3,21 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
 
-from ....testing import GradcheckError
+from .... import ops
+from ....testing import ChangedOutputsError, GradcheckError
 from ....testing import gradcheck as native_gradcheck
 from ....testing import gradgradcheck as native_gradgradcheck
-from ..func import jvp, vmap
+from ..creation import zeros_like
+from ..func import vmap
 from ..handles import Tensor, unwrap, wrap
 from ..random import randn
+from .forward_ad import dual_level, make_dual, unpack_dual
 
 
 def _on_tensors(func: Any) -> Any:
@@ -33,13 +38,22 @@ def _flat(inputs: Any) -> list[Tensor]:
 def _prepared(func: Any, inputs: Any, raise_exception: bool) -> Any:
     wanted = [t for t in _flat(inputs) if t.requires_grad]
     if not wanted:
-        raise ValueError("gradcheck needs at least one input tensor that requires gradients")
+        raise ValueError(
+            "gradcheck expects at least one input tensor to require gradient, but none does"
+        )
     for i, x in enumerate(_flat(inputs)):
         if x.requires_grad and x.dtype.itemsize < (16 if x.dtype.is_complex else 8):
             warnings.warn(
-                f"input {i} requires gradients and is {x.dtype}, but finite differences need "
-                "double precision: the check will probably fail",
+                f"Input #{i} requires gradient and is not a double precision floating point or "
+                f"complex number, but {x.dtype}: the check will probably fail",
                 stacklevel=3,
+            )
+        if x.requires_grad and any(
+            step == 0 and length > 1 for step, length in zip(x.stride(), x.shape, strict=True)
+        ):
+            raise RuntimeError(
+                f"The {i}th input has a dimension with stride 0: several of its elements are one "
+                "in memory, so that they cannot be varied one by one. Pass a clone() of it"
             )
     given = tuple(inputs) if isinstance(inputs, list) else inputs
     return _on_tensors(func), unwrap(given)
@@ -63,37 +77,72 @@ def gradcheck(
     fast_mode: bool = False,
     masked: bool | None = None,
 ) -> bool:
-    """Compare the derivatives of a function with finite differences."""
+    """Compare the derivatives of a function with finite differences.
+
+    Gradients always have the dtype of their input, so `check_grad_dtypes` has nothing to find.
+    """
     if not check_forward_ad and not check_backward_ad:
-        raise AssertionError("check_forward_ad and check_backward_ad cannot both be False")
+        raise AssertionError("Expected at least one of check_forward_ad and check_backward_ad")
     if check_batched_grad and not check_backward_ad:
-        raise AssertionError("check_batched_grad=True needs check_backward_ad=True")
+        raise AssertionError("Setting check_batched_grad=True requires check_backward_ad=True")
     if check_batched_forward_grad and not check_forward_ad:
-        raise AssertionError("check_batched_forward_grad=True needs check_forward_ad=True")
+        raise AssertionError("check_batched_forward_grad=True requires check_forward_ad=True")
     _refuse(masked=masked)
     function, arrays = _prepared(func, inputs, raise_exception)
-    passed = native_gradcheck(
-        function,
-        arrays,
-        eps=eps,
-        atol=atol,
-        rtol=rtol,
-        raise_exception=raise_exception,
-        nondet_tol=nondet_tol,
-        check_reverse=check_backward_ad,
-        check_undefined=check_undefined_grad,
-        check_batched=check_batched_grad,
-        check_forward=check_forward_ad,
-        fast_mode=fast_mode,
-    )
-    if passed and check_batched_forward_grad:
-        try:
-            _check_batched_tangents(func, inputs)
-        except GradcheckError:
-            if raise_exception:
-                raise
-            return False
-    return passed
+    outputs = func(*_several(inputs))
+    if isinstance(outputs, tuple | list) and not outputs:
+        return True
+    try:
+        with _in_torch_words():
+            native_gradcheck(
+                function,
+                arrays,
+                eps=eps,
+                atol=atol,
+                rtol=rtol,
+                nondet_tol=nondet_tol,
+                check_reverse=check_backward_ad,
+                check_undefined=check_undefined_grad,
+                check_batched=check_batched_grad,
+                check_forward=check_forward_ad,
+                fast_mode=fast_mode,
+            )
+            if check_batched_forward_grad:
+                _check_batched_tangents(func, inputs)
+    except GradcheckError:
+        if raise_exception:
+            raise
+        return False
+    return True
+
+
+def _several(inputs: Any) -> tuple[Any, ...]:
+    return tuple(inputs) if isinstance(inputs, tuple | list) else (inputs,)
+
+
+@contextmanager
+def _in_torch_words() -> Iterator[None]:
+    """Put PyTorch's words in front of what a check found."""
+    try:
+        yield
+    except ChangedOutputsError as error:
+        raise AssertionError(
+            f"Expected function to return outputs with the same shape when inputs are perturbed, "
+            f"and return outputs with the same dtype when inputs are perturbed: {error}"
+        ) from error
+    except GradcheckError as error:
+        way, output, position = getattr(error, "place", ("", 0, 0))
+        words = {
+            "reverse mode": "Jacobian mismatch",
+            "forward mode": "Jacobian computed with forward mode mismatch",
+            "two sweeps": "Backward is not reentrant, i.e. it gives another gradient each time,",
+            "a batched sweep": "gradcheck or gradgradcheck failed while testing batched gradient "
+            "computation",
+        }.get(way)
+        if words is not None:
+            where = f" for output {output} with respect to input {position}"
+            error.args = (f"{words}{where}: {error}",)
+        raise
 
 
 def _refuse(**options: Any) -> None:
@@ -104,7 +153,7 @@ def _refuse(**options: Any) -> None:
 
 def _check_batched_tangents(func: Any, inputs: Any) -> None:
     """Raise unless forward mode on a batch of tangents gives what it gives on each of them."""
-    given = (inputs,) if isinstance(inputs, Tensor) else tuple(inputs)
+    given = _several(inputs)
     places = [i for i, x in enumerate(given) if isinstance(x, Tensor) and x.requires_grad]
     primals = tuple(given[i].detach() for i in places)
 
@@ -117,7 +166,10 @@ def _check_batched_tangents(func: Any, inputs: Any) -> None:
         return tuple(p for p in parts if isinstance(p, Tensor) and p.dtype.kind in "fc")
 
     def pushed(*tangents: Any) -> Any:
-        return jvp(of_some, primals, tangents)[1]
+        with dual_level():
+            found = of_some(*map(make_dual, primals, tangents))
+            pairs = [unpack_dual(value) for value in found]
+        return tuple(zeros_like(p) if t is None else t for p, t in pairs)
 
     batch = tuple(randn(2, *p.shape, dtype=p.dtype) for p in primals)
     try:
@@ -151,15 +203,25 @@ def gradgradcheck(
     fast_mode: bool = False,
     masked: bool = False,
 ) -> bool:
-    """Compare the second derivatives of a function with finite differences of its gradients."""
+    """Compare the second derivatives of a function with finite differences of its gradients.
+
+    `check_grad_dtypes` has nothing to find, as in `gradcheck`; how cotangents lie in memory, which
+    `gen_non_contig_grad_outputs` is about, does not matter here.
+    """
     if not check_fwd_over_rev and not check_rev_over_rev:
         raise AssertionError("check_fwd_over_rev and check_rev_over_rev cannot both be False")
     _refuse(masked=masked)
     function, arrays = _prepared(func, inputs, raise_exception)
+    given = None if grad_outputs is None else list(map(unwrap, _several(grad_outputs)))
+    if given is not None:  # numbers of low precision would spoil the finite differences
+        given = [
+            ops.astype(g, np.promote_types(g.dtype, np.float64)) if g.dtype.itemsize < 8 else g
+            for g in given
+        ]
     return native_gradgradcheck(
         function,
         arrays,
-        None if grad_outputs is None else unwrap(grad_outputs),
+        given,
         eps=eps,
         atol=atol,
         rtol=rtol,

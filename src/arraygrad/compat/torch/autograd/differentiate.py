@@ -5,20 +5,25 @@ from __future__ import annotations
 import math
 import warnings
 from collections.abc import Iterable, Mapping
-from contextlib import AbstractContextManager, nullcontext
 from typing import Any, TypeVar, overload
 
 from .... import autograd as native
+from .... import ops
+from ....arrays.batched import Batched
 from ....arrays.dual import Dual
 from ....arrays.tensor import Tensor as Native
 from ....backends import backend_of
 from ....core.array import Array
-from ....core.modes import current_modes
+from ....core.modes import current_modes, set_modes
 from ....core.nodes import GradientEdge as NativeEdge
 from ....core.nodes import RemovableHandle, output_node
 from ....errors import NoGradientError
 from ...arguments import several
+from ..dtypes import Size, of_numpy
 from ..handles import Tensor, attach, is_recorded, name_of, unwrap, wrap
+from ..inside import is_transforming
+from ..wording import reword
+from .anomaly import warn_of
 from .callbacks import engine
 from .nodes import GradientEdge, edge_of, on_tensors, shown
 
@@ -88,8 +93,15 @@ def grad(
         )
     keys, wanted = _inputs(inputs)
     out = _outputs(outputs, "outputs")
+    if is_transforming():
+        _check_mapped((*out, *wanted))
     seeds = _seeds(out, grad_outputs, is_grads_batched, "grad_outputs")
-    with engine.for_some(True), _as_saved():
+    if materialize_grads and allow_unused is False:
+        raise ValueError(
+            "Expected allow_unused to be True or not passed when materialize_grads=True"
+        )
+    edges = materialize_grads and any(isinstance(x, NativeEdge) for x in wanted)
+    with _Differentiation(True):
         gradients = wrap(
             native.grad(
                 out,
@@ -97,11 +109,13 @@ def grad(
                 seeds,
                 retain_graph=retain_graph,
                 create_graph=create_graph,
-                allow_unused=allow_unused,
+                allow_unused=True if edges else allow_unused,
                 is_grads_batched=is_grads_batched,
-                materialize_grads=materialize_grads,
+                materialize_grads=materialize_grads and not edges,
             )
         )
+    if edges:
+        gradients = tuple(map(_materialized, gradients, wanted))
     return gradients if keys is None else dict(zip(keys, gradients, strict=True))
 
 
@@ -125,15 +139,47 @@ def backward(
         )
     # The gradient of a dual number's value: its tangent is not differentiated.
     out = [o.primal if isinstance(o, Dual) else o for o in out]
-    with engine.running(), engine.for_some(wanted is not None), _as_saved():
+    with engine.running(), _Differentiation(wanted is not None):
         native.backward(out, seeds, retain_graph, create_graph, inputs=wanted)
 
 
-def _as_saved() -> AbstractContextManager[Any]:
-    """Makes writes to saved tensors an error, as in PyTorch, unless they are allowed."""
-    if current_modes().keeps_written is None:
-        return native.graph.allow_mutation_on_saved_tensors(False)
-    return nullcontext()
+class _Differentiation:
+    """One call of `grad` or `backward`: writes to saved tensors are errors, in PyTorch's words.
+
+    `is_partial` says that only some tensors get gradients.
+    """
+
+    __slots__ = ("_before", "_is_partial", "_token")
+
+    def __init__(self, is_partial: bool) -> None:
+        self._is_partial = is_partial
+
+    def __enter__(self) -> None:
+        self._token = engine.partial.set(self._is_partial)
+        modes = current_modes()
+        self._before = modes if modes.keeps_written is None else None
+        if self._before is not None:
+            set_modes(modes._replace(keeps_written=False))
+
+    def __exit__(self, kind: Any, error: Any, trace: Any) -> None:
+        engine.partial.reset(self._token)
+        if self._before is not None:
+            set_modes(self._before)
+        if error is not None:
+            if current_modes().anomaly is not None:
+                warn_of(error)
+            reword(error)
+
+
+def _check_mapped(tensors: tuple[Any, ...]) -> None:
+    for array in tensors:
+        while isinstance(array, Array):
+            if isinstance(array, Batched):
+                raise RuntimeError(
+                    "autograd.grad() with outputs or inputs that differ over the batch is called "
+                    "inside torch.vmap: use torch.func.grad there"
+                )
+            array = array._array
 
 
 def _inputs(inputs: Any, function: str = "grad") -> tuple[list[Any] | None, list[Any]]:
@@ -152,7 +198,7 @@ def _inputs(inputs: Any, function: str = "grad") -> tuple[list[Any] | None, list
     else:
         wanted = list(inputs)
     if not wanted:
-        raise RuntimeError(f"inputs of {function}() is empty: name at least one tensor")
+        raise RuntimeError(f"`inputs` argument to `{function}()` cannot be empty")
     for i, x in enumerate(wanted):
         if not _is_single(x):
             raise RuntimeError(
@@ -160,7 +206,8 @@ def _inputs(inputs: Any, function: str = "grad") -> tuple[list[Any] | None, list
             )
         if isinstance(x, Tensor | Native) and not x.requires_grad:
             raise NoGradientError(
-                f"inputs[{i}] does not require gradients: make it with requires_grad=True"
+                "One of the differentiated Tensors does not require grad, so it appears to not "
+                f"have been used in the graph: make inputs[{i}] with requires_grad=True"
             )
     return keys, list(map(edge_of, wanted))
 
@@ -188,16 +235,40 @@ def _seeds(outputs: list[Any], given: Any, batched: bool, name: str) -> list[Any
         kinds = "a Tensor or a sequence of Tensors and None"
         values = several(given, isinstance(given, Tensor | Array), name, kinds)
     for i, (output, value) in enumerate(zip(outputs, values, strict=False)):
-        _check_seed(output, value, batched, f"{name}[{i}]")
+        _check_seed(output, value, batched, f"{name}[{i}]", i)
     if len(values) < len(outputs):
         raise RuntimeError(f"{name} has {len(values)} entries for {len(outputs)} outputs")
     return list(map(unwrap, values[: len(outputs)]))
 
 
-def _check_seed(output: Any, value: Any, batched: bool, name: str) -> None:
+def _materialized(gradient: Any, x: Any) -> Any:
+    """A gradient, or zeros for an input that was not used."""
+    if gradient is not None:
+        return gradient
+    if isinstance(x, NativeEdge):
+        raise RuntimeError(
+            "materialize_grads cannot be used when the given input is a GradientEdge that is not "
+            "used: it has no values in whose form zeros could be made"
+        )
+    return wrap(ops.zeros_like(x))
+
+
+def _check_seed(output: Any, value: Any, batched: bool, name: str, i: int) -> None:
     place = output_node(*output) if isinstance(output, NativeEdge) else output
     if value is None:
-        # In other cases, the engine raises if something is wrong.
+        if isinstance(place, Array) and not is_recorded(place):
+            return  # the sweep raises
+        shape = tuple(place.shape)
+        if not batched and math.prod(shape) != 1:
+            raise RuntimeError(
+                "grad can be implicitly created only for scalar outputs: pass "
+                f"{name} for an output of shape {shape}"
+            )
+        if not batched and "complex" in str(place.dtype):
+            raise RuntimeError(
+                "grad can be implicitly created only for real scalar outputs but got "
+                f"{of_numpy(place.dtype)}: pass {name}"
+            )
         if batched and math.prod(place.shape) != 1:
             raise RuntimeError(
                 f"{name} is missing for an output of shape {tuple(place.shape)}: with "
@@ -213,10 +284,16 @@ def _check_seed(output: Any, value: Any, batched: bool, name: str) -> None:
             raise IndexError(f"{name} is 0-d: with is_grads_batched=True it needs a batch axis")
         found = found[1:]
     if found != wanted:
-        raise RuntimeError(
-            f"{name} has shape {value.shape}, but its output has shape {wanted}"
-            + (": with is_grads_batched=True a batch axis comes first" if batched else "")
+        shapes = (
+            f"grad_output[{i}] has a shape of {Size(value.shape)} and output[{i}] has a shape of "
+            f"{Size(wanted)}."
         )
+        if batched:
+            raise RuntimeError(
+                "If `is_grads_batched=True`, we interpret the first axis of each grad_output as "
+                f"the batch axis, the rest must be as in the output. Mismatch in shape: {shapes}"
+            )
+        raise RuntimeError(f"Mismatch in shape: {shapes}")
     backend = backend_of(value)
     if (backend.kind(value.dtype) == "c") != (backend.kind(place.dtype) == "c"):
         raise RuntimeError(

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import weakref
 from typing import TYPE_CHECKING, NamedTuple
 
 from .... import ops
+from ....arrays.creation import asarray
+from ....arrays.dual import dual_type
 from ....autograd import forward_ad as native
 from ..handles import Tensor, as_torch_raises, name_of, remember, unwrap, wrap
 
@@ -29,6 +32,21 @@ class dual_level(native.dual_level):  # noqa: N801  (torch's name)
         super().__enter__()
         return len(native._open()) - 1
 
+    def __exit__(self, *exc: object) -> None:
+        _end(self._level)
+        super().__exit__(*exc)
+
+
+# The tensors that `make_dual` has made at each open level: they lose their tangents with it.
+_duals: dict[int, list[weakref.ref[Tensor]]] = {}
+
+
+def _end(level: int) -> None:
+    for reference in _duals.pop(level, ()):
+        tensor = reference()
+        if tensor is not None and isinstance(tensor._t, dual_type(level)):
+            tensor._t = asarray(tensor._t.primal)
+
 
 def enter_dual_level() -> int:
     """Open a level."""
@@ -38,6 +56,8 @@ def enter_dual_level() -> int:
 
 def exit_dual_level(*, level: int | None = None) -> None:
     """Close the innermost level."""
+    if native._open() and _own(level) in (None, native._open()[-1].number):
+        _end(native._open()[-1].number)
     native.exit_dual_level(level=_own(level))
 
 
@@ -64,12 +84,25 @@ def make_dual(tensor: Tensor, tangent: Tensor, *, level: int | None = None) -> T
         if not isinstance(value, Tensor):
             raise TypeError(f"{name} must be a Tensor, not {type(value).__name__}")
         if value.dtype.kind not in "fc":
-            raise ValueError(f"{name} must be of floating-point numbers, not {value.dtype}")
+            raise ValueError(
+                f"Expected {name} to be floating point or complex, but got: {value.dtype}"
+            )
     array, direction = unwrap(tensor), unwrap(tangent)
     if tensor.dtype.is_complex and not tangent.dtype.is_complex:
         direction = ops.astype(direction, array.dtype)
+    if tensor.shape != tangent.shape:
+        raise RuntimeError(
+            "Trying to set a forward gradient that has a different size than that of the original "
+            f"Tensor: {tuple(tangent.shape)} and {tuple(tensor.shape)}"
+        )
+    number = _own(level) if level is not None or not native._open() else native._open()[-1].number
+    for value in (array, direction):
+        if number is not None and isinstance(value, dual_type(number)):
+            raise RuntimeError("the tensor or its tangent has a forward gradient at the same level")
     with as_torch_raises():
-        made: Tensor = wrap(native.make_dual(array, direction, level=_own(level)))
+        made: Tensor = wrap(native.make_dual(array, direction, level=number))
+    if number is not None:
+        _duals.setdefault(number, []).append(weakref.ref(made))
     made._of = tensor
     made.__dict__["_tangent"] = tangent  # so that `unpack_dual` returns the same object
     remember(tangent)

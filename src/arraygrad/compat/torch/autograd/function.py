@@ -8,96 +8,31 @@ from __future__ import annotations
 import functools
 import inspect
 import warnings
-import weakref
 from collections.abc import Callable
+from contextvars import ContextVar
 from typing import Any
 
 import numpy as np
 
 from ....arrays.batched import Batched
 from ....arrays.dual import Dual
+from ....arrays.tensor import Tensor as Native
 from ....autograd import function as native
 from ....autograd.context import FunctionCtx as NativeCtx
 from ....autograd.forward_ad import _open
 from ....core.array import Array
+from ....core.memory import owner_of
 from ....core.modes import no_grad
-from ....core.nodes import Leaf, RemovableHandle, recorder
-from ..handles import Tensor, name_of, new, unwrap, wrap
+from ....core.nodes import recorder
+from ..handles import Tensor, new, unwrap, wrap
 from ..random import current_randomness
-from .nodes import Node, on_tensors, shown_edges
+from ..views import note_view
+from .context import FunctionCtx
 
 Rule = Callable[..., Any]
 
-
-class FunctionCtx(NativeCtx):
-    """The `ctx` that `forward` and `backward` share, which is also the node of the call."""
-
-    def save_for_backward(self, *tensors: Any) -> None:
-        super().save_for_backward(*map(unwrap, tensors))
-        self._own = [weakref.ref(t) if isinstance(t, Tensor) else None for t in tensors]
-
-    def save_for_forward(self, *tensors: Any) -> None:
-        super().save_for_forward(*map(unwrap, tensors))
-
-    def mark_dirty(self, *tensors: Any) -> None:
-        super().mark_dirty(*map(unwrap, tensors))
-
-    def mark_non_differentiable(self, *tensors: Any) -> None:
-        super().mark_non_differentiable(*map(unwrap, tensors))
-
-    @property
-    def saved_tensors(self) -> tuple[Any, ...]:
-        found = super().saved_tensors
-        own = self.__dict__.get("_own", ())
-        if len(own) != len(found):
-            return tuple(map(wrap, found))
-        return tuple(a if a is None else _known(a, r) for a, r in zip(found, own, strict=True))
-
-    @property
-    def next_functions(self) -> Any:
-        return shown_edges(NativeCtx.next_functions.fget(self))  # type: ignore[attr-defined]
-
-    def register_hook(self, hook: Any) -> RemovableHandle:
-        return super().register_hook(on_tensors(hook))
-
-    def register_prehook(self, hook: Any) -> RemovableHandle:
-        return super().register_prehook(on_tensors(hook))
-
-    @property
-    def saved_variables(self) -> tuple[Any, ...]:
-        """The old name of `saved_tensors`."""
-        warnings.warn(
-            "saved_variables is deprecated: use saved_tensors", DeprecationWarning, stacklevel=2
-        )
-        return self.saved_tensors
-
-    def name(self) -> str:
-        return type(self).__name__
-
-    def _sequence_nr(self) -> int:
-        return int(self.number)
-
-    def __call__(self, *grads: Any) -> Any:
-        pullback: Any = self.pullback
-        function = pullback.function.user
-        return function.backward(self, *grads)
-
-
-Node.register(FunctionCtx)
-
-
-def _known(array: Any, reference: Any) -> Any:
-    """A saved tensor: the object that was saved, if it lives and has not changed since."""
-    saved = None if reference is None else reference()
-    if saved is not None:
-        mine = saved._t
-        same = getattr(mine, "_array", None) is getattr(array, "_array", mine)
-        if same and getattr(mine, "_node", None) is getattr(array, "_node", None):
-            return saved
-    node = getattr(array, "_node", None)
-    if isinstance(node, Leaf) and node.variable._array is array._array:
-        return name_of(node.variable)
-    return wrap(array)
+# For the results of the innermost `forward` that runs: whether each is a view.
+_views: ContextVar[list[bool]] = ContextVar("arraygrad_function_views")
 
 
 class Function:
@@ -115,37 +50,58 @@ class Function:
     _backward_cls: type[NativeCtx]
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
-        raise RuntimeError(
-            f"{type(self).__name__} is not instantiated: its methods are static, and "
-            f"{type(self).__name__}.apply(...) calls it"
+        warnings.warn(
+            f"{type(self).__name__} should not be instantiated: its methods are static, and "
+            f"{type(self).__name__}.apply(...) calls it",
+            DeprecationWarning,
+            stacklevel=2,
         )
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        raise RuntimeError(
+            "Legacy autograd function with non-static forward method is deprecated: make forward "
+            f"and backward static methods, and call {type(self).__name__}.apply(...)"
+        )
+
+    def __getattr__(self, name: str) -> Any:
+        if name in ("metadata", "name", "next_functions", "register_hook", "_register_hook_dict"):
+            raise RuntimeError(
+                f"Attribute {name!r} is invalid for an instance of a Function: the underlying "
+                "PyNode has already been deallocated. Use the grad_fn of a result of apply()"
+            )
+        raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
 
     @staticmethod
     def forward(*args: Any, **kwargs: Any) -> Any:
         """Compute the result. The subclass defines it."""
-        raise NotImplementedError("a Function must define forward")
+        raise NotImplementedError("You must implement the forward function of a Function")
 
     @staticmethod
     def setup_context(ctx: Any, inputs: tuple[Any, ...], output: Any) -> Any:
         """Save what `backward` needs. The subclass may define it."""
-        raise NotImplementedError("setup_context is not defined")
+        raise NotImplementedError("setup_context is not implemented")
 
     @staticmethod
     def backward(ctx: Any, *grad_outputs: Any) -> Any:
         """Compute the gradients of the arguments. The subclass defines it."""
-        raise NotImplementedError("a Function must define backward (or vjp) to be differentiated")
+        raise NotImplementedError(
+            "You must implement either the backward or vjp method of a Function to differentiate it"
+        )
 
     vjp = backward
 
     @staticmethod
     def jvp(ctx: Any, *grad_inputs: Any) -> Any:
         """Compute the tangents of the results. The subclass may define it."""
-        raise NotImplementedError("a Function must define jvp for forward mode")
+        raise NotImplementedError("You must implement the jvp function of a Function")
 
     @staticmethod
     def vmap(info: Any, in_dims: Any, *args: Any) -> Any:
         """Compute on a batch. The subclass may define it."""
-        raise NotImplementedError("a Function must define vmap, or set generate_vmap_rule = True")
+        raise NotImplementedError(
+            "To use a Function with vmap, you must either override the vmap staticmethod or set "
+            "generate_vmap_rule=True"
+        )
 
     @classmethod
     def apply(cls, *args: Any, **kwargs: Any) -> Any:
@@ -157,25 +113,56 @@ class Function:
         if kwargs or _has_defaults(cls, len(args)):
             args = _bound(cls, args, kwargs)
         arrays = [a._t if isinstance(a, Tensor) else a for a in args]
-        if cls.setup_context is Function.setup_context and any(map(_is_transformed, arrays)):
-            raise RuntimeError(
-                f"{cls.__name__} must override setup_context to be used in transforms of torch.func"
-            )
-        result = made.apply(*arrays)
+        for array in arrays:
+            if isinstance(array, Array) and type(array) is not Native:
+                _check_transformed(cls, array)
+        token = _views.set([])
+        try:
+            result = made.apply(*arrays)
+            views = _views.get()
+        finally:
+            _views.reset(token)
         known = {id(a._t): a for a in args if isinstance(a, Tensor)}
         if isinstance(result, tuple):
-            return tuple(_result(r, known) for r in result)
-        return _result(result, known)
+            how = "several" if len(result) > 1 else "function"
+            found = [_result(r, known, how) for r in result]
+            for i, r in enumerate(result):  # what is one result stays one
+                for k in range(i):
+                    if r is result[k] and isinstance(r, Array):
+                        found[i] = found[k]
+            for part, is_view in zip(found, views, strict=False):
+                if is_view:
+                    part._how = how
+            return tuple(found)
+        one = _result(result, known, "function")
+        if views and views[0]:
+            one._how = "function"
+        return one
 
 
 InplaceFunction = Function
+BackwardCFunction = FunctionCtx
 
 
-def _is_transformed(value: Any) -> bool:
-    """Whether a value belongs to a transform, and not to a level of `forward_ad`."""
-    if isinstance(value, Dual):
-        return all(value.level != opened.number for opened in _open())
-    return isinstance(value, Batched)
+def _check_transformed(cls: type[Function], array: Any) -> None:
+    """Raise if an array of a transform meets a function that is not made for transforms."""
+    batched = False
+    while isinstance(array, Array):
+        if isinstance(array, Batched):
+            batched = True
+        is_own = isinstance(array, Dual) and any(array.level == o.number for o in _open())
+        if not isinstance(array, Native) and not is_own:
+            if cls.setup_context is Function.setup_context:
+                raise RuntimeError(
+                    f"{cls.__name__} must override the setup_context staticmethod to be used in "
+                    "transforms of torch.func"
+                )
+        array = array.primal if isinstance(array, Dual) else array._array
+    if batched and cls.vmap is Function.vmap and not cls.generate_vmap_rule:
+        raise RuntimeError(
+            f"You tried to vmap over {cls.__name__}, but it does not have vmap support: implement "
+            "the vmap staticmethod, or set generate_vmap_rule=True"
+        )
 
 
 def _has_defaults(cls: type[Function], count: int) -> bool:
@@ -192,14 +179,14 @@ def _bound(cls: type[Function], args: tuple[Any, ...], kwargs: dict[str, Any]) -
     bound = own.bind(*args, **kwargs) if apart else own.bind(None, *args, **kwargs)
     bound.apply_defaults()
     if bound.kwargs:
-        raise TypeError(
-            f"{cls.__name__}.forward has keyword-only parameters {sorted(bound.kwargs)}, but "
+        raise NotImplementedError(
+            f"{cls.__name__}.forward has kwarg-only Tensor args {sorted(bound.kwargs)}, but "
             "backward returns one gradient for each argument in order: make them positional"
         )
     return bound.args if apart else bound.args[1:]
 
 
-def _result(value: Any, known: dict[int, Tensor]) -> Any:
+def _result(value: Any, known: dict[int, Tensor], how: str) -> Any:
     """A result as a tensor: the argument itself, if it was changed in place."""
     if isinstance(value, Array):
         found = known.get(id(value))
@@ -208,45 +195,79 @@ def _result(value: Any, known: dict[int, Tensor]) -> Any:
         if found is None and view is not None:
             source = known.get(id(view.base))
             if source is not None:
-                made._of = source
+                note_view(made, source, how if recorder() is not None else None)
         return made
     return value
 
 
 def _native_of(cls: type[Function]) -> type[native.Function]:
     """The function of arraygrad that calls the methods of one of PyTorch's."""
+    apart = cls.setup_context is not Function.setup_context
 
     def forward(*args: Any) -> Any:
-        return unwrap(cls.forward(*map(_argument, args)))
+        given = [_argument(a) for a in args]
+        found = cls.forward(*given)
+        parts = found if isinstance(found, tuple | list) else (found,)
+        _views.set([isinstance(p, Tensor) and hasattr(p, "_of") for p in parts])
+        if not apart:
+            inputs = unwrap(given[1:])
+            _check_dirty(given[0], inputs, len(parts))
+            args[0].viewed = _shared(parts, inputs, given[0])
+        return unwrap(found)
 
     def setup_context(ctx: Any, inputs: Any, output: Any) -> None:
         # Inputs that come back as outputs are the same objects.
-        made = {id(i): _argument(i) for i in inputs if isinstance(i, Array)}
+        made = {id(i): _argument(i) for i in inputs if isinstance(i, Array | np.ndarray)}
 
         def shown_value(value: Any) -> Any:
             return made.get(id(value), _argument(value))
 
         many = isinstance(output, tuple | list)
         outputs = tuple(map(shown_value, output)) if many else shown_value(output)
-        cls.setup_context(ctx, tuple(map(shown_value, inputs)), outputs)
+        shown = tuple(map(shown_value, inputs))
+        cls.setup_context(ctx, shown, outputs)
+        parts = outputs if many else (outputs,)
+        given = unwrap(shown)
+        _check_dirty(ctx, given, len(parts))
+        _check_saved(ctx, given, unwrap(parts))
+        ctx.viewed = _shared(parts, given, ctx)
 
     def backward(ctx: Any, *grads: Any) -> Any:
         rule = cls.backward if cls.backward is not Function.backward else cls.vjp
         if rule is not cls.vjp and cls.vjp is not Function.vjp:
-            raise RuntimeError(f"{cls.__name__} defines both backward and vjp: only one")
+            raise RuntimeError(
+                f"Implementing both 'backward' and 'vjp' for {cls.__name__} is not allowed: define "
+                "one of them"
+            )
+        if not ctx._materialize_non_diff_grads:
+            constant = ctx._constant_places
+            grads = tuple(None if i in constant else g for i, g in enumerate(grads))
         if cls.boxed_grads_call:
             return unwrap(rule(ctx, [_argument(g) for g in grads[0]]))
         return unwrap(rule(ctx, *map(_argument, grads)))
 
     def jvp(ctx: Any, *tangents: Any) -> Any:
-        return unwrap(cls.jvp(ctx, *map(_argument, tangents)))
+        given = [_argument(t) for t in tangents]
+        found = cls.jvp(ctx, *given)
+        _check_tangents(ctx, given, found if isinstance(found, tuple | list) else (found,))
+        return unwrap(found)
 
     def vmap(info: Any, in_dims: Any, *args: Any) -> Any:
         info = info._replace(randomness=current_randomness())
         found = cls.vmap(info, in_dims, *map(_argument, args))
-        if not isinstance(found, tuple) or len(found) != 2:
-            raise RuntimeError(f"{cls.__name__}.vmap must return its output and the out_dims of it")
-        return unwrap(found[0]), found[1]
+        expected = "Expected the vmap staticmethod to have two returns, an output and out_dims"
+        if not isinstance(found, tuple):
+            raise RuntimeError(f"{expected}. Got a {type(found).__name__} instead")
+        if len(found) != 2:
+            raise RuntimeError(f"{expected}. Got {len(found)} returns instead")
+        output, out_dims = found
+        many, several = isinstance(output, tuple | list), isinstance(out_dims, tuple | list)
+        if several and (not many or len(out_dims) != len(output) or type(output) is list):
+            raise RuntimeError(
+                f"The vmap staticmethod of {cls.__name__} returned an incompatible (output, "
+                f"out_dims) tuple: out_dims={out_dims} is not of the structure of the output"
+            )
+        return unwrap(output), out_dims
 
     members: dict[str, Any] = {
         "user": cls,
@@ -256,14 +277,15 @@ def _native_of(cls: type[Function]) -> type[native.Function]:
         "backward": staticmethod(backward),
         "context": type(f"{cls.__name__}Backward", (FunctionCtx,), {}),
     }
-    if cls.setup_context is not Function.setup_context:
+    if apart:
         members["setup_context"] = staticmethod(setup_context)
     if cls.jvp is not Function.jvp:
         members["jvp"] = staticmethod(jvp)
     if cls.vmap is not Function.vmap:
         if cls.generate_vmap_rule:
             raise RuntimeError(
-                f"{cls.__name__} has both a vmap method and generate_vmap_rule=True: only one"
+                f"You tried to vmap over {cls.__name__}, but it has both generate_vmap_rule=True "
+                "and an overridden vmap staticmethod: keep one of them"
             )
         members["vmap"] = staticmethod(vmap)
     return type(cls.__name__, (native.Function,), members)
@@ -274,7 +296,92 @@ def _argument(value: Any) -> Any:
         made = new(Tensor)
         made._t = value
         return made
-    return wrap(value) if isinstance(value, np.ndarray) else value
+    return wrap(value) if isinstance(value, np.ndarray | np.generic) else value
+
+
+# --- what PyTorch checks -------------------------------------------------------------------------
+
+
+def _check_dirty(ctx: Any, inputs: Any, count: int) -> None:
+    """Forget what was marked as dirty and is no input, with a warning.
+
+    Of a function with several results, it must not be a view.
+    """
+    if not ctx._dirty:
+        return
+    own = tuple(d for d in ctx._dirty if any(d is i for i in inputs))
+    if len(own) < len(ctx._dirty):
+        warnings.warn(
+            "Only input Tensors should be given to ctx.mark_dirty(): others need not be marked",
+            stacklevel=2,
+        )
+        ctx._dirty = own
+    if count > 1 and any(getattr(d, "_view", None) is not None for d in own):
+        raise RuntimeError(
+            "your Function modifies inplace an input that is a view of another Tensor, and returns "
+            "several results, which is forbidden: give it a clone() of the view"
+        )
+
+
+def _check_saved(ctx: Any, inputs: Any, outputs: Any) -> None:
+    """Raise if `setup_context` saves an input that `forward` returned as it is."""
+    saved = [*ctx._pending, *(ctx._for_forward or ())]
+    for value in saved:
+        is_input = any(value is i for i in inputs)
+        is_output = any(value is o for o in outputs)
+        if value is not None and is_input and is_output and not any(value is d for d in ctx._dirty):
+            raise RuntimeError(
+                "A input that has been returned as-is as output is being saved for backward, which "
+                "setup_context cannot do: return a view of it, x.view_as(x), from forward"
+            )
+
+
+def _shared(outputs: Any, inputs: Any, ctx: Any) -> dict[int, tuple[int, bool]]:
+    """Which outputs are on the memory of which inputs, and whether they were changed in place."""
+    found = {}
+    for i, output in enumerate(outputs):
+        mine = _memory(output._t) if isinstance(output, Tensor) else None
+        for k, value in enumerate(inputs):
+            if mine is not None and mine is _memory(value):
+                found[i] = k, any(output._t is d for d in ctx._dirty)
+    return found
+
+
+def _memory(array: Any) -> Any:
+    while isinstance(array, Array):
+        array = array.primal if isinstance(array, Dual) else array._array
+    return owner_of(array) if isinstance(array, np.ndarray) else None
+
+
+def _check_tangents(ctx: Any, tangents: list[Any], found: Any) -> None:
+    """Raise if `jvp` does not treat the memory of tangents as `forward` treats that of values."""
+    for i, (source, dirty) in ctx.__dict__.get("viewed", {}).items():
+        given = tangents[source]
+        got = found[i] if i < len(found) else None
+        if not isinstance(given, Tensor) or not isinstance(got, Tensor):
+            continue
+        if dirty:
+            if got is not given:
+                raise RuntimeError(
+                    "An inplace custom Function is not modifying the forward mode gradients "
+                    "inplace: its jvp function must modify the corresponding gradient inplace"
+                )
+        elif not hasattr(got, "_of"):
+            raise RuntimeError(
+                "A custom Function's forward is returning a view (or an input as-is) but the jvp "
+                "is not returning a view: return a view of the tangent"
+            )
+        elif _memory(got._t) is not _memory(given._t):
+            raise RuntimeError(
+                "A custom Function's forward is returning a view (or an input as-is) but the jvp "
+                "is not returning a view of the given tangent, and so not a view of the same base"
+            )
+    for i, value in enumerate(found):
+        if value is not None and i in ctx._constant_places:
+            raise RuntimeError(
+                f"jvp returned a tangent for output {i}, which is marked as non-differentiable: "
+                "You should return None at that position instead"
+            )
 
 
 def once_differentiable(fn: Rule) -> Rule:

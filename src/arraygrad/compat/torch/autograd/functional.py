@@ -27,8 +27,10 @@ def _tuple(value: Any, name: str, function: str) -> tuple[bool, tuple[Tensor, ..
     found = tuple(value) if several else (value,)
     for i, item in enumerate(found):
         if not isinstance(item, Tensor):
+            what = "given to" if name == "inputs" else "of the user-provided function given to"
             raise TypeError(
-                f"{function}(): {name}[{i}] must be a Tensor, not {type(item).__name__}"
+                f"The {name} {what} {function} must be either a Tensor or a tuple of Tensors, but "
+                f"entry {i} is of type {type(item)}"
             )
     return several, found
 
@@ -58,8 +60,8 @@ def _check_strict(outputs: tuple[Tensor, ...], strict: bool, what: str) -> None:
     for i, output in enumerate(outputs):
         if strict and not output.requires_grad:
             raise RuntimeError(
-                f"{what} {i} does not depend on the inputs in a way that can be differentiated, "
-                "which strict=True does not allow"
+                f"{what} {i} of the user-provided function does not require gradients. It does not "
+                "depend on the inputs, which strict=True does not allow"
             )
 
 
@@ -141,7 +143,7 @@ def vjp(
         several, given = _tuple(inputs, "inputs", "vjp")
         leaves = _leaves(given, create_graph)
         several_out, outputs = _tuple(func(*leaves), "outputs", "vjp")
-        _check_strict(outputs, strict, "output")
+        _check_strict(outputs, strict, "Output")
         vectors = _vectors(v, outputs, several_out, "vjp")
     keep = create_graph or is_grad_enabled()
     with _recording(keep):
@@ -191,7 +193,7 @@ def jvp(
         leaves = _leaves(given, create_graph)
         vectors = _vectors(v, leaves, several, "jvp")
         several_out, outputs = _tuple(func(*leaves), "outputs", "jvp")
-        _check_strict(outputs, strict, "output")
+        _check_strict(outputs, strict, "Output")
         products = _products(outputs, leaves, vectors, create_graph, strict)
     return (
         _closed(_one(several_out, outputs), create_graph),
@@ -221,12 +223,12 @@ def jacobian(
             raise NotImplementedError("strategy='forward-mode' needs vectorize=True")
         return _by_columns(func, inputs)  # type: ignore[no-any-return]
     if vectorize and strict:
-        raise RuntimeError("strict=True and vectorize=True cannot be asked for together")
+        raise RuntimeError("strict=True and vectorize=True are not supported together")
     with enable_grad():
         several, given = _tuple(inputs, "inputs", "jacobian")
         leaves = _leaves(given, create_graph)
         several_out, outputs = _tuple(func(*leaves), "outputs", "jacobian")
-        _check_strict(outputs, strict, "output")
+        _check_strict(outputs, strict, "Output")
         rows = tuple(
             _rows(o, leaves, create_graph, strict, vectorize, i) for i, o in enumerate(outputs)
         )
@@ -358,7 +360,7 @@ def _second(
     leaves = _leaves(given, create_graph)
     vectors = _vectors(v, leaves, several, function)
     out = _scalar(func, function)(*leaves)
-    _check_strict((out,), strict, "output")
+    _check_strict((out,), strict, "Output")
     first = _filled(_gradients((out,), leaves, None, True), leaves, strict, False)
     _check_strict(first, strict, "the derivative with respect to input")
     return several, out, leaves, vectors, first

@@ -8,7 +8,7 @@ from typing import Any
 from ....autograd import graph as native
 from ....core.nodes import RemovableHandle
 from ..handles import Tensor, unwrap, wrap
-from .nodes import GradientEdge, Node, shown
+from .nodes import GradientEdge, Node, shown, unpacked
 
 __all__ = [
     "GradientEdge",
@@ -46,15 +46,9 @@ class saved_tensors_hooks(native.saved_tensors_hooks):  # noqa: N801  (torch's n
             if not callable(hook):
                 raise TypeError(f"{name} must be callable, not {type(hook).__name__}")
         super().__init__(
-            lambda array: pack_hook(wrap(array)), lambda packed: _tensor(unpack_hook(packed))
+            lambda array: pack_hook(wrap(array)), lambda packed: unpacked(unpack_hook(packed))
         )
         self.pack_hook, self.unpack_hook = pack_hook, unpack_hook
-
-
-def _tensor(value: Any) -> Any:
-    if not isinstance(value, Tensor):
-        raise TypeError(f"unpack_hook must return a Tensor, not {type(value).__name__}")
-    return value._t
 
 
 def increment_version(tensor: Tensor | Iterable[Tensor]) -> None:
@@ -69,7 +63,7 @@ def register_multi_grad_hook(
 ) -> RemovableHandle:
     """Call `fn` with the gradients of several tensors, or with the first that arrives."""
     if mode not in ("all", "any"):
-        raise ValueError(f'mode must be "all" or "any", not {mode!r}')
+        raise ValueError(f"Expects mode to be one of ('all', 'any') but got {mode}")
     register: Any = native.register_multi_grad_hook
     made: RemovableHandle = register(
         [unwrap(t) for t in tensors], lambda found: fn(wrap(found)), mode=mode

@@ -16,28 +16,11 @@ from ....core import nodes as native
 from ....core.array import Array
 from ....core.nodes import GradientEdge as NativeEdge
 from ....core.nodes import Leaf, RemovableHandle
+from ....core.saved import pack_later
+from ....errors import GraphFreedError
 from ..handles import Tensor, name_of, unwrap, wrap
-
-# What PyTorch calls ops that have another name here.
-_NAMES = {
-    "multiply": "mul",
-    "subtract": "sub",
-    "divide": "div",
-    "negative": "neg",
-    "copy": "clone",
-    "concat": "cat",
-    "permute_dims": "permute",
-    "broadcast_to": "expand",
-    "astype": "to_copy",
-    "expit": "sigmoid",
-    "matmul": "mm",
-    "cumulative_sum": "cumsum",
-    "cumulative_prod": "cumprod",
-    "reshape": "view",
-    "getitem": "select",
-    "unstack": "unbind",
-    "put": "copy_slices",
-}
+from ..node_names import node_name
+from ..wording import reword
 
 
 class Node(metaclass=ABCMeta):  # noqa: B024  (all kinds of nodes are registered)
@@ -110,7 +93,7 @@ class Shown:
         pullback = self._node.pullback
         count = len(self._node.shape) if pullback is not None and pullback.multiple else 1
         if len(grads) != count:
-            raise TypeError(f"{self.name()} takes {count} gradients, not {len(grads)}")
+            raise TypeError(f"{self.name()} expected {count} arguments, got {len(grads)} instead")
         edges = list(self._node.edges)
         outputs = [NativeEdge(self._node, i) for i in range(len(grads))]
         found = grad(
@@ -138,21 +121,9 @@ _shown: weakref.WeakValueDictionary[int, Shown] = weakref.WeakValueDictionary()
 
 
 @functools.cache
-def _kind(name: str) -> type[Shown]:
+def kind_of_node(name: str) -> type[Shown]:
+    """The type of the nodes of a name."""
     return type(name, (Shown,), {"__slots__": ()})
-
-
-def node_name(node: Any) -> str:
-    """PyTorch's name for a node."""
-    if isinstance(node, Leaf):
-        return "AccumulateGrad"
-    own = node.pullback.name
-    own = _NAMES.get(own, own)
-    if own == "copy_slices":
-        return "CopySlices"
-    if own == "OnceDifferentiable":
-        return "Error"
-    return "".join(part.capitalize() for part in own.strip("_").split("_")) + "Backward0"
 
 
 def shown(node: Any) -> Any:
@@ -162,7 +133,7 @@ def shown(node: Any) -> Any:
     key = id(node)
     found = _shown.get(key)
     if found is None or found._node is not node:
-        found = object.__new__(_kind(node_name(node)))
+        found = object.__new__(kind_of_node(node_name(node)))
         found._node = node
         _shown[key] = found
     return found
@@ -197,14 +168,18 @@ def _saved(node: Any, name: str) -> Any:
     raw = name.startswith("_raw_saved_")
     wanted = name.removeprefix("_raw_saved_").removeprefix("_saved_")
     pullback = node.pullback
-    values = node.load()
+    try:
+        values = node.load() if not raw else ()
+    except RuntimeError as error:
+        reword(error)
+        raise
     names = [_saved_name(pullback, kept) for kept in pullback.kept]
     if wanted not in names:
         raise AttributeError(f"{node_name(node)} has not saved {wanted!r}, but {names}")
     position = names.index(wanted)
-    value = values[position]
     if raw:
         return SavedTensor(node, position)
+    value = values[position]
     if not isinstance(value, Array) and not hasattr(value, "dtype"):
         return wrap(value)
     source = pullback.sources[position] if position < len(pullback.sources) else None
@@ -244,15 +219,41 @@ class SavedTensor:
 
     def __init__(self, node: Any = None, position: int = 0) -> None:
         if node is None:
-            raise RuntimeError("a SavedTensor is made by the graph, not by hand")
+            raise RuntimeError(
+                "Trying to create a SavedTensor object from Python is forbidden: the graph makes it"
+            )
         self._node, self._position = node, position
 
-    def register_hooks(self, pack_hook: Any, unpack_hook: Any) -> None:
+    def register_hooks(self, pack_hook: Any = None, unpack_hook: Any = None) -> None:
         """Store `pack_hook` of the value, and get it back by `unpack_hook`."""
-        raise NotImplementedError(
-            "hooks on single saved values are PyTorch's alone: use "
-            "torch.autograd.graph.saved_tensors_hooks"
+        if not callable(pack_hook) or not callable(unpack_hook):
+            raise TypeError("incompatible function arguments: register_hooks takes two functions")
+        saved = self._node.saved
+        if type(saved) is tuple and saved[self._position] is None:
+            raise RuntimeError("a hook on a saved value that is None is forbidden")
+
+        def pack(array: Any) -> Any:
+            return pack_hook(wrap(_tensor(array, None)))
+
+        def unpack(packed: Any) -> Any:
+            return unpacked(unpack_hook(packed))._array
+
+        try:
+            pack_later(self._node, self._position, (pack, unpack))
+        except GraphFreedError as error:
+            raise RuntimeError(
+                f"hooks on a saved value after it has been freed: {error}"
+            ) from error
+
+
+def unpacked(value: Any) -> Any:
+    """What an unpack hook returned, as an array; raise if it is no tensor."""
+    if not isinstance(value, Tensor):
+        raise TypeError(
+            "Output of saved tensor unpack_hook expected to be a Tensor but got result of type "
+            f"{type(value).__name__}"
         )
+    return value._t
 
 
 def edge_of(value: Any) -> Any:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from ....arrays.batched import Batched
+
 
 def axes_of(dim: Any, ndim: int) -> Any:
     """An axis, several, or None for all of them; none of a 0-d array."""
@@ -28,3 +30,12 @@ def checked(dim: int, ndim: int) -> int:
             f"dim is {dim}, but must be in [{-span}, {span - 1}] for a tensor of {ndim} axes"
         )
     return int(dim) % span
+
+
+def check_static(x: Any, name: str) -> None:
+    """Raise if the shape of a result would differ over a batch."""
+    if isinstance(x, Batched):
+        raise RuntimeError(
+            "vmap: We do not support batching operators that can output dynamic shape. Attempted "
+            f"to vmap over aten::{name}: call it outside vmap, or use torch.where with a mask"
+        )

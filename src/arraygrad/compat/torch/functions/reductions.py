@@ -10,7 +10,7 @@ import numpy as np
 
 from .... import ops, special
 from ....arrays.creation import asarray
-from ....core.array import Array
+from ....core.array import Array, plain
 from ..dtypes import default_for
 from ..publish import Published, function
 from .axes import axes_of, checked
@@ -154,6 +154,8 @@ min = _extreme(ops.min, ops.argmin, ops.minimum, "min")
 
 def _position(native: Any) -> Published:
     def reduced(input: Any, dim: Any = None, keepdim: bool = False) -> Any:
+        if not input.size and dim is None:
+            raise IndexError(f"{native.__name__}(): the tensor is empty: say which dim to reduce")
         return native(input, axis=axes_of(dim, input.ndim), keepdims=keepdim)
 
     reduced.__doc__ = native.__doc__
@@ -240,8 +242,14 @@ def median(input: Any, dim: Any = None, keepdim: bool = False) -> Any:
         middle = ops.where(ops.isnan(last), last, value[(flat.size - 1) // 2])
         return _mean_of_equal(flat, middle)
     axis = checked(dim, input.ndim)
-    length = input.shape[axis] if input.ndim else 1
-    return _Median(*_at_rank(input, (length - 1) // 2, axis, keepdim))
+    if not input.ndim:
+        return _Median(*_at_rank(input, 0, axis, keepdim))
+    length = input.shape[axis]
+    order = ops.argsort(input, axis=axis, stable=True)
+    # A line with NaN, which comes last in order, has NaN as its median.
+    unknown = ops.any(ops.isnan(input), axis=axis, keepdims=True)
+    rank = ops.where(unknown, length - 1, (length - 1) // 2)
+    return _Median(*_chosen(input, ops.take_along_axis(order, rank, axis=axis), axis, keepdim))
 
 
 def _mean_of_equal(flat: Any, value: Any) -> Any:
@@ -419,13 +427,43 @@ def unique(
     return_counts: bool = False,
     dim: Any = None,
 ) -> Any:
-    """The different elements, in order."""
-    if dim is not None:
-        raise NotImplementedError("unique(dim=...) is not supported: use it on flat tensors")
-    found = ops.unique_all(input)
-    parts = [found.values]
-    parts += [found.inverse_indices] if return_inverse else []
-    parts += [found.counts] if return_counts else []
+    """The different elements, or slices along an axis, in order."""
+    values = _lines_of(input, dim)
+    _, first, inverse, counts = np.unique(
+        values,
+        return_index=True,
+        return_inverse=True,
+        return_counts=True,
+        axis=None if dim is None else 0,
+        equal_nan=False,
+    )
+    found = _at(input, first, dim)
+    places = np.reshape(inverse, input.shape if dim is None else (-1,))
+    return _with_counts(found, places, counts, return_inverse, return_counts)
+
+
+def _lines_of(input: Any, dim: Any) -> Any:
+    """The elements, or the slices along an axis as rows."""
+    values = np.asarray(plain(input))
+    if dim is None:
+        return np.reshape(values, (-1,))
+    axis = checked(dim, values.ndim)
+    return np.reshape(np.moveaxis(values, axis, 0), (values.shape[axis], -1))
+
+
+def _at(input: Any, first: Any, dim: Any) -> Any:
+    """The elements, or slices, at places: so that gradients go back to them."""
+    if dim is None:
+        return ops.take(ops.reshape(input, (-1,)), first, axis=0)
+    return ops.take(input, first, axis=checked(dim, input.ndim))
+
+
+def _with_counts(
+    found: Any, places: Any, counts: Any, return_inverse: bool, return_counts: bool
+) -> Any:
+    parts = [found]
+    parts += [asarray(places)] if return_inverse else []
+    parts += [asarray(counts)] if return_counts else []
     return tuple(parts) if len(parts) > 1 else parts[0]
 
 
@@ -433,16 +471,12 @@ def unique(
 def unique_consecutive(
     input: Any, return_inverse: bool = False, return_counts: bool = False, dim: Any = None
 ) -> Any:
-    """The elements without those that equal the one before."""
-    if dim is not None:
-        raise NotImplementedError("unique_consecutive(dim=...) is not supported")
-    flat = ops.reshape(input, (-1,))
-    values = np.asarray(flat.detach().array)
-    new = np.concatenate([[True], values[1:] != values[:-1]]) if values.size else values > 0
-    parts = [flat[np.flatnonzero(new)]]
-    if return_inverse:
-        parts.append(asarray(np.reshape(np.cumsum(new) - 1, input.shape)))
-    if return_counts:
-        ends = np.append(np.flatnonzero(new), values.size)
-        parts.append(asarray(np.diff(ends)))
-    return tuple(parts) if len(parts) > 1 else parts[0]
+    """The elements, or slices along an axis, without those that equal the one before."""
+    values = _lines_of(input, dim)
+    rows = values if values.ndim > 1 else values[:, None]
+    new = np.ones(len(rows), np.bool_)
+    new[1:] = (rows[1:] != rows[:-1]).any(axis=1)
+    first = np.flatnonzero(new)
+    places = np.reshape(np.cumsum(new) - 1, input.shape if dim is None else (-1,))
+    counts = np.diff(np.append(first, len(rows)))
+    return _with_counts(_at(input, first, dim), places, counts, return_inverse, return_counts)

@@ -286,13 +286,13 @@ def view_as_complex(input: Any) -> Any:
 # --- splitting and joining ---
 
 
-@function
+@function(parts=True)
 def unbind(input: Any, dim: int = 0) -> Any:
     """All slices along an axis."""
     return tuple(ops.unstack(input, axis=checked(dim, input.ndim)))
 
 
-@function
+@function(parts=True)
 def split(input: Any, split_size: Any = None, dim: int = 0, **old: Any) -> Any:
     """Pieces of a length, or of several lengths, along an axis."""
     split_size = old.get("split_size_or_sections", split_size)
@@ -312,16 +312,16 @@ def split(input: Any, split_size: Any = None, dim: int = 0, **old: Any) -> Any:
     )
 
 
-unsafe_split = split
+unsafe_split = function(split.__wrapped__, name="unsafe_split")
 
 
-@function
+@function(parts=True)
 def split_with_sizes(input: Any, split_sizes: Any, dim: int = 0) -> Any:
     """Pieces of given lengths along an axis."""
     return split.__wrapped__(input, list(split_sizes), dim)
 
 
-unsafe_split_with_sizes = split_with_sizes
+unsafe_split_with_sizes = function(split_with_sizes.__wrapped__, name="unsafe_split_with_sizes")
 
 
 @function
@@ -332,7 +332,7 @@ def tensor_split(input: Any, indices_or_sections: Any, dim: int = 0) -> Any:
     return tuple(ops.array_split(input, indices_or_sections, axis=dim))
 
 
-@function
+@function(parts=True)
 def chunk(input: Any, chunks: int, dim: int = 0) -> Any:
     """At most that many pieces along an axis."""
     axis = checked(dim, input.ndim)
@@ -341,7 +341,7 @@ def chunk(input: Any, chunks: int, dim: int = 0) -> Any:
     return split.__wrapped__(input, builtins.max(1, -(-input.shape[axis] // chunks)), axis)
 
 
-unsafe_chunk = chunk
+unsafe_chunk = function(chunk.__wrapped__, name="unsafe_chunk")
 
 
 @function
@@ -380,7 +380,9 @@ def _one_dtype(tensors: Any) -> list[Any]:
 def cat(tensors: Any, dim: int = 0) -> Any:
     """Tensors one after the other along an axis."""
     parts = _one_dtype(tensors)
-    kept = [p for p in parts if p.shape != (0,)] or parts[:1]  # as PyTorch does it
+    kept = parts
+    if any(p.ndim != 1 for p in parts):  # as in PyTorch, empty vectors fit everything
+        kept = [p for p in parts if p.shape != (0,)] or parts[:1]
     return ops.concat(kept, axis=dim)
 
 

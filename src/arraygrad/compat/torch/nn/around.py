@@ -62,8 +62,11 @@ class Around:
         return gradients
 
     def _at_inputs(self, gradients: tuple[Any, ...]) -> tuple[Any, ...]:
+        outputs, self.outputs = self.outputs, None
+        if outputs is None:  # they came here another way, as in a second derivative
+            return gradients
         for hook in self.hooks:
-            changed = hook(self.module, gradients, self.outputs)
+            changed = hook(self.module, gradients, outputs)
             if changed is not None:
                 gradients = changed if isinstance(changed, tuple) else (changed,)
         return gradients
