@@ -84,14 +84,16 @@ class Lowering:
         return self.builder.stored(node)
 
     def _constant(self, node: Constant) -> Core:
-        """An array from outside; if it is the transpose of a contiguous array, a view of that."""
-        array = node.array
-        order = sorted(range(array.ndim), key=lambda axis: -array.strides[axis])
-        turned = array.transpose(order)
-        if array.flags.c_contiguous or not turned.flags.c_contiguous or node.dtype not in TYPES:
+        """An array from outside; if it is a part of a contiguous one, a view of that."""
+        array, owner = node.array, node.array.base
+        if array.flags.c_contiguous or node.dtype not in TYPES or not array.size:
             return self.builder.stored(node)
-        source = self.builder.stored(self._trace.program.constant(turned))
-        map_ = tuple((None, 0, 0) if array.shape[a] == 1 else (a, 0, 1) for a in order)
+        if type(owner) is not np.ndarray or owner.dtype != array.dtype:
+            return self.builder.stored(node)
+        map_ = _map_in(array, owner)
+        if map_ is None:
+            return self.builder.stored(node)
+        source = self.builder.stored(self._trace.program.constant(owner))
         return self.builder.view(source, node.shape, map_)
 
     def _native(self, node: Call) -> Core:
@@ -335,6 +337,27 @@ def _map_of(read: Callable[[Any], Any], shape: Shape, result: Shape) -> Map:
         if len(found) > 1 or moved.shape != result:
             raise NotNative
         places.append((found[0][0], start, found[0][1]) if found else (None, start, 0))
+    return tuple(places)
+
+
+def _map_in(array: Any, owner: Any) -> Map | None:
+    """Where an array reads each axis of a contiguous one that it is a part of, or None."""
+    start, rest = divmod(_pointer(array) - _pointer(owner), array.itemsize)
+    if rest or not owner.flags.c_contiguous or not 0 <= start < owner.size:
+        return None
+    index = np.unravel_index(start, owner.shape)
+    places: list[Place] = [(None, int(i), 0) for i in index]
+    for axis, (n, step) in enumerate(zip(array.shape, array.strides, strict=True)):
+        if n == 1 or not step:
+            continue
+        fits = [j for j, s in enumerate(owner.strides) if owner.shape[j] > 1 and abs(step) >= s]
+        if not fits or places[fits[0]][0] is not None:
+            return None
+        first, by = int(index[fits[0]]), step // owner.strides[fits[0]]
+        last = first + by * (n - 1)
+        if step % owner.strides[fits[0]] or not 0 <= last < owner.shape[fits[0]]:
+            return None
+        places[fits[0]] = (axis, first, by)
     return tuple(places)
 
 
