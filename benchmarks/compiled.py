@@ -75,6 +75,49 @@ def rosenbrock(xp: Any, x: Any) -> Any:
     return xp.sum(100 * (x[1:] - x[:-1] ** 2) ** 2 + (1 - x[:-1]) ** 2)
 
 
+def _scan(xp: Any) -> Any:
+    """The loop of a library."""
+    if xp is ag:
+        return ag.func.scan
+    import jax
+
+    return jax.lax.scan
+
+
+def heat_by_scan(xp: Any, x: Any) -> Any:
+    def step(x: Any, _: Any) -> Any:
+        return x + 0.1 * (xp.roll(x, 1, axis=0) + xp.roll(x, -1, axis=0) - 2 * x), None
+
+    x, _ = _scan(xp)(step, x, None, length=100)
+    return xp.sum(x * x)
+
+
+def pendulum(xp: Any, start: Any, constants: Any) -> Any:
+    """A thousand steps of Runge and Kutta's method."""
+    h = 0.01
+
+    def field(y: Any) -> Any:
+        return xp.stack([y[1], -constants[0] * xp.sin(y[0]) - constants[1] * y[1]])
+
+    def step(y: Any, _: Any) -> Any:
+        k1 = field(y)
+        k2 = field(y + h / 2 * k1)
+        k3 = field(y + h / 2 * k2)
+        k4 = field(y + h * k3)
+        return y + h / 6 * (k1 + 2 * k2 + 2 * k3 + k4), None
+
+    y, _ = _scan(xp)(step, start, None, length=1000)
+    return xp.sum(y * y)
+
+
+def recurrent_net(xp: Any, w: Any, u: Any, b: Any, xs: Any, start: Any) -> Any:
+    def step(h: Any, x: Any) -> Any:
+        return xp.tanh(x @ w + h @ u + b), None
+
+    h, _ = _scan(xp)(step, start, xs)
+    return xp.sum(h * h)
+
+
 # For each workload: the function, its arrays, and how many of them to differentiate by; none for a
 # Hessian.
 WORKLOADS: dict[str, tuple[Callable[..., Any], tuple[Any, ...], int]] = {
@@ -93,6 +136,14 @@ WORKLOADS: dict[str, tuple[Callable[..., Any], tuple[Any, ...], int]] = {
     "Lennard-Jones, 500 atoms": (lennard_jones, (10 * _rng.random((500, 3)), np.eye(500)), 1),
     "gather of 20,000 rows": (gather, (_normal(10_000, 64), _rng.integers(0, 10_000, 20_000)), 1),
     "heat equation, 10 steps": (heat, (_normal(1000, 1000),), 1),
+    "heat equation, 100 steps by scan": (heat_by_scan, (_normal(300, 300),), 1),
+    "ODE, 1,000 steps by scan": (pendulum, (np.array([1.0, 0.0]), np.array([9.81, 0.1])), 2),
+    "recurrent net by scan": (
+        recurrent_net,
+        (_normal(64, 128) / 8, _normal(128, 128) / 12, _normal(128))
+        + (_normal(50, 32, 64), _normal(32, 128)),
+        3,
+    ),
     "Hessian of Rosenbrock's function": (rosenbrock, (np.linspace(-1, 1, 50),), 0),
 }
 

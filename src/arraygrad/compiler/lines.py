@@ -248,11 +248,13 @@ class Line:
         """Read memory. Where the guard is false, nothing may be read there."""
         w, at, lanes = self.w, i.does, self.loops.lanes
         number = self._index(at, index)
-        if guard is not None and not guard.lanes:
-            number = w.choose(guard, number, integer(w, 0))
-            guard = None if not i.varies or not lanes else self._spread(guard)
-        place = w.offset(self.loops.pointer(at.memory), number, i.kind)
         step = at.steps.get(self.body.inner, 0)
+        if guard is not None and not guard.lanes:
+            # For the whole line: if it is false, the first line of the array is read instead.
+            number = w.choose(guard, number, index if i.varies and step == 1 else integer(w, 0))
+            is_safe = step == 1 and at.memory.size >= self.loops.length
+            guard = None if not i.varies or not lanes or is_safe else self._spread(guard)
+        place = w.offset(self.loops.pointer(at.memory), number, i.kind)
         if not i.varies or not lanes:
             return w.load(place, i.kind, 0)
         if guard is not None:
