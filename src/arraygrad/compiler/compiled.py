@@ -116,6 +116,10 @@ class Compiled(Generic[P, R]):
         """
         return report.explanation(*self._executable(args, kwargs))
 
+    def traffic(self, *args: Any, **kwargs: Any) -> report.Traffic:
+        """What the ops of a call with these arguments read and write, and what its kernels do."""
+        return report.traffic_of(self._executable(args, kwargs)[0])
+
     def program(self, *args: Any, **kwargs: Any) -> str:
         """The program for these arguments: one line for each value."""
         return report.program_text(self._executable(args, kwargs)[0])
