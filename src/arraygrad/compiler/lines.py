@@ -271,7 +271,12 @@ class Line:
         """Read memory. Where the guard is false, nothing may be read there."""
         w, at, lanes = self.w, i.does, self.loops.lanes
         given = [self.own(a) if not a.varies else x for a, x in zip(i.args, indices, strict=False)]
+        if guard is not None and not i.args[len(indices)].varies:
+            guard = self.own(i.args[len(indices)])
         number, more = self._with_indices(self._index(at, index), at, given)
+        if at.other is not None:
+            assert guard is not None
+            number, guard = w.choose(guard, number, self._index(at.other, index)), None
         step = at.steps.get(self.body.inner, 0)
         if guard is not None and not guard.lanes:
             # For the whole line: if it is false, the first line of the array is read instead.
