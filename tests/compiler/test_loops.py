@@ -10,6 +10,7 @@ import pytest
 from loops_table import DIRECTION, LOOPS, POINT, TRANSFORMS, Function, chosen, close, grown, scanned
 
 import arraygrad as ag
+from arraygrad.compiler import loop_steps, small_loops
 from arraygrad.func import associative_scan, cond, fori_loop, scan, vmap, while_loop
 
 rng = np.random.default_rng(0)
@@ -331,10 +332,40 @@ def test_values_are_those_of_the_call() -> None:
     close(second, scan(lambda s, a: (s + a, s * a), np.full(3, 2.0), np.full((4, 3), 2.0)))
 
 
-def test_random_loops() -> None:
+WAYS = ["numbers", "kernels", "steps"]
+
+
+@pytest.fixture(params=WAYS)
+def way(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
+    """How loops are run: as numbers in registers, by kernels in native code, or from Python."""
+    if request.param != "numbers":
+        monkeypatch.setattr(small_loops, "LARGEST", 0)
+    if request.param == "steps":
+        monkeypatch.setattr(loop_steps.LoopCode, "of", lambda *args, **options: None)
+    return str(request.param)
+
+
+@pytest.mark.parametrize("name", FUNCTIONS)
+def test_each_way_to_run_a_loop(name: str, way: str) -> None:
+    function = ag.func.value_and_grad(FUNCTIONS[name])
+    close(ag.compile(function)(POINT), function(POINT), rtol=1e-9)
+
+
+def test_the_code_of_each_way(way: str) -> None:
+    executable, _ = ag.compile(scanned)._executable((POINT,), {})
+    (step,) = [s for s in executable.steps if isinstance(s, loop_steps.ScanStep)]
+    kinds = {
+        "numbers": small_loops.SmallLoop,
+        "kernels": loop_steps.LoopCode,
+        "steps": type(None),
+    }
+    assert type(step.code) is kinds[way]
+
+
+def test_random_loops(way: str) -> None:
     """Bodies of random ops on states of several shapes, with gradients by all arguments."""
     names = ("sin", "tanh", "exp", "abs", "negative", "square")
-    for seed in range(12):
+    for seed in range(6):
         draw = np.random.default_rng(seed)
         picks = draw.integers(0, len(names), 6)
         flags = draw.random(4) < 0.5
