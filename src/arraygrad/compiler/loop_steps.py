@@ -40,6 +40,10 @@ class LoopStep(ByNumpy):
         """The results, all of them new arrays."""
         raise NotImplementedError
 
+    def what(self) -> str:
+        """What the step does, for people."""
+        return repr(self.loop).strip("<>")
+
 
 class ScanStep(LoopStep):
     """A scan."""
@@ -64,6 +68,12 @@ class ScanStep(LoopStep):
         if self.code is None:
             self.body = BodyProgram.of(body)
             self.code = LoopCode.of(self.body, *form)
+
+    def what(self) -> str:
+        if isinstance(self.code, SmallLoop):
+            return f"{super().what()}, as numbers in registers"
+        ways = f"{len(self.body.steps)} kernels in native code"
+        return f"{super().what()}, {ways if self.code else 'run from Python'}"
 
     def compute(self, arrays: list[Any]) -> list[Any]:
         loop, c, s = self.loop, self._constants, len(self._states)
