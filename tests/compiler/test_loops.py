@@ -412,9 +412,7 @@ def test_calls_at_the_same_time() -> None:
     wrong: list[int] = []
 
     def work(i: int) -> None:
-        for _ in range(30):
-            if not np.array_equal(f(arrays[i]), wanted[i]):
-                wrong.append(i)
+        wrong.extend(i for _ in range(30) if not np.array_equal(f(arrays[i]), wanted[i]))
 
     threads = [threading.Thread(target=work, args=(i,)) for i in range(4)]
     for t in threads:

@@ -280,7 +280,8 @@ class Line:
         step = at.steps.get(self.body.inner, 0)
         if guard is not None and not guard.lanes:
             # For the whole line: if it is false, the first line of the array is read instead.
-            is_safe = step == 1 and more is None and at.memory.size >= self.loops.length
+            is_known = not self.loops.is_open and at.memory.size >= self.loops.length
+            is_safe = step == 1 and more is None and is_known
             number = w.choose(guard, number, index if index and is_safe else integer(w, 0))
             more = None if more is None else w.choose(self._spread(guard), more, w.like(more, 0))
             guard = None if not i.varies or not lanes or is_safe else self._spread(guard)
