@@ -28,8 +28,9 @@ from ..core.kinds import AlongAxis, Contracts, Elementwise, Moves, Reduces
 from ..func.trees import unwrapped
 from ..ops.define.op import Op
 from . import scalars
+from .complexes import COMPLEX, REAL, REALS, Numbers
 from .contractions import Contraction
-from .core import Builder, Core, Filled, Map, Place, Scalar
+from .core import Builder, Core, Filled, Fold, Map, Place, Scalar
 from .indices import along_axis, by_template, valid
 from .program import Call, Full, Node, Shape, needed
 from .traced import Trace, Traced
@@ -58,6 +59,7 @@ class Lowering:
         self.values: dict[Node, Core] = {node: self.builder.stored(node) for node in given}
         self._trace = trace
         self.reasons: dict[Node, str] = {}
+        self._pairs: dict[Node, tuple[Core, Core]] = {}  # the parts of complex numbers
         self._indices: dict[Any, Core] = {}  # index arrays that were checked for a length
         self._inside: list[Op] = []  # the ops that are being taken apart
 
@@ -82,6 +84,8 @@ class Lowering:
         return self.builder.stored(node)
 
     def _native(self, node: Call) -> Core:
+        if any(x.dtype in REALS for x in (node, *node.nodes)) and 0 not in node.shape:
+            return self._complex(node)
         for x in (node, *node.nodes):
             if x.dtype not in TYPES:
                 raise NotNative(f"there is none for elements of {x.dtype}")
@@ -93,7 +97,7 @@ class Lowering:
         if isinstance(kind, Moves) and kind.indices and len(node.args) > 1:
             return self._indexed(node, kind)
         if isinstance(kind, Moves) and kind.shares and len(node.args) == 1:
-            return self._moved(node, kind)
+            return self._moved(self.values[node.args[0]], node, kind)
         if isinstance(kind, Moves) and kind.adds and kind.template and len(node.args) == 1:
             return self._padded(node, kind.template)
         if isinstance(kind, Moves) and node.op.variadic and kind.inputs == "same":
@@ -148,10 +152,68 @@ class Lowering:
             return self.builder.filled(x.value, x.shape, dtype)
         return self.builder.elements(scalars.conversion(TYPES[dtype]), [value], dtype)
 
+    # --- complex numbers ---
+
+    def _complex(self, node: Call) -> Core:
+        """An op on complex numbers: real ones for each of their parts."""
+        op, kind, args = node.op, node.op.kind, node.args
+        if op in REAL and node.dtype in TYPES:
+            return REAL[op](Numbers(self.builder, node.dtype), self._parts(args[0], node.dtype))
+        if node.dtype not in REALS:
+            raise NotNative(f"there is none for {op.name} of complex numbers")
+        real = REALS[node.dtype]
+        if op in COMPLEX:
+            given = [self._parts(a, real) for a in args]
+            return self._paired(node, COMPLEX[op](Numbers(self.builder, real), *given))
+        if op in scalars.CHOICES:
+            condition = self._as(args[0], np.dtype(np.bool_))
+            x, y = (self._parts(a, real) for a in args[1:])
+            numbers = Numbers(self.builder, real)
+            return self._paired(
+                node, tuple(numbers.choose(condition, a, b) for a, b in zip(x, y, strict=True))
+            )
+        if isinstance(kind, Moves) and kind.shares and len(args) == 1:
+            moved = [self._moved(part, node, kind) for part in self._parts(args[0], real)]
+            return self._paired(node, tuple(moved))
+        if isinstance(kind, Reduces) and scalars.FOLDS.get(op) is scalars.SUM:
+            parts = self._parts(args[0], real)
+            folded = [self._folded(scalars.SUM, part, node, kind) for part in parts]
+            return self._paired(node, tuple(folded))
+        raise NotNative(f"there is none for {op.name} of complex numbers")
+
+    def _paired(self, node: Call, parts: Any) -> Core:
+        self._pairs[node] = parts
+        return self.builder.pair(parts, node.shape, node.dtype)
+
+    def _parts(self, x: Any, dtype: Any) -> tuple[Core, Core]:
+        """The real and imaginary part of an argument, in a real dtype."""
+        if not isinstance(x, Node):
+            if not isinstance(x, bool | int | float | complex | np.generic):
+                raise NotNative("an argument is no number")
+            return self._filled(complex(x), (), dtype)
+        value = self.values[x]
+        if x in self._pairs:
+            parts = list(self._pairs[x])
+        elif value.dtype not in REALS:
+            zero = self.builder.filled(0, value.shape, dtype)
+            return self._as(x, dtype), zero
+        elif isinstance(value, Filled):
+            return self._filled(value.value, value.shape, dtype)
+        else:
+            parts = [self.builder.part(value, i, REALS[value.dtype]) for i in (0, 1)]
+        convert = scalars.conversion(TYPES[dtype])
+        real, imaginary = (
+            p if p.dtype == dtype else self.builder.elements(convert, [p], dtype) for p in parts
+        )
+        return real, imaginary
+
+    def _filled(self, value: Any, shape: Shape, dtype: Any) -> tuple[Core, Core]:
+        filled = self.builder.filled
+        return filled(value.real, shape, dtype), filled(value.imag, shape, dtype)
+
     # --- views and reductions ---
 
-    def _moved(self, node: Call, kind: Moves) -> Core:
-        source = self.values[node.args[0]]
+    def _moved(self, source: Core, node: Call, kind: Moves) -> Core:
         if kind.view == "reshape":
             return self.builder.reshape(source, node.shape)
 
@@ -242,7 +304,9 @@ class Lowering:
         fold = scalars.fold_of(node.op, node.dtype)
         if fold is None:
             raise NotNative
-        source = self._as(node.args[0], node.dtype)
+        return self._folded(fold, self._as(node.args[0], node.dtype), node, kind)
+
+    def _folded(self, fold: Fold, source: Core, node: Call, kind: Reduces) -> Core:
         axis = node.params[kind.axis]
         axes = range(len(source.shape)) if axis is None else axis
         kept = [a % len(source.shape) for a in axes]
