@@ -437,3 +437,14 @@ def address(places: Sequence[Place], shape: Shape) -> tuple[int, dict[int, int]]
         if variable is not None:
             steps[variable] = steps.get(variable, 0) + step * stride
     return start, {v: s for v, s in steps.items() if s}
+
+
+def is_whole(x: Core) -> bool:
+    """Whether a value has all elements of its source, in the same order in memory."""
+    if isinstance(x, Alias):
+        return True
+    if not isinstance(x, View) or x.size != x.args[0].size:
+        return False
+    start, steps = address(x.map, x.args[0].shape)
+    wanted = {i: s for i, s in enumerate(strides(x.shape)) if x.shape[i] != 1}
+    return start == 0 and steps == wanted

@@ -80,6 +80,7 @@ class Loops:
         written = [s.at.memory for s in body.stores] + [t.at.memory for t in body.totals]
         self.written = list(dict.fromkeys(written))
         self.scratch: list[Core] = []
+        self.numbers: list[int] = []
         self.cost = body.cost
         self.text = self._written()
 

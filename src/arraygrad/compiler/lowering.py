@@ -32,7 +32,7 @@ from .complexes import COMPLEX, REAL, REALS, Numbers
 from .contractions import Contraction
 from .core import Builder, Core, Filled, Fold, Map, Place, Scalar
 from .indices import along_axis, by_template, valid
-from .program import Call, Full, Node, Shape, needed
+from .program import Call, Constant, Full, Node, Shape, needed
 from .traced import Trace, Traced
 from .vectors import FLOATS, TYPES
 
@@ -73,6 +73,8 @@ class Lowering:
     def _lowered(self, node: Node) -> Core:
         if isinstance(node, Full):
             return self.builder.filled(node.value, node.shape, node.dtype)
+        if isinstance(node, Constant):
+            return self._constant(node)
         if isinstance(node, Call) and not (node.op.multiple or node.names) and node.op.is_library:
             try:
                 return self._native(node)
@@ -82,6 +84,17 @@ class Lowering:
             if made is not None:
                 return made
         return self.builder.stored(node)
+
+    def _constant(self, node: Constant) -> Core:
+        """An array from outside; if it is the transpose of a contiguous array, a view of that."""
+        array = node.array
+        order = sorted(range(array.ndim), key=lambda axis: -array.strides[axis])
+        turned = array.transpose(order)
+        if array.flags.c_contiguous or not turned.flags.c_contiguous or node.dtype not in TYPES:
+            return self.builder.stored(node)
+        source = self.builder.stored(self._trace.program.constant(turned))
+        map_ = tuple((None, 0, 0) if array.shape[a] == 1 else (a, 0, 1) for a in order)
+        return self.builder.view(source, node.shape, map_)
 
     def _native(self, node: Call) -> Core:
         if any(x.dtype in REALS for x in (node, *node.nodes)) and 0 not in node.shape:
