@@ -97,13 +97,14 @@ class Lowering:
         return self.builder.view(source, node.shape, map_)
 
     def _native(self, node: Call) -> Core:
-        if any(x.dtype in REALS for x in (node, *node.nodes)) and 0 not in node.shape:
+        given = (node, *node.nodes)
+        if any(0 in x.shape for x in given):
+            raise NotNative("there are no elements")
+        if any(x.dtype in REALS for x in given):
             return self._complex(node)
-        for x in (node, *node.nodes):
+        for x in given:
             if x.dtype not in TYPES:
                 raise NotNative(f"there is none for elements of {x.dtype}")
-            if 0 in x.shape:
-                raise NotNative("there are no elements")
         kind = node.op.kind
         if isinstance(kind, Elementwise) and not kind.whole:
             return self._elementwise(node)
