@@ -33,6 +33,9 @@ FUNCTIONS: dict[str, Callable[[Any, Any], Any]] = {
     "reshaped": lambda x, y: ag.reshape(ag.reshape(x, (37, 7)) * 2, (7, 37)) + y,
     "sums": lambda x, y: ag.sum(x * y, axis=1) + ag.sum(x, axis=(0, 1)),
     "a NumPy step between": lambda x, y: ag.cumulative_sum(x * y, axis=1) * 2,
+    "parts of what is given": lambda x, y: ag.concat([ag.real(x), ag.imag(y).T.T], axis=0),
+    "parts for NumPy": lambda x, y: ag.cumulative_sum(ag.real(x), axis=0) + ag.imag(x)[::-1],
+    "only a part": lambda x, y: ag.imag(x),
     "two results": lambda x, y: ag.concat([x * y, x + y], axis=0) * 1j,
 }
 

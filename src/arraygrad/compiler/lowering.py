@@ -30,7 +30,7 @@ from ..ops.define.op import Op
 from . import scalars
 from .complexes import COMPLEX, REAL, REALS, Numbers
 from .contractions import Contraction
-from .core import Builder, Core, Filled, Fold, Map, Place, Scalar
+from .core import COPY, Builder, Core, Filled, Fold, Map, Place, Scalar
 from .indices import along_axis, by_template, valid
 from .program import Call, Constant, Full, Node, Shape, needed
 from .traced import Trace, Traced
@@ -172,7 +172,9 @@ class Lowering:
         """An op on complex numbers: real ones for each of their parts."""
         op, kind, args = node.op, node.op.kind, node.args
         if op in REAL and node.dtype in TYPES:
-            return REAL[op](Numbers(self.builder, node.dtype), self._parts(args[0], node.dtype))
+            found = REAL[op](Numbers(self.builder, node.dtype), self._parts(args[0], node.dtype))
+            # A part of what is in memory is no array by itself.
+            return self.builder.elements(COPY, [found], node.dtype)
         if node.dtype not in REALS:
             raise NotNative(f"there is none for {op.name} of complex numbers")
         real = REALS[node.dtype]
