@@ -76,7 +76,8 @@ def test_special_values(name: str) -> None:
     with np.errstate(all="ignore"):
         found, wanted = ag.compile(function)(x, y), function(x, y)
     for part in (np.real, np.imag):
-        np.testing.assert_allclose(part(found), part(wanted), rtol=1e-14)
+        # A product and a sum are rounded once or twice: this shows in the smallest numbers.
+        np.testing.assert_allclose(part(found), part(wanted), rtol=1e-14, atol=1e-322)
 
 
 def test_other_orders_in_memory() -> None:
