@@ -201,7 +201,8 @@ def logsigmoid(input: Any) -> Any:
 @function(method=False)
 def softplus(input: Any, beta: float = 1.0, threshold: float = 20.0) -> Any:
     """`log(1 + exp(beta * x)) / beta`."""
-    return special.softplus(input * beta) / beta
+    scaled = input * beta
+    return ops.where(scaled > threshold, input, special.softplus(scaled) / beta)
 
 
 @function(method=False)

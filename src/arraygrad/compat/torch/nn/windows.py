@@ -50,7 +50,11 @@ def _convolved(
     size = tuple(weight.shape[2:])
     steps, spread = _each(stride, count), _each(dilation, count)
     if padding == "same":
-        padding = tuple(d * (k - 1) // 2 for d, k in zip(spread, size, strict=True))
+        if any(step != 1 for step in steps):
+            raise RuntimeError("padding='same' is not supported for strided convolutions")
+        total = [d * (k - 1) for d, k in zip(spread, size, strict=True)]
+        widths = [(0, 0)] * (x.ndim - count) + [(n // 2, n - n // 2) for n in total]
+        x, padding = ops.pad(x, widths), "valid"
     x = _padded(x, (0,) * count if padding == "valid" else _each(padding, count))
     seen, lengths = _windows(x, size, steps, spread)
     batch, filters = x.shape[0], weight.shape[0]
@@ -88,13 +92,25 @@ def _pooling(name: str, count: int, join: Any, outside: float) -> Any:
         x = _padded(input, _each(padding, count), outside)
         steps = size if stride is None else _each(stride, count)
         seen, _ = _windows(x, size, steps, (1,) * count)
-        return join(seen, axis=tuple(range(-2 * count, -count)))
+        lead = seen.ndim - 2 * count
+        lines = ops.reshape(seen, (*seen.shape[:lead], -1, *seen.shape[lead + count :]))
+        return join(lines, lead)
 
     pooled.__doc__ = "The largest element, or the mean, of each window."
     return function(pooled, name=name, method=False)
 
 
-max_pool1d = _pooling("max_pool1d", 1, ops.max, -math.inf)
-max_pool2d = _pooling("max_pool2d", 2, ops.max, -math.inf)
-avg_pool1d = _pooling("avg_pool1d", 1, ops.mean, 0.0)
-avg_pool2d = _pooling("avg_pool2d", 2, ops.mean, 0.0)
+def _largest(lines: Any, axis: int) -> Any:
+    """The largest element along an axis; of several, the first gets the gradient."""
+    index = ops.argmax(lines, axis=axis, keepdims=True)
+    return ops.squeeze(ops.take_along_axis(lines, index, axis=axis), axis=axis)
+
+
+def _average(lines: Any, axis: int) -> Any:
+    return ops.mean(lines, axis=axis)
+
+
+max_pool1d = _pooling("max_pool1d", 1, _largest, -math.inf)
+max_pool2d = _pooling("max_pool2d", 2, _largest, -math.inf)
+avg_pool1d = _pooling("avg_pool1d", 1, _average, 0.0)
+avg_pool2d = _pooling("avg_pool2d", 2, _average, 0.0)
