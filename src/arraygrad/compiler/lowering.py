@@ -32,10 +32,12 @@ from .complexes import COMPLEX, REAL, REALS, Numbers
 from .contractions import Contraction
 from .core import COPY, Builder, Core, Filled, Fold, Map, Place, Scalar
 from .indices import along_axis, by_template, valid
+from .native import has_halves
 from .program import Call, Constant, Full, Node, Shape, needed
 from .traced import Trace, Traced
 from .vectors import FLOATS, TYPES
 
+HALF = np.dtype(np.float16)
 MOST_JOINED = 8  # arrays side by side that native code joins
 
 
@@ -102,6 +104,8 @@ class Lowering:
             raise NotNative("there are no elements")
         if any(x.dtype in REALS for x in given):
             return self._complex(node)
+        if any(x.dtype == HALF for x in given):
+            return self._half(node)
         for x in given:
             if x.dtype not in TYPES:
                 raise NotNative(f"there is none for elements of {x.dtype}")
@@ -160,11 +164,47 @@ class Lowering:
         value = self.values[x]
         if value.dtype == dtype:
             return value
-        if TYPES[value.dtype] in FLOATS and TYPES[dtype] not in (*FLOATS, "i1"):
+        if TYPES[value.dtype] in (*FLOATS, "half") and TYPES[dtype] not in (*FLOATS, "i1"):
             raise NotNative("NumPy decides what floats out of range are as integers")
         if isinstance(x, Full):
             return self.builder.filled(x.value, x.shape, dtype)
         return self.builder.elements(scalars.conversion(TYPES[dtype]), [value], dtype)
+
+    # --- float16, which is computed in float32 and rounded after each op ---
+
+    def _half(self, node: Call) -> Core:
+        op, kind = node.op, node.op.kind
+        if not has_halves() or any(x.dtype not in TYPES for x in node.nodes):
+            raise NotNative(f"there is none for elements of {HALF}")
+        if isinstance(kind, Moves) and kind.shares and len(node.args) == 1:
+            return self._moved(self.values[node.args[0]], node, kind)
+        if isinstance(kind, Elementwise) and not kind.whole and node.dtype != HALF:
+            return self._elementwise(node)
+        wide = np.dtype(np.float32)
+        made: Core | None = None
+        if isinstance(kind, Elementwise) and op in scalars.CHOICES:
+            condition = self._as(node.args[0], np.dtype(np.bool_))
+            chosen = [self._widened(a) for a in node.args[1:]]
+            made = self._made(scalars.CHOICES[op], [condition, *chosen], wide)
+        elif isinstance(kind, Elementwise) and (op in scalars.NUMBERS or op in scalars.FLOATS):
+            scalar = scalars.NUMBERS.get(op) or scalars.FLOATS[op]
+            made = self._made(scalar, [self._widened(a) for a in node.args], wide)
+        elif isinstance(kind, Reduces) and op in scalars.FOLDS:
+            made = self._folded(scalars.FOLDS[op], self._widened(node.args[0]), node, kind)
+        if made is None:
+            raise NotNative(f"there is none for {op.name} of {HALF}")
+        return self.builder.elements(scalars.conversion("half"), [made], HALF)
+
+    def _widened(self, x: Any) -> Core:
+        """An argument of an op with a float16 result, in float32; numbers are rounded first."""
+        if isinstance(x, Node) and x.dtype not in (HALF, np.float32, np.bool_):
+            raise NotNative(f"NumPy decides what elements of {x.dtype} are as {HALF}")
+        if not isinstance(x, Node):
+            if not isinstance(x, bool | int | float | np.generic):
+                raise NotNative("an argument is no real number")
+            with np.errstate(all="ignore"):
+                x = float(np.float16(x))
+        return self._as(x, np.dtype(np.float32))
 
     # --- complex numbers ---
 
@@ -350,6 +390,8 @@ class Lowering:
         can_be = made is not None or isinstance(op.kind, Elementwise | Reduces | AlongAxis)
         if op in self._inside or node.dtype not in TYPES or not can_be:
             return None
+        if any(x.dtype == HALF for x in (node, *node.nodes)):
+            return None  # NumPy's kernels do not round in between
         if (made is None and op.compute is None) or 0 in node.shape:
             return None
         given = [Traced(a, self._trace) if isinstance(a, Node) else a for a in node.args]
@@ -383,7 +425,7 @@ def _common(args: Sequence[Any]) -> Any:
         raise NotNative from None
     if found not in TYPES:
         raise NotNative
-    return found
+    return np.dtype(np.float32) if found == HALF else found
 
 
 def _map_of(read: Callable[[Any], Any], shape: Shape, result: Shape) -> Map:
