@@ -28,21 +28,16 @@ from ..core.kinds import AlongAxis, Contracts, Elementwise, Moves, Reduces
 from ..func.trees import unwrapped
 from ..ops.define.op import Op
 from . import scalars
-from .complexes import COMPLEX, REAL, REALS, Numbers
+from .complexes import REALS
 from .contractions import Contraction
-from .core import COPY, Builder, Core, Filled, Fold, Map, Place, Scalar
+from .core import Builder, Core, Filled, Fold, Map, Place, Scalar
 from .indices import along_axis, by_template, valid
-from .native import has_halves
+from .other_types import HALF, Complexes, Halves, NotNative
 from .program import Call, Constant, Full, Node, Shape, needed
 from .traced import Trace, Traced
 from .vectors import FLOATS, TYPES
 
-HALF = np.dtype(np.float16)
 MOST_JOINED = 8  # arrays side by side that native code joins
-
-
-class NotNative(Exception):
-    """Native code cannot compute an op on these arguments. The message says why, for people."""
 
 
 class Lowering:
@@ -61,7 +56,7 @@ class Lowering:
         self.values: dict[Node, Core] = {node: self.builder.stored(node) for node in given}
         self._trace = trace
         self.reasons: dict[Node, str] = {}
-        self._pairs: dict[Node, tuple[Core, Core]] = {}  # the parts of complex numbers
+        self._complexes, self._halves = Complexes(self), Halves(self)
         self._indices: dict[Any, Core] = {}  # index arrays that were checked for a length
         self._inside: list[Op] = []  # the ops that are being taken apart
 
@@ -103,19 +98,19 @@ class Lowering:
         if any(0 in x.shape for x in given):
             raise NotNative("there are no elements")
         if any(x.dtype in REALS for x in given):
-            return self._complex(node)
+            return self._complexes.lower(node)
         if any(x.dtype == HALF for x in given):
-            return self._half(node)
+            return self._halves.lower(node)
         for x in given:
             if x.dtype not in TYPES:
                 raise NotNative(f"there is none for elements of {x.dtype}")
         kind = node.op.kind
         if isinstance(kind, Elementwise) and not kind.whole:
-            return self._elementwise(node)
+            return self.elementwise(node)
         if isinstance(kind, Moves) and kind.indices and len(node.args) > 1:
             return self._indexed(node, kind)
         if isinstance(kind, Moves) and kind.shares and len(node.args) == 1:
-            return self._moved(self.values[node.args[0]], node, kind)
+            return self.moved(self.values[node.args[0]], node, kind)
         if isinstance(kind, Moves) and kind.adds and kind.template and len(node.args) == 1:
             return self._padded(node, kind.template)
         if isinstance(kind, Moves) and node.op.variadic and kind.inputs == "same":
@@ -128,34 +123,34 @@ class Lowering:
 
     # --- elementwise ---
 
-    def _elementwise(self, node: Call) -> Core:
+    def elementwise(self, node: Call) -> Core:
         op, args, dtype = node.op, node.args, node.dtype
         if op in scalars.COMPOSED and scalars.is_composed(op, args):
             raise NotNative  # it is made of others
         is_float, is_bool = TYPES[dtype] in FLOATS, dtype == np.bool_
         if (op in scalars.NUMBERS and not is_bool) or (op in scalars.FLOATS and is_float):
             scalar = scalars.NUMBERS.get(op) or scalars.FLOATS[op]
-            return self._made(scalar, [self._as(a, dtype) for a in args], dtype)
+            return self.made(scalar, [self.as_dtype(a, dtype) for a in args], dtype)
         if op in scalars.COMPARISONS or op in scalars.TESTS:
             common = _common(args)
             if op in scalars.TESTS and TYPES[common] not in FLOATS:
                 raise NotNative(f"there is none for elements of {common}")
             scalar = scalars.COMPARISONS.get(op) or scalars.TESTS[op]
-            return self._made(scalar, [self._as(a, common) for a in args], dtype)
+            return self.made(scalar, [self.as_dtype(a, common) for a in args], dtype)
         if op in scalars.LOGIC:
-            return self._made(scalars.LOGIC[op], [self._as(a, dtype) for a in args], dtype)
+            return self.made(scalars.LOGIC[op], [self.as_dtype(a, dtype) for a in args], dtype)
         if op in scalars.CHOICES:
-            condition = self._as(args[0], np.dtype(np.bool_))
-            chosen = [self._as(a, dtype) for a in args[1:]]
-            return self._made(scalars.CHOICES[op], [condition, *chosen], dtype)
+            condition = self.as_dtype(args[0], np.dtype(np.bool_))
+            chosen = [self.as_dtype(a, dtype) for a in args[1:]]
+            return self.made(scalars.CHOICES[op], [condition, *chosen], dtype)
         raise NotNative(f"there is none for {op.name} with a result of {dtype}")
 
-    def _made(self, scalar: Scalar, args: list[Core], dtype: Any) -> Core:
+    def made(self, scalar: Scalar, args: list[Core], dtype: Any) -> Core:
         if scalar.cost == 0:  # the value itself
             return args[0]
         return self.builder.elements(scalar, args, dtype)
 
-    def _as(self, x: Any, dtype: Any) -> Core:
+    def as_dtype(self, x: Any, dtype: Any) -> Core:
         """An argument in another dtype."""
         if not isinstance(x, Node):
             if not isinstance(x, bool | int | float | np.generic):
@@ -170,106 +165,9 @@ class Lowering:
             return self.builder.filled(x.value, x.shape, dtype)
         return self.builder.elements(scalars.conversion(TYPES[dtype]), [value], dtype)
 
-    # --- float16, which is computed in float32 and rounded after each op ---
-
-    def _half(self, node: Call) -> Core:
-        op, kind = node.op, node.op.kind
-        if not has_halves() or any(x.dtype not in TYPES for x in node.nodes):
-            raise NotNative(f"there is none for elements of {HALF}")
-        if isinstance(kind, Moves) and kind.shares and len(node.args) == 1:
-            return self._moved(self.values[node.args[0]], node, kind)
-        if isinstance(kind, Elementwise) and not kind.whole and node.dtype != HALF:
-            return self._elementwise(node)
-        wide = np.dtype(np.float32)
-        made: Core | None = None
-        if isinstance(kind, Elementwise) and op in scalars.CHOICES:
-            condition = self._as(node.args[0], np.dtype(np.bool_))
-            chosen = [self._widened(a) for a in node.args[1:]]
-            made = self._made(scalars.CHOICES[op], [condition, *chosen], wide)
-        elif isinstance(kind, Elementwise) and (op in scalars.NUMBERS or op in scalars.FLOATS):
-            scalar = scalars.NUMBERS.get(op) or scalars.FLOATS[op]
-            made = self._made(scalar, [self._widened(a) for a in node.args], wide)
-        elif isinstance(kind, Reduces) and op in scalars.FOLDS:
-            made = self._folded(scalars.FOLDS[op], self._widened(node.args[0]), node, kind)
-        if made is None:
-            raise NotNative(f"there is none for {op.name} of {HALF}")
-        return self.builder.elements(scalars.conversion("half"), [made], HALF)
-
-    def _widened(self, x: Any) -> Core:
-        """An argument of an op with a float16 result, in float32; numbers are rounded first."""
-        if isinstance(x, Node) and x.dtype not in (HALF, np.float32, np.bool_):
-            raise NotNative(f"NumPy decides what elements of {x.dtype} are as {HALF}")
-        if not isinstance(x, Node):
-            if not isinstance(x, bool | int | float | np.generic):
-                raise NotNative("an argument is no real number")
-            with np.errstate(all="ignore"):
-                x = float(np.float16(x))
-        return self._as(x, np.dtype(np.float32))
-
-    # --- complex numbers ---
-
-    def _complex(self, node: Call) -> Core:
-        """An op on complex numbers: real ones for each of their parts."""
-        op, kind, args = node.op, node.op.kind, node.args
-        if op in REAL and node.dtype in TYPES:
-            found = REAL[op](Numbers(self.builder, node.dtype), self._parts(args[0], node.dtype))
-            # A part of what is in memory is no array by itself.
-            return self.builder.elements(COPY, [found], node.dtype)
-        if node.dtype not in REALS:
-            raise NotNative(f"there is none for {op.name} of complex numbers")
-        real = REALS[node.dtype]
-        if op in COMPLEX:
-            given = [self._parts(a, real) for a in args]
-            return self._paired(node, COMPLEX[op](Numbers(self.builder, real), *given))
-        if op in scalars.CHOICES:
-            condition = self._as(args[0], np.dtype(np.bool_))
-            x, y = (self._parts(a, real) for a in args[1:])
-            numbers = Numbers(self.builder, real)
-            return self._paired(
-                node, tuple(numbers.choose(condition, a, b) for a, b in zip(x, y, strict=True))
-            )
-        if isinstance(kind, Moves) and kind.shares and len(args) == 1:
-            moved = [self._moved(part, node, kind) for part in self._parts(args[0], real)]
-            return self._paired(node, tuple(moved))
-        if isinstance(kind, Reduces) and scalars.FOLDS.get(op) is scalars.SUM:
-            parts = self._parts(args[0], real)
-            folded = [self._folded(scalars.SUM, part, node, kind) for part in parts]
-            return self._paired(node, tuple(folded))
-        raise NotNative(f"there is none for {op.name} of complex numbers")
-
-    def _paired(self, node: Call, parts: Any) -> Core:
-        self._pairs[node] = parts
-        return self.builder.pair(parts, node.shape, node.dtype)
-
-    def _parts(self, x: Any, dtype: Any) -> tuple[Core, Core]:
-        """The real and imaginary part of an argument, in a real dtype."""
-        if not isinstance(x, Node):
-            if not isinstance(x, bool | int | float | complex | np.generic):
-                raise NotNative("an argument is no number")
-            return self._filled(complex(x), (), dtype)
-        value = self.values[x]
-        if x in self._pairs:
-            parts = list(self._pairs[x])
-        elif value.dtype not in REALS:
-            zero = self.builder.filled(0, value.shape, dtype)
-            return self._as(x, dtype), zero
-        elif isinstance(value, Filled):
-            return self._filled(value.value, value.shape, dtype)
-        else:
-            parts = [self.builder.part(value, i, REALS[value.dtype]) for i in (0, 1)]
-        convert = scalars.conversion(TYPES[dtype])
-        real, imaginary = (
-            p if p.dtype == dtype else self.builder.elements(convert, [p], dtype) for p in parts
-        )
-        return real, imaginary
-
-    def _filled(self, value: Any, shape: Shape, dtype: Any) -> tuple[Core, Core]:
-        filled = self.builder.filled
-        return filled(value.real, shape, dtype), filled(value.imag, shape, dtype)
-
     # --- views and reductions ---
 
-    def _moved(self, source: Core, node: Call, kind: Moves) -> Core:
+    def moved(self, source: Core, node: Call, kind: Moves) -> Core:
         if kind.view == "reshape":
             return self.builder.reshape(source, node.shape)
 
@@ -314,7 +212,7 @@ class Lowering:
             layout.spread(self.builder, self._valid(i, shape[axis], axis))
             for i, axis in zip(indices, layout.axes, strict=True)
         ]
-        source = self._as(x, node.dtype)
+        source = self.as_dtype(x, node.dtype)
         if not kind.adds:
             return self.builder.gathered(source, places, layout.places)
         if TYPES[node.dtype] == "i1":
@@ -338,7 +236,7 @@ class Lowering:
             raise NotNative
         parts, start = [], 0
         for a in node.args:
-            x = self._as(a, node.dtype)
+            x = self.as_dtype(a, node.dtype)
             is_new = len(x.shape) < len(shape)
             map_: list[Place] = []
             for i in range(len(shape)):
@@ -360,16 +258,16 @@ class Lowering:
         fold = scalars.fold_of(node.op, node.dtype)
         if fold is None:
             raise NotNative
-        return self._folded(fold, self._as(node.args[0], node.dtype), node, kind)
+        return self.folded(fold, self.as_dtype(node.args[0], node.dtype), node, kind)
 
-    def _folded(self, fold: Fold, source: Core, node: Call, kind: Reduces) -> Core:
+    def folded(self, fold: Fold, source: Core, node: Call, kind: Reduces) -> Core:
         axis = node.params[kind.axis]
         axes = range(len(source.shape)) if axis is None else axis
         kept = [a % len(source.shape) for a in axes]
         return self.builder.reshape(self.builder.reduction(fold, source, kept), node.shape)
 
     def _contracted(self, node: Call, kind: Contracts) -> Core:
-        values = [self._as(a, node.dtype) for a in node.args]
+        values = [self.as_dtype(a, node.dtype) for a in node.args]
         if kind.labels is None:
             raise NotNative
         if isinstance(kind.labels, tuple):
