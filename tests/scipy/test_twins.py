@@ -177,6 +177,15 @@ def test_universal_functions_of_scipy_take_tensors() -> None:
             ),
             "use CubicSpline",
         ),
+        (
+            lambda: ag.scipy.interpolate.UnivariateSpline([0, 1, 2, 3], _four()),
+            "use make_smoothing_spline",
+        ),
+        (lambda: ag.scipy.interpolate.splrep([0, 1, 2, 3], _four(), s=1.0), "splrep with s=1.0"),
+        (
+            lambda: ag.scipy.interpolate.griddata(m(), np.ones(3), np.ones((1, 3)), "cubic"),
+            "linear and nearest",
+        ),
         (lambda: ag.scipy.sparse.linalg.cg(m(), x(), M=np.eye(3)), "takes no M"),
         (
             lambda: ag.func.vmap(lambda a: ag.scipy.sparse.linalg.splu(a).solve(np.ones(3)))(
