@@ -134,8 +134,12 @@ class Function:
             return _push(cls, top, args)
         if issubclass(top, Pattern):
             return _follow(cls, top, args)
-        assert issubclass(top, Batched)
-        return _batch(cls, top, args)
+        if issubclass(top, Batched):
+            return _batch(cls, top, args)
+        raise TypeError(
+            f"{cls.__name__}, an autograd.Function, cannot be called inside a loop of a compiled "
+            "function, which is traced before it is differentiated: write it with func.custom"
+        )
 
 
 def once_differentiable(backward: Rule) -> Rule:

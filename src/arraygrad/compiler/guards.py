@@ -16,7 +16,14 @@ import sys
 import sysconfig
 from collections.abc import Callable, Iterable, Iterator
 from numbers import Number
-from types import FunctionType, MemberDescriptorType, MethodType, ModuleType
+from types import (
+    BuiltinMethodType,
+    FunctionType,
+    MemberDescriptorType,
+    MethodType,
+    MethodWrapperType,
+    ModuleType,
+)
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -89,7 +96,9 @@ def _itself(value: Any) -> Any:
 
 
 def _is_equal(now: Any, value: Any) -> bool:
-    """Whether two objects are the same number or text."""
+    """Whether two objects are the same number or text, or the same built-in method."""
+    if isinstance(value, BuiltinMethodType | MethodWrapperType):  # made anew by each access
+        return type(now) is type(value) and bool(now == value)
     return isinstance(value, Number | str) and type(now) is type(value) and repr(now) == repr(value)
 
 

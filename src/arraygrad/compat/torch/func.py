@@ -109,7 +109,7 @@ def vjp(func: Callable[..., Any], *primals: Any, has_aux: bool = False) -> tuple
     def product(
         *cotangents: Any, retain_graph: bool = True, create_graph: bool | None = None
     ) -> Any:
-        given = cotangents[0] if len(cotangents) == 1 else cotangents
+        given: Any = cotangents[0] if len(cotangents) == 1 else cotangents
         wanted, got = (optree.tree_structure(tree, none_is_leaf=True) for tree in (value, given))
         if wanted != got:
             raise RuntimeError(

@@ -9,7 +9,7 @@ import numpy as np
 
 from ... import linalg as native
 from ... import ops
-from .functions import products
+from .functions import factors, products
 from .functions.results import named as _named
 from .handles import Tensor
 from .publish import function as _function
@@ -26,7 +26,11 @@ __all__ = [
     "eigvalsh",
     "inv",
     "lstsq",
+    "lu",
+    "lu_factor",
+    "lu_solve",
     "matmul",
+    "matrix_exp",
     "matrix_norm",
     "matrix_power",
     "matrix_rank",
@@ -39,6 +43,7 @@ __all__ = [
     "solve_triangular",
     "svd",
     "svdvals",
+    "tensorinv",
     "tensorsolve",
     "vander",
     "vecdot",
@@ -73,6 +78,11 @@ eigvals = _plain(native.eigvals)
 matrix_power = _plain(native.matrix_power)
 svdvals = _plain(native.svdvals)
 matmul: Callable[..., Tensor] = products.matmul
+matrix_exp: Callable[..., Tensor] = factors.matrix_exp
+lu: Callable[..., Tensor] = factors.lu
+lu_factor: Callable[..., Tensor] = factors.lu_factor
+lu_solve: Callable[..., Tensor] = factors.lu_solve
+tensorinv: Callable[..., Tensor] = factors.tensorinv
 slogdet: Callable[..., Tensor] = products.slogdet
 
 
@@ -84,7 +94,9 @@ def cholesky(A: Any, *, upper: bool = False) -> Any:  # noqa: N803
 
 @_function(method=False)
 def solve(A: Any, B: Any, *, left: bool = True) -> Any:  # noqa: N803
-    """The solution of `A X = B`."""
+    """The solution of `A X = B`; one for each matrix, if `B` is a stack of vectors."""
+    if left and B.ndim == A.ndim - 1 and B.ndim > 1 and B.shape == A.shape[:-1]:
+        return native.solve(A, B[..., None])[..., 0]
     if not left:
         turned = native.solve(ops.matrix_transpose(A), ops.matrix_transpose(B))
         return ops.matrix_transpose(turned)
@@ -237,7 +249,10 @@ def vecdot(x: Any, y: Any, *, dim: int = -1) -> Any:
 
 @_function(method=False)
 def multi_dot(tensors: Any) -> Any:
-    """The product of several matrices."""
+    """The product of several matrices; the first and the last may be vectors."""
+    for i, part in enumerate(tensors):
+        if part.ndim != 2 and not (part.ndim == 1 and i in (0, len(tensors) - 1)):
+            raise RuntimeError(f"multi_dot(): tensor {i} must be 2D but got {part.ndim}D")
     return products.chain_matmul.__wrapped__(*tensors)
 
 

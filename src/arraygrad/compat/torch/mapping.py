@@ -93,7 +93,9 @@ def _check_inputs(in_dims: Any, args: tuple[Any, ...]) -> None:
     if not args:
         raise ValueError(f"{call}: got no inputs: there is nothing to map over")
     try:
-        each = optree.broadcast_prefix(in_dims, args, none_is_leaf=True)
+        prefix: Any = in_dims
+        full: Any = args
+        each: list[Any] = optree.broadcast_prefix(prefix, full, none_is_leaf=True)
     except ValueError as error:
         raise ValueError(
             f"{call}: in_dims is not compatible with the structure of `inputs`"

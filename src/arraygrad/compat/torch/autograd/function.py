@@ -141,6 +141,7 @@ class Function:
 
 
 InplaceFunction = Function
+BackwardCFunction = FunctionCtx
 
 
 def _check_transformed(cls: type[Function], array: Any) -> None:
@@ -209,23 +210,27 @@ def _native_of(cls: type[Function]) -> type[native.Function]:
         parts = found if isinstance(found, tuple | list) else (found,)
         _views.set([isinstance(p, Tensor) and hasattr(p, "_of") for p in parts])
         if not apart:
-            _check_dirty(given[0], args[1:], len(parts))
-            args[0].viewed = _shared(parts, args[1:], given[0])
+            inputs = unwrap(given[1:])
+            _check_dirty(given[0], inputs, len(parts))
+            args[0].viewed = _shared(parts, inputs, given[0])
         return unwrap(found)
 
     def setup_context(ctx: Any, inputs: Any, output: Any) -> None:
         # Inputs that come back as outputs are the same objects.
-        made = {id(i): _argument(i) for i in inputs if isinstance(i, Array)}
+        made = {id(i): _argument(i) for i in inputs if isinstance(i, Array | np.ndarray)}
 
         def shown_value(value: Any) -> Any:
             return made.get(id(value), _argument(value))
 
         many = isinstance(output, tuple | list)
         outputs = tuple(map(shown_value, output)) if many else shown_value(output)
-        cls.setup_context(ctx, tuple(map(shown_value, inputs)), outputs)
-        _check_dirty(ctx, inputs, len(output) if many else 1)
-        _check_saved(ctx, inputs, output if many else (output,))
-        ctx.viewed = _shared(outputs if many else (outputs,), inputs, ctx)
+        shown = tuple(map(shown_value, inputs))
+        cls.setup_context(ctx, shown, outputs)
+        parts = outputs if many else (outputs,)
+        given = unwrap(shown)
+        _check_dirty(ctx, given, len(parts))
+        _check_saved(ctx, given, unwrap(parts))
+        ctx.viewed = _shared(parts, given, ctx)
 
     def backward(ctx: Any, *grads: Any) -> Any:
         rule = cls.backward if cls.backward is not Function.backward else cls.vjp

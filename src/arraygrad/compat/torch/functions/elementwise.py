@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from .... import ops, special
+from ....autograd.function import Function
 from ....core.array import Array
 from ..dtypes import default_for, result_type
 from ..handles import Tensor
@@ -113,7 +114,7 @@ def isreal(input: Any) -> Any:
 @function(in_place=True)
 def relu(input: Any) -> Any:
     """The larger of each element and zero."""
-    return ops.where(input > 0, input, ops.zeros_like(input))
+    return ops.where(input <= 0, ops.zeros_like(input), input)
 
 
 @function(in_place=True)
@@ -199,7 +200,7 @@ def clamp_max(input: Any, max: Any) -> Any:
 @function(in_place=True)
 def threshold(input: Any, threshold: float, value: float) -> Any:
     """Elements above a threshold, and `value` for the others."""
-    return ops.where(input > threshold, input, value)
+    return ops.where(input <= threshold, value, input)
 
 
 @function(in_place=True)
@@ -230,9 +231,6 @@ bitwise_right_shift = elementwise_binary(ops.bitwise_right_shift)
 bitwise_xor = elementwise_binary(ops.bitwise_xor)
 copysign = elementwise_binary(ops.copysign)
 eq = elementwise_binary(ops.equal, "eq")
-float_power = elementwise_binary(
-    lambda x, y: ops.pow(_double(x), _double(y)), "float_power", in_place=False
-)
 floor_divide = elementwise_binary(ops.floor_divide)
 fmax = elementwise_binary(ops.fmax, in_place=False)
 fmin = elementwise_binary(ops.fmin, in_place=False)
@@ -252,7 +250,6 @@ maximum = elementwise_binary(ops.maximum, in_place=False)
 minimum = elementwise_binary(ops.minimum, in_place=False)
 mul = multiply = elementwise_binary(ops.multiply, "mul")
 ne = not_equal = elementwise_binary(ops.not_equal, "ne")
-nextafter = elementwise_binary(ops.nextafter)
 pow = elementwise_binary(ops.pow)
 remainder = elementwise_binary(ops.remainder)
 true_divide = elementwise_binary(ops.divide, "true_divide")
@@ -375,6 +372,31 @@ def dist(input: Any, other: Any, p: float = 2) -> Any:
     from .... import linalg
 
     return linalg.vector_norm(input - other, ord=p)
+
+
+@function
+def float_power(input: Any, exponent: Any) -> Any:
+    """Powers in double precision."""
+    base = input if isinstance(input, Array) else ops_tensor(input)
+    return ops.pow(_double(base), _double(exponent))
+
+
+class _NextAfter(Function):
+    """The next number in a direction, whose derivative PyTorch does not have."""
+
+    @staticmethod
+    def forward(ctx: Any, x: Any, y: Any) -> Any:
+        return ops.nextafter(x, y)
+
+    @staticmethod
+    def backward(ctx: Any, *grad_outputs: Any, **_: Any) -> Any:
+        raise NotImplementedError("the derivative for 'nextafter' is not implemented")
+
+
+@function(in_place=True)
+def nextafter(input: Any, other: Any) -> Any:
+    """The next number of each element in a direction."""
+    return _NextAfter.apply(*_both(input, other))
 
 
 @function(method=False)

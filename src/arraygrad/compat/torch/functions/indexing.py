@@ -57,6 +57,7 @@ def gather(input: Any, dim: int, index: Any, *, sparse_grad: bool = False) -> An
         return ops.reshape(ops.reshape(input, (1,))[ops.reshape(index, (-1,))], index.shape)
     if not index.ndim:
         return ops.reshape(ops.take(input, ops.reshape(index, (1,)), axis=axis), ())
+    _check_places(input, axis, index, "gather")
     cut = tuple(slice(None) if a == axis else slice(0, n) for a, n in enumerate(index.shape))
     return ops.take_along_axis(input[cut], _integers(index), axis=axis)
 
@@ -120,6 +121,28 @@ def masked_scatter(input: Any, mask: Any, source: Any) -> Any:
 
 
 # --- writing at places ---
+
+
+def _check_places(input: Any, dim: int, index: Any, name: str) -> None:
+    """Raise unless an index fits a tensor: in shape, and with its values along an axis."""
+    if index.ndim != input.ndim:
+        raise RuntimeError(
+            f"{name}(): Index tensor must have the same number of dimensions as the tensor, which "
+            f"has {input.ndim}, not {index.ndim}"
+        )
+    for axis, (wanted, length) in enumerate(zip(index.shape, input.shape, strict=True)):
+        if axis != dim and wanted > length:
+            raise RuntimeError(
+                f"{name}(): Size does not match at dimension {axis}: the index has {wanted}, the "
+                f"tensor {length}"
+            )
+    if _known(index) and index.size:
+        values, length = _values(index), input.shape[dim]
+        if values.min() < 0 or values.max() >= length:
+            raise RuntimeError(
+                f"{name}(): an index from {values.min()} to {values.max()} is out of bounds for "
+                f"dimension {dim} with size {length}"
+            )
 
 
 def _places(input: Any, dim: int, index: Any, shape: tuple[int, ...]) -> Any:
@@ -192,15 +215,17 @@ def scatter(
     source = _like(src if src is not None else value, input)
     if not input.ndim:
         return source if not isinstance(source, Array) else ops.reshape(source, ())
-    place = _places(input, checked(dim, input.ndim), index, index.shape)
-    return _put(input, place, _cut(source, index.shape))
+    axis = checked(dim, input.ndim)
+    _check_places(input, axis, index, "scatter")
+    return _put(input, _places(input, axis, index, index.shape), _cut(source, index.shape))
 
 
 @function(in_place=True)
 def scatter_add(input: Any, dim: int, index: Any, src: Any) -> Any:
     """Elements added along an axis at the places of an index."""
-    place = _places(input, checked(dim, input.ndim), index, index.shape)
-    return _added(input, place, _cut(src, index.shape))
+    axis = checked(dim, input.ndim)
+    _check_places(input, axis, index, "scatter_add")
+    return _added(input, _places(input, axis, index, index.shape), _cut(src, index.shape))
 
 
 @function(in_place=True)
@@ -209,6 +234,7 @@ def scatter_reduce(
 ) -> Any:
     """Elements joined along an axis at the places of an index: sum, prod, mean, amax or amin."""
     axis = checked(dim, input.ndim)
+    _check_places(input, axis, index, "scatter_reduce")
     place = ops.reshape(_places(input, axis, index, index.shape), (-1,))
     values = ops.reshape(ops.astype(_cut(src, index.shape), input.dtype), (-1,))
     return _joined(input, place, values, reduce, include_self)

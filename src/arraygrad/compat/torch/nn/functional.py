@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 import math
 from typing import Any
 
@@ -13,7 +12,21 @@ from ....ops.special import activations
 from ....ops.special.standardizing import standardize
 from ..functions import elementwise, products, reductions
 from ..functions.axes import checked
-from ..publish import Published, function, written
+from ..publish import function
+from .activations import (
+    activation,
+    celu,
+    glu,
+    gumbel_softmax,
+    hardshrink,
+    hardsigmoid,
+    hardswish,
+    mish,
+    prelu,
+    softmin,
+    softshrink,
+)
+from .attending import scaled_dot_product_attention
 from .dropping import (
     alpha_dropout,
     dropout,
@@ -22,16 +35,32 @@ from .dropping import (
     dropout3d,
     feature_alpha_dropout,
 )
+from .losses import (
+    cosine_embedding_loss,
+    gaussian_nll_loss,
+    hinge_embedding_loss,
+    margin_ranking_loss,
+    multilabel_soft_margin_loss,
+    pairwise_distance,
+    poisson_nll_loss,
+    reduced,
+    soft_margin_loss,
+    triplet_margin_loss,
+)
+from .norms import batch_norm, group_norm, rms_norm
 from .windows import avg_pool1d, avg_pool2d, conv1d, conv2d, max_pool1d, max_pool2d
 
 __all__ = [
     "alpha_dropout",
     "avg_pool1d",
     "avg_pool2d",
+    "batch_norm",
     "binary_cross_entropy",
     "binary_cross_entropy_with_logits",
+    "celu",
     "conv1d",
     "conv2d",
+    "cosine_embedding_loss",
     "cosine_similarity",
     "cross_entropy",
     "dropout",
@@ -41,8 +70,16 @@ __all__ = [
     "elu",
     "embedding",
     "feature_alpha_dropout",
+    "gaussian_nll_loss",
     "gelu",
+    "glu",
+    "group_norm",
+    "gumbel_softmax",
+    "hardshrink",
+    "hardsigmoid",
+    "hardswish",
     "hardtanh",
+    "hinge_embedding_loss",
     "huber_loss",
     "kl_div",
     "l1_loss",
@@ -51,25 +88,38 @@ __all__ = [
     "linear",
     "log_softmax",
     "logsigmoid",
+    "margin_ranking_loss",
     "max_pool1d",
     "max_pool2d",
+    "mish",
     "mse_loss",
+    "multilabel_soft_margin_loss",
     "nll_loss",
     "normalize",
     "one_hot",
     "pad",
+    "pairwise_distance",
+    "pdist",
+    "poisson_nll_loss",
+    "prelu",
     "relu",
     "relu6",
+    "rms_norm",
+    "scaled_dot_product_attention",
     "selu",
     "sigmoid",
     "silu",
     "smooth_l1_loss",
+    "soft_margin_loss",
     "softmax",
+    "softmin",
     "softplus",
+    "softshrink",
     "softsign",
     "tanh",
     "tanhshrink",
     "threshold",
+    "triplet_margin_loss",
 ]
 
 
@@ -78,22 +128,7 @@ def __dir__() -> list[str]:
 
 
 sigmoid, tanh = elementwise.sigmoid, elementwise.tanh
-cosine_similarity = products.cosine_similarity
-
-
-def _activation(native: Any) -> Published:
-    """A function that takes `inplace` after its own parameters, and can write its result."""
-    apart, inside = function(native, method=False), written(native, f"{native.__name__}_")
-    count = native.__code__.co_argcount
-
-    @functools.wraps(native)
-    def made(*args: Any, inplace: bool = False, **kwargs: Any) -> Any:
-        if len(args) > count:
-            *given, inplace = args
-            args = tuple(given)
-        return (inside if inplace else apart)(*args, **kwargs)
-
-    return made
+cosine_similarity, pdist = products.cosine_similarity, products.pdist
 
 
 @function(method=False)
@@ -103,40 +138,40 @@ def linear(input: Any, weight: Any, bias: Any = None) -> Any:
     return product if bias is None else product + bias
 
 
-@_activation
+@activation
 def relu(input: Any) -> Any:
     """The larger of each element and zero."""
     return elementwise.relu.__wrapped__(input)
 
 
-@_activation
+@activation
 def relu6(input: Any) -> Any:
     """Elements between 0 and 6."""
     return hardtanh.__wrapped__(input, 0.0, 6.0)
 
 
-@_activation
+@activation
 def hardtanh(input: Any, min_val: float = -1.0, max_val: float = 1.0) -> Any:
     """Elements between two bounds; the slope at the bounds is zero."""
-    inside = (input > min_val) & (input < max_val)
-    outside = ops.where(input <= min_val, min_val, max_val)
-    return ops.where(inside, input, ops.astype(outside, input.dtype))
+    outside = (input <= min_val) | (input >= max_val)
+    bound = ops.where(input <= min_val, min_val, max_val)
+    return ops.where(outside, ops.astype(bound, input.dtype), input)
 
 
-@_activation
+@activation
 def leaky_relu(input: Any, negative_slope: float = 0.01) -> Any:
     """Positive elements, and others times a slope."""
     return ops.where(input > 0, input, input * negative_slope)
 
 
-@_activation
+@activation
 def elu(input: Any, alpha: float = 1.0) -> Any:
     """Positive elements, and `alpha * (exp(x) - 1)` of others."""
     low = ops.where(input > 0, 0, input)
     return ops.where(input > 0, input, alpha * ops.expm1(low))
 
 
-@_activation
+@activation
 def selu(input: Any) -> Any:
     """`elu` with the scales that keep mean and variance."""
     return 1.0507009873554805 * elu.__wrapped__(input, 1.6732632423543772)
@@ -151,7 +186,7 @@ def gelu(input: Any, approximate: str = "none") -> Any:
     return activations.gelu(input)
 
 
-@_activation
+@activation
 def silu(input: Any) -> Any:
     """Each element times its sigmoid."""
     return activations.silu(input)
@@ -181,7 +216,7 @@ def tanhshrink(input: Any) -> Any:
     return input - ops.tanh(input)
 
 
-@_activation
+@activation
 def threshold(input: Any, threshold: float, value: float) -> Any:
     """Elements above a threshold, and `value` for the others."""
     return elementwise.threshold.__wrapped__(input, threshold, value)
@@ -215,11 +250,27 @@ def layer_norm(
 
 
 @function(method=False)
-def embedding(input: Any, weight: Any, padding_idx: int | None = None, **_: Any) -> Any:
-    """The rows of a matrix that an index names."""
-    return ops.reshape(
-        ops.take(weight, ops.reshape(input, (-1,)), axis=0), (*input.shape, weight.shape[-1])
-    )
+def embedding(
+    input: Any,
+    weight: Any,
+    padding_idx: int | None = None,
+    max_norm: float | None = None,
+    norm_type: float = 2.0,
+    scale_grad_by_freq: bool = False,
+    sparse: bool = False,
+) -> Any:
+    """The rows of a matrix that an index names; the row of `padding_idx` gets no gradient."""
+    if max_norm is not None or scale_grad_by_freq or sparse:
+        raise NotImplementedError(
+            "embedding(): max_norm, scale_grad_by_freq and sparse are not supported"
+        )
+    flat = ops.reshape(input, (-1,))
+    rows = ops.take(weight, flat, axis=0)
+    if padding_idx is not None:
+        place = padding_idx % weight.shape[0]
+        fixed = ops.take(weight.detach(), flat, axis=0)
+        rows = ops.where(ops.equal(flat, place)[:, None], fixed, rows)
+    return ops.reshape(rows, (*input.shape, weight.shape[-1]))
 
 
 @function(method=False)
@@ -256,26 +307,16 @@ def pad(input: Any, pad: Any, mode: str = "constant", value: Any = None) -> Any:
 # --- losses ---
 
 
-def _reduced(loss: Any, reduction: str) -> Any:
-    if reduction == "mean":
-        return ops.mean(loss)
-    if reduction == "sum":
-        return ops.sum(loss)
-    if reduction != "none":
-        raise ValueError(f'reduction must be "none", "mean" or "sum", not {reduction!r}')
-    return loss
-
-
 @function(method=False)
 def mse_loss(input: Any, target: Any, reduction: str = "mean") -> Any:
     """Squares of differences."""
-    return _reduced(ops.square(input - target), reduction)
+    return reduced(ops.square(input - target), reduction)
 
 
 @function(method=False)
 def l1_loss(input: Any, target: Any, reduction: str = "mean") -> Any:
     """Absolute values of differences."""
-    return _reduced(ops.abs(input - target), reduction)
+    return reduced(ops.abs(input - target), reduction)
 
 
 @function(method=False)
@@ -283,8 +324,8 @@ def smooth_l1_loss(input: Any, target: Any, reduction: str = "mean", beta: float
     """Squares of small differences, and absolute values of large ones."""
     size = ops.abs(input - target)
     if beta == 0:
-        return _reduced(size, reduction)
-    return _reduced(ops.where(size < beta, 0.5 * size * size / beta, size - 0.5 * beta), reduction)
+        return reduced(size, reduction)
+    return reduced(ops.where(size < beta, 0.5 * size * size / beta, size - 0.5 * beta), reduction)
 
 
 @function(method=False)
@@ -292,7 +333,7 @@ def huber_loss(input: Any, target: Any, reduction: str = "mean", delta: float = 
     """Squares of small differences, and absolute values of large ones."""
     size = ops.abs(input - target)
     loss = ops.where(size < delta, 0.5 * size * size, delta * (size - 0.5 * delta))
-    return _reduced(loss, reduction)
+    return reduced(loss, reduction)
 
 
 @function(method=False)
@@ -304,7 +345,7 @@ def kl_div(input: Any, target: Any, reduction: str = "mean", log_target: bool = 
         loss = special.xlogy(target, target) - target * input
     if reduction == "batchmean":
         return ops.sum(loss) / input.shape[0]
-    return _reduced(loss, reduction)
+    return reduced(loss, reduction)
 
 
 @function(method=False)
@@ -318,7 +359,7 @@ def binary_cross_entropy(
         return ops.where(found < -100.0, -100.0, found)
 
     loss = -(target * bounded(input) + (1 - target) * bounded(1 - input))
-    return _reduced(loss if weight is None else loss * weight, reduction)
+    return reduced(loss if weight is None else loss * weight, reduction)
 
 
 @function(method=False)
@@ -332,7 +373,7 @@ def binary_cross_entropy_with_logits(
     """The cross entropy of sigmoids and targets."""
     factor = 1 if pos_weight is None else pos_weight
     loss = -(factor * target * special.log_expit(input) + (1 - target) * special.log_expit(-input))
-    return _reduced(loss if weight is None else loss * weight, reduction)
+    return reduced(loss if weight is None else loss * weight, reduction)
 
 
 @function(method=False)
@@ -355,7 +396,7 @@ def nll_loss(
     loss = -chosen * factor
     if reduction == "mean":
         return ops.sum(loss) / ops.sum(factor)
-    return _reduced(loss, reduction)
+    return reduced(loss, reduction)
 
 
 @function(method=False)
@@ -367,15 +408,29 @@ def cross_entropy(
     reduction: str = "mean",
     label_smoothing: float = 0.0,
 ) -> Any:
-    """Minus the logarithm of the softmax of the right class."""
+    """Minus the logarithm of the softmax of the right class, or of shares of classes."""
     axis = checked(1 if input.ndim > 1 else 0, input.ndim)
     logs = special.log_softmax(input, axis=axis)
+    scale = None if weight is None else _along(weight, axis, input.ndim)
     if target.dtype.kind == "f":
         share = target * (1 - label_smoothing) + label_smoothing / input.shape[axis]
-        loss = -ops.sum(share * logs, axis=axis)
-        return _reduced(loss, reduction)
+        loss = -ops.sum(share * (logs if scale is None else logs * scale), axis=axis)
+        if reduction == "mean":
+            return ops.sum(loss) / (loss.size or 1)
+        return reduced(loss, reduction)
     plain = nll_loss.__wrapped__(logs, target, weight, ignore_index, reduction)
     if not label_smoothing:
         return plain
-    spread = _reduced(-ops.mean(logs, axis=axis), reduction)
-    return (1 - label_smoothing) * plain + label_smoothing * spread
+    kept = ops.astype(ops.not_equal(target, ignore_index), input.dtype)
+    spread = -ops.sum(logs if scale is None else logs * scale, axis=axis) * kept
+    if reduction == "mean":
+        place = ops.where(ops.equal(target, ignore_index), 0, target)
+        spread = ops.sum(spread) / ops.sum(kept if weight is None else kept * weight[place])
+    else:
+        spread = reduced(spread, reduction)
+    return (1 - label_smoothing) * plain + label_smoothing / input.shape[axis] * spread
+
+
+def _along(weight: Any, axis: int, ndim: int) -> Any:
+    """Numbers for the classes, along the axis of classes."""
+    return ops.reshape(weight, tuple(-1 if a == axis else 1 for a in range(ndim)))

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections import OrderedDict
-from collections.abc import Iterable, Iterator
-from typing import Any, Self
+from typing import Any
 
 from ..autograd import no_grad
 from ..creation import empty, ones, zeros
@@ -106,15 +104,26 @@ class Conv2d(_Convolution):
 class Embedding(Module):
     """The rows of a matrix that an index names."""
 
-    def __init__(self, num_embeddings: int, embedding_dim: int, dtype: Any = None) -> None:
+    def __init__(
+        self,
+        num_embeddings: int,
+        embedding_dim: int,
+        padding_idx: int | None = None,
+        *,
+        dtype: Any = None,
+    ) -> None:
         super().__init__()
+        self.num_embeddings, self.embedding_dim = num_embeddings, embedding_dim
+        self.padding_idx = padding_idx
         self.weight = Parameter(empty(num_embeddings, embedding_dim, dtype=dtype))
         with no_grad():
             self.weight.normal_()
+            if padding_idx is not None:
+                self.weight[padding_idx] = 0.0
 
     def forward(self, input: Tensor) -> Any:
         """Look up."""
-        return F.embedding(input, self.weight)
+        return F.embedding(input, self.weight, self.padding_idx)
 
 
 class LayerNorm(Module):
@@ -135,46 +144,6 @@ class LayerNorm(Module):
         return F.layer_norm(input, self.normalized_shape, self.weight, self.bias, self.eps)
 
 
-class BatchNorm1d(Module):
-    """Channels with mean zero and variance one over a batch."""
-
-    def __init__(
-        self,
-        num_features: int,
-        eps: float = 1e-5,
-        momentum: float = 0.1,
-        affine: bool = True,
-        track_running_stats: bool = True,
-    ) -> None:
-        super().__init__()
-        self.eps, self.momentum = eps, momentum
-        self.track_running_stats = track_running_stats
-        self.weight = Parameter(ones(num_features)) if affine else None
-        self.bias = Parameter(zeros(num_features)) if affine else None
-        self.register_buffer("running_mean", zeros(num_features) if track_running_stats else None)
-        self.register_buffer("running_var", ones(num_features) if track_running_stats else None)
-
-    def forward(self, input: Tensor) -> Any:
-        """Apply the layer."""
-        shape = (1, -1) + (1,) * (input.ndim - 2)
-        axes = [a for a in range(input.ndim) if a != 1]
-        if self.training or not self.track_running_stats:
-            mean, var = input.mean(axes), input.var(axes, unbiased=False)
-            if self.track_running_stats and self.training:
-                count = input.numel() / input.shape[1]
-                with no_grad():
-                    keep = 1 - self.momentum
-                    unbiased = var.detach() * (count / max(count - 1, 1))
-                    self.running_mean.mul_(keep).add_(mean.detach(), alpha=self.momentum)
-                    self.running_var.mul_(keep).add_(unbiased, alpha=self.momentum)
-        else:
-            mean, var = self.running_mean, self.running_var
-        out = (input - mean.view(shape)) / (var.view(shape) + self.eps).sqrt()
-        if self.weight is not None and self.bias is not None:
-            out = out * self.weight.view(shape) + self.bias.view(shape)
-        return out
-
-
 class Flatten(Module):
     """Several axes as one."""
 
@@ -187,8 +156,35 @@ class Flatten(Module):
         return input.flatten(self.start_dim, self.end_dim)
 
 
+class Unflatten(Module):
+    """One axis as several."""
+
+    def __init__(self, dim: int, unflattened_size: Any) -> None:
+        super().__init__()
+        self.dim, self.unflattened_size = dim, tuple(unflattened_size)
+
+    def forward(self, input: Tensor) -> Any:
+        """Unflatten."""
+        return input.unflatten(self.dim, self.unflattened_size)
+
+
+class PReLU(Module):
+    """Positive elements, and others times a slope that is learnt."""
+
+    def __init__(self, num_parameters: int = 1, init: float = 0.25, dtype: Any = None) -> None:
+        super().__init__()
+        self.weight = Parameter(ones(num_parameters, dtype=dtype) * init)
+
+    def forward(self, input: Tensor) -> Any:
+        """Apply the function."""
+        return F.prelu(input, self.weight)
+
+
 class Identity(Module):
     """Does nothing."""
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__()
 
     def forward(self, input: Any) -> Any:
         """The input itself."""
@@ -278,6 +274,20 @@ LogSoftmax = _module("LogSoftmax", F.log_softmax, "dim")
 LogSigmoid = _module("LogSigmoid", F.logsigmoid)
 Hardtanh = _module("Hardtanh", F.hardtanh, "min_val", "max_val", "inplace")
 Threshold = _module("Threshold", F.threshold, "threshold", "value", "inplace")
+CELU = _module("CELU", F.celu, "alpha", "inplace")
+Mish = _module("Mish", F.mish, "inplace")
+Hardsigmoid = _module("Hardsigmoid", F.hardsigmoid, "inplace")
+Hardswish = _module("Hardswish", F.hardswish, "inplace")
+Hardshrink = _module("Hardshrink", F.hardshrink, "lambd")
+Softshrink = _module("Softshrink", F.softshrink, "lambd")
+Softmin = _module("Softmin", F.softmin, "dim")
+Softsign = _module("Softsign", F.softsign)
+Tanhshrink = _module("Tanhshrink", F.tanhshrink)
+GLU = _module("GLU", F.glu, "dim")
+CosineSimilarity = _module("CosineSimilarity", F.cosine_similarity, "dim", "eps")
+PairwiseDistance = _module("PairwiseDistance", F.pairwise_distance, "p", "eps", "keepdim")
+MaxPool1d = _module("MaxPool1d", F.max_pool1d, "kernel_size", "stride", "padding")
+AvgPool1d = _module("AvgPool1d", F.avg_pool1d, "kernel_size", "stride", "padding")
 MaxPool2d = _module("MaxPool2d", F.max_pool2d, "kernel_size", "stride", "padding")
 AvgPool2d = _module("AvgPool2d", F.avg_pool2d, "kernel_size", "stride", "padding")
 MSELoss = _module("MSELoss", F.mse_loss, "reduction")
@@ -289,79 +299,21 @@ BCELoss = _module("BCELoss", F.binary_cross_entropy, "weight", "reduction")
 BCEWithLogitsLoss = _module(
     "BCEWithLogitsLoss", F.binary_cross_entropy_with_logits, "weight", "reduction", "pos_weight"
 )
+MarginRankingLoss = _module("MarginRankingLoss", F.margin_ranking_loss, "margin", "reduction")
+HingeEmbeddingLoss = _module("HingeEmbeddingLoss", F.hinge_embedding_loss, "margin", "reduction")
+CosineEmbeddingLoss = _module("CosineEmbeddingLoss", F.cosine_embedding_loss, "margin", "reduction")
+SoftMarginLoss = _module("SoftMarginLoss", F.soft_margin_loss, "reduction")
+MultiLabelSoftMarginLoss = _module(
+    "MultiLabelSoftMarginLoss", F.multilabel_soft_margin_loss, "weight", "reduction"
+)
+TripletMarginLoss = _module(
+    "TripletMarginLoss", F.triplet_margin_loss, "margin", "p", "eps", "swap", "reduction"
+)
+PoissonNLLLoss = _module(
+    "PoissonNLLLoss", F.poisson_nll_loss, "log_input", "full", "eps", "reduction"
+)
+GaussianNLLLoss = _module("GaussianNLLLoss", F.gaussian_nll_loss, "full", "eps", "reduction")
 NLLLoss = _module("NLLLoss", F.nll_loss, "weight", "ignore_index", "reduction")
 CrossEntropyLoss = _module(
     "CrossEntropyLoss", F.cross_entropy, "weight", "ignore_index", "reduction", "label_smoothing"
 )
-
-
-# --- containers ---
-
-
-class _Listed(Module):
-    """Modules in order."""
-
-    def append(self, module: Module) -> Self:
-        """Add a module at the end."""
-        self.add_module(str(len(self)), module)
-        return self
-
-    def __iter__(self) -> Iterator[Any]:
-        return iter(self._modules.values())
-
-    def __len__(self) -> int:
-        return len(self._modules)
-
-    def __getitem__(self, key: Any) -> Any:
-        return list(self._modules.values())[key]
-
-
-class Sequential(_Listed):
-    """Modules one after the other."""
-
-    def __init__(self, *args: Any) -> None:
-        super().__init__()
-        if len(args) == 1 and isinstance(args[0], OrderedDict):
-            for name, module in args[0].items():
-                self.add_module(name, module)
-        else:
-            for i, module in enumerate(args):
-                self.add_module(str(i), module)
-
-    def forward(self, input: Any) -> Any:
-        """Apply all modules."""
-        for module in self:
-            input = module(input)
-        return input
-
-    def __getitem__(self, key: Any) -> Any:
-        found = super().__getitem__(key)
-        return Sequential(*found) if isinstance(key, slice) else found
-
-
-class ModuleList(_Listed):
-    """A list of modules."""
-
-    def __init__(self, modules: Iterable[Module] = ()) -> None:
-        super().__init__()
-        for module in modules:
-            self.append(module)
-
-
-class ParameterList(Module):
-    """A list of parameters."""
-
-    def __init__(self, values: Iterable[Any] = ()) -> None:
-        super().__init__()
-        for i, value in enumerate(values):
-            own = value if isinstance(value, Parameter) else Parameter(value)
-            self.register_parameter(str(i), own)
-
-    def __iter__(self) -> Iterator[Any]:
-        return iter(self._parameters.values())
-
-    def __len__(self) -> int:
-        return len(self._parameters)
-
-    def __getitem__(self, key: Any) -> Any:
-        return list(self._parameters.values())[key]
