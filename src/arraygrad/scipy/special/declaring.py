@@ -6,6 +6,8 @@ import math
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
+
 from ...core.array import AnyFunction
 from ...core.kinds import Elementwise
 from ...ops import trunc
@@ -31,15 +33,25 @@ def special(
     return twin(original)(run)
 
 
-def by_formula(name: str) -> Callable[[AnyFunction], AnyFunction]:
+def by_formula(name: str, count: int | None = None) -> Callable[[AnyFunction], AnyFunction]:
     """Make a function the twin of SciPy's: the values are SciPy's, the derivatives its own.
 
-    The function gets all arguments as arrays or numbers.
+    The function gets all arguments as arrays or numbers. `count` is the number of an argument that
+    SciPy wants to be an integer.
     """
     original = getattr(SCIPY, name)
     inputs = [f"x{i}" for i in range(original.nin)]
+
+    def compute(*given: Any) -> Any:
+        if count is not None and np.all(np.trunc(given[count]) == given[count]):
+            given = (*given[:count], np.asarray(given[count], np.int64), *given[count + 1 :])
+        return original(*given)
+
     value = constant(
-        f"scipy.special.{name}", *inputs, kind=Elementwise(), compute=by_scipy(original)
+        f"scipy.special.{name}",
+        *inputs,
+        kind=Elementwise(),
+        compute=by_scipy(original if count is None else compute),
     )
 
     def decorate(function: AnyFunction) -> AnyFunction:
