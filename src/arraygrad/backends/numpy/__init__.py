@@ -38,6 +38,8 @@ class NumpyBackend(Backend):
 
     def elementwise(self, kernel: Kernel, types: tuple[type, ...], op: Any) -> Kernel:
         if kernel in _ARITHMETIC:
+            if types[0] is complex:  # its operators give Python's numbers for NumPy's scalars
+                return _OF_COMPLEX[kernel]
             return _ARITHMETIC[kernel] if types[0] is np.ndarray else kernel
         return for_large(kernel, types, op) if np.ndarray in types else kernel
 
@@ -107,6 +109,13 @@ _ARITHMETIC: dict[Any, Kernel] = {
     operator.mul: _multiply,
     operator.truediv: _divide,
     operator.neg: operator.neg,
+}
+
+_OF_COMPLEX: dict[Any, Kernel] = {
+    operator.add: np.add,
+    operator.sub: np.subtract,
+    operator.mul: np.multiply,
+    operator.truediv: np.divide,
 }
 
 # --- reductions, products and parts --------------------------------------------------------------
