@@ -95,7 +95,7 @@ def _renamed(function: Any, name: str) -> Any:
         if isinstance(array, Native) and not may_be_changed(array):
             raise not_written(self, name, RuntimeError("work on a clone() of it"))
         hidden = recorder() is None and is_recorded(array) and not INFERENCE.get()
-        recorded = hidden and getattr(self, "_how", None) is None
+        recorded = hidden and self._how is None
         with (
             enable_grad() if recorded else nullcontext()
         ):  # the tensor keeps its place in the graph

@@ -392,7 +392,7 @@ def _get_grad_fn(self: Tensor) -> Any:
     try:
         return shown(self._t.grad_fn)
     except RuntimeError as error:
-        how = getattr(self, "_how", None)
+        how = self._how
         if how not in ("no_grad", "inference"):
             raise
         mode = "inference mode" if how == "inference" else "no_grad mode"
