@@ -59,6 +59,34 @@ def computed(page: str, heading: str) -> dict[str, Any]:
     return names
 
 
+# --- the compiler --------------------------------------------------------------------------------
+
+
+@figure
+def fused_program() -> Figure:
+    """The ops of a program, what each would read and write, and the kernels they became."""
+    names = computed("compile.md", "What is native?")
+    x = np.random.default_rng(0).normal(size=(300, 100))
+    traffic = ag.compile(ag.func.value_and_grad(lambda x: names["normalized"](x).sum())).traffic(x)
+    names_of, sizes, kernels = zip(*traffic.ops, strict=True)
+    fig, (ax, bars) = plt.subplots(1, 2, figsize=(7.2, 4.4), width_ratios=(3, 1))
+    colors = [BLUE if k % 2 == 0 else ORANGE for k in kernels]
+    rows = range(len(sizes))
+    ax.barh(rows, [n / 1000 for n in sizes], color=colors, height=0.7)
+    ax.set_yticks(rows, names_of)
+    ax.invert_yaxis()
+    ax.set_xlabel("kB that each op by itself reads and writes")
+    ax.set_title("The ops of a function and its gradient")
+    totals = [sum(sizes) / 1000, traffic.kernels / 1000]
+    bars.bar(["op by op", "compiled"], totals, color=[GREY, BLUE], width=0.6)
+    for place, total in enumerate(totals):
+        bars.text(place, total, f"{total:,.0f} kB", ha="center", va="bottom")
+    count = len(set(kernels))
+    bars.set_title(f"All, in {count} {'kernel' if count == 1 else 'kernels'}")
+    bars.set_yticks([])
+    return fig
+
+
 # --- scientific code -----------------------------------------------------------------------------
 
 

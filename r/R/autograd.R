@@ -19,10 +19,32 @@ with_enable_grad <- function(code) with_context("enable_grad", code)
 with_detect_anomaly <- function(code) with_context("detect_anomaly", code)
 
 with_context <- function(name, code) {
+  leave <- entered(name)
+  on.exit(leave())
+  force(code)
+}
+
+# Enter a context of Python, and give the function that leaves it.
+entered <- function(name) {
   manager <- called(python_function(name))
   called(reticulate::py_get_attr(manager, "__enter__"))
-  on.exit(called(reticulate::py_get_attr(manager, "__exit__"), list(NULL, NULL, NULL)))
-  force(code)
+  function() called(reticulate::py_get_attr(manager, "__exit__"), list(NULL, NULL, NULL))
+}
+
+local_no_grad <- function(.env = parent.frame()) in_frame("no_grad", .env)
+local_enable_grad <- function(.env = parent.frame()) in_frame("enable_grad", .env)
+
+# Enter a context until the function of a frame returns.
+in_frame <- function(name, frame) {
+  leave <- entered(name)
+  do.call(on.exit, list(as.call(list(leave)), add = TRUE), envir = frame)
+  invisible(NULL)
+}
+
+autograd_set_grad_mode <- function(enabled) {
+  before <- call_python("is_grad_enabled")
+  call_python("set_grad_enabled", enabled)
+  invisible(before)
 }
 
 autograd_function <- function(forward, backward) {
@@ -83,12 +105,14 @@ function_context <- function(object, saved, input_names) {
     called(reticulate::py_get_attr(object, "save_for_backward"), tensors)
     invisible(NULL)
   }
-  makeActiveBinding("saved_variables", function() {
+  saved_variables <- function() {
     values <- saved$values
     tensors <- from_python(asked(reticulate::py_get_attr(object, "saved_tensors")))
     values[saved$is_tensor] <- tensors
     values
-  }, context)
+  }
+  makeActiveBinding("saved_variables", saved_variables, context)
+  makeActiveBinding("saved_variable", saved_variables, context) # as torch's example has it
   for (name in c("mark_dirty", "mark_non_differentiable")) {
     context[[name]] <- marking(reticulate::py_get_attr(object, name))
   }

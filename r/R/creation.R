@@ -1,58 +1,73 @@
 # New tensors.
 
-torch_arange <- function(start, end, step = 1, dtype = NULL, requires_grad = FALSE) {
+torch_arange <- function(start, end, step = 1, dtype = NULL, device = NULL, requires_grad = FALSE) {
+  check_device(device)
   call_python("torch_arange", start, end, step, dtype = dtype, requires_grad = requires_grad)
 }
 
-torch_empty <- function(..., dtype = NULL, requires_grad = FALSE) {
+torch_empty <- function(..., dtype = NULL, device = NULL, requires_grad = FALSE) {
+  check_device(device)
   call_python("torch_empty", ..., dtype = dtype, requires_grad = requires_grad)
 }
 
-torch_empty_like <- function(input, dtype = NULL, requires_grad = FALSE) {
+torch_empty_like <- function(input, dtype = NULL, device = NULL, requires_grad = FALSE) {
+  check_device(device)
   call_python("torch_empty_like", input, dtype = dtype, requires_grad = requires_grad)
 }
 
-torch_eye <- function(n, m = n, dtype = NULL, requires_grad = FALSE) {
+torch_eye <- function(n, m = n, dtype = NULL, device = NULL, requires_grad = FALSE) {
+  check_device(device)
   call_python("torch_eye", n, m, dtype = dtype, requires_grad = requires_grad)
 }
 
-torch_full <- function(size, fill_value, dtype = NULL, requires_grad = FALSE) {
+torch_full <- function(size, fill_value, dtype = NULL, device = NULL, requires_grad = FALSE) {
+  check_device(device)
   call_python("torch_full", size, fill_value, dtype = dtype, requires_grad = requires_grad)
 }
 
-torch_full_like <- function(input, fill_value, dtype = NULL, requires_grad = FALSE) {
+torch_full_like <- function(input, fill_value, dtype = NULL, device = NULL, requires_grad = FALSE) {
+  check_device(device)
   call_python("torch_full_like", input, fill_value, dtype = dtype, requires_grad = requires_grad)
 }
 
-torch_linspace <- function(start, end, steps = 100, dtype = NULL, requires_grad = FALSE) {
+torch_linspace <- function(start, end, steps = 100, dtype = NULL, device = NULL,
+                           requires_grad = FALSE) {
+  check_device(device)
   call_python("torch_linspace", start, end, steps, dtype = dtype, requires_grad = requires_grad)
 }
 
-torch_ones <- function(..., dtype = NULL, requires_grad = FALSE) {
+torch_ones <- function(..., dtype = NULL, device = NULL, requires_grad = FALSE) {
+  check_device(device)
   call_python("torch_ones", ..., dtype = dtype, requires_grad = requires_grad)
 }
 
-torch_ones_like <- function(input, dtype = NULL, requires_grad = FALSE) {
+torch_ones_like <- function(input, dtype = NULL, device = NULL, requires_grad = FALSE) {
+  check_device(device)
   call_python("torch_ones_like", input, dtype = dtype, requires_grad = requires_grad)
 }
 
-torch_rand <- function(..., dtype = NULL, requires_grad = FALSE) {
+torch_rand <- function(..., dtype = NULL, device = NULL, requires_grad = FALSE) {
+  check_device(device)
   call_python("torch_rand", ..., dtype = dtype, requires_grad = requires_grad)
 }
 
-torch_rand_like <- function(input, dtype = NULL, requires_grad = FALSE) {
+torch_rand_like <- function(input, dtype = NULL, device = NULL, requires_grad = FALSE) {
+  check_device(device)
   call_python("torch_rand_like", input, dtype = dtype, requires_grad = requires_grad)
 }
 
-torch_randint <- function(low, high, size, dtype = NULL, requires_grad = FALSE) {
+torch_randint <- function(low, high, size, dtype = NULL, device = NULL, requires_grad = FALSE) {
+  check_device(device)
   call_python("torch_randint", low, high, size, dtype = dtype, requires_grad = requires_grad)
 }
 
-torch_randn <- function(..., dtype = NULL, requires_grad = FALSE) {
+torch_randn <- function(..., dtype = NULL, device = NULL, requires_grad = FALSE) {
+  check_device(device)
   call_python("torch_randn", ..., dtype = dtype, requires_grad = requires_grad)
 }
 
-torch_randn_like <- function(input, dtype = NULL, requires_grad = FALSE) {
+torch_randn_like <- function(input, dtype = NULL, device = NULL, requires_grad = FALSE) {
+  check_device(device)
   call_python("torch_randn_like", input, dtype = dtype, requires_grad = requires_grad)
 }
 
@@ -60,15 +75,18 @@ torch_randperm <- function(n) {
   call_python("torch_randperm", n)
 }
 
-torch_scalar_tensor <- function(value, dtype = NULL, requires_grad = FALSE) {
+torch_scalar_tensor <- function(value, dtype = NULL, device = NULL, requires_grad = FALSE) {
+  check_device(device)
   call_python("torch_scalar_tensor", value, dtype = dtype, requires_grad = requires_grad)
 }
 
-torch_zeros <- function(..., dtype = NULL, requires_grad = FALSE) {
+torch_zeros <- function(..., dtype = NULL, device = NULL, requires_grad = FALSE) {
+  check_device(device)
   call_python("torch_zeros", ..., dtype = dtype, requires_grad = requires_grad)
 }
 
-torch_zeros_like <- function(input, dtype = NULL, requires_grad = FALSE) {
+torch_zeros_like <- function(input, dtype = NULL, device = NULL, requires_grad = FALSE) {
+  check_device(device)
   call_python("torch_zeros_like", input, dtype = dtype, requires_grad = requires_grad)
 }
 

@@ -227,7 +227,14 @@ torch_stack <- function(tensors, dim = 1L) call_python("torch_stack", tensors, d
 
 torch_t <- function(self) call_python("torch_t", self)
 
-torch_to <- function(self, dtype = NULL) call_python("torch_to", self, dtype)
+torch_to <- function(self, dtype = NULL, device = NULL) {
+  if (is.character(dtype) || inherits(dtype, "torch_device")) {
+    device <- dtype
+    dtype <- NULL
+  }
+  check_device(device)
+  if (is.null(dtype)) self else call_python("torch_to", self, dtype)
+}
 
 torch_transpose <- function(self, dim0, dim1) call_python("torch_transpose", self, dim0, dim1)
 

@@ -137,6 +137,8 @@ torch_device <- function(type) {
   structure(list(type = type, index = NULL), class = "torch_device")
 }
 
+cuda_is_available <- function() FALSE
+
 print.torch_device <- function(x, ...) {
   cat("torch_device(type='", x$type, "')\n", sep = "")
   invisible(x)

@@ -246,6 +246,9 @@ def test_losses() -> None:
     np.testing.assert_allclose(same.item(), expected.mean())
     with pytest.raises(ValueError, match="reduction"):
         F.mse_loss(x, x, reduction="median")
+    for wrong in ([0, 3, 1, -1], [0, 3, 1, 5], [0.5, 3.0, 1.0, 4.0], logits.tolist()):
+        with pytest.raises(ValueError, match="target"):
+            F.cross_entropy(x, lucid.tensor(wrong))
 
 
 def test_linear_algebra() -> None:

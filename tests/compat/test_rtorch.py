@@ -175,3 +175,14 @@ def test_elementwise_functions_are_libtorchs(name: str, whole: bool) -> None:
         found = rtorch.__getattr__(f"torch_{name}")(*map(rtorch.torch_tensor, arrays)).numpy()
     assert found.dtype == expected.dtype
     np.testing.assert_allclose(found, expected, rtol=1e-5)
+
+
+def test_optimisers_change_the_tensors_of_r() -> None:
+    w = rtorch.torch_tensor([1.0, -2.0], requires_grad=True)
+    optimizer = rtorch.optim.optimizer("SGD", [w], {"lr": 0.1})
+    rtorch.autograd_backward([(w**2).sum()])
+    optimizer.step()
+    np.testing.assert_allclose(w.detach(), [0.8, -1.6], rtol=1e-6)
+    optimizer.zero_grad(False)
+    assert w.grad is not None
+    assert w.grad.tolist() == [0.0, 0.0]

@@ -232,6 +232,30 @@ def test_losses_are_those_of_their_definitions() -> None:
     s = 1 / (1 + np.exp(-x))
     expected = -(y * np.log(s) + (1 - y) * np.log(1 - s)).mean()
     assert np.isclose(nn.BCEWithLogitsLoss()(sorix.tensor(x), y).item(), expected)
+    rows = sorix.tensor(np.eye(3)[places])
+    same = nn.CrossEntropyLoss(one_hot=True)(sorix.tensor(x), rows)
+    assert np.isclose(same.item(), found.item())
+    for loss, target in (
+        (nn.CrossEntropyLoss(weight=sorix.tensor([1.0, 2.0, 5.0])), sorix.tensor(places)),
+        (nn.CrossEntropyLoss(sorix.tensor([1.0, 2.0, 5.0]), one_hot=True), rows),
+    ):
+        weighted = -(np.log(p[[0, 1], places]) * [2.0, 5.0]).sum() / 7.0
+        assert np.isclose(loss(sorix.tensor(x), target).item(), weighted)
+
+
+def test_losses_have_their_derivatives_where_logits_are_zero() -> None:
+    x = leaf(0.0, 0.0)
+    nn.BCEWithLogitsLoss()(x, np.array([0.0, 1.0])).backward()
+    assert np.allclose(x.grad, [0.25, -0.25])
+    x = leaf(-1.0, 0.0, 2.0)
+    nn.LeakyReLU(0.1)(x).sum().backward()
+    assert np.allclose(x.grad, [0.1, 0.1, 1.0])
+
+
+@pytest.mark.parametrize("target", [[-1, 0], [0, 3], [0.5, 1.0], [[0, 1], [1, 0]]])
+def test_targets_that_are_no_classes_are_refused(target: Any) -> None:
+    with pytest.raises(ValueError, match="target"):
+        nn.CrossEntropyLoss()(sorix.tensor(np.eye(2, 3)), sorix.tensor(np.array(target)))
 
 
 def test_the_bridge_to_scipy() -> None:

@@ -73,6 +73,9 @@ class RandomProgram:
             lambda x: ag.exp(-x * x), lambda x: ag.log(1 + x * x), lambda x: ag.log1p(ag.abs(x)),
             lambda x: ag.sqrt(x * x + 1), lambda x: 1 / (2 + x * x), lambda x: ag.expm1(ag.tanh(x)),
             lambda x: ag.tanh(x) ** 3, lambda x: x * 0.5 + 0.25, ag.special.softplus,
+            ag.special.ndtr, ag.asinh, lambda x: ag.sinh(ag.tanh(x)), lambda x: ag.tan(ag.tanh(x)),
+            lambda x: ag.log2(1 + x * x), lambda x: ag.asin(0.9 * ag.tanh(x)),
+            lambda x: ag.atan2(x, 1 + x * x), lambda x: (1 + x * x) ** -0.7,
         ]  # fmt: skip
         return functions[int(rng.integers(0, len(functions)))](x)
 
@@ -97,7 +100,7 @@ class RandomProgram:
         return function(x, axis=axis, keepdims=bool(rng.random() < 0.5))
 
     def _move(self, rng: Any, x: Any, values: Any, given: Any) -> Any:
-        kind = int(rng.integers(0, 7))
+        kind = int(rng.integers(0, 10))
         if not x.ndim:
             return ag.broadcast_to(x, (3,))
         axis = int(rng.integers(0, x.ndim))
@@ -116,6 +119,15 @@ class RandomProgram:
             return ag.concat([x, x * 2], axis=axis)
         if kind == 5 and n:
             return ag.take(x, np.asarray(rng.integers(0, n, 3)), axis=axis)
+        if kind == 7 and n:
+            places = np.asarray(rng.integers(-n, n, (2, 3)))
+            return x[(slice(None),) * axis + (places,)]
+        if kind == 8 and n:
+            shape = tuple(4 if i == axis else m for i, m in enumerate(x.shape))
+            return ag.take_along_axis(x, np.asarray(rng.integers(0, n, shape)), axis=axis)
+        if kind == 9 and x.ndim > 1 and x.shape[0] and x.shape[-1]:
+            first, last = (np.asarray(rng.integers(-m, m, 5)) for m in (x.shape[0], x.shape[-1]))
+            return x[first, ..., last]
         return ag.expand_dims(x, axis=axis)
 
     def _where(self, rng: Any, x: Any, values: Any, given: Any) -> Any:

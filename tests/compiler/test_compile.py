@@ -132,6 +132,14 @@ def test_not_a_function() -> None:
         ag.compile(3)  # type: ignore[call-overload]
 
 
+def test_methods_that_python_makes_anew_are_no_change() -> None:
+    items = [1.0, 2.0]
+    f = ag.compile(lambda x: x * items.__len__() + items.index(2.0))
+    for _ in range(3):
+        f(np.ones(2))
+    assert f._traces == 1
+
+
 def test_as_a_method() -> None:
     class Model:
         w = 3.0

@@ -33,7 +33,6 @@ def thousands_are_large(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(eager, "_once", set())
 
 
-
 def by_numpy(function: Callable[[], Any]) -> Any:
     """What a function gives without native code."""
     before = native.LARGE

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+import threading
 from typing import Any
 
 import numpy as np
@@ -90,14 +91,96 @@ def test_references_are_counted() -> None:
     assert sys.getrefcount(product) == sys.getrefcount(total) == 2
 
 
-def test_programs_with_variables_from_outside_have_none() -> None:
-    c = np.ones(5)
+def test_arrays_from_outside() -> None:
+    c = np.ones((5, 3))
+    turned = c.T
+
+    def g(x: Any) -> Any:
+        return x * turned, x.sum()
+
+    compiled = ag.compile(g)
+    compiled(x)
+    call, _ = compiled._entry  # type: ignore[misc]
+    c[2, 1] = 7
+    agree(call(x), g(x))
+
+
+whole = np.random.default_rng(2).normal(size=(6, 10, 3))
+
+
+@pytest.mark.parametrize(
+    ("part", "has_entry"),
+    [
+        (whole[:3, :5, 1], True),
+        (whole[::2, 1::2, 0], True),
+        (whole[2::-1, 4::-1, 2], True),
+        (whole[1, 5:, :].T, True),
+        (np.broadcast_to(whole[0, 0, :, None], (3, 5)), True),
+        (whole.reshape(-1)[3:18].reshape(3, 5), True),
+        (np.lib.stride_tricks.sliding_window_view(whole.reshape(-1)[:7], 5), False),
+        (whole.transpose(2, 0, 1)[:, 0, 9:4:-1], True),
+    ],
+)
+def test_parts_of_arrays_from_outside(part: Any, has_entry: bool) -> None:
+    compiled = ag.compile(lambda x: x * part)
+    agree(compiled(x), x * part)
+    call, _ = compiled._entry  # type: ignore[misc]
+    assert (call(x) is not NotImplemented) == has_entry
+    agree(compiled(x), x * part)
+
+
+def test_an_array_from_outside_that_was_resized() -> None:
+    c = np.ones((3, 5))
     compiled = ag.compile(lambda x: x * c)
     compiled(x)
-    assert compiled._entry is None
+    call, _ = compiled._entry  # type: ignore[misc]
+    agree(call(x), x)
+    c.resize((1, 5), refcheck=False)
+    assert call(x) is NotImplemented
+
+
+def test_checked_programs_have_none() -> None:
     checked = ag.compile(f, check=True)
     checked(x, y)
     assert checked._entry is None
+
+
+def perceptron(w: Any, v: Any, x: Any) -> Any:
+    return ((ag.tanh(x @ w) @ v) ** 2).sum()
+
+
+def test_long_programs_in_threads() -> None:
+    """While one thread is in the program, another takes the general way, with equal results."""
+    rng = np.random.default_rng(0)
+    arrays = [rng.normal(size=s) / 20 for s in ((300, 200), (200, 300), (400, 300))]
+    gradient = ag.func.grad(perceptron, argnums=(0, 1, 2))
+    compiled = ag.compile(gradient)
+    wanted = compiled(*arrays)
+    for a, b in zip(wanted, gradient(*arrays), strict=True):
+        np.testing.assert_allclose(a, b, rtol=1e-9, atol=1e-12)
+    wrong: list[Any] = []
+
+    def work() -> None:
+        for _ in range(10):
+            found = compiled(*arrays)
+            if not all(np.array_equal(a, b) for a, b in zip(found, wanted, strict=True)):
+                wrong.append(found)
+
+    workers = [threading.Thread(target=work) for _ in range(3)]
+    for worker in workers:
+        worker.start()
+    for worker in workers:
+        worker.join()
+    assert not wrong
+    call, _ = compiled._entry  # type: ignore[misc]
+    before = ag.get_num_threads()
+    try:
+        for number in (1, 2, 3):
+            ag.set_num_threads(number)
+            for a, b in zip(call(*arrays), wanted, strict=True):
+                np.testing.assert_array_equal(a, b)
+    finally:
+        ag.set_num_threads(before)
 
 
 def test_many_kernels_and_intermediate_values() -> None:

@@ -22,8 +22,19 @@ FUNCTIONS: dict[str, tuple[Any, Any, tuple[float, float]]] = {
     "cos": (ag.cos, mpmath.cos, (-INF, INF)),
     "erf": (ag.special.erf, mpmath.erf, (-INF, INF)),
     "sqrt": (ag.sqrt, mpmath.sqrt, (0.0, INF)),
-    "tan": (ag.tan, mpmath.tan, (-1e3, 1e3)),
+    "erfc": (ag.special.erfc, mpmath.erfc, (-1e3, 1e3)),
+    "ndtr": (ag.special.ndtr, mpmath.ncdf, (-1e3, 1e3)),
+    "tan": (ag.tan, mpmath.tan, (-INF, INF)),
     "atan": (ag.atan, mpmath.atan, (-INF, INF)),
+    "asin": (ag.asin, mpmath.asin, (-1.0, 1.0)),
+    "acos": (ag.acos, mpmath.acos, (-1.0, 1.0)),
+    "sinh": (ag.sinh, mpmath.sinh, (-712.0, 712.0)),
+    "cosh": (ag.cosh, mpmath.cosh, (-712.0, 712.0)),
+    "asinh": (ag.asinh, mpmath.asinh, (-INF, INF)),
+    "acosh": (ag.acosh, mpmath.acosh, (1.0, INF)),
+    "atanh": (ag.atanh, mpmath.atanh, (-0.999999, 0.999999)),
+    "log2": (ag.log2, lambda x: mpmath.log(x, 2), (5e-324, INF)),
+    "log10": (ag.log10, mpmath.log10, (5e-324, INF)),
 }
 DTYPES = [np.float32, np.float64]
 
@@ -76,6 +87,54 @@ def test_special_values(name: str, dtype: Any) -> None:
     np.testing.assert_array_equal(
         np.signbit(found)[~np.isnan(found)], np.signbit(wanted)[~np.isnan(found)]
     )
+
+
+TWO: dict[str, tuple[Any, Any]] = {
+    "atan2": (ag.atan2, mpmath.atan2),
+    "hypot": (ag.hypot, mpmath.hypot),
+    "pow": (lambda x, y: ag.pow(abs(x), y), mpmath.power),
+}
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("name", TWO)
+def test_accuracy_of_two(name: str, dtype: Any) -> None:
+    function, exact = TWO[name]
+    rng = np.random.default_rng(1)
+    size = np.exp2(rng.uniform(-30, 30, (2, 300)))
+    x, y = (size * rng.normal(size=(2, 300))).astype(dtype)
+    if name == "pow":
+        x, y = abs(x), np.clip(y, -3, 3)
+    found = ag.compile(function)(x, y)
+    with mpmath.workprec(200):
+        for a, b, c in zip(x.tolist(), y.tolist(), found, strict=True):
+            true = exact(mpmath.mpf(a), mpmath.mpf(b))
+            unit = float(np.spacing(dtype(float(true))))
+            assert abs(true - mpmath.mpf(float(c))) < 4 * abs(unit), (a, b)
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("name", ["atan2", "hypot", "pow", "copysign", "logaddexp"])
+def test_special_values_of_two(name: str, dtype: Any) -> None:
+    function = getattr(ag, name)
+    info = np.finfo(dtype)
+    values = [0.0, 1.0, 1.5, 2.0, 3.0, 0.5, np.inf, np.nan]
+    values += [info.smallest_subnormal, info.max, info.max / 2, info.tiny]
+    both = np.array([*values, *(-v for v in values)], dtype)
+    x, y = (v.ravel() for v in np.meshgrid(both, both))
+    with np.errstate(all="ignore"):
+        found, wanted = ag.compile(function)(x, y), function(x, y)
+    np.testing.assert_allclose(found, wanted, rtol=4 * float(info.eps), atol=0)
+    numbers = ~np.isnan(found)
+    np.testing.assert_array_equal(np.signbit(found)[numbers], np.signbit(wanted)[numbers])
+
+
+@pytest.mark.parametrize("exponent", [0.5, 2.5, -0.5, 0, 3, -1, 10])
+def test_powers_with_numbers(exponent: float) -> None:
+    x = np.array([0.0, -0.0, 1.0, -1.0, 2.0, -2.0, np.inf, -np.inf, np.nan, 0.3])
+    function = ag.compile(lambda x: ag.pow(x, exponent))
+    with np.errstate(all="ignore"):
+        np.testing.assert_allclose(function(x), ag.pow(x, exponent), rtol=1e-14)
 
 
 @pytest.mark.parametrize("dtype", DTYPES)

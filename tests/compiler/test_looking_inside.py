@@ -28,6 +28,30 @@ def test_explain() -> None:
     assert re.search(r"in all: 2 steps, [\d,.]+ µs; kernels read and write .* op by op", text)
 
 
+def test_explain_says_why() -> None:
+    def steps(x: Any) -> Any:
+        y = ag.tanh(x)
+        z = y / ag.sum(y * y)  # a sum that must be complete
+        w = ag.exp(z[1:] * z[:-1])  # neighbours
+        return ag.sort(w, axis=0), ag.sin(x + 1j), ag.take(x, np.array([0, 2]), axis=0) * 2
+
+    text = ag.compile(steps).explain(x)
+    assert "divide needs the result of sum over [0, 1], known only after the whole loop" in text
+    assert "reads the result of divide at other places than its own" in text
+    assert "not native: there is none for argsort" in text
+    assert "not native: there is none for elements of complex128" in text
+    assert "not native: indices are checked" in text
+    assert re.search(r"µs, [\d.,]+ GB/s, [\d.,]+ Gop/s", text)
+
+
+def test_traffic() -> None:
+    ops, kernels = ag.compile(lambda x: ag.exp(ag.sin(x) * 2)).traffic(x)
+    assert [name for name, _, _ in ops] == ["sin", "multiply", "exp"]
+    assert {step for _, _, step in ops} == {0}
+    assert [size for _, size, _ in ops] == [2 * x.nbytes] * 3
+    assert kernels == 2 * x.nbytes
+
+
 def test_program() -> None:
     lines = ag.compile(f).program(x).splitlines()
     assert lines[0] == "%0 = input 0: float64[4, 7]"

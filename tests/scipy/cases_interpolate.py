@@ -40,6 +40,45 @@ _points = _rng.normal(size=(7, 2))
 _grid = np.array([0.0, 1.0, 2.5]), np.array([-1.0, 0.5, 1.0, 2.0])
 
 CASES = [
+    # Coefficients with as many rows as columns: the axis must not be mistaken.
+    *[
+        _of(
+            "BSpline",
+            lambda make, c, q, axis=axis, nu=nu: make(_spline, c, 3, axis=axis)(q, nu),
+            _rng.normal(size=(6, 6)),
+            _inside * 0.7,
+            label=f"axis={axis} nu={nu}",
+        )
+        for axis in (0, 1, -1)
+        for nu in (0, 1)
+    ],
+    *[
+        _of(
+            "BSpline",
+            lambda make, c, q, e=e: (
+                make(_spline, c, 3, e).integrate(q[0], q[1]),
+                make(_spline, c, 3, e).antiderivative(2)(q),
+            ),
+            _coefficients,
+            np.array([0.3, 2.4]),
+            label=f"integrals, extrapolate={e}",
+        )
+        for e in (True, False)
+    ],
+    _of(
+        "BSpline",
+        lambda make, q: make(_spline, _coefficients, 3).integrate(q[0], q[1]),
+        np.array([-0.3, 2.4]),
+        label="plain, its integral",
+    ),
+    _of(
+        "RBFInterpolator",
+        lambda make, y, d, q: make(y, d, kernel="gaussian", epsilon=2.0, degree=-1)(q),
+        _rng.normal(size=(5, 2)),
+        _rng.normal(size=5),
+        _rng.normal(size=(3, 2)),
+        label="without polynomials",
+    ),
     *[
         _curve("CubicSpline", _y, bc_type=bc)
         for bc in ("not-a-knot", "natural", "clamped", ((1, 0.5), (2, -0.3)))

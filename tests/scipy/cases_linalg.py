@@ -93,6 +93,16 @@ CASES = [
     _case("solve", _positive(), _any(3, 2), assume_a="pos", lower=True),
     _case("solve", _positive(), _any(3), assume_a="sym"),
     _case("solve", _positive() + 0.1j * np.eye(3), _complex(3), assume_a="sym", label=" complex"),
+    *[
+        _case("solve", _positive(), _any(3), assume_a=kind, lower=lower)
+        for kind in ("diagonal", "tridiagonal", "upper triangular", "lower triangular")
+        for lower in (False, True)
+    ],
+    _case("solve", _positive(), _any(3), assume_a="lower triangular", transposed=True),
+    # Of the diagonal, SciPy reads the real part.
+    _case("solve", _positive() + 0.1j * np.eye(3), _complex(3), assume_a="her", label=" complex"),
+    _case("solve", _positive() + 0.1j * np.eye(3), _complex(3), assume_a="pos", label=" complex"),
+    _case("expm", 20 * _any(15, 15) / 4, label=" with squarings", flags={"second": False}),
     _case("solve_triangular", _near_identity(), _any(3)),
     _case("solve_triangular", _near_identity(), _any(3, 2), lower=True, trans=1),
     _case("solve_triangular", _near_identity(), _any(3, 2), unit_diagonal=True),

@@ -32,6 +32,10 @@ CASES = [
     _case("correlate1d", _any(5, 4), _any(4), axis=0, mode="wrap"),
     _case("convolve1d", _any(5), _any(2), origin=-1),
     *[
+        _case(name, _any(5, 3), _any(*shape) + 1j * _any(*shape), label=" complex weights")
+        for name, shape in (("correlate", (3, 2)), ("convolve", (3, 2)), ("correlate1d", (3,)))
+    ],
+    *[
         _case("gaussian_filter1d", _any(8), np.array(0.9), order=order, flags={"rtol": 1e-9})
         for order in (0, 1, 2)
     ],
@@ -42,6 +46,8 @@ CASES = [
     ),
     _case("gaussian_laplace", _any(6, 5), sigma=0.7),
     _case("gaussian_gradient_magnitude", _any(6, 5), sigma=0.7),
+    # In the corners, the slope is exactly zero.
+    _case("gaussian_gradient_magnitude", _any(4, 5), sigma=0.7, mode="mirror"),
     _case("uniform_filter", _any(6, 5), size=3),
     _case("uniform_filter1d", _any(6), size=4, mode="mirror"),
     _case("sobel", _any(5, 4), axis=0),
@@ -49,6 +55,7 @@ CASES = [
     _case("laplace", _any(5, 4)),
     *[_case("spline_filter", _any(6, 5), mode=mode) for mode in ("mirror", "reflect", "grid-wrap")],
     _case("spline_filter1d", _any(6), order=2, axis=0),
+    _case("spline_filter1d", _any(5), order=5, mode="reflect"),
 ]
 
 _inside = _rng.uniform(0.6, 3.3, size=(2, 4)) + 0.01
@@ -66,7 +73,10 @@ CASES += [
         for mode in (*_MODES, "grid-wrap", "grid-constant")
         if (order, mode) not in ((1, "constant"), (3, "constant"))
     ],
-    _case("map_coordinates", _any(5, 5), _outside, order=3, prefilter=False, mode="mirror"),
+    *[
+        _case("map_coordinates", _any(5, 5), _outside, order=3, prefilter=False, mode=mode)
+        for mode in ("mirror", "nearest")
+    ],
     *[
         Case(
             f"ndimage.map_coordinates(order={order}) with a constant outside",

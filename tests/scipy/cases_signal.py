@@ -77,6 +77,7 @@ CASES = [
         lambda sp, b, x: sp.signal.lfilter(b, [1.0], x),
         (_any(70), _any(2, 80)),
     ),
+    _signal("lfilter", _complex(3), _complex(3) * 0.1 + np.eye(1, 3)[0], _complex(6), label=" c"),
     _signal("lfilter_zi", _b, _a),
     Case("signal.sosfilt", lambda sp, s, x: sp.signal.sosfilt(_sections(s), x), (_sos, _any(2, 8))),
     Case(
@@ -123,6 +124,8 @@ CASES = [
     _signal("welch", _any(20), nperseg=8),
     _signal("welch", _any(20, 2), nperseg=8, axis=0, average="median", detrend="linear"),
     _signal("welch", _complex(20), nperseg=8, return_onesided=False, label=" complex"),
+    _signal("welch", _complex(20, 2), nperseg=8, axis=0, label=" complex, one side asked for"),
+    _signal("periodogram", _any(8), window=np.hanning(8)),
     _signal("csd", _any(20), _any(18), nperseg=7, scaling="spectrum"),
     _signal("coherence", _any(20), _any(20), nperseg=6),
     _signal("periodogram", _any(9)),

@@ -99,6 +99,53 @@ def test_outside_of_the_support() -> None:
     assert np.isfinite(gradient[1].item())
 
 
+_ENDS = np.array([-0.1, 0.0, 1.0, 1.1])
+_AT = np.array([-3.0, -0.5, 0.0, 0.5, 1.0, 7.0, 50.0, np.nan])
+_SHAPES = {"t": (3.3,), "lognorm": (0.6,), "pareto": (2.6,), "beta": (2.0, 1.5), "invgamma": (2.7,)}
+_COUNTS = {"binom": (7, 0.3), "poisson": (2.3,), "nbinom": (3.2, 0.4), "geom": (0.35,)}
+
+
+@pytest.mark.filterwarnings("ignore::RuntimeWarning")
+@pytest.mark.parametrize("name", [*_SHAPES, "expon", "cauchy", "uniform", "laplace", "halfnorm"])
+def test_ends_are_those_of_scipy(name: str) -> None:
+    shapes = _SHAPES.get(name, ())
+    ours, original = getattr(stats, name), getattr(scipy.stats, name)
+    for methods, at in (("ppf isf", _ENDS), ("pdf logpdf cdf sf logcdf logsf", _AT)):
+        for method in methods.split():
+            x = ag.tensor(at, requires_grad=True)
+            found = getattr(ours, method)(x, *shapes, loc=0.5, scale=2.0).detach().numpy()
+            expected = getattr(original, method)(at, *shapes, loc=0.5, scale=2.0)
+            np.testing.assert_allclose(found, expected, rtol=1e-8, err_msg=method)
+
+
+@pytest.mark.filterwarnings("ignore::RuntimeWarning")
+@pytest.mark.parametrize("name", [*_COUNTS, "bernoulli"])
+def test_ends_of_counts_are_those_of_scipy(name: str) -> None:
+    shapes = _COUNTS.get(name, (0.3,))
+    for method in ("pmf", "logpmf", "cdf", "sf", "logcdf", "logsf"):
+        tensors = [ag.tensor(float(s), requires_grad=True) for s in shapes]
+        found = getattr(getattr(stats, name), method)(_AT, *tensors).detach().numpy()
+        expected = getattr(getattr(scipy.stats, name), method)(_AT, *shapes)
+        np.testing.assert_allclose(found, expected, rtol=1e-8, atol=1e-14, err_msg=method)
+        tensors[-1] = ag.tensor(-0.3, requires_grad=True)
+        assert np.isnan(getattr(getattr(stats, name), method)(1, *tensors).item()), method
+
+
+@pytest.mark.parametrize("counts", [[1, 2, 3], [1, 2, 2], [-1, 4, 3]])
+def test_multinomial_is_that_of_scipy(counts: list[float]) -> None:
+    """Also for counts that do not make the sum."""
+    p = np.array([0.2, 0.3, 0.5])
+    found = stats.multinomial.logpmf(counts, 6, ag.tensor(p, requires_grad=True))
+    assert found.item() == pytest.approx(scipy.stats.multinomial.logpmf(counts, 6, p))
+
+
+def test_wishart_of_several_matrices() -> None:
+    x = np.stack([np.eye(3) * 2, np.eye(3) + 0.2, np.diag([1.0, 2.0, 3.0])], axis=-1)
+    scale = np.eye(3) + 0.1
+    found = stats.wishart.logpdf(ag.tensor(x, requires_grad=True), 4.5, scale)
+    np.testing.assert_allclose(found.detach(), scipy.stats.wishart.logpdf(x, 4.5, scale))
+
+
 def test_parameters_that_are_not_valid_give_nan() -> None:
     a = ag.tensor([-1.0, 2.0], requires_grad=True)
     assert np.isnan(stats.gamma.logpdf(1.0, a).detach().numpy()).tolist() == [True, False]
@@ -108,6 +155,9 @@ def test_parameters_that_are_not_valid_give_nan() -> None:
     ("call", "message"),
     [
         (lambda x: stats.norm.fit(x, method="MM"), "norm.fit of tensors has method='MLE'"),
+        (lambda x: stats.dirichlet.logpdf(x, x), "sum along the first axis must be one"),
+        (lambda x: stats.multinomial.logpmf([1, 2], 3, x), "must have the sum one"),
+        (lambda x: stats.wishart.logpdf(np.eye(3), x[0], np.eye(3)), "df must be larger than 2"),
         (lambda x: stats.gamma.logpdf(x), "missing the parameters a"),
         (lambda x: stats.norm.pdf(x, shape=1.0), "unexpected parameter 'shape'"),
         (lambda x: stats.f.entropy(x, 3.0), "f has no derivative of this moment"),
@@ -116,7 +166,7 @@ def test_parameters_that_are_not_valid_give_nan() -> None:
 )
 def test_refused(call: Any, message: str) -> None:
     x = ag.tensor([1.0, 2.0], requires_grad=True)
-    with pytest.raises((TypeError, NotImplementedError), match=message):
+    with pytest.raises((TypeError, ValueError, NotImplementedError), match=message):
         call(x)
 
 

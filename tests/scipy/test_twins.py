@@ -253,3 +253,11 @@ def test_functions_of_matrices_know_the_shapes_of_their_results() -> None:
         out = op.function(*inputs, **given)
         shapes = tuple(np.shape(o) for o in (out if op.multiple else (out,)))
         assert op.kind.shapes(*map(np.shape, inputs), **given) == shapes, op.name
+
+
+@pytest.mark.parametrize("fill_value", [0.0, (1.0, 2.0), np.nan])
+def test_interp1d_raises_outside_of_its_range(fill_value: Any) -> None:
+    y = ag.tensor([1.0, 2.0, 4.0], requires_grad=True)
+    curve = ag.scipy.interpolate.interp1d([0.0, 1.0, 2.0], y, fill_value=fill_value)
+    with pytest.raises(ValueError, match="outside of the interpolation range"):
+        curve(np.array([3.0]))

@@ -346,7 +346,7 @@ def check_writable(tensor: Any, values: tuple[Any, ...]) -> None:
         )
     view = tensor._view
     for function, _ in () if view is None else view.steps:
-        if function is by_function:
+        if function is by_function and _is_recorded(tensor, values):
             raise RuntimeError(
                 "the tensor cannot be written: a Function returned it as a view of its input, and "
                 "its backward knows nothing of the write. Write to a clone() of it"
@@ -371,6 +371,14 @@ def check_writable(tensor: Any, values: tuple[Any, ...]) -> None:
                 "the tensor is a view that was made under no_grad(), so a write to it cannot be "
                 "differentiated: make the view outside, or write under no_grad()"
             )
+
+
+def _is_recorded(tensor: Any, values: tuple[Any, ...]) -> bool:
+    """Whether the graph has, or gets, to do with a write."""
+    if recorder() is None:
+        return False
+    parts = (tensor, _history(tensor), *values)
+    return any(getattr(part, "_node", None) is not None for part in parts)
 
 
 def join_level(tensor: Any, values: tuple[Any, ...]) -> None:

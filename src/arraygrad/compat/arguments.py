@@ -32,6 +32,22 @@ def tensors(value: Any, name: str) -> list[Tensor]:
     return found
 
 
+def class_places(target: Any, shape: tuple[int, ...]) -> Any:
+    """The places of the right classes, one for each row of logits of a shape (rows, classes)."""
+    places = np.asarray(target)
+    if len(shape) != 2 or places.shape not in ((shape[0],), (shape[0], 1)):
+        raise ValueError(
+            f"the target must have one class for each row of a matrix of logits: its shape is "
+            f"{places.shape}, and that of the logits {tuple(shape)}"
+        )
+    whole = places.astype(np.int64).reshape(-1)
+    if (whole != places.reshape(-1)).any() or (whole < 0).any() or (whole >= shape[1]).any():
+        raise ValueError(
+            f"the target must be whole numbers from 0 to {shape[1] - 1}, the places of the classes"
+        )
+    return whole
+
+
 def stretched(output: Tensor, seed: Any) -> tuple[Tensor, Any]:
     """An output and its cotangent, broadcast against each other as in NumPy.
 

@@ -21,29 +21,37 @@ from .core import (
     Elements,
     Filled,
     Fold,
+    Gather,
     Map,
     Padded,
     Place,
     Reduction,
     Scalar,
+    Scatter,
     Stored,
     View,
     address,
+    indexed,
     through,
 )
 from .fusion import Kernel, base_of
 from .vectors import TYPES
 
+SHARED = 8  # how many elements must be added to each of a result that every chunk has a part of
 BLOCK = 4096  # elements of a long line that one step of the loop around it passes over
 
 
 @dataclass(eq=False)
 class Address:
-    """The place of an element: where it starts, and the step of each variable."""
+    """The place of an element: where it starts, and the step of each variable.
+
+    `along` has the steps of integers that are computed, too.
+    """
 
     memory: Core
     start: int
     steps: dict[int, int]
+    along: tuple[int, ...] = ()
 
 
 @dataclass(eq=False)
@@ -65,8 +73,9 @@ class Instruction:
         The type of the element.
     args : tuple of Instruction
     does : Address, Scalar, Fold, Inside or NumPy scalar
-        Read memory, compute, fold a line, test a condition, or give a constant. Memory is read
-        only where the argument, if there is one, is true.
+        Read memory, compute, fold a line, test a condition, or give a constant. The arguments of
+        reading are integers that the place depends on, and a condition, if there is one: memory
+        is read only where it is true.
     varies : bool
         Whether it depends on the innermost variable.
     stage : int
@@ -91,13 +100,18 @@ class Store:
     value: Instruction
     at: Address
 
+    @property
+    def roots(self) -> list[Instruction]:
+        """The instructions that it needs."""
+        return [self.value]
+
 
 @dataclass(eq=False)
 class Total:
     """A fold over variables that are not just the innermost one, collected in memory.
 
     `over` has the variables. `has_inner` says whether the folded values belong to all elements of
-    a line, or to the line.
+    a line, or to the line. `indices` are integers that the place in memory depends on.
     """
 
     value: Instruction
@@ -105,6 +119,12 @@ class Total:
     fold: Fold
     over: set[int]
     has_inner: bool
+    indices: tuple[Instruction, ...] = ()
+
+    @property
+    def roots(self) -> list[Instruction]:
+        """The instructions that it needs."""
+        return [self.value, *self.indices]
 
 
 @dataclass
@@ -169,6 +189,7 @@ def body_of(kernel: Kernel, stored: set[Core]) -> Body:
     for i in body.instructions:  # arguments come first
         if isinstance(i.does, Address | Inside):
             i.varies = inner in i.does.steps or any(a.varies for a in i.args)
+            i.stage = max((a.stage for a in i.args), default=0)
         elif isinstance(i.does, Fold):
             i.stage = i.args[0].stage + 1
         else:
@@ -209,6 +230,12 @@ class _Maker:
         if isinstance(x, Stored | Alias) or (x in self.stored and not is_here):
             guards = (self._all(within),) if within else ()
             return Instruction(kind, guards, _address(x, place))
+        if isinstance(x, Gather):
+            start, steps, along = indexed(place, x.places, x.source.shape)
+            indices = tuple(self.value(x.args[1 + i], place, within) for i, _ in along)
+            guards = (self._all(within),) if within else ()
+            at = Address(base_of(x.source), start, steps, tuple(s for _, s in along))
+            return Instruction(kind, (*indices, *guards), at)
         if isinstance(x, Elements):
             args = tuple(self.value(a, place, within) for a in x.args)
             return Instruction(kind, args, x.scalar)
@@ -241,6 +268,15 @@ class _Maker:
         value = self.value(x.args[0], domain)
         over = {domain[a][0] for a in x.axes if domain[a][0] is not None}
         has_inner = any(variable == self.kernel.last for variable, _, _ in domain)
+        if isinstance(x, Scatter):
+            start, steps, along = indexed(domain, x.places, x.shape)
+            indices = tuple(self.value(x.args[1 + i], domain) for i, _ in along)
+            place = Address(x, start, steps, tuple(s for _, s in along))
+            if x.size * SHARED > math.prod(self.kernel.dims):
+                over = set()  # the chunks cannot have parts of their own
+            total = Total(value, place, x.fold, over, has_inner, indices)  # type: ignore[arg-type]
+            self.body.totals.append(total)
+            return
         at = _address(x, self.kernel.places[x])
         self.body.totals.append(Total(value, at, x.fold, over, has_inner))  # type: ignore[arg-type]
 

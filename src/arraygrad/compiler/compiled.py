@@ -92,11 +92,12 @@ class Compiled(Generic[P, R]):
             self._keep(key, program)
         is_simple = not (kwargs or program.is_op or self._options["specialize"])
         simple = _simple_key(args) if is_simple else None
+        results = program.run(leaves)
         if simple is not None:
             self._simple[simple] = program
-            if program.entry.call is not None:
+            if program.entry.call is not None:  # it takes over the memory of this call
                 self._entry = program.entry.call, program.guards
-        return program.run(leaves)
+        return results
 
     def _of_others(self, arguments: Arguments) -> Any:
         """A call with arrays of other libraries."""
@@ -114,6 +115,10 @@ class Compiled(Generic[P, R]):
         The steps by NumPy's kernels are those for which there is no native code.
         """
         return report.explanation(*self._executable(args, kwargs))
+
+    def traffic(self, *args: Any, **kwargs: Any) -> report.Traffic:
+        """What the ops of a call with these arguments read and write, and what its kernels do."""
+        return report.traffic_of(self._executable(args, kwargs)[0])
 
     def program(self, *args: Any, **kwargs: Any) -> str:
         """The program for these arguments: one line for each value."""

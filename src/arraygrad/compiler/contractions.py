@@ -31,9 +31,11 @@ class Contraction:
         for x, names in zip(values, self.labels, strict=True):
             for n, name in zip(x.shape, names, strict=True):
                 self.lengths[name] = max(n, self.lengths.get(name, 1))
-        self.batch = [c for c in self.to if c in left and c in right]
-        self.rows = [c for c in self.to if c not in right]
-        self.columns = [c for c in self.to if c not in left]
+        # Of several axes that only one operand has, the last makes its rows, or columns.
+        long = [c for c in self.to if self.lengths[c] > 1]
+        self.rows = [c for c in long if c not in right][-1:]
+        self.columns = [c for c in long if c not in left][-1:]
+        self.batch = [c for c in self.to if c not in (*self.rows, *self.columns)]
         self.summed = [c for c in left if c in right and c not in self.to]
 
     def value(self) -> Core | None:
@@ -48,7 +50,7 @@ class Contraction:
             return self._multiplied()
         if 1 in (self._size(self.rows), self._size(self.columns), self._size(self.summed)):
             return self._multiplied()
-        if len(self.rows) > 1 or len(self.columns) > 1 or len(self.summed) > 1:
+        if len(self.summed) > 1:
             return None
         a, b = self.values
         inner = self.summed

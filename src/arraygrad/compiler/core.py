@@ -8,6 +8,8 @@ View          elements of another value: for each of its axes, which axis is rea
 Padded        the inverse of a view: another value at some places, zero elsewhere
 Alias         the elements of another value in the same order, in another shape
 Reduction     lines of another value, combined to one element each; axes are kept
+Gather        elements of an array in memory, at places that integers say
+Scatter       zeros, to which elements are added at places that integers say
 Product       the matrix product of two values; the axes before the last two are a batch
 ============  =====================================================================================
 
@@ -63,6 +65,7 @@ class Fold:
 
 
 COPY = Scalar("copy", lambda w, x: x)
+GATHER = Scalar("gather", lambda w, *values: values[-1], 6)
 
 
 class Core:
@@ -189,6 +192,52 @@ class Reduction(Core):
         return f"{self.fold.name} over {list(self.axes)}"
 
 
+class Whole(Alias):
+    """An array in memory of which a `Gather`, whose shape this has, reads some elements."""
+
+    __slots__ = ()
+
+
+# Where an axis of an array is that is read or written by index: as a map says, or the number of an
+# index, each of which is an argument.
+Indexed = tuple[Place | int, ...]
+
+
+class Gather(Elements):
+    """Elements of an array in memory: `places` says for each of its axes which.
+
+    The integers must be from 0 on, and below the length of their axis.
+    """
+
+    __slots__ = ("places",)
+
+    def __init__(self, source: Core, indices: tuple[Core, ...], places: Indexed) -> None:
+        super().__init__(GATHER, (Whole(source, indices[0].shape), *indices), source.dtype)
+        self.places = places
+
+    @property
+    def source(self) -> Core:
+        """The array in memory."""
+        return self.args[0].args[0]
+
+
+class Scatter(Reduction):
+    """Zeros, and elements that are added: `places` says for each axis of the result where."""
+
+    __slots__ = ("places",)
+
+    def __init__(
+        self, fold: Fold, x: Core, indices: tuple[Core, ...], shape: Shape, places: Indexed
+    ) -> None:
+        super().__init__(fold, x, tuple(range(len(x.shape))))
+        self.shape = shape
+        self.args = (x, *indices)
+        self.places = places
+
+    def what(self) -> str:
+        return "scatter"
+
+
 class Product(Core):
     """The products of matrices, in the last two axes. The axes before are a batch, of one shape."""
 
@@ -284,6 +333,24 @@ class Builder:
         key = (Reduction, fold, x.number, kept)
         return self._add(key, lambda: Reduction(fold, x, kept))
 
+    def gathered(self, x: Core, indices: Sequence[Core], places: Indexed) -> Core:
+        """Elements of `x` at indices, all of which have the shape of the result."""
+        if isinstance(x, Filled):
+            return self.filled(x.value, indices[0].shape, x.dtype)
+        if isinstance(x, View):
+            x = self.elements(COPY, [x], x.dtype)
+        given = tuple(indices)
+        key = (Gather, x.number, tuple(i.number for i in given), places)
+        return self._add(key, lambda: Gather(x, given, places))
+
+    def scattered(
+        self, fold: Fold, x: Core, indices: Sequence[Core], shape: Shape, places: Indexed
+    ) -> Core:
+        """Zeros with `x` added at indices, all of which have its shape."""
+        given = tuple(indices)
+        key = (Scatter, fold, x.number, tuple(i.number for i in given), shape, places)
+        return self._add(key, lambda: Scatter(fold, x, given, shape, places))
+
     def product(self, a: Core, b: Core) -> Core:
         """The product of matrices that are in memory."""
         a, b = (self.elements(COPY, [x], x.dtype) if isinstance(x, Filled) else x for x in (a, b))
@@ -319,6 +386,16 @@ def strides(shape: Shape) -> list[int]:
     return found[::-1]
 
 
+def indexed(
+    places: Sequence[Place], map_: Indexed, shape: Shape
+) -> tuple[int, dict[int, int], list[tuple[int, int]]]:
+    """The address of an element at indices: as `address`, and the step for each index."""
+    fixed = tuple((None, 0, 0) if isinstance(p, int) else p for p in map_)
+    start, steps = address(through(places, fixed), shape)
+    along = [(p, s) for p, s in zip(map_, strides(shape), strict=True) if isinstance(p, int)]
+    return start, steps, along
+
+
 def address(places: Sequence[Place], shape: Shape) -> tuple[int, dict[int, int]]:
     """The address of an element: where it starts, and the step for each variable."""
     start, steps = 0, dict[int, int]()
@@ -327,3 +404,14 @@ def address(places: Sequence[Place], shape: Shape) -> tuple[int, dict[int, int]]
         if variable is not None:
             steps[variable] = steps.get(variable, 0) + step * stride
     return start, {v: s for v, s in steps.items() if s}
+
+
+def is_whole(x: Core) -> bool:
+    """Whether a value has all elements of its source, in the same order in memory."""
+    if isinstance(x, Alias):
+        return True
+    if not isinstance(x, View) or x.size != x.args[0].size:
+        return False
+    start, steps = address(x.map, x.args[0].shape)
+    wanted = {i: s for i, s in enumerate(strides(x.shape)) if x.shape[i] != 1}
+    return start == 0 and steps == wanted

@@ -20,8 +20,7 @@ from ..backends.numpy.threads import get_num_threads, share
 from ..ops.define.op import Op
 from . import scalars
 from .body import BLOCK, body_of
-from .core import Elements, Fold, Reduction
-from .executable import is_whole
+from .core import Elements, Fold, Reduction, is_whole
 from .fusion import Kernel, Plan, base_of
 from .inference import stand_in
 from .loops import Loops

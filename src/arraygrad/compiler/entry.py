@@ -1,25 +1,27 @@
-"""A native entry point: a function of Python that runs a small program without Python code.
+"""A native entry point: a function of Python that runs a program of kernels without Python code.
 
-It checks its arguments, makes the arrays for the results, calls the kernels one after the other and
-returns the results. If an argument is not what the program was compiled for, it returns
-NotImplemented, and `Compiled` takes the general way.
+It checks its arguments, makes the arrays for the results, runs the kernels one after the other and
+returns the results. If an argument is not what the program was compiled for, or another thread is
+in the same program, it returns NotImplemented, and `Compiled` takes the general way.
 """
 
 from __future__ import annotations
 
 import ctypes
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
-from .core import Core
-from .executable import Executable, Native, is_whole
+from .core import Core, is_whole
+from .executable import Executable, Native
 from .fusion import base_of
 from .native import engine_of
 from .objects import LAYOUT, new_array_address
+from .pool import pool_cell, prepare, run_address
+from .prepared import Prepared
 
-LARGEST_MEMORY = 16384  # bytes of intermediate values, which are on the stack
-LARGEST_COST = 1_000_000  # of all kernels, as they run with Python's lock held
+LONG = 300_000  # the cost from which on other threads of Python may run meanwhile
 _READABLE = 0x101  # NumPy's flags of arrays that are C-contiguous and aligned
 
 Structure = Any  # the number of an output, or a tuple of structures
@@ -46,8 +48,12 @@ class Entry:
         self.call: Any = None
         if structure is None or not _can_have_one(executable):
             return
-        self._executable = executable  # owns the kernels
-        self._engine = engine_of(_text(executable, structure))
+        if any(step.loops.chunks > 1 for step in executable.steps):
+            prepare()
+        self._prepared = Prepared(executable)  # owns the kernels
+        self._is_busy = ctypes.c_int64(0)
+        text = _EntryText(executable, structure, self._prepared, self._is_busy)
+        self._engine = engine_of(text.text())
         address = self._engine.get_function_address("entry")
         self._method = _Method(b"compiled", address, _FASTCALL, None)
         make = ctypes.pythonapi.PyCFunction_NewEx
@@ -55,45 +61,64 @@ class Entry:
         self.call = make(ctypes.addressof(self._method), None, None)
 
 
+class Runner:
+    """A program that runs by its native entry point, from the second call on, if it can have one.
+
+    Parameters
+    ----------
+    executable : Executable
+    is_checked : bool
+        Whether its steps are checked, so that Python must run them.
+    """
+
+    def __init__(self, executable: Executable, is_checked: bool = False) -> None:
+        self.executable = executable
+        self._count = len(executable.outputs)
+        self._is_new, self._is_checked = True, is_checked
+        self._entry: Entry | None = None
+
+    def __call__(self, arrays: Sequence[Any]) -> Sequence[Any]:
+        """The outputs for some inputs."""
+        if self._entry is None and not self._is_new:
+            structure = None if self._is_checked else tuple(range(self._count))
+            self._entry = Entry(self.executable, structure)
+        self._is_new = False
+        if self._entry is not None and self._entry.call is not None:
+            found = self._entry.call(*arrays)
+            if found is not NotImplemented:
+                return found  # type: ignore[no-any-return]
+        return self.executable(arrays)
+
+
 def _can_have_one(executable: Executable) -> bool:
-    if LAYOUT is None or new_array_address() is None or executable.memory > LARGEST_MEMORY:
+    if LAYOUT is None or new_array_address() is None:
         return False
-    if executable.kept or executable.constants:
+    if not all(isinstance(step, Native) for step in executable.steps):
         return False
-    written: set[Core] = set()
-    cost = 0
-    for step in executable.steps:
-        if not isinstance(step, Native) or step.loops.chunks > 1 or step.loops.collected:
-            return False
-        written.update(step.writes)
-        cost += step.loops.cost
+    written = {x for step in executable.steps for x in step.writes}
     bases = [base_of(x) for x in executable.outputs]
     if len(set(bases)) != len(bases) or not written.issuperset(bases):
         return False
-    is_plain = all(
-        x is base or is_whole(x) for x, base in zip(executable.outputs, bases, strict=True)
-    )
-    return is_plain and cost <= LARGEST_COST
-
-
-def _text(executable: Executable, structure: Structure) -> str:
-    """LLVM's text of the function ``PyObject *entry(self, PyObject **args, Py_ssize_t count)``."""
-    return _EntryText(executable, structure).text()
+    return all(x is base or is_whole(x) for x, base in zip(executable.outputs, bases, strict=True))
 
 
 class _EntryText:
-    def __init__(self, executable: Executable, structure: Structure) -> None:
-        self.executable, self.structure = executable, structure
+    """LLVM's text of the function ``PyObject *entry(self, PyObject **args, Py_ssize_t count)``."""
+
+    def __init__(
+        self, executable: Executable, structure: Structure, prepared: Prepared, is_busy: Any
+    ) -> None:
+        self.executable, self.structure, self.prepared = executable, structure, prepared
         self.lines: list[str] = []
         self.constants: list[str] = []
+        self._busy = _at(ctypes.addressof(is_busy))
         self._count = 0
 
     def text(self) -> str:
+        self._require("i64", self._let(f"load i64, ptr {self._busy}"), "0")
         self._check_arguments()
         self._make_outputs()
-        self._make_buffers()
-        for step in self.executable.steps:
-            self._run(step)
+        self._run()
         self.lines.append(f"  ret ptr {self._built(self.structure)}")
         other = _at(id(NotImplemented))
         refused = ["other:", f"  call void {_function('Py_IncRef')}(ptr {other})"]
@@ -117,22 +142,29 @@ class _EntryText:
         self.lines.append(f"b{self._count}:")
 
     def _check_arguments(self) -> None:
-        assert LAYOUT is not None
         given = self.executable.given
         self._require("i64", "%count", str(len(given)))
         self.objects: dict[Core, str] = {}
         for i, x in enumerate(given):
-            array = self.objects[x] = self._load("%args", 8 * i)
-            self._require("ptr", self._load(array, LAYOUT.type), _at(id(np.ndarray)))
-            self._require("ptr", self._load(array, LAYOUT.dtype), _at(id(x.dtype)))
-            self._require("i32", self._load(array, LAYOUT.ndim, "i32"), str(len(x.shape)))
-            if x.shape:
-                lengths = self._load(array, LAYOUT.shape)
-                for axis, n in enumerate(x.shape):
-                    self._require("i64", self._load(lengths, 8 * axis, "i64"), str(n))
-            flags = self._load(array, LAYOUT.flags, "i32")
-            masked = self._let(f"and i32 {flags}, {_READABLE}")
-            self._require("i32", masked, str(_READABLE))
+            self.objects[x] = self._load("%args", 8 * i)
+        for x in self.executable.constants:
+            self.objects[x] = _at(id(x.node.array))  # type: ignore[attr-defined]
+        for x, array in self.objects.items():
+            self._check(x, array)
+
+    def _check(self, x: Core, array: str) -> None:
+        """Check that an array is what kernels expect."""
+        assert LAYOUT is not None
+        self._require("ptr", self._load(array, LAYOUT.type), _at(id(np.ndarray)))
+        self._require("ptr", self._load(array, LAYOUT.dtype), _at(id(x.dtype)))
+        self._require("i32", self._load(array, LAYOUT.ndim, "i32"), str(len(x.shape)))
+        if x.shape:
+            lengths = self._load(array, LAYOUT.shape)
+            for axis, n in enumerate(x.shape):
+                self._require("i64", self._load(lengths, 8 * axis, "i64"), str(n))
+        flags = self._load(array, LAYOUT.flags, "i32")
+        masked = self._let(f"and i32 {flags}, {_READABLE}")
+        self._require("i32", masked, str(_READABLE))
 
     def _make_outputs(self) -> None:
         self.outputs: list[str] = []
@@ -155,24 +187,25 @@ class _EntryText:
             self.outputs.append(array)
             self.objects[base_of(x)] = array
 
-    def _make_buffers(self) -> None:
-        """Memory for intermediate values, with what kernels read of an array object before it."""
+    def _run(self) -> None:
+        """Tell the kernels where the arrays are, and run them."""
         assert LAYOUT is not None
-        memory = self._let(f"alloca i8, i64 {max(self.executable.memory, 1)}, align 64")
-        for step in self.executable.steps:
-            for x, buffer in (step.buffers | step.parts).items():
-                thing = self._let(f"alloca i8, i64 {LAYOUT.data + 8}, align 8")
-                data = self._let(f"getelementptr i8, ptr {memory}, i64 {buffer.offset}")
-                place = self._let(f"getelementptr i8, ptr {thing}, i64 {LAYOUT.data}")
-                self.lines.append(f"  store ptr {data}, ptr {place}")
-                self.objects[x] = thing
-
-    def _run(self, step: Native) -> None:
-        table = self._let(f"alloca ptr, i64 {max(len(step.loops.memory), 1)}, align 8")
-        for i, x in enumerate(step.loops.memory):
-            place = self._let(f"getelementptr ptr, ptr {table}, i64 {i}")
-            self.lines.append(f"  store ptr {self.objects[x]}, ptr {place}")
-        self.lines.append(f"  call void {_at(step.function.address)}(ptr {table}, i64 0)")
+        for x, array in self.objects.items():
+            if self.prepared.reads(x):
+                data = self._load(array, LAYOUT.data)
+                self.lines.append(f"  store ptr {data}, ptr {_at(self.prepared.place(x))}")
+        steps = self.prepared.steps
+        is_long = sum(step.loops.cost for step in self.executable.steps) > LONG
+        state = None
+        if is_long:
+            self.lines.append(f"  store i64 1, ptr {self._busy}")
+            state = self._let(f"call ptr {_function('PyEval_SaveThread')}()")
+        pool = self._let(f"load ptr, ptr {_at(ctypes.addressof(pool_cell))}")
+        given = f"ptr {_at(ctypes.addressof(steps))}, i64 {len(steps)}, ptr {pool}"
+        self.lines.append(f"  call void {_at(run_address())}({given})")
+        if is_long:
+            self.lines.append(f"  call void {_function('PyEval_RestoreThread')}(ptr {state})")
+            self.lines.append(f"  store i64 0, ptr {self._busy}")
 
     def _built(self, structure: Structure) -> str:
         """The result: an array, or a tuple, which takes over its items."""

@@ -9,6 +9,7 @@ import ctypes
 import functools
 import operator
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -26,8 +27,9 @@ from .core import (
     Stored,
     View,
     address,
-    strides,
+    is_whole,
 )
+from .folds import bits_of, combine_text, fill_text
 from .fusion import Kernel, Plan, base_of
 from .interpret import compute
 from .loops import Loops
@@ -37,6 +39,7 @@ from .native import Function, compiled, vector_bytes, vector_registers
 from .objects import reference
 from .products import Tiles, is_small
 from .program import Call, Constant, Node, Program
+from .results import own_results
 from .traced import Trace
 from .vectors import Module
 
@@ -81,9 +84,9 @@ class Executable:
         self.results = [*outputs, *kept]
         self.kept = list(kept)
         self.lowering = lowering
+        self._count = len(outputs)
         self.outputs = self._placed(lowering.lower([*outputs, *kept]))
         self.given = [lowering.values[node] for node in inputs]
-        self._count = len(outputs)
         self.plan = Plan(self.given, self.outputs, lowering.values.__getitem__)
         self.steps = self._steps(lowering)
         read = {x for step in self.steps for x in step.reads}
@@ -115,30 +118,32 @@ class Executable:
 
     def _placed(self, outputs: list[Core]) -> list[Core]:
         """The outputs as they will be in memory."""
-        return outputs
+        results, kept = outputs[: self._count], outputs[self._count :]
+        lowering = self.lowering
+        return [*own_results(results, kept, lowering.builder, lowering.values), *kept]
 
     def _steps(self, lowering: Lowering) -> list[Any]:
         module, vector = Module(), vector_bytes()
         steps: list[Any] = []
         for step in self.plan.steps:
             if isinstance(step, Kernel):
-                steps.append(Native(Loops(body_of(step, self.plan.stored), module, vector)))
+                loops = Loops(body_of(step, self.plan.stored), module, vector)
+                steps.append(Native(loops, module))
+            elif isinstance(step, Product) and is_small(step):
+                steps.append(Native(Tiles(step, module, vector, vector_registers()), module))
             elif isinstance(step, Product):
-                steps.append(
-                    Native(Tiles(step, module, vector, vector_registers()))
-                    if is_small(step)
-                    else ByBlas(step)
-                )
+                steps.append(ByBlas(step))
             else:
                 loop = loop_of(step)
                 steps.append(loop.step(step, lowering) if loop else ByNumpy(step, lowering))
         native = [step for step in steps if isinstance(step, Native)]
         texts = [kernel.loops.text for kernel in native]
-        functions = compiled(texts, module)
         named = [t.replace("@NAME(", f"@step{i}(", 1) for i, t in enumerate(texts)]
         self.llvm = module.text(named)
-        for kernel, function in zip(native, functions, strict=True):
-            kernel.function = function
+        launches = [launch for step in native for launch in step.launches]
+        functions = compiled([launch.text for launch in launches], module)
+        for launch, function in zip(launches, functions, strict=True):
+            launch.function = function
         return steps
 
     def _arrange(self) -> int:
@@ -190,10 +195,27 @@ class Executable:
         self._pool.give_back(memory)
         return results
 
+    def take_memory(self) -> Memory:
+        """Memory for intermediate values, which the caller keeps."""
+        return self._pool.take()
+
     @property
     def memory(self) -> int:
         """The bytes of all intermediate values, of which some share memory."""
         return self._pool.size
+
+
+@dataclass
+class Launch:
+    """A native function with the entries of its table.
+
+    An entry is a number; or a value, and whether it is the memory for its parts that is meant.
+    """
+
+    text: str
+    entries: list[int | tuple[Core, bool]]
+    chunks: int = 1
+    function: Any = None
 
 
 class Native:
@@ -208,18 +230,29 @@ class Native:
         Where what it writes is, unless it is a result.
     parts : dict of Core to Buffer
         Where the chunks collect their parts of a fold, and the memory that they need meanwhile.
+    launches : list of Launch
+        The functions to run: memory for folds is filled first, and parts are combined at the end.
     """
 
-    def __init__(self, loops: Loops | Tiles) -> None:
+    def __init__(self, loops: Loops | Tiles, module: Module) -> None:
         self.loops = loops
-        self.function: Function
         self.writes = loops.written
         others = {*loops.written, *loops.scratch}
         self.reads = [x for x in loops.memory if x not in others]
         self.buffers: dict[Core, Buffer] = {}
         self.parts: dict[Core, Buffer] = {}
         self.last: list[Core] = []
-        self._table = ctypes.c_void_p * len(loops.memory)
+        split = {*loops.partial, *loops.scratch}
+        self.launches: list[Launch] = []
+        for x, fold in loops.collected:
+            size = x.size * (loops.chunks if x in split else 1)
+            entries: list[Any] = [(x, x in split), size, bits_of(fold.start, x.dtype)]
+            self.launches.append(Launch(fill_text(module, x.dtype), entries))
+        own: list[Any] = [(x, x in split) for x in loops.memory]
+        self.launches.append(Launch(loops.text, own + loops.numbers, loops.chunks))
+        for x in loops.partial:
+            text = combine_text(module, loops.folds[x], x.dtype)
+            self.launches.append(Launch(text, [(x, True), (x, False), loops.chunks, x.size]))
 
     def run(self, found: Arrays, memory: Memory) -> None:
         """Run the kernel on arrays, and add those that it writes."""
@@ -227,16 +260,19 @@ class Native:
             buffer = self.buffers.get(x)
             found[x] = new_array(x.shape, x.dtype) if buffer is None else memory.array(buffer)
         parts = {x: memory.array(buffer) for x, buffer in self.parts.items()}
-        for x, fold in self.loops.collected:
-            (parts if x in parts else found)[x].fill(fold.start)
-        arrays = [(parts if x in parts else found)[x] for x in self.loops.memory]
-        table = self._table(*map(reference, arrays))
-        if self.loops.chunks == 1:
-            self.function.call(table, 0)
-        else:
-            share(functools.partial(_run_chunk, self.function, table, arrays), self.loops.chunks)
-        for x in self.loops.partial:
-            self.loops.folds[x].ufunc.reduce(parts[x], axis=0, out=found[x])
+        for launch in self.launches:
+            arrays: list[Any] = []
+            table = (ctypes.c_void_p * len(launch.entries))()
+            for i, entry in enumerate(launch.entries):
+                if isinstance(entry, int):
+                    table[i] = entry
+                else:
+                    arrays.append((parts if entry[1] else found)[entry[0]])
+                    table[i] = reference(arrays[-1])
+            if launch.chunks == 1:
+                launch.function.call(table, 0)
+            else:
+                share(functools.partial(_run_chunk, launch.function, table, arrays), launch.chunks)
 
 
 def _run_chunk(function: Function, table: Any, arrays: list[Any], chunk: int) -> None:
@@ -323,14 +359,3 @@ def reader(x: Core) -> Callable[[Arrays], Any]:
     offset = start * dtype.itemsize
     distances = [steps.get(axis, 0) * dtype.itemsize for axis in range(len(shape))]
     return lambda found: np.ndarray(shape, dtype, base(found), offset, distances)
-
-
-def is_whole(x: Core) -> bool:
-    """Whether a value has all elements of its source, in the same order in memory."""
-    if isinstance(x, Alias):
-        return True
-    if not isinstance(x, View) or x.size != x.args[0].size:
-        return False
-    start, steps = address(x.map, x.args[0].shape)
-    wanted = {i: s for i, s in enumerate(strides(x.shape)) if x.shape[i] != 1}
-    return start == 0 and steps == wanted

@@ -35,7 +35,7 @@ _LOG2 = {
 }
 # Adding and subtracting it rounds a number to an integer.
 _ROUNDS = {"float": 12582912.0, "double": 6755399441055744.0}
-_LARGEST_EXP = {"float": 89.0, "double": 710.0}
+LARGEST_EXP = {"float": 89.0, "double": 710.0}
 _SMALLEST_EXP = {"float": -104.0, "double": -746.0}
 _EXPONENT = {"float": (127, 23), "double": (1023, 52)}  # its bias, and where its bits are
 
@@ -107,17 +107,18 @@ def _as_integer(w: Writer, n: Value) -> Value:
 
 def exp(w: Writer, x: Value) -> Value:
     """The exponential function."""
-    return exp_within(w, _clamped(w, x, _SMALLEST_EXP[x.kind], _LARGEST_EXP[x.kind]))
+    return exp_within(w, _clamped(w, x, _SMALLEST_EXP[x.kind], LARGEST_EXP[x.kind]))
 
 
-def exp_within(w: Writer, x: Value, more: Value | None = None) -> Value:
-    """The exponential of `x`, or of the sum of `x` and a much smaller number.
+def exp_within(w: Writer, x: Value, more: Value | None = None, halves: int = 0) -> Value:
+    """The exponential of `x`, or of the sum of `x` and a much smaller number; halved, if asked for.
 
     `x` must not be far beyond the numbers whose exponential is neither zero nor infinite.
     """
     n, r = _reduced(w, x)
     r = r if more is None else w.exact("fadd", r, more)
     y = w.exact("fadd", _expm1_near_zero(w, r), w.like(x, 1.0))
+    n = w.exact("fsub", n, w.like(n, halves)) if halves else n
     scaled = w.scale(y, n)
     if scaled is not None:
         return scaled
@@ -130,7 +131,7 @@ def exp_within(w: Writer, x: Value, more: Value | None = None) -> Value:
 
 def expm1(w: Writer, x: Value) -> Value:
     """`exp(x) - 1`, accurate for small `x`."""
-    bounded = _clamped(w, x, -50.0, _LARGEST_EXP[x.kind])
+    bounded = _clamped(w, x, -50.0, LARGEST_EXP[x.kind])
     n, r = _reduced(w, bounded)
     q = _expm1_near_zero(w, r)
     i = _as_integer(w, n)
@@ -164,8 +165,8 @@ def expit(w: Writer, x: Value) -> Value:
 # --- logarithms ----------------------------------------------------------------------------------
 
 
-def _log(w: Writer, x: Value, lost: Value | None = None) -> Value:
-    """The logarithm of positive finite numbers. `lost` is a small number to add to the result."""
+def _mantissa(w: Writer, x: Value) -> tuple[Value, Value]:
+    """The exponent n and number f for which a positive number is ``2ⁿ (1 + f)``, from √½ to √2."""
     kind, integers = x.kind, w.integer_kind(x)
     tiny, up, shift, middle = {
         "float": (2.0**-126, 2.0**23, 23, 0x3F3504F3),
@@ -173,12 +174,27 @@ def _log(w: Writer, x: Value, lost: Value | None = None) -> Value:
     }[kind]
     is_tiny = w.compare("lt", x, w.like(x, tiny))
     x = w.choose(is_tiny, w.exact("fmul", x, w.like(x, up)), x)
-    # x = 2ᵏ m, with m between √½ and √2
     b = w.bits(x, integers)
     k = w.logic("ashr", w.logic("sub", b, w.like(b, middle)), w.like(b, shift))
     m = w.bits(w.logic("sub", b, w.logic("shl", k, w.like(b, shift))), kind)
     k = w.choose(is_tiny, w.logic("sub", k, w.like(k, shift)), k)
-    n, f = w.cast(k, kind), w.exact("fsub", m, w.like(m, 1.0))
+    return w.cast(k, kind), w.exact("fsub", m, w.like(m, 1.0))
+
+
+def log_parts(w: Writer, x: Value) -> tuple[Value, Value]:
+    """The exponent of a positive finite number, and the logarithm of the rest."""
+    n, f = _mantissa(w, x)
+    return n, _log_of(w, w.like(n, 0.0), f)
+
+
+def _log(w: Writer, x: Value, lost: Value | None = None) -> Value:
+    """The logarithm of positive finite numbers. `lost` is a small number to add to the result."""
+    return _log_of(w, *_mantissa(w, x), lost)
+
+
+def _log_of(w: Writer, n: Value, f: Value, lost: Value | None = None) -> Value:
+    """The logarithm of ``2ⁿ (1 + f)``."""
+    kind, x = f.kind, f
     high, low = (w.like(x, part) for part in _LOG2[kind])
     if kind == "float":
         square = w.exact("fmul", f, f)
@@ -197,7 +213,7 @@ def _log(w: Writer, x: Value, lost: Value | None = None) -> Value:
     return w.math("fma", n, high, y)
 
 
-def _log_at_ends(w: Writer, x: Value, y: Value) -> Value:
+def log_at_ends(w: Writer, x: Value, y: Value) -> Value:
     """The logarithm `y` of `x`, with its special values put in."""
     infinite = w.like(x, math.inf)
     y = w.choose(w.compare("eq", x, infinite), infinite, y)
@@ -208,7 +224,7 @@ def _log_at_ends(w: Writer, x: Value, y: Value) -> Value:
 
 def log(w: Writer, x: Value) -> Value:
     """The natural logarithm."""
-    return _log_at_ends(w, x, _log(w, x))
+    return log_at_ends(w, x, _log(w, x))
 
 
 def log1p(w: Writer, x: Value) -> Value:
@@ -218,7 +234,7 @@ def log1p(w: Writer, x: Value) -> Value:
     after_one = w.exact("fsub", one, w.exact("fsub", u, x))
     after_x = w.exact("fsub", x, w.exact("fsub", u, one))
     lost = w.divide(w.choose(w.compare("gt", x, one), after_one, after_x), u)
-    y = _log_at_ends(w, u, _log(w, u, lost))
+    y = log_at_ends(w, u, _log(w, u, lost))
     limit = w.like(x, 2.0 ** (-25 if x.kind == "float" else -54))
     return w.choose(w.compare("lt", w.math("fabs", x), limit), x, y)
 
@@ -226,7 +242,7 @@ def log1p(w: Writer, x: Value) -> Value:
 # --- sine and cosine -----------------------------------------------------------------------------
 
 
-def _quarters(w: Writer, x: Value) -> tuple[Value, Value, Value]:
+def quarters(w: Writer, x: Value) -> tuple[Value, Value, Value]:
     """The number of quarter turns, and sine and cosine of the rest."""
     wide = w.cast(x, "double")
     shift = w.like(wide, _ROUNDS["double"])
@@ -258,7 +274,7 @@ def _turned(w: Writer, quarter: Value, s: Value, c: Value) -> Value:
     return w.choose(is_flipped, w.negate(y), y)
 
 
-def _near_or_far(w: Writer, name: str, x: Value, near: Value) -> Value:
+def near_or_far(w: Writer, name: str, x: Value, near: Value) -> Value:
     """`near`, unless an angle is too large for it: then the C library's function, by lanes."""
     # This comparison is true for NaN, too.
     far = w.compare("gt", w.math("fabs", x), w.like(x, _FAR_ANGLE[x.kind]))
@@ -277,16 +293,16 @@ def _near_or_far(w: Writer, name: str, x: Value, near: Value) -> Value:
 
 def sin(w: Writer, x: Value) -> Value:
     """The sine."""
-    quarter, s, c = _quarters(w, x)
+    quarter, s, c = quarters(w, x)
     y = w.choose(w.compare("eq", x, w.like(x, 0.0)), x, _turned(w, quarter, s, c))
-    return _near_or_far(w, "sin", x, y)
+    return near_or_far(w, "sin", x, y)
 
 
 def cos(w: Writer, x: Value) -> Value:
     """The cosine."""
-    quarter, s, c = _quarters(w, x)
+    quarter, s, c = quarters(w, x)
     y = _turned(w, w.logic("add", quarter, w.like(quarter, 1)), s, c)
-    return _near_or_far(w, "cos", x, y)
+    return near_or_far(w, "cos", x, y)
 
 
 # --- functions of the C library, and simple ones -------------------------------------------------

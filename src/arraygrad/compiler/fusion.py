@@ -22,10 +22,12 @@ from .core import (
     Core,
     Elements,
     Filled,
+    Gather,
     Map,
     Padded,
     Product,
     Reduction,
+    Scatter,
     Stored,
     View,
     everywhere,
@@ -70,7 +72,7 @@ class Kernel:
 
     def is_of_line(self, x: Core) -> bool:
         """Whether a reduction in the kernel is over just the innermost variable."""
-        if x not in self.domains:
+        if x not in self.domains or isinstance(x, Scatter):
             return False
         domain = self.domains[x]
         over = {domain[axis][0] for axis in x.axes}  # type: ignore[attr-defined]
@@ -98,6 +100,8 @@ class Plan:
         Kernels, matrix products, and nodes that NumPy computes.
     stored : set of Core
         The values of kernels that have a place in memory.
+    reasons : dict of int to list of (int, str)
+        For each kernel, the kernels that it reads from, and why it is not a part of these.
     """
 
     def __init__(
@@ -106,6 +110,7 @@ class Plan:
         self._given = set(given)
         self._lowered = lowered
         self.steps: list[Step] = []
+        self.reasons: dict[int, list[tuple[int, str]]] = {}
         self.stored: set[Core] = set()
         self._step: dict[Core, int] = {}
         self._costs: dict[Core, int] = {}
@@ -174,7 +179,8 @@ class Plan:
         return 1
 
     def _is_cheap(self, x: Core) -> bool:
-        return isinstance(x, Elements) and self._costs[x] <= CHEAP and x not in self.stored
+        is_made = isinstance(x, Elements) and not isinstance(x, Gather)
+        return is_made and self._costs[x] <= CHEAP and x not in self.stored
 
     # --- joining ---
 
@@ -191,9 +197,32 @@ class Plan:
             if place is not None and self._can_join(x, place, kernel, index):
                 self._join(x, place, kernel, index)
                 return
+        self.reasons[len(self.steps)] = [
+            (index, self._why_not(x, index, direct)) for index in sorted(near, reverse=True)
+        ]
         kernel = Kernel(tuple(n for n in domain.shape if n != 1))
         self.steps.append(kernel)
         self._join(x, _default(domain.shape), kernel, len(self.steps) - 1)
+
+    def _why_not(self, x: Core, index: int, direct: list[tuple[Core, Map]]) -> str:
+        """Why a value does not join a kernel of which it reads a value, for people."""
+        kernel = self.steps[index]
+        assert isinstance(kernel, Kernel)
+        what, shape = x.what(), (x.args[0] if isinstance(x, Reduction) else x).shape
+        if len(kernel.values) >= LARGEST:
+            return f"a kernel has at most {LARGEST} values"
+        for read, places in direct:
+            if self._step[read] != index:
+                continue
+            if isinstance(read, Reduction) and not kernel.is_of_line(read):
+                return f"{what} needs the result of {read.what()}, known only after the whole loop"
+            if any(start or (axis is not None and step != 1) for axis, start, step in places):
+                return f"{what} reads the result of {read.what()} at other places than its own"
+        if self._place_in(kernel, index, shape, direct) is None:
+            lengths = " × ".join(map(str, kernel.dims)) or "1"
+            wanted = " × ".join(map(str, shape)) or "1"
+            return f"the loops of {what}, over {wanted} elements, are not those over {lengths}"
+        return f"something that {what} reads comes from a later step, or from other places"
 
     def _direct(self, x: Core) -> list[tuple[Core, Map]]:
         """The placed values that a value reads, and how: a map to the axes of its domain."""
@@ -270,6 +299,8 @@ class Plan:
         if isinstance(x, Reduction):
             kernel.domains[x] = place
             place = tuple((None, 0, 0) if i in x.axes else p for i, p in enumerate(place))
+            if isinstance(x, Scatter):  # no place in the loops
+                place = ((None, 0, 0),) * len(x.shape)
         kernel.places[x] = place
         used = {v for v, _, _ in kernel.domains.get(x, place) if v is not None}
         if len(used) < len(kernel.dims):

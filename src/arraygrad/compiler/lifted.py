@@ -97,6 +97,7 @@ class Closure:
 
     def __init__(self, level: float) -> None:
         self.trace = Trace()
+        self.trace.wrap = self.wrapped
         self.captured: list[Array] = []
         self._type: type[Lifted] = type_at_level(Lifted, level)
         self._inner: dict[int, Traced] = {}
@@ -107,6 +108,8 @@ class Closure:
         if type(value) is self._type:
             return value._array
         if not isinstance(value, Array):
+            return value
+        if isinstance(value, Traced) and value._trace is self.trace:
             return value
         found = self._inner.get(id(value))  # which `captured` keeps alive
         if found is None:

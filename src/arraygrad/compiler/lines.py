@@ -55,8 +55,8 @@ class Line:
         """What each pass must compute: values that vary along the line."""
         found: dict[int, list[Instruction]] = {}
         for work in self._work():
-            value = work.value if isinstance(work, Store | Total) else work.args[0]
-            found.setdefault(value.stage, []).append(value)
+            roots = _roots(work)
+            found.setdefault(_stage(roots), []).extend(roots)
         return found
 
     def _work(self) -> list[Any]:
@@ -73,12 +73,13 @@ class Line:
         w, lanes = self.w, self.loops.lanes
         work = []
         for one in self._work():
-            value = one.value if isinstance(one, Store | Total) else one.args[0]
-            if value.stage == stage:
-                work.append((one, value))
+            roots = _roots(one)
+            if _stage(roots) == stage:
+                work.append((one, roots[0]))
         if not work:
             return
-        for i in below([value for _, value in work]):
+        needed = below([root for one, _ in work for root in _roots(one)])
+        for i in needed:
             if not i.varies:
                 self.own(i)
         sums: dict[int, tuple[Value, str]] = {}
@@ -94,8 +95,9 @@ class Line:
         def at(index: Value, mask: Value | None) -> None:
             known: dict[int, Value] = {}
             if self.loops.is_open:  # results may overwrite arguments: read all of them first
-                for _, value in work:
-                    self._value(value, index, mask, known)
+                for one, _ in work:
+                    for root in _roots(one):
+                        self._value(root, index, mask, known)
             for one, value in work:
                 x = self._spread(self._value(value, index, mask, known))
                 fold = self._line_fold(one)
@@ -106,10 +108,11 @@ class Line:
                 elif isinstance(one, Store):
                     self._write(x, one.at, index, mask)
                 else:
-                    self._collect(one, x, index, mask)
+                    places = [self._value(i, index, mask, known) for i in one.indices]
+                    self._collect(one, x, index, mask, places)
 
         self._along(at)
-        self._filled |= {id(i) for i in below([v for _, v in work]) if id(i) in self._buffers}
+        self._filled |= {id(i) for i in needed if id(i) in self._buffers}
         for one, value in work:
             fold = self._line_fold(one)
             if fold is None:
@@ -120,7 +123,7 @@ class Line:
                 continue
             found = w.cast(self.loops.folded(fold, w.load(slot, kind, lanes)), value.kind)
             if isinstance(one, Total):
-                self._collect(one, found, None, None)
+                self._collect(one, found, None, None, [])
             else:
                 self._own[id(one)] = found
 
@@ -128,7 +131,7 @@ class Line:
         """The fold along the line that some work is, if it is one."""
         if isinstance(one, Instruction):
             return one.does  # type: ignore[no-any-return]
-        is_total = isinstance(one, Total) and self.body.inner in one.over
+        is_total = isinstance(one, Total) and self.body.inner in one.over and not one.indices
         return one.fold if is_total else None
 
     def _along(self, at: Callable[[Value, Value | None], None]) -> None:
@@ -216,7 +219,8 @@ class Line:
     ) -> Value:
         w = self.w
         if isinstance(i.does, Address):
-            return self._read(i, index, mask, args[0] if args else None)
+            count = len(i.does.along)
+            return self._read(i, index, mask, args[:count], args[count] if args[count:] else None)
         if isinstance(i.does, Inside):
             return self._tested(i, index)
         if isinstance(i.does, Scalar):
@@ -242,14 +246,35 @@ class Line:
             found = w.logic("add", found, w.logic("mul", place, integer(w, step)))
         return found
 
+    def _with_indices(
+        self, number: Value, at: Address, indices: list[Value]
+    ) -> tuple[Value, Value | None]:
+        """The number of an element with indices; and how much more it is in each lane, if any."""
+        w, more = self.w, None
+        for place, step in zip(indices, at.along, strict=True):
+            moved = w.cast(place, "i64")
+            moved = w.logic("mul", moved, w.like(moved, step))
+            if not moved.lanes:
+                number = w.logic("add", number, moved)
+            else:
+                more = moved if more is None else w.logic("add", more, moved)
+        return number, more
+
     def _read(
-        self, i: Instruction, index: Value | None, mask: Value | None, guard: Value | None
+        self,
+        i: Instruction,
+        index: Value | None,
+        mask: Value | None,
+        indices: list[Value],
+        guard: Value | None,
     ) -> Value:
         """Read memory. Where the guard is false, nothing may be read there."""
         w, at, lanes = self.w, i.does, self.loops.lanes
-        number = self._index(at, index)
+        given = [self.own(a) if not a.varies else x for a, x in zip(i.args, indices, strict=False)]
+        number, more = self._with_indices(self._index(at, index), at, given)
         if guard is not None and not guard.lanes:
             number = w.choose(guard, number, integer(w, 0))
+            more = None if more is None else w.choose(self._spread(guard), more, w.like(more, 0))
             guard = None if not i.varies or not lanes else self._spread(guard)
         place = w.offset(self.loops.pointer(at.memory), number, i.kind)
         step = at.steps.get(self.body.inner, 0)
@@ -257,6 +282,9 @@ class Line:
             return w.load(place, i.kind, 0)
         if guard is not None:
             mask = guard if mask is None else w.logic("and", mask, guard)
+        if more is not None:
+            more = w.logic("add", more, w.steps(step, lanes)) if step else more
+            return w.gather(place, more, i.kind, mask)
         if step == 1:
             return w.load(place, i.kind, lanes, mask)
         return w.gather(place, w.steps(step, lanes), i.kind, mask)
@@ -293,12 +321,19 @@ class Line:
         if total in self.loops.whole:
             self.loops.add_to(total, x)
         else:
-            self._collect(total, x, None, None)
+            self._collect(total, x, None, None, [self.own(i) for i in total.indices])
 
-    def _collect(self, total: Total, x: Value, index: Value | None, mask: Value | None) -> None:
+    def _collect(
+        self,
+        total: Total,
+        x: Value,
+        index: Value | None,
+        mask: Value | None,
+        indices: list[Value],
+    ) -> None:
         """Fold values into the elements of memory that they belong to."""
         w, at = self.w, total.at
-        number = self._index(at, index)
+        number, more = self._with_indices(self._index(at, index), at, indices)
         if at.memory in self.loops.partial:
             part = w.logic("mul", Value("%chunk", "i64"), integer(w, at.memory.size))
             number = w.logic("add", number, part)
@@ -306,12 +341,36 @@ class Line:
         step = at.steps.get(self.body.inner, 0) if x.lanes else 0
         if not x.lanes:
             w.store(total.fold.emit(w, w.load(place, x.kind, 0), x), place)
+        elif more is not None:
+            more = w.logic("add", more, w.steps(step, x.lanes)) if step else more
+            self._collect_by_lane(total, x, place, more, mask)
         elif step == 1:
             before = w.load(place, x.kind, x.lanes, mask)
             w.store(total.fold.emit(w, before, x), place, mask)
         else:
             before = w.gather(place, w.steps(step, x.lanes), x.kind, mask)
             w.scatter(total.fold.emit(w, before, x), place, step, mask)
+
+    def _collect_by_lane(
+        self, total: Total, x: Value, place: Value, more: Value, mask: Value | None
+    ) -> None:
+        """Fold lane after lane: two may belong to the same element."""
+        w = self.w
+        if mask is not None:  # nothing changes at the first place
+            more = w.choose(mask, more, w.like(more, 0))
+            x = self._masked(x, mask, total.fold)
+        for i in range(x.lanes):
+            at = w.offset(place, w.lane(more, i), x.kind)
+            w.store(total.fold.emit(w, w.load(at, x.kind, 0), w.lane(x, i)), at)
+
+
+def _roots(work: Any) -> list[Instruction]:
+    """The instructions that some work needs: what is stored or folded comes first."""
+    return work.roots if isinstance(work, Store | Total) else [work.args[0]]
+
+
+def _stage(roots: list[Instruction]) -> int:
+    return max(i.stage for i in roots)
 
 
 def integer(w: Writer, value: int) -> Value:

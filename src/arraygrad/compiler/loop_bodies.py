@@ -10,8 +10,8 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from .bodies import Body, node_of
-from .core import COPY, Core, Filled, Stored
-from .executable import Arrays, Executable, is_whole, ready
+from .core import COPY, Core, Filled, Stored, is_whole
+from .executable import Arrays, Executable, ready
 from .fusion import base_of
 from .memory import Buffer, Memory, arranged
 from .program import Call, Node, Result

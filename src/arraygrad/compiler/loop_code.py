@@ -10,7 +10,6 @@ A long loop is run in pieces, so that it can be interrupted.
 from __future__ import annotations
 
 import ctypes
-import math
 from collections.abc import Sequence
 from typing import Any
 
@@ -22,6 +21,7 @@ from .fusion import base_of
 from .loop_bodies import BodyProgram
 from .native import engine_of
 from .objects import LAYOUT
+from .pool import pool_cell, prepare, run_address
 from .vectors import TYPES, literal, memory_type
 
 PIECE = 100_000_000  # about the cost of the steps that run without a look at interrupts
@@ -81,6 +81,8 @@ class LoopCode:
         self._programs = programs
         self._asked = 0 if condition is None else len(condition.given) - states
         self._rows = len(body.outputs) - states
+        if any(step.loops.chunks > 1 for program in programs for step in program.steps):
+            prepare()
         self.text = _Text(self).text()
         self._engine = engine_of(self.text)
         address = self._engine.get_function_address("loop")
@@ -142,15 +144,31 @@ def _ready(array: Any, shape: tuple[int, ...], dtype: Any) -> Any:
 
 
 def _is_native(program: BodyProgram) -> bool:
-    """Whether native code can run a program by itself, in one thread."""
+    """Whether native code can run a program by itself."""
     if any(x.dtype not in TYPES for x in program.given):
         return False
     written: set[Core] = set()
     for step in program.steps:
-        if not isinstance(step, Native) or step.loops.chunks > 1:
+        if not isinstance(step, Native):
             return False
         written.update(step.writes)
     return all(base_of(x) in written for x in program.outputs)
+
+
+def _shared_text() -> str:
+    """A function that runs a kernel in chunks, by the threads of the pool."""
+    cell, run = ctypes.addressof(pool_cell), run_address()
+    return f"""define internal void @shared(ptr %f, ptr %t, i64 %chunks) {{
+  %step = alloca {{ ptr, ptr, i64 }}, align 8
+  store ptr %f, ptr %step
+  %pt = getelementptr i8, ptr %step, i64 8
+  store ptr %t, ptr %pt
+  %pc = getelementptr i8, ptr %step, i64 16
+  store i64 %chunks, ptr %pc
+  %pool = load ptr, ptr inttoptr (i64 {cell} to ptr)
+  call void inttoptr (i64 {run} to ptr)(ptr %step, i64 1, ptr %pool)
+  ret void
+}}"""
 
 
 class _Text:
@@ -159,7 +177,9 @@ class _Text:
     def __init__(self, code: LoopCode) -> None:
         self._code = code
         self._lines: list[str] = []
-        self._slots: dict[Core, list[str]] = {}  # where kernels find the address of an array
+        self._slots: dict[Any, list[str]] = {}  # where kernels find the address of an array
+        self._objects: dict[Any, str] = {}
+        self._table: dict[int, str] = {}  # of each launch
         self._count = 0
 
     def text(self) -> str:
@@ -169,7 +189,8 @@ class _Text:
         inputs = a + len(body.given)
         outside = [x for program in code._programs for x in program.constants]
         self._arguments(inputs + len(outside) + 2 * s + code._rows + len(code._programs))
-        tables = {program: self._tables(program) for program in code._programs}
+        for program in code._programs:
+            self._tables(program)
         for i, x in enumerate(condition.given[:a] if condition else []):
             self._set(x, f"%a{i}")
         for i, x in enumerate(body.given[:c]):
@@ -186,7 +207,7 @@ class _Text:
         for j in range(s):
             self._say(f"%s{j} = phi ptr [ %a{a + c + j}, %entry ], [ %w{j}, %last ]")
         if condition is not None:
-            self._ask(condition, tables[condition], a)
+            self._ask(condition, a)
         self._say("%odd = and i64 %i, 1")
         self._say("%even = icmp eq i64 %odd, 0")
         for j in range(s):
@@ -200,7 +221,7 @@ class _Text:
             self._set(x, self._element(f"%a{a + c + s + i}", x, index))
         for k, x in enumerate(body.outputs[s:]):
             self._set(base_of(x), self._element(f"%a{first + 2 * s + k}", x, index))
-        self._run(body, tables[body])
+        self._run(body)
         self._say("br label %last")
         self._lines.append("last:")
         self._say("%next = add nsw i64 %i, 1")
@@ -213,7 +234,7 @@ class _Text:
         self._say(f"%end = phi i64 {ends}")
         self._say("ret i64 %end")
         head = "define i64 @loop(ptr %arguments, i64 %start, i64 %stop) {"
-        return "\n".join([head, "entry:", *self._lines, "}"])
+        return "\n".join([_shared_text(), head, "entry:", *self._lines, "}"])
 
     def _say(self, text: str) -> None:
         self._lines.append("  " + text)
@@ -228,37 +249,45 @@ class _Text:
             place = self._let(f"getelementptr ptr, ptr %arguments, i64 {i}")
             self._say(f"%a{i} = load ptr, ptr {place}")
 
-    def _tables(self, program: BodyProgram) -> list[str]:
-        """The table of each kernel. Objects stand for NumPy's: only the address is read."""
-        objects: dict[Core, str] = {}
-        found = []
-        for step in program.steps:
-            memory = step.loops.memory
-            table = self._let(f"alloca ptr, i64 {max(len(memory), 1)}, align 8")
-            found.append(table)
-            for i, x in enumerate(memory):
-                place = self._let(f"getelementptr ptr, ptr {table}, i64 {i}")
-                if LAYOUT is None:
-                    self._slots.setdefault(x, []).append(place)
-                    continue
-                if x not in objects:
-                    objects[x] = self._let(f"alloca i8, i64 {LAYOUT.data + 8}, align 8")
-                    data = self._let(f"getelementptr i8, ptr {objects[x]}, i64 {LAYOUT.data}")
-                    self._slots[x] = [data]
-                self._say(f"store ptr {objects[x]}, ptr {place}")
-        return found
+    def _tables(self, program: BodyProgram) -> None:
+        """The table of each function. Objects stand for NumPy's: only the address is read."""
+        for number, step in enumerate(program.steps):
+            for launch in step.launches:
+                table = self._let(f"alloca ptr, i64 {max(len(launch.entries), 1)}, align 8")
+                self._table[id(launch)] = table
+                for i, entry in enumerate(launch.entries):
+                    place = self._let(f"getelementptr ptr, ptr {table}, i64 {i}")
+                    if isinstance(entry, int):
+                        self._say(f"store i64 {entry}, ptr {place}")
+                    else:
+                        x, is_part = entry
+                        self._enter((program, number, x) if is_part else x, place)
 
-    def _set(self, x: Core, address: str) -> None:
+    def _enter(self, key: Any, place: str) -> None:
+        """Make a place in a table one where the address of an array is found."""
+        if LAYOUT is None:
+            self._slots.setdefault(key, []).append(place)
+            return
+        if key not in self._objects:
+            made = self._objects[key] = self._let(f"alloca i8, i64 {LAYOUT.data + 8}, align 8")
+            self._slots[key] = [self._let(f"getelementptr i8, ptr {made}, i64 {LAYOUT.data}")]
+        self._say(f"store ptr {self._objects[key]}, ptr {place}")
+
+    def _set(self, key: Any, address: str) -> None:
         """Let kernels find an array at an address. Arrays that no kernel uses are left out."""
-        for slot in self._slots.get(x, ()):
+        for slot in self._slots.get(key, ()):
             self._say(f"store ptr {address}, ptr {slot}")
 
     def _buffers(self, program: BodyProgram, memory: str) -> None:
+        """Intermediate values are in the memory of the call."""
         outputs = {base_of(x) for x in program.outputs} if program is self._code.body else set()
-        for step in program.steps:
-            for x, buffer in (step.buffers | step.parts).items():
-                if x not in outputs:
-                    self._set(x, self._let(f"getelementptr i8, ptr {memory}, i64 {buffer.offset}"))
+        for number, step in enumerate(program.steps):
+            places = {x: buffer for x, buffer in step.buffers.items() if x not in outputs}
+            parts = {(program, number, x): buffer for x, buffer in step.parts.items()}
+            for key, buffer in {**places, **parts}.items():
+                if key in self._slots:
+                    place = f"getelementptr i8, ptr {memory}, i64 {buffer.offset}"
+                    self._set(key, self._let(place))
 
     def _element(self, start: str, x: Core, index: str) -> str:
         """The address of an array's element along its first axis."""
@@ -266,35 +295,23 @@ class _Text:
         offset = self._let(f"mul nsw i64 {index}, {size}")
         return self._let(f"getelementptr i8, ptr {start}, i64 {offset}")
 
-    def _run(self, program: BodyProgram, tables: list[str]) -> None:
-        for step, table in zip(program.steps, tables, strict=True):
-            for x, fold in step.loops.collected:
-                self._fill(x, fold.start)
-            address = f"inttoptr (i64 {step.function.address} to ptr)"
-            self._say(f"call void {address}(ptr {table}, i64 0)")
+    def _run(self, program: BodyProgram) -> None:
+        """Call the kernels. The chunks of large ones are shared with other threads."""
+        for step in program.steps:
+            for launch in step.launches:
+                function = f"inttoptr (i64 {launch.function.address} to ptr)"
+                table = self._table[id(launch)]
+                if launch.chunks == 1:
+                    self._say(f"call void {function}(ptr {table}, i64 0)")
+                else:
+                    given = f"ptr {function}, ptr {table}, i64 {launch.chunks}"
+                    self._say(f"call void @shared({given})")
 
-    def _fill(self, x: Core, value: Any) -> None:
-        """Fill an array with a number."""
-        self._count += 1
-        n, kind = self._count, TYPES[x.dtype]
-        start = self._let(f"load ptr, ptr {self._slots[x][0]}")
-        self._say(f"br label %f{n}a")
-        self._lines.append(f"f{n}a:")
-        self._say(f"br label %f{n}b")
-        self._lines.append(f"f{n}b:")
-        self._say(f"%f{n}i = phi i64 [ 0, %f{n}a ], [ %f{n}n, %f{n}b ]")
-        place = self._let(f"getelementptr {memory_type(kind)}, ptr {start}, i64 %f{n}i")
-        self._say(f"store {memory_type(kind)} {literal(kind, value)}, ptr {place}")
-        self._say(f"%f{n}n = add nsw i64 %f{n}i, 1")
-        more = self._let(f"icmp slt i64 %f{n}n, {math.prod(x.shape)}")
-        self._say(f"br i1 {more}, label %f{n}b, label %f{n}c")
-        self._lines.append(f"f{n}c:")
-
-    def _ask(self, condition: BodyProgram, tables: list[str], constants: int) -> None:
+    def _ask(self, condition: BodyProgram, constants: int) -> None:
         """Go on only if the condition holds."""
         for j in range(self._code.states):
             self._set(condition.given[constants + j], f"%s{j}")
-        self._run(condition, tables)
+        self._run(condition)
         answer = self._let(f"load ptr, ptr {self._slots[base_of(condition.outputs[0])][0]}")
         kind = TYPES[condition.outputs[0].dtype]
         held = self._let(f"load {memory_type(kind)}, ptr {answer}")

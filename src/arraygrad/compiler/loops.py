@@ -66,10 +66,12 @@ class Loops:
         self.lanes = self._lanes(vector)
         first = body.dims[0] if len(body.dims) > 1 else 1
         self.chunks = max(1, min(MOST_CHUNKS, first, body.cost // CHUNK))
+        if any(t.indices and 0 not in t.over for t in body.totals):
+            self.chunks = 1  # all add to one array
         self._step = -(-first // self.chunks)
         self.chunks = -(-first // self._step)
         outer = set(range(body.inner))
-        self.whole = [t for t in body.totals if not t.at.steps and outer <= t.over]
+        self.whole = [t for t in body.totals if not (t.at.steps or t.indices) and outer <= t.over]
         in_memory = [t for t in body.totals if t not in self.whole]
         split = self.chunks > 1 or is_open
         self.partial = [t.at.memory for t in body.totals if split and 0 in t.over]
@@ -78,6 +80,7 @@ class Loops:
         written = [s.at.memory for s in body.stores] + [t.at.memory for t in body.totals]
         self.written = list(dict.fromkeys(written))
         self.scratch: list[Core] = []
+        self.numbers: list[int] = []
         self.cost = body.cost
         self.text = self._written()
 

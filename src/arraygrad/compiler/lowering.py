@@ -3,7 +3,8 @@
 ============  =====================================================================================
 Elementwise   a scalar function, if the op has one (`scalars`)
 Moves         a view, if the op's results are views of its input; the inverse of a view, if it
-              adds elements to zeros at an index without arrays; arrays side by side
+              adds elements to zeros at an index without arrays; arrays side by side; reading and
+              adding at integers
 Reduces       a reduction, if the op has a fold
 Contracts     a matrix product; with a vector, or a column or row, products that are summed
 ============  =====================================================================================
@@ -22,13 +23,15 @@ from typing import Any
 import numpy as np
 from numpy.lib.stride_tricks import as_strided
 
+from ..core.indices import HOLE
 from ..core.kinds import AlongAxis, Contracts, Elementwise, Moves, Reduces
 from ..func.trees import unwrapped
 from ..ops.define.op import Op
 from . import scalars
 from .contractions import Contraction
-from .core import Builder, Core, Map, Place, Scalar
-from .program import Call, Full, Node, Shape, needed
+from .core import Builder, Core, Filled, Map, Place, Scalar
+from .indices import along_axis, by_template, valid
+from .program import Call, Constant, Full, Node, Shape, needed
 from .traced import Trace, Traced
 from .vectors import FLOATS, TYPES
 
@@ -36,7 +39,7 @@ MOST_JOINED = 8  # arrays side by side that native code joins
 
 
 class NotNative(Exception):
-    """Native code cannot compute an op on these arguments."""
+    """Native code cannot compute an op on these arguments. The message says why, for people."""
 
 
 class Lowering:
@@ -46,12 +49,16 @@ class Lowering:
     ----------
     values : dict of Node to Core
         What has been lowered.
+    reasons : dict of Node to str
+        Why nodes have no code of their own.
     """
 
     def __init__(self, given: Sequence[Node], trace: Trace) -> None:
         self.builder = Builder()
         self.values: dict[Node, Core] = {node: self.builder.stored(node) for node in given}
         self._trace = trace
+        self.reasons: dict[Node, str] = {}
+        self._indices: dict[Any, Core] = {}  # index arrays that were checked for a length
         self._inside: list[Op] = []  # the ops that are being taken apart
 
     def lower(self, outputs: Sequence[Node]) -> list[Core]:
@@ -64,22 +71,42 @@ class Lowering:
     def _lowered(self, node: Node) -> Core:
         if isinstance(node, Full):
             return self.builder.filled(node.value, node.shape, node.dtype)
+        if isinstance(node, Constant):
+            return self._constant(node)
         if isinstance(node, Call) and not (node.op.multiple or node.names) and node.op.is_library:
             try:
                 return self._native(node)
-            except NotNative:
-                pass
+            except NotNative as error:
+                self.reasons[node] = str(error)
             made = self._composed(node)
             if made is not None:
                 return made
         return self.builder.stored(node)
 
+    def _constant(self, node: Constant) -> Core:
+        """An array from outside; if it is a part of a contiguous one, a view of that."""
+        array, owner = node.array, node.array.base
+        if array.flags.c_contiguous or node.dtype not in TYPES or not array.size:
+            return self.builder.stored(node)
+        if type(owner) is not np.ndarray or owner.dtype != array.dtype:
+            return self.builder.stored(node)
+        map_ = _map_in(array, owner)
+        if map_ is None:
+            return self.builder.stored(node)
+        source = self.builder.stored(self._trace.program.constant(owner))
+        return self.builder.view(source, node.shape, map_)
+
     def _native(self, node: Call) -> Core:
-        if node.dtype not in TYPES or 0 in node.shape or any(0 in a.shape for a in node.nodes):
-            raise NotNative
+        for x in (node, *node.nodes):
+            if x.dtype not in TYPES:
+                raise NotNative(f"there is none for elements of {x.dtype}")
+            if 0 in x.shape:
+                raise NotNative("there are no elements")
         kind = node.op.kind
         if isinstance(kind, Elementwise) and not kind.whole:
             return self._elementwise(node)
+        if isinstance(kind, Moves) and kind.indices and len(node.args) > 1:
+            return self._indexed(node, kind)
         if isinstance(kind, Moves) and kind.shares and len(node.args) == 1:
             return self._moved(node, kind)
         if isinstance(kind, Moves) and kind.adds and kind.template and len(node.args) == 1:
@@ -90,14 +117,14 @@ class Lowering:
             return self._reduced(node, kind)
         if isinstance(kind, Contracts) and TYPES[node.dtype] in FLOATS:
             return self._contracted(node, kind)
-        raise NotNative
+        raise NotNative(f"there is none for {node.op.name}")
 
     # --- elementwise ---
 
     def _elementwise(self, node: Call) -> Core:
         op, args, dtype = node.op, node.args, node.dtype
-        if any(isinstance(a, Node) and a.dtype not in TYPES for a in args):
-            raise NotNative
+        if op in scalars.COMPOSED and scalars.is_composed(op, args):
+            raise NotNative  # it is made of others
         is_float, is_bool = TYPES[dtype] in FLOATS, dtype == np.bool_
         if (op in scalars.NUMBERS and not is_bool) or (op in scalars.FLOATS and is_float):
             scalar = scalars.NUMBERS.get(op) or scalars.FLOATS[op]
@@ -105,7 +132,7 @@ class Lowering:
         if op in scalars.COMPARISONS or op in scalars.TESTS:
             common = _common(args)
             if op in scalars.TESTS and TYPES[common] not in FLOATS:
-                raise NotNative
+                raise NotNative(f"there is none for elements of {common}")
             scalar = scalars.COMPARISONS.get(op) or scalars.TESTS[op]
             return self._made(scalar, [self._as(a, common) for a in args], dtype)
         if op in scalars.LOGIC:
@@ -114,7 +141,7 @@ class Lowering:
             condition = self._as(args[0], np.dtype(np.bool_))
             chosen = [self._as(a, dtype) for a in args[1:]]
             return self._made(scalars.CHOICES[op], [condition, *chosen], dtype)
-        raise NotNative
+        raise NotNative(f"there is none for {op.name} with a result of {dtype}")
 
     def _made(self, scalar: Scalar, args: list[Core], dtype: Any) -> Core:
         if scalar.cost == 0:  # the value itself
@@ -125,13 +152,13 @@ class Lowering:
         """An argument in another dtype."""
         if not isinstance(x, Node):
             if not isinstance(x, bool | int | float | np.generic):
-                raise NotNative
+                raise NotNative("an argument is no real number")
             return self.builder.filled(x, (), dtype)
         value = self.values[x]
         if value.dtype == dtype:
             return value
         if TYPES[value.dtype] in FLOATS and TYPES[dtype] not in (*FLOATS, "i1"):
-            raise NotNative  # what is out of range is NumPy's business
+            raise NotNative("NumPy decides what floats out of range are as integers")
         if isinstance(x, Full):
             return self.builder.filled(x.value, x.shape, dtype)
         return self.builder.elements(scalars.conversion(TYPES[dtype]), [value], dtype)
@@ -140,8 +167,6 @@ class Lowering:
 
     def _moved(self, node: Call, kind: Moves) -> Core:
         source = self.values[node.args[0]]
-        if source.dtype not in TYPES:
-            raise NotNative
         if kind.view == "reshape":
             return self.builder.reshape(source, node.shape)
 
@@ -153,8 +178,6 @@ class Lowering:
     def _padded(self, node: Call, template: str) -> Core:
         """The transpose of reading at an index without arrays."""
         source, index = self.values[node.args[0]], node.params[template]
-        if source.dtype not in TYPES:
-            raise NotNative
         shape = np.broadcast_to(False, node.shape)[index].shape
         map_ = _map_of(lambda array: array[index], node.shape, shape)
         return self._put(self.builder.broadcast(source, shape), node.shape, map_)
@@ -163,10 +186,47 @@ class Lowering:
         axes = [axis for axis, _, step in map_ if axis is not None]
         missing = [i for i, n in enumerate(x.shape) if n != 1 and i not in axes]
         if missing or len(set(axes)) != len(axes):
-            raise NotNative  # elements that meet at one place are added
+            raise NotNative("several elements meet at one place")
         if any(axis is not None and step not in (1, -1) for axis, _, step in map_):
             raise NotNative
         return self.builder.padded(x, shape, map_)
+
+    def _indexed(self, node: Call, kind: Moves) -> Core:
+        """Reading an array at integers, or adding to zeros at integers."""
+        x, *indices = node.args
+        if kind.puts or not all(isinstance(i, Node) and i.dtype.kind in "iu" for i in indices):
+            raise NotNative
+        shape = node.params[kind.shape] if kind.adds and kind.shape else x.shape
+        if kind.template is not None:
+            template = node.params[kind.template]
+        else:
+            template = (slice(None),) * node.params[kind.axis or "axis"] + (HOLE,)
+        if kind.inputs == "same":
+            layout = along_axis(node.params[kind.axis or "axis"], shape, indices[0].shape)
+        else:
+            layout = by_template(template, shape, [i.shape for i in indices])
+        if layout is None or 0 in shape or layout.shape != (x.shape if kind.adds else node.shape):
+            raise NotNative
+        places = [
+            layout.spread(self.builder, self._valid(i, shape[axis], axis))
+            for i, axis in zip(indices, layout.axes, strict=True)
+        ]
+        source = self._as(x, node.dtype)
+        if not kind.adds:
+            return self.builder.gathered(source, places, layout.places)
+        if TYPES[node.dtype] == "i1":
+            raise NotNative
+        return self.builder.scattered(scalars.SUM, source, places, shape, layout.places)
+
+    def _valid(self, index: Node, length: int, axis: int) -> Core:
+        """An index array, checked by a step of its own."""
+        key = (index, length)
+        if key not in self._indices:
+            params = {"length": length, "axis": axis}
+            types = index.shape, np.dtype(np.int64)
+            node = self._trace.program.call(valid, (index,), params, types)
+            self._indices[key] = self.values[node] = self.builder.stored(node)
+        return self._indices[key]
 
     def _joined(self, node: Call, kind: Moves) -> Core:
         """Arrays side by side along an axis, or along a new one: each with zeros around it."""
@@ -184,15 +244,18 @@ class Lowering:
                     map_.append((None, start, 0) if is_new else (own, start, 1))
                 else:
                     map_.append((own, 0, 1))
-            parts.append(self._put(x, shape, tuple(map_)))
+            if not _is_zero(x):  # there are zeros around each part anyway
+                parts.append(self._put(x, shape, tuple(map_)))
             start += 1 if is_new else x.shape[axis]
+        if not parts:
+            return self.builder.filled(0, shape, node.dtype)
         return functools.reduce(
             lambda x, y: self.builder.elements(scalars.JOINED, [x, y], node.dtype), parts
         )
 
     def _reduced(self, node: Call, kind: Reduces) -> Core:
-        fold = scalars.FOLDS.get(node.op)
-        if fold is None or TYPES[node.dtype] not in FLOATS:
+        fold = scalars.fold_of(node.op, node.dtype)
+        if fold is None:
             raise NotNative
         source = self._as(node.args[0], node.dtype)
         axis = node.params[kind.axis]
@@ -218,7 +281,7 @@ class Lowering:
     def _composed(self, node: Call) -> Core | None:
         """The value of an op from simpler ops; None if these are not known, or not native."""
         op = node.op
-        made = scalars.COMPOSED.get(op)
+        made = scalars.COMPOSED.get(op) if scalars.is_composed(op, node.args) else None
         can_be = made is not None or isinstance(op.kind, Elementwise | Reduces | AlongAxis)
         if op in self._inside or node.dtype not in TYPES or not can_be:
             return None
@@ -240,6 +303,11 @@ class Lowering:
             return None
         finally:
             self._inside.pop()
+
+
+def _is_zero(x: Core) -> bool:
+    """Whether all elements are zero, and not minus zero."""
+    return isinstance(x, Filled) and not any(x.value.tobytes())
 
 
 def _common(args: Sequence[Any]) -> Any:
@@ -269,6 +337,27 @@ def _map_of(read: Callable[[Any], Any], shape: Shape, result: Shape) -> Map:
         if len(found) > 1 or moved.shape != result:
             raise NotNative
         places.append((found[0][0], start, found[0][1]) if found else (None, start, 0))
+    return tuple(places)
+
+
+def _map_in(array: Any, owner: Any) -> Map | None:
+    """Where an array reads each axis of a contiguous one that it is a part of, or None."""
+    start, rest = divmod(_pointer(array) - _pointer(owner), array.itemsize)
+    if rest or not owner.flags.c_contiguous or not 0 <= start < owner.size:
+        return None
+    index = np.unravel_index(start, owner.shape)
+    places: list[Place] = [(None, int(i), 0) for i in index]
+    for axis, (n, step) in enumerate(zip(array.shape, array.strides, strict=True)):
+        if n == 1 or not step:
+            continue
+        fits = [j for j, s in enumerate(owner.strides) if owner.shape[j] > 1 and abs(step) >= s]
+        if not fits or places[fits[0]][0] is not None:
+            return None
+        first, by = int(index[fits[0]]), step // owner.strides[fits[0]]
+        last = first + by * (n - 1)
+        if step % owner.strides[fits[0]] or not 0 <= last < owner.shape[fits[0]]:
+            return None
+        places[fits[0]] = (axis, first, by)
     return tuple(places)
 
 

@@ -31,7 +31,7 @@ class Layout(NamedTuple):
     flags: int
 
 
-def _address(array: Any) -> int:
+def address_of(array: Any) -> int:
     """The address of the first element of an array."""
     return array.__array_interface__["data"][0]  # type: ignore[no-any-return]
 
@@ -51,7 +51,7 @@ def _is_laid_out(layout: Layout, array: Any) -> bool:
     def pointer(place: int) -> Any:
         return ctypes.c_void_p.from_address(id(array) + place).value
 
-    if pointer(layout.type) != id(np.ndarray) or pointer(layout.data) != _address(array):
+    if pointer(layout.type) != id(np.ndarray) or pointer(layout.data) != address_of(array):
         return False
     if ctypes.c_int.from_address(id(array) + layout.ndim).value != array.ndim:
         return False
@@ -62,7 +62,7 @@ def _is_laid_out(layout: Layout, array: Any) -> bool:
 
 
 LAYOUT = _found()
-reference: Callable[[Any], int] = _address if LAYOUT is None else id
+reference: Callable[[Any], int] = address_of if LAYOUT is None else id
 
 
 def data_of(w: Writer, index: int) -> Value:
@@ -72,6 +72,12 @@ def data_of(w: Writer, index: int) -> Value:
         held = w.let(f"load ptr, ptr {thing.text}", "ptr")
         thing = w.let(f"getelementptr i8, ptr {held.text}, i64 {LAYOUT.data}", "ptr")
     return w.let(f"load ptr, ptr {thing.text}", "ptr")
+
+
+def number_of(w: Writer, index: int) -> Value:
+    """Write how a kernel finds a number in its table."""
+    place = w.let(f"getelementptr i64, ptr %table, i64 {index}", "ptr")
+    return w.let(f"load i64, ptr {place.text}", "i64")
 
 
 @functools.cache

@@ -230,7 +230,8 @@ class While(Loop):
         if not differs:
             return [*arrays[:c], *state]
         # The body of the masked loop evaluates the condition, too.
-        return [*arrays[: self.of_condition], *arrays[:c], *state, *state]
+        before = [x.detach() if isinstance(x, Array) else x for x in state]
+        return [*arrays[: self.of_condition], *arrays[:c], *state, *before]
 
 
 def _chosen(condition: Any, yes: Sequence[Any], no: Sequence[Any]) -> list[Any]:

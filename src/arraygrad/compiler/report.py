@@ -6,10 +6,13 @@ import itertools
 import math
 import time
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
+from .body import Address
 from .core import Core, Product, Scalar
 from .executable import ByBlas, ByNumpy, Executable, Native
+from .fusion import Kernel, base_of
+from .indices import valid
 from .native import assembly
 from .products import Tiles
 from .program import Call, Node, needed, text
@@ -36,18 +39,74 @@ def explanation(executable: Executable, arrays: Sequence[Any]) -> str:
     lines = []
     for number, (step, seconds) in enumerate(zip(executable.steps, times, strict=True)):
         lines.append(f"step {number}: {_described(step)}")
-        traffic = _bytes([*step.reads, *step.writes]) if isinstance(step, Native) else None
-        if traffic is not None:
-            lines.append(f"    memory {_size(traffic)}, {_work(step):,} operations")
-        lines.append(f"    {seconds * 1e6:,.1f} µs")
-    fused = sum(_bytes([*s.reads, *s.writes]) for s in executable.steps if isinstance(s, Native))
-    single = _traffic_op_by_op(executable)
+        lines += [f"    {reason}" for reason in _reasons(executable, number)]
+        if isinstance(step, Native):
+            traffic, work = _bytes([*step.reads, *step.writes]), _work(step)
+            lines.append(f"    memory {_size(traffic)}, {work:,} operations")
+            rates = f", {traffic / seconds / 1e9:,.1f} GB/s, {work / seconds / 1e9:,.1f} Gop/s"
+        else:
+            rates = ""
+        lines.append(f"    {seconds * 1e6:,.1f} µs{rates}")
+    fused = _fused_bytes(executable)
+    single = sum(size for _, size, _ in traffic_of(executable).ops)
     lines.append(
         f"in all: {len(executable.steps)} steps, {sum(times) * 1e6:,.1f} µs; kernels read and "
         f"write {_size(fused)}, op by op it would be {_size(single)}; intermediate values take "
         f"{_size(executable.memory)}"
     )
     return "\n".join(lines)
+
+
+def _reasons(executable: Executable, number: int) -> list[str]:
+    """Why a step is one of its own."""
+    step = executable.steps[number]
+    if isinstance(step, ByNumpy):
+        node = step.node
+        reason = executable.lowering.reasons.get(node)
+        if isinstance(node, Call) and node.op is valid:
+            reason = "indices are checked before kernels compute addresses from them"
+        elif isinstance(node, Call) and not node.op.is_library:
+            reason = "the op is not one of arraygrad"
+        elif isinstance(node, Call) and node.op.multiple:
+            reason = "the op has several results"
+        return [f"not native: {reason}"] if reason else []
+    found = executable.plan.reasons.get(number, ())
+    return [f"not a part of step {index}: {reason}" for index, reason in found]
+
+
+class Traffic(NamedTuple):
+    """The memory traffic of a program.
+
+    Attributes
+    ----------
+    ops : list of (str, int, int)
+        Of each op with native code: its name, the bytes that it would read and write by itself,
+        and the step that computes it.
+    kernels : int
+        The bytes that the kernels read and write.
+    """
+
+    ops: list[tuple[str, int, int]]
+    kernels: int
+
+
+def traffic_of(executable: Executable) -> Traffic:
+    """The memory traffic of a program, op by op and as it was compiled."""
+    steps = {}
+    for number, step in enumerate(executable.plan.steps):
+        for x in step.values if isinstance(step, Kernel) else ():
+            steps[x] = number
+    ops, last = [], 0
+    for node in _native_calls(executable):
+        # What is cheap is a part of each kernel that reads it; it counts for the one before.
+        last = steps.get(base_of(executable.lowering.values[node]), last)
+        ops.append((node.op.name, sum(_node_bytes(a) for a in [node, *node.nodes]), last))
+    return Traffic(ops, _fused_bytes(executable))
+
+
+def _fused_bytes(executable: Executable) -> int:
+    native = [step for step in executable.steps if isinstance(step, Native)]
+    return sum(_bytes([*step.reads, *step.writes]) for step in native)
 
 
 def _described(step: Any) -> str:
@@ -61,8 +120,9 @@ def _described(step: Any) -> str:
         of = _factors(step.loops.product)
         return f"product of matrices {of}, by tiles of {rows} × {columns} elements{shared}"
     body = step.loops.body
-    names = [i.does.name for i in body.instructions if hasattr(i.does, "name")]
-    names += [t.fold.name for t in body.totals]
+    names = ["gather" for i in body.instructions if isinstance(i.does, Address) and i.does.along]
+    names += [i.does.name for i in body.instructions if hasattr(i.does, "name")]
+    names += ["scatter" if t.indices else t.fold.name for t in body.totals]
     passes = 1 + max((i.stage for i in body.instructions), default=0)
     loops = " × ".join(map(str, body.dims)) if body.limit is None else str(body.limit)
     shared = f", in {step.loops.chunks} chunks" if step.loops.chunks > 1 else ""
@@ -86,14 +146,12 @@ def _bytes(values: Sequence[Core]) -> int:
     return sum(x.size * x.dtype.itemsize for x in values)
 
 
-def _traffic_op_by_op(executable: Executable) -> int:
-    """The bytes that the native ops would read and write, each by itself."""
-    total = 0
+def _native_calls(executable: Executable) -> list[Call]:
+    """The ops that kernels compute."""
     numpy = {step.node for step in executable.steps if isinstance(step, ByNumpy)}
-    for node in needed(executable.results, executable.inputs):
-        if isinstance(node, Call) and node not in numpy and not node.op.multiple:
-            total += sum(_node_bytes(a) for a in [node, *node.nodes])
-    return total
+    nodes = needed(executable.results, executable.inputs)
+    calls = [node for node in nodes if isinstance(node, Call) and not node.op.multiple]
+    return [node for node in calls if node not in numpy]
 
 
 def _node_bytes(node: Node) -> int:

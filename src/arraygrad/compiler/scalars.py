@@ -5,8 +5,10 @@ What is not here is computed by the op's NumPy kernel, or from its `compute` (se
 
 from __future__ import annotations
 
+import dataclasses
 import functools
 import math
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -16,6 +18,7 @@ from ..ops import elementwise, reductions, shape
 from ..ops.define.op import Op
 from ..ops.special import activations, normal, sigmoids, softmax
 from . import functions as native
+from . import hyperbolic, powers, trigonometry
 from . import normal as native_normal
 from .core import Fold, Scalar
 from .vectors import Value, Writer
@@ -43,10 +46,6 @@ def _logic(how: str) -> Any:
 
 def _math(name: str) -> Any:
     return lambda w, *values: w.math(name, *values)
-
-
-def _library(name: str) -> Any:
-    return lambda w, *values: native.library(w, name, *values)
 
 
 def _same(w: Writer, x: Value) -> Value:
@@ -119,19 +118,20 @@ FLOATS: dict[Op, Scalar] = {
         (elementwise.ceil, _math("ceil"), 2),
         (elementwise.trunc, _math("trunc"), 2),
         (elementwise.copysign, _math("copysign"), 2),
-        (elementwise.tan, _library("tan"), 200),
-        (elementwise.asin, _library("asin"), 200),
-        (elementwise.acos, _library("acos"), 200),
-        (elementwise.atan, _library("atan"), 200),
-        (elementwise.sinh, _library("sinh"), 200),
-        (elementwise.cosh, _library("cosh"), 200),
-        (elementwise.asinh, _library("asinh"), 200),
-        (elementwise.acosh, _library("acosh"), 200),
-        (elementwise.atanh, _library("atanh"), 200),
-        (elementwise.atan2, _library("atan2"), 200),
-        (elementwise.hypot, _library("hypot"), 200),
-        (elementwise.log2, _library("log2"), 200),
-        (elementwise.log10, _library("log10"), 200),
+        (elementwise.tan, trigonometry.tan, 40),
+        (elementwise.asin, trigonometry.asin, 35),
+        (elementwise.acos, trigonometry.acos, 35),
+        (elementwise.atan, trigonometry.atan, 35),
+        (elementwise.sinh, hyperbolic.sinh, 35),
+        (elementwise.cosh, hyperbolic.cosh, 25),
+        (elementwise.asinh, hyperbolic.asinh, 80),
+        (elementwise.acosh, hyperbolic.acosh, 80),
+        (elementwise.atanh, hyperbolic.atanh, 45),
+        (elementwise.atan2, trigonometry.atan2, 55),
+        (elementwise.hypot, powers.hypot, 20),
+        (elementwise.log2, powers.log2, 24),
+        (elementwise.pow, powers.power, 100),
+        (elementwise.log10, powers.log10, 26),
     ]
 }
 
@@ -189,12 +189,32 @@ def conversion(kind: str) -> Scalar:
     return Scalar(f"to {kind}", lambda w, x: w.cast(x, kind))
 
 
+SUM = Fold("sum", _method("add"), 0.0, np.add)
 FOLDS: dict[Op, Fold] = {
-    _op(reductions._sum): Fold("sum", _method("add"), 0.0, np.add),
+    _op(reductions._sum): SUM,
     _op(reductions._max): Fold("max", _extreme("gt"), -math.inf, np.maximum),
     _op(reductions._min): Fold("min", _extreme("lt"), math.inf, np.minimum),
     _op(reductions._prod): Fold("prod", _method("multiply"), 1.0, np.multiply),
 }
+
+
+# Of bools, to which all other elements are converted.
+_TRUTHS: dict[Op, Fold] = {
+    _op(reductions._any): Fold("any", _logic("or"), False, np.logical_or),
+    _op(reductions._all): Fold("all", _logic("and"), True, np.logical_and),
+}
+
+
+@functools.cache
+def fold_of(op: Op, dtype: Any) -> Fold | None:
+    """The fold that an op is, for results of a dtype; None if it has none."""
+    if dtype == np.bool_:
+        return _TRUTHS.get(op)
+    fold = FOLDS.get(op)
+    if fold is None or dtype.kind == "f" or math.isfinite(fold.start):
+        return fold
+    limits = np.iinfo(dtype)  # of integers, which have no infinity
+    return dataclasses.replace(fold, start=limits.min if fold.start < 0 else limits.max)
 
 
 # --- ops that are made of others -----------------------------------------------------------------
@@ -211,14 +231,20 @@ def _var(x: Any, axis: Any, keepdims: bool, correction: float) -> Any:
     return reductions._sum(centred * centred, axis=axis, keepdims=keepdims) / (n or math.nan)
 
 
+def _count_nonzero(x: Any, axis: Any, keepdims: bool) -> Any:
+    ones = shape._astype(x != 0, dtype=np.dtype(np.intp), copy=False)
+    return reductions._sum(ones, axis=axis, keepdims=keepdims)
+
+
 def _std(x: Any, axis: Any, keepdims: bool, correction: float) -> Any:
     return elementwise.sqrt(_var(x, axis, keepdims, correction))
 
 
+SMALL_POWERS = (1, 2, 3, 4, 5, 6, 7, 8, -1, -2)
+
+
 def _power(x: Any, y: Any) -> Any:
-    """A power with an exponent that is known: a few products."""
-    if not isinstance(y, int | float) or y not in (1, 2, 3, 4, 5, 6, 7, 8, -1, -2):
-        return None
+    """A power with an exponent of `SMALL_POWERS`: a few products."""
     found: Any = None
     square, n = x, int(abs(y))
     while n:
@@ -260,8 +286,16 @@ COMPOSED: dict[Op, Any] = {
     _op(reductions._mean): _mean,
     _op(reductions._var): _var,
     _op(reductions._std): _std,
+    _op(reductions._count_nonzero): _count_nonzero,
     _op(elementwise.pow): _power,
 }
+
+
+def is_composed(op: Op, args: Sequence[Any]) -> bool:
+    """Whether an op on these arguments is made of others."""
+    if op is not _op(elementwise.pow):
+        return op in COMPOSED
+    return isinstance(args[1], int | float) and args[1] in SMALL_POWERS
 
 
 def scalar_cost(op: Op) -> int | None:

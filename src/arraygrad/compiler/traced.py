@@ -11,7 +11,7 @@ from __future__ import annotations
 import gc
 import math
 import weakref
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -59,6 +59,8 @@ class Trace:
         self.decisions: list[tuple[Node, Any]] = []
         # Masks from outside, and copies of them: shapes depend on their elements.
         self.masks: list[tuple[Any, Any]] = []
+        # What a new array without arguments becomes: in the body of a loop, it is lifted.
+        self.wrap: Callable[[Traced], Any] | None = None
         # The results of writes to NumPy arrays, which may belong to tensors from outside.
         self._written: list[tuple[weakref.ref[Traced], Any]] = []
         self.is_open = True
@@ -152,9 +154,10 @@ class Trace:
         """Arguments as arrays with values, computed from the arguments of the function."""
         return values_of(args[: len(args) - len(names)], self._values)
 
-    def full(self, value: Any, shape: tuple[int, ...], dtype: Any) -> Traced:
+    def full(self, value: Any, shape: tuple[int, ...], dtype: Any) -> Any:
         """An array with one value."""
-        return Traced(self.program.full(value, tuple(shape), dtype), self)
+        made = Traced(self.program.full(value, tuple(shape), dtype), self)
+        return made if self.wrap is None else self.wrap(made)
 
 
 def _put_back(traced: Traced, array: Any) -> bool:
@@ -277,9 +280,10 @@ register(Traced, TracedBackend("numpy", np))
 def _needs_value(what: str) -> DataDependentError:
     return _data_dependent(
         f"{what} was asked for while the function was compiled, when no values are known. Use "
-        "where(condition, x, y) for a choice by elements; name the argument in static_argnums or "
-        "static_argnames if it is a setting; compile(f, specialize=True) for few decisions, each "
-        "outcome of which is compiled; or compute this part outside of the compiled function"
+        "where(condition, x, y) for a choice by elements, func.cond and func.while_loop for "
+        "decisions; name the argument in static_argnums or static_argnames if it is a setting; "
+        "compile(f, specialize=True) for few decisions, each outcome of which is compiled; or "
+        "compute this part outside of the compiled function"
     )
 
 

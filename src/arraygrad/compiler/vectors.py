@@ -66,6 +66,11 @@ class Module:
         """Declare, or define, a function that kernels call."""
         self._declared.setdefault(name, text)
 
+    def take_over(self, other: Module) -> None:
+        """Declare what another module does."""
+        for name, text in other._declared.items():
+            self.declare(name, text)
+
     def text(self, functions: Sequence[str]) -> str:
         """The whole text."""
         return "\n".join([*self._declared.values(), *functions, "!0 = !{}"])

@@ -25,7 +25,8 @@ def associative_scan(f: Callable[[X, X], X], xs: X, reverse: bool = False, axis:
         element along this axis. It must be associative: ``f(f(a, b), c)`` is ``f(a, f(b, c))``.
     xs : any structure of arrays
     reverse : bool
-        Whether to combine from the end: then the first element of the result combines all.
+        Whether to combine from the end: then the first element of the result combines all, and
+        `a` is what comes later along the axis.
     axis : int
         The axis along which the elements are.
 
@@ -69,7 +70,7 @@ def associative_scan(f: Callable[[X, X], X], xs: X, reverse: bool = False, axis:
 
     if reverse:
         found = _scanned(
-            lambda a, b: combine(b, a),
+            combine,
             [ops.flip(x, axis=a) for x, a in zip(leaves, axes, strict=True)],
             axes,
         )

@@ -13,7 +13,7 @@ from typing import Any
 
 from ..arrays.tensor import Tensor
 from ..core.array import Array, plain
-from ..core.nodes import Leaf, Node
+from ..core.nodes import Node
 
 
 def segment(steps: int, state: int, step: int, memory: int) -> int:
@@ -45,23 +45,26 @@ def left_over(steps: int, length: int, state: int, memory: int) -> int:
 
 def size(leaves: Iterable[Any]) -> int:
     """The bytes of some arrays, with those of all members of a batch."""
-    return sum(_bytes(plain(x)) for x in leaves if hasattr(x, "dtype"))
+    arrays = [plain(x) for x in leaves if hasattr(x, "dtype")]
+    return sum(_bytes(x.shape, x.dtype) for x in arrays)
 
 
-def _bytes(array: Any) -> int:
-    count: int = math.prod(array.shape)
-    return count * int(getattr(array.dtype, "itemsize", 8))
+def _bytes(shape: tuple[int, ...], dtype: Any) -> int:
+    return math.prod(shape) * int(getattr(dtype, "itemsize", 8))
 
 
-class Kept:
-    """What the steps of a loop keep for their derivatives, found in the recorded graph."""
+class Recorded:
+    """The nodes that the steps of a loop have recorded.
+
+    About as much is kept for a derivative as the ops that keep anything have returned. What they
+    keep is not looked at: a checkpoint around the loop keeps nothing in its first run.
+    """
 
     def __init__(self) -> None:
-        self._arrays: dict[int, Any] = {}
         self._nodes: set[Node] = set()
 
     def add(self, results: Iterable[Any]) -> int:
-        """The bytes of all arrays that results keep, and that were not counted before."""
+        """The bytes that were recorded for some results, and were not counted before."""
         rest = [node for result in results for node in _recorded(result)]
         total = 0
         while rest:
@@ -70,18 +73,15 @@ class Kept:
                 continue
             self._nodes.add(node)
             rest += node.edges
-            if not isinstance(node, Leaf) and isinstance(node.saved, tuple):
-                total += sum(map(self._new, node.saved))
+            if node.pullback is not None and node.pullback.keeps_arrays:
+                total += _of_results(node)
         return total
 
-    def _new(self, value: Any) -> int:
-        if isinstance(value, tuple | list):
-            return sum(map(self._new, value))
-        if not hasattr(value, "dtype") or id(plain(value)) in self._arrays:
-            return 0
-        array = plain(value)
-        self._arrays[id(array)] = array
-        return _bytes(array)
+
+def _of_results(node: Node) -> int:
+    if isinstance(node.shape, list):  # of an op with several results
+        return sum(map(_bytes, node.shape, node.dtype))
+    return _bytes(node.shape, node.dtype)
 
 
 def _recorded(value: Any) -> list[Node]:

@@ -176,8 +176,12 @@ class _Eager:
                 return state
             # Members of the batch that have ended stay as they are. The body runs on the last state
             # that they went on from: there it is defined, and so are its derivatives.
-            given = state if before is None else _choose(goes_on, state, before)
-            state, before = _choose(goes_on, body(given), state), given
+            # Of those that never start, there is none: what the body makes of them is not used.
+            if before is None:
+                before = [x.detach() if isinstance(x, Array) else x for x in state]
+            given = _choose(goes_on, state, before)
+            with np.errstate(all="ignore"):
+                state, before = _choose(goes_on, body(given), state), given
 
     def cond(self, predicate: Any, yes: Any, no: Any) -> Leaves:
         if not _is_batched(predicate):
@@ -219,13 +223,13 @@ def _within(
 
     The second step shows what each step records: what it shares with the first is not its own.
     """
-    kept = budget.Kept()
+    recorded = budget.Recorded()
     first: list[Leaves] = []
     for i in range(2):
         place = count - 1 - i if reverse else i
         state, y = step(state, [x[place] for x in xs])
         first.append(y)
-        each = kept.add([*state, *y])
+        each = recorded.add([*state, *y])
     own = budget.size(state)
 
     def run(state: Leaves, xs: Leaves, n: int, memory: int) -> tuple[Leaves, Leaves]:

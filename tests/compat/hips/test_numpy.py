@@ -27,6 +27,7 @@ M = np.array([[2.0, 0.3, 0.1], [0.3, 1.0, 0.5], [0.1, 0.5, 3.0]])
         lambda x: anp.r_[x[0], 1.0, x, 0:3],
         lambda x: anp.c_[x, np.ones(3), x**2],
         lambda x: anp.stack(map(anp.sin, (x, x))),
+        lambda x: anp.stack({"a": x, "b": 2 * x}.values()),
         lambda x: anp.concatenate(a * x for a in (1.0, 2.0)),
         lambda x: anp.sum([x[0], x[1] ** 2]),
         lambda x: anp.mean([x, 2 * x], axis=0),

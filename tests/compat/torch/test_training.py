@@ -20,6 +20,9 @@ OPTIMISERS = [
     ("Adam", {"lr": 0.05}),
     ("Adam", {"lr": 0.05, "amsgrad": True, "weight_decay": 0.1, "betas": (0.8, 0.9)}),
     ("AdamW", {"lr": 0.05, "weight_decay": 0.1}),
+    ("RMSprop", {"lr": 0.05, "momentum": 0.5, "centered": True, "weight_decay": 0.1}),
+    ("Adagrad", {"lr": 0.05, "lr_decay": 0.1, "initial_accumulator_value": 0.2}),
+    ("Adamax", {"lr": 0.05, "maximize": True}),
 ]
 
 
@@ -197,3 +200,88 @@ def test_buffers() -> None:
     module.count = ours.nn.Buffer(ours.zeros(1), persistent=False)
     assert [name for name, _ in module.named_buffers()] == ["count"]
     assert module.state_dict() == {}
+
+
+LAYERS = [
+    ("LSTM", (3, 4, 2), {"bidirectional": True}),
+    ("GRU", (3, 4), {"batch_first": True}),
+    ("RNN", (3, 4), {"nonlinearity": "relu"}),
+    ("LSTMCell", (3, 4), {}),
+    ("GRUCell", (3, 4), {}),
+    ("BatchNorm1d", (5,), {"momentum": None}),
+    ("GroupNorm", (5, 5), {}),
+]
+
+
+@pytest.mark.parametrize(("name", "sizes", "options"), LAYERS)
+def test_layers(name: str, sizes: tuple[int, ...], options: dict[str, Any]) -> None:
+    data = np.random.default_rng(4).normal(size=(6, 3) if name.endswith("Cell") else (6, 5, 3))
+    found = []
+    for torch in (ours, theirs):
+        layer = getattr(torch.nn, name)(*sizes, **options).double()
+        with torch.no_grad():
+            for k, p in enumerate(layer.parameters()):
+                p.copy_(torch.linspace(-1, 1 + k, p.numel(), dtype=torch.float64).reshape(p.shape))
+        x = torch.tensor(data, requires_grad=True)
+        layer(x)
+        out = layer(x)
+        flat = [out] if isinstance(out, torch.Tensor) else [out[0], *out[1]]
+        sum(f.sin().sum() for f in flat).backward()
+        buffers = [b.numpy() for b in layer.buffers()]
+        results = [f.detach().numpy() for f in flat]
+        found.append([*results, x.grad.numpy(), *buffers, *(p.grad for p in layer.parameters())])
+    for mine, expected in zip(*found, strict=True):
+        np.testing.assert_allclose(mine, expected, rtol=1e-7, atol=1e-9)
+
+
+def test_attention() -> None:
+    data = np.random.default_rng(5).normal(size=(4, 2, 6))
+    found = []
+    for torch in (ours, theirs):
+        layer = torch.nn.MultiheadAttention(6, 2, batch_first=True).double()
+        with torch.no_grad():
+            for p in layer.parameters():
+                p.copy_(torch.linspace(-1, 1, p.numel(), dtype=torch.float64).reshape(p.shape))
+        x = torch.tensor(data, requires_grad=True)
+        mask = torch.tensor([[False, True], [False, False]])
+        out, weights = layer(x, x, x, attn_mask=mask)
+        out.square().sum().backward()
+        found.append([out.detach().numpy(), weights.detach().numpy(), x.grad.numpy()])
+    for mine, expected in zip(*found, strict=True):
+        np.testing.assert_allclose(mine, expected, rtol=1e-7, atol=1e-9)
+
+
+SCHEDULES: list[tuple[str, dict[str, Any]]] = [
+    ("StepLR", {"step_size": 2}),
+    ("MultiStepLR", {"milestones": [2, 3], "gamma": 0.5}),
+    ("ExponentialLR", {"gamma": 0.9}),
+    ("CosineAnnealingLR", {"T_max": 5, "eta_min": 0.1}),
+    ("LambdaLR", {"lr_lambda": lambda epoch: 1 / (1 + epoch)}),
+    ("LinearLR", {"total_iters": 4}),
+    ("ConstantLR", {"total_iters": 3}),
+    ("PolynomialLR", {"total_iters": 4, "power": 2.0}),
+]
+
+
+@pytest.mark.parametrize(("name", "options"), SCHEDULES)
+def test_schedules(name: str, options: dict[str, Any]) -> None:
+    rates = []
+    for torch in (ours, theirs):
+        sgd = torch.optim.SGD([torch.nn.Parameter(torch.ones(1))], lr=2.0)
+        schedule = getattr(torch.optim.lr_scheduler, name)(sgd, **options)
+        own = []
+        for _ in range(6):
+            own.append(schedule.get_last_lr()[0])
+            sgd.step()
+            schedule.step()
+        rates.append(own)
+    np.testing.assert_allclose(*rates, rtol=1e-9)
+    losses = [3.0, 2.0, 2.0, 2.0, 2.0, 1.0, 1.0, 1.0, 1.0]
+    plateau = []
+    for torch in (ours, theirs):
+        sgd = torch.optim.SGD([torch.nn.Parameter(torch.ones(1))], lr=2.0)
+        schedule = torch.optim.lr_scheduler.ReduceLROnPlateau(sgd, patience=1, cooldown=1)
+        for loss in losses:
+            schedule.step(loss)
+        plateau.append(sgd.param_groups[0]["lr"])
+    assert plateau[0] == plateau[1]

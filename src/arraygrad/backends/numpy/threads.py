@@ -128,6 +128,7 @@ class _Work:
 _alone: contextvars.ContextVar[bool] = contextvars.ContextVar("arraygrad_alone", default=False)
 _pool = _Pool()
 _number = _from_environment()
+when_set: list[Callable[[], None]] = []  # called after the number was set
 
 
 def _forget_threads() -> None:
@@ -196,3 +197,5 @@ def set_num_threads(number: int) -> None:
     if isinstance(number, bool) or not isinstance(number, int) or number < 1:
         raise ValueError(f"number must be a positive integer, not {number!r}")
     _number = number
+    for follow in when_set:
+        follow()

@@ -15,8 +15,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from ...autograd import detect_anomaly, enable_grad, no_grad
-from . import creation, indexing
+from ...autograd import detect_anomaly, enable_grad, is_grad_enabled, no_grad, set_grad_enabled
+from . import creation, indexing, optim
 from .autograd import apply_function, autograd_backward, autograd_grad
 from .creation import runif, torch_tensor
 from .functions import FUNCTIONS, in_place
@@ -34,9 +34,12 @@ __all__ = [
     "from_r",
     "in_place",
     "indexing",
+    "is_grad_enabled",
     "no_grad",
+    "optim",
     "printed",
     "runif",
+    "set_grad_enabled",
     "to_r",
     "torch_is_installed",
     "torch_tensor",

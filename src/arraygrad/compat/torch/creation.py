@@ -76,8 +76,7 @@ def tensor(
     check_device(device)
     check_layout("tensor", keywords)
     wanted = None if dtype is None else numpy_of(dtype)
-    with as_torch_raises():
-        return _finished(_array(data, wanted, True), requires_grad)
+    return _finished(_array(data, wanted, True), requires_grad)
 
 
 def as_tensor(data: Any, dtype: Any = None, device: Any = None) -> Tensor:
@@ -140,7 +139,10 @@ def _shape(name: str, size: tuple[Any, ...], keywords: dict[str, Any]) -> tuple[
     if "size" in keywords:
         size = (keywords.pop("size"),)
     check_layout(name, keywords)
-    return sizes(tuple(map(unwrap, size)))
+    found = sizes(tuple(map(unwrap, size)))
+    if any(n < 0 for n in found):
+        raise RuntimeError(f"{name}(): negative dimension in size {found}")
+    return found
 
 
 def _made(
@@ -212,6 +214,8 @@ def full(
     """One value everywhere."""
     check_layout("full", keywords)
     value = unwrap(fill_value)
+    if not isinstance(value, Array | bool | int | float | complex | np.generic):
+        raise TypeError(f"full(): fill_value must be a number, not {type(value).__name__}")
     if dtype is None:
         dtype = (
             value.dtype if isinstance(value, Array) else default_for(np.asarray(value).dtype.kind)
@@ -275,6 +279,8 @@ def linspace(
     check_layout("linspace", keywords)
     check_device(device)
     wanted = numpy_of(get_default_dtype() if dtype is None else dtype)
+    if steps < 0:
+        raise RuntimeError(f"linspace(): number of steps must be non-negative, not {steps}")
     if wanted.kind in "iu":
         bounds = [int(b.item() if isinstance(b, Tensor) else b) for b in (start, end)]
         values = np.trunc(np.linspace(*bounds, steps))  # NumPy would round down

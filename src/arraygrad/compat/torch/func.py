@@ -109,7 +109,7 @@ def vjp(func: Callable[..., Any], *primals: Any, has_aux: bool = False) -> tuple
     def product(
         *cotangents: Any, retain_graph: bool = True, create_graph: bool | None = None
     ) -> Any:
-        given = cotangents[0] if len(cotangents) == 1 else cotangents
+        given: Any = cotangents[0] if len(cotangents) == 1 else cotangents
         wanted, got = (optree.tree_structure(tree, none_is_leaf=True) for tree in (value, given))
         if wanted != got:
             raise RuntimeError(
@@ -282,7 +282,7 @@ def functional_call(
     for part in given if isinstance(given, tuple | list) else (given,):
         values.update(part)
     arguments = () if args is None else args if isinstance(args, tuple) else (args,)
-    return module._with_tensors(values, strict, arguments, kwargs or {})
+    return module._with_tensors(values, strict, tie_weights, arguments, kwargs or {})
 
 
 def stack_module_state(models: Any) -> tuple[dict[str, Any], dict[str, Any]]:

@@ -339,7 +339,10 @@ def vecdot(x: Any, y: Any, *, dim: int = -1) -> Any:
 
 @_function(method=False)
 def multi_dot(tensors: Any) -> Any:
-    """The product of several matrices."""
+    """The product of several matrices; the first and the last may be vectors."""
+    for i, part in enumerate(tensors):
+        if part.ndim != 2 and not (part.ndim == 1 and i in (0, len(tensors) - 1)):
+            raise RuntimeError(f"multi_dot(): tensor {i} must be 2D but got {part.ndim}D")
     return products.chain_matmul.__wrapped__(*tensors)
 
 

@@ -176,8 +176,8 @@ attach(
 
 def _stride(self: Tensor, dim: int | None = None) -> Any:
     """The steps in memory between neighbours along each axis, counted in elements."""
-    array = np.asarray(plain(self._t)) if isinstance(self._t, Native) else None
-    if array is None or isinstance(self._t._array, Array):
+    array = shapes.in_memory(self._t)
+    if array is None:
         steps, count = [], 1
         for length in reversed(self._t.shape):
             steps.append(count)
@@ -192,7 +192,7 @@ attach(stride=_stride)
 attach(is_contiguous=lambda self, memory_format=None: shapes.contiguous(self)._t is self._t)
 attach(data_ptr=lambda self: np.asarray(plain(self._t)).__array_interface__["data"][0])
 attach(
-    storage_offset=lambda self: 0,
+    storage_offset=lambda self: shapes.offset_of(np.asarray(plain(self._t))),
     is_conj=lambda self: False,
     is_neg=lambda self: False,
     is_shared=lambda self: False,

@@ -30,6 +30,10 @@ AnyFunction = Callable[..., Any]
 METHODS: dict[str, AnyFunction] = {}
 
 
+class ArgumentError(ValueError):
+    """A ValueError in PyTorch, too: others of arraygrad become the RuntimeErrors PyTorch raises."""
+
+
 class Published(Protocol):
     """A function of PyTorch, and the function on arrays that it was made of."""
 
@@ -82,6 +86,8 @@ def function(
                 *[a._t if type(a) is Tensor else unwrap(a) for a in args],
                 **{key: unwrap(value) for key, value in kwargs.items()},
             )
+        except ArgumentError:
+            raise
         except ValueError as error:
             raise RuntimeError(f"{own}(): {error}") from error
         if out is not None:

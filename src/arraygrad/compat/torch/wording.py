@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from ...errors import (
     AnomalyError,
     GraphFreedError,
@@ -12,6 +10,7 @@ from ...errors import (
     UnusedInputError,
     WrittenError,
 )
+from .node_names import shown_name
 
 # For each kind of error, the words by which users of PyTorch know it.
 _KNOWN: dict[type[Exception], str] = {
@@ -36,10 +35,3 @@ def reword(error: Exception) -> None:
         words = f"Function {shown_name(node)!r} returned nan values in its {position}th output."
     if words is not None and not str(error).startswith(words):
         error.args = (f"{words}: {error}", *error.args[1:])
-
-
-def shown_name(node: Any) -> str:
-    """PyTorch's name for a node; that of a user's function has no number."""
-    from .autograd.nodes import node_name
-
-    return str(node.name()) if hasattr(node, "needs_input_grad") else node_name(node)

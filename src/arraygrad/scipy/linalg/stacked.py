@@ -9,7 +9,7 @@ import numpy as np
 
 from ...core.array import AnyFunction, plain
 from ...core.kinds import Matrices
-from ...ops import conj, expand_dims, is_complex, matrix_transpose, tril, triu
+from ...ops import conj, expand_dims, is_complex, matrix_transpose, real, tril, triu
 from ...ops.define.library import declare
 from ..names import scipy_module
 from ..twins import by_scipy, floating
@@ -76,10 +76,13 @@ def adjoint(x: Any) -> Any:
 
 
 def hermitian(x: Any, lower: bool) -> Any:
-    """The Hermitian matrix that has the lower or upper triangle of `x`: SciPy reads no other."""
-    if lower:
-        return tril(x) + adjoint(tril(x, k=-1))
-    return triu(x) + adjoint(triu(x, k=1))
+    """The Hermitian matrix that has the lower or upper triangle of `x`: SciPy reads no other.
+
+    Of the diagonal, it reads the real part.
+    """
+    part = tril(x, k=-1) if lower else triu(x, k=1)
+    middle = tril(triu(x))
+    return part + adjoint(part) + (real(middle) if is_complex(x) else middle)
 
 
 def check_numbers(check_finite: bool, *arrays: Any) -> None:

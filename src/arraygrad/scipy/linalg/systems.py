@@ -53,6 +53,8 @@ _solve = matrix_op(
     ),
 )
 _SYMMETRIC = {"sym", "symmetric"}
+# The elements that are read of a matrix with a structure: diagonals from and to.
+_READ = {"diagonal": (0, 0), "tridiagonal": (-1, 1)}
 _HERMITIAN = {"her", "hermitian", "pos", "positive definite"}
 
 
@@ -69,7 +71,8 @@ def solve(
 ) -> Any:
     """The solution of ``a @ x = b``.
 
-    Of a symmetric or Hermitian matrix, only one triangle is read, and has a gradient.
+    Only the elements that are read have a gradient: one triangle of a symmetric, Hermitian or
+    triangular matrix, and the diagonals of a diagonal or tridiagonal one.
     """
     a, b = matrix(a, "solve"), floating(b)
     check_numbers(check_finite, a, b)
@@ -81,6 +84,11 @@ def solve(
             if lower
             else triu(a) + matrix_transpose(triu(a, k=1))
         )
+    elif assume_a in _TURNED:
+        a = tril(a) if assume_a == "lower triangular" else triu(a)
+    elif assume_a in _READ:
+        first, last = _READ[assume_a]
+        a = tril(triu(a, k=first), k=last)
     if transposed:
         if is_complex(a) or is_complex(b):
             raise NotImplementedError(

@@ -12,7 +12,7 @@ import numpy as np
 from ...core.array import Array, plain
 from ...core.axes import many_axes, one_axis
 from ...core.kinds import Contracts
-from ...ops import concat, exp, flip, reshape, sqrt, stack, take
+from ...ops import concat, conj, equal, exp, flip, is_complex, reshape, sqrt, stack, take, where
 from ...ops import sum as _sum
 from ...ops.define.library import declare
 from ..names import scipy_module
@@ -44,7 +44,7 @@ def _sliding_of(x: Any, w: Any) -> Any:
     part = tuple(slice(n // 2, n // 2 + m - n + 1) for m, n in zip(x.shape, w.shape, strict=True))
     if len(long) == 1 and not (np.iscomplexobj(x) or np.iscomplexobj(w)):
         return SCIPY.correlate1d(x, w.reshape(-1), long[0], mode="constant")[part]
-    return SCIPY.correlate(x, w, mode="constant")[part]
+    return SCIPY.correlate(x, np.conj(w), mode="constant")[part]  # SciPy takes the conjugate, too
 
 
 def _sliding_by_x(g: Any, w: Any) -> Any:
@@ -123,6 +123,17 @@ def _spread(values: list[Any], x: Any, axes: Any, default: Any) -> list[Any]:
     return out
 
 
+def _one_mode(mode: Any) -> str:
+    if not isinstance(mode, str):
+        raise RuntimeError("A sequence of modes is not supported")
+    return mode
+
+
+def _conjugate(weights: Any) -> Any:
+    weights = floating(weights)
+    return conj(weights) if is_complex(weights) else weights
+
+
 @twin(SCIPY.correlate)
 def correlate(
     input: Any,
@@ -136,10 +147,9 @@ def correlate(
 ) -> Any:
     """The correlation of an image with weights."""
     refuse("correlate", output=(output, None))
-    x, w = floating(input), floating(weights)
+    x, w = floating(input), _conjugate(weights)
     origins = _spread(_numbers(origin, w.ndim), x, axes, 0)
-    modes = _spread(_modes(mode, w.ndim), x, axes, "reflect")
-    return _correlated(x, _in_axes(x, w, axes), modes, cval, origins)
+    return _correlated(x, _in_axes(x, w, axes), _one_mode(mode), cval, origins)
 
 
 @twin(SCIPY.convolve)
@@ -157,8 +167,8 @@ def convolve(
     refuse("convolve", output=(output, None))
     x, w = floating(input), floating(weights)
     origins = _spread(_turned_origin(w, origin), x, axes, 0)
-    modes = _spread(_modes(mode, w.ndim), x, axes, "reflect")
-    return _correlated(x, _in_axes(x, flip(w, axis=None), axes), modes, cval, origins)
+    weights = _in_axes(x, flip(w, axis=None), axes)
+    return _correlated(x, weights, _one_mode(mode), cval, origins)
 
 
 def _along(x: Any, weights: Any, axis: int, mode: str, cval: Any, origin: int) -> Any:
@@ -183,7 +193,7 @@ def correlate1d(
 ) -> Any:
     """The correlation with a vector along an axis."""
     refuse("correlate1d", output=(output, None))
-    return _along(floating(input), floating(weights), axis, mode, cval, origin)
+    return _along(floating(input), _conjugate(weights), axis, mode, cval, origin)
 
 
 @twin(SCIPY.convolve1d)
@@ -311,7 +321,9 @@ def gaussian_gradient_magnitude(
     """The length of the gradient of a Gauss filter."""
     refuse("gaussian_gradient_magnitude", output=(output, None))
     parts = _gauss_parts(input, sigma, mode, cval, options, 1)
-    return sqrt(_sum(stack(parts) ** 2, axis=0))
+    squares = _sum(stack(parts) ** 2, axis=0)
+    flat = equal(squares, 0)  # there, as everywhere, the derivative of a length of zero is zero
+    return where(flat, 0.0, sqrt(where(flat, 1.0, squares)))
 
 
 def _gauss_parts(

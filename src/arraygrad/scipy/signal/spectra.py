@@ -19,6 +19,11 @@ from .filters import detrend as _detrend
 from .lines import SCIPY, added_at, extended, segments, zeros
 
 
+def _like(x: Any) -> Any:
+    """A plain signal of zeros, by which SciPy gives frequencies and times, or refuses options."""
+    return np.zeros(x.shape, complex if is_complex(x) else float)
+
+
 def _window(window: Any, length: int) -> Any:
     if isinstance(window, Array):
         raise NotImplementedError("spectra have no derivative by the window: detach() it")
@@ -148,10 +153,7 @@ def csd(
     given = (fs, window, nperseg, noverlap, nfft)
     options = (*given, detrend, return_onesided, scaling, axis)
     x, y = (x, x) if y is x else (floating(x), floating(y))
-    shapes = [tuple(np.shape(v)) for v in (x, y)]
-    f, _ = SCIPY.csd(
-        *(np.zeros(s) for s in shapes), *given, False, return_onesided, scaling, axis, average
-    )
+    f, _ = SCIPY.csd(_like(x), _like(y), *given, False, return_onesided, scaling, axis, average)
     power = _averaged(_cross(x, y, *options), average)
     return f, moveaxis(power, -1, axis)
 
@@ -204,7 +206,8 @@ def periodogram(
     x = floating(x)
     n = x.shape[axis]
     refuse("periodogram", nfft=(nfft if nfft is None or nfft < n else None, None))
-    return welch(x, fs, window or "boxcar", n, 0, nfft, detrend, return_onesided, scaling, axis)
+    window = "boxcar" if window is None else window
+    return welch(x, fs, window, n, 0, nfft, detrend, return_onesided, scaling, axis)
 
 
 @twin(SCIPY.coherence)
@@ -252,9 +255,8 @@ def stft(
     """The short-time Fourier transform."""
     x = floating(x)
     kinds = {"spectrum": "spectrum", "psd": "density"}
-    like = np.zeros(x.shape, complex if is_complex(x) else float)
     f, t, _ = SCIPY.stft(
-        like,
+        _like(x),
         fs,
         window,
         nperseg,
@@ -294,9 +296,8 @@ def spectrogram(
         raise NotImplementedError(
             f"spectrogram of tensors has the modes psd, complex and magnitude, not {mode!r}"
         )
-    like = np.zeros(x.shape, complex if is_complex(x) else float)
     f, t, _ = SCIPY.spectrogram(
-        like, fs, window, nperseg, noverlap, nfft, False, return_onesided, scaling, axis, mode
+        _like(x), fs, window, nperseg, noverlap, nfft, False, return_onesided, scaling, axis, mode
     )
     lines = moveaxis(x, axis, -1)
     win, length, step, size = _sizes(lines.shape[-1], window, nperseg, noverlap, nfft)

@@ -14,6 +14,7 @@ from ...ops import (
     exp,
     expm1,
     greater,
+    less,
     less_equal,
     log,
     log1p,
@@ -148,7 +149,7 @@ class LogNorm(Distribution):
     name = "lognorm"
     support_ = (0.0, math.inf)
     log_density = staticmethod(
-        lambda y, s: -(log(y) ** 2) / (2 * s * s) - log(s * y) - 0.5 * _LOG_2PI
+        lambda y, s: -log(y) * (1 + log(y) / (2 * s * s)) - log(s) - 0.5 * _LOG_2PI
     )
     distribution = staticmethod(lambda y, s: ours.ndtr(log(y) / s))
     upper = staticmethod(lambda y, s: ours.ndtr(-log(y) / s))
@@ -365,7 +366,7 @@ class TruncNorm(Distribution):
     """The normal distribution between two points."""
 
     name = "truncnorm"
-    positive = False
+    valid = staticmethod(lambda a, b: less(a, b))
     support_ = (lambda a, b: a, lambda a, b: b)
     log_density = staticmethod(
         lambda y, a, b: y * y * -0.5 - 0.5 * _LOG_2PI - log(_normal_mass(a, b))
@@ -472,7 +473,7 @@ class InvGamma(Distribution):
 
     name = "invgamma"
     support_ = (0.0, math.inf)
-    log_density = staticmethod(lambda y, a: -(a + 1) * log(y) - _gammaln(a) - 1 / y)
+    log_density = staticmethod(lambda y, a: -(1 + (a + 1) * ours.xlogy(y, y)) / y - _gammaln(a))
     distribution = staticmethod(lambda y, a: special.gammaincc(a, 1 / y))
     upper = staticmethod(lambda y, a: special.gammainc(a, 1 / y))
     quantile = staticmethod(lambda q, a: 1 / special.gammainccinv(a, q))

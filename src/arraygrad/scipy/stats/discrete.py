@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
+import functools
 import math
+from typing import Any
 
 from ... import special as ours
-from ...ops import expm1, log, log1p, where
+from ...ops import equal, expm1, floor, log, log1p, logical_and, where
 from .. import special
 from .distribution import Discrete
 
 _gammaln = ours.gammaln
+
+
+def _all(*conditions: Any) -> Any:
+    return functools.reduce(logical_and, conditions)
 
 
 class Binom(Discrete):
@@ -17,6 +23,7 @@ class Binom(Discrete):
 
     name = "binom"
     support_ = (0.0, lambda n, p: n)
+    valid = staticmethod(lambda n, p: _all(n >= 0, equal(floor(n), n), p >= 0, p <= 1))
     log_density = staticmethod(
         lambda k, n, p: (
             _gammaln(n + 1)
@@ -37,6 +44,7 @@ class Poisson(Discrete):
 
     name = "poisson"
     support_ = (0.0, math.inf)
+    valid = staticmethod(lambda mu: mu >= 0)
     log_density = staticmethod(lambda k, mu: ours.xlogy(k, mu) - _gammaln(k + 1) - mu)
     distribution = staticmethod(lambda k, mu: special.pdtr(k, mu))
     upper = staticmethod(lambda k, mu: special.pdtrc(k, mu))
@@ -49,6 +57,7 @@ class NBinom(Discrete):
 
     name = "nbinom"
     support_ = (0.0, math.inf)
+    valid = staticmethod(lambda n, p: _all(n > 0, p > 0, p <= 1))
     log_density = staticmethod(
         lambda k, n, p: (
             _gammaln(n + k) - _gammaln(k + 1) - _gammaln(n) + n * log(p) + ours.xlog1py(k, -p)
@@ -65,6 +74,7 @@ class Geom(Discrete):
 
     name = "geom"
     support_ = (1.0, math.inf)
+    valid = staticmethod(lambda p: _all(p > 0, p <= 1))
     log_density = staticmethod(lambda k, p: ours.xlog1py(k - 1, -p) + log(p))
     distribution = staticmethod(lambda k, p: -expm1(log1p(-p) * k))
     upper = staticmethod(lambda k, p: (1 - p) ** k)
@@ -78,6 +88,7 @@ class Bernoulli(Discrete):
 
     name = "bernoulli"
     support_ = (0.0, 1.0)
+    valid = staticmethod(lambda p: _all(p >= 0, p <= 1))
     log_density = staticmethod(lambda k, p: ours.xlogy(k, p) + ours.xlog1py(1 - k, -p))
     distribution = staticmethod(lambda k, p: where(k < 1, 1 - p, 1.0))
     average = staticmethod(lambda p: p)

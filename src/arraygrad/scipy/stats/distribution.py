@@ -20,13 +20,14 @@ from ...ops import (
     equal,
     exp,
     floor,
+    greater,
     greater_equal,
     isnan,
     less,
     less_equal,
     log,
+    log1p,
     logical_and,
-    logical_or,
     where,
 )
 from ...ops import sum as _sum
@@ -50,7 +51,7 @@ class Distribution:
     name: ClassVar[str]
     # The support: numbers, or functions of the shape parameters.
     support_: ClassVar[tuple[Any, Any]] = (-math.inf, math.inf)
-    positive: ClassVar[bool] = True  # whether all shape parameters must be positive
+    valid: ClassVar[AnyFunction | None] = None  # for which shapes it exists; None: positive ones
     log_density: AnyFunction
     distribution: AnyFunction
     upper: ClassVar[AnyFunction | None] = None
@@ -106,11 +107,11 @@ class Distribution:
 
     def _checked(self, out: Any, shapes: Any, scale: Any) -> Any:
         """NaN where a parameter is not valid, as SciPy has it."""
-        bad = less_equal(scale, 0)
-        if self.positive:
-            for shape in shapes:
-                bad = logical_or(bad, less_equal(shape, 0))
-        return where(bad, math.nan, out) if plain(bad).any() else out
+        good = greater(scale, 0)
+        valid = type(self).valid
+        for part in [greater(s, 0) for s in shapes] if valid is None else [valid(*shapes)]:
+            good = logical_and(good, part)
+        return out if plain(good).all() else where(good, out, math.nan)
 
     def _ends(self, shapes: Any) -> tuple[Any, Any]:
         low, high = (end(*shapes) if callable(end) else end for end in self.support_)
@@ -169,11 +170,24 @@ class Distribution:
 
     def _logcdf_of(self, y: Any, *shapes: Any) -> Any:
         found = type(self).log_distribution
-        return log(self._cdf_of(y, *shapes)) if found is None else found(y, *shapes)
+        if found is not None:
+            return found(y, *shapes)
+        return self._log_of(self._cdf_of, self._sf_of, y, shapes)
 
     def _logsf_of(self, y: Any, *shapes: Any) -> Any:
         found = type(self).log_upper
-        return log(self._sf_of(y, *shapes)) if found is None else found(y, *shapes)
+        if found is not None:
+            return found(y, *shapes)
+        return self._log_of(self._sf_of, self._cdf_of, y, shapes)
+
+    def _log_of(self, own: AnyFunction, other: AnyFunction, y: Any, shapes: Any) -> Any:
+        """The logarithm of a probability; if it is almost one, by the small rest."""
+        p = own(y, *shapes)
+        close = greater(p, 0.9)
+        if type(self).upper is None or not plain(close).any():
+            return log(p)
+        rest = where(close, other(y, *shapes), 0.0)
+        return where(close, log1p(-rest), log(where(close, 1.0, p)))
 
     def cdf(self, x: Any, *args: Any, **kwargs: Any) -> Any:
         """The distribution function."""
@@ -209,7 +223,17 @@ class Distribution:
         formula = type(self).quantile
         q = _float(q)
         y = self._quantile(q, *shapes) if formula is None else formula(q, *shapes)
+        y = self._within(q, y, self._ends(shapes))
         return self._checked(y * scale + loc, shapes, scale)
+
+    def _within(self, q: Any, y: Any, ends: tuple[Any, Any]) -> Any:
+        """Quantiles, with those of the probabilities zero and one, and NaN for others outside."""
+        values = plain(q)
+        if ((values > 0) & (values < 1)).all():
+            return y
+        low, high = ends
+        y = where(equal(q, 0), low, where(equal(q, 1), high, y))
+        return where(logical_and(greater_equal(q, 0), less_equal(q, 1)), y, math.nan)
 
     def isf(self, q: Any, *args: Any, **kwargs: Any) -> Any:
         """The inverse of `sf`."""
@@ -219,7 +243,9 @@ class Distribution:
         formula = type(self).upper_quantile
         if formula is None:
             return self.ppf(1 - _float(q), *args, **kwargs)
-        return self._checked(formula(_float(q), *shapes) * scale + loc, shapes, scale)
+        q = _float(q)
+        y = self._within(q, formula(q, *shapes), self._ends(shapes)[::-1])
+        return self._checked(y * scale + loc, shapes, scale)
 
     # --- moments ---
 
@@ -342,13 +368,14 @@ class Discrete(Distribution):
         """The logarithm of the probability of `k`."""
         if not _any_arrays((k, *args), kwargs):
             return self.scipy.logpmf(k, *args, **kwargs)
-        shapes, loc, _ = self._parameters(args, kwargs)
+        shapes, loc, scale = self._parameters(args, kwargs)
         y = _float(k) - loc
         low, high = self._ends(shapes)
         inside = logical_and(greater_equal(y, low), less_equal(y, high))
-        inside = logical_and(inside, equal(floor(y), y))
+        inside = logical_and(logical_and(inside, equal(floor(y), y)), less(y, math.inf))
         out = type(self).log_density(where(inside, y, low), *shapes)
-        return where(inside, out, -math.inf)
+        out = where(inside, out, where(isnan(y), math.nan, -math.inf))
+        return self._checked(out, shapes, scale)
 
     def pmf(self, k: Any, *args: Any, **kwargs: Any) -> Any:
         """The probability of `k`."""
@@ -359,12 +386,13 @@ class Discrete(Distribution):
     def _function(
         self, which: str, x: Any, args: Any, kwargs: Any, below: float, above: float
     ) -> Any:
-        shapes, loc, _ = self._parameters(args, kwargs)
+        shapes, loc, scale = self._parameters(args, kwargs)
         y = floor(_float(x) - loc)
         low, high = self._ends(shapes)
         inside = logical_and(greater_equal(y, low), less(y, high))
         out = getattr(self, which)(where(inside, y, low), *shapes)
-        return where(inside, out, where(less(y, low), below, above))
+        beyond = where(less(y, low), below, where(isnan(y), math.nan, above))
+        return self._checked(where(inside, out, beyond), shapes, scale)
 
     def ppf(self, q: Any, *args: Any, **kwargs: Any) -> Any:
         """The quantiles: steps, which are constants."""

@@ -10,13 +10,17 @@ import numpy as np
 from ... import linalg
 from ... import special as ours
 from ...core.array import plain
+from ...ops import all as all_of
 from ...ops import (
     concat,
     diagonal,
+    equal,
     exp,
     expand_dims,
+    floor,
     log,
     log1p,
+    logical_and,
     matmul,
     matrix_transpose,
     moveaxis,
@@ -221,6 +225,11 @@ class _Dirichlet(_Multivariate):
         x, alpha = floating(x), floating(alpha)
         if x.shape[0] == alpha.shape[0] - 1:  # the last component follows from the others
             x = concat((x, expand_dims(1 - _sum(x, axis=0), axis=0)), axis=0)
+        if (plain(x) < 0).any() or (np.abs(plain(_sum(x, axis=0)) - 1) > 1e-9).any():
+            raise ValueError(
+                "dirichlet: the entries of x must not be negative, and their sum along the first "
+                "axis must be one"
+            )
         norm = _sum(ours.gammaln(alpha)) - ours.gammaln(_sum(alpha))
         return _sum(ours.xlogy(alpha - 1, moveaxis(x, 0, -1)), axis=-1) - norm
 
@@ -254,9 +263,18 @@ class _Wishart(_Multivariate):
         x, df = floating(x), floating(df)
         d = x.shape[0] if x.ndim else 1
         x = reshape(x, (1, 1)) if x.ndim == 0 else x
+        if x.ndim == 3:  # the last axis counts matrices
+            x = moveaxis(x, -1, 0)
+        if x.ndim == 1 or x.ndim > 3 or x.shape[-1] != x.shape[-2]:
+            raise ValueError(
+                f"wishart: x must be a square matrix, or more of them along the last axis; it has "
+                f"the shape {tuple(x.shape)}"
+            )
+        if (plain(df) <= d - 1).any():
+            raise ValueError(f"wishart: df must be larger than {d - 1} for matrices of {d} rows")
         scale = _matrix(scale, d)
         factor, own = linalg.cholesky(scale), linalg.cholesky(x)
-        trace = _sum(solve_triangular(factor, own, lower=True) ** 2)
+        trace = _sum(solve_triangular(factor, own, lower=True) ** 2, axis=(-2, -1))
         return (
             0.5 * (df - d - 1) * _log_det(own)
             - 0.5 * trace
@@ -273,7 +291,17 @@ class _Multinomial(_Multivariate):
         if not has_arrays((x, n, p)):
             return self.scipy.logpmf(x, n, p)
         x, n, p = floating(x), floating(n), floating(p)
-        return ours.gammaln(n + 1) + _sum(ours.xlogy(x, p) - ours.gammaln(x + 1), axis=-1)
+        if (np.abs(plain(_sum(p, axis=-1)) - 1) > 1e-9).any():
+            raise ValueError("multinomial: the probabilities p must have the sum one")
+        # As SciPy has it, the last probability is what the others leave.
+        p = concat((p[..., :-1], 1 - _sum(p[..., :-1], axis=-1, keepdims=True)), axis=-1)
+        whole = all_of(logical_and(x >= 0, equal(floor(x), x)), axis=-1)
+        possible = logical_and(whole, equal(_sum(x, axis=-1), n))
+        counts = where(x >= 0, x, 0.0)
+        out = ours.gammaln(n + 1) + _sum(ours.xlogy(counts, p) - ours.gammaln(counts + 1), axis=-1)
+        out = where(possible, out, -math.inf)
+        valid = all_of(logical_and(p >= 0, p <= 1), axis=-1)
+        return where(logical_and(valid, n >= 0), out, math.nan)
 
     def pmf(self, x: Any, n: Any, p: Any) -> Any:
         """The probability of counts."""

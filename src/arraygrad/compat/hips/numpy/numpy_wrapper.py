@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable
+from itertools import chain
 from types import GeneratorType
 from typing import Any
 
@@ -25,7 +26,8 @@ from ..structures import SEQUENCES, holds_boxes
 __all__ = ["metadata", "wrap_namespace", "wrapped"]
 
 AnyFunction = Callable[..., Any]
-_ITERATORS = (map, filter, zip, GeneratorType)
+# What is not a sequence, and has items that may be boxes.
+_ITERATORS: tuple[Any, ...] = (map, filter, zip, reversed, chain, GeneratorType, type({}.values()))
 
 
 def wrap_namespace(old: dict[str, Any], new: dict[str, Any]) -> None:

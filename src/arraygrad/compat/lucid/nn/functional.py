@@ -9,6 +9,7 @@ import numpy as np
 from .... import ops
 from ....ops.special import activations, sigmoids
 from ....ops.special import softmax as softmax_ops
+from ...arguments import class_places
 from ...torchlike import FUNCTIONS
 from ..tensors import Tensor
 
@@ -132,8 +133,7 @@ def cross_entropy(x: Any, target: Any, reduction: str = "mean") -> Any:
 
 
 def _chosen(x: Any, target: Any) -> Any:
-    places = np.asarray(target).astype(np.int64)
-    return x[np.arange(x.shape[0]), places]
+    return x[np.arange(x.shape[0]), class_places(target, x.shape)]
 
 
 def _reduced(losses: Any, reduction: str) -> Any:

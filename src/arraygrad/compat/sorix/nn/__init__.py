@@ -7,13 +7,16 @@ from typing import Any
 
 import numpy as np
 
-from ....ops.special.softmax import logsumexp
-from ..functions import abs, exp, log, randn, relu, sigmoid, tanh  # type: ignore[attr-defined]
+from .... import ops
+from ....ops.special import sigmoids, softmax
+from ...arguments import class_places
+from ..functions import randn, relu, sigmoid, tanh  # type: ignore[attr-defined]
 from ..tensor import Tensor, float32
 
 __all__ = [
     "BCEWithLogitsLoss",
     "CrossEntropyLoss",
+    "LeakyReLU",
     "Linear",
     "MSELoss",
     "Module",
@@ -22,6 +25,11 @@ __all__ = [
     "Sigmoid",
     "Tanh",
 ]
+
+
+softplus = Tensor._lifted(sigmoids.softplus)
+logsumexp = Tensor._lifted(softmax.logsumexp)
+_leaky = Tensor._lifted(lambda x, slope: ops.where(x > 0, x, slope * x))
 
 
 def __dir__() -> list[str]:
@@ -100,6 +108,17 @@ class ReLU(Module):
         return relu(x)
 
 
+class LeakyReLU(Module):
+    """Elements below zero are multiplied by a slope."""
+
+    def __init__(self, negative_slope: float = 0.01) -> None:
+        super().__init__()
+        self.negative_slope = negative_slope
+
+    def forward(self, x: Any) -> Any:
+        return _leaky(x, self.negative_slope)
+
+
 class Sigmoid(Module):
     """The logistic function."""
 
@@ -138,14 +157,35 @@ class BCEWithLogitsLoss(Module):
     """The mean cross entropy of logits and targets that are 0 or 1."""
 
     def forward(self, x: Any, target: Any) -> Any:
-        return (relu(x) - x * target + log(1 + exp(-abs(x)))).mean()
+        return (softplus(x) - x * target).mean()
 
 
 class CrossEntropyLoss(Module):
-    """The mean cross entropy of rows of logits and the places of the right classes."""
+    """The mean cross entropy of rows of logits and the right classes.
+
+    Parameters
+    ----------
+    weight : Tensor, optional
+        A factor for each class. The sum of the losses is divided by the sum of their factors.
+    one_hot : bool
+        Whether the targets are rows of shares, with a one for the right class, or its place.
+    """
+
+    def __init__(self, weight: Any = None, one_hot: bool = False) -> None:
+        super().__init__()
+        self.weight, self.one_hot = weight, one_hot
 
     def forward(self, x: Any, target: Any) -> Any:
-        rows = np.arange(x.shape[0])
-        columns = np.asarray(target).astype(np.int64).reshape(-1)
-        normal = Tensor._lifted(logsumexp)(x, axis=1)
-        return (normal - x[rows, columns]).mean()
+        normal = logsumexp(x, axis=1)
+        factors = None if self.weight is None else np.asarray(self.weight.data)
+        if self.one_hot:
+            shares = np.asarray(target.data)
+            losses = normal * shares.sum(axis=1) - (x * shares).sum(axis=1)
+            of_rows = None if factors is None else shares @ factors
+        else:
+            places = class_places(target, x.shape)
+            losses = normal - x[np.arange(x.shape[0]), places]
+            of_rows = None if factors is None else factors[places]
+        if of_rows is None:
+            return losses.mean()
+        return (losses * of_rows).sum() / of_rows.sum()

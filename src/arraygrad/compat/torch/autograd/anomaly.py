@@ -8,7 +8,7 @@ from typing import Any
 
 from ....autograd import anomaly as native
 from ....core.nodes import Node
-from ..wording import shown_name
+from ..node_names import shown_name
 
 
 class detect_anomaly(native.detect_anomaly):  # noqa: N801  (torch's name)

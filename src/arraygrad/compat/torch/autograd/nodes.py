@@ -19,28 +19,8 @@ from ....core.nodes import Leaf, RemovableHandle
 from ....core.saved import pack_later
 from ....errors import GraphFreedError
 from ..handles import Tensor, name_of, unwrap, wrap
+from ..node_names import node_name
 from ..wording import reword
-
-# What PyTorch calls ops that have another name here.
-_NAMES = {
-    "multiply": "mul",
-    "subtract": "sub",
-    "divide": "div",
-    "negative": "neg",
-    "copy": "clone",
-    "concat": "cat",
-    "permute_dims": "permute",
-    "broadcast_to": "expand",
-    "astype": "to_copy",
-    "expit": "sigmoid",
-    "matmul": "mm",
-    "cumulative_sum": "cumsum",
-    "cumulative_prod": "cumprod",
-    "reshape": "view",
-    "getitem": "select",
-    "unstack": "unbind",
-    "put": "copy_slices",
-}
 
 
 class Node(metaclass=ABCMeta):  # noqa: B024  (all kinds of nodes are registered)
@@ -141,21 +121,9 @@ _shown: weakref.WeakValueDictionary[int, Shown] = weakref.WeakValueDictionary()
 
 
 @functools.cache
-def _kind(name: str) -> type[Shown]:
+def kind_of_node(name: str) -> type[Shown]:
+    """The type of the nodes of a name."""
     return type(name, (Shown,), {"__slots__": ()})
-
-
-def node_name(node: Any) -> str:
-    """PyTorch's name for a node."""
-    if isinstance(node, Leaf):
-        return "AccumulateGrad"
-    own = node.pullback.name
-    own = _NAMES.get(own, own)
-    if own == "copy_slices":
-        return "CopySlices"
-    if own == "OnceDifferentiable":
-        return "Error"
-    return "".join(part.capitalize() for part in own.strip("_").split("_")) + "Backward0"
 
 
 def shown(node: Any) -> Any:
@@ -165,7 +133,7 @@ def shown(node: Any) -> Any:
     key = id(node)
     found = _shown.get(key)
     if found is None or found._node is not node:
-        found = object.__new__(_kind(node_name(node)))
+        found = object.__new__(kind_of_node(node_name(node)))
         found._node = node
         _shown[key] = found
     return found
@@ -265,10 +233,10 @@ class SavedTensor:
             raise RuntimeError("a hook on a saved value that is None is forbidden")
 
         def pack(array: Any) -> Any:
-            return pack_hook(wrap(_tensor(array, None)))
+            return packed(pack_hook, wrap(_tensor(array, None)))
 
-        def unpack(packed: Any) -> Any:
-            return unpacked(unpack_hook(packed))._array
+        def unpack(kept: Any) -> Any:
+            return unpacked(unpack_hook(kept))._array
 
         try:
             pack_later(self._node, self._position, (pack, unpack))
@@ -276,6 +244,17 @@ class SavedTensor:
             raise RuntimeError(
                 f"hooks on a saved value after it has been freed: {error}"
             ) from error
+
+
+def packed(hook: Callable[[Any], Any], value: Tensor) -> Any:
+    """What a pack hook makes of a tensor, which it must not write."""
+    before = value._version
+    found = hook(value)
+    if value._version != before:
+        raise RuntimeError(
+            "A saved tensor pack hook is modifying its input in place. Work on a clone() of it"
+        )
+    return found
 
 
 def unpacked(value: Any) -> Any:

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from .... import ops, special
+from ....autograd.function import Function
 from ....core.array import Array
 from ..dtypes import default_for, result_type
 from ..handles import Tensor
@@ -130,7 +131,7 @@ def isreal(input: Any) -> Any:
 @function(in_place=True)
 def relu(input: Any) -> Any:
     """The larger of each element and zero."""
-    return ops.where(input > 0, input, ops.zeros_like(input))
+    return ops.where(input <= 0, ops.zeros_like(input), input)
 
 
 @function(in_place=True)
@@ -217,7 +218,7 @@ def clamp_max(input: Any, max: Any) -> Any:
 @function(in_place=True)
 def threshold(input: Any, threshold: float, value: float) -> Any:
     """Elements above a threshold, and `value` for the others."""
-    return ops.where(input > threshold, input, value)
+    return ops.where(input <= threshold, value, input)
 
 
 @function(in_place=True)
@@ -270,7 +271,6 @@ maximum = elementwise_binary(ops.maximum, in_place=False)
 minimum = elementwise_binary(ops.minimum, in_place=False)
 mul = multiply = elementwise_binary(ops.multiply, "mul")
 ne = not_equal = elementwise_binary(ops.not_equal, "ne")
-nextafter = elementwise_binary(ops.nextafter)
 pow = elementwise_binary(lambda x, y: _power(x, y), "pow")
 remainder = elementwise_binary(ops.remainder)
 true_divide = elementwise_binary(ops.divide, "true_divide")
@@ -300,12 +300,6 @@ def _double(x: Any) -> Any:
     if not isinstance(x, Array):
         return x
     return ops.astype(x, np.complex128 if x.dtype.kind == "c" else np.float64)
-
-
-@function(in_place=True)
-def float_power(input: Any, exponent: Any) -> Any:
-    """The power, in double precision."""
-    return ops.pow(_double(input), _double(exponent))
 
 
 def _logical(native: Any, name: str) -> Callable[..., Tensor]:
@@ -396,7 +390,7 @@ def lerp(input: Any, end: Any, weight: Any) -> Any:
     return ops.add(input, ops.multiply(weight, ops.subtract(end, input)))
 
 
-@function
+@function(method=False)
 def where(condition: Any, input: Any = None, other: Any = None) -> Any:
     """Elements of one tensor where a condition holds, and of another elsewhere."""
     if input is None and other is None:
@@ -412,12 +406,41 @@ def where(condition: Any, input: Any = None, other: Any = None) -> Any:
     return ops.where(condition, x, y)
 
 
+# The method is that of the values, and the condition comes second.
+METHODS["where"] = lambda self, condition, other: where(condition, self, other)
+
+
 @function(in_place=True)
 def dist(input: Any, other: Any, p: float = 2) -> Any:
     """The norm of the difference."""
     from .... import linalg
 
     return linalg.vector_norm(input - other, ord=p)
+
+
+@function(in_place=True)
+def float_power(input: Any, exponent: Any) -> Any:
+    """Powers in double precision."""
+    base = input if isinstance(input, Array) else ops_tensor(input)
+    return ops.pow(_double(base), _double(exponent))
+
+
+class _NextAfter(Function):
+    """The next number in a direction, whose derivative PyTorch does not have."""
+
+    @staticmethod
+    def forward(ctx: Any, x: Any, y: Any) -> Any:
+        return ops.nextafter(x, y)
+
+    @staticmethod
+    def backward(ctx: Any, *grad_outputs: Any, **_: Any) -> Any:
+        raise NotImplementedError("the derivative for 'nextafter' is not implemented")
+
+
+@function(in_place=True)
+def nextafter(input: Any, other: Any) -> Any:
+    """The next number of each element in a direction."""
+    return _NextAfter.apply(*_both(input, other))
 
 
 @function(method=False)

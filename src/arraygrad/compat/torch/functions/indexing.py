@@ -12,6 +12,7 @@ from ....arrays.creation import asarray
 from ....core.array import Array, plain
 from ....core.indices import HOLE
 from ....ops.indexing import _index_add, getitem
+from ..dtypes import check_device
 from ..publish import function
 from .axes import check_static, checked
 
@@ -74,12 +75,13 @@ def index_select(input: Any, dim: int, index: Any) -> Any:
 
 @function
 def gather(input: Any, dim: int, index: Any, *, sparse_grad: bool = False) -> Any:
-    """Elements along an axis, one for each element of the index."""
+    """Elements along an axis, one for each element of the index. Its gradient is always dense."""
     axis = checked(dim, input.ndim)
     if not input.ndim:
         return ops.reshape(ops.reshape(input, (1,))[ops.reshape(index, (-1,))], index.shape)
     if not index.ndim:
         return ops.reshape(ops.take(input, ops.reshape(index, (1,)), axis=axis), ())
+    _check_places(input, axis, index, "gather")
     if not index.size and index.ndim != input.ndim:
         return ops.reshape(ops.reshape(input, (-1,))[:0], index.shape)
     cut = tuple(slice(None) if a == axis else slice(0, n) for a, n in enumerate(index.shape))
@@ -154,6 +156,28 @@ def masked_scatter(input: Any, mask: Any, source: Any) -> Any:
 
 
 # --- writing at places ---
+
+
+def _check_places(input: Any, dim: int, index: Any, name: str) -> None:
+    """Raise unless an index fits a tensor: in shape, and with its values along an axis."""
+    if index.ndim != input.ndim:
+        raise RuntimeError(
+            f"{name}(): Index tensor must have the same number of dimensions as the tensor, which "
+            f"has {input.ndim}, not {index.ndim}"
+        )
+    for axis, (wanted, length) in enumerate(zip(index.shape, input.shape, strict=True)):
+        if axis != dim and wanted > length:
+            raise RuntimeError(
+                f"{name}(): Size does not match at dimension {axis}: the index has {wanted}, the "
+                f"tensor {length}"
+            )
+    if _known(index) and index.size:
+        values, length = _values(index), input.shape[dim]
+        if values.min() < 0 or values.max() >= length:
+            raise RuntimeError(
+                f"{name}(): an index from {values.min()} to {values.max()} is out of bounds for "
+                f"dimension {dim} with size {length}"
+            )
 
 
 def _places(input: Any, dim: int, index: Any, shape: tuple[int, ...]) -> Any:
@@ -234,15 +258,18 @@ def scatter(
         filled = given if isinstance(given, Array) else ops.zeros_like(index) + given
         return scatter_reduce.__wrapped__(input, dim, index, filled, how)
     source = _like(src if src is not None else value, input)
-    place = _places(input, checked(dim, input.ndim), index, index.shape)
-    return _put(input, place, _cut(source, index.shape))
+    axis = checked(dim, input.ndim)
+    _check_places(input, axis, index, "scatter")
+    return _put(input, _places(input, axis, index, index.shape), _cut(source, index.shape))
 
 
 @function(in_place=True)
 @_along
 def scatter_add(input: Any, dim: int, index: Any, src: Any) -> Any:
     """Elements added along an axis at the places of an index."""
-    place = _places(input, checked(dim, input.ndim), index, index.shape)
+    axis = checked(dim, input.ndim)
+    _check_places(input, axis, index, "scatter_add")
+    place = _places(input, axis, index, index.shape)
     return _added(input, place, _like(_cut(src, index.shape), input))
 
 
@@ -253,6 +280,7 @@ def scatter_reduce(
 ) -> Any:
     """Elements joined along an axis at the places of an index: sum, prod, mean, amax or amin."""
     axis = checked(dim, input.ndim)
+    _check_places(input, axis, index, "scatter_reduce")
     place = ops.reshape(_places(input, axis, index, index.shape), (-1,))
     values = ops.reshape(ops.astype(_cut(src, index.shape), input.dtype), (-1,))
     return _joined(input, place, values, reduce, include_self)
@@ -366,8 +394,11 @@ def put(input: Any, index: Any, source: Any, accumulate: bool = False) -> Any:
 
 @function(in_place=True)
 def fill_diagonal(input: Any, fill_value: Any, wrap: bool = False) -> Any:
-    """One value on the diagonal."""
-    place = np.eye(*input.shape, dtype=np.bool_)
+    """One value on the diagonal; with `wrap`, it starts again below, after an empty row."""
+    if input.ndim < 2 or (input.ndim > 2 and len(set(input.shape)) > 1):
+        raise RuntimeError("fill_diagonal_() needs a matrix, or axes of one length")
+    place = np.zeros(input.shape, np.bool_)
+    np.fill_diagonal(place, True, wrap=wrap)
     return ops.where(asarray(place), fill_value, input)
 
 
@@ -404,12 +435,18 @@ def diagonal_scatter(input: Any, src: Any, offset: int = 0, dim1: int = 0, dim2:
 
 
 @function(method=False)
-def tril_indices(row: int, col: int, offset: int = 0, **_: Any) -> Any:
+def tril_indices(
+    row: int, col: int, offset: int = 0, *, dtype: Any = None, device: Any = None
+) -> Any:
     """The places of the lower triangle of a matrix."""
-    return asarray(np.stack(np.tril_indices(row, offset, col)))
+    check_device(device)
+    return asarray(np.stack(np.tril_indices(row, offset, col)).astype(dtype or np.int64))
 
 
 @function(method=False)
-def triu_indices(row: int, col: int, offset: int = 0, **_: Any) -> Any:
+def triu_indices(
+    row: int, col: int, offset: int = 0, *, dtype: Any = None, device: Any = None
+) -> Any:
     """The places of the upper triangle of a matrix."""
-    return asarray(np.stack(np.triu_indices(row, offset, col)))
+    check_device(device)
+    return asarray(np.stack(np.triu_indices(row, offset, col)).astype(dtype or np.int64))

@@ -159,6 +159,8 @@ min = _extreme(ops.min, ops.argmin, ops.minimum, "min")
 
 def _position(native: Any) -> Published:
     def reduced(input: Any, dim: Any = None, keepdim: bool = False) -> Any:
+        if not input.size and dim is None:
+            raise IndexError(f"{native.__name__}(): the tensor is empty: say which dim to reduce")
         return native(input, axis=axes_of(dim, input.ndim), keepdims=keepdim)
 
     reduced.__doc__ = native.__doc__
@@ -245,8 +247,14 @@ def median(input: Any, dim: Any = None, keepdim: bool = False) -> Any:
         middle = ops.where(ops.isnan(last), last, value[(flat.size - 1) // 2])
         return _mean_of_equal(flat, middle)
     axis = checked(dim, input.ndim)
-    length = input.shape[axis] if input.ndim else 1
-    return _Median(*_at_rank(input, (length - 1) // 2, axis, keepdim))
+    if not input.ndim:
+        return _Median(*_at_rank(input, 0, axis, keepdim))
+    length = input.shape[axis]
+    order = ops.argsort(input, axis=axis, stable=True)
+    # A line with NaN, which comes last in order, has NaN as its median.
+    unknown = ops.any(ops.isnan(input), axis=axis, keepdims=True)
+    rank = ops.where(unknown, length - 1, (length - 1) // 2)
+    return _Median(*_chosen(input, ops.take_along_axis(order, rank, axis=axis), axis, keepdim))
 
 
 def _mean_of_equal(flat: Any, value: Any) -> Any:

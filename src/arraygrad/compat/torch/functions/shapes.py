@@ -10,8 +10,12 @@ from typing import Any
 import numpy as np
 
 from .... import ops
+from ....arrays.batched import Batched
 from ....arrays.creation import asarray
+from ....arrays.dual import Dual
+from ....arrays.tensor import Tensor
 from ....core.array import Array, plain
+from ....core.memory import owner_of
 from ..dtypes import Size, promote
 from ..handles import origin_of
 from ..publish import function
@@ -49,13 +53,25 @@ def view(input: Any, *shape: Any, dtype: Any = None) -> Any:
     return ops.reshape(input, sizes(shape))
 
 
+def in_memory(array: Any) -> Any:
+    """The NumPy array of a tensor; in a batch, that of its first member; None if there is none."""
+    batches = 0
+    while isinstance(array, Array):
+        batches += isinstance(array, Batched)
+        array = array.primal if isinstance(array, Dual) else array._array
+    if not isinstance(array, np.ndarray) or array.ndim < batches or 0 in array.shape[:batches]:
+        return None
+    return array[(0,) * batches]
+
+
 def _viewable(input: Any, shape: tuple[int, ...]) -> bool:
-    array = getattr(input, "_array", None)
-    if not isinstance(array, np.ndarray):
+    array = in_memory(input)
+    if array is None:
         return True
-    given = getattr(input, "_given", None)
-    if given is None and input._view is None:
-        return True
+    if isinstance(input, Tensor):
+        given = getattr(input, "_given", None)
+        if given is None and input._view is None:
+            return True
     if array.flags.c_contiguous or not array.size:
         return True
     try:
@@ -69,8 +85,8 @@ def _viewable(input: Any, shape: tuple[int, ...]) -> bool:
 
 @function
 def view_as(input: Any, other: Any) -> Any:
-    """The same elements in the shape of another tensor."""
-    return ops.reshape(input, other.shape)
+    """The same elements in the shape of another tensor, on the same memory."""
+    return view.__wrapped__(input, tuple(other.shape))
 
 
 @function
@@ -276,6 +292,15 @@ def memory_of(input: Any) -> tuple[Any, int]:
     return ops.reshape(origin.base, (-1,)), (begin[1] - begin[0]) // whole.itemsize
 
 
+def offset_of(array: Any) -> int:
+    """How many elements the memory of a NumPy array has before its first one."""
+    owner = owner_of(array)
+    if not isinstance(owner, np.ndarray) or not array.size:
+        return 0
+    first, start = (a.__array_interface__["data"][0] for a in (array, owner))
+    return int((first - start) // array.itemsize)
+
+
 def places_in_memory(size: Any, stride: Any, start: int) -> Any:
     """The places of elements at given steps."""
     place = np.full(tuple(size), start, np.int64)
@@ -316,9 +341,11 @@ def unbind(input: Any, dim: int = 0) -> Any:
 
 
 @function(parts=True)
-def split(input: Any, split_size: Any = None, dim: int = 0, **old: Any) -> Any:
+def split(
+    input: Any, split_size: Any = None, dim: int = 0, *, split_size_or_sections: Any = None
+) -> Any:
     """Pieces of a length, or of several lengths, along an axis."""
-    split_size = old.get("split_size_or_sections", split_size)
+    split_size = split_size if split_size_or_sections is None else split_size_or_sections
     axis = checked(dim, input.ndim)
     length = input.shape[axis]
     if isinstance(split_size, int):
@@ -485,7 +512,9 @@ def tile(input: Any, *dims: Any) -> Any:
 
 
 @function
-def repeat_interleave(input: Any, repeats: Any, dim: Any = None, **_: Any) -> Any:
+def repeat_interleave(
+    input: Any, repeats: Any, dim: Any = None, *, output_size: int | None = None
+) -> Any:
     """Each element several times."""
     return ops.repeat(input, repeats, axis=dim)
 
@@ -595,7 +624,5 @@ def clone(input: Any, *, memory_format: Any = None) -> Any:
 @function
 def contiguous(input: Any, *, memory_format: Any = None) -> Any:
     """The tensor with its elements in order in memory."""
-    array = getattr(input, "_array", None)
-    if isinstance(array, np.ndarray) and not array.flags.c_contiguous:
-        return ops.copy(input)
-    return input
+    array = in_memory(input)
+    return input if array is None or array.flags.c_contiguous else ops.copy(input)

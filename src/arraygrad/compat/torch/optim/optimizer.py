@@ -67,6 +67,11 @@ class Optimizer:
     def _update(self, p: Tensor, g: Tensor, group: dict[str, Any], state: dict[str, Any]) -> None:
         raise NotImplementedError
 
+    def _decayed(self, p: Tensor, g: Tensor, group: dict[str, Any]) -> Tensor:
+        """The gradient, turned around to go up, and with weight decay."""
+        g = -g if group["maximize"] else g
+        return g + group["weight_decay"] * p.detach() if group["weight_decay"] else g
+
     def state_dict(self) -> dict[str, Any]:
         """The options and the states, with numbers for the parameters."""
         order = [p for group in self.param_groups for p in group["params"]]

@@ -1,0 +1,102 @@
+"""Index arrays in the core program: which element of an array belongs to which of a result.
+
+Integers are checked by NumPy before a kernel computes addresses from them, so that no kernel reads
+or writes outside of an array.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ..core.indices import HOLE
+from ..core.kinds import Elementwise
+from ..ops.define.op import declare
+from .core import Builder, Core, Indexed, Place
+from .program import Shape
+
+
+class Layout(NamedTuple):
+    """How index arrays read an array.
+
+    Attributes
+    ----------
+    axes : list of int
+        The axis of the array that each index array is for.
+    shape : Shape
+        The shape of what is read.
+    places : Indexed
+        For each axis of the array, the axis of what is read, or the number of the index array.
+    first : int
+        The axis of what is read where the axes of the index arrays begin.
+    ndim : int
+        How many axes the index arrays have together.
+    """
+
+    axes: list[int]
+    shape: Shape
+    places: Indexed
+    first: int
+    ndim: int
+
+    def spread(self, builder: Builder, index: Core) -> Core:
+        """An index array in the shape of what is read."""
+        start = self.first + self.ndim - len(index.shape)
+        map_ = tuple(
+            (None, 0, 0) if n == 1 else (start + i, 0, 1) for i, n in enumerate(index.shape)
+        )
+        return builder.view(index, self.shape, map_)
+
+
+def by_template(template: Sequence[Any], shape: Shape, indices: Sequence[Shape]) -> Layout | None:
+    """The layout of an index that consists of arrays and whole axes; None for any other."""
+    parts = list(template)
+    if any(p is not HOLE and p is not Ellipsis and p != slice(None) for p in parts):
+        return None
+    missing = len(shape) - len(parts) + parts.count(Ellipsis)
+    at = parts.index(Ellipsis) if Ellipsis in parts else len(parts)
+    parts[at : at + 1] = [slice(None)] * missing
+    axes = [i for i, p in enumerate(parts) if p is HOLE]
+    together = np.broadcast_shapes(*indices)
+    # Index arrays side by side keep their place; others come first.
+    is_joined = axes == list(range(axes[0], axes[0] + len(axes)))
+    first = axes[0] if is_joined else 0
+    rest = [i for i in range(len(shape)) if i not in axes]
+    others = [shape[i] for i in rest]
+    result = (*others[:first], *together, *others[first:])
+    places: list[Place | int] = []
+    for i, n in enumerate(shape):
+        if i in axes:
+            places.append(axes.index(i))
+        elif n == 1:
+            places.append((None, 0, 0))
+        else:
+            k = rest.index(i)
+            places.append((k if k < first else k + len(together), 0, 1))
+    return Layout(axes, result, tuple(places), first, len(together))
+
+
+def along_axis(axis: int, shape: Shape, index: Shape) -> Layout | None:
+    """The layout of one index array that has as many axes as the array, as `take_along_axis`."""
+    if any(n != m for i, (n, m) in enumerate(zip(shape, index, strict=True)) if i != axis):
+        return None
+    places: list[Place | int] = [(None, 0, 0) if n == 1 else (i, 0, 1) for i, n in enumerate(shape)]
+    places[axis] = 0
+    return Layout([axis], index, tuple(places), 0, len(index))
+
+
+def _valid(xp: Any, x: Any, length: int, axis: int) -> Any:
+    low, high = (x.min(), x.max()) if x.size else (0, 0)
+    if low < -length or high >= length:
+        wrong = low if low < -length else high
+        raise IndexError(f"index {wrong} is out of bounds for axis {axis} with size {length}")
+    found = x.astype(np.int64)
+    if low < 0:
+        found[found < 0] += length
+    return found
+
+
+# Integers from 0 on and below a length, for those that count from the end, too.
+valid = declare("valid", "x", kind=Elementwise(flat=("x",)), compute=_valid).op  # type: ignore[attr-defined]

@@ -1,0 +1,362 @@
+"""Loops and choices in compiled functions: they compute what they do eagerly, as one step."""
+
+from __future__ import annotations
+
+import time
+from typing import Any
+
+import numpy as np
+import pytest
+from loops_table import DIRECTION, LOOPS, POINT, TRANSFORMS, Function, chosen, close, grown, scanned
+
+import arraygrad as ag
+from arraygrad.func import associative_scan, cond, fori_loop, scan, vmap, while_loop
+
+rng = np.random.default_rng(0)
+FUNCTIONS: dict[str, Function] = {name: pair[0] for name, pair in LOOPS.items()}
+FUNCTIONS["while_loop"] = grown
+FUNCTIONS["cond, not taken"] = lambda x: chosen(-x)
+FUNCTIONS["scan of scans"] = lambda x: ag.sum(
+    scan(
+        lambda s, a: (scan(lambda t, b: (ag.sin(t * b) + x, None), s, a)[0], s * 2),
+        x,
+        np.linspace(-1, 1, 12).reshape(4, 3),
+    )[1]
+)
+FUNCTIONS["choice in a loop"] = lambda x: fori_loop(
+    0, 5, lambda i, s: cond(i % 2 == 0, lambda s: s * ag.sum(x), lambda s: ag.exp(s) - i, s), x[0]
+)
+FUNCTIONS["associative_scan"] = lambda x: ag.sum(associative_scan(ag.multiply, x) ** 2)
+
+
+@pytest.mark.parametrize("transform", TRANSFORMS)
+@pytest.mark.parametrize("name", FUNCTIONS)
+def test_compiled_as_eager(name: str, transform: str) -> None:
+    """The transform of a loop, compiled."""
+    function = TRANSFORMS[transform](FUNCTIONS[name])
+    close(ag.compile(function)(POINT), function(POINT), rtol=1e-9)
+
+
+@pytest.mark.parametrize("transform", ["grad", "hessian", "jvp", "tensor"])
+@pytest.mark.parametrize("name", ["scan", "scan of captured arrays", "while_loop", "cond"])
+def test_a_compiled_loop_is_transformed(name: str, transform: str) -> None:
+    """The transform of a compiled loop."""
+    make, function = TRANSFORMS[transform], FUNCTIONS[name]
+    close(make(ag.compile(function))(POINT), make(function)(POINT), rtol=1e-9)
+
+
+@pytest.mark.parametrize("transform", ["value", "grad", "hessian"])
+@pytest.mark.parametrize("name", ["scan", "while_loop", "cond", "scan with little memory"])
+def test_a_batch(name: str, transform: str) -> None:
+    rows = np.array([POINT, -POINT, 3 * POINT])
+    one = TRANSFORMS[transform](FUNCTIONS[name])
+    close(ag.compile(vmap(one))(rows), vmap(one)(rows), rtol=1e-9)
+    total = ag.func.grad(lambda rows: ag.sum(vmap(FUNCTIONS[name])(rows) ** 2))
+    close(ag.compile(total)(rows), total(rows), rtol=1e-9)
+
+
+def test_a_batch_of_elements_and_of_one_branch() -> None:
+    def last(xs: Any) -> Any:
+        return scan(lambda s, x: (s * 0.5 + x, s), np.zeros(2), xs, reverse=True)
+
+    batch = rng.normal(size=(4, 6, 2))
+    close(ag.compile(vmap(last))(batch), vmap(last)(batch))
+
+    def either(flag: Any, rows: Any) -> Any:
+        return vmap(lambda row: cond(flag, lambda: (row * 2, 0.0), lambda: (row, row[0])))(rows)
+
+    for flag in (np.array(True), np.array(False)):
+        close(ag.compile(either)(flag, batch[0]), either(flag, batch[0]))
+
+
+def test_members_that_have_ended_stay_finite() -> None:
+    def countdown(x: Any) -> Any:
+        return while_loop(lambda s: s[0] > 0, lambda s: (s[0] - 1, s[1] / s[0]), (x, x))[1]
+
+    starts = np.array([1.0, 4.0, 2.0, 0.0])
+    function = vmap(ag.func.value_and_grad(countdown))
+    close(ag.compile(function)(starts), function(starts))
+    summed = ag.func.grad(lambda x: ag.sum(vmap(countdown)(x)))
+    close(ag.compile(summed)(starts), summed(starts))
+
+
+# --- what the program is ---
+
+
+def test_a_loop_is_one_value_of_the_program() -> None:
+    def program(steps: int) -> str:
+        f = ag.func.grad(lambda x: scan(lambda s, _: (ag.sin(s) * x, None), x, length=steps)[0])
+        return ag.compile(f).program(np.array(1.0)).replace(f"{steps}", "N")
+
+    assert program(10) == program(1000)
+    assert program(10).count("scan(") == 2
+
+
+def test_compiling_does_not_take_longer_with_more_steps() -> None:
+    def seconds(steps: int) -> float:
+        f = ag.compile(ag.func.grad(lambda x: scan(lambda s, _: (s * x, s), x, length=steps)[0]))
+        start = time.perf_counter()
+        f(np.array(0.5))
+        return time.perf_counter() - start
+
+    seconds(10)
+    assert seconds(100_000) < 20 * seconds(20) + 0.2
+
+
+def test_steps_of_small_arrays_run_without_python() -> None:
+    """A million steps of a few numbers, with their gradient."""
+
+    def f(x: Any) -> Any:
+        return ag.sum(scan(lambda s, _: (s + 1e-7 * ag.sin(s), None), x, length=1_000_000)[0])
+
+    compiled = ag.compile(ag.func.value_and_grad(f))
+    x = np.array([0.1, 0.2])
+    compiled(x)
+    start = time.perf_counter()
+    value, gradient = compiled(x)
+    assert time.perf_counter() - start < 3
+    exact = 2 * np.arctan(np.tan(x / 2) * np.exp(0.1))
+    np.testing.assert_allclose(value, exact.sum(), rtol=1e-6)
+    np.testing.assert_allclose(gradient, np.sin(exact) / np.sin(x), rtol=1e-6)
+
+
+def test_results_that_nobody_uses_are_not_computed() -> None:
+    calls = []
+
+    @ag.func.custom(vjp=lambda g: g)
+    def noted(x: Any) -> Any:
+        calls.append(None)
+        return np.array(x)
+
+    def f(x: Any) -> Any:
+        state, _ = scan(lambda s, _: ((s[0] * 2, noted(s[1])), noted(s[0])), (x, x), length=5)
+        return state[0]
+
+    compiled = ag.compile(f)
+    assert compiled(np.array(1.0)) == 32
+    calls.clear()
+    assert compiled(np.array(2.0)) == 64
+    assert not calls
+
+
+def test_a_loop_by_numpy_s_kernels() -> None:
+    """Solving, complex numbers, long products: steps that are not native."""
+    a = rng.normal(size=(3, 3)) + 4 * np.eye(3)
+
+    def f(x: Any) -> Any:
+        state, ys = scan(
+            lambda s, row: ((ag.linalg.solve(a, s[0] + row), s[1] * 1j + s[0]), s[0]),
+            (x, x + 0j),
+            np.ones((4, 3)),
+        )
+        return ag.sum(ys) + ag.sum(ag.abs(state[1]) ** 2)
+
+    for function in (f, ag.func.grad(f), ag.func.grad(lambda x: ag.sum(ag.func.grad(f)(x) ** 2))):
+        close(ag.compile(function)(POINT), function(POINT), rtol=1e-9)
+        close(ag.compile(function, check=True)(POINT), function(POINT), rtol=1e-9)
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.int32, np.int64, np.bool_, np.complex128])
+def test_dtypes(dtype: Any) -> None:
+    """States that are exchanged, passed on, and returned twice."""
+
+    def f(x: Any, y: Any) -> Any:
+        return scan(lambda s, x: ((s[1], s[0], s[0]), (s[2], s[2], x)), (x[0], y, x[1]), x)
+
+    x, y = rng.normal(size=(2, 5, 2)).astype(dtype)
+    y = y[0]
+    close(ag.compile(f)(x, y), f(x, y))
+    close(ag.compile(f)(x[:3], y), f(x[:3], y))
+    close(ag.compile(f)(x[::-1], y[::-1]), f(x[::-1], y[::-1]))
+
+
+def test_large_arrays_and_sums_over_columns() -> None:
+    x = rng.normal(size=(300, 400))
+
+    def f(x: Any) -> Any:
+        step = lambda s, _: (s - 0.01 * ag.sum(s, axis=0) + ag.mean(s, axis=1, keepdims=True), s[0])  # noqa: E731
+        state, rows = scan(step, x, length=5)
+        return ag.sum(state**2) + ag.sum(rows)
+
+    close(ag.compile(ag.func.value_and_grad(f))(x), ag.func.value_and_grad(f)(x), rtol=1e-9)
+
+
+def test_no_steps() -> None:
+    def f(x: Any, xs: Any) -> Any:
+        return scan(lambda s, a: (s * a, (s, a)), x, xs)
+
+    for xs in (np.ones((0, 3)), np.ones((1, 3))):
+        close(ag.compile(f)(POINT, xs), f(POINT, xs))
+        g = ag.func.grad(lambda x, xs: ag.sum(f(x, xs)[0]), (0, 1))
+        close(ag.compile(g)(POINT, xs), g(POINT, xs))
+    never = ag.compile(lambda x: while_loop(lambda s: ag.sum(s) < -100, lambda s: s * 2, x))
+    close(never(POINT), POINT)
+    assert never(POINT) is not POINT
+
+
+def test_a_number_of_steps_that_is_an_argument() -> None:
+    def power(x: Any, n: Any) -> Any:
+        return fori_loop(0, n, lambda i, s: s * x, 1.0)
+
+    compiled, slope = ag.compile(power), ag.compile(ag.func.grad(power))
+    for n in (0, 1, 2, 7, 50):
+        count = np.array(n)
+        close(compiled(np.array(1.1), count), np.array(1.1**n), rtol=1e-12)
+        close(slope(np.array(1.1), count), np.array(n * 1.1 ** (n - 1) if n else 0.0), rtol=1e-12)
+
+
+# --- what happens inside a body ---
+
+
+def test_detach_and_no_grad_inside_a_loop() -> None:
+    def f(x: Any) -> Any:
+        def step(s: Any, _: Any) -> Any:
+            with ag.no_grad():
+                factor = ag.exp(s)
+            return s * factor + x * x.detach(), None
+
+        return ag.sum(scan(step, x, length=3)[0])
+
+    def gradient(x: Any) -> Any:
+        leaf = ag.tensor(x, requires_grad=True)
+        return ag.grad(f(leaf), leaf)
+
+    close(ag.compile(gradient)(POINT * 0.1), gradient(POINT * 0.1))
+
+    def pushed(x: Any) -> Any:
+        return ag.func.jvp(f, (x,), (DIRECTION,))
+
+    close(ag.compile(pushed)(POINT * 0.1), pushed(POINT * 0.1))
+
+
+def test_derivatives_and_batches_inside_a_loop() -> None:
+    def energy(x: Any) -> Any:
+        return ag.sum(x**4) / 4
+
+    def f(x: Any) -> Any:
+        def step(s: Any, _: Any) -> Any:
+            rate = ag.func.hessian(energy)(s) @ s
+            return s - 0.01 * ag.func.grad(energy)(s) - 1e-3 * rate, vmap(ag.sin)(s)
+
+        state, rows = scan(step, x, length=4)
+        return ag.sum(state) + ag.sum(rows**2)
+
+    for function in (f, ag.func.grad(f)):
+        close(ag.compile(function)(POINT), function(POINT), rtol=1e-9)
+
+
+def test_new_arrays_meet_arrays_from_outside() -> None:
+    def f(x: Any) -> Any:
+        def step(s: Any, _: Any) -> Any:
+            return s + (ag.zeros_like(s) + x) * ag.ones_like(x), ag.full_like(s, 2.0) * x
+
+        state, rows = scan(step, x * 2, length=4)
+        return ag.sum(state * rows)
+
+    close(ag.compile(ag.func.grad(f))(POINT), ag.func.grad(f)(POINT))
+
+
+def test_writes_inside_a_loop() -> None:
+    def f(x: Any) -> Any:
+        def step(s: Any, i: Any) -> Any:
+            s = s * 1.0
+            s[0] += s[1] * x[2]
+            s[1:] = s[:-1]
+            return s, s[0]
+
+        return ag.sum(scan(step, x, np.arange(3))[1])
+
+    def gradient(x: Any) -> Any:
+        return ag.func.grad(f)(x)
+
+    close(ag.compile(gradient)(POINT), gradient(POINT))
+
+
+def test_tensors_from_outside_are_differentiated() -> None:
+    w = ag.tensor([0.5, 2.0, 1.0], requires_grad=True)
+
+    def f(x: Any) -> Any:
+        return ag.sum(scan(lambda s, _: (s * ag.sin(w) + x, None), x, length=4)[0])
+
+    close(ag.grad(ag.compile(f)(POINT), w), ag.grad(f(POINT), w))
+
+
+def test_rules_of_a_user_hold_inside_a_loop() -> None:
+    @ag.func.custom(vjp=lambda g, x: g * 100.0)
+    def odd(x: Any) -> Any:
+        return np.sin(x)
+
+    def f(x: Any) -> Any:
+        return ag.sum(scan(lambda s, _: (odd(s), None), x, length=2)[0])
+
+    found = ag.compile(ag.func.grad(f))(POINT)
+    close(found, np.full(3, 1e4))
+
+    class Twice(ag.autograd.Function):
+        @staticmethod
+        def forward(ctx: Any, x: Any) -> Any:
+            return x * 2
+
+        @staticmethod
+        def backward(ctx: Any, g: Any) -> Any:
+            return g * 7
+
+    with pytest.raises(TypeError, match=r"autograd\.Function, cannot be called inside a loop"):
+        ag.compile(lambda x: scan(lambda s, _: (Twice.apply(s), None), x, length=2)[0])(POINT)
+
+
+def test_errors_inside_a_loop() -> None:
+    with pytest.raises(ag.errors.DataDependentError, match="cond"):
+        ag.compile(lambda x: scan(lambda s, _: (s if s[0] > 0 else -s, None), x, length=2))(POINT)
+    with pytest.raises(TypeError, match=r"init\['a'\] has shape \(3,\)"):
+        ag.compile(lambda x: scan(lambda s, _: ({"a": s["a"][0]}, None), {"a": x}, length=2))(POINT)
+    with pytest.raises(TypeError, match=r"the result of true_fun has shape \(3,\)"):
+        ag.compile(lambda x: cond(x[0] > 0, lambda: x, lambda: x[0]))(POINT)
+    kept = []
+
+    def leaking(s: Any, _: Any) -> Any:
+        kept.append(s)
+        return s, None
+
+    with pytest.raises(RuntimeError, match="after the function had been compiled"):
+        ag.compile(lambda x: (scan(leaking, x, length=2), kept[0] * 2))(POINT)
+
+
+def test_values_are_those_of_the_call() -> None:
+    """Nothing of one call is left in the memory of the next."""
+    compiled = ag.compile(lambda x: scan(lambda s, a: (s + a, s * a), x[0], x))
+    first = compiled(np.ones((4, 3)))
+    second = compiled(np.full((4, 3), 2.0))
+    close(first, scan(lambda s, a: (s + a, s * a), np.ones(3), np.ones((4, 3))))
+    close(second, scan(lambda s, a: (s + a, s * a), np.full(3, 2.0), np.full((4, 3), 2.0)))
+
+
+def test_random_loops() -> None:
+    """Bodies of random ops on states of several shapes, with gradients by all arguments."""
+    names = ("sin", "tanh", "exp", "abs", "negative", "square")
+    for seed in range(12):
+        draw = np.random.default_rng(seed)
+        picks = draw.integers(0, len(names), 6)
+        flags = draw.random(4) < 0.5
+
+        def body(s: Any, x: Any, w: Any, picks: Any = picks, flags: Any = flags) -> Any:
+            one, two = s
+            for k in picks[:3]:
+                one = getattr(ag, names[k])(one) * 0.3 + x
+            two = ag.sum(one[None] * w, axis=int(flags[0])) * 0.1 + two[::-1]
+            if flags[1]:
+                one, two = two, one
+            y = ag.max(w @ one) if flags[2] else one[1:] * two[:-1]
+            return (ag.tanh(one), two), (y, x)
+
+        def f(a: Any, b: Any, xs: Any, w: Any, body: Any = body, flags: Any = flags) -> Any:
+            state, (y, x) = scan(lambda s, x: body(s, x, w), (a, b), xs, reverse=bool(flags[3]))
+            return ag.sum(state[0] * state[1]) + ag.sum(y) * ag.sum(x * x)
+
+        arrays = [draw.normal(size=n) for n in (3, 3, (5, 3), (3, 3))]
+        for function in (f, ag.func.grad(f, (0, 1, 2, 3))):
+            close(ag.compile(function)(*arrays), function(*arrays), rtol=1e-9)
+
+
+def test_the_value_of_scanned_has_a_loop() -> None:
+    assert "scan(" in ag.compile(scanned).program(POINT)
