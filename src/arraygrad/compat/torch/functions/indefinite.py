@@ -72,6 +72,9 @@ def ldl_factor_ex(
 
 def _solve(xp: Any, ld: Any, pivots: Any, b: Any, *, hermitian: bool) -> Any:
     run = _routine("trs", ld.dtype, hermitian)
+    lead = np.broadcast_shapes(ld.shape[:-2], b.shape[:-2])  # a batch may be in one of them
+    ld, b = (np.broadcast_to(x, (*lead, *x.shape[-2:])) for x in (ld, b))
+    pivots = np.broadcast_to(pivots, (*lead, pivots.shape[-1]))
     out = np.empty_like(b)
     for place in np.ndindex(*b.shape[:-2]):
         if b.shape[-1] and b.shape[-2]:

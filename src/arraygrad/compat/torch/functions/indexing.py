@@ -27,6 +27,11 @@ def _known(index: Any) -> bool:
 
 
 def _values(index: Any) -> Any:
+    if not _known(index):
+        raise RuntimeError(
+            "Batching rule not implemented for an index or mask that differs over the batch here: "
+            "use scatter() or where() inside vmap"
+        )
     return np.asarray(plain(index))
 
 

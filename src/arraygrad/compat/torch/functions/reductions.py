@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import builtins
 import itertools
 from collections.abc import Callable
 from typing import Any
@@ -11,10 +10,12 @@ import numpy as np
 
 from .... import ops, special
 from ....arrays.creation import asarray
-from ....core.array import Array, plain
+from ....core.array import Array
+from ....core.kinds import Opaque
+from ....ops.define.library import constant
 from ..dtypes import default_for
 from ..publish import Published, floating, function
-from .axes import axes_of, checked
+from .axes import axes_of, checked, values_of
 from .elementwise import log_of_sum
 from .results import named
 
@@ -269,9 +270,10 @@ def nanmedian(input: Any, dim: Any = None, keepdim: bool = False) -> Any:
     """The element in the middle of those that are numbers."""
     if dim is None:
         flat = ops.reshape(input, (-1,))
-        count = int(ops.sum(ops.astype(~ops.isnan(flat.detach()), np.int64)).item())
-        value = ops.sort(flat.detach())
-        return _mean_of_equal(flat, value[builtins.max(count - 1, 0) // 2])
+        count = ops.sum(ops.astype(~ops.isnan(flat.detach()), np.int64), keepdims=True)
+        rank = ops.where(count > 0, (count - 1) // 2, 0)
+        value = ops.take_along_axis(ops.sort(flat.detach()), rank, axis=0)
+        return _mean_of_equal(flat, ops.reshape(value, ()))
     axis = checked(dim, input.ndim)
     if not input.ndim:
         return _Nanmedian(input, ops.astype(ops.zeros_like(input), np.int64))
@@ -281,18 +283,26 @@ def nanmedian(input: Any, dim: Any = None, keepdim: bool = False) -> Any:
     return _Nanmedian(*_chosen(input, ops.take_along_axis(order, rank, axis=axis), axis, keepdim))
 
 
+def _find_mode(xp: Any, x: Any) -> Any:
+    index = np.zeros(x.shape[:-1], np.int64)
+    for place in np.ndindex(*index.shape):
+        values, counts = np.unique(x[place], return_counts=True)
+        index[place] = np.flatnonzero(x[place] == values[counts.argmax()])[-1]
+    return index
+
+
+# Where the most frequent element of the last axis is last.
+_last_of_most = constant("torch.mode", "x", compute=_find_mode, kind=Opaque(leading=True))
+
+
 @function
 def mode(input: Any, dim: int = -1, keepdim: bool = False) -> Any:
     """The most frequent element along an axis, and where it is last."""
     axis = checked(dim, input.ndim)
     if not input.ndim:
         return _Mode(input, ops.astype(ops.zeros_like(input), np.int64))
-    lines = np.moveaxis(np.asarray(input.detach().array), axis, -1)
-    index = np.zeros((*lines.shape[:-1], 1), np.int64)
-    for place in np.ndindex(*lines.shape[:-1]):
-        values, counts = np.unique(lines[place], return_counts=True)
-        index[place] = np.flatnonzero(lines[place] == values[counts.argmax()])[-1]
-    return _Mode(*_chosen(input, np.moveaxis(index, -1, axis), axis, keepdim))
+    index = ops.expand_dims(_last_of_most(ops.moveaxis(input.detach(), axis, -1)), -1)
+    return _Mode(*_chosen(input, ops.moveaxis(index, -1, axis), axis, keepdim))
 
 
 @function
@@ -345,22 +355,32 @@ def logcumsumexp(input: Any, dim: int) -> Any:
     return ops.log(ops.cumulative_sum(ops.exp(input - largest), axis=axis)) + largest
 
 
+def _running_places(better: Callable[[Any, Any], Any]) -> Callable[..., Any]:
+    def compute(xp: Any, x: Any) -> Any:
+        places = np.zeros(x.shape, np.int64)
+        best = x[..., 0]
+        for i in range(1, x.shape[-1]):
+            new = better(x[..., i], best) | np.isnan(x[..., i])
+            best = np.where(new, x[..., i], best)
+            places[..., i] = np.where(new, i, places[..., i - 1])
+        return places
+
+    return compute
+
+
 def _running_extreme(name: str, better: Callable[[Any, Any], Any]) -> Published:
     pair = _pair(name)
+    # Where the extreme of the elements up to each one of the last axis is.
+    where = constant(
+        f"torch.{name}", "x", compute=_running_places(better), kind=Opaque(leading=True)
+    )
 
     def along(input: Any, dim: int) -> Any:
         axis = checked(dim, input.ndim)
-        if not input.ndim:
+        if not input.ndim or not input.size:
             return pair(ops.copy(input), ops.astype(ops.zeros_like(input), np.int64))
-        values = np.moveaxis(np.asarray(input.detach().array), axis, 0)
-        best, where = values[0], np.zeros(values.shape[1:], np.int64)
-        places = []
-        for i, value in enumerate(values):
-            new = better(value, best) | np.isnan(value)
-            best, where = np.where(new, value, best), np.where(new, i, where)
-            places.append(where)
-        index = np.moveaxis(np.stack(places), 0, axis)
-        return pair(ops.take_along_axis(input, index, axis=axis), asarray(index))
+        index = ops.moveaxis(where(ops.moveaxis(input.detach(), axis, -1)), -1, axis)
+        return pair(ops.take_along_axis(input, index, axis=axis), index)
 
     along.__doc__ = f"The {name[3:]}imum up to each element, and where it is."
     return function(along, name=name)
@@ -422,7 +442,7 @@ def unique(
 
 def _lines_of(input: Any, dim: Any) -> Any:
     """The elements, or the slices along an axis as rows."""
-    values = np.asarray(plain(input))
+    values = values_of(input, "unique")
     if dim is None:
         return np.reshape(values, (-1,))
     axis = checked(dim, values.ndim)

@@ -10,6 +10,7 @@ import numpy as np
 from .... import fft as native
 from .... import ops
 from ....arrays.creation import asarray
+from ....core.array import plain
 from ..publish import function
 
 
@@ -128,7 +129,7 @@ def istft(
     start = n_fft // 2 if center else 0
     end = total - (n_fft // 2 if center else 0) if length is None else start + length
     signal, envelope = signal[:, start:end], envelope[:, start:end]
-    if bool(np.any(np.abs(np.asarray(envelope.detach().array)) < 1e-11)):
+    if bool(np.any(np.abs(np.asarray(plain(envelope))) < 1e-11)):
         raise RuntimeError(
             "istft(): the window overlap add min is 0: the windows leave out a part of the signal"
         )

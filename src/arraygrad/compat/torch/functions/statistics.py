@@ -10,10 +10,10 @@ import numpy as np
 
 from .... import ops
 from ....arrays.creation import asarray
-from ....core.array import Array, plain
+from ....core.array import Array
 from ....ops.define.library import constant
 from ..publish import as_promoted, floating, function
-from .axes import checked
+from .axes import checked, values_of
 from .results import named
 
 # --- integrals and slopes ---
@@ -201,7 +201,7 @@ def _span(values: Any, low: float, high: float, margin: float) -> tuple[float, f
 @function
 def histc(input: Any, bins: int = 100, min: float = 0, max: float = 0) -> Any:
     """How many elements lie in each of some equal bins; the last one has its upper edge, too."""
-    values = np.reshape(np.asarray(plain(input)), (-1,))
+    values = np.reshape(values_of(input, "histc"), (-1,))
     low, high = _span(values, min, max, 1)
     counts, _ = np.histogram(values, bins, (low, high))
     return asarray(counts.astype(input.dtype))
@@ -216,7 +216,7 @@ def histogram(
     input: Any, bins: Any, *, range: Any = None, weight: Any = None, density: bool = False
 ) -> Any:
     """How many elements, or what weight of them, lies in each bin; and the edges of the bins."""
-    values = np.reshape(np.asarray(plain(input)), (-1, 1))
+    values = np.reshape(values_of(input, "histogram"), (-1, 1))
     found, edges = _histogram(values, [bins], range, weight, density, input.dtype)
     return _Histogram(found, edges[0])
 
@@ -227,7 +227,7 @@ def histogramdd(
 ) -> Any:
     """How many points, or what weight of them, lies in each box; and the edges of the boxes."""
     size = input.shape[-1]
-    values = np.reshape(np.asarray(plain(input)), (-1, size))
+    values = np.reshape(values_of(input, "histogramdd"), (-1, size))
     bins = [bins] * size if isinstance(bins, int) else list(bins)
     return _Histogramdd(*_histogram(values, bins, range, weight, density, input.dtype))
 
@@ -238,12 +238,12 @@ def _histogram(
     edges = []
     for axis, own in enumerate(bins):
         if isinstance(own, Array):
-            edges.append(np.asarray(plain(own)))
+            edges.append(values_of(own, "histogram"))
             continue
         low, high = (0, 0) if range_ is None else tuple(range_)[2 * axis : 2 * axis + 2]
         low, high = _span(values[:, axis], low, high, 0.5)
         edges.append(np.linspace(low, high, own + 1).astype(dtype))
-    weights = None if weight is None else np.reshape(np.asarray(plain(weight)), (-1,))
+    weights = None if weight is None else np.reshape(values_of(weight, "histogram"), (-1,))
     counts, _ = np.histogramdd(values, edges, density=density, weights=weights)
     return asarray(counts.astype(dtype)), tuple(map(asarray, edges))
 
