@@ -336,6 +336,7 @@ from .functions.reductions import (
     var,
     var_mean,
 )
+from .functions.results import return_types
 from .functions.shapes import (
     adjoint,
     as_strided,
@@ -408,8 +409,6 @@ from .functions.shapes import (
     vstack,
 )
 from .handles import Tensor
-from .internals import _C as _C
-from .internals import return_types
 from .nn.functional import (
     alpha_dropout,
     avg_pool1d,

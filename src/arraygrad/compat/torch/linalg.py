@@ -160,14 +160,23 @@ def qr(A: Any, mode: str = "reduced") -> Any:  # noqa: N803
 
 @_function(method=False)
 def pinv(A: Any, rcond: Any = None, *, rtol: Any = None, hermitian: bool = False) -> Any:  # noqa: N803
-    """The pseudo-inverse."""
+    """The pseudo-inverse; of a symmetric matrix, given by its lower triangle, if it says so."""
+    if hermitian:
+        lower = ops.tril(A, k=-1)
+        turned = ops.matrix_transpose(lower)
+        A = ops.tril(A) + (ops.conj(turned) if A.dtype.kind == "c" else turned)  # noqa: N806
     return native.pinv(A, rtol=rtol if rtol is not None else rcond)
 
 
 @_function(method=False)
-def matrix_rank(A: Any, tol: Any = None, *, rtol: Any = None) -> Any:  # noqa: N803
-    """The rank."""
-    return native.matrix_rank(A, rtol=rtol if rtol is not None else tol)
+def matrix_rank(A: Any, tol: Any = None, *, atol: Any = None, rtol: Any = None) -> Any:  # noqa: N803
+    """The rank: how many singular values are above an absolute or a relative bound."""
+    least = tol if tol is not None else atol
+    if least is None:
+        return native.matrix_rank(A, rtol=rtol)
+    values = native.svdvals(A)
+    bound = least if not rtol else ops.maximum(values[..., :1] * rtol, least)
+    return ops.sum(ops.astype(values > bound, np.int64), axis=-1)
 
 
 @_function(method=False)

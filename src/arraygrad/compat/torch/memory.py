@@ -190,7 +190,7 @@ attach(stride=_stride)
 attach(is_contiguous=lambda self, memory_format=None: shapes.contiguous(self)._t is self._t)
 attach(data_ptr=lambda self: np.asarray(plain(self._t)).__array_interface__["data"][0])
 attach(
-    storage_offset=lambda self: 0,
+    storage_offset=lambda self: shapes.offset_of(np.asarray(plain(self._t))),
     is_conj=lambda self: False,
     is_neg=lambda self: False,
     is_shared=lambda self: False,

@@ -37,13 +37,16 @@ def note_view(made: Tensor, source: Tensor, how: str | None = None) -> None:
         if len(taken) >= 64 and not len(taken) & (len(taken) - 1):  # of many, most are gone
             taken[:] = [reference for reference in taken if reference() is not None]
         taken.append(weakref.ref(made))
-    before = getattr(source, "_how", None)
-    if before is not None:
-        how = before if before != "inference" or how is None else how
-    elif how is None and recorder() is None:
-        how = "inference" if INFERENCE.get() else "no_grad"
+    how = getattr(source, "_how", None) or how_now(how)
     if how is not None:
         made._how = how
+
+
+def how_now(how: str | None) -> str | None:
+    """How a view is made here: by the mode, or else as it says."""
+    if recorder() is None:
+        return "inference" if INFERENCE.get() else "no_grad"
+    return how
 
 
 def check_written(tensor: Tensor, *values: Any) -> None:

@@ -8,7 +8,7 @@ from typing import Any
 from ....autograd import graph as native
 from ....core.nodes import RemovableHandle
 from ..handles import Tensor, unwrap, wrap
-from .nodes import GradientEdge, Node, shown, unpacked
+from .nodes import GradientEdge, Node, packed, shown, unpacked
 
 __all__ = [
     "GradientEdge",
@@ -46,7 +46,8 @@ class saved_tensors_hooks(native.saved_tensors_hooks):  # noqa: N801  (torch's n
             if not callable(hook):
                 raise TypeError(f"{name} must be callable, not {type(hook).__name__}")
         super().__init__(
-            lambda array: pack_hook(wrap(array)), lambda packed: unpacked(unpack_hook(packed))
+            lambda array: packed(pack_hook, wrap(array)),
+            lambda kept: unpacked(unpack_hook(kept)),
         )
         self.pack_hook, self.unpack_hook = pack_hook, unpack_hook
 

@@ -11,6 +11,7 @@ from ....arrays.creation import asarray
 from ....core.array import Array, plain
 from ....core.indices import HOLE
 from ....ops.indexing import _index_add, getitem
+from ..dtypes import check_device
 from ..publish import function
 from .axes import check_static, checked
 
@@ -52,6 +53,8 @@ def index_select(input: Any, dim: int, index: Any) -> Any:
 @function
 def gather(input: Any, dim: int, index: Any, *, sparse_grad: bool = False) -> Any:
     """Elements along an axis, one for each element of the index."""
+    if sparse_grad:
+        raise NotImplementedError("gather(): sparse_grad=True is PyTorch's alone")
     axis = checked(dim, input.ndim)
     if not input.ndim:
         return ops.reshape(ops.reshape(input, (1,))[ops.reshape(index, (-1,))], index.shape)
@@ -336,8 +339,11 @@ def put(input: Any, index: Any, source: Any, accumulate: bool = False) -> Any:
 
 @function(in_place=True)
 def fill_diagonal(input: Any, fill_value: Any, wrap: bool = False) -> Any:
-    """One value on the diagonal."""
-    place = np.eye(*input.shape, dtype=np.bool_)
+    """One value on the diagonal; with `wrap`, it starts again below, after an empty row."""
+    if input.ndim < 2 or (input.ndim > 2 and len(set(input.shape)) > 1):
+        raise RuntimeError("fill_diagonal_() needs a matrix, or axes of one length")
+    place = np.zeros(input.shape, np.bool_)
+    np.fill_diagonal(place, True, wrap=wrap)
     return ops.where(asarray(place), fill_value, input)
 
 
@@ -374,12 +380,18 @@ def diagonal_scatter(input: Any, src: Any, offset: int = 0, dim1: int = 0, dim2:
 
 
 @function(method=False)
-def tril_indices(row: int, col: int, offset: int = 0, **_: Any) -> Any:
+def tril_indices(
+    row: int, col: int, offset: int = 0, *, dtype: Any = None, device: Any = None
+) -> Any:
     """The places of the lower triangle of a matrix."""
-    return asarray(np.stack(np.tril_indices(row, offset, col)))
+    check_device(device)
+    return asarray(np.stack(np.tril_indices(row, offset, col)).astype(dtype or np.int64))
 
 
 @function(method=False)
-def triu_indices(row: int, col: int, offset: int = 0, **_: Any) -> Any:
+def triu_indices(
+    row: int, col: int, offset: int = 0, *, dtype: Any = None, device: Any = None
+) -> Any:
     """The places of the upper triangle of a matrix."""
-    return asarray(np.stack(np.triu_indices(row, offset, col)))
+    check_device(device)
+    return asarray(np.stack(np.triu_indices(row, offset, col)).astype(dtype or np.int64))

@@ -8,6 +8,7 @@ import numpy as np
 
 from .... import linalg as native
 from .... import ops
+from ....arrays.creation import asarray
 from ..publish import function
 from .results import named
 
@@ -168,7 +169,12 @@ def norm(
     if p is None or p == "fro":
         p = 2
     if p == "nuc":
-        return native.matrix_norm(x, ord="nuc", keepdims=keepdim)
+        first, second = (a % x.ndim for a in ((-2, -1) if dim is None else dim))
+        if dim is None and x.ndim != 2:
+            raise RuntimeError("norm('nuc') needs a matrix, or the two dim of matrices")
+        moved = ops.moveaxis(x, (first, second), (-2, -1))
+        found = native.matrix_norm(moved, ord="nuc", keepdims=keepdim)
+        return ops.moveaxis(found, (-2, -1), (first, second)) if keepdim else found
     axis = tuple(dim) if isinstance(dim, list) else dim
     return native.vector_norm(x, axis=axis, keepdims=keepdim, ord=p)
 
@@ -255,6 +261,9 @@ def qr(input: Any, some: bool = True) -> Any:
 def svd(input: Any, some: bool = True, compute_uv: bool = True) -> Any:
     """The singular value decomposition; of `V`, not of its transpose."""
     u, s, vh = native.svd(input, full_matrices=not some)
+    if not compute_uv:
+        zeros = [asarray(np.zeros(tuple(part.shape), part.dtype)) for part in (u, vh)]
+        return _Svd(zeros[0], s, zeros[1])
     v = ops.matrix_transpose(vh)
     return _Svd(u, s, ops.conj(v) if input.dtype.kind == "c" else v)
 

@@ -12,6 +12,7 @@ import numpy as np
 from .... import ops
 from ....arrays.creation import asarray
 from ....core.array import Array
+from ....core.memory import owner_of
 from ..dtypes import Size, promote
 from ..publish import function
 from .axes import checked
@@ -253,14 +254,56 @@ def unfold(input: Any, dimension: int, size: int, step: int) -> Any:
 
 @function
 def as_strided(input: Any, size: Any, stride: Any, storage_offset: int | None = None) -> Any:
-    """Elements of the memory at given steps. The steps refer to the elements in order."""
-    start = storage_offset or 0
-    place = np.full(tuple(size), start, np.int64)
+    """Elements of the memory at given steps, which must be elements of the tensor itself."""
+    if len(size) != len(stride):
+        raise RuntimeError("as_strided(): size and stride must have the same length")
+    memory, own = _elements(input)
+    place = np.full(tuple(size), own if storage_offset is None else storage_offset, np.int64)
     for axis, (length, step) in enumerate(zip(size, stride, strict=True)):
         shape = [1] * len(size)
         shape[axis] = length
         place = place + np.reshape(np.arange(length) * step, shape)
-    return ops.reshape(input, (-1,))[place]
+    flat = ops.reshape(input, (-1,))
+    if memory is None:
+        return flat[place]
+    order = np.argsort(memory, kind="stable")
+    found = np.searchsorted(memory, place, sorter=order)
+    inside = order[np.minimum(found, memory.size - 1)] if memory.size else place
+    if place.size and (not memory.size or (memory[inside] != place).any()):
+        raise RuntimeError(
+            "as_strided(): can access memory outside of the tensor: call it on the tensor that "
+            "this one is a view of"
+        )
+    return flat[inside]
+
+
+def _elements(input: Any) -> tuple[Any, int]:
+    """Where in the memory each element is, and where the first one is; None if they are in order.
+
+    Both are counted in elements from the start of the memory.
+    """
+    array = getattr(input, "_array", None)
+    if not isinstance(array, np.ndarray):
+        return None, 0
+    start = offset_of(array)
+    if array.flags.c_contiguous and not start:
+        return None, 0
+    place = np.full(array.shape, start, np.int64)
+    for axis, length in enumerate(array.shape):
+        shape = [1] * array.ndim
+        shape[axis] = length
+        step = array.strides[axis] // array.itemsize
+        place = place + np.reshape(np.arange(length) * step, shape)
+    return np.reshape(place, (-1,)), start
+
+
+def offset_of(array: Any) -> int:
+    """How many elements the memory of a NumPy array has before its first one."""
+    owner = owner_of(array)
+    if not isinstance(owner, np.ndarray) or not array.size:
+        return 0
+    first, start = (a.__array_interface__["data"][0] for a in (array, owner))
+    return int((first - start) // array.itemsize)
 
 
 @function
@@ -293,9 +336,11 @@ def unbind(input: Any, dim: int = 0) -> Any:
 
 
 @function(parts=True)
-def split(input: Any, split_size: Any = None, dim: int = 0, **old: Any) -> Any:
+def split(
+    input: Any, split_size: Any = None, dim: int = 0, *, split_size_or_sections: Any = None
+) -> Any:
     """Pieces of a length, or of several lengths, along an axis."""
-    split_size = old.get("split_size_or_sections", split_size)
+    split_size = split_size if split_size_or_sections is None else split_size_or_sections
     axis = checked(dim, input.ndim)
     length = input.shape[axis]
     if isinstance(split_size, int):
@@ -462,7 +507,9 @@ def tile(input: Any, *dims: Any) -> Any:
 
 
 @function
-def repeat_interleave(input: Any, repeats: Any, dim: Any = None, **_: Any) -> Any:
+def repeat_interleave(
+    input: Any, repeats: Any, dim: Any = None, *, output_size: int | None = None
+) -> Any:
     """Each element several times."""
     return ops.repeat(input, repeats, axis=dim)
 
