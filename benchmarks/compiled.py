@@ -179,9 +179,7 @@ def _loop(step: Any, state: Any, xs: Any) -> Any:
 
 def _ours() -> SimpleNamespace:
     names = ("sum", "mean", "max", "exp", "log", "sqrt", "tanh", "maximum", "logaddexp", "take")
-    return SimpleNamespace(
-        **{name: getattr(ag, name) for name in names}, roll=ag.roll, last=_loop
-    )
+    return SimpleNamespace(**{name: getattr(ag, name) for name in names}, roll=ag.roll, last=_loop)
 
 
 def _jax_names(jax: Any) -> SimpleNamespace:
@@ -329,7 +327,13 @@ def times_of(name: str, seconds: float, rounds: int, best: bool) -> dict[str, tu
 def _table(options: Any) -> None:
     ratios: dict[str, list[float]] = {}
     others = [system for system in (JAX, TORCH, EAGER) if _is_there(system)]
-    head = ["", "compiled", *(f"of {system}'s time" for system in others), "first call, s", "jax.jit"]
+    head = [
+        "",
+        "compiled",
+        *(f"of {system}'s time" for system in others),
+        "first call, s",
+        "jax.jit",
+    ]
     print(f"| {' | '.join(head)} |\n|{'---|' * len(head)}")
     for name in WORKLOADS:
         if options.only not in name:
