@@ -120,8 +120,8 @@ def _check_savable(op: Op, pullback: Pullback, arrays: tuple[Any, ...]) -> None:
         if source is not None and source >= 0:
             if getattr(arrays[source], "is_inference", False):
                 raise RuntimeError(
-                    f"{op.name} needs to save an inference tensor for its gradient, which is not "
-                    "possible: clone() it outside inference_mode first"
+                    "Inference tensors cannot be saved for backward, which the gradient of "
+                    f"{op.name} needs: clone() it outside inference_mode first"
                 )
 
 

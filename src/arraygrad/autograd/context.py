@@ -45,26 +45,40 @@ class FunctionPullback(Pullback):
         self.backward = _run_backward
 
 
+def pullback_of(
+    function: type[Function], positions: tuple[int, ...], arity: int, multiple: bool
+) -> FunctionPullback:
+    """The pullback of all calls of a function that are alike. The function keeps it."""
+    known = function.__dict__.get("_pullbacks")
+    if known is None:
+        known = function._pullbacks = {}  # type: ignore[attr-defined]
+    key = positions, arity, multiple
+    found: FunctionPullback | None = known.get(key)
+    if found is None:
+        found = known[key] = FunctionPullback(function, positions, arity, multiple)
+    return found
+
+
 class FunctionCtx(Node):
     """The `ctx` that `forward` and `backward` share. It is also the node of the call."""
 
-    __slots__ = ("__dict__", "_for_forward", "_made", "_materialize", "_pending", "_places")
+    __slots__ = ("__dict__",)
+    # Most calls need few of these: they are set on the instance if they differ.
+    _materialize = True
+    _pending: tuple[Any, ...] = ()
+    _for_forward: tuple[Any, ...] | None = None
+    _places: tuple[tuple[str, int] | None, ...] = ()
+    _made: type[Tensor] = Tensor
+    _needs: tuple[bool, ...] | None = None
+    _dirty: tuple[Any, ...] = ()
+    _constant: tuple[Any, ...] = ()
+    _constant_places: tuple[int, ...] = ()
+    _dirty_places: tuple[int, ...] = ()
 
     def __init__(
         self, function: type[Function], edges: tuple[Node, ...], positions: Any, arity: int
     ) -> None:
-        pullback = FunctionPullback(function, positions, arity, False)
-        super().__init__(pullback, edges, (), (), None)
-        self._materialize = True
-        self._pending: list[Any] = []
-        self._for_forward: tuple[Any, ...] | None = None
-        self._places: tuple[tuple[str, int] | None, ...] = ()
-        self._made: type[Tensor] = Tensor
-        self._needs: tuple[bool, ...] | None = None
-        self._dirty: tuple[Any, ...] = ()
-        self._constant: tuple[Any, ...] = ()
-        self._constant_places: tuple[int, ...] = ()
-        self._dirty_places: tuple[int, ...] = ()
+        super().__init__(pullback_of(function, positions, arity, False), edges, (), (), None)
 
     def name(self) -> str:
         assert self.pullback is not None
@@ -94,7 +108,7 @@ class FunctionCtx(Node):
     def save_for_backward(self, *tensors: Any) -> None:
         """Save tensors for `backward` and `jvp`, which read them as `ctx.saved_tensors`."""
         _check_saved(tensors, "save_for_backward()")
-        self._pending = list(tensors)
+        self._pending = tensors
 
     def save_for_forward(self, *tensors: Any) -> None:
         """Save tensors for `jvp`, which reads them as `ctx.saved_tensors`."""
@@ -137,7 +151,7 @@ class FunctionCtx(Node):
         if self.saved is FREED:
             raise freed_error(self)
         if self._pending:  # still in forward
-            return tuple(self._pending)
+            return self._pending
         assert self.pullback is not None
         clears = self.pullback.function.clear_saved_tensors_on_access  # type: ignore[attr-defined]
         nodes = dict(zip(self.pullback.positions, self.edges, strict=True))
@@ -159,7 +173,7 @@ class FunctionCtx(Node):
     def in_forward_mode(self) -> FunctionCtx:
         """The context for `jvp`: its saved tensors are those of `save_for_forward`, if any."""
         if self._for_forward is not None:
-            self._pending = list(self._for_forward)
+            self._pending = self._for_forward
         return self
 
     def seal(self, arguments: tuple[Any, ...], outputs: tuple[Any, ...]) -> None:
@@ -175,9 +189,10 @@ class FunctionCtx(Node):
             ours = isinstance(tensor, Tensor) and tensor.level == self._made.level
             arrays.append(tensor._array if ours else tensor)
             places.append(place)
-        self._pending = []
+        self._pending = ()
         self.number = next_number()  # what `forward` wrote before, it has saved as it is now
-        self._dirty = self._constant = ()
+        if self._dirty or self._constant:
+            self._dirty = self._constant = ()
         self._places = tuple(places)
         modes = current_modes()
         hooks = modes.saved_hooks
@@ -200,7 +215,7 @@ def _run_backward(sweep: Sweep, node: Node, g: Any) -> list[Any]:
     assert isinstance(node, FunctionCtx) and node.pullback is not None
     pullback = node.pullback
     gs = list(g) if pullback.multiple else [g]
-    if node._materialize:
+    if node._materialize and any(part is None for part in gs):
         shapes: Any = node.shape if pullback.multiple else [node.shape]
         dtypes: Any = node.dtype if pullback.multiple else [node.dtype]
         like = next(part for part in gs if part is not None)

@@ -32,7 +32,7 @@ from ..core.nodes import (
 )
 from ..errors import RuleError
 from ..sweep.engine import Sweep
-from .context import FunctionCtx, FunctionPullback
+from .context import FunctionCtx, FunctionPullback, pullback_of
 
 Rule = Callable[..., Any]
 
@@ -226,16 +226,23 @@ def _needs_setup_context(cls: type[Function]) -> None:
 def _record(cls: type[Function], level: float, args: tuple[Any, ...]) -> tuple[Any, FunctionCtx]:
     """Run the function on tensors of a level, and record it as one node, which is returned, too."""
     make = tensor_type_at(level)
-    ours = [isinstance(a, Tensor) and a.level == level for a in args]
-    wanted = tuple(
-        i
-        for i, own in enumerate(ours)
-        if own and args[i]._node is not None and recorder() is not None
-    )
-    ctx = cls.context(cls, tuple(args[i]._node for i in wanted), wanted, len(args))
+    recording = recorder() is not None
+    ours, wanted, edges, given, deeper = [], [], [], [], False
+    for i, value in enumerate(args):
+        own = isinstance(value, Tensor) and value.level == level
+        if own:
+            node = value._node
+            if recording and node is not None:
+                wanted.append(i)
+                edges.append(node)
+            value = value._array
+        ours.append(own)
+        given.append(value)
+        deeper = deeper or is_transformed(value)
+    ctx = cls.context(cls, tuple(edges), tuple(wanted), len(args))
     ctx._made = make
-    raw = tuple(a._array if own else a for a, own in zip(args, ours, strict=True))
-    if any(map(is_transformed, raw)):
+    raw = tuple(given)
+    if deeper:
         # There are transforms further out, which use the derivatives of the function, too.
         if not wanted:
             lower = cls.apply(*raw)
@@ -275,6 +282,8 @@ def _attach(
     `inputs` are what the function was given for the arguments `args`.
     """
     dirty, constant = ctx._dirty, ctx._constant
+    if not many and not dirty and not constant:
+        return _attach_one(ctx, inputs, outputs[0], make)
     if constant:
         ctx._constant_places = tuple(
             i for i, o in enumerate(outputs) if any(o is c for c in constant)
@@ -303,7 +312,8 @@ def _attach(
     ]
     assert ctx.pullback is not None
     if many:
-        ctx.pullback.multiple = True
+        positions, arity = ctx.pullback.positions, ctx.pullback.arity
+        ctx.pullback = pullback_of(ctx.pullback.function, positions, arity, True)  # type: ignore[attr-defined]
         ctx.shape = [getattr(a, "shape", ()) for a in arrays]  # type: ignore[assignment]
         ctx.dtype = [getattr(a, "dtype", None) for a in arrays]
         nodes: list[Node] = make_outputs(ctx)
@@ -335,6 +345,24 @@ def _attach(
             source = next((i for i in inputs if _shares_memory(i, array)), None)
             results.append(result if source is None else _as_view(source, result))
     return tuple(results) if many else results[0]
+
+
+def _attach_one(ctx: FunctionCtx, inputs: tuple[Any, ...], output: Any, make: Any) -> Any:
+    """The same for the usual case of one output that is new."""
+    ctx.seal(inputs, (output,))
+    ours = isinstance(output, Tensor) and output.level == make.level
+    array = output._array if ours else output
+    dtype = getattr(array, "dtype", None)
+    if dtype is None:
+        ctx.shape, ctx.dtype = (), None
+        return array
+    ctx.shape, ctx.dtype = array.shape, dtype
+    diff = bool(ctx.edges) and backend_of(array).kind(dtype) in "fc"
+    result = make(array, ctx if diff else None)
+    for value in inputs:
+        if _shares_memory(value, array):
+            return _as_view(value, result)
+    return result
 
 
 def _shares_memory(value: Any, array: Any) -> bool:

@@ -100,7 +100,11 @@ class ModeContext:
         entry = _Before(self, _leave)
         entry.modes = before
         _outer.set((*_outer.get(), entry))
-        set_modes(_modes.get()._replace(**self._changes))
+        set_modes(self._changed(_modes.get()))
+
+    def _changed(self, modes: Modes) -> Modes:
+        """The modes inside, given those outside."""
+        return modes._replace(**self._changes)
 
     def __exit__(self, *exc: object) -> None:
         outer = _outer.get()
@@ -261,6 +265,12 @@ def decorate(context: ModeContext, function: F) -> F:
     return wrapped  # type: ignore[return-value]
 
 
+@functools.lru_cache(256)  # without hooks, which belong to the user, there are few modes
+def _with_grad(modes: Modes, grad: bool) -> Modes:
+    """The same modes, with or without recording."""
+    return modes._replace(grad=grad)
+
+
 class _Switch(ModeContext):
     """A mode that can decorate without being called: `@no_grad` as well as `@no_grad()`."""
 
@@ -274,7 +284,12 @@ class _Switch(ModeContext):
         return made(function)
 
     def __init__(self) -> None:
-        super().__init__(**self._effect)
+        self._changes = self._effect
+
+    def _changed(self, modes: Modes) -> Modes:
+        if modes.saved_hooks is not None:
+            return modes._replace(**self._effect)
+        return _with_grad(modes, self._effect["grad"])
 
 
 class ModeSetter(ModeContext):

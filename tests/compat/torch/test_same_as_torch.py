@@ -49,7 +49,7 @@ EXPRESSIONS = [
     "torch.div(x, y, rounding_mode='floor')",
     "torch.addcmul(x, y, y, value=0.5), torch.addcdiv(x, x, y)",
     "torch.clamp(x, -0.5, 0.5), x.clamp(min=0.1), x.clip(max=y - 3)",
-    "torch.where(x > 0, x, y), torch.where(x > 0, x, 0.0)",
+    "torch.where(x > 0, x, y), torch.where(x > 0, x, 0.0), x.where(y > 3, y)",
     "torch.maximum(x, y), torch.fmin(x, y), torch.hypot(x, y), torch.atan2(x, y)",
     "torch.lerp(x, y, 0.3), torch.rsqrt(y), torch.frac(y), torch.sgn(x)",
     "torch.logit(torch.sigmoid(x)), torch.special.erf(x), torch.lgamma(y), torch.special.i1(x)",
@@ -120,7 +120,8 @@ EXPRESSIONS = [
     "F.poisson_nll_loss(y, y, log_input=False, full=True), F.pairwise_distance(x, y, p=1)",
     "F.cosine_embedding_loss(x, y, torch.tensor([1, -1])), F.hinge_embedding_loss(x, x.sign())",
     "F.margin_ranking_loss(x, y, x.sign().detach(), margin=0.3, reduction='sum')",
-    "F.group_norm(x.reshape(1, 6, 1), 2), F.rms_norm(x, (3,), v), F.batch_norm(x, None, None, v, v, True)",
+    "F.group_norm(x.reshape(1, 6, 1), 2), F.rms_norm(x, (3,), v)",
+    "F.batch_norm(x, None, None, v, v, True)",
     "F.scaled_dot_product_attention(m, m, m, is_causal=True)",
     "F.scaled_dot_product_attention(m, m, m, attn_mask=m > 1)",
     # NaN, and special points

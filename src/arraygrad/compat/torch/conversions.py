@@ -8,7 +8,8 @@ import numpy as np
 
 from ... import ops
 from . import creation
-from .dtypes import check_device, device, dtype, numpy_of, of_numpy
+from .creation import check_layout
+from .dtypes import check_device, dtype, numpy_of, of_numpy
 from .handles import Tensor, attach, wrap
 
 
@@ -40,20 +41,27 @@ def _to(self: Tensor, *args: Any, **keywords: Any) -> Tensor:
     wanted = keywords.pop("dtype", None)
     again = keywords.pop("copy", False)
     check_device(keywords.pop("device", None))
+    for hint in ("non_blocking", "memory_format"):  # about how values are stored, not about them
+        keywords.pop(hint, None)
+    check_layout("to", keywords)
+    flags = []
     for value in args:
         if isinstance(value, Tensor):
             wanted = value.dtype
         elif isinstance(value, dtype):
             wanted = value
-        elif isinstance(value, device | str):
+        elif isinstance(value, bool):
+            flags.append(value)
+        elif value is not None:
             check_device(value)
+    again = flags[1] if len(flags) > 1 else again  # after non_blocking
     array = self._t
     if wanted is not None and array.dtype != numpy_of(wanted):
         return wrap(ops.astype(array, numpy_of(wanted)))  # type: ignore[no-any-return]
     return wrap(ops.copy(array)) if again else self
 
 
-def _type(self: Tensor, wanted: Any = None, **keywords: Any) -> Any:
+def _type(self: Tensor, wanted: Any = None, non_blocking: bool = False) -> Any:
     """The name of the type of tensor, or the tensor as another dtype."""
     if wanted is None:
         return f"torch.{TYPE_NAMES[self.dtype.dtype.name]}Tensor"
@@ -96,8 +104,11 @@ def _refused(name: str) -> Any:
     return method
 
 
-attach(to_dense=lambda self, dtype=None: self)
-for _name in ("cuda", "to_sparse", "storage", "untyped_storage", "share_memory_", "to_mkldnn"):
+attach(
+    to_dense=lambda self, dtype=None, masked_grad=None: self if dtype is None else _to(self, dtype)
+)
+_REFUSED = "bfloat16 chalf cuda to_sparse storage untyped_storage share_memory_ to_mkldnn"
+for _name in _REFUSED.split():
     setattr(Tensor, _name, _refused(_name))
 
 

@@ -282,7 +282,7 @@ def functional_call(
     for part in given if isinstance(given, tuple | list) else (given,):
         values.update(part)
     arguments = () if args is None else args if isinstance(args, tuple) else (args,)
-    return module._with_tensors(values, strict, arguments, kwargs or {})
+    return module._with_tensors(values, strict, tie_weights, arguments, kwargs or {})
 
 
 def stack_module_state(models: Any) -> tuple[dict[str, Any], dict[str, Any]]:

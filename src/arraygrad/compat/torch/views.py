@@ -30,25 +30,28 @@ _WHY = {
 def note_view(made: Tensor, source: Tensor, how: str | None = None) -> None:
     """Remember that one tensor is a view of another, and how it was made if that matters."""
     made._of = source
-    taken = getattr(source, "_taken", None)
+    taken = source._taken
     if taken is None:
         source._taken = [weakref.ref(made)]
     else:
         if len(taken) >= 64 and not len(taken) & (len(taken) - 1):  # of many, most are gone
             taken[:] = [reference for reference in taken if reference() is not None]
         taken.append(weakref.ref(made))
-    before = getattr(source, "_how", None)
-    if before is not None:
-        how = before if before != "inference" or how is None else how
-    elif how is None and recorder() is None:
-        how = "inference" if INFERENCE.get() else "no_grad"
+    how = source._how or how_now(how)
     if how is not None:
         made._how = how
 
 
+def how_now(how: str | None) -> str | None:
+    """How a view is made here: by the mode, or else as it says."""
+    if recorder() is None:
+        return "inference" if INFERENCE.get() else "no_grad"
+    return how
+
+
 def check_written(tensor: Tensor, *values: Any) -> None:
     """Raise if a write to a view could not be differentiated as PyTorch has it."""
-    how = getattr(tensor, "_how", None)
+    how = tensor._how
     if how is None or recorder() is None:
         return
     base = tensor

@@ -36,7 +36,7 @@ class FunctionCtx(NativeCtx):
 
     def in_forward_mode(self) -> NativeCtx:
         """The context for `jvp`, which reads only what was saved by `save_for_forward`."""
-        self._pending = list(self._for_forward or ()) if self._reads_forward else []
+        self._pending = self._for_forward or () if self._reads_forward else ()
         self.saved = self._places = ()
         self._own = []
         return self

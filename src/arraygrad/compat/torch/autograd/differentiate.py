@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import math
 import warnings
 from collections.abc import Iterable, Mapping
@@ -14,7 +15,7 @@ from ....arrays.dual import Dual
 from ....arrays.tensor import Tensor as Native
 from ....backends import backend_of
 from ....core.array import Array
-from ....core.modes import current_modes, set_modes
+from ....core.modes import Modes, current_modes, set_modes
 from ....core.nodes import GradientEdge as NativeEdge
 from ....core.nodes import RemovableHandle, output_node
 from ....errors import NoGradientError
@@ -143,6 +144,11 @@ def backward(
         native.backward(out, seeds, retain_graph, create_graph, inputs=wanted)
 
 
+@functools.lru_cache(64)
+def _without_past(modes: Modes) -> Modes:
+    return modes._replace(keeps_written=False)
+
+
 class _Differentiation:
     """One call of `grad` or `backward`: writes to saved tensors are errors, in PyTorch's words.
 
@@ -159,7 +165,8 @@ class _Differentiation:
         modes = current_modes()
         self._before = modes if modes.keeps_written is None else None
         if self._before is not None:
-            set_modes(modes._replace(keeps_written=False))
+            owned = modes.saved_hooks is not None  # the user's, and not to be kept
+            set_modes(modes._replace(keeps_written=False) if owned else _without_past(modes))
 
     def __exit__(self, kind: Any, error: Any, trace: Any) -> None:
         engine.partial.reset(self._token)
@@ -264,7 +271,7 @@ def _check_seed(output: Any, value: Any, batched: bool, name: str, i: int) -> No
                 "grad can be implicitly created only for scalar outputs: pass "
                 f"{name} for an output of shape {shape}"
             )
-        if not batched and "complex" in str(place.dtype):
+        if not batched and place.dtype.kind == "c":
             raise RuntimeError(
                 "grad can be implicitly created only for real scalar outputs but got "
                 f"{of_numpy(place.dtype)}: pass {name}"
@@ -297,8 +304,8 @@ def _check_seed(output: Any, value: Any, batched: bool, name: str, i: int) -> No
     backend = backend_of(value)
     if (backend.kind(value.dtype) == "c") != (backend.kind(place.dtype) == "c"):
         raise RuntimeError(
-            f"{name} has dtype {value.dtype} and its output has {place.dtype}: both must be "
-            "complex, or neither"
+            f"For complex Tensors, grad_output[{i}] and output[{i}] are required to have the same "
+            f"dtype, not {of_numpy(value.dtype)} and {of_numpy(place.dtype)}"
         )
 
 
@@ -368,16 +375,36 @@ def _register_post_accumulate_grad_hook(self: Tensor, hook: Any) -> RemovableHan
     if not callable(hook):
         raise TypeError(f"a hook must be callable, not {type(hook).__name__}")
 
+    if not self.is_leaf:
+        raise RuntimeError("post accumulate grad hooks cannot be registered on non-leaf tensors")
+
     def call(array: Any) -> None:
         if hook(name_of(array)) is not None:
-            raise RuntimeError("a post-accumulate hook must return None")
+            raise RuntimeError("Tensor post accumulate grad hooks should return None.")
 
     return self._t.register_post_accumulate_grad_hook(call)  # type: ignore[no-any-return]
 
 
+def _get_grad_fn(self: Tensor) -> Any:
+    """The node of the op that made this tensor; None for a leaf."""
+    if not isinstance(self._t, Native):
+        return None
+    try:
+        return shown(self._t.grad_fn)
+    except RuntimeError as error:
+        how = self._how
+        if how not in ("no_grad", "inference"):
+            raise
+        mode = "inference mode" if how == "inference" else "no_grad mode"
+        raise RuntimeError(
+            f"A view was created in {mode} and its base or another view of its base has been "
+            f"modified inplace in normal mode: {error}"
+        ) from error
+
+
 attach(
     grad=property(_get_grad, _set_grad, _delete_grad),
-    grad_fn=property(lambda self: shown(self._t.grad_fn) if isinstance(self._t, Native) else None),
+    grad_fn=property(_get_grad_fn),
     backward=_backward,
     register_hook=_register_hook,
     register_post_accumulate_grad_hook=_register_post_accumulate_grad_hook,

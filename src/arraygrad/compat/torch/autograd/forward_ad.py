@@ -84,8 +84,9 @@ def make_dual(tensor: Tensor, tangent: Tensor, *, level: int | None = None) -> T
         if not isinstance(value, Tensor):
             raise TypeError(f"{name} must be a Tensor, not {type(value).__name__}")
         if value.dtype.kind not in "fc":
+            what = "primal" if name == "tensor" else name
             raise ValueError(
-                f"Expected {name} to be floating point or complex, but got: {value.dtype}"
+                f"Expected {what} to be floating point or complex, but got: {value.dtype}"
             )
     array, direction = unwrap(tensor), unwrap(tangent)
     if tensor.dtype.is_complex and not tangent.dtype.is_complex:

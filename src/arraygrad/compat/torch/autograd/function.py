@@ -24,15 +24,15 @@ from ....core.array import Array
 from ....core.memory import owner_of
 from ....core.modes import no_grad
 from ....core.nodes import recorder
-from ..handles import Tensor, new, unwrap, wrap
+from ..handles import Tensor, new, origin_of, unwrap, wrap
 from ..random import current_randomness
-from ..views import note_view
+from ..views import how_now, note_view
 from .context import FunctionCtx
 
 Rule = Callable[..., Any]
 
-# For the results of the innermost `forward` that runs: whether each is a view.
-_views: ContextVar[list[bool]] = ContextVar("arraygrad_function_views")
+# Which results of the `forward` that ran last are views; None if none of them is.
+_views: ContextVar[list[bool] | None] = ContextVar("arraygrad_function_views", default=None)
 
 
 class Function:
@@ -85,7 +85,8 @@ class Function:
     def backward(ctx: Any, *grad_outputs: Any) -> Any:
         """Compute the gradients of the arguments. The subclass defines it."""
         raise NotImplementedError(
-            "You must implement either the backward or vjp method of a Function to differentiate it"
+            "You must implement either the backward or vjp method of a Function to differentiate "
+            "it; for forward mode, you must implement the jvp function, or one of these"
         )
 
     vjp = backward
@@ -116,28 +117,35 @@ class Function:
         for array in arrays:
             if isinstance(array, Array) and type(array) is not Native:
                 _check_transformed(cls, array)
-        token = _views.set([])
-        try:
-            result = made.apply(*arrays)
-            views = _views.get()
-        finally:
-            _views.reset(token)
+        result = made.apply(*arrays)
+        views = _views.get()
+        if views is not None:
+            _views.set(None)
+        if not isinstance(result, tuple):
+            if not isinstance(result, Array):
+                return result
+            recorded = getattr(result, "_node", None) is not None
+            if views is None and recorded and origin_of(result) is None:
+                if not any(a is result for a in arrays):  # as most often, it is new
+                    tensor = new(Tensor)
+                    tensor._t = result
+                    return tensor
         known = {id(a._t): a for a in args if isinstance(a, Tensor)}
-        if isinstance(result, tuple):
-            how = "several" if len(result) > 1 else "function"
-            found = [_result(r, known, how) for r in result]
-            for i, r in enumerate(result):  # what is one result stays one
-                for k in range(i):
-                    if r is result[k] and isinstance(r, Array):
-                        found[i] = found[k]
-            for part, is_view in zip(found, views, strict=False):
-                if is_view:
-                    part._how = how
-            return tuple(found)
-        one = _result(result, known, "function")
-        if views and views[0]:
-            one._how = "function"
-        return one
+        if not isinstance(result, tuple):
+            one = _result(result, known, "function")
+            if views is not None and views[0]:
+                one._how = how_now("function")
+            return one
+        how = "several" if len(result) > 1 else "function"
+        found = [_result(r, known, how) for r in result]
+        for i, r in enumerate(result):  # what is one result stays one
+            for k in range(i):
+                if r is result[k] and isinstance(r, Array):
+                    found[i] = found[k]
+        for part, is_view in zip(found, views or (), strict=False):
+            if is_view:
+                part._how = how_now(how)
+        return tuple(found)
 
 
 InplaceFunction = Function
@@ -195,7 +203,7 @@ def _result(value: Any, known: dict[int, Tensor], how: str) -> Any:
         if found is None and view is not None:
             source = known.get(id(view.base))
             if source is not None:
-                note_view(made, source, how if recorder() is not None else None)
+                note_view(made, source, how)
         return made
     return value
 
@@ -203,17 +211,22 @@ def _result(value: Any, known: dict[int, Tensor], how: str) -> Any:
 def _native_of(cls: type[Function]) -> type[native.Function]:
     """The function of arraygrad that calls the methods of one of PyTorch's."""
     apart = cls.setup_context is not Function.setup_context
+    pushes = cls.jvp is not Function.jvp
+    rule = cls.backward if cls.backward is not Function.backward else cls.vjp
+    twice = rule is not cls.vjp and cls.vjp is not Function.vjp
 
     def forward(*args: Any) -> Any:
         given = [_argument(a) for a in args]
         found = cls.forward(*given)
         parts = found if isinstance(found, tuple | list) else (found,)
-        _views.set([isinstance(p, Tensor) and hasattr(p, "_of") for p in parts])
-        if not apart:
+        views = [isinstance(p, Tensor) and hasattr(p, "_of") for p in parts]
+        if True in views or _views.get() is not None:
+            _views.set(views if True in views else None)
+        if not apart and (pushes or given[0]._dirty):
             inputs = unwrap(given[1:])
-            _check_dirty(given[0], inputs, len(parts))
-            args[0].viewed = _shared(parts, inputs, given[0])
-        return unwrap(found)
+            _check_dirty(given[0], inputs, unwrap(parts))
+            given[0].viewed = _shared(parts, inputs, given[0])
+        return found._t if type(found) is Tensor else unwrap(found)
 
     def setup_context(ctx: Any, inputs: Any, output: Any) -> None:
         # Inputs that come back as outputs are the same objects.
@@ -228,13 +241,13 @@ def _native_of(cls: type[Function]) -> type[native.Function]:
         cls.setup_context(ctx, shown, outputs)
         parts = outputs if many else (outputs,)
         given = unwrap(shown)
-        _check_dirty(ctx, given, len(parts))
+        _check_dirty(ctx, given, unwrap(parts))
         _check_saved(ctx, given, unwrap(parts))
-        ctx.viewed = _shared(parts, given, ctx)
+        if pushes:
+            ctx.viewed = _shared(parts, given, ctx)
 
     def backward(ctx: Any, *grads: Any) -> Any:
-        rule = cls.backward if cls.backward is not Function.backward else cls.vjp
-        if rule is not cls.vjp and cls.vjp is not Function.vjp:
+        if twice:
             raise RuntimeError(
                 f"Implementing both 'backward' and 'vjp' for {cls.__name__} is not allowed: define "
                 "one of them"
@@ -244,7 +257,8 @@ def _native_of(cls: type[Function]) -> type[native.Function]:
             grads = tuple(None if i in constant else g for i, g in enumerate(grads))
         if cls.boxed_grads_call:
             return unwrap(rule(ctx, [_argument(g) for g in grads[0]]))
-        return unwrap(rule(ctx, *map(_argument, grads)))
+        found = rule(ctx, *map(_argument, grads))
+        return found._t if type(found) is Tensor else unwrap(found)
 
     def jvp(ctx: Any, *tangents: Any) -> Any:
         given = [_argument(t) for t in tangents]
@@ -279,7 +293,7 @@ def _native_of(cls: type[Function]) -> type[native.Function]:
     }
     if apart:
         members["setup_context"] = staticmethod(setup_context)
-    if cls.jvp is not Function.jvp:
+    if pushes:
         members["jvp"] = staticmethod(jvp)
     if cls.vmap is not Function.vmap:
         if cls.generate_vmap_rule:
@@ -302,10 +316,10 @@ def _argument(value: Any) -> Any:
 # --- what PyTorch checks -------------------------------------------------------------------------
 
 
-def _check_dirty(ctx: Any, inputs: Any, count: int) -> None:
+def _check_dirty(ctx: Any, inputs: Any, outputs: Any) -> None:
     """Forget what was marked as dirty and is no input, with a warning.
 
-    Of a function with several results, it must not be a view.
+    The rest must be returned, and of a function with several results, it must not be a view.
     """
     if not ctx._dirty:
         return
@@ -316,7 +330,12 @@ def _check_dirty(ctx: Any, inputs: Any, count: int) -> None:
             stacklevel=2,
         )
         ctx._dirty = own
-    if count > 1 and any(getattr(d, "_view", None) is not None for d in own):
+    if not all(any(d is o for o in outputs) for d in own):
+        raise RuntimeError(
+            "Some elements marked as dirty during the forward method were not returned as output: "
+            "return all inputs that are modified inplace"
+        )
+    if len(outputs) > 1 and any(getattr(d, "_view", None) is not None for d in own):
         raise RuntimeError(
             "your Function modifies inplace an input that is a view of another Tensor, and returns "
             "several results, which is forbidden: give it a clone() of the view"
@@ -374,7 +393,8 @@ def _check_tangents(ctx: Any, tangents: list[Any], found: Any) -> None:
         elif _memory(got._t) is not _memory(given._t):
             raise RuntimeError(
                 "A custom Function's forward is returning a view (or an input as-is) but the jvp "
-                "is not returning a view of the given tangent, and so not a view of the same base"
+                "is not returning a view of the given tangent, i.e. jvp is not returning a view of "
+                "the same base"
             )
     for i, value in enumerate(found):
         if value is not None and i in ctx._constant_places:

@@ -233,10 +233,10 @@ class SavedTensor:
             raise RuntimeError("a hook on a saved value that is None is forbidden")
 
         def pack(array: Any) -> Any:
-            return pack_hook(wrap(_tensor(array, None)))
+            return packed(pack_hook, wrap(_tensor(array, None)))
 
-        def unpack(packed: Any) -> Any:
-            return unpacked(unpack_hook(packed))._array
+        def unpack(kept: Any) -> Any:
+            return unpacked(unpack_hook(kept))._array
 
         try:
             pack_later(self._node, self._position, (pack, unpack))
@@ -244,6 +244,17 @@ class SavedTensor:
             raise RuntimeError(
                 f"hooks on a saved value after it has been freed: {error}"
             ) from error
+
+
+def packed(hook: Callable[[Any], Any], value: Tensor) -> Any:
+    """What a pack hook makes of a tensor, which it must not write."""
+    before = value._version
+    found = hook(value)
+    if value._version != before:
+        raise RuntimeError(
+            "A saved tensor pack hook is modifying its input in place. Work on a clone() of it"
+        )
+    return found
 
 
 def unpacked(value: Any) -> Any:

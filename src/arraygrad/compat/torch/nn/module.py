@@ -4,13 +4,20 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from collections.abc import Callable, Iterator
-from typing import Any
+from typing import Any, NamedTuple
 
 from ....core.nodes import RemovableHandle
 from ..autograd import no_grad
 from ..handles import Tensor
 from .around import Around
 from .parameter import Buffer, Parameter
+
+
+class _Incompatible(NamedTuple):
+    """What `load_state_dict` did not find, and what it has no place for."""
+
+    missing_keys: list[str]
+    unexpected_keys: list[str]
 
 
 class Module:
@@ -128,29 +135,36 @@ class Module:
         memo = set() if memo is None else memo
         if self in memo:
             return
-        memo.add(self)
+        if remove_duplicate:
+            memo.add(self)
         yield prefix, self
         for name, module in self.named_children():
-            yield from module.named_modules(memo, f"{prefix}.{name}" if prefix else name)
+            path = f"{prefix}.{name}" if prefix else name
+            yield from module.named_modules(memo, path, remove_duplicate)
 
     def modules(self) -> Iterator[Module]:
         """The module itself, and all modules inside it."""
         return (module for _, module in self.named_modules())
 
-    def _named(self, place: str, prefix: str, recurse: bool) -> Iterator[tuple[str, Any]]:
+    def _named(
+        self, place: str, prefix: str, recurse: bool, once: bool
+    ) -> Iterator[tuple[str, Any]]:
         seen: set[int] = set()
-        owners = self.named_modules(prefix=prefix) if recurse else [(prefix, self)]
+        owners: Any = [(prefix, self)]
+        if recurse:
+            owners = self.named_modules(prefix=prefix, remove_duplicate=once)
         for path, module in owners:
             for name, value in module.__dict__[place].items():
                 if value is not None and id(value) not in seen:
-                    seen.add(id(value))
+                    if once:
+                        seen.add(id(value))
                     yield (f"{path}.{name}" if path else name), value
 
     def named_parameters(
         self, prefix: str = "", recurse: bool = True, remove_duplicate: bool = True
     ) -> Iterator[tuple[str, Parameter]]:
         """All parameters, with their names."""
-        return self._named("_parameters", prefix, recurse)
+        return self._named("_parameters", prefix, recurse, remove_duplicate)
 
     def parameters(self, recurse: bool = True) -> Iterator[Parameter]:
         """All parameters."""
@@ -160,7 +174,7 @@ class Module:
         self, prefix: str = "", recurse: bool = True, remove_duplicate: bool = True
     ) -> Iterator[tuple[str, Tensor]]:
         """All buffers, with their names."""
-        return self._named("_buffers", prefix, recurse)
+        return self._named("_buffers", prefix, recurse, remove_duplicate)
 
     def buffers(self, recurse: bool = True) -> Iterator[Tensor]:
         """All buffers."""
@@ -240,11 +254,12 @@ class Module:
 
     def state_dict(self, *, prefix: str = "", keep_vars: bool = False) -> dict[str, Tensor]:
         """The values of all parameters and buffers, by name."""
-        found = OrderedDict(self.named_parameters(prefix))
-        for path, module in self.named_modules(prefix=prefix):
-            for name, value in module._buffers.items():
-                if value is not None and name not in module._transient:
-                    found[f"{path}.{name}" if path else name] = value
+        found = OrderedDict()
+        for path, module in self.named_modules(prefix=prefix, remove_duplicate=False):
+            for held in (module._parameters, module._buffers):
+                for name, value in held.items():
+                    if value is not None and name not in module._transient:
+                        found[f"{path}.{name}" if path else name] = value
         return OrderedDict((n, v if keep_vars else v.detach()) for n, v in found.items())
 
     def load_state_dict(self, state_dict: Any, strict: bool = True) -> Any:
@@ -256,13 +271,19 @@ class Module:
             raise RuntimeError(
                 f"load_state_dict(): missing names {missing}, unexpected names {unexpected}"
             )
+        for name, value in own.items():
+            if name in state_dict and state_dict[name].shape != value.shape:
+                raise RuntimeError(
+                    f"load_state_dict(): size mismatch for {name}: copying a param with shape "
+                    f"{state_dict[name].shape}, the shape in current model is {value.shape}"
+                )
         with no_grad():
             for name, value in own.items():
                 if name in state_dict:
                     value.copy_(state_dict[name])
-        return missing, unexpected
+        return _Incompatible(missing, unexpected)
 
-    def _with_tensors(self, values: Any, strict: bool, args: Any, kwargs: Any) -> Any:
+    def _with_tensors(self, values: Any, strict: bool, ties: bool, args: Any, kwargs: Any) -> Any:
         """Call the module with other tensors for some of its own."""
         places = {}
         for path, module in self.named_modules():
@@ -276,7 +297,9 @@ class Module:
                 f"functional_call(): unexpected names {unknown}, missing names {missing}"
             )
         old = {name: held[key] for name, (held, key) in places.items()}
-        tied = {id(v): values[n] for n, v in old.items() if n in values and v is not None}
+        tied = {}
+        if ties:  # the same parameter under another name
+            tied = {id(v): values[n] for n, v in old.items() if n in values and v is not None}
         try:
             for name, (held, key) in places.items():
                 if name in values:

@@ -125,8 +125,9 @@ class _Reentrant(Function):
 
         if engine.is_partial:
             raise RuntimeError(
-                "checkpoint(use_reentrant=True) is for backward() without inputs=, because it "
-                "calls backward() itself: use use_reentrant=False"
+                "torch.utils.checkpoint is incompatible with grad() and with backward(inputs=...) "
+                "when use_reentrant=True, because it calls backward() itself: use "
+                "use_reentrant=False"
             )
         saved = ctx.saved_tensors
         inputs = [
@@ -150,7 +151,7 @@ class _Reentrant(Function):
         ]
         if not live:
             raise RuntimeError(
-                "none of the outputs has requires_grad=True: this checkpoint is not needed"
+                "none of output has requires_grad=True: this checkpoint is not needed"
             )
         backward([o for o, _ in live], [g for _, g in live])
         return (
