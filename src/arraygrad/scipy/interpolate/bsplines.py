@@ -29,7 +29,17 @@ from ...ops import (
 from ..sparse.arrays import from_places
 from ..sparse.linalg.solvers import solve as sparse_solve
 from ..twins import double, has_arrays, refuse
-from .piecewise import SCIPY, along, arranged, nodes_and_values, outside, taken, wide, wrapped
+from .piecewise import (
+    SCIPY,
+    along,
+    arranged,
+    check_rising,
+    nodes_and_values,
+    outside,
+    taken,
+    wide,
+    wrapped,
+)
 
 
 def basis(t: Any, x: Any, k: int) -> tuple[Any, Any]:
@@ -154,6 +164,13 @@ class BSpline(SCIPY.BSpline):  # type: ignore[misc]
 
 def _of_tensors(t: Any, c: Any, k: int, extrapolate: Any = True, axis: int = 0) -> TensorSpline:
     c, place = along(c, axis)
+    t = double(t)
+    check_rising(t, "Knots", strictly=False)
+    if t.shape[0] < 2 * k + 2 or c.shape[0] < t.shape[0] - k - 1:
+        raise ValueError(
+            f"a spline of degree {k} needs at least {2 * k + 2} knots, and a coefficient for each "
+            f"but {k + 1} of them; got {t.shape[0]} knots and {c.shape[0]} coefficients"
+        )
     return TensorSpline(t, c, k, extrapolate, place)
 
 
@@ -231,7 +248,7 @@ def make_lsq_spline(
     if not has_arrays((x, y, t, w)):
         options = {} if method == "qr" else {"method": method}
         return as_bspline(SCIPY.make_lsq_spline(x, y, t, k, w, axis, check_finite, **options))
-    x, y, place = nodes_and_values(x, y, axis, "make_lsq_spline")
+    x, y, place = nodes_and_values(x, y, axis, "make_lsq_spline", strictly=False)
     knots = double(t)
     count = knots.shape[0] - k - 1
     first, values = basis(knots, x, k)

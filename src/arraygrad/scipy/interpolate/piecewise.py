@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from ...core.array import AnyFunction
+from ...core.array import AnyFunction, plain
 from ...ops import (
     concat,
     cumulative_sum,
@@ -88,6 +88,7 @@ class TensorPPoly:
 
     def __init__(self, c: Any, x: Any, extrapolate: Any = None, axis: int = 0) -> None:
         self.c, self.x, self.axis = double(c), double(x), axis
+        check_rising(self.x, "the break points of tensors")
         self.extrapolate = True if extrapolate is None else extrapolate
 
     def __call__(self, x: Any, nu: int = 0, extrapolate: Any = None) -> Any:
@@ -210,7 +211,17 @@ def hermite(x: Any, y: Any, slopes: Any, extrapolate: Any, axis: int) -> TensorP
     return TensorPPoly(c, x, extrapolate, axis)
 
 
-def nodes_and_values(x: Any, y: Any, axis: int, name: str, least: int = 2) -> tuple[Any, Any, int]:
+def check_rising(x: Any, name: str, strictly: bool = True) -> None:
+    """Raise if nodes, or knots, do not rise."""
+    steps = np.diff(plain(x), axis=-1)
+    if not (steps > 0 if strictly else steps >= 0).all():
+        kind = "strictly increasing" if strictly else "non-decreasing"
+        raise ValueError(f"{name} must be a {kind} sequence.")
+
+
+def nodes_and_values(
+    x: Any, y: Any, axis: int, name: str, least: int = 2, strictly: bool = True
+) -> tuple[Any, Any, int]:
     """Checked nodes, and values with the interpolated axis in front."""
     x = double(x)
     y, axis = along(array_like(y), axis)
@@ -219,6 +230,10 @@ def nodes_and_values(x: Any, y: Any, axis: int, name: str, least: int = 2) -> tu
             f"{name}: x must be a vector of {least} or more nodes, as many as y has along the "
             f"axis; got {tuple(x.shape)} and {tuple(y.shape)}"
         )
+    check_rising(x, f"{name}: x", strictly)
+    for array, what in ((x, "x"), (y, "y")):
+        if not np.isfinite(plain(array)).all():
+            raise ValueError(f"{name}: {what} must contain only finite values.")
     return x, y, axis
 
 
