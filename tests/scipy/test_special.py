@@ -98,3 +98,11 @@ def test_values_are_those_of_scipy_everywhere(name: str, arguments: tuple[float,
 def test_orders_lose_their_fraction(name: str) -> None:
     slope = ag.func.grad(lambda x, n: getattr(special, name)(n, x))
     assert slope(np.array(0.7), 2.9) == slope(np.array(0.7), 2)
+
+
+@pytest.mark.parametrize("name", ["ellipk", "ellipe", "j0", "gammaln", "expi"])
+def test_gradients_have_the_precision_of_the_argument(name: str) -> None:
+    x = ag.tensor(np.array([0.3, 0.5], np.float32), requires_grad=True)
+    out = getattr(special, name)(x)
+    assert out.dtype == getattr(scipy.special, name)(x.detach().numpy()).dtype
+    assert ag.grad(out.sum(), x).dtype == np.float32

@@ -104,6 +104,8 @@ def _coefficients(b: Any, a: Any) -> tuple[Any, Any]:
     if b.ndim != 1 or a.ndim != 1:
         raise ValueError("the coefficients b and a must be vectors")
     first = a[0]
+    if (np.asarray(plain(first)) == 0).any():
+        raise ValueError("the first coefficient of a must not be zero")
     if isinstance(a, np.ndarray) and first == 1:
         return b, a
     return b / first, a / first
