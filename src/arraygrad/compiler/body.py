@@ -25,6 +25,8 @@ from .core import (
     Gather,
     Map,
     Padded,
+    Pair,
+    Part,
     Place,
     Reduction,
     Scalar,
@@ -176,6 +178,11 @@ def body_of(kernel: Kernel, stored: set[Core]) -> Body:
         in_lines = kernel.is_of_line(x) and (kernel.has_lines or len(kernel.dims) > 1)
         if isinstance(x, Reduction) and not in_lines:
             maker.total(x)
+        elif isinstance(x, Pair):
+            at = _address(x, kernel.places[x])
+            for index, part in enumerate(x.args):
+                value = maker.value(part, kernel.places[x])
+                maker.body.stores.append(Store(value, _side_by_side(at, index)))
         else:
             has_lines = has_lines or isinstance(x, Reduction)
             value = maker.value(x, kernel.places[x])
@@ -234,7 +241,10 @@ class _Maker:
         is_here = self.kernel.places.get(x) == place
         if isinstance(x, Stored | Alias) or (x in self.stored and not is_here):
             guards = (self._all(within),) if within else ()
-            return Instruction(kind, guards, _address(x, place))
+            at = _address(x, place)
+            return Instruction(
+                kind, guards, _side_by_side(at, x.index) if isinstance(x, Part) else at
+            )
         if isinstance(x, Gather):
             start, steps, along = indexed(place, x.places, x.source.shape)
             indices = tuple(self.value(x.args[1 + i], place, within) for i, _ in along)
@@ -396,6 +406,12 @@ def _source(x: Core, place: Map) -> tuple[Core, Map]:
 def _address(x: Core, place: Map) -> Address:
     start, steps = address(place, x.shape)
     return Address(base_of(x), start, steps)
+
+
+def _side_by_side(at: Address, index: int) -> Address:
+    """The place of a part of a complex number, counted in parts."""
+    steps = {variable: 2 * step for variable, step in at.steps.items()}
+    return Address(at.memory, 2 * at.start + index, steps)
 
 
 def _merge(body: Body, keep_inner: bool) -> None:
