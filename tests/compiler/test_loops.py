@@ -282,6 +282,27 @@ def test_writes_inside_a_loop() -> None:
     close(ag.compile(gradient)(POINT), gradient(POINT))
 
 
+def test_reading_and_writing_at_the_number_of_a_step() -> None:
+    def read(x: Any) -> Any:
+        return ag.sum(fori_loop(0, 3, lambda i, s: s * 0.5 + x[i] * s[i], x))
+
+    def written(x: Any) -> Any:
+        places = np.arange(3)
+        return ag.sum(fori_loop(0, 3, lambda i, s: ag.where(places == i, s * x[0], s), x) ** 2)
+
+    for f in (read, written):
+        close(ag.compile(f)(POINT), f(POINT))
+        close(ag.compile(ag.func.grad(f))(POINT), ag.func.grad(f)(POINT))
+
+    def by_index(i: Any, s: Any) -> Any:
+        s = s * 1.0
+        s[i] = 0.0
+        return s
+
+    with pytest.raises(TypeError, match=r"where\(arange\(n\) == i, value, x\)"):
+        ag.compile(lambda x: fori_loop(0, 3, by_index, x))(POINT)
+
+
 def test_tensors_from_outside_are_differentiated() -> None:
     w = ag.tensor([0.5, 2.0, 1.0], requires_grad=True)
 
