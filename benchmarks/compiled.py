@@ -24,9 +24,9 @@ from typing import Any
 # One thread each for NumPy's and SciPy's BLAS: their idle threads slow down the other systems.
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
-import numpy as np  # noqa: E402
+import numpy as np
 
-import arraygrad as ag  # noqa: E402
+import arraygrad as ag
 
 Job = Callable[[], Any]
 OURS, EAGER, JAX, TORCH = "compiled", "eager", "jax.jit", "PyTorch"
