@@ -252,7 +252,8 @@ class _Maker:
             at = Address(base_of(x.source), start, steps, tuple(s for _, s in along))
             return Instruction(kind, (*indices, *guards), at)
         pieces = self._pieces(x) if isinstance(x, Elements) and x.scalar is JOINED else None
-        if pieces:
+        # Within another join there is nothing, that is zeros, beside the pieces.
+        if pieces and sum(piece.args[0].size for piece in pieces) == x.size:
             return self._side_by_side(pieces, place, within)
         if isinstance(x, Elements):
             args = tuple(self.value(a, place, within) for a in x.args)
