@@ -117,6 +117,8 @@ for _name in ("swapaxes", "swapdims", "moveaxis"):
 
 def _resize(self: Tensor, *size: Any, memory_format: Any = None) -> Tensor:
     """Give the tensor another shape, with as many of its elements as there is room for."""
+    if isinstance(self._t, Batched):
+        raise RuntimeError("resize_(): a tensor inside vmap cannot be resized: use reshape()")
     needs = is_recorded(self._t)
     if needs and not INFERENCE.get():
         raise RuntimeError("resize_(): a tensor that requires gradients cannot be resized")
@@ -210,4 +212,6 @@ def _sum_to(self: Tensor, wanted: tuple[int, ...]) -> Tensor:
     lead = self.ndim - len(wanted)
     axes = list(range(lead))
     axes += [i for i in range(lead, self.ndim) if wanted[i - lead] == 1 and self.shape[i] != 1]
+    if not self.ndim:
+        return self.sum()
     return self.sum(axes, keepdim=True).reshape(wanted) if axes else self

@@ -1,90 +1,217 @@
-"""A layer of attention."""
+"""Attention: means of values, weighted by how well keys fit queries. And linear maps."""
 
 from __future__ import annotations
 
 import math
 from typing import Any
 
-from ..creation import empty, zeros
+import numpy as np
+
+from .... import ops
+from ....arrays.creation import asarray
+from ..functions.shapes import cat
 from ..handles import Tensor
-from . import functional as F  # noqa: N812
-from .attending import masked
-from .init import xavier_uniform_
-from .layers import Linear
-from .module import Module
-from .parameter import Parameter
+from ..publish import function
+from .activations import softmax
+from .dropping import dropout
+from .padding import pad
 
 
-class MultiheadAttention(Module):
-    """Attention in several heads, each in its own directions."""
+@function(method=False)
+def linear(input: Any, weight: Any, bias: Any = None) -> Any:
+    """`input @ weight.T + bias`."""
+    product = ops.matmul(input, ops.matrix_transpose(weight) if weight.ndim > 1 else weight)
+    return product if bias is None else product + bias
 
-    def __init__(
-        self,
-        embed_dim: int,
-        num_heads: int,
-        dropout: float = 0.0,
-        bias: bool = True,
-        *,
-        batch_first: bool = False,
-        dtype: Any = None,
-    ) -> None:
-        super().__init__()
-        if embed_dim % num_heads:
-            raise AssertionError("embed_dim must be divisible by num_heads")
-        self.embed_dim, self.num_heads, self.dropout = embed_dim, num_heads, dropout
-        self.batch_first, self.head_dim = batch_first, embed_dim // num_heads
-        self.in_proj_weight = Parameter(empty(3 * embed_dim, embed_dim, dtype=dtype))
-        xavier_uniform_(self.in_proj_weight)
-        self.in_proj_bias = Parameter(zeros(3 * embed_dim, dtype=dtype)) if bias else None
-        self.out_proj = Linear(embed_dim, embed_dim, bias, dtype=dtype)
-        if bias:
-            self.out_proj.bias.data.zero_()
 
-    def forward(
-        self,
-        query: Tensor,
-        key: Tensor,
-        value: Tensor,
-        key_padding_mask: Any = None,
-        need_weights: bool = True,
-        attn_mask: Any = None,
-        average_attn_weights: bool = True,
-        is_causal: bool = False,
-    ) -> Any:
-        """The attention, and its weights if they are wanted."""
-        single = query.ndim == 2
-        given = [t.unsqueeze(1) if single else t for t in (query, key, value)]
-        if self.batch_first and not single:
-            given = [t.transpose(0, 1) for t in given]
-        size = self.embed_dim
-        parts = [
-            F.linear(
-                t,
-                self.in_proj_weight[k * size : (k + 1) * size],
-                None if self.in_proj_bias is None else self.in_proj_bias[k * size : (k + 1) * size],
-            )
-            for k, t in enumerate(given)
-        ]
-        batch = parts[0].shape[1]
-        q, k, v = (
-            p.reshape(p.shape[0], batch, self.num_heads, self.head_dim).permute(1, 2, 0, 3)
-            for p in parts
+@function(method=False)
+def bilinear(input1: Any, input2: Any, weight: Any, bias: Any = None) -> Any:
+    """`input1 @ weight[k] @ input2 + bias[k]`, for each `k`."""
+    if tuple(input1.shape[:-1]) != tuple(input2.shape[:-1]):
+        raise RuntimeError(
+            "input1 and input2 must have the same axes but for the last, not shapes "
+            f"{tuple(input1.shape)} and {tuple(input2.shape)}"
         )
-        logits = q @ k.transpose(-2, -1) / math.sqrt(self.head_dim)
-        if attn_mask is not None and attn_mask.ndim == 3:
-            attn_mask = attn_mask.reshape(batch, self.num_heads, *attn_mask.shape[1:])
-        if is_causal and attn_mask is None:
-            raise RuntimeError("is_causal=True needs the attn_mask that it is a hint for")
-        logits = masked(logits, attn_mask, False)
-        if key_padding_mask is not None:
-            mask = key_padding_mask.unsqueeze(0) if single else key_padding_mask
-            logits = masked(logits, mask[:, None, None, :], False)
-        weights = logits.softmax(-1)
-        used = F.dropout(weights, self.dropout, self.training)
-        mixed = (used @ v).permute(2, 0, 1, 3).reshape(parts[0].shape[0], batch, size)
-        out = self.out_proj(mixed)
-        out = out.squeeze(1) if single else out.transpose(0, 1) if self.batch_first else out
-        if not need_weights:
-            return out, None
-        weights = weights.mean(1) if average_attn_weights else weights
-        return out, weights.squeeze(0) if single else weights
+    if (input1.shape[-1], input2.shape[-1]) != tuple(weight.shape[1:]):
+        raise RuntimeError(
+            f"weight {tuple(weight.shape)} does not fit inputs of {input1.shape[-1]} and "
+            f"{input2.shape[-1]} features"
+        )
+    out = ops.einsum("...i,kij,...j->...k", input1, weight, input2)
+    return out if bias is None else out + bias
+
+
+# --- scaled dot products ---
+
+
+@function(name="scaled_dot_product_attention", method=False)
+def _weights(query: Any, key: Any, attn_mask: Any, is_causal: bool, scale: Any) -> Any:
+    """How much each query takes from each key; nothing where all keys are masked."""
+    scale = 1 / math.sqrt(query.shape[-1]) if scale is None else scale
+    scores = ops.matmul(query * scale, ops.matrix_transpose(key))
+    if is_causal:
+        attn_mask = asarray(np.tri(query.shape[-2], key.shape[-2], dtype=bool))
+    if attn_mask is None:
+        return _softmax(scores)
+    if attn_mask.dtype.kind == "b":
+        scores = ops.where(attn_mask, scores, -math.inf)
+    else:
+        scores = scores + attn_mask
+    masked = ops.all(ops.equal(scores, -math.inf), axis=-1, keepdims=True)
+    return ops.where(masked, 0, _softmax(ops.where(masked, 0, scores)))
+
+
+def _softmax(scores: Any) -> Any:
+    return softmax.__wrapped__(scores, -1)
+
+
+@function(method=False)
+def _repeated(input: Any, times: int) -> Any:
+    """Each head several times."""
+    return ops.repeat(input, times, axis=-3)
+
+
+def scaled_dot_product_attention(
+    query: Tensor,
+    key: Tensor,
+    value: Tensor,
+    attn_mask: Tensor | None = None,
+    dropout_p: float = 0.0,
+    is_causal: bool = False,
+    scale: float | None = None,
+    enable_gqa: bool = False,
+) -> Any:
+    """Means of the values, weighted by the softmax of the products of queries and keys."""
+    if is_causal and attn_mask is not None:
+        raise RuntimeError("Explicit attn_mask should not be set when is_causal=True")
+    if enable_gqa:
+        heads = query.shape[-3]
+        if heads % key.shape[-3] or heads % value.shape[-3]:
+            raise RuntimeError(
+                f"the {heads} heads of query must be a multiple of those of key and value"
+            )
+        key = _repeated(key, heads // key.shape[-3])
+        value = _repeated(value, heads // value.shape[-3])
+    weights = _weights(query, key, attn_mask, is_causal, scale)
+    return dropout(weights, dropout_p) @ value if dropout_p else weights @ value
+
+
+# --- several heads ---
+
+
+def _projected(
+    inputs: tuple[Tensor, Tensor, Tensor],
+    in_proj_weight: Any,
+    in_proj_bias: Any,
+    separate: tuple[Any, Any, Any] | None,
+) -> list[Any]:
+    """Queries, keys and values, from the inputs by three linear maps."""
+    if separate is None:
+        if in_proj_weight is None:
+            raise AssertionError("use_separate_proj_weight is False but in_proj_weight is None")
+        separate = in_proj_weight.chunk(3)
+    elif any(w is None for w in separate):
+        raise AssertionError("use_separate_proj_weight is True but a projection weight is None")
+    biases = (None,) * 3 if in_proj_bias is None else in_proj_bias.chunk(3)
+    return [linear(x, w, b) for x, w, b in zip(inputs, separate, biases, strict=True)]
+
+
+def _added_mask(mask: Any, like: Tensor) -> Any:
+    """A mask as numbers that are added to scores."""
+    if mask is None or mask.is_floating_point():
+        return mask
+    if str(mask.dtype) != "torch.bool":
+        raise AssertionError("only bool and floating types of masks are supported")
+    return like.new_zeros(mask.shape).masked_fill(mask, -math.inf)
+
+
+def _one_more(mask: Any) -> Any:
+    return None if mask is None else pad(mask, (0, 1))
+
+
+def _heads(x: Tensor, count: int) -> Tensor:
+    """From (length, samples, features) to (samples * heads, length, features of a head)."""
+    length, samples, features = x.shape
+    return x.reshape(length, samples * count, features // count).transpose(0, 1)  # type: ignore[no-any-return]
+
+
+def multi_head_attention_forward(
+    query: Tensor,
+    key: Tensor,
+    value: Tensor,
+    embed_dim_to_check: int,
+    num_heads: int,
+    in_proj_weight: Tensor | None,
+    in_proj_bias: Tensor | None,
+    bias_k: Tensor | None,
+    bias_v: Tensor | None,
+    add_zero_attn: bool,
+    dropout_p: float,
+    out_proj_weight: Tensor,
+    out_proj_bias: Tensor | None,
+    training: bool = True,
+    key_padding_mask: Tensor | None = None,
+    need_weights: bool = True,
+    attn_mask: Tensor | None = None,
+    use_separate_proj_weight: bool = False,
+    q_proj_weight: Tensor | None = None,
+    k_proj_weight: Tensor | None = None,
+    v_proj_weight: Tensor | None = None,
+    static_k: Tensor | None = None,
+    static_v: Tensor | None = None,
+    average_attn_weights: bool = True,
+    is_causal: bool = False,
+) -> tuple[Any, Any]:
+    """Attention of several heads: its results, and the weights if they are wanted."""
+    single = query.ndim == 2
+    if query.ndim not in (2, 3) or not query.ndim == key.ndim == value.ndim:
+        raise AssertionError("query, key and value must all have 2 axes, or all 3")
+    if single:
+        query, key, value = (x.unsqueeze(1) for x in (query, key, value))
+        key_padding_mask = None if key_padding_mask is None else key_padding_mask.unsqueeze(0)
+    length, samples, features = query.shape
+    if features != embed_dim_to_check:
+        raise AssertionError(
+            f"was expecting embedding dimension of {embed_dim_to_check}, but got {features}"
+        )
+    if features % num_heads:
+        raise AssertionError(f"embed_dim {features} not divisible by num_heads {num_heads}")
+    if is_causal and attn_mask is None:
+        raise RuntimeError("Need attn_mask if specifying the is_causal hint.")
+    separate = (q_proj_weight, k_proj_weight, v_proj_weight) if use_separate_proj_weight else None
+    q, k, v = _projected((query, key, value), in_proj_weight, in_proj_bias, separate)
+    mask = _added_mask(attn_mask, query)
+    ignored = _added_mask(key_padding_mask, query)
+    if (bias_k is None) != (bias_v is None):
+        raise AssertionError("bias_k and bias_v must be given both, or none of them")
+    if bias_k is not None and bias_v is not None:
+        if static_k is not None or static_v is not None:
+            raise AssertionError("bias cannot be added to static key or value.")
+        k, v = (cat([x, b.repeat(1, samples, 1)]) for x, b in ((k, bias_k), (v, bias_v)))
+        mask, ignored = _one_more(mask), _one_more(ignored)
+    q = _heads(q, num_heads)
+    k = _heads(k, num_heads) if static_k is None else static_k
+    v = _heads(v, num_heads) if static_v is None else static_v
+    if add_zero_attn:
+        k, v = (cat([x, x.new_zeros(x.shape[0], 1, x.shape[2])], dim=1) for x in (k, v))
+        mask, ignored = _one_more(mask), _one_more(ignored)
+    mask = None if mask is None else mask.unsqueeze(0) if mask.ndim == 2 else mask
+    if ignored is not None:
+        if tuple(ignored.shape) != (samples, k.shape[1]):
+            raise AssertionError(
+                f"key_padding_mask must have shape {(samples, k.shape[1])}: {tuple(ignored.shape)}"
+            )
+        ignored = ignored.reshape(samples, 1, 1, -1).expand(-1, num_heads, -1, -1)
+        ignored = ignored.reshape(samples * num_heads, 1, -1)
+        mask = ignored if mask is None else mask + ignored
+    weights = _weights(q, k, mask, False, None)
+    if training and dropout_p:
+        weights = dropout(weights, dropout_p)
+    out = (weights @ v).transpose(0, 1).reshape(length, samples, features)
+    out = linear(out, out_proj_weight, out_proj_bias)
+    shares = None
+    if need_weights:
+        shares = weights.reshape(samples, num_heads, length, -1)
+        shares = shares.mean(1) if average_attn_weights else shares
+        shares = shares.squeeze(0) if single else shares
+    return (out.squeeze(1) if single else out), shares

@@ -1,4 +1,4 @@
-"""Layers, activations, losses and containers: modules around the functions of `functional`."""
+"""Layers: linear maps and tables with parameters to learn, and dropout."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import math
 from typing import Any
 
 from ..autograd import no_grad
-from ..creation import empty, ones, zeros
+from ..creation import empty, full
 from ..handles import Tensor
 from . import functional as F  # noqa: N812
 from .module import Module
@@ -35,11 +35,7 @@ class Linear(Module):
 
     def reset_parameters(self) -> None:
         """Draw the parameters anew."""
-        bound = 1 / math.sqrt(self.in_features) if self.in_features else 0.0
-        with no_grad():
-            self.weight.uniform_(-bound, bound)
-            if self.bias is not None:
-                self.bias.uniform_(-bound, bound)
+        draw(self, 1 / math.sqrt(self.in_features) if self.in_features else 0.0)
 
     def forward(self, input: Tensor) -> Any:
         """Apply the layer."""
@@ -53,55 +49,72 @@ class Linear(Module):
         )
 
 
-class _Convolution(Module):
-    """Sums of products of filters and the windows of a signal."""
-
-    _convolve: Any
-    _axes: int
+class Bilinear(Module):
+    """`x1 @ weight[k] @ x2 + bias[k]`, for each `k`."""
 
     def __init__(
         self,
-        in_channels: int,
-        out_channels: int,
-        kernel_size: Any,
-        stride: Any = 1,
-        padding: Any = 0,
-        dilation: Any = 1,
-        groups: int = 1,
+        in1_features: int,
+        in2_features: int,
+        out_features: int,
         bias: bool = True,
+        device: Any = None,
         dtype: Any = None,
     ) -> None:
         super().__init__()
-        given = kernel_size
-        size = tuple(given) if isinstance(given, tuple | list) else (given,) * self._axes
-        self.stride, self.padding, self.dilation, self.groups = stride, padding, dilation, groups
-        self.weight = Parameter(empty(out_channels, in_channels // groups, *size, dtype=dtype))
-        bound = 1 / math.sqrt(in_channels // groups * math.prod(size))
-        self.bias = Parameter(empty(out_channels, dtype=dtype)) if bias else None
+        of = {"dtype": dtype, "device": device}
+        self.weight = Parameter(empty(out_features, in1_features, in2_features, **of))
+        self.register_parameter("bias", Parameter(empty(out_features, **of)) if bias else None)
+        draw(self, 1 / math.sqrt(in1_features))
+
+    def forward(self, input1: Tensor, input2: Tensor) -> Any:
+        """Apply the layer."""
+        return F.bilinear(input1, input2, self.weight, self.bias)
+
+
+def draw(layer: Any, bound: float) -> None:
+    """First values of a weight and a bias."""
+    with no_grad():
+        layer.weight.uniform_(-bound, bound)
+        if layer.bias is not None:
+            layer.bias.uniform_(-bound, bound)
+
+
+# --- tables ---
+
+
+class _Table(Module):
+    """A matrix whose rows are read."""
+
+    def __init__(
+        self,
+        num_embeddings: int,
+        embedding_dim: int,
+        padding_idx: int | None,
+        max_norm: float | None,
+        norm_type: float,
+        scale_grad_by_freq: bool,
+        of: dict[str, Any],
+    ) -> None:
+        super().__init__()
+        if padding_idx is not None and not -num_embeddings <= padding_idx < num_embeddings:
+            raise AssertionError(f"Padding_idx must be within num_embeddings: {padding_idx}")
+        self.num_embeddings, self.embedding_dim = num_embeddings, embedding_dim
+        self.padding_idx = None if padding_idx is None else padding_idx % num_embeddings
+        self.max_norm, self.norm_type = max_norm, norm_type
+        self.scale_grad_by_freq = scale_grad_by_freq
+        self.weight = Parameter(empty(num_embeddings, embedding_dim, **of))
         with no_grad():
-            self.weight.uniform_(-bound, bound)
-            if self.bias is not None:
-                self.bias.uniform_(-bound, bound)
+            self.weight.normal_()
+            if self.padding_idx is not None:
+                self.weight[self.padding_idx] = 0.0
 
-    def forward(self, input: Tensor) -> Any:
-        """Apply the filters."""
-        options = (self.stride, self.padding, self.dilation, self.groups)
-        return type(self)._convolve(input, self.weight, self.bias, *options)
-
-
-class Conv1d(_Convolution):
-    """Filters along one axis."""
-
-    _convolve, _axes = staticmethod(F.conv1d), 1
+    def extra_repr(self) -> str:
+        """Its sizes."""
+        return f"{self.num_embeddings}, {self.embedding_dim}"
 
 
-class Conv2d(_Convolution):
-    """Filters along two axes."""
-
-    _convolve, _axes = staticmethod(F.conv2d), 2
-
-
-class Embedding(Module):
+class Embedding(_Table):
     """The rows of a matrix that an index names."""
 
     def __init__(
@@ -109,39 +122,86 @@ class Embedding(Module):
         num_embeddings: int,
         embedding_dim: int,
         padding_idx: int | None = None,
-        *,
+        max_norm: float | None = None,
+        norm_type: float = 2.0,
+        scale_grad_by_freq: bool = False,
+        sparse: bool = False,
+        device: Any = None,
         dtype: Any = None,
     ) -> None:
-        super().__init__()
-        self.num_embeddings, self.embedding_dim = num_embeddings, embedding_dim
-        self.padding_idx = padding_idx
-        self.weight = Parameter(empty(num_embeddings, embedding_dim, dtype=dtype))
-        with no_grad():
-            self.weight.normal_()
-            if padding_idx is not None:
-                self.weight[padding_idx] = 0.0
+        options = (padding_idx, max_norm, norm_type, scale_grad_by_freq)
+        super().__init__(
+            num_embeddings, embedding_dim, *options, {"dtype": dtype, "device": device}
+        )
+        self.sparse = sparse
 
     def forward(self, input: Tensor) -> Any:
         """Look up."""
-        return F.embedding(input, self.weight, self.padding_idx)
+        options = (self.max_norm, self.norm_type, self.scale_grad_by_freq, self.sparse)
+        return F.embedding(input, self.weight, self.padding_idx, *options)
 
 
-class LayerNorm(Module):
-    """Elements with mean zero and variance one along the last axes."""
+class EmbeddingBag(_Table):
+    """The sum, mean or maximum of the rows that each bag of indices names."""
 
     def __init__(
-        self, normalized_shape: Any, eps: float = 1e-5, elementwise_affine: bool = True
+        self,
+        num_embeddings: int,
+        embedding_dim: int,
+        max_norm: float | None = None,
+        norm_type: float = 2.0,
+        scale_grad_by_freq: bool = False,
+        mode: str = "mean",
+        sparse: bool = False,
+        include_last_offset: bool = False,
+        padding_idx: int | None = None,
+        device: Any = None,
+        dtype: Any = None,
+    ) -> None:
+        options = (padding_idx, max_norm, norm_type, scale_grad_by_freq)
+        super().__init__(
+            num_embeddings, embedding_dim, *options, {"dtype": dtype, "device": device}
+        )
+        self.mode, self.sparse, self.include_last_offset = mode, sparse, include_last_offset
+
+    def forward(
+        self,
+        input: Tensor,
+        offsets: Tensor | None = None,
+        per_sample_weights: Tensor | None = None,
+    ) -> Any:
+        """Look up, and join."""
+        return F.embedding_bag(
+            input,
+            self.weight,
+            offsets,
+            self.max_norm,
+            self.norm_type,
+            self.scale_grad_by_freq,
+            self.mode,
+            self.sparse,
+            per_sample_weights,
+            self.include_last_offset,
+            self.padding_idx,
+        )
+
+
+class PReLU(Module):
+    """Positive elements, and others times a slope that is learned."""
+
+    def __init__(
+        self, num_parameters: int = 1, init: float = 0.25, device: Any = None, dtype: Any = None
     ) -> None:
         super().__init__()
-        given = normalized_shape
-        self.normalized_shape = (given,) if isinstance(given, int) else tuple(given)
-        self.eps = eps
-        self.weight = Parameter(ones(*self.normalized_shape)) if elementwise_affine else None
-        self.bias = Parameter(zeros(*self.normalized_shape)) if elementwise_affine else None
+        self.num_parameters = num_parameters
+        self.weight = Parameter(full((num_parameters,), init, dtype=dtype, device=device))
 
     def forward(self, input: Tensor) -> Any:
-        """Apply the layer."""
-        return F.layer_norm(input, self.normalized_shape, self.weight, self.bias, self.eps)
+        """Apply the function."""
+        return F.prelu(input, self.weight)
+
+
+# --- without parameters ---
 
 
 class Flatten(Module):
@@ -161,27 +221,15 @@ class Unflatten(Module):
 
     def __init__(self, dim: int, unflattened_size: Any) -> None:
         super().__init__()
-        self.dim, self.unflattened_size = dim, tuple(unflattened_size)
+        self.dim, self.unflattened_size = dim, unflattened_size
 
     def forward(self, input: Tensor) -> Any:
         """Unflatten."""
         return input.unflatten(self.dim, self.unflattened_size)
 
 
-class PReLU(Module):
-    """Positive elements, and others times a slope that is learnt."""
-
-    def __init__(self, num_parameters: int = 1, init: float = 0.25, dtype: Any = None) -> None:
-        super().__init__()
-        self.weight = Parameter(ones(num_parameters, dtype=dtype) * init)
-
-    def forward(self, input: Tensor) -> Any:
-        """Apply the function."""
-        return F.prelu(input, self.weight)
-
-
 class Identity(Module):
-    """Does nothing."""
+    """Does nothing, whatever it is given to start with."""
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__()
@@ -209,10 +257,22 @@ class Dropout(Module):
         return f"p={self.p}, inplace={self.inplace}"
 
 
+class Dropout1d(Dropout):
+    """Channels of signals set to zero with a probability, in training."""
+
+    _drop = staticmethod(F.dropout1d)
+
+
 class Dropout2d(Dropout):
-    """Channels set to zero with a probability, in training."""
+    """Channels of images set to zero with a probability, in training."""
 
     _drop = staticmethod(F.dropout2d)
+
+
+class Dropout3d(Dropout):
+    """Channels of volumes set to zero with a probability, in training."""
+
+    _drop = staticmethod(F.dropout3d)
 
 
 class AlphaDropout(Dropout):
@@ -225,95 +285,3 @@ class FeatureAlphaDropout(Dropout):
     """Channels set to SELU's lowest value with a probability, in training."""
 
     _drop = staticmethod(F.feature_alpha_dropout)
-
-
-# --- activations and losses ---
-
-
-class _Applies(Module):
-    """A module around a function, whose keywords are its own."""
-
-    _function: Any
-    _names: tuple[str, ...] = ()
-
-    def __init__(self, *args: Any, **kwargs: Any) -> None:
-        super().__init__()
-        given = dict(zip(self._names, args, strict=False)) | kwargs
-        unknown = [name for name in given if name not in self._names]
-        if unknown:
-            raise TypeError(f"{type(self).__name__}() has no parameter {unknown[0]!r}")
-        for name, value in given.items():
-            if isinstance(value, Tensor):
-                self.register_buffer(name, value)
-            else:
-                setattr(self, name, value)
-        self._given = list(given)
-
-    def forward(self, *args: Any) -> Any:
-        """Apply the function."""
-        return type(self)._function(*args, **{name: getattr(self, name) for name in self._given})
-
-
-def _module(name: str, function: Any, *names: str) -> type[Module]:
-    members = {"_function": staticmethod(function), "_names": names, "__doc__": function.__doc__}
-    return type(name, (_Applies,), members)
-
-
-ReLU = _module("ReLU", F.relu, "inplace")
-ReLU6 = _module("ReLU6", F.relu6, "inplace")
-LeakyReLU = _module("LeakyReLU", F.leaky_relu, "negative_slope", "inplace")
-ELU = _module("ELU", F.elu, "alpha", "inplace")
-SELU = _module("SELU", F.selu, "inplace")
-GELU = _module("GELU", F.gelu, "approximate")
-SiLU = _module("SiLU", F.silu, "inplace")
-Sigmoid = _module("Sigmoid", F.sigmoid)
-Tanh = _module("Tanh", F.tanh)
-Softplus = _module("Softplus", F.softplus, "beta", "threshold")
-Softmax = _module("Softmax", F.softmax, "dim")
-LogSoftmax = _module("LogSoftmax", F.log_softmax, "dim")
-LogSigmoid = _module("LogSigmoid", F.logsigmoid)
-Hardtanh = _module("Hardtanh", F.hardtanh, "min_val", "max_val", "inplace")
-Threshold = _module("Threshold", F.threshold, "threshold", "value", "inplace")
-CELU = _module("CELU", F.celu, "alpha", "inplace")
-Mish = _module("Mish", F.mish, "inplace")
-Hardsigmoid = _module("Hardsigmoid", F.hardsigmoid, "inplace")
-Hardswish = _module("Hardswish", F.hardswish, "inplace")
-Hardshrink = _module("Hardshrink", F.hardshrink, "lambd")
-Softshrink = _module("Softshrink", F.softshrink, "lambd")
-Softmin = _module("Softmin", F.softmin, "dim")
-Softsign = _module("Softsign", F.softsign)
-Tanhshrink = _module("Tanhshrink", F.tanhshrink)
-GLU = _module("GLU", F.glu, "dim")
-CosineSimilarity = _module("CosineSimilarity", F.cosine_similarity, "dim", "eps")
-PairwiseDistance = _module("PairwiseDistance", F.pairwise_distance, "p", "eps", "keepdim")
-MaxPool1d = _module("MaxPool1d", F.max_pool1d, "kernel_size", "stride", "padding")
-AvgPool1d = _module("AvgPool1d", F.avg_pool1d, "kernel_size", "stride", "padding")
-MaxPool2d = _module("MaxPool2d", F.max_pool2d, "kernel_size", "stride", "padding")
-AvgPool2d = _module("AvgPool2d", F.avg_pool2d, "kernel_size", "stride", "padding")
-MSELoss = _module("MSELoss", F.mse_loss, "reduction")
-L1Loss = _module("L1Loss", F.l1_loss, "reduction")
-SmoothL1Loss = _module("SmoothL1Loss", F.smooth_l1_loss, "reduction", "beta")
-HuberLoss = _module("HuberLoss", F.huber_loss, "reduction", "delta")
-KLDivLoss = _module("KLDivLoss", F.kl_div, "reduction", "log_target")
-BCELoss = _module("BCELoss", F.binary_cross_entropy, "weight", "reduction")
-BCEWithLogitsLoss = _module(
-    "BCEWithLogitsLoss", F.binary_cross_entropy_with_logits, "weight", "reduction", "pos_weight"
-)
-MarginRankingLoss = _module("MarginRankingLoss", F.margin_ranking_loss, "margin", "reduction")
-HingeEmbeddingLoss = _module("HingeEmbeddingLoss", F.hinge_embedding_loss, "margin", "reduction")
-CosineEmbeddingLoss = _module("CosineEmbeddingLoss", F.cosine_embedding_loss, "margin", "reduction")
-SoftMarginLoss = _module("SoftMarginLoss", F.soft_margin_loss, "reduction")
-MultiLabelSoftMarginLoss = _module(
-    "MultiLabelSoftMarginLoss", F.multilabel_soft_margin_loss, "weight", "reduction"
-)
-TripletMarginLoss = _module(
-    "TripletMarginLoss", F.triplet_margin_loss, "margin", "p", "eps", "swap", "reduction"
-)
-PoissonNLLLoss = _module(
-    "PoissonNLLLoss", F.poisson_nll_loss, "log_input", "full", "eps", "reduction"
-)
-GaussianNLLLoss = _module("GaussianNLLLoss", F.gaussian_nll_loss, "full", "eps", "reduction")
-NLLLoss = _module("NLLLoss", F.nll_loss, "weight", "ignore_index", "reduction")
-CrossEntropyLoss = _module(
-    "CrossEntropyLoss", F.cross_entropy, "weight", "ignore_index", "reduction", "label_smoothing"
-)

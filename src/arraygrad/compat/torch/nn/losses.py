@@ -1,4 +1,4 @@
-"""More losses, as compositions."""
+"""Losses of numbers and of distributions: how far predictions are from targets."""
 
 from __future__ import annotations
 
@@ -7,97 +7,150 @@ from typing import Any
 
 import numpy as np
 
-from .... import linalg, ops, special
+from .... import ops, special
+from ....arrays.batched import Batched
+from ....core.array import Array, plain
 from ..publish import ArgumentError, function
+from .reducing import chosen, like, reduced, same_shape
 
 
-def reduced(loss: Any, reduction: str) -> Any:
-    """The mean or the sum of a loss, or the loss itself."""
-    if reduction == "mean":
-        return ops.mean(loss)
-    if reduction == "sum":
-        return ops.sum(loss)
-    if reduction != "none":
-        raise ArgumentError(f'reduction must be "none", "mean" or "sum", not {reduction!r}')
-    return loss
-
-
-def _positive(x: Any) -> Any:
-    return ops.where(x > 0, x, ops.zeros_like(x))
+def _weighted(loss: Any, weight: Any, how: str) -> Any:
+    """Losses times weights; the mean is that of the weights."""
+    if weight is None:
+        return reduced(loss, how)
+    weight = like(weight, loss)
+    total = ops.sum(loss * weight) if how == "mean" else reduced(loss * weight, how)
+    return total / ops.sum(ops.broadcast_to(weight, loss.shape)) if how == "mean" else total
 
 
 @function(method=False)
-def margin_ranking_loss(
-    input1: Any, input2: Any, target: Any, margin: float = 0.0, reduction: str = "mean"
+def mse_loss(
+    input: Any,
+    target: Any,
+    size_average: Any = None,
+    reduce: Any = None,
+    reduction: str = "mean",
+    weight: Any = None,
 ) -> Any:
-    """How far the order of two inputs is from the one that `target`, 1 or -1, says."""
-    return reduced(_positive(-target * (input1 - input2) + margin), reduction)
+    """Squares of differences."""
+    how = chosen(reduction, size_average, reduce)
+    return _weighted(ops.square(input - like(target, input)), weight, how)
 
 
 @function(method=False)
-def hinge_embedding_loss(
-    input: Any, target: Any, margin: float = 1.0, reduction: str = "mean"
+def l1_loss(
+    input: Any,
+    target: Any,
+    size_average: Any = None,
+    reduce: Any = None,
+    reduction: str = "mean",
+    weight: Any = None,
 ) -> Any:
-    """The input where `target` is 1, and how far it is below a margin where it is -1."""
-    return reduced(ops.where(target == 1, input, _positive(margin - input)), reduction)
+    """Absolute values of differences."""
+    how = chosen(reduction, size_average, reduce)
+    return _weighted(ops.abs(input - like(target, input)), weight, how)
 
 
 @function(method=False)
-def soft_margin_loss(input: Any, target: Any, reduction: str = "mean") -> Any:
-    """`log(1 + exp(-target * input))`."""
-    return reduced(special.softplus(-target * input), reduction)
-
-
-@function(method=False)
-def multilabel_soft_margin_loss(
-    input: Any, target: Any, weight: Any = None, reduction: str = "mean"
+def smooth_l1_loss(
+    input: Any,
+    target: Any,
+    size_average: Any = None,
+    reduce: Any = None,
+    reduction: str = "mean",
+    beta: float = 1.0,
 ) -> Any:
-    """The cross entropy of sigmoids and targets, averaged over classes."""
-    loss = -(target * special.log_expit(input) + (1 - target) * special.log_expit(-input))
-    loss = loss if weight is None else loss * weight
-    return reduced(ops.mean(loss, axis=-1), reduction)
+    """Squares of small differences, and absolute values of large ones."""
+    if beta < 0:
+        raise RuntimeError(f"beta must not be negative, but is {beta}")
+    size = ops.abs(input - like(target, input))
+    if beta:
+        size = ops.where(size < beta, 0.5 * size * size / beta, size - 0.5 * beta)
+    return reduced(size, reduction, size_average, reduce)
 
 
 @function(method=False)
-def cosine_embedding_loss(
-    input1: Any, input2: Any, target: Any, margin: float = 0.0, reduction: str = "mean"
+def huber_loss(
+    input: Any, target: Any, reduction: str = "mean", delta: float = 1.0, weight: Any = None
 ) -> Any:
-    """One minus the cosine where `target` is 1, and the cosine above a margin where it is -1."""
-    product = ops.sum(input1 * input2, axis=-1)
-    sizes = (ops.sum(ops.square(x), axis=-1) + 1e-12 for x in (input1, input2))
-    first, second = sizes
-    cosine = product / ops.sqrt(first * second)
-    return reduced(ops.where(target == 1, 1 - cosine, _positive(cosine - margin)), reduction)
+    """Squares of small differences, and absolute values of large ones."""
+    if delta <= 0:
+        raise RuntimeError(f"delta must be positive, but is {delta}")
+    size = ops.abs(input - like(target, input))
+    loss = ops.where(size < delta, 0.5 * size * size, delta * (size - 0.5 * delta))
+    return _weighted(loss, weight, chosen(reduction, None, None))
 
 
 @function(method=False)
-def pairwise_distance(
-    x1: Any, x2: Any, p: float = 2.0, eps: float = 1e-6, keepdim: bool = False
+def kl_div(
+    input: Any,
+    target: Any,
+    size_average: Any = None,
+    reduce: Any = None,
+    reduction: str = "mean",
+    log_target: bool = False,
 ) -> Any:
-    """The distances of pairs of rows."""
-    return linalg.vector_norm(x1 - x2 + eps, axis=-1, ord=p, keepdims=keepdim)
+    """The divergence of `target` from the distribution with logarithm `input`."""
+    if log_target:
+        loss = ops.exp(target) * (target - input)
+    else:
+        target = like(target, input)
+        loss = special.xlogy(target, target) - target * input
+    if reduction == "batchmean" and size_average is None and reduce is None:
+        return ops.sum(loss) / input.shape[0]
+    return reduced(loss, reduction, size_average, reduce)
+
+
+def _entropy(probability: Any, target: Any) -> Any:
+    def bounded(x: Any) -> Any:
+        tiny = x < math.exp(-100.0)
+        return ops.where(tiny, -100.0, ops.log(ops.where(tiny, 1, x)))
+
+    return -(target * bounded(probability) + (1 - target) * bounded(1 - probability))
 
 
 @function(method=False)
-def triplet_margin_loss(
-    anchor: Any,
-    positive: Any,
-    negative: Any,
-    margin: float = 1.0,
-    p: float = 2,
-    eps: float = 1e-6,
-    swap: bool = False,
+def binary_cross_entropy(
+    input: Any,
+    target: Any,
+    weight: Any = None,
+    size_average: Any = None,
+    reduce: Any = None,
     reduction: str = "mean",
 ) -> Any:
-    """How much nearer, less a margin, the anchor is to the negative than to the positive."""
+    """The cross entropy of probabilities and targets; logarithms are at least -100."""
+    same_shape(input, target)
+    target = like(target, input)
+    if not isinstance(input, Batched):
+        values = np.asarray(plain(input))
+        if not ((values >= 0) & (values <= 1)).all():
+            raise RuntimeError("all elements of input should be between 0 and 1")
+    # PyTorch's slope of a probability of almost 0 or 1: as large as it can be, and not zero.
+    certain = input * (1 - input) < 1e-12
+    constant = input.detach()
+    steep = _entropy(constant, target) + (input - constant) * (constant - target.detach()) * 1e12
+    loss = ops.where(certain, steep, _entropy(ops.where(certain, 0.5, input), target))
+    loss = loss if weight is None else loss * weight
+    return reduced(loss, reduction, size_average, reduce)
 
-    def distance(a: Any, b: Any) -> Any:
-        return linalg.vector_norm(a - b + eps, axis=-1, ord=p)
 
-    far = distance(anchor, negative)
-    if swap:
-        far = ops.minimum(far, distance(positive, negative))
-    return reduced(_positive(distance(anchor, positive) - far + margin), reduction)
+@function(method=False)
+def binary_cross_entropy_with_logits(
+    input: Any,
+    target: Any,
+    weight: Any = None,
+    size_average: Any = None,
+    reduce: Any = None,
+    reduction: str = "mean",
+    pos_weight: Any = None,
+) -> Any:
+    """The cross entropy of sigmoids and targets."""
+    same_shape(input, target)
+    target = like(target, input)
+    factor = 1 if pos_weight is None else pos_weight
+    loss = -(factor * target * special.log_expit(input) + (1 - target) * special.log_expit(-input))
+    loss = loss if weight is None else loss * weight
+    return reduced(loss, reduction, size_average, reduce)
 
 
 @function(method=False)
@@ -106,19 +159,23 @@ def poisson_nll_loss(
     target: Any,
     log_input: bool = True,
     full: bool = False,
+    size_average: Any = None,
     eps: float = 1e-8,
+    reduce: Any = None,
     reduction: str = "mean",
 ) -> Any:
-    """Minus the logarithm of the probability of counts."""
+    """Minus the logarithm of the probability of counts, with rates or their logarithms given."""
+    target = like(target, input)
     if log_input:
         loss = ops.exp(input) - target * input
     else:
         loss = input - target * ops.log(input + eps)
     if full:
-        safe = ops.where(target > 1, target, 1)
-        more = safe * ops.log(safe) - safe + 0.5 * ops.log(2 * math.pi * safe)
-        loss = loss + ops.where(target > 1, more, 0)
-    return reduced(loss, reduction)
+        large = target > 1
+        count = ops.where(large, target, 1)
+        stirling = count * ops.log(count) - count + 0.5 * ops.log(2 * math.pi * count)
+        loss = loss + ops.where(large, stirling, 0)
+    return reduced(loss, reduction, size_average, reduce)
 
 
 @function(method=False)
@@ -130,12 +187,24 @@ def gaussian_nll_loss(
     eps: float = 1e-6,
     reduction: str = "mean",
 ) -> Any:
-    """Minus the logarithm of the density of normal distributions."""
-    if not hasattr(var, "shape"):
-        var = np.full(input.shape, var, input.dtype)
-    if var.ndim < input.ndim:
-        var = ops.expand_dims(var, -1)
-    raised = ops.maximum(var, eps).detach() if hasattr(var, "detach") else np.maximum(var, eps)
-    bounded = var + (raised - (var.detach() if hasattr(var, "detach") else var))
-    loss = 0.5 * (ops.log(bounded) + ops.square(input - target) / bounded)
-    return reduced(loss + 0.5 * math.log(2 * math.pi) if full else loss, reduction)
+    """Minus the logarithm of the normal density, with mean `input` and variance `var`."""
+    if not isinstance(var, Array):
+        var = ops.zeros_like(input) + float(var)
+    elif tuple(var.shape) != tuple(input.shape):
+        if tuple(var.shape) == tuple(input.shape[:-1]):
+            var = ops.expand_dims(var, -1)
+        elif var.ndim != input.ndim or any(
+            m not in (1, n) for m, n in zip(var.shape, input.shape, strict=True)
+        ):
+            raise ArgumentError(
+                f"var must have the shape of input {tuple(input.shape)}, not {tuple(var.shape)}"
+            )
+    if not isinstance(var, Batched) and (np.asarray(plain(var)) < 0).any():
+        raise ArgumentError("var has negative entry/entries")
+    # As in PyTorch, the derivative does not know of the lower bound.
+    constant = var.detach() if hasattr(var, "detach") else var
+    var = var + ops.where(constant < eps, eps - constant, 0)
+    loss = 0.5 * (ops.log(var) + ops.square(input - like(target, input)) / var)
+    if full:
+        loss = loss + 0.5 * math.log(2 * math.pi)
+    return reduced(loss, reduction)

@@ -1,133 +1,130 @@
-"""Layers that shift and scale their input to mean zero and variance one."""
+"""Layers that normalise, with a weight and a bias to learn and, for some, running statistics."""
 
 from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
-
-from .... import ops
-from ..autograd import no_grad
 from ..creation import ones, tensor, zeros
-from ..dtypes import int64
 from ..handles import Tensor
-from ..publish import function
+from . import functional as F  # noqa: N812
 from .module import Module
 from .parameter import Parameter
 
 
-def batch_norm(
-    input: Tensor,
-    running_mean: Any,
-    running_var: Any,
-    weight: Any = None,
-    bias: Any = None,
-    training: bool = False,
-    momentum: float = 0.1,
-    eps: float = 1e-5,
-) -> Any:
-    """Channels with mean zero and variance one over a batch, or by the statistics so far."""
-    shape = (1, -1) + (1,) * (input.ndim - 2)
-    axes = [a for a in range(input.ndim) if a != 1]
-    if training or running_mean is None:
-        count = input.numel() / input.shape[1]
-        if count <= 1:
-            raise ValueError(
-                f"Expected more than 1 value per channel when training, got {tuple(input.shape)}"
-            )
-        mean, var = input.mean(axes), input.var(axes, unbiased=False)
-        if running_mean is not None:
-            with no_grad():
-                unbiased = var.detach() * (count / (count - 1))
-                running_mean.mul_(1 - momentum).add_(mean.detach(), alpha=momentum)
-                running_var.mul_(1 - momentum).add_(unbiased, alpha=momentum)
-    else:
-        mean, var = running_mean, running_var
-    out = (input - mean.view(shape)) / (var.view(shape) + eps).sqrt()
-    out = out if weight is None else out * weight.view(shape)
-    return out if bias is None else out + bias.view(shape)
+class LayerNorm(Module):
+    """Elements with mean zero and variance one along the last axes."""
+
+    def __init__(
+        self,
+        normalized_shape: Any,
+        eps: float = 1e-5,
+        elementwise_affine: bool = True,
+        bias: bool = True,
+        device: Any = None,
+        dtype: Any = None,
+    ) -> None:
+        super().__init__()
+        given, of = normalized_shape, {"dtype": dtype, "device": device}
+        self.normalized_shape = (given,) if isinstance(given, int) else tuple(given)
+        self.eps, self.elementwise_affine = eps, elementwise_affine
+        shape, affine = self.normalized_shape, elementwise_affine
+        self.register_parameter("weight", Parameter(ones(*shape, **of)) if affine else None)
+        self.register_parameter("bias", Parameter(zeros(*shape, **of)) if affine and bias else None)
+
+    def forward(self, input: Tensor) -> Any:
+        """Apply the layer."""
+        return F.layer_norm(input, self.normalized_shape, self.weight, self.bias, self.eps)
 
 
-def _scaled(out: Any, weight: Any, bias: Any, ndim: int) -> Any:
-    """Each channel times a weight, plus a bias."""
-    shape = (1, -1) + (1,) * (ndim - 2)
-    out = out if weight is None else out * ops.reshape(weight, shape)
-    return out if bias is None else out + ops.reshape(bias, shape)
+class RMSNorm(Module):
+    """Elements whose squares have the mean one along the last axes."""
+
+    def __init__(
+        self,
+        normalized_shape: Any,
+        eps: float | None = None,
+        elementwise_affine: bool = True,
+        device: Any = None,
+        dtype: Any = None,
+    ) -> None:
+        super().__init__()
+        given = normalized_shape
+        self.normalized_shape = (given,) if isinstance(given, int) else tuple(given)
+        self.eps, self.elementwise_affine = eps, elementwise_affine
+        shape = self.normalized_shape
+        weight = Parameter(ones(*shape, dtype=dtype, device=device)) if elementwise_affine else None
+        self.register_parameter("weight", weight)
+
+    def forward(self, input: Tensor) -> Any:
+        """Apply the layer."""
+        return F.rms_norm(input, self.normalized_shape, self.weight, self.eps)
 
 
-@function(method=False)
-def group_norm(
-    input: Any, num_groups: int, weight: Any = None, bias: Any = None, eps: float = 1e-5
-) -> Any:
-    """Groups of channels with mean zero and variance one in each sample."""
-    if input.shape[1] % num_groups:
-        raise RuntimeError(
-            f"group_norm(): {input.shape[1]} channels cannot be divided into {num_groups} groups"
-        )
-    rows = ops.reshape(input, (input.shape[0], num_groups, -1))
-    centred = rows - ops.mean(rows, axis=-1, keepdims=True)
-    spread = ops.mean(ops.square(centred), axis=-1, keepdims=True)
-    out = ops.reshape(centred / ops.sqrt(spread + eps), input.shape)
-    return _scaled(out, weight, bias, input.ndim)
+class GroupNorm(Module):
+    """Groups of channels with mean zero and variance one."""
+
+    def __init__(
+        self,
+        num_groups: int,
+        num_channels: int,
+        eps: float = 1e-5,
+        affine: bool = True,
+        device: Any = None,
+        dtype: Any = None,
+    ) -> None:
+        super().__init__()
+        if num_channels % num_groups:
+            raise ValueError(f"num_channels {num_channels} is no multiple of {num_groups} groups")
+        self.num_groups, self.num_channels, self.eps = num_groups, num_channels, eps
+        of = {"dtype": dtype, "device": device}
+        self.register_parameter("weight", Parameter(ones(num_channels, **of)) if affine else None)
+        self.register_parameter("bias", Parameter(zeros(num_channels, **of)) if affine else None)
+
+    def forward(self, input: Tensor) -> Any:
+        """Apply the layer."""
+        return F.group_norm(input, self.num_groups, self.weight, self.bias, self.eps)
 
 
-@function(method=False)
-def rms_norm(input: Any, normalized_shape: Any, weight: Any = None, eps: Any = None) -> Any:
-    """Elements divided by the root of their mean square along the last axes."""
-    axes = tuple(range(-len(tuple(normalized_shape)), 0))
-    small = float(np.finfo(input.dtype).eps) if eps is None else eps
-    out = input / ops.sqrt(ops.mean(ops.square(input), axis=axes, keepdims=True) + small)
-    return out if weight is None else out * weight
+class _Tracking(Module):
+    """Channels with mean zero and variance one, and running statistics of them."""
 
-
-class _BatchNorm(Module):
-    """Channels with mean zero and variance one over a batch."""
-
-    _axes: tuple[int, ...]
-    num_batches_tracked: Any
+    _axes: tuple[int, ...]  # how many axes an input can have
+    _affine = True
+    _tracks = True
 
     def __init__(
         self,
         num_features: int,
         eps: float = 1e-5,
         momentum: float | None = 0.1,
-        affine: bool = True,
-        track_running_stats: bool = True,
+        affine: bool | None = None,
+        track_running_stats: bool | None = None,
         device: Any = None,
         dtype: Any = None,
     ) -> None:
         super().__init__()
-        options = {"device": device, "dtype": dtype}
         self.num_features, self.eps, self.momentum = num_features, eps, momentum
-        self.affine, self.track_running_stats = affine, track_running_stats
-        self.weight = Parameter(ones(num_features, **options)) if affine else None
-        self.bias = Parameter(zeros(num_features, **options)) if affine else None
-        tracked = track_running_stats
-        self.register_buffer("running_mean", zeros(num_features, **options) if tracked else None)
-        self.register_buffer("running_var", ones(num_features, **options) if tracked else None)
-        count = tensor(0, dtype=int64) if tracked else None
-        self.register_buffer("num_batches_tracked", count)
+        self.affine = self._affine if affine is None else affine
+        tracks = self._tracks if track_running_stats is None else track_running_stats
+        self.track_running_stats = tracks
+        n, of = num_features, {"dtype": dtype, "device": device}
+        self.register_parameter("weight", Parameter(ones(n, **of)) if self.affine else None)
+        self.register_parameter("bias", Parameter(zeros(n, **of)) if self.affine else None)
+        self.register_buffer("running_mean", zeros(n, **of) if tracks else None)
+        self.register_buffer("running_var", ones(n, **of) if tracks else None)
+        self.register_buffer("num_batches_tracked", tensor(0) if tracks else None)
 
-    def forward(self, input: Tensor) -> Any:
-        """Apply the layer."""
+    def _check(self, input: Tensor) -> None:
         if input.ndim not in self._axes:
-            raise ValueError(f"expected {self._axes} axes, got {input.ndim}")
-        momentum = self.momentum
-        if self.training and self.track_running_stats:
-            self.num_batches_tracked = self.num_batches_tracked + 1
-            if momentum is None:  # the mean of all batches
-                momentum = 1.0 / float(self.num_batches_tracked)
-        own = self.training or not self.track_running_stats
-        return batch_norm(
-            input,
-            self.running_mean,
-            self.running_var,
-            self.weight,
-            self.bias,
-            own,
-            0.0 if momentum is None else momentum,
-            self.eps,
-        )
+            wanted = " or ".join(f"{n}D" for n in self._axes)
+            raise ValueError(f"expected {wanted} input (got {input.ndim}D input)")
+
+    def reset_running_stats(self) -> None:
+        """Forget the running statistics."""
+        if self.track_running_stats:
+            self.running_mean.zero_()
+            self.running_var.fill_(1)
+            self.num_batches_tracked.zero_()
 
     def extra_repr(self) -> str:
         """Its options."""
@@ -137,8 +134,25 @@ class _BatchNorm(Module):
         )
 
 
+class _BatchNorm(_Tracking):
+    """Channels with mean zero and variance one over a batch."""
+
+    def forward(self, input: Tensor) -> Any:
+        """Apply the layer."""
+        self._check(input)
+        share = 0.0 if self.momentum is None else self.momentum
+        if self.training and self.track_running_stats:
+            self.num_batches_tracked.add_(1)
+            if self.momentum is None:  # the mean over all batches
+                share = 1.0 / self.num_batches_tracked.item()
+        uses_batch = self.training or self.running_mean is None
+        follows = not self.training or self.track_running_stats
+        mean, var = (self.running_mean, self.running_var) if follows else (None, None)
+        return F.batch_norm(input, mean, var, self.weight, self.bias, uses_batch, share, self.eps)
+
+
 class BatchNorm1d(_BatchNorm):
-    """Channels with mean zero and variance one over a batch of vectors or sequences."""
+    """Channels with mean zero and variance one over a batch of vectors or signals."""
 
     _axes = (2, 3)
 
@@ -149,34 +163,49 @@ class BatchNorm2d(_BatchNorm):
     _axes = (4,)
 
 
-class GroupNorm(Module):
-    """Groups of channels with mean zero and variance one in each sample."""
+class BatchNorm3d(_BatchNorm):
+    """Channels with mean zero and variance one over a batch of volumes."""
 
-    def __init__(
-        self, num_groups: int, num_channels: int, eps: float = 1e-5, affine: bool = True
-    ) -> None:
-        super().__init__()
-        self.num_groups, self.num_channels, self.eps = num_groups, num_channels, eps
-        self.weight = Parameter(ones(num_channels)) if affine else None
-        self.bias = Parameter(zeros(num_channels)) if affine else None
-
-    def forward(self, input: Tensor) -> Any:
-        """Apply the layer."""
-        return group_norm(input, self.num_groups, self.weight, self.bias, self.eps)
+    _axes = (5,)
 
 
-class RMSNorm(Module):
-    """Elements divided by the root of their mean square along the last axes."""
+class _InstanceNorm(_Tracking):
+    """Channels with mean zero and variance one in each sample."""
 
-    def __init__(
-        self, normalized_shape: Any, eps: float | None = None, elementwise_affine: bool = True
-    ) -> None:
-        super().__init__()
-        given = normalized_shape
-        self.normalized_shape = (given,) if isinstance(given, int) else tuple(given)
-        self.eps = eps
-        self.weight = Parameter(ones(*self.normalized_shape)) if elementwise_affine else None
+    _affine = False
+    _tracks = False
 
     def forward(self, input: Tensor) -> Any:
         """Apply the layer."""
-        return rms_norm(input, self.normalized_shape, self.weight, self.eps)
+        self._check(input)
+        single = input.ndim == self._axes[0]
+        x = input.unsqueeze(0) if single else input
+        out = F.instance_norm(
+            x,
+            self.running_mean,
+            self.running_var,
+            self.weight,
+            self.bias,
+            self.training or not self.track_running_stats,
+            0.0 if self.momentum is None else self.momentum,
+            self.eps,
+        )
+        return out.squeeze(0) if single else out
+
+
+class InstanceNorm1d(_InstanceNorm):
+    """Channels of signals with mean zero and variance one in each sample."""
+
+    _axes = (2, 3)
+
+
+class InstanceNorm2d(_InstanceNorm):
+    """Channels of images with mean zero and variance one in each sample."""
+
+    _axes = (3, 4)
+
+
+class InstanceNorm3d(_InstanceNorm):
+    """Channels of volumes with mean zero and variance one in each sample."""
+
+    _axes = (4, 5)
