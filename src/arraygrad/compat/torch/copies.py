@@ -14,7 +14,7 @@ from .printing import described
 
 def _attributes(self: Tensor) -> dict[str, Any]:
     """What the user has set, without what a view knows of itself."""
-    return {key: v for key, v in self.__dict__.items() if key not in ("_how", "_taken")}
+    return {key: v for key, v in self.__dict__.items() if key not in ("_bumps", "_how", "_taken")}
 
 
 def _deepcopy(self: Tensor, memo: dict[int, Any]) -> Tensor:

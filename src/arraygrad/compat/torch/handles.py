@@ -41,6 +41,7 @@ class Tensor:
     # views that were taken of this tensor.
     _how: str | None = None
     _taken: list[weakref.ref[Tensor]] | None = None
+    _bumps = 0  # how many more writes there were than to the present memory
     __array_priority__ = 2000
 
     if TYPE_CHECKING:  # the methods that `methods` attaches
@@ -266,7 +267,7 @@ class Tensor:
             if requires_grad and array.dtype.kind not in "fc":
                 raise RuntimeError(
                     "only Tensors of floating point and complex dtype can require gradients, not "
-                    f"{self.dtype}: pass dtype=, or convert it by to()"
+                    f"{self.dtype}: pass dtype= with requires_grad=True, or convert it by to()"
                 )
             array.requires_grad_(requires_grad)
             remember(self)
@@ -312,7 +313,8 @@ class Tensor:
 
     @property
     def _version(self) -> int:
-        return self._t._version if isinstance(self._t, Native) else 0
+        own = self._t._version if isinstance(self._t, Native) else 0
+        return int(own + self._bumps)
 
     @property
     def _base(self) -> Tensor | None:
