@@ -1,9 +1,9 @@
 """`ag.compile` beside `jax.jit` and PyTorch: values and gradients, taking turns.
 
-``python -m benchmarks.compiled`` prints a table: our time, that of the others, and our time divided
-by theirs. ``--memory`` measures peak memory instead, in processes of their own. ``--target haswell``
-measures code for AVX2. A workload is a function of a namespace and of arrays: all systems compute
-the same formulas.
+``python -m benchmarks.compiled`` prints a table: our time, and our time divided by that of others.
+``--memory`` measures peak memory instead, in processes of their own; ``--target haswell`` measures
+code for AVX2. A workload is a function of a namespace and of arrays: all systems compute the same
+formulas.
 """
 
 from __future__ import annotations
@@ -20,6 +20,9 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from types import SimpleNamespace
 from typing import Any
+
+# One thread each for NumPy's and SciPy's BLAS: their idle threads slow down the other systems.
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
 import numpy as np
 
@@ -77,9 +80,9 @@ def attention(xp: Any, q: Any, k: Any, v: Any) -> Any:
 
 def recurrent(xp: Any, a: Any, b: Any, c: Any, xs: Any) -> Any:
     def step(h: Any, x: Any) -> Any:
-        return xp.tanh(x @ a + h @ b + c)
+        return xp.tanh(x @ a + h @ b + c), None
 
-    return xp.sum(xp.last(step, 0 * (xs[0] @ a), xs))
+    return xp.sum(xp.scan(step, 0 * (xs[0] @ a), xs)[0])
 
 
 def lennard_jones(xp: Any, x: Any, eye: Any) -> Any:
@@ -102,8 +105,34 @@ def rosenbrock(xp: Any, x: Any) -> Any:
     return xp.sum(100 * (x[1:] - x[:-1] ** 2) ** 2 + (1 - x[:-1]) ** 2)
 
 
-def layer(xp: Any, x: Any, w: Any) -> Any:
-    return xp.tanh(w @ xp.tanh(w @ x))
+def heat_by_scan(xp: Any, x: Any) -> Any:
+    def step(x: Any, _: Any) -> Any:
+        return x + 0.1 * (xp.roll(x, 1, axis=0) + xp.roll(x, -1, axis=0) - 2 * x), None
+
+    x, _ = xp.scan(step, x, None, length=100)
+    return xp.sum(x * x)
+
+
+def pendulum(xp: Any, start: Any, constants: Any) -> Any:
+    """A thousand steps of Runge and Kutta's method."""
+    h = 0.01
+
+    def field(y: Any) -> Any:
+        return xp.stack([y[1], -constants[0] * xp.sin(y[0]) - constants[1] * y[1]])
+
+    def step(y: Any, _: Any) -> Any:
+        k1 = field(y)
+        k2 = field(y + h / 2 * k1)
+        k3 = field(y + h / 2 * k2)
+        k4 = field(y + h * k3)
+        return y + h / 6 * (k1 + 2 * k2 + 2 * k3 + k4), None
+
+    y, _ = xp.scan(step, start, None, length=1000)
+    return xp.sum(y * y)
+
+
+def layers(xp: Any, x: Any, w1: Any, w2: Any) -> Any:
+    return xp.tanh(w2 @ xp.tanh(w1 @ x))
 
 
 @dataclass
@@ -120,10 +149,6 @@ def _perceptron(samples: int) -> Workload:
     arrays = (_normal(784, 256) / 28, _normal(256), _normal(256, 10) / 16, _normal(10))
     labels = np.eye(10, dtype=np.float32)[_rng.integers(0, 10, samples)]
     return Workload(perceptron, (*arrays, _normal(samples, 784), labels), 4)
-
-
-def _square_matrix() -> Any:
-    return _normal(256, 256, dtype=np.float64) / 16
 
 
 def _regression() -> Workload:
@@ -158,11 +183,15 @@ WORKLOADS: dict[str, Workload] = {
         gather, (_normal(10_000, 64), _rng.integers(0, 10_000, 20_000))
     ),
     "heat equation, 10 steps": Workload(heat, (_normal(1000, 1000),)),
+    "heat equation, 100 steps by scan": Workload(heat_by_scan, (_normal(300, 300),)),
+    "ODE, 1,000 steps by scan": Workload(
+        pendulum, (np.array([1.0, 0.0]), np.array([9.81, 0.1])), 2
+    ),
     "Hessian of Rosenbrock's function": Workload(
         rosenbrock, (np.linspace(-1, 1, 50),), what="hessian"
     ),
-    "Jacobian of a layer, 256": Workload(
-        layer, (_normal(256, dtype=np.float64), _square_matrix()), what="jacobian"
+    "Jacobian of two layers of 256": Workload(
+        layers, (_normal(256), _normal(256, 256) / 16, _normal(256, 256) / 16), what="jacobian"
     ),
     "regression by SciPy's optimiser": _regression(),
 }
@@ -171,24 +200,21 @@ WORKLOADS: dict[str, Workload] = {
 # --- systems -------------------------------------------------------------------------------------
 
 
-def _loop(step: Any, state: Any, xs: Any) -> Any:
-    for i in range(len(xs)):
-        state = step(state, xs[i])
-    return state
+def _loop(step: Any, state: Any, xs: Any, length: int | None = None) -> Any:
+    """A loop as users of PyTorch write it; it returns a pair as `scan` does."""
+    for i in range(len(xs) if length is None else length):
+        state, _ = step(state, None if xs is None else xs[i])
+    return state, None
 
 
 def _ours() -> SimpleNamespace:
-    names = ("sum", "mean", "max", "exp", "log", "sqrt", "tanh", "maximum", "logaddexp", "take")
-    return SimpleNamespace(
-        **{name: getattr(ag, name) for name in names}, roll=ag.roll, last=_loop
-    )
+    names = ("sum", "mean", "max", "exp", "log", "sqrt", "sin", "tanh", "maximum", "logaddexp")
+    names += ("take", "roll", "stack")
+    return SimpleNamespace(**{name: getattr(ag, name) for name in names}, scan=ag.func.scan)
 
 
 def _jax_names(jax: Any) -> SimpleNamespace:
-    def last(step: Any, state: Any, xs: Any) -> Any:
-        return jax.lax.scan(lambda h, x: (step(h, x), None), state, xs)[0]
-
-    return SimpleNamespace(**vars(jax.numpy), last=last)
+    return SimpleNamespace(**vars(jax.numpy), scan=jax.lax.scan)
 
 
 def _torch_names(torch: Any) -> SimpleNamespace:
@@ -204,18 +230,23 @@ def _torch_names(torch: Any) -> SimpleNamespace:
     def roll(x: Any, shift: int, *, axis: int) -> Any:
         return torch.roll(x, shift, axis)
 
-    names = ("sum", "mean", "exp", "log", "sqrt", "tanh", "logaddexp")
+    names = ("sum", "mean", "exp", "log", "sqrt", "sin", "tanh", "logaddexp", "stack")
     return SimpleNamespace(
         **{name: getattr(torch, name) for name in names},
-        **{"max": largest, "maximum": larger, "take": take, "roll": roll, "last": _loop},
+        max=largest,
+        maximum=larger,
+        take=take,
+        roll=roll,
+        scan=_loop,
     )
 
 
 def _transformed(workload: Workload, names: Any, transforms: Any) -> Any:
     """The function that is timed, by the transforms of arraygrad or JAX."""
+    function = workload.function
 
     def run(*given: Any) -> Any:
-        return workload.function(names, *given)
+        return function(names, *given)
 
     if workload.what == "hessian":
         return transforms.hessian(run)
@@ -329,7 +360,13 @@ def times_of(name: str, seconds: float, rounds: int, best: bool) -> dict[str, tu
 def _table(options: Any) -> None:
     ratios: dict[str, list[float]] = {}
     others = [system for system in (JAX, TORCH, EAGER) if _is_there(system)]
-    head = ["", "compiled", *(f"of {system}'s time" for system in others), "first call, s", "jax.jit"]
+    head = [
+        "",
+        "compiled",
+        *(f"of {system}'s time" for system in others),
+        "first call, s",
+        "jax.jit",
+    ]
     print(f"| {' | '.join(head)} |\n|{'---|' * len(head)}")
     for name in WORKLOADS:
         if options.only not in name:

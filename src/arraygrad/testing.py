@@ -162,6 +162,8 @@ def gradcheck(
         if check_forward is not False:
             try:
                 forward = check.forward()
+            except ChangedOutputsError as error:
+                raise _found("forward mode", 0, check.wanted[0], str(error)) from error
             except NotImplementedError:
                 if check_forward:
                     raise

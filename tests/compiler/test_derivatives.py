@@ -187,3 +187,19 @@ def test_what_is_saved() -> None:
     assert saved(lambda x: ag.exp(x)) == []
     assert saved(lambda x: ag.sin(x @ x.T).sum()) == ["matmul"]
     assert saved(lambda x: ag.exp(ag.sin(ag.exp(ag.sin(x)))).sum()) != []
+
+
+def test_what_is_cheap_to_compute_from_saved_values_is_not_saved() -> None:
+    def f(x: Any, w: Any) -> Any:
+        h = ag.tanh(x @ w + w @ x)  # costly: two products, which are not needed themselves
+        return (h @ h.T).sum()  # whose pullback reads h, its transpose, and 1 - h**2
+
+    x, w = (ag.tensor(np.random.default_rng(i).normal(size=(4, 4))) for i in range(2))
+    x.requires_grad_()
+    compiled = ag.compile(f)
+    for _ in range(3):  # by Python, and then by native entry points
+        np.testing.assert_allclose(
+            ag.grad(compiled(x, w), x).numpy(), ag.grad(f(x, w), x).numpy(), rtol=1e-12
+        )
+    ((program,),) = compiled._programs.values()
+    assert len(program._op.saved) == 1

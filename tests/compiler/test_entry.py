@@ -105,6 +105,30 @@ def test_arrays_from_outside() -> None:
     agree(call(x), g(x))
 
 
+whole = np.random.default_rng(2).normal(size=(6, 10, 3))
+
+
+@pytest.mark.parametrize(
+    ("part", "has_entry"),
+    [
+        (whole[:3, :5, 1], True),
+        (whole[::2, 1::2, 0], True),
+        (whole[2::-1, 4::-1, 2], True),
+        (whole[1, 5:, :].T, True),
+        (np.broadcast_to(whole[0, 0, :, None], (3, 5)), True),
+        (whole.reshape(-1)[3:18].reshape(3, 5), True),
+        (np.lib.stride_tricks.sliding_window_view(whole.reshape(-1)[:7], 5), False),
+        (whole.transpose(2, 0, 1)[:, 0, 9:4:-1], True),
+    ],
+)
+def test_parts_of_arrays_from_outside(part: Any, has_entry: bool) -> None:
+    compiled = ag.compile(lambda x: x * part)
+    agree(compiled(x), x * part)
+    call, _ = compiled._entry  # type: ignore[misc]
+    assert (call(x) is not NotImplemented) == has_entry
+    agree(compiled(x), x * part)
+
+
 def test_an_array_from_outside_that_was_resized() -> None:
     c = np.ones((3, 5))
     compiled = ag.compile(lambda x: x * c)

@@ -164,8 +164,9 @@ def test_universal_functions_of_scipy_take_tensors() -> None:
         (lambda: ag.scipy.linalg.solve_continuous_are(m(), m(), m(), m(), e=m()), "with e="),
         (lambda: ag.scipy.linalg.svd(m(), lapack_driver="gesvd"), "lapack_driver='gesvd'"),
         (lambda: ag.scipy.linalg.qr(m(), mode="raw"), "modes full, r and economic"),
-        (lambda: ag.scipy.linalg.ldl(_indefinite()), "blocks of two rows"),
-        (lambda: ag.scipy.signal.filtfilt([1.0], [1.0], x(), method="gust"), "method='gust'"),
+        (lambda: ag.scipy.linalg.ldl(m() + 0j), "real matrices only"),
+        (lambda: ag.scipy.linalg.eig(m(), m(), left=True, right=False), "pass right=True"),
+        (lambda: ag.scipy.special.elliprj(_four(), 1.0, 1.0, -1.0), "p is negative"),
         (lambda: ag.scipy.signal.stft(x(), window=ag.tensor([1.0, 1.0]), nperseg=2), "the window"),
         (lambda: ag.scipy.spatial.distance.pdist(m(), "hamming"), "'hamming' has no derivative"),
         (lambda: ag.scipy.ndimage.sobel(m(), output=float), "with output="),
@@ -175,6 +176,15 @@ def test_universal_functions_of_scipy_take_tensors() -> None:
                 [0, 1, 2, 3], _four(), bc_type="natural"
             ),
             "use CubicSpline",
+        ),
+        (
+            lambda: ag.scipy.interpolate.UnivariateSpline([0, 1, 2, 3], _four()),
+            "use make_smoothing_spline",
+        ),
+        (lambda: ag.scipy.interpolate.splrep([0, 1, 2, 3], _four(), s=1.0), "splrep with s=1.0"),
+        (
+            lambda: ag.scipy.interpolate.griddata(m(), np.ones(3), np.ones((1, 3)), "cubic"),
+            "linear and nearest",
         ),
         (lambda: ag.scipy.sparse.linalg.cg(m(), x(), M=np.eye(3)), "takes no M"),
         (
@@ -197,10 +207,6 @@ def _by(function: Any) -> Any:
 
 def _four() -> Any:
     return ag.tensor([1.0, 2.0, 0.0, 1.0], requires_grad=True)
-
-
-def _indefinite() -> Any:
-    return ag.tensor([[0.0, 1.0], [1.0, 0.0]], requires_grad=True)
 
 
 def test_what_scipy_refuses_is_refused() -> None:

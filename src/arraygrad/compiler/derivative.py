@@ -23,6 +23,7 @@ from ..func import jvp, vmap
 from ..ops import zeros_like
 from ..ops.define.op import Own, declare
 from .decisions import Decisions
+from .entry import Runner
 from .executable import Executable
 from .program import Call, Constant, Full, Input, Node, needed
 from .scalars import scalar_cost
@@ -117,16 +118,19 @@ class Differentiable:
             self.gradients = [None if g is None else outcome.trace.node(g.array) for g in found]
         self.saved = worth_saving(self.outputs, self.seeds, self.gradients)
         self._program = program
-        self.forward = self._make(program, self.inputs, self.outputs, self.saved)
+        self.forward = self._runner(self._make(program, self.inputs, self.outputs, self.saved))
 
-    def backward(self, wanted: tuple[bool, ...]) -> Executable:
+    def _runner(self, executable: Executable) -> Runner:
+        return Runner(executable, is_checked=type(executable) is not Executable)
+
+    def backward(self, wanted: tuple[bool, ...]) -> Runner:
         """The program that computes the cotangents of some inputs."""
         with self._lock:
             if wanted not in self._made:
                 nodes = [g for g, w in zip(self.gradients, wanted, strict=True) if w and g]
                 given = [*self.inputs, *self.outputs, *self.saved, *self.seeds]
                 inputs = list(dict.fromkeys(given))
-                self._made[wanted] = self._make(self._program, inputs, nodes)
+                self._made[wanted] = self._runner(self._make(self._program, inputs, nodes))
             return self._made[wanted]  # type: ignore[no-any-return]
 
     # --- the op ---
@@ -178,7 +182,8 @@ class Differentiable:
             for seed, k in zip(self.seeds, self.smooth, strict=True):
                 values[seed] = np.zeros(seed.shape, seed.dtype) if gs[k] is None else gs[k]
             program = self.backward(wanted)
-            computed = iter(program([values[node] for node in program.inputs]))
+            given = [values[node] for node in program.executable.inputs]
+            computed = iter(program(given))
             found = [
                 next(computed) if w and g is not None else None
                 for g, w in zip(self.gradients, wanted, strict=True)
@@ -276,11 +281,10 @@ def worth_saving(
         if node in seen or isinstance(node, Input | Constant | Full):
             continue
         seen.add(node)
-        recipe = recipes[node]
-        if node not in recipe.kept and recipe.cost <= RECOMPUTED and len(recipe.kept) < 2:
-            rest += node.nodes
-        else:
+        if node in recipes[node].kept:
             found[node] = None
+        else:
+            rest += node.nodes
     return sorted(found, key=lambda node: node.number)
 
 
@@ -302,10 +306,11 @@ def _recipe(node: Node, recipes: dict[Node, _Recipe], kept: set[Node]) -> _Recip
     if own is None:
         return _Recipe(0, frozenset({node}))
     parts = [recipes[a] for a in node.nodes]
-    return _Recipe(
-        own + sum(part.cost for part in parts),
-        nothing.kept.union(*(part.kept for part in parts)),
-    )
+    cost = own + sum(part.cost for part in parts)
+    kept_for_it = nothing.kept.union(*(part.kept for part in parts))
+    if cost > RECOMPUTED or len(kept_for_it) > 1:
+        return _Recipe(0, frozenset({node}))
+    return _Recipe(cost, kept_for_it)
 
 
 def _moves(array: Any) -> bool:

@@ -29,6 +29,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..arrays.tensor import Tensor
+from .quick import Expression
 
 _MISSING = object()
 _TAKEN_APART = (dict, list, tuple, MethodType)  # which may be made anew with the same parts
@@ -54,6 +55,7 @@ class Guards:
         self._elements: list[tuple[Any, Any]] = []
         self._same: list[tuple[Read, Any]] = []
         self._states: list[tuple[Read, Any]] = []
+        self._quick: Callable[[], bool] = bool  # false, before the trace
         roots = [functools.partial(_itself, value) for value in (function, *static)]
         for read, value, is_known in _reachable(roots):
             if not is_known:
@@ -79,8 +81,29 @@ class Guards:
             if isinstance(value, np.ndarray) and id(_owner(value)) not in owners:
                 self._elements.append((value, value.copy()))
 
+        self._quick = self._expression().function()
+
+    def _expression(self) -> Expression:
+        found = Expression()
+        for read, value in self._same:
+            is_made_anew = isinstance(value, BuiltinMethodType | MethodWrapperType)
+            (found.equal if is_made_anew else found.same)(read, value)
+        for read, state in self._states:
+            if state[0] in (list, tuple):
+                found.length(read, *state)
+            else:
+                found.true(functools.partial(_has_state, read, state))
+        for array, copy in self._elements:
+            found.true(functools.partial(_has_elements, array, copy))
+        return found
+
     def hold(self) -> bool:
         """Whether everything is as it was."""
+        try:
+            if self._quick():
+                return True
+        except Exception:  # something has gone
+            pass
         for read, value in self._same:
             now = read()
             if now is not value and not _is_equal(now, value):
@@ -109,6 +132,10 @@ def _state(value: Any) -> Any:
     if isinstance(value, list | tuple):
         return type(value), len(value)
     return (value.requires_grad, id(value.array)) if isinstance(value, Tensor) else None
+
+
+def _has_state(read: Read, state: Any) -> bool:
+    return bool(_state(read()) == state)
 
 
 def _owner(array: Any) -> Any:
@@ -194,7 +221,8 @@ class _Walk:
     def _variables(self, function: FunctionType) -> Iterator[Read]:
         for cell in function.__closure__ or ():
             yield functools.partial(getattr, cell, "cell_contents", _MISSING)
-        if not _is_users(function):
+        # By where it was written: a wrapper has the module of the function that it wraps.
+        if not _is_of_user(str(function.__globals__.get("__name__"))):
             return
         names = _names(function.__code__)
         self.names |= names

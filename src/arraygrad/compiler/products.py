@@ -5,17 +5,19 @@ The native code is in `tiles`. Products that are too large for it are left to Nu
 
 from __future__ import annotations
 
+import math
+
 from .core import Core, Fold, Product, View, address, strides
 from .fusion import base_of
 from .tiles import Layout, Steps, tile_text
 from .vectors import TYPES, Module
 
-LARGEST = 2**31  # products of numbers, up to which generated code is as fast as a BLAS
+LARGEST = 2**29  # products of numbers for a matrix, up to which tiles are as fast as a BLAS
 
 
 def is_small(product: Product) -> bool:
     """Whether generated code computes a product; else a BLAS does, which is as fast or faster."""
-    return product.count <= LARGEST
+    return math.prod(product.shape[-2:]) * product.args[0].shape[-1] <= LARGEST
 
 
 class Tiles:

@@ -25,10 +25,11 @@ from .vectors import BYTES, Module, Value, Writer
 
 CHUNK = 2_000_000  # the least number of products of numbers in a chunk
 MOST_CHUNKS = 8
-BLOCK = 1600  # bytes of a line of the summed axis that is one block
+BLOCK = 2100  # bytes of a line of the summed axis that is one block
 PANELS = 500_000  # bytes of copied columns that are in use at a time: they stay in the cache
+WIDE = 4  # panels of a unit, if there are enough
 NEAR = 16_000  # bytes of columns that are read as they are
-APART = 2048  # bytes: rows at multiples of it share few lines of the cache
+APART = 4096  # bytes: rows at multiples of it share few lines of the cache
 
 
 class Steps(NamedTuple):
@@ -121,14 +122,13 @@ class TileText:
         matrices = math.prod(self.batch)
         wanted = max(1, min(MOST_CHUNKS, matrices * self.m * self.n * self.k // CHUNK))
         parts = -(-wanted // matrices) if matrices < wanted else 1
-        by_rows = self.m >= self.n
         rows, width = self.tile.rows, self.width
-        self.unit_rows, self.unit_columns = self.m, self.n
-        if by_rows:
-            self.unit_rows = -(-self.m // parts // rows) * rows or rows
-            self.unit_rows = min(max(self.unit_rows, rows), self.m)
-        else:
-            self.unit_columns = -(-self.n // parts // width) * width or width
+        # Wide units, as each copies its columns; but not too wide for the cache.
+        columns = max(1, min(parts, self.n // (WIDE * width)))
+        groups = min(-(-parts // columns), -(-self.m // rows))
+        columns = max(columns, min(-(-parts // groups), -(-self.n // width)))
+        self.unit_rows = min(-(-self.m // groups // rows) * rows, self.m)
+        self.unit_columns = -(-self.n // columns // width) * width
         most = max(PANELS // (self.block * self.size) // width, 1) * width
         self.unit_columns = min(self.unit_columns, most, self.n)
         self.row_units = -(-self.m // self.unit_rows)
@@ -142,8 +142,8 @@ class TileText:
         groups = -(-self.unit_rows // self.tile.rows)
         is_far = self.k * self.unit_columns * self.size > NEAR
         self.copies_b = self.b.columns != 1 or (is_far and groups > 3)
-        steps = self.a.rows * self.size % APART == 0 or self.a.columns != 1
-        self.copies_a = steps and self.k > 16 and self._panels > 1
+        is_apart = self.a.columns != 1 or self.a.rows * self.size % APART == 0
+        self.copies_a = is_apart and self.a.rows != 1 and self.k > 16 and self._panels > 1
 
     # --- the function ---
 

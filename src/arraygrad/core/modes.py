@@ -265,8 +265,8 @@ def decorate(context: ModeContext, function: F) -> F:
     return wrapped  # type: ignore[return-value]
 
 
-@functools.lru_cache(256)  # almost always, few modes are used
-def with_grad(modes: Modes, grad: bool) -> Modes:
+@functools.lru_cache(256)  # without hooks, which belong to the user, there are few modes
+def _with_grad(modes: Modes, grad: bool) -> Modes:
     """The same modes, with or without recording."""
     return modes._replace(grad=grad)
 
@@ -287,7 +287,9 @@ class _Switch(ModeContext):
         self._changes = self._effect
 
     def _changed(self, modes: Modes) -> Modes:
-        return with_grad(modes, self._effect["grad"])
+        if modes.saved_hooks is not None:
+            return modes._replace(**self._effect)
+        return _with_grad(modes, self._effect["grad"])
 
 
 class ModeSetter(ModeContext):

@@ -14,7 +14,7 @@ from math import e, inf, nan, pi
 from typing import TYPE_CHECKING
 
 from ...backends.numpy.threads import get_num_threads, set_num_threads
-from . import autograd, fft, func, linalg, nn, optim, special, testing, utils
+from . import autograd, fft, func, linalg, masked, nn, optim, signal, special, testing, utils
 from . import dtypes as _dtypes
 from . import methods as _methods  # noqa: F401  (gives tensors their methods)
 from .autograd import (
@@ -74,19 +74,15 @@ from .dtypes import (
     uint64,
 )
 from .func import vmap
-from .functions.counting import (
+from .functions.arranging import (
+    as_strided_scatter,
     cartesian_prod,
     combinations,
-    corrcoef,
-    cumulative_trapezoid,
-    frexp,
-    gcd,
-    gradient,
-    histc,
-    histogram,
-    lcm,
+    constant_pad_nd,
+    fill,
+    nonzero_static,
+    segment_reduce,
     unravel_index,
-    vander,
 )
 from .functions.elementwise import (
     abs,
@@ -224,7 +220,14 @@ from .functions.elementwise import (
     where,
     xlogy,
 )
-from .functions.factors import cholesky_inverse, cholesky_solve, matrix_exp
+from .functions.factors import (
+    cholesky_inverse,
+    cholesky_solve,
+    geqrf,
+    orgqr,
+    ormqr,
+    triangular_solve,
+)
 from .functions.indexing import (
     argwhere,
     diagonal_scatter,
@@ -251,6 +254,10 @@ from .functions.indexing import (
     tril_indices,
     triu_indices,
 )
+from .functions.lu_factors import lu_unpack
+from .functions.lu_factors import packed_lu as lu
+from .functions.lu_factors import packed_lu_solve as lu_solve
+from .functions.normalizing import native_batch_norm, native_group_norm, native_layer_norm
 from .functions.products import (
     addbmm,
     addmm,
@@ -272,6 +279,7 @@ from .functions.products import (
     kron,
     logdet,
     matmul,
+    matrix_exp,
     matrix_power,
     mm,
     mv,
@@ -285,6 +293,7 @@ from .functions.products import (
     svd,
     tensordot,
     trace,
+    vander,
     vdot,
 )
 from .functions.reductions import (
@@ -296,10 +305,7 @@ from .functions.reductions import (
     argmax,
     argmin,
     argsort,
-    bincount,
-    bucketize,
     count_nonzero,
-    cov,
     cummax,
     cummin,
     cumprod,
@@ -322,15 +328,12 @@ from .functions.reductions import (
     nansum,
     prod,
     quantile,
-    searchsorted,
     softmax,
     sort,
     std,
     std_mean,
     sum,
     topk,
-    trapezoid,
-    trapz,
     unique,
     unique_consecutive,
     var,
@@ -408,6 +411,45 @@ from .functions.shapes import (
     vsplit,
     vstack,
 )
+from .functions.spectra import istft, stft
+from .functions.statistics import (
+    bincount,
+    bucketize,
+    corrcoef,
+    cov,
+    cumulative_trapezoid,
+    frexp,
+    gcd,
+    gradient,
+    histc,
+    histogram,
+    histogramdd,
+    lcm,
+    searchsorted,
+    trapezoid,
+    trapz,
+)
+from .functions.view_copies import (
+    alias_copy,
+    as_strided_copy,
+    detach_copy,
+    diagonal_copy,
+    expand_copy,
+    narrow_copy,
+    permute_copy,
+    select_copy,
+    split_copy,
+    split_with_sizes_copy,
+    squeeze_copy,
+    t_copy,
+    transpose_copy,
+    unbind_copy,
+    unfold_copy,
+    unsqueeze_copy,
+    view_as_complex_copy,
+    view_as_real_copy,
+    view_copy,
+)
 from .handles import Tensor
 from .nn.functional import (
     alpha_dropout,
@@ -469,7 +511,6 @@ from .predicates import (
     save,
     xpu,
 )
-from .publish import METHODS as _METHODS
 from .random import (
     Generator,
     bernoulli,
@@ -489,6 +530,13 @@ from .random import (
     randperm,
     seed,
     set_rng_state,
+)
+from .signal.windows import (
+    bartlett_window,
+    blackman_window,
+    hamming_window,
+    hann_window,
+    kaiser_window,
 )
 
 # Aliases, among them those with the names of Python's types.
@@ -522,6 +570,7 @@ __all__ = [
     "addmv",
     "addr",
     "adjoint",
+    "alias_copy",
     "all",
     "allclose",
     "alpha_dropout",
@@ -543,6 +592,8 @@ __all__ = [
     "argsort",
     "argwhere",
     "as_strided",
+    "as_strided_copy",
+    "as_strided_scatter",
     "as_tensor",
     "asarray",
     "asin",
@@ -557,6 +608,7 @@ __all__ = [
     "avg_pool1d",
     "backends",
     "baddbmm",
+    "bartlett_window",
     "batch_norm",
     "bernoulli",
     "bfloat16",
@@ -568,6 +620,7 @@ __all__ = [
     "bitwise_or",
     "bitwise_right_shift",
     "bitwise_xor",
+    "blackman_window",
     "block_diag",
     "bmm",
     "bool",
@@ -603,6 +656,7 @@ __all__ = [
     "concatenate",
     "conj",
     "conj_physical",
+    "constant_pad_nd",
     "contiguous",
     "contiguous_format",
     "conv1d",
@@ -626,11 +680,13 @@ __all__ = [
     "deg2rad",
     "det",
     "detach",
+    "detach_copy",
     "device",
     "diag",
     "diag_embed",
     "diagflat",
     "diagonal",
+    "diagonal_copy",
     "diagonal_scatter",
     "diff",
     "digamma",
@@ -659,10 +715,12 @@ __all__ = [
     "exp2",
     "expand",
     "expand_as",
+    "expand_copy",
     "expm1",
     "eye",
     "feature_alpha_dropout",
     "fft",
+    "fill",
     "fill_diagonal",
     "finfo",
     "fix",
@@ -691,6 +749,7 @@ __all__ = [
     "gather",
     "gcd",
     "ge",
+    "geqrf",
     "ger",
     "get_default_dtype",
     "get_num_threads",
@@ -701,11 +760,14 @@ __all__ = [
     "group_norm",
     "gt",
     "half",
+    "hamming_window",
+    "hann_window",
     "hardshrink",
     "heaviside",
     "hinge_embedding_loss",
     "histc",
     "histogram",
+    "histogramdd",
     "hsplit",
     "hstack",
     "hypot",
@@ -748,6 +810,8 @@ __all__ = [
     "isneginf",
     "isposinf",
     "isreal",
+    "istft",
+    "kaiser_window",
     "kl_div",
     "kron",
     "kthvalue",
@@ -780,8 +844,12 @@ __all__ = [
     "logsumexp",
     "long",
     "lt",
+    "lu",
+    "lu_solve",
+    "lu_unpack",
     "manual_seed",
     "margin_ranking_loss",
+    "masked",
     "masked_fill",
     "masked_scatter",
     "masked_select",
@@ -815,6 +883,10 @@ __all__ = [
     "nanquantile",
     "nansum",
     "narrow",
+    "narrow_copy",
+    "native_batch_norm",
+    "native_group_norm",
+    "native_layer_norm",
     "ne",
     "neg",
     "negative",
@@ -823,6 +895,7 @@ __all__ = [
     "nn",
     "no_grad",
     "nonzero",
+    "nonzero_static",
     "norm",
     "normal",
     "not_equal",
@@ -830,10 +903,13 @@ __all__ = [
     "ones",
     "ones_like",
     "optim",
+    "orgqr",
+    "ormqr",
     "outer",
     "pairwise_distance",
     "pdist",
     "permute",
+    "permute_copy",
     "pi",
     "pinverse",
     "poisson_nll_loss",
@@ -884,7 +960,9 @@ __all__ = [
     "scatter_reduce",
     "searchsorted",
     "seed",
+    "segment_reduce",
     "select",
+    "select_copy",
     "select_scatter",
     "selu",
     "set_default_dtype",
@@ -895,6 +973,7 @@ __all__ = [
     "short",
     "sigmoid",
     "sign",
+    "signal",
     "signbit",
     "sin",
     "sinc",
@@ -905,13 +984,17 @@ __all__ = [
     "sort",
     "special",
     "split",
+    "split_copy",
     "split_with_sizes",
+    "split_with_sizes_copy",
     "sqrt",
     "square",
     "squeeze",
+    "squeeze_copy",
     "stack",
     "std",
     "std_mean",
+    "stft",
     "strided",
     "sub",
     "subtract",
@@ -920,6 +1003,7 @@ __all__ = [
     "swapaxes",
     "swapdims",
     "t",
+    "t_copy",
     "take",
     "take_along_dim",
     "tan",
@@ -933,8 +1017,10 @@ __all__ = [
     "topk",
     "trace",
     "transpose",
+    "transpose_copy",
     "trapezoid",
     "trapz",
+    "triangular_solve",
     "tril",
     "tril_indices",
     "triplet_margin_loss",
@@ -947,8 +1033,10 @@ __all__ = [
     "uint32",
     "uint64",
     "unbind",
+    "unbind_copy",
     "unflatten",
     "unfold",
+    "unfold_copy",
     "unique",
     "unique_consecutive",
     "unravel_index",
@@ -956,6 +1044,7 @@ __all__ = [
     "unsafe_split",
     "unsafe_split_with_sizes",
     "unsqueeze",
+    "unsqueeze_copy",
     "utils",
     "vander",
     "var",
@@ -964,7 +1053,10 @@ __all__ = [
     "view",
     "view_as",
     "view_as_complex",
+    "view_as_complex_copy",
     "view_as_real",
+    "view_as_real_copy",
+    "view_copy",
     "vmap",
     "vsplit",
     "vstack",
@@ -984,8 +1076,8 @@ if not TYPE_CHECKING:  # hidden from type checkers, which would otherwise accept
 
     def __getattr__(name):
         """The functions in place, such as `torch.exp_`; what is PyTorch's alone raises by name."""
-        if name.endswith("_") and name in _METHODS:
-            return _METHODS[name]
+        if name.endswith("_") and not name.startswith("_") and hasattr(Tensor, name):
+            return getattr(Tensor, name)
         raise AttributeError(
             f"torch.{name} is not in {__name__}: see docs/coming-from-pytorch.md for what is"
         )

@@ -41,7 +41,8 @@ def _to(self: Tensor, *args: Any, **keywords: Any) -> Tensor:
     wanted = keywords.pop("dtype", None)
     again = keywords.pop("copy", False)
     check_device(keywords.pop("device", None))
-    keywords.pop("non_blocking", None)
+    for hint in ("non_blocking", "memory_format"):  # about how values are stored, not about them
+        keywords.pop(hint, None)
     check_layout("to", keywords)
     flags = []
     for value in args:
@@ -106,7 +107,8 @@ def _refused(name: str) -> Any:
 attach(
     to_dense=lambda self, dtype=None, masked_grad=None: self if dtype is None else _to(self, dtype)
 )
-for _name in ("cuda", "to_sparse", "storage", "untyped_storage", "share_memory_", "to_mkldnn"):
+_REFUSED = "bfloat16 chalf cuda to_sparse storage untyped_storage share_memory_ to_mkldnn"
+for _name in _REFUSED.split():
     setattr(Tensor, _name, _refused(_name))
 
 

@@ -113,9 +113,17 @@ def from_dlpack(ext_tensor: Any) -> Tensor:
     return _finished(native.from_dlpack(ext_tensor), False)
 
 
-def scalar_tensor(s: Any, *, dtype: Any = None, device: Any = None) -> Tensor:
+def scalar_tensor(
+    s: Any,
+    *,
+    dtype: Any = None,
+    device: Any = None,
+    requires_grad: bool = False,
+    **keywords: Any,
+) -> Tensor:
     """A 0-d tensor."""
-    return tensor(s, dtype=dtype or get_default_dtype(), device=device)
+    wanted = dtype or get_default_dtype()
+    return tensor(s, dtype=wanted, device=device, requires_grad=requires_grad, **keywords)
 
 
 def check_layout(name: str, keywords: dict[str, Any]) -> None:
@@ -249,6 +257,8 @@ def arange(
     if dtype is None and any(isinstance(b, float) for b in bounds):
         dtype = get_default_dtype()
     wanted = np.dtype(np.int64) if dtype is None else numpy_of(dtype)
+    if wanted.kind in "iu":
+        bounds = [b if b is None else int(b) for b in bounds]
     made = native.arange(
         *bounds, dtype=np.promote_types(wanted, np.float64) if wanted.kind == "f" else wanted
     )
@@ -271,6 +281,10 @@ def linspace(
     wanted = numpy_of(get_default_dtype() if dtype is None else dtype)
     if steps < 0:
         raise RuntimeError(f"linspace(): number of steps must be non-negative, not {steps}")
+    if wanted.kind in "iu":
+        bounds = [int(b.item() if isinstance(b, Tensor) else b) for b in (start, end)]
+        values = np.trunc(np.linspace(*bounds, steps))  # NumPy would round down
+        return _finished(native.asarray(values.astype(wanted)), requires_grad)
     return _finished(
         native.linspace(unwrap(start), unwrap(end), steps, dtype=wanted), requires_grad
     )

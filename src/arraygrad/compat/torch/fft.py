@@ -18,11 +18,15 @@ __all__ = [
     "fftn",
     "fftshift",
     "hfft",
+    "hfft2",
+    "hfftn",
     "ifft",
     "ifft2",
     "ifftn",
     "ifftshift",
     "ihfft",
+    "ihfft2",
+    "ihfftn",
     "irfft",
     "irfft2",
     "irfftn",
@@ -88,6 +92,32 @@ hfft, ihfft = _one("hfft"), _one("ihfft")
 fftn, ifftn, rfftn, irfftn = _many("fftn"), _many("ifftn"), _many("rfftn"), _many("irfftn")
 fft2, ifft2 = _many("fftn", (-2, -1)), _many("ifftn", (-2, -1))
 rfft2, irfft2 = _many("rfftn", (-2, -1)), _many("irfftn", (-2, -1))
+
+_OPPOSITE = {"backward": "forward", "forward": "backward", "ortho": "ortho"}
+
+
+def _hermitian(name: str, default: Any = None) -> Callable[..., Tensor]:
+    """A transform with a Hermitian side along several axes: one of real numbers, conjugated."""
+    back = name.startswith("ih")
+
+    def made(input: Any, s: Any = None, dim: Any = default, norm: Any = None) -> Any:
+        other = _OPPOSITE[norm or "backward"]
+        if back:
+            return ops.conj(rfftn.__wrapped__(input, s, dim, other))  # type: ignore[attr-defined]
+        x = _ready(input, "irfftn")
+        return irfftn.__wrapped__(ops.conj(x), s, dim, other)  # type: ignore[attr-defined]
+
+    made.__doc__ = (
+        "The inverse of `hfftn`: half of the Hermitian transform of real numbers."
+        if back
+        else "The real transform of a signal that is Hermitian, of which half is given."
+    )
+    found: Callable[..., Tensor] = _function(made, name=name, method=False)
+    return found
+
+
+hfftn, ihfftn = _hermitian("hfftn"), _hermitian("ihfftn")
+hfft2, ihfft2 = _hermitian("hfft2", (-2, -1)), _hermitian("ihfft2", (-2, -1))
 
 
 @_function(method=False)

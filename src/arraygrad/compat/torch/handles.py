@@ -33,12 +33,14 @@ new = object.__new__
 class Tensor:
     """An array with PyTorch's methods, which can be differentiated."""
 
-    __slots__ = ("__dict__", "__weakref__", "_g", "_how", "_of", "_t", "_taken")
+    __slots__ = ("__dict__", "__weakref__", "_g", "_of", "_t")
     _t: Any  # the array: a tensor of arraygrad, or a batched or dual array
     _g: Tensor  # the tensor that `grad` returned last
     _of: Tensor  # the tensor that this one is a view of
-    _how: str  # how a view was made, if that matters: see `views`
-    _taken: list[weakref.ref[Tensor]]  # the views that were taken of this tensor
+    # Set on few, and read often: how a view was made, if that matters (see `views`), and the
+    # views that were taken of this tensor.
+    _how: str | None = None
+    _taken: list[weakref.ref[Tensor]] | None = None
     __array_priority__ = 2000
 
     if TYPE_CHECKING:  # the methods that `methods` attaches
@@ -164,7 +166,7 @@ class Tensor:
         return id(self)
 
     def __dir__(self) -> list[str]:
-        hidden = ("_g", "_how", "_of", "_taken")  # set on few tensors
+        hidden = ("_g", "_of")  # set on few tensors
         return [name for name in object.__dir__(self) if name not in hidden]
 
     # --- Python's values ---
@@ -480,7 +482,7 @@ def lift(tensor: Tensor, value: Any) -> None:
 
 def _follow_all(tensor: Tensor, before: Any, now: Any) -> None:
     """Make all views of a tensor views of another array."""
-    for reference in getattr(tensor, "_taken", ()):
+    for reference in tensor._taken or ():
         view = reference()
         if view is not None:
             _follow(view, before, now)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from typing import Any
 
@@ -9,13 +10,17 @@ import numpy as np
 
 from ... import linalg as native
 from ... import ops
-from .functions import factors, products
+from ...arrays.creation import asarray
+from ...core.array import Array, plain
+from .functions import factors, indefinite, lu_factors, products
+from .functions.axes import axes_of
 from .functions.results import named as _named
 from .handles import Tensor
 from .publish import function as _function
 
 __all__ = [
     "cholesky",
+    "cholesky_ex",
     "cond",
     "cross",
     "det",
@@ -24,10 +29,16 @@ __all__ = [
     "eigh",
     "eigvals",
     "eigvalsh",
+    "householder_product",
     "inv",
+    "inv_ex",
+    "ldl_factor",
+    "ldl_factor_ex",
+    "ldl_solve",
     "lstsq",
     "lu",
     "lu_factor",
+    "lu_factor_ex",
     "lu_solve",
     "matmul",
     "matrix_exp",
@@ -40,6 +51,7 @@ __all__ = [
     "qr",
     "slogdet",
     "solve",
+    "solve_ex",
     "solve_triangular",
     "svd",
     "svdvals",
@@ -78,11 +90,18 @@ eigvals = _plain(native.eigvals)
 matrix_power = _plain(native.matrix_power)
 svdvals = _plain(native.svdvals)
 matmul: Callable[..., Tensor] = products.matmul
-matrix_exp: Callable[..., Tensor] = factors.matrix_exp
-lu: Callable[..., Tensor] = factors.lu
-lu_factor: Callable[..., Tensor] = factors.lu_factor
-lu_solve: Callable[..., Tensor] = factors.lu_solve
-tensorinv: Callable[..., Tensor] = factors.tensorinv
+cholesky_ex: Callable[..., Tensor] = factors.cholesky_ex
+householder_product: Callable[..., Tensor] = factors.householder_product
+inv_ex: Callable[..., Tensor] = factors.inv_ex
+ldl_factor: Callable[..., Tensor] = indefinite.ldl_factor
+ldl_factor_ex: Callable[..., Tensor] = indefinite.ldl_factor_ex
+ldl_solve: Callable[..., Tensor] = indefinite.ldl_solve
+lu: Callable[..., Tensor] = lu_factors.lu
+lu_factor: Callable[..., Tensor] = lu_factors.lu_factor
+lu_factor_ex: Callable[..., Tensor] = lu_factors.lu_factor_ex
+lu_solve: Callable[..., Tensor] = lu_factors.lu_solve
+matrix_exp: Callable[..., Tensor] = products.matrix_exp
+solve_ex: Callable[..., Tensor] = factors.solve_ex
 slogdet: Callable[..., Tensor] = products.slogdet
 
 
@@ -94,13 +113,8 @@ def cholesky(A: Any, *, upper: bool = False) -> Any:  # noqa: N803
 
 @_function(method=False)
 def solve(A: Any, B: Any, *, left: bool = True) -> Any:  # noqa: N803
-    """The solution of `A X = B`; one for each matrix, if `B` is a stack of vectors."""
-    if left and B.ndim == A.ndim - 1 and B.ndim > 1 and B.shape == A.shape[:-1]:
-        return native.solve(A, B[..., None])[..., 0]
-    if not left:
-        turned = native.solve(ops.matrix_transpose(A), ops.matrix_transpose(B))
-        return ops.matrix_transpose(turned)
-    return native.solve(A, B)
+    """The solution of `A X = B` or `X A = B`; for vectors, if `B` has one axis less than `A`."""
+    return factors.solved(A, B, left)
 
 
 @_function(method=False)
@@ -117,7 +131,7 @@ def solve_triangular(
     if unitriangular:
         one = np.eye(A.shape[-1], dtype=bool)
         triangle = ops.where(one, 1, triangle)
-    return solve.__wrapped__(triangle, B, left=left)
+    return factors.solved(triangle, B, left, vectors=False)
 
 
 @_function(method=False)
@@ -159,30 +173,98 @@ def qr(A: Any, mode: str = "reduced") -> Any:  # noqa: N803
 
 
 @_function(method=False)
-def pinv(A: Any, rcond: Any = None, *, rtol: Any = None, hermitian: bool = False) -> Any:  # noqa: N803
-    """The pseudo-inverse; of a symmetric matrix, given by its lower triangle, if it says so."""
+def pinv(
+    A: Any,  # noqa: N803
+    rcond: Any = None,
+    hermitian: bool = False,
+    *,
+    atol: Any = None,
+    rtol: Any = None,
+) -> Any:
+    """The pseudo-inverse. Singular values below the larger of both tolerances count as zero."""
+    rtol = rcond if rtol is None else rtol
     if hermitian:
-        lower = ops.tril(A, k=-1)
-        turned = ops.matrix_transpose(lower)
-        A = ops.tril(A) + (ops.conj(turned) if A.dtype.kind == "c" else turned)  # noqa: N806
-    return native.pinv(A, rtol=rtol if rtol is not None else rcond)
+        A = _mirrored(A)  # noqa: N806
+    if atol is None:
+        return native.pinv(A, rtol=rtol)
+    largest = ops.max(native.svdvals(A.detach()), axis=-1) if 0 not in A.shape else 1.0
+    least = _default_rtol(A, atol) if rtol is None else rtol
+    return native.pinv(A, rtol=ops.maximum(ops.divide(_number(atol), largest), _number(least)))
+
+
+def _number(value: Any) -> Any:
+    return value.detach() if isinstance(value, Array) else asarray(np.asarray(value, np.float64))
+
+
+def _default_rtol(x: Any, atol: Any) -> Any:
+    """The relative tolerance, if only an absolute one is given: zero, unless that is zero."""
+    precision = max(x.shape[-2:]) * float(np.finfo(x.dtype).eps)
+    if isinstance(atol, Array):
+        return ops.where(atol > 0, 0.0, precision)
+    return precision if atol is None or atol <= 0 else 0.0
+
+
+def _mirrored(x: Any) -> Any:
+    """The Hermitian matrix of a lower triangle. Derivatives are those of a full matrix."""
+    fixed = x.detach()
+    below = ops.tril(fixed, k=-1)
+    middle = np.eye(x.shape[-1], dtype=x.dtype) * ops.real(fixed)
+    return x + (below + factors.adjoint(below) + middle - fixed)
 
 
 @_function(method=False)
-def matrix_rank(A: Any, tol: Any = None, *, atol: Any = None, rtol: Any = None) -> Any:  # noqa: N803
-    """The rank: how many singular values are above an absolute or a relative bound."""
-    least = tol if tol is not None else atol
-    if least is None:
-        return native.matrix_rank(A, rtol=rtol)
-    values = native.svdvals(A)
-    bound = least if not rtol else ops.maximum(values[..., :1] * rtol, least)
-    return ops.sum(ops.astype(values > bound, np.int64), axis=-1)
+def matrix_rank(
+    A: Any,  # noqa: N803
+    tol: Any = None,
+    hermitian: bool = False,
+    *,
+    atol: Any = None,
+    rtol: Any = None,
+) -> Any:
+    """The number of singular values above the larger of an absolute and a relative tolerance."""
+    if tol is not None:
+        atol, rtol = tol, 0.0
+    x = A.detach()
+    values = ops.abs(native.eigvalsh(_mirrored(x))) if hermitian else native.svdvals(x)
+    if not values.shape[-1]:
+        return ops.astype(ops.sum(values, axis=-1), np.int64)
+    least = _default_rtol(x, atol) if rtol is None else rtol
+    bound = _number(least) * ops.max(values, axis=-1)
+    if atol is not None:
+        bound = ops.maximum(bound, _number(atol))
+    return ops.sum(ops.astype(values > ops.expand_dims(bound, -1), np.int64), axis=-1)
+
+
+_DRIVERS = ("gels", "gelsy", "gelsd", "gelss")
 
 
 @_function(method=False)
 def lstsq(A: Any, B: Any, rcond: Any = None, *, driver: Any = None) -> Any:  # noqa: N803
-    """The solution of least squares."""
-    return _Lstsq(*native.lstsq(A, B, rcond))
+    """The solution of least squares. What is not asked of LAPACK's `driver` is empty."""
+    driver = driver or "gelsy"
+    if driver not in _DRIVERS:
+        raise RuntimeError(f"lstsq(): driver must be one of {', '.join(_DRIVERS)}, not {driver!r}")
+    vector = factors.is_vector(A, B)
+    columns = ops.expand_dims(B, -1) if vector else B
+    lead = ops.broadcast_shapes(tuple(A.shape[:-2]), tuple(columns.shape[:-2]))
+    a, b = (ops.broadcast_to(x, (*lead, *x.shape[-2:])) for x in (A, columns))
+    found = native.lstsq(a, b, rcond)
+    solution = found[0]
+    rank, values = found[2].detach(), found[3].detach()
+    m, n = A.shape[-2:]
+    left = ops.reshape(ops.real(solution[..., :0]), (-1,))
+    if m > n and driver != "gelsy":
+        full = driver == "gels" or bool(np.all(np.asarray(plain(rank)) == n))
+        if full:
+            apart = ops.matmul(a, solution) - b
+            left = ops.sum(ops.real(apart * ops.conj(apart)), axis=-2)
+    empty = asarray(np.zeros(0, np.int64))
+    return _Lstsq(
+        ops.squeeze(solution, axis=-1) if vector else solution,
+        left,
+        empty if driver == "gels" else ops.astype(rank, np.int64),
+        values if driver in ("gelsd", "gelss") else asarray(np.zeros(0, left.dtype)),
+    )
 
 
 @_function(method=False)
@@ -191,8 +273,7 @@ def vector_norm(
 ) -> Any:
     """The norm of vectors."""
     x = x if dtype is None else ops.astype(x, dtype)
-    axis = tuple(dim) if isinstance(dim, list) else dim
-    return native.vector_norm(x, axis=axis, keepdims=keepdim, ord=ord)
+    return native.vector_norm(x, axis=axes_of(dim, x.ndim), keepdims=keepdim, ord=ord)
 
 
 @_function(method=False)
@@ -276,7 +357,18 @@ def tensorsolve(A: Any, B: Any, dims: Any = None) -> Any:  # noqa: N803
 
 
 @_function(method=False)
+def tensorinv(A: Any, ind: int = 2) -> Any:  # noqa: N803
+    """The inverse for `tensordot` along the first `ind` axes."""
+    if ind <= 0:
+        raise RuntimeError(f"tensorinv(): ind must be positive, not {ind}")
+    first, rest = tuple(A.shape[:ind]), tuple(A.shape[ind:])
+    flat = ops.reshape(A, (math.prod(first), math.prod(rest)))
+    return ops.reshape(native.inv(flat), (*rest, *first))
+
+
+@_function(method=False)
 def vander(x: Any, *, N: int | None = None) -> Any:  # noqa: N803
     """Powers of the elements, on a new last axis."""
+    x = x if x.ndim else ops.reshape(x, (1,))
     count = x.shape[-1] if N is None else N
     return ops.stack([ops.pow(x, k) if k else ops.ones_like(x) for k in range(count)], axis=-1)

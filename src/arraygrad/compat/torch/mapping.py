@@ -43,7 +43,7 @@ def vmap(
         raise ValueError(f"vmap: chunk_size should be None or greater than 0. (got {chunk_size})")
 
     def inside(*args: Any, **kwargs: Any) -> Any:
-        found = (v._t for v in leaves_of((args, kwargs)) if isinstance(v, Tensor))
+        found = (v._t for v in leaves_of(args) if isinstance(v, Tensor))
         batch = next(t for t in found if isinstance(t, Batched) and t.level == in_flight())
         if state:  # all chunks get the same numbers
             set_rng_state(state[-1])
@@ -60,7 +60,8 @@ def vmap(
 
     @functools.wraps(func, updated=())
     def mapped(*args: Any, **kwargs: Any) -> Any:
-        call = Call(inside, "vmap")
+        # As in PyTorch, arguments that are given by keyword are passed whole.
+        call = Call(functools.partial(inside, **kwargs), "vmap")
         alone.clear()
         _check_inputs(in_dims, args)
         same = randomness == "same" and chunk_size is not None
@@ -69,7 +70,7 @@ def vmap(
         outputs = tuple(out_dims) if isinstance(out_dims, list) else out_dims
         transformed = native.vmap(call, in_dims, outputs, chunk_size=chunk_size)
         try:
-            found = named(transformed(*arrays_of(args), **arrays_of(kwargs)), (args, kwargs))
+            found = named(transformed(*arrays_of(args)), (args, kwargs))
             return found[0] if alone else found
         except (TypeError, IndexError) as error:
             if error is call.raised or (call.ran and isinstance(error, IndexError)):

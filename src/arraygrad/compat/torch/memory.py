@@ -95,7 +95,7 @@ def _renamed(function: Any, name: str) -> Any:
         if isinstance(array, Native) and not may_be_changed(array):
             raise not_written(self, name, RuntimeError("work on a clone() of it"))
         hidden = recorder() is None and is_recorded(array) and not INFERENCE.get()
-        recorded = hidden and getattr(self, "_how", None) is None
+        recorded = hidden and self._how is None
         with (
             enable_grad() if recorded else nullcontext()
         ):  # the tensor keeps its place in the graph
@@ -117,6 +117,8 @@ for _name in ("swapaxes", "swapdims", "moveaxis"):
 
 def _resize(self: Tensor, *size: Any, memory_format: Any = None) -> Tensor:
     """Give the tensor another shape, with as many of its elements as there is room for."""
+    if isinstance(self._t, Batched):
+        raise RuntimeError("resize_(): a tensor inside vmap cannot be resized: use reshape()")
     if is_recorded(self._t):
         raise RuntimeError("resize_(): a tensor that requires gradients cannot be resized")
     wanted = shapes.sizes(tuple(map(unwrap, size)))
@@ -174,8 +176,8 @@ attach(
 
 def _stride(self: Tensor, dim: int | None = None) -> Any:
     """The steps in memory between neighbours along each axis, counted in elements."""
-    array = np.asarray(plain(self._t)) if isinstance(self._t, Native) else None
-    if array is None or isinstance(self._t._array, Array):
+    array = shapes.in_memory(self._t)
+    if array is None:
         steps, count = [], 1
         for length in reversed(self._t.shape):
             steps.append(count)
@@ -205,4 +207,6 @@ def _sum_to(self: Tensor, wanted: tuple[int, ...]) -> Tensor:
     lead = self.ndim - len(wanted)
     axes = list(range(lead))
     axes += [i for i in range(lead, self.ndim) if wanted[i - lead] == 1 and self.shape[i] != 1]
+    if not self.ndim:
+        return self.sum()
     return self.sum(axes, keepdim=True).reshape(wanted) if axes else self

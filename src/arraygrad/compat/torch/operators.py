@@ -8,10 +8,16 @@ import numpy as np
 
 from ... import ops
 from . import random
+from .functions import arranging as _arranging  # noqa: F401  (for the methods that it declares)
 from .functions import elementwise, products
-from .functions import indexing as _indexing  # noqa: F401  (for the methods that it declares)
+from .functions import factors as _factors  # noqa: F401
+from .functions import indexing as _indexing  # noqa: F401
+from .functions import lu_factors as _lu_factors  # noqa: F401
 from .functions import reductions as _reductions  # noqa: F401
 from .functions import shapes as _shapes  # noqa: F401
+from .functions import spectra as _spectra  # noqa: F401
+from .functions import statistics as _statistics  # noqa: F401
+from .functions import view_copies as _view_copies  # noqa: F401
 from .handles import Tensor, attach
 from .publish import METHODS, written
 
@@ -107,6 +113,7 @@ for _name, _made in METHODS.items():
 for _fill in random.IN_PLACE:
     setattr(Tensor, _fill.__name__, _fill)
 attach(
+    __rdiv__=_reflected(elementwise.true_divide),
     multinomial=random.multinomial,
     bernoulli=random.bernoulli,
 )

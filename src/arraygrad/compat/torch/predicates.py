@@ -25,6 +25,10 @@ def isclose(
     input: Any, other: Any, rtol: float = 1e-5, atol: float = 1e-8, equal_nan: bool = False
 ) -> Any:
     """Whether elements are close."""
+    if input.dtype != other.dtype:
+        raise RuntimeError(f"isclose() of different dtypes: {input.dtype} and {other.dtype}")
+    if input.dtype.kind == "b":
+        return ops.equal(input, other)
     bound = atol + rtol * ops.abs(other)
     close = ops.equal(input, other) | (ops.isfinite(other) & (ops.abs(input - other) <= bound))
     return close | (ops.isnan(input) & ops.isnan(other)) if equal_nan else close

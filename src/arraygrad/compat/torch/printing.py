@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from ...arrays.batched import Batched
 from ...arrays.dual import Dual
 from ...arrays.tensor import Tensor as Native
 from ...core.array import Array
@@ -16,6 +17,11 @@ from .handles import Tensor, wrap
 def described(tensor: Tensor, *, tensor_contents: Any = None) -> str:
     """A tensor as text."""
     array = tensor._t
+    inner = getattr(array, "_array", None)
+    if isinstance(array, Batched):
+        return f"BatchedTensor(lvl={int(array.level)}, bdim=0, value={described(wrap(inner))})"
+    if isinstance(array, Native) and array.level >= 1:
+        return f"GradTrackingTensor(lvl={int(array.level)}, value={described(wrap(inner))})"
     while isinstance(array, Native):
         array = array.array
     if isinstance(array, Dual):

@@ -97,9 +97,9 @@ def function(
             if isinstance(args[0], Tensor):
                 note_view(made, args[0])
         elif type(made) is tuple:
-            for part in made:
+            for part, source in zip(made, _sources(args, len(made)), strict=True):
                 if type(part) is Tensor and origin_of(part._t) is not None:
-                    note_view(part, args[0], how)
+                    note_view(part, source, how)
         return made
 
     made.__name__ = made.__qualname__ = own
@@ -110,8 +110,16 @@ def function(
     return made
 
 
+def _sources(args: tuple[Any, ...], count: int) -> Any:
+    """What each of several results may be a view of: one tensor, or one for each of them."""
+    several = args[0] if isinstance(args[0], tuple | list) else args
+    if len(several) == count and all(isinstance(t, Tensor) for t in several):
+        return several
+    return (args[0],) * count
+
+
 def elementwise_unary(
-    native: Any, name: str | None = None, *, in_place: bool = True
+    native: Any, name: str | None = None, *, in_place: bool = True, method: bool = True
 ) -> Callable[..., Tensor]:
     """PyTorch's function for an elementwise op on one array. Integers become the default dtype."""
     own = name or native.__name__
@@ -122,8 +130,8 @@ def elementwise_unary(
         except AttributeError:
             raise TypeError(f"{own}(): input must be a Tensor, not {_kind(input)}") from None
         result = native(array)
-        if result._array.dtype.itemsize == 8 and array.dtype.kind in "biu":
-            result = _as_default(result)
+        if array._array.dtype.kind in "biu":
+            result = _of_integers(result, native, array)
         if out is not None:
             return _into(out, result, own)
         tensor = new(Tensor)
@@ -132,7 +140,8 @@ def elementwise_unary(
 
     made.__name__ = made.__qualname__ = own
     made.__doc__ = native.__doc__
-    METHODS[own] = made
+    if method:
+        METHODS[own] = made
     if in_place:
         METHODS[own + "_"] = written(native, own + "_")
     return made
@@ -167,8 +176,8 @@ def elementwise_binary(
             result = native(x, y)
         except ValueError as error:
             raise RuntimeError(f"{own}(): {error}") from error
-        if result._array.dtype.itemsize >= 8 and (x if x is not input else y).dtype.kind in "biu":
-            result = _as_default(result)
+        if (x if x is not input else y)._array.dtype.kind in "biu":
+            result = _of_integers(result, native, x, y)
         if out is not None:
             return _into(out, result, own)
         tensor = new(Tensor)
@@ -225,11 +234,25 @@ def ops_tensor(value: Any) -> Any:
     return tensor(value, dtype=default_for(np.asarray(value).dtype.kind))
 
 
-def _as_default(result: Any) -> Any:
-    """Floating-point numbers that were computed from integers, in the default dtype."""
+def _of_integers(result: Any, native: AnyFunction, *operands: Any) -> Any:
+    """Floating-point numbers that were computed from integers, in the default dtype.
+
+    NumPy computes with few digits if the integers are short; then they are converted first.
+    """
     kind = result.dtype.kind
     wanted = default_for(kind)
-    return ops.astype(result, wanted) if kind in "fc" and result.dtype != wanted else result
+    if kind not in "fc" or result.dtype == wanted:
+        return result
+    if result.dtype.itemsize < wanted.itemsize:
+        return native(*(floating(v) for v in operands))
+    return ops.astype(result, wanted)
+
+
+def floating(x: Any) -> Any:
+    """Integers as floating-point numbers of the default dtype; other arrays as they are."""
+    if isinstance(x, Array) and x.dtype.kind in "biu":
+        return ops.astype(x, default_for("f"))
+    return x
 
 
 def _into(out: Any, result: Any, name: str) -> Any:

@@ -3,18 +3,49 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
 
-import numpy as np
-
-from ... import ops
 from ... import special as native
 from .functions import elementwise, reductions
+from .functions.by_scipy import (
+    airy_ai,
+    bessel_j0,
+    bessel_j1,
+    bessel_y0,
+    bessel_y1,
+    chebyshev_polynomial_t,
+    chebyshev_polynomial_u,
+    chebyshev_polynomial_v,
+    chebyshev_polynomial_w,
+    erfcx,
+    hermite_polynomial_h,
+    hermite_polynomial_he,
+    laguerre_polynomial_l,
+    legendre_polynomial_p,
+    modified_bessel_i0,
+    modified_bessel_i1,
+    modified_bessel_k0,
+    modified_bessel_k1,
+    scaled_modified_bessel_k0,
+    scaled_modified_bessel_k1,
+    shifted_chebyshev_polynomial_t,
+    shifted_chebyshev_polynomial_u,
+    shifted_chebyshev_polynomial_v,
+    shifted_chebyshev_polynomial_w,
+    spherical_bessel_j0,
+)
 from .handles import Tensor
 from .publish import elementwise_binary, elementwise_unary
-from .publish import function as _function
 
 __all__ = [
+    "airy_ai",
+    "bessel_j0",
+    "bessel_j1",
+    "bessel_y0",
+    "bessel_y1",
+    "chebyshev_polynomial_t",
+    "chebyshev_polynomial_u",
+    "chebyshev_polynomial_v",
+    "chebyshev_polynomial_w",
     "digamma",
     "entr",
     "erf",
@@ -27,22 +58,38 @@ __all__ = [
     "gammainc",
     "gammaincc",
     "gammaln",
+    "hermite_polynomial_h",
+    "hermite_polynomial_he",
     "i0",
     "i0e",
     "i1",
     "i1e",
+    "laguerre_polynomial_l",
+    "legendre_polynomial_p",
     "log1p",
     "log_ndtr",
     "log_softmax",
     "logit",
     "logsumexp",
+    "modified_bessel_i0",
+    "modified_bessel_i1",
+    "modified_bessel_k0",
+    "modified_bessel_k1",
     "multigammaln",
     "ndtr",
     "ndtri",
     "polygamma",
     "psi",
+    "round",
+    "scaled_modified_bessel_k0",
+    "scaled_modified_bessel_k1",
+    "shifted_chebyshev_polynomial_t",
+    "shifted_chebyshev_polynomial_u",
+    "shifted_chebyshev_polynomial_v",
+    "shifted_chebyshev_polynomial_w",
     "sinc",
     "softmax",
+    "spherical_bessel_j0",
     "xlog1py",
     "xlogy",
     "zeta",
@@ -62,21 +109,16 @@ logit: Callable[..., Tensor] = elementwise.logit
 multigammaln: Callable[..., Tensor] = elementwise.mvlgamma
 polygamma: Callable[..., Tensor] = elementwise.polygamma
 sinc, xlogy = elementwise.sinc, elementwise.xlogy
+round: Callable[..., Tensor] = elementwise.round
 log_softmax: Callable[..., Tensor] = reductions.log_softmax
 logsumexp: Callable[..., Tensor] = reductions.logsumexp
 softmax: Callable[..., Tensor] = reductions.softmax
-entr = elementwise_unary(native.entr, in_place=False)
-i0e = elementwise_unary(native.i0e, in_place=False)
-i1 = elementwise_unary(native.i1, in_place=False)
-i1e = elementwise_unary(native.i1e, in_place=False)
-log_ndtr = elementwise_unary(native.log_ndtr, in_place=False)
-ndtr = elementwise_unary(native.ndtr, in_place=False)
-ndtri = elementwise_unary(native.ndtri, in_place=False)
+entr = elementwise_unary(native.entr, in_place=False, method=False)
+i0e = elementwise_unary(native.i0e, in_place=False, method=False)
+i1 = elementwise_unary(native.i1, in_place=False, method=False)
+i1e = elementwise_unary(native.i1e, in_place=False, method=False)
+log_ndtr = elementwise_unary(native.log_ndtr, in_place=False, method=False)
+ndtr = elementwise_unary(native.ndtr, in_place=False, method=False)
+ndtri = elementwise_unary(native.ndtri, in_place=False, method=False)
 xlog1py = elementwise_binary(native.xlog1py, in_place=False, method=False)
 zeta = elementwise_binary(native.zeta, in_place=False, method=False)
-
-
-@_function(method=False)
-def erfcx(input: Any) -> Any:
-    """`exp(x**2) * erfc(x)`, without overflow."""
-    return ops.exp(input * input + native.log_ndtr(-input * np.sqrt(2.0))) * 2

@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Callable
 from typing import Any
+
+import numpy as np
 
 from ...core.array import AnyFunction
 from ...core.kinds import Elementwise
-from ...ops.define.library import declare
+from ...ops import trunc
+from ...ops.define.library import constant, declare
 from ...ops.define.rules import product_rule
 from ..names import scipy_module
-from ..twins import by_scipy, no_derivative, twin
+from ..twins import array_like, by_scipy, no_derivative, twin
+from ..values import attach
 
 SCIPY = scipy_module("scipy.special")
 
@@ -25,6 +31,43 @@ def special(
     original = getattr(SCIPY, name)
     run = op(name, *inputs, compute=compute or original, **derivatives)
     return twin(original)(run)
+
+
+def by_formula(name: str, count: int | None = None) -> Callable[[AnyFunction], AnyFunction]:
+    """Make a function the twin of SciPy's: the values are SciPy's, the derivatives its own.
+
+    The function gets all arguments as arrays or numbers. `count` is the number of an argument that
+    SciPy wants to be an integer.
+    """
+    original = getattr(SCIPY, name)
+    inputs = [f"x{i}" for i in range(original.nin)]
+
+    def compute(*given: Any) -> Any:
+        if count is not None and np.all(np.trunc(given[count]) == given[count]):
+            given = (*given[:count], np.asarray(given[count], np.int64), *given[count + 1 :])
+        return original(*given)
+
+    value = constant(
+        f"scipy.special.{name}",
+        *inputs,
+        kind=Elementwise(),
+        compute=by_scipy(original if count is None else compute),
+    )
+
+    def decorate(function: AnyFunction) -> AnyFunction:
+        def run(*args: Any) -> Any:
+            given = [x if isinstance(x, int | float) else array_like(x) for x in args]
+            return attach(value(*given), function(*given))
+
+        run.__doc__ = function.__doc__
+        return twin(original)(run)
+
+    return decorate
+
+
+def whole(n: Any) -> Any:
+    """An order without its fraction, as SciPy's functions of integer order take it."""
+    return trunc(n) if hasattr(n, "dtype") else math.trunc(n)
 
 
 def op(name: str, *inputs: str, compute: AnyFunction, **derivatives: Any) -> AnyFunction:

@@ -165,7 +165,8 @@ class _Differentiation:
         modes = current_modes()
         self._before = modes if modes.keeps_written is None else None
         if self._before is not None:
-            set_modes(_without_past(modes))
+            owned = modes.saved_hooks is not None  # the user's, and not to be kept
+            set_modes(modes._replace(keeps_written=False) if owned else _without_past(modes))
 
     def __exit__(self, kind: Any, error: Any, trace: Any) -> None:
         engine.partial.reset(self._token)
@@ -391,7 +392,7 @@ def _get_grad_fn(self: Tensor) -> Any:
     try:
         return shown(self._t.grad_fn)
     except RuntimeError as error:
-        how = getattr(self, "_how", None)
+        how = self._how
         if how not in ("no_grad", "inference"):
             raise
         mode = "inference mode" if how == "inference" else "no_grad mode"

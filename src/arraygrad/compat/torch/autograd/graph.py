@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from typing import Any
+from typing import Any, Self
 
 from ....autograd import graph as native
+from ....core.modes import current_modes
 from ....core.nodes import RemovableHandle
 from ..handles import Tensor, unwrap, wrap
 from .nodes import GradientEdge, Node, packed, shown, unpacked
@@ -27,7 +28,6 @@ def __dir__() -> list[str]:
     return __all__
 
 
-allow_mutation_on_saved_tensors = native.allow_mutation_on_saved_tensors
 disable_saved_tensors_hooks = native.disable_saved_tensors_hooks
 save_on_cpu = native.save_on_cpu
 
@@ -36,6 +36,18 @@ def get_gradient_edge(tensor: Tensor) -> GradientEdge:
     """The place in the graph where the gradient of a tensor arrives."""
     node, number = native.get_gradient_edge(unwrap(tensor))
     return GradientEdge(shown(node), number)
+
+
+class allow_mutation_on_saved_tensors(native.allow_mutation_on_saved_tensors):  # noqa: N801
+    """Allow writes to tensors that a node has saved: the gradient uses the values before."""
+
+    def __init__(self) -> None:
+        super().__init__(True)
+
+    def __enter__(self) -> Self:
+        if current_modes().keeps_written:
+            raise RuntimeError("allow_mutation_on_saved_tensors contexts cannot be nested")
+        return super().__enter__()
 
 
 class saved_tensors_hooks(native.saved_tensors_hooks):  # noqa: N801  (torch's name)

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
 from ....arrays.batched import Batched
+from ....core.array import Array
 
 
 def axes_of(dim: Any, ndim: int) -> Any:
@@ -30,6 +33,18 @@ def checked(dim: int, ndim: int) -> int:
             f"dim is {dim}, but must be in [{-span}, {span - 1}] for a tensor of {ndim} axes"
         )
     return int(dim) % span
+
+
+def values_of(x: Any, name: str) -> Any:
+    """The plain values of a tensor. Those of a batch would get mixed up: `vmap` is refused."""
+    array = x
+    while isinstance(array, Array):
+        if isinstance(array, Batched):
+            raise RuntimeError(
+                f"Batching rule not implemented for {name}(): call it outside vmap, or in a loop"
+            )
+        array = array._array
+    return np.asarray(array)
 
 
 def check_static(x: Any, name: str) -> None:

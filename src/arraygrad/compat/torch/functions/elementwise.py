@@ -18,12 +18,29 @@ from ..publish import (
     as_promoted,
     elementwise_binary,
     elementwise_unary,
+    floating,
     function,
     ops_tensor,
 )
 from .axes import check_static
 
 # --- of one tensor ---
+
+
+def _numbers(native: Any) -> Any:
+    """An op that leaves booleans as they are, which NumPy does not count as numbers."""
+
+    def made(x: Any) -> Any:
+        return ops.copy(x) if x.dtype.kind == "b" else native(x)
+
+    made.__doc__ = native.__doc__
+    return made
+
+
+def _square(x: Any) -> Any:
+    """The square of each element."""
+    return ops.square(ops.astype(x, np.int64) if x.dtype.kind == "b" else x)
+
 
 abs = absolute = elementwise_unary(ops.abs)
 acos = arccos = elementwise_unary(ops.acos)
@@ -35,10 +52,10 @@ atan = arctan = elementwise_unary(ops.atan)
 atanh = arctanh = elementwise_unary(ops.atanh)
 bitwise_not = elementwise_unary(ops.bitwise_invert, "bitwise_not")
 ceil = elementwise_unary(ops.ceil)
-conj = elementwise_unary(ops.conj)
-conj_physical = elementwise_unary(ops.conj, "conj_physical")
-resolve_conj = elementwise_unary(ops.positive, "resolve_conj", in_place=False)
-resolve_neg = elementwise_unary(ops.positive, "resolve_neg", in_place=False)
+conj = elementwise_unary(_numbers(ops.conj), "conj")
+conj_physical = elementwise_unary(_numbers(ops.conj), "conj_physical")
+resolve_conj = elementwise_unary(_numbers(ops.positive), "resolve_conj", in_place=False)
+resolve_neg = elementwise_unary(_numbers(ops.positive), "resolve_neg", in_place=False)
 cos = elementwise_unary(ops.cos)
 cosh = elementwise_unary(ops.cosh)
 deg2rad = elementwise_unary(ops.deg2rad)
@@ -65,13 +82,13 @@ positive = elementwise_unary(ops.positive, in_place=False)
 rad2deg = elementwise_unary(ops.rad2deg)
 reciprocal = elementwise_unary(ops.reciprocal)
 sigmoid = elementwise_unary(special.expit, "sigmoid")
-sign = elementwise_unary(ops.sign)
+sign = elementwise_unary(_numbers(ops.sign), "sign")
 signbit = elementwise_unary(ops.signbit, in_place=False)
 sin = elementwise_unary(ops.sin)
 sinc = elementwise_unary(special.sinc)
 sinh = elementwise_unary(ops.sinh)
 sqrt = elementwise_unary(ops.sqrt)
-square = elementwise_unary(ops.square)
+square = elementwise_unary(_square, "square")
 tan = elementwise_unary(ops.tan)
 tanh = elementwise_unary(ops.tanh)
 trunc = elementwise_unary(ops.trunc)
@@ -120,13 +137,13 @@ def relu(input: Any) -> Any:
 @function(in_place=True)
 def sgn(input: Any) -> Any:
     """The sign; for complex numbers, the direction."""
-    return ops.sign(input)
+    return ops.copy(input) if input.dtype.kind == "b" else ops.sign(input)
 
 
 @function(in_place=True)
 def rsqrt(input: Any) -> Any:
     """One over the square root."""
-    return ops.reciprocal(ops.sqrt(input))
+    return ops.reciprocal(ops.sqrt(floating(input)))
 
 
 @function(in_place=True)
@@ -138,7 +155,8 @@ def frac(input: Any) -> Any:
 @function(in_place=True)
 def logit(input: Any, eps: float | None = None) -> Any:
     """The inverse of the sigmoid; `eps` keeps the argument from 0 and 1."""
-    return special.logit(input if eps is None else ops.clip(input, eps, 1 - eps))
+    x = floating(input)
+    return special.logit(x if eps is None else ops.clip(x, eps, 1 - eps))
 
 
 @function(in_place=True)
@@ -206,7 +224,8 @@ def threshold(input: Any, threshold: float, value: float) -> Any:
 @function(in_place=True)
 def mvlgamma(input: Any, p: int) -> Any:
     """The logarithm of the multivariate gamma function."""
-    shifts = [special.gammaln(input - k / 2) for k in range(p)]
+    x = floating(input)
+    shifts = [special.gammaln(x - k / 2) for k in range(p)]
     total = shifts[0]
     for shift in shifts[1:]:
         total = total + shift
@@ -218,7 +237,7 @@ def polygamma(n: Any, input: Any = None) -> Any:
     """A derivative of the digamma function."""
     if isinstance(n, Array):
         n, input = input, n
-    return special.polygamma(n, input)
+    return special.polygamma(n, floating(input))
 
 
 # --- of two tensors ---
@@ -237,23 +256,44 @@ fmin = elementwise_binary(ops.fmin, in_place=False)
 fmod = elementwise_binary(ops.fmod)
 ge = greater_equal = elementwise_binary(ops.greater_equal, "ge")
 gt = greater = elementwise_binary(ops.greater, "gt")
-heaviside = elementwise_binary(ops.heaviside)
+heaviside = elementwise_binary(
+    lambda x, y: ops.astype(ops.heaviside(floating(x), floating(y)), x.dtype), "heaviside"
+)
 hypot = elementwise_binary(ops.hypot)
 igamma = elementwise_binary(special.gammainc, "igamma")
 igammac = elementwise_binary(special.gammaincc, "igammac")
 ldexp = elementwise_binary(lambda x, y: x * ops.pow(2.0, y), "ldexp")
 le = less_equal = elementwise_binary(ops.less_equal, "le")
-logaddexp = elementwise_binary(ops.logaddexp, in_place=False)
+logaddexp = elementwise_binary(lambda x, y: log_of_sum(x, y), "logaddexp", in_place=False)
 logaddexp2 = elementwise_binary(ops.logaddexp2, in_place=False)
 lt = less = elementwise_binary(ops.less, "lt")
 maximum = elementwise_binary(ops.maximum, in_place=False)
 minimum = elementwise_binary(ops.minimum, in_place=False)
 mul = multiply = elementwise_binary(ops.multiply, "mul")
 ne = not_equal = elementwise_binary(ops.not_equal, "ne")
-pow = elementwise_binary(ops.pow)
+pow = elementwise_binary(lambda x, y: _power(x, y), "pow")
 remainder = elementwise_binary(ops.remainder)
 true_divide = elementwise_binary(ops.divide, "true_divide")
 xlogy = elementwise_binary(special.xlogy)
+
+
+def log_of_sum(x: Any, y: Any) -> Any:
+    """`log(exp(x) + exp(y))` without overflow; also of complex numbers."""
+    if x.dtype.kind != "c":
+        return ops.logaddexp(x, y)
+    larger = ops.real(x) >= ops.real(y)
+    high, low = ops.where(larger, x, y), ops.where(larger, y, x)
+    return high + ops.log1p(ops.exp(low - high))  # the imaginary part is not wrapped
+
+
+def _power(x: Any, y: Any) -> Any:
+    """The power; of integers to negative exponents, rounded towards zero."""
+    if not isinstance(x, Array) or not isinstance(y, Array) or y.dtype.kind != "i":
+        return ops.pow(x, y)
+    if x.dtype.kind not in "iu":
+        return ops.pow(x, y)
+    one = ops.where(x == 1, 1, ops.where(x == -1, 1 - 2 * (y % 2), 0))
+    return ops.astype(ops.where(y < 0, one, ops.pow(x, ops.where(y < 0, 0, y))), x.dtype)
 
 
 def _double(x: Any) -> Any:
@@ -378,7 +418,7 @@ def dist(input: Any, other: Any, p: float = 2) -> Any:
     return linalg.vector_norm(input - other, ord=p)
 
 
-@function
+@function(in_place=True)
 def float_power(input: Any, exponent: Any) -> Any:
     """Powers in double precision."""
     base = input if isinstance(input, Array) else ops_tensor(input)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from typing import Any
 
 import numpy as np
@@ -26,6 +27,11 @@ def _known(index: Any) -> bool:
 
 
 def _values(index: Any) -> Any:
+    if not _known(index):
+        raise RuntimeError(
+            "Batching rule not implemented for an index or mask that differs over the batch here: "
+            "use scatter() or where() inside vmap"
+        )
     return np.asarray(plain(index))
 
 
@@ -37,9 +43,26 @@ def _integers(index: Any) -> Any:
 
 def _like(source: Any, input: Any) -> Any:
     """A value to be written, in the dtype of what it is written to."""
-    if isinstance(source, Array) and source.dtype != input.dtype:
-        return ops.astype(source, input.dtype)
-    return source
+    if isinstance(source, Array):
+        return source if source.dtype == input.dtype else ops.astype(source, input.dtype)
+    return asarray(np.asarray(source).astype(input.dtype))
+
+
+def _along(native: Any) -> Any:
+    """A function along an axis that takes a 0-d tensor for a vector of one element."""
+
+    @functools.wraps(native)
+    def made(input: Any, *args: Any, **kwargs: Any) -> Any:
+        if input.ndim:
+            return native(input, *args, **kwargs)
+        line = [ops.reshape(v, (1,)) if isinstance(v, Array) and not v.ndim else v for v in args]
+        named = {
+            key: ops.reshape(v, (1,)) if isinstance(v, Array) and not v.ndim else v
+            for key, v in kwargs.items()
+        }
+        return ops.reshape(native(ops.reshape(input, (1,)), *line, **named), ())
+
+    return made
 
 
 @function
@@ -52,15 +75,15 @@ def index_select(input: Any, dim: int, index: Any) -> Any:
 
 @function
 def gather(input: Any, dim: int, index: Any, *, sparse_grad: bool = False) -> Any:
-    """Elements along an axis, one for each element of the index."""
-    if sparse_grad:
-        raise NotImplementedError("gather(): sparse_grad=True is PyTorch's alone")
+    """Elements along an axis, one for each element of the index. Its gradient is always dense."""
     axis = checked(dim, input.ndim)
     if not input.ndim:
         return ops.reshape(ops.reshape(input, (1,))[ops.reshape(index, (-1,))], index.shape)
     if not index.ndim:
         return ops.reshape(ops.take(input, ops.reshape(index, (1,)), axis=axis), ())
     _check_places(input, axis, index, "gather")
+    if not index.size and index.ndim != input.ndim:
+        return ops.reshape(ops.reshape(input, (-1,))[:0], index.shape)
     cut = tuple(slice(None) if a == axis else slice(0, n) for a, n in enumerate(index.shape))
     return ops.take_along_axis(input[cut], _integers(index), axis=axis)
 
@@ -76,8 +99,15 @@ def take(input: Any, index: Any) -> Any:
 def take_along_dim(input: Any, indices: Any, dim: Any = None) -> Any:
     """Elements along an axis, one for each element of the index."""
     if dim is None:
-        return take.__wrapped__(input, indices)
-    return ops.take_along_axis(input, indices, axis=dim)
+        return take.__wrapped__(input, ops.reshape(indices, (-1,)))
+    axis = checked(dim, input.ndim)
+    rest = [tuple(1 if a == axis else n for a, n in enumerate(x.shape)) for x in (input, indices)]
+    shape = list(ops.broadcast_shapes(*rest))
+    full = []
+    for x in (input, indices):
+        shape[axis] = x.shape[axis]
+        full.append(ops.broadcast_to(x, tuple(shape)))
+    return ops.take_along_axis(*full, axis=axis)
 
 
 @function
@@ -92,9 +122,9 @@ def masked_select(input: Any, mask: Any) -> Any:
 def nonzero(input: Any, *, as_tuple: bool = False) -> Any:
     """Where the elements are not zero."""
     check_static(input, "nonzero")
-    found = ops.nonzero(input) if input.ndim else ()
     if as_tuple:
-        return tuple(found)
+        return tuple(ops.nonzero(ops.reshape(input, (-1,)) if not input.ndim else input))
+    found = ops.nonzero(input) if input.ndim else ()
     if not input.ndim:
         return asarray(np.zeros((int(bool(input)), 0), np.int64))
     return ops.stack(list(found), axis=1)
@@ -117,7 +147,9 @@ def masked_fill(input: Any, mask: Any, value: Any) -> Any:
 @function(in_place=True)
 def masked_scatter(input: Any, mask: Any, source: Any) -> Any:
     """The elements of `source`, one after the other, where a mask is true."""
-    chosen = np.broadcast_to(_values(mask), input.shape)
+    shape = ops.broadcast_shapes(tuple(input.shape), tuple(mask.shape))
+    input = ops.broadcast_to(input, shape)
+    chosen = np.broadcast_to(_values(mask), shape)
     flat = ops.reshape(source, (-1,))
     order = np.where(chosen, np.reshape(np.cumsum(chosen) - 1, input.shape), 0)
     return ops.where(asarray(chosen), flat[order], input)
@@ -160,9 +192,18 @@ def _places(input: Any, dim: int, index: Any, shape: tuple[int, ...]) -> Any:
                 np.arange(length) * strides[axis],
                 [-1 if a == axis else 1 for a in range(len(shape))],
             )
-    length = input.shape[dim]
-    index = ops.where(index < 0, index + length, index)
+    _check_range(index, input.shape[dim], dim)
     return ops.add(ops.multiply(index, strides[dim]), rest)
+
+
+def _check_range(index: Any, length: int, dim: int, error: type[Exception] = RuntimeError) -> None:
+    """Raise if an index names elements that an axis does not have."""
+    if not _known(index):
+        return
+    values = _values(index)
+    if values.size and (values.min() < 0 or values.max() >= length):
+        wrong = int(values.min()) if values.min() < 0 else int(values.max())
+        raise error(f"index {wrong} is out of bounds for dimension {dim} with size {length}")
 
 
 def _added(input: Any, place: Any, source: Any) -> Any:
@@ -171,7 +212,7 @@ def _added(input: Any, place: Any, source: Any) -> Any:
     values = ops.reshape(ops.broadcast_to(source, place.shape), (-1,))
     where = ops.reshape(place, (-1,))
     sums = _index_add(values, where, template=(HOLE,), shape=tuple(flat.shape))
-    return ops.reshape(flat + sums, input.shape)
+    return ops.astype(ops.reshape(ops.add(flat, sums), input.shape), input.dtype)
 
 
 def _put(input: Any, place: Any, source: Any) -> Any:
@@ -206,6 +247,7 @@ def _cut(source: Any, shape: tuple[int, ...]) -> Any:
 
 
 @function(in_place=True)
+@_along
 def scatter(
     input: Any, dim: int, index: Any, src: Any = None, *, value: Any = None, reduce: Any = None
 ) -> Any:
@@ -216,22 +258,23 @@ def scatter(
         filled = given if isinstance(given, Array) else ops.zeros_like(index) + given
         return scatter_reduce.__wrapped__(input, dim, index, filled, how)
     source = _like(src if src is not None else value, input)
-    if not input.ndim:
-        return source if not isinstance(source, Array) else ops.reshape(source, ())
     axis = checked(dim, input.ndim)
     _check_places(input, axis, index, "scatter")
     return _put(input, _places(input, axis, index, index.shape), _cut(source, index.shape))
 
 
 @function(in_place=True)
+@_along
 def scatter_add(input: Any, dim: int, index: Any, src: Any) -> Any:
     """Elements added along an axis at the places of an index."""
     axis = checked(dim, input.ndim)
     _check_places(input, axis, index, "scatter_add")
-    return _added(input, _places(input, axis, index, index.shape), _cut(src, index.shape))
+    place = _places(input, axis, index, index.shape)
+    return _added(input, place, _like(_cut(src, index.shape), input))
 
 
 @function(in_place=True)
+@_along
 def scatter_reduce(
     input: Any, dim: int, index: Any, src: Any, reduce: str, *, include_self: bool = True
 ) -> Any:
@@ -244,6 +287,9 @@ def scatter_reduce(
 
 
 def _joined(input: Any, place: Any, values: Any, reduce: str, include_self: bool) -> Any:
+    if input.dtype.kind == "b":
+        numbers = (ops.astype(x, np.int64) for x in (input, values))
+        return ops.astype(_joined(next(numbers), place, next(numbers), reduce, include_self), bool)
     flat = ops.reshape(input, (-1,))
     hits = ops.equal(ops.reshape(place, (-1, 1)), np.arange(flat.shape[0]))
     some = ops.any(hits, axis=0)
@@ -258,13 +304,14 @@ def _joined(input: Any, place: Any, values: Any, reduce: str, include_self: bool
         out = ops.sum(among(0), axis=0)
         if reduce == "mean":
             count = ops.sum(ops.astype(hits, np.int64), axis=0) + int(include_self)
-            count = ops.where(some, count, 1)
-            out = ops.divide(out, ops.astype(count, out.dtype))
+            count = ops.astype(ops.where(some, count, 1), out.dtype)
+            whole = out.dtype.kind in "iu"
+            out = ops.floor_divide(out, count) if whole else ops.divide(out, count)
     elif reduce == "prod":
         out = ops.prod(among(1), axis=0)
     elif reduce in ("amax", "amin"):
         extreme = ops.max if reduce == "amax" else ops.min
-        out = extreme(among(-np.inf if reduce == "amax" else np.inf), axis=0)
+        out = extreme(among(_beyond(input.dtype, reduce == "amin")), axis=0)
     else:
         raise RuntimeError(
             f'reduce must be "sum", "prod", "mean", "amax" or "amin", not {reduce!r}'
@@ -272,10 +319,18 @@ def _joined(input: Any, place: Any, values: Any, reduce: str, include_self: bool
     return ops.reshape(out, input.shape)
 
 
+def _beyond(dtype: Any, high: bool) -> Any:
+    """A number that no element is above, or below."""
+    if dtype.kind in "iu":
+        return int(np.iinfo(dtype).max if high else np.iinfo(dtype).min)
+    return np.inf if high else -np.inf
+
+
 def _lines(input: Any, dim: int, index: Any) -> Any:
     """An index of slices, as one index for each element of the slices."""
     axis = checked(dim, input.ndim)
     index = ops.reshape(_integers(index), (-1,))
+    _check_range(index, input.shape[axis], axis, IndexError)
     shape = [1] * input.ndim
     shape[axis] = index.shape[0]
     full = tuple(index.shape[0] if a == axis else n for a, n in enumerate(input.shape))
@@ -283,25 +338,24 @@ def _lines(input: Any, dim: int, index: Any) -> Any:
 
 
 @function(in_place=True)
+@_along
 def index_add(input: Any, dim: int, index: Any, source: Any, *, alpha: Any = 1) -> Any:
     """Slices added along an axis at the places of an index."""
     source = source if alpha == 1 else source * alpha
-    if not input.ndim:
-        return input + ops.sum(source)
     axis, full = _lines(input, dim, index)
-    return _added(input, _places(input, axis, full, full.shape), source)
+    return _added(input, _places(input, axis, full, full.shape), _like(source, input))
 
 
 @function(in_place=True)
+@_along
 def index_copy(input: Any, dim: int, index: Any, source: Any) -> Any:
     """Slices written along an axis at the places of an index."""
-    if not input.ndim:
-        return ops.reshape(source, ())
     axis, full = _lines(input, dim, index)
     return _put(input, _places(input, axis, full, full.shape), _like(source, input))
 
 
 @function(in_place=True)
+@_along
 def index_fill(input: Any, dim: int, index: Any, value: Any) -> Any:
     """One value in the slices that an index names."""
     axis, full = _lines(input, dim, index)
@@ -309,6 +363,7 @@ def index_fill(input: Any, dim: int, index: Any, value: Any) -> Any:
 
 
 @function(in_place=True)
+@_along
 def index_reduce(
     input: Any, dim: int, index: Any, source: Any, reduce: str, *, include_self: bool = True
 ) -> Any:

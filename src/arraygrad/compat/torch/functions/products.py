@@ -9,7 +9,9 @@ import numpy as np
 from .... import linalg as native
 from .... import ops
 from ....arrays.creation import asarray
+from ....core.array import Array
 from ..publish import function
+from .axes import axes_of, checked
 from .results import named
 
 
@@ -78,7 +80,7 @@ def outer(input: Any, vec2: Any) -> Any:
     return ops.outer(input, vec2)
 
 
-ger = outer
+ger = function(outer.__wrapped__, name="ger")
 
 
 @function
@@ -98,8 +100,22 @@ def einsum(equation: Any, *operands: Any) -> Any:
 
 @function(method=False)
 def tensordot(a: Any, b: Any, dims: Any = 2) -> Any:
-    """Sums of products along some axes."""
-    return ops.tensordot(a, b, axes=dims)
+    """Sums of products along some axes. An axis of length one fits every other."""
+    if isinstance(dims, Array):
+        dims = asarray(dims).tolist()
+    if isinstance(dims, int):
+        if dims < 0:
+            raise RuntimeError(f"tensordot(): dims must not be negative, but is {dims}")
+        dims = (range(a.ndim - dims, a.ndim), range(dims))
+    first, second = ([checked(i, x.ndim) for i in d] for x, d in zip((a, b), dims, strict=True))
+    if len(first) != len(second):
+        raise RuntimeError(f"tensordot(): dims are {len(first)} and {len(second)} axes")
+    for i, j in zip(first, second, strict=True):
+        if a.shape[i] == 1 != b.shape[j]:
+            b = ops.sum(b, axis=j, keepdims=True)
+        elif b.shape[j] == 1 != a.shape[i]:
+            a = ops.sum(a, axis=i, keepdims=True)
+    return ops.tensordot(a, b, axes=(tuple(first), tuple(second)))
 
 
 @function(method=False)
@@ -112,8 +128,17 @@ def chain_matmul(*matrices: Any) -> Any:
 
 
 def _weighted(input: Any, product: Any, beta: Any, alpha: Any) -> Any:
-    first = input if beta == 1 else input * beta
-    return ops.add(first, product if alpha == 1 else product * alpha)
+    """`beta * input + alpha * product`. A `beta` of zero keeps NaN out; dtypes stay."""
+    kind = input.dtype.kind
+    if kind in "iu":
+        beta, alpha = int(beta), int(alpha)
+    if kind == "b":
+        first = ops.logical_and(input, bool(beta))
+        return ops.logical_or(first, ops.logical_and(product, bool(alpha)))
+    scaled = product if alpha == 1 else product * alpha
+    if beta == 0:
+        return ops.broadcast_to(scaled, ops.broadcast_shapes(input.shape, product.shape))
+    return ops.add(input if beta == 1 else input * beta, scaled)
 
 
 @function(in_place=True)
@@ -175,8 +200,7 @@ def norm(
         moved = ops.moveaxis(x, (first, second), (-2, -1))
         found = native.matrix_norm(moved, ord="nuc", keepdims=keepdim)
         return ops.moveaxis(found, (-2, -1), (first, second)) if keepdim else found
-    axis = tuple(dim) if isinstance(dim, list) else dim
-    return native.vector_norm(x, axis=axis, keepdims=keepdim, ord=p)
+    return native.vector_norm(x, axis=axes_of(dim, x.ndim), keepdims=keepdim, ord=p)
 
 
 @function(in_place=True)
@@ -192,6 +216,18 @@ def cdist(x1: Any, x2: Any, p: float = 2.0, compute_mode: Any = None) -> Any:
     """The distances of all pairs of rows."""
     apart = ops.expand_dims(x1, -2) - ops.expand_dims(x2, -3)
     return native.vector_norm(apart, axis=-1, ord=p)
+
+
+@function(method=False)
+def vander(x: Any, N: int | None = None, increasing: bool = False) -> Any:  # noqa: N803
+    """Powers of the elements of a vector, from high to low unless `increasing`."""
+    if x.ndim != 1:
+        raise RuntimeError(f"vander(): x must be a vector, not of shape {tuple(x.shape)}")
+    powers = range(x.shape[0] if N is None else N)
+    found = [ops.pow(x, k) if k else ops.ones_like(x) for k in powers]
+    if not found:
+        return ops.expand_dims(x, 1)[:, :0]
+    return ops.stack(found if increasing else found[::-1], axis=-1)
 
 
 @function(method=False)
@@ -211,6 +247,8 @@ def det(input: Any) -> Any:
 def logdet(input: Any) -> Any:
     """The logarithm of the determinant."""
     sign, size = native.slogdet(input)
+    if input.dtype.kind == "c":
+        return ops.add(ops.log(sign), size)
     return ops.where(sign < 0, np.nan, size)
 
 
@@ -239,6 +277,14 @@ def pinverse(input: Any, rcond: Any = None) -> Any:
 def matrix_power(input: Any, n: int) -> Any:
     """A power of a matrix."""
     return native.matrix_power(input, n)
+
+
+@function
+def matrix_exp(input: Any) -> Any:
+    """The exponential of a square matrix."""
+    from ....scipy.linalg import expm
+
+    return expm(input)
 
 
 @function

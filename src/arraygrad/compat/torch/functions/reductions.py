@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import builtins
+import itertools
 from collections.abc import Callable
 from typing import Any
 
@@ -10,10 +10,13 @@ import numpy as np
 
 from .... import ops, special
 from ....arrays.creation import asarray
-from ....core.array import Array, plain
+from ....core.array import Array
+from ....core.kinds import Opaque
+from ....ops.define.library import constant
 from ..dtypes import default_for
-from ..publish import Published, function
-from .axes import axes_of, checked
+from ..publish import Published, floating, function
+from .axes import axes_of, checked, values_of
+from .elementwise import log_of_sum
 from .results import named
 
 
@@ -40,7 +43,7 @@ sum = _reduction(ops.sum)
 mean = _reduction(ops.mean, integers=False)
 nansum = _reduction(ops.nansum)
 nanmean = _reduction(ops.nanmean, integers=False)
-logsumexp = _reduction(special.logsumexp)
+logsumexp = _reduction(lambda x, **how: special.logsumexp(floating(x), **how), "logsumexp")
 amax = _reduction(ops.max, "amax")
 amin = _reduction(ops.min, "amin")
 count_nonzero = _reduction(ops.count_nonzero)
@@ -64,6 +67,8 @@ def prod(input: Any, dim: Any = None, keepdim: bool = False, *, dtype: Any = Non
     """The product."""
     x = input if dtype is None else ops.astype(input, dtype)
     if x.dtype.kind == "b":
+        if dtype is not None:
+            return ops.all(x, axis=axes_of(dim, x.ndim), keepdims=keepdim)
         x = ops.astype(x, np.int64)
     return ops.prod(x, axis=axes_of(dim, x.ndim), keepdims=keepdim)
 
@@ -140,7 +145,7 @@ def _extreme(native: Any, position: Any, pick: Any, name: str) -> Published:
             return native(input)
         axis = checked(dim, input.ndim)
         if not input.ndim:
-            return pair(input, ops.astype(input * 0, np.int64))
+            return pair(input, ops.astype(ops.zeros_like(input), np.int64))
         index = position(input, axis=axis, keepdims=True)
         return pair(*_chosen(input, index, axis, keepdim))
 
@@ -183,7 +188,7 @@ _Nanmedian = _pair("nanmedian")
 
 def _sorted(input: Any, dim: int, descending: bool) -> tuple[Any, Any]:
     if not input.ndim:
-        return input, ops.astype(input * 0, np.int64)
+        return input, ops.astype(ops.zeros_like(input), np.int64)
     index = ops.argsort(input, axis=dim, descending=descending, stable=True)
     return ops.take_along_axis(input, index, axis=dim), index
 
@@ -194,7 +199,7 @@ def sort(input: Any, dim: Any = -1, descending: bool = False, stable: bool = Fal
     return _Sort(*_sorted(input, checked(dim, input.ndim), descending))
 
 
-@function(method=False)
+@function
 def msort(input: Any) -> Any:
     """The elements in order along the first axis."""
     return _sorted(input, 0, False)[0]
@@ -211,7 +216,7 @@ def topk(input: Any, k: int, dim: int = -1, largest: bool = True, sorted: bool =
     """The `k` largest elements along an axis, and where they are."""
     axis = checked(dim, input.ndim)
     if not input.ndim:
-        return _Topk(input, ops.astype(input * 0, np.int64))
+        return _Topk(input, ops.astype(ops.zeros_like(input), np.int64))
     index = ops.argsort(input, axis=axis, descending=largest, stable=True)
     index = index[(slice(None),) * axis + (slice(0, k),)]
     return _Topk(ops.take_along_axis(input, index, axis=axis), index)
@@ -226,7 +231,7 @@ def kthvalue(input: Any, k: int, dim: int = -1, keepdim: bool = False) -> Any:
 
 def _at_rank(input: Any, rank: int, axis: int, keepdim: bool) -> Any:
     if not input.ndim:
-        return input, ops.astype(input * 0, np.int64)
+        return input, ops.astype(ops.zeros_like(input), np.int64)
     index = ops.argsort(input, axis=axis, stable=True)
     index = index[(slice(None),) * axis + (slice(rank, rank + 1),)]
     return _chosen(input, index, axis, keepdim)
@@ -254,6 +259,8 @@ def median(input: Any, dim: Any = None, keepdim: bool = False) -> Any:
 
 def _mean_of_equal(flat: Any, value: Any) -> Any:
     """A value of some elements, as the mean of these: they share the gradient."""
+    if flat.dtype.kind in "biu":
+        return value
     same = ops.where(ops.isnan(value), ops.isnan(flat), ops.equal(flat, value))
     return ops.sum(ops.where(same, flat, 0)) / ops.sum(ops.astype(same, flat.dtype))
 
@@ -263,26 +270,39 @@ def nanmedian(input: Any, dim: Any = None, keepdim: bool = False) -> Any:
     """The element in the middle of those that are numbers."""
     if dim is None:
         flat = ops.reshape(input, (-1,))
-        count = int(ops.sum(ops.astype(~ops.isnan(flat.detach()), np.int64)).item())
-        value = ops.sort(flat.detach())
-        return _mean_of_equal(flat, value[builtins.max(count - 1, 0) // 2])
+        count = ops.sum(ops.astype(~ops.isnan(flat.detach()), np.int64), keepdims=True)
+        rank = ops.where(count > 0, (count - 1) // 2, 0)
+        value = ops.take_along_axis(ops.sort(flat.detach()), rank, axis=0)
+        return _mean_of_equal(flat, ops.reshape(value, ()))
     axis = checked(dim, input.ndim)
+    if not input.ndim:
+        return _Nanmedian(input, ops.astype(ops.zeros_like(input), np.int64))
     counts = ops.sum(ops.astype(~ops.isnan(input), np.int64), axis=axis, keepdims=True)
     order = ops.argsort(input, axis=axis, stable=True)
     rank = ops.where(counts > 0, (counts - 1) // 2, 0)
     return _Nanmedian(*_chosen(input, ops.take_along_axis(order, rank, axis=axis), axis, keepdim))
 
 
+def _find_mode(xp: Any, x: Any) -> Any:
+    index = np.zeros(x.shape[:-1], np.int64)
+    for place in np.ndindex(*index.shape):
+        values, counts = np.unique(x[place], return_counts=True)
+        index[place] = np.flatnonzero(x[place] == values[counts.argmax()])[-1]
+    return index
+
+
+# Where the most frequent element of the last axis is last.
+_last_of_most = constant("torch.mode", "x", compute=_find_mode, kind=Opaque(leading=True))
+
+
 @function
 def mode(input: Any, dim: int = -1, keepdim: bool = False) -> Any:
     """The most frequent element along an axis, and where it is last."""
     axis = checked(dim, input.ndim)
-    lines = np.moveaxis(np.asarray(input.detach().array), axis, -1)
-    index = np.zeros((*lines.shape[:-1], 1), np.int64)
-    for place in np.ndindex(*lines.shape[:-1]):
-        values, counts = np.unique(lines[place], return_counts=True)
-        index[place] = np.flatnonzero(lines[place] == values[counts.argmax()])[-1]
-    return _Mode(*_chosen(input, np.moveaxis(index, -1, axis), axis, keepdim))
+    if not input.ndim:
+        return _Mode(input, ops.astype(ops.zeros_like(input), np.int64))
+    index = ops.expand_dims(_last_of_most(ops.moveaxis(input.detach(), axis, -1)), -1)
+    return _Mode(*_chosen(input, ops.moveaxis(index, -1, axis), axis, keepdim))
 
 
 @function
@@ -328,26 +348,39 @@ def logcumsumexp(input: Any, dim: int) -> Any:
     axis = checked(dim, input.ndim)
     if not input.ndim:
         return ops.copy(input)
+    if input.dtype.kind == "c":
+        lines = ops.unstack(input, axis=axis)
+        return ops.stack(list(itertools.accumulate(lines, log_of_sum)), axis=axis)
     largest = ops.max(input.detach(), axis=axis, keepdims=True)
     return ops.log(ops.cumulative_sum(ops.exp(input - largest), axis=axis)) + largest
 
 
+def _running_places(better: Callable[[Any, Any], Any]) -> Callable[..., Any]:
+    def compute(xp: Any, x: Any) -> Any:
+        places = np.zeros(x.shape, np.int64)
+        best = x[..., 0]
+        for i in range(1, x.shape[-1]):
+            new = better(x[..., i], best) | np.isnan(x[..., i])
+            best = np.where(new, x[..., i], best)
+            places[..., i] = np.where(new, i, places[..., i - 1])
+        return places
+
+    return compute
+
+
 def _running_extreme(name: str, better: Callable[[Any, Any], Any]) -> Published:
     pair = _pair(name)
+    # Where the extreme of the elements up to each one of the last axis is.
+    where = constant(
+        f"torch.{name}", "x", compute=_running_places(better), kind=Opaque(leading=True)
+    )
 
     def along(input: Any, dim: int) -> Any:
         axis = checked(dim, input.ndim)
-        if not input.ndim:
-            return pair(ops.copy(input), ops.astype(input * 0, np.int64))
-        values = np.moveaxis(np.asarray(input.detach().array), axis, 0)
-        best, where = values[0], np.zeros(values.shape[1:], np.int64)
-        places = []
-        for i, value in enumerate(values):
-            new = better(value, best) | np.isnan(value)
-            best, where = np.where(new, value, best), np.where(new, i, where)
-            places.append(where)
-        index = np.moveaxis(np.stack(places), 0, axis)
-        return pair(ops.take_along_axis(input, index, axis=axis), asarray(index))
+        if not input.ndim or not input.size:
+            return pair(ops.copy(input), ops.astype(ops.zeros_like(input), np.int64))
+        index = ops.moveaxis(where(ops.moveaxis(input.detach(), axis, -1)), -1, axis)
+        return pair(ops.take_along_axis(input, index, axis=axis), index)
 
     along.__doc__ = f"The {name[3:]}imum up to each element, and where it is."
     return function(along, name=name)
@@ -376,41 +409,6 @@ log_softmax = _softened(special.log_softmax)
 def diff(input: Any, n: int = 1, dim: int = -1, prepend: Any = None, append: Any = None) -> Any:
     """Differences of neighbours."""
     return ops.diff(input, axis=dim, n=n, prepend=prepend, append=append)
-
-
-@function(method=False)
-def trapezoid(y: Any, x: Any = None, *, dx: Any = 1.0, dim: int = -1) -> Any:
-    """The integral by the rule of trapezia."""
-    return ops.trapezoid(y, x, dx=dx, axis=dim)
-
-
-trapz = trapezoid
-
-
-@function
-def cov(input: Any, *, correction: int = 1) -> Any:
-    """The covariances of the rows."""
-    return ops.cov(input, correction=correction)
-
-
-@function
-def bincount(input: Any, weights: Any = None, minlength: int = 0) -> Any:
-    """How often each integer occurs."""
-    return ops.bincount(input, weights, minlength)
-
-
-@function(method=False)
-def searchsorted(
-    sorted_sequence: Any, input: Any, *, right: bool = False, side: str | None = None
-) -> Any:
-    """Where elements would be inserted to keep the order."""
-    return ops.searchsorted(sorted_sequence, input, side=side or ("right" if right else "left"))
-
-
-@function(method=False)
-def bucketize(input: Any, boundaries: Any, *, right: bool = False) -> Any:
-    """Which bucket each element falls into."""
-    return ops.searchsorted(boundaries, input, side="right" if right else "left")
 
 
 @function(method=False)
@@ -444,7 +442,7 @@ def unique(
 
 def _lines_of(input: Any, dim: Any) -> Any:
     """The elements, or the slices along an axis as rows."""
-    values = np.asarray(plain(input))
+    values = values_of(input, "unique")
     if dim is None:
         return np.reshape(values, (-1,))
     axis = checked(dim, values.ndim)

@@ -10,10 +10,14 @@ from typing import Any
 import numpy as np
 
 from .... import ops
+from ....arrays.batched import Batched
 from ....arrays.creation import asarray
-from ....core.array import Array
+from ....arrays.dual import Dual
+from ....arrays.tensor import Tensor
+from ....core.array import Array, plain
 from ....core.memory import owner_of
 from ..dtypes import Size, promote
+from ..handles import origin_of
 from ..publish import function
 from .axes import checked
 
@@ -49,13 +53,25 @@ def view(input: Any, *shape: Any, dtype: Any = None) -> Any:
     return ops.reshape(input, sizes(shape))
 
 
+def in_memory(array: Any) -> Any:
+    """The NumPy array of a tensor; in a batch, that of its first member; None if there is none."""
+    batches = 0
+    while isinstance(array, Array):
+        batches += isinstance(array, Batched)
+        array = array.primal if isinstance(array, Dual) else array._array
+    if not isinstance(array, np.ndarray) or array.ndim < batches or 0 in array.shape[:batches]:
+        return None
+    return array[(0,) * batches]
+
+
 def _viewable(input: Any, shape: tuple[int, ...]) -> bool:
-    array = getattr(input, "_array", None)
-    if not isinstance(array, np.ndarray):
+    array = in_memory(input)
+    if array is None:
         return True
-    given = getattr(input, "_given", None)
-    if given is None and input._view is None:
-        return True
+    if isinstance(input, Tensor):
+        given = getattr(input, "_given", None)
+        if given is None and input._view is None:
+            return True
     if array.flags.c_contiguous or not array.size:
         return True
     try:
@@ -69,8 +85,8 @@ def _viewable(input: Any, shape: tuple[int, ...]) -> bool:
 
 @function
 def view_as(input: Any, other: Any) -> Any:
-    """The same elements in the shape of another tensor."""
-    return ops.reshape(input, other.shape)
+    """The same elements in the shape of another tensor, on the same memory."""
+    return view.__wrapped__(input, tuple(other.shape))
 
 
 @function
@@ -246,6 +262,10 @@ def diagonal(input: Any, offset: int = 0, dim1: int = 0, dim2: int = 1) -> Any:
 def unfold(input: Any, dimension: int, size: int, step: int) -> Any:
     """All windows of a length along an axis, on a new last axis."""
     axis = checked(dimension, input.ndim)
+    if not input.ndim:
+        input = ops.reshape(input, (1,))
+        if size == 1:
+            return input
     count = (input.shape[axis] - size) // step + 1
     places = np.arange(count)[:, None] * step + np.arange(size)
     lead = (slice(None),) * axis
@@ -254,47 +274,22 @@ def unfold(input: Any, dimension: int, size: int, step: int) -> Any:
 
 @function
 def as_strided(input: Any, size: Any, stride: Any, storage_offset: int | None = None) -> Any:
-    """Elements of the memory at given steps, which must be elements of the tensor itself."""
-    if len(size) != len(stride):
-        raise RuntimeError("as_strided(): size and stride must have the same length")
-    memory, own = _elements(input)
-    place = np.full(tuple(size), own if storage_offset is None else storage_offset, np.int64)
-    for axis, (length, step) in enumerate(zip(size, stride, strict=True)):
-        shape = [1] * len(size)
-        shape[axis] = length
-        place = place + np.reshape(np.arange(length) * step, shape)
-    flat = ops.reshape(input, (-1,))
-    if memory is None:
-        return flat[place]
-    order = np.argsort(memory, kind="stable")
-    found = np.searchsorted(memory, place, sorter=order)
-    inside = order[np.minimum(found, memory.size - 1)] if memory.size else place
-    if place.size and (not memory.size or (memory[inside] != place).any()):
-        raise RuntimeError(
-            "as_strided(): can access memory outside of the tensor: call it on the tensor that "
-            "this one is a view of"
-        )
-    return flat[inside]
+    """Elements of the memory at given steps."""
+    memory, start = memory_of(input)
+    place = places_in_memory(size, stride, start if storage_offset is None else storage_offset)
+    return memory[place]
 
 
-def _elements(input: Any) -> tuple[Any, int]:
-    """Where in the memory each element is, and where the first one is; None if they are in order.
-
-    Both are counted in elements from the start of the memory.
-    """
-    array = getattr(input, "_array", None)
-    if not isinstance(array, np.ndarray):
-        return None, 0
-    start = offset_of(array)
-    if array.flags.c_contiguous and not start:
-        return None, 0
-    place = np.full(array.shape, start, np.int64)
-    for axis, length in enumerate(array.shape):
-        shape = [1] * array.ndim
-        shape[axis] = length
-        step = array.strides[axis] // array.itemsize
-        place = place + np.reshape(np.arange(length) * step, shape)
-    return np.reshape(place, (-1,)), start
+def memory_of(input: Any) -> tuple[Any, int]:
+    """All elements of the tensor that another one is a view of, in order; and where it starts."""
+    origin = origin_of(input)
+    if origin is None or not isinstance(origin.base, Array):
+        return ops.reshape(input, (-1,)), 0
+    whole, part = plain(origin.base), plain(input)
+    if not isinstance(whole, np.ndarray) or not whole.flags.c_contiguous:
+        raise RuntimeError("the elements are not in order in memory: use contiguous() before")
+    begin = [x.__array_interface__["data"][0] for x in (whole, part)]
+    return ops.reshape(origin.base, (-1,)), (begin[1] - begin[0]) // whole.itemsize
 
 
 def offset_of(array: Any) -> int:
@@ -304,6 +299,16 @@ def offset_of(array: Any) -> int:
         return 0
     first, start = (a.__array_interface__["data"][0] for a in (array, owner))
     return int((first - start) // array.itemsize)
+
+
+def places_in_memory(size: Any, stride: Any, start: int) -> Any:
+    """The places of elements at given steps."""
+    place = np.full(tuple(size), start, np.int64)
+    for axis, (length, step) in enumerate(zip(size, stride, strict=True)):
+        shape = [1] * len(size)
+        shape[axis] = length
+        place = place + np.reshape(np.arange(length) * step, shape)
+    return place
 
 
 @function
@@ -515,9 +520,10 @@ def repeat_interleave(
 
 
 @function
-def flip(input: Any, *dims: Any) -> Any:
+def flip(input: Any, *axes: Any, dims: Any = None) -> Any:
     """Axes in the opposite direction."""
-    return ops.flip(input, axis=sizes(dims))
+    chosen = sizes(axes if dims is None else (dims,))
+    return ops.flip(input, axis=tuple(checked(a, input.ndim) for a in chosen) if input.ndim else ())
 
 
 @function
@@ -577,29 +583,36 @@ def diag_embed(input: Any, offset: int = 0, dim1: int = -2, dim2: int = -1) -> A
     ndim = input.ndim + 1
     place = np.arange(input.shape[-1])
     row, column = place + builtins.max(-offset, 0), place + builtins.max(offset, 0)
-    chosen = np.zeros((input.shape[-1], size, size), np.bool_)
-    chosen[place, row, column] = True
-    spread = ops.where(asarray(chosen), ops.reshape(input, (*input.shape, 1, 1)), 0)
-    found = ops.sum(spread, axis=-3)
+    last = np.zeros((size, size), np.int64)  # the place of each element, or that of a zero
+    last[row, column] = place + 1
+    padded = ops.pad(input, ((0, 0),) * (input.ndim - 1) + ((1, 0),))
+    found = padded[..., last]
     return ops.moveaxis(found, (-2, -1), (checked(dim1, ndim), checked(dim2, ndim)))
+
+
+def _each(native: Any, tensors: tuple[Any, ...]) -> Any:
+    """A function of one tensor, or of each of several."""
+    if len(tensors) == 1 and isinstance(tensors[0], tuple | list):
+        return tuple(native(t) for t in tensors[0])
+    return native(tensors[0]) if len(tensors) == 1 else tuple(native(t) for t in tensors)
 
 
 @function
 def atleast_1d(*tensors: Any) -> Any:
     """At least one axis."""
-    return ops.atleast_1d(*tensors)
+    return _each(ops.atleast_1d, tensors)
 
 
 @function
 def atleast_2d(*tensors: Any) -> Any:
     """At least two axes."""
-    return ops.atleast_2d(*tensors)
+    return _each(ops.atleast_2d, tensors)
 
 
 @function
 def atleast_3d(*tensors: Any) -> Any:
     """At least three axes."""
-    return ops.atleast_3d(*tensors)
+    return _each(ops.atleast_3d, tensors)
 
 
 @function
@@ -611,7 +624,5 @@ def clone(input: Any, *, memory_format: Any = None) -> Any:
 @function
 def contiguous(input: Any, *, memory_format: Any = None) -> Any:
     """The tensor with its elements in order in memory."""
-    array = getattr(input, "_array", None)
-    if isinstance(array, np.ndarray) and not array.flags.c_contiguous:
-        return ops.copy(input)
-    return input
+    array = in_memory(input)
+    return input if array is None or array.flags.c_contiguous else ops.copy(input)

@@ -1,0 +1,157 @@
+"""Choices of elements, padding, places in memory, and segments."""
+
+from __future__ import annotations
+
+import builtins
+import itertools
+from typing import Any
+
+import numpy as np
+
+from .... import ops
+from ....arrays.creation import asarray
+from ....core.array import Array
+from ..publish import function
+from .axes import check_static, checked
+from .indexing import nonzero, put
+from .shapes import memory_of, places_in_memory
+
+
+@function(method=False)
+def combinations(input: Any, r: int = 2, with_replacement: bool = False) -> Any:
+    """All choices of `r` elements of a vector, one in each row."""
+    if input.ndim != 1:
+        raise RuntimeError(f"combinations(): input must be a vector, not {tuple(input.shape)}")
+    if r < 0:
+        raise RuntimeError(f"combinations(): r must not be negative, but is {r}")
+    choose = itertools.combinations_with_replacement if with_replacement else itertools.combinations
+    rows = np.array(list(choose(range(input.shape[0]), r)), np.int64)
+    return input[:0] if not r else input[np.reshape(rows, (-1, r))]
+
+
+@function(method=False)
+def cartesian_prod(*tensors: Any) -> Any:
+    """All choices of one element of each vector, one in each row."""
+    for part in tensors:
+        if part.ndim != 1:
+            raise RuntimeError(f"cartesian_prod(): takes vectors, not {tuple(part.shape)}")
+    if len(tensors) == 1:
+        return tensors[0]
+    grid = ops.meshgrid(*tensors, indexing="ij")
+    return ops.stack([ops.reshape(part, (-1,)) for part in grid], axis=1)
+
+
+@function(method=False)
+def constant_pad_nd(input: Any, pad: Any, value: Any = 0) -> Any:
+    """One value around the tensor: before and after the last axis, then the one before it."""
+    pairs = list(zip(pad[::2], pad[1::2], strict=True))
+    if len(pairs) > input.ndim:
+        raise RuntimeError(
+            f"constant_pad_nd(): pad has {len(pad)} numbers for {input.ndim} axes: two for each"
+        )
+    widths = [(0, 0)] * (input.ndim - len(pairs)) + pairs[::-1]
+    for (before, after), length in zip(widths, input.shape, strict=True):
+        if before + length + after < 0:
+            raise RuntimeError(f"constant_pad_nd(): nothing is left of length {length}")
+    cut = tuple(
+        slice(builtins.max(-before, 0), length - builtins.max(-after, 0))
+        for (before, after), length in zip(widths, input.shape, strict=True)
+    )
+    wider = tuple((builtins.max(b, 0), builtins.max(a, 0)) for b, a in widths)
+    if input.dtype.kind == "b":
+        value = bool(value)
+    return ops.pad(input[cut], wider, mode="constant", constant_values=value)
+
+
+@function(method=False)
+def unravel_index(indices: Any, shape: Any) -> Any:
+    """The places in a tensor of a shape, for places in the flattened one."""
+    lengths = (shape,) if isinstance(shape, int) else tuple(shape)
+    found = []
+    for length in reversed(lengths):
+        found.append(ops.remainder(indices, length))
+        indices = ops.floor_divide(indices, length)
+    return tuple(reversed(found))
+
+
+@function
+def nonzero_static(input: Any, *, size: int, fill_value: int = -1) -> Any:
+    """Where the first `size` elements that are not zero are; the rest of the rows is filled."""
+    check_static(input, "nonzero_static")
+    found = np.asarray(nonzero.__wrapped__(input).array)[:size]
+    out = np.full((size, found.shape[1]), fill_value, np.int64)
+    out[: len(found)] = found
+    return asarray(out)
+
+
+@function(method=False)
+def fill(input: Any, value: Any) -> Any:
+    """One value in the shape and dtype of a tensor."""
+    if isinstance(value, Array):
+        if value.ndim:
+            raise RuntimeError(f"fill() takes a number or a 0-d tensor, not one of {value.ndim}-d")
+        return ops.copy(ops.broadcast_to(ops.astype(value, input.dtype), input.shape))
+    return ops.where(True, asarray(np.asarray(value).astype(input.dtype)), input)
+
+
+@function
+def as_strided_scatter(
+    input: Any, src: Any, size: Any, stride: Any, storage_offset: int | None = None
+) -> Any:
+    """The tensor with other elements at given steps in memory."""
+    place = places_in_memory(
+        size, stride, memory_of(input)[1] if storage_offset is None else storage_offset
+    )
+    if tuple(src.shape) != tuple(size):
+        raise RuntimeError(f"src has shape {tuple(src.shape)}, but the part has {tuple(size)}")
+    return put.__wrapped__(input, asarray(place), src)
+
+
+_EMPTY = {"sum": 0, "mean": 0, "prod": 1, "max": -np.inf, "min": np.inf}
+
+
+@function(method=False)
+def segment_reduce(
+    data: Any,
+    reduce: str,
+    *,
+    lengths: Any = None,
+    indices: Any = None,
+    offsets: Any = None,
+    axis: int = 0,
+    unsafe: bool = False,
+    initial: Any = None,
+) -> Any:
+    """The sum, mean, product, maximum or minimum of segments along an axis."""
+    if reduce not in _EMPTY:
+        raise RuntimeError(f"segment_reduce(): reduce must be one of {', '.join(_EMPTY)}")
+    if indices is not None:
+        raise RuntimeError("segment_reduce(): indices is not implemented: pass lengths or offsets")
+    if (lengths is None) == (offsets is None):
+        raise RuntimeError("segment_reduce(): pass either lengths or offsets")
+    axis = checked(axis, data.ndim)
+    if offsets is None:
+        ends = ops.cumulative_sum(lengths, axis=-1)
+        starts = ends - lengths
+    else:
+        starts, ends = offsets[..., :-1], offsets[..., 1:]
+    place = np.reshape(np.arange(data.shape[axis]), (-1, 1))
+    inside = ops.logical_and(
+        place >= ops.expand_dims(starts, -2), place < ops.expand_dims(ends, -2)
+    )
+    rest = (1,) * (data.ndim - axis - 1)
+    member = ops.reshape(inside, (*inside.shape, *rest))
+    values = ops.where(member, ops.expand_dims(data, axis + 1), _EMPTY[reduce])
+    if reduce in ("sum", "mean", "prod"):
+        found = (ops.prod if reduce == "prod" else ops.sum)(values, axis=axis)
+        if initial is not None:
+            found = found * initial if reduce == "prod" else found + initial
+        if reduce == "mean":
+            count = ops.sum(ops.astype(member, data.dtype), axis=axis)
+            empty = np.nan if initial is None else initial
+            found = ops.where(count > 0, found / ops.where(count > 0, count, 1), empty)
+        return found
+    if initial is not None:
+        first = ops.zeros_like(values[(slice(None),) * axis + (slice(0, 1),)]) + initial
+        values = ops.concat([first, values], axis=axis)
+    return (ops.max if reduce == "max" else ops.min)(values, axis=axis)

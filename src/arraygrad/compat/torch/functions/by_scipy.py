@@ -1,0 +1,122 @@
+"""Bessel functions and orthogonal polynomials: those of `arraygrad.scipy.special`.
+
+They need SciPy, which is loaded when one of them is called.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from .... import ops
+from ....core.array import Array
+from ..dtypes import result_type
+from ..handles import Tensor
+from ..publish import elementwise_unary, floating, function
+
+
+def scipy_special() -> Any:
+    """The module of special functions."""
+    from ....scipy import special
+
+    return special
+
+
+def _bessel(name: str, scipy_name: str, *order: int) -> Callable[..., Tensor]:
+    def native(x: Any) -> Any:
+        return getattr(scipy_special(), scipy_name)(*order, floating(x))
+
+    native.__doc__ = f"`scipy.special.{scipy_name}`."
+    return elementwise_unary(native, name, in_place=False, method=False)
+
+
+bessel_j0, bessel_j1 = _bessel("bessel_j0", "j0"), _bessel("bessel_j1", "j1")
+bessel_y0, bessel_y1 = _bessel("bessel_y0", "y0"), _bessel("bessel_y1", "y1")
+modified_bessel_i0 = _bessel("modified_bessel_i0", "i0")
+modified_bessel_i1 = _bessel("modified_bessel_i1", "i1")
+modified_bessel_k0 = _bessel("modified_bessel_k0", "k0")
+modified_bessel_k1 = _bessel("modified_bessel_k1", "k1")
+scaled_modified_bessel_k0 = _bessel("scaled_modified_bessel_k0", "k0e")
+scaled_modified_bessel_k1 = _bessel("scaled_modified_bessel_k1", "k1e")
+erfcx = _bessel("erfcx", "erfcx")
+
+
+@function(method=False)
+def spherical_bessel_j0(input: Any) -> Any:
+    """The spherical Bessel function of order zero, `sin(x) / x`."""
+    from ....special import sinc
+
+    return sinc(floating(input) / np.pi)
+
+
+@function(method=False)
+def airy_ai(input: Any) -> Any:
+    """Airy's function Ai."""
+    return scipy_special().airy(floating(input))[0]
+
+
+# --- orthogonal polynomials: p(input, n) ---
+
+
+def _polynomial(name: str, value: Callable[[Any, Any], Any]) -> Callable[..., Tensor]:
+    """A polynomial in PyTorch's order of arguments. One of a negative degree is zero."""
+
+    def made(input: Any, n: Any) -> Any:
+        wanted = result_type(*(floating(v) for v in (input, n)))
+        x = ops.astype(input, np.float64) if isinstance(input, Array) else np.float64(input)
+        degree = ops.astype(n.detach(), np.int64) if isinstance(n, Array) else np.int64(n)
+        known = ops.where(degree < 0, 0, degree)
+        return ops.astype(ops.where(degree < 0, 0, value(known, x)), wanted)
+
+    made.__doc__ = f"The {name.replace('_', ' ')} of degree `n`."
+    return function(made, name=name, method=False)
+
+
+def _second(n: Any, x: Any) -> Any:
+    return scipy_special().eval_chebyu(n, x)
+
+
+def _before(n: Any, x: Any) -> Any:
+    """The polynomial of the second kind of a degree that is lower by one; zero at degree zero."""
+    lower = ops.where(n < 1, n, n - 1)
+    return ops.where(n < 1, 0, _second(lower, x))
+
+
+def _third(n: Any, x: Any) -> Any:
+    return _second(n, x) - _before(n, x)
+
+
+def _fourth(n: Any, x: Any) -> Any:
+    return _second(n, x) + _before(n, x)
+
+
+def _first(n: Any, x: Any) -> Any:
+    return scipy_special().eval_chebyt(n, x)
+
+
+def _shifted(kind: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]:
+    return lambda n, x: kind(n, 2 * x - 1)
+
+
+chebyshev_polynomial_t = _polynomial("chebyshev_polynomial_t", _first)
+chebyshev_polynomial_u = _polynomial("chebyshev_polynomial_u", _second)
+chebyshev_polynomial_v = _polynomial("chebyshev_polynomial_v", _third)
+chebyshev_polynomial_w = _polynomial("chebyshev_polynomial_w", _fourth)
+shifted_chebyshev_polynomial_t = _polynomial("shifted_chebyshev_polynomial_t", _shifted(_first))
+shifted_chebyshev_polynomial_u = _polynomial("shifted_chebyshev_polynomial_u", _shifted(_second))
+shifted_chebyshev_polynomial_v = _polynomial("shifted_chebyshev_polynomial_v", _shifted(_third))
+shifted_chebyshev_polynomial_w = _polynomial("shifted_chebyshev_polynomial_w", _shifted(_fourth))
+hermite_polynomial_h = _polynomial(
+    "hermite_polynomial_h", lambda n, x: scipy_special().eval_hermite(n, x)
+)
+hermite_polynomial_he = _polynomial(
+    "hermite_polynomial_he", lambda n, x: scipy_special().eval_hermitenorm(n, x)
+)
+laguerre_polynomial_l = _polynomial(
+    "laguerre_polynomial_l", lambda n, x: scipy_special().eval_laguerre(n, x)
+)
+legendre_polynomial_p = _polynomial(
+    "legendre_polynomial_p", lambda n, x: scipy_special().eval_legendre(n, x)
+)

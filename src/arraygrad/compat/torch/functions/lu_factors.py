@@ -1,0 +1,140 @@
+"""LU decompositions: PyTorch's three generations of names over one op."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from .... import ops
+from ....arrays.creation import asarray
+from ....core.kinds import Opaque
+from ....ops.define.library import constant
+from ..publish import function
+from .factors import check_info, solved, triangle, zero_pivots
+from .results import named
+
+_Lu = named("linalg_lu", "P", "L", "U")
+_LuFactor = named("linalg_lu_factor", "LU", "pivots")
+_LuFactorEx = named("linalg_lu_factor_ex", "LU", "pivots", "info")
+_LuUnpack = named("lu_unpack", "P", "L", "U")
+
+
+def _pivoted(pivot: bool) -> None:
+    if not pivot:
+        raise RuntimeError("lu without pivoting is not implemented on the CPU: leave pivot=True")
+
+
+def _factored(a: Any) -> tuple[Any, Any]:
+    """Both factors in one matrix, and the pivots, counted from one."""
+    from ....scipy.linalg import lu_factor as packed
+
+    if not a.size:
+        count = min(a.shape[-2:])
+        return ops.copy(a), asarray(np.zeros((*a.shape[:-2], count), np.int32))
+    both, pivots = packed(a)
+    return both, ops.astype(pivots + 1, np.int32)
+
+
+@function(name="lu", method=False)
+def lu(A: Any, *, pivot: bool = True) -> Any:  # noqa: N803
+    """The permutation and both factors of an LU decomposition."""
+    _pivoted(pivot)
+    return _Lu(*lu_unpack.__wrapped__(*_factored(A)))
+
+
+@function(name="lu_factor", method=False)
+def lu_factor(A: Any, *, pivot: bool = True) -> Any:  # noqa: N803
+    """Both factors of an LU decomposition in one matrix, and the pivots."""
+    _pivoted(pivot)
+    return _LuFactor(*_factored(A))
+
+
+@function(name="lu_factor_ex", method=False)
+def lu_factor_ex(A: Any, *, pivot: bool = True, check_errors: bool = False) -> Any:  # noqa: N803
+    """`lu_factor`, and for each matrix the number of a pivot that is zero, or 0."""
+    _pivoted(pivot)
+    info = zero_pivots(A)
+    if check_errors:
+        check_info("lu_factor_ex", info, "a matrix is singular")
+    return _LuFactorEx(*_factored(A), info)
+
+
+@function(name="lu")
+def packed_lu(A: Any, pivot: bool = True, get_infos: bool = False) -> Any:  # noqa: N803
+    """Both factors of an LU decomposition in one matrix, and the pivots: `torch.lu`."""
+    _pivoted(pivot)
+    found = _factored(A)
+    return (*found, zero_pivots(A)) if get_infos else found
+
+
+def _permutations(pivots: Any, rows: int) -> Any:
+    """The matrices that rows in the order of the pivots are multiplied by to be as before."""
+    out = np.zeros((*pivots.shape[:-1], rows, rows))
+    for place in np.ndindex(*pivots.shape[:-1]):
+        order = np.arange(rows)
+        for i, j in enumerate(pivots[place]):
+            order[[i, j - 1]] = order[[j - 1, i]]
+        out[place][order, np.arange(rows)] = 1
+    return out
+
+
+_permutation = constant(
+    "torch.permutation",
+    "pivots",
+    compute=lambda xp, pivots, *, rows: _permutations(np.asarray(pivots), rows),
+    kind=Opaque(leading=True),
+)
+
+
+@function(name="lu_unpack", method=False)
+def lu_unpack(
+    LU_data: Any,  # noqa: N803
+    LU_pivots: Any,  # noqa: N803
+    unpack_data: bool = True,
+    unpack_pivots: bool = True,
+) -> Any:
+    """The permutation and both factors, of the result of `lu_factor`."""
+    m, n = LU_data.shape[-2:]
+    k = min(m, n)
+    empty = asarray(np.zeros(0, LU_data.dtype))
+    order = lower = upper = empty
+    if unpack_pivots:
+        order = ops.astype(_permutation(LU_pivots, rows=m), LU_data.dtype)
+    if unpack_data:
+        lower = ops.tril(LU_data[..., :, :k], k=-1) + np.eye(m, k, dtype=LU_data.dtype)
+        upper = ops.triu(LU_data[..., :k, :])
+    return _LuUnpack(order, lower, upper)
+
+
+@function(name="lu_solve", method=False)
+def lu_solve(
+    LU: Any,  # noqa: N803
+    pivots: Any,
+    B: Any,  # noqa: N803
+    *,
+    left: bool = True,
+    adjoint: bool = False,
+) -> Any:
+    """The solution of a system by the result of `lu_factor`."""
+    lead = ops.broadcast_shapes(tuple(LU.shape[:-2]), tuple(B.shape[:-2]))
+    b = ops.broadcast_to(B, (*lead, *B.shape[-2:]))
+    order = ops.astype(_permutation(pivots, rows=LU.shape[-1]), LU.dtype)
+    steps = [order, triangle(LU, False, unit=True), triangle(LU, True)]
+    # Aᴴ X = B has the factors of A in the other order, each as its adjoint.
+    if adjoint:
+        steps = [_turned(s, adjoint) for s in reversed(steps)]
+    for step in steps if left else reversed(steps):
+        b = solved(step, b, left, vectors=False)
+    return b
+
+
+def _turned(x: Any, conjugated: bool) -> Any:
+    turned = ops.matrix_transpose(x)
+    return ops.conj(turned) if conjugated and x.dtype.kind == "c" else turned
+
+
+@function(name="lu_solve")
+def packed_lu_solve(b: Any, LU_data: Any, LU_pivots: Any) -> Any:  # noqa: N803
+    """The solution of a system by the result of `torch.lu`: `torch.lu_solve`."""
+    return lu_solve.__wrapped__(LU_data, LU_pivots, b)

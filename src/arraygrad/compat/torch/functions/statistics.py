@@ -1,0 +1,291 @@
+"""Integrals of samples, covariances, counts and histograms."""
+
+from __future__ import annotations
+
+import builtins
+import math
+from typing import Any
+
+import numpy as np
+
+from .... import ops
+from ....arrays.creation import asarray
+from ....core.array import Array
+from ....ops.define.library import constant
+from ..publish import as_promoted, floating, function
+from .axes import checked, values_of
+from .results import named
+
+# --- integrals and slopes ---
+
+
+@function(method=False)
+def trapezoid(y: Any, x: Any = None, *, dx: Any = 1.0, dim: int = -1) -> Any:
+    """The integral by the rule of trapezia."""
+    return ops.sum(_trapezia(y, x, dx, dim), axis=checked(dim, y.ndim))
+
+
+trapz = trapezoid
+
+
+@function(method=False)
+def cumulative_trapezoid(y: Any, x: Any = None, *, dx: Any = 1.0, dim: int = -1) -> Any:
+    """The integrals up to each sample, by the rule of trapezia."""
+    return ops.cumulative_sum(_trapezia(y, x, dx, dim), axis=checked(dim, y.ndim))
+
+
+def _trapezia(y: Any, x: Any, dx: Any, dim: int) -> Any:
+    """The areas between neighbouring samples."""
+    if not y.ndim:
+        raise RuntimeError("trapezoid(): y must have an axis")
+    axis = checked(dim, y.ndim)
+    before = (slice(None),) * axis
+    y = floating(y)
+    if x is not None:
+        x = floating(x)
+        if x.ndim == 1:
+            x = ops.reshape(x, (-1, *(1,) * (y.ndim - axis - 1)))
+        dx = ops.diff(x, axis=axis - y.ndim)
+    return (y[(*before, slice(1, None))] + y[(*before, slice(None, -1))]) * dx / 2
+
+
+@function(method=False)
+def gradient(input: Any, *, spacing: Any = None, dim: Any = None, edge_order: int = 1) -> Any:
+    """The slopes of samples along axes: central differences, and one-sided ones at the ends."""
+    axes = range(input.ndim) if dim is None else dim
+    axes = [checked(a, input.ndim) for a in ((axes,) if isinstance(axes, int) else axes)]
+    steps = [1.0 if spacing is None else spacing] * len(axes)
+    if isinstance(spacing, tuple | list):
+        if len(spacing) != len(axes):
+            raise RuntimeError(
+                f"gradient(): spacing has {len(spacing)} entries for {len(axes)} axes: pass one "
+                "number, or one entry for each axis"
+            )
+        steps = list(spacing)
+    steps = [floating(s) if isinstance(s, Array) else s for s in steps]
+    x = floating(input)
+    return tuple(
+        ops.gradient(x, step, axis=axis, edge_order=edge_order)
+        for axis, step in zip(axes, steps, strict=True)
+    )
+
+
+# --- covariances ---
+
+
+@function
+def cov(input: Any, *, correction: int = 1, fweights: Any = None, aweights: Any = None) -> Any:
+    """The covariances of the rows; of observations that occur `fweights` times, and weigh."""
+    if input.ndim > 2:
+        raise RuntimeError(f"cov(): input must have at most two axes, not {input.ndim}")
+    x = floating(input)
+    rows = ops.reshape(x, (1, -1)) if x.ndim < 2 else x
+    count = rows.shape[1]
+    weights = _weights(fweights, aweights, count)
+    if weights is None:
+        total: Any = float(count)
+        freedom: Any = total - correction
+        centred = rows - ops.mean(rows, axis=1, keepdims=True)
+        scaled = centred
+    else:
+        weights = ops.astype(weights, ops.real(rows[:0]).dtype)
+        total = ops.sum(weights)
+        centred = rows - ops.sum(rows * weights, axis=1, keepdims=True) / total
+        scaled = centred * weights
+        freedom = total - correction
+        if aweights is not None and correction:
+            squares = weights * ops.astype(aweights, weights.dtype)
+            freedom = total - correction * ops.sum(squares) / total
+    freedom = ops.maximum(freedom, 0) if isinstance(freedom, Array) else builtins.max(freedom, 0)
+    turned = ops.matrix_transpose(centred)
+    if x.dtype.kind == "c":
+        turned = ops.conj(turned)
+    product = ops.matmul(scaled, turned)
+    found = (
+        ops.divide(product, freedom)
+        if isinstance(freedom, Array) or freedom
+        else (ops.multiply(product, math.inf))
+    )
+    return ops.reshape(found, ()) if rows.shape[0] == 1 else found
+
+
+def _weights(fweights: Any, aweights: Any, count: int) -> Any:
+    """The product of both kinds of weights."""
+    for name, weights in (("fweights", fweights), ("aweights", aweights)):
+        if weights is not None and tuple(weights.shape) not in ((count,), ()):
+            raise RuntimeError(
+                f"cov(): {name} must have one entry for each of {count} observations, not shape "
+                f"{tuple(weights.shape)}"
+            )
+    if fweights is None or aweights is None:
+        return fweights if aweights is None else aweights
+    return ops.astype(fweights, aweights.dtype) * aweights
+
+
+@function
+def corrcoef(input: Any) -> Any:
+    """The correlations of the rows."""
+    found = cov.__wrapped__(input)
+    if not found.ndim:
+        return found / found
+    size = ops.sqrt(ops.real(ops.diagonal(found)))
+    found = found / ops.expand_dims(size, 1) / ops.expand_dims(size, 0)
+    if found.dtype.kind != "c":
+        return ops.clip(found, -1, 1)
+    unit = np.asarray(1j, found.dtype)
+    return ops.clip(ops.real(found), -1, 1) + unit * ops.clip(ops.imag(found), -1, 1)
+
+
+# --- counts ---
+
+
+@function
+def bincount(input: Any, weights: Any = None, minlength: int = 0) -> Any:
+    """How often each integer occurs."""
+    if weights is not None and weights.dtype != np.float32:
+        weights = ops.astype(weights, np.float64)
+    return ops.bincount(input, weights, minlength)
+
+
+@function(method=False)
+def searchsorted(
+    sorted_sequence: Any,
+    input: Any,
+    *,
+    out_int32: bool = False,
+    right: bool = False,
+    side: str | None = None,
+    sorter: Any = None,
+) -> Any:
+    """Where elements would be inserted to keep the order along the last axis."""
+    if side is not None and right and side != "right":
+        raise RuntimeError(f"searchsorted(): side is {side!r}, but right is True")
+    wanted = np.int32 if out_int32 else np.int64
+    side = side or ("right" if right else "left")
+    found = _searched(sorted_sequence, input, side, sorter)
+    return ops.astype(found, wanted)
+
+
+def _searched(lines: Any, values: Any, side: str, sorter: Any) -> Any:
+    if sorter is not None:
+        lines = ops.take_along_axis(lines, sorter, axis=-1)
+    values = values if isinstance(values, Array) else asarray(np.asarray(values, lines.dtype))
+    if lines.ndim == 1:
+        return ops.searchsorted(lines.detach(), values.detach(), side=side)
+    if lines.shape[:-1] != values.shape[:-1]:
+        raise RuntimeError(
+            "searchsorted(): sorted_sequence and input must have equal axes but for the last, not "
+            f"shapes {tuple(lines.shape)}, {tuple(values.shape)}"
+        )
+    smaller = ops.less if side == "left" else ops.less_equal
+    below = smaller(ops.expand_dims(lines, -2), ops.expand_dims(values, -1))
+    return ops.sum(ops.astype(below, np.int64), axis=-1)
+
+
+@function(method=False)
+def bucketize(input: Any, boundaries: Any, *, out_int32: bool = False, right: bool = False) -> Any:
+    """Which bucket each element falls into."""
+    found = _searched(boundaries, input, "right" if right else "left", None)
+    return ops.astype(found, np.int32 if out_int32 else np.int64)
+
+
+def _span(values: Any, low: float, high: float, margin: float) -> tuple[float, float]:
+    """The range of a histogram: that of the values, if none is given; never of no length."""
+    if low == high == 0 and values.size:
+        low, high = float(values.min()), float(values.max())
+    if low > high or not (math.isfinite(low) and math.isfinite(high)):
+        raise RuntimeError(f"the range of a histogram must be finite and in order: {low}, {high}")
+    return (low - margin, high + margin) if low == high else (low, high)
+
+
+@function
+def histc(input: Any, bins: int = 100, min: float = 0, max: float = 0) -> Any:
+    """How many elements lie in each of some equal bins; the last one has its upper edge, too."""
+    values = np.reshape(values_of(input, "histc"), (-1,))
+    low, high = _span(values, min, max, 1)
+    counts, _ = np.histogram(values, bins, (low, high))
+    return asarray(counts.astype(input.dtype))
+
+
+_Histogram = named("histogram", "hist", "bin_edges")
+_Histogramdd = named("histogramdd", "hist", "bin_edges")
+
+
+@function
+def histogram(
+    input: Any, bins: Any, *, range: Any = None, weight: Any = None, density: bool = False
+) -> Any:
+    """How many elements, or what weight of them, lies in each bin; and the edges of the bins."""
+    values = np.reshape(values_of(input, "histogram"), (-1, 1))
+    found, edges = _histogram(values, [bins], range, weight, density, input.dtype)
+    return _Histogram(found, edges[0])
+
+
+@function(method=False)
+def histogramdd(
+    input: Any, bins: Any, *, range: Any = None, weight: Any = None, density: bool = False
+) -> Any:
+    """How many points, or what weight of them, lies in each box; and the edges of the boxes."""
+    size = input.shape[-1]
+    values = np.reshape(values_of(input, "histogramdd"), (-1, size))
+    bins = [bins] * size if isinstance(bins, int) else list(bins)
+    return _Histogramdd(*_histogram(values, bins, range, weight, density, input.dtype))
+
+
+def _histogram(
+    values: Any, bins: list[Any], range_: Any, weight: Any, density: bool, dtype: Any
+) -> tuple[Any, tuple[Any, ...]]:
+    edges = []
+    for axis, own in enumerate(bins):
+        if isinstance(own, Array):
+            edges.append(values_of(own, "histogram"))
+            continue
+        low, high = (0, 0) if range_ is None else tuple(range_)[2 * axis : 2 * axis + 2]
+        low, high = _span(values[:, axis], low, high, 0.5)
+        edges.append(np.linspace(low, high, own + 1).astype(dtype))
+    weights = None if weight is None else np.reshape(values_of(weight, "histogram"), (-1,))
+    counts, _ = np.histogramdd(values, edges, density=density, weights=weights)
+    return asarray(counts.astype(dtype)), tuple(map(asarray, edges))
+
+
+# --- integers, and the parts of numbers ---
+
+_gcd = constant("torch.gcd", "x", "y", compute=lambda xp, x, y: np.gcd(x, y))
+_lcm = constant("torch.lcm", "x", "y", compute=lambda xp, x, y: np.lcm(x, y))
+_exponent = constant("torch.exponent", "x", compute=lambda xp, x: np.frexp(x)[1])
+_power_of_two = constant(
+    "torch.power_of_two", "x", "n", compute=lambda xp, x, n: np.ldexp(np.ones_like(x), n)
+)
+
+
+@function(in_place=True)
+def gcd(input: Any, other: Any) -> Any:
+    """The greatest common divisor."""
+    return _gcd(*_integers(input, other))
+
+
+@function(in_place=True)
+def lcm(input: Any, other: Any) -> Any:
+    """The least common multiple."""
+    return ops.abs(_lcm(*_integers(input, other)))
+
+
+def _integers(x: Any, y: Any) -> tuple[Any, Any]:
+    for value in (x, y):
+        if value.dtype.kind not in "iu":
+            raise RuntimeError(f"this is a function of integers, not of {value.dtype}")
+    return as_promoted(x, y)
+
+
+_Frexp = named("frexp", "mantissa", "exponent")
+
+
+@function
+def frexp(input: Any) -> Any:
+    """A number of size in [0.5, 1), and the power of two that it is to be multiplied by."""
+    if input.dtype.kind != "f":
+        raise RuntimeError(f"frexp() is for floating-point numbers, not {input.dtype}")
+    exponent = _exponent(input)
+    half = exponent // 2  # in two steps, as one power of two could overflow
+    mantissa = input * _power_of_two(input, -half) * _power_of_two(input, half - exponent)
+    return _Frexp(mantissa, ops.astype(exponent, np.int32))

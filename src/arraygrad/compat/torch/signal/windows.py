@@ -1,0 +1,193 @@
+"""`torch.signal.windows`: weights that fall off towards both ends of a stretch of samples."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable
+from typing import Any
+
+import numpy as np
+
+from ....special import i0
+from ..creation import check_layout, tensor
+from ..dtypes import check_device, get_default_dtype
+from ..handles import Tensor
+
+__all__ = [
+    "bartlett",
+    "blackman",
+    "cosine",
+    "exponential",
+    "gaussian",
+    "general_cosine",
+    "general_hamming",
+    "hamming",
+    "hann",
+    "kaiser",
+    "nuttall",
+]
+
+
+def __dir__() -> list[str]:
+    return __all__
+
+
+def _window(shape: Callable[..., Any]) -> Callable[..., Tensor]:
+    """A window whose weights are a function of the places 0 … n - 1, with its own parameters.
+
+    With `sym=False` it is one period: the symmetric window with one more sample, but for that one.
+    """
+
+    def made(
+        M: int,  # noqa: N803
+        *,
+        sym: bool = True,
+        dtype: Any = None,
+        device: Any = None,
+        requires_grad: bool = False,
+        layout: Any = None,
+        **own: Any,
+    ) -> Tensor:
+        name = shape.__name__
+        check_layout(name, {"layout": layout})
+        check_device(device)
+        if M < 0:
+            raise ValueError(f"{name} requires non-negative window length, got M={M}")
+        wanted = get_default_dtype() if dtype is None else dtype
+        if not wanted.is_floating_point:
+            raise ValueError(f"{name} expects floating point dtypes, got: {dtype}")
+        length = M if sym else M + 1
+        weights = shape(np.arange(M, dtype=np.float64), length, sym, **own)
+        values = np.ones(M) if M == 1 else np.asarray(weights)
+        return tensor(values, dtype=wanted, requires_grad=requires_grad)
+
+    made.__name__ = made.__qualname__ = shape.__name__
+    made.__doc__ = shape.__doc__
+    return made
+
+
+def _cosines(k: Any, length: int, weights: Iterable[float]) -> Any:
+    turn = 2 * math.pi * k / max(length - 1, 1)
+    terms = [(-1) ** i * a * np.cos(i * turn) for i, a in enumerate(weights)]
+    return np.sum(terms, axis=0) if terms else np.zeros_like(k)
+
+
+@_window
+def general_cosine(k: Any, n: int, sym: bool, *, a: Iterable[float]) -> Any:
+    """A sum of cosines with alternating signs."""
+    weights = list(a)
+    if not weights:
+        raise ValueError("Coefficients cannot be empty")
+    return _cosines(k, n, weights)
+
+
+@_window
+def general_hamming(k: Any, n: int, sym: bool, *, alpha: float = 0.54) -> Any:
+    """A constant and one period of a cosine."""
+    return _cosines(k, n, (alpha, 1 - alpha))
+
+
+@_window
+def hamming(k: Any, n: int, sym: bool) -> Any:
+    """Hamming's window."""
+    return _cosines(k, n, (0.54, 0.46))
+
+
+@_window
+def hann(k: Any, n: int, sym: bool) -> Any:
+    """Hann's window: one period of a cosine."""
+    return _cosines(k, n, (0.5, 0.5))
+
+
+@_window
+def blackman(k: Any, n: int, sym: bool) -> Any:
+    """Blackman's window: three cosines."""
+    return _cosines(k, n, (0.42, 0.5, 0.08))
+
+
+@_window
+def nuttall(k: Any, n: int, sym: bool) -> Any:
+    """Nuttall's window: four cosines."""
+    return _cosines(k, n, (0.3635819, 0.4891775, 0.1365995, 0.0106411))
+
+
+@_window
+def bartlett(k: Any, n: int, sym: bool) -> Any:
+    """Bartlett's window: a triangle."""
+    return 1 - np.abs(2 * k / max(n - 1, 1) - 1)
+
+
+@_window
+def cosine(k: Any, n: int, sym: bool) -> Any:
+    """Half a period of a sine, taken between the places."""
+    return np.sin(math.pi * (k + 0.5) / n)
+
+
+@_window
+def exponential(k: Any, n: int, sym: bool, *, center: float | None = None, tau: float = 1.0) -> Any:
+    """Weights that fall off exponentially from the centre."""
+    if tau <= 0:
+        raise ValueError(f"Tau must be positive, got: {tau} instead.")
+    if sym and center is not None:
+        raise ValueError("Center must be None for symmetric windows")
+    middle = (n - 1) / 2 if center is None else center
+    return np.exp(-np.abs(k - middle) / tau)
+
+
+@_window
+def gaussian(k: Any, n: int, sym: bool, *, std: float = 1.0) -> Any:
+    """A normal distribution around the middle."""
+    if std <= 0:
+        raise ValueError(f"Standard deviation must be positive, got: {std} instead.")
+    return np.exp(-0.5 * ((k - (n - 1) / 2) / std) ** 2)
+
+
+@_window
+def kaiser(k: Any, n: int, sym: bool, *, beta: float = 12.0) -> Any:
+    """Kaiser's window, by a Bessel function."""
+    if beta < 0:
+        raise ValueError(f"beta must be non-negative, got: {beta} instead.")
+    from_middle = np.clip(1 - (2 * k / max(n - 1, 1) - 1) ** 2, 0, None)
+    return i0(beta * np.sqrt(from_middle)) / i0(np.asarray(float(beta)))
+
+
+# --- the older names at PyTorch's top level, which are periodic by default ---
+
+
+def _older(window: Callable[..., Tensor], name: str, **own: float) -> Callable[..., Tensor]:
+    def made(
+        window_length: int,
+        periodic: bool = True,
+        *parameters: float,
+        dtype: Any = None,
+        device: Any = None,
+        requires_grad: bool = False,
+        layout: Any = None,
+        **named: float,
+    ) -> Tensor:
+        values = {**own, **dict(zip(own, parameters, strict=False)), **named}
+        if unknown := set(values) - set(own) or len(parameters) > len(own):
+            raise TypeError(f"{name}() has no parameter for {unknown}")
+        if name == "hamming_window":
+            alpha, beta = values["alpha"], values["beta"]
+            values = {"a": (alpha, beta)}
+        return window(
+            window_length,
+            sym=not periodic,
+            dtype=dtype,
+            device=device,
+            requires_grad=requires_grad,
+            layout=layout,
+            **values,
+        )
+
+    made.__name__ = made.__qualname__ = name
+    made.__doc__ = window.__doc__
+    return made
+
+
+bartlett_window = _older(bartlett, "bartlett_window")
+blackman_window = _older(blackman, "blackman_window")
+hamming_window = _older(general_cosine, "hamming_window", alpha=0.54, beta=0.46)
+hann_window = _older(hann, "hann_window")
+kaiser_window = _older(kaiser, "kaiser_window", beta=12.0)

@@ -1,0 +1,64 @@
+"""Guards as one Python expression, so that a small program is not dominated by them.
+
+The expression is true only if everything is the same object as before. Else `Guards` looks closer.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Sequence
+from typing import Any
+
+Read = Callable[[], Any]
+
+
+class Expression:
+    """Python's text of reads from outside, and the objects that it names."""
+
+    def __init__(self) -> None:
+        self.names: dict[str, Any] = {}
+        self._known: dict[int, str] = {}
+        self.parts: list[str] = []
+
+    def name(self, value: Any) -> str:
+        """A name for an object."""
+        if id(value) not in self._known:
+            self._known[id(value)] = f"v{len(self.names)}"
+            self.names[self._known[id(value)]] = value
+        return self._known[id(value)]
+
+    def same(self, read: Read, value: Any) -> None:
+        """Ask for the same object."""
+        self.parts.append(f"{self._read(read)} is {self.name(value)}")
+
+    def equal(self, read: Read, value: Any) -> None:
+        """Ask for an equal object."""
+        self.parts.append(f"{self._read(read)} == {self.name(value)}")
+
+    def length(self, read: Read, kind: type, length: int) -> None:
+        """Ask for a container of some type and length."""
+        text = self._read(read)
+        self.parts.append(f"type({text}) is {self.name(kind)} and len({text}) == {length}")
+
+    def true(self, test: Callable[[], bool]) -> None:
+        """Ask for the truth of a function without arguments."""
+        self.parts.append(f"{self.name(test)}()")
+
+    def _read(self, read: Any) -> str:
+        """The text of a read: as far as it is known what it does, else a call."""
+        if isinstance(read, functools.partial) and not read.keywords:
+            if read.func is getattr and str(read.args[1]).isidentifier():
+                return f"{self.name(read.args[0])}.{read.args[1]}"
+            return f"{self.name(read.func)}({', '.join(map(self.name, read.args))})"
+        of, name = getattr(read, "of", None), getattr(read, "name", None)
+        if of is not None and isinstance(name, str) and name.isidentifier():
+            return f"{self._read(of)}.{name}"
+        if of is not None and hasattr(read, "key"):
+            return f"{self._read(of)}[{self.name(read.key)}]"
+        return f"{self.name(read)}()"
+
+    def function(self) -> Callable[[], bool]:
+        """A function that asks for all of it. What cannot be read raises an error."""
+        names: Sequence[str] = list(self.names)
+        text = f"lambda {', '.join(names)}: lambda: {' and '.join(self.parts) or 'True'}"
+        return eval(text)(*self.names.values())  # type: ignore[no-any-return]
