@@ -47,7 +47,7 @@ from .functions import (
     tanhm,
     tanm,
 )
-from .ldl import ldl
+from .indefinite import ldl
 from .schur_form import schur
 from .structured import (
     block_diag,

@@ -156,7 +156,7 @@ from .integrals import (
     wofz,
     wrightomega,
 )
-from .kelvin import bei, beip, ber, berp, kei, keip, kelvin, ker, kerp
+from .kelvins import bei, beip, ber, berp, kei, keip, kelvin, ker, kerp
 from .polynomials import (
     eval_chebyc,
     eval_chebys,
