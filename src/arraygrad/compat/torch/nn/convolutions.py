@@ -125,3 +125,16 @@ def _transposed(count: int) -> Published:
 
 
 conv_transpose1d, conv_transpose2d, conv_transpose3d = (_transposed(n) for n in (1, 2, 3))
+
+
+@function(method=False)
+def conv_tbc(input: Any, weight: Any, bias: Any, pad: int = 0) -> Any:
+    """A convolution of signals of the shape (time, samples, channels)."""
+    if input.ndim != 3 or weight.ndim != 3:
+        raise RuntimeError(
+            "input must have the axes (time, samples, channels) and weight (taps, channels, "
+            f"filters), not shapes {tuple(input.shape)} and {tuple(weight.shape)}"
+        )
+    x, filters = ops.permute_dims(input, (1, 2, 0)), ops.permute_dims(weight, (2, 1, 0))
+    out = conv1d.__wrapped__(x, filters, bias, padding=pad)
+    return ops.permute_dims(out, (2, 0, 1))

@@ -250,3 +250,15 @@ def _lp_pool(count: int) -> Published:
 
 
 lp_pool1d, lp_pool2d, lp_pool3d = map(_lp_pool, (1, 2, 3))
+
+
+def with_indices(pool: Published) -> Any:
+    """The function that always says where the largest elements are."""
+    count = pool.__wrapped__.__code__.co_argcount - 1  # without `return_indices`
+
+    def both(*args: Any, **kwargs: Any) -> Any:
+        return pool(*args[:count], **{**kwargs, "return_indices": True})
+
+    both.__name__ = both.__qualname__ = f"{pool.__name__}_with_indices"
+    both.__doc__ = pool.__doc__
+    return both

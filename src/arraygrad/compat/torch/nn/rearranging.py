@@ -42,7 +42,10 @@ def _max_unpool(count: int) -> Published:
         padding: Any = 0,
         output_size: Any = None,
     ) -> Any:
-        """Elements at the places that `max_pool` found them at, and zeros."""
+        """Elements at the places that `max_pool` found them at, and zeros.
+
+        Where windows overlap, one element is found twice. The last one stays, and has the gradient.
+        """
         batched(input, count)
         if tuple(indices.shape) != tuple(input.shape):
             raise RuntimeError(
