@@ -282,8 +282,8 @@ def linspace(
     if steps < 0:
         raise RuntimeError(f"linspace(): number of steps must be non-negative, not {steps}")
     if wanted.kind in "iu":
-        bounds = [int(b.item() if isinstance(b, Tensor) else b) for b in (start, end)]
-        values = np.trunc(np.linspace(*bounds, steps))  # NumPy would round down
+        low, high = (int(b.item() if isinstance(b, Tensor) else b) for b in (start, end))
+        values = np.trunc(np.linspace(low, high, steps))  # NumPy would round down
         return _finished(native.asarray(values.astype(wanted)), requires_grad)
     return _finished(
         native.linspace(unwrap(start), unwrap(end), steps, dtype=wanted), requires_grad

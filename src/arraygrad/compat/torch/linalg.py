@@ -200,7 +200,7 @@ def _default_rtol(x: Any, atol: Any) -> Any:
     """The relative tolerance, if only an absolute one is given: zero, unless that is zero."""
     precision = max(x.shape[-2:]) * float(np.finfo(x.dtype).eps)
     if isinstance(atol, Array):
-        return ops.where(atol > 0, 0.0, precision)
+        return ops.where(ops.greater(atol, 0), 0.0, precision)
     return precision if atol is None or atol <= 0 else 0.0
 
 

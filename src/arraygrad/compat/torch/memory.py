@@ -213,5 +213,5 @@ def _sum_to(self: Tensor, wanted: tuple[int, ...]) -> Tensor:
     axes = list(range(lead))
     axes += [i for i in range(lead, self.ndim) if wanted[i - lead] == 1 and self.shape[i] != 1]
     if not self.ndim:
-        return self.sum()
+        axes = [0]
     return self.sum(axes, keepdim=True).reshape(wanted) if axes else self

@@ -292,8 +292,10 @@ def _power(x: Any, y: Any) -> Any:
         return ops.pow(x, y)
     if x.dtype.kind not in "iu":
         return ops.pow(x, y)
-    one = ops.where(x == 1, 1, ops.where(x == -1, 1 - 2 * (y % 2), 0))
-    return ops.astype(ops.where(y < 0, one, ops.pow(x, ops.where(y < 0, 0, y))), x.dtype)
+    odd, below = ops.equal(ops.remainder(y, 2), 1), ops.less(y, 0)
+    sign = ops.where(odd, x, ops.ones_like(x))
+    one = ops.where(ops.equal(ops.abs(x), 1), sign, 0)
+    return ops.astype(ops.where(below, one, ops.pow(x, ops.where(below, 0, y))), x.dtype)
 
 
 def _double(x: Any) -> Any:

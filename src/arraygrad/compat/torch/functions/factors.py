@@ -261,14 +261,16 @@ def geqrf(input: Any) -> Any:
 
     As in PyTorch, it has no derivative: use `torch.linalg.qr`.
     """
-    refuse_recorded("geqrf", input, "use torch.linalg.qr()")
+    refuse_recorded("geqrf", input, "use torch.linalg.qr(), or ")
     return _Geqrf(_packed_qr(input), _reflections(input))
 
 
-def refuse_recorded(name: str, x: Any, instead: str) -> None:
-    """Raise for a tensor that a function without derivatives would cut off from the graph."""
-    if is_recorded(x) and recorder() is not None:
+def refuse_recorded(name: str, given: Any, instead: str = "") -> None:
+    """Raise for tensors that a function without derivatives would cut off from the graph."""
+    if isinstance(given, list | tuple):
+        for x in given:
+            refuse_recorded(name, x, instead)
+    elif is_recorded(given) and recorder() is not None:
         raise RuntimeError(
-            f"{name}(): the derivative is not implemented, as in PyTorch: {instead}, or pass "
-            "x.detach()"
+            f"{name}(): the derivative is not implemented, as in PyTorch: {instead}pass x.detach()"
         )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 from typing import Any
 
 import numpy as np
@@ -18,8 +19,7 @@ _FactorEx = named("linalg_ldl_factor_ex", "LD", "pivots", "info")
 
 
 def _routine(step: str, dtype: Any, hermitian: bool) -> Any:
-    from scipy.linalg import lapack
-
+    lapack = importlib.import_module("scipy.linalg.lapack")
     letter = {"f": "s", "d": "d", "F": "c", "D": "z"}[np.dtype(dtype).char]
     kind = "he" if hermitian and letter in "cz" else "sy"
     return getattr(lapack, f"{letter}{kind}{step}")
@@ -63,7 +63,7 @@ def ldl_factor_ex(
     check_errors: bool = False,
 ) -> Any:
     """`ldl_factor`, and for each matrix the number of a pivot that is zero, or 0."""
-    refuse_recorded("ldl_factor", A, "use torch.linalg.cholesky() or lu_factor()")
+    refuse_recorded("ldl_factor", A, "use torch.linalg.cholesky() or lu_factor(), or ")
     parts = [part(A, hermitian=hermitian) for part in (_matrix, _pivots, _info)]
     if check_errors:
         check_info("ldl_factor_ex", parts[2], "a matrix is singular")
@@ -74,11 +74,11 @@ def _solve(xp: Any, ld: Any, pivots: Any, b: Any, *, hermitian: bool) -> Any:
     run = _routine("trs", ld.dtype, hermitian)
     lead = np.broadcast_shapes(ld.shape[:-2], b.shape[:-2])  # a batch may be in one of them
     ld, b = (np.broadcast_to(x, (*lead, *x.shape[-2:])) for x in (ld, b))
-    pivots = np.broadcast_to(pivots, (*lead, pivots.shape[-1]))
+    order = np.broadcast_to(pivots, (*lead, *pivots.shape[-2:]))[..., 0]
     out = np.empty_like(b)
     for place in np.ndindex(*b.shape[:-2]):
         if b.shape[-1] and b.shape[-2]:
-            out[place] = run(ld[place], pivots[place], b[place], lower=1)[0]
+            out[place] = run(ld[place], order[place], b[place], lower=1)[0]
     return out
 
 
@@ -96,9 +96,8 @@ def ldl_solve(
     hermitian: bool = False,
 ) -> Any:
     """The solution of a system by the result of `ldl_factor`."""
-    for x in (LD, B):
-        refuse_recorded("ldl_solve", x, "use torch.linalg.solve()")
+    refuse_recorded("ldl_solve", (LD, B), "use torch.linalg.solve(), or ")
     lead = ops.broadcast_shapes(tuple(LD.shape[:-2]), tuple(B.shape[:-2]))
     ld, b = (ops.broadcast_to(x, (*lead, *x.shape[-2:])) for x in (LD, B))
-    order = ops.broadcast_to(pivots, (*lead, pivots.shape[-1]))
-    return _solved(ld, order, b, hermitian=hermitian)
+    column = ops.expand_dims(ops.broadcast_to(pivots, (*lead, pivots.shape[-1])), -1)
+    return _solved(ld, column, b, hermitian=hermitian)

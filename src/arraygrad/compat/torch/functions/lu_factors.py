@@ -98,7 +98,9 @@ def lu_unpack(
     m, n = LU_data.shape[-2:]
     k = min(m, n)
     empty = asarray(np.zeros(0, LU_data.dtype))
-    order = lower = upper = empty
+    order: Any = empty
+    lower: Any = empty
+    upper: Any = empty
     if unpack_pivots:
         order = ops.astype(_permutation(LU_pivots, rows=m), LU_data.dtype)
     if unpack_data:

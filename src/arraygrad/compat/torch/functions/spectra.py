@@ -75,7 +75,7 @@ def stft(
     count = 1 + (x.shape[1] - n_fft) // hop
     places = np.arange(count)[:, None] * hop + np.arange(n_fft)
     stretches = ops.multiply(x[:, places], weights)
-    norm = "ortho" if normalized else "backward"
+    norm: Any = "ortho" if normalized else "backward"
     if onesided:
         found = native.rfft(stretches, axis=-1, norm=norm)
     else:
@@ -116,7 +116,7 @@ def istft(
     real = np.empty(0, input.dtype).real.dtype
     weights = _centred(window, win, n_fft, real)
     x = ops.matrix_transpose(input if input.ndim == 3 else ops.expand_dims(input, 0))
-    norm = "ortho" if normalized else "backward"
+    norm: Any = "ortho" if normalized else "backward"
     if return_complex:
         stretches = native.ifft(x, axis=-1, norm=norm)
     else:  # the second half of the frequencies is not read

@@ -14,6 +14,7 @@ from ....core.array import Array
 from ....ops.define.library import constant
 from ..publish import as_promoted, floating, function
 from .axes import checked, values_of
+from .factors import refuse_recorded
 from .results import named
 
 # --- integrals and slopes ---
@@ -215,7 +216,11 @@ _Histogramdd = named("histogramdd", "hist", "bin_edges")
 def histogram(
     input: Any, bins: Any, *, range: Any = None, weight: Any = None, density: bool = False
 ) -> Any:
-    """How many elements, or what weight of them, lies in each bin; and the edges of the bins."""
+    """How many elements, or what weight of them, lies in each bin; and the edges of the bins.
+
+    As in PyTorch, it has no derivative.
+    """
+    refuse_recorded("histogram", [input, weight, bins])
     values = np.reshape(values_of(input, "histogram"), (-1, 1))
     found, edges = _histogram(values, [bins], range, weight, density, input.dtype)
     return _Histogram(found, edges[0])
@@ -225,7 +230,11 @@ def histogram(
 def histogramdd(
     input: Any, bins: Any, *, range: Any = None, weight: Any = None, density: bool = False
 ) -> Any:
-    """How many points, or what weight of them, lies in each box; and the edges of the boxes."""
+    """How many points, or what weight of them, lies in each box; and the edges of the boxes.
+
+    As in PyTorch, it has no derivative.
+    """
+    refuse_recorded("histogramdd", [input, weight, bins])
     size = input.shape[-1]
     values = np.reshape(values_of(input, "histogramdd"), (-1, size))
     bins = [bins] * size if isinstance(bins, int) else list(bins)

@@ -165,7 +165,7 @@ def _older(window: Callable[..., Tensor], name: str, **own: float) -> Callable[.
         layout: Any = None,
         **named: float,
     ) -> Tensor:
-        values = {**own, **dict(zip(own, parameters, strict=False)), **named}
+        values: dict[str, Any] = {**own, **dict(zip(own, parameters, strict=False)), **named}
         if unknown := set(values) - set(own) or len(parameters) > len(own):
             raise TypeError(f"{name}() has no parameter for {unknown}")
         if name == "hamming_window":
