@@ -83,11 +83,6 @@ from .dropping import (
     dropout3d,
     feature_alpha_dropout,
 )
-from .embedding import (
-    embedding,
-    embedding_bag,
-    one_hot,
-)
 from .fractional import fractional_max_pool2d, fractional_max_pool3d
 from .losses import (
     binary_cross_entropy,
@@ -150,6 +145,11 @@ from .resizing import (
 from .sampling import (
     affine_grid,
     grid_sample,
+)
+from .tables import (
+    embedding,
+    embedding_bag,
+    one_hot,
 )
 
 __all__ = [
