@@ -81,9 +81,9 @@ def gather(input: Any, dim: int, index: Any, *, sparse_grad: bool = False) -> An
         return ops.reshape(ops.reshape(input, (1,))[ops.reshape(index, (-1,))], index.shape)
     if not index.ndim:
         return ops.reshape(ops.take(input, ops.reshape(index, (1,)), axis=axis), ())
-    _check_places(input, axis, index, "gather")
     if not index.size and index.ndim != input.ndim:
         return ops.reshape(ops.reshape(input, (-1,))[:0], index.shape)
+    _check_places(input, axis, index, "gather")
     cut = tuple(slice(None) if a == axis else slice(0, n) for a, n in enumerate(index.shape))
     return ops.take_along_axis(input[cut], _integers(index), axis=axis)
 
