@@ -24,9 +24,9 @@ from typing import Any
 # One thread each for NumPy's and SciPy's BLAS: their idle threads slow down the other systems.
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
-import numpy as np  # noqa: E402
+import numpy as np
 
-import arraygrad as ag  # noqa: E402
+import arraygrad as ag
 
 Job = Callable[[], Any]
 OURS, EAGER, JAX, TORCH = "compiled", "eager", "jax.jit", "PyTorch"
@@ -80,9 +80,9 @@ def attention(xp: Any, q: Any, k: Any, v: Any) -> Any:
 
 def recurrent(xp: Any, a: Any, b: Any, c: Any, xs: Any) -> Any:
     def step(h: Any, x: Any) -> Any:
-        return xp.tanh(x @ a + h @ b + c)
+        return xp.tanh(x @ a + h @ b + c), None
 
-    return xp.sum(xp.last(step, 0 * (xs[0] @ a), xs))
+    return xp.sum(xp.scan(step, 0 * (xs[0] @ a), xs)[0])
 
 
 def lennard_jones(xp: Any, x: Any, eye: Any) -> Any:
@@ -103,6 +103,32 @@ def heat(xp: Any, x: Any) -> Any:
 
 def rosenbrock(xp: Any, x: Any) -> Any:
     return xp.sum(100 * (x[1:] - x[:-1] ** 2) ** 2 + (1 - x[:-1]) ** 2)
+
+
+def heat_by_scan(xp: Any, x: Any) -> Any:
+    def step(x: Any, _: Any) -> Any:
+        return x + 0.1 * (xp.roll(x, 1, axis=0) + xp.roll(x, -1, axis=0) - 2 * x), None
+
+    x, _ = xp.scan(step, x, None, length=100)
+    return xp.sum(x * x)
+
+
+def pendulum(xp: Any, start: Any, constants: Any) -> Any:
+    """A thousand steps of Runge and Kutta's method."""
+    h = 0.01
+
+    def field(y: Any) -> Any:
+        return xp.stack([y[1], -constants[0] * xp.sin(y[0]) - constants[1] * y[1]])
+
+    def step(y: Any, _: Any) -> Any:
+        k1 = field(y)
+        k2 = field(y + h / 2 * k1)
+        k3 = field(y + h / 2 * k2)
+        k4 = field(y + h * k3)
+        return y + h / 6 * (k1 + 2 * k2 + 2 * k3 + k4), None
+
+    y, _ = xp.scan(step, start, None, length=1000)
+    return xp.sum(y * y)
 
 
 def layers(xp: Any, x: Any, w1: Any, w2: Any) -> Any:
@@ -157,6 +183,10 @@ WORKLOADS: dict[str, Workload] = {
         gather, (_normal(10_000, 64), _rng.integers(0, 10_000, 20_000))
     ),
     "heat equation, 10 steps": Workload(heat, (_normal(1000, 1000),)),
+    "heat equation, 100 steps by scan": Workload(heat_by_scan, (_normal(300, 300),)),
+    "ODE, 1,000 steps by scan": Workload(
+        pendulum, (np.array([1.0, 0.0]), np.array([9.81, 0.1])), 2
+    ),
     "Hessian of Rosenbrock's function": Workload(
         rosenbrock, (np.linspace(-1, 1, 50),), what="hessian"
     ),
@@ -170,22 +200,21 @@ WORKLOADS: dict[str, Workload] = {
 # --- systems -------------------------------------------------------------------------------------
 
 
-def _loop(step: Any, state: Any, xs: Any) -> Any:
-    for i in range(len(xs)):
-        state = step(state, xs[i])
-    return state
+def _loop(step: Any, state: Any, xs: Any, length: int | None = None) -> Any:
+    """A loop as users of PyTorch write it; it returns a pair as `scan` does."""
+    for i in range(len(xs) if length is None else length):
+        state, _ = step(state, None if xs is None else xs[i])
+    return state, None
 
 
 def _ours() -> SimpleNamespace:
-    names = ("sum", "mean", "max", "exp", "log", "sqrt", "tanh", "maximum", "logaddexp", "take")
-    return SimpleNamespace(**{name: getattr(ag, name) for name in names}, roll=ag.roll, last=_loop)
+    names = ("sum", "mean", "max", "exp", "log", "sqrt", "sin", "tanh", "maximum", "logaddexp")
+    names += ("take", "roll", "stack")
+    return SimpleNamespace(**{name: getattr(ag, name) for name in names}, scan=ag.func.scan)
 
 
 def _jax_names(jax: Any) -> SimpleNamespace:
-    def last(step: Any, state: Any, xs: Any) -> Any:
-        return jax.lax.scan(lambda h, x: (step(h, x), None), state, xs)[0]
-
-    return SimpleNamespace(**vars(jax.numpy), last=last)
+    return SimpleNamespace(**vars(jax.numpy), scan=jax.lax.scan)
 
 
 def _torch_names(torch: Any) -> SimpleNamespace:
@@ -201,14 +230,14 @@ def _torch_names(torch: Any) -> SimpleNamespace:
     def roll(x: Any, shift: int, *, axis: int) -> Any:
         return torch.roll(x, shift, axis)
 
-    names = ("sum", "mean", "exp", "log", "sqrt", "tanh", "logaddexp")
+    names = ("sum", "mean", "exp", "log", "sqrt", "sin", "tanh", "logaddexp", "stack")
     return SimpleNamespace(
         **{name: getattr(torch, name) for name in names},
         max=largest,
         maximum=larger,
         take=take,
         roll=roll,
-        last=_loop,
+        scan=_loop,
     )
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Callable
 from typing import Any
 
@@ -155,3 +156,12 @@ def test_two_other_libraries_do_not_mix() -> None:
             mix()
     with pytest.raises(MixedArraysError, match=r"torch and array_api_strict"):
         ag.where(ag.asarray([True]), x, y)
+
+
+@pytest.mark.parametrize("apply", [operator.add, operator.sub, operator.mul, operator.truediv])
+def test_a_complex_number_with_a_tensor_without_axes(apply: Callable[..., Any]) -> None:
+    """Its value is a scalar of NumPy's, for which Python's complex numbers give Python's."""
+    x = ag.tensor(0.5, requires_grad=True)
+    out = apply(1j, ag.sin(x))
+    assert out.dtype == np.complex128
+    assert out.item() == apply(1j, np.sin(0.5))

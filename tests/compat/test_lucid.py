@@ -320,3 +320,17 @@ def test_a_step_of_an_optimiser() -> None:
     assert p.tolist() == [0.5, 1.75]
     optimizer.zero_grad()
     assert p.grad.tolist() == [0.0, 0.0]
+
+
+def test_what_is_out_of_range_is_refused() -> None:
+    x = leaf(1.0, 2.0, 3.0)
+    assert lucid.index_fill(x, 0, [-1], 9.0).tolist() == [1.0, 2.0, 9.0]
+    with pytest.raises(IndexError, match="length 3"):
+        lucid.index_fill(x, 0, [3], 9.0)
+    with pytest.raises(RuntimeError, match="complex"):
+        lucid.autograd.grad(x * 2, x, np.array([1j, 0, 0]))
+    with pytest.raises(RuntimeError, match="complex"):
+        (x * 2).backward(np.array([1j, 0, 0]))
+    assert nn.Dropout(1.0)(x).tolist() == [0.0, 0.0, 0.0]
+    with pytest.raises(ValueError, match="probability"):
+        nn.Dropout(1.5)

@@ -271,3 +271,21 @@ def test_the_bridge_to_scipy() -> None:
     found = scipy_optimize.minimize(bridge.objective, bridge.get_x(), jac=True, method="L-BFGS-B")
     assert found.success
     assert np.allclose(found.x, [2.0, 3.0, 3.0], atol=1e-5)
+
+
+def test_nothing_is_rounded_unnoticed() -> None:
+    whole = sorix.tensor([1, 2])
+    with pytest.raises(TypeError, match="int64"):
+        whole.add_(np.array([0.5, 0.5]))
+    with pytest.raises(TypeError, match="parameter 0"):
+        optim.ScipyBridge(whole, lambda: (whole - 2.5).sum())
+    x = sorix.tensor([1, 2], requires_grad=True)
+    with pytest.raises(ValueError, match="read-only"):
+        x.data[0] = 5
+    (x * x).sum().backward()
+    optim.SGD([x], lr=0.1).step()
+    assert np.allclose(x.data, [0.8, 1.6])
+    with sorix.no_grad():
+        x.mul_(5)
+    assert x.data.tolist() == [4, 8]
+    assert x.dtype == sorix.int64

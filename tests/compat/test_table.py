@@ -179,7 +179,7 @@ def test_shape_that_broadcasts(system: Any, x: ag.Tensor) -> None:
     else:
         for g in (small, large):
             expected = RuntimeError if system.name == "torch" else ValueError
-            with pytest.raises(expected, match=r"grad_outputs\[0\] has shape"):
+            with pytest.raises(expected, match=r"grad_outputs?\[0\] has (a )?shape"):
                 system.grad(x * x, x, g)
 
 
@@ -456,7 +456,7 @@ def test_torch_backward(x: ag.Tensor, unused: ag.Tensor) -> None:
     assert x.grad.tolist() == [4.0, 8.0, 12.0]
     with pytest.raises(RuntimeError, match=r"inputs of backward.* is empty"):
         torch.autograd.backward(x.sum(), inputs=[])
-    with pytest.raises(RuntimeError, match=r"grad_tensors\[0\] has shape"):
+    with pytest.raises(RuntimeError, match=r"grad_output\[0\] has a shape"):
         torch.autograd.backward(x * x, ag.ones(2))
 
 

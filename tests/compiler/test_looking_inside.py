@@ -39,7 +39,7 @@ def test_explain_says_why() -> None:
     assert "divide needs the result of sum over [0, 1], known only after the whole loop" in text
     assert "reads the result of divide at other places than its own" in text
     assert "not native: there is none for argsort" in text
-    assert "not native: there is none for elements of complex128" in text
+    assert "not native: there is none for sin of complex numbers" in text
     assert "not native: indices are checked" in text
     assert re.search(r"µs, [\d.,]+ GB/s, [\d.,]+ Gop/s", text)
 

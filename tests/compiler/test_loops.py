@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import threading
 import time
+import tracemalloc
 from typing import Any
 
 import numpy as np
@@ -10,6 +12,7 @@ import pytest
 from loops_table import DIRECTION, LOOPS, POINT, TRANSFORMS, Function, chosen, close, grown, scanned
 
 import arraygrad as ag
+from arraygrad.compiler import loop_steps, small_loops
 from arraygrad.func import associative_scan, cond, fori_loop, scan, vmap, while_loop
 
 rng = np.random.default_rng(0)
@@ -29,8 +32,15 @@ FUNCTIONS["choice in a loop"] = lambda x: fori_loop(
 FUNCTIONS["associative_scan"] = lambda x: ag.sum(associative_scan(ag.multiply, x) ** 2)
 
 
-@pytest.mark.parametrize("transform", TRANSFORMS)
-@pytest.mark.parametrize("name", FUNCTIONS)
+FEW = ("value", "grad", "grad of grad")
+CASES = [
+    (name, transform)
+    for name in FUNCTIONS
+    for transform in (FEW if "memory" in name or "reversed" in name else TRANSFORMS)
+]
+
+
+@pytest.mark.parametrize(("name", "transform"), CASES)
 def test_compiled_as_eager(name: str, transform: str) -> None:
     """The transform of a loop, compiled."""
     function = TRANSFORMS[transform](FUNCTIONS[name])
@@ -272,6 +282,27 @@ def test_writes_inside_a_loop() -> None:
     close(ag.compile(gradient)(POINT), gradient(POINT))
 
 
+def test_reading_and_writing_at_the_number_of_a_step() -> None:
+    def read(x: Any) -> Any:
+        return ag.sum(fori_loop(0, 3, lambda i, s: s * 0.5 + x[i] * s[i], x))
+
+    def written(x: Any) -> Any:
+        places = np.arange(3)
+        return ag.sum(fori_loop(0, 3, lambda i, s: ag.where(places == i, s * x[0], s), x) ** 2)
+
+    for f in (read, written):
+        close(ag.compile(f)(POINT), f(POINT))
+        close(ag.compile(ag.func.grad(f))(POINT), ag.func.grad(f)(POINT))
+
+    def by_index(i: Any, s: Any) -> Any:
+        s = s * 1.0
+        s[i] = 0.0
+        return s
+
+    with pytest.raises(TypeError, match=r"where\(arange\(n\) == i, value, x\)"):
+        ag.compile(lambda x: fori_loop(0, 3, by_index, x))(POINT)
+
+
 def test_tensors_from_outside_are_differentiated() -> None:
     w = ag.tensor([0.5, 2.0, 1.0], requires_grad=True)
 
@@ -331,10 +362,42 @@ def test_values_are_those_of_the_call() -> None:
     close(second, scan(lambda s, a: (s + a, s * a), np.full(3, 2.0), np.full((4, 3), 2.0)))
 
 
-def test_random_loops() -> None:
+WAYS = ["numbers", "kernels", "steps"]
+
+
+@pytest.fixture(params=WAYS)
+def way(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
+    """How loops are run: as numbers in registers, by kernels in native code, or from Python."""
+    if request.param != "numbers":
+        monkeypatch.setattr(small_loops, "LARGEST", 0)
+    if request.param == "steps":
+        monkeypatch.setattr(loop_steps.LoopCode, "of", lambda *args, **options: None)
+    return str(request.param)
+
+
+@pytest.mark.parametrize("name", FUNCTIONS)
+def test_each_way_to_run_a_loop(name: str, way: str) -> None:
+    function = ag.func.value_and_grad(FUNCTIONS[name])
+    close(ag.compile(function)(POINT), function(POINT), rtol=1e-9)
+
+
+def test_the_code_of_each_way(way: str) -> None:
+    executable, _ = ag.compile(scanned)._executable((POINT,), {})
+    (step,) = [s for s in executable.steps if isinstance(s, loop_steps.ScanStep)]
+    kinds = {
+        "numbers": small_loops.SmallLoop,
+        "kernels": loop_steps.LoopCode,
+        "steps": type(None),
+    }
+    assert type(step.code) is kinds[way]
+    told = {"numbers": "numbers in registers", "kernels": "kernels in native", "steps": "Python"}
+    assert told[way] in ag.compile(scanned).explain(POINT)
+
+
+def test_random_loops(way: str) -> None:
     """Bodies of random ops on states of several shapes, with gradients by all arguments."""
     names = ("sin", "tanh", "exp", "abs", "negative", "square")
-    for seed in range(12):
+    for seed in range(6):
         draw = np.random.default_rng(seed)
         picks = draw.integers(0, len(names), 6)
         flags = draw.random(4) < 0.5
@@ -360,3 +423,36 @@ def test_random_loops() -> None:
 
 def test_the_value_of_scanned_has_a_loop() -> None:
     assert "scan(" in ag.compile(scanned).program(POINT)
+
+
+def test_calls_at_the_same_time() -> None:
+    """Threads share a compiled loop, but not its memory."""
+    f = ag.compile(lambda x: scan(lambda s, _: (ag.roll(s, 1) * 0.5 + x, None), x, length=200)[0])
+    arrays = [np.full((40, 30), float(i)) for i in range(4)]
+    wanted = [f(a) for a in arrays]
+    wrong: list[int] = []
+
+    def work(i: int) -> None:
+        wrong.extend(i for _ in range(30) if not np.array_equal(f(arrays[i]), wanted[i]))
+
+    threads = [threading.Thread(target=work, args=(i,)) for i in range(4)]
+    for t in threads:
+        t.start()
+    for t in threads:
+        t.join()
+    assert not wrong
+
+
+def test_memory_stays_flat() -> None:
+    f = ag.compile(ag.func.grad(lambda x: ag.sum(scan(lambda s, _: (s * x, s), x, length=50)[1])))
+    x = np.linspace(0.1, 0.9, 100)
+    f(x)
+    tracemalloc.start()
+    try:
+        f(x)
+        before = tracemalloc.get_traced_memory()[0]
+        for _ in range(200):
+            f(x)
+        assert tracemalloc.get_traced_memory()[0] - before < 50_000
+    finally:
+        tracemalloc.stop()

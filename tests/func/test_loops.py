@@ -259,6 +259,12 @@ def test_errors_name_what_is_wrong(call: Function, message: str | None) -> None:
         call()
 
 
+def test_results_of_steps_must_agree() -> None:
+    states = iter(range(3))
+    with pytest.raises(TypeError, match="it must be the same in all steps"):
+        scan(lambda s, x: (s, x if next(states) < 1 else (x, x)), 0.0, np.ones(3))
+
+
 def test_branches_of_a_batch_must_agree() -> None:
     with pytest.raises(TypeError, match=r"the result of true_fun\['a'\] has shape \(\)"):
         vmap(lambda x: cond(x > 0, lambda: {"a": x}, lambda: {"a": ag.stack((x, x))}))(np.ones(2))

@@ -198,7 +198,7 @@ def test_inference_mode() -> None:
             write()
     with pytest.raises(RuntimeError, match="inference tensor"):
         made.requires_grad_()
-    with pytest.raises(RuntimeError, match="inference tensor"):
+    with pytest.raises(RuntimeError, match="Inference tensor"):
         x * made
 
 

@@ -247,3 +247,80 @@ CASES = [
         )
     ],
 ]
+
+# Scattered points, and FITPACK's names.
+_scattered = _rng.normal(size=(9, 2))
+_within = _scattered[[[0, 1, 2], [3, 4, 5], [6, 7, 8]]].mean(axis=1) + 0.01
+CASES += [
+    _of(
+        "griddata",
+        lambda make, points, values, at: make(points, values, at),
+        _scattered,
+        _rng.normal(size=(9, 2)),
+        _within,
+        label="linear",
+    ),
+    _of(
+        "griddata",
+        lambda make, values: make(_scattered, values, _within, method="nearest"),
+        _rng.normal(size=9),
+        label="nearest",
+    ),
+    Case(
+        "interpolate.griddata in one dimension",
+        lambda sp, values, at: sp.interpolate.griddata(_x[::-1], values, at, fill_value=1.5),
+        (_y, _q),
+    ),
+    _of(
+        "LinearNDInterpolator",
+        lambda make, x, y: make(_scattered, np.arange(9.0))(x, y),
+        _within[:, 0],
+        _within[:, 1],
+        label="at tensors",
+    ),
+    _of(
+        "NearestNDInterpolator",
+        lambda make, values: make(_scattered, values)(_within),
+        _rng.normal(size=9),
+        label="of tensors",
+    ),
+    *[
+        Case(
+            f"interpolate.splev of splrep, k={k}, ext={ext}",
+            lambda sp, x, y, q, k=k, ext=ext: tuple(
+                sp.interpolate.splev(q, sp.interpolate.splrep(x, y, k=k), der, ext)
+                for der in (0, 1)
+            ),
+            (_x, _y, _q + 0.013),
+            batch=False,
+            rtol=1e-8,
+        )
+        for k, ext in ((1, 0), (2, 1), (3, 3), (5, 0))
+    ],
+    Case(
+        "interpolate.splint, splder, splantider",
+        lambda sp, y, ends: (
+            lambda tck: (
+                sp.interpolate.splint(ends[0], ends[1], tck),
+                sp.interpolate.splev(1.3, sp.interpolate.splder(tck)),
+                sp.interpolate.splev(1.3, sp.interpolate.splantider(tck)),
+            )
+        )(sp.interpolate.splrep(_x, y)),
+        (_y, np.array([-1.0, 2.5])),
+        rtol=1e-8,
+    ),
+    _of(
+        "InterpolatedUnivariateSpline",
+        lambda make, y, q: (make(_x, y, k=2)(q), make(_x, y).integral(0.3, 2.0)),
+        _y,
+        _q,
+        label="of tensors",
+    ),
+    _of(
+        "InterpolatedUnivariateSpline",
+        lambda make, q: make(_x, _y, ext="zeros")(q),
+        _q,
+        label="at tensors",
+    ),
+    _of("UnivariateSpline", lambda make, q: make(_x, _y, s=0.5)(q), _q, label="at tensors"),
+]

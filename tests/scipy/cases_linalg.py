@@ -154,6 +154,24 @@ CASES = [
         lambda sp, a: (lambda w, v: (w, v[0] / v[1]))(*sp.linalg.eig(a)),
         (_any(3, 3),),
     ),
+    *[
+        Case(
+            f"linalg.eig with b and left{label}",
+            lambda sp, a, b: (lambda w, u, v: (w, u[0] / u[1], v[0] / v[1], abs(u), abs(v)))(
+                *sp.linalg.eig(a, b, left=True)
+            ),
+            (make(3, 3), np.eye(3) + 0.3 * make(3, 3)),
+        )
+        for make, label in ((_any, ""), (_complex, " complex"))
+    ],
+    Case(
+        "linalg.eig with left",
+        lambda sp, a: (lambda w, u: (w, u[0] / u[1], abs(u)))(
+            *sp.linalg.eig(a, left=True, right=False)
+        ),
+        (_any(3, 3),),
+    ),
+    _case("eigvals", _any(3, 3), _near_identity(), label=" with b"),
     _case("svd", _any(4, 3), full_matrices=False),
     _case("svd", _any(3, 3)),
     _case("svdvals", _any(2, 3)),
@@ -167,6 +185,15 @@ CASES = [
     _case("qr", _any(4, 3), mode="r"),
     _case("qr", _any(3, 4), mode="economic", pivoting=True),
     _case("ldl", _positive()),
+    # With blocks of two rows.
+    *[
+        Case(
+            f"linalg.ldl indefinite, lower={lower}",
+            lambda sp, a, lower=lower: sp.linalg.ldl(a - np.diag(np.diag(a)), lower=lower)[:2],
+            (_any(4, 4),),
+        )
+        for lower in (True, False)
+    ],
     Case(
         "linalg.schur",
         lambda sp, a: (lambda t, z: (t**2, z * z[:1]))(*sp.linalg.schur(a)),

@@ -89,6 +89,10 @@ CASES = [
     _signal("filtfilt", _b, _a, _any(12)),
     _signal("filtfilt", _b, _a, _any(12), padtype="even", padlen=4),
     _signal("filtfilt", _b, _a, _any(12, 2), padtype=None, axis=0),
+    *[
+        _signal("filtfilt", _b, _a, _any(2, 12), method="gust", irlen=n, flags={"rtol": 1e-8})
+        for n in (None, 4)
+    ],
     Case(
         "signal.sosfiltfilt",
         lambda sp, s, x: sp.signal.sosfiltfilt(_sections(s), x, padlen=6),
@@ -112,6 +116,13 @@ CASES = [
         _signal("resample", _complex(n), num=m, label=f" of {n} complex")
         for n, m in ((6, 9), (6, 4), (7, 4), (8, 6))
     ],
+    *[
+        _signal("resample", make(7, 2), num=5, window=window, label=f" of {make.__name__}")
+        for make in (_any, _complex)
+        for window in ("hann", ("kaiser", 2.0))
+    ],
+    _signal("resample", _complex(6), num=9, window=lambda f: 1 + f**2, label=" by a function"),
+    _signal("resample", _complex(6), num=4, domain="freq", window=np.arange(1.0, 7.0)),
     _signal("resample_poly", _any(12), up=2, down=3),
     _signal("resample_poly", _any(9, 2), up=3, down=1),
     _signal("decimate", _any(40), q=3),

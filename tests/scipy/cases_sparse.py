@@ -169,6 +169,15 @@ CASES = [
         rtol=1e-9,
     ),
     Case(
+        "sparse.linalg.svds",
+        lambda sp, data: (lambda u, s, v: (u * u[0], s, v * v[:, :1]))(
+            *sp.sparse.linalg.svds(_square(sp, data), k=2, v0=np.ones(4))
+        ),
+        (_any(9),),
+        batch=False,
+        rtol=1e-9,
+    ),
+    Case(
         "sparse.linalg.expm_multiply",
         lambda sp, data, b: sp.sparse.linalg.expm_multiply(
             sp.sparse.coo_array((data, (_rows[:4], _columns[:4])), shape=(3, 3)), b

@@ -42,6 +42,7 @@ _DOMAINS = {
     (-0.09, 0.09): "ellipk ellipe exprel",
     (0.91, 0.99): "ellipkm1",
     (0.99, 1.01): "spence",
+    (0.4, 3): "ber bei ker kei berp beip kerp keip kelvin",
     (-5, -0.2): "ellipk ellipe",
 }
 CASES = [
@@ -156,4 +157,21 @@ CASES += [
     _of_last("eval_genlaguerre", 3, 0.7, at=_numbers(-0.9, 0.9)),
     _of_last("eval_legendre", 2.5, at=_numbers(-0.5, 0.9)),
     _of_last("lpmv", 1, 3, at=_numbers(-0.5, 0.9)),
+]
+
+# Carlson's integrals.
+CASES += [
+    _function(_name, *(_numbers(0.3, 3) for _ in range(_count)))
+    for _name, _count in {
+        "elliprf": 3,
+        "elliprd": 3,
+        "elliprg": 3,
+        "elliprc": 2,
+        "elliprj": 4,
+    }.items()
+]
+CASES += [
+    _function("elliprc", _numbers(0.3, 3), _numbers(-3, -0.3), label=" principal value"),
+    _of_last("struve", 0, at=_numbers(-3, -0.5), label=" of negative numbers"),
+    _of_last("modstruve", 2, at=_numbers(-3, -0.5), label=" of negative numbers"),
 ]

@@ -145,7 +145,7 @@ CASES = [
     ),
     Case("lsq_linear", linear, P3, tolerance=1e-5),
     Case("nnls", positive, P2),
-    Case("linprog", program, P2, skip=("batch",)),
+    Case("linprog", program, P2),
 ]
 
 

@@ -6,7 +6,9 @@ import math
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
 import pytest
+import scipy.special
 
 import arraygrad as ag
 from arraygrad.scipy import special
@@ -69,3 +71,38 @@ def test_real_functions_of_complex_numbers_keep_gradients_real() -> None:
     assert gradient.dtype == ag.float64
     y = ag.tensor(0.7, requires_grad=True)
     assert gradient.item() == pytest.approx(ag.grad(special.yv(1, y), y).item())
+
+
+@pytest.mark.parametrize(
+    ("name", "arguments"),
+    [
+        ("boxcox", (0.0, 0.4)),
+        ("gdtr", (-0.4, 0.5, -0.5)),
+        ("bdtr", (0.4, 3.0, 0.4)),
+        ("nbdtr", (-1.0, 3.0, 0.4)),
+        ("pdtr", (-0.4, 0.5)),
+        ("voigt_profile", (0.3, 0.0, 0.5)),
+    ],
+)
+@pytest.mark.filterwarnings("ignore::RuntimeWarning", "ignore::DeprecationWarning")
+def test_values_are_those_of_scipy_everywhere(name: str, arguments: tuple[float, ...]) -> None:
+    """Also where a formula has none, or another, such as for negative parameters."""
+    first, *others = arguments
+    found = getattr(special, name)(ag.tensor(first, requires_grad=True), *others)
+    expected = getattr(scipy.special, name)(*arguments)
+    np.testing.assert_array_equal(found.detach(), expected)
+
+
+@pytest.mark.filterwarnings("ignore:floating point number truncated:RuntimeWarning")
+@pytest.mark.parametrize("name", ["yn", "kn", "expn"])
+def test_orders_lose_their_fraction(name: str) -> None:
+    slope = ag.func.grad(lambda x, n: getattr(special, name)(n, x))
+    assert slope(np.array(0.7), 2.9) == slope(np.array(0.7), 2)
+
+
+@pytest.mark.parametrize("name", ["ellipk", "ellipe", "j0", "gammaln", "expi"])
+def test_gradients_have_the_precision_of_the_argument(name: str) -> None:
+    x = ag.tensor(np.array([0.3, 0.5], np.float32), requires_grad=True)
+    out = getattr(special, name)(x)
+    assert out.dtype == getattr(scipy.special, name)(x.detach().numpy()).dtype
+    assert ag.grad(out.sum(), x).dtype == np.float32

@@ -164,8 +164,9 @@ def test_universal_functions_of_scipy_take_tensors() -> None:
         (lambda: ag.scipy.linalg.solve_continuous_are(m(), m(), m(), m(), e=m()), "with e="),
         (lambda: ag.scipy.linalg.svd(m(), lapack_driver="gesvd"), "lapack_driver='gesvd'"),
         (lambda: ag.scipy.linalg.qr(m(), mode="raw"), "modes full, r and economic"),
-        (lambda: ag.scipy.linalg.ldl(_indefinite()), "blocks of two rows"),
-        (lambda: ag.scipy.signal.filtfilt([1.0], [1.0], x(), method="gust"), "method='gust'"),
+        (lambda: ag.scipy.linalg.ldl(m() + 0j), "real matrices only"),
+        (lambda: ag.scipy.linalg.eig(m(), m(), left=True, right=False), "pass right=True"),
+        (lambda: ag.scipy.special.elliprj(_four(), 1.0, 1.0, -1.0), "p is negative"),
         (lambda: ag.scipy.signal.stft(x(), window=ag.tensor([1.0, 1.0]), nperseg=2), "the window"),
         (lambda: ag.scipy.spatial.distance.pdist(m(), "hamming"), "'hamming' has no derivative"),
         (lambda: ag.scipy.ndimage.sobel(m(), output=float), "with output="),
@@ -175,6 +176,15 @@ def test_universal_functions_of_scipy_take_tensors() -> None:
                 [0, 1, 2, 3], _four(), bc_type="natural"
             ),
             "use CubicSpline",
+        ),
+        (
+            lambda: ag.scipy.interpolate.UnivariateSpline([0, 1, 2, 3], _four()),
+            "use make_smoothing_spline",
+        ),
+        (lambda: ag.scipy.interpolate.splrep([0, 1, 2, 3], _four(), s=1.0), "splrep with s=1.0"),
+        (
+            lambda: ag.scipy.interpolate.griddata(m(), np.ones(3), np.ones((1, 3)), "cubic"),
+            "linear and nearest",
         ),
         (lambda: ag.scipy.sparse.linalg.cg(m(), x(), M=np.eye(3)), "takes no M"),
         (
@@ -197,10 +207,6 @@ def _by(function: Any) -> Any:
 
 def _four() -> Any:
     return ag.tensor([1.0, 2.0, 0.0, 1.0], requires_grad=True)
-
-
-def _indefinite() -> Any:
-    return ag.tensor([[0.0, 1.0], [1.0, 0.0]], requires_grad=True)
 
 
 def test_what_scipy_refuses_is_refused() -> None:
@@ -261,3 +267,45 @@ def test_interp1d_raises_outside_of_its_range(fill_value: Any) -> None:
     curve = ag.scipy.interpolate.interp1d([0.0, 1.0, 2.0], y, fill_value=fill_value)
     with pytest.raises(ValueError, match="outside of the interpolation range"):
         curve(np.array([3.0]))
+
+
+_PLAIN_REFUSES: dict[str, Any] = {
+    "nodes that fall": lambda sp, y: sp.interpolate.CubicSpline([0, 2, 1, 3], y)(0.5),
+    "nodes twice": lambda sp, y: sp.interpolate.PchipInterpolator([0, 1, 1, 3], y)(0.5),
+    "not a number": lambda sp, y: sp.interpolate.CubicSpline([0, 1, 2, 3], y * np.nan)(0.5),
+    "no period": lambda sp, y: sp.interpolate.CubicSpline(range(4), y, bc_type="periodic")(0.5),
+    "B-spline": lambda sp, y: sp.interpolate.make_interp_spline([0, 2, 1, 3], y)(0.5),
+    "knots that fall": lambda sp, y: sp.interpolate.BSpline([0, 2, 1, 3, 4, 5], y, 1)(0.5),
+    "too few knots": lambda sp, y: sp.interpolate.BSpline([0, 1, 2, 3], y, 3)(0.5),
+    "lengths": lambda sp, y: sp.interpolate.interp1d([0, 1, 2], y)(0.5),
+    "grid": lambda sp, y: sp.interpolate.RegularGridInterpolator(([0, 2, 1, 3],), y)([[0.5]]),
+    "grid shape": lambda sp, y: sp.interpolate.RegularGridInterpolator(([0, 1, 2],), y)([[0.5]]),
+    "first coefficient": lambda sp, y: sp.signal.lfilter([1.0], [0.0, 1.0], y),
+    "order": lambda sp, y: sp.ndimage.gaussian_filter1d(y, 1.0, order=-1),
+    "rank": lambda sp, y: sp.ndimage.shift(y, [1.0, 2.0]),
+    "modes": lambda sp, y: sp.ndimage.correlate(y, np.ones(2), mode=["wrap"]),
+    "axes": lambda sp, y: sp.fft.dctn(y, s=(4, 7), axes=(0,)),
+}
+
+
+@pytest.mark.parametrize("name", _PLAIN_REFUSES)
+def test_bad_input_is_refused_as_scipy_does(name: str) -> None:
+    call, y = _PLAIN_REFUSES[name], np.array([1.0, 2.0, 0.5, 3.0])
+    with pytest.raises((ValueError, RuntimeError)):
+        call(scipy, y)
+    with pytest.raises((ValueError, RuntimeError)):
+        call(ag.scipy, ag.tensor(y, requires_grad=True))
+
+
+def test_a_grid_that_falls() -> None:
+    at = np.array([[0.3], [1.6]])
+    values = ag.tensor([1.0, 2.0, 5.0], requires_grad=True)
+    found = ag.scipy.interpolate.RegularGridInterpolator(([2, 1, 0],), values)(at)
+    own = scipy.interpolate.RegularGridInterpolator(([2, 1, 0],), [1.0, 2.0, 5.0])(at)
+    np.testing.assert_allclose(found.detach(), own)
+
+
+def test_right_angles_are_exact() -> None:
+    image = np.arange(6.0).reshape(2, 3)
+    found = ag.scipy.ndimage.rotate(ag.tensor(image, requires_grad=True), 90)
+    np.testing.assert_allclose(found.detach(), scipy.ndimage.rotate(image, 90), atol=1e-12)

@@ -309,7 +309,7 @@ def _like(x: Any, value: Any, dtype: Any, device: Any) -> Tensor:
         made = backend.xp.asarray(made, device=device)
     if isinstance(x, Array) and x.level > Tensor.level:
         # Inside the transform of `x`, so that values of the transform can be written to it.
-        return tensor_type_at(x.level if isinstance(x, Tensor) else x.level + 0.5)(made)
+        return x.like(made) if isinstance(x, Tensor) else tensor_type_at(x.level + 0.5)(made)
     return new(made)
 
 

@@ -39,8 +39,16 @@ class Dual(Replaceable, TransformMethods, Array):
     def apply(cls, op: Op, arrays: tuple[Any, ...], params: dict[str, Any]) -> Any:
         primals = tuple(a._array if type(a) is cls else a for a in arrays)
         tangents = [a.tangent if type(a) is cls else None for a in arrays]
+        moves = any(t is not None and op.input_name(i) in op.rules for i, t in enumerate(tangents))
+        # Tangents that are batched by themselves have primals that are computed once.
+        is_joint = op.own.push is not None and all(
+            getattr(t, "level", 0) < cls.level for t in tangents
+        )
+        if moves and is_joint:
+            pairs = zip(*op.own.push(primals, tangents, params), strict=True)  # type: ignore[misc]
+            return tuple(cls._fitted(*pair) for pair in pairs)
         out = op.function(*primals, **params)
-        if not any(t is not None and op.input_name(i) in op.rules for i, t in enumerate(tangents)):
+        if not moves:
             return out
         forward = forward_of(op) or functools.partial(_linearized, op)
         tangent = forward(primals, tangents, out, params)

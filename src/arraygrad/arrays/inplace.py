@@ -18,7 +18,7 @@ from .. import ops
 from ..backends import backend_of, default
 from ..backends.arraylikes import ARRAY_LIKE, values_of
 from ..backends.dtypes import numpy_dtype
-from ..core.array import Array
+from ..core.array import Array, is_transformed
 from ..core.cpython import ALONE, getrefcount
 from ..core.indices import fill
 from ..core.memory import owner_of
@@ -108,7 +108,7 @@ class InPlace:
             raise TypeError(
                 "an index that differs over a batch, or whose values are not known yet, can only "
                 "be a mask of the shape of the array, and what is written there a number: use "
-                "where()"
+                "where(), as in where(arange(n) == i, value, x)"
             )
         self._change(_chosen, (indices[0], value), {}, _ASSIGNMENT)
 
@@ -219,7 +219,7 @@ def _plain_index(index: Any) -> Any:
 
     Of its own, because the graph keeps it, and the user may change theirs.
     """
-    while isinstance(index, Array):
+    while is_transformed(index):
         if index.ndim != index._array.ndim:
             return None
         index = index._array

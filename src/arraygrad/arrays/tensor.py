@@ -97,7 +97,7 @@ class Tensor(Recording, TensorInPlace, ArrayMethods):
         return tuple(map(made, out)) if multiple else made(out)
 
     @classmethod
-    def leaf_over(cls, array: Any) -> Tensor:
+    def _leaf_over(cls, array: Any) -> Tensor:
         """A leaf of a transform, over an array that is known to have floating-point numbers."""
         if type(array) is not ndarray:
             backend_of(array).check_leaf(ops.plain(array))

@@ -15,6 +15,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from .core import (
+    COPY,
     Alias,
     Condition,
     Core,
@@ -24,6 +25,8 @@ from .core import (
     Gather,
     Map,
     Padded,
+    Pair,
+    Part,
     Place,
     Reduction,
     Scalar,
@@ -35,6 +38,7 @@ from .core import (
     through,
 )
 from .fusion import Kernel, base_of
+from .scalars import JOINED
 from .vectors import TYPES
 
 SHARED = 8  # how many elements must be added to each of a result that every chunk has a part of
@@ -45,13 +49,15 @@ BLOCK = 4096  # elements of a long line that one step of the loop around it pass
 class Address:
     """The place of an element: where it starts, and the step of each variable.
 
-    `along` has the steps of integers that are computed, too.
+    `along` has the steps of integers that are computed, too. With `other`, the argument does not
+    say whether to read at all, but whether to read here or there.
     """
 
     memory: Core
     start: int
     steps: dict[int, int]
     along: tuple[int, ...] = ()
+    other: Address | None = None
 
 
 @dataclass(eq=False)
@@ -154,7 +160,8 @@ class Body:
     def addresses(self) -> list[Any]:
         """All places in memory that are read or written, and all conditions."""
         reads = [i.does for i in self.instructions if isinstance(i.does, Address | Inside)]
-        return [*reads, *(s.at for s in self.stores), *(t.at for t in self.totals)]
+        others = [a.other for a in reads if isinstance(a, Address) and a.other is not None]
+        return [*reads, *others, *(s.at for s in self.stores), *(t.at for t in self.totals)]
 
     @property
     def cost(self) -> int:
@@ -171,6 +178,11 @@ def body_of(kernel: Kernel, stored: set[Core]) -> Body:
         in_lines = kernel.is_of_line(x) and (kernel.has_lines or len(kernel.dims) > 1)
         if isinstance(x, Reduction) and not in_lines:
             maker.total(x)
+        elif isinstance(x, Pair):
+            at = _address(x, kernel.places[x])
+            for index, part in enumerate(x.args):
+                value = maker.value(part, kernel.places[x])
+                maker.body.stores.append(Store(value, _side_by_side(at, index)))
         else:
             has_lines = has_lines or isinstance(x, Reduction)
             value = maker.value(x, kernel.places[x])
@@ -229,25 +241,116 @@ class _Maker:
         is_here = self.kernel.places.get(x) == place
         if isinstance(x, Stored | Alias) or (x in self.stored and not is_here):
             guards = (self._all(within),) if within else ()
-            return Instruction(kind, guards, _address(x, place))
+            at = _address(x, place)
+            return Instruction(
+                kind, guards, _side_by_side(at, x.index) if isinstance(x, Part) else at
+            )
         if isinstance(x, Gather):
             start, steps, along = indexed(place, x.places, x.source.shape)
             indices = tuple(self.value(x.args[1 + i], place, within) for i, _ in along)
             guards = (self._all(within),) if within else ()
             at = Address(base_of(x.source), start, steps, tuple(s for _, s in along))
             return Instruction(kind, (*indices, *guards), at)
+        pieces = self._pieces(x) if isinstance(x, Elements) and x.scalar is JOINED else None
+        # Within another join there is nothing, that is zeros, beside the pieces.
+        if pieces and sum(piece.args[0].size for piece in pieces) == x.size:
+            return self._side_by_side(pieces, place, within)
         if isinstance(x, Elements):
             args = tuple(self.value(a, place, within) for a in x.args)
             return Instruction(kind, args, x.scalar)
         if isinstance(x, Padded):
-            inside, conditions = x.unpadded(place)
+            inside, every = x.unpadded(place)
+            conditions = self._open(every)
             value = self.value(x.args[0], inside, (*within, *conditions))
+            if not conditions:
+                return Instruction(kind, (value,), COPY)
             zero = self._once((x.dtype, 0), lambda: Instruction(kind, (), x.dtype.type(0)))
             return Instruction(kind, (self._all(conditions), value, zero), _CHOOSE)
         assert isinstance(x, Reduction)
         assert is_here
         line = self.value(x.args[0], self.kernel.domains[x])
         return Instruction(kind, (line,), x.fold)
+
+    # --- arrays side by side ---
+
+    def _pieces(self, x: Core) -> list[Padded] | None:
+        """The arrays that are side by side in a value, with zeros around; None if not known."""
+        found: list[Padded] = []
+        for a in x.args:
+            assert isinstance(a, Elements)
+            if a in self.stored:
+                return None
+            more = self._pieces(a) if a.scalar is JOINED else a.args
+            if not more or not all(isinstance(piece, Padded) for piece in more):
+                return None
+            found += more  # type: ignore[arg-type]
+        return found
+
+    def _side_by_side(self, pieces: list[Padded], place: Map, within: Conditions) -> Instruction:
+        """One of several arrays: where none of the others is, there is the last."""
+        *others, last = pieces
+        inside, every = last.unpadded(place)
+        conditions = self._open(every)
+        source = last.args[0]
+        if len(others) == 1 and not within:
+            (other,) = others
+            first, first_conditions = other.unpadded(place)
+            known = self._open(first_conditions)
+            of_line = all(variable not in (None, self.kernel.last) for (variable, _, _), _ in known)
+            x, y = _source(other.args[0], first), _source(source, inside)
+            if known and of_line and x[0] is y[0]:
+                return self._either(x[0], (x[1], known), (y[1], conditions))
+        found = self.value(source, inside, (*within, *conditions))
+        for piece in reversed(others):
+            inside, every = piece.unpadded(place)
+            conditions = self._open(every)
+            value = self.value(piece.args[0], inside, (*within, *conditions))
+            if not conditions:
+                return self._copy(value)
+            found = Instruction(value.kind, (self._all(conditions), value, found), _CHOOSE)
+            self.body.instructions.append(found)
+        return self._copy(found)
+
+    def _copy(self, x: Instruction) -> Instruction:
+        return Instruction(x.kind, (x,), COPY)
+
+    def _open(self, conditions: Conditions) -> Conditions:
+        """Those conditions that do not always hold."""
+        return tuple(c for c in conditions if not self._always_holds(c))
+
+    def _either(self, x: Core, first: _Where, second: _Where) -> Instruction:
+        """A value at one of two places, by a condition that is the same for a whole line.
+
+        Where nothing but the start of an address differs, memory is read once.
+        """
+        (place, conditions), (other, others) = first, second
+        kind = TYPES[x.dtype]
+        if place == other or isinstance(x, Filled):
+            return self._copy(self.value(x, place))
+        is_here = x in self.kernel.places and x not in self.stored
+        if isinstance(x, Elements) and not is_here and x not in self.stored:
+            args = []
+            for a in x.args:
+                (source, at), (_, far) = _source(a, place), _source(a, other)
+                args.append(self._once_either(source, (at, conditions), (far, others)))
+            return Instruction(kind, tuple(args), x.scalar)
+        if isinstance(x, Stored | Alias) or (x in self.stored and x not in self.kernel.places):
+            here, there = _address(x, place), _address(x, other)
+            last = self.kernel.last
+            if here.steps.get(last) == there.steps.get(last):
+                here.other = there
+                return Instruction(kind, (self._all(conditions),), here)
+        yes, no = self.value(x, place, conditions), self.value(x, other, others)
+        return Instruction(kind, (self._all(conditions), yes, no), _CHOOSE)
+
+    def _once_either(self, x: Core, first: _Where, second: _Where) -> Instruction:
+        return self._once((x, first, second), lambda: self._either(x, first, second))
+
+    def _always_holds(self, condition: Condition) -> bool:
+        """Whether a condition holds for all values of its loop variable."""
+        (variable, start, step), length = condition
+        last = start if variable is None else start + step * (self.kernel.dims[variable] - 1)
+        return min(start, last) >= 0 and max(start, last) < length
 
     def _all(self, conditions: Conditions) -> Instruction:
         """Whether all conditions hold."""
@@ -282,6 +385,7 @@ class _Maker:
 
 
 Conditions = tuple[Condition, ...]
+_Where = tuple[Map, Conditions]
 _AND = Scalar("and", lambda w, x, y: w.logic("and", x, y))
 _CHOOSE = Scalar("pad", lambda w, condition, x, y: w.choose(condition, x, y))
 
@@ -292,9 +396,23 @@ def _inside(place: Place, length: int) -> Instruction:
     return Instruction("i1", (), Inside(start, steps, length))
 
 
+def _source(x: Core, place: Map) -> tuple[Core, Map]:
+    """What a view reads, and where."""
+    while isinstance(x, View):
+        place = through(place, x.map)
+        x = x.args[0]
+    return x, place
+
+
 def _address(x: Core, place: Map) -> Address:
     start, steps = address(place, x.shape)
     return Address(base_of(x), start, steps)
+
+
+def _side_by_side(at: Address, index: int) -> Address:
+    """The place of a part of a complex number, counted in parts."""
+    steps = {variable: 2 * step for variable, step in at.steps.items()}
+    return Address(at.memory, 2 * at.start + index, steps)
 
 
 def _merge(body: Body, keep_inner: bool) -> None:

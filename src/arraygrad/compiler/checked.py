@@ -12,7 +12,7 @@ from .executable import Arrays, Executable
 from .interpret import values_of
 from .program import Node
 
-TOLERANCE = {np.dtype(np.float32): 1e-4, np.dtype(np.float64): 1e-9}
+TOLERANCE = {np.dtype(np.float16): 4e-3, np.dtype(np.float32): 1e-4, np.dtype(np.float64): 1e-9}
 
 
 class CheckedExecutable(Executable):

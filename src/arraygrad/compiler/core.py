@@ -8,6 +8,7 @@ View          elements of another value: for each of its axes, which axis is rea
 Padded        the inverse of a view: another value at some places, zero elsewhere
 Alias         the elements of another value in the same order, in another shape
 Reduction     lines of another value, combined to one element each; axes are kept
+Part, Pair    the real or imaginary part of complex numbers, and these from both parts
 Gather        elements of an array in memory, at places that integers say
 Scatter       zeros, to which elements are added at places that integers say
 Product       the matrix product of two values; the axes before the last two are a batch
@@ -65,6 +66,7 @@ class Fold:
 
 
 COPY = Scalar("copy", lambda w, x: x)
+PAIR = Scalar("pair", lambda w, *parts: parts[0], 10)
 GATHER = Scalar("gather", lambda w, *values: values[-1], 6)
 
 
@@ -190,6 +192,23 @@ class Reduction(Core):
 
     def what(self) -> str:
         return f"{self.fold.name} over {list(self.axes)}"
+
+
+class Part(Alias):
+    """The real (0) or imaginary (1) part of complex numbers in memory."""
+
+    __slots__ = ("index",)
+
+    def __init__(self, source: Core, index: int, dtype: Any) -> None:
+        super().__init__(source, source.shape)
+        self.dtype = dtype
+        self.index = index
+
+
+class Pair(Elements):
+    """Complex numbers, made of real and imaginary parts. They are only ever read from memory."""
+
+    __slots__ = ()
 
 
 class Whole(Alias):
@@ -319,6 +338,8 @@ class Builder:
             axes = iter([i for i, n in enumerate(shape) if n != 1])
             map_ = tuple((None, 0, 0) if n == 1 else (next(axes), 0, 1) for n in x.shape)
             return self.view(x, shape, map_)
+        if isinstance(x, Part):
+            return self.part(self.reshape(x.args[0], shape), x.index, x.dtype)
         if isinstance(x, Alias):
             return self.reshape(x.args[0], shape)
         if isinstance(x, View):  # its elements are in another order in memory
@@ -332,6 +353,18 @@ class Builder:
             return x
         key = (Reduction, fold, x.number, kept)
         return self._add(key, lambda: Reduction(fold, x, kept))
+
+    def part(self, x: Core, index: int, dtype: Any) -> Core:
+        """The real or imaginary part of complex numbers in memory."""
+        if isinstance(x, View):
+            return self.view(self.part(x.args[0], index, dtype), x.shape, x.map)
+        return self._add((Part, x.number, index), lambda: Part(x, index, dtype))
+
+    def pair(self, parts: tuple[Core, Core], shape: Shape, dtype: Any) -> Core:
+        """Complex numbers in memory, from their parts."""
+        real, imaginary = (self.broadcast(part, shape) for part in parts)
+        key = (Pair, real.number, imaginary.number)
+        return self._add(key, lambda: Pair(PAIR, (real, imaginary), dtype))
 
     def gathered(self, x: Core, indices: Sequence[Core], places: Indexed) -> Core:
         """Elements of `x` at indices, all of which have the shape of the result."""

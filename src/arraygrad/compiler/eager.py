@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from ..arrays import traced as blocks
-from ..backends.numpy.threads import get_num_threads, share
+from ..backends.numpy.threads import get_num_threads, is_alone
 from ..ops.define.op import Op
 from . import scalars
 from .body import BLOCK, body_of
@@ -27,6 +27,7 @@ from .loops import Loops
 from .lowering import Lowering
 from .native import compiled, vector_bytes
 from .objects import reference
+from .pool import Step, pool_cell, prepare, run_address
 from .program import Shape
 from .traced import Trace
 from .vectors import FLOATS, TYPES, Module, Value, Writer
@@ -123,7 +124,7 @@ class OpenKernel:
             found[place] = part
         given = [found[i] for i in self._order]
         table = self._table(length, step, *map(reference, given))
-        share(functools.partial(_run_chunk, self._function, table, given), count)
+        _run(self._function, table, count)
         if self._reports and np.isnan(parts.pop()[0]).any():
             return False
         for part, fold, result in parts:
@@ -136,9 +137,22 @@ def _chunks_for(threads: int) -> int:
     return 1 if threads == 1 else 4 * threads
 
 
-def _run_chunk(function: Any, table: Any, arrays: list[Any], chunk: int) -> None:
-    """Run a chunk. `arrays` are only kept alive: after an interrupt, a thread may outlive us."""
-    function.call(table, chunk)
+def _run(function: Any, table: Any, chunks: int) -> None:
+    """Run all chunks of a kernel, on several threads if these are free."""
+    if chunks == 1 or is_alone():
+        for chunk in range(chunks):
+            function.call(table, chunk)
+        return
+    if pool_cell.value is None:
+        prepare()
+    step = Step(function.address, ctypes.addressof(table), chunks)
+    _runner()(ctypes.addressof(step), 1, pool_cell.value)
+
+
+@functools.cache
+def _runner() -> Any:
+    arguments = (ctypes.c_void_p, ctypes.c_int64, ctypes.c_void_p)
+    return ctypes.CFUNCTYPE(None, *arguments)(run_address())
 
 
 def _all_finite(w: Writer, finite: Value, x: Value) -> Value:

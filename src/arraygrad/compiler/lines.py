@@ -271,13 +271,21 @@ class Line:
         """Read memory. Where the guard is false, nothing may be read there."""
         w, at, lanes = self.w, i.does, self.loops.lanes
         given = [self.own(a) if not a.varies else x for a, x in zip(i.args, indices, strict=False)]
+        if guard is not None and not i.args[len(indices)].varies:
+            guard = self.own(i.args[len(indices)])
         number, more = self._with_indices(self._index(at, index), at, given)
-        if guard is not None and not guard.lanes:
-            number = w.choose(guard, number, integer(w, 0))
-            more = None if more is None else w.choose(self._spread(guard), more, w.like(more, 0))
-            guard = None if not i.varies or not lanes else self._spread(guard)
-        place = w.offset(self.loops.pointer(at.memory), number, i.kind)
+        if at.other is not None:
+            assert guard is not None
+            number, guard = w.choose(guard, number, self._index(at.other, index)), None
         step = at.steps.get(self.body.inner, 0)
+        if guard is not None and not guard.lanes:
+            # For the whole line: if it is false, the first line of the array is read instead.
+            is_known = not self.loops.is_open and at.memory.size >= self.loops.length
+            is_safe = step == 1 and more is None and is_known
+            number = w.choose(guard, number, index if index and is_safe else integer(w, 0))
+            more = None if more is None else w.choose(self._spread(guard), more, w.like(more, 0))
+            guard = None if not i.varies or not lanes or is_safe else self._spread(guard)
+        place = w.offset(self.loops.pointer(at.memory), number, i.kind)
         if not i.varies or not lanes:
             return w.load(place, i.kind, 0)
         if guard is not None:

@@ -25,7 +25,6 @@ from .pool import pool_cell, prepare, run_address
 from .vectors import TYPES, literal, memory_type
 
 PIECE = 100_000_000  # about the cost of the steps that run without a look at interrupts
-FOREVER = 1 << 62
 
 
 class LoopCode:
@@ -38,7 +37,7 @@ class LoopCode:
     constants, states : int
         How many inputs are constants, and how many the state.
     length : int
-        The number of steps; `FOREVER` with a condition.
+        The number of steps; with a condition, more than will ever be.
     reverse : bool
     condition : BodyProgram, optional
         Takes constants of its own, and the state.
@@ -59,11 +58,6 @@ class LoopCode:
         if not length or not all(map(_is_native, programs)):
             return None
         return cls(body, constants, states, length, reverse, condition)
-
-    @classmethod
-    def of_while(cls, condition: BodyProgram, body: BodyProgram, loop: Any) -> LoopCode | None:
-        """The code of a while loop; None if it cannot be native."""
-        return cls.of(body, loop.of_body, loop.states, FOREVER, condition=condition)
 
     def __init__(
         self,

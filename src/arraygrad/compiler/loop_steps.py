@@ -6,6 +6,7 @@ steps of the body.
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Sequence
 from typing import Any
 
@@ -18,6 +19,7 @@ from .loop_code import LoopCode
 from .lowering import Lowering
 from .memory import Memory
 from .program import Result, needed
+from .small_loops import FOREVER, SmallLoop, small_loop
 
 
 class LoopStep(ByNumpy):
@@ -38,6 +40,10 @@ class LoopStep(ByNumpy):
         """The results, all of them new arrays."""
         raise NotImplementedError
 
+    def what(self) -> str:
+        """What the step does, for people."""
+        return repr(self.loop).strip("<>")
+
 
 class ScanStep(LoopStep):
     """A scan."""
@@ -56,8 +62,18 @@ class ScanStep(LoopStep):
         ]
         self._states, self._rows, self._inputs = states, rows, inputs
         self._constants = sum(i < c for i in inputs)
-        self.body = BodyProgram.of(Body([loop.body.inputs[i] for i in inputs], outputs))
-        self.code = LoopCode.of(self.body, self._constants, len(states), loop.length, loop.reverse)
+        body = Body([loop.body.inputs[i] for i in inputs], outputs)
+        form = (self._constants, len(states), loop.length, loop.reverse)
+        self.code: SmallLoop | LoopCode | None = small_loop(body, *form)
+        if self.code is None:
+            self.body = BodyProgram.of(body)
+            self.code = LoopCode.of(self.body, *form)
+
+    def what(self) -> str:
+        if isinstance(self.code, SmallLoop):
+            return f"{super().what()}, as numbers in registers"
+        ways = f"{len(self.body.steps)} kernels in native code"
+        return f"{super().what()}, {ways if self.code else 'run from Python'}"
 
     def compute(self, arrays: list[Any]) -> list[Any]:
         loop, c, s = self.loop, self._constants, len(self._states)
@@ -124,9 +140,21 @@ class _States:
 
     def __init__(self, loop: Any) -> None:
         self._loop = loop
-        self._condition = BodyProgram.of(loop.condition)
-        self._body = BodyProgram.of(loop.body)
-        self._code = LoopCode.of_while(self._condition, self._body, loop)
+
+    @functools.cached_property
+    def _condition(self) -> BodyProgram:
+        return BodyProgram.of(self._loop.condition)
+
+    @functools.cached_property
+    def _body(self) -> BodyProgram:
+        return BodyProgram.of(self._loop.body)
+
+    @functools.cached_property
+    def _code(self) -> SmallLoop | LoopCode | None:
+        loop = self._loop
+        form = (loop.of_body, loop.states, FOREVER)
+        small = small_loop(loop.body, *form, condition=loop.condition)
+        return small or LoopCode.of(self._body, *form, condition=self._condition)
 
     def last(self, arrays: Sequence[Any]) -> list[Any]:
         """The last state."""

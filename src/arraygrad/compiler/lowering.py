@@ -28,18 +28,16 @@ from ..core.kinds import AlongAxis, Contracts, Elementwise, Moves, Reduces
 from ..func.trees import unwrapped
 from ..ops.define.op import Op
 from . import scalars
+from .complexes import REALS
 from .contractions import Contraction
-from .core import Builder, Core, Filled, Map, Place, Scalar
+from .core import Builder, Core, Filled, Fold, Map, Place, Scalar
 from .indices import along_axis, by_template, valid
+from .other_types import HALF, Complexes, Halves, NotNative
 from .program import Call, Constant, Full, Node, Shape, needed
 from .traced import Trace, Traced
 from .vectors import FLOATS, TYPES
 
 MOST_JOINED = 8  # arrays side by side that native code joins
-
-
-class NotNative(Exception):
-    """Native code cannot compute an op on these arguments. The message says why, for people."""
 
 
 class Lowering:
@@ -58,6 +56,7 @@ class Lowering:
         self.values: dict[Node, Core] = {node: self.builder.stored(node) for node in given}
         self._trace = trace
         self.reasons: dict[Node, str] = {}
+        self._complexes, self._halves = Complexes(self), Halves(self)
         self._indices: dict[Any, Core] = {}  # index arrays that were checked for a length
         self._inside: list[Op] = []  # the ops that are being taken apart
 
@@ -97,18 +96,23 @@ class Lowering:
         return self.builder.view(source, node.shape, map_)
 
     def _native(self, node: Call) -> Core:
-        for x in (node, *node.nodes):
+        given = (node, *node.nodes)
+        if any(0 in x.shape for x in given):
+            raise NotNative("there are no elements")
+        if any(x.dtype in REALS for x in given):
+            return self._complexes.lower(node)
+        if any(x.dtype == HALF for x in given):
+            return self._halves.lower(node)
+        for x in given:
             if x.dtype not in TYPES:
                 raise NotNative(f"there is none for elements of {x.dtype}")
-            if 0 in x.shape:
-                raise NotNative("there are no elements")
         kind = node.op.kind
         if isinstance(kind, Elementwise) and not kind.whole:
-            return self._elementwise(node)
+            return self.elementwise(node)
         if isinstance(kind, Moves) and kind.indices and len(node.args) > 1:
             return self._indexed(node, kind)
         if isinstance(kind, Moves) and kind.shares and len(node.args) == 1:
-            return self._moved(node, kind)
+            return self.moved(self.values[node.args[0]], node, kind)
         if isinstance(kind, Moves) and kind.adds and kind.template and len(node.args) == 1:
             return self._padded(node, kind.template)
         if isinstance(kind, Moves) and node.op.variadic and kind.inputs == "same":
@@ -121,34 +125,34 @@ class Lowering:
 
     # --- elementwise ---
 
-    def _elementwise(self, node: Call) -> Core:
+    def elementwise(self, node: Call) -> Core:
         op, args, dtype = node.op, node.args, node.dtype
         if op in scalars.COMPOSED and scalars.is_composed(op, args):
             raise NotNative  # it is made of others
         is_float, is_bool = TYPES[dtype] in FLOATS, dtype == np.bool_
         if (op in scalars.NUMBERS and not is_bool) or (op in scalars.FLOATS and is_float):
             scalar = scalars.NUMBERS.get(op) or scalars.FLOATS[op]
-            return self._made(scalar, [self._as(a, dtype) for a in args], dtype)
+            return self.made(scalar, [self.as_dtype(a, dtype) for a in args], dtype)
         if op in scalars.COMPARISONS or op in scalars.TESTS:
             common = _common(args)
             if op in scalars.TESTS and TYPES[common] not in FLOATS:
                 raise NotNative(f"there is none for elements of {common}")
             scalar = scalars.COMPARISONS.get(op) or scalars.TESTS[op]
-            return self._made(scalar, [self._as(a, common) for a in args], dtype)
+            return self.made(scalar, [self.as_dtype(a, common) for a in args], dtype)
         if op in scalars.LOGIC:
-            return self._made(scalars.LOGIC[op], [self._as(a, dtype) for a in args], dtype)
+            return self.made(scalars.LOGIC[op], [self.as_dtype(a, dtype) for a in args], dtype)
         if op in scalars.CHOICES:
-            condition = self._as(args[0], np.dtype(np.bool_))
-            chosen = [self._as(a, dtype) for a in args[1:]]
-            return self._made(scalars.CHOICES[op], [condition, *chosen], dtype)
+            condition = self.as_dtype(args[0], np.dtype(np.bool_))
+            chosen = [self.as_dtype(a, dtype) for a in args[1:]]
+            return self.made(scalars.CHOICES[op], [condition, *chosen], dtype)
         raise NotNative(f"there is none for {op.name} with a result of {dtype}")
 
-    def _made(self, scalar: Scalar, args: list[Core], dtype: Any) -> Core:
+    def made(self, scalar: Scalar, args: list[Core], dtype: Any) -> Core:
         if scalar.cost == 0:  # the value itself
             return args[0]
         return self.builder.elements(scalar, args, dtype)
 
-    def _as(self, x: Any, dtype: Any) -> Core:
+    def as_dtype(self, x: Any, dtype: Any) -> Core:
         """An argument in another dtype."""
         if not isinstance(x, Node):
             if not isinstance(x, bool | int | float | np.generic):
@@ -157,7 +161,7 @@ class Lowering:
         value = self.values[x]
         if value.dtype == dtype:
             return value
-        if TYPES[value.dtype] in FLOATS and TYPES[dtype] not in (*FLOATS, "i1"):
+        if TYPES[value.dtype] in (*FLOATS, "half") and TYPES[dtype] not in (*FLOATS, "i1"):
             raise NotNative("NumPy decides what floats out of range are as integers")
         if isinstance(x, Full):
             return self.builder.filled(x.value, x.shape, dtype)
@@ -165,8 +169,7 @@ class Lowering:
 
     # --- views and reductions ---
 
-    def _moved(self, node: Call, kind: Moves) -> Core:
-        source = self.values[node.args[0]]
+    def moved(self, source: Core, node: Call, kind: Moves) -> Core:
         if kind.view == "reshape":
             return self.builder.reshape(source, node.shape)
 
@@ -211,7 +214,7 @@ class Lowering:
             layout.spread(self.builder, self._valid(i, shape[axis], axis))
             for i, axis in zip(indices, layout.axes, strict=True)
         ]
-        source = self._as(x, node.dtype)
+        source = self.as_dtype(x, node.dtype)
         if not kind.adds:
             return self.builder.gathered(source, places, layout.places)
         if TYPES[node.dtype] == "i1":
@@ -235,7 +238,7 @@ class Lowering:
             raise NotNative
         parts, start = [], 0
         for a in node.args:
-            x = self._as(a, node.dtype)
+            x = self.as_dtype(a, node.dtype)
             is_new = len(x.shape) < len(shape)
             map_: list[Place] = []
             for i in range(len(shape)):
@@ -257,14 +260,16 @@ class Lowering:
         fold = scalars.fold_of(node.op, node.dtype)
         if fold is None:
             raise NotNative
-        source = self._as(node.args[0], node.dtype)
+        return self.folded(fold, self.as_dtype(node.args[0], node.dtype), node, kind)
+
+    def folded(self, fold: Fold, source: Core, node: Call, kind: Reduces) -> Core:
         axis = node.params[kind.axis]
         axes = range(len(source.shape)) if axis is None else axis
         kept = [a % len(source.shape) for a in axes]
         return self.builder.reshape(self.builder.reduction(fold, source, kept), node.shape)
 
     def _contracted(self, node: Call, kind: Contracts) -> Core:
-        values = [self._as(a, node.dtype) for a in node.args]
+        values = [self.as_dtype(a, node.dtype) for a in node.args]
         if kind.labels is None:
             raise NotNative
         if isinstance(kind.labels, tuple):
@@ -285,6 +290,8 @@ class Lowering:
         can_be = made is not None or isinstance(op.kind, Elementwise | Reduces | AlongAxis)
         if op in self._inside or node.dtype not in TYPES or not can_be:
             return None
+        if any(x.dtype == HALF for x in (node, *node.nodes)):
+            return None  # NumPy's kernels do not round in between
         if (made is None and op.compute is None) or 0 in node.shape:
             return None
         given = [Traced(a, self._trace) if isinstance(a, Node) else a for a in node.args]
@@ -318,7 +325,7 @@ def _common(args: Sequence[Any]) -> Any:
         raise NotNative from None
     if found not in TYPES:
         raise NotNative
-    return found
+    return np.dtype(np.float32) if found == HALF else found
 
 
 def _map_of(read: Callable[[Any], Any], shape: Shape, result: Shape) -> Map:

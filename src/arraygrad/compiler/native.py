@@ -64,6 +64,12 @@ def vector_bytes() -> int:
     return _host()[2]
 
 
+def has_halves() -> bool:
+    """Whether the processor converts float16."""
+    is_arm = _llvm().get_process_triple().startswith(("aarch64", "arm64"))
+    return vector_bytes() >= 32 or is_arm
+
+
 def vector_registers() -> int:
     """How many vector registers there are."""
     is_old = vector_bytes() < 64 and _llvm().get_process_triple().startswith(("x86", "i686"))

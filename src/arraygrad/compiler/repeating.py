@@ -137,15 +137,16 @@ class While(Loop):
             *(t for i, t in filled.items() if i >= b),
         ]
 
-    def push(self, arrays: Sequence[Any], tangents: Sequence[Any]) -> list[Any]:
-        """The tangents of the results."""
+    def push(self, arrays: Sequence[Any], tangents: Sequence[Any]) -> tuple[list[Any], list[Any]]:
+        """The results, and their tangents."""
         flags = [t is not None and is_smooth(a) for a, t in zip(arrays, tangents, strict=True)]
         loop, moving = self.with_tangents(flags)
         out = loop.run(self.joined(arrays, tangents[self.of_condition :], moving))
         found = iter(out[self.states :])
-        return [
-            next(found) if self.of_body + j in moving else zeros_like(out[j])
-            for j in range(self.states)
+        results = out[: self.states]
+        return results, [
+            next(found) if self.of_body + j in moving else zeros_like(x)
+            for j, x in enumerate(results)
         ]
 
     def pull(self, gs: Any, wanted: Sequence[bool], out: Any, arrays: Sequence[Any]) -> list[Any]:
@@ -352,8 +353,8 @@ class WhilePulled(Loop):
         extra = sum(i < b for i in places)
         return made, inputs, {i: i if i < b else i + extra for i in range(len(loop.body.inputs))}
 
-    def push(self, arrays: Sequence[Any], tangents: Sequence[Any]) -> list[Any]:
-        """The tangents of the results."""
+    def push(self, arrays: Sequence[Any], tangents: Sequence[Any]) -> tuple[list[Any], list[Any]]:
+        """The results, and their tangents."""
         given, gs = self._parts(arrays)
         t_given, t_gs = self._parts(tangents)
         t_body = t_given[self.loop.of_condition :]
@@ -361,7 +362,7 @@ class WhilePulled(Loop):
         loop, inputs, places = self._with_tangents(given, t_body, moving)
         pulled = WhilePulled(loop, [places[i] for i in self.targets])
         seeds = self._seeds(loop, pulled, inputs, dict(zip(self.seeded, t_gs, strict=True)), gs)
-        return pulled.run([*inputs, *seeds])
+        return self.run(arrays), pulled.run([*inputs, *seeds])
 
     def pull(self, hs: Any, wanted: Sequence[bool], out: Any, arrays: Sequence[Any]) -> list[Any]:
         """The cotangents of the inputs."""
@@ -426,11 +427,12 @@ def _declared(name: str) -> Any:
         "*arrays",
         compute=lambda xp, *arrays, loop: tuple(loop.compute(arrays)),
         joint=lambda gs, wanted, out, arrays, loop: loop.pull(gs, wanted, out, arrays),
-        jvp=lambda arrays, t_arrays, loop: tuple(loop.push(arrays, t_arrays)),
+        jvp=lambda arrays, t_arrays, loop: tuple(loop.push(arrays, t_arrays)[1]),
         holomorphic=False,
         multiple=True,
         own=Own(
             batch=lambda op, arrays, flags, params: tuple(params["loop"].batch(arrays, flags)),
+            push=lambda arrays, tangents, params: params["loop"].push(arrays, tangents),
             types=lambda inputs, params: params["loop"].types(),
         ),
     )

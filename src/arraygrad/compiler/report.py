@@ -13,6 +13,7 @@ from .core import Core, Product, Scalar
 from .executable import ByBlas, ByNumpy, Executable, Native
 from .fusion import Kernel, base_of
 from .indices import valid
+from .loop_steps import LoopStep
 from .native import assembly
 from .products import Tiles
 from .program import Call, Node, needed, text
@@ -60,6 +61,8 @@ def explanation(executable: Executable, arrays: Sequence[Any]) -> str:
 def _reasons(executable: Executable, number: int) -> list[str]:
     """Why a step is one of its own."""
     step = executable.steps[number]
+    if isinstance(step, LoopStep):
+        return []
     if isinstance(step, ByNumpy):
         node = step.node
         reason = executable.lowering.reasons.get(node)
@@ -110,6 +113,8 @@ def _fused_bytes(executable: Executable) -> int:
 
 
 def _described(step: Any) -> str:
+    if isinstance(step, LoopStep):
+        return step.what()
     if isinstance(step, ByNumpy):
         return f"NumPy computes {step.node.what()}"
     if isinstance(step, ByBlas):

@@ -78,7 +78,7 @@ class Scan(Loop):
         self._recorded: dict[Flags, Scan] = {}
 
     def __repr__(self) -> str:
-        return f"<{self.length} steps, {len(needed(self.body.outputs))} values>"
+        return f"<loop of {self.length} steps, {len(needed(self.body.outputs))} values>"
 
     def like(self, body: Body, constants: int, states: int, reverse: bool | None = None) -> Scan:
         """Another loop of the same length."""
@@ -144,8 +144,8 @@ class Scan(Loop):
             if found == before:
                 return found
 
-    def push(self, arrays: Sequence[Any], tangents: Sequence[Any]) -> list[Any]:
-        """The tangents of the results."""
+    def push(self, arrays: Sequence[Any], tangents: Sequence[Any]) -> tuple[list[Any], list[Any]]:
+        """The results, and their tangents."""
         given = [t is not None and is_smooth(a) for a, t in zip(arrays, tangents, strict=True)]
         flags = self.moving(given)
         moves = self.body.moves(flags)
@@ -179,14 +179,13 @@ class Scan(Loop):
         out = loop.run(grouped(arrays, filled))
         state = iter(out[s : s + len(of_state)])
         rows = iter(out[number + len(of_state) :])
-        types = self.types()
+        results = [*out[:s], *out[s + len(of_state) : number + len(of_state)]]
         chosen = set(outs)
-        return [
-            (next(state) if k < s else next(rows))
-            if k in chosen
-            else zeros_like(arrays[0], types[k][0], types[k][1])
-            for k in range(number)
+        moved = [
+            (next(state) if k < s else next(rows)) if k in chosen else zeros_like(x)
+            for k, x in enumerate(results)
         ]
+        return results, moved
 
     def batch(self, arrays: Sequence[Any], flags: Sequence[bool]) -> list[Any]:
         """The results for a batch, all with its axis in front."""
@@ -326,10 +325,14 @@ run_scan = declare(
     "*arrays",
     compute=lambda xp, *arrays, loop: tuple(loop.compute(arrays)),
     joint=lambda gs, wanted, out, arrays, loop: loop.pull(gs, wanted, out, arrays),
-    jvp=lambda arrays, t_arrays, loop: tuple(loop.push(arrays, t_arrays)),
+    jvp=lambda arrays, t_arrays, loop: tuple(loop.push(arrays, t_arrays)[1]),
     holomorphic=False,
     multiple=True,
-    own=Own(batch=_batch, types=lambda inputs, params: params["loop"].types()),
+    own=Own(
+        batch=_batch,
+        push=lambda arrays, tangents, params: params["loop"].push(arrays, tangents),
+        types=lambda inputs, params: params["loop"].types(),
+    ),
 )
 
 

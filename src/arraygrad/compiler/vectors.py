@@ -15,6 +15,7 @@ import numpy as np
 
 # The types of elements that native code computes with: LLVM's name in registers and in memory.
 TYPES = {
+    np.dtype(np.float16): "half",
     np.dtype(np.float32): "float",
     np.dtype(np.float64): "double",
     np.dtype(np.int32): "i32",
@@ -22,10 +23,18 @@ TYPES = {
     np.dtype(np.bool_): "i1",
 }
 _IN_MEMORY = {"i1": "i8"}
-BYTES = {"float": 4, "double": 8, "i32": 4, "i64": 8, "i1": 1, "i8": 1}
-_SUFFIX = {"float": "f32", "double": "f64", "i32": "i32", "i64": "i64", "i1": "i1", "i8": "i8"}
+BYTES = {"half": 2, "float": 4, "double": 8, "i32": 4, "i64": 8, "i1": 1, "i8": 1}
+_SUFFIX = {
+    "half": "f16",
+    "float": "f32",
+    "double": "f64",
+    "i32": "i32",
+    "i64": "i64",
+    "i1": "i1",
+    "i8": "i8",
+}
 _INTEGERS = {"float": "i32", "double": "i64"}  # of the same length
-FLOATS = ("float", "double")
+FLOATS = ("float", "double")  # that are computed with; a half is converted first
 
 
 class Value(NamedTuple):
@@ -51,6 +60,8 @@ def literal(kind: str, number: Any) -> str:
     if kind in FLOATS:
         rounded = float(np.float32(number)) if kind == "float" else float(number)
         return "0x" + struct.pack(">d", rounded).hex().upper()
+    if kind == "half":
+        return "0xH" + struct.pack(">e", float(number)).hex().upper()
     if kind == "i1":
         return "true" if number else "false"
     return str(int(number))
@@ -185,10 +196,14 @@ class Writer:
         """The numbers in another type, as NumPy converts them."""
         if x.kind == kind:
             return x
+        if x.kind == "half" and kind != "float":
+            return self.cast(self.cast(x, "float"), kind)
         if kind == "i1":
             return self.compare("ne", x, self.like(x, 0))
         to = Value("", kind, x.lanes).type
-        if x.kind in FLOATS and kind in FLOATS:
+        if "half" in (x.kind, kind):
+            how = "fptrunc" if kind == "half" else "fpext"  # to a float, and from it
+        elif x.kind in FLOATS and kind in FLOATS:
             how = "fpext" if kind == "double" else "fptrunc"
         elif x.kind in FLOATS:
             how = "fptosi"  # which must be in the range of the integers

@@ -92,6 +92,8 @@ def scan(
     >>> ag.func.grad(lambda c: ag.func.scan(interest, c, np.array([0.1, 0.2]))[0])(np.array(100.0))
     array(1.32)
     """
+    import optree
+
     as_function(f, "scan")
     carry = Form(init, "scan")
     leaves, spec = taken_apart(xs)
@@ -99,29 +101,35 @@ def scan(
     if memory is not None and (isinstance(memory, bool) or not hasattr(memory, "__index__")):
         raise TypeError(f"scan(): memory is a number of bytes, not {memory!r}")
     ys_spec: Any = None
+    is_array = len(leaves) == 1 and leaves[0] is xs  # most are: optree takes longer than a step
+    gives_array = False
 
     def step(state: Leaves, x: Leaves) -> tuple[Leaves, Leaves]:
-        nonlocal ys_spec
-        import optree
-
-        found = f(carry.tree(state), optree.tree_unflatten(spec, x))
+        nonlocal ys_spec, gives_array
+        found = f(carry.tree(state), x[0] if is_array else optree.tree_unflatten(spec, x))
         if not isinstance(found, tuple) or len(found) != 2:
             raise TypeError(
                 "scan(): f must return a pair: the next state, and a result for this step or None"
             )
-        y, ys_spec = taken_apart(found[1])
+        if gives_array and hasattr(found[1], "dtype"):
+            return carry.leaves_of(found[0], "f"), [found[1]]
+        y, now = taken_apart(found[1])
+        if ys_spec is not None and now != ys_spec:
+            raise TypeError(
+                f"scan(): f returned a second result of structure {now}, after one of structure "
+                f"{ys_spec}: it must be the same in all steps"
+            )
         for i, leaf in enumerate(y):
             if not hasattr(leaf, "dtype") and not isinstance(leaf, Number):
                 raise TypeError(
                     f"scan(): f must return arrays and numbers, but leaf {i} of its second result "
                     f"is of type {type(leaf).__name__}"
                 )
+        ys_spec, gives_array = now, len(y) == 1 and y[0] is found[1]
         return carry.leaves_of(found[0], "f"), y
 
     run = WRITER.get() or _Eager()
     state, ys = run.scan(step, carry.leaves, leaves, count, bool(reverse), memory)
-    import optree
-
     return carry.tree(state), optree.tree_unflatten(ys_spec, ys)
 
 

@@ -79,7 +79,7 @@ class Tape:
         arrays, unflatten = arrays_of(args, item_of(name) if isinstance(name, str) else name)
         with new_level() as self.level:
             make = kind(self.level)
-            self.leaves = [make.leaf_over(array) for array in arrays]
+            self.leaves = [make._leaf_over(array) for array in arrays]
             modes = current_modes()
             if modes.grad and not modes.inference:
                 result = function(*unflatten(self.leaves))

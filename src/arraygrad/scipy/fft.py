@@ -169,6 +169,8 @@ def _of_axes(name: str) -> AnyFunction:
         if axes is None and lengths is not None:
             axes = tuple(range(x.ndim - len(lengths), x.ndim))
         along = many_axes(axes, x.ndim) or tuple(range(x.ndim))
+        if lengths is not None and len(lengths) != len(along):
+            raise ValueError("when given, axes and shape arguments have to be of the same length")
         for i, axis in enumerate(along):
             n = None if lengths is None else lengths[i]
             x = line(x, type, n, axis, norm, orthogonalize=orthogonalize)

@@ -15,7 +15,7 @@ import numpy as np
 from ..arrays.creation import asarray
 from ..backends import backend_of
 from ..core.array import AnyFunction, Array
-from ..ops import stack
+from ..ops import astype, stack
 
 _PLAIN = (np.ndarray, float, int, str, type(None))
 
@@ -70,6 +70,13 @@ def floating(x: Any) -> Any:
     """An argument as an array of floating-point numbers."""
     x = array_like(x)
     return x if backend_of(x).kind(x.dtype) in "fc" else x * 1.0
+
+
+def double(x: Any) -> Any:
+    """An argument as an array of double precision, for functions that SciPy has in no other."""
+    x = floating(x)
+    kind = np.dtype(np.complex128 if backend_of(x).kind(x.dtype) == "c" else np.float64)
+    return x if x.dtype == kind else astype(x, kind)
 
 
 def _one_type(x: Any) -> Any:

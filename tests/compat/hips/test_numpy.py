@@ -9,7 +9,12 @@ import pytest
 
 import arraygrad.compat.hips.numpy as anp
 from arraygrad.compat.hips import differential_operators, grad, jacobian
-from arraygrad.compat.hips.numpy.numpy_vjps import match_complex, replace_zero, unbroadcast_f
+from arraygrad.compat.hips.numpy.numpy_vjps import (
+    match_complex,
+    replace_zero,
+    unbroadcast,
+    unbroadcast_f,
+)
 from arraygrad.compat.hips.numpy.numpy_wrapper import metadata
 from arraygrad.compat.hips.test_util import check_grads
 
@@ -81,6 +86,9 @@ def test_eigh_is_a_function_of_one_triangle(uplo: str) -> None:
 def test_helpers_for_rules_of_other_packages() -> None:
     f = unbroadcast_f(np.ones((3, 1)), lambda g: 2 * g)
     np.testing.assert_allclose(f(np.ones((2, 3, 4))), np.full((3, 1), 16.0))
+    many = np.arange(24.0).reshape(2, 3, 4)
+    of_two = metadata(np.ones(2))
+    np.testing.assert_allclose(unbroadcast(many, of_two, broadcast_idx=-1), many.sum(axis=(1, 2)))
     assert match_complex(1.0, 2 + 1j) == 2.0
     assert np.iscomplexobj(match_complex(1j, 2.0))
     np.testing.assert_array_equal(replace_zero(np.array([0.0, 2.0]), 1.0), [1, 2])
@@ -97,3 +105,32 @@ def test_large_jacobians_are_computed_in_parts(monkeypatch: pytest.MonkeyPatch) 
     for most in (1, 6):
         monkeypatch.setattr(differential_operators, "_MOST", most)
         np.testing.assert_allclose(jacobian(f)(X), whole)
+
+
+@pytest.mark.parametrize("module", [anp, np])
+@pytest.mark.parametrize(
+    "f",
+    [
+        lambda xp, x: xp.where(x > 0, xp.zeros_like(x), x**2),
+        lambda xp, x: xp.ones_like(x) * x**2,
+        lambda xp, x: xp.concatenate([xp.full_like(x, 2.0), x**2]),
+        lambda xp, x: xp.dot(xp.ones_like(x), x**2),
+        lambda xp, x: xp.piecewise(x, [x > 0], [lambda x: x**2, lambda x: 3 * x]),
+    ],
+)
+def test_new_arrays_like_a_box_are_constants(module: Any, f: Any) -> None:
+    assert type(anp.zeros_like(X)) is np.ndarray
+    at = np.array([0.5, -1.0, 2.0])
+    steps = np.eye(3) * 1e-6
+    expected = [(f(np, at + s) - f(np, at - s)) / 2e-6 for s in steps]
+    np.testing.assert_allclose(jacobian(lambda x: f(module, x))(at).T, expected, atol=1e-8)
+    kinds: list[Any] = []
+    grad(lambda x: kinds.append(type(module.zeros_like(x))) or anp.sum(x))(at)  # type: ignore[func-returns-value]
+    assert kinds == [np.ndarray]
+
+
+def test_questions_about_boxes_are_answered_for_their_values() -> None:
+    found: list[bool] = []
+    grad(lambda x: found.append(anp.isscalar(x)) or x**2)(2.0)  # type: ignore[func-returns-value]
+    grad(lambda x: found.append(anp.isscalar(x)) or anp.sum(x))(X)  # type: ignore[func-returns-value]
+    assert found == [True, False]

@@ -81,6 +81,18 @@ def test_results_of_one_element_have_a_gradient_and_others_none() -> None:
         hips.grad(lambda x: anp.allclose(x, 1))(X)
 
 
+@pytest.mark.parametrize("rows", [1, 2])
+def test_jacobians_by_complex_numbers_have_the_convention_of_grad(rows: int) -> None:
+    z = np.array([1 + 2j, 3 - 1j])
+
+    def f(z: Any) -> Any:
+        return anp.real(1j * z**2)[:rows]
+
+    expected = [hips.grad(lambda z, i=i: f(z)[i])(z) for i in range(rows)]
+    np.testing.assert_allclose(hips.jacobian(f)(z), expected)
+    np.testing.assert_allclose(hips.jacobian(f)(z)[0], [-4 + 2j, 0])
+
+
 def test_complex_cotangents_are_conjugated() -> None:
     z = 0.5 + 2j
     assert np.isclose(hips.holomorphic_grad(lambda z: z**2)(z), 2 * z)

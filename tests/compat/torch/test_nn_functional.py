@@ -44,6 +44,11 @@ ROWS: list[tuple[Any, ...]] = [
     ("F.max_unpool1d(*F.max_pool1d(a, 2, return_indices=True), 2, output_size=(7,))", (2, 3, 7)),
     ("F.max_unpool2d(*F.max_pool2d(a, 2, return_indices=True), 2)", (2, 3, 4, 6)),
     ("F.max_unpool3d(*F.max_pool3d(a, 2, return_indices=True), 2)", (1, 2, 4, 2, 2)),
+    ("F.fractional_max_pool2d(a, (2, 3), (3, 4), _random_samples=u[:2, :3, :2])", (2, 3, 7, 8)),
+    ("F.fractional_max_pool3d(a, 2, output_ratio=0.6, return_indices=True,"
+     " _random_samples=u[:1, :2])", (2, 5, 6, 5)),
+    ("F.max_pool1d_with_indices(a, 2), F.adaptive_max_pool2d_with_indices(a, 2)", (2, 4, 6)),
+    ("F.conv_tbc(a, b, c, 1)", (5, 2, 3), (2, 3, 4), (4,)),
     # rearranging
     ("F.unfold(a, (2, 3), dilation=2, padding=1, stride=(1, 2))", (2, 3, 5, 6)),
     ("F.fold(a, (4, 5), (2, 3), padding=1, stride=2)", (2, 12, 9)),
@@ -140,6 +145,7 @@ def names(torch: Any, dtype: Any) -> dict[str, Any]:
         "F": torch.nn.functional,
         "i": torch.tensor([[0, 3, 1, 2], [2, 2, 4, 1]]),
         "t": torch.tensor([2, 1, 0]),
+        "u": torch.tensor(np.random.default_rng(2).uniform(size=(2, 3, 3)), dtype=dtype),
         "w": torch.tensor([0.5, 1.0, 2.0, 0.3], dtype=dtype),
         "s": torch.tensor([[0, 1, 1, 0], [1, 1, 0, 0], [0, 0, 1, 1]]),
     }
@@ -234,6 +240,18 @@ def test_vmap_is_a_loop(row: tuple[Any, ...]) -> None:
     single = [function(*(p[k] for p in pairs)) for k in range(2)]
     for x, *members in zip(together, *single, strict=True):
         close(x, ours.stack(members), rtol=1e-10, atol=1e-12)
+
+
+@pytest.mark.parametrize("row", ROWS, ids=[row[0] for row in ROWS])
+def test_forward_mode_is_reverse_mode(row: tuple[Any, ...]) -> None:
+    def function(*inputs: Any) -> Any:
+        return one_number(ours, results(ours, row, list(inputs)))
+
+    inputs, tangents = (tuple(map(ours.tensor, leaves(row[1:], seed))) for seed in (0, 1))
+    _, forward = ours.func.jvp(function, inputs, tangents)
+    gradients = ours.func.grad(function, tuple(range(len(inputs))))(*inputs)
+    reverse = sum(float((g * t).sum()) for g, t in zip(gradients, tangents, strict=True))
+    assert float(forward) == pytest.approx(reverse, rel=1e-9, abs=1e-11)
 
 
 ERRORS = [

@@ -10,6 +10,7 @@ import numpy as np
 
 from ...core.cpython import POPPED, getrefcount
 from ..base import Backend, Kernel, is_short_float
+from . import fused, reductions
 from . import indexing as numpy_indexing
 from .blocks import LARGE, Blocks, blockwise, for_large, rowwise
 from .scipy import solve, transform
@@ -37,6 +38,8 @@ class NumpyBackend(Backend):
 
     def elementwise(self, kernel: Kernel, types: tuple[type, ...], op: Any) -> Kernel:
         if kernel in _ARITHMETIC:
+            if types[0] is complex:  # its operators give Python's numbers for NumPy's scalars
+                return _OF_COMPLEX[kernel]
             return _ARITHMETIC[kernel] if types[0] is np.ndarray else kernel
         return for_large(kernel, types, op) if np.ndarray in types else kernel
 
@@ -108,37 +111,14 @@ _ARITHMETIC: dict[Any, Kernel] = {
     operator.neg: operator.neg,
 }
 
+_OF_COMPLEX: dict[Any, Kernel] = {
+    operator.add: np.add,
+    operator.sub: np.subtract,
+    operator.mul: np.multiply,
+    operator.truediv: np.divide,
+}
+
 # --- reductions, products and parts --------------------------------------------------------------
-
-
-def _sum(x: Any, axis: Any = None, keepdims: Any = False) -> Any:
-    if axis and x.size > 8192 and x.dtype.char in "fd":
-        # A matrix product is much faster for a sum down the columns of a matrix (as for the
-        # gradient of a bias), and for sums along contiguous lines. For very long sums it is less
-        # accurate.
-        if axis == (0,) and not keepdims and x.ndim == 2:
-            return np.ones(x.shape[0], x.dtype) @ x
-        if axis == (x.ndim - 1,) and 1 < x.shape[-1] <= 65536 and x.flags.c_contiguous:
-            out = x @ np.ones(x.shape[-1], x.dtype)
-            return out[..., None] if keepdims else out
-    return np.add.reduce(x, axis=axis, keepdims=keepdims)
-
-
-def _extreme(ufunc: Any, start: float) -> Kernel:
-    def reduce(x: Any, axis: Any = None, keepdims: bool = False) -> Any:
-        if x.ndim > 1 and axis == (x.ndim - 1,) and x.size and x.dtype.char in "fd":
-            n = x.shape[-1]
-            if n <= 16 and x.size >= 64 * n:
-                # NumPy has a high cost for each line, so short lines are slow: transpose them.
-                out = ufunc.reduce(np.ascontiguousarray(x.reshape(-1, n).T), axis=0)
-                return out.reshape(*x.shape[:-1], 1) if keepdims else out.reshape(x.shape[:-1])
-            return ufunc.reduce(x, axis=axis, keepdims=keepdims, initial=start)  # `initial`: faster
-        return ufunc.reduce(x, axis=axis, keepdims=keepdims)
-
-    return reduce
-
-
-_max, _min = _extreme(np.maximum, -np.inf), _extreme(np.minimum, np.inf)
 
 
 def _matmul(x: Any, y: Any) -> Any:
@@ -167,13 +147,6 @@ def _outer(x: Any, y: Any) -> Any:
 
     blocks.each(write)
     return out
-
-
-def _mean(x: Any, axis: Any, keepdims: bool) -> Any:
-    if x.dtype.char not in "fdFD" or not x.size:
-        return np.mean(x, axis=axis, keepdims=keepdims)
-    total = _sum(x, axis, keepdims)
-    return total / (x.size // total.size)
 
 
 def _stack(*arrays: Any, axis: int) -> Any:
@@ -267,167 +240,6 @@ def _acosh(x: Any) -> Any:
     return np.where(lost, out.dtype.type(complex(np.nan, np.pi / 2)), out) if lost.any() else out
 
 
-# --- special functions: few passes, all over one array, which the caller may give as `out` -------
-
-
-def _in_floats(kernel: Kernel) -> Kernel:
-    """A kernel for any numbers: integers become float64, and short floats compute in float32."""
-
-    @functools.wraps(kernel)
-    def computed(x: Any, *others: Any, **params: Any) -> Any:
-        x = np.asarray(x)
-        char = x.dtype.char
-        if char in "fdFD":
-            return kernel(x, *others, **params)
-        if char == "e" or is_short_float(x.dtype):
-            return kernel(x.astype(np.float32), *others, **params).astype(x.dtype)
-        return kernel(x if x.dtype.kind in "fc" else x.astype(np.float64), *others, **params)
-
-    return computed
-
-
-@_in_floats
-def _expit(x: Any, out: Any = None) -> Any:
-    with np.errstate(over="ignore"):  # infinity has the reciprocal zero, which is correct
-        out = np.asarray(np.negative(x, out=out))
-        np.exp(out, out=out)
-        out += 1
-        return np.reciprocal(out, out=out)
-
-
-@_in_floats
-def _silu(x: Any, out: Any = None) -> Any:
-    out = _expit(x, out=out)
-    out *= x
-    return out
-
-
-def _log1p_exp_minus_abs(x: Any, out: Any) -> Any:
-    if x.dtype.kind == "c":
-        raise TypeError(f"softplus and log_expit take real numbers, but x has dtype {x.dtype}")
-    out = np.asarray(np.abs(x, out=out))
-    np.negative(out, out=out)
-    np.exp(out, out=out)
-    return np.log1p(out, out=out)
-
-
-@_in_floats
-def _softplus(x: Any, out: Any = None) -> Any:
-    out = _log1p_exp_minus_abs(x, out)
-    out += np.maximum(x, 0)
-    return out
-
-
-@_in_floats
-def _log_expit(x: Any, out: Any = None) -> Any:
-    out = _log1p_exp_minus_abs(x, out)
-    return np.subtract(np.minimum(x, 0), out, out=out)
-
-
-def _top(x: Any, axis: Any) -> Any:
-    if x.size:
-        return _max(x, axis, True)
-    return np.maximum.reduce(x, axis=axis, keepdims=True, initial=-np.inf)
-
-
-@_in_floats
-def _softmax_at(x: Any, shift: Any, axis: Any, out: Any = None) -> Any:
-    with np.errstate(invalid="ignore"):  # for lines that are all -inf
-        out = np.asarray(np.subtract(x, shift, out=out))
-        np.exp(out, out=out)
-        out /= np.add.reduce(out, axis=axis, keepdims=True)
-        return out
-
-
-@_in_floats
-def _softmax(x: Any, axis: Any, out: Any = None) -> Any:
-    if x.dtype.kind == "f" and x.size:
-        # Most arrays need no shift: the sums of the exponentials show it.
-        with np.errstate(over="ignore", under="ignore"):
-            out = np.asarray(np.exp(x, out=out))
-            total = np.add.reduce(out, axis=axis, keepdims=True)
-        if total.min() > 1e-4 and total.max() < 1e30:
-            out /= total
-            return out
-    return _softmax_at(x, _top(x, axis), axis, out)
-
-
-def _softmax_tangent(v: Any, y: Any, axis: Any, out: Any = None) -> Any:
-    if axis == (max(v.ndim, y.ndim) - 1,) and v.dtype.kind != "c":  # vecdot conjugates
-        dot = np.vecdot(v, y)[..., None]  # a product and its sum in one pass
-    else:
-        dot = np.add.reduce(v * y, axis=axis, keepdims=True)
-    out = np.asarray(np.subtract(v, dot, out=out))
-    out *= y
-    return out
-
-
-@_in_floats
-def _log_softmax(x: Any, axis: Any, out: Any = None) -> Any:
-    with np.errstate(divide="ignore", invalid="ignore"):  # for lines that are all -inf
-        out = np.asarray(np.subtract(x, _top(x, axis), out=out))
-        out -= np.log(np.add.reduce(np.exp(out), axis=axis, keepdims=True))
-        return out
-
-
-def _log_softmax_pullback(g: Any, y: Any, axis: Any, out: Any = None) -> Any:
-    if g.ndim != y.ndim:  # one is a batch, which `axis` is for
-        g, y = np.broadcast_arrays(g, y)
-    return np.subtract(g, np.exp(y) * np.add.reduce(g, axis=axis, keepdims=True), out=out)
-
-
-def _scale(centred: Any, axis: Any, eps: float) -> Any:
-    if axis == (centred.ndim - 1,) and centred.dtype.kind != "c":  # vecdot conjugates
-        total = np.vecdot(centred, centred)[..., None]
-    else:
-        total = np.add.reduce(centred * centred, axis=axis, keepdims=True)
-    return np.sqrt(total / (centred.size // max(total.size, 1)) + eps)
-
-
-@_in_floats
-def _standardize(x: Any, axis: Any, eps: float, out: Any = None) -> Any:
-    out = np.asarray(np.subtract(x, _mean(x, axis, True), out=out))
-    out /= _scale(out, axis, eps)
-    return out
-
-
-def _standardize_pullback(v: Any, x: Any, axis: Any, eps: float, out: Any = None) -> Any:
-    if v.ndim != x.ndim:  # one is a batch, which `axis` is for
-        v, x = np.broadcast_arrays(v, x)
-    y = x - _mean(x, axis, True)
-    scale = _scale(y, axis, eps)
-    y /= scale
-    y *= _mean(v * y, axis, True)
-    y += _mean(v, axis, True)
-    out = np.asarray(np.subtract(v, y, out=out))
-    out /= scale
-    return out
-
-
-@_in_floats
-def _logsumexp(x: Any, axis: Any, keepdims: bool) -> Any:
-    # A real shift does not change the imaginary part of the logarithm, which stays within ±π.
-    top = _top(x.real if x.dtype.kind == "c" else x, axis)
-    shift = np.where(np.isfinite(top), top, 0)  # infinities cannot be subtracted
-    out = np.asarray(np.subtract(x, shift))
-    np.exp(out, out=out)
-    total = np.add.reduce(out, axis=axis, keepdims=True)
-    with np.errstate(divide="ignore"):  # for lines that are all -inf
-        total = np.log(total) + shift
-    return total if keepdims else total.squeeze(axis)
-
-
-def _times_log(log: Any) -> Kernel:
-    def product(x: Any, y: Any) -> Any:
-        silent = np.equal(x, 0)
-        if not silent.any():
-            return x * log(y)
-        silent = silent & np.equal(y, y)
-        return np.where(silent, 0, x * log(np.where(silent, 1, y)))
-
-    return product
-
-
 def _astype(x: Any, dtype: Any, copy: bool) -> Any:
     return np.asarray(x).astype(dtype, copy=copy)
 
@@ -447,8 +259,8 @@ numpy_backend = NumpyBackend(
         "expm1": _expm1,
         "pow": _pow,
         # Reductions of ufuncs, without the Python code around them in np.sum and similar functions.
-        "sum": _sum,
-        "mean": _mean,
+        "sum": reductions.sum_,
+        "mean": reductions.mean,
         "stack": _stack,
         "broadcast_to": _broadcast_to,
         # Methods are faster than the functions that call them.
@@ -458,32 +270,32 @@ numpy_backend = NumpyBackend(
         "flip": lambda x, axis: np.flip(x, axis) if axis else x[...],
         "diagonal": _diagonal,
         "matmul": _matmul,
-        "max": _max,
+        "max": reductions.max_,
         # np.count_nonzero returns a Python int in older versions.
         "count_nonzero": lambda x, axis, keepdims: np.add.reduce(
             np.not_equal(x, 0), axis=axis, keepdims=keepdims, dtype=np.intp
         ),
-        "min": _min,
+        "min": reductions.min_,
         "getitem": numpy_indexing.getitem,
         "index_add": numpy_indexing.index_add,
         "take_along_axis": numpy_indexing.take_along_axis,
         # NumPy's own functions cannot sort in descending order.
         "argsort": numpy_indexing.argsort,
         "sort": numpy_indexing.sort,
-        "expit": _expit,
-        "silu": _silu,
-        "softplus": _softplus,
-        "log_expit": _log_expit,
-        "softmax": rowwise(_softmax),
-        "shifted_softmax": rowwise(_softmax_at),
-        "softmax_tangent": rowwise(_softmax_tangent),
-        "log_softmax": rowwise(_log_softmax),
-        "log_softmax_pullback": rowwise(_log_softmax_pullback),
-        "logsumexp": rowwise(_logsumexp, reduces=True),
-        "standardize": rowwise(_standardize),
-        "standardize_pullback": rowwise(_standardize_pullback),
-        "xlogy": _times_log(np.log),
-        "xlog1py": _times_log(np.log1p),
+        "expit": fused.expit,
+        "silu": fused.silu,
+        "softplus": fused.softplus,
+        "log_expit": fused.log_expit,
+        "softmax": rowwise(fused.softmax),
+        "shifted_softmax": rowwise(fused.softmax_at),
+        "softmax_tangent": rowwise(fused.softmax_tangent),
+        "log_softmax": rowwise(fused.log_softmax),
+        "log_softmax_pullback": rowwise(fused.log_softmax_pullback),
+        "logsumexp": rowwise(fused.logsumexp, reduces=True),
+        "standardize": rowwise(fused.standardize),
+        "standardize_pullback": rowwise(fused.standardize_pullback),
+        "xlogy": fused.times_log(np.log),
+        "xlog1py": fused.times_log(np.log1p),
         "sinc": np.sinc,
         # One axis takes one call, and real numbers do not become complex first.
         "fft": functools.partial(transform, "fft"),

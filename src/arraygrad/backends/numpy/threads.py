@@ -168,6 +168,11 @@ def alone() -> Iterator[None]:
         _alone.set(before)
 
 
+def is_alone() -> bool:
+    """Whether no work is to be shared: there is one thread only, or the caller has said so."""
+    return _number == 1 or _alone.get()
+
+
 def get_num_threads() -> int:
     """How many threads may share the work on a large NumPy array."""
     return _number

@@ -21,7 +21,7 @@ from ...arrays.tensor import Tensor
 from ...core.array import Array, plain
 from ...core.nodes import Node
 
-__all__ = ["ArrayBox", "Box", "forward_box", "getval", "isbox", "number", "reverse_box"]
+__all__ = ["ArrayBox", "Box", "as_box", "forward_box", "getval", "isbox", "number", "reverse_box"]
 
 
 class Box:
@@ -189,6 +189,16 @@ def forward_box(level: float) -> type[ForwardBox]:
     """The type of boxes for forward mode at a level."""
     members = {"__slots__": (), "level": level, "__module__": ArrayBox.__module__}
     return type("ArrayBox", (ForwardBox,), members)
+
+
+def as_box(x: Any) -> Any:
+    """A tensor that is no box as one, or as its plain value if it is constant; others as they are.
+
+    Functions that write to a new tensor give such tensors.
+    """
+    if isinstance(x, Box) or not isinstance(x, Tensor):
+        return x
+    return number(x.array) if x._node is None else reverse_box(x.level)(x._array, x._node)
 
 
 def isbox(x: Any) -> bool:

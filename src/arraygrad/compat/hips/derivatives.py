@@ -13,7 +13,7 @@ from ... import ops
 from ...core.array import Array
 from ...func.forward import push
 from ...func.reverse import Tape
-from .boxes import Box, ReverseBox, forward_box, isbox, number, reverse_box
+from .boxes import Box, ReverseBox, as_box, forward_box, isbox, number, reverse_box
 from .primitives import SparseObject, as_cotangent
 from .structures import CONTAINERS, leaves_like, mapped
 
@@ -64,6 +64,7 @@ class Trace:
         if isinstance(result, ReverseBox) and result.level == level:
             self.value, self.outputs = number(result._array), [result]
             return
+        result = mapped(as_box, result)
         self.value = mapped(lambda leaf: _inside(leaf, level), result)
         self.outputs = leaves_like(result, result, "the result")
         if not any(isbox(out) and out.level == level for out in self.outputs):

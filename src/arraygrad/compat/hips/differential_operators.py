@@ -196,12 +196,12 @@ def _pulled(trace: Trace, seeds: Any) -> Any:
     count = seeds.shape[0]
     if count == 1:
         (found,) = tape.pull(outputs, [seeds[0]])
-        return ops.expand_dims(found, axis=0)
-    kind = batched_type(above(tape.level))
-    (found,) = tape.pull(outputs, [kind(seeds)])
-    if not isinstance(found, kind):
-        return ops.broadcast_to(found, (count, *found.shape))
-    rows = found._array
+        rows = ops.expand_dims(found, axis=0)
+    else:
+        kind = batched_type(above(tape.level))
+        (found,) = tape.pull(outputs, [kind(seeds)])
+        is_batch = isinstance(found, kind)
+        rows = found._array if is_batch else ops.broadcast_to(found, (count, *found.shape))
     return ops.conj(rows) if rows.dtype.kind == "c" else rows
 
 

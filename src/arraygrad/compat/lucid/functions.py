@@ -24,7 +24,10 @@ def fliplr(x: Any) -> Any:
 
 def index_fill(x: Any, dim: int, index: Any, value: Any) -> Any:
     """A value at some places of an axis, and the elements elsewhere."""
-    chosen = np.isin(np.arange(x.shape[dim]), np.asarray(index) % x.shape[dim])
+    n, places = x.shape[dim], np.asarray(index)
+    if ((places < -n) | (places >= n)).any():
+        raise IndexError(f"index has places outside of an axis of length {n}: {places.tolist()}")
+    chosen = np.isin(np.arange(n), places % n)
     shape = [1] * x.ndim
     shape[dim] = -1
     return ops.where(chosen.reshape(shape), np.asarray(value, x.dtype), x)

@@ -160,8 +160,8 @@ class Tensor(Facade):
         seed = unwrapped(gradient)
         if seed is None:
             self._check_scalar()
-        elif getattr(seed, "dtype", None) != self.dtype:
-            seed = asarray(seed).astype(self.dtype)
+        else:
+            seed = in_dtype_of(self, seed if hasattr(seed, "dtype") else asarray(seed))
         self._inner.backward(seed, retain_graph, create_graph, accumulated_into(inputs))
 
     def is_complex(self) -> bool:
@@ -192,6 +192,15 @@ class Tensor(Facade):
 
 
 Tensor._adopt({**FUNCTIONS, **OWN})
+
+
+def in_dtype_of(output: Any, seed: Any) -> Any:
+    """A cotangent in the dtype of its output. Numbers stay as they are."""
+    if not hasattr(seed, "dtype") or seed.dtype == output.dtype:
+        return seed
+    if seed.dtype.kind == "c" and output.dtype.kind != "c":
+        raise RuntimeError("a gradient is complex, but the output is real: pass real numbers")
+    return asarray(seed).astype(output.dtype)
 
 
 def accumulated_into(inputs: Any) -> Any:

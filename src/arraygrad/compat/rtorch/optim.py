@@ -7,6 +7,12 @@ from typing import Any
 
 from ...arrays.tensor import Tensor
 
+__all__ = ["optimizer"]
+
+
+def __dir__() -> list[str]:
+    return __all__
+
 
 def optimizer(name: str, params: Sequence[Tensor], options: dict[str, Any]) -> Any:
     """The optimiser of a name, such as "SGD", of `compat.torch.optim`."""

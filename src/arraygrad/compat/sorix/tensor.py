@@ -113,7 +113,7 @@ class Tensor(Facade):
     tensor([1., 2.], requires_grad=True)
     """
 
-    # The values of a leaf of whole numbers, which the inner tensor has in double precision.
+    # The dtype of a leaf of whole numbers, which the inner tensor has in double precision.
     _whole: Any = None
     # A gradient that was put on a tensor that is not a leaf.
     _put: Any = None
@@ -134,7 +134,7 @@ class Tensor(Facade):
         elif not hasattr(data, "dtype") and dtype is None and array.dtype == np.float64:
             array = array.astype(np.float32)
         if requires_grad and array.dtype.kind in "biu":
-            self._whole = array
+            self._whole = array.dtype
             array = array.astype(np.float64)
         self._inner = asarray(array)
         if requires_grad:
@@ -144,8 +144,17 @@ class Tensor(Facade):
 
     @property
     def data(self) -> Any:
-        """The array itself: what is written to it is written to the tensor, and not recorded."""
-        return self._inner.array if self._whole is None else self._whole
+        """The array itself: what is written to it is written to the tensor, and not recorded.
+
+        Of a leaf of whole numbers that requires gradients, it is a copy, which cannot be written.
+        """
+        array = self._inner.array
+        if self._whole is None:
+            return array
+        rounded = array.astype(self._whole)
+        copy = rounded if (rounded == array).all() else array.copy()
+        copy.flags.writeable = False
+        return copy
 
     @data.setter
     def data(self, value: Any) -> None:
@@ -203,7 +212,7 @@ class Tensor(Facade):
         if found is None or self._whole is None:
             return found
         # Whole numbers have gradients of their type, unless this would round them.
-        rounded = found.data.astype(self._whole.dtype)
+        rounded = found.data.astype(self._whole)
         return Tensor(rounded) if (rounded == found.data).all() else found
 
     @grad.setter
@@ -347,8 +356,10 @@ class Tensor(Facade):
 
     def _written(self, write: Any, *args: Any, **keywords: Any) -> Tensor:
         self._check_write()
+        kind = self._inner.dtype
         arrays = [
-            np.asarray(a, self._inner.dtype) if isinstance(a, np.ndarray) else a for a in args
+            a.astype(kind) if isinstance(a, np.ndarray) and np.can_cast(a, kind, "same_kind") else a
+            for a in args
         ]
         super()._written(write, *arrays, **keywords)
         return self

@@ -12,6 +12,11 @@ from .handles import Tensor, attach, new, remember
 from .printing import described
 
 
+def _attributes(self: Tensor) -> dict[str, Any]:
+    """What the user has set, without what a view knows of itself."""
+    return {key: v for key, v in self.__dict__.items() if key not in ("_bumps", "_how", "_taken")}
+
+
 def _deepcopy(self: Tensor, memo: dict[int, Any]) -> Tensor:
     if id(self) in memo:
         return memo[id(self)]  # type: ignore[no-any-return]
@@ -20,7 +25,7 @@ def _deepcopy(self: Tensor, memo: dict[int, Any]) -> Tensor:
     made = new(type(self))
     made._t = copy.deepcopy(self._t, memo)
     memo[id(self)] = made
-    made.__dict__.update(copy.deepcopy(self.__dict__, memo))
+    made.__dict__.update(copy.deepcopy(_attributes(self), memo))
     if made.requires_grad:
         remember(made)
     return made
@@ -36,13 +41,13 @@ def _reduce(self: Tensor, protocol: Any = None) -> Any:
     if not self.is_leaf:
         raise RuntimeError("only leaves can be pickled: detach() the tensor first")
     values = np.asarray(self._t.detach().numpy())
-    return _rebuild, (type(self), values, self.requires_grad, self.__dict__)
+    return _rebuild, (type(self), values, self.requires_grad, _attributes(self))
 
 
 def _shallow(self: Tensor) -> Tensor:
     made = new(type(self))
     made._t = self._t
-    made.__dict__.update(self.__dict__)
+    made.__dict__.update(_attributes(self))
     return made
 
 

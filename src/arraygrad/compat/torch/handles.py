@@ -33,12 +33,15 @@ new = object.__new__
 class Tensor:
     """An array with PyTorch's methods, which can be differentiated."""
 
-    __slots__ = ("__dict__", "__weakref__", "_g", "_how", "_of", "_t", "_taken")
+    __slots__ = ("__dict__", "__weakref__", "_g", "_of", "_t")
     _t: Any  # the array: a tensor of arraygrad, or a batched or dual array
     _g: Tensor  # the tensor that `grad` returned last
     _of: Tensor  # the tensor that this one is a view of
-    _how: str  # how a view was made, if that matters: see `views`
-    _taken: list[weakref.ref[Tensor]]  # the views that were taken of this tensor
+    # Set on few, and read often: how a view was made, if that matters (see `views`), and the
+    # views that were taken of this tensor.
+    _how: str | None = None
+    _taken: list[weakref.ref[Tensor]] | None = None
+    _bumps = 0  # how many more writes there were than to the present memory
     __array_priority__ = 2000
 
     if TYPE_CHECKING:  # the methods that `methods` attaches
@@ -164,7 +167,7 @@ class Tensor:
         return id(self)
 
     def __dir__(self) -> list[str]:
-        hidden = ("_g", "_how", "_of", "_taken")  # set on few tensors
+        hidden = ("_g", "_of")  # set on few tensors
         return [name for name in object.__dir__(self) if name not in hidden]
 
     # --- Python's values ---
@@ -264,7 +267,7 @@ class Tensor:
             if requires_grad and array.dtype.kind not in "fc":
                 raise RuntimeError(
                     "only Tensors of floating point and complex dtype can require gradients, not "
-                    f"{self.dtype}: pass dtype=, or convert it by to()"
+                    f"{self.dtype}: pass dtype= with requires_grad=True, or convert it by to()"
                 )
             array.requires_grad_(requires_grad)
             remember(self)
@@ -310,7 +313,8 @@ class Tensor:
 
     @property
     def _version(self) -> int:
-        return self._t._version if isinstance(self._t, Native) else 0
+        own = self._t._version if isinstance(self._t, Native) else 0
+        return int(own + self._bumps)
 
     @property
     def _base(self) -> Tensor | None:
@@ -480,7 +484,7 @@ def lift(tensor: Tensor, value: Any) -> None:
 
 def _follow_all(tensor: Tensor, before: Any, now: Any) -> None:
     """Make all views of a tensor views of another array."""
-    for reference in getattr(tensor, "_taken", ()):
+    for reference in tensor._taken or ():
         view = reference()
         if view is not None:
             _follow(view, before, now)

@@ -7,8 +7,10 @@ from typing import Any
 import numpy as np
 
 from ... import ops
+from ...arrays.batched import Batched
 from ...core.array import Array
-from .handles import Tensor, attach, lift, new, origin_of, unwrap
+from .handles import Tensor, attach, lift, new, origin_of, unwrap, wrap
+from .publish import METHODS
 from .views import check_written, not_written, note_view
 
 
@@ -49,6 +51,10 @@ def _setitem(self: Tensor, key: Any, value: Any) -> None:
         if value.dtype != self._t.dtype:
             value = ops.astype(value, self._t.dtype)
     place = _key(key)
+    parts = place if type(place) is tuple else (place,)
+    if all(isinstance(p, Batched) and p.dtype.kind in "iu" for p in parts):
+        index_put_(self, tuple(map(wrap, parts)), wrap(value))
+        return
     if isinstance(value, Array) and value.ndim:
         # PyTorch drops axes of length one in front, as in `x[0] = row` with a row of shape (1, n).
         extra = value.ndim - self._t[place].ndim
@@ -58,6 +64,11 @@ def _setitem(self: Tensor, key: Any, value: Any) -> None:
         self._t[place] = value
     except (ValueError, TypeError, RuntimeError) as error:
         raise not_written(self, "x[...] = value", error) from error
+
+
+def index_put_(self: Tensor, indices: Any, values: Any) -> None:
+    """Write at places that differ over a batch."""
+    METHODS["index_put_"](self, indices, values)
 
 
 attach(

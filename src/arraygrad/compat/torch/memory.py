@@ -95,7 +95,7 @@ def _renamed(function: Any, name: str) -> Any:
         if isinstance(array, Native) and not may_be_changed(array):
             raise not_written(self, name, RuntimeError("work on a clone() of it"))
         hidden = recorder() is None and is_recorded(array) and not INFERENCE.get()
-        recorded = hidden and getattr(self, "_how", None) is None
+        recorded = hidden and self._how is None
         with (
             enable_grad() if recorded else nullcontext()
         ):  # the tensor keeps its place in the graph
@@ -119,14 +119,19 @@ def _resize(self: Tensor, *size: Any, memory_format: Any = None) -> Tensor:
     """Give the tensor another shape, with as many of its elements as there is room for."""
     if isinstance(self._t, Batched):
         raise RuntimeError("resize_(): a tensor inside vmap cannot be resized: use reshape()")
-    if is_recorded(self._t):
+    needs = is_recorded(self._t)
+    if needs and not INFERENCE.get():
         raise RuntimeError("resize_(): a tensor that requires gradients cannot be resized")
     wanted = shapes.sizes(tuple(map(unwrap, size)))
+    if wanted == tuple(self._t.shape):
+        return self
+    before = self._version
     flat = np.asarray(plain(self._t)).reshape(-1)
     made = np.zeros(Size(wanted).numel(), flat.dtype)
     made[: flat.size] = flat[: made.size]
-    self._t = native(made.reshape(wanted))
-    return self
+    self._t = type(self._t)(made.reshape(wanted)) if needs else native(made.reshape(wanted))
+    self._bumps = before + 1 - self._t._version
+    return self._require() if needs else self
 
 
 def _set(self: Tensor, source: Any = None) -> Tensor:

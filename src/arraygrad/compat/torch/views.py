@@ -30,14 +30,14 @@ _WHY = {
 def note_view(made: Tensor, source: Tensor, how: str | None = None) -> None:
     """Remember that one tensor is a view of another, and how it was made if that matters."""
     made._of = source
-    taken = getattr(source, "_taken", None)
+    taken = source._taken
     if taken is None:
         source._taken = [weakref.ref(made)]
     else:
         if len(taken) >= 64 and not len(taken) & (len(taken) - 1):  # of many, most are gone
             taken[:] = [reference for reference in taken if reference() is not None]
         taken.append(weakref.ref(made))
-    how = getattr(source, "_how", None) or how_now(how)
+    how = source._how or how_now(how)
     if how is not None:
         made._how = how
 
@@ -51,7 +51,7 @@ def how_now(how: str | None) -> str | None:
 
 def check_written(tensor: Tensor, *values: Any) -> None:
     """Raise if a write to a view could not be differentiated as PyTorch has it."""
-    how = getattr(tensor, "_how", None)
+    how = tensor._how
     if how is None or recorder() is None:
         return
     base = tensor

@@ -49,6 +49,9 @@ class Own(NamedTuple):
     direct : callable or None
         ``direct(sweep, node, g, saved, spare)`` replaces the rules for a NumPy array `g`, and is
         faster: it adds to the cotangents of the sweep itself. It may write to `g` if `spare`.
+    push : callable or None
+        ``push(arrays, tangents, keywords)`` returns the results and their tangents, for an op of
+        several results that computes these together. The tangent of a constant is None.
     types : callable or None
         ``types(inputs, keywords)`` returns a pair of shape and dtype for each result. Without it,
         `compile` finds out by the kind; for an op of which nothing is known, by running it.
@@ -58,6 +61,7 @@ class Own(NamedTuple):
     cuts: AnyFunction | None = None
     live: AnyFunction | None = None
     direct: AnyFunction | None = None
+    push: AnyFunction | None = None
     types: AnyFunction | None = None
 
 

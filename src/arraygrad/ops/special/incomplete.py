@@ -105,4 +105,6 @@ def _beta_density(a: Any, b: Any, x: Any) -> Any:
 
 
 def _log_gamma(a: Any) -> Any:
-    return gammaln(a) if hasattr(a, "dtype") else math.lgamma(a)
+    if hasattr(a, "dtype"):
+        return gammaln(a)
+    return math.inf if a <= 0 and a == math.floor(a) else math.lgamma(a)

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from ... import ops
+from ... import linalg, ops
 from ...core.array import AnyFunction, Array
 from ...errors import NotASolutionError
 from ..formula import as_array, by_ops, const
@@ -34,7 +34,7 @@ def solve_bvp(
 
     The states at the nodes of SciPy's mesh, and `p`, are an implicit function: they solve the
     equations of collocation, and the boundary conditions. They depend on what `fun` and `bc` close
-    over, and on both ends of `x`. The other nodes are constants.
+    over, on `S`, and on both ends of `x`. The other nodes are constants.
     """
     scipy = scipy_module("scipy.integrate")
 
@@ -51,16 +51,33 @@ def solve_bvp(
         raise NotASolutionError(
             f"solve_bvp: the solver failed, so the solution has no derivatives: {message}"
         )
-    if S is not None or np.dtype(runs.results[0].y.dtype).kind == "c":
-        what = "a singular term S" if S is not None else "complex states"
-        raise ValueError(f"solve_bvp: a problem with {what} has no derivatives here")
+    if np.dtype(runs.results[0].y.dtype).kind == "c":
+        raise ValueError("solve_bvp: a problem with complex states has no derivatives here")
     if isinstance(result.y, list):
         raise ValueError(
             "solve_bvp: the members of the batch have different meshes, so their solutions are "
             "not one array: use a loop"
         )
-    _set_derivatives(result, fun, bc, as_array(x), p is not None)
+    ends = as_array(x)
+    if S is not None:
+        start = ops.take(ends, 0, axis=0)
+        fun = _with_singular_term(fun, as_array(S), start)
+    _set_derivatives(result, fun, bc, ends, p is not None)
     return result
+
+
+def _with_singular_term(fun: AnyFunction, matrix: Any, start: Any) -> AnyFunction:
+    """The right-hand side with the term ``S y / (x - a)``, and its limit at the start a."""
+    limit = linalg.pinv(np.eye(matrix.shape[-1]) - matrix)
+
+    def whole(x: Any, y: Any, *p: Any) -> Any:
+        f = as_array(fun(x, y, *p))
+        away = x - start
+        at_start = const(away) == 0
+        term = ops.matmul(matrix, y) / ops.where(at_start, 1.0, away)
+        return ops.where(at_start, ops.matmul(limit, f), f + term)
+
+    return whole
 
 
 def _set_derivatives(result: Any, fun: Any, bc: Any, ends: Any, has_parameters: bool) -> None:

@@ -21,6 +21,7 @@ from ..formula import as_array, by_ops, carries, const
 from ..names import scipy_module
 from ..values import Runs, attach, on_values
 from .rules import Rule, double_exponential, gauss_kronrod, on_half_line, on_intervals
+from .weights import principal_value, waves
 
 
 def quad(
@@ -42,8 +43,7 @@ def quad(
 ) -> Any:
     """`scipy.integrate.quad`; the integral has derivatives by the ends, `args` and closures.
 
-    The weights "cos", "sin" and those of kind "alg" can be differentiated on finite ranges, also by
-    `wvar`. The other weights raise an error where derivatives are asked for.
+    With a `weight`, there are also derivatives by `wvar`.
 
     Examples
     --------
@@ -73,7 +73,10 @@ def quad(
     if not runs.has_derivatives:
         return runs.as_given(value), *rest
     extra = args if isinstance(args, tuple) else (args,)
+    if weight == "cauchy":
+        return _cauchy(lambda x: func(x, *extra), value, as_array(a), as_array(b), wvar), *rest
     weigh = _weight(weight, wvar, a, b)
+    waving = weight in ("cos", "sin") and _is_infinite(a, b)
 
     def integrand(x: Any) -> Any:
         y = as_array(func(x, *extra))
@@ -81,23 +84,23 @@ def quad(
 
     def last(*given: Any) -> Any:
         func, a, b, args, points, wvar = given
+        if waving:
+            return waves(float(a), float(b), float(wvar))
         _, _, info, *_ = run(func, a, b, args, points, wvar, 1)
         infos = [info["real"], info["imag"]] if complex_func else [info]
         breaks = np.asarray([] if points is None else points, float)
         return (float(a), float(b)), _subdivision(infos), breaks
 
     second = on_values(last, func, a, b, args, points, wvar)
-    rules = [_points(ends, edges) for ends, edges, _ in second.results]
+    if waving:
+        rules = second.results
+    else:
+        rules = [_points(ends, edges) for ends, edges, _ in second.results]
     total, size = _sum(integrand, second, rules)
-    if not _agree(total, value, size):
+    if not waving and not _agree(total, value, size):
         rules = [_near_ends(ends, breaks) for ends, _, breaks in second.results]
         total, size = _sum(integrand, second, rules)
-        if not _agree(total, value, size):
-            raise NotASolutionError(
-                "quad: the integral cannot be differentiated accurately: at the points of the last "
-                f"subdivision, the integrand sums to {_shown(total)}, not to {_shown(value)}. Name "
-                "singular points by points=, or lower epsabs and epsrel"
-            )
+    _check_agree(total, value, size)
     value = value if isinstance(value, Array) else np.asarray(value)
     return attach(value, total + _ends(integrand, a, b)), *rest
 
@@ -106,27 +109,39 @@ def _shown(x: Any) -> str:
     return str(np.asarray(const(x) if not isinstance(const(x), Array) else "a batch"))
 
 
+def _check_agree(total: Any, value: Any, size: Any) -> None:
+    if not _agree(total, value, size):
+        raise NotASolutionError(
+            "quad: the integral cannot be differentiated accurately: at the points of the last "
+            f"subdivision, the integrand sums to {_shown(total)}, not to {_shown(value)}. Name "
+            "singular points by points=, or lower epsabs and epsrel"
+        )
+
+
+def _is_infinite(*ends: Any) -> bool:
+    return any(not isinstance(x, Array) and np.isinf(x) for x in ends)
+
+
+def _cauchy(function: AnyFunction, value: Any, a: Any, b: Any, pole: Any) -> Any:
+    total = principal_value(function, a, b, as_array(pole))
+    _check_agree(total, value, 1 + ops.abs(const(total)))
+    return attach(value if isinstance(value, Array) else np.asarray(value), total)
+
+
 def _weight(weight: str | None, wvar: Any, a: Any, b: Any) -> AnyFunction:
     """The weight as a function."""
     if weight is None:
         return lambda x: 1.0
-    infinite = any(not isinstance(x, Array) and np.isinf(x) for x in (a, b))
-    if weight in ("cos", "sin") and not infinite:
+    if weight in ("cos", "sin"):
         return lambda x: getattr(ops, weight)(as_array(wvar) * x)
-    if weight.startswith("alg"):
-        left, right = wvar
-        logs: dict[str, AnyFunction] = {
-            "alg": lambda x: 1.0,
-            "alg-loga": lambda x: ops.log(x - a),
-            "alg-logb": lambda x: ops.log(b - x),
-            "alg-log": lambda x: ops.log(x - a) * ops.log(b - x),
-        }
-        return lambda x: (x - a) ** left * (b - x) ** right * logs[weight](x)
-    where = " on an infinite range" if infinite else ""
-    raise ValueError(
-        f"quad: an integral with weight={weight!r}{where} has no derivatives here: write the "
-        "weight as a factor of the function, or detach() what it depends on"
-    )
+    left, right = wvar
+    logs: dict[str, AnyFunction] = {
+        "alg": lambda x: 1.0,
+        "alg-loga": lambda x: ops.log(x - a),
+        "alg-logb": lambda x: ops.log(b - x),
+        "alg-log": lambda x: ops.log(x - a) * ops.log(b - x),
+    }
+    return lambda x: (x - a) ** left * (b - x) ** right * logs[weight](x)
 
 
 # --- points and sums ------------------------------------------------------------------------------

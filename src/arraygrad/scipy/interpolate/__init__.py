@@ -23,22 +23,42 @@ from .cubic import (
     PchipInterpolator,
     make_smoothing_spline,
 )
+from .fitpack import (
+    InterpolatedUnivariateSpline,
+    UnivariateSpline,
+    splantider,
+    splder,
+    splev,
+    splint,
+    splrep,
+)
 from .grids import RBFInterpolator, RegularGridInterpolator, interp1d
 from .piecewise import CubicHermiteSpline, PPoly
+from .scattered import LinearNDInterpolator, NearestNDInterpolator, griddata
 
 __all__ = [
     "Akima1DInterpolator",
     "BSpline",
     "CubicHermiteSpline",
     "CubicSpline",
+    "InterpolatedUnivariateSpline",
+    "LinearNDInterpolator",
+    "NearestNDInterpolator",
     "PPoly",
     "PchipInterpolator",
     "RBFInterpolator",
     "RegularGridInterpolator",
+    "UnivariateSpline",
+    "griddata",
     "interp1d",
     "make_interp_spline",
     "make_lsq_spline",
     "make_smoothing_spline",
+    "splantider",
+    "splder",
+    "splev",
+    "splint",
+    "splrep",
 ]
 
 __getattr__ = others_from("scipy.interpolate")

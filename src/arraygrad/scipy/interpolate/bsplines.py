@@ -28,8 +28,18 @@ from ...ops import (
 )
 from ..sparse.arrays import from_places
 from ..sparse.linalg.solvers import solve as sparse_solve
-from ..twins import floating, has_arrays, refuse
-from .piecewise import SCIPY, along, arranged, nodes_and_values, outside, taken, wide, wrapped
+from ..twins import double, has_arrays, refuse
+from .piecewise import (
+    SCIPY,
+    along,
+    arranged,
+    check_rising,
+    nodes_and_values,
+    outside,
+    taken,
+    wide,
+    wrapped,
+)
 
 
 def basis(t: Any, x: Any, k: int) -> tuple[Any, Any]:
@@ -65,14 +75,14 @@ class TensorSpline:
     """
 
     def __init__(self, t: Any, c: Any, k: int, extrapolate: Any = True, axis: int = 0) -> None:
-        self.t, self.c, self.k = floating(t), floating(c), int(k)
+        self.t, self.c, self.k = double(t), double(c), int(k)
         self.extrapolate, self.axis = extrapolate, axis
 
     def __call__(self, x: Any, nu: int = 0, extrapolate: Any = None) -> Any:
         """The values at `x`, or of the derivative of order `nu`."""
         if nu:
             return self.derivative(nu)(x, extrapolate=self._extrapolate(extrapolate))
-        x = floating(x)
+        x = double(x)
         extrapolate = self._extrapolate(extrapolate)
         n = self.t.shape[0] - self.k - 1
         ends = self.t[self.k : n + 1]
@@ -120,7 +130,7 @@ class TensorSpline:
         """The integral from `a` to `b`; without extrapolation, that of its part in the range."""
         extrapolate = self._extrapolate(extrapolate)
         refuse("integrate", extrapolate=(extrapolate == "periodic", False))
-        a, b = floating(a), floating(b)
+        a, b = double(a), double(b)
         if not extrapolate:
             n = self.t.shape[0] - self.k - 1
             a, b = (clip(end, self.t[self.k], self.t[n]) for end in (a, b))
@@ -154,6 +164,13 @@ class BSpline(SCIPY.BSpline):  # type: ignore[misc]
 
 def _of_tensors(t: Any, c: Any, k: int, extrapolate: Any = True, axis: int = 0) -> TensorSpline:
     c, place = along(c, axis)
+    t = double(t)
+    check_rising(t, "Knots", strictly=False)
+    if t.shape[0] < 2 * k + 2 or c.shape[0] < t.shape[0] - k - 1:
+        raise ValueError(
+            f"a spline of degree {k} needs at least {2 * k + 2} knots, and a coefficient for each "
+            f"but {k + 1} of them; got {t.shape[0]} knots and {c.shape[0]} coefficients"
+        )
     return TensorSpline(t, c, k, extrapolate, place)
 
 
@@ -196,7 +213,7 @@ def make_interp_spline(
             f"make_interp_spline of tensors has no bc_type={bc_type!r}: use CubicSpline"
         )
     x, y, place = nodes_and_values(x, y, axis, "make_interp_spline", least=k + 1)
-    knots = _default_knots(x, k) if t is None else floating(t)
+    knots = _default_knots(x, k) if t is None else double(t)
     n = x.shape[0]
     if knots.shape[0] != n + k + 1:
         raise ValueError("The number of derivatives at boundaries does not match: expected 0")
@@ -231,8 +248,8 @@ def make_lsq_spline(
     if not has_arrays((x, y, t, w)):
         options = {} if method == "qr" else {"method": method}
         return as_bspline(SCIPY.make_lsq_spline(x, y, t, k, w, axis, check_finite, **options))
-    x, y, place = nodes_and_values(x, y, axis, "make_lsq_spline")
-    knots = floating(t)
+    x, y, place = nodes_and_values(x, y, axis, "make_lsq_spline", strictly=False)
+    knots = double(t)
     count = knots.shape[0] - k - 1
     first, values = basis(knots, x, k)
     design: Any = 0.0
@@ -241,7 +258,7 @@ def make_lsq_spline(
         design = design + where(on, expand_dims(values[..., j], axis=-1), 0)
     right = reshape(y, (x.shape[0], -1)) if y.ndim != 2 else y
     if w is not None:
-        weights = expand_dims(floating(w), axis=-1)
+        weights = expand_dims(double(w), axis=-1)
         design, right = design * weights, right * weights
     turned = matrix_transpose(design)
     c = linalg.solve(matmul(turned, design), matmul(turned, right))

@@ -8,6 +8,7 @@ import numpy as np
 
 from ... import linalg
 from ...backends.filled import zeros_like
+from ...core.array import plain
 from ...ops import (
     abs,
     concat,
@@ -144,9 +145,15 @@ def _cubic_spline(
     x: Any, y: Any, axis: int = 0, bc_type: Any = "not-a-knot", extrapolate: Any = None
 ) -> TensorPPoly:
     x, y, place = nodes_and_values(x, y, axis, "CubicSpline")
+    periodic = isinstance(bc_type, str) and bc_type == "periodic"
     if extrapolate is None:
-        periodic = isinstance(bc_type, str) and bc_type == "periodic"
         extrapolate = "periodic" if periodic else True
+    first, last = plain(y[0]), plain(y[-1])
+    if periodic and not np.allclose(first, last, rtol=1e-15, atol=1e-15):
+        raise ValueError(
+            f"CubicSpline: with bc_type='periodic', the first and the last value along axis {axis} "
+            "must be identical"
+        )
     if isinstance(x, np.ndarray) and isinstance(bc_type, str) and bc_type in CONDITIONS:
         if x.shape[0] > 3:
             c = coefficients(y, nodes=Nodes(x, bc_type))
@@ -264,6 +271,8 @@ def make_smoothing_spline(x: Any, y: Any, w: Any = None, lam: Any = None, *, axi
             "make_smoothing_spline of tensors needs lam: its choice by cross-validation has no "
             "derivative here"
         )
+    if (np.asarray(plain(lam)) < 0).any():
+        raise ValueError("Regularization parameter should be non-negative")
     x, y, place = nodes_and_values(x, y, axis, "make_smoothing_spline", least=5)
     weights = np.ones(x.shape[0]) if w is None else array_like(w)
     values = _smoothed(x, y, weights, lam if isinstance(lam, float | int) else array_like(lam))

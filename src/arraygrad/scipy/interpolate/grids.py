@@ -17,6 +17,7 @@ from ...ops import (
     equal,
     exp,
     expand_dims,
+    flip,
     greater,
     less,
     log,
@@ -33,7 +34,7 @@ from ...ops import (
 )
 from ..twins import array_like, floating, has_arrays
 from .bsplines import make_interp_spline
-from .piecewise import SCIPY, TensorPPoly, along, arranged, outside, taken, wide
+from .piecewise import SCIPY, TensorPPoly, along, arranged, check_rising, outside, taken, wide
 
 # --- one dimension -------------------------------------------------------------------------------
 
@@ -56,6 +57,8 @@ class _TensorInterp1d:
     ) -> None:
         x = floating(x)
         y, self.axis = along(array_like(y), axis)
+        if x.ndim != 1 or x.shape[0] != y.shape[0]:
+            raise ValueError("x and y arrays must be equal in length along interpolation axis.")
         if not assume_sorted:
             order = np.argsort(plain(x), axis=-1, kind="mergesort")
             if order.ndim > 1 and (order != np.arange(order.shape[-1])).any():
@@ -166,8 +169,17 @@ class _TensorGrid:
         bounds_error: bool = True,
         fill_value: Any = math.nan,
     ) -> None:
-        self.grid = tuple(floating(p) for p in points)
-        self.values, self.method = floating(values), method
+        grid, values = [floating(p) for p in points], floating(values)
+        for axis, nodes in enumerate(grid):
+            if axis >= values.ndim or values.shape[axis] != nodes.shape[0]:
+                raise ValueError(
+                    f"There are {nodes.shape[0]} points in dimension {axis} of values of the shape "
+                    f"{tuple(values.shape)}"
+                )
+            if (np.diff(plain(nodes), axis=-1) < 0).all() and nodes.shape[0] > 1:
+                grid[axis], values = flip(nodes, axis=0), flip(values, axis=axis)
+            check_rising(grid[axis], f"The points in dimension {axis}, or their reverse,")
+        self.grid, self.values, self.method = tuple(grid), values, method
         self.bounds_error, self.fill_value = bounds_error, fill_value
 
     def __call__(self, xi: Any, method: str | None = None) -> Any:

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from ...core.array import AnyFunction
+from ...core.array import AnyFunction, plain
 from ...ops import (
     concat,
     cumulative_sum,
@@ -28,7 +28,7 @@ from ...ops import (
     where,
 )
 from ..names import scipy_module
-from ..twins import array_like, floating, has_arrays
+from ..twins import array_like, double, has_arrays
 
 SCIPY = scipy_module("scipy.interpolate")
 
@@ -75,7 +75,7 @@ def arranged(out: Any, x_ndim: int, axis: int) -> Any:
 
 def along(y: Any, axis: int) -> tuple[Any, int]:
     """An array with the interpolated axis in front, and the number of this axis."""
-    y = floating(y)
+    y = double(y)
     axis = axis % y.ndim
     return moveaxis(y, axis, 0), axis
 
@@ -87,12 +87,13 @@ class TensorPPoly:
     """
 
     def __init__(self, c: Any, x: Any, extrapolate: Any = None, axis: int = 0) -> None:
-        self.c, self.x, self.axis = floating(c), floating(x), axis
+        self.c, self.x, self.axis = double(c), double(x), axis
+        check_rising(self.x, "the break points of tensors")
         self.extrapolate = True if extrapolate is None else extrapolate
 
     def __call__(self, x: Any, nu: int = 0, extrapolate: Any = None) -> Any:
         """The values at `x`, or of the derivative of order `nu`."""
-        x = floating(x)
+        x = double(x)
         extrapolate = self.extrapolate if extrapolate is None else extrapolate
         at = wrapped(self.x, x) if extrapolate == "periodic" else x
         index = piece(self.x, at)
@@ -156,8 +157,8 @@ class TensorPPoly:
             def up_to(x: Any) -> Any:
                 return primitive(wrapped(self.x, x)) + whole * floor((x - self.x[0]) / period)
 
-            return up_to(floating(b)) - up_to(floating(a))
-        a, b = floating(a), floating(b)
+            return up_to(double(b)) - up_to(double(a))
+        a, b = double(a), double(b)
         out = primitive(b) - primitive(a)
         if extrapolate is False:
             out = where(logical_or(outside(self.x, a), outside(self.x, b)), math.nan, out)
@@ -210,15 +211,29 @@ def hermite(x: Any, y: Any, slopes: Any, extrapolate: Any, axis: int) -> TensorP
     return TensorPPoly(c, x, extrapolate, axis)
 
 
-def nodes_and_values(x: Any, y: Any, axis: int, name: str, least: int = 2) -> tuple[Any, Any, int]:
+def check_rising(x: Any, name: str, strictly: bool = True) -> None:
+    """Raise if nodes, or knots, do not rise."""
+    steps = np.diff(plain(x), axis=-1)
+    if not (steps > 0 if strictly else steps >= 0).all():
+        kind = "strictly increasing" if strictly else "non-decreasing"
+        raise ValueError(f"{name} must be a {kind} sequence.")
+
+
+def nodes_and_values(
+    x: Any, y: Any, axis: int, name: str, least: int = 2, strictly: bool = True
+) -> tuple[Any, Any, int]:
     """Checked nodes, and values with the interpolated axis in front."""
-    x = floating(x)
+    x = double(x)
     y, axis = along(array_like(y), axis)
     if x.ndim != 1 or x.shape[0] != y.shape[0] or x.shape[0] < least:
         raise ValueError(
             f"{name}: x must be a vector of {least} or more nodes, as many as y has along the "
             f"axis; got {tuple(x.shape)} and {tuple(y.shape)}"
         )
+    check_rising(x, f"{name}: x", strictly)
+    for array, what in ((x, "x"), (y, "y")):
+        if not np.isfinite(plain(array)).all():
+            raise ValueError(f"{name}: {what} must contain only finite values.")
     return x, y, axis
 
 

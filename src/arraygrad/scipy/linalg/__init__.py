@@ -15,11 +15,8 @@ from __future__ import annotations
 
 from ..names import others_from
 from .decompositions import (
-    eig,
     eigh,
-    eigvals,
     eigvalsh,
-    ldl,
     null_space,
     orth,
     orthogonal_procrustes,
@@ -28,6 +25,7 @@ from .decompositions import (
     svd,
     svdvals,
 )
+from .eigenvalues import eig, eigvals
 from .equations import (
     solve_continuous_are,
     solve_continuous_lyapunov,
@@ -49,6 +47,7 @@ from .functions import (
     tanhm,
     tanm,
 )
+from .indefinite import ldl
 from .schur_form import schur
 from .structured import (
     block_diag,

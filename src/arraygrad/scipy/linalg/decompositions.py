@@ -21,12 +21,10 @@ from ...ops import (
     expand_dims,
     is_complex,
     matmul,
-    matrix_transpose,
     real,
     sign,
     sum,
     take_along_axis,
-    tril,
 )
 from ...ops.define.library import constant, declare
 from ...ops.spectra import _eigh_jvp, _eigh_vjp, _unless
@@ -136,11 +134,11 @@ def eigh(
             own = _own_vectors(a, options=tuple(options.items()))
         else:
             own = _vectors(a, b, options=(*options.items(), ("type", type)))
-        vectors = vectors * _phase(vectors, own)
+        vectors = vectors * phase(vectors, own)
     return values, vectors
 
 
-def _phase(vectors: Any, own: Any) -> Any:
+def phase(vectors: Any, own: Any) -> Any:
     """The signs, or phases, that turn vectors into those of SciPy: constants."""
     overlap = sum(conj(vectors) * own, axis=-2, keepdims=True)
     if is_complex(overlap):
@@ -153,39 +151,6 @@ def _phase(vectors: Any, own: Any) -> Any:
 def eigvalsh(a: Any, b: Any = None, **options: Any) -> Any:
     """Eigenvalues of Hermitian matrices, also of generalised problems."""
     return eigh(a, b, eigvals_only=True, **options)
-
-
-@twin(SCIPY.eig)
-def eig(
-    a: Any,
-    b: Any = None,
-    left: bool = False,
-    right: bool = True,
-    overwrite_a: bool = False,
-    overwrite_b: bool = False,
-    check_finite: bool = True,
-    homogeneous_eigvals: bool = False,
-) -> Any:
-    """Eigenvalues and right eigenvectors."""
-    refuse("eig", b=(b, None), left=(left, False), homogeneous_eigvals=(homogeneous_eigvals, False))
-    a = matrix(a, "eig")
-    check_numbers(check_finite, a)
-    return tuple(ours.eig(a)) if right else ours.eigvals(a)
-
-
-@twin(SCIPY.eigvals)
-def eigvals(
-    a: Any,
-    b: Any = None,
-    overwrite_a: bool = False,
-    check_finite: bool = True,
-    homogeneous_eigvals: bool = False,
-) -> Any:
-    """Eigenvalues."""
-    refuse("eigvals", b=(b, None), homogeneous_eigvals=(homogeneous_eigvals, False))
-    a = matrix(a, "eigvals")
-    check_numbers(check_finite, a)
-    return ours.eigvals(a)
 
 
 # --- singular values -----------------------------------------------------------------------------
@@ -366,85 +331,3 @@ def qr(
             r = concat((r, zeros_like(r, (*r.shape[:-2], m - n, n))), axis=-2)
         return (r, *order) if order else (r,)
     return (q, r, *order)
-
-
-# --- LDL -----------------------------------------------------------------------------------------
-
-
-def _parts_of(a: Any, *, hermitian: bool) -> Any:
-    """The unit triangle in its own order, the diagonal, and the order of its rows."""
-    lower, d, order = SCIPY.ldl(a, hermitian=hermitian, check_finite=False)
-    if np.count_nonzero(d - np.diag(np.diagonal(d))):
-        raise NotImplementedError(
-            "ldl has a derivative here only if d is diagonal, and this matrix is indefinite: d has "
-            "blocks of two rows"
-        )
-    return lower[order], np.diagonal(d).copy(), np.eye(len(a), dtype=a.dtype)[order]
-
-
-_ldl_order = constant(
-    "scipy.linalg.ldl_order",
-    "a",
-    compute=stacked(lambda a, *, hermitian: SCIPY.ldl(a, hermitian=hermitian)[2]),
-    kind=Matrices(shapes=lambda a, hermitian: (a[:1],)),
-)
-_ldl_permutation = constant(
-    "scipy.linalg.ldl_permutation",
-    "a",
-    compute=stacked(lambda a, *, hermitian: _parts_of(a, hermitian=hermitian)[2]),
-    kind=Matrices(shapes=lambda a, hermitian: (a,)),
-)
-
-
-def _ldl_vjp(gs: Any, out: Any) -> Any:
-    lower, d = out
-    inner: Any = None
-    if gs[0] is not None:
-        inner = tril(matmul(matrix_transpose(lower), gs[0]), k=-1) / expand_dims(d, axis=-2)
-    if gs[1] is not None:
-        own = expand_dims(gs[1], axis=-1) * np.eye(lower.shape[-1])
-        inner = own if inner is None else inner + own
-    half = ours.solve(matrix_transpose(lower), inner)
-    return matrix_transpose(ours.solve(matrix_transpose(lower), matrix_transpose(half)))
-
-
-def _ldl_jvp(t: Any, out: Any) -> Any:
-    lower, d = out
-    half = matrix_transpose(ours.solve(lower, t))
-    inner = matrix_transpose(ours.solve(lower, half))
-    strict = tril(inner, k=-1) / expand_dims(d, axis=-2)
-    return matmul(lower, strict), diagonal(inner, axis1=-2, axis2=-1)
-
-
-# Of matrices whose rows and columns are in the order that pivoting has found.
-_ldl = matrix_op(
-    "ldl",
-    "a",
-    compute=lambda a: _parts_of(a, hermitian=False)[:2],
-    shapes=lambda a: (a, a[:1]),
-    multiple=True,
-    vjp=_ldl_vjp,
-    jvp=_ldl_jvp,
-)
-
-
-@twin(SCIPY.ldl)
-def ldl(
-    A: Any,  # noqa: N803
-    lower: bool = True,
-    hermitian: bool = True,
-    overwrite_a: bool = False,
-    check_finite: bool = True,
-) -> Any:
-    """The LDL decomposition of real symmetric matrices with a diagonal `d`."""
-    a = matrix(A, "ldl")
-    check_numbers(check_finite, a)
-    refuse("ldl", lower=(lower, True))
-    if is_complex(a):
-        raise NotImplementedError("ldl has derivatives here for real matrices only")
-    a = tril(a) + matrix_transpose(tril(a, k=-1))
-    permutation = _ldl_permutation(a, hermitian=hermitian)
-    turned = matrix_transpose(permutation)
-    unit, d = _ldl(matmul(permutation, matmul(a, turned)))
-    full = expand_dims(d, axis=-1) * np.eye(a.shape[-1])
-    return matmul(turned, unit), full, _ldl_order(a, hermitian=hermitian)

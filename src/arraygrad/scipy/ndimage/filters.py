@@ -257,6 +257,8 @@ def gaussian_filter1d(
 ) -> Any:
     """A Gauss filter along an axis, by the image and by the width."""
     refuse("gaussian_filter1d", output=(output, None))
+    if order < 0:
+        raise ValueError("order must be non-negative")
     sigma = sigma if isinstance(sigma, Array) else float(sigma)
     weights = _gauss_weights(array_like(sigma), order, truncate, radius)
     return _along(floating(input), weights, axis, mode, cval, 0)

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from ...core.array import plain
-from ...core.kinds import AlongAxis
+from ...core.kinds import AlongAxis, Elementwise
 from ...ops import (
     astype,
     clip,
@@ -30,9 +30,11 @@ from ...ops import (
     take,
     where,
 )
-from ...ops.define.library import declare
+from ...ops.define.library import constant, declare
+from ..names import scipy_module
 from ..signal.lines import padded_places
 from ..twins import array_like, by_scipy, floating, refuse, twin
+from ..values import attach
 from .filters import SCIPY
 
 _MIRROR = {"constant", "grid-constant", "mirror", "wrap"}
@@ -295,6 +297,8 @@ def shift(
     """The image moved by a vector, by both."""
     refuse("shift", output=(output, None))
     image, by = floating(input), floating(shift)
+    if by.ndim and by.shape != (image.ndim,):
+        raise RuntimeError("sequence argument must have length equal to input rank")
     at = _grid(image.shape)
     parts = [at[k] - (by if by.ndim == 0 else by[k]) for k in range(image.ndim)]
     return _interpolated(image, parts, order, mode, cval, prefilter)
@@ -325,6 +329,11 @@ def zoom(
     return _interpolated(image, parts, order, mode, cval, prefilter)
 
 
+_SPECIAL = scipy_module("scipy.special")
+_cosine = constant("scipy.special.cosdg", "x", kind=Elementwise(), compute=by_scipy(_SPECIAL.cosdg))
+_sine = constant("scipy.special.sindg", "x", kind=Elementwise(), compute=by_scipy(_SPECIAL.sindg))
+
+
 @twin(SCIPY.rotate)
 def rotate(
     input: Any,
@@ -342,8 +351,10 @@ def rotate(
     image = floating(input)
     if image.ndim != 2:
         raise NotImplementedError("rotate of tensors takes images of two dimensions")
-    turn = floating(angle) * (math.pi / 180)
-    c, s = cos(turn), sin(turn)
+    degrees = floating(angle)
+    turn = degrees * (math.pi / 180)
+    # SciPy's functions of degrees are exact for right angles.
+    c, s = attach(_cosine(degrees), cos(turn)), attach(_sine(degrees), sin(turn))
     size = np.array(image.shape)
     if reshape:
         values = np.unique(np.stack((np.ravel(plain(c)), np.ravel(plain(s)))), axis=1)

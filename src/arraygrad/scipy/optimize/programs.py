@@ -14,7 +14,7 @@ import numpy as np
 from ... import ops
 from ...core.array import Array
 from ...errors import SingularError
-from ..formula import as_array, const
+from ..formula import as_array
 from ..implicit import implicit
 from ..names import scipy_module
 from ..values import attach, on_values
@@ -62,45 +62,57 @@ def linprog(
             "linprog: with integrality, the solution jumps where it changes, and has no "
             "derivatives: detach() the arguments if the solution is meant as a constant"
         )
-    if not runs.is_single:
-        raise ValueError("linprog: the solution has no derivatives under vmap: use a loop")
-    if not result.success:
-        raise SingularError(f"linprog: there is no solution to differentiate: {result.message}")
-    rows, right = _active(result.x, A_ub, b_ub, A_eq, b_eq, bounds)
-    n = result.x.size
-    if rows.shape[0] != n:
-        raise SingularError(
-            f"linprog: {rows.shape[0]} constraints are active at the solution, which has {n} "
-            "unknowns, so the solution is not a smooth function of the arguments"
-        )
+    for found in runs.results:
+        if not found.success:
+            raise SingularError(f"linprog: there is no solution to differentiate: {found.message}")
+    n = runs.results[0].x.size
+    given = A_ub, b_ub, A_eq, b_eq, _limits(bounds, n)
+    plain = on_values(lambda *given: given, *given).results
+    members = plain if len(plain) == len(runs.results) else plain * len(runs.results)
+    places = [_active(f.x, *values) for f, values in zip(runs.results, members, strict=True)]
+    active = runs.join(places)
+    rows, right = (ops.take(part, active, axis=0) for part in _constraints(*given, n))
     result.x = implicit(lambda x: ops.matmul(rows, x) - right, result.x)
-    result.fun = attach(np.asarray(result.fun), ops.sum(as_array(c) * result.x))
+    value = result.fun if isinstance(result.fun, Array) else np.asarray(result.fun)
+    result.fun = attach(value, ops.sum(as_array(c) * result.x))
     return result
 
 
-def _active(x: Any, a_ub: Any, b_ub: Any, a_eq: Any, b_eq: Any, bounds: Any) -> tuple[Any, Any]:
-    """The rows and right-hand sides of the constraints that hold with equality."""
-    rows, right = [], []
-
-    def add(matrix: Any, limits: Any, chosen: Any) -> None:
-        places = np.nonzero(chosen)[0]
-        rows.append(ops.take(matrix, places, axis=0))
-        right.append(ops.take(limits, places, axis=0))
-
-    if a_eq is not None:
-        matrix, limits = _dense(a_eq), as_array(b_eq)
-        add(matrix, limits, np.ones(limits.shape, bool))
-    if a_ub is not None:
-        matrix, limits = _dense(a_ub), as_array(b_ub)
-        slack = np.asarray(const(limits)) - np.asarray(const(matrix)) @ x
-        add(matrix, limits, slack <= _CLOSE * (1 + np.abs(np.asarray(const(limits)))))
-    for limits, sign in zip(_limits(bounds, x.size), (1.0, -1.0), strict=True):
-        values = np.asarray(const(limits), float)
-        with np.errstate(invalid="ignore"):
-            distance = sign * (x - values)
-        chosen = distance <= _CLOSE * (1 + np.abs(values))
-        add(np.eye(x.size), limits, chosen & np.isfinite(values))
+def _constraints(
+    a_ub: Any, b_ub: Any, a_eq: Any, b_eq: Any, limits: Any, n: int
+) -> tuple[Any, Any]:
+    """The rows and right-hand sides of all constraints: equations, inequalities, bounds."""
+    rows: list[Any] = []
+    right: list[Any] = []
+    for matrix, values in ((a_eq, b_eq), (a_ub, b_ub)):
+        if matrix is not None:
+            rows.append(_dense(matrix))
+            right.append(as_array(values))
+    for ends in limits:
+        rows.append(np.eye(n))
+        right.append(ops.where(ops.isfinite(ends), ends, 0.0))
     return ops.concat(rows), ops.concat(right)
+
+
+def _active(x: Any, a_ub: Any, b_ub: Any, a_eq: Any, b_eq: Any, limits: Any) -> Any:
+    """The places of the constraints that hold with equality; all arrays are plain."""
+    chosen = []
+    if a_eq is not None:
+        chosen.append(np.ones(np.shape(b_eq), bool))
+    if a_ub is not None:
+        values = np.asarray(b_ub)
+        chosen.append(values - np.asarray(_dense(a_ub)) @ x <= _CLOSE * (1 + np.abs(values)))
+    for ends, sign in zip(limits, (1.0, -1.0), strict=True):
+        finite = np.isfinite(ends)
+        values = np.where(finite, ends, 0.0)
+        chosen.append(finite & (sign * (x - values) <= _CLOSE * (1 + np.abs(values))))
+    places = np.nonzero(np.concatenate(chosen))[0]
+    if len(places) != x.size:
+        raise SingularError(
+            f"linprog: {len(places)} constraints are active at the solution, which has {x.size} "
+            "unknowns, so the solution is not a smooth function of the arguments"
+        )
+    return places
 
 
 def _dense(matrix: Any) -> Any:

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from ... import linalg
-from ...core.array import plain
+from ...core.array import Array, plain
 from ...core.axes import one_axis
 from ...core.kinds import Opaque
 from ...fft import fft, ifft, irfft, rfft
@@ -20,6 +20,7 @@ from ...ops.define.library import declare
 from ...ops.define.op import Own
 from ...ops.padding import loop
 from ..twins import by_scipy, floating, refuse, twin
+from .gustafsson import gustafsson
 from .lines import SCIPY, at_places, extended, padded_places, zeros
 
 # --- lfilter -------------------------------------------------------------------------------------
@@ -103,6 +104,8 @@ def _coefficients(b: Any, a: Any) -> tuple[Any, Any]:
     if b.ndim != 1 or a.ndim != 1:
         raise ValueError("the coefficients b and a must be vectors")
     first = a[0]
+    if (np.asarray(plain(first)) == 0).any():
+        raise ValueError("the first coefficient of a must not be zero")
     if isinstance(a, np.ndarray) and first == 1:
         return b, a
     return b / first, a / first
@@ -202,9 +205,13 @@ def filtfilt(
     irlen: Any = None,
 ) -> Any:
     """Filter signals forwards and then backwards."""
-    refuse("filtfilt", method=(method, "pad"), irlen=(irlen, None))
     b, a = _coefficients(b, a)
     lines = moveaxis(floating(x), axis, -1)
+    if method == "gust":
+        out = gustafsson(lambda *given: _filtered(*given)[0], b, a, lines, irlen)
+        return moveaxis(out, -1, axis)
+    if method != "pad":
+        raise ValueError("method must be 'pad' or 'gust'.")
     edge = _edge(padtype, padlen, lines, max(b.shape[0], a.shape[0]))
     longer = extended(lines, edge, padtype)
     state = lfilter_zi(b, a)
@@ -310,18 +317,38 @@ def detrend(
 # --- other rates ---------------------------------------------------------------------------------
 
 
+def _spectral_window(window: Any, n: int) -> Any:
+    """The weights of the frequencies of a transform; None for ones."""
+    if window is None:
+        return None
+    if isinstance(window, Array):
+        raise NotImplementedError("resample has no derivative by the window: detach() it")
+    if callable(window):
+        return np.asarray(window(np.fft.fftfreq(n)))
+    if isinstance(window, np.ndarray):
+        if window.shape != (n,):
+            raise ValueError(f"the window must have the shape ({n},), not {window.shape}")
+        return window
+    # Versions of SciPy differ in how they shift a window of odd length: ask this one.
+    spectrum = SCIPY.resample(np.ones(n, complex), n, window=window, domain="freq")
+    return np.fft.fft(spectrum).real
+
+
 @twin(SCIPY.resample)
 def resample(
     x: Any, num: int, t: Any = None, axis: int = 0, window: Any = None, domain: str = "time"
 ) -> Any:
     """Resample periodic signals by Fourier transforms."""
-    refuse("resample", window=(window, None), domain=(domain, "time"))
+    if domain not in ("time", "freq"):
+        raise ValueError(f"Parameter domain='{domain}' not in ('time', 'freq')!")
     lines = moveaxis(floating(x), axis, -1)
     n = lines.shape[-1]
     small = min(num, n)
     half = small // 2
-    if is_complex(lines):
-        spectrum = fft(lines, axis=-1)
+    shape = _spectral_window(window, n)
+    if is_complex(lines) or domain == "freq":
+        spectrum = fft(lines, axis=-1) if domain == "time" else lines
+        spectrum = spectrum if shape is None else spectrum * shape
         weights = np.ones(num)
         place = np.full(num, -1)
         place[: half + 1] = np.arange(half + 1)
@@ -342,6 +369,9 @@ def resample(
         weights = np.ones(half + 1)
         if small % 2 == 0 and num != n:
             weights[half] = 2.0 if num < n else 0.5
+        if shape is not None:  # the mean of those of a frequency and its negative
+            turned = np.roll(shape[::-1], 1)
+            weights = weights * ((shape + turned) / 2)[: half + 1]
         spectrum = rfft(lines, axis=-1)[..., : half + 1] * (weights * (num / n))
         out = irfft(spectrum, n=num, axis=-1)
     out = moveaxis(out, -1, axis)

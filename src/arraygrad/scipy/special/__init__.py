@@ -46,6 +46,7 @@ from .bessel import (
     yv,
     yve,
 )
+from .carlson import elliprc, elliprd, elliprf, elliprg, elliprj
 from .distributions import (
     bdtr,
     bdtrc,
@@ -155,6 +156,7 @@ from .integrals import (
     wofz,
     wrightomega,
 )
+from .kelvins import bei, beip, ber, berp, kei, keip, kelvin, ker, kerp
 from .polynomials import (
     eval_chebyc,
     eval_chebys,
@@ -179,6 +181,10 @@ __all__ = [
     "bdtr",
     "bdtrc",
     "bdtri",
+    "bei",
+    "beip",
+    "ber",
+    "berp",
     "beta",
     "betainc",
     "betaincc",
@@ -200,6 +206,11 @@ __all__ = [
     "ellipk",
     "ellipkinc",
     "ellipkm1",
+    "elliprc",
+    "elliprd",
+    "elliprf",
+    "elliprg",
+    "elliprj",
     "entr",
     "erf",
     "erfc",
@@ -265,6 +276,11 @@ __all__ = [
     "k0e",
     "k1",
     "k1e",
+    "kei",
+    "keip",
+    "kelvin",
+    "ker",
+    "kerp",
     "kl_div",
     "kn",
     "kv",

@@ -6,12 +6,15 @@ zero. There is no formula for the derivative by the order: it is refused.
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
-from ...ops import equal, exp, log, maximum, sign, sqrt, where
-from ...ops.special.gamma import gammaln
+from ...backends.filled import zeros_like
+from ...core.array import AnyFunction
+from ...ops import equal, less, maximum, sign, sqrt, where
 from ..twins import array_like, twin
-from .declaring import SCIPY, op, special
+from .declaring import SCIPY, op, special, whole
+from .distributions import rgamma
 
 _HALF_LOG_PI = 0.5723649429247001
 
@@ -28,9 +31,10 @@ hankel2 = special(
     "hankel2", "v", "z", d_z=lambda v, z: (hankel2(v - 1, z) - hankel2(v + 1, z)) * 0.5
 )
 jn = jv
-# Of integer order: their derivatives need the order minus one, which `yv` and `kv` have.
-yn = special("yn", "n", "x", d_x=lambda n, x: (yv(n - 1, x) - yv(n + 1, x)) * 0.5)
-kn = special("kn", "n", "x", d_x=lambda n, x: (kv(n - 1, x) + kv(n + 1, x)) * -0.5)
+# Of integer order: SciPy leaves out a fraction. Their derivatives need the order minus one, which
+# `yv` and `kv` have.
+yn = special("yn", "n", "x", d_x=lambda n, x: (yv(whole(n) - 1, x) - yv(whole(n) + 1, x)) * 0.5)
+kn = special("kn", "n", "x", d_x=lambda n, x: (kv(whole(n) - 1, x) + kv(whole(n) + 1, x)) * -0.5)
 
 j0 = special("j0", "x", d_x=lambda x: -j1(x))
 j1 = special("j1", "x", d_x=lambda x: (j0(x) - jv(2, x)) * 0.5)
@@ -109,21 +113,25 @@ spherical_kn = _spherical("spherical_kn", -1, -1)
 
 def _between(v: Any, x: Any) -> Any:
     """``(x/2)**v / (sqrt(pi) gamma(v + 3/2))``."""
-    return exp(log(x * 0.5) * v - gammaln(v + 1.5 + 0 * x) - _HALF_LOG_PI)
+    return (x * 0.5) ** v * (rgamma(v + 1.5 + zeros_like(x)) * math.exp(-_HALF_LOG_PI))
 
 
-struve = special(
-    "struve",
-    "v",
-    "x",
-    d_x=lambda v, x: (struve(v - 1, x) - struve(v + 1, x) + _between(v, x)) * 0.5,
-)
-modstruve = special(
-    "modstruve",
-    "v",
-    "x",
-    d_x=lambda v, x: (modstruve(v - 1, x) + modstruve(v + 1, x) + _between(v, x)) * 0.5,
-)
+def _struve_ratio(v: Any, x: Any, function: AnyFunction) -> Any:
+    """``v / x`` times a function of order v; for negative x, which have integer orders only."""
+    x = where(less(x, 0), x, -1)
+    return v / x * function(v, x)
+
+
+def _struve_slope(v: Any, x: Any, function: AnyFunction, sign: float) -> Any:
+    """By the order below and above; below zero, SciPy has no function of negative order."""
+    negative = less(x, 0)
+    rest = function(v + 1, x) * sign + _between(v, x)
+    below = function(v - 1, where(negative, 1.0, x))
+    return where(negative, _struve_ratio(v, x, function) + rest, (below + rest) * 0.5)
+
+
+struve = special("struve", "v", "x", d_x=lambda v, x: _struve_slope(v, x, struve, -1.0))
+modstruve = special("modstruve", "v", "x", d_x=lambda v, x: _struve_slope(v, x, modstruve, 1.0))
 
 # --- Airy ----------------------------------------------------------------------------------------
 

@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Callable
 from typing import Any
+
+import numpy as np
 
 from ...core.array import AnyFunction
 from ...core.kinds import Elementwise
-from ...ops.define.library import declare
-from ...ops.define.rules import product_rule
+from ...ops import astype, is_complex, trunc
+from ...ops.define.library import constant, declare
+from ...ops.define.rules import parameters
 from ..names import scipy_module
-from ..twins import by_scipy, no_derivative, twin
+from ..twins import array_like, by_scipy, no_derivative, twin
+from ..values import attach
 
 SCIPY = scipy_module("scipy.special")
 
@@ -27,13 +33,71 @@ def special(
     return twin(original)(run)
 
 
+def by_formula(name: str, count: int | None = None) -> Callable[[AnyFunction], AnyFunction]:
+    """Make a function the twin of SciPy's: the values are SciPy's, the derivatives its own.
+
+    The function gets all arguments as arrays or numbers. `count` is the number of an argument that
+    SciPy wants to be an integer.
+    """
+    original = getattr(SCIPY, name)
+    inputs = [f"x{i}" for i in range(original.nin)]
+
+    def compute(*given: Any) -> Any:
+        if count is not None and np.all(np.trunc(given[count]) == given[count]):
+            given = (*given[:count], np.asarray(given[count], np.int64), *given[count + 1 :])
+        return original(*given)
+
+    value = constant(
+        f"scipy.special.{name}",
+        *inputs,
+        kind=Elementwise(),
+        compute=by_scipy(original if count is None else compute),
+    )
+
+    def decorate(function: AnyFunction) -> AnyFunction:
+        def run(*args: Any) -> Any:
+            given = [x if isinstance(x, int | float) else array_like(x) for x in args]
+            out, formula = value(*given), function(*given)
+            if out.dtype != formula.dtype and not is_complex(formula):
+                formula = astype(formula, out.dtype)
+            return attach(out, formula)
+
+        run.__doc__ = function.__doc__
+        return twin(original)(run)
+
+    return decorate
+
+
+def whole(n: Any) -> Any:
+    """An order without its fraction, as SciPy's functions of integer order take it."""
+    return trunc(n) if hasattr(n, "dtype") else math.trunc(n)
+
+
+def _product_rule(d: AnyFunction) -> AnyFunction:
+    """The rule that multiplies the cotangent by the derivative `d`, in the cotangent's precision.
+
+    SciPy has some of the functions that formulas are made of in double precision only.
+    """
+    names = parameters(d)
+    takes = ", ".join(dict.fromkeys(("g", *names)))
+    source = f"lambda {takes}: times(g, d({', '.join(names)}))"
+    return eval(source, {"d": d, "times": _times})  # type: ignore[no-any-return]
+
+
+def _times(g: Any, slope: Any) -> Any:
+    out = g * slope
+    if out.dtype != g.dtype and not is_complex(out):
+        out = astype(out, g.dtype)
+    return out
+
+
 def op(name: str, *inputs: str, compute: AnyFunction, **derivatives: Any) -> AnyFunction:
     """An elementwise op that has no name in SciPy, otherwise like `special`."""
     known = [n.removeprefix("d_") for n in derivatives]
     rules: dict[str, Any] = {}
     for n in inputs:
         if n in known:
-            rules[f"vjp_{n}"] = product_rule(derivatives[f"d_{n}"])
+            rules[f"vjp_{n}"] = _product_rule(derivatives[f"d_{n}"])
         else:
             rules[f"vjp_{n}"] = no_derivative(name, n, ", ".join(known))
     return declare(

@@ -7,17 +7,15 @@ derivative of an inverse follows from that of the function: ``dx = (dy - F_a da)
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from typing import Any
 
 from ... import special as ours
-from ...core.array import AnyFunction
 from ...ops import equal, exp, floor, log, log1p, where
 from ...ops.special.gamma import digamma
 from ...ops.special.incomplete import _beta_density, _gamma_density
 from ...ops.special.parameters import betainc_slope, gammainc_slope
 from ..twins import array_like, twin
-from .declaring import SCIPY, special
+from .declaring import SCIPY, by_formula, special
 
 # --- gamma and beta ------------------------------------------------------------------------------
 
@@ -149,30 +147,21 @@ stdtrit = special(
 # --- made of incomplete integrals ----------------------------------------------------------------
 
 
-def _made(name: str) -> Callable[[AnyFunction], AnyFunction]:
-    """The twin of a function, whose arguments come as arrays or numbers."""
-
-    def decorate(function: AnyFunction) -> AnyFunction:
-        return twin(getattr(SCIPY, name))(lambda *args: function(*map(_float, args)))
-
-    return decorate
-
-
-chdtr = _made("chdtr")(lambda v, x: gammainc(v / 2, x / 2))
-chdtrc = _made("chdtrc")(lambda v, x: gammaincc(v / 2, x / 2))
-chdtri = _made("chdtri")(lambda v, p: gammainccinv(v / 2, p) * 2)
-gdtr = _made("gdtr")(lambda a, b, x: gammainc(b, a * x))
-gdtrc = _made("gdtrc")(lambda a, b, x: gammaincc(b, a * x))
-pdtr = _made("pdtr")(lambda k, m: gammaincc(_count(k), m))
-pdtrc = _made("pdtrc")(lambda k, m: gammainc(_count(k), m))
-pdtri = _made("pdtri")(lambda k, y: gammainccinv(_count(k), y))
-bdtr = _made("bdtr")(lambda k, n, p: betaincc(_count(k), n - _count(k) + 1, p))
-bdtrc = _made("bdtrc")(lambda k, n, p: betainc(_count(k), n - _count(k) + 1, p))
-bdtri = _made("bdtri")(lambda k, n, y: betainccinv(_count(k), n - _count(k) + 1, y))
-nbdtr = _made("nbdtr")(lambda k, n, p: betainc(n, _count(k), p))
-nbdtrc = _made("nbdtrc")(lambda k, n, p: betaincc(n, _count(k), p))
-fdtr = _made("fdtr")(lambda dfn, dfd, x: betainc(dfn / 2, dfd / 2, dfn * x / (dfd + dfn * x)))
-fdtrc = _made("fdtrc")(lambda dfn, dfd, x: betainc(dfd / 2, dfn / 2, dfd / (dfd + dfn * x)))
+chdtr = by_formula("chdtr")(lambda v, x: gammainc(v / 2, x / 2))
+chdtrc = by_formula("chdtrc")(lambda v, x: gammaincc(v / 2, x / 2))
+chdtri = by_formula("chdtri")(lambda v, p: gammainccinv(v / 2, p) * 2)
+gdtr = by_formula("gdtr")(lambda a, b, x: gammainc(b, a * x))
+gdtrc = by_formula("gdtrc")(lambda a, b, x: gammaincc(b, a * x))
+pdtr = by_formula("pdtr")(lambda k, m: gammaincc(_count(k), m))
+pdtrc = by_formula("pdtrc")(lambda k, m: gammainc(_count(k), m))
+pdtri = by_formula("pdtri")(lambda k, y: gammainccinv(_count(k), y))
+bdtr = by_formula("bdtr", 1)(lambda k, n, p: betaincc(_count(k), n - _count(k) + 1, p))
+bdtrc = by_formula("bdtrc", 1)(lambda k, n, p: betainc(_count(k), n - _count(k) + 1, p))
+bdtri = by_formula("bdtri", 1)(lambda k, n, y: betainccinv(_count(k), n - _count(k) + 1, y))
+nbdtr = by_formula("nbdtr")(lambda k, n, p: betainc(n, _count(k), p))
+nbdtrc = by_formula("nbdtrc")(lambda k, n, p: betaincc(n, _count(k), p))
+fdtr = by_formula("fdtr")(lambda dfn, dfd, x: betainc(dfn / 2, dfd / 2, dfn * x / (dfd + dfn * x)))
+fdtrc = by_formula("fdtrc")(lambda dfn, dfd, x: betainc(dfd / 2, dfn / 2, dfd / (dfd + dfn * x)))
 
 
 def _count(k: Any) -> Any:
@@ -180,7 +169,7 @@ def _count(k: Any) -> Any:
     return floor(k) + 1 if hasattr(k, "dtype") else math.floor(k) + 1
 
 
-@_made("fdtri")
+@by_formula("fdtri")
 def fdtri(dfn: Any, dfd: Any, p: Any) -> Any:
     """The inverse of `fdtr` by its last argument."""
     share = betainccinv(dfd / 2, dfn / 2, p)

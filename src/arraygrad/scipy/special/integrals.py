@@ -27,7 +27,7 @@ from ...ops import (
 from ...ops.special.normal import _hazard, erf
 from ...ops.special.sinc import sinc
 from ..twins import array_like, twin
-from .declaring import SCIPY, op, special
+from .declaring import SCIPY, by_formula, op, special, whole
 
 _ROOT_PI = math.sqrt(math.pi)
 
@@ -50,7 +50,7 @@ owens_t = special(
 )
 
 
-@twin(SCIPY.voigt_profile)
+@by_formula("voigt_profile")
 def voigt_profile(x: Any, sigma: Any, gamma: Any) -> Any:
     """Voigt's profile, for positive `sigma`: the real part of Faddeeva's function."""
     x, sigma, gamma = array_like(x), array_like(sigma), array_like(gamma)
@@ -64,6 +64,7 @@ def voigt_profile(x: Any, sigma: Any, gamma: Any) -> Any:
 def _expn_slope(n: Any, x: Any) -> Any:
     """Minus the function of the order below; SciPy has none below zero."""
     first = -exp(-x) * (1 + x) / (x * x)
+    n = whole(n)
     below = -expn(maximum(n, 1) - 1 if hasattr(n, "dtype") else max(n, 1) - 1, x)
     return where(equal(n, 0), first, below)
 
@@ -203,7 +204,7 @@ pseudo_huber = special(
 )
 
 
-@twin(SCIPY.boxcox)
+@by_formula("boxcox")
 def boxcox(x: Any, lmbda: Any) -> Any:
     """The transformation of Box and Cox, ``(x**lmbda - 1) / lmbda``; the logarithm at zero."""
     size = log(array_like(x))

@@ -5,6 +5,8 @@ from __future__ import annotations
 import math
 from typing import Any
 
+import numpy as np
+
 from ... import special as ours
 from ...core.kinds import Elementwise
 from ...ops import (
@@ -12,6 +14,7 @@ from ...ops import (
     atan,
     cos,
     exp,
+    expand_dims,
     expm1,
     greater,
     less,
@@ -22,9 +25,11 @@ from ...ops import (
     tan,
     where,
 )
+from ...ops import round as round_
+from ...ops import sum as sum_
 from ...ops.define.library import declare
 from .. import special
-from ..twins import by_scipy, no_derivative
+from ..twins import by_scipy
 from .distribution import SCIPY, Distribution
 
 _LOG_2PI = math.log(2 * math.pi)
@@ -397,6 +402,22 @@ def _vonmises_density(y: Any, kappa: Any) -> Any:
     return kappa * (cos(y) - 1) - _LOG_2PI - log(ours.i0e(kappa))
 
 
+# Points and weights between zero and one, close to each other near zero, where the peak is.
+_nodes, _weights = np.polynomial.legendre.leggauss(120)
+_PART, _SHARE = ((_nodes + 1) / 2) ** 3, _weights / 2 * 3 * ((_nodes + 1) / 2) ** 2
+
+
+def _vonmises_by_kappa(y: Any, kappa: Any) -> Any:
+    """The derivative of the distribution function by kappa, which is zero at zero and at ±π."""
+    y = expand_dims(y + 0 * kappa, axis=-1)
+    kappa = expand_dims(kappa, axis=-1) + 0 * y
+    y = y - 2 * math.pi * round_(y * (0.5 / math.pi))
+    at = y * _PART
+    mean = ours.i1e(kappa) / ours.i0e(kappa)
+    slope = (cos(at) - mean) * exp(_vonmises_density(at, kappa))
+    return sum_(slope * (y * _SHARE), axis=-1)
+
+
 _vonmises = declare(
     "scipy.stats.vonmises.cdf",
     "y",
@@ -404,7 +425,7 @@ _vonmises = declare(
     kind=Elementwise(),
     compute=by_scipy(lambda y, kappa: SCIPY.vonmises.cdf(y, kappa)),
     vjp_y=lambda g, y, kappa: g * exp(_vonmises_density(y, kappa)),
-    vjp_kappa=no_derivative("vonmises.cdf", "kappa", "x"),
+    vjp_kappa=lambda g, y, kappa: g * _vonmises_by_kappa(y, kappa),
 )
 
 

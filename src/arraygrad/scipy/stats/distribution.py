@@ -17,6 +17,7 @@ from ...core.array import AnyFunction, plain
 from ...core.kinds import Elementwise
 from ...func import vjp
 from ...ops import (
+    astype,
     equal,
     exp,
     floor,
@@ -457,8 +458,9 @@ def _is_infinite(end: Any) -> bool:
 
 
 def _float(x: Any) -> Any:
+    """An argument in double precision, as SciPy takes it."""
     x = array_like(x)
-    return x if x.dtype == np.float64 else x * 1.0
+    return x if x.dtype == np.float64 else astype(x, np.dtype(np.float64))
 
 
 def _implicit(distribution: Distribution, which: str) -> AnyFunction:

@@ -28,13 +28,13 @@ class _TensorKde:
         squares = _sum(self.weights**2)
         self.neff = 1 / squares
         if bw_method in (None, "scott"):
-            self.factor: Any = self.neff ** (-1.0 / (self.d + 4))
+            self.factor: Any = self.scotts_factor()
         elif bw_method == "silverman":
-            self.factor = (self.neff * (self.d + 2.0) / 4.0) ** (-1.0 / (self.d + 4))
-        elif isinstance(bw_method, str) or callable(bw_method):
-            raise NotImplementedError(
-                "gaussian_kde of tensors has bw_method 'scott', 'silverman', or a number"
-            )
+            self.factor = self.silverman_factor()
+        elif isinstance(bw_method, str):
+            raise ValueError("`bw_method` should be 'scott', 'silverman', a scalar or a callable.")
+        elif callable(bw_method):
+            self.factor = floating(bw_method(self))
         else:
             self.factor = floating(bw_method)
         mean = _sum(self.dataset * self.weights, axis=-1, keepdims=True)
@@ -42,6 +42,14 @@ class _TensorKde:
         spread = matmul(centred * self.weights, matrix_transpose(centred)) / (1 - squares)
         self.covariance = spread * self.factor**2
         self._root = linalg.cholesky(self.covariance)
+
+    def scotts_factor(self) -> Any:
+        """The width by Scott's rule."""
+        return self.neff ** (-1.0 / (self.d + 4))
+
+    def silverman_factor(self) -> Any:
+        """The width by Silverman's rule."""
+        return (self.neff * (self.d + 2.0) / 4.0) ** (-1.0 / (self.d + 4))
 
     def _logs(self, points: Any) -> Any:
         points = floating(points)

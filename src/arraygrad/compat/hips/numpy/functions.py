@@ -10,6 +10,7 @@ import numpy as _np
 from ....arrays.creation import from_sequence
 from ....core.array import Array
 from ..boxes import getval, isbox
+from ..primitives import notrace_primitive
 from ..structures import holds_boxes
 from .numpy_wrapper import wrapped
 
@@ -22,6 +23,7 @@ __all__ = [
     "int16",
     "int32",
     "int64",
+    "isscalar",
     "make_diagonal",
     "r_",
     "row_stack",
@@ -29,6 +31,7 @@ __all__ = [
 ]
 
 row_stack = wrapped(_np.vstack)
+isscalar = notrace_primitive(_np.isscalar)
 _where = wrapped(_np.where)
 _NOT_GIVEN: Any = object()
 

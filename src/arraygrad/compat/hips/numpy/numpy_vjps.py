@@ -29,9 +29,8 @@ def unbroadcast_f(target: Any, f: Callable[[Any], Any]) -> Callable[[Any], Any]:
 def unbroadcast(x: Any, target_meta: Any, broadcast_idx: int = 0) -> Any:
     """`x`, summed to the shape in `target_meta`, and real if the target is."""
     shape, ndim, _, is_complex = target_meta
-    extra = anp.ndim(x) - ndim
-    if extra > 0:
-        x = anp.sum(x, axis=tuple(range(broadcast_idx, broadcast_idx + extra)))
+    for _ in range(anp.ndim(x) - ndim):
+        x = anp.sum(x, axis=broadcast_idx)
     ones = tuple(i for i, n in enumerate(shape) if n == 1 and anp.shape(x)[i] != 1)
     if ones:
         x = anp.sum(x, axis=ones, keepdims=True)

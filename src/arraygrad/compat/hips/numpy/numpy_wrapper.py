@@ -19,7 +19,7 @@ from ....core.array import Array
 from ....interop.numpy.rules import RULES
 from ....interop.numpy.ufuncs import CALLS, array_ufunc
 from ....ops.define.dispatch import UnsupportedOperand
-from ..boxes import Box, number
+from ..boxes import as_box
 from ..primitives import apply, notrace_primitive, primitive_vjps
 from ..structures import SEQUENCES, holds_boxes
 
@@ -62,7 +62,7 @@ def wrapped(raw: AnyFunction, native: AnyFunction | None = None) -> AnyFunction:
         if native is None or f in primitive_vjps:
             return apply(f, raw, args, kwargs)
         result = native(*args, **kwargs)
-        return result if isinstance(result, Box) else _result(result)
+        return _result(result)
 
     functools.update_wrapper(f, raw, updated=())
     f.fun = raw  # type: ignore[attr-defined]
@@ -90,9 +90,9 @@ def _native(raw: AnyFunction) -> AnyFunction | None:
 
 
 def _result(value: Any) -> Any:
-    """A result without tensors, which rules make of plain values."""
-    if type(value) is Tensor:
-        return number(value.array)
+    """A result without tensors other than boxes, which rules make of plain values."""
+    if isinstance(value, Tensor):
+        return as_box(value)
     if isinstance(value, SEQUENCES):
         items = map(_result, value)
         return type(value)(*items) if hasattr(value, "_fields") else type(value)(items)

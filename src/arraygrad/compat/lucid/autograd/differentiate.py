@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 
-from ....arrays.creation import asarray
 from ....arrays.tensor import Tensor as Native
 from ....autograd import backward as native_backward
 from ....autograd import grad as native_grad
@@ -16,7 +15,7 @@ from ....core.cpython import is_unpacked
 from ....errors import NoGradientError, UnusedInputError
 from ...arguments import several, tensors
 from ...facade import Facade, unwrapped
-from ..tensors import Gradient, Tensor, accumulated_into
+from ..tensors import Gradient, Tensor, accumulated_into, in_dtype_of
 
 
 class SeedCountError(ValueError, RuntimeError):
@@ -137,10 +136,7 @@ def _plain(value: Any) -> Any:
 
 def _fitting(outputs: list[Native], seeds: list[Any]) -> list[Any]:
     """Cotangents in the dtypes of their outputs."""
-    return [
-        asarray(s).astype(o.dtype) if hasattr(s, "dtype") and s.dtype != o.dtype else s
-        for o, s in zip(outputs, seeds, strict=True)
-    ]
+    return [in_dtype_of(o, s) for o, s in zip(outputs, seeds, strict=True)]
 
 
 def _seeds(given: Any, count: int) -> list[Any]:

@@ -129,12 +129,15 @@ class Dropout(Module):
     """In training, zero for a part `p` of the elements, and more for the others."""
 
     def __init__(self, p: float = 0.5) -> None:
+        if not 0 <= p <= 1:
+            raise ValueError(f"p is a probability, from 0 to 1, not {p}")
         self.p = p
 
     def forward(self, x: Any) -> Any:
         if not self.training or not self.p:
             return x
-        return x * Tensor((uniform(x.shape) >= self.p) / (1 - self.p), dtype=x.dtype)
+        kept = uniform(x.shape) >= self.p  # none if p is 1
+        return x * Tensor(kept / (1 - self.p or 1), dtype=x.dtype)
 
 
 class ReLU(Module):

@@ -28,7 +28,12 @@ class ScipyBridge:
     def __init__(self, parameters: Tensor | Iterable[Tensor], loss_fn: Callable[[], Any]) -> None:
         self.params = [parameters] if isinstance(parameters, Tensor) else list(parameters)
         self.loss_fn = loss_fn
-        for p in self.params:
+        for i, p in enumerate(self.params):
+            if p.data.dtype.kind != "f":
+                raise TypeError(
+                    f"parameter {i} has dtype {p.dtype}, which would round the values that an "
+                    "optimiser tries: make it of real numbers"
+                )
             p.requires_grad = True
         self.shapes = [p.shape for p in self.params]
         self.sizes = [p.numel for p in self.params]

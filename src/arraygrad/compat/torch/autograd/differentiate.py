@@ -205,7 +205,9 @@ def _inputs(inputs: Any, function: str = "grad") -> tuple[list[Any] | None, list
     else:
         wanted = list(inputs)
     if not wanted:
-        raise RuntimeError(f"`inputs` argument to `{function}()` cannot be empty")
+        raise RuntimeError(
+            f"`inputs` argument to `{function}()` cannot be empty: inputs of {function}() is empty"
+        )
     for i, x in enumerate(wanted):
         if not _is_single(x):
             raise RuntimeError(
@@ -214,7 +216,8 @@ def _inputs(inputs: Any, function: str = "grad") -> tuple[list[Any] | None, list
         if isinstance(x, Tensor | Native) and not x.requires_grad:
             raise NoGradientError(
                 "One of the differentiated Tensors does not require grad, so it appears to not "
-                f"have been used in the graph: make inputs[{i}] with requires_grad=True"
+                f"have been used in the graph: inputs[{i}] does not require gradients. Make it "
+                "with requires_grad=True"
             )
     return keys, list(map(edge_of, wanted))
 
@@ -268,8 +271,8 @@ def _check_seed(output: Any, value: Any, batched: bool, name: str, i: int) -> No
         shape = tuple(place.shape)
         if not batched and math.prod(shape) != 1:
             raise RuntimeError(
-                "grad can be implicitly created only for scalar outputs: pass "
-                f"{name} for an output of shape {shape}"
+                "grad can be implicitly created only for scalar outputs, and "
+                f"outputs[{i}] has shape {shape}: pass {name}"
             )
         if not batched and place.dtype.kind == "c":
             raise RuntimeError(
@@ -392,7 +395,7 @@ def _get_grad_fn(self: Tensor) -> Any:
     try:
         return shown(self._t.grad_fn)
     except RuntimeError as error:
-        how = getattr(self, "_how", None)
+        how = self._how
         if how not in ("no_grad", "inference"):
             raise
         mode = "inference mode" if how == "inference" else "no_grad mode"

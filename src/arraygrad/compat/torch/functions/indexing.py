@@ -196,6 +196,22 @@ def _places(input: Any, dim: int, index: Any, shape: tuple[int, ...]) -> Any:
     return ops.add(ops.multiply(index, strides[dim]), rest)
 
 
+def _batched_places(input: Any, indices: Any) -> Any:
+    """The places in the flattened tensor that integers along the first axes name."""
+    if any(i is None or i.dtype.kind not in "iu" for i in indices):
+        raise RuntimeError(
+            "an index that differs over a batch must be of integers, along the first axes"
+        )
+    rest = tuple(input.shape[len(indices) :])
+    step = int(np.prod(rest))
+    place: Any = 0
+    for index, length in reversed(list(zip(indices, input.shape, strict=False))):
+        place = place + ops.where(index < 0, index + length, index) * step
+        step *= length
+    inner = np.reshape(np.arange(int(np.prod(rest))), rest)
+    return ops.reshape(place, (*place.shape, *(1,) * len(rest))) + inner
+
+
 def _check_range(index: Any, length: int, dim: int, error: type[Exception] = RuntimeError) -> None:
     """Raise if an index names elements that an axis does not have."""
     if not _known(index):
@@ -376,10 +392,17 @@ def index_reduce(
 @function(in_place=True)
 def index_put(input: Any, indices: Any, values: Any, accumulate: bool = False) -> Any:
     """Elements written, or added, at the places that `x[indices]` reads."""
+    values = _like(values, input)
+    if not all(i is None or _known(i) for i in indices):
+        place = _batched_places(input, indices)
+        if isinstance(values, Array):
+            values = ops.broadcast_to(values, place.shape)
+        elif accumulate:
+            values = ops.zeros_like(ops.astype(place, input.dtype)) + values
+        return (_added if accumulate else _put)(input, place, values)
     numbers = np.reshape(np.arange(input.size), input.shape)
     key = tuple(slice(None) if i is None else _values(i) for i in indices)
     place = asarray(numbers[key])
-    values = _like(values, input)
     if not isinstance(values, Array):
         values = ops.zeros_like(input[key]) + values
     return (_added if accumulate else _put)(input, place, values)

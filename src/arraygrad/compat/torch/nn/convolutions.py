@@ -7,7 +7,7 @@ from typing import Any
 
 from .... import ops
 from ..publish import Published, function
-from .sliding import added, at_least, batched, each, padded, places, seen
+from .sliding import Slide, at_least, batched, each, padded, slide_over
 
 
 def _check(x: Any, weight: Any, bias: Any, groups: int, axis: int) -> None:
@@ -61,17 +61,12 @@ def _convolution(count: int) -> Published:
         steps, spread = each(stride, count, "stride"), each(dilation, count, "dilation")
         at_least(1, stride=steps, dilation=spread)
         x = padded(x, _ends(padding, size, steps, spread))
-        tables = []
-        for n, k, s, d in zip(x.shape[2:], size, steps, spread, strict=True):
-            windows = (n - d * (k - 1) - 1) // s + 1
-            if windows < 1:
-                raise RuntimeError(f"a kernel of {size} is larger than the input {x.shape[2:]}")
-            tables.append(places(k, s, d, windows))
-        lengths = tuple(t.shape[1] for t in tables)
+        slide = slide_over(tuple(x.shape[2:]), size, steps, spread)
+        lengths = slide.windows
         samples, filters = x.shape[0], weight.shape[0]
         depth = weight.shape[1] * math.prod(size)
         rows = ops.reshape(weight, (groups, filters // groups, depth))
-        columns = ops.reshape(seen(x, tables), (samples, groups, depth, math.prod(lengths)))
+        columns = ops.reshape(slide.seen(x), (samples, groups, depth, math.prod(lengths)))
         out = ops.reshape(ops.matmul(rows, columns), (samples, filters, *lengths))
         if bias is not None:
             out = out + ops.reshape(bias, (filters, *(1,) * count))
@@ -108,11 +103,8 @@ def _transposed(count: int) -> Published:
                 f"stride {steps} and dilation {spread}"
             )
         lengths, samples = tuple(x.shape[2:]), x.shape[0]
-        tables = [places(*of) for of in zip(size, steps, spread, lengths, strict=True)]
-        whole = tuple(
-            (n - 1) * s + d * (k - 1) + 1 + m
-            for n, s, d, k, m in zip(lengths, steps, spread, size, more, strict=True)
-        )
+        slide = Slide(size, steps, spread, lengths)
+        whole = tuple(n + m for n, m in zip(slide.span, more, strict=True))
         if any(n - 2 * c < 1 for n, c in zip(whole, cut, strict=True)):
             raise RuntimeError(f"padding {cut} leaves nothing of the output {whole}")
         depth, filters = weight.shape[0] // groups, weight.shape[1] * groups
@@ -120,7 +112,8 @@ def _transposed(count: int) -> Published:
         rows = ops.reshape(weight, (groups, depth, places_each))
         columns = ops.reshape(x, (samples, groups, depth, math.prod(lengths)))
         spread_out = ops.matmul(ops.matrix_transpose(rows), columns)
-        out = added(ops.reshape(spread_out, (samples, filters, *size, *lengths)), tables, whole)
+        seen = ops.reshape(spread_out, (samples, filters, math.prod(size), *lengths))
+        out = slide.added(seen, whole)
         if any(cut):
             inside = tuple(slice(c, n - c) for n, c in zip(whole, cut, strict=True))
             out = out[(Ellipsis, *inside)]
@@ -132,3 +125,16 @@ def _transposed(count: int) -> Published:
 
 
 conv_transpose1d, conv_transpose2d, conv_transpose3d = (_transposed(n) for n in (1, 2, 3))
+
+
+@function(method=False)
+def conv_tbc(input: Any, weight: Any, bias: Any, pad: int = 0) -> Any:
+    """A convolution of signals of the shape (time, samples, channels)."""
+    if input.ndim != 3 or weight.ndim != 3:
+        raise RuntimeError(
+            "input must have the axes (time, samples, channels) and weight (taps, channels, "
+            f"filters), not shapes {tuple(input.shape)} and {tuple(weight.shape)}"
+        )
+    x, filters = ops.permute_dims(input, (1, 2, 0)), ops.permute_dims(weight, (2, 1, 0))
+    out = conv1d.__wrapped__(x, filters, bias, padding=pad)
+    return ops.permute_dims(out, (2, 0, 1))

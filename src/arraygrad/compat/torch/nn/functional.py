@@ -56,6 +56,7 @@ from .convolutions import (
     conv1d,
     conv2d,
     conv3d,
+    conv_tbc,
     conv_transpose1d,
     conv_transpose2d,
     conv_transpose3d,
@@ -87,6 +88,7 @@ from .embedding import (
     embedding_bag,
     one_hot,
 )
+from .fractional import fractional_max_pool2d, fractional_max_pool3d
 from .losses import (
     binary_cross_entropy,
     binary_cross_entropy_with_logits,
@@ -126,6 +128,7 @@ from .pooling import (
     max_pool1d,
     max_pool2d,
     max_pool3d,
+    with_indices,
 )
 from .rearranging import (
     channel_shuffle,
@@ -154,8 +157,11 @@ __all__ = [
     "adaptive_avg_pool2d",
     "adaptive_avg_pool3d",
     "adaptive_max_pool1d",
+    "adaptive_max_pool1d_with_indices",
     "adaptive_max_pool2d",
+    "adaptive_max_pool2d_with_indices",
     "adaptive_max_pool3d",
+    "adaptive_max_pool3d_with_indices",
     "affine_grid",
     "alpha_dropout",
     "avg_pool1d",
@@ -171,6 +177,7 @@ __all__ = [
     "conv1d",
     "conv2d",
     "conv3d",
+    "conv_tbc",
     "conv_transpose1d",
     "conv_transpose2d",
     "conv_transpose3d",
@@ -188,6 +195,8 @@ __all__ = [
     "embedding_bag",
     "feature_alpha_dropout",
     "fold",
+    "fractional_max_pool2d",
+    "fractional_max_pool3d",
     "gaussian_nll_loss",
     "gelu",
     "glu",
@@ -218,8 +227,11 @@ __all__ = [
     "lp_pool3d",
     "margin_ranking_loss",
     "max_pool1d",
+    "max_pool1d_with_indices",
     "max_pool2d",
+    "max_pool2d_with_indices",
     "max_pool3d",
+    "max_pool3d_with_indices",
     "max_unpool1d",
     "max_unpool2d",
     "max_unpool3d",
@@ -269,6 +281,15 @@ __all__ = [
     "upsample_bilinear",
     "upsample_nearest",
 ]
+
+max_pool1d_with_indices, max_pool2d_with_indices, max_pool3d_with_indices = map(
+    with_indices, (max_pool1d, max_pool2d, max_pool3d)
+)
+(
+    adaptive_max_pool1d_with_indices,
+    adaptive_max_pool2d_with_indices,
+    adaptive_max_pool3d_with_indices,
+) = map(with_indices, (adaptive_max_pool1d, adaptive_max_pool2d, adaptive_max_pool3d))
 
 
 def __dir__() -> list[str]:

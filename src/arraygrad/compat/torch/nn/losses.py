@@ -101,6 +101,14 @@ def kl_div(
     return reduced(loss, reduction, size_average, reduce)
 
 
+def _entropy(probability: Any, target: Any) -> Any:
+    def bounded(x: Any) -> Any:
+        tiny = x < math.exp(-100.0)
+        return ops.where(tiny, -100.0, ops.log(ops.where(tiny, 1, x)))
+
+    return -(target * bounded(probability) + (1 - target) * bounded(1 - probability))
+
+
 @function(method=False)
 def binary_cross_entropy(
     input: Any,
@@ -113,12 +121,15 @@ def binary_cross_entropy(
     """The cross entropy of probabilities and targets; logarithms are at least -100."""
     same_shape(input, target)
     target = like(target, input)
-
-    def bounded(x: Any) -> Any:
-        tiny = x < math.exp(-100.0)
-        return ops.where(tiny, -100.0, ops.log(ops.where(tiny, 1, x)))
-
-    loss = -(target * bounded(input) + (1 - target) * bounded(1 - input))
+    if not isinstance(input, Batched):
+        values = np.asarray(plain(input))
+        if not ((values >= 0) & (values <= 1)).all():
+            raise RuntimeError("all elements of input should be between 0 and 1")
+    # PyTorch's slope of a probability of almost 0 or 1: as large as it can be, and not zero.
+    certain = input * (1 - input) < 1e-12
+    constant = input.detach()
+    steep = _entropy(constant, target) + (input - constant) * (constant - target.detach()) * 1e12
+    loss = ops.where(certain, steep, _entropy(ops.where(certain, 0.5, input), target))
     loss = loss if weight is None else loss * weight
     return reduced(loss, reduction, size_average, reduce)
 

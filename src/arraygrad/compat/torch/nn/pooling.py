@@ -15,7 +15,7 @@ from .... import ops
 from ....arrays.creation import asarray
 from ..publish import Published, function
 from .resampling import weighted
-from .sliding import Ints, at_least, batched, each, places, seen
+from .sliding import Ints, at_least, batched, each
 
 Windows = tuple[Any, Any]
 
@@ -44,7 +44,7 @@ def _sliding(lengths: Ints, options: list[Ints], ceil_mode: bool) -> list[Window
             windows -= 1  # a window must start inside, or in the padding before
         if windows < 1:
             raise RuntimeError(f"windows of {options[0]} do not fit into {lengths}")
-        table = places(k, s, d, windows) - p
+        table = np.arange(k)[:, None] * d + np.arange(windows) * s - p
         found.append((table, (table >= 0) & (table < n)))
     return found
 
@@ -70,6 +70,17 @@ def _adaptive(lengths: Ints, output_size: Any) -> list[Windows]:
 # --- the largest ---
 
 
+def _seen(x: Any, tables: list[Any]) -> Any:
+    """What windows see: first the places in a window, then the windows."""
+    count = len(tables)
+    index = []
+    for axis, table in enumerate(tables):
+        shape = [1] * (2 * count)
+        shape[axis], shape[count + axis] = table.shape
+        index.append(table.reshape(shape))
+    return x[(Ellipsis, *index)]
+
+
 def _largest(x: Any, windows: list[Windows]) -> tuple[Any, Any]:
     """The first largest element of each window, and its place in the flattened last axes."""
     count = len(windows)
@@ -85,8 +96,8 @@ def _largest(x: Any, windows: list[Windows]) -> tuple[Any, Any]:
     size = math.prod(t.shape[0] for t in tables)
     shape = tuple(t.shape[1] for t in tables)
     number = math.prod(shape)
-    numbers = seen(np.arange(math.prod(lengths)).reshape(lengths), tables).reshape(-1)
-    inside = ops.reshape(seen(x, tables), (*lead, size, number))
+    numbers = _seen(np.arange(math.prod(lengths)).reshape(lengths), tables).reshape(-1)
+    inside = ops.reshape(_seen(x, tables), (*lead, size, number))
     which = ops.argmax(inside, axis=-2) * number + np.arange(number)
     place = ops.reshape(ops.take(asarray(numbers), ops.reshape(which, (-1,))), which.shape)
     flat = ops.reshape(x, (*lead, math.prod(lengths)))
@@ -239,3 +250,15 @@ def _lp_pool(count: int) -> Published:
 
 
 lp_pool1d, lp_pool2d, lp_pool3d = map(_lp_pool, (1, 2, 3))
+
+
+def with_indices(pool: Published) -> Any:
+    """The function that always says where the largest elements are."""
+    count = pool.__wrapped__.__code__.co_argcount - 1  # without `return_indices`
+
+    def both(*args: Any, **kwargs: Any) -> Any:
+        return pool(*args[:count], **{**kwargs, "return_indices": True})
+
+    both.__name__ = both.__qualname__ = f"{pool.__name__}_with_indices"
+    both.__doc__ = pool.__doc__
+    return both

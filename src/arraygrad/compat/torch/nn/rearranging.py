@@ -13,7 +13,7 @@ from ....arrays.creation import asarray
 from ....core.array import plain
 from ..functions import indexing
 from ..publish import ArgumentError, Published, function
-from .sliding import Ints, added, at_least, batched, each, padded, places, seen
+from .sliding import Ints, at_least, batched, each, padded, slide_over
 
 
 def _unpooled_size(lengths: Ints, size: Ints, steps: Ints, ends: Ints, output_size: Any) -> Ints:
@@ -42,7 +42,10 @@ def _max_unpool(count: int) -> Published:
         padding: Any = 0,
         output_size: Any = None,
     ) -> Any:
-        """Elements at the places that `max_pool` found them at, and zeros."""
+        """Elements at the places that `max_pool` found them at, and zeros.
+
+        Where windows overlap, one element is found twice. The last one stays, and has the gradient.
+        """
         batched(input, count)
         if tuple(indices.shape) != tuple(input.shape):
             raise RuntimeError(
@@ -71,20 +74,14 @@ max_unpool1d, max_unpool2d, max_unpool3d = map(_max_unpool, (1, 2, 3))
 
 
 def _blocks(size: Any, lengths: Any, dilation: Any, padding: Any, stride: Any) -> Any:
-    """The tables of windows over two axes, the padding, and the padded lengths."""
+    """The windows over two axes, the padding, and the padded lengths."""
     k = each(size, 2, "kernel_size")
     d, p = each(dilation, 2, "dilation"), each(padding, 2, "padding")
     s = each(stride, 2, "stride")
     at_least(1, kernel_size=k, dilation=d, stride=s)
     at_least(0, padding=p)
     whole = tuple(n + 2 * w for n, w in zip(lengths, p, strict=True))
-    tables = []
-    for n, size_, step, gap in zip(whole, k, s, d, strict=True):
-        windows = (n - gap * (size_ - 1) - 1) // step + 1
-        if windows < 1:
-            raise RuntimeError(f"blocks of {k} do not fit into {tuple(lengths)}")
-        tables.append(places(size_, step, gap, windows))
-    return tables, p, whole
+    return slide_over(whole, k, s, d), p, whole
 
 
 @function(method=False)
@@ -93,10 +90,10 @@ def unfold(
 ) -> Any:
     """The blocks of an image as columns."""
     x, single = batched(input, 2)
-    tables, ends, _ = _blocks(kernel_size, x.shape[2:], dilation, padding, stride)
-    blocks = seen(padded(x, [(p, p) for p in ends]), tables)
-    rows = x.shape[1] * math.prod(t.shape[0] for t in tables)
-    out = ops.reshape(blocks, (x.shape[0], rows, math.prod(t.shape[1] for t in tables)))
+    slide, ends, _ = _blocks(kernel_size, x.shape[2:], dilation, padding, stride)
+    blocks = slide.seen(padded(x, [(p, p) for p in ends]))
+    rows = x.shape[1] * math.prod(slide.size)
+    out = ops.reshape(blocks, (x.shape[0], rows, math.prod(slide.windows)))
     return out[0] if single else out
 
 
@@ -112,15 +109,15 @@ def fold(
     """The sum of blocks that are columns, as an image."""
     x, single = batched(input, 1)
     lengths = each(output_size, 2, "output_size")
-    tables, ends, whole = _blocks(kernel_size, lengths, dilation, padding, stride)
-    size, windows = (tuple(t.shape[i] for t in tables) for i in (0, 1))
-    if x.shape[1] % math.prod(size) or x.shape[2] != math.prod(windows):
+    slide, ends, whole = _blocks(kernel_size, lengths, dilation, padding, stride)
+    size, number = math.prod(slide.size), math.prod(slide.windows)
+    if x.shape[1] % size or x.shape[2] != number:
         raise RuntimeError(
-            f"input must have a multiple of {math.prod(size)} rows and {math.prod(windows)} "
-            f"columns, not shape {tuple(input.shape)}"
+            f"input must have a multiple of {size} rows and {number} columns, not shape "
+            f"{tuple(input.shape)}"
         )
-    blocks = ops.reshape(x, (x.shape[0], x.shape[1] // math.prod(size), *size, *windows))
-    out = added(blocks, tables, whole)
+    blocks = ops.reshape(x, (x.shape[0], x.shape[1] // size, size, *slide.windows))
+    out = slide.added(blocks, whole)
     if any(ends):
         inside = tuple(slice(p, n - p) for n, p in zip(whole, ends, strict=True))
         out = out[(Ellipsis, *inside)]

@@ -1,17 +1,15 @@
 """Windows that slide over the last axes of a signal: where they are, and what they see.
 
-A window that slides along an axis is a table of places: one column for each window, one row for
-each place in it. Convolutions, pooling, `unfold` and `fold` are made of such tables.
+Each place in a window sees a slice of the signal as the window slides, so that all windows together
+are as many slices as a window has places. Convolutions, `unfold` and `fold` are made of them.
 """
 
 from __future__ import annotations
 
-from typing import Any
-
-import numpy as np
+import itertools
+from typing import Any, NamedTuple
 
 from .... import ops
-from ....core.indices import HOLE
 from ....ops.indexing import _index_add
 
 Ints = tuple[int, ...]
@@ -44,34 +42,52 @@ def batched(x: Any, count: int, name: str = "input") -> tuple[Any, bool]:
     return (x[None], True) if x.ndim == count + 1 else (x, False)
 
 
-def places(size: int, stride: int, dilation: int, windows: int) -> Any:
-    """The places that windows along one axis see, from the start of the first window."""
-    return np.arange(size)[:, None] * dilation + np.arange(windows) * stride
+class Slide(NamedTuple):
+    """Windows over the last axes, at equal distances: a number of each for each axis."""
+
+    size: Ints
+    stride: Ints
+    dilation: Ints
+    windows: Ints
+
+    @property
+    def span(self) -> Ints:
+        """From the first place of the first window to the last place of the last one."""
+        return tuple(s * (n - 1) + d * (k - 1) + 1 for k, s, d, n in zip(*self, strict=True))
+
+    def cuts(self) -> list[tuple[slice, ...]]:
+        """For each place in a window, the slices that it sees as the window slides."""
+        along = [
+            [slice(d * i, d * i + s * (n - 1) + 1, s) for i in range(k)]
+            for k, s, d, n in zip(*self, strict=True)
+        ]
+        return list(itertools.product(*along))
+
+    def seen(self, x: Any) -> Any:
+        """What the windows see: an axis of the places in a window comes before the windows."""
+        parts = [x[(Ellipsis, *cut)] for cut in self.cuts()]
+        return ops.stack(parts, axis=-len(self.size) - 1)
+
+    def added(self, seen: Any, lengths: Ints) -> Any:
+        """The transpose: what windows see, added up at the places it is from."""
+        lead = tuple(seen.shape[: -len(self.size) - 1])
+        template, shape = (slice(None),) * len(lead), (*lead, *lengths)
+        parts = ops.unstack(seen, axis=len(lead))
+        out: Any = 0
+        for part, cut in zip(parts, self.cuts(), strict=True):
+            out = out + _index_add(part, template=(*template, *cut), shape=shape)
+        return out
 
 
-def crossed(tables: list[Any]) -> tuple[Any, ...]:
-    """Tables of all axes as one index: first the places in a window, then the windows."""
-    count = len(tables)
-    index = []
-    for axis, table in enumerate(tables):
-        shape = [1] * (2 * count)
-        shape[axis], shape[count + axis] = table.shape
-        index.append(table.reshape(shape))
-    return tuple(index)
-
-
-def seen(x: Any, tables: list[Any]) -> Any:
-    """What windows over the last axes see."""
-    return x[(Ellipsis, *crossed(tables))]
-
-
-def added(windows: Any, tables: list[Any], lengths: Ints) -> Any:
-    """The transpose of `seen`: elements of windows added up at the places they are from."""
-    count = len(tables)
-    lead = windows.ndim - 2 * count
-    template = (slice(None),) * lead + (HOLE,) * count
-    shape = (*windows.shape[:lead], *lengths)
-    return _index_add(windows, *crossed(tables), template=template, shape=shape)
+def slide_over(lengths: Ints, size: Ints, stride: Ints, dilation: Ints) -> Slide:
+    """As many windows as fit into axes of some lengths."""
+    windows = tuple(
+        (n - d * (k - 1) - 1) // s + 1
+        for n, k, s, d in zip(lengths, size, stride, dilation, strict=True)
+    )
+    if any(n < 1 for n in windows):
+        raise RuntimeError(f"windows of {size} are larger than the input of {tuple(lengths)}")
+    return Slide(size, stride, dilation, windows)
 
 
 def padded(x: Any, widths: list[tuple[int, int]]) -> Any:

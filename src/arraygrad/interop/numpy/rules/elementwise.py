@@ -10,6 +10,7 @@ import numpy as np
 
 from .... import ops
 from ....arrays import creation
+from ....arrays.tensor import Tensor, tensor_type_at
 from ....backends import dtypes
 from ....core.array import AnyFunction, plain
 from ..values import as_tensors, on_values, written
@@ -97,7 +98,9 @@ def _piecewise(x: Any, condlist: Any, funclist: Any, *args: Any, **kw: Any) -> A
     conditions = [array_of(c) for c in condlist]
     if len(funclist) == len(conditions) + 1:
         conditions.append(ops.logical_not(functools.reduce(ops.logical_or, conditions)))
-    result = creation.zeros_like(x)
+    zeros = creation.zeros_like(x)
+    # A tensor can be written, whatever type `x` has.
+    result = zeros if isinstance(zeros, Tensor) else tensor_type_at(x.level)(zeros)
     for condition, function in zip(conditions, funclist, strict=True):
         if callable(function):
             function = function(x[condition], *args, **kw)

@@ -11,7 +11,7 @@ tensor([-0.25  , -0.0625])
 from __future__ import annotations
 
 from ...names import others_from
-from .functions import eigsh, expm_multiply
+from .functions import eigsh, expm_multiply, svds
 from .operators import jacobian_operator
 from .solvers import bicgstab, cg, factorized, gmres, lsqr, minres, splu, spsolve
 
@@ -27,6 +27,7 @@ __all__ = [
     "minres",
     "splu",
     "spsolve",
+    "svds",
 ]
 
 __getattr__ = others_from("scipy.sparse.linalg")

@@ -9,13 +9,14 @@ import numpy as np
 
 from ....core.array import plain
 from ....core.kinds import Opaque
-from ....ops import concat, expand_dims, stack
+from ....ops import concat, expand_dims, stack, take
 from ....ops.define.library import declare
 from ....ops.define.op import Own
 from ...twins import by_scipy, refuse
-from ..arrays import from_places
+from ...values import attach
+from ..arrays import as_sparse, from_places
 from ..pattern import Pattern, on_pattern, transposed
-from .solvers import _batched, _uncolumned, solve
+from .solvers import _batched, _plain_values, _uncolumned, solve
 from .twins import SCIPY, columns, square, twin
 
 # --- eigsh ---------------------------------------------------------------------------------------
@@ -96,6 +97,57 @@ def eigsh(
     given = {"k": k, "sigma": sigma, "which": which, **options}
     values, vectors = _eigsh(a.elements, pattern=a.pattern, options=tuple(given.items()))
     return (values, vectors) if return_eigenvectors else values
+
+
+@twin("svds")
+def svds(
+    A: Any,  # noqa: N803  (SciPy's name)
+    k: int = 6,
+    ncv: Any = None,
+    tol: float = 0,
+    which: str = "LM",
+    v0: Any = None,
+    maxiter: Any = None,
+    return_singular_vectors: Any = True,
+    solver: str = "arpack",
+    rng: Any = None,
+    options: Any = None,
+    **older: Any,
+) -> Any:
+    """The largest singular values and their vectors, of a real matrix.
+
+    They are eigenvalues and eigenvectors of ``[[0, A], [Aᵀ, 0]]``.
+    """
+    refuse("svds", which=(which, "LM"), solver=(solver, "arpack"), options=(options, None))
+    a = as_sparse(A)
+    if "complex" in str(a.dtype):
+        raise NotImplementedError("svds has derivatives here for real matrices only")
+    given = {"k": k, "ncv": ncv, "tol": tol, "v0": v0, "maxiter": maxiter, **older}
+    if rng is not None:
+        given["rng"] = rng
+    own = SCIPY.svds(a.pattern.matrix(_plain_values(a.elements)), **given)
+    m, n = a.shape
+    # A constant start, so that the same call gives the same vectors.
+    start = np.concatenate((own[0].sum(axis=1), own[2].sum(axis=0)))
+    both = from_places(
+        concat((a.elements, a.elements), axis=-1),
+        np.concatenate((a.pattern.rows, a.pattern.columns + m)),
+        np.concatenate((a.pattern.columns + m, a.pattern.rows)),
+        (m + n, m + n),
+        "csr",
+    )
+    choice = (("k", k), ("which", "LA"), ("v0", start))
+    values, vectors = _eigsh(both.elements, pattern=both.pattern, options=choice)
+    places = np.argsort(np.argsort(own[1]))  # SciPy's order; ours is ascending
+    values, vectors = take(values, places, axis=0), take(vectors, places, axis=1)
+    values = attach(own[1], values)
+    if return_singular_vectors is False:
+        return values
+    signs = np.sign((plain(vectors)[:m] * own[0]).sum(axis=0)) * math.sqrt(2)
+    u, vh = attach(own[0], vectors[:m] * signs), attach(own[2], (vectors[m:] * signs).T)
+    if return_singular_vectors is True:
+        return u, values, vh
+    return (u, values, None) if return_singular_vectors == "u" else (None, values, vh)
 
 
 # --- the exponential -----------------------------------------------------------------------------

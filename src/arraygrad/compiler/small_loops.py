@@ -1,0 +1,382 @@
+"""A loop over few numbers as native code without arrays.
+
+Each element of each value is a number by itself, in a register. Nothing is written to memory but
+the results, and the last state. So a step takes as long as its arithmetic.
+"""
+
+from __future__ import annotations
+
+import ctypes
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from .bodies import Body, node_of
+from .core import (
+    Alias,
+    Core,
+    Elements,
+    Filled,
+    Padded,
+    Product,
+    Reduction,
+    Stored,
+    View,
+    address,
+    strides,
+)
+from .executable import ready
+from .lowering import Lowering
+from .native import engine_of, vector_bytes
+from .program import Constant
+from .traced import Trace
+from .vectors import TYPES, Module, Value, Writer
+
+LARGEST = 16  # elements of a value: of more, vectors are faster
+MOST = 1500  # numbers that are computed in a step
+PIECE = 20_000_000  # numbers that are computed without a look at interrupts
+FOREVER = 1 << 62
+
+
+class NotSmall(Exception):
+    """A loop is too large for numbers in registers, or has ops that are not native."""
+
+
+class SmallLoop:
+    """A loop over few numbers.
+
+    Parameters
+    ----------
+    body : Body
+        Takes constants, the state and elements; returns the next state and results.
+    constants, states : int
+        How many inputs are constants, and how many the state.
+    length : int
+        The number of steps; with a condition, `FOREVER`.
+    reverse : bool
+    condition : Body, optional
+        Takes constants of its own, and the state.
+    """
+
+    def __init__(
+        self,
+        body: Body,
+        constants: int,
+        states: int,
+        length: int,
+        reverse: bool = False,
+        condition: Body | None = None,
+    ) -> None:
+        if not length:
+            raise NotSmall
+        self.body = _Numbers(body)
+        self.condition = None if condition is None else _Numbers(condition)
+        self.constants, self.states = constants, states
+        self.length, self.reverse = length, reverse
+        programs = [p for p in (self.condition, self.body) if p is not None]
+        if sum(p.count for p in programs) > MOST:
+            raise NotSmall
+        self.asked = 0 if self.condition is None else len(self.condition.given) - states
+        self.outside = [x for p in programs for x in p.constants]
+        module = Module()
+        self.text = module.text([_Text(self, module).text()])
+        self._engine = engine_of(self.text)
+        kind = ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_void_p, ctypes.c_int64, ctypes.c_int64)
+        self._call = kind(self._engine.get_function_address("loop"))
+        self._piece = PIECE // max(sum(p.count for p in programs), 1)
+
+    def run(self, arrays: Sequence[Any], rows: Sequence[Any]) -> list[Any]:
+        """The last state. The results of the steps are written to `rows`."""
+        first = self.asked + self.constants
+        given = []
+        for i, array in enumerate(arrays):
+            x = self.given(i)
+            is_row = i >= first + self.states
+            given.append(_ready(array, (self.length, *x.shape) if is_row else x.shape, x.dtype))
+        outside = [ready(x, x.node.array) for x in self.outside]  # type: ignore[attr-defined]
+        state = [np.empty(x.shape, x.dtype) for x in self.body.outputs[: self.states]]
+        held = [*given, *outside, *state, *rows]
+        addresses = [x.__array_interface__["data"][0] for x in held]
+        table = (ctypes.c_void_p * max(len(held), 1))(*addresses)
+        start = 0
+        while start < self.length:
+            stop = min(start + self._piece, self.length)
+            start = self._call(table, start, stop)
+            if start < stop:
+                break
+            for j in range(self.states):  # go on from where it is
+                table[first + j] = addresses[len(given) + len(outside) + j]
+        return state
+
+    def given(self, position: int) -> Core:
+        """What an argument of the loop is in the body, or in the condition."""
+        if position < self.asked:
+            assert self.condition is not None
+            return self.condition.given[position]
+        return self.body.given[position - self.asked]
+
+
+def _ready(array: Any, shape: tuple[int, ...], dtype: Any) -> Any:
+    """An array whose elements native code can read. It computes addresses, so check the shape."""
+    if array.shape != shape or array.dtype != dtype:
+        raise RuntimeError(
+            f"an array of shape {array.shape} and dtype {array.dtype} takes the place of one of "
+            f"shape {shape} and dtype {dtype} that a loop was compiled for"
+        )
+    flags = array.flags
+    return array if flags.c_contiguous and flags.aligned else np.array(array, order="C")
+
+
+class _Numbers:
+    """A body as core values, all of them small.
+
+    Attributes
+    ----------
+    given, outputs : list of Core
+    constants : list of Core
+        Arrays from outside.
+    order : list of Core
+        All values, in an order in which they can be computed.
+    count : int
+        How many numbers are computed.
+    """
+
+    def __init__(self, body: Body) -> None:
+        trace = Trace()
+        inputs = [trace.input_like(x) for x in body.inputs]
+        nodes = [node_of(trace, out) for out in body(inputs)]
+        lowering = Lowering([x.node for x in inputs], Trace(program=trace.program))
+        self.outputs = lowering.lower(nodes)
+        self.given = [lowering.values[x.node] for x in inputs]
+        self.order = _ordered([*self.given, *self.outputs])
+        self.constants: list[Core] = []
+        self.count = 0
+        for x in self.order:
+            if type(x) not in _NUMBERS or x.dtype not in TYPES or not 0 < x.size <= LARGEST:
+                raise NotSmall
+            if isinstance(x, Stored) and x not in self.given:
+                if not isinstance(x.node, Constant):
+                    raise NotSmall
+                self.constants.append(x)
+            if isinstance(x, Elements):
+                self.count += x.size * max(x.scalar.cost, 1)
+            elif isinstance(x, Reduction | Product):
+                self.count += x.args[0].size * x.size
+
+    def after(self, roots: Sequence[Core]) -> set[Core]:
+        """The values that depend on some."""
+        found = set(roots)
+        for x in self.order:
+            if not found.isdisjoint(x.args):
+                found.add(x)
+        return found
+
+
+def _ordered(roots: Sequence[Core]) -> list[Core]:
+    order: list[Core] = []
+    seen: set[Core] = set()
+    rest = [(x, False) for x in roots]
+    while rest:
+        x, is_done = rest.pop()
+        if is_done:
+            order.append(x)
+        elif x not in seen:
+            seen.add(x)
+            rest.append((x, True))
+            rest += [(a, False) for a in x.args]
+    return order
+
+
+# --- the numbers of each sort of value, in the order of memory ---
+
+Known = dict[Core, list[Value]]
+
+
+def _elements(w: Writer, x: Any, known: Known) -> list[Value]:
+    return [x.scalar.emit(w, *args) for args in zip(*(known[a] for a in x.args), strict=True)]
+
+
+def _view(w: Writer, x: Any, known: Known) -> list[Value]:
+    start, steps = address(x.map, x.args[0].shape)
+    source = known[x.args[0]]
+    return [
+        source[start + sum(steps.get(axis, 0) * i for axis, i in enumerate(index))]
+        for index in np.ndindex(x.shape)
+    ]
+
+
+def _padded(w: Writer, x: Any, known: Known) -> list[Value]:
+    inner = x.args[0]
+    found = []
+    for index in np.ndindex(x.shape):
+        places = tuple((None, i, 0) for i in index)
+        inside, conditions = x.unpadded(places)
+        if all(0 <= start < length for (_, start, _), length in conditions):
+            found.append(known[inner][address(inside, inner.shape)[0]])
+        else:
+            found.append(w.number(0, TYPES[x.dtype]))
+    return found
+
+
+def _reduced(w: Writer, x: Any, known: Known) -> list[Value]:
+    found = [w.number(x.fold.start, TYPES[x.dtype]) for _ in range(x.size)]
+    steps = [0 if axis in x.axes else s for axis, s in enumerate(strides(x.shape))]
+    for number, index in enumerate(np.ndindex(x.args[0].shape)):
+        place = sum(s * i for s, i in zip(steps, index, strict=True))
+        found[place] = x.fold.emit(w, found[place], known[x.args[0]][number])
+    return found
+
+
+def _product(w: Writer, x: Any, known: Known) -> list[Value]:
+    a, b = x.args
+    k, n = b.shape[-2:]
+    m = a.shape[-2]
+    found = []
+    for number in range(x.size):
+        batch, (i, j) = number // (m * n), divmod(number % (m * n), n)
+        total = w.number(0, TYPES[x.dtype])
+        for p in range(k):
+            pair = known[a][(batch * m + i) * k + p], known[b][(batch * k + p) * n + j]
+            total = w.add(total, w.multiply(*pair))
+        found.append(total)
+    return found
+
+
+_NUMBERS: dict[type, Callable[[Writer, Any, Known], list[Value]]] = {
+    Stored: lambda w, x, known: known[x],  # it has been read
+    Filled: lambda w, x, known: [w.number(x.value, TYPES[x.dtype])] * x.size,
+    Elements: _elements,
+    View: _view,
+    Padded: _padded,
+    Alias: lambda w, x, known: known[x.args[0]],
+    Reduction: _reduced,
+    Product: _product,
+}
+
+
+class _Text:
+    """LLVM's text of the function ``i64 loop(ptr arguments, i64 start, i64 stop)``."""
+
+    def __init__(self, loop: SmallLoop, module: Module) -> None:
+        self._loop = loop
+        self._w = Writer(module, vector_bytes())
+        self._pointers: list[Value] = []
+        self._known: Known = {}
+
+    def text(self) -> str:
+        loop, w = self._loop, self._w
+        a, c, s = loop.asked, loop.constants, loop.states
+        body, condition = loop.body, loop.condition
+        rows = len(body.outputs) - s
+        inputs = a + len(body.given)
+        last = inputs + len(loop.outside)
+        w.block = "begin"
+        self._pointers = [self._pointer(i) for i in range(last + s + rows)]
+        fixed = [*(condition.given[:a] if condition else []), *body.given[:c]]
+        for i, x in enumerate(fixed):
+            self._known[x] = self._read(i, x)
+        for i, x in enumerate(loop.outside):
+            self._known[x] = self._read(inputs + i, x)
+        first = [self._read(a + c + j, body.given[c + j]) for j in range(s)]
+        changing = body.after(body.given[c:])
+        self._compute([x for x in body.order if x not in changing])
+        asked: set[Core] = set()
+        if condition is not None:
+            asked = condition.after(condition.given[a:])
+            self._compute([x for x in condition.order if x not in asked])
+        w.jump("head")
+        w.start("head")
+        place = len(w.lines)  # where the state of the step will be chosen
+        index = Value("%i", "i64")
+        state = [
+            [Value(f"%s{j}_{k}", TYPES[x.dtype]) for k in range(x.size)]
+            for j, x in enumerate(body.given[c : c + s])
+        ]
+        for x, numbers in zip(body.given[c : c + s], state, strict=True):
+            self._known[x] = numbers
+        if condition is not None:
+            for x, numbers in zip(condition.given[a:], state, strict=True):
+                self._known[x] = numbers
+            self._compute([x for x in condition.order if x in asked])
+            (goes_on,) = self._known[condition.outputs[0]]
+            w.jump("asked")
+            w.start("asked")
+            w.branch(w.cast(goes_on, "i1"), "goes", "done")
+            w.start("goes")
+        number = index
+        if loop.reverse:
+            number = w.logic("sub", w.number(loop.length - 1, "i64"), index)
+        for i, x in enumerate(body.given[c + s :]):
+            self._known[x] = self._read(a + c + s + i, x, number)
+        self._compute([x for x in body.order if x in changing])
+        out = [self._known[x] for x in body.outputs]
+        for k, x in enumerate(body.outputs[s:]):
+            self._write(out[s + k], last + s + k, x, number)
+        w.jump("last")
+        w.start("last")
+        w.say("%next = add nsw i64 %i, 1")
+        w.branch(w.compare("lt", Value("%next", "i64"), Value("%stop", "i64")), "head", "done")
+        chosen = ["  %i = phi i64 [ %start, %begin ], [ %next, %last ]"]
+        chosen += [
+            f"  {now.text} = phi {now.kind} [ {one.text}, %begin ], [ {new.text}, %last ]"
+            for j in range(s)
+            for now, one, new in zip(state[j], first[j], out[j], strict=True)
+        ]
+        w.lines[place:place] = chosen
+        w.start("done")
+        self._end(state, out, last)
+        head = "define i64 @loop(ptr noalias %arguments, i64 %start, i64 %stop) {"
+        lines = [head, "entry:", *w.head, "  br label %begin", "begin:", *w.lines, "}"]
+        return "\n".join(lines)
+
+    def _end(self, state: list[list[Value]], out: list[list[Value]], last: int) -> None:
+        """Write the last state: the new one, or the one for which the condition does not hold."""
+        w, loop = self._w, self._loop
+        is_asked = loop.condition is not None
+        final = []
+        for j in range(loop.states):
+            numbers = []
+            for now, new in zip(state[j], out[j], strict=True):
+                ends = f"[ {new.text}, %last ]" + (f", [ {now.text}, %asked ]" if is_asked else "")
+                numbers.append(w.let(f"phi {new.kind} {ends}", new.kind))
+            final.append(numbers)
+        ends = "[ %next, %last ]" + (", [ %i, %asked ]" if is_asked else "")
+        end = w.let(f"phi i64 {ends}", "i64")
+        for j, x in enumerate(loop.body.outputs[: loop.states]):
+            self._write(final[j], last + j, x, w.number(0, "i64"))
+        w.say(f"ret i64 {end.text}")
+
+    def _compute(self, values: Sequence[Core]) -> None:
+        for x in values:
+            if x not in self._known:
+                self._known[x] = _NUMBERS[type(x)](self._w, x, self._known)
+
+    def _pointer(self, index: int) -> Value:
+        w = self._w
+        place = w.let(f"getelementptr ptr, ptr %arguments, i64 {index}", "ptr")
+        return w.let(f"load ptr, ptr {place.text}", "ptr")
+
+    def _places(self, index: int, x: Core, number: Value | None) -> list[Value]:
+        """The addresses of the elements of an array, or of one of several arrays side by side."""
+        w, kind = self._w, TYPES[x.dtype]
+        start = self._pointers[index]
+        if number is not None:
+            start = w.offset(start, w.logic("mul", number, w.number(x.size, "i64")), kind)
+        return [w.offset(start, w.number(k, "i64"), kind) for k in range(x.size)]
+
+    def _read(self, index: int, x: Core, number: Value | None = None) -> list[Value]:
+        kind = TYPES[x.dtype]
+        return [self._w.load(place, kind, 0) for place in self._places(index, x, number)]
+
+    def _write(self, numbers: list[Value], index: int, x: Core, number: Value) -> None:
+        for value, place in zip(numbers, self._places(index, x, number), strict=True):
+            self._w.store(value, place)
+
+
+def small_loop(*arguments: Any, **options: Any) -> SmallLoop | None:
+    """The loop over few numbers; None if it is none."""
+    try:
+        return SmallLoop(*arguments, **options)
+    except NotSmall:
+        return None

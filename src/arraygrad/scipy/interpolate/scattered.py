@@ -1,0 +1,187 @@
+"""Interpolation between scattered points: linear in triangles, or the nearest point.
+
+Which triangle, or which point, is decided by the values.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from ... import linalg
+from ...core.array import plain
+from ...core.kinds import Opaque
+from ...ops import all as all_of
+from ...ops import (
+    concat,
+    expand_dims,
+    greater_equal,
+    matrix_transpose,
+    maximum,
+    reshape,
+    stack,
+    sum,
+    where,
+)
+from ...ops.define.library import constant
+from ..names import scipy_module
+from ..twins import array_like, by_scipy, floating, has_arrays, refuse, twin
+from .grids import interp1d
+from .piecewise import SCIPY, taken, wide
+
+
+def _corners_of(points: Any, xi: Any) -> Any:
+    """The numbers of the corners of the triangle that each point is in; -1 outside."""
+    mesh = scipy_module("scipy.spatial").Delaunay(points)
+    found = mesh.find_simplex(xi)
+    return np.where(found[:, None] < 0, -1, mesh.simplices[found]).astype(np.int64)
+
+
+def _nearest_of(points: Any, xi: Any) -> Any:
+    return scipy_module("scipy.spatial").cKDTree(points).query(xi)[1].astype(np.int64)
+
+
+_corners = constant(
+    "scipy.interpolate.corners", "points", "xi", kind=Opaque(), compute=by_scipy(_corners_of)
+)
+_nearest = constant(
+    "scipy.interpolate.nearest", "points", "xi", kind=Opaque(), compute=by_scipy(_nearest_of)
+)
+
+
+def _as_rows(args: tuple[Any, ...], dimension: int) -> Any:
+    """Points with their components in the last axis: one array, or one for each component."""
+    if len(args) == 1 and isinstance(args[0], tuple):
+        args = args[0]
+    if len(args) == 1:
+        x = floating(args[0])
+        if x.ndim == 1:
+            x = reshape(x, (-1, 1) if dimension == 1 else (1, -1))
+    else:
+        parts = [floating(a) for a in args]
+        shape = np.broadcast_shapes(*(tuple(p.shape) for p in parts))
+        x = stack([p + np.zeros(shape) for p in parts], axis=-1)
+    if x.shape[-1] != dimension:
+        raise ValueError(
+            f"number of dimensions in xi ({x.shape[-1]}) does not match that of the points "
+            f"({dimension})"
+        )
+    return x
+
+
+class _TensorLinear:
+    """`LinearNDInterpolator` of tensors."""
+
+    def __init__(
+        self, points: Any, values: Any, fill_value: Any = math.nan, rescale: bool = False
+    ) -> None:
+        refuse("LinearNDInterpolator", rescale=(bool(rescale), False))
+        self.points, self.values = _mesh_points(points), floating(values)
+        self.fill_value = fill_value
+
+    def __call__(self, *args: Any) -> Any:
+        """The values at points."""
+        d = self.points.shape[-1]
+        xi = _as_rows(args, d)
+        flat = reshape(xi, (-1, d))
+        places = _corners(self.points, flat)
+        inside = all_of(greater_equal(places, 0), axis=-1)
+        places = maximum(places, 0)
+        corners = taken(self.points, places)
+        last = corners[:, -1, :]
+        edges = matrix_transpose(corners[:, :-1, :] - expand_dims(last, axis=-2))
+        # Outside, all corners are the same point: any matrix will do.
+        edges = where(reshape(inside, (-1, 1, 1)), edges, np.eye(d))
+        shares = linalg.solve(edges, expand_dims(flat - last, axis=-1))[..., 0]
+        shares = concat((shares, 1 - sum(shares, axis=-1, keepdims=True)), axis=-1)
+        trail = self.values.ndim - 1
+        out = sum(wide(shares, trail) * taken(self.values, places), axis=1)
+        out = where(wide(inside, trail), out, array_like(self.fill_value))
+        return reshape(out, (*xi.shape[:-1], *self.values.shape[1:]))
+
+
+class _TensorNearest:
+    """`NearestNDInterpolator` of tensors."""
+
+    def __init__(self, x: Any, y: Any, rescale: bool = False, tree_options: Any = None) -> None:
+        refuse("NearestNDInterpolator", rescale=(bool(rescale), False))
+        refuse("NearestNDInterpolator", tree_options=(tree_options, None))
+        self.points, self.values = _mesh_points(x), floating(y)
+
+    def __call__(self, *args: Any) -> Any:
+        """The values at points."""
+        d = self.points.shape[-1]
+        xi = _as_rows(args, d)
+        out = taken(self.values, _nearest(self.points, reshape(xi, (-1, d))))
+        return reshape(out, (*xi.shape[:-1], *self.values.shape[1:]))
+
+
+def _mesh_points(points: Any) -> Any:
+    if hasattr(points, "simplices"):  # a Delaunay triangulation
+        return points.points
+    if isinstance(points, tuple):
+        return stack([floating(p) for p in points], axis=-1)
+    points = floating(points)
+    return expand_dims(points, axis=-1) if points.ndim == 1 else points
+
+
+def _twin(original: Any, of_tensors: Any) -> Any:
+    class Twin(original):  # type: ignore[misc]
+        """SciPy's class, which can also be made of tensors and called with tensors."""
+
+        def __new__(cls, *args: Any, **kwargs: Any) -> Any:
+            if has_arrays(args) or has_arrays(kwargs.values()):
+                return of_tensors(*args, **kwargs)
+            return super().__new__(cls)
+
+        def __init__(self, *args: Any, **kwargs: Any) -> None:
+            super().__init__(*args, **kwargs)
+            self._given = args, kwargs
+
+        def __call__(self, *args: Any, **kwargs: Any) -> Any:
+            if has_arrays(args):
+                given, options = self._given
+                return of_tensors(*given, **options)(*args, **kwargs)
+            return super().__call__(*args, **kwargs)
+
+    Twin.__name__ = Twin.__qualname__ = original.__name__
+    return Twin
+
+
+LinearNDInterpolator = _twin(SCIPY.LinearNDInterpolator, _TensorLinear)
+NearestNDInterpolator = _twin(SCIPY.NearestNDInterpolator, _TensorNearest)
+
+
+@twin(SCIPY.griddata)
+def griddata(
+    points: Any,
+    values: Any,
+    xi: Any,
+    method: str = "linear",
+    fill_value: Any = math.nan,
+    rescale: bool = False,
+) -> Any:
+    """Interpolation between scattered points, by the points, the values and where it is wanted."""
+    points = _mesh_points(points)
+    if points.shape[-1] == 1:
+        ends = "extrapolate" if method == "nearest" else fill_value
+        at = xi[0] if isinstance(xi, tuple) else xi
+        at = floating(at)
+        order = np.argsort(plain(points)[..., 0], axis=-1)
+        if order.ndim > 1:
+            raise NotImplementedError("griddata takes no batch of points in one dimension")
+        line, sorted_values = taken(points[:, 0], order), taken(floating(values), order)
+        curve = interp1d(
+            line, sorted_values, kind=method, axis=0, bounds_error=False, fill_value=ends
+        )
+        return curve(at[..., 0] if at.ndim > 1 and at.shape[-1] == 1 else at)
+    if method == "nearest":
+        return _TensorNearest(points, values, rescale)(xi)
+    if method == "linear":
+        return _TensorLinear(points, values, fill_value, rescale)(xi)
+    raise NotImplementedError(
+        f"griddata of tensors has the methods linear and nearest in several dimensions, not "
+        f"{method!r}"
+    )
