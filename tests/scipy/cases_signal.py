@@ -22,7 +22,8 @@ def _complex(*shape: int) -> Any:
 def _case(
     module: str, name: str, *arrays: Any, label: str = "", flags: Any = None, **keywords: Any
 ) -> Case:
-    options = ", ".join(f"{k}={v}" for k, v in keywords.items())
+    named = {k: "a function" if callable(v) else v for k, v in keywords.items()}
+    options = ", ".join(f"{k}={v}" for k, v in named.items())
 
     def call(sp: Any, *args: Any) -> Any:
         for part in module.split("."):
@@ -121,7 +122,7 @@ CASES = [
         for make in (_any, _complex)
         for window in ("hann", ("kaiser", 2.0))
     ],
-    _signal("resample", _complex(6), num=9, window=lambda f: 1 + f**2, label=" by a function"),
+    _signal("resample", _complex(6), num=9, window=lambda f: 1 + f**2),
     _signal("resample", _complex(6), num=4, domain="freq", window=np.arange(1.0, 7.0)),
     _signal("resample_poly", _any(12), up=2, down=3),
     _signal("resample_poly", _any(9, 2), up=3, down=1),
