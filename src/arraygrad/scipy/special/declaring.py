@@ -40,21 +40,20 @@ def by_formula(name: str, count: int | None = None) -> Callable[[AnyFunction], A
     SciPy wants to be an integer.
     """
     original = getattr(SCIPY, name)
-    inputs = [f"x{i}" for i in range(original.nin)]
 
     def compute(*given: Any) -> Any:
         if count is not None and np.all(np.trunc(given[count]) == given[count]):
             given = (*given[:count], np.asarray(given[count], np.int64), *given[count + 1 :])
         return original(*given)
 
-    value = constant(
-        f"scipy.special.{name}",
-        *inputs,
-        kind=Elementwise(),
-        compute=by_scipy(original if count is None else compute),
-    )
-
     def decorate(function: AnyFunction) -> AnyFunction:
+        value = constant(
+            f"scipy.special.{name}",
+            *(f"x{i}" for i in range(len(parameters(function)))),
+            kind=Elementwise(),
+            compute=by_scipy(original if count is None else compute),
+        )
+
         def run(*args: Any) -> Any:
             given = [x if isinstance(x, int | float) else array_like(x) for x in args]
             out, formula = value(*given), function(*given)
