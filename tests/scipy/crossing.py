@@ -22,6 +22,9 @@ import scipy.stats
 
 import arraygrad as ag
 
+# Whether SciPy has what came after the oldest version that arraygrad needs.
+IS_RECENT = tuple(map(int, scipy.__version__.split(".")[:2])) > (1, 14)
+
 AnyFunction = Callable[..., Any]
 
 

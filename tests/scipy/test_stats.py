@@ -115,7 +115,7 @@ def test_ends_are_those_of_scipy(name: str) -> None:
             x = ag.tensor(at, requires_grad=True)
             found = getattr(ours, method)(x, *shapes, loc=0.5, scale=2.0).detach().numpy()
             expected = getattr(original, method)(at, *shapes, loc=0.5, scale=2.0)
-            np.testing.assert_allclose(found, expected, rtol=1e-8, err_msg=method)
+            np.testing.assert_allclose(found, expected, rtol=1e-8, atol=1e-15, err_msg=method)
 
 
 @pytest.mark.filterwarnings("ignore::RuntimeWarning")
