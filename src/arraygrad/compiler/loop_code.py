@@ -19,7 +19,7 @@ from .core import Core
 from .executable import Native, ready
 from .fusion import base_of
 from .loop_bodies import BodyProgram
-from .native import engine_of
+from .loop_calls import NativeLoop
 from .objects import LAYOUT
 from .pool import pool_cell, prepare, run_address
 from .vectors import TYPES, literal, memory_type
@@ -27,7 +27,7 @@ from .vectors import TYPES, literal, memory_type
 PIECE = 100_000_000  # about the cost of the steps that run without a look at interrupts
 
 
-class LoopCode:
+class LoopCode(NativeLoop):
     """A loop in native code.
 
     Parameters
@@ -73,68 +73,31 @@ class LoopCode:
         self.length, self.reverse = length, reverse
         programs = [body] if condition is None else [condition, body]
         self._programs = programs
-        self._asked = 0 if condition is None else len(condition.given) - states
+        self.asked = 0 if condition is None else len(condition.given) - states
         self._rows = len(body.outputs) - states
         if any(step.loops.chunks > 1 for program in programs for step in program.steps):
             prepare()
-        self.text = _Text(self).text()
-        self._engine = engine_of(self.text)
-        address = self._engine.get_function_address("loop")
-        kind = ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_void_p, ctypes.c_int64, ctypes.c_int64)
-        self._call = kind(address)
+        self._compile(_Text(self).text())
         cost = sum(step.loops.cost for program in programs for step in program.steps)
         self._piece = max(2, PIECE // max(cost, 1) // 2 * 2)  # even: the state ends where it began
 
     def run(self, arrays: Sequence[Any], rows: Sequence[Any]) -> list[Any]:
         """The last state. The results of the steps are written to `rows`."""
-        a, c, s = self._asked, self.constants, self.states
-        given = list(arrays)
-        checked = []
-        for i, array in enumerate(given):
-            x = self._given(i)
-            is_row = i >= a + c + s
-            shape = (len(array), *x.shape) if is_row else x.shape
-            checked.append(_ready(array, shape, x.dtype))
+        first, s = self.asked + self.constants, self.states
+        checked = self._checked(arrays)
         outside = [ready(x, x.node.array) for p in self._programs for x in p.constants]  # type: ignore[attr-defined]
         types = [(x.shape, x.dtype) for x in self.body.outputs[:s]]
-        first, second = ([np.empty(*t) for t in types] for _ in range(2))
+        odd, even = ([np.empty(*t) for t in types] for _ in range(2))
         memories = [program._pool.take() for program in self._programs]
-        held = [*checked, *outside, *first, *second, *rows]
+        held = [*checked, *outside, *odd, *even, *rows]
         addresses = [x.__array_interface__["data"][0] for x in held]
         addresses += [memory.address for memory in memories]
-        table = (ctypes.c_void_p * len(addresses))(*addresses)
-        start = 0
-        while start < self.length:
-            stop = min(start + self._piece, self.length)
-            reached = self._call(table, start, stop)
-            start = reached
-            if reached < stop:
-                break
-            for j in range(s):
-                table[a + c + j] = addresses[len(checked) + len(outside) + s + j]
+        steps = self._run(addresses, len(checked) + len(outside) + s)
         for program, memory in zip(self._programs, memories, strict=True):
             program._pool.give_back(memory)
-        if not start:
-            return [np.array(x) for x in checked[a + c : a + c + s]]
-        return first if start % 2 else second
-
-    def _given(self, position: int) -> Core:
-        """What an argument of the loop is in the body, or in the condition."""
-        if position < self._asked:
-            assert self.condition is not None
-            return self.condition.given[position]
-        return self.body.given[position - self._asked]
-
-
-def _ready(array: Any, shape: tuple[int, ...], dtype: Any) -> Any:
-    """An array whose elements native code can read. It computes addresses, so check the shape."""
-    if array.shape != shape or array.dtype != dtype:
-        raise RuntimeError(
-            f"an array of shape {array.shape} and dtype {array.dtype} takes the place of one of "
-            f"shape {shape} and dtype {dtype} that a loop was compiled for"
-        )
-    flags = array.flags
-    return array if flags.c_contiguous and flags.aligned else np.array(array, order="C")
+        if not steps:
+            return [np.array(x) for x in checked[first : first + s]]
+        return odd if steps % 2 else even
 
 
 def _is_native(program: BodyProgram) -> bool:
@@ -178,7 +141,7 @@ class _Text:
 
     def text(self) -> str:
         code = self._code
-        a, c, s = code._asked, code.constants, code.states
+        a, c, s = code.asked, code.constants, code.states
         body, condition = code.body, code.condition
         inputs = a + len(body.given)
         outside = [x for program in code._programs for x in program.constants]

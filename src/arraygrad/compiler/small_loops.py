@@ -6,7 +6,6 @@ the results, and the last state. So a step takes as long as its arithmetic.
 
 from __future__ import annotations
 
-import ctypes
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -27,8 +26,9 @@ from .core import (
     strides,
 )
 from .executable import ready
+from .loop_calls import NativeLoop
 from .lowering import Lowering
-from .native import engine_of, vector_bytes
+from .native import vector_bytes
 from .program import Constant
 from .traced import Trace
 from .vectors import TYPES, Module, Value, Writer
@@ -43,7 +43,7 @@ class NotSmall(Exception):
     """A loop is too large for numbers in registers, or has ops that are not native."""
 
 
-class SmallLoop:
+class SmallLoop(NativeLoop):
     """A loop over few numbers.
 
     Parameters
@@ -80,52 +80,18 @@ class SmallLoop:
         self.asked = 0 if self.condition is None else len(self.condition.given) - states
         self.outside = [x for p in programs for x in p.constants]
         module = Module()
-        self.text = module.text([_Text(self, module).text()])
-        self._engine = engine_of(self.text)
-        kind = ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_void_p, ctypes.c_int64, ctypes.c_int64)
-        self._call = kind(self._engine.get_function_address("loop"))
+        self._compile(module.text([_Text(self, module).text()]))
         self._piece = PIECE // max(sum(p.count for p in programs), 1)
 
     def run(self, arrays: Sequence[Any], rows: Sequence[Any]) -> list[Any]:
         """The last state. The results of the steps are written to `rows`."""
-        first = self.asked + self.constants
-        given = []
-        for i, array in enumerate(arrays):
-            x = self.given(i)
-            is_row = i >= first + self.states
-            given.append(_ready(array, (self.length, *x.shape) if is_row else x.shape, x.dtype))
-        outside = [ready(x, x.node.array) for x in self.outside]  # type: ignore[attr-defined]
+        given = self._checked(arrays)
+        outside = [ready(x, x.node.array) for x in self.outside]
         state = [np.empty(x.shape, x.dtype) for x in self.body.outputs[: self.states]]
         held = [*given, *outside, *state, *rows]
         addresses = [x.__array_interface__["data"][0] for x in held]
-        table = (ctypes.c_void_p * max(len(held), 1))(*addresses)
-        start = 0
-        while start < self.length:
-            stop = min(start + self._piece, self.length)
-            start = self._call(table, start, stop)
-            if start < stop:
-                break
-            for j in range(self.states):  # go on from where it is
-                table[first + j] = addresses[len(given) + len(outside) + j]
+        self._run(addresses, len(given) + len(outside))
         return state
-
-    def given(self, position: int) -> Core:
-        """What an argument of the loop is in the body, or in the condition."""
-        if position < self.asked:
-            assert self.condition is not None
-            return self.condition.given[position]
-        return self.body.given[position - self.asked]
-
-
-def _ready(array: Any, shape: tuple[int, ...], dtype: Any) -> Any:
-    """An array whose elements native code can read. It computes addresses, so check the shape."""
-    if array.shape != shape or array.dtype != dtype:
-        raise RuntimeError(
-            f"an array of shape {array.shape} and dtype {array.dtype} takes the place of one of "
-            f"shape {shape} and dtype {dtype} that a loop was compiled for"
-        )
-    flags = array.flags
-    return array if flags.c_contiguous and flags.aligned else np.array(array, order="C")
 
 
 class _Numbers:
