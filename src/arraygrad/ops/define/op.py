@@ -247,9 +247,8 @@ def library_op(module: str, name: str) -> Op:
     """The op of arraygrad with a name; imports the module of its declaration if needed."""
     if name not in _library:
         import_module(module)
-    if (
-        name not in _library and "." in name
-    ):  # the module is part of the name, as in scipy.special.jv
+    if name not in _library and "." in name:
+        # The module is a part of the name, as in scipy.special.jv.
         import_module(f"{__name__.partition('.')[0]}.{name.rpartition('.')[0]}")
     return _library[name]
 
