@@ -6,7 +6,7 @@ computed between the passes. Costly values that a later pass needs again stay in
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any
 
 from .body import Address, Inside, Instruction, Store, Total, below
@@ -34,22 +34,50 @@ class Line:
         self._filled: set[int] = set()  # those whose buffer holds the line
 
     def _kept(self) -> dict[int, Value]:
-        """Buffers for costly values that several passes need: the most costly, if many do."""
-        needs: dict[int, set[int]] = {}
-        for stage, roots in self._by_stage().items():
+        """Buffers for values that a pass has computed, and a later one would at some cost."""
+        passes = self._by_stage()
+        seen: dict[int, set[int]] = {}
+        for stage, roots in passes.items():
             for i in below(roots):
-                needs.setdefault(id(i), set()).add(stage)
+                seen.setdefault(id(i), set()).add(stage)
+        shared = {i for i, stages in seen.items() if len(stages) > 1}
+        again: dict[int, int] = {}  # the cost of a value in a later pass
+        costly: dict[int, int] = {}  # and of those that it is better to keep
+        for i in self.body.instructions:
+            cost = i.cost + sum(again[id(a)] for a in i.args) if i.varies else 0
+            if id(i) in shared and cost >= COSTLY and i.kind != "i1":
+                costly[id(i)] = cost
+                cost = 1
+            again[id(i)] = cost
+        needed = self._read_again(passes, seen, costly)
         lanes = max(self.loops.lanes, 1)
         padded = -(-self.loops.length // lanes) * lanes
         left = BUFFERS
         found = {}
-        for i in sorted(self.body.instructions, key=lambda i: -i.cost):
+        for i in sorted(needed, key=lambda i: -costly[id(i)]):
             size = padded * BYTES[i.kind]
-            is_shared = i.varies and len(needs.get(id(i), ())) > 1 and i.kind != "i1"
-            if is_shared and i.cost >= COSTLY and size <= left:
+            if size <= left:
                 left -= size
                 found[id(i)] = self.w.stack(i.kind, padded)
         return found
+
+    def _read_again(
+        self, passes: dict[int, list[Instruction]], seen: dict[int, set[int]], costly: Iterable[int]
+    ) -> list[Instruction]:
+        """Those of the costly values that are needed in later passes, if all of them are kept."""
+        found: dict[int, Instruction] = {}
+        for stage, roots in passes.items():
+            rest, done = list(roots), set[int]()
+            while rest:
+                i = rest.pop()
+                if id(i) in done or not i.varies:
+                    continue
+                done.add(id(i))
+                if id(i) in costly and min(seen[id(i)]) < stage:
+                    found[id(i)] = i
+                else:
+                    rest += i.args
+        return list(found.values())
 
     def _by_stage(self) -> dict[int, list[Instruction]]:
         """What each pass must compute: values that vary along the line."""
