@@ -8,11 +8,11 @@ import time
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
-from .body import Address
 from .core import Core, Product, Scalar
 from .executable import ByBlas, ByNumpy, Executable, Native
 from .fusion import Kernel, base_of
 from .indices import valid
+from .instructions import Address
 from .loop_steps import LoopStep
 from .native import assembly
 from .products import Tiles
