@@ -31,6 +31,7 @@ from . import scalars
 from .complexes import REALS
 from .contractions import Contraction
 from .core import Builder, Core, Filled, Fold, Map, Place, Scalar
+from .diagonals import Diagonals
 from .indices import along_axis, by_template, valid
 from .other_types import HALF, Complexes, Halves, NotNative
 from .program import Call, Constant, Full, Node, Shape, needed
@@ -55,6 +56,7 @@ class Lowering:
         self.builder = Builder()
         self.values: dict[Node, Core] = {node: self.builder.stored(node) for node in given}
         self._trace = trace
+        self._diagonals = Diagonals(self.builder)
         self.reasons: dict[Node, str] = {}
         self._complexes, self._halves = Complexes(self), Halves(self)
         self._indices: dict[Any, Core] = {}  # index arrays that were checked for a length
@@ -276,7 +278,7 @@ class Lowering:
             labels = tuple(node.params[name] for name in kind.labels)
         else:
             labels = kind.labels(*(len(x.shape) for x in values))
-        found = Contraction(self.builder, values, labels).value()
+        found = Contraction(self._diagonals, values, labels).value()
         if found is None:
             raise NotNative
         return found
