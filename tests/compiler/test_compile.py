@@ -330,6 +330,12 @@ def test_numpy_functions() -> None:
     np.testing.assert_allclose(ag.compile(f)(x), f(x), rtol=1e-15)
 
 
+@pytest.mark.parametrize("limit", [2**40, -(2**40), 2**70])
+def test_comparisons_with_numbers_that_the_dtype_does_not_have(limit: int) -> None:
+    x = np.array([1, -2, 3], np.int32)
+    np.testing.assert_array_equal(ag.compile(lambda x: ag.less(x, limit))(x), x < limit)
+
+
 def test_grad_inside() -> None:
     def f(x: Any) -> Any:
         x = ag.tensor(x).requires_grad_()

@@ -157,7 +157,10 @@ class Lowering:
         if not isinstance(x, Node):
             if not isinstance(x, bool | int | float | np.generic):
                 raise NotNative("an argument is no real number")
-            return self.builder.filled(x, (), dtype)
+            try:
+                return self.builder.filled(x, (), dtype)
+            except OverflowError:  # NumPy compares such numbers all the same
+                raise NotNative(f"{x} is not in the range of {dtype}") from None
         value = self.values[x]
         if value.dtype == dtype:
             return value
