@@ -64,7 +64,11 @@ def compile(
         )
     if disable or backend == "eager":
         return model
-    return (OptimizedModule if isinstance(model, Module) else _Compiled)(model, fullgraph)
+    return (
+        OptimizedModule(model, fullgraph)
+        if isinstance(model, Module)
+        else _Compiled(model, fullgraph)
+    )
 
 
 class OptimizedModule(Module):
@@ -160,7 +164,8 @@ def _tensor(value: Any) -> Any:
 @contextlib.contextmanager
 def _no_random_numbers() -> Iterator[None]:
     """Raise if random numbers are drawn, which would be the same in each call of a program."""
-    generators = default_generator._source.bit_generator, np.random.get_bit_generator()
+    numpys: Any = np.random  # whose stubs do not have the function
+    generators = default_generator._source.bit_generator, numpys.get_bit_generator()
     before: list[Any] = [random.getstate(), *(bits.state for bits in generators)]
     try:
         yield
