@@ -56,6 +56,61 @@ def test_training(name: str) -> None:
         torch.testing.assert_close(value, same)
 
 
+LAYERS = {
+    "conv2d": lambda a, w: nn.functional.conv2d(a.reshape(2, 2, 3, 4), w.reshape(2, 2, 2, 3)),
+    "max_pool1d": lambda a, w: nn.functional.max_pool1d(a.reshape(2, 2, 12), 3, 2),
+    "layer_norm": lambda a, w: nn.functional.layer_norm(a, (12,), w[:12], w[12:]),
+    "gelu": lambda a, w: nn.functional.gelu(a) * nn.functional.silu(w[:12]),
+    "attention": lambda a, w: nn.functional.scaled_dot_product_attention(
+        a.reshape(2, 2, 4, 3), w.reshape(2, 1, 4, 3), w.reshape(2, 1, 4, 3), is_causal=True
+    ),
+    "interpolate": lambda a, w: nn.functional.interpolate(
+        a.reshape(2, 2, 3, 4), scale_factor=2, mode="bilinear"
+    ),
+    "embedding": lambda a, w: nn.functional.embedding(torch.tensor([[1, 0], [3, 1]]), a),
+    "cross_entropy": lambda a, w: nn.functional.cross_entropy(
+        a, torch.tensor([1, -100, 11, 3]), w[:12].exp()
+    ),
+    "huber_loss": lambda a, w: nn.functional.huber_loss(a, w[:12].expand(4, 12), delta=0.3),
+    "lstm": lambda a, w: torch.func.functional_call(
+        LSTM, dict(LSTM.named_parameters()), (a.reshape(4, 3, 4),)
+    )[0],
+    "func.grad": lambda a, w: torch.func.grad(lambda a: (a @ w[:12]).tanh().sum())(a),
+    "func.vmap": lambda a, w: torch.func.vmap(lambda row: row * w[:12].softmax(0))(a),
+}
+LSTM = nn.LSTM(4, 3, dtype=torch.float64)
+
+
+@pytest.mark.parametrize("name", LAYERS)
+def test_functions_and_their_gradients(name: str) -> None:
+    torch.manual_seed(2)
+    values = [torch.randn(*shape, dtype=torch.float64) for shape in ((4, 12), (24,))]
+    found = []
+    for function in (LAYERS[name], torch.compile(LAYERS[name], fullgraph=True)):
+        a, w = (v.clone().requires_grad_() for v in values)
+        out = function(a, w)
+        found.append([out, *torch.autograd.grad((out**2).sum(), (a, w), allow_unused=True)])
+    torch.testing.assert_close(*found)
+
+
+@pytest.mark.parametrize(
+    ("function", "index"),
+    [
+        (lambda i: nn.functional.embedding(i, torch.ones(3, 2)), -1),
+        (lambda i: nn.functional.embedding(i, torch.ones(3, 2)), 3),
+        (lambda i: nn.functional.cross_entropy(torch.ones(1, 3), i), -2),
+        (lambda i: nn.functional.cross_entropy(torch.ones(1, 3), i), 3),
+    ],
+)
+def test_wrong_indices(function: Any, index: int) -> None:
+    wrong = torch.tensor([index])
+    for run in (function, torch.compile(function, fullgraph=True)):
+        with pytest.raises(IndexError):
+            run(wrong)
+    with pytest.raises(IndexError):
+        torch.func.vmap(function)(wrong[None])
+
+
 def test_a_compiled_module_is_its_module() -> None:
     module = nn.Linear(3, 2)
     compiled = torch.compile(module)
