@@ -99,9 +99,9 @@ class Lowering:
         given = (node, *node.nodes)
         if any(0 in x.shape for x in given):
             raise NotNative("there are no elements")
-        if isinstance(node.op.kind, Moves) and node.op.kind.shares:
-            if any(x.dtype != node.dtype for x in node.nodes):
-                raise NotNative("a view takes its elements apart")
+        if isinstance(node.op.kind, Moves) and len(node.args) == 1:
+            if node.nodes[0].dtype != node.dtype:
+                raise NotNative("it takes elements apart, or puts them together")
         if any(x.dtype in REALS for x in given):
             return self._complexes.lower(node)
         if any(x.dtype == HALF for x in given):
