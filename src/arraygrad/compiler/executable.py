@@ -38,7 +38,7 @@ from .memory import Buffer, Memory, Pool, arranged, new_array
 from .native import Function, compiled, vector_bytes, vector_registers
 from .objects import reference
 from .products import Tiles, is_small
-from .program import Call, Constant, Node, Program
+from .program import Call, Constant, Node, Program, Result
 from .results import own_results
 from .traced import Trace
 from .vectors import Module
@@ -133,6 +133,8 @@ class Executable:
                 steps.append(Native(Tiles(step, module, vector, vector_registers()), module))
             elif isinstance(step, Product):
                 steps.append(ByBlas(step))
+            elif isinstance(step, Result):
+                steps.append(OneOfSeveral(step, lowering))
             else:
                 loop = loop_of(step)
                 steps.append(loop.step(step, lowering) if loop else ByNumpy(step, lowering))
@@ -323,6 +325,17 @@ class ByNumpy:
         else:
             out = _lasting(out)
             found[self.value] = ready(self.value, out) if self.is_strict else out
+
+
+class OneOfSeveral(ByNumpy):
+    """One result of an op that has several. It shares no memory with anything else."""
+
+    def run(self, found: Arrays, memory: Memory) -> None:
+        """Add the result."""
+        assert isinstance(self.node, Result)
+        ((_, read),) = self._args
+        out = read(found)[self.node.index]
+        found[self.value] = ready(self.value, out) if self.is_strict else out
 
 
 def ready(x: Core, array: Any) -> Any:

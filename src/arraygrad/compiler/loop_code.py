@@ -20,7 +20,7 @@ from .executable import Native, ready
 from .fusion import base_of
 from .loop_bodies import BodyProgram
 from .loop_calls import NativeLoop
-from .objects import LAYOUT
+from .objects import LAYOUT, addresses_of
 from .pool import pool_cell, prepare, run_address
 from .vectors import TYPES, literal, memory_type
 
@@ -90,7 +90,7 @@ class LoopCode(NativeLoop):
         odd, even = ([np.empty(*t) for t in types] for _ in range(2))
         memories = [program._pool.take() for program in self._programs]
         held = [*checked, *outside, *odd, *even, *rows]
-        addresses = [x.__array_interface__["data"][0] for x in held]
+        addresses = addresses_of(held)
         addresses += [memory.address for memory in memories]
         steps = self._run(addresses, len(checked) + len(outside) + s)
         for program, memory in zip(self._programs, memories, strict=True):

@@ -61,6 +61,8 @@ class ScanStep(LoopStep):
             if (i - c in states if c <= i < c + s else x in read)
         ]
         self._states, self._rows, self._inputs = states, rows, inputs
+        types = loop.types()
+        self._types = [types[k] for k in rows]
         self._constants = sum(i < c for i in inputs)
         body = Body([loop.body.inputs[i] for i in inputs], outputs)
         form = (self._constants, len(states), loop.length, loop.reverse)
@@ -78,15 +80,14 @@ class ScanStep(LoopStep):
     def compute(self, arrays: list[Any]) -> list[Any]:
         loop, c, s = self.loop, self._constants, len(self._states)
         given = [arrays[i] for i in self._inputs]
-        types = loop.types()
-        rows = [np.empty(*types[k]) for k in self._rows]
+        rows = [np.empty(*kind) for kind in self._types]
         if not loop.length:
             state = [np.array(x) for x in given[c : c + s]]
         elif self.code is not None:
             state = self.code.run(given, rows)
         else:
             state = self._by_steps(given, rows)
-        results: list[Any] = [None] * len(types)
+        results: list[Any] = [None] * len(loop.body.outputs)
         for k, value in zip((*self._states, *self._rows), (*state, *rows), strict=True):
             results[k] = value
         return results

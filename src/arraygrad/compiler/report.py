@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 from .body import Address
 from .core import Core, Product, Scalar
-from .executable import ByBlas, ByNumpy, Executable, Native
+from .executable import ByBlas, ByNumpy, Executable, Native, OneOfSeveral
 from .fusion import Kernel, base_of
 from .indices import valid
 from .loop_steps import LoopStep
@@ -115,6 +115,8 @@ def _fused_bytes(executable: Executable) -> int:
 def _described(step: Any) -> str:
     if isinstance(step, LoopStep):
         return step.what()
+    if isinstance(step, OneOfSeveral):
+        return f"one of several results, {step.node.what()}"
     if isinstance(step, ByNumpy):
         return f"NumPy computes {step.node.what()}"
     if isinstance(step, ByBlas):

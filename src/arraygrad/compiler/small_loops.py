@@ -29,6 +29,7 @@ from .executable import ready
 from .loop_calls import NativeLoop
 from .lowering import Lowering
 from .native import vector_bytes
+from .objects import addresses_of
 from .program import Constant
 from .traced import Trace
 from .vectors import TYPES, Module, Value, Writer
@@ -89,7 +90,7 @@ class SmallLoop(NativeLoop):
         outside = [ready(x, x.node.array) for x in self.outside]
         state = [np.empty(x.shape, x.dtype) for x in self.body.outputs[: self.states]]
         held = [*given, *outside, *state, *rows]
-        addresses = [x.__array_interface__["data"][0] for x in held]
+        addresses = addresses_of(held)
         self._run(addresses, len(given) + len(outside))
         return state
 
