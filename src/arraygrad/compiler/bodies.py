@@ -39,8 +39,8 @@ class Loop:
         """All results, on arrays of any type."""
         raise NotImplementedError
 
-    def step(self, node: Any, lowering: Any) -> Any:
-        """What computes the results, as a step of an executable program."""
+    def step(self, node: Any, lowering: Any, is_checked: bool) -> Any:
+        """What computes the results, as a step of an executable program; it may be checked."""
         raise NotImplementedError
 
 

@@ -72,6 +72,8 @@ class Executable:
         The text of all kernels.
     """
 
+    is_checked = False  # whether loops inside compare their steps with NumPy
+
     def __init__(
         self,
         program: Program,
@@ -137,7 +139,10 @@ class Executable:
                 steps.append(OneOfSeveral(step, lowering))
             else:
                 loop = loop_of(step)
-                steps.append(loop.step(step, lowering) if loop else ByNumpy(step, lowering))
+                if loop is None:
+                    steps.append(ByNumpy(step, lowering))
+                else:
+                    steps.append(loop.step(step, lowering, self.is_checked))
         native = [step for step in steps if isinstance(step, Native)]
         texts = [kernel.loops.text for kernel in native]
         named = [t.replace("@NAME(", f"@step{i}(", 1) for i, t in enumerate(texts)]

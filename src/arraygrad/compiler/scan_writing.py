@@ -27,12 +27,12 @@ def scan(
 
     elements = [_Element(x) for x in xs]
     if not all(hasattr(x, "dtype") for x in init):
-        body, _ = closed(flat, [*init, *elements])
+        body, _ = closed(flat, [*init, *elements], may_not_run=not count)
         init = [
             x if hasattr(x, "dtype") else np.asarray(x, out.dtype)
             for x, out in zip(init, body.outputs, strict=False)
         ]
-    body, captured = closed(flat, [*init, *elements])
+    body, captured = closed(flat, [*init, *elements], may_not_run=not count)
     loop = Scan(body, len(captured), s, count, reverse, frugal=memory is not None)
     taken = [*captured, *init, *xs]
     if memory is not None and recorder() is not None:

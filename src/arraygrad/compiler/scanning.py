@@ -78,9 +78,9 @@ class Scan(Loop):
 
     # --- what it computes ---
 
-    def step(self, node: Any, lowering: Any) -> ScanStep:
+    def step(self, node: Any, lowering: Any, is_checked: bool) -> ScanStep:
         """The step of a program that runs it."""
-        return ScanStep(node, lowering)
+        return ScanStep(node, lowering, is_checked)
 
     def types(self) -> list[Type]:
         """The shapes and dtypes of the results: the last state, and the results of all steps."""
