@@ -27,6 +27,7 @@ from ..core.indices import HOLE
 from ..core.kinds import AlongAxis, Contracts, Elementwise, Moves, Reduces
 from ..func.trees import unwrapped
 from ..ops.define.op import Op
+from ..ops.regions import Region
 from . import scalars
 from .complexes import REALS
 from .contractions import Contraction
@@ -111,6 +112,8 @@ class Lowering:
             return self.elementwise(node)
         if isinstance(kind, Moves) and kind.indices and len(node.args) > 1:
             return self._indexed(node, kind)
+        if isinstance(kind, Moves) and kind.puts and "region" in node.params:
+            return self._written(node, node.params["region"])
         if isinstance(kind, Moves) and kind.shares and len(node.args) == 1:
             return self.moved(self.values[node.args[0]], node, kind)
         if isinstance(kind, Moves) and kind.adds and kind.template and len(node.args) == 1:
@@ -133,6 +136,11 @@ class Lowering:
         if (op in scalars.NUMBERS and not is_bool) or (op in scalars.FLOATS and is_float):
             scalar = scalars.NUMBERS.get(op) or scalars.FLOATS[op]
             return self.made(scalar, [self.as_dtype(a, dtype) for a in args], dtype)
+        if op in scalars.QUOTIENTS:
+            return self._quotient(scalars.QUOTIENTS[op], args, dtype)
+        if op in scalars.BITS or (op in scalars.SHIFTS and not is_bool):
+            scalar = scalars.BITS.get(op) or scalars.SHIFTS[op]
+            return self.made(scalar, [self.as_dtype(a, dtype) for a in args], dtype)
         if op in scalars.COMPARISONS or op in scalars.TESTS:
             common = _common(args)
             if op in scalars.TESTS and TYPES[common] not in FLOATS:
@@ -146,6 +154,12 @@ class Lowering:
             chosen = [self.as_dtype(a, dtype) for a in args[1:]]
             return self.made(scalars.CHOICES[op], [condition, *chosen], dtype)
         raise NotNative(f"there is none for {op.name} with a result of {dtype}")
+
+    def _quotient(self, scalar: Scalar, args: Sequence[Any], dtype: Any) -> Core:
+        x, y = (self.as_dtype(a, dtype) for a in args)
+        if TYPES[dtype] not in FLOATS and not (isinstance(y, Filled) and y.value not in (0, -1)):
+            raise NotNative("NumPy warns of zeros among integers that others are divided by")
+        return self.made(scalar, [x, y], dtype)
 
     def made(self, scalar: Scalar, args: list[Core], dtype: Any) -> Core:
         if scalar.cost == 0:  # the value itself
@@ -184,6 +198,30 @@ class Lowering:
         shape = np.broadcast_to(False, node.shape)[index].shape
         map_ = _map_of(lambda array: array[index], node.shape, shape)
         return self._put(self.builder.broadcast(source, shape), node.shape, map_)
+
+    def _written(self, node: Call, region: Region) -> Core:
+        """An array with new values in a region: a choice by the place of an element."""
+        whole, value = (self.as_dtype(a, node.dtype) for a in node.args)
+        mask = region.mask()
+        if mask is not None and value.size == 1:
+            is_inside = self._constant(self._trace.program.constant(mask))
+            new = self.builder.reshape(value, ())
+            return self.builder.elements(scalars.CHOOSE, [is_inside, new, whole], node.dtype)
+        if not region.is_view():
+            raise NotNative("a write by index arrays, or by a view that may be a copy")
+        part = region.read(np.broadcast_to(False, node.shape)).shape
+        map_ = _map_of(region.read, node.shape, part)
+        if 0 in part:
+            return whole
+        true = self.builder.filled(True, part, np.dtype(np.bool_))
+        is_inside = self._put(true, node.shape, map_)
+        # Axes of length one in front are ignored, as NumPy does.
+        value = self.builder.reshape(value, value.shape[max(0, len(value.shape) - len(part)) :])
+        if isinstance(value, Filled):
+            new = self.builder.filled(value.value, node.shape, node.dtype)
+        else:
+            new = self._put(self.builder.broadcast(value, part), node.shape, map_)
+        return self.builder.elements(scalars.CHOOSE, [is_inside, new, whole], node.dtype)
 
     def _put(self, x: Core, shape: Shape, map_: Map) -> Core:
         axes = [axis for axis, _, step in map_ if axis is not None]

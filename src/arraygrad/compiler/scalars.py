@@ -14,14 +14,14 @@ from typing import Any
 import numpy as np
 
 from ..core.axes import count
-from ..ops import elementwise, reductions, shape
+from ..ops import beyond, elementwise, reductions, shape
 from ..ops.define.op import Op
 from ..ops.special import activations, normal, sigmoids, softmax
 from . import functions as native
-from . import hyperbolic, powers, trigonometry
+from . import hyperbolic, powers, quotients, trigonometry
 from . import normal as native_normal
 from .core import Fold, Scalar
-from .vectors import Value, Writer
+from .vectors import BYTES, Value, Writer
 
 
 def _op(function: Any) -> Op:
@@ -132,7 +132,43 @@ FLOATS: dict[Op, Scalar] = {
         (elementwise.log2, powers.log2, 24),
         (elementwise.pow, powers.power, 100),
         (elementwise.log10, powers.log10, 26),
+        (elementwise.round, _math("roundeven"), 2),
+        (beyond.fmod, quotients.fmod, 20),
     ]
+}
+
+# On floats, and on integers if the second is a constant, neither 0 (of which NumPy warns) nor -1.
+QUOTIENTS: dict[Op, Scalar] = {
+    _op(elementwise.remainder): Scalar("remainder", quotients.remainder, 25),
+    _op(elementwise.floor_divide): Scalar("floor_divide", quotients.floor_divide, 30),
+}
+
+
+def _shift(how: str) -> Any:
+    def emit(w: Writer, x: Value, y: Value) -> Value:
+        """A shift by more than all bits moves all of them out."""
+        bits = 8 * BYTES[x.kind]
+        last = w.like(x, bits - 1)
+        is_inside = w.logic("and", w.compare("le", y, last), w.compare("ge", y, w.like(x, 0)))
+        out = w.like(x, 0) if how == "shl" else w.logic("ashr", x, last)
+        by = w.choose(is_inside, y, w.like(x, 0))
+        return w.choose(is_inside, w.logic(how, x, by), out)
+
+    return emit
+
+
+# On integers; all but the shifts on bools, too.
+BITS: dict[Op, Scalar] = {
+    _op(elementwise.bitwise_and): Scalar("bitwise_and", _logic("and")),
+    _op(elementwise.bitwise_or): Scalar("bitwise_or", _logic("or")),
+    _op(elementwise.bitwise_xor): Scalar("bitwise_xor", _logic("xor")),
+    _op(elementwise.bitwise_invert): Scalar(
+        "bitwise_invert", lambda w, x: w.logic("xor", x, w.like(x, True if x.kind == "i1" else -1))
+    ),
+}
+SHIFTS: dict[Op, Scalar] = {
+    _op(elementwise.bitwise_left_shift): Scalar("bitwise_left_shift", _shift("shl"), 4),
+    _op(elementwise.bitwise_right_shift): Scalar("bitwise_right_shift", _shift("ashr"), 4),
 }
 
 # From two numbers of one type to a bool.
@@ -177,9 +213,9 @@ def _joined(w: Writer, x: Value, y: Value) -> Value:
 JOINED = Scalar("join", _joined)
 
 # From a bool and two numbers of one type to one of these.
+CHOOSE = Scalar("where", lambda w, condition, x, y: w.choose(condition, x, y))
 CHOICES: dict[Op, Scalar] = {
-    _op(function): Scalar("where", lambda w, condition, x, y: w.choose(condition, x, y))
-    for function in (elementwise.where, elementwise.choose)
+    _op(function): CHOOSE for function in (elementwise.where, elementwise.choose)
 }
 
 
@@ -222,6 +258,8 @@ def fold_of(op: Op, dtype: Any) -> Fold | None:
 
 def _mean(x: Any, axis: Any, keepdims: bool) -> Any:
     n = count(x.shape, axis)
+    if x.dtype.kind in "biu":  # a sum of integers may be out of their range
+        x = shape._astype(x, dtype=np.dtype(np.float64), copy=False)
     return reductions._sum(x, axis=axis, keepdims=keepdims) / n
 
 
@@ -300,7 +338,7 @@ def is_composed(op: Op, args: Sequence[Any]) -> bool:
 
 def scalar_cost(op: Op) -> int | None:
     """The cost of an op for each element, if it has code of its own."""
-    for table in (NUMBERS, FLOATS, COMPARISONS, TESTS, LOGIC, CHOICES):
+    for table in (NUMBERS, FLOATS, QUOTIENTS, COMPARISONS, TESTS, LOGIC, CHOICES):
         if op in table:
             return table[op].cost
     return None
