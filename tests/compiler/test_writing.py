@@ -15,7 +15,9 @@ def _compare(function: Any, *arrays: Any) -> bool:
     """Compare values and gradients with eager mode. Returns whether all steps are native."""
 
     def gradient(*arrays: Any) -> Any:
-        total = lambda *arrays: ag.sum(ag.sin(function(*arrays)))
+        def total(*arrays: Any) -> Any:
+            return ag.sum(ag.sin(function(*arrays)))
+
         return ag.func.grad(total, tuple(range(len(arrays))))(*arrays)
 
     np.testing.assert_allclose(ag.compile(function)(*arrays), function(*arrays), rtol=1e-13)

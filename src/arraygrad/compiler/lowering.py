@@ -32,9 +32,10 @@ from . import scalars
 from .complexes import REALS
 from .contractions import Contraction
 from .core import Builder, Core, Filled, Fold, Map, Place, Scalar
-from .indices import along_axis, by_template, valid
+from .indices import along_axis, by_template, in_range, out_of_range, valid
 from .other_types import HALF, Complexes, Halves, NotNative
 from .program import Call, Constant, Full, Node, Shape, needed
+from .searching import searched
 from .traced import Trace, Traced
 from .vectors import FLOATS, TYPES
 
@@ -50,13 +51,18 @@ class Lowering:
         What has been lowered.
     reasons : dict of Node to str
         Why nodes have no code of their own.
+    flags : list of Core
+        Each is true after a run in which integers of an index array were out of range. Without
+        `flagging`, there are none: steps of their own check the integers before they are used.
     """
 
-    def __init__(self, given: Sequence[Node], trace: Trace) -> None:
+    def __init__(self, given: Sequence[Node], trace: Trace, flagging: bool = False) -> None:
         self.builder = Builder()
         self.values: dict[Node, Core] = {node: self.builder.stored(node) for node in given}
         self._trace = trace
         self.reasons: dict[Node, str] = {}
+        self.flags: list[Core] = []
+        self._flagging = flagging
         self._complexes, self._halves = Complexes(self), Halves(self)
         self._indices: dict[Any, Core] = {}  # index arrays that were checked for a length
         self._inside: list[Op] = []  # the ops that are being taken apart
@@ -110,6 +116,10 @@ class Lowering:
         kind = node.op.kind
         if isinstance(kind, Elementwise) and not kind.whole:
             return self.elementwise(node)
+        if node.op in scalars.SEARCHES:
+            common = _common(node.args)
+            x, values = (self.as_dtype(a, common) for a in node.args)
+            return searched(self.builder, x, values, node.params["side"])
         if isinstance(kind, Moves) and kind.indices and len(node.args) > 1:
             return self._indexed(node, kind)
         if isinstance(kind, Moves) and kind.puts and "region" in node.params:
@@ -260,9 +270,18 @@ class Lowering:
         return self.builder.scattered(scalars.SUM, source, places, shape, layout.places)
 
     def _valid(self, index: Node, length: int, axis: int) -> Core:
-        """An index array, checked by a step of its own."""
+        """An index array that has been checked, or whose integers are moved into the range."""
         key = (index, length)
-        if key not in self._indices:
+        if key in self._indices:
+            return self._indices[key]
+        if self._flagging:
+            int64, truth = np.dtype(np.int64), np.dtype(np.bool_)
+            integers = self.as_dtype(index, int64)
+            self._indices[key] = self.builder.elements(in_range(length), [integers], int64)
+            is_wrong = self.builder.elements(out_of_range(length), [integers], truth)
+            axes = range(len(index.shape))
+            self.flags.append(self.builder.reduction(scalars.ANY, is_wrong, axes))
+        else:
             params = {"length": length, "axis": axis}
             types = index.shape, np.dtype(np.int64)
             node = self._trace.program.call(valid, (index,), params, types)

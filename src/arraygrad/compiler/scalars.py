@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from ..core.axes import count
-from ..ops import beyond, elementwise, reductions, shape
+from ..ops import beyond, elementwise, reductions, searching, shape
 from ..ops.define.op import Op
 from ..ops.special import activations, normal, sigmoids, softmax
 from . import functions as native
@@ -225,6 +225,9 @@ def conversion(kind: str) -> Scalar:
     return Scalar(f"to {kind}", lambda w, x: w.cast(x, kind))
 
 
+# Of a sorted array and values.
+SEARCHES: set[Op] = {_op(searching._searchsorted)}
+
 SUM = Fold("sum", _method("add"), 0.0, np.add)
 FOLDS: dict[Op, Fold] = {
     _op(reductions._sum): SUM,
@@ -235,8 +238,9 @@ FOLDS: dict[Op, Fold] = {
 
 
 # Of bools, to which all other elements are converted.
+ANY = Fold("any", _logic("or"), False, np.logical_or)
 _TRUTHS: dict[Op, Fold] = {
-    _op(reductions._any): Fold("any", _logic("or"), False, np.logical_or),
+    _op(reductions._any): ANY,
     _op(reductions._all): Fold("all", _logic("and"), True, np.logical_and),
 }
 
