@@ -17,6 +17,7 @@ in memory for the core program.
 from __future__ import annotations
 
 import functools
+import math
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -40,6 +41,8 @@ from .traced import Trace, Traced
 from .vectors import FLOATS, TYPES
 
 MOST_JOINED = 8  # arrays side by side that native code joins
+MOST_SMALL = 64  # the same for small arrays: each element of the result asks for each of them
+MOST_QUESTIONS = 2**20
 
 
 class Lowering:
@@ -291,7 +294,11 @@ class Lowering:
     def _joined(self, node: Call, kind: Moves) -> Core:
         """Arrays side by side along an axis, or along a new one: each with zeros around it."""
         axis, shape = node.params[kind.axis or "axis"], node.shape
-        if len(node.args) > MOST_JOINED or not all(isinstance(a, Node) for a in node.args):
+        count = len(node.args)
+        is_small = count <= MOST_SMALL and count * math.prod(shape) <= MOST_QUESTIONS
+        if not (count <= MOST_JOINED or is_small) or not all(
+            isinstance(a, Node) for a in node.args
+        ):
             raise NotNative
         parts, start = [], 0
         for a in node.args:
