@@ -11,7 +11,6 @@ from typing import Any, NamedTuple
 from .core import Core, Product, Scalar
 from .executable import ByBlas, ByNumpy, Executable, Native, OneOfSeveral
 from .fusion import Kernel, base_of
-from .indices import valid
 from .instructions import Address
 from .loop_steps import LoopStep
 from .native import assembly
@@ -80,9 +79,7 @@ def _reasons(executable: Executable, number: int) -> list[str]:
     if isinstance(step, ByNumpy):
         node = step.node
         reason = executable.lowering.reasons.get(node)
-        if isinstance(node, Call) and node.op is valid:
-            reason = "indices are checked before kernels compute addresses from them"
-        elif isinstance(node, Call) and not node.op.is_library:
+        if isinstance(node, Call) and not node.op.is_library:
             reason = "the op is not one of arraygrad"
         elif isinstance(node, Call) and node.op.multiple:
             reason = "the op has several results"
