@@ -379,7 +379,7 @@ def test_gradients_of_other_libraries_that_were_saved(library: str) -> None:
 
 
 def test_writes_of_another_array_that_an_interrupt_left_behind() -> None:
-    """An array's writes go with it, unless an interrupt comes just then: another has its address."""
+    """Writes go with their array. After an interrupt just then, another can have its address."""
     gone = np.zeros(3)
     left = versions.Writes(gone, lambda _: None)
     del gone
