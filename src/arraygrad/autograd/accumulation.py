@@ -11,7 +11,7 @@ from .. import ops
 from ..arrays.inplace import keeps_replaced
 from ..arrays.tensor import Tensor
 from ..backends import backend_of
-from ..core.array import Array
+from ..core.array import Array, plain
 from ..core.cpython import ALONE, getrefcount
 from ..core.locks import acquire
 from ..core.nodes import Leaf, Node
@@ -52,6 +52,13 @@ def _check_levels(sweep: Sweep) -> None:
                 f"backward() was given a {type(gradient).__name__} array of a transform in flight, "
                 f"but {node.name()} belongs to a tensor from outside it, whose .grad would outlive "
                 "the transform: use grad(), which returns the gradient"
+            )
+        inner = plain(gradient)
+        if isinstance(inner, Array) and inner.is_outlived_by(node):
+            raise RuntimeError(
+                "backward() in a compiled function would write the .grad of a tensor from outside, "
+                "which would happen only once, when it is traced: use grad(), and return the "
+                "gradient"
             )
 
 

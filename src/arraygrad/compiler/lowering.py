@@ -99,6 +99,9 @@ class Lowering:
         given = (node, *node.nodes)
         if any(0 in x.shape for x in given):
             raise NotNative("there are no elements")
+        if isinstance(node.op.kind, Moves) and len(node.args) == 1:
+            if node.nodes[0].dtype != node.dtype:
+                raise NotNative("it takes elements apart, or puts them together")
         if any(x.dtype in REALS for x in given):
             return self._complexes.lower(node)
         if any(x.dtype == HALF for x in given):
@@ -157,7 +160,10 @@ class Lowering:
         if not isinstance(x, Node):
             if not isinstance(x, bool | int | float | np.generic):
                 raise NotNative("an argument is no real number")
-            return self.builder.filled(x, (), dtype)
+            try:
+                return self.builder.filled(x, (), dtype)
+            except OverflowError:  # NumPy compares such numbers all the same
+                raise NotNative(f"{x} is not in the range of {dtype}") from None
         value = self.values[x]
         if value.dtype == dtype:
             return value

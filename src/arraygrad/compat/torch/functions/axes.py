@@ -6,8 +6,9 @@ from typing import Any
 
 import numpy as np
 
+from .... import ops
 from ....arrays.batched import Batched
-from ....core.array import Array
+from ....core.array import Array, plain
 
 
 def axes_of(dim: Any, ndim: int) -> Any:
@@ -45,6 +46,16 @@ def values_of(x: Any, name: str) -> Any:
             )
         array = array._array
     return np.asarray(array)
+
+
+def are_known(x: Any) -> bool:
+    """Whether an array has values to check: not in a batch, nor while a function is compiled."""
+    return not isinstance(x, Batched) and not isinstance(plain(x), Array)
+
+
+def not_from_the_end(index: Any, length: int) -> Any:
+    """An index of unknown values, of which negative ones are out of range."""
+    return ops.where(index < 0, length, index)
 
 
 def check_static(x: Any, name: str) -> None:
