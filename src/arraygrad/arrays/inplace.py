@@ -570,8 +570,9 @@ def _store(tensor: Any, index: Any, value: Any, name: str) -> None:
         replaced = None
         if keeps:
             replaced = (array if part is None else array[part]).copy()
-        array[... if part is None else part] = value
+        # Noted first: an interrupt in between does no harm.
         writes.mark(array, name, _origin(), part, replaced)
+        array[... if part is None else part] = value
         if hasattr(value, "dtype"):  # it holds what a user brought, now
             _history(tensor)._made = False
         return
