@@ -126,8 +126,8 @@ class Lowering:
             return self.elementwise(node)
         if node.op in scalars.SEARCHES:
             common = _common(node.args)
-            x, values = (self.as_dtype(a, common) for a in node.args)
-            return searched(self.builder, x, values, node.params["side"])
+            line, values = (self.as_dtype(a, common) for a in node.args)
+            return searched(self.builder, line, values, node.params["side"])
         if isinstance(kind, Moves) and kind.indices and len(node.args) > 1:
             return self._indexed(node, kind)
         if isinstance(kind, Moves) and kind.puts and "region" in node.params:
