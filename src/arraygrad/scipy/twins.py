@@ -79,6 +79,25 @@ def double(x: Any) -> Any:
     return x if x.dtype == kind else astype(x, kind)
 
 
+_SINGLE = ("float32", "complex64")
+
+
+def is_single(x: Any) -> bool:
+    """Whether an array has single precision."""
+    return str(x.dtype).rpartition(".")[2] in _SINGLE
+
+
+def in_precision_of(out: Any, *arrays: Any) -> Any:
+    """A result in single precision if all arrays that it was made of have it, as SciPy has it.
+
+    Constants of formulas have double precision, so that what is computed with them has it, too.
+    """
+    if is_single(out) or not all(map(is_single, arrays)):
+        return out
+    complex_ = backend_of(out).kind(out.dtype) == "c"
+    return astype(out, np.dtype(np.complex64 if complex_ else np.float32))
+
+
 def _one_type(x: Any) -> Any:
     return x if isinstance(x, Array) else asarray(x)
 
