@@ -72,6 +72,11 @@ def floating(x: Any) -> Any:
     return x if backend_of(x).kind(x.dtype) in "fc" else x * 1.0
 
 
+def floating_or_number(x: Any) -> Any:
+    """An argument as an array of floating-point numbers; a number of Python's stays one."""
+    return x if isinstance(x, int | float) else floating(x)
+
+
 def double(x: Any) -> Any:
     """An argument as an array of double precision, for functions that SciPy has in no other."""
     x = floating(x)
