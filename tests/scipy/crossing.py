@@ -221,7 +221,7 @@ def _shortened(array: Any) -> Any:
 
 
 def check_precision(case: Case) -> None:
-    """Of arrays of single precision, or with one of them: values as SciPy's, gradients as arrays."""
+    """Of arrays of single precision, or one of them: values as SciPy's, gradients as inputs."""
     every = range(len(case.arrays))
     for short in {frozenset(every), *(frozenset([i]) for i in every)}:
         arrays = [_shortened(a) if i in short else a for i, a in enumerate(case.arrays)]
