@@ -34,6 +34,12 @@ def _doubled(a: Any, e: Any) -> Any:
     return _blocks(a, e, zeros_like(a), a)
 
 
+def _scale(e: Any, a: Any) -> Any:
+    """A number by which `e` is of the size of `a`."""
+    size, wanted = np.max(np.abs(e), initial=0.0), np.max(np.abs(a), initial=0.0)
+    return wanted / size if 0 < size < np.inf and 0 < wanted < np.inf else e.real.dtype.type(1)
+
+
 def _function(name: str, compute: AnyFunction, along: AnyFunction | None = None) -> Any:
     """The ops of a function of matrices, and of its derivative along `e`.
 
@@ -41,8 +47,9 @@ def _function(name: str, compute: AnyFunction, along: AnyFunction | None = None)
     """
 
     def by_block(a: Any, e: Any, *, power: Any) -> Any:
-        n = a.shape[0]
-        return compute(np.block([[a, e], [np.zeros_like(a), a]]), power=power)[:n, n:]
+        n, scale = a.shape[0], _scale(e, a)  # blocks of one size keep all digits
+        doubled = np.block([[a, e * scale], [np.zeros_like(a), a]])
+        return compute(doubled, power=power)[:n, n:] / scale
 
     def transposed(g: Any, a: Any, power: Any) -> Any:
         return frechet(matrix_transpose(a), g, power=power)
