@@ -227,6 +227,11 @@ CASES = [
         "quad-alg", lambda m, p: m.quad(np.cos, 0, 1, weight="alg", wvar=(-p[1] / 2, p[0]))[0], P2
     ),
     Case(
+        "quad-alg-ends",
+        lambda m, p: m.quad(np.cos, -p[0], p[1], weight="alg-log", wvar=(-p[1] / 2, 0.4))[0],
+        P2,
+    ),
+    Case(
         "quad-complex",
         lambda m, p: np.real(
             m.quad(lambda x: p[0] * np.exp(1j * p[1] * x), 0, 1, complex_func=True)[0]

@@ -3,8 +3,7 @@
 The exponential of A is that of A / 2ˢ, squared s times. For a small matrix it is its Taylor
 polynomial of degree 18, which Bader, Blanes and Casas compute by five products ("Computing the
 matrix exponential with an optimized Taylor polynomial approximation", Mathematics 7, 2019). Each
-product is differentiated here by two more. There is nothing to solve, so this takes about as long as
-SciPy's exponential itself.
+product is differentiated here by two more. There are no equations to solve.
 """
 
 from __future__ import annotations
