@@ -158,6 +158,18 @@ def eigenvalue(m: Any, p: Any) -> Any:
     return m.solve_bvp(fun, bc, x, start, [4.0], tol=1e-8).p
 
 
+def damped_wave(m: Any, p: Any) -> Any:
+    found = m.solve_bvp(
+        lambda x, y: np.stack([y[1], (1j * p[1] - p[0] * (1 + x)) * y[0]]),
+        lambda a, b: np.stack([a[0] - 1j * p[1], b[0] - p[0]]),
+        np.linspace(0.0, 1.0, 11),
+        np.zeros((2, 11), complex),
+        tol=1e-8,
+    )
+    y = np.concatenate([found.y[:, -1], np.ravel(found.sol(X5))])
+    return np.concatenate([y.real, y.imag])
+
+
 ADAPTED = {"tolerance": 1e-5, "second": 1e-5, "step": 1e-3}  # the steps change with the parameters
 
 
@@ -193,6 +205,7 @@ CASES = [
     Case("odeint-times", times, P2, **ADAPTED),
     Case("solve_bvp", chain, P2, skip=("batch",)),
     Case("solve_bvp-singular-term", sphere, P2, skip=("batch",)),
+    Case("solve_bvp-complex", damped_wave, P2, **ADAPTED, skip=("batch",)),
     Case("solve_bvp-parameter", eigenvalue, P2, **ADAPTED, skip=("batch",)),
     Case("quad", lambda m, p: m.quad(bump, 0, 1, (p[0], p[1]))[0], P2),
     Case("quad-closure", lambda m, p: m.quad(lambda x: bump(x, *p), 1, -1)[0], P2),
