@@ -11,7 +11,7 @@ import scipy.integrate
 from scipy_checks import Case, crossed
 
 import arraygrad as ag
-from arraygrad.errors import NotASolutionError, SingularError
+from arraygrad.errors import DataDependentError, NotASolutionError, SingularError
 from arraygrad.func import grad, hessian, jacfwd, vmap
 from arraygrad.scipy import integrate
 from arraygrad.scipy.integrate import long_states, long_times, march, steps
@@ -361,6 +361,23 @@ def test_a_solver_that_fails_is_refused() -> None:
     a = ag.tensor(2.0, requires_grad=True)
     with pytest.raises(NotASolutionError, match="step size"):
         integrate.solve_ivp(lambda t, y: a * y**2, (0, 2), [1.0])
+
+
+def test_what_has_no_values_yet_is_refused() -> None:
+    def end(a: Any) -> Any:
+        return integrate.solve_ivp(lambda t, y: -a * y, (0, 1), [1.0]).y[0, -1]
+
+    with pytest.raises(DataDependentError, match="compile the function that the solver calls"):
+        ag.compile(end)(np.array(0.5))
+
+
+def test_a_continuous_solution_of_a_batch_is_refused() -> None:
+    def middle(a: Any) -> Any:
+        found = integrate.solve_ivp(lambda t, y: -a * y, (0, 1), [1.0], dense_output=True)
+        return found.sol(0.5)
+
+    with pytest.raises(ValueError, match="cannot be called under vmap"):
+        vmap(middle)(np.array([0.5, 1.0]))
 
 
 def test_an_event_without_a_slope_is_refused() -> None:

@@ -43,6 +43,11 @@ def solve_bvp(
 
     runs = on_values(run, fun, bc, x, y, p, S, fun_jac, bc_jac)
     result = runs.join(runs.results)
+    if isinstance(result.y, list):
+        raise ValueError(
+            "solve_bvp: the members of the batch have different meshes, so their solutions are "
+            "not one array: use a loop"
+        )
     if not runs.has_derivatives:
         result.y = runs.as_given(result.y)
         return result
@@ -50,11 +55,6 @@ def solve_bvp(
         message = next(found.message for found in runs.results if not found.success)
         raise NotASolutionError(
             f"solve_bvp: the solver failed, so the solution has no derivatives: {message}"
-        )
-    if isinstance(result.y, list):
-        raise ValueError(
-            "solve_bvp: the members of the batch have different meshes, so their solutions are "
-            "not one array: use a loop"
         )
     ends = as_array(x)
     if S is not None:
