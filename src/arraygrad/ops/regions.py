@@ -14,6 +14,7 @@ from ..core.indices import HOLE, Template, fill
 from ..core.memory import owner_of
 from .elementwise import imag, real
 from .indexing import _getitem
+from .pairs import as_pairs, from_pairs
 
 # A function that returns a view, and its keywords.
 Step = tuple[Callable[..., Any], dict[str, Any]]
@@ -86,8 +87,8 @@ class Region:
                 whole[...] = part.reshape(whole.shape)
 
     def splits_elements(self) -> bool:
-        """Whether the region consists of real or imaginary parts only."""
-        return any(function in (real, imag) for function, _ in self.steps)
+        """Whether elements of the region are parts, or pairs, of elements of the array."""
+        return any(function in (real, imag, as_pairs, from_pairs) for function, _ in self.steps)
 
     def survivors(self) -> Any:
         """Which values of a write stay; None if all do.

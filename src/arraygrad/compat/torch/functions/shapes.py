@@ -16,6 +16,7 @@ from ....arrays.dual import Dual
 from ....arrays.tensor import Tensor
 from ....core.array import Array, plain
 from ....core.memory import owner_of
+from ....ops.pairs import as_pairs, from_pairs
 from ..dtypes import Size, promote
 from ..handles import origin_of
 from ..publish import function
@@ -313,22 +314,33 @@ def places_in_memory(size: Any, stride: Any, start: int) -> Any:
 
 @function
 def view_as_real(input: Any) -> Any:
-    """Complex numbers as pairs of real numbers, on a new last axis."""
+    """Complex numbers as pairs of real numbers, on a new last axis and the same memory."""
     if input.dtype.kind != "c":
-        raise RuntimeError("view_as_real() is for complex tensors")
-    return ops.stack([ops.real(input), ops.imag(input)], axis=-1)
+        raise RuntimeError("view_as_real is only supported for complex tensors")
+    return as_pairs(input)
 
 
 @function
 def view_as_complex(input: Any) -> Any:
-    """Pairs of real numbers along the last axis as complex numbers."""
-    if input.dtype.kind != "f" or not input.ndim or input.shape[-1] != 2:
+    """Pairs of real numbers along the last axis as complex numbers, on the same memory."""
+    if input.dtype not in (np.float32, np.float64):
         raise RuntimeError(
-            f"view_as_complex() needs real numbers and a last axis of length 2, not shape "
-            f"{tuple(input.shape)} of {input.dtype}"
+            "view_as_complex is only supported for float and double tensors, but got a tensor of "
+            f"{input.dtype}"
         )
-    unit = np.asarray(1j, np.promote_types(input.dtype, np.complex64))
-    return ops.add(input[..., 0], ops.multiply(input[..., 1], unit))
+    if not input.ndim:
+        raise RuntimeError("Input tensor must have one or more dimensions")
+    if input.shape[-1] != 2:
+        raise RuntimeError(
+            f"Tensor must have a last dimension of size 2, not shape {tuple(input.shape)}"
+        )
+    array = in_memory(input)
+    if array is not None and array.size and array.strides[-1] != array.itemsize:
+        raise RuntimeError(
+            "Tensor must have a last dimension with stride 1, which makes pairs of neighbours in "
+            "memory: use contiguous() before"
+        )
+    return from_pairs(input)
 
 
 # --- splitting and joining ---
