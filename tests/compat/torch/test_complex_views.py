@@ -140,3 +140,13 @@ def test_errors(call: Any, text: str) -> None:
     for torch in (ours, theirs):
         with pytest.raises(RuntimeError, match=text):
             call(torch)
+
+
+def test_a_write_to_one_part_of_a_saved_number_is_noticed() -> None:
+    for torch in (ours, theirs):
+        pairs = torch.tensor(PAIRS, requires_grad=True) * 1.0
+        numbers = torch.view_as_complex(pairs)
+        out = (numbers * numbers).abs().sum()
+        pairs[..., 1] = 5.0
+        with pytest.raises(RuntimeError, match="modified by an inplace operation"):
+            out.backward()

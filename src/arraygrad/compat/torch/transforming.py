@@ -118,7 +118,11 @@ def check_tensors(tree: Any, api: str, what: str) -> None:
 
 def named(result: Any, given: Any) -> Any:
     """A result as tensors, which are views of the tensors that were given if their arrays are."""
-    known = {id(t._t): t for t in leaves_of(given) if isinstance(t, Tensor)}
+    known: dict[int, Tensor] = {}
+    for leaf in leaves_of(given):
+        while isinstance(leaf, Tensor):  # and the tensors that it is a view of
+            known.setdefault(id(leaf._t), leaf)
+            leaf = getattr(leaf, "_of", None)
 
     def shown(value: Any) -> Any:
         same = known.get(id(value))
