@@ -81,9 +81,11 @@ class Region:
             views.append(function(views[-1], **keywords))
         views[-1][... if self.index is None else fill(*self.index)] = value
         # This array's order in memory may differ from the order of the array whose views the steps
-        # describe. Then `reshape` returns a copy, which has to be written back.
-        for whole, part in zip(views[-2::-1], views[:0:-1], strict=True):
+        # describe. Then `reshape` or `from_pairs` returns a copy, which has to be written back.
+        steps = reversed(self.steps)
+        for whole, part, step in zip(views[-2::-1], views[:0:-1], steps, strict=True):
             if owner_of(part) is not owner_of(whole):
+                part = as_pairs(part) if step[0] is from_pairs else part
                 whole[...] = part.reshape(whole.shape)
 
     def splits_elements(self) -> bool:

@@ -68,6 +68,13 @@ def gradient_through_pairs(torch: Any) -> Any:
     return torch.autograd.grad((y**3).sum() + c.abs().sum(), x)
 
 
+def gradient_of_other_order(torch: Any) -> Any:
+    x = torch.tensor(PAIRS, requires_grad=True)
+    c = torch.view_as_complex(x.clone()).reshape(12)
+    c.mul_(2)
+    return torch.autograd.grad(c.sum().abs(), x)
+
+
 def second_order(torch: Any) -> Any:
     x = torch.tensor(NUMBERS, requires_grad=True)
     (g,) = torch.autograd.grad((torch.view_as_real(x) ** 3).sum(), x, create_graph=True)
@@ -115,6 +122,7 @@ def flat(found: Any) -> list[Any]:
         layouts,
         gradient_through_parts,
         gradient_through_pairs,
+        gradient_of_other_order,
         second_order,
         forward_mode,
         batches,

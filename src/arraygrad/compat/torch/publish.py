@@ -269,12 +269,13 @@ def _into(out: Any, result: Any, name: str) -> Any:
         raise TypeError(f"{name}(): out must be a Tensor, not {_kind(out)}")
     if is_recorded(result) or is_recorded(out._t):
         raise RuntimeError(
-            f"{name}(): out= cannot be differentiated, but one of the tensors requires gradients"
+            f"{name}(): functions with out=... arguments don't support automatic differentiation, "
+            "but one of the arguments requires grad."
         )
     if isinstance(result, Batched) or isinstance(out._t, Batched):
         raise RuntimeError(
-            f"Batching rule not implemented for {name}(out=...); the fallback path doesn't work on "
-            "out= or view ops: leave out= away inside vmap"
+            f"Batching rule not implemented for aten::{name}.out; the fallback path doesn't work "
+            "on out= or view ops: leave out= away inside vmap"
         )
     if isinstance(result, Dual) or isinstance(out._t, Dual):
         raise RuntimeError(

@@ -17,9 +17,11 @@ from ... import ops
 from ...arrays.batched import Batched
 from ...arrays.creation import asarray as native
 from ...core.array import plain
+from ...errors import OuterWriteError
 from .creation import _finished, _shape, check_layout, tensor
 from .dtypes import check_device, get_default_dtype, numpy_of, uint8
 from .handles import Tensor, wrap
+from .views import not_written
 
 
 class Generator:
@@ -359,6 +361,8 @@ def bernoulli_(self: Tensor, p: Any = 0.5, *, generator: Generator | None = None
     _check_batches(p)
     drawn = _drawn(_uniform(None, generator), tuple(self.shape), None)
     chance = p._t.detach() if isinstance(p, Tensor) else p
+    if isinstance(chance, Batched) and not isinstance(self._t, Batched):
+        raise not_written(self, "bernoulli_", OuterWriteError("make the tensor inside vmap"))
     return _written(self, wrap(ops.astype(drawn._t < chance, self._t.dtype)))
 
 

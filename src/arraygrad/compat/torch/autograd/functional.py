@@ -12,6 +12,7 @@ from ....autograd.differentiate import _CONSTANT
 from ..creation import zeros_like
 from ..functions.shapes import stack
 from ..handles import Tensor
+from ..inside import refuse_inside
 from .differentiate import grad
 
 __all__ = ["hessian", "hvp", "jacobian", "jvp", "vhp", "vjp"]
@@ -322,6 +323,7 @@ def _by_columns(func: Any, inputs: Any) -> Any:
     """The Jacobian by forward mode, for all elements of the inputs at once."""
     from ..func import jacfwd
 
+    refuse_inside("torch.autograd.functional.jacobian(strategy='forward-mode')")
     several, given = _tuple(inputs, "inputs", "jacobian")
     leaves = tuple(x.detach() for x in given)
     found = jacfwd(func, argnums=tuple(range(len(leaves))))(*leaves)

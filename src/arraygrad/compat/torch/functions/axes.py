@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from ....arrays.batched import Batched
-from ....core.array import Array
+from ....core.array import Array, plain
 
 
 def axes_of(dim: Any, ndim: int) -> Any:
@@ -37,19 +37,22 @@ def checked(dim: int, ndim: int) -> int:
 
 def values_of(x: Any, name: str) -> Any:
     """The plain values of a tensor. Those of a batch would get mixed up: `vmap` is refused."""
-    array = x
-    while isinstance(array, Array):
-        if isinstance(array, Batched):
-            raise RuntimeError(
-                f"Batching rule not implemented for {name}(): call it outside vmap, or in a loop"
-            )
-        array = array._array
-    return np.asarray(array)
+    if _differs_over_batch(x):
+        raise RuntimeError(
+            f"Batching rule not implemented for {name}(): call it outside vmap, or in a loop"
+        )
+    return np.asarray(plain(x))
+
+
+def _differs_over_batch(x: Any) -> bool:
+    while isinstance(x, Array) and not isinstance(x, Batched):
+        x = x._array
+    return isinstance(x, Batched)
 
 
 def check_static(x: Any, name: str) -> None:
     """Raise if the shape of a result would differ over a batch."""
-    if isinstance(x, Batched):
+    if _differs_over_batch(x):
         raise RuntimeError(
             "vmap: We do not support batching operators that can output dynamic shape. Attempted "
             f"to vmap over aten::{name}: call it outside vmap, or use torch.where with a mask"
