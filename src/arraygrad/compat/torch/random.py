@@ -21,6 +21,7 @@ from ...errors import OuterWriteError
 from .creation import _finished, _shape, check_layout, tensor
 from .dtypes import check_device, get_default_dtype, numpy_of, uint8
 from .handles import Tensor, wrap
+from .publish import takes_out
 from .views import not_written
 
 
@@ -168,6 +169,7 @@ def _uniform(dtype: Any, generator: Generator | None) -> Any:
     return source.random
 
 
+@takes_out
 def randn(
     *size: Any,
     dtype: Any = None,
@@ -181,6 +183,7 @@ def randn(
     return _drawn(_normal(dtype, generator), _shape("randn", size, keywords), dtype, requires_grad)
 
 
+@takes_out
 def rand(
     *size: Any,
     dtype: Any = None,
@@ -194,6 +197,7 @@ def rand(
     return _drawn(_uniform(dtype, generator), _shape("rand", size, keywords), dtype, requires_grad)
 
 
+@takes_out
 def randint(
     low: int,
     high: Any = None,
@@ -216,6 +220,7 @@ def randint(
     )
 
 
+@takes_out
 def randperm(
     n: int, *, dtype: Any = None, device: Any = None, generator: Generator | None = None
 ) -> Tensor:

@@ -35,6 +35,21 @@ def checked(dim: int, ndim: int) -> int:
     return int(dim) % span
 
 
+def check_not_empty(name: str, x: Any, axis: Any) -> None:
+    """Raise if there is nothing to choose an element of along given axes."""
+    for a in (axis,) if isinstance(axis, int) else axis or ():
+        if not x.shape[a]:
+            raise IndexError(f"{name}(): Expected reduction dim {a} to have non-zero size.")
+
+
+def check_axes(name: str, x: Any, least: int) -> None:
+    """Raise unless a tensor has a number of axes."""
+    if x.ndim < least:
+        raise RuntimeError(
+            f"{name}() requires a tensor with at least {least} dimension(s), but it has {x.ndim}"
+        )
+
+
 def values_of(x: Any, name: str) -> Any:
     """The plain values of a tensor. Those of a batch would get mixed up: `vmap` is refused."""
     if _differs_over_batch(x):
