@@ -204,10 +204,8 @@ def _inputs(inputs: Any, function: str = "grad") -> tuple[list[Any] | None, list
         )
     else:
         wanted = list(inputs)
-    if not wanted and function == "grad":
-        raise ValueError("grad requires non-empty inputs.")
     if not wanted:
-        raise RuntimeError("`inputs` argument to `backward()` cannot be empty.")
+        raise RuntimeError(f"`inputs` argument to `{function}()` cannot be empty.")
     for i, x in enumerate(wanted):
         if not _is_single(x):
             raise RuntimeError(
