@@ -12,10 +12,11 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..core.indices import HOLE
-from ..core.kinds import Elementwise
-from ..ops.define.op import declare
+from ..ops.placing import in_range
 from .core import Builder, Core, Indexed, Place
 from .program import Shape
+
+valid = in_range.op  # type: ignore[attr-defined]
 
 
 class Layout(NamedTuple):
@@ -85,18 +86,3 @@ def along_axis(axis: int, shape: Shape, index: Shape) -> Layout | None:
     places: list[Place | int] = [(None, 0, 0) if n == 1 else (i, 0, 1) for i, n in enumerate(shape)]
     places[axis] = 0
     return Layout([axis], index, tuple(places), 0, len(index))
-
-
-def _valid(xp: Any, x: Any, length: int, axis: int) -> Any:
-    low, high = (x.min(), x.max()) if x.size else (0, 0)
-    if low < -length or high >= length:
-        wrong = low if low < -length else high
-        raise IndexError(f"index {wrong} is out of bounds for axis {axis} with size {length}")
-    found = x.astype(np.int64)
-    if low < 0:
-        found[found < 0] += length
-    return found
-
-
-# Integers from 0 on and below a length, for those that count from the end, too.
-valid = declare("valid", "x", kind=Elementwise(flat=("x",)), compute=_valid).op  # type: ignore[attr-defined]

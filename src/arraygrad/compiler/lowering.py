@@ -228,7 +228,9 @@ class Lowering:
         return self.builder.scattered(scalars.SUM, source, places, shape, layout.places)
 
     def _valid(self, index: Node, length: int, axis: int) -> Core:
-        """An index array, checked by a step of its own."""
+        """An index array, checked by a step of its own, if that was not done before."""
+        if isinstance(index, Call) and index.op is valid and index.params["length"] == length:
+            return self.values[index]
         key = (index, length)
         if key not in self._indices:
             params = {"length": length, "axis": axis}
