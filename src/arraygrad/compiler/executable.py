@@ -73,6 +73,7 @@ class Executable:
     """
 
     is_checked = False  # whether loops inside compare their steps with NumPy
+    in_native_loop = False  # whether integers are checked by the loop around
 
     def __init__(
         self,
@@ -81,7 +82,7 @@ class Executable:
         outputs: Sequence[Node],
         kept: Sequence[Node] = (),
     ) -> None:
-        lowering = Lowering(inputs, Trace(program=program))
+        lowering = Lowering(inputs, Trace(program=program), self.in_native_loop)
         self.inputs = list(inputs)
         self.results = [*outputs, *kept]
         self.kept = list(kept)

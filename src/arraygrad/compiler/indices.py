@@ -1,22 +1,75 @@
 """Index arrays in the core program: which element of an array belongs to which of a result.
 
-Integers are checked by NumPy before a kernel computes addresses from them, so that no kernel reads
-or writes outside of an array.
+Integers are checked by NumPy before a kernel computes addresses from them, or brought into their
+range, so that no kernel reads or writes outside of an array.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from ..core.indices import HOLE
+from ..ops import astype, maximum, minimum, where
+from ..ops import max as max_of
+from ..ops import min as min_of
 from ..ops.placing import in_range
 from .core import Builder, Core, Indexed, Place
-from .program import Shape
+from .program import Node, Shape
+from .traced import Trace, Traced
 
 valid = in_range.op  # type: ignore[attr-defined]
+
+
+@dataclass(frozen=True, eq=False)
+class Range:
+    """Integers in the body of a loop that must be from -n on and below n, the length of an axis.
+
+    NumPy cannot check them before each step of a native loop. So kernels bring them into the range,
+    whatever they are, and the extremes of all steps are checked when the loop has ended.
+    """
+
+    integers: Node
+    length: int
+    axis: int
+
+    def extremes(self, trace: Trace) -> list[Node]:
+        """The smallest and the largest of the integers, as values of a program."""
+        if not self.integers.shape:
+            return [self.integers, self.integers]
+        x = Traced(self.integers, trace)
+        return [trace.node(min_of(x)), trace.node(max_of(x))]
+
+    def first_wrong(self, low: Any, high: Any, order: range) -> tuple[int, str] | None:
+        """The number of the first step with an integer that is out of range, and an error for it.
+
+        `low` and `high` have the extremes of all steps, at the places that `order` says.
+        """
+        is_wrong = ((low < -self.length) | (high >= self.length))[:: order.step]
+        if not is_wrong.any():
+            return None
+        step = int(is_wrong.argmax())
+        at = order[step]
+        wrong = low[at] if low[at] < -self.length else high[at]
+        return step, f"index {wrong} is out of bounds for axis {self.axis} with size {self.length}"
+
+
+def check_ranges(ranges: Sequence[Range], extremes: Sequence[Any], order: range) -> None:
+    """Raise an IndexError if integers of a loop were out of range, for the first that were."""
+    pairs = zip(ranges, extremes[::2], extremes[1::2], strict=True)
+    found = [r.first_wrong(low, high, order) for r, low, high in pairs]
+    wrong = min((x for x in found if x is not None), default=None)
+    if wrong is not None:
+        raise IndexError(f"{wrong[1]}, in step {wrong[0]} of a loop")
+
+
+def brought(x: Any, length: int) -> Any:
+    """Integers between 0 and a length, from any; those that count from the end are right."""
+    found = minimum(maximum(where(x < 0, x + length, x), 0), length - 1)
+    return astype(found, np.int64)
 
 
 class Layout(NamedTuple):

@@ -15,7 +15,8 @@ import numpy as np
 from .bodies import Body
 from .checked import CheckedExecutable
 from .executable import Arrays, ByNumpy, Executable
-from .loop_bodies import BodyProgram, program_of
+from .indices import check_ranges
+from .loop_bodies import BodyProgram, ScanBody, program_of
 from .loop_calls import After, NativeLoop
 from .loop_checks import StepChecks
 from .loop_code import LoopCode
@@ -83,8 +84,10 @@ class ScanStep(LoopStep):
         form = (self._constants, len(states), loop.length, loop.reverse)
         self.code: SmallLoop | LoopCode | None = small_loop(body, *form)
         if self.code is None:
-            self.body = BodyProgram.of(body)
+            self.body = ScanBody.of(body)
             self.code = LoopCode.of(self.body, *form)
+        program = self.code.body if isinstance(self.code, SmallLoop) else self.body
+        self._ranges = program.ranges
 
     def what(self) -> str:
         if isinstance(self.code, SmallLoop):
@@ -102,11 +105,15 @@ class ScanStep(LoopStep):
         loop, c, s = self.loop, self._constants, len(self._states)
         given = [arrays[i] for i in self._inputs]
         rows = [np.empty(*kind) for kind in self._types]
+        extremes = [
+            np.zeros(loop.length, r.integers.dtype) for r in self._ranges for _ in ("low", "high")
+        ]
         if not loop.length:
             state = [np.array(x) for x in given[c : c + s]]
         else:
             run = self._by_steps if self.code is None else self.code.run
-            state = run(given, rows, self._checks(given, rows))
+            state = run(given, [*rows, *extremes], self._checks(given, rows))
+            check_ranges(self._ranges, extremes, loop.order())
         results: list[Any] = [None] * len(loop.body.outputs)
         for k, value in zip((*self._states, *self._rows), (*state, *rows), strict=True):
             results[k] = value

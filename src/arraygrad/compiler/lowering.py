@@ -31,7 +31,7 @@ from . import scalars
 from .complexes import REALS
 from .contractions import Contraction
 from .core import Builder, Core, Filled, Fold, Map, Place, Scalar
-from .indices import along_axis, by_template, valid
+from .indices import Range, along_axis, brought, by_template, valid
 from .other_types import HALF, Complexes, Halves, NotNative
 from .program import Call, Constant, Full, Node, Shape, needed
 from .traced import Trace, Traced
@@ -49,13 +49,16 @@ class Lowering:
         What has been lowered.
     reasons : dict of Node to str
         Why nodes have no code of their own.
+    ranges : list of Range, or None
+        Integers that the loop around must check; None if NumPy checks them before they are used.
     """
 
-    def __init__(self, given: Sequence[Node], trace: Trace) -> None:
+    def __init__(self, given: Sequence[Node], trace: Trace, in_loop: bool = False) -> None:
         self.builder = Builder()
         self.values: dict[Node, Core] = {node: self.builder.stored(node) for node in given}
-        self._trace = trace
+        self.trace = trace
         self.reasons: dict[Node, str] = {}
+        self.ranges: list[Range] | None = [] if in_loop else None
         self._complexes, self._halves = Complexes(self), Halves(self)
         self._indices: dict[Any, Core] = {}  # index arrays that were checked for a length
         self._inside: list[Op] = []  # the ops that are being taken apart
@@ -92,7 +95,7 @@ class Lowering:
         map_ = _map_in(array, owner)
         if map_ is None:
             return self.builder.stored(node)
-        source = self.builder.stored(self._trace.program.constant(owner))
+        source = self.builder.stored(self.trace.program.constant(owner))
         return self.builder.view(source, node.shape, map_)
 
     def _native(self, node: Call) -> Core:
@@ -110,6 +113,8 @@ class Lowering:
             if x.dtype not in TYPES:
                 raise NotNative(f"there is none for elements of {x.dtype}")
         kind = node.op.kind
+        if node.op is valid and self.ranges is not None:
+            return self._valid(node.args[0], node.params["length"], node.params["axis"])
         if isinstance(kind, Elementwise) and not kind.whole:
             return self.elementwise(node)
         if isinstance(kind, Moves) and kind.indices and len(node.args) > 1:
@@ -232,10 +237,14 @@ class Lowering:
         if isinstance(index, Call) and index.op is valid and index.params["length"] == length:
             return self.values[index]
         key = (index, length)
+        if key not in self._indices and self.ranges is not None:
+            self.ranges.append(Range(index, length, axis))
+            inside = brought(Traced(index, self.trace), length)
+            (self._indices[key],) = self.lower([self.trace.node(inside)])
         if key not in self._indices:
             params = {"length": length, "axis": axis}
             types = index.shape, np.dtype(np.int64)
-            node = self._trace.program.call(valid, (index,), params, types)
+            node = self.trace.program.call(valid, (index,), params, types)
             self._indices[key] = self.values[node] = self.builder.stored(node)
         return self._indices[key]
 
@@ -302,7 +311,7 @@ class Lowering:
             return None  # NumPy's kernels do not round in between
         if (made is None and op.compute is None) or 0 in node.shape:
             return None
-        given = [Traced(a, self._trace) if isinstance(a, Node) else a for a in node.args]
+        given = [Traced(a, self.trace) if isinstance(a, Node) else a for a in node.args]
         self._inside.append(op)
         try:
             if made is not None:

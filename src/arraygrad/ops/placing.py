@@ -6,6 +6,7 @@ checked when they are known.
 
 from __future__ import annotations
 
+import functools
 import math
 from typing import Any
 
@@ -16,7 +17,7 @@ from ..core.indices import HOLE, Template
 from ..core.kinds import Elementwise
 from .define.adoption import in_library_of
 from .define.library import declare
-from .elementwise import choose
+from .elementwise import choose, logical_and
 from .indexing import take
 from .shape import _broadcast_to, _reshape
 
@@ -44,7 +45,7 @@ def placed(x: Any, value: Any, *indices: Any, template: Template) -> Any:
     """The array with a value at an index, all of whose arrays are single integers."""
     parts = _along_axes(template, x.ndim)
     rest = iter(indices)
-    is_there: Any = np.ones((1,) * x.ndim, bool)
+    there: list[Any] = []  # for each axis, which of its places
     shape = []  # that of the part
     places: list[tuple[int, Any]] = []  # for axes of which the part has some: which, where
     for axis, (part, n) in enumerate(zip(parts, x.shape, strict=True)):
@@ -63,7 +64,7 @@ def placed(x: Any, value: Any, *indices: Any, template: Template) -> Any:
             shape.append(chosen.size)
         along = (1,) * axis + (n,) + (1,) * (x.ndim - axis - 1)
         if not isinstance(here, np.ndarray) or not here.all():
-            is_there = is_there & _reshape(here, shape=along)
+            there.append(_reshape(here, shape=along))
     if not math.prod(shape):
         return x
     if getattr(value, "ndim", 0):
@@ -73,7 +74,7 @@ def placed(x: Any, value: Any, *indices: Any, template: Template) -> Any:
         value = _reshape(value, shape=full)
         for axis, order in places:
             value = take(value, in_library_of(x, order), axis=axis)
-    return choose(_broadcast_to(is_there, shape=tuple(x.shape)), value, x)
+    return choose(functools.reduce(logical_and, there), value, x)
 
 
 def _along_axes(template: Template, ndim: int) -> list[Any]:
