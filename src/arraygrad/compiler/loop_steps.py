@@ -7,14 +7,14 @@ steps of the body.
 from __future__ import annotations
 
 import functools
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 
 from .bodies import Body
 from .checked import CheckedExecutable
-from .executable import Arrays, ByNumpy, Executable
+from .executable import Arrays, ByNumpy, Executable, reader
 from .indices import check_ranges
 from .loop_bodies import BodyProgram, ScanBody, program_of
 from .loop_calls import After, NativeLoop
@@ -22,7 +22,7 @@ from .loop_checks import StepChecks
 from .loop_code import LoopCode
 from .lowering import Lowering
 from .memory import Memory
-from .program import Result, needed
+from .program import Node, Result, needed
 from .small_loops import FOREVER, SmallLoop, small_loop
 
 Parts = list[tuple[Executable | NativeLoop, str]]
@@ -35,13 +35,14 @@ class LoopStep(ByNumpy):
         super().__init__(node, lowering)
         self.is_checked = is_checked
         self.loop = node.params["loop"]
+        self._given = [_reader(a, lowering) for a in node.args]
         self.used = {
             n.index for n in lowering.values if isinstance(n, Result) and n.args[0] is node
         }
 
     def run(self, found: Arrays, memory: Memory) -> None:
         """Compute the results, and add them: None for those that nobody reads."""
-        found[self.value] = self.compute([np.asarray(read(found)) for _, read in self._args])
+        found[self.value] = self.compute([np.asarray(read(found)) for read in self._given])
 
     def compute(self, arrays: list[Any]) -> Sequence[Any]:
         """The results, all of them new arrays."""
@@ -58,6 +59,13 @@ class LoopStep(ByNumpy):
     def parts(self) -> Parts:
         """The programs and the native loop that it consists of, and what they are."""
         raise NotImplementedError
+
+
+def _reader(argument: Any, lowering: Lowering) -> Callable[[Arrays], Any]:
+    """A function that finds an argument of a loop, which may be a number."""
+    if isinstance(argument, Node):
+        return reader(lowering.values[argument])
+    return lambda found: argument
 
 
 class ScanStep(LoopStep):

@@ -307,6 +307,8 @@ class _Text:
         if condition is not None:
             asked = condition.after(condition.given[a:])
             self._compute([x for x in condition.order if x not in asked])
+        w.jump("ready")  # there may be other blocks since the beginning
+        w.start("ready")
         w.jump("head")
         w.start("head")
         place = len(w.lines)  # where the state of the step will be chosen
@@ -339,9 +341,9 @@ class _Text:
         w.start("last")
         w.say("%next = add nsw i64 %i, 1")
         w.branch(w.compare("lt", Value("%next", "i64"), Value("%stop", "i64")), "head", "done")
-        chosen = ["  %i = phi i64 [ %start, %begin ], [ %next, %last ]"]
+        chosen = ["  %i = phi i64 [ %start, %ready ], [ %next, %last ]"]
         chosen += [
-            f"  {now.text} = phi {now.kind} [ {one.text}, %begin ], [ {new.text}, %last ]"
+            f"  {now.text} = phi {now.kind} [ {one.text}, %ready ], [ {new.text}, %last ]"
             for j in range(s)
             for now, one, new in zip(state[j], first[j], out[j], strict=True)
         ]
