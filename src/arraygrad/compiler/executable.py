@@ -76,6 +76,7 @@ class Executable:
 
     is_checked = False  # whether loops inside compare their steps with NumPy
     flagging = True  # whether integers are checked while they are used, not before
+    in_native_loop = False  # whether integers are checked by the loop around
 
     def __init__(
         self,
@@ -84,7 +85,9 @@ class Executable:
         outputs: Sequence[Node],
         kept: Sequence[Node] = (),
     ) -> None:
-        lowering = Lowering(inputs, Trace(program=program), self.flagging)
+        lowering = Lowering(
+            inputs, Trace(program=program), self.flagging, in_loop=self.in_native_loop
+        )
         self._program = program
         self.inputs = list(inputs)
         self.results = [*outputs, *kept]
