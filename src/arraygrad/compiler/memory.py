@@ -79,11 +79,12 @@ def _join_gaps(gaps: list[tuple[int, int]], i: int) -> None:
 
 
 class Memory:
-    """The memory of one call."""
+    """The memory of one call; `tables` has what groups of kernels prepared for it."""
 
     def __init__(self, size: int) -> None:
         self._array = np.empty(size + ALIGNMENT, np.uint8)
         self._arrays: dict[Buffer, Any] = {}
+        self.tables: dict[Any, Any] = {}
         self._start = -self._array.__array_interface__["data"][0] % ALIGNMENT
 
     @property
