@@ -39,7 +39,7 @@ from .memory import Buffer, Memory, Pool, arranged, new_array
 from .native import Function, compiled, vector_bytes, vector_registers
 from .objects import reference
 from .products import Tiles, is_small
-from .program import Call, Constant, Node, Program
+from .program import Call, Constant, Node, Program, Result
 from .results import own_results
 from .traced import Trace
 from .vectors import Module
@@ -77,6 +77,7 @@ class Executable:
         The text of all kernels.
     """
 
+    is_checked = False  # whether loops inside compare their steps with NumPy
     flagging = True  # whether integers are checked while they are used, not before
 
     def __init__(
@@ -143,9 +144,14 @@ class Executable:
                 steps.append(Native(Tiles(step, module, vector, vector_registers()), module))
             elif isinstance(step, Product):
                 steps.append(ByBlas(step))
+            elif isinstance(step, Result):
+                steps.append(OneOfSeveral(step, lowering))
             else:
                 loop = loop_of(step)
-                steps.append(loop.step(step, lowering) if loop else ByNumpy(step, lowering))
+                if loop is None:
+                    steps.append(ByNumpy(step, lowering))
+                else:
+                    steps.append(loop.step(step, lowering, self.is_checked))
         native = [step for step in steps if isinstance(step, Native)]
         texts = [kernel.loops.text for kernel in native]
         named = [t.replace("@NAME(", f"@step{i}(", 1) for i, t in enumerate(texts)]
@@ -348,6 +354,17 @@ class ByNumpy:
         else:
             out = _lasting(out)
             found[self.value] = ready(self.value, out) if self.is_strict else out
+
+
+class OneOfSeveral(ByNumpy):
+    """One result of an op that has several. It shares no memory with anything else."""
+
+    def run(self, found: Arrays, memory: Memory) -> None:
+        """Add the result."""
+        assert isinstance(self.node, Result)
+        ((_, read),) = self._args
+        out = read(found)[self.node.index]
+        found[self.value] = ready(self.value, out) if self.is_strict else out
 
 
 def ready(x: Core, array: Any) -> Any:

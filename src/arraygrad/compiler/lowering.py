@@ -33,6 +33,7 @@ from . import scalars
 from .complexes import REALS
 from .contractions import Contraction
 from .core import Builder, Core, Filled, Fold, Map, Place, Scalar
+from .diagonals import Diagonals
 from .indices import along_axis, by_template, in_range, out_of_range, valid
 from .other_types import HALF, Complexes, Halves, NotNative
 from .program import Call, Constant, Full, Node, Shape, needed
@@ -63,6 +64,7 @@ class Lowering:
         self.builder = Builder()
         self.values: dict[Node, Core] = {node: self.builder.stored(node) for node in given}
         self._trace = trace
+        self._diagonals = Diagonals(self.builder)
         self.reasons: dict[Node, str] = {}
         self.flags: list[Core] = []
         self._flagging = flagging
@@ -124,8 +126,8 @@ class Lowering:
             return self.elementwise(node)
         if node.op in scalars.SEARCHES:
             common = _common(node.args)
-            x, values = (self.as_dtype(a, common) for a in node.args)
-            return searched(self.builder, x, values, node.params["side"])
+            line, values = (self.as_dtype(a, common) for a in node.args)
+            return searched(self.builder, line, values, node.params["side"])
         if isinstance(kind, Moves) and kind.indices and len(node.args) > 1:
             return self._indexed(node, kind)
         if isinstance(kind, Moves) and kind.puts and "region" in node.params:
@@ -346,7 +348,7 @@ class Lowering:
             labels = tuple(node.params[name] for name in kind.labels)
         else:
             labels = kind.labels(*(len(x.shape) for x in values))
-        found = Contraction(self.builder, values, labels).value()
+        found = Contraction(self._diagonals, values, labels).value()
         if found is None:
             raise NotNative
         return found

@@ -369,7 +369,7 @@ def is_composed(op: Op, args: Sequence[Any]) -> bool:
     if op is _op(elementwise.pow):
         return isinstance(args[1], int | float) and args[1] in SMALL_POWERS
     if COMPOSED.get(op) in (_convolve, _convolve_within):
-        return _has_few_taps(*args, COMPOSED[op] is _convolve_within)
+        return _has_few_taps(args[0], args[1], COMPOSED[op] is _convolve_within)
     return op in COMPOSED
 
 

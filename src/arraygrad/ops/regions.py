@@ -15,6 +15,7 @@ from ..core.kinds import Kind
 from ..core.memory import owner_of
 from .elementwise import imag, real
 from .indexing import _getitem
+from .pairs import as_pairs, from_pairs
 
 # A function that returns a view, and its keywords.
 Step = tuple[Callable[..., Any], dict[str, Any]]
@@ -95,14 +96,16 @@ class Region:
             views.append(function(views[-1], **keywords))
         views[-1][... if self.index is None else fill(*self.index)] = value
         # This array's order in memory may differ from the order of the array whose views the steps
-        # describe. Then `reshape` returns a copy, which has to be written back.
-        for whole, part in zip(views[-2::-1], views[:0:-1], strict=True):
+        # describe. Then `reshape` or `from_pairs` returns a copy, which has to be written back.
+        steps = reversed(self.steps)
+        for whole, part, step in zip(views[-2::-1], views[:0:-1], steps, strict=True):
             if owner_of(part) is not owner_of(whole):
+                part = as_pairs(part) if step[0] is from_pairs else part
                 whole[...] = part.reshape(whole.shape)
 
     def splits_elements(self) -> bool:
-        """Whether the region consists of real or imaginary parts only."""
-        return any(function in (real, imag) for function, _ in self.steps)
+        """Whether elements of the region are parts, or pairs, of elements of the array."""
+        return any(function in (real, imag, as_pairs, from_pairs) for function, _ in self.steps)
 
     def survivors(self) -> Any:
         """Which values of a write stay; None if all do.

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 
 from ...backends.numpy.threads import get_num_threads, set_num_threads
 from . import autograd, fft, func, linalg, masked, nn, optim, signal, special, testing, utils
+from . import compiled as _C  # noqa: F401, N812
 from . import dtypes as _dtypes
 from . import methods as _methods  # noqa: F401  (gives tensors their methods)
 from .autograd import (

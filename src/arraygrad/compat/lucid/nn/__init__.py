@@ -9,7 +9,7 @@ from ....autograd import no_grad
 from ..draws import uniform
 from ..tensors import Tensor, rand
 from ..tensors import device as check_device
-from . import functional
+from . import functional, utils
 
 __all__ = [
     "Dropout",
@@ -21,6 +21,7 @@ __all__ = [
     "Sigmoid",
     "Tanh",
     "functional",
+    "utils",
 ]
 
 
