@@ -101,7 +101,7 @@ class BodyProgram(Executable):
 
     def run_in(self, memory: Memory, found: Arrays) -> list[Any]:
         """The outputs, in a memory."""
-        for step in self.steps:
+        for step in self.groups:
             step.run(found, memory)
         return [read(found) for read in self._readers]
 
