@@ -18,8 +18,9 @@ from ..ops.indexing import _getitem
 from ..ops.regions import Region, Step
 from ..ops.shape import _broadcast_to
 from ..ops.writing import detached, put, put_detached
+from .changes import InPlace
 from .exchange import item_written, refuse_exchange
-from .inplace import InPlace, check_cast, value_for
+from .inplace import check_cast, value_for
 from .layout import Origin, is_view
 
 
