@@ -34,6 +34,11 @@ def has_arrays(values: Iterable[Any]) -> bool:
     return False
 
 
+def any_arrays(args: Iterable[Any], kwargs: dict[str, Any]) -> bool:
+    """Whether a tensor, or an array of a transform, is among the arguments of a call."""
+    return has_arrays(args) or has_arrays(kwargs.values())
+
+
 def twin(original: AnyFunction) -> Callable[[AnyFunction], AnyFunction]:
     """Make a function the differentiable twin of SciPy's `original`."""
 

@@ -33,6 +33,7 @@ from ..linalg import solve_triangular
 from ..special import multigammaln
 from ..twins import floating, has_arrays
 from .distribution import SCIPY
+from .frozen import Frozen, no_batch
 
 _LOG_2PI = math.log(2 * math.pi)
 
@@ -56,7 +57,7 @@ class _Multivariate:
         frozen = None
         if not has_arrays(args) and not has_arrays(kwargs.values()):
             frozen = self.scipy(*args, **kwargs)
-        return _Frozen(self, frozen, args, kwargs)
+        return Frozen(self, frozen, args, kwargs)
 
     def _run(self, method: str, args: Any, kwargs: Any) -> Any:
         if has_arrays(args) or has_arrays(kwargs.values()):
@@ -88,27 +89,6 @@ class _Multivariate:
         raise NotImplementedError(f"this method of {self.name} has no derivative here")
 
     _entropy = _rvs = _refused
-
-
-class _Frozen:
-    """A multivariate distribution with fixed parameters."""
-
-    def __init__(self, parent: Any, frozen: Any, args: Any, kwargs: Any) -> None:
-        self.dist, self._scipy, self.args, self.kwds = parent, frozen, args, kwargs
-
-    def __getattr__(self, name: str) -> Any:
-        if name.startswith("__"):
-            raise AttributeError(name)
-        found = getattr(self.dist, name)
-        if name in ("pdf", "logpdf", "pmf", "logpmf"):
-            return lambda x: found(x, *self.args, **self.kwds)
-        if name in ("entropy", "rvs", "mean", "var", "cov"):
-            return lambda **options: found(*self.args, **self.kwds, **options)
-        if self._scipy is None:
-            raise NotImplementedError(
-                f"{name} of a distribution with tensors has no derivative here"
-            )
-        return getattr(self._scipy, name)
 
 
 def _matrix(value: Any, size: int) -> Any:
@@ -193,9 +173,8 @@ class _MultivariateNormal(_Multivariate):
     def _rvs(self, mean: Any = None, cov: Any = 1, size: Any = 1, random_state: Any = None) -> Any:
         mean, d = _location(mean, cov)
         cov = _matrix(cov, d)
+        no_batch((mean, cov))
         numbers = plain(mean), plain(cov)
-        if numbers[0].ndim != 1 or numbers[1].ndim != 2:
-            raise NotImplementedError("rvs needs the values of parameters: call it outside vmap")
         drawn = np.asarray(self.scipy.rvs(*numbers, size=size, random_state=random_state))
         drawn = drawn.reshape(*drawn.shape, 1) if d == 1 and drawn.shape[-1:] != (1,) else drawn
         plain_factor = np.linalg.cholesky(numbers[1])
