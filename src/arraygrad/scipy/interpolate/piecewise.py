@@ -110,7 +110,7 @@ class TensorPPoly:
                 part = part * math.perm(power, nu)
             out = part if out is None else out * step + part
         if out is None:
-            out = step * 0
+            out = parts[0] * 0
         if not extrapolate:
             out = where(wide(outside(self.x, x), trail), math.nan, out)
         return arranged(out, x.ndim, self.axis)

@@ -163,6 +163,8 @@ def lfilter_zi(b: Any, a: Any) -> Any:
     """The state of a filter whose input has always been one."""
     b, a = _normalised(b, a)
     n = max(b.shape[0], a.shape[0])
+    if n < 2:
+        raise ValueError("The length of `a` along the last axis must be at least 2.")
     b, a = (
         concat((b, zeros(b, n - b.shape[0])), axis=0),
         concat((a, zeros(a, n - a.shape[0])), axis=0),
