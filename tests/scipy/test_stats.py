@@ -258,3 +258,20 @@ def test_random_numbers_have_the_shape_of_scipys() -> None:
     assert stats.norm.rvs(mean[0], random_state=5).shape == ()
     with pytest.raises(ValueError, match="size does not match"):
         stats.norm.rvs(mean, size=1)
+
+
+@pytest.mark.filterwarnings("ignore::RuntimeWarning")
+def test_quantiles_of_zero_and_one_have_derivatives() -> None:
+    """One-sided by the probability; the ends do not move with the shape parameters."""
+    q = ag.tensor([0.0, 1.0], requires_grad=True)
+    assert ag.grad(stats.uniform.ppf(q, scale=3.0).sum(), q).tolist() == [3.0, 3.0]
+    assert ag.grad(stats.expon.ppf(q[0]), q).tolist() == [1.0, 0.0]
+    for name, shapes in (("gamma", (2.5,)), ("beta", (2.0, 1.5))):
+        tensors = [ag.tensor(s, requires_grad=True) for s in shapes]
+        for method in ("ppf", "isf"):
+            both = getattr(getattr(stats, name), method)(np.array([0.0, 0.3, 1.0]), *tensors)
+            middle = getattr(getattr(stats, name), method)(0.3, *tensors)
+            finite = both[np.isfinite(both.detach().numpy())].sum()
+            assert [g.item() for g in ag.grad(finite, tensors)] == [
+                g.item() for g in ag.grad(middle, tensors)
+            ]

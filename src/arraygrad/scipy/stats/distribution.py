@@ -25,6 +25,7 @@ from ...ops import (
     log,
     log1p,
     logical_and,
+    not_equal,
     where,
 )
 from ...ops import sum as _sum
@@ -236,19 +237,23 @@ class Distribution:
         shapes, loc, scale = self._parameters(args, kwargs)
         q = double(q)
         ends = self._ends(shapes)
-        y = self._within(
-            q, self._quantile(which, q, *shapes), ends if which == "ppf" else ends[::-1]
-        )
-        return self._checked(y * scale + loc, shapes, scale)
-
-    def _within(self, q: Any, y: Any, ends: tuple[Any, Any]) -> Any:
-        """Quantiles, with those of the probabilities zero and one, and NaN for others outside."""
+        if which == "isf":
+            ends = ends[::-1]
         values = plain(q)
         if ((values > 0) & (values < 1)).all():
-            return y
-        low, high = ends
-        y = where(equal(q, 0), low, where(equal(q, 1), high, y))
-        return where(logical_and(greater_equal(q, 0), less_equal(q, 1)), y, math.nan)
+            y = self._quantile(which, q, *shapes)
+        else:
+            y = self._to_the_ends(which, q, shapes, ends)
+        return self._checked(y * scale + loc, shapes, scale)
+
+    def _to_the_ends(self, which: str, q: Any, shapes: Any, ends: tuple[Any, Any]) -> Any:
+        """Quantiles of zero and one, too: the ends, if the formula has no others. Beyond: NaN."""
+        possible = logical_and(greater_equal(q, 0), less_equal(q, 1))
+        with np.errstate(divide="ignore", invalid="ignore"):  # as SciPy
+            y = self._quantile(which, where(possible, q, 0.5), *shapes)
+        for probability, end in zip((0, 1), ends, strict=True):
+            y = where(logical_and(equal(q, probability), not_equal(y, end)), end, y)
+        return where(possible, y, math.nan)
 
     # --- moments ---
 
