@@ -28,7 +28,7 @@ from ...ops import (
     where,
 )
 from ..names import scipy_module
-from ..twins import array_like, double, has_arrays
+from ..twins import array_like, double, has_arrays, has_values
 
 SCIPY = scipy_module("scipy.interpolate")
 
@@ -232,7 +232,7 @@ def nodes_and_values(
         )
     check_rising(x, f"{name}: x", strictly)
     for array, what in ((x, "x"), (y, "y")):
-        if not np.isfinite(plain(array)).all():
+        if has_values(array) and not np.isfinite(plain(array)).all():
             raise ValueError(f"{name}: {what} must contain only finite values.")
     return x, y, axis
 

@@ -15,12 +15,14 @@ from .filters import SCIPY, along_axis, axes_of, for_all_axes, modes_of, numbers
 
 def _gauss_weights(sigma: Any, order: int, truncate: float, radius: Any) -> Any:
     """The weights of a Gauss function or of its derivative, by its width, too."""
-    reaches = {int(truncate * float(width) + 0.5) for width in np.ravel(plain(sigma))}
-    if radius is None and len(reaches) > 1:
-        raise NotImplementedError(
-            "widths of a batch need weights of different lengths: pass radius"
-        )
-    reach = reaches.pop() if radius is None else int(radius)
+    if radius is None:
+        reaches = {int(truncate * float(width) + 0.5) for width in np.ravel(plain(sigma))}
+        if len(reaches) > 1:
+            raise NotImplementedError(
+                "widths of a batch need weights of different lengths: pass radius"
+            )
+        radius = reaches.pop()
+    reach = int(radius)
     place = np.arange(-reach, reach + 1)
     bell = exp(place**2 * (-0.5 / (sigma * sigma)))
     bell = bell / _sum(bell)

@@ -31,7 +31,7 @@ from ...ops import (
 from ...ops import sum as _sum
 from ..names import scipy_module
 from ..optimize import minimize
-from ..twins import any_arrays, array_like, double, has_arrays
+from ..twins import any_arrays, array_like, double, has_arrays, has_values
 from .frozen import Frozen, no_batch
 from .quantiles import implicit_quantiles
 
@@ -119,7 +119,7 @@ class Distribution:
         valid = type(self).valid
         for part in [greater(s, 0) for s in shapes] if valid is None else [valid(*shapes)]:
             good = logical_and(good, part)
-        return out if plain(good).all() else where(good, out, math.nan)
+        return out if has_values(good) and plain(good).all() else where(good, out, math.nan)
 
     def _ends(self, shapes: Any) -> tuple[Any, Any]:
         low, high = (end(*shapes) if callable(end) else end for end in self.support_)
@@ -192,7 +192,7 @@ class Distribution:
         """The logarithm of a probability; if it is almost one, by the small rest."""
         p = own(y, *shapes)
         close = greater(p, 0.9)
-        if type(self).upper is None or not plain(close).any():
+        if type(self).upper is None or (has_values(close) and not plain(close).any()):
             return log(p)
         rest = where(close, other(y, *shapes), 0.0)
         return where(close, log1p(-rest), log(where(close, 1.0, p)))
@@ -239,8 +239,7 @@ class Distribution:
         ends = self._ends(shapes)
         if which == "isf":
             ends = ends[::-1]
-        values = plain(q)
-        if ((values > 0) & (values < 1)).all():
+        if has_values(q) and ((plain(q) > 0) & (plain(q) < 1)).all():
             y = self._quantile(which, q, *shapes)
         else:
             y = self._to_the_ends(which, q, shapes, ends)

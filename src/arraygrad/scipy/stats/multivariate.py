@@ -31,7 +31,7 @@ from ...ops import (
 from ...ops import sum as _sum
 from ..linalg import solve_triangular
 from ..special import multigammaln
-from ..twins import floating, has_arrays
+from ..twins import floating, has_arrays, has_values
 from .distribution import SCIPY
 from .frozen import Frozen, no_batch
 
@@ -197,6 +197,10 @@ class _MultivariateT(_Multivariate):
         return constant - (df + d) * 0.5 * log1p(squares / df)
 
 
+def _have_sum_one(x: Any, axis: int) -> bool:
+    return bool((np.abs(plain(_sum(x, axis=axis)) - 1) <= 1e-9).all())
+
+
 class _Dirichlet(_Multivariate):
     name = "dirichlet"
 
@@ -204,7 +208,7 @@ class _Dirichlet(_Multivariate):
         x, alpha = floating(x), floating(alpha)
         if x.shape[0] == alpha.shape[0] - 1:  # the last component follows from the others
             x = concat((x, expand_dims(1 - _sum(x, axis=0), axis=0)), axis=0)
-        if (plain(x) < 0).any() or (np.abs(plain(_sum(x, axis=0)) - 1) > 1e-9).any():
+        if has_values(x) and not ((plain(x) >= 0).all() and _have_sum_one(x, 0)):
             raise ValueError(
                 "dirichlet: the entries of x must not be negative, and their sum along the first "
                 "axis must be one"
@@ -249,7 +253,7 @@ class _Wishart(_Multivariate):
                 f"wishart: x must be a square matrix, or more of them along the last axis; it has "
                 f"the shape {tuple(x.shape)}"
             )
-        if (plain(df) <= d - 1).any():
+        if has_values(df) and (plain(df) <= d - 1).any():
             raise ValueError(f"wishart: df must be larger than {d - 1} for matrices of {d} rows")
         scale = _matrix(scale, d)
         factor, own = linalg.cholesky(scale), linalg.cholesky(x)
@@ -270,7 +274,7 @@ class _Multinomial(_Multivariate):
         if not has_arrays((x, n, p)):
             return self.scipy.logpmf(x, n, p)
         x, n, p = floating(x), floating(n), floating(p)
-        if (np.abs(plain(_sum(p, axis=-1)) - 1) > 1e-9).any():
+        if has_values(p) and not _have_sum_one(p, -1):
             raise ValueError("multinomial: the probabilities p must have the sum one")
         # As SciPy has it, the last probability is what the others leave.
         p = concat((p[..., :-1], 1 - _sum(p[..., :-1], axis=-1, keepdims=True)), axis=-1)
