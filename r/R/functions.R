@@ -279,3 +279,25 @@ linalg_det <- function(A) call_python("torch_linalg_det", A)
 linalg_inv <- function(A) call_python("torch_linalg_inv", A)
 
 linalg_solve <- function(A, B) call_python("torch_linalg_solve", A, B)
+
+# --- other names ---
+
+torch_absolute <- torch_abs
+torch_arccos <- torch_acos
+torch_arccosh <- torch_acosh
+torch_arcsin <- torch_asin
+torch_arcsinh <- torch_asinh
+torch_arctan <- torch_atan
+torch_arctanh <- torch_atanh
+torch_clip <- torch_clamp
+torch_divide <- torch_div
+torch_ger <- torch_outer
+torch_greater <- torch_gt
+torch_greater_equal <- torch_ge
+torch_less <- torch_lt
+torch_less_equal <- torch_le
+torch_multiply <- torch_mul
+torch_negative <- torch_neg
+torch_not_equal <- torch_ne
+torch_subtract <- torch_sub
+torch_true_divide <- torch_div
