@@ -330,6 +330,12 @@ def test_numpy_functions() -> None:
     np.testing.assert_allclose(ag.compile(f)(x), f(x), rtol=1e-15)
 
 
+@pytest.mark.parametrize("limit", [2**40, -(2**40), 2**70])
+def test_comparisons_with_numbers_that_the_dtype_does_not_have(limit: int) -> None:
+    x = np.array([1, -2, 3], np.int32)
+    np.testing.assert_array_equal(ag.compile(lambda x: ag.less(x, limit))(x), x < limit)
+
+
 def test_grad_inside() -> None:
     def f(x: Any) -> Any:
         x = ag.tensor(x).requires_grad_()
@@ -508,6 +514,43 @@ def test_tensors_from_outside_cannot_be_written() -> None:
     with pytest.raises(TypeError, match="tensor from outside"):
         ag.compile(f)(np.ones(2) * 7)
     assert w.tolist() == [1.0, 2.0]
+
+
+@pytest.mark.parametrize("is_nested", [False, True])
+def test_plain_writes_to_tensors_from_outside_are_refused(is_nested: bool) -> None:
+    """Such a write needs no value of the trace: it would happen, once."""
+    state = {"of": [ag.tensor([1.0, 2.0])]} if is_nested else ag.tensor([1.0, 2.0])
+
+    def decayed(x: Any) -> Any:
+        held: Any = state["of"][0] if isinstance(state, dict) else state
+        held[:1] *= 0.5
+        return x * held
+
+    with pytest.raises(TypeError, match="writes to a tensor from outside"):
+        ag.compile(decayed)(np.ones(2))
+    np.testing.assert_array_equal(decayed(np.ones(2)), [0.5, 2.0])
+
+
+def test_tensors_made_inside_can_be_written() -> None:
+    def function(x: Any) -> Any:
+        buffer, weight = ag.zeros(2), ag.tensor([2.0, 3.0], requires_grad=True)
+        buffer[0] = 1.0
+        (ag.asarray(x) * weight).sum().backward()
+        return x * buffer + weight.grad
+
+    np.testing.assert_array_equal(ag.compile(function)(np.array([4.0, 5.0])), [8.0, 5.0])
+
+
+def test_gradients_of_tensors_from_outside_are_not_accumulated() -> None:
+    weight = ag.tensor([2.0, 3.0], requires_grad=True)
+
+    def function(x: Any) -> Any:
+        (x * weight).sum().backward()
+        return x
+
+    with pytest.raises(RuntimeError, match=r"backward\(\) in a compiled function"):
+        ag.compile(function)(ag.tensor([1.0, 1.0]))
+    assert weight.grad is None
 
 
 def test_a_value_that_was_kept_cannot_be_used() -> None:

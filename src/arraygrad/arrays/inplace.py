@@ -26,7 +26,7 @@ from ..core.modes import current_modes
 from ..core.nodes import INFERENCE, Leaf, Node, record, recorder
 from ..core.saved import user_lines
 from ..core.versions import about_to_write, mark_written, version, writes_to
-from ..errors import MixedArraysError
+from ..errors import MixedArraysError, OuterWriteError
 from ..ops.define.adoption import in_library_of, is_made
 from ..ops.define.signatures import OneArray, Operand, TwoArrays, Unary
 from ..ops.elementwise import choose
@@ -391,7 +391,7 @@ def join_level(tensor: Any, values: tuple[Any, ...]) -> None:
         return
     base = _history(tensor)
     if base._node is not None or getattr(base, "_born", 0) < int(top):
-        raise TypeError(
+        raise OuterWriteError(
             "a value of an inner transform cannot be written into a tensor from outside it, where "
             "it would outlive the transform: make the tensor inside, by zeros_like() of an "
             "argument or zeros(), or join the values by stack()"
@@ -570,8 +570,9 @@ def _store(tensor: Any, index: Any, value: Any, name: str) -> None:
         replaced = None
         if keeps:
             replaced = (array if part is None else array[part]).copy()
-        array[... if part is None else part] = value
+        # Noted first: an interrupt in between does no harm.
         writes.mark(array, name, _origin(), part, replaced)
+        array[... if part is None else part] = value
         if hasattr(value, "dtype"):  # it holds what a user brought, now
             _history(tensor)._made = False
         return

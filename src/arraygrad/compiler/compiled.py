@@ -201,16 +201,19 @@ class _Program:
         self._plain: Executable | None = None
         self._build: Any = None
         flat = writing_loops(arguments.with_leaves(function))
-        if not is_op:
-            captures = run_traced(flat, arguments.leaves, self._positions, self._finish, specialize)
-            is_op = captures and recorder() is not None
-        if is_op:
-            again = functools.partial(compile, check=check, specialize=specialize)
-            self._op = Differentiable(
-                flat, arguments.leaves, self._positions, again, self._make, specialize
-            )
-            self.decisions = self._op.decisions
-            self.guards.traced(self._op.captured, self._op.masks)
+        with self.guards.refused_writes():
+            if not is_op:
+                captures = run_traced(
+                    flat, arguments.leaves, self._positions, self._finish, specialize
+                )
+                is_op = captures and recorder() is not None
+            if is_op:
+                again = functools.partial(compile, check=check, specialize=specialize)
+                self._op = Differentiable(
+                    flat, arguments.leaves, self._positions, again, self._make, specialize
+                )
+                self.decisions = self._op.decisions
+                self.guards.traced(self._op.captured, self._op.masks)
 
     def _finish(self, outcome: Outcome, _: Any) -> bool:
         self._build = outcome.form()

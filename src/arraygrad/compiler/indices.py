@@ -1,11 +1,13 @@
 """Index arrays in the core program: which element of an array belongs to which of a result.
 
-Integers are checked by NumPy before a kernel computes addresses from them, so that no kernel reads
-or writes outside of an array.
+No kernel reads or writes outside of an array: kernels move integers into the range, and say by a
+flag whether there were others. If so, the program runs once more by steps that check the integers
+first, and raise. In the body of a loop, such steps are there from the start.
 """
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
@@ -14,8 +16,9 @@ import numpy as np
 from ..core.indices import HOLE
 from ..core.kinds import Elementwise
 from ..ops.define.op import declare
-from .core import Builder, Core, Indexed, Place
+from .core import Builder, Core, Indexed, Place, Scalar
 from .program import Shape
+from .vectors import Value, Writer
 
 
 class Layout(NamedTuple):
@@ -85,6 +88,29 @@ def along_axis(axis: int, shape: Shape, index: Shape) -> Layout | None:
     places: list[Place | int] = [(None, 0, 0) if n == 1 else (i, 0, 1) for i, n in enumerate(shape)]
     places[axis] = 0
     return Layout([axis], index, tuple(places), 0, len(index))
+
+
+@functools.cache
+def in_range(length: int) -> Scalar:
+    """An integer as a place from 0 on; one that is out of range as the place next to it."""
+
+    def emit(w: Writer, x: Value) -> Value:
+        is_from_end = w.compare("lt", x, w.like(x, 0))
+        x = w.choose(is_from_end, w.add(x, w.like(x, length)), x)
+        return w.extreme("lt", w.extreme("gt", x, w.like(x, 0)), w.like(x, length - 1))
+
+    return Scalar("index", emit, 4)
+
+
+@functools.cache
+def out_of_range(length: int) -> Scalar:
+    """Whether an integer is no place of an axis, counted from the start or from the end."""
+
+    def emit(w: Writer, x: Value) -> Value:
+        is_below = w.compare("lt", x, w.like(x, -length))
+        return w.logic("or", is_below, w.compare("ge", x, w.like(x, length)))
+
+    return Scalar("out of range", emit, 2)
 
 
 def _valid(xp: Any, x: Any, length: int, axis: int) -> Any:

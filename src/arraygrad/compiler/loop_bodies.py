@@ -30,6 +30,8 @@ def program_of(body: Body, make: Callable[..., Executable] = Executable) -> Any:
 class BodyProgram(Executable):
     """The body of a loop, compiled."""
 
+    flagging = False
+
     @classmethod
     def of(cls, body: Body) -> BodyProgram:
         """The program for a body."""

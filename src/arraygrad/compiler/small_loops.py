@@ -26,9 +26,10 @@ from .core import (
     strides,
 )
 from .executable import ready
-from .loop_calls import NativeLoop
+from .loop_calls import After, NativeLoop
 from .lowering import Lowering
 from .native import vector_bytes
+from .objects import addresses_of
 from .program import Constant
 from .traced import Trace
 from .vectors import TYPES, Module, Value, Writer
@@ -83,14 +84,17 @@ class SmallLoop(NativeLoop):
         self._compile(module.text([_Text(self, module).text()]))
         self._piece = PIECE // max(sum(p.count for p in programs), 1)
 
-    def run(self, arrays: Sequence[Any], rows: Sequence[Any]) -> list[Any]:
+    def run(
+        self, arrays: Sequence[Any], rows: Sequence[Any], after: After | None = None
+    ) -> list[Any]:
         """The last state. The results of the steps are written to `rows`."""
         given = self._checked(arrays)
         outside = [ready(x, x.node.array) for x in self.outside]
         state = [np.empty(x.shape, x.dtype) for x in self.body.outputs[: self.states]]
         held = [*given, *outside, *state, *rows]
-        addresses = [x.__array_interface__["data"][0] for x in held]
-        self._run(addresses, len(given) + len(outside))
+        addresses = addresses_of(held)
+        place = len(given) + len(outside)
+        self._run(addresses, (place, state), (place, state), after)
         return state
 
 

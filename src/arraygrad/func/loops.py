@@ -191,10 +191,10 @@ class _Eager:
             with np.errstate(all="ignore"):
                 state, before = _choose(goes_on, body(given), state), given
 
-    def cond(self, predicate: Any, yes: Any, no: Any) -> Leaves:
+    def cond(self, predicate: Any, yes: Any, no: Any, given: Leaves) -> Leaves:
         if not _is_batched(predicate):
-            return yes() if bool(plain(predicate)) else no()  # type: ignore[no-any-return]
-        return _choose(predicate, yes(), no())
+            return yes(given) if bool(plain(predicate)) else no(given)  # type: ignore[no-any-return]
+        return _choose(predicate, yes(given), no(given))
 
 
 def _steps(
@@ -219,7 +219,7 @@ def _array(leaf: Any) -> Any:
 
 def _none_of(step: Any, init: Leaves, xs: Leaves) -> Leaves:
     """The results of no steps: a step on zeros says what they would be."""
-    with no_grad():
+    with no_grad(), np.errstate(all="ignore"):
         _, y = step(init, [ops.zeros_like(x, tuple(x.shape[1:])) for x in xs])
     return [ops.zeros_like(leaf, (0, *leaf.shape)) for leaf in map(_array, y)]
 
@@ -380,15 +380,19 @@ def cond(pred: Any, true_fun: Callable[..., C], false_fun: Callable[..., C], *op
     >>> ag.func.grad(logarithm)(np.array(2.0))
     array(0.5)
     """
+    import optree
+
     as_function(true_fun, "cond")
     as_function(false_fun, "cond")
     pred = _predicate(pred, "cond(): pred")
     form: Form | None = None
 
-    def branch(function: AnyFunction, name: str) -> Callable[..., Leaves]:
-        def run(given: Any = operands) -> Leaves:
+    given, spec = taken_apart(operands)
+
+    def branch(function: AnyFunction, name: str) -> Callable[[Leaves], Leaves]:
+        def run(leaves: Leaves) -> Leaves:
             nonlocal form
-            result = function(*given)
+            result = function(*optree.tree_unflatten(spec, leaves))
             if form is not None:
                 return form.leaves_of(result, name)
             form = Form(result, "cond", f"the result of {name}")
@@ -398,7 +402,7 @@ def cond(pred: Any, true_fun: Callable[..., C], false_fun: Callable[..., C], *op
 
     run = WRITER.get() if isinstance(pred, Array) else None
     chosen = branch(true_fun, "true_fun"), branch(false_fun, "false_fun")
-    leaves = (run or _Eager()).cond(pred, *chosen)
+    leaves = (run or _Eager()).cond(pred, *chosen, given)
     assert form is not None
     return form.tree(leaves)  # type: ignore[no-any-return]
 

@@ -83,7 +83,7 @@ def plan_of(template: Template, indices: tuple[Any, ...], shape: tuple[int, ...]
             continue
         axis = len(slices)
         if isinstance(part, slice):
-            slices.append(part)
+            slices.append(_none_or(part, shape[axis]))
             rest.append(axis)
             order.append(axis)
             continue
@@ -97,6 +97,27 @@ def plan_of(template: Template, indices: tuple[Any, ...], shape: tuple[int, ...]
     if apart:  # as in NumPy, the axes of the positions come first
         order = [..., *(part for part in order if part is not ...)]
     return Plan(tuple(slices), tuple(places), tuple(axes), tuple(rest), tuple(order))
+
+
+def _none_or(part: slice, length: int) -> slice:
+    """The slice; one that Dask knows to be empty if it takes no elements.
+
+    Dask takes ``slice(-4, None, -1)`` of an axis of length 3 for all of it.
+    """
+    return part if length != length or range(length)[part] else slice(0, 0)
+
+
+def _basic(template: Template, shape: tuple[int, ...]) -> Template:
+    """An index of slices and integers, with slices as `_none_or` has them."""
+    if not any(isinstance(part, slice) and (part.step or 1) < 0 for part in template):
+        return template
+    parts = _spelt_out(template, (), len(shape))
+    lengths = iter(shape)
+    for k, part in enumerate(parts):
+        length = 0 if part is None else next(lengths)
+        if isinstance(part, slice):
+            parts[k] = _none_or(part, length)
+    return tuple(parts)
 
 
 def _spelt_out(template: Template, indices: tuple[Any, ...], ndim: int) -> list[Any]:
@@ -148,7 +169,7 @@ def _check(places: Any, length: int, axis: int) -> None:
 def getitem(x: Any, *indices: Any, template: Template) -> Any:
     """The elements of an array at an index."""
     if not indices:
-        return x[template]
+        return x[_basic(template, x.shape)]
     lone = lone_truth(template, indices, x.ndim)
     if lone is not None:  # a 0-d mask takes all or nothing of a new axis
         axis, truth = lone

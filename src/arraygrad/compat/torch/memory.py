@@ -83,7 +83,11 @@ def _set_data(self: Tensor, value: Any) -> None:
     creation.with_data(self, value)
 
 
-attach(data=property(_get_data, _set_data, _never_deleted("data")))
+attach(
+    data=property(_get_data, _set_data, _never_deleted("data")),
+    _grad_fn=property(lambda self: self.grad_fn, None, _never_deleted("_grad_fn")),
+    _backward_hooks=property(lambda self: None, None, _never_deleted("_backward_hooks")),
+)
 
 
 def _renamed(function: Any, name: str) -> Any:

@@ -18,6 +18,7 @@ from ...ops import (
     concat,
     expand_dims,
     greater_equal,
+    is_complex,
     matrix_transpose,
     maximum,
     reshape,
@@ -27,7 +28,7 @@ from ...ops import (
 )
 from ...ops.define.library import constant
 from ..names import scipy_module
-from ..twins import array_like, by_scipy, floating, has_arrays, refuse, twin
+from ..twins import array_like, by_scipy, double, floating, has_arrays, refuse, twin
 from .grids import interp1d
 from .piecewise import SCIPY, taken, wide
 
@@ -108,7 +109,9 @@ class _TensorNearest:
     def __init__(self, x: Any, y: Any, rescale: bool = False, tree_options: Any = None) -> None:
         refuse("NearestNDInterpolator", rescale=(bool(rescale), False))
         refuse("NearestNDInterpolator", tree_options=(tree_options, None))
-        self.points, self.values = _mesh_points(x), floating(y)
+        # SciPy has real values in double precision, and complex ones as they are.
+        self.points, values = _mesh_points(x), floating(y)
+        self.values = values if is_complex(values) else double(values)
 
     def __call__(self, *args: Any) -> Any:
         """The values at points."""

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from ...backends.filled import zeros_like
 from ...core.array import Array, plain
 from ...core.axes import many_axes, one_axis
 from ...core.kinds import Contracts
@@ -18,7 +19,7 @@ from ...ops.define.library import declare
 from ..names import scipy_module
 from ..signal.convolution import convolved
 from ..signal.lines import padded_places
-from ..twins import array_like, by_scipy, floating, refuse, twin
+from ..twins import array_like, by_scipy, floating, in_precision_of, refuse, twin
 
 SCIPY = scipy_module("scipy.ndimage")
 
@@ -29,7 +30,7 @@ def _padded(x: Any, axis: int, before: int, after: int, mode: str) -> Any:
     places = padded_places(n, before, after, mode)
     if (places < 0).any():
         shape = (*x.shape[:axis], 1, *x.shape[axis + 1 :])
-        x = concat((x, np.zeros(shape)), axis=axis)
+        x = concat((x, zeros_like(x, shape)), axis=axis)
         places = np.where(places < 0, n, places)
     return take(x, places, axis=axis)
 
@@ -95,7 +96,7 @@ def _correlated(x: Any, weights: Any, mode: Any, cval: Any, origin: Any) -> Any:
             raise ValueError("invalid origin")
         shifted = _padded(shifted, axis, before, size - 1 - before, modes[axis])
     out = _sliding(shifted, weights)
-    return out + cval * _sum(weights) if constant and cval else out
+    return in_precision_of(out + cval * _sum(weights) if constant and cval else out, x)
 
 
 def _in_axes(x: Any, weights: Any, axes: Any) -> Any:

@@ -14,9 +14,9 @@ from ...fft import fft, ifft, irfft, rfft
 from ...ops import abs as _abs
 from ...ops import concat, conj, is_complex, matrix_transpose, mean, moveaxis, real
 from ...ops import median as _median
-from ..twins import floating, refuse, twin
-from .filters import detrend as _detrend
+from ..twins import floating, in_precision_of, refuse, twin
 from .lines import SCIPY, added_at, extended, segments, zeros
+from .smoothing import detrend as _detrend
 
 
 def _like(x: Any) -> Any:
@@ -155,7 +155,7 @@ def csd(
     x, y = (x, x) if y is x else (floating(x), floating(y))
     f, _ = SCIPY.csd(_like(x), _like(y), *given, False, return_onesided, scaling, axis, average)
     power = _averaged(_cross(x, y, *options), average)
-    return f, moveaxis(power, -1, axis)
+    return f, moveaxis(in_precision_of(power, x, y), -1, axis)
 
 
 @twin(SCIPY.welch)
@@ -273,7 +273,8 @@ def stft(
     win, length, step, size = _sizes(lines.shape[-1], window, nperseg, noverlap, nfft)
     onesided = return_onesided and not is_complex(x)
     parts = _transformed(lines, win, length, step, size, detrend, onesided, boundary, padded)
-    return f, t, _on_axes(parts * np.sqrt(_scale(kinds[scaling], fs, win)), axis)
+    parts = in_precision_of(parts * np.sqrt(_scale(kinds[scaling], fs, win)), x)
+    return f, t, _on_axes(parts, axis)
 
 
 @twin(SCIPY.spectrogram)
@@ -317,10 +318,10 @@ def spectrogram(
             scaling,
             -1,
         )
-        return f, t, _on_axes(power, axis)
+        return f, t, _on_axes(in_precision_of(power, x), axis)
     onesided = return_onesided and not is_complex(x)
     parts = _transformed(lines, win, length, step, size, detrend, onesided)
-    parts = parts * np.sqrt(_scale(scaling, fs, win))
+    parts = in_precision_of(parts * np.sqrt(_scale(scaling, fs, win)), x)
     return f, t, _on_axes(_abs(parts) if mode == "magnitude" else parts, axis)
 
 
@@ -363,4 +364,4 @@ def istft(
     np.add.at(norm, place, np.broadcast_to(win**2, place.shape))
     if boundary:
         out, norm = out[..., length // 2 : -(length // 2)], norm[length // 2 : -(length // 2)]
-    return t, out / np.where(norm > 1e-10, norm, 1.0)
+    return t, in_precision_of(out / np.where(norm > 1e-10, norm, 1.0), z)

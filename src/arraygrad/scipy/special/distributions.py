@@ -14,8 +14,8 @@ from ...ops import equal, exp, floor, log, log1p, where
 from ...ops.special.gamma import digamma
 from ...ops.special.incomplete import _beta_density, _gamma_density
 from ...ops.special.parameters import betainc_slope, gammainc_slope
-from ..twins import array_like, twin
-from .declaring import SCIPY, by_formula, special
+from ..twins import double, twin
+from .declaring import SCIPY, by_formula, elementwise, special
 
 # --- gamma and beta ------------------------------------------------------------------------------
 
@@ -52,7 +52,7 @@ def _array(x: Any, like: Any) -> Any:
 @twin(SCIPY.multigammaln)
 def multigammaln(a: Any, d: int) -> Any:
     """The logarithm of the multivariate gamma function."""
-    a = array_like(a)
+    a = double(a)
     total: Any = d * (d - 1) * 0.25 * math.log(math.pi)
     for k in range(d):
         total = total + ours.gammaln(a - 0.5 * k)
@@ -62,13 +62,9 @@ def multigammaln(a: Any, d: int) -> Any:
 # --- incomplete integrals and their inverses -----------------------------------------------------
 
 
-def _float(x: Any) -> Any:
-    return x if isinstance(x, int | float) else array_like(x)
-
-
-gammainc = twin(SCIPY.gammainc)(lambda a, x: ours.gammainc(_float(a), _float(x)))
-gammaincc = twin(SCIPY.gammaincc)(lambda a, x: ours.gammaincc(_float(a), _float(x)))
-betainc = twin(SCIPY.betainc)(lambda a, b, x: ours.betainc(_float(a), _float(b), _float(x)))
+gammainc = elementwise("gammainc", ours.gammainc)
+gammaincc = elementwise("gammaincc", ours.gammaincc)
+betainc = elementwise("betainc", ours.betainc)
 betaincc = special(
     "betaincc",
     "a",

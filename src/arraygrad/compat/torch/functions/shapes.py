@@ -16,10 +16,11 @@ from ....arrays.dual import Dual
 from ....arrays.tensor import Tensor
 from ....core.array import Array, plain
 from ....core.memory import owner_of
+from ....ops.pairs import as_pairs, from_pairs
 from ..dtypes import Size, promote
 from ..handles import origin_of
 from ..publish import function
-from .axes import checked
+from .axes import check_axes, checked
 
 
 def sizes(given: tuple[Any, ...]) -> tuple[int, ...]:
@@ -240,14 +241,22 @@ def select(input: Any, dim: int, index: Any) -> Any:
 @function
 def narrow(input: Any, dim: int, start: Any, length: int) -> Any:
     """Some neighbouring slices along an axis."""
+    check_axes("narrow", input, 1)
     axis = checked(dim, input.ndim)
     if isinstance(start, Array):
+        if start.ndim or start.dtype.kind not in "iu":
+            raise RuntimeError("narrow(): start must be an 0-dim integral Tensor.")
         start = asarray(start).item()
-    begin = start + input.shape[axis] if start < 0 else start
-    if length < 0 or begin + length > input.shape[axis]:
+    span = input.shape[axis]
+    if not -span <= start <= span:
+        raise IndexError(
+            f"narrow(): start out of range (expected to be in range of [-{span}, {span}], but got "
+            f"{start})"
+        )
+    begin = start + span if start < 0 else start
+    if length < 0 or begin + length > span:
         raise RuntimeError(
-            f"narrow(): start {start} and length {length} are beyond the axis of length "
-            f"{input.shape[axis]}"
+            f"narrow(): start {start} and length {length} are beyond the axis of length {span}"
         )
     return input[(slice(None),) * axis + (slice(begin, begin + length),)]
 
@@ -313,22 +322,33 @@ def places_in_memory(size: Any, stride: Any, start: int) -> Any:
 
 @function
 def view_as_real(input: Any) -> Any:
-    """Complex numbers as pairs of real numbers, on a new last axis."""
+    """Complex numbers as pairs of real numbers, on a new last axis and the same memory."""
     if input.dtype.kind != "c":
-        raise RuntimeError("view_as_real() is for complex tensors")
-    return ops.stack([ops.real(input), ops.imag(input)], axis=-1)
+        raise RuntimeError("view_as_real is only supported for complex tensors")
+    return as_pairs(input)
 
 
 @function
 def view_as_complex(input: Any) -> Any:
-    """Pairs of real numbers along the last axis as complex numbers."""
-    if input.dtype.kind != "f" or not input.ndim or input.shape[-1] != 2:
+    """Pairs of real numbers along the last axis as complex numbers, on the same memory."""
+    if input.dtype not in (np.float32, np.float64):
         raise RuntimeError(
-            f"view_as_complex() needs real numbers and a last axis of length 2, not shape "
-            f"{tuple(input.shape)} of {input.dtype}"
+            "view_as_complex is only supported for float and double tensors, but got a tensor of "
+            f"{input.dtype}"
         )
-    unit = np.asarray(1j, np.promote_types(input.dtype, np.complex64))
-    return ops.add(input[..., 0], ops.multiply(input[..., 1], unit))
+    if not input.ndim:
+        raise RuntimeError("Input tensor must have one or more dimensions")
+    if input.shape[-1] != 2:
+        raise RuntimeError(
+            f"Tensor must have a last dimension of size 2, not shape {tuple(input.shape)}"
+        )
+    array = in_memory(input)
+    if array is not None and array.size and array.strides[-1] != array.itemsize:
+        raise RuntimeError(
+            "Tensor must have a last dimension with stride 1, which makes pairs of neighbours in "
+            "memory: use contiguous() before"
+        )
+    return from_pairs(input)
 
 
 # --- splitting and joining ---
@@ -397,6 +417,7 @@ unsafe_chunk = function(chunk.__wrapped__, name="unsafe_chunk")
 @function
 def hsplit(input: Any, indices_or_sections: Any) -> Any:
     """Pieces along the second axis."""
+    check_axes("torch.hsplit", input, 1)
     axis = 0 if input.ndim == 1 else 1
     return tuple(ops.split(input, indices_or_sections, axis=axis))
 
@@ -404,12 +425,14 @@ def hsplit(input: Any, indices_or_sections: Any) -> Any:
 @function
 def vsplit(input: Any, indices_or_sections: Any) -> Any:
     """Pieces along the first axis."""
+    check_axes("torch.vsplit", input, 2)
     return tuple(ops.split(input, indices_or_sections, axis=0))
 
 
 @function
 def dsplit(input: Any, indices_or_sections: Any) -> Any:
     """Pieces along the third axis."""
+    check_axes("torch.dsplit", input, 3)
     return tuple(ops.split(input, indices_or_sections, axis=2))
 
 
@@ -430,6 +453,8 @@ def _one_dtype(tensors: Any) -> list[Any]:
 def cat(tensors: Any, dim: int = 0) -> Any:
     """Tensors one after the other along an axis."""
     parts = _one_dtype(tensors)
+    if not all(p.ndim for p in parts):
+        raise RuntimeError("cat(): a zero-dimensional tensor cannot be concatenated: use stack()")
     kept = parts
     if any(p.ndim != 1 for p in parts):  # as in PyTorch, empty vectors fit everything
         kept = [p for p in parts if p.shape != (0,)] or parts[:1]
@@ -529,12 +554,14 @@ def flip(input: Any, *axes: Any, dims: Any = None) -> Any:
 @function
 def fliplr(input: Any) -> Any:
     """The second axis in the opposite direction."""
+    check_axes("fliplr", input, 2)
     return ops.flip(input, axis=1)
 
 
 @function
 def flipud(input: Any) -> Any:
     """The first axis in the opposite direction."""
+    check_axes("flipud", input, 1)
     return ops.flip(input, axis=0)
 
 
@@ -549,6 +576,7 @@ def roll(input: Any, shifts: Any, dims: Any = None) -> Any:
 @function
 def rot90(input: Any, k: int = 1, dims: Any = (0, 1)) -> Any:
     """A plane turned by quarters."""
+    check_axes("rot90", input, 2)
     return ops.rot90(input, k, tuple(dims))
 
 
