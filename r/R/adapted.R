@@ -46,10 +46,6 @@ torch_cdist <- function(x1, x2, p = 2) call_python("torch_cdist", x1, x2, p)
 
 torch_celu <- function(self, alpha = 1) call_python("torch_celu", self, alpha)
 
-torch_copysign <- function(self, other) {
-  call_python("torch_copysign", as_operand(self, other), as_operand(other, self))
-}
-
 torch_cosine_similarity <- function(x1, x2, dim = 2L, eps = 1e-08) {
   call_python("torch_cosine_similarity", x1, x2, dim, eps)
 }
@@ -78,23 +74,7 @@ torch_dist <- function(self, other, p = 2) call_python("torch_dist", self, other
 
 torch_dstack <- function(tensors) call_python("torch_dstack", tensors)
 
-torch_fmax <- function(self, other) {
-  call_python("torch_fmax", as_operand(self, other), as_operand(other, self))
-}
-
-torch_fmin <- function(self, other) {
-  call_python("torch_fmin", as_operand(self, other), as_operand(other, self))
-}
-
-torch_heaviside <- function(self, values) {
-  call_python("torch_heaviside", as_operand(self, values), as_operand(values, self))
-}
-
 torch_hstack <- function(tensors) call_python("torch_hstack", tensors)
-
-torch_hypot <- function(self, other) {
-  call_python("torch_hypot", as_operand(self, other), as_operand(other, self))
-}
 
 torch_i0 <- function(self) call_python("torch_i0", self)
 
@@ -118,14 +98,6 @@ torch_kron <- function(self, other) call_python("torch_kron", self, other)
 
 torch_kthvalue <- function(self, k, dim = -1L, keepdim = FALSE) {
   call_python("torch_kthvalue", self, k, dim, keepdim)
-}
-
-torch_logaddexp <- function(self, other) {
-  call_python("torch_logaddexp", as_operand(self, other), as_operand(other, self))
-}
-
-torch_logaddexp2 <- function(self, other) {
-  call_python("torch_logaddexp2", as_operand(self, other), as_operand(other, self))
 }
 
 torch_logcumsumexp <- function(self, dim) call_python("torch_logcumsumexp", self, dim)
@@ -201,10 +173,6 @@ torch_var_mean <- function(self, dim = NULL, unbiased = TRUE, keepdim = FALSE) {
 torch_vdot <- function(self, other) call_python("torch_vdot", self, other)
 
 torch_vstack <- function(tensors) call_python("torch_vstack", tensors)
-
-torch_xlogy <- function(self, other) {
-  call_python("torch_xlogy", as_operand(self, other), as_operand(other, self))
-}
 
 linalg_eig <- function(A) call_python("torch_linalg_eig", A)
 

@@ -58,7 +58,6 @@ baddbmm: · · · beta=· alpha=·
 broadcast_to: · sizes
 cdist: · · ·
 celu: · ·
-copysign: · ·
 cosine_similarity: · · dim eps=·
 count_nonzero: · dims
 cross: · · dim
@@ -70,11 +69,7 @@ diagonal: · whole dim dim
 diff: · whole dim
 dist: · · ·
 dstack: ·
-fmax: · ·
-fmin: · ·
-heaviside: · ·
 hstack: ·
-hypot: · ·
 i0: ·
 index_add: · dim places ·
 index_copy: · dim places ·
@@ -82,8 +77,6 @@ index_fill: · dim places ·
 isclose: · · rtol=· atol=·
 kron: · ·
 kthvalue: · whole dim keepdim=· -> 1
-logaddexp: · ·
-logaddexp2: · ·
 logcumsumexp: · dim
 matrix_power: · whole
 median: · dims keepdim=· -> 1
@@ -110,7 +103,6 @@ tile: · sizes
 var_mean: · dims unbiased=· keepdim=·
 vdot: · ·
 vstack: ·
-xlogy: · ·
 linalg.eig: ·
 linalg.eigh: · UPLO=·
 linalg.eigvals: ·
