@@ -435,3 +435,61 @@ def test_gradients_are_clipped() -> None:
     nn.utils.clip_grad_value_([a, b], 0.5)
     assert [*a.grad.tolist(), *b.grad.tolist()] == [0.5, 0.0, -0.5]
     assert nn.utils.clip_grad_norm_(leaf(1.0), 1.0).item() == 0.0
+
+
+class Twice(nn.Module):
+    def forward(self, x: Any) -> Any:
+        return x * 2.0
+
+
+def test_hooks_see_and_change_the_gradients_of_a_module() -> None:
+    module, seen = Twice(), []
+    with module.register_full_backward_hook(lambda m, gi, go: seen.append((m, gi, go))):
+        x = leaf(1.0, 2.0)
+        (module(x) * 3).sum().backward()
+    assert [(m, gi[0].tolist(), go[0].tolist()) for m, gi, go in seen] == [
+        (module, [6.0, 6.0], [3.0, 3.0])
+    ]
+    module.register_full_backward_pre_hook(lambda m, go: (go[0] * 5,))
+    module.register_full_backward_hook(lambda m, gi, go: [g * go[0] for g in gi])
+    (g,) = lucid.autograd.grad(module(x * x).sum(), x, create_graph=True)
+    assert g.tolist() == [2 * 1 * 50, 2 * 2 * 50]
+    (second,) = lucid.autograd.grad(g.sum(), x, create_graph=True)
+    assert second.tolist() == [100.0, 100.0]
+    assert len(seen) == 1
+
+
+def test_hooks_of_a_module_whose_arguments_need_no_gradients() -> None:
+    class Scaled(nn.Module):
+        def __init__(self) -> None:
+            self.w = nn.Parameter([3.0])
+
+        def forward(self, x: Any, factor: float) -> Any:
+            return x * self.w * factor, x
+
+    module, seen = Scaled(), []
+    module.register_full_backward_hook(lambda m, gi, go: seen.append(gi))
+    module(lucid.ones(1), 2.0)[0].sum().backward()
+    assert seen == [(None, None)]
+    assert module.w.grad.tolist() == [2.0]
+    with lucid.no_grad():
+        assert module(lucid.ones(1), 2.0)[0].tolist() == [6.0]
+
+
+@pytest.mark.parametrize(
+    ("returned", "error", "words"),
+    [
+        (lambda g: g[0], TypeError, "tuple of grad_input"),
+        (lambda g: (g[0], g[0]), RuntimeError, "got 2, but expected 1"),
+        (lambda g: (3,), TypeError, "tensor or None, not int"),
+        (lambda g: (lucid.ones(1),), engine.ShapeMismatch, r"grad_input\[0\]"),
+        (lambda g: (g[0].to(lucid.float16),), engine.DtypeMismatch, r"grad_input\[0\]"),
+    ],
+)
+def test_what_hooks_of_modules_return_is_checked(returned: Any, error: Any, words: str) -> None:
+    module, x = Twice(), leaf(1.0, 2.0)
+    module.register_full_backward_hook(lambda m, gi, go: returned(gi))
+    out = module(x).sum()
+    with pytest.raises(error, match=words):
+        out.backward()
+    assert x.grad is None

@@ -9,6 +9,8 @@ import pytest
 
 import arraygrad.compat.hips.numpy as anp
 from arraygrad.compat.hips import deriv, differential_operators, grad, jacobian
+from arraygrad.compat.hips.numpy import numpy_wrapper
+from arraygrad.compat.hips.numpy.numpy_jvps import broadcast
 from arraygrad.compat.hips.numpy.numpy_vjps import (
     match_complex,
     replace_zero,
@@ -167,3 +169,10 @@ def test_vectorize() -> None:
     check_grads(f)(x)
     with pytest.raises(NotImplementedError, match="for each element"):
         grad(lambda x: anp.vectorize(anp.sum, signature="(n)->()")(x).sum())(x)
+
+
+def test_functions_and_helpers_that_packages_import_from_inside() -> None:
+    assert vars(numpy_wrapper)["sin"] is anp.sin
+    assert vars(numpy_wrapper)["_astype"] is anp.astype
+    assert broadcast(1.0, X + 1j).tolist() == [1 + 0j] * 3
+    check_grads(lambda x: broadcast(x, M))(X)
