@@ -40,7 +40,7 @@ def trained(torch: Any, optimiser: Any, schedule: Any = None, steps: int = 12) -
         return loss
 
     for _ in range(steps):
-        found.append(float(optimiser.step(closure)))
+        found.append(optimiser.step(closure).item())
         group = optimiser.param_groups[0]
         found += [group["lr"], group.get("momentum", 0.0), group.get("betas", (0.0,))[0]]
         if schedule:
@@ -159,7 +159,7 @@ def loaded(torch: Any, data: Any) -> list[Any]:
         list(data.DataLoader(Samples(), batch_size=2)),
         list(data.DataLoader(Samples(), batch_size=None)),
         list(data.DataLoader(Stream(), batch_size=2)),
-        sorted(sum((b[1].tolist() for b in data.DataLoader(pairs, 3, shuffle=True)), [])),
+        sorted(i for b in data.DataLoader(pairs, 3, shuffle=True) for i in b[1].tolist()),
         [len(part) for part in parts],
         sorted(i for part in parts for i in part.indices),
         [len(both), both[13], both[-1]],

@@ -63,7 +63,7 @@ class LBFGS(Optimizer):
 
         with no_grad():
             first, g = evaluate()
-            loss, evaluations = float(first), 1
+            loss, evaluations = _number(first), 1
             if g.abs().max() <= group["tolerance_grad"]:
                 return first
             for taken in range(1, group["max_iter"] + 1):
@@ -80,7 +80,7 @@ class LBFGS(Optimizer):
                 if taken == group["max_iter"]:
                     break
                 previous, (value, g) = loss, evaluate()
-                loss, evaluations = float(value), evaluations + 1
+                loss, evaluations = _number(value), evaluations + 1
                 if (
                     evaluations >= group["max_eval"]
                     or g.abs().max() <= group["tolerance_grad"]
@@ -111,3 +111,7 @@ class LBFGS(Optimizer):
         for (change, step, inverse), weight in zip(pairs, reversed(weights), strict=True):
             q = q + step * (weight - inverse * change.dot(q).item())
         return q
+
+
+def _number(loss: Any) -> float:
+    return float(loss.item() if isinstance(loss, Tensor) else loss)

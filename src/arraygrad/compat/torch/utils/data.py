@@ -319,5 +319,5 @@ def _converted(sample: Any) -> Any:
     if isinstance(sample, Mapping):
         return {key: _converted(value) for key, value in sample.items()}
     if isinstance(sample, tuple | list) and not hasattr(sample, "_fields"):
-        return type(sample)(map(_converted, sample))
+        return [_converted(part) for part in sample]
     return sample
