@@ -134,7 +134,8 @@ def jvp(
     api = "jvp(f, primals, tangents)"
     if not isinstance(primals, tuple):
         raise RuntimeError(f"{api}: Expected primals to be a tuple, got {type(primals)}")
-    if optree.tree_structure(primals) != optree.tree_structure(tangents):
+    trees: list[Any] = [primals, tangents]
+    if optree.tree_structure(trees[0]) != optree.tree_structure(trees[1]):
         raise RuntimeError(
             f"{api}: Expected primals and tangents to have the same python structure"
         )

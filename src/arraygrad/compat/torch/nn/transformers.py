@@ -62,7 +62,7 @@ class _Layer(Module):
         """A block with a norm before or after, and a way around it."""
         norm, dropout = getattr(self, f"norm{number}"), getattr(self, f"dropout{number}")
         if self.norm_first:
-            return x + dropout(block(norm(x)))
+            return x + dropout(block(norm(x)))  # type: ignore[no-any-return]
         return norm(x + dropout(block(x)))  # type: ignore[no-any-return]
 
     def _mapped(self, x: Tensor) -> Tensor:

@@ -102,7 +102,7 @@ class LBFGS(Optimizer):
                 pairs.append((change, step, 1.0 / curvature))
                 del pairs[: -group["history_size"]]
                 state["scale"] = curvature / change.dot(change).item()
-        q = -g
+        q: Tensor = -g
         weights = []
         for change, step, inverse in reversed(pairs):
             weights.append(inverse * step.dot(q).item())
