@@ -287,7 +287,7 @@ def functional_call(
 
 def stack_module_state(models: Any) -> tuple[dict[str, Any], dict[str, Any]]:
     """The parameters and buffers of several modules of one kind, side by side."""
-    from .functions.shapes import stack
+    from .functions.joining import stack
 
     if not models:
         raise RuntimeError("stack_module_state: Expected at least one model, got 0")

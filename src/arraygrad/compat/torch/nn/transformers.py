@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 from ..creation import full, zeros
-from ..functions.shapes import triu
+from ..functions.turning import triu
 from ..handles import Tensor
 from . import functional as F  # noqa: N812
 from .containers import ModuleList

@@ -7,8 +7,8 @@ from typing import Any
 
 from ..autograd import no_grad
 from ..creation import tensor
+from ..functions.joining import cat, stack
 from ..functions.products import norm
-from ..functions.shapes import cat, stack
 from ..handles import Tensor
 from .parameter import Parameter
 

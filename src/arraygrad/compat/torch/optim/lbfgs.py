@@ -7,7 +7,7 @@ from typing import Any
 
 from ..autograd import enable_grad, no_grad
 from ..creation import zeros_like
-from ..functions.shapes import cat
+from ..functions.joining import cat
 from ..handles import Tensor
 from .optimizer import Optimizer
 

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from ..creation import tensor
-from ..functions.shapes import stack
+from ..functions.joining import stack
 from ..handles import Tensor
 from ..random import Generator, multinomial, randint, randperm
 
