@@ -184,7 +184,8 @@ def writes_to(array: Any) -> Writes:
     owner = owner_of(array)
     key = id(owner)
     found = _writes.get(key)
-    if found is None:
+    # Another array's may be left there, if an interrupt came as it went.
+    if found is None or found.owner() is not owner:
         found = _writes[key] = Writes(owner, lambda _: _forget(key))
         if isinstance(owner, ndarray) and owner.base is not None:
             _foreign[key] = found

@@ -11,6 +11,7 @@ import numpy as np
 from ..backends import backend_of
 from ..core.array import plain
 from ..core.indices import HOLE, Template, fill
+from ..core.kinds import Kind
 from ..core.memory import owner_of
 from .elementwise import imag, real
 from .indexing import _getitem
@@ -74,6 +75,20 @@ class Region:
             array = array[keywords["template"]]
         return array if self.index is None else array[self.index[0]]
 
+    def is_view(self) -> bool:
+        """Whether the region of an array of any layout is a view of it, of whole elements."""
+        if self.index is not None and self.index[1]:
+            return False
+        return all(_kind_of(function).view == "always" for function, _ in self.steps)
+
+    def mask(self) -> Any:
+        """The array of bools that is the index, if there is nothing else; or None."""
+        if self.steps or self.index is None or self.index[0] != (HOLE,):
+            return None
+        (mask,) = self.index[1]
+        is_mask = isinstance(mask, np.ndarray) and mask.dtype == np.bool_
+        return mask if is_mask and mask.shape == self.shape else None
+
     def assign(self, array: Any, value: Any) -> None:
         """Write `value` into the region of a plain NumPy array."""
         views = [array]
@@ -111,6 +126,12 @@ class Region:
         numbers = np.arange(math.prod(self.shape)).reshape(self.shape)
         places = self.read(numbers)
         return Region((size, math.prod(self.shape)), (), ((slice(None), HOLE), (places,)))
+
+
+def _kind_of(function: Any) -> Kind:
+    """The kind of the op behind a function of a step."""
+    op = getattr(function, "op", None)
+    return op.kind if op is not None else Kind()
 
 
 def in_library(array: Any, g: Any) -> Any:

@@ -670,6 +670,7 @@ __all__ = [
     "clone",
     "column_stack",
     "combinations",
+    "compile",
     "complex",
     "complex64",
     "complex128",
@@ -1101,10 +1102,16 @@ def __dir__() -> list[str]:
     return __all__
 
 
-if not TYPE_CHECKING:  # hidden from type checkers, which would otherwise accept every misspelt name
+if TYPE_CHECKING:
+    from .compiling import compile
+else:  # hidden from type checkers, which would otherwise accept every misspelt name
 
     def __getattr__(name):
         """The functions in place, such as `torch.exp_`; what is PyTorch's alone raises by name."""
+        if name == "compile":  # with the compiler, which few programs need
+            from .compiling import compile
+
+            return compile
         if name.endswith("_") and not name.startswith("_") and hasattr(Tensor, name):
             return getattr(Tensor, name)
         raise AttributeError(

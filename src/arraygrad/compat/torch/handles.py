@@ -43,6 +43,7 @@ class Tensor:
     _taken: list[weakref.ref[Tensor]] | None = None
     _bumps = 0  # how many more writes there were than to the present memory
     __array_priority__ = 2000
+    __guarded__ = ("_t",)  # what a compiled function that uses the tensor looks at before each call
 
     if TYPE_CHECKING:  # the methods that `methods` attaches
         data: Any

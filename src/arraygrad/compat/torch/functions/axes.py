@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from .... import ops
 from ....arrays.batched import Batched
 from ....core.array import Array, plain
 
@@ -63,6 +64,16 @@ def _differs_over_batch(x: Any) -> bool:
     while isinstance(x, Array) and not isinstance(x, Batched):
         x = x._array
     return isinstance(x, Batched)
+
+
+def are_known(x: Any) -> bool:
+    """Whether an array has values to check: not in a batch, nor while a function is compiled."""
+    return not isinstance(x, Batched) and not isinstance(plain(x), Array)
+
+
+def not_from_the_end(index: Any, length: int) -> Any:
+    """An index of unknown values, of which negative ones are out of range."""
+    return ops.where(index < 0, length, index)
 
 
 def check_static(x: Any, name: str) -> None:
