@@ -336,7 +336,8 @@ def test_many_steps(method: str, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def _compute_stages_again(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(steps, "_MOST", (0, 0))
+    for name in ("_MOST", "_MOST_LONG", "_MOST_IMPLICIT"):
+        monkeypatch.setattr(steps, name, 0)
     monkeypatch.setattr(long_times, "_SHORT", 80)
     monkeypatch.setattr(long_times, "_PARTS", 3)
 
@@ -375,7 +376,7 @@ def test_many_steps_that_cannot_be_taken_again(monkeypatch: pytest.MonkeyPatch) 
     for function in (end, turned, both):
         expected = grad(function)(0.7)
         with monkeypatch.context() as patch:
-            patch.setattr(steps, "_MOST", (0, 0))
+            patch.setattr(steps, "_MOST", 0)
             np.testing.assert_allclose(grad(function)(0.7), expected, rtol=1e-12)
 
 

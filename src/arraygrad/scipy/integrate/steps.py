@@ -13,9 +13,10 @@ from .tableaus import Tableau, explicit, radau
 # Into how many steps of Radau's method a step of another implicit method is divided. LSODA can be
 # of order twelve, Radau is of order five.
 _PARTS = {"LSODA": 4, "BDF": 2}
-# How many numbers the stages of all steps may have, if they can be computed again: for long states,
-# for which this takes little longer, and for others.
-_MOST = 2**17, 2**19
+# How many numbers the stages of all steps may have, if they can be computed again: of an explicit
+# method with long states, for which this takes little longer; with others; of an implicit method,
+# for which it takes much longer.
+_MOST_LONG, _MOST, _MOST_IMPLICIT = 2**17, 2**19, 2**21
 _LONG = 64
 
 
@@ -51,6 +52,7 @@ class Log:
         self.times = array("d")
         self.stages: list[Any] | None = []
         self.may_forget = may_forget
+        self.is_explicit = True
         self._size = 0
 
     def add(self, start: float, end: float, stages: Any) -> None:
@@ -62,8 +64,13 @@ class Log:
             return
         self.stages.append(stages)
         self._size += stages.size
-        if self.may_forget and self._size > _MOST[stages.shape[-1] < _LONG]:
+        if self.may_forget and self._size > self._most(stages.shape[-1]):
             self.stages = None
+
+    def _most(self, n: int) -> int:
+        if not self.is_explicit:
+            return _MOST_IMPLICIT
+        return _MOST_LONG if n >= _LONG else _MOST
 
     def steps(self, tableau: Tableau) -> Steps:
         """The steps so far."""
@@ -84,6 +91,7 @@ def recording(method: Any, log: Log) -> tuple[Any, Tableau]:
 
     else:
         tableau = radau()
+        log.is_explicit = False
         inverse = np.linalg.inv(tableau.a)
         parts = _PARTS.get(method.__name__, 1)
 
