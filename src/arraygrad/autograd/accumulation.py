@@ -13,6 +13,7 @@ from ..arrays.tensor import Tensor
 from ..backends import backend_of
 from ..core.array import Array, plain
 from ..core.cpython import ALONE, getrefcount
+from ..core.locks import acquire
 from ..core.nodes import Leaf, Node
 from ..core.versions import about_to_write, mark_written, writes_to
 from ..sweep.engine import Sweep
@@ -71,20 +72,21 @@ def _holder(node: Node) -> Tensor | None:
 
 def _accumulate(tensor: Tensor, held: list[Any], create_graph: bool) -> None:
     """Add a gradient to `tensor.grad`: in place, unless one of them is in a graph."""
-    if create_graph:
-        (gradient,) = held
-        with _accumulating:
-            have = getattr(tensor, "_grad", None)
-            tensor._grad = ops.copy(gradient) if have is None else have + gradient
-        return
-    gradient = owned(held)
-    with _accumulating:
+    gradient = held.pop() if create_graph else owned(held)
+    locked: list[bool] = []
+    try:
+        acquire(_accumulating, locked)
         have = getattr(tensor, "_grad", None)
-        if have is None:
+        if create_graph:
+            tensor._grad = ops.copy(gradient) if have is None else have + gradient
+        elif have is None:
             tensor._grad = tensor.like(gradient)
         elif have.requires_grad or isinstance(gradient, Array) or not _added(have, gradient):
             # Without its node, but still inside its transforms.
             tensor._grad = have.like(have.array) + gradient
+    finally:
+        if locked:
+            _accumulating.release()
 
 
 def _added(have: Tensor, gradient: Any) -> bool:

@@ -31,6 +31,7 @@ from .core import (
 )
 from .folds import bits_of, combine_text, fill_text
 from .fusion import Kernel, Plan, base_of
+from .groups import grouped
 from .interpret import compute
 from .loops import Loops
 from .lowering import Lowering
@@ -68,11 +69,16 @@ class Executable:
     results : list of Node
         The outputs and what is kept.
     steps : list of Native and ByNumpy
+    groups : list
+        The same steps, with one for all native steps that follow each other.
+    flags : list of Core
+        What is false after a run, unless integers of an index array were out of range.
     llvm : str
         The text of all kernels.
     """
 
     is_checked = False  # whether loops inside compare their steps with NumPy
+    flagging = True  # whether integers are checked while they are used, not before
     in_native_loop = False  # whether integers are checked by the loop around
 
     def __init__(
@@ -82,7 +88,10 @@ class Executable:
         outputs: Sequence[Node],
         kept: Sequence[Node] = (),
     ) -> None:
-        lowering = Lowering(inputs, Trace(program=program), self.in_native_loop)
+        lowering = Lowering(
+            inputs, Trace(program=program), self.flagging, in_loop=self.in_native_loop
+        )
+        self._program = program
         self.inputs = list(inputs)
         self.results = [*outputs, *kept]
         self.kept = list(kept)
@@ -90,7 +99,8 @@ class Executable:
         self._count = len(outputs)
         self.outputs = self._placed(lowering.lower([*outputs, *kept]))
         self.given = [lowering.values[node] for node in inputs]
-        self.plan = Plan(self.given, self.outputs, lowering.values.__getitem__)
+        self.flags = lowering.flags
+        self.plan = Plan(self.given, [*self.flags, *self.outputs], lowering.values.__getitem__)
         self.steps = self._steps(lowering)
         read = {x for step in self.steps for x in step.reads}
         self.constants = [x for x in read if isinstance(x, Stored) and isinstance(x.node, Constant)]
@@ -118,6 +128,7 @@ class Executable:
             seen.add(base)
         self._readers = [reader(x) for x in self.outputs]
         self._pool = Pool(self._arrange())
+        self.groups = grouped(self.steps, lambda step: isinstance(step, Native))
 
     def _placed(self, outputs: list[Core]) -> list[Core]:
         """The outputs as they will be in memory."""
@@ -160,6 +171,7 @@ class Executable:
         for index, step in enumerate(self.steps):
             for x in (*step.reads, *step.writes):
                 last[x] = index
+        last.update((x, len(self.steps)) for x in map(base_of, self.flags))
         buffers = []
         results = {base_of(x) for x in self.outputs}
         for x, index in last.items():
@@ -189,12 +201,14 @@ class Executable:
         for x in self.constants:
             found[x] = ready(x, x.node.array)  # type: ignore[attr-defined]
         memory = self._pool.take()
-        for step in self.steps:
+        for step in self.steps if after is not None else self.groups:
             step.run(found, memory)
             if after is not None:
                 after(found, step.writes)
             for x in step.last:
                 del found[x]
+        if any(found[base_of(x)] for x in self.flags):
+            return self._careful.run(arrays, after)
         results = [
             read(found) if is_new else np.array(read(found), order="C")
             for read, is_new in zip(self._readers, self._is_new, strict=True)
@@ -202,6 +216,12 @@ class Executable:
         # Not after an interrupt, when a thread may still write to it.
         self._pool.give_back(memory)
         return results
+
+    @functools.cached_property
+    def _careful(self) -> Executable:
+        """The same program, with steps that check integers before they are used."""
+        outputs = self.results[: self._count]
+        return _Careful(self._program, self.inputs, outputs, self.kept)
 
     def take_memory(self) -> Memory:
         """Memory for intermediate values, which the caller keeps."""
@@ -211,6 +231,12 @@ class Executable:
     def memory(self) -> int:
         """The bytes of all intermediate values, of which some share memory."""
         return self._pool.size
+
+
+class _Careful(Executable):
+    """A program that checks the integers of index arrays first, and raises an `IndexError`."""
+
+    flagging = False
 
 
 @dataclass

@@ -1,11 +1,14 @@
 """Index arrays in the core program: which element of an array belongs to which of a result.
 
-Integers are checked by NumPy before a kernel computes addresses from them, or brought into their
-range, so that no kernel reads or writes outside of an array.
+No kernel reads or writes outside of an array: kernels move integers into the range, and say by a
+flag whether there were others. If so, the program runs once more by steps that check the integers
+first, and raise. In a native loop, the smallest and the largest integer of each step are kept, and
+checked when it has ended. In other loops, NumPy checks the integers before each step.
 """
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
@@ -13,13 +16,13 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..core.indices import HOLE
-from ..ops import astype, maximum, minimum, where
 from ..ops import max as max_of
 from ..ops import min as min_of
 from ..ops.placing import in_range
-from .core import Builder, Core, Indexed, Place
+from .core import Builder, Core, Indexed, Place, Scalar
 from .program import Node, Shape
 from .traced import Trace, Traced
+from .vectors import Value, Writer
 
 valid = in_range.op  # type: ignore[attr-defined]
 
@@ -64,12 +67,6 @@ def check_ranges(ranges: Sequence[Range], extremes: Sequence[Any], order: range)
     wrong = min((x for x in found if x is not None), default=None)
     if wrong is not None:
         raise IndexError(f"{wrong[1]}, in step {wrong[0]} of a loop")
-
-
-def brought(x: Any, length: int) -> Any:
-    """Integers between 0 and a length, from any; those that count from the end are right."""
-    found = minimum(maximum(where(x < 0, x + length, x), 0), length - 1)
-    return astype(found, np.int64)
 
 
 class Layout(NamedTuple):
@@ -139,3 +136,26 @@ def along_axis(axis: int, shape: Shape, index: Shape) -> Layout | None:
     places: list[Place | int] = [(None, 0, 0) if n == 1 else (i, 0, 1) for i, n in enumerate(shape)]
     places[axis] = 0
     return Layout([axis], index, tuple(places), 0, len(index))
+
+
+@functools.cache
+def moved_inside(length: int) -> Scalar:
+    """An integer as a place from 0 on; one that is out of range as the place next to it."""
+
+    def emit(w: Writer, x: Value) -> Value:
+        is_from_end = w.compare("lt", x, w.like(x, 0))
+        x = w.choose(is_from_end, w.add(x, w.like(x, length)), x)
+        return w.extreme("lt", w.extreme("gt", x, w.like(x, 0)), w.like(x, length - 1))
+
+    return Scalar("index", emit, 4)
+
+
+@functools.cache
+def out_of_range(length: int) -> Scalar:
+    """Whether an integer is no place of an axis, counted from the start or from the end."""
+
+    def emit(w: Writer, x: Value) -> Value:
+        is_below = w.compare("lt", x, w.like(x, -length))
+        return w.logic("or", is_below, w.compare("ge", x, w.like(x, length)))
+
+    return Scalar("out of range", emit, 2)

@@ -31,12 +31,14 @@ def program_of(body: Body, make: Callable[..., Executable] = Executable) -> Any:
 
 def extremes(lowering: Lowering) -> list[Core]:
     """The extremes of the integers that the loop around must check, as further outputs."""
-    nodes = [node for r in lowering.ranges or () for node in r.extremes(lowering.trace)]
+    nodes = [node for r in lowering.ranges for node in r.extremes(lowering.trace)]
     return lowering.lower(nodes)
 
 
 class BodyProgram(Executable):
     """The body of a loop, compiled."""
+
+    flagging = False
 
     @classmethod
     def of(cls, body: Body) -> BodyProgram:
@@ -46,7 +48,7 @@ class BodyProgram(Executable):
     @property
     def ranges(self) -> list[Range]:
         """The integers that the loop must check. Their extremes are the last outputs."""
-        return self.lowering.ranges or []
+        return self.lowering.ranges
 
     def _placed(self, outputs: list[Core]) -> list[Core]:
         outputs = [*outputs, *extremes(self.lowering)]
@@ -99,7 +101,7 @@ class BodyProgram(Executable):
 
     def run_in(self, memory: Memory, found: Arrays) -> list[Any]:
         """The outputs, in a memory."""
-        for step in self.steps:
+        for step in self.groups:
             step.run(found, memory)
         return [read(found) for read in self._readers]
 

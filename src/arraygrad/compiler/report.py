@@ -8,11 +8,10 @@ import time
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
-from .body import Address
 from .core import Core, Product, Scalar
 from .executable import ByBlas, ByNumpy, Executable, Native, OneOfSeveral
 from .fusion import Kernel, base_of
-from .indices import valid
+from .instructions import Address
 from .loop_steps import LoopStep
 from .native import assembly
 from .products import Tiles
@@ -80,9 +79,7 @@ def _reasons(executable: Executable, number: int) -> list[str]:
     if isinstance(step, ByNumpy):
         node = step.node
         reason = executable.lowering.reasons.get(node)
-        if isinstance(node, Call) and node.op is valid:
-            reason = "indices are checked before kernels compute addresses from them"
-        elif isinstance(node, Call) and not node.op.is_library:
+        if isinstance(node, Call) and not node.op.is_library:
             reason = "the op is not one of arraygrad"
         elif isinstance(node, Call) and node.op.multiple:
             reason = "the op has several results"

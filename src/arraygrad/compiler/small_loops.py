@@ -113,10 +113,11 @@ class _Numbers:
         trace = Trace()
         inputs = [trace.input_like(x) for x in body.inputs]
         nodes = [node_of(trace, out) for out in body(inputs)]
-        lowering = Lowering([x.node for x in inputs], Trace(program=trace.program), in_scan)
+        given = [x.node for x in inputs]
+        lowering = Lowering(given, Trace(program=trace.program), in_loop=in_scan)
         self.outputs = lowering.lower(nodes)
         self.outputs += extremes(lowering)
-        self.ranges = lowering.ranges or []
+        self.ranges = lowering.ranges
         self.given = [lowering.values[x.node] for x in inputs]
         self.order = _ordered([*self.given, *self.outputs])
         self.constants: list[Core] = []
