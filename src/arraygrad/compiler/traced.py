@@ -241,7 +241,7 @@ class Traced(Replaceable, TransformMethods, Array):
             f"known. {_MADE_HERE}, or compute this part outside of the compiled function"
         )
 
-    __complex__ = __float__  # type: ignore[assignment]
+    __complex__ = __float__
 
     def __repr__(self) -> str:
         return f"Traced(shape={self.shape}, dtype={self.dtype})"
