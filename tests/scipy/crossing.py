@@ -214,3 +214,25 @@ def _compare_with_loop(both: AnyFunction, members: list[Any], axes: tuple[Any, .
         for found, expected in zip(gradients, gradient, strict=True):
             scale = 1 + np.max(np.abs(expected), initial=0.0)
             np.testing.assert_allclose(np.asarray(found)[i], expected, rtol=0, atol=1e-8 * scale)
+
+
+def _shortened(array: Any) -> Any:
+    return np.asarray(array).astype(np.complex64 if np.iscomplexobj(array) else np.float32)
+
+
+def check_precision(case: Case) -> None:
+    """Of arrays of single precision, or one of them: values as SciPy's, gradients as inputs."""
+    every = range(len(case.arrays))
+    for short in {frozenset(every), *(frozenset([i]) for i in every)}:
+        arrays = [_shortened(a) if i in short else a for i, a in enumerate(case.arrays)]
+        try:
+            expected = results(case, scipy, *arrays)
+        except TypeError:  # SciPy refuses some
+            continue
+        tensors = [ag.tensor(a, requires_grad=True) for a in arrays]
+        found = results(case, ag.scipy, *tensors)
+        for value, tensor in zip(expected, found, strict=True):
+            assert getattr(tensor, "dtype", type(tensor)) == getattr(value, "dtype", type(value))
+        total = sum(ag.sum(ag.real(y)) for y in found if getattr(y, "requires_grad", False))
+        for array, gradient in zip(arrays, ag.grad(total, tensors, allow_unused=True), strict=True):
+            assert gradient is None or gradient.dtype == array.dtype, short

@@ -15,6 +15,7 @@ from crossing import (
     check_batch,
     check_forward,
     check_gradient,
+    check_precision,
     check_second,
     check_values,
 )
@@ -50,3 +51,8 @@ def test_second_derivative(given: Case) -> None:
 @pytest.mark.parametrize("given", [case for case in CASES if case.batch], ids=str)
 def test_batch(given: Case) -> None:
     check_batch(given)
+
+
+@pytest.mark.parametrize("given", [*SPECIAL, *SIGNAL, *INTERPOLATE, *STATS, *NDIMAGE], ids=str)
+def test_precision(given: Case) -> None:
+    check_precision(given)

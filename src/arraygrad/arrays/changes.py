@@ -18,6 +18,7 @@ from ..core.array import is_transformed
 from ..ops.define.signatures import OneArray, Operand, TwoArrays, Unary
 from ..ops.elementwise import choose
 from ..ops.indexing import split_index
+from ..ops.placing import placed
 from .numpy_methods import check_partition
 
 P = ParamSpec("P")
@@ -81,6 +82,10 @@ class InPlace:
             self._assign((template, tuple(plain_indices)), value, _ASSIGNMENT)
             return
         # Of what differs over a batch, a choice of elements can be written, but no list of them.
+        if all(_is_integer(i) for i in indices):
+            given = (value, *indices)
+            self._change(placed, given, {"template": template}, _ASSIGNMENT)
+            return
         if (
             len(template) > 1
             or not _is_mask(self, indices[0])
@@ -88,8 +93,8 @@ class InPlace:
         ):
             raise TypeError(
                 "an index that differs over a batch, or whose values are not known yet, can only "
-                "be a mask of the shape of the array, and what is written there a number: use "
-                "where(), as in where(arange(n) == i, value, x)"
+                "consist of single integers and slices, or be a mask of the shape of the array if "
+                "what is written there is a number: use where(), as in where(mask, value, x)"
             )
         self._change(_chosen, (indices[0], value), {}, _ASSIGNMENT)
 
@@ -206,6 +211,10 @@ def _plain_index(index: Any) -> Any:
         index = index._array
     values = backend_of(index).known_values(index)
     return None if values is None else np.array(values)
+
+
+def _is_integer(index: Any) -> bool:
+    return not index.ndim and backend_of(index).kind(index.dtype) in "iu"
 
 
 def _is_mask(x: Any, index: Any) -> bool:

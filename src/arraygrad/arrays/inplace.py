@@ -23,7 +23,7 @@ from ..core.modes import current_modes
 from ..core.nodes import INFERENCE, Leaf, Node, record, recorder
 from ..core.saved import user_lines
 from ..core.versions import about_to_write, mark_written, version, writes_to
-from ..errors import MixedArraysError
+from ..errors import MixedArraysError, OuterWriteError
 from ..ops.define.adoption import in_library_of, is_made
 from ..ops.indexing import _getitem
 from ..ops.regions import Region, Step
@@ -191,7 +191,7 @@ def join_level(tensor: Any, values: tuple[Any, ...]) -> None:
         return
     base = _history(tensor)
     if base._node is not None or getattr(base, "_born", 0) < int(top):
-        raise TypeError(
+        raise OuterWriteError(
             "a value of an inner transform cannot be written into a tensor from outside it, where "
             "it would outlive the transform: make the tensor inside, by zeros_like() of an "
             "argument or zeros(), or join the values by stack()"

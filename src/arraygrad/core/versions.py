@@ -108,9 +108,8 @@ class Writes:
         if array is owner:
             return self.stamps
         start, unit = address(array) - self.start, owner.itemsize
-        for step in array.strides:
-            if step % unit:  # a view with another dtype
-                return None
+        if array.itemsize > unit or any(step % unit for step in array.strides):
+            return None  # a view with another dtype
         return ndarray(
             array.shape,
             np.int64,

@@ -14,7 +14,7 @@ import numpy as np
 
 from ..arrays.creation import asarray
 from ..backends import backend_of
-from ..core.array import AnyFunction, Array
+from ..core.array import AnyFunction, Array, plain
 from ..ops import astype, stack
 
 _PLAIN = (np.ndarray, float, int, str, type(None))
@@ -32,6 +32,11 @@ def has_arrays(values: Iterable[Any]) -> bool:
         if isinstance(value, dict) and has_arrays(value.values()):
             return True
     return False
+
+
+def any_arrays(args: Iterable[Any], kwargs: dict[str, Any]) -> bool:
+    """Whether a tensor, or an array of a transform, is among the arguments of a call."""
+    return has_arrays(args) or has_arrays(kwargs.values())
 
 
 def twin(original: AnyFunction) -> Callable[[AnyFunction], AnyFunction]:
@@ -72,11 +77,44 @@ def floating(x: Any) -> Any:
     return x if backend_of(x).kind(x.dtype) in "fc" else x * 1.0
 
 
+def floating_or_number(x: Any) -> Any:
+    """An argument as an array of floating-point numbers; a number of Python's stays one."""
+    return x if isinstance(x, int | float) else floating(x)
+
+
 def double(x: Any) -> Any:
     """An argument as an array of double precision, for functions that SciPy has in no other."""
     x = floating(x)
     kind = np.dtype(np.complex128 if backend_of(x).kind(x.dtype) == "c" else np.float64)
     return x if x.dtype == kind else astype(x, kind)
+
+
+_SINGLE = ("float32", "complex64")
+
+
+def is_single(x: Any) -> bool:
+    """Whether an array has single precision."""
+    return str(x.dtype).rpartition(".")[2] in _SINGLE
+
+
+def in_precision_of(out: Any, *arrays: Any) -> Any:
+    """A result in single precision if all arrays that it was made of have it, as SciPy has it.
+
+    Constants of formulas have double precision, so that what is computed with them has it, too.
+    """
+    if is_single(out) or not all(map(is_single, arrays)):
+        return out
+    complex_ = backend_of(out).kind(out.dtype) == "c"
+    return astype(out, np.dtype(np.complex64 if complex_ else np.float32))
+
+
+def has_values(x: Any) -> bool:
+    """Whether the values of an array are known, so that they can be checked.
+
+    They are not while a function is compiled.
+    """
+    values = plain(x)
+    return backend_of(values).has_values(values)
 
 
 def _one_type(x: Any) -> Any:

@@ -323,7 +323,8 @@ class Tensor:
         return None if base is None else name_of(base, self)
 
     def _is_view(self) -> bool:
-        return isinstance(self._t, Native) and self._t._base is not None
+        array = self._t
+        return isinstance(array, Native) and array._base is not None and not array.is_inference
 
 
 def attach(**members: Any) -> None:

@@ -17,12 +17,7 @@ from __future__ import annotations
 
 from ..names import others_from
 from .bsplines import BSpline, make_interp_spline, make_lsq_spline
-from .cubic import (
-    Akima1DInterpolator,
-    CubicSpline,
-    PchipInterpolator,
-    make_smoothing_spline,
-)
+from .cubic import Akima1DInterpolator, CubicSpline, PchipInterpolator
 from .fitpack import (
     InterpolatedUnivariateSpline,
     UnivariateSpline,
@@ -35,6 +30,7 @@ from .fitpack import (
 from .grids import RBFInterpolator, RegularGridInterpolator, interp1d
 from .piecewise import CubicHermiteSpline, PPoly
 from .scattered import LinearNDInterpolator, NearestNDInterpolator, griddata
+from .smoothing import make_smoothing_spline
 
 __all__ = [
     "Akima1DInterpolator",

@@ -22,8 +22,7 @@ from ...ops import (
     where,
 )
 from ..linalg.structured import banded
-from ..twins import array_like, has_arrays
-from .bsplines import as_bspline
+from ..twins import array_like
 from .constant_nodes import CONDITIONS, Nodes, coefficients
 from .piecewise import SCIPY, TensorPPoly, hermite, nodes_and_values, twin_class, wide
 
@@ -51,7 +50,8 @@ def _end(bc: Any, shape: tuple[int, ...]) -> tuple[int, Any] | str:
     return order, value
 
 
-def _slopes(x: Any, y: Any, bc_type: Any) -> Any:
+def slopes(x: Any, y: Any, bc_type: Any) -> Any:
+    """The slopes at the nodes of the cubic spline through points."""
     n, trail = x.shape[0], y.shape[1:]
     dx = x[1:] - x[:-1]
     step = wide(dx, y.ndim - 1)
@@ -148,8 +148,7 @@ def _cubic_spline(
     periodic = isinstance(bc_type, str) and bc_type == "periodic"
     if extrapolate is None:
         extrapolate = "periodic" if periodic else True
-    first, last = plain(y[0]), plain(y[-1])
-    if periodic and not np.allclose(first, last, rtol=1e-15, atol=1e-15):
+    if periodic and not np.allclose(plain(y[0]), plain(y[-1]), rtol=1e-15, atol=1e-15):
         raise ValueError(
             f"CubicSpline: with bc_type='periodic', the first and the last value along axis {axis} "
             "must be identical"
@@ -158,7 +157,7 @@ def _cubic_spline(
         if x.shape[0] > 3:
             c = coefficients(y, nodes=Nodes(x, bc_type))
             return TensorPPoly(c, x, extrapolate, place)
-    return hermite(x, y, _slopes(x, y, bc_type), extrapolate, place)
+    return hermite(x, y, slopes(x, y, bc_type), extrapolate, place)
 
 
 CubicSpline = twin_class(SCIPY.CubicSpline, _cubic_spline)
@@ -218,62 +217,3 @@ def _akima(
 
 
 Akima1DInterpolator = twin_class(SCIPY.Akima1DInterpolator, _akima)
-
-# --- smoothing -----------------------------------------------------------------------------------
-
-
-def _smoothed(x: Any, y: Any, weights: Any, lam: Any) -> Any:
-    """The values at the nodes of the natural spline that is close to the data and not bent much.
-
-    The bends b at the inner nodes solve (R + lam Qᵀ W⁻¹ Q) b = Qᵀ y, a system with five diagonals:
-    Qᵀ takes differences of slopes, and R integrates products of bends.
-    """
-    n = x.shape[0]
-    h = x[1:] - x[:-1]
-    # The columns of Q have three elements: at the node before, at the node, and after it.
-    before, after = 1 / h[:-1], 1 / h[1:]
-    at = -(before + after)
-    spread = 1 / weights
-    left, middle, right = spread[:-2], spread[1:-1], spread[2:]
-    on = lam * (before**2 * left + at**2 * middle + after**2 * right) + (h[:-1] + h[1:]) / 3
-    first = lam * (at[:-1] * middle[:-1] * before[1:] + after[:-1] * right[:-1] * at[1:])
-    first = first + h[1:-1] / 6
-    second = lam * after[:-2] * spread[2:-2] * before[2:]
-    count = n - 2
-
-    def filled(row: Any, start: int) -> Any:
-        pads = zeros_like(row, (start,)), zeros_like(row, (count - start - row.shape[0],))
-        return reshape(concat((pads[0], row, pads[1]), axis=0), (1, count))
-
-    diagonals = [filled(second, 2), filled(first, 1), filled(on, 0)]
-    diagonals += [filled(first, 0), filled(second, 0)]
-    slopes = (y[1:] - y[:-1]) / wide(h, y.ndim - 1)
-    change = slopes[1:] - slopes[:-1]
-    flat = reshape(change, (count, -1)) if change.ndim != 2 else change
-    bends = reshape(banded((2, 2), concat(diagonals, axis=0), flat), change.shape)
-    axes = y.ndim - 1
-    zero = zeros_like(bends, (1, *bends.shape[1:]))
-    back = (
-        concat((wide(before, axes) * bends, zero, zero), axis=0)
-        + concat((zero, wide(at, axes) * bends, zero), axis=0)
-        + concat((zero, zero, wide(after, axes) * bends), axis=0)
-    )
-    return y - lam * wide(spread, axes) * back
-
-
-def make_smoothing_spline(x: Any, y: Any, w: Any = None, lam: Any = None, *, axis: int = 0) -> Any:
-    """The smoothing spline, by nodes, values, weights and the penalty `lam`."""
-    if not has_arrays((x, y, w, lam)):
-        options = {"axis": axis} if axis else {}  # SciPy has axes since 1.15
-        return as_bspline(SCIPY.make_smoothing_spline(x, y, w, lam, **options))
-    if lam is None:
-        raise NotImplementedError(
-            "make_smoothing_spline of tensors needs lam: its choice by cross-validation has no "
-            "derivative here"
-        )
-    if (np.asarray(plain(lam)) < 0).any():
-        raise ValueError("Regularization parameter should be non-negative")
-    x, y, place = nodes_and_values(x, y, axis, "make_smoothing_spline", least=5)
-    weights = np.ones(x.shape[0]) if w is None else array_like(w)
-    values = _smoothed(x, y, weights, lam if isinstance(lam, float | int) else array_like(lam))
-    return hermite(x, values, _slopes(x, values, "natural"), True, place)

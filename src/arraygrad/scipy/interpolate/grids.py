@@ -32,12 +32,13 @@ from ...ops import (
     take,
     where,
 )
-from ..twins import array_like, floating, has_arrays
+from ..twins import array_like, double, floating, has_arrays, in_precision_of
 from .bsplines import make_interp_spline
 from .piecewise import SCIPY, TensorPPoly, along, arranged, check_rising, outside, taken, wide
 
 # --- one dimension -------------------------------------------------------------------------------
 
+_OF_ONE_NODE = ("nearest", "nearest-up", "previous", "next")
 _DEGREES = {"zero": 0, "slinear": 1, "quadratic": 2, "cubic": 3}
 
 
@@ -55,8 +56,9 @@ class _TensorInterp1d:
         fill_value: Any = math.nan,
         assume_sorted: bool = False,
     ) -> None:
-        x = floating(x)
-        y, self.axis = along(array_like(y), axis)
+        x, y = floating(x), floating(y)
+        self._made_of = x, y
+        y, self.axis = along(y, axis)
         if x.ndim != 1 or x.shape[0] != y.shape[0]:
             raise ValueError("x and y arrays must be equal in length along interpolation axis.")
         if not assume_sorted:
@@ -76,7 +78,7 @@ class _TensorInterp1d:
         if kind in ("linear", "slinear"):
             slope = (y[1:] - y[:-1]) / wide(x[1:] - x[:-1], y.ndim - 1)
             return TensorPPoly(stack((slope, y[:-1])), x)
-        if kind in ("nearest", "nearest-up", "previous", "next"):
+        if kind in _OF_ONE_NODE:
             return self._chosen
         degree = _DEGREES.get(kind, kind)
         if not isinstance(degree, int):
@@ -109,6 +111,10 @@ class _TensorInterp1d:
             if self.bounds_error and plain(beyond).any():
                 raise ValueError("A value in x_new is outside of the interpolation range.")
             out = self._filled(out, at)
+        if self.kind in _OF_ONE_NODE:
+            out = in_precision_of(out, self._made_of[1])
+        elif self.kind == "linear":  # others are splines, which have double precision
+            out = in_precision_of(out, at, *self._made_of)
         return arranged(out, at.ndim, self.axis)
 
     def _filled(self, out: Any, at: Any) -> Any:
@@ -158,6 +164,26 @@ class interp1d(_AlsoOfTensors, SCIPY.interp1d):  # type: ignore[misc]  # noqa: N
 # --- regular grids -------------------------------------------------------------------------------
 
 
+def as_rows(args: tuple[Any, ...], dimension: int) -> Any:
+    """Points with their components in the last axis: one array, or one for each component."""
+    if len(args) == 1 and isinstance(args[0], tuple):
+        args = args[0]
+    if len(args) == 1:
+        x = floating(args[0])
+        if x.ndim == 1:
+            x = reshape(x, (-1, 1) if dimension == 1 else (1, -1))
+    else:
+        parts = [floating(a) for a in args]
+        shape = np.broadcast_shapes(*(tuple(p.shape) for p in parts))
+        x = stack([p + np.zeros(shape) for p in parts], axis=-1)
+    if x.shape[-1] != dimension:
+        raise ValueError(
+            f"number of dimensions in xi ({x.shape[-1]}) does not match that of the points "
+            f"({dimension})"
+        )
+    return x
+
+
 class _TensorGrid:
     """`RegularGridInterpolator` of tensors."""
 
@@ -189,15 +215,8 @@ class _TensorGrid:
             raise NotImplementedError(
                 f"grids of tensors have the methods linear and nearest, not {method!r}"
             )
-        if isinstance(xi, tuple):
-            xi = stack([floating(x) for x in xi], axis=-1)
-        xi = floating(xi)
         count = len(self.grid)
-        if xi.shape[-1] != count:
-            raise ValueError(
-                f"The requested sample points xi have dimension {xi.shape[-1]} but this "
-                f"RegularGridInterpolator has dimension {count}"
-            )
+        xi = as_rows((xi,), count)
         trail = self.values.shape[count:]
         sizes = self.values.shape[:count]
         flat = reshape(self.values, (math.prod(sizes), *trail))
@@ -223,7 +242,7 @@ class _TensorGrid:
                 place = place + where(share <= 0.5, low, high) * stride
             total = taken(flat, place)
         else:
-            total = 0.0
+            total, flat = 0.0, double(flat)
             for corner in itertools.product((0, 1), repeat=count):
                 weight: Any = 1.0
                 place = 0

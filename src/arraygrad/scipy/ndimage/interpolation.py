@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from ...core.array import plain
+from ...core.axes import one_axis
 from ...core.kinds import AlongAxis, Elementwise
 from ...ops import (
     astype,
@@ -33,7 +34,7 @@ from ...ops import (
 from ...ops.define.library import constant, declare
 from ..names import scipy_module
 from ..signal.lines import padded_places
-from ..twins import array_like, by_scipy, floating, refuse, twin
+from ..twins import array_like, by_scipy, double, floating, in_precision_of, refuse, twin
 from ..values import attach
 from .filters import SCIPY
 
@@ -77,7 +78,11 @@ def spline_filter1d(
     """The coefficients of a spline through the image, along an axis."""
     refuse("spline_filter1d", output=(output, np.float64))
     x = floating(input)
-    return x if order < 2 else _spline_filter(x, axis=axis % x.ndim, order=order, mode=mode)
+    if order not in range(6):
+        raise RuntimeError("spline order not supported")
+    if order < 2:
+        return double(x)
+    return _spline_filter(x, axis=one_axis(axis, x.ndim), order=order, mode=mode)
 
 
 @twin(SCIPY.spline_filter)
@@ -86,8 +91,10 @@ def spline_filter(
 ) -> Any:
     """The coefficients of a spline through the image."""
     refuse("spline_filter", output=(output, np.float64))
+    if order not in range(2, 6):
+        raise RuntimeError("spline order not supported")
     x = floating(input)
-    for axis in range(x.ndim if order > 1 else 0):
+    for axis in range(x.ndim):
         x = _spline_filter(x, axis=axis, order=order, mode=mode)
     return x
 
@@ -96,26 +103,24 @@ def spline_filter(
 
 
 def _weights(t: Any, order: int) -> list[Any]:
-    """The weights of `order + 1` neighbours, by the distance from the first inner one."""
-    if order == 0:
-        return [0 * t + 1]
-    if order == 1:
-        return [1 - t, t]
-    if order == 2:  # t is the distance from the nearest one
-        return [0.5 * (0.5 - t) ** 2, 0.75 - t * t, 0.5 * (0.5 + t) ** 2]
-    if order == 3:
-        u = 1 - t
-        return [
-            u**3 / 6,
-            (t * t * (t - 2) * 3 + 4) / 6,
-            (u * u * (u - 2) * 3 + 4) / 6,
-            t**3 / 6,
+    """The weights of `order + 1` neighbours, by the distance `t` from the last knot before.
+
+    They are the B-splines on equal steps that are not zero between two knots.
+    """
+    weights: list[Any] = [0 * t + 1]
+    for degree in range(1, order + 1):
+        before, after = [0.0, *weights], [*weights, 0.0]
+        weights = [
+            ((degree - j + t) * before[j] + (j + 1 - t) * after[j]) * (1 / degree)
+            for j in range(degree + 1)
         ]
-    raise NotImplementedError(f"images of tensors have the orders 0, 1, 2 and 3, not {order}")
+    return weights
 
 
 def _mapped(x: Any, n: int, mode: str) -> Any:
     """Coordinates inside of the image, for those outside."""
+    if mode in ("constant", "grid-constant"):
+        return x
     if mode == "nearest":
         return clip(x, 0, n - 1)
     if n == 1:
@@ -133,9 +138,7 @@ def _mapped(x: Any, n: int, mode: str) -> Any:
         period = n - 1
         outside = logical_or(less(x, 0), greater(x, n - 1))
         return where(outside, x - period * floor(x / period), x)
-    if mode == "grid-wrap":
-        return x - n * floor(x / n)
-    return x  # constant
+    return x - n * floor(x / n)  # grid-wrap
 
 
 def _neighbour(index: Any, n: int, mode: str) -> Any:
@@ -161,7 +164,9 @@ def _interpolated(
     if mode not in known | {"wrap", "grid-wrap"}:
         raise RuntimeError("boundary mode not supported")
     mode = "reflect" if mode == "grid-mirror" else mode
-    pad = 0
+    if order not in range(6):
+        raise RuntimeError("spline order not supported")
+    given, pad = image, 0
     if prefilter and order > 1:
         if mode in ("nearest", "grid-constant"):
             pad = 12
@@ -178,9 +183,10 @@ def _interpolated(
             x = where(out_of, 0, x)
         if mode != "nearest" or order < 2:  # a spline has its edge as neighbours outside
             x = _mapped(x, n, mode)
-        base = floor(x) if order % 2 else floor(x + 0.5)
+        after = x if order % 2 else x + 0.5  # knots are at elements, or between them
+        base = floor(after)
         first = _whole(base) - order // 2
-        weights.append(_weights(x - base, order))
+        weights.append(_weights(after - base, order))
         places.append([first + j for j in range(order + 1)])
     flat = concat((reshape(image, (-1,)), array_like(cval) * np.ones(1)), axis=0)
     outside = math.prod(sizes)
@@ -201,7 +207,7 @@ def _interpolated(
         if mode == "grid-constant":
             place = where(missing, outside, place)
         total = total + weight * _taken(flat, place)
-    return total if beyond is None else where(beyond, cval, total)
+    return in_precision_of(total if beyond is None else where(beyond, cval, total), given)
 
 
 def _whole(x: Any) -> Any:

@@ -19,20 +19,16 @@ from .convolution import (
     oaconvolve,
 )
 from .filters import (
-    decimate,
-    detrend,
     filtfilt,
     freqz,
-    hilbert,
     lfilter,
     lfilter_zi,
-    resample,
-    resample_poly,
-    savgol_filter,
     sosfilt,
     sosfilt_zi,
     sosfiltfilt,
 )
+from .rates import decimate, hilbert, resample, resample_poly
+from .smoothing import detrend, savgol_filter
 from .spectra import (
     coherence,
     csd,

@@ -11,6 +11,7 @@ import numpy as np
 
 from ... import linalg
 from ...ops import concat, flip, matmul, matrix_transpose, reshape
+from ..twins import in_precision_of
 from .lines import zeros
 
 
@@ -40,4 +41,4 @@ def gustafsson(run: Any, b: Any, a: Any, x: Any, irlen: int | None) -> Any:
     flat = reshape(change, (-1, change.shape[-1]))
     states = linalg.lstsq(matrix_transpose(system), matrix_transpose(flat), rcond=None)[0]
     moved = matmul(matrix_transpose(states), answers)
-    return first + reshape(moved, first.shape)
+    return in_precision_of(first + reshape(moved, first.shape), b, a, x)

@@ -8,9 +8,10 @@ import numpy as np
 
 from ...backends.filled import zeros_like
 from ...core.indices import HOLE
-from ...ops import concat, flip, reshape, take
+from ...ops import concat, flip, reshape, sum, take
 from ...ops.indexing import _index_add
 from ..names import scipy_module
+from ..twins import in_precision_of
 
 SCIPY = scipy_module("scipy.signal")
 
@@ -49,6 +50,11 @@ def at_places(x: Any, place: Any) -> Any:
     if (place < 0).any():
         x = concat((x, zeros(x, 1)), axis=-1)
     return reshape(take(x, index.reshape(-1), axis=-1), (*x.shape[:-1], *place.shape))
+
+
+def dotted(x: Any, weights: Any, places: Any) -> Any:
+    """For each row of `places`, the sum of the elements there times the weights."""
+    return in_precision_of(sum(at_places(x, places) * weights, axis=-1), x)
 
 
 def added_at(parts: Any, place: Any, total: int) -> Any:

@@ -15,7 +15,7 @@ from ...core.kinds import Opaque
 from ...ops import concat, expand_dims, flip, matmul, matrix_transpose, reshape
 from ...ops.define.library import declare
 from ..linalg import expm
-from ..twins import by_scipy, floating, refuse, twin
+from ..twins import by_scipy, double, floating, in_precision_of, refuse, twin
 from .lines import SCIPY
 
 
@@ -110,6 +110,7 @@ def lsim(system: Any, U: Any, T: Any, X0: Any = None, interp: bool = True) -> An
     else:
         moved = matmul(u[:-1], now)
     x = _states(once[:, :states], concat((expand_dims(x0, axis=0), moved[:, :states]), axis=0))
+    x = in_precision_of(x, a)
     return times, _without_axes(_outputs(x, u, c, d)), _without_axes(x)
 
 
@@ -125,4 +126,4 @@ def dlsim(system: Any, u: Any, t: Any = None, x0: Any = None) -> Any:
     start = zeros_like(a, (states,)) if x0 is None else reshape(floating(x0), (states,))
     moved = matmul(u[:-1], matrix_transpose(b))
     x = _states(matrix_transpose(a), concat((expand_dims(start, axis=0), moved), axis=0))
-    return np.linspace(0.0, (n - 1) * dt, num=n), _outputs(x, u, c, d), x
+    return np.linspace(0.0, (n - 1) * dt, num=n), double(_outputs(x, u, c, d)), double(x)

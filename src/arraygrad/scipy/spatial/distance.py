@@ -36,7 +36,7 @@ from ...ops import (
 )
 from ...ops.special.entropies import rel_entr as _rel_entr
 from ..names import others_from, scipy_module
-from ..twins import floating, twin
+from ..twins import double, floating, twin
 
 __all__ = [
     "braycurtis",
@@ -86,7 +86,7 @@ def _minkowski(u: Any, v: Any, p: float = 2, w: Any = None) -> Any:
     if w is None:
         return linalg.vector_norm(u - v, axis=-1, ord=p)
     if math.isinf(p):
-        return max(abs(u - v) * where(w > 0, 1, 0), axis=-1)
+        return max(where(w > 0, abs(u - v), 0), axis=-1)
     return linalg.vector_norm((u - v) * w ** (1 / p), axis=-1, ord=p)
 
 
@@ -159,6 +159,10 @@ _OTHER_NAMES = {
 }
 
 
+# Options that are arrays; SciPy takes weights in double precision.
+_ARRAYS: dict[str, AnyFunction] = {"w": double, "V": floating, "VI": floating}
+
+
 def _metric(name: Any, options: dict[str, Any], samples: Any) -> Any:
     """The function of two arrays of vectors, for a metric's name and options."""
     if callable(name):
@@ -169,7 +173,7 @@ def _metric(name: Any, options: dict[str, Any], samples: Any) -> Any:
             f"the metric {name!r} has no derivative here; these have: {', '.join(_METRICS)}"
         )
     given = {
-        k: floating(v) if k in ("w", "V", "VI") and v is not None else v
+        k: _ARRAYS[k](v) if k in _ARRAYS and v is not None else v
         for k, v in options.items()
         if k != "out" or v is not None
     }
@@ -194,7 +198,7 @@ def cdist(
 ) -> Any:
     """The distances between all vectors of one set and all of another."""
     _no_out(out)
-    a, b = floating(XA), floating(XB)
+    a, b = double(XA), double(XB)
     if a.ndim != 2 or b.ndim != 2 or a.shape[1] != b.shape[1]:
         raise ValueError("XA and XB must be 2-dimensional, with the same number of columns")
     function = _metric(metric, kwargs, concat((a, b), axis=0))
@@ -211,7 +215,7 @@ def pdist(
 ) -> Any:
     """The distances between all pairs of vectors of a set."""
     _no_out(out)
-    x = floating(X)
+    x = double(X)
     if x.ndim != 2:
         raise ValueError("A 2-dimensional array must be passed.")
     first, second = np.triu_indices(x.shape[0], 1)
@@ -256,12 +260,16 @@ def _values(x: Any) -> Any:
     return values if values.ndim == 2 else values.reshape(-1, *x.shape)[0]
 
 
+_KEEP_PRECISION = "sqeuclidean cityblock chebyshev cosine correlation mahalanobis".split()
+
+
 def _of_pair(name: str) -> Any:
     original = getattr(SCIPY, name)
+    as_vector = floating if name in _KEEP_PRECISION else double
 
     @twin(original)
     def run(u: Any, v: Any, *args: Any, **kwargs: Any) -> Any:
-        u, v = floating(u), floating(v)
+        u, v = as_vector(u), as_vector(v)
         names = {"minkowski": ("p", "w"), "mahalanobis": ("VI",), "seuclidean": ("V",)}
         given = dict(zip(names.get(name, ("w",)), args, strict=False)) | kwargs
         return _metric(name, given, None)(u, v)

@@ -14,7 +14,7 @@ from ...ops import astype, is_complex, trunc
 from ...ops.define.library import constant, declare
 from ...ops.define.rules import parameters
 from ..names import scipy_module
-from ..twins import array_like, by_scipy, no_derivative, twin
+from ..twins import array_like, by_scipy, floating_or_number, no_derivative, twin
 from ..values import attach
 
 SCIPY = scipy_module("scipy.special")
@@ -31,6 +31,15 @@ def special(
     original = getattr(SCIPY, name)
     run = op(name, *inputs, compute=compute or original, **derivatives)
     return twin(original)(run)
+
+
+def elementwise(name: str, function: AnyFunction) -> AnyFunction:
+    """The twin of a function of arrays and numbers."""
+
+    def run(*args: Any) -> Any:
+        return function(*map(floating_or_number, args))
+
+    return twin(getattr(SCIPY, name))(run)
 
 
 def by_formula(name: str, count: int | None = None) -> Callable[[AnyFunction], AnyFunction]:
@@ -56,7 +65,7 @@ def by_formula(name: str, count: int | None = None) -> Callable[[AnyFunction], A
 
         def run(*args: Any) -> Any:
             given = [x if isinstance(x, int | float) else array_like(x) for x in args]
-            out, formula = value(*given), function(*given)
+            out, formula = value(*given), function(*map(floating_or_number, given))
             if out.dtype != formula.dtype and not is_complex(formula):
                 formula = astype(formula, out.dtype)
             return attach(out, formula)

@@ -12,7 +12,7 @@ from ... import special as ours
 from ...ops import diagonal, exp, expand_dims, log, matmul, matrix_transpose, reshape
 from ...ops import sum as _sum
 from ..linalg import solve_triangular
-from ..twins import floating, has_arrays
+from ..twins import double, has_arrays
 from .distribution import SCIPY
 
 
@@ -20,10 +20,10 @@ class _TensorKde:
     """`gaussian_kde` of tensors."""
 
     def __init__(self, dataset: Any, bw_method: Any = None, weights: Any = None) -> None:
-        data = floating(dataset)
+        data = double(dataset)
         self.dataset = reshape(data, (1, -1)) if data.ndim == 1 else data
         self.d, self.n = self.dataset.shape
-        w = np.full(self.n, 1.0) if weights is None else floating(weights)
+        w = np.full(self.n, 1.0) if weights is None else double(weights)
         self.weights = w / _sum(w)
         squares = _sum(self.weights**2)
         self.neff = 1 / squares
@@ -34,9 +34,9 @@ class _TensorKde:
         elif isinstance(bw_method, str):
             raise ValueError("`bw_method` should be 'scott', 'silverman', a scalar or a callable.")
         elif callable(bw_method):
-            self.factor = floating(bw_method(self))
+            self.factor = double(bw_method(self))
         else:
-            self.factor = floating(bw_method)
+            self.factor = double(bw_method)
         mean = _sum(self.dataset * self.weights, axis=-1, keepdims=True)
         centred = self.dataset - mean
         spread = matmul(centred * self.weights, matrix_transpose(centred)) / (1 - squares)
@@ -52,7 +52,7 @@ class _TensorKde:
         return (self.neff * (self.d + 2.0) / 4.0) ** (-1.0 / (self.d + 4))
 
     def _logs(self, points: Any) -> Any:
-        points = floating(points)
+        points = double(points)
         points = reshape(points, (1, -1)) if points.ndim < 2 else points
         if points.shape[0] != self.d:
             if points.shape[0] == 1 and points.shape[1] == self.d:

@@ -1,0 +1,74 @@
+"""Smoothing of signals, and the removal of trends: linear in the signal, by constant weights."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ...ops import concat, matmul, moveaxis, sum
+from ..twins import floating, in_precision_of, twin
+from .lines import SCIPY, dotted, padded_places
+
+
+@twin(SCIPY.savgol_filter)
+def savgol_filter(
+    x: Any,
+    window_length: int,
+    polyorder: int,
+    deriv: int = 0,
+    delta: float = 1.0,
+    axis: int = -1,
+    mode: str = "interp",
+    cval: float = 0.0,
+) -> Any:
+    """Smooth signals by fits of polynomials to the points in a window."""
+    lines = moveaxis(floating(x), axis, -1)
+    n, half, before = lines.shape[-1], window_length // 2, (window_length - 1) // 2
+    weights = SCIPY.savgol_coeffs(window_length, polyorder, deriv=deriv, delta=delta)[::-1]
+    if mode == "interp":
+        if window_length > n:
+            raise ValueError(
+                "If mode is 'interp', window_length must be less than or equal to the size of x."
+            )
+        # At the ends, the polynomial through the first or last window is used.
+        ends = SCIPY.savgol_filter(
+            np.eye(window_length), window_length, polyorder, deriv, delta, axis=0
+        )
+        place = np.arange(half - before, n - half - before)[:, None] + np.arange(window_length)
+        inner = dotted(lines, weights, place)
+        left = matmul(lines[..., :window_length], ends[:half].T)
+        right = matmul(lines[..., n - window_length :], ends[window_length - half :].T)
+        out = concat((left, inner, right), axis=-1)
+    else:
+        places = padded_places(n, before, window_length - 1 - before, mode)
+        rows = places[np.arange(n)[:, None] + np.arange(window_length)]
+        out = dotted(lines - cval if mode == "constant" else lines, weights, rows)
+        if mode == "constant" and cval:
+            out = out + cval * weights.sum()
+    return moveaxis(in_precision_of(out, lines), -1, axis)
+
+
+@twin(SCIPY.detrend)
+def detrend(
+    data: Any, axis: int = -1, type: str = "linear", bp: Any = 0, overwrite_data: bool = False
+) -> Any:
+    """Subtract the mean, or straight lines between break points."""
+    lines = moveaxis(floating(data), axis, -1)
+    if type not in ("linear", "l", "constant", "c"):
+        raise ValueError("Trend type must be 'linear' or 'constant'.")
+    if type in ("constant", "c"):
+        out = lines - sum(lines, axis=-1, keepdims=True) / lines.shape[-1]
+        return moveaxis(out, -1, axis)
+    n = lines.shape[-1]
+    ends = np.sort(np.unique(np.concatenate((np.atleast_1d(0), np.atleast_1d(bp), [n]))))
+    if (ends > n).any():
+        raise ValueError("Breakpoints must be less than length of data along given axis.")
+    parts = []
+    for start, stop in zip(ends[:-1].tolist(), ends[1:].tolist(), strict=True):
+        ramp = np.arange(1, stop - start + 1) / (stop - start)
+        columns = np.stack((ramp, np.ones_like(ramp)), axis=1)
+        part = lines[..., start:stop]
+        fit = matmul(matmul(part, np.linalg.pinv(columns).T), columns.T)
+        parts.append(part - fit)
+    return moveaxis(in_precision_of(concat(parts, axis=-1), lines), -1, axis)

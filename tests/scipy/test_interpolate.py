@@ -1,0 +1,106 @@
+"""Splines, beyond the table: penalties by cross-validation."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+import scipy.interpolate
+import scipy.optimize
+
+import arraygrad as ag
+from arraygrad.errors import NotASolutionError
+from arraygrad.scipy import interpolate
+
+_rng = np.random.default_rng(3)
+_X = np.arange(12.0) * 0.7 + _rng.uniform(0, 0.3, 12)
+_Y = np.sin(_X) + 0.2 * _rng.normal(size=12)
+_W = _rng.uniform(0.5, 2.0, 12)
+_AT = np.linspace(0.5, 8.0, 5)
+
+
+def _best_penalty(x: Any, y: Any, w: Any) -> float:
+    """The minimum of the score by its definition: the spline of each unit vector is a column."""
+
+    def score(lam: float) -> Any:
+        influence = np.stack(
+            [scipy.interpolate.make_smoothing_spline(x, e, w, lam)(x) for e in np.eye(len(x))], 1
+        )
+        rest = y - influence @ y
+        return np.sum(rest**2) / (1 - np.trace(influence) / len(x)) ** 2
+
+    near = _penalty_of_scipy(x, y, w)
+    found = scipy.optimize.minimize_scalar(
+        score, bounds=(0.9 * near, 1.1 * near), method="bounded", options={"xatol": 1e-10}
+    )
+    return float(found.x)
+
+
+def _penalty_of_scipy(x: Any, y: Any, w: Any) -> float:
+    """The penalty that SciPy found: the one whose spline is SciPy's."""
+    own = scipy.interpolate.make_smoothing_spline(x, y, w)(x)
+
+    def distance(lam: float) -> Any:
+        return np.sum((scipy.interpolate.make_smoothing_spline(x, y, w, lam)(x) - own) ** 2)
+
+    return float(scipy.optimize.minimize_scalar(distance, bounds=(0, len(x)), method="bounded").x)
+
+
+def test_a_penalty_by_cross_validation_depends_on_the_data() -> None:
+    given = (_X, _Y, _W)
+
+    def total(x: Any, y: Any, w: Any) -> Any:
+        return interpolate.make_smoothing_spline(x, y, w)(_AT).sum()
+
+    def reference(x: Any, y: Any, w: Any) -> Any:
+        lam = _best_penalty(x, y, w)
+        return scipy.interpolate.make_smoothing_spline(x, y, w, lam)(_AT).sum()
+
+    tensors = [ag.tensor(a, requires_grad=True) for a in given]
+    found = total(*tensors)
+    expected = scipy.interpolate.make_smoothing_spline(*given)(_AT).sum()
+    assert found.item() == pytest.approx(expected, rel=1e-9)
+    gradients = ag.grad(found, tensors)
+    along = [_rng.normal(size=12) for _ in given]
+    for k, (gradient, t) in enumerate(zip(gradients, along, strict=True)):
+        moved = [
+            [a + step * t if i == k else a for i, a in enumerate(given)] for step in (1e-3, -1e-3)
+        ]
+        difference = (reference(*moved[0]) - reference(*moved[1])) / 2e-3
+        assert float(gradient.numpy() @ t) == pytest.approx(difference, rel=1e-3, abs=1e-4)
+    _, tangent = ag.func.jvp(total, given, tuple(along))
+    pairs = zip(gradients, along, strict=True)
+    assert float(tangent) == pytest.approx(sum(float(g.numpy() @ t) for g, t in pairs), rel=1e-9)
+    fixed = interpolate.make_smoothing_spline(_X, tensors[1], _W, lam=_penalty_of_scipy(*given))(
+        _AT
+    ).sum()
+    assert abs(ag.grad(fixed, tensors[1]).numpy() - gradients[1].numpy()).max() > 1e-3
+
+
+def test_penalties_by_cross_validation_of_batches_and_columns() -> None:
+    slope = ag.func.grad(lambda y: interpolate.make_smoothing_spline(_X, y, _W)(_AT).sum())
+    members = np.stack([_Y, _Y + 0.1 * _X])
+    np.testing.assert_allclose(ag.func.vmap(slope)(members), [slope(y) for y in members], rtol=1e-7)
+    again = ag.func.jacfwd(slope)(_Y)
+    np.testing.assert_allclose(again, ag.func.jacrev(slope)(_Y), rtol=1e-6, atol=1e-8)
+    columns = np.stack([_Y, _Y + 0.1 * _X], axis=1)
+    found = interpolate.make_smoothing_spline(_X, ag.tensor(columns, requires_grad=True), _W)(_AT)
+    one = [scipy.interpolate.make_smoothing_spline(_X, y, _W)(_AT) for y in columns.T]
+    np.testing.assert_allclose(found.detach(), np.stack(one, axis=1), rtol=1e-9)
+
+
+def test_a_penalty_at_the_end_of_the_range_is_a_constant() -> None:
+    x = np.linspace(0.0, 1.0, 10)
+    y = ag.tensor(np.sin(6 * x) + 0.5 * _rng.normal(size=10), requires_grad=True)
+    found = interpolate.make_smoothing_spline(x, y)(0.4)
+    fixed = interpolate.make_smoothing_spline(x, y, lam=10.0)(0.4)
+    np.testing.assert_allclose(ag.grad(found, y), ag.grad(fixed, y), rtol=1e-4)
+
+
+def test_a_penalty_that_is_too_small_for_scipy() -> None:
+    x = np.linspace(0.0, 1e-2, 30)
+    y = ag.tensor(np.sin(600 * x) + 0.1 * _rng.normal(size=30), requires_grad=True)
+    with pytest.raises(NotASolutionError, match="another unit of x, or pass lam"):
+        interpolate.make_smoothing_spline(x, y)
+    interpolate.make_smoothing_spline(x, y.detach())
