@@ -31,7 +31,7 @@ from ...ops import (
 from ...ops import sum as _sum
 from ..linalg import solve_triangular
 from ..special import multigammaln
-from ..twins import floating, has_arrays, has_values
+from ..twins import floating, has_arrays, has_values, in_precision_of
 from .distribution import SCIPY
 from .frozen import Frozen, no_batch
 
@@ -237,6 +237,16 @@ class _Dirichlet(_Multivariate):
         alpha = floating(alpha)
         total = _sum(alpha)
         return alpha * (total - alpha) / (total * total * (total + 1))
+
+    def cov(self, alpha: Any) -> Any:
+        """The covariance matrix of the components."""
+        if not has_arrays((alpha,)):
+            return self.scipy.cov(alpha)
+        mean = self.mean(alpha)
+        outer = expand_dims(mean, axis=-1) * mean
+        return in_precision_of(
+            (np.eye(mean.shape[0]) * mean - outer) / (_sum(floating(alpha)) + 1), mean
+        )
 
 
 class _Wishart(_Multivariate):
