@@ -457,3 +457,16 @@ def test_hessians_against_torch(function: str) -> None:
     found = ag.func.hessian(lambda y: loss(ag, y))(ag.tensor(x))
     expected = torch.autograd.functional.hessian(lambda y: loss(torch, y), torch.tensor(x))
     assert_close(found, expected.numpy(), rtol=1e-9, atol=1e-9)
+
+
+@pytest.mark.parametrize("shape", [(0, 3), (3, 0), (0, 0), (2, 0, 3), (0, 2, 2)])
+@pytest.mark.parametrize("ord", [1, 2, math.inf, "fro", "nuc"])
+def test_norms_of_nothing_are_zero(shape: tuple[int, ...], ord: Any) -> None:
+    x = ag.tensor(np.ones(shape), requires_grad=True)
+    norm = linalg.matrix_norm(x, ord=ord)
+    np.testing.assert_array_equal(norm.array, np.zeros(shape[:-2]))
+    assert linalg.matrix_norm(x, ord=ord, keepdims=True).shape == (*shape[:-2], 1, 1)
+    assert ag.grad(ag.sum(norm), x).shape == shape
+    if not isinstance(ord, str):
+        norm = linalg.vector_norm(x, ord=ord, axis=-1)
+        np.testing.assert_array_equal(norm.array, np.linalg.norm(x.array, axis=-1))

@@ -217,7 +217,7 @@ def test_outputs_that_change() -> None:
         calls.append(x)
         return x if len(calls) < 3 else (x, x)
 
-    with pytest.raises(GradcheckError, match="different number or shape"):
+    with pytest.raises(GradcheckError, match="different number, shape or dtype"):
         gradcheck(function, leaf(2))
 
 

@@ -36,6 +36,19 @@ torch_linspace <- function(start, end, steps = 100, dtype = NULL, device = NULL,
   call_python("torch_linspace", start, end, steps, dtype = dtype, requires_grad = requires_grad)
 }
 
+torch_logspace <- function(start, end, steps = 100, base = 10, dtype = NULL, device = NULL,
+                           requires_grad = FALSE) {
+  check_device(device)
+  call_python(
+    "torch_logspace", start, end, steps, base,
+    dtype = dtype, requires_grad = requires_grad
+  )
+}
+
+torch_normal <- function(mean, std, size = NULL) call_python("torch_normal", mean, std, size)
+
+torch_complex <- function(real, imag) call_python("torch_complex", real, imag)
+
 torch_ones <- function(..., dtype = NULL, device = NULL, requires_grad = FALSE) {
   check_device(device)
   call_python("torch_ones", ..., dtype = dtype, requires_grad = requires_grad)

@@ -65,13 +65,20 @@ torch_atan2 <- binary("torch_atan2")
 torch_bitwise_and <- binary("torch_bitwise_and")
 torch_bitwise_or <- binary("torch_bitwise_or")
 torch_bitwise_xor <- binary("torch_bitwise_xor")
+torch_copysign <- binary("torch_copysign")
 torch_div <- binary("torch_div")
 torch_eq <- binary("torch_eq")
 torch_floor_divide <- binary("torch_floor_divide")
+torch_fmax <- binary("torch_fmax")
+torch_fmin <- binary("torch_fmin")
 torch_fmod <- binary("torch_fmod")
 torch_ge <- binary("torch_ge")
 torch_gt <- binary("torch_gt")
+torch_heaviside <- binary("torch_heaviside")
+torch_hypot <- binary("torch_hypot")
 torch_le <- binary("torch_le")
+torch_logaddexp <- binary("torch_logaddexp")
+torch_logaddexp2 <- binary("torch_logaddexp2")
 torch_logical_and <- binary("torch_logical_and")
 torch_logical_or <- binary("torch_logical_or")
 torch_logical_xor <- binary("torch_logical_xor")
@@ -82,6 +89,7 @@ torch_mul <- binary("torch_mul")
 torch_ne <- binary("torch_ne")
 torch_pow <- binary("torch_pow")
 torch_remainder <- binary("torch_remainder")
+torch_xlogy <- binary("torch_xlogy")
 
 torch_add <- function(self, other, alpha = 1) {
   call_python("torch_add", as_operand(self, other), as_operand(other, self), alpha)
@@ -279,3 +287,25 @@ linalg_det <- function(A) call_python("torch_linalg_det", A)
 linalg_inv <- function(A) call_python("torch_linalg_inv", A)
 
 linalg_solve <- function(A, B) call_python("torch_linalg_solve", A, B)
+
+# --- other names ---
+
+torch_absolute <- torch_abs
+torch_arccos <- torch_acos
+torch_arccosh <- torch_acosh
+torch_arcsin <- torch_asin
+torch_arcsinh <- torch_asinh
+torch_arctan <- torch_atan
+torch_arctanh <- torch_atanh
+torch_clip <- torch_clamp
+torch_divide <- torch_div
+torch_ger <- torch_outer
+torch_greater <- torch_gt
+torch_greater_equal <- torch_ge
+torch_less <- torch_lt
+torch_less_equal <- torch_le
+torch_multiply <- torch_mul
+torch_negative <- torch_neg
+torch_not_equal <- torch_ne
+torch_subtract <- torch_sub
+torch_true_divide <- torch_div

@@ -14,6 +14,29 @@ optim_adam <- function(params, lr = 1e-3, betas = c(0.9, 0.999), eps = 1e-8, wei
   ))
 }
 
+optim_adamw <- function(params, lr = 1e-3, betas = c(0.9, 0.999), eps = 1e-8, weight_decay = 1e-2,
+                        amsgrad = FALSE) {
+  new_optimizer("AdamW", params, list(
+    lr = lr, betas = as.list(betas), eps = eps, weight_decay = weight_decay, amsgrad = amsgrad
+  ))
+}
+
+optim_adagrad <- function(params, lr = 1e-2, lr_decay = 0, weight_decay = 0,
+                          initial_accumulator_value = 0, eps = 1e-10) {
+  new_optimizer("Adagrad", params, list(
+    lr = lr, lr_decay = lr_decay, weight_decay = weight_decay,
+    initial_accumulator_value = initial_accumulator_value, eps = eps
+  ))
+}
+
+optim_rmsprop <- function(params, lr = 1e-2, alpha = 0.99, eps = 1e-8, weight_decay = 0,
+                          momentum = 0, centered = FALSE) {
+  new_optimizer("RMSprop", params, list(
+    lr = lr, alpha = alpha, eps = eps, weight_decay = weight_decay, momentum = momentum,
+    centered = centered
+  ))
+}
+
 new_optimizer <- function(name, params, options) {
   params <- if (is_torch_tensor(params)) list(params) else params
   if (!length(params) || !all(vapply(params, is_torch_tensor, logical(1)))) {

@@ -138,6 +138,17 @@ torch_device <- function(type) {
 }
 
 cuda_is_available <- function() FALSE
+cuda_device_count <- function() 0L
+
+# What torch does by its compiler.
+jit_compile <- function(...) refuse_jit("jit_compile")
+jit_load <- function(...) refuse_jit("jit_load")
+jit_save <- function(...) refuse_jit("jit_save")
+jit_trace <- function(...) refuse_jit("jit_trace")
+
+refuse_jit <- function(name) {
+  refuse(name, "() needs the compiler of torch, which is not here: call the function itself")
+}
 
 print.torch_device <- function(x, ...) {
   cat("torch_device(type='", x$type, "')\n", sep = "")

@@ -40,6 +40,10 @@ class WrittenError(RuntimeError):
     place: tuple[object, None]
 
 
+class OuterWriteError(TypeError):
+    """A value of a transform was to be written into an array from outside the transform."""
+
+
 class MixedArraysError(TypeError):
     """One operation got arrays of different libraries, or on different devices."""
 

@@ -40,7 +40,7 @@ class GradcheckError(RuntimeError):
 
 
 class ChangedOutputsError(GradcheckError):
-    """A function returns outputs of another number or shape at another point."""
+    """A function returns outputs of another number, shape or dtype at another point."""
 
 
 class Options(TypedDict, total=False):
@@ -326,9 +326,9 @@ class _Check:
         """The outputs, with some inputs replaced by other tensors."""
         leaves = [changed.get(j, leaf) for j, leaf in enumerate(self.leaves)]
         outputs = _float_tensors(self.function(*self.rebuild(leaves)))
-        if [o.shape for o in outputs] != [o.shape for o in self.outputs]:
+        if [(o.shape, o.dtype) for o in outputs] != [(o.shape, o.dtype) for o in self.outputs]:
             raise ChangedOutputsError(
-                "function returns outputs of different number or shape each time"
+                "function returns outputs of different number, shape or dtype each time"
             )
         return outputs
 

@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 import arraygrad as ag
-from arraygrad.autograd import forward_ad
+from arraygrad.autograd import accumulation, forward_ad
 from arraygrad.core import levels, modes, nodes
 from arraygrad.func import checkpoint, grad, hessian, jacfwd, jacrev, jvp, vmap
 from arraygrad.ops.padding import WARN_FALLBACK
@@ -33,6 +33,7 @@ def state() -> tuple[Any, ...]:
         current_sweep(),
         WARN_FALLBACK.get(),
         forward_ad._open(),
+        accumulation._accumulating._is_owned(),  # type: ignore[attr-defined]
     )
 
 
@@ -71,6 +72,8 @@ def sweeps() -> None:
     x.register_hook(lambda g: g * 1)
     y = ag.grad(f(x), x, create_graph=True)
     y.sum().backward()
+    for _ in range(5):
+        x.sum().backward()
     ag.grad(checkpoint(f)(x), x)
 
 

@@ -325,6 +325,24 @@ def test_copies_and_casts_that_change_nothing_add_no_tasks() -> None:
         assert same.array.name == x.name
 
 
+@pytest.mark.parametrize("start", [-4, -3, -2, 2, 3])
+def test_slices_that_begin_before_the_first_element(start: int) -> None:
+    """Dask takes some of them for all elements of the axis."""
+    values = X[:3]
+    x = ag.tensor(in_blocks(values), requires_grad=True)
+    for key in (
+        slice(start, None, -1),
+        (..., None, slice(start, None, -1)),
+        (slice(start, None, -1), [2, 0]),
+    ):
+        found = x[key]
+        assert found.shape == values[key].shape
+        np.testing.assert_array_equal(computed(found), values[key])
+        expected = np.zeros(values.shape)
+        expected[key] = 1
+        np.testing.assert_array_equal(computed(ag.grad(found.sum(), x)), expected)
+
+
 def test_slices_and_their_gradients_touch_each_block_once() -> None:
     x = ag.tensor(da.zeros(1000, chunks=10), requires_grad=True)
     gradient = ag.grad(ag.sum(x[305:695] ** 2), x).array

@@ -248,3 +248,11 @@ def test_dlpack_into_the_library_of_a_tensor() -> None:
     assert ag.grad((there.requires_grad_() ** 2).sum(), there).tolist() == [14, 2, 4]
     with pytest.raises(BufferError, match="detach"):
         torch.from_dlpack(there)
+
+
+def test_parts_of_complex_numbers_are_written_by_index() -> None:
+    z = ag.tensor(torch.tensor([1 + 1j, 2 + 1j, 3 + 2j]), requires_grad=True)
+    y = z * 1
+    y.real[torch.tensor([2, 0])] = torch.tensor([5.0, 6.0])
+    assert y.tolist() == [6 + 1j, 2 + 1j, 5 + 2j]
+    assert ag.grad((y.real * y.imag).sum(), z).tolist() == [6j, 1 + 2j, 5j]

@@ -10,6 +10,7 @@ import pytest
 import arraygrad.compat.lucid as lucid
 import arraygrad.compat.lucid.nn.functional as F  # noqa: N812  (as in Lucid)
 from arraygrad.compat.lucid import nn
+from arraygrad.compat.lucid._C import engine
 from arraygrad.compat.lucid.autograd import Function, checkpoint, hessian, hvp, jacobian, jvp, vjp
 from arraygrad.core.cpython import PORTABLE
 
@@ -334,3 +335,161 @@ def test_what_is_out_of_range_is_refused() -> None:
     assert nn.Dropout(1.0)(x).tolist() == [0.0, 0.0, 0.0]
     with pytest.raises(ValueError, match="probability"):
         nn.Dropout(1.5)
+
+
+def test_gradients_that_do_not_fit_are_refused_by_lucids_errors() -> None:
+    x = leaf(1.0, 2.0, 3.0)
+    for hook, error in (
+        (lambda g: g[:2], engine.ShapeMismatch),
+        (lambda g: g.to(lucid.float16), engine.DtypeMismatch),
+    ):
+        with x.register_hook(hook), pytest.raises(error, match="what a hook returned"):
+            (x * 2.0).sum().backward()
+    assert x.grad is None
+    for bad, kind in (
+        (lucid.ones(3, 1), engine.ShapeMismatch),
+        (lucid.ones(3, dtype=lucid.float64), engine.DtypeMismatch),
+    ):
+        with pytest.raises(kind, match="mismatch"):
+            x.grad = bad
+    y = x * 2
+    for call in (
+        lambda: lucid.autograd.grad(y, x, grad_outputs=lucid.ones(2)),
+        lambda: lucid.autograd.backward(y, lucid.ones(2)),
+        lambda: y.backward(lucid.ones(2)),
+    ):
+        with pytest.raises(engine.ShapeMismatch, match=r"shape \(2,\), but must have \(3,\)"):
+            call()
+    with pytest.raises(RuntimeError, match="element 1 of tensors does not require grad"):
+        lucid.autograd.backward([y.sum(), lucid.tensor(1.0)])
+
+
+def test_words_of_lucid() -> None:
+    x = leaf(1.0, 2.0)
+    for write in (lambda: x.mul_(2.0), lambda: x.fill_(0.0), lambda: F.relu_(x)):
+        with pytest.raises(RuntimeError, match="leaf tensor that requires grad"):
+            write()
+    with pytest.raises(RuntimeError, match="leaf tensor that requires grad"):
+        x[0] = 1.0
+    loss = (x * x).sum()
+    loss.backward()
+    for again in (loss.backward, lambda: lucid.autograd.grad(loss, x)):
+        with pytest.raises(RuntimeError, match=r"second time.*retain_graph=True"):
+            again()
+    assert not engine.is_mutation_on_saved_allowed()
+    with lucid.autograd.graph.allow_mutation_on_saved_tensors():
+        assert engine.is_mutation_on_saved_allowed()
+
+
+@pytest.mark.parametrize(
+    ("returned", "words"),
+    [
+        (lambda g: (g, None, g), "incorrect number of gradients .expected 2, got 3"),
+        (lambda g: (g, g), "different than None at position 2"),
+        (lambda g: (g[:1], None), r"at index 0 - got \[1\] but expected .* with \[3\]"),
+    ],
+)
+def test_gradients_of_a_function_are_checked(returned: Any, words: str) -> None:
+    class Scale(Function):
+        @staticmethod
+        def forward(ctx: Any, x: Any, factor: float) -> Any:
+            return x * factor
+
+        @staticmethod
+        def backward(ctx: Any, g: Any) -> Any:
+            return returned(g)
+
+    with pytest.raises(RuntimeError, match=words):
+        Scale.apply(leaf(1.0, 2.0, 3.0), 2.0).sum().backward()
+
+
+def test_a_gradient_of_a_function_is_summed_to_the_shape_of_its_input() -> None:
+    class Repeated(Function):
+        @staticmethod
+        def forward(ctx: Any, x: Any) -> Any:
+            return x * 2
+
+        @staticmethod
+        def backward(ctx: Any, g: Any) -> Any:
+            return lucid.ones(4, 2, 3), None, None
+
+    x = lucid.ones(1, 3, requires_grad=True)
+    Repeated.apply(x).sum().backward()
+    assert x.grad.tolist() == [[8.0] * 3]
+
+
+def test_nextafter_changes_as_its_first_argument_does() -> None:
+    x, y = leaf(1.0, -2.0, float("inf")), leaf(2.0, -3.0, 0.0)
+    values = lucid.nextafter(x, y)
+    np.testing.assert_array_equal(values.numpy(), np.nextafter(x.numpy(), y.numpy()))
+    (values[:2] * 3).sum().backward()
+    assert x.grad.tolist() == [3.0, 3.0, 0.0]
+    assert y.grad.tolist() == [0.0, 0.0, 0.0]
+
+
+def test_gradients_are_clipped() -> None:
+    a, b = leaf(0.0, 0.0), leaf(0.0)
+    a.grad, b.grad = lucid.tensor([3.0, 0.0]), lucid.tensor([-4.0])
+    assert nn.utils.clip_grad_norm_([a, b, leaf(1.0)], max_norm=1.0).item() == 5.0
+    np.testing.assert_allclose([*a.grad.tolist(), *b.grad.tolist()], [0.6, 0.0, -0.8], rtol=1e-5)
+    nn.utils.clip_grad_value_([a, b], 0.5)
+    assert [*a.grad.tolist(), *b.grad.tolist()] == [0.5, 0.0, -0.5]
+    assert nn.utils.clip_grad_norm_(leaf(1.0), 1.0).item() == 0.0
+
+
+class Twice(nn.Module):
+    def forward(self, x: Any) -> Any:
+        return x * 2.0
+
+
+def test_hooks_see_and_change_the_gradients_of_a_module() -> None:
+    module, seen = Twice(), []
+    with module.register_full_backward_hook(lambda m, gi, go: seen.append((m, gi, go))):
+        x = leaf(1.0, 2.0)
+        (module(x) * 3).sum().backward()
+    assert [(m, gi[0].tolist(), go[0].tolist()) for m, gi, go in seen] == [
+        (module, [6.0, 6.0], [3.0, 3.0])
+    ]
+    module.register_full_backward_pre_hook(lambda m, go: (go[0] * 5,))
+    module.register_full_backward_hook(lambda m, gi, go: [g * go[0] for g in gi])
+    (g,) = lucid.autograd.grad(module(x * x).sum(), x, create_graph=True)
+    assert g.tolist() == [2 * 1 * 50, 2 * 2 * 50]
+    (second,) = lucid.autograd.grad(g.sum(), x, create_graph=True)
+    assert second.tolist() == [100.0, 100.0]
+    assert len(seen) == 1
+
+
+def test_hooks_of_a_module_whose_arguments_need_no_gradients() -> None:
+    class Scaled(nn.Module):
+        def __init__(self) -> None:
+            self.w = nn.Parameter([3.0])
+
+        def forward(self, x: Any, factor: float) -> Any:
+            return x * self.w * factor, x
+
+    module, seen = Scaled(), []
+    module.register_full_backward_hook(lambda m, gi, go: seen.append(gi))
+    module(lucid.ones(1), 2.0)[0].sum().backward()
+    assert seen == [(None, None)]
+    assert module.w.grad.tolist() == [2.0]
+    with lucid.no_grad():
+        assert module(lucid.ones(1), 2.0)[0].tolist() == [6.0]
+
+
+@pytest.mark.parametrize(
+    ("returned", "error", "words"),
+    [
+        (lambda g: g[0], TypeError, "tuple of grad_input"),
+        (lambda g: (g[0], g[0]), RuntimeError, "got 2, but expected 1"),
+        (lambda g: (3,), TypeError, "tensor or None, not int"),
+        (lambda g: (lucid.ones(1),), engine.ShapeMismatch, r"grad_input\[0\]"),
+        (lambda g: (g[0].to(lucid.float16),), engine.DtypeMismatch, r"grad_input\[0\]"),
+    ],
+)
+def test_what_hooks_of_modules_return_is_checked(returned: Any, error: Any, words: str) -> None:
+    module, x = Twice(), leaf(1.0, 2.0)
+    module.register_full_backward_hook(lambda m, gi, go: returned(gi))
+    out = module(x).sum()
+    with pytest.raises(error, match=words):
+        out.backward()
+    assert x.grad is None

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import operator
 from typing import Any
 
 import numpy as np
 import pytest
 
 import arraygrad as ag
-from arraygrad.compat import rtorch
+from arraygrad.compat import rtorch, torch
+from arraygrad.compat.rtorch import adapted, torch_tensor
 from arraygrad.compat.rtorch.elementwise import BINARY, UNARY
 
 MATRIX = np.arange(12.0, dtype=np.float32).reshape(3, 4)
@@ -155,8 +157,9 @@ def test_results_in_place() -> None:
 
 ELEMENTWISE = [(name, whole) for name in sorted([*UNARY, *BINARY]) for whole in (False, True)]
 # PyTorch has these for real or complex numbers only.
-ELEMENTWISE = [case for case in ELEMENTWISE if case[0] not in ("real", "imag", "conj", "frac")]
-ELEMENTWISE += [(name, False) for name in ("real", "imag", "conj", "frac")]
+NOT_WHOLE = ("real", "imag", "conj", "frac", "hypot", "logaddexp", "logaddexp2")
+ELEMENTWISE = [case for case in ELEMENTWISE if case[0] not in NOT_WHOLE]
+ELEMENTWISE += [(name, False) for name in NOT_WHOLE]
 
 
 @pytest.mark.parametrize(("name", "whole"), ELEMENTWISE)
@@ -186,3 +189,74 @@ def test_optimisers_change_the_tensors_of_r() -> None:
     optimizer.zero_grad(False)
     assert w.grad is not None
     assert w.grad.tolist() == [0.0, 0.0]
+
+
+X = np.array([[3.0, 2.0, 5.0], [1.0, 6.0, 4.0]], np.float32)
+
+
+def test_every_row_of_the_table_of_adapted_functions_can_be_called() -> None:
+    for line in adapted._TABLE.strip().splitlines():
+        path, row = line.split(":")
+        assert callable(operator.attrgetter(path)(torch)), path
+        words = row.partition("->")[0].split()
+        assert {word.rpartition("=")[2] for word in words} <= {"·", *adapted._FORMS}, path
+
+
+@pytest.mark.parametrize(
+    ("name", "args", "expected"),
+    [
+        ("amax", (2.0, True), X.max(axis=1, keepdims=True)),
+        ("amin", (None, False), X.min()),
+        ("diff", (1.0, -1.0), np.diff(X)),
+        ("quantile", (0.5, 1.0, False), np.quantile(X, 0.5, axis=0)),
+        ("roll", ([1.0, 1.0], [1.0, 2.0]), np.roll(X, (1, 1), (0, 1))),
+        ("roll", (2.0, None), np.roll(X, 2)),
+        ("take", ([1, -1],), X.ravel()[[0, -1]]),
+        ("movedim", (1.0, -1.0), X.T),
+        ("index_fill", (2.0, [1], 0.0), X * [0, 1, 1]),
+        ("nan_to_num", (None, 1.0, None), X),
+        ("linalg_vector_norm", (1.0, 1.0, False), X.sum(axis=0)),
+    ],
+)
+def test_dimensions_and_places_of_adapted_functions(name: str, args: Any, expected: Any) -> None:
+    found = getattr(rtorch, f"torch_{name}")(torch_tensor(X), *args)
+    np.testing.assert_allclose(found, expected, rtol=1e-6)
+
+
+def test_the_tensor_of_an_adapted_function_need_not_come_first() -> None:
+    found = rtorch.torch_polygamma(1.0, torch_tensor(1.0))
+    np.testing.assert_allclose(found, [np.pi**2 / 6], rtol=1e-6)
+
+
+def test_places_among_the_results_of_adapted_functions() -> None:
+    x = torch_tensor(X)
+    for name, args, values, places in (
+        ("median", (2.0, False), np.median(X, axis=1), [1, 3]),
+        ("kthvalue", (1.0, 1.0, False), X.min(axis=0), [2, 1, 2]),
+        ("cummax", (2.0,), np.maximum.accumulate(X, axis=1), [[1, 1, 3], [1, 2, 2]]),
+    ):
+        found = getattr(rtorch, f"torch_{name}")(x, *args)
+        np.testing.assert_array_equal(found[0], values)
+        np.testing.assert_array_equal(found[1], places)
+    np.testing.assert_array_equal(rtorch.torch_nonzero(x > 4), [[1, 3], [2, 2]])
+    assert rtorch.torch_median(x).item() == 3
+    summed = rtorch.torch_tensordot(x, x, [[1.0, 2.0], [1.0, 2.0]])
+    assert summed.item() == (X * X).sum()
+
+
+def test_gradients_of_adapted_functions() -> None:
+    x = torch_tensor([1.0, 2.0, 3.0], requires_grad=True)
+    added = rtorch.torch_scatter_add(x, 1.0, [1, 1], torch_tensor([5.0, 6.0]))
+    rtorch.autograd_backward(rtorch.torch_amax(added))
+    np.testing.assert_array_equal(x.grad, [1, 0, 0])
+
+
+def test_draws() -> None:
+    rtorch.torch_manual_seed(0)
+    ones = rtorch.torch_bernoulli(rtorch.torch_full([2000], 0.25))
+    assert abs(ones.numpy().mean() - 0.25) < 0.05
+    places = rtorch.torch_multinomial(torch_tensor([[0.0, 1.0], [1.0, 0.0]]), 1.0)
+    np.testing.assert_array_equal(places, [[2], [1]])
+    assert rtorch.torch_normal(0.0, torch_tensor([1.0, 2.0])).shape == (2,)
+    assert rtorch.torch_normal(0.0, 1.0, [2.0, 3.0]).shape == (2, 3)
+    np.testing.assert_array_equal(rtorch.torch_logspace(0, 2, 3), [1, 10, 100])

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import copy
 import functools
+import pickle
 import subprocess
 import sys
 import threading
@@ -330,6 +332,12 @@ def test_numpy_functions() -> None:
     np.testing.assert_allclose(ag.compile(f)(x), f(x), rtol=1e-15)
 
 
+@pytest.mark.parametrize("limit", [2**40, -(2**40), 2**70])
+def test_comparisons_with_numbers_that_the_dtype_does_not_have(limit: int) -> None:
+    x = np.array([1, -2, 3], np.int32)
+    np.testing.assert_array_equal(ag.compile(lambda x: ag.less(x, limit))(x), x < limit)
+
+
 def test_grad_inside() -> None:
     def f(x: Any) -> Any:
         x = ag.tensor(x).requires_grad_()
@@ -510,6 +518,43 @@ def test_tensors_from_outside_cannot_be_written() -> None:
     assert w.tolist() == [1.0, 2.0]
 
 
+@pytest.mark.parametrize("is_nested", [False, True])
+def test_plain_writes_to_tensors_from_outside_are_refused(is_nested: bool) -> None:
+    """Such a write needs no value of the trace: it would happen, once."""
+    state = {"of": [ag.tensor([1.0, 2.0])]} if is_nested else ag.tensor([1.0, 2.0])
+
+    def decayed(x: Any) -> Any:
+        held: Any = state["of"][0] if isinstance(state, dict) else state
+        held[:1] *= 0.5
+        return x * held
+
+    with pytest.raises(TypeError, match="writes to a tensor from outside"):
+        ag.compile(decayed)(np.ones(2))
+    np.testing.assert_array_equal(decayed(np.ones(2)), [0.5, 2.0])
+
+
+def test_tensors_made_inside_can_be_written() -> None:
+    def function(x: Any) -> Any:
+        buffer, weight = ag.zeros(2), ag.tensor([2.0, 3.0], requires_grad=True)
+        buffer[0] = 1.0
+        (ag.asarray(x) * weight).sum().backward()
+        return x * buffer + weight.grad
+
+    np.testing.assert_array_equal(ag.compile(function)(np.array([4.0, 5.0])), [8.0, 5.0])
+
+
+def test_gradients_of_tensors_from_outside_are_not_accumulated() -> None:
+    weight = ag.tensor([2.0, 3.0], requires_grad=True)
+
+    def function(x: Any) -> Any:
+        (x * weight).sum().backward()
+        return x
+
+    with pytest.raises(RuntimeError, match=r"backward\(\) in a compiled function"):
+        ag.compile(function)(ag.tensor([1.0, 1.0]))
+    assert weight.grad is None
+
+
 def test_a_value_that_was_kept_cannot_be_used() -> None:
     kept = []
 
@@ -627,3 +672,50 @@ def test_all_dtypes(dtype: str) -> None:
     for a, b in zip(ag.compile(f)(x), f(x), strict=True):
         assert a.dtype == b.dtype
         np.testing.assert_array_equal(a, b)
+
+
+def _square(x: Any) -> Any:
+    return x * x
+
+
+_squared = ag.compile(_square)
+
+
+@ag.compile(static_argnames="n")
+def _decorated(x: Any, n: int = 2) -> Any:
+    return x * n
+
+
+@pytest.mark.parametrize("function", [_squared, _decorated])
+@pytest.mark.parametrize(
+    "copied", [lambda f: pickle.loads(pickle.dumps(f)), copy.copy, copy.deepcopy]
+)
+def test_compiled_functions_can_be_pickled_and_copied(function: Any, copied: Any) -> None:
+    x = np.array([1.0, 2.0])
+    again = copied(function)
+    assert type(again) is type(function)
+    np.testing.assert_array_equal(again(x), function(x))
+    if function is _decorated:
+        assert again is function
+        np.testing.assert_array_equal(again(x, n=3), 3 * x)
+
+
+def test_settings_for_parameters_that_do_not_exist_are_refused() -> None:
+    with pytest.raises(ValueError, match="static_argnums has 1, but the function takes 1"):
+        ag.compile(_square, static_argnums=1)
+    with pytest.raises(ValueError, match="static_argnames has 'y', but the function has no such"):
+        ag.compile(_square, static_argnames="y")
+    x = np.array([1.0, 2.0])
+    any_of_them = ag.compile(lambda *x, **y: x[0] * x[1], static_argnums=1, static_argnames="z")
+    np.testing.assert_array_equal(any_of_them(x, 2.0), 2 * x)
+
+
+def test_dtypes_of_results_are_known_in_a_trace() -> None:
+    def function(x: Any, y: Any) -> Any:
+        ours = ag.result_type(x, y, 1.5), ag.result_type(x, ag.float32)
+        theirs = np.result_type(x, y), np.result_type(x, np.float64)
+        return [x.astype(dtype) for dtype in (*ours, *theirs)]
+
+    x, y = np.ones(2, np.float32), np.ones(2, np.int32)
+    for found, wanted in zip(ag.compile(function)(x, y), function(x, y), strict=True):
+        assert found.dtype == wanted.dtype

@@ -148,6 +148,17 @@ def test_what_is_computed_together(function: Any, kernels: int) -> None:
     assert sum(isinstance(step, Kernel) for step in steps) == kernels
 
 
+def test_large_arrays_are_not_read_in_columns_to_join_a_kernel() -> None:
+    a, b, v = np.zeros((200, 200)), np.zeros((200, 200)), np.zeros(200)
+
+    def kernels(a: Any, b: Any, v: Any) -> int:
+        steps = plan_of(lambda a, b, v: b @ ag.tanh(a @ v), a, b, v).steps
+        return sum(isinstance(step, Kernel) for step in steps)
+
+    assert kernels(a, b, v) == 2
+    assert kernels(a[:20, :20], b[:20, :20], v[:20]) == 1
+
+
 def test_a_chain_of_stencils_does_not_explode() -> None:
     def size(count: int) -> int:
         def heat(x: Any) -> Any:

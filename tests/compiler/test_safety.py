@@ -45,8 +45,8 @@ wanted = f(x)
 caught = 0
 for i in range(15):
     timer = threading.Timer(0.003 + 0.0007 * i, _thread.interrupt_main)
-    timer.start()
     try:
+        timer.start()
         while True:
             f(x)
     except KeyboardInterrupt:

@@ -327,3 +327,14 @@ def test_gradients_of_examples_against_a_loop(smooth_batch_sample: Sample) -> No
         for k in range(SIZE)
     ]
     assert_close(pushed, np.array(expected), rtol=1e-9, atol=1e-9)
+
+
+def test_an_index_for_each_member_may_be_a_tensor() -> None:
+    """As in a gradient inside a batch, where all arrays are tensors."""
+
+    def chosen(x: Any) -> Any:
+        return x[ag.argmax(x)] ** 2 + x[ag.astype(x[0] > 0, "int64")]
+
+    rows = np.array([[1.0, 3.0, 2.0], [-5.0, 1.0, 4.0]])
+    found = ag.func.vmap(ag.func.grad(chosen))(rows)
+    np.testing.assert_allclose(found, [ag.func.grad(chosen)(row) for row in rows])

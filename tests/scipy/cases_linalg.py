@@ -250,4 +250,27 @@ CASES = [
     ),
     _case("solve_toeplitz", np.array([4.0, 1.0, 0.5]), _any(3, 2)),
     _case("solve_circulant", np.array([4.0, 1.0, 0.5]), _any(3, 2)),
+    # Eigenvalues on the negative real axis, where the logarithm jumps.
+    *[
+        _case(name, np.diag([-1.0, -2.0, 1.5]) + 0.3 * _any(3, 3), label=" negative", **keywords)
+        for name, keywords in (("logm", {}), ("fractional_matrix_power", {"t": 0.3}))
+    ],
+    *[
+        Case(
+            f"linalg.ldl complex, lower={lower}, hermitian={hermitian}",
+            lambda sp, a, lower=lower, hermitian=hermitian: sp.linalg.ldl(
+                a + (np.conj(a.T) if hermitian else a.T), lower=lower, hermitian=hermitian
+            )[:2],
+            (_complex(4, 4) * (1 - 0.99 * np.eye(4)),),
+        )
+        for lower in (True, False)
+        for hermitian in (True, False)
+    ],
+    Case(
+        "linalg.qr tall, with all columns of Q",
+        lambda sp, a: (lambda q, r: (q[:, :2], q[:, 2:] @ np.conj(q[:, 2:].T), r))(
+            *sp.linalg.qr(a)
+        ),
+        (_complex(4, 2),),
+    ),
 ]

@@ -174,7 +174,14 @@ CASES = [
             *sp.sparse.linalg.svds(_square(sp, data), k=2, v0=np.ones(4))
         ),
         (_any(9),),
-        batch=False,
+        rtol=1e-9,
+    ),
+    Case(
+        "sparse.linalg.svds, smallest values",
+        lambda sp, data: sp.sparse.linalg.svds(
+            _square(sp, data), k=2, which="SM", v0=np.ones(4), return_singular_vectors=False
+        ),
+        (_any(9),),
         rtol=1e-9,
     ),
     Case(
@@ -183,5 +190,52 @@ CASES = [
             sp.sparse.coo_array((data, (_rows[:4], _columns[:4])), shape=(3, 3)), b
         ),
         (0.5 * _any(4), _any(3)),
+    ),
+    Case(
+        "sparse.linalg.lsqr, complex",
+        lambda sp, data, b: sp.sparse.linalg.lsqr(
+            sp.sparse.coo_array((data, (_rows[:9], _columns[:9])), shape=(6, 4)),
+            b,
+            damp=0.5,
+            atol=1e-14,
+            btol=1e-14,
+        )[0],
+        (_any(9) + 1j * _any(9), _any(6) + 1j * _any(6)),
+        rtol=1e-8,
+        tolerance=1e-5,
+    ),
+    Case(
+        "sparse.linalg.eigsh, values",
+        lambda sp, data: sp.sparse.linalg.eigsh(
+            _symmetric(sp, data), k=2, v0=np.ones(4), return_eigenvectors=False
+        ),
+        (_any(9),),
+        rtol=1e-9,
+    ),
+    # SciPy's older matrices: the operator * is the matrix product.
+    Case(
+        "sparse.csr_matrix * x",
+        lambda sp, data, x: (
+            (a := sp.sparse.csr_matrix(_square(sp, data))) * x,
+            (a * a).toarray(),
+            x * a,
+        ),
+        (_any(9), _any(4)),
+    ),
+    Case(
+        "sparse: a constant array times a tensor, element by element",
+        lambda sp, x: (
+            *[(y * _constant).toarray() for y in (x, x[0], x[:4, None])],
+            (_constant * x).toarray(),
+            (_constant / x[0]).toarray(),
+            (_constant.multiply(x)).toarray(),
+            x - _constant,
+        ),
+        (_any(5),),
+    ),
+    Case(
+        "sparse: dtype",
+        lambda sp, data: sp.sparse.diags_array(data, dtype=complex).toarray() * 1j,
+        (_any(4),),
     ),
 ]

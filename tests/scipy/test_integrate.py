@@ -11,7 +11,7 @@ import scipy.integrate
 from scipy_checks import Case, crossed
 
 import arraygrad as ag
-from arraygrad.errors import NotASolutionError, SingularError
+from arraygrad.errors import DataDependentError, NotASolutionError, SingularError
 from arraygrad.func import grad, hessian, jacfwd, vmap
 from arraygrad.scipy import integrate
 from arraygrad.scipy.integrate import long_states, long_times, march, steps
@@ -158,6 +158,18 @@ def eigenvalue(m: Any, p: Any) -> Any:
     return m.solve_bvp(fun, bc, x, start, [4.0], tol=1e-8).p
 
 
+def damped_wave(m: Any, p: Any) -> Any:
+    found = m.solve_bvp(
+        lambda x, y: np.stack([y[1], (1j * p[1] - p[0] * (1 + x)) * y[0]]),
+        lambda a, b: np.stack([a[0] - 1j * p[1], b[0] - p[0]]),
+        np.linspace(0.0, 1.0, 11),
+        np.zeros((2, 11), complex),
+        tol=1e-8,
+    )
+    y = np.concatenate([found.y[:, -1], np.ravel(found.sol(X5))])
+    return np.concatenate([y.real, y.imag])
+
+
 ADAPTED = {"tolerance": 1e-5, "second": 1e-5, "step": 1e-3}  # the steps change with the parameters
 
 
@@ -193,6 +205,7 @@ CASES = [
     Case("odeint-times", times, P2, **ADAPTED),
     Case("solve_bvp", chain, P2, skip=("batch",)),
     Case("solve_bvp-singular-term", sphere, P2, skip=("batch",)),
+    Case("solve_bvp-complex", damped_wave, P2, **ADAPTED, skip=("batch",)),
     Case("solve_bvp-parameter", eigenvalue, P2, **ADAPTED, skip=("batch",)),
     Case("quad", lambda m, p: m.quad(bump, 0, 1, (p[0], p[1]))[0], P2),
     Case("quad-closure", lambda m, p: m.quad(lambda x: bump(x, *p), 1, -1)[0], P2),
@@ -225,6 +238,11 @@ CASES = [
     Case("quad-cos", lambda m, p: m.quad(np.exp, 0, p[1], weight="cos", wvar=9 * p[0])[0], P2),
     Case(
         "quad-alg", lambda m, p: m.quad(np.cos, 0, 1, weight="alg", wvar=(-p[1] / 2, p[0]))[0], P2
+    ),
+    Case(
+        "quad-alg-ends",
+        lambda m, p: m.quad(np.cos, -p[0], p[1], weight="alg-log", wvar=(-p[1] / 2, 0.4))[0],
+        P2,
     ),
     Case(
         "quad-complex",
@@ -343,6 +361,23 @@ def test_a_solver_that_fails_is_refused() -> None:
     a = ag.tensor(2.0, requires_grad=True)
     with pytest.raises(NotASolutionError, match="step size"):
         integrate.solve_ivp(lambda t, y: a * y**2, (0, 2), [1.0])
+
+
+def test_what_has_no_values_yet_is_refused() -> None:
+    def end(a: Any) -> Any:
+        return integrate.solve_ivp(lambda t, y: -a * y, (0, 1), [1.0]).y[0, -1]
+
+    with pytest.raises(DataDependentError, match="compile the function that the solver calls"):
+        ag.compile(end)(np.array(0.5))
+
+
+def test_a_continuous_solution_of_a_batch_is_refused() -> None:
+    def middle(a: Any) -> Any:
+        found = integrate.solve_ivp(lambda t, y: -a * y, (0, 1), [1.0], dense_output=True)
+        return found.sol(0.5)
+
+    with pytest.raises(ValueError, match="cannot be called under vmap"):
+        vmap(middle)(np.array([0.5, 1.0]))
 
 
 def test_an_event_without_a_slope_is_refused() -> None:

@@ -56,7 +56,8 @@ def best(m: Any, p: Any, *, tol: float = 1e-11, **keywords: Any) -> Any:
 
 def fit(m: Any, p: Any, **keywords: Any) -> Any:
     y = p[0] * np.exp(-p[1] * X) + p[2] * np.sin(5 * X)
-    popt, pcov = m.curve_fit(decay, X, y, [1.0, 1.0], jac=decay_slopes, **TIGHT, **keywords)
+    keywords = {"jac": decay_slopes, **TIGHT, **keywords}
+    popt, pcov = m.curve_fit(decay, X, y, [1.0, 1.0], **keywords)
     return np.concatenate([popt, np.ravel(pcov)])
 
 
@@ -72,6 +73,10 @@ def squares(m: Any, p: Any, **keywords: Any) -> Any:
 
 
 MATRIX = np.random.default_rng(0).normal(size=(6, 3))
+
+
+def _own_loss(z: Any, a: Any) -> Any:
+    return np.stack([np.log1p(a * z), a / (1 + a * z), -(a**2) / (1 + a * z) ** 2])
 
 
 def linear(m: Any, p: Any) -> Any:
@@ -137,6 +142,18 @@ CASES = [
         "least_squares-loss", functools.partial(squares, loss="soft_l1", f_scale=0.3), P3, **NOISY
     ),
     Case("curve_fit", fit, P3, **NOISY),
+    Case(
+        "curve_fit-number",
+        lambda m, p: fit(m, p, jac=None, sigma=1 + p[2], absolute_sigma=True),
+        P3,
+        **NOISY,
+    ),
+    Case(
+        "least_squares-own-loss",
+        lambda m, p: squares(m, p, loss=lambda z: _own_loss(z, p[1])),
+        P3,
+        **NOISY,
+    ),
     Case(
         "curve_fit-sigma",
         lambda m, p: fit(m, p, sigma=1 + p[2] * X, absolute_sigma=True),

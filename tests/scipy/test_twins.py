@@ -164,7 +164,6 @@ def test_universal_functions_of_scipy_take_tensors() -> None:
         (lambda: ag.scipy.linalg.solve_continuous_are(m(), m(), m(), m(), e=m()), "with e="),
         (lambda: ag.scipy.linalg.svd(m(), lapack_driver="gesvd"), "lapack_driver='gesvd'"),
         (lambda: ag.scipy.linalg.qr(m(), mode="raw"), "modes full, r and economic"),
-        (lambda: ag.scipy.linalg.ldl(m() + 0j), "real matrices only"),
         (lambda: ag.scipy.linalg.eig(m(), m(), left=True, right=False), "pass right=True"),
         (lambda: ag.scipy.special.elliprj(_four(), 1.0, 1.0, -1.0), "p is negative"),
         (lambda: ag.scipy.signal.stft(x(), window=ag.tensor([1.0, 1.0]), nperseg=2), "the window"),

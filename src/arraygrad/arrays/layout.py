@@ -19,6 +19,7 @@ from ..core.array import plain
 from ..core.kinds import Moves
 from ..ops.define.library import declare
 from ..ops.define.op import Op
+from ..ops.pairs import as_pairs, from_pairs
 from ..ops.regions import Step
 from ..ops.writing import detached
 
@@ -114,12 +115,22 @@ def _without_memory(base: Any, strides: Any, steps: tuple[Step, ...]) -> Any:
     """A NumPy array with the layout of a view, whose elements must not be touched."""
     shape = tuple(base.shape)
     if strides is None:
-        strides = np.cumprod((1, *shape[:0:-1]))[::-1] if shape else ()
-    array = as_strided(np.zeros(1, np.int8), shape, tuple(map(int, strides)), writeable=False)
+        strides, unit = np.cumprod((1, *shape[:0:-1]))[::-1] if shape else (), 1
+    else:
+        unit = base.dtype.itemsize
+    array = _laid_out(np.zeros(1, np.int8), shape, tuple(map(int, strides)))
     for function, keywords in steps:
-        if function.op.view != "part":  # type: ignore[attr-defined]  # which lies as the elements do
+        if function is as_pairs:
+            array = _laid_out(array, (*array.shape, 2), (*(2 * s for s in array.strides), unit))
+        elif function is from_pairs:
+            array = _laid_out(array, array.shape[:-1], [s // 2 for s in array.strides[:-1]])
+        elif function.op.view != "part":  # type: ignore[attr-defined]  # which lies as the elements do
             array = function(array, **keywords)
     return array
+
+
+def _laid_out(array: Any, shape: Any, strides: Any) -> Any:
+    return as_strided(array, shape, strides, writeable=False)
 
 
 def _has_unknown_length(*arrays: Any) -> bool:

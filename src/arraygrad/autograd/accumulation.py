@@ -11,8 +11,9 @@ from .. import ops
 from ..arrays.inplace import keeps_replaced
 from ..arrays.tensor import Tensor
 from ..backends import backend_of
-from ..core.array import Array
+from ..core.array import Array, plain
 from ..core.cpython import ALONE, getrefcount
+from ..core.locks import acquire
 from ..core.nodes import Leaf, Node
 from ..core.versions import about_to_write, mark_written, writes_to
 from ..sweep.engine import Sweep
@@ -52,6 +53,13 @@ def _check_levels(sweep: Sweep) -> None:
                 f"but {node.name()} belongs to a tensor from outside it, whose .grad would outlive "
                 "the transform: use grad(), which returns the gradient"
             )
+        inner = plain(gradient)
+        if isinstance(inner, Array) and inner.is_outlived_by(node):
+            raise RuntimeError(
+                "backward() in a compiled function would write the .grad of a tensor from outside, "
+                "which would happen only once, when it is traced: use grad(), and return the "
+                "gradient"
+            )
 
 
 def _holder(node: Node) -> Tensor | None:
@@ -64,20 +72,21 @@ def _holder(node: Node) -> Tensor | None:
 
 def _accumulate(tensor: Tensor, held: list[Any], create_graph: bool) -> None:
     """Add a gradient to `tensor.grad`: in place, unless one of them is in a graph."""
-    if create_graph:
-        (gradient,) = held
-        with _accumulating:
-            have = getattr(tensor, "_grad", None)
-            tensor._grad = ops.copy(gradient) if have is None else have + gradient
-        return
-    gradient = owned(held)
-    with _accumulating:
+    gradient = held.pop() if create_graph else owned(held)
+    locked: list[bool] = []
+    try:
+        acquire(_accumulating, locked)
         have = getattr(tensor, "_grad", None)
-        if have is None:
+        if create_graph:
+            tensor._grad = ops.copy(gradient) if have is None else have + gradient
+        elif have is None:
             tensor._grad = tensor.like(gradient)
         elif have.requires_grad or isinstance(gradient, Array) or not _added(have, gradient):
             # Without its node, but still inside its transforms.
             tensor._grad = have.like(have.array) + gradient
+    finally:
+        if locked:
+            _accumulating.release()
 
 
 def _added(have: Tensor, gradient: Any) -> bool:

@@ -233,7 +233,8 @@ def put_into_copy(
         return put_by_choice(backend.xp, x, value, region)
     device = backend.device(x)
     if hasattr(value, "dtype"):
-        value = backend.xp.astype(value, x.dtype, copy=False)
+        # A view can be the real part of complex numbers.
+        value = backend.xp.astype(value, view.dtype, copy=False)
     key: Any = ...
     if region.index is not None:
         template, indices = region.index

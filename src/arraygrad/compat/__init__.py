@@ -23,10 +23,18 @@ array([2., 4.])
 (tensor([2., 4.]),)
 """
 
-from . import hips, lucid, rtorch, sorix, torch
+import importlib
+from typing import Any
 
 __all__ = ["hips", "lucid", "rtorch", "sorix", "torch"]
 
 
 def __dir__() -> list[str]:
     return __all__
+
+
+def __getattr__(name: str) -> Any:
+    """A module, imported when it is first asked for."""
+    if name in __all__:
+        return importlib.import_module(f"{__name__}.{name}")
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

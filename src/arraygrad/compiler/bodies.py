@@ -19,7 +19,7 @@ from ..core.levels import new_level
 from ..core.modes import ModeContext
 from ..func import jvp
 from ..func.trees import unwrapped
-from ..ops import broadcast_to
+from ..ops import broadcast_to, copy
 from .inference import Type
 from .interpret import compute
 from .program import Call, Full, Node, needed
@@ -39,8 +39,8 @@ class Loop:
         """All results, on arrays of any type."""
         raise NotImplementedError
 
-    def step(self, node: Any, lowering: Any) -> Any:
-        """What computes the results, as a step of an executable program."""
+    def step(self, node: Any, lowering: Any, is_checked: bool) -> Any:
+        """What computes the results, as a step of an executable program; it may be checked."""
         raise NotImplementedError
 
 
@@ -80,7 +80,7 @@ def _computed(node: Node, values: dict[Node, Any], arrays: Sequence[Any]) -> Any
         return backend_of(like).full(plain(like), node.shape, node.value, node.dtype)
     loop = loop_of(node)
     if loop is not None:  # it may record what its pullback needs
-        return loop.again([values[a] for a in node.nodes])
+        return loop.again([values[a] if isinstance(a, Node) else np.asarray(a) for a in node.args])
     return compute(node, values)
 
 
@@ -223,7 +223,11 @@ class Pulled:
                 allow_unused=True,
                 retain_graph=True,
             )
-        return [None if g is None else node_of(self.trace, g) for g in found]
+        return [None if g is None else _uncopied(node_of(self.trace, g)) for g in found]
+
+    def is_moving(self, position: int) -> bool:
+        """Whether an input has a cotangent."""
+        return position in self._leaves
 
     def zeros(self, like: Any) -> Node:
         """Zeros of the shape and dtype of a node."""
@@ -233,3 +237,10 @@ class Pulled:
         """The sum of two nodes."""
         total = Traced(x, self.trace) + Traced(y, self.trace)
         return self.trace.node(total)  # type: ignore[no-any-return]
+
+
+def _uncopied(node: Node) -> Node:
+    """A value that a sweep has copied, as its gradients must share no memory."""
+    while isinstance(node, Call) and node.op is copy.op:  # type: ignore[attr-defined]
+        (node,) = node.args
+    return node

@@ -13,6 +13,7 @@ from .interpret import values_of
 from .program import Node
 
 TOLERANCE = {np.dtype(np.float16): 4e-3, np.dtype(np.float32): 1e-4, np.dtype(np.float64): 1e-9}
+TOLERANCE |= {np.dtype(np.complex64): 1e-4, np.dtype(np.complex128): 1e-9}
 
 
 class CheckedExecutable(Executable):
@@ -21,6 +22,8 @@ class CheckedExecutable(Executable):
     A step is right if its results differ from NumPy's by rounding only: relative to the largest
     element, by 1e-4 for float32, 1e-9 for float64, and not at all for integers and booleans.
     """
+
+    is_checked = True
 
     def __call__(self, arrays: Sequence[Any]) -> list[Any]:
         """The outputs for some inputs."""
@@ -34,12 +37,13 @@ class CheckedExecutable(Executable):
             for x in written:
                 if x in nodes:
                     (wanted,) = values_of([nodes[x]], values)
-                    _compare(found[x], wanted, nodes[x], number)
+                    compare(found[x], wanted, nodes[x], f"step {number} of a compiled function")
 
         return self.run(arrays, check)
 
 
-def _compare(found: Any, wanted: Any, node: Node, step: int) -> None:
+def compare(found: Any, wanted: Any, node: Node, where: str) -> None:
+    """Raise an error if an array is not NumPy's, up to rounding. It says where that is."""
     if not found.size:
         return
     wanted = np.reshape(wanted, found.shape)
@@ -51,6 +55,6 @@ def _compare(found: Any, wanted: Any, node: Node, step: int) -> None:
     if not close.all():
         place = tuple(int(i) for i in np.argwhere(~close)[0])
         raise AssertionError(
-            f"step {step} of a compiled function, {node.what()}: the element at {place} is "
+            f"{where}, {node.what()}: the element at {place} is "
             f"{found[place]}, but by NumPy {wanted[place]}. Please report it, with the function"
         )

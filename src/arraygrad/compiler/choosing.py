@@ -45,9 +45,9 @@ class Choice(Loop):
         yes, no = (len(needed(body.outputs)) for body in (self.yes, self.no))
         return f"<choice between {yes} and {no} values>"
 
-    def step(self, node: Any, lowering: Any) -> ChoiceStep:
+    def step(self, node: Any, lowering: Any, is_checked: bool) -> ChoiceStep:
         """The step of a program that runs it."""
-        return ChoiceStep(node, lowering)
+        return ChoiceStep(node, lowering, is_checked)
 
     def types(self) -> list[Type]:
         """The shapes and dtypes of the results."""
@@ -155,15 +155,18 @@ run_cond = declare(
 )
 
 
-def cond(predicate: Any, yes: Callable[[], list[Any]], no: Callable[[], list[Any]]) -> list[Any]:
+Branch = Callable[[list[Any]], list[Any]]
+
+
+def cond(predicate: Any, yes: Branch, no: Branch, operands: list[Any]) -> list[Any]:
     """Write down a choice, as `func.cond` does it."""
     dtypes: list[Any] = []
 
-    def converted(branch: Callable[[], list[Any]]) -> Callable[[list[Any]], list[Any]]:
+    def converted(branch: Branch) -> Branch:
         """The branch, with its numbers as arrays of the dtypes of the other's results."""
 
-        def run(_: list[Any]) -> list[Any]:
-            out = branch()
+        def run(given: list[Any]) -> list[Any]:
+            out = branch(given)
             known = dtypes or [None] * len(out)
             return [
                 x if hasattr(x, "dtype") else np.asarray(x, d)
@@ -172,9 +175,13 @@ def cond(predicate: Any, yes: Callable[[], list[Any]], no: Callable[[], list[Any
 
         return run
 
-    first, _ = closed(converted(yes), [])
+    def body(branch: Branch) -> tuple[Body, list[Any]]:
+        return closed(converted(branch), operands, may_not_run=True)
+
+    first, _ = body(yes)
     dtypes = [x.dtype for x in first.outputs]
-    otherwise, for_no = closed(converted(no), [])
+    otherwise, for_no = body(no)
     dtypes = [x.dtype for x in otherwise.outputs]
-    chosen, for_yes = closed(converted(yes), [])
-    return Choice(chosen, otherwise).run([predicate, *for_yes, *for_no])
+    chosen, for_yes = body(yes)
+    arrays = [x for x in operands if hasattr(x, "dtype")]
+    return Choice(chosen, otherwise).run([predicate, *for_yes, *arrays, *for_no, *arrays])

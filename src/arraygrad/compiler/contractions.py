@@ -2,7 +2,8 @@
 
 With a vector, or with a matrix that has one row or column, they are elementwise products and a sum
 over them, in the order of the matrix in memory. So they are fused with what is around them: the
-value and the gradient of a linear model are one pass over its matrix.
+value and the gradient of a linear model are one pass over its matrix. With a matrix that has only a
+diagonal, nothing is summed.
 """
 
 from __future__ import annotations
@@ -10,20 +11,20 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-from ..ops import elementwise, reductions
+from ..ops import reductions
 from . import scalars
-from .core import Builder, Core, Filled, View, address, strides
+from .core import Core, Filled, Place, View, address, strides
+from .diagonals import MULTIPLY, Diagonal, Diagonals
 from .program import Shape
 
-_MULTIPLY = scalars.NUMBERS[elementwise.multiply.op]  # type: ignore[attr-defined]
 _SUM = scalars.FOLDS[reductions._sum.op]  # type: ignore[attr-defined]
 
 
 class Contraction:
     """The sum of products of two values, with a label for each axis as in ``einsum``."""
 
-    def __init__(self, builder: Builder, values: Sequence[Core], labels: Sequence[str]) -> None:
-        self.builder = builder
+    def __init__(self, diagonals: Diagonals, values: Sequence[Core], labels: Sequence[str]) -> None:
+        self.builder, self.diagonals = diagonals.builder, diagonals
         self.values = values
         *self.labels, self.to = labels
         left, right = self.labels
@@ -48,6 +49,10 @@ class Contraction:
             return None
         if any(isinstance(x, Filled) for x in self.values):
             return self._multiplied()
+        if len(self.summed) == 1:
+            for i in (0, 1):
+                if (diagonal := self.diagonals.of(self.values[i])) is not None:
+                    return self._by_diagonal(i, diagonal)
         if 1 in (self._size(self.rows), self._size(self.columns), self._size(self.summed)):
             return self._multiplied()
         if len(self.summed) > 1:
@@ -62,6 +67,36 @@ class Contraction:
 
     def _size(self, labels: Sequence[str]) -> int:
         return math.prod(self.lengths[c] for c in labels)
+
+    def _by_diagonal(self, i: int, diagonal: Diagonal) -> Core:
+        """The product with a matrix that has only a diagonal: rows of the other one, multiplied."""
+        offset, start, stop, values = diagonal
+        first, second = list(self.labels[i])
+        summed, kept, at, to = second, first, start + offset, start
+        if first in self.summed:
+            summed, kept, at, to = first, second, start, start + offset
+        n, order = stop - start, list(self.to)
+
+        def along(label: str, length: int) -> Place:
+            if length == 1:
+                return None, 0, 0
+            if label not in (summed, kept):
+                return order.index(label), 0, 1
+            begin = at if label == summed else to
+            return (order.index(kept), begin, 1) if n > 1 else (None, begin, 0)
+
+        shape = tuple(n if c == kept else self.lengths[c] for c in order)
+        x, names = self.values[1 - i], self.labels[1 - i]
+        map_ = tuple(along(c, length) for c, length in zip(names, x.shape, strict=True))
+        found = self.builder.view(x, shape, map_)
+        if values is not None:
+            place: Place = (order.index(kept), 0, 1) if n > 1 else (None, 0, 0)
+            factor = self.builder.view(values, shape, (place,))
+            found = self.builder.elements(MULTIPLY, [factor, found], found.dtype)
+        if n == self.lengths[kept]:
+            return found
+        around = tuple((j, to if c == kept else 0, 1) for j, c in enumerate(order))
+        return self.builder.padded(found, self._shape(order), around)
 
     def _multiplied(self) -> Core:
         """Elementwise products, and a sum over them."""
@@ -78,9 +113,9 @@ class Contraction:
         ]
         if not real:
             given.append(self.builder.filled(1, self._shape(order), given[0].dtype))
-        found = self.builder.elements(_MULTIPLY, given[:2], given[0].dtype)
+        found = self.builder.elements(MULTIPLY, given[:2], given[0].dtype)
         for x in given[2:]:
-            found = self.builder.elements(_MULTIPLY, [found, x], x.dtype)
+            found = self.builder.elements(MULTIPLY, [found, x], x.dtype)
         axes = [i for i, c in enumerate(order) if c in self.summed]
         return self._arranged(self.builder.reduction(_SUM, found, axes), order, self.to)
 

@@ -8,7 +8,7 @@ from typing import Any
 from ..func.loops import WRITER
 from .choosing import cond
 from .repeating import while_loop
-from .scanning import scan
+from .scan_writing import scan
 
 
 class Writer:

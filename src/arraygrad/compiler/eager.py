@@ -88,7 +88,7 @@ class OpenKernel:
             raise NotOpen
         module = Module()
         self._loops = Loops(
-            body_of(plan.steps[0], plan.stored), module, vector_bytes(), is_open=True
+            body_of(plan.steps[0], plan.stored, is_open=True), module, vector_bytes(), is_open=True
         )
         (self._function,) = compiled([self._loops.text], module)
         places = {x: i for i, x in enumerate([*inputs, *bases])}

@@ -119,10 +119,15 @@ class _EntryText:
         self._check_arguments()
         self._make_outputs()
         self._run()
+        for flag in self.prepared.flags:
+            self._require("i8", self._let(f"load i8, ptr {_at(flag)}"), "0", "wrong")
         self.lines.append(f"  ret ptr {self._built(self.structure)}")
         other = _at(id(NotImplemented))
         refused = ["other:", f"  call void {_function('Py_IncRef')}(ptr {other})"]
         refused += [f"  ret ptr {other}", "failed:", "  ret ptr null"]
+        if self.prepared.flags:  # Python runs it again, and raises
+            release = [f"  call void {_function('Py_DecRef')}(ptr {x})" for x in self.outputs]
+            refused = ["wrong:", *release, "  br label %other", *refused]
         head = "define ptr @entry(ptr %self, ptr %args, i64 %count) {"
         return "\n".join([*self.constants, head, *self.lines, *refused, "}"])
 

@@ -31,6 +31,7 @@ from .core import (
 )
 from .folds import bits_of, combine_text, fill_text
 from .fusion import Kernel, Plan, base_of
+from .groups import grouped
 from .interpret import compute
 from .loops import Loops
 from .lowering import Lowering
@@ -38,7 +39,7 @@ from .memory import Buffer, Memory, Pool, arranged, new_array
 from .native import Function, compiled, vector_bytes, vector_registers
 from .objects import reference
 from .products import Tiles, is_small
-from .program import Call, Constant, Node, Program
+from .program import Call, Constant, Node, Program, Result
 from .results import own_results
 from .traced import Trace
 from .vectors import Module
@@ -68,9 +69,17 @@ class Executable:
     results : list of Node
         The outputs and what is kept.
     steps : list of Native and ByNumpy
+    groups : list
+        The same steps, with one for all native steps that follow each other.
+    flags : list of Core
+        What is false after a run, unless integers of an index array were out of range.
     llvm : str
         The text of all kernels.
     """
+
+    is_checked = False  # whether loops inside compare their steps with NumPy
+    flagging = True  # whether integers are checked while they are used, not before
+    in_native_loop = False  # whether integers are checked by the loop around
 
     def __init__(
         self,
@@ -79,7 +88,10 @@ class Executable:
         outputs: Sequence[Node],
         kept: Sequence[Node] = (),
     ) -> None:
-        lowering = Lowering(inputs, Trace(program=program))
+        lowering = Lowering(
+            inputs, Trace(program=program), self.flagging, in_loop=self.in_native_loop
+        )
+        self._program = program
         self.inputs = list(inputs)
         self.results = [*outputs, *kept]
         self.kept = list(kept)
@@ -87,7 +99,8 @@ class Executable:
         self._count = len(outputs)
         self.outputs = self._placed(lowering.lower([*outputs, *kept]))
         self.given = [lowering.values[node] for node in inputs]
-        self.plan = Plan(self.given, self.outputs, lowering.values.__getitem__)
+        self.flags = lowering.flags
+        self.plan = Plan(self.given, [*self.flags, *self.outputs], lowering.values.__getitem__)
         self.steps = self._steps(lowering)
         read = {x for step in self.steps for x in step.reads}
         self.constants = [x for x in read if isinstance(x, Stored) and isinstance(x.node, Constant)]
@@ -115,6 +128,7 @@ class Executable:
             seen.add(base)
         self._readers = [reader(x) for x in self.outputs]
         self._pool = Pool(self._arrange())
+        self.groups = grouped(self.steps, lambda step: isinstance(step, Native))
 
     def _placed(self, outputs: list[Core]) -> list[Core]:
         """The outputs as they will be in memory."""
@@ -133,9 +147,14 @@ class Executable:
                 steps.append(Native(Tiles(step, module, vector, vector_registers()), module))
             elif isinstance(step, Product):
                 steps.append(ByBlas(step))
+            elif isinstance(step, Result):
+                steps.append(OneOfSeveral(step, lowering))
             else:
                 loop = loop_of(step)
-                steps.append(loop.step(step, lowering) if loop else ByNumpy(step, lowering))
+                if loop is None:
+                    steps.append(ByNumpy(step, lowering))
+                else:
+                    steps.append(loop.step(step, lowering, self.is_checked))
         native = [step for step in steps if isinstance(step, Native)]
         texts = [kernel.loops.text for kernel in native]
         named = [t.replace("@NAME(", f"@step{i}(", 1) for i, t in enumerate(texts)]
@@ -152,6 +171,7 @@ class Executable:
         for index, step in enumerate(self.steps):
             for x in (*step.reads, *step.writes):
                 last[x] = index
+        last.update((x, len(self.steps)) for x in map(base_of, self.flags))
         buffers = []
         results = {base_of(x) for x in self.outputs}
         for x, index in last.items():
@@ -181,12 +201,14 @@ class Executable:
         for x in self.constants:
             found[x] = ready(x, x.node.array)  # type: ignore[attr-defined]
         memory = self._pool.take()
-        for step in self.steps:
+        for step in self.steps if after is not None else self.groups:
             step.run(found, memory)
             if after is not None:
                 after(found, step.writes)
             for x in step.last:
                 del found[x]
+        if any(found[base_of(x)] for x in self.flags):
+            return self._careful.run(arrays, after)
         results = [
             read(found) if is_new else np.array(read(found), order="C")
             for read, is_new in zip(self._readers, self._is_new, strict=True)
@@ -194,6 +216,12 @@ class Executable:
         # Not after an interrupt, when a thread may still write to it.
         self._pool.give_back(memory)
         return results
+
+    @functools.cached_property
+    def _careful(self) -> Executable:
+        """The same program, with steps that check integers before they are used."""
+        outputs = self.results[: self._count]
+        return _Careful(self._program, self.inputs, outputs, self.kept)
 
     def take_memory(self) -> Memory:
         """Memory for intermediate values, which the caller keeps."""
@@ -203,6 +231,12 @@ class Executable:
     def memory(self) -> int:
         """The bytes of all intermediate values, of which some share memory."""
         return self._pool.size
+
+
+class _Careful(Executable):
+    """A program that checks the integers of index arrays first, and raises an `IndexError`."""
+
+    flagging = False
 
 
 @dataclass
@@ -323,6 +357,17 @@ class ByNumpy:
         else:
             out = _lasting(out)
             found[self.value] = ready(self.value, out) if self.is_strict else out
+
+
+class OneOfSeveral(ByNumpy):
+    """One result of an op that has several. It shares no memory with anything else."""
+
+    def run(self, found: Arrays, memory: Memory) -> None:
+        """Add the result."""
+        assert isinstance(self.node, Result)
+        ((_, read),) = self._args
+        out = read(found)[self.node.index]
+        found[self.value] = ready(self.value, out) if self.is_strict else out
 
 
 def ready(x: Core, array: Any) -> Any:

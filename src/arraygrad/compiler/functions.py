@@ -276,7 +276,7 @@ def _turned(w: Writer, quarter: Value, s: Value, c: Value) -> Value:
 
 def near_or_far(w: Writer, name: str, x: Value, near: Value) -> Value:
     """`near`, unless an angle is too large for it: then the C library's function, by lanes."""
-    # This comparison is true for NaN, too.
+    # For NaN it is false, and `near` is NaN.
     far = w.compare("gt", w.math("fabs", x), w.like(x, _FAR_ANGLE[x.kind]))
     if x.lanes:
         far = w.intrinsic(f"llvm.vector.reduce.or.v{x.lanes}i1", "i1", far, kind="i1", lanes=0)

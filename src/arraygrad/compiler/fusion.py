@@ -30,6 +30,7 @@ from .core import (
     Scatter,
     Stored,
     View,
+    address,
     everywhere,
     through,
 )
@@ -38,6 +39,8 @@ from .program import Call, Node, Result, Shape
 CHEAP = 5  # the cost up to which a value is computed again rather than stored
 LONGEST_LINE = 32768  # of a whole array that is passed over several times by one kernel
 LARGEST = 300  # values in a kernel
+NEAR = 32_000  # bytes of an array, up to which its elements are read quickly in any order
+SORTED = 4  # the longest step between elements that are read nearly as quickly as neighbours
 RECENT = 16  # kernels that are tried for a value that reads none of their values
 
 
@@ -218,7 +221,10 @@ class Plan:
                 return f"{what} needs the result of {read.what()}, known only after the whole loop"
             if any(start or (axis is not None and step != 1) for axis, start, step in places):
                 return f"{what} reads the result of {read.what()} at other places than its own"
-        if self._place_in(kernel, index, shape, direct) is None:
+        place = self._place_in(kernel, index, shape, direct)
+        if place is not None and self._is_slower(x, place, kernel):
+            return f"{what} reads large arrays faster in another order"
+        if place is None:
             lengths = " × ".join(map(str, kernel.dims)) or "1"
             wanted = " × ".join(map(str, shape)) or "1"
             return f"the loops of {what}, over {wanted} elements, are not those over {lengths}"
@@ -274,7 +280,33 @@ class Plan:
         variables = [v for v, _, _ in place if v is not None]
         if len(set(variables)) != len(variables):
             return False
-        return all(self._is_there(a, place, kernel, index) for a in x.args)
+        if not all(self._is_there(a, place, kernel, index) for a in x.args):
+            return False
+        return not self._is_slower(x, place, kernel)
+
+    def _is_slower(self, x: Core, place: Map, kernel: Kernel) -> bool:
+        """Whether a value reads more arrays with long steps here than in a kernel of its own."""
+        alone = _default((x.args[0] if isinstance(x, Reduction) else x).shape)
+        if place == alone:
+            return False
+        last = max((v for v, _, _ in alone if v is not None), default=0)
+        return self._jumps(x, place, kernel.last) > self._jumps(x, alone, last)
+
+    def _jumps(self, x: Core, place: Map, last: int) -> int:
+        """How many large arrays are read with long steps along the last variable."""
+        found = 0
+        rest = [(a, place) for a in x.args]
+        while rest:
+            a, at = rest.pop()
+            if isinstance(a, View):
+                rest.append((a.args[0], through(at, a.map)))
+            elif isinstance(a, Padded):
+                rest.append((a.args[0], a.unpadded(at)[0]))
+            elif self._is_cheap(a):
+                rest += [(b, at) for b in a.args]
+            elif not isinstance(a, Filled) and a.size * a.dtype.itemsize > NEAR:
+                found += abs(address(at, a.shape)[1].get(last, 0)) > SORTED
+        return found
 
     def _is_there(self, x: Core, place: Map, kernel: Kernel, index: int) -> bool:
         """Whether a value can be had at a place of a kernel."""

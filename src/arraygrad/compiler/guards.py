@@ -14,7 +14,9 @@ from __future__ import annotations
 import functools
 import sys
 import sysconfig
+import weakref
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import AbstractContextManager
 from numbers import Number
 from types import (
     BuiltinMethodType,
@@ -29,12 +31,14 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..arrays.tensor import Tensor
+from ..core.versions import refused_writes, writes_to
 from .quick import Expression
+from .tracing import WRITES_OUTSIDE
 
 _MISSING = object()
 _TAKEN_APART = (dict, list, tuple, MethodType)  # which may be made anew with the same parts
 LARGEST = 256  # items of a container that is looked into
-DEEPEST = 8  # containers and objects inside each other
+DEEPEST = 40  # containers and objects inside each other
 MOST = 2000  # values that are looked into
 
 Read = Callable[[], Any]
@@ -55,6 +59,7 @@ class Guards:
         self._elements: list[tuple[Any, Any]] = []
         self._same: list[tuple[Read, Any]] = []
         self._states: list[tuple[Read, Any]] = []
+        self._tensors: list[Tensor] = []
         self._quick: Callable[[], bool] = bool  # false, before the trace
         roots = [functools.partial(_itself, value) for value in (function, *static)]
         for read, value, is_known in _reachable(roots):
@@ -62,6 +67,13 @@ class Guards:
                 self._same.append((read, value))
             if (state := _state(value)) is not None:
                 self._states.append((read, state))
+            if isinstance(value, Tensor) and isinstance(value.array, np.ndarray):
+                self._tensors.append(value)
+
+    def refused_writes(self) -> AbstractContextManager[None]:
+        """Refuse to write the tensors from outside: that would happen only while tracing."""
+        memory = [writes_to(tensor.array) for tensor in self._tensors]
+        return refused_writes([weakref.ref(writes) for writes in memory], _refuse)
 
     def traced(self, captured: Iterable[Any], masks: Iterable[tuple[Any, Any]]) -> None:
         """Take note of what the trace has shown, and done.
@@ -112,6 +124,10 @@ class Guards:
             if _state(read()) != state:
                 return False
         return all(_has_elements(array, copy) for array, copy in self._elements)
+
+
+def _refuse() -> None:
+    raise TypeError(WRITES_OUTSIDE)
 
 
 def _itself(value: Any) -> Any:
@@ -213,7 +229,11 @@ class _Walk:
         elif isinstance(value, tuple(_PARTS)):
             kind = next(kind for kind in _PARTS if isinstance(value, kind))
             yield from (_Attribute(read, name) for name in _PARTS[kind])
-        elif _is_users(type(value)) and not isinstance(value, type):
+        elif isinstance(value, type):
+            return
+        elif hasattr(value, "__guarded__"):
+            yield from (_Attribute(read, name) for name in value.__guarded__)
+        elif _is_users(type(value)):
             yield from self._of_object(read, value)
         elif hasattr(value, "__wrapped__"):
             yield _Attribute(read, "__wrapped__")

@@ -9,6 +9,7 @@ first. They write it down in the body's program, in which all arrays from outsid
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from contextlib import nullcontext
 from typing import Any, ClassVar
 
 import numpy as np
@@ -25,7 +26,8 @@ from ..ops.define.library import declare
 from ..ops.define.op import Op
 from ..ops.writing import detached
 from .bodies import Body
-from .program import Node
+from .lending import lent
+from .program import Node, needed
 from .traced import Trace, Traced
 
 # What is computed under `no_grad`: a constant for reverse mode. Forward mode does not know of it.
@@ -101,6 +103,7 @@ class Closure:
         self.captured: list[Array] = []
         self._type: type[Lifted] = type_at_level(Lifted, level)
         self._inner: dict[int, Traced] = {}
+        self._lent: list[tuple[Lifted, Traced]] = []
         self._records = recorder() is not None
 
     def inner(self, value: Any) -> Any:
@@ -125,13 +128,24 @@ class Closure:
             out = unrecorded(out)
         return self._type(out, self)
 
+    def lend(self, value: Any) -> Any:
+        """An array from outside, for the function to use as its own."""
+        inner = self.inner(value)
+        made = self._type(inner, self)
+        self._lent.append((made, inner))
+        return made
+
+    def is_lent_written(self) -> bool:
+        """Whether the function has written to an array from outside."""
+        return any(made._array is not inner for made, inner in self._lent)
+
     def given(self, like: Any) -> Any:
         """An argument of the function."""
         return self._type(self.trace.input_like(like), self)
 
 
 def closed(
-    function: Callable[[list[Any]], Sequence[Any]], like: Sequence[Any]
+    function: Callable[[list[Any]], Sequence[Any]], like: Sequence[Any], may_not_run: bool = False
 ) -> tuple[Body, list[Array]]:
     """A function as a body, and the arrays from outside that it takes before its arguments.
 
@@ -141,24 +155,30 @@ def closed(
         Takes a list of arrays, and returns a list of arrays and numbers.
     like : sequence
         The arguments: arrays, of which only the shapes and dtypes matter; numbers stay as they are.
+    may_not_run : bool
+        Whether the body may never be run: then nothing of it is computed outside of it.
     """
     with new_level() as level:
         closure = Closure(level)
         given = [closure.given(x) if hasattr(x, "dtype") else x for x in like]
-        results = function(given)
+        own = [x._array.node for x in given if isinstance(x, Array)]  # before they are written
+        around = lent(function, closure.lend) if may_not_run else nullcontext()
+        with around:
+            results = function(given)
         outputs: list[Node] = []
         for result in results:
             value = closure.inner(lowered(result, level))
             if not isinstance(value, Traced):
                 value = np.asarray(value)
             outputs.append(closure.trace.node(value))
-    inputs = [closure.inner(x).node for x in (*closure.captured, *given) if isinstance(x, Array)]
-    if closure.trace.close():
+    if closure.trace.close() or closure.is_lent_written():
         raise TypeError(
-            "the body of a loop writes to a tensor from outside, which would happen only once, "
+            "the body of a loop writes to an array from outside, which would happen only once, "
             "when the loop is compiled: make what is written a part of the loop's state"
         )
-    return Body(inputs, outputs), closure.captured
+    read = set(needed(outputs))
+    captured = [x for x in closure.captured if closure.inner(x).node in read]
+    return Body([*(closure.inner(x).node for x in captured), *own], outputs), captured
 
 
 def like_first(value: Any, first: Any) -> Any:

@@ -6,11 +6,12 @@ computed between the passes. Costly values that a later pass needs again stay in
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any
 
-from .body import Address, Inside, Instruction, Store, Total, below
 from .core import Fold, Scalar
+from .instructions import Address, Inside, Instruction, Store, Total, below
+from .interleaved import groups, interleaved, repeated, separated
 from .vectors import BYTES, Value, Writer
 
 if TYPE_CHECKING:
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
 
 COSTLY = 6  # a value that is kept for later passes over a line rather than computed again
 BUFFERS = 200_000  # bytes of such values, which are on the stack
+LITTLE = 8  # the cost of a pass, up to which the processor mostly waits for its sums
 WIDE_LINE = 1024  # elements, from which on sums of float32 are collected in float64
 
 Indices = dict[int, Value]
@@ -32,24 +34,53 @@ class Line:
         self._own: dict[int, Value] = {}  # the values that belong to the line
         self._buffers: dict[int, Value] = self._kept()
         self._filled: set[int] = set()  # those whose buffer holds the line
+        self._read_together = self._alternating_reads()
 
     def _kept(self) -> dict[int, Value]:
-        """Buffers for costly values that several passes need: the most costly, if many do."""
-        needs: dict[int, set[int]] = {}
-        for stage, roots in self._by_stage().items():
+        """Buffers for values that a pass has computed, and a later one would at some cost."""
+        passes = self._by_stage()
+        seen: dict[int, set[int]] = {}
+        for stage, roots in passes.items():
             for i in below(roots):
-                needs.setdefault(id(i), set()).add(stage)
+                seen.setdefault(id(i), set()).add(stage)
+        shared = {i for i, stages in seen.items() if len(stages) > 1}
+        again: dict[int, int] = {}  # the cost of a value in a later pass
+        costly: dict[int, int] = {}  # and of those that it is better to keep
+        for i in self.body.instructions:
+            cost = i.cost + sum(again[id(a)] for a in i.args) if i.varies else 0
+            if id(i) in shared and cost >= COSTLY and i.kind != "i1":
+                costly[id(i)] = cost
+                cost = 1
+            again[id(i)] = cost
+        needed = self._read_again(passes, seen, costly)
         lanes = max(self.loops.lanes, 1)
         padded = -(-self.loops.length // lanes) * lanes
         left = BUFFERS
         found = {}
-        for i in sorted(self.body.instructions, key=lambda i: -i.cost):
+        for i in sorted(needed, key=lambda i: -costly[id(i)]):
             size = padded * BYTES[i.kind]
-            is_shared = i.varies and len(needs.get(id(i), ())) > 1 and i.kind != "i1"
-            if is_shared and i.cost >= COSTLY and size <= left:
+            if size <= left:
                 left -= size
                 found[id(i)] = self.w.stack(i.kind, padded)
         return found
+
+    def _read_again(
+        self, passes: dict[int, list[Instruction]], seen: dict[int, set[int]], costly: Iterable[int]
+    ) -> list[Instruction]:
+        """Those of the costly values that are needed in later passes, if all of them are kept."""
+        found: dict[int, Instruction] = {}
+        for stage, roots in passes.items():
+            rest, done = list(roots), set[int]()
+            while rest:
+                i = rest.pop()
+                if id(i) in done or not i.varies:
+                    continue
+                done.add(id(i))
+                if id(i) in costly and min(seen[id(i)]) < stage:
+                    found[id(i)] = i
+                else:
+                    rest += i.args
+        return list(found.values())
 
     def _by_stage(self) -> dict[int, list[Instruction]]:
         """What each pass must compute: values that vary along the line."""
@@ -82,46 +113,58 @@ class Line:
         for i in needed:
             if not i.varies:
                 self.own(i)
-        sums: dict[int, tuple[Value, str]] = {}
+        has_folds = any(self._line_fold(one) is not None for one, _ in work)
+        copies = self._copies(needed) if has_folds else 1
+        sums: dict[int, tuple[list[Value], str]] = {}
         for one, value in work:
             fold = self._line_fold(one)
             if fold is not None:
                 is_wide = value.kind == "float" and self.loops.length > WIDE_LINE
                 kind = "double" if is_wide and fold.start == 0 else value.kind
-                slot = w.stack(kind, max(lanes, 1))
-                w.store(w.number(fold.start, kind, lanes), slot)
-                sums[id(one)] = slot, kind
+                slots = [w.stack(kind, max(lanes, 1)) for _ in range(copies)]
+                for slot in slots:
+                    w.store(w.number(fold.start, kind, lanes), slot)
+                sums[id(one)] = slots, kind
 
-        def at(index: Value, mask: Value | None) -> None:
+        together = self._alternating_writes([one for one, _ in work])
+
+        def at(index: Value, mask: Value | None, copy: int = 0) -> None:
             known: dict[int, Value] = {}
             if self.loops.is_open:  # results may overwrite arguments: read all of them first
                 for one, _ in work:
                     for root in _roots(one):
                         self._value(root, index, mask, known)
             for one, value in work:
+                if id(one) in together:
+                    if one is together[id(one)][0]:
+                        self._write_together(together[id(one)], index, mask, known)
+                    continue
                 x = self._spread(self._value(value, index, mask, known))
                 fold = self._line_fold(one)
                 if fold is not None:
-                    slot, kind = sums[id(one)]
+                    slots, kind = sums[id(one)]
                     x = w.cast(self._masked(x, mask, fold), kind)
-                    w.store(fold.emit(w, w.load(slot, kind, lanes), x), slot)
+                    w.store(fold.emit(w, w.load(slots[copy], kind, lanes), x), slots[copy])
                 elif isinstance(one, Store):
                     self._write(x, one.at, index, mask)
                 else:
                     places = [self._value(i, index, mask, known) for i in one.indices]
                     self._collect(one, x, index, mask, places)
 
-        self._along(at)
+        self._along(at, copies)
         self._filled |= {id(i) for i in needed if id(i) in self._buffers}
         for one, value in work:
             fold = self._line_fold(one)
             if fold is None:
                 continue
-            slot, kind = sums[id(one)]
+            slots, kind = sums[id(one)]
+            x = w.load(slots[0], kind, lanes)
+            for slot in slots[1:]:
+                x = fold.emit(w, x, w.load(slot, kind, lanes))
             if isinstance(one, Total) and one in self.loops.whole:
-                self.loops.add_to(one, w.load(slot, kind, lanes))
+                self.loops.add_to(one, x)
                 continue
-            found = w.cast(self.loops.folded(fold, w.load(slot, kind, lanes)), value.kind)
+            found = w.cast(self.loops.folded(fold, x), value.kind)
             if isinstance(one, Total):
                 self._collect(one, found, None, None, [])
             else:
@@ -134,29 +177,54 @@ class Line:
         is_total = isinstance(one, Total) and self.body.inner in one.over and not one.indices
         return one.fold if is_total else None
 
-    def _along(self, at: Callable[[Value, Value | None], None]) -> None:
-        """The loop along the line: whole vectors, then a masked one."""
+    def _copies(self, needed: list[Instruction]) -> int:
+        """How many vectors of a line to fold at once, each into a sum of its own.
+
+        Each sum waits for the one before: if there is little else to do, the processor has others.
+        """
+        cost = sum(i.cost for i in needed if i.varies and id(i) not in self._filled)
+        copies = 4 if cost <= LITTLE else 2 if cost <= 2 * LITTLE else 1
+        copies = max(copies // self.loops.registers, 1)
+        while copies > 1 and self.loops.length < 2 * copies * self.loops.lanes:
+            copies //= 2
+        return copies if self.loops.lanes else 1
+
+    def _along(self, at: Callable[[Value, Value | None, int], None], copies: int) -> None:
+        """The loop along the line: whole vectors, several at once; the rest; then a masked one."""
         w, lanes, length = self.w, self.loops.lanes, self.loops.length
         zero = w.number(0, "i64")
         if not lanes:
-            self.loops.loop(zero, self._end(), 1, lambda i: at(i, None))
+            self.loops.loop(zero, self._end(), 1, lambda i: at(i, None, 0))
             return
+
+        def several(index: Value) -> None:
+            for copy in range(copies):
+                place = w.logic("add", index, integer(w, copy * lanes)) if copy else index
+                at(place, None, copy)
+
         if self.body.limit is None:
+            most = length - length % (copies * lanes)
             whole = length - length % lanes
-            if whole:
-                self.loops.loop(zero, w.number(whole, "i64"), lanes, lambda i: at(i, None))
+            if most:
+                self.loops.loop(zero, integer(w, most), copies * lanes, several)
+            for start in range(most, whole, lanes):
+                at(integer(w, start), None, 0)
             if length % lanes:
                 inside = ", ".join(f"i1 {str(i < length % lanes).lower()}" for i in range(lanes))
-                at(w.number(whole, "i64"), Value(f"<{inside}>", "i1", lanes))
+                at(integer(w, whole), Value(f"<{inside}>", "i1", lanes), 0)
             return
         end = self._end()
+        stopped = zero
+        if copies > 1:
+            last = w.logic("sub", end, integer(w, copies * lanes - 1))
+            stopped = self.loops.loop(zero, last, copies * lanes, several)
         last = w.logic("sub", end, w.number(lanes - 1, "i64"))
-        stopped = self.loops.loop(zero, last, lanes, lambda i: at(i, None))
+        stopped = self.loops.loop(stopped, last, lanes, lambda i: at(i, None, 0))
         tail, after = w.name("tail"), w.name("after")
         w.branch(w.compare("lt", stopped, end), tail, after)
         w.start(tail)
         rest = w.spread(w.logic("sub", end, stopped), lanes)
-        at(stopped, w.compare("lt", w.steps(1, lanes), rest))
+        at(stopped, w.compare("lt", w.steps(1, lanes), rest), 0)
         w.jump(after)
         w.start(after)
 
@@ -187,6 +255,11 @@ class Line:
         if not i.varies:
             return self.own(i)
         for one in self._missing(i, known):
+            if id(one) in known:
+                continue  # with others of its group
+            if id(one) in self._read_together and id(one) not in self._filled:
+                self._read_group(self._read_together[id(one)], index, mask, known)
+                continue
             buffer = self._buffers.get(id(one))
             if buffer is not None and id(one) in self._filled:
                 place = self.w.offset(buffer, index, one.kind)
@@ -297,6 +370,68 @@ class Line:
             return w.load(place, i.kind, lanes, mask)
         return w.gather(place, w.steps(step, lanes), i.kind, mask)
 
+    # --- numbers that alternate in memory ---
+
+    def _alternating_reads(self) -> dict[int, list[Instruction]]:
+        """The instructions that read alternating numbers, with all of their groups."""
+        reads = [
+            (i, i.does, i.kind)
+            for i in self.body.instructions
+            if isinstance(i.does, Address) and not i.args and id(i) not in self._buffers
+        ]
+        return groups(reads, self.body.inner) if self.loops.lanes else {}
+
+    def _alternating_writes(self, work: list[Any]) -> dict[int, list[Any]]:
+        """The stores and totals that write alternating numbers, with all of their groups."""
+        writes = [
+            (one, one.at, one.fold if isinstance(one, Total) else None)
+            for one in work
+            if isinstance(one, Store | Total) and self._line_fold(one) is None and one.value.varies
+        ]
+        return groups(writes, self.body.inner) if self.loops.lanes else {}
+
+    def _neighbours(
+        self, at: Address, index: Value, mask: Value | None, n: int, kind: str
+    ) -> list[tuple[Value, Value | None]]:
+        """The addresses of n vectors of neighbouring numbers, and their masks."""
+        w, lanes = self.w, self.loops.lanes
+        first = w.offset(self.loops.pointer(at.memory), self._number(at, index), kind)
+        places = [w.offset(first, integer(w, c * lanes), kind) for c in range(n)]
+        masks = [None] * n if mask is None else repeated(w, mask, n)
+        return list(zip(places, masks, strict=True))
+
+    def _read_group(
+        self, group: list[Instruction], index: Value, mask: Value | None, known: dict[int, Value]
+    ) -> None:
+        """Read alternating numbers."""
+        w, lanes, first = self.w, self.loops.lanes, group[0]
+        vectors = [
+            w.load(place, first.kind, lanes, masked)
+            for place, masked in self._neighbours(first.does, index, mask, len(group), first.kind)
+        ]
+        found = separated(w, vectors)
+        known.update((id(i), x) for i, x in zip(group, found, strict=True))
+
+    def _write_together(
+        self, group: list[Any], index: Value, mask: Value | None, known: dict[int, Value]
+    ) -> None:
+        """Write alternating numbers, or fold them into those that are there."""
+        w, lanes, first = self.w, self.loops.lanes, group[0]
+        values = [self._value(one.value, index, mask, known) for one in group]
+        places = self._neighbours(first.at, index, mask, len(group), values[0].kind)
+        for x, (place, masked) in zip(interleaved(w, values), places, strict=True):
+            if isinstance(first, Total):
+                x = first.fold.emit(w, w.load(place, x.kind, lanes, masked), x)
+            w.store(x, place, masked)
+
+    def _number(self, at: Address, index: Value | None) -> Value:
+        """The number of an element in its array: in the part of this chunk, if it has one."""
+        w, number = self.w, self._index(at, index)
+        if at.memory not in self.loops.partial:
+            return number
+        part = w.logic("mul", Value("%chunk", "i64"), integer(w, at.memory.size))
+        return w.logic("add", number, part)
+
     def _tested(self, i: Instruction, index: Value | None) -> Value:
         """Whether a number is from 0 on and below a length."""
         w, test = self.w, i.does
@@ -341,10 +476,7 @@ class Line:
     ) -> None:
         """Fold values into the elements of memory that they belong to."""
         w, at = self.w, total.at
-        number, more = self._with_indices(self._index(at, index), at, indices)
-        if at.memory in self.loops.partial:
-            part = w.logic("mul", Value("%chunk", "i64"), integer(w, at.memory.size))
-            number = w.logic("add", number, part)
+        number, more = self._with_indices(self._number(at, index), at, indices)
         place = w.offset(self.loops.pointer(at.memory), number, x.kind)
         step = at.steps.get(self.body.inner, 0) if x.lanes else 0
         if not x.lanes:

@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import ctypes
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 
 from .core import Core
 from .native import engine_of
+
+# Called after each step, with the number of steps so far, and the state.
+After = Callable[[int, Sequence[Any]], None]
+Place = tuple[int, Sequence[Any]]
 
 
 class NativeLoop:
@@ -57,21 +61,26 @@ class NativeLoop:
             return self.condition.given[position]  # type: ignore[no-any-return]
         return self.body.given[position - self.asked]  # type: ignore[no-any-return]
 
-    def _run(self, addresses: list[int], following: int) -> int:
+    def _run(self, addresses: list[int], odd: Place, even: Place, after: After | None) -> int:
         """Run all steps; how many there were.
 
-        The state after a piece is at the addresses from the place `following` on.
+        `odd` and `even` say where the state is after an odd or even number of steps: at the
+        addresses from which place on, and in which arrays.
         """
         table = (ctypes.c_void_p * max(len(addresses), 1))(*addresses)
         first = self.asked + self.constants
         start = 0
+        piece = self._piece if after is None else 1
         while start < self.length:
-            stop = min(start + self._piece, self.length)
+            stop = min(start + piece, self.length)
             start = self._call(table, start, stop)
             if start < stop:
                 break
+            place, state = odd if start % 2 else even
             for j in range(self.states):
-                table[first + j] = addresses[following + j]
+                table[first + j] = addresses[place + j]
+            if after is not None:
+                after(start, state)
         return start
 
 

@@ -19,8 +19,8 @@ from .core import Core
 from .executable import Native, ready
 from .fusion import base_of
 from .loop_bodies import BodyProgram
-from .loop_calls import NativeLoop
-from .objects import LAYOUT
+from .loop_calls import After, NativeLoop
+from .objects import LAYOUT, addresses_of
 from .pool import pool_cell, prepare, run_address
 from .vectors import TYPES, literal, memory_type
 
@@ -79,9 +79,11 @@ class LoopCode(NativeLoop):
             prepare()
         self._compile(_Text(self).text())
         cost = sum(step.loops.cost for program in programs for step in program.steps)
-        self._piece = max(2, PIECE // max(cost, 1) // 2 * 2)  # even: the state ends where it began
+        self._piece = max(1, PIECE // max(cost, 1))
 
-    def run(self, arrays: Sequence[Any], rows: Sequence[Any]) -> list[Any]:
+    def run(
+        self, arrays: Sequence[Any], rows: Sequence[Any], after: After | None = None
+    ) -> list[Any]:
         """The last state. The results of the steps are written to `rows`."""
         first, s = self.asked + self.constants, self.states
         checked = self._checked(arrays)
@@ -90,9 +92,10 @@ class LoopCode(NativeLoop):
         odd, even = ([np.empty(*t) for t in types] for _ in range(2))
         memories = [program._pool.take() for program in self._programs]
         held = [*checked, *outside, *odd, *even, *rows]
-        addresses = [x.__array_interface__["data"][0] for x in held]
+        addresses = addresses_of(held)
         addresses += [memory.address for memory in memories]
-        steps = self._run(addresses, len(checked) + len(outside) + s)
+        place = len(checked) + len(outside)
+        steps = self._run(addresses, (place, odd), (place + s, even), after)
         for program, memory in zip(self._programs, memories, strict=True):
             program._pool.give_back(memory)
         if not steps:

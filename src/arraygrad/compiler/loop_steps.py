@@ -7,49 +7,72 @@ steps of the body.
 from __future__ import annotations
 
 import functools
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 
 from .bodies import Body
-from .executable import Arrays, ByNumpy
-from .loop_bodies import BodyProgram, program_of
+from .checked import CheckedExecutable
+from .executable import Arrays, ByNumpy, Executable, reader
+from .indices import check_ranges
+from .loop_bodies import BodyProgram, ScanBody, program_of
+from .loop_calls import After, NativeLoop
+from .loop_checks import StepChecks
 from .loop_code import LoopCode
 from .lowering import Lowering
 from .memory import Memory
-from .program import Result, needed
+from .program import Node, Result, needed
 from .small_loops import FOREVER, SmallLoop, small_loop
+
+Parts = list[tuple[Executable | NativeLoop, str]]
 
 
 class LoopStep(ByNumpy):
     """A step that is a loop or a choice. Results that nobody reads are not computed."""
 
-    def __init__(self, node: Any, lowering: Lowering) -> None:
+    def __init__(self, node: Any, lowering: Lowering, is_checked: bool) -> None:
         super().__init__(node, lowering)
+        self.is_checked = is_checked
         self.loop = node.params["loop"]
+        self._given = [_reader(a, lowering) for a in node.args]
         self.used = {
             n.index for n in lowering.values if isinstance(n, Result) and n.args[0] is node
         }
 
     def run(self, found: Arrays, memory: Memory) -> None:
         """Compute the results, and add them: None for those that nobody reads."""
-        found[self.value] = self.compute([np.asarray(read(found)) for _, read in self._args])
+        found[self.value] = self.compute([np.asarray(read(found)) for read in self._given])
 
     def compute(self, arrays: list[Any]) -> Sequence[Any]:
         """The results, all of them new arrays."""
         raise NotImplementedError
 
+    def compiled(self, body: Body) -> Any:
+        """A body as an executable program, which is checked if the loop is."""
+        return program_of(body, CheckedExecutable if self.is_checked else Executable)
+
     def what(self) -> str:
         """What the step does, for people."""
         return repr(self.loop).strip("<>")
+
+    def parts(self) -> Parts:
+        """The programs and the native loop that it consists of, and what they are."""
+        raise NotImplementedError
+
+
+def _reader(argument: Any, lowering: Lowering) -> Callable[[Arrays], Any]:
+    """A function that finds an argument of a loop, which may be a number."""
+    if isinstance(argument, Node):
+        return reader(lowering.values[argument])
+    return lambda found: argument
 
 
 class ScanStep(LoopStep):
     """A scan."""
 
-    def __init__(self, node: Any, lowering: Lowering) -> None:
-        super().__init__(node, lowering)
+    def __init__(self, node: Any, lowering: Lowering, is_checked: bool) -> None:
+        super().__init__(node, lowering, is_checked)
         loop = self.loop
         c, s = loop.constants, loop.states
         states, rows = _live(loop.body, c, s, self.used)
@@ -61,13 +84,18 @@ class ScanStep(LoopStep):
             if (i - c in states if c <= i < c + s else x in read)
         ]
         self._states, self._rows, self._inputs = states, rows, inputs
+        types = loop.types()
+        self._types = [types[k] for k in rows]
         self._constants = sum(i < c for i in inputs)
         body = Body([loop.body.inputs[i] for i in inputs], outputs)
+        self._form = body
         form = (self._constants, len(states), loop.length, loop.reverse)
         self.code: SmallLoop | LoopCode | None = small_loop(body, *form)
         if self.code is None:
-            self.body = BodyProgram.of(body)
+            self.body = ScanBody.of(body)
             self.code = LoopCode.of(self.body, *form)
+        program = self.code.body if isinstance(self.code, SmallLoop) else self.body
+        self._ranges = program.ranges
 
     def what(self) -> str:
         if isinstance(self.code, SmallLoop):
@@ -75,23 +103,37 @@ class ScanStep(LoopStep):
         ways = f"{len(self.body.steps)} kernels in native code"
         return f"{super().what()}, {ways if self.code else 'run from Python'}"
 
+    def parts(self) -> Parts:
+        if isinstance(self.code, SmallLoop):
+            return [(self.code, "loop")]
+        own: Parts = [(self.body, "body")]
+        return own if self.code is None else [*own, (self.code, "loop")]
+
     def compute(self, arrays: list[Any]) -> list[Any]:
         loop, c, s = self.loop, self._constants, len(self._states)
         given = [arrays[i] for i in self._inputs]
-        types = loop.types()
-        rows = [np.empty(*types[k]) for k in self._rows]
+        rows = [np.empty(*kind) for kind in self._types]
+        extremes = [
+            np.zeros(loop.length, r.integers.dtype) for r in self._ranges for _ in ("low", "high")
+        ]
         if not loop.length:
             state = [np.array(x) for x in given[c : c + s]]
-        elif self.code is not None:
-            state = self.code.run(given, rows)
         else:
-            state = self._by_steps(given, rows)
-        results: list[Any] = [None] * len(types)
+            run = self._by_steps if self.code is None else self.code.run
+            state = run(given, [*rows, *extremes], self._checks(given, rows))
+            check_ranges(self._ranges, extremes, loop.order())
+        results: list[Any] = [None] * len(loop.body.outputs)
         for k, value in zip((*self._states, *self._rows), (*state, *rows), strict=True):
             results[k] = value
         return results
 
-    def _by_steps(self, given: list[Any], rows: list[Any]) -> list[Any]:
+    def _checks(self, given: list[Any], rows: list[Any]) -> StepChecks | None:
+        if not self.is_checked:
+            return None
+        c, s = self._constants, len(self._states)
+        return StepChecks(self.loop, self._form, given, c, s, rows, self.loop.order())
+
+    def _by_steps(self, given: list[Any], rows: list[Any], after: After | None) -> list[Any]:
         c, s = self._constants, len(self._states)
         body = self.body
         fixed = body.prepared(given[:c])
@@ -107,6 +149,8 @@ class ScanStep(LoopStep):
             state = out[:s]
             for row, y in zip(rows, out[s:], strict=True):
                 row[i] = y
+            if after is not None:
+                after(count + 1, state)
         results = [np.array(x) for x in state]
         body.give_back(memories)
         return results
@@ -127,9 +171,12 @@ def _live(body: Body, constants: int, states: int, used: set[int]) -> tuple[list
 class WhileStep(LoopStep):
     """A while loop."""
 
-    def __init__(self, node: Any, lowering: Lowering) -> None:
-        super().__init__(node, lowering)
-        self.states = _States(self.loop)
+    def __init__(self, node: Any, lowering: Lowering, is_checked: bool) -> None:
+        super().__init__(node, lowering, is_checked)
+        self.states = _States(self.loop, is_checked)
+
+    def parts(self) -> Parts:
+        return self.states.parts()
 
     def compute(self, arrays: list[Any]) -> list[Any]:
         return self.states.last(arrays)
@@ -138,8 +185,8 @@ class WhileStep(LoopStep):
 class _States:
     """The states of a while loop."""
 
-    def __init__(self, loop: Any) -> None:
-        self._loop = loop
+    def __init__(self, loop: Any, is_checked: bool) -> None:
+        self._loop, self._is_checked = loop, is_checked
 
     @functools.cached_property
     def _condition(self) -> BodyProgram:
@@ -156,19 +203,60 @@ class _States:
         small = small_loop(loop.body, *form, condition=loop.condition)
         return small or LoopCode.of(self._body, *form, condition=self._condition)
 
+    def programs(self) -> Parts:
+        """The programs of a loop that is run from Python."""
+        return [(self._condition, "condition"), (self._body, "body")]
+
+    def parts(self) -> Parts:
+        """What runs the loop."""
+        if isinstance(self._code, SmallLoop):
+            return [(self._code, "loop")]
+        own = self.programs()
+        return own if self._code is None else [*own, (self._code, "loop")]
+
     def last(self, arrays: Sequence[Any]) -> list[Any]:
         """The last state."""
-        if self._code is not None:
-            return self._code.run(arrays, [])
-        return self._walk(arrays, None)
+        run = self._walk if self._code is None else self._code.run
+        if not self._is_checked:
+            return run(arrays, [])
+        checks, count = self._checks(arrays), 0
+
+        def after(number: int, state: Sequence[Any]) -> None:
+            nonlocal count
+            count = number
+            checks(number, state)
+
+        state = run(arrays, [], after)
+        checks.end(count)
+        return state
+
+    def _checks(self, arrays: Sequence[Any]) -> StepChecks:
+        loop = self._loop
+        asked, for_body, state = loop.split(arrays)
+        given = [*for_body, *state]
+        sizes = loop.of_body, loop.states
+        return StepChecks(loop, loop.body, given, *sizes, condition=loop.condition, asked=asked)
 
     def all(self, arrays: Sequence[Any]) -> list[list[Any]]:
         """All states."""
-        found: list[list[Any]] = []
-        self._walk(arrays, found)
+        first = [np.array(x) for x in self._loop.split(arrays)[-1]]
+        found = [first]
+        checks = self._checks(arrays) if self._is_checked else None
+
+        def after(number: int, state: Sequence[Any]) -> None:
+            found.append([np.array(x) for x in state])
+            if checks is not None:
+                checks(number, state)
+
+        self._walk(arrays, [], after)
+        if checks is not None:
+            checks.end(len(found) - 1)
         return found
 
-    def _walk(self, arrays: Sequence[Any], states: list[list[Any]] | None) -> list[Any]:
+    def _walk(
+        self, arrays: Sequence[Any], rows: Sequence[Any], after: After | None = None
+    ) -> list[Any]:
+        """The last state, by a Python loop over the steps; there are no results of steps."""
         condition, body = self._condition, self._body
         for_condition, for_body, state = self._loop.split(arrays)
         asks, goes = condition.prepared(for_condition), body.prepared(for_body)
@@ -176,8 +264,6 @@ class _States:
         memories, (other,) = body.memories(), condition.memories()[:1]
         count = 0
         while True:
-            if states is not None:
-                states.append([np.array(x) for x in state])
             found = dict(asks)
             found.update(zip(condition.given[len(for_condition) :], state, strict=True))
             if not bool(condition.run_in(other, found)[0]):
@@ -186,6 +272,8 @@ class _States:
             found.update(zip(body.given[len(for_body) :], state, strict=True))
             state = body.run_in(memories[count % 2], found)
             count += 1
+            if after is not None:
+                after(count, state)
         results = [np.array(x) for x in state]
         body.give_back(memories)
         condition.give_back([other])
@@ -195,10 +283,13 @@ class _States:
 class WhilePulledStep(LoopStep):
     """The reverse pass of a while loop."""
 
-    def __init__(self, node: Any, lowering: Lowering) -> None:
-        super().__init__(node, lowering)
-        self.states = _States(self.loop.loop)
-        self.back = program_of(self.loop.back)
+    def __init__(self, node: Any, lowering: Lowering, is_checked: bool) -> None:
+        super().__init__(node, lowering, is_checked)
+        self.states = _States(self.loop.loop, is_checked)
+        self.back = self.compiled(self.loop.back)
+
+    def parts(self) -> Parts:
+        return [*self.states.programs(), (self.back, "step back")]
 
     def compute(self, arrays: list[Any]) -> list[Any]:
         return self.loop.walk(arrays, self.states.all, self.back)  # type: ignore[no-any-return]
@@ -207,9 +298,12 @@ class WhilePulledStep(LoopStep):
 class ChoiceStep(LoopStep):
     """A choice."""
 
-    def __init__(self, node: Any, lowering: Lowering) -> None:
-        super().__init__(node, lowering)
-        self.yes, self.no = program_of(self.loop.yes), program_of(self.loop.no)
+    def __init__(self, node: Any, lowering: Lowering, is_checked: bool) -> None:
+        super().__init__(node, lowering, is_checked)
+        self.yes, self.no = self.compiled(self.loop.yes), self.compiled(self.loop.no)
+
+    def parts(self) -> Parts:
+        return [(self.yes, "true branch"), (self.no, "false branch")]
 
     def compute(self, arrays: list[Any]) -> list[Any]:
         split = self.loop.split

@@ -13,8 +13,10 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from .body import BLOCK, Body, Total
+from .body import BLOCK
 from .core import Core, Fold, Scalar
+from .instructions import Body, Total
+from .interleaved import STEPS
 from .lines import Indices, Line
 from .objects import LAYOUT
 from .vectors import BYTES, FLOATS, Module, Value, Writer
@@ -63,6 +65,7 @@ class Loops:
         self.memory: list[Core] = []
         self._pointers: dict[Core, Value] = {}
         self.length = body.dims[-1]
+        self.registers = 1  # of a vector
         self.lanes = self._lanes(vector)
         first = body.dims[0] if len(body.dims) > 1 else 1
         self.chunks = max(1, min(MOST_CHUNKS, first, body.cost // CHUNK))
@@ -74,8 +77,9 @@ class Loops:
         self.whole = [t for t in body.totals if not (t.at.steps or t.indices) and outer <= t.over]
         in_memory = [t for t in body.totals if t not in self.whole]
         split = self.chunks > 1 or is_open
-        self.partial = [t.at.memory for t in body.totals if split and 0 in t.over]
-        self.collected = [(t.at.memory, t.fold) for t in in_memory]
+        partial = [t.at.memory for t in body.totals if split and 0 in t.over]
+        self.partial = list(dict.fromkeys(partial))
+        self.collected = list(dict.fromkeys((t.at.memory, t.fold) for t in in_memory))
         self.folds = {t.at.memory: t.fold for t in body.totals}
         written = [s.at.memory for s in body.stores] + [t.at.memory for t in body.totals]
         self.written = list(dict.fromkeys(written))
@@ -89,8 +93,10 @@ class Loops:
         widest = max((BYTES[i.kind] for i in self.body.instructions), default=8)
         lanes = max(vector // max(widest, 4), 1)
         few = sum(isinstance(i.does, Scalar) for i in self.body.instructions) < 30
-        if few and self.length >= 8 * lanes:
+        inner = {a.steps.get(self.body.inner) for a in self.body.addresses}
+        if few and self.length >= 8 * lanes and not inner & set(STEPS):
             lanes *= 2
+            self.registers = 2
         while lanes >= 2 * self.length:
             lanes //= 2
         return lanes if lanes > 1 else 0
@@ -210,8 +216,11 @@ class Loops:
         slot, kind, lanes = self._sums[id(total)]
         w = self.w
         found = self.folded(total.fold, w.load(slot, kind, lanes))
-        index = Value("%chunk", "i64") if total.at.memory in self.partial else w.number(0, "i64")
-        place = w.offset(self.pointer(total.at.memory), index, total.value.kind)
+        index, memory = w.number(total.at.start, "i64"), total.at.memory
+        if memory in self.partial:
+            part = w.logic("mul", Value("%chunk", "i64"), w.number(memory.size, "i64"))
+            index = w.logic("add", index, part)
+        place = w.offset(self.pointer(memory), index, total.value.kind)
         w.store(w.cast(found, total.value.kind), place)
 
     def folded(self, fold: Fold, x: Value) -> Value:

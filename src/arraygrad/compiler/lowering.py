@@ -17,6 +17,7 @@ in memory for the core program.
 from __future__ import annotations
 
 import functools
+import math
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -27,17 +28,22 @@ from ..core.indices import HOLE
 from ..core.kinds import AlongAxis, Contracts, Elementwise, Moves, Reduces
 from ..func.trees import unwrapped
 from ..ops.define.op import Op
+from ..ops.regions import Region
 from . import scalars
 from .complexes import REALS
 from .contractions import Contraction
 from .core import Builder, Core, Filled, Fold, Map, Place, Scalar
-from .indices import along_axis, by_template, valid
+from .diagonals import Diagonals
+from .indices import Range, along_axis, by_template, moved_inside, out_of_range, valid
 from .other_types import HALF, Complexes, Halves, NotNative
 from .program import Call, Constant, Full, Node, Shape, needed
+from .searching import searched
 from .traced import Trace, Traced
 from .vectors import FLOATS, TYPES
 
 MOST_JOINED = 8  # arrays side by side that native code joins
+MOST_SMALL = 64  # the same for small arrays: each element of the result asks for each of them
+MOST_QUESTIONS = 2**20
 
 
 class Lowering:
@@ -49,13 +55,25 @@ class Lowering:
         What has been lowered.
     reasons : dict of Node to str
         Why nodes have no code of their own.
+    flags : list of Core
+        With `flagging`: each is true after a run in which integers of an index array were out of
+        range.
+    ranges : list of Range
+        With `in_loop`: integers that the loop around must check. Else, and without `flagging`,
+        steps of their own check integers before they are used.
     """
 
-    def __init__(self, given: Sequence[Node], trace: Trace) -> None:
+    def __init__(
+        self, given: Sequence[Node], trace: Trace, flagging: bool = False, in_loop: bool = False
+    ) -> None:
         self.builder = Builder()
         self.values: dict[Node, Core] = {node: self.builder.stored(node) for node in given}
-        self._trace = trace
+        self.trace = trace
+        self._diagonals = Diagonals(self.builder)
         self.reasons: dict[Node, str] = {}
+        self.flags: list[Core] = []
+        self.ranges: list[Range] = []
+        self._flagging, self._in_loop = flagging, in_loop
         self._complexes, self._halves = Complexes(self), Halves(self)
         self._indices: dict[Any, Core] = {}  # index arrays that were checked for a length
         self._inside: list[Op] = []  # the ops that are being taken apart
@@ -92,13 +110,16 @@ class Lowering:
         map_ = _map_in(array, owner)
         if map_ is None:
             return self.builder.stored(node)
-        source = self.builder.stored(self._trace.program.constant(owner))
+        source = self.builder.stored(self.trace.program.constant(owner))
         return self.builder.view(source, node.shape, map_)
 
     def _native(self, node: Call) -> Core:
         given = (node, *node.nodes)
         if any(0 in x.shape for x in given):
             raise NotNative("there are no elements")
+        if isinstance(node.op.kind, Moves) and len(node.args) == 1:
+            if node.nodes[0].dtype != node.dtype:
+                raise NotNative("it takes elements apart, or puts them together")
         if any(x.dtype in REALS for x in given):
             return self._complexes.lower(node)
         if any(x.dtype == HALF for x in given):
@@ -107,10 +128,18 @@ class Lowering:
             if x.dtype not in TYPES:
                 raise NotNative(f"there is none for elements of {x.dtype}")
         kind = node.op.kind
+        if node.op is valid and (self._in_loop or self._flagging):
+            return self._valid(node.args[0], node.params["length"], node.params["axis"])
         if isinstance(kind, Elementwise) and not kind.whole:
             return self.elementwise(node)
+        if node.op in scalars.SEARCHES:
+            common = _common(node.args)
+            line, values = (self.as_dtype(a, common) for a in node.args)
+            return searched(self.builder, line, values, node.params["side"])
         if isinstance(kind, Moves) and kind.indices and len(node.args) > 1:
             return self._indexed(node, kind)
+        if isinstance(kind, Moves) and kind.puts and "region" in node.params:
+            return self._written(node, node.params["region"])
         if isinstance(kind, Moves) and kind.shares and len(node.args) == 1:
             return self.moved(self.values[node.args[0]], node, kind)
         if isinstance(kind, Moves) and kind.adds and kind.template and len(node.args) == 1:
@@ -133,6 +162,11 @@ class Lowering:
         if (op in scalars.NUMBERS and not is_bool) or (op in scalars.FLOATS and is_float):
             scalar = scalars.NUMBERS.get(op) or scalars.FLOATS[op]
             return self.made(scalar, [self.as_dtype(a, dtype) for a in args], dtype)
+        if op in scalars.QUOTIENTS:
+            return self._quotient(scalars.QUOTIENTS[op], args, dtype)
+        if op in scalars.BITS or (op in scalars.SHIFTS and not is_bool):
+            scalar = scalars.BITS.get(op) or scalars.SHIFTS[op]
+            return self.made(scalar, [self.as_dtype(a, dtype) for a in args], dtype)
         if op in scalars.COMPARISONS or op in scalars.TESTS:
             common = _common(args)
             if op in scalars.TESTS and TYPES[common] not in FLOATS:
@@ -147,6 +181,12 @@ class Lowering:
             return self.made(scalars.CHOICES[op], [condition, *chosen], dtype)
         raise NotNative(f"there is none for {op.name} with a result of {dtype}")
 
+    def _quotient(self, scalar: Scalar, args: Sequence[Any], dtype: Any) -> Core:
+        x, y = (self.as_dtype(a, dtype) for a in args)
+        if TYPES[dtype] not in FLOATS and not (isinstance(y, Filled) and y.value not in (0, -1)):
+            raise NotNative("NumPy warns of zeros among integers that others are divided by")
+        return self.made(scalar, [x, y], dtype)
+
     def made(self, scalar: Scalar, args: list[Core], dtype: Any) -> Core:
         if scalar.cost == 0:  # the value itself
             return args[0]
@@ -157,7 +197,10 @@ class Lowering:
         if not isinstance(x, Node):
             if not isinstance(x, bool | int | float | np.generic):
                 raise NotNative("an argument is no real number")
-            return self.builder.filled(x, (), dtype)
+            try:
+                return self.builder.filled(x, (), dtype)
+            except OverflowError:  # NumPy compares such numbers all the same
+                raise NotNative(f"{x} is not in the range of {dtype}") from None
         value = self.values[x]
         if value.dtype == dtype:
             return value
@@ -184,6 +227,30 @@ class Lowering:
         shape = np.broadcast_to(False, node.shape)[index].shape
         map_ = _map_of(lambda array: array[index], node.shape, shape)
         return self._put(self.builder.broadcast(source, shape), node.shape, map_)
+
+    def _written(self, node: Call, region: Region) -> Core:
+        """An array with new values in a region: a choice by the place of an element."""
+        whole, value = (self.as_dtype(a, node.dtype) for a in node.args)
+        mask = region.mask()
+        if mask is not None and value.size == 1:
+            is_inside = self._constant(self.trace.program.constant(mask))
+            new = self.builder.reshape(value, ())
+            return self.builder.elements(scalars.CHOOSE, [is_inside, new, whole], node.dtype)
+        if not region.is_view():
+            raise NotNative("a write by index arrays, or by a view that may be a copy")
+        part = region.read(np.broadcast_to(False, node.shape)).shape
+        map_ = _map_of(region.read, node.shape, part)
+        if 0 in part:
+            return whole
+        true = self.builder.filled(True, part, np.dtype(np.bool_))
+        is_inside = self._put(true, node.shape, map_)
+        # Axes of length one in front are ignored, as NumPy does.
+        value = self.builder.reshape(value, value.shape[max(0, len(value.shape) - len(part)) :])
+        if isinstance(value, Filled):
+            new = self.builder.filled(value.value, node.shape, node.dtype)
+        else:
+            new = self._put(self.builder.broadcast(value, part), node.shape, map_)
+        return self.builder.elements(scalars.CHOOSE, [is_inside, new, whole], node.dtype)
 
     def _put(self, x: Core, shape: Shape, map_: Map) -> Core:
         axes = [axis for axis, _, step in map_ if axis is not None]
@@ -222,19 +289,37 @@ class Lowering:
         return self.builder.scattered(scalars.SUM, source, places, shape, layout.places)
 
     def _valid(self, index: Node, length: int, axis: int) -> Core:
-        """An index array, checked by a step of its own."""
+        """An index array that has been checked, or whose integers are moved into the range."""
+        if isinstance(index, Call) and index.op is valid and index.params["length"] == length:
+            return self.values[index]
         key = (index, length)
-        if key not in self._indices:
+        if key in self._indices:
+            return self._indices[key]
+        if self._flagging or self._in_loop:
+            int64, truth = np.dtype(np.int64), np.dtype(np.bool_)
+            integers = self.as_dtype(index, int64)
+            self._indices[key] = self.builder.elements(moved_inside(length), [integers], int64)
+            if self._in_loop:
+                self.ranges.append(Range(index, length, axis))
+            else:
+                is_wrong = self.builder.elements(out_of_range(length), [integers], truth)
+                axes = range(len(index.shape))
+                self.flags.append(self.builder.reduction(scalars.ANY, is_wrong, axes))
+        else:
             params = {"length": length, "axis": axis}
             types = index.shape, np.dtype(np.int64)
-            node = self._trace.program.call(valid, (index,), params, types)
+            node = self.trace.program.call(valid, (index,), params, types)
             self._indices[key] = self.values[node] = self.builder.stored(node)
         return self._indices[key]
 
     def _joined(self, node: Call, kind: Moves) -> Core:
         """Arrays side by side along an axis, or along a new one: each with zeros around it."""
         axis, shape = node.params[kind.axis or "axis"], node.shape
-        if len(node.args) > MOST_JOINED or not all(isinstance(a, Node) for a in node.args):
+        count = len(node.args)
+        is_small = count <= MOST_SMALL and count * math.prod(shape) <= MOST_QUESTIONS
+        if not (count <= MOST_JOINED or is_small) or not all(
+            isinstance(a, Node) for a in node.args
+        ):
             raise NotNative
         parts, start = [], 0
         for a in node.args:
@@ -276,7 +361,7 @@ class Lowering:
             labels = tuple(node.params[name] for name in kind.labels)
         else:
             labels = kind.labels(*(len(x.shape) for x in values))
-        found = Contraction(self.builder, values, labels).value()
+        found = Contraction(self._diagonals, values, labels).value()
         if found is None:
             raise NotNative
         return found
@@ -294,7 +379,7 @@ class Lowering:
             return None  # NumPy's kernels do not round in between
         if (made is None and op.compute is None) or 0 in node.shape:
             return None
-        given = [Traced(a, self._trace) if isinstance(a, Node) else a for a in node.args]
+        given = [Traced(a, self.trace) if isinstance(a, Node) else a for a in node.args]
         self._inside.append(op)
         try:
             if made is not None:

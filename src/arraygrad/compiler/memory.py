@@ -79,17 +79,23 @@ def _join_gaps(gaps: list[tuple[int, int]], i: int) -> None:
 
 
 class Memory:
-    """The memory of one call."""
+    """The memory of one call.
+
+    Attributes
+    ----------
+    address : int
+        Where the buffers start.
+    tables : dict
+        What groups of kernels prepared for it.
+    """
 
     def __init__(self, size: int) -> None:
         self._array = np.empty(size + ALIGNMENT, np.uint8)
         self._arrays: dict[Buffer, Any] = {}
-        self._start = -self._array.__array_interface__["data"][0] % ALIGNMENT
-
-    @property
-    def address(self) -> int:
-        """Where the buffers start."""
-        return self._array.__array_interface__["data"][0] + self._start  # type: ignore[no-any-return]
+        self.tables: dict[Any, Any] = {}
+        start: int = self._array.__array_interface__["data"][0]
+        self._start = -start % ALIGNMENT
+        self.address = start + self._start
 
     def array(self, buffer: Buffer) -> Any:
         """The array at a buffer's place; the same object in each call that has this memory."""

@@ -113,20 +113,25 @@ def compiled(texts: Sequence[str], module: Module) -> list[Function]:
 
 def engine_of(text: str) -> Any:
     """The machine code of a module. It lives as long as the engine."""
+    machine = _machine()
+    engine = _llvm().create_mcjit_compiler(_optimized(text, machine), machine)
+    engine.finalize_object()
+    return engine
+
+
+def _optimized(text: str, machine: Any) -> Any:
+    """A module after LLVM's passes."""
     llvm = _llvm()
     parsed = llvm.parse_assembly(text)
-    machine = _machine()
     builder = llvm.create_pass_builder(machine, llvm.create_pipeline_tuning_options(speed_level=1))
     passes = llvm.create_new_module_pass_manager()
     for name in _PASSES:
         getattr(passes, f"add_{name}")()
     passes.run(parsed, builder)
-    engine = llvm.create_mcjit_compiler(parsed, machine)
-    engine.finalize_object()
-    return engine
+    return parsed
 
 
 def assembly(text: str) -> str:
     """The processor's instructions for a module."""
-    llvm = _llvm()
-    return _machine().emit_assembly(llvm.parse_assembly(text))  # type: ignore[no-any-return]
+    machine = _machine()
+    return machine.emit_assembly(_optimized(text, machine))  # type: ignore[no-any-return]

@@ -11,7 +11,7 @@ from __future__ import annotations
 import ctypes
 import functools
 import importlib
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -63,6 +63,15 @@ def _is_laid_out(layout: Layout, array: Any) -> bool:
 
 LAYOUT = _found()
 reference: Callable[[Any], int] = address_of if LAYOUT is None else id
+_Pointer = ctypes.c_void_p.from_address
+
+
+def addresses_of(arrays: Iterable[Any]) -> list[int]:
+    """The addresses of the first elements of arrays; much faster than to ask each for it."""
+    if LAYOUT is None:
+        return [address_of(array) for array in arrays]
+    data = LAYOUT.data
+    return [_Pointer(id(array) + data).value or 0 for array in arrays]
 
 
 def data_of(w: Writer, index: int) -> Value:

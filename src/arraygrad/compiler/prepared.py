@@ -12,6 +12,7 @@ from typing import Any
 
 from .core import Core
 from .executable import Executable, Native
+from .fusion import base_of
 from .objects import LAYOUT, address_of
 from .pool import Step
 
@@ -24,6 +25,8 @@ class Prepared:
     Attributes
     ----------
     steps : ctypes array of Step
+    flags : list of int
+        The addresses of bools that a run sets if integers of an index array are out of range.
     """
 
     def __init__(self, executable: Executable) -> None:
@@ -52,6 +55,7 @@ class Prepared:
                 self._set(x, buffer)
             for x, buffer in step.parts.items():
                 self._set((number, x), buffer)
+        self.flags = [self._address(base_of(x)) for x in executable.flags]
 
     def _key(self, number: int, entry: Any) -> Any:
         """What tells apart the memory of entries: a value, or a value of one step; or a number."""
@@ -70,6 +74,11 @@ class Prepared:
             array = self._memory.array(buffer)
             self._arrays.append(array)
             ctypes.c_void_p.from_address(self.place(key)).value = address_of(array)
+
+    def _address(self, key: Any) -> int:
+        found = ctypes.c_void_p.from_address(self.place(key)).value
+        assert found is not None
+        return found
 
     def place(self, x: Core | Any) -> int:
         """Where to write the address of the elements of a value."""

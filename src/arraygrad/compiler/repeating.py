@@ -54,9 +54,9 @@ class While(Loop):
     def __repr__(self) -> str:
         return f"<while loop, {len(needed(self.body.outputs))} values>"
 
-    def step(self, node: Any, lowering: Any) -> WhileStep:
+    def step(self, node: Any, lowering: Any, is_checked: bool) -> WhileStep:
         """The step of a program that runs it."""
-        return WhileStep(node, lowering)
+        return WhileStep(node, lowering, is_checked)
 
     def types(self) -> list[Type]:
         """The shapes and dtypes of the state."""
@@ -295,9 +295,9 @@ class WhilePulled(Loop):
         ]
         return Body([*pulled.inputs, *seeds], outputs)
 
-    def step(self, node: Any, lowering: Any) -> WhilePulledStep:
+    def step(self, node: Any, lowering: Any, is_checked: bool) -> WhilePulledStep:
         """The step of a program that runs it."""
-        return WhilePulledStep(node, lowering)
+        return WhilePulledStep(node, lowering, is_checked)
 
     def types(self) -> list[Type]:
         """The shapes and dtypes of the targets."""
@@ -445,11 +445,13 @@ run_while_pulled = _declared("while_loop_pullback")
 def while_loop(condition: Any, body: Any, init: list[Any]) -> list[Any]:
     """Write down a loop, as `func.while_loop` does it."""
     if not all(hasattr(x, "dtype") for x in init):
-        made, _ = closed(body, init)
+        made, _ = closed(body, init, may_not_run=True)
         init = [
             x if hasattr(x, "dtype") else np.asarray(x, out.dtype)
             for x, out in zip(init, made.outputs, strict=True)
         ]
     goes_on, for_condition = closed(lambda given: [condition(given)], init)
-    step, for_body = closed(lambda given: [*map(like_first, body(given), init)], init)
+    step, for_body = closed(
+        lambda given: [*map(like_first, body(given), init)], init, may_not_run=True
+    )
     return While(goes_on, step, len(init)).run([*for_condition, *for_body, *init])

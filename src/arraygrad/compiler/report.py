@@ -8,11 +8,10 @@ import time
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
-from .body import Address
 from .core import Core, Product, Scalar
-from .executable import ByBlas, ByNumpy, Executable, Native
+from .executable import ByBlas, ByNumpy, Executable, Native, OneOfSeveral
 from .fusion import Kernel, base_of
-from .indices import valid
+from .instructions import Address
 from .loop_steps import LoopStep
 from .native import assembly
 from .products import Tiles
@@ -25,13 +24,27 @@ def program_text(executable: Executable) -> str:
 
 
 def llvm_text(executable: Executable) -> str:
-    """The kernels, as LLVM reads them."""
-    return executable.llvm
+    """All native code, as LLVM reads it: kernels, and loops with those of their bodies."""
+    return "\n".join(f"; {title}\n{code}" for title, code in _modules(executable))
 
 
 def assembly_text(executable: Executable) -> str:
-    """The kernels, as the processor reads them."""
-    return assembly(executable.llvm)
+    """All native code, as the processor reads it."""
+    return "\n".join(f"# {title}\n{assembly(code)}" for title, code in _modules(executable))
+
+
+def _modules(executable: Executable, title: str = "") -> list[tuple[str, str]]:
+    """The native code of a program and of the loops in it: titles, and LLVM's text."""
+    found = [(f"kernels{title}", executable.llvm)] if "define" in executable.llvm else []
+    for number, step in enumerate(executable.steps):
+        if isinstance(step, LoopStep):
+            of = f" of step {number}{title}"
+            for part, name in step.parts():
+                if isinstance(part, Executable):
+                    found += _modules(part, f" of the {name}{of}")
+                else:
+                    found.append((f"the {name}{of}", part.text))
+    return found
 
 
 def explanation(executable: Executable, arrays: Sequence[Any]) -> str:
@@ -66,9 +79,7 @@ def _reasons(executable: Executable, number: int) -> list[str]:
     if isinstance(step, ByNumpy):
         node = step.node
         reason = executable.lowering.reasons.get(node)
-        if isinstance(node, Call) and node.op is valid:
-            reason = "indices are checked before kernels compute addresses from them"
-        elif isinstance(node, Call) and not node.op.is_library:
+        if isinstance(node, Call) and not node.op.is_library:
             reason = "the op is not one of arraygrad"
         elif isinstance(node, Call) and node.op.multiple:
             reason = "the op has several results"
@@ -115,6 +126,8 @@ def _fused_bytes(executable: Executable) -> int:
 def _described(step: Any) -> str:
     if isinstance(step, LoopStep):
         return step.what()
+    if isinstance(step, OneOfSeveral):
+        return f"one of several results, {step.node.what()}"
     if isinstance(step, ByNumpy):
         return f"NumPy computes {step.node.what()}"
     if isinstance(step, ByBlas):

@@ -14,14 +14,14 @@ from typing import Any
 import numpy as np
 
 from ..core.axes import count
-from ..ops import elementwise, reductions, shape
+from ..ops import beyond, elementwise, reductions, searching, shape
 from ..ops.define.op import Op
 from ..ops.special import activations, normal, sigmoids, softmax
 from . import functions as native
-from . import hyperbolic, powers, trigonometry
+from . import compositions, hyperbolic, powers, quotients, trigonometry
 from . import normal as native_normal
 from .core import Fold, Scalar
-from .vectors import Value, Writer
+from .vectors import BYTES, Value, Writer
 
 
 def _op(function: Any) -> Op:
@@ -132,7 +132,43 @@ FLOATS: dict[Op, Scalar] = {
         (elementwise.log2, powers.log2, 24),
         (elementwise.pow, powers.power, 100),
         (elementwise.log10, powers.log10, 26),
+        (elementwise.round, _math("roundeven"), 2),
+        (beyond.fmod, quotients.fmod, 20),
     ]
+}
+
+# On floats, and on integers if the second is a constant, neither 0 (of which NumPy warns) nor -1.
+QUOTIENTS: dict[Op, Scalar] = {
+    _op(elementwise.remainder): Scalar("remainder", quotients.remainder, 25),
+    _op(elementwise.floor_divide): Scalar("floor_divide", quotients.floor_divide, 30),
+}
+
+
+def _shift(how: str) -> Any:
+    def emit(w: Writer, x: Value, y: Value) -> Value:
+        """A shift by more than all bits moves all of them out."""
+        bits = 8 * BYTES[x.kind]
+        last = w.like(x, bits - 1)
+        is_inside = w.logic("and", w.compare("le", y, last), w.compare("ge", y, w.like(x, 0)))
+        out = w.like(x, 0) if how == "shl" else w.logic("ashr", x, last)
+        by = w.choose(is_inside, y, w.like(x, 0))
+        return w.choose(is_inside, w.logic(how, x, by), out)
+
+    return emit
+
+
+# On integers; all but the shifts on bools, too.
+BITS: dict[Op, Scalar] = {
+    _op(elementwise.bitwise_and): Scalar("bitwise_and", _logic("and")),
+    _op(elementwise.bitwise_or): Scalar("bitwise_or", _logic("or")),
+    _op(elementwise.bitwise_xor): Scalar("bitwise_xor", _logic("xor")),
+    _op(elementwise.bitwise_invert): Scalar(
+        "bitwise_invert", lambda w, x: w.logic("xor", x, w.like(x, True if x.kind == "i1" else -1))
+    ),
+}
+SHIFTS: dict[Op, Scalar] = {
+    _op(elementwise.bitwise_left_shift): Scalar("bitwise_left_shift", _shift("shl"), 4),
+    _op(elementwise.bitwise_right_shift): Scalar("bitwise_right_shift", _shift("ashr"), 4),
 }
 
 # From two numbers of one type to a bool.
@@ -177,9 +213,9 @@ def _joined(w: Writer, x: Value, y: Value) -> Value:
 JOINED = Scalar("join", _joined)
 
 # From a bool and two numbers of one type to one of these.
+CHOOSE = Scalar("where", lambda w, condition, x, y: w.choose(condition, x, y))
 CHOICES: dict[Op, Scalar] = {
-    _op(function): Scalar("where", lambda w, condition, x, y: w.choose(condition, x, y))
-    for function in (elementwise.where, elementwise.choose)
+    _op(function): CHOOSE for function in (elementwise.where, elementwise.choose)
 }
 
 
@@ -188,6 +224,9 @@ def conversion(kind: str) -> Scalar:
     """The conversion to another type of elements."""
     return Scalar(f"to {kind}", lambda w, x: w.cast(x, kind))
 
+
+# Of a sorted array and values.
+SEARCHES: set[Op] = {_op(searching._searchsorted)}
 
 SUM = Fold("sum", _method("add"), 0.0, np.add)
 FOLDS: dict[Op, Fold] = {
@@ -199,8 +238,9 @@ FOLDS: dict[Op, Fold] = {
 
 
 # Of bools, to which all other elements are converted.
+ANY = Fold("any", _logic("or"), False, np.logical_or)
 _TRUTHS: dict[Op, Fold] = {
-    _op(reductions._any): Fold("any", _logic("or"), False, np.logical_or),
+    _op(reductions._any): ANY,
     _op(reductions._all): Fold("all", _logic("and"), True, np.logical_and),
 }
 
@@ -222,6 +262,8 @@ def fold_of(op: Op, dtype: Any) -> Fold | None:
 
 def _mean(x: Any, axis: Any, keepdims: bool) -> Any:
     n = count(x.shape, axis)
+    if x.dtype.kind in "biu":  # a sum of integers may be out of their range
+        x = shape._astype(x, dtype=np.dtype(np.float64), copy=False)
     return reductions._sum(x, axis=axis, keepdims=keepdims) / n
 
 
@@ -278,6 +320,7 @@ def _log_softmax(x: Any, axis: Any) -> Any:
 
 
 COMPOSED: dict[Op, Any] = {
+    **compositions.MADE,
     _op(softmax._log_softmax): _log_softmax,
     _op(activations.gelu): lambda x: x * normal.ndtr(x),
     _op(activations.silu): lambda x: x * sigmoids.expit(x),
@@ -293,14 +336,15 @@ COMPOSED: dict[Op, Any] = {
 
 def is_composed(op: Op, args: Sequence[Any]) -> bool:
     """Whether an op on these arguments is made of others."""
-    if op is not _op(elementwise.pow):
-        return op in COMPOSED
-    return isinstance(args[1], int | float) and args[1] in SMALL_POWERS
+    if op is _op(elementwise.pow):
+        return isinstance(args[1], int | float) and args[1] in SMALL_POWERS
+    condition = compositions.ONLY_IF.get(op)
+    return op in COMPOSED and (condition is None or condition(*args))
 
 
 def scalar_cost(op: Op) -> int | None:
     """The cost of an op for each element, if it has code of its own."""
-    for table in (NUMBERS, FLOATS, COMPARISONS, TESTS, LOGIC, CHOICES):
+    for table in (NUMBERS, FLOATS, QUOTIENTS, COMPARISONS, TESTS, LOGIC, CHOICES):
         if op in table:
             return table[op].cost
     return None

@@ -3,14 +3,13 @@
 Its derivatives and batches are loops, too:
 
 forward   the loop of the body's forward derivative: tangents are a part of the state
-reverse   a loop in the other direction, over what the first loop has kept of each step. The state
-          is the cotangent of the state; cotangents of arrays that all steps use are added up
+reverse   a loop in the other direction: see `scan_reverse`
 batch     the loop of the body for a batch
 """
 
 from __future__ import annotations
 
-import math
+import functools
 from collections.abc import Sequence
 from typing import Any
 
@@ -18,26 +17,15 @@ import numpy as np
 
 from ..core.array import Array
 from ..core.nodes import recorder
-from ..func import budget
-from ..ops import broadcast_to, concat, moveaxis, reshape, zeros_like
+from ..ops import broadcast_to, moveaxis, zeros_like
 from ..ops.define.op import Own, declare
-from .bodies import (
-    Body,
-    Flags,
-    Loop,
-    Pulled,
-    in_batch,
-    is_smooth,
-    operands,
-    pushed,
-    settled,
-    spread,
-)
-from .derivative import _is_recorded, worth_saving
+from .bodies import Body, Flags, Loop, in_batch, is_smooth, operands, pushed, settled, spread
+from .derivative import _is_recorded
+from .hoisting import Ahead, ahead, computed
 from .inference import Type
-from .lifted import closed, like_first
 from .loop_steps import ScanStep
-from .program import Call, Node, Result, needed
+from .program import needed
+from .scan_reverse import Kept
 
 
 class Scan(Loop):
@@ -53,9 +41,14 @@ class Scan(Loop):
     reverse : bool
     recomputes : bool
         Whether the reverse pass computes all of each step again, and keeps only the states.
-    """
+    frugal : bool
+        Whether memory is scarce, so that nothing is computed for all steps at once.
 
-    name = "scan"
+    Attributes
+    ----------
+    kept : Kept or None
+        What the last results are: what the reverse pass needs.
+    """
 
     def __init__(
         self,
@@ -65,16 +58,14 @@ class Scan(Loop):
         length: int,
         reverse: bool,
         recomputes: bool = False,
+        frugal: bool = False,
     ) -> None:
         self.body = body
         self.constants, self.states = constants, states
         self.length, self.reverse = length, reverse
         self.recomputes = recomputes
-        # For a loop that keeps what its reverse pass needs: the number of its own results, before
-        # what it keeps; and the pullback of the body.
-        self.visible = len(body.outputs)
-        self.pulled: Pulled | None = None
-        self.saved: list[Node] = []
+        self.frugal = frugal or recomputes
+        self.kept: Kept | None = None
         self._recorded: dict[Flags, Scan] = {}
 
     def __repr__(self) -> str:
@@ -83,13 +74,13 @@ class Scan(Loop):
     def like(self, body: Body, constants: int, states: int, reverse: bool | None = None) -> Scan:
         """Another loop of the same length."""
         reverse = self.reverse if reverse is None else reverse
-        return Scan(body, constants, states, self.length, reverse, self.recomputes)
+        return Scan(body, constants, states, self.length, reverse, self.recomputes, self.frugal)
 
     # --- what it computes ---
 
-    def step(self, node: Any, lowering: Any) -> ScanStep:
+    def step(self, node: Any, lowering: Any, is_checked: bool) -> ScanStep:
         """The step of a program that runs it."""
-        return ScanStep(node, lowering)
+        return ScanStep(node, lowering, is_checked)
 
     def types(self) -> list[Type]:
         """The shapes and dtypes of the results: the last state, and the results of all steps."""
@@ -99,20 +90,36 @@ class Scan(Loop):
 
     def run(self, arrays: Sequence[Any]) -> list[Any]:
         """The loop on arrays of any type. What a reverse pass will need is kept."""
+        if not any(isinstance(a, Array) for a in arrays):
+            return self.compute(arrays)
         loop = self
-        if recorder() is not None and self.pulled is None:
+        if self.length:
+            loop, arrays = self._rest(arrays)
+        if recorder() is not None:
             flags = tuple(_is_recorded(a) and is_smooth(a) for a in arrays)
             if any(flags):
-                loop = self.recorded(flags)
-        if not any(isinstance(a, Array) for a in arrays):
-            return loop.compute(arrays)[: self.visible]
-        return settled(run_scan(*operands(arrays), loop=loop)[: self.visible])
+                loop = loop.recorded(flags)
+        return settled(run_scan(*operands(arrays), loop=loop)[: len(self.body.outputs)])
 
     def again(self, arrays: Sequence[Any]) -> list[Any]:
         """The loop as a part of a body: also what it keeps is a result, which may be used."""
-        if self.pulled is None:
+        if self.kept is None:
             return self.run(arrays)
         return self.like(self.body, self.constants, self.states).run(arrays)
+
+    @functools.cached_property
+    def _ahead(self) -> Ahead:
+        """What can be computed before the first step."""
+        return ahead(self.body, self.constants, self.states, self.length, self.frugal)
+
+    def _rest(self, arrays: Sequence[Any]) -> tuple[Scan, Sequence[Any]]:
+        """The loop without what can be computed before its first step, and its arrays."""
+        found = self._ahead
+        if not any(found):
+            return self, arrays
+        c, s = self.constants, self.states
+        body, constants, taken = computed(self.body, c, s, found, self.length, arrays)
+        return self.like(body, constants, s), taken
 
     def order(self) -> range:
         """The steps, in their order."""
@@ -224,96 +231,22 @@ class Scan(Loop):
         """The same loop, which also keeps what the cotangents of inputs with a flag need."""
         found = self._recorded.get(flags)
         if found is None:
-            found = self._recorded[flags] = self._keeping(flags)
+            kept = Kept(self, flags)
+            found = self._recorded[flags] = self.like(kept.body, self.constants, self.states)
+            found.kept = kept
         return found
-
-    def _keeping(self, flags: Flags) -> Scan:
-        moving = [i for i, flag in enumerate(self.moving(flags)) if flag]
-        pulled = Pulled(self.body, moving)
-        c, s = self.constants, self.states
-        gradients = pulled.gradients(list(pulled.seeds), moving)
-        rows = [node for node in pulled.outputs[s:] if isinstance(node, Call | Result)]
-        saved: list[Node] = []
-        if not self.recomputes:
-            changing = _after(pulled.inputs[c:], pulled.outputs, gradients)
-            found = worth_saving(rows, list(pulled.seeds.values()), gradients)
-            saved = [node for node in found if node in changing]
-        fixed = [*pulled.inputs[:c], *pulled.inputs[c + s :], *pulled.seeds.values()]
-        known = set(needed([g for g in gradients if g], [*saved, *rows, *fixed]))
-        saved += [node for node in pulled.inputs[c : c + s] if node in known]
-        loop = self.like(Body(pulled.inputs, [*pulled.outputs, *saved]), c, s)
-        loop.visible, loop.pulled, loop.saved = self.visible, pulled, saved
-        return loop
-
-    @property
-    def kept(self) -> int:
-        """The bytes that each step keeps for the reverse pass."""
-        return sum(math.prod(x.shape) * x.dtype.itemsize for x in self.saved)
 
     def pull(self, gs: Any, wanted: Sequence[bool], out: Any, arrays: Sequence[Any]) -> list[Any]:
         """The cotangents of the inputs."""
         targets = [*wanted, *[False] * (len(arrays) - len(wanted))]
         targets = [w and is_smooth(a) for w, a in zip(targets, arrays, strict=True)]
         loop = self
-        if self.pulled is None or any(g is not None for g in gs[self.visible :]):
+        if self.kept is None or any(g is not None for g in gs[self.kept.visible :]):
             loop = self.like(self.body, self.constants, self.states)
             loop = loop.recorded(tuple(targets))
             out = run_scan(*operands(arrays), loop=loop)
-        return loop._pull(gs, targets, out, arrays)
-
-    def _pull(self, gs: Any, wanted: list[bool], out: Any, arrays: Sequence[Any]) -> list[Any]:
-        assert self.pulled is not None
-        pulled, c, s = self.pulled, self.constants, self.states
-        moving = [i for i, flag in enumerate(self.moving(wanted)) if flag]
-        state = [i for i in moving if c <= i < c + s]
-        seeds = [k for k in pulled.seeds if k < s or gs[k] is not None]
-        targets = [i for i in moving if wanted[i] or i in state]
-        gradients = dict(zip(targets, pulled.gradients(seeds, targets), strict=True))
-        trace = pulled.trace
-        # Candidates for inputs of the body, each with the array that the loop gets for it.
-        constants = {pulled.inputs[i]: arrays[i] for i in range(c)}
-        rows = {pulled.inputs[i]: arrays[i] for i in range(c + s, len(arrays))}
-        for k in range(s, self.visible):
-            if isinstance(pulled.outputs[k], Call | Result):
-                rows[pulled.outputs[k]] = out[k]
-            if k in seeds:
-                rows[pulled.seeds[k]] = gs[k]
-        rows |= dict(zip(self.saved, out[self.visible :], strict=True))
-        first: dict[Node, Any] = {}
-        for i in state:
-            k = i - c
-            node = pulled.seeds.get(k) or trace.input_like(pulled.inputs[i]).node
-            first[node] = zeros_like(out[k]) if gs[k] is None else gs[k]
-        outputs = [gradients.get(i) or pulled.zeros(pulled.inputs[i]) for i in state]
-        summed = [i for i in targets if i < c and gradients[i] is not None]
-        for i in summed:
-            node = trace.input_like(pulled.inputs[i]).node
-            first[node] = zeros_like(arrays[i])
-            outputs.append(pulled.sum_of(node, gradients[i]))  # type: ignore[arg-type]
-        each = [i for i in targets if i >= c + s and gradients[i] is not None]
-        outputs += [gradients[i] for i in each]  # type: ignore[misc]
-        found = set(needed(outputs, [*constants, *first, *rows]))
-        constants = {node: a for node, a in constants.items() if node in found}
-        rows = {node: a for node, a in rows.items() if node in found}
-        body = Body([*constants, *first, *rows], outputs)
-        loop = self.like(body, len(constants), len(first), not self.reverse)
-        results = loop.run([*constants.values(), *first.values(), *rows.values()])
-        parts: list[Any] = [None] * len(arrays)
-        for i, part in zip([*state, *summed, *each], results, strict=True):
-            if wanted[i]:
-                parts[i] = part
-        return parts
-
-
-def _after(
-    inputs: Sequence[Node], outputs: Sequence[Node], more: Sequence[Node | None]
-) -> set[Node]:
-    """The nodes that depend on some inputs."""
-    found = set(inputs)
-    for node in needed([*outputs, *(x for x in more if x is not None)]):
-        if not found.isdisjoint(node.nodes):
-            found.add(node)
-    return found
+        assert loop.kept is not None
+        return loop.kept.pull(loop, gs, targets, out, arrays)
 
 
 def _batch(op: Any, arrays: Any, flags: Any, params: Any) -> Any:
@@ -334,73 +267,3 @@ run_scan = declare(
         types=lambda inputs, params: params["loop"].types(),
     ),
 )
-
-
-def scan(
-    step: Any, init: list[Any], xs: list[Any], count: int, reverse: bool, memory: int | None
-) -> tuple[list[Any], list[Any]]:
-    """Write down a scan, as `func.scan` does it."""
-    s = len(init)
-    results = 0
-
-    def flat(given: list[Any]) -> list[Any]:
-        nonlocal results
-        state, y = step(given[:s], given[s:])
-        results = len(y)
-        return [*map(like_first, state, init), *y]
-
-    elements = [_Element(x) for x in xs]
-    if not all(hasattr(x, "dtype") for x in init):
-        body, _ = closed(flat, [*init, *elements])
-        init = [
-            x if hasattr(x, "dtype") else np.asarray(x, out.dtype)
-            for x, out in zip(init, body.outputs, strict=False)
-        ]
-    body, captured = closed(flat, [*init, *elements])
-    loop = Scan(body, len(captured), s, count, reverse)
-    taken = [*captured, *init, *xs]
-    if memory is not None and recorder() is not None:
-        # All that may be recorded: a transform around this loop is not known inside another body.
-        flags = tuple(map(is_smooth, taken))
-        own, each = budget.size(init), loop.recorded(flags).kept
-        length = budget.segment(count, own, each, memory)
-        if length < count:
-            rest = budget.left_over(count, length, own, memory)
-            return _in_segments(step, init, xs, count, reverse, length, rest)
-    out = loop.run(taken)
-    return out[:s], out[s:]
-
-
-class _Element:
-    """An element of an array along its first axis: its shape and dtype."""
-
-    def __init__(self, array: Any) -> None:
-        self.shape, self.dtype = tuple(array.shape[1:]), array.dtype
-
-
-def _in_segments(
-    step: Any, init: list[Any], xs: list[Any], count: int, reverse: bool, length: int, memory: int
-) -> tuple[list[Any], list[Any]]:
-    """A scan of segments, each of which is a scan that the reverse pass computes again."""
-    whole = count // length
-    extra = count - whole * length
-    # The segments come first, then what is left over.
-    middle = [x[extra:] if reverse else x[: whole * length] for x in xs]
-    pieces = [reshape(x, (whole, length, *x.shape[1:])) for x in middle]
-    s = len(init)
-
-    def segment(given: list[Any]) -> list[Any]:
-        state, ys = scan(step, given[:s], given[s:], length, reverse, memory)
-        return [*state, *ys]
-
-    body, captured = closed(segment, [*init, *map(_Element, pieces)])
-    loop = Scan(body, len(captured), s, whole, reverse, recomputes=True)
-    out = loop.run([*captured, *init, *pieces])
-    state = out[:s]
-    ys = [reshape(y, (whole * length, *y.shape[2:])) for y in out[s:]]
-    if extra:
-        rest = [x[:extra] if reverse else x[whole * length :] for x in xs]
-        state, more = scan(step, state, rest, extra, reverse, memory)
-        pairs = zip(more, ys, strict=True) if reverse else zip(ys, more, strict=True)
-        ys = [concat(pair, axis=0) for pair in pairs]
-    return state, ys

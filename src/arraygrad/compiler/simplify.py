@@ -45,7 +45,7 @@ def _of_one_value(program: Program, op: Op, args: Any, params: Any, types: Any) 
         given = [np.asarray(a.value) if isinstance(a, Full) else a for a in args]
         (value,) = computed(op, given, params)
         return program.full(value[()], shape, dtype)
-    if isinstance(kind, Moves) and kind.shares and len(args) == 1:
+    if isinstance(kind, Moves) and kind.shares and len(args) == 1 and args[0].dtype == dtype:
         return program.full(args[0].value, shape, dtype)
     return None
 

@@ -23,6 +23,7 @@ from ..backends import register
 from ..backends.numpy import NumpyBackend
 from ..core.array import Array
 from ..core.kinds import Moves, Opaque
+from ..core.nodes import next_number
 from ..core.saved import user_frames
 from ..errors import DataDependentError
 from ..ops.define.op import Op
@@ -52,6 +53,7 @@ class Trace:
 
     def __init__(self, arguments: Sequence[Any] = (), program: Program | None = None) -> None:
         self.program = program or Program()
+        self.start = next_number()  # nodes with smaller ones were made before
         self._values: dict[Node, Any] = {}
         self._made_up: set[Node] = set()  # inputs whose values are none of the arguments'
         # Decisions by values, for `compile(specialize=True)`: what was decided by, and how.
@@ -179,6 +181,9 @@ class Traced(Replaceable, TransformMethods, Array):
         self._array = node
         self._trace = trace
         self.is_given = False  # whether it is an argument, which the function must not write
+
+    def is_outlived_by(self, leaf: Any) -> bool:
+        return bool(leaf.number < self._trace.start)
 
     @property
     def node(self) -> Any:

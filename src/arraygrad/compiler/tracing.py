@@ -17,6 +17,11 @@ from ..func.trees import unwrapped
 from .program import Node
 from .traced import Trace, Traced
 
+WRITES_OUTSIDE = (
+    "the compiled function writes to a tensor from outside, which would happen only once, "
+    "when it is traced: return the new values, and write them outside"
+)
+
 
 class NotTraceable(Exception):
     """A result belongs to a transform outside of the compiled function."""
@@ -175,10 +180,7 @@ def run_traced(
         trace.close()
         raise
     if trace.close():
-        raise TypeError(
-            "the compiled function writes to a tensor from outside, which would happen only once, "
-            "when it is traced: return the new values, and write them outside"
-        )
+        raise TypeError(WRITES_OUTSIDE)
     return done
 
 

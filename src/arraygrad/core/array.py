@@ -63,6 +63,10 @@ class Array:
         """A plain array as a constant that meets arrays of this type in ops."""
         return array
 
+    def is_outlived_by(self, leaf: Any) -> bool:
+        """Whether a leaf of a graph was there before the array, which cannot be kept by it."""
+        return False
+
     def over(self, function: AnyFunction) -> Any:
         """An array of the same type that holds `function(array)` for each array inside this one."""
         return type(self)(function(self._array))  # type: ignore[call-arg]

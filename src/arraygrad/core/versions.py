@@ -108,9 +108,8 @@ class Writes:
         if array is owner:
             return self.stamps
         start, unit = address(array) - self.start, owner.itemsize
-        for step in array.strides:
-            if step % unit:  # a view with another dtype
-                return None
+        if array.itemsize > unit or any(step % unit for step in array.strides):
+            return None  # a view with another dtype
         return ndarray(
             array.shape,
             np.int64,
@@ -185,7 +184,8 @@ def writes_to(array: Any) -> Writes:
     owner = owner_of(array)
     key = id(owner)
     found = _writes.get(key)
-    if found is None:
+    # Another array's may be left there, if an interrupt came as it went.
+    if found is None or found.owner() is not owner:
         found = _writes[key] = Writes(owner, lambda _: _forget(key))
         if isinstance(owner, ndarray) and owner.base is not None:
             _foreign[key] = found

@@ -13,12 +13,14 @@ from numbers import Number
 from typing import Any, TypeVar
 
 import numpy as np
+from numpy import ndarray
 
 from .. import ops
 from ..arrays.batched import Batched
 from ..backends import backend_of
 from ..core.array import AnyFunction, Array, plain
 from ..core.modes import no_grad
+from ..core.nodes import LAST_WRITE
 from . import budget
 from .carries import Form
 from .recompute import checkpoint
@@ -191,10 +193,10 @@ class _Eager:
             with np.errstate(all="ignore"):
                 state, before = _choose(goes_on, body(given), state), given
 
-    def cond(self, predicate: Any, yes: Any, no: Any) -> Leaves:
+    def cond(self, predicate: Any, yes: Any, no: Any, given: Leaves) -> Leaves:
         if not _is_batched(predicate):
-            return yes() if bool(plain(predicate)) else no()  # type: ignore[no-any-return]
-        return _choose(predicate, yes(), no())
+            return yes(given) if bool(plain(predicate)) else no(given)  # type: ignore[no-any-return]
+        return _choose(predicate, yes(given), no(given))
 
 
 def _steps(
@@ -202,10 +204,18 @@ def _steps(
 ) -> tuple[Leaves, Leaves]:
     """All steps, one after the other."""
     rows: list[Leaves] = []
+    before = LAST_WRITE[0]
     for i in range(count - 1, -1, -1) if reverse else range(count):
         state, y = step(state, [x[i] for x in xs])
-        rows.append(y)
+        rows.append(_settled(y, LAST_WRITE[0] != before))
     return state, _stacked(rows[::-1] if reverse else rows)
+
+
+def _settled(y: Leaves, writes: bool) -> Leaves:
+    """The results of a step as they are now: the next steps may write to them."""
+    return [
+        ops.copy(x) if type(x) is ndarray or (writes and isinstance(x, Array)) else x for x in y
+    ]
 
 
 def _stacked(rows: list[Leaves]) -> Leaves:
@@ -219,7 +229,7 @@ def _array(leaf: Any) -> Any:
 
 def _none_of(step: Any, init: Leaves, xs: Leaves) -> Leaves:
     """The results of no steps: a step on zeros says what they would be."""
-    with no_grad():
+    with no_grad(), np.errstate(all="ignore"):
         _, y = step(init, [ops.zeros_like(x, tuple(x.shape[1:])) for x in xs])
     return [ops.zeros_like(leaf, (0, *leaf.shape)) for leaf in map(_array, y)]
 
@@ -236,7 +246,7 @@ def _within(
     for i in range(2):
         place = count - 1 - i if reverse else i
         state, y = step(state, [x[place] for x in xs])
-        first.append(y)
+        first.append(_settled(y, True))
         each = recorded.add([*state, *y])
     own = budget.size(state)
 
@@ -380,15 +390,19 @@ def cond(pred: Any, true_fun: Callable[..., C], false_fun: Callable[..., C], *op
     >>> ag.func.grad(logarithm)(np.array(2.0))
     array(0.5)
     """
+    import optree
+
     as_function(true_fun, "cond")
     as_function(false_fun, "cond")
     pred = _predicate(pred, "cond(): pred")
     form: Form | None = None
 
-    def branch(function: AnyFunction, name: str) -> Callable[..., Leaves]:
-        def run(given: Any = operands) -> Leaves:
+    given, spec = taken_apart(operands)
+
+    def branch(function: AnyFunction, name: str) -> Callable[[Leaves], Leaves]:
+        def run(leaves: Leaves) -> Leaves:
             nonlocal form
-            result = function(*given)
+            result = function(*optree.tree_unflatten(spec, leaves))
             if form is not None:
                 return form.leaves_of(result, name)
             form = Form(result, "cond", f"the result of {name}")
@@ -398,7 +412,7 @@ def cond(pred: Any, true_fun: Callable[..., C], false_fun: Callable[..., C], *op
 
     run = WRITER.get() if isinstance(pred, Array) else None
     chosen = branch(true_fun, "true_fun"), branch(false_fun, "false_fun")
-    leaves = (run or _Eager()).cond(pred, *chosen)
+    leaves = (run or _Eager()).cond(pred, *chosen, given)
     assert form is not None
     return form.tree(leaves)  # type: ignore[no-any-return]
 

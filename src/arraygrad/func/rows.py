@@ -13,6 +13,7 @@ import numpy as np
 from .. import ops
 from ..arrays.batched import Batched, batched_type
 from ..backends import backend_of
+from ..core.fixed import fix
 from ..core.levels import above
 from .forward import push
 from .reverse import Chosen, Tape
@@ -111,6 +112,9 @@ def _cut(rows: Any, arrays: list[Any]) -> list[Any]:
         made = backend.xp.asarray(shaped, device=backend.device(plain))
         parts.append(ops.astype(made, array.dtype, copy=False))
         offset += array.size
+    for made in (rows, *parts):
+        if isinstance(made, np.ndarray):
+            fix(made)
     return parts
 
 

@@ -212,7 +212,15 @@ def _is_mask(part: Any) -> bool:
 
 
 def _is_known(part: Any) -> bool:
-    return not hasattr(part, "dtype") or backend_of(part).has_values(plain(part))
+    """Whether an integer is known now, and is one number: not one for each member of a batch."""
+    if not hasattr(part, "dtype"):
+        return True
+    inner = part
+    while isinstance(inner, Array) and not inner.is_plain:
+        inner = inner._array
+        if not hasattr(inner, "__index__"):
+            return False
+    return backend_of(part).has_values(plain(part))
 
 
 def _plain_slice(part: slice) -> slice:

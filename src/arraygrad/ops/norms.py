@@ -6,7 +6,7 @@ import math
 import numbers
 from typing import Any
 
-from ..core.axes import kept, many_axes
+from ..core.axes import count, kept, many_axes
 from ..core.kinds import Reduces
 from .define.library import declare
 from .define.signatures import Axis, one_array
@@ -52,6 +52,16 @@ _count_norm = declare(
 )
 
 
+def _extreme(x: Any, ord: float, axis: Axes, keepdims: bool = False) -> Any:
+    """The largest of numbers that are not negative, or the smallest if `ord` is negative.
+
+    The largest of none is zero, as the standard's own norms have it.
+    """
+    if ord < 0:
+        return min(x, axis=axis, keepdims=keepdims)
+    return (max if count(x.shape, axis) else sum)(x, axis=axis, keepdims=keepdims)
+
+
 @one_array
 def vector_norm(x: Any, /, *, axis: Axis = None, keepdims: bool = False, ord: float = 2) -> Any:
     """The norm of vectors: ``sum(abs(x) ** ord) ** (1 / ord)`` over all axes, or some.
@@ -82,7 +92,7 @@ def vector_norm(x: Any, /, *, axis: Axis = None, keepdims: bool = False, ord: fl
     if ord == 1:
         return sum(abs(x), axis=axis, keepdims=keepdims)
     if math.isinf(ord):
-        return (max if ord > 0 else min)(abs(x), axis=axis, keepdims=keepdims)
+        return _extreme(abs(x), ord, axis, keepdims)
     return _vector_norm(x, axis=axis, keepdims=keepdims, ord=ord)
 
 
@@ -115,10 +125,10 @@ def matrix_norm(x: Any, /, *, keepdims: bool = False, ord: Any = "fro") -> Any:
     if ord == "nuc":
         norm = sum(svdvals(x), axis=-1)
     elif ord in (2, -2):
-        norm = (max if ord > 0 else min)(svdvals(x), axis=-1)
+        norm = _extreme(svdvals(x), ord, last[:1])
     elif ord in (1, -1, math.inf, -math.inf):
         along = -1 if math.isinf(ord) else -2
-        norm = (max if ord > 0 else min)(sum(abs(x), axis=along), axis=-1)
+        norm = _extreme(sum(abs(x), axis=along), ord, last[:1])
     else:
         raise ValueError(
             f"matrix_norm: ord must be 'fro', 'nuc', 1, -1, 2, -2, inf or -inf, not {ord!r}"

@@ -18,7 +18,7 @@ from .contractions import matmul, tensordot
 from .define.adoption import as_arrays
 from .define.arguments import naming
 from .define.library import declare
-from .define.op import Op, Own
+from .define.op import Own
 from .define.signatures import Number, Operand, one_array, two_arrays
 from .elementwise import conj, equal, greater, less, multiply, not_equal, remainder, where
 from .indexing import argsort, take
@@ -297,19 +297,20 @@ def interp(
 
 def _windows_product(x: Any, y: Any) -> Any:
     """The full convolution along the last axis, by windows of `x`; leading axes broadcast."""
-    n, m = x.shape[-1], y.shape[-1]
-    backend = backend_of(x)
-    zeros = backend.full(plain(x), (*x.shape[:-1], m - 1), 0, x.dtype)
-    wide = concat((zeros, x, zeros), axis=-1)
-    places = [i + j for i in range(n + m - 1) for j in range(m)]
-    windows = take(wide, backend.integers(plain(x), places), axis=-1)
-    windows = _reshape(windows, shape=(*x.shape[:-1], n + m - 1, m))
+    m = y.shape[-1]
+    zeros = backend_of(x).full(plain(x), (*x.shape[:-1], m - 1), 0, x.dtype)
+    return _windows_within(concat((zeros, x, zeros), axis=-1), y)
+
+
+def _windows_within(x: Any, y: Any) -> Any:
+    """The part of the convolution where `y` is within `x`, along the last axis."""
+    m = y.shape[-1]
+    count = x.shape[-1] - m + 1
+    places = [i + j for i in range(count) for j in range(m)]
+    windows = take(x, backend_of(x).integers(plain(x), places), axis=-1)
+    windows = _reshape(windows, shape=(*x.shape[:-1], count, m))
     out = matmul(windows, expand_dims(flip(y, axis=-1), axis=-1))
     return _reshape(out, shape=out.shape[:-1])
-
-
-def _convolve_batch(op: Op, arrays: Any, batched: Any, params: Any) -> Any:
-    return _windows_product(*arrays)
 
 
 _convolve = declare(
@@ -317,17 +318,23 @@ _convolve = declare(
     "x",
     "y",
     compute=lambda xp, x, y: np.convolve(x, y) if xp is np else _windows_product(x, y),
-    vjp_x=lambda g, x_shape, y: _part_of(g, y, x_shape[0]),
-    vjp_y=lambda g, x, y_shape: _part_of(g, x, y_shape[0]),
+    vjp_x=lambda g, y: _convolve_within(g, flip(y, axis=0)),
+    vjp_y=lambda g, x: _convolve_within(g, flip(x, axis=0)),
     kind=Contracts(),
-    own=Own(batch=_convolve_batch),
+    own=Own(batch=lambda op, arrays, batched, params: _windows_product(*arrays)),
 )
 
-
-def _part_of(g: Any, y: Any, n: int) -> Any:
-    """The cotangent of one factor of a convolution: `g` correlated with the other factor."""
-    start = y.shape[0] - 1
-    return _convolve(g, flip(y, axis=0))[start : start + n]
+# The part where `y`, which is not longer, is within `x`.
+_convolve_within = declare(
+    "convolve_within",
+    "x",
+    "y",
+    compute=lambda xp, x, y: np.convolve(x, y, mode="valid") if xp is np else _windows_within(x, y),
+    vjp_x=lambda g, y: _convolve(g, flip(y, axis=0)),
+    vjp_y=lambda g, x: flip(_convolve_within(x, flip(g, axis=0)), axis=0),
+    kind=Contracts(),
+    own=Own(batch=lambda op, arrays, batched, params: _windows_within(*arrays)),
+)
 
 
 @two_arrays
@@ -356,14 +363,13 @@ def convolve(a: Any, v: Any, /, mode: str = "full") -> Any:
     if v.shape[0] > a.shape[0]:
         a, v = v, a
     n, m = a.shape[0], v.shape[0]
-    full = _convolve(a, v)
     if mode == "full":
-        return full
+        return _convolve(a, v)
     if mode == "same":
         start = (m - 1) // 2
-        return full[start : start + n]
+        return _convolve(a, v)[start : start + n]
     if mode == "valid":
-        return full[m - 1 : n]
+        return _convolve_within(a, v)
     raise ValueError(f"mode must be 'full', 'same' or 'valid', not {mode!r}")
 
 

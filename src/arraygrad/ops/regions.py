@@ -11,9 +11,11 @@ import numpy as np
 from ..backends import backend_of
 from ..core.array import plain
 from ..core.indices import HOLE, Template, fill
+from ..core.kinds import Kind
 from ..core.memory import owner_of
 from .elementwise import imag, real
 from .indexing import _getitem
+from .pairs import as_pairs, from_pairs
 
 # A function that returns a view, and its keywords.
 Step = tuple[Callable[..., Any], dict[str, Any]]
@@ -73,6 +75,20 @@ class Region:
             array = array[keywords["template"]]
         return array if self.index is None else array[self.index[0]]
 
+    def is_view(self) -> bool:
+        """Whether the region of an array of any layout is a view of it, of whole elements."""
+        if self.index is not None and self.index[1]:
+            return False
+        return all(_kind_of(function).view == "always" for function, _ in self.steps)
+
+    def mask(self) -> Any:
+        """The array of bools that is the index, if there is nothing else; or None."""
+        if self.steps or self.index is None or self.index[0] != (HOLE,):
+            return None
+        (mask,) = self.index[1]
+        is_mask = isinstance(mask, np.ndarray) and mask.dtype == np.bool_
+        return mask if is_mask and mask.shape == self.shape else None
+
     def assign(self, array: Any, value: Any) -> None:
         """Write `value` into the region of a plain NumPy array."""
         views = [array]
@@ -80,14 +96,16 @@ class Region:
             views.append(function(views[-1], **keywords))
         views[-1][... if self.index is None else fill(*self.index)] = value
         # This array's order in memory may differ from the order of the array whose views the steps
-        # describe. Then `reshape` returns a copy, which has to be written back.
-        for whole, part in zip(views[-2::-1], views[:0:-1], strict=True):
+        # describe. Then `reshape` or `from_pairs` returns a copy, which has to be written back.
+        steps = reversed(self.steps)
+        for whole, part, step in zip(views[-2::-1], views[:0:-1], steps, strict=True):
             if owner_of(part) is not owner_of(whole):
+                part = as_pairs(part) if step[0] is from_pairs else part
                 whole[...] = part.reshape(whole.shape)
 
     def splits_elements(self) -> bool:
-        """Whether the region consists of real or imaginary parts only."""
-        return any(function in (real, imag) for function, _ in self.steps)
+        """Whether elements of the region are parts, or pairs, of elements of the array."""
+        return any(function in (real, imag, as_pairs, from_pairs) for function, _ in self.steps)
 
     def survivors(self) -> Any:
         """Which values of a write stay; None if all do.
@@ -108,6 +126,12 @@ class Region:
         numbers = np.arange(math.prod(self.shape)).reshape(self.shape)
         places = self.read(numbers)
         return Region((size, math.prod(self.shape)), (), ((slice(None), HOLE), (places,)))
+
+
+def _kind_of(function: Any) -> Kind:
+    """The kind of the op behind a function of a step."""
+    op = getattr(function, "op", None)
+    return op.kind if op is not None else Kind()
 
 
 def in_library(array: Any, g: Any) -> Any:

@@ -21,6 +21,7 @@ from ..arrays.numbers import numbers_keep_derivatives
 from ..arrays.tensor import Tensor
 from ..backends import backend_of
 from ..core.array import AnyFunction, Array
+from ..errors import DataDependentError
 from ..ops.define import Own
 from ..ops.define.library import declare
 from ..ops.padding import repeated
@@ -100,7 +101,14 @@ class Runs:
                 levels.append(inner.level)
             self._has_tensors = self._has_tensors or isinstance(inner, Tensor)
             inner = inner._array
-        array = backend_of(inner).to_numpy(inner)
+        try:
+            array = backend_of(inner).to_numpy(inner)
+        except TypeError:  # it stands for a value of a program
+            raise DataDependentError(
+                "a solver of SciPy was called while a function was compiled, when no values are "
+                "known: compile the function that the solver calls, or call the solver outside of "
+                "ag.compile"
+            ) from None
         for level, size in zip(levels[::-1], array.shape, strict=False):
             if level not in self._member:
                 raise _BatchFound(level, size)

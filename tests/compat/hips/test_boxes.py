@@ -9,8 +9,9 @@ import pytest
 
 import arraygrad.compat.hips.numpy as anp
 from arraygrad.compat.hips import builtins, deriv, grad
+from arraygrad.compat.hips.core import VJPNode
 from arraygrad.compat.hips.numpy.numpy_boxes import ArrayBox
-from arraygrad.compat.hips.tracer import getval, isbox
+from arraygrad.compat.hips.tracer import Box, getval, isbox, new_box, trace_stack
 
 X = np.array([[0.5, -1.0, 2.0], [1.5, 0.2, -0.7]])
 
@@ -116,3 +117,41 @@ def test_lists_are_operands() -> None:
     x = np.ones(2)
     np.testing.assert_allclose(grad(lambda x: anp.sum([1.0, 2.0] - x * [3.0, 4.0]))(x), [-3, -4])
     np.testing.assert_allclose(deriv(lambda x: anp.sum(x * [3.0, 4.0] + (1, 2)))(x), 7)
+
+
+class Quantity(np.ndarray[Any, Any]):
+    """An array type of another package, which can be fixed."""
+
+    fixed = False
+
+
+def boxed(x: Quantity, *place: Any) -> Any:
+    if x.fixed:
+        raise ValueError("a fixed quantity")
+    return ArrayBox(x, *place)
+
+
+def test_a_package_can_say_how_its_arrays_are_boxed(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(Box, "type_mappings", {})
+    x = np.array([1.0, 2.0]).view(Quantity)
+    Box.register(Quantity)
+    np.testing.assert_array_equal(grad(lambda x: (x**3).sum())(x), [3.0, 12.0])
+    Box.type_mappings[Quantity] = boxed
+    np.testing.assert_array_equal(grad(lambda x: (x**3).sum())(x), [3.0, 12.0])
+    x.fixed = True
+    with pytest.raises(ValueError, match="a fixed quantity"):
+        grad(lambda x: (x**3).sum())(x)
+
+
+def test_boxes_of_a_trace_made_by_hand() -> None:
+    root = VJPNode.new_root()
+    with trace_stack.new_trace() as trace:
+        pair = new_box((1.0, np.array([2.0, 3.0])), trace, root)
+        outer = new_box({"a": 2.0}, trace, root)
+        result = pair[0] * pair[1] * outer["a"]
+    assert all(map(isbox, (pair, outer, result)))
+    assert pair._trace == outer._trace == result._trace
+    assert pair._node is root
+    np.testing.assert_array_equal(result._value, [4.0, 6.0])
+    with pytest.raises(TypeError, match="Can't differentiate"):
+        new_box("text", trace, root)

@@ -8,7 +8,9 @@ import numpy as np
 import pytest
 
 import arraygrad.compat.hips.numpy as anp
-from arraygrad.compat.hips import differential_operators, grad, jacobian
+from arraygrad.compat.hips import deriv, differential_operators, grad, jacobian
+from arraygrad.compat.hips.numpy import numpy_wrapper
+from arraygrad.compat.hips.numpy.numpy_jvps import broadcast
 from arraygrad.compat.hips.numpy.numpy_vjps import (
     match_complex,
     replace_zero,
@@ -134,3 +136,43 @@ def test_questions_about_boxes_are_answered_for_their_values() -> None:
     grad(lambda x: found.append(anp.isscalar(x)) or x**2)(2.0)  # type: ignore[func-returns-value]
     grad(lambda x: found.append(anp.isscalar(x)) or anp.sum(x))(X)  # type: ignore[func-returns-value]
     assert found == [True, False]
+
+
+@pytest.mark.parametrize("derivative", [grad, deriv])
+def test_functions_and_methods_that_reorder(derivative: Any) -> None:
+    x = np.array([0.3, 0.7, -1.2])
+    picked = [True, False, True]
+    for f, expected in (
+        (np.ptp, [0, 1, -1]),
+        (lambda x: x.ptp(), [0, 1, -1]),
+        (lambda x: anp.sum(anp.compress(picked, x)), [1, 0, 1]),
+        (lambda x: anp.sum(x.compress(picked)), [1, 0, 1]),
+        (lambda x: anp.sum(x[anp.argpartition(x, 1)[:1]]), [0, 0, 1]),
+        (lambda x: anp.sum(x[x.argpartition(1)[:1]]), [0, 0, 1]),
+    ):
+        wanted = expected if derivative is grad else np.sum(expected)
+        np.testing.assert_array_equal(derivative(f)(x), wanted)
+
+
+def test_vectorize() -> None:
+    x = np.array([[0.3, 0.7], [-1.2, 2.0]])
+
+    @anp.vectorize
+    def both(x: Any, y: Any) -> Any:
+        return (x * y, y) if x > 0 else (x, y**2)
+
+    def f(x: Any) -> Any:
+        first, second = both(x, 3.0 * x[0])
+        return anp.sum(first) + anp.sum(second)
+
+    np.testing.assert_allclose(both(x, 2.0)[0], anp.where(x > 0, 2 * x, x))
+    check_grads(f)(x)
+    with pytest.raises(NotImplementedError, match="for each element"):
+        grad(lambda x: anp.vectorize(anp.sum, signature="(n)->()")(x).sum())(x)
+
+
+def test_functions_and_helpers_that_packages_import_from_inside() -> None:
+    assert vars(numpy_wrapper)["sin"] is anp.sin
+    assert vars(numpy_wrapper)["_astype"] is anp.astype
+    assert broadcast(1.0, X + 1j).tolist() == [1 + 0j] * 3
+    check_grads(lambda x: broadcast(x, M))(X)

@@ -184,7 +184,7 @@ def test_functional(x: torch.Tensor) -> None:
     close(pair[1][1], np.zeros((3, 3)))
     with pytest.raises(RuntimeError, match="strict"):
         functional.jacobian(lambda x: x.detach(), x, strict=True)
-    with pytest.raises(RuntimeError, match="one number"):
+    with pytest.raises(RuntimeError, match="single element"):
         functional.hessian(f, x)
 
 

@@ -88,18 +88,26 @@ def softmax_at(x: Any, shift: Any, axis: Any, out: Any = None) -> Any:
         return out
 
 
+def _exponentials(x: Any, axis: Any, out: Any = None) -> tuple[Any, Any]:
+    """The exponentials and their sums. The sums are None if a shift is needed: rarely."""
+    if x.dtype.kind != "f" or not x.size:
+        return out, None
+    with np.errstate(over="ignore", under="ignore"):
+        out = np.asarray(np.exp(x, out=out))
+        total = np.add.reduce(out, axis=axis, keepdims=True)
+    if np.minimum.reduce(total, axis=None) > 1e-4 and np.maximum.reduce(total, axis=None) < 1e30:
+        return out, total
+    return out, None
+
+
 @_in_floats
 def softmax(x: Any, axis: Any, out: Any = None) -> Any:
     """Exponentials divided by their sum."""
-    if x.dtype.kind == "f" and x.size:
-        # Most arrays need no shift: the sums of the exponentials show it.
-        with np.errstate(over="ignore", under="ignore"):
-            out = np.asarray(np.exp(x, out=out))
-            total = np.add.reduce(out, axis=axis, keepdims=True)
-        if total.min() > 1e-4 and total.max() < 1e30:
-            out /= total
-            return out
-    return softmax_at(x, _top(x, axis), axis, out)
+    out, total = _exponentials(x, axis, out)
+    if total is None:
+        return softmax_at(x, _top(x, axis), axis, out)
+    out /= total
+    return out
 
 
 def softmax_tangent(v: Any, y: Any, axis: Any, out: Any = None) -> Any:
@@ -162,10 +170,16 @@ def standardize_pullback(v: Any, x: Any, axis: Any, eps: float, out: Any = None)
 @_in_floats
 def logsumexp(x: Any, axis: Any, keepdims: bool) -> Any:
     """The logarithm of the sum of exponentials."""
+    out = None
+    if x.size >= 1024:  # for few numbers, it is as fast to shift them at once
+        out, total = _exponentials(x, axis)
+        if total is not None:
+            total = np.log(total)
+            return total if keepdims else total.squeeze(axis)
     # A real shift does not change the imaginary part of the logarithm, which stays within ±π.
     top = _top(x.real if x.dtype.kind == "c" else x, axis)
     shift = np.where(np.isfinite(top), top, 0)  # infinities cannot be subtracted
-    out = np.asarray(np.subtract(x, shift))
+    out = np.asarray(np.subtract(x, shift, out=out))
     np.exp(out, out=out)
     total = np.add.reduce(out, axis=axis, keepdims=True)
     with np.errstate(divide="ignore"):  # for lines that are all -inf

@@ -14,6 +14,8 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
+from ...core.locks import acquire
+
 if TYPE_CHECKING:
     from queue import SimpleQueue
 
@@ -60,7 +62,9 @@ class _Pool:
     def _start(self, wanted: int) -> None:
         from queue import SimpleQueue  # imported late, because it would slow down our own import
 
-        with self.lock:
+        locked: list[bool] = []
+        try:
+            acquire(self.lock, locked)
             if not self.started:
                 self.tasks = SimpleQueue()
             while self.started < wanted:
@@ -71,6 +75,9 @@ class _Pool:
                 except RuntimeError:  # there are too many threads, or the interpreter is exiting
                     return
                 self.started += 1
+        finally:
+            if locked:
+                self.lock.release()
 
 
 def _serve(tasks: SimpleQueue[Task]) -> None:
@@ -96,26 +103,36 @@ class _Work:
     def take(self) -> None:
         """Work on pieces until none is left, or one has failed."""
         while True:
-            with self.lock:
+            locked: list[bool] = []
+            try:
+                acquire(self.lock, locked)
                 if self.taken == self.count:
                     return
                 assert self.piece is not None
                 piece, index = self.piece, self.taken
                 self.taken += 1
                 self.open += 1
+            finally:
+                if locked:
+                    self.lock.release()
             error: BaseException | None = None
             try:
                 piece(index)
             except BaseException as raised:
                 error = raised
             del piece
-            with self.lock:
+            locked = []
+            try:
+                acquire(self.lock, locked)
                 self.open -= 1
                 if error is not None:
                     self.error = self.error or error
                     self.taken = self.count
                 if self.taken == self.count and not self.open:
                     self.finished.release()
+            finally:
+                if locked:
+                    self.lock.release()
 
     def finish(self) -> None:
         """Wait for the pieces that other threads are working on. They take no more pieces now."""

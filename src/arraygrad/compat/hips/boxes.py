@@ -2,32 +2,51 @@
 
 A box is an array type of arraygrad with HIPS's manners: ``x += 1`` makes a new array, items cannot
 be assigned, results without a derivative (``x > 0``) are plain arrays, and `_value` is the array
-inside. There is one for reverse mode and one for forward mode.
+inside. There is one for reverse mode, one for forward mode, and one with a node of any type.
 """
 
 from __future__ import annotations
 
 import functools
 from types import SimpleNamespace
-from typing import Any, ClassVar
+from typing import Any, ClassVar, TypeVar
 
 import numpy as np
 
 from ... import ops
 from ...arrays.creation import from_sequence
 from ...arrays.dual import Dual
-from ...arrays.methods import ArrayMethods
+from ...arrays.methods import ArrayMethods, TransformMethods
 from ...arrays.tensor import Tensor
 from ...core.array import Array, plain
 from ...core.nodes import Node
+from ...ops.define.op import Op
 
-__all__ = ["ArrayBox", "Box", "as_box", "forward_box", "getval", "isbox", "number", "reverse_box"]
+__all__ = [
+    "ArrayBox",
+    "Box",
+    "NodeBox",
+    "as_box",
+    "forward_box",
+    "getval",
+    "isbox",
+    "node_box",
+    "number",
+    "part_of",
+    "reverse_box",
+]
+
+
+_Kind = TypeVar("_Kind")
 
 
 class Box:
     """The base of all boxes."""
 
     __slots__ = ()
+    # From types of arrays of other packages to ``maker(value, trace, node)``, which makes a box of
+    # such a value, or raises an error. Packages add to it.
+    type_mappings: ClassVar[dict[type, Any]] = {}
 
     @classmethod
     def register(cls, value_type: type) -> None:
@@ -37,6 +56,8 @@ class Box:
                 f"{value_type.__name__} cannot be boxed: arraygrad differentiates with respect to "
                 "arrays and numbers, and tuples, lists and dicts of these"
             )
+        if issubclass(value_type, np.ndarray) and value_type is not np.ndarray:
+            Box.type_mappings[value_type] = ArrayBox
 
 
 _KNOWN = (np.ndarray, np.inexact, float, complex, tuple, list, dict)
@@ -44,11 +65,14 @@ new = object.__new__
 
 
 class ArrayBox(Box):
-    """An array that is differentiated."""
+    """An array that is differentiated. ``ArrayBox(value, trace, node)`` is one of a trace."""
 
     __slots__ = ()
     _array: Any
     level: ClassVar[float]
+
+    def __new__(cls, value: Any, trace: Any = None, node: Any = None) -> Any:
+        return new(node_box(trace) if cls is ArrayBox else cls)
 
     @property
     def _value(self) -> Any:
@@ -147,6 +171,49 @@ class ForwardBox(ArrayBox, Dual):
         return f"<{self}>"
 
 
+class NodeBox(ArrayBox, TransformMethods, Array):
+    """A box with a node of any type."""
+
+    __slots__ = ("_array", "_node")
+
+    def __init__(self, value: Any, trace: float, node: Any) -> None:
+        if not isinstance(value, Array | np.ndarray | np.inexact | float | complex):
+            raise TypeError(f"Can't differentiate w.r.t. type {type(value)}")
+        self._array = value if isinstance(value, Array) else np.asarray(value)
+        self._node = node
+
+    @classmethod
+    def apply(cls, op: Op, arrays: tuple[Any, ...], params: dict[str, Any]) -> Any:
+        places = tuple(i for i, a in enumerate(arrays) if type(a) is cls)
+        values = tuple(a._array if type(a) is cls else a for a in arrays)
+        out = op.function(*values, **params)
+        if not any(op.input_name(i) in op.rules for i in places):
+            return tuple(map(number, out)) if op.multiple else number(out)
+        parents = tuple(arrays[i]._node for i in places)
+        node = type(parents[0])(out, op.function, values, params, places, parents)
+        if not op.multiple:
+            return cls(out, cls.level, node)
+        return tuple(
+            cls(part, cls.level, type(node)(part, part_of, (out, i), {}, (0,), (node,)))
+            for i, part in enumerate(out)
+        )
+
+    def over(self, function: Any) -> Any:
+        return type(self)(function(self._array), self.level, self._node)
+
+    def detach(self) -> Any:
+        """The values, constant for every derivative in flight."""
+        return getval(self)
+
+    def __repr__(self) -> str:
+        return f"<{self}>"
+
+
+def part_of(container: Any, index: Any) -> Any:
+    """One item of a container: the operation of nodes that take a structure apart."""
+    return container[index]
+
+
 def _taking_lists(method: Any) -> Any:
     """The method of an operator, for which a list of numbers is an array."""
 
@@ -172,11 +239,16 @@ _OPERATORS: dict[str, Any] = {
 }
 
 
+def _at_level(kind: type[_Kind], level: float) -> type[_Kind]:
+    """A type of boxes at a level."""
+    members = {"__slots__": (), "level": level, "__module__": ArrayBox.__module__}
+    return type("ArrayBox", (kind,), members)
+
+
 @functools.cache
 def reverse_box(level: float) -> type[ReverseBox]:
     """The type of boxes for reverse mode at a level."""
-    members = {"__slots__": (), "level": level, "__module__": ArrayBox.__module__}
-    made: Any = type("ArrayBox", (ReverseBox,), members)
+    made: Any = _at_level(ReverseBox, level)
     made._recorded = made
     for name, function in _OPERATORS.items():
         slow = SimpleNamespace(op=function.op, operator=_taking_lists(function.operator))
@@ -187,8 +259,13 @@ def reverse_box(level: float) -> type[ReverseBox]:
 @functools.cache
 def forward_box(level: float) -> type[ForwardBox]:
     """The type of boxes for forward mode at a level."""
-    members = {"__slots__": (), "level": level, "__module__": ArrayBox.__module__}
-    return type("ArrayBox", (ForwardBox,), members)
+    return _at_level(ForwardBox, level)
+
+
+@functools.cache
+def node_box(level: float) -> type[NodeBox]:
+    """The type of boxes with a node of any type, at a level."""
+    return _at_level(NodeBox, level)
 
 
 def as_box(x: Any) -> Any:

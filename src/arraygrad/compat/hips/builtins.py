@@ -44,12 +44,18 @@ def type(value: Any) -> Any:
     return _python.type(getval(value))
 
 
-class SequenceBox(Box):
-    """HIPS's box of a sequence, for annotations: sequences of boxes are Python's own."""
+class SequenceBox(Box, _python.tuple[Any, ...]):
+    """A sequence of boxes that `new_box` made. Those that functions get are Python's own."""
+
+    _trace: Any = None
+    _node: Any = None
 
 
-class DictBox(Box):
-    """HIPS's box of a dict, for annotations: dicts of boxes are Python's own."""
+class DictBox(Box, _python.dict[Any, Any]):
+    """A dict of boxes that `new_box` made. Those that functions get are Python's own."""
+
+    _trace: Any = None
+    _node: Any = None
 
 
 class ContainerVSpace(VSpace):

@@ -109,6 +109,8 @@ def _differentiable(leaf: Any) -> Any:
     Traceback (most recent call last):
     TypeError: Can't differentiate w.r.t. type <class 'int'>
     """
+    if type(leaf) in Box.type_mappings:
+        leaf = np.asarray(Box.type_mappings[type(leaf)](leaf, 0, None)._value)
     if isinstance(leaf, np.ndarray) and leaf.dtype.kind in "biu":
         return leaf.astype(np.float64)
     if isinstance(leaf, _ARRAYS):

@@ -9,6 +9,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
+
 from ...core.array import Array
 
 __all__ = [
@@ -67,7 +69,10 @@ def filled(tree: Any, values: Any, other: Callable[[Any], Any] = lambda leaf: le
 
 
 def leaves_like(value: Any, tree: Any, name: str) -> list[Any]:
-    """The leaves of a value that has the structure of `tree`; a list may stand for a tuple."""
+    """The leaves of a value that has the structure of `tree`.
+
+    A list may stand for a tuple, and an array for a sequence of the arrays along its first axis.
+    """
     if not isinstance(tree, CONTAINERS):
         return [value]
     found: list[Any] = []
@@ -79,7 +84,7 @@ def leaves_like(value: Any, tree: Any, name: str) -> list[Any]:
             for key, item in like.items():
                 walk(part[key], item)
         elif isinstance(like, SEQUENCES):
-            if not isinstance(part, SEQUENCES) or len(part) != len(like):
+            if _length(part) != len(like):
                 what = type(like).__name__
                 raise ValueError(f"{name} must be a {what} of {len(like)} items, not {part!r}")
             for item, other in zip(part, like, strict=True):
@@ -89,6 +94,13 @@ def leaves_like(value: Any, tree: Any, name: str) -> list[Any]:
 
     walk(value, tree)
     return found
+
+
+def _length(part: Any) -> int | None:
+    """The number of items of a sequence or array; None for anything else."""
+    if isinstance(part, SEQUENCES):
+        return len(part)
+    return part.shape[0] if isinstance(part, Array | np.ndarray) and part.ndim else None
 
 
 def holds_boxes(value: Any) -> bool:

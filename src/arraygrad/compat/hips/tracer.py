@@ -6,18 +6,13 @@ operations are those of arraygrad.
 
 from __future__ import annotations
 
-import functools
 import warnings
 from collections.abc import Callable
 from typing import Any, Self
 
-import numpy as np
-
-from ...arrays.methods import TransformMethods
-from ...core.array import Array
 from ...core.levels import new_level
-from ...ops.define.op import Op
-from .boxes import ArrayBox, Box, getval, isbox, number
+from .boxes import ArrayBox, Box, NodeBox, getval, isbox, node_box, part_of
+from .builtins import DictBox, SequenceBox
 from .helpers import subvals, toposort
 from .primitives import (
     notrace_primitive,
@@ -25,11 +20,12 @@ from .primitives import (
     primitive,
     register_notrace,
 )
-from .structures import Hole, filled, leaves_like, taken
+from .structures import CONTAINERS, Hole, filled, taken
 
 __all__ = [
     "Box",
     "Node",
+    "TraceStack",
     "getval",
     "isbox",
     "new_box",
@@ -40,6 +36,7 @@ __all__ = [
     "subvals",
     "toposort",
     "trace",
+    "trace_stack",
 ]
 
 AnyFunction = Callable[..., Any]
@@ -78,54 +75,8 @@ class Node:
         return root
 
 
-class NodeBox(ArrayBox, TransformMethods, Array):
-    """A box with a node of any type."""
-
-    __slots__ = ("_array", "_node")
-
-    def __init__(self, array: Any, node: Any) -> None:
-        self._array = array
-        self._node = node
-
-    @classmethod
-    def apply(cls, op: Op, arrays: tuple[Any, ...], params: dict[str, Any]) -> Any:
-        places = tuple(i for i, a in enumerate(arrays) if type(a) is cls)
-        values = tuple(a._array if type(a) is cls else a for a in arrays)
-        out = op.function(*values, **params)
-        if not any(op.input_name(i) in op.rules for i in places):
-            return tuple(map(number, out)) if op.multiple else number(out)
-        parents = tuple(arrays[i]._node for i in places)
-        node = type(parents[0])(out, op.function, values, params, places, parents)
-        if not op.multiple:
-            return cls(out, node)
-        return tuple(
-            cls(part, type(node)(part, _item, (out, i), {}, (0,), (node,)))
-            for i, part in enumerate(out)
-        )
-
-    def over(self, function: AnyFunction) -> Any:
-        return type(self)(function(self._array), self._node)
-
-    def detach(self) -> Any:
-        """The values, constant for every derivative in flight."""
-        return getval(self)
-
-    def __repr__(self) -> str:
-        return f"<{self}>"
-
-
-def _item(container: Any, index: Any) -> Any:
-    return container[index]
-
-
 def _structure(tree: Any, *leaves: Any) -> Any:
     return filled(tree, leaves)
-
-
-@functools.cache
-def _node_box(level: float) -> type[NodeBox]:
-    members = {"__slots__": (), "level": level, "__module__": ArrayBox.__module__}
-    return type("ArrayBox", (NodeBox,), members)
 
 
 def trace(start_node: Any, fun: AnyFunction, x: Any) -> tuple[Any, Any]:
@@ -134,7 +85,7 @@ def trace(start_node: Any, fun: AnyFunction, x: Any) -> tuple[Any, Any]:
     The arrays in `x`, if it is a structure, are nodes that take a part out of `start_node`.
     """
     with new_level() as level:
-        make = _node_box(level)
+        make = node_box(level)
         result = fun(_boxed(x, make, start_node))
     found: list[Any] = []
     tree = taken(result, lambda leaf: isinstance(leaf, make), found)
@@ -151,16 +102,12 @@ def trace(start_node: Any, fun: AnyFunction, x: Any) -> tuple[Any, Any]:
 
 
 def _boxed(x: Any, make: type[NodeBox], root: Any) -> Any:
-    if isinstance(x, dict):
-        parts: Any = x.items()
-    elif isinstance(x, list | tuple):
-        parts = enumerate(x)
-    else:
-        array = x if isinstance(x, Array) else np.asarray(x)
-        return make(array, root)
+    if not isinstance(x, CONTAINERS):
+        return make(x, make.level, root)
+    parts: Any = x.items() if isinstance(x, dict) else enumerate(x)
     boxes = {}
     for key, part in parts:
-        node = type(root)(part, _item, (x, key), {}, (0,), (root,))
+        node = type(root)(part, part_of, (x, key), {}, (0,), (root,))
         boxes[key] = _boxed(part, make, node)
     if isinstance(x, dict):
         return boxes
@@ -170,7 +117,19 @@ def _boxed(x: Any, make: type[NodeBox], root: Any) -> Any:
 
 def new_box(value: Any, trace: float, node: Any) -> Any:
     """A box around a value, for the trace of a level, with a node."""
-    leaves = leaves_like(value, value, "value")
-    if len(leaves) != 1 or not isinstance(value, Array | np.ndarray | np.inexact | float | complex):
-        raise TypeError(f"Can't differentiate w.r.t. type {type(value)}")
-    return _node_box(trace)(value if isinstance(value, Array) else np.asarray(value), node)
+    if isinstance(value, CONTAINERS):
+        boxes = _boxed(value, node_box(trace), node)
+        box: Any = DictBox(boxes) if isinstance(value, dict) else SequenceBox(boxes)
+        box._trace, box._node = trace, node
+        return box
+    maker = Box.type_mappings.get(type(value), ArrayBox)
+    return maker(value, trace, node)
+
+
+class TraceStack:
+    """The traces in flight. ``with new_trace() as trace`` starts one, which `new_box` takes."""
+
+    new_trace = staticmethod(new_level)
+
+
+trace_stack = TraceStack()

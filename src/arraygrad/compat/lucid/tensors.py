@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import functools
 from typing import Any, Self
 
 import numpy as np
 
 from ...arrays.creation import asarray
 from ...arrays.creation import tensor as native_tensor
+from ...autograd import is_grad_enabled
 from ...errors import NoGradientError
 from ..facade import Facade, unwrapped
 from ..torchlike import FUNCTIONS, sizes
+from ._C.engine import check_alike, in_lucids_words
 from .draws import normal, uniform
 from .functions import OWN
 
@@ -83,6 +86,17 @@ class Tensor(Facade):
         self._inner._array = given.detach().numpy()
 
     @property
+    def grad(self) -> Any:
+        """The gradient that `backward()` accumulated, or None."""
+        return Facade.grad.fget(self)  # type: ignore[attr-defined]
+
+    @grad.setter
+    def grad(self, value: Any) -> None:
+        if isinstance(value, Facade):
+            check_alike(value, self, "grad")
+        Facade.grad.fset(self, value)  # type: ignore[attr-defined]
+
+    @property
     def mT(self) -> Tensor:  # noqa: N802  (Lucid's name)
         """With the last two axes exchanged."""
         return self._of(self._inner.mT)
@@ -137,7 +151,15 @@ class Tensor(Facade):
 
     def register_hook(self, hook: Any) -> Any:
         self._check_requires_grad("register_hook")
-        return super().register_hook(hook)
+
+        @functools.wraps(hook, updated=())
+        def checked(g: Any) -> Any:
+            result = hook(g)
+            if isinstance(result, Facade):
+                check_alike(result, g, "what a hook returned")
+            return result
+
+        return super().register_hook(checked)
 
     def retain_grad(self) -> None:
         self._check_requires_grad("retain_grad")
@@ -161,8 +183,10 @@ class Tensor(Facade):
         if seed is None:
             self._check_scalar()
         else:
-            seed = in_dtype_of(self, seed if hasattr(seed, "dtype") else asarray(seed))
-        self._inner.backward(seed, retain_graph, create_graph, accumulated_into(inputs))
+            seed = asarray(seed) if not hasattr(seed, "dtype") else seed
+            seed = fitting_seed(self, seed, "gradient")
+        with in_lucids_words():
+            self._inner.backward(seed, retain_graph, create_graph, accumulated_into(inputs))
 
     def is_complex(self) -> bool:
         """Whether the elements are complex numbers."""
@@ -173,6 +197,21 @@ class Tensor(Facade):
         return bool(self.dtype.kind == "f")
 
     # --- in place ---
+
+    def _written(self, write: Any, *args: Any, **keywords: Any) -> Self:
+        self._check_writable()
+        return super()._written(write, *args, **keywords)
+
+    def __setitem__(self, key: Any, value: Any) -> None:
+        self._check_writable()
+        super().__setitem__(key, value)
+
+    def _check_writable(self) -> None:
+        if self.requires_grad and self.is_leaf and is_grad_enabled():
+            raise RuntimeError(
+                "a leaf tensor that requires grad cannot be written in place: write to a clone(), "
+                "or under no_grad() if the change should not be differentiated"
+            )
 
     def __iadd__(self, other: Any) -> Self:
         return self._written(self._inner.add_, other)
@@ -194,13 +233,15 @@ class Tensor(Facade):
 Tensor._adopt({**FUNCTIONS, **OWN})
 
 
-def in_dtype_of(output: Any, seed: Any) -> Any:
+def fitting_seed(output: Any, seed: Any, name: str) -> Any:
     """A cotangent in the dtype of its output. Numbers stay as they are."""
-    if not hasattr(seed, "dtype") or seed.dtype == output.dtype:
+    if not hasattr(seed, "dtype"):
         return seed
     if seed.dtype.kind == "c" and output.dtype.kind != "c":
-        raise RuntimeError("a gradient is complex, but the output is real: pass real numbers")
-    return asarray(seed).astype(output.dtype)
+        raise RuntimeError(f"{name} is complex, but the output is real: pass real numbers")
+    made = seed if seed.dtype == output.dtype else asarray(seed).astype(output.dtype)
+    check_alike(made, output, name)
+    return made
 
 
 def accumulated_into(inputs: Any) -> Any:

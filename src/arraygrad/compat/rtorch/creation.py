@@ -119,6 +119,46 @@ def torch_randperm(n: Any) -> Tensor:
     return _new(_random.permutation(whole(n, "n")) + 1, LONG, False)
 
 
+def torch_logspace(
+    start: Any,
+    end: Any,
+    steps: Any = 100,
+    base: Any = 10,
+    dtype: Any = None,
+    requires_grad: bool = False,
+) -> Tensor:
+    """Powers of a base, with equidistant exponents."""
+    exponents = np.linspace(start, end, whole(steps, "steps"))
+    return _new(base**exponents, dtype, requires_grad)
+
+
+def torch_bernoulli(self: Tensor) -> Tensor:
+    """Ones, drawn with the probabilities that the elements are, and zeros."""
+    drawn = _random.random(self.shape) < self.detach().numpy()
+    return _new(drawn.astype(self.dtype), self.dtype, False)
+
+
+def torch_normal(mean: Any, std: Any, size: Any = None) -> Tensor:
+    """Normal numbers with a mean and a standard deviation, each a number or a tensor."""
+    centre, width = (v.detach().numpy() if isinstance(v, Tensor) else v for v in (mean, std))
+    shape = np.broadcast_shapes(np.shape(centre), np.shape(width)) if size is None else None
+    return _new(_random.normal(centre, width, shape or sizes([size])), None, False)
+
+
+def torch_multinomial(self: Tensor, num_samples: Any, replacement: bool = False) -> Tensor:
+    """Places, counted from one, drawn with the weights along the last dimension."""
+    weights = self.detach().numpy().astype(np.float64)
+    lines = weights.reshape(-1, weights.shape[-1])
+    count = whole(num_samples, "num_samples")
+    drawn = [_random.choice(len(w), count, replacement, w / w.sum()) + 1 for w in lines]
+    return _new(np.reshape(drawn, (*weights.shape[:-1], count)), LONG, False)
+
+
+def torch_complex(real: Tensor, imag: Tensor) -> Tensor:
+    """Complex numbers with these real and imaginary parts."""
+    return real + 1j * imag
+
+
 def torch_manual_seed(seed: Any) -> None:
     """Let the random numbers start anew from a seed."""
     global _random

@@ -9,7 +9,7 @@ import numpy as np
 
 from ... import ops
 from ...arrays.tensor import Tensor
-from ...ops.special import gamma, normal, sigmoids
+from ...ops.special import entropies, gamma, normal, sigmoids
 from .numbers import floating, promoted, whole
 
 
@@ -110,13 +110,20 @@ BINARY: dict[str, Callable[[Any, Any], Tensor]] = {
     "bitwise_and": _binary(ops.bitwise_and),
     "bitwise_or": _binary(ops.bitwise_or),
     "bitwise_xor": _binary(ops.bitwise_xor),
+    "copysign": _binary(ops.copysign, floats=True),
     "div": _binary(ops.divide, floats=True),
     "eq": _binary(ops.equal),
     "floor_divide": _binary(ops.floor_divide),
+    "fmax": _binary(ops.fmax),
+    "fmin": _binary(ops.fmin),
     "fmod": _binary(ops.fmod),
     "ge": _binary(ops.greater_equal),
     "gt": _binary(ops.greater),
+    "heaviside": _binary(lambda x, y: ops.where(x == 0, y, ops.astype(x > 0, x.dtype))),
+    "hypot": _binary(ops.hypot, floats=True),
     "le": _binary(ops.less_equal),
+    "logaddexp": _binary(ops.logaddexp, floats=True),
+    "logaddexp2": _binary(ops.logaddexp2, floats=True),
     "logical_and": _logical(ops.logical_and),
     "logical_or": _logical(ops.logical_or),
     "logical_xor": _logical(ops.logical_xor),
@@ -127,6 +134,7 @@ BINARY: dict[str, Callable[[Any, Any], Tensor]] = {
     "ne": _binary(ops.not_equal),
     "pow": _binary(ops.pow),
     "remainder": _binary(ops.remainder),
+    "xlogy": _binary(entropies.xlogy, floats=True),
 }
 _added, _subtracted = _binary(ops.add), _binary(ops.subtract)
 

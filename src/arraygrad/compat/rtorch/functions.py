@@ -14,6 +14,7 @@ from ... import ops
 from ...arrays.tensor import Tensor
 from ...ops import decompositions, linalg
 from . import along, elementwise, shapes
+from .adapted import ADAPTED
 
 
 def einsum(equation: str, tensors: list[Tensor]) -> Tensor:
@@ -44,6 +45,7 @@ def in_place(self: Tensor, name: str, *args: Any, **keywords: Any) -> Tensor:
 
 
 FUNCTIONS: dict[str, Callable[..., Any]] = {
+    **ADAPTED,
     **elementwise.UNARY,
     **elementwise.BINARY,
     "add": elementwise.add,

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 
 from ...backends.numpy.threads import get_num_threads, set_num_threads
 from . import autograd, fft, func, linalg, masked, nn, optim, signal, special, testing, utils
+from . import compiled as _C  # noqa: F401, N812
 from . import dtypes as _dtypes
 from . import methods as _methods  # noqa: F401  (gives tensors their methods)
 from .autograd import (
@@ -254,6 +255,27 @@ from .functions.indexing import (
     tril_indices,
     triu_indices,
 )
+from .functions.joining import (
+    block_diag,
+    cat,
+    chunk,
+    column_stack,
+    concat,
+    concatenate,
+    dsplit,
+    dstack,
+    hsplit,
+    hstack,
+    meshgrid,
+    row_stack,
+    split,
+    split_with_sizes,
+    stack,
+    tensor_split,
+    unbind,
+    vsplit,
+    vstack,
+)
 from .functions.lu_factors import lu_unpack
 from .functions.lu_factors import packed_lu as lu
 from .functions.lu_factors import packed_lu_solve as lu_solve
@@ -343,61 +365,26 @@ from .functions.results import return_types
 from .functions.shapes import (
     adjoint,
     as_strided,
-    atleast_1d,
-    atleast_2d,
-    atleast_3d,
-    block_diag,
     broadcast_shapes,
     broadcast_tensors,
     broadcast_to,
-    cat,
-    chunk,
-    clone,
-    column_stack,
-    concat,
-    concatenate,
-    contiguous,
-    diag,
-    diag_embed,
-    diagflat,
     diagonal,
-    dsplit,
-    dstack,
     expand,
     expand_as,
     flatten,
-    flip,
-    fliplr,
-    flipud,
-    hsplit,
-    hstack,
-    meshgrid,
     moveaxis,
     movedim,
     narrow,
     permute,
     ravel,
-    repeat,
-    repeat_interleave,
     reshape,
     reshape_as,
-    roll,
-    rot90,
-    row_stack,
     select,
-    split,
-    split_with_sizes,
     squeeze,
-    stack,
     swapaxes,
     swapdims,
     t,
-    tensor_split,
-    tile,
     transpose,
-    tril,
-    triu,
-    unbind,
     unflatten,
     unfold,
     unsafe_chunk,
@@ -408,8 +395,6 @@ from .functions.shapes import (
     view_as,
     view_as_complex,
     view_as_real,
-    vsplit,
-    vstack,
 )
 from .functions.spectra import istft, stft
 from .functions.statistics import (
@@ -428,6 +413,26 @@ from .functions.statistics import (
     searchsorted,
     trapezoid,
     trapz,
+)
+from .functions.turning import (
+    atleast_1d,
+    atleast_2d,
+    atleast_3d,
+    clone,
+    contiguous,
+    diag,
+    diag_embed,
+    diagflat,
+    flip,
+    fliplr,
+    flipud,
+    repeat,
+    repeat_interleave,
+    roll,
+    rot90,
+    tile,
+    tril,
+    triu,
 )
 from .functions.view_copies import (
     alias_copy,
@@ -452,13 +457,21 @@ from .functions.view_copies import (
 )
 from .handles import Tensor
 from .nn.functional import (
+    adaptive_avg_pool1d,
+    adaptive_max_pool1d,
     alpha_dropout,
     avg_pool1d,
     batch_norm,
+    bilinear,
     binary_cross_entropy_with_logits,
     celu,
+    channel_shuffle,
     conv1d,
     conv2d,
+    conv3d,
+    conv_transpose1d,
+    conv_transpose2d,
+    conv_transpose3d,
     cosine_embedding_loss,
     dropout,
     embedding,
@@ -471,10 +484,14 @@ from .nn.functional import (
     margin_ranking_loss,
     max_pool1d,
     max_pool2d,
+    max_pool3d,
     pairwise_distance,
+    pixel_shuffle,
+    pixel_unshuffle,
     poisson_nll_loss,
     prelu,
     rms_norm,
+    rrelu,
     selu,
     triplet_margin_loss,
 )
@@ -562,6 +579,8 @@ __all__ = [
     "absolute",
     "acos",
     "acosh",
+    "adaptive_avg_pool1d",
+    "adaptive_max_pool1d",
     "add",
     "addbmm",
     "addcdiv",
@@ -612,6 +631,7 @@ __all__ = [
     "batch_norm",
     "bernoulli",
     "bfloat16",
+    "bilinear",
     "binary_cross_entropy_with_logits",
     "bincount",
     "bitwise_and",
@@ -637,6 +657,7 @@ __all__ = [
     "celu",
     "cfloat",
     "chain_matmul",
+    "channel_shuffle",
     "channels_last",
     "cholesky",
     "cholesky_inverse",
@@ -649,6 +670,7 @@ __all__ = [
     "clone",
     "column_stack",
     "combinations",
+    "compile",
     "complex",
     "complex64",
     "complex128",
@@ -661,6 +683,10 @@ __all__ = [
     "contiguous_format",
     "conv1d",
     "conv2d",
+    "conv3d",
+    "conv_transpose1d",
+    "conv_transpose2d",
+    "conv_transpose3d",
     "copysign",
     "corrcoef",
     "cos",
@@ -859,6 +885,7 @@ __all__ = [
     "max",
     "max_pool1d",
     "max_pool2d",
+    "max_pool3d",
     "maximum",
     "mean",
     "median",
@@ -912,6 +939,8 @@ __all__ = [
     "permute_copy",
     "pi",
     "pinverse",
+    "pixel_shuffle",
+    "pixel_unshuffle",
     "poisson_nll_loss",
     "polar",
     "polygamma",
@@ -951,6 +980,7 @@ __all__ = [
     "rot90",
     "round",
     "row_stack",
+    "rrelu",
     "rsqrt",
     "rsub",
     "save",
@@ -1072,10 +1102,16 @@ def __dir__() -> list[str]:
     return __all__
 
 
-if not TYPE_CHECKING:  # hidden from type checkers, which would otherwise accept every misspelt name
+if TYPE_CHECKING:
+    from .compiling import compile
+else:  # hidden from type checkers, which would otherwise accept every misspelt name
 
     def __getattr__(name):
         """The functions in place, such as `torch.exp_`; what is PyTorch's alone raises by name."""
+        if name == "compile":  # with the compiler, which few programs need
+            from .compiling import compile
+
+            return compile
         if name.endswith("_") and not name.startswith("_") and hasattr(Tensor, name):
             return getattr(Tensor, name)
         raise AttributeError(

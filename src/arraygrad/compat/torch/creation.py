@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable
 from typing import Any
 
@@ -22,6 +23,7 @@ from .dtypes import (
 )
 from .functions.shapes import sizes
 from .handles import Tensor, as_torch_raises, new, remember, unwrap
+from .publish import takes_out
 
 
 def _finished(array: Any, requires_grad: bool, kind: type[Tensor] = Tensor) -> Tensor:
@@ -154,6 +156,7 @@ def _made(
         return _finished(getattr(native, name)(shape, *args, dtype=wanted), requires_grad)
 
 
+@takes_out
 def zeros(
     *size: Any,
     dtype: Any = None,
@@ -167,6 +170,7 @@ def zeros(
     return made if out is None else out.copy_(made)
 
 
+@takes_out
 def ones(
     *size: Any,
     dtype: Any = None,
@@ -180,6 +184,7 @@ def ones(
     return made if out is None else out.copy_(made)
 
 
+@takes_out
 def empty(
     *size: Any,
     dtype: Any = None,
@@ -202,6 +207,7 @@ def empty_strided(
     return _finished(native.asarray(array), requires_grad)
 
 
+@takes_out
 def full(
     size: Any,
     fill_value: Any,
@@ -224,6 +230,7 @@ def full(
     return _made("full", shape, dtype, device, requires_grad, value)
 
 
+@takes_out
 def eye(
     n: int,
     m: int | None = None,
@@ -236,10 +243,13 @@ def eye(
     """Ones on the diagonal, and zeros elsewhere."""
     check_layout("eye", keywords)
     check_device(device)
+    if n < 0 or (m is not None and m < 0):
+        raise RuntimeError(f"eye(): n and m must be greater or equal to 0, got {n} and {m}")
     wanted = numpy_of(get_default_dtype() if dtype is None else dtype)
     return _finished(native.eye(n, m, dtype=wanted), requires_grad)
 
 
+@takes_out
 def arange(
     start: Any = 0,
     end: Any = None,
@@ -257,6 +267,7 @@ def arange(
     if dtype is None and any(isinstance(b, float) for b in bounds):
         dtype = get_default_dtype()
     wanted = np.dtype(np.int64) if dtype is None else numpy_of(dtype)
+    _check_range(*bounds)
     if wanted.kind in "iu":
         bounds = [b if b is None else int(b) for b in bounds]
     made = native.arange(
@@ -265,6 +276,30 @@ def arange(
     return _finished(native.asarray(made, dtype=wanted), requires_grad)
 
 
+def _check_range(start: Any, end: Any, step: Any) -> None:
+    start, end = (0, start) if end is None else (start, end)
+    if not step:
+        raise RuntimeError("arange(): step must be nonzero")
+    if not (math.isfinite(start) and math.isfinite(end)):
+        raise RuntimeError(f"arange(): unsupported range: {start} -> {end}")
+    if (end - start) * step < 0:
+        raise RuntimeError(
+            f"arange(): upper bound {end} and lower bound {start} inconsistent with step sign"
+        )
+
+
+def _check_ends(name: str, start: Any, end: Any, steps: int) -> None:
+    for end_name, value in (("start", start), ("end", end)):
+        if isinstance(value, Tensor) and value.ndim:
+            raise RuntimeError(
+                f"{name} only supports 0-dimensional start and end tensors, but {end_name} has "
+                f"{value.ndim} dimension(s)"
+            )
+    if steps < 0:
+        raise RuntimeError(f"{name}(): number of steps must be non-negative, not {steps}")
+
+
+@takes_out
 def linspace(
     start: Any,
     end: Any,
@@ -279,8 +314,7 @@ def linspace(
     check_layout("linspace", keywords)
     check_device(device)
     wanted = numpy_of(get_default_dtype() if dtype is None else dtype)
-    if steps < 0:
-        raise RuntimeError(f"linspace(): number of steps must be non-negative, not {steps}")
+    _check_ends("linspace", start, end, steps)
     if wanted.kind in "iu":
         low, high = (int(b.item() if isinstance(b, Tensor) else b) for b in (start, end))
         values = np.trunc(np.linspace(low, high, steps))  # NumPy would round down
@@ -290,6 +324,7 @@ def linspace(
     )
 
 
+@takes_out
 def logspace(
     start: float,
     end: float,
@@ -302,6 +337,7 @@ def logspace(
 ) -> Tensor:
     """Powers of `base` with evenly spaced exponents."""
     check_device(device)
+    _check_ends("logspace", start, end, steps)
     values = np.logspace(start, end, steps, base=base)
     return tensor(values, dtype=dtype or get_default_dtype(), requires_grad=requires_grad)
 

@@ -132,15 +132,15 @@ def jvp(
 ) -> tuple[Any, ...]:
     """The value of a function, and its derivative along tangents."""
     api = "jvp(f, primals, tangents)"
-    for name, given in (("primals", primals), ("tangents", tangents)):
-        if not isinstance(given, tuple):
-            raise RuntimeError(f"{api}: Expected {name} to be a tuple, got {type(given)}")
-    if optree.tree_structure(primals) != optree.tree_structure(tangents):
+    if not isinstance(primals, tuple):
+        raise RuntimeError(f"{api}: Expected primals to be a tuple, got {type(primals)}")
+    trees: list[Any] = [primals, tangents]
+    if optree.tree_structure(trees[0]) != optree.tree_structure(trees[1]):
         raise RuntimeError(
             f"{api}: Expected primals and tangents to have the same python structure"
         )
-    check_tensors(primals, api, "primals to be tensors")
-    check_tensors(tangents, api, "tangents to be tensors")
+    check_tensors(primals, api, "Expected primals to only contain Tensors")
+    check_tensors(tangents, api, "Expected tangents to only contain Tensors")
     call = Call(func, api, has_aux, checked=True)
     run = functools.partial(native.jvp, call, strict=strict, has_aux=has_aux)
     return call.run(run, primals, tangents)  # type: ignore[no-any-return]
@@ -213,7 +213,7 @@ def _jacobian(
     def jacobian(*args: Any, **kwargs: Any) -> Any:
         _check_argnums(argnums, args)
         for place in (argnums,) if isinstance(argnums, int) else argnums:
-            check_tensors(args[place], own, "inputs to be tensors")
+            check_tensors(args[place], own, "Expected inputs to be tensors")
             _check_real(args[place], own, "inputs")
         api = "vjp(f, *primals)" if own == "jacrev" else "jvp(f, primals, tangents)"
         call = Call(real, api, has_aux, checked=True)
@@ -238,7 +238,7 @@ def _by_columns(func: Callable[..., Any], argnums: Any, has_aux: bool) -> Callab
         _check_argnums(argnums, args)
         place = argnums % len(args)
         x = args[place]
-        check_tensors((x,), "jacfwd", "inputs to be tensors")
+        check_tensors((x,), "jacfwd", "Expected inputs to be tensors")
         basis = eye(x.numel(), dtype=x.dtype).reshape(x.numel(), *x.shape)
 
         def of_one(value: Any) -> Any:
@@ -287,7 +287,7 @@ def functional_call(
 
 def stack_module_state(models: Any) -> tuple[dict[str, Any], dict[str, Any]]:
     """The parameters and buffers of several modules of one kind, side by side."""
-    from .functions.shapes import stack
+    from .functions.joining import stack
 
     if not models:
         raise RuntimeError("stack_module_state: Expected at least one model, got 0")
@@ -295,7 +295,7 @@ def stack_module_state(models: Any) -> tuple[dict[str, Any], dict[str, Any]]:
         raise RuntimeError("stack_module_state: Expected all models to be of the same class")
     if len({model.training for model in models}) > 1:
         raise RuntimeError(
-            "stack_module_state: Expected all models to have the same training/eval mode"
+            "stack_module_state: Expected all models to have the same training/eval mode."
         )
 
     def joined(each: Callable[[Any], Any]) -> dict[str, Any]:

@@ -43,6 +43,7 @@ class Tensor:
     _taken: list[weakref.ref[Tensor]] | None = None
     _bumps = 0  # how many more writes there were than to the present memory
     __array_priority__ = 2000
+    __guarded__ = ("_t",)  # what a compiled function that uses the tensor looks at before each call
 
     if TYPE_CHECKING:  # the methods that `methods` attaches
         data: Any
@@ -322,7 +323,8 @@ class Tensor:
         return None if base is None else name_of(base, self)
 
     def _is_view(self) -> bool:
-        return isinstance(self._t, Native) and self._t._base is not None
+        array = self._t
+        return isinstance(array, Native) and array._base is not None and not array.is_inference
 
 
 def attach(**members: Any) -> None:

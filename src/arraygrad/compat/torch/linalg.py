@@ -322,6 +322,8 @@ def cond(A: Any, p: Any = None) -> Any:  # noqa: N803
 @_function(method=False)
 def cross(input: Any, other: Any, *, dim: int = -1) -> Any:
     """The vector product."""
+    if input.ndim != other.ndim:
+        raise RuntimeError("linalg.cross: inputs must have the same number of dimensions.")
     return native.cross(input, other, axis=dim)
 
 

@@ -25,6 +25,9 @@ def isclose(
     input: Any, other: Any, rtol: float = 1e-5, atol: float = 1e-8, equal_nan: bool = False
 ) -> Any:
     """Whether elements are close."""
+    for name, bound in (("rtol", rtol), ("atol", atol)):
+        if bound < 0:
+            raise RuntimeError(f"{name} must be greater than or equal to zero, but got {bound}")
     if input.dtype != other.dtype:
         raise RuntimeError(f"isclose() of different dtypes: {input.dtype} and {other.dtype}")
     if input.dtype.kind == "b":

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable
-from typing import Any, Protocol, overload
+from typing import Any, Literal, Protocol, overload
 
 import numpy as np
 
@@ -90,8 +90,12 @@ def function(
             raise
         except ValueError as error:
             raise RuntimeError(f"{own}(): {error}") from error
+        except AttributeError as error:  # of a number where a tensor is needed
+            if all(isinstance(value, Tensor) for value in args):
+                raise
+            raise _no_tensor(own, args) from error
         if out is not None:
-            return _into(out, result, own)
+            return into(out, result, own)
         made = wrap(result)
         if origin_of(result) is not None:
             if isinstance(args[0], Tensor):
@@ -133,7 +137,7 @@ def elementwise_unary(
         if array._array.dtype.kind in "biu":
             result = _of_integers(result, native, array)
         if out is not None:
-            return _into(out, result, own)
+            return into(out, result, own)
         tensor = new(Tensor)
         tensor._t = result
         return tensor
@@ -152,9 +156,17 @@ _FITTING = {int: "iufc", float: "fc", bool: "biufc", complex: "c"}
 
 
 def elementwise_binary(
-    native: Any, name: str | None = None, *, in_place: bool = True, method: bool = True
+    native: Any,
+    name: str | None = None,
+    *,
+    numbers: Literal["either", "second", "none"] = "either",
+    in_place: bool = True,
+    method: bool = True,
 ) -> Callable[..., Tensor]:
-    """PyTorch's function for an elementwise op on two arrays, with PyTorch's rules for dtypes."""
+    """PyTorch's function for an elementwise op on two arrays, with PyTorch's rules for dtypes.
+
+    `numbers` says which operand may be a number.
+    """
     own = name or native.__name__
 
     def made(input: Any, other: Any, *, out: Any = None) -> Any:
@@ -165,10 +177,14 @@ def elementwise_binary(
                 if x._array.dtype is not y._array.dtype:
                     x, y = as_promoted(x, y)
             else:
+                if numbers != "either":
+                    raise _no_tensor(own, (input, other))
                 x = input
                 if y._array.dtype.kind not in _FITTING.get(type(x), ""):
                     x, y = as_promoted(x, y)
         else:
+            if numbers == "none" or not isinstance(input, Tensor):
+                raise _no_tensor(own, (input, other))
             x, y = input._t, other
             if x._array.dtype.kind not in _FITTING.get(type(y), ""):
                 x, y = as_promoted(x, y)
@@ -179,7 +195,7 @@ def elementwise_binary(
         if (x if x is not input else y)._array.dtype.kind in "biu":
             result = _of_integers(result, native, x, y)
         if out is not None:
-            return _into(out, result, own)
+            return into(out, result, own)
         tensor = new(Tensor)
         tensor._t = result
         return tensor
@@ -255,26 +271,27 @@ def floating(x: Any) -> Any:
     return x
 
 
-def _into(out: Any, result: Any, name: str) -> Any:
+def into(out: Any, result: Any, name: str) -> Any:
     """Write a result into the tensor, or the tensors, that were given as `out`."""
     if isinstance(result, tuple):
         if not isinstance(out, tuple | list) or len(out) != len(result):
             raise TypeError(f"{name}(): out must be a tuple of {len(result)} tensors")
         return (
-            type(result)(*(_into(o, r, name) for o, r in zip(out, result, strict=True)))
+            type(result)(*(into(o, r, name) for o, r in zip(out, result, strict=True)))
             if (hasattr(result, "_fields"))
-            else tuple(_into(o, r, name) for o, r in zip(out, result, strict=True))
+            else tuple(into(o, r, name) for o, r in zip(out, result, strict=True))
         )
     if not isinstance(out, Tensor):
         raise TypeError(f"{name}(): out must be a Tensor, not {_kind(out)}")
     if is_recorded(result) or is_recorded(out._t):
         raise RuntimeError(
-            f"{name}(): out= cannot be differentiated, but one of the tensors requires gradients"
+            f"{name}(): functions with out=... arguments don't support automatic differentiation, "
+            "but one of the arguments requires grad."
         )
     if isinstance(result, Batched) or isinstance(out._t, Batched):
         raise RuntimeError(
-            f"Batching rule not implemented for {name}(out=...); the fallback path doesn't work on "
-            "out= or view ops: leave out= away inside vmap"
+            f"Batching rule not implemented for aten::{name}.out; the fallback path doesn't work "
+            "on out= or view ops: leave out= away inside vmap"
         )
     if isinstance(result, Dual) or isinstance(out._t, Dual):
         raise RuntimeError(
@@ -286,6 +303,29 @@ def _into(out: Any, result: Any, name: str) -> Any:
     else:
         out._t = ops.astype(result, out._t.dtype)
     return out
+
+
+def takes_out(make: Callable[..., Tensor]) -> Callable[..., Tensor]:
+    """A function that makes a tensor, and writes it into the one that is given as `out`."""
+
+    @functools.wraps(make)
+    def made(*args: Any, out: Any = None, **keywords: Any) -> Tensor:
+        if out is None:
+            return make(*args, **keywords)
+        if keywords.get("dtype") is None:
+            keywords["dtype"] = out.dtype
+        return into(out, make(*args, **keywords)._t, make.__name__)  # type: ignore[no-any-return]
+
+    return made
+
+
+def _no_tensor(name: str, args: tuple[Any, ...]) -> TypeError:
+    """The error for a number in the place of a tensor."""
+    places = [i for i, value in enumerate(args) if not isinstance(value, Tensor | tuple | list)]
+    place = places[0] if places else 0
+    return TypeError(
+        f"{name}(): argument in position {place + 1} must be Tensor, not {_kind(args[place])}"
+    )
 
 
 def _kind(value: Any) -> str:

@@ -17,9 +17,12 @@ from ... import ops
 from ...arrays.batched import Batched
 from ...arrays.creation import asarray as native
 from ...core.array import plain
+from ...errors import OuterWriteError
 from .creation import _finished, _shape, check_layout, tensor
 from .dtypes import check_device, get_default_dtype, numpy_of, uint8
 from .handles import Tensor, wrap
+from .publish import takes_out
+from .views import not_written
 
 
 class Generator:
@@ -166,6 +169,7 @@ def _uniform(dtype: Any, generator: Generator | None) -> Any:
     return source.random
 
 
+@takes_out
 def randn(
     *size: Any,
     dtype: Any = None,
@@ -179,6 +183,7 @@ def randn(
     return _drawn(_normal(dtype, generator), _shape("randn", size, keywords), dtype, requires_grad)
 
 
+@takes_out
 def rand(
     *size: Any,
     dtype: Any = None,
@@ -192,6 +197,7 @@ def rand(
     return _drawn(_uniform(dtype, generator), _shape("rand", size, keywords), dtype, requires_grad)
 
 
+@takes_out
 def randint(
     low: int,
     high: Any = None,
@@ -214,6 +220,7 @@ def randint(
     )
 
 
+@takes_out
 def randperm(
     n: int, *, dtype: Any = None, device: Any = None, generator: Generator | None = None
 ) -> Tensor:
@@ -359,6 +366,8 @@ def bernoulli_(self: Tensor, p: Any = 0.5, *, generator: Generator | None = None
     _check_batches(p)
     drawn = _drawn(_uniform(None, generator), tuple(self.shape), None)
     chance = p._t.detach() if isinstance(p, Tensor) else p
+    if isinstance(chance, Batched) and not isinstance(self._t, Batched):
+        raise not_written(self, "bernoulli_", OuterWriteError("make the tensor inside vmap"))
     return _written(self, wrap(ops.astype(drawn._t < chance, self._t.dtype)))
 
 

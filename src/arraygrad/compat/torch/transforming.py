@@ -13,6 +13,7 @@ from ...arrays.dual import Dual
 from ...core.array import Array
 from .handles import Tensor, wrap
 from .inside import transforming
+from .wording import reword
 
 
 def leaves_of(tree: Any, none_is_leaf: bool = False) -> list[Any]:
@@ -72,7 +73,7 @@ class Call:
                 "True"
             )
         if self._has_aux:
-            check_tensors(result[1], f"{self._api}: aux", "tensors")
+            check_tensors(result[1], f"{self._api}: aux", "Expected tensors")
         if self._checked:
             output = result[0] if self._has_aux else result
             if not leaves_of(output):
@@ -80,7 +81,7 @@ class Call:
                     f"{self._api}: Expected f to be a function that has non-empty output: it "
                     "returned no Tensor"
                 )
-            check_tensors(output, self._api, "f to return tensors")
+            check_tensors(output, self._api, "expected f(*primals) to return only tensors")
         return arrays_of(result)
 
     def run(self, transformed: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
@@ -91,6 +92,9 @@ class Call:
             if error is self.raised:
                 raise
             raise RuntimeError(str(error)) from error
+        except RuntimeError as error:
+            reword(error)
+            raise
 
 
 def _point_to(leaf: Any, array: Any) -> None:
@@ -106,19 +110,23 @@ def _point_to(leaf: Any, array: Any) -> None:
 
 
 def check_tensors(tree: Any, api: str, what: str) -> None:
-    """Raise unless a structure has tensors in it, and nothing else."""
+    """Raise unless a structure has tensors in it, and nothing else: `what` was expected."""
     leaves = leaves_of(tree, none_is_leaf=True)
     if not leaves:
         raise RuntimeError(f"{api}: Expected at least one Tensor, got none")
     for leaf in leaves:
         if not isinstance(leaf, Tensor):
             kind = type(leaf).__name__
-            raise RuntimeError(f"{api}: Expected {what}, got unsupported type {kind}")
+            raise RuntimeError(f"{api}: {what}, got unsupported type {kind}")
 
 
 def named(result: Any, given: Any) -> Any:
     """A result as tensors, which are views of the tensors that were given if their arrays are."""
-    known = {id(t._t): t for t in leaves_of(given) if isinstance(t, Tensor)}
+    known: dict[int, Tensor] = {}
+    for leaf in leaves_of(given):
+        while isinstance(leaf, Tensor):  # and the tensors that it is a view of
+            known.setdefault(id(leaf._t), leaf)
+            leaf = getattr(leaf, "_of", None)
 
     def shown(value: Any) -> Any:
         same = known.get(id(value))

@@ -11,6 +11,7 @@ from typing import Any
 
 from ...arrays.tensor import Tensor as Native
 from ...core.nodes import INFERENCE, Leaf, recorder
+from ...errors import OuterWriteError
 from .handles import Tensor, is_recorded
 
 _MODES = {"no_grad": "no_grad mode", "inference": "inference mode"}
@@ -88,6 +89,12 @@ def may_be_changed(array: Native) -> bool:
 def not_written(tensor: Tensor, name: str, error: Exception) -> RuntimeError:
     """The error for a write that is not possible, with PyTorch's words for the reason."""
     array, words = tensor._t, ""
+    if isinstance(error, OuterWriteError):
+        words = (
+            f"vmap: aten::{name}(self, *extra_args) is not possible because there exists a Tensor "
+            "`other` in extra_args that has more elements than `self`, which the inplace "
+            "operation cannot hold. "
+        )
     if isinstance(array, Native):
         base = array if array._view is None else array._view.base
         if array.is_inference and not INFERENCE.get():

@@ -43,6 +43,11 @@ def solve_bvp(
 
     runs = on_values(run, fun, bc, x, y, p, S, fun_jac, bc_jac)
     result = runs.join(runs.results)
+    if isinstance(result.y, list):
+        raise ValueError(
+            "solve_bvp: the members of the batch have different meshes, so their solutions are "
+            "not one array: use a loop"
+        )
     if not runs.has_derivatives:
         result.y = runs.as_given(result.y)
         return result
@@ -50,13 +55,6 @@ def solve_bvp(
         message = next(found.message for found in runs.results if not found.success)
         raise NotASolutionError(
             f"solve_bvp: the solver failed, so the solution has no derivatives: {message}"
-        )
-    if np.dtype(runs.results[0].y.dtype).kind == "c":
-        raise ValueError("solve_bvp: a problem with complex states has no derivatives here")
-    if isinstance(result.y, list):
-        raise ValueError(
-            "solve_bvp: the members of the batch have different meshes, so their solutions are "
-            "not one array: use a loop"
         )
     ends = as_array(x)
     if S is not None:
@@ -88,9 +86,18 @@ def _set_derivatives(result: Any, fun: Any, bc: Any, ends: Any, has_parameters: 
         place = np.arange(count)
         mesh = ops.where(place == 0, start, ops.where(place == count - 1, end, mesh))
 
+    is_complex = np.dtype(result.y.dtype).kind == "c"
+
     def split(z: Any) -> tuple[Any, tuple[Any, ...]]:
+        if is_complex:
+            half = z.shape[0] // 2
+            z = z[:half] + 1j * z[half:]
         y = ops.reshape(z[: n * count], (n, count))
         return y, (z[n * count :],) if has_parameters else ()
+
+    def reals(z: Any) -> Any:
+        """Complex unknowns or equations as twice as many real ones."""
+        return ops.concat([ops.real(z), ops.imag(z)]) if is_complex else z
 
     def equations(z: Any) -> Any:
         """Collocation by cubics at the middle of each interval, and the boundary conditions."""
@@ -100,10 +107,11 @@ def _set_derivatives(result: Any, fun: Any, bc: Any, ends: Any, has_parameters: 
         middle = (y[:, 1:] + y[:, :-1]) / 2 - h / 8 * (f[:, 1:] - f[:, :-1])
         f_middle = as_array(fun(mesh[:-1] + h / 2, middle, *p))
         rest = y[:, 1:] - y[:, :-1] - h / 6 * (f[:, :-1] + f[:, 1:] + 4 * f_middle)
-        return ops.concat([ops.ravel(rest), ops.ravel(as_array(bc(y[:, 0], y[:, -1], *p)))])
+        ends = ops.ravel(as_array(bc(y[:, 0], y[:, -1], *p)))
+        return reals(ops.concat([ops.ravel(rest), ends]))
 
     parts = [ops.ravel(result.y)] + ([result.p] if has_parameters else [])
-    y, p = split(implicit(equations, ops.concat(parts), by_sparse, check=False))
+    y, p = split(implicit(equations, reals(ops.concat(parts)), by_sparse, check=False))
     slopes = by_ops(lambda mesh, y, *p: fun(mesh, y, *p), mesh, y, *p)(mesh, y, *p)
     own = result.sol
     result.y = y

@@ -76,6 +76,8 @@ def solve_ivp(
     result = runs.join([found for found, _, _ in runs.results])
     if not runs.has_derivatives:
         result.y, result.t = runs.as_given(result.y), runs.as_given(result.t)
+        if dense_output and not runs.is_single:
+            result.sol = Solution(None, result.sol)
         return result
     if not all(found.success for found in results):
         message = next(found.message for found in results if not found.success)

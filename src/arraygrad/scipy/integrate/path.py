@@ -146,7 +146,7 @@ class Solution:
     Called with a time or a vector of times, like SciPy's `OdeSolution`.
     """
 
-    def __init__(self, path: Path, own: Any) -> None:
+    def __init__(self, path: Path | None, own: Any) -> None:
         self._path, self._own = path, own
 
     def __getattr__(self, name: str) -> Any:
@@ -154,7 +154,7 @@ class Solution:
 
     def __call__(self, t: Any) -> Any:
         t = as_array(t)
-        if _has_batch(t) or isinstance(self._own, list):
+        if self._path is None or _has_batch(t) or isinstance(self._own, list):
             raise ValueError(
                 "the continuous solution cannot be called under vmap: pass t_eval to solve_ivp"
             )

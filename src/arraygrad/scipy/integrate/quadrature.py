@@ -21,7 +21,7 @@ from ..formula import as_array, by_ops, carries, const
 from ..names import scipy_module
 from ..values import Runs, attach, on_values
 from .rules import Rule, double_exponential, gauss_kronrod, on_half_line, on_intervals
-from .weights import principal_value, waves
+from .weights import principal_value, waves, with_powers
 
 
 def quad(
@@ -73,14 +73,18 @@ def quad(
     if not runs.has_derivatives:
         return runs.as_given(value), *rest
     extra = args if isinstance(args, tuple) else (args,)
-    if weight == "cauchy":
-        return _cauchy(lambda x: func(x, *extra), value, as_array(a), as_array(b), wvar), *rest
-    weigh = _weight(weight, wvar, a, b)
-    waving = weight in ("cos", "sin") and _is_infinite(a, b)
+
+    def function(x: Any) -> Any:
+        y = as_array(func(x, *extra))
+        return ops.reshape(y, ()) if y.ndim else y
+
+    if weight is not None and weight not in ("cos", "sin"):
+        return _weighted(function, value, as_array(a), as_array(b), weight, wvar), *rest
+    waving = weight is not None and _is_infinite(a, b)
 
     def integrand(x: Any) -> Any:
-        y = as_array(func(x, *extra))
-        return (ops.reshape(y, ()) if y.ndim else y) * weigh(x)
+        wave = 1.0 if weight is None else getattr(ops, weight)(as_array(wvar) * x)
+        return function(x) * wave
 
     def last(*given: Any) -> Any:
         func, a, b, args, points, wvar = given
@@ -122,26 +126,14 @@ def _is_infinite(*ends: Any) -> bool:
     return any(not isinstance(x, Array) and np.isinf(x) for x in ends)
 
 
-def _cauchy(function: AnyFunction, value: Any, a: Any, b: Any, pole: Any) -> Any:
-    total = principal_value(function, a, b, as_array(pole))
-    _check_agree(total, value, 1 + ops.abs(const(total)))
+def _weighted(function: AnyFunction, value: Any, a: Any, b: Any, weight: str, wvar: Any) -> Any:
+    """An integral with a weight that is infinite somewhere."""
+    if weight == "cauchy":
+        total, size = principal_value(function, a, b, as_array(wvar))
+    else:
+        total, size = with_powers(function, a, b, weight, wvar)
+    _check_agree(total, value, size)
     return attach(value if isinstance(value, Array) else np.asarray(value), total)
-
-
-def _weight(weight: str | None, wvar: Any, a: Any, b: Any) -> AnyFunction:
-    """The weight as a function."""
-    if weight is None:
-        return lambda x: 1.0
-    if weight in ("cos", "sin"):
-        return lambda x: getattr(ops, weight)(as_array(wvar) * x)
-    left, right = wvar
-    logs: dict[str, AnyFunction] = {
-        "alg": lambda x: 1.0,
-        "alg-loga": lambda x: ops.log(x - a),
-        "alg-logb": lambda x: ops.log(b - x),
-        "alg-log": lambda x: ops.log(x - a) * ops.log(b - x),
-    }
-    return lambda x: (x - a) ** left * (b - x) ** right * logs[weight](x)
 
 
 # --- points and sums ------------------------------------------------------------------------------

@@ -13,6 +13,8 @@ import numpy as np
 
 Rule = tuple[Any, Any]  # points, weights
 
+_STEP = 1 / 96  # of the double exponential rule
+
 
 @functools.cache
 def gauss_kronrod(n: int) -> Rule:
@@ -53,22 +55,32 @@ def on_half_line(rule: Rule, start: float, direction: float) -> Rule:
     return start + direction * (1 - t) / t, w / t**2
 
 
+@functools.cache
+def distances() -> Rule:
+    """The distances from the nearer end of the points of the double exponential rule on (0, 1).
+
+    They are those in one half. Close to the end, they keep all digits.
+    """
+    u = _STEP * (np.arange(384) + 0.5)
+    near = 1 / (1 + np.exp(np.pi * np.sinh(u)))
+    return near, _STEP * np.pi * np.cosh(u) * near * (1 - near)
+
+
 def double_exponential(a: float, b: float) -> Rule:
     """Points that come close to the ends; either end can be infinite."""
-    u = np.arange(-384, 385) / 96
-    step = 1 / 96
+    u = _STEP * np.arange(-384, 385)
     with np.errstate(over="ignore", invalid="ignore"):
         if np.isinf(a) and np.isinf(b):
             x = np.sinh(np.pi / 2 * np.sinh(u))
-            w = step * np.pi / 2 * np.cosh(u) * np.cosh(np.pi / 2 * np.sinh(u))
+            w = _STEP * np.pi / 2 * np.cosh(u) * np.cosh(np.pi / 2 * np.sinh(u))
         elif np.isinf(a) or np.isinf(b):
             away = np.exp(np.pi / 2 * np.sinh(u))
             x = a + away if np.isinf(b) else b - away
-            w = step * np.pi / 2 * np.cosh(u) * away
+            w = _STEP * np.pi / 2 * np.cosh(u) * away
         else:
             # The distance from the nearer end, which keeps its digits.
             near = (b - a) / (1 + np.exp(np.pi * np.abs(np.sinh(u))))
             x = np.where(u < 0, a + near, b - near)
-            w = step * (b - a) / 2 * np.pi / 2 * np.cosh(u) / np.cosh(np.pi / 2 * np.sinh(u)) ** 2
+            w = _STEP * (b - a) / 2 * np.pi / 2 * np.cosh(u) / np.cosh(np.pi / 2 * np.sinh(u)) ** 2
     inside = np.isfinite(x) & np.isfinite(w) & (x != a) & (x != b) & (w != 0) & (np.abs(x) < 1e150)
     return x[inside], w[inside]

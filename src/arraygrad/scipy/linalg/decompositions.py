@@ -201,14 +201,20 @@ def orth(A: Any, rcond: Any = None) -> Any:  # noqa: N803  (SciPy's name)
     return u[..., : _rank(s, a, rcond)]
 
 
-def _null_vjp(g: Any, a: Any, out: Any) -> Any:
+def _if_basis_is_free(g: Any, out: Any, name: str, way_out: str) -> Any:
+    """The cotangent of an orthonormal basis; an error if it depends on the choice of the basis."""
     turn = matmul(adjoint(out), g)
-    g = _unless(
+    return _unless(
         turn - adjoint(turn),
         g,
-        "the loss depends on the choice of the basis of null_space, which is arbitrary, so it has "
-        "no gradient: use only what stays the same when the basis is turned, such as N @ N.T",
+        f"the loss depends on the choice of {name}, which is arbitrary, so it has no gradient: "
+        f"{way_out}",
     )
+
+
+def _null_vjp(g: Any, a: Any, out: Any) -> Any:
+    way_out = "use only what stays the same when the basis is turned, such as N @ N.T"
+    g = _if_basis_is_free(g, out, "the basis of null_space", way_out)
     return -matmul(adjoint(ours.pinv(a)), matmul(g, adjoint(out)))
 
 
@@ -305,6 +311,23 @@ _qr_order = constant(
 )
 
 
+def _complement_vjp(g: Any, a: Any, out: Any) -> Any:
+    g = _if_basis_is_free(g, out, "the last columns of Q of qr", "use mode='economic'")
+    return -matmul(out, matmul(adjoint(g), adjoint(ours.pinv(a))))
+
+
+# The columns of Q beyond those of a tall matrix.
+_complement = matrix_op(
+    "qr_complement",
+    "a",
+    compute=lambda a: SCIPY.qr(a, check_finite=False)[0][:, a.shape[1] :],
+    shapes=lambda a: ((a[0], a[0] - a[1]),),
+    vjp=_complement_vjp,
+    jvp=lambda t, a, out: -matmul(adjoint(ours.pinv(a)), matmul(adjoint(t), out)),
+    holomorphic=False,
+)
+
+
 @twin(SCIPY.qr)
 def qr(
     a: Any,
@@ -325,9 +348,11 @@ def qr(
         order = (_qr_order(a),)
         index = expand_dims(order[0], axis=-2) + np.zeros((m, 1), np.int64)
         a = take_along_axis(a, index, axis=-1)
-    q, r = ours.qr(a, mode="complete" if mode == "full" else "reduced")
+    q, r = ours.qr(a, mode="reduced")
+    if m > n and mode != "economic":
+        r = concat((r, zeros_like(r, (*r.shape[:-2], m - n, n))), axis=-2)
     if mode == "r":
-        if m > n:
-            r = concat((r, zeros_like(r, (*r.shape[:-2], m - n, n))), axis=-2)
-        return (r, *order) if order else (r,)
+        return (r, *order)
+    if m > n and mode == "full":
+        q = concat((q, _complement(a)), axis=-1)
     return (q, r, *order)

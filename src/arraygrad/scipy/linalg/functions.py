@@ -7,6 +7,7 @@ twice the size, and derivatives of all orders follow. The transposed derivative 
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -19,6 +20,8 @@ from ..twins import refuse, twin
 from .equations import sylvester
 from .exponential import expm_along
 from .stacked import SCIPY, check_numbers, matrix, matrix_op
+
+_NEAR = 0.1  # how close to the negative real axis, as an angle, an eigenvalue is on it
 
 
 def _blocks(a: Any, b: Any, c: Any, d: Any) -> Any:
@@ -34,6 +37,29 @@ def _doubled(a: Any, e: Any) -> Any:
     return _blocks(a, e, zeros_like(a), a)
 
 
+def _scale(e: Any, a: Any) -> Any:
+    """A number by which `e` is of the size of `a`."""
+    size, wanted = np.max(np.abs(e), initial=0.0), np.max(np.abs(a), initial=0.0)
+    return wanted / size if 0 < size < np.inf and 0 < wanted < np.inf else e.real.dtype.type(1)
+
+
+def _turn(a: Any) -> float:
+    """The angle by which the negative real axis is turned, so that it is far from all eigenvalues.
+
+    The logarithm and powers jump there. Eigenvalues on the axis count to its upper side, as in
+    SciPy. In the larger matrices of derivatives, each is there several times, and by rounding
+    errors on both sides.
+    """
+    while (n := len(a) // 2) and len(a) == 2 * n and np.array_equal(a[:n, :n], a[n:, n:]):
+        if a[n:, :n].any() and a[:n, n:].any():
+            break
+        a = a[:n, :n]  # the other block on the diagonal is the same
+    angles = np.angle(np.linalg.eigvals(a if np.imag(a).any() else np.real(a)))
+    if not len(angles) or np.max(np.abs(angles)) < math.pi - _NEAR:
+        return 0.0
+    return float(np.max(angles) + np.min(angles)) / 2
+
+
 def _function(name: str, compute: AnyFunction, along: AnyFunction | None = None) -> Any:
     """The ops of a function of matrices, and of its derivative along `e`.
 
@@ -41,8 +67,13 @@ def _function(name: str, compute: AnyFunction, along: AnyFunction | None = None)
     """
 
     def by_block(a: Any, e: Any, *, power: Any) -> Any:
-        n = a.shape[0]
-        return compute(np.block([[a, e], [np.zeros_like(a), a]]), power=power)[:n, n:]
+        n, scale = a.shape[0], _scale(e, a)  # blocks of one size keep all digits
+        doubled = np.block([[a, e * scale], [np.zeros_like(a), a]])
+        angle = _turn(a)
+        if angle:
+            found = compute(doubled * np.exp(-1j * angle), power=power)[:n, n:] / scale
+            return found if power is None else found * np.exp(1j * angle * power)
+        return compute(doubled, power=power)[:n, n:] / scale
 
     def transposed(g: Any, a: Any, power: Any) -> Any:
         return frechet(matrix_transpose(a), g, power=power)

@@ -1,7 +1,8 @@
-"""The decomposition ``A = L D Lᵀ`` of symmetric matrices, where D has blocks of one or two rows.
+"""The decomposition ``A = L D Lᴴ`` of Hermitian matrices, or ``A = L D Lᵀ`` of symmetric ones.
 
-With ``M = L⁻¹ dA L⁻ᵀ``, the change of D is the part of M in its blocks, and ``L⁻¹ dL D`` is the
-part of M below the blocks; or above them, if L is an upper triangle.
+D has blocks of one or two rows. With ``M = L⁻¹ dA L⁻ᴴ``, or ``L⁻ᵀ``, the change of D is the part of
+M in its blocks, and ``L⁻¹ dL D`` is the part of M below the blocks; or above them, if L is an upper
+triangle.
 """
 
 from __future__ import annotations
@@ -12,10 +13,21 @@ import numpy as np
 
 from ... import linalg as ours
 from ...core.kinds import Matrices
-from ...ops import is_complex, logical_or, matmul, matrix_transpose, not_equal, tril, triu, where
+from ...ops import (
+    conj,
+    is_complex,
+    logical_or,
+    matmul,
+    matrix_transpose,
+    not_equal,
+    tril,
+    triu,
+    where,
+)
 from ...ops.define.library import constant
 from ..twins import twin
-from .stacked import SCIPY, check_numbers, matrix, matrix_op, stacked
+from .stacked import SCIPY, adjoint, check_numbers, matrix, matrix_op, stacked, symmetric
+from .stacked import hermitian as hermitian_of
 
 
 def _parts_of(a: Any, *, lower: bool, hermitian: bool) -> Any:
@@ -31,29 +43,30 @@ def _masked(x: Any, d: Any, lower: bool) -> tuple[Any, Any]:
     return where(in_blocks, x, 0.0), where(in_blocks, 0.0, beyond)
 
 
-def _vjp(gs: Any, out: Any, lower: bool) -> Any:
+def _vjp(gs: Any, out: Any, lower: bool, hermitian: bool) -> Any:
     triangle, d, order = out
-    turned = matrix_transpose(triangle)
+    turned = adjoint(triangle)
     inner: Any = 0.0
     if gs[0] is not None:
-        # From the right: a solution with D, which is symmetric.
-        given = matmul(turned, gs[0])
-        by_d = matrix_transpose(ours.solve(d, matrix_transpose(given)))
+        by_d = adjoint(ours.solve(d, adjoint(matmul(turned, gs[0]))))
         inner = _masked(by_d, d, lower)[1]
     if gs[1] is not None:
         inner = inner + _masked(gs[1], d, lower)[0]
     half = ours.solve(turned, inner)
-    whole = matrix_transpose(ours.solve(turned, matrix_transpose(half)))
+    right = matrix_transpose(triangle) if hermitian else turned
+    whole = ours.solve(right, matrix_transpose(half))
+    whole = matrix_transpose(whole)
     return matmul(matrix_transpose(order), matmul(whole, order))
 
 
-def _jvp(t: Any, out: Any, lower: bool) -> Any:
+def _jvp(t: Any, out: Any, lower: bool, hermitian: bool) -> Any:
     triangle, d, order = out
     change = matmul(order, matmul(t, matrix_transpose(order)))
     half = matrix_transpose(ours.solve(triangle, change))
-    inner = matrix_transpose(ours.solve(triangle, half))
+    other = conj(triangle) if hermitian and is_complex(triangle) else triangle
+    inner = matrix_transpose(ours.solve(other, half))
     in_blocks, beyond = _masked(inner, d, lower)
-    step = matrix_transpose(ours.solve(d, matrix_transpose(beyond)))
+    step = matrix_transpose(ours.solve(matrix_transpose(d), matrix_transpose(beyond)))
     return matmul(triangle, step), in_blocks, order * 0
 
 
@@ -65,6 +78,7 @@ _ldl = matrix_op(
     multiple=True,
     vjp=_vjp,
     jvp=_jvp,
+    holomorphic=False,
 )
 _order = constant(
     "scipy.linalg.ldl_order",
@@ -86,13 +100,10 @@ def ldl(
     overwrite_a: bool = False,
     check_finite: bool = True,
 ) -> Any:
-    """The LDL decomposition of real symmetric matrices, of which one triangle is read."""
+    """The LDL decomposition of Hermitian or symmetric matrices, of which one triangle is read."""
     a = matrix(A, "ldl")
     check_numbers(check_finite, a)
-    if is_complex(a):
-        raise NotImplementedError("ldl has derivatives here for real matrices only")
-    half = tril(a, k=-1) if lower else triu(a, k=1)
-    a = half + matrix_transpose(half) + tril(triu(a))
+    a = hermitian_of(a, lower) if hermitian else symmetric(a, lower)
     options = {"lower": bool(lower), "hermitian": bool(hermitian)}
     triangle, d, order = _ldl(a, **options)
     return matmul(matrix_transpose(order), triangle), d, _order(a, **options)

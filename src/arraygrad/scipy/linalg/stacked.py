@@ -85,6 +85,12 @@ def hermitian(x: Any, lower: bool) -> Any:
     return part + adjoint(part) + (real(middle) if is_complex(x) else middle)
 
 
+def symmetric(x: Any, lower: bool) -> Any:
+    """The symmetric matrix that has the lower or upper triangle of `x`."""
+    part = tril(x, k=-1) if lower else triu(x, k=1)
+    return part + matrix_transpose(part) + tril(triu(x))
+
+
 def check_numbers(check_finite: bool, *arrays: Any) -> None:
     """Raise as SciPy does if an array has infinities or NaNs, unless told not to look."""
     if not check_finite:

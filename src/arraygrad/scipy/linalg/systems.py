@@ -21,6 +21,7 @@ from .stacked import (
     matrix,
     matrix_op,
     stacked,
+    symmetric,
     uncolumned,
 )
 
@@ -79,11 +80,7 @@ def solve(
     if assume_a in _HERMITIAN:
         a = hermitian(a, lower)
     elif assume_a in _SYMMETRIC:
-        a = (
-            tril(a) + matrix_transpose(tril(a, k=-1))
-            if lower
-            else triu(a) + matrix_transpose(triu(a, k=1))
-        )
+        a = symmetric(a, lower)
     elif assume_a in _TURNED:
         a = tril(a) if assume_a == "lower triangular" else triu(a)
     elif assume_a in _READ:

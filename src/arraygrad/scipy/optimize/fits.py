@@ -46,12 +46,12 @@ def least_squares(
     scipy = scipy_module("scipy.optimize")
     keywords = {} if kwargs is None else kwargs
 
-    def run(fun: Any, x0: Any, jac: Any, bounds: Any, scale: Any, args: Any, kwargs: Any) -> Any:
-        given = {"loss": loss, "f_scale": scale, "args": args, "kwargs": kwargs}
+    def run(fun: Any, x0: Any, jac: Any, bounds: Any, given: Any) -> Any:
         return scipy.least_squares(fun, x0, jac, bounds, method, *more, **given, **options)
 
     limits = _pair(bounds, scipy)
-    runs = on_values(run, fun, x0, jac, limits, f_scale, args, keywords)
+    given = {"loss": loss, "f_scale": f_scale, "args": args, "kwargs": keywords}
+    runs = on_values(run, fun, x0, jac, limits, given)
     result = runs.join(runs.results)
     if not runs.has_derivatives:
         result.x = runs.as_given(result.x)
@@ -156,7 +156,7 @@ def curve_fit(
         if sigma is None:
             return errors
         weights = as_array(sigma)
-        if weights.ndim == 1:
+        if weights.ndim < 2:
             return errors / weights
         return linalg.solve(linalg.cholesky(weights), errors)
 

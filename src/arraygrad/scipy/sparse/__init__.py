@@ -1,8 +1,8 @@
 """`scipy.sparse` with derivatives: products with tensors, and matrices whose elements are tensors.
 
-With this module imported, ``A @ x`` and ``x @ A`` work for SciPy's own sparse arrays `A` and
-tensors `x`. Constructors with tensors give a `SparseTensor`. Names that have no derivatives here
-are SciPy's own.
+With this module imported, operators such as ``A @ x`` and ``x * A`` work for SciPy's own sparse
+arrays `A` and tensors `x`. Constructors with tensors give a `SparseTensor`. Names that have no
+derivatives here are SciPy's own.
 
 >>> import arraygrad as ag, numpy as np
 >>> from arraygrad.scipy import sparse
@@ -33,6 +33,7 @@ from .building import (
     kron,
     vstack,
 )
+from .operators import teach
 
 __all__ = [
     "SparseTensor",
@@ -54,6 +55,7 @@ __all__ = [
 ]
 
 __getattr__ = others_from("scipy.sparse")
+teach()
 
 
 def __dir__() -> list[str]:

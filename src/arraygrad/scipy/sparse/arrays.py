@@ -12,9 +12,9 @@ from typing import Any
 
 import numpy as np
 
-from ...core.array import AnyFunction, Array
+from ...core.array import AnyFunction
 from ...core.indices import HOLE
-from ...ops import concat, conj, is_complex, reshape, take
+from ...ops import astype, concat, conj, expand_dims, is_complex, reshape, take
 from ...ops.indexing import _index_add
 from ..twins import array_like, floating, has_arrays
 from .pattern import SCIPY, Pattern, sorted_pattern, times, transposed
@@ -30,14 +30,26 @@ class SparseTensor:
     pattern : Pattern
         Their places.
     format : {"csr", "csc", "coo"}
-        The order in which `data`, `indices` and `indptr` are seen, as SciPy has them.
+        The order in which `data`, `indices` and `indptr` are seen, as SciPy has them. The indices
+        are sorted, and elements at the same place are added.
+    is_matrix : bool
+        Whether it stands for one of SciPy's older matrices, such as `csr_matrix`: then ``*`` is the
+        matrix product, and sums over an axis keep it.
     """
 
     __array_ufunc__ = None  # NumPy leaves operators to this class
     ndim = 2
 
-    def __init__(self, elements: Any, pattern: Pattern, format: str = "csr") -> None:
+    def __init__(
+        self, elements: Any, pattern: Pattern, format: str = "csr", is_matrix: bool = False
+    ) -> None:
         self.elements, self.pattern, self.format = elements, pattern, format
+        self.is_matrix = is_matrix
+
+    def _with(self, elements: Any, pattern: Pattern | None = None) -> SparseTensor:
+        """A matrix of the same sort with other elements."""
+        pattern = self.pattern if pattern is None else pattern
+        return SparseTensor(elements, pattern, self.format, self.is_matrix)
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -84,7 +96,7 @@ class SparseTensor:
     def T(self) -> SparseTensor:  # noqa: N802  (SciPy's name)
         """The transposed matrix."""
         other = {"csr": "csc", "csc": "csr"}.get(self.format, self.format)
-        return SparseTensor(*transposed(self.elements, self.pattern), other)
+        return SparseTensor(*transposed(self.elements, self.pattern), other, self.is_matrix)
 
     def transpose(self) -> SparseTensor:
         """The transposed matrix."""
@@ -94,7 +106,13 @@ class SparseTensor:
         """The complex conjugate."""
         if not is_complex(self.elements):
             return self
-        return SparseTensor(conj(self.elements), self.pattern, self.format)
+        return self._with(conj(self.elements))
+
+    def astype(self, dtype: Any) -> SparseTensor:
+        """The same matrix with elements of another dtype; None keeps it."""
+        if dtype is None or np.dtype(dtype) == self.dtype:
+            return self
+        return self._with(astype(self.elements, np.dtype(dtype)))
 
     def asformat(self, format: str | None) -> SparseTensor:
         """The same matrix, seen in another format."""
@@ -104,7 +122,7 @@ class SparseTensor:
             raise NotImplementedError(
                 f"a sparse matrix of tensors is csr, csc or coo, not {format}"
             )
-        return SparseTensor(self.elements, self.pattern, format)
+        return SparseTensor(self.elements, self.pattern, format, self.is_matrix)
 
     def tocsr(self) -> SparseTensor:
         """The same matrix, seen by rows."""
@@ -136,12 +154,12 @@ class SparseTensor:
         """The sum of all elements, or of columns (0) or rows (1)."""
         if axis is None:
             return self.elements.sum()
-        along, count = (
-            (self.pattern.columns, self.shape[1])
-            if axis in (0, -2)
-            else (self.pattern.rows, self.shape[0])
-        )
-        return scattered(self.elements, along, count)
+        if axis not in (0, 1, -1, -2):
+            raise ValueError(f"axis must be 0, 1 or None, not {axis!r}")
+        axis %= 2
+        along = (self.pattern.columns, self.pattern.rows)[axis]
+        out = scattered(self.elements, along, self.shape[1 - axis])
+        return expand_dims(out, axis=axis) if self.is_matrix else out
 
     def multiply(self, other: Any) -> SparseTensor:
         """The product element by element."""
@@ -152,7 +170,7 @@ class SparseTensor:
             wide = other + np.zeros(self.shape)
             place = self.pattern.rows * self.shape[1] + self.pattern.columns
             other = take(reshape(wide, (-1,)), place, axis=-1)
-        return SparseTensor(self.elements * other, self.pattern, self.format)
+        return self._with(self.elements * other)
 
     def dot(self, other: Any) -> Any:
         """The matrix product."""
@@ -171,19 +189,22 @@ class SparseTensor:
         out = self.T @ (other.T if other.ndim == 2 else other)
         return out.T if other.ndim == 2 else out
 
-    def __mul__(self, other: Any) -> SparseTensor:
-        return self.multiply(other)
+    def __mul__(self, other: Any) -> Any:
+        return self @ other if self.is_matrix and np.ndim(other) else self.multiply(other)
 
-    __rmul__ = __mul__
+    def __rmul__(self, other: Any) -> Any:
+        if self.is_matrix and np.ndim(other):
+            return self.__rmatmul__(other)
+        return self.multiply(other)
 
     def __truediv__(self, other: Any) -> SparseTensor:
         other = array_like(other)
         if other.ndim:
             raise NotImplementedError("a sparse matrix of tensors can be divided by a number only")
-        return SparseTensor(self.elements / other, self.pattern, self.format)
+        return self._with(self.elements / other)
 
     def __neg__(self) -> SparseTensor:
-        return SparseTensor(-self.elements, self.pattern, self.format)
+        return self._with(-self.elements)
 
     def __add__(self, other: Any) -> Any:
         if not (isinstance(other, SparseTensor) or SCIPY.issparse(other)):
@@ -197,6 +218,7 @@ class SparseTensor:
             np.concatenate((self.pattern.columns, other.pattern.columns)),
             self.shape,
             self.format,
+            self.is_matrix and other.is_matrix,
         )
 
     __radd__ = __add__
@@ -221,15 +243,21 @@ def scattered(values: Any, place: Any, size: int) -> Any:
 
 
 def from_places(
-    values: Any, rows: Any, columns: Any, shape: tuple[int, int], format: str
+    values: Any,
+    rows: Any,
+    columns: Any,
+    shape: tuple[int, int],
+    format: str,
+    is_matrix: bool = False,
 ) -> SparseTensor:
     """A sparse matrix by its elements in any order; those at the same place are added."""
     pattern, number = sorted_pattern(np.asarray(rows), np.asarray(columns), shape)
     if len(number) == len(pattern.rows):
         order = np.empty_like(number)
         order[number] = np.arange(len(number))
-        return SparseTensor(take(values, order, axis=-1), pattern, format)
-    return SparseTensor(scattered(values, number, len(pattern.rows)), pattern, format)
+        return SparseTensor(take(values, order, axis=-1), pattern, format, is_matrix)
+    added = scattered(values, number, len(pattern.rows))
+    return SparseTensor(added, pattern, format, is_matrix)
 
 
 def has_tensors(values: Iterable[Any]) -> bool:
@@ -270,6 +298,7 @@ def as_sparse(x: Any) -> SparseTensor:
             coo.col,
             (int(x.shape[0]), int(x.shape[1])),
             x.format,
+            isinstance(x, SCIPY.spmatrix),
         )
     x = floating(x)
     if x.ndim != 2:
@@ -291,38 +320,5 @@ def _sparse_product(a: SparseTensor, b: SparseTensor) -> SparseTensor:
     right = first + within
     values = take(a.elements, left, axis=-1) * take(b.elements, right, axis=-1)
     rows, columns = a.pattern.rows[left], b.pattern.columns[right]
-    return from_places(values, rows, columns, (a.shape[0], b.shape[1]), a.format)
-
-
-# --- SciPy's own sparse matrices times tensors ---------------------------------------------------
-
-
-def _teach() -> None:
-    """Let SciPy's operator @ give products with tensors, which it would otherwise refuse.
-
-    For operands of all other types, nothing changes.
-    """
-    base = next(c for c in SCIPY.csr_array.__mro__ if "__matmul__" in vars(c))
-    if getattr(base.__matmul__, "knows_tensors", False):
-        return
-    own, own_reflected = base.__matmul__, base.__rmatmul__
-
-    @functools.wraps(own)
-    def matmul(self: Any, other: Any) -> Any:
-        if isinstance(other, Array):
-            return as_sparse(self) @ other
-        if isinstance(other, SparseTensor):
-            return NotImplemented
-        return own(self, other)
-
-    @functools.wraps(own_reflected)
-    def reflected(self: Any, other: Any) -> Any:
-        if isinstance(other, Array):
-            return as_sparse(self).__rmatmul__(other)
-        return own_reflected(self, other)
-
-    matmul.knows_tensors = True  # type: ignore[attr-defined]
-    base.__matmul__, base.__rmatmul__ = matmul, reflected
-
-
-_teach()
+    both = a.is_matrix and b.is_matrix
+    return from_places(values, rows, columns, (a.shape[0], b.shape[1]), a.format, both)

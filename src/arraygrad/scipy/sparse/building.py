@@ -15,15 +15,16 @@ from .pattern import SCIPY
 
 def _constructor(name: str) -> AnyFunction:
     original = getattr(SCIPY, name)
-    format = name[:3]
+    format, is_matrix = name[:3], name.endswith("_matrix")
 
     def run(arg1: Any, shape: Any = None, dtype: Any = None, copy: bool = False) -> Any:
-        if isinstance(arg1, SparseTensor):
-            return arg1.asformat(format)
-        if not has_arrays((arg1,)):
+        if not isinstance(arg1, SparseTensor) and not has_arrays((arg1,)):
             return original(arg1, shape=shape, dtype=dtype, copy=copy)
-        if isinstance(arg1, Array):
-            return as_sparse(arg1).asformat(format)
+        if isinstance(arg1, SparseTensor | Array):
+            whole = as_sparse(arg1)
+            if shape is not None and tuple(shape) != whole.shape:
+                raise ValueError(f"inconsistent shapes: {tuple(shape)} and {whole.shape}")
+            return SparseTensor(whole.elements, whole.pattern, format, is_matrix).astype(dtype)
         if format != "coo" and len(arg1) == 3:
             data, indices, starts = floating(arg1[0]), np.asarray(arg1[1]), np.asarray(arg1[2])
             major = np.repeat(np.arange(len(starts) - 1), np.diff(starts))
@@ -31,6 +32,8 @@ def _constructor(name: str) -> AnyFunction:
         else:
             data, (rows, columns) = floating(arg1[0]), map(np.asarray, arg1[1])
         if shape is None:
+            if not len(rows):
+                raise ValueError("cannot infer dimensions from zero sized index arrays")
             shape = (int(rows.max()) + 1, int(columns.max()) + 1)
             if format != "coo" and len(arg1) == 3:
                 count = len(arg1[2]) - 1
@@ -38,7 +41,7 @@ def _constructor(name: str) -> AnyFunction:
         m, n = (int(size) for size in shape)
         if len(rows) and (rows.max() >= m or columns.max() >= n):
             raise ValueError(f"an index is outside of the shape ({m}, {n})")
-        return from_places(data, rows, columns, (m, n), format)
+        return from_places(data, rows, columns, (m, n), format, is_matrix).astype(dtype)
 
     run.__name__ = run.__qualname__ = name
     run.__doc__ = f"scipy.sparse.{name}; of tensors, a sparse matrix that can be differentiated."
@@ -49,7 +52,9 @@ csr_array, csc_array, coo_array = map(_constructor, ("csr_array", "csc_array", "
 csr_matrix, csc_matrix, coo_matrix = map(_constructor, ("csr_matrix", "csc_matrix", "coo_matrix"))
 
 
-def _diagonals(diagonals: Any, offsets: Any, shape: Any, format: str | None) -> SparseTensor:
+def _diagonals(
+    diagonals: Any, offsets: Any, shape: Any, format: str | None, is_matrix: bool
+) -> SparseTensor:
     many = np.ndim(offsets) > 0
     given = [floating(d) for d in diagonals] if many else [floating(diagonals)]
     offsets = [int(k) for k in np.atleast_1d(offsets)]
@@ -76,7 +81,7 @@ def _diagonals(diagonals: Any, offsets: Any, shape: Any, format: str | None) -> 
         columns.append(place + max(k, 0))
     joined = concat(values, axis=-1)
     every = np.concatenate(rows), np.concatenate(columns)
-    return from_places(joined, *every, (m, n), format or "csr")
+    return from_places(joined, *every, (m, n), format or "csr", is_matrix)
 
 
 @sparse_twin(SCIPY.diags_array)
@@ -84,7 +89,7 @@ def diags_array(
     diagonals: Any, /, *, offsets: Any = 0, shape: Any = None, format: Any = None, dtype: Any = None
 ) -> Any:
     """A sparse matrix by its diagonals."""
-    return _diagonals(diagonals, offsets, shape, format)
+    return _diagonals(diagonals, offsets, shape, format, False).astype(dtype)
 
 
 @sparse_twin(SCIPY.diags)
@@ -92,7 +97,7 @@ def diags(
     diagonals: Any, offsets: Any = 0, shape: Any = None, format: Any = None, dtype: Any = None
 ) -> Any:
     """A sparse matrix by its diagonals."""
-    return _diagonals(diagonals, offsets, shape, format)
+    return _diagonals(diagonals, offsets, shape, format, True).astype(dtype)
 
 
 @sparse_twin(SCIPY.kron)
@@ -106,10 +111,19 @@ def kron(A: Any, B: Any, format: Any = None) -> Any:  # noqa: N803  (SciPy's nam
         a.pattern.columns[left] * b.shape[1] + b.pattern.columns[right],
         (a.shape[0] * b.shape[0], a.shape[1] * b.shape[1]),
         format or "csr",
+        _give_matrix([A, B]),
     )
 
 
-def _joined(blocks: Any, format: str | None) -> SparseTensor:
+def _give_matrix(parts: Any) -> bool:
+    """Whether SciPy makes one of its older matrices of these: none of them is a sparse array."""
+    return not any(
+        isinstance(part, SCIPY.sparray) or (isinstance(part, SparseTensor) and not part.is_matrix)
+        for part in parts
+    )
+
+
+def _joined(blocks: Any, format: str | None, dtype: Any) -> SparseTensor:
     grid = [[None if b is None else as_sparse(b) for b in row] for row in blocks]
     heights = [next(b.shape[0] for b in row if b is not None) for row in grid]
     widths = [
@@ -131,37 +145,38 @@ def _joined(blocks: Any, format: str | None) -> SparseTensor:
             columns.append(block.pattern.columns + sum(widths[:j]))
     joined = concat(values, axis=-1)
     every = np.concatenate(rows), np.concatenate(columns)
-    return from_places(joined, *every, (sum(heights), sum(widths)), format or "csr")
+    shape, is_matrix = (sum(heights), sum(widths)), _give_matrix(b for row in blocks for b in row)
+    return from_places(joined, *every, shape, format or "csr", is_matrix).astype(dtype)
 
 
 @sparse_twin(SCIPY.block_array)
 def block_array(blocks: Any, *, format: Any = None, dtype: Any = None) -> Any:
     """A sparse matrix made of blocks."""
-    return _joined(blocks, format)
+    made = _joined(blocks, format, dtype)
+    return SparseTensor(made.elements, made.pattern, made.format)
 
 
 @sparse_twin(SCIPY.bmat)
 def bmat(blocks: Any, format: Any = None, dtype: Any = None) -> Any:
     """A sparse matrix made of blocks."""
-    return _joined(blocks, format)
+    return _joined(blocks, format, dtype)
 
 
 @sparse_twin(SCIPY.hstack)
 def hstack(blocks: Any, format: Any = None, dtype: Any = None) -> Any:
     """Sparse matrices beside each other."""
-    return _joined([blocks], format)
+    return _joined([blocks], format, dtype)
 
 
 @sparse_twin(SCIPY.vstack)
 def vstack(blocks: Any, format: Any = None, dtype: Any = None) -> Any:
     """Sparse matrices below each other."""
-    return _joined([[block] for block in blocks], format)
+    return _joined([[block] for block in blocks], format, dtype)
 
 
 @sparse_twin(SCIPY.block_diag)
 def block_diag(mats: Any, format: Any = None, dtype: Any = None) -> Any:
     """Sparse matrices on the diagonal."""
     count = len(mats)
-    return _joined(
-        [[m if i == j else None for j in range(count)] for i, m in enumerate(mats)], format
-    )
+    grid = [[m if i == j else None for j in range(count)] for i, m in enumerate(mats)]
+    return _joined(grid, format, dtype)

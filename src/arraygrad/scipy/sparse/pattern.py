@@ -70,10 +70,11 @@ def on_pattern(w: Any, x: Any, pattern: Pattern) -> Any:
     return sum(take(w, pattern.rows, axis=-2) * take(x, pattern.columns, axis=-2), axis=-1)
 
 
-def _batched(op: Any, arrays: Any, flags: Any, params: Any) -> Any:
+def by_columns(op: Any, arrays: Any, flags: Any, params: Any) -> Any:
+    """A batch of an op on elements and columns: a loop, or more columns of the same matrix."""
     if flags[0]:
         return loop(op, arrays, flags, params)
-    data, x = arrays  # all members share the matrix: they become more columns
+    data, x = arrays
     turned = moveaxis(x, 0, -1)
     out = op.function(data, reshape(turned, (turned.shape[0], -1)), **params)
     return moveaxis(reshape(out, (out.shape[0], *turned.shape[1:])), -1, 0)
@@ -88,7 +89,7 @@ product = declare(
     compute=by_scipy(lambda data, x, *, pattern: pattern.matrix(data) @ x),
     vjp_data=lambda g, x, pattern: on_pattern(g, x, pattern),
     vjp_x=lambda g, data, pattern: _transposed_product(data, g, pattern),
-    own=Own(batch=_batched),
+    own=Own(batch=by_columns),
 )
 
 

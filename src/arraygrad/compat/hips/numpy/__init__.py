@@ -16,13 +16,16 @@ from . import fft as fft
 from . import linalg as linalg
 from . import namespace as _namespace
 from . import numpy_boxes as numpy_boxes
+from . import numpy_jvps as numpy_jvps
 from . import numpy_vjps as numpy_vjps
 from . import numpy_vspaces as numpy_vspaces
 from . import numpy_wrapper as numpy_wrapper
 from . import random as random
 
 __version__ = _np.__version__
-globals().update({n: f for n, f in vars(_namespace).items() if not n.startswith("_")})
+_FUNCTIONS = {name: f for name, f in vars(_namespace).items() if not name.startswith("_")}
+globals().update(_FUNCTIONS)
+vars(numpy_wrapper).update(_FUNCTIONS, _astype=_FUNCTIONS["astype"])  # where HIPS has them, too
 
 
 def __getattr__(name: str) -> Any:

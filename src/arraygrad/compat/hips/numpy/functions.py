@@ -27,6 +27,7 @@ __all__ = [
     "make_diagonal",
     "r_",
     "row_stack",
+    "vectorize",
     "where",
 ]
 
@@ -84,6 +85,32 @@ class _Joined:
 
 r_ = _Joined(_np.r_)
 c_ = _Joined(_np.c_)
+
+
+class vectorize(_np.vectorize):  # noqa: N801  (NumPy's name)
+    """`numpy.vectorize`, for boxes too: it calls a function for each element.
+
+    >>> from arraygrad.compat.hips import grad
+    >>> import arraygrad.compat.hips.numpy as np
+    >>> square = np.vectorize(lambda x: x**2)
+    >>> grad(lambda x: square(x).sum())(np.array([1.0, 2.0]))
+    array([2., 4.])
+    """
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        if not holds_boxes((args, kwargs)):
+            return super().__call__(*args, **kwargs)
+        if kwargs or self.excluded or self.signature is not None:
+            raise NotImplementedError(
+                "vectorize with keywords, excluded= or signature= has no derivative: call the "
+                "function for each element, and join the results by np.array"
+            )
+        parts = _np.broadcast_arrays(*map(from_sequence, args))
+        shape = parts[0].shape
+        found = [self.pyfunc(*(part[place] for part in parts)) for place in _np.ndindex(*shape)]
+        if found and isinstance(found[0], tuple):
+            return tuple(_np.reshape(array(list(f)), shape) for f in zip(*found, strict=True))
+        return _np.reshape(array(found), shape)
 
 
 def array(A: Any, *args: Any, **kwargs: Any) -> Any:  # noqa: N803  (HIPS's name)

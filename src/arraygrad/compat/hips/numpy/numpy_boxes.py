@@ -9,10 +9,10 @@ from . import namespace
 
 __all__ = ["ArrayBox"]
 
+# `argpartition`, `compress` and `ptp` are NumPy's already.
 _METHODS = """
-all any argmax argmin argpartition argsort nonzero searchsorted round
-clip compress cumprod cumsum diagonal max mean min prod ptp repeat squeeze std sum swapaxes take
-trace var dot
+all any argmax argmin argsort nonzero searchsorted round
+clip cumprod cumsum diagonal max mean min prod repeat squeeze std sum swapaxes take trace var dot
 """
 for _name in _METHODS.split():
     setattr(ArrayBox, _name, getattr(namespace, _name))

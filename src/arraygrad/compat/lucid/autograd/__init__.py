@@ -3,7 +3,6 @@
 from ....autograd import (
     detect_anomaly,
     enable_grad,
-    graph,
     inference_mode,
     is_anomaly_enabled,
     is_grad_enabled,
@@ -11,6 +10,7 @@ from ....autograd import (
     set_detect_anomaly,
     set_grad_enabled,
 )
+from . import graph
 from .differentiate import backward, grad
 from .function import Function, FunctionCtx
 from .functional import checkpoint, gradcheck, gradgradcheck, hessian, hvp, jacobian, jvp, vjp

@@ -15,7 +15,8 @@ from ....core.cpython import is_unpacked
 from ....errors import NoGradientError, UnusedInputError
 from ...arguments import several, tensors
 from ...facade import Facade, unwrapped
-from ..tensors import Gradient, Tensor, accumulated_into, in_dtype_of
+from .._C.engine import in_lucids_words
+from ..tensors import Gradient, Tensor, accumulated_into, fitting_seed
 
 
 class SeedCountError(ValueError, RuntimeError):
@@ -58,7 +59,7 @@ def grad(
     asked = [inputs] if isinstance(inputs, Facade | Native) else inputs
     asked = list(asked) if isinstance(asked, Iterable) and not isinstance(asked, dict) else asked
     out, wanted = tensors(_plain(outputs), "outputs"), tensors(unwrapped(asked), "inputs")
-    seeds = _fitting(out, _seeds(unwrapped(grad_outputs), len(out)))
+    seeds = _fitting(out, _seeds(unwrapped(grad_outputs), len(out)), "grad_outputs")
     if not allow_unused:
         for i, output in enumerate(out):
             if not output.requires_grad:
@@ -77,15 +78,16 @@ def grad(
     found: Any = iter(())
     if differentiable or not wanted:  # the engine raises if there are no inputs
         try:
-            results = native_grad(
-                [o for o, _ in live],
-                differentiable,
-                [s for _, s in live],
-                retain_graph=bool(retain_graph) or create_graph,
-                create_graph=create_graph,
-                allow_unused=allow_unused or materialize_grads,
-                materialize_grads=materialize_grads,
-            )
+            with in_lucids_words():
+                results = native_grad(
+                    [o for o, _ in live],
+                    differentiable,
+                    [s for _, s in live],
+                    retain_graph=bool(retain_graph) or create_graph,
+                    create_graph=create_graph,
+                    allow_unused=allow_unused or materialize_grads,
+                    materialize_grads=materialize_grads,
+                )
         except UnusedInputError as error:
             raise UnusedInputError(f"{error} (not reachable from the outputs)") from None
         found = iter(results)
@@ -112,19 +114,26 @@ def backward(
     if len(seeds) != len(roots):
         raise RuntimeError(f"got {len(roots)} tensors and {len(seeds)} gradients")
     for i, (root, seed) in enumerate(zip(roots, seeds, strict=True)):
+        if not root.requires_grad:
+            raise NoGradientError(
+                f"element {i} of tensors does not require grad: compute it from a tensor that has "
+                "requires_grad=True, outside of no_grad()"
+            )
         if seed is None and isinstance(root, Tensor):
             root._check_scalar()
         elif seed is not None and not isinstance(seed, Tensor | Native):
             raise TypeError(
                 f"grad_tensors[{i}] must be a Tensor or None, not {type(seed).__name__}"
             )
-    native_backward(
-        unwrapped(roots),
-        _fitting(unwrapped(roots), unwrapped(seeds)),
-        retain_graph=retain_graph,
-        create_graph=create_graph,
-        inputs=accumulated_into(inputs),
-    )
+    fitting = _fitting(unwrapped(roots), unwrapped(seeds), "grad_tensors")
+    with in_lucids_words():
+        native_backward(
+            unwrapped(roots),
+            fitting,
+            retain_graph=retain_graph,
+            create_graph=create_graph,
+            inputs=accumulated_into(inputs),
+        )
 
 
 def _plain(value: Any) -> Any:
@@ -134,9 +143,10 @@ def _plain(value: Any) -> Any:
     return [unwrapped(item) for item in value]
 
 
-def _fitting(outputs: list[Native], seeds: list[Any]) -> list[Any]:
+def _fitting(outputs: list[Native], seeds: list[Any], name: str) -> list[Any]:
     """Cotangents in the dtypes of their outputs."""
-    return [in_dtype_of(o, s) for o, s in zip(outputs, seeds, strict=True)]
+    pairs = enumerate(zip(outputs, seeds, strict=True))
+    return [fitting_seed(output, seed, f"{name}[{i}]") for i, (output, seed) in pairs]
 
 
 def _seeds(given: Any, count: int) -> list[Any]:

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
+from ....arrays.tensor import Tensor as Native
 from ....autograd import Function as NativeFunction
 from ...facade import unwrapped
+from .._C.engine import ShapeMismatch
 from ..tensors import Tensor
 
 
@@ -85,9 +87,44 @@ def _methods(cls: type[Function]) -> dict[str, Any]:
         facade = FunctionCtx(ctx)
         result = unwrapped(cls.forward(facade, *Tensor._wrapped(args)))
         facade.__dict__.pop("_saving", None)
+        ctx._shapes = [tuple(a.shape) if isinstance(a, Native) else None for a in args]
         return result
 
     def backward(ctx: Any, *grad_outputs: Any) -> Any:
-        return unwrapped(cls.backward(FunctionCtx(ctx), *Tensor._wrapped(grad_outputs)))
+        found = unwrapped(cls.backward(FunctionCtx(ctx), *Tensor._wrapped(grad_outputs)))
+        return _checked(found, ctx._shapes, ctx.needs_input_grad, f"{cls.__name__}Backward")
 
     return {"forward": staticmethod(forward), "backward": staticmethod(backward)}
+
+
+def _checked(found: Any, shapes: list[Any], needed: Any, name: str) -> tuple[Any, ...]:
+    """What `backward` returned, one gradient for each argument; an error in Lucid's words."""
+    grads = list(found) if isinstance(found, list | tuple) else [found]
+    while len(grads) > len(shapes) and grads[-1] is None:
+        grads.pop()
+    if len(grads) != len(shapes):
+        raise RuntimeError(
+            f"function {name} returned an incorrect number of gradients (expected {len(shapes)}, "
+            f"got {len(grads)})"
+        )
+    for i, (grad, shape) in enumerate(zip(grads, shapes, strict=True)):
+        if grad is None:
+            continue
+        if shape is None:
+            raise RuntimeError(
+                f"function {name} returned a gradient different than None at position {i + 1}, but "
+                "the corresponding forward input was not a Tensor"
+            )
+        if needed[i] and not _sums_to(tuple(grad.shape), shape):
+            raise ShapeMismatch(
+                f"Function {name} returned an invalid gradient at index {i} - got "
+                f"{list(grad.shape)} but expected shape compatible with {list(shape)}"
+            )
+    return tuple(grads)
+
+
+def _sums_to(shape: tuple[int, ...], wanted: tuple[int, ...]) -> bool:
+    """Whether an array of `wanted` can be broadcast to `shape`."""
+    last = shape[len(shape) - len(wanted) :] if len(shape) >= len(wanted) else None
+    pairs = zip(last or (), wanted, strict=False)
+    return last is not None and all(w in (n, 1) for n, w in pairs)

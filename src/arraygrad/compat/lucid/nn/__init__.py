@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 from ....autograd import no_grad
 from ..draws import uniform
 from ..tensors import Tensor, rand
 from ..tensors import device as check_device
-from . import functional
+from . import functional, utils
+from .hooks import Handle, Hooks
 
 __all__ = [
     "Dropout",
@@ -21,6 +22,7 @@ __all__ = [
     "Sigmoid",
     "Tanh",
     "functional",
+    "utils",
 ]
 
 
@@ -49,7 +51,20 @@ class Module:
         raise NotImplementedError("define forward() in the subclass")
 
     def __call__(self, *args: Any, **keywords: Any) -> Any:
-        return self.forward(*args, **keywords)
+        hooks = self.__dict__.get("_hooks")
+        return hooks.call(self, args, keywords) if hooks else self.forward(*args, **keywords)
+
+    def register_full_backward_hook(self, hook: Callable[..., Any]) -> Handle:
+        """Call `hook(module, grad_input, grad_output)`; what it returns replaces `grad_input`."""
+        return Handle(self._own_hooks().after, hook)
+
+    def register_full_backward_pre_hook(self, hook: Callable[..., Any]) -> Handle:
+        """Call `hook(module, grad_output)`; what it returns replaces `grad_output`."""
+        return Handle(self._own_hooks().before, hook)
+
+    def _own_hooks(self) -> Hooks:
+        found: Hooks = self.__dict__.setdefault("_hooks", Hooks())
+        return found
 
     def named_parameters(self, prefix: str = "") -> Iterator[tuple[str, Any]]:
         """The parameters of this module and of those in it, with their names."""

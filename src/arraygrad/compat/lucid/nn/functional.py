@@ -19,6 +19,7 @@ __all__ = [
     "gelu",
     "hardsigmoid",
     "hardswish",
+    "hardtanh",
     "leaky_relu",
     "linear",
     "log_softmax",
@@ -27,6 +28,7 @@ __all__ = [
     "nll_loss",
     "relu",
     "relu6",
+    "relu_",
     "selu",
     "sigmoid",
     "silu",
@@ -53,6 +55,17 @@ softplus = _lifted(sigmoids.softplus)
 def relu6(x: Any) -> Any:
     """Elements below 0 become 0, and above 6, 6."""
     return ops.clip(x, 0, 6)
+
+
+def relu_(x: Any) -> Any:
+    """`relu`, written to the tensor itself."""
+    return x.relu_()
+
+
+@_lifted
+def hardtanh(x: Any, min_val: float = -1.0, max_val: float = 1.0) -> Any:
+    """Elements below one bound, or above the other, become these."""
+    return ops.clip(x, min_val, max_val)
 
 
 @_lifted

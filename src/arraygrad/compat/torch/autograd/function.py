@@ -117,7 +117,10 @@ class Function:
         for array in arrays:
             if isinstance(array, Array) and type(array) is not Native:
                 _check_transformed(cls, array)
-        result = made.apply(*arrays)
+        try:
+            result = made.apply(*arrays)
+        except native.SetupContextError as error:
+            raise _no_setup_context(cls) from error
         views = _views.get()
         if views is not None:
             _views.set(None)
@@ -161,16 +164,20 @@ def _check_transformed(cls: type[Function], array: Any) -> None:
         is_own = isinstance(array, Dual) and any(array.level == o.number for o in _open())
         if not isinstance(array, Native) and not is_own:
             if cls.setup_context is Function.setup_context:
-                raise RuntimeError(
-                    f"{cls.__name__} must override the setup_context staticmethod to be used in "
-                    "transforms of torch.func"
-                )
+                raise _no_setup_context(cls)
         array = array.primal if isinstance(array, Dual) else array._array
     if batched and cls.vmap is Function.vmap and not cls.generate_vmap_rule:
         raise RuntimeError(
             f"You tried to vmap over {cls.__name__}, but it does not have vmap support: implement "
             "the vmap staticmethod, or set generate_vmap_rule=True"
         )
+
+
+def _no_setup_context(cls: type[Function]) -> RuntimeError:
+    return native.SetupContextError(
+        f"the autograd.Function {cls.__name__} must override the setup_context staticmethod to be "
+        "used in transforms of torch.func"
+    )
 
 
 def _has_defaults(cls: type[Function], count: int) -> bool:

@@ -10,8 +10,9 @@ from typing import Any
 from ....autograd import enable_grad, is_grad_enabled
 from ....autograd.differentiate import _CONSTANT
 from ..creation import zeros_like
-from ..functions.shapes import stack
+from ..functions.joining import stack
 from ..handles import Tensor
+from ..inside import refuse_inside
 from .differentiate import grad
 
 __all__ = ["hessian", "hvp", "jacobian", "jvp", "vhp", "vjp"]
@@ -27,7 +28,7 @@ def _tuple(value: Any, name: str, function: str) -> tuple[bool, tuple[Tensor, ..
     found = tuple(value) if several else (value,)
     for i, item in enumerate(found):
         if not isinstance(item, Tensor):
-            what = "given to" if name == "inputs" else "of the user-provided function given to"
+            what = "of the user-provided function given to" if name == "outputs" else "given to"
             raise TypeError(
                 f"The {name} {what} {function} must be either a Tensor or a tuple of Tensors, but "
                 f"entry {i} is of type {type(item)}"
@@ -56,29 +57,52 @@ def _one(several: bool, value: tuple[Any, ...]) -> Any:
     return value if several else value[0]
 
 
-def _check_strict(outputs: tuple[Tensor, ...], strict: bool, what: str) -> None:
+_OUTPUT = "Output {} of the user-provided function"
+
+
+def _check_strict(outputs: tuple[Tensor, ...], strict: bool) -> None:
     for i, output in enumerate(outputs):
         if strict and not output.requires_grad:
             raise RuntimeError(
-                f"{what} {i} of the user-provided function does not require gradients. It does not "
-                "depend on the inputs, which strict=True does not allow"
+                f"{_OUTPUT.format(i)} does not require gradients. It does not depend on the "
+                "inputs, which strict=True does not allow"
+            )
+
+
+def _check_first(derivatives: tuple[Tensor, ...], strict: bool) -> None:
+    """Raise if a first derivative does not depend on the inputs, which `strict` does not allow."""
+    for i, first in enumerate(derivatives):
+        if strict and (not first.requires_grad or _is_constant(first)):
+            raise RuntimeError(
+                f"The jacobian of the user-provided function with respect to input {i} is "
+                "independent of the input. This is not allowed in strict mode"
             )
 
 
 def _vectors(v: Any, like: tuple[Tensor, ...], several: bool, function: str) -> tuple[Tensor, ...]:
     if v is None:
         if len(like) != 1 or like[0].numel() != 1:
+            whose = (
+                "user-provided function returns"
+                if function == "vjp"
+                else ("input to the user-provided function is")
+            )
             raise RuntimeError(
-                f"{function}(): v can be left out only for one tensor with one element"
+                f"The vector v can only be None if the {whose} a single Tensor with a single "
+                f"element: pass v to {function}()"
             )
         return tuple(_ones(x) for x in like)
     _, found = _tuple(v, "v", function)
     if len(found) != len(like):
-        raise RuntimeError(f"{function}(): v has {len(found)} tensors for {len(like)}")
+        wanted = "a single Tensor" if len(like) == 1 else f"{len(like)} Tensors"
+        raise RuntimeError(
+            f"{function}(): The given v should contain {wanted}. It contains {len(found)}"
+        )
     for i, (x, y) in enumerate(zip(found, like, strict=True)):
         if x.shape != y.shape:
             raise RuntimeError(
-                f"{function}(): v[{i}] has shape {tuple(x.shape)}, but should have {tuple(y.shape)}"
+                f"{function}(): Entry {i} in v has invalid size: should be {y.shape} but got "
+                f"{x.shape}"
             )
     return found
 
@@ -112,18 +136,23 @@ def _gradients(
 
 
 def _filled(
-    found: tuple[Any, ...], like: tuple[Tensor, ...], strict: bool, create_graph: bool
+    found: tuple[Any, ...],
+    like: tuple[Tensor, ...],
+    strict: bool,
+    create_graph: bool,
+    what: str = "The output of the user-provided function",
 ) -> tuple[Tensor, ...]:
+    """Gradients with zeros for None, which `strict` does not allow: `what` depends on nothing."""
     results = []
     for i, (g, x) in enumerate(zip(found, like, strict=True)):
         if strict and g is None:
             raise RuntimeError(
-                f"the outputs do not depend on input {i}, which strict=True does not allow"
+                f"{what} is independent of input {i}, which strict=True does not allow"
             )
         if strict and create_graph and (not g.requires_grad or _is_constant(g)):
             raise RuntimeError(
-                f"the derivative with respect to input {i} does not depend on the inputs, which "
-                "strict=True does not allow with create_graph=True"
+                f"The jacobian of the user-provided function is independent of input {i}. "
+                "This is not allowed in strict mode with create_graph=True"
             )
         results.append(zeros_like(x) if g is None else g)
     return tuple(results)
@@ -143,7 +172,7 @@ def vjp(
         several, given = _tuple(inputs, "inputs", "vjp")
         leaves = _leaves(given, create_graph)
         several_out, outputs = _tuple(func(*leaves), "outputs", "vjp")
-        _check_strict(outputs, strict, "Output")
+        _check_strict(outputs, strict)
         vectors = _vectors(v, outputs, several_out, "vjp")
     keep = create_graph or is_grad_enabled()
     with _recording(keep):
@@ -170,7 +199,7 @@ def _products(
     """
     dummies = tuple(zeros_like(o).requires_grad_() for o in outputs)
     rows = _filled(_gradients(outputs, leaves, dummies, True), leaves, strict, False)
-    _check_strict(rows, strict, "the derivative with respect to input")
+    _check_first(rows, strict)
     live = [(r, w) for r, w in zip(rows, vectors, strict=True) if r.requires_grad]
     found: tuple[Any, ...] = (None,) * len(dummies)
     if live:
@@ -193,7 +222,7 @@ def jvp(
         leaves = _leaves(given, create_graph)
         vectors = _vectors(v, leaves, several, "jvp")
         several_out, outputs = _tuple(func(*leaves), "outputs", "jvp")
-        _check_strict(outputs, strict, "Output")
+        _check_strict(outputs, strict)
         products = _products(outputs, leaves, vectors, create_graph, strict)
     return (
         _closed(_one(several_out, outputs), create_graph),
@@ -228,7 +257,7 @@ def jacobian(
         several, given = _tuple(inputs, "inputs", "jacobian")
         leaves = _leaves(given, create_graph)
         several_out, outputs = _tuple(func(*leaves), "outputs", "jacobian")
-        _check_strict(outputs, strict, "Output")
+        _check_strict(outputs, strict)
         rows = tuple(
             _rows(o, leaves, create_graph, strict, vectorize, i) for i, o in enumerate(outputs)
         )
@@ -277,7 +306,8 @@ def _rows(
             create_graph=create_graph,
             allow_unused=True,
         )
-        for column, g in zip(columns, _filled(found, leaves, strict, create_graph), strict=True):
+        filled = _filled(found, leaves, strict, create_graph, _OUTPUT.format(number))
+        for column, g in zip(columns, filled, strict=True):
             column.append(g)
     return tuple(
         stack(column).reshape(*shape, *x.shape) if column else _zeros(shape, x)
@@ -293,6 +323,7 @@ def _by_columns(func: Any, inputs: Any) -> Any:
     """The Jacobian by forward mode, for all elements of the inputs at once."""
     from ..func import jacfwd
 
+    refuse_inside("torch.autograd.functional.jacobian(strategy='forward-mode')")
     several, given = _tuple(inputs, "inputs", "jacobian")
     leaves = tuple(x.detach() for x in given)
     found = jacfwd(func, argnums=tuple(range(len(leaves))))(*leaves)
@@ -306,8 +337,13 @@ def _scalar(func: Any, function: str) -> Any:
 
     def checked(*args: Any) -> Any:
         several, found = _tuple(func(*args), "outputs", function)
-        if several or found[0].numel() != 1:
-            raise RuntimeError(f"{function}() needs a function that returns one number")
+        if several:
+            raise RuntimeError(f"The function given to {function} should return a single Tensor")
+        if found[0].numel() != 1:
+            raise RuntimeError(
+                f"The Tensor returned by the function given to {function} should contain a single "
+                f"element, not {found[0].numel()}"
+            )
         return found[0].reshape(())
 
     return checked
@@ -338,18 +374,15 @@ def hessian(
         return tuple(map(tuple, rows)) if several else rows[0][0]
 
     def gradient(*args: Tensor) -> Any:
-        if strict:
-            return jacobian(number, args, create_graph=True, strict=True)
-        return tuple(_first(number, args))
+        out = number(*args)
+        _check_strict((out,), strict)
+        found = _gradients((out,), args, None, True)
+        first = tuple(zeros_like(x) if g is None else g for g, x in zip(found, args, strict=True))
+        _check_first(first, strict)
+        return first
 
     found = jacobian(gradient, given, create_graph, strict, vectorize)
     return found if several else found[0][0]
-
-
-def _first(number: Any, args: tuple[Tensor, ...]) -> tuple[Tensor, ...]:
-    out = number(*args)
-    found = _gradients((out,), args, None, True)
-    return tuple(zeros_like(x) if g is None else g for g, x in zip(found, args, strict=True))
 
 
 def _second(
@@ -360,9 +393,9 @@ def _second(
     leaves = _leaves(given, create_graph)
     vectors = _vectors(v, leaves, several, function)
     out = _scalar(func, function)(*leaves)
-    _check_strict((out,), strict, "Output")
+    _check_strict((out,), strict)
     first = _filled(_gradients((out,), leaves, None, True), leaves, strict, False)
-    _check_strict(first, strict, "the derivative with respect to input")
+    _check_first(first, strict)
     return several, out, leaves, vectors, first
 
 

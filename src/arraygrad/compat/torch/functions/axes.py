@@ -6,8 +6,9 @@ from typing import Any
 
 import numpy as np
 
+from .... import ops
 from ....arrays.batched import Batched
-from ....core.array import Array
+from ....core.array import Array, plain
 
 
 def axes_of(dim: Any, ndim: int) -> Any:
@@ -35,21 +36,49 @@ def checked(dim: int, ndim: int) -> int:
     return int(dim) % span
 
 
+def check_not_empty(name: str, x: Any, axis: Any) -> None:
+    """Raise if there is nothing to choose an element of along given axes."""
+    for a in (axis,) if isinstance(axis, int) else axis or ():
+        if not x.shape[a]:
+            raise IndexError(f"{name}(): Expected reduction dim {a} to have non-zero size.")
+
+
+def check_axes(name: str, x: Any, least: int) -> None:
+    """Raise unless a tensor has a number of axes."""
+    if x.ndim < least:
+        raise RuntimeError(
+            f"{name}() requires a tensor with at least {least} dimension(s), but it has {x.ndim}"
+        )
+
+
 def values_of(x: Any, name: str) -> Any:
     """The plain values of a tensor. Those of a batch would get mixed up: `vmap` is refused."""
-    array = x
-    while isinstance(array, Array):
-        if isinstance(array, Batched):
-            raise RuntimeError(
-                f"Batching rule not implemented for {name}(): call it outside vmap, or in a loop"
-            )
-        array = array._array
-    return np.asarray(array)
+    if _differs_over_batch(x):
+        raise RuntimeError(
+            f"Batching rule not implemented for {name}(): call it outside vmap, or in a loop"
+        )
+    return np.asarray(plain(x))
+
+
+def _differs_over_batch(x: Any) -> bool:
+    while isinstance(x, Array) and not isinstance(x, Batched):
+        x = x._array
+    return isinstance(x, Batched)
+
+
+def are_known(x: Any) -> bool:
+    """Whether an array has values to check: not in a batch, nor while a function is compiled."""
+    return not isinstance(x, Batched) and not isinstance(plain(x), Array)
+
+
+def not_from_the_end(index: Any, length: int) -> Any:
+    """An index of unknown values, of which negative ones are out of range."""
+    return ops.where(index < 0, length, index)
 
 
 def check_static(x: Any, name: str) -> None:
     """Raise if the shape of a result would differ over a batch."""
-    if isinstance(x, Batched):
+    if _differs_over_batch(x):
         raise RuntimeError(
             "vmap: We do not support batching operators that can output dynamic shape. Attempted "
             f"to vmap over aten::{name}: call it outside vmap, or use torch.where with a mask"

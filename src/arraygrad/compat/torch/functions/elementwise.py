@@ -242,35 +242,39 @@ def polygamma(n: Any, input: Any = None) -> Any:
 
 # --- of two tensors ---
 
-atan2 = arctan2 = elementwise_binary(ops.atan2)
+atan2 = arctan2 = elementwise_binary(ops.atan2, numbers="none")
 bitwise_and = elementwise_binary(ops.bitwise_and)
 bitwise_left_shift = elementwise_binary(ops.bitwise_left_shift)
 bitwise_or = elementwise_binary(ops.bitwise_or)
 bitwise_right_shift = elementwise_binary(ops.bitwise_right_shift)
 bitwise_xor = elementwise_binary(ops.bitwise_xor)
-copysign = elementwise_binary(ops.copysign)
-eq = elementwise_binary(ops.equal, "eq")
+copysign = elementwise_binary(ops.copysign, numbers="second")
+eq = elementwise_binary(ops.equal, "eq", numbers="second")
 floor_divide = elementwise_binary(ops.floor_divide)
-fmax = elementwise_binary(ops.fmax, in_place=False)
-fmin = elementwise_binary(ops.fmin, in_place=False)
-fmod = elementwise_binary(ops.fmod)
-ge = greater_equal = elementwise_binary(ops.greater_equal, "ge")
-gt = greater = elementwise_binary(ops.greater, "gt")
+fmax = elementwise_binary(ops.fmax, in_place=False, numbers="none")
+fmin = elementwise_binary(ops.fmin, in_place=False, numbers="none")
+fmod = elementwise_binary(ops.fmod, numbers="second")
+ge = greater_equal = elementwise_binary(ops.greater_equal, "ge", numbers="second")
+gt = greater = elementwise_binary(ops.greater, "gt", numbers="second")
 heaviside = elementwise_binary(
-    lambda x, y: ops.astype(ops.heaviside(floating(x), floating(y)), x.dtype), "heaviside"
+    lambda x, y: ops.astype(ops.heaviside(floating(x), floating(y)), x.dtype),
+    "heaviside",
+    numbers="none",
 )
-hypot = elementwise_binary(ops.hypot)
-igamma = elementwise_binary(special.gammainc, "igamma")
-igammac = elementwise_binary(special.gammaincc, "igammac")
-ldexp = elementwise_binary(lambda x, y: x * ops.pow(2.0, y), "ldexp")
-le = less_equal = elementwise_binary(ops.less_equal, "le")
-logaddexp = elementwise_binary(lambda x, y: log_of_sum(x, y), "logaddexp", in_place=False)
-logaddexp2 = elementwise_binary(ops.logaddexp2, in_place=False)
-lt = less = elementwise_binary(ops.less, "lt")
-maximum = elementwise_binary(ops.maximum, in_place=False)
-minimum = elementwise_binary(ops.minimum, in_place=False)
+hypot = elementwise_binary(ops.hypot, numbers="none")
+igamma = elementwise_binary(special.gammainc, "igamma", numbers="none")
+igammac = elementwise_binary(special.gammaincc, "igammac", numbers="none")
+ldexp = elementwise_binary(lambda x, y: x * ops.pow(2.0, y), "ldexp", numbers="none")
+le = less_equal = elementwise_binary(ops.less_equal, "le", numbers="second")
+logaddexp = elementwise_binary(
+    lambda x, y: log_of_sum(x, y), "logaddexp", in_place=False, numbers="none"
+)
+logaddexp2 = elementwise_binary(ops.logaddexp2, in_place=False, numbers="none")
+lt = less = elementwise_binary(ops.less, "lt", numbers="second")
+maximum = elementwise_binary(ops.maximum, in_place=False, numbers="none")
+minimum = elementwise_binary(ops.minimum, in_place=False, numbers="none")
 mul = multiply = elementwise_binary(ops.multiply, "mul")
-ne = not_equal = elementwise_binary(ops.not_equal, "ne")
+ne = not_equal = elementwise_binary(ops.not_equal, "ne", numbers="second")
 pow = elementwise_binary(lambda x, y: _power(x, y), "pow")
 remainder = elementwise_binary(ops.remainder)
 true_divide = elementwise_binary(ops.divide, "true_divide")
@@ -305,7 +309,7 @@ def _double(x: Any) -> Any:
 
 
 def _logical(native: Any, name: str) -> Callable[..., Tensor]:
-    return elementwise_binary(lambda x, y: native(_truth(x), _truth(y)), name)
+    return elementwise_binary(lambda x, y: native(_truth(x), _truth(y)), name, numbers="none")
 
 
 def _truth(x: Any) -> Any:
@@ -349,6 +353,8 @@ PLAIN_ADD, PLAIN_SUB = _add, _sub  # for the operators
 @function
 def rsub(input: Any, other: Any, *, alpha: Any = 1) -> Any:
     """`other - alpha * input`."""
+    if not isinstance(input, Array):
+        raise TypeError(f"rsub(): input must be Tensor, not {type(input).__name__}")
     return ops.subtract(other, ops.multiply(input, alpha))
 
 
@@ -423,6 +429,8 @@ def dist(input: Any, other: Any, p: float = 2) -> Any:
 @function(in_place=True)
 def float_power(input: Any, exponent: Any) -> Any:
     """Powers in double precision."""
+    if not isinstance(input, Array) and not isinstance(exponent, Array):
+        raise TypeError("float_power(): input or exponent must be Tensor")
     base = input if isinstance(input, Array) else ops_tensor(input)
     return ops.pow(_double(base), _double(exponent))
 
@@ -445,9 +453,26 @@ def nextafter(input: Any, other: Any) -> Any:
     return _NextAfter.apply(*_both(input, other))
 
 
+def _check_parts(name: str, first: Any, second: Any) -> None:
+    for value in (first, second):
+        if not isinstance(value, Array):
+            raise TypeError(f"{name}(): both arguments must be Tensor, not {type(value).__name__}")
+        if value.dtype.kind != "f":
+            raise RuntimeError(
+                f"{name}(): Expected both inputs to be Half, Float or Double tensors but got "
+                f"{value.dtype}"
+            )
+    if first.dtype != second.dtype:
+        raise RuntimeError(
+            f"{name}(): Expected object of scalar type {first.dtype} but got scalar type "
+            f"{second.dtype} for second argument"
+        )
+
+
 @function(method=False)
 def complex(real: Any, imag: Any) -> Any:
     """Complex numbers with these real and imaginary parts."""
+    _check_parts("complex", real, imag)
     return ops.add(
         real, ops.multiply(imag, np.asarray(1j, np.result_type(real.dtype, "complex64")))
     )
@@ -456,6 +481,7 @@ def complex(real: Any, imag: Any) -> Any:
 @function(method=False)
 def polar(abs: Any, angle: Any) -> Any:
     """Complex numbers with these moduli and angles."""
+    _check_parts("polar", abs, angle)
     return complex.__wrapped__(abs * ops.cos(angle), abs * ops.sin(angle))
 
 

@@ -141,12 +141,23 @@ def masked_fill(input: Any, mask: Any, value: Any) -> Any:
     """One value where a mask is true."""
     if isinstance(value, Array) and value.ndim:
         raise RuntimeError(f"masked_fill() takes a number, not a tensor of {value.ndim} axes")
+    complex_value = isinstance(value, complex) or (
+        isinstance(value, Array) and value.dtype.kind == "c"
+    )
+    if complex_value and input.dtype.kind != "c":
+        raise RuntimeError(
+            f"masked_fill(): value cannot be converted to {input.dtype} without overflow"
+        )
     return ops.where(mask, _like(value, input), input)
 
 
 @function(in_place=True)
 def masked_scatter(input: Any, mask: Any, source: Any) -> Any:
     """The elements of `source`, one after the other, where a mask is true."""
+    if mask.dtype.kind != "b":
+        raise RuntimeError(
+            f"masked_scatter_ only supports boolean masks, but got mask with dtype {mask.dtype}"
+        )
     shape = ops.broadcast_shapes(tuple(input.shape), tuple(mask.shape))
     input = ops.broadcast_to(input, shape)
     chosen = np.broadcast_to(_values(mask), shape)
@@ -262,6 +273,13 @@ def _cut(source: Any, shape: tuple[int, ...]) -> Any:
     return getitem(source, tuple(slice(0, n) for n in shape))
 
 
+def _check_same_dtype(input: Any, src: Any) -> None:
+    if isinstance(src, Array) and src.dtype != input.dtype:
+        raise RuntimeError(
+            f"scatter(): Expected self.dtype {input.dtype} to be equal to src.dtype {src.dtype}"
+        )
+
+
 @function(in_place=True)
 @_along
 def scatter(
@@ -273,6 +291,7 @@ def scatter(
         given = src if src is not None else value
         filled = given if isinstance(given, Array) else ops.zeros_like(index) + given
         return scatter_reduce.__wrapped__(input, dim, index, filled, how)
+    _check_same_dtype(input, src)
     source = _like(src if src is not None else value, input)
     axis = checked(dim, input.ndim)
     _check_places(input, axis, index, "scatter")
@@ -283,6 +302,7 @@ def scatter(
 @_along
 def scatter_add(input: Any, dim: int, index: Any, src: Any) -> Any:
     """Elements added along an axis at the places of an index."""
+    _check_same_dtype(input, src)
     axis = checked(dim, input.ndim)
     _check_places(input, axis, index, "scatter_add")
     place = _places(input, axis, index, index.shape)
@@ -359,6 +379,11 @@ def index_add(input: Any, dim: int, index: Any, source: Any, *, alpha: Any = 1) 
     """Slices added along an axis at the places of an index."""
     source = source if alpha == 1 else source * alpha
     axis, full = _lines(input, dim, index)
+    if source.ndim and source.ndim != input.ndim:
+        raise RuntimeError(
+            "index_add(): source tensor shape must match self tensor shape, excluding the "
+            f"specified dimension. Got {tuple(source.shape)} and {tuple(input.shape)}"
+        )
     return _added(input, _places(input, axis, full, full.shape), _like(source, input))
 
 

@@ -27,7 +27,13 @@ def _affine(x: Any, weight: Any, bias: Any) -> Any:
 @function(method=False)
 def native_layer_norm(input: Any, normalized_shape: Any, weight: Any, bias: Any, eps: float) -> Any:
     """`layer_norm`, and as constants the means and one over the standard deviations."""
-    count = len(tuple(normalized_shape))
+    wanted = tuple(normalized_shape)
+    count = len(wanted)
+    if not count or tuple(input.shape[-count:]) != wanted:
+        raise RuntimeError(
+            f"Given normalized_shape={wanted}, expected input with shape [*, {wanted}], but got "
+            f"input of size {tuple(input.shape)}"
+        )
     axes = tuple(range(input.ndim - count, input.ndim))
     x, mean, scale = _standardised(input, axes, eps)
     return _affine(x, weight, bias), mean.detach(), scale.detach()

@@ -11,7 +11,7 @@ from .... import ops
 from ....arrays.creation import asarray
 from ....core.array import Array
 from ..publish import function
-from .axes import axes_of, checked
+from .axes import axes_of, check_axes, checked
 from .results import named
 
 
@@ -206,6 +206,7 @@ def norm(
 @function(in_place=True)
 def renorm(input: Any, p: float, dim: int, maxnorm: float) -> Any:
     """Slices along an axis scaled down to a norm."""
+    check_axes("renorm", input, 2)
     axes = tuple(a for a in range(input.ndim) if a != dim % input.ndim)
     size = native.vector_norm(input, axis=axes, keepdims=True, ord=p)
     return input * ops.where(size > maxnorm, maxnorm / (size + 1e-7), ops.ones_like(size))

@@ -15,24 +15,29 @@ from ....core.kinds import Opaque
 from ....ops.define.library import constant
 from ..dtypes import default_for
 from ..publish import Published, floating, function
-from .axes import axes_of, checked, values_of
+from .axes import axes_of, check_not_empty, checked, values_of
 from .elementwise import log_of_sum
 from .results import named
 
 
-def _reduction(native: Any, name: str | None = None, *, integers: bool = True) -> Published:
-    """PyTorch's reduction for one of arraygrad's."""
+def _reduction(
+    native: Any, name: str | None = None, *, integers: bool = True, chooses: bool = False
+) -> Published:
+    """PyTorch's reduction for one of arraygrad's; one that `chooses` needs elements."""
 
     def reduced(input: Any, dim: Any = None, keepdim: bool = False, *, dtype: Any = None) -> Any:
         if dtype is not None and input.dtype != dtype:
             input = ops.astype(input, dtype)
-        elif not integers and input.dtype.kind in "biu":
+        if not integers and input.dtype.kind in "biu":
             raise RuntimeError(
                 f"{own}() needs floating-point or complex numbers, not {input.dtype}"
             )
         if dim is None and not keepdim:
             return native(input)
-        return native(input, axis=axes_of(dim, input.ndim), keepdims=keepdim)
+        axis = axes_of(dim, input.ndim)
+        if chooses:
+            check_not_empty(own, input, axis)
+        return native(input, axis=axis, keepdims=keepdim)
 
     own = name or native.__name__
     reduced.__doc__ = native.__doc__
@@ -44,8 +49,8 @@ mean = _reduction(ops.mean, integers=False)
 nansum = _reduction(ops.nansum)
 nanmean = _reduction(ops.nanmean, integers=False)
 logsumexp = _reduction(lambda x, **how: special.logsumexp(floating(x), **how), "logsumexp")
-amax = _reduction(ops.max, "amax")
-amin = _reduction(ops.min, "amin")
+amax = _reduction(ops.max, "amax", chooses=True)
+amin = _reduction(ops.min, "amin", chooses=True)
 count_nonzero = _reduction(ops.count_nonzero)
 
 
@@ -176,6 +181,7 @@ _Aminmax = named("aminmax", "min", "max")
 def aminmax(input: Any, *, dim: Any = None, keepdim: bool = False) -> Any:
     """The smallest and the largest elements."""
     axis = axes_of(dim, input.ndim)
+    check_not_empty("aminmax", input, axis)
     return _Aminmax(
         ops.min(input, axis=axis, keepdims=keepdim), ops.max(input, axis=axis, keepdims=keepdim)
     )
@@ -226,6 +232,9 @@ def topk(input: Any, k: int, dim: int = -1, largest: bool = True, sorted: bool =
 def kthvalue(input: Any, k: int, dim: int = -1, keepdim: bool = False) -> Any:
     """The `k`-th smallest element along an axis, and where it is."""
     axis = checked(dim, input.ndim)
+    length = input.shape[axis] if input.ndim else 1
+    if not 1 <= k <= length:
+        raise RuntimeError(f"kthvalue(): selected number k out of range for dimension {axis}: {k}")
     return _Kth(*_at_rank(input, k - 1, axis, keepdim))
 
 

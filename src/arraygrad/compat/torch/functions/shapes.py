@@ -1,9 +1,8 @@
-"""Functions that move elements: shapes, views, joining and splitting."""
+"""The same elements in another shape or order: views of one tensor."""
 
 from __future__ import annotations
 
 import builtins
-import itertools
 import math
 from typing import Any
 
@@ -16,10 +15,11 @@ from ....arrays.dual import Dual
 from ....arrays.tensor import Tensor
 from ....core.array import Array, plain
 from ....core.memory import owner_of
-from ..dtypes import Size, promote
+from ....ops.pairs import as_pairs, from_pairs
+from ..dtypes import Size
 from ..handles import origin_of
 from ..publish import function
-from .axes import checked
+from .axes import check_axes, checked
 
 
 def sizes(given: tuple[Any, ...]) -> tuple[int, ...]:
@@ -240,14 +240,22 @@ def select(input: Any, dim: int, index: Any) -> Any:
 @function
 def narrow(input: Any, dim: int, start: Any, length: int) -> Any:
     """Some neighbouring slices along an axis."""
+    check_axes("narrow", input, 1)
     axis = checked(dim, input.ndim)
     if isinstance(start, Array):
+        if start.ndim or start.dtype.kind not in "iu":
+            raise RuntimeError("narrow(): start must be an 0-dim integral Tensor.")
         start = asarray(start).item()
-    begin = start + input.shape[axis] if start < 0 else start
-    if length < 0 or begin + length > input.shape[axis]:
+    span = input.shape[axis]
+    if not -span <= start <= span:
+        raise IndexError(
+            f"narrow(): start out of range (expected to be in range of [-{span}, {span}], but got "
+            f"{start})"
+        )
+    begin = start + span if start < 0 else start
+    if length < 0 or begin + length > span:
         raise RuntimeError(
-            f"narrow(): start {start} and length {length} are beyond the axis of length "
-            f"{input.shape[axis]}"
+            f"narrow(): start {start} and length {length} are beyond the axis of length {span}"
         )
     return input[(slice(None),) * axis + (slice(begin, begin + length),)]
 
@@ -313,316 +321,30 @@ def places_in_memory(size: Any, stride: Any, start: int) -> Any:
 
 @function
 def view_as_real(input: Any) -> Any:
-    """Complex numbers as pairs of real numbers, on a new last axis."""
+    """Complex numbers as pairs of real numbers, on a new last axis and the same memory."""
     if input.dtype.kind != "c":
-        raise RuntimeError("view_as_real() is for complex tensors")
-    return ops.stack([ops.real(input), ops.imag(input)], axis=-1)
+        raise RuntimeError("view_as_real is only supported for complex tensors")
+    return as_pairs(input)
 
 
 @function
 def view_as_complex(input: Any) -> Any:
-    """Pairs of real numbers along the last axis as complex numbers."""
-    if input.dtype.kind != "f" or not input.ndim or input.shape[-1] != 2:
+    """Pairs of real numbers along the last axis as complex numbers, on the same memory."""
+    if input.dtype not in (np.float32, np.float64):
         raise RuntimeError(
-            f"view_as_complex() needs real numbers and a last axis of length 2, not shape "
-            f"{tuple(input.shape)} of {input.dtype}"
+            "view_as_complex is only supported for float and double tensors, but got a tensor of "
+            f"{input.dtype}"
         )
-    unit = np.asarray(1j, np.promote_types(input.dtype, np.complex64))
-    return ops.add(input[..., 0], ops.multiply(input[..., 1], unit))
-
-
-# --- splitting and joining ---
-
-
-@function(parts=True)
-def unbind(input: Any, dim: int = 0) -> Any:
-    """All slices along an axis."""
-    return tuple(ops.unstack(input, axis=checked(dim, input.ndim)))
-
-
-@function(parts=True)
-def split(
-    input: Any, split_size: Any = None, dim: int = 0, *, split_size_or_sections: Any = None
-) -> Any:
-    """Pieces of a length, or of several lengths, along an axis."""
-    split_size = split_size if split_size_or_sections is None else split_size_or_sections
-    axis = checked(dim, input.ndim)
-    length = input.shape[axis]
-    if isinstance(split_size, int):
-        if split_size < 0 or (split_size == 0 and length):
-            raise RuntimeError(f"split(): the length of pieces must be positive, not {split_size}")
-        count = builtins.max(1, -(-length // split_size)) if length else 1
-        split_size = [builtins.min(split_size, length - i * split_size) for i in range(count)]
-    elif builtins.sum(split_size) != length:
-        raise RuntimeError(f"split(): {list(split_size)} does not sum up to {length}")
-    ends = list(itertools.accumulate(split_size))
-    lead = (slice(None),) * axis
-    return tuple(
-        input[(*lead, slice(end - size, end))] for size, end in zip(split_size, ends, strict=True)
-    )
-
-
-unsafe_split = function(split.__wrapped__, name="unsafe_split")
-
-
-@function(parts=True)
-def split_with_sizes(input: Any, split_sizes: Any, dim: int = 0) -> Any:
-    """Pieces of given lengths along an axis."""
-    return split.__wrapped__(input, list(split_sizes), dim)
-
-
-unsafe_split_with_sizes = function(split_with_sizes.__wrapped__, name="unsafe_split_with_sizes")
-
-
-@function
-def tensor_split(input: Any, indices_or_sections: Any, dim: int = 0) -> Any:
-    """Pieces between given places, or that many pieces, along an axis."""
-    if isinstance(indices_or_sections, Array):
-        indices_or_sections = asarray(indices_or_sections).tolist()
-    return tuple(ops.array_split(input, indices_or_sections, axis=dim))
-
-
-@function(parts=True)
-def chunk(input: Any, chunks: int, dim: int = 0) -> Any:
-    """At most that many pieces along an axis."""
-    axis = checked(dim, input.ndim)
-    if chunks < 1:
-        raise RuntimeError(f"chunk() makes at least one piece, not {chunks}")
-    return split.__wrapped__(input, builtins.max(1, -(-input.shape[axis] // chunks)), axis)
-
-
-unsafe_chunk = function(chunk.__wrapped__, name="unsafe_chunk")
-
-
-@function
-def hsplit(input: Any, indices_or_sections: Any) -> Any:
-    """Pieces along the second axis."""
-    axis = 0 if input.ndim == 1 else 1
-    return tuple(ops.split(input, indices_or_sections, axis=axis))
-
-
-@function
-def vsplit(input: Any, indices_or_sections: Any) -> Any:
-    """Pieces along the first axis."""
-    return tuple(ops.split(input, indices_or_sections, axis=0))
-
-
-@function
-def dsplit(input: Any, indices_or_sections: Any) -> Any:
-    """Pieces along the third axis."""
-    return tuple(ops.split(input, indices_or_sections, axis=2))
-
-
-def _one_dtype(tensors: Any) -> list[Any]:
-    """Tensors of the dtype that all fit into."""
-    if isinstance(tensors, Array) or not len(tensors):
-        raise RuntimeError("expected a sequence of tensors with at least one tensor in it")
-    for part in tensors:
-        if not isinstance(part, Array):
-            raise TypeError(f"expected tensors, not {type(part).__name__}")
-    wanted = tensors[0].dtype
-    for part in tensors[1:]:
-        wanted = promote(wanted, part.dtype)
-    return [p if p.dtype == wanted else ops.astype(p, wanted) for p in tensors]
-
-
-@function(method=False)
-def cat(tensors: Any, dim: int = 0) -> Any:
-    """Tensors one after the other along an axis."""
-    parts = _one_dtype(tensors)
-    kept = parts
-    if any(p.ndim != 1 for p in parts):  # as in PyTorch, empty vectors fit everything
-        kept = [p for p in parts if p.shape != (0,)] or parts[:1]
-    return ops.concat(kept, axis=dim)
-
-
-concat = concatenate = cat
-
-
-@function(method=False)
-def stack(tensors: Any, dim: int = 0) -> Any:
-    """Tensors side by side, on a new axis."""
-    return ops.stack(_one_dtype(tensors), axis=dim)
-
-
-@function(method=False)
-def hstack(tensors: Any) -> Any:
-    """Tensors one after the other along the second axis."""
-    return ops.hstack(_one_dtype(tensors))
-
-
-@function(method=False)
-def vstack(tensors: Any) -> Any:
-    """Tensors one after the other along the first axis."""
-    return ops.vstack(_one_dtype(tensors))
-
-
-@function(method=False)
-def dstack(tensors: Any) -> Any:
-    """Tensors one after the other along the third axis."""
-    return ops.dstack(_one_dtype(tensors))
-
-
-@function(method=False)
-def column_stack(tensors: Any) -> Any:
-    """Vectors as the columns of a matrix."""
-    return ops.column_stack(_one_dtype(tensors))
-
-
-row_stack = vstack
-
-
-@function(method=False)
-def meshgrid(*tensors: Any, indexing: str = "ij") -> Any:
-    """Coordinates of a grid."""
-    given = tensors[0] if len(tensors) == 1 and isinstance(tensors[0], tuple | list) else tensors
-    return tuple(ops.meshgrid(*given, indexing=indexing))
-
-
-@function(method=False)
-def block_diag(*tensors: Any) -> Any:
-    """Matrices along the diagonal of a larger one."""
-    parts = [ops.atleast_2d(p) for p in tensors]
-    rows = []
-    width = builtins.sum(p.shape[1] for p in parts)
-    before = 0
-    for part in parts:
-        after = width - before - part.shape[1]
-        rows.append(ops.pad(part, ((0, 0), (before, after))))
-        before += part.shape[1]
-    return ops.concat(rows, axis=0)
-
-
-# --- repeating and turning ---
-
-
-@function
-def repeat(input: Any, *repeats: Any) -> Any:
-    """The tensor side by side with itself."""
-    counts = sizes(repeats)
-    if len(counts) < input.ndim:
-        raise RuntimeError(f"repeat() needs a number for each of {input.ndim} axes")
-    return ops.tile(input, counts)
-
-
-@function
-def tile(input: Any, *dims: Any) -> Any:
-    """The tensor side by side with itself."""
-    return ops.tile(input, sizes(dims))
-
-
-@function
-def repeat_interleave(
-    input: Any, repeats: Any, dim: Any = None, *, output_size: int | None = None
-) -> Any:
-    """Each element several times."""
-    return ops.repeat(input, repeats, axis=dim)
-
-
-@function
-def flip(input: Any, *axes: Any, dims: Any = None) -> Any:
-    """Axes in the opposite direction."""
-    chosen = sizes(axes if dims is None else (dims,))
-    return ops.flip(input, axis=tuple(checked(a, input.ndim) for a in chosen) if input.ndim else ())
-
-
-@function
-def fliplr(input: Any) -> Any:
-    """The second axis in the opposite direction."""
-    return ops.flip(input, axis=1)
-
-
-@function
-def flipud(input: Any) -> Any:
-    """The first axis in the opposite direction."""
-    return ops.flip(input, axis=0)
-
-
-@function
-def roll(input: Any, shifts: Any, dims: Any = None) -> Any:
-    """Elements moved along axes, and in again at the other end."""
-    dims = tuple(dims) if isinstance(dims, list) else dims
-    shifts = tuple(shifts) if isinstance(shifts, list) else shifts
-    return ops.roll(input, shifts, axis=dims if dims != () else None)
-
-
-@function
-def rot90(input: Any, k: int = 1, dims: Any = (0, 1)) -> Any:
-    """A plane turned by quarters."""
-    return ops.rot90(input, k, tuple(dims))
-
-
-@function(in_place=True)
-def tril(input: Any, diagonal: int = 0) -> Any:
-    """The lower triangle."""
-    return ops.tril(input, k=diagonal)
-
-
-@function(in_place=True)
-def triu(input: Any, diagonal: int = 0) -> Any:
-    """The upper triangle."""
-    return ops.triu(input, k=diagonal)
-
-
-@function
-def diag(input: Any, diagonal: int = 0) -> Any:
-    """The diagonal of a matrix, or the matrix with a diagonal."""
-    return ops.diag(input, diagonal)
-
-
-@function
-def diagflat(input: Any, offset: int = 0) -> Any:
-    """The matrix that has all elements on a diagonal."""
-    return ops.diag(ops.reshape(input, (-1,)), offset)
-
-
-@function
-def diag_embed(input: Any, offset: int = 0, dim1: int = -2, dim2: int = -1) -> Any:
-    """Matrices that have the last axis on a diagonal."""
-    size = input.shape[-1] + builtins.abs(offset)
-    ndim = input.ndim + 1
-    place = np.arange(input.shape[-1])
-    row, column = place + builtins.max(-offset, 0), place + builtins.max(offset, 0)
-    last = np.zeros((size, size), np.int64)  # the place of each element, or that of a zero
-    last[row, column] = place + 1
-    padded = ops.pad(input, ((0, 0),) * (input.ndim - 1) + ((1, 0),))
-    found = padded[..., last]
-    return ops.moveaxis(found, (-2, -1), (checked(dim1, ndim), checked(dim2, ndim)))
-
-
-def _each(native: Any, tensors: tuple[Any, ...]) -> Any:
-    """A function of one tensor, or of each of several."""
-    if len(tensors) == 1 and isinstance(tensors[0], tuple | list):
-        return tuple(native(t) for t in tensors[0])
-    return native(tensors[0]) if len(tensors) == 1 else tuple(native(t) for t in tensors)
-
-
-@function
-def atleast_1d(*tensors: Any) -> Any:
-    """At least one axis."""
-    return _each(ops.atleast_1d, tensors)
-
-
-@function
-def atleast_2d(*tensors: Any) -> Any:
-    """At least two axes."""
-    return _each(ops.atleast_2d, tensors)
-
-
-@function
-def atleast_3d(*tensors: Any) -> Any:
-    """At least three axes."""
-    return _each(ops.atleast_3d, tensors)
-
-
-@function
-def clone(input: Any, *, memory_format: Any = None) -> Any:
-    """A copy, which the gradient passes through."""
-    return ops.copy(input)
-
-
-@function
-def contiguous(input: Any, *, memory_format: Any = None) -> Any:
-    """The tensor with its elements in order in memory."""
+    if not input.ndim:
+        raise RuntimeError("Input tensor must have one or more dimensions")
+    if input.shape[-1] != 2:
+        raise RuntimeError(
+            f"Tensor must have a last dimension of size 2, not shape {tuple(input.shape)}"
+        )
     array = in_memory(input)
-    return input if array is None or array.flags.c_contiguous else ops.copy(input)
+    if array is not None and array.size and array.strides[-1] != array.itemsize:
+        raise RuntimeError(
+            "Tensor must have a last dimension with stride 1, which makes pairs of neighbours in "
+            "memory: use contiguous() before"
+        )
+    return from_pairs(input)

@@ -10,7 +10,7 @@ import numpy as np
 
 from .... import ops
 from ....arrays.creation import asarray
-from ....core.array import Array
+from ....core.array import Array, plain
 from ....ops.define.library import constant
 from ..publish import as_promoted, floating, function
 from .axes import checked, values_of
@@ -55,6 +55,8 @@ def gradient(input: Any, *, spacing: Any = None, dim: Any = None, edge_order: in
     """The slopes of samples along axes: central differences, and one-sided ones at the ends."""
     axes = range(input.ndim) if dim is None else dim
     axes = [checked(a, input.ndim) for a in ((axes,) if isinstance(axes, int) else axes)]
+    if len(set(axes)) < len(axes):
+        raise RuntimeError(f"gradient(): an axis appears multiple times in the list of dims {dim}")
     steps = [1.0 if spacing is None else spacing] * len(axes)
     if isinstance(spacing, tuple | list):
         if len(spacing) != len(axes):
@@ -118,6 +120,12 @@ def _weights(fweights: Any, aweights: Any, count: int) -> Any:
                 f"cov(): {name} must have one entry for each of {count} observations, not shape "
                 f"{tuple(weights.shape)}"
             )
+        if weights is not None and (np.asarray(plain(weights)) < 0).any():
+            raise RuntimeError(f"cov(): {name} cannot be negative")
+    if fweights is not None and fweights.dtype.kind not in "biu":
+        raise RuntimeError(
+            f"cov(): expected fweights to have integral dtype but got {fweights.dtype}"
+        )
     if fweights is None or aweights is None:
         return fweights if aweights is None else aweights
     return ops.astype(fweights, aweights.dtype) * aweights

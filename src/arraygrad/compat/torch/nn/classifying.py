@@ -7,21 +7,24 @@ from typing import Any
 import numpy as np
 
 from .... import ops, special
-from ....arrays.batched import Batched
 from ....core.array import plain
+from ..functions.axes import are_known, not_from_the_end
 from ..publish import ArgumentError, function
 from .reducing import above_zero, chosen, like, reduced
 
 
-def _check_classes(target: Any, classes: int, ignored: int) -> None:
+def _checked(target: Any, classes: int, ignored: int) -> Any:
+    """The right classes, with the first in the place of those to ignore."""
     if target.dtype.kind not in "iu":
         raise RuntimeError(f"target must be classes of an integer dtype, not {target.dtype}")
-    if isinstance(target, Batched):
-        return
-    values = np.asarray(plain(target))
-    wrong = values[(values != ignored) & ((values < 0) | (values >= classes))]
+    place = ops.where(ops.equal(target, ignored), 0, target)
+    if not are_known(target):
+        return not_from_the_end(place, classes)
+    values = np.asarray(plain(place))
+    wrong = values[(values < 0) | (values >= classes)]
     if wrong.size:
         raise IndexError(f"Target {wrong[0]} is out of bounds: there are {classes} classes")
+    return place
 
 
 def _class_axis(input: Any) -> int:
@@ -46,9 +49,8 @@ def _shares(
             f"target must have the shape {shape} for input {tuple(input.shape)}, not "
             f"{tuple(target.shape)}"
         )
-    _check_classes(target, input.shape[axis], ignore_index)
+    place = _checked(target, input.shape[axis], ignore_index)
     kept = ops.not_equal(target, ignore_index)
-    place = ops.where(kept, target, 0)
     factor = ops.astype(kept, input.dtype)
     if weight is not None:
         if tuple(weight.shape) != (input.shape[axis],):
@@ -185,7 +187,7 @@ def multi_margin_loss(
             f"target must have one class for each sample of input {tuple(input.shape)}, not shape "
             f"{tuple(target.shape)}"
         )
-    _check_classes(target, classes, 0)
+    target = _checked(target, classes, 0)
     place = ops.reshape(target, (x.shape[0], 1))
     gap = above_zero(margin - ops.take_along_axis(x, place, axis=1) + x)
     loss = gap if p == 1 else gap * gap
@@ -211,7 +213,7 @@ def multilabel_margin_loss(
         )
     x, single = _rows(input)
     classes = x.shape[1]
-    _check_classes(target, classes, -1)
+    _checked(target, classes, -1)
     labels = ops.reshape(target, x.shape)
     used = ops.equal(ops.cumulative_sum(ops.astype(labels < 0, np.int64), axis=1), 0)
     place = ops.where(used, labels, 0)

@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 
 from .... import ops, special
-from ....arrays.batched import Batched
 from ....core.array import Array, plain
+from ..functions.axes import are_known
 from ..publish import ArgumentError, function
 from .reducing import chosen, like, reduced, same_shape
 
@@ -121,7 +121,7 @@ def binary_cross_entropy(
     """The cross entropy of probabilities and targets; logarithms are at least -100."""
     same_shape(input, target)
     target = like(target, input)
-    if not isinstance(input, Batched):
+    if are_known(input):
         values = np.asarray(plain(input))
         if not ((values >= 0) & (values <= 1)).all():
             raise RuntimeError("all elements of input should be between 0 and 1")
@@ -199,7 +199,7 @@ def gaussian_nll_loss(
             raise ArgumentError(
                 f"var must have the shape of input {tuple(input.shape)}, not {tuple(var.shape)}"
             )
-    if not isinstance(var, Batched) and (np.asarray(plain(var)) < 0).any():
+    if are_known(var) and (np.asarray(plain(var)) < 0).any():
         raise ArgumentError("var has negative entry/entries")
     # As in PyTorch, the derivative does not know of the lower bound.
     constant = var.detach() if hasattr(var, "detach") else var

@@ -24,6 +24,8 @@ class Module:
     """Base class of layers and networks: a subclass defines `forward`."""
 
     training: bool
+    # What a compiled function that uses the module looks at before each call.
+    __guarded__ = ("__dict__", "forward")
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         self.__dict__["_parameters"] = OrderedDict()

@@ -7,10 +7,10 @@ from typing import Any
 import numpy as np
 
 from .... import ops
-from ....arrays.batched import Batched
 from ....arrays.creation import asarray
 from ....core.array import Array, plain
 from ..autograd import no_grad
+from ..functions.axes import are_known, not_from_the_end
 from ..handles import Tensor
 from ..publish import ArgumentError, function
 
@@ -20,9 +20,9 @@ def one_hot(tensor: Any, num_classes: int = -1) -> Any:
     """A one at the place of each class, and zeros."""
     if tensor.dtype.kind not in "iu":
         raise RuntimeError(f"one_hot is for an integer dtype, not {tensor.dtype}")
-    if isinstance(tensor, Batched):
+    if not are_known(tensor):
         if num_classes < 0:
-            raise RuntimeError("num_classes must be given under vmap")
+            raise RuntimeError("num_classes must be given under vmap, and to compile a function")
         count = num_classes
     else:
         values = np.asarray(plain(tensor))
@@ -34,19 +34,21 @@ def one_hot(tensor: Any, num_classes: int = -1) -> Any:
     return ops.astype(ops.equal(ops.expand_dims(tensor, -1), np.arange(count)), np.int64)
 
 
-def _check_rows(index: Any, rows: int) -> None:
+def _checked(index: Any, rows: int) -> Any:
+    """The index of some rows, if it is one."""
     if index.dtype.kind not in "iu":
         raise RuntimeError(f"input must be indices of an integer dtype, not {index.dtype}")
-    if not isinstance(index, Batched):
-        values = np.asarray(plain(index))
-        if values.size and (values.min() < 0 or values.max() >= rows):
-            raise IndexError(f"index out of range: the weight has {rows} rows")
+    if not are_known(index):
+        return not_from_the_end(index, rows)
+    values = np.asarray(plain(index))
+    if values.size and (values.min() < 0 or values.max() >= rows):
+        raise IndexError(f"index out of range: the weight has {rows} rows")
+    return index
 
 
 def _rows(weight: Any, index: Any, padding_idx: Any, scale_grad_by_freq: bool) -> Any:
     """The rows; the derivative leaves out a row, or is divided by how often a row is read."""
-    _check_rows(index, weight.shape[0])
-    flat = ops.reshape(index, (-1,))
+    flat = ops.reshape(_checked(index, weight.shape[0]), (-1,))
     out = ops.reshape(ops.take(weight, flat, axis=0), (*index.shape, weight.shape[1]))
     constant = out.detach() if isinstance(out, Array) else out
     if scale_grad_by_freq:

@@ -10,7 +10,7 @@ import numpy as np
 
 from ....special import i0
 from ..creation import check_layout, tensor
-from ..dtypes import check_device, get_default_dtype
+from ..dtypes import check_device, float32, float64, get_default_dtype
 from ..handles import Tensor
 
 __all__ = [
@@ -54,8 +54,8 @@ def _window(shape: Callable[..., Any]) -> Callable[..., Tensor]:
         if M < 0:
             raise ValueError(f"{name} requires non-negative window length, got M={M}")
         wanted = get_default_dtype() if dtype is None else dtype
-        if not wanted.is_floating_point:
-            raise ValueError(f"{name} expects floating point dtypes, got: {dtype}")
+        if wanted not in (float32, float64):
+            raise ValueError(f"{name} expects float32 or float64 dtypes, got: {dtype}")
         length = M if sym else M + 1
         weights = shape(np.arange(M, dtype=np.float64), length, sym, **own)
         values = np.ones(M) if M == 1 else np.asarray(weights)

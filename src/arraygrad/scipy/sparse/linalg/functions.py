@@ -7,23 +7,29 @@ from typing import Any
 
 import numpy as np
 
+from ....backends.filled import zeros_like
 from ....core.array import plain
 from ....core.kinds import Opaque
-from ....ops import concat, expand_dims, stack, take
+from ....ops import concat, expand_dims, stack
 from ....ops.define.library import declare
 from ....ops.define.op import Own
 from ...twins import by_scipy, refuse
-from ...values import attach
 from ..arrays import as_sparse, from_places
-from ..pattern import Pattern, on_pattern, transposed
-from .solvers import _batched, _plain_values, _uncolumned, solve
+from ..pattern import Pattern, by_columns, on_pattern, transposed
+from .solvers import _uncolumned, solve
 from .twins import SCIPY, columns, square, twin
 
 # --- eigsh ---------------------------------------------------------------------------------------
 
 
-def _eigsh_of(data: Any, *, pattern: Pattern, options: Any) -> Any:
-    return SCIPY.eigsh(pattern.matrix(data), **dict(options))
+def _eigsh_of(data: Any, *, pattern: Pattern, options: Any, values_only: bool) -> Any:
+    matrix = pattern.matrix(data)
+    values, vectors = SCIPY.eigsh(matrix, **dict(options))
+    if not values_only:
+        return values, vectors
+    own = SCIPY.eigsh(matrix, **dict(options), return_eigenvectors=False)  # in another order
+    order = np.argsort(values)[np.argsort(np.argsort(own))]
+    return own, vectors[:, order]
 
 
 def _bordered(data: Any, pattern: Pattern, value: Any, vector: Any, right: Any) -> Any:
@@ -46,8 +52,8 @@ def _check_gaps(values: Any) -> None:
     gaps = np.diff(found, axis=-1)
     if gaps.size and gaps.min() < 1e-9 * max(1.0, float(np.abs(found).max())):
         raise RuntimeError(
-            "eigenvalues coincide, so single eigenvectors have no derivative: use the eigenvalues "
-            "only"
+            "eigenvalues or singular values coincide, or a singular value is zero: its vectors "
+            "have no derivative. Use the values only"
         )
 
 
@@ -95,8 +101,65 @@ def eigsh(
     if "complex" in str(a.dtype):
         raise NotImplementedError("eigsh has derivatives here for real matrices only")
     given = {"k": k, "sigma": sigma, "which": which, **options}
-    values, vectors = _eigsh(a.elements, pattern=a.pattern, options=tuple(given.items()))
+    values, vectors = _eigsh(
+        a.elements,
+        pattern=a.pattern,
+        options=tuple(given.items()),
+        values_only=not return_eigenvectors,
+    )
     return (values, vectors) if return_eigenvectors else values
+
+
+# --- svds ----------------------------------------------------------------------------------------
+
+
+def _svds_of(data: Any, *, pattern: Pattern, options: Any) -> Any:
+    return SCIPY.svds(pattern.matrix(data), **dict(options))
+
+
+def _svds_rule(gs: Any, data: Any, out: Any, pattern: Any) -> Any:
+    """By the eigenvectors (u, v) of ``[[0, A], [Aᵀ, 0]]``; its eigenvalues are singular values."""
+    u, values, vh = out
+    v = vh.T
+    total: Any = None
+    if gs[1] is not None:
+        total = on_pattern(u * expand_dims(gs[1], axis=0), v, pattern)
+    if gs[0] is None and gs[2] is None:
+        return total
+    _check_gaps(concat((values, -values), axis=0))  # the eigenvalues; a zero is there twice
+    m, n = pattern.shape
+    both = from_places(
+        concat((data, data), axis=-1),
+        np.concatenate((pattern.rows, pattern.columns + m)),
+        np.concatenate((pattern.columns + m, pattern.rows)),
+        (m + n, m + n),
+        "csr",
+    )
+    g = concat(
+        (
+            zeros_like(u) if gs[0] is None else gs[0],
+            zeros_like(v) if gs[2] is None else gs[2].T,
+        ),
+        axis=0,
+    )
+    vectors = concat((u, v), axis=0) / math.sqrt(2)
+    parts = [
+        _bordered(both.elements, both.pattern, values[k], vectors[:, k], -g[:, k])
+        for k in range(values.shape[0])
+    ]
+    w = stack(parts, axis=1)
+    own = on_pattern(w[:m], v, pattern) + on_pattern(u, w[m:], pattern)
+    return own if total is None else total + own
+
+
+_svds = declare(
+    "scipy.sparse.linalg.svds",
+    "data",
+    kind=Opaque(),
+    compute=by_scipy(_svds_of),
+    vjp=_svds_rule,
+    multiple=True,
+)
 
 
 @twin("svds")
@@ -110,41 +173,17 @@ def svds(
     maxiter: Any = None,
     return_singular_vectors: Any = True,
     solver: str = "arpack",
-    rng: Any = None,
-    options: Any = None,
-    **older: Any,
+    **more: Any,
 ) -> Any:
-    """The largest singular values and their vectors, of a real matrix.
-
-    They are eigenvalues and eigenvectors of ``[[0, A], [Aᵀ, 0]]``.
-    """
-    refuse("svds", which=(which, "LM"), solver=(solver, "arpack"), options=(options, None))
+    """Some singular values and their vectors, of a real matrix."""
     a = as_sparse(A)
     if "complex" in str(a.dtype):
         raise NotImplementedError("svds has derivatives here for real matrices only")
-    given = {"k": k, "ncv": ncv, "tol": tol, "v0": v0, "maxiter": maxiter, **older}
-    if rng is not None:
-        given["rng"] = rng
-    own = SCIPY.svds(a.pattern.matrix(_plain_values(a.elements)), **given)
-    m, n = a.shape
-    # A constant start, so that the same call gives the same vectors.
-    start = np.concatenate((own[0].sum(axis=1), own[2].sum(axis=0)))
-    both = from_places(
-        concat((a.elements, a.elements), axis=-1),
-        np.concatenate((a.pattern.rows, a.pattern.columns + m)),
-        np.concatenate((a.pattern.columns + m, a.pattern.rows)),
-        (m + n, m + n),
-        "csr",
-    )
-    choice = (("k", k), ("which", "LA"), ("v0", start))
-    values, vectors = _eigsh(both.elements, pattern=both.pattern, options=choice)
-    places = np.argsort(np.argsort(own[1]))  # SciPy's order; ours is ascending
-    values, vectors = take(values, places, axis=0), take(vectors, places, axis=1)
-    values = attach(own[1], values)
+    given = {"k": k, "ncv": ncv, "tol": tol, "which": which, "v0": v0, "maxiter": maxiter}
+    options = tuple({**given, "solver": solver, **more}.items())
+    u, values, vh = _svds(a.elements, pattern=a.pattern, options=options)
     if return_singular_vectors is False:
         return values
-    signs = np.sign((plain(vectors)[:m] * own[0]).sum(axis=0)) * math.sqrt(2)
-    u, vh = attach(own[0], vectors[:m] * signs), attach(own[2], (vectors[m:] * signs).T)
     if return_singular_vectors is True:
         return u, values, vh
     return (u, values, None) if return_singular_vectors == "u" else (None, values, vh)
@@ -189,7 +228,7 @@ _exponential = declare(
     ),
     vjp_data=_exponential_by_data,
     vjp_b=_by_b,
-    own=Own(batch=_batched),
+    own=Own(batch=by_columns),
 )
 
 

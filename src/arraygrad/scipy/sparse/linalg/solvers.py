@@ -12,24 +12,14 @@ import numpy as np
 
 from ....core.array import Array, plain
 from ....core.kinds import Opaque
-from ....ops import concat, moveaxis, reshape
+from ....ops import concat, conj, is_complex
 from ....ops.define.library import declare
 from ....ops.define.op import Own
-from ....ops.padding import loop
 from ...twins import by_scipy
 from ..arrays import SparseTensor, as_sparse
 from ..building import diags_array, vstack
-from ..pattern import Pattern, on_pattern, product, transposed
+from ..pattern import Pattern, by_columns, on_pattern, product, transposed
 from .twins import SCIPY, columns, each_column, square, twin
-
-
-def _batched(op: Any, arrays: Any, flags: Any, params: Any) -> Any:
-    if flags[0]:
-        return loop(op, arrays, flags, params)
-    data, b = arrays  # all members share the matrix: they become more columns
-    turned = moveaxis(b, 0, -1)
-    out = op.function(data, reshape(turned, (turned.shape[0], -1)), **params)
-    return moveaxis(reshape(out, (out.shape[0], *turned.shape[1:])), -1, 0)
 
 
 def _uncolumned(x: Any, vector: bool) -> Any:
@@ -60,7 +50,7 @@ solve = declare(
     jvp=lambda t_data, t_b, data, out, pattern, options: solve(
         data, t_b - product(t_data, out, pattern=pattern), pattern=pattern, options=options
     ),
-    own=Own(batch=_batched),
+    own=Own(batch=by_columns),
 )
 
 
@@ -100,7 +90,7 @@ def _factored_batch(op: Any, arrays: Any, flags: Any, params: Any) -> Any:
         raise NotImplementedError(
             "splu keeps the factors of one matrix, not of a batch: use spsolve inside vmap"
         )
-    return _batched(op, arrays, flags, params)
+    return by_columns(op, arrays, flags, params)
 
 
 # The factors belong to the values of `data`; the derivative by `data` needs no others.
@@ -260,12 +250,14 @@ cg, gmres, bicgstab, minres = map(_method, ("cg", "gmres", "bicgstab", "minres")
 
 def _lsqr_of(data: Any, b: Any, *, pattern: Pattern, options: Any) -> Any:
     matrix = pattern.matrix(data)
-    return each_column(lambda column: SCIPY.lsqr(matrix, column, **dict(options))[0], b)
+    x = each_column(lambda column: SCIPY.lsqr(matrix, column, **dict(options))[0], b)
+    # The solution for zero is real, also for complex matrices.
+    return x.astype(np.result_type(x, data, b), copy=False)
 
 
 def _lsqr_rule(g: Any, wanted: Any, data: Any, b: Any, out: Any, pattern: Any, options: Any) -> Any:
-    # The solution is A⁺b. Each product with A⁺ or its transpose is a least-squares problem, too.
-    turned, other = transposed(data, pattern)
+    # The solution is A⁺b. Each product with A⁺ or its adjoint is a least-squares problem, too.
+    turned, other = transposed(_conj(data), pattern)
     u = _lsqr(turned, g, pattern=other, options=options)
     if not wanted[0]:
         return None, u
@@ -273,8 +265,26 @@ def _lsqr_rule(g: Any, wanted: Any, data: Any, b: Any, out: Any, pattern: Any, o
     v = _lsqr(turned, out, pattern=other, options=options)
     rest = b - product(data, out, pattern=pattern)
     outside = g - product(turned, u, pattern=other)
-    by_data = on_pattern(rest, w, pattern) - on_pattern(u, out, pattern)
-    return by_data + on_pattern(v, outside, pattern), u
+    by_data = on_pattern(rest, _conj(w), pattern) - on_pattern(u, _conj(out), pattern)
+    return by_data + on_pattern(v, _conj(outside), pattern), u
+
+
+def _lsqr_along(
+    t_data: Any, t_b: Any, data: Any, b: Any, out: Any, pattern: Any, options: Any
+) -> Any:
+    turned, other = transposed(_conj(data), pattern)
+    change, _ = transposed(_conj(t_data), pattern)
+    rest = b - product(data, out, pattern=pattern)
+    v = _lsqr(turned, out, pattern=other, options=options)
+    inside = _lsqr(turned, product(change, rest, pattern=other), pattern=other, options=options)
+    outside = product(change, v, pattern=other)
+    right = t_b - product(t_data, out, pattern=pattern) + inside
+    right = right - product(data, outside, pattern=pattern)
+    return _lsqr(data, right, pattern=pattern, options=options) + outside
+
+
+def _conj(x: Any) -> Any:
+    return conj(x) if is_complex(x) else x
 
 
 _lsqr = declare(
@@ -284,7 +294,9 @@ _lsqr = declare(
     kind=Opaque(),
     compute=by_scipy(_lsqr_of),
     joint=_lsqr_rule,
-    own=Own(batch=_batched),
+    jvp=_lsqr_along,
+    holomorphic=False,
+    own=Own(batch=by_columns),
 )
 
 

@@ -1,0 +1,128 @@
+test_that("dimensions and places count from one", {
+  values <- matrix(c(3, 1, 2, 6, 5, 4), 2)
+  x <- torch_tensor(values)
+  expect_equal(as.numeric(torch_amax(x, dim = 1)), apply(values, 2, max))
+  middle <- torch_median(x, dim = 2)
+  expect_equal(as.numeric(middle[[1]]), apply(values, 1, median))
+  expect_equal(as.numeric(middle[[2]]), apply(values, 1, function(row) order(row)[2]))
+  expect_equal(x$median()$item(), 3)
+  expect_equal(as.numeric(torch_cummax(x, 2)[[2]]), c(1, 1, 1, 2, 3, 2))
+  expect_equal(as.numeric(x$kthvalue(1, dim = 2)[[2]]), apply(values, 1, which.min))
+  expect_equal(as.array(torch_nonzero(x > 4)), unname(which(t(values > 4), arr.ind = TRUE)[, 2:1]))
+  expect_equal(as.array(torch_diff(x, dim = 2)), t(apply(values, 1, diff)))
+  expect_equal(as.numeric(torch_take(x, c(1, 6))), c(3, 4))
+  expect_equal(as.array(torch_movedim(x, 1, 2)), t(values))
+  expect_equal(as.numeric(torch_diagonal(x)), diag(values))
+  expect_equal(dim(torch_diag_embed(x)), c(2L, 3L, 3L))
+  expect_error(torch_amax(x, dim = 0), "from 1 to 2")
+  expect_error(torch_take(x, 0), "no place 0")
+})
+
+test_that("elements are added and written at places", {
+  x <- torch_zeros(3, requires_grad = TRUE)
+  added <- torch_scatter_add(x, 1, c(1, 1, 3), torch_tensor(c(1, 2, 4)))
+  expect_equal(as.numeric(added), c(3, 0, 4))
+  (added * torch_tensor(c(1, 2, 3)))$sum()$backward()
+  expect_equal(as.numeric(x$grad), c(1, 2, 3))
+  y <- torch_zeros(2, 2)
+  y$index_add_(2, c(2, 2), torch_ones(2, 2))
+  expect_equal(as.array(y), matrix(c(0, 0, 2, 2), 2))
+  expect_equal(as.numeric(torch_index_fill(torch_zeros(3), 1, 2, 7)), c(0, 7, 0))
+  expect_equal(as.numeric(torch_roll(torch_tensor(1:3), 1)), c(3, 1, 2))
+})
+
+test_that("products and linear algebra", {
+  a <- matrix(c(2, 1, 1, 3), 2)
+  x <- torch_tensor(a)
+  expect_equal(as.array(torch_addmm(x, x, x, beta = 2, alpha = 3)), 2 * a + 3 * a %*% a)
+  expect_equal(as.array(torch_kron(x, x)), kronecker(a, a))
+  expect_equal(torch_tensordot(x, x, list(c(1, 2), c(2, 1)))$item(), sum(a * t(a)))
+  expect_equal(as.numeric(linalg_svdvals(x)), svd(a)$d, tolerance = 1e-6)
+  factors <- linalg_eigh(x)
+  expect_equal(as.numeric(factors[[1]]), rev(eigen(a)$values), tolerance = 1e-6)
+  expect_equal(linalg_norm(x)$item(), norm(a, "F"), tolerance = 1e-6)
+  expect_equal(as.array(linalg_pinv(x)), solve(a), tolerance = 1e-5)
+  expect_equal(linalg_slogdet(x)[[2]]$item(), log(det(a)), tolerance = 1e-6)
+})
+
+test_that("functions have their other names", {
+  x <- torch_tensor(c(-1, 0.5))
+  expect_equal(as.numeric(torch_absolute(x)), c(1, 0.5))
+  expect_equal(as.numeric(x$multiply(2)), c(-2, 1))
+  expect_equal(as.logical(torch_greater(x, 0)), c(FALSE, TRUE))
+  expect_equal(as.numeric(x$clip(min = 0)), c(0, 0.5))
+  expect_equal(as.numeric(torch_hypot(torch_tensor(3), 4)), 5)
+  expect_equal(as.numeric(torch_logspace(0, 2, 3)), c(1, 10, 100))
+  expect_equal(as.array(torch_complex(x, x)), c(-1 - 1i, 0.5 + 0.5i), ignore_attr = TRUE)
+})
+
+test_that("draws are of their distributions", {
+  torch_manual_seed(1)
+  drawn <- torch_bernoulli(torch_full(1000, 0.25))
+  expect_equal(drawn$mean()$item(), 0.25, tolerance = 0.2)
+  expect_setequal(unique(as.numeric(drawn)), c(0, 1))
+  places <- as.numeric(torch_multinomial(torch_tensor(c(0, 1, 3)), 100, replacement = TRUE))
+  expect_setequal(unique(places), c(2, 3))
+  expect_equal(dim(torch_normal(0, torch_tensor(c(1, 2)))), 2L)
+  expect_equal(dim(torch_normal(0, 1, c(2, 3))), c(2L, 3L))
+})
+
+test_that("activations and losses are those of torch", {
+  x <- torch_tensor(c(-2, 0.5, 3))
+  e <- c(-2, 0.5, 3)
+  expect_equal(as.numeric(nnf_elu(x)), ifelse(e > 0, e, expm1(e)), tolerance = 1e-6)
+  expect_equal(as.numeric(nn_gelu()(x)), e * pnorm(e), tolerance = 1e-5)
+  expect_equal(as.numeric(nn_leaky_relu(0.1)(x)), ifelse(e > 0, e, 0.1 * e), tolerance = 1e-6)
+  expect_equal(as.numeric(nnf_softplus(x)), log1p(exp(e)), tolerance = 1e-6)
+  expect_equal(as.numeric(nn_hardtanh(min_val = 0)(x)), c(0, 0.5, 1))
+  p <- plogis(e)
+  t <- c(0, 1, 1)
+  expected <- -mean(t * log(p) + (1 - t) * log(1 - p))
+  expect_equal(
+    nn_bce_with_logits_loss()(x, torch_tensor(t))$item(), expected,
+    tolerance = 1e-5
+  )
+  expect_equal(nn_bce_loss()(x$sigmoid(), torch_tensor(t))$item(), expected, tolerance = 1e-5)
+  expect_equal(nn_smooth_l1_loss("sum")(x, torch_zeros(3))$item(), 1.5 + 0.125 + 2.5)
+  expect_error(nn_elu(slope = 1), "unused argument")
+})
+
+test_that("layers", {
+  table <- nn_embedding(4, 3)
+  found <- table(torch_tensor(matrix(c(1L, 4L, 4L, 2L), 2)))
+  expect_equal(dim(found), c(2L, 2L, 3L))
+  expect_equal(as.numeric(found[1, 1]), as.numeric(table$weight[1]))
+  expect_equal(as.array(nnf_one_hot(torch_tensor(c(2L, 1L)), 3)), rbind(c(0, 1, 0), c(1, 0, 0)))
+  x <- torch_tensor(matrix(c(1, 2, 3, 5, 5, 8), 2))
+  normal <- as.array(nn_layer_norm(3)(x))
+  expect_equal(rowMeans(normal), c(0, 0), tolerance = 1e-6)
+  expect_equal(rowMeans(normal^2), c(1, 1), tolerance = 1e-4)
+  dropped <- nn_dropout(0.5)
+  expect_true(all(as.numeric(dropped(torch_ones(100))) %in% c(0, 2)))
+  dropped$eval()
+  expect_equal(as.numeric(dropped(torch_ones(3))), c(1, 1, 1))
+  layers <- nn_module_list(list(nn_linear(2, 3)))
+  layers$append(nn_linear(3, 1))
+  expect_length(layers, 2)
+  expect_equal(dim(layers[[2]](layers[[1]](torch_ones(5, 2)))), c(5L, 1L))
+  expect_length(layers$parameters, 4)
+  expect_equal(dim(nn_flatten()(torch_ones(2, 3, 4))), c(2L, 12L))
+})
+
+test_that("optimisers go down", {
+  for (make in list(optim_adamw, optim_adagrad, optim_rmsprop)) {
+    w <- torch_tensor(c(1, -2), requires_grad = TRUE)
+    optimizer <- make(list(w), lr = 0.1)
+    for (i in 1:20) {
+      optimizer$zero_grad()
+      (w^2)$sum()$backward()
+      optimizer$step()
+    }
+    expect_lt((w^2)$sum()$item(), 3)
+  }
+})
+
+test_that("what is not here says so", {
+  expect_error(jit_trace(sin, 1), "jit_trace")
+  expect_equal(cuda_device_count(), 0L)
+})

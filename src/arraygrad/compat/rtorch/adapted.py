@@ -1,0 +1,163 @@
+"""Functions of `compat.torch` as R has them: dimensions and places count from one.
+
+How each argument is converted is in a table; its words are in `_FORMS`.
+"""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable
+from typing import Any
+
+from ...arrays.tensor import Tensor
+from .numbers import axes, axis, sizes, whole
+from .shapes import from_one
+
+__all__ = ["ADAPTED"]
+
+
+def _spread(dims: Any, ndim: int) -> Any:
+    """Of `tensordot`: how many dimensions are summed over, or which of each tensor."""
+    if not isinstance(dims, list | tuple):
+        return whole(dims, "dims")
+    return [list(sizes([[axis(d, ndim) for d in sizes([part])]])) for part in dims]
+
+
+def _places(index: Any, ndim: int) -> Any:
+    from .. import torch  # which takes time to import
+
+    return torch.as_tensor(from_one(index))
+
+
+_FORMS: dict[str, Callable[[Any, int], Any]] = {
+    "dim": axis,
+    "dims": lambda value, ndim: axes(value, ndim),
+    "new-dim": lambda value, ndim: axis(value, ndim + 1),
+    "whole": lambda value, ndim: whole(value, "the argument"),
+    "wholes": lambda value, ndim: (
+        sizes(value) if isinstance(value, list | tuple) else whole(value, "the argument")
+    ),
+    "sizes": lambda value, ndim: sizes([value]),
+    "summed": _spread,
+    "places": _places,
+}
+# For each function, its arguments: tensors and values as they are (·), or the form of the others.
+# A name says that the argument has to be passed by it. After the arrow: the numbers of the results
+# that are places.
+_TABLE = """
+addbmm: · · · beta=· alpha=·
+addcdiv: · · · value=·
+addcmul: · · · value=·
+addmm: · · · beta=· alpha=·
+addmv: · · · beta=· alpha=·
+addr: · · · beta=· alpha=·
+amax: · dims keepdim=·
+amin: · dims keepdim=·
+angle: ·
+baddbmm: · · · beta=· alpha=·
+broadcast_to: · sizes
+cdist: · · ·
+celu: · ·
+cosine_similarity: · · dim eps=·
+count_nonzero: · dims
+cross: · · dim
+cummax: · dim -> 1
+cummin: · dim -> 1
+deg2rad: ·
+diag_embed: · whole new-dim new-dim
+diagonal: · whole dim dim
+diff: · whole dim
+dist: · · ·
+dstack: ·
+hstack: ·
+i0: ·
+index_add: · dim places ·
+index_copy: · dim places ·
+index_fill: · dim places ·
+isclose: · · rtol=· atol=·
+kron: · ·
+kthvalue: · whole dim keepdim=· -> 1
+logcumsumexp: · dim
+matrix_power: · whole
+median: · dims keepdim=· -> 1
+mode: · dim keepdim=· -> 1
+movedim: · dims dims
+mvlgamma: · whole
+nan_to_num: · nan=· posinf=· neginf=·
+nansum: · dims keepdim=·
+nonzero: · -> 0
+polygamma: whole ·
+quantile: · · dims keepdim=·
+rad2deg: ·
+roll: · wholes dims
+rot90: · whole dims
+scatter: · dim places ·
+scatter_add: · dim places ·
+selu: ·
+sgn: ·
+signbit: ·
+std_mean: · dims unbiased=· keepdim=·
+take: · places
+tensordot: · · summed
+tile: · sizes
+var_mean: · dims unbiased=· keepdim=·
+vdot: · ·
+vstack: ·
+linalg.eig: ·
+linalg.eigh: · UPLO=·
+linalg.eigvals: ·
+linalg.eigvalsh: · UPLO=·
+linalg.lstsq: · ·
+linalg.matrix_norm: · ord=· dim=dims keepdim=·
+linalg.matrix_power: · whole
+linalg.matrix_rank: ·
+linalg.multi_dot: ·
+linalg.norm: · ord=· dim=dims keepdim=·
+linalg.pinv: ·
+linalg.qr: · mode=·
+linalg.slogdet: ·
+linalg.svd: · full_matrices=·
+linalg.svdvals: ·
+linalg.vector_norm: · ord=· dim=dims keepdim=·
+"""
+
+
+def _adapted(path: str, row: str) -> Callable[..., Any]:
+    arguments, _, results = row.partition("->")
+    forms = [word.rpartition("=")[::2] for word in arguments.split()]
+    places = tuple(map(int, results.split()))
+
+    def function(*args: Any) -> Any:
+        from .. import torch
+        from ..torch.handles import unwrap, wrap
+
+        ndim = next((arg.ndim for arg in args if isinstance(arg, Tensor)), 0)
+        given: list[Any] = []
+        named: dict[str, Any] = {}
+        for (name, form), arg in zip(forms, args, strict=False):
+            if arg is None:  # NULL, which stands for what the function does by default
+                continue
+            value = wrap(arg) if form == "·" else _FORMS[form](arg, ndim)
+            if name:
+                named[name] = value
+            else:
+                given.append(value)
+        found = operator.attrgetter(path)(torch)(*given, **named)
+        parts = tuple(map(unwrap, found)) if isinstance(found, tuple | list) else unwrap(found)
+        return _counted_from_one(parts, places)
+
+    function.__name__ = path.replace(".", "_")
+    return function
+
+
+def _counted_from_one(found: Any, places: tuple[int, ...]) -> Any:
+    """The results, with one added to those that are places."""
+    if isinstance(found, tuple):
+        return tuple(part + 1 if i in places else part for i, part in enumerate(found))
+    return found + 1 if 0 in places else found
+
+
+ADAPTED: dict[str, Callable[..., Any]] = {
+    path.replace(".", "_"): _adapted(path, row)
+    for path, row in (line.split(":") for line in _TABLE.strip().splitlines())
+}

@@ -1,0 +1,51 @@
+"""`arraygrad.scipy.linalg`: derivatives where digits are easily lost."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import arraygrad as ag
+from arraygrad.scipy import linalg
+
+_rng = np.random.default_rng(5)
+
+
+def _along(function: Any, a: Any, e: Any) -> Any:
+    return np.asarray(ag.func.jvp(function, (a,), (e,))[1])
+
+
+def test_expm_of_a_matrix_in_bad_units() -> None:
+    """Changing units by powers of two changes no digit of the derivative."""
+    a, e = _rng.normal(size=(2, 5, 5))
+    a = np.triu(a)
+    units = 2.0 ** (10 * np.arange(5))
+    ratio = units / units[:, None]
+    expected = ratio * _along(linalg.expm, a, e)
+    found = _along(linalg.expm, ratio * a, ratio * e)
+    np.testing.assert_allclose(found, expected, rtol=1e-9)
+
+
+@pytest.mark.parametrize("kind", [np.float64, np.float32])
+def test_expm_of_a_huge_matrix(kind: Any) -> None:
+    a, e = -0.1 * np.finfo(kind).max * np.eye(2, dtype=kind), np.ones((2, 2), kind)
+    np.testing.assert_array_equal(_along(linalg.expm, a, e), np.zeros((2, 2)))
+
+
+@pytest.mark.parametrize(
+    "function",
+    [linalg.expm, linalg.logm, lambda a: linalg.fractional_matrix_power(a, 0.3), linalg.sqrtm],
+    ids=["expm", "logm", "power", "sqrtm"],
+)
+@pytest.mark.parametrize("size", [1e-100, 1e100])
+def test_a_direction_may_have_any_size(function: Any, size: float) -> None:
+    a, e = np.eye(3) + 0.3 * _rng.normal(size=(3, 3)), _rng.normal(size=(3, 3))
+    expected = _along(function, a, e)
+    np.testing.assert_allclose(_along(function, a, size * e) / size, expected, rtol=1e-11)
+
+
+def test_expm_without_rows() -> None:
+    a = ag.tensor(np.zeros((0, 0)), requires_grad=True)
+    assert ag.grad(linalg.expm(a).sum(), a).shape == (0, 0)
