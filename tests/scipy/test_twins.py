@@ -280,6 +280,7 @@ _PLAIN_REFUSES: dict[str, Any] = {
     "grid shape": lambda sp, y: sp.interpolate.RegularGridInterpolator(([0, 1, 2],), y)([[0.5]]),
     "first coefficient": lambda sp, y: sp.signal.lfilter([1.0], [0.0, 1.0], y),
     "order": lambda sp, y: sp.ndimage.gaussian_filter1d(y, 1.0, order=-1),
+    "few points": lambda sp, y: sp.spatial.distance.pdist(y[None] * np.eye(4), "mahalanobis"),
     "image order": lambda sp, y: sp.ndimage.shift(y, 0.5, order=6),
     "rank": lambda sp, y: sp.ndimage.shift(y, [1.0, 2.0]),
     "modes": lambda sp, y: sp.ndimage.correlate(y, np.ones(2), mode=["wrap"]),

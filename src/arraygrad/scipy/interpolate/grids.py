@@ -32,7 +32,8 @@ from ...ops import (
     take,
     where,
 )
-from ..twins import array_like, double, floating, has_arrays, in_precision_of
+from ..twins import any_arrays, array_like, double, floating, has_arrays, in_precision_of
+from .also_of_tensors import AlsoOfTensors
 from .bsplines import make_interp_spline
 from .piecewise import SCIPY, TensorPPoly, along, arranged, check_rising, outside, taken, wide
 
@@ -130,32 +131,7 @@ class _TensorInterp1d:
         return greater(at, self.x[-1])
 
 
-class _AlsoOfTensors:
-    """For a class of SciPy's: it can also be made of tensors and called with tensors.
-
-    `of_tensors` is the class for these.
-    """
-
-    of_tensors: type[Any]
-
-    def __new__(cls, *args: Any, **kwargs: Any) -> Any:
-        """An interpolator of tensors if they are among the arguments, else SciPy's object."""
-        if has_arrays(args) or has_arrays(kwargs.values()):
-            return cls.of_tensors(*args, **kwargs)
-        return super().__new__(cls)
-
-    def __init__(self, *args: Any, **kwargs: Any) -> None:
-        super().__init__(*args, **kwargs)
-        self._given = args, kwargs
-
-    def __call__(self, x: Any) -> Any:
-        if has_arrays((x,)):
-            args, kwargs = self._given
-            return self.of_tensors(*args, **kwargs)(x)
-        return super().__call__(x)  # type: ignore[misc]
-
-
-class interp1d(_AlsoOfTensors, SCIPY.interp1d):  # type: ignore[misc]  # noqa: N801  (SciPy's name)
+class interp1d(AlsoOfTensors, SCIPY.interp1d):  # type: ignore[misc]  # noqa: N801  (SciPy's name)
     """SciPy's class, which can also be made of tensors and called with tensors."""
 
     of_tensors = _TensorInterp1d
@@ -260,7 +236,7 @@ class RegularGridInterpolator(SCIPY.RegularGridInterpolator):  # type: ignore[mi
 
     def __new__(cls, *args: Any, **kwargs: Any) -> Any:
         """An interpolator of tensors if they are among the arguments, else SciPy's object."""
-        if has_arrays(args) or has_arrays(kwargs.values()):
+        if any_arrays(args, kwargs):
             return _TensorGrid(*args, **kwargs)
         return super().__new__(cls)
 
@@ -374,7 +350,7 @@ class _TensorRBF:
         return reshape(matmul(design, self.coefficients), (x.shape[0], *self.trail))
 
 
-class RBFInterpolator(_AlsoOfTensors, SCIPY.RBFInterpolator):  # type: ignore[misc]
+class RBFInterpolator(AlsoOfTensors, SCIPY.RBFInterpolator):  # type: ignore[misc]
     """SciPy's class, which can also be made of tensors and called with tensors."""
 
     of_tensors = _TensorRBF

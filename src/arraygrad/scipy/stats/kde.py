@@ -12,7 +12,7 @@ from ... import special as ours
 from ...ops import diagonal, exp, expand_dims, log, matmul, matrix_transpose, reshape
 from ...ops import sum as _sum
 from ..linalg import solve_triangular
-from ..twins import double, has_arrays
+from ..twins import any_arrays, double, has_arrays
 from .distribution import SCIPY
 
 
@@ -97,7 +97,7 @@ class gaussian_kde(SCIPY.gaussian_kde):  # type: ignore[misc]  # noqa: N801  (Sc
 
     def __new__(cls, *args: Any, **kwargs: Any) -> Any:
         """An estimate of tensors if they are among the arguments, else SciPy's object."""
-        if has_arrays(args) or has_arrays(kwargs.values()):
+        if any_arrays(args, kwargs):
             return _TensorKde(*args, **kwargs)
         return super().__new__(cls)
 
