@@ -169,6 +169,7 @@ def test_universal_functions_of_scipy_take_tensors() -> None:
         (lambda: ag.scipy.signal.stft(x(), window=ag.tensor([1.0, 1.0]), nperseg=2), "the window"),
         (lambda: ag.scipy.spatial.distance.pdist(m(), "hamming"), "'hamming' has no derivative"),
         (lambda: ag.scipy.ndimage.sobel(m(), output=float), "with output="),
+        (lambda: ag.scipy.ndimage.convolve1d(np.arange(4), x()), "images of int64 have no"),
         (lambda: ag.scipy.fft.dct(m() + 0j, orthogonalize=True), "ignores orthogonalize="),
         (
             lambda: ag.scipy.interpolate.make_interp_spline(

@@ -83,6 +83,8 @@ def _lfilter_along(
 
 
 def _lfilter_of(b: Any, a: Any, x: Any, *, backward: bool) -> Any:
+    if not x.size:
+        return np.zeros(x.shape, np.result_type(b, a, x))
     if not backward:
         return SCIPY.lfilter(b, a, x, axis=-1)
     if x.ndim == len(a) == 1 <= min(len(b), len(x)):  # without turning the signal twice
