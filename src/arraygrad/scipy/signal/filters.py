@@ -35,6 +35,8 @@ def _unit(like: Any) -> Any:
 
 def _lags_of(w: Any, x: Any, *, count: int) -> Any:
     n = x.shape[-1]
+    if not x.size:
+        return np.zeros(count, np.result_type(w, x))
     # One correlation of all lines, with zeros between them.
     longer = np.zeros((*x.shape[:-1], n + count - 1), x.dtype)
     longer[..., count - 1 :] = x
