@@ -137,6 +137,18 @@ CASES = [
         P3,
         **NOISY,
     ),
+    Case(
+        "minimize-limits",
+        lambda m, p: best(
+            m,
+            p,
+            constraints=scipy.optimize.NonlinearConstraint(
+                lambda x: [x @ x, x[0] + p[0] * x[1]], [-np.inf, -9.0], [p[0] / 9, 9.0]
+            ),
+        ),
+        P3,
+        **NOISY,
+    ),
     Case("least_squares", squares, P3, **NOISY),
     Case(
         "least_squares-loss", functools.partial(squares, loss="soft_l1", f_scale=0.3), P3, **NOISY
