@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 from collections.abc import Callable
 from typing import Any
@@ -36,6 +37,12 @@ _FIRST = list({sample.op: sample for sample in reversed(SAMPLES)}.values())[::-1
 def x() -> ag.Tensor:
     """Three numbers to differentiate with respect to, where others would do as well."""
     return ag.tensor([1.0, 2.0, 3.0], requires_grad=True)
+
+
+@pytest.fixture
+def nothing_escaped() -> None:
+    """Let go of arrays that earlier tests have left: a transform keeps away from their levels."""
+    gc.collect()
 
 
 def pytest_generate_tests(metafunc: Any) -> None:

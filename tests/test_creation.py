@@ -31,7 +31,7 @@ def test_asarray_shares_where_it_can() -> None:
     assert ag.asarray(data, copy=False).array is data
     with pytest.raises(ValueError, match="copy"):
         ag.asarray(data, dtype="float32", copy=False)
-    with pytest.raises(ValueError, match="copy"):
+    with pytest.raises(ValueError, match="numbers and sequences have to be copied"):
         ag.asarray([1, 2], copy=False)
 
 
@@ -178,3 +178,8 @@ def test_arrays_of_another_library_keep_it() -> None:
     made = ag.zeros_like(t)
     assert type(made.array) is type(data)
     assert made.dtype == strict.float64
+
+
+def test_steps_of_zero_are_refused() -> None:
+    with pytest.raises(ValueError, match="step must not be zero"):
+        ag.arange(0, 3, 0)

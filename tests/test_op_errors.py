@@ -122,3 +122,11 @@ s = ag.tensor(1.0, requires_grad=True)
 def test_errors(call: Callable[[], Any], error: type[Exception], message: str) -> None:
     with pytest.raises(error, match=message):
         call()
+
+
+@pytest.mark.parametrize("count", [1, 2, 4])
+def test_the_wrong_number_of_arrays(count: int) -> None:
+    x = np.ones(2)
+    for given in (x, ag.tensor(x), ag.tensor(x, requires_grad=True)):
+        with pytest.raises(TypeError, match=rf"where takes 3 arrays .*, not {count}"):
+            ag.where(*[given] * count)

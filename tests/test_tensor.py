@@ -220,6 +220,7 @@ def test_representation(x: ag.Tensor) -> None:
     assert repr(x * 2) == "tensor([2., 4., 6.], grad_fn=<MultiplyBackward>)"
     assert repr(ag.tensor([1], dtype="int8")) == "tensor([1], dtype=int8)"
     assert repr(ag.tensor(np.zeros((0, 3)))) == "tensor([], shape=(0, 3))"
+    assert repr(ag.zeros(0, dtype=ag.int64)) == "tensor([], dtype=int64)"
     assert repr(ag.tensor([[1, 2], [3, 4]])) == "tensor([[1, 2],\n        [3, 4]])"
     assert str(x) == repr(x)
     assert len(repr(ag.tensor(np.arange(1e6)))) < 200

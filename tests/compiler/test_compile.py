@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import copy
 import functools
+import pickle
 import subprocess
 import sys
 import threading
@@ -670,3 +672,50 @@ def test_all_dtypes(dtype: str) -> None:
     for a, b in zip(ag.compile(f)(x), f(x), strict=True):
         assert a.dtype == b.dtype
         np.testing.assert_array_equal(a, b)
+
+
+def _square(x: Any) -> Any:
+    return x * x
+
+
+_squared = ag.compile(_square)
+
+
+@ag.compile(static_argnames="n")
+def _decorated(x: Any, n: int = 2) -> Any:
+    return x * n
+
+
+@pytest.mark.parametrize("function", [_squared, _decorated])
+@pytest.mark.parametrize(
+    "copied", [lambda f: pickle.loads(pickle.dumps(f)), copy.copy, copy.deepcopy]
+)
+def test_compiled_functions_can_be_pickled_and_copied(function: Any, copied: Any) -> None:
+    x = np.array([1.0, 2.0])
+    again = copied(function)
+    assert type(again) is type(function)
+    np.testing.assert_array_equal(again(x), function(x))
+    if function is _decorated:
+        assert again is function
+        np.testing.assert_array_equal(again(x, n=3), 3 * x)
+
+
+def test_settings_for_parameters_that_do_not_exist_are_refused() -> None:
+    with pytest.raises(ValueError, match="static_argnums has 1, but the function takes 1"):
+        ag.compile(_square, static_argnums=1)
+    with pytest.raises(ValueError, match="static_argnames has 'y', but the function has no such"):
+        ag.compile(_square, static_argnames="y")
+    x = np.array([1.0, 2.0])
+    any_of_them = ag.compile(lambda *x, **y: x[0] * x[1], static_argnums=1, static_argnames="z")
+    np.testing.assert_array_equal(any_of_them(x, 2.0), 2 * x)
+
+
+def test_dtypes_of_results_are_known_in_a_trace() -> None:
+    def function(x: Any, y: Any) -> Any:
+        ours = ag.result_type(x, y, 1.5), ag.result_type(x, ag.float32)
+        theirs = np.result_type(x, y), np.result_type(x, np.float64)
+        return [x.astype(dtype) for dtype in (*ours, *theirs)]
+
+    x, y = np.ones(2, np.float32), np.ones(2, np.int32)
+    for found, wanted in zip(ag.compile(function)(x, y), function(x, y), strict=True):
+        assert found.dtype == wanted.dtype

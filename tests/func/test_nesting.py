@@ -695,6 +695,7 @@ def test_transforms_in_a_thread_started_inside_a_transform(outer: Any, inner: An
     assert in_flight() == 0
 
 
+@pytest.mark.usefixtures("nothing_escaped")
 def test_a_thread_below_the_transform_it_was_started_in() -> None:
     """Another thread had the lowest level when the transform began, and has left it since."""
     first = new_level()
@@ -772,6 +773,7 @@ def by_dual_level(f: Any, x: Any, tangent: Any) -> Any:
 @needs_counts
 @pytest.mark.parametrize("first", [by_jvp, by_dual_level])
 @pytest.mark.parametrize("second", [by_jvp, by_dual_level])
+@pytest.mark.usefixtures("nothing_escaped")
 def test_a_tangent_that_escaped_is_not_taken_for_a_new_one(first: Any, second: Any) -> None:
     escaped: list[Any] = []
 

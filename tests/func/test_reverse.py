@@ -241,6 +241,7 @@ def test_aux_needs_a_pair(result: Any) -> None:
         grad(result, has_aux=True)(A)
 
 
+@pytest.mark.usefixtures("nothing_escaped")
 def test_an_error_in_the_function_leaves_everything_as_it_was() -> None:
     def fails(x: Any) -> Any:
         raise ZeroDivisionError

@@ -324,3 +324,34 @@ CASES += [
     ),
     _of("UnivariateSpline", lambda make, q: make(_x, _y, s=0.5)(q), _q, label="at tensors"),
 ]
+
+# One point, and more derivatives than a polynomial has.
+CASES += [
+    _of(
+        "RegularGridInterpolator",
+        lambda make, v, q: make(_grid, v)(q),
+        _rng.normal(size=(3, 4, 2)),
+        np.array([0.6, 0.2]),
+        label="at one point",
+    ),
+    Case(
+        "interpolate.PPoly, all derivatives",
+        lambda sp, c, q: sp.interpolate.PPoly(c, [0.0, 1.0, 2.0])(q, np.array([2])[0]) + q[:, None],
+        (_rng.normal(size=(2, 2, 3)), np.array([0.3, 1.2])),
+        second=False,
+    ),
+    *[
+        Case(
+            f"interpolate.{name} rescaled",
+            lambda sp, p, v, q, name=name: (
+                getattr(sp.interpolate, name)(p * np.array([1.0, 50.0]), v, rescale=True)(
+                    q * np.array([1.0, 50.0])
+                )
+                + 0 * p.sum()
+                + 0 * q.sum()
+            ),
+            (_rng.normal(size=(9, 2)), _rng.normal(size=9), 0.3 * _rng.normal(size=(3, 2))),
+        )
+        for name in ("LinearNDInterpolator", "NearestNDInterpolator")
+    ],
+]

@@ -175,3 +175,14 @@ CASES += [
     _of_last("struve", 0, at=_numbers(-3, -0.5), label=" of negative numbers"),
     _of_last("modstruve", 2, at=_numbers(-3, -0.5), label=" of negative numbers"),
 ]
+
+# Where other formulas divide by zero, or lose digits.
+CASES += [
+    _of_last("rgamma", at=np.array([-3.0, -1.0, 0.0, 0.3]), label=" at its zeros"),
+    _function(
+        "voigt_profile", _numbers(1, 2), _numbers(0.002, 0.01), _numbers(0.3, 1), label=" far"
+    ),
+    _of_last("voigt_profile", 0.7, 0.0, at=_numbers(0.3, 1), label=" without Gauss"),
+    _of_last("elliprc", 0.0, at=_numbers(0.3, 3), label=" of zero"),
+    _of_last("boxcox", 0.0, at=_numbers(0.3, 3), label=" of zero"),
+]

@@ -172,6 +172,8 @@ def _as_array(data: Any, dtype: Any, device: Any, copy: bool | None) -> Any:
         keywords["device"] = device
     if hasattr(data, "dtype") and not keywords and (copy or backend is not default):
         array = backend.copy(data) if copy else data
+    elif copy is False and isinstance(data, list | tuple | int | float | complex):
+        raise ValueError("copy=False, but numbers and sequences have to be copied: leave copy out")
     else:
         array = backend.xp.asarray(data, copy=copy, **keywords)
     _check_numbers(array, "data")
@@ -238,6 +240,8 @@ def arange(
     start: Any, /, stop: Any = None, step: Any = 1, *, dtype: Any = None, device: Any = None
 ) -> Tensor:
     """Evenly spaced values from `start` up to `stop`, without `stop` itself."""
+    if step == 0:
+        raise ValueError("arange: step must not be zero")
     bounds = (0, start) if stop is None else (start, stop)
     return _make("arange", *bounds, step, dtype=dtype, device=device)
 

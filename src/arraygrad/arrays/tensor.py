@@ -654,7 +654,8 @@ def _describe(tensor: Tensor) -> str:
         parts = [values]
         if not array.size and array.shape != (0,):
             parts.append(f"shape={array.shape}")
-        if array.dtype not in (np.float64, np.int64, np.bool_, np.complex128):
+        shown = (np.float64, np.int64, np.bool_, np.complex128)  # by what the values look like
+        if array.dtype not in (shown if array.size else shown[:1]):
             parts.append(f"dtype={array.dtype}")
     else:
         parts = [repr(array)]

@@ -18,8 +18,9 @@ from ..ops.indexing import _getitem
 from ..ops.regions import Region, Step
 from ..ops.shape import _broadcast_to
 from ..ops.writing import detached, put, put_detached
+from .changes import InPlace
 from .exchange import item_written, refuse_exchange
-from .inplace import InPlace, check_cast, value_for
+from .inplace import check_cast, value_for
 from .layout import Origin, is_view
 
 
@@ -87,10 +88,15 @@ def _replace(array: Any, index: Any, value: Any, name: str) -> None:
             "Write to a clone() of it"
         )
     about_to_write(base)
-    region = Region(tuple(base.shape), steps, index)
     linked = getattr(array, "_linked", None)
-    write = put_detached if linked is not None and linked.is_detached else put
-    base._take_over(write(base, value, region=region))
+    is_detached = linked is not None and linked.is_detached
+    is_all = index is None and not steps and not is_detached
+    if is_all and type(value) is type(base) and value.dtype == base.dtype:
+        base._take_over(value)
+    else:
+        write = put_detached if is_detached else put
+        region = Region(tuple(base.shape), steps, index)
+        base._take_over(write(base, value, region=region))
     mark_written(base, name)
     for view in _views(base):
         now = base

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from ..core.array import plain
+from ..core.array import Array, plain
 from .base import is_short_float
 from .registry import backend_of, default
 
@@ -154,6 +154,7 @@ def result_type(*arrays_and_dtypes: Any) -> Any:
     if not arrays_and_dtypes:
         raise ValueError("result_type needs at least one array, dtype or number")
     arrays = [plain(a) for a in arrays_and_dtypes]
+    arrays = [a.dtype if isinstance(a, Array) else a for a in arrays]  # one without elements
     for array in arrays:
         if hasattr(array, "dtype") and not isinstance(array, type):
             backend = backend_of(array)

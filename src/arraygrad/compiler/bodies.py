@@ -80,7 +80,7 @@ def _computed(node: Node, values: dict[Node, Any], arrays: Sequence[Any]) -> Any
         return backend_of(like).full(plain(like), node.shape, node.value, node.dtype)
     loop = loop_of(node)
     if loop is not None:  # it may record what its pullback needs
-        return loop.again([values[a] for a in node.nodes])
+        return loop.again([values[a] if isinstance(a, Node) else np.asarray(a) for a in node.args])
     return compute(node, values)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import os
+import sys
 import threading
 import warnings
 from collections import OrderedDict
@@ -16,7 +17,7 @@ import numpy as np
 from ..arrays.tensor import Tensor
 from ..core.array import Array, plain
 from ..core.nodes import recorder
-from ..func.trees import as_function
+from ..func.trees import as_function, taken_apart
 from . import report
 from .checked import CheckedExecutable
 from .control import writing_loops
@@ -26,6 +27,7 @@ from .elsewhere import Elsewhere, is_compiled_elsewhere
 from .entry import Entry
 from .executable import Executable
 from .guards import Guards
+from .shortcuts import MOST, Shortcut
 from .signature import Arguments, Static, is_foreign
 from .traced import Traced
 from .tracing import NotTraceable, Outcome, run_traced
@@ -50,6 +52,7 @@ class Compiled(Generic[P, R]):
         functools.update_wrapper(self, function)
         self._function = function
         self._options = {"check": check, "specialize": specialize}
+        self._settings = (static_argnums, static_argnames, check, specialize)
         self._static = Static(function, static_argnums, static_argnames)
         # For each signature, the programs for it: several only for different decisions by values.
         self._programs: OrderedDict[Any, list[Any]] = OrderedDict()
@@ -57,6 +60,8 @@ class Compiled(Generic[P, R]):
         self._simple: dict[Any, _Program] = {}
         # The native entry point of one of them, and its guards.
         self._entry: tuple[Any, Guards] | None = None
+        # Programs for other calls without derivatives, by static arguments and structure.
+        self._shortcuts: dict[Any, list[Shortcut]] = {}
         self._lock = threading.Lock()
         self._traces = 0
 
@@ -71,6 +76,14 @@ class Compiled(Generic[P, R]):
             program = self._simple.get(_simple_key(args))
             if program is not None and program.guards.hold():
                 return program.run_plain(args)  # type: ignore[no-any-return]
+        if self._shortcuts:
+            fixed, *given = self._static.split(args, kwargs)
+            leaves, spec = taken_apart(tuple(given))
+            for shortcut in self._shortcuts.get((fixed, spec, recorder() is None), ()):
+                if shortcut.guards.hold():
+                    found = shortcut(leaves)
+                    if found is not NotImplemented:
+                        return found  # type: ignore[no-any-return]
         return self._general(args, kwargs)  # type: ignore[no-any-return]
 
     def _general(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
@@ -97,6 +110,10 @@ class Compiled(Generic[P, R]):
             self._simple[simple] = program
             if program.entry.call is not None:  # it takes over the memory of this call
                 self._entry = program.entry.call, program.guards
+        elif not (program.is_op or any(self._options.values())):
+            shortcuts = self._shortcuts.setdefault((*arguments.structure, recorder() is None), [])
+            shortcuts.insert(0, program.shortcut(leaves))
+            del shortcuts[MOST:]
         return results
 
     def _of_others(self, arguments: Arguments) -> Any:
@@ -140,6 +157,14 @@ class Compiled(Generic[P, R]):
         program = _Program(self._function, arguments, False, **self._options)
         return program.executable, [np.asarray(arguments.leaves[i]) for i in arguments.arrays]
 
+    def __reduce__(self) -> Any:
+        """Pickle it by its name, as functions are; if it has none, by the function and settings."""
+        found: Any = sys.modules.get(getattr(self, "__module__", ""))
+        name = getattr(self, "__qualname__", "")
+        for part in name.split("."):
+            found = getattr(found, part, None)
+        return name if found is self else (Compiled, (self._function, *self._settings))
+
     def __get__(self, instance: Any, owner: Any = None) -> Any:
         """As a method, it takes the instance as its first argument."""
         return self if instance is None else MethodType(self, instance)
@@ -159,6 +184,7 @@ class Compiled(Generic[P, R]):
             if len(self._programs) > MANY:
                 self._programs.popitem(last=False)
                 self._simple.clear()
+                self._shortcuts.clear()
             self._traces += 1
             is_often = self._traces == MANY
         if is_often:
@@ -243,6 +269,10 @@ class _Program:
         """What runs on plain arrays."""
         assert self._plain is not None
         return self._plain
+
+    def shortcut(self, leaves: Sequence[Any]) -> Shortcut:
+        """The same program for calls with leaves like these."""
+        return Shortcut(leaves, self.executable, self._build, self.guards)
 
     def run_plain(self, arrays: Sequence[Any]) -> Any:
         """Call the function on NumPy arrays, which are all its arguments."""

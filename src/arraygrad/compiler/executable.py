@@ -31,6 +31,7 @@ from .core import (
 )
 from .folds import bits_of, combine_text, fill_text
 from .fusion import Kernel, Plan, base_of
+from .groups import grouped
 from .interpret import compute
 from .loops import Loops
 from .lowering import Lowering
@@ -68,6 +69,8 @@ class Executable:
     results : list of Node
         The outputs and what is kept.
     steps : list of Native and ByNumpy
+    groups : list
+        The same steps, with one for all native steps that follow each other.
     flags : list of Core
         What is false after a run, unless integers of an index array were out of range.
     llvm : str
@@ -76,6 +79,7 @@ class Executable:
 
     is_checked = False  # whether loops inside compare their steps with NumPy
     flagging = True  # whether integers are checked while they are used, not before
+    in_native_loop = False  # whether integers are checked by the loop around
 
     def __init__(
         self,
@@ -84,7 +88,9 @@ class Executable:
         outputs: Sequence[Node],
         kept: Sequence[Node] = (),
     ) -> None:
-        lowering = Lowering(inputs, Trace(program=program), self.flagging)
+        lowering = Lowering(
+            inputs, Trace(program=program), self.flagging, in_loop=self.in_native_loop
+        )
         self._program = program
         self.inputs = list(inputs)
         self.results = [*outputs, *kept]
@@ -122,6 +128,7 @@ class Executable:
             seen.add(base)
         self._readers = [reader(x) for x in self.outputs]
         self._pool = Pool(self._arrange())
+        self.groups = grouped(self.steps, lambda step: isinstance(step, Native))
 
     def _placed(self, outputs: list[Core]) -> list[Core]:
         """The outputs as they will be in memory."""
@@ -194,7 +201,7 @@ class Executable:
         for x in self.constants:
             found[x] = ready(x, x.node.array)  # type: ignore[attr-defined]
         memory = self._pool.take()
-        for step in self.steps:
+        for step in self.steps if after is not None else self.groups:
             step.run(found, memory)
             if after is not None:
                 after(found, step.writes)

@@ -2,23 +2,71 @@
 
 No kernel reads or writes outside of an array: kernels move integers into the range, and say by a
 flag whether there were others. If so, the program runs once more by steps that check the integers
-first, and raise. In the body of a loop, such steps are there from the start.
+first, and raise. In a native loop, the smallest and the largest integer of each step are kept, and
+checked when it has ended. In other loops, NumPy checks the integers before each step.
 """
 
 from __future__ import annotations
 
 import functools
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from ..core.indices import HOLE
-from ..core.kinds import Elementwise
-from ..ops.define.op import declare
+from ..ops import max as max_of
+from ..ops import min as min_of
+from ..ops.placing import in_range
 from .core import Builder, Core, Indexed, Place, Scalar
-from .program import Shape
+from .program import Node, Shape
+from .traced import Trace, Traced
 from .vectors import Value, Writer
+
+valid = in_range.op  # type: ignore[attr-defined]
+
+
+@dataclass(frozen=True, eq=False)
+class Range:
+    """Integers in the body of a loop that must be from -n on and below n, the length of an axis.
+
+    NumPy cannot check them before each step of a native loop. So kernels bring them into the range,
+    whatever they are, and the extremes of all steps are checked when the loop has ended.
+    """
+
+    integers: Node
+    length: int
+    axis: int
+
+    def extremes(self, trace: Trace) -> list[Node]:
+        """The smallest and the largest of the integers, as values of a program."""
+        if not self.integers.shape:
+            return [self.integers, self.integers]
+        x = Traced(self.integers, trace)
+        return [trace.node(min_of(x)), trace.node(max_of(x))]
+
+    def first_wrong(self, low: Any, high: Any, order: range) -> tuple[int, str] | None:
+        """The number of the first step with an integer that is out of range, and an error for it.
+
+        `low` and `high` have the extremes of all steps, at the places that `order` says.
+        """
+        is_wrong = ((low < -self.length) | (high >= self.length))[:: order.step]
+        if not is_wrong.any():
+            return None
+        step = int(is_wrong.argmax())
+        at = order[step]
+        wrong = low[at] if low[at] < -self.length else high[at]
+        return step, f"index {wrong} is out of bounds for axis {self.axis} with size {self.length}"
+
+
+def check_ranges(ranges: Sequence[Range], extremes: Sequence[Any], order: range) -> None:
+    """Raise an IndexError if integers of a loop were out of range, for the first that were."""
+    pairs = zip(ranges, extremes[::2], extremes[1::2], strict=True)
+    found = [r.first_wrong(low, high, order) for r, low, high in pairs]
+    wrong = min((x for x in found if x is not None), default=None)
+    if wrong is not None:
+        raise IndexError(f"{wrong[1]}, in step {wrong[0]} of a loop")
 
 
 class Layout(NamedTuple):
@@ -91,7 +139,7 @@ def along_axis(axis: int, shape: Shape, index: Shape) -> Layout | None:
 
 
 @functools.cache
-def in_range(length: int) -> Scalar:
+def moved_inside(length: int) -> Scalar:
     """An integer as a place from 0 on; one that is out of range as the place next to it."""
 
     def emit(w: Writer, x: Value) -> Value:
@@ -111,18 +159,3 @@ def out_of_range(length: int) -> Scalar:
         return w.logic("or", is_below, w.compare("ge", x, w.like(x, length)))
 
     return Scalar("out of range", emit, 2)
-
-
-def _valid(xp: Any, x: Any, length: int, axis: int) -> Any:
-    low, high = (x.min(), x.max()) if x.size else (0, 0)
-    if low < -length or high >= length:
-        wrong = low if low < -length else high
-        raise IndexError(f"index {wrong} is out of bounds for axis {axis} with size {length}")
-    found = x.astype(np.int64)
-    if low < 0:
-        found[found < 0] += length
-    return found
-
-
-# Integers from 0 on and below a length, for those that count from the end, too.
-valid = declare("valid", "x", kind=Elementwise(flat=("x",)), compute=_valid).op  # type: ignore[attr-defined]

@@ -161,6 +161,7 @@ def closed(
     with new_level() as level:
         closure = Closure(level)
         given = [closure.given(x) if hasattr(x, "dtype") else x for x in like]
+        own = [x._array.node for x in given if isinstance(x, Array)]  # before they are written
         around = lent(function, closure.lend) if may_not_run else nullcontext()
         with around:
             results = function(given)
@@ -177,10 +178,7 @@ def closed(
         )
     read = set(needed(outputs))
     captured = [x for x in closure.captured if closure.inner(x).node in read]
-    inputs = [closure.inner(x).node for x in captured] + [
-        x._array.node for x in given if isinstance(x, Array)
-    ]
-    return Body(inputs, outputs), captured
+    return Body([*(closure.inner(x).node for x in captured), *own], outputs), captured
 
 
 def like_first(value: Any, first: Any) -> Any:

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
 COSTLY = 6  # a value that is kept for later passes over a line rather than computed again
 BUFFERS = 200_000  # bytes of such values, which are on the stack
+LITTLE = 8  # the cost of a pass, up to which the processor mostly waits for its sums
 WIDE_LINE = 1024  # elements, from which on sums of float32 are collected in float64
 
 Indices = dict[int, Value]
@@ -112,19 +113,22 @@ class Line:
         for i in needed:
             if not i.varies:
                 self.own(i)
-        sums: dict[int, tuple[Value, str]] = {}
+        has_folds = any(self._line_fold(one) is not None for one, _ in work)
+        copies = self._copies(needed) if has_folds else 1
+        sums: dict[int, tuple[list[Value], str]] = {}
         for one, value in work:
             fold = self._line_fold(one)
             if fold is not None:
                 is_wide = value.kind == "float" and self.loops.length > WIDE_LINE
                 kind = "double" if is_wide and fold.start == 0 else value.kind
-                slot = w.stack(kind, max(lanes, 1))
-                w.store(w.number(fold.start, kind, lanes), slot)
-                sums[id(one)] = slot, kind
+                slots = [w.stack(kind, max(lanes, 1)) for _ in range(copies)]
+                for slot in slots:
+                    w.store(w.number(fold.start, kind, lanes), slot)
+                sums[id(one)] = slots, kind
 
         together = self._alternating_writes([one for one, _ in work])
 
-        def at(index: Value, mask: Value | None) -> None:
+        def at(index: Value, mask: Value | None, copy: int = 0) -> None:
             known: dict[int, Value] = {}
             if self.loops.is_open:  # results may overwrite arguments: read all of them first
                 for one, _ in work:
@@ -138,26 +142,29 @@ class Line:
                 x = self._spread(self._value(value, index, mask, known))
                 fold = self._line_fold(one)
                 if fold is not None:
-                    slot, kind = sums[id(one)]
+                    slots, kind = sums[id(one)]
                     x = w.cast(self._masked(x, mask, fold), kind)
-                    w.store(fold.emit(w, w.load(slot, kind, lanes), x), slot)
+                    w.store(fold.emit(w, w.load(slots[copy], kind, lanes), x), slots[copy])
                 elif isinstance(one, Store):
                     self._write(x, one.at, index, mask)
                 else:
                     places = [self._value(i, index, mask, known) for i in one.indices]
                     self._collect(one, x, index, mask, places)
 
-        self._along(at)
+        self._along(at, copies)
         self._filled |= {id(i) for i in needed if id(i) in self._buffers}
         for one, value in work:
             fold = self._line_fold(one)
             if fold is None:
                 continue
-            slot, kind = sums[id(one)]
+            slots, kind = sums[id(one)]
+            x = w.load(slots[0], kind, lanes)
+            for slot in slots[1:]:
+                x = fold.emit(w, x, w.load(slot, kind, lanes))
             if isinstance(one, Total) and one in self.loops.whole:
-                self.loops.add_to(one, w.load(slot, kind, lanes))
+                self.loops.add_to(one, x)
                 continue
-            found = w.cast(self.loops.folded(fold, w.load(slot, kind, lanes)), value.kind)
+            found = w.cast(self.loops.folded(fold, x), value.kind)
             if isinstance(one, Total):
                 self._collect(one, found, None, None, [])
             else:
@@ -170,29 +177,54 @@ class Line:
         is_total = isinstance(one, Total) and self.body.inner in one.over and not one.indices
         return one.fold if is_total else None
 
-    def _along(self, at: Callable[[Value, Value | None], None]) -> None:
-        """The loop along the line: whole vectors, then a masked one."""
+    def _copies(self, needed: list[Instruction]) -> int:
+        """How many vectors of a line to fold at once, each into a sum of its own.
+
+        Each sum waits for the one before: if there is little else to do, the processor has others.
+        """
+        cost = sum(i.cost for i in needed if i.varies and id(i) not in self._filled)
+        copies = 4 if cost <= LITTLE else 2 if cost <= 2 * LITTLE else 1
+        copies = max(copies // self.loops.registers, 1)
+        while copies > 1 and self.loops.length < 2 * copies * self.loops.lanes:
+            copies //= 2
+        return copies if self.loops.lanes else 1
+
+    def _along(self, at: Callable[[Value, Value | None, int], None], copies: int) -> None:
+        """The loop along the line: whole vectors, several at once; the rest; then a masked one."""
         w, lanes, length = self.w, self.loops.lanes, self.loops.length
         zero = w.number(0, "i64")
         if not lanes:
-            self.loops.loop(zero, self._end(), 1, lambda i: at(i, None))
+            self.loops.loop(zero, self._end(), 1, lambda i: at(i, None, 0))
             return
+
+        def several(index: Value) -> None:
+            for copy in range(copies):
+                place = w.logic("add", index, integer(w, copy * lanes)) if copy else index
+                at(place, None, copy)
+
         if self.body.limit is None:
+            most = length - length % (copies * lanes)
             whole = length - length % lanes
-            if whole:
-                self.loops.loop(zero, w.number(whole, "i64"), lanes, lambda i: at(i, None))
+            if most:
+                self.loops.loop(zero, integer(w, most), copies * lanes, several)
+            for start in range(most, whole, lanes):
+                at(integer(w, start), None, 0)
             if length % lanes:
                 inside = ", ".join(f"i1 {str(i < length % lanes).lower()}" for i in range(lanes))
-                at(w.number(whole, "i64"), Value(f"<{inside}>", "i1", lanes))
+                at(integer(w, whole), Value(f"<{inside}>", "i1", lanes), 0)
             return
         end = self._end()
+        stopped = zero
+        if copies > 1:
+            last = w.logic("sub", end, integer(w, copies * lanes - 1))
+            stopped = self.loops.loop(zero, last, copies * lanes, several)
         last = w.logic("sub", end, w.number(lanes - 1, "i64"))
-        stopped = self.loops.loop(zero, last, lanes, lambda i: at(i, None))
+        stopped = self.loops.loop(stopped, last, lanes, lambda i: at(i, None, 0))
         tail, after = w.name("tail"), w.name("after")
         w.branch(w.compare("lt", stopped, end), tail, after)
         w.start(tail)
         rest = w.spread(w.logic("sub", end, stopped), lanes)
-        at(stopped, w.compare("lt", w.steps(1, lanes), rest))
+        at(stopped, w.compare("lt", w.steps(1, lanes), rest), 0)
         w.jump(after)
         w.start(after)
 

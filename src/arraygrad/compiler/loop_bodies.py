@@ -13,6 +13,8 @@ from .bodies import Body, node_of
 from .core import COPY, Core, Filled, Stored, is_whole
 from .executable import Arrays, Executable, ready
 from .fusion import base_of
+from .indices import Range
+from .lowering import Lowering
 from .memory import Buffer, Memory, arranged
 from .program import Call, Node, Result
 from .traced import Trace
@@ -27,6 +29,12 @@ def program_of(body: Body, make: Callable[..., Executable] = Executable) -> Any:
     return make(trace.program, [x.node for x in inputs], outputs)
 
 
+def extremes(lowering: Lowering) -> list[Core]:
+    """The extremes of the integers that the loop around must check, as further outputs."""
+    nodes = [node for r in lowering.ranges for node in r.extremes(lowering.trace)]
+    return lowering.lower(nodes)
+
+
 class BodyProgram(Executable):
     """The body of a loop, compiled."""
 
@@ -37,7 +45,13 @@ class BodyProgram(Executable):
         """The program for a body."""
         return program_of(body, cls)  # type: ignore[no-any-return]
 
+    @property
+    def ranges(self) -> list[Range]:
+        """The integers that the loop must check. Their extremes are the last outputs."""
+        return self.lowering.ranges
+
     def _placed(self, outputs: list[Core]) -> list[Core]:
+        outputs = [*outputs, *extremes(self.lowering)]
         seen: set[Core] = set()
         placed = []
         for x in outputs:
@@ -87,7 +101,7 @@ class BodyProgram(Executable):
 
     def run_in(self, memory: Memory, found: Arrays) -> list[Any]:
         """The outputs, in a memory."""
-        for step in self.steps:
+        for step in self.groups:
             step.run(found, memory)
         return [read(found) for read in self._readers]
 
@@ -99,3 +113,9 @@ class BodyProgram(Executable):
         """Keep memories for the next run."""
         for memory in memories:
             self._pool.give_back(memory)
+
+
+class ScanBody(BodyProgram):
+    """The body of a scan, which checks integers when it has ended."""
+
+    in_native_loop = True

@@ -7,21 +7,22 @@ steps of the body.
 from __future__ import annotations
 
 import functools
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 
 from .bodies import Body
 from .checked import CheckedExecutable
-from .executable import Arrays, ByNumpy, Executable
-from .loop_bodies import BodyProgram, program_of
+from .executable import Arrays, ByNumpy, Executable, reader
+from .indices import check_ranges
+from .loop_bodies import BodyProgram, ScanBody, program_of
 from .loop_calls import After, NativeLoop
 from .loop_checks import StepChecks
 from .loop_code import LoopCode
 from .lowering import Lowering
 from .memory import Memory
-from .program import Result, needed
+from .program import Node, Result, needed
 from .small_loops import FOREVER, SmallLoop, small_loop
 
 Parts = list[tuple[Executable | NativeLoop, str]]
@@ -34,13 +35,14 @@ class LoopStep(ByNumpy):
         super().__init__(node, lowering)
         self.is_checked = is_checked
         self.loop = node.params["loop"]
+        self._given = [_reader(a, lowering) for a in node.args]
         self.used = {
             n.index for n in lowering.values if isinstance(n, Result) and n.args[0] is node
         }
 
     def run(self, found: Arrays, memory: Memory) -> None:
         """Compute the results, and add them: None for those that nobody reads."""
-        found[self.value] = self.compute([np.asarray(read(found)) for _, read in self._args])
+        found[self.value] = self.compute([np.asarray(read(found)) for read in self._given])
 
     def compute(self, arrays: list[Any]) -> Sequence[Any]:
         """The results, all of them new arrays."""
@@ -57,6 +59,13 @@ class LoopStep(ByNumpy):
     def parts(self) -> Parts:
         """The programs and the native loop that it consists of, and what they are."""
         raise NotImplementedError
+
+
+def _reader(argument: Any, lowering: Lowering) -> Callable[[Arrays], Any]:
+    """A function that finds an argument of a loop, which may be a number."""
+    if isinstance(argument, Node):
+        return reader(lowering.values[argument])
+    return lambda found: argument
 
 
 class ScanStep(LoopStep):
@@ -83,8 +92,10 @@ class ScanStep(LoopStep):
         form = (self._constants, len(states), loop.length, loop.reverse)
         self.code: SmallLoop | LoopCode | None = small_loop(body, *form)
         if self.code is None:
-            self.body = BodyProgram.of(body)
+            self.body = ScanBody.of(body)
             self.code = LoopCode.of(self.body, *form)
+        program = self.code.body if isinstance(self.code, SmallLoop) else self.body
+        self._ranges = program.ranges
 
     def what(self) -> str:
         if isinstance(self.code, SmallLoop):
@@ -102,11 +113,15 @@ class ScanStep(LoopStep):
         loop, c, s = self.loop, self._constants, len(self._states)
         given = [arrays[i] for i in self._inputs]
         rows = [np.empty(*kind) for kind in self._types]
+        extremes = [
+            np.zeros(loop.length, r.integers.dtype) for r in self._ranges for _ in ("low", "high")
+        ]
         if not loop.length:
             state = [np.array(x) for x in given[c : c + s]]
         else:
             run = self._by_steps if self.code is None else self.code.run
-            state = run(given, rows, self._checks(given, rows))
+            state = run(given, [*rows, *extremes], self._checks(given, rows))
+            check_ranges(self._ranges, extremes, loop.order())
         results: list[Any] = [None] * len(loop.body.outputs)
         for k, value in zip((*self._states, *self._rows), (*state, *rows), strict=True):
             results[k] = value

@@ -65,6 +65,7 @@ class Loops:
         self.memory: list[Core] = []
         self._pointers: dict[Core, Value] = {}
         self.length = body.dims[-1]
+        self.registers = 1  # of a vector
         self.lanes = self._lanes(vector)
         first = body.dims[0] if len(body.dims) > 1 else 1
         self.chunks = max(1, min(MOST_CHUNKS, first, body.cost // CHUNK))
@@ -95,6 +96,7 @@ class Loops:
         inner = {a.steps.get(self.body.inner) for a in self.body.addresses}
         if few and self.length >= 8 * lanes and not inner & set(STEPS):
             lanes *= 2
+            self.registers = 2
         while lanes >= 2 * self.length:
             lanes //= 2
         return lanes if lanes > 1 else 0

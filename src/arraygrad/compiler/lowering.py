@@ -34,7 +34,7 @@ from .complexes import REALS
 from .contractions import Contraction
 from .core import Builder, Core, Filled, Fold, Map, Place, Scalar
 from .diagonals import Diagonals
-from .indices import along_axis, by_template, in_range, out_of_range, valid
+from .indices import Range, along_axis, by_template, moved_inside, out_of_range, valid
 from .other_types import HALF, Complexes, Halves, NotNative
 from .program import Call, Constant, Full, Node, Shape, needed
 from .searching import searched
@@ -56,18 +56,24 @@ class Lowering:
     reasons : dict of Node to str
         Why nodes have no code of their own.
     flags : list of Core
-        Each is true after a run in which integers of an index array were out of range. Without
-        `flagging`, there are none: steps of their own check the integers before they are used.
+        With `flagging`: each is true after a run in which integers of an index array were out of
+        range.
+    ranges : list of Range
+        With `in_loop`: integers that the loop around must check. Else, and without `flagging`,
+        steps of their own check integers before they are used.
     """
 
-    def __init__(self, given: Sequence[Node], trace: Trace, flagging: bool = False) -> None:
+    def __init__(
+        self, given: Sequence[Node], trace: Trace, flagging: bool = False, in_loop: bool = False
+    ) -> None:
         self.builder = Builder()
         self.values: dict[Node, Core] = {node: self.builder.stored(node) for node in given}
-        self._trace = trace
+        self.trace = trace
         self._diagonals = Diagonals(self.builder)
         self.reasons: dict[Node, str] = {}
         self.flags: list[Core] = []
-        self._flagging = flagging
+        self.ranges: list[Range] = []
+        self._flagging, self._in_loop = flagging, in_loop
         self._complexes, self._halves = Complexes(self), Halves(self)
         self._indices: dict[Any, Core] = {}  # index arrays that were checked for a length
         self._inside: list[Op] = []  # the ops that are being taken apart
@@ -104,7 +110,7 @@ class Lowering:
         map_ = _map_in(array, owner)
         if map_ is None:
             return self.builder.stored(node)
-        source = self.builder.stored(self._trace.program.constant(owner))
+        source = self.builder.stored(self.trace.program.constant(owner))
         return self.builder.view(source, node.shape, map_)
 
     def _native(self, node: Call) -> Core:
@@ -122,6 +128,8 @@ class Lowering:
             if x.dtype not in TYPES:
                 raise NotNative(f"there is none for elements of {x.dtype}")
         kind = node.op.kind
+        if node.op is valid and (self._in_loop or self._flagging):
+            return self._valid(node.args[0], node.params["length"], node.params["axis"])
         if isinstance(kind, Elementwise) and not kind.whole:
             return self.elementwise(node)
         if node.op in scalars.SEARCHES:
@@ -225,7 +233,7 @@ class Lowering:
         whole, value = (self.as_dtype(a, node.dtype) for a in node.args)
         mask = region.mask()
         if mask is not None and value.size == 1:
-            is_inside = self._constant(self._trace.program.constant(mask))
+            is_inside = self._constant(self.trace.program.constant(mask))
             new = self.builder.reshape(value, ())
             return self.builder.elements(scalars.CHOOSE, [is_inside, new, whole], node.dtype)
         if not region.is_view():
@@ -282,20 +290,25 @@ class Lowering:
 
     def _valid(self, index: Node, length: int, axis: int) -> Core:
         """An index array that has been checked, or whose integers are moved into the range."""
+        if isinstance(index, Call) and index.op is valid and index.params["length"] == length:
+            return self.values[index]
         key = (index, length)
         if key in self._indices:
             return self._indices[key]
-        if self._flagging:
+        if self._flagging or self._in_loop:
             int64, truth = np.dtype(np.int64), np.dtype(np.bool_)
             integers = self.as_dtype(index, int64)
-            self._indices[key] = self.builder.elements(in_range(length), [integers], int64)
-            is_wrong = self.builder.elements(out_of_range(length), [integers], truth)
-            axes = range(len(index.shape))
-            self.flags.append(self.builder.reduction(scalars.ANY, is_wrong, axes))
+            self._indices[key] = self.builder.elements(moved_inside(length), [integers], int64)
+            if self._in_loop:
+                self.ranges.append(Range(index, length, axis))
+            else:
+                is_wrong = self.builder.elements(out_of_range(length), [integers], truth)
+                axes = range(len(index.shape))
+                self.flags.append(self.builder.reduction(scalars.ANY, is_wrong, axes))
         else:
             params = {"length": length, "axis": axis}
             types = index.shape, np.dtype(np.int64)
-            node = self._trace.program.call(valid, (index,), params, types)
+            node = self.trace.program.call(valid, (index,), params, types)
             self._indices[key] = self.values[node] = self.builder.stored(node)
         return self._indices[key]
 
@@ -366,7 +379,7 @@ class Lowering:
             return None  # NumPy's kernels do not round in between
         if (made is None and op.compute is None) or 0 in node.shape:
             return None
-        given = [Traced(a, self._trace) if isinstance(a, Node) else a for a in node.args]
+        given = [Traced(a, self.trace) if isinstance(a, Node) else a for a in node.args]
         self._inside.append(op)
         try:
             if made is not None:

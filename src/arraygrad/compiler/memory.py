@@ -85,11 +85,14 @@ class Memory:
     ----------
     address : int
         Where the buffers start.
+    tables : dict
+        What groups of kernels prepared for it.
     """
 
     def __init__(self, size: int) -> None:
         self._array = np.empty(size + ALIGNMENT, np.uint8)
         self._arrays: dict[Buffer, Any] = {}
+        self.tables: dict[Any, Any] = {}
         start: int = self._array.__array_interface__["data"][0]
         self._start = -start % ALIGNMENT
         self.address = start + self._start

@@ -37,44 +37,51 @@ _ERF_FAR = {
     ],
 }  # fmt: skip
 
-# exp(a²/2) ndtr(-a) (a + c), and exp(a²) erfc(a) (a + c), as functions of (a - c) / (a + c).
+# exp(a²/2) ndtr(-a) (a + c), and exp(a²) erfc(a) (a + c), as functions of (a - c) / (a + c); for
+# float32, without the factor (a + c), as quotients of polynomials in a.
 # From the ends on, the results are zero.
-_CENTRE = {"float": 4.0, "double": 5.0}
+_CENTRE = 5.0
 _NDTR_END = {"float": 14.5, "double": 38.7}
 _ERFC_END = {"float": 10.2, "double": 27.4}
-_NDTR = {
-    "float": [
-        0.7552851304887489, -0.6078966577636513, 0.3871373823009086, -0.1865213074612191,
-        0.060397293905870064, -0.007545268164187146, -0.0034880755300982533, 0.001646295611864889,
-        0.00016935545827690643, -0.00023462176112985336, -5.264564978400001e-05,
+_NDTR = [
+    0.769193049750063, -0.6653825028900568, 0.4953056159699761, -0.31353315667128745,
+    0.16502036617040702, -0.06911863870687801, 0.020795066799262733, -0.00299337676186944,
+    -0.0007978693893219596, 0.0005448989927521901, -5.937580719746401e-05,
+    -4.976245606842442e-05, 1.6681639003552632e-05, 3.97980433807949e-06,
+    -2.770719146152548e-06, -3.345721937861036e-07, 4.362911487401573e-07,
+    4.017523150089386e-08, -7.014184378551324e-08, -8.553364558046826e-09,
+    1.0798061850653808e-08, 2.2201175016558965e-09, -1.1613988117963691e-09,
+    -3.817059749433349e-10,
+]  # fmt: skip
+_ERFC = [
+    1.1070463773306862, -1.0262325991519448, 0.8811773333024991, -0.6996919595788723,
+    0.5124334779626569, -0.34481387856665263, 0.21201689211921246, -0.118196338432047,
+    0.059064351246532684, -0.025995100918337077, 0.009781836119771256, -0.0029684072443209655,
+    0.0006206095475793376, -2.4823118204354924e-05, -4.4176567532925866e-05,
+    1.9052878595508365e-05, -2.464037488543549e-06, -1.1216057888297135e-06,
+    6.144414012024712e-07, -4.8115313852823637e-08, -6.649867280746422e-08,
+    1.5839467127988396e-08, 7.0199358408316785e-09,
+]  # fmt: skip
+_NDTR_QUOTIENT = (
+    [
+        0.5000000029545724, 0.4382949353783347, 0.18323513954856083, 0.04063323095003154,
+        0.00411631089546633,
     ],
-    "double": [
-        0.769193049750063, -0.6653825028900568, 0.4953056159699761, -0.31353315667128745,
-        0.16502036617040702, -0.06911863870687801, 0.020795066799262733, -0.00299337676186944,
-        -0.0007978693893219596, 0.0005448989927521901, -5.937580719746401e-05,
-        -4.976245606842442e-05, 1.6681639003552632e-05, 3.97980433807949e-06,
-        -2.770719146152548e-06, -3.345721937861036e-07, 4.362911487401573e-07,
-        4.017523150089386e-08, -7.014184378551324e-08, -8.553364558046826e-09,
-        1.0798061850653808e-08, 2.2201175016558965e-09, -1.1613988117963691e-09,
-        -3.817059749433349e-10,
+    [
+        1.0, 1.6744748520306605, 1.2025031206181978, 0.46947063817277296, 0.10185885270838281,
+        0.010317941532531735,
     ],
-}  # fmt: skip
-_ERFC = {
-    "float": [
-        1.095995659817651, -0.9765487362088031, 0.7732088577419219, -0.5408532637076517,
-        0.33084865418715514, -0.1740228922272806, 0.07639244162310109, -0.02628336493225682,
-        0.006175034740707886, -0.0004515169330015119, -0.0007804227547028236,
+)  # fmt: skip
+_ERFC_QUOTIENT = (
+    [
+        1.0000000058500718, 1.2392534361303882, 0.7324876981310895, 0.22964019402239794,
+        0.03288505640837558,
     ],
-    "double": [
-        1.1070463773306862, -1.0262325991519448, 0.8811773333024991, -0.6996919595788723,
-        0.5124334779626569, -0.34481387856665263, 0.21201689211921246, -0.118196338432047,
-        0.059064351246532684, -0.025995100918337077, 0.009781836119771256, -0.0029684072443209655,
-        0.0006206095475793376, -2.4823118204354924e-05, -4.4176567532925866e-05,
-        1.9052878595508365e-05, -2.464037488543549e-06, -1.1216057888297135e-06,
-        6.144414012024712e-07, -4.8115313852823637e-08, -6.649867280746422e-08,
-        1.5839467127988396e-08, 7.0199358408316785e-09,
+    [
+        1.0, 2.367633192359265, 2.4040661682029425, 1.3270180442699258, 0.4070526434708979,
+        0.058286560206031096,
     ],
-}  # fmt: skip
+)  # fmt: skip
 
 
 # (ndtr(x) - 1/2) / x as a function of x², for |x| < 0.7
@@ -97,7 +104,12 @@ def erf(w: Writer, x: Value) -> Value:
     return w.math("copysign", y, x)
 
 
-def _tail(w: Writer, x: Value, factor: float, end: float, coefficients: list[float]) -> Value:
+_Quotient = tuple[list[float], list[float]]
+
+
+def _tail(
+    w: Writer, x: Value, factor: float, end: float, long: list[float], short: _Quotient
+) -> Value:
     """The function of the absolute value that decays as ``exp(-factor x²)``."""
     a = w.math("fabs", x)
     bounded = w.choose(w.compare("gt", a, w.like(x, end)), w.like(x, end), a)
@@ -105,9 +117,12 @@ def _tail(w: Writer, x: Value, factor: float, end: float, coefficients: list[flo
     square = w.exact("fmul", part, bounded)
     lost = w.math("fma", part, bounded, w.negate(square))
     power = exp_within(w, w.negate(square), w.negate(lost))
-    centre = w.like(x, _CENTRE[x.kind])
+    if x.kind == "float":
+        above, below = (w.polynomial(bounded, c) for c in short)
+        return w.exact("fmul", power, w.divide(above, below))
+    centre = w.like(x, _CENTRE)
     below = w.exact("fadd", bounded, centre)
-    slow = w.polynomial(w.divide(w.exact("fsub", bounded, centre), below), coefficients)
+    slow = w.polynomial(w.divide(w.exact("fsub", bounded, centre), below), long)
     return w.exact("fmul", power, w.divide(slow, below))
 
 
@@ -119,7 +134,7 @@ def _near_zero(w: Writer, x: Value, start: float, coefficients: list[float]) -> 
 
 def ndtr(w: Writer, x: Value) -> Value:
     """The distribution function of the normal distribution."""
-    y = _tail(w, x, 0.5, _NDTR_END[x.kind], _NDTR[x.kind])
+    y = _tail(w, x, 0.5, _NDTR_END[x.kind], _NDTR, _NDTR_QUOTIENT)
     y = w.choose(w.compare("gt", x, w.like(x, 0.0)), w.exact("fsub", w.like(x, 1.0), y), y)
     if x.kind == "float":
         return y
@@ -129,7 +144,7 @@ def ndtr(w: Writer, x: Value) -> Value:
 
 def erfc(w: Writer, x: Value) -> Value:
     """One minus the error function."""
-    y = _tail(w, x, 1.0, _ERFC_END[x.kind], _ERFC[x.kind])
+    y = _tail(w, x, 1.0, _ERFC_END[x.kind], _ERFC, _ERFC_QUOTIENT)
     y = w.choose(w.compare("lt", x, w.like(x, 0.0)), w.exact("fsub", w.like(x, 2.0), y), y)
     near = _near_zero(w, w.negate(x), 1.0, _ERF_NEAR[x.kind])
     return w.choose(w.compare("lt", w.math("fabs", x), w.like(x, 0.4)), near, y)

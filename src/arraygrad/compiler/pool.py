@@ -217,14 +217,15 @@ end:
 """
 
 
-def _has_threads() -> bool:
+def has_threads() -> bool:
+    """Whether threads can wait in native code."""
     return sys.platform == "linux" and platform.machine() in _FUTEX
 
 
 def _text() -> str:
     """The module: without threads, nothing is shared."""
     text = _TEXT
-    if not _has_threads():
+    if not has_threads():
         start, end = text.index("define void @alone"), text.index("define void @share")
         dummy = "define void @share(ptr %pool, ptr %f, ptr %t, i64 %chunks) {\n  ret void\n}"
         return text[start:end] + dummy + _RUN
@@ -276,7 +277,7 @@ pool_cell = ctypes.c_void_p()
 
 def prepare() -> None:
     """Have threads, as many as `get_num_threads` says."""
-    if not _has_threads():
+    if not has_threads():
         return
     wanted = threads.get_num_threads() - 1
     with _lock:

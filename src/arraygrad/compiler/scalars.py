@@ -14,11 +14,11 @@ from typing import Any
 import numpy as np
 
 from ..core.axes import count
-from ..ops import arrangement, beyond, elementwise, numerics, reductions, searching, shape
+from ..ops import beyond, elementwise, reductions, searching, shape
 from ..ops.define.op import Op
 from ..ops.special import activations, normal, sigmoids, softmax
 from . import functions as native
-from . import hyperbolic, powers, quotients, trigonometry
+from . import compositions, hyperbolic, powers, quotients, trigonometry
 from . import normal as native_normal
 from .core import Fold, Scalar
 from .vectors import BYTES, Value, Writer
@@ -319,38 +319,8 @@ def _log_softmax(x: Any, axis: Any) -> Any:
     return x - elementwise.log(reductions._sum(elementwise.exp(x), axis=axis, keepdims=True))
 
 
-MOST_TAPS = 32  # terms of a convolution that are written out
-
-
-def _convolve(x: Any, y: Any) -> Any:
-    if y.shape[0] > x.shape[0]:
-        x, y = y, x
-    around = y.shape[0] - 1
-    return _convolve_within(arrangement.pad(x, around), y)
-
-
-def _convolve_within(x: Any, y: Any) -> Any:
-    """Few terms for each element; or few elements, each of which is a sum."""
-    taps = y.shape[0]
-    count = x.shape[0] - taps + 1
-    if taps <= MOST_TAPS:
-        return functools.reduce(
-            elementwise.add, [x[j : j + count] * y[taps - 1 - j] for j in range(taps)]
-        )
-    y = shape.flip(y)
-    return shape.stack(
-        [reductions._sum(x[i : i + taps] * y, axis=None, keepdims=False) for i in range(count)]
-    )
-
-
-def _has_few_taps(x: Any, y: Any, within: bool) -> bool:
-    few, many = sorted((x.shape[0], y.shape[0]))
-    return few <= MOST_TAPS or (within and many - few < MOST_TAPS)
-
-
 COMPOSED: dict[Op, Any] = {
-    _op(numerics._convolve): _convolve,
-    _op(numerics._convolve_within): _convolve_within,
+    **compositions.MADE,
     _op(softmax._log_softmax): _log_softmax,
     _op(activations.gelu): lambda x: x * normal.ndtr(x),
     _op(activations.silu): lambda x: x * sigmoids.expit(x),
@@ -368,9 +338,8 @@ def is_composed(op: Op, args: Sequence[Any]) -> bool:
     """Whether an op on these arguments is made of others."""
     if op is _op(elementwise.pow):
         return isinstance(args[1], int | float) and args[1] in SMALL_POWERS
-    if COMPOSED.get(op) in (_convolve, _convolve_within):
-        return _has_few_taps(args[0], args[1], COMPOSED[op] is _convolve_within)
-    return op in COMPOSED
+    condition = compositions.ONLY_IF.get(op)
+    return op in COMPOSED and (condition is None or condition(*args))
 
 
 def scalar_cost(op: Op) -> int | None:

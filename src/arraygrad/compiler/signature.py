@@ -37,10 +37,13 @@ class Static:
         for name in names:
             if not isinstance(name, str):
                 raise TypeError(f"compile(): static_argnames must be names, not {name!r}")
-        positional = _positional(function)
         for number in numbers:
             if number < 0:
                 raise ValueError("compile(): static_argnums count from the front, from 0 on")
+        parameters = _parameters(function)
+        positional = [p.name for p in parameters or () if p.kind in _BY_POSITION]
+        if parameters is not None:
+            _check(numbers, names, parameters, positional)
         self.positions = {*numbers, *(positional.index(n) for n in names if n in positional)}
         self.names = {*names, *(positional[i] for i in numbers if i < len(positional))}
 
@@ -66,13 +69,39 @@ class Static:
         return tuple((place, type(value), value) for place, value in fixed), args, kwargs
 
 
-def _positional(function: Any) -> list[str]:
-    """The names of the parameters that can be passed by position."""
+_BY_POSITION = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
+
+
+def _parameters(function: Any) -> list[inspect.Parameter] | None:
+    """The parameters of a function, or None if they are not known."""
     try:
-        parameters = inspect.signature(function).parameters.values()
+        return list(inspect.signature(function).parameters.values())
     except (TypeError, ValueError):
-        return []
-    return [p.name for p in parameters if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)]
+        return None
+
+
+def _check(
+    numbers: Iterable[int],
+    names: Iterable[str],
+    parameters: list[inspect.Parameter],
+    positional: list[str],
+) -> None:
+    """Refuse settings for parameters that a function does not have."""
+    kinds = {p.kind for p in parameters}
+    if inspect.Parameter.VAR_POSITIONAL not in kinds:
+        for number in numbers:
+            if number >= len(positional):
+                raise ValueError(
+                    f"compile(): static_argnums has {number}, but the function takes "
+                    f"{len(positional)} arguments by position, which are counted from 0 on"
+                )
+    if inspect.Parameter.VAR_KEYWORD not in kinds:
+        for name in names:
+            if all(p.name != name for p in parameters):
+                raise ValueError(
+                    f"compile(): static_argnames has {name!r}, but the function has no such "
+                    "parameter"
+                )
 
 
 def joined(fixed: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, Any]:
@@ -128,6 +157,11 @@ class Arguments:
     def with_leaves(self, function: Callable[..., Any]) -> Callable[[Iterable[Any]], Any]:
         """The function as one of the leaves of these arguments."""
         return functools.partial(_call, function, self._fixed, self._spec)
+
+    @property
+    def structure(self) -> tuple[Any, Any]:
+        """The static arguments, and the structure of the others."""
+        return self._fixed, self._spec
 
     @property
     def static(self) -> list[Any]:

@@ -17,20 +17,24 @@ from .core import (
     Core,
     Elements,
     Filled,
+    Gather,
     Padded,
     Product,
     Reduction,
+    Scatter,
     Stored,
     View,
+    Whole,
     address,
     strides,
 )
 from .executable import ready
+from .loop_bodies import extremes
 from .loop_calls import After, NativeLoop
 from .lowering import Lowering
 from .native import vector_bytes
 from .objects import addresses_of
-from .program import Constant
+from .program import Constant, Shape
 from .traced import Trace
 from .vectors import TYPES, Module, Value, Writer
 
@@ -71,8 +75,8 @@ class SmallLoop(NativeLoop):
     ) -> None:
         if not length:
             raise NotSmall
-        self.body = _Numbers(body)
-        self.condition = None if condition is None else _Numbers(condition)
+        self.body = _Numbers(body, condition is None)
+        self.condition = None if condition is None else _Numbers(condition, False)
         self.constants, self.states = constants, states
         self.length, self.reverse = length, reverse
         programs = [p for p in (self.condition, self.body) if p is not None]
@@ -112,12 +116,15 @@ class _Numbers:
         How many numbers are computed.
     """
 
-    def __init__(self, body: Body) -> None:
+    def __init__(self, body: Body, in_scan: bool) -> None:
         trace = Trace()
         inputs = [trace.input_like(x) for x in body.inputs]
         nodes = [node_of(trace, out) for out in body(inputs)]
-        lowering = Lowering([x.node for x in inputs], Trace(program=trace.program))
+        given = [x.node for x in inputs]
+        lowering = Lowering(given, Trace(program=trace.program), in_loop=in_scan)
         self.outputs = lowering.lower(nodes)
+        self.outputs += extremes(lowering)
+        self.ranges = lowering.ranges
         self.given = [lowering.values[x.node] for x in inputs]
         self.order = _ordered([*self.given, *self.outputs])
         self.constants: list[Core] = []
@@ -129,7 +136,9 @@ class _Numbers:
                 if not isinstance(x.node, Constant):
                     raise NotSmall
                 self.constants.append(x)
-            if isinstance(x, Elements):
+            if isinstance(x, Gather):
+                self.count += x.size * x.source.size
+            elif isinstance(x, Elements):
                 self.count += x.size * max(x.scalar.cost, 1)
             elif isinstance(x, Reduction | Product):
                 self.count += x.args[0].size * x.size
@@ -213,6 +222,47 @@ def _product(w: Writer, x: Any, known: Known) -> list[Value]:
     return found
 
 
+def _dynamic(w: Writer, x: Any, indices: list[list[Value]], shape: Shape) -> list[Value]:
+    """Where elements of an array are that are read or written at integers: one for each of them."""
+    found = []
+    for number, index in enumerate(np.ndindex(x.args[-1].shape)):
+        total = w.number(0, "i64")
+        for place, step in zip(x.places, strides(shape), strict=True):
+            if isinstance(place, int):
+                at = indices[place][number]
+            else:
+                axis, start, by = place
+                at = w.number(start + (0 if axis is None else by * index[axis]), "i64")
+            total = w.add(total, w.multiply(at, w.number(step, "i64")))
+        found.append(total)
+    return found
+
+
+def _gathered(w: Writer, x: Any, known: Known) -> list[Value]:
+    source = known[x.source]
+    places = _dynamic(w, x, [known[a] for a in x.args[1:]], x.source.shape)
+    return [_at(w, source, place) for place in places]
+
+
+def _at(w: Writer, numbers: list[Value], place: Value) -> Value:
+    """One of several numbers."""
+    found = numbers[0]
+    for k, value in enumerate(numbers[1:], 1):
+        found = w.choose(w.compare("eq", place, w.number(k, "i64")), value, found)
+    return found
+
+
+def _scattered(w: Writer, x: Any, known: Known) -> list[Value]:
+    values = known[x.args[0]]
+    places = _dynamic(w, x, [known[a] for a in x.args[1:]], x.shape)
+    found = [w.number(x.fold.start, TYPES[x.dtype]) for _ in range(x.size)]
+    for value, place in zip(values, places, strict=True):
+        for k in range(x.size):
+            is_here = w.compare("eq", place, w.number(k, "i64"))
+            found[k] = w.choose(is_here, x.fold.emit(w, found[k], value), found[k])
+    return found
+
+
 _NUMBERS: dict[type, Callable[[Writer, Any, Known], list[Value]]] = {
     Stored: lambda w, x, known: known[x],  # it has been read
     Filled: lambda w, x, known: [w.number(x.value, TYPES[x.dtype])] * x.size,
@@ -222,6 +272,9 @@ _NUMBERS: dict[type, Callable[[Writer, Any, Known], list[Value]]] = {
     Alias: lambda w, x, known: known[x.args[0]],
     Reduction: _reduced,
     Product: _product,
+    Whole: lambda w, x, known: [],  # only its elements at some places are read
+    Gather: _gathered,
+    Scatter: _scattered,
 }
 
 
@@ -255,6 +308,8 @@ class _Text:
         if condition is not None:
             asked = condition.after(condition.given[a:])
             self._compute([x for x in condition.order if x not in asked])
+        w.jump("ready")  # there may be other blocks since the beginning
+        w.start("ready")
         w.jump("head")
         w.start("head")
         place = len(w.lines)  # where the state of the step will be chosen
@@ -287,9 +342,9 @@ class _Text:
         w.start("last")
         w.say("%next = add nsw i64 %i, 1")
         w.branch(w.compare("lt", Value("%next", "i64"), Value("%stop", "i64")), "head", "done")
-        chosen = ["  %i = phi i64 [ %start, %begin ], [ %next, %last ]"]
+        chosen = ["  %i = phi i64 [ %start, %ready ], [ %next, %last ]"]
         chosen += [
-            f"  {now.text} = phi {now.kind} [ {one.text}, %begin ], [ {new.text}, %last ]"
+            f"  {now.text} = phi {now.kind} [ {one.text}, %ready ], [ {new.text}, %last ]"
             for j in range(s)
             for now, one, new in zip(state[j], first[j], out[j], strict=True)
         ]

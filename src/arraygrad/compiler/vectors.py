@@ -34,6 +34,7 @@ _SUFFIX = {
     "i8": "i8",
 }
 _INTEGERS = {"float": "i32", "double": "i64"}  # of the same length
+LONG = 7  # coefficients of a polynomial, from which on it is summed in two parts
 FLOATS = ("float", "double")  # that are computed with; a half is converted first
 
 
@@ -284,7 +285,18 @@ class Writer:
         return self.choose(self.compare("uno", x, x), x, found) if x.kind in FLOATS else found
 
     def polynomial(self, x: Value, coefficients: Sequence[float]) -> Value:
-        """The value of a polynomial, with the lowest coefficient first."""
+        """The value of a polynomial, with the lowest coefficient first.
+
+        Even and odd powers of a long one are summed by themselves: a processor that waits for one
+        sum has the other to do.
+        """
+        if len(coefficients) >= LONG:
+            square = self.exact("fmul", x, x)
+            even, odd = (self._horner(square, coefficients[i::2]) for i in (0, 1))
+            return self.math("fma", odd, x, even)
+        return self._horner(x, coefficients)
+
+    def _horner(self, x: Value, coefficients: Sequence[float]) -> Value:
         found = self.like(x, coefficients[-1])
         for c in coefficients[-2::-1]:
             found = self.math("fma", found, x, self.like(x, c))

@@ -13,12 +13,14 @@ from numbers import Number
 from typing import Any, TypeVar
 
 import numpy as np
+from numpy import ndarray
 
 from .. import ops
 from ..arrays.batched import Batched
 from ..backends import backend_of
 from ..core.array import AnyFunction, Array, plain
 from ..core.modes import no_grad
+from ..core.nodes import LAST_WRITE
 from . import budget
 from .carries import Form
 from .recompute import checkpoint
@@ -202,10 +204,18 @@ def _steps(
 ) -> tuple[Leaves, Leaves]:
     """All steps, one after the other."""
     rows: list[Leaves] = []
+    before = LAST_WRITE[0]
     for i in range(count - 1, -1, -1) if reverse else range(count):
         state, y = step(state, [x[i] for x in xs])
-        rows.append(y)
+        rows.append(_settled(y, LAST_WRITE[0] != before))
     return state, _stacked(rows[::-1] if reverse else rows)
+
+
+def _settled(y: Leaves, writes: bool) -> Leaves:
+    """The results of a step as they are now: the next steps may write to them."""
+    return [
+        ops.copy(x) if type(x) is ndarray or (writes and isinstance(x, Array)) else x for x in y
+    ]
 
 
 def _stacked(rows: list[Leaves]) -> Leaves:
@@ -236,7 +246,7 @@ def _within(
     for i in range(2):
         place = count - 1 - i if reverse else i
         state, y = step(state, [x[place] for x in xs])
-        first.append(y)
+        first.append(_settled(y, True))
         each = recorded.add([*state, *y])
     own = budget.size(state)
 

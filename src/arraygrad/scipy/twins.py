@@ -14,7 +14,7 @@ import numpy as np
 
 from ..arrays.creation import asarray
 from ..backends import backend_of
-from ..core.array import AnyFunction, Array
+from ..core.array import AnyFunction, Array, plain
 from ..ops import astype, stack
 
 _PLAIN = (np.ndarray, float, int, str, type(None))
@@ -32,6 +32,11 @@ def has_arrays(values: Iterable[Any]) -> bool:
         if isinstance(value, dict) and has_arrays(value.values()):
             return True
     return False
+
+
+def any_arrays(args: Iterable[Any], kwargs: dict[str, Any]) -> bool:
+    """Whether a tensor, or an array of a transform, is among the arguments of a call."""
+    return has_arrays(args) or has_arrays(kwargs.values())
 
 
 def twin(original: AnyFunction) -> Callable[[AnyFunction], AnyFunction]:
@@ -101,6 +106,15 @@ def in_precision_of(out: Any, *arrays: Any) -> Any:
         return out
     complex_ = backend_of(out).kind(out.dtype) == "c"
     return astype(out, np.dtype(np.complex64 if complex_ else np.float32))
+
+
+def has_values(x: Any) -> bool:
+    """Whether the values of an array are known, so that they can be checked.
+
+    They are not while a function is compiled.
+    """
+    values = plain(x)
+    return backend_of(values).has_values(values)
 
 
 def _one_type(x: Any) -> Any:

@@ -14,7 +14,7 @@ from __future__ import annotations
 import functools
 import itertools
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -32,136 +32,16 @@ from .blocks import (
     with_length,
 )
 from .masks import lone_truth, masked, only_mask, recut, unmasked
-
-Axes = tuple[int, ...]
-Template = tuple[Any, ...]
-
-
-class Plan(NamedTuple):
-    """An index in normal form: slices first, then positions along some axes of the sliced array.
-
-    Attributes
-    ----------
-    slices : tuple of slice
-        One for each axis of the array.
-    places : tuple
-        The positions, one for each of `axes`: an integer, or a Dask array of integers.
-    axes : tuple of int
-        The axes that are indexed by positions.
-    rest : tuple of int
-        The other axes.
-    order : tuple
-        The axes of the result: a number for an axis in `rest`, `...` for the axes of the positions,
-        None for a new axis.
-    """
-
-    slices: tuple[slice, ...]
-    places: tuple[Any, ...]
-    axes: Axes
-    rest: Axes
-    order: tuple[Any, ...]
-
-    @property
-    def ndim(self) -> int:
-        """The number of axes of the positions, after broadcasting."""
-        return max((p.ndim for p in self.places if isinstance(p, da.Array)), default=0)
-
-
-def plan_of(template: Template, indices: tuple[Any, ...], shape: tuple[int, ...]) -> Plan:
-    """The normal form of an index for an array of some shape."""
-    parts = _spelt_out(template, indices, len(shape))
-    slices: list[slice] = []
-    places: list[Any] = []
-    axes: list[int] = []
-    rest: list[int] = []
-    order: list[Any] = []
-    advanced = any(isinstance(part, da.Array) for part in parts)
-    apart = False
-    for k, part in enumerate(parts):
-        if part is None:
-            order.append(None)
-            continue
-        axis = len(slices)
-        if isinstance(part, slice):
-            slices.append(_none_or(part, shape[axis]))
-            rest.append(axis)
-            order.append(axis)
-            continue
-        slices.append(slice(None))
-        places.append(_within(part, shape[axis], axis))
-        axes.append(axis)
-        if ... not in order:
-            order.append(...)
-        elif advanced and (parts[k - 1] is None or isinstance(parts[k - 1], slice)):
-            apart = True
-    if apart:  # as in NumPy, the axes of the positions come first
-        order = [..., *(part for part in order if part is not ...)]
-    return Plan(tuple(slices), tuple(places), tuple(axes), tuple(rest), tuple(order))
-
-
-def _none_or(part: slice, length: int) -> slice:
-    """The slice; one that Dask knows to be empty if it takes no elements.
-
-    Dask takes ``slice(-4, None, -1)`` of an axis of length 3 for all of it.
-    """
-    return part if length != length or range(length)[part] else slice(0, 0)
-
-
-def _basic(template: Template, shape: tuple[int, ...]) -> Template:
-    """An index of slices and integers, with slices as `_none_or` has them."""
-    if not any(isinstance(part, slice) and (part.step or 1) < 0 for part in template):
-        return template
-    parts = _spelt_out(template, (), len(shape))
-    lengths = iter(shape)
-    for k, part in enumerate(parts):
-        length = 0 if part is None else next(lengths)
-        if isinstance(part, slice):
-            parts[k] = _none_or(part, length)
-    return tuple(parts)
-
-
-def _spelt_out(template: Template, indices: tuple[Any, ...], ndim: int) -> list[Any]:
-    """The parts of an index; slices replace `...`, and positions replace masks."""
-    rest = iter(indices)
-    parts: list[Any] = []
-    used = 0
-    for part in template:
-        if part is None or part is Ellipsis or isinstance(part, slice | int):
-            parts.append(part)
-            used += part is not None and part is not Ellipsis
-            continue
-        index = next(rest)
-        found = [index] if index.dtype.kind != "b" else _nonzero(index)
-        parts += found
-        used += len(found)
-    fill = [slice(None)] * (ndim - used)
-    for k, part in enumerate(parts):
-        if part is Ellipsis:
-            return [*parts[:k], *fill, *parts[k + 1 :]]
-    return parts + fill
-
-
-def _nonzero(mask: Any) -> list[Any]:
-    values = constant_values(mask)
-    if values is not None:
-        return [da.from_array(places, chunks=-1) for places in np.nonzero(values)]
-    return list(da.nonzero(mask))
-
-
-def _within(part: Any, length: int, axis: int) -> Any:
-    """The positions; raises if they are known and out of range."""
-    values = part if isinstance(part, int) else constant_values(part)
-    if values is not None:
-        _check(np.asarray(values), length, axis)
-    return part
-
-
-def _check(places: Any, length: int, axis: int) -> None:
-    outside = (places < -length) | (places >= length)
-    if outside.any():
-        worst = places[outside].reshape(-1)[0]
-        raise IndexError(f"index {worst} is out of range for axis {axis} with length {length}")
-
+from .plans import (
+    Axes,
+    Plan,
+    Template,
+    basic,
+    labelled_places,
+    labelled_ranges,
+    local_places,
+    plan_of,
+)
 
 # --- reading -------------------------------------------------------------------------------------
 
@@ -169,7 +49,7 @@ def _check(places: Any, length: int, axis: int) -> None:
 def getitem(x: Any, *indices: Any, template: Template) -> Any:
     """The elements of an array at an index."""
     if not indices:
-        return x[_basic(template, x.shape)]
+        return x[basic(template, x.shape)]
     lone = lone_truth(template, indices, x.ndim)
     if lone is not None:  # a 0-d mask takes all or nothing of a new axis
         axis, truth = lone
@@ -215,7 +95,7 @@ def _gather_block(
     The sum over all blocks is the result.
     """
     n = len(lengths)
-    local, inside = _local(others[:n], others[n:], lengths, axes)
+    local, inside = local_places(others[:n], others[n:], lengths, axes)
     if inside is None:
         out = block[local]
     else:
@@ -224,24 +104,6 @@ def _gather_block(
         out = np.full_like(block, empty, shape=inside.shape + block.shape[n:])
         out[inside] = block[tuple(place[inside] for place in local)]
     return out if joined else out[(None,) * n]
-
-
-def _local(
-    places: tuple[Any, ...], ranges: tuple[Any, ...], lengths: tuple[int, ...], axes: Axes
-) -> tuple[tuple[Any, ...], Any]:
-    """Positions relative to one block, and a mask of those inside the block; None for all."""
-    local = []
-    for place, span, length, axis in zip(places, ranges, lengths, axes, strict=True):
-        place = np.asarray(place)
-        _check(place, length, axis)
-        local.append(np.where(place < 0, place + length, place) - (span[0] if span.size else 0))
-    if all(span.size == length for span, length in zip(ranges, lengths, strict=True)):
-        return tuple(local), None
-    local = list(np.broadcast_arrays(*local))
-    inside = np.ones(local[0].shape, bool)
-    for place, span in zip(local, ranges, strict=True):
-        inside &= (place >= 0) & (place < span.size)
-    return tuple(local), inside
 
 
 def _gather(x: Any, plan: Plan) -> Any:
@@ -268,7 +130,7 @@ def _gather(x: Any, plan: Plan) -> Any:
         x = in_one_chunk(x, tuple(range(len(along))), "getitem")
     joined = all(k == 1 for k in x.numblocks[: len(along)])
     gather = functools.partial(_gather_block, lengths, plan.axes, joined)
-    pairs = [x, along + rest, *_places(plan, labels), *_ranges(x, along)]
+    pairs = [x, along + rest, *labelled_places(plan, labels), *labelled_ranges(x, along)]
     if joined:
         return blockwise(
             gather, labels + rest, *pairs, name="getitem", dtype=x.dtype, concatenate=True
@@ -282,23 +144,6 @@ def _gather(x: Any, plan: Plan) -> Any:
         adjust_chunks=dict.fromkeys(along, 1),
     )
     return total(parts, len(along))
-
-
-def _places(plan: Plan, labels: Axes) -> list[Any]:
-    """The positions with their labels, as `blockwise` takes them."""
-    pairs: list[Any] = []
-    for place in plan.places:
-        lazy = isinstance(place, da.Array)
-        pairs += [place, labels[len(labels) - place.ndim :] if lazy else None]
-    return pairs
-
-
-def _ranges(x: Any, along: Axes) -> list[Any]:
-    """For each of the first axes, an array of the positions in each chunk, and its label."""
-    pairs: list[Any] = []
-    for chunks, label in zip(x.chunks, along, strict=False):
-        pairs += [da.arange(sum(chunks), chunks=(chunks,), dtype=np.intp), (label,)]
-    return pairs
 
 
 # --- adding --------------------------------------------------------------------------------------
@@ -514,7 +359,7 @@ def _scatter_block(
     """One block of the result: the sum of the values whose positions point into this block."""
     n = len(lengths)
     ranges = others[n:]
-    local, inside = _local(others[:n], ranges, lengths, axes)
+    local, inside = local_places(others[:n], ranges, lengths, axes)
     shape = tuple(span.size for span in ranges) + block.shape[ndim:]
     if inside is not None:
         inside = np.broadcast_to(inside, block.shape[:ndim])
@@ -538,7 +383,7 @@ def _scatter(x: Any, plan: Plan, shape: tuple[int, ...], chunks: Any) -> Any:
     rest = tuple(own[a] for a in plan.rest)
     lengths = tuple(shape[a] for a in plan.axes)
     joined = all(k == 1 for k in x.numblocks[:n])
-    pairs = [x, labels + rest, *_places(plan, labels)]
+    pairs = [x, labels + rest, *labelled_places(plan, labels)]
     fits = fits_one_chunk(lengths + x.chunksize[n:], x.dtype)
     for axis, label in zip(plan.axes, along, strict=True):
         cut = -1 if fits else (chunks[axis],)

@@ -16,7 +16,8 @@ from ...core.indices import HOLE
 from ...core.kinds import Moves
 from ...errors import LazyError
 from .blocks import broadcast, constant_values, da, filled
-from .indexing import getitem, index_add, plan_of
+from .indexing import getitem, index_add
+from .plans import plan_of
 from .shapes import ChunkedShape
 
 if TYPE_CHECKING:

@@ -134,7 +134,8 @@ def jvp(
     api = "jvp(f, primals, tangents)"
     if not isinstance(primals, tuple):
         raise RuntimeError(f"{api}: Expected primals to be a tuple, got {type(primals)}")
-    if optree.tree_structure(primals) != optree.tree_structure(tangents):
+    trees: list[Any] = [primals, tangents]
+    if optree.tree_structure(trees[0]) != optree.tree_structure(trees[1]):
         raise RuntimeError(
             f"{api}: Expected primals and tangents to have the same python structure"
         )
@@ -286,7 +287,7 @@ def functional_call(
 
 def stack_module_state(models: Any) -> tuple[dict[str, Any], dict[str, Any]]:
     """The parameters and buffers of several modules of one kind, side by side."""
-    from .functions.shapes import stack
+    from .functions.joining import stack
 
     if not models:
         raise RuntimeError("stack_module_state: Expected at least one model, got 0")

@@ -16,7 +16,7 @@ from ...core.modes import enable_grad
 from ...core.nodes import INFERENCE, recorder
 from . import creation
 from .dtypes import Size
-from .functions import elementwise, shapes
+from .functions import elementwise, shapes, turning
 from .handles import Tensor, attach, is_recorded, lift, remember, unwrap, wrap
 from .views import check_written, may_be_changed, not_written
 
@@ -198,7 +198,7 @@ def _stride(self: Tensor, dim: int | None = None) -> Any:
 
 
 attach(stride=_stride)
-attach(is_contiguous=lambda self, memory_format=None: shapes.contiguous(self)._t is self._t)
+attach(is_contiguous=lambda self, memory_format=None: turning.contiguous(self)._t is self._t)
 attach(data_ptr=lambda self: np.asarray(plain(self._t)).__array_interface__["data"][0])
 attach(
     storage_offset=lambda self: shapes.offset_of(np.asarray(plain(self._t))),

@@ -12,11 +12,13 @@ from .functions import arranging as _arranging  # noqa: F401  (for the methods t
 from .functions import elementwise, products
 from .functions import factors as _factors  # noqa: F401
 from .functions import indexing as _indexing  # noqa: F401
+from .functions import joining as _joining  # noqa: F401
 from .functions import lu_factors as _lu_factors  # noqa: F401
 from .functions import reductions as _reductions  # noqa: F401
 from .functions import shapes as _shapes  # noqa: F401
 from .functions import spectra as _spectra  # noqa: F401
 from .functions import statistics as _statistics  # noqa: F401
+from .functions import turning as _turning  # noqa: F401
 from .functions import view_copies as _view_copies  # noqa: F401
 from .handles import Tensor, attach
 from .publish import METHODS, written

@@ -189,6 +189,11 @@ class Op:
         """The function that computes the op on plain arrays of these types."""
         found = self.kernels.get(types)
         if found is None:
+            if len(types) != len(self.inputs) and not self.variadic:
+                raise TypeError(
+                    f"{self.name} takes {len(self.inputs)} arrays ({', '.join(self.inputs)}), not "
+                    f"{len(types)}"
+                )
             for position, kind in enumerate(types):
                 check_operand(self, position, kind)
             backend = common_backend(types)

@@ -222,6 +222,7 @@ def make_interp_spline(
     first, values = basis(knots, x, k)
     start = plain(first)
     if start.ndim > 1:  # a batch of nodes: the same intervals, or none
+        start = start.reshape(-1, n)
         if (start != start[:1]).any():
             raise NotImplementedError("nodes of a batch must lie in the same intervals of knots")
         start = start[0]

@@ -148,8 +148,7 @@ def _cubic_spline(
     periodic = isinstance(bc_type, str) and bc_type == "periodic"
     if extrapolate is None:
         extrapolate = "periodic" if periodic else True
-    first, last = plain(y[0]), plain(y[-1])
-    if periodic and not np.allclose(first, last, rtol=1e-15, atol=1e-15):
+    if periodic and not np.allclose(plain(y[0]), plain(y[-1]), rtol=1e-15, atol=1e-15):
         raise ValueError(
             f"CubicSpline: with bc_type='periodic', the first and the last value along axis {axis} "
             "must be identical"

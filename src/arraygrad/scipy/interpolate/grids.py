@@ -164,6 +164,26 @@ class interp1d(_AlsoOfTensors, SCIPY.interp1d):  # type: ignore[misc]  # noqa: N
 # --- regular grids -------------------------------------------------------------------------------
 
 
+def as_rows(args: tuple[Any, ...], dimension: int) -> Any:
+    """Points with their components in the last axis: one array, or one for each component."""
+    if len(args) == 1 and isinstance(args[0], tuple):
+        args = args[0]
+    if len(args) == 1:
+        x = floating(args[0])
+        if x.ndim == 1:
+            x = reshape(x, (-1, 1) if dimension == 1 else (1, -1))
+    else:
+        parts = [floating(a) for a in args]
+        shape = np.broadcast_shapes(*(tuple(p.shape) for p in parts))
+        x = stack([p + np.zeros(shape) for p in parts], axis=-1)
+    if x.shape[-1] != dimension:
+        raise ValueError(
+            f"number of dimensions in xi ({x.shape[-1]}) does not match that of the points "
+            f"({dimension})"
+        )
+    return x
+
+
 class _TensorGrid:
     """`RegularGridInterpolator` of tensors."""
 
@@ -195,15 +215,8 @@ class _TensorGrid:
             raise NotImplementedError(
                 f"grids of tensors have the methods linear and nearest, not {method!r}"
             )
-        if isinstance(xi, tuple):
-            xi = stack([floating(x) for x in xi], axis=-1)
-        xi = floating(xi)
         count = len(self.grid)
-        if xi.shape[-1] != count:
-            raise ValueError(
-                f"The requested sample points xi have dimension {xi.shape[-1]} but this "
-                f"RegularGridInterpolator has dimension {count}"
-            )
+        xi = as_rows((xi,), count)
         trail = self.values.shape[count:]
         sizes = self.values.shape[:count]
         flat = reshape(self.values, (math.prod(sizes), *trail))

@@ -28,7 +28,7 @@ from ...ops import (
     where,
 )
 from ..names import scipy_module
-from ..twins import array_like, double, has_arrays
+from ..twins import array_like, double, has_arrays, has_values
 
 SCIPY = scipy_module("scipy.interpolate")
 
@@ -110,7 +110,7 @@ class TensorPPoly:
                 part = part * math.perm(power, nu)
             out = part if out is None else out * step + part
         if out is None:
-            out = step * 0
+            out = parts[0] * 0
         if not extrapolate:
             out = where(wide(outside(self.x, x), trail), math.nan, out)
         return arranged(out, x.ndim, self.axis)
@@ -232,7 +232,7 @@ def nodes_and_values(
         )
     check_rising(x, f"{name}: x", strictly)
     for array, what in ((x, "x"), (y, "y")):
-        if not np.isfinite(plain(array)).all():
+        if has_values(array) and not np.isfinite(plain(array)).all():
             raise ValueError(f"{name}: {what} must contain only finite values.")
     return x, y, axis
 

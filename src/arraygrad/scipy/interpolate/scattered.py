@@ -17,10 +17,13 @@ from ...ops import all as all_of
 from ...ops import (
     concat,
     expand_dims,
+    greater,
     greater_equal,
     is_complex,
     matrix_transpose,
+    max,
     maximum,
+    min,
     reshape,
     stack,
     sum,
@@ -29,7 +32,7 @@ from ...ops import (
 from ...ops.define.library import constant
 from ..names import scipy_module
 from ..twins import array_like, by_scipy, double, floating, has_arrays, refuse, twin
-from .grids import interp1d
+from .grids import as_rows, interp1d
 from .piecewise import SCIPY, taken, wide
 
 
@@ -52,24 +55,12 @@ _nearest = constant(
 )
 
 
-def _as_rows(args: tuple[Any, ...], dimension: int) -> Any:
-    """Points with their components in the last axis: one array, or one for each component."""
-    if len(args) == 1 and isinstance(args[0], tuple):
-        args = args[0]
-    if len(args) == 1:
-        x = floating(args[0])
-        if x.ndim == 1:
-            x = reshape(x, (-1, 1) if dimension == 1 else (1, -1))
-    else:
-        parts = [floating(a) for a in args]
-        shape = np.broadcast_shapes(*(tuple(p.shape) for p in parts))
-        x = stack([p + np.zeros(shape) for p in parts], axis=-1)
-    if x.shape[-1] != dimension:
-        raise ValueError(
-            f"number of dimensions in xi ({x.shape[-1]}) does not match that of the points "
-            f"({dimension})"
-        )
-    return x
+def _rescaled(points: Any, xi: Any) -> tuple[Any, Any]:
+    """Points that fill a unit cube, in which distances are compared, and others with them."""
+    low = min(points, axis=0)
+    size = max(points, axis=0) - low
+    size = where(greater(size, 0), size, 1.0)
+    return (points - low) / size, (xi - low) / size
 
 
 class _TensorLinear:
@@ -78,16 +69,16 @@ class _TensorLinear:
     def __init__(
         self, points: Any, values: Any, fill_value: Any = math.nan, rescale: bool = False
     ) -> None:
-        refuse("LinearNDInterpolator", rescale=(bool(rescale), False))
+        self.rescale = bool(rescale)
         self.points, self.values = _mesh_points(points), floating(values)
         self.fill_value = fill_value
 
     def __call__(self, *args: Any) -> Any:
         """The values at points."""
         d = self.points.shape[-1]
-        xi = _as_rows(args, d)
+        xi = as_rows(args, d)
         flat = reshape(xi, (-1, d))
-        places = _corners(self.points, flat)
+        places = _corners(*(_rescaled(self.points, flat) if self.rescale else (self.points, flat)))
         inside = all_of(greater_equal(places, 0), axis=-1)
         places = maximum(places, 0)
         corners = taken(self.points, places)
@@ -107,7 +98,7 @@ class _TensorNearest:
     """`NearestNDInterpolator` of tensors."""
 
     def __init__(self, x: Any, y: Any, rescale: bool = False, tree_options: Any = None) -> None:
-        refuse("NearestNDInterpolator", rescale=(bool(rescale), False))
+        self.rescale = bool(rescale)
         refuse("NearestNDInterpolator", tree_options=(tree_options, None))
         # SciPy has real values in double precision, and complex ones as they are.
         self.points, values = _mesh_points(x), floating(y)
@@ -116,8 +107,10 @@ class _TensorNearest:
     def __call__(self, *args: Any) -> Any:
         """The values at points."""
         d = self.points.shape[-1]
-        xi = _as_rows(args, d)
-        out = taken(self.values, _nearest(self.points, reshape(xi, (-1, d))))
+        xi = as_rows(args, d)
+        flat = reshape(xi, (-1, d))
+        places = _nearest(*(_rescaled(self.points, flat) if self.rescale else (self.points, flat)))
+        out = taken(self.values, places)
         return reshape(out, (*xi.shape[:-1], *self.values.shape[1:]))
 
 

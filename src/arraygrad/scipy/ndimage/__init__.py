@@ -15,15 +15,17 @@ from .filters import (
     convolve1d,
     correlate,
     correlate1d,
-    gaussian_filter,
-    gaussian_filter1d,
-    gaussian_gradient_magnitude,
-    gaussian_laplace,
     laplace,
     prewitt,
     sobel,
     uniform_filter,
     uniform_filter1d,
+)
+from .gauss import (
+    gaussian_filter,
+    gaussian_filter1d,
+    gaussian_gradient_magnitude,
+    gaussian_laplace,
 )
 from .interpolation import (
     affine_transform,

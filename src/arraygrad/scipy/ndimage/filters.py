@@ -10,16 +10,16 @@ from typing import Any
 import numpy as np
 
 from ...backends.filled import zeros_like
-from ...core.array import Array, plain
+from ...core.array import Array
 from ...core.axes import many_axes, one_axis
 from ...core.kinds import Contracts
-from ...ops import concat, conj, equal, exp, flip, is_complex, reshape, sqrt, stack, take, where
+from ...ops import concat, conj, flip, is_complex, reshape, stack, take
 from ...ops import sum as _sum
 from ...ops.define.library import declare
 from ..names import scipy_module
 from ..signal.convolution import convolved
 from ..signal.lines import padded_places
-from ..twins import array_like, by_scipy, floating, in_precision_of, refuse, twin
+from ..twins import by_scipy, floating, in_precision_of, refuse, twin
 
 SCIPY = scipy_module("scipy.ndimage")
 
@@ -76,17 +76,29 @@ _sliding = declare(
 )
 
 
-def _modes(mode: Any, count: int) -> list[str]:
-    return [mode] * count if isinstance(mode, str) else list(mode)
+def modes_of(mode: Any, count: int) -> list[str]:
+    """One boundary mode for each axis."""
+    modes = [mode] * count if isinstance(mode, str) else list(mode)
+    if len(modes) != count:
+        raise RuntimeError("sequence argument must have length equal to input rank")
+    return modes
 
 
-def _numbers(value: Any, count: int) -> list[Any]:
-    return list(value) if isinstance(value, list | tuple | np.ndarray) else [value] * count
+def numbers(value: Any, count: int) -> list[Any]:
+    """One number for each axis."""
+    if isinstance(value, Array) and value.ndim:
+        value = list(value)  # type: ignore[call-overload]
+    if isinstance(value, np.ndarray) and not value.ndim:
+        value = value[()]
+    values = list(value) if isinstance(value, list | tuple | np.ndarray) else [value] * count
+    if len(values) != count:
+        raise RuntimeError("sequence argument must have length equal to input rank")
+    return values
 
 
 def _correlated(x: Any, weights: Any, mode: Any, cval: Any, origin: Any) -> Any:
     """The correlation, where `weights` has as many axes as the image."""
-    modes, origins = _modes(mode, x.ndim), _numbers(origin, x.ndim)
+    modes, origins = modes_of(mode, x.ndim), numbers(origin, x.ndim)
     constant = any(m in ("constant", "grid-constant") for m in modes)
     shifted = x - cval if constant and cval else x
     for axis in range(x.ndim):
@@ -101,26 +113,42 @@ def _correlated(x: Any, weights: Any, mode: Any, cval: Any, origin: Any) -> Any:
 
 def _in_axes(x: Any, weights: Any, axes: Any) -> Any:
     """Weights over some axes, with axes of length one for the others."""
-    along = sorted(many_axes(axes, x.ndim) or range(x.ndim))
+    along = axes_of(x, axes)
     if weights.ndim != len(along):
         raise RuntimeError(f"weights.ndim ({weights.ndim}) must match len(axes) ({len(along)})")
     shape = [1] * x.ndim
-    for axis, size in zip(along, weights.shape, strict=True):
+    for axis, size in zip(sorted(along), weights.shape, strict=True):
         shape[axis] = size
     return reshape(weights, tuple(shape))
 
 
-def _turned_origin(weights: Any, origin: Any) -> list[int]:
-    origins = _numbers(origin, weights.ndim)
+def _turned(origins: list[int], weights: Any) -> list[int]:
+    """The origins of weights in reverse order."""
     return [-o - (1 if n % 2 == 0 else 0) for o, n in zip(origins, weights.shape, strict=True)]
 
 
-def _spread(values: list[Any], x: Any, axes: Any, default: Any) -> list[Any]:
-    """Values for some axes, as values for all axes."""
-    along = sorted(many_axes(axes, x.ndim) or range(x.ndim))
+def axes_of(x: Any, axes: Any) -> list[int]:
+    """The axes of a filter, in the order in which they were given."""
+    if axes is None:
+        return list(range(x.ndim))
+    along = list(many_axes(axes, x.ndim) or ())
+    if len(set(along)) != len(along):
+        raise ValueError("axes must be unique")
+    return along
+
+
+def for_all_axes(value: Any, x: Any, axes: Any, default: Any) -> list[Any]:
+    """One value for each axis of the image, from values for some axes.
+
+    As in SciPy, the order of axes counts only if there are fewer axes than the image has.
+    """
+    along = axes_of(x, axes)
+    values = numbers(value, len(along))
+    if len(along) == x.ndim:
+        return values
     out = [default] * x.ndim
-    for axis, value in zip(along, values, strict=True):
-        out[axis] = value
+    for axis, one in zip(along, values, strict=True):
+        out[axis] = one
     return out
 
 
@@ -149,7 +177,7 @@ def correlate(
     """The correlation of an image with weights."""
     refuse("correlate", output=(output, None))
     x, w = floating(input), _conjugate(weights)
-    origins = _spread(_numbers(origin, w.ndim), x, axes, 0)
+    origins = for_all_axes(origin, x, axes, 0)
     return _correlated(x, _in_axes(x, w, axes), _one_mode(mode), cval, origins)
 
 
@@ -167,12 +195,12 @@ def convolve(
     """The convolution of an image with weights."""
     refuse("convolve", output=(output, None))
     x, w = floating(input), floating(weights)
-    origins = _spread(_turned_origin(w, origin), x, axes, 0)
     weights = _in_axes(x, flip(w, axis=None), axes)
+    origins = _turned(for_all_axes(origin, x, axes, 0), weights)
     return _correlated(x, weights, _one_mode(mode), cval, origins)
 
 
-def _along(x: Any, weights: Any, axis: int, mode: str, cval: Any, origin: int) -> Any:
+def along_axis(x: Any, weights: Any, axis: int, mode: str, cval: Any, origin: int) -> Any:
     """The correlation with a vector along an axis."""
     axis = one_axis(axis, x.ndim)
     shape = [1] * x.ndim
@@ -194,7 +222,7 @@ def correlate1d(
 ) -> Any:
     """The correlation with a vector along an axis."""
     refuse("correlate1d", output=(output, None))
-    return _along(floating(input), _conjugate(weights), axis, mode, cval, origin)
+    return along_axis(floating(input), _conjugate(weights), axis, mode, cval, origin)
 
 
 @twin(SCIPY.convolve1d)
@@ -210,139 +238,11 @@ def convolve1d(
     """The convolution with a vector along an axis."""
     refuse("convolve1d", output=(output, None))
     w = floating(weights)
-    turned = _turned_origin(w, origin)[0]
-    return _along(floating(input), flip(w, axis=0), axis, mode, cval, turned)
+    turned = _turned([origin], w)[0]
+    return along_axis(floating(input), flip(w, axis=0), axis, mode, cval, turned)
 
 
-# --- Gauss ---------------------------------------------------------------------------------------
-
-
-def _gauss_weights(sigma: Any, order: int, truncate: float, radius: Any) -> Any:
-    """The weights of a Gauss function or of its derivative, by its width, too."""
-    reaches = {int(truncate * float(width) + 0.5) for width in np.ravel(plain(sigma))}
-    if radius is None and len(reaches) > 1:
-        raise NotImplementedError(
-            "widths of a batch need weights of different lengths: pass radius"
-        )
-    reach = reaches.pop() if radius is None else int(radius)
-    place = np.arange(-reach, reach + 1)
-    bell = exp(place**2 * (-0.5 / (sigma * sigma)))
-    bell = bell / _sum(bell)
-    # Derivatives are the bell times a polynomial, by its coefficients: q' - x q / sigma**2.
-    terms: list[Any] = [1.0]
-    for _ in range(order):
-        following: list[Any] = [0.0] * (len(terms) + 1)
-        for power, term in enumerate(terms):
-            if power:
-                following[power - 1] = following[power - 1] + power * term
-            following[power + 1] = following[power + 1] - term / (sigma * sigma)
-        terms = following
-    factor: Any = 0.0
-    for power, term in enumerate(terms):
-        factor = factor + term * place.astype(float) ** power
-    return flip(bell * factor, axis=0)
-
-
-@twin(SCIPY.gaussian_filter1d)
-def gaussian_filter1d(
-    input: Any,
-    sigma: Any,
-    axis: int = -1,
-    order: int = 0,
-    output: Any = None,
-    mode: str = "reflect",
-    cval: Any = 0.0,
-    truncate: float = 4.0,
-    *,
-    radius: Any = None,
-) -> Any:
-    """A Gauss filter along an axis, by the image and by the width."""
-    refuse("gaussian_filter1d", output=(output, None))
-    if order < 0:
-        raise ValueError("order must be non-negative")
-    sigma = sigma if isinstance(sigma, Array) else float(sigma)
-    weights = _gauss_weights(array_like(sigma), order, truncate, radius)
-    return _along(floating(input), weights, axis, mode, cval, 0)
-
-
-@twin(SCIPY.gaussian_filter)
-def gaussian_filter(
-    input: Any,
-    sigma: Any,
-    order: Any = 0,
-    output: Any = None,
-    mode: Any = "reflect",
-    cval: Any = 0.0,
-    truncate: float = 4.0,
-    *,
-    radius: Any = None,
-    axes: Any = None,
-) -> Any:
-    """A Gauss filter, by the image and by the width."""
-    refuse("gaussian_filter", output=(output, None))
-    x = floating(input)
-    along = sorted(many_axes(axes, x.ndim) or range(x.ndim))
-    count = len(along)
-    if isinstance(sigma, Array) and sigma.ndim:
-        sigma = list(sigma)  # type: ignore[call-overload]
-    widths, orders = _numbers(sigma, count), _numbers(order, count)
-    modes, reaches = _modes(mode, count), _numbers(radius, count)
-    for k, axis in enumerate(along):
-        width = widths[k]
-        if not isinstance(width, Array) and width <= 1e-15:
-            continue
-        x = gaussian_filter1d(
-            x, width, axis, orders[k], None, modes[k], cval, truncate, radius=reaches[k]
-        )
-    return x
-
-
-@twin(SCIPY.gaussian_laplace)
-def gaussian_laplace(
-    input: Any,
-    sigma: Any,
-    output: Any = None,
-    mode: Any = "reflect",
-    cval: Any = 0.0,
-    **options: Any,
-) -> Any:
-    """The sum of second derivatives of a Gauss filter."""
-    refuse("gaussian_laplace", output=(output, None))
-    parts = _gauss_parts(input, sigma, mode, cval, options, 2)
-    return sum(parts[1:], start=parts[0])
-
-
-@twin(SCIPY.gaussian_gradient_magnitude)
-def gaussian_gradient_magnitude(
-    input: Any,
-    sigma: Any,
-    output: Any = None,
-    mode: Any = "reflect",
-    cval: Any = 0.0,
-    **options: Any,
-) -> Any:
-    """The length of the gradient of a Gauss filter."""
-    refuse("gaussian_gradient_magnitude", output=(output, None))
-    parts = _gauss_parts(input, sigma, mode, cval, options, 1)
-    squares = _sum(stack(parts) ** 2, axis=0)
-    flat = equal(squares, 0)  # there, as everywhere, the derivative of a length of zero is zero
-    return where(flat, 0.0, sqrt(where(flat, 1.0, squares)))
-
-
-def _gauss_parts(
-    input: Any, sigma: Any, mode: Any, cval: Any, options: Any, order: int
-) -> list[Any]:
-    """The derivatives of a Gauss filter along each axis."""
-    x = floating(input)
-    refuse("this filter", axes=(options.pop("axes", None), None))
-    found = []
-    for axis in range(x.ndim):
-        orders = [order if k == axis else 0 for k in range(x.ndim)]
-        found.append(gaussian_filter(x, sigma, orders, None, mode, cval, **options))
-    return found
-
-
-# --- others --------------------------------------------------------------------------------------
+# --- means and differences ------------------------------------------------------------------------
 
 
 @twin(SCIPY.uniform_filter1d)
@@ -357,7 +257,7 @@ def uniform_filter1d(
 ) -> Any:
     """The mean of neighbours along an axis."""
     refuse("uniform_filter1d", output=(output, None))
-    return _along(floating(input), np.full(size, 1.0 / size), axis, mode, cval, origin)
+    return along_axis(floating(input), np.full(size, 1.0 / size), axis, mode, cval, origin)
 
 
 @twin(SCIPY.uniform_filter)
@@ -374,10 +274,10 @@ def uniform_filter(
     """The mean of neighbours."""
     refuse("uniform_filter", output=(output, None))
     x = floating(input)
-    along = sorted(many_axes(axes, x.ndim) or range(x.ndim))
+    along = axes_of(x, axes)
     count = len(along)
     every = zip(
-        along, _numbers(size, count), _modes(mode, count), _numbers(origin, count), strict=True
+        along, numbers(size, count), modes_of(mode, count), numbers(origin, count), strict=True
     )
     for axis, width, one_mode, start in every:
         x = uniform_filter1d(x, width, axis, None, one_mode, cval, start) if width > 1 else x
@@ -387,11 +287,11 @@ def uniform_filter(
 def _edges(input: Any, axis: int, mode: Any, cval: Any, smooth: list[float]) -> Any:
     x = floating(input)
     axis = one_axis(axis, x.ndim)
-    modes = _modes(mode, x.ndim)
-    out = _along(x, np.array([-1.0, 0.0, 1.0]), axis, modes[axis], cval, 0)
+    modes = modes_of(mode, x.ndim)
+    out = along_axis(x, np.array([-1.0, 0.0, 1.0]), axis, modes[axis], cval, 0)
     for k in range(x.ndim):
         if k != axis:
-            out = _along(out, np.array(smooth), k, modes[k], cval, 0)
+            out = along_axis(out, np.array(smooth), k, modes[k], cval, 0)
     return out
 
 
@@ -420,8 +320,8 @@ def laplace(
     """The sum of second differences."""
     refuse("laplace", output=(output, None))
     x = floating(input)
-    along = sorted(many_axes(axes, x.ndim) or range(x.ndim))
-    modes = _modes(mode, len(along))
+    along = axes_of(x, axes)
+    modes = modes_of(mode, len(along))
     weights = np.array([1.0, -2.0, 1.0])
-    parts = [_along(x, weights, a, m, cval, 0) for a, m in zip(along, modes, strict=True)]
-    return sum(parts[1:], start=parts[0])
+    parts = [along_axis(x, weights, a, m, cval, 0) for a, m in zip(along, modes, strict=True)]
+    return sum(parts[1:], start=parts[0]) if parts else x * 1.0

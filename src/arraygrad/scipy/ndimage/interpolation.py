@@ -78,6 +78,8 @@ def spline_filter1d(
     """The coefficients of a spline through the image, along an axis."""
     refuse("spline_filter1d", output=(output, np.float64))
     x = floating(input)
+    if order not in range(6):
+        raise RuntimeError("spline order not supported")
     if order < 2:
         return double(x)
     return _spline_filter(x, axis=one_axis(axis, x.ndim), order=order, mode=mode)
@@ -89,10 +91,12 @@ def spline_filter(
 ) -> Any:
     """The coefficients of a spline through the image."""
     refuse("spline_filter", output=(output, np.float64))
+    if order not in range(2, 6):
+        raise RuntimeError("spline order not supported")
     x = floating(input)
-    for axis in range(x.ndim if order > 1 else 0):
+    for axis in range(x.ndim):
         x = _spline_filter(x, axis=axis, order=order, mode=mode)
-    return double(x)
+    return x
 
 
 # --- the weights of neighbours -------------------------------------------------------------------
@@ -115,6 +119,8 @@ def _weights(t: Any, order: int) -> list[Any]:
 
 def _mapped(x: Any, n: int, mode: str) -> Any:
     """Coordinates inside of the image, for those outside."""
+    if mode in ("constant", "grid-constant"):
+        return x
     if mode == "nearest":
         return clip(x, 0, n - 1)
     if n == 1:
@@ -132,9 +138,7 @@ def _mapped(x: Any, n: int, mode: str) -> Any:
         period = n - 1
         outside = logical_or(less(x, 0), greater(x, n - 1))
         return where(outside, x - period * floor(x / period), x)
-    if mode == "grid-wrap":
-        return x - n * floor(x / n)
-    return x  # constant
+    return x - n * floor(x / n)  # grid-wrap
 
 
 def _neighbour(index: Any, n: int, mode: str) -> Any:

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from ...core.axes import one_axis
 from ...core.kinds import Contracts
 from ...fft import fftn, ifftn, irfftn, rfftn
 from ...ops import conj, flip, is_complex, take
@@ -110,9 +111,17 @@ def correlate(in1: Any, in2: Any, mode: str = "full", method: str = "auto") -> A
 
 def _by_transforms(in1: Any, in2: Any, mode: str, axes: Any, name: str) -> Any:
     x, y = floating(in1), floating(in2)
-    if axes is None:
+    if x.ndim != y.ndim:
+        raise ValueError(f"{name}: in1 and in2 should have the same dimensionality")
+    along = list(range(x.ndim))
+    if axes is not None:
+        along = [one_axis(a, x.ndim) for a in np.atleast_1d(axes).tolist()]
+    if mode == "valid":  # axes of length one are repeated
+        along = [a for a in along if x.shape[a] != 1 != y.shape[a]]
+        if not along:
+            return x * y
+    if len(along) == x.ndim:
         return convolved(x, y, mode, "fft", name)
-    along = [a % x.ndim for a in np.atleast_1d(axes).tolist()]
     starts, sizes = _region(
         tuple(x.shape[a] for a in along), tuple(y.shape[a] for a in along), mode, name
     )

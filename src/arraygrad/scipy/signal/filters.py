@@ -19,7 +19,7 @@ from ...ops import concat, expand_dims, flip, matmul, moveaxis, stack, sum
 from ...ops.define.library import declare
 from ...ops.define.op import Own
 from ...ops.padding import loop
-from ..twins import by_scipy, floating, in_precision_of, refuse, twin
+from ..twins import by_scipy, floating, has_values, in_precision_of, refuse, twin
 from .gustafsson import gustafsson
 from .lines import SCIPY, extended, zeros
 
@@ -118,7 +118,7 @@ def _coefficients(b: Any, a: Any) -> tuple[Any, Any]:
     a = expand_dims(a, axis=0) if a.ndim == 0 else a
     if b.ndim != 1 or a.ndim != 1:
         raise ValueError("the coefficients b and a must be vectors")
-    if (plain(a)[..., 0] == 0).any():
+    if has_values(a) and (plain(a)[..., 0] == 0).any():
         raise ValueError("the first coefficient of a must not be zero")
     return b, a
 
@@ -163,6 +163,8 @@ def lfilter_zi(b: Any, a: Any) -> Any:
     """The state of a filter whose input has always been one."""
     b, a = _normalised(b, a)
     n = max(b.shape[0], a.shape[0])
+    if n < 2:
+        raise ValueError("The length of `a` along the last axis must be at least 2.")
     b, a = (
         concat((b, zeros(b, n - b.shape[0])), axis=0),
         concat((a, zeros(a, n - a.shape[0])), axis=0),
@@ -250,10 +252,12 @@ def sosfiltfilt(
     """Filter signals by sections of second order, forwards and then backwards."""
     sos = floating(sos)
     lines = moveaxis(floating(x), axis, -1)
-    # Sections whose last coefficients are zero for all members of a batch are of first order.
-    values = plain(sos).reshape(-1, *sos.shape)
-    shorter = min((values[:, :, k] == 0).all(axis=0).sum() for k in (2, 5))
-    edge = _edge(padtype, padlen, lines, int(2 * sos.shape[0] + 1 - shorter))
+    count = 2 * sos.shape[0] + 1
+    if padtype is not None and padlen is None:
+        # Sections whose last coefficients are zero for all members of a batch are of first order.
+        values = plain(sos).reshape(-1, *sos.shape)
+        count -= int(min((values[:, :, k] == 0).all(axis=0).sum() for k in (2, 5)))
+    edge = _edge(padtype, padlen, lines, count)
     longer = extended(lines, edge, padtype)
     states = sosfilt_zi(sos)
     for _ in range(2):

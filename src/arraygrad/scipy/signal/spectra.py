@@ -12,7 +12,7 @@ import numpy as np
 from ...core.array import Array
 from ...fft import fft, ifft, irfft, rfft
 from ...ops import abs as _abs
-from ...ops import concat, conj, is_complex, matrix_transpose, mean, moveaxis, real
+from ...ops import angle, concat, conj, imag, is_complex, matrix_transpose, mean, moveaxis, real
 from ...ops import median as _median
 from ..twins import floating, in_precision_of, refuse, twin
 from .lines import SCIPY, added_at, extended, segments, zeros
@@ -127,11 +127,13 @@ def _averaged(power: Any, average: str) -> Any:
         return mean(power, axis=-2)
     if average != "median":
         raise ValueError(f"average must be 'median' or 'mean', got {average}")
-    if is_complex(power):
-        raise NotImplementedError("csd of tensors has average='mean' only")
     count = power.shape[-2]
     even = 2 * np.arange(1.0, (count - 1) // 2 + 1)
-    return _median(power, axis=-2) / (1 + np.sum(1.0 / (even + 1) - 1.0 / even))
+    bias = 1 + np.sum(1.0 / (even + 1) - 1.0 / even)
+    if is_complex(power):
+        both = _median(real(power), axis=-2) + _median(imag(power), axis=-2) * 1j
+        return both / bias
+    return _median(power, axis=-2) / bias
 
 
 @twin(SCIPY.csd)
@@ -293,9 +295,9 @@ def spectrogram(
 ) -> Any:
     """The spectra of consecutive segments."""
     x = floating(x)
-    if mode not in ("psd", "complex", "magnitude"):
+    if mode == "phase":
         raise NotImplementedError(
-            f"spectrogram of tensors has the modes psd, complex and magnitude, not {mode!r}"
+            "spectrogram of tensors has the modes psd, complex, magnitude and angle, not 'phase'"
         )
     f, t, _ = SCIPY.spectrogram(
         _like(x), fs, window, nperseg, noverlap, nfft, False, return_onesided, scaling, axis, mode
@@ -322,7 +324,9 @@ def spectrogram(
     onesided = return_onesided and not is_complex(x)
     parts = _transformed(lines, win, length, step, size, detrend, onesided)
     parts = in_precision_of(parts * np.sqrt(_scale(scaling, fs, win)), x)
-    return f, t, _on_axes(_abs(parts) if mode == "magnitude" else parts, axis)
+    if mode != "complex":
+        parts = _abs(parts) if mode == "magnitude" else angle(parts)
+    return f, t, _on_axes(parts, axis)
 
 
 @twin(SCIPY.istft)

@@ -23,7 +23,7 @@ _WEIGHTS = _STEP * np.pi / 2 * np.cosh(_u) * _POINTS
 
 def _integral(integrand: Any, *arguments: Any) -> Any:
     """The integral of a function of t and of t plus each argument."""
-    zeros = sum(arguments[1:], start=arguments[0]) * 0  # of the shape that all broadcast to
+    zeros = np.zeros(np.broadcast_shapes(*map(np.shape, arguments)))
     sums = [expand_dims(x + zeros, axis=-1) + _POINTS for x in arguments]
     return _sum(integrand(*sums) * _WEIGHTS, axis=-1)
 
@@ -54,11 +54,10 @@ def elliprg(x: Any, y: Any, z: Any) -> Any:
 @by_formula("elliprc")
 def elliprc(x: Any, y: Any) -> Any:
     """The degenerate integral; of negative `y`, the principal value."""
-    x, y = x + 0 * y, y + 0 * x
     negative = less(y, 0)
     y = where(negative, -y, y)
     moved = where(negative, x + y, x)
-    factor = where(negative, sqrt(x / where(negative, x + y, 1.0)), 1.0)
+    factor = sqrt(where(negative, x, 1.0)) / sqrt(where(negative, x + y, 1.0))
     return factor * _integral(lambda p, q: 0.5 / sqrt(p) / q, moved, y)
 
 

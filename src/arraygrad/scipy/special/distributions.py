@@ -10,7 +10,7 @@ import math
 from typing import Any
 
 from ... import special as ours
-from ...ops import equal, exp, floor, log, log1p, where
+from ...ops import cos, equal, exp, floor, isinf, less, log, log1p, logical_or, real, sin, where
 from ...ops.special.gamma import digamma
 from ...ops.special.incomplete import _beta_density, _gamma_density
 from ...ops.special.parameters import betainc_slope, gammainc_slope
@@ -27,7 +27,19 @@ beta = special(
     d_b=lambda a, b, out: out * (digamma(_array(b, a)) - digamma(a + b)),
 )
 loggamma = special("loggamma", "z", d_z=lambda z: digamma(z))
-rgamma = special("rgamma", "z", d_z=lambda z, out: -out * digamma(z))
+
+
+def _rgamma_slope(z: Any, out: Any) -> Any:
+    """The derivative; left of one half by ``sin(πz) Γ(1 - z) / π``, which has no poles there."""
+    left = less(real(z), 0.5)
+    z, mirrored = where(left, 1.0, z), where(left, 1 - z, 1.0)
+    size = ours.gamma(mirrored)
+    turn = (1 - mirrored) * math.pi
+    slope = size * (cos(turn) - sin(turn) * (1 / math.pi) * digamma(mirrored))
+    return where(left, slope, where(left, 0.0, -out) * digamma(z))
+
+
+rgamma = special("rgamma", "z", d_z=_rgamma_slope)
 poch = special(
     "poch",
     "z",
@@ -74,18 +86,39 @@ betaincc = special(
     d_b=lambda a, b, x: -betainc_slope(a, b, x, m=0, n=1),
     d_x=lambda a, b, x: -_beta_density(a, b, x),
 )
+
+
+def _over_density(slope: Any, density: Any, at_end: Any) -> Any:
+    """How an inverse moves with a parameter; it does not at the ends of the range."""
+    return where(at_end, 0.0, -slope / where(at_end, 1.0, density))
+
+
+def _gamma_inverse_by_a(a: Any, out: Any) -> Any:
+    return _over_density(
+        gammainc_slope(a, out, n=1), _gamma_density(a, out), logical_or(equal(out, 0), isinf(out))
+    )
+
+
+def _beta_inverse_by(a: Any, b: Any, out: Any, m: int, n: int) -> Any:
+    return _over_density(
+        betainc_slope(a, b, out, m=m, n=n),
+        _beta_density(a, b, out),
+        logical_or(equal(out, 0), equal(out, 1)),
+    )
+
+
 gammaincinv = special(
     "gammaincinv",
     "a",
     "y",
-    d_a=lambda a, out: -gammainc_slope(a, out, n=1) / _gamma_density(a, out),
+    d_a=lambda a, out: _gamma_inverse_by_a(a, out),
     d_y=lambda a, out: 1 / _gamma_density(a, out),
 )
 gammainccinv = special(
     "gammainccinv",
     "a",
     "y",
-    d_a=lambda a, out: -gammainc_slope(a, out, n=1) / _gamma_density(a, out),
+    d_a=lambda a, out: _gamma_inverse_by_a(a, out),
     d_y=lambda a, out: -1 / _gamma_density(a, out),
 )
 betaincinv = special(
@@ -93,8 +126,8 @@ betaincinv = special(
     "a",
     "b",
     "y",
-    d_a=lambda a, b, out: -betainc_slope(a, b, out, m=1, n=0) / _beta_density(a, b, out),
-    d_b=lambda a, b, out: -betainc_slope(a, b, out, m=0, n=1) / _beta_density(a, b, out),
+    d_a=lambda a, b, out: _beta_inverse_by(a, b, out, 1, 0),
+    d_b=lambda a, b, out: _beta_inverse_by(a, b, out, 0, 1),
     d_y=lambda a, b, out: 1 / _beta_density(a, b, out),
 )
 betainccinv = special(
@@ -102,8 +135,8 @@ betainccinv = special(
     "a",
     "b",
     "y",
-    d_a=lambda a, b, out: -betainc_slope(a, b, out, m=1, n=0) / _beta_density(a, b, out),
-    d_b=lambda a, b, out: -betainc_slope(a, b, out, m=0, n=1) / _beta_density(a, b, out),
+    d_a=lambda a, b, out: _beta_inverse_by(a, b, out, 1, 0),
+    d_b=lambda a, b, out: _beta_inverse_by(a, b, out, 0, 1),
     d_y=lambda a, b, out: -1 / _beta_density(a, b, out),
 )
 

@@ -7,14 +7,18 @@ from typing import Any
 
 from ...ops import (
     abs,
+    conj,
     cos,
     cosh,
     equal,
     exp,
+    greater,
+    greater_equal,
     is_complex,
     less,
     less_equal,
     log,
+    logical_and,
     maximum,
     minimum,
     real,
@@ -30,6 +34,7 @@ from ..twins import array_like, twin
 from .declaring import SCIPY, by_formula, op, special, whole
 
 _ROOT_PI = math.sqrt(math.pi)
+_FAR = 400.0  # the squared distance, in widths, from which on a series is exact
 
 # --- error functions -----------------------------------------------------------------------------
 
@@ -52,10 +57,19 @@ owens_t = special(
 
 @by_formula("voigt_profile")
 def voigt_profile(x: Any, sigma: Any, gamma: Any) -> Any:
-    """Voigt's profile, for positive `sigma`: the real part of Faddeeva's function."""
+    """Voigt's profile: the real part of Faddeeva's function."""
     x, sigma, gamma = array_like(x), array_like(sigma), array_like(gamma)
-    width = sigma * math.sqrt(2)
-    return real(wofz((x + gamma * 1j) / width)) / (width * _ROOT_PI)
+    place = x + gamma * 1j
+    # Far from the centre of a narrow line, by the moments of the Gauss function.
+    far = greater(real(place * conj(place)), 2 * _FAR * sigma * sigma)
+    far = logical_and(far, logical_and(greater_equal(sigma, 0), greater_equal(gamma, 0)))
+    inverse = where(far, sigma, 0.0) / where(far, place, 1.0)
+    series: Any = 1.0
+    for k in range(9, 0, -1):
+        series = 1 + series * inverse * inverse * (2 * k - 1)
+    width = where(far, 1.0, sigma * math.sqrt(2))
+    near = real(wofz(where(far, 0.0, place) / width)) / (width * _ROOT_PI)
+    return where(far, real(1j * series / where(far, place, 1.0)) * (1 / math.pi), near)
 
 
 # --- integrals -----------------------------------------------------------------------------------
@@ -207,5 +221,9 @@ pseudo_huber = special(
 @by_formula("boxcox")
 def boxcox(x: Any, lmbda: Any) -> Any:
     """The transformation of Box and Cox, ``(x**lmbda - 1) / lmbda``; the logarithm at zero."""
-    size = log(array_like(x))
-    return size * exprel(size * array_like(lmbda))
+    x, lmbda = array_like(x), array_like(lmbda)
+    zero = equal(x, 0)
+    size = log(where(zero, 1.0, x))
+    power = where(zero, lmbda, 1.0)
+    at_zero = (where(zero, x, 1.0) ** power - 1) / power
+    return where(zero, at_zero, size * exprel(size * lmbda))

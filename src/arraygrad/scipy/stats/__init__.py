@@ -13,33 +13,24 @@ std and rvs. Names that have no derivatives here are SciPy's own.
 from __future__ import annotations
 
 from ..names import others_from
-from .continuous import (
-    beta,
-    cauchy,
+from .discrete import bernoulli, binom, geom, nbinom, poisson
+from .kde import gaussian_kde
+from .multivariate import dirichlet, multinomial, multivariate_normal, multivariate_t, wishart
+from .on_intervals import beta, truncnorm, uniform, vonmises
+from .on_the_half_line import (
     chi2,
     expon,
     f,
     gamma,
-    gumbel_l,
-    gumbel_r,
     halfnorm,
     invgamma,
-    laplace,
-    logistic,
     lognorm,
     maxwell,
-    norm,
     pareto,
     rayleigh,
-    t,
-    truncnorm,
-    uniform,
-    vonmises,
     weibull_min,
 )
-from .discrete import bernoulli, binom, geom, nbinom, poisson
-from .kde import gaussian_kde
-from .multivariate import dirichlet, multinomial, multivariate_normal, multivariate_t, wishart
+from .on_the_line import cauchy, gumbel_l, gumbel_r, laplace, logistic, norm, t
 
 __all__ = [
     "bernoulli",

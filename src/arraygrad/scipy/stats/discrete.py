@@ -9,7 +9,7 @@ from typing import Any
 from ... import special as ours
 from ...ops import equal, expm1, floor, log, log1p, logical_and, where
 from .. import special
-from .distribution import Discrete
+from .counting import Discrete
 
 _gammaln = ours.gammaln
 

@@ -14,13 +14,9 @@ from typing import Any, ClassVar
 import numpy as np
 
 from ...core.array import AnyFunction, plain
-from ...core.kinds import Elementwise
-from ...func import vjp
 from ...ops import (
-    astype,
     equal,
     exp,
-    floor,
     greater,
     greater_equal,
     isnan,
@@ -29,13 +25,15 @@ from ...ops import (
     log,
     log1p,
     logical_and,
+    not_equal,
     where,
 )
 from ...ops import sum as _sum
-from ...ops.define.library import constant, declare
 from ..names import scipy_module
 from ..optimize import minimize
-from ..twins import array_like, by_scipy, has_arrays
+from ..twins import any_arrays, array_like, double, has_arrays, has_values
+from .frozen import Frozen, no_batch
+from .quantiles import implicit_quantiles
 
 SCIPY = scipy_module("scipy.stats")
 
@@ -60,16 +58,25 @@ class Distribution:
     log_upper: ClassVar[AnyFunction | None] = None
     quantile: ClassVar[AnyFunction | None] = None
     upper_quantile: ClassVar[AnyFunction | None] = None
-    average: ClassVar[AnyFunction | None] = None
-    variance: ClassVar[AnyFunction | None] = None
-    information: ClassVar[AnyFunction | None] = None  # the entropy
+    average: AnyFunction
+    variance: AnyFunction
+    information: AnyFunction  # the entropy
     is_discrete = False
 
     def __init__(self) -> None:
         self.scipy = getattr(SCIPY, self.name)
         shapes = self.scipy.shapes
         self.shapes = tuple(s.strip() for s in shapes.split(",")) if shapes else ()
-        self._quantile: Any = None if self.is_discrete else _implicit(self, "ppf")
+        self._quantiles: dict[str, Any] = {}
+
+    def _quantile(self, which: str, *arguments: Any) -> Any:
+        """Quantiles by "ppf" or "isf": by their formula, or as an implicit function."""
+        formula = type(self).quantile if which == "ppf" else type(self).upper_quantile
+        if formula is not None:
+            return formula(*arguments)
+        if which not in self._quantiles:
+            self._quantiles[which] = implicit_quantiles(self, which)
+        return self._quantiles[which](*arguments)
 
     def __getattr__(self, name: str) -> Any:
         if name.startswith("__") or name == "scipy":
@@ -78,7 +85,7 @@ class Distribution:
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         """The distribution with fixed parameters."""
-        if not _any_arrays(args, kwargs):
+        if not any_arrays(args, kwargs):
             return Frozen(self, self.scipy(*args, **kwargs), args, kwargs)
         return Frozen(self, None, args, kwargs)
 
@@ -103,8 +110,8 @@ class Distribution:
         missing = [n for n in self.shapes if n not in given]
         if missing:
             raise TypeError(f"{self.name} is missing the parameters {', '.join(missing)}")
-        shapes = tuple(_float(given[n]) for n in self.shapes)
-        return shapes, _float(given.get("loc", 0.0)), _float(given.get("scale", 1.0))
+        shapes = tuple(double(given[n]) for n in self.shapes)
+        return shapes, double(given.get("loc", 0.0)), double(given.get("scale", 1.0))
 
     def _checked(self, out: Any, shapes: Any, scale: Any) -> Any:
         """NaN where a parameter is not valid, as SciPy has it."""
@@ -112,7 +119,7 @@ class Distribution:
         valid = type(self).valid
         for part in [greater(s, 0) for s in shapes] if valid is None else [valid(*shapes)]:
             good = logical_and(good, part)
-        return out if plain(good).all() else where(good, out, math.nan)
+        return out if has_values(good) and plain(good).all() else where(good, out, math.nan)
 
     def _ends(self, shapes: Any) -> tuple[Any, Any]:
         low, high = (end(*shapes) if callable(end) else end for end in self.support_)
@@ -131,10 +138,10 @@ class Distribution:
 
     def logpdf(self, x: Any, *args: Any, **kwargs: Any) -> Any:
         """The logarithm of the density."""
-        if not _any_arrays((x, *args), kwargs):
+        if not any_arrays((x, *args), kwargs):
             return self.scipy.logpdf(x, *args, **kwargs)
         shapes, loc, scale = self._parameters(args, kwargs)
-        y = (_float(x) - loc) / scale
+        y = (double(x) - loc) / scale
         inside, at = self._inside(y, shapes)
         out = type(self).log_density(at, *shapes) - log(scale)
         if inside is not None:
@@ -143,7 +150,7 @@ class Distribution:
 
     def pdf(self, x: Any, *args: Any, **kwargs: Any) -> Any:
         """The density."""
-        if not _any_arrays((x, *args), kwargs):
+        if not any_arrays((x, *args), kwargs):
             return self.scipy.pdf(x, *args, **kwargs)
         return exp(self.logpdf(x, *args, **kwargs))
 
@@ -153,7 +160,7 @@ class Distribution:
         self, which: str, x: Any, args: Any, kwargs: Any, below: float, above: float
     ) -> Any:
         shapes, loc, scale = self._parameters(args, kwargs)
-        y = (_float(x) - loc) / scale
+        y = (double(x) - loc) / scale
         inside, at = self._inside(y, shapes)
         out = getattr(self, which)(at, *shapes)
         if inside is not None:
@@ -185,32 +192,32 @@ class Distribution:
         """The logarithm of a probability; if it is almost one, by the small rest."""
         p = own(y, *shapes)
         close = greater(p, 0.9)
-        if type(self).upper is None or not plain(close).any():
+        if type(self).upper is None or (has_values(close) and not plain(close).any()):
             return log(p)
         rest = where(close, other(y, *shapes), 0.0)
         return where(close, log1p(-rest), log(where(close, 1.0, p)))
 
     def cdf(self, x: Any, *args: Any, **kwargs: Any) -> Any:
         """The distribution function."""
-        if not _any_arrays((x, *args), kwargs):
+        if not any_arrays((x, *args), kwargs):
             return self.scipy.cdf(x, *args, **kwargs)
         return self._function("_cdf_of", x, args, kwargs, 0.0, 1.0)
 
     def sf(self, x: Any, *args: Any, **kwargs: Any) -> Any:
         """One minus the distribution function."""
-        if not _any_arrays((x, *args), kwargs):
+        if not any_arrays((x, *args), kwargs):
             return self.scipy.sf(x, *args, **kwargs)
         return self._function("_sf_of", x, args, kwargs, 1.0, 0.0)
 
     def logcdf(self, x: Any, *args: Any, **kwargs: Any) -> Any:
         """The logarithm of the distribution function."""
-        if not _any_arrays((x, *args), kwargs):
+        if not any_arrays((x, *args), kwargs):
             return self.scipy.logcdf(x, *args, **kwargs)
         return self._function("_logcdf_of", x, args, kwargs, -math.inf, 0.0)
 
     def logsf(self, x: Any, *args: Any, **kwargs: Any) -> Any:
         """The logarithm of one minus the distribution function."""
-        if not _any_arrays((x, *args), kwargs):
+        if not any_arrays((x, *args), kwargs):
             return self.scipy.logsf(x, *args, **kwargs)
         return self._function("_logsf_of", x, args, kwargs, 0.0, -math.inf)
 
@@ -218,97 +225,89 @@ class Distribution:
 
     def ppf(self, q: Any, *args: Any, **kwargs: Any) -> Any:
         """The quantiles: the inverse of the distribution function."""
-        if not _any_arrays((q, *args), kwargs):
-            return self.scipy.ppf(q, *args, **kwargs)
-        shapes, loc, scale = self._parameters(args, kwargs)
-        formula = type(self).quantile
-        q = _float(q)
-        y = self._quantile(q, *shapes) if formula is None else formula(q, *shapes)
-        y = self._within(q, y, self._ends(shapes))
-        return self._checked(y * scale + loc, shapes, scale)
-
-    def _within(self, q: Any, y: Any, ends: tuple[Any, Any]) -> Any:
-        """Quantiles, with those of the probabilities zero and one, and NaN for others outside."""
-        values = plain(q)
-        if ((values > 0) & (values < 1)).all():
-            return y
-        low, high = ends
-        y = where(equal(q, 0), low, where(equal(q, 1), high, y))
-        return where(logical_and(greater_equal(q, 0), less_equal(q, 1)), y, math.nan)
+        return self._inverse("ppf", q, args, kwargs)
 
     def isf(self, q: Any, *args: Any, **kwargs: Any) -> Any:
         """The inverse of `sf`."""
-        if not _any_arrays((q, *args), kwargs):
-            return self.scipy.isf(q, *args, **kwargs)
+        return self._inverse("isf", q, args, kwargs)
+
+    def _inverse(self, which: str, q: Any, args: Any, kwargs: Any) -> Any:
+        if not any_arrays((q, *args), kwargs):
+            return getattr(self.scipy, which)(q, *args, **kwargs)
         shapes, loc, scale = self._parameters(args, kwargs)
-        formula = type(self).upper_quantile
-        if formula is None:
-            return self.ppf(1 - _float(q), *args, **kwargs)
-        q = _float(q)
-        y = self._within(q, formula(q, *shapes), self._ends(shapes)[::-1])
+        q = double(q)
+        ends = self._ends(shapes)
+        if which == "isf":
+            ends = ends[::-1]
+        if has_values(q) and ((plain(q) > 0) & (plain(q) < 1)).all():
+            y = self._quantile(which, q, *shapes)
+        else:
+            y = self._to_the_ends(which, q, shapes, ends)
         return self._checked(y * scale + loc, shapes, scale)
+
+    def _to_the_ends(self, which: str, q: Any, shapes: Any, ends: tuple[Any, Any]) -> Any:
+        """Quantiles of zero and one, too: the ends, if the formula has no others. Beyond: NaN."""
+        possible = logical_and(greater_equal(q, 0), less_equal(q, 1))
+        with np.errstate(divide="ignore", invalid="ignore"):  # as SciPy
+            y = self._quantile(which, where(possible, q, 0.5), *shapes)
+        for probability, end in zip((0, 1), ends, strict=True):
+            y = where(logical_and(equal(q, probability), not_equal(y, end)), end, y)
+        return where(possible, y, math.nan)
 
     # --- moments ---
 
-    def _moment(self, which: str, *shapes: Any) -> Any:
-        formula = getattr(type(self), which)
-        if formula is None:
-            raise NotImplementedError(f"{self.name} has no derivative of this moment here")
-        return formula(*shapes)
-
     def mean(self, *args: Any, **kwargs: Any) -> Any:
         """The mean."""
-        if not _any_arrays(args, kwargs):
+        if not any_arrays(args, kwargs):
             return self.scipy.mean(*args, **kwargs)
         shapes, loc, scale = self._parameters(args, kwargs)
-        return self._checked(self._moment("average", *shapes) * scale + loc, shapes, scale)
+        return self._checked(type(self).average(*shapes) * scale + loc, shapes, scale)
 
     def var(self, *args: Any, **kwargs: Any) -> Any:
         """The variance."""
-        if not _any_arrays(args, kwargs):
+        if not any_arrays(args, kwargs):
             return self.scipy.var(*args, **kwargs)
         shapes, loc, scale = self._parameters(args, kwargs)
-        out = self._moment("variance", *shapes) * scale * scale + 0 * loc
+        out = type(self).variance(*shapes) * scale * scale + 0 * loc
         return self._checked(out, shapes, scale)
 
     def std(self, *args: Any, **kwargs: Any) -> Any:
         """The standard deviation."""
-        if not _any_arrays(args, kwargs):
+        if not any_arrays(args, kwargs):
             return self.scipy.std(*args, **kwargs)
         return self.var(*args, **kwargs) ** 0.5
 
     def entropy(self, *args: Any, **kwargs: Any) -> Any:
         """The differential entropy."""
-        if not _any_arrays(args, kwargs):
+        if not any_arrays(args, kwargs):
             return self.scipy.entropy(*args, **kwargs)
         shapes, loc, scale = self._parameters(args, kwargs)
-        return self._checked(
-            self._moment("information", *shapes) + log(scale) + 0 * loc, shapes, scale
-        )
+        return self._checked(type(self).information(*shapes) + log(scale) + 0 * loc, shapes, scale)
 
     # --- random numbers, and fits ---
 
-    def rvs(self, *args: Any, size: Any = 1, random_state: Any = None, **kwargs: Any) -> Any:
+    def rvs(self, *args: Any, size: Any = None, random_state: Any = None, **kwargs: Any) -> Any:
         """Random numbers, which depend on the parameters as quantiles at fixed probabilities do."""
-        if not _any_arrays(args, kwargs):
+        if not any_arrays(args, kwargs):
             return self.scipy.rvs(*args, size=size, random_state=random_state, **kwargs)
         shapes, loc, scale = self._parameters(args, kwargs)
-        _no_batch((*shapes, loc, scale))
+        no_batch((*shapes, loc, scale))
         values = [plain(p) for p in (*shapes, loc, scale)]
-        if size == 1 and any(np.ndim(v) for v in values):
-            size = np.broadcast_shapes(*(np.shape(v) for v in values))
-        numbers = values[: len(shapes)]
-        drawn = self.scipy.rvs(*numbers, size=size, random_state=random_state)
+        shape = np.broadcast_shapes(*(np.shape(v) for v in values))
+        if size is None:
+            size = shape
+        elif np.broadcast_shapes(shape, size) != np.empty(size).shape:
+            raise ValueError("size does not match the broadcast shape of the parameters.")
+        drawn = self.scipy.rvs(*values[: len(shapes)], size=size, random_state=random_state)
         drawn = np.asarray(drawn, float)
         if self.shapes:
             drawn = self._drawn(drawn, shapes)
-        return drawn * scale + loc
+        return self._checked(drawn * scale + loc, shapes, scale)
 
     def _drawn(self, values: Any, shapes: Any) -> Any:
         """Numbers as a function of the shape parameters: their probabilities are constants."""
         q = self.scipy.cdf(values, *map(plain, shapes))
-        formula = type(self).quantile
-        y = self._quantile(q, *shapes) if formula is None else formula(q, *shapes)
+        y = self._quantile("ppf", q, *shapes)
         return y + (values - plain(y))  # the numbers that were drawn, to the last digit
 
     def fit(self, data: Any, *args: Any, **kwargs: Any) -> Any:
@@ -348,155 +347,10 @@ class Distribution:
         return [any(n in kwargs for n in given) for given in names]
 
 
-class Discrete(Distribution):
-    """The base of discrete distributions: derivatives are by the parameters, not by the counts."""
-
-    is_discrete = True
-
-    def __init__(self) -> None:
-        super().__init__()
-        inputs = ("q", *(f"shape_{name}" for name in self.shapes))
-        self._steps = {
-            which: constant(
-                f"scipy.stats.{self.name}.{which}",
-                *inputs,
-                compute=by_scipy(_of_numbers(getattr(self.scipy, which), len(self.shapes))),
-            )
-            for which in ("ppf", "isf")
-        }
-
-    def logpmf(self, k: Any, *args: Any, **kwargs: Any) -> Any:
-        """The logarithm of the probability of `k`."""
-        if not _any_arrays((k, *args), kwargs):
-            return self.scipy.logpmf(k, *args, **kwargs)
-        shapes, loc, scale = self._parameters(args, kwargs)
-        y = _float(k) - loc
-        low, high = self._ends(shapes)
-        inside = logical_and(greater_equal(y, low), less_equal(y, high))
-        inside = logical_and(logical_and(inside, equal(floor(y), y)), less(y, math.inf))
-        out = type(self).log_density(where(inside, y, low), *shapes)
-        out = where(inside, out, where(isnan(y), math.nan, -math.inf))
-        return self._checked(out, shapes, scale)
-
-    def pmf(self, k: Any, *args: Any, **kwargs: Any) -> Any:
-        """The probability of `k`."""
-        if not _any_arrays((k, *args), kwargs):
-            return self.scipy.pmf(k, *args, **kwargs)
-        return exp(self.logpmf(k, *args, **kwargs))
-
-    def _function(
-        self, which: str, x: Any, args: Any, kwargs: Any, below: float, above: float
-    ) -> Any:
-        shapes, loc, scale = self._parameters(args, kwargs)
-        y = floor(_float(x) - loc)
-        low, high = self._ends(shapes)
-        inside = logical_and(greater_equal(y, low), less(y, high))
-        out = getattr(self, which)(where(inside, y, low), *shapes)
-        beyond = where(less(y, low), below, where(isnan(y), math.nan, above))
-        return self._checked(where(inside, out, beyond), shapes, scale)
-
-    def ppf(self, q: Any, *args: Any, **kwargs: Any) -> Any:
-        """The quantiles: steps, which are constants."""
-        return self._step("ppf", q, args, kwargs)
-
-    def isf(self, q: Any, *args: Any, **kwargs: Any) -> Any:
-        """The inverse of `sf`: steps, which are constants."""
-        return self._step("isf", q, args, kwargs)
-
-    def _step(self, which: str, q: Any, args: Any, kwargs: Any) -> Any:
-        if not _any_arrays((q, *args), kwargs):
-            return getattr(self.scipy, which)(q, *args, **kwargs)
-        shapes, loc, _ = self._parameters(args, kwargs)
-        return self._steps[which](_float(q), *shapes) + loc
-
-    def rvs(self, *args: Any, size: Any = 1, random_state: Any = None, **kwargs: Any) -> Any:
-        """Random counts: constants, because they depend on the parameters by steps."""
-        _no_batch((*args, *kwargs.values()))
-        values = [plain(v) for v in args]
-        given = {k: plain(v) for k, v in kwargs.items()}
-        return self.scipy.rvs(*values, size=size, random_state=random_state, **given)
-
-
-class Frozen:
-    """A distribution with fixed parameters, some of which are tensors."""
-
-    def __init__(
-        self, parent: Distribution, frozen: Any, args: tuple[Any, ...], kwargs: dict[str, Any]
-    ) -> None:
-        self.dist, self._scipy, self.args, self.kwds = parent, frozen, args, kwargs
-
-    def __getattr__(self, name: str) -> Any:
-        if name.startswith("__"):
-            raise AttributeError(name)
-        found = getattr(self.dist, name)
-        if name in _OF_POINTS:
-            return lambda x, *rest: found(x, *self.args, *rest, **self.kwds)
-        if name in _OF_PARAMETERS:
-            return lambda **options: found(*self.args, **options, **self.kwds)
-        if self._scipy is None:
-            raise NotImplementedError(
-                f"{name} of a distribution with tensors has no derivative here"
-            )
-        return getattr(self._scipy, name)
-
-
-_OF_POINTS = set("pdf logpdf pmf logpmf cdf sf logcdf logsf ppf isf".split())
-_OF_PARAMETERS = set("mean var std entropy rvs".split())
-
-
-def _any_arrays(args: Any, kwargs: Any) -> bool:
-    return has_arrays(args) or has_arrays(kwargs.values())
-
-
-def _no_batch(values: Any) -> None:
-    if any(np.ndim(plain(v)) > np.ndim(v) for v in values):
-        raise NotImplementedError("rvs needs the values of parameters: call it outside vmap")
-
-
 def _is_infinite(end: Any) -> bool:
     return isinstance(end, float) and math.isinf(end)
 
 
-def _float(x: Any) -> Any:
-    """An argument in double precision, as SciPy takes it."""
-    x = array_like(x)
-    return x if x.dtype == np.float64 else astype(x, np.dtype(np.float64))
-
-
-def _implicit(distribution: Distribution, which: str) -> AnyFunction:
-    """The op of quantiles, whose derivatives follow from those of the distribution function."""
-    names = tuple(f"shape_{name}" for name in distribution.shapes)
-
-    def rule(g: Any, wanted: Any, out: Any, **shapes: Any) -> Any:
-        values = tuple(shapes[name] for name in names)
-        _, at = distribution._inside(out, values)
-        w = g / exp(type(distribution).log_density(at, *values))
-        if not any(wanted[1:]):
-            return w, *(None for _ in names)
-        _, pull = vjp(lambda *moving: distribution._cdf_of(out, *moving), *values)
-        found = pull(-w)
-        return w, *(found if isinstance(found, tuple) else (found,))
-
-    # Rules name what they need: all shape parameters.
-    takes = ", ".join(names)
-    given = ", ".join(f"{name}={name}" for name in names)
-    source = f"lambda g, wanted, out, {takes}: rule(g, wanted, out, {given})"
-    joint = eval(source.replace(", :", ":"), {"rule": rule})
-    compute = getattr(distribution.scipy, which)
-    return declare(
-        f"scipy.stats.{distribution.name}.{which}",
-        "q",
-        *names,
-        kind=Elementwise(),
-        compute=by_scipy(_of_numbers(compute, len(names))),
-        joint=joint,
-    )
-
-
-def _of_numbers(function: AnyFunction, count: int) -> AnyFunction:
-    """A function with as many positional parameters as the op has inputs."""
-    takes = ", ".join(["q", *(f"p{i}" for i in range(count))])
-    made: AnyFunction = eval(
-        f"lambda {takes}: asarray(function({takes}))", {"function": function, "asarray": np.asarray}
-    )
-    return made
+def constant_formula(value: float) -> AnyFunction:
+    """A moment that does not depend on shape parameters."""
+    return lambda *shapes: value

@@ -31,8 +31,9 @@ from ...ops import (
 from ...ops import sum as _sum
 from ..linalg import solve_triangular
 from ..special import multigammaln
-from ..twins import floating, has_arrays
+from ..twins import floating, has_arrays, has_values
 from .distribution import SCIPY
+from .frozen import Frozen, no_batch
 
 _LOG_2PI = math.log(2 * math.pi)
 
@@ -56,7 +57,7 @@ class _Multivariate:
         frozen = None
         if not has_arrays(args) and not has_arrays(kwargs.values()):
             frozen = self.scipy(*args, **kwargs)
-        return _Frozen(self, frozen, args, kwargs)
+        return Frozen(self, frozen, args, kwargs)
 
     def _run(self, method: str, args: Any, kwargs: Any) -> Any:
         if has_arrays(args) or has_arrays(kwargs.values()):
@@ -88,27 +89,6 @@ class _Multivariate:
         raise NotImplementedError(f"this method of {self.name} has no derivative here")
 
     _entropy = _rvs = _refused
-
-
-class _Frozen:
-    """A multivariate distribution with fixed parameters."""
-
-    def __init__(self, parent: Any, frozen: Any, args: Any, kwargs: Any) -> None:
-        self.dist, self._scipy, self.args, self.kwds = parent, frozen, args, kwargs
-
-    def __getattr__(self, name: str) -> Any:
-        if name.startswith("__"):
-            raise AttributeError(name)
-        found = getattr(self.dist, name)
-        if name in ("pdf", "logpdf", "pmf", "logpmf"):
-            return lambda x: found(x, *self.args, **self.kwds)
-        if name in ("entropy", "rvs", "mean", "var", "cov"):
-            return lambda **options: found(*self.args, **self.kwds, **options)
-        if self._scipy is None:
-            raise NotImplementedError(
-                f"{name} of a distribution with tensors has no derivative here"
-            )
-        return getattr(self._scipy, name)
 
 
 def _matrix(value: Any, size: int) -> Any:
@@ -193,9 +173,8 @@ class _MultivariateNormal(_Multivariate):
     def _rvs(self, mean: Any = None, cov: Any = 1, size: Any = 1, random_state: Any = None) -> Any:
         mean, d = _location(mean, cov)
         cov = _matrix(cov, d)
+        no_batch((mean, cov))
         numbers = plain(mean), plain(cov)
-        if numbers[0].ndim != 1 or numbers[1].ndim != 2:
-            raise NotImplementedError("rvs needs the values of parameters: call it outside vmap")
         drawn = np.asarray(self.scipy.rvs(*numbers, size=size, random_state=random_state))
         drawn = drawn.reshape(*drawn.shape, 1) if d == 1 and drawn.shape[-1:] != (1,) else drawn
         plain_factor = np.linalg.cholesky(numbers[1])
@@ -218,6 +197,10 @@ class _MultivariateT(_Multivariate):
         return constant - (df + d) * 0.5 * log1p(squares / df)
 
 
+def _have_sum_one(x: Any, axis: int) -> bool:
+    return bool((np.abs(plain(_sum(x, axis=axis)) - 1) <= 1e-9).all())
+
+
 class _Dirichlet(_Multivariate):
     name = "dirichlet"
 
@@ -225,7 +208,7 @@ class _Dirichlet(_Multivariate):
         x, alpha = floating(x), floating(alpha)
         if x.shape[0] == alpha.shape[0] - 1:  # the last component follows from the others
             x = concat((x, expand_dims(1 - _sum(x, axis=0), axis=0)), axis=0)
-        if (plain(x) < 0).any() or (np.abs(plain(_sum(x, axis=0)) - 1) > 1e-9).any():
+        if has_values(x) and not ((plain(x) >= 0).all() and _have_sum_one(x, 0)):
             raise ValueError(
                 "dirichlet: the entries of x must not be negative, and their sum along the first "
                 "axis must be one"
@@ -270,7 +253,7 @@ class _Wishart(_Multivariate):
                 f"wishart: x must be a square matrix, or more of them along the last axis; it has "
                 f"the shape {tuple(x.shape)}"
             )
-        if (plain(df) <= d - 1).any():
+        if has_values(df) and (plain(df) <= d - 1).any():
             raise ValueError(f"wishart: df must be larger than {d - 1} for matrices of {d} rows")
         scale = _matrix(scale, d)
         factor, own = linalg.cholesky(scale), linalg.cholesky(x)
@@ -291,7 +274,7 @@ class _Multinomial(_Multivariate):
         if not has_arrays((x, n, p)):
             return self.scipy.logpmf(x, n, p)
         x, n, p = floating(x), floating(n), floating(p)
-        if (np.abs(plain(_sum(p, axis=-1)) - 1) > 1e-9).any():
+        if has_values(p) and not _have_sum_one(p, -1):
             raise ValueError("multinomial: the probabilities p must have the sum one")
         # As SciPy has it, the last probability is what the others leave.
         p = concat((p[..., :-1], 1 - _sum(p[..., :-1], axis=-1, keepdims=True)), axis=-1)

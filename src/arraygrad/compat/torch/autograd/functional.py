@@ -10,7 +10,7 @@ from typing import Any
 from ....autograd import enable_grad, is_grad_enabled
 from ....autograd.differentiate import _CONSTANT
 from ..creation import zeros_like
-from ..functions.shapes import stack
+from ..functions.joining import stack
 from ..handles import Tensor
 from ..inside import refuse_inside
 from .differentiate import grad

@@ -6,7 +6,7 @@ from typing import Any
 
 from .... import ops
 from ..publish import Published, function
-from . import shapes
+from . import joining, shapes, turning
 
 
 def _copied(view: Any, name: str | None = None) -> Published:
@@ -28,7 +28,7 @@ def _detached(input: Any) -> Any:
     return input.detach()
 
 
-alias_copy = _copied(shapes.clone, "alias_copy")
+alias_copy = _copied(turning.clone, "alias_copy")
 as_strided_copy = _copied(shapes.as_strided)
 detach_copy = _copied(_detached, "detach_copy")
 diagonal_copy = _copied(shapes.diagonal)
@@ -36,12 +36,12 @@ expand_copy = _copied(shapes.expand)
 narrow_copy = _copied(shapes.narrow)
 permute_copy = _copied(shapes.permute)
 select_copy = _copied(shapes.select)
-split_copy = _copied(shapes.split)
-split_with_sizes_copy = _copied(shapes.split_with_sizes)
+split_copy = _copied(joining.split)
+split_with_sizes_copy = _copied(joining.split_with_sizes)
 squeeze_copy = _copied(shapes.squeeze)
 t_copy = _copied(shapes.t)
 transpose_copy = _copied(shapes.transpose, "transpose_copy")
-unbind_copy = _copied(shapes.unbind)
+unbind_copy = _copied(joining.unbind)
 unfold_copy = _copied(shapes.unfold)
 unsqueeze_copy = _copied(shapes.unsqueeze)
 view_as_complex_copy = _copied(shapes.view_as_complex)

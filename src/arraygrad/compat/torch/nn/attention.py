@@ -9,7 +9,7 @@ import numpy as np
 
 from .... import ops
 from ....arrays.creation import asarray
-from ..functions.shapes import cat
+from ..functions.joining import cat
 from ..handles import Tensor
 from ..publish import function
 from .activations import softmax

@@ -7,7 +7,7 @@ from typing import Any
 
 from ..autograd import no_grad
 from ..creation import empty, zeros
-from ..functions.shapes import cat, stack
+from ..functions.joining import cat, stack
 from ..handles import Tensor
 from . import functional as F  # noqa: N812
 from .module import Module

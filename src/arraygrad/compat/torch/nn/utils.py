@@ -1,4 +1,4 @@
-"""`torch.nn.utils`: gradients clipped, parameters as one vector."""
+"""`torch.nn.utils`: gradients clipped, parameters as one vector, weights by norm and direction."""
 
 from __future__ import annotations
 
@@ -7,15 +7,18 @@ from typing import Any
 
 from ..autograd import no_grad
 from ..creation import tensor
+from ..functions.joining import cat, stack
 from ..functions.products import norm
-from ..functions.shapes import cat, stack
 from ..handles import Tensor
+from .parameter import Parameter
 
 __all__ = [
     "clip_grad_norm_",
     "clip_grad_value_",
     "parameters_to_vector",
+    "remove_weight_norm",
     "vector_to_parameters",
+    "weight_norm",
 ]
 
 
@@ -61,3 +64,42 @@ def vector_to_parameters(vec: Tensor, parameters: Iterable[Tensor]) -> None:
     for p in parameters:
         p.data = vec[start : start + p.numel()].view_as(p).data
         start += p.numel()
+
+
+# --- weights as norms and directions ---
+
+
+def _norms(v: Tensor, dim: int | None) -> Tensor:
+    """The norms of the slices of a weight along an axis, or of all of it."""
+    axes = [a for a in range(v.ndim) if dim is None or a != dim % v.ndim]
+    return v.norm(2, axes, keepdim=True) if dim is not None else v.norm()  # type: ignore[no-any-return]
+
+
+def weight_norm(module: Any, name: str = "weight", dim: int | None = 0) -> Any:
+    """Have a weight computed from its norms, `<name>_g`, and its direction, `<name>_v`."""
+    weight = getattr(module, name)
+    del module._parameters[name]
+    module.register_parameter(f"{name}_g", Parameter(_norms(weight, dim).detach()))
+    module.register_parameter(f"{name}_v", Parameter(weight.detach()))
+
+    def compute(module: Any, _: Any = None) -> None:
+        g, v = getattr(module, f"{name}_g"), getattr(module, f"{name}_v")
+        module.__dict__[name] = v * (g / _norms(v, dim))
+
+    compute(module)
+    module.__dict__.setdefault("_weight_norms", {})[name] = module.register_forward_pre_hook(
+        compute
+    )
+    return module
+
+
+def remove_weight_norm(module: Any, name: str = "weight") -> Any:
+    """Make a weight one parameter again."""
+    hook = module.__dict__.get("_weight_norms", {}).pop(name, None)
+    if hook is None:
+        raise ValueError(f"weight_norm of {name!r} not found in {module}")
+    hook.remove()
+    weight = module.__dict__.pop(name).detach()
+    del module._parameters[f"{name}_g"], module._parameters[f"{name}_v"]
+    module.register_parameter(name, Parameter(weight))
+    return module

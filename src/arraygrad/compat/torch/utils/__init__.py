@@ -1,8 +1,8 @@
-"""`torch.utils`: checkpoints."""
+"""`torch.utils`: checkpoints, and data in batches."""
 
-from . import checkpoint
+from . import checkpoint, data
 
-__all__ = ["checkpoint"]
+__all__ = ["checkpoint", "data"]
 
 
 def __dir__() -> list[str]:

@@ -1,0 +1,178 @@
+"""Tensors split into parts, and joined."""
+
+from __future__ import annotations
+
+import builtins
+import itertools
+from typing import Any
+
+from .... import ops
+from ....arrays.creation import asarray
+from ....core.array import Array
+from ..dtypes import promote
+from ..publish import function
+from .axes import check_axes, checked
+
+
+@function(parts=True)
+def unbind(input: Any, dim: int = 0) -> Any:
+    """All slices along an axis."""
+    return tuple(ops.unstack(input, axis=checked(dim, input.ndim)))
+
+
+@function(parts=True)
+def split(
+    input: Any, split_size: Any = None, dim: int = 0, *, split_size_or_sections: Any = None
+) -> Any:
+    """Pieces of a length, or of several lengths, along an axis."""
+    split_size = split_size if split_size_or_sections is None else split_size_or_sections
+    axis = checked(dim, input.ndim)
+    length = input.shape[axis]
+    if isinstance(split_size, int):
+        if split_size < 0 or (split_size == 0 and length):
+            raise RuntimeError(f"split(): the length of pieces must be positive, not {split_size}")
+        count = builtins.max(1, -(-length // split_size)) if length else 1
+        split_size = [builtins.min(split_size, length - i * split_size) for i in range(count)]
+    elif builtins.sum(split_size) != length:
+        raise RuntimeError(f"split(): {list(split_size)} does not sum up to {length}")
+    ends = list(itertools.accumulate(split_size))
+    lead = (slice(None),) * axis
+    return tuple(
+        input[(*lead, slice(end - size, end))] for size, end in zip(split_size, ends, strict=True)
+    )
+
+
+unsafe_split = function(split.__wrapped__, name="unsafe_split")
+
+
+@function(parts=True)
+def split_with_sizes(input: Any, split_sizes: Any, dim: int = 0) -> Any:
+    """Pieces of given lengths along an axis."""
+    return split.__wrapped__(input, list(split_sizes), dim)
+
+
+unsafe_split_with_sizes = function(split_with_sizes.__wrapped__, name="unsafe_split_with_sizes")
+
+
+@function
+def tensor_split(input: Any, indices_or_sections: Any, dim: int = 0) -> Any:
+    """Pieces between given places, or that many pieces, along an axis."""
+    if isinstance(indices_or_sections, Array):
+        indices_or_sections = asarray(indices_or_sections).tolist()
+    return tuple(ops.array_split(input, indices_or_sections, axis=dim))
+
+
+@function(parts=True)
+def chunk(input: Any, chunks: int, dim: int = 0) -> Any:
+    """At most that many pieces along an axis."""
+    axis = checked(dim, input.ndim)
+    if chunks < 1:
+        raise RuntimeError(f"chunk() makes at least one piece, not {chunks}")
+    return split.__wrapped__(input, builtins.max(1, -(-input.shape[axis] // chunks)), axis)
+
+
+unsafe_chunk = function(chunk.__wrapped__, name="unsafe_chunk")
+
+
+@function
+def hsplit(input: Any, indices_or_sections: Any) -> Any:
+    """Pieces along the second axis."""
+    check_axes("torch.hsplit", input, 1)
+    axis = 0 if input.ndim == 1 else 1
+    return tuple(ops.split(input, indices_or_sections, axis=axis))
+
+
+@function
+def vsplit(input: Any, indices_or_sections: Any) -> Any:
+    """Pieces along the first axis."""
+    check_axes("torch.vsplit", input, 2)
+    return tuple(ops.split(input, indices_or_sections, axis=0))
+
+
+@function
+def dsplit(input: Any, indices_or_sections: Any) -> Any:
+    """Pieces along the third axis."""
+    check_axes("torch.dsplit", input, 3)
+    return tuple(ops.split(input, indices_or_sections, axis=2))
+
+
+def _one_dtype(tensors: Any) -> list[Any]:
+    """Tensors of the dtype that all fit into."""
+    if isinstance(tensors, Array) or not len(tensors):
+        raise RuntimeError("expected a sequence of tensors with at least one tensor in it")
+    for part in tensors:
+        if not isinstance(part, Array):
+            raise TypeError(f"expected tensors, not {type(part).__name__}")
+    wanted = tensors[0].dtype
+    for part in tensors[1:]:
+        wanted = promote(wanted, part.dtype)
+    return [p if p.dtype == wanted else ops.astype(p, wanted) for p in tensors]
+
+
+@function(method=False)
+def cat(tensors: Any, dim: int = 0) -> Any:
+    """Tensors one after the other along an axis."""
+    parts = _one_dtype(tensors)
+    if not all(p.ndim for p in parts):
+        raise RuntimeError("cat(): a zero-dimensional tensor cannot be concatenated: use stack()")
+    kept = parts
+    if any(p.ndim != 1 for p in parts):  # as in PyTorch, empty vectors fit everything
+        kept = [p for p in parts if p.shape != (0,)] or parts[:1]
+    return ops.concat(kept, axis=dim)
+
+
+concat = concatenate = cat
+
+
+@function(method=False)
+def stack(tensors: Any, dim: int = 0) -> Any:
+    """Tensors side by side, on a new axis."""
+    return ops.stack(_one_dtype(tensors), axis=dim)
+
+
+@function(method=False)
+def hstack(tensors: Any) -> Any:
+    """Tensors one after the other along the second axis."""
+    return ops.hstack(_one_dtype(tensors))
+
+
+@function(method=False)
+def vstack(tensors: Any) -> Any:
+    """Tensors one after the other along the first axis."""
+    return ops.vstack(_one_dtype(tensors))
+
+
+@function(method=False)
+def dstack(tensors: Any) -> Any:
+    """Tensors one after the other along the third axis."""
+    return ops.dstack(_one_dtype(tensors))
+
+
+@function(method=False)
+def column_stack(tensors: Any) -> Any:
+    """Vectors as the columns of a matrix."""
+    return ops.column_stack(_one_dtype(tensors))
+
+
+row_stack = vstack
+
+
+@function(method=False)
+def meshgrid(*tensors: Any, indexing: str = "ij") -> Any:
+    """Coordinates of a grid."""
+    given = tensors[0] if len(tensors) == 1 and isinstance(tensors[0], tuple | list) else tensors
+    return tuple(ops.meshgrid(*given, indexing=indexing))
+
+
+@function(method=False)
+def block_diag(*tensors: Any) -> Any:
+    """Matrices along the diagonal of a larger one."""
+    parts = [ops.atleast_2d(p) for p in tensors]
+    rows = []
+    width = builtins.sum(p.shape[1] for p in parts)
+    before = 0
+    for part in parts:
+        after = width - before - part.shape[1]
+        rows.append(ops.pad(part, ((0, 0), (before, after))))
+        before += part.shape[1]
+    return ops.concat(rows, axis=0)

@@ -1,0 +1,109 @@
+"""Ops that native code makes of simpler ones: short convolutions, small matrices, and others."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from ..ops import arrangement, elementwise, linalg, norms, numerics, reductions, shape
+from ..ops.define.op import Op
+
+MOST_TAPS = 32  # terms of a convolution that are written out
+SMALL = 3  # rows of matrices whose determinants are written out
+
+
+def _convolve(x: Any, y: Any) -> Any:
+    if y.shape[0] > x.shape[0]:
+        x, y = y, x
+    around = y.shape[0] - 1
+    return _convolve_within(arrangement.pad(x, around), y)
+
+
+def _convolve_within(x: Any, y: Any) -> Any:
+    """Few terms for each element; or few elements, each of which is a sum."""
+    taps = y.shape[0]
+    count = x.shape[0] - taps + 1
+    if taps <= MOST_TAPS:
+        return functools.reduce(
+            elementwise.add, [x[j : j + count] * y[taps - 1 - j] for j in range(taps)]
+        )
+    y = shape.flip(y)
+    return shape.stack(
+        [reductions._sum(x[i : i + taps] * y, axis=None, keepdims=False) for i in range(count)]
+    )
+
+
+def _has_few_taps(x: Any, y: Any, within: bool) -> bool:
+    few, many = sorted((x.shape[0], y.shape[0]))
+    return few <= MOST_TAPS or (within and many - few < MOST_TAPS)
+
+
+def _triangle(is_lower: bool) -> Callable[..., Any]:
+    def made(x: Any, k: int) -> Any:
+        """Elements below and on a diagonal, or above and on it; zeros elsewhere."""
+        lower = np.tri(*x.shape[-2:], k=k if is_lower else k - 1, dtype=np.bool_)
+        return elementwise.where(lower, x, 0) if is_lower else elementwise.where(lower, 0, x)
+
+    return made
+
+
+def _vector_norm(x: Any, axis: Any, keepdims: bool, ord: float) -> Any:
+    if x.dtype.kind != "f" or ord not in (1, 2):
+        raise NotImplementedError
+    if ord == 1:
+        return reductions._sum(elementwise.abs(x), axis=axis, keepdims=keepdims)
+    return elementwise.sqrt(reductions._sum(x * x, axis=axis, keepdims=keepdims))
+
+
+def _cofactor(x: Any, i: int, j: int) -> Any:
+    """The determinant without a row and a column; with those after them in turn, it has its sign."""
+    n = x.shape[-1]
+    if n == 1:
+        return elementwise.where(True, 1, x[..., 0, 0])
+    if n == 2:
+        other = x[..., 1 - i, 1 - j]
+        return other if i == j else -other
+    a, b = (i + 1) % 3, (i + 2) % 3
+    c, d = (j + 1) % 3, (j + 2) % 3
+    return x[..., a, c] * x[..., b, d] - x[..., a, d] * x[..., b, c]
+
+
+def _det(x: Any) -> Any:
+    terms = [x[..., 0, j] * _cofactor(x, 0, j) for j in range(x.shape[-1])]
+    return functools.reduce(elementwise.add, terms)
+
+
+def _cofactors(x: Any) -> Any:
+    n = x.shape[-1]
+    found = [_cofactor(x, i, j) for i in range(n) for j in range(n)]
+    return shape._reshape(shape.stack(found, axis=-1), shape=x.shape)
+
+
+def _is_small(x: Any) -> bool:
+    return 0 < x.shape[-1] <= SMALL
+
+
+def _op(function: Any) -> Op:
+    return function.op  # type: ignore[no-any-return]
+
+
+MADE: dict[Op, Callable[..., Any]] = {
+    _op(numerics._convolve): _convolve,
+    _op(numerics._convolve_within): _convolve_within,
+    _op(shape._tril): _triangle(True),
+    _op(shape._triu): _triangle(False),
+    _op(norms._vector_norm): _vector_norm,
+    _op(linalg.det_matrix): _det,
+    _op(linalg._cofactors): _cofactors,
+}
+
+# Whether it is so for some arguments; for all, if there is no condition.
+ONLY_IF: dict[Op, Callable[..., bool]] = {
+    _op(numerics._convolve): functools.partial(_has_few_taps, within=False),
+    _op(numerics._convolve_within): functools.partial(_has_few_taps, within=True),
+    _op(linalg.det_matrix): _is_small,
+    _op(linalg._cofactors): _is_small,
+}

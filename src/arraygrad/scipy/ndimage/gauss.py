@@ -1,0 +1,145 @@
+"""Gauss filters and their derivatives, by the image and by the width."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ...core.array import Array, plain
+from ...ops import equal, exp, flip, sqrt, stack, where
+from ...ops import sum as _sum
+from ..twins import array_like, floating, refuse, twin
+from .filters import SCIPY, along_axis, axes_of, for_all_axes, modes_of, numbers
+
+
+def _gauss_weights(sigma: Any, order: int, truncate: float, radius: Any) -> Any:
+    """The weights of a Gauss function or of its derivative, by its width, too."""
+    if radius is None:
+        reaches = {int(truncate * float(width) + 0.5) for width in np.ravel(plain(sigma))}
+        if len(reaches) > 1:
+            raise NotImplementedError(
+                "widths of a batch need weights of different lengths: pass radius"
+            )
+        radius = reaches.pop()
+    reach = int(radius)
+    place = np.arange(-reach, reach + 1)
+    bell = exp(place**2 * (-0.5 / (sigma * sigma)))
+    bell = bell / _sum(bell)
+    # Derivatives are the bell times a polynomial, by its coefficients: q' - x q / sigma**2.
+    terms: list[Any] = [1.0]
+    for _ in range(order):
+        following: list[Any] = [0.0] * (len(terms) + 1)
+        for power, term in enumerate(terms):
+            if power:
+                following[power - 1] = following[power - 1] + power * term
+            following[power + 1] = following[power + 1] - term / (sigma * sigma)
+        terms = following
+    factor: Any = 0.0
+    for power, term in enumerate(terms):
+        factor = factor + term * place.astype(float) ** power
+    return flip(bell * factor, axis=0)
+
+
+@twin(SCIPY.gaussian_filter1d)
+def gaussian_filter1d(
+    input: Any,
+    sigma: Any,
+    axis: int = -1,
+    order: int = 0,
+    output: Any = None,
+    mode: str = "reflect",
+    cval: Any = 0.0,
+    truncate: float = 4.0,
+    *,
+    radius: Any = None,
+) -> Any:
+    """A Gauss filter along an axis, by the image and by the width."""
+    refuse("gaussian_filter1d", output=(output, None))
+    if order < 0:
+        raise ValueError("order must be non-negative")
+    sigma = sigma if isinstance(sigma, Array) else float(sigma)
+    weights = _gauss_weights(array_like(sigma), order, truncate, radius)
+    return along_axis(floating(input), weights, axis, mode, cval, 0)
+
+
+@twin(SCIPY.gaussian_filter)
+def gaussian_filter(
+    input: Any,
+    sigma: Any,
+    order: Any = 0,
+    output: Any = None,
+    mode: Any = "reflect",
+    cval: Any = 0.0,
+    truncate: float = 4.0,
+    *,
+    radius: Any = None,
+    axes: Any = None,
+) -> Any:
+    """A Gauss filter, by the image and by the width."""
+    refuse("gaussian_filter", output=(output, None))
+    x = floating(input)
+    along = axes_of(x, axes)
+    count = len(along)
+    widths, orders = numbers(sigma, count), numbers(order, count)
+    modes, reaches = modes_of(mode, count), numbers(radius, count)
+    for k, axis in enumerate(along):
+        width = widths[k]
+        if not isinstance(width, Array) and width <= 1e-15:
+            continue
+        x = gaussian_filter1d(
+            x, width, axis, orders[k], None, modes[k], cval, truncate, radius=reaches[k]
+        )
+    return x
+
+
+@twin(SCIPY.gaussian_laplace)
+def gaussian_laplace(
+    input: Any,
+    sigma: Any,
+    output: Any = None,
+    mode: Any = "reflect",
+    cval: Any = 0.0,
+    *,
+    axes: Any = None,
+    **options: Any,
+) -> Any:
+    """The sum of second derivatives of a Gauss filter."""
+    refuse("gaussian_laplace", output=(output, None))
+    widths = for_all_axes(sigma, floating(input), axes, 0)
+    parts = _gauss_parts(input, widths, mode, cval, axes, options, 2)
+    return sum(parts[1:], start=parts[0]) if parts else floating(input) * 1.0
+
+
+@twin(SCIPY.gaussian_gradient_magnitude)
+def gaussian_gradient_magnitude(
+    input: Any,
+    sigma: Any,
+    output: Any = None,
+    mode: Any = "reflect",
+    cval: Any = 0.0,
+    *,
+    axes: Any = None,
+    **options: Any,
+) -> Any:
+    """The length of the gradient of a Gauss filter."""
+    refuse("gaussian_gradient_magnitude", output=(output, None))
+    parts = _gauss_parts(input, sigma, mode, cval, axes, options, 1)
+    if not parts:
+        return floating(input) * 1.0
+    squares = _sum(stack(parts) ** 2, axis=0)
+    flat = equal(squares, 0)  # there, as everywhere, the derivative of a length of zero is zero
+    return where(flat, 0.0, sqrt(where(flat, 1.0, squares)))
+
+
+def _gauss_parts(
+    input: Any, sigma: Any, mode: Any, cval: Any, axes: Any, options: Any, order: int
+) -> list[Any]:
+    """The derivatives of a Gauss filter along some axes, each with the mode of its axis."""
+    x = floating(input)
+    along = axes_of(x, axes)
+    found = []
+    for axis, one_mode in zip(along, modes_of(mode, len(along)), strict=True):
+        orders = [order if k == axis else 0 for k in range(x.ndim)]
+        found.append(gaussian_filter(x, sigma, orders, None, one_mode, cval, **options))
+    return found

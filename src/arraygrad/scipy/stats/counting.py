@@ -1,0 +1,116 @@
+"""The base of discrete distributions: derivatives are by the parameters, not by the counts."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from ...core.array import plain
+from ...ops import (
+    equal,
+    exp,
+    expand_dims,
+    floor,
+    greater_equal,
+    isnan,
+    less,
+    less_equal,
+    logical_and,
+    where,
+)
+from ...ops import sum as _sum
+from ...ops.define.library import constant
+from ...ops.special.entropies import entr
+from ..twins import any_arrays, by_scipy, double
+from .distribution import Distribution
+from .frozen import no_batch
+from .quantiles import of_numbers
+
+# The probability of the upper half of the counts in a sum, which has some more.
+_IMPROBABLE, _MORE = 1e-12, 50
+
+
+class Discrete(Distribution):
+    """The base of discrete distributions: derivatives are by the parameters, not by the counts."""
+
+    is_discrete = True
+
+    def __init__(self) -> None:
+        super().__init__()
+        inputs = ("q", *(f"shape_{name}" for name in self.shapes))
+        self._steps = {
+            which: constant(
+                f"scipy.stats.{self.name}.{which}",
+                *inputs,
+                compute=by_scipy(of_numbers(getattr(self.scipy, which), len(self.shapes))),
+            )
+            for which in ("ppf", "isf")
+        }
+
+    def logpmf(self, k: Any, *args: Any, **kwargs: Any) -> Any:
+        """The logarithm of the probability of `k`."""
+        if not any_arrays((k, *args), kwargs):
+            return self.scipy.logpmf(k, *args, **kwargs)
+        shapes, loc, scale = self._parameters(args, kwargs)
+        y = double(k) - loc
+        low, high = self._ends(shapes)
+        inside = logical_and(greater_equal(y, low), less_equal(y, high))
+        inside = logical_and(logical_and(inside, equal(floor(y), y)), less(y, math.inf))
+        out = type(self).log_density(where(inside, y, low), *shapes)
+        out = where(inside, out, where(isnan(y), math.nan, -math.inf))
+        return self._checked(out, shapes, scale)
+
+    def pmf(self, k: Any, *args: Any, **kwargs: Any) -> Any:
+        """The probability of `k`."""
+        if not any_arrays((k, *args), kwargs):
+            return self.scipy.pmf(k, *args, **kwargs)
+        return exp(self.logpmf(k, *args, **kwargs))
+
+    def _function(
+        self, which: str, x: Any, args: Any, kwargs: Any, below: float, above: float
+    ) -> Any:
+        shapes, loc, scale = self._parameters(args, kwargs)
+        y = floor(double(x) - loc)
+        low, high = self._ends(shapes)
+        inside = logical_and(greater_equal(y, low), less(y, high))
+        out = getattr(self, which)(where(inside, y, low), *shapes)
+        beyond = where(less(y, low), below, where(isnan(y), math.nan, above))
+        return self._checked(where(inside, out, beyond), shapes, scale)
+
+    def ppf(self, q: Any, *args: Any, **kwargs: Any) -> Any:
+        """The quantiles: steps, which are constants."""
+        return self._step("ppf", q, args, kwargs)
+
+    def isf(self, q: Any, *args: Any, **kwargs: Any) -> Any:
+        """The inverse of `sf`: steps, which are constants."""
+        return self._step("isf", q, args, kwargs)
+
+    def _step(self, which: str, q: Any, args: Any, kwargs: Any) -> Any:
+        if not any_arrays((q, *args), kwargs):
+            return getattr(self.scipy, which)(q, *args, **kwargs)
+        shapes, loc, _ = self._parameters(args, kwargs)
+        return self._steps[which](double(q), *shapes) + loc
+
+    def entropy(self, *args: Any, **kwargs: Any) -> Any:
+        """The entropy: a sum over all counts that are not too improbable to matter."""
+        if not any_arrays(args, kwargs):
+            return self.scipy.entropy(*args, **kwargs)
+        shapes, loc, scale = self._parameters(args, kwargs)
+        likely = np.asarray(self.scipy.isf(_IMPROBABLE, *map(plain, shapes)))
+        low, _ = self._ends(shapes)
+        k = np.arange(low, 2 * np.max(likely, where=np.isfinite(likely), initial=low) + _MORE)
+        columns = [expand_dims(s, axis=-1) for s in shapes]
+        _, high = self._ends(columns)
+        inside = less_equal(k, high)
+        p = exp(type(self).log_density(where(inside, k, low), *columns))
+        out = _sum(where(inside, entr(p), 0.0), axis=-1) + 0 * loc
+        return self._checked(out, shapes, scale)
+
+    def rvs(self, *args: Any, size: Any = None, random_state: Any = None, **kwargs: Any) -> Any:
+        """Random counts: constants, because they depend on the parameters by steps."""
+        no_batch((*args, *kwargs.values()))
+        values = [plain(v) for v in args]
+        given = {k: plain(v) for k, v in kwargs.items()}
+        return self.scipy.rvs(*values, size=size, random_state=random_state, **given)

@@ -1,0 +1,176 @@
+"""Continuous distributions on the whole line, each by its formulas in standard form."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from ... import special as ours
+from ...ops import (
+    abs,
+    atan2,
+    exp,
+    expm1,
+    greater,
+    less,
+    less_equal,
+    log,
+    log1p,
+    minimum,
+    ones_like,
+    tan,
+    where,
+)
+from .. import special
+from .distribution import Distribution, constant_formula
+
+_LOG_2PI = math.log(2 * math.pi)
+_EULER = 0.5772156649015329
+_gammaln, _digamma = ours.gammaln, ours.digamma
+
+
+class Norm(Distribution):
+    """The normal distribution."""
+
+    name = "norm"
+    log_density = staticmethod(lambda y: y * y * -0.5 - 0.5 * _LOG_2PI)
+    distribution = staticmethod(lambda y: ours.ndtr(y))
+    upper = staticmethod(lambda y: ours.ndtr(-y))
+    log_distribution = staticmethod(lambda y: ours.log_ndtr(y))
+    log_upper = staticmethod(lambda y: ours.log_ndtr(-y))
+    quantile = staticmethod(lambda q: ours.ndtri(q))
+    upper_quantile = staticmethod(lambda q: -ours.ndtri(q))
+    average = staticmethod(constant_formula(0.0))
+    variance = staticmethod(constant_formula(1.0))
+    information = staticmethod(constant_formula(0.5 * (_LOG_2PI + 1)))
+
+
+class StudentT(Distribution):
+    """Student's t distribution."""
+
+    name = "t"
+    log_density = staticmethod(
+        lambda y, df: (
+            _gammaln((df + 1) * 0.5)
+            - _gammaln(df * 0.5)
+            - 0.5 * log(df * math.pi)
+            - (df + 1) * 0.5 * log1p(y * y / df)
+        )
+    )
+    distribution = staticmethod(lambda y, df: special.stdtr(df, y))
+    upper = staticmethod(lambda y, df: special.stdtr(df, -y))
+    quantile = staticmethod(lambda q, df: special.stdtrit(df, q))
+    upper_quantile = staticmethod(lambda q, df: -special.stdtrit(df, q))
+    average = staticmethod(lambda df: where(greater(df, 1), 0 * df, math.inf))
+    variance = staticmethod(
+        lambda df: where(
+            greater(df, 2), df / (where(greater(df, 2), df, 3) - 2), _without_variance(df)
+        )
+    )
+    information = staticmethod(
+        lambda df: (
+            (df + 1) * 0.5 * (_digamma((df + 1) * 0.5) - _digamma(df * 0.5))
+            + 0.5 * log(df)
+            + ours.betaln(df * 0.5, 0.5)
+        )
+    )
+
+
+def _without_variance(df: Any) -> Any:
+    return where(less_equal(df, 1), math.nan, math.inf)
+
+
+class Laplace(Distribution):
+    """Laplace's distribution."""
+
+    name = "laplace"
+    log_density = staticmethod(lambda y: -abs(y) - math.log(2))
+    distribution = staticmethod(lambda y: _laplace(y))
+    upper = staticmethod(lambda y: _laplace(-y))
+    quantile = staticmethod(lambda q: _laplace_inverse(q))
+    upper_quantile = staticmethod(lambda q: -_laplace_inverse(q))
+    average = staticmethod(constant_formula(0.0))
+    variance = staticmethod(constant_formula(2.0))
+    information = staticmethod(constant_formula(math.log(2) + 1))
+
+
+def _laplace(y: Any) -> Any:
+    half = 0.5 * exp(-abs(y))
+    return where(greater(y, 0), 1 - half, half)
+
+
+def _laplace_inverse(q: Any) -> Any:
+    above = greater(q, 0.5)
+    return where(above, -log(2 * (1 - where(above, q, 0.5))), log(2 * where(above, 0.5, q)))
+
+
+class Logistic(Distribution):
+    """The logistic distribution."""
+
+    name = "logistic"
+    log_density = staticmethod(lambda y: ours.log_expit(y) + ours.log_expit(-y))
+    distribution = staticmethod(lambda y: ours.expit(y))
+    upper = staticmethod(lambda y: ours.expit(-y))
+    log_distribution = staticmethod(lambda y: ours.log_expit(y))
+    log_upper = staticmethod(lambda y: ours.log_expit(-y))
+    quantile = staticmethod(lambda q: ours.logit(q))
+    upper_quantile = staticmethod(lambda q: -ours.logit(q))
+    average = staticmethod(constant_formula(0.0))
+    variance = staticmethod(constant_formula(math.pi**2 / 3))
+    information = staticmethod(constant_formula(2.0))
+
+
+class Cauchy(Distribution):
+    """Cauchy's distribution."""
+
+    name = "cauchy"
+    log_density = staticmethod(lambda y: -math.log(math.pi) - log1p(y * y))
+    distribution = staticmethod(lambda y: atan2(ones_like(y), -y) / math.pi)
+    upper = staticmethod(lambda y: atan2(ones_like(y), y) / math.pi)
+    quantile = staticmethod(lambda q: _cauchy_inverse(q))
+    upper_quantile = staticmethod(lambda q: -_cauchy_inverse(q))
+    average = staticmethod(constant_formula(math.nan))
+    variance = staticmethod(constant_formula(math.nan))
+    information = staticmethod(constant_formula(math.log(4 * math.pi)))
+
+
+def _cauchy_inverse(q: Any) -> Any:
+    """The quantiles; in the tails by the distance from zero or one, which keeps all digits."""
+    rest = minimum(q, 1 - q)
+    tail = less(rest, 0.25)
+    far = 1 / tan(where(tail, rest, 0.25) * math.pi)
+    return where(tail, where(less(q, 0.5), -far, far), tan((where(tail, 0.5, q) - 0.5) * math.pi))
+
+
+class GumbelR(Distribution):
+    """Gumbel's distribution of maxima."""
+
+    name = "gumbel_r"
+    log_density = staticmethod(lambda y: -y - exp(-y))
+    distribution = staticmethod(lambda y: exp(-exp(-y)))
+    upper = staticmethod(lambda y: -expm1(-exp(-y)))
+    log_distribution = staticmethod(lambda y: -exp(-y))
+    quantile = staticmethod(lambda q: -log(-log(q)))
+    upper_quantile = staticmethod(lambda q: -log(-log1p(-q)))
+    average = staticmethod(constant_formula(_EULER))
+    variance = staticmethod(constant_formula(math.pi**2 / 6))
+    information = staticmethod(constant_formula(_EULER + 1))
+
+
+class GumbelL(Distribution):
+    """Gumbel's distribution of minima."""
+
+    name = "gumbel_l"
+    log_density = staticmethod(lambda y: y - exp(y))
+    distribution = staticmethod(lambda y: -expm1(-exp(y)))
+    upper = staticmethod(lambda y: exp(-exp(y)))
+    log_upper = staticmethod(lambda y: -exp(y))
+    quantile = staticmethod(lambda q: log(-log1p(-q)))
+    upper_quantile = staticmethod(lambda q: log(-log(q)))
+    average = staticmethod(constant_formula(-_EULER))
+    variance = staticmethod(constant_formula(math.pi**2 / 6))
+    information = staticmethod(constant_formula(_EULER + 1))
+
+
+norm, t, laplace, logistic = Norm(), StudentT(), Laplace(), Logistic()
+cauchy, gumbel_r, gumbel_l = Cauchy(), GumbelR(), GumbelL()
