@@ -11,6 +11,8 @@ __all__ = [
     "MixedArraysError",
     "NoGradientError",
     "NotASolutionError",
+    "OuterWriteError",
+    "RecomputeError",
     "RuleError",
     "SingularError",
     "UnusedInputError",
@@ -50,6 +52,10 @@ class MixedArraysError(TypeError):
 
 class RuleError(RuntimeError):
     """A derivative rule, a custom backward or a hook returned a value that does not fit."""
+
+
+class RecomputeError(RuleError):
+    """A checkpointed function did not do the same when it was run again."""
 
 
 class AnomalyError(RuntimeError):

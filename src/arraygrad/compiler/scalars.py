@@ -17,8 +17,8 @@ from ..core.axes import count
 from ..ops import beyond, elementwise, reductions, searching, shape
 from ..ops.define.op import Op
 from ..ops.special import activations, normal, sigmoids, softmax
-from . import functions as native
 from . import compositions, hyperbolic, powers, quotients, trigonometry
+from . import functions as native
 from . import normal as native_normal
 from .core import Fold, Scalar
 from .vectors import BYTES, Value, Writer

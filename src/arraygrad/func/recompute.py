@@ -32,7 +32,7 @@ from ..core.versions import (
     refused_writes,
     watched_writes,
 )
-from ..errors import RuleError, WrittenError
+from ..errors import RecomputeError, WrittenError
 from ..ops.define.rules import Pullback
 from ..sweep.engine import current_sweep
 from .trees import as_function, flatten
@@ -313,7 +313,7 @@ class _Run:
             if place < len(self.saved):
                 first = self.saved[place]
                 if self.check and entry != first and entry.differs(first):
-                    raise RuleError(
+                    raise RecomputeError(
                         f"a checkpointed function saved {first.told()} as value {place} when it "
                         f"was first run, and {entry.told()} when it was run again: it must do the "
                         "same each time"
@@ -349,7 +349,7 @@ class _Run:
             set_modes(outside)
         if len(entries) < wanted or (self.check and len(entries) > len(self.saved)):
             counts = [sum(e.arrays() for e in found) for found in (self.saved, entries)]
-            raise RuleError(
+            raise RecomputeError(
                 f"a checkpointed function saved {counts[0]} arrays when it was first run "
                 f"and {counts[1]} when it was run again: it must do the same each time"
             )

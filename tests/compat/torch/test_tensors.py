@@ -247,3 +247,25 @@ def test_random_numbers_follow_the_seed() -> None:
     assert torch.equal(torch.rand(1), inside)
     assert torch.randint(0, 3, (100,)).unique().tolist() == [0, 1, 2]
     assert sorted(torch.randperm(5).tolist()) == list(range(5))
+
+
+def test_writes_at_places_that_differ_over_a_batch() -> None:
+    rng = np.random.default_rng(0)
+    x, values = rng.normal(size=(3, 2, 4, 3)), rng.normal(size=(3, 2, 2, 3))
+    index = np.array([[1, 2], [0, 3], [2, 1]])
+
+    def written(x: Any, i: Any, v: Any) -> Any:
+        y = x.clone()
+        y[:, i] = v
+        z = x.clone()
+        z[..., i, :] = 7.0
+        return y + z
+
+    given = [torch.tensor(a) for a in (x, index, values)]
+    expected = torch.stack([written(*part) for part in zip(*given, strict=True)])
+    assert torch.equal(torch.vmap(written)(*given), expected)
+    gradients = torch.vmap(torch.func.grad(lambda *a: (written(*a) ** 2).sum(), (0, 2)))(*given)
+    for b in range(3):
+        one = torch.func.grad(lambda *a: (written(*a) ** 2).sum(), (0, 2))(*(g[b] for g in given))
+        for together, alone in zip(gradients, one, strict=True):
+            torch.testing.assert_close(together[b], alone)

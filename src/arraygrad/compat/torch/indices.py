@@ -8,6 +8,7 @@ import numpy as np
 
 from ... import ops
 from ...arrays.batched import Batched
+from ...arrays.creation import asarray
 from ...core.array import Array
 from .handles import Tensor, attach, lift, new, origin_of, unwrap, wrap
 from .publish import METHODS
@@ -55,6 +56,10 @@ def _setitem(self: Tensor, key: Any, value: Any) -> None:
     if all(isinstance(p, Batched) and p.dtype.kind in "iu" for p in parts):
         index_put_(self, tuple(map(wrap, parts)), wrap(value))
         return
+    axis = _differing_axis(parts, self.ndim)
+    if axis is not None:
+        _put_along(self, axis, next(p for p in parts if isinstance(p, Batched)), value)
+        return
     if isinstance(value, Array) and value.ndim:
         # PyTorch drops axes of length one in front, as in `x[0] = row` with a row of shape (1, n).
         extra = value.ndim - self._t[place].ndim
@@ -64,6 +69,28 @@ def _setitem(self: Tensor, key: Any, value: Any) -> None:
         self._t[place] = value
     except (ValueError, TypeError, RuntimeError) as error:
         raise not_written(self, "x[...] = value", error) from error
+
+
+def _differing_axis(parts: tuple[Any, ...], ndim: int) -> int | None:
+    """The axis of the one index that differs over a batch, if all others are whole slices."""
+    full = [i for i, p in enumerate(parts) if isinstance(p, slice) and p == slice(None)]
+    own = [i for i, p in enumerate(parts) if isinstance(p, Batched) and p.dtype.kind in "iu"]
+    rest = [i for i, p in enumerate(parts) if p is Ellipsis]
+    if len(own) != 1 or len(rest) > 1 or len(full) + len(own) + len(rest) != len(parts):
+        return None
+    return own[0] if not rest or own[0] < rest[0] else own[0] - len(parts) + ndim
+
+
+def _put_along(self: Tensor, axis: int, index: Any, value: Any) -> None:
+    """Write slices along an axis at places that differ over a batch."""
+    shape = tuple(self.shape)
+    count = index.ndim
+    values = ops.broadcast_to(
+        value if isinstance(value, Array) else asarray(value, dtype=self._t.dtype),
+        (*shape[:axis], *index.shape, *shape[axis + 1 :]),
+    )
+    values = ops.moveaxis(values, tuple(range(axis, axis + count)), tuple(range(count)))
+    index_put_(self.movedim(axis, 0), (wrap(index),), wrap(values))
 
 
 def index_put_(self: Tensor, indices: Any, values: Any) -> None:

@@ -10,7 +10,7 @@ from .... import ops, special
 from ....core.array import plain
 from ..functions.axes import are_known, not_from_the_end
 from ..publish import ArgumentError, function
-from .reducing import above_zero, chosen, like, reduced
+from .reducing import above_zero, checked_reduction, like, loss_function, reduced
 
 
 def _checked(target: Any, classes: int, ignored: int) -> Any:
@@ -73,35 +73,31 @@ def _nll(input: Any, target: Any, weight: Any, ignore_index: int, how: str) -> A
     return ops.sum(loss) / ops.sum(factor) if how == "mean" else reduced(loss, how)
 
 
-@function(method=False)
+@loss_function(between="ignore_index")
 def nll_loss(
     input: Any,
     target: Any,
     weight: Any = None,
-    size_average: Any = None,
     ignore_index: int = -100,
-    reduce: Any = None,
     reduction: str = "mean",
 ) -> Any:
     """Minus the logarithm of the probability of the right class."""
-    return _nll(input, target, weight, ignore_index, chosen(reduction, size_average, reduce))
+    return _nll(input, target, weight, ignore_index, checked_reduction(reduction))
 
 
-@function(method=False)
+@loss_function(between="ignore_index")
 def cross_entropy(
     input: Any,
     target: Any,
     weight: Any = None,
-    size_average: Any = None,
     ignore_index: int = -100,
-    reduce: Any = None,
     reduction: str = "mean",
     label_smoothing: float = 0.0,
 ) -> Any:
     """Minus the logarithm of the softmax of the right class, or of shares of all classes."""
     if not 0 <= label_smoothing <= 1:
         raise RuntimeError(f"label_smoothing must be between 0 and 1, not {label_smoothing}")
-    how = chosen(reduction, size_average, reduce)
+    how = checked_reduction(reduction)
     axis = _class_axis(input)
     classes = input.shape[axis]
     logs = special.log_softmax(input, axis=axis)
@@ -166,15 +162,13 @@ def _rows(input: Any) -> tuple[Any, bool]:
     return (input, False) if input.ndim == 2 else (ops.reshape(input, (1, -1)), True)
 
 
-@function(method=False)
+@loss_function
 def multi_margin_loss(
     input: Any,
     target: Any,
     p: int = 1,
     margin: float = 1.0,
     weight: Any = None,
-    size_average: Any = None,
-    reduce: Any = None,
     reduction: str = "mean",
 ) -> Any:
     """How much other classes come nearer to the right one than a margin."""
@@ -195,15 +189,13 @@ def multi_margin_loss(
         loss = loss * ops.expand_dims(ops.take(weight, ops.reshape(target, (-1,)), axis=0), 1)
     loss = ops.where(ops.equal(place, np.arange(classes)), 0, loss)
     loss = ops.sum(loss, axis=1) / classes
-    return reduced(loss[0] if single else loss, reduction, size_average, reduce)
+    return reduced(loss[0] if single else loss, reduction)
 
 
-@function(method=False)
+@loss_function
 def multilabel_margin_loss(
     input: Any,
     target: Any,
-    size_average: Any = None,
-    reduce: Any = None,
     reduction: str = "mean",
 ) -> Any:
     """How much wrong classes come nearer to right ones than one; targets end at the first -1."""
@@ -223,20 +215,18 @@ def multilabel_margin_loss(
     counted = ops.expand_dims(used, 2) & ops.expand_dims(wrong, 1)
     gap = ops.where(counted, above_zero(1 - right + ops.expand_dims(x, 1)), 0)
     loss = ops.sum(gap, axis=(1, 2)) / classes
-    return reduced(loss[0] if single else loss, reduction, size_average, reduce)
+    return reduced(loss[0] if single else loss, reduction)
 
 
-@function(method=False)
+@loss_function
 def multilabel_soft_margin_loss(
     input: Any,
     target: Any,
     weight: Any = None,
-    size_average: Any = None,
-    reduce: Any = None,
     reduction: str = "mean",
 ) -> Any:
     """The mean over classes of the cross entropy of sigmoids and targets."""
     target = like(target, input)
     loss = -(target * special.log_expit(input) + (1 - target) * special.log_expit(-input))
     loss = loss if weight is None else loss * weight
-    return reduced(ops.mean(loss, axis=-1), reduction, size_average, reduce)
+    return reduced(ops.mean(loss, axis=-1), reduction)

@@ -11,7 +11,7 @@ from .... import ops
 from ....arrays.batched import Batched
 from ....core.array import plain
 from ..publish import function
-from .reducing import chosen, reduced
+from .reducing import checked_reduction, reduced
 
 _IMPOSSIBLE = -1e30  # the logarithm of a probability of zero; infinities would make NaNs
 
@@ -54,7 +54,7 @@ def ctc_loss(
     The gradient is the derivative by `log_probs`. PyTorch adds `exp(log_probs)` to it: that makes
     no difference after `log_softmax`, where the gradients by its input are the same.
     """
-    how = chosen(reduction, None, None)
+    how = checked_reduction(reduction)
     single = log_probs.ndim == 2
     x = ops.expand_dims(log_probs, 1) if single else log_probs
     steps, samples, classes = x.shape

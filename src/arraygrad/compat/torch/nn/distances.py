@@ -10,7 +10,7 @@ from ..functions import products
 from ..functions.axes import checked
 from ..handles import Tensor
 from ..publish import ArgumentError, function
-from .reducing import above_zero, chosen, like, reduced
+from .reducing import above_zero, checked_reduction, like, loss_function, reduced
 
 pdist = products.pdist
 
@@ -40,14 +40,12 @@ def pairwise_distance(
     return _apart(x1, x2, p, eps, keepdim)
 
 
-@function(method=False)
+@loss_function
 def margin_ranking_loss(
     input1: Any,
     input2: Any,
     target: Any,
     margin: float = 0,
-    size_average: Any = None,
-    reduce: Any = None,
     reduction: str = "mean",
 ) -> Any:
     """How much pairs are not in the order that `target` says, 1 or -1, by a margin."""
@@ -57,45 +55,39 @@ def margin_ranking_loss(
             f"{tuple(input1.shape)}, {tuple(input2.shape)} and {tuple(target.shape)}"
         )
     loss = above_zero(-like(target, input1) * (input1 - input2) + margin)
-    return reduced(loss, reduction, size_average, reduce)
+    return reduced(loss, reduction)
 
 
-@function(method=False)
+@loss_function
 def hinge_embedding_loss(
     input: Any,
     target: Any,
     margin: float = 1.0,
-    size_average: Any = None,
-    reduce: Any = None,
     reduction: str = "mean",
 ) -> Any:
     """Distances of similar pairs, target 1, and how much others, -1, are below a margin."""
     apart = ops.where(ops.not_equal(target, 1), above_zero(margin - input), 0)
     near = ops.where(ops.not_equal(target, -1), input, 0)
-    return reduced(apart + near, reduction, size_average, reduce)
+    return reduced(apart + near, reduction)
 
 
-@function(method=False)
+@loss_function
 def soft_margin_loss(
     input: Any,
     target: Any,
-    size_average: Any = None,
-    reduce: Any = None,
     reduction: str = "mean",
 ) -> Any:
     """The logistic loss of two classes, 1 and -1."""
     loss = special.softplus(-like(target, input) * input)
-    return reduced(loss, reduction, size_average, reduce)
+    return reduced(loss, reduction)
 
 
-@function(method=False)
+@loss_function
 def cosine_embedding_loss(
     input1: Any,
     input2: Any,
     target: Any,
     margin: float = 0,
-    size_average: Any = None,
-    reduce: Any = None,
     reduction: str = "mean",
 ) -> Any:
     """How far similar pairs, target 1, are from cosine one, and others, -1, above a margin."""
@@ -112,10 +104,10 @@ def cosine_embedding_loss(
         1 - cosine,
         ops.where(ops.equal(target, -1), above_zero(cosine - margin), 0),
     )
-    return reduced(loss, reduction, size_average, reduce)
+    return reduced(loss, reduction)
 
 
-@function(method=False)
+@loss_function
 def triplet_margin_loss(
     anchor: Any,
     positive: Any,
@@ -124,8 +116,6 @@ def triplet_margin_loss(
     p: float = 2,
     eps: float = 1e-6,
     swap: bool = False,
-    size_average: Any = None,
-    reduce: Any = None,
     reduction: str = "mean",
 ) -> Any:
     """How much nearer than a margin a negative is to an anchor than a positive."""
@@ -136,7 +126,7 @@ def triplet_margin_loss(
     near, far = _apart(anchor, positive, p, eps), _apart(anchor, negative, p, eps)
     if swap:
         far = ops.minimum(far, _apart(positive, negative, p, eps))
-    return reduced(above_zero(margin + near - far), reduction, size_average, reduce)
+    return reduced(above_zero(margin + near - far), reduction)
 
 
 def triplet_margin_with_distance_loss(
@@ -152,7 +142,7 @@ def triplet_margin_with_distance_loss(
     """`triplet_margin_loss` with a distance of one's own."""
     if margin <= 0:
         raise ValueError(f"margin must be greater than 0, not {margin}")
-    how = chosen(reduction, None, None)
+    how = checked_reduction(reduction)
     distance: Any = pairwise_distance if distance_function is None else distance_function
     near, far = distance(anchor, positive), distance(anchor, negative)
     if swap:

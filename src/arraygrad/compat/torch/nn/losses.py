@@ -11,7 +11,7 @@ from .... import ops, special
 from ....core.array import Array, plain
 from ..functions.axes import are_known
 from ..publish import ArgumentError, function
-from .reducing import chosen, like, reduced, same_shape
+from .reducing import checked_reduction, like, loss_function, reduced, same_shape
 
 
 def _weighted(loss: Any, weight: Any, how: str) -> Any:
@@ -23,40 +23,34 @@ def _weighted(loss: Any, weight: Any, how: str) -> Any:
     return total / ops.sum(ops.broadcast_to(weight, loss.shape)) if how == "mean" else total
 
 
-@function(method=False)
+@loss_function
 def mse_loss(
     input: Any,
     target: Any,
-    size_average: Any = None,
-    reduce: Any = None,
     reduction: str = "mean",
     weight: Any = None,
 ) -> Any:
     """Squares of differences."""
-    how = chosen(reduction, size_average, reduce)
+    how = checked_reduction(reduction)
     return _weighted(ops.square(input - like(target, input)), weight, how)
 
 
-@function(method=False)
+@loss_function
 def l1_loss(
     input: Any,
     target: Any,
-    size_average: Any = None,
-    reduce: Any = None,
     reduction: str = "mean",
     weight: Any = None,
 ) -> Any:
     """Absolute values of differences."""
-    how = chosen(reduction, size_average, reduce)
+    how = checked_reduction(reduction)
     return _weighted(ops.abs(input - like(target, input)), weight, how)
 
 
-@function(method=False)
+@loss_function
 def smooth_l1_loss(
     input: Any,
     target: Any,
-    size_average: Any = None,
-    reduce: Any = None,
     reduction: str = "mean",
     beta: float = 1.0,
 ) -> Any:
@@ -66,7 +60,7 @@ def smooth_l1_loss(
     size = ops.abs(input - like(target, input))
     if beta:
         size = ops.where(size < beta, 0.5 * size * size / beta, size - 0.5 * beta)
-    return reduced(size, reduction, size_average, reduce)
+    return reduced(size, reduction)
 
 
 @function(method=False)
@@ -78,15 +72,13 @@ def huber_loss(
         raise RuntimeError(f"delta must be positive, but is {delta}")
     size = ops.abs(input - like(target, input))
     loss = ops.where(size < delta, 0.5 * size * size, delta * (size - 0.5 * delta))
-    return _weighted(loss, weight, chosen(reduction, None, None))
+    return _weighted(loss, weight, checked_reduction(reduction))
 
 
-@function(method=False)
+@loss_function
 def kl_div(
     input: Any,
     target: Any,
-    size_average: Any = None,
-    reduce: Any = None,
     reduction: str = "mean",
     log_target: bool = False,
 ) -> Any:
@@ -96,9 +88,9 @@ def kl_div(
     else:
         target = like(target, input)
         loss = special.xlogy(target, target) - target * input
-    if reduction == "batchmean" and size_average is None and reduce is None:
+    if reduction == "batchmean":
         return ops.sum(loss) / input.shape[0]
-    return reduced(loss, reduction, size_average, reduce)
+    return reduced(loss, reduction)
 
 
 def _entropy(probability: Any, target: Any) -> Any:
@@ -109,13 +101,11 @@ def _entropy(probability: Any, target: Any) -> Any:
     return -(target * bounded(probability) + (1 - target) * bounded(1 - probability))
 
 
-@function(method=False)
+@loss_function
 def binary_cross_entropy(
     input: Any,
     target: Any,
     weight: Any = None,
-    size_average: Any = None,
-    reduce: Any = None,
     reduction: str = "mean",
 ) -> Any:
     """The cross entropy of probabilities and targets; logarithms are at least -100."""
@@ -131,16 +121,14 @@ def binary_cross_entropy(
     steep = _entropy(constant, target) + (input - constant) * (constant - target.detach()) * 1e12
     loss = ops.where(certain, steep, _entropy(ops.where(certain, 0.5, input), target))
     loss = loss if weight is None else loss * weight
-    return reduced(loss, reduction, size_average, reduce)
+    return reduced(loss, reduction)
 
 
-@function(method=False)
+@loss_function
 def binary_cross_entropy_with_logits(
     input: Any,
     target: Any,
     weight: Any = None,
-    size_average: Any = None,
-    reduce: Any = None,
     reduction: str = "mean",
     pos_weight: Any = None,
 ) -> Any:
@@ -150,18 +138,16 @@ def binary_cross_entropy_with_logits(
     factor = 1 if pos_weight is None else pos_weight
     loss = -(factor * target * special.log_expit(input) + (1 - target) * special.log_expit(-input))
     loss = loss if weight is None else loss * weight
-    return reduced(loss, reduction, size_average, reduce)
+    return reduced(loss, reduction)
 
 
-@function(method=False)
+@loss_function(between="eps")
 def poisson_nll_loss(
     input: Any,
     target: Any,
     log_input: bool = True,
     full: bool = False,
-    size_average: Any = None,
     eps: float = 1e-8,
-    reduce: Any = None,
     reduction: str = "mean",
 ) -> Any:
     """Minus the logarithm of the probability of counts, with rates or their logarithms given."""
@@ -175,7 +161,7 @@ def poisson_nll_loss(
         count = ops.where(large, target, 1)
         stirling = count * ops.log(count) - count + 0.5 * ops.log(2 * math.pi * count)
         loss = loss + ops.where(large, stirling, 0)
-    return reduced(loss, reduction, size_average, reduce)
+    return reduced(loss, reduction)
 
 
 @function(method=False)

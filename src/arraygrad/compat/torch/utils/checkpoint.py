@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from contextvars import ContextVar
 from typing import Any
 
+from ....errors import RecomputeError
 from ....func import checkpoint as native
 from ..autograd.callbacks import engine
 from ..autograd.differentiate import backward
@@ -29,7 +30,7 @@ def __dir__() -> list[str]:
     return __all__
 
 
-CheckpointError = RuntimeError
+CheckpointError = RecomputeError
 _early_stop: ContextVar[bool | None] = ContextVar("arraygrad_early_stop", default=None)
 
 
