@@ -84,3 +84,19 @@ def test_other_orders_in_memory() -> None:
     compiled = ag.compile(lambda x: x * (1 + 2j))
     for x in (np.asfortranarray(X), X[::2, ::-1], X.T):
         np.testing.assert_allclose(compiled(x), x * (1 + 2j), rtol=1e-14)
+
+
+@pytest.mark.parametrize("dtype", [np.complex64, np.complex128])
+def test_signs(dtype: Any) -> None:
+    ends = np.array([0.0, 1, np.inf, np.nan, 1e30, 1e-30, 2.5], np.float64)
+    parts = np.meshgrid(np.concatenate([ends, -ends]), np.concatenate([ends, -ends]))
+    z = np.empty(parts[0].size, dtype)
+    z.real, z.imag = (part.ravel() for part in parts)
+    with np.errstate(all="ignore"):
+        wanted = np.sign(z)
+    function = ag.compile(ag.sign)
+    tolerance = 4 * np.finfo(dtype).eps
+    for part in ("real", "imag"):
+        found = getattr(function(z), part)
+        np.testing.assert_allclose(found, getattr(wanted, part), rtol=tolerance, atol=0)
+    assert "NumPy computes" not in function.explain(z)

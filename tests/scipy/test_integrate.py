@@ -305,7 +305,7 @@ def heat(p: Any, method: str, n: int) -> Any:
 @pytest.mark.parametrize("n", [4, 32], ids=["dense", "sparse"])
 def test_long_states(method: str, n: int, monkeypatch: pytest.MonkeyPatch) -> None:
     function = functools.partial(heat, method=method, n=n)
-    monkeypatch.setattr(march, "_LONG", 100)
+    monkeypatch.setattr(march, "_LONG", (100, 100))
     expected = grad(function)(P2), jacfwd(function)(P2), hessian(function)(P2)
     monkeypatch.setattr(march, "_MOST", 0)
     monkeypatch.setattr(long_states, "_CHUNK", 2000)
@@ -328,13 +328,56 @@ def test_many_steps(method: str, monkeypatch: pytest.MonkeyPatch) -> None:
     p = ag.tensor(P2)
     chaos = functools.partial(lorenz, method=method)
     expected = chaos(p), grad(chaos)(P2), jacfwd(chaos)(P2), hessian(chaos)(P2)
-    monkeypatch.setattr(steps, "_MOST", (0, 0))
-    monkeypatch.setattr(long_times, "_SHORT", 80)
-    monkeypatch.setattr(long_times, "_PARTS", 3)
+    _compute_stages_again(monkeypatch)
     found = chaos(p), grad(chaos)(P2), jacfwd(chaos)(P2), hessian(chaos)(P2)
     assert found[0].item() == expected[0].item()
     for one, other in zip(found[1:], expected[1:], strict=True):
         np.testing.assert_allclose(one, other, rtol=1e-9)
+
+
+def _compute_stages_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("_MOST", "_MOST_LONG", "_MOST_IMPLICIT"):
+        monkeypatch.setattr(steps, name, 0)
+    monkeypatch.setattr(long_times, "_SHORT", 80)
+    monkeypatch.setattr(long_times, "_PARTS", 3)
+
+
+@pytest.mark.parametrize("method", ["Radau", "BDF"])
+def test_many_implicit_steps(method: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    def end(p: Any) -> Any:
+        def f(t: Any, y: Any) -> Any:
+            return [-9 * p[0] * y[0] + y[1], p[1] * y[0] - y[1] ** 2]
+
+        found = integrate.solve_ivp(f, (0, 1), [1.0, p[0]], method, t_eval=[0.5, 1.0], rtol=1e-3)
+        return (found.y**2).sum()
+
+    expected = end(ag.tensor(P2)).item(), grad(end)(P2), jacfwd(end)(P2)
+    _compute_stages_again(monkeypatch)
+    found = end(ag.tensor(P2)).item(), grad(end)(P2), jacfwd(end)(P2)
+    assert found[0] == expected[0]
+    np.testing.assert_allclose(found[1], expected[1], rtol=2e-2)
+    np.testing.assert_allclose(found[2], found[1], rtol=1e-9)
+
+
+def test_many_steps_that_cannot_be_taken_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    def end(a: Any) -> Any:
+        def f(t: Any, y: Any) -> Any:
+            return -a * y if t < 0.5 else a * y
+
+        return integrate.solve_ivp(f, (0, 1), [1.0], t_eval=[1.0]).y[0, 0]
+
+    def turned(a: Any) -> Any:
+        found = integrate.solve_ivp(lambda t, y: 1j * a * y, (0, 1), [1 + 0j], t_eval=[1.0])
+        return np.abs(found.y[0, 0] - 1)
+
+    def both(a: Any) -> Any:
+        return vmap(turned)(a * np.array([1.0, 2.0])).sum()
+
+    for function in (end, turned, both):
+        expected = grad(function)(0.7)
+        with monkeypatch.context() as patch:
+            patch.setattr(steps, "_MOST", 0)
+            np.testing.assert_allclose(grad(function)(0.7), expected, rtol=1e-12)
 
 
 def test_results_are_scipys_objects() -> None:

@@ -144,6 +144,23 @@ def _exp(n: Numbers, x: Parts) -> Parts:
     return found[0], found[1]
 
 
+def _sign(n: Numbers, x: Parts) -> Parts:
+    """The number of size one in the same direction, or zero."""
+    size = n.of(elementwise.hypot, *x)
+    is_zero = n.test(_EQ, size, n.number(0))
+    is_far = n.test(_EQ, size, n.number(math.inf))
+    found = []
+    for part, other in (x, x[::-1]):
+        # Of an infinite part next to a finite one, the sign; of two, no number.
+        is_infinite = n.test(_EQ, n.of(elementwise.abs, part), n.number(math.inf))
+        is_other = n.test(_EQ, n.of(elementwise.abs, other), n.number(math.inf))
+        far = n.choose(is_infinite, n.of(elementwise.sign, part), n.number(0))
+        far = n.choose(n.test(_AND, is_infinite, is_other), n.number(math.nan), far)
+        value = n.choose(is_zero, n.number(0), n.divide(part, size))
+        found.append(n.choose(is_far, far, value))
+    return found[0], found[1]
+
+
 # From parts to parts.
 COMPLEX: dict[Op, Callable[..., Parts]] = {
     _op(elementwise.add): _by_parts(elementwise.add),
@@ -157,6 +174,7 @@ COMPLEX: dict[Op, Callable[..., Parts]] = {
     _op(elementwise.square): lambda n, x: _multiply(n, x, x),
     _op(elementwise.divide): _divide,
     _op(elementwise.exp): _exp,
+    _op(elementwise.sign): _sign,
 }
 # From parts to a real number.
 REAL: dict[Op, Callable[..., Core]] = {

@@ -44,7 +44,8 @@ def _has_few_taps(x: Any, y: Any, within: bool) -> bool:
 def _triangle(is_lower: bool) -> Callable[..., Any]:
     def made(x: Any, k: int) -> Any:
         """Elements below and on a diagonal, or above and on it; zeros elsewhere."""
-        lower = np.tri(*x.shape[-2:], k=k if is_lower else k - 1, dtype=np.bool_)
+        rows, columns = x.shape[-2:]
+        lower = np.tri(rows, columns, k if is_lower else k - 1, np.bool_)
         return elementwise.where(lower, x, 0) if is_lower else elementwise.where(lower, 0, x)
 
     return made
@@ -59,7 +60,7 @@ def _vector_norm(x: Any, axis: Any, keepdims: bool, ord: float) -> Any:
 
 
 def _cofactor(x: Any, i: int, j: int) -> Any:
-    """The determinant without a row and a column; with those after them in turn, it has its sign."""
+    """The determinant without a row and a column, with its sign."""
     n = x.shape[-1]
     if n == 1:
         return elementwise.where(True, 1, x[..., 0, 0])
@@ -83,7 +84,7 @@ def _cofactors(x: Any) -> Any:
 
 
 def _is_small(x: Any) -> bool:
-    return 0 < x.shape[-1] <= SMALL
+    return bool(0 < x.shape[-1] <= SMALL)
 
 
 def _op(function: Any) -> Op:

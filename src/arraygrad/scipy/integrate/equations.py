@@ -13,7 +13,7 @@ from ...errors import NotASolutionError
 from ..formula import as_array
 from ..names import scipy_module
 from ..values import Runs, attach, on_values
-from .long_times import long_solution
+from .long_times import as_formula, long_solution
 from .path import Path, Solution
 from .steps import Log, Steps, recording
 
@@ -38,6 +38,10 @@ def solve_ivp(
     they are those of Radau's method on the same steps or shorter ones, and right up to the error of
     the solution itself.
 
+    If the stages of all steps would take more than some megabytes, they are computed again from
+    states at a few times. This needs `t_eval`, and neither events nor a continuous solution; a
+    function of real states without decisions (`if`); and no `vmap`. Otherwise all stages are kept.
+
     Under `vmap`, each member takes its own steps. So pass `t_eval`, for results of one shape.
 
     Examples
@@ -52,7 +56,7 @@ def solve_ivp(
     scipy = scipy_module("scipy.integrate")
 
     def run(fun: Any, t_span: Any, y0: Any, t_eval: Any, events: Any, args: Any, opts: Any) -> Any:
-        log = Log(may_forget=t_eval is not None and events is None and not dense_output)
+        log = Log(may_forget)
         named = getattr(scipy, method, method) if isinstance(method, str) else method
         solver, tableau = method, None
         if isinstance(named, type) and issubclass(named, scipy.OdeSolver):
@@ -71,6 +75,7 @@ def solve_ivp(
         )
         return found, tableau, log
 
+    may_forget = t_eval is not None and events is None and not dense_output
     runs = on_values(run, fun, t_span, y0, t_eval, events, args, options)
     results = [copy.copy(found) for found, _, _ in runs.results]
     result = runs.join([found for found, _, _ in runs.results])
@@ -93,13 +98,18 @@ def solve_ivp(
         return fun(t, y, *more)
 
     start, end = (as_array(t) for t in t_span)
+    state = _state(y0, results[0].y.dtype)
     steps = [log.steps(tableau) for _, tableau, log in runs.results]
     if any(s.stages is None for s in steps):
-        result.t, result.y = long_solution(
-            runs, result, slope, steps, start, end, _state(y0, result.y.dtype), as_array(t_eval)
-        )
-        return result
-    path = Path(runs, slope, steps, start, end, _state(y0, results[0].y.dtype))
+        formula = as_formula(runs, slope, steps[0].times[0], state)
+        if formula is not None:
+            given = formula, steps[0], start, end, state, as_array(t_eval)
+            result.t, result.y = long_solution(runs, result, *given)
+            return result
+        may_forget = False
+        again = on_values(run, fun, t_span, y0, t_eval, events, args, options)
+        steps = [log.steps(tableau) for _, tableau, log in again.results]
+    path = Path(runs, slope, steps, start, end, state)
     _set_states(path, runs, results, result, t_eval)
     if events is not None:
         functions = [events] if callable(events) else list(events)

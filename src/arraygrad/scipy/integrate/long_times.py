@@ -17,45 +17,46 @@ import numpy as np
 
 from ... import ops
 from ...core.array import AnyFunction, Array
+from ...errors import NotASolutionError
 from ...func import jvp, vjp
 from ...ops.define.library import declare
 from ..field import Field
 from ..formula import Formula, capture, const
 from ..linear import is_floating, of_places
 from ..values import Runs, attach
-from .march import Trajectory
+from .march import Trajectory, march
 from .path import Path
 from .steps import Steps
 from .tableaus import Tableau, moved
 
 _PARTS = 16  # into how many parts a range of steps is divided
+_ITERATIONS, _SMALL = 12, 1e-11  # of Newton's method, and its last change of a state
 _SHORT = 2**15  # how many numbers the stages of a range may have that is not divided
+
+
+def as_formula(runs: Runs, f: AnyFunction, time: float, y0: Any) -> Formula | None:
+    """The right-hand side as a formula; None if its steps cannot be taken again by it.
+
+    They cannot in a batch, for complex states, or if the function takes decisions.
+    """
+    if not runs.is_single or np.dtype(y0.dtype).kind == "c":
+        return None
+    formula = capture(f, time, const(y0))
+    return None if formula.has_branches else formula
 
 
 def long_solution(
     runs: Runs,
     result: Any,
-    f: AnyFunction,
-    steps: list[Steps],
+    formula: Formula,
+    steps: Steps,
     start: Any,
     end: Any,
     y0: Any,
     t_eval: Any,
 ) -> tuple[Any, Any]:
     """The times and states of a result with derivatives."""
-    if not runs.is_single or np.dtype(result.y.dtype).kind == "c":
-        raise ValueError(
-            "solve_ivp: so many steps of so long a state have no derivatives "
-            + ("under vmap" if not runs.is_single else "if it is complex")
-            + ": their stages would not fit in memory"
-        )
-    (tableau, times, _), values = steps[0], result.t
-    formula = capture(f, times[0], const(y0))
-    if formula.has_branches:
-        raise ValueError(
-            "solve_ivp: so many steps of so long a state have no derivatives if the function takes "
-            "decisions by `if`: use numpy.where()"
-        )
+    (tableau, times, _), values = steps, result.t
     mesh = _between(times, start, end)
     at = ops.astype(t_eval, times.dtype)[: len(values)]
     places = np.clip(np.searchsorted(_rising(times), _rising(values, times)) - 1, 0, len(times) - 2)
@@ -100,14 +101,39 @@ def _replayed(formula: Formula, tableau: Tableau, y: Any, times: Any, theta: Seq
 
 
 def _steps(formula: Formula, tableau: Tableau, y: Any, times: Any, theta: Sequence[Any]) -> Any:
-    """The stages of each step, and the state after it."""
+    """The stages of each step, and the state after it. All arrays are plain."""
+    field = Field.of_formula(formula, theta)
+    guess = None
     for i in range(times.shape[0] - 1):
         t, h = times[i], times[i + 1] - times[i]
-        stages: list[Any] = []
-        for row, c in zip(tableau.a, tableau.c, strict=True):
-            stages.append(formula(t + c * h, moved(y, h, row, stages), *theta))
+        stages: Any = []
+        if tableau.is_explicit:
+            for row, c in zip(tableau.a, tableau.c, strict=True):
+                stages.append(formula(t + c * h, moved(y, h, row, stages), *theta))
+        else:
+            stages = guess = _implicit_stages(field, tableau, times[i : i + 2], y, guess)
         y = moved(y, h, tableau.b, stages)
-        yield ops.stack(stages), y
+        yield ops.stack(list(stages)), y
+
+
+def _implicit_stages(field: Field, tableau: Tableau, times: Any, y: Any, guess: Any) -> Any:
+    """The stages of one step of an implicit method, by Newton's iteration."""
+    if guess is None:
+        guess = np.zeros((len(tableau.b), *y.shape))
+    k = np.repeat(guess[-1:], len(guess), axis=0)[None]
+    trajectory = Trajectory(tableau, field, k, times, y)
+    theta = times, y, *field.outside
+    size = 1.0 + np.max(np.abs(y), initial=0.0)
+    for _ in range(_ITERATIONS):
+        change = march(trajectory, k, theta, np.asarray(trajectory(k, *theta)), False)
+        k = k - change
+        if np.max(np.abs(change), initial=0.0) * abs(times[1] - times[0]) <= _SMALL * size:
+            return k[0]
+    raise NotASolutionError(
+        f"solve_ivp: the step from {times[0]:.6g} to {times[1]:.6g} could not be taken again by "
+        "Newton's iteration, so the solution has no derivatives: lower rtol and atol, or leave out "
+        "t_eval, which keeps all stages in memory"
+    )
 
 
 def _compute(xp: Any, y: Any, times: Any, *theta: Any, formula: Formula, tableau: Tableau) -> Any:

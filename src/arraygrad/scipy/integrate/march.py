@@ -9,7 +9,6 @@ If the Jacobians of all stages would take much time or memory, `long_states` doe
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from typing import Any
 
@@ -26,7 +25,9 @@ from .stages import Stages
 from .tableaus import Tableau
 
 _MOST = 2**24  # how many numbers the Jacobians of all stages may have
-_LONG = 24  # how long a state may be, if its Jacobians are to be formed where they need not be
+_CHUNK = 2**20  # how many of them are computed at once
+# How long a state of an explicit or of an implicit method may be, if its Jacobians are formed.
+_LONG = 24, 100
 
 
 class Trajectory:
@@ -72,43 +73,62 @@ class Trajectory:
 
     # --- for the march: all arrays are plain ---
 
-    def slopes(self, k: Any, times: Any, y0: Any, outside: Sequence[Any]) -> Any:
-        """The Jacobian of f at each stage, of the shape (steps, stages, n, n)."""
+    def slopes(self, k: Any, times: Any, y0: Any, outside: Sequence[Any], steps: range) -> Any:
+        """The Jacobian of f at each stage of some steps, of the shape (steps, stages, n, n)."""
+        count, n = k.shape[1:]
 
         def blocks() -> Any:
             points = self.points(k, times, y0)
-            found = self.field.map(lambda f: jacfwd(f, argnums=1), points, outside)
-            return np.asarray(found).reshape(*k.shape, k.shape[-1])
+            places = None
+            if len(steps) < len(k):
+                places = np.arange(steps.start * count, steps.stop * count)
+            found = self.field.map(lambda f: jacfwd(f, argnums=1), points, outside, places)
+            return np.asarray(found).reshape(len(steps), count, n, n)
 
+        if len(steps) < len(k):
+            return blocks()
         return remembered(self, (k, times, y0, *outside), blocks)
 
 
 def march(formula: Any, k: Any, theta: Sequence[Any], b: Any, adjoint: bool) -> Any:
     """Solve J w = b, or Jᵀ w = b, where J is the Jacobian of a trajectory by its stages."""
     times, y0, *outside = theta
-    h = np.diff(times)
-    tableau, n = formula.tableau, k.shape[-1]
-    if math.prod(k.shape) * n > _MOST or (tableau.is_explicit and n > _LONG):
+    tableau, (steps, count, n) = formula.tableau, k.shape
+    if steps * count * n**2 > _MOST or n > _LONG[not tableau.is_explicit]:
         return march_by_steps(formula, k, times, y0, outside, b, adjoint)
-    slopes = formula.slopes(k, times, y0, outside)
-    stages = Stages(tableau, slopes, h, adjoint)
-    q = stages.solve(b[..., None])[..., 0]
-    w = np.empty_like(q)
-    if adjoint:
-        weights = h[:, None, None, None] * tableau.b[:, None, None] * np.eye(n)
-        v = stages.solve(weights)
-        pulled = np.einsum("isab,isa->ib", slopes, q)
-        back = np.einsum("isab,isac->ibc", slopes, v)
-        total = np.zeros_like(y0)
-        for i in reversed(range(len(h))):
-            w[i] = q[i] + v[i] @ total
-            total = total + back[i] @ total + pulled[i]
-        return w
-    u = stages.solve(slopes)
-    pushed = h[:, None] * np.tensordot(tableau.b, q, ((0,), (1,)))
-    ahead = h[:, None, None] * np.tensordot(tableau.b, u, ((0,), (1,)))
-    state = np.zeros_like(y0)
-    for i in range(len(h)):
-        w[i] = q[i] + u[i] @ state
-        state = state + ahead[i] @ state + pushed[i]
+    h = np.diff(times)
+    w = np.empty_like(k)
+    total = np.zeros_like(y0)
+    at_once = max(1, _CHUNK // (count * n**2))
+    parts = [range(i, min(i + at_once, steps)) for i in range(0, steps, at_once)]
+    run = _backward if adjoint else _forward
+    for part in parts[::-1] if adjoint else parts:
+        own = slice(part.start, part.stop)
+        slopes = formula.slopes(k, times, y0, outside, part)
+        w[own], total = run(Stages(tableau, slopes, h[own], adjoint), h[own], b[own], total)
     return w
+
+
+def _forward(stages: Stages, h: Any, b: Any, state: Any) -> tuple[Any, Any]:
+    """March through some steps: the stages, and the state after them."""
+    q, u = stages.solve(b[..., None])[..., 0], stages.solve(stages.slopes)
+    weights = stages.tableau.b
+    pushed = h[:, None] * np.tensordot(weights, q, ((0,), (1,)))
+    ahead = h[:, None, None] * np.tensordot(weights, u, ((0,), (1,)))
+    for i in range(len(h)):
+        q[i] += u[i] @ state
+        state = state + ahead[i] @ state + pushed[i]
+    return q, state
+
+
+def _backward(stages: Stages, h: Any, b: Any, total: Any) -> tuple[Any, Any]:
+    """March back through some steps: the stages, and the cotangent of the state before them."""
+    n = b.shape[-1]
+    q = stages.solve(b[..., None])[..., 0]
+    v = stages.solve(h[:, None, None, None] * stages.tableau.b[:, None, None] * np.eye(n))
+    pulled = np.einsum("isab,isa->ib", stages.slopes, q)
+    back = np.einsum("isab,isac->ibc", stages.slopes, v)
+    for i in reversed(range(len(h))):
+        q[i] += v[i] @ total
+        total = total + back[i] @ total + pulled[i]
+    return q, total

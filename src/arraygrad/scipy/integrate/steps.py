@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-import math
+from array import array
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -13,9 +13,10 @@ from .tableaus import Tableau, explicit, radau
 # Into how many steps of Radau's method a step of another implicit method is divided. LSODA can be
 # of order twelve, Radau is of order five.
 _PARTS = {"LSODA": 4, "BDF": 2}
-# How many numbers the stages of all steps may have, if they can be computed again: for long states,
-# for which this takes little longer, and for others.
-_MOST = 2**17, 2**24
+# How many numbers the stages of all steps may have, if they can be computed again: of an explicit
+# method with long states, for which this takes little longer; with others; of an implicit method,
+# for which it takes much longer.
+_MOST_LONG, _MOST, _MOST_IMPLICIT = 2**17, 2**19, 2**21
 _LONG = 64
 
 
@@ -43,28 +44,33 @@ class Steps(NamedTuple):
 class Log:
     """The steps of a solver while it runs.
 
-    With `may_forget`, stages are kept only while they take little memory: an explicit method can
-    compute them again.
+    With `may_forget`, stages are kept only while they take little memory: they can be computed
+    again.
     """
 
     def __init__(self, may_forget: bool = False) -> None:
-        self.times: list[float] = []
+        self.times = array("d")
         self.stages: list[Any] | None = []
         self.may_forget = may_forget
-        self._left = math.inf
+        self.is_explicit = True
+        self._size = 0
 
     def add(self, start: float, end: float, stages: Any) -> None:
         """Note a step."""
         if not self.times:
             self.times.append(start)
-            if self.may_forget:
-                self._left = _MOST[stages.shape[-1] < _LONG]
         self.times.append(end)
-        self._left -= stages.size
-        if self.stages is not None:
-            self.stages.append(stages)
-            if self._left < 0:
-                self.stages = None
+        if self.stages is None:
+            return
+        self.stages.append(stages)
+        self._size += stages.size
+        if self.may_forget and self._size > self._most(stages.shape[-1]):
+            self.stages = None
+
+    def _most(self, n: int) -> int:
+        if not self.is_explicit:
+            return _MOST_IMPLICIT
+        return _MOST_LONG if n >= _LONG else _MOST
 
     def steps(self, tableau: Tableau) -> Steps:
         """The steps so far."""
@@ -85,7 +91,7 @@ def recording(method: Any, log: Log) -> tuple[Any, Tableau]:
 
     else:
         tableau = radau()
-        log.may_forget = False
+        log.is_explicit = False
         inverse = np.linalg.inv(tableau.a)
         parts = _PARTS.get(method.__name__, 1)
 
@@ -94,8 +100,12 @@ def recording(method: Any, log: Log) -> tuple[Any, Tableau]:
                 slope = solver.fun_single(solver.t, solver.y)
                 log.add(solver.t_old, solver.t, np.stack([slope] * 3))
                 return
-            dense = solver.dense_output()
             ends = np.linspace(solver.t_old, solver.t, parts + 1)
+            if log.stages is None:
+                for start, end in itertools.pairwise(ends):
+                    log.add(start, end, None)
+                return
+            dense = solver.dense_output()
             for start, end in itertools.pairwise(ends):
                 h = end - start
                 states = dense(np.append(start, start + tableau.c * h)).T

@@ -70,7 +70,7 @@ def expm_along(a: Any, e: Any) -> Any:
     left = sums[2] + c
     along = left @ d_c + (d_sums[2] + d_c) @ c + d_sums[1]
     squarings += halved
-    power = left @ c + sums[1] if squarings else None
+    power: Any = left @ c + sums[1] if squarings else None
     for k in reversed(range(squarings)):
         along = power @ along + along @ power
         power = power @ power if k else power
