@@ -96,6 +96,7 @@ def test_members_that_have_ended_stay_finite() -> None:
 NOT_RUN: dict[str, Function] = {
     "an operand": lambda x: cond(x > 0, ag.log, lambda x: 3 * x, x),
     "a variable": lambda x: cond(x > 0, lambda: ag.log(x), lambda: 3 * x),
+    "a default": lambda x: cond(x > 0, lambda y=x: ag.log(y), lambda *, y=x: 3 * y),
     "a structure": lambda x: cond(
         x > 0, lambda d: ag.log(d["x"][0]), lambda d: 3 * d["x"][0], {"x": (x, 1)}
     ),
