@@ -96,6 +96,7 @@ def test_members_that_have_ended_stay_finite() -> None:
 NOT_RUN: dict[str, Function] = {
     "an operand": lambda x: cond(x > 0, ag.log, lambda x: 3 * x, x),
     "a variable": lambda x: cond(x > 0, lambda: ag.log(x), lambda: 3 * x),
+    "a default": lambda x: cond(x > 0, lambda y=x: ag.log(y), lambda *, y=x: 3 * y),
     "a structure": lambda x: cond(
         x > 0, lambda d: ag.log(d["x"][0]), lambda d: 3 * d["x"][0], {"x": (x, 1)}
     ),
@@ -369,7 +370,7 @@ def test_reading_and_writing_at_the_number_of_a_step() -> None:
         s[i] = 0.0
         return s
 
-    close(ag.compile(lambda x: fori_loop(0, 2, by_index, x))(POINT), [0.0, 0.0, POINT[2]])
+    close(ag.compile(lambda x: fori_loop(0, 2, by_index, x))(POINT), np.array([0.0, 0.0, POINT[2]]))
 
 
 def test_tensors_from_outside_are_differentiated() -> None:

@@ -11,7 +11,7 @@ from __future__ import annotations
 import functools
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from types import CellType, FunctionType, MethodType
+from types import FunctionType, MethodType
 from typing import Any
 
 from ..core.array import Array, plain
@@ -23,7 +23,7 @@ OWN = __name__.split(".")[0]
 @contextmanager
 def lent(function: Any, lift: Callable[[Any], Any]) -> Iterator[None]:
     """Let variables that hold arrays of a trace hold what `lift` makes of them."""
-    held = [(cell, cell.cell_contents) for cell in _cells(function)]
+    held = [(thing, name, getattr(thing, name)) for thing, name in _variables(function)]
     known: dict[int, Any] = {}
 
     def lifted(array: Any) -> Any:
@@ -32,17 +32,20 @@ def lent(function: Any, lift: Callable[[Any], Any]) -> Iterator[None]:
         return known[id(array)]
 
     try:
-        for cell, value in held:
-            cell.cell_contents = _replaced(value, lifted)
+        for thing, name, value in held:
+            setattr(thing, name, _replaced(value, lifted))
         yield
     finally:
-        for cell, value in held:
-            cell.cell_contents = value
+        for thing, name, value in held:
+            setattr(thing, name, value)
 
 
-def _cells(function: Any) -> list[CellType]:
-    """The variables that a function shares with those around it, and that hold traced arrays."""
-    found: dict[int, CellType] = {}
+def _variables(function: Any) -> list[tuple[Any, str]]:
+    """The variables of functions that hold traced arrays: objects, and names of attributes.
+
+    These are the variables that a function shares with those around it, and defaults of arguments.
+    """
+    found: dict[tuple[int, str], tuple[Any, str]] = {}
     rest, seen = [function], set()
     while rest:
         thing = rest.pop()
@@ -53,20 +56,21 @@ def _cells(function: Any) -> list[CellType]:
             rest.append(thing.__func__)
         elif isinstance(thing, functools.partial):
             rest += [thing.func, *filter(callable, [*thing.args, *thing.keywords.values()])]
-        elif hasattr(thing, "__wrapped__"):
+        elif "__wrapped__" in getattr(thing, "__dict__", ()):
             rest.append(thing.__wrapped__)
         if not isinstance(thing, FunctionType):
             continue
-        is_own = thing.__module__.split(".")[0] == OWN
-        for cell in thing.__closure__ or ():
+        is_own = (thing.__module__ or "").split(".")[0] == OWN
+        places: list[tuple[Any, str]] = [(thing, "__defaults__"), (thing, "__kwdefaults__")]
+        places += [(cell, "cell_contents") for cell in thing.__closure__ or ()]
+        for place in places:
             try:
-                value = cell.cell_contents
+                leaves = _leaves(getattr(*place))
             except ValueError:  # it has no value yet
                 continue
-            leaves = _leaves(value)
             rest += filter(callable, leaves)
             if not is_own and any(map(_is_traced, leaves)):
-                found[id(cell)] = cell
+                found[id(place[0]), place[1]] = place
     return list(found.values())
 
 
