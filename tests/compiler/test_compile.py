@@ -426,6 +426,21 @@ def test_jax_compiles_functions_of_its_arrays() -> None:
     np.testing.assert_allclose(f(x)["y"], [0.0, 2.0, 4.0])
 
 
+def test_functions_that_jax_cannot_compile_run_eagerly() -> None:
+    """They decide by values: as loops and choices do, of which `jax.jit` does not know."""
+    jnp = pytest.importorskip("jax.numpy")
+
+    def halved(x: Any) -> Any:
+        x = ag.func.while_loop(lambda x: ag.sum(x) > 4, lambda x: x / 2, x)
+        return ag.sum(ag.func.cond(x[1] > 1, lambda x: x * x, lambda x: x, x))
+
+    run, runs = counted(ag.func.grad(halved))
+    f = ag.compile(run)
+    for _ in range(3):
+        np.testing.assert_allclose(f(jnp.arange(5.0)), [0.25, 0.25, 0.25, 0.25, 0.25])
+    assert len(runs) == 4  # of which one was a trial
+
+
 def test_tensors_over_jax_arrays_run_eagerly() -> None:
     jnp = pytest.importorskip("jax.numpy")
     x, w = jnp.arange(3.0), ag.tensor(jnp.ones(3), requires_grad=True)

@@ -355,3 +355,16 @@ CASES += [
         for name in ("LinearNDInterpolator", "NearestNDInterpolator")
     ],
 ]
+
+CASES += [
+    Case(
+        f"interpolate.RBFInterpolator {kernel}, neighbors",
+        lambda sp, y, d, q, kernel=kernel: sp.interpolate.RBFInterpolator(
+            y, d, neighbors=6, kernel=kernel, smoothing=np.linspace(0, 1, 9), epsilon=1.2
+        )(q),
+        (_rng.normal(size=(9, 2)), _rng.normal(size=9), 0.5 * _rng.normal(size=(3, 2))),
+        rtol=1e-8,
+        tolerance=1e-5,
+    )
+    for kernel in ("thin_plate_spline", "gaussian")
+]

@@ -177,3 +177,26 @@ CASES += [
         (_rng.normal(size=3),),
     ),
 ]
+
+CASES += [
+    _methods("gamma", "median stats", _between(1, 3), _between(0, 1), _between(1, 2)),
+    Case(
+        "stats.beta.interval frozen, support",
+        lambda sp, a, loc: (
+            sp.stats.beta(a, 2.0, loc=loc).interval(0.8),
+            sp.stats.beta.support(a, 2.0, loc=loc),
+        ),
+        (_between(1, 3), np.array(0.3)),
+    ),
+    Case(
+        "stats.norm.nnlf",
+        lambda sp, x, loc, scale: sp.stats.norm.nnlf((loc, scale), x),
+        (_between(-1, 1), np.array(0.2), np.array(1.3)),
+    ),
+    Case(
+        "stats.gaussian_kde.integrate_box_1d",
+        lambda sp, data: sp.stats.gaussian_kde(data).integrate_box_1d(-0.5, 1.0),
+        (_rng.normal(size=6),),
+    ),
+    _methods("dirichlet", "cov", _between(1, 3)),
+]

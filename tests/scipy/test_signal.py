@@ -50,3 +50,14 @@ def test_the_median_of_segments_away_from_kinks() -> None:
         difference = (total(x + 1e-6 * along) - total(x - 1e-6 * along)) / 2e-6
         found = ag.func.grad(lambda x: total(x, signal))(x) @ along
         np.testing.assert_allclose(found, difference, rtol=1e-6)
+
+
+def test_signals_of_length_zero() -> None:
+    b = ag.tensor([1.0, 0.5], requires_grad=True)
+    for shape in ((0,), (0, 5), (5, 0)):
+        x = ag.tensor(np.zeros(shape), requires_grad=True)
+        out = signal.lfilter(b, [1.0, 0.2], x)
+        assert out.shape == scipy.signal.lfilter([1.0, 0.5], [1.0, 0.2], np.zeros(shape)).shape
+        by_b, by_x = ag.grad(out.sum(), [b, x])
+        assert by_b.tolist() == [0.0, 0.0]
+        assert by_x.shape == shape

@@ -106,3 +106,16 @@ def test_gradients_have_the_precision_of_the_argument(name: str) -> None:
     out = getattr(special, name)(x)
     assert out.dtype == getattr(scipy.special, name)(x.detach().numpy()).dtype
     assert ag.grad(out.sum(), x).dtype == np.float32
+
+
+def test_keywords_of_universal_functions_are_refused() -> None:
+    x = ag.tensor([0.5, 1.5], requires_grad=True)
+    for name, keywords in (("j0", {"out": np.zeros(2)}), ("chdtr", {"where": [True, False]})):
+        with pytest.raises(TypeError, match=f"{name} of tensors takes no {next(iter(keywords))}="):
+            getattr(special, name)(*([2.0] if name == "chdtr" else []), x, **keywords)
+    assert special.j0([x[0], 2.0]).tolist() == pytest.approx(scipy.special.j0([0.5, 2.0]))
+
+
+def test_integrals_of_carlson_left_of_zero_are_refused() -> None:
+    with pytest.raises(NotImplementedError, match="negative real part"):
+        special.elliprf(1.0, 2.0, ag.tensor(-3.0 + 0.4j, requires_grad=True))

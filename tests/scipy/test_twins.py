@@ -169,6 +169,8 @@ def test_universal_functions_of_scipy_take_tensors() -> None:
         (lambda: ag.scipy.signal.stft(x(), window=ag.tensor([1.0, 1.0]), nperseg=2), "the window"),
         (lambda: ag.scipy.spatial.distance.pdist(m(), "hamming"), "'hamming' has no derivative"),
         (lambda: ag.scipy.ndimage.sobel(m(), output=float), "with output="),
+        (lambda: ag.scipy.ndimage.convolve1d(np.arange(4), x()), "images of int64 have no"),
+        (lambda: ag.scipy.fft.dct(m() + 0j, orthogonalize=True), "ignores orthogonalize="),
         (
             lambda: ag.scipy.interpolate.make_interp_spline(
                 [0, 1, 2, 3], _four(), bc_type="natural"
@@ -280,6 +282,7 @@ _PLAIN_REFUSES: dict[str, Any] = {
     "grid shape": lambda sp, y: sp.interpolate.RegularGridInterpolator(([0, 1, 2],), y)([[0.5]]),
     "first coefficient": lambda sp, y: sp.signal.lfilter([1.0], [0.0, 1.0], y),
     "order": lambda sp, y: sp.ndimage.gaussian_filter1d(y, 1.0, order=-1),
+    "few points": lambda sp, y: sp.spatial.distance.pdist(y[None] * np.eye(4), "mahalanobis"),
     "image order": lambda sp, y: sp.ndimage.shift(y, 0.5, order=6),
     "rank": lambda sp, y: sp.ndimage.shift(y, [1.0, 2.0]),
     "modes": lambda sp, y: sp.ndimage.correlate(y, np.ones(2), mode=["wrap"]),

@@ -21,6 +21,7 @@ from .. import fft as ours
 from ..core.array import AnyFunction
 from ..core.axes import many_axes, one_axis
 from ..core.kinds import AlongAxis
+from ..ops import is_complex
 from ..ops.define.library import declare
 from ..ops.fft import _resized
 from .names import others_from, scipy_module
@@ -113,6 +114,11 @@ def _transform(
     if norm not in _OPPOSITE:
         raise ValueError(f'norm must be "backward", "ortho" or "forward", not {norm!r}')
     x = floating(x)
+    if is_complex(x) and orthogonalize not in (None, norm == "ortho"):
+        raise NotImplementedError(
+            f"SciPy's {name} ignores orthogonalize= for complex numbers: transform real and "
+            "imaginary parts"
+        )
     axis = one_axis(axis, x.ndim)
     if n is not None:
         x = _resized(x, (*x.shape[:axis], int(n), *x.shape[axis + 1 :]), (axis,))

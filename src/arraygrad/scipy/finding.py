@@ -60,7 +60,8 @@ def _public(module: str, name: str, first: Any) -> str | None:
         return f"{place}.{kind}" if _is_twin(ours, place, kind) else None
     distribution = getattr(first, "name", None)
     if place == "scipy.stats" and isinstance(distribution, str) and distribution in ours:
-        return f"{place}.{distribution}.{name}"
+        has_twin = hasattr(type(ours[distribution]), name)
+        return f"{place}.{distribution}.{name}" if has_twin else None
     return f"{place}.{name}" if _is_twin(ours, place, name) else None
 
 

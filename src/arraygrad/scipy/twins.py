@@ -41,10 +41,13 @@ def any_arrays(args: Iterable[Any], kwargs: dict[str, Any]) -> bool:
 
 def twin(original: AnyFunction) -> Callable[[AnyFunction], AnyFunction]:
     """Make a function the differentiable twin of SciPy's `original`."""
+    is_ufunc = isinstance(original, np.ufunc)
 
     def decorate(function: AnyFunction) -> AnyFunction:
         def run(*args: Any, **kwargs: Any) -> Any:
             if has_arrays(args) or (kwargs and has_arrays(kwargs.values())):
+                if is_ufunc and kwargs:
+                    _refuse_keywords(original.__name__, kwargs)
                 return function(*args, **kwargs)
             return original(*args, **kwargs)
 
@@ -60,6 +63,14 @@ def twin(original: AnyFunction) -> Callable[[AnyFunction], AnyFunction]:
         return run
 
     return decorate
+
+
+def _refuse_keywords(name: str, kwargs: dict[str, Any]) -> None:
+    """Raise if a universal function of tensors got keywords, such as out= and where=."""
+    raise TypeError(
+        f"{name} of tensors takes no {', '.join(f'{key}=' for key in kwargs)}: the result is a new "
+        "tensor; choose among results by arraygrad.where(), and convert them by arraygrad.astype()"
+    )
 
 
 def array_like(x: Any) -> Any:

@@ -27,8 +27,9 @@ from .fitpack import (
     splint,
     splrep,
 )
-from .grids import RBFInterpolator, RegularGridInterpolator, interp1d
+from .grids import RegularGridInterpolator, interp1d
 from .piecewise import CubicHermiteSpline, PPoly
+from .radial import RBFInterpolator
 from .scattered import LinearNDInterpolator, NearestNDInterpolator, griddata
 from .smoothing import make_smoothing_spline
 

@@ -28,7 +28,7 @@ from ...ops import (
 )
 from ..sparse.arrays import from_places
 from ..sparse.linalg.solvers import solve as sparse_solve
-from ..twins import double, has_arrays, refuse
+from ..twins import any_arrays, double, has_arrays, refuse
 from .piecewise import (
     SCIPY,
     along,
@@ -143,7 +143,7 @@ class BSpline(SCIPY.BSpline):  # type: ignore[misc]
 
     def __new__(cls, *args: Any, **kwargs: Any) -> Any:
         """A `TensorSpline` if tensors are among the arguments, else SciPy's object."""
-        if has_arrays(args) or has_arrays(kwargs.values()):
+        if any_arrays(args, kwargs):
             return _of_tensors(*args, **kwargs)
         return super().__new__(cls)
 

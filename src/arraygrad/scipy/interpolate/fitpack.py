@@ -11,7 +11,7 @@ import numpy as np
 
 from ...core.array import plain
 from ...ops import clip, concat, where
-from ..twins import array_like, floating, has_arrays, refuse, twin
+from ..twins import any_arrays, array_like, floating, has_arrays, refuse, twin
 from .bsplines import TensorSpline, make_interp_spline
 from .piecewise import SCIPY, outside, wide
 
@@ -139,7 +139,7 @@ class InterpolatedUnivariateSpline(SCIPY.InterpolatedUnivariateSpline):  # type:
 
     def __new__(cls, *args: Any, **kwargs: Any) -> Any:
         """A spline of tensors if they are among the arguments, else SciPy's object."""
-        if has_arrays(args) or has_arrays(kwargs.values()):
+        if any_arrays(args, kwargs):
             return _TensorUnivariate(*args, **kwargs)
         return super().__new__(cls)
 
@@ -154,7 +154,7 @@ class UnivariateSpline(SCIPY.UnivariateSpline):  # type: ignore[misc]
 
     def __new__(cls, *args: Any, **kwargs: Any) -> Any:
         """SciPy's object; tensors among the arguments are refused."""
-        if has_arrays(args) or has_arrays(kwargs.values()):
+        if any_arrays(args, kwargs):
             raise NotImplementedError(
                 "UnivariateSpline has no derivatives by the data: use make_smoothing_spline with "
                 "lam=, or InterpolatedUnivariateSpline"

@@ -1,4 +1,4 @@
-"""Interpolation on grids and between scattered points: `interp1d`, grids, radial functions."""
+"""Interpolation on a line and on regular grids: `interp1d` and `RegularGridInterpolator`."""
 
 from __future__ import annotations
 
@@ -8,31 +8,21 @@ from typing import Any
 
 import numpy as np
 
-from ... import linalg
-from ...backends.filled import zeros_like
 from ...core.array import plain
 from ...ops import (
     clip,
-    concat,
-    equal,
-    exp,
-    expand_dims,
     flip,
     greater,
     less,
-    log,
     logical_or,
-    matmul,
-    matrix_transpose,
     reshape,
     searchsorted,
-    sqrt,
     stack,
-    sum,
     take,
     where,
 )
-from ..twins import array_like, double, floating, has_arrays, in_precision_of
+from ..twins import any_arrays, array_like, double, floating, has_arrays, in_precision_of
+from .also_of_tensors import AlsoOfTensors
 from .bsplines import make_interp_spline
 from .piecewise import SCIPY, TensorPPoly, along, arranged, check_rising, outside, taken, wide
 
@@ -130,32 +120,7 @@ class _TensorInterp1d:
         return greater(at, self.x[-1])
 
 
-class _AlsoOfTensors:
-    """For a class of SciPy's: it can also be made of tensors and called with tensors.
-
-    `of_tensors` is the class for these.
-    """
-
-    of_tensors: type[Any]
-
-    def __new__(cls, *args: Any, **kwargs: Any) -> Any:
-        """An interpolator of tensors if they are among the arguments, else SciPy's object."""
-        if has_arrays(args) or has_arrays(kwargs.values()):
-            return cls.of_tensors(*args, **kwargs)
-        return super().__new__(cls)
-
-    def __init__(self, *args: Any, **kwargs: Any) -> None:
-        super().__init__(*args, **kwargs)
-        self._given = args, kwargs
-
-    def __call__(self, x: Any) -> Any:
-        if has_arrays((x,)):
-            args, kwargs = self._given
-            return self.of_tensors(*args, **kwargs)(x)
-        return super().__call__(x)  # type: ignore[misc]
-
-
-class interp1d(_AlsoOfTensors, SCIPY.interp1d):  # type: ignore[misc]  # noqa: N801  (SciPy's name)
+class interp1d(AlsoOfTensors, SCIPY.interp1d):  # type: ignore[misc]  # noqa: N801  (SciPy's name)
     """SciPy's class, which can also be made of tensors and called with tensors."""
 
     of_tensors = _TensorInterp1d
@@ -260,7 +225,7 @@ class RegularGridInterpolator(SCIPY.RegularGridInterpolator):  # type: ignore[mi
 
     def __new__(cls, *args: Any, **kwargs: Any) -> Any:
         """An interpolator of tensors if they are among the arguments, else SciPy's object."""
-        if has_arrays(args) or has_arrays(kwargs.values()):
+        if any_arrays(args, kwargs):
             return _TensorGrid(*args, **kwargs)
         return super().__new__(cls)
 
@@ -271,110 +236,3 @@ class RegularGridInterpolator(SCIPY.RegularGridInterpolator):  # type: ignore[mi
             )
             return ours(xi, method, **options)
         return super().__call__(xi, method, **options)
-
-
-# --- radial functions ----------------------------------------------------------------------------
-
-
-def _over_zero(r2: Any, function: Any) -> Any:
-    """A function of squared distances that is zero, with all derivatives, at zero."""
-    zero = equal(r2, 0)
-    return where(zero, 0, function(where(zero, 1, r2)))
-
-
-_KERNELS = {
-    "linear": lambda r2: -_over_zero(r2, sqrt),
-    "thin_plate_spline": lambda r2: _over_zero(r2, lambda s: s * log(s) * 0.5),
-    "cubic": lambda r2: _over_zero(r2, lambda s: s * sqrt(s)),
-    "quintic": lambda r2: -_over_zero(r2, lambda s: s * s * sqrt(s)),
-    "multiquadric": lambda r2: -sqrt(r2 + 1),
-    "inverse_multiquadric": lambda r2: 1 / sqrt(r2 + 1),
-    "inverse_quadratic": lambda r2: 1 / (r2 + 1),
-    "gaussian": lambda r2: exp(-r2),
-}
-_DEGREE = {"multiquadric": 0, "linear": 0, "thin_plate_spline": 1, "cubic": 1, "quintic": 2}
-_WITHOUT_SCALE = ("linear", "thin_plate_spline", "cubic", "quintic")
-
-
-class _TensorRBF:
-    """`RBFInterpolator` of tensors."""
-
-    def __init__(
-        self,
-        y: Any,
-        d: Any,
-        neighbors: Any = None,
-        smoothing: Any = 0.0,
-        kernel: str = "thin_plate_spline",
-        epsilon: Any = None,
-        degree: int | None = None,
-    ) -> None:
-        if neighbors is not None:
-            raise NotImplementedError("RBFInterpolator of tensors takes no neighbors")
-        if kernel not in _KERNELS:
-            raise ValueError(f"`kernel` must be one of {set(_KERNELS)}.")
-        if epsilon is None:
-            if kernel not in _WITHOUT_SCALE:
-                raise ValueError(
-                    f"`epsilon` must be specified if `kernel` is not one of {set(_WITHOUT_SCALE)}."
-                )
-            epsilon = 1.0
-        self.y, self.kernel, self.epsilon = floating(y), kernel, epsilon
-        d = floating(d)
-        count, dimension = self.y.shape
-        degree = max(_DEGREE.get(kernel, -1), 0) if degree is None else degree
-        self.powers = [
-            power
-            for power in itertools.product(range(degree + 1), repeat=dimension)
-            if int(np.sum(power)) <= degree
-        ]
-        # Centred and scaled coordinates give polynomials of a similar size; constants will do.
-        nodes = plain(self.y).reshape(-1, dimension)
-        low, high = nodes.min(axis=0), nodes.max(axis=0)
-        self.shift = (high + low) / 2
-        self.scale = np.where(high > low, (high - low) / 2, 1.0)
-        self.trail = d.shape[1:]
-        right = reshape(d, (count, -1)) if d.ndim != 2 else d
-        kernels = self._kernels(self.y)
-        smoothing = floating(smoothing)
-        kernels = kernels + np.eye(count) * (
-            smoothing if smoothing.ndim == 0 else expand_dims(smoothing, axis=-1)
-        )
-        terms = self._terms(self.y)
-        size = len(self.powers)
-        matrix = concat(
-            (
-                concat((kernels, terms), axis=1),
-                concat((matrix_transpose(terms), np.zeros((size, size))), axis=1),
-            ),
-            axis=0,
-        )
-        longer = concat((right, np.zeros((size, right.shape[1]))), axis=0)
-        self.coefficients = linalg.solve(matrix, longer)
-
-    def _kernels(self, x: Any) -> Any:
-        difference = (expand_dims(x, axis=1) - expand_dims(self.y, axis=0)) * self.epsilon
-        return _KERNELS[self.kernel](sum(difference**2, axis=-1))
-
-    def _terms(self, x: Any) -> Any:
-        at = (x - self.shift) / self.scale
-        columns = []
-        for power in self.powers:
-            term: Any = at[:, 0] * 0 + 1
-            for k, p in enumerate(power):
-                for _ in range(p):
-                    term = term * at[:, k]
-            columns.append(term)
-        return stack(columns, axis=1) if columns else zeros_like(at, (at.shape[0], 0))
-
-    def __call__(self, x: Any) -> Any:
-        """The values at points, one in each row."""
-        x = floating(x)
-        design = concat((self._kernels(x), self._terms(x)), axis=1)
-        return reshape(matmul(design, self.coefficients), (x.shape[0], *self.trail))
-
-
-class RBFInterpolator(_AlsoOfTensors, SCIPY.RBFInterpolator):  # type: ignore[misc]
-    """SciPy's class, which can also be made of tensors and called with tensors."""
-
-    of_tensors = _TensorRBF

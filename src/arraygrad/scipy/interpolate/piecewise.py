@@ -28,7 +28,7 @@ from ...ops import (
     where,
 )
 from ..names import scipy_module
-from ..twins import array_like, double, has_arrays, has_values
+from ..twins import any_arrays, array_like, double, has_arrays, has_values
 
 SCIPY = scipy_module("scipy.interpolate")
 
@@ -175,7 +175,7 @@ def twin_class(original: Any, make: AnyFunction) -> Any:
         """SciPy's class, which can also be called with tensors."""
 
         def __new__(cls, *args: Any, **kwargs: Any) -> Any:
-            if has_arrays(args) or has_arrays(kwargs.values()):
+            if any_arrays(args, kwargs):
                 return make(*args, **kwargs)
             return super().__new__(cls)
 

@@ -31,7 +31,8 @@ from ...ops import (
 )
 from ...ops.define.library import constant
 from ..names import scipy_module
-from ..twins import array_like, by_scipy, double, floating, has_arrays, refuse, twin
+from ..twins import array_like, by_scipy, double, floating, refuse, twin
+from .also_of_tensors import AlsoOfTensors
 from .grids import as_rows, interp1d
 from .piecewise import SCIPY, taken, wide
 
@@ -123,31 +124,16 @@ def _mesh_points(points: Any) -> Any:
     return expand_dims(points, axis=-1) if points.ndim == 1 else points
 
 
-def _twin(original: Any, of_tensors: Any) -> Any:
-    class Twin(original):  # type: ignore[misc]
-        """SciPy's class, which can also be made of tensors and called with tensors."""
+class LinearNDInterpolator(AlsoOfTensors, SCIPY.LinearNDInterpolator):  # type: ignore[misc]
+    """SciPy's class, which can also be made of tensors and called with tensors."""
 
-        def __new__(cls, *args: Any, **kwargs: Any) -> Any:
-            if has_arrays(args) or has_arrays(kwargs.values()):
-                return of_tensors(*args, **kwargs)
-            return super().__new__(cls)
-
-        def __init__(self, *args: Any, **kwargs: Any) -> None:
-            super().__init__(*args, **kwargs)
-            self._given = args, kwargs
-
-        def __call__(self, *args: Any, **kwargs: Any) -> Any:
-            if has_arrays(args):
-                given, options = self._given
-                return of_tensors(*given, **options)(*args, **kwargs)
-            return super().__call__(*args, **kwargs)
-
-    Twin.__name__ = Twin.__qualname__ = original.__name__
-    return Twin
+    of_tensors = _TensorLinear
 
 
-LinearNDInterpolator = _twin(SCIPY.LinearNDInterpolator, _TensorLinear)
-NearestNDInterpolator = _twin(SCIPY.NearestNDInterpolator, _TensorNearest)
+class NearestNDInterpolator(AlsoOfTensors, SCIPY.NearestNDInterpolator):  # type: ignore[misc]
+    """SciPy's class, which can also be made of tensors and called with tensors."""
+
+    of_tensors = _TensorNearest
 
 
 @twin(SCIPY.griddata)

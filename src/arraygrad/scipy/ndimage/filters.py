@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from ...backends import backend_of
 from ...backends.filled import zeros_like
 from ...core.array import Array
 from ...core.axes import many_axes, one_axis
@@ -19,9 +20,20 @@ from ...ops.define.library import declare
 from ..names import scipy_module
 from ..signal.convolution import convolved
 from ..signal.lines import padded_places
-from ..twins import by_scipy, floating, in_precision_of, refuse, twin
+from ..twins import array_like, by_scipy, floating, in_precision_of, refuse, twin
 
 SCIPY = scipy_module("scipy.ndimage")
+
+
+def image_of(input: Any) -> Any:
+    """An image of floating-point numbers; SciPy rounds what it makes of others."""
+    image = array_like(input)
+    if backend_of(image).kind(image.dtype) not in "fc":
+        raise TypeError(
+            f"images of {image.dtype} have no derivatives, because SciPy rounds results to it: "
+            "convert the image to floating-point numbers"
+        )
+    return image
 
 
 def _padded(x: Any, axis: int, before: int, after: int, mode: str) -> Any:
@@ -176,7 +188,7 @@ def correlate(
 ) -> Any:
     """The correlation of an image with weights."""
     refuse("correlate", output=(output, None))
-    x, w = floating(input), _conjugate(weights)
+    x, w = image_of(input), _conjugate(weights)
     origins = for_all_axes(origin, x, axes, 0)
     return _correlated(x, _in_axes(x, w, axes), _one_mode(mode), cval, origins)
 
@@ -194,7 +206,7 @@ def convolve(
 ) -> Any:
     """The convolution of an image with weights."""
     refuse("convolve", output=(output, None))
-    x, w = floating(input), floating(weights)
+    x, w = image_of(input), floating(weights)
     weights = _in_axes(x, flip(w, axis=None), axes)
     origins = _turned(for_all_axes(origin, x, axes, 0), weights)
     return _correlated(x, weights, _one_mode(mode), cval, origins)
@@ -222,7 +234,7 @@ def correlate1d(
 ) -> Any:
     """The correlation with a vector along an axis."""
     refuse("correlate1d", output=(output, None))
-    return along_axis(floating(input), _conjugate(weights), axis, mode, cval, origin)
+    return along_axis(image_of(input), _conjugate(weights), axis, mode, cval, origin)
 
 
 @twin(SCIPY.convolve1d)
@@ -239,7 +251,7 @@ def convolve1d(
     refuse("convolve1d", output=(output, None))
     w = floating(weights)
     turned = _turned([origin], w)[0]
-    return along_axis(floating(input), flip(w, axis=0), axis, mode, cval, turned)
+    return along_axis(image_of(input), flip(w, axis=0), axis, mode, cval, turned)
 
 
 # --- means and differences ------------------------------------------------------------------------
@@ -257,7 +269,7 @@ def uniform_filter1d(
 ) -> Any:
     """The mean of neighbours along an axis."""
     refuse("uniform_filter1d", output=(output, None))
-    return along_axis(floating(input), np.full(size, 1.0 / size), axis, mode, cval, origin)
+    return along_axis(image_of(input), np.full(size, 1.0 / size), axis, mode, cval, origin)
 
 
 @twin(SCIPY.uniform_filter)
@@ -273,7 +285,7 @@ def uniform_filter(
 ) -> Any:
     """The mean of neighbours."""
     refuse("uniform_filter", output=(output, None))
-    x = floating(input)
+    x = image_of(input)
     along = axes_of(x, axes)
     count = len(along)
     every = zip(
@@ -285,7 +297,7 @@ def uniform_filter(
 
 
 def _edges(input: Any, axis: int, mode: Any, cval: Any, smooth: list[float]) -> Any:
-    x = floating(input)
+    x = image_of(input)
     axis = one_axis(axis, x.ndim)
     modes = modes_of(mode, x.ndim)
     out = along_axis(x, np.array([-1.0, 0.0, 1.0]), axis, modes[axis], cval, 0)
@@ -319,7 +331,7 @@ def laplace(
 ) -> Any:
     """The sum of second differences."""
     refuse("laplace", output=(output, None))
-    x = floating(input)
+    x = image_of(input)
     along = axes_of(x, axes)
     modes = modes_of(mode, len(along))
     weights = np.array([1.0, -2.0, 1.0])

@@ -9,8 +9,8 @@ import numpy as np
 from ...core.array import Array, plain
 from ...ops import equal, exp, flip, sqrt, stack, where
 from ...ops import sum as _sum
-from ..twins import array_like, floating, refuse, twin
-from .filters import SCIPY, along_axis, axes_of, for_all_axes, modes_of, numbers
+from ..twins import array_like, refuse, twin
+from .filters import SCIPY, along_axis, axes_of, for_all_axes, image_of, modes_of, numbers
 
 
 def _gauss_weights(sigma: Any, order: int, truncate: float, radius: Any) -> Any:
@@ -60,7 +60,7 @@ def gaussian_filter1d(
         raise ValueError("order must be non-negative")
     sigma = sigma if isinstance(sigma, Array) else float(sigma)
     weights = _gauss_weights(array_like(sigma), order, truncate, radius)
-    return along_axis(floating(input), weights, axis, mode, cval, 0)
+    return along_axis(image_of(input), weights, axis, mode, cval, 0)
 
 
 @twin(SCIPY.gaussian_filter)
@@ -78,7 +78,7 @@ def gaussian_filter(
 ) -> Any:
     """A Gauss filter, by the image and by the width."""
     refuse("gaussian_filter", output=(output, None))
-    x = floating(input)
+    x = image_of(input)
     along = axes_of(x, axes)
     count = len(along)
     widths, orders = numbers(sigma, count), numbers(order, count)
@@ -106,9 +106,9 @@ def gaussian_laplace(
 ) -> Any:
     """The sum of second derivatives of a Gauss filter."""
     refuse("gaussian_laplace", output=(output, None))
-    widths = for_all_axes(sigma, floating(input), axes, 0)
+    widths = for_all_axes(sigma, image_of(input), axes, 0)
     parts = _gauss_parts(input, widths, mode, cval, axes, options, 2)
-    return sum(parts[1:], start=parts[0]) if parts else floating(input) * 1.0
+    return sum(parts[1:], start=parts[0]) if parts else image_of(input) * 1.0
 
 
 @twin(SCIPY.gaussian_gradient_magnitude)
@@ -126,7 +126,7 @@ def gaussian_gradient_magnitude(
     refuse("gaussian_gradient_magnitude", output=(output, None))
     parts = _gauss_parts(input, sigma, mode, cval, axes, options, 1)
     if not parts:
-        return floating(input) * 1.0
+        return image_of(input) * 1.0
     squares = _sum(stack(parts) ** 2, axis=0)
     flat = equal(squares, 0)  # there, as everywhere, the derivative of a length of zero is zero
     return where(flat, 0.0, sqrt(where(flat, 1.0, squares)))
@@ -136,7 +136,7 @@ def _gauss_parts(
     input: Any, sigma: Any, mode: Any, cval: Any, axes: Any, options: Any, order: int
 ) -> list[Any]:
     """The derivatives of a Gauss filter along some axes, each with the mode of its axis."""
-    x = floating(input)
+    x = image_of(input)
     along = axes_of(x, axes)
     found = []
     for axis, one_mode in zip(along, modes_of(mode, len(along)), strict=True):

@@ -36,7 +36,7 @@ from ..names import scipy_module
 from ..signal.lines import padded_places
 from ..twins import array_like, by_scipy, double, floating, in_precision_of, refuse, twin
 from ..values import attach
-from .filters import SCIPY
+from .filters import SCIPY, image_of
 
 _MIRROR = {"constant", "grid-constant", "mirror", "wrap"}
 _SHORT = 50  # up to this length, the filter is not symmetric to the last digit
@@ -246,7 +246,7 @@ def map_coordinates(
 ) -> Any:
     """The image at coordinates, by both."""
     refuse("map_coordinates", output=(output, None))
-    image, at = floating(input), floating(coordinates)
+    image, at = image_of(input), floating(coordinates)
     if at.shape[0] != image.ndim:
         raise RuntimeError("invalid shape for coordinate array")
     parts = [at[k] for k in range(image.ndim)]
@@ -271,7 +271,7 @@ def affine_transform(
 ) -> Any:
     """The image under an affine map, by the image, the matrix and the offset."""
     refuse("affine_transform", output=(output, None))
-    image, matrix = floating(input), floating(matrix)
+    image, matrix = image_of(input), floating(matrix)
     n = image.ndim
     if matrix.ndim == 2 and matrix.shape[1] == n + 1:
         offset, matrix = matrix[:n, n], matrix[:n, :n]
@@ -302,7 +302,7 @@ def shift(
 ) -> Any:
     """The image moved by a vector, by both."""
     refuse("shift", output=(output, None))
-    image, by = floating(input), floating(shift)
+    image, by = image_of(input), floating(shift)
     if by.ndim and by.shape != (image.ndim,):
         raise RuntimeError("sequence argument must have length equal to input rank")
     at = _grid(image.shape)
@@ -324,7 +324,7 @@ def zoom(
 ) -> Any:
     """The image at another size. The factor is a constant: it decides the shape."""
     refuse("zoom", output=(output, None), grid_mode=(grid_mode, False))
-    image = floating(input)
+    image = image_of(input)
     factors = np.broadcast_to(np.asarray(zoom), (image.ndim,))
     shape = [round(n * float(z)) for n, z in zip(image.shape, factors, strict=True)]
     if (factors == 1).all() and prefilter:
@@ -354,7 +354,7 @@ def rotate(
 ) -> Any:
     """The image turned by an angle in degrees, by both; with `reshape`, the shape is a constant."""
     refuse("rotate", output=(output, None))
-    image = floating(input)
+    image = image_of(input)
     if image.ndim != 2:
         raise NotImplementedError("rotate of tensors takes images of two dimensions")
     degrees = floating(angle)

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from ...backends.filled import zeros_like
 from ...core.axes import one_axis
 from ...core.kinds import Contracts
 from ...fft import fftn, ifftn, irfftn, rfftn
@@ -113,6 +114,8 @@ def _by_transforms(in1: Any, in2: Any, mode: str, axes: Any, name: str) -> Any:
     x, y = floating(in1), floating(in2)
     if x.ndim != y.ndim:
         raise ValueError(f"{name}: in1 and in2 should have the same dimensionality")
+    if not x.size or not y.size:
+        return zeros_like(x, (0,))
     along = list(range(x.ndim))
     if axes is not None:
         along = [one_axis(a, x.ndim) for a in np.atleast_1d(axes).tolist()]

@@ -35,6 +35,8 @@ def _unit(like: Any) -> Any:
 
 def _lags_of(w: Any, x: Any, *, count: int) -> Any:
     n = x.shape[-1]
+    if not x.size:
+        return np.zeros(count, np.result_type(w, x))
     # One correlation of all lines, with zeros between them.
     longer = np.zeros((*x.shape[:-1], n + count - 1), x.dtype)
     longer[..., count - 1 :] = x
@@ -83,6 +85,8 @@ def _lfilter_along(
 
 
 def _lfilter_of(b: Any, a: Any, x: Any, *, backward: bool) -> Any:
+    if not x.size:
+        return np.zeros(x.shape, np.result_type(b, a, x))
     if not backward:
         return SCIPY.lfilter(b, a, x, axis=-1)
     if x.ndim == len(a) == 1 <= min(len(b), len(x)):  # without turning the signal twice

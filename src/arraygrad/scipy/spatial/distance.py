@@ -181,6 +181,12 @@ def _metric(name: Any, options: dict[str, Any], samples: Any) -> Any:
         centred = samples - sum(samples, axis=0) / samples.shape[0]
         given["V"] = sum(centred**2, axis=0) / (samples.shape[0] - 1)
     if name == "mahalanobis" and given.get("VI") is None:
+        if samples.shape[0] <= samples.shape[1]:
+            raise ValueError(
+                f"The number of observations ({samples.shape[0]}) is too small; the covariance "
+                f"matrix is singular. For observations with {samples.shape[1]} dimensions, at "
+                f"least {samples.shape[1] + 1} observations are required."
+            )
         centred = samples - sum(samples, axis=0) / samples.shape[0]
         given["VI"] = linalg.inv(matmul(centred.T, centred) / (samples.shape[0] - 1)).T
     function = _METRICS[name]

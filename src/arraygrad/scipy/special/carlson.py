@@ -6,12 +6,13 @@ zero to infinity, summed at fixed points t = exp(π/2 sinh u).
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
 
 from ...core.array import plain
-from ...ops import expand_dims, less, sqrt, where
+from ...ops import expand_dims, is_complex, less, real, sqrt, where
 from ...ops import sum as _sum
 from .declaring import by_formula
 
@@ -21,8 +22,19 @@ _POINTS = np.exp(np.pi / 2 * np.sinh(_u))
 _WEIGHTS = _STEP * np.pi / 2 * np.cosh(_u) * _POINTS
 
 
+def _refuse_left(arguments: Iterable[Any]) -> None:
+    """Complex numbers left of zero bring poles close to the way of t: then sums are not exact."""
+    for x in arguments:
+        if is_complex(x) and (np.real(np.asarray(plain(x))) < 0).any():
+            raise NotImplementedError(
+                "Carlson's integrals have no derivative here for complex numbers with a negative "
+                "real part: detach() the arguments if they are meant as constants"
+            )
+
+
 def _integral(integrand: Any, *arguments: Any) -> Any:
     """The integral of a function of t and of t plus each argument."""
+    _refuse_left(arguments)
     zeros = np.zeros(np.broadcast_shapes(*map(np.shape, arguments)))
     sums = [expand_dims(x + zeros, axis=-1) + _POINTS for x in arguments]
     return _sum(integrand(*sums) * _WEIGHTS, axis=-1)
@@ -54,7 +66,8 @@ def elliprg(x: Any, y: Any, z: Any) -> Any:
 @by_formula("elliprc")
 def elliprc(x: Any, y: Any) -> Any:
     """The degenerate integral; of negative `y`, the principal value."""
-    negative = less(y, 0)
+    _refuse_left((x, y))
+    negative = less(real(y), 0)
     y = where(negative, -y, y)
     moved = where(negative, x + y, x)
     factor = sqrt(where(negative, x, 1.0)) / sqrt(where(negative, x + y, 1.0))

@@ -30,7 +30,11 @@ def special(
     """
     original = getattr(SCIPY, name)
     run = op(name, *inputs, compute=compute or original, **derivatives)
-    return twin(original)(run)
+
+    def of_lists_too(*args: Any) -> Any:
+        return run(*(array_like(x) if isinstance(x, list | tuple) else x for x in args))
+
+    return twin(original)(of_lists_too)
 
 
 def elementwise(name: str, function: AnyFunction) -> AnyFunction:

@@ -31,7 +31,7 @@ from ...ops import (
 from ...ops import sum as _sum
 from ..names import scipy_module
 from ..optimize import minimize
-from ..twins import any_arrays, array_like, double, has_arrays, has_values
+from ..twins import any_arrays, array_like, double, has_arrays, has_values, refuse
 from .frozen import Frozen, no_batch
 from .quantiles import implicit_quantiles
 
@@ -254,6 +254,29 @@ class Distribution:
             y = where(logical_and(equal(q, probability), not_equal(y, end)), end, y)
         return where(possible, y, math.nan)
 
+    def median(self, *args: Any, **kwargs: Any) -> Any:
+        """The median."""
+        return self.ppf(0.5, *args, **kwargs)
+
+    def interval(self, confidence: Any, *args: Any, **kwargs: Any) -> tuple[Any, Any]:
+        """The interval around the median that has a probability."""
+        if not any_arrays((confidence, *args), kwargs):
+            return self.scipy.interval(confidence, *args, **kwargs)  # type: ignore[no-any-return]
+        rest = (1 - double(confidence)) * 0.5
+        return self.ppf(rest, *args, **kwargs), self.ppf(1 - rest, *args, **kwargs)
+
+    def support(self, *args: Any, **kwargs: Any) -> tuple[Any, Any]:
+        """The ends of the support."""
+        if not any_arrays(args, kwargs):
+            return self.scipy.support(*args, **kwargs)  # type: ignore[no-any-return]
+        shapes, loc, scale = self._parameters(args, kwargs)
+        zeros = np.zeros(np.broadcast_shapes(*(p.shape for p in (*shapes, loc, scale))))
+        low, high = self._ends(shapes)
+        return (
+            self._checked(low * scale + loc + zeros, shapes, scale),
+            self._checked(high * scale + loc + zeros, shapes, scale),
+        )
+
     # --- moments ---
 
     def mean(self, *args: Any, **kwargs: Any) -> Any:
@@ -284,6 +307,13 @@ class Distribution:
         shapes, loc, scale = self._parameters(args, kwargs)
         return self._checked(type(self).information(*shapes) + log(scale) + 0 * loc, shapes, scale)
 
+    def stats(self, *args: Any, moments: str = "mv", **kwargs: Any) -> Any:
+        """The mean and the variance."""
+        if not any_arrays(args, kwargs):
+            return self.scipy.stats(*args, moments=moments, **kwargs)
+        refuse(f"{self.name}.stats", moments=(moments, "mv"))
+        return self.mean(*args, **kwargs), self.var(*args, **kwargs)
+
     # --- random numbers, and fits ---
 
     def rvs(self, *args: Any, size: Any = None, random_state: Any = None, **kwargs: Any) -> Any:
@@ -309,6 +339,12 @@ class Distribution:
         q = self.scipy.cdf(values, *map(plain, shapes))
         y = self._quantile("ppf", q, *shapes)
         return y + (values - plain(y))  # the numbers that were drawn, to the last digit
+
+    def nnlf(self, theta: Any, x: Any) -> Any:
+        """Minus the logarithm of the likelihood of data, by all parameters together."""
+        if not has_arrays((*theta, x)):
+            return self.scipy.nnlf(theta, x)
+        return -_sum(self.logpdf(x, *theta))
 
     def fit(self, data: Any, *args: Any, **kwargs: Any) -> Any:
         """The parameters of largest likelihood, by the data.

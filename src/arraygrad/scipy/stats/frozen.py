@@ -33,6 +33,8 @@ class Frozen:
         found = getattr(self.dist, name)
         if name in _OF_POINTS:
             return lambda x: found(x, *self.args, **self.kwds)
+        if name == "interval":
+            return lambda confidence=None: found(confidence, *self.args, **self.kwds)
         if name in _OF_PARAMETERS:
             return lambda **options: found(*self.args, **options, **self.kwds)
         if name == "rvs":
@@ -47,7 +49,7 @@ class Frozen:
 
 
 _OF_POINTS = set("pdf logpdf pmf logpmf cdf sf logcdf logsf ppf isf".split())
-_OF_PARAMETERS = set("mean var std entropy cov".split())
+_OF_PARAMETERS = set("mean median var std entropy cov support stats".split())
 
 
 def no_batch(values: Any) -> None:

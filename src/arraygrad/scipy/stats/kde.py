@@ -12,7 +12,7 @@ from ... import special as ours
 from ...ops import diagonal, exp, expand_dims, log, matmul, matrix_transpose, reshape
 from ...ops import sum as _sum
 from ..linalg import solve_triangular
-from ..twins import double, has_arrays
+from ..twins import any_arrays, double, has_arrays
 from .distribution import SCIPY
 
 
@@ -51,6 +51,19 @@ class _TensorKde:
         """The width by Silverman's rule."""
         return (self.neff * (self.d + 2.0) / 4.0) ** (-1.0 / (self.d + 4))
 
+    def integrate_box_1d(self, low: Any, high: Any) -> Any:
+        """The probability between two points of the line."""
+        if self.d != 1:
+            raise ValueError("integrate_box_1d() only handles 1D pdfs")
+        width = self._root[0, 0]
+        above, below = (ours.ndtr((double(x) - self.dataset[0]) / width) for x in (high, low))
+        return _sum(self.weights * (above - below))
+
+    def __getattr__(self, name: str) -> Any:
+        if hasattr(SCIPY.gaussian_kde, name):
+            raise NotImplementedError(f"gaussian_kde of tensors has no {name} here")
+        raise AttributeError(name)
+
     def _logs(self, points: Any) -> Any:
         points = double(points)
         points = reshape(points, (1, -1)) if points.ndim < 2 else points
@@ -84,7 +97,7 @@ class gaussian_kde(SCIPY.gaussian_kde):  # type: ignore[misc]  # noqa: N801  (Sc
 
     def __new__(cls, *args: Any, **kwargs: Any) -> Any:
         """An estimate of tensors if they are among the arguments, else SciPy's object."""
-        if has_arrays(args) or has_arrays(kwargs.values()):
+        if any_arrays(args, kwargs):
             return _TensorKde(*args, **kwargs)
         return super().__new__(cls)
 

@@ -31,7 +31,7 @@ from ...ops import (
 from ...ops import sum as _sum
 from ..linalg import solve_triangular
 from ..special import multigammaln
-from ..twins import floating, has_arrays, has_values
+from ..twins import any_arrays, floating, has_arrays, has_values, in_precision_of
 from .distribution import SCIPY
 from .frozen import Frozen, no_batch
 
@@ -55,12 +55,12 @@ class _Multivariate:
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         """The distribution with fixed parameters."""
         frozen = None
-        if not has_arrays(args) and not has_arrays(kwargs.values()):
+        if not any_arrays(args, kwargs):
             frozen = self.scipy(*args, **kwargs)
         return Frozen(self, frozen, args, kwargs)
 
     def _run(self, method: str, args: Any, kwargs: Any) -> Any:
-        if has_arrays(args) or has_arrays(kwargs.values()):
+        if any_arrays(args, kwargs):
             return getattr(self, f"_{method}")(*args, **kwargs)
         return getattr(self.scipy, method)(*args, **kwargs)
 
@@ -70,7 +70,7 @@ class _Multivariate:
 
     def pdf(self, *args: Any, **kwargs: Any) -> Any:
         """The density."""
-        if has_arrays(args) or has_arrays(kwargs.values()):
+        if any_arrays(args, kwargs):
             return exp(self.logpdf(*args, **kwargs))
         return self.scipy.pdf(*args, **kwargs)
 
@@ -237,6 +237,16 @@ class _Dirichlet(_Multivariate):
         alpha = floating(alpha)
         total = _sum(alpha)
         return alpha * (total - alpha) / (total * total * (total + 1))
+
+    def cov(self, alpha: Any) -> Any:
+        """The covariance matrix of the components."""
+        if not has_arrays((alpha,)):
+            return self.scipy.cov(alpha)
+        mean = self.mean(alpha)
+        outer = expand_dims(mean, axis=-1) * mean
+        return in_precision_of(
+            (np.eye(mean.shape[0]) * mean - outer) / (_sum(floating(alpha)) + 1), mean
+        )
 
 
 class _Wishart(_Multivariate):
