@@ -63,7 +63,10 @@ def remainder(w: Writer, x: Value, y: Value) -> Value:
 
 
 def floor_divide(w: Writer, x: Value, y: Value) -> Value:
-    """The quotient, rounded down. Integers must be divided by a constant, not 0 or -1."""
+    """The quotient, rounded down. Integers must be divided by a constant, not 0 or -1.
+
+    Of floats of which one is infinite, it is the quotient itself, as the standard has it.
+    """
     if x.kind not in _LARGE:
         rest = w.logic("srem", x, y)
         quotient = w.logic("sdiv", x, y)
@@ -77,4 +80,9 @@ def floor_divide(w: Writer, x: Value, y: Value) -> Value:
     plain = w.divide(x, y)
     signed = w.math("copysign", w.like(x, 0.0), plain)
     down = w.choose(w.compare("eq", whole, w.like(x, 0.0)), signed, down)
-    return w.choose(w.compare("eq", y, w.like(x, 0.0)), plain, down)
+    infinite = w.like(x, math.inf)
+    is_plain = w.compare("eq", y, w.like(x, 0.0))
+    for part in (x, y):
+        is_infinite = w.compare("eq", w.math("fabs", part), infinite)
+        is_plain = w.logic("or", is_plain, is_infinite)
+    return w.choose(is_plain, plain, down)
