@@ -48,7 +48,8 @@ def _lags_of(w: Any, x: Any, *, count: int) -> Any:
     line = longer.reshape(-1)
     if count > _MANY:
         return SCIPY.convolve(line, w[::-1], mode="valid", method="fft")[::-1].copy()
-    out, w = np.zeros(count, np.result_type(w, x)), np.conj(w)
+    out = np.zeros(count, np.result_type(w, x))
+    w = np.conj(w) if np.iscomplexobj(w) else w
     for start in range(0, w.size, _BLOCK):
         part = w[start : start + _BLOCK]
         out += np.correlate(line[start : start + part.size + count - 1], part)[::-1]
