@@ -131,6 +131,13 @@ def pendulum(xp: Any, start: Any, constants: Any) -> Any:
     return xp.sum(y * y)
 
 
+def interpolation(xp: Any, y: Any, x: Any, points: Any) -> Any:
+    """Between the values of a table."""
+    i = xp.clip(xp.searchsorted(x, points) - 1, 0, x.shape[0] - 2)
+    part = (points - x[i]) / (x[i + 1] - x[i])
+    return xp.sum((y[i] * (1 - part) + y[i + 1] * part) ** 2)
+
+
 def layers(xp: Any, x: Any, w1: Any, w2: Any) -> Any:
     return xp.tanh(w2 @ xp.tanh(w1 @ x))
 
@@ -194,6 +201,10 @@ WORKLOADS: dict[str, Workload] = {
         layers, (_normal(256), _normal(256, 256) / 16, _normal(256, 256) / 16), what="jacobian"
     ),
     "regression by SciPy's optimiser": _regression(),
+    "interpolation of 100,000 values": Workload(
+        interpolation,
+        (_normal(500), np.sort(_normal(500)), _rng.uniform(-2, 2, 100_000).astype(np.float32)),
+    ),
 }
 
 
@@ -209,7 +220,7 @@ def _loop(step: Any, state: Any, xs: Any, length: int | None = None) -> Any:
 
 def _ours() -> SimpleNamespace:
     names = ("sum", "mean", "max", "exp", "log", "sqrt", "sin", "tanh", "maximum", "logaddexp")
-    names += ("take", "roll", "stack")
+    names += ("take", "roll", "stack", "clip", "searchsorted")
     return SimpleNamespace(**{name: getattr(ag, name) for name in names}, scan=ag.func.scan)
 
 
@@ -230,7 +241,8 @@ def _torch_names(torch: Any) -> SimpleNamespace:
     def roll(x: Any, shift: int, *, axis: int) -> Any:
         return torch.roll(x, shift, axis)
 
-    names = ("sum", "mean", "exp", "log", "sqrt", "sin", "tanh", "logaddexp", "stack")
+    names = ("sum", "mean", "exp", "log", "sqrt", "sin", "tanh", "logaddexp", "stack", "clip")
+    names += ("searchsorted",)
     return SimpleNamespace(
         **{name: getattr(torch, name) for name in names},
         max=largest,

@@ -273,6 +273,17 @@ def test_a_loss_must_not_depend_on_phases(name: str, loss: Any) -> None:
         ag.grad(loss(x), x)
 
 
+def test_rounding_of_a_large_gradient_does_not_depend_on_phases() -> None:
+    x = leaf(draw(5, 5, complex_numbers=True))
+
+    def loss(factor: float) -> ag.Tensor:
+        vectors = linalg.eigh(x @ ag.conj(x).mT).eigenvectors
+        return factor * ag.sum(ag.abs(vectors[0] * vectors[1]) ** 3)
+
+    expected = ag.grad(loss(1.0), x)
+    assert_close(ag.grad(loss(1e18), x) / 1e18, expected, atol=1e-10)
+
+
 def test_a_loss_must_not_depend_on_the_basis_of_a_complement() -> None:
     x = leaf(rectangular(Draw(0), 4, 2))
     with pytest.raises(RuntimeError, match="full_matrices=False"):

@@ -303,7 +303,7 @@ def test_things_that_are_no_tensors(system: Any, x: ag.Tensor) -> None:
 
 def test_no_inputs(system: Any, x: ag.Tensor) -> None:
     with pytest.raises(
-        RuntimeError if system.name == "torch" else ValueError, match=r"inputs .*empty"
+        RuntimeError if system.name == "torch" else ValueError, match=r"inputs.*empty"
     ):
         system.grad(x.sum(), [])
 
@@ -454,7 +454,7 @@ def test_torch_backward(x: ag.Tensor, unused: ag.Tensor) -> None:
     y = (x * x).sum()
     torch.autograd.backward(y, inputs=[torch.autograd.graph.get_gradient_edge(x)])
     assert x.grad.tolist() == [4.0, 8.0, 12.0]
-    with pytest.raises(RuntimeError, match=r"inputs of backward.* is empty"):
+    with pytest.raises(RuntimeError, match=r"inputs.*backward.*cannot be empty"):
         torch.autograd.backward(x.sum(), inputs=[])
     with pytest.raises(RuntimeError, match=r"grad_output\[0\] has a shape"):
         torch.autograd.backward(x * x, ag.ones(2))

@@ -426,6 +426,21 @@ def test_jax_compiles_functions_of_its_arrays() -> None:
     np.testing.assert_allclose(f(x)["y"], [0.0, 2.0, 4.0])
 
 
+def test_functions_that_jax_cannot_compile_run_eagerly() -> None:
+    """They decide by values: as loops and choices do, of which `jax.jit` does not know."""
+    jnp = pytest.importorskip("jax.numpy")
+
+    def halved(x: Any) -> Any:
+        x = ag.func.while_loop(lambda x: ag.sum(x) > 4, lambda x: x / 2, x)
+        return ag.sum(ag.func.cond(x[1] > 1, lambda x: x * x, lambda x: x, x))
+
+    run, runs = counted(ag.func.grad(halved))
+    f = ag.compile(run)
+    for _ in range(3):
+        np.testing.assert_allclose(f(jnp.arange(5.0)), [0.25, 0.25, 0.25, 0.25, 0.25])
+    assert len(runs) == 4  # of which one was a trial
+
+
 def test_tensors_over_jax_arrays_run_eagerly() -> None:
     jnp = pytest.importorskip("jax.numpy")
     x, w = jnp.arange(3.0), ag.tensor(jnp.ones(3), requires_grad=True)
@@ -719,3 +734,35 @@ def test_dtypes_of_results_are_known_in_a_trace() -> None:
     x, y = np.ones(2, np.float32), np.ones(2, np.int32)
     for found, wanted in zip(ag.compile(function)(x, y), function(x, y), strict=True):
         assert found.dtype == wanted.dtype
+
+
+def test_writing_to_arrays_of_numpy_is_refused() -> None:
+    def single(x: Any) -> Any:
+        y = np.zeros(3)
+        y[0] = x[0]
+        return y
+
+    def whole(x: Any) -> Any:
+        y = np.zeros(3)
+        y[:] = x
+        return y
+
+    for function in (single, whole, lambda x: np.array([x[0], x[1]])):
+        with pytest.raises(DataDependentError, match=r"write to an array that zeros_like\(x\)"):
+            ag.compile(function)(np.ones(3))
+
+
+@pytest.mark.parametrize("make", [np.zeros_like, np.ones_like, np.empty_like])
+def test_arrays_that_numpy_makes_are_no_tensors(make: Any) -> None:
+    def function(x: Any) -> Any:
+        y = make(x)
+        y[:] = 2 * x
+        return y
+
+    compiled = ag.compile(function)
+    x = np.array([1.0, 2.0])
+    found = compiled(x)
+    assert type(found) is np.ndarray
+    np.testing.assert_array_equal(found, 2 * x)
+    t = ag.tensor(x, requires_grad=True)
+    np.testing.assert_array_equal(ag.grad(compiled(t).sum(), t), [2.0, 2.0])

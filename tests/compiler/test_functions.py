@@ -152,3 +152,15 @@ def test_extremes_and_signs(dtype: Any) -> None:
         for a, b in zip(ag.compile(both)(x, y), both(x, y), strict=True):
             np.testing.assert_array_equal(a, b)
             assert a.dtype == b.dtype
+
+
+@pytest.mark.parametrize("name", ["ndtr", "erfc"])
+def test_accuracy_at_many_places(name: str) -> None:
+    """SciPy's float64 is exact enough for float32: so all of a line of numbers can be compared."""
+    special = pytest.importorskip("scipy.special")
+    low, high = (-14.1, 6.0) if name == "ndtr" else (-4.0, 10.0)
+    x = np.linspace(low, high, 400_001).astype(np.float32)
+    true = getattr(special, name)(x.astype(np.float64))
+    found = ag.compile(getattr(ag.special, name))(x)
+    unit = np.spacing(true.astype(np.float32)).astype(np.float64)
+    assert np.max(np.abs(found - true) / unit) < 4

@@ -423,6 +423,12 @@ def test_a_continuous_solution_of_a_batch_is_refused() -> None:
         vmap(middle)(np.array([0.5, 1.0]))
 
 
+def test_no_times() -> None:
+    a = ag.tensor(0.5, requires_grad=True)
+    found = integrate.solve_ivp(lambda t, y: -a * y, (0, 1), [1.0], t_eval=[])
+    assert len(found.t) == len(found.y) == 0
+
+
 def test_an_event_without_a_slope_is_refused() -> None:
     def jumps(t: Any, y: Any) -> Any:
         return np.sign(y[0] - 0.5)

@@ -49,3 +49,16 @@ def test_a_direction_may_have_any_size(function: Any, size: float) -> None:
 def test_expm_without_rows() -> None:
     a = ag.tensor(np.zeros((0, 0)), requires_grad=True)
     assert ag.grad(linalg.expm(a).sum(), a).shape == (0, 0)
+
+
+def test_an_empty_stack() -> None:
+    a = ag.tensor(np.zeros((0, 3, 3)), requires_grad=True)
+    for function in (linalg.expm, linalg.sqrtm, lambda a: linalg.lu(a)[2]):
+        assert function(a).shape == (0, 3, 3)
+
+
+def test_det_has_scipys_precision() -> None:
+    a = ag.tensor(np.eye(2, dtype=np.float32), requires_grad=True)
+    out = linalg.det(a)
+    assert out.dtype == np.float64
+    assert ag.grad(out, a).dtype == np.float32

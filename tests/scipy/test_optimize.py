@@ -137,6 +137,18 @@ CASES = [
         P3,
         **NOISY,
     ),
+    Case(
+        "minimize-limits",
+        lambda m, p: best(
+            m,
+            p,
+            constraints=scipy.optimize.NonlinearConstraint(
+                lambda x: [x @ x, x[0] + p[0] * x[1]], [-np.inf, -9.0], [p[0] / 9, 9.0]
+            ),
+        ),
+        P3,
+        **NOISY,
+    ),
     Case("least_squares", squares, P3, **NOISY),
     Case(
         "least_squares-loss", functools.partial(squares, loss="soft_l1", f_scale=0.3), P3, **NOISY
@@ -487,3 +499,9 @@ def test_fixed_point_of_many_unknowns_takes_linear_memory() -> None:
     x = scipy.optimize.brentq(lambda x: 0.5 * np.tanh(1.3 * x) + 1 - x, 0, 2)
     slope = 1 / (1 - 0.65 / np.cosh(1.3 * x) ** 2)
     np.testing.assert_allclose(found, 2 * x * slope, rtol=1e-6)
+
+
+def test_a_fit_to_lists() -> None:
+    y = ag.tensor(2.1, requires_grad=True)
+    slope, _ = optimize.curve_fit(lambda x, a: a * x, [1, 2, 3], [1.0, y, 2.9])
+    assert abs(ag.grad(slope[0], y).item() - 2 / 14) < 1e-8

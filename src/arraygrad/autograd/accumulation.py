@@ -26,17 +26,23 @@ def accumulate_all(sweep: Sweep, tensor_of: dict[Node, Any]) -> None:
     results = sweep.results
     _check_levels(sweep)
     reached: list[tuple[Leaf, Tensor, Any]] = []
-    for node in results:
-        tensor = tensor_of.get(node)
-        if not isinstance(tensor, Tensor):
-            tensor = _holder(node)
-        if results[node] is None or tensor is None or tensor._node is not node:
-            continue
-        held = [results[node]]
-        results[node] = None
-        if isinstance(node, Leaf):
-            reached.append((node, tensor, held[0] if node.has_posthooks else None))
-        _accumulate(tensor, held, sweep.create_graph)
+    locked: list[bool] = []
+    try:
+        acquire(_accumulating, locked)
+        for node in results:
+            tensor = tensor_of.get(node)
+            if not isinstance(tensor, Tensor):
+                tensor = _holder(node)
+            if results[node] is None or tensor is None or tensor._node is not node:
+                continue
+            held = [results[node]]
+            results[node] = None
+            if isinstance(node, Leaf):
+                reached.append((node, tensor, held[0] if node.has_posthooks else None))
+            _accumulate(tensor, held, sweep.create_graph)
+    finally:
+        if locked:
+            _accumulating.release()
     for leaf, tensor, gradient in reached:
         for hook in list(leaf.accumulated.values()):
             sweep.call(hook, tensor)
@@ -72,21 +78,17 @@ def _holder(node: Node) -> Tensor | None:
 
 def _accumulate(tensor: Tensor, held: list[Any], create_graph: bool) -> None:
     """Add a gradient to `tensor.grad`: in place, unless one of them is in a graph."""
-    gradient = held.pop() if create_graph else owned(held)
-    locked: list[bool] = []
-    try:
-        acquire(_accumulating, locked)
-        have = getattr(tensor, "_grad", None)
-        if create_graph:
-            tensor._grad = ops.copy(gradient) if have is None else have + gradient
-        elif have is None:
-            tensor._grad = tensor.like(gradient)
-        elif have.requires_grad or isinstance(gradient, Array) or not _added(have, gradient):
-            # Without its node, but still inside its transforms.
-            tensor._grad = have.like(have.array) + gradient
-    finally:
-        if locked:
-            _accumulating.release()
+    have = getattr(tensor, "_grad", None)
+    if create_graph:
+        (gradient,) = held
+        tensor._grad = ops.copy(gradient) if have is None else have + gradient
+        return
+    gradient = owned(held)
+    if have is None:
+        tensor._grad = tensor.like(gradient)
+    elif have.requires_grad or isinstance(gradient, Array) or not _added(have, gradient):
+        # Without its node, but still inside its transforms.
+        tensor._grad = have.like(have.array) + gradient
 
 
 def _added(have: Tensor, gradient: Any) -> bool:

@@ -137,6 +137,10 @@ class Backend:
         """A function of arrays, compiled by the library itself; None if it cannot do that."""
         return None
 
+    def lacks_values(self, error: Exception) -> bool:
+        """Whether a function could not be compiled by the library as it needs values of arrays."""
+        return False
+
     def arranged(self, array: Any, like: Any) -> Any:
         """The array in the same chunks as `like`; their last axes have the same lengths."""
         return array

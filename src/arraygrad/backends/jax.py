@@ -13,6 +13,7 @@ import jax.numpy as jnp
 import jax.scipy.special
 
 from ..core.indices import fill
+from ..errors import LazyError
 from .base import Backend
 from .bessel import scaled_bessel
 
@@ -31,6 +32,10 @@ class JaxBackend(Backend):
     def compiled(self, function: Any) -> Any:
         return jax.jit(function)
 
+    def lacks_values(self, error: Exception) -> bool:
+        kinds = (jax.errors.ConcretizationTypeError, jax.errors.TracerArrayConversionError)
+        return isinstance(error, (*kinds, LazyError))
+
     def dtype(self, dtype: Any) -> Any:
         if dtype in (int, float, complex):  # single precision, unless JAX enables doubles
             return jnp.result_type(dtype)
@@ -48,7 +53,7 @@ class JaxBackend(Backend):
 
     def to_numpy(self, array: Any) -> Any:
         if isinstance(array, jax.core.Tracer):
-            raise TypeError(
+            raise LazyError(
                 "the values of an array are not known while JAX traces a function (for jax.jit, "
                 "jax.vmap, jax.grad, jax.lax.scan …), and what was called needs them, because the "
                 "shape of its result depends on them or because they become Python numbers: call "

@@ -227,10 +227,7 @@ _REDUCTIONS = "sum mean prod all any argmax argmin"
 
 FUNCTIONS: dict[str, Callable[..., Any]] = {
     **{name: getattr(ops, name) for name in _ELEMENTWISE.split()},
-    **{
-        name: reduction(getattr(ops, name))
-        for name in "sum mean prod all any argmax argmin".split()
-    },
+    **{name: reduction(getattr(ops, name)) for name in _REDUCTIONS.split()},
     "add": ops.add,
     "arcsin": ops.asin,
     "arccos": ops.acos,

@@ -20,6 +20,7 @@ from ..core.modes import ModeContext
 from ..func import jvp
 from ..func.trees import unwrapped
 from ..ops import broadcast_to, copy
+from ..ops.define.op import Own, declare
 from .inference import Type
 from .interpret import compute
 from .program import Call, Full, Node, needed
@@ -42,6 +43,24 @@ class Loop:
     def step(self, node: Any, lowering: Any, is_checked: bool) -> Any:
         """What computes the results, as a step of an executable program; it may be checked."""
         raise NotImplementedError
+
+
+def loop_op(name: str) -> Any:
+    """An op whose keyword `loop` says what it computes, with its derivatives and batches."""
+    return declare(
+        name,
+        "*arrays",
+        compute=lambda xp, *arrays, loop: tuple(loop.compute(arrays)),
+        joint=lambda gs, wanted, out, arrays, loop: loop.pull(gs, wanted, out, arrays),
+        jvp=lambda arrays, t_arrays, loop: tuple(loop.push(arrays, t_arrays)[1]),
+        holomorphic=False,
+        multiple=True,
+        own=Own(
+            batch=lambda op, arrays, flags, params: tuple(params["loop"].batch(arrays, flags)),
+            push=lambda arrays, tangents, params: params["loop"].push(arrays, tangents),
+            types=lambda inputs, params: params["loop"].types(),
+        ),
+    )
 
 
 def loop_of(node: Node) -> Loop | None:

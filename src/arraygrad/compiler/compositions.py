@@ -12,6 +12,7 @@ from ..ops import arrangement, elementwise, linalg, norms, numerics, reductions,
 from ..ops.define.op import Op
 
 MOST_TAPS = 32  # terms of a convolution that are written out
+SHORT = 32768  # elements of a line that is gone over twice
 SMALL = 3  # rows of matrices whose determinants are written out
 
 
@@ -83,6 +84,30 @@ def _cofactors(x: Any) -> Any:
     return shape._reshape(shape.stack(found, axis=-1), shape=x.shape)
 
 
+def _place_of(extreme: Callable[..., Any]) -> Callable[..., Any]:
+    """The first place of the largest or smallest element of each line; of NaN, if there is any."""
+
+    def made(x: Any, axis: int, keepdims: bool) -> Any:
+        top = extreme(x, axis=(axis,), keepdims=True)
+        is_there = elementwise.equal(x, top)
+        if x.dtype.kind == "f":
+            is_there = elementwise.logical_or(is_there, elementwise.isnan(x))
+        n = x.shape[axis]
+        # Numbers of the same size make vectors of the same length.
+        dtype = np.int32 if x.dtype.itemsize == 4 and n < 2**31 else np.int64
+        along = [n if i == axis else 1 for i in range(x.ndim)]
+        places = np.reshape(np.arange(n, dtype=dtype), along)
+        found = elementwise.where(is_there, places, np.full((), n, dtype))
+        return shape.astype(reductions._min(found, axis=(axis,), keepdims=keepdims), np.int64)
+
+    return made
+
+
+def _is_short(x: Any) -> bool:
+    """Whether both passes over a line find it in the cache; NumPy takes one."""
+    return x.dtype.kind in "fi" and (x.ndim > 1 or x.shape[0] <= SHORT)
+
+
 def _is_small(x: Any) -> bool:
     return bool(0 < x.shape[-1] <= SMALL)
 
@@ -99,6 +124,8 @@ MADE: dict[Op, Callable[..., Any]] = {
     _op(norms._vector_norm): _vector_norm,
     _op(linalg.det_matrix): _det,
     _op(linalg._cofactors): _cofactors,
+    _op(reductions._argmax): _place_of(reductions._max),
+    _op(reductions._argmin): _place_of(reductions._min),
 }
 
 # Whether it is so for some arguments; for all, if there is no condition.
@@ -107,4 +134,6 @@ ONLY_IF: dict[Op, Callable[..., bool]] = {
     _op(numerics._convolve_within): functools.partial(_has_few_taps, within=True),
     _op(linalg.det_matrix): _is_small,
     _op(linalg._cofactors): _is_small,
+    _op(reductions._argmax): _is_short,
+    _op(reductions._argmin): _is_short,
 }

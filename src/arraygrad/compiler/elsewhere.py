@@ -24,6 +24,7 @@ class Elsewhere:
         self._run = self.backend.compiled(self._traced)
         self.guards = Guards(function, arguments.static)
         self._is_traced = False
+        self._needs_values = False
 
     def _traced(self, arrays: list[Any]) -> list[Any]:
         """Call the function. Its results that are arrays are returned, the others noted."""
@@ -51,9 +52,18 @@ class Elsewhere:
         """Call the function on the leaves of its arguments."""
         import optree
 
+        if self._needs_values:
+            return self._function(leaves)
         try:
             found = iter(self._run([leaves[i] for i in self._positions]))
         except NotTraceable:
+            return self._function(leaves)
+        except Exception as error:
+            # As the loops and choices of `func` do, which the library does not know.
+            if not self.backend.lacks_values(error):
+                raise
+            self._needs_values = True
+            self.guards.traced((), ())
             return self._function(leaves)
         if not self._is_traced:
             self._is_traced = True

@@ -75,9 +75,11 @@ class _Tables:
         }
         self.open: list[tuple[Any, int, Core]] = []
         self._tables: list[Any] = []
+        self._parts: list[Arrays] = []  # tables refer to these arrays
         entries = []
         for step in steps:
             parts = {x: memory.array(buffer) for x, buffer in step.parts.items()}
+            self._parts.append(parts)
             for launch in step.launches:
                 table = self._table(launch.entries, parts)
                 place = ctypes.addressof(table)

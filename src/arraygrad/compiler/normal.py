@@ -6,6 +6,8 @@ as the rest, down to the smallest numbers.
 
 from __future__ import annotations
 
+import math
+
 from .functions import exp, exp_within
 from .vectors import Value, Writer
 
@@ -38,50 +40,45 @@ _ERF_FAR = {
 }  # fmt: skip
 
 # exp(a²/2) ndtr(-a) (a + c), and exp(a²) erfc(a) (a + c), as functions of (a - c) / (a + c); for
-# float32, without the factor (a + c), as quotients of polynomials in a.
+# float32, exp(-a²/2) / ndtr(-a) - √(2π) a, and exp(-a²) / erfc(a) - √π a. These are small beside
+# the line that is added to them, so their rounding matters less.
 # From the ends on, the results are zero.
-_CENTRE = 5.0
+_CENTRE = {"float": 3.0, "double": 5.0}
 _NDTR_END = {"float": 14.5, "double": 38.7}
 _ERFC_END = {"float": 10.2, "double": 27.4}
-_NDTR = [
-    0.769193049750063, -0.6653825028900568, 0.4953056159699761, -0.31353315667128745,
-    0.16502036617040702, -0.06911863870687801, 0.020795066799262733, -0.00299337676186944,
-    -0.0007978693893219596, 0.0005448989927521901, -5.937580719746401e-05,
-    -4.976245606842442e-05, 1.6681639003552632e-05, 3.97980433807949e-06,
-    -2.770719146152548e-06, -3.345721937861036e-07, 4.362911487401573e-07,
-    4.017523150089386e-08, -7.014184378551324e-08, -8.553364558046826e-09,
-    1.0798061850653808e-08, 2.2201175016558965e-09, -1.1613988117963691e-09,
-    -3.817059749433349e-10,
-]  # fmt: skip
-_ERFC = [
-    1.1070463773306862, -1.0262325991519448, 0.8811773333024991, -0.6996919595788723,
-    0.5124334779626569, -0.34481387856665263, 0.21201689211921246, -0.118196338432047,
-    0.059064351246532684, -0.025995100918337077, 0.009781836119771256, -0.0029684072443209655,
-    0.0006206095475793376, -2.4823118204354924e-05, -4.4176567532925866e-05,
-    1.9052878595508365e-05, -2.464037488543549e-06, -1.1216057888297135e-06,
-    6.144414012024712e-07, -4.8115313852823637e-08, -6.649867280746422e-08,
-    1.5839467127988396e-08, 7.0199358408316785e-09,
-]  # fmt: skip
-_NDTR_QUOTIENT = (
-    [
-        0.5000000029545724, 0.4382949353783347, 0.18323513954856083, 0.04063323095003154,
-        0.00411631089546633,
+_NDTR = {
+    "float": [
+        0.7096230983734131, -1.0611954927444458, 0.3587387800216675, 0.07045549154281616,
+        -0.08813250064849854, -0.012541007250547409, 0.025403231382369995, 0.005288456566631794,
+        -0.006038197781890631, -0.0024130677338689566,
     ],
-    [
-        1.0, 1.6744748520306605, 1.2025031206181978, 0.46947063817277296, 0.10185885270838281,
-        0.010317941532531735,
+    "double": [
+        0.769193049750063, -0.6653825028900568, 0.4953056159699761, -0.31353315667128745,
+        0.16502036617040702, -0.06911863870687801, 0.020795066799262733, -0.00299337676186944,
+        -0.0007978693893219596, 0.0005448989927521901, -5.937580719746401e-05,
+        -4.976245606842442e-05, 1.6681639003552632e-05, 3.97980433807949e-06,
+        -2.770719146152548e-06, -3.345721937861036e-07, 4.362911487401573e-07,
+        4.017523150089386e-08, -7.014184378551324e-08, -8.553364558046826e-09,
+        1.0798061850653808e-08, 2.2201175016558965e-09, -1.1613988117963691e-09,
+        -3.817059749433349e-10,
     ],
-)  # fmt: skip
-_ERFC_QUOTIENT = (
-    [
-        1.0000000058500718, 1.2392534361303882, 0.7324876981310895, 0.22964019402239794,
-        0.03288505640837558,
+}  # fmt: skip
+_ERFC = {
+    "float": [
+        0.269194632768631, -0.453100323677063, 0.25630348920822144, -0.07054298371076584,
+        -0.022552525624632835, 0.029981547966599464, -0.006103424355387688, -0.008154389448463917,
+        0.003644812386482954, 0.002303151646628976,
     ],
-    [
-        1.0, 2.367633192359265, 2.4040661682029425, 1.3270180442699258, 0.4070526434708979,
-        0.058286560206031096,
+    "double": [
+        1.1070463773306862, -1.0262325991519448, 0.8811773333024991, -0.6996919595788723,
+        0.5124334779626569, -0.34481387856665263, 0.21201689211921246, -0.118196338432047,
+        0.059064351246532684, -0.025995100918337077, 0.009781836119771256, -0.0029684072443209655,
+        0.0006206095475793376, -2.4823118204354924e-05, -4.4176567532925866e-05,
+        1.9052878595508365e-05, -2.464037488543549e-06, -1.1216057888297135e-06,
+        6.144414012024712e-07, -4.8115313852823637e-08, -6.649867280746422e-08,
+        1.5839467127988396e-08, 7.0199358408316785e-09,
     ],
-)  # fmt: skip
+}  # fmt: skip
 
 
 # (ndtr(x) - 1/2) / x as a function of x², for |x| < 0.7
@@ -104,12 +101,7 @@ def erf(w: Writer, x: Value) -> Value:
     return w.math("copysign", y, x)
 
 
-_Quotient = tuple[list[float], list[float]]
-
-
-def _tail(
-    w: Writer, x: Value, factor: float, end: float, long: list[float], short: _Quotient
-) -> Value:
+def _tail(w: Writer, x: Value, factor: float, end: float, coefficients: list[float]) -> Value:
     """The function of the absolute value that decays as ``exp(-factor x²)``."""
     a = w.math("fabs", x)
     bounded = w.choose(w.compare("gt", a, w.like(x, end)), w.like(x, end), a)
@@ -117,12 +109,12 @@ def _tail(
     square = w.exact("fmul", part, bounded)
     lost = w.math("fma", part, bounded, w.negate(square))
     power = exp_within(w, w.negate(square), w.negate(lost))
-    if x.kind == "float":
-        above, below = (w.polynomial(bounded, c) for c in short)
-        return w.exact("fmul", power, w.divide(above, below))
-    centre = w.like(x, _CENTRE)
+    centre = w.like(x, _CENTRE[x.kind])
     below = w.exact("fadd", bounded, centre)
-    slow = w.polynomial(w.divide(w.exact("fsub", bounded, centre), below), long)
+    slow = w.polynomial(w.divide(w.exact("fsub", bounded, centre), below), coefficients)
+    if x.kind == "float":
+        slope = w.like(x, math.sqrt(math.pi / factor))
+        return w.divide(power, w.math("fma", slope, bounded, slow))
     return w.exact("fmul", power, w.divide(slow, below))
 
 
@@ -134,7 +126,7 @@ def _near_zero(w: Writer, x: Value, start: float, coefficients: list[float]) -> 
 
 def ndtr(w: Writer, x: Value) -> Value:
     """The distribution function of the normal distribution."""
-    y = _tail(w, x, 0.5, _NDTR_END[x.kind], _NDTR, _NDTR_QUOTIENT)
+    y = _tail(w, x, 0.5, _NDTR_END[x.kind], _NDTR[x.kind])
     y = w.choose(w.compare("gt", x, w.like(x, 0.0)), w.exact("fsub", w.like(x, 1.0), y), y)
     if x.kind == "float":
         return y
@@ -144,7 +136,7 @@ def ndtr(w: Writer, x: Value) -> Value:
 
 def erfc(w: Writer, x: Value) -> Value:
     """One minus the error function."""
-    y = _tail(w, x, 1.0, _ERFC_END[x.kind], _ERFC, _ERFC_QUOTIENT)
+    y = _tail(w, x, 1.0, _ERFC_END[x.kind], _ERFC[x.kind])
     y = w.choose(w.compare("lt", x, w.like(x, 0.0)), w.exact("fsub", w.like(x, 2.0), y), y)
     near = _near_zero(w, w.negate(x), 1.0, _ERF_NEAR[x.kind])
     return w.choose(w.compare("lt", w.math("fabs", x), w.like(x, 0.4)), near, y)

@@ -18,8 +18,18 @@ import numpy as np
 from ..core.array import Array
 from ..core.nodes import recorder
 from ..ops import broadcast_to, moveaxis, zeros_like
-from ..ops.define.op import Own, declare
-from .bodies import Body, Flags, Loop, in_batch, is_smooth, operands, pushed, settled, spread
+from .bodies import (
+    Body,
+    Flags,
+    Loop,
+    in_batch,
+    is_smooth,
+    loop_op,
+    operands,
+    pushed,
+    settled,
+    spread,
+)
 from .derivative import _is_recorded
 from .hoisting import Ahead, ahead, computed
 from .inference import Type
@@ -249,21 +259,4 @@ class Scan(Loop):
         return loop.kept.pull(loop, gs, targets, out, arrays)
 
 
-def _batch(op: Any, arrays: Any, flags: Any, params: Any) -> Any:
-    return tuple(params["loop"].batch(arrays, flags))
-
-
-run_scan = declare(
-    "scan",
-    "*arrays",
-    compute=lambda xp, *arrays, loop: tuple(loop.compute(arrays)),
-    joint=lambda gs, wanted, out, arrays, loop: loop.pull(gs, wanted, out, arrays),
-    jvp=lambda arrays, t_arrays, loop: tuple(loop.push(arrays, t_arrays)[1]),
-    holomorphic=False,
-    multiple=True,
-    own=Own(
-        batch=_batch,
-        push=lambda arrays, tangents, params: params["loop"].push(arrays, tangents),
-        types=lambda inputs, params: params["loop"].types(),
-    ),
-)
+run_scan = loop_op("scan")

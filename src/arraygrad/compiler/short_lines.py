@@ -28,8 +28,10 @@ def is_short(body: Body) -> bool:
     copies = math.prod(short)
     if not short or not rest or rest[-1] < LONG or copies > MOST_COPIES:
         return False
-    is_small = len(body.instructions) * copies <= MOST_INSTRUCTIONS
-    return is_small and not any(t.indices for t in body.totals)
+    if len(body.instructions) * copies > MOST_INSTRUCTIONS or any(t.indices for t in body.totals):
+        return False
+    # Where an array is read at one of two places, that must be decided for a whole line.
+    return not any(isinstance(i.does, Address) and i.does.other for i in body.instructions)
 
 
 def write_out(body: Body) -> None:

@@ -217,6 +217,10 @@ class Traced(Replaceable, TransformMethods, Array):
         """Refused: the value is not known yet."""
         raise _needs_value("a number")
 
+    def __float__(self) -> float:
+        # NumPy asks for it, too, to write it to an array.
+        raise _needs_value("a number", f". {_MADE_HERE}")
+
     tolist = item
 
     def __bool__(self) -> bool:
@@ -232,9 +236,12 @@ class Traced(Replaceable, TransformMethods, Array):
         return self._trace.decide(self, int, "an integer")  # type: ignore[no-any-return]
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> Any:
-        raise _needs_value("a NumPy array")
+        raise _data_dependent(
+            "a NumPy array was asked for while the function was compiled, when no values are "
+            f"known. {_MADE_HERE}, or compute this part outside of the compiled function"
+        )
 
-    __float__ = __complex__ = item
+    __complex__ = __float__
 
     def __repr__(self) -> str:
         return f"Traced(shape={self.shape}, dtype={self.dtype})"
@@ -281,14 +288,19 @@ register(Traced, TracedBackend("numpy", np))
 
 # --- errors --------------------------------------------------------------------------------------
 
+_MADE_HERE = (
+    "Join arrays by stack() rather than numpy.array(), and write to an array that zeros_like(x) or "
+    "x.copy() gives rather than to one of NumPy"
+)
 
-def _needs_value(what: str) -> DataDependentError:
+
+def _needs_value(what: str, more: str = "") -> DataDependentError:
     return _data_dependent(
         f"{what} was asked for while the function was compiled, when no values are known. Use "
         "where(condition, x, y) for a choice by elements, func.cond and func.while_loop for "
         "decisions; name the argument in static_argnums or static_argnames if it is a setting; "
         "compile(f, specialize=True) for few decisions, each outcome of which is compiled; or "
-        "compute this part outside of the compiled function"
+        f"compute this part outside of the compiled function{more}"
     )
 
 

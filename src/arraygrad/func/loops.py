@@ -13,17 +13,11 @@ from numbers import Number
 from typing import Any, TypeVar
 
 import numpy as np
-from numpy import ndarray
 
-from .. import ops
-from ..arrays.batched import Batched
 from ..backends import backend_of
-from ..core.array import AnyFunction, Array, plain
-from ..core.modes import no_grad
-from ..core.nodes import LAST_WRITE
-from . import budget
+from ..core.array import AnyFunction, Array
 from .carries import Form
-from .recompute import checkpoint
+from .eager_loops import Eager
 from .trees import as_function, taken_apart
 
 C = TypeVar("C")
@@ -130,7 +124,7 @@ def scan(
         ys_spec, gives_array = now, len(y) == 1 and y[0] is found[1]
         return carry.leaves_of(found[0], "f"), y
 
-    run = WRITER.get() or _Eager()
+    run = WRITER.get() or Eager()
     state, ys = run.scan(step, carry.leaves, leaves, count, bool(reverse), memory)
     return carry.tree(state), optree.tree_unflatten(ys_spec, ys)
 
@@ -159,121 +153,6 @@ def _length(leaves: Leaves, spec: Any, length: int | None) -> int:
     if count < 0:
         raise ValueError(f"scan(): length is {count}: it must not be negative")
     return count
-
-
-class _Eager:
-    """Loops that run as they are written."""
-
-    def scan(
-        self, step: Any, init: Leaves, xs: Leaves, count: int, reverse: bool, memory: int | None
-    ) -> tuple[Leaves, Leaves]:
-        if not count:
-            return init, _none_of(step, init, xs)
-        if memory is not None and count > 3:
-            return _within(memory, step, init, xs, count, reverse)
-        return _steps(step, init, xs, count, reverse)
-
-    def while_loop(self, condition: Any, body: Any, state: Leaves) -> Leaves:
-        before = None
-        while True:
-            goes_on = condition(state)
-            if not _is_batched(goes_on):
-                if not bool(plain(goes_on)):
-                    return state
-                state = body(state)
-                continue
-            if not _any(goes_on):
-                return state
-            # Members of the batch that have ended stay as they are. The body runs on the last state
-            # that they went on from: there it is defined, and so are its derivatives.
-            # Of those that never start, there is none: what the body makes of them is not used.
-            if before is None:
-                before = [x.detach() if isinstance(x, Array) else x for x in state]
-            given = _choose(goes_on, state, before)
-            with np.errstate(all="ignore"):
-                state, before = _choose(goes_on, body(given), state), given
-
-    def cond(self, predicate: Any, yes: Any, no: Any, given: Leaves) -> Leaves:
-        if not _is_batched(predicate):
-            return yes(given) if bool(plain(predicate)) else no(given)  # type: ignore[no-any-return]
-        return _choose(predicate, yes(given), no(given))
-
-
-def _steps(
-    step: Any, state: Leaves, xs: Leaves, count: int, reverse: bool
-) -> tuple[Leaves, Leaves]:
-    """All steps, one after the other."""
-    rows: list[Leaves] = []
-    before = LAST_WRITE[0]
-    for i in range(count - 1, -1, -1) if reverse else range(count):
-        state, y = step(state, [x[i] for x in xs])
-        rows.append(_settled(y, LAST_WRITE[0] != before))
-    return state, _stacked(rows[::-1] if reverse else rows)
-
-
-def _settled(y: Leaves, writes: bool) -> Leaves:
-    """The results of a step as they are now: the next steps may write to them."""
-    return [
-        ops.copy(x) if type(x) is ndarray or (writes and isinstance(x, Array)) else x for x in y
-    ]
-
-
-def _stacked(rows: list[Leaves]) -> Leaves:
-    """The results of all steps, along a new first axis."""
-    return [ops.stack(tuple(map(_array, column)), axis=0) for column in zip(*rows, strict=True)]
-
-
-def _array(leaf: Any) -> Any:
-    return leaf if hasattr(leaf, "dtype") else np.asarray(leaf)
-
-
-def _none_of(step: Any, init: Leaves, xs: Leaves) -> Leaves:
-    """The results of no steps: a step on zeros says what they would be."""
-    with no_grad(), np.errstate(all="ignore"):
-        _, y = step(init, [ops.zeros_like(x, tuple(x.shape[1:])) for x in xs])
-    return [ops.zeros_like(leaf, (0, *leaf.shape)) for leaf in map(_array, y)]
-
-
-def _within(
-    memory: int, step: Any, state: Leaves, xs: Leaves, count: int, reverse: bool
-) -> tuple[Leaves, Leaves]:
-    """All steps; what is recorded of them takes about so many bytes.
-
-    The second step shows what each step records: what it shares with the first is not its own.
-    """
-    recorded = budget.Recorded()
-    first: list[Leaves] = []
-    for i in range(2):
-        place = count - 1 - i if reverse else i
-        state, y = step(state, [x[place] for x in xs])
-        first.append(_settled(y, True))
-        each = recorded.add([*state, *y])
-    own = budget.size(state)
-
-    def run(state: Leaves, xs: Leaves, n: int, memory: int) -> tuple[Leaves, Leaves]:
-        length = budget.segment(n, own, each, memory)
-        if length == n:
-            return _steps(step, state, xs, n, reverse)
-        rest = budget.left_over(n, length, own, memory)
-        parts: list[Leaves] = []
-        for start in range(0, n, length):
-            size = min(length, n - start)
-            low = n - start - size if reverse else start
-            part = [x[low : low + size] for x in xs]
-            state, ys = checkpoint(run)(state, part, size, rest)
-            parts.append(ys)
-        if reverse:
-            parts.reverse()
-        return state, _joined(parts)
-
-    others = [x[: count - 2] if reverse else x[2:] for x in xs]
-    state, ys = run(state, others, count - 2, memory)
-    ends = _stacked(first[::-1] if reverse else first)
-    return state, _joined([ys, ends] if reverse else [ends, ys])
-
-
-def _joined(parts: list[Leaves]) -> Leaves:
-    return [ops.concat(column, axis=0) for column in zip(*parts, strict=True)]
 
 
 # --- while_loop, fori_loop -----------------------------------------------------------------------
@@ -322,7 +201,7 @@ def while_loop(cond_fun: Callable[[C], Any], body_fun: Callable[[C], C], init_va
     def body(state: Leaves) -> Leaves:
         return carry.leaves_of(body_fun(carry.tree(state)), "body_fun")
 
-    run = WRITER.get() or _Eager()
+    run = WRITER.get() or Eager()
     return carry.tree(run.while_loop(condition, body, carry.leaves))  # type: ignore[no-any-return]
 
 
@@ -412,7 +291,7 @@ def cond(pred: Any, true_fun: Callable[..., C], false_fun: Callable[..., C], *op
 
     run = WRITER.get() if isinstance(pred, Array) else None
     chosen = branch(true_fun, "true_fun"), branch(false_fun, "false_fun")
-    leaves = (run or _Eager()).cond(pred, *chosen, given)
+    leaves = (run or Eager()).cond(pred, *chosen, given)
     assert form is not None
     return form.tree(leaves)  # type: ignore[no-any-return]
 
@@ -429,23 +308,3 @@ def _predicate(value: Any, name: str) -> Any:
             "where() for a choice by elements"
         )
     return value
-
-
-def _is_batched(value: Any) -> bool:
-    """Whether there is one value for each member of a batch."""
-    while isinstance(value, Array) and not value.is_plain:
-        if isinstance(value, Batched):
-            return True
-        value = value._array
-    return False
-
-
-def _any(predicate: Any) -> bool:
-    inner = plain(predicate)
-    return bool(backend_of(inner).to_numpy(inner).any())
-
-
-def _choose(predicate: Any, yes: Leaves, no: Leaves) -> Leaves:
-    return [
-        ops.where(predicate, x, y) for x, y in zip(map(_array, yes), map(_array, no), strict=True)
-    ]

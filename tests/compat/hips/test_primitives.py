@@ -9,7 +9,7 @@ import pytest
 
 import arraygrad.compat.hips.numpy as anp
 from arraygrad.arrays.batched import Batched
-from arraygrad.compat.hips import grad, hessian, jacobian, primitive
+from arraygrad.compat.hips import grad, hessian, jacobian, primitive, value_and_grad
 from arraygrad.compat.hips.core import SparseObject, vspace
 from arraygrad.compat.hips.extend import (
     def_linear,
@@ -210,3 +210,26 @@ def test_deprecated_methods() -> None:
     with pytest.warns(UserWarning, match="deprecated"):
         f.defgrad(lambda ans, x, y: lambda g: g * x, argnum=1)
     check_grads(f, (0, 1), modes=["rev"])(2.0, 3.0)
+
+
+def test_the_derivative_of_a_primitive_is_that_of_its_rules_alone() -> None:
+    held: list[Any] = []
+
+    @primitive
+    def product(x: Any) -> Any:
+        return held[0] * x  # which is a box, as the program has put one there
+
+    @primitive
+    def pair(x: Any, y: Any) -> Any:
+        return held[0] * x, y
+
+    defvjp(product, lambda ans, x: lambda g: 10 * g)
+    defvjp(pair, lambda ans, x, y: lambda g: 10 * g[0], lambda ans, x, y: lambda g: g[1])
+
+    def f(x: Any) -> Any:
+        held[:] = [x]
+        first, second = pair(x, x)
+        return product(x) + first + second
+
+    value, gradient = value_and_grad(f)(3.0)
+    assert (value, gradient) == (21.0, 21.0)

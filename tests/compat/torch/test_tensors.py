@@ -269,3 +269,12 @@ def test_writes_at_places_that_differ_over_a_batch() -> None:
         one = torch.func.grad(lambda *a: (written(*a) ** 2).sum(), (0, 2))(*(g[b] for g in given))
         for together, alone in zip(gradients, one, strict=True):
             torch.testing.assert_close(together[b], alone)
+
+
+def test_copies_for_views_cannot_be_written() -> None:
+    x = torch.arange(6.0)
+    for part in (x.unfold(0, 2, 2), x.as_strided((2, 2), (3, 1))):
+        with pytest.raises(RuntimeError, match="clone"):
+            part.zero_()
+        assert part.clone().zero_().sum() == 0
+    assert x.sum() == 15

@@ -11,7 +11,8 @@ import numpy as np
 from ... import ops
 from ..torchlike import FUNCTIONS, flatten, sizes
 from ..torchlike import repeat as repeated
-from .tensor import Device, Tensor, numpy_dtype
+from .kinds import Device, numpy_dtype
+from .tensor import Tensor
 
 _random = np.random.default_rng()
 

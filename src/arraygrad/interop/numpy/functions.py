@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from ...arrays.tensor import Tensor
 from ...core.array import AnyFunction, Array
 from .values import as_tensors, holds_gradients, no_rule, plain_values
 
@@ -34,7 +35,13 @@ def array_function(
             return NotImplemented
     rule = _rules().get(function)
     if rule is not None:
-        return rule(*args, **kwargs)
+        out = rule(*args, **kwargs)
+        # What stands for a plain array gives such, as NumPy's own functions would: zeros_like.
+        if isinstance(out, Tensor) and all(
+            getattr(kind, "is_plain", True) is True for kind in types
+        ):
+            return out.array
+        return out
     if holds_gradients(args) or holds_gradients(kwargs):
         raise no_rule(_name(function))
     return as_tensors(function(*plain_values(args), **plain_values(kwargs)))

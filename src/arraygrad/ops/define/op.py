@@ -12,19 +12,16 @@ declared op cannot be changed.
 
 from __future__ import annotations
 
-import inspect
 from importlib import import_module
 from typing import Any, NamedTuple, Protocol, overload
 
 from ...backends import common_backend
-from ...backends.arraylikes import ARRAY_LIKE, operand_values, values_of
-from ...core.array import AnyFunction, Array
+from ...core.array import AnyFunction
 from ...core.cpython import importing_module
 from ...core.kinds import Elementwise, Kind, Moves, Opaque, View
-from ...errors import MixedArraysError
-from .adoption import in_one_library
+from .calling import function_of
 from .check import check_declaration, check_function, checked_inputs, rules_by_input
-from .dispatch import BinaryTable, SingleTable, UnaryTable, UnsupportedOperand, check_operand
+from .dispatch import check_operand
 from .rules import Pullback, Rule, product_rule, zero_rule
 from .rules import __name__ as rules_module
 from .signatures import TwoArrays, Unary
@@ -264,7 +261,7 @@ def library_ops() -> list[Op]:
 
 
 def _again(attributes: dict[str, Any]) -> Op:
-    return _made(Op(**attributes), None).op  # type: ignore[attr-defined, no-any-return]
+    return function_of(Op(**attributes), None).op  # type: ignore[attr-defined, no-any-return]
 
 
 class Operator(TwoArrays[[]], Protocol):
@@ -360,7 +357,7 @@ def declare(
         is_library=is_library,
     )
     _register(op, replace)
-    return _made(op, doc)
+    return function_of(op, doc)
 
 
 def unary(
@@ -460,131 +457,3 @@ def _register(op: Op, replace: bool) -> None:
         )
     if op.is_library or op.module:  # else the module of the declaration is not known
         known[key] = op
-
-
-# --- the function of an op -----------------------------------------------------------------------
-
-
-def _made(op: Op, doc: str | None) -> AnyFunction:
-    """The function that runs an op, in the fastest form for its inputs and keywords."""
-    run: Any
-    if op.keywords == () and not op.variadic and len(op.inputs) == 1 and not op.multiple:
-        run = _of_one(op)
-    elif op.keywords == () and not op.variadic and len(op.inputs) == 2 and not op.multiple:
-        run = _of_two(op)
-    else:
-        run = _of_any(op)
-    run.op = op
-    run.__doc__ = doc
-    run.__name__ = run.__qualname__ = op.name
-    run.__module__ = op.module or __name__  # so that it can be pickled by name
-    object.__setattr__(op, "function", run)
-    return run  # type: ignore[no-any-return]
-
-
-def _of_one(op: Op) -> Any:
-    table = UnaryTable(op)
-    _attach(op, table, None)
-
-    def run(x: Any, /) -> Any:
-        try:
-            found = table[type(x)]
-        except UnsupportedOperand:
-            (x,) = _with_values((x,))
-            found = table[type(x)]
-        return found(x)
-
-    return run
-
-
-def _of_two(op: Op) -> Any:
-    table = BinaryTable(op)
-    _attach(op, table, None)
-
-    def run(x: Any, y: Any, /) -> Any:
-        try:
-            return table[type(x)][type(y)](x, y)
-        except MixedArraysError as error:
-            return run(*in_one_library((x, y), error))
-        except UnsupportedOperand:
-            return run(*_with_values((x, y)))
-
-    def operator(x: Any, y: Any, /) -> Any:
-        try:
-            found = table[type(x)][type(y)]
-        except UnsupportedOperand:
-            values = operand_values(y, x)
-            return NotImplemented if values is y else operator(x, values)
-        try:
-            return found(x, y)
-        except MixedArraysError as error:
-            return run(*in_one_library((x, y), error))
-
-    def reflected(x: Any, y: Any, /) -> Any:
-        try:
-            found = table[type(y)][type(x)]
-        except UnsupportedOperand:
-            values = operand_values(y, x)
-            return NotImplemented if values is y else reflected(x, values)
-        try:
-            return found(y, x)
-        except MixedArraysError as error:
-            return run(*in_one_library((y, x), error))
-
-    function: Any = run
-    function.operator = operator
-    function.reflected = reflected
-    return function
-
-
-def _of_any(op: Op) -> Any:
-    single, pair = SingleTable(op), BinaryTable(op)
-    _attach(op, pair, single)
-
-    def run(*arrays: Any, **params: Any) -> Any:
-        if len(arrays) == 1:
-            (x,) = arrays
-            try:
-                found = single[type(x)]
-            except UnsupportedOperand:
-                (x,) = _with_values(arrays)
-                found = single[type(x)]
-            return found(x, params)
-        try:
-            if len(arrays) == 2 and not params:
-                x, y = arrays
-                return pair[type(x)][type(y)](x, y)
-            top: type[Array] | None = None
-            for array in arrays:
-                if not isinstance(array, Array):
-                    if ARRAY_LIKE[type(array)]:
-                        return run(*map(values_of, arrays), **params)
-                elif top is None or array.level > top.level:
-                    top = type(array)
-            if top is not None:
-                return top.apply(op, arrays, params)
-            return op.kernel(tuple(map(type, arrays)))(*arrays, **params)
-        except MixedArraysError as error:
-            return run(*in_one_library(arrays, error), **params)
-        except UnsupportedOperand:
-            return run(*_with_values(arrays), **params)
-
-    if op.keywords == ():  # show the names of the inputs
-        positional = inspect.Parameter.POSITIONAL_ONLY
-        run.__signature__ = inspect.Signature(  # type: ignore[attr-defined]
-            [inspect.Parameter(n, positional) for n in op.inputs]
-        )
-    return run
-
-
-def _with_values(arrays: tuple[Any, ...]) -> list[Any]:
-    """The operands with NumPy arrays for array-likes. Raises the last error if there are none."""
-    values = [values_of(a) for a in arrays]
-    if all(v is a for v, a in zip(values, arrays, strict=True)):
-        raise
-    return values
-
-
-def _attach(op: Op, table: Any, single: Any) -> None:
-    object.__setattr__(op, "table", table)
-    object.__setattr__(op, "single", single)

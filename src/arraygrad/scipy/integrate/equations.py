@@ -89,6 +89,8 @@ def solve_ivp(
         raise NotASolutionError(
             f"solve_ivp: the solver failed, so the solution has no derivatives: {message}"
         )
+    if runs.is_single and not len(result.t):
+        return result  # there are no times in t_eval
     _check_shapes(result)
     more = () if args is None else tuple(args)
 

@@ -33,6 +33,7 @@ from .equations import (
     solve_discrete_lyapunov,
     solve_sylvester,
 )
+from .factors import cho_factor, cho_solve, cholesky, lu, lu_factor, lu_solve
 from .functions import (
     coshm,
     cosm,
@@ -63,22 +64,7 @@ from .structured import (
     solveh_banded,
     toeplitz,
 )
-from .systems import (
-    cho_factor,
-    cho_solve,
-    cholesky,
-    det,
-    inv,
-    lstsq,
-    lu,
-    lu_factor,
-    lu_solve,
-    norm,
-    pinv,
-    pinvh,
-    solve,
-    solve_triangular,
-)
+from .systems import det, inv, lstsq, norm, pinv, pinvh, solve, solve_triangular
 
 __all__ = [
     "block_diag",

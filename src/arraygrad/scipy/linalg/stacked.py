@@ -24,6 +24,12 @@ def stacked(function: AnyFunction, multiple: bool = False) -> AnyFunction:
         lead = np.broadcast_shapes(*(a.shape[:-2] for a in arrays))
         if not lead:
             return function(*arrays, **keywords)
+        if 0 in lead:
+            units = [np.eye(*a.shape[-2:], dtype=a.dtype) for a in arrays]
+            found = function(*units, **keywords)
+            if multiple:
+                return tuple(np.empty((*lead, *part.shape), part.dtype) for part in found)
+            return np.empty((*lead, *found.shape), found.dtype)
         wide = [np.broadcast_to(a, (*lead, *a.shape[-2:])) for a in arrays]
         rows = [function(*(a[i] for a in wide), **keywords) for i in np.ndindex(*lead)]
         if multiple:
@@ -35,8 +41,6 @@ def stacked(function: AnyFunction, multiple: bool = False) -> AnyFunction:
 
 
 def _stack(rows: Any, lead: tuple[int, ...]) -> Any:
-    if not len(rows):
-        raise ValueError("an empty stack of matrices has no result of a known shape")
     out = np.stack(rows)
     return out.reshape(*lead, *out.shape[1:])
 

@@ -15,6 +15,7 @@ from ... import func, linalg, ops
 from ...core.array import AnyFunction, Array
 from ..formula import as_array, by_ops
 from ..names import scipy_module
+from ..twins import floating
 from ..values import attach, on_values
 from .minima import minimum
 
@@ -151,8 +152,11 @@ def curve_fit(
             "that are NaN first"
         )
 
+    # As SciPy does: what is not an array stays what it is.
+    x = floating(xdata) if isinstance(xdata, list | tuple | np.ndarray | Array) else xdata
+
     def weighted(p: Any) -> Any:
-        errors = ops.ravel(as_array(f(xdata, *p)) - as_array(ydata))
+        errors = ops.ravel(as_array(f(x, *p)) - as_array(ydata))
         if sigma is None:
             return errors
         weights = as_array(sigma)

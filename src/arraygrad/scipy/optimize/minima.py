@@ -110,7 +110,7 @@ class Limits:
 
     def __init__(self, function: AnyFunction, lower: Any, upper: Any) -> None:
         self.function = lambda x: ops.ravel(as_array(function(x)))
-        self.lower, self.upper = lower, upper
+        self.lower, self.upper = as_array(lower), as_array(upper)
 
 
 def minimum(
@@ -170,7 +170,7 @@ def minimum(
 
         def lagrangian(x: Any) -> Any:
             out = as_number(value(x))
-            return out - ops.sum(weights * levels(x, "lower")) if limits else out
+            return out - ops.sum(weights * ops.concat([r(x) for r in rules])) if limits else out
 
         first = func.grad(lagrangian)(x)
         if bounds is not None:

@@ -205,7 +205,9 @@ def _inputs(inputs: Any, function: str = "grad") -> tuple[list[Any] | None, list
     else:
         wanted = list(inputs)
     if not wanted:
-        raise RuntimeError(f"`inputs` argument to `{function}()` cannot be empty.")
+        raise RuntimeError(
+            f"`inputs` argument to `{function}()` cannot be empty: inputs of {function}() is empty"
+        )
     for i, x in enumerate(wanted):
         if not _is_single(x):
             raise RuntimeError(

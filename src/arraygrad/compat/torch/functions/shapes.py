@@ -277,7 +277,7 @@ def unfold(input: Any, dimension: int, size: int, step: int) -> Any:
     count = (input.shape[axis] - size) // step + 1
     places = np.arange(count)[:, None] * step + np.arange(size)
     lead = (slice(None),) * axis
-    return ops.moveaxis(input[(*lead, places)], axis + 1, -1)
+    return ops.moveaxis(_unwritten(input[(*lead, places)]), axis + 1, -1)
 
 
 @function
@@ -285,7 +285,15 @@ def as_strided(input: Any, size: Any, stride: Any, storage_offset: int | None = 
     """Elements of the memory at given steps."""
     memory, start = memory_of(input)
     place = places_in_memory(size, stride, start if storage_offset is None else storage_offset)
-    return memory[place]
+    return _unwritten(memory[place])
+
+
+def _unwritten(copy: Any) -> Any:
+    """A copy of elements that is a view in PyTorch: what is written to it would be lost."""
+    array = plain(copy)
+    if isinstance(array, np.ndarray):
+        array.flags.writeable = False
+    return copy
 
 
 def memory_of(input: Any) -> tuple[Any, int]:
