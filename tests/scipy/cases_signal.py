@@ -147,7 +147,7 @@ CASES = [
     _signal("csd", _any(20), _any(18), nperseg=7, scaling="spectrum"),
     _signal("csd", _any(20), _any(20), nperseg=6, average="median"),
     _signal("spectrogram", _any(2, 24), nperseg=8, mode="angle", window="hamming"),
-    _signal("fftconvolve", _any(5, 1), _any(3, 2), mode="valid"),
+    _signal("fftconvolve", _any(5, 1), _any(3, 2), mode="valid", label=" of planes"),
     _signal("oaconvolve", _any(2, 5, 1), _any(2, 3, 2), mode="valid", axes=[1, 2]),
     _signal("coherence", _any(20), _any(20), nperseg=6),
     _signal("periodogram", _any(9)),

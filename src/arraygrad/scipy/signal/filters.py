@@ -26,6 +26,7 @@ from .lines import SCIPY, extended, zeros
 # --- lfilter -------------------------------------------------------------------------------------
 
 _MANY = 64  # from this number of lags on, Fourier transforms are faster than products
+_BLOCK = 8192  # as many products stay in the cache, and BLAS starts no threads for them
 
 
 def _unit(like: Any) -> Any:
@@ -44,8 +45,15 @@ def _lags_of(w: Any, x: Any, *, count: int) -> Any:
         apart = np.zeros_like(longer, dtype=w.dtype)
         apart[..., :n] = w
         w = apart.reshape(-1)[: longer.size - count + 1]
-    method = "direct" if count <= _MANY else "fft"
-    return SCIPY.convolve(longer.reshape(-1), w[::-1], mode="valid", method=method)[::-1].copy()
+    line = longer.reshape(-1)
+    if count > _MANY:
+        return SCIPY.convolve(line, w[::-1], mode="valid", method="fft")[::-1].copy()
+    out = np.zeros(count, np.result_type(w, x))
+    w = np.conj(w) if np.iscomplexobj(w) else w
+    for start in range(0, w.size, _BLOCK):
+        part = w[start : start + _BLOCK]
+        out += np.correlate(line[start : start + part.size + count - 1], part)[::-1]
+    return out
 
 
 # For each lag k, the sum of w[t] x[t - k] over time and over all lines.
