@@ -231,12 +231,13 @@ class _Walk:
             yield from (_Attribute(read, name) for name in _PARTS[kind])
         elif isinstance(value, type):
             return
-        elif hasattr(value, "__guarded__"):
-            yield from (_Attribute(read, name) for name in value.__guarded__)
-        elif _is_users(type(value)):
-            yield from self._of_object(read, value)
-        elif hasattr(value, "__wrapped__"):
-            yield _Attribute(read, "__wrapped__")
+        else:
+            # An object of arraygrad may say what of it can change.
+            yield from (_Attribute(read, name) for name in getattr(value, "__guarded__", ()))
+            if _is_users(type(value)):
+                yield from self._of_object(read, value)
+            elif hasattr(value, "__wrapped__"):
+                yield _Attribute(read, "__wrapped__")
 
     def _variables(self, function: FunctionType) -> Iterator[Read]:
         for cell in function.__closure__ or ():

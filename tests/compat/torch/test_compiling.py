@@ -144,6 +144,25 @@ def test_what_changes_is_noticed() -> None:
         torch.testing.assert_close(scaled(x), module(x) * scale)
 
 
+SCALE = {"by": 2.0}
+
+
+class Scaled(nn.Module):
+    def forward(self, x: Any) -> Any:
+        return self.helped(x)
+
+    def helped(self, x: Any) -> Any:
+        return x * SCALE["by"]
+
+
+def test_variables_of_the_methods_of_a_module(monkeypatch: pytest.MonkeyPatch) -> None:
+    net = torch.compile(Scaled(), fullgraph=True)
+    x = torch.ones(2)
+    assert net(x).tolist() == [2.0, 2.0]
+    monkeypatch.setitem(SCALE, "by", 3.0)
+    assert net(x).tolist() == [3.0, 3.0]
+
+
 def test_structures_and_settings() -> None:
     @torch.compile
     def function(x: Any, flag: bool = True, *, name: str = "a") -> Any:
