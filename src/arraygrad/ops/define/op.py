@@ -249,9 +249,16 @@ def library_op(module: str, name: str) -> Op:
     """The op of arraygrad with a name; imports the module of its declaration if needed."""
     if name not in _library:
         import_module(module)
-    if name not in _library and "." in name:
+    place = name
+    while name not in _library and "." in place:
         # The module is a part of the name, as in scipy.special.jv.
-        import_module(f"{__name__.partition('.')[0]}.{name.rpartition('.')[0]}")
+        place = place.rpartition(".")[0]
+        module = f"{__name__.partition('.')[0]}.{place}"
+        try:
+            import_module(module)
+        except ModuleNotFoundError as error:
+            if error.name != module:
+                raise
     return _library[name]
 
 

@@ -67,15 +67,16 @@ class Distribution:
         self.scipy = getattr(SCIPY, self.name)
         shapes = self.scipy.shapes
         self.shapes = tuple(s.strip() for s in shapes.split(",")) if shapes else ()
-        self._quantiles: dict[str, Any] = {}
+        formulas = {"ppf": type(self).quantile, "isf": type(self).upper_quantile}
+        # Ops are declared at once: another process finds them by their names.
+        self._quantiles = {
+            which: implicit_quantiles(self, which) if formula is None else formula
+            for which, formula in formulas.items()
+            if not self.is_discrete
+        }
 
     def _quantile(self, which: str, *arguments: Any) -> Any:
         """Quantiles by "ppf" or "isf": by their formula, or as an implicit function."""
-        formula = type(self).quantile if which == "ppf" else type(self).upper_quantile
-        if formula is not None:
-            return formula(*arguments)
-        if which not in self._quantiles:
-            self._quantiles[which] = implicit_quantiles(self, which)
         return self._quantiles[which](*arguments)
 
     def __getattr__(self, name: str) -> Any:
