@@ -16,6 +16,7 @@ import numpy as np
 
 from ..arrays.tensor import Tensor
 from ..core.array import Array, plain
+from ..core.locks import held
 from ..core.nodes import recorder
 from ..func.trees import as_function, taken_apart
 from . import report
@@ -171,23 +172,29 @@ class Compiled(Generic[P, R]):
 
     def _found(self, key: Any, arguments: Arguments) -> Any:
         """The program for a signature, if there is one that is right for these arguments."""
-        with self._lock:
-            programs = list(self._programs.get(key, ()))
-            if programs:
-                self._programs.move_to_end(key)
+        programs = held(self._lock, self._used, key)
         return next((p for p in reversed(programs) if p.fits(arguments)), None)
 
+    def _used(self, key: Any) -> list[Any]:
+        """The programs for a signature, which becomes the one that was used last."""
+        programs = list(self._programs.get(key, ()))
+        if programs:
+            self._programs.move_to_end(key)
+        return programs
+
+    def _add(self, key: Any, program: Any) -> int:
+        """Add a program. Returns how many have been."""
+        others = [p for p in self._programs.get(key, ()) if p.guards.hold()]
+        self._programs[key] = [*others[1 - MANY :], program]
+        if len(self._programs) > MANY:
+            self._programs.popitem(last=False)
+            self._simple.clear()
+            self._shortcuts.clear()
+        self._traces += 1
+        return self._traces
+
     def _keep(self, key: Any, program: Any) -> None:
-        with self._lock:
-            others = [p for p in self._programs.get(key, ()) if p.guards.hold()]
-            self._programs[key] = [*others[1 - MANY :], program]
-            if len(self._programs) > MANY:
-                self._programs.popitem(last=False)
-                self._simple.clear()
-                self._shortcuts.clear()
-            self._traces += 1
-            is_often = self._traces == MANY
-        if is_often:
+        if held(self._lock, self._add, key, program) == MANY:
             name = getattr(self._function, "__name__", "a function")
             warnings.warn(
                 f"{name} has been compiled for {MANY} signatures, as its arguments keep changing "

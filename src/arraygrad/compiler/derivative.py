@@ -19,6 +19,7 @@ from ..arrays.tensor import Tensor, tensor_type
 from ..autograd import grad
 from ..core.array import Array
 from ..core.kinds import Moves, Opaque
+from ..core.locks import held
 from ..func import jvp, vmap
 from ..ops import zeros_like
 from ..ops.define.op import Own, declare
@@ -125,13 +126,14 @@ class Differentiable:
 
     def backward(self, wanted: tuple[bool, ...]) -> Runner:
         """The program that computes the cotangents of some inputs."""
-        with self._lock:
-            if wanted not in self._made:
-                nodes = [g for g, w in zip(self.gradients, wanted, strict=True) if w and g]
-                given = [*self.inputs, *self.outputs, *self.saved, *self.seeds]
-                inputs = list(dict.fromkeys(given))
-                self._made[wanted] = self._runner(self._make(self._program, inputs, nodes))
-            return self._made[wanted]  # type: ignore[no-any-return]
+
+        def made() -> Runner:
+            nodes = [g for g, w in zip(self.gradients, wanted, strict=True) if w and g]
+            given = [*self.inputs, *self.outputs, *self.saved, *self.seeds]
+            inputs = list(dict.fromkeys(given))
+            return self._runner(self._make(self._program, inputs, nodes))
+
+        return self._once(wanted, made)  # type: ignore[no-any-return]
 
     # --- the op ---
 
@@ -246,10 +248,17 @@ class Differentiable:
         return [results[i] for i in self.places]
 
     def _transform(self, key: Any, function: Callable[..., Any]) -> Any:
-        with self._lock:
+        return self._once(key, lambda: self._compiled(function))
+
+    def _once(self, key: Any, make: Callable[[], Any]) -> Any:
+        """What is made for a key, by the first thread that asks for it."""
+
+        def found() -> Any:
             if key not in self._made:
-                self._made[key] = self._compiled(function)
+                self._made[key] = make()
             return self._made[key]
+
+        return held(self._lock, found)
 
 
 RECOMPUTED = 60  # the cost up to which elementwise values are computed again in the second program

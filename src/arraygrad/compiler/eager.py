@@ -17,6 +17,7 @@ import numpy as np
 
 from ..arrays import traced as blocks
 from ..backends.numpy.threads import get_num_threads, is_alone
+from ..core.locks import held
 from ..ops.define.op import Op
 from . import scalars
 from .body import BLOCK, body_of
@@ -179,16 +180,19 @@ def kernel(key: Any, make: Callable[[], OpenKernel]) -> OpenKernel | None:
     else:
         _once.discard(key)
         return found
-    with _lock:
-        if key not in _kernels:
-            if len(_kernels) >= MOST or len(_once) >= MOST_ONCE:
-                return None
-            try:
-                _kernels[key] = make()
-                _once.add(key)
-            except Exception:  # whatever the reason is, NumPy computes it
-                _kernels[key] = None
-        return _kernels[key]
+    return held(_lock, _made, key, make)
+
+
+def _made(key: Any, make: Callable[[], OpenKernel]) -> OpenKernel | None:
+    if key not in _kernels:
+        if len(_kernels) >= MOST or len(_once) >= MOST_ONCE:
+            return None
+        try:
+            _kernels[key] = make()
+            _once.add(key)
+        except Exception:  # whatever the reason is, NumPy computes it
+            _kernels[key] = None
+    return _kernels[key]
 
 
 class Arguments:

@@ -13,6 +13,7 @@ import weakref
 from collections.abc import Sequence
 from typing import Any
 
+from ..core.locks import held
 from .vectors import Module
 
 _PASSES = ("sroa_pass", "instruction_combine_pass")  # more take longer and gain nothing
@@ -99,15 +100,18 @@ _lock = threading.Lock()
 
 def compiled(texts: Sequence[str], module: Module) -> list[Function]:
     """The functions with some texts, in which ``@NAME`` stands for the name."""
-    with _lock:
-        found = {text: _known.get(text) for text in texts}
-        new = [text for text, function in found.items() if function is None]
-        if new:
-            names = [f"kernel{i}" for i in range(len(new))]
-            bodies = [t.replace("@NAME(", f"@{n}(", 1) for t, n in zip(new, names, strict=True)]
-            engine = engine_of(module.text(bodies))
-            for text, name in zip(new, names, strict=True):
-                found[text] = _known[text] = Function(engine, name, text)
+    return held(_lock, _compiled, texts, module)
+
+
+def _compiled(texts: Sequence[str], module: Module) -> list[Function]:
+    found = {text: _known.get(text) for text in texts}
+    new = [text for text, function in found.items() if function is None]
+    if new:
+        names = [f"kernel{i}" for i in range(len(new))]
+        bodies = [t.replace("@NAME(", f"@{n}(", 1) for t, n in zip(new, names, strict=True)]
+        engine = engine_of(module.text(bodies))
+        for text, name in zip(new, names, strict=True):
+            found[text] = _known[text] = Function(engine, name, text)
     return [found[text] for text in texts]  # type: ignore[misc]
 
 

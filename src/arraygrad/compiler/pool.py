@@ -23,6 +23,7 @@ import threading
 from typing import Any
 
 from ..backends.numpy import threads
+from ..core.locks import held
 from .native import engine_of
 
 SPINS = 1000  # how often a thread looks for what it waits for, before it falls asleep
@@ -279,11 +280,13 @@ def prepare() -> None:
     """Have threads, as many as `get_num_threads` says."""
     if not has_threads():
         return
-    wanted = threads.get_num_threads() - 1
-    with _lock:
-        if wanted not in _pools:
-            _pools[wanted] = _Pool(wanted)
-        pool_cell.value = _pools[wanted].address if wanted else None
+    held(_lock, _start, threads.get_num_threads() - 1)
+
+
+def _start(wanted: int) -> None:
+    if wanted not in _pools:
+        _pools[wanted] = _Pool(wanted)
+    pool_cell.value = _pools[wanted].address if wanted else None
 
 
 def _follow_setting() -> None:

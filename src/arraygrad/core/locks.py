@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Callable
+from typing import Any, ParamSpec, TypeVar
+
+P = ParamSpec("P")
+R = TypeVar("R")
 
 
 def acquire(lock: Any, locked: list[bool]) -> None:
@@ -20,3 +24,14 @@ def acquire(lock: Any, locked: list[bool]) -> None:
                 lock.release()
     """
     locked.extend(map(lock.acquire, (True,)))  # one call: Python looks for interrupts after it
+
+
+def held(lock: Any, function: Callable[P, R], *args: P.args, **kwargs: P.kwargs) -> R:
+    """Call a function while a lock is held."""
+    locked: list[bool] = []
+    try:
+        acquire(lock, locked)
+        return function(*args, **kwargs)
+    finally:
+        if locked:
+            lock.release()
