@@ -24,7 +24,7 @@ array([2., 4.])
 """
 
 import importlib
-from typing import Any
+from typing import TYPE_CHECKING
 
 __all__ = ["hips", "lucid", "rtorch", "sorix", "torch"]
 
@@ -33,8 +33,12 @@ def __dir__() -> list[str]:
     return __all__
 
 
-def __getattr__(name: str) -> Any:
-    """A module, imported when it is first asked for."""
-    if name in __all__:
-        return importlib.import_module(f"{__name__}.{name}")
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+if TYPE_CHECKING:
+    from . import hips, lucid, rtorch, sorix, torch
+else:  # hidden from type checkers, which would otherwise accept every misspelt name
+
+    def __getattr__(name):
+        """A module, imported when it is first asked for."""
+        if name in __all__:
+            return importlib.import_module(f"{__name__}.{name}")
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
