@@ -232,7 +232,8 @@ def check_precision(case: Case) -> None:
         tensors = [ag.tensor(a, requires_grad=True) for a in arrays]
         found = results(case, ag.scipy, *tensors)
         for value, tensor in zip(expected, found, strict=True):
-            assert getattr(tensor, "dtype", type(tensor)) == getattr(value, "dtype", type(value))
+            same = getattr(tensor, "dtype", type(tensor)) == getattr(value, "dtype", type(value))
+            assert same or not IS_RECENT  # SciPy 1.14 has double precision in some places
         total = sum(ag.sum(ag.real(y)) for y in found if getattr(y, "requires_grad", False))
         for array, gradient in zip(arrays, ag.grad(total, tensors, allow_unused=True), strict=True):
             assert gradient is None or gradient.dtype == array.dtype, short

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 import scipy.integrate
 import scipy.stats
+from crossing import IS_RECENT
 
 import arraygrad as ag
 from arraygrad.scipy import stats
@@ -238,6 +239,8 @@ def test_normal_variables_far_out() -> None:
 def test_small_probabilities_keep_their_digits() -> None:
     q = ag.tensor([1e-12, 1e-3], requires_grad=True)
     for name, shapes in (("cauchy", ()), ("truncnorm", (-8.0, 8.0)), ("f", (3.0, 7.0))):
+        if name == "cauchy" and not IS_RECENT:
+            continue  # SciPy 1.14 loses digits itself
         for method in ("ppf", "isf"):
             found = getattr(getattr(stats, name), method)(q, *shapes)
             own = getattr(getattr(scipy.stats, name), method)
