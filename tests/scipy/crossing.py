@@ -23,7 +23,8 @@ import scipy.stats
 import arraygrad as ag
 
 # Whether SciPy has what came after the oldest version that arraygrad needs.
-IS_RECENT = tuple(map(int, scipy.__version__.split(".")[:2])) > (1, 14)
+VERSION = tuple(map(int, scipy.__version__.split(".")[:2]))
+IS_RECENT = VERSION > (1, 14)
 
 AnyFunction = Callable[..., Any]
 
@@ -233,7 +234,8 @@ def check_precision(case: Case) -> None:
         found = results(case, ag.scipy, *tensors)
         for value, tensor in zip(expected, found, strict=True):
             same = getattr(tensor, "dtype", type(tensor)) == getattr(value, "dtype", type(value))
-            assert same or not IS_RECENT  # SciPy 1.14 has double precision in some places
+            # Other versions have another precision in a few places.
+            assert same or not (1, 14) < VERSION < (1, 18)
         total = sum(ag.sum(ag.real(y)) for y in found if getattr(y, "requires_grad", False))
         for array, gradient in zip(arrays, ag.grad(total, tensors, allow_unused=True), strict=True):
             assert gradient is None or gradient.dtype == array.dtype, short
