@@ -22,7 +22,7 @@ import scipy.stats
 
 import arraygrad as ag
 
-# Whether SciPy has what came after the oldest version that arraygrad needs.
+# SciPy's version; and whether it has what came after the oldest one that arraygrad needs.
 VERSION = tuple(map(int, scipy.__version__.split(".")[:2]))
 IS_RECENT = VERSION > (1, 14)
 
