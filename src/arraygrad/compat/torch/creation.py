@@ -25,6 +25,13 @@ from .functions.shapes import sizes
 from .handles import Tensor, as_torch_raises, new, remember, unwrap
 from .publish import takes_out
 
+# The names of `torch` that are made here.
+__all__ = [
+    "arange", "as_tensor", "asarray", "empty", "empty_like", "empty_strided", "eye", "from_dlpack",
+    "from_numpy", "full", "full_like", "linspace", "logspace", "ones", "ones_like", "scalar_tensor",
+    "tensor", "zeros", "zeros_like",
+]  # fmt: skip
+
 
 def _finished(array: Any, requires_grad: bool, kind: type[Tensor] = Tensor) -> Tensor:
     made = new(kind)

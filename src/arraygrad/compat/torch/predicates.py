@@ -19,6 +19,15 @@ from .dtypes import result_type as _result_type
 from .handles import Tensor, attach, unwrap
 from .publish import function
 
+# The names of `torch` that are made here.
+__all__ = [
+    "BoolTensor", "ByteTensor", "CharTensor", "DoubleTensor", "FloatTensor", "HalfTensor",
+    "IntTensor", "LongTensor", "ShortTensor", "allclose", "backends", "can_cast", "cuda", "detach",
+    "equal", "is_complex", "is_conj", "is_floating_point", "is_inference", "is_neg", "is_nonzero",
+    "is_same_size", "is_tensor", "isclose", "load", "mps", "numel", "promote_types", "result_type",
+    "save", "xpu",
+]  # fmt: skip
+
 
 @function(name="isclose")
 def isclose(

@@ -24,6 +24,13 @@ from .handles import Tensor, wrap
 from .publish import takes_out
 from .views import not_written
 
+# The names of `torch` that are made here.
+__all__ = [
+    "Generator", "bernoulli", "default_generator", "fork_rng", "get_rng_state", "initial_seed",
+    "manual_seed", "multinomial", "normal", "rand", "rand_like", "randint", "randint_like", "randn",
+    "randn_like", "randperm", "seed", "set_rng_state",
+]  # fmt: skip
+
 
 class Generator:
     """A source of random numbers."""

@@ -16,6 +16,12 @@ from .axes import check_static, checked
 from .indexing import nonzero, put
 from .shapes import memory_of, places_in_memory
 
+# The names of `torch` that are made here.
+__all__ = [
+    "as_strided_scatter", "cartesian_prod", "combinations", "constant_pad_nd", "fill",
+    "nonzero_static", "segment_reduce", "unravel_index",
+]  # fmt: skip
+
 
 @function(method=False)
 def combinations(input: Any, r: int = 2, with_replacement: bool = False) -> Any:

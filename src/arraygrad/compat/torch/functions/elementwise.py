@@ -24,6 +24,25 @@ from ..publish import (
 )
 from .axes import check_static
 
+# The names of `torch` that are made here.
+__all__ = [
+    "abs", "absolute", "acos", "acosh", "add", "addcdiv", "addcmul", "angle", "arccos", "arccosh",
+    "arcsin", "arcsinh", "arctan", "arctan2", "arctanh", "asin", "asinh", "atan", "atan2", "atanh",
+    "bitwise_and", "bitwise_left_shift", "bitwise_not", "bitwise_or", "bitwise_right_shift",
+    "bitwise_xor", "ceil", "clamp", "clamp_max", "clamp_min", "clip", "complex", "conj",
+    "conj_physical", "copysign", "cos", "cosh", "deg2rad", "digamma", "dist", "div", "divide", "eq",
+    "erf", "erfc", "erfinv", "exp", "exp2", "expm1", "fix", "float_power", "floor", "floor_divide",
+    "fmax", "fmin", "fmod", "frac", "ge", "greater", "greater_equal", "gt", "heaviside", "hypot",
+    "i0", "igamma", "igammac", "imag", "isfinite", "isinf", "isnan", "isneginf", "isposinf",
+    "isreal", "ldexp", "le", "lerp", "less", "less_equal", "lgamma", "log", "log1p", "log2",
+    "log10", "logaddexp", "logaddexp2", "logical_and", "logical_not", "logical_or", "logical_xor",
+    "logit", "lt", "maximum", "minimum", "mul", "multiply", "mvlgamma", "nan_to_num", "ne", "neg",
+    "negative", "nextafter", "not_equal", "polar", "polygamma", "positive", "pow", "rad2deg",
+    "real", "reciprocal", "relu", "remainder", "resolve_conj", "resolve_neg", "round", "rsqrt",
+    "rsub", "sgn", "sigmoid", "sign", "signbit", "sin", "sinc", "sinh", "sqrt", "square", "sub",
+    "subtract", "tan", "tanh", "threshold", "true_divide", "trunc", "where", "xlogy",
+]  # fmt: skip
+
 # --- of one tensor ---
 
 

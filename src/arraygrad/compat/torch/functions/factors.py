@@ -16,6 +16,11 @@ from ..handles import is_recorded
 from ..publish import function
 from .results import named
 
+# The names of `torch` that are made here.
+__all__ = [
+    "cholesky_inverse", "cholesky_solve", "geqrf", "orgqr", "ormqr", "triangular_solve",
+]  # fmt: skip
+
 
 def adjoint(x: Any) -> Any:
     """The conjugated transpose."""

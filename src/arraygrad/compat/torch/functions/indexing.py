@@ -16,6 +16,14 @@ from ..dtypes import check_device
 from ..publish import function
 from .axes import check_static, checked
 
+# The names of `torch` that are made here.
+__all__ = [
+    "argwhere", "diagonal_scatter", "fill_diagonal", "gather", "index_add", "index_copy",
+    "index_fill", "index_put", "index_reduce", "index_select", "masked_fill", "masked_scatter",
+    "masked_select", "nonzero", "put", "scatter", "scatter_add", "scatter_reduce", "select_scatter",
+    "slice_scatter", "take", "take_along_dim", "tril_indices", "triu_indices",
+]  # fmt: skip
+
 
 def _known(index: Any) -> bool:
     """Whether the values of an index are plain: not those of a batch."""

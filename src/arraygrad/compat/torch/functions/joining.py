@@ -13,6 +13,14 @@ from ..dtypes import promote
 from ..publish import function
 from .axes import check_axes, checked
 
+# The names of `torch` that are made here.
+__all__ = [
+    "block_diag", "cat", "chunk", "column_stack", "concat", "concatenate", "dsplit", "dstack",
+    "hsplit", "hstack", "meshgrid", "row_stack", "split", "split_with_sizes", "stack",
+    "tensor_split", "unbind", "unsafe_chunk", "unsafe_split", "unsafe_split_with_sizes", "vsplit",
+    "vstack",
+]  # fmt: skip
+
 
 @function(parts=True)
 def unbind(input: Any, dim: int = 0) -> Any:

@@ -11,6 +11,11 @@ from ....arrays.creation import asarray
 from ..handles import Tensor, unwrap, wrap
 from ..publish import function
 
+# The names of `torch` that are made here.
+__all__ = [
+    "native_batch_norm", "native_group_norm", "native_layer_norm",
+]  # fmt: skip
+
 
 def _standardised(x: Any, axes: tuple[int, ...], eps: float) -> tuple[Any, Any, Any]:
     """The elements with mean 0 and variance 1 along axes; the mean, and one over the deviation."""

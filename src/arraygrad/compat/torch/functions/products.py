@@ -14,6 +14,14 @@ from ..publish import function
 from .axes import axes_of, check_axes, checked
 from .results import named
 
+# The names of `torch` that are made here.
+__all__ = [
+    "addbmm", "addmm", "addmv", "addr", "baddbmm", "bmm", "cdist", "chain_matmul", "cholesky",
+    "cosine_similarity", "cross", "det", "dot", "einsum", "ger", "inner", "inverse", "kron",
+    "logdet", "matmul", "matrix_exp", "matrix_power", "mm", "mv", "norm", "outer", "pdist",
+    "pinverse", "qr", "renorm", "slogdet", "svd", "tensordot", "trace", "vander", "vdot",
+]  # fmt: skip
+
 
 def _matrix(x: Any, name: str) -> Any:
     if x.ndim != 2:

@@ -19,6 +19,15 @@ from .axes import axes_of, check_not_empty, checked, values_of
 from .elementwise import log_of_sum
 from .results import named
 
+# The names of `torch` that are made here.
+__all__ = [
+    "all", "amax", "amin", "aminmax", "any", "argmax", "argmin", "argsort", "count_nonzero",
+    "cummax", "cummin", "cumprod", "cumsum", "diff", "isin", "kthvalue", "log_softmax",
+    "logcumsumexp", "logsumexp", "max", "mean", "median", "min", "mode", "msort", "nanmean",
+    "nanmedian", "nanquantile", "nansum", "prod", "quantile", "softmax", "sort", "std", "std_mean",
+    "sum", "topk", "unique", "unique_consecutive", "var", "var_mean",
+]  # fmt: skip
+
 
 def _reduction(
     native: Any, name: str | None = None, *, integers: bool = True, chooses: bool = False

@@ -21,6 +21,14 @@ from ..handles import origin_of
 from ..publish import function
 from .axes import check_axes, checked
 
+# The names of `torch` that are made here.
+__all__ = [
+    "adjoint", "as_strided", "broadcast_shapes", "broadcast_tensors", "broadcast_to", "diagonal",
+    "expand", "expand_as", "flatten", "moveaxis", "movedim", "narrow", "permute", "ravel",
+    "reshape", "reshape_as", "select", "squeeze", "swapaxes", "swapdims", "t", "transpose",
+    "unflatten", "unfold", "unsqueeze", "view", "view_as", "view_as_complex", "view_as_real",
+]  # fmt: skip
+
 
 def sizes(given: tuple[Any, ...]) -> tuple[int, ...]:
     """Lengths that were given one by one, or as one tuple."""

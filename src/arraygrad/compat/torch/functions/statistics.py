@@ -17,6 +17,12 @@ from .axes import checked, values_of
 from .factors import refuse_recorded
 from .results import named
 
+# The names of `torch` that are made here.
+__all__ = [
+    "bincount", "bucketize", "corrcoef", "cov", "cumulative_trapezoid", "frexp", "gcd", "gradient",
+    "histc", "histogram", "histogramdd", "lcm", "searchsorted", "trapezoid", "trapz",
+]  # fmt: skip
+
 # --- integrals and slopes ---
 
 

@@ -12,6 +12,13 @@ from ..publish import function
 from .axes import check_axes, checked
 from .shapes import in_memory, sizes
 
+# The names of `torch` that are made here.
+__all__ = [
+    "atleast_1d", "atleast_2d", "atleast_3d", "clone", "contiguous", "diag", "diag_embed",
+    "diagflat", "flip", "fliplr", "flipud", "repeat", "repeat_interleave", "roll", "rot90", "tile",
+    "tril", "triu",
+]  # fmt: skip
+
 
 @function
 def repeat(input: Any, *repeats: Any) -> Any:

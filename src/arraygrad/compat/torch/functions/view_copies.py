@@ -8,6 +8,14 @@ from .... import ops
 from ..publish import Published, function
 from . import joining, shapes, turning
 
+# The names of `torch` that are made here.
+__all__ = [
+    "alias_copy", "as_strided_copy", "detach_copy", "diagonal_copy", "expand_copy", "narrow_copy",
+    "permute_copy", "select_copy", "split_copy", "split_with_sizes_copy", "squeeze_copy", "t_copy",
+    "transpose_copy", "unbind_copy", "unfold_copy", "unsqueeze_copy", "view_as_complex_copy",
+    "view_as_real_copy", "view_copy",
+]  # fmt: skip
+
 
 def _copied(view: Any, name: str | None = None) -> Published:
     """The function that copies what a function of views returns."""
