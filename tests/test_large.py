@@ -12,6 +12,7 @@ import warnings
 import numpy as np
 import pytest
 import scipy.special
+from rows import numbered, over
 
 import arraygrad as ag
 from arraygrad.backends import numpy as numpy_backend
@@ -247,7 +248,7 @@ def random_function(seed):
     return function
 
 
-@pytest.mark.parametrize("seed", range(40))
+@over("seed", numbered(40), first=3)
 def test_random_functions(seed, monkeypatch):
     function = random_function(seed)
     arrays = [

@@ -5,12 +5,14 @@ Every transform on every function of a table; and what comes out for tensors.
 
 from __future__ import annotations
 
+import itertools
 from typing import Any
 
 import numpy as np
 import optree
 import pytest
 import scipy.sparse
+from rows import over
 
 import arraygrad as ag
 from arraygrad import func
@@ -190,8 +192,7 @@ def leaves(result: Any) -> list[Any]:
     return [leaf for leaf in optree.tree_leaves(result) if not isinstance(leaf, str)]
 
 
-@pytest.mark.parametrize("function", FUNCTIONS)
-@pytest.mark.parametrize("name", TRANSFORMS)
+@over("name, function", itertools.product(TRANSFORMS, FUNCTIONS), first=len(FUNCTIONS))
 def test_arrays_give_arrays(name: str, function: Any) -> None:
     found = leaves(TRANSFORMS[name](function, X))
     assert found

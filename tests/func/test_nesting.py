@@ -13,6 +13,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 import pytest
+from rows import numbered, over
 
 import arraygrad as ag
 from arraygrad.autograd import forward_ad
@@ -132,7 +133,7 @@ def test_towers(outer: str) -> None:
         assert value == pytest.approx(derivative(3, 0.3), rel=1e-9), f"{outer}, {middle}, {inner}"
 
 
-@pytest.mark.parametrize("seed", range(40))
+@over("seed", numbered(40), first=3)
 def test_higher_towers(seed: int) -> None:
     names = random.Random(seed).choices(list(ORDERS), k=4 + seed % 2)
     function: Any = base
