@@ -262,7 +262,6 @@ def test_wrong_orders() -> None:
 
 OF_NUMBERS: list[Callable[[Any], Any]] = [
     lambda y: y[None],
-    lambda y: y[()],
     lambda y: y[...],
     lambda y: ag.reshape(y, (1,)),
     lambda y: ag.expand_dims(y, axis=0),
