@@ -73,6 +73,8 @@ class OpenKernel:
         outputs = lowering.lower([x.node for x in function(*given)])
         inputs = [lowering.values[x.node] for x in given]
         self.types = [(x.shape, x.dtype) for x in outputs]
+        if any(x.shape[:1] != (LENGTH,) for x in outputs):
+            raise NotOpen  # one value for all elements, of which the kernel would write the first
         found = list(outputs)
         if reports:
             if len(outputs) != 1 or TYPES[outputs[0].dtype] not in FLOATS:
