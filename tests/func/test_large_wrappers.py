@@ -2,19 +2,13 @@
 
 from __future__ import annotations
 
-<<<<<<< HEAD
 import itertools
-=======
->>>>>>> closures
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 import pytest
-<<<<<<< HEAD
 from rows import over
-=======
->>>>>>> closures
 from wrappers import WRAPPERS, gradients
 
 import arraygrad as ag
@@ -44,13 +38,7 @@ ENDS: dict[str, Callable[[Any], Any]] = {
 }
 
 
-<<<<<<< HEAD
 @over("wrapper, name, end", itertools.product(WRAPPERS, FUNCTIONS, ENDS), first=len(FUNCTIONS))
-=======
-@pytest.mark.parametrize("end", ENDS)
-@pytest.mark.parametrize("name", FUNCTIONS)
-@pytest.mark.parametrize("wrapper", WRAPPERS)
->>>>>>> closures
 def test_gradients_of_large_arrays(
     wrapper: str, name: str, end: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
