@@ -406,6 +406,7 @@ __all__ = [
     "not_equal",
     "ones",
     "ones_like",
+    "optim",
     "optimize",
     "outer",
     "pad",
@@ -481,12 +482,12 @@ __all__ = [
 ]
 
 if TYPE_CHECKING:
-    from . import compat, fft, func, linalg, optimize, scipy, special, testing
+    from . import compat, fft, func, linalg, optim, optimize, scipy, special, testing
     from .compiler import compile
     from .interop.lazy import compute, persist
     from .saving import load, save
 else:  # hidden from type checkers, which would otherwise accept every misspelt name
-    _MODULES = "compat fft func linalg optimize scipy special testing".split()
+    _MODULES = "compat fft func linalg optim optimize scipy special testing".split()
     _ELSEWHERE = {
         "compile": ".compiler",
         "compute": ".interop.lazy",
