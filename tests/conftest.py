@@ -15,6 +15,7 @@ import arraygrad as ag
 
 # Modules of tables and tools, which pytest would import a second time in its search for doctests.
 collect_ignore_glob = ["rows.py", "frames.py", "samples*.py", "wrappers.py", "backend_table.py"]
+collect_ignore_glob += ["faults.py", "faults_table.py"]
 collect_ignore_glob += ["dask_arrays.py", "fake_cupy.py", "scipy_checks.py"]
 collect_ignore_glob += ["standard/scipy_cases.py", "standard/sklearn_cases.py"]
 

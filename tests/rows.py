@@ -100,15 +100,17 @@ def parametrize(metafunc: Any, arguments: str, rows: list[Row], first: int = FIR
 
 def _asked_for(config: Any, rows: list[Row], first: int) -> Iterator[Row]:
     ops, names = config.getoption("--op"), config.getoption("--row")
+    everything = (config.getoption("--rows") or ("all" if ops or names else "first")) == "all"
     seen: defaultdict[tuple[str, str], int] = defaultdict(int)
     for row in rows:
         seen[row.op, row.variant] += 1
+        if not everything and seen[row.op, row.variant] > first:
+            continue
         if names:
             wanted = row.name in names
-        elif ops:
-            wanted = any(_is_called(name, op) for op in ops for name in (row.op, row.name))
         else:
-            wanted = config.getoption("--rows") == "all" or seen[row.op, row.variant] <= first
+            called = (row.op, row.name)
+            wanted = not ops or any(_is_called(name, op) for op in ops for name in called)
         if wanted:
             yield row
 
@@ -127,8 +129,7 @@ def pytest_addoption(parser: Any) -> None:
     group.addoption(
         "--rows",
         choices=["first", "all"],
-        default="first",
-        help="the first of each op, or all",
+        help="the first of each op, or all; all is the default with --op and --row",
     )
     group.addoption("--op", action="append", default=[], help="all rows, and tests, of this op")
     group.addoption("--row", action="append", default=[], help="only the rows of this name")
