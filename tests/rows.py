@@ -143,20 +143,25 @@ def parametrize(metafunc: Any, arguments: str, rows: list[Row], first: int = FIR
     metafunc.parametrize(names, items, ids=list(chosen) or ["none"])
 
 
+def are_all_wanted(config: Any) -> bool:
+    """Whether all rows run, not only the first ones."""
+    some = config.getoption("--op") or config.getoption("--row")
+    return (config.getoption("--rows") or ("all" if some else "first")) == "all"
+
+
 def _asked_for(config: Any, rows: list[Row], first: int) -> Iterator[Row]:
     ops, names = config.getoption("--op"), config.getoption("--row")
+    everything = are_all_wanted(config)
     seen: defaultdict[tuple[str, str], int] = defaultdict(int)
     for row in rows:
         seen[row.op, row.variant] += 1
+        by_place = seen[row.op, row.variant] <= first
+        wanted = everything or (by_place if row.quick is None else row.quick)
         if names:
-            wanted = row.name in names
+            wanted &= row.name in names
         elif ops:
-            wanted = any(_is_called(name, op) for op in ops for name in (row.op, row.name))
-        elif config.getoption("--rows") == "all":
-            wanted = True
-        else:
-            by_place = seen[row.op, row.variant] <= first
-            wanted = by_place if row.quick is None else row.quick
+            called = (row.op, row.name)
+            wanted &= any(_is_called(name, op) for op in ops for name in called)
         if wanted:
             yield row
 
@@ -175,8 +180,7 @@ def pytest_addoption(parser: Any) -> None:
     group.addoption(
         "--rows",
         choices=["first", "all"],
-        default="first",
-        help="the first of each op, or all",
+        help="the first of each op, or all; all is the default with --op and --row",
     )
     group.addoption("--op", action="append", default=[], help="all rows, and tests, of this op")
     group.addoption("--row", action="append", default=[], help="only the rows of this name")

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from rows import Row, over
+from rows import Row, are_all_wanted, over
 
 # Which of their functions take tensors changes from version to version.
 pytest.importorskip("scipy", minversion="1.17")
@@ -46,12 +46,10 @@ ROWS = both()
 @pytest.fixture(scope="module")
 def outcomes(request: pytest.FixtureRequest) -> Callable[[str], dict[str, str]]:
     """What is wrong with each function of a module, found in a process of its own."""
-    option = request.config.getoption
-    every = option("--rows") == "all" or option("--op") or option("--row")
+    every = are_all_wanted(request.config)
+    wanted = [row for row in ROWS if every or row.quick]
     return functools.cache(
-        lambda module: report(
-            module, [r.name for r in ROWS if r.op == module and (every or r.quick)]
-        )
+        lambda module: report(module, [row.name for row in wanted if row.op == module])
     )
 
 
