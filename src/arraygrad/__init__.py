@@ -400,6 +400,7 @@ __all__ = [
     "negative",
     "newaxis",
     "nextafter",
+    "nn",
     "no_grad",
     "nonzero",
     "not_equal",
@@ -479,16 +480,18 @@ __all__ = [
 ]
 
 if TYPE_CHECKING:
-    from . import compat, fft, func, linalg, optimize, scipy, special, testing
+    from . import compat, fft, func, linalg, nn, optimize, scipy, special, testing
     from .compiler import compile
     from .interop.lazy import compute, persist
 else:  # hidden from type checkers, which would otherwise accept every misspelt name
+
+    _MODULES = "compat fft func linalg nn optimize scipy special testing".split()
 
     def __getattr__(name):
         """Import the modules that not every program needs, when they are first used."""
         import importlib
 
-        if name in ("compat", "fft", "func", "linalg", "optimize", "scipy", "special", "testing"):
+        if name in _MODULES:
             return importlib.import_module(f".{name}", __name__)
         if name == "compile":
             return importlib.import_module(".compiler", __name__).compile
