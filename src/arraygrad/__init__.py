@@ -484,7 +484,6 @@ if TYPE_CHECKING:
     from .compiler import compile
     from .interop.lazy import compute, persist
 else:  # hidden from type checkers, which would otherwise accept every misspelt name
-
     _MODULES = "compat fft func linalg nn optimize scipy special testing".split()
 
     def __getattr__(name):

@@ -158,5 +158,6 @@ def checked_index(index: Any, count: int, name: str, what: str) -> Any:
         return ops.where(index < 0, count, index)
     wrong = values[(values < 0) | (values >= count)]
     if wrong.size:
-        raise IndexError(f"{name} has the index {wrong.flat[0]}, but there are {count} {what}")
+        number = wrong.reshape(-1)[0]
+        raise IndexError(f"{name.capitalize()} {number} is out of bounds: there are {count} {what}")
     return index

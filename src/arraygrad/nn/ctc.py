@@ -12,7 +12,7 @@ from ..arrays.batched import Batched
 from ..core.array import plain
 from ..func import scan
 from ..ops.define.signatures import one_array
-from .common import constant, shape_of
+from .common import constant, narrow, shape_of, wide
 from .reducing import checked_reduction, reduced
 
 __all__ = ["ctc_loss"]
@@ -78,7 +78,7 @@ def ctc_loss(
     if log_probs.ndim not in (2, 3):
         raise ValueError(f"log_probs must have 2 or 3 axes, not shape {shape_of(log_probs)}")
     single = log_probs.ndim == 2
-    x = ops.expand_dims(log_probs, 1) if single else log_probs
+    x = wide(ops.expand_dims(log_probs, 1) if single else log_probs)
     steps, samples, classes = x.shape
     if not 0 <= blank < classes:
         raise ValueError(f"blank must be one of the {classes} classes, not {blank}")
@@ -107,8 +107,10 @@ def ctc_loss(
     if not zero_infinity:
         loss = ops.where(never, math.inf, loss)
     if how == "mean":
-        return ops.mean(loss / ops.astype(constant(np.maximum(sizes, 1), x), x.dtype))
-    return reduced(loss[0] if single else loss, how)
+        loss = loss / ops.astype(constant(np.maximum(sizes, 1), x), x.dtype)
+    elif single:
+        loss = loss[0]
+    return narrow(reduced(loss, how), log_probs)
 
 
 def _after_all_steps(x: Any, path: Any, blank: int, durations: Any) -> Any:

@@ -74,14 +74,14 @@ dropout2d = dropout3d = dropout1d
 
 
 @one_array
-def alpha_dropout(input: Any, p: float = 0.5, training: bool = True, *, key: Any = None) -> Any:
+def alpha_dropout(input: Any, p: float = 0.5, training: bool = False, *, key: Any = None) -> Any:
     """Elements set to SELU's lowest value, and scaled so that mean and variance stay."""
     return _dropped(input, p, training, shape_of(input), _LOWEST, key)
 
 
 @one_array
 def feature_alpha_dropout(
-    input: Any, p: float = 0.5, training: bool = True, *, key: Any = None
+    input: Any, p: float = 0.5, training: bool = False, *, key: Any = None
 ) -> Any:
     """Channels set to SELU's lowest value, and scaled so that mean and variance stay."""
     return _dropped(input, p, training, _channels(input), _LOWEST, key)

@@ -19,7 +19,7 @@ import numpy as np
 from .. import linalg, ops, special
 from ..arrays.creation import asarray, full
 from ..arrays.creation import eye as _eye
-from .common import Ints, one_of
+from .common import Ints
 from .draws import normal as _normal
 from .draws import uniform as _uniform
 
@@ -133,7 +133,8 @@ def calculate_gain(nonlinearity: str, param: float | None = None) -> float:
 
 
 def _kaiming_std(shape: Ints, a: float, mode: str, nonlinearity: str) -> float:
-    one_of("mode", mode, ("fan_in", "fan_out"))
+    if mode not in ("fan_in", "fan_out"):
+        raise ValueError(f"Mode {mode} not supported, please use one of ('fan_in', 'fan_out')")
     fan = _fans(shape)[mode == "fan_out"]
     return calculate_gain(nonlinearity, a) / math.sqrt(fan)
 

@@ -10,7 +10,7 @@ from typing import Any
 
 from .. import ops, special
 from ..ops.define.signatures import one_array
-from .common import as_floats, check_same_shape, filled, fixed, known, shape_of
+from .common import as_floats, check_same_shape, filled, fixed, known, narrow, shape_of, wide
 from .reducing import checked_reduction, reduced, weighted_mean
 
 __all__ = [
@@ -113,11 +113,11 @@ def binary_cross_entropy(
     values = known(input)
     if values is not None and not ((values >= 0) & (values <= 1)).all():
         raise ValueError("all elements of input should be between 0 and 1")
+    x, target = wide(input), wide(target)
     # PyTorch's slope of a probability of almost 0 or 1: as large as it can be, and not zero.
-    certain = input * (1 - input) < 1e-12
-    constant = fixed(input)
-    steep = _entropy(constant, target) + (input - constant) * (constant - fixed(target)) * 1e12
-    loss = ops.where(certain, steep, _entropy(ops.where(certain, 0.5, input), target))
+    certain = x * (1 - x) < 1e-12
+    steep = _entropy(fixed(x), target) + (x - fixed(x)) * (fixed(x) - fixed(target)) * 1e12
+    loss = narrow(ops.where(certain, steep, _entropy(ops.where(certain, 0.5, x), target)), input)
     return reduced(loss if weight is None else loss * weight, reduction)
 
 
