@@ -264,7 +264,9 @@ def pytest_pyfunc_call(pyfuncitem: Any) -> bool | None:
             arguments["monkeypatch"].undo()
     pyfuncitem.user_properties.append(("rows", len(rows) - len(skipped)))
     if failed:
-        pytest.fail("\n".join(_report(pyfuncitem, len(rows), failed)), pytrace=False)
+        text = "\n".join(_report(pyfuncitem, len(rows), failed))
+        failed.clear()  # with the arrays in their frames, which would look as if they had escaped
+        pytest.fail(text, pytrace=False)
     if len(skipped) == len(rows):
         pytest.skip("; ".join(skipped))
     return True
