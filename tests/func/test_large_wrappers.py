@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 import pytest
+from rows import over
 from wrappers import WRAPPERS, gradients
 
 import arraygrad as ag
@@ -36,9 +38,7 @@ ENDS: dict[str, Callable[[Any], Any]] = {
 }
 
 
-@pytest.mark.parametrize("end", ENDS)
-@pytest.mark.parametrize("name", FUNCTIONS)
-@pytest.mark.parametrize("wrapper", WRAPPERS)
+@over("wrapper, name, end", itertools.product(WRAPPERS, FUNCTIONS, ENDS), first=len(FUNCTIONS))
 def test_gradients_of_large_arrays(
     wrapper: str, name: str, end: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -1,53 +1,40 @@
-"""Each wrapper of `wrappers` around each op of the table of samples.
-
-The first rows of each op are run, or all of them if asked for: see CONTRIBUTING.md.
-"""
+"""Each wrapper of `wrappers` around each op of the table of samples."""
 
 from __future__ import annotations
 
-from collections import defaultdict
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
 import pytest
-from backend_table import ALL_ROWS
-from samples import SAMPLES, Sample
-from wrappers import WRAPPERS, gradients
+from rows import Row, over
+from samples import SAMPLES, Sample, cases_of
+from wrappers import WRAPPERS, Function, gradients
 
 import arraygrad as ag
 
-Case = tuple[Sample, bool]
+# A quick run takes the first rows for each wrapper.
+WRAPPED = [
+    Row(row.op, f"{row.name}, {wrapper}", (*row.value, wrapper), f"{row.variant} {wrapper}")
+    for row in cases_of(s for s in SAMPLES if s.differentiable)
+    for wrapper in WRAPPERS
+]
 
 
-def cases() -> list[Case]:
-    """Two rows of each op, of which one is run with complex numbers, too; or all of them."""
-    rows: defaultdict[str, list[Sample]] = defaultdict(list)
-    for sample in SAMPLES:
-        if sample.differentiable:
-            rows[sample.op].append(sample)
-    found = []
-    for of_op in rows.values():
-        chosen = of_op if ALL_ROWS else of_op[:2]
-        found += [(s, False) for s in chosen]
-        with_complex = [(s, True) for s in of_op if s.complex]
-        found += with_complex if ALL_ROWS else with_complex[:1]
-    return found
+def function_of(sample: Sample) -> Function:
+    return lambda *inputs: sample.call(ag, *inputs)
 
 
-CASES = cases()
+@lru_cache(maxsize=1)
+def expected_of(sample: Sample, complex_numbers: bool) -> list[Any]:
+    return gradients(function_of(sample), sample.arrays(complex_numbers))
 
 
-@pytest.mark.parametrize("wrapper", WRAPPERS)
-@pytest.mark.parametrize("wrapped", CASES, ids=[f"{s}{' complex' * c}" for s, c in CASES])
-def test_gradients(wrapped: Case, wrapper: str) -> None:
-    sample, complex_numbers = wrapped
+@over("sample, complex_numbers, wrapper", WRAPPED)
+def test_gradients(sample: Sample, complex_numbers: bool, wrapper: str) -> None:
     arrays = sample.arrays(complex_numbers)
-
-    def function(*inputs: Any) -> Any:
-        return sample.call(ag, *inputs)
-
-    expected = gradients(function, arrays)
-    found = WRAPPERS[wrapper](function, arrays)
+    expected = expected_of(sample, complex_numbers)
+    found = WRAPPERS[wrapper](function_of(sample), arrays)
     assert len(found) == len(expected)
     for one, other in zip(found, expected, strict=True):
         assert one.dtype == other.dtype

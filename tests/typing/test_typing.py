@@ -94,6 +94,7 @@ UNTYPED = {
     "autograd.forward_ad.make_dual",
     "func.sparsity",
     "gradient",
+    "load",
     "optimize.curve_fit",
     "optimize.least_squares",
     "optimize.minimize",

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import pickle
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from ... import ops
+from .. import files
 from ..torchlike import FUNCTIONS, flatten, sizes
 from ..torchlike import repeat as repeated
 from .kinds import Device, numpy_dtype
@@ -157,14 +156,31 @@ def from_numpy(x: Any) -> Tensor:
     return Tensor(x)
 
 
-def save(obj: Any, f: str | Path) -> None:
-    """Write an object to a file, by pickle."""
-    Path(f).write_bytes(pickle.dumps(obj))
+def save(obj: Any, f: Any) -> None:
+    """Write an object to a file: tensors, arrays, and what Python can pickle."""
+    files.write(obj, f, _described)
 
 
-def load(f: str | Path) -> Any:
-    """Read an object from a file that `save` wrote. Only read files that you trust."""
-    return pickle.loads(Path(f).read_bytes())
+def load(f: Any, *, weights_only: bool = True) -> Any:
+    """Read a structure of tensors, arrays and numbers from a file that `save` wrote.
+
+    With `weights_only=False`, the file may run any code: only for files that you trust.
+    """
+    return files.read(f, _NAMES, trusted=not weights_only)
+
+
+def _described(obj: Any) -> Any:
+    if isinstance(obj, Tensor):
+        return _NAMES["sorix.tensor"], (obj.data, obj.requires_grad)
+    if type(obj) is np.ndarray and obj.dtype.kind in "biufc":
+        return _NAMES["sorix.array"], files.parts_of(obj)
+    return NotImplemented
+
+
+_NAMES = {
+    "sorix.array": files.Named("sorix.array", files.array_on),
+    "sorix.tensor": files.Named("sorix.tensor", lambda x, needs: Tensor(x, requires_grad=needs)),
+}
 
 
 # --- functions of tensors; an array gives an array, as in sorix ---

@@ -5,7 +5,7 @@ The numbers are NumPy's: a seed gives other numbers than in PyTorch.
 
 from __future__ import annotations
 
-import pickle
+import json
 from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
@@ -57,13 +57,19 @@ class Generator:
 
     def get_state(self) -> Tensor:
         """The state, as a tensor of bytes."""
-        held = pickle.dumps((self._seed, self._source.bit_generator.state))
+        held = json.dumps([self._seed, self._source.bit_generator.state]).encode()
         return tensor(np.frombuffer(held, np.uint8).copy(), dtype=uint8)
 
     def set_state(self, new_state: Tensor) -> Generator:
         """Go back to a state."""
-        self._seed, state = pickle.loads(bytes(new_state.numpy()))
-        self._source.bit_generator.state = state
+        try:
+            first, state = json.loads(bytes(new_state.numpy()))
+            self._source.bit_generator.state = state
+        except (ValueError, TypeError, KeyError) as error:
+            raise RuntimeError(
+                f"set_state(): this is no state that get_state() gave: {error}"
+            ) from error
+        self._seed = int(first)
         return self
 
 
