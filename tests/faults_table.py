@@ -299,8 +299,8 @@ _CORE = [
     Fault(
         "a checkpoint runs again on an argument that was overwritten",
         "func/recompute.py",
-        "        found = newest_write(array, number)\n        if found is not None:\n            now",
-        "        found = newest_write(array, number)\n        if False:\n            now",
+        "    if found is None:\n        return array\n    now",
+        "    if True:\n        return array\n    now",
         "tests/func/test_checkpoint.py",
     ),
     Fault(
