@@ -26,11 +26,10 @@ from ..core.versions import about_to_write, mark_written, version, writes_to
 from ..errors import MixedArraysError, OuterWriteError
 from ..ops.define.adoption import in_library_of, is_made
 from ..ops.indexing import _getitem
-from ..ops.regions import Region, Step
+from ..ops.regions import Region
 from ..ops.shape import _broadcast_to
 from ..ops.writing import put, put_detached
 from .changes import InPlace
-from .exchange import item_written, refuse_exchange
 from .layout import by_function
 from .views import ViewOf
 
@@ -88,12 +87,6 @@ class TensorInPlace(InPlace):
             move(self, result._node)
 
     def _assign(self, index: tuple[Any, tuple[Any, ...]], value: Any, name: str) -> None:
-        view = getattr(value, "_view", None)
-        if view is not None:
-            if view.base is (self if self._view is None else self._view.base):
-                _check_exchange(self, index, view)
-            else:
-                view = None
         if isinstance(value, Array) and value.level > self.level:
             join_level(self, (value,))
         check_writable(self, (value,))
@@ -114,8 +107,6 @@ class TensorInPlace(InPlace):
         _store(self, index, value._array if ours else value, name)
         if recording:
             put_into_base(self, index, node)
-        if view is not None:
-            _note_copy(self, index, view)
 
 
 # --- may it be written? --------------------------------------------------------------------------
@@ -330,29 +321,6 @@ def _is_that_part(tensor: Any, index: Any, value: Any) -> bool:
         and value._array.strides == part.strides
         and value._array.dtype == part.dtype
     )
-
-
-def _check_exchange(tensor: Any, index: Any, view: ViewOf) -> None:
-    """Raise if a view is written that the first half of an exchange has overwritten."""
-    copied = view.family.copied
-    if copied is None:
-        return
-    target, source, stamp = copied
-    if view.seen <= stamp and view.steps == target:
-        if item_written(_steps(tensor), index) == source:
-            refuse_exchange()
-
-
-def _note_copy(tensor: Any, index: Any, view: ViewOf) -> None:
-    """Remember that a view was written to an item of its base."""
-    item = item_written(_steps(tensor), index)
-    if item is not None:
-        view.family.copied = item, view.steps, view.family.stamp
-        view.family.stamp += 1  # views that are made from now on are newer
-
-
-def _steps(tensor: Any) -> tuple[Step, ...]:
-    return () if tensor._view is None else tensor._view.steps
 
 
 # --- writing -------------------------------------------------------------------------------------

@@ -16,6 +16,7 @@ from numpy.lib.stride_tricks import as_strided
 
 from ..backends import backend_of
 from ..core.array import plain
+from ..core.indices import is_item
 from ..core.kinds import Moves
 from ..ops.define.library import declare
 from ..ops.define.op import Op
@@ -48,18 +49,14 @@ class Origin:
         Whether the elements of the view lie one after the other, by its logical layout.
     is_detached : bool
         Whether one of the steps is `detach`, so that writes change only the values of the base.
-    overwritten : tuple of (function, keywords)
-        For views that are replaced: the steps to the part that an assignment put into this one's
-        place, if one did. See `exchange`.
     """
 
-    __slots__ = ("base", "is_contiguous", "is_detached", "overwritten", "steps")
+    __slots__ = ("base", "is_contiguous", "is_detached", "steps")
 
     base: Any
     steps: tuple[Step, ...]
     is_contiguous: bool
     is_detached: bool
-    overwritten: tuple[Step, ...]
 
     def __init__(self, source: Any, origin: Origin | None, step: Step) -> None:
         if origin is None:
@@ -75,6 +72,8 @@ class Origin:
 
 def is_view(op: Op, source: Any, origin: Origin | None, params: dict[str, Any]) -> bool:
     """Whether an op of `source`, which may be a view itself, gives a view of it."""
+    if op.view == "index":
+        return not is_item(params["template"])
     if op.view == "part":
         is_complex = backend_of(source).kind(source.dtype) == "c"
         return is_complex or op.kind.part == "real"  # type: ignore[attr-defined]

@@ -16,6 +16,7 @@ from .. import ops
 from ..backends import backend_of
 from ..core import upward
 from ..core.array import AnyFunction, Array, is_transformed
+from ..core.indices import at
 from ..core.nodes import (
     INFERENCE,
     RECORDER,
@@ -219,9 +220,8 @@ class Tensor(Recording, TensorInPlace, ArrayMethods):
 
     def _as_slices(self, axis: int, parts: tuple[Any, ...]) -> tuple[Any, ...]:
         """The slices of this tensor along an axis, as views of it."""
-        lead = (slice(None),) * axis
         return tuple(
-            self._as_view((_getitem, {"template": (*lead, i, Ellipsis)}), part)
+            self._as_view((_getitem, {"template": at(i, axis, self.ndim)}), part)
             for i, part in enumerate(parts)
         )
 
@@ -230,7 +230,11 @@ class Tensor(Recording, TensorInPlace, ArrayMethods):
         function, params = step
         op = function.op  # type: ignore[attr-defined]
         is_memory = isinstance(array, ndarray) and isinstance(source, ndarray)
-        if op.view != "always" and not is_view(op, self, self._view, params):
+        if op.view == "index":
+            shares = array.shape or Ellipsis in params["template"]  # else it is an item
+        else:
+            shares = op.view == "always" or is_view(op, self, self._view, params)
+        if not shares:
             if is_memory and is_shared(source, array):
                 array = np.array(array)
             return self.like(array, node)

@@ -25,20 +25,16 @@ class Family:
         How many writes have been recorded.
     moved : bool
         Whether the base has been given other memory, which views of NumPy arrays have to follow.
-    copied : (steps, steps, int) or None
-        The last assignment of one view to another: the part that was written, the part that was
-        read, and the stamp before. See `exchange`.
     views : dict or None
         The views that live, for a base that may yet move to another level; None for any other.
     """
 
-    __slots__ = ("copied", "moved", "recorded", "stamp", "views")
+    __slots__ = ("moved", "recorded", "stamp", "views")
 
     def __init__(self, base: Any) -> None:
         self.stamp = 0
         self.recorded = 0
         self.moved = False
-        self.copied: tuple[tuple[Step, ...], tuple[Step, ...], int] | None = None
         self.views: dict[int, weakref.ref[Any]] | None = {} if hasattr(base, "_born") else None
 
     def add(self, view: Any) -> None:

@@ -11,6 +11,7 @@ import weakref
 from typing import Any
 
 from ..core.array import Array
+from ..core.indices import at
 from ..core.versions import about_to_write, mark_written
 from ..errors import OuterWriteError
 from ..ops.define.op import Op
@@ -19,7 +20,6 @@ from ..ops.regions import Region, Step
 from ..ops.shape import _broadcast_to
 from ..ops.writing import detached, put, put_detached
 from .changes import InPlace
-from .exchange import item_written, refuse_exchange
 from .inplace import check_cast, value_for
 from .layout import Origin, is_view
 
@@ -46,18 +46,7 @@ class Replaceable(InPlace):
     def _assign(self, index: tuple[Any, tuple[Any, ...]], value: Any, name: str) -> None:
         if _is_that_part(self, index, value):
             return  # the last step of `x[i] += y`: it is there already
-        base, steps = _origin(self)
-        found: Origin | None = getattr(value, "_linked", None)
-        if found is None or found.base is not base:
-            _replace(self, index, value_for(self, index, value), name)
-            return
-        item = item_written(steps, index)
-        if item is not None and getattr(found, "overwritten", None) == item:
-            refuse_exchange()
         _replace(self, index, value_for(self, index, value), name)
-        for view in () if item is None else _views(base):
-            if view._linked.steps == item:
-                view._linked.overwritten = found.steps
 
 
 def _origin(array: Any) -> tuple[Any, tuple[Step, ...]]:
@@ -118,9 +107,8 @@ def link(op: Op, source: Any, params: dict[str, Any], result: Any) -> None:
     if not op.multiple:
         _link(source, (op.function, params), result)
         return
-    lead = (slice(None),) * params["axis"]
-    for i, part in enumerate(result):
-        _link(source, (_getitem, {"template": (*lead, i, Ellipsis)}), part)
+    for i, part in enumerate(result) if source.ndim > 1 else ():
+        _link(source, (_getitem, {"template": at(i, params["axis"], source.ndim)}), part)
 
 
 def link_detached(source: Any, result: Any) -> None:

@@ -68,8 +68,9 @@ class Compiled(Generic[P, R]):
 
     def __call__(self, *args: P.args, **kwargs: P.kwargs) -> R:
         if not kwargs:
-            if self._entry is not None:
-                entry, guards = self._entry
+            found = self._entry  # another thread may take it away
+            if found is not None:
+                entry, guards = found
                 if guards.hold():
                     found = entry(*args)
                     if found is not NotImplemented:
@@ -190,6 +191,7 @@ class Compiled(Generic[P, R]):
             self._programs.popitem(last=False)
             self._simple.clear()
             self._shortcuts.clear()
+            self._entry = None
         self._traces += 1
         return self._traces
 

@@ -24,7 +24,7 @@ from typing import Any
 import numpy as np
 from numpy.lib.stride_tricks import as_strided
 
-from ..core.indices import HOLE
+from ..core.indices import HOLE, as_view
 from ..core.kinds import AlongAxis, Contracts, Elementwise, Moves, Reduces
 from ..func.trees import unwrapped
 from ..ops.define.op import Op
@@ -216,14 +216,18 @@ class Lowering:
         if kind.view == "reshape":
             return self.builder.reshape(source, node.shape)
 
+        params = node.params
+        if kind.template is not None:  # of an item, NumPy would give a number
+            params = params | {kind.template: as_view(params[kind.template])}
+
         def read(array: Any) -> Any:
-            return node.op.kernel((np.ndarray,))(array, **node.params)
+            return node.op.kernel((np.ndarray,))(array, **params)
 
         return self.builder.view(source, node.shape, _map_of(read, source.shape, node.shape))
 
     def _padded(self, node: Call, template: str) -> Core:
         """The transpose of reading at an index without arrays."""
-        source, index = self.values[node.args[0]], node.params[template]
+        source, index = self.values[node.args[0]], as_view(node.params[template])
         shape = np.broadcast_to(False, node.shape)[index].shape
         map_ = _map_of(lambda array: array[index], node.shape, shape)
         return self._put(self.builder.broadcast(source, shape), node.shape, map_)
