@@ -26,10 +26,9 @@ __all__ = [
 ]
 
 
-mse_loss, bce_with_logits, cross_entropy, leaky_relu = map(
-    Tensor._lifted,
-    (nn.mse_loss, nn.binary_cross_entropy_with_logits, nn.cross_entropy, nn.leaky_relu),
-)
+mse_loss, cross_entropy = Tensor._lifted(nn.mse_loss), Tensor._lifted(nn.cross_entropy)
+bce_with_logits = Tensor._lifted(nn.binary_cross_entropy_with_logits)
+leaky_relu = Tensor._lifted(nn.leaky_relu)
 
 
 def __dir__() -> list[str]:

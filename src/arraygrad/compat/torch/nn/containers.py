@@ -9,6 +9,10 @@ from typing import Any, Self
 from .module import Module
 from .parameter import Parameter
 
+__all__ = [
+    "ModuleDict", "ModuleList", "ParameterDict", "ParameterList", "Sequential",
+]  # fmt: skip
+
 
 class _Listed(Module):
     """Modules in order."""
