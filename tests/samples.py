@@ -10,6 +10,7 @@ inputs, Python numbers, every form of axis and index.
 
 from __future__ import annotations
 
+import itertools
 import operator
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
@@ -124,6 +125,17 @@ class Sample:
 
 
 SAMPLES: list[Sample] = []
+
+
+def choices_of(count: int) -> list[tuple[bool, ...]]:
+    """Which of so many inputs are in a batch: every choice, or of many inputs one, or all but one.
+
+    At least one is.
+    """
+    if count < 5:
+        return [c for c in itertools.product([False, True], repeat=count) if any(c)]
+    single = [tuple(i == k for i in range(count)) for k in range(count)]
+    return [(True,) * count, *single, *(tuple(not c for c in choice) for choice in single)]
 
 
 def cases_of(samples: Iterable[Sample]) -> list[Row]:

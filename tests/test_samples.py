@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import itertools
 from typing import Any
 
 import numpy as np
 import pytest
-from samples import SAMPLES, Draw, Sample
+from samples import SAMPLES, Draw, Sample, choices_of
 
 import arraygrad as ag
 from arraygrad import ops
@@ -236,9 +235,7 @@ def test_batched_inputs_against_a_loop(batch_case: Case) -> None:
     drawn = members(sample, complex_numbers)
     stacks = [np.stack(arrays) for arrays in zip(*drawn, strict=True)]
     batched = batched_type(1.0)
-    for chosen in itertools.product([False, True], repeat=len(stacks)):
-        if not any(chosen):
-            continue
+    for chosen in choices_of(len(stacks)):
         # A plain array cannot be indexed by a batched one, a tensor can.
         other = ag.asarray if sample.op == "__getitem__" else np.asarray
         inputs = [
