@@ -20,6 +20,10 @@ from .writing import Replaceable, link, link_detached
 new = object.__new__
 
 
+class BatchedTruthError(TypeError):
+    """The truth of a batch was asked for, which is another one for each member."""
+
+
 class Batched(Replaceable, TransformMethods, Array):
     """An array whose first axis is hidden.
 
@@ -117,7 +121,7 @@ class Batched(Replaceable, TransformMethods, Array):
         return constant
 
     def __bool__(self) -> bool:
-        raise TypeError(
+        raise BatchedTruthError(
             "the truth of a batched array is not one value: use where() instead of if, or take "
             "the decision outside the batch"
         )

@@ -17,9 +17,11 @@ from ..backends import backend_of
 from ..core import upward
 from ..core.array import AnyFunction, Array, is_transformed
 from ..core.indices import at
+from ..core.modes import stand_in_for
 from ..core.nodes import (
     INFERENCE,
     RECORDER,
+    STAGE,
     Leaf,
     Node,
     RemovableHandle,
@@ -128,7 +130,8 @@ class Tensor(Recording, TensorInPlace, ArrayMethods):
                 "numpy() on a tensor that requires gradients would cut it off from them: call "
                 "detach().numpy() if that is meant"
             )
-        plain: NDArray[Any] = backend_of(self).to_numpy(self.array)
+        x = stand_in_for(self)
+        plain: NDArray[Any] = backend_of(x).to_numpy(x.array)
         return plain
 
     # Of no dtype in particular: else checkers would take `ndarray @ tensor` for one of NumPy's.
@@ -143,7 +146,8 @@ class Tensor(Recording, TensorInPlace, ArrayMethods):
         if is_transformed(self._array):
             check_not_in_scipy()
             raise TypeError(f"{type(self._array).__name__} has no plain values inside a transform")
-        return np.array(backend_of(self).to_numpy(self.array), dtype=dtype, copy=copy)
+        x = stand_in_for(self)
+        return np.array(backend_of(x).to_numpy(x.array), dtype=dtype, copy=copy)
 
     def _exported(self) -> Any:
         if self.requires_grad:
@@ -159,11 +163,13 @@ class Tensor(Recording, TensorInPlace, ArrayMethods):
         """The only element as a Python number."""
         if self.size != 1:
             raise ValueError(f"item() is for tensors with one element, this one has {self.size}")
-        return backend_of(self).item(ops.plain(self))
+        x = stand_in_for(self)
+        return backend_of(x).item(ops.plain(x))
 
     def tolist(self) -> Any:
         """The values as nested lists of Python numbers."""
-        return backend_of(self).to_numpy(ops.plain(self)).tolist()
+        x = stand_in_for(self)
+        return backend_of(x).to_numpy(ops.plain(x)).tolist()
 
     def _number(self, kind: type) -> Any:
         if self.size != 1:
@@ -570,13 +576,15 @@ class View(Tensor):
         node = None if view.unrecorded is not None else value._node
         own_leaf = node is None and isinstance(self._node_now, Leaf)
         base = tensor_type_at(self.level)(value._array, node)
-        before = RECORDER.get()
+        before = RECORDER.get(), STAGE.get()
         try:
             RECORDER.set(record)
+            STAGE.set(record)
             for function, keywords in view.steps:
                 base = function(base, **keywords)
         finally:
-            RECORDER.set(before)
+            RECORDER.set(before[0])
+            STAGE.set(before[1])
         if not own_leaf:
             keep_retaining(self, self._node_now, base._node)
             self._node_now = base._node

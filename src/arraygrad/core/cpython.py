@@ -123,34 +123,6 @@ def is_stored(depth: int) -> bool:
     return _KNOWS_STORES and _is_stored(depth + 1)
 
 
-def _is_unpacked(depth: int) -> bool:
-    frame = sys._getframe(depth + 1)
-    code, at = frame.f_code.co_code, frame.f_lasti + 2
-    while dis.opname[code[at]] == "CACHE":
-        at += 2
-    return dis.opname[code[at]] == "UNPACK_SEQUENCE" and code[at + 1] == 1
-
-
-def _knows_unpacking() -> bool:
-    def call() -> list[bool]:
-        return [_is_unpacked(1)]
-
-    try:
-        (unpacked,) = call()
-        kept = call()
-    except Exception:  # another Python may have neither frames nor bytecode
-        return False
-    return not PORTABLE and [unpacked, *kept] == [True, False]
-
-
-_KNOWS_UNPACKING = _knows_unpacking()
-
-
-def is_unpacked(depth: int) -> bool:
-    """Whether the frame `depth` calls up runs ``(x,) = f(...)``; False if not known."""
-    return _KNOWS_UNPACKING and _is_unpacked(depth + 1)
-
-
 _LOOKS_UP = ("LOAD_NAME", "LOAD_GLOBAL", "LOAD_FAST", "LOAD_DEREF", "LOAD_CLASSDEREF")
 
 
