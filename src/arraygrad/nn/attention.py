@@ -10,15 +10,14 @@ import numpy as np
 
 from .. import ops, special
 from ..func import checkpoint
-from ..ops.define.arguments import naming
-from ..ops.define.signatures import one_array
+from ..ops.define.signatures import three_arrays, two_arrays
 from .common import check_same_dtype, check_share, constant, kind, shape_of
 from .dropping import dropout
 
 __all__ = ["bilinear", "linear", "scaled_dot_product_attention"]
 
 
-@one_array
+@two_arrays
 def linear(input: Any, weight: Any, bias: Any = None) -> Any:
     """`input @ weight.T + bias`.
 
@@ -37,7 +36,7 @@ def linear(input: Any, weight: Any, bias: Any = None) -> Any:
     return product if bias is None else product + bias
 
 
-@one_array
+@three_arrays
 def bilinear(input1: Any, input2: Any, weight: Any, bias: Any = None) -> Any:
     """`input1 @ weight[k] @ input2 + bias[k]`, for each `k`."""
     if tuple(input1.shape[:-1]) != tuple(input2.shape[:-1]):
@@ -71,7 +70,7 @@ def attention_weights(query: Any, key: Any, mask: Any, scale: Any) -> Any:
     return ops.where(masked, 0, special.softmax(ops.where(masked, 0, scores), axis=-1))
 
 
-@naming("query", "key", "value")
+@three_arrays
 def scaled_dot_product_attention(
     query: Any,
     key: Any,

@@ -6,7 +6,7 @@ import math
 from typing import Any
 
 from .. import ops
-from .common import at_least, batched, check_same_dtype, each, for_axes, shape_of
+from .common import at_least, batched, check_same_dtype, each, for_axes, shape_of, with_weight
 from .windows import Slide, cut, padded, slide_over
 
 __all__ = [
@@ -160,7 +160,7 @@ def _transposed(count: int) -> Any:
     return convolution
 
 
-conv1d, conv2d, conv3d = for_axes(_convolution, "conv", lengths=5, sizes=3, result=2)
-conv_transpose1d, conv_transpose2d, conv_transpose3d = for_axes(
-    _transposed, "conv_transpose", lengths=5, sizes=3, result=11
+conv1d, conv2d, conv3d = with_weight(for_axes(_convolution, "conv", lengths=5, sizes=3, result=2))
+conv_transpose1d, conv_transpose2d, conv_transpose3d = with_weight(
+    for_axes(_transposed, "conv_transpose", lengths=5, sizes=3, result=11)
 )

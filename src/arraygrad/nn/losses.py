@@ -9,7 +9,7 @@ import math
 from typing import Any
 
 from .. import ops, special
-from ..ops.define.signatures import one_array
+from ..ops.define.signatures import two_arrays
 from .common import as_floats, check_same_shape, filled, fixed, known, narrow, shape_of, wide
 from .reducing import checked_reduction, reduced, weighted_mean
 
@@ -19,7 +19,7 @@ __all__ = [
 ]  # fmt: skip
 
 
-@one_array
+@two_arrays
 def mse_loss(input: Any, target: Any, reduction: str = "mean", weight: Any = None) -> Any:
     """Squares of differences.
 
@@ -41,14 +41,14 @@ def mse_loss(input: Any, target: Any, reduction: str = "mean", weight: Any = Non
     return weighted_mean(ops.square(input - as_floats(target, input)), weight, how)
 
 
-@one_array
+@two_arrays
 def l1_loss(input: Any, target: Any, reduction: str = "mean", weight: Any = None) -> Any:
     """Absolute values of differences."""
     how = checked_reduction(reduction)
     return weighted_mean(ops.abs(input - as_floats(target, input)), weight, how)
 
 
-@one_array
+@two_arrays
 def smooth_l1_loss(input: Any, target: Any, reduction: str = "mean", beta: float = 1.0) -> Any:
     """Squares of small differences, and absolute values of large ones."""
     if beta < 0:
@@ -59,7 +59,7 @@ def smooth_l1_loss(input: Any, target: Any, reduction: str = "mean", beta: float
     return reduced(size, reduction)
 
 
-@one_array
+@two_arrays
 def huber_loss(
     input: Any, target: Any, reduction: str = "mean", delta: float = 1.0, weight: Any = None
 ) -> Any:
@@ -71,7 +71,7 @@ def huber_loss(
     return weighted_mean(loss, weight, checked_reduction(reduction))
 
 
-@one_array
+@two_arrays
 def kl_div(input: Any, target: Any, reduction: str = "mean", log_target: bool = False) -> Any:
     """The divergence of `target` from the distribution with logarithm `input`.
 
@@ -96,7 +96,7 @@ def _entropy(probability: Any, target: Any) -> Any:
     return -(target * bounded(probability) + (1 - target) * bounded(1 - probability))
 
 
-@one_array
+@two_arrays
 def binary_cross_entropy(
     input: Any, target: Any, weight: Any = None, reduction: str = "mean"
 ) -> Any:
@@ -121,7 +121,7 @@ def binary_cross_entropy(
     return reduced(loss if weight is None else loss * weight, reduction)
 
 
-@one_array
+@two_arrays
 def binary_cross_entropy_with_logits(
     input: Any,
     target: Any,
@@ -138,7 +138,7 @@ def binary_cross_entropy_with_logits(
     return reduced(loss if weight is None else loss * weight, reduction)
 
 
-@one_array
+@two_arrays
 def poisson_nll_loss(
     input: Any,
     target: Any,
@@ -161,7 +161,7 @@ def poisson_nll_loss(
     return reduced(loss, reduction)
 
 
-@one_array
+@two_arrays
 def gaussian_nll_loss(
     input: Any,
     target: Any,

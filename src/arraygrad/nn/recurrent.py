@@ -17,6 +17,7 @@ import numpy as np
 from .. import ops, special
 from ..func import scan
 from ..ops.define.arguments import naming
+from ..ops.define.signatures import two_arrays
 from .activations import relu
 from .attention import linear
 from .common import constant, filled, one_of, shape_of
@@ -102,23 +103,23 @@ def _cell(name: str, step: Step, input: Any, state: Any, weights: Sequence[Any])
     return of.next(step, of.left(input), tuple(state) if name == "lstm" else state)
 
 
-@naming("input")
+@two_arrays
 def rnn_cell(input: Any, state: Any, weights: Sequence[Any], nonlinearity: str = "tanh") -> Any:
     """One step of `rnn`: the next hidden state."""
     step = functools.partial(_rnn_step, nonlinearity=nonlinearity)
     return _cell("rnn", step, input, state, weights)
 
 
-@naming("input")
+@two_arrays
 def gru_cell(input: Any, state: Any, weights: Sequence[Any]) -> Any:
     """One step of `gru`: the next hidden state."""
     return _cell("gru", _gru_step, input, state, weights)
 
 
 @naming("input")
-def lstm_cell(input: Any, state: Any, weights: Sequence[Any]) -> Any:
+def lstm_cell(input: Any, state: Any, weights: Sequence[Any]) -> tuple[Any, Any]:
     """One step of `lstm`: the next hidden state and cell."""
-    return _cell("lstm", _lstm_step, input, state, weights)
+    return _cell("lstm", _lstm_step, input, state, weights)  # type: ignore[no-any-return]
 
 
 # --- sequences ---

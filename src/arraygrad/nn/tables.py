@@ -11,14 +11,14 @@ from ..arrays.batched import Batched
 from ..backends import backend_of
 from ..core.array import plain
 from ..core.indices import HOLE
-from ..ops.define.arguments import naming
+from ..ops.define.signatures import one_array, two_arrays
 from ..ops.indexing import _index_add
 from .common import checked_index, constant, filled, fixed, kind, known, one_of, shape_of
 
 __all__ = ["embedding", "embedding_bag", "one_hot"]
 
 
-@naming("input")
+@one_array
 def one_hot(input: Any, num_classes: int = -1) -> Any:
     """A one at the place of each class, and zeros, as integers.
 
@@ -72,7 +72,7 @@ def _rows(weight: Any, index: Any, padding_idx: Any, scale_grad_by_freq: bool) -
     return out
 
 
-@naming("input", "weight")
+@two_arrays
 def embedding(
     input: Any, weight: Any, padding_idx: int | None = None, scale_grad_by_freq: bool = False
 ) -> Any:
@@ -115,7 +115,7 @@ def _bags(count: int, offsets: Any, include_last_offset: bool) -> tuple[Any, Any
     return np.where(there, place, 0), there
 
 
-@naming("input", "weight")
+@two_arrays
 def embedding_bag(
     input: Any,
     weight: Any,

@@ -117,6 +117,7 @@ ROWS = [
     "torch.rsqrt(i + 1), torch.logit(b, 0.1), torch.mvlgamma(i + 3, 2), torch.polygamma(1, i + 1)",
     "torch.float_power(i, 2), torch.pow(i - 1, i - 1), torch.logsumexp(i, 1), torch.median(i)",
     "torch.logaddexp(c, c * 3), torch.logcumsumexp(c * 4, 1), torch.prod(b, dtype=bool)",
+    "torch.logcumsumexp(v * torch.tensor([0.0, 1.0, 1e3, 2.0]), 0), torch.logcumsumexp(x, 1)",
     "torch.addmv(i[:, 0], i, i[0], beta=2.5, alpha=1.5), torch.addr(b, b[:, 0], b[0], beta=0)",
     "torch.addmm(x.detach() * float('nan'), x, m[0], beta=0), b.masked_fill(b, 3), torch.mode(s)",
     "torch.cummax(x, 1), torch.cummin(i, 0), torch.mode(i), torch.nanmedian(x), "

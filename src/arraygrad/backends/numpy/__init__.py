@@ -254,6 +254,10 @@ numpy_backend = NumpyBackend(
         # Reductions of ufuncs, without the Python code around them in np.sum and similar functions.
         "sum": reductions.sum_,
         "mean": reductions.mean,
+        "var": reductions.in_single(np.var),
+        "std": reductions.in_single(np.std),
+        "cumulative_sum": reductions.in_single(np.cumulative_sum),
+        "vector_norm": reductions.in_single(np.linalg.vector_norm),
         "stack": _stack,
         "broadcast_to": _broadcast_to,
         # Methods are faster than the functions that call them.
