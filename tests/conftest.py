@@ -59,7 +59,8 @@ def pytest_generate_tests(metafunc: Any) -> None:
     for prefix, choose in _CHOSEN.items():
         chosen = [s for s in SAMPLES if choose(s)]
         if f"{prefix}sample" in metafunc.fixturenames:
-            parametrize(metafunc, f"{prefix}sample", [Row(s.op, str(s), s) for s in chosen])
+            rows = [Row(s.op, str(s), s, s.variant) for s in chosen]
+            parametrize(metafunc, f"{prefix}sample", rows)
         if f"{prefix}case" in metafunc.fixturenames:
             cases = cases_of(chosen)
             if prefix == "torch_":
