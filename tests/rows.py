@@ -67,7 +67,8 @@ def over(arguments: str, values: Iterable[Any], *, first: int = FIRST) -> pytest
         The arguments of the test that a row gives: ``"call"`` or ``"name, dtype"``.
     values : iterable
         The rows. A string, or a tuple, is a row of the op that it begins with. Anything else that
-        is no `Row` says by its attribute `op` which op it is for, and is called by its string.
+        is no `Row` says by its attribute `op` which op it is for, maybe by `variant` which variant
+        it is, and is called by its string.
     first : int
         How many rows of each op and variant a quick run takes.
     """
@@ -80,7 +81,8 @@ def _row(value: Any) -> Row:
     parts = value if isinstance(value, tuple) else (value,)
     name = "-".join(getattr(part, "__name__", str(part)) for part in parts)
     op = parts[0] if isinstance(parts[0], str) else getattr(parts[0], "op", None)
-    return Row(op or getattr(parts[0], "__name__", str(parts[0])), name, value)
+    op = op or getattr(parts[0], "__name__", str(parts[0]))
+    return Row(op, name, value, getattr(parts[0], "variant", ""))
 
 
 def numbered(*span: int) -> list[Row]:
@@ -116,8 +118,8 @@ def _asked_for(config: Any, rows: list[Row], first: int) -> Iterator[Row]:
 
 
 def _is_called(name: str, op: str) -> bool:
-    """Whether `special.erf` or `__add__` is meant by `erf` or `add`."""
-    return op in (name, name.rpartition(".")[2], name.strip("_"))
+    """Whether `special.erf`, `stats.t.pdf` or `__add__` is meant by `erf`, `t` or `add`."""
+    return op in (name, name.strip("_"), *name.split("."))
 
 
 # --- what pytest calls ---------------------------------------------------------------------------
@@ -181,10 +183,15 @@ def _rows_of(arguments: dict[str, Any]) -> _Rows | None:
 
 def _names(item: Any, op: str) -> bool:
     """Whether a test that has no rows names an op, in its parameters or its code."""
-    parameters = getattr(getattr(item, "callspec", None), "params", {})
-    if any(isinstance(value, str) and _is_called(value, op) for value in parameters.values()):
-        return True
-    code = getattr(getattr(item, "obj", None), "__code__", None)
+    for value in getattr(getattr(item, "callspec", None), "params", {}).values():
+        name = value if isinstance(value, str) else getattr(value, "__name__", "")
+        if _is_called(name, op) or _is_in_code(value, op):
+            return True
+    return _is_in_code(getattr(item, "obj", None), op)
+
+
+def _is_in_code(function: Any, op: str) -> bool:
+    code = getattr(function, "__code__", None)
     return isinstance(code, CodeType) and op in _words(code)
 
 
