@@ -112,6 +112,14 @@ def test_inputs_are_not_written(sample: Sample) -> None:
         np.testing.assert_array_equal(array, copy)
 
 
+def test_results_share_memory_only_where_those_of_numpy_do(sample: Sample) -> None:
+    arrays = sample.arrays()
+    results = [plain(r) for r in as_tuple(sample.call(ag, *arrays))]
+    for result, expected in zip(results, as_tuple(sample.expected(*arrays)), strict=True):
+        for array in arrays:
+            assert not np.shares_memory(result, array) or np.shares_memory(expected, array)
+
+
 def test_values_in_lower_precision(case: Case) -> None:
     """Results and gradients keep the inputs' dtype; Python numbers do not change it."""
     sample, complex_numbers = case
