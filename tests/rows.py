@@ -16,11 +16,12 @@ name. This module is a plugin of pytest: `conftest.py` loads it.
 
 from __future__ import annotations
 
+import itertools
 import linecache
 import shlex
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from types import CodeType
 from typing import Any
 
@@ -43,12 +44,15 @@ class Row:
         What the test gets.
     variant : str
         A quick run takes the first rows of each variant: real and complex ones, for example.
+    quick : bool, optional
+        Whether a quick run takes the row, if not by its place in the table.
     """
 
     op: str
     name: str
     value: Any
     variant: str = ""
+    quick: bool | None = None
 
 
 class _Rows(list[Row]):
@@ -75,14 +79,55 @@ def over(arguments: str, values: Iterable[Any], *, first: int = FIRST) -> pytest
     return pytest.mark.rows(arguments, [_row(value) for value in values], first)
 
 
+def crossed(**dimensions: Iterable[Any]) -> pytest.MarkDecorator:
+    """Run a test over all combinations of values for its arguments.
+
+    The combinations with one value of the first argument are an item. A quick run takes as few
+    combinations as are needed for each value of each argument to occur.
+    """
+    values = [list(d) for d in dimensions.values()]
+    diagonal = {tuple(i % len(d) for d in values) for i in range(max(map(len, values)))}
+    rows = []
+    for places in itertools.product(*(range(len(d)) for d in values)):
+        value = tuple(d[i] for d, i in zip(values, places, strict=True))
+        row = _row(value)
+        rows.append(replace(row, quick=places in diagonal))
+    return pytest.mark.rows(", ".join(dimensions), rows, FIRST)
+
+
+def rotated(values: Iterable[Any]) -> list[Row]:
+    """Rows of which a quick run takes one for each op: the first, of the next op the second, …"""
+    groups: defaultdict[str, list[Row]] = defaultdict(list)
+    for value in values:
+        row = _row(value)
+        groups[row.op].append(row)
+    return [
+        replace(row, quick=place == number % len(rows))
+        for number, rows in enumerate(groups.values())
+        for place, row in enumerate(rows)
+    ]
+
+
 def _row(value: Any) -> Row:
     if isinstance(value, Row):
         return value
     parts = value if isinstance(value, tuple) else (value,)
-    name = "-".join(getattr(part, "__name__", str(part)) for part in parts)
-    op = parts[0] if isinstance(parts[0], str) else getattr(parts[0], "op", None)
-    op = op or getattr(parts[0], "__name__", str(parts[0]))
-    return Row(op, name, value, getattr(parts[0], "variant", ""))
+    op = getattr(parts[0], "op", None)
+    variant = getattr(parts[0], "variant", "")
+    return Row(op or _label(parts[0]), "-".join(map(_label, parts)), value, variant)
+
+
+def _label(value: Any) -> str:
+    """What a value is called: a lambda by its body."""
+    name: str = getattr(value, "__name__", str(value))
+    if name != "<lambda>":
+        return name
+    places = [p for p in value.__code__.co_positions() if p[0] is not None and p[3]]
+    first = min(p[0] for p in places)
+    text = linecache.getline(value.__code__.co_filename, first)
+    starts = [p[2] for p in places if p[0] == first]
+    ends = [p[3] for p in places if p[0] == p[1] == first]
+    return text[min(starts) : max(ends, default=None)].strip()[:60] or f"line {first}"
 
 
 def numbered(*span: int) -> list[Row]:
@@ -100,19 +145,25 @@ def parametrize(metafunc: Any, arguments: str, rows: list[Row], first: int = FIR
     metafunc.parametrize(names, items, ids=list(chosen) or ["none"])
 
 
+def are_all_wanted(config: Any) -> bool:
+    """Whether all rows run, not only the first ones."""
+    some = config.getoption("--op") or config.getoption("--row")
+    return (config.getoption("--rows") or ("all" if some else "first")) == "all"
+
+
 def _asked_for(config: Any, rows: list[Row], first: int) -> Iterator[Row]:
     ops, names = config.getoption("--op"), config.getoption("--row")
-    everything = (config.getoption("--rows") or ("all" if ops or names else "first")) == "all"
+    everything = are_all_wanted(config)
     seen: defaultdict[tuple[str, str], int] = defaultdict(int)
     for row in rows:
         seen[row.op, row.variant] += 1
-        if not everything and seen[row.op, row.variant] > first:
-            continue
+        by_place = seen[row.op, row.variant] <= first
+        wanted = everything or (by_place if row.quick is None else row.quick)
         if names:
-            wanted = row.name in names
-        else:
+            wanted &= row.name in names
+        elif ops:
             called = (row.op, row.name)
-            wanted = not ops or any(_is_called(name, op) for op in ops for name in called)
+            wanted &= any(_is_called(name, op) for op in ops for name in called)
         if wanted:
             yield row
 
@@ -150,15 +201,7 @@ def pytest_generate_tests(metafunc: Any) -> None:
 
 def pytest_make_parametrize_id(val: Any) -> str | None:
     """Call a lambda by its body."""
-    if getattr(val, "__name__", "") != "<lambda>":
-        return None
-    line = val.__code__.co_firstlineno
-    places = [p for p in val.__code__.co_positions() if p[0] is not None and p[3]]
-    first = min(p[0] for p in places)
-    text = linecache.getline(val.__code__.co_filename, first)
-    starts = [p[2] for p in places if p[0] == first]
-    ends = [p[3] for p in places if p[0] == p[1] == first]
-    return text[min(starts) : max(ends, default=None)].strip()[:60] or f"line {line}"
+    return _label(val) if getattr(val, "__name__", "") == "<lambda>" else None
 
 
 def pytest_collection_modifyitems(config: Any, items: list[Any]) -> None:
@@ -224,9 +267,13 @@ def pytest_pyfunc_call(pyfuncitem: Any) -> bool | None:
             skipped.append(f"{row.name}: {error}")
         except (Exception, pytest.fail.Exception):
             failed.append((row, pytest.ExceptionInfo.from_current()))
+        if "monkeypatch" in arguments:  # what a row replaces is not for the next one
+            arguments["monkeypatch"].undo()
     pyfuncitem.user_properties.append(("rows", len(rows) - len(skipped)))
     if failed:
-        pytest.fail("\n".join(_report(pyfuncitem, len(rows), failed)), pytrace=False)
+        text = "\n".join(_report(pyfuncitem, len(rows), failed))
+        failed.clear()  # with the arrays in their frames, which would look as if they had escaped
+        pytest.fail(text, pytrace=False)
     if len(skipped) == len(rows):
         pytest.skip("; ".join(skipped))
     return True

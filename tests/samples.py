@@ -965,6 +965,7 @@ row("einsum", lambda d: d.any(2), lambda xp, x: xp.einsum("i,j,k->ijk", x, x, x)
 
 import samples_fft  # noqa: E402, F401  (adds its rows)
 import samples_linalg  # noqa: E402, F401  (adds its rows)
+import samples_nn  # noqa: E402, F401  (adds its rows)
 import samples_quantiles  # noqa: E402, F401  (adds its rows)
 import samples_special  # noqa: E402, F401  (adds its rows)
 import samples_standard  # noqa: E402, F401  (adds its rows)

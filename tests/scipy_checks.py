@@ -124,7 +124,7 @@ def crossed(cases: list[Case]) -> pytest.MarkDecorator:
     return over(
         "check, call",
         [
-            Row(case.name.split(",")[0], f"{case.name}-{name}", (check, case), variant=name)
+            Row(case.name.split("-")[0], f"{case.name}-{name}", (check, case), variant=name)
             for case in cases
             for name, check in CHECKS.items()
             if name not in case.skip

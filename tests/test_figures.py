@@ -52,9 +52,7 @@ def again(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("figures")
     script = [sys.executable, "-W", "error", str(DOCS / "draw_figures.py"), str(folder)]
     paths = os.pathsep.join([str(DOCS.parent / "src"), os.environ.get("PYTHONPATH", "")])
-    subprocess.run(
-        script, check=True, env=os.environ | {"PYTHONPATH": paths, "MPLBACKEND": "svg"}
-    )
+    subprocess.run(script, check=True, env=os.environ | {"PYTHONPATH": paths, "MPLBACKEND": "svg"})
     return folder
 
 

@@ -440,3 +440,11 @@ def test_the_spread_of_one_number_is_flat() -> None:
 
         assert ag.func.grad(push)(np.array([2.0])).tolist() == [0.0]
         assert ag.func.hessian(function)(np.array([2.0])).tolist() == [[0.0]]
+
+
+def test_second_derivatives_of_logaddexp_far_away() -> None:
+    """One operand does not matter: its weight is zero, not a quotient of infinities."""
+    x = ag.tensor([0.0, 1.0, 1000.0], requires_grad=True)
+    (gradient,) = ag.grad(ag.logaddexp(x, np.array([1e30, 1.0, 0.0])).sum(), [x], create_graph=True)
+    assert gradient.detach().tolist() == [0, 0.5, 1]
+    assert ag.grad(gradient.sum(), x).tolist() == [0, 0.25, 0]

@@ -401,11 +401,13 @@ __all__ = [
     "negative",
     "newaxis",
     "nextafter",
+    "nn",
     "no_grad",
     "nonzero",
     "not_equal",
     "ones",
     "ones_like",
+    "optim",
     "optimize",
     "outer",
     "pad",
@@ -481,12 +483,12 @@ __all__ = [
 ]
 
 if TYPE_CHECKING:
-    from . import compat, fft, func, linalg, optimize, scipy, special, testing
+    from . import compat, fft, func, linalg, nn, optim, optimize, scipy, special, testing
     from .compiler import compile
     from .interop.lazy import compute, persist
     from .saving import load, save
 else:  # hidden from type checkers, which would otherwise accept every misspelt name
-    _MODULES = "compat fft func linalg optimize scipy special testing".split()
+    _MODULES = "compat fft func linalg nn optim optimize scipy special testing".split()
     _ELSEWHERE = {
         "compile": ".compiler",
         "compute": ".interop.lazy",

@@ -34,6 +34,7 @@ LIBRARY = Library(
     name="counted",
     make=lambda array: COUNTED(np.array(array)),
     to_numpy=lambda array: array.values,
+    gaps={"to_device": "it has no devices"},
     listed=False,
 )
 

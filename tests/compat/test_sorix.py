@@ -201,7 +201,7 @@ def test_groups_and_states_of_optimisers() -> None:
     first.step()
     second.load_state_dict(first.state_dict())
     assert second.param_groups[0]["lr"] == 0.1
-    assert second.param_groups[0]["state"]["t"] == 1
+    assert second.state_dict()["state"][0]["step"] == 1
     with pytest.raises(ValueError, match="empty"):
         optim.SGD([])
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-import pytest
 from loops_table import close
+from rows import crossed
 
 import arraygrad as ag
 from arraygrad.core.fixed import fix, is_fixed
@@ -34,9 +34,11 @@ CASES: dict[str, Any] = {
 }
 
 
-@pytest.mark.parametrize("chunk_size", [None, 3])
-@pytest.mark.parametrize("transform", [ag.func.jacrev, ag.func.jacfwd], ids=["rows", "columns"])
-@pytest.mark.parametrize("name", CASES)
+@crossed(
+    name=CASES,
+    transform=[ag.func.jacrev, ag.func.jacfwd],
+    chunk_size=[None, 3],
+)
 def test_as_eager(name: str, transform: Any, chunk_size: int | None) -> None:
     f = transform(CASES[name], chunk_size=chunk_size)
     close(ag.compile(f)(X), f(X), rtol=1e-5 if name == "float32" else 1e-10)

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 import optree
 import pytest
+from rows import crossed
 
 import arraygrad as ag
 from arraygrad.func import (
@@ -146,8 +147,7 @@ def test_eager_and_compiled_scans(name: str) -> None:
             close(ag.compile(f, check=reverse)(X), wanted)
 
 
-@pytest.mark.parametrize("transform", [t for t in TRANSFORMS if t != "value"])
-@pytest.mark.parametrize("name", STEPS)
+@crossed(name=STEPS, transform=[t for t in TRANSFORMS if t != "value"])
 def test_transforms_of_scans(name: str, transform: str) -> None:
     f = TRANSFORMS[transform](scanned(name, XS, False))
     close(ag.compile(f)(X), f(X))

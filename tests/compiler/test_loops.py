@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 from frames import frames
 from loops_table import DIRECTION, LOOPS, POINT, TRANSFORMS, Function, chosen, close, grown, scanned
+from rows import crossed, over, rotated
 
 import arraygrad as ag
 from arraygrad.compiler import loop_steps, small_loops
@@ -42,23 +43,27 @@ CASES = [
 ]
 
 
-@pytest.mark.parametrize(("name", "transform"), CASES)
+@over("name, transform", rotated(CASES))
 def test_compiled_as_eager(name: str, transform: str) -> None:
     """The transform of a loop, compiled."""
     function = TRANSFORMS[transform](FUNCTIONS[name])
     close(ag.compile(function)(POINT), function(POINT), rtol=1e-9)
 
 
-@pytest.mark.parametrize("transform", ["grad", "hessian", "jvp", "tensor"])
-@pytest.mark.parametrize("name", ["scan", "scan of captured arrays", "while_loop", "cond"])
+@crossed(
+    name=["scan", "scan of captured arrays", "while_loop", "cond"],
+    transform=["grad", "hessian", "jvp", "tensor"],
+)
 def test_a_compiled_loop_is_transformed(name: str, transform: str) -> None:
     """The transform of a compiled loop."""
     make, function = TRANSFORMS[transform], FUNCTIONS[name]
     close(make(ag.compile(function))(POINT), make(function)(POINT), rtol=1e-9)
 
 
-@pytest.mark.parametrize("transform", ["value", "grad", "hessian"])
-@pytest.mark.parametrize("name", ["scan", "while_loop", "cond", "scan with little memory"])
+@crossed(
+    name=["scan", "while_loop", "cond", "scan with little memory"],
+    transform=["value", "grad", "hessian"],
+)
 def test_a_batch(name: str, transform: str) -> None:
     rows = np.array([POINT, -POINT, 3 * POINT])
     one = TRANSFORMS[transform](FUNCTIONS[name])

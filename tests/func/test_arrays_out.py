@@ -12,7 +12,7 @@ import numpy as np
 import optree
 import pytest
 import scipy.sparse
-from rows import over
+from rows import crossed, over
 
 import arraygrad as ag
 from arraygrad import func
@@ -200,8 +200,7 @@ def test_arrays_give_arrays(name: str, function: Any) -> None:
         assert isinstance(leaf, np.ndarray | np.generic | float | scipy.sparse.csr_array)
 
 
-@pytest.mark.parametrize("requires_grad", [False, True])
-@pytest.mark.parametrize("name", [name for name in TRANSFORMS if "sparse" not in name])
+@crossed(name=[name for name in TRANSFORMS if "sparse" not in name], requires_grad=[False, True])
 def test_tensors_give_tensors(name: str, requires_grad: bool) -> None:
     x = ag.tensor(X, requires_grad=requires_grad)
     for leaf in leaves(TRANSFORMS[name](lambda x: filled(x) * x, x)):

@@ -19,6 +19,7 @@ from loops_table import (
     grown,
     scanned,
 )
+from rows import crossed
 
 import arraygrad as ag
 from arraygrad.func import (
@@ -34,8 +35,7 @@ from arraygrad.func import (
 rng = np.random.default_rng(0)
 
 
-@pytest.mark.parametrize("transform", TRANSFORMS)
-@pytest.mark.parametrize("name", LOOPS)
+@crossed(name=LOOPS, transform=TRANSFORMS)
 def test_a_loop_is_what_python_computes(name: str, transform: str) -> None:
     loop, by_hand = LOOPS[name]
     make = TRANSFORMS[transform]
@@ -63,8 +63,9 @@ def counted_steps(x: Any, steps: int) -> Any:
 # --- batches ---
 
 
-@pytest.mark.parametrize("function", [scanned, captured, grown, counted, chosen])
-@pytest.mark.parametrize("transform", ["value", "grad", "hessian"])
+@crossed(
+    transform=["value", "grad", "hessian"], function=[scanned, captured, grown, counted, chosen]
+)
 def test_a_batch_is_each_member_by_itself(function: Function, transform: str) -> None:
     rows = np.array([POINT, -POINT, 3 * POINT, 0.1 * POINT])
     if function is captured:
@@ -146,8 +147,7 @@ def test_other_libraries(library: str) -> None:
 # --- associative_scan ---
 
 
-@pytest.mark.parametrize("n", [0, 1, 2, 3, 4, 7, 8, 13])
-@pytest.mark.parametrize("reverse", [False, True])
+@crossed(reverse=[False, True], n=[0, 1, 2, 3, 4, 7, 8, 13])
 def test_partial_results(n: int, reverse: bool) -> None:
     """Products of matrices are associative, but do not commute."""
     matrices = rng.normal(size=(2, n, 3, 3))
@@ -185,8 +185,7 @@ def test_a_linear_recurrence_of_pairs() -> None:
 # --- the memory budget ---
 
 
-@pytest.mark.parametrize("steps", [2, 7, 100, 1000])
-@pytest.mark.parametrize("memory", [0, 100, 5_000, 10**7])
+@crossed(memory=[0, 100, 5_000, 10**7], steps=[2, 7, 100, 1000])
 def test_segments_are_smaller_than_the_loop(steps: int, memory: int) -> None:
     length = budget.segment(steps, 80, 1000, memory)
     assert 1 <= length <= steps

@@ -13,7 +13,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 import pytest
-from rows import numbered, over
+from rows import crossed, numbered, over
 
 import arraygrad as ag
 from arraygrad.autograd import forward_ad
@@ -123,14 +123,13 @@ def derivative(order: int, x: float) -> float:
     return (_ROOT**order * cmath.exp(_ROOT * x)).imag
 
 
-@pytest.mark.parametrize("outer", ORDERS)
-def test_towers(outer: str) -> None:
+@over("outer, middle, inner", itertools.product(ORDERS, ORDERS, ORDERS), first=2 * len(ORDERS))
+def test_towers(outer: str, middle: str, inner: str) -> None:
     """Every transform around every pair of others: third derivatives, exactly."""
-    for middle, inner in itertools.product(ORDERS, ORDERS):
-        third = ORDERS[outer](ORDERS[middle](ORDERS[inner](base)))
-        value = third(np.asarray(0.3))
-        value = value.item() if isinstance(value, ag.Tensor) else float(value)
-        assert value == pytest.approx(derivative(3, 0.3), rel=1e-9), f"{outer}, {middle}, {inner}"
+    third = ORDERS[outer](ORDERS[middle](ORDERS[inner](base)))
+    value = third(np.asarray(0.3))
+    value = value.item() if isinstance(value, ag.Tensor) else float(value)
+    assert value == pytest.approx(derivative(3, 0.3), rel=1e-9)
 
 
 @over("seed", numbered(40), first=3)
@@ -155,8 +154,10 @@ def test_perturbation_confusion() -> None:
     assert grad(lambda x: x * jvp(lambda y: x * y, (2.0,), (1.0,))[1])(3.0) == 6
 
 
-@pytest.mark.parametrize("inner", ["grad", "jvp", "jacrev", "linearize", "ag.grad", "forward_ad"])
-@pytest.mark.parametrize("outer", ["grad", "jvp", "jacfwd", "vjp", "ag.grad", "forward_ad"])
+@crossed(
+    outer=["grad", "jvp", "jacfwd", "vjp", "ag.grad", "forward_ad"],
+    inner=["grad", "jvp", "jacrev", "linearize", "ag.grad", "forward_ad"],
+)
 def test_a_constant_inside_varies_outside(outer: str, inner: str) -> None:
     # d/dx ( x * d/dy (x y^2) at y = x ) = d/dx 2 x^3
     d_outer, d_inner = ORDERS[outer], ORDERS[inner]

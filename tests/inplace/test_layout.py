@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from rows import crossed
 
 import arraygrad as ag
 from arraygrad import func
@@ -124,8 +125,7 @@ def test_eagerly(way: Callable[[Any], Any]) -> None:
         np.testing.assert_array_equal(program(way)(ag.tensor(x)).numpy(), expected(way, x))
 
 
-@pytest.mark.parametrize("way", WAYS)
-@pytest.mark.parametrize("axis", [0, 1, 2])
+@crossed(axis=[0, 1, 2], way=WAYS)
 def test_in_a_batch(way: Callable[[Any], Any], axis: int) -> None:
     batch = np.stack([X, X + 1], axis)
     found = func.vmap(program(way), in_axes=axis)(batch)
@@ -148,8 +148,7 @@ def test_sparse_jacobian(way: Callable[[Any], Any]) -> None:
     np.testing.assert_array_equal(found, func.jacrev(of_line)(X.ravel()))
 
 
-@pytest.mark.parametrize("way", WAYS)
-@pytest.mark.parametrize("library", ["array_api_strict", "torch", "jax.numpy", "dask.array"])
+@crossed(library=["array_api_strict", "torch", "jax.numpy", "dask.array"], way=WAYS)
 def test_over_a_library(way: Callable[[Any], Any], library: str) -> None:
     xp = pytest.importorskip(library)
     found = program(way)(ag.tensor(xp.asarray(X)))
@@ -199,9 +198,11 @@ LAYOUTS: list[Callable[[Any], Any]] = [
 ]
 
 
-@pytest.mark.parametrize("layout", LAYOUTS)
-@pytest.mark.parametrize("order", ["C", "F", "A", "K", "f", None])
-@pytest.mark.parametrize("given", [np.ascontiguousarray, np.asfortranarray, lambda x: x[:, ::-1]])
+@crossed(
+    given=[np.ascontiguousarray, np.asfortranarray, lambda x: x[:, ::-1]],
+    order=["C", "F", "A", "K", "f", None],
+    layout=LAYOUTS,
+)
 def test_orders_are_numpys(layout: Any, order: str | None, given: Any) -> None:
     data = given((np.arange(24.0) + 1j).reshape(2, 3, 4))
     x = layout(data)
@@ -224,8 +225,7 @@ def test_orders_are_numpys(layout: Any, order: str | None, given: Any) -> None:
             assert np.shares_memory(found, data) == np.shares_memory(expected, data)
 
 
-@pytest.mark.parametrize("order", ["C", "F", "A", "K"])
-@pytest.mark.parametrize("layout", LAYOUTS[:6])
+@crossed(layout=LAYOUTS[:6], order=["C", "F", "A", "K"])
 def test_gradients_in_all_orders(layout: Any, order: str) -> None:
     weights = np.random.default_rng(0).normal(size=24)
 
@@ -347,8 +347,7 @@ def of_a_broadcast(y: Any) -> Any:
     return ag.reshape(ag.broadcast_to(y[0], (2, 4)), (8,))  # a copy
 
 
-@pytest.mark.parametrize("way", [way for way in (*WAYS, of_a_broadcast) if way not in BY_MEMORY])
-@pytest.mark.parametrize("order", ["C", "F"])
+@crossed(order=["C", "F"], way=[way for way in (*WAYS, of_a_broadcast) if way not in BY_MEMORY])
 def test_what_detach_gives_has_the_layout_of_the_tensor(way: Any, order: Any) -> None:
     """Also if an op has laid its result out in another order than the logical one."""
 

@@ -230,6 +230,7 @@ def test_an_iteration_that_has_not_converged_has_no_derivative() -> None:
 
 
 _KEYWORDS: dict[str, Any] = {
+    "alone": True,
     "assume_a": None,
     "balanced": True,
     "driver": None,

@@ -66,6 +66,9 @@ def _host() -> tuple[str, str, int]:
     except RuntimeError:  # a processor that LLVM does not know
         return "generic", "", 16
     vector = 64 if features.get("avx512f") else 32 if features.get("avx2") else 16
+    # Arithmetic of float16 is that of float32, rounded after each op, as NumPy's is. With
+    # instructions for float16, LLVM would join a product and a sum, and round them once.
+    features.update(dict.fromkeys({"avx512fp16", "fullfp16"} & features.keys(), False))
     return llvm.get_host_cpu_name(), features.flatten(), vector
 
 

@@ -123,11 +123,25 @@ log = unary("log", vjp=lambda g, x: g / x, doc="The natural logarithm.")
 log1p = unary("log1p", vjp=lambda g, x: g / (x + 1), doc="`log(1 + x)`, accurate for small `x`.")
 log2 = unary("log2", vjp=lambda g, x: g / (x * math.log(2)), doc="The logarithm to base two.")
 log10 = unary("log10", vjp=lambda g, x: g / (x * math.log(10)), doc="The logarithm to base ten.")
-# The rules do not use `exp(x - out)`: for large x the difference has no correct digits.
+
+
+def _expit(xp: Any, x: Any) -> Any:
+    small = xp.exp(-xp.abs(x))  # which does not overflow
+    return xp.where(x < 0, small, xp.ones_like(small)) / (1 + small)
+
+
+expit = unary(
+    "expit",
+    d=lambda out: out * (1 - out),
+    compute=_expit,
+    doc="The logistic sigmoid, ``1 / (1 + exp(-x))``.",
+)
+# The rules do not use `exp(x - out)`: for large x the difference has no correct digits. Nor do they
+# use `1 / (1 + exp(y - x))`: where the exponential overflows, its derivative is not a number.
 logaddexp = binary(
     "logaddexp",
-    vjp_x=lambda g, x, y: g / (1 + exp(y - x)),
-    vjp_y=lambda g, x, y: g / (1 + exp(x - y)),
+    vjp_x=lambda g, x, y: g * expit(x - y),
+    vjp_y=lambda g, x, y: g * expit(y - x),
     doc="`log(exp(x) + exp(y))`, without overflow.",
 )
 sqrt = unary("sqrt", vjp=lambda g, out: g / (2 * out), doc="The square root.")

@@ -24,14 +24,11 @@ from ...core.array import Array
 from .dtypes import default_for, result_type
 from .handles import Tensor, is_recorded, lift, new, origin_of, unwrap, wrap
 from .views import check_written, not_written, note_view
+from .wording import as_in_torch
 
 AnyFunction = Callable[..., Any]
 
 METHODS: dict[str, AnyFunction] = {}
-
-
-class ArgumentError(ValueError):
-    """A ValueError in PyTorch, too: others of arraygrad become the RuntimeErrors PyTorch raises."""
 
 
 class Published(Protocol):
@@ -86,10 +83,8 @@ def function(
                 *[a._t if type(a) is Tensor else unwrap(a) for a in args],
                 **{key: unwrap(value) for key, value in kwargs.items()},
             )
-        except ArgumentError:
-            raise
         except ValueError as error:
-            raise RuntimeError(f"{own}(): {error}") from error
+            raise as_in_torch(own, error) from error
         except AttributeError as error:  # of a number where a tensor is needed
             if all(isinstance(value, Tensor) for value in args):
                 raise

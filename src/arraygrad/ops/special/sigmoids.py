@@ -6,15 +6,11 @@ import math
 from typing import Any
 
 from ..define.library import unary
-from ..elementwise import isnan, where
+from ..elementwise import expit, isnan, where
 from .libraries import library_unary
 
-expit = unary(
-    "expit",
-    d=lambda out: out * (1 - out),
-    compute=lambda xp, x: 1 / (1 + xp.exp(-x)),
-    doc="The logistic sigmoid, ``1 / (1 + exp(-x))``.",
-)
+__all__ = ["expit", "log_expit", "logit", "softplus"]
+
 softplus = unary(
     "softplus",
     d=lambda x: expit(x),

@@ -10,6 +10,7 @@ from ...core.kinds import AlongAxis
 from ..define.library import declare
 from ..elementwise import sqrt
 from ..reductions import _mean, _sum
+from ..shape import broadcast_arrays
 
 Axes = tuple[int, ...]
 
@@ -31,6 +32,8 @@ def _pullback_of(xp: Any, v: Any, x: Any, axis: Axes, eps: float) -> Any:
 
 def _by_x(g: Any, v: Any, x: Any, axis: Axes, eps: float) -> Any:
     """The derivative of the pullback: from it as a polynomial in `x` and one over the scale."""
+    if v.ndim != x.ndim:  # one is a batch, which `axis` is for
+        v, x = broadcast_arrays(v, x)
     n = count(x.shape, axis)
     centred = x - _mean(x, axis=axis, keepdims=True)
     r = 1 / sqrt(_mean(centred * centred, axis=axis, keepdims=True) + eps)

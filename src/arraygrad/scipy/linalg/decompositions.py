@@ -31,7 +31,7 @@ from ...ops.define.library import constant, declare
 from ...ops.spectra import _eigh_jvp, _eigh_vjp, _unless
 from ..twins import by_scipy, refuse, twin
 from .equations import sylvester
-from .stacked import SCIPY, adjoint, check_numbers, hermitian, matrix, matrix_op, stacked
+from .stacked import SCIPY, adjoint, check_numbers, hermitian, matrix, matrix_op, regular, stacked
 
 # --- eigenvalues ---------------------------------------------------------------------------------
 
@@ -274,7 +274,7 @@ def null_space(
 
 def _along(t: Any, a: Any, out: Any) -> Any:
     """The derivative of the unitary factor of tall matrices; the map equals its adjoint."""
-    p = matmul(adjoint(out), a)
+    p = matmul(adjoint(out), regular(a, "polar"))
     inner = matmul(adjoint(out), t)
     turn = sylvester(p, p, inner - adjoint(inner))
     if a.shape[-1] == a.shape[-2]:

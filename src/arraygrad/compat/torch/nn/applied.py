@@ -139,10 +139,6 @@ AdaptiveMaxPool1d, AdaptiveMaxPool2d, AdaptiveMaxPool3d = _pooling(
     "AdaptiveMaxPool", "adaptive_max_pool", "output_size return_indices"
 )
 
-_FRACTIONAL = "kernel_size output_size output_ratio return_indices _random_samples"
-FractionalMaxPool2d = _module("FractionalMaxPool2d", F.fractional_max_pool2d, _FRACTIONAL)
-FractionalMaxPool3d = _module("FractionalMaxPool3d", F.fractional_max_pool3d, _FRACTIONAL)
-
 
 class _Unpooling(Module):
     """Elements at the places that `MaxPool` found them at, and zeros."""

@@ -1,74 +1,20 @@
-"""Attention: means of values, weighted by how well keys fit queries. And linear maps."""
+"""Attention of one head and of several, with PyTorch's parameters."""
 
 from __future__ import annotations
 
 import math
 from typing import Any
 
-import numpy as np
-
-from .... import ops
-from ....arrays.creation import asarray
+from .... import nn
+from ....nn.attention import attention_weights
 from ..functions.joining import cat
 from ..handles import Tensor
 from ..publish import function
-from .activations import softmax
-from .dropping import dropout
-from .padding import pad
+from .forms import Source, activation, plain
 
-
-@function(method=False)
-def linear(input: Any, weight: Any, bias: Any = None) -> Any:
-    """`input @ weight.T + bias`."""
-    product = ops.matmul(input, ops.matrix_transpose(weight) if weight.ndim > 1 else weight)
-    return product if bias is None else product + bias
-
-
-@function(method=False)
-def bilinear(input1: Any, input2: Any, weight: Any, bias: Any = None) -> Any:
-    """`input1 @ weight[k] @ input2 + bias[k]`, for each `k`."""
-    if tuple(input1.shape[:-1]) != tuple(input2.shape[:-1]):
-        raise RuntimeError(
-            "input1 and input2 must have the same axes but for the last, not shapes "
-            f"{tuple(input1.shape)} and {tuple(input2.shape)}"
-        )
-    if (input1.shape[-1], input2.shape[-1]) != tuple(weight.shape[1:]):
-        raise RuntimeError(
-            f"weight {tuple(weight.shape)} does not fit inputs of {input1.shape[-1]} and "
-            f"{input2.shape[-1]} features"
-        )
-    out = ops.einsum("...i,kij,...j->...k", input1, weight, input2)
-    return out if bias is None else out + bias
-
-
-# --- scaled dot products ---
-
-
-@function(name="scaled_dot_product_attention", method=False)
-def _weights(query: Any, key: Any, attn_mask: Any, is_causal: bool, scale: Any) -> Any:
-    """How much each query takes from each key; nothing where all keys are masked."""
-    scale = 1 / math.sqrt(query.shape[-1]) if scale is None else scale
-    scores = ops.matmul(query * scale, ops.matrix_transpose(key))
-    if is_causal:
-        attn_mask = asarray(np.tri(query.shape[-2], key.shape[-2], dtype=bool))
-    if attn_mask is None:
-        return _softmax(scores)
-    if attn_mask.dtype.kind == "b":
-        scores = ops.where(attn_mask, scores, -math.inf)
-    else:
-        scores = scores + attn_mask
-    masked = ops.all(ops.equal(scores, -math.inf), axis=-1, keepdims=True)
-    return ops.where(masked, 0, _softmax(ops.where(masked, 0, scores)))
-
-
-def _softmax(scores: Any) -> Any:
-    return softmax.__wrapped__(scores, -1)
-
-
-@function(method=False)
-def _repeated(input: Any, times: int) -> Any:
-    """Each head several times."""
-    return ops.repeat(input, times, axis=-3)
+linear, pad, dropout = plain("linear"), plain("pad"), activation("dropout")
+_weights = function(attention_weights, name="scaled_dot_product_attention", method=False)
+_attention = function(nn.scaled_dot_product_attention, method=False)
 
 
 def scaled_dot_product_attention(
@@ -82,18 +28,8 @@ def scaled_dot_product_attention(
     enable_gqa: bool = False,
 ) -> Any:
     """Means of the values, weighted by the softmax of the products of queries and keys."""
-    if is_causal and attn_mask is not None:
-        raise RuntimeError("Explicit attn_mask should not be set when is_causal=True")
-    if enable_gqa:
-        heads = query.shape[-3]
-        if heads % key.shape[-3] or heads % value.shape[-3]:
-            raise RuntimeError(
-                f"the {heads} heads of query must be a multiple of those of key and value"
-            )
-        key = _repeated(key, heads // key.shape[-3])
-        value = _repeated(value, heads // value.shape[-3])
-    weights = _weights(query, key, attn_mask, is_causal, scale)
-    return dropout(weights, dropout_p) @ value if dropout_p else weights @ value
+    options = (attn_mask, dropout_p, is_causal, scale, enable_gqa)
+    return _attention(query, key, value, *options, generator=Source)
 
 
 # --- several heads ---
@@ -204,7 +140,7 @@ def multi_head_attention_forward(
         ignored = ignored.reshape(samples, 1, 1, -1).expand(-1, num_heads, -1, -1)
         ignored = ignored.reshape(samples * num_heads, 1, -1)
         mask = ignored if mask is None else mask + ignored
-    weights = _weights(q, k, mask, False, None)
+    weights = _weights(q, k, mask, None)
     if training and dropout_p:
         weights = dropout(weights, dropout_p)
     out = (weights @ v).transpose(0, 1).reshape(length, samples, features)

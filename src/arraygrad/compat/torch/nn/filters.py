@@ -5,13 +5,13 @@ from __future__ import annotations
 import math
 from typing import Any
 
+from ....nn.common import each
 from ..creation import empty
 from ..handles import Tensor
 from . import functional as F  # noqa: N812
 from .layers import draw
 from .module import Module
 from .parameter import Parameter
-from .sliding import each
 
 
 class _Filters(Module):

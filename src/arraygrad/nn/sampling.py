@@ -8,9 +8,13 @@ from typing import Any
 
 import numpy as np
 
-from .... import ops
-from ..publish import ArgumentError, function
+from .. import ops
+from ..backends import backend_of
+from ..ops.define.signatures import one_array
+from .common import check_same_dtype, constant, one_of, shape_of
 from .resizing import cubic_weights
+
+__all__ = ["affine_grid", "grid_sample"]
 
 
 def _reflect(place: Any, low: float, high: float) -> Any:
@@ -43,11 +47,13 @@ def _read(x: Any, places: Any) -> Any:
     `x` has the shape (samples, channels, *lengths), each of `places` (samples, points).
     """
     lengths = x.shape[2:]
+    integers = backend_of(x).dtype(np.int64)
     flat: Any = 0
-    valid: Any = True
+    valid: Any = None
     for place, n in zip(places, lengths, strict=True):
-        valid = valid & (place >= 0) & (place <= n - 1)
-        flat = flat * n + ops.astype(ops.clip(ops.nan_to_num(place), 0, n - 1), np.int64)
+        inside = (place >= 0) & (place <= n - 1)
+        valid = inside if valid is None else valid & inside
+        flat = flat * n + ops.astype(ops.clip(ops.nan_to_num(place), 0, n - 1), integers)
     samples, channels = x.shape[:2]
     shape = (samples, channels, flat.shape[-1])
     index = ops.broadcast_to(ops.expand_dims(flat, 1), shape)
@@ -69,7 +75,7 @@ def _sum_over_neighbours(x: Any, taps: list[list[tuple[Any, Any]]]) -> Any:
     return out
 
 
-@function(method=False)
+@one_array
 def grid_sample(
     input: Any,
     grid: Any,
@@ -77,34 +83,45 @@ def grid_sample(
     padding_mode: str = "zeros",
     align_corners: Any = None,
 ) -> Any:
-    """An image or a volume, read at the places of a grid: -1 and 1 are its ends."""
+    """An image or a volume, read at the places of a grid.
+
+    Parameters
+    ----------
+    input : array, (samples, channels, *lengths)
+    grid : array, (samples, *shape, 2) or (samples, *shape, 3)
+        Places from -1, the start of an axis, to 1, its end. The last axis of `input` comes first.
+    mode : "bilinear", "nearest" or "bicubic"
+    padding_mode : "zeros", "border" or "reflection"
+        What is outside.
+    align_corners : bool
+        Whether -1 and 1 are the middles of the first and last elements, or their edges.
+
+    Returns
+    -------
+    array, (samples, channels, *shape)
+    """
     count = input.ndim - 2
-    if mode not in ("bilinear", "nearest", "bicubic"):
-        raise ArgumentError(f"mode must be 'bilinear', 'nearest' or 'bicubic', not {mode!r}")
-    if padding_mode not in ("zeros", "border", "reflection"):
-        raise ArgumentError(
-            f"padding_mode must be 'zeros', 'border' or 'reflection', not {padding_mode!r}"
-        )
+    one_of("mode", mode, ("bilinear", "nearest", "bicubic"))
+    one_of("padding_mode", padding_mode, ("zeros", "border", "reflection"))
     if count not in (2, 3) or grid.ndim != input.ndim or grid.shape[-1] != count:
-        raise RuntimeError(
+        raise ValueError(
             "input must have 4 or 5 axes, and grid as many, the last of 2 or 3 coordinates; not "
-            f"shapes {tuple(input.shape)} and {tuple(grid.shape)}"
+            f"shapes {shape_of(input)} and {shape_of(grid)}"
         )
-    if grid.dtype != input.dtype:
-        raise RuntimeError(f"input is of {input.dtype}, but grid of {grid.dtype}")
+    check_same_dtype(input, grid=grid)
     if grid.shape[0] != input.shape[0]:
-        raise RuntimeError(f"input has {input.shape[0]} samples, but grid has {grid.shape[0]}")
+        raise ValueError(f"input has {input.shape[0]} samples, but grid has {grid.shape[0]}")
     if mode == "bicubic" and count == 3:
-        raise RuntimeError("mode 'bicubic' is for an input of 4 axes, not of 5")
+        raise ValueError("mode 'bicubic' is for an input of 4 axes, not of 5")
     align = bool(align_corners)
     samples, shape = grid.shape[0], tuple(grid.shape[1:-1])
     lengths = tuple(input.shape[2:])
     if 0 in lengths:
-        raise RuntimeError(f"input must not be empty, but has shape {tuple(input.shape)}")
+        raise ValueError(f"input must not be empty, but has shape {shape_of(input)}")
     points = ops.reshape(grid, (samples, math.prod(shape), count))
     taps = []
     for axis, n in enumerate(lengths):
-        x = points[..., count - 1 - axis]  # a grid starts with the last axis
+        x = points[..., count - 1 - axis]
         place = (x + 1) / 2 * (n - 1) if align else ((x + 1) * n - 1) / 2
         if mode == "bicubic":
             taps.append(_cubic_taps(place, n, padding_mode, align))
@@ -128,23 +145,23 @@ def _cubic_taps(place: Any, n: int, padding_mode: str, align: bool) -> list[tupl
     ]
 
 
-@function(method=False)
+@one_array
 def affine_grid(theta: Any, size: Any, align_corners: Any = None) -> Any:
     """The grid of a size for `grid_sample`, moved by one affine map for each sample."""
     lengths = tuple(int(n) for n in size[2:])
     count = len(lengths)
     if count not in (2, 3):
-        raise NotImplementedError(f"affine_grid is for a size of 4 or 5 numbers, not {tuple(size)}")
-    if tuple(theta.shape) != (size[0], count, count + 1):
-        raise RuntimeError(
+        raise ValueError(f"size must be 4 or 5 numbers, not {tuple(size)}")
+    if shape_of(theta) != (size[0], count, count + 1):
+        raise ValueError(
             "theta must have the shape (N, 2, 3) for a size (N, C, H, W), or (N, 3, 4) for "
-            f"(N, C, D, H, W); not {tuple(theta.shape)} for {tuple(size)}"
+            f"(N, C, D, H, W); not {shape_of(theta)} for {tuple(size)}"
         )
     lines = []
     for n in lengths:
         line = np.linspace(-1, 1, n) if n > 1 else np.zeros(n)
         lines.append(line if align_corners else line * (n - 1) / n)
     points = np.meshgrid(*lines, indexing="ij")
-    base = np.stack([*points[::-1], np.ones(lengths)], axis=-1).astype(theta.dtype)
-    flat = ops.matmul(base.reshape(-1, count + 1), ops.matrix_transpose(theta))
-    return ops.reshape(flat, (size[0], *lengths, count))
+    base = np.stack([*points[::-1], np.ones(lengths)], axis=-1).reshape(-1, count + 1)
+    base = ops.astype(constant(base, theta), theta.dtype)
+    return ops.reshape(ops.matmul(base, ops.matrix_transpose(theta)), (size[0], *lengths, count))

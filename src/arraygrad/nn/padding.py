@@ -6,30 +6,30 @@ from typing import Any
 
 import numpy as np
 
-from .... import ops
-from ..publish import function
-from .resampling import weighted
+from .. import ops
+from ..ops.define.signatures import one_array
+from .common import one_of, shape_of
+from .windows import weighted
+
+__all__ = ["pad"]
 
 
 def _reflected(n: int, before: int, after: int) -> Any:
     if before >= n or after >= n:
-        raise RuntimeError(
-            f"padding ({before}, {after}) must be less than the length {n} to reflect"
-        )
-    place = np.arange(-before, n + after)
-    place = np.abs(place)
+        raise ValueError(f"pad ({before}, {after}) must be less than the length {n} to reflect")
+    place = np.abs(np.arange(-before, n + after))
     return np.where(place >= n, 2 * (n - 1) - place, place)
 
 
 def _replicated(n: int, before: int, after: int) -> Any:
     if not n:
-        raise RuntimeError("an axis without elements has no edge to repeat")
+        raise ValueError("an axis without elements has no edge to repeat")
     return np.clip(np.arange(-before, n + after), 0, n - 1)
 
 
 def _circular(n: int, before: int, after: int) -> Any:
     if before > n or after > n:
-        raise RuntimeError(f"padding ({before}, {after}) wraps around the length {n} twice")
+        raise ValueError(f"pad ({before}, {after}) wraps around the length {n} twice")
     kept = np.arange(max(-before, 0), n - max(-after, 0))  # what is cut off does not come back
     return np.take(kept, np.arange(-max(before, 0), len(kept) + max(after, 0)), mode="wrap")
 
@@ -37,34 +37,46 @@ def _circular(n: int, before: int, after: int) -> Any:
 _PLACES = {"reflect": _reflected, "replicate": _replicated, "circular": _circular}
 
 
-@function(method=False)
+@one_array
 def pad(input: Any, pad: Any, mode: str = "constant", value: Any = None) -> Any:
-    """More elements at the ends, or fewer; `pad` starts with the last axis."""
+    """More elements at the ends of the last axes, or fewer.
+
+    Parameters
+    ----------
+    input : array
+    pad : sequence of int
+        Two numbers for each axis, for its start and its end. The last axis comes first. A negative
+        number cuts off elements.
+    mode : "constant", "reflect", "replicate" or "circular"
+        Which elements are added: one value, or elements of the axis itself.
+    value : number, optional
+        The value for "constant"; by default zero.
+
+    Examples
+    --------
+    >>> import arraygrad as ag
+    >>> ag.nn.pad(ag.tensor([[1.0, 2.0, 3.0]]), (2, 1), mode="reflect")
+    tensor([[3., 2., 1., 2., 3., 2.]])
+    """
     count = len(pad) // 2
     if len(pad) % 2 or count > input.ndim:
-        raise RuntimeError(
-            f"pad must be pairs for at most {input.ndim} axes, not {len(pad)} numbers"
-        )
+        raise ValueError(f"pad must be pairs for at most {input.ndim} axes, not {len(pad)} numbers")
     pairs = [(int(pad[2 * i]), int(pad[2 * i + 1])) for i in range(count)]
     for back, (before, after) in enumerate(pairs, 1):
         if input.shape[-back] + before + after < 0:
-            raise RuntimeError(f"pad ({before}, {after}) is more than axis {-back} has elements")
+            raise ValueError(f"pad ({before}, {after}) is more than axis {-back} has elements")
     if mode == "constant":
         return _with_constant(input, pairs, 0 if value is None else value)
-    if mode not in _PLACES:
-        raise NotImplementedError(f"Unrecognised padding mode {mode}")
+    one_of("mode", mode, ("constant", *_PLACES))
     if value is not None and value != 0:
-        raise RuntimeError(f'padding mode "{mode}" doesn\'t take in value argument')
-    if not (count <= 3 and input.ndim in (count + 1, count + 2)):
-        raise NotImplementedError(
-            f'mode "{mode}" pads the last 1, 2 or 3 axes after one or two others: {len(pad)} '
-            f"numbers do not fit an input of {input.ndim} axes"
-        )
+        raise ValueError(f'padding mode "{mode}" doesn\'t take in value argument')
     for back, (before, after) in enumerate(pairs, 1):
         if before or after:
             table = _PLACES[mode](input.shape[-back], before, after)
             if not len(table):
-                raise RuntimeError(f"pad ({before}, {after}) leaves nothing of axis {-back}")
+                raise ValueError(
+                    f"pad ({before}, {after}) leaves nothing of axis {-back} of {shape_of(input)}"
+                )
             input = weighted(input, -back, table[None])
     return input
 

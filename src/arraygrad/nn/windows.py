@@ -1,4 +1,4 @@
-"""Windows that slide over the last axes of a signal: where they are, and what they see.
+"""Windows that slide over the last axes of a signal, and weighted sums along one axis.
 
 Each place in a window sees a slice of the signal as the window slides, so that all windows together
 are as many slices as a window has places. Convolutions, `unfold` and `fold` are made of them.
@@ -9,37 +9,11 @@ from __future__ import annotations
 import itertools
 from typing import Any, NamedTuple
 
-from .... import ops
-from ....ops.indexing import _index_add
+import numpy as np
 
-Ints = tuple[int, ...]
-
-
-def each(value: Any, count: int, name: str) -> Ints:
-    """One number for each axis."""
-    if not isinstance(value, tuple | list):
-        return (int(value),) * count
-    if len(value) == 1:
-        return (int(value[0]),) * count
-    if len(value) != count:
-        raise RuntimeError(f"{name} must be one int or {count} ints, not {tuple(value)}")
-    return tuple(int(v) for v in value)
-
-
-def at_least(low: int, **options: Ints) -> None:
-    """Raise if a number is below its bound."""
-    for name, values in options.items():
-        if any(v < low for v in values):
-            raise RuntimeError(f"{name} must be at least {low}, not {values}")
-
-
-def batched(x: Any, count: int, name: str = "input") -> tuple[Any, bool]:
-    """The signal with an axis of samples, and whether it had none."""
-    if x.ndim not in (count + 1, count + 2):
-        raise RuntimeError(
-            f"{name} must have {count + 1} or {count + 2} axes, not shape {tuple(x.shape)}"
-        )
-    return (x[None], True) if x.ndim == count + 1 else (x, False)
+from .. import ops
+from ..ops.indexing import _index_add
+from .common import Ints, constant
 
 
 class Slide(NamedTuple):
@@ -86,7 +60,7 @@ def slide_over(lengths: Ints, size: Ints, stride: Ints, dilation: Ints) -> Slide
         for n, k, s, d in zip(lengths, size, stride, dilation, strict=True)
     )
     if any(n < 1 for n in windows):
-        raise RuntimeError(f"windows of {size} are larger than the input of {tuple(lengths)}")
+        raise ValueError(f"windows of {size} are larger than the input of {tuple(lengths)}")
     return Slide(size, stride, dilation, windows)
 
 
@@ -95,3 +69,40 @@ def padded(x: Any, widths: list[tuple[int, int]]) -> Any:
     if not any(a or b for a, b in widths):
         return x
     return ops.pad(x, [(0, 0)] * (x.ndim - len(widths)) + widths)
+
+
+def cut(x: Any, ends: Ints) -> Any:
+    """The last axes without some elements at both ends."""
+    if not any(ends):
+        return x
+    lengths = x.shape[-len(ends) :]
+    inside = (slice(c, n - c) for n, c in zip(lengths, ends, strict=True))
+    return x[(Ellipsis, *inside)]
+
+
+def weighted(x: Any, axis: int, index: Any, weight: Any = None) -> Any:
+    """`out[l] = Σ_k weight[k, l] * x[index[k, l]]` along an axis. An index of -1 means zero.
+
+    Parameters
+    ----------
+    x : array
+    axis : int
+        An axis, counted from the back.
+    index, weight : ndarray
+        Tables with one column for each element of the result. Without `weight`, all are one.
+    """
+    taps, length = index.shape
+    if (index < 0).any():
+        widths = [(0, 0)] * x.ndim
+        widths[axis] = (0, 1)
+        index = np.where(index < 0, x.shape[axis], index)
+        x = ops.pad(x, widths)
+    if weight is None and taps == 1:
+        return ops.take(x, index[0], axis=axis)
+    after = x.ndim + axis  # the axis of the taps
+    shape = (*x.shape[:after], taps, length, *x.shape[after + 1 :])
+    found = ops.reshape(ops.take(x, index.reshape(-1), axis=axis), shape)
+    if weight is not None:
+        factors = constant(weight.reshape((taps, length, *(1,) * (-axis - 1))), x)
+        found = found * ops.astype(factors, ops.real(x).dtype)  # complex numbers have real weights
+    return ops.sum(found, axis=after)

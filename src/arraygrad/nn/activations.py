@@ -1,0 +1,271 @@
+"""Activation functions: elementwise ones, softmax and its relatives, and gated units."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from .. import ops, special
+from ..core.axes import one_axis
+from ..ops.define.signatures import one_array
+from ..ops.special import activations
+from .common import constant, filled, fixed, shape_of
+from .draws import uniform
+
+__all__ = [
+    "celu", "elu", "gelu", "glu", "gumbel_softmax", "hardshrink", "hardsigmoid", "hardswish",
+    "hardtanh", "leaky_relu", "log_softmax", "logsigmoid", "mish", "prelu", "relu", "relu6",
+    "rrelu", "selu", "sigmoid", "silu", "softmax", "softmin", "softplus", "softshrink", "softsign",
+    "tanh", "tanhshrink", "threshold",
+]  # fmt: skip
+
+sigmoid, tanh = special.expit, ops.tanh
+
+
+# --- rectifiers and their smooth relatives ---
+
+
+@one_array
+def relu(input: Any) -> Any:
+    """The larger of each element and zero. The slope at zero is zero.
+
+    Examples
+    --------
+    >>> import arraygrad as ag
+    >>> ag.nn.relu(ag.tensor([-1.0, 0.0, 2.0]))
+    tensor([0., 0., 2.])
+    """
+    return ops.where(input <= 0, ops.zeros_like(input), input)
+
+
+@one_array
+def relu6(input: Any) -> Any:
+    """Elements between 0 and 6."""
+    return hardtanh(input, 0.0, 6.0)
+
+
+@one_array
+def hardtanh(input: Any, min_val: float = -1.0, max_val: float = 1.0) -> Any:
+    """Elements between two bounds. The slope at the bounds is zero."""
+    if min_val > max_val:
+        raise ValueError(f"min_val {min_val} must not be larger than max_val {max_val}")
+    low, high = (filled(input, (), bound) for bound in (min_val, max_val))
+    return ops.where(input <= low, low, ops.where(input >= high, high, input))
+
+
+@one_array
+def threshold(input: Any, threshold: float, value: float) -> Any:
+    """Elements above a threshold, and `value` in the place of the others."""
+    return ops.where(input <= threshold, value, input)
+
+
+@one_array
+def leaky_relu(input: Any, negative_slope: float = 0.01) -> Any:
+    """Positive elements, and others times a slope."""
+    return ops.where(input > 0, input, input * negative_slope)
+
+
+@one_array
+def prelu(input: Any, weight: Any) -> Any:
+    """Positive elements, and others times a slope that is learned: one, or one a channel."""
+    if weight.ndim > 1 or (weight.size != 1 and (input.ndim < 2 or weight.size != input.shape[1])):
+        raise ValueError(
+            f"weight must be one number, or one for each channel of input {shape_of(input)}; not "
+            f"of shape {shape_of(weight)}"
+        )
+    shape = (weight.size, *(1,) * (input.ndim - 2)) if input.ndim > 1 else (1,) * input.ndim
+    return ops.where(input > 0, input, ops.reshape(weight, shape) * input)
+
+
+@one_array
+def rrelu(
+    input: Any,
+    lower: float = 1 / 8,
+    upper: float = 1 / 3,
+    training: bool = False,
+    *,
+    key: Any = None,
+) -> Any:
+    """Positive elements, and others times a slope between two bounds: random, in training."""
+    if lower > upper:
+        raise ValueError(f"lower {lower} must not be larger than upper {upper}")
+    slope: Any = (lower + upper) / 2
+    if training:
+        slope = uniform(key, shape_of(input), input, "rrelu") * (upper - lower) + lower
+    return ops.where(input > 0, input, input * slope)
+
+
+@one_array
+def elu(input: Any, alpha: float = 1.0) -> Any:
+    """Positive elements, and `alpha * (exp(x) - 1)` of others."""
+    low = ops.where(input > 0, 0, input)
+    return ops.where(input > 0, input, alpha * ops.expm1(low))
+
+
+@one_array
+def selu(input: Any) -> Any:
+    """`elu` with the scales that keep mean and variance."""
+    return 1.0507009873554805 * elu(input, 1.6732632423543772)
+
+
+@one_array
+def celu(input: Any, alpha: float = 1.0) -> Any:
+    """Positive elements, and `alpha * (exp(x / alpha) - 1)` of others."""
+    if not alpha:
+        raise ValueError("alpha must not be zero")
+    low = ops.where(input > 0, 0, input)
+    return ops.where(input > 0, input, alpha * ops.expm1(low / alpha))
+
+
+@one_array
+def gelu(input: Any, approximate: str = "none") -> Any:
+    """Each element times the share of the normal distribution below it."""
+    if approximate == "tanh":
+        inner = math.sqrt(2 / math.pi) * (input + 0.044715 * input**3)
+        return 0.5 * input * (1 + ops.tanh(inner))
+    if approximate != "none":
+        raise ValueError(f'approximate must be "none" or "tanh", not {approximate!r}')
+    return activations.gelu(input)
+
+
+@one_array
+def silu(input: Any) -> Any:
+    """Each element times its sigmoid."""
+    return activations.silu(input)
+
+
+@one_array
+def mish(input: Any) -> Any:
+    """`x * tanh(log(1 + exp(x)))`."""
+    return input * ops.tanh(special.softplus(input))
+
+
+@one_array
+def hardswish(input: Any) -> Any:
+    """`x * (x + 3) / 6` between -3 and 3, zero below and `x` above."""
+    inside = ops.where(ops.abs(input) < 3, input, 0)
+    return ops.where(input <= -3, 0, ops.where(input < 3, inside * (inside + 3) / 6, input))
+
+
+@one_array
+def hardsigmoid(input: Any) -> Any:
+    """`(x + 3) / 6` between -3 and 3, zero below and one above."""
+    return hardtanh(input, -3.0, 3.0) / 6 + 0.5
+
+
+@one_array
+def softplus(input: Any, beta: float = 1.0, threshold: float = 20.0) -> Any:
+    """`log(1 + exp(beta * x)) / beta`, and `x` where `beta * x` is above a threshold."""
+    scaled = input * beta
+    return ops.where(scaled > threshold, input, special.softplus(scaled) / beta)
+
+
+@one_array
+def logsigmoid(input: Any) -> Any:
+    """The logarithm of the sigmoid."""
+    return special.log_expit(input)
+
+
+# --- others that act on each element ---
+
+
+@one_array
+def softsign(input: Any) -> Any:
+    """`x / (1 + |x|)`."""
+    return input / (1 + ops.abs(input))
+
+
+@one_array
+def tanhshrink(input: Any) -> Any:
+    """`x - tanh(x)`."""
+    return input - ops.tanh(input)
+
+
+@one_array
+def softshrink(input: Any, lambd: float = 0.5) -> Any:
+    """Elements moved towards zero by `lambd`. Elements that are nearer to zero become zero."""
+    if lambd < 0:
+        raise ValueError(f"lambd must not be negative, but is {lambd}")
+    low = ops.where(ops.abs(input) <= lambd, 0, input + lambd)
+    return ops.where(input > lambd, input - lambd, low)
+
+
+@one_array
+def hardshrink(input: Any, lambd: float = 0.5) -> Any:
+    """Elements farther from zero than `lambd`, and zeros."""
+    return ops.where((input >= -lambd) & (input <= lambd), 0, input)
+
+
+# --- along an axis ---
+
+
+@one_array
+def softmax(input: Any, axis: int = -1) -> Any:
+    """Exponentials that sum up to one along an axis.
+
+    Examples
+    --------
+    >>> import arraygrad as ag
+    >>> ag.nn.softmax(ag.tensor([[0.0, 0.0], [100.0, 0.0]]))
+    tensor([[5.00000000e-01, 5.00000000e-01],
+            [1.00000000e+00, 3.72007598e-44]])
+    """
+    return special.softmax(input, axis=axis)
+
+
+@one_array
+def softmin(input: Any, axis: int = -1) -> Any:
+    """`softmax` of minus the elements."""
+    return special.softmax(-input, axis=axis)
+
+
+@one_array
+def log_softmax(input: Any, axis: int = -1) -> Any:
+    """The logarithm of `softmax`."""
+    return special.log_softmax(input, axis=axis)
+
+
+@one_array
+def gumbel_softmax(
+    logits: Any, tau: float = 1.0, hard: bool = False, axis: int = -1, *, key: Any
+) -> Any:
+    """A random class by its probability, as a smooth function of the logits.
+
+    Parameters
+    ----------
+    logits : array
+    tau : float
+        How smooth: the result goes to a one and zeros as `tau` goes to zero.
+    hard : bool
+        Whether the result is a one and zeros. Its derivative is that of the smooth result.
+    axis : int
+        The axis of the classes.
+    key
+        Where the random numbers come from, see `dropout`.
+    """
+    least = 1e-38  # the logarithm of zero is not finite
+    drawn = uniform(key, shape_of(logits), logits, "gumbel_softmax")
+    noise = -ops.log(-ops.log(ops.where(drawn < least, least, drawn)))
+    soft = special.softmax((logits + noise) / tau, axis=axis)
+    if not hard:
+        return soft
+    fixed_soft = fixed(soft)
+    place = ops.argmax(fixed_soft, axis=axis, keepdims=True)
+    n, after = soft.shape[axis], soft.ndim - 1 - one_axis(axis, soft.ndim)
+    numbers = constant(np.arange(n).reshape((n, *(1,) * after)), soft)
+    return ops.astype(ops.equal(place, numbers), soft.dtype) - fixed_soft + soft
+
+
+@one_array
+def glu(input: Any, axis: int = -1) -> Any:
+    """One half of the elements along an axis, times the sigmoid of the other half."""
+    if not input.ndim:
+        raise ValueError("glu does not support 0-dimensional tensors")
+    axis = one_axis(axis, input.ndim)
+    n = input.shape[axis]
+    if n % 2:
+        raise ValueError(f"axis {axis} must be even to be halved, but has length {n}")
+    first, second = ops.split(input, 2, axis=axis)
+    return first * special.expit(second)

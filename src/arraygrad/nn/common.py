@@ -1,0 +1,163 @@
+"""What the functions of `nn` share: checks of arguments, and constants that meet any library.
+
+A check of values is made where values are at hand, in NumPy arrays. Arrays of other libraries stay
+where they are: these libraries check indices on their own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from .. import ops
+from ..backends import backend_of, default
+from ..backends.dtypes import finfo
+from ..core.array import Array, plain
+from ..ops.define.adoption import in_library_of
+from ..ops.define.signatures import one_array
+
+Ints = tuple[int, ...]
+
+
+# --- arrays ---
+
+
+def kind(x: Any) -> str:
+    """The kind of the dtype in one letter: b(ool), i(nteger), f(loat) or c(omplex)."""
+    return backend_of(x).kind(x.dtype)
+
+
+def constant(values: Any, like: Any) -> Any:
+    """A NumPy array as a constant in the library, and on the device, of another array."""
+    return values if backend_of(like) is default else in_library_of(like, values)
+
+
+def fixed(x: Any) -> Any:
+    """The same values, constant for every derivative."""
+    return x.detach() if isinstance(x, Array) else x
+
+
+def known(x: Any) -> Any:
+    """The values, of a batch all at once, if they are in a NumPy array; otherwise None."""
+    array = plain(x)
+    return array if isinstance(array, np.ndarray | np.generic) else None
+
+
+def filled(like: Any, shape: Ints, value: Any) -> Any:
+    """A constant with one value everywhere, of the dtype of another array."""
+    return backend_of(like).full(plain(like), shape, value, like.dtype)
+
+
+def wide(x: Any) -> Any:
+    """Half precision as single precision, in which squares and sums do not overflow."""
+    if kind(x) != "f" or finfo(x.dtype).bits > 16:
+        return x
+    return ops.astype(x, backend_of(x).dtype(np.float32))
+
+
+def narrow(x: Any, like: Any) -> Any:
+    """The result in the dtype of the input."""
+    return x if x.dtype == like.dtype else ops.astype(x, like.dtype)
+
+
+def as_floats(x: Any, like: Any) -> Any:
+    """Integers and booleans in the dtype of another array."""
+    return ops.astype(x, like.dtype) if kind(x) in "bi" else x
+
+
+# --- functions ---
+
+
+def for_axes(make: Callable[[int], Any], name: str, **shown: int) -> list[Any]:
+    """Functions for one, two and three axes, from what makes a function for a number of axes.
+
+    In the docstring, ``{count}`` is that number, and each name in `shown` a number for each axis.
+    """
+    made = []
+    for count in (1, 2, 3):
+        found = make(count)
+        found.__name__ = found.__qualname__ = f"{name}{count}d"
+        repeated = {key: ", ".join([str(n)] * count) for key, n in shown.items()}
+        found.__doc__ = found.__doc__.format(count=count, **repeated)
+        made.append(one_array(found))
+    return made
+
+
+# --- arguments ---
+
+
+def shape_of(x: Any) -> Ints:
+    """The shape, to compare and to show."""
+    return tuple(x.shape)
+
+
+def each(value: Any, count: int, name: str) -> Ints:
+    """One number for each axis."""
+    if not isinstance(value, tuple | list):
+        return (int(value),) * count
+    if len(value) == 1:
+        return (int(value[0]),) * count
+    if len(value) != count:
+        raise ValueError(f"{name} must be one int or {count} ints, not {tuple(value)}")
+    return tuple(int(v) for v in value)
+
+
+def at_least(low: int, **options: Ints) -> None:
+    """Raise if a number is below its bound."""
+    for name, values in options.items():
+        if any(v < low for v in values):
+            raise ValueError(f"{name} must be at least {low}, not {values}")
+
+
+def one_of(name: str, value: Any, choices: Sequence[Any]) -> None:
+    """Raise if an option is none of the possible ones."""
+    if value not in choices:
+        words = ", ".join(map(repr, choices))
+        raise ValueError(f"{name} must be one of {words}, not {value!r}")
+
+
+def check_share(name: str, value: float) -> None:
+    """Raise unless a number is between 0 and 1."""
+    if not 0 <= value <= 1:
+        raise ValueError(f"{name} must be between 0 and 1, not {value}")
+
+
+def check_same_shape(**arrays: Any) -> None:
+    """Raise if the second of two arrays has another shape than the first."""
+    (first, x), (second, y) = arrays.items()
+    if shape_of(x) != shape_of(y):
+        raise ValueError(
+            f"{second} must have the shape of {first} {shape_of(x)}, not {shape_of(y)}"
+        )
+
+
+def check_same_dtype(input: Any, **others: Any) -> None:
+    """Raise if an array has another dtype than the input."""
+    for name, other in others.items():
+        if other is not None and other.dtype != input.dtype:
+            raise ValueError(f"input is of {input.dtype}, but {name} of {other.dtype}")
+
+
+def batched(x: Any, count: int, name: str = "input") -> tuple[Any, bool]:
+    """The signal with an axis of samples, and whether it had none."""
+    if x.ndim not in (count + 1, count + 2):
+        raise ValueError(
+            f"{name} must have {count + 1} or {count + 2} axes, not shape {shape_of(x)}"
+        )
+    return (x[None], True) if x.ndim == count + 1 else (x, False)
+
+
+def checked_index(index: Any, count: int, name: str, what: str) -> Any:
+    """Indices from 0 to `count - 1`. Where values are not known, others are out of any range."""
+    if kind(index) != "i":
+        raise ValueError(f"{name} must have an integer dtype, not {index.dtype}")
+    values = known(index)
+    if values is None:
+        return ops.where(index < 0, count, index)
+    wrong = values[(values < 0) | (values >= count)]
+    if wrong.size:
+        number = wrong.reshape(-1)[0]
+        raise IndexError(f"{name.capitalize()} {number} is out of bounds: there are {count} {what}")
+    return index

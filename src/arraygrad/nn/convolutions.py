@@ -1,0 +1,166 @@
+"""Convolutions and their transposes, as products of filters with windows."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from .. import ops
+from .common import at_least, batched, check_same_dtype, each, for_axes, shape_of
+from .windows import Slide, cut, padded, slide_over
+
+__all__ = [
+    "conv1d", "conv2d", "conv3d", "conv_transpose1d", "conv_transpose2d", "conv_transpose3d",
+]  # fmt: skip
+
+
+def _check(x: Any, weight: Any, bias: Any, groups: int, count: int, transposed: bool) -> None:
+    """Raise if filters do not fit a signal."""
+    if weight.ndim != count + 2:
+        raise ValueError(f"weight must have {count + 2} axes, not shape {shape_of(weight)}")
+    if groups < 1:
+        raise ValueError(f"groups must be positive, not {groups}")
+    channels = weight.shape[0] if transposed else weight.shape[1] * groups
+    if x.shape[1] != channels or weight.shape[0] % groups:
+        raise ValueError(
+            f"weight of shape {shape_of(weight)} with groups={groups} needs an input of "
+            f"{channels} channels, not shape {shape_of(x)}"
+        )
+    check_same_dtype(x, weight=weight, bias=bias)
+    filters = weight.shape[1] * groups if transposed else weight.shape[0]
+    if bias is not None and shape_of(bias) != (filters,):
+        raise ValueError(f"bias must have shape ({filters},), not {shape_of(bias)}")
+
+
+def _ends(padding: Any, size: Any, stride: Any, dilation: Any) -> list[tuple[int, int]]:
+    """How many zeros go to both ends of each axis."""
+    if padding == "valid":
+        return [(0, 0)] * len(size)
+    if padding == "same":
+        if any(s != 1 for s in stride):
+            raise ValueError("padding='same' is not supported for strided convolutions")
+        extra = [d * (k - 1) for d, k in zip(dilation, size, strict=True)]
+        return [(n // 2, n - n // 2) for n in extra]
+    if isinstance(padding, str):
+        raise ValueError(f"padding must be ints, 'same' or 'valid', not {padding!r}")
+    widths = each(padding, len(size), "padding")
+    at_least(0, padding=widths)
+    return [(p, p) for p in widths]
+
+
+def _with_bias(out: Any, bias: Any, count: int, single: bool) -> Any:
+    if bias is not None:
+        out = out + ops.reshape(bias, (bias.shape[0], *(1,) * count))
+    return out[0] if single else out
+
+
+def _convolution(count: int) -> Any:
+    def convolution(
+        input: Any,
+        weight: Any,
+        bias: Any = None,
+        stride: Any = 1,
+        padding: Any = 0,
+        dilation: Any = 1,
+        groups: int = 1,
+    ) -> Any:
+        """Filters slide over the last {count} axes of a signal: sums of products.
+
+        Parameters
+        ----------
+        input : array, (samples, channels, *lengths) or (channels, *lengths)
+        weight : array, (filters, channels / groups, *sizes)
+        bias : array, (filters,), optional
+            Added to the result of each filter.
+        stride, dilation : int, or one for each axis
+            The distances between windows, and between the places in a window.
+        padding : int, one for each axis, "same" or "valid"
+            The number of zeros at both ends. With "same", the result is as long as the input.
+        groups : int
+            Channels and filters are divided into as many groups, which do not meet.
+
+        Examples
+        --------
+        >>> import arraygrad as ag
+        >>> x, weight = ag.ones((1, 1, {lengths})), ag.ones((2, 1, {sizes}))
+        >>> ag.nn.conv{count}d(x, weight, stride=2).shape
+        (1, 2, {result})
+        """
+        x, single = batched(input, count)
+        _check(x, weight, bias, groups, count, False)
+        size = tuple(weight.shape[2:])
+        steps, spread = each(stride, count, "stride"), each(dilation, count, "dilation")
+        at_least(1, stride=steps, dilation=spread)
+        x = padded(x, _ends(padding, size, steps, spread))
+        slide = slide_over(tuple(x.shape[2:]), size, steps, spread)
+        samples, filters = x.shape[0], weight.shape[0]
+        depth = weight.shape[1] * math.prod(size)
+        rows = ops.reshape(weight, (groups, filters // groups, depth))
+        columns = ops.reshape(slide.seen(x), (samples, groups, depth, math.prod(slide.windows)))
+        out = ops.reshape(ops.matmul(rows, columns), (samples, filters, *slide.windows))
+        return _with_bias(out, bias, count, single)
+
+    return convolution
+
+
+def _transposed(count: int) -> Any:
+    def convolution(
+        input: Any,
+        weight: Any,
+        bias: Any = None,
+        stride: Any = 1,
+        padding: Any = 0,
+        output_padding: Any = 0,
+        groups: int = 1,
+        dilation: Any = 1,
+    ) -> Any:
+        """The transpose of a convolution: each element adds a multiple of a filter.
+
+        Parameters
+        ----------
+        input : array, (samples, channels, *lengths) or (channels, *lengths)
+        weight : array, (channels, filters / groups, *sizes)
+        bias : array, (filters,), optional
+        stride, padding, dilation, groups
+            Those of the convolution whose transpose it is: `padding` is cut off.
+        output_padding : int, or one for each axis
+            How many elements the result has more at its end, among the lengths that are possible.
+
+        Examples
+        --------
+        >>> import arraygrad as ag
+        >>> x, weight = ag.ones((1, 1, {lengths})), ag.ones((1, 2, {sizes}))
+        >>> ag.nn.conv_transpose{count}d(x, weight, stride=2).shape
+        (1, 2, {result})
+        """
+        x, single = batched(input, count)
+        _check(x, weight, bias, groups, count, True)
+        size = tuple(weight.shape[2:])
+        steps, spread = each(stride, count, "stride"), each(dilation, count, "dilation")
+        ends, more = each(padding, count, "padding"), each(output_padding, count, "output_padding")
+        at_least(1, stride=steps, dilation=spread)
+        at_least(0, padding=ends, output_padding=more)
+        if any(m >= max(s, d) for m, s, d in zip(more, steps, spread, strict=True)):
+            raise ValueError(
+                f"output_padding must be smaller than stride or dilation, but is {more}, with "
+                f"stride {steps} and dilation {spread}"
+            )
+        lengths, samples = tuple(x.shape[2:]), x.shape[0]
+        slide = Slide(size, steps, spread, lengths)
+        whole = tuple(n + m for n, m in zip(slide.span, more, strict=True))
+        if any(n - 2 * c < 1 for n, c in zip(whole, ends, strict=True)):
+            raise ValueError(f"padding {ends} leaves nothing of the output {whole}")
+        depth, filters = weight.shape[0] // groups, weight.shape[1] * groups
+        rows = ops.reshape(weight, (groups, depth, weight.shape[1] * math.prod(size)))
+        columns = ops.reshape(x, (samples, groups, depth, math.prod(lengths)))
+        spread_out = ops.matmul(ops.matrix_transpose(rows), columns)
+        seen = ops.reshape(spread_out, (samples, filters, math.prod(size), *lengths))
+        return _with_bias(cut(slide.added(seen, whole), ends), bias, count, single)
+
+    return convolution
+
+
+conv1d, conv2d, conv3d = for_axes(_convolution, "conv", lengths=5, sizes=3, result=2)
+conv_transpose1d, conv_transpose2d, conv_transpose3d = for_axes(
+    _transposed, "conv_transpose", lengths=5, sizes=3, result=11
+)

@@ -1,0 +1,195 @@
+"""Losses of numbers and of distributions: how far predictions are from targets.
+
+The parameter `reduction` of a loss is "mean", "sum", or "none" for the loss of each element.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from .. import ops, special
+from ..ops.define.signatures import one_array
+from .common import as_floats, check_same_shape, filled, fixed, known, narrow, shape_of, wide
+from .reducing import checked_reduction, reduced, weighted_mean
+
+__all__ = [
+    "binary_cross_entropy", "binary_cross_entropy_with_logits", "gaussian_nll_loss", "huber_loss",
+    "kl_div", "l1_loss", "mse_loss", "poisson_nll_loss", "smooth_l1_loss",
+]  # fmt: skip
+
+
+@one_array
+def mse_loss(input: Any, target: Any, reduction: str = "mean", weight: Any = None) -> Any:
+    """Squares of differences.
+
+    Parameters
+    ----------
+    input, target : arrays
+    reduction : "mean", "sum" or "none"
+    weight : array, optional
+        Factors of the losses. The mean is that with these weights.
+
+    Examples
+    --------
+    >>> import arraygrad as ag
+    >>> x = ag.tensor([1.0, 5.0], requires_grad=True)
+    >>> ag.grad(ag.nn.mse_loss(x, ag.tensor([0.0, 1.0])), x)
+    tensor([1., 4.])
+    """
+    how = checked_reduction(reduction)
+    return weighted_mean(ops.square(input - as_floats(target, input)), weight, how)
+
+
+@one_array
+def l1_loss(input: Any, target: Any, reduction: str = "mean", weight: Any = None) -> Any:
+    """Absolute values of differences."""
+    how = checked_reduction(reduction)
+    return weighted_mean(ops.abs(input - as_floats(target, input)), weight, how)
+
+
+@one_array
+def smooth_l1_loss(input: Any, target: Any, reduction: str = "mean", beta: float = 1.0) -> Any:
+    """Squares of small differences, and absolute values of large ones."""
+    if beta < 0:
+        raise ValueError(f"beta must not be negative, but is {beta}")
+    size = ops.abs(input - as_floats(target, input))
+    if beta:
+        size = ops.where(size < beta, 0.5 * size * size / beta, size - 0.5 * beta)
+    return reduced(size, reduction)
+
+
+@one_array
+def huber_loss(
+    input: Any, target: Any, reduction: str = "mean", delta: float = 1.0, weight: Any = None
+) -> Any:
+    """Squares of small differences, and absolute values of large ones."""
+    if delta <= 0:
+        raise ValueError(f"delta must be positive, but is {delta}")
+    size = ops.abs(input - as_floats(target, input))
+    loss = ops.where(size < delta, 0.5 * size * size, delta * (size - 0.5 * delta))
+    return weighted_mean(loss, weight, checked_reduction(reduction))
+
+
+@one_array
+def kl_div(input: Any, target: Any, reduction: str = "mean", log_target: bool = False) -> Any:
+    """The divergence of `target` from the distribution with logarithm `input`.
+
+    With ``reduction="batchmean"``, the sum is divided by the length of the first axis, as the
+    definition of the divergence has it.
+    """
+    if log_target:
+        loss = ops.exp(target) * (target - input)
+    else:
+        target = as_floats(target, input)
+        loss = special.xlogy(target, target) - target * input
+    if reduction == "batchmean":
+        return ops.sum(loss) / input.shape[0]
+    return reduced(loss, reduction)
+
+
+def _entropy(probability: Any, target: Any) -> Any:
+    def bounded(x: Any) -> Any:
+        tiny = x < math.exp(-100.0)
+        return ops.where(tiny, -100.0, ops.log(ops.where(tiny, 1, x)))
+
+    return -(target * bounded(probability) + (1 - target) * bounded(1 - probability))
+
+
+@one_array
+def binary_cross_entropy(
+    input: Any, target: Any, weight: Any = None, reduction: str = "mean"
+) -> Any:
+    """The cross entropy of probabilities and targets; logarithms are at least -100.
+
+    Examples
+    --------
+    >>> import arraygrad as ag
+    >>> ag.nn.binary_cross_entropy(ag.tensor([0.5, 1.0]), ag.tensor([1.0, 1.0]), reduction="none")
+    tensor([0.69314718, 0.        ])
+    """
+    check_same_shape(input=input, target=target)
+    target = as_floats(target, input)
+    values = known(input)
+    if values is not None and not ((values >= 0) & (values <= 1)).all():
+        raise ValueError("all elements of input should be between 0 and 1")
+    x, target = wide(input), wide(target)
+    # PyTorch's slope of a probability of almost 0 or 1: as large as it can be, and not zero.
+    certain = x * (1 - x) < 1e-12
+    steep = _entropy(fixed(x), target) + (x - fixed(x)) * (fixed(x) - fixed(target)) * 1e12
+    loss = narrow(ops.where(certain, steep, _entropy(ops.where(certain, 0.5, x), target)), input)
+    return reduced(loss if weight is None else loss * weight, reduction)
+
+
+@one_array
+def binary_cross_entropy_with_logits(
+    input: Any,
+    target: Any,
+    weight: Any = None,
+    reduction: str = "mean",
+    pos_weight: Any = None,
+) -> Any:
+    """The cross entropy of sigmoids and targets; `pos_weight` are factors of positive targets."""
+    check_same_shape(input=input, target=target)
+    target = as_floats(target, input)
+    factor = 1 if pos_weight is None else pos_weight
+    loss = -(factor * target * special.log_expit(input) + (1 - target) * special.log_expit(-input))
+    return reduced(loss if weight is None else loss * weight, reduction)
+
+
+@one_array
+def poisson_nll_loss(
+    input: Any,
+    target: Any,
+    log_input: bool = True,
+    full: bool = False,
+    eps: float = 1e-8,
+    reduction: str = "mean",
+) -> Any:
+    """Minus the logarithm of the probability of counts, with rates or their logarithms given."""
+    target = as_floats(target, input)
+    if log_input:
+        loss = ops.exp(input) - target * input
+    else:
+        loss = input - target * ops.log(input + eps)
+    if full:
+        large = target > 1
+        count = ops.where(large, target, 1)
+        stirling = count * ops.log(count) - count + 0.5 * ops.log(2 * math.pi * count)
+        loss = loss + ops.where(large, stirling, 0)
+    return reduced(loss, reduction)
+
+
+@one_array
+def gaussian_nll_loss(
+    input: Any,
+    target: Any,
+    var: Any,
+    full: bool = False,
+    eps: float = 1e-6,
+    reduction: str = "mean",
+) -> Any:
+    """Minus the logarithm of the normal density, with mean `input` and variance `var`.
+
+    The variance is at least `eps`; as in PyTorch, the derivative does not know of this bound.
+    """
+    if not hasattr(var, "dtype"):
+        var = filled(input, shape_of(input), float(var))
+    elif shape_of(var) != shape_of(input):
+        if shape_of(var) == tuple(input.shape[:-1]):
+            var = ops.expand_dims(var, -1)
+        elif var.ndim != input.ndim or any(
+            m not in (1, n) for m, n in zip(var.shape, input.shape, strict=True)
+        ):
+            raise ValueError(
+                f"var must have the shape of input {shape_of(input)}, not {shape_of(var)}"
+            )
+    values = known(var)
+    if values is not None and (values < 0).any():
+        raise ValueError("var has negative entry/entries")
+    constant = fixed(var)
+    var = var + ops.where(constant < eps, eps - constant, 0)
+    loss = 0.5 * (ops.log(var) + ops.square(input - as_floats(target, input)) / var)
+    if full:
+        loss = loss + 0.5 * math.log(2 * math.pi)
+    return reduced(loss, reduction)

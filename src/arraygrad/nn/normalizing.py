@@ -1,0 +1,273 @@
+"""Normalisation: elements with mean zero and variance one, or vectors of length one."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from .. import linalg, ops
+from ..backends.dtypes import finfo
+from ..core.axes import one_axis
+from ..ops.define.arguments import naming
+from ..ops.define.signatures import one_array
+from ..ops.special.standardizing import standardize
+from .common import Ints, fixed, narrow, shape_of, wide
+from .windows import weighted
+
+__all__ = [
+    "batch_norm", "group_norm", "instance_norm", "layer_norm", "local_response_norm", "normalize",
+    "rms_norm",
+]  # fmt: skip
+
+
+def _scaled(x: Any, weight: Any, bias: Any, shape: Ints) -> Any:
+    """The elements times a weight plus a bias, which are of a shape."""
+    x = x if weight is None else x * ops.reshape(weight, shape)
+    return x if bias is None else x + ops.reshape(bias, shape)
+
+
+def _standard(x: Any, axes: Ints, eps: float) -> Any:
+    return narrow(standardize(wide(x), axis=axes, eps=eps), x)
+
+
+def _last_axes(x: Any, normalized_shape: Any, **parameters: Any) -> Ints:
+    given = normalized_shape
+    shape = (given,) if isinstance(given, int) else tuple(given)
+    if not shape or tuple(x.shape[-len(shape) :]) != shape:
+        raise ValueError(f"the last axes of input {shape_of(x)} must be {shape}")
+    for name, value in parameters.items():
+        if value is not None and shape_of(value) != shape:
+            raise ValueError(f"{name} must have the shape {shape}, not {shape_of(value)}")
+    return shape
+
+
+@one_array
+def layer_norm(
+    input: Any, normalized_shape: Any, weight: Any = None, bias: Any = None, eps: float = 1e-5
+) -> Any:
+    """Elements with mean zero and variance one along the last axes.
+
+    Parameters
+    ----------
+    input : array
+    normalized_shape : int or tuple of int
+        The lengths of the last axes.
+    weight, bias : arrays of shape `normalized_shape`, optional
+        The result is multiplied by `weight`, then `bias` is added.
+    eps : float
+        Added to the variance.
+
+    Examples
+    --------
+    >>> import arraygrad as ag
+    >>> ag.nn.layer_norm(ag.tensor([[1.0, 3.0], [5.0, 1.0]]), 2, eps=0.0)
+    tensor([[-1.,  1.],
+            [ 1., -1.]])
+    """
+    shape = _last_axes(input, normalized_shape, weight=weight, bias=bias)
+    return _scaled(_standard(input, tuple(range(-len(shape), 0)), eps), weight, bias, shape)
+
+
+@one_array
+def rms_norm(input: Any, normalized_shape: Any, weight: Any = None, eps: Any = None) -> Any:
+    """Elements whose squares have the mean one along the last axes.
+
+    By default, `eps` is the distance from 1 to the next number of the dtype.
+    """
+    shape = _last_axes(input, normalized_shape, weight=weight)
+    eps = finfo(input.dtype).eps if eps is None else eps
+    x = wide(input)
+    mean = ops.mean(ops.square(x), axis=tuple(range(-len(shape), 0)), keepdims=True)
+    return _scaled(narrow(x / ops.sqrt(mean + eps), input), weight, None, shape)
+
+
+@one_array
+def group_norm(
+    input: Any, num_groups: int, weight: Any = None, bias: Any = None, eps: float = 1e-5
+) -> Any:
+    """Elements with mean zero and variance one in each group of channels of a sample."""
+    _check_channels(input)
+    samples, channels = input.shape[:2]
+    if num_groups < 1 or channels % num_groups:
+        raise ValueError(f"{channels} channels cannot be divided into {num_groups} groups")
+    if samples:
+        _check_several(math.prod(input.shape) // (samples * num_groups), input)
+    grouped = (samples, num_groups, channels // num_groups, *input.shape[2:])
+    out = _standard(ops.reshape(input, grouped), tuple(range(2, len(grouped))), eps)
+    return _scaled(ops.reshape(out, input.shape), weight, bias, _column(input))
+
+
+def _check_channels(x: Any) -> None:
+    if x.ndim < 2:
+        raise ValueError(f"input must have two axes or more, not shape {shape_of(x)}")
+
+
+def _check_several(count: int, x: Any) -> None:
+    if count == 1:
+        raise ValueError(
+            f"Expected more than 1 value per channel when training, got input size {shape_of(x)}"
+        )
+
+
+def _column(x: Any) -> Ints:
+    """The shape of one number for each channel."""
+    return (x.shape[1], *(1,) * (x.ndim - 2))
+
+
+# --- with running statistics ---
+
+
+@naming("input")
+def batch_norm(
+    input: Any,
+    running_mean: Any = None,
+    running_var: Any = None,
+    weight: Any = None,
+    bias: Any = None,
+    training: bool = False,
+    momentum: float = 0.1,
+    eps: float = 1e-5,
+) -> tuple[Any, Any, Any]:
+    """Channels with mean zero and variance one over a batch.
+
+    Parameters
+    ----------
+    input : array, (samples, channels, *lengths)
+    running_mean, running_var : arrays, (channels,), optional
+        The mean and the variance of earlier batches. They are not written.
+    weight, bias : arrays, (channels,), optional
+        The result is multiplied by `weight`, then `bias` is added.
+    training : bool
+        Whether to use the statistics of this batch, or the running ones.
+    momentum : float
+        The share of this batch in the new running statistics.
+    eps : float
+        Added to the variance.
+
+    Returns
+    -------
+    (out, running_mean, running_var)
+        The result and the new running statistics: constants, and None where None was given.
+
+    Examples
+    --------
+    >>> import arraygrad as ag
+    >>> x, mean, var = ag.tensor([[1.0], [3.0]]), ag.zeros(1), ag.ones(1)
+    >>> out, mean, var = ag.nn.batch_norm(x, mean, var, training=True, eps=1e-12)
+    >>> out, mean, var
+    (tensor([[-1.],
+            [ 1.]]), tensor([0.2]), tensor([1.1]))
+    """
+    if eps < 0 or (training and not eps):
+        raise ValueError(f"batch_norm eps must be positive, but is {eps}")
+    axes = tuple(a for a in range(input.ndim) if a != 1)
+    if training:
+        _check_several(math.prod(input.shape[a] for a in axes), input)
+    return _normed(input, axes, running_mean, running_var, weight, bias, training, momentum, eps)
+
+
+@naming("input")
+def instance_norm(
+    input: Any,
+    running_mean: Any = None,
+    running_var: Any = None,
+    weight: Any = None,
+    bias: Any = None,
+    use_input_stats: bool = True,
+    momentum: float = 0.1,
+    eps: float = 1e-5,
+) -> tuple[Any, Any, Any]:
+    """Channels with mean zero and variance one in each sample.
+
+    Parameters and results are those of `batch_norm`; `use_input_stats` is its `training`.
+    """
+    if use_input_stats and math.prod(input.shape[2:]) == 1:
+        raise ValueError(
+            f"Expected more than 1 spatial element when training, got input size {shape_of(input)}"
+        )
+    axes, use = tuple(range(2, input.ndim)), use_input_stats
+    return _normed(input, axes, running_mean, running_var, weight, bias, use, momentum, eps)
+
+
+def _normed(
+    x: Any,
+    axes: Ints,
+    mean: Any,
+    var: Any,
+    weight: Any,
+    bias: Any,
+    training: bool,
+    momentum: float,
+    eps: float,
+) -> tuple[Any, Any, Any]:
+    """Channels normalised over axes in training, otherwise by a mean and a variance."""
+    if not training and (mean is None or var is None):
+        raise ValueError("running_mean and running_var are needed unless in training")
+    if x.size:
+        _check_channels(x)
+        for name, value in (("running_mean", mean), ("running_var", var)) + (
+            ("weight", weight),
+            ("bias", bias),
+        ):
+            if value is not None and shape_of(value) != (x.shape[1],):
+                raise ValueError(
+                    f"{name} must have one number for each channel of input {shape_of(x)}, not "
+                    f"shape {shape_of(value)}"
+                )
+    if not x.size:
+        return x * 1, mean, var
+    shape = _column(x)
+    if training:
+        out = _standard(x, axes, eps)
+        mean, var = _followed(x, axes, mean, var, momentum)
+    else:
+        scale = ops.sqrt(ops.reshape(var, shape) + eps)
+        out = (x - ops.reshape(mean, shape)) / scale
+    return _scaled(out, weight, bias, shape), mean, var
+
+
+def _followed(x: Any, axes: Ints, mean: Any, var: Any, momentum: float) -> tuple[Any, Any]:
+    """The running mean and variance, moved towards those of a batch."""
+    now = wide(fixed(x))
+    count = math.prod(x.shape[a] for a in axes)
+
+    def moved(running: Any, found: Any) -> Any:
+        found = ops.mean(found, axis=0) if found.ndim > 1 else found  # instances have one each
+        return running * (1 - momentum) + ops.astype(found, running.dtype) * momentum
+
+    mean = None if mean is None else moved(fixed(mean), ops.mean(now, axis=axes))
+    if var is not None:
+        var = moved(fixed(var), ops.var(now, axis=axes, correction=float(count > 1)))
+    return mean, var
+
+
+# --- by norms ---
+
+
+@one_array
+def normalize(input: Any, p: float = 2.0, axis: Any = 1, eps: float = 1e-12) -> Any:
+    """Vectors along an axis, or several, divided by their p-norms; these are at least `eps`."""
+    x = input if input.ndim else ops.reshape(input, (1,))
+    many = axis if isinstance(axis, tuple | list) else (axis,)
+    axes = tuple(one_axis(a, x.ndim) for a in many)
+    size = linalg.vector_norm(wide(x), axis=axes, keepdims=True, ord=p)
+    out = narrow(wide(x) / ops.where(size < eps, eps, size), x)
+    return ops.reshape(out, input.shape)
+
+
+@one_array
+def local_response_norm(
+    input: Any, size: int, alpha: float = 1e-4, beta: float = 0.75, k: float = 1.0
+) -> Any:
+    """Elements divided by a power of the mean square over neighbouring channels."""
+    if input.ndim < 3:
+        raise ValueError(
+            f"Expected 3D or higher dimensionality input (got {input.ndim} dimensions)"
+        )
+    channels = input.shape[1]
+    near = np.arange(channels) + np.arange(size)[:, None] - size // 2
+    near = np.where((near >= 0) & (near < channels), near, -1)
+    mean = weighted(ops.square(input), 1 - input.ndim, near) / size
+    return input / ops.pow(mean * alpha + k, beta)
