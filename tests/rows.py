@@ -200,8 +200,22 @@ def pytest_generate_tests(metafunc: Any) -> None:
 
 
 def pytest_make_parametrize_id(val: Any) -> str | None:
-    """Call a lambda by its body."""
-    return _label(val) if getattr(val, "__name__", "") == "<lambda>" else None
+    """Call a lambda by its body, and a structure of numbers and texts by its contents."""
+    if getattr(val, "__name__", "") == "<lambda>":
+        return _label(val)
+    is_structure = isinstance(val, tuple | list | dict | slice)
+    return repr(val)[:60] if is_structure and _is_plain(val) else None
+
+
+def _is_plain(value: Any) -> bool:
+    """Whether a value looks the same in each process."""
+    if isinstance(value, dict):
+        return all(map(_is_plain, (*value, *value.values())))
+    if isinstance(value, tuple | list):
+        return all(map(_is_plain, value))
+    if isinstance(value, slice):
+        return _is_plain((value.start, value.stop, value.step))
+    return value is None or isinstance(value, str | int | float | complex)
 
 
 def pytest_collection_modifyitems(config: Any, items: list[Any]) -> None:
