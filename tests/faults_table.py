@@ -350,7 +350,7 @@ _CORE = [
         "ops/writing.py",
         "return part if survive is None else where(in_library(survive, g), part, 0)",
         "return part",
-        "tests/inplace",
+        "tests/inplace/test_writes.py",
     ),
     Fault(
         "a write is not noted, so that a saved value that changed is used",
