@@ -44,6 +44,8 @@ def main() -> int:
     if options.list:
         print("\n".join(f"{fault.file}: {fault.name}" for fault in chosen))
         return 0
+    if options.sound:  # each command once
+        chosen = list({fault.tests: fault for fault in chosen}.values())
     expected = "unnoticed" if options.sound else "noticed"
     outcomes = []
     with tempfile.TemporaryDirectory() as folder:

@@ -403,7 +403,7 @@ for _name, _operator, _magic_name in (
         differentiable=False,
     )
 row("__invert__", lambda d: d.booleans(4), lambda xp, x: ~x, differentiable=False)
-row("nextafter", lambda d: (d.any(3), d.any(3)), differentiable=False)
+row("nextafter", lambda d: (d.any(3), d.any(3)))
 
 # --- choosing ------------------------------------------------------------------------------------
 

@@ -307,3 +307,8 @@ def test_curves_of_structures() -> None:
     )
     np.testing.assert_allclose([tree["a"], tree["b"]], expected, rtol=1e-6)
     np.testing.assert_allclose(own, covariance, rtol=1e-5)
+
+
+def test_a_method_that_is_no_name() -> None:
+    with pytest.raises(TypeError, match="method must be the name of one of SciPy's methods, not l"):
+        ag.optimize.minimize(lambda x: ag.sum(x * x), np.ones(2), method=["BFGS"])

@@ -30,7 +30,7 @@ from ..ops.regions import Region
 from ..ops.shape import _broadcast_to
 from ..ops.writing import put, put_detached
 from .changes import InPlace
-from .layout import by_function
+from .layout import by_function, refuse_unsure
 from .views import ViewOf
 
 
@@ -136,6 +136,8 @@ def check_writable(tensor: Any, values: tuple[Any, ...]) -> None:
             "several elements are one in memory. Write to a clone() of it"
         )
     view = tensor._view
+    if view is not None and view.is_unsure:
+        refuse_unsure("the tensor cannot be written")
     for function, _ in () if view is None else view.steps:
         if function is by_function and _is_recorded(tensor, values):
             raise RuntimeError(
@@ -341,8 +343,12 @@ def _store(tensor: Any, index: Any, value: Any, name: str) -> None:
         # Noted first: an interrupt in between does no harm.
         writes.mark(array, name, _origin(), part, replaced)
         array[... if part is None else part] = value
+        base = _history(tensor)
         if hasattr(value, "dtype"):  # it holds what a user brought, now
-            _history(tensor)._made = False
+            base._made = False
+        family = getattr(base, "_family", None)
+        if family is not None and family.has_unsure:
+            family.stamp += 1
         return
     base = _history(tensor)
     steps = () if tensor._view is None else tensor._view.steps

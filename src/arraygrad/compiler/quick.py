@@ -12,6 +12,11 @@ from typing import Any
 Read = Callable[[], Any]
 
 
+def itself(value: Any) -> Any:
+    """Reads a value that is always the same."""
+    return value
+
+
 class Expression:
     """Python's text of reads from outside, and the objects that it names."""
 
@@ -35,6 +40,11 @@ class Expression:
         """Ask for an equal object."""
         self.parts.append(f"{self._read(read)} == {self.name(value)}")
 
+    def tensor(self, tensor: Any, array: Any, requires_grad: bool) -> None:
+        """Ask for the same array in a tensor, and whether it requires gradients."""
+        name, word = self.name(tensor), "is not" if requires_grad else "is"
+        self.parts.append(f"{name}._array is {self.name(array)} and {name}._node {word} None")
+
     def length(self, read: Read, kind: type, length: int) -> None:
         """Ask for a container of some type and length."""
         text = self._read(read)
@@ -49,7 +59,11 @@ class Expression:
         if isinstance(read, functools.partial) and not read.keywords:
             if read.func is getattr and str(read.args[1]).isidentifier():
                 return f"{self.name(read.args[0])}.{read.args[1]}"
+            if read.func is itself:
+                return self.name(read.args[0])
             return f"{self.name(read.func)}({', '.join(map(self.name, read.args))})"
+        if getattr(read, "may_appear", False):
+            return f"{self.name(read)}()"
         of, name = getattr(read, "of", None), getattr(read, "name", None)
         if of is not None and isinstance(name, str) and name.isidentifier():
             return f"{self._read(of)}.{name}"

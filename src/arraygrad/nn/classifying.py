@@ -18,6 +18,7 @@ from .common import (
     constant,
     kind,
     shape_of,
+    size,
 )
 from .reducing import above_zero, checked_reduction, reduced
 
@@ -64,7 +65,7 @@ def _shares(input: Any, target: Any, weight: Any, ignore_index: int) -> tuple[An
                 f"{shape_of(weight)}"
             )
         found = ops.take(weight, ops.reshape(place, (-1,)), axis=0)
-        factor = factor * ops.reshape(found, shape)
+        factor = ops.reshape(found, shape) * factor
     return place, factor, shape
 
 
@@ -136,7 +137,7 @@ def cross_entropy(
         share = target * (1 - label_smoothing) + label_smoothing / classes
         loss = -ops.sum(share * (logs if weights is None else logs * weights), axis=axis)
         # PyTorch's mean of weighted shares is over the samples, not over the weights.
-        return ops.sum(loss) / max(loss.size, 1) if how == "mean" else reduced(loss, how)
+        return ops.sum(loss) / max(size(loss), 1) if how == "mean" else reduced(loss, how)
     plain_loss = _nll(logs, target, weight, ignore_index, how)
     if not label_smoothing:
         return plain_loss
@@ -155,7 +156,7 @@ def cross_entropy(
 
 def _rows(input: Any) -> tuple[Any, bool]:
     """The input with an axis of samples, and whether it had none."""
-    if input.ndim > 2 or not input.size:
+    if input.ndim > 2 or not size(input):
         raise ValueError(f"input must have at most two axes, not shape {shape_of(input)}")
     return (input, False) if input.ndim == 2 else (ops.reshape(input, (1, -1)), True)
 
@@ -174,7 +175,7 @@ def multi_margin_loss(
         raise ValueError(f"p must be 1 or 2, not {p}")
     x, single = _rows(input)
     classes = x.shape[1]
-    if target.size != x.shape[0] or target.ndim > 1:
+    if size(target) != x.shape[0] or target.ndim > 1:
         raise ValueError(
             f"target must have one class for each sample of input {shape_of(input)}, not shape "
             f"{shape_of(target)}"
@@ -217,6 +218,6 @@ def multilabel_soft_margin_loss(
 ) -> Any:
     """The mean over classes of the cross entropy of sigmoids and targets."""
     target = as_floats(target, input)
-    loss = -(target * special.log_expit(input) + (1 - target) * special.log_expit(-input))
+    loss = -(special.log_expit(input) * target + special.log_expit(-input) * (1 - target))
     loss = loss if weight is None else loss * weight
     return reduced(ops.mean(loss, axis=-1), reduction)

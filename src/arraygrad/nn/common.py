@@ -6,6 +6,7 @@ where they are: these libraries check indices on their own.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -91,6 +92,11 @@ def for_axes(make: Callable[[int], Any], name: str, **shown: int) -> list[Any]:
 def shape_of(x: Any) -> Ints:
     """The shape, to compare and to show."""
     return tuple(x.shape)
+
+
+def size(x: Any) -> int:
+    """The number of elements; arrays of PyTorch have a method of this name."""
+    return math.prod(x.shape)
 
 
 def each(value: Any, count: int, name: str) -> Ints:

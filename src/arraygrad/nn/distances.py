@@ -49,7 +49,7 @@ def margin_ranking_loss(
             "input1, input2 and target must have as many axes each, but have shapes "
             f"{shape_of(input1)}, {shape_of(input2)} and {shape_of(target)}"
         )
-    loss = above_zero(-as_floats(target, input1) * (input1 - input2) + margin)
+    loss = above_zero((input2 - input1) * as_floats(target, input1) + margin)
     return reduced(loss, reduction)
 
 
@@ -66,7 +66,7 @@ def hinge_embedding_loss(
 @one_array
 def soft_margin_loss(input: Any, target: Any, reduction: str = "mean") -> Any:
     """The logistic loss of two classes, 1 and -1."""
-    return reduced(special.softplus(-as_floats(target, input) * input), reduction)
+    return reduced(special.softplus(-input * as_floats(target, input)), reduction)
 
 
 @one_array

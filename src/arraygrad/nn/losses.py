@@ -133,7 +133,8 @@ def binary_cross_entropy_with_logits(
     check_same_shape(input=input, target=target)
     target = as_floats(target, input)
     factor = 1 if pos_weight is None else pos_weight
-    loss = -(factor * target * special.log_expit(input) + (1 - target) * special.log_expit(-input))
+    positive = special.log_expit(input) * target * factor
+    loss = -(positive + special.log_expit(-input) * (1 - target))
     return reduced(loss if weight is None else loss * weight, reduction)
 
 
@@ -149,9 +150,9 @@ def poisson_nll_loss(
     """Minus the logarithm of the probability of counts, with rates or their logarithms given."""
     target = as_floats(target, input)
     if log_input:
-        loss = ops.exp(input) - target * input
+        loss = ops.exp(input) - input * target
     else:
-        loss = input - target * ops.log(input + eps)
+        loss = input - ops.log(input + eps) * target
     if full:
         large = target > 1
         count = ops.where(large, target, 1)
@@ -189,7 +190,7 @@ def gaussian_nll_loss(
         raise ValueError("var has negative entry/entries")
     constant = fixed(var)
     var = var + ops.where(constant < eps, eps - constant, 0)
-    loss = 0.5 * (ops.log(var) + ops.square(input - as_floats(target, input)) / var)
+    loss = 0.5 * (ops.square(input - as_floats(target, input)) / var + ops.log(var))
     if full:
         loss = loss + 0.5 * math.log(2 * math.pi)
     return reduced(loss, reduction)

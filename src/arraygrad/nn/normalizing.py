@@ -13,7 +13,7 @@ from ..core.axes import one_axis
 from ..ops.define.arguments import naming
 from ..ops.define.signatures import one_array
 from ..ops.special.standardizing import standardize
-from .common import Ints, fixed, narrow, shape_of, wide
+from .common import Ints, fixed, narrow, shape_of, size, wide
 from .windows import weighted
 
 __all__ = [
@@ -205,7 +205,7 @@ def _normed(
     """Channels normalised over axes in training, otherwise by a mean and a variance."""
     if not training and (mean is None or var is None):
         raise ValueError("running_mean and running_var are needed unless in training")
-    if x.size:
+    if size(x):
         _check_channels(x)
         for name, value in (("running_mean", mean), ("running_var", var)) + (
             ("weight", weight),
@@ -216,7 +216,7 @@ def _normed(
                     f"{name} must have one number for each channel of input {shape_of(x)}, not "
                     f"shape {shape_of(value)}"
                 )
-    if not x.size:
+    if not size(x):
         return x * 1, mean, var
     shape = _column(x)
     if training:

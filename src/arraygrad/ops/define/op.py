@@ -455,8 +455,10 @@ def _module_of(*functions: Any) -> str:
 def _register(op: Op, replace: bool) -> None:
     known: dict[Any, Op] = _library if op.is_library else _others
     key = op.name if op.is_library else (op.module, op.name)
-    # In an interactive session, users run a declaration again in order to replace the op.
-    replace = replace or (op.module == "__main__" and not op.is_library)
+    # In an interactive session, users run a declaration again in order to replace the op. And if
+    # the import of a module of arraygrad was interrupted, Python runs the module again.
+    again = key in known and known[key].module == op.module
+    replace = replace or (again and (op.module == "__main__" or op.is_library))
     if key in known and not replace:
         raise ValueError(
             f"an op named {op.name} has been declared in {known[key].module} before: give this one "

@@ -156,6 +156,8 @@ class Pullback:
         Whether the rules can run block by block.
     is_like_output : bool
         Whether the results of the rules have the shape and dtype of the output.
+    is_users : bool
+        Whether the rules are a user's: a sweep runs them once, as it does with hooks.
     selects : bool
         Whether the result may be independent of some elements of the inputs.
     backward : callable or None
@@ -170,6 +172,7 @@ class Pullback:
         "holomorphic",
         "in_blocks",
         "is_like_output",
+        "is_users",
         "joint",
         "keep",
         "keeps_arrays",
@@ -199,6 +202,7 @@ class Pullback:
         self.in_blocks = op.runs_in_blocks
         self.is_like_output = sums_rules(op)
         self.selects = isinstance(kind, Moves)
+        self.is_users = not op.is_library
         self.backward: AnyFunction | None = None
         special = op.multiple or op.joint is not None or self.direct is not None
         self.simple = not (special or kind.overwrites)
