@@ -1,12 +1,30 @@
-"""What the search for doctests leaves out: files for array libraries that are not installed."""
+"""The plugin of the tests' tables; and where pytest looks for doctests."""
 
 from __future__ import annotations
 
+from collections.abc import Generator
 from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
 
+import pytest
+from _pytest.doctest import DoctestModule
+
+pytest_plugins = ["rows"]
+
+# Files for array libraries that are not installed.
 collect_ignore_glob = [
     f"src/arraygrad/backends/{name}{rest}"
     for name in ("array_api_strict", "cupy", "dask", "jax", "mlx", "torch")
     for rest in (".py", "/*")
     if find_spec(name) is None
 ]
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_collect_file(file_path: Path) -> Generator[None, list[Any], list[Any]]:
+    """Look for doctests in the library only. To look for them, pytest imports a test once more."""
+    found = yield
+    if (Path(__file__).parent / "src") in file_path.parents:
+        return found
+    return [item for item in found if not isinstance(item, DoctestModule)]

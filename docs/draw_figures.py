@@ -1,12 +1,14 @@
 """Draws the figures of these pages, each from a computation that it shows the code of.
 
-Run as ``python docs/draw_figures.py``; it needs matplotlib, SciPy and scikit-learn.
+Run as ``python docs/draw_figures.py``, or with a folder to draw to; it needs matplotlib, SciPy and
+scikit-learn.
 """
 
 from __future__ import annotations
 
 import doctest
 import os
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -268,9 +270,9 @@ def influence() -> Figure:
 
 
 if __name__ == "__main__":
-    HERE.mkdir(exist_ok=True)
+    folder = Path(sys.argv[1]) if sys.argv[1:] else HERE
     with plt.rc_context(STYLE):
         for name, draw in FIGURES.items():
             drawn = draw()
-            drawn.savefig(HERE / f"{name}.svg", metadata={"Date": None})
+            drawn.savefig(folder / f"{name}.svg", metadata={"Date": None})
             plt.close(drawn)

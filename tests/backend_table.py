@@ -22,7 +22,6 @@ committed table agrees with the gaps is a test of its own, `test_table`.
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -41,9 +40,6 @@ from arraygrad.testing import assert_close
 Case = tuple[Sample, bool]
 
 LIBRARIES: dict[str, Library] = {}
-
-# Where all rows take minutes, they run only if asked for: see CONTRIBUTING.md.
-ALL_ROWS = bool(os.environ.get("ARRAYGRAD_ALL_ROWS"))
 
 # Not gaps but what is meant to happen: a NumPy array that the user brought does not mix.
 MIXED = {"__rmatmul__"} | {

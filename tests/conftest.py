@@ -3,19 +3,15 @@
 from __future__ import annotations
 
 import gc
-import os
-from collections.abc import Callable
+import signal
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
-from samples import SAMPLES, Sample
+from rows import Row, parametrize
+from samples import SAMPLES, Sample, cases_of
 
 import arraygrad as ag
-
-# Modules of tables and tools, which pytest would import a second time in its search for doctests.
-collect_ignore_glob = ["samples*.py", "backend_table.py", "dask_arrays.py", "fake_cupy.py"]
-collect_ignore_glob += ["scipy_checks.py"]
-collect_ignore_glob += ["standard/scipy_cases.py", "standard/sklearn_cases.py"]
 
 # A test gets the samples its checks make sense for, by the name of its parameter; `..._case` is a
 # pair of a sample and whether to run it with complex numbers.
@@ -28,9 +24,6 @@ _CHOSEN: dict[str, Callable[[Sample], bool]] = {
     "batch_": lambda sample: sample.batch,
     "torch_": lambda sample: bool(sample.torch),
 }
-# For a quick look, as with other versions of what arraygrad needs: see CONTRIBUTING.md.
-FEW_ROWS = bool(os.environ.get("ARRAYGRAD_FEW_ROWS"))
-_FIRST = list({sample.op: sample for sample in reversed(SAMPLES)}.values())[::-1]
 
 
 @pytest.fixture
@@ -40,20 +33,29 @@ def x() -> ag.Tensor:
 
 
 @pytest.fixture
+def interruptible() -> Iterator[None]:
+    """Let SIGINT interrupt, also where the shell has the tests ignore it, as in the background."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
+@pytest.fixture
 def nothing_escaped() -> None:
     """Let go of arrays that earlier tests have left: a transform keeps away from their levels."""
     gc.collect()
 
 
 def pytest_generate_tests(metafunc: Any) -> None:
-    """Run a test that takes a sample or case over the table."""
+    """Run a test that takes a sample or case, and has no table of its own, over the table."""
+    if metafunc.definition.get_closest_marker("rows"):
+        return
     for prefix, choose in _CHOSEN.items():
-        chosen = [s for s in (_FIRST if FEW_ROWS else SAMPLES) if choose(s)]
         if f"{prefix}sample" in metafunc.fixturenames:
-            metafunc.parametrize(f"{prefix}sample", chosen, ids=str)
+            rows = [Row(s.op, str(s), s, s.variant) for s in SAMPLES if choose(s)]
+            parametrize(metafunc, f"{prefix}sample", rows)
         if f"{prefix}case" in metafunc.fixturenames:
-            cases = [(s, c) for s in chosen for c in (False, True) if s.complex or not c]
+            rows = cases_of(s for s in SAMPLES if choose(s))
             if prefix == "torch_":
-                cases = [(s, c) for s, c in cases if c or s.torch != "complex"]
-            names = [f"{s}{' complex' * c}" for s, c in cases]
-            metafunc.parametrize(f"{prefix}case", cases, ids=names)
+                rows = [row for row in rows if row.value[1] or row.value[0].torch != "complex"]
+            parametrize(metafunc, f"{prefix}case", rows)

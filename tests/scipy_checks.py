@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from rows import Row, over
 
 import arraygrad as ag
 from arraygrad.func import jacfwd, jacrev, jvp, vmap
@@ -118,12 +119,14 @@ def _batch(case: Case, own: Any, scipys: Any) -> None:
 CHECKS = {"value": _value, "first": _first, "modes": _modes, "second": _second, "batch": _batch}
 
 
-def crossed(cases: list[Case]) -> Any:
-    """Parameters `check` and `call` for a test: each check that applies to each case."""
-    pairs = [
-        pytest.param(check, case, id=f"{case.name}-{name}")
-        for case in cases
-        for name, check in CHECKS.items()
-        if name not in case.skip
-    ]
-    return pytest.mark.parametrize(("check", "call"), pairs)
+def crossed(cases: list[Case]) -> pytest.MarkDecorator:
+    """Arguments `check` and `call` for a test: each check that applies to each case."""
+    return over(
+        "check, call",
+        [
+            Row(case.name.split("-")[0], f"{case.name}-{name}", (check, case), variant=name)
+            for case in cases
+            for name, check in CHECKS.items()
+            if name not in case.skip
+        ],
+    )

@@ -10,15 +10,12 @@ of NumPy's and of array-api-compat's own functions are left out: they change wit
 
 from __future__ import annotations
 
-import gc
-import sys
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
-import array_api_compat
 import numpy as np
 import pytest
+from frames import frames
 
 import arraygrad as ag
 from arraygrad.core.cpython import PORTABLE
@@ -29,28 +26,6 @@ Step = Callable[[Any, Any], Any]
 
 VALUES = np.array([1.0, 2.0, 3.0, 4.0]) / 7
 MATRIX = np.eye(4)
-
-_OTHERS = tuple(str(Path(m.__file__).parent) for m in (np, array_api_compat))
-
-
-def frames(function: Callable[[], Any]) -> tuple[int, Any]:
-    """How many Python functions are called by `function`, and what it returns."""
-    count = 0
-
-    def note(frame: Any, event: str, argument: Any) -> None:
-        nonlocal count
-        if event == "call" and not frame.f_code.co_filename.startswith(_OTHERS):
-            count += 1
-
-    before = sys.getprofile()
-    gc.disable()  # it might call functions of what other tests left behind
-    sys.setprofile(note)
-    try:
-        result = function()
-    finally:
-        sys.setprofile(before)
-        gc.enable()
-    return count, result
 
 
 def chain(step: Step, length: int) -> tuple[int, int]:

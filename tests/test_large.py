@@ -12,6 +12,7 @@ import warnings
 import numpy as np
 import pytest
 import scipy.special
+from rows import crossed, numbered, over
 
 import arraygrad as ag
 from arraygrad.backends import numpy as numpy_backend
@@ -209,8 +210,7 @@ def test_mixed_dtypes(number):
     np.testing.assert_array_equal(found[1], expected[1])
 
 
-@pytest.mark.parametrize("name", ["softmax", "log_softmax", "logsumexp"])
-@pytest.mark.parametrize("axis", [0, 2, (1, 2)])
+@crossed(axis=[0, 2, (1, 2)], name=["softmax", "log_softmax", "logsumexp"])
 def test_lines_by_themselves(name, axis, number):
     x = values(8, 20, 40)
     x[3] = -np.inf if name == "logsumexp" else 0
@@ -247,7 +247,7 @@ def random_function(seed):
     return function
 
 
-@pytest.mark.parametrize("seed", range(40))
+@over("seed", numbered(40), first=3)
 def test_random_functions(seed, monkeypatch):
     function = random_function(seed)
     arrays = [
@@ -613,8 +613,7 @@ def test_nothing_to_cut():
     assert Blocks.of((np.ones(100),)) is None
 
 
-@pytest.mark.parametrize("power", [3, 4.0, 5, 6, 7.0, 8])
-@pytest.mark.parametrize("dtype", ["float32", "float64"])
+@crossed(dtype=["float32", "float64"], power=[3, 4.0, 5, 6, 7.0, 8])
 def test_small_powers_are_products(power, dtype):
     x = np.array([-2.5, -1e-3, -0.0, 0.0, 0.7, 3.0, np.inf, -np.inf, np.nan], dtype)
     found, expected = ag.asarray(x) ** power, x**power
@@ -639,8 +638,7 @@ def test_the_error_function_of_many_float32():
         ag.special.erf(x)
 
 
-@pytest.mark.parametrize("axis", [0, 1])
-@pytest.mark.parametrize("dtype", ["float32", "float64", "complex128"])
+@crossed(dtype=["float32", "float64", "complex128"], axis=[0, 1])
 def test_running_products_of_many_lines(axis, dtype):
     x = (1 + 0.1 * values(90, 80)).astype(dtype)
     x[3, 5] = x[7, 5] = 0

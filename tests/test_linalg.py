@@ -14,6 +14,7 @@ from samples_linalg import hermitian, rectangular
 import arraygrad as ag
 from arraygrad.arrays.batched import batched_type
 from arraygrad.arrays.dual import dual_type
+from arraygrad.errors import SingularError
 from arraygrad.ops.padding import WARN_FALLBACK
 from arraygrad.testing import assert_close, gradcheck, gradgradcheck
 
@@ -186,8 +187,6 @@ _eye = np.eye(2)
         (lambda x: linalg.eigh(x).eigenvalues.sum(), _eye, _eye),
         (lambda x: linalg.eigvalsh(x).sum(), _eye, _eye),
         (lambda x: linalg.eigvals(x).real.sum(), _eye, _eye),
-        (lambda x: linalg.svd(x).U.sum(), _eye, np.full((2, 2), math.nan)),
-        (lambda x: linalg.eigh(x).eigenvectors.sum(), _eye, np.full((2, 2), math.nan)),
         (
             lambda x: linalg.pinv(x).sum(),
             [[1.0, 2.0], [2.0, 4.0]],
@@ -206,6 +205,64 @@ def test_the_second_derivative_of_a_norm_at_zero_is_finite() -> None:
         x = leaf([0.0, 0.0])
         first = ag.grad(linalg.vector_norm(x, ord=ord), x, create_graph=True)
         assert_close(ag.grad(first.sum(), x), ag.tensor([0.0, 0.0]))
+
+
+_weights = np.arange(9.0).reshape(3, 3)
+
+
+@pytest.mark.parametrize(
+    ("function", "data", "message"),
+    [
+        (lambda x: linalg.eigh(x).eigenvectors, np.eye(3), "eigh: values coincide .their gap is 0"),
+        (lambda x: linalg.svd(x).U, np.eye(3), "svd: values coincide"),
+        (lambda x: linalg.svd(x).Vh, np.eye(3), "svd: values coincide"),
+        (lambda x: linalg.eig(x).eigenvectors.real, np.eye(3) + 0.0, "eig: values coincide"),
+        (lambda x: linalg.eigvals(x).real, np.eye(3) + np.eye(3, k=1), "condition number"),
+        # A function of the matrix: its limit is not known from the cotangents.
+        (
+            lambda x: (lambda w, v: (v * w**2) @ v.mT)(*linalg.eigh(x)),
+            np.diag([1.0, 1.0, 2.0]),
+            "values coincide",
+        ),
+        (lambda x: linalg.svd(x, full_matrices=False).U, np.eye(4, 3) * [2, 1, 0], "is zero"),
+    ],
+)
+def test_vectors_of_values_that_coincide_have_no_gradient(
+    function: Any, data: Any, message: str
+) -> None:
+    def loss(x: Any) -> Any:
+        out = function(x)
+        return (out * np.resize(_weights, out.shape)).sum()
+
+    with pytest.raises(SingularError, match=message):
+        gradient(loss, data)
+
+
+@pytest.mark.parametrize("values", [[1.0, 1.0, 2.0], [0.0, 0.0, 2.0]])
+def test_a_space_of_equal_values_has_a_gradient(values: Any) -> None:
+    turn = np.linalg.qr(draw(3, 3))[0]
+    x = leaf((turn * values) @ turn.T)
+
+    def lower_space(x: Any) -> Any:
+        vectors = linalg.eigh((x + x.mT) / 2).eigenvectors[:, :2]
+        return vectors @ vectors.mT
+
+    def right_space(x: Any) -> Any:
+        vectors = linalg.svd(x).Vh[1:]
+        return vectors.mT @ vectors
+
+    def unitary(x: Any) -> Any:
+        u, _, vh = linalg.svd(x)
+        return u @ vh
+
+    def whole_space(x: Any) -> Any:
+        vectors = linalg.eigh((x + x.mT) / 2).eigenvectors
+        return vectors @ vectors.mT
+
+    functions = [right_space] if values[0] == 0 else [unitary]
+    functions += [lower_space, whole_space]
+    for function in functions:
+        assert gradcheck(function, (x,), check_forward=False)
 
 
 def test_values_that_coincide_have_tangents() -> None:
@@ -354,6 +411,22 @@ def test_least_squares_without_full_rank() -> None:
     assert linalg.lstsq(np.ones((3, 0)), np.ones(3)).rank == 0
     with pytest.raises(np.linalg.LinAlgError, match=r"b must have 3 rows, but it has shape \(2,\)"):
         linalg.lstsq(a, np.ones(2))
+
+
+@pytest.mark.parametrize("shape", [(4, 4), (6, 4), (4, 6)])
+def test_values_that_are_cut_off(shape: tuple[int, int]) -> None:
+    """The derivative of a truncated pseudo-inverse is that of the truncated decomposition."""
+    u, v = np.linalg.qr(draw(shape[0], 4))[0], np.linalg.qr(draw(shape[1], 4, seed=1))[0]
+    a, b = leaf((u * [3.0, 2.0, 0.5, 0.3]) @ v.T), leaf(draw(shape[0]))
+    assert gradcheck(lambda a: linalg.pinv(a, rtol=0.4), (a,), check_forward=True)
+    assert gradgradcheck(lambda a: linalg.pinv(a, rtol=0.4), (a,))
+    assert gradcheck(lambda a, b: linalg.lstsq(a, b, rcond=0.4).solution, (a, b))
+    assert gradcheck(lambda a, b: np.linalg.lstsq(a, b, rcond=0.4)[0], (a, b))
+
+
+def test_values_that_are_cut_off_need_a_gap() -> None:
+    with pytest.raises(SingularError, match=r"the gap between both, 5.0e-10, is too small"):
+        gradient(lambda x: linalg.pinv(x, rtol=0.5 + 1e-11).sum(), np.diag([1, 0.5 + 5e-10, 0.5]))
 
 
 def test_pinv_keeps_the_rank() -> None:

@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from rows import crossed
 from samples import SAMPLES
 
 import arraygrad as ag
@@ -143,8 +144,7 @@ def is_own(function: Any, make: Callable[[Any], Any]) -> bool:
     return bool((on_array == 42).all() and (on_tensor == 42).all() and (gradient == 7).all())
 
 
-@pytest.mark.parametrize("library", LIBRARIES)
-@pytest.mark.parametrize("way", WAYS, ids=lambda way: way.__name__)
+@crossed(way=WAYS, library=LIBRARIES)
 def test_functions_with_the_names_of_ops(way: Callable[[str], Any], library: str) -> None:
     pytest.importorskip(library)
     make = LIBRARIES[library]
@@ -152,8 +152,7 @@ def test_functions_with_the_names_of_ops(way: Callable[[str], Any], library: str
     assert wrong == []
 
 
-@pytest.mark.parametrize("library", LIBRARIES)
-@pytest.mark.parametrize("way", WAYS, ids=lambda way: way.__name__)
+@crossed(way=WAYS, library=LIBRARIES)
 def test_functions_with_names_of_their_own(way: Callable[[str], Any], library: str) -> None:
     pytest.importorskip(library)
     assert is_own(way("a_name_of_its_own"), LIBRARIES[library])

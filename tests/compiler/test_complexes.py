@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from rows import crossed
 
 import arraygrad as ag
 
@@ -40,8 +41,7 @@ FUNCTIONS: dict[str, Callable[[Any, Any], Any]] = {
 }
 
 
-@pytest.mark.parametrize("dtype", [np.complex64, np.complex128])
-@pytest.mark.parametrize("name", FUNCTIONS)
+@crossed(name=FUNCTIONS, dtype=[np.complex64, np.complex128])
 def test_values_and_gradients(name: str, dtype: Any) -> None:
     function, x, y = FUNCTIONS[name], X.astype(dtype), Y.astype(dtype)
     unit = 1e-4 if dtype == np.complex64 else 1e-11

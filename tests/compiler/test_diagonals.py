@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-import pytest
 from loops_table import close
+from rows import crossed
 
 import arraygrad as ag
 from arraygrad.core.fixed import fix, is_fixed
@@ -25,6 +25,7 @@ CASES: dict[str, Any] = {
     "quotients and signs": lambda x: -(V.T @ (V @ (W @ x))) / ag.exp(W @ x),
     "einsum": lambda x: ag.einsum("ij,j->i", V, ag.einsum("ij,j->i", W, x)),
     "one row": lambda x: W[:1] @ x,
+    "a part": lambda x: W[:, :3] @ ag.tanh(x)[1:4],
     "rows": lambda x: ag.stack((x, x * 2)) @ W.T,
     "a batch of matrices": lambda x: ag.stack((W, W * 2)) @ x,
     "a batch of batches": lambda x: (W * x)[:, None, :] @ V.T[:5],
@@ -33,9 +34,11 @@ CASES: dict[str, Any] = {
 }
 
 
-@pytest.mark.parametrize("chunk_size", [None, 3])
-@pytest.mark.parametrize("transform", [ag.func.jacrev, ag.func.jacfwd], ids=["rows", "columns"])
-@pytest.mark.parametrize("name", CASES)
+@crossed(
+    name=CASES,
+    transform=[ag.func.jacrev, ag.func.jacfwd],
+    chunk_size=[None, 3],
+)
 def test_as_eager(name: str, transform: Any, chunk_size: int | None) -> None:
     f = transform(CASES[name], chunk_size=chunk_size)
     close(ag.compile(f)(X), f(X), rtol=1e-5 if name == "float32" else 1e-10)

@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from rows import crossed
 
 import arraygrad as ag
 from arraygrad.backends import numpy as numpy_backend
@@ -76,8 +77,7 @@ ELEMENTWISE: dict[str, Callable[[Any], Any]] = {
 }
 
 
-@pytest.mark.parametrize("dtype", [np.float32, np.float64])
-@pytest.mark.parametrize("name", ELEMENTWISE)
+@crossed(name=ELEMENTWISE, dtype=[np.float32, np.float64])
 def test_elementwise(name: str, dtype: Any) -> None:
     function, x = ELEMENTWISE[name], values(SIZE, dtype=dtype)
     before = dict(eager._kernels)
@@ -120,9 +120,7 @@ ROWS: dict[str, Callable[[Any], Any]] = {
 }
 
 
-@pytest.mark.parametrize("dtype", [np.float32, np.float64])
-@pytest.mark.parametrize("shape", [(300, 77), (3, 50, 33), (40, 2000)])
-@pytest.mark.parametrize("name", ROWS)
+@crossed(name=ROWS, shape=[(300, 77), (3, 50, 33), (40, 2000)], dtype=[np.float32, np.float64])
 def test_lines(name: str, shape: tuple[int, ...], dtype: Any) -> None:
     x = ag.tensor(values(*shape, dtype=dtype), requires_grad=True)
 

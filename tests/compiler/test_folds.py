@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-import pytest
+from rows import crossed
 
 import arraygrad as ag
 
@@ -14,9 +14,7 @@ FOLDS = ["sum", "prod", "max", "min", "any", "all", "count_nonzero"]
 DTYPES = [np.int32, np.int64, np.bool_, np.float32, np.float64]
 
 
-@pytest.mark.parametrize("axis", [None, 0, 1, (0, 2), -1])
-@pytest.mark.parametrize("dtype", DTYPES)
-@pytest.mark.parametrize("name", FOLDS)
+@crossed(name=FOLDS, dtype=DTYPES, axis=[None, 0, 1, (0, 2), -1])
 def test_folds(name: str, dtype: Any, axis: Any) -> None:
     if name in ("max", "min") and dtype == np.bool_:
         return

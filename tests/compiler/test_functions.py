@@ -7,6 +7,7 @@ from typing import Any
 import mpmath
 import numpy as np
 import pytest
+from rows import crossed
 
 import arraygrad as ag
 
@@ -54,8 +55,7 @@ def inputs(dtype: Any, low: float, high: float) -> Any:
     return values[(values >= low) & (values <= high) & np.isfinite(values)]
 
 
-@pytest.mark.parametrize("dtype", DTYPES)
-@pytest.mark.parametrize("name", FUNCTIONS)
+@crossed(name=FUNCTIONS, dtype=DTYPES)
 def test_accuracy(name: str, dtype: Any) -> None:
     function, exact, (low, high) = FUNCTIONS[name]
     x = inputs(dtype, low, high)
@@ -75,8 +75,7 @@ def test_accuracy(name: str, dtype: Any) -> None:
     assert worst < 4
 
 
-@pytest.mark.parametrize("dtype", DTYPES)
-@pytest.mark.parametrize("name", FUNCTIONS)
+@crossed(name=FUNCTIONS, dtype=DTYPES)
 def test_special_values(name: str, dtype: Any) -> None:
     function = FUNCTIONS[name][0]
     tiny = np.finfo(dtype).smallest_subnormal
@@ -96,8 +95,7 @@ TWO: dict[str, tuple[Any, Any]] = {
 }
 
 
-@pytest.mark.parametrize("dtype", DTYPES)
-@pytest.mark.parametrize("name", TWO)
+@crossed(name=TWO, dtype=DTYPES)
 def test_accuracy_of_two(name: str, dtype: Any) -> None:
     function, exact = TWO[name]
     rng = np.random.default_rng(1)
@@ -113,8 +111,7 @@ def test_accuracy_of_two(name: str, dtype: Any) -> None:
             assert abs(true - mpmath.mpf(float(c))) < 4 * abs(unit), (a, b)
 
 
-@pytest.mark.parametrize("dtype", DTYPES)
-@pytest.mark.parametrize("name", ["atan2", "hypot", "pow", "copysign", "logaddexp"])
+@crossed(name=["atan2", "hypot", "pow", "copysign", "logaddexp"], dtype=DTYPES)
 def test_special_values_of_two(name: str, dtype: Any) -> None:
     function = getattr(ag, name)
     info = np.finfo(dtype)

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from rows import crossed
 
 import arraygrad as ag
 
@@ -35,8 +36,7 @@ FUNCTIONS: dict[str, Callable[[Any], Any]] = {
 }
 
 
-@pytest.mark.parametrize("dtype", [np.float32, np.float64])
-@pytest.mark.parametrize("name", FUNCTIONS)
+@crossed(name=FUNCTIONS, dtype=[np.float32, np.float64])
 def test_values_and_gradients(name: str, dtype: Any) -> None:
     function, x = FUNCTIONS[name], X.astype(dtype)
     close = {"rtol": 1e-4, "atol": 1e-4} if dtype == np.float32 else {"rtol": 1e-11, "atol": 1e-11}
@@ -52,8 +52,7 @@ def test_it_is_native() -> None:
     assert "NumPy computes" not in ag.compile(gradient).explain(X, AT)
 
 
-@pytest.mark.parametrize("wrong", [50, -51, 2**40])
-@pytest.mark.parametrize("derive", [False, True])
+@crossed(derive=[False, True], wrong=[50, -51, 2**40])
 def test_integers_out_of_range(wrong: int, derive: bool) -> None:
     def read(x: Any, i: Any) -> Any:
         return (x[i] ** 2).sum()

@@ -7,13 +7,13 @@ from __future__ import annotations
 
 import signal
 import threading
-import time
 from collections import namedtuple
 from typing import Any
 
 import numpy as np
 import optree
 import pytest
+from rows import crossed
 
 import arraygrad as ag
 from arraygrad.func import (
@@ -147,8 +147,7 @@ def test_eager_and_compiled_scans(name: str) -> None:
             close(ag.compile(f, check=reverse)(X), wanted)
 
 
-@pytest.mark.parametrize("transform", [t for t in TRANSFORMS if t != "value"])
-@pytest.mark.parametrize("name", STEPS)
+@crossed(name=STEPS, transform=[t for t in TRANSFORMS if t != "value"])
 def test_transforms_of_scans(name: str, transform: str) -> None:
     f = TRANSFORMS[transform](scanned(name, XS, False))
     close(ag.compile(f)(X), f(X))
@@ -269,6 +268,7 @@ def test_an_error_in_a_step(error: type[BaseException]) -> None:
         close(g(X), wanted)
 
 
+@pytest.mark.usefixtures("interruptible")
 def test_long_loops_can_be_interrupted() -> None:
     loops = (
         lambda x: scan(lambda s, _: (ag.sin(s) * x, None), x, length=10**10)[0],
@@ -278,10 +278,8 @@ def test_long_loops_can_be_interrupted() -> None:
         compiled = ag.compile(loop)
         timer = threading.Timer(0.3, lambda: signal.raise_signal(signal.SIGINT))
         timer.start()
-        start = time.perf_counter()
         with pytest.raises(KeyboardInterrupt):
             compiled(np.array(0.5))
-        assert time.perf_counter() - start < 5
         timer.join()
 
 

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-import pytest
+from rows import crossed, over, rotated
 
 import arraygrad as ag
 from arraygrad.compiler import hoisting, stacking
@@ -78,14 +78,13 @@ FEW = ("a recurrent net", "products of vectors", "a part of a matrix", "a produc
 CASES = [(n, t) for t in TRANSFORMS for n in (BODIES if t == "grad" else FEW)]
 
 
-@pytest.mark.parametrize(("name", "transform"), CASES)
+@over("name, transform", rotated(CASES))
 def test_as_eager(name: str, transform: str) -> None:
     f = TRANSFORMS[transform](total(BODIES[name]))
     close(ag.compile(f)(W, V, XS), f(W, V, XS))
 
 
-@pytest.mark.parametrize("reverse", [False, True])
-@pytest.mark.parametrize("memory", [0, 400])
+@crossed(memory=[0, 400], reverse=[False, True])
 def test_within_a_budget(memory: int, reverse: bool) -> None:
     for name in ("a recurrent net", "rows at an index"):
         f = ag.func.grad(total(BODIES[name], reverse, memory), (0, 1, 2))

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from rows import crossed
 
 import arraygrad as ag
 from arraygrad.func import cond, fori_loop, grad, jvp, scan, vmap, while_loop
@@ -94,8 +95,7 @@ def close(found: Any, wanted: Any) -> None:
         np.testing.assert_allclose(np.asarray(x), np.asarray(y), rtol=1e-10, atol=1e-12)
 
 
-@pytest.mark.parametrize("rows", [4, 20])
-@pytest.mark.parametrize("name", WRITES)
+@crossed(name=WRITES, rows=[4, 20])
 def test_as_numpy(name: str, rows: int) -> None:
     for reverse in (False, True):
         f, wanted = written(WRITES[name], rows, reverse), plain(WRITES[name], rows, reverse)

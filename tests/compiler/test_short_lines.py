@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 from loops_table import close
+from rows import crossed
 
 import arraygrad as ag
 from arraygrad.compiler.body import body_of
@@ -44,8 +45,7 @@ def padded(x: Any) -> Any:
     return last * ag.sum(last, axis=-1, keepdims=True) - ag.any(x > 2, axis=-1, keepdims=True)
 
 
-@pytest.mark.parametrize("shape", SHAPES, ids=str)
-@pytest.mark.parametrize("f", [normalized, softmax, pairs, turned, padded])
+@crossed(f=[normalized, softmax, pairs, turned, padded], shape=SHAPES)
 def test_as_eager(f: Any, shape: tuple[int, ...]) -> None:
     if f is pairs and len(shape) == 2 and shape[0] > 100:
         shape = (100, shape[1])
@@ -55,8 +55,7 @@ def test_as_eager(f: Any, shape: tuple[int, ...]) -> None:
     close(ag.compile(g)(x), g(x), rtol=1e-9)
 
 
-@pytest.mark.parametrize("dtype", [np.float32, np.int32, np.int64, np.bool_])
-@pytest.mark.parametrize("n", [2, 3, 4])
+@crossed(n=[2, 3, 4], dtype=[np.float32, np.int32, np.int64, np.bool_])
 def test_all_dtypes(dtype: Any, n: int) -> None:
     x = np.random.default_rng(1).integers(-3, 4, (41, n)).astype(dtype)
 

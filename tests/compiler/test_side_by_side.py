@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-import pytest
 from loops_table import close
+from rows import crossed
 
 import arraygrad as ag
 
@@ -41,8 +41,7 @@ def stacked(x: Any, draw: Any) -> Any:
     return ag.stack((x * 2, x, -x), axis=int(draw.integers(0, x.ndim + 1)))
 
 
-@pytest.mark.parametrize("shape", SHAPES, ids=str)
-@pytest.mark.parametrize("move", [rolled, joined, exchanged, stacked])
+@crossed(move=[rolled, joined, exchanged, stacked], shape=SHAPES)
 def test_as_eager(move: Any, shape: tuple[int, ...]) -> None:
     for seed in range(3):
 

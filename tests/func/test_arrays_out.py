@@ -5,12 +5,14 @@ Every transform on every function of a table; and what comes out for tensors.
 
 from __future__ import annotations
 
+import itertools
 from typing import Any
 
 import numpy as np
 import optree
 import pytest
 import scipy.sparse
+from rows import crossed, over
 
 import arraygrad as ag
 from arraygrad import func
@@ -190,8 +192,7 @@ def leaves(result: Any) -> list[Any]:
     return [leaf for leaf in optree.tree_leaves(result) if not isinstance(leaf, str)]
 
 
-@pytest.mark.parametrize("function", FUNCTIONS)
-@pytest.mark.parametrize("name", TRANSFORMS)
+@over("name, function", itertools.product(TRANSFORMS, FUNCTIONS), first=len(FUNCTIONS))
 def test_arrays_give_arrays(name: str, function: Any) -> None:
     found = leaves(TRANSFORMS[name](function, X))
     assert found
@@ -199,8 +200,7 @@ def test_arrays_give_arrays(name: str, function: Any) -> None:
         assert isinstance(leaf, np.ndarray | np.generic | float | scipy.sparse.csr_array)
 
 
-@pytest.mark.parametrize("requires_grad", [False, True])
-@pytest.mark.parametrize("name", [name for name in TRANSFORMS if "sparse" not in name])
+@crossed(name=[name for name in TRANSFORMS if "sparse" not in name], requires_grad=[False, True])
 def test_tensors_give_tensors(name: str, requires_grad: bool) -> None:
     x = ag.tensor(X, requires_grad=requires_grad)
     for leaf in leaves(TRANSFORMS[name](lambda x: filled(x) * x, x)):

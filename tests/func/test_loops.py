@@ -19,6 +19,7 @@ from loops_table import (
     grown,
     scanned,
 )
+from rows import crossed
 
 import arraygrad as ag
 from arraygrad.func import (
@@ -26,6 +27,7 @@ from arraygrad.func import (
     budget,
     cond,
     fori_loop,
+    loops,
     scan,
     vmap,
     while_loop,
@@ -34,8 +36,7 @@ from arraygrad.func import (
 rng = np.random.default_rng(0)
 
 
-@pytest.mark.parametrize("transform", TRANSFORMS)
-@pytest.mark.parametrize("name", LOOPS)
+@crossed(name=LOOPS, transform=TRANSFORMS)
 def test_a_loop_is_what_python_computes(name: str, transform: str) -> None:
     loop, by_hand = LOOPS[name]
     make = TRANSFORMS[transform]
@@ -63,8 +64,9 @@ def counted_steps(x: Any, steps: int) -> Any:
 # --- batches ---
 
 
-@pytest.mark.parametrize("function", [scanned, captured, grown, counted, chosen])
-@pytest.mark.parametrize("transform", ["value", "grad", "hessian"])
+@crossed(
+    transform=["value", "grad", "hessian"], function=[scanned, captured, grown, counted, chosen]
+)
 def test_a_batch_is_each_member_by_itself(function: Function, transform: str) -> None:
     rows = np.array([POINT, -POINT, 3 * POINT, 0.1 * POINT])
     if function is captured:
@@ -146,8 +148,7 @@ def test_other_libraries(library: str) -> None:
 # --- associative_scan ---
 
 
-@pytest.mark.parametrize("n", [0, 1, 2, 3, 4, 7, 8, 13])
-@pytest.mark.parametrize("reverse", [False, True])
+@crossed(reverse=[False, True], n=[0, 1, 2, 3, 4, 7, 8, 13])
 def test_partial_results(n: int, reverse: bool) -> None:
     """Products of matrices are associative, but do not commute."""
     matrices = rng.normal(size=(2, n, 3, 3))
@@ -185,8 +186,7 @@ def test_a_linear_recurrence_of_pairs() -> None:
 # --- the memory budget ---
 
 
-@pytest.mark.parametrize("steps", [2, 7, 100, 1000])
-@pytest.mark.parametrize("memory", [0, 100, 5_000, 10**7])
+@crossed(memory=[0, 100, 5_000, 10**7], steps=[2, 7, 100, 1000])
 def test_segments_are_smaller_than_the_loop(steps: int, memory: int) -> None:
     length = budget.segment(steps, 80, 1000, memory)
     assert 1 <= length <= steps
@@ -268,3 +268,21 @@ def test_results_of_steps_must_agree() -> None:
 def test_branches_of_a_batch_must_agree() -> None:
     with pytest.raises(TypeError, match=r"the result of true_fun\['a'\] has shape \(\)"):
         vmap(lambda x: cond(x > 0, lambda: {"a": x}, lambda: {"a": ag.stack((x, x))}))(np.ones(2))
+
+
+def test_many_steps_need_no_array_of_numbers(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(loops, "MOST_NUMBERS", 3)
+
+    def f(x: Any) -> Any:
+        return ag.func.fori_loop(2, 8, lambda i, c: c * x + i, x)
+
+    def by_numbers(x: Any) -> Any:
+        found = x
+        for i in range(2, 8):
+            found = found * x + i
+        return found
+
+    x = np.array(0.7)
+    for run in (f, ag.compile(f)):
+        np.testing.assert_allclose(run(x), by_numbers(x))
+        np.testing.assert_allclose(ag.func.grad(run)(x), ag.func.grad(by_numbers)(x))

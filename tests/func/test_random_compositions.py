@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from rows import numbered, over
 
 import arraygrad as ag
 from arraygrad.func import checkpoint, grad, hessian, hvp, jacfwd, jacrev, jvp, linearize, vjp, vmap
@@ -372,7 +373,7 @@ SMOOTH = [name for name in MAPS if name not in ("sort", "argsort", "step")]
 IMPERATIVE = {"ag.grad", "batched", "outward"}
 
 
-@pytest.mark.parametrize("seed", range(60))
+@over("seed", numbered(60), first=3)
 def test_random_composition(seed: int) -> None:
     pick = random.Random(seed)
     function: Map = MAPS[pick.choice(SMOOTH)]

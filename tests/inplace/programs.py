@@ -9,6 +9,7 @@ and gradients are, whatever the others refuse.
 from __future__ import annotations
 
 import random
+import sys
 from typing import Any
 
 import numpy as np
@@ -699,3 +700,8 @@ def _too_large(ours: Ours, t: int) -> bool:
     """Whether a tensor's numbers have grown so far that they no longer compare."""
     values = ours.values(t)
     return bool(values.size) and not 1e-3 < np.min(np.abs(values)) <= np.max(np.abs(values)) < 20
+
+
+if __name__ == "__main__":
+    for number in range(int(sys.argv[1])):
+        compare(number, with_torch=False)

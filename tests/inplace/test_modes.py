@@ -2,13 +2,12 @@
 
 Each is drawn at random and run eagerly first, where `test_programs` compares it with a model that
 never writes. Then the same steps are run on the arrays of a transform, or of another library.
-`ARRAYGRAD_PROGRAMS` says how many; each has its number as its seed.
+Each has its number as its seed.
 """
 
 from __future__ import annotations
 
 import importlib
-import os
 import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -17,12 +16,13 @@ from typing import Any
 import numpy as np
 import pytest
 from inplace.programs import Ours, Program, Step, _too_large, _try
+from rows import crossed
 
 import arraygrad as ag
 from arraygrad import func
 
-COUNT = int(os.environ.get("ARRAYGRAD_PROGRAMS", "1000")) // 10
 BATCH = 20
+FIRST = range(0, 100, BATCH)
 
 
 class Drawn:
@@ -171,7 +171,7 @@ def each(first: int, check: Callable[[Drawn], None], without: set[str]) -> int:
     """Check a batch of programs; returns how many there were."""
     count = 0
     with np.errstate(all="ignore"):
-        for seed in range(first, min(first + BATCH, COUNT)):
+        for seed in range(first, first + BATCH):
             drawn = Drawn(seed)
             if drawn.is_refused or not drawn.is_local or drawn.kinds & without:
                 continue
@@ -180,7 +180,8 @@ def each(first: int, check: Callable[[Drawn], None], without: set[str]) -> int:
             try:
                 check(drawn)
             except Exception as error:
-                if "written through detach()" in str(error):  # where there is no memory to share
+                # Where there is no memory to share, and where its order may not be NumPy's.
+                if "written through detach()" in str(error) or "view or a copy" in str(error):
                     continue
                 lines = "\n".join(map(str, drawn.steps))
                 start = "\n".join(map(repr, drawn.start))
@@ -189,12 +190,11 @@ def each(first: int, check: Callable[[Drawn], None], without: set[str]) -> int:
     return count
 
 
-@pytest.mark.parametrize("transform", TRANSFORMS)
-@pytest.mark.parametrize("first", range(0, COUNT, BATCH))
+@crossed(transform=TRANSFORMS, first=FIRST)
 def test_in_a_transform(first: int, transform: str) -> None:
     without = {"detach"} if transform in FORWARD else set()
     count = each(first, TRANSFORMS[transform], without)
-    assert count > 1 or COUNT - first < BATCH
+    assert count > 1
 
 
 # --- libraries -----------------------------------------------------------------------------------
@@ -226,8 +226,7 @@ def in_double_precision(library: str) -> Iterator[None]:
         config.update("jax_enable_x64", before)
 
 
-@pytest.mark.parametrize("library", ["array_api_strict", "torch", "jax.numpy", "dask.array"])
-@pytest.mark.parametrize("first", range(0, COUNT, BATCH))
+@crossed(library=["array_api_strict", "torch", "jax.numpy", "dask.array"], first=FIRST)
 def test_over_a_library(first: int, library: str) -> None:
     pytest.importorskip(library)
     warnings.filterwarnings("ignore", "Casting complex values to real")  # torch's
@@ -235,4 +234,4 @@ def test_over_a_library(first: int, library: str) -> None:
         count = each(
             first, lambda drawn: by_library(library, drawn), {"clamp_"}
         )  # of complex numbers
-    assert count > 1 or COUNT - first < BATCH
+    assert count > 1

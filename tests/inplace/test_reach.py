@@ -28,6 +28,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from rows import over
 from samples import SAMPLES, Sample
 
 import arraygrad as ag
@@ -162,7 +163,7 @@ def test_what_survives_has_all_of_its_gradient(smooth_case: Case) -> None:
     check_not_too_small(on_arraygrad(sample), sample.arrays(complex_numbers), singles)
 
 
-@pytest.mark.parametrize("row", [s for s in SAMPLES if s.op in SEVERAL], ids=str)
+@over("row", [s for s in SAMPLES if s.op in SEVERAL])
 def test_what_survives_of_one_result_of_several(row: Sample) -> None:
     """With the others not used at all."""
     for k in range(len(results_of(on_arraygrad(row), leaves_of(row.arrays())))):

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import importlib.util
-import os
 import warnings
 from typing import Any
 
@@ -16,7 +15,6 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, rule
 from inplace.programs import Comparison, Program
 
-EXAMPLES = int(os.environ.get("ARRAYGRAD_EXAMPLES", "40"))
 WITH_TORCH = importlib.util.find_spec("torch") is not None
 
 
@@ -52,7 +50,7 @@ class Writing(RuleBasedStateMachine):
 
 
 Writing.TestCase.settings = settings(
-    max_examples=EXAMPLES,
+    max_examples=40,
     stateful_step_count=15,
     deadline=None,
     derandomize=True,

@@ -148,7 +148,7 @@ def test_half_precision() -> None:
 def test_numbers() -> None:
     x = leaf(2.0)[0]
     y = x * 3
-    v, w = y.reshape(()), y[()]
+    v, w = y.reshape(()), y[...]
     y += 1
     assert (float(v.detach()), float(w.detach()), float(y.detach())) == (7, 7, 7)
     w *= 2

@@ -19,6 +19,12 @@ def _positive(n: int = 3) -> Any:
     return half @ half.T + np.diag(np.arange(1.0, n + 1))
 
 
+def _with_values(*values: float) -> Any:
+    """A symmetric matrix with some singular values."""
+    turn = np.linalg.qr(_rng.normal(size=(len(values), len(values))))[0]
+    return (turn * values) @ turn.T
+
+
 def _complex(*shape: int) -> Any:
     return _rng.normal(size=shape) + 1j * _rng.normal(size=shape)
 
@@ -272,5 +278,17 @@ CASES = [
             *sp.linalg.qr(a)
         ),
         (_complex(4, 2),),
+    ),
+    # Singular values that are cut off: of 3, 2, 0.5, 0.3 the last two.
+    *[_case(name, _with_values(3.0, 2.0, 0.5, 0.3), rtol=0.4) for name in ("pinv", "pinvh")],
+    Case(
+        "linalg.lstsq(cond=0.4)",
+        lambda sp, a, b: sp.linalg.lstsq(a, b, cond=0.4),
+        (_with_values(3.0, 2.0, 0.5, 0.3), _any(4)),
+    ),
+    Case(
+        "linalg.null_space(rcond=0.4)",
+        lambda sp, a: (lambda n: n @ n.T)(sp.linalg.null_space(a, rcond=0.4)),
+        (_with_values(3.0, 2.0, 0.5, 0.3),),
     ),
 ]

@@ -5,6 +5,7 @@ SciPy's own results are what values must equal, and their differences what deriv
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
@@ -62,6 +63,16 @@ class Case:
 
     def __str__(self) -> str:
         return self.name
+
+    @property
+    def op(self) -> str:
+        """The function, with its module."""
+        return re.split(r"[^\w.]", self.name, maxsplit=1)[0]
+
+    @property
+    def variant(self) -> str:
+        """Whether its numbers are complex."""
+        return "complex" if any(map(np.iscomplexobj, self.arrays)) else ""
 
 
 def results(case: Case, sp: Any, *arrays: Any) -> list[Any]:

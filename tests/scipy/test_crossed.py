@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import pytest
 from cases_interpolate import CASES as INTERPOLATE
 from cases_linalg import CASES as LINALG
 from cases_ndimage import CASES as NDIMAGE
@@ -19,9 +18,10 @@ from crossing import (
     check_second,
     check_values,
 )
+from rows import over
 
 CASES = [*SPECIAL, *LINALG, *SIGNAL, *SPARSE, *INTERPOLATE, *STATS, *NDIMAGE]
-each = pytest.mark.parametrize("given", CASES, ids=str)
+each = over("given", CASES)
 
 
 def test_names_are_different() -> None:
@@ -43,16 +43,16 @@ def test_forward_mode(given: Case) -> None:
     check_forward(given)
 
 
-@pytest.mark.parametrize("given", [case for case in CASES if case.second], ids=str)
+@over("given", [case for case in CASES if case.second])
 def test_second_derivative(given: Case) -> None:
     check_second(given)
 
 
-@pytest.mark.parametrize("given", [case for case in CASES if case.batch], ids=str)
+@over("given", [case for case in CASES if case.batch])
 def test_batch(given: Case) -> None:
     check_batch(given)
 
 
-@pytest.mark.parametrize("given", [*SPECIAL, *SIGNAL, *INTERPOLATE, *STATS, *NDIMAGE], ids=str)
+@over("given", [*SPECIAL, *SIGNAL, *INTERPOLATE, *STATS, *NDIMAGE])
 def test_precision(given: Case) -> None:
     check_precision(given)

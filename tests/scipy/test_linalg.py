@@ -6,8 +6,10 @@ from typing import Any
 
 import numpy as np
 import pytest
+import scipy.linalg
 
 import arraygrad as ag
+from arraygrad.errors import SingularError
 from arraygrad.scipy import linalg
 
 _rng = np.random.default_rng(5)
@@ -62,3 +64,36 @@ def test_det_has_scipys_precision() -> None:
     out = linalg.det(a)
     assert out.dtype == np.float64
     assert ag.grad(out, a).dtype == np.float32
+
+
+@pytest.mark.parametrize(
+    ("name", "function"),
+    [
+        ("sqrtm", linalg.sqrtm),
+        ("logm", linalg.logm),
+        ("fractional_matrix_power", lambda a: linalg.fractional_matrix_power(a, 0.3)),
+        ("polar", lambda a: linalg.polar(a)[0]),
+        ("polar", lambda a: linalg.polar(a)[1]),
+        ("polar", lambda a: linalg.orthogonal_procrustes(a, a)[0]),
+    ],
+)
+@pytest.mark.filterwarnings("ignore")  # SciPy warns about the values
+def test_a_singular_matrix_has_no_derivative(name: str, function: Any) -> None:
+    a = np.array([[1.0, 2.0], [2.0, 4.0]])
+    with pytest.raises(SingularError, match=f"{name}: the matrix is singular"):
+        ag.func.grad(lambda a: ag.sum(ag.real(function(a))))(a)
+    with pytest.raises(SingularError, match=f"{name}: the matrix is singular"):
+        _along(function, a, a)
+
+
+def test_an_integer_power_of_a_singular_matrix_has_a_derivative() -> None:
+    a = np.array([[1.0, 2.0], [2.0, 4.0]])
+    np.testing.assert_allclose(_along(lambda a: linalg.fractional_matrix_power(a, 2), a, a), 10 * a)
+
+
+@pytest.mark.parametrize("a", [_rng.normal(size=(3, 3)), _rng.normal(size=(3, 3)) + 0.5j])
+def test_eigenvectors_are_those_of_scipy(a: Any) -> None:
+    expected = scipy.linalg.eig(a, left=True)
+    found = linalg.eig(ag.tensor(a, requires_grad=True), left=True)
+    for value, tensor in zip(expected, found, strict=True):
+        np.testing.assert_allclose(tensor.detach().numpy(), value, rtol=1e-12, atol=1e-13)

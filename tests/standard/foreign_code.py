@@ -1,8 +1,8 @@
 """Checks gradients of functions that others wrote for the Array API standard.
 
-Run as a program by the tests (``python -m standard.foreign_code scipy_cases``), because SciPy reads
-``SCIPY_ARRAY_API`` when it is imported: it checks each row of a module's tables and writes what
-went wrong, or nothing, by name, as JSON.
+Run as a program by the tests (``python -m standard.foreign_code scipy_cases NAME …``), because
+SciPy reads ``SCIPY_ARRAY_API`` when it is imported: it checks rows of a module's tables and writes
+what went wrong, or nothing, by name, as JSON.
 """
 
 from __future__ import annotations
@@ -112,19 +112,20 @@ def run_with_setting(arguments: list[str]) -> str:
     return done.stdout
 
 
-def report(module: str) -> dict[str, str]:
-    """What is wrong with each function in a module's tables, found in a process of its own."""
-    found: dict[str, str] = json.loads(run_with_setting(["-m", "standard.foreign_code", module]))
+def report(module: str, names: list[str]) -> dict[str, str]:
+    """What is wrong with functions in a module's tables, found in a process of its own."""
+    written = run_with_setting(["-m", "standard.foreign_code", module, *names])
+    found: dict[str, str] = json.loads(written)
     return found
 
 
-def main(module: str) -> None:
+def main(module: str, *names: str) -> None:
     tables = importlib.import_module(f"standard.{module}")
-    cases = [*tables.CASES, *tables.REFUSED]
+    cases = [case for case in (*tables.CASES, *tables.REFUSED) if case.name in names]
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # of divisions by zero, and fits cut short
         json.dump({case.name: outcome(case) for case in cases}, sys.stdout)
 
 
 if __name__ == "__main__":
-    main(sys.argv[1])
+    main(*sys.argv[1:])

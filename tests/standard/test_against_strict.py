@@ -16,6 +16,7 @@ from typing import Any
 import array_api_strict as strict
 import numpy as np
 import pytest
+from rows import Row, over
 
 import arraygrad as ag
 
@@ -60,7 +61,7 @@ def lookup(space: Any, name: str) -> Any:
 # --- names and signatures ------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("name", names())
+@over("name", names())
 def test_every_name_of_the_standard(name: str) -> None:
     found, expected = lookup(ag, name), lookup(strict, name)
     assert callable(found) == callable(expected)
@@ -70,7 +71,7 @@ def test_every_name_of_the_standard(name: str) -> None:
     )
 
 
-@pytest.mark.parametrize("name", [n for n in names() if inspect.isfunction(lookup(strict, n))])
+@over("name", [n for n in names() if inspect.isfunction(lookup(strict, n))])
 def test_signatures(name: str) -> None:
     ours = inspect.signature(lookup(ag, name))
     theirs = inspect.signature(lookup(strict, name))
@@ -244,7 +245,7 @@ BINARY = {
 }
 
 
-@pytest.mark.parametrize(("name", "dtype"), [(n, d) for n, ds in UNARY.items() for d in ds])
+@over("name, dtype", [(n, d) for n, ds in UNARY.items() for d in ds])
 def test_unary(name: str, dtype: str) -> None:
     x = special_values(dtype)
     if name in ("reciprocal", "sign") and dtype in COMPLEX:
@@ -255,7 +256,7 @@ def test_unary(name: str, dtype: str) -> None:
         both(lambda xp, a: getattr(xp, name)(a), array, rtol=1e-14)
 
 
-@pytest.mark.parametrize(("name", "dtype"), [(n, d) for n, ds in BINARY.items() for d in ds])
+@over("name, dtype", [(n, d) for n, ds in BINARY.items() for d in ds])
 def test_binary(name: str, dtype: str) -> None:
     x = special_values(dtype)
     if dtype in COMPLEX:
@@ -267,15 +268,13 @@ def test_binary(name: str, dtype: str) -> None:
     both(lambda xp, a: getattr(xp, name)(number, a), x, rtol=1e-14)
 
 
-@pytest.mark.parametrize("name", ["floor_divide", "remainder"])
-@pytest.mark.parametrize("dtype", INTEGERS)
+@over("name, dtype", itertools.product(["floor_divide", "remainder"], INTEGERS))
 def test_division_of_integers(name: str, dtype: str) -> None:
     x = special_values(dtype)
     both(lambda xp, a, b: getattr(xp, name)(a, b), x[:, None], x[x != 0][None, :])
 
 
-@pytest.mark.parametrize("name", ["bitwise_left_shift", "bitwise_right_shift"])
-@pytest.mark.parametrize("dtype", INTEGERS)
+@over("name, dtype", itertools.product(["bitwise_left_shift", "bitwise_right_shift"], INTEGERS))
 def test_shifts(name: str, dtype: str) -> None:
     x = special_values(dtype)
     both(lambda xp, a, b: getattr(xp, name)(a, b), x[:, None], np.arange(8, dtype=dtype)[None, :])
@@ -384,11 +383,7 @@ _OPERATORS: dict[Callable[..., Any], tuple[str, ...]] = {
 }
 
 
-@pytest.mark.parametrize(
-    ("function", "dtype"),
-    [(f, d) for f, ds in _OPERATORS.items() for d in ds],
-    ids=lambda v: getattr(v, "__name__", v),
-)
+@over("function, dtype", [(f, d) for f, ds in _OPERATORS.items() for d in ds])
 def test_operators(function: Callable[..., Any], dtype: str) -> None:
     x = special_values(dtype)[:8]
     y = x[::-1].copy()
@@ -625,8 +620,8 @@ case("asarray", lambda xp, x: xp.asarray(x, copy=True), _A)
 case("from_dlpack", lambda xp, x: xp.from_dlpack(x), _A, dtypes=FLOATS + INTEGERS)
 
 
-@pytest.mark.parametrize(
-    ("name", "index", "dtype"),
+@over(
+    "name, index, dtype",
     [(n, i, d) for n, cases in CALLS.items() for i, c in enumerate(cases) for d in c[2]],
 )
 def test_calls(name: str, index: int, dtype: str) -> None:
@@ -656,8 +651,14 @@ _INDICES: list[Any] = [
 ]
 
 
-@pytest.mark.parametrize("index", _INDICES, ids=repr)
-@pytest.mark.parametrize("dtype", ["bool", "int32", "float32", "complex128"])
+@over(
+    "index, dtype",
+    [
+        Row("__getitem__", f"{index!r}, {dtype}", (index, dtype), variant=dtype)
+        for index in _INDICES
+        for dtype in ("bool", "int32", "float32", "complex128")
+    ],
+)
 def test_indexing(index: Any, dtype: str) -> None:
     def key(xp: Any) -> Any:
         parts = index if isinstance(index, tuple) else (index,)
@@ -686,7 +687,7 @@ def test_isin(dtype: str, invert: bool) -> None:
 _PAIRS = list(itertools.product(DTYPES, repeat=2))
 
 
-@pytest.mark.parametrize(("first", "second"), _PAIRS)
+@over("first, second", _PAIRS, first=len(DTYPES))
 def test_promotion(first: str, second: str) -> None:
     try:
         expected = strict.result_type(getattr(strict, first), getattr(strict, second))
@@ -700,7 +701,7 @@ def test_promotion(first: str, second: str) -> None:
         assert (x + y).dtype == getattr(ag, name)
 
 
-@pytest.mark.parametrize(("first", "second"), _PAIRS)
+@over("first, second", _PAIRS, first=len(DTYPES))
 def test_casts(first: str, second: str) -> None:
     try:
         strict.result_type(getattr(strict, first), getattr(strict, second))
@@ -735,8 +736,7 @@ KINDS: list[Any] = [
 ]
 
 
-@pytest.mark.parametrize("dtype", DTYPES)
-@pytest.mark.parametrize("kind", KINDS)
+@over("dtype, kind", itertools.product(DTYPES, KINDS), first=len(KINDS))
 def test_kinds(dtype: str, kind: Any) -> None:
     expected = strict.isdtype(getattr(strict, dtype), kind)
     assert ag.isdtype(getattr(ag, dtype), kind) is expected

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from rows import crossed
 
 import arraygrad as ag
 from arraygrad.testing import assert_close, gradcheck, gradgradcheck
@@ -66,8 +67,7 @@ CALLS: dict[str, Any] = {
 }
 
 
-@pytest.mark.parametrize("like", LIKES)
-@pytest.mark.parametrize("name", CALLS)
+@crossed(name=CALLS, like=LIKES)
 def test_operands(like: Any, name: str) -> None:
     call = CALLS[name]
 
@@ -87,8 +87,7 @@ def test_operands(like: Any, name: str) -> None:
     assert_close(tangent, ag.func.jacrev(product)(X) @ np.array(W))
 
 
-@pytest.mark.parametrize("like", LIKES)
-@pytest.mark.parametrize("index", [[2, 0], [0, 0, -1], [True, False, True], []])
+@crossed(index=[[2, 0], [0, 0, -1], [True, False, True], []], like=LIKES)
 def test_indices(like: Any, index: Any) -> None:
     plain = np.array(index, bool if index and isinstance(index[0], bool) else np.intp)
     key = like(plain)

@@ -5,9 +5,12 @@ from __future__ import annotations
 import functools
 import re
 from collections import defaultdict
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
+from rows import Row, are_all_wanted, over
 
 # Which of their functions take tensors changes from version to version.
 pytest.importorskip("scipy", minversion="1.17")
@@ -19,24 +22,44 @@ from standard.scipy_cases import CASES, REFUSED
 
 PAGE = Path(__file__).parents[2] / "docs" / "scipy.md"
 
-found = functools.cache(report)
+
+def both() -> list[Row]:
+    """The functions in the tables of both modules: module, name, and whether they are refused.
+
+    A quick run takes one function of each package.
+    """
+    rows, packages = [], set()
+    for module, tables in {"scipy_cases": scipy_cases, "sklearn_cases": sklearn_cases}.items():
+        for is_refused, cases in ((False, tables.CASES), (True, tables.REFUSED)):
+            for name in map(str, cases):
+                package = (name.rpartition(".")[0], is_refused)
+                rows.append(
+                    Row(module, name, (module, name, is_refused), quick=package not in packages)
+                )
+                packages.add(package)
+    return rows
 
 
-def both(table: str) -> list[tuple[str, str]]:
-    """A table's rows in both modules: the module, and the function's name."""
-    modules = {"scipy_cases": scipy_cases, "sklearn_cases": sklearn_cases}
-    return [(name, str(case)) for name, m in modules.items() for case in getattr(m, table)]
+ROWS = both()
 
 
-@pytest.mark.parametrize(("module", "name"), both("CASES"))
-def test_gradients_agree_with_differences(module: str, name: str) -> None:
-    assert found(module)[name] == ""
+@pytest.fixture(scope="module")
+def outcomes(request: pytest.FixtureRequest) -> Callable[[str], dict[str, str]]:
+    """What is wrong with each function of a module, found in a process of its own."""
+    every = are_all_wanted(request.config)
+    wanted = [row for row in ROWS if every or row.quick]
+    return functools.cache(
+        lambda module: report(module, [row.name for row in wanted if row.op == module])
+    )
 
 
-@pytest.mark.parametrize(("module", "name"), both("REFUSED"))
-def test_gradients_are_not_dropped_silently(module: str, name: str) -> None:
-    # A later version may learn to do it, and then has to do it right.
-    assert found(module)[name] == "" or found(module)[name].startswith("NoGradientError: ")
+@over("module, name, is_refused", ROWS)
+def test_gradients_agree_with_differences_or_are_refused(
+    module: str, name: str, is_refused: bool, outcomes: Any
+) -> None:
+    outcome = outcomes(module)[name]
+    # What is refused a later version may learn to do, and then has to do it right.
+    assert outcome == "" or (is_refused and outcome.startswith("NoGradientError: "))
 
 
 def table(names: list[str]) -> dict[str, str]:

@@ -15,6 +15,7 @@ from .. import ops
 from ..backends import backend_of
 from ..backends.arraylikes import ARRAY_LIKE, values_of
 from ..core.array import is_transformed
+from ..core.indices import as_view
 from ..ops.define.signatures import OneArray, Operand, TwoArrays, Unary
 from ..ops.elementwise import choose
 from ..ops.indexing import split_index
@@ -75,7 +76,7 @@ class InPlace:
         if ARRAY_LIKE[type(value)]:
             value = values_of(value)
         if not indices:
-            self._assign((template, ()), value, _ASSIGNMENT)
+            self._assign((as_view(template), ()), value, _ASSIGNMENT)
             return
         plain_indices = [_plain_index(i) for i in indices]
         if all(i is not None for i in plain_indices):

@@ -26,12 +26,11 @@ from ..core.versions import about_to_write, mark_written, version, writes_to
 from ..errors import MixedArraysError, OuterWriteError
 from ..ops.define.adoption import in_library_of, is_made
 from ..ops.indexing import _getitem
-from ..ops.regions import Region, Step
+from ..ops.regions import Region
 from ..ops.shape import _broadcast_to
 from ..ops.writing import put, put_detached
 from .changes import InPlace
-from .exchange import item_written, refuse_exchange
-from .layout import by_function
+from .layout import by_function, refuse_unsure
 from .views import ViewOf
 
 
@@ -88,12 +87,6 @@ class TensorInPlace(InPlace):
             move(self, result._node)
 
     def _assign(self, index: tuple[Any, tuple[Any, ...]], value: Any, name: str) -> None:
-        view = getattr(value, "_view", None)
-        if view is not None:
-            if view.base is (self if self._view is None else self._view.base):
-                _check_exchange(self, index, view)
-            else:
-                view = None
         if isinstance(value, Array) and value.level > self.level:
             join_level(self, (value,))
         check_writable(self, (value,))
@@ -114,8 +107,6 @@ class TensorInPlace(InPlace):
         _store(self, index, value._array if ours else value, name)
         if recording:
             put_into_base(self, index, node)
-        if view is not None:
-            _note_copy(self, index, view)
 
 
 # --- may it be written? --------------------------------------------------------------------------
@@ -145,6 +136,8 @@ def check_writable(tensor: Any, values: tuple[Any, ...]) -> None:
             "several elements are one in memory. Write to a clone() of it"
         )
     view = tensor._view
+    if view is not None and view.is_unsure:
+        refuse_unsure("the tensor cannot be written")
     for function, _ in () if view is None else view.steps:
         if function is by_function and _is_recorded(tensor, values):
             raise RuntimeError(
@@ -332,29 +325,6 @@ def _is_that_part(tensor: Any, index: Any, value: Any) -> bool:
     )
 
 
-def _check_exchange(tensor: Any, index: Any, view: ViewOf) -> None:
-    """Raise if a view is written that the first half of an exchange has overwritten."""
-    copied = view.family.copied
-    if copied is None:
-        return
-    target, source, stamp = copied
-    if view.seen <= stamp and view.steps == target:
-        if item_written(_steps(tensor), index) == source:
-            refuse_exchange()
-
-
-def _note_copy(tensor: Any, index: Any, view: ViewOf) -> None:
-    """Remember that a view was written to an item of its base."""
-    item = item_written(_steps(tensor), index)
-    if item is not None:
-        view.family.copied = item, view.steps, view.family.stamp
-        view.family.stamp += 1  # views that are made from now on are newer
-
-
-def _steps(tensor: Any) -> tuple[Step, ...]:
-    return () if tensor._view is None else tensor._view.steps
-
-
 # --- writing -------------------------------------------------------------------------------------
 
 
@@ -373,8 +343,12 @@ def _store(tensor: Any, index: Any, value: Any, name: str) -> None:
         # Noted first: an interrupt in between does no harm.
         writes.mark(array, name, _origin(), part, replaced)
         array[... if part is None else part] = value
+        base = _history(tensor)
         if hasattr(value, "dtype"):  # it holds what a user brought, now
-            _history(tensor)._made = False
+            base._made = False
+        family = getattr(base, "_family", None)
+        if family is not None and family.has_unsure:
+            family.stamp += 1
         return
     base = _history(tensor)
     steps = () if tensor._view is None else tensor._view.steps
@@ -392,7 +366,8 @@ def keeps_replaced(tensor: Any) -> bool:
     """Whether a write to a tensor has to keep the values that it replaces.
 
     It has, unless that is switched off, if anything but the tensor and its base refers to the
-    memory: it may be a node that saved it. Where references are not counted, it always has.
+    memory: it may be a node that saved it. Where references are not counted, it always has. A user
+    who brought the memory may refer to it, too. `Past` knows how many references are not nodes'.
     """
     if current_modes().keeps_written is False:
         return False
@@ -401,7 +376,10 @@ def keeps_replaced(tensor: Any) -> bool:
     owner = base._array
     if not isinstance(owner, ndarray):
         return False
-    if owner.base is not None:  # what a user brought
+    if owner.base is not None and view is None:  # what a user brought
+        owner = owner_of(owner)
+        return owner.base is not None or _is_saved(owner, getrefcount(owner))
+    if owner.base is not None:
         return True
     known = ALONE + 1 if getattr(base, "_leaf", None) is None else ALONE + 2
     if view is not None:
@@ -409,7 +387,15 @@ def keeps_replaced(tensor: Any) -> bool:
         if array.base is not owner or getrefcount(array) > ALONE + 1:
             return True
         known += 1
-    return getrefcount(owner) > known
+    count = getrefcount(owner)
+    return count > known and (view is not None or _is_saved(owner, count))
+
+
+def _is_saved(owner: Any, count: int) -> bool:
+    """Whether one of `count` references to memory may be that of a node."""
+    past = writes_to(owner).past
+    past.references = count
+    return count > past.others
 
 
 def _origin() -> str | None:

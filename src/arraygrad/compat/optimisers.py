@@ -1,176 +1,286 @@
-"""Optimisers of sorix and Lucid: each changes the parameters in place, by their gradients."""
+"""Optimisers with PyTorch's groups, states and keywords, over the rules of `ag.optim`.
+
+A facade says how its tensors hold arrays, and which rule each of its optimisers runs.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+import copy
+import inspect
+from collections import defaultdict
+from collections.abc import Callable
+from contextlib import nullcontext
 from typing import Any
 
 import numpy as np
 
+from .. import optim
 from ..arrays.creation import zeros_like
+from ..arrays.tensor import Tensor as Native
+from ..autograd import enable_grad, no_grad
 from ..autograd.graph import increment_version
-from .facade import Facade
+from ..core.array import plain
+from ..core.nodes import RemovableHandle
+from ..optim.rules import NUMBERS, Rule
 
 
 class Optimizer:
-    """The base of all optimisers: groups of parameters, each with its own settings."""
+    """Changes parameters by their gradients. A subclass has a rule, or defines `step`."""
 
-    def __init__(
-        self, params: Iterable[Any], lr: float = 1e-3, weight_decay: float = 0.0, **more: Any
-    ) -> None:
-        self.defaults = {"lr": lr, "weight_decay": weight_decay, **more}
-        self.param_groups: list[dict[str, Any]] = []
+    rule: Rule | None = None
+
+    def __init__(self, params: Any, defaults: dict[str, Any]) -> None:
+        if isinstance(params, Native) or hasattr(params, "requires_grad"):
+            raise TypeError("params must be an iterable of tensors or dicts, not one Tensor")
         given = list(params)
         if not given:
             raise ValueError("optimizer got an empty parameter list")
+        self.defaults = defaults
+        self.state: defaultdict[Any, dict[str, Any]] = defaultdict(dict)
+        self.param_groups: list[dict[str, Any]] = []
+        self._hooks: dict[str, dict[int, Any]] = {"pre": {}, "post": {}}
         for group in given if isinstance(given[0], dict) else [{"params": given}]:
             self.add_param_group(group)
 
+    # --- what a facade says ---
+
+    def _tensor(self, p: Any) -> Any:
+        """The tensor of arraygrad that a parameter holds."""
+        return p if isinstance(p, Native) else p._inner
+
+    def _shown(self, array: Any) -> Any:
+        """An array of the state as the user sees it."""
+        return array
+
+    def _gradient(self, p: Any) -> Any:
+        """The gradient of a parameter, or None if the parameter is to stay as it is."""
+        return self._tensor(p).grad
+
+    # --- groups ---
+
     def add_param_group(self, param_group: dict[str, Any]) -> None:
-        """Take over parameters, with the settings that the group has, and the defaults."""
-        params = param_group["params"]
-        params = [params] if isinstance(params, Facade) else list(params)
-        kind = np.result_type(*(p._inner.dtype for p in params), np.float16)
-        state = {name: np.zeros(sum(p._inner.size for p in params), kind) for name in self.moments}
-        self.param_groups.append(
-            {**self.defaults, **param_group, "params": params, "state": {"t": 0, **state}}
-        )
+        """Add parameters with options of their own."""
+        if not isinstance(param_group, dict):
+            raise TypeError(f"param_group must be a dict, but got {type(param_group)}")
+        group = {**self.defaults, **param_group}
+        held = group["params"]
+        if isinstance(held, set):
+            raise TypeError("optimizer parameters need to be organized in ordered collections")
+        held = [held] if hasattr(held, "requires_grad") else list(held)
+        if held and isinstance(held[0], tuple):  # as named_parameters() gives them
+            group["param_names"], held = [name for name, _ in held], [p for _, p in held]
+        known = {id(p) for g in self.param_groups for p in g["params"]}
+        for p in held:
+            if not hasattr(p, "requires_grad"):
+                raise TypeError(f"optimizer can only optimize Tensors, not {type(p).__name__}")
+            if not p.is_leaf and not getattr(p, "retains_grad", False):
+                raise ValueError("can't optimize a non-leaf Tensor")
+            if id(p) in known:
+                raise ValueError("some parameters appear in more than one parameter group")
+        self.param_groups.append({**group, "params": held})
 
-    moments: tuple[str, ...] = ()
+    def zero_grad(self, set_to_none: bool = True) -> None:
+        """Forget the gradients, or set them to zero."""
+        for p in self._params():
+            tensor = self._tensor(p)
+            if set_to_none:
+                tensor.grad = None
+            elif tensor.grad is not None:
+                tensor.grad = zeros_like(tensor.grad)
 
-    def zero_grad(self) -> None:
-        """Set all gradients to zero."""
-        for group in self.param_groups:
-            for p in group["params"]:
-                gradient = p._inner.grad
-                if gradient is None or gradient.requires_grad:
-                    p._inner.grad = zeros_like(p._inner)
-                else:
-                    gradient.array.fill(0)
+    def _params(self) -> list[Any]:
+        return [p for group in self.param_groups for p in group["params"]]
+
+    # --- steps ---
 
     def step(self, closure: Callable[[], Any] | None = None) -> Any:
-        """Change the parameters once; `closure`, if given, computes the loss first."""
-        loss = None if closure is None else closure()
+        """Take one step; `closure` computes the loss, and its gradients, anew."""
+        for hook in list(self._hooks["pre"].values()):
+            hook(self, (closure,), {})
+        loss = None
+        if closure is not None:
+            with enable_grad():
+                loss = closure()
         for group in self.param_groups:
-            gradient = np.concatenate([_gradient(p) for p in group["params"]])
-            if group["weight_decay"]:
-                values = np.concatenate([p._inner.array.reshape(-1) for p in group["params"]])
-                gradient = gradient + group["weight_decay"] * values
-            group["state"]["t"] += 1
-            change = self.change(group, group["state"], gradient)
-            at = 0
-            for p in group["params"]:
-                data = p._inner.array
-                data -= change[at : at + data.size].reshape(data.shape)
-                at += data.size
-            # A graph from before the step cannot be differentiated any more: it would be wrong.
-            increment_version([p._inner for p in group["params"]])
+            with nullcontext() if group.get("differentiable") else no_grad():
+                for p in group["params"]:
+                    gradient = self._gradient(p)
+                    if gradient is not None:
+                        self._advance(p, gradient, group)
+        for hook in list(self._hooks["post"].values()):
+            hook(self, (closure,), {})
         return loss
 
-    def change(self, group: dict[str, Any], state: dict[str, Any], gradient: Any) -> Any:
-        """What to subtract from the parameters of a group."""
-        raise NotImplementedError
+    def _advance(self, p: Any, gradient: Any, group: dict[str, Any]) -> None:
+        """Change one parameter by the rule."""
+        if self.rule is None:
+            raise NotImplementedError("an optimizer defines step()")
+        rule, tensor, state = self.rule, self._tensor(p), self.state[p]
+        options = {k: self._tensor(v) if _is_tensor(v) else v for k, v in group.items()}
+        started = rule.slots_of(tensor, options)
+        for name, value in started.items():
+            if state.get(name) is None:
+                state[name] = value if name in NUMBERS else self._shown(value)
+        # What PyTorch saved has tensors for numbers, and no number of steps for SGD.
+        step = int(state.get("step", 1 if rule.slots and len(state) > len(started) else 0)) + 1
+        slots = {
+            name: float(state[name]) if name in NUMBERS else self._held(state[name])
+            for name in started
+        }
+        array = plain(tensor)
+        in_place = not options.get("differentiable") and isinstance(array, np.ndarray)
+        if in_place and array.flags.writeable and tensor.array is array:
+            held = {name: plain(value) for name, value in slots.items()}
+            rule.write_array(array, np.asarray(plain(gradient)), held, step, options)
+            # A graph from before the step cannot be differentiated any more: it would be wrong.
+            increment_version([tensor])
+            state.update({name: held[name] for name in NUMBERS if name in held})
+        else:
+            change, after = rule.change(tensor, gradient, slots, step, options)
+            tensor += change
+            for name, value in after.items():
+                state[name] = value if name in NUMBERS else self._shown(value)
+        state["step"] = step
+
+    def _held(self, value: Any) -> Any:
+        return self._tensor(value) if _is_tensor(value) else value
+
+    def register_step_pre_hook(self, hook: Any) -> Any:
+        """Call `hook(optimizer, args, kwargs)` before each step."""
+        return RemovableHandle(self._hooks["pre"], hook)
+
+    def register_step_post_hook(self, hook: Any) -> Any:
+        """Call `hook(optimizer, args, kwargs)` after each step."""
+        return RemovableHandle(self._hooks["post"], hook)
+
+    # --- saving ---
 
     def state_dict(self) -> dict[str, Any]:
-        """The settings and what the optimiser remembers, without the parameters."""
-        without = ("params", "state")
+        """The options and the states, with numbers for the parameters."""
+        number = {id(p): i for i, p in enumerate(self._params())}
+        groups = [
+            {**group, "params": [number[id(p)] for p in group["params"]]}
+            for group in self.param_groups
+        ]
         return {
-            "state": [
-                {k: np.copy(v) if isinstance(v, np.ndarray) else v for k, v in g["state"].items()}
-                for g in self.param_groups
-            ],
-            "param_groups": [
-                {k: v for k, v in g.items() if k not in without} for g in self.param_groups
-            ],
+            "state": {number[id(p)]: state for p, state in self.state.items()},
+            "param_groups": groups,
         }
 
     def load_state_dict(self, state_dict: dict[str, Any]) -> None:
-        """Take over what `state_dict` gave."""
+        """Take over options and states, if they are of as many parameters of the same shapes."""
+        given = copy.deepcopy({key: state_dict[key] for key in ("state", "param_groups")})
+        groups = given["param_groups"]
+        if len(groups) != len(self.param_groups):
+            raise ValueError("loaded state dict has a different number of parameter groups")
+        order: dict[Any, Any] = {}
+        for ours, theirs in zip(self.param_groups, groups, strict=True):
+            if len(ours["params"]) != len(theirs["params"]):
+                raise ValueError(
+                    "loaded state dict contains a parameter group that doesn't match the size of "
+                    "optimizer's group"
+                )
+            order.update(zip(theirs["params"], ours["params"], strict=True))
+        loaded: defaultdict[Any, dict[str, Any]] = defaultdict(dict)
+        for key, state in given["state"].items():
+            p = order.get(key, key)
+            loaded[p] = {name: self._fitted(name, v, p) for name, v in state.items()}
+        for ours, theirs in zip(self.param_groups, groups, strict=True):
+            ours.update({key: value for key, value in theirs.items() if key != "params"})
+        self.state = loaded
+
+    def _fitted(self, name: str, value: Any, p: Any) -> Any:
+        """A loaded value in the dtype of its parameter; of another shape, it is refused."""
+        slots = {} if self.rule is None else self.rule.slots
+        if name not in slots or name in NUMBERS or not hasattr(value, "shape"):
+            return value
+        tensor, held = self._tensor(p), self._held(value)
+        factors = ("row_var", "col_var")
+        if tuple(held.shape) != tuple(tensor.shape) and name not in factors:
+            raise ValueError(
+                f"loaded state dict has {name} of shape {tuple(held.shape)} for a parameter of "
+                f"shape {tuple(tensor.shape)}"
+            )
+        return self._shown(np.asarray(plain(held)).astype(plain(tensor).dtype))
+
+    def __repr__(self) -> str:
+        lines = [f"{type(self).__name__} ("]
         for i, group in enumerate(self.param_groups):
-            group["state"].update(state_dict["state"][i])
-            group.update(state_dict["param_groups"][i])
+            shown = {k: v for k, v in sorted(group.items()) if k != "params"}
+            lines += [f"Parameter Group {i}", *(f"    {k}: {v}" for k, v in shown.items())]
+        return "\n".join([*lines, ")"])
 
 
-def _gradient(p: Facade) -> Any:
-    """The gradient of a parameter as a vector; zeros if it has none."""
-    found = p._inner.grad
-    return np.zeros(p._inner.size, p._inner.dtype) if found is None else found.array.reshape(-1)
+def _is_tensor(value: Any) -> bool:
+    return hasattr(value, "requires_grad")
 
 
-class SGD(Optimizer):
-    """Gradient descent, with momentum if it is not zero."""
-
-    moments = ("velocity",)
-
-    def __init__(
-        self,
-        params: Iterable[Any],
-        lr: float = 1e-3,
-        momentum: float = 0.0,
-        weight_decay: float = 0.0,
-    ) -> None:
-        super().__init__(params, lr, weight_decay, momentum=momentum)
-
-    def change(self, group: dict[str, Any], state: dict[str, Any], gradient: Any) -> Any:
-        state["velocity"] = group["momentum"] * state["velocity"] + gradient
-        return group["lr"] * state["velocity"]
+# Keywords that choose between ways to compute the same in PyTorch.
+_WAYS = {"foreach": None, "capturable": False, "differentiable": False, "fused": None}
 
 
-class SGDMomentum(SGD):
+def optimizer(name: str, make: Callable[..., Rule], base: type[Optimizer]) -> Any:
+    """The class of an optimiser that runs a rule, with the rule's parameters."""
+    parameters = inspect.signature(make)
+
+    def __init__(self: Optimizer, params: Any, *args: Any, **keywords: Any) -> None:  # noqa: N807
+        ways = {**_WAYS, **{k: keywords.pop(k) for k in list(keywords) if k in _WAYS}}
+        bound = parameters.bind(*args, **keywords)
+        bound.apply_defaults()
+        tensors = {k: v for k, v in bound.arguments.items() if _is_tensor(v)}
+        natives = {k: self._tensor(v) for k, v in tensors.items()}
+        rule = make(**{**bound.arguments, **natives})  # which checks the options
+        base.__init__(self, params, {**bound.arguments, **rule.options, **tensors, **ways})
+
+    members = {
+        "__init__": __init__,
+        "__doc__": make.__doc__,
+        "__module__": base.__module__,
+        "__qualname__": name,
+        "rule": make(),
+    }
+    return type(name, (base,), members)
+
+
+# --- sorix and Lucid ---
+
+
+class Plain(Optimizer):
+    """The optimisers of sorix and Lucid: a parameter without a gradient has zeros."""
+
+    def zero_grad(self, set_to_none: bool = False) -> None:
+        """Set all gradients to zero."""
+        for p in self._params():
+            tensor = self._tensor(p)
+            tensor.grad = None if set_to_none else zeros_like(tensor)
+
+    def _gradient(self, p: Any) -> Any:
+        found = super()._gradient(p)
+        return zeros_like(self._tensor(p)) if found is None else found
+
+
+def _momentum(lr: float = 1e-3, momentum: float = 0.9, weight_decay: float = 0.0) -> Rule:
     """Gradient descent with momentum."""
-
-    def __init__(
-        self,
-        params: Iterable[Any],
-        lr: float = 1e-3,
-        momentum: float = 0.9,
-        weight_decay: float = 0.0,
-    ) -> None:
-        super().__init__(params, lr, momentum, weight_decay)
+    return optim.sgd(lr, momentum, weight_decay=weight_decay)
 
 
-class RMSprop(Optimizer):
+def _sgd(lr: float = 1e-3, momentum: float = 0.0, weight_decay: float = 0.0) -> Rule:
+    """Gradient descent, with momentum if it is not zero."""
+    return optim.sgd(lr, momentum, weight_decay=weight_decay)
+
+
+def _rmsprop(
+    lr: float = 1e-3,
+    alpha: float = 0.99,
+    eps: float = 1e-8,
+    weight_decay: float = 0.0,
+    decay: float | None = None,
+) -> Rule:
     """Steps scaled by a running mean of the squared gradients."""
-
-    moments = ("square",)
-
-    def __init__(
-        self,
-        params: Iterable[Any],
-        lr: float = 1e-3,
-        alpha: float = 0.99,
-        eps: float = 1e-8,
-        weight_decay: float = 0.0,
-        decay: float | None = None,
-    ) -> None:
-        alpha = alpha if decay is None else decay
-        super().__init__(params, lr, weight_decay, alpha=alpha, eps=eps)
-
-    def change(self, group: dict[str, Any], state: dict[str, Any], gradient: Any) -> Any:
-        alpha = group["alpha"]
-        state["square"] = alpha * state["square"] + (1 - alpha) * gradient**2
-        return group["lr"] * gradient / (np.sqrt(state["square"]) + group["eps"])
+    return optim.rmsprop(lr, alpha if decay is None else decay, eps, weight_decay)
 
 
-class Adam(Optimizer):
-    """Steps by running means of the gradients and of their squares, both corrected at the start."""
-
-    moments = ("exp_avg", "exp_avg_sq")
-
-    def __init__(
-        self,
-        params: Iterable[Any],
-        lr: float = 1e-3,
-        betas: tuple[float, float] = (0.9, 0.999),
-        eps: float = 1e-8,
-        weight_decay: float = 0.0,
-    ) -> None:
-        super().__init__(params, lr, weight_decay, betas=betas, eps=eps)
-
-    def change(self, group: dict[str, Any], state: dict[str, Any], gradient: Any) -> Any:
-        first, second = group["betas"]
-        state["exp_avg"] = first * state["exp_avg"] + (1 - first) * gradient
-        state["exp_avg_sq"] = second * state["exp_avg_sq"] + (1 - second) * gradient**2
-        mean = state["exp_avg"] / (1 - first ** state["t"])
-        square = state["exp_avg_sq"] / (1 - second ** state["t"])
-        return group["lr"] * mean / (np.sqrt(square) + group["eps"])
+SGD = optimizer("SGD", _sgd, Plain)
+SGDMomentum = optimizer("SGDMomentum", _momentum, Plain)
+RMSprop = optimizer("RMSprop", _rmsprop, Plain)
+Adam = optimizer("Adam", optim.adam, Plain)

@@ -8,7 +8,6 @@ kernel reports it, and NumPy computes it again.
 from __future__ import annotations
 
 import ctypes
-import functools
 import threading
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -17,7 +16,7 @@ import numpy as np
 
 from ..arrays import traced as blocks
 from ..backends.numpy.threads import get_num_threads, is_alone
-from ..core.locks import held
+from ..core.locks import held, once
 from ..ops.define.op import Op
 from . import scalars
 from .body import BLOCK, body_of
@@ -73,6 +72,8 @@ class OpenKernel:
         outputs = lowering.lower([x.node for x in function(*given)])
         inputs = [lowering.values[x.node] for x in given]
         self.types = [(x.shape, x.dtype) for x in outputs]
+        if any(x.shape[:1] != (LENGTH,) for x in outputs):
+            raise NotOpen  # one value for all elements, of which the kernel would write the first
         found = list(outputs)
         if reports:
             if len(outputs) != 1 or TYPES[outputs[0].dtype] not in FLOATS:
@@ -92,7 +93,8 @@ class OpenKernel:
             body_of(plan.steps[0], plan.stored, is_open=True), module, vector_bytes(), is_open=True
         )
         (self._function,) = compiled([self._loops.text], module)
-        places = {x: i for i, x in enumerate([*inputs, *bases])}
+        self._scratch = self._loops.scratch
+        places = {x: i for i, x in enumerate([*inputs, *bases, *self._scratch])}
         if not all(x in places for x in self._loops.memory):
             raise NotOpen  # it reads an array from outside
         self._order = [places[x] for x in self._loops.memory]
@@ -118,6 +120,7 @@ class OpenKernel:
         found = [*arrays, *results]
         if self._reports:
             found.append(None)
+        found += [np.empty((count, *x.shape), x.dtype) for x in self._scratch]
         parts = []
         for place, x, fold in self._folded:
             part = np.full((count, *x.shape), fold.start, x.dtype)
@@ -150,7 +153,7 @@ def _run(function: Any, table: Any, chunks: int) -> None:
     _runner()(ctypes.addressof(step), 1, pool_cell.value)
 
 
-@functools.cache
+@once
 def _runner() -> Any:
     arguments = (ctypes.c_void_p, ctypes.c_int64, ctypes.c_void_p)
     return ctypes.CFUNCTYPE(None, *arguments)(run_address())

@@ -16,7 +16,7 @@ import numpy as np
 from .core import Core, is_whole
 from .executable import Executable, Native
 from .fusion import base_of
-from .native import engine_of
+from .native import Engine
 from .objects import LAYOUT, new_array_address
 from .pool import pool_cell, prepare, run_address
 from .prepared import Prepared
@@ -50,15 +50,29 @@ class Entry:
             return
         if any(step.loops.chunks > 1 for step in executable.steps):
             prepare()
-        self._prepared = Prepared(executable)  # owns the kernels
-        self._is_busy = ctypes.c_int64(0)
-        text = _EntryText(executable, structure, self._prepared, self._is_busy)
-        self._engine = engine_of(text.text())
-        address = self._engine.get_function_address("entry")
-        self._method = _Method(b"compiled", address, _FASTCALL, None)
-        make = ctypes.pythonapi.PyCFunction_NewEx
-        make.restype, make.argtypes = ctypes.py_object, [ctypes.c_void_p] * 3
-        self.call = make(ctypes.addressof(self._method), None, None)
+        self.call = _Code(executable, structure).function()
+
+
+class _Code:
+    """All that a native entry point refers to: its code, kernels, memory and constants.
+
+    The function of Python is bound to it. So whoever can call the function, or is inside it, keeps
+    all of this.
+    """
+
+    def __init__(self, executable: Executable, structure: Structure) -> None:
+        self._prepared = Prepared(executable)  # owns the kernels and constants
+        text = _EntryText(executable, structure, self._prepared)
+        self._engine = Engine(text.text(), ["entry"])
+        self._method = _Method(b"compiled", self._engine.address("entry"), _FASTCALL, None)
+
+    def function(self) -> Any:
+        """The function of Python. When it goes, Python reads the description before `self` goes."""
+        kind = ctypes.PYFUNCTYPE(
+            ctypes.py_object, ctypes.c_void_p, ctypes.py_object, ctypes.c_void_p
+        )
+        make = kind(("PyCFunction_NewEx", ctypes.pythonapi))
+        return make(ctypes.addressof(self._method), self, None)
 
 
 class Runner:
@@ -105,13 +119,11 @@ def _can_have_one(executable: Executable) -> bool:
 class _EntryText:
     """LLVM's text of the function ``PyObject *entry(self, PyObject **args, Py_ssize_t count)``."""
 
-    def __init__(
-        self, executable: Executable, structure: Structure, prepared: Prepared, is_busy: Any
-    ) -> None:
+    def __init__(self, executable: Executable, structure: Structure, prepared: Prepared) -> None:
         self.executable, self.structure, self.prepared = executable, structure, prepared
         self.lines: list[str] = []
         self.constants: list[str] = []
-        self._busy = _at(ctypes.addressof(is_busy))
+        self._busy = _at(ctypes.addressof(prepared.is_busy))
         self._count = 0
 
     def text(self) -> str:

@@ -7,11 +7,11 @@ are not there are entered: arguments, results, and what NumPy's steps computed.
 from __future__ import annotations
 
 import ctypes
-import functools
 from collections.abc import Callable, Sequence
 from typing import Any
 
 from ..backends.numpy import threads
+from ..core.locks import once
 from . import pool
 from .core import Core
 from .memory import Memory, new_array
@@ -102,7 +102,7 @@ class _Tables:
         return table
 
 
-@functools.cache
+@once
 def _run() -> Callable[..., None]:
     kind = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_int64, ctypes.c_void_p)
     return kind(pool.run_address())

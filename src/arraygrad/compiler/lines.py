@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from .loops import Loops
 
 COSTLY = 6  # a value that is kept for later passes over a line rather than computed again
-BUFFERS = 200_000  # bytes of such values, which are on the stack
+BUFFERS = 200_000  # bytes of such values
 LITTLE = 8  # the cost of a pass, up to which the processor mostly waits for its sums
 WIDE_LINE = 1024  # elements, from which on sums of float32 are collected in float64
 
@@ -61,7 +61,7 @@ class Line:
             size = padded * BYTES[i.kind]
             if size <= left:
                 left -= size
-                found[id(i)] = self.w.stack(i.kind, padded)
+                found[id(i)] = self.loops.room(i.kind, padded)
         return found
 
     def _read_again(

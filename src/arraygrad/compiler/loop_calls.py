@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from .core import Core
-from .native import engine_of
+from .native import Engine
 
 # Called after each step, with the number of steps so far, and the state.
 After = Callable[[int, Sequence[Any]], None]
@@ -41,9 +41,9 @@ class NativeLoop:
     def _compile(self, text: str) -> None:
         """Compile the function ``loop(table, start, stop)``, which returns the step it reached."""
         self.text = text
-        self._engine = engine_of(text)
+        self._engine = Engine(text, ["loop"])  # owns the code
         kind = ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_void_p, ctypes.c_int64, ctypes.c_int64)
-        self._call = kind(self._engine.get_function_address("loop"))
+        self._call = kind(self._engine.address("loop"))
 
     def _checked(self, arrays: Sequence[Any]) -> list[Any]:
         """Arrays whose elements native code can read."""

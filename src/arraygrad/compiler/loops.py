@@ -13,16 +13,20 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+import numpy as np
+
 from .body import BLOCK
 from .core import Core, Fold, Scalar
 from .instructions import Body, Total
 from .interleaved import STEPS
 from .lines import Indices, Line
+from .memory import ALIGNMENT
 from .objects import LAYOUT
 from .vectors import BYTES, FLOATS, Module, Value, Writer
 
 CHUNK = 1_000_000  # the least cost of a chunk: it takes much longer than to wake a thread
 MOST_CHUNKS = 8
+ON_STACK = 4096  # bytes of an array that is on the stack
 
 
 class Loops:
@@ -44,6 +48,8 @@ class Loops:
         The values whose addresses are in the table, in order.
     partial : list of Core
         Those among them that each chunk has a part of its own for: `chunks` times the size.
+    scratch : list of Core
+        Memory that is used only in the kernel. Each chunk has a part of its own, too.
     whole : list of Total
         The folds of whole arrays, which are collected in registers.
     collected : list of (Core, Fold)
@@ -176,6 +182,22 @@ class Loops:
                 w.head.append(f"  {found.text} = load ptr, ptr {data}")
             self.memory.append(x)
             self._pointers[x] = found
+        return found
+
+    def room(self, kind: str, count: int) -> Value:
+        """Memory for numbers that later passes need. Much of it is not on the stack.
+
+        A thread of the user may have a small stack.
+        """
+        size = count * BYTES[kind]
+        if size <= ON_STACK:
+            return self.w.stack(kind, count)
+        x = Core((-(-size // ALIGNMENT) * ALIGNMENT,), np.dtype(np.uint8))
+        self.scratch.append(x)
+        start, w = self.pointer(x), self.w
+        skipped, found = "%" + w.name("skipped"), Value("%" + w.name("room"), "ptr")
+        w.head.append(f"  {skipped} = mul i64 %chunk, {x.size}")
+        w.head.append(f"  {found.text} = getelementptr i8, ptr {start.text}, i64 {skipped}")
         return found
 
     # --- a line ---

@@ -24,11 +24,12 @@ from typing import Any
 import numpy as np
 from numpy.lib.stride_tricks import as_strided
 
-from ..core.indices import HOLE
+from ..core.indices import HOLE, as_view
 from ..core.kinds import AlongAxis, Contracts, Elementwise, Moves, Reduces
 from ..func.trees import unwrapped
 from ..ops.define.op import Op
 from ..ops.regions import Region
+from ..ops.shape import _astype
 from . import scalars
 from .complexes import REALS
 from .contractions import Contraction
@@ -204,6 +205,8 @@ class Lowering:
         value = self.values[x]
         if value.dtype == dtype:
             return value
+        if value.dtype not in TYPES:
+            raise NotNative(f"there is none for elements of {value.dtype}")
         if TYPES[value.dtype] in (*FLOATS, "half") and TYPES[dtype] not in (*FLOATS, "i1"):
             raise NotNative("NumPy decides what floats out of range are as integers")
         if isinstance(x, Full):
@@ -216,14 +219,18 @@ class Lowering:
         if kind.view == "reshape":
             return self.builder.reshape(source, node.shape)
 
+        params = node.params
+        if kind.template is not None:  # of an item, NumPy would give a number
+            params = params | {kind.template: as_view(params[kind.template])}
+
         def read(array: Any) -> Any:
-            return node.op.kernel((np.ndarray,))(array, **node.params)
+            return node.op.kernel((np.ndarray,))(array, **params)
 
         return self.builder.view(source, node.shape, _map_of(read, source.shape, node.shape))
 
     def _padded(self, node: Call, template: str) -> Core:
         """The transpose of reading at an index without arrays."""
-        source, index = self.values[node.args[0]], node.params[template]
+        source, index = self.values[node.args[0]], as_view(node.params[template])
         shape = np.broadcast_to(False, node.shape)[index].shape
         map_ = _map_of(lambda array: array[index], node.shape, shape)
         return self._put(self.builder.broadcast(source, shape), node.shape, map_)
@@ -379,7 +386,7 @@ class Lowering:
             return None  # NumPy's kernels do not round in between
         if (made is None and op.compute is None) or 0 in node.shape:
             return None
-        given = [Traced(a, self.trace) if isinstance(a, Node) else a for a in node.args]
+        given = [self._converted(a, node.dtype) for a in node.args]
         self._inside.append(op)
         try:
             if made is not None:
@@ -395,6 +402,18 @@ class Lowering:
             return None
         finally:
             self._inside.pop()
+
+    def _converted(self, x: Any, dtype: Any) -> Any:
+        """An argument of an op that is made of others: integers as the floats of its result.
+
+        NumPy converts them before it computes, so that nothing is out of their range.
+        """
+        if not isinstance(x, Node):
+            return x
+        traced = Traced(x, self.trace)
+        if dtype.kind != "f" or x.dtype.kind not in "biu":
+            return traced
+        return _astype(traced, dtype=dtype, copy=False)
 
 
 def _is_zero(x: Core) -> bool:

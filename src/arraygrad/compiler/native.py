@@ -1,25 +1,34 @@
 """LLVM: from the text of kernels to functions that can be called.
 
-Equal texts become one function, which lives as long as a program uses it.
+Equal texts become one function, which lives as long as a program uses it. Whoever has the address
+of a function keeps the `Engine` that owns its code.
+
+LLVM runs in threads of its own: an interrupt in the middle of its binding would leave a lock held,
+or memory with two owners; and a thread of the user may have a small stack.
 """
 
 from __future__ import annotations
 
 import ctypes
-import functools
 import os
 import threading
 import weakref
-from collections.abc import Sequence
-from typing import Any
+from collections import deque
+from collections.abc import Callable, Sequence
+from typing import Any, TypeVar
 
-from ..core.locks import held
+from ..core.locks import held, once
 from .vectors import Module
 
+R = TypeVar("R")
+
 _PASSES = ("sroa_pass", "instruction_combine_pass")  # more take longer and gain nothing
+STACK = 8 << 20  # bytes of the stack of LLVM's threads
+_unused: deque[Any] = deque()  # LLVM's engines whose code nobody can call any more
+_starting, _working = threading.Lock(), threading.Lock()
 
 
-@functools.cache
+@once
 def _llvm() -> Any:
     """LLVM's binding, ready to use."""
     try:
@@ -40,7 +49,7 @@ def _llvm() -> Any:
     return llvm
 
 
-@functools.cache
+@once
 def _host() -> tuple[str, str, int]:
     """The processor, its features, and the bytes of its vector registers.
 
@@ -57,6 +66,9 @@ def _host() -> tuple[str, str, int]:
     except RuntimeError:  # a processor that LLVM does not know
         return "generic", "", 16
     vector = 64 if features.get("avx512f") else 32 if features.get("avx2") else 16
+    # Arithmetic of float16 is that of float32, rounded after each op, as NumPy's is. With
+    # instructions for float16, LLVM would join a product and a sum, and round them once.
+    features.update(dict.fromkeys({"avx512fp16", "fullfp16"} & features.keys(), False))
     return llvm.get_host_cpu_name(), features.flatten(), vector
 
 
@@ -87,10 +99,10 @@ def _machine() -> Any:
 class Function:
     """A native function ``void function(ptr table, i64 chunk)``."""
 
-    def __init__(self, engine: Any, name: str, text: str) -> None:
+    def __init__(self, engine: Engine, name: str, text: str) -> None:
         self._engine = engine  # owns the code
         self.text = text
-        self.address = engine.get_function_address(name)
+        self.address = engine.address(name)
         self.call = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_int64)(self.address)
 
 
@@ -109,18 +121,78 @@ def _compiled(texts: Sequence[str], module: Module) -> list[Function]:
     if new:
         names = [f"kernel{i}" for i in range(len(new))]
         bodies = [t.replace("@NAME(", f"@{n}(", 1) for t, n in zip(new, names, strict=True)]
-        engine = engine_of(module.text(bodies))
+        engine = Engine(module.text(bodies), names)
         for text, name in zip(new, names, strict=True):
             found[text] = _known[text] = Function(engine, name, text)
     return [found[text] for text in texts]  # type: ignore[misc]
 
 
-def engine_of(text: str) -> Any:
-    """The machine code of a module. It lives as long as the engine."""
+class Engine:
+    """The machine code of a module. It lives as long as the engine.
+
+    Parameters
+    ----------
+    text : str
+        The module, as LLVM reads it.
+    names : sequence of str
+        The functions whose addresses are wanted.
+    """
+
+    def __init__(self, text: str, names: Sequence[str]) -> None:
+        self._engine: Any
+        self._engine, self._addresses = _in_thread(lambda: _machine_code(text, names))
+
+    def address(self, name: str) -> int:
+        """The address of a function."""
+        return self._addresses[name]
+
+    def __del__(self, _unused: Any = _unused) -> None:
+        # Any thread may come here, also between two instructions of LLVM's binding.
+        if hasattr(self, "_engine"):
+            _unused.append(self._engine)
+
+
+def _machine_code(text: str, names: Sequence[str]) -> tuple[Any, dict[str, int]]:
+    while _unused:
+        _unused.popleft().close()
     machine = _machine()
     engine = _llvm().create_mcjit_compiler(_optimized(text, machine), machine)
     engine.finalize_object()
-    return engine
+    return engine, {name: engine.get_function_address(name) for name in names}
+
+
+def _in_thread(function: Callable[[], R]) -> R:
+    """What a function returns, called in a new thread, where no interrupt comes."""
+    found: list[R] = []
+    errors: list[BaseException] = []
+
+    def run() -> None:
+        try:
+            with _working:
+                found.append(function())
+        except BaseException as error:
+            errors.append(error)
+
+    thread = threading.Thread(target=run, name="arraygrad-compiler")
+    try:
+        held(_starting, _start, thread)
+        thread.join()
+    except RuntimeError:  # there are too many threads, or the interpreter is exiting
+        run()
+    if errors:
+        raise errors[0]
+    return found[0]
+
+
+def _start(thread: threading.Thread) -> None:
+    """Start a thread with a stack that is large enough for LLVM."""
+    before = threading.stack_size()
+    try:
+        if 0 < before < STACK:
+            threading.stack_size(STACK)
+        thread.start()
+    finally:
+        threading.stack_size(before)
 
 
 def _optimized(text: str, machine: Any) -> Any:
@@ -137,5 +209,9 @@ def _optimized(text: str, machine: Any) -> Any:
 
 def assembly(text: str) -> str:
     """The processor's instructions for a module."""
-    machine = _machine()
-    return machine.emit_assembly(_optimized(text, machine))  # type: ignore[no-any-return]
+
+    def made() -> str:
+        machine = _machine()
+        return machine.emit_assembly(_optimized(text, machine))  # type: ignore[no-any-return]
+
+    return _in_thread(made)

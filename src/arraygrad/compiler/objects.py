@@ -9,7 +9,6 @@ addresses, and there are no native entry points.
 from __future__ import annotations
 
 import ctypes
-import functools
 import importlib
 from collections.abc import Callable, Iterable
 from typing import Any, NamedTuple
@@ -17,6 +16,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..core.cpython import PORTABLE
+from ..core.locks import once
 from .vectors import Value, Writer
 
 
@@ -89,7 +89,7 @@ def number_of(w: Writer, index: int) -> Value:
     return w.let(f"load i64, ptr {place.text}", "i64")
 
 
-@functools.cache
+@once
 def new_array_address() -> int | None:
     """The address of NumPy's function that makes arrays; None if it is not known."""
     try:

@@ -15,16 +15,14 @@ that nothing is left, or has a chunk of the next kernel, whose end then waits fo
 from __future__ import annotations
 
 import ctypes
-import functools
 import os
 import platform
 import sys
 import threading
-from typing import Any
 
 from ..backends.numpy import threads
-from ..core.locks import held
-from .native import engine_of
+from ..core.locks import held, once
+from .native import Engine
 
 SPINS = 1000  # how often a thread looks for what it waits for, before it falls asleep
 _FUTEX = {"x86_64": 202, "aarch64": 98}  # Linux's call to wait for a number to change
@@ -244,14 +242,14 @@ def _text() -> str:
     return text + _RUN
 
 
-@functools.cache
-def _engine() -> Any:
-    return engine_of(_text())
+@once
+def _engine() -> Engine:
+    return Engine(_text(), ["run", "serve"] if has_threads() else ["run"])
 
 
 def run_address() -> int:
     """The address of the function ``run``."""
-    return _engine().get_function_address("run")  # type: ignore[no-any-return]
+    return _engine().address("run")
 
 
 class _Pool:
@@ -260,7 +258,7 @@ class _Pool:
     def __init__(self, count: int) -> None:
         self._bytes = ctypes.create_string_buffer(_LINE * (len(_PARTS) + 1))
         self.address = -(-ctypes.addressof(self._bytes) // _LINE) * _LINE
-        serve = ctypes.CFUNCTYPE(None, ctypes.c_void_p)(_engine().get_function_address("serve"))
+        serve = ctypes.CFUNCTYPE(None, ctypes.c_void_p)(_engine().address("serve"))
         for i in range(count):
             name = f"arraygrad-native-{i + 1}"
             thread = threading.Thread(target=serve, args=(self.address,), name=name, daemon=True)

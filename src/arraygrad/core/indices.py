@@ -2,6 +2,8 @@
 
 The arrays are inputs of the indexing op like any other input, so they may be of any type and under
 any transform.
+
+As in NumPy, an index of integers for all axes reads a number, not a view. With `...` it is a view.
 """
 
 from __future__ import annotations
@@ -21,6 +23,23 @@ class _Hole:
 
 HOLE = _Hole()
 Template = tuple[Any, ...]
+_INTEGERS = {int}
+
+
+def is_item(template: Template) -> bool:
+    """Whether a template, for all axes of an array, consists of integers: NumPy reads a number."""
+    return _INTEGERS.issuperset(map(type, template))
+
+
+def as_view(template: Template) -> Template:
+    """The template with which NumPy gives a view also of a single element."""
+    return (*template, Ellipsis) if _INTEGERS.issuperset(map(type, template)) else template
+
+
+def at(i: int, axis: int, ndim: int) -> Template:
+    """The index of slice `i` along an axis: of an item, if there is no other axis."""
+    lead = (slice(None),) * axis
+    return (*lead, i, Ellipsis) if ndim > 1 else (i,)
 
 
 def fill(template: Template, indices: tuple[Any, ...]) -> tuple[Any, ...]:

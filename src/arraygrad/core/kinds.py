@@ -32,7 +32,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 Names = tuple[str, ...]
-View = Literal["", "always", "reshape", "part"]
+View = Literal["", "always", "reshape", "index", "part"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -146,7 +146,9 @@ class Moves(Kind):
     def view(self) -> View:
         if not self.shares:
             return ""
-        return "reshape" if self.shape is not None and self.inputs == "own" else "always"
+        if self.shape is not None and self.inputs == "own":
+            return "reshape"
+        return "always" if self.template is None else "index"
 
     @property
     def overwrites(self) -> bool:

@@ -5,19 +5,22 @@ These functions are not holomorphic: their rules return the conjugate Wirtinger 
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING, Any, Generic, NamedTuple, overload
 
+from ..backends import backend_of
 from ..core.array import Array, plain
 from ..core.kinds import Matrices
+from ..errors import SingularError
 from .contractions import matmul
 from .define.arguments import naming
-from .define.library import declare
+from .define.library import constant, declare
 from .define.signatures import A, one_array
-from .elementwise import conj, is_complex
+from .elementwise import conj, greater, is_complex, isfinite, where
 from .indexing import getitem
 from .linalg import check_square, solve_matrix, square
 from .matrices import check_matrices
-from .shape import _tril, _triu, concat, matrix_transpose
+from .shape import _tril, _triu, concat, expand_dims, matrix_transpose
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -192,31 +195,143 @@ def qr(x: Any, /, *, mode: str = "reduced") -> QRResult[Any]:
 # --- the pseudo-inverse --------------------------------------------------------------------------
 
 
-def _pinv_vjp(g: Any, x: Any, out: Any) -> Any:
+# Where `rtol` cuts off singular values that are not rounding errors, x has a part `left_out` that
+# `out` ignores. A change of x mixes the spaces that are kept and left out, the more the smaller the
+# gap between their singular values is. The mixing K satisfies
+# K = K₀ + left_outᴴ left_out K out outᴴ.
+
+
+class _Cut(NamedTuple):
+    """What was cut off, of matrices with no more columns than rows."""
+
+    left_out: Any
+    inner: Any  # left_outᴴ left_out and out outᴴ, scaled to have eigenvalues below one
+    square: Any
+    doublings: int  # how many times the number of terms is doubled
+
+    def mixing(self, k: Any) -> Any:
+        """The K that belongs to some K₀."""
+        left, right = self.inner, self.square
+        for _ in range(self.doublings):
+            k = k + matmul(matmul(left, k), right)
+            left, right = matmul(left, left), matmul(right, right)
+        return k
+
+
+_NO_GAP = 1.5e-8  # relative
+_MOST_DOUBLINGS = 32  # enough for this gap
+
+
+def _edges_of(xp: Any, x: Any, rtol: Any) -> Any:
+    """The largest singular value that is cut off, and the smallest that is kept."""
+    s = xp.linalg.svdvals(x)
+    rtol = rtol[..., None] if getattr(rtol, "ndim", 0) else rtol
+    is_kept = s > s[..., :1] * rtol
+    below = xp.max(xp.where(is_kept, xp.zeros_like(s), s), axis=-1)
+    above = xp.min(xp.where(is_kept, s, xp.full_like(s, math.inf)), axis=-1)
+    return xp.stack([below, above], axis=-1)
+
+
+_edges = constant(
+    "pinv_edges", "x", compute=_edges_of, kind=Matrices(shapes=lambda x, rtol: ((2,),))
+)
+
+
+def cut_off(x: Any, out: Any, rtol: Any) -> _Cut | None:
+    """What ``pinv(x, rtol=rtol)`` left out; None if it is nothing but rounding errors.
+
+    Raises if there is no gap between the singular values that are kept and left out.
+    """
+    if rtol is None or not min(x.shape):
+        return None
+    edges = _edges(x, rtol=rtol)
+    below, above = edges[..., 0], edges[..., 1]
+    count, values = _MOST_DOUBLINGS, plain(edges)
+    backend = backend_of(values)
+    if backend.has_values(values):
+        ratios = values[..., 0] / values[..., 1]
+        ratio = float(backend.xp.max(ratios)) if 0 not in values.shape else 0.0
+        if ratio < backend.xp.finfo(values.dtype).eps * max(x.shape[-2:]):
+            return None
+        if ratio > 1 - _NO_GAP:
+            worst = backend.xp.reshape(values, (-1, 2))[int(backend.xp.argmax(ratios)), :]
+            low, high = float(worst[0]), float(worst[1])
+            raise SingularError(
+                f"the pseudo-inverse keeps the singular value {high:.10g} and cuts off {low:.10g}: "
+                f"the gap between both, {high - low:.1e}, is too small for a derivative. Choose "
+                "another rtol (rcond, cond), so that both are kept or both are cut off"
+            )
+        count = max(0, math.ceil(math.log2(-37 / (2 * math.log(ratio)))))
+    scale = expand_dims(where(greater(below, 0), below * above, above * above), axis=(-2, -1))
+    scale = where(isfinite(scale), scale, 1.0)  # where all values are cut off
+    left_out = x - matmul(x, matmul(out, x))
+    inner = matmul(adjoint(left_out), left_out) / scale
+    return _Cut(left_out, inner, matmul(out, adjoint(out)) * scale, count)
+
+
+def _pinv_vjp(g: Any, x: Any, out: Any, rtol: Any) -> Any:
     turned, left = adjoint(out), adjoint(g)
     # The terms contain the projectors (I - x·out) and (I - out·x); these are never formed.
     right = matmul(matmul(left, out), turned)
     outer = matmul(turned, matmul(out, left))
-    return (
+    total = (
         right
         - matmul(x, matmul(out, right))
         + outer
         - matmul(matmul(outer, out), x)
         - matmul(turned, matmul(g, turned))
     )
+    if x.shape[-2] >= x.shape[-1]:
+        more = _mixing_vjp(g, x, out, rtol)
+        return total if more is None else total + more
+    more = _mixing_vjp(left, adjoint(x), turned, rtol)
+    return total if more is None else total + adjoint(more)
 
 
-def _pinv_jvp(t: Any, x: Any, out: Any) -> Any:
+def _mixing_vjp(g: Any, x: Any, out: Any, rtol: Any) -> Any:
+    cut = cut_off(x, out, rtol)
+    if cut is None:
+        return None
+    rest, turned = cut.left_out, adjoint(out)
+    square = matmul(out, turned)
+    side = matmul(rest, matmul(g, turned))
+    k = cut.mixing(matmul(adjoint(rest), side + adjoint(g)))
+    back = matmul(turned, matmul(square, adjoint(k)))
+    return (
+        matmul(side + matmul(rest, matmul(k, square)), square) + back - matmul(matmul(back, out), x)
+    )
+
+
+def _pinv_jvp(t: Any, x: Any, out: Any, rtol: Any) -> Any:
     turned, back = adjoint(out), adjoint(t)
     right = matmul(matmul(out, turned), back)
     outer = matmul(back, matmul(turned, out))
-    return (
+    total = (
         right
         - matmul(matmul(right, x), out)
         + outer
         - matmul(out, matmul(x, outer))
         - matmul(out, matmul(t, out))
     )
+    if x.shape[-2] >= x.shape[-1]:
+        more = _mixing_jvp(t, x, out, rtol)
+        return total if more is None else total + more
+    more = _mixing_jvp(back, adjoint(x), turned, rtol)
+    return total if more is None else total + adjoint(more)
+
+
+def _mixing_jvp(t: Any, x: Any, out: Any, rtol: Any) -> Any:
+    cut = cut_off(x, out, rtol)
+    if cut is None:
+        return None
+    rest = cut.left_out
+    square = matmul(out, adjoint(out))
+    turn = matmul(adjoint(matmul(out, t)), square)
+    first = turn - matmul(out, matmul(x, turn))
+    bent = matmul(adjoint(rest), matmul(t, square))
+    k = cut.mixing(first + matmul(bent, square))
+    inner = bent + matmul(adjoint(rest), matmul(rest, k))
+    return matmul(inner, out) + adjoint(matmul(rest, k))
 
 
 _pinv = declare(
@@ -235,7 +350,8 @@ def pinv(x: Any, /, *, rtol: Any = None) -> Any:
     """The Moore-Penrose pseudo-inverse of matrices.
 
     The gradient is for changes that keep the rank: where the rank changes, the pseudo-inverse
-    jumps.
+    jumps. If `rtol` cuts off singular values, the gradient is that of the truncated pseudo-inverse;
+    an error is raised if the singular values that are kept and cut off have no gap between them.
 
     Parameters
     ----------

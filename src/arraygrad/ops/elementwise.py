@@ -123,10 +123,17 @@ log = unary("log", vjp=lambda g, x: g / x, doc="The natural logarithm.")
 log1p = unary("log1p", vjp=lambda g, x: g / (x + 1), doc="`log(1 + x)`, accurate for small `x`.")
 log2 = unary("log2", vjp=lambda g, x: g / (x * math.log(2)), doc="The logarithm to base two.")
 log10 = unary("log10", vjp=lambda g, x: g / (x * math.log(10)), doc="The logarithm to base ten.")
+
+
+def _expit(xp: Any, x: Any) -> Any:
+    small = xp.exp(-xp.abs(x))  # which does not overflow
+    return xp.where(x < 0, small, xp.ones_like(small)) / (1 + small)
+
+
 expit = unary(
     "expit",
     d=lambda out: out * (1 - out),
-    compute=lambda xp, x: 1 / (1 + xp.exp(-x)),
+    compute=_expit,
     doc="The logistic sigmoid, ``1 / (1 + exp(-x))``.",
 )
 # The rules do not use `exp(x - out)`: for large x the difference has no correct digits. Nor do they
@@ -398,6 +405,9 @@ isfinite = constant("isfinite", "x", doc="Where elements are neither infinite no
 isinf = constant("isinf", "x", doc="Where elements are infinite.")
 isnan = constant("isnan", "x", doc="Where elements are NaN.")
 signbit = constant("signbit", "x", doc="Where the sign bit is set.")
-nextafter = constant(
-    "nextafter", "x", "y", doc="The next floating-point number from `x` towards `y`."
+nextafter = binary(
+    "nextafter",
+    vjp_x=lambda g: g,
+    kind=Elementwise(flat=("y",)),
+    doc="The next floating-point number from `x` towards `y`. It changes as `x` does.",
 )

@@ -17,7 +17,7 @@ from ..backends.arraylikes import ARRAY_LIKE, values_of
 from ..backends.numpy.indexing import add_at
 from ..core.array import Array, plain
 from ..core.axes import one_axis
-from ..core.indices import HOLE, Template, fill
+from ..core.indices import HOLE, Template, as_view, fill
 from ..core.kinds import AlongAxis, Moves
 from .define.adoption import in_library_of
 from .define.library import constant, declare
@@ -67,7 +67,7 @@ def _add_into(sweep: Any, node: Any, g: Any, saved: Any, spare: bool) -> None:
     if not indices:  # the usual case; no element occurs twice
         buffer = sweep.buffer(edge)
         if buffer is not None:
-            part = buffer[template]
+            part = buffer[as_view(template)]
             if first:
                 part[...] = g
             else:
@@ -179,7 +179,7 @@ def split_index(x: Any, key: Any) -> tuple[Template, tuple[Any, ...]]:
         if type(key) is slice:
             return (_plain_slice(key),), ()
         if type(key) is int and -shape[0] <= key < shape[0]:
-            return (key, Ellipsis), ()
+            return ((key,) if len(shape) == 1 else (key, Ellipsis)), ()
     parts = key if isinstance(key, tuple) else (key,)
     template: list[Any] = []
     indices: list[Any] = []
@@ -202,8 +202,8 @@ def split_index(x: Any, key: Any) -> tuple[Template, tuple[Any, ...]]:
             indices.append(_index_array(x, part))
     if not indices:  # else only the backend knows how many axes a mask takes
         numbers = _check_bounds(shape, template)
-        if numbers == len(template):
-            template.append(Ellipsis)  # with `...`, NumPy returns a view, not a number
+        if numbers == len(template) < len(shape):
+            template.append(Ellipsis)  # only an item has a template of nothing but integers
     return tuple(template), tuple(indices)
 
 

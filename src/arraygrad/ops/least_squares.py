@@ -68,7 +68,8 @@ def lstsq(a: Any, b: Any, /, rcond: Any = None) -> LstsqResult[Any]:
         A vector, or the columns of matrices.
     rcond : float, optional
         Singular values below `rcond` times the largest count as zero. By default, `rcond` is the
-        larger of m and n times the precision of the dtype.
+        larger of m and n times the precision of the dtype; -1 is the precision itself, as for
+        NumPy.
 
     Examples
     --------
@@ -88,6 +89,8 @@ def lstsq(a: Any, b: Any, /, rcond: Any = None) -> LstsqResult[Any]:
             f"{tuple(b.shape)}"
         )
     columns = expand_dims(b, axis=-1) if is_vector else b
+    if isinstance(rcond, int | float) and rcond < 0:
+        rcond = float(backend_of(a).xp.finfo(a.dtype).eps)
     solution = matmul(pinv(a, rtol=rcond), columns)
     values = svdvals(a)
     rest = columns - matmul(a, solution)

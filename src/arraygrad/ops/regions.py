@@ -79,7 +79,7 @@ class Region:
         """Whether the region of an array of any layout is a view of it, of whole elements."""
         if self.index is not None and self.index[1]:
             return False
-        return all(_kind_of(function).view == "always" for function, _ in self.steps)
+        return all(_kind_of(function).view in ("always", "index") for function, _ in self.steps)
 
     def mask(self) -> Any:
         """The array of bools that is the index, if there is nothing else; or None."""

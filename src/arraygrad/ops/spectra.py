@@ -2,8 +2,9 @@
 
 The vectors are unique only up to a choice, their *gauge*: a sign, a phase, or a rotation among
 vectors of equal value. The rules are correct for functions that do not depend on this choice. Where
-values coincide, the derivative of single vectors does not exist, and the result is NaN or infinity.
-The derivative of the values alone stays finite.
+values coincide, single vectors have no derivative: the reverse rules raise an error, with the gap
+in it, unless the loss depends only on the space that the vectors span; the tangents of the vectors
+are NaN or infinity. The derivative of the values alone stays finite.
 
 These functions are not holomorphic: their rules return the conjugate Wirtinger derivative.
 """
@@ -16,14 +17,27 @@ from typing import TYPE_CHECKING, Any, Generic, NamedTuple, overload
 from ..backends import backend_of, default
 from ..core.array import Array, plain
 from ..core.kinds import Matrices
+from ..errors import SingularError
 from .contractions import matmul
 from .decompositions import adjoint
 from .define.arguments import naming
 from .define.library import declare
 from .define.signatures import A, one_array
-from .elementwise import abs, conj, imag, is_complex, multiply, real, where
+from .elementwise import (
+    abs,
+    conj,
+    imag,
+    is_complex,
+    less_equal,
+    logical_and,
+    logical_or,
+    multiply,
+    real,
+    where,
+)
 from .linalg import check_square, solve_matrix
 from .matrices import check_matrices, diagonal
+from .reductions import sum
 from .shape import concat, expand_dims
 
 if TYPE_CHECKING:
@@ -49,10 +63,59 @@ def _rows(values: Any) -> Any:
     return expand_dims(values, axis=-1)
 
 
-def _over_gaps(x: Any, gaps: Any, on_diagonal: Any) -> Any:
-    """Square matrices divided by the gaps between values; `on_diagonal` replaces the diagonal."""
+def _over_gaps(x: Any, gaps: Any, on_diagonal: Any, close: Any = None) -> Any:
+    """Square matrices divided by the gaps between values; `on_diagonal` replaces the diagonal.
+
+    Elements are zero where `close`.
+    """
     mask = _on_diagonal(x)
-    return where(mask, on_diagonal, x / where(mask, 1, gaps))
+    if close is None:
+        return where(mask, on_diagonal, x / where(mask, 1, gaps))
+    return where(mask, on_diagonal, where(close, 0, x / where(logical_or(mask, close), 1, gaps)))
+
+
+def _coincide(values: Any) -> Any:
+    """A mask of the pairs of values that differ by no more than rounding errors."""
+    size = sum(abs(values), axis=-1, keepdims=True)
+    precision = 100 * backend_of(values).xp.finfo(size.dtype).eps
+    return less_equal(abs(_gaps(values)), _rows(size * precision))
+
+
+def _unless_close(close: Any, uses: Any, g: Any, of: Any, values: Any, name: str) -> Any:
+    """`g`; raises if a loss uses vectors of values that coincide, which are an arbitrary basis.
+
+    `uses` are made of the cotangents `of`.
+    """
+    found, sizes = plain(close), abs(plain(uses))
+    backend = backend_of(found)
+    xp = backend.xp
+    found = xp.logical_and(found, xp.logical_not(_on_diagonal(uses)))
+    if backend.has_values(found) and not bool(xp.any(found)):
+        return g
+    found = xp.logical_and(found, sizes > _noise(of))
+    bad = xp.any(found)
+    if not backend.has_values(bad):
+        return where(bad, math.nan, g)
+    if bool(bad):
+        values = plain(values)
+        gap = xp.max(xp.where(found, abs(_gaps(values)), xp.zeros_like(sizes)))
+        raise SingularError(
+            f"{name}: values coincide (their gap is {float(gap):.1e}, and the largest value "
+            f"{float(xp.max(abs(values))):.1e}), so that their vectors are an arbitrary basis of "
+            "one space and have no derivative: use only this space (the product of the vectors "
+            "with their adjoint), and take values from a separate call of the function that "
+            "computes values alone. For a function of a matrix, use arraygrad.scipy.linalg"
+        )
+    return g
+
+
+def _noise(of: list[Any]) -> Any:
+    """What rounding errors may leave of differences between cotangents."""
+    sizes = [abs(plain(g)) for g in of if g is not None]
+    xp = backend_of(sizes[0]).xp
+    largest = [xp.sum(size) for size in sizes]
+    total = largest[0] if len(largest) == 1 else largest[0] + largest[1]
+    return math.sqrt(xp.finfo(sizes[0].dtype).eps) * total
 
 
 def _in_gauge(g: Any, turns: Any, name: str) -> Any:
@@ -104,8 +167,12 @@ def _eigh_vjp(gs: list[Any], out: tuple[Any, Any]) -> Any:
     turn = matmul(adjoint(vectors), g_vectors)
     if is_complex(vectors):
         turn = _in_gauge(turn, imag(diagonal(turn)), "eigh")
+    close, both = _coincide(values), turn
     turn = (turn - adjoint(turn)) * 0.5
-    inner = _over_gaps(turn, _gaps(values), 0 if g_values is None else _rows(g_values))
+    # If the loss uses values, too, what is used of the vectors may be a limit that is not known.
+    used = turn if g_values is None else both
+    turn = _unless_close(close, used, turn, [g_vectors], values, "eigh")
+    inner = _over_gaps(turn, _gaps(values), 0 if g_values is None else _rows(g_values), close)
     return matmul(matmul(vectors, inner), adjoint(vectors))
 
 
@@ -113,7 +180,8 @@ def _eigh_jvp(t: Any, out: tuple[Any, Any]) -> Any:
     values, vectors = out
     inner = matmul(matmul(adjoint(vectors), t), vectors)
     # Only the Hermitian part of a tangent counts: the gradient is Hermitian, too.
-    turn = _over_gaps((inner + adjoint(inner)) * 0.5, _gaps(values), 0)
+    gaps = where(_coincide(values), 0, _gaps(values))
+    turn = _over_gaps((inner + adjoint(inner)) * 0.5, gaps, 0)
     return real(diagonal(inner)), matmul(vectors, turn)
 
 
@@ -167,7 +235,8 @@ def eigh(x: Any, /) -> EighResult[Any]:
 
     Only the lower triangle of `x` is read; the gradient is Hermitian. Eigenvectors are unique only
     up to a phase (a sign). The gradient is correct for functions that do not depend on the phase.
-    It is not finite where eigenvalues coincide, unless only the eigenvalues are used.
+    Where eigenvalues coincide, there is a gradient only for functions of the eigenvalues, or of the
+    space that the vectors of one eigenvalue span; for others, an error is raised.
 
     Examples
     --------
@@ -215,6 +284,7 @@ def _eig_vjp(gs: list[Any], out: tuple[Any, Any]) -> Any:
     values, vectors = out
     g_values, g_vectors = gs
     dual = adjoint(vectors)
+    _check_independent(vectors, g_values if g_vectors is None else None)
     if g_vectors is None:
         return solve_matrix(dual, _rows(g_values) * dual)
     turn = matmul(dual, g_vectors)
@@ -223,13 +293,42 @@ def _eig_vjp(gs: list[Any], out: tuple[Any, Any]) -> Any:
     # The length of the vectors stays one.
     turn = turn - multiply(matmul(dual, vectors), _columns(real(along)))
     on_diagonal = 0 if g_values is None else _rows(g_values)
-    return solve_matrix(dual, matmul(_over_gaps(turn, conj(_gaps(values)), on_diagonal), dual))
+    close = _coincide(values)
+    turn = _unless_close(close, turn, turn, [g_vectors], values, "eig")
+    inner = _over_gaps(turn, conj(_gaps(values)), on_diagonal, close)
+    return solve_matrix(dual, matmul(inner, dual))
+
+
+def _check_independent(vectors: Any, g_values: Any = None) -> None:
+    """Raise if the vectors depend on each other, so that the values have no derivative.
+
+    With the cotangent of the values, look only at those that are used.
+    """
+    v = plain(vectors)
+    backend = backend_of(v)
+    xp = backend.xp
+    if not backend.has_values(v) or not bool(xp.all(xp.isfinite(v))):
+        return
+    worst = math.inf
+    if not bool(xp.any(xp.linalg.det(v) == 0)):
+        conditions = xp.linalg.vector_norm(xp.linalg.inv(v), axis=-1)
+        if g_values is not None:
+            conditions = xp.where(plain(g_values) == 0, xp.zeros_like(conditions), conditions)
+        worst = float(xp.max(conditions)) if 0 not in conditions.shape else 0.0
+    if not worst * xp.finfo(v.dtype).eps < 1e-3:
+        raise SingularError(
+            "eig: the matrix is defective, or nearly so: its eigenvectors depend on each other "
+            f"(an eigenvalue has the condition number {worst:.1e}), so that the eigenvalues have "
+            "no derivative"
+        )
 
 
 def _eig_jvp(t: Any, out: tuple[Any, Any]) -> Any:
     values, vectors = out
+    _check_independent(vectors)
     inner = solve_matrix(vectors, matmul(t, vectors))
-    step = matmul(vectors, _over_gaps(inner, _gaps(values), 0))
+    gaps = where(_coincide(values), 0, _gaps(values))
+    step = matmul(vectors, _over_gaps(inner, gaps, 0))
     stretch = real(diagonal(matmul(adjoint(vectors), step)))
     return diagonal(inner), step - vectors * _columns(stretch)
 
@@ -255,7 +354,9 @@ def eig(x: Any, /) -> EigResult[Any]:
     """The eigenvalues and eigenvectors of square matrices. Both are always complex.
 
     Eigenvectors have length one and are unique only up to a phase. The gradient is correct for
-    functions that do not depend on the phase. It is not finite where eigenvalues coincide.
+    functions that do not depend on the phase. Where eigenvalues coincide, their vectors have none,
+    and where the vectors depend on each other (the matrix is defective), the eigenvalues have none:
+    an error is raised.
     """
     check_square(x, "eig")
     return EigResult(*_eig(x))
@@ -329,28 +430,75 @@ def _svd_vjp(gs: list[Any], out: tuple[Any, Any, Any]) -> Any:
         return matmul(multiply(u, _columns(g_s)), vh)
     inner: Any = 0.0
     on_diagonal = 0 if g_s is None else _rows(g_s)
-    turns = []
+    turns, uses, along = [], [], []
     if g_u is not None:
         turn = matmul(adjoint(u), g_u)
+        uses.append(turn)
         turns.append(turn - adjoint(turn))
+        along.append(turns[-1])
         inner = inner + turns[-1] * _columns(s)
     if g_v is not None:
         turn = matmul(vh, g_v)
+        uses.append(turn)
         turns.append(turn - adjoint(turn))
+        along.append(-turns[-1])
         inner = inner + multiply(_rows(s), turns[-1])
+    # Pairs of left and right vectors turn together where values coincide; each alone at zero.
+    close, zero = _coincide(s), _is_zero(s)
+    used = sum_of(turns if g_s is None else uses)
+    inner = _unless_close(close, used, inner, [g_u, g_v], s, "svd")
+    both_zero = logical_and(_rows(zero), _columns(zero))
+    for turn in turns:
+        inner = _unless_close(both_zero, turn, inner, [g_u, g_v], s, "svd")
+    sums = where(both_zero, 1, _columns(s) + _rows(s))
+    apart = where(close, where(both_zero, 0, sum_of(along) * 0.5 / sums), 0)
     if is_complex(u):
         phases = [diagonal(turn) for turn in turns]
-        inner = _in_gauge(inner, imag(sum(phases)) * 0.5, "svd")
+        inner = _in_gauge(inner, imag(sum_of(phases)) * 0.5, "svd")
         if len(phases) == 2:
-            on_diagonal = on_diagonal + _rows((phases[0] - phases[1]) / (4 * s))
-    g = matmul(matmul(u, _over_gaps(inner, _square_gaps(s), on_diagonal)), vh)
+            difference = phases[0] - phases[1]
+            on_diagonal = on_diagonal + _rows(_over_values(difference, s, zero, [g_u, g_v]) * 0.25)
+    inside = _over_gaps(inner, _square_gaps(s), on_diagonal, close)
+    inside = where(_on_diagonal(inner), inside, inside + apart)
+    g = matmul(matmul(u, inside), vh)
     if g_u is not None and u.shape[-2] > k:
-        scaled = g_u / _columns(s)
-        g = g + matmul(scaled - matmul(u, matmul(adjoint(u), scaled)), vh)
+        outside = g_u - matmul(u, matmul(adjoint(u), g_u))
+        g = g + matmul(_over_values(outside, _columns(s), _columns(zero), [g_u, g_v]), vh)
     if g_v is not None and v.shape[-2] > k:
-        scaled = g_v / _columns(s)
-        g = g + matmul(u, adjoint(scaled - matmul(v, matmul(vh, scaled))))
+        outside = g_v - matmul(v, matmul(vh, g_v))
+        g = g + matmul(u, adjoint(_over_values(outside, _columns(s), _columns(zero), [g_u, g_v])))
     return g
+
+
+def sum_of(parts: list[Any]) -> Any:
+    """The sum of one array or two."""
+    return parts[0] if len(parts) == 1 else parts[0] + parts[1]
+
+
+def _is_zero(s: Any) -> Any:
+    """A mask of the singular values that are no more than rounding errors."""
+    precision = 100 * backend_of(s).xp.finfo(s.dtype).eps
+    return less_equal(s, sum(s, axis=-1, keepdims=True) * precision)
+
+
+def _over_values(x: Any, s: Any, zero: Any, of: list[Any]) -> Any:
+    """`x` divided by singular values; raises where a value is zero, but x is not."""
+    found, sizes = plain(zero), abs(plain(x))
+    backend = backend_of(found)
+    xp = backend.xp
+    out = where(zero, 0, x / where(zero, 1, s))
+    if backend.has_values(found) and not bool(xp.any(found)):
+        return out
+    bad = xp.any(xp.logical_and(found, sizes > _noise(of)))
+    if not backend.has_values(bad):
+        return where(bad, math.nan, out)
+    if bool(bad):
+        raise SingularError(
+            "svd: a singular value is zero, or a rounding error (the smallest is "
+            f"{float(xp.min(plain(s))):.1e}), so that its vectors have no derivative: use only the "
+            "vectors of other values"
+        )
+    return out
 
 
 def _svd_jvp(t: Any, out: tuple[Any, Any, Any]) -> Any:
@@ -362,7 +510,7 @@ def _svd_jvp(t: Any, out: tuple[Any, Any, Any]) -> Any:
     along = diagonal(inner)
     phase = _rows(imag(along) * 1j / (2 * s)) if is_complex(u) else 0
     back = adjoint(inner)
-    gaps = _square_gaps(s)
+    gaps = where(_coincide(s), 0, _square_gaps(s))
     turn_u = _over_gaps(inner * _columns(s) + _rows(s) * back, gaps, phase)
     turn_v = _over_gaps(_rows(s) * inner + back * _columns(s), gaps, -phase)
     t_u, t_v = matmul(u, turn_u), matmul(v, turn_v)
@@ -433,9 +581,9 @@ def svd(x: Any, /, *, full_matrices: bool = True) -> SVDResult[Any]:
     """The singular value decomposition: ``x = U diag(S) Vh``.
 
     Singular vectors are unique only up to a common phase (a sign) of each pair. The gradient is
-    correct for functions that do not depend on the phase. It is not finite where singular values
-    coincide (or, for matrices that are not square, where one is zero), unless only the values are
-    used.
+    correct for functions that do not depend on the phase. Where singular values coincide (or, for
+    matrices that are not square, where one is zero), their vectors have none: an error is raised,
+    unless only the values, or the spaces that the vectors span, are used.
 
     Parameters
     ----------

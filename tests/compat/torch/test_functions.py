@@ -101,6 +101,7 @@ ROWS = [
     "i.scatter_reduce(1, i, i - 5, 'amin', include_self=False)",
     "x.scatter(1, i + 5, y)",
     "x.gather(1, i - 1)",
+    "x.gather(1, i[:1]), x.gather(0, i[:1, :2])",
     "x.index_fill(1, torch.tensor([7]), 0.0)",
     "x.flip(dims=(0, 1)), s.flip(0), torch.atleast_2d([v, s]), s.unfold(0, 1, 1)",
     "x.t().as_strided((2, 2), (1, 2)), x[1].as_strided((2,), (1,))",

@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import io
 import pickle
+import sys
 from typing import Any
 
 import numpy as np
@@ -212,9 +213,10 @@ def test_printing(make: Any, text: str) -> None:
     assert repr(make()) == text
 
 
-def test_what_is_pytorchs_alone_raises_by_name() -> None:
+def test_what_is_pytorchs_alone_raises_by_name(monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(NotImplementedError, match="to_sparse"):
         torch.ones(2).to_sparse()
+    monkeypatch.setitem(sys.modules, "ml_dtypes", None)
     with pytest.raises(NotImplementedError, match="bfloat16"):
         torch.ones(2, dtype=torch.bfloat16)
     with pytest.raises(RuntimeError, match="cuda"):

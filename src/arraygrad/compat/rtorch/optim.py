@@ -1,11 +1,13 @@
-"""Optimisers: those of `compat.torch`, for the parameters of R's modules."""
+"""Optimisers for the parameters of R's modules."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from typing import Any
 
+from ... import optim
 from ...arrays.tensor import Tensor
+from .. import optimisers
 
 __all__ = ["optimizer"]
 
@@ -15,8 +17,6 @@ def __dir__() -> list[str]:
 
 
 def optimizer(name: str, params: Sequence[Tensor], options: dict[str, Any]) -> Any:
-    """The optimiser of a name, such as "SGD", of `compat.torch.optim`."""
-    from ..torch import optim  # which takes time to import
-    from ..torch.handles import wrap
-
-    return getattr(optim, name)([wrap(p) for p in params], **options)
+    """The optimiser of a name, such as "SGD"."""
+    rule = getattr(optim, name.lower())
+    return optimisers.optimizer(name, rule, optimisers.Optimizer)(params, **options)

@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-import pickle
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from ... import ops
+from ...random import Stream
+from .. import files
 from ..torchlike import FUNCTIONS, flatten, sizes
 from ..torchlike import repeat as repeated
 from .kinds import Device, numpy_dtype
 from .tensor import Tensor
 
-_random = np.random.default_rng()
+_random = Stream()
 
 
 def _made(array: Any, device: str | Device, requires_grad: bool, dtype: Any) -> Tensor:
@@ -45,8 +45,8 @@ def _filled_like(fill: Any) -> Any:
 zeros, zeros_like = _filled(np.zeros), _filled_like(np.zeros)
 ones, ones_like = _filled(np.ones), _filled_like(np.ones)
 empty, empty_like = zeros, zeros_like
-rand = _filled(lambda shape: _random.random(shape))
-randn = _filled(lambda shape: _random.standard_normal(shape))
+rand = _filled(lambda shape: _random.generator().random(shape))
+randn = _filled(lambda shape: _random.generator().standard_normal(shape))
 
 
 def full(
@@ -130,20 +130,21 @@ def randint(
     dtype: Any = None,
 ) -> Tensor:
     """Whole numbers from `low` to `high - 1`."""
-    return _made(_random.integers(low, high, sizes((size,))), device, requires_grad, dtype)
+    return _made(
+        _random.generator().integers(low, high, sizes((size,))), device, requires_grad, dtype
+    )
 
 
 def randperm(
     n: int, device: str | Device = "cpu", requires_grad: bool = False, dtype: Any = None
 ) -> Tensor:
     """The numbers below `n` in random order."""
-    return _made(_random.permutation(n), device, requires_grad, dtype)
+    return _made(_random.generator().permutation(n), device, requires_grad, dtype)
 
 
 def manual_seed(seed: int) -> None:
     """Let the random numbers start anew from a seed."""
-    global _random
-    _random = np.random.default_rng(seed)
+    _random.restart(seed)
     np.random.seed(seed)  # noqa: NPY002  (sorix seeds NumPy's generator, too)
 
 
@@ -157,14 +158,31 @@ def from_numpy(x: Any) -> Tensor:
     return Tensor(x)
 
 
-def save(obj: Any, f: str | Path) -> None:
-    """Write an object to a file, by pickle."""
-    Path(f).write_bytes(pickle.dumps(obj))
+def save(obj: Any, f: Any) -> None:
+    """Write an object to a file: tensors, arrays, and what Python can pickle."""
+    files.write(obj, f, _described)
 
 
-def load(f: str | Path) -> Any:
-    """Read an object from a file that `save` wrote. Only read files that you trust."""
-    return pickle.loads(Path(f).read_bytes())
+def load(f: Any, *, weights_only: bool = True) -> Any:
+    """Read a structure of tensors, arrays and numbers from a file that `save` wrote.
+
+    With `weights_only=False`, the file may run any code: only for files that you trust.
+    """
+    return files.read(f, _NAMES, trusted=not weights_only)
+
+
+def _described(obj: Any) -> Any:
+    if isinstance(obj, Tensor):
+        return _NAMES["sorix.tensor"], (obj.data, obj.requires_grad)
+    if type(obj) is np.ndarray and obj.dtype.kind in "biufc":
+        return _NAMES["sorix.array"], files.parts_of(obj)
+    return NotImplemented
+
+
+_NAMES = {
+    "sorix.array": files.Named("sorix.array", files.array_on),
+    "sorix.tensor": files.Named("sorix.tensor", lambda x, needs: Tensor(x, requires_grad=needs)),
+}
 
 
 # --- functions of tensors; an array gives an array, as in sorix ---

@@ -21,6 +21,7 @@ from . import dtypes as _dtypes
 from . import methods as _methods  # noqa: F401  (gives tensors their methods)
 from . import predicates as _predicates
 from . import random as _random
+from . import serialization as _serialization
 from .autograd import (
     enable_grad,
     inference_mode,
@@ -123,6 +124,7 @@ from .nn.functional import (
 )
 from .predicates import *
 from .random import *
+from .serialization import *
 from .signal.windows import (
     bartlett_window,
     blackman_window,
@@ -169,6 +171,7 @@ __all__ += _statistics.__all__
 __all__ += _turning.__all__
 __all__ += _predicates.__all__
 __all__ += _random.__all__
+__all__ += _serialization.__all__
 
 
 def __dir__() -> list[str]:

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from ...core.array import Array
+from ..files import numpy_dtype
 
 
 class dtype:  # noqa: N801  (torch's name)
@@ -126,16 +127,19 @@ _default = [float32]
 
 def of_numpy(numpy_dtype: Any) -> dtype:
     """PyTorch's name of a NumPy dtype."""
-    return _BY_NAME[np.dtype(numpy_dtype)]
+    found = _BY_NAME.get(np.dtype(numpy_dtype))
+    if found is None:
+        if np.dtype(numpy_dtype).name != "bfloat16":
+            raise TypeError(f"PyTorch has no dtype for NumPy's {np.dtype(numpy_dtype)}")
+        found = bfloat16
+    return found
 
 
 def numpy_of(wanted: Any) -> np.dtype[Any]:
     """The NumPy dtype of one of PyTorch's, or of Python's `float`, `int`, `bool` and `complex`."""
     if isinstance(wanted, dtype):
         if wanted is bfloat16:
-            raise NotImplementedError(
-                "torch.bfloat16 is not supported, because NumPy has no such dtype: use float32"
-            )
+            return numpy_dtype("bfloat16")  # to store and convert, hardly to compute with
         return np.dtype(wanted.dtype)
     python = {"float": float64, "int": int64, "bool": bool_, "complex": complex128}
     if isinstance(wanted, type) and wanted.__name__ in python:

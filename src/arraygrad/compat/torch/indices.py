@@ -36,12 +36,20 @@ def _key(key: Any) -> Any:
 
 
 def _getitem(self: Tensor, key: Any) -> Tensor:
-    found = self._t[_key(key)]
+    place = _key(key)
+    parts = place if type(place) is tuple else (place,)
+    if len(parts) == self._t.ndim and all(isinstance(p, int) or _is_item(p) for p in parts):
+        place = (*parts, Ellipsis)  # PyTorch's items are views
+    found = self._t[place]
     made = new(Tensor)
     made._t = found
     if origin_of(found) is not None:
         note_view(made, self)
     return made
+
+
+def _is_item(part: Any) -> bool:
+    return hasattr(part, "ndim") and not part.ndim
 
 
 def _setitem(self: Tensor, key: Any, value: Any) -> None:

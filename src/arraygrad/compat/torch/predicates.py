@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import pickle
 from types import SimpleNamespace
 from typing import Any
 
@@ -13,7 +12,7 @@ from ...arrays.batched import Batched
 from ...core.array import plain
 from .conversions import TYPE_NAMES
 from .creation import legacy
-from .dtypes import NAMED, check_device, dtype, of_numpy
+from .dtypes import NAMED, dtype, of_numpy
 from .dtypes import promote as _promote
 from .dtypes import result_type as _result_type
 from .handles import Tensor, attach, unwrap
@@ -24,8 +23,8 @@ __all__ = [
     "BoolTensor", "ByteTensor", "CharTensor", "DoubleTensor", "FloatTensor", "HalfTensor",
     "IntTensor", "LongTensor", "ShortTensor", "allclose", "backends", "can_cast", "cuda", "detach",
     "equal", "is_complex", "is_conj", "is_floating_point", "is_inference", "is_neg", "is_nonzero",
-    "is_same_size", "is_tensor", "isclose", "load", "mps", "numel", "promote_types", "result_type",
-    "save", "xpu",
+    "is_same_size", "is_tensor", "isclose", "mps", "numel", "promote_types", "result_type",
+    "xpu",
 ]  # fmt: skip
 
 
@@ -139,28 +138,6 @@ _RANKS = {"b": 0, "u": 1, "i": 1, "f": 2, "c": 3}
 def can_cast(from_: dtype, to: dtype) -> bool:
     """Whether values of one dtype can be written to another."""
     return _RANKS[from_.kind] <= _RANKS[to.kind]
-
-
-def save(obj: Any, f: Any) -> None:
-    """Write an object to a file, by pickle."""
-    if hasattr(f, "write"):
-        pickle.dump(obj, f)
-        return
-    with open(f, "wb") as file:
-        pickle.dump(obj, file)
-
-
-def load(f: Any, map_location: Any = None, *, weights_only: bool = False) -> Any | None:
-    """Read an object from a file that you trust, by pickle."""
-    check_device(map_location)
-    if weights_only:
-        raise NotImplementedError(
-            "load(weights_only=True): the file is a pickle, so read only files that you trust"
-        )
-    if hasattr(f, "read"):
-        return pickle.load(f)
-    with open(f, "rb") as file:
-        return pickle.load(file)
 
 
 class _Typed(type):

@@ -1,11 +1,10 @@
 """Random tensors, and the state of the generator they are drawn from.
 
-The numbers are NumPy's: a seed gives other numbers than in PyTorch.
+The numbers are those of `ag.random`: a seed gives other numbers than in PyTorch.
 """
 
 from __future__ import annotations
 
-import pickle
 from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
@@ -18,6 +17,7 @@ from ...arrays.batched import Batched
 from ...arrays.creation import asarray as native
 from ...core.array import plain
 from ...errors import OuterWriteError
+from ...random import Stream
 from .creation import _finished, _shape, check_layout, tensor
 from .dtypes import check_device, get_default_dtype, numpy_of, uint8
 from .handles import Tensor, wrap
@@ -37,19 +37,22 @@ class Generator:
 
     def __init__(self, device: Any = "cpu") -> None:
         check_device(device)
-        self._source = np.random.default_rng(0)
-        self._seed = 0
+        self._stream, self._seed = Stream(0), 0
+
+    @property
+    def _source(self) -> np.random.Generator:
+        """NumPy's generator for one draw."""
+        return self._stream.generator()
 
     def manual_seed(self, seed: int) -> Generator:
         """Start anew from a seed."""
         self._seed = int(seed)
-        self._source = np.random.default_rng(self._seed % 2**64)
+        self._stream.restart(self._seed % 2**64)
         return self
 
     def seed(self) -> int:
         """Start anew from a seed that the system draws."""
-        self.manual_seed(int(np.random.SeedSequence().entropy) % 2**63)  # type: ignore[arg-type]
-        return self._seed
+        return self.manual_seed(Stream().seed)._seed
 
     def initial_seed(self) -> int:
         """The seed that it was started from."""
@@ -57,13 +60,16 @@ class Generator:
 
     def get_state(self) -> Tensor:
         """The state, as a tensor of bytes."""
-        held = pickle.dumps((self._seed, self._source.bit_generator.state))
-        return tensor(np.frombuffer(held, np.uint8).copy(), dtype=uint8)
+        held = np.array([self._stream.seed, self._stream.count], np.uint64)
+        return tensor(held.view(np.uint8), dtype=uint8)
 
     def set_state(self, new_state: Tensor) -> Generator:
         """Go back to a state."""
-        self._seed, state = pickle.loads(bytes(new_state.numpy()))
-        self._source.bit_generator.state = state
+        if new_state.dtype != uint8 or tuple(new_state.shape) != (16,):
+            raise RuntimeError("set_state(): this is no state that get_state() gave")
+        start, count = new_state.numpy().copy().view(np.uint64).tolist()
+        self._stream.restart(start, count)
+        self._seed = start
         return self
 
 

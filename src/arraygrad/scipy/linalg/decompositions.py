@@ -26,11 +26,12 @@ from ...ops import (
     sum,
     take_along_axis,
 )
+from ...ops.decompositions import cut_off
 from ...ops.define.library import constant, declare
 from ...ops.spectra import _eigh_jvp, _eigh_vjp, _unless
 from ..twins import by_scipy, refuse, twin
 from .equations import sylvester
-from .stacked import SCIPY, adjoint, check_numbers, hermitian, matrix, matrix_op, stacked
+from .stacked import SCIPY, adjoint, check_numbers, hermitian, matrix, matrix_op, regular, stacked
 
 # --- eigenvalues ---------------------------------------------------------------------------------
 
@@ -212,10 +213,26 @@ def _if_basis_is_free(g: Any, out: Any, name: str, way_out: str) -> Any:
     )
 
 
-def _null_vjp(g: Any, a: Any, out: Any) -> Any:
+def _null_vjp(g: Any, a: Any, out: Any, rcond: Any) -> Any:
     way_out = "use only what stays the same when the basis is turned, such as N @ N.T"
     g = _if_basis_is_free(g, out, "the basis of null_space", way_out)
-    return -matmul(adjoint(ours.pinv(a)), matmul(g, adjoint(out)))
+    inverse = ours.pinv(a, rtol=rcond)
+    cut = cut_off(a, inverse, rcond)
+    if cut is None:
+        return -matmul(adjoint(inverse), matmul(g, adjoint(out)))
+    turn = cut.mixing(-matmul(out, adjoint(g)))
+    side = matmul(matmul(cut.left_out, turn), inverse)
+    return matmul(adjoint(inverse), adjoint(turn)) + matmul(side, adjoint(inverse))
+
+
+def _null_jvp(t: Any, a: Any, out: Any, rcond: Any) -> Any:
+    inverse = ours.pinv(a, rtol=rcond)
+    cut = cut_off(a, inverse, rcond)
+    turn = matmul(inverse, t)
+    if cut is not None:  # values that are not zero count as zero
+        side = matmul(inverse, adjoint(matmul(adjoint(cut.left_out), matmul(t, inverse))))
+        turn = adjoint(cut.mixing(adjoint(turn - matmul(turn, matmul(inverse, a)) + side)))
+    return -matmul(turn, out)
 
 
 # The shape of the result depends on the values.
@@ -232,7 +249,7 @@ _null_space = declare(
         )
     ),
     vjp=_null_vjp,
-    jvp=lambda t, a, out: -matmul(ours.pinv(a), matmul(t, out)),
+    jvp=_null_jvp,
     holomorphic=False,
 )
 
@@ -257,7 +274,7 @@ def null_space(
 
 def _along(t: Any, a: Any, out: Any) -> Any:
     """The derivative of the unitary factor of tall matrices; the map equals its adjoint."""
-    p = matmul(adjoint(out), a)
+    p = matmul(adjoint(out), regular(a, "polar"))
     inner = matmul(adjoint(out), t)
     turn = sylvester(p, p, inner - adjoint(inner))
     if a.shape[-1] == a.shape[-2]:

@@ -26,9 +26,11 @@ def _part(which: int) -> Any:
         "a",
         "b",
         compute=stacked(
-            lambda a, b: SCIPY.eig(a, b, left=True, right=True, check_finite=False)[which]
+            lambda a, b, *, alone: SCIPY.eig(
+                a, None if alone else b, left=True, right=True, check_finite=False
+            )[which]
         ),
-        kind=Matrices(shapes=lambda a, b: (a[:1],) if which == 0 else (a,)),
+        kind=Matrices(shapes=lambda a, b, alone: (a[:1],) if which == 0 else (a,)),
     )
 
 
@@ -82,11 +84,11 @@ def eig(
         raise NotImplementedError(
             "eig of a generalised problem gives left vectors alone another length: pass right=True"
         )
-    plain_b = b is None
-    b = np.eye(a.shape[-1]) if plain_b else matrix(b, "eig")
+    alone = b is None  # SciPy's vectors have other phases than with a unit matrix
+    b = np.eye(a.shape[-1]) if alone else matrix(b, "eig")
     check_numbers(check_finite, b)
-    values, vectors = ours.eig(a if plain_b else ours.solve(b, a))
-    order = _order(values, _values(a, b))
+    values, vectors = ours.eig(a if alone else ours.solve(b, a))
+    order = _order(values, _values(a, b, alone=alone))
     values = take_along_axis(values, order, axis=-1)
     if not (left or right):
         return values
@@ -94,10 +96,10 @@ def eig(
     vectors = take_along_axis(vectors, index, axis=-1)
     found = [values]
     if left:
-        rows = ours.inv(vectors if plain_b else matmul(b + 0j, vectors))
-        found.append(_columns_like(adjoint(rows), _left(a, b)))
+        rows = ours.inv(vectors if alone else matmul(b + 0j, vectors))
+        found.append(_columns_like(adjoint(rows), _left(a, b, alone=alone)))
     if right:
-        found.append(_columns_like(vectors, _right(a, b)))
+        found.append(_columns_like(vectors, _right(a, b, alone=alone)))
     return tuple(found)
 
 

@@ -19,7 +19,7 @@ from ...ops import concat, expand_dims, imag, is_complex, matmul, matrix_transpo
 from ..twins import refuse, twin
 from .equations import sylvester
 from .exponential import expm_along
-from .stacked import SCIPY, check_numbers, matrix, matrix_op
+from .stacked import SCIPY, check_numbers, matrix, matrix_op, regular
 
 _NEAR = 0.1  # how close to the negative real axis, as an angle, an eigenvalue is on it
 
@@ -43,6 +43,15 @@ def _scale(e: Any, a: Any) -> Any:
     return wanted / size if 0 < size < np.inf and 0 < wanted < np.inf else e.real.dtype.type(1)
 
 
+def _core(a: Any) -> Any:
+    """The block on the diagonal of the larger matrices of derivatives, where it is repeated."""
+    while (n := len(a) // 2) and len(a) == 2 * n and np.array_equal(a[:n, :n], a[n:, n:]):
+        if a[n:, :n].any() and a[:n, n:].any():
+            break
+        a = a[:n, :n]
+    return a
+
+
 def _turn(a: Any) -> float:
     """The angle by which the negative real axis is turned, so that it is far from all eigenvalues.
 
@@ -50,10 +59,7 @@ def _turn(a: Any) -> float:
     SciPy. In the larger matrices of derivatives, each is there several times, and by rounding
     errors on both sides.
     """
-    while (n := len(a) // 2) and len(a) == 2 * n and np.array_equal(a[:n, :n], a[n:, n:]):
-        if a[n:, :n].any() and a[:n, n:].any():
-            break
-        a = a[:n, :n]  # the other block on the diagonal is the same
+    a = _core(a)
     angles = np.angle(np.linalg.eigvals(a if np.imag(a).any() else np.real(a)))
     if not len(angles) or np.max(np.abs(angles)) < math.pi - _NEAR:
         return 0.0
@@ -67,6 +73,8 @@ def _function(name: str, compute: AnyFunction, along: AnyFunction | None = None)
     """
 
     def by_block(a: Any, e: Any, *, power: Any) -> Any:
+        if power is None or power <= 0 or power != int(power):
+            regular(_core(a), name)
         n, scale = a.shape[0], _scale(e, a)  # blocks of one size keep all digits
         doubled = np.block([[a, e * scale], [np.zeros_like(a), a]])
         angle = _turn(a)
@@ -115,14 +123,21 @@ _logm, _ = _function("logm", lambda a, *, power: SCIPY.logm(a))
 _power, _ = _function(
     "fractional_matrix_power", lambda a, *, power: SCIPY.fractional_matrix_power(a, power)
 )
-# The derivative of the root X satisfies X dX + dX X = dA.
+
+
+def _root_along(e: Any, a: Any, root: Any) -> Any:
+    """The derivative of the root X of A satisfies X dX + dX X = dA."""
+    regular(a, "sqrtm")
+    return sylvester(root, root, e)
+
+
 _sqrtm = matrix_op(
     "sqrtm",
     "a",
     compute=lambda a: SCIPY.sqrtm(a),
     shapes=_same,
-    vjp=lambda g, out: sylvester(matrix_transpose(out), matrix_transpose(out), g),
-    jvp=lambda t, out: sylvester(out, out, t),
+    vjp=lambda g, a, out: _root_along(g, a, matrix_transpose(out)),
+    jvp=lambda t, a, out: _root_along(t, a, out),
 )
 
 

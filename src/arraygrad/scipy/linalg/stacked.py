@@ -7,12 +7,14 @@ from typing import Any
 
 import numpy as np
 
+from ...backends import backend_of
 from ...core.array import AnyFunction, plain
 from ...core.kinds import Matrices
+from ...errors import SingularError
 from ...ops import conj, expand_dims, is_complex, matrix_transpose, real, tril, triu
 from ...ops.define.library import declare
 from ..names import scipy_module
-from ..twins import by_scipy, floating
+from ..twins import by_scipy, floating, has_values
 
 SCIPY = scipy_module("scipy.linalg")
 
@@ -103,6 +105,20 @@ def check_numbers(check_finite: bool, *arrays: Any) -> None:
         values = plain(x)
         if isinstance(values, np.ndarray) and not np.isfinite(values).all():
             raise ValueError("array must not contain infs or NaNs")
+
+
+def regular(a: Any, name: str) -> Any:
+    """Matrices of which a function has a derivative; raises if a matrix is singular."""
+    values = plain(a)
+    if has_values(values) and 0 not in values.shape:
+        s = np.linalg.svd(backend_of(values).to_numpy(values), compute_uv=False)
+        lowest, highest = s[..., -1], s[..., 0]
+        if np.any(lowest <= max(a.shape[-2:]) * np.finfo(s.dtype).eps * highest):
+            raise SingularError(
+                f"{name}: the matrix is singular (its singular values are between "
+                f"{np.min(lowest):.1e} and {np.max(highest):.1e}), so that there is no derivative"
+            )
+    return a
 
 
 def columns(b: Any) -> tuple[Any, bool]:

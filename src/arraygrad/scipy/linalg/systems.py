@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from ... import linalg as ours
+from ...core.array import plain
 from ...ops import is_complex, matmul, matrix_transpose, tril, triu
 from ..twins import double, floating, refuse, twin
 from .stacked import (
@@ -225,8 +226,11 @@ def lstsq(
     refuse("lstsq", lapack_driver=(lapack_driver, None))
     a, b = matrix(a, "lstsq", square=False), floating(b)
     check_numbers(check_finite, a, b)
-    x, residues, rank, values = ours.lstsq(a, b, rcond=cond)
-    if b.ndim == 1 and residues.ndim == 1 and residues.shape[0] == 1:
+    # SciPy's default is the precision itself.
+    x, residues, rank, values = ours.lstsq(a, b, rcond=-1 if cond is None else cond)
+    if residues.size and np.any(np.asarray(plain(rank)) < a.shape[-1]):
+        residues = residues[..., :0]
+    elif b.ndim == 1 and residues.ndim == 1 and residues.shape[0] == 1:
         residues = residues[0]  # SciPy gives a number for a vector
     return x, residues, rank, values
 

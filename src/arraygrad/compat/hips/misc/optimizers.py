@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from .... import optim
 from ..wrap_util import wraps
 from .flatten import flatten
 
@@ -40,6 +41,19 @@ def unflatten_optimizer(optimize: AnyFunction) -> AnyFunction:
     return of_structures
 
 
+def _run(
+    rule: optim.Transform, state: Any, grad: AnyFunction, x: Any, callback: Any, num_iters: int
+) -> Any:
+    """The vector after a number of steps by a rule of `ag.optim`."""
+    for i in range(num_iters):
+        g = grad(x, i)
+        if callback:
+            callback(x, i, g)
+        change, state = rule.update(g, state, x)
+        x = x + change
+    return x
+
+
 @unflatten_optimizer
 def sgd(
     grad: AnyFunction,
@@ -50,14 +64,8 @@ def sgd(
     mass: float = 0.9,
 ) -> Any:
     """Gradient descent with momentum."""
-    velocity = np.zeros(len(x))
-    for i in range(num_iters):
-        g = grad(x, i)
-        if callback:
-            callback(x, i, g)
-        velocity = mass * velocity - (1.0 - mass) * g
-        x = x + step_size * velocity
-    return x
+    rule = optim.chain(optim.scale(1.0 - mass), optim.sgd(step_size, mass))
+    return _run(rule, rule.init(x), grad, x, callback, num_iters)
 
 
 @unflatten_optimizer
@@ -70,15 +78,10 @@ def rmsprop(
     gamma: float = 0.9,
     eps: float = 1e-8,
 ) -> Any:
-    """Steps divided by a running mean of the gradient's size."""
-    mean_square = np.ones(len(x))
-    for i in range(num_iters):
-        g = grad(x, i)
-        if callback:
-            callback(x, i, g)
-        mean_square = mean_square * gamma + g**2 * (1 - gamma)
-        x = x - step_size * g / (np.sqrt(mean_square) + eps)
-    return x
+    """Steps divided by a running mean of the gradient's size, which starts from one."""
+    rule = optim.rmsprop(step_size, gamma, eps)
+    start = {**rule.init(x), "square_avg": np.ones(len(x))}
+    return _run(rule, start, grad, x, callback, num_iters)
 
 
 @unflatten_optimizer
@@ -93,14 +96,5 @@ def adam(
     eps: float = 1e-8,
 ) -> Any:
     """Adam: momentum, divided by a running mean of the gradient's size."""
-    mean, mean_square = np.zeros(len(x)), np.zeros(len(x))
-    for i in range(num_iters):
-        g = grad(x, i)
-        if callback:
-            callback(x, i, g)
-        mean = (1 - b1) * g + b1 * mean
-        mean_square = (1 - b2) * g**2 + b2 * mean_square
-        direction = mean / (1 - b1 ** (i + 1))
-        size = np.sqrt(mean_square / (1 - b2 ** (i + 1)))
-        x = x - step_size * direction / (size + eps)
-    return x
+    rule = optim.adam(step_size, (b1, b2), eps)
+    return _run(rule, rule.init(x), grad, x, callback, num_iters)

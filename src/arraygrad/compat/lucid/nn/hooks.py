@@ -110,26 +110,25 @@ def _replaced(result: Any, given: tuple[Any, ...], name: str) -> tuple[Any, ...]
     return tuple(result)
 
 
-class _Entrance(Function):
-    """The arguments of a module, unchanged."""
+class _Unchanged(Function):
+    """Tensors as they are, on their way into a module or out of it."""
 
     @staticmethod
     def forward(ctx: Any, run: _Run, *tensors: Any) -> tuple[Any, ...]:
         ctx.run = run
         return tuple(t.clone() for t in tensors)
+
+
+class _Entrance(_Unchanged):
+    """The arguments of a module."""
 
     @staticmethod
     def backward(ctx: Any, *gradients: Any) -> tuple[Any, ...]:
         return (None, *ctx.run.enter(gradients))
 
 
-class _Exit(Function):
-    """The results of a module, unchanged."""
-
-    @staticmethod
-    def forward(ctx: Any, run: _Run, *tensors: Any) -> tuple[Any, ...]:
-        ctx.run = run
-        return tuple(t.clone() for t in tensors)
+class _Exit(_Unchanged):
+    """The results of a module."""
 
     @staticmethod
     def backward(ctx: Any, *gradients: Any) -> tuple[Any, ...]:

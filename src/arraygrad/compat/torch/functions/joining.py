@@ -25,7 +25,10 @@ __all__ = [
 @function(parts=True)
 def unbind(input: Any, dim: int = 0) -> Any:
     """All slices along an axis."""
-    return tuple(ops.unstack(input, axis=checked(dim, input.ndim)))
+    axis = checked(dim, input.ndim)
+    if input.ndim == 1:  # PyTorch's items are views
+        return tuple(ops.getitem(input, (i, ...)) for i in range(input.shape[0]))
+    return tuple(ops.unstack(input, axis=axis))
 
 
 @function(parts=True)

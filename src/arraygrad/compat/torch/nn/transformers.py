@@ -74,6 +74,26 @@ class _Layer(Module):
         return self.linear2(self.dropout(self.activation(self.linear1(x))))  # type: ignore[no-any-return]
 
 
+def _attending(
+    heads: Module, memory: Tensor | None, mask: Any, padding: Any, is_causal: bool
+) -> Callable[[Tensor], Tensor]:
+    """Attention to a memory, or of the input to itself, as a function of the input."""
+
+    def attend(x: Tensor) -> Tensor:
+        looked_at = x if memory is None else memory
+        return heads(  # type: ignore[no-any-return]
+            x,
+            looked_at,
+            looked_at,
+            attn_mask=mask,
+            key_padding_mask=padding,
+            need_weights=False,
+            is_causal=is_causal,
+        )[0]
+
+    return attend
+
+
 class TransformerEncoderLayer(_Layer):
     """Attention to itself, then linear maps."""
 
@@ -85,18 +105,7 @@ class TransformerEncoderLayer(_Layer):
         is_causal: bool = False,
     ) -> Tensor:
         """Pass the input through the layer."""
-
-        def attend(x: Tensor) -> Tensor:
-            return self.self_attn(  # type: ignore[no-any-return]
-                x,
-                x,
-                x,
-                attn_mask=src_mask,
-                key_padding_mask=src_key_padding_mask,
-                need_weights=False,
-                is_causal=is_causal,
-            )[0]
-
+        attend = _attending(self.self_attn, None, src_mask, src_key_padding_mask, is_causal)
         return self._through(self._through(src, 1, attend), 2, self._mapped)
 
 
@@ -117,29 +126,10 @@ class TransformerDecoderLayer(_Layer):
         memory_is_causal: bool = False,
     ) -> Tensor:
         """Pass the input through the layer."""
-
-        def attend(x: Tensor) -> Tensor:
-            return self.self_attn(  # type: ignore[no-any-return]
-                x,
-                x,
-                x,
-                attn_mask=tgt_mask,
-                key_padding_mask=tgt_key_padding_mask,
-                need_weights=False,
-                is_causal=tgt_is_causal,
-            )[0]
-
-        def look(x: Tensor) -> Tensor:
-            return self.multihead_attn(  # type: ignore[no-any-return]
-                x,
-                memory,
-                memory,
-                attn_mask=memory_mask,
-                key_padding_mask=memory_key_padding_mask,
-                need_weights=False,
-                is_causal=memory_is_causal,
-            )[0]
-
+        attend = _attending(self.self_attn, None, tgt_mask, tgt_key_padding_mask, tgt_is_causal)
+        look = _attending(
+            self.multihead_attn, memory, memory_mask, memory_key_padding_mask, memory_is_causal
+        )
         x = self._through(self._through(tgt, 1, attend), 2, look)
         return self._through(x, 3, self._mapped)
 

@@ -1,17 +1,29 @@
 """`torch.optim`: gradient descent, Adam and relatives, and schedules of learning rates."""
 
 from . import lr_scheduler
-from .adam import Adam, AdamW
 from .lbfgs import LBFGS
-from .optimizer import Optimizer
-from .others import Adagrad, Adamax, RMSprop
-from .relatives import Adadelta, NAdam, RAdam
-from .sgd import SGD
+from .optimizer import (
+    ASGD,
+    SGD,
+    Adadelta,
+    Adafactor,
+    Adagrad,
+    Adam,
+    Adamax,
+    AdamW,
+    NAdam,
+    Optimizer,
+    RAdam,
+    RMSprop,
+    Rprop,
+)
 
 __all__ = [
+    "ASGD",
     "LBFGS",
     "SGD",
     "Adadelta",
+    "Adafactor",
     "Adagrad",
     "Adam",
     "AdamW",
@@ -20,6 +32,7 @@ __all__ = [
     "Optimizer",
     "RAdam",
     "RMSprop",
+    "Rprop",
     "lr_scheduler",
 ]
 

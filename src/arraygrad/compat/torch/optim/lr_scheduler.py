@@ -1,15 +1,22 @@
-"""`torch.optim.lr_scheduler`: learning rates that change from step to step."""
+"""`torch.optim.lr_scheduler`: learning rates that change from step to step.
+
+As in PyTorch, most schedules compute the next rate from the present one, so that several of them,
+or a rate set by hand, work together.
+"""
 
 from __future__ import annotations
 
 import math
 from bisect import bisect_right
+from collections import Counter
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from ..handles import Tensor
 from .optimizer import Optimizer
 
 __all__ = [
+    "ChainedScheduler",
     "ConstantLR",
     "CosineAnnealingLR",
     "CosineAnnealingWarmRestarts",
@@ -32,36 +39,80 @@ def __dir__() -> list[str]:
     return __all__
 
 
+def _set(group: dict[str, Any], rate: Any) -> None:
+    if isinstance(group["lr"], Tensor):
+        group["lr"].fill_(rate)
+    else:
+        group["lr"] = rate
+
+
+def _rates(optimizer: Optimizer) -> list[Any]:
+    rates = [group["lr"] for group in optimizer.param_groups]
+    return [rate.clone() if isinstance(rate, Tensor) else rate for rate in rates]
+
+
+def _each(optimizer: Optimizer, value: Any, name: str) -> list[Any]:
+    """One value for each group."""
+    groups = optimizer.param_groups
+    if not isinstance(value, list | tuple):
+        return [value] * len(groups)
+    if len(value) != len(groups):
+        raise ValueError(
+            f"{name} must have the same length as optimizer.param_groups. {name} has "
+            f"{len(value)} values, param_groups has {len(groups)}."
+        )
+    return list(value)
+
+
 class LRScheduler:
-    """Sets the learning rates of an optimiser. A subclass defines `_rate`."""
+    """Sets the learning rates of an optimiser. A subclass defines `get_lr`."""
+
+    _is_initial = False
 
     def __init__(self, optimizer: Optimizer, last_epoch: int = -1) -> None:
-        if last_epoch != -1:
-            raise NotImplementedError("last_epoch is not supported: use load_state_dict()")
-        self.optimizer, self.last_epoch = optimizer, 0
-        for group in optimizer.param_groups:
-            group.setdefault("initial_lr", group["lr"])
+        if not isinstance(optimizer, Optimizer):
+            raise TypeError(f"{type(optimizer).__name__} is not an Optimizer")
+        self.optimizer, self.last_epoch = optimizer, last_epoch
+        for i, group in enumerate(optimizer.param_groups):
+            if last_epoch == -1:
+                rate = group["lr"]
+                group.setdefault("initial_lr", rate.clone() if isinstance(rate, Tensor) else rate)
+            elif "initial_lr" not in group:
+                raise KeyError(
+                    f"param 'initial_lr' is not specified in param_groups[{i}] when resuming "
+                    "scheduler with last_epoch >= 0"
+                )
         self.base_lrs = [group["initial_lr"] for group in optimizer.param_groups]
-        self._set()
+        self._initial_step()
 
-    def _rate(self, base: float, epoch: int, number: int) -> float:
+    def _initial_step(self) -> None:
+        self._step_count = 0
+        self._is_initial = True
+        try:
+            self.step()
+        finally:
+            self._is_initial = False
+
+    def get_lr(self) -> list[Any]:
+        """The rates at `last_epoch`, from the present ones."""
         raise NotImplementedError
 
-    def _set(self) -> None:
-        for i, (group, base) in enumerate(
-            zip(self.optimizer.param_groups, self.base_lrs, strict=True)
-        ):
-            group["lr"] = self._rate(base, self.last_epoch, i)
-        self._last_lr = [group["lr"] for group in self.optimizer.param_groups]
+    def step(self, epoch: int | None = None) -> None:
+        """Go on to the next rates, or to those of an epoch."""
+        self._step_count += 1
+        self._update_lr(epoch)
 
-    def step(self) -> None:
-        """Go on to the next rates."""
-        self.last_epoch += 1
-        self._set()
+    def _update_lr(self, epoch: int | None = None) -> None:
+        self.last_epoch = self.last_epoch + 1 if epoch is None else epoch
+        closed = None if epoch is None else getattr(self, "_get_closed_form_lr", None)
+        rates = self.get_lr() if closed is None else closed()
+        for group, rate in zip(self.optimizer.param_groups, rates, strict=True):
+            _set(group, rate)
+        self._last_lr = _rates(self.optimizer)
 
-    def get_last_lr(self) -> list[float]:
-        """The present rates."""
-        return list(self._last_lr)
+    def get_last_lr(self) -> list[Any]:
+        """The rates that were set last."""
+        return self._last_lr
 
     def state_dict(self) -> dict[str, Any]:
         """Everything but the optimiser."""
@@ -72,22 +123,26 @@ class LRScheduler:
         self.__dict__.update(state_dict)
 
 
-class LambdaLR(LRScheduler):
-    """The first rate times a function of the epoch."""
+class _Factor(LRScheduler):
+    """A schedule whose rates are the first ones times a factor, by default."""
 
-    def __init__(self, optimizer: Optimizer, lr_lambda: Any, last_epoch: int = -1) -> None:
-        count = len(optimizer.param_groups)
-        several = isinstance(lr_lambda, list | tuple)
-        self.lr_lambdas: list[Callable[[int], float]] = (
-            list(lr_lambda) if several else [lr_lambda] * count
-        )
-        super().__init__(optimizer, last_epoch)
+    def _factor(self, epoch: int) -> float:
+        raise NotImplementedError
 
-    def _rate(self, base: float, epoch: int, number: int) -> float:
-        return base * self.lr_lambdas[number](epoch)
+    def get_lr(self) -> list[Any]:
+        epoch, groups = self.last_epoch, self.optimizer.param_groups
+        if epoch == 0:
+            return [group["lr"] * self._factor(0) for group in groups]
+        before = self._factor(epoch - 1)
+        if self._is_initial or not before:
+            return [group["lr"] for group in groups]
+        return [group["lr"] * (self._factor(epoch) / before) for group in groups]
+
+    def _get_closed_form_lr(self) -> list[Any]:
+        return [base * self._factor(self.last_epoch) for base in self.base_lrs]
 
 
-class StepLR(LRScheduler):
+class StepLR(_Factor):
     """The rate times `gamma` after each `step_size` epochs."""
 
     def __init__(
@@ -96,11 +151,11 @@ class StepLR(LRScheduler):
         self.step_size, self.gamma = step_size, gamma
         super().__init__(optimizer, last_epoch)
 
-    def _rate(self, base: float, epoch: int, number: int) -> float:
-        return base * self.gamma ** (epoch // self.step_size)
+    def _factor(self, epoch: int) -> float:
+        return self.gamma ** (epoch // self.step_size)
 
 
-class MultiStepLR(LRScheduler):
+class MultiStepLR(_Factor):
     """The rate times `gamma` at each milestone."""
 
     def __init__(
@@ -110,25 +165,25 @@ class MultiStepLR(LRScheduler):
         gamma: float = 0.1,
         last_epoch: int = -1,
     ) -> None:
-        self.milestones, self.gamma = sorted(milestones), gamma
+        self.milestones, self.gamma = Counter(milestones), gamma
         super().__init__(optimizer, last_epoch)
 
-    def _rate(self, base: float, epoch: int, number: int) -> float:
-        return base * self.gamma ** bisect_right(self.milestones, epoch)
+    def _factor(self, epoch: int) -> float:
+        return self.gamma ** bisect_right(sorted(self.milestones.elements()), epoch)
 
 
-class ExponentialLR(LRScheduler):
+class ExponentialLR(_Factor):
     """The rate times `gamma` after each epoch."""
 
     def __init__(self, optimizer: Optimizer, gamma: float, last_epoch: int = -1) -> None:
         self.gamma = gamma
         super().__init__(optimizer, last_epoch)
 
-    def _rate(self, base: float, epoch: int, number: int) -> float:
-        return base * self.gamma**epoch
+    def _factor(self, epoch: int) -> float:
+        return self.gamma**epoch
 
 
-class ConstantLR(LRScheduler):
+class ConstantLR(_Factor):
     """The rate times a factor for the first epochs."""
 
     def __init__(
@@ -138,14 +193,16 @@ class ConstantLR(LRScheduler):
         total_iters: int = 5,
         last_epoch: int = -1,
     ) -> None:
+        if not 0 <= factor <= 1:
+            raise ValueError("Constant multiplicative factor expected to be between 0 and 1.")
         self.factor, self.total_iters = factor, total_iters
         super().__init__(optimizer, last_epoch)
 
-    def _rate(self, base: float, epoch: int, number: int) -> float:
-        return base * (self.factor if epoch < self.total_iters else 1.0)
+    def _factor(self, epoch: int) -> float:
+        return self.factor if epoch < self.total_iters else 1.0
 
 
-class LinearLR(LRScheduler):
+class LinearLR(_Factor):
     """The rate times a factor that goes from one value to another."""
 
     def __init__(
@@ -156,16 +213,20 @@ class LinearLR(LRScheduler):
         total_iters: int = 5,
         last_epoch: int = -1,
     ) -> None:
+        if not 0 < start_factor <= 1:
+            raise ValueError("Starting multiplicative factor expected to be > 0 and <= 1.")
+        if not 0 <= end_factor <= 1:
+            raise ValueError("Ending multiplicative factor expected to be between 0 and 1.")
         self.start_factor, self.end_factor = start_factor, end_factor
         self.total_iters = total_iters
         super().__init__(optimizer, last_epoch)
 
-    def _rate(self, base: float, epoch: int, number: int) -> float:
+    def _factor(self, epoch: int) -> float:
         share = min(epoch, self.total_iters) / self.total_iters
-        return base * (self.start_factor + (self.end_factor - self.start_factor) * share)
+        return self.start_factor + (self.end_factor - self.start_factor) * share
 
 
-class PolynomialLR(LRScheduler):
+class PolynomialLR(_Factor):
     """The rate falls to zero like a power of the epochs that are left."""
 
     def __init__(
@@ -178,9 +239,48 @@ class PolynomialLR(LRScheduler):
         self.total_iters, self.power = total_iters, power
         super().__init__(optimizer, last_epoch)
 
-    def _rate(self, base: float, epoch: int, number: int) -> float:
-        left = 1 - min(epoch, self.total_iters) / self.total_iters
-        return float(base * left**self.power)
+    def _factor(self, epoch: int) -> float:
+        return float((1 - min(epoch, self.total_iters) / self.total_iters) ** self.power)
+
+
+class LambdaLR(LRScheduler):
+    """The first rate times a function of the epoch."""
+
+    def __init__(self, optimizer: Optimizer, lr_lambda: Any, last_epoch: int = -1) -> None:
+        self.lr_lambdas: list[Callable[[int], float]] = _each(optimizer, lr_lambda, "lr_lambda")
+        super().__init__(optimizer, last_epoch)
+
+    def get_lr(self) -> list[Any]:
+        pairs = zip(self.base_lrs, self.lr_lambdas, strict=True)
+        return [base * function(self.last_epoch) for base, function in pairs]
+
+    def state_dict(self) -> dict[str, Any]:
+        """Everything but the optimiser and plain functions, which cannot be saved."""
+        state = super().state_dict()
+        state["lr_lambdas"] = [
+            None if callable(f) and hasattr(f, "__code__") else dict(f.__dict__)
+            for f in self.lr_lambdas
+        ]
+        return state
+
+    def load_state_dict(self, state_dict: dict[str, Any]) -> None:
+        """Take over a state."""
+        held = self.lr_lambdas
+        super().load_state_dict(state_dict)
+        self.lr_lambdas = held
+        for function, values in zip(held, state_dict["lr_lambdas"], strict=True):
+            if values is not None:
+                function.__dict__.update(values)
+
+
+class MultiplicativeLR(LambdaLR):
+    """The rate before times a function of the epoch."""
+
+    def get_lr(self) -> list[Any]:
+        pairs = zip(self.optimizer.param_groups, self.lr_lambdas, strict=True)
+        if self._is_initial:
+            return [group["lr"] for group, _ in pairs]
+        return [group["lr"] * function(self.last_epoch) for group, function in pairs]
 
 
 class CosineAnnealingLR(LRScheduler):
@@ -196,10 +296,23 @@ class CosineAnnealingLR(LRScheduler):
         self.T_max, self.eta_min = T_max, eta_min
         super().__init__(optimizer, last_epoch)
 
-    def _rate(self, base: float, epoch: int, number: int) -> float:
-        return (
-            self.eta_min + (base - self.eta_min) * (1 + math.cos(math.pi * epoch / self.T_max)) / 2
-        )
+    def _height(self, epoch: float) -> float:
+        return (1 + math.cos(math.pi * epoch / self.T_max)) / 2
+
+    def get_lr(self) -> list[Any]:
+        epoch, low, groups = self.last_epoch, self.eta_min, self.optimizer.param_groups
+        if self._is_initial:
+            return [group["lr"] for group in groups]
+        if (epoch - 1 - self.T_max) % (2 * self.T_max) == 0:  # it was at its lowest
+            up = self._height(self.T_max + 1)
+            pairs = zip(self.base_lrs, groups, strict=True)
+            return [group["lr"] + (base - low) * up for base, group in pairs]
+        ratio = self._height(epoch) / self._height(epoch - 1)
+        return [ratio * (group["lr"] - low) + low for group in groups]
+
+    def _get_closed_form_lr(self) -> list[Any]:
+        height, low = self._height(self.last_epoch), self.eta_min
+        return [low + (base - low) * height for base in self.base_lrs]
 
 
 class CosineAnnealingWarmRestarts(LRScheduler):
@@ -213,66 +326,124 @@ class CosineAnnealingWarmRestarts(LRScheduler):
         eta_min: float = 0.0,
         last_epoch: int = -1,
     ) -> None:
-        if T_0 <= 0 or T_mult < 1:
-            raise ValueError(f"T_0 {T_0} and T_mult {T_mult} must be positive integers")
-        self.T_0, self.T_mult, self.eta_min = T_0, T_mult, eta_min
+        if T_0 <= 0 or not isinstance(T_0, int):
+            raise ValueError(f"Expected positive integer T_0, but got {T_0}")
+        if T_mult < 1 or not isinstance(T_mult, int):
+            raise ValueError(f"Expected integer T_mult >= 1, but got {T_mult}")
+        self.T_0, self.T_i, self.T_mult, self.eta_min = T_0, T_0, T_mult, eta_min
+        self.T_cur: float = last_epoch
         super().__init__(optimizer, last_epoch)
 
-    def _rate(self, base: float, epoch: int, number: int) -> float:
-        length = self.T_0
-        while epoch >= length:
-            epoch -= length
-            length *= self.T_mult
-        return self.eta_min + (base - self.eta_min) * (1 + math.cos(math.pi * epoch / length)) / 2
+    def get_lr(self) -> list[Any]:
+        height = (1 + math.cos(math.pi * self.T_cur / self.T_i)) / 2
+        return [self.eta_min + (base - self.eta_min) * height for base in self.base_lrs]
+
+    def step(self, epoch: float | None = None) -> None:
+        """Go on to the next rates, or to those of an epoch, which may be a fraction."""
+        now = self.last_epoch + 1 if epoch is None else epoch
+        if now < 0:
+            raise ValueError(f"Expected non-negative epoch, but got {epoch}")
+        self.T_i, self.T_cur = self.T_0, now
+        while self.T_cur >= self.T_i:
+            self.T_cur -= self.T_i
+            self.T_i *= self.T_mult
+        self._update_lr(math.floor(now))
 
 
-class MultiplicativeLR(LRScheduler):
-    """The rate before times a function of the epoch."""
-
-    def __init__(self, optimizer: Optimizer, lr_lambda: Any, last_epoch: int = -1) -> None:
-        several = isinstance(lr_lambda, list | tuple)
-        count = len(optimizer.param_groups)
-        self.lr_lambdas: list[Callable[[int], float]] = (
-            list(lr_lambda) if several else [lr_lambda] * count
-        )
-        super().__init__(optimizer, last_epoch)
-
-    def _rate(self, base: float, epoch: int, number: int) -> float:
-        return base * math.prod(self.lr_lambdas[number](k) for k in range(1, epoch + 1))
+def _set_momentum(group: dict[str, Any], momentum: float) -> None:
+    if "betas" in group:
+        group["betas"] = (momentum, *group["betas"][1:])
+    else:
+        group["momentum"] = momentum
 
 
-class CyclicLR(LRScheduler):
+class _Cycle(LRScheduler):
+    """A schedule that may change the momentum, too."""
+
+    cycle_momentum: bool
+
+    def _start_momenta(self, optimizer: Optimizer, base: Any, largest: Any, first: bool) -> None:
+        if not self.cycle_momentum:
+            return
+        if "momentum" not in optimizer.defaults and "betas" not in optimizer.defaults:
+            raise ValueError(
+                "optimizer must support momentum or beta1 with `cycle_momentum` option enabled"
+            )
+        largest = _each(optimizer, largest, "max_momentum")
+        base = _each(optimizer, base, "base_momentum")
+        for group, low, high in zip(optimizer.param_groups, base, largest, strict=True):
+            if first:
+                _set_momentum(group, high)
+                group["max_momentum"], group["base_momentum"] = high, low
+
+
+class CyclicLR(_Cycle):
     """The rate goes up and down between two bounds."""
 
     def __init__(
         self,
         optimizer: Optimizer,
-        base_lr: float,
-        max_lr: float,
+        base_lr: Any,
+        max_lr: Any,
         step_size_up: int = 2000,
         step_size_down: int | None = None,
         mode: str = "triangular",
         gamma: float = 1.0,
-        *,
+        scale_fn: Callable[[float], float] | None = None,
+        scale_mode: str = "cycle",
         cycle_momentum: bool = True,
+        base_momentum: Any = 0.8,
+        max_momentum: Any = 0.9,
+        last_epoch: int = -1,
     ) -> None:
-        if mode not in ("triangular", "triangular2", "exp_range"):
-            raise ValueError(f"mode {mode!r} is not known")
-        if cycle_momentum:
-            raise NotImplementedError("CyclicLR(): pass cycle_momentum=False, momenta stay")
-        self.base_lr, self.max_lr, self.mode, self.gamma = base_lr, max_lr, mode, gamma
+        if mode not in ("triangular", "triangular2", "exp_range") and scale_fn is None:
+            raise ValueError("mode is invalid and scale_fn is None")
+        self.mode, self.gamma = mode, gamma
+        self._scale_fn_custom, self.scale_mode = scale_fn, scale_mode
         self.up = step_size_up
         self.down = step_size_up if step_size_down is None else step_size_down
-        super().__init__(optimizer)
+        low = _each(optimizer, base_lr, "base_lr")
+        self.max_lrs = _each(optimizer, max_lr, "max_lr")
+        if last_epoch == -1:
+            for group, rate in zip(optimizer.param_groups, low, strict=True):
+                _set(group, rate)
+        self.cycle_momentum = cycle_momentum
+        self._start_momenta(optimizer, base_momentum, max_momentum, last_epoch == -1)
+        self._low = low
+        super().__init__(optimizer, last_epoch)
+        self.base_lrs = low
 
-    def _rate(self, base: float, epoch: int, number: int) -> float:
-        cycle, place = divmod(epoch, self.up + self.down)
+    def scale_fn(self, x: float) -> float:
+        """The height of a cycle, of its number or of the epoch."""
+        if self._scale_fn_custom is not None:
+            return self._scale_fn_custom(x)
+        if self.mode == "triangular":
+            return 1.0
+        return float(0.5 ** (x - 1) if self.mode == "triangular2" else self.gamma**x)
+
+    def get_lr(self) -> list[Any]:
+        cycle, place = divmod(self.last_epoch, self.up + self.down)
         height = place / self.up if place <= self.up else 1 - (place - self.up) / self.down
-        scale = {"triangular": 1.0, "triangular2": 0.5**cycle, "exp_range": self.gamma**epoch}
-        return self.base_lr + (self.max_lr - self.base_lr) * height * scale[self.mode]
+        by_cycle = self.scale_mode == "cycle" and not (
+            self.mode == "exp_range" and self._scale_fn_custom is None
+        )
+        height *= self.scale_fn(cycle + 1 if by_cycle else self.last_epoch)
+        if self.cycle_momentum:
+            for group in self.optimizer.param_groups:
+                high, low = group["max_momentum"], group["base_momentum"]
+                _set_momentum(group, high - (high - low) * height)
+        return [a + (b - a) * height for a, b in zip(self._low, self.max_lrs, strict=True)]
+
+    def state_dict(self) -> dict[str, Any]:
+        """Everything but the optimiser and the user's function."""
+        return {**super().state_dict(), "_scale_fn_custom": None}
+
+    def load_state_dict(self, state_dict: dict[str, Any]) -> None:
+        """Take over a state."""
+        super().load_state_dict({**state_dict, "_scale_fn_custom": self._scale_fn_custom})
 
 
-class OneCycleLR(LRScheduler):
+class OneCycleLR(_Cycle):
     """The rate goes up from a small value to the largest, and down to one that is smaller yet."""
 
     def __init__(
@@ -285,10 +456,12 @@ class OneCycleLR(LRScheduler):
         pct_start: float = 0.3,
         anneal_strategy: str = "cos",
         cycle_momentum: bool = True,
-        base_momentum: float = 0.85,
-        max_momentum: float = 0.95,
+        base_momentum: Any = 0.85,
+        max_momentum: Any = 0.95,
         div_factor: float = 25.0,
         final_div_factor: float = 1e4,
+        three_phase: bool = False,
+        last_epoch: int = -1,
     ) -> None:
         if total_steps is None:
             if epochs is None or steps_per_epoch is None:
@@ -296,81 +469,156 @@ class OneCycleLR(LRScheduler):
                     "You must define either total_steps OR (epochs AND steps_per_epoch)"
                 )
             total_steps = epochs * steps_per_epoch
+        if total_steps <= 0 or not isinstance(total_steps, int):
+            raise ValueError(f"Expected positive integer total_steps, but got {total_steps}")
+        if not 0 <= pct_start <= 1:
+            raise ValueError(f"Expected float between 0 and 1 pct_start, but got {pct_start}")
         if anneal_strategy not in ("cos", "linear"):
-            raise ValueError(f"anneal_strategy must be 'cos' or 'linear', not {anneal_strategy!r}")
-        self.total_steps, self.up = total_steps, pct_start * total_steps - 1
-        self.anneal_strategy, self.div_factor = anneal_strategy, div_factor
-        self.final_div_factor, self.cycle_momentum = final_div_factor, cycle_momentum
-        self.momenta = base_momentum, max_momentum
-        groups = optimizer.param_groups
-        self.max_lrs = list(max_lr) if isinstance(max_lr, list | tuple) else [max_lr] * len(groups)
-        if cycle_momentum and not any("momentum" in g or "betas" in g for g in groups):
             raise ValueError(
-                "optimizer must support momentum or beta1 with `cycle_momentum` option enabled"
+                f"anneal_strategy must be one of 'cos' or 'linear', instead got {anneal_strategy}"
             )
-        super().__init__(optimizer)
+        self.total_steps, self._anneal_func_type = total_steps, anneal_strategy
+        # The last epoch of each phase, and the values at its ends.
+        up = pct_start * total_steps - 1
+        rising = (up, ("initial_lr", "max_lr"), ("max_momentum", "base_momentum"))
+        end = total_steps - 1
+        if three_phase:
+            back = (2 * up, ("max_lr", "initial_lr"), ("base_momentum", "max_momentum"))
+            rest = (end, ("initial_lr", "min_lr"), ("max_momentum", "max_momentum"))
+            self._schedule_phases = [rising, back, rest]
+        else:
+            rest = (end, ("max_lr", "min_lr"), ("base_momentum", "max_momentum"))
+            self._schedule_phases = [rising, rest]
+        if last_epoch == -1:
+            for group, rate in zip(
+                optimizer.param_groups, _each(optimizer, max_lr, "max_lr"), strict=True
+            ):
+                group["max_lr"], group["initial_lr"] = rate, rate / div_factor
+                group["min_lr"] = group["initial_lr"] / final_div_factor
+        self.cycle_momentum = cycle_momentum
+        self._start_momenta(optimizer, base_momentum, max_momentum, last_epoch == -1)
+        super().__init__(optimizer, last_epoch)
 
     def _between(self, start: float, end: float, share: float) -> float:
-        if self.anneal_strategy == "linear":
+        if self._anneal_func_type == "linear":
             return start + (end - start) * share
         return end + (start - end) / 2 * (1 + math.cos(math.pi * share))
 
-    def _along(self, epoch: int, first: float, middle: float, last: float) -> float:
-        """A value on its way from the first to the middle one, and on to the last."""
-        if epoch > self.total_steps - 1:
+    def get_lr(self) -> list[Any]:
+        epoch = self.last_epoch
+        if epoch > self.total_steps:
             raise ValueError(
-                f"Tried to step {epoch + 1} times. The specified number of total steps is "
+                f"Tried to step {epoch} times. The specified number of total steps is "
                 f"{self.total_steps}"
             )
-        if epoch <= self.up:
-            return self._between(first, middle, epoch / self.up)
-        return self._between(middle, last, (epoch - self.up) / (self.total_steps - 1 - self.up))
-
-    def _rate(self, base: float, epoch: int, number: int) -> float:
-        largest = self.max_lrs[number]
-        first = largest / self.div_factor
-        return self._along(epoch, first, largest, first / self.final_div_factor)
-
-    def _set(self) -> None:
-        super()._set()
-        if self.cycle_momentum:
-            low, high = self.momenta
-            momentum = self._along(self.last_epoch, high, low, high)
-            for group in self.optimizer.param_groups:
-                if "betas" in group:
-                    group["betas"] = (momentum, *group["betas"][1:])
-                else:
-                    group["momentum"] = momentum
+        phases = self._schedule_phases
+        number = next((i for i, phase in enumerate(phases) if epoch <= phase[0]), len(phases) - 1)
+        start = phases[number - 1][0] if number else 0.0
+        end, rates, momenta = phases[number]
+        share = (epoch - start) / (end - start)
+        found = []
+        for group in self.optimizer.param_groups:
+            found.append(self._between(group[rates[0]], group[rates[1]], share))
+            if self.cycle_momentum:
+                _set_momentum(group, self._between(group[momenta[0]], group[momenta[1]], share))
+        return found
 
 
-class SequentialLR:
+class _Several(LRScheduler):
+    """Schedules of one optimiser."""
+
+    def _check(self, schedulers: Sequence[Any], optimizer: Any) -> Any:
+        name = type(self).__name__
+        if len(schedulers) < 1:
+            raise ValueError(f"{name} expects at least one scheduler, but got no scheduler.")
+        optimizer = schedulers[0].optimizer if optimizer is None else optimizer
+        for i, scheduler in enumerate(schedulers):
+            if isinstance(scheduler, ReduceLROnPlateau):
+                raise ValueError(
+                    f"{name} does not support `ReduceLROnPlateau` scheduler as it requires "
+                    "additional kwargs to be specified when calling `step`"
+                )
+            if scheduler.optimizer is not optimizer:
+                raise ValueError(
+                    f"{name} expects all schedulers to belong to the same optimizer, but got one "
+                    f"at index {i} of another"
+                )
+        self._schedulers = list(schedulers)
+        return optimizer
+
+    def state_dict(self) -> dict[str, Any]:
+        """Everything but the optimiser, and the states of the schedules."""
+        return {**super().state_dict(), "_schedulers": [s.state_dict() for s in self._schedulers]}
+
+    def load_state_dict(self, state_dict: dict[str, Any]) -> None:
+        """Take over a state."""
+        held = self._schedulers
+        super().load_state_dict({**state_dict, "_schedulers": held})
+        for scheduler, state in zip(held, state_dict["_schedulers"], strict=True):
+            scheduler.load_state_dict(state)
+
+
+class ChainedScheduler(_Several):
+    """Schedules that all make a step at each step."""
+
+    def __init__(self, schedulers: Sequence[Any], optimizer: Optimizer | None = None) -> None:
+        self.optimizer = self._check(schedulers, optimizer)
+        self._last_lr = _rates(self.optimizer)
+
+    def step(self, epoch: int | None = None) -> None:
+        """Go on to the next rates."""
+        for scheduler in self._schedulers:
+            scheduler.step()
+        self._last_lr = _rates(self.optimizer)
+
+
+class SequentialLR(_Several):
     """Schedules one after the other, each from its milestone on."""
 
     def __init__(
-        self, optimizer: Optimizer, schedulers: Sequence[Any], milestones: Sequence[int]
+        self,
+        optimizer: Optimizer,
+        schedulers: Sequence[Any],
+        milestones: Sequence[int],
+        last_epoch: int = -1,
     ) -> None:
+        self.optimizer = self._check(schedulers, optimizer)
         if len(milestones) != len(schedulers) - 1:
-            raise ValueError("Sequential Schedulers expects one milestone less than schedulers")
-        self.optimizer, self.last_epoch = optimizer, 0
-        self._schedulers, self._milestones = list(schedulers), list(milestones)
-        self._schedulers[0]._set()
+            raise ValueError(
+                "Sequential Schedulers expects number of schedulers provided to be one more than "
+                f"the number of milestone points, but got number of schedulers {len(schedulers)} "
+                f"and the number of milestones to be equal to {len(milestones)}"
+            )
+        self._milestones, self.last_epoch = list(milestones), last_epoch + 1
+        for group in optimizer.param_groups:
+            _set(group, group["initial_lr"])
+        for scheduler in schedulers:
+            _undo(scheduler)
+        first = self._schedulers[bisect_right(self._milestones, 0)]
+        first._initial_step()
+        self._last_lr = first.get_last_lr()
 
-    def step(self) -> None:
+    def step(self, epoch: int | None = None) -> None:
         """Go on to the next rates."""
         self.last_epoch += 1
         number = bisect_right(self._milestones, self.last_epoch)
+        scheduler = self._schedulers[number]
         if number and self._milestones[number - 1] == self.last_epoch:
-            self._schedulers[number].last_epoch = 0
-            self._schedulers[number]._set()
+            scheduler._update_lr(0)
         else:
-            self._schedulers[number].step()
-
-    def get_last_lr(self) -> list[float]:
-        """The present rates."""
-        return [group["lr"] for group in self.optimizer.param_groups]
+            scheduler.step()
+        self._last_lr = scheduler.get_last_lr()
 
 
-class ReduceLROnPlateau:
+def _undo(scheduler: Any) -> None:
+    """Take back the step that a schedule makes when it is made."""
+    for inner in getattr(scheduler, "_schedulers", ()):
+        _undo(inner)
+    if not hasattr(scheduler, "_schedulers"):
+        scheduler.last_epoch -= 1
+
+
+class ReduceLROnPlateau(LRScheduler):
     """Lowers the rates when a measure has not improved for some epochs."""
 
     def __init__(
@@ -382,32 +630,37 @@ class ReduceLROnPlateau:
         threshold: float = 1e-4,
         threshold_mode: str = "rel",
         cooldown: int = 0,
-        min_lr: float = 0.0,
+        min_lr: Any = 0.0,
         eps: float = 1e-8,
     ) -> None:
         if factor >= 1.0:
-            raise ValueError("Factor should be < 1.0")
-        if mode not in ("min", "max") or threshold_mode not in ("rel", "abs"):
-            raise ValueError(f"mode {mode!r} or threshold_mode {threshold_mode!r} is not known")
+            raise ValueError("Factor should be < 1.0.")
+        if mode not in ("min", "max"):
+            raise ValueError(f"mode {mode} is unknown!")
+        if threshold_mode not in ("rel", "abs"):
+            raise ValueError(f"threshold mode {threshold_mode} is unknown!")
         self.optimizer, self.mode, self.factor, self.patience = optimizer, mode, factor, patience
         self.threshold, self.threshold_mode = threshold, threshold_mode
-        self.cooldown, self.min_lr, self.eps = cooldown, min_lr, eps
+        self.cooldown, self.eps = cooldown, eps
+        self.min_lrs = _each(optimizer, min_lr, "min_lrs")
         self.best = math.inf if mode == "min" else -math.inf
         self.num_bad_epochs = self.cooldown_counter = self.last_epoch = 0
+        self._last_lr = _rates(optimizer)
 
-    def _better(self, value: float) -> bool:
+    def is_better(self, a: float, best: float) -> bool:
+        """Whether a measure is enough better than the best one so far."""
         sign = -1 if self.mode == "min" else 1
         if self.threshold_mode == "abs":
-            bound = self.best + sign * self.threshold
+            bound = best + sign * self.threshold
         else:
-            bound = self.best * (1 + sign * self.threshold)
-        return value < bound if self.mode == "min" else value > bound
+            bound = best * (1 + sign * self.threshold)
+        return a < bound if self.mode == "min" else a > bound
 
-    def step(self, metrics: Any) -> None:
+    def step(self, metrics: Any, epoch: int | None = None) -> None:  # type: ignore[override]
         """Take note of the measure after an epoch."""
-        value = float(metrics)
-        self.last_epoch += 1
-        if self._better(value):
+        value = float(metrics.item() if isinstance(metrics, Tensor) else metrics)
+        self.last_epoch = self.last_epoch + 1 if epoch is None else epoch
+        if self.is_better(value, self.best):
             self.best, self.num_bad_epochs = value, 0
         else:
             self.num_bad_epochs += 1
@@ -415,12 +668,9 @@ class ReduceLROnPlateau:
             self.cooldown_counter -= 1
             self.num_bad_epochs = 0
         if self.num_bad_epochs > self.patience:
-            for group in self.optimizer.param_groups:
-                lower = max(group["lr"] * self.factor, self.min_lr)
-                if group["lr"] - lower > self.eps:
-                    group["lr"] = lower
+            for group, low in zip(self.optimizer.param_groups, self.min_lrs, strict=True):
+                lower = max(float(group["lr"]) * self.factor, low)
+                if float(group["lr"]) - lower > self.eps:
+                    _set(group, lower)
             self.cooldown_counter, self.num_bad_epochs = self.cooldown, 0
-
-    def get_last_lr(self) -> list[float]:
-        """The present rates."""
-        return [group["lr"] for group in self.optimizer.param_groups]
+        self._last_lr = _rates(self.optimizer)

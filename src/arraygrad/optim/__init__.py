@@ -1,0 +1,84 @@
+"""Optimisers: rules that turn gradients into steps, as functions or in place; learning rates.
+
+The parameters are arrays in any structure. A rule has PyTorch's parameters and takes PyTorch's
+steps.
+
+>>> import arraygrad as ag
+>>> x = ag.tensor([3.0, -1.0], requires_grad=True)
+>>> optimizer = ag.optim.Optimizer(x, ag.optim.adam(0.1))
+>>> for _ in range(200):
+...     optimizer.step(ag.grad((x**2).sum(), x))
+>>> bool(abs(x.detach()).max() < 0.01)
+True
+"""
+
+from .algorithms import (
+    adadelta,
+    adafactor,
+    adagrad,
+    adam,
+    adamax,
+    adamw,
+    asgd,
+    lion,
+    nadam,
+    radam,
+    rmsprop,
+    rprop,
+    sgd,
+)
+from .newton import lbfgs
+from .rules import Optimizer, Rule
+from .schedules import cosine, exponential, join, linear, one_cycle, piecewise, polynomial
+from .transforms import (
+    Transform,
+    apply,
+    average,
+    chain,
+    clip_by_norm,
+    clip_by_value,
+    decay_weights,
+    ema,
+    norm,
+    scale,
+)
+
+__all__ = [
+    "Optimizer",
+    "Rule",
+    "Transform",
+    "adadelta",
+    "adafactor",
+    "adagrad",
+    "adam",
+    "adamax",
+    "adamw",
+    "apply",
+    "asgd",
+    "average",
+    "chain",
+    "clip_by_norm",
+    "clip_by_value",
+    "cosine",
+    "decay_weights",
+    "ema",
+    "exponential",
+    "join",
+    "lbfgs",
+    "linear",
+    "lion",
+    "nadam",
+    "norm",
+    "one_cycle",
+    "piecewise",
+    "polynomial",
+    "radam",
+    "rmsprop",
+    "rprop",
+    "scale",
+    "sgd",
+]
+
+
+def __dir__() -> list[str]:
+    return __all__

@@ -1,0 +1,639 @@
+"""The algorithms: SGD, Adam and their relatives, with PyTorch's parameters and PyTorch's steps.
+
+Each function gives a `Rule`. A learning rate is a number, an array (then it can be differentiated),
+or a schedule: a function of the number of steps taken so far.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from .. import ops
+from ..backends import backend_of
+from ..core.array import plain
+from .rules import Change, Rule, Slots
+from .transforms import number_for
+
+Options = dict[str, Any]
+
+
+def sgd(
+    lr: Any = 1e-3,
+    momentum: float = 0.0,
+    dampening: float = 0.0,
+    weight_decay: Any = 0.0,
+    nesterov: bool = False,
+    *,
+    maximize: bool = False,
+) -> Rule:
+    """Gradient descent, with momentum if it is not zero.
+
+    Parameters
+    ----------
+    lr : float, array or schedule
+        The length of a step.
+    momentum : float
+        How much of the last step is taken again.
+    dampening : float
+        How much of the gradient is left out of the momentum.
+    weight_decay : float
+        A multiple of the parameters that is added to the gradients.
+    nesterov : bool
+        Whether to look ahead along the momentum.
+    maximize : bool
+        Whether to go uphill.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import arraygrad as ag
+    >>> rule = ag.optim.sgd(0.1)
+    >>> changes, state = rule.update(np.array([2.0]), rule.init(np.zeros(1)))
+    >>> changes
+    array([-0.2])
+    """
+    options = dict(locals())
+    _check(lr=lr, momentum=momentum, weight_decay=weight_decay)
+    if nesterov and (momentum <= 0 or dampening != 0):
+        raise ValueError("Nesterov momentum requires a momentum and zero dampening")
+    return Rule(_sgd, {"momentum_buffer": lambda p, o: 0 if o["momentum"] else None}, options)
+
+
+def _sgd(o: Options, s: Slots, t: Any) -> Change:
+    momentum = o["momentum"]
+    weight = _where(t == 1, 1.0, 1 - o["dampening"]) if o["dampening"] else 1.0
+
+    def change(p: Any, g: Any, s: Slots) -> Any:
+        if momentum:
+            buffer = s.blend("momentum_buffer", momentum, number_for(weight, p) * g)
+            g = g + momentum * buffer if o["nesterov"] else buffer
+        return -number_for(o["lr"], p) * g
+
+    return change
+
+
+def adam(
+    lr: Any = 1e-3,
+    betas: tuple[Any, Any] = (0.9, 0.999),
+    eps: float = 1e-8,
+    weight_decay: Any = 0.0,
+    amsgrad: bool = False,
+    *,
+    maximize: bool = False,
+    decoupled_weight_decay: bool = False,
+) -> Rule:
+    """Adam: steps along a running mean of the gradients, scaled by one of their squares.
+
+    Parameters
+    ----------
+    lr : float, array or schedule
+        The length of a step.
+    betas : tuple of float
+        How much of the two means stays at each step.
+    eps : float
+        Added to the root of the second mean.
+    weight_decay : float
+        A multiple of the parameters that is added to the gradients.
+    amsgrad : bool
+        Whether to use the largest second mean so far.
+    maximize : bool
+        Whether to go uphill.
+    decoupled_weight_decay : bool
+        Whether parameters decay by themselves, apart from the gradients.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import arraygrad as ag
+    >>> rule = ag.optim.adam(0.1)
+    >>> params = {"w": np.array([1.0, -3.0])}
+    >>> state = rule.init(params)
+    >>> for _ in range(100):
+    ...     grads = {"w": 2 * params["w"]}
+    ...     changes, state = rule.update(grads, state, params)
+    ...     params = ag.optim.apply(params, changes)
+    >>> bool(abs(params["w"]).max() < 0.2)
+    True
+    """
+    options = dict(locals())
+    _check(lr=lr, eps=eps, weight_decay=weight_decay)
+    _check_betas(betas)
+    largest = {"max_exp_avg_sq": lambda p, o: 0 if o["amsgrad"] else None}
+    return Rule(_adam, {"exp_avg": 0, "exp_avg_sq": 0, **largest}, options)
+
+
+def adamw(
+    lr: Any = 1e-3,
+    betas: tuple[Any, Any] = (0.9, 0.999),
+    eps: float = 1e-8,
+    weight_decay: Any = 1e-2,
+    amsgrad: bool = False,
+    *,
+    maximize: bool = False,
+) -> Rule:
+    """Adam with weight decay apart from the gradients. The parameters are those of `adam`."""
+    return adam(
+        lr, betas, eps, weight_decay, amsgrad, maximize=maximize, decoupled_weight_decay=True
+    )
+
+
+def _moments(g: Any, s: Slots, betas: tuple[Any, Any]) -> tuple[Any, Any]:
+    """The running means of the gradients and of their squares."""
+    first, second = (number_for(beta, g) for beta in betas)
+    mean = s.blend("exp_avg", first, (1 - first) * g)
+    return mean, s.blend("exp_avg_sq", second, (1 - second) * g * g)
+
+
+def _adam(o: Options, s: Slots, t: Any) -> Change:
+    first, second = o["betas"]
+    length, root = o["lr"] / (1 - first**t), (1 - second**t) ** 0.5
+
+    def change(p: Any, g: Any, s: Slots) -> Any:
+        mean, square = _moments(g, s, o["betas"])
+        if o["amsgrad"]:
+            square = s.put("max_exp_avg_sq", ops.maximum(s["max_exp_avg_sq"], square))
+        return -number_for(length, p) * mean / (ops.sqrt(square) / number_for(root, p) + o["eps"])
+
+    return change
+
+
+def nadam(
+    lr: Any = 2e-3,
+    betas: tuple[Any, Any] = (0.9, 0.999),
+    eps: float = 1e-8,
+    weight_decay: Any = 0.0,
+    momentum_decay: float = 4e-3,
+    decoupled_weight_decay: bool = False,
+    *,
+    maximize: bool = False,
+) -> Rule:
+    """Adam with Nesterov's momentum. `momentum_decay` says how fast the momentum grows.
+
+    The other parameters are those of `adam`.
+    """
+    options = dict(locals())
+    _check(lr=lr, eps=eps, weight_decay=weight_decay, momentum_decay=momentum_decay)
+    _check_betas(betas)
+    return Rule(_nadam, {"exp_avg": 0, "exp_avg_sq": 0, "mu_product": 1.0}, options)
+
+
+def _nadam(o: Options, s: Slots, t: Any) -> Change:
+    first, second = o["betas"]
+    now, then = (first * (1 - 0.5 * 0.96 ** (n * o["momentum_decay"])) for n in (t, t + 1))
+    product = s["mu_product"] = s["mu_product"] * now
+    weights = o["lr"] * (1 - now) / (1 - product), o["lr"] * then / (1 - product * then)
+
+    def change(p: Any, g: Any, s: Slots) -> Any:
+        mean, square = _moments(g, s, o["betas"])
+        size = ops.sqrt(square / number_for(1 - second**t, p)) + o["eps"]
+        of_gradient, of_mean = (number_for(weight, p) for weight in weights)
+        return -(of_gradient * g + of_mean * mean) / size
+
+    return change
+
+
+def radam(
+    lr: Any = 1e-3,
+    betas: tuple[Any, Any] = (0.9, 0.999),
+    eps: float = 1e-8,
+    weight_decay: Any = 0.0,
+    decoupled_weight_decay: bool = False,
+    *,
+    maximize: bool = False,
+) -> Rule:
+    """Adam that does not scale its first steps. The parameters are those of `adam`."""
+    options = dict(locals())
+    _check(lr=lr, eps=eps, weight_decay=weight_decay)
+    _check_betas(betas)
+    return Rule(_radam, {"exp_avg": 0, "exp_avg_sq": 0}, options)
+
+
+def _radam(o: Options, s: Slots, t: Any) -> Change:
+    first, second = o["betas"]
+    most, bias = 2 / (1 - second) - 1, 1 - second**t
+    rho = most - 2 * t * second**t / bias
+    scaled = rho > 5 if most > 5 else False
+    factor = 1.0
+    if scaled is not False:
+        safe = _where(scaled, rho, 6.0)
+        whole = (most - 4) * (most - 2)
+        factor = (bias * (safe - 4) * (safe - 2) * most / (whole * safe)) ** 0.5
+    length = o["lr"] / (1 - first**t)
+
+    def change(p: Any, g: Any, s: Slots) -> Any:
+        mean, square = _moments(g, s, o["betas"])
+        if scaled is False:
+            return -number_for(length, p) * mean
+        adapted = number_for(factor, p) / (ops.sqrt(square) + o["eps"])
+        share = number_for(_where(scaled, 1.0, 0.0), p)
+        return -number_for(length, p) * mean * (share * adapted + (1 - share))
+
+    return change
+
+
+def adamax(
+    lr: Any = 2e-3,
+    betas: tuple[Any, Any] = (0.9, 0.999),
+    eps: float = 1e-8,
+    weight_decay: Any = 0.0,
+    *,
+    maximize: bool = False,
+) -> Rule:
+    """Adam, scaled by the largest gradients instead of a mean of their squares.
+
+    The parameters are those of `adam`.
+    """
+    options = dict(locals())
+    _check(lr=lr, eps=eps, weight_decay=weight_decay)
+    _check_betas(betas)
+    return Rule(_adamax, {"exp_avg": 0, "exp_inf": 0}, options)
+
+
+def _adamax(o: Options, s: Slots, t: Any) -> Change:
+    first, second = o["betas"]
+    length = o["lr"] / (1 - first**t)
+
+    def change(p: Any, g: Any, s: Slots) -> Any:
+        mean = s.blend("exp_avg", first, (1 - first) * g)
+        largest = s.put("exp_inf", ops.maximum(second * s["exp_inf"], ops.abs(g) + o["eps"]))
+        return -number_for(length, p) * mean / largest
+
+    return change
+
+
+def adagrad(
+    lr: Any = 1e-2,
+    lr_decay: float = 0.0,
+    weight_decay: Any = 0.0,
+    initial_accumulator_value: float = 0.0,
+    eps: float = 1e-10,
+    *,
+    maximize: bool = False,
+) -> Rule:
+    """Steps scaled by the sum of all squared gradients.
+
+    Parameters
+    ----------
+    lr : float, array or schedule
+        The length of a step.
+    lr_decay : float
+        How fast the steps become shorter.
+    weight_decay : float
+        A multiple of the parameters that is added to the gradients.
+    initial_accumulator_value : float
+        What the sum starts from.
+    eps : float
+        Added to the root of the sum.
+    maximize : bool
+        Whether to go uphill.
+    """
+    options = dict(locals())
+    start = initial_accumulator_value
+    _check(
+        lr=lr,
+        eps=eps,
+        weight_decay=weight_decay,
+        lr_decay=lr_decay,
+        initial_accumulator_value=start,
+    )
+    return Rule(_adagrad, {"sum": lambda p, o: o["initial_accumulator_value"]}, options)
+
+
+def _adagrad(o: Options, s: Slots, t: Any) -> Change:
+    length = o["lr"] / (1 + (t - 1) * o["lr_decay"])
+
+    def change(p: Any, g: Any, s: Slots) -> Any:
+        return -number_for(length, p) * g / (ops.sqrt(s.blend("sum", 1, g * g)) + o["eps"])
+
+    return change
+
+
+def adadelta(
+    lr: Any = 1.0,
+    rho: float = 0.9,
+    eps: float = 1e-6,
+    weight_decay: Any = 0.0,
+    *,
+    maximize: bool = False,
+) -> Rule:
+    """Steps as long as the last steps, in proportion to the gradients.
+
+    Parameters
+    ----------
+    lr : float, array or schedule
+        A factor of the steps.
+    rho : float
+        How much of the running means stays at each step.
+    eps : float
+        Added to the means.
+    weight_decay : float
+        A multiple of the parameters that is added to the gradients.
+    maximize : bool
+        Whether to go uphill.
+    """
+    options = dict(locals())
+    _check(lr=lr, eps=eps, weight_decay=weight_decay)
+    if not 0 <= rho <= 1:
+        raise ValueError(f"Invalid rho value: {rho}: it must be between 0 and 1")
+    return Rule(_adadelta, {"square_avg": 0, "acc_delta": 0}, options)
+
+
+def _adadelta(o: Options, s: Slots, t: Any) -> Change:
+    rho, eps = o["rho"], o["eps"]
+
+    def change(p: Any, g: Any, s: Slots) -> Any:
+        size = ops.sqrt(s.blend("square_avg", rho, (1 - rho) * g * g) + eps)
+        delta = ops.sqrt(s["acc_delta"] + eps) / size * g
+        s.blend("acc_delta", rho, (1 - rho) * delta * delta)
+        return -number_for(o["lr"], p) * delta
+
+    return change
+
+
+def rmsprop(
+    lr: Any = 1e-2,
+    alpha: float = 0.99,
+    eps: float = 1e-8,
+    weight_decay: Any = 0.0,
+    momentum: float = 0.0,
+    centered: bool = False,
+    *,
+    maximize: bool = False,
+) -> Rule:
+    """Steps scaled by a running mean of the squared gradients.
+
+    Parameters
+    ----------
+    lr : float, array or schedule
+        The length of a step.
+    alpha : float
+        How much of the mean stays at each step.
+    eps : float
+        Added to the root of the mean.
+    weight_decay : float
+        A multiple of the parameters that is added to the gradients.
+    momentum : float
+        How much of the last step is taken again.
+    centered : bool
+        Whether to scale by the variance instead of the mean square.
+    maximize : bool
+        Whether to go uphill.
+    """
+    options = dict(locals())
+    _check(lr=lr, eps=eps, weight_decay=weight_decay, momentum=momentum, alpha=alpha)
+    slots = {
+        "square_avg": 0,
+        "momentum_buffer": lambda p, o: 0 if o["momentum"] else None,
+        "grad_avg": lambda p, o: 0 if o["centered"] else None,
+    }
+    return Rule(_rmsprop, slots, options)
+
+
+def _rmsprop(o: Options, s: Slots, t: Any) -> Change:
+    alpha = o["alpha"]
+
+    def change(p: Any, g: Any, s: Slots) -> Any:
+        square = s.blend("square_avg", alpha, (1 - alpha) * g * g)
+        if o["centered"]:
+            mean = s.blend("grad_avg", alpha, (1 - alpha) * g)
+            square = square - mean * mean
+        step = g / (ops.sqrt(square) + o["eps"])
+        if o["momentum"]:
+            step = s.blend("momentum_buffer", o["momentum"], step)
+        return -number_for(o["lr"], p) * step
+
+    return change
+
+
+def rprop(
+    lr: Any = 1e-2,
+    etas: tuple[float, float] = (0.5, 1.2),
+    step_sizes: tuple[float, float] = (1e-6, 50.0),
+    *,
+    maximize: bool = False,
+) -> Rule:
+    """Steps by the signs of the gradients alone; longer while a sign stays.
+
+    Parameters
+    ----------
+    lr : float
+        The length of the first step.
+    etas : tuple of float
+        Factors of the length, where the sign changed and where it stayed.
+    step_sizes : tuple of float
+        The shortest and the longest step.
+    maximize : bool
+        Whether to go uphill.
+    """
+    options = dict(locals())
+    _check(lr=lr)
+    if not 0 < etas[0] < 1 < etas[1]:
+        raise ValueError(f"Invalid eta values: {etas[0]}, {etas[1]}")
+
+    def length(p: Any, o: Options) -> Any:
+        return o["lr"](0) if callable(o["lr"]) else o["lr"]
+
+    return Rule(_rprop, {"prev": 0, "step_size": length}, options)
+
+
+def _rprop(o: Options, s: Slots, t: Any) -> Change:
+    less, more = o["etas"]
+
+    def change(p: Any, g: Any, s: Slots) -> Any:
+        agree = g * s["prev"]
+        up, down = ops.astype(agree > 0, p.dtype), ops.astype(agree < 0, p.dtype)
+        factor = up * more + down * less + (1 - up - down)
+        length = s.put("step_size", ops.clip(s["step_size"] * factor, *o["step_sizes"]))
+        g = s.put("prev", ops.where(agree < 0, 0, g))
+        return -ops.sign(g) * length
+
+    return change
+
+
+def asgd(
+    lr: Any = 1e-2,
+    lambd: float = 1e-4,
+    alpha: float = 0.75,
+    t0: float = 1e6,
+    weight_decay: Any = 0.0,
+    *,
+    maximize: bool = False,
+) -> Rule:
+    """Gradient descent whose state has the average `ax` of the parameters.
+
+    Parameters
+    ----------
+    lr : float, array or schedule
+        The length of the first step.
+    lambd : float
+        How fast parameters decay.
+    alpha : float
+        The power by which the steps become shorter.
+    t0 : float
+        The number of steps before averaging starts.
+    weight_decay : float
+        A multiple of the parameters that is added to the gradients.
+    maximize : bool
+        Whether to go uphill.
+    """
+    options = dict(locals())
+    _check(lr=lr, weight_decay=weight_decay)
+
+    def length(p: Any, o: Options) -> Any:
+        return o["lr"](0) if callable(o["lr"]) else o["lr"]
+
+    return Rule(_asgd, {"eta": length, "mu": 1.0, "ax": 0}, options)
+
+
+def _asgd(o: Options, s: Slots, t: Any) -> Change:
+    lr, lambd = o["lr"], o["lambd"]
+    eta, mu = s["eta"], s["mu"]
+    s["eta"] = lr / (1 + lambd * lr * t) ** o["alpha"]
+    s["mu"] = 1 / _where(t - o["t0"] > 1, t - o["t0"], 1.0)
+
+    def change(p: Any, g: Any, s: Slots) -> Any:
+        delta = -number_for(eta, p) * (g + lambd * p)
+        weight = number_for(mu, p)
+        s.blend("ax", 1 - weight, weight * (p + delta))
+        return delta
+
+    return change
+
+
+def lion(
+    lr: Any = 1e-4,
+    betas: tuple[float, float] = (0.9, 0.99),
+    weight_decay: Any = 0.0,
+    *,
+    maximize: bool = False,
+) -> Rule:
+    """Lion: steps by the signs of a running mean, with weight decay apart from the gradients.
+
+    Parameters
+    ----------
+    lr : float, array or schedule
+        The length of a step.
+    betas : tuple of float
+        How much of the mean is used for the step, and how much of it stays.
+    weight_decay : float
+        How fast parameters decay.
+    maximize : bool
+        Whether to go uphill.
+    """
+    options = dict(locals())
+    _check(lr=lr, weight_decay=weight_decay)
+    _check_betas(betas)
+    return Rule(_lion, {"exp_avg": 0}, {**options, "decoupled_weight_decay": True})
+
+
+def _lion(o: Options, s: Slots, t: Any) -> Change:
+    first, second = o["betas"]
+
+    def change(p: Any, g: Any, s: Slots) -> Any:
+        direction = ops.sign(first * s["exp_avg"] + (1 - first) * g)
+        s.blend("exp_avg", second, (1 - second) * g)
+        return -number_for(o["lr"], p) * direction
+
+    return change
+
+
+def adafactor(
+    lr: Any = 1e-2,
+    beta2_decay: float = -0.8,
+    eps: tuple[float | None, float] = (None, 1e-3),
+    d: float = 1.0,
+    weight_decay: Any = 0.0,
+    *,
+    maximize: bool = False,
+) -> Rule:
+    """Adam's scaling with little memory: of a matrix, it keeps means over rows and over columns.
+
+    Parameters
+    ----------
+    lr : float or schedule
+        The largest length of a step, relative to the size of the parameters.
+    beta2_decay : float
+        The power of the step by which the means change.
+    eps : tuple of float
+        The smallest mean (by default that of the dtype), and the smallest size of parameters.
+    d : float
+        The largest mean size of a step.
+    weight_decay : float
+        How fast parameters decay.
+    maximize : bool
+        Whether to go uphill.
+    """
+    options = dict(locals())
+    _check(lr=lr, weight_decay=weight_decay, d=d)
+    if beta2_decay > 0:
+        raise ValueError(f"Invalid beta2_decay: {beta2_decay}: it must not be positive")
+
+    def line(axis: int) -> Any:
+        def made(p: Any, o: Options) -> Any:
+            if p.ndim < 2:
+                return None
+            shape = list(p.shape)
+            shape[axis] = 1
+            return backend_of(plain(p)).full(plain(p), tuple(shape), 0, p.dtype)
+
+        return made
+
+    slots = {
+        "row_var": line(-1),
+        "col_var": line(-2),
+        "variance": lambda p, o: 0 if p.ndim < 2 else None,
+    }
+    rule = Rule(_adafactor, slots, {**options, "decoupled_weight_decay": True})
+    rule.elementwise = False
+    return rule
+
+
+def _adafactor(o: Options, s: Slots, t: Any) -> Change:
+    smallest, least = o["eps"]
+    change_rate, bound = t ** o["beta2_decay"], t**-0.5
+    length = _where(o["lr"] < bound, o["lr"], bound)
+
+    def change(p: Any, g: Any, s: Slots) -> Any:
+        limits = backend_of(plain(p)).xp.finfo(p.dtype)
+        tiny = float(limits.eps) if smallest is None else smallest
+        weight = number_for(change_rate, p)
+        if p.ndim > 1:
+            rows = s.blend("row_var", 1 - weight, weight * ops.mean(g * g, axis=-1, keepdims=True))
+            columns = s.blend(
+                "col_var", 1 - weight, weight * ops.mean(g * g, axis=-2, keepdims=True)
+            )
+            whole = ops.mean(rows, axis=-2, keepdims=True)
+            estimate = rows @ columns / ops.clip(whole, tiny, None)
+        else:
+            estimate = s.blend("variance", 1 - weight, weight * g * g)
+        update = g / ops.sqrt(ops.clip(estimate, tiny**2, None))
+        size = ops.clip(ops.sqrt(ops.mean(p * p)), least, None)
+        shrunk = ops.clip(ops.sqrt(ops.mean(update * update)) / o["d"], 1.0, None)
+        return -number_for(length, p) * size / shrunk * update
+
+    return change
+
+
+def _where(condition: Any, a: Any, b: Any) -> Any:
+    """A choice by a number, or, by elements, of an array."""
+    if isinstance(condition, bool):
+        return a if condition else b
+    return ops.where(condition, a, b)
+
+
+def _check(**values: Any) -> None:
+    words = {"lr": "learning rate", "eps": "epsilon value"}
+    for name, value in values.items():
+        if callable(value) or hasattr(value, "dtype"):
+            continue
+        if not value >= 0:
+            said = words.get(name, f"{name} value")
+            raise ValueError(f"Invalid {said}: {value}: {name} must not be negative")
+
+
+def _check_betas(betas: tuple[Any, Any]) -> None:
+    for i, beta in enumerate(betas):
+        if not hasattr(beta, "dtype") and not 0 <= beta < 1:
+            raise ValueError(
+                f"Invalid beta parameter at index {i}: {beta}: it must be at least 0 and below 1"
+            )

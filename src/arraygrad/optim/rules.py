@@ -1,0 +1,295 @@
+"""Rules: algorithms that change each parameter by itself, as functions or in place.
+
+The algorithms are in `algorithms`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from .. import ops
+from ..arrays.tensor import Tensor
+from ..autograd.graph import increment_version
+from ..backends import backend_of
+from ..core.array import plain
+from ..func.trees import flatten, flatten_like
+from .transforms import Transform, number_for
+
+# As many elements as a processor's cache holds, of a parameter, its gradient and its state. A large
+# array is changed part by part: what one operation wrote is then still in the cache for the next.
+BLOCK = 1 << 15
+
+
+class Slots(dict[str, Any]):
+    """What a rule remembers of one parameter: arrays by their names."""
+
+    owned = False  # whether the arrays may be written
+
+    def blend(self, name: str, factor: Any, value: Any) -> Any:
+        """`factor` times what was there, plus `value`."""
+        old = self[name]
+        if self.owned:
+            old *= factor
+            old += value
+        else:
+            old = factor * old + value
+        self[name] = old
+        return old
+
+    def put(self, name: str, value: Any) -> Any:
+        """Another value, in the same memory if that may be written."""
+        if self.owned and isinstance(self[name], np.ndarray):
+            self[name][...] = value
+        else:
+            self[name] = value
+        return self[name]
+
+
+# A rule gets the options, the slots and the number of the step, and gives a function of the
+# parameter, its gradient and the slots: what to add to the parameter.
+Change = Callable[[Any, Any, Slots], Any]
+Start = Callable[[dict[str, Any], Slots, Any], Change]
+
+
+class Rule(Transform):
+    """An algorithm that works on each parameter by itself.
+
+    Attributes
+    ----------
+    options : dict
+        Learning rate, weight decay and so on, under PyTorch's names.
+    slots : dict
+        The names of the arrays that the rule remembers, and how each of them starts: a number for
+        all elements, or a function of the parameter and the options.
+    """
+
+    elementwise = True
+
+    def __init__(self, start: Start, slots: dict[str, Any], options: dict[str, Any]) -> None:
+        self._start, self.slots, self.options = start, slots, options
+
+    # --- one parameter ---
+
+    def slots_of(self, p: Any, options: dict[str, Any] | None = None) -> dict[str, Any]:
+        """The slots of a parameter before the first step."""
+        options = self.options if options is None else options
+        backend, made = backend_of(plain(p)), {}
+        is_complex = backend.kind(p.dtype) == "c"
+        for name, value in self.slots.items():
+            if callable(value):
+                value = value(p, options)
+            if value is None:
+                continue
+            if not hasattr(value, "dtype") and name not in NUMBERS:
+                both = complex(value, value) if is_complex else value
+                value = backend.full(plain(p), tuple(p.shape), both, p.dtype)
+            made[name] = value
+        return made
+
+    def change(
+        self, p: Any, g: Any, slots: dict[str, Any], step: Any, options: dict[str, Any]
+    ) -> tuple[Any, dict[str, Any]]:
+        """What to add to a parameter at a step, counted from 1; and its next slots."""
+        run, held = self._started(slots, step, options)
+        is_complex = backend_of(plain(p)).kind(p.dtype) == "c"
+        arrays = [name for name in held if name not in NUMBERS]
+        if is_complex:  # real and imaginary parts are parameters of their own
+            p, g = _parted(p), _parted(g)
+            held.update({name: _parted(held[name]) for name in arrays})
+        delta = run(p, g, held)
+        if is_complex:
+            delta = _joined(delta)
+            held.update({name: _joined(held[name]) for name in arrays})
+        return delta, held
+
+    def write_array(
+        self, p: Any, g: Any, slots: dict[str, Any], step: int, options: dict[str, Any]
+    ) -> None:
+        """Change a NumPy array and its slots in place."""
+        run, given = self._started(slots, step, options)
+        arrays = {name: a for name, a in given.items() if name not in NUMBERS}
+        numbers = {name: a for name, a in given.items() if name in NUMBERS}
+        if p.dtype.kind == "c":  # real and imaginary parts are parameters of their own
+            p, g, *views = (a[..., None].view(p.real.dtype) for a in (p, g, *arrays.values()))
+            arrays = dict(zip(arrays, views, strict=True))
+        together = (p, *arrays.values())
+        if (
+            self.elementwise
+            and p.size > BLOCK
+            and all(a.flags.c_contiguous and a.shape == p.shape for a in together)
+        ):
+            flat, gradient = [a.reshape(-1) for a in together], np.ascontiguousarray(g).reshape(-1)
+            for at in range(0, p.size, BLOCK):
+                part = slice(at, at + BLOCK)
+                parts = [a[part] for a in flat]
+                held = Slots(zip(arrays, parts[1:], strict=True), **numbers)
+                held.owned = True
+                parts[0] += run(parts[0], gradient[part], held)
+        else:
+            held = Slots(arrays, **numbers)
+            held.owned = True
+            p += run(p, g, held)
+        slots.update(numbers)
+
+    def _started(
+        self, slots: dict[str, Any], step: Any, options: dict[str, Any]
+    ) -> tuple[Change, Slots]:
+        """The rule of one step, with gradients turned and weights decayed as the options say."""
+        options = {**self.options, **options}
+        if callable(options.get("lr")):
+            options["lr"] = options["lr"](step - 1)
+        decay, turned = options.get("weight_decay", 0), options.get("maximize", False)
+        apart = options.get("decoupled_weight_decay", False)
+        has_decay = hasattr(decay, "dtype") or decay != 0
+        given = Slots(slots)
+        start = self._start(options, given, step)
+
+        def run(p: Any, g: Any, held: Slots) -> Any:
+            g = -g if turned else g
+            if has_decay and not apart:
+                g = g + number_for(decay, p) * p
+            delta = start(p, g, held)
+            return (
+                delta - number_for(options["lr"] * decay, p) * p if has_decay and apart else delta
+            )
+
+        return run, given
+
+    # --- structures of parameters ---
+
+    def init(self, params: Any) -> dict[str, Any]:
+        leaves, unflatten = flatten(params)
+        if not leaves:
+            raise ValueError("params has no arrays")
+        each = [self.slots_of(p) for p in leaves]
+        names = [name for name in self.slots if any(name in slots for slots in each)]
+        trees = {name: unflatten([slots.get(name) for slots in each]) for name in names}
+        return {"step": np.zeros(()), **trees}  # an array, which a compiled function goes on from
+
+    def update(self, grads: Any, state: Any, params: Any = None) -> tuple[Any, Any]:
+        leaves, unflatten = flatten(grads)
+        values = _values(params, grads, leaves)
+        count = state["step"] + 1
+        held = _each(state, grads)
+        changes, after = [], []
+        for p, g, slots in zip(values, leaves, held, strict=True):
+            delta, slots = self.change(p, g, slots, count, {})
+            changes.append(delta)
+            after.append(slots)
+        names = [name for name in state if name != "step"]
+        new = {name: unflatten([slots.get(name) for slots in after]) for name in names}
+        return unflatten(changes), {"step": count, **new}
+
+    def write(self, params: list[Tensor], grads: list[Any], state: Any) -> Any:
+        if not all(isinstance(plain(p), np.ndarray) for p in params):
+            return super().write(params, grads, state)
+        step = int(state["step"]) + 1
+        held = _each(state, params)
+        for p, g, slots in zip(params, grads, held, strict=True):
+            self.write_array(p.detach().array, np.asarray(plain(g)), slots, step, {})
+        increment_version(params)  # a graph from before the step would give wrong gradients
+        numbers = {n: [slots.get(n) for slots in held] for n in state if n in NUMBERS}
+        return {**state, "step": np.asarray(float(step)), **numbers}
+
+
+# Slots that are one number for a parameter.
+NUMBERS = ("eta", "mu", "mu_product")
+
+
+def _each(state: dict[str, Any], like: Any) -> list[dict[str, Any]]:
+    """The slots of each parameter, from a state of structures."""
+    names = [name for name in state if name != "step"]
+    count = len(flatten(like)[0])
+    columns = [_column(state[name], count) for name in names]
+    return [
+        {n: column[i] for n, column in zip(names, columns, strict=True) if column[i] is not None}
+        for i in range(count)
+    ]
+
+
+def _column(tree: Any, count: int) -> list[Any]:
+    import optree
+
+    found = optree.tree_leaves(tree, none_is_leaf=True)
+    if len(found) != count:
+        raise ValueError(f"state belongs to {len(found)} arrays, but grads has {count}")
+    return found
+
+
+def _values(params: Any, grads: Any, leaves: list[Any]) -> list[Any]:
+    if params is None:
+        return leaves
+    return flatten_like(params, grads, "params", "grads")
+
+
+def _parted(x: Any) -> Any:
+    """The real and the imaginary parts, along a new last axis."""
+    return ops.stack((ops.real(x), ops.imag(x)), axis=-1)
+
+
+def _joined(x: Any) -> Any:
+    return x[..., 0] + 1j * x[..., 1]
+
+
+class Optimizer:
+    """Steps of tensors, in place, as PyTorch's optimisers make them.
+
+    Parameters
+    ----------
+    params : any structure
+        Tensors that require gradients.
+    transform : Transform
+        How the tensors change, such as `adam(1e-3)`.
+
+    Examples
+    --------
+    >>> import arraygrad as ag
+    >>> x = ag.tensor([1.0, -2.0], requires_grad=True)
+    >>> optimizer = ag.optim.Optimizer(x, ag.optim.sgd(0.25))
+    >>> for _ in range(2):
+    ...     optimizer.zero_grad()
+    ...     (x**2).sum().backward()
+    ...     optimizer.step()
+    >>> x
+    tensor([ 0.25, -0.5 ], requires_grad=True)
+    """
+
+    def __init__(self, params: Any, transform: Transform) -> None:
+        if not isinstance(transform, Transform):
+            raise TypeError(f"transform must be one, such as adam(), not {transform!r}")
+        self.transform = transform
+        self._params, _ = flatten(params)
+        for i, p in enumerate(self._params):
+            if not isinstance(p, Tensor) or not p.is_leaf or not p.requires_grad:
+                raise TypeError(f"params: number {i} must be a leaf tensor that requires gradients")
+        self.state = transform.init([p.detach().array for p in self._params])
+
+    def zero_grad(self) -> None:
+        """Forget the gradients."""
+        for p in self._params:
+            p.grad = None
+
+    def step(self, grads: Any = None) -> None:
+        """Change the tensors once.
+
+        Parameters
+        ----------
+        grads : any structure, optional
+            The gradients, in the structure of the tensors; by default `.grad` of each.
+        """
+        if grads is None:
+            found = [p.grad for p in self._params]
+            for i, g in enumerate(found):
+                if g is None:
+                    raise ValueError(
+                        f"params: number {i} has no gradient: call backward(), or pass grads"
+                    )
+        else:
+            found = flatten(grads)[0]
+            if len(found) != len(self._params):
+                raise ValueError(f"grads has {len(found)} arrays for {len(self._params)} tensors")
+        arrays = [g.detach().array if isinstance(g, Tensor) else g for g in found]
+        self.state = self.transform.write(self._params, arrays, self.state)

@@ -1,0 +1,284 @@
+"""What turns gradients into changes of parameters: transforms, and chains of them.
+
+A transform is used in one of two ways, by the same code. As functions without side effects:
+`init`, `update` and `apply`. Or by `Optimizer`, which writes into tensors.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from .. import ops
+from ..arrays.tensor import Tensor
+from ..autograd import no_grad
+from ..core.array import plain
+from ..func.trees import flatten, flatten_like
+
+
+class Transform:
+    """Turns gradients into changes of parameters. Subclasses define `init` and `update`."""
+
+    def init(self, params: Any) -> Any:
+        """The state before the first step.
+
+        Parameters
+        ----------
+        params : any structure
+            The parameters.
+        """
+        return ()
+
+    def update(self, grads: Any, state: Any, params: Any = None) -> tuple[Any, Any]:
+        """What to add to the parameters, and the next state. Nothing is changed in place.
+
+        Parameters
+        ----------
+        grads : any structure
+            The gradients, in the structure of the parameters.
+        state : any structure
+            What `init`, or the last `update`, gave.
+        params : any structure
+            The parameters.
+        """
+        raise NotImplementedError("a transform defines update()")
+
+    def write(self, params: list[Tensor], grads: list[Any], state: Any) -> Any:
+        """Change tensors in place, and give the next state. The one given is not used any more."""
+        arrays = [p.detach().array for p in params]
+        changes, state = self.update(grads, state, arrays)
+        with no_grad():
+            for p, change in zip(params, changes, strict=True):
+                p += change
+        return state
+
+
+class Chain(Transform):
+    """Transforms, each of which gets what the one before gave."""
+
+    def __init__(self, transforms: Sequence[Transform]) -> None:
+        self.transforms = transforms
+
+    def init(self, params: Any) -> Any:
+        return tuple(transform.init(params) for transform in self.transforms)
+
+    def update(self, grads: Any, state: Any, params: Any = None) -> tuple[Any, Any]:
+        states = []
+        for transform, own in zip(self.transforms, state, strict=True):
+            grads, after = transform.update(grads, own, params)
+            states.append(after)
+        return grads, tuple(states)
+
+    def write(self, params: list[Tensor], grads: list[Any], state: Any) -> Any:
+        *first, last = self.transforms
+        arrays = [p.detach().array for p in params]
+        grads, states = Chain(first).update(grads, state[:-1], arrays)
+        return (*states, last.write(params, grads, state[-1]))
+
+
+def chain(*transforms: Transform) -> Transform:
+    """Transforms one after another, such as clipping before Adam.
+
+    Parameters
+    ----------
+    *transforms : Transform
+        Each gets the changes that the one before gave; the first one gets the gradients.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import arraygrad as ag
+    >>> rule = ag.optim.chain(ag.optim.clip_by_norm(1.0), ag.optim.sgd(0.1))
+    >>> state = rule.init(np.zeros(2))
+    >>> rule.update(np.array([3.0, 4.0]), state)[0]
+    array([-0.06, -0.08])
+    """
+    if not transforms:
+        raise ValueError("chain() needs at least one transform")
+    return Chain(transforms)
+
+
+def apply(params: Any, updates: Any) -> Any:
+    """The parameters after a step: the changes are added to them.
+
+    Parameters
+    ----------
+    params : any structure
+        The parameters.
+    updates : any structure
+        What `update` gave for them.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import arraygrad as ag
+    >>> ag.optim.apply({"w": np.ones(2)}, {"w": np.array([0.5, -0.5])})
+    {'w': array([1.5, 0.5])}
+    """
+    leaves, unflatten = flatten(params)
+    changes = flatten_like(updates, params, "updates", "params")
+    return unflatten([p + change for p, change in zip(leaves, changes, strict=True)])
+
+
+class Stateless(Transform):
+    """A function of the gradients and the parameters, as lists of arrays."""
+
+    def __init__(self, function: Callable[[list[Any], list[Any] | None], list[Any]]) -> None:
+        self._function = function
+
+    def update(self, grads: Any, state: Any, params: Any = None) -> tuple[Any, Any]:
+        leaves, unflatten = flatten(grads)
+        given = None if params is None else flatten_like(params, grads, "params", "grads")
+        return unflatten(self._function(leaves, given)), state
+
+
+def number_for(value: Any, p: Any) -> Any:
+    """A number, or an array of one number, that does not change the library and dtype of `p`."""
+    if not hasattr(value, "dtype"):
+        return value
+    if isinstance(value, np.generic | np.ndarray) and not isinstance(plain(p), np.ndarray):
+        return float(value)
+    return ops.astype(value, p.dtype)
+
+
+def ema(mean: Any, params: Any, decay: float) -> Any:
+    """An exponential average of parameters: `decay` times the mean, plus the rest of `params`.
+
+    Parameters
+    ----------
+    mean : any structure
+        The average so far.
+    params : any structure
+        The parameters now.
+    decay : float
+        Between 0 and 1: how much of the average stays.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import arraygrad as ag
+    >>> ag.optim.ema(np.array([1.0]), np.array([3.0]), 0.75)
+    array([1.5])
+    """
+    if not 0 <= decay <= 1:
+        raise ValueError(f"decay must be between 0 and 1, but is {decay}")
+    leaves, unflatten = flatten(mean)
+    now = flatten_like(params, mean, "params", "mean")
+    return unflatten([m + (1 - decay) * (p - m) for m, p in zip(leaves, now, strict=True)])
+
+
+def average(mean: Any, params: Any, count: Any) -> Any:
+    """The mean of `count` sets of parameters, and one set more.
+
+    Parameters
+    ----------
+    mean : any structure
+        The mean so far.
+    params : any structure
+        The parameters now.
+    count : int
+        How many sets of parameters the mean is of.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import arraygrad as ag
+    >>> ag.optim.average(np.array([1.0]), np.array([4.0]), 2)
+    array([2.])
+    """
+    leaves, unflatten = flatten(mean)
+    now = flatten_like(params, mean, "params", "mean")
+    return unflatten(
+        [m + number_for(1 / (count + 1), m) * (p - m) for m, p in zip(leaves, now, strict=True)]
+    )
+
+
+def norm(tree: Any, ord: float = 2.0) -> Any:
+    """The norm of all numbers in a structure of arrays.
+
+    Parameters
+    ----------
+    tree : any structure
+        The arrays.
+    ord : float
+        The order; `inf` gives the largest absolute value.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import arraygrad as ag
+    >>> float(ag.optim.norm({"a": np.array([3.0]), "b": np.array([4.0])}))
+    5.0
+    """
+    sizes = [ops.abs(leaf) for leaf in flatten(tree)[0]]
+    if ord == float("inf"):
+        return ops.max(ops.stack([ops.max(size) for size in sizes]))
+    return sum(ops.sum(size**ord) for size in sizes) ** (1 / ord)
+
+
+def clip_by_norm(max_norm: float, ord: float = 2.0) -> Transform:
+    """Scale all gradients down together, so that their norm is at most `max_norm`.
+
+    Parameters
+    ----------
+    max_norm : float
+        The largest norm.
+    ord : float
+        The order of the norm.
+    """
+    _check(max_norm=max_norm)
+
+    def clip(grads: list[Any], params: list[Any] | None) -> list[Any]:
+        factor = max_norm / ops.clip(norm(grads, ord), max_norm, None)
+        return [g * number_for(factor, g) for g in grads]
+
+    return Stateless(clip)
+
+
+def clip_by_value(max_value: float) -> Transform:
+    """Limit each element of the gradients to between `-max_value` and `max_value`.
+
+    Parameters
+    ----------
+    max_value : float
+        The largest absolute value.
+    """
+    _check(max_value=max_value)
+    return Stateless(lambda grads, params: [ops.clip(g, -max_value, max_value) for g in grads])
+
+
+def decay_weights(weight_decay: float) -> Transform:
+    """Add a multiple of the parameters to the gradients.
+
+    Parameters
+    ----------
+    weight_decay : float
+        The factor of the parameters.
+    """
+    _check(weight_decay=weight_decay)
+
+    def decay(grads: list[Any], params: list[Any] | None) -> list[Any]:
+        if params is None:
+            raise ValueError("decay_weights() needs the parameters: update(grads, state, params)")
+        return [g + weight_decay * p for g, p in zip(grads, params, strict=True)]
+
+    return Stateless(decay)
+
+
+def scale(factor: Any) -> Transform:
+    """Multiply by a number.
+
+    Parameters
+    ----------
+    factor : float or array
+        The number.
+    """
+    return Stateless(lambda grads, params: [g * number_for(factor, g) for g in grads])
+
+
+def _check(**values: Any) -> None:
+    for name, value in values.items():
+        if not value >= 0:
+            raise ValueError(f"{name} must not be negative, but is {value}")
