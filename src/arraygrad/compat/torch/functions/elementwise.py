@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from .... import ops, special
+from .... import nn, ops, special
 from ....autograd.function import Function
 from ....core.array import Array
 from ..dtypes import default_for, result_type
@@ -148,12 +148,6 @@ def isreal(input: Any) -> Any:
 
 
 @function(in_place=True)
-def relu(input: Any) -> Any:
-    """The larger of each element and zero."""
-    return ops.where(input <= 0, ops.zeros_like(input), input)
-
-
-@function(in_place=True)
 def sgn(input: Any) -> Any:
     """The sign; for complex numbers, the direction."""
     return ops.copy(input) if input.dtype.kind == "b" else ops.sign(input)
@@ -234,10 +228,7 @@ def clamp_max(input: Any, max: Any) -> Any:
     return clamp.__wrapped__(input, None, max)
 
 
-@function(in_place=True)
-def threshold(input: Any, threshold: float, value: float) -> Any:
-    """Elements above a threshold, and `value` for the others."""
-    return ops.where(input <= threshold, value, input)
+relu, threshold = (function(native, in_place=True) for native in (nn.relu, nn.threshold))
 
 
 @function(in_place=True)
