@@ -11,7 +11,7 @@ import numpy as np
 from .. import ops, special
 from ..func import checkpoint
 from ..ops.define.signatures import three_arrays, two_arrays
-from .common import check_same_dtype, check_share, constant, kind, shape_of
+from .common import check_arrays, check_same_dtype, check_share, constant, kind, shape_of
 from .draws import is_generator, part_of
 from .dropping import dropout
 
@@ -28,6 +28,7 @@ def linear(input: Any, weight: Any, bias: Any = None) -> Any:
     >>> ag.nn.linear(ag.ones((2, 3)), ag.ones((4, 3)), ag.ones(4)).shape
     (2, 4)
     """
+    check_arrays(bias=bias)
     if not input.ndim or weight.ndim not in (1, 2) or input.shape[-1] != weight.shape[-1]:
         raise ValueError(
             f"weight {shape_of(weight)} does not fit input {shape_of(input)}: their last axes must "
@@ -40,6 +41,7 @@ def linear(input: Any, weight: Any, bias: Any = None) -> Any:
 @three_arrays
 def bilinear(input1: Any, input2: Any, weight: Any, bias: Any = None) -> Any:
     """`input1 @ weight[k] @ input2 + bias[k]`, for each `k`."""
+    check_arrays(bias=bias)
     if tuple(input1.shape[:-1]) != tuple(input2.shape[:-1]):
         raise ValueError(
             "input1 and input2 must have the same axes but for the last, not shapes "
@@ -115,6 +117,7 @@ def scaled_dot_product_attention(
             [2.]])
     """
     check_share("dropout_p", dropout_p)
+    check_arrays(attn_mask=attn_mask)
     for name, x in (("query", query), ("key", key), ("value", value)):
         if x.ndim < 2:
             raise ValueError(f"{name} must have two axes or more, not shape {shape_of(x)}")

@@ -96,6 +96,14 @@ def with_weight(functions: list[OneArray[...]]) -> list[TwoArrays[...]]:
 # --- arguments ---
 
 
+def check_arrays(**arrays: Any) -> None:
+    """Raise if something is no array. What may be left out is None then."""
+    for name, x in arrays.items():
+        if x is not None and not hasattr(x, "dtype"):
+            way = "" if isinstance(x, str) else ": make it one by asarray()"
+            raise TypeError(f"{name} must be an array, not {type(x).__name__}{way}")
+
+
 def shape_of(x: Any) -> Ints:
     """The shape, to compare and to show."""
     return tuple(x.shape)

@@ -10,7 +10,17 @@ from typing import Any
 
 from .. import ops, special
 from ..ops.define.signatures import two_arrays
-from .common import as_floats, check_same_shape, filled, fixed, known, narrow, shape_of, wide
+from .common import (
+    as_floats,
+    check_arrays,
+    check_same_shape,
+    filled,
+    fixed,
+    known,
+    narrow,
+    shape_of,
+    wide,
+)
 from .reducing import checked_reduction, reduced, weighted_mean
 
 __all__ = [
@@ -131,6 +141,7 @@ def binary_cross_entropy_with_logits(
 ) -> Any:
     """The cross entropy of sigmoids and targets; `pos_weight` are factors of positive targets."""
     check_same_shape(input=input, target=target)
+    check_arrays(weight=weight, pos_weight=pos_weight)
     target = as_floats(target, input)
     factor = 1 if pos_weight is None else pos_weight
     positive = special.log_expit(input) * target * factor

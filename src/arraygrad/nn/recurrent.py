@@ -62,6 +62,9 @@ class _Weights:
                 f"the weights of a layer must be weight_ih, weight_hh and perhaps bias_ih and "
                 f"bias_hh, not {len(parts)} arrays"
             )
+        for i, part in enumerate(parts):
+            if not hasattr(part, "dtype"):
+                raise TypeError(f"weights[{i}] must be an array, not {type(part).__name__}")
         self.projection = parts.pop() if len(parts) in (3, 5) else None
         self.of_input, self.of_state = parts[:2]
         biases: list[Any] = parts[2:] or [None, None]
@@ -203,6 +206,8 @@ def _alive(lengths: Any, x: Any) -> Any:
 
 def _check_state(given: Any, count: int, samples: int, sizes: tuple[int, ...]) -> None:
     for part, size in zip(given, sizes, strict=True):
+        if not hasattr(part, "dtype"):
+            raise TypeError(f"state must be an array, not {type(part).__name__}")
         if shape_of(part) != (count, samples, size):
             raise ValueError(
                 f"state must have the shape {(count, samples, size)}, not {shape_of(part)}"

@@ -13,7 +13,17 @@ from ..core.array import plain
 from ..core.indices import HOLE
 from ..ops.define.signatures import one_array, two_arrays
 from ..ops.indexing import _index_add
-from .common import checked_index, constant, filled, fixed, kind, known, one_of, shape_of
+from .common import (
+    check_arrays,
+    checked_index,
+    constant,
+    filled,
+    fixed,
+    kind,
+    known,
+    one_of,
+    shape_of,
+)
 
 __all__ = ["embedding", "embedding_bag", "one_hot"]
 
@@ -148,6 +158,7 @@ def embedding_bag(
     """
     one_of("mode", mode, ("sum", "mean", "max"))
     factors = per_sample_weights
+    check_arrays(offsets=offsets, per_sample_weights=factors)
     if factors is not None and mode != "sum":
         raise ValueError(f"per_sample_weights is for mode='sum', not for {mode!r}")
     if factors is not None and shape_of(factors) != shape_of(input):
