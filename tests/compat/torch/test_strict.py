@@ -216,3 +216,13 @@ def test_an_unchanged_script_runs_after_install():
 def test_install_does_not_replace_pytorch_itself():
     with pytest.raises(RuntimeError, match="imported already"):
         ours.install()
+
+
+@pytest.mark.parametrize("lib", [ours, torch], ids=["ours", "torch"])
+def test_gradcheck_varies_the_given_tensors(lib):
+    x = lib.tensor([1.0, 2.0], dtype=lib.float64, requires_grad=True)
+    y = lib.tensor([3.0, 4.0], dtype=lib.float64, requires_grad=True)
+    assert lib.autograd.gradcheck(lambda _: x**2, (x,))
+    assert lib.autograd.gradcheck(lambda a, b, c: a * x * y * c, (x, y, 3.0))
+    assert lib.autograd.gradgradcheck(lambda _: x**3, (x,))
+    assert x.tolist() == [1.0, 2.0]
