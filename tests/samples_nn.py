@@ -101,7 +101,7 @@ nn(
 
 
 def _gumbel(functional: Any, x: Any) -> Any:
-    drawn = np.random.default_rng(3).random(tuple(x.shape))
+    drawn = ag.random.uniform(ag.random.key(3), tuple(x.shape))
     return functional.softmax((x - x.new_tensor(np.log(-np.log(drawn)))) / 0.7, -1)
 
 
@@ -301,7 +301,7 @@ def _dropped(functional: Any, x: Any, name: str) -> Any:
     """PyTorch's functions draw other numbers: these are their formulas."""
     of_elements = name in ("dropout", "alpha_dropout")
     shape = tuple(x.shape) if of_elements else (*x.shape[:2], 1)
-    kept = x.new_tensor(np.random.default_rng(1).random(shape) >= 0.4)
+    kept = x.new_tensor(ag.random.uniform(ag.random.key(1), shape) >= 0.4)
     if "alpha" not in name:
         return x * kept / 0.6
     low = -1.7580993408473766

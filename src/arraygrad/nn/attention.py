@@ -12,6 +12,7 @@ from .. import ops, special
 from ..func import checkpoint
 from ..ops.define.signatures import three_arrays, two_arrays
 from .common import check_arrays, check_same_dtype, check_share, constant, kind, shape_of
+from .draws import is_generator, part_of
 from .dropping import dropout
 
 __all__ = ["bilinear", "linear", "scaled_dot_product_attention"]
@@ -88,7 +89,7 @@ def scaled_dot_product_attention(
     """Means of the values, weighted by the softmax of the products of queries and keys.
 
     Long sequences are computed in blocks of queries, and again in the reverse sweep: the memory
-    grows linearly with the length. With dropout, it grows with the square of the length.
+    grows linearly with the length.
 
     Parameters
     ----------
@@ -140,12 +141,13 @@ def scaled_dot_product_attention(
             mask = constant(np.tri(end - first, keys, first, dtype=np.bool_), query)
         weights = attention_weights(q, k, mask, scale)
         if dropout_p:
-            weights = dropout(weights, dropout_p, key=generator)
+            drawn_by = part_of(generator, first, "scaled_dot_product_attention")
+            weights = dropout(weights, dropout_p, key=drawn_by)
         return ops.matmul(weights, v)
 
     lead = ops.broadcast_shapes(*(tuple(x.shape[:-2]) for x in (query, key, value)))
     rows = max(1, _AT_ONCE // max(1, math.prod(lead) * keys))
-    if dropout_p or queries <= rows:  # random numbers would not be the same in a second run
+    if queries <= rows or (dropout_p and is_generator(generator)):  # which has no second run
         return block(0, queries, query, key, value, attn_mask)
     parts = []
     for first in range(0, queries, rows):

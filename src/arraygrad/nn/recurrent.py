@@ -21,6 +21,7 @@ from ..ops.define.signatures import two_arrays
 from .activations import relu
 from .attention import linear
 from .common import constant, filled, one_of, shape_of
+from .draws import part_of
 from .dropping import dropout
 
 __all__ = ["gru", "gru_cell", "lstm", "lstm_cell", "rnn", "rnn_cell"]
@@ -170,7 +171,7 @@ def _sequence(
             last.append(end)
         x = outputs[0] if ways == 1 else ops.concat(outputs, axis=-1)
         if dropout_p and layer < len(weights) // ways - 1:
-            x = dropout(x, dropout_p, key=key)
+            x = dropout(x, dropout_p, key=part_of(key, layer, name))
     x = x[:, 0] if single else ops.swapaxes(x, 0, 1) if batch_first else x
     found = tuple(ops.stack([end[i] for end in last]) for i in range(1 + is_pair))
     found = tuple(part[:, 0] for part in found) if single else found

@@ -19,6 +19,7 @@ from ... import ops
 from ...core.array import AnyFunction, Array
 from ...errors import NotASolutionError, SingularError
 from ...func import jvp
+from ..checking import verified
 from ..field import Field
 from ..formula import as_array, by_ops, carries, const
 from ..linear import is_floating
@@ -28,6 +29,7 @@ from .rules import Nodes, Rule, errors, near_ends, on_intervals
 from .weights import principal_value, waves, with_powers
 
 
+@verified("scipy.integrate.quad")
 def quad(
     func: AnyFunction,
     a: Any,
@@ -372,6 +374,7 @@ def _plain(x: Any) -> Any:
 # --- several dimensions ---------------------------------------------------------------------------
 
 
+@verified("scipy.integrate.nquad")
 def nquad(
     func: AnyFunction, ranges: Any, args: Any = None, opts: Any = None, full_output: bool = False
 ) -> Any:
@@ -457,6 +460,7 @@ def _limit(limit: Any, *point: Any) -> Any:
 # --- vectors --------------------------------------------------------------------------------------
 
 
+@verified("scipy.integrate.quad_vec")
 def quad_vec(
     f: AnyFunction,
     a: Any,
@@ -496,6 +500,7 @@ def _halves(intervals: Any) -> Any:
     return np.stack([edges[:-1], edges[1:]], axis=1)
 
 
+@verified("scipy.integrate.fixed_quad")
 def fixed_quad(func: AnyFunction, a: Any, b: Any, args: Any = (), n: int = 5) -> Any:
     """`scipy.integrate.fixed_quad`; the sum has derivatives by `a`, `b`, `args` and closures."""
     scipy = scipy_module("scipy.integrate")

@@ -13,6 +13,7 @@ import numpy as np
 
 from ... import func, linalg, ops
 from ...core.array import AnyFunction, Array
+from ..checking import verified
 from ..formula import as_array, by_ops
 from ..names import scipy_module
 from ..twins import floating
@@ -20,6 +21,7 @@ from ..values import attach, on_values, refusing
 from .minima import minimum
 
 
+@verified("scipy.optimize.least_squares")
 def least_squares(
     fun: AnyFunction,
     x0: Any,
@@ -106,6 +108,7 @@ def _loss(loss: Any) -> AnyFunction:
     return known[loss]
 
 
+@verified("scipy.optimize.curve_fit")
 def curve_fit(
     f: AnyFunction,
     xdata: Any,
@@ -189,6 +192,7 @@ def curve_fit(
     return p, attach(pcov, covariance), *rest
 
 
+@verified("scipy.optimize.lsq_linear")
 def lsq_linear(A: Any, b: Any, bounds: Any = (-np.inf, np.inf), *more: Any, **options: Any) -> Any:  # noqa: N803
     """`scipy.optimize.lsq_linear`; `x`, `fun` and `cost` have derivatives by `A`, `b`, `bounds`."""
     scipy = scipy_module("scipy.optimize")
@@ -229,6 +233,7 @@ def _matrix(matrix: Any, name: str) -> Any:
     return as_array(matrix)
 
 
+@verified("scipy.optimize.nnls")
 def nnls(A: Any, b: Any, *more: Any, **options: Any) -> Any:  # noqa: N803
     """`scipy.optimize.nnls`; the solution and the norm of the residual have derivatives."""
     scipy = scipy_module("scipy.optimize")

@@ -18,6 +18,7 @@ import numpy as np
 from ... import func, linalg, ops
 from ...core.array import AnyFunction, Array
 from ...errors import SingularError
+from ..checking import verified
 from ..conjugate import SEVERAL, by_conjugate_gradients
 from ..formula import as_array, by_ops, capture, const
 from ..implicit import implicit
@@ -31,6 +32,7 @@ _UNDECIDED = 1e-9  # how far from its bound, and how little held there, a minimu
 _EXACT = 1e-12  # how far from its bound a number counts as equal to it
 
 
+@verified("scipy.optimize.minimize")
 def minimize(
     fun: AnyFunction,
     x0: Any,
@@ -321,6 +323,7 @@ def _limits(rule: Any, scipy: Any) -> Limits:
 # --- one variable ---------------------------------------------------------------------------------
 
 
+@verified("scipy.optimize.minimize_scalar")
 def minimize_scalar(
     fun: AnyFunction,
     bracket: Any = None,

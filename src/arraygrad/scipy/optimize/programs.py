@@ -14,6 +14,7 @@ import numpy as np
 from ... import ops
 from ...core.array import Array
 from ...errors import SingularError
+from ..checking import verified
 from ..formula import as_array
 from ..implicit import implicit
 from ..names import scipy_module
@@ -22,6 +23,7 @@ from ..values import attach, on_values, refusing
 _CLOSE = 1e-7
 
 
+@verified("scipy.optimize.linprog")
 def linprog(
     c: Any,
     A_ub: Any = None,  # noqa: N803

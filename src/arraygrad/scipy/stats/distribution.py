@@ -33,6 +33,7 @@ from ...ops import (
 )
 from ...ops import sum as _sum
 from ...ops.define.library import constant
+from ..checking import compare, state
 from ..names import scipy_module
 from ..optimize import minimize
 from ..twins import any_arrays, array_like, by_scipy, double, has_arrays, has_values, refuse
@@ -99,6 +100,9 @@ class Distribution:
 
     def _with_value(self, which: str, out: Any, points: Any, args: Any, kwargs: Any) -> Any:
         """SciPy's value of a method, with the derivatives of `out`."""
+        if state.on:
+            name = f"scipy.stats.{self.name}.{which}"
+            compare(name, getattr(self, which), (*points, *args), kwargs)
         shapes, loc, scale = self._parameters(args, kwargs)
         given = (*map(double, points), *shapes, loc, *(() if self.is_discrete else (scale,)))
         value = self._values[which](*given)

@@ -17,7 +17,7 @@ from ....ops.define.library import constant
 from ..dtypes import default_for
 from ..publish import Published, floating, function
 from .axes import axes_of, check_not_empty, checked, values_of
-from .elementwise import log_of_sum
+from .elementwise import in_single, log_of_sum
 from .results import named
 
 # The names of `torch` that are made here.
@@ -101,7 +101,11 @@ def _spread(native: Any) -> Published:
             dim, unbiased = None, dim
         correction = int(unbiased) if correction is None else correction
         axis = axes_of(dim, input.ndim)
-        return native(input, axis=axis, correction=correction, keepdims=keepdim)
+        if input.dtype.kind in "biu":
+            raise RuntimeError(
+                f"std and var only support floating point and complex dtypes, not {input.dtype}"
+            )
+        return in_single(native, input, axis=axis, correction=correction, keepdims=keepdim)
 
     reduced.__doc__ = native.__doc__
     return function(reduced, name=native.__name__)

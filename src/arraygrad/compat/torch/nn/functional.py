@@ -172,7 +172,15 @@ batch_norm, instance_norm = map(_following, ("batch_norm", "instance_norm"))
 
 # --- linear maps, dropout, tables ---
 
-linear, bilinear, one_hot = map(plain, ("linear", "bilinear", "one_hot"))
+_linear, bilinear, one_hot = map(plain, ("linear", "bilinear", "one_hot"))
+
+
+def linear(input: Any, weight: Any, bias: Any = None) -> Any:
+    """`input @ weight.T + bias`."""
+    products.same_dtypes(input, weight)
+    return _linear(input, weight, bias)
+
+
 dropout, dropout1d, dropout2d, dropout3d = (
     activation(name) for name in ("dropout", "dropout1d", "dropout2d", "dropout3d")
 )
