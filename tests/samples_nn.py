@@ -349,8 +349,8 @@ def _whole(name: str, bidirectional: bool) -> Callable[..., Any]:
     return call
 
 
-for _name, _gates, _ways, _depth in (("rnn", 1, 2, 1), ("gru", 3, 1, 2), ("lstm", 4, 2, 2)):
-    _shapes = [(3, 2, 2), (_ways * _depth, 2, 2), *_layers(_gates, 2, 2, _ways, _depth)]
+for _name, _gates, _ways, _depth in (("rnn", 1, 2, 1), ("gru", 3, 1, 2), ("lstm", 4, 1, 1)):
+    _shapes = [(2, 1, 2), (_ways * _depth, 1, 2), *_layers(_gates, 2, 2, _ways, _depth)]
     nn(
         _name,
         lambda d, shapes=_shapes: tuple(d.unit(*shape) for shape in shapes),

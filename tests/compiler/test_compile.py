@@ -8,6 +8,7 @@ import pickle
 import subprocess
 import sys
 import threading
+import types
 import warnings
 from typing import Any
 
@@ -571,15 +572,32 @@ def test_gradients_of_tensors_from_outside_are_not_accumulated() -> None:
 
 
 def test_a_value_that_was_kept_cannot_be_used() -> None:
-    kept = []
+    kept = types.SimpleNamespace()
 
     def f(x: Any) -> Any:
-        kept.append(x * 2)
+        kept.value = x * 2
         return x
 
     ag.compile(f)(np.ones(2))
     with pytest.raises(RuntimeError, match="after the function had been compiled"):
-        kept[0] + 1
+        kept.value + 1
+
+
+def test_a_function_that_fills_a_list_is_not_compiled() -> None:
+    kept: list[Any] = [1.0]
+    notes: dict[str, Any] = {}
+
+    def f(x: Any) -> Any:
+        kept.append(x * 2)
+        notes["last"] = x
+        return x * len(kept)
+
+    compiled = ag.compile(f)
+    with pytest.warns(UserWarning, match="not compiled"):
+        found = [compiled(np.ones(2)) for _ in range(3)]
+    np.testing.assert_array_equal(found, [[2, 2], [3, 3], [4, 4]])
+    np.testing.assert_array_equal(kept[1:], np.full((3, 2), 2.0))
+    np.testing.assert_array_equal(notes["last"], np.ones(2))
 
 
 def test_an_error_in_the_function_leaves_nothing_behind() -> None:

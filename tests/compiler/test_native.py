@@ -168,3 +168,15 @@ def test_buffers_that_live_together_do_not_overlap() -> None:
             if a.first <= b.last and b.first <= a.last:
                 assert a.offset + a.size <= b.offset or b.offset + b.size <= a.offset
     assert size < sum(b.size for b in buffers) / 3
+
+
+def test_programs_share_memory() -> None:
+    compiled = [ag.compile(lambda x, k=k: ag.sum(ag.sort(ag.sin(x * k)))) for k in range(1, 40)]
+    native = [ag.compile(lambda x, k=k: ag.cos(x - ag.sum(ag.sin(x * k)))) for k in range(1, 40)]
+    x = np.linspace(0, 1, memory.LARGE // 8)
+    for function in (*compiled, *native):
+        for _ in range(2):
+            function(x)
+    held = {id(pool): pool.size for pool, ref in memory._idle if ref() is not None}
+    assert sum(held.values()) <= memory.IDLE
+    assert all(block.array.nbytes <= 1 << 27 for block in memory._shared.values())

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import arraygrad as ag
-from arraygrad.autograd.graph import saved_tensors_hooks
+from arraygrad.autograd.graph import disable_saved_tensors_hooks, saved_tensors_hooks
 from arraygrad.backends.numpy.blocks import LARGE
 from arraygrad.errors import GraphFreedError, RuleError, WrittenError
 from arraygrad.func import checkpoint, grad, hessian, jacrev, jvp, vmap
@@ -453,6 +453,18 @@ def test_grad_modes_inside(x: ag.Tensor) -> None:
     close(ag.grad(checkpoint(g)(x).sum(), x), A**2)
 
 
+def test_the_second_run_has_the_modes_of_the_first(x: ag.Tensor) -> None:
+    def g(x: Any) -> Any:
+        with saved_tensors_hooks(lambda t: t, lambda t: t):
+            pass
+        return f(x)
+
+    y = checkpoint(g)(x).sum()
+    with disable_saved_tensors_hooks("not in this sweep"):
+        found = ag.grad(y, x)
+    close(found, grad(total)(A))
+
+
 def test_a_function_is_needed() -> None:
     with pytest.raises(TypeError, match="takes a function"):
         checkpoint(3)  # type: ignore[arg-type]
@@ -541,3 +553,38 @@ def test_a_function_that_writes_inside_is_run_again() -> None:
     x = ag.tensor([1.0, 2.0, 3.0], requires_grad=True)
     expected = ag.grad(fills(x).sum(), x)
     ag.testing.assert_close(ag.grad(checkpoint(fills)(x).sum(), x), expected)
+
+
+def test_a_write_before_and_after_an_inner_checkpoint() -> None:
+    def inner(y: Any) -> Any:
+        return ag.sin(y) * y
+
+    def outer(x: Any, inner: Any) -> Any:
+        y = x * 1.0
+        y[0] = 5.0 * x[1]
+        z = inner(y)
+        y[1] = 7.0
+        return z * y
+
+    x = np.array([0.3, 1.2, -0.7])
+    expected = ag.func.grad(lambda x: outer(x, inner).sum())(x)
+    checkpoint = ag.func.checkpoint
+    for function in (
+        lambda x: outer(x, checkpoint(inner)),
+        checkpoint(lambda x: outer(x, inner)),
+        checkpoint(lambda x: outer(x, checkpoint(inner))),
+        checkpoint(lambda x: checkpoint(lambda x: outer(x, checkpoint(inner)))(x)),
+    ):
+        np.testing.assert_allclose(ag.func.grad(lambda x: function(x).sum())(x), expected)  # noqa: B023
+
+
+def test_a_checkpoint_of_a_compiled_function() -> None:
+    w = ag.tensor([1.0, 2.0, 4.0], requires_grad=True)
+    compiled = ag.compile(lambda x: ag.sin(x * w) * x)
+    x = np.array([0.3, 1.2, -0.7])
+    for _ in range(3):
+        found = ag.func.grad(lambda x: ag.func.checkpoint(compiled)(x).sum())(x)
+        exact = np.cos(x * w.array) * w.array * x + np.sin(x * w.array)
+        np.testing.assert_allclose(found.detach().array, exact)
+        with ag.no_grad():
+            w.mul_(0.5)

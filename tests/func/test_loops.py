@@ -27,6 +27,7 @@ from arraygrad.func import (
     budget,
     cond,
     fori_loop,
+    loops,
     scan,
     vmap,
     while_loop,
@@ -267,3 +268,21 @@ def test_results_of_steps_must_agree() -> None:
 def test_branches_of_a_batch_must_agree() -> None:
     with pytest.raises(TypeError, match=r"the result of true_fun\['a'\] has shape \(\)"):
         vmap(lambda x: cond(x > 0, lambda: {"a": x}, lambda: {"a": ag.stack((x, x))}))(np.ones(2))
+
+
+def test_many_steps_need_no_array_of_numbers(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(loops, "MOST_NUMBERS", 3)
+
+    def f(x: Any) -> Any:
+        return ag.func.fori_loop(2, 8, lambda i, c: c * x + i, x)
+
+    def by_numbers(x: Any) -> Any:
+        found = x
+        for i in range(2, 8):
+            found = found * x + i
+        return found
+
+    x = np.array(0.7)
+    for run in (f, ag.compile(f)):
+        np.testing.assert_allclose(run(x), by_numbers(x))
+        np.testing.assert_allclose(ag.func.grad(run)(x), ag.func.grad(by_numbers)(x))

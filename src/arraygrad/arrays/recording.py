@@ -15,7 +15,8 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from numpy import generic
 
 from ..core.array import AnyFunction, Array
-from ..core.nodes import make_outputs, recorder
+from ..core.closing import Staged
+from ..core.nodes import make_outputs, record, stage
 from ..errors import MixedArraysError
 from ..ops.define.op import Op
 from ..ops.define.rules import HELPERS, Pullback, expression
@@ -34,6 +35,12 @@ class Recording(Array):
 
     @classmethod
     def apply(cls, op: Op, arrays: tuple[Any, ...], params: dict[str, Any]) -> Any:
+        make = stage()
+        if type(make) is Staged:
+            given = tuple(map(make.inside, arrays))
+            if any(y is not x for x, y in zip(arrays, given, strict=True)):
+                return op.function(*given, **params)
+            make = make.make
         level, raw, wanted, inference = cls.level, [], [], False
         for position, array in enumerate(arrays):
             if isinstance(array, Recording) and array.level == level:
@@ -52,7 +59,6 @@ class Recording(Array):
             if op.multiple:
                 return arrays[0]._as_slices(params["axis"], tuple(map(made, out)))
             return arrays[0]._as_view((op.function, params), made(out))
-        make = recorder()
         pullback = op.pullback(tuple(wanted)) if wanted and make is not None else None
         if make is None or pullback is None:
             result = cls._bare(out, op.multiple)  # type: ignore[attr-defined]
@@ -157,6 +163,13 @@ def _recording(
     if others is not None:
         odd = " or ".join(f"type({n}) is not made" for n in x)
         lines += [f"    if {odd}:", f"        return others({given})"]
+    lines += ["    make = stage()", "    if make is not plainly and type(make) is Staged:"]
+    for i in range(len(ours)):
+        lines += [f"        y{i} = make.inside(x{i})"]
+    lines += ["        if " + " or ".join(f"y{i} is not x{i}" for i in range(len(ours))) + ":"]
+    again = ", ".join(f"y{i}" for i in range(len(ours)))
+    lines += [f"            return function({again}{', **params' if params else ''})"]
+    lines += ["        make = make.make"]
     for i, (own, low) in enumerate(zip(ours, lower, strict=False)):
         lines += [f"    a{i} = " + (f"x{i}._array" if own else f"fixed(x{i})" if low else f"x{i}")]
     if op.view:  # a number becomes an array, whose memory can be shared
@@ -173,7 +186,7 @@ def _recording(
     names: dict[str, Any] = {"node": "None"}
     node_lines = _node_lines(op, ours, names)
     if node_lines:
-        lines += ["    make = recorder()", "    if make is None:", f"        return {unrecorded}"]
+        lines += ["    if make is None:", f"        return {unrecorded}"]
         lines += node_lines
     if not node_lines:  # there is no rule
         lines += [f"    return {unrecorded}"]
@@ -198,7 +211,9 @@ def _recording(
         "made": cls._recorded,
         "new": object.__new__,
         "others": others,
-        "recorder": recorder,
+        "Staged": Staged,
+        "plainly": record,
+        "stage": stage,
         "table": op.single if params else op.table,
     }
     exec(_compiled(text, op.name), scope)

@@ -13,7 +13,7 @@ from ..arrays.batched import Batched
 from ..arrays.tensor import Tensor, tensor_type_at
 from ..backends import backend_of
 from ..core.levels import in_flight
-from ..core.modes import ModeContext, current_modes, enable_grad
+from ..core.modes import ModeContext, current_modes, enable_grad, stand_in_for
 from ..core.nodes import GradientEdge, Leaf, Node, recorder
 from ..errors import UnusedInputError
 from ..ops.define.library import declare
@@ -199,6 +199,7 @@ def grad(
         raise ValueError(
             "inputs is empty: name at least one tensor to differentiate with respect to"
         )
+    flat_inputs = [stand_in_for(x) for x in flat_inputs]
     inside = any(map(is_inside, flat_outputs))
     if inside or (not create_graph and is_below(flat_outputs, flat_inputs)):
         options = {

@@ -10,20 +10,21 @@ import warnings
 from collections import OrderedDict
 from collections.abc import Callable, Sequence
 from types import MethodType
-from typing import Any, Generic, ParamSpec, TypeVar, overload
+from typing import Any, Generic, NamedTuple, ParamSpec, TypeVar, overload
 
 import numpy as np
 
 from ..arrays.tensor import Tensor
 from ..core.array import Array, plain
 from ..core.locks import held
+from ..core.modes import current_modes
 from ..core.nodes import recorder
 from ..func.trees import as_function, taken_apart
 from . import report
 from .checked import CheckedExecutable
 from .control import writing_loops
 from .decisions import Decisions
-from .derivative import Differentiable
+from .derivative import Differentiable, is_recorded
 from .elsewhere import Elsewhere, is_compiled_elsewhere
 from .entry import Entry
 from .executable import Executable
@@ -57,27 +58,21 @@ class Compiled(Generic[P, R]):
         self._static = Static(function, static_argnums, static_argnames)
         # For each signature, the programs for it: several only for different decisions by values.
         self._programs: OrderedDict[Any, list[Any]] = OrderedDict()
-        # Those for calls with plain arrays only, by their shapes and dtypes: found much faster.
-        self._simple: dict[Any, _Program] = {}
-        # The native entry point of one of them, and its guards.
-        self._entry: tuple[Any, Guards] | None = None
+        # Those for calls with plain arrays only, the last one first: found much faster.
+        self._ways: tuple[Way, ...] = ()
         # Programs for other calls without derivatives, by static arguments and structure.
         self._shortcuts: dict[Any, list[Shortcut]] = {}
         self._lock = threading.Lock()
         self._traces = 0
+        self._has_warned = False
 
     def __call__(self, *args: P.args, **kwargs: P.kwargs) -> R:
         if not kwargs:
-            found = self._entry  # another thread may take it away
-            if found is not None:
-                entry, guards = found
-                if guards.hold():
-                    found = entry(*args)
+            for call, quick, guards, build in self._ways:
+                if quick() or guards.hold():
+                    found = call(*args)
                     if found is not NotImplemented:
-                        return found  # type: ignore[no-any-return]
-            program = self._simple.get(_simple_key(args))
-            if program is not None and program.guards.hold():
-                return program.run_plain(args)  # type: ignore[no-any-return]
+                        return found if build is None else build(found)  # type: ignore[no-any-return]
         if self._shortcuts:
             fixed, *given = self._static.split(args, kwargs)
             leaves, spec = taken_apart(tuple(given))
@@ -90,33 +85,47 @@ class Compiled(Generic[P, R]):
 
     def _general(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """A call with any arguments."""
+        if current_modes().closing is not None:
+            return self._function(*args, **kwargs)  # it becomes a part of another trace
         arguments = Arguments(self._static, args, kwargs)
         leaves = arguments.leaves
         if any(isinstance(plain(leaf), Traced) for leaf in leaves):
-            return self._function(*args, **kwargs)  # it becomes a part of another trace
+            return self._function(*args, **kwargs)  # in the body of a loop
         if any(map(is_foreign, leaves)):
             return self._of_others(arguments)
         is_op = any(isinstance(leaf, Array) and _needs_op(leaf) for leaf in leaves)
-        key = (arguments.key, is_op, recorder() is None)
+        # What an op saves depends on whether its arguments are recorded.
+        saves = is_op and any(map(is_recorded, leaves))
+        key = (arguments.key, is_op, saves, recorder() is None)
         program = self._found(key, arguments)
         if program is None:
             try:
                 program = _Program(self._function, arguments, is_op, **self._options)
-            except NotTraceable:
+            except NotTraceable as reason:
+                self._warn_of(reason)
                 return self._function(*args, **kwargs)
             self._keep(key, program)
         is_simple = not (kwargs or program.is_op or self._options["specialize"])
-        simple = _simple_key(args) if is_simple else None
+        is_simple = is_simple and all(type(a) is np.ndarray for a in args)
         results = program.run(leaves)
-        if simple is not None:
-            self._simple[simple] = program
-            if program.entry.call is not None:  # it takes over the memory of this call
-                self._entry = program.entry.call, program.guards
+        if is_simple:
+            held(self._lock, self._add_way, program.way)  # it takes over the memory of this call
         elif not (program.is_op or any(self._options.values())):
             shortcuts = self._shortcuts.setdefault((*arguments.structure, recorder() is None), [])
             shortcuts.insert(0, program.shortcut(leaves))
             del shortcuts[MOST:]
         return results
+
+    def _warn_of(self, reason: NotTraceable) -> None:
+        """Warn once that the function runs as it is, if this is the function's own doing."""
+        if reason.args and not self._has_warned:
+            self._has_warned = True
+            name = getattr(self._function, "__name__", "a function")
+            warnings.warn(
+                f"{name} {reason}, which happens in each call: so it is not compiled, and runs as "
+                "it is. Pass what it reads as an argument, and return what it computes",
+                stacklevel=4,
+            )
 
     def _of_others(self, arguments: Arguments) -> Any:
         """A call with arrays of other libraries."""
@@ -189,11 +198,14 @@ class Compiled(Generic[P, R]):
         self._programs[key] = [*others[1 - MANY :], program]
         if len(self._programs) > MANY:
             self._programs.popitem(last=False)
-            self._simple.clear()
+            self._ways = ()
             self._shortcuts.clear()
-            self._entry = None
         self._traces += 1
         return self._traces
+
+    def _add_way(self, way: Way) -> None:
+        others = [w for w in self._ways if w is not way]
+        self._ways = (way, *others[: MOST - 1])
 
     def _keep(self, key: Any, program: Any) -> None:
         if held(self._lock, self._add, key, program) == MANY:
@@ -206,14 +218,23 @@ class Compiled(Generic[P, R]):
             )
 
 
-def _simple_key(args: tuple[Any, ...]) -> Any:
-    """The signature of a call with NumPy arrays only; None for any other call."""
-    key: list[Any] = [recorder() is None]
-    for a in args:
-        if type(a) is not np.ndarray:
-            return None
-        key += (a.shape, a.dtype)
-    return tuple(key)
+class Way(NamedTuple):
+    """How to call a program with NumPy arrays that are all its arguments.
+
+    Attributes
+    ----------
+    call : callable
+        Returns the results, or the outputs; NotImplemented for other arrays than the program's.
+    quick, guards
+        When the program is right: the guards, and the shortest way to ask them.
+    build : callable or None
+        Makes the results of the outputs.
+    """
+
+    call: Any
+    quick: Any
+    guards: Guards
+    build: Any
 
 
 def _needs_op(array: Any) -> bool:
@@ -248,15 +269,15 @@ class _Program:
                     flat, arguments.leaves, self._positions, again, self._make, specialize
                 )
                 self.decisions = self._op.decisions
-                self.guards.traced(self._op.captured, self._op.masks)
+                self.guards.traced(self._op.hidden, self._op.read)
 
     def _finish(self, outcome: Outcome, _: Any) -> bool:
         self._build = outcome.form()
         self.decisions = Decisions(outcome, self._make)
         self._structure = outcome.structure()
         self._plain = self._make(outcome.trace.program, outcome.inputs, outcome.outputs)
-        self.guards.traced(outcome.trace.program.constants(), outcome.trace.masks)
-        return bool(outcome.captured)
+        self.guards.traced(outcome.captured, outcome.trace.read)
+        return bool(outcome.smooth)
 
     def fits(self, arguments: Arguments) -> bool:
         """Whether it is right for these arguments, and what it reads from outside."""
@@ -269,9 +290,26 @@ class _Program:
         return self._op is not None
 
     @functools.cached_property
-    def entry(self) -> Entry:
-        """The native entry point, for calls with NumPy arrays only."""
-        return Entry(self.executable, None if self._make is CheckedExecutable else self._structure)
+    def way(self) -> Way:
+        """How to call it with NumPy arrays only: by the native entry point, if it can have one."""
+        plain, structure = self.executable, self._structure
+        build = None if structure is not None else self._build
+        if self._make is not CheckedExecutable:
+            outputs = tuple(range(len(plain.outputs)))
+            entry = Entry(plain, outputs if structure is None else structure)
+            if entry.call is not None:
+                return Way(entry.call, self.guards.quick, self.guards, build)
+        types = [(x.shape, x.dtype) for x in plain.given]
+
+        def call(*arrays: Any) -> Any:
+            if len(arrays) != len(types):
+                return NotImplemented
+            for a, (shape, dtype) in zip(arrays, types, strict=True):
+                if type(a) is not np.ndarray or a.shape != shape or a.dtype != dtype:
+                    return NotImplemented
+            return plain(arrays)
+
+        return Way(call, self.guards.quick, self.guards, self._build)
 
     @property
     def executable(self) -> Executable:
@@ -282,11 +320,6 @@ class _Program:
     def shortcut(self, leaves: Sequence[Any]) -> Shortcut:
         """The same program for calls with leaves like these."""
         return Shortcut(leaves, self.executable, self._build, self.guards)
-
-    def run_plain(self, arrays: Sequence[Any]) -> Any:
-        """Call the function on NumPy arrays, which are all its arguments."""
-        assert self._plain is not None
-        return self._build(self._plain(arrays))
 
     def run(self, leaves: Sequence[Any]) -> Any:
         """Call the function on the leaves of its arguments."""

@@ -23,13 +23,17 @@ class Decisions:
         self._expected = list(found.values())
         self._program: Executable | None = None
         if found:
-            self._program = make(outcome.trace.program, outcome.inputs, list(found))
+            captured = [outcome.trace.node(t.array) for t in outcome.stand_ins]
+            inputs = list(dict.fromkeys([*outcome.inputs, *captured]))
+            self._captured = outcome.captured
+            self._program = make(outcome.trace.program, inputs, list(found))
 
     def hold(self, arrays: Sequence[Any]) -> bool:
         """Whether the function would decide in the same way for other arguments."""
         if self._program is None:
             return True
-        values = self._program([np.asarray(values_like(a)) for a in arrays])
+        given = [*arrays, *self._captured]
+        values = self._program([np.asarray(values_like(a)) for a in given])
         return all(
             type(expected)(value.item()) == expected
             for value, expected in zip(values, self._expected, strict=True)

@@ -18,8 +18,10 @@ import numpy as np
 from ..arrays.tensor import Tensor, tensor_type
 from ..autograd import grad
 from ..core.array import Array
+from ..core.closing import Closing
 from ..core.kinds import Moves, Opaque
 from ..core.locks import held
+from ..core.modes import ModeContext, current_modes
 from ..func import jvp, vmap
 from ..ops import zeros_like
 from ..ops.define.op import Own, declare
@@ -82,13 +84,13 @@ class Differentiable:
         self._lock = threading.Lock()
         arrays = [leaves[i] for i in positions]
         self.moving = [i for i, a in enumerate(arrays) if _moves(a)]
-        records = any(_is_recorded(a) for a in arrays)
+        records = any(is_recorded(a) for a in arrays)
         model = list(leaves)
         for i in self.moving:
             model[positions[i]] = _leaf_over(values_like(arrays[i]))
         finish = functools.partial(self._finish, records)
         can_decide = specialize and all(map(has_values, arrays))
-        run_traced(function, model, positions, finish, can_decide)
+        run_traced(function, model, positions, finish, can_decide, by_reference=False)
         self.run = self._declared()
 
     # --- the two programs ---
@@ -97,24 +99,23 @@ class Differentiable:
         """Take from the trace what the op needs."""
         self.build = outcome.form()
         self.places = outcome.places
-        self.masks = outcome.trace.masks
+        self.read = outcome.trace.read
         self.decisions = Decisions(outcome, self._make)
-        self.hidden = [leaf.variable for leaf in outcome.captured]
+        self.hidden = outcome.captured
+        count = len(outcome.inputs)
+        self.moving += [count + i for i, t in enumerate(outcome.stand_ins) if t.requires_grad]
         self.outputs = outcome.outputs
         self.smooth = outcome.smooth
         program = outcome.trace.program
-        self.captured = program.constants()
-        self.inputs: list[Node] = [
-            *outcome.inputs,
-            *(program.constant(leaf.array) for leaf in outcome.captured),
-        ]
+        stand_ins = [outcome.trace.node(t.array) for t in outcome.stand_ins]
+        self.inputs: list[Node] = [*outcome.inputs, *stand_ins]
         self.seeds: list[Node] = []
-        self.gradients: list[Node | None] = [None] * (len(self.moving) + len(self.hidden))
-        if self.smooth and (records or self.hidden):
+        self.gradients: list[Node | None] = [None] * len(self.moving)
+        if self.smooth and (records or any(t.requires_grad for t in outcome.stand_ins)):
             tensors: list[Any] = [outcome.tensors[k] for k in self.smooth]
             seeds = [outcome.trace.input_like(t) for t in tensors]
             self.seeds = [s.node for s in seeds]
-            targets = [t for t in own if t.requires_grad] + self.hidden
+            targets = [t for t in (*own, *outcome.stand_ins) if t.requires_grad]
             found: Any = grad(tensors, targets, seeds, allow_unused=True)
             self.gradients = [None if g is None else outcome.trace.node(g.array) for g in found]
         self.saved = worth_saving(self.outputs, self.seeds, self.gradients)
@@ -172,10 +173,11 @@ class Differentiable:
         return (*out[:count], Saved(out[count:]))
 
     def _pull(self, gs: list[Any], wanted: Any, out: Any, arrays: list[Any]) -> list[Any]:
-        positions = [*self.moving, *range(len(self._positions), len(arrays))]
-        wanted = tuple(wanted[i] for i in positions)
+        wanted = tuple(wanted[i] for i in self.moving)
         saved = out[-1]
-        if type(saved) is not Saved or any(isinstance(a, Array) for a in (*arrays, *gs)):
+        # If it was traced where nobody records, it saves nothing for its derivative.
+        can_run = type(saved) is Saved and len(self.seeds) == len(self.smooth)
+        if not can_run or any(isinstance(a, Array) for a in (*arrays, *gs)):
             found = self._pulled_by_tensors(gs, out, arrays)
         else:
             values: dict[Node, Any] = dict(zip(self.inputs, arrays, strict=True))
@@ -191,21 +193,21 @@ class Differentiable:
                 for g, w in zip(self.gradients, wanted, strict=True)
             ]
         parts: list[Any] = [None] * len(arrays)
-        for i, part in zip(positions, found, strict=True):
+        for i, part in zip(self.moving, found, strict=True):
             parts[i] = part
         return parts
 
     def _pulled_by_tensors(self, gs: list[Any], out: Any, arrays: list[Any]) -> Any:
         """The pullback, compiled as a function of the arguments, which can be differentiated."""
         cotangents = [zeros_like(out[k]) if gs[k] is None else gs[k] for k in self.smooth]
-        return self._transform("pull", self._pullback)(arrays[: len(self._positions)], cotangents)
+        return self._transform("pull", self._pullback)(arrays, cotangents)
 
     def _pullback(self, arrays: list[Any], cotangents: list[Any]) -> list[Any]:
         tensors = [_leaf_over(a) if i in self.moving else a for i, a in enumerate(arrays)]
         outputs = self._outputs_of(tensors)
         results: Any = grad(
             [outputs[k] for k in self.smooth],
-            [*(tensors[i] for i in self.moving), *self.hidden],
+            [tensors[i] for i in self.moving],
             cotangents,
             create_graph=True,
             allow_unused=True,
@@ -213,6 +215,7 @@ class Differentiable:
         return list(results)
 
     def _push(self, out: Any, arrays: list[Any], tangents: list[Any]) -> Any:
+        # Captured tensors have no tangents. The function that is compiled here captures them anew.
         count = len(self._positions)
         found = iter(self._transform("push", self._pushed)(arrays[:count], tangents[:count]))
         pushed = [
@@ -221,15 +224,17 @@ class Differentiable:
         return (*pushed, out[-1])
 
     def _pushed(self, arrays: list[Any], tangents: list[Any]) -> Any:
+        positions = [i for i in self.moving if i < len(arrays)]
+
         def of_moving(*moving: Any) -> list[Any]:
             full = list(arrays)
-            for i, value in zip(self.moving, moving, strict=True):
+            for i, value in zip(positions, moving, strict=True):
                 full[i] = value
             outputs = self._outputs_of(full)
             return [outputs[k] for k in self.smooth]
 
-        primals = tuple(arrays[i] for i in self.moving)
-        return jvp(of_moving, primals, tuple(tangents[i] for i in self.moving))[1]
+        primals = tuple(arrays[i] for i in positions)
+        return jvp(of_moving, primals, tuple(tangents[i] for i in positions))[1]
 
     def _batch(self, op: Any, arrays: Any, flags: tuple[bool, ...], params: Any) -> Any:
         count = len(self._positions)
@@ -238,13 +243,21 @@ class Differentiable:
         return (*self._transform(axes, mapped)(*arrays[:count]), Saved())
 
     def _outputs_of(self, arrays: Sequence[Any]) -> list[Any]:
-        """The results that are outputs of the program, as the user's function returns them."""
+        """The results that are outputs of the program, as the user's function returns them.
+
+        After the arguments, `arrays` may have what takes the place of captured tensors.
+        """
         import optree
 
         leaves = list(self._fixed)
-        for i, array in zip(self._positions, arrays, strict=True):
+        count = len(self._positions)
+        for i, array in zip(self._positions, arrays[:count], strict=True):
             leaves[i] = array
-        results = optree.tree_leaves(self._function(leaves))
+        closing = Closing(lambda x: x, current_modes().closing)
+        for x, array in zip(self.hidden, arrays[count:], strict=False):
+            closing.put(x, array)
+        with ModeContext(closing=closing):
+            results = [closing.inside(r) for r in optree.tree_leaves(self._function(leaves))]
         return [results[i] for i in self.places]
 
     def _transform(self, key: Any, function: Callable[..., Any]) -> Any:
@@ -329,7 +342,7 @@ def _moves(array: Any) -> bool:
     return not isinstance(array, Tensor) or isinstance(array._array, Array) or array.requires_grad
 
 
-def _is_recorded(array: Any) -> bool:
+def is_recorded(array: Any) -> bool:
     """Whether an array, or one inside it, is a tensor that requires gradients."""
     while isinstance(array, Array):
         if isinstance(array, Tensor) and array.requires_grad:

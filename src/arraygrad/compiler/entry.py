@@ -62,8 +62,7 @@ class _Code:
 
     def __init__(self, executable: Executable, structure: Structure) -> None:
         self._prepared = Prepared(executable)  # owns the kernels and constants
-        self._is_busy = ctypes.c_int64(0)
-        text = _EntryText(executable, structure, self._prepared, self._is_busy)
+        text = _EntryText(executable, structure, self._prepared)
         self._engine = Engine(text.text(), ["entry"])
         self._method = _Method(b"compiled", self._engine.address("entry"), _FASTCALL, None)
 
@@ -120,13 +119,11 @@ def _can_have_one(executable: Executable) -> bool:
 class _EntryText:
     """LLVM's text of the function ``PyObject *entry(self, PyObject **args, Py_ssize_t count)``."""
 
-    def __init__(
-        self, executable: Executable, structure: Structure, prepared: Prepared, is_busy: Any
-    ) -> None:
+    def __init__(self, executable: Executable, structure: Structure, prepared: Prepared) -> None:
         self.executable, self.structure, self.prepared = executable, structure, prepared
         self.lines: list[str] = []
         self.constants: list[str] = []
-        self._busy = _at(ctypes.addressof(is_busy))
+        self._busy = _at(ctypes.addressof(prepared.is_busy))
         self._count = 0
 
     def text(self) -> str:

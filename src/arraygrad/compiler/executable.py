@@ -223,10 +223,6 @@ class Executable:
         outputs = self.results[: self._count]
         return _Careful(self._program, self.inputs, outputs, self.kept)
 
-    def take_memory(self) -> Memory:
-        """Memory for intermediate values, which the caller keeps."""
-        return self._pool.take()
-
     @property
     def memory(self) -> int:
         """The bytes of all intermediate values, of which some share memory."""

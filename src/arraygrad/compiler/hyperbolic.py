@@ -64,6 +64,8 @@ def acosh(w: Writer, x: Value) -> Value:
     one = w.like(x, 1.0)
     far = w.compare("gt", x, w.like(x, _FAR[x.kind]))
     t = w.exact("fsub", w.choose(far, one, x), one)
+    # Below one, the root must not be real: it would be again below minus one.
+    t = w.choose(w.compare("lt", t, w.like(x, 0.0)), w.like(x, math.nan), t)
     root = w.math("sqrt", w.math("fma", t, t, w.exact("fadd", t, t)))
     return w.choose(far, _log_twice(w, x), log1p(w, w.exact("fadd", t, root)))
 

@@ -29,6 +29,7 @@ from ..core.kinds import AlongAxis, Contracts, Elementwise, Moves, Reduces
 from ..func.trees import unwrapped
 from ..ops.define.op import Op
 from ..ops.regions import Region
+from ..ops.shape import _astype
 from . import scalars
 from .complexes import REALS
 from .contractions import Contraction
@@ -204,6 +205,8 @@ class Lowering:
         value = self.values[x]
         if value.dtype == dtype:
             return value
+        if value.dtype not in TYPES:
+            raise NotNative(f"there is none for elements of {value.dtype}")
         if TYPES[value.dtype] in (*FLOATS, "half") and TYPES[dtype] not in (*FLOATS, "i1"):
             raise NotNative("NumPy decides what floats out of range are as integers")
         if isinstance(x, Full):
@@ -383,7 +386,7 @@ class Lowering:
             return None  # NumPy's kernels do not round in between
         if (made is None and op.compute is None) or 0 in node.shape:
             return None
-        given = [Traced(a, self.trace) if isinstance(a, Node) else a for a in node.args]
+        given = [self._converted(a, node.dtype) for a in node.args]
         self._inside.append(op)
         try:
             if made is not None:
@@ -399,6 +402,18 @@ class Lowering:
             return None
         finally:
             self._inside.pop()
+
+    def _converted(self, x: Any, dtype: Any) -> Any:
+        """An argument of an op that is made of others: integers as the floats of its result.
+
+        NumPy converts them before it computes, so that nothing is out of their range.
+        """
+        if not isinstance(x, Node):
+            return x
+        traced = Traced(x, self.trace)
+        if dtype.kind != "f" or x.dtype.kind not in "biu":
+            return traced
+        return _astype(traced, dtype=dtype, copy=False)
 
 
 def _is_zero(x: Core) -> bool:

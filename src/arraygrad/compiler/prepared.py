@@ -13,6 +13,7 @@ from typing import Any
 from .core import Core
 from .executable import Executable, Native
 from .fusion import base_of
+from .memory import Memory, shared_block
 from .objects import LAYOUT, address_of
 from .pool import Step
 
@@ -20,10 +21,13 @@ from .pool import Step
 class Prepared:
     """The kernels of a program, which must all be native.
 
-    Only one call at a time can use it, as it has the memory for intermediate values.
+    Only one call at a time can use it, as it has the tables; and only one of all programs with the
+    same memory for intermediate values.
 
     Attributes
     ----------
+    is_busy : ctypes integer
+        One while a call uses the memory, and other threads of Python may run.
     steps : ctypes array of Step
     flags : list of int
         The addresses of bools that a run sets if integers of an index array are out of range.
@@ -32,7 +36,8 @@ class Prepared:
     def __init__(self, executable: Executable) -> None:
         assert LAYOUT is not None
         self._executable = executable  # owns the code
-        self._memory = executable.take_memory()
+        self._memory = Memory(shared_block(executable.memory))
+        self.is_busy = self._memory.block.is_busy
         self._size = LAYOUT.data + 8
         self._places: dict[Any, int] = {}
         self._arrays: list[Any] = []

@@ -6,10 +6,15 @@ The expression is true only if everything is the same object as before. Else `Gu
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import Any
 
 Read = Callable[[], Any]
+
+
+def itself(value: Any) -> Any:
+    """Reads a value that is always the same."""
+    return value
 
 
 class Expression:
@@ -35,6 +40,11 @@ class Expression:
         """Ask for an equal object."""
         self.parts.append(f"{self._read(read)} == {self.name(value)}")
 
+    def tensor(self, tensor: Any, array: Any, requires_grad: bool) -> None:
+        """Ask for the same array in a tensor, and whether it requires gradients."""
+        name, word = self.name(tensor), "is not" if requires_grad else "is"
+        self.parts.append(f"{name}._array is {self.name(array)} and {name}._node {word} None")
+
     def length(self, read: Read, kind: type, length: int) -> None:
         """Ask for a container of some type and length."""
         text = self._read(read)
@@ -49,7 +59,11 @@ class Expression:
         if isinstance(read, functools.partial) and not read.keywords:
             if read.func is getattr and str(read.args[1]).isidentifier():
                 return f"{self.name(read.args[0])}.{read.args[1]}"
+            if read.func is itself:
+                return self.name(read.args[0])
             return f"{self.name(read.func)}({', '.join(map(self.name, read.args))})"
+        if getattr(read, "may_appear", False):
+            return f"{self.name(read)}()"
         of, name = getattr(read, "of", None), getattr(read, "name", None)
         if of is not None and isinstance(name, str) and name.isidentifier():
             return f"{self._read(of)}.{name}"
@@ -58,7 +72,14 @@ class Expression:
         return f"{self.name(read)}()"
 
     def function(self) -> Callable[[], bool]:
-        """A function that asks for all of it. What cannot be read raises an error."""
-        names: Sequence[str] = list(self.names)
-        text = f"lambda {', '.join(names)}: lambda: {' and '.join(self.parts) or 'True'}"
-        return eval(text)(*self.names.values())  # type: ignore[no-any-return]
+        """A function that asks for all of it. What cannot be read is not the same."""
+        text = f"""def make({", ".join(self.names)}):
+    def quick():
+        try:
+            return {" and ".join(self.parts) or "True"}
+        except Exception:
+            return False
+    return quick"""
+        scope: dict[str, Any] = {}
+        exec(text, scope)
+        return scope["make"](*self.names.values())  # type: ignore[no-any-return]

@@ -288,13 +288,14 @@ SMALL_POWERS = (1, 2, 3, 4, 5, 6, 7, 8, -1, -2)
 def _power(x: Any, y: Any) -> Any:
     """A power with an exponent of `SMALL_POWERS`: a few products."""
     found: Any = None
-    square, n = x, int(abs(y))
+    # The square of 1e160 is too large, and that of its reciprocal is not too small.
+    square, n = x if y > 0 else 1 / x, int(abs(y))
     while n:
         if n & 1:
             found = square if found is None else found * square
         n >>= 1
         square = square * square if n else square
-    return found if y > 0 else 1 / found
+    return found
 
 
 def _logaddexp(x: Any, y: Any) -> Any:

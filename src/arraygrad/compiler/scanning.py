@@ -30,7 +30,7 @@ from .bodies import (
     settled,
     spread,
 )
-from .derivative import _is_recorded
+from .derivative import is_recorded
 from .hoisting import Ahead, ahead, computed
 from .inference import Type
 from .loop_steps import ScanStep
@@ -106,7 +106,7 @@ class Scan(Loop):
         if self.length:
             loop, arrays = self._rest(arrays)
         if recorder() is not None:
-            flags = tuple(_is_recorded(a) and is_smooth(a) for a in arrays)
+            flags = tuple(is_recorded(a) and is_smooth(a) for a in arrays)
             if any(flags):
                 loop = loop.recorded(flags)
         return settled(run_scan(*operands(arrays), loop=loop)[: len(self.body.outputs)])

@@ -6,6 +6,7 @@ and requires gradients, the values of numbers, and the static arguments.
 
 from __future__ import annotations
 
+import dataclasses
 import functools
 import inspect
 from collections.abc import Callable, Iterable
@@ -65,8 +66,20 @@ class Static:
                 ) from None
         args = tuple(None if i in self.positions else a for i, a in enumerate(args))
         kwargs = {name: a for name, a in kwargs.items() if name not in self.names}
-        # Types are compared, too: 1 equals True and 1.0.
-        return tuple((place, type(value), value) for place, value in fixed), args, kwargs
+        return tuple((place, _exact(value), value) for place, value in fixed), args, kwargs
+
+
+def _exact(value: Any) -> Any:
+    """What tells a value from equal ones: 1 equals True and 1.0, and -0.0 equals 0.0."""
+    if isinstance(value, Number):
+        return type(value), repr(value)
+    if isinstance(value, tuple):
+        return type(value), tuple(map(_exact, value))
+    if isinstance(value, frozenset):
+        return type(value), frozenset(map(_exact, value))
+    if dataclasses.is_dataclass(value) and not isinstance(value, type):
+        return type(value), tuple(_exact(getattr(value, f.name)) for f in dataclasses.fields(value))
+    return type(value)
 
 
 _BY_POSITION = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)

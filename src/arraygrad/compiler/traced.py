@@ -29,7 +29,7 @@ from ..errors import DataDependentError
 from ..ops.define.op import Op
 from .inference import result_types, stand_in
 from .interpret import values_of
-from .program import Constant, Node, Program, needed
+from .program import Constant, Input, Node, Program, needed
 from .simplify import simplified
 
 
@@ -55,12 +55,15 @@ class Trace:
         self.program = program or Program()
         self.start = next_number()  # nodes with smaller ones were made before
         self._values: dict[Node, Any] = {}
+        self._captured: dict[Node, Any] = {}  # the inputs that stand for arrays from outside
+        self.given: list[Traced] = []  # what stands for arrays from outside
         self._made_up: set[Node] = set()  # inputs whose values are none of the arguments'
         # Decisions by values, for `compile(specialize=True)`: what was decided by, and how.
         self.specializes = False
         self.decisions: list[tuple[Node, Any]] = []
-        # Masks from outside, and copies of them: shapes depend on their elements.
-        self.masks: list[tuple[Any, Any]] = []
+        # Arrays from outside whose elements the program depends on, and copies of them: masks, and
+        # what Python has read.
+        self.read: list[tuple[Any, Any]] = []
         # What a new array without arguments becomes: in the body of a loop, it is lifted.
         self.wrap: Callable[[Traced], Any] | None = None
         # The results of writes to NumPy arrays, which may belong to tensors from outside.
@@ -74,6 +77,17 @@ class Trace:
         self._values[node] = array
         traced = Traced(node, self)
         traced.is_given = True
+        return traced
+
+    def captured(self, array: Any, by_reference: bool) -> Traced:
+        """What stands for an array from outside: the array itself, or a new input."""
+        if by_reference:
+            traced = Traced(self.program.constant(array), self)
+        else:
+            traced = self.input(array)
+            self._captured[traced.node] = array
+        traced.is_given = True
+        self.given.append(traced)
         return traced
 
     def input_like(self, x: Any) -> Traced:
@@ -91,6 +105,20 @@ class Trace:
         value = kind(np.asarray(values_of([x.node], self._values)[0]).item())
         self.decisions.append((x.node, value))
         return value
+
+    def values(self, x: Traced) -> Any:
+        """The values of an array that depends on arrays from outside alone; None for any other.
+
+        Python reads them, so before each run these arrays are compared with what they are now.
+        """
+        nodes = needed([x.node])
+        given = [n for n in nodes if isinstance(n, Input)]
+        if not self.is_open or any(n not in self._captured for n in given):
+            return None
+        arrays = [self._captured[n] for n in given]
+        arrays += [n.array for n in nodes if isinstance(n, Constant)]
+        self.read += [(array, np.array(array, order="C")) for array in arrays]
+        return np.array(values_of([x.node], self._values)[0])
 
     def close(self) -> bool:
         """End the trace. The traced arrays that still exist can no longer be used.
@@ -127,8 +155,11 @@ class Trace:
         found = simplified(self.program, op, tuple(args), params, types, names)
         if not op.multiple:
             traced = Traced(found, self)
-            if op.kind.overwrites and isinstance(arrays[0], np.ndarray):
-                self._written.append((weakref.ref(traced), arrays[0]))
+            if op.kind.overwrites:
+                before = arrays[0]
+                traced.written = before.written if isinstance(before, Traced) else before
+                if traced.written is not None:
+                    self._written.append((weakref.ref(traced), traced.written))
             return traced
         return tuple(Traced(self.program.result(found, i), self) for i in range(len(types)))
 
@@ -144,12 +175,11 @@ class Trace:
         for i, a in enumerate(args):
             if getattr(a, "dtype", None) != np.bool_ or op.input_name(i) not in kind.indices:
                 continue
-            if not isinstance(a, Constant):
+            mask = self.values(Traced(a, self))
+            if mask is None:
                 raise _unknown_shape(
                     "x[mask] has as many elements as the mask has true ones: use where(mask, x, 0)"
                 )
-            mask = np.array(a.array)
-            self.masks.append((a.array, mask))
             args[i] = self.program.constant(mask)
 
     def _known(self, args: list[Any], names: tuple[str, ...]) -> list[Any]:
@@ -173,7 +203,7 @@ def _put_back(traced: Traced, array: Any) -> bool:
 class Traced(Replaceable, TransformMethods, Array):
     """A value of a program that is being written."""
 
-    __slots__ = ("__weakref__", "_array", "_linked", "_trace", "_views", "is_given")
+    __slots__ = ("__weakref__", "_array", "_linked", "_trace", "_views", "is_given", "written")
     level = -math.inf
     is_plain = True
 
@@ -181,6 +211,7 @@ class Traced(Replaceable, TransformMethods, Array):
         self._array = node
         self._trace = trace
         self.is_given = False  # whether it is an argument, which the function must not write
+        self.written: Any = None  # the NumPy array whose place it took, if a write made it
 
     def is_outlived_by(self, leaf: Any) -> bool:
         return bool(leaf.number < self._trace.start)
@@ -202,7 +233,7 @@ class Traced(Replaceable, TransformMethods, Array):
     def _take_over(self, other: Any) -> None:
         if self.is_given:
             raise TypeError(
-                "a compiled function cannot write to its arguments"
+                "a compiled function cannot write to its arguments, or to arrays from outside"
                 f"{_place()}: write to a copy, x = x.copy(), and return it"
             )
         self._array = other.node if isinstance(other, Traced) else self._trace.node(other)
@@ -213,35 +244,55 @@ class Traced(Replaceable, TransformMethods, Array):
     def over(self, function: Any) -> Any:
         return self  # there is no array inside
 
+    def _read(self, refuse: Callable[[], Any]) -> Any:
+        """The values for Python, which are known if they depend on arrays from outside alone."""
+        found = self._trace.values(self)
+        return refuse() if found is None else found
+
     def item(self) -> Any:
-        """Refused: the value is not known yet."""
-        raise _needs_value("a number")
+        """The value, if it is known."""
+
+        def refuse() -> Any:
+            raise _needs_value("a number")
+
+        return self._read(refuse).item()
+
+    def tolist(self) -> Any:
+        """The values, if they are known."""
+        return self.__array__().tolist()
 
     def __float__(self) -> float:
-        # NumPy asks for it, too, to write it to an array.
-        raise _needs_value("a number", f". {_MADE_HERE}")
+        def refuse() -> Any:  # NumPy asks for it, too, to write it to an array
+            raise _needs_value("a number", f". {_MADE_HERE}")
 
-    tolist = item
+        return float(self._read(refuse))
+
+    def __complex__(self) -> complex:
+        def refuse() -> Any:
+            raise _needs_value("a number", f". {_MADE_HERE}")
+
+        return complex(self._read(refuse))
 
     def __bool__(self) -> bool:
         what = "the truth of an array, as in `if` and `while`,"
-        return self._trace.decide(self, bool, what)  # type: ignore[no-any-return]
+        return bool(self._read(lambda: self._trace.decide(self, bool, what)))
 
     def __index__(self) -> int:
         if self.dtype.kind not in "biu":
             raise TypeError(f"only integers can be used as indices, not {self.dtype}")
-        return self._trace.decide(self, int, "an integer")  # type: ignore[no-any-return]
+        return int(self)
 
     def __int__(self) -> int:
-        return self._trace.decide(self, int, "an integer")  # type: ignore[no-any-return]
+        return int(self._read(lambda: self._trace.decide(self, int, "an integer")))
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> Any:
+        found = self._trace.values(self)
+        if found is not None:
+            return np.array(found, dtype=dtype)
         raise _data_dependent(
             "a NumPy array was asked for while the function was compiled, when no values are "
             f"known. {_MADE_HERE}, or compute this part outside of the compiled function"
         )
-
-    __complex__ = __float__
 
     def __repr__(self) -> str:
         return f"Traced(shape={self.shape}, dtype={self.dtype})"

@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 
 from ..arrays.tensor import Tensor
-from ..core.array import Array
+from ..core.array import Array, plain
+from ..core.closing import Closing
 from ..core.modes import ModeContext
 from ..core.nodes import Leaf
 from ..errors import DataDependentError, LazyError
@@ -24,7 +25,11 @@ WRITES_OUTSIDE = (
 
 
 class NotTraceable(Exception):
-    """A result belongs to a transform outside of the compiled function."""
+    """A function cannot become a program: something in it is another in each call.
+
+    A value may belong to a transform outside of the function. If it is the function's own doing,
+    the message says what the function does.
+    """
 
 
 class Outcome:
@@ -41,13 +46,15 @@ class Outcome:
         For each of these, the tensor that the function returned, if it is one.
     places : list of int
         For each of these, its place among all results.
-    captured : list of Leaf
-        The leaves from outside that require gradients, and on which a result depends.
+    captured : list of Tensor
+        The tensors from outside that the function has met.
+    stand_ins : list of Tensor
+        What stands for each of them in the trace.
     smooth : list of int
-        The outputs that depend on these, or on tensors among the arguments that require gradients.
+        The outputs that depend on tensors that require gradients: captured, or among the arguments.
     """
 
-    def __init__(self, trace: Trace, result: Any, own: Sequence[Tensor]) -> None:
+    def __init__(self, trace: Trace, result: Any, own: Sequence[Tensor], closing: Closing) -> None:
         import optree
 
         leaves, self._spec = optree.tree_flatten(result)
@@ -57,7 +64,9 @@ class Outcome:
         self.tensors: list[Tensor | None] = []
         self.places: list[int] = []
         self._leaves: list[tuple[bool, Any]] = []  # for each result: its output, or its value
-        for i, leaf in enumerate(leaves):
+        for i, given in enumerate(leaves):
+            is_smooth = isinstance(given, Tensor) and given.requires_grad
+            leaf = closing.inside(given) if is_smooth else given
             inner = leaf.array if isinstance(leaf, Tensor) else leaf
             if isinstance(inner, Traced):
                 self._leaves.append((True, len(self.outputs)))
@@ -73,17 +82,13 @@ class Outcome:
                     "a compiled function must return arrays and numbers, but result "
                     f"{i} is of type {type(leaf).__name__}"
                 )
-        mine = {t._node for t in own}
-        self.smooth: list[int] = []
-        captured: dict[Leaf, None] = {}
-        for k, tensor in enumerate(self.tensors):
-            found = [] if tensor is None else _leaves(tensor)
-            # A leaf over a traced array was made by the function itself.
-            outside = [n for n in found if n not in mine and isinstance(n.array, np.ndarray)]
-            captured.update(dict.fromkeys(outside))
-            if outside or any(n in mine for n in found):
-                self.smooth.append(k)
-        self.captured = sorted(captured, key=lambda leaf: leaf.number)
+        self.captured, self.stand_ins = closing.captured, closing.stand_ins
+        sources = {t._node for t in (*own, *self.stand_ins) if t.requires_grad}
+        self.smooth = [
+            k
+            for k, tensor in enumerate(self.tensors)
+            if tensor is not None and not sources.isdisjoint(_leaves(tensor))
+        ]
 
     def structure(self) -> Any:
         """The results as the number of an output, or tuples of such; None if they are others."""
@@ -105,6 +110,13 @@ class Outcome:
 
         spec, results = self._spec, self._leaves
         is_tensor = [t is not None for t in self.tensors]
+
+        def single(values: Sequence[Any]) -> Any:
+            (value,) = values
+            return value if isinstance(value, Array) else Tensor._bare(value)
+
+        if spec.is_leaf() and is_tensor == [True]:  # most often: it need not be put together
+            return single
 
         def build(values: Sequence[Any]) -> Any:
             leaves = []
@@ -156,6 +168,7 @@ def run_traced(
     positions: Sequence[int],
     finish: Callable[[Outcome, list[Tensor]], Any],
     specialize: bool = False,
+    by_reference: bool = True,
 ) -> Any:
     """Trace a function, and return what `finish` makes of the outcome while the trace is open.
 
@@ -171,11 +184,13 @@ def run_traced(
         ``finish(outcome, tensors)``; `tensors` are those among the arguments.
     specialize : bool
         Whether the function may decide by the values of the arguments.
+    by_reference : bool
+        Whether the program refers to the arrays of captured tensors; else they are inputs, too.
     """
     trace = Trace([values_like(leaves[i]) for i in positions])
     trace.specializes = specialize and all(has_values(leaves[i]) for i in positions)
     try:
-        done = _run(trace, function, leaves, positions, finish)
+        done = _run(trace, function, leaves, positions, finish, by_reference)
     except BaseException:
         trace.close()
         raise
@@ -184,7 +199,9 @@ def run_traced(
     return done
 
 
-def _run(trace: Trace, function: Any, leaves: Any, positions: Any, finish: Any) -> Any:
+def _run(
+    trace: Trace, function: Any, leaves: Any, positions: Any, finish: Any, by_reference: bool
+) -> Any:
     given = list(leaves)
     tensors: list[tuple[int, Tensor, Traced]] = []
     for i, x in zip(positions, trace.inputs, strict=True):
@@ -193,7 +210,9 @@ def _run(trace: Trace, function: Any, leaves: Any, positions: Any, finish: Any) 
             tensor = given[i] = Tensor(x)
             tensor.requires_grad_(leaves[i].requires_grad)
             tensors.append((i, tensor, x))
-    with ModeContext(anomaly=None):
+    closing = Closing(lambda x: _stand_in(trace, x, by_reference))
+    # The hooks of the caller are for what the op of the whole program saves.
+    with ModeContext(anomaly=None, saved_hooks=None, closing=closing):
         try:
             result = function(given)
         except LazyError as error:
@@ -211,8 +230,28 @@ def _run(trace: Trace, function: Any, leaves: Any, positions: Any, finish: Any) 
                     f"the compiled function writes to its argument (leaf {i} of all arguments): "
                     "write to a copy, x = x.clone(), and return it"
                 )
+        if any(s.array is not x for s, x in zip(closing.stand_ins, trace.given, strict=True)):
+            raise TypeError(WRITES_OUTSIDE)
         own = [tensor for _, tensor, _ in tensors]
-        return finish(Outcome(trace, result, own), own)
+        return finish(Outcome(trace, result, own, closing), own)
+
+
+def _stand_in(trace: Trace, x: Any, by_reference: bool) -> Any:
+    """What the function computes with in the place of a tensor: the tensor itself, if it made it.
+
+    A tensor that it made without requiring gradients is a constant, as if it were from outside.
+    """
+    if isinstance(plain(x), Traced) or (x._node is not None and x._node.number > trace.start):
+        return x
+    if not isinstance(plain(x), np.ndarray | np.generic):
+        raise NotTraceable  # of another library
+    if x.level != Tensor.level or isinstance(x._array, Array):
+        raise NotTraceable
+    made = Tensor(trace.captured(x.array, by_reference))
+    if x.requires_grad:
+        made.requires_grad_()
+        made._node.number = trace.start - 1  # type: ignore[union-attr]  # as old as the tensor
+    return made
 
 
 def has_values(leaf: Any) -> bool:

@@ -46,19 +46,6 @@ COUNTS_REFERENCES = _counts_references()
 # `getrefcount` of an object that only one local variable refers to. Where Python does not count
 # references, a number below every result of `getrefcount`.
 ALONE = _alone() if COUNTS_REFERENCES else -1
-
-
-def _counts_instances() -> bool:
-    """Whether the count of a type shows that there is an instance of it."""
-    kind = type("kind", (), {"__slots__": ()})
-    before = getrefcount(kind)
-    thing = kind()
-    during = getrefcount(kind)
-    del thing
-    return COUNTS_REFERENCES and before + 1 == during == getrefcount(kind) + 1
-
-
-COUNTS_INSTANCES = _counts_instances()
 # `getrefcount` of an object that was popped from the only list that referred to it.
 POPPED = _popped() if COUNTS_REFERENCES else -1
 

@@ -12,7 +12,8 @@ from collections.abc import Callable
 from contextvars import ContextVar
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Protocol, Self, TypeVar, overload
 
-from .nodes import INFERENCE, RECORDER, record
+from .closing import Closing, Staged
+from .nodes import INFERENCE, RECORDER, STAGE, record
 from .saved import Hooks, NodeHooks, record_with_care
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -36,6 +37,8 @@ class Modes(NamedTuple):
     keeps_written : bool or None
         Whether a write keeps the values that it replaces, for nodes that saved them, and a sweep
         restores them. None is the default: they do.
+    closing : Closing or None
+        What tensors from outside are replaced by, while a function is closed.
     """
 
     grad: bool = True
@@ -44,6 +47,7 @@ class Modes(NamedTuple):
     hooks_forbidden: str | None = None
     anomaly: str | None = None
     keeps_written: bool | None = None
+    closing: Closing | None = None
 
 
 class _Before(weakref.ref["ModeContext"]):
@@ -70,13 +74,23 @@ def set_modes(modes: Modes) -> None:
         recorder = modes.saved_hooks.record
     else:
         recorder = functools.partial(record_with_care, modes.saved_hooks, modes.anomaly)
+    closing = modes.closing
     try:  # all or nothing, also where an interrupt comes in between
         _modes.set(modes)
     finally:
         try:
             INFERENCE.set(modes.inference)
         finally:
-            RECORDER.set(recorder)
+            try:
+                RECORDER.set(recorder)
+            finally:
+                STAGE.set(recorder if closing is None else Staged(closing.inside, recorder))
+
+
+def stand_in_for(x: Any) -> Any:
+    """What takes the place of an array, if a function is being closed."""
+    closing = _modes.get().closing
+    return x if closing is None else closing.inside(x)
 
 
 class ModeContext:

@@ -20,6 +20,8 @@ from .carries import Form
 from .eager_loops import Eager
 from .trees import as_function, taken_apart
 
+MOST_NUMBERS = 1 << 20  # steps of a `fori_loop` whose numbers are an array
+
 C = TypeVar("C")
 
 # While a function is compiled: what writes down loops and choices. It has the methods `scan`,
@@ -211,7 +213,7 @@ def fori_loop(lower: Any, upper: Any, body_fun: Callable[[Any, C], C], init_val:
     Parameters
     ----------
     lower, upper : int, or 0-d array of integers
-        If both are numbers, the loop is a `scan`. Else it is a `while_loop`.
+        If both are numbers, and not far apart, the loop is a `scan`. Else it is a `while_loop`.
     body_fun : callable
         ``body_fun(i, state)`` returns the next state, of the same structure, shapes and dtypes.
     init_val : any structure of arrays and numbers
@@ -229,10 +231,12 @@ def fori_loop(lower: Any, upper: Any, body_fun: Callable[[Any, C], C], init_val:
         is_integer = isinstance(value, int) if dtype is None else _is_integer(value)
         if not is_integer or getattr(value, "shape", ()) != ():
             raise TypeError(f"fori_loop(): {name} must be an integer, not {value!r}")
-    if isinstance(lower, int) and isinstance(upper, int):
+    are_known = isinstance(lower, int) and isinstance(upper, int)
+    if are_known and upper - lower <= MOST_NUMBERS:
         numbers = np.arange(lower, upper)
         return scan(lambda state, i: (body_fun(i, state), None), init_val, numbers)[0]
-    start = lower + 0 * upper  # of the same dtype, library and batch as the numbers to come
+    # Of the same dtype, library and batch as the numbers to come.
+    start = np.int64(lower) if are_known else lower + 0 * upper
 
     def following(state: tuple[Any, C]) -> tuple[Any, C]:
         return state[0] + 1, body_fun(state[0], state[1])

@@ -283,8 +283,11 @@ class _Run:
     # --- the second run ---
 
     def unpack(self, kept: _Kept) -> Any:
-        """The array that was packed."""
-        return self.find(kept.place)[1] if kept.value is None else kept.value
+        """The array that was packed, as it was then."""
+        if kept.value is not None:
+            return kept.value
+        number, array = self.find(kept.place)[1]
+        return _as_of(array, number)
 
     def find(self, place: int) -> tuple[int, Any]:
         """The number at which the second run began, and what it saved at a place.
@@ -323,7 +326,7 @@ class _Run:
                 raise _Stop
 
         def pack(array: Any) -> Any:
-            collect(_Entry(None, tuple(array.shape), array.dtype), array)
+            collect(_Entry(None, tuple(array.shape), array.dtype), (next_number(), array))
             return array  # an outer transform may differentiate this run
 
         def record(
@@ -388,6 +391,17 @@ def _written_error(array: Any, writes: Writes) -> WrittenError:
     )
 
 
+def _as_of(array: Any, number: int) -> Any:
+    """An array as it was at the time of a number."""
+    found = newest_write(array, number)
+    if found is None:
+        return array
+    now = as_it_was(array, number, found[0])
+    if now is None:
+        raise _written_error(array, found[0])
+    return now
+
+
 def _refuse() -> None:
     raise RuntimeError(
         "a checkpointed function writes to a tensor from outside it: the sweep runs the function "
@@ -413,17 +427,17 @@ class _Held:
             # Without its node, so that the graph of the second run is separate from the first.
             self.type, self.requires_grad = tensor_type_at(value.level), value.requires_grad
             self.value = pack(value._array, hooks) if hooks else value._array
+            # What hooks return instead has no past in this run. The second run of a checkpoint
+            # around this one has its own.
+            is_packed = hooks is not None and type(value._array) is np.ndarray
+            self.first = weakref.ref(value._array) if is_packed else None
 
     def again(self, number: int) -> Any:
         """The argument for the second run, as it was at the first; a tensor becomes a new leaf."""
         if self.type is None:
             return self.value
         array = unpack(self.value)
-        found = newest_write(array, number)
-        if found is not None:
-            now = as_it_was(array, number, found[0])
-            if now is None:
-                raise _written_error(array, found[0])
-            array = now
+        if self.first is None or array is self.first():
+            array = _as_of(array, number)
         tensor = self.type(array)
         return tensor.requires_grad_() if self.requires_grad else tensor

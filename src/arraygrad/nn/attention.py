@@ -10,15 +10,14 @@ import numpy as np
 
 from .. import ops, special
 from ..func import checkpoint
-from ..ops.define.arguments import naming
-from ..ops.define.signatures import one_array
-from .common import check_same_dtype, check_share, constant, kind, shape_of
+from ..ops.define.signatures import three_arrays, two_arrays
+from .common import check_arrays, check_same_dtype, check_share, constant, kind, shape_of
 from .dropping import dropout
 
 __all__ = ["bilinear", "linear", "scaled_dot_product_attention"]
 
 
-@one_array
+@two_arrays
 def linear(input: Any, weight: Any, bias: Any = None) -> Any:
     """`input @ weight.T + bias`.
 
@@ -28,6 +27,7 @@ def linear(input: Any, weight: Any, bias: Any = None) -> Any:
     >>> ag.nn.linear(ag.ones((2, 3)), ag.ones((4, 3)), ag.ones(4)).shape
     (2, 4)
     """
+    check_arrays(bias=bias)
     if not input.ndim or weight.ndim not in (1, 2) or input.shape[-1] != weight.shape[-1]:
         raise ValueError(
             f"weight {shape_of(weight)} does not fit input {shape_of(input)}: their last axes must "
@@ -37,9 +37,10 @@ def linear(input: Any, weight: Any, bias: Any = None) -> Any:
     return product if bias is None else product + bias
 
 
-@one_array
+@three_arrays
 def bilinear(input1: Any, input2: Any, weight: Any, bias: Any = None) -> Any:
     """`input1 @ weight[k] @ input2 + bias[k]`, for each `k`."""
+    check_arrays(bias=bias)
     if tuple(input1.shape[:-1]) != tuple(input2.shape[:-1]):
         raise ValueError(
             "input1 and input2 must have the same axes but for the last, not shapes "
@@ -71,7 +72,7 @@ def attention_weights(query: Any, key: Any, mask: Any, scale: Any) -> Any:
     return ops.where(masked, 0, special.softmax(ops.where(masked, 0, scores), axis=-1))
 
 
-@naming("query", "key", "value")
+@three_arrays
 def scaled_dot_product_attention(
     query: Any,
     key: Any,
@@ -115,6 +116,7 @@ def scaled_dot_product_attention(
             [2.]])
     """
     check_share("dropout_p", dropout_p)
+    check_arrays(attn_mask=attn_mask)
     for name, x in (("query", query), ("key", key), ("value", value)):
         if x.ndim < 2:
             raise ValueError(f"{name} must have two axes or more, not shape {shape_of(x)}")

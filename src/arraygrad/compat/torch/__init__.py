@@ -21,7 +21,6 @@ from . import (
     fft,
     func,
     linalg,
-    masked,
     nn,
     optim,
     signal,
@@ -81,22 +80,17 @@ from .functions import elementwise as _elementwise
 from .functions import factors as _factors
 from .functions import indexing as _indexing
 from .functions import joining as _joining
-from .functions import normalizing as _normalizing
 from .functions import products as _products
 from .functions import reductions as _reductions
 from .functions import shapes as _shapes
 from .functions import statistics as _statistics
 from .functions import turning as _turning
-from .functions import view_copies as _view_copies
 from .functions.arranging import *
 from .functions.elementwise import *
 from .functions.factors import *
 from .functions.indexing import *
 from .functions.joining import *
 from .functions.lu_factors import lu_unpack
-from .functions.lu_factors import packed_lu as lu
-from .functions.lu_factors import packed_lu_solve as lu_solve
-from .functions.normalizing import *
 from .functions.products import *
 from .functions.reductions import *
 from .functions.results import return_types
@@ -104,7 +98,6 @@ from .functions.shapes import *
 from .functions.spectra import istft, stft
 from .functions.statistics import *
 from .functions.turning import *
-from .functions.view_copies import *
 from .handles import Tensor
 from .installing import install
 from .machine import *
@@ -177,7 +170,7 @@ __all__ = [
     "hamming_window", "hann_window", "hardshrink", "hinge_embedding_loss", "iinfo", "inf",
     "inference_mode", "int", "int8", "int16", "int32", "int64", "is_grad_enabled",
     "is_inference_mode_enabled", "istft", "kaiser_window", "kl_div", "layer_norm", "linalg", "long",
-    "lu", "lu_solve", "lu_unpack", "margin_ranking_loss", "masked", "max_pool1d", "max_pool2d",
+    "lu_unpack", "margin_ranking_loss", "max_pool1d", "max_pool2d",
     "max_pool3d", "nan", "newaxis", "nn", "no_grad", "optim", "pairwise_distance", "pi",
     "pixel_shuffle", "pixel_unshuffle", "poisson_nll_loss", "prelu", "preserve_format",
     "return_types", "rms_norm", "rrelu", "selu", "set_default_dtype", "set_grad_enabled",
@@ -190,13 +183,11 @@ __all__ += _elementwise.__all__
 __all__ += _factors.__all__
 __all__ += _indexing.__all__
 __all__ += _joining.__all__
-__all__ += _normalizing.__all__
 __all__ += _products.__all__
 __all__ += _reductions.__all__
 __all__ += _shapes.__all__
 __all__ += _statistics.__all__
 __all__ += _turning.__all__
-__all__ += _view_copies.__all__
 __all__ += _predicates.__all__
 __all__ += _random.__all__
 __all__ += _machine.__all__

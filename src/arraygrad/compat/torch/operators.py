@@ -19,7 +19,6 @@ from .functions import shapes as _shapes  # noqa: F401
 from .functions import spectra as _spectra  # noqa: F401
 from .functions import statistics as _statistics  # noqa: F401
 from .functions import turning as _turning  # noqa: F401
-from .functions import view_copies as _view_copies  # noqa: F401
 from .handles import Tensor, attach
 from .publish import METHODS, written
 

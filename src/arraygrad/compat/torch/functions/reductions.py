@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from typing import Any
 
@@ -370,7 +371,16 @@ def logcumsumexp(input: Any, dim: int) -> Any:
     axis = checked(dim, input.ndim)
     if not input.ndim:
         return ops.copy(input)
-    return associative_scan(log_of_sum, input, axis=axis)
+    return associative_scan(_log_of_both, input, axis=axis)
+
+
+def _log_of_both(x: Any, y: Any) -> Any:
+    """`log_of_sum`, with a derivative of zero where both numbers are the logarithm of zero."""
+    if x.dtype.kind == "c":
+        return log_of_sum(x, y)
+    none = ops.equal(x, -math.inf) & ops.equal(y, -math.inf)
+    both = ops.logaddexp(ops.where(none, 0, x), ops.where(none, 0, y))
+    return ops.where(none, -math.inf, both)
 
 
 def _running_places(better: Callable[[Any, Any], Any]) -> Callable[..., Any]:

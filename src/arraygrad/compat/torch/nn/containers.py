@@ -10,6 +10,10 @@ from typing import Any, Self
 from .module import Module
 from .parameter import Parameter
 
+__all__ = [
+    "ModuleDict", "ModuleList", "ParameterDict", "ParameterList", "Sequential",
+]  # fmt: skip
+
 
 class _Listed(Module):
     """Parts in order, under the numbers of their places."""

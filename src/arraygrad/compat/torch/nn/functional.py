@@ -152,8 +152,15 @@ def _following(name: str) -> Any:
         out, *new = found
         with no_grad():
             for running, value in zip((running_mean, running_var), new, strict=True):
-                if running is not None and value._t is not running._t:
-                    running.copy_(value)
+                if running is None or value._t is running._t:
+                    continue
+                if value._t.level > running._t.level:  # it would outlive the transform
+                    raise RuntimeError(
+                        f"During a grad (vjp, jvp, grad, etc) transform, {name} attempted to write "
+                        "running statistics that are captured from outside: call eval(), or use "
+                        "track_running_stats=False, or arraygrad.nn, which returns them"
+                    )
+                running.copy_(value)
         return out
 
     made.__name__ = made.__qualname__ = name

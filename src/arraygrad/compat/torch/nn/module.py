@@ -15,6 +15,10 @@ from ..handles import Tensor
 from .around import Around
 from .parameter import Buffer, Parameter
 
+__all__ = [
+    "Module",
+]  # fmt: skip
+
 
 class _Incompatible(NamedTuple):
     """What `load_state_dict` did not find, and what it has no place for."""
