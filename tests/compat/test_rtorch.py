@@ -111,6 +111,12 @@ def test_dimensions_count_from_one() -> None:
     values, places = rtorch.torch_max(x(), 2)
     assert values.tolist() == [3, 7, 11]
     assert places.tolist() == [4, 4, 4]
+    values, places = rtorch.torch_sort(x(), 2, descending=True)
+    assert values[0].tolist() == [3, 2, 1, 0]
+    assert places[0].tolist() == [4, 3, 2, 1]
+    assert rtorch.torch_argsort(x(), 2)[0].tolist() == [1, 2, 3, 4]
+    assert rtorch.torch_argmin(x(), 2).tolist() == [1, 1, 1]
+    assert rtorch.torch_topk(x(), 2, 2)[1][0].tolist() == [4, 3]
     with pytest.raises(IndexError, match="dim must be from 1 to 2"):
         rtorch.torch_sum(x(), 0)
     with pytest.raises(ValueError, match="whole number"):

@@ -162,6 +162,29 @@ def test_a_constant_inside_varies_outside(outer: str, inner: str) -> None:
     close(found, 24)
 
 
+@pytest.mark.parametrize(
+    "op",
+    [
+        ag.multiply,
+        ag.matmul,
+        ag.linalg.solve,
+        lambda x, y: ag.concat((x, y)) ** 3,
+        lambda x, y: ag.where(ag.asarray([True, False]), x * y, x + y),
+        lambda x, y: ag.take_along_axis(x * y, ag.asarray([[1, 0]]), axis=0),
+    ],
+)
+def test_an_inner_derivative_knows_the_tangents_of_its_own_level_only(op: Any) -> None:
+    x, y, s, t = (np.random.default_rng(k).uniform(0.5, 1.5, (2, 2)) for k in range(4))
+
+    def inner(x: Any) -> Any:
+        return jvp(lambda y: op(x, y), (y,), (t,))[1]
+
+    by_y = jacrev(lambda y: op(x, y))
+    close(inner(x), np.tensordot(by_y(y), t, 2))
+    both = jacrev(lambda x: jacrev(lambda y: op(x, y))(y))(x)
+    close(jvp(inner, (x,), (s,))[1], np.tensordot(np.tensordot(both, s, 2), t, 2))
+
+
 def test_higher_order_functions() -> None:
     """Amazing: a function that is returned from inside must not see its maker's perturbation."""
 

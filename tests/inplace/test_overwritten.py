@@ -61,6 +61,30 @@ def summed_before(x: Any) -> Any:
     return y
 
 
+def running(x: Any) -> Any:
+    y = ag.cumulative_sum(ag.flip(ag.log(x)))
+    y[-1] = 0.0
+    return y
+
+
+def along_lines(x: Any) -> Any:
+    y = ag.special.softmax(ag.reshape(ag.log(x), (3, 1)) * ag.asarray([1.0, 2.0]), axis=1)
+    y[0] = 0.0
+    return y
+
+
+def multiplied(x: Any) -> Any:
+    y = ag.reshape(ag.log(x), (3, 1)) @ ag.asarray([[1.0, 2.0]])
+    y[0] = 0.0
+    return y
+
+
+def of_matrices(x: Any) -> Any:
+    y = ag.linalg.det(ag.reshape(ag.log(x), (3, 1, 1)) * ag.asarray([[2.0, 1.0], [1.0, 3.0]]))
+    y[0] = 0.0
+    return y
+
+
 def by_out(x: Any) -> Any:
     return np.log(x, out=ag.zeros_like(x), where=x > 0)
 
@@ -87,6 +111,10 @@ CASES = [
     in_two_steps,
     after_a_reading,
     summed_before,
+    running,
+    along_lines,
+    multiplied,
+    of_matrices,
     by_out,
     by_a_mask_of_a_sum,
     copied,

@@ -71,7 +71,7 @@ def test_ops_cannot_be_changed(op: Op) -> None:
 
 def test_functions_of_matrices_know_the_shapes_of_their_results() -> None:
     of_one = np.array([[2.0, 1.0], [1.0, 3.0]])
-    keywords = {"mode": "reduced", "full_matrices": True, "rtol": None, "upper": True}
+    keywords = {"mode": "reduced", "full_matrices": True, "rtol": 1e-9, "upper": True}
     for op in OPS:
         # Those of `arraygrad.scipy`, which another test may have imported, are tested there.
         if not isinstance(op.kind, Matrices) or not op.module.startswith("arraygrad.ops"):

@@ -10,7 +10,7 @@ from ..core import upward
 from ..core.array import AnyFunction, Array
 from ..core.cpython import is_identity
 from ..core.escaped import stamp_at, type_at_level
-from ..ops.define.op import Op
+from ..ops.define.op import Op, once_per_op
 from ..ops.define.rules import expression, parameters, sums_rules
 from ..ops.forward import forward_of, tangent_rules
 from .methods import TransformMethods
@@ -164,7 +164,7 @@ def _linearized(op: Op, primals: Any, tangents: Any, out: Any, params: Any) -> A
     return push(*(tangents[i] for i in moving))
 
 
-@functools.cache
+@once_per_op
 def _sum_of_both(op: Op) -> AnyFunction:
     """The rules of an elementwise op on two arrays, as one function of both tangents."""
 

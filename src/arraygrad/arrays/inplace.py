@@ -366,7 +366,8 @@ def keeps_replaced(tensor: Any) -> bool:
     """Whether a write to a tensor has to keep the values that it replaces.
 
     It has, unless that is switched off, if anything but the tensor and its base refers to the
-    memory: it may be a node that saved it. Where references are not counted, it always has.
+    memory: it may be a node that saved it. Where references are not counted, it always has. A user
+    who brought the memory may refer to it, too. `Past` knows how many references are not nodes'.
     """
     if current_modes().keeps_written is False:
         return False
@@ -375,7 +376,10 @@ def keeps_replaced(tensor: Any) -> bool:
     owner = base._array
     if not isinstance(owner, ndarray):
         return False
-    if owner.base is not None:  # what a user brought
+    if owner.base is not None and view is None:  # what a user brought
+        owner = owner_of(owner)
+        return owner.base is not None or _is_saved(owner, getrefcount(owner))
+    if owner.base is not None:
         return True
     known = ALONE + 1 if getattr(base, "_leaf", None) is None else ALONE + 2
     if view is not None:
@@ -383,7 +387,15 @@ def keeps_replaced(tensor: Any) -> bool:
         if array.base is not owner or getrefcount(array) > ALONE + 1:
             return True
         known += 1
-    return getrefcount(owner) > known
+    count = getrefcount(owner)
+    return count > known and (view is not None or _is_saved(owner, count))
+
+
+def _is_saved(owner: Any, count: int) -> bool:
+    """Whether one of `count` references to memory may be that of a node."""
+    past = writes_to(owner).past
+    past.references = count
+    return count > past.others
 
 
 def _origin() -> str | None:

@@ -68,8 +68,8 @@ class Compiled(Generic[P, R]):
 
     def __call__(self, *args: P.args, **kwargs: P.kwargs) -> R:
         if not kwargs:
-            for call, guards, build in self._ways:
-                if guards.hold():
+            for call, quick, guards, build in self._ways:
+                if quick() or guards.hold():
                     found = call(*args)
                     if found is not NotImplemented:
                         return found if build is None else build(found)  # type: ignore[no-any-return]
@@ -225,13 +225,14 @@ class Way(NamedTuple):
     ----------
     call : callable
         Returns the results, or the outputs; NotImplemented for other arrays than the program's.
-    guards : Guards
-        When the program is right.
+    quick, guards
+        When the program is right: the guards, and the shortest way to ask them.
     build : callable or None
         Makes the results of the outputs.
     """
 
     call: Any
+    quick: Any
     guards: Guards
     build: Any
 
@@ -297,7 +298,7 @@ class _Program:
             outputs = tuple(range(len(plain.outputs)))
             entry = Entry(plain, outputs if structure is None else structure)
             if entry.call is not None:
-                return Way(entry.call, self.guards, build)
+                return Way(entry.call, self.guards.quick, self.guards, build)
         types = [(x.shape, x.dtype) for x in plain.given]
 
         def call(*arrays: Any) -> Any:
@@ -308,7 +309,7 @@ class _Program:
                     return NotImplemented
             return plain(arrays)
 
-        return Way(call, self.guards, self._build)
+        return Way(call, self.guards.quick, self.guards, self._build)
 
     @property
     def executable(self) -> Executable:

@@ -64,6 +64,11 @@ class Guards:
     static : iterable
         The values of static arguments, whose attributes the function may read.
 
+    Attributes
+    ----------
+    quick : callable
+        Whether everything is the very same: the shortest way to say that the guards hold.
+
     Raises
     ------
     NotTraceable
@@ -79,7 +84,7 @@ class Guards:
         self._states: list[tuple[Read, Any]] = []
         # Tensors, with their arrays, and whether they require gradients.
         self._tensors: dict[int, tuple[Tensor, Any, bool]] = {}
-        self._quick: Callable[[], bool] = bool  # false, before the trace
+        self.quick: Callable[[], bool] = bool  # false, before the trace
         roots = [functools.partial(itself, value) for value in (function, *static)]
         found, names = _reachable(roots)
         self._reads_arrays = not names.isdisjoint(_OF_TENSORS)
@@ -125,7 +130,7 @@ class Guards:
             arrays += [array for _, array, _ in self._tensors.values()]
         pairs += [(array, array) for array in arrays]
         self._elements = [(a, np.array(b)) for a, b in {id(p[0]): p for p in pairs}.values()]
-        self._quick = self._expression().function()
+        self.quick = self._expression().function()
 
     def _check_containers(self) -> None:
         """Raise if the function has put an array into a container from outside; and take it out."""
@@ -165,11 +170,8 @@ class Guards:
 
     def hold(self) -> bool:
         """Whether everything is as it was."""
-        try:
-            if self._quick():
-                return True
-        except Exception:  # something has gone
-            pass
+        if self.quick():
+            return True
         if current_modes().closing is not None or (recorder() is not None) is not self._records:
             return False
         try:
@@ -281,6 +283,8 @@ class _Walk:
 
     def _goes_into(self, value: Any, depth: int) -> bool:
         if id(value) in self._visited or depth == DEEPEST or len(self._visited) >= MOST:
+            return False
+        if isinstance(value, FunctionType) and _is_installed(value):
             return False
         return not isinstance(value, dict | list | tuple) or len(value) <= LARGEST
 
@@ -406,6 +410,13 @@ def _is_of_user(module: str) -> bool:
         return False
     place = getattr(sys.modules.get(module), "__file__", None) or ""
     return "site-packages" not in place and not place.startswith(_INSTALLED)
+
+
+def _is_installed(function: FunctionType) -> bool:
+    """Whether a function has its name in a module that is not the user's: it stays as it is."""
+    module = function.__module__ or ""
+    named = getattr(sys.modules.get(module), function.__name__, None)
+    return named is function and not _is_of_user(module)
 
 
 def _is_users(thing: Any) -> bool:

@@ -6,7 +6,7 @@ The expression is true only if everything is the same object as before. Else `Gu
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import Any
 
 Read = Callable[[], Any]
@@ -72,7 +72,14 @@ class Expression:
         return f"{self.name(read)}()"
 
     def function(self) -> Callable[[], bool]:
-        """A function that asks for all of it. What cannot be read raises an error."""
-        names: Sequence[str] = list(self.names)
-        text = f"lambda {', '.join(names)}: lambda: {' and '.join(self.parts) or 'True'}"
-        return eval(text)(*self.names.values())  # type: ignore[no-any-return]
+        """A function that asks for all of it. What cannot be read is not the same."""
+        text = f"""def make({", ".join(self.names)}):
+    def quick():
+        try:
+            return {" and ".join(self.parts) or "True"}
+        except Exception:
+            return False
+    return quick"""
+        scope: dict[str, Any] = {}
+        exec(text, scope)
+        return scope["make"](*self.names.values())  # type: ignore[no-any-return]

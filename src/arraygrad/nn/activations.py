@@ -9,7 +9,7 @@ import numpy as np
 
 from .. import ops, special
 from ..core.axes import one_axis
-from ..ops.define.signatures import one_array
+from ..ops.define.signatures import one_array, two_arrays
 from ..ops.special import activations
 from .common import constant, filled, fixed, shape_of, size
 from .draws import uniform
@@ -67,7 +67,7 @@ def leaky_relu(input: Any, negative_slope: float = 0.01) -> Any:
     return ops.where(input > 0, input, input * negative_slope)
 
 
-@one_array
+@two_arrays
 def prelu(input: Any, weight: Any) -> Any:
     """Positive elements, and others times a slope that is learned: one, or one a channel."""
     if weight.ndim > 1 or (

@@ -8,7 +8,7 @@ import numpy as np
 
 from .. import ops, special
 from ..backends import backend_of
-from ..ops.define.signatures import one_array
+from ..ops.define.signatures import two_arrays
 from .common import (
     Ints,
     as_floats,
@@ -79,7 +79,7 @@ def _nll(input: Any, target: Any, weight: Any, ignore_index: int, how: str) -> A
     return ops.sum(loss) / ops.sum(factor) if how == "mean" else reduced(loss, how)
 
 
-@one_array
+@two_arrays
 def nll_loss(
     input: Any,
     target: Any,
@@ -91,7 +91,7 @@ def nll_loss(
     return _nll(input, target, weight, ignore_index, checked_reduction(reduction))
 
 
-@one_array
+@two_arrays
 def cross_entropy(
     input: Any,
     target: Any,
@@ -161,7 +161,7 @@ def _rows(input: Any) -> tuple[Any, bool]:
     return (input, False) if input.ndim == 2 else (ops.reshape(input, (1, -1)), True)
 
 
-@one_array
+@two_arrays
 def multi_margin_loss(
     input: Any,
     target: Any,
@@ -191,7 +191,7 @@ def multi_margin_loss(
     return reduced(loss[0] if single else loss, reduction)
 
 
-@one_array
+@two_arrays
 def multilabel_margin_loss(input: Any, target: Any, reduction: str = "mean") -> Any:
     """How much wrong classes come nearer to right ones than one; targets end at the first -1."""
     check_same_shape(input=input, target=target)
@@ -212,7 +212,7 @@ def multilabel_margin_loss(input: Any, target: Any, reduction: str = "mean") -> 
     return reduced(loss[0] if single else loss, reduction)
 
 
-@one_array
+@two_arrays
 def multilabel_soft_margin_loss(
     input: Any, target: Any, weight: Any = None, reduction: str = "mean"
 ) -> Any:

@@ -22,13 +22,13 @@ from ..backends.filled import zeros_like
 from ..core.array import AnyFunction
 from ..core.kinds import AlongAxis, Elementwise, Reduces
 from ..errors import RuleError
-from .define.op import Op
+from .define.op import Op, once_per_op
 from .define.rules import HELPERS, Rule, expression, parameters, sums_rules
 from .elementwise import conj, is_complex, real
 from .reductions import _sum
 
 
-@functools.cache
+@once_per_op
 def forward_of(op: Op) -> AnyFunction | None:
     """The function ``forward(primals, tangents, out, keywords)``; None if there is no rule."""
     kind = op.kind
@@ -49,7 +49,7 @@ def forward_of(op: Op) -> AnyFunction | None:
     return None
 
 
-@functools.cache
+@once_per_op
 def tangent_rules(op: Op) -> dict[int, AnyFunction]:
     """The reverse rules as functions of `t, arrays, out, params`, by the inputs' positions."""
     return {op.inputs.index(name): _of_arrays(op, rule) for name, rule in op.rules.items()}
@@ -180,7 +180,7 @@ def check_tangents(name: str, outputs: Any, tangents: Any, broadcasts: bool = Fa
             "each"
         )
     for i, (output, tangent) in enumerate(zip(outputs, tangents, strict=True)):
-        if tangent is None:
+        if tangent is None or tangent is output:
             continue
         wanted = tuple(getattr(output, "shape", ()))
         shape = getattr(tangent, "shape", None)

@@ -75,6 +75,7 @@ def test_modules() -> None:
         other.load_state_dict({})
     assert net.double().scale.dtype == ours.float64
     assert not net.eval().training
+    assert not net.inner.training
     assert net.train().inner.training
     with pytest.raises(TypeError, match="scale"):
         net.scale = 3.0

@@ -14,14 +14,30 @@ from math import e, inf, nan, pi
 from typing import TYPE_CHECKING
 
 from ...backends.numpy.threads import get_num_threads, set_num_threads
-from . import autograd, fft, func, linalg, nn, optim, signal, special, testing, utils
+from . import (
+    amp,
+    autograd,
+    cuda,
+    fft,
+    func,
+    linalg,
+    nn,
+    optim,
+    signal,
+    special,
+    testing,
+    types,
+    utils,
+)
 from . import compiled as _C  # noqa: F401, N812
 from . import creation as _creation
 from . import dtypes as _dtypes
+from . import machine as _machine
 from . import methods as _methods  # noqa: F401  (gives tensors their methods)
 from . import predicates as _predicates
 from . import random as _random
 from . import serialization as _serialization
+from .amp import autocast
 from .autograd import (
     enable_grad,
     inference_mode,
@@ -83,6 +99,8 @@ from .functions.spectra import istft, stft
 from .functions.statistics import *
 from .functions.turning import *
 from .handles import Tensor
+from .installing import install
+from .machine import *
 from .nn.functional import (
     adaptive_avg_pool1d,
     adaptive_max_pool1d,
@@ -138,6 +156,7 @@ double, half, long, short = float64, float16, int64, int16
 cfloat, cdouble = complex64, complex128
 bool, float, int = _dtypes.bool_, float32, int32
 newaxis = None
+__version__ = "2.13.0+arraygrad"  # the version whose meanings the names have
 
 __all__ = [
     "Size", "Tensor", "adaptive_avg_pool1d", "adaptive_max_pool1d", "alpha_dropout", "autograd",
@@ -171,6 +190,8 @@ __all__ += _statistics.__all__
 __all__ += _turning.__all__
 __all__ += _predicates.__all__
 __all__ += _random.__all__
+__all__ += _machine.__all__
+__all__ += ["amp", "autocast", "cuda", "install", "types"]
 __all__ += _serialization.__all__
 
 

@@ -147,6 +147,18 @@ def _check_batches(*parameters: Any) -> None:
         )
 
 
+def _expect(fits: Any, words: str, *values: Any) -> None:
+    """Raise PyTorch's error for a parameter that does not fit."""
+    if not fits:
+        raise RuntimeError(words % values)
+
+
+def _check_chance(chance: Any, name: str) -> None:
+    values = np.asarray(plain(chance))
+    inside = (values >= 0) & (values <= 1)
+    _expect(inside.all(), "%s expects p to be in [0, 1], but got p=%s", name, values.tolist())
+
+
 def _drawn(draw: Any, shape: Any, dtype: Any, requires_grad: bool = False) -> Tensor:
     """A tensor of what `draw(shape)` gives; inside vmap, perhaps one for each member."""
     wanted = numpy_of(get_default_dtype() if dtype is None else dtype)
@@ -227,6 +239,12 @@ def randint(
         low, high, size = 0, low, high
     elif high is None:
         low, high = 0, low
+    _expect(
+        low < high,
+        "random_ expects 'from' to be less than 'to', but got from=%s >= to=%s",
+        low,
+        high,
+    )
     source, wanted = _source(generator), np.int64 if dtype is None else dtype
     return _drawn(
         lambda shape: source.integers(low, high, shape), tuple(size), wanted, requires_grad
@@ -238,6 +256,7 @@ def randperm(
     n: int, *, dtype: Any = None, device: Any = None, generator: Generator | None = None
 ) -> Tensor:
     """The integers below `n` in a random order."""
+    _expect(n >= 0, "n must be non-negative, got %s", n)
     check_device(device)
     source = _source(generator)
 
@@ -300,6 +319,8 @@ def normal(
     device: Any = None,
 ) -> Tensor:
     """Numbers from normal distributions."""
+    for value in (std,) if not isinstance(std, Tensor) else ():
+        _expect(value >= 0, "normal expects std >= 0.0, but found std %s", value)
     check_device(device)
     _check_batches(mean, std)
     shapes = (tuple(v.shape) if isinstance(v, Tensor) else () for v in (mean, std))
@@ -315,6 +336,7 @@ def bernoulli(
     _check_batches(input)
     drawn = _drawn(_uniform(None, generator), tuple(input.shape), None)
     chance = input._t.detach() if p is None else p
+    _check_chance(chance, "bernoulli")
     return wrap(ops.astype(drawn._t < chance, input._t.dtype))  # type: ignore[no-any-return]
 
 
@@ -328,13 +350,24 @@ def multinomial(
     """Indices drawn with the given weights."""
     array, source = input._t.detach(), _source(generator)
     weights = np.asarray(plain(array), np.float64)  # those of a batch have its axis in front
+    bad = not np.isfinite(weights).all() or (weights < 0).any()
+    _expect(not bad, "probability tensor contains either `inf`, `nan` or element < 0")
+    _expect(
+        (weights.sum(-1) > 0).all(), "invalid multinomial distribution (sum of probabilities <= 0)"
+    )
+    few = not replacement and num_samples > weights.shape[-1]
+    said = "cannot sample n_sample > prob_dist.size(-1) samples without replacement"
+    _expect(not few, said)
 
     def draw(shape: tuple[int, ...]) -> Any:
         each = np.broadcast_to(weights, (*shape[:-1], weights.shape[-1]))
-        rows = [
-            source.choice(w.size, num_samples, replace=replacement, p=w / w.sum())
-            for w in each.reshape(-1, weights.shape[-1])
-        ]
+        lines = each.reshape(-1, weights.shape[-1])
+        rows: Any
+        if replacement:
+            rows = [source.choice(w.size, num_samples, p=w / w.sum()) for w in lines]
+        else:  # the largest of exponential numbers over their rates; weights of zero come last
+            with np.errstate(divide="ignore"):
+                rows = np.argsort(source.exponential(size=lines.shape) / lines)[:, :num_samples]
         return np.reshape(rows, shape)
 
     _check_batches(input)
@@ -362,6 +395,8 @@ def uniform_(
     self: Tensor, a: float = 0.0, b: float = 1.0, *, generator: Generator | None = None
 ) -> Tensor:
     """Fill with numbers between `a` and `b`."""
+    said = "uniform_ expects to return a [from, to) range, but found from=%s > to=%s"
+    _expect(a <= b, said, a, b)
     draw = _uniform(self.dtype, generator)
     return _fill(self, lambda shape: a + (b - a) * draw(shape))
 
@@ -370,6 +405,7 @@ def normal_(
     self: Tensor, mean: float = 0.0, std: float = 1.0, *, generator: Generator | None = None
 ) -> Tensor:
     """Fill with numbers from a normal distribution."""
+    _expect(std >= 0, "normal expects std >= 0.0, but found std %s", std)
     draw = _normal(self.dtype, generator)
     return _fill(self, lambda shape: mean + std * draw(shape))
 
@@ -379,6 +415,7 @@ def bernoulli_(self: Tensor, p: Any = 0.5, *, generator: Generator | None = None
     _check_batches(p)
     drawn = _drawn(_uniform(None, generator), tuple(self.shape), None)
     chance = p._t.detach() if isinstance(p, Tensor) else p
+    _check_chance(chance, "bernoulli_")
     if isinstance(chance, Batched) and not isinstance(self._t, Batched):
         raise not_written(self, "bernoulli_", OuterWriteError("make the tensor inside vmap"))
     return _written(self, wrap(ops.astype(drawn._t < chance, self._t.dtype)))
@@ -395,6 +432,7 @@ def random_(
 
 def exponential_(self: Tensor, lambd: float = 1.0, *, generator: Generator | None = None) -> Tensor:
     """Fill with numbers from an exponential distribution."""
+    _expect(lambd > 0, "exponential_ expects lambda > 0.0, but found lambda=%s", lambd)
     source = _source(generator)
     return _fill(self, lambda shape: source.exponential(1 / lambd, shape))
 
@@ -403,6 +441,7 @@ def cauchy_(
     self: Tensor, median: float = 0.0, sigma: float = 1.0, *, generator: Generator | None = None
 ) -> Tensor:
     """Fill with numbers from a Cauchy distribution."""
+    _expect(sigma > 0, "cauchy_ expects sigma > 0.0, but found sigma=%s", sigma)
     source = _source(generator)
     return _fill(self, lambda shape: median + sigma * source.standard_cauchy(shape))
 
@@ -411,12 +450,14 @@ def log_normal_(
     self: Tensor, mean: float = 1.0, std: float = 2.0, *, generator: Generator | None = None
 ) -> Tensor:
     """Fill with numbers whose logarithm is from a normal distribution."""
+    _expect(std > 0, "log_normal_ expects std > 0.0, but found std=%s", std)
     source = _source(generator)
     return _fill(self, lambda shape: source.lognormal(mean, std, shape))
 
 
 def geometric_(self: Tensor, p: float, *, generator: Generator | None = None) -> Tensor:
     """Fill with numbers from a geometric distribution."""
+    _expect(0 < p < 1, "geometric_ expects p to be in (0, 1), but got p=%s", p)
     source = _source(generator)
     return _fill(self, lambda shape: source.geometric(p, shape))
 
