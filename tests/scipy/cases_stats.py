@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+import scipy.stats
 from crossing import Case
 
 _rng = np.random.default_rng(13)
@@ -64,6 +65,24 @@ for _name, (_shapes, (_low, _high)) in CONTINUOUS.items():
         CASES.append(_methods(_name, "ppf isf", _between(0.2, 0.8), *_given, tolerance=5e-6))
     if _name != "cauchy":
         CASES.append(_methods(_name, "mean var std entropy", *_given))
+
+# Far out in both tails, where a probability has few digits, but its logarithm has all.
+for _name, (_shapes, _) in CONTINUOUS.items():
+    _rare = 1e-3 if _name in ("pareto", "uniform") else 1e-5  # at an end, differences need room
+    for _q in (_rare, 1 - _rare):
+        _x = getattr(scipy.stats, _name).ppf(_q, *_shapes) * np.ones(3)
+        CASES.append(
+            _methods(
+                _name,
+                "logpdf logcdf logsf",
+                *(_x, *_shapes, np.zeros(3), np.ones(3)),
+                label=f" at the quantile of {_q:.5f}",
+                second=False,
+                batch=False,  # a batch moves the points by more than there is room
+                step=1e-6 * min(1.0, np.min(np.abs(_x))),
+                tolerance=1e-5,
+            )
+        )
 
 _counts = np.array([0, 1, 3])
 
