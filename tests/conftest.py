@@ -52,10 +52,10 @@ def pytest_generate_tests(metafunc: Any) -> None:
         return
     for prefix, choose in _CHOSEN.items():
         if f"{prefix}sample" in metafunc.fixturenames:
-            rows = [Row(s.op, str(s), s) for s in SAMPLES if choose(s)]
+            rows = [Row(s.op, str(s), s, s.variant) for s in SAMPLES if choose(s)]
             parametrize(metafunc, f"{prefix}sample", rows)
         if f"{prefix}case" in metafunc.fixturenames:
             rows = cases_of(s for s in SAMPLES if choose(s))
             if prefix == "torch_":
-                rows = [row for row in rows if row.variant or row.value[0].torch != "complex"]
+                rows = [row for row in rows if row.value[1] or row.value[0].torch != "complex"]
             parametrize(metafunc, f"{prefix}case", rows)

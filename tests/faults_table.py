@@ -64,7 +64,7 @@ _RULES = [
         "ops/elementwise.py",
         "where(equal(x, y), g * 0.5,",
         "where(equal(x, y), g,",
-        f"{_OPS} maximum",
+        f"tests/test_special_points.py {_OPS} maximum",
     ),
     Fault(
         "the second derivative of a running product takes the elements for constants",
@@ -182,7 +182,7 @@ _CORE = [
         "sweep/engine.py",
         "have = self.table[edge] = np.array(have)",
         "pass",
-        "tests/autograd tests/inplace/test_writes.py tests/test_indexing.py",
+        "tests/autograd/test_grad.py tests/inplace/test_writes.py tests/test_indexing.py",
     ),
     Fault(
         "hooks of a leaf are not called",
@@ -229,8 +229,8 @@ _CORE = [
     Fault(
         "the live elements of two uses are intersected",
         "sweep/liveness.py",
-        "known.mask = known.mask | mask",
-        "known.mask = known.mask & mask",
+        "np.asarray(known.mask | mask)",
+        "np.asarray(known.mask & mask)",
         "tests/inplace/test_overwritten.py",
     ),
     Fault(
@@ -350,7 +350,7 @@ _CORE = [
         "ops/writing.py",
         "return part if survive is None else where(in_library(survive, g), part, 0)",
         "return part",
-        "tests/inplace",
+        "tests/inplace/test_writes.py",
     ),
     Fault(
         "a write is not noted, so that a saved value that changed is used",
@@ -375,10 +375,10 @@ _CORE = [
     ),
     Fault(
         "a copy is a view",
-        "ops/shape.py",
-        "compute=lambda xp, x: xp.asarray(x, copy=True),",
-        "compute=lambda xp, x: x,",
-        f"tests/inplace/test_views.py {_OPS} copy",
+        "backends/numpy/__init__.py",
+        '"copy": np.array,',
+        '"copy": np.asarray,',
+        f"{_OPS} copy",
     ),
     Fault(
         "a sparse Jacobian misses the entries of a constant factor that is not zero",
@@ -610,13 +610,20 @@ _SCIPY = [
         "scipy/integrate/path.py",
         "self.times = ops.where(is_first, start, inner)",
         "self.times = inner",
-        "tests/scipy/test_integrate.py -k ivp",
+        "tests/scipy/test_integrate.py -k RK45",
     ),
     Fault(
         "in many dimensions, a stage of an implicit method is not moved by the others",
         "scipy/integrate/long_states.py",
         "right = b + h * tableau.b[:, None] * total\n",
         "right = b\n",
+        "tests/scipy/test_integrate.py -k long",
+    ),
+    Fault(
+        "in many dimensions, later stages of an explicit method are not pulled back",
+        "scipy/integrate/long_states.py",
+        "w[s] = b[s] + h * (tableau.b[s] * total + later)",
+        "w[s] = b[s] + h * tableau.b[s] * total",
         "tests/scipy/test_integrate.py -k long",
     ),
     Fault(
@@ -673,7 +680,7 @@ _SCIPY = [
         "scipy/stats/on_the_half_line.py",
         "upper_quantile = staticmethod(lambda q, c: (-log(q)) ** (1 / c))",
         "upper_quantile = staticmethod(lambda q, c: (-log1p(-q)) ** (1 / c))",
-        f"tests/scipy/test_stats.py {_CROSSED} weibull_min",
+        f"{_CROSSED} weibull_min",
     ),
     Fault(
         "a correlation does not conjugate its weights",
@@ -695,6 +702,46 @@ _SCIPY = [
         "func.hessian(lambda v: ops.sum(of_vector(v) * weights))",
         "func.hessian(lambda v: ops.sum(of_vector(v)))",
         "tests/test_optimize.py",
+    ),
+]
+
+# --- networks and optimisers ---------------------------------------------------------------------
+
+_NETWORKS = [
+    Fault(
+        "momentum is forgotten from step to step",
+        "optim/algorithms.py",
+        's.blend("momentum_buffer", momentum, number_for(weight, p) * g)',
+        "number_for(weight, p) * g",
+        "tests/optim/test_rules.py tests/compat/test_sorix.py",
+    ),
+    Fault(
+        "Adam does not correct the mean of its first steps",
+        "optim/algorithms.py",
+        'length, root = o["lr"] / (1 - first**t), (1 - second**t) ** 0.5',
+        'length, root = o["lr"], (1 - second**t) ** 0.5',
+        "tests/optim/test_rules.py tests/compat/test_sorix.py tests/compat/hips/test_misc.py",
+    ),
+    Fault(
+        "ignored targets count in the mean of a cross entropy",
+        "nn/classifying.py",
+        "return ops.sum(loss) / ops.sum(factor) if how ==",
+        "return ops.mean(loss) if how ==",
+        "tests/nn -k 'nll or cross'",
+    ),
+    Fault(
+        "a divergence takes the logarithm of its target for the target",
+        "nn/losses.py",
+        "loss = ops.exp(target) * (target - input)",
+        "loss = target * (target - input)",
+        "tests/nn tests/compat/torch/test_nn_functional.py -k kl_div",
+    ),
+    Fault(
+        "the statistics of a group include one axis too few",
+        "nn/normalizing.py",
+        "tuple(range(2, len(grouped))), eps)",
+        "tuple(range(3, len(grouped))), eps)",
+        "tests/nn tests/compat/torch/test_nn_functional.py -k group_norm",
     ),
 ]
 
@@ -758,24 +805,10 @@ _COMPAT = [
         "tests/compat/test_lucid.py tests/compat/test_table.py",
     ),
     Fault(
-        "sorix: momentum is forgotten from step to step",
-        "compat/optimisers.py",
-        'state["velocity"] = group["momentum"] * state["velocity"] + gradient',
-        'state["velocity"] = gradient',
-        "tests/compat/test_sorix.py",
-    ),
-    Fault(
-        "sorix: Adam does not correct the means of its first steps",
-        "compat/optimisers.py",
-        'mean = state["exp_avg"] / (1 - first ** state["t"])',
-        'mean = state["exp_avg"]',
-        "tests/compat/test_sorix.py tests/compat/test_lucid.py",
-    ),
-    Fault(
         "sorix: weights of classes do not divide the cross entropy",
         "compat/sorix/nn/__init__.py",
-        "return (losses * of_rows).sum() / of_rows.sum()",
-        "return (losses * of_rows).mean()",
+        "return losses.sum() / (np.asarray(target.data) @ np.asarray(self.weight.data)).sum()",
+        "return losses.mean()",
         "tests/compat/test_sorix.py",
     ),
     Fault(
@@ -800,19 +833,12 @@ _COMPAT = [
         "tests/compat/hips/test_operators.py",
     ),
     Fault(
-        "hips: the rules of a primitive are made once for all arguments",
-        "compat/hips/primitives.py",
-        "if self.kept is None or self.kept[0] != argnums or self.kept[1] is not out:",
-        "if self.kept is None:",
-        "tests/compat/hips/test_primitives.py",
-    ),
-    Fault(
-        "hips: momentum does not weigh the gradient",
-        "compat/hips/misc/optimizers.py",
-        "velocity = mass * velocity - (1.0 - mass) * g",
-        "velocity = mass * velocity - g",
-        "tests/compat/hips/test_misc.py",
+        "hips: the first argument is differentiated, whatever its name",
+        "compat/hips/differential_operators.py",
+        "return grad(fun, names.index(argname))",
+        "return grad(fun, 0)",
+        "tests/compat/hips/test_operators.py",
     ),
 ]
 
-FAULTS = [*_RULES, *_CORE, *_BACKENDS, *_COMPILER, *_SCIPY, *_COMPAT]
+FAULTS = [*_RULES, *_CORE, *_BACKENDS, *_COMPILER, *_SCIPY, *_NETWORKS, *_COMPAT]

@@ -71,7 +71,8 @@ def over(arguments: str, values: Iterable[Any], *, first: int = FIRST) -> pytest
         The arguments of the test that a row gives: ``"call"`` or ``"name, dtype"``.
     values : iterable
         The rows. A string, or a tuple, is a row of the op that it begins with. Anything else that
-        is no `Row` says by its attribute `op` which op it is for, and is called by its string.
+        is no `Row` says by its attribute `op` which op it is for, maybe by `variant` which variant
+        it is, and is called by its string.
     first : int
         How many rows of each op and variant a quick run takes.
     """
@@ -112,7 +113,8 @@ def _row(value: Any) -> Row:
         return value
     parts = value if isinstance(value, tuple) else (value,)
     op = getattr(parts[0], "op", None)
-    return Row(op or _label(parts[0]), "-".join(map(_label, parts)), value)
+    variant = getattr(parts[0], "variant", "")
+    return Row(op or _label(parts[0]), "-".join(map(_label, parts)), value, variant)
 
 
 def _label(value: Any) -> str:
@@ -167,8 +169,8 @@ def _asked_for(config: Any, rows: list[Row], first: int) -> Iterator[Row]:
 
 
 def _is_called(name: str, op: str) -> bool:
-    """Whether `special.erf` or `__add__` is meant by `erf` or `add`."""
-    return op in (name, name.rpartition(".")[2], name.strip("_"))
+    """Whether `special.erf`, `stats.t.pdf` or `__add__` is meant by `erf`, `t` or `add`."""
+    return op in (name, name.strip("_"), *name.split("."))
 
 
 # --- what pytest calls ---------------------------------------------------------------------------
@@ -198,8 +200,22 @@ def pytest_generate_tests(metafunc: Any) -> None:
 
 
 def pytest_make_parametrize_id(val: Any) -> str | None:
-    """Call a lambda by its body."""
-    return _label(val) if getattr(val, "__name__", "") == "<lambda>" else None
+    """Call a lambda by its body, and a structure of numbers and texts by its contents."""
+    if getattr(val, "__name__", "") == "<lambda>":
+        return _label(val)
+    is_structure = isinstance(val, tuple | list | dict | slice)
+    return repr(val)[:60] if is_structure and _is_plain(val) else None
+
+
+def _is_plain(value: Any) -> bool:
+    """Whether a value looks the same in each process."""
+    if isinstance(value, dict):
+        return all(map(_is_plain, (*value, *value.values())))
+    if isinstance(value, tuple | list):
+        return all(map(_is_plain, value))
+    if isinstance(value, slice):
+        return _is_plain((value.start, value.stop, value.step))
+    return value is None or isinstance(value, str | int | float | complex)
 
 
 def pytest_collection_modifyitems(config: Any, items: list[Any]) -> None:
@@ -224,10 +240,15 @@ def _rows_of(arguments: dict[str, Any]) -> _Rows | None:
 
 def _names(item: Any, op: str) -> bool:
     """Whether a test that has no rows names an op, in its parameters or its code."""
-    parameters = getattr(getattr(item, "callspec", None), "params", {})
-    if any(isinstance(value, str) and _is_called(value, op) for value in parameters.values()):
-        return True
-    code = getattr(getattr(item, "obj", None), "__code__", None)
+    for value in getattr(getattr(item, "callspec", None), "params", {}).values():
+        name = value if isinstance(value, str) else getattr(value, "__name__", "")
+        if _is_called(name, op) or _is_in_code(value, op):
+            return True
+    return _is_in_code(getattr(item, "obj", None), op)
+
+
+def _is_in_code(function: Any, op: str) -> bool:
+    code = getattr(function, "__code__", None)
     return isinstance(code, CodeType) and op in _words(code)
 
 

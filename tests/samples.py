@@ -10,6 +10,7 @@ inputs, Python numbers, every form of axis and index.
 
 from __future__ import annotations
 
+import itertools
 import operator
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
@@ -97,6 +98,8 @@ class Sample:
         Whether torch can run `call` through array-api-compat, perhaps for complex numbers only.
     half : bool
         Whether NumPy computes it in half precision.
+    variant : str
+        A quick run takes the first row of each variant of an op.
     """
 
     op: str
@@ -110,6 +113,7 @@ class Sample:
     batch: bool = True
     torch: bool | str = True
     half: bool = True
+    variant: str = ""
 
     def __str__(self) -> str:
         return f"{self.op}-{self.label}" if self.label else self.op
@@ -126,10 +130,21 @@ class Sample:
 SAMPLES: list[Sample] = []
 
 
+def choices_of(count: int) -> list[tuple[bool, ...]]:
+    """Which of so many inputs are in a batch: every choice, or of many inputs one, or all but one.
+
+    At least one is.
+    """
+    if count < 5:
+        return [c for c in itertools.product([False, True], repeat=count) if any(c)]
+    single = [tuple(i == k for i in range(count)) for k in range(count)]
+    return [(True,) * count, *single, *(tuple(not c for c in choice) for choice in single)]
+
+
 def cases_of(samples: Iterable[Sample]) -> list[Row]:
     """Rows of a sample and whether it runs with complex numbers, which all that can do, too."""
     return [
-        Row(s.op, f"{s}{' complex' * c}", (s, c), variant="complex" * c)
+        Row(s.op, f"{s}{' complex' * c}", (s, c), variant=s.variant + "complex" * c)
         for s in samples
         for c in (False, True)
         if s.complex or not c
@@ -270,6 +285,14 @@ for _name in [*_arithmetic, "atan2", "hypot", "logaddexp", "copysign", "maximum"
             torch=_name != "floor_divide",  # it has no derivative of that
         )
 
+for _name in ("add", "subtract", "multiply", "divide"):
+    row(
+        _name,
+        lambda d: (d.any(2, 3), Draw(1, complex_numbers=True).any(3)),
+        label="real and complex",
+        variant="real and complex",
+    )
+
 for _name, _operator in _arithmetic.items():
     _left, _right = _two(_name)
     _flags = {
@@ -392,7 +415,7 @@ for _name, _operator, _magic_name in (
         differentiable=False,
     )
 row("__invert__", lambda d: d.booleans(4), lambda xp, x: ~x, differentiable=False)
-row("nextafter", lambda d: (d.any(3), d.any(3)), differentiable=False)
+row("nextafter", lambda d: (d.any(3), d.any(3)))
 
 # --- choosing ------------------------------------------------------------------------------------
 
@@ -513,7 +536,7 @@ row(
     "to_device",
     lambda d: d.any(2),
     lambda xp, x: xp.to_device(x, "cpu"),
-    reference=np.copy,
+    reference=np.asarray,
     torch=False,
 )
 row("astype", lambda d: d.any(2, 3), lambda xp, x: xp.astype(x, x.dtype), "same", complex=True)
@@ -578,6 +601,7 @@ for _name in ("var", "std"):
             lambda d: d.any(2, 4),
             keywords={"axis": 1, "correction": _correction},
             torch=_correction == 1,
+            variant="correction",
         )
 for _name in ("sum", "prod"):
     row(_name, lambda d: d.any(0, 3), label="empty", keywords={"axis": 0}, complex=True)
@@ -719,6 +743,7 @@ for _label, _key in _keys:
         lambda xp, x, key=_key: x[key],
         _label,
         complex=_label in ("slice", "repeated", "boolean mask", "array, array"),
+        variant=_label if _label in ("boolean mask", "array, array") else "",
         torch=" step -" not in _label and _label != "slice, array",  # no negative steps
     )
 for _label, _key in _keys3:
@@ -729,6 +754,7 @@ for _label, _key in _keys3:
         _label,
         # no negative steps; and an integer is no index array to torch, so not apart from others
         torch=_label not in ("3-d mask of two axes", "3-d separated by int"),
+        variant="3-d",
     )
 row("__getitem__", lambda d: d.any(), lambda xp, x: x[()], "0-d")
 row("__getitem__", lambda d: d.any(), lambda xp, x: x[None, ...], "0-d, None")
@@ -739,6 +765,7 @@ row(
     lambda d: (d.any(3, 4), d.integers(2, high=3)),
     lambda xp, x, i: x[i],
     "index is an input",
+    variant="input",
 )
 row(
     "__getitem__",
@@ -863,6 +890,12 @@ row(
     torch=False,
 )
 row("matmul", lambda d: (d.any(4, 6).T[::-2], d.any(4, 2)[::-1]), label="strided")
+row(
+    "matmul",
+    lambda d: (Draw(1, complex_numbers=True).any(2, 3), d.any(3, 2)),
+    label="complex and real",
+    variant="real and complex",
+)
 row("vecdot", lambda d: (d.any(2, 3), d.any(2, 3)), complex=True)
 row("vecdot", lambda d: (d.any(3), d.any(2, 3)), label="broadcast", complex=True)
 row("vecdot", lambda d: (d.any(3, 2), d.any(3, 2)), keywords={"axis": -2})

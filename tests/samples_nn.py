@@ -101,7 +101,7 @@ nn(
 
 
 def _gumbel(functional: Any, x: Any) -> Any:
-    drawn = np.random.default_rng(3).random(tuple(x.shape))
+    drawn = ag.random.uniform(ag.random.key(3), tuple(x.shape))
     return functional.softmax((x - x.new_tensor(np.log(-np.log(drawn)))) / 0.7, -1)
 
 
@@ -301,7 +301,7 @@ def _dropped(functional: Any, x: Any, name: str) -> Any:
     """PyTorch's functions draw other numbers: these are their formulas."""
     of_elements = name in ("dropout", "alpha_dropout")
     shape = tuple(x.shape) if of_elements else (*x.shape[:2], 1)
-    kept = x.new_tensor(np.random.default_rng(1).random(shape) >= 0.4)
+    kept = x.new_tensor(ag.random.uniform(ag.random.key(1), shape) >= 0.4)
     if "alpha" not in name:
         return x * kept / 0.6
     low = -1.7580993408473766
@@ -349,8 +349,8 @@ def _whole(name: str, bidirectional: bool) -> Callable[..., Any]:
     return call
 
 
-for _name, _gates, _ways, _depth in (("rnn", 1, 2, 1), ("gru", 3, 1, 2), ("lstm", 4, 2, 2)):
-    _shapes = [(3, 2, 2), (_ways * _depth, 2, 2), *_layers(_gates, 2, 2, _ways, _depth)]
+for _name, _gates, _ways, _depth in (("rnn", 1, 2, 1), ("gru", 3, 1, 2), ("lstm", 4, 1, 1)):
+    _shapes = [(2, 1, 2), (_ways * _depth, 1, 2), *_layers(_gates, 2, 2, _ways, _depth)]
     nn(
         _name,
         lambda d, shapes=_shapes: tuple(d.unit(*shape) for shape in shapes),

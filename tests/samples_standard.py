@@ -25,6 +25,13 @@ row(
 )
 row(
     "searchsorted",
+    lambda d: (np.array([1.0, 2.0, 2.0, 3.0]), np.array([2.0, 3.0, 0.0, np.nan])),
+    label="equal elements",
+    differentiable=False,
+    variant="equal elements",
+)
+row(
+    "searchsorted",
     lambda d: (d.distinct(5), np.array([0.1, 0.7])),
     lambda xp, x, y: xp.searchsorted(x, y, sorter=xp.argsort(x)),
     "sorter",

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+import pytest
 from rows import numbered, over
 
 import arraygrad as ag
@@ -93,3 +94,16 @@ def test_batches(seed: int) -> None:
     gradient = plain(ag.grad(leaf[tuple(mixed)], leaf, batched(g)))
     for k in range(_SIZE):
         np.testing.assert_allclose(gradient[k], added(x.shape, tuple(keys[k]), g[k]))
+
+
+@pytest.mark.parametrize("index", [0, slice(0, 2), np.array([0, 0]), np.array([True, False, True])])
+def test_what_was_read_is_not_added_to_the_cotangent_of_another_array(index: Any) -> None:
+    x, y = (ag.tensor(np.ones(3), requires_grad=True) for _ in range(2))
+    part, seed = x[index], np.ones(3)
+    given = np.full(part.shape, 5.0)
+    of_x, of_y = ag.grad([x + y, part], [x, y], [seed, given])  # both get `seed` itself first
+    expected = np.ones(3)
+    np.add.at(expected, index, given)
+    np.testing.assert_array_equal(of_x, expected)
+    np.testing.assert_array_equal(of_y, np.ones(3))
+    np.testing.assert_array_equal(seed, np.ones(3))

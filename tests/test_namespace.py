@@ -15,7 +15,19 @@ import pytest
 import arraygrad as ag
 
 # What a program that does not name them should not pay for.
-LAZY = {"compat", "fft", "func", "linalg", "optimize", "scipy", "special", "testing"}
+LAZY = {
+    "compat",
+    "fft",
+    "func",
+    "linalg",
+    "nn",
+    "optim",
+    "optimize",
+    "random",
+    "scipy",
+    "special",
+    "testing",
+}
 
 
 def public_modules(module: ModuleType) -> Iterator[ModuleType]:

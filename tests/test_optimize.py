@@ -209,6 +209,26 @@ def test_bounds_and_constraints_in_scipys_forms() -> None:
         np.testing.assert_allclose(found.x, [1.0, 1.0], atol=1e-3)
 
 
+@pytest.mark.parametrize("form", ["dict", "NonlinearConstraint"])
+def test_second_derivatives_of_constraints(form: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Not by a minimum: SciPy finds that with wrong second derivatives, too."""
+
+    def powers(x: Any) -> Any:
+        return ag.stack([x[0] ** 2 * x[1], x[0] ** 3, x[0]])
+
+    given: Any = {"type": "ineq", "fun": powers}
+    if form != "dict":
+        given = optimize.NonlinearConstraint(powers, 0.0, np.inf)
+    taken: dict[str, Any] = {}
+    run = optimize.minimize
+    monkeypatch.setattr(optimize, "minimize", lambda *a, **k: taken.update(k) or run(*a, **k))
+    ag.optimize.minimize(ag.sum, [1.0, 2.0], method="trust-constr", constraints=given, tol=1.0)
+    (constraint,) = taken["constraints"]
+    weights = np.array([2.0, 5.0, 7.0])
+    expected = 2 * np.array([[4.0, 6.0], [6.0, 0.0]]) + 5 * np.array([[18.0, 0.0], [0.0, 0.0]])
+    np.testing.assert_allclose(constraint.hess(np.array([3.0, 2.0]), weights), expected)
+
+
 def test_a_derivative_that_the_user_gave_is_used() -> None:
     calls = []
 
@@ -287,3 +307,8 @@ def test_curves_of_structures() -> None:
     )
     np.testing.assert_allclose([tree["a"], tree["b"]], expected, rtol=1e-6)
     np.testing.assert_allclose(own, covariance, rtol=1e-5)
+
+
+def test_a_method_that_is_no_name() -> None:
+    with pytest.raises(TypeError, match="method must be the name of one of SciPy's methods, not l"):
+        ag.optimize.minimize(lambda x: ag.sum(x * x), np.ones(2), method=["BFGS"])

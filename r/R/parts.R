@@ -2,34 +2,45 @@
 
 # --- activations ---
 
-nnf_celu <- function(input, alpha = 1) torch_celu(input, alpha)
-nnf_elu <- function(input, alpha = 1) {
-  torch_where(input > 0, input, alpha * torch_expm1(torch_clamp(input, max = 0)))
+nnf_celu <- function(input, alpha = 1) call_python("nnf_celu", input, alpha)
+nnf_elu <- function(input, alpha = 1) call_python("nnf_elu", input, alpha)
+nnf_gelu <- function(input) call_python("nnf_gelu", input)
+nnf_hardtanh <- function(input, min_val = -1, max_val = 1) {
+  call_python("nnf_hardtanh", input, min_val, max_val)
 }
-nnf_gelu <- function(input) input * (1 + torch_erf(input / sqrt(2))) / 2
-nnf_hardtanh <- function(input, min_val = -1, max_val = 1) torch_clamp(input, min_val, max_val)
 nnf_leaky_relu <- function(input, negative_slope = 0.01) {
-  torch_where(input > 0, input, negative_slope * input)
+  call_python("nnf_leaky_relu", input, negative_slope)
 }
 nnf_log_softmax <- function(input, dim) torch_log_softmax(input, dim)
-nnf_logsigmoid <- function(input) -nnf_softplus(-input)
-nnf_relu <- function(input) torch_relu(input)
-nnf_relu6 <- function(input) torch_clamp(input, 0, 6)
-nnf_selu <- function(input) torch_selu(input)
-nnf_sigmoid <- function(input) torch_sigmoid(input)
-nnf_silu <- function(input) input * torch_sigmoid(input)
+nnf_logsigmoid <- function(input) call_python("nnf_logsigmoid", input)
+nnf_relu <- function(input) call_python("nnf_relu", input)
+nnf_relu6 <- function(input) call_python("nnf_relu6", input)
+nnf_selu <- function(input) call_python("nnf_selu", input)
+nnf_sigmoid <- function(input) call_python("nnf_sigmoid", input)
+nnf_silu <- function(input) call_python("nnf_silu", input)
 nnf_softmax <- function(input, dim) torch_softmax(input, dim)
-nnf_softplus <- function(input, beta = 1) {
-  torch_logaddexp(beta * input, torch_zeros_like(input)) / beta
-}
-nnf_softsign <- function(input) input / (1 + torch_abs(input))
-nnf_tanh <- function(input) torch_tanh(input)
+nnf_softplus <- function(input, beta = 1) call_python("nnf_softplus", input, beta)
+nnf_softsign <- function(input) call_python("nnf_softsign", input)
+nnf_tanh <- function(input) call_python("nnf_tanh", input)
 
 # --- layers ---
 
-nnf_linear <- function(input, weight, bias = NULL) {
-  out <- torch_matmul(input, torch_t(weight))
-  if (is.null(bias)) out else out + bias
+nnf_linear <- function(input, weight, bias = NULL) call_python("nnf_linear", input, weight, bias)
+
+filters <- function(name) {
+  function(input, weight, bias = NULL, stride = 1, padding = 0, dilation = 1, groups = 1) {
+    call_python(name, input, weight, bias, stride, padding, dilation, groups)
+  }
+}
+nnf_conv1d <- filters("nnf_conv1d")
+nnf_conv2d <- filters("nnf_conv2d")
+nnf_conv3d <- filters("nnf_conv3d")
+
+nnf_max_pool2d <- function(input, kernel_size, stride = NULL, padding = 0) {
+  call_python("nnf_max_pool2d", input, kernel_size, stride, padding)
+}
+nnf_avg_pool2d <- function(input, kernel_size, stride = NULL, padding = 0) {
+  call_python("nnf_avg_pool2d", input, kernel_size, stride, padding)
 }
 
 nnf_dropout <- function(input, p = 0.5, training = TRUE) {
@@ -42,78 +53,48 @@ nnf_dropout <- function(input, p = 0.5, training = TRUE) {
   if (p == 1) input * 0 else input * (torch_rand_like(input) >= p) / (1 - p)
 }
 
-nnf_embedding <- function(input, weight) {
-  rows <- torch_index_select(weight, 1, torch_flatten(input))
-  torch_reshape(rows, c(dim(input), dim(weight)[2]))
-}
+nnf_embedding <- function(input, weight) call_python("nnf_embedding", input, weight)
 
 nnf_layer_norm <- function(input, normalized_shape, weight = NULL, bias = NULL, eps = 1e-05) {
-  last <- -seq_along(normalized_shape)
-  centred <- input - torch_mean(input, last, keepdim = TRUE)
-  out <- centred / torch_sqrt(torch_mean(centred^2, last, keepdim = TRUE) + eps)
-  out <- if (is.null(weight)) out else out * weight
-  if (is.null(bias)) out else out + bias
+  call_python("nnf_layer_norm", input, normalized_shape, weight, bias, eps)
 }
 
-nnf_one_hot <- function(tensor, num_classes = -1) {
-  count <- if (num_classes == -1) torch_max(tensor)$item() else num_classes
-  classes <- torch_arange(1, count, dtype = torch_long())
-  (torch_unsqueeze(tensor, -1) == classes)$to(torch_long())
+nnf_batch_norm <- function(input, running_mean, running_var, weight = NULL, bias = NULL,
+                           training = FALSE, momentum = 0.1, eps = 1e-05) {
+  call_python(
+    "nnf_batch_norm", input, running_mean, running_var, weight, bias, training, momentum, eps
+  )
 }
+
+nnf_one_hot <- function(tensor, num_classes = -1) call_python("nnf_one_hot", tensor, num_classes)
 
 nnf_normalize <- function(input, p = 2, dim = 2, eps = 1e-12) {
-  input / torch_clamp(torch_norm(input, p, dim, keepdim = TRUE), min = eps)
+  call_python("nnf_normalize", input, p, dim, eps)
 }
 
 nnf_cosine_similarity <- function(x1, x2, dim = 2, eps = 1e-08) {
-  torch_cosine_similarity(x1, x2, dim, eps)
+  call_python("nnf_cosine_similarity", x1, x2, dim, eps)
 }
 
 # --- losses ---
 
-nnf_mse_loss <- function(input, target, reduction = "mean") reduced((input - target)^2, reduction)
-nnf_l1_loss <- function(input, target, reduction = "mean") reduced(abs(input - target), reduction)
-
-nnf_smooth_l1_loss <- function(input, target, reduction = "mean") {
-  apart <- torch_abs(input - target)
-  reduced(torch_where(apart < 1, apart^2 / 2, apart - 0.5), reduction)
+loss_function <- function(name) {
+  function(input, target, reduction = "mean") call_python(name, input, target, reduction)
 }
-
-nnf_nll_loss <- function(input, target, reduction = "mean") {
-  if (input$ndim != 2 || target$ndim != 1 || dim(target) != dim(input)[1]) {
-    refuse("target must have the number of a class for each row of a matrix of probabilities")
+weighted_loss <- function(name) {
+  function(input, target, weight = NULL, reduction = "mean") {
+    call_python(name, input, target, weight, reduction)
   }
-  reduced(-torch_gather(input, 2, target$unsqueeze(2))$squeeze(2), reduction)
 }
 
-nnf_cross_entropy <- function(input, target, reduction = "mean") {
-  nnf_nll_loss(torch_log_softmax(input, 2), target, reduction)
-}
-
-nnf_binary_cross_entropy <- function(input, target, weight = NULL, reduction = "mean") {
-  log_of <- function(p) torch_clamp(torch_log(p), min = -100) # as in torch, which stays finite
-  losses <- -(target * log_of(input) + (1 - target) * log_of(1 - input))
-  reduced(if (is.null(weight)) losses else losses * weight, reduction)
-}
-
-nnf_binary_cross_entropy_with_logits <- function(input, target, weight = NULL,
-                                                 reduction = "mean") {
-  losses <- (1 - target) * input + nnf_softplus(-input)
-  reduced(if (is.null(weight)) losses else losses * weight, reduction)
-}
-
-nnf_kl_div <- function(input, target, reduction = "mean") {
-  reduced(torch_xlogy(target, target) - target * input, reduction)
-}
-
-reduced <- function(losses, reduction) {
-  switch(reduction,
-    mean = torch_mean(losses),
-    sum = torch_sum(losses),
-    none = losses,
-    refuse("reduction must be \"mean\", \"sum\" or \"none\", not ", reduction)
-  )
-}
+nnf_mse_loss <- loss_function("nnf_mse_loss")
+nnf_l1_loss <- loss_function("nnf_l1_loss")
+nnf_smooth_l1_loss <- loss_function("nnf_smooth_l1_loss")
+nnf_kl_div <- loss_function("nnf_kl_div")
+nnf_nll_loss <- weighted_loss("nnf_nll_loss")
+nnf_cross_entropy <- weighted_loss("nnf_cross_entropy")
+nnf_binary_cross_entropy <- weighted_loss("nnf_binary_cross_entropy")
+nnf_binary_cross_entropy_with_logits <- weighted_loss("nnf_binary_cross_entropy_with_logits")
 
 # --- as modules ---
 

@@ -420,6 +420,7 @@ __all__ = [
     "prod",
     "quantile",
     "rad2deg",
+    "random",
     "ravel",
     "real",
     "reciprocal",
@@ -483,12 +484,12 @@ __all__ = [
 ]
 
 if TYPE_CHECKING:
-    from . import compat, fft, func, linalg, nn, optim, optimize, scipy, special, testing
+    from . import compat, fft, func, linalg, nn, optim, optimize, random, scipy, special, testing
     from .compiler import compile
     from .interop.lazy import compute, persist
     from .saving import load, save
 else:  # hidden from type checkers, which would otherwise accept every misspelt name
-    _MODULES = "compat fft func linalg nn optim optimize scipy special testing".split()
+    _MODULES = "compat fft func linalg nn optim optimize random scipy special testing".split()
     _ELSEWHERE = {
         "compile": ".compiler",
         "compute": ".interop.lazy",

@@ -6,6 +6,7 @@ Each class is a subclass of the built-in exception that a user of PyTorch or Num
 __all__ = [
     "AnomalyError",
     "DataDependentError",
+    "DerivativeError",
     "GraphFreedError",
     "LazyError",
     "MixedArraysError",
@@ -78,3 +79,7 @@ class NotASolutionError(ValueError):
 
 class SingularError(ValueError):
     """A solution is not a smooth function of its parameters: the Jacobian is singular."""
+
+
+class DerivativeError(RuntimeError):
+    """A derivative differs from a difference of values. See `arraygrad.scipy.check`."""

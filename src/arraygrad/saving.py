@@ -148,8 +148,10 @@ def _typed(array: Any, name: str) -> Any:
         return array
     if name.startswith("complex"):
         return np.ascontiguousarray(array).view(name)[..., 0]
-    import ml_dtypes
-
+    try:
+        import ml_dtypes
+    except ImportError:
+        raise ValueError(f"dtype {name} needs the package ml_dtypes") from None
     return array.view(np.dtype(getattr(ml_dtypes, name)))
 
 

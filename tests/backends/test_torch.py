@@ -256,3 +256,20 @@ def test_parts_of_complex_numbers_are_written_by_index() -> None:
     y.real[torch.tensor([2, 0])] = torch.tensor([5.0, 6.0])
     assert y.tolist() == [6 + 1j, 2 + 1j, 5 + 2j]
     assert ag.grad((y.real * y.imag).sum(), z).tolist() == [6j, 1 + 2j, 5j]
+
+
+def test_jacobians_of_plain_tensors() -> None:
+    """`size` of PyTorch's tensors is a method."""
+    x = torch.tensor([1.0, 2.0], dtype=torch.float64)
+
+    def f(x: Any) -> Any:
+        return ag.stack([ag.sum(x * x), x[0] * x[1]])
+
+    expected = [[2.0, 4.0], [2.0, 1.0]]
+    for transform in (ag.func.jacfwd, ag.func.jacrev, ag.func.jacobian):
+        found = transform(f)(x)
+        assert isinstance(found, torch.Tensor)
+        assert found.tolist() == expected
+    assert ag.func.hessian(lambda x: ag.sum(x**3))(x).tolist() == [[6.0, 0.0], [0.0, 12.0]]
+    assert ag.func.sparsity(lambda x: x * x, x).toarray().tolist() == [[True, False], [False, True]]
+    assert ag.func.jacobian(f, sparse=True)(x).toarray().tolist() == expected

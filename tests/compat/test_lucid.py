@@ -12,7 +12,6 @@ import arraygrad.compat.lucid.nn.functional as F  # noqa: N812  (as in Lucid)
 from arraygrad.compat.lucid import nn
 from arraygrad.compat.lucid._C import engine
 from arraygrad.compat.lucid.autograd import Function, checkpoint, hessian, hvp, jacobian, jvp, vjp
-from arraygrad.core.cpython import PORTABLE
 
 
 def leaf(*values: float) -> Any:
@@ -40,19 +39,19 @@ def test_gradients_are_arrays() -> None:
     x = leaf(1.0, 2.0, 3.0)
     gradient = lucid.autograd.grad((x * x).sum(), x)
     assert isinstance(gradient, np.ndarray)
-    assert repr(gradient) == "array([2., 4., 6.])"
+    assert gradient.tolist() == [2.0, 4.0, 6.0]
     assert x.grad is None
 
 
-@pytest.mark.skipif(PORTABLE, reason="what a result is unpacked into is not known")
-def test_a_result_that_is_unpacked_at_once_is_a_tuple() -> None:
+def test_one_input_gives_an_array_and_several_give_a_tuple() -> None:
     x, z = leaf(1.0, 2.0, 3.0), leaf(1.0)
-    (g,) = lucid.autograd.grad((x * x).sum(), x)
-    assert g.numpy().tolist() == [2.0, 4.0, 6.0]
-    (g,) = lucid.autograd.grad((x * x).sum(), [x], allow_unused=True)
-    assert g.tolist() == [2.0, 4.0, 6.0]
-    (none,) = lucid.autograd.grad((x * x).sum(), z, allow_unused=True)
-    assert none is None
+    for inputs in (x, [x], (x,)):
+        gradient = lucid.autograd.grad((x * x).sum(), inputs)
+        assert type(gradient) is np.ndarray
+        assert gradient.tolist() == [2.0, 4.0, 6.0]
+    several = lucid.autograd.grad((x * x).sum(), [x, z], allow_unused=True)
+    assert isinstance(several, tuple)
+    assert several[1] is None
     assert lucid.autograd.grad((x * x).sum(), z, allow_unused=True) is None
 
 

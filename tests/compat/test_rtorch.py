@@ -111,6 +111,12 @@ def test_dimensions_count_from_one() -> None:
     values, places = rtorch.torch_max(x(), 2)
     assert values.tolist() == [3, 7, 11]
     assert places.tolist() == [4, 4, 4]
+    values, places = rtorch.torch_sort(x(), 2, descending=True)
+    assert values[0].tolist() == [3, 2, 1, 0]
+    assert places[0].tolist() == [4, 3, 2, 1]
+    assert rtorch.torch_argsort(x(), 2)[0].tolist() == [1, 2, 3, 4]
+    assert rtorch.torch_argmin(x(), 2).tolist() == [1, 1, 1]
+    assert rtorch.torch_topk(x(), 2, 2)[1][0].tolist() == [4, 3]
     with pytest.raises(IndexError, match="dim must be from 1 to 2"):
         rtorch.torch_sum(x(), 0)
     with pytest.raises(ValueError, match="whole number"):
@@ -260,3 +266,23 @@ def test_draws() -> None:
     assert rtorch.torch_normal(0.0, torch_tensor([1.0, 2.0])).shape == (2,)
     assert rtorch.torch_normal(0.0, 1.0, [2.0, 3.0]).shape == (2, 3)
     np.testing.assert_array_equal(rtorch.torch_logspace(0, 2, 3), [1, 10, 100])
+
+
+def test_functions_of_networks() -> None:
+    x, target = torch_tensor(X), torch_tensor([3, 1])
+    logs = X - np.log(np.exp(X).sum(axis=1, keepdims=True))
+    found = rtorch.nnf_cross_entropy(x, target, None, "none")
+    np.testing.assert_allclose(found, -logs[[0, 1], [2, 0]], rtol=1e-6)
+    with pytest.raises(IndexError):
+        rtorch.nnf_cross_entropy(x, torch_tensor([4, 1]))
+    p = torch_tensor([0.0, 1.0], requires_grad=True)
+    rtorch.autograd_backward(rtorch.nnf_binary_cross_entropy(p, torch_tensor([0.0, 1.0])))
+    np.testing.assert_array_equal(p.grad, [0, 0])
+    images, weight = rtorch.torch_ones([1, 2, 4, 4]), rtorch.torch_ones([3, 2, 3, 3])
+    assert rtorch.nnf_conv2d(images, weight, None, 1.0, "same").shape == (1, 3, 4, 4)
+    assert rtorch.nnf_max_pool2d(images, [2.0, 4.0]).shape == (1, 2, 2, 1)
+    mean, var = rtorch.torch_zeros([3]), rtorch.torch_ones([3])
+    rtorch.nnf_batch_norm(x, mean, var, None, None, True, 1.0)
+    np.testing.assert_allclose(mean, X.mean(axis=0))
+    np.testing.assert_array_equal(rtorch.nnf_one_hot(target, -1.0), [[0, 0, 1], [1, 0, 0]])
+    np.testing.assert_array_equal(rtorch.nnf_embedding(target, rtorch.torch_eye(3)).sum(1), [1, 1])

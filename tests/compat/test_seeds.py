@@ -22,9 +22,13 @@ def parameters(function: Any) -> list[tuple[str, object]]:
 
 
 class IgnoreSpaces(doctest.OutputChecker):
-    """Compares without spaces: the documents have them where no NumPy prints any."""
+    """Compares without spaces and the name of Lucid's default dtype.
+
+    The documents have spaces where no NumPy prints any, and no dtype, which NumPy always prints.
+    """
 
     def check_output(self, want: str, got: str, optionflags: int) -> bool:
+        got = got.replace(", dtype=float32", "")
         return "".join(want.split()) == "".join(got.split())
 
 

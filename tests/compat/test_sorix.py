@@ -163,21 +163,31 @@ def test_devices() -> None:
 
 
 @pytest.mark.parametrize(
-    ("make", "expected"),
+    ("make", "first", "second"),
     [
-        (lambda p: optim.SGD(p, lr=0.1), 9.8),
-        (lambda p: optim.SGD(p, lr=0.1, weight_decay=0.1), 9.7),
-        (lambda p: optim.SGDMomentum(p, lr=0.1), 9.8),
-        (lambda p: optim.RMSprop(p, lr=0.1, decay=0.9), 10 - 0.2 / np.sqrt(0.4)),
-        (lambda p: optim.Adam(p, lr=0.1), 9.9),
+        (lambda p: optim.SGD(p, lr=0.1), 9.8, 9.4),
+        (lambda p: optim.SGD(p, lr=0.1, weight_decay=0.1), 9.7, 9.7 - 0.1 * (4 + 0.97)),
+        (lambda p: optim.SGDMomentum(p, lr=0.1), 9.8, 9.8 - 0.1 * (0.9 * 2 + 4)),
+        (
+            lambda p: optim.RMSprop(p, lr=0.1, decay=0.9),
+            10 - 0.2 / np.sqrt(0.4),
+            10 - 0.2 / np.sqrt(0.4) - 0.4 / np.sqrt(0.9 * 0.4 + 1.6),
+        ),
+        (
+            lambda p: optim.Adam(p, lr=0.1),
+            9.9,
+            9.9 - 0.1 * (0.18 + 0.4) / 0.19 / np.sqrt((0.999 * 0.004 + 0.016) / (1 - 0.999**2)),
+        ),
     ],
+    ids=["SGD", "SGD-weight_decay", "SGDMomentum", "RMSprop", "Adam"],
 )
-def test_one_step(make: Any, expected: float) -> None:
+def test_two_steps(make: Any, first: float, second: float) -> None:
     p = leaf(10.0)
-    p.grad = np.array([2.0])
     optimizer = make([p])
-    optimizer.step()
-    assert np.allclose(p.data, [expected])
+    for gradient, expected in ((2.0, first), (4.0, second)):
+        p.grad = np.array([gradient])
+        optimizer.step()
+        assert np.allclose(p.data, [expected], rtol=1e-7)
     optimizer.zero_grad()
     assert p.grad.item() == 0.0
 

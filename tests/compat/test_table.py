@@ -103,7 +103,10 @@ def test_kind_of_gradient(system: Any, x: ag.Tensor) -> None:
 
 def test_scalar_gradient_of_lucid_is_an_array() -> None:
     x = lucid.tensor(3.0, requires_grad=True)
-    assert repr(lucid.autograd.grad(x * x, x)) == "array(6.)"
+    gradient = lucid.autograd.grad(x * x, x)
+    assert type(gradient) is np.ndarray
+    assert gradient.shape == ()
+    assert gradient == 6
 
 
 def test_nothing_is_written(system: Any, x: ag.Tensor) -> None:

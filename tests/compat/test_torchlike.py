@@ -1,4 +1,7 @@
-"""The functions with PyTorch's names that Lucid and sorix share, against PyTorch's."""
+"""The functions with PyTorch's names that Lucid and sorix share, against PyTorch's.
+
+Values, and gradients in each wrapper of `wrappers`, also those of `compat.torch`.
+"""
 
 from __future__ import annotations
 
@@ -6,9 +9,15 @@ from typing import Any
 
 import numpy as np
 import pytest
+from rows import Row, over, rotated
+from wrappers import WRAPPERS, leaves_of, results_of, seeds_of
 
 import arraygrad as ag
+import arraygrad.compat.torch as ours
+from arraygrad.compat import lucid, sorix
+from arraygrad.compat.facade import unwrapped
 from arraygrad.compat.lucid.functions import OWN
+from arraygrad.compat.torch.handles import unwrap, wrap
 from arraygrad.compat.torchlike import FUNCTIONS
 
 torch = pytest.importorskip("torch")
@@ -116,3 +125,79 @@ def test_functions_of_lucid(name: str) -> None:
         found = flat(OWN[name](*converted(args, ag.tensor), **keywords))
         for a, b in zip(found, expected, strict=True):
             np.testing.assert_allclose(a, b, err_msg=name)
+
+
+# --- gradients, in each wrapper ------------------------------------------------------------------
+
+SYSTEMS: dict[str, Any] = {
+    "lucid": (lucid, lucid.Tensor._wrapped, unwrapped),
+    "sorix": (sorix, sorix.Tensor._wrapped, unwrapped),
+    "torch": (ours, wrap, unwrap),
+}
+
+
+# Where they have other parameters; and layouts in which a tensor cannot be viewed.
+_OTHER_FORMS = {"lucid.max", "lucid.min", "sorix.argmax", "sorix.argmin"}
+_NO_VIEWS = ("Fortran order", "other strides")
+
+
+def calls() -> list[Row]:
+    """A row for each function of a facade, each way to call it, and each wrapper."""
+    rows = []
+    for system, (module, _, _) in SYSTEMS.items():
+        for name in sorted(FUNCTIONS):
+            if not hasattr(module, name) or f"{system}.{name}" in _OTHER_FORMS:
+                continue
+            given = [((X + 1j * Y,), {})] if name in ("imag", "conj", "real") else [((X,), {})]
+            for i, (args, keywords) in enumerate(ARGUMENTS.get(name, given)):
+                for wrapper in WRAPPERS:
+                    if (system, name) == ("torch", "view") and wrapper in _NO_VIEWS:
+                        continue
+                    value = system, name, args, keywords, wrapper
+                    rows.append(Row(f"{system}.{name}", f"{system}.{name} {i}, {wrapper}", value))
+    return rows
+
+
+def taken_apart(value: Any) -> list[Any]:
+    """The arrays in the arguments of a call."""
+    if isinstance(value, list | tuple):
+        return [array for item in value for array in taken_apart(item)]
+    return [value] if isinstance(value, np.ndarray) else []
+
+
+def tensors_of(found: Any) -> tuple[Any, ...]:
+    """The results of a call, one after the other."""
+    if isinstance(found, list | tuple):
+        return tuple(result for item in found for result in tensors_of(item))
+    return (found,)
+
+
+@over("system, name, args, keywords, wrapper", rotated(calls()))
+def test_gradients(system: str, name: str, args: Any, keywords: Any, wrapper: str) -> None:
+    module, into, out_of = SYSTEMS[system]
+
+    def call(owner: Any, arrays: Any) -> tuple[Any, ...]:
+        rest = iter(arrays)
+        function = getattr(owner.Tensor if name in AS_METHODS else owner, name)
+        return tensors_of(function(*converted(args, lambda _: next(rest)), **keywords))
+
+    def function(*arrays: Any) -> Any:
+        return out_of(call(module, into(list(arrays))))
+
+    arrays = taken_apart(args)
+    leaves = [torch.tensor(a, requires_grad=a.dtype.kind in "fc") for a in arrays]
+    theirs = [r for r in call(torch, leaves) if r.requires_grad]
+    results = results_of(function, leaves_of(arrays))
+    assert len(results) == len(theirs)
+    if not results:
+        return
+    expected = torch.autograd.grad(
+        theirs,
+        [x for x in leaves if x.requires_grad],
+        [torch.tensor(seed) for seed in seeds_of(results)],
+        materialize_grads=True,
+    )
+    for one, other in zip(WRAPPERS[wrapper](function, arrays), expected, strict=True):
+        wanted = other.resolve_conj().numpy()
+        assert one.dtype == wanted.dtype
+        np.testing.assert_allclose(one, wanted, rtol=1e-9, atol=1e-12)

@@ -138,6 +138,16 @@ def test_tensors_from_outside_are_differentiated() -> None:
     assert not ag.no_grad()(compiled)(x).requires_grad
 
 
+def test_a_tensor_from_outside_may_start_and_stop_to_require_gradients() -> None:
+    w = ag.tensor(np.full_like(x, 2.0))
+    f = ag.compile(lambda x: ag.sum(x * w))
+    assert not f(x).requires_grad
+    w.requires_grad_()
+    np.testing.assert_allclose(ag.grad(f(x), w).array, x)
+    w.requires_grad_(False)
+    assert not f(x).requires_grad
+
+
 def test_tensors_from_outside_inside_a_transform() -> None:
     def outer(w: Any, wrap: Any) -> Any:
         return wrap(lambda x: (x * w).sum() + (w**3).sum())(x)

@@ -25,6 +25,7 @@ CASES: dict[str, Any] = {
     "quotients and signs": lambda x: -(V.T @ (V @ (W @ x))) / ag.exp(W @ x),
     "einsum": lambda x: ag.einsum("ij,j->i", V, ag.einsum("ij,j->i", W, x)),
     "one row": lambda x: W[:1] @ x,
+    "a part": lambda x: W[:, :3] @ ag.tanh(x)[1:4],
     "rows": lambda x: ag.stack((x, x * 2)) @ W.T,
     "a batch of matrices": lambda x: ag.stack((W, W * 2)) @ x,
     "a batch of batches": lambda x: (W * x)[:, None, :] @ V.T[:5],

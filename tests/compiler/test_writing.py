@@ -68,10 +68,22 @@ def test_writes_through_views() -> None:
         y = ag.copy(x)
         y.mT[1:, 2] = value
         y[1:][:, 2:4][0] += value[0]
-        y.reshape(30, 4)[7] = value[1]
+        y.reshape(5, 2, 3, 2, 2)[4, 1, 2, 1] = value[1]
         return y
 
     _compare(function, _X, _rng.normal(size=(4, 3, 5))[:, 0, :1])
+
+
+def test_a_write_through_merged_axes_is_refused() -> None:
+    """While a function is traced, the order of elements in memory is not known."""
+
+    def function(x: Any) -> Any:
+        y = ag.copy(x)
+        y.reshape(-1)[7] = 1.0
+        return y
+
+    with pytest.raises(RuntimeError, match="may be a view or a copy"):
+        ag.compile(function)(_X)
 
 
 def test_a_stencil_with_boundaries_is_native() -> None:

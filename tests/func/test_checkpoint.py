@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import arraygrad as ag
-from arraygrad.autograd.graph import saved_tensors_hooks
+from arraygrad.autograd.graph import disable_saved_tensors_hooks, saved_tensors_hooks
 from arraygrad.backends.numpy.blocks import LARGE
 from arraygrad.errors import GraphFreedError, RuleError, WrittenError
 from arraygrad.func import checkpoint, grad, hessian, jacrev, jvp, vmap
@@ -451,6 +451,18 @@ def test_grad_modes_inside(x: ag.Tensor) -> None:
         return constant * x
 
     close(ag.grad(checkpoint(g)(x).sum(), x), A**2)
+
+
+def test_the_second_run_has_the_modes_of_the_first(x: ag.Tensor) -> None:
+    def g(x: Any) -> Any:
+        with saved_tensors_hooks(lambda t: t, lambda t: t):
+            pass
+        return f(x)
+
+    y = checkpoint(g)(x).sum()
+    with disable_saved_tensors_hooks("not in this sweep"):
+        found = ag.grad(y, x)
+    close(found, grad(total)(A))
 
 
 def test_a_function_is_needed() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import warnings
 from functools import partial
 from typing import Any
@@ -10,6 +11,7 @@ import numpy as np
 import pytest
 
 import arraygrad as ag
+from arraygrad import func
 from arraygrad.arrays.batched import Batched
 from arraygrad.errors import RuleError
 from arraygrad.func import custom, grad, hessian, jacfwd, jacrev, jvp, vmap
@@ -572,3 +574,107 @@ def test_rules_that_take_no_batches_run_on_an_empty_one() -> None:
     x = ag.tensor(A, requires_grad=True)
     assert ag.grad(f(x), x, np.ones((0, 3)), is_grads_batched=True).shape == (0, 3)
     close(ag.grad(f(x), x, np.eye(3), is_grads_batched=True), np.diag(A))
+
+
+def test_a_function_that_writes_to_its_argument_leaves_the_callers_alone() -> None:
+    @func.custom(vjp=lambda g, x: g * 3 * x**2)
+    def cube(x: Any) -> Any:
+        x *= x * x
+        return x
+
+    x = np.array([2.0, 3.0])
+    assert cube(x).tolist() == [8.0, 27.0]
+    assert func.grad(lambda x: ag.sum(cube(x)))(x).tolist() == [12.0, 27.0]
+    assert func.jvp(cube, (x,), (x,))[1].tolist() == [24.0, 81.0]
+    assert x.tolist() == [2.0, 3.0]
+    leaf = ag.tensor(x, requires_grad=True)
+    out = cube(leaf)
+    out *= 0.0  # not the argument
+    assert leaf.tolist() == [2.0, 3.0]
+
+
+@pytest.mark.parametrize(
+    ("rule", "message"),
+    [
+        (lambda t, x: ag.sum(t), r"one of shape \(\) as the tangent of output 0"),
+        (lambda t, x: ag.stack([t, t]), r"one of shape \(2, 2\) as the tangent"),
+        (lambda t, x: t * 1j, "complex tangent for output 0, which is real"),
+        (lambda t, x: None, "returned None"),
+        (lambda t, x: 1.0, "returned float as the tangent"),
+    ],
+)
+def test_wrong_forward_rules(rule: Any, message: str) -> None:
+    x = np.array([2.0, 3.0])
+
+    @func.custom(jvp=rule)
+    def doubled(x: Any) -> Any:
+        return 2 * x
+
+    with pytest.raises(RuleError, match=message):
+        func.jvp(doubled, (x,), (x,))
+
+    @func.custom(jvp=lambda t, x: (t, rule(t, x)), multiple=True)
+    def twice(x: Any) -> Any:
+        return x, 2 * x
+
+    with pytest.raises(RuleError, match=message.replace("output 0", "output 1")):
+        func.jvp(twice, (x,), (x,))
+
+
+def test_forward_rules_with_too_few_tangents() -> None:
+    @func.custom(jvp=lambda t: (t,), multiple=True)
+    def twice(x: Any) -> Any:
+        return x, 2 * x
+
+    @func.custom(jvp=lambda t: t, multiple=True)
+    def again(x: Any) -> Any:
+        return x, 2 * x
+
+    x = np.ones(2)
+    with pytest.raises(RuleError, match="1 tangents for 2 outputs"):
+        func.jvp(twice, (x,), (x,))
+    with pytest.raises(RuleError, match="must return a tuple with a tangent for each of the 2"):
+        func.jvp(again, (x,), (x,))
+
+
+def test_a_forward_rule_of_inputs_that_broadcast() -> None:
+    @func.custom(vjp=(lambda g: g, None), jvp=lambda t_x: t_x, batch="elementwise")
+    def first(x: Any, y: Any) -> Any:
+        return x + 0 * y
+
+    _, tangent = func.jvp(lambda x: first(x, np.ones((2, 3))), (np.ones(3),), (np.arange(3.0),))
+    assert tangent.tolist() == [[0.0, 1.0, 2.0]] * 2
+
+
+@pytest.mark.parametrize(
+    ("returned", "message"),
+    [
+        (None, "must return an array, not NoneType"),
+        ([1.0, 2.0], "must return an array, not list"),
+        ((np.ones(2), np.ones(2)), "must return an array, not tuple; .* multiple=True"),
+    ],
+)
+def test_functions_that_return_no_array(returned: Any, message: str) -> None:
+    @func.custom(vjp=lambda g: g)
+    def wrong(x: Any) -> Any:
+        return returned
+
+    for call in (wrong, func.grad(wrong), func.vmap(wrong)):
+        with pytest.raises(TypeError, match=message):
+            call(np.ones(2))
+
+    @func.custom(vjp=lambda gs: gs[0], multiple=True)
+    def several(x: Any) -> Any:
+        return returned[0] if isinstance(returned, tuple) else None
+
+    with pytest.raises(TypeError, match="must return a tuple of arrays, because of multiple=True"):
+        several(np.ones(2))
+
+
+def test_functions_that_return_a_number() -> None:
+    @func.custom(vjp=lambda g, x: g * ag.cos(x))
+    def sine(x: Any) -> Any:
+        return math.sin(x)
+
+    assert float(func.grad(sine)(0.0)) == 1.0
+    assert float(func.jvp(sine, (0.0,), (2.0,))[1]) == 2.0

@@ -241,6 +241,12 @@ def test_pattern_holds_at_other_points(name: str) -> None:
             assert not np.any(dense[~pattern])
 
 
+def test_a_constant_factor_cuts_off_where_it_is_zero_only() -> None:
+    factor = np.array([2.0, 0.0, -3.0, np.nan])
+    for function in (lambda x: x * factor, lambda x: factor * x):
+        assert spread(ag.func.sparsity(function, np.ones(4))) == {(0, 0), (2, 2), (3, 3)}
+
+
 def test_a_value_of_zero_is_no_structure() -> None:
     x = np.zeros(3)
     assert spread(ag.func.sparsity(lambda x: x**2 * x[::-1], x)) == {

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import itertools
 import warnings
 from contextlib import nullcontext
 from typing import Any
 
 import numpy as np
 import pytest
-from samples import Sample
+from samples import Sample, choices_of
 
 import arraygrad as ag
 from arraygrad.func import grad, jvp, vmap
@@ -260,8 +259,7 @@ def test_every_op_against_a_loop(batch_sample: Sample) -> None:
     # A plain array cannot be indexed by a batched one, a tensor can.
     whole = ag.asarray if sample.op == "__getitem__" else np.asarray
     count = len(drawn[0])
-    choices = [c for c in itertools.product([False, True], repeat=count) if any(c)]
-    for number, chosen in enumerate(choices):
+    for number, chosen in enumerate(choices_of(count)):
         axes: list[int | None] = []
         inputs: list[Any] = []
         for i, pick in enumerate(chosen):

@@ -1,4 +1,4 @@
-"""Whether a result is a view follows from the op and the logical layout, wherever it runs."""
+"""Whether a result is a view is as NumPy has it, or a write that depends on it is refused."""
 
 from __future__ import annotations
 
@@ -93,7 +93,9 @@ IS_VIEW = {
     copied_as_it_lies: False,
 }
 WAYS = list(IS_VIEW)
-BY_MEMORY = {as_it_lies, flat_as_it_lies, parts_as_they_lie, copied_as_it_lies}
+# Where no memory is known, NumPy's decision is known for these.
+SURE = [split, copied]
+UNSURE = "may be a view or a copy|say order='C' or order='F'"
 
 
 def program(way: Callable[[Any], Any]) -> Callable[[Any], Any]:
@@ -107,29 +109,62 @@ def program(way: Callable[[Any], Any]) -> Callable[[Any], Any]:
 
 
 def expected(way: Callable[[Any], Any], x: Any) -> Any:
-    """By NumPy, on a C-contiguous array."""
-    y = np.ascontiguousarray(x) * 2.0
+    """By NumPy."""
+    y = x * 2.0
     view = np.asarray(way(y))
-    assert np.shares_memory(view, y) == IS_VIEW[way]
+    if x.flags.c_contiguous:
+        assert np.shares_memory(view, y) == IS_VIEW[way]
     view[...] = view * 3.0 + 1.0
     return y
 
 
 @pytest.mark.parametrize("way", WAYS)
 def test_eagerly(way: Callable[[Any], Any]) -> None:
-    for x in (X, np.asfortranarray(X), X[::-1][::-1]):
-        if way in BY_MEMORY and not x.flags.c_contiguous:
-            with pytest.raises(ValueError, match="say order='C' or order='F'"):
-                program(way)(ag.tensor(x))
-            continue
-        np.testing.assert_array_equal(program(way)(ag.tensor(x)).numpy(), expected(way, x))
+    for x in (X, np.asfortranarray(X), np.asarray(X.T, order="C").T, X[::-1][::-1], X[:, ::-1]):
+        for run in (
+            lambda x: program(way)(ag.asarray(x)).numpy(),
+            lambda x: func.vjp(program(way), x)[0],
+            lambda x: func.jvp(program(way), (x,), (x,))[0],
+        ):
+            if (x * 2.0).flags.c_contiguous or way in SURE:
+                np.testing.assert_array_equal(run(x), expected(way, x))
+            else:
+                with pytest.raises((RuntimeError, ValueError), match=UNSURE):
+                    run(x)
 
 
 @crossed(axis=[0, 1, 2], way=WAYS)
 def test_in_a_batch(way: Callable[[Any], Any], axis: int) -> None:
     batch = np.stack([X, X + 1], axis)
-    found = func.vmap(program(way), in_axes=axis)(batch)
-    np.testing.assert_array_equal(found, [expected(way, X), expected(way, X + 1)])
+    run = func.vmap(program(way), in_axes=axis)
+    if way in SURE:
+        np.testing.assert_array_equal(run(batch), [expected(way, X), expected(way, X + 1)])
+    else:
+        with pytest.raises((RuntimeError, ValueError), match=UNSURE):
+            run(batch)
+
+
+def test_the_base_of_an_unsure_view_cannot_be_written() -> None:
+    def run(x: Any) -> Any:
+        y = x * 2.0
+        flat = ag.reshape(y, (-1,))
+        y[0] = 0.0
+        return flat
+
+    def read(x: Any) -> Any:
+        y = x * 2.0
+        total = ag.sum(ag.reshape(y, (-1,)))
+        y[0] = 0.0
+        return y + total
+
+    with pytest.raises(RuntimeError, match=UNSURE):
+        func.vmap(run)(X[None])
+    np.testing.assert_array_equal(func.vmap(read)(X[None])[0], read(X))
+    xp = pytest.importorskip("array_api_strict")
+    flat = run(ag.tensor(xp.asarray(X)))
+    with pytest.raises(RuntimeError, match=UNSURE):
+        flat + 1
+    np.testing.assert_array_equal(read(ag.tensor(xp.asarray(X))).numpy(), read(X))
 
 
 @pytest.mark.parametrize("way", WAYS)
@@ -151,8 +186,12 @@ def test_sparse_jacobian(way: Callable[[Any], Any]) -> None:
 @crossed(library=["array_api_strict", "torch", "jax.numpy", "dask.array"], way=WAYS)
 def test_over_a_library(way: Callable[[Any], Any], library: str) -> None:
     xp = pytest.importorskip(library)
-    found = program(way)(ag.tensor(xp.asarray(X)))
-    np.testing.assert_allclose(found.numpy(), expected(way, X), rtol=1e-6)
+    if way in SURE:
+        found = program(way)(ag.tensor(xp.asarray(X)))
+        np.testing.assert_allclose(found.numpy(), expected(way, X), rtol=1e-6)
+    else:
+        with pytest.raises((RuntimeError, ValueError), match=UNSURE):
+            program(way)(ag.tensor(xp.asarray(X)))
 
 
 @pytest.mark.parametrize("way", WAYS)
@@ -162,19 +201,58 @@ def test_in_inference_mode(way: Callable[[Any], Any]) -> None:
         np.testing.assert_array_equal(found.numpy(), expected(way, X))
 
 
-def test_fortran_order_that_an_op_gives_is_no_layout() -> None:
-    """What an op computes is C-contiguous, also where NumPy lays it out otherwise."""
-    y = ag.tensor(X.T) + 0.0
-    first, second = y[1], ag.ravel(y)
-    second[3] = 100.0
-    assert y[1, 0].item() == 100.0
-    assert first[0].item() == 100.0
+MADE: list[Callable[[Any], Any]] = [
+    lambda x: np.sin(x.T),
+    lambda x: x.T + x.T,
+    lambda x: np.where(x.T > 2.0, x.T, 0.0),
+    lambda x: np.concatenate([x.T, x.T], axis=1),
+    lambda x: np.cumsum(x.T, axis=0),
+    lambda x: x.T @ x,
+    lambda x: np.copy(x.T),
+    lambda x: x.T.copy(),
+    lambda x: np.clip(x.T, 2.0, 7.0),
+    lambda x: np.zeros_like(x.T) + x[0, 0],
+    lambda x: np.sum(np.ones((2, 3)) * x[0, :3], axis=0, keepdims=True),
+]
+
+
+@pytest.mark.parametrize("make", MADE)
+@pytest.mark.parametrize("size", [1, 300])
+def test_results_that_may_lie_otherwise_in_numpy(make: Callable[[Any], Any], size: int) -> None:
+    """`reshape` of a result is a view where NumPy's is; where NumPy copies, a write is refused."""
+
+    def run(x: Any) -> Any:
+        y = make(x)
+        z = y.reshape(-1)
+        z *= 10.0
+        return y
+
+    x = np.tile(X, (size, 1))
+    is_copy = not np.shares_memory((y := make(x)).reshape(-1), y) or make is MADE[7]
+    for call in (lambda: run(ag.tensor(x)).numpy(), lambda: func.jvp(run, (x,), (x,))[0]):
+        if is_copy:
+            with pytest.raises(RuntimeError, match=UNSURE):
+                call()
+        else:
+            np.testing.assert_allclose(call(), run(x))
+
+
+def test_the_base_of_a_transposed_result() -> None:
+    y = ag.tensor(X).T + 0.0
+    flat = y.reshape(-1)
+    with ag.no_grad():
+        y[0] = 5.0
+    with pytest.raises(RuntimeError, match=UNSURE):
+        flat.numpy()
+    with pytest.raises(RuntimeError, match=UNSURE):
+        flat * 2
 
 
 def test_an_array_of_the_users_has_the_layout_it_has() -> None:
     data = np.asfortranarray(X)
     y = ag.asarray(data)
-    ag.ravel(y)[0] = 100.0  # a copy, as in NumPy
+    with pytest.raises(RuntimeError, match=UNSURE):
+        ag.ravel(y)[0] = 100.0
     y[0][1] = 50.0
     assert data[0, 0] == 1.0
     assert data[0, 1] == 50.0
@@ -205,24 +283,29 @@ LAYOUTS: list[Callable[[Any], Any]] = [
 )
 def test_orders_are_numpys(layout: Any, order: str | None, given: Any) -> None:
     data = given((np.arange(24.0) + 1j).reshape(2, 3, 4))
-    x = layout(data)
+    x, t = layout(data), layout(ag.asarray(data))
+    known = data.flags.c_contiguous
+    if not known and order in ("A", "K") and sum(n > 1 for n in x.shape) > 1 and x.size:
+        with pytest.raises(ValueError, match=UNSURE):
+            t.ravel(order)
+        return
     for make in (
         lambda x: x.ravel(order),
         lambda x: x.flatten(order),
         lambda x: np.ravel(x, order),
     ):
-        expected = make(x)
-        found = make(layout(ag.asarray(data))).array
+        expected, found = make(x), make(t).array
         np.testing.assert_array_equal(found, expected)
-        assert np.shares_memory(found, data) == np.shares_memory(expected, data)
+        if known:
+            assert np.shares_memory(found, data) == np.shares_memory(expected, data)
     if order != "K" and x.size:
         for shape in ((x.size // 2, 2), (2, -1), -1) if x.size > 1 else ((1, 1), ()):
             expected = x.reshape(shape, order=order)
-            t = layout(ag.asarray(data))
             np.testing.assert_array_equal(t.reshape(shape, order=order).numpy(), expected)
             found = np.reshape(t, shape, order=order).array
             np.testing.assert_array_equal(found, expected)
-            assert np.shares_memory(found, data) == np.shares_memory(expected, data)
+            if known:
+                assert np.shares_memory(found, data) == np.shares_memory(expected, data)
 
 
 @crossed(layout=LAYOUTS[:6], order=["C", "F", "A", "K"])
@@ -238,16 +321,21 @@ def test_gradients_in_all_orders(layout: Any, order: str) -> None:
     t = ag.tensor(x, requires_grad=True)
     assert ag.testing.gradcheck(loss, t)
     assert ag.testing.gradgradcheck(loss, t)
-    np.testing.assert_allclose(func.vmap(loss)(np.stack([x, -x])), [loss(x), loss(-x)])
+    both = np.stack([x, -x])
+    if order in ("A", "K"):
+        with pytest.raises(ValueError, match=UNSURE):
+            func.vmap(loss)(both)
+    else:
+        np.testing.assert_allclose(func.vmap(loss)(both), [loss(x), loss(-x)])
 
 
 def test_orders_that_numpys_memory_would_decide() -> None:
     y = ag.tensor(X).T + 0.0  # NumPy's sum lies by columns, as its operand does
     assert y.ravel("F").tolist() == X.ravel().tolist()
     for order in ("A", "K"):
-        with pytest.raises(ValueError, match="say order='C' or order='F'"):
+        with pytest.raises(ValueError, match=UNSURE):
             y.ravel(order)
-    with pytest.raises(ValueError, match="say order='C' or order='F'"):
+    with pytest.raises(ValueError, match=UNSURE):
         ag.broadcast_to(ag.tensor([1.0, 2.0]), (3, 2)).ravel("K")
 
 
@@ -347,12 +435,10 @@ def of_a_broadcast(y: Any) -> Any:
     return ag.reshape(ag.broadcast_to(y[0], (2, 4)), (8,))  # a copy
 
 
-@crossed(order=["C", "F"], way=[way for way in (*WAYS, of_a_broadcast) if way not in BY_MEMORY])
-def test_what_detach_gives_has_the_layout_of_the_tensor(way: Any, order: Any) -> None:
-    """Also if an op has laid its result out in another order than the logical one."""
-
+@pytest.mark.parametrize("way", [*WAYS, of_a_broadcast])
+def test_what_detach_gives_has_the_layout_of_the_tensor(way: Any) -> None:
     def run(detach: Any) -> Any:
-        y = ag.asarray(np.asarray(X, order=order)) * 2.0
+        y = ag.asarray(X) * 2.0
         view = way(detach(y))
         view += 100.0
         return y.array, view.array
@@ -363,9 +449,9 @@ def test_what_detach_gives_has_the_layout_of_the_tensor(way: Any, order: Any) ->
 
 def test_a_view_of_what_detach_gives_of_a_broadcast() -> None:
     x = ag.tensor(np.ones(4), requires_grad=True)
-    flat = ag.reshape(ag.broadcast_to(x, (2, 4)).detach(), (8,))  # a copy
-    flat += 1
-    assert x.tolist() == [1, 1, 1, 1]
+    flat = ag.reshape(ag.broadcast_to(x, (2, 4)).detach(), (8,))
+    with pytest.raises(RuntimeError, match=UNSURE):
+        flat += 1
     part = ag.broadcast_to(x, (2, 4)).detach()[0]
     with pytest.raises(RuntimeError, match="broadcast"):
         part += 1

@@ -61,6 +61,30 @@ def summed_before(x: Any) -> Any:
     return y
 
 
+def running(x: Any) -> Any:
+    y = ag.cumulative_sum(ag.flip(ag.log(x)))
+    y[-1] = 0.0
+    return y
+
+
+def along_lines(x: Any) -> Any:
+    y = ag.special.softmax(ag.reshape(ag.log(x), (3, 1)) * ag.asarray([1.0, 2.0]), axis=1)
+    y[0] = 0.0
+    return y
+
+
+def multiplied(x: Any) -> Any:
+    y = ag.reshape(ag.log(x), (3, 1)) @ ag.asarray([[1.0, 2.0]])
+    y[0] = 0.0
+    return y
+
+
+def of_matrices(x: Any) -> Any:
+    y = ag.linalg.det(ag.reshape(ag.log(x), (3, 1, 1)) * ag.asarray([[2.0, 1.0], [1.0, 3.0]]))
+    y[0] = 0.0
+    return y
+
+
 def by_out(x: Any) -> Any:
     return np.log(x, out=ag.zeros_like(x), where=x > 0)
 
@@ -87,6 +111,10 @@ CASES = [
     in_two_steps,
     after_a_reading,
     summed_before,
+    running,
+    along_lines,
+    multiplied,
+    of_matrices,
     by_out,
     by_a_mask_of_a_sum,
     copied,
@@ -227,3 +255,39 @@ def test_a_written_number_in_two_partly_overwritten_arrays() -> None:
     a[2], b[0], b[2] = 0.0, 0.0, 0.0
     # The sum is 2 x0 (x0 + x1 + log(x1 - 1)).
     assert ag.grad(a.sum() + b.sum(), x).tolist() == [8.0, 4.0, 0.0]
+
+
+def test_numbers_used_in_partly_overwritten_arrays() -> None:
+    """The masks of arrays without axes are arrays, too, which can be written."""
+    x = ag.tensor([0.0, 2.0, 3.0], requires_grad=True)
+    total = x.sum()
+    total[...] = total * 2
+    first, second = ag.sqrt(x) * total, ag.log(x + 1) * total
+    first[0] = 0.0
+    second[1] = 0.0
+    y = first.sum() + second.sum()
+    found = ag.grad(y, x)
+
+    def expected(x: Any) -> Any:
+        t = 2 * (x[0] + x[1] + x[2])
+        return t * (np.sqrt(x[1]) + np.sqrt(x[2]) + np.log(x[0] + 1) + np.log(x[2] + 1))
+
+    h = 1e-6 * np.eye(3)
+    at = np.array([0.0, 2.0, 3.0])
+    slopes = [(expected(at + e) - expected(at - e)) / 2e-6 for e in h]
+    np.testing.assert_allclose(found.numpy(), slopes, rtol=1e-6)
+
+
+def test_a_users_rule_runs_once() -> None:
+    calls: list[int] = []
+
+    @ag.func.custom(vjp=lambda g, x: (calls.append(1), g / x)[1], batch="elementwise")
+    def log(x: Any) -> Any:
+        return np.log(x)
+
+    x = ag.tensor([0.0, 2.0, 3.0], requires_grad=True)
+    with np.errstate(divide="ignore"):
+        y = log(x)
+    y[0] = 1.0
+    np.testing.assert_allclose(ag.grad(y.sum(), x).numpy(), [0.0, 1 / 2, 1 / 3])
+    assert len(calls) == 1

@@ -390,3 +390,20 @@ def test_writes_of_another_array_that_an_interrupt_left_behind() -> None:
     y[1:] = 5.0
     y[:1].mul_(3.0)
     assert ag.grad(squares + (y * y).sum(), x).tolist() == [2 + 18, 4, 6]
+
+
+@needs_counts
+def test_writes_to_a_users_array_keep_no_copies() -> None:
+    """After one look for nodes that saved the memory, the user's own references are known."""
+    data = np.ones(2**20)
+    w = ag.asarray(data).requires_grad_()
+    for _ in range(6):
+        with ag.no_grad():
+            w -= 0.5
+    past = versions.writes_to(data).past
+    assert (past.writes, past.bytes) == ([], 0)
+    y = (w * w).sum()
+    with ag.no_grad():
+        w += 3.0  # a node needs the values of before
+    assert len(past.writes) == 1
+    assert ag.grad(y, w).numpy()[0] == 2 * (1.0 - 6 * 0.5)

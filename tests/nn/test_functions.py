@@ -70,12 +70,31 @@ def test_a_projected_lstm_is_torchs() -> None:
 
 
 def test_a_key_gives_the_same_numbers_and_a_generator_gives_others() -> None:
-    x = np.ones(50)
-    assert_close(nn.dropout(x, 0.3, key=1), nn.dropout(x, 0.3, key=1))
+    x, key = np.ones(50), ag.random.key(1)
+    assert_close(nn.dropout(x, 0.3, key=1), nn.dropout(x, 0.3, key=key))
     source = np.random.default_rng(1)
     first, second = (nn.dropout(x, 0.3, key=source) for _ in range(2))
     assert (first != second).any()
     assert set(np.unique(first)) == {0, 1 / 0.7}
+
+
+def test_keys_of_a_batch_and_of_layers_differ() -> None:
+    keys = ag.random.split(ag.random.key(1), 3)
+    rows = ag.func.vmap(lambda key: nn.dropout(np.ones(50), key=key))(keys)
+    assert_close(rows[1], nn.dropout(np.ones(50), key=keys[1]))
+    assert (rows[0] != rows[1]).any()
+    eye = [(np.eye(50), np.zeros((50, 50)))] * 3
+    out, _ = nn.rnn(np.ones((1, 50)), eye, nonlinearity="relu", dropout=0.5, key=1)
+    assert 0 < np.count_nonzero(out) < np.count_nonzero(nn.dropout(np.ones(50), key=1))
+
+
+def test_attention_in_blocks_drops_the_same_in_both_runs(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(attention, "_AT_ONCE", 10)
+    q, k, v = leaf(7, 3), leaf(5, 3) * 1, leaf(5, 2)
+    key = ag.random.key(0)
+    out = nn.scaled_dot_product_attention(q, k, v, dropout_p=0.5, generator=key)
+    # It is linear in the values: its gradient by them gives it back.
+    assert_close((ag.grad(out.sum(), v) * v.detach()).sum(), out.detach().sum(), rtol=1e-12)
 
 
 def test_random_functions_ask_for_a_key() -> None:

@@ -15,7 +15,7 @@ def _between(low: float, high: float, size: int = 3) -> Any:
 
 
 # The shape parameters of each distribution, and a range inside of its support.
-_CONTINUOUS: dict[str, tuple[tuple[Any, ...], tuple[float, float]]] = {
+CONTINUOUS: dict[str, tuple[tuple[Any, ...], tuple[float, float]]] = {
     "norm": ((), (-2, 2)),
     "t": ((_between(2.5, 6),), (-2, 2)),
     "gamma": ((_between(0.8, 4),), (0.3, 4)),
@@ -55,7 +55,7 @@ def _methods(name: str, methods: str, *arrays: Any, label: str = "", **flags: An
 
 
 CASES = []
-for _name, (_shapes, (_low, _high)) in _CONTINUOUS.items():
+for _name, (_shapes, (_low, _high)) in CONTINUOUS.items():
     _loc, _scale = _between(-0.1, 0.1), _between(1, 1.5)
     _x = _between(_low, _high) * _scale + _loc
     _given = (*_shapes, _loc, _scale)

@@ -69,6 +69,11 @@ class Case:
         """The function, with its module."""
         return re.split(r"[^\w.]", self.name, maxsplit=1)[0]
 
+    @property
+    def variant(self) -> str:
+        """Whether its numbers are complex."""
+        return "complex" if any(map(np.iscomplexobj, self.arrays)) else ""
+
 
 def results(case: Case, sp: Any, *arrays: Any) -> list[Any]:
     """All arrays in the result of a case."""

@@ -207,9 +207,9 @@ CASES = [
     Case("solve_bvp-singular-term", sphere, P2, skip=("batch",)),
     Case("solve_bvp-complex", damped_wave, P2, **ADAPTED, skip=("batch",)),
     Case("solve_bvp-parameter", eigenvalue, P2, **ADAPTED, skip=("batch",)),
+    Case("quad-ends", lambda m, p: m.quad(lambda x: bump(x, *p), -p[0], p[1] ** 2)[0], P2),
     Case("quad", lambda m, p: m.quad(bump, 0, 1, (p[0], p[1]))[0], P2),
     Case("quad-closure", lambda m, p: m.quad(lambda x: bump(x, *p), 1, -1)[0], P2),
-    Case("quad-ends", lambda m, p: m.quad(lambda x: bump(x, *p), -p[0], p[1] ** 2)[0], P2),
     Case("quad-half-line", lambda m, p: m.quad(bump, p[1], np.inf, (p[0], p[1]))[0], P2),
     Case("quad-line", lambda m, p: m.quad(bump, -np.inf, np.inf, (p[0], p[1]))[0], P2),
     Case("quad-left", lambda m, p: m.quad(bump, -np.inf, p[0], (p[0], p[1]))[0], P2),
@@ -302,7 +302,8 @@ def heat(p: Any, method: str, n: int) -> Any:
 
 
 @pytest.mark.parametrize("method", ["RK45", "Radau"])
-@pytest.mark.parametrize("n", [4, 32], ids=["dense", "sparse"])
+# The Jacobian of 48 numbers has five colours: few enough to use its entries only.
+@pytest.mark.parametrize("n", [4, 48], ids=["dense", "sparse"])
 def test_long_states(method: str, n: int, monkeypatch: pytest.MonkeyPatch) -> None:
     function = functools.partial(heat, method=method, n=n)
     monkeypatch.setattr(march, "_LONG", (100, 100))
@@ -454,3 +455,59 @@ def test_integrals_that_cannot_be_differentiated_are_refused() -> None:
         integrate.quad(lambda x: a * np.abs(x), -1, 1, weight="cauchy", wvar=0.2)
     with pytest.raises(NotASolutionError, match="points="):
         integrate.quad(lambda x: a * np.abs(x - 0.3) ** -0.9, 0, 1, epsabs=1e-3, epsrel=1e-3)
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize(
+    ("integrand", "at", "expected"),
+    [
+        (lambda x, a: 1 + a / np.sqrt(x), 0.0, 2.0),  # singular, where the value is not
+        (lambda x, a: x**a, 0.0, -1.0),
+        (lambda x, a: 1 + a * np.exp(-(((x - 0.3) / 1e-2) ** 2)), 0.0, 1e-2 * np.sqrt(np.pi)),
+        (lambda x, a: a * np.exp(-(((x - 0.3) / 1e-3) ** 2)), 0.0, 1e-3 * np.sqrt(np.pi)),
+        (lambda x, a: np.abs(x - a), 0.3, -0.4),
+        (lambda x, a: np.where(x > a, x - a, 0.0), 0.3, -0.7),
+        (lambda x, a: x - a if x > a else 0 * x, 0.3, -0.7),
+        (lambda x, a: np.where(x > 0.3, a * x, 0.0), 1.0, 0.455),
+    ],
+)
+def test_derivatives_are_resolved_where_the_integral_is(
+    integrand: Any, at: float, expected: float
+) -> None:
+    for function in (integrate.quad, integrate.quad_vec):
+        found = grad(lambda a, f=function: f(lambda x: integrand(x, a), 0, 1)[0])(at)
+        assert found == pytest.approx(expected, rel=1e-7)
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_derivatives_that_do_not_exist_are_refused() -> None:
+    with pytest.raises(NotASolutionError, match="split the range"):
+        grad(lambda a: integrate.quad(lambda x: 1 + a / x, 0, 1)[0])(0.0)
+    for jump in (lambda x, a: np.where(x > a, x, 0.0), lambda x, a: x if x > a else 0 * x):
+        with pytest.raises(SingularError, match=r"jumps near x = 0\.[23]"):
+            grad(lambda a, f=jump: integrate.quad(lambda x: f(x, a), 0, 1)[0])(0.3)
+
+
+def test_ends_of_any_order() -> None:
+    function = lambda b: integrate.quad(np.exp, 0.0, b)[0]  # noqa: E731
+    for _ in range(10):
+        function = jacfwd(function)
+    assert function(0.5) == pytest.approx(np.exp(0.5), rel=1e-9)
+
+
+@pytest.mark.parametrize("method", ["RK45", "LSODA"])
+def test_a_jump_at_a_time_that_depends_on_parameters_is_refused(method: str) -> None:
+    def final(rates: Any) -> Any:
+        return lambda a: integrate.solve_ivp(
+            lambda t, y: rates(t, y, a), (0, 1), [1.0], method, rtol=1e-8, atol=1e-8
+        ).y[0, -1]
+
+    with pytest.raises(SingularError, match=r"jumps near t = 0\.5"):
+        grad(final(lambda t, y, a: np.where(t < a, -y, 2 * y)))(0.5)
+    with pytest.raises(SingularError, match=r"jumps near t = 0\.4"):  # by the state
+        grad(final(lambda t, y, a: -a * y if y[0] > 0.8 else -3 * y))(0.5)
+    # A jump at a given time, and a kink, shift nothing.
+    slope = grad(final(lambda t, y, a: np.where(t < 0.5, -a * y, 2 * y)))(0.5)
+    assert slope == pytest.approx(-0.5 * np.exp(-0.25 + 1), rel=1e-6)
+    slope = grad(final(lambda t, y, a: np.where(t < a, -y, -y + (t - a))))(0.5)
+    assert slope == pytest.approx(-(1 - np.exp(-0.5)), rel=1e-3)

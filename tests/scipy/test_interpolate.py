@@ -104,3 +104,13 @@ def test_a_penalty_that_is_too_small_for_scipy() -> None:
     with pytest.raises(NotASolutionError, match="another unit of x, or pass lam"):
         interpolate.make_smoothing_spline(x, y)
     interpolate.make_smoothing_spline(x, y.detach())
+
+
+@pytest.mark.parametrize("kind", ["previous", "next", "nearest", "nearest-up", "linear"])
+def test_interp1d_beyond_its_nodes(kind: str) -> None:
+    nodes, y = np.arange(4.0), np.array([1.0, 2.0, 4.0, 3.0])
+    at = np.array([-0.5, 0.0, 0.5, 2.9, 3.0, 3.5])
+    given = {"kind": kind, "fill_value": "extrapolate"}
+    expected = scipy.interpolate.interp1d(nodes, y, **given)(at)
+    found = interpolate.interp1d(nodes, ag.tensor(y, requires_grad=True), **given)(at)
+    np.testing.assert_allclose(found.detach().numpy(), expected)

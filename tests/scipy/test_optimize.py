@@ -14,7 +14,7 @@ from scipy_checks import Case, crossed
 
 import arraygrad as ag
 from arraygrad.errors import NoGradientError, NotASolutionError, SingularError
-from arraygrad.func import grad, hvp, jacrev, vmap
+from arraygrad.func import grad, hvp, jacrev, jvp, vmap
 from arraygrad.scipy import optimize
 from arraygrad.scipy.solutions import solution_tolerance
 
@@ -505,3 +505,85 @@ def test_a_fit_to_lists() -> None:
     y = ag.tensor(2.1, requires_grad=True)
     slope, _ = optimize.curve_fit(lambda x, a: a * x, [1, 2, 3], [1.0, y, 2.9])
     assert abs(ag.grad(slope[0], y).item() - 2 / 14) < 1e-8
+
+
+def test_a_bound_that_is_about_to_become_active_is_refused() -> None:
+    def best(a: Any, **given: Any) -> Any:
+        return optimize.minimize(lambda x: np.sum((x - a) ** 2), [1.0], tol=1e-12, **given).x[0]
+
+    with pytest.raises(SingularError, match="a bound is about to become active"):
+        grad(lambda a: best(a, bounds=[(0, None)]))(0.0)
+    rule = {"type": "ineq", "fun": lambda x: x}
+    with pytest.raises(SingularError, match="a constraint is about to become active"):
+        grad(lambda a: best(a, constraints=rule))(0.0)
+
+
+def test_small_unknowns_must_be_solutions_too() -> None:
+    def root(a: Any, **given: Any) -> Any:
+        return optimize.root(lambda x: x**2 - a, [3e-6, 4e-6], **given).x[0]
+
+    a = np.array(1e-12)
+    assert grad(root)(a) == pytest.approx(0.5e6, rel=1e-6)
+    with pytest.raises(NotASolutionError, match="not a solution"):
+        grad(lambda a: root(a, options={"maxfev": 2}))(a)
+    # A minimum at zero is found as well as one elsewhere: its derivative is the same close by.
+    low = grad(lambda a: optimize.minimize(lambda x: np.sum(np.cosh(x - a)), [1.0]).x[0])
+    assert low(0.0) == pytest.approx(1.0)
+
+
+def test_a_double_root_found_almost_is_refused() -> None:
+    def root(a: Any) -> Any:
+        return optimize.newton(lambda x: (x - a) ** 2, 1.5, lambda x: 2 * (x - a), maxiter=100)
+
+    with pytest.raises(SingularError, match="double root"):
+        grad(root)(1.0)
+
+
+T3, Y3 = np.linspace(0.0, 2.0, 9), np.exp(-np.linspace(0.0, 2.0, 9))
+
+
+@pytest.mark.parametrize("loss", ["soft_l1", "cauchy", "huber"])
+def test_curve_fit_with_a_loss(loss: str) -> None:
+    y = Y3 + 0.15 * np.cos(np.arange(9.0))
+
+    def fit(m: Any, y: Any) -> Any:
+        given: Any = {"loss": loss, "f_scale": 0.1, "method": "trf", "jac": "3-point"} | TIGHT
+        return m.curve_fit(lambda t, a, k: a * np.exp(-k * t), T3, y, [1.0, 1.0], **given)
+
+    found = jacrev(lambda y: fit(optimize, y)[0])(y)
+    e = 1e-4 * np.eye(9)
+    numbers = [
+        (fit(scipy.optimize, y + e[i])[0] - fit(scipy.optimize, y - e[i])[0]) / 2e-4
+        for i in range(9)
+    ]
+    np.testing.assert_allclose(found, np.stack(numbers, axis=1), rtol=1e-3, atol=1e-4)
+    with pytest.raises(NotImplementedError, match="covariance has no derivatives"):
+        jacrev(lambda y: fit(optimize, y)[1])(y)
+
+
+def test_fields_of_results_have_derivatives_or_refuse() -> None:
+    a = ag.tensor(2.0, requires_grad=True)
+    found = optimize.minimize(lambda x: np.sum((x - a) ** 2) + x[0] ** 4, [0.5, 0.5])
+    assert ag.grad(found.jac.sum(), a).item() == pytest.approx(0.0, abs=1e-6)
+    with pytest.raises(NotImplementedError, match=r"minimize\(\).hess_inv has no derivatives"):
+        ag.grad(found.hess_inv.sum(), a)
+    fit = optimize.least_squares(lambda x: np.exp(a * x) - 2.0, [0.5])
+    slope = ag.grad(fit.jac.sum(), a).item()  # a exp(a x), and exp(a x) is 2
+    assert slope == pytest.approx(2.0, rel=1e-6)
+    b = ag.tensor([4.0, 3.0], requires_grad=True)
+    program = optimize.linprog([-1.0, -2.0], [[1.0, 1.0], [0.0, 1.0]], b)
+    assert ag.grad(program.slack.sum(), b, retain_graph=True).tolist() == pytest.approx([0.0, 0.0])
+    with pytest.raises(NotImplementedError, match=r"linprog\(\).ineqlin.marginals"):
+        ag.grad(program.ineqlin.marginals.sum(), b)
+    _, tangent = jvp(
+        lambda a: optimize.minimize(lambda x: np.sum((x - a) ** 2), [0.0]).hess_inv, (2.0,), (1.0,)
+    )
+    assert np.isnan(tangent).all()
+
+
+def test_success_is_that_of_each_member() -> None:
+    def found(start: Any) -> Any:
+        return optimize.root(lambda x: x**2 + 1.0 - 2.0 * start, start).success
+
+    members = vmap(lambda s: ag.asarray(found(s)) * 1)(np.array([1.0, 0.25]))
+    assert np.asarray(members).tolist() == [1, 0]

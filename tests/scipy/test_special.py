@@ -119,3 +119,35 @@ def test_keywords_of_universal_functions_are_refused() -> None:
 def test_integrals_of_carlson_left_of_zero_are_refused() -> None:
     with pytest.raises(NotImplementedError, match="negative real part"):
         special.elliprf(1.0, 2.0, ag.tensor(-3.0 + 0.4j, requires_grad=True))
+
+
+@pytest.mark.parametrize(
+    ("name", "at", "expected"),
+    [
+        ("poch", (0.0, 2.0), 1.0),  # z (z + 1)
+        ("poch", (-1.0, 3.0), -1.0),  # z (z + 1) (z + 2)
+        ("binom", (1.0, 3.0), -1 / 6),  # n (n - 1) (n - 2) / 6
+        ("beta", (-0.5, -0.5), -2 * np.pi * 2),
+    ],
+)
+def test_derivatives_at_removable_points(name: str, at: Any, expected: float) -> None:
+    own, first, other = getattr(special, name), *at
+    found = ag.func.grad(lambda x: own(x, other))(first)
+    h = 1e-4
+    steps = [getattr(scipy.special, name)(first + k * h, other) for k in (1, -1, 2, -2)]
+    numbers = (8 * (steps[0] - steps[1]) - (steps[2] - steps[3])) / (12 * h)
+    assert found == pytest.approx(numbers, rel=1e-6)
+    if name != "beta":
+        assert found == pytest.approx(expected, rel=1e-10)
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_a_count_without_its_fraction_is_a_constant() -> None:
+    for name in ("bdtr", "bdtrc", "bdtri", "nbdtr", "nbdtrc"):
+        own = getattr(special, name)
+        by_p, by_n = ag.func.grad(lambda p, n, f=own: f(2, n, p), argnums=(0, 1))(0.3, 5.5)
+        h = 1e-5
+        theirs = getattr(scipy.special, name)
+        difference = (theirs(2, 5.5, 0.3 + h) - theirs(2, 5.5, 0.3 - h)) / (2 * h)
+        assert by_n == 0
+        assert by_p == pytest.approx(difference, rel=1e-6), name

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 import scipy.integrate
 import scipy.stats
+from cases_stats import CONTINUOUS
 from crossing import IS_RECENT
 
 import arraygrad as ag
@@ -130,7 +131,9 @@ def test_ends_of_counts_are_those_of_scipy(name: str) -> None:
         expected = getattr(getattr(scipy.stats, name), method)(_AT, *shapes)
         np.testing.assert_allclose(found, expected, rtol=1e-8, atol=1e-14, err_msg=method)
         tensors[-1] = ag.tensor(-0.3, requires_grad=True)
-        assert np.isnan(getattr(getattr(stats, name), method)(1, *tensors).item()), method
+        own = getattr(getattr(scipy.stats, name), method)(1, *shapes[:-1], -0.3)
+        found = getattr(getattr(stats, name), method)(1, *tensors).item()
+        np.testing.assert_equal(found, own, err_msg=method)
 
 
 @pytest.mark.parametrize("counts", [[1, 2, 3], [1, 2, 2], [-1, 4, 3]])
@@ -278,3 +281,42 @@ def test_quantiles_of_zero_and_one_have_derivatives() -> None:
             assert [g.item() for g in ag.grad(finite, tensors)] == [
                 g.item() for g in ag.grad(middle, tensors)
             ]
+
+
+@pytest.mark.parametrize("df", [1e9, 1e15, np.inf])
+def test_values_and_slopes_of_t_for_many_degrees_of_freedom(df: float) -> None:
+    def by_x(method: str) -> Any:
+        return ag.func.grad(lambda x: getattr(stats.t, method)(x, df))(1.3)
+
+    x = ag.tensor(1.3, requires_grad=True)
+    for method in ("logpdf", "pdf", "cdf", "sf"):
+        value = getattr(stats.t, method)(x, df).item()
+        assert value == getattr(scipy.stats.t, method)(1.3, df)
+    assert by_x("logpdf") == pytest.approx(-1.3, rel=1e-7)
+    assert by_x("cdf") == pytest.approx(scipy.stats.norm.pdf(1.3), rel=1e-7)
+
+
+@pytest.mark.parametrize(
+    ("name", "shapes"),
+    [
+        ("t", (1e12,)),
+        ("gamma", (1e12,)),
+        ("beta", (1e9, 2e9)),
+        ("chi2", (1e12,)),
+        ("invgamma", (1e9,)),
+    ],
+)
+def test_entropies_are_those_of_scipy(name: str, shapes: tuple[float, ...]) -> None:
+    tensors = [ag.tensor(s, requires_grad=True) for s in shapes]
+    found = getattr(stats, name).entropy(*tensors)
+    assert found.item() == getattr(scipy.stats, name).entropy(*shapes)
+
+
+@pytest.mark.parametrize("name", CONTINUOUS)
+@pytest.mark.parametrize("x", [np.inf, -np.inf])
+def test_at_infinity_location_and_scale_change_nothing(name: str, x: float) -> None:
+    shapes = [s[0] for s in CONTINUOUS[name][0]]
+    for method in ("cdf", "sf"):
+        loc, scale = ag.tensor(0.3, requires_grad=True), ag.tensor(2.0, requires_grad=True)
+        out = getattr(getattr(stats, name), method)(x, *shapes, loc=loc, scale=scale)
+        assert [g.item() for g in ag.grad(out, [loc, scale])] == [0, 0]

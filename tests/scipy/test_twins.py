@@ -312,3 +312,10 @@ def test_right_angles_are_exact() -> None:
     image = np.arange(6.0).reshape(2, 3)
     found = ag.scipy.ndimage.rotate(ag.tensor(image, requires_grad=True), 90)
     np.testing.assert_allclose(found.detach(), scipy.ndimage.rotate(image, 90), atol=1e-12)
+
+
+def test_norms_of_lsqr_refuse_to_be_differentiated() -> None:
+    b = ag.tensor([1.0, 2.0, 4.0], requires_grad=True)
+    found = ag.scipy.sparse.linalg.lsqr(scipy.sparse.csr_array(np.eye(3, 2)), b)
+    with pytest.raises(NotImplementedError, match=r"lsqr\(\).r1norm has no derivatives"):
+        ag.grad(found[3], b)

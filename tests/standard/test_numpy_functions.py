@@ -75,7 +75,6 @@ _CONSTANT = {
     "logical_xor",
 }
 _CONSTANT |= {"equal", "not_equal", "less", "less_equal", "greater", "greater_equal", "signbit"}
-_CONSTANT |= {"nextafter"}
 _DOMAIN = {"arccosh": 1.5, "arccos": 0.3, "arcsin": 0.3, "arctanh": 0.3}
 _VECTORS = {"matmul", "vecdot", "matvec", "vecmat"}
 

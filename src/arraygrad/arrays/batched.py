@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import Any, ClassVar
 
 from ..core.array import AnyFunction, Array
-from ..core.escaped import type_at_level
+from ..core.escaped import stamp_at, type_at_level
 from ..core.kinds import Elementwise
 from ..ops.batching import batching_rule
 from ..ops.define.op import Op
@@ -20,18 +20,23 @@ from .writing import Replaceable, link, link_detached
 new = object.__new__
 
 
+class BatchedTruthError(TypeError):
+    """The truth of a batch was asked for, which is another one for each member."""
+
+
 class Batched(Replaceable, TransformMethods, Array):
     """An array whose first axis is hidden.
 
     `shape`, `ndim` and indices refer to one member of the batch.
     """
 
-    __slots__ = ("__weakref__", "_array", "_given_axis", "_linked", "_views")
+    __slots__ = ("__weakref__", "_array", "_given_axis", "_linked", "_stamp", "_views")
     _given_axis: int  # for an argument of `vmap`: where it had the axis, if not in front
     level: ClassVar[float] = 0
 
     def __init__(self, array: Any) -> None:
         self._array = array
+        self._stamp = stamp_at(self.level)
 
     @property
     def shape(self) -> tuple[int, ...]:
@@ -63,6 +68,7 @@ class Batched(Replaceable, TransformMethods, Array):
             array = x._array
             batched = new(cls)
             batched._array = table[type(array)](array)
+            batched._stamp = x._stamp
             return batched
 
         return over_all
@@ -76,6 +82,7 @@ class Batched(Replaceable, TransformMethods, Array):
         def over_all(x: Batched, params: dict[str, Any]) -> Any:
             batched = new(cls)
             batched._array = rule(op, (x._array,), (True,), params)
+            batched._stamp = x._stamp
             if view:
                 link(op, x, params, batched)
             return batched
@@ -94,6 +101,7 @@ class Batched(Replaceable, TransformMethods, Array):
             a = x._array if in_x else x
             b = y._array if in_y else y
             batched = new(cls)
+            batched._stamp = x._stamp if in_x else y._stamp
             if elementwise and _aligned(a, b, in_x, in_y):
                 batched._array = table[type(a)][type(b)](a, b)
             else:
@@ -113,7 +121,7 @@ class Batched(Replaceable, TransformMethods, Array):
         return constant
 
     def __bool__(self) -> bool:
-        raise TypeError(
+        raise BatchedTruthError(
             "the truth of a batched array is not one value: use where() instead of if, or take "
             "the decision outside the batch"
         )

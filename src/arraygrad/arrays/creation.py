@@ -15,6 +15,7 @@ from ..core.axes import shape_tuple
 from ..core.levels import in_flight
 from ..ops.define.adoption import in_library_of
 from ..ops.define.signatures import AnyArray, Shape
+from .layout import memory_of
 from .tensor import Tensor, tensor_type, tensor_type_at
 
 
@@ -56,8 +57,6 @@ def _constant(array: Any) -> Tensor:
 def new(array: Any) -> Tensor:
     """A tensor outside of any graph; under `inference_mode`, an inference tensor."""
     made: Tensor = tensor_type(array)._bare(array)
-    if type(array) is np.ndarray and not array.flags.c_contiguous:
-        made._given = array.strides
     inside = in_flight()
     if inside:  # values of the transform may be written to the tensor
         made._born = inside
@@ -309,6 +308,9 @@ def _like(x: Any, value: Any, dtype: Any, device: Any) -> Tensor:
     if isinstance(value, Array):
         return _filled(value, tuple(x.shape), dtype)
     made = backend.full(plain(x), tuple(x.shape), value, dtype)
+    array = memory_of(x)
+    if array is not None and not array.flags.c_contiguous:  # the elements lie as those of `x`
+        made = np.full_like(array, value, dtype)
     if device is not None:
         made = backend.xp.asarray(made, device=device)
     if isinstance(x, Array) and x.level > Tensor.level:

@@ -9,8 +9,8 @@ from .. import ops
 from ..core import upward
 from ..core.array import AnyFunction, Array
 from ..core.cpython import is_identity
-from ..core.escaped import type_at_level
-from ..ops.define.op import Op
+from ..core.escaped import stamp_at, type_at_level
+from ..ops.define.op import Op, once_per_op
 from ..ops.define.rules import expression, parameters, sums_rules
 from ..ops.forward import forward_of, tangent_rules
 from .methods import TransformMethods
@@ -23,12 +23,13 @@ new = object.__new__
 class Dual(Replaceable, TransformMethods, Array):
     """An array and its tangent."""
 
-    __slots__ = ("__weakref__", "_array", "_linked", "_views", "tangent")
+    __slots__ = ("__weakref__", "_array", "_linked", "_stamp", "_views", "tangent")
     level: ClassVar[float] = 0
 
     def __init__(self, array: Any, tangent: Any) -> None:
         self._array = array
         self.tangent = tangent
+        self._stamp = stamp_at(self.level)
 
     @property
     def primal(self) -> Any:
@@ -104,6 +105,7 @@ class Dual(Replaceable, TransformMethods, Array):
             dual = new(cls)
             dual._array = out
             dual.tangent = tangent
+            dual._stamp = x._stamp
             return dual
 
         return both
@@ -121,6 +123,7 @@ class Dual(Replaceable, TransformMethods, Array):
         dual = new(cls)
         dual._array = out
         dual.tangent = tangent
+        dual._stamp = stamp_at(cls.level)
         return dual
 
     def over(self, function: AnyFunction) -> Dual:
@@ -161,7 +164,7 @@ def _linearized(op: Op, primals: Any, tangents: Any, out: Any, params: Any) -> A
     return push(*(tangents[i] for i in moving))
 
 
-@functools.cache
+@once_per_op
 def _sum_of_both(op: Op) -> AnyFunction:
     """The rules of an elementwise op on two arrays, as one function of both tangents."""
 

@@ -30,7 +30,7 @@ from ..ops.regions import Region
 from ..ops.shape import _broadcast_to
 from ..ops.writing import put, put_detached
 from .changes import InPlace
-from .layout import by_function
+from .layout import by_function, refuse_unsure
 from .views import ViewOf
 
 
@@ -136,6 +136,8 @@ def check_writable(tensor: Any, values: tuple[Any, ...]) -> None:
             "several elements are one in memory. Write to a clone() of it"
         )
     view = tensor._view
+    if view is not None and view.is_unsure:
+        refuse_unsure("the tensor cannot be written")
     for function, _ in () if view is None else view.steps:
         if function is by_function and _is_recorded(tensor, values):
             raise RuntimeError(
@@ -341,8 +343,12 @@ def _store(tensor: Any, index: Any, value: Any, name: str) -> None:
         # Noted first: an interrupt in between does no harm.
         writes.mark(array, name, _origin(), part, replaced)
         array[... if part is None else part] = value
+        base = _history(tensor)
         if hasattr(value, "dtype"):  # it holds what a user brought, now
-            _history(tensor)._made = False
+            base._made = False
+        family = getattr(base, "_family", None)
+        if family is not None and family.has_unsure:
+            family.stamp += 1
         return
     base = _history(tensor)
     steps = () if tensor._view is None else tensor._view.steps
@@ -360,7 +366,8 @@ def keeps_replaced(tensor: Any) -> bool:
     """Whether a write to a tensor has to keep the values that it replaces.
 
     It has, unless that is switched off, if anything but the tensor and its base refers to the
-    memory: it may be a node that saved it. Where references are not counted, it always has.
+    memory: it may be a node that saved it. Where references are not counted, it always has. A user
+    who brought the memory may refer to it, too. `Past` knows how many references are not nodes'.
     """
     if current_modes().keeps_written is False:
         return False
@@ -369,7 +376,10 @@ def keeps_replaced(tensor: Any) -> bool:
     owner = base._array
     if not isinstance(owner, ndarray):
         return False
-    if owner.base is not None:  # what a user brought
+    if owner.base is not None and view is None:  # what a user brought
+        owner = owner_of(owner)
+        return owner.base is not None or _is_saved(owner, getrefcount(owner))
+    if owner.base is not None:
         return True
     known = ALONE + 1 if getattr(base, "_leaf", None) is None else ALONE + 2
     if view is not None:
@@ -377,7 +387,15 @@ def keeps_replaced(tensor: Any) -> bool:
         if array.base is not owner or getrefcount(array) > ALONE + 1:
             return True
         known += 1
-    return getrefcount(owner) > known
+    count = getrefcount(owner)
+    return count > known and (view is not None or _is_saved(owner, count))
+
+
+def _is_saved(owner: Any, count: int) -> bool:
+    """Whether one of `count` references to memory may be that of a node."""
+    past = writes_to(owner).past
+    past.references = count
+    return count > past.others
 
 
 def _origin() -> str | None:

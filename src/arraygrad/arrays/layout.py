@@ -1,26 +1,26 @@
-"""Which results are views of what they were made of: by the op, and by the logical layout.
+"""Which results are views of what they were made of.
 
-The logical layout of an array says in which order its elements would lie in NumPy's memory. Arrays
-that an op computes, and those that a transform is given, are C-contiguous. Slices, transposes and
-broadcasts change the logical strides. A reshape is a view exactly where NumPy would make one of an
-array with that layout. The layout of the memory that a library, or a batch, really uses has no say
-in it, so a program that writes through views means the same everywhere.
+In NumPy, a `reshape` that merges axes is a view if the elements lie in the right order in memory,
+and else a copy. The views of a C-contiguous NumPy array lie in memory here as they do in NumPy. In
+a batch, in another library, and in a result that is not C-contiguous, the elements may lie in
+another order than in NumPy. A reshape that merges axes there is *unsure*: its result can be read,
+but neither the result nor its base can be written while that would make a difference. So a program
+means the same everywhere, or it is refused.
 """
 
 from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
-from numpy.lib.stride_tricks import as_strided
+from numpy import generic, ndarray
 
 from ..backends import backend_of
-from ..core.array import plain
+from ..core.array import is_transformed
 from ..core.indices import is_item
 from ..core.kinds import Moves
+from ..core.memory import owner_of
 from ..ops.define.library import declare
 from ..ops.define.op import Op
-from ..ops.pairs import as_pairs, from_pairs
 from ..ops.regions import Step
 from ..ops.writing import detached
 
@@ -45,33 +45,32 @@ class Origin:
         The array at the root, which is no view itself.
     steps : tuple of (function, keywords)
         The ops that lead from the base to the view.
-    is_contiguous : bool
-        Whether the elements of the view lie one after the other, by its logical layout.
     is_detached : bool
         Whether one of the steps is `detach`, so that writes change only the values of the base.
+    is_unsure : bool
+        Whether one of the steps may have copied.
     """
 
-    __slots__ = ("base", "is_contiguous", "is_detached", "steps")
+    __slots__ = ("base", "is_detached", "is_unsure", "steps")
 
     base: Any
     steps: tuple[Step, ...]
-    is_contiguous: bool
     is_detached: bool
+    is_unsure: bool
 
     def __init__(self, source: Any, origin: Origin | None, step: Step) -> None:
         if origin is None:
             self.base, self.steps = source, (step,)
-            contiguous, self.is_detached = getattr(source, "_given", None) is None, False
+            self.is_detached = self.is_unsure = False
         else:
             self.base, self.steps = origin.base, (*origin.steps, step)
-            contiguous, self.is_detached = origin.is_contiguous, origin.is_detached
+            self.is_detached, self.is_unsure = origin.is_detached, origin.is_unsure
         if step[0] is detached:
             self.is_detached = True
-        self.is_contiguous = contiguous and step[0].op.view == "reshape"  # type: ignore[attr-defined]
 
 
-def is_view(op: Op, source: Any, origin: Origin | None, params: dict[str, Any]) -> bool:
-    """Whether an op of `source`, which may be a view itself, gives a view of it."""
+def is_view(op: Op, source: Any, params: dict[str, Any], result: Any) -> bool | None:
+    """Whether the result of an op shares its elements with the only input; None if unsure."""
     if op.view == "index":
         return not is_item(params["template"])
     if op.view == "part":
@@ -79,66 +78,56 @@ def is_view(op: Op, source: Any, origin: Origin | None, params: dict[str, Any]) 
         return is_complex or op.kind.part == "real"  # type: ignore[attr-defined]
     if op.view != "reshape" or params.get("copy"):
         return op.view == "always"
-    base, steps = (source, ()) if origin is None else (origin.base, origin.steps)
-    strides = getattr(base, "_given", None)
-    if strides is None and (origin is None or origin.is_contiguous):
+    if _merges_nothing(source.shape, params["shape"]):
         return True
-    if _has_unknown_length(base, source):
-        return True
-    if any(function is by_function for function, _ in steps):  # only its memory tells
-        return _can_reshape(plain(source), params["shape"])
-    return _can_reshape(_without_memory(base, strides, steps), params["shape"])
-
-
-def is_fresh(x: Any) -> bool:
-    """Whether an array is C-contiguous because nothing else is known of it."""
-    origin = getattr(x, "_view", None) or getattr(x, "_linked", None)
-    return getattr(x, "_given", None) is None if origin is None else bool(origin.is_contiguous)
-
-
-def logical_strides(x: Any) -> tuple[int, ...] | None:
-    """The strides of an array by its logical layout, in elements; None if lengths are not known."""
-    origin = getattr(x, "_view", None) or getattr(x, "_linked", None)
-    base, steps = (x, ()) if origin is None else (origin.base, origin.steps)
-    if _has_unknown_length(base, x):
+    if not is_ordered(source):
         return None
-    given = getattr(base, "_given", None)
-    strides = _without_memory(base, given, steps).strides
-    # Where a user's array lies in memory is known in bytes; a complex number has two parts.
-    size = 1 if given is None else base.dtype.itemsize
-    parts = 2 if any(function.op.view == "part" for function, _ in steps) else 1
-    return tuple(parts * s // size for s in strides)
+    return is_shared(memory_of(source), memory_of(result))
 
 
-def _without_memory(base: Any, strides: Any, steps: tuple[Step, ...]) -> Any:
-    """A NumPy array with the layout of a view, whose elements must not be touched."""
-    shape = tuple(base.shape)
-    if strides is None:
-        strides, unit = np.cumprod((1, *shape[:0:-1]))[::-1] if shape else (), 1
-    else:
-        unit = base.dtype.itemsize
-    array = _laid_out(np.zeros(1, np.int8), shape, tuple(map(int, strides)))
-    for function, keywords in steps:
-        if function is as_pairs:
-            array = _laid_out(array, (*array.shape, 2), (*(2 * s for s in array.strides), unit))
-        elif function is from_pairs:
-            array = _laid_out(array, array.shape[:-1], [s // 2 for s in array.strides[:-1]])
-        elif function.op.view != "part":  # type: ignore[attr-defined]  # which lies as the elements do
-            array = function(array, **keywords)
-    return array
+def is_ordered(x: Any) -> bool:
+    """Whether the elements are known to lie in memory as they would in NumPy."""
+    origin = getattr(x, "_view", None) or getattr(x, "_linked", None)
+    base = memory_of(x if origin is None else origin.base)
+    return base is not None and bool(base.flags.c_contiguous)
 
 
-def _laid_out(array: Any, shape: Any, strides: Any) -> Any:
-    return as_strided(array, shape, strides, writeable=False)
+def is_shared(source: Any, array: Any) -> bool:
+    """Whether what a step made of an array shares its memory, if it is NumPy's."""
+    if isinstance(array, ndarray):
+        owner = array.base
+        if owner is None:
+            return array is source
+        return owner is source or owner is source.base or owner_of(owner) is owner_of(source)
+    return not isinstance(array, generic)
 
 
-def _has_unknown_length(*arrays: Any) -> bool:
-    return any(n != n for array in arrays for n in array.shape)
+def memory_of(x: Any) -> Any:
+    """The NumPy array under all transforms; None in a batch, and in another library."""
+    while is_transformed(x):
+        if x.ndim != x._array.ndim:
+            return None
+        x = x._array
+    return x if isinstance(x, ndarray) else None
 
 
-def _can_reshape(array: Any, shape: tuple[int, ...]) -> bool:
-    try:
-        np.reshape(array, shape, copy=False)
-    except ValueError:
-        return False
+def _merges_nothing(shape: tuple[int, ...], wanted: tuple[int, ...]) -> bool:
+    """Whether a reshape keeps each axis, or cuts it into several: then it never has to copy."""
+    rest = [n for n in reversed(wanted) if n != 1]
+    for n in shape:
+        part = 1
+        while part < n and rest:
+            part *= rest.pop()
+        if part != n:
+            return False
     return True
+
+
+def refuse_unsure(what: str) -> None:
+    """Raise the error for a write that is clear only if it is known what `reshape` has done."""
+    raise RuntimeError(
+        f"{what}: the result of reshape() or ravel() may be a view or a copy. NumPy decides it by "
+        "the order of the elements in memory, which may differ here: in a batch, in another "
+        "library, or because the array was computed from a transposed one. Make a copy of the "
+        "result, by copy(), and write to that; or make the array that is reshaped by zeros()"
+    )

@@ -18,7 +18,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from ..core.array import Array
-from ..core.escaped import type_at_level
+from ..core.escaped import stamp_at, type_at_level
 from ..ops.define.op import Op
 from ..ops.shape import copy
 from .dependence import Dependence, everything, nothing
@@ -31,12 +31,13 @@ from .writing import Replaceable, link, link_detached
 class Pattern(Replaceable, ArrayMethods, Array):
     """An array, and which input elements each of its elements depends on."""
 
-    __slots__ = ("__weakref__", "_array", "_linked", "_views", "dependence")
+    __slots__ = ("__weakref__", "_array", "_linked", "_stamp", "_views", "dependence")
     level: ClassVar[float] = 0
 
     def __init__(self, array: Any, dependence: Dependence) -> None:
         self._array = array
         self.dependence = dependence
+        self._stamp = stamp_at(self.level)
 
     @classmethod
     def apply(cls, op: Op, arrays: tuple[Any, ...], params: dict[str, Any]) -> Any:

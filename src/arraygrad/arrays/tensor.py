@@ -34,7 +34,7 @@ from ..ops.indexing import _getitem
 from ..ops.regions import Step
 from ..ops.writing import detached
 from .inplace import TensorInPlace, keep_retaining
-from .layout import is_view
+from .layout import is_shared, is_view, refuse_unsure
 from .methods import ArrayMethods
 from .numbers import (
     check_not_computed_with,
@@ -43,7 +43,7 @@ from .numbers import (
     check_not_stored,
 )
 from .recording import Recording
-from .views import ViewOf, is_shared
+from .views import ViewOf
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -67,7 +67,6 @@ class Tensor(Recording, TensorInPlace, ArrayMethods):
         "_born",
         "_family",
         "_fixed",
-        "_given",
         "_grad",
         "_leaf",
         "_made",
@@ -79,7 +78,6 @@ class Tensor(Recording, TensorInPlace, ArrayMethods):
     _born: int  # the level of the transform that it was made in
     _fixed: bool  # whether only a node refers to it, so that nobody writes to it
     _made: bool  # whether it is a NumPy array that no user brought
-    _given: tuple[int, ...]  # the strides of a NumPy array that a user brought, if not C-contiguous
     level: ClassVar[float] = 0.5
     is_inference: ClassVar[bool] = False
 
@@ -235,19 +233,19 @@ class Tensor(Recording, TensorInPlace, ArrayMethods):
         """What a step made of this tensor's array `source`: a view, if it is one."""
         function, params = step
         op = function.op  # type: ignore[attr-defined]
-        is_memory = isinstance(array, ndarray) and isinstance(source, ndarray)
-        if op.view == "index":
-            shares = array.shape or Ellipsis in params["template"]  # else it is an item
+        if op.view == "index" and not (array.shape or Ellipsis in params["template"]):
+            return self.like(array[()] if isinstance(array, ndarray) else array, node)  # an item
+        shares: bool | None
+        base = source if self._view is None else self._view.base._array
+        if isinstance(array, ndarray) and isinstance(base, ndarray) and base.flags.c_contiguous:
+            shares = is_shared(source, array)
         else:
-            shares = op.view == "always" or is_view(op, self, self._view, params)
-        if not shares:
-            if is_memory and is_shared(source, array):
-                array = np.array(array)
+            shares = is_view(op, self, params, array)
+        if shares is False:
             return self.like(array, node)
-        if is_memory and array.size and not is_shared(source, array):
-            (self if self._view is None else self._view.base)._lay_out()
-            return function(self, **params)
         origin = ViewOf(self, step)
+        if shares is None:
+            origin.is_unsure = origin.family.has_unsure = True
         view = new(_InferenceView if self.is_inference else view_type_at(self.level))
         view._view = origin
         view._array_now = array
@@ -255,17 +253,6 @@ class Tensor(Recording, TensorInPlace, ArrayMethods):
         if origin.family.views is not None:
             origin.family.add(view)
         return view
-
-    def _lay_out(self) -> None:
-        """Bring the elements into the order in memory that the logical layout says."""
-        self._array = np.array(self._array, order="C")
-        leaf = getattr(self, "_leaf", None)
-        if leaf is not None:
-            leaf.array = self._array
-        family = getattr(self, "_family", None)
-        if family is not None:
-            family.moved = True
-            family.stamp += 1
 
     def _move_to_level(self, level: float) -> None:
         """Make this tensor, which is in no graph, and its views tensors of a higher level."""
@@ -401,15 +388,8 @@ class Tensor(Recording, TensorInPlace, ArrayMethods):
         Inside transforms it is cut off from all of them.
         """
         array = self.array
-        if isinstance(array, ndarray):  # the memory is shared, in the order that both know
-            base: Any = self if self._view is None else self._view.base
-            if getattr(base, "_given", None) is None and not base.array.flags.c_contiguous:
-                base._lay_out()
-                array = self.array
-            shared = self.like(array)
-            if not array.flags.c_contiguous:
-                shared._given = array.strides
-            return shared
+        if isinstance(array, ndarray):
+            return self.like(array)
         constant = self.like(array.detach() if isinstance(array, Array) else array)
         if isinstance(constant._array, ndarray):
             return constant
@@ -572,7 +552,7 @@ class View(Tensor):
     def _array(self) -> Any:
         view = self._view
         if view.seen != view.family.stamp:
-            if view.family.moved or type(view.base._array) is not ndarray:
+            if type(view.base._array) is not ndarray or view.is_unsure:
                 self._refresh()
         return self._array_now
 
@@ -583,6 +563,8 @@ class View(Tensor):
     def _refresh(self) -> None:
         """Follow the steps from the base again."""
         view = self._view
+        if view.is_unsure:
+            refuse_unsure("the tensor cannot be used after its base was written")
         if view.unrecorded is not None and view.unrecorded != view.family.recorded:
             if recorder() is not None:
                 raise RuntimeError(
@@ -606,7 +588,7 @@ class View(Tensor):
         if not own_leaf:
             keep_retaining(self, self._node_now, base._node)
             self._node_now = base._node
-        if view.family.moved or type(value._array) is not ndarray:  # not written but replaced
+        if type(value._array) is not ndarray:  # not written but replaced
             self._array_now = base._array
         if view.unrecorded is None or view.unrecorded == view.family.recorded:
             view.seen = view.family.stamp

@@ -5,9 +5,6 @@ from __future__ import annotations
 import weakref
 from typing import Any
 
-from numpy import generic, ndarray
-
-from ..core.memory import owner_of
 from ..core.nodes import recorder
 from ..ops.regions import Step
 from ..ops.writing import detached
@@ -23,18 +20,18 @@ class Family:
         How often the views' places in the graph, or their arrays, have become out of date.
     recorded : int
         How many writes have been recorded.
-    moved : bool
-        Whether the base has been given other memory, which views of NumPy arrays have to follow.
+    has_unsure : bool
+        Whether there is, or was, a view that may be a copy; see `layout`.
     views : dict or None
         The views that live, for a base that may yet move to another level; None for any other.
     """
 
-    __slots__ = ("moved", "recorded", "stamp", "views")
+    __slots__ = ("has_unsure", "recorded", "stamp", "views")
 
     def __init__(self, base: Any) -> None:
         self.stamp = 0
         self.recorded = 0
-        self.moved = False
+        self.has_unsure = False
         self.views: dict[int, weakref.ref[Any]] | None = {} if hasattr(base, "_born") else None
 
     def add(self, view: Any) -> None:
@@ -65,28 +62,17 @@ class ViewOf(Origin):
         made_unseen = recorder() is None
         if origin is None:
             self.base, self.steps = source, (step,)
-            contiguous, self.is_detached = getattr(source, "_given", None) is None, False
+            self.is_detached = self.is_unsure = False
             family = getattr(source, "_family", None)
             if family is None:
                 family = source._family = Family(source)
         else:
             self.base, self.steps = origin.base, (*origin.steps, step)
-            contiguous, self.is_detached = origin.is_contiguous, origin.is_detached
+            self.is_detached, self.is_unsure = origin.is_detached, origin.is_unsure
             family = origin.family
             made_unseen = made_unseen or origin.unrecorded is not None
-        self.is_contiguous = contiguous and step[0].op.view == "reshape"  # type: ignore[attr-defined]
         if step[0] is detached:
             self.is_detached = True
         self.family = family
         self.seen = family.stamp
         self.unrecorded = family.recorded if made_unseen else None
-
-
-def is_shared(source: Any, array: Any) -> bool:
-    """Whether what a step made of an array shares its memory, if it is NumPy's."""
-    if isinstance(array, ndarray):
-        owner = array.base
-        if owner is None:
-            return array is source
-        return owner is source or owner is source.base or owner_of(owner) is owner_of(source)
-    return not isinstance(array, generic)

@@ -21,7 +21,7 @@ from ..ops.shape import _broadcast_to
 from ..ops.writing import detached, put, put_detached
 from .changes import InPlace
 from .inplace import check_cast, value_for
-from .layout import Origin, is_view
+from .layout import Origin, is_view, refuse_unsure
 
 
 class Replaceable(InPlace):
@@ -78,6 +78,11 @@ def _replace(array: Any, index: Any, value: Any, name: str) -> None:
         )
     about_to_write(base)
     linked = getattr(array, "_linked", None)
+    if linked is not None and linked.is_unsure:
+        refuse_unsure("the array cannot be written")
+    views = _views(base)
+    if any(view._linked.is_unsure for view in views):
+        refuse_unsure("the array cannot be written while a reshaped one is in use")
     is_detached = linked is not None and linked.is_detached
     is_all = index is None and not steps and not is_detached
     if is_all and type(value) is type(base) and value.dtype == base.dtype:
@@ -87,7 +92,7 @@ def _replace(array: Any, index: Any, value: Any, name: str) -> None:
         region = Region(tuple(base.shape), steps, index)
         base._take_over(write(base, value, region=region))
     mark_written(base, name)
-    for view in _views(base):
+    for view in views:
         now = base
         for function, keywords in view._linked.steps:
             now = function(now, **keywords)
@@ -102,10 +107,12 @@ def _views(base: Any) -> list[Any]:
 
 def link(op: Op, source: Any, params: dict[str, Any], result: Any) -> None:
     """Note that an op made a view of its input, if it did."""
-    if not is_view(op, source, getattr(source, "_linked", None), params):
-        return
     if not op.multiple:
-        _link(source, (op.function, params), result)
+        shares = is_view(op, source, params, result)
+        if shares is not False:
+            _link(source, (op.function, params), result)
+            if shares is None:
+                result._linked.is_unsure = True
         return
     for i, part in enumerate(result) if source.ndim > 1 else ():
         _link(source, (_getitem, {"template": at(i, params["axis"], source.ndim)}), part)

@@ -38,6 +38,7 @@ class FunctionPullback(Pullback):
         self.kind = Opaque()
         self.holomorphic = self.simple = self.selects = False
         self.in_blocks = self.is_like_output = False
+        self.is_users = True
         self.direct = self.live = self.joint = self.starred = None
         self.keeps_arrays = True
         self.kept = self.sources = self.rules = ()

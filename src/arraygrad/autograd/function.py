@@ -30,7 +30,7 @@ from ..core.nodes import (
     make_outputs,
     recorder,
 )
-from ..errors import RuleError
+from ..ops.forward import check_tangents
 from ..sweep.engine import Sweep
 from .context import FunctionCtx, FunctionPullback, pullback_of
 
@@ -404,7 +404,7 @@ def _push(cls: type[Function], top: type[Dual], args: tuple[Any, ...]) -> Any:
             ]
         pushed = cls.jvp(ctx.in_forward_mode(), *tangents)
         pushed = tuple(pushed) if isinstance(pushed, tuple | list) else (pushed,)
-        _check_tangents(cls, outputs, pushed)
+        check_tangents(f"{cls.__name__}.jvp", outputs, pushed)
     else:
         pushed = _transposed(cls, ctx, outputs, moving, tangents)
     results = [
@@ -454,26 +454,6 @@ def _with_context(cls: type[Function], args: tuple[Any, ...]) -> tuple[Any, Func
     inner._constant = tuple(outputs[i] for i in ctx._constant_places)
     inner._dirty = tuple(outputs[i] for i in ctx._dirty_places)
     return output, inner
-
-
-def _check_tangents(
-    cls: type[Function], outputs: tuple[Any, ...], tangents: tuple[Any, ...]
-) -> None:
-    if len(tangents) != len(outputs):
-        raise RuleError(
-            f"{cls.__name__}.jvp returned {len(tangents)} tangents for {len(outputs)} outputs: "
-            "return one for each, None where there is none"
-        )
-    for i, (output, tangent) in enumerate(zip(outputs, tangents, strict=True)):
-        if tangent is None:
-            continue
-        shape = getattr(tangent, "shape", None)
-        if shape is None or tuple(shape) != tuple(getattr(output, "shape", ())):
-            what = type(tangent).__name__ if shape is None else f"one of shape {tuple(shape)}"
-            raise RuleError(
-                f"{cls.__name__}.jvp returned {what} as the tangent of output {i}, which has shape "
-                f"{tuple(getattr(output, 'shape', ()))}"
-            )
 
 
 def _transposed(

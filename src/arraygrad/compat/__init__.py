@@ -17,7 +17,7 @@ for those systems. New code should use `arraygrad.grad`.
 >>> from arraygrad.compat import lucid, torch
 >>> x = lucid.tensor([1.0, 2.0], requires_grad=True)
 >>> lucid.autograd.grad(x * x, x)
-array([2., 4.])
+array([2., 4.], dtype=float32)
 >>> x = torch.tensor([1.0, 2.0], requires_grad=True)
 >>> torch.autograd.grad((x * x).sum(), x)
 (tensor([2., 4.]),)

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import copy
 import inspect
-from collections import OrderedDict, defaultdict
+from collections import defaultdict
 from collections.abc import Callable
 from contextlib import nullcontext
 from typing import Any
@@ -20,6 +20,7 @@ from ..arrays.tensor import Tensor as Native
 from ..autograd import enable_grad, no_grad
 from ..autograd.graph import increment_version
 from ..core.array import plain
+from ..core.nodes import RemovableHandle
 from ..optim.rules import NUMBERS, Rule
 
 
@@ -37,10 +38,7 @@ class Optimizer:
         self.defaults = defaults
         self.state: defaultdict[Any, dict[str, Any]] = defaultdict(dict)
         self.param_groups: list[dict[str, Any]] = []
-        self._hooks: dict[str, OrderedDict[int, Any]] = {
-            "pre": OrderedDict(),
-            "post": OrderedDict(),
-        }
+        self._hooks: dict[str, dict[int, Any]] = {"pre": {}, "post": {}}
         for group in given if isinstance(given[0], dict) else [{"params": given}]:
             self.add_param_group(group)
 
@@ -149,11 +147,11 @@ class Optimizer:
 
     def register_step_pre_hook(self, hook: Any) -> Any:
         """Call `hook(optimizer, args, kwargs)` before each step."""
-        return _Handle(self._hooks["pre"], hook)
+        return RemovableHandle(self._hooks["pre"], hook)
 
     def register_step_post_hook(self, hook: Any) -> Any:
         """Call `hook(optimizer, args, kwargs)` after each step."""
-        return _Handle(self._hooks["post"], hook)
+        return RemovableHandle(self._hooks["post"], hook)
 
     # --- saving ---
 
@@ -215,18 +213,6 @@ class Optimizer:
 
 def _is_tensor(value: Any) -> bool:
     return hasattr(value, "requires_grad")
-
-
-class _Handle:
-    """Removes a hook."""
-
-    def __init__(self, hooks: OrderedDict[int, Any], hook: Any) -> None:
-        self._hooks, self.id = hooks, max(hooks, default=-1) + 1
-        hooks[self.id] = hook
-
-    def remove(self) -> None:
-        """Forget the hook."""
-        self._hooks.pop(self.id, None)
 
 
 # Keywords that choose between ways to compute the same in PyTorch.

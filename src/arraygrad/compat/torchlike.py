@@ -10,8 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from .. import ops
-from ..arrays.creation import zeros_like
+from .. import nn, ops
 from ..ops import norms
 from ..ops.special import gamma, normal, sigmoids
 from ..ops.special import softmax as softmax_ops
@@ -61,11 +60,6 @@ def _extreme(all_of: Any, place: Any, two: Any) -> Callable[..., Any]:
 def clamp(x: Any, min: Any = None, max: Any = None) -> Any:
     """Elements below `min` or above `max` become these."""
     return ops.clip(x, min, max)
-
-
-def relu(x: Any) -> Any:
-    """Elements below zero become zero; their derivative is zero, and zero's, too."""
-    return ops.where(x <= 0, zeros_like(x), x)
 
 
 def var(x: Any, dim: Any = None, unbiased: bool = True, keepdim: bool = False) -> Any:
@@ -273,7 +267,7 @@ FUNCTIONS: dict[str, Callable[..., Any]] = {
     "outer": ops.outer,
     "permute": permute,
     "pow": ops.pow,
-    "relu": relu,
+    "relu": nn.relu,
     "remainder": ops.remainder,
     "repeat": repeat,
     "reshape": reshape,

@@ -17,7 +17,7 @@ import numpy as np
 from ..arrays.methods import TransformMethods
 from ..arrays.writing import Replaceable, link
 from ..core.array import Array
-from ..core.escaped import type_at_level
+from ..core.escaped import stamp_at, type_at_level
 from ..core.kinds import Moves
 from ..core.levels import new_level
 from ..core.nodes import recorder
@@ -43,12 +43,13 @@ unrecorded = declare(
 class Lifted(Replaceable, TransformMethods, Array):
     """An array in the body of a loop that is being traced."""
 
-    __slots__ = ("__weakref__", "_array", "_closure", "_linked", "_views")
+    __slots__ = ("__weakref__", "_array", "_closure", "_linked", "_stamp", "_views")
     level: ClassVar[float] = 0
 
     def __init__(self, array: Any, closure: Closure) -> None:
         self._array = array
         self._closure = closure
+        self._stamp = stamp_at(self.level)
 
     @classmethod
     def apply(cls, op: Op, arrays: tuple[Any, ...], params: dict[str, Any]) -> Any:

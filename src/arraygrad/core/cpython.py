@@ -46,19 +46,6 @@ COUNTS_REFERENCES = _counts_references()
 # `getrefcount` of an object that only one local variable refers to. Where Python does not count
 # references, a number below every result of `getrefcount`.
 ALONE = _alone() if COUNTS_REFERENCES else -1
-
-
-def _counts_instances() -> bool:
-    """Whether the count of a type shows that there is an instance of it."""
-    kind = type("kind", (), {"__slots__": ()})
-    before = getrefcount(kind)
-    thing = kind()
-    during = getrefcount(kind)
-    del thing
-    return COUNTS_REFERENCES and before + 1 == during == getrefcount(kind) + 1
-
-
-COUNTS_INSTANCES = _counts_instances()
 # `getrefcount` of an object that was popped from the only list that referred to it.
 POPPED = _popped() if COUNTS_REFERENCES else -1
 
@@ -134,34 +121,6 @@ _KNOWS_STORES = _knows_stores()
 def is_stored(depth: int) -> bool:
     """Whether the frame `depth` calls up runs ``a[i] = x``; False if not known."""
     return _KNOWS_STORES and _is_stored(depth + 1)
-
-
-def _is_unpacked(depth: int) -> bool:
-    frame = sys._getframe(depth + 1)
-    code, at = frame.f_code.co_code, frame.f_lasti + 2
-    while dis.opname[code[at]] == "CACHE":
-        at += 2
-    return dis.opname[code[at]] == "UNPACK_SEQUENCE" and code[at + 1] == 1
-
-
-def _knows_unpacking() -> bool:
-    def call() -> list[bool]:
-        return [_is_unpacked(1)]
-
-    try:
-        (unpacked,) = call()
-        kept = call()
-    except Exception:  # another Python may have neither frames nor bytecode
-        return False
-    return not PORTABLE and [unpacked, *kept] == [True, False]
-
-
-_KNOWS_UNPACKING = _knows_unpacking()
-
-
-def is_unpacked(depth: int) -> bool:
-    """Whether the frame `depth` calls up runs ``(x,) = f(...)``; False if not known."""
-    return _KNOWS_UNPACKING and _is_unpacked(depth + 1)
 
 
 _LOOKS_UP = ("LOAD_NAME", "LOAD_GLOBAL", "LOAD_FAST", "LOAD_DEREF", "LOAD_CLASSDEREF")

@@ -20,7 +20,7 @@ import weakref
 from contextvars import ContextVar
 from typing import Any
 
-from .escaped import has_escaped
+from .escaped import Stamp, has_escaped, new_stamp
 
 
 class _Mark(weakref.ref["at_level"]):
@@ -87,7 +87,8 @@ class at_level:  # noqa: N801  (it is used like a function)
 class new_level(at_level):  # noqa: N801  (it is called as a function is)
     """The level of a transform that is applied inside the block."""
 
-    __slots__ = ()
+    __slots__ = ("_stamp",)
+    _stamp: Stamp
 
     def __init__(self) -> None:
         pass
@@ -97,6 +98,11 @@ class new_level(at_level):  # noqa: N801  (it is called as a function is)
         while _in_flight.setdefault(level, mark) is not mark or has_escaped(level):
             _release(mark)
             level = mark.level = level + 1
+        self._stamp = new_stamp(level)
+
+    def __exit__(self, *exc: object) -> None:
+        super().__exit__(*exc)
+        del self._stamp
 
 
 def in_flight() -> int:

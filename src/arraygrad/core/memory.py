@@ -2,9 +2,23 @@
 
 from __future__ import annotations
 
+import functools
 from typing import Any, NamedTuple
 
+import numpy as np
 from numpy import ndarray
+
+
+@functools.cache
+def reuse_memory() -> None:
+    """Let the C library keep the memory of large arrays that are freed, for the next ones.
+
+    Otherwise it returns the memory to the system, and the system clears each page at its next use,
+    which takes longer than most computations. glibc adapts to the first large array that is freed:
+    it then keeps up to twice its size. This array's memory is never touched. The first sweep does
+    it: an import changes nothing for the rest of the process.
+    """
+    np.empty((32 << 20) - (1 << 16), np.uint8)
 
 
 def owner_of(array: Any) -> Any:

@@ -32,15 +32,18 @@ class Past:
         The number of the last write of which nothing was kept.
     bytes, limit : int
         The memory that the values take, and how much makes it worth to look for unneeded ones.
+    references, others : int
+        The references to the memory at the last write; and when no node was among these.
     """
 
-    __slots__ = ("bytes", "limit", "lost", "writes")
+    __slots__ = ("bytes", "limit", "lost", "others", "references", "writes")
 
     def __init__(self) -> None:
         self.writes: list[tuple[int, Place | None, tuple[Any, ...] | None, Any]] = []
         self.lost = 0
         self.bytes = 0
         self.limit = 2**24
+        self.references = self.others = 0
 
     def forget(self) -> None:
         """Forget all values, because of a write of which nothing is kept."""
@@ -56,6 +59,7 @@ class Past:
             # Not `isinstance`, which asks the objects themselves: some are proxies that act on it.
             nodes = [found for found in gc.get_objects() if issubclass(type(found), Node)]
             holders = [node.number for node in nodes if _refers(node.kept(), owner)]
+            self.others = 0 if holders else self.references
             oldest = min(holders, default=self.writes[-1][0])
             self.writes = [write for write in self.writes if write[0] > oldest]
             self.lost = max(self.lost, oldest)

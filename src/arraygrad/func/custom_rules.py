@@ -8,14 +8,17 @@ from __future__ import annotations
 import functools
 from collections.abc import Callable, Sequence
 from inspect import CO_VARARGS
+from numbers import Number
 from types import FunctionType
 from typing import Any
+
+import numpy as np
 
 from ..backends import backend_of
 from ..core.array import AnyFunction, plain
 from ..core.kinds import Elementwise, Kind, Moves, Opaque
 from ..errors import RuleError
-from ..ops import broadcast_to
+from ..ops import broadcast_to, copy
 from ..ops.define.check import check_is_kind, check_keywords, check_rule, names_for_rules
 from ..ops.define.op import Own, declare
 from ..ops.define.rules import parameters
@@ -197,8 +200,10 @@ def custom(
         # It takes any keywords, so that it is called once with all of a large array: the function
         # may do what several threads must not do at once.
         def compute(xp: Any, *arrays: Any, **params: Any) -> Any:
-            result = function(*arrays, **params)  # the arrays are plain, so must be the result
-            return tuple(map(unwrapped, result)) if multiple else unwrapped(result)
+            # The function may write to its arguments. The caller's arrays stay as they are.
+            given = [copy(a) if hasattr(a, "dtype") else a for a in arrays]
+            result = function(*given, **params)  # the arrays are plain, so must be the result
+            return _checked_result(function.__name__, result, multiple)
 
         run: Any = declare(
             function.__name__,
@@ -229,6 +234,27 @@ def custom(
         return wrapped
 
     return decorate
+
+
+def _checked_result(name: str, result: Any, multiple: bool) -> Any:
+    """What a function has returned, as plain arrays."""
+    if multiple and not isinstance(result, tuple | list):
+        raise TypeError(
+            f"custom(): {name} must return a tuple of arrays, because of multiple=True, not "
+            f"{type(result).__name__}"
+        )
+    found = []
+    for value in result if multiple else (result,):
+        value = unwrapped(value)
+        if isinstance(value, Number) and not hasattr(value, "dtype"):
+            value = np.asarray(value)
+        if not hasattr(value, "dtype"):
+            way = "; for several arrays, say multiple=True" if isinstance(value, tuple) else ""
+            raise TypeError(
+                f"custom(): {name} must return an array, not {type(value).__name__}{way}"
+            )
+        found.append(value)
+    return tuple(found) if multiple else found[0]
 
 
 def _kind_of(

@@ -66,7 +66,7 @@ def _steps(
     state = _settled(state, False)
     before = LAST_WRITE[0]
     for i in range(count - 1, -1, -1) if reverse else range(count):
-        state, y = step(state, [x[i] for x in xs])
+        state, y = step(state, [x[i, ...] for x in xs])
         rows.append(_settled(y, LAST_WRITE[0] != before))
     return state, _stacked(rows[::-1] if reverse else rows)
 

@@ -7,6 +7,7 @@ are the tangents of dual arrays, as one batched array. Sparse matrices are in `f
 from __future__ import annotations
 
 import functools
+import math
 from collections.abc import Callable
 from typing import Any, overload
 
@@ -216,7 +217,7 @@ def _jacobian(
             tape = Tape(chosen.run, chosen.values, chosen.name, chosen.given)
         if tape is not None and mode == "auto":
             outputs = outputs_of(split_aux(tape.result, has_aux)[0], holomorphic)[0]
-            if sum(o.size for o in outputs) > sum(x.size for x in inputs):
+            if sum(math.prod(o.shape) for o in outputs) > sum(math.prod(x.shape) for x in inputs):
                 tape = None
         if tape is not None:
             rows, rebuild, aux = _by_rows(tape, has_aux, holomorphic, chunk_size)
@@ -236,7 +237,7 @@ def _by_rows(
     outputs, rebuild = outputs_of(result, holomorphic)
     aux = tree_map(tape.strip, aux)
     inputs = [leaf._array for leaf in tape.leaves]
-    total = sum(o.size for o in outputs)
+    total = sum(math.prod(o.shape) for o in outputs)
     if total == 1 == len(outputs) and not ops.is_complex(outputs[0]):  # a gradient
         shape = outputs[0].shape
         found = tape.pull(outputs, [ops.ones_like(outputs[0])])
@@ -250,14 +251,14 @@ def _by_rows(
     table = []
     offset = 0
     for out in outputs:
-        part = slice(offset, offset + out.size)
+        part = slice(offset, offset + math.prod(out.shape))
         table.append(
             [
                 tape.strip(ops.reshape(real_rows(block[part], out), (*out.shape, *x.shape)))
                 for block, x in zip(blocks, inputs, strict=True)
             ]
         )
-        offset += out.size
+        offset += math.prod(out.shape)
     return table, rebuild, aux
 
 
@@ -269,7 +270,7 @@ def _by_columns(
     chunk_size: int | None,
 ) -> tuple[list[list[Any]], Any, Any]:
     """The Jacobian by columns: push the unit vectors of the inputs forward, a chunk at a time."""
-    total = sum(x.size for x in inputs)
+    total = sum(math.prod(x.shape) for x in inputs)
     seen: dict[str, Any] = {}
 
     def columns(start: int, stop: int) -> list[Any]:
@@ -284,9 +285,9 @@ def _by_columns(
         row = []
         offset = 0
         for x in inputs:
-            part = ops.moveaxis(block[offset : offset + x.size], 0, -1)
+            part = ops.moveaxis(block[offset : offset + math.prod(x.shape)], 0, -1)
             shaped = ops.reshape(in_precision_of(x, part), (*out.shape, *x.shape))
             row.append(chosen.given.result(shaped))
-            offset += x.size
+            offset += math.prod(x.shape)
         table.append(row)
     return table, seen["rebuild"], seen["aux"]

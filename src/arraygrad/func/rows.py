@@ -5,6 +5,7 @@ For dense Jacobians (`func.jacobians`) and sparse ones (`func.sparse`).
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from typing import Any
 
@@ -106,12 +107,12 @@ def _cut(rows: Any, arrays: list[Any]) -> list[Any]:
     parts = []
     offset = 0
     for array in arrays:
-        part = rows[:, offset : offset + array.size]
+        part = rows[:, offset : offset + math.prod(array.shape)]
         shaped = part.reshape(rows.shape[0], *array.shape)
         backend, plain = backend_of(array), ops.plain(array)
         made = backend.xp.asarray(shaped, device=backend.device(plain))
         parts.append(ops.astype(made, array.dtype, copy=False))
-        offset += array.size
+        offset += math.prod(array.shape)
     for made in (rows, *parts):
         if isinstance(made, np.ndarray):
             fix(made)

@@ -7,6 +7,7 @@ the pattern are never computed. All products run as one batch. The colouring is 
 from __future__ import annotations
 
 import functools
+import math
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -240,7 +241,7 @@ def _find(chosen: Chosen, inputs: list[Any], has_aux: bool) -> Any:
         patterns = [make(x, each) for x, each in zip(inputs, given, strict=True)]
         result, _ = split_aux(chosen.run(*_structured(chosen, patterns)), has_aux)
     rows = []
-    total = sum(x.size for x in inputs)
+    total = sum(math.prod(x.shape) for x in inputs)
     for value in outputs_of(tree_map(lambda leaf: lowered(leaf, level), result), False)[0]:
         if isinstance(value, make):
             rows.append(value.dependence.rows())
@@ -311,7 +312,7 @@ def _products(
 
 
 def _check_shape(plan: _Plan, axis: int, arrays: list[Any]) -> None:
-    size = sum(array.size for array in arrays)
+    size = sum(math.prod(array.shape) for array in arrays)
     if plan.pattern.shape[axis] != size:
         what = ("rows, but the function returned", "columns, but its arguments have")[axis]
         raise ValueError(
@@ -357,4 +358,4 @@ def _real_rows(outputs: list[Any]) -> Any:
     of_complex = [ops.is_complex(o) for o in outputs]
     if all(of_complex) or not any(of_complex):
         return None
-    return np.repeat(~np.array(of_complex), [o.size for o in outputs])
+    return np.repeat(~np.array(of_complex), [math.prod(o.shape) for o in outputs])

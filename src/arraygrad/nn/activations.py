@@ -9,9 +9,9 @@ import numpy as np
 
 from .. import ops, special
 from ..core.axes import one_axis
-from ..ops.define.signatures import one_array
+from ..ops.define.signatures import one_array, two_arrays
 from ..ops.special import activations
-from .common import constant, filled, fixed, shape_of
+from .common import constant, filled, fixed, shape_of, size
 from .draws import uniform
 
 __all__ = [
@@ -67,15 +67,17 @@ def leaky_relu(input: Any, negative_slope: float = 0.01) -> Any:
     return ops.where(input > 0, input, input * negative_slope)
 
 
-@one_array
+@two_arrays
 def prelu(input: Any, weight: Any) -> Any:
     """Positive elements, and others times a slope that is learned: one, or one a channel."""
-    if weight.ndim > 1 or (weight.size != 1 and (input.ndim < 2 or weight.size != input.shape[1])):
+    if weight.ndim > 1 or (
+        size(weight) != 1 and (input.ndim < 2 or size(weight) != input.shape[1])
+    ):
         raise ValueError(
             f"weight must be one number, or one for each channel of input {shape_of(input)}; not "
             f"of shape {shape_of(weight)}"
         )
-    shape = (weight.size, *(1,) * (input.ndim - 2)) if input.ndim > 1 else (1,) * input.ndim
+    shape = (size(weight), *(1,) * (input.ndim - 2)) if input.ndim > 1 else (1,) * input.ndim
     return ops.where(input > 0, input, ops.reshape(weight, shape) * input)
 
 

@@ -10,15 +10,15 @@ import numpy as np
 
 from .. import ops, special
 from ..func import checkpoint
-from ..ops.define.arguments import naming
-from ..ops.define.signatures import one_array
-from .common import check_same_dtype, check_share, constant, kind, shape_of
+from ..ops.define.signatures import three_arrays, two_arrays
+from .common import check_arrays, check_same_dtype, check_share, constant, kind, shape_of
+from .draws import is_generator, part_of
 from .dropping import dropout
 
 __all__ = ["bilinear", "linear", "scaled_dot_product_attention"]
 
 
-@one_array
+@two_arrays
 def linear(input: Any, weight: Any, bias: Any = None) -> Any:
     """`input @ weight.T + bias`.
 
@@ -28,6 +28,7 @@ def linear(input: Any, weight: Any, bias: Any = None) -> Any:
     >>> ag.nn.linear(ag.ones((2, 3)), ag.ones((4, 3)), ag.ones(4)).shape
     (2, 4)
     """
+    check_arrays(bias=bias)
     if not input.ndim or weight.ndim not in (1, 2) or input.shape[-1] != weight.shape[-1]:
         raise ValueError(
             f"weight {shape_of(weight)} does not fit input {shape_of(input)}: their last axes must "
@@ -37,9 +38,10 @@ def linear(input: Any, weight: Any, bias: Any = None) -> Any:
     return product if bias is None else product + bias
 
 
-@one_array
+@three_arrays
 def bilinear(input1: Any, input2: Any, weight: Any, bias: Any = None) -> Any:
     """`input1 @ weight[k] @ input2 + bias[k]`, for each `k`."""
+    check_arrays(bias=bias)
     if tuple(input1.shape[:-1]) != tuple(input2.shape[:-1]):
         raise ValueError(
             "input1 and input2 must have the same axes but for the last, not shapes "
@@ -71,7 +73,7 @@ def attention_weights(query: Any, key: Any, mask: Any, scale: Any) -> Any:
     return ops.where(masked, 0, special.softmax(ops.where(masked, 0, scores), axis=-1))
 
 
-@naming("query", "key", "value")
+@three_arrays
 def scaled_dot_product_attention(
     query: Any,
     key: Any,
@@ -87,7 +89,7 @@ def scaled_dot_product_attention(
     """Means of the values, weighted by the softmax of the products of queries and keys.
 
     Long sequences are computed in blocks of queries, and again in the reverse sweep: the memory
-    grows linearly with the length. With dropout, it grows with the square of the length.
+    grows linearly with the length.
 
     Parameters
     ----------
@@ -115,6 +117,7 @@ def scaled_dot_product_attention(
             [2.]])
     """
     check_share("dropout_p", dropout_p)
+    check_arrays(attn_mask=attn_mask)
     for name, x in (("query", query), ("key", key), ("value", value)):
         if x.ndim < 2:
             raise ValueError(f"{name} must have two axes or more, not shape {shape_of(x)}")
@@ -138,12 +141,13 @@ def scaled_dot_product_attention(
             mask = constant(np.tri(end - first, keys, first, dtype=np.bool_), query)
         weights = attention_weights(q, k, mask, scale)
         if dropout_p:
-            weights = dropout(weights, dropout_p, key=generator)
+            drawn_by = part_of(generator, first, "scaled_dot_product_attention")
+            weights = dropout(weights, dropout_p, key=drawn_by)
         return ops.matmul(weights, v)
 
     lead = ops.broadcast_shapes(*(tuple(x.shape[:-2]) for x in (query, key, value)))
     rows = max(1, _AT_ONCE // max(1, math.prod(lead) * keys))
-    if dropout_p or queries <= rows:  # random numbers would not be the same in a second run
+    if queries <= rows or (dropout_p and is_generator(generator)):  # which has no second run
         return block(0, queries, query, key, value, attn_mask)
     parts = []
     for first in range(0, queries, rows):

@@ -8,7 +8,7 @@ import numpy as np
 
 from .. import ops, special
 from ..backends import backend_of
-from ..ops.define.signatures import one_array
+from ..ops.define.signatures import two_arrays
 from .common import (
     Ints,
     as_floats,
@@ -18,6 +18,7 @@ from .common import (
     constant,
     kind,
     shape_of,
+    size,
 )
 from .reducing import above_zero, checked_reduction, reduced
 
@@ -64,7 +65,7 @@ def _shares(input: Any, target: Any, weight: Any, ignore_index: int) -> tuple[An
                 f"{shape_of(weight)}"
             )
         found = ops.take(weight, ops.reshape(place, (-1,)), axis=0)
-        factor = factor * ops.reshape(found, shape)
+        factor = ops.reshape(found, shape) * factor
     return place, factor, shape
 
 
@@ -78,7 +79,7 @@ def _nll(input: Any, target: Any, weight: Any, ignore_index: int, how: str) -> A
     return ops.sum(loss) / ops.sum(factor) if how == "mean" else reduced(loss, how)
 
 
-@one_array
+@two_arrays
 def nll_loss(
     input: Any,
     target: Any,
@@ -90,7 +91,7 @@ def nll_loss(
     return _nll(input, target, weight, ignore_index, checked_reduction(reduction))
 
 
-@one_array
+@two_arrays
 def cross_entropy(
     input: Any,
     target: Any,
@@ -136,7 +137,7 @@ def cross_entropy(
         share = target * (1 - label_smoothing) + label_smoothing / classes
         loss = -ops.sum(share * (logs if weights is None else logs * weights), axis=axis)
         # PyTorch's mean of weighted shares is over the samples, not over the weights.
-        return ops.sum(loss) / max(loss.size, 1) if how == "mean" else reduced(loss, how)
+        return ops.sum(loss) / max(size(loss), 1) if how == "mean" else reduced(loss, how)
     plain_loss = _nll(logs, target, weight, ignore_index, how)
     if not label_smoothing:
         return plain_loss
@@ -155,12 +156,12 @@ def cross_entropy(
 
 def _rows(input: Any) -> tuple[Any, bool]:
     """The input with an axis of samples, and whether it had none."""
-    if input.ndim > 2 or not input.size:
+    if input.ndim > 2 or not size(input):
         raise ValueError(f"input must have at most two axes, not shape {shape_of(input)}")
     return (input, False) if input.ndim == 2 else (ops.reshape(input, (1, -1)), True)
 
 
-@one_array
+@two_arrays
 def multi_margin_loss(
     input: Any,
     target: Any,
@@ -174,7 +175,7 @@ def multi_margin_loss(
         raise ValueError(f"p must be 1 or 2, not {p}")
     x, single = _rows(input)
     classes = x.shape[1]
-    if target.size != x.shape[0] or target.ndim > 1:
+    if size(target) != x.shape[0] or target.ndim > 1:
         raise ValueError(
             f"target must have one class for each sample of input {shape_of(input)}, not shape "
             f"{shape_of(target)}"
@@ -190,7 +191,7 @@ def multi_margin_loss(
     return reduced(loss[0] if single else loss, reduction)
 
 
-@one_array
+@two_arrays
 def multilabel_margin_loss(input: Any, target: Any, reduction: str = "mean") -> Any:
     """How much wrong classes come nearer to right ones than one; targets end at the first -1."""
     check_same_shape(input=input, target=target)
@@ -211,12 +212,12 @@ def multilabel_margin_loss(input: Any, target: Any, reduction: str = "mean") -> 
     return reduced(loss[0] if single else loss, reduction)
 
 
-@one_array
+@two_arrays
 def multilabel_soft_margin_loss(
     input: Any, target: Any, weight: Any = None, reduction: str = "mean"
 ) -> Any:
     """The mean over classes of the cross entropy of sigmoids and targets."""
     target = as_floats(target, input)
-    loss = -(target * special.log_expit(input) + (1 - target) * special.log_expit(-input))
+    loss = -(special.log_expit(input) * target + special.log_expit(-input) * (1 - target))
     loss = loss if weight is None else loss * weight
     return reduced(ops.mean(loss, axis=-1), reduction)

@@ -6,8 +6,9 @@ where they are: these libraries check indices on their own.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
@@ -16,7 +17,7 @@ from ..backends import backend_of, default
 from ..backends.dtypes import finfo
 from ..core.array import Array, plain
 from ..ops.define.adoption import in_library_of
-from ..ops.define.signatures import one_array
+from ..ops.define.signatures import OneArray, TwoArrays, one_array, two_arrays
 
 Ints = tuple[int, ...]
 
@@ -70,7 +71,9 @@ def as_floats(x: Any, like: Any) -> Any:
 # --- functions ---
 
 
-def for_axes(make: Callable[[int], Any], name: str, **shown: int) -> list[Any]:
+def for_axes(
+    make: Callable[[int], Callable[..., Any]], name: str, **shown: int
+) -> list[OneArray[...]]:
     """Functions for one, two and three axes, from what makes a function for a number of axes.
 
     In the docstring, ``{count}`` is that number, and each name in `shown` a number for each axis.
@@ -80,17 +83,35 @@ def for_axes(make: Callable[[int], Any], name: str, **shown: int) -> list[Any]:
         found = make(count)
         found.__name__ = found.__qualname__ = f"{name}{count}d"
         repeated = {key: ", ".join([str(n)] * count) for key, n in shown.items()}
-        found.__doc__ = found.__doc__.format(count=count, **repeated)
+        found.__doc__ = (found.__doc__ or "").format(count=count, **repeated)
         made.append(one_array(found))
     return made
+
+
+def with_weight(functions: list[OneArray[...]]) -> list[TwoArrays[...]]:
+    """Functions of an array and a weight, of which either can be a tensor."""
+    return [two_arrays(cast("Any", function).__wrapped__) for function in functions]
 
 
 # --- arguments ---
 
 
+def check_arrays(**arrays: Any) -> None:
+    """Raise if something is no array. What may be left out is None then."""
+    for name, x in arrays.items():
+        if x is not None and not hasattr(x, "dtype"):
+            way = "" if isinstance(x, str) else ": make it one by asarray()"
+            raise TypeError(f"{name} must be an array, not {type(x).__name__}{way}")
+
+
 def shape_of(x: Any) -> Ints:
     """The shape, to compare and to show."""
     return tuple(x.shape)
+
+
+def size(x: Any) -> int:
+    """The number of elements; arrays of PyTorch have a method of this name."""
+    return math.prod(x.shape)
 
 
 def each(value: Any, count: int, name: str) -> Ints:

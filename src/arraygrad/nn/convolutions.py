@@ -6,7 +6,16 @@ import math
 from typing import Any
 
 from .. import ops
-from .common import at_least, batched, check_same_dtype, each, for_axes, shape_of
+from .common import (
+    at_least,
+    batched,
+    check_arrays,
+    check_same_dtype,
+    each,
+    for_axes,
+    shape_of,
+    with_weight,
+)
 from .windows import Slide, cut, padded, slide_over
 
 __all__ = [
@@ -16,6 +25,7 @@ __all__ = [
 
 def _check(x: Any, weight: Any, bias: Any, groups: int, count: int, transposed: bool) -> None:
     """Raise if filters do not fit a signal."""
+    check_arrays(weight=weight, bias=bias)
     if weight.ndim != count + 2:
         raise ValueError(f"weight must have {count + 2} axes, not shape {shape_of(weight)}")
     if groups < 1:
@@ -160,7 +170,7 @@ def _transposed(count: int) -> Any:
     return convolution
 
 
-conv1d, conv2d, conv3d = for_axes(_convolution, "conv", lengths=5, sizes=3, result=2)
-conv_transpose1d, conv_transpose2d, conv_transpose3d = for_axes(
-    _transposed, "conv_transpose", lengths=5, sizes=3, result=11
+conv1d, conv2d, conv3d = with_weight(for_axes(_convolution, "conv", lengths=5, sizes=3, result=2))
+conv_transpose1d, conv_transpose2d, conv_transpose3d = with_weight(
+    for_axes(_transposed, "conv_transpose", lengths=5, sizes=3, result=11)
 )

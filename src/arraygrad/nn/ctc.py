@@ -136,6 +136,6 @@ def _after_all_steps(x: Any, path: Any, blank: int, durations: Any) -> Any:
     state = ops.astype(constant(np.broadcast_to(start, path.shape), x), x.dtype)
     if not steps:
         return state
-    first = ops.where(first_two, logs[0], _IMPOSSIBLE)
-    state = ops.where(alive[0], first, state)
-    return scan(step, state, (logs[1:], alive[1:]))[0] if steps > 1 else state
+    first = ops.where(first_two, logs[0, ...], _IMPOSSIBLE)
+    state = ops.where(alive[0, ...], first, state)
+    return scan(step, state, (logs[1:, ...], alive[1:, ...]))[0] if steps > 1 else state

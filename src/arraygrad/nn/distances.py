@@ -7,7 +7,7 @@ from typing import Any
 
 from .. import linalg, ops, special
 from ..core.axes import one_axis
-from ..ops.define.signatures import one_array
+from ..ops.define.signatures import three_arrays, two_arrays
 from .common import as_floats, narrow, shape_of, wide
 from .reducing import above_zero, checked_reduction, reduced
 
@@ -18,7 +18,7 @@ __all__ = [
 ]  # fmt: skip
 
 
-@one_array
+@two_arrays
 def cosine_similarity(x1: Any, x2: Any, axis: int = 1, eps: float = 1e-8) -> Any:
     """The cosine of the angle between vectors along an axis; their norms are at least `eps`."""
     first, second = ops.broadcast_arrays(wide(x1), wide(x2))
@@ -31,7 +31,7 @@ def cosine_similarity(x1: Any, x2: Any, axis: int = 1, eps: float = 1e-8) -> Any
     return narrow(ops.sum((first / by[0]) * (second / by[1]), axis=axis), x1)
 
 
-@one_array
+@two_arrays
 def pairwise_distance(
     x1: Any, x2: Any, p: float = 2.0, eps: float = 1e-6, keepdims: bool = False
 ) -> Any:
@@ -39,7 +39,7 @@ def pairwise_distance(
     return linalg.vector_norm(x1 - x2 + eps, axis=-1, ord=p, keepdims=keepdims)
 
 
-@one_array
+@three_arrays
 def margin_ranking_loss(
     input1: Any, input2: Any, target: Any, margin: float = 0, reduction: str = "mean"
 ) -> Any:
@@ -49,11 +49,11 @@ def margin_ranking_loss(
             "input1, input2 and target must have as many axes each, but have shapes "
             f"{shape_of(input1)}, {shape_of(input2)} and {shape_of(target)}"
         )
-    loss = above_zero(-as_floats(target, input1) * (input1 - input2) + margin)
+    loss = above_zero((input2 - input1) * as_floats(target, input1) + margin)
     return reduced(loss, reduction)
 
 
-@one_array
+@two_arrays
 def hinge_embedding_loss(
     input: Any, target: Any, margin: float = 1.0, reduction: str = "mean"
 ) -> Any:
@@ -63,13 +63,13 @@ def hinge_embedding_loss(
     return reduced(apart + near, reduction)
 
 
-@one_array
+@two_arrays
 def soft_margin_loss(input: Any, target: Any, reduction: str = "mean") -> Any:
     """The logistic loss of two classes, 1 and -1."""
-    return reduced(special.softplus(-as_floats(target, input) * input), reduction)
+    return reduced(special.softplus(-input * as_floats(target, input)), reduction)
 
 
-@one_array
+@three_arrays
 def cosine_embedding_loss(
     input1: Any, input2: Any, target: Any, margin: float = 0, reduction: str = "mean"
 ) -> Any:
@@ -86,7 +86,7 @@ def cosine_embedding_loss(
     return reduced(ops.where(ops.equal(target, 1), 1 - cosine, apart), reduction)
 
 
-@one_array
+@three_arrays
 def triplet_margin_loss(
     anchor: Any,
     positive: Any,
@@ -111,7 +111,7 @@ def triplet_margin_loss(
     )
 
 
-@one_array
+@three_arrays
 def triplet_margin_with_distance_loss(
     anchor: Any,
     positive: Any,

@@ -1,33 +1,49 @@
-"""Random numbers for `nn`: the one place where they are drawn."""
+"""Random numbers for `nn`: the one place where they are drawn.
+
+A key is one of `arraygrad.random`, or a seed. A generator, with the methods of NumPy's, works too:
+each call changes its state, so it is not for code that runs twice, as in `checkpoint`.
+"""
 
 from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
-
-from .. import ops
+from .. import ops, random
 from .common import Ints, constant
 
 
-def _source(key: Any, name: str) -> Any:
+def is_generator(key: Any) -> bool:
+    """Whether each call gives other numbers."""
+    return hasattr(key, "random")
+
+
+def key_of(key: Any, name: str) -> Any:
+    """The key that was given to a function of a name."""
     if key is None:
-        raise TypeError(
-            f"{name} draws random numbers: pass key=, a seed or a generator such as "
-            "numpy.random.default_rng(0)"
-        )
-    return key if hasattr(key, "random") else np.random.default_rng(key)
+        raise TypeError(f"{name} draws random numbers: pass key=, such as arraygrad.random.key(0)")
+    return random.key(key) if isinstance(key, int) else key
 
 
-def _in(drawn: Any, like: Any) -> Any:
+def part_of(key: Any, number: int, name: str) -> Any:
+    """A key for one of several draws."""
+    key = key_of(key, name)
+    return key if is_generator(key) else random.fold_in(key, number)
+
+
+def _drawn(law: str, key: Any, shape: Ints, like: Any, name: str) -> Any:
+    key = key_of(key, name)
+    if is_generator(key):
+        drawn = getattr(key, {"uniform": "random", "normal": "standard_normal"}[law])(shape)
+    else:
+        drawn = getattr(random, law)(key, shape)
     return ops.astype(constant(drawn, like), ops.real(like).dtype)
 
 
 def uniform(key: Any, shape: Ints, like: Any, name: str) -> Any:
     """Numbers from 0 to 1, in the library and of the dtype of an array; for a function's name."""
-    return _in(_source(key, name).random(shape), like)
+    return _drawn("uniform", key, shape, like, name)
 
 
 def normal(key: Any, shape: Ints, like: Any, name: str) -> Any:
     """Normal numbers, in the library and of the dtype of an array; for a function's name."""
-    return _in(_source(key, name).standard_normal(shape), like)
+    return _drawn("normal", key, shape, like, name)

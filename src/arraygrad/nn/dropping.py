@@ -49,15 +49,15 @@ def dropout(input: Any, p: float = 0.5, training: bool = True, *, key: Any = Non
     training : bool
         If False, the result is the input.
     key
-        Where the random numbers come from: a seed, or a generator of NumPy. The same seed gives the
-        same numbers; a generator gives new ones in each call.
+        Where the random numbers come from: a key of `arraygrad.random`, or a seed. The same key
+        gives the same numbers.
 
     Examples
     --------
     >>> import arraygrad as ag
     >>> x = ag.ones(6)
-    >>> ag.nn.dropout(x, 0.5, key=0)
-    tensor([2., 0., 0., 0., 2., 2.])
+    >>> ag.nn.dropout(x, 0.5, key=ag.random.key(3))
+    tensor([0., 0., 0., 2., 2., 2.])
     >>> ag.nn.dropout(x, 0.5, training=False)
     tensor([1., 1., 1., 1., 1., 1.])
     """

@@ -19,6 +19,7 @@ import numpy as np
 from .. import linalg, ops, special
 from ..arrays.creation import asarray, full
 from ..arrays.creation import eye as _eye
+from ..arrays.tensor import Tensor
 from .common import Ints
 from .draws import normal as _normal
 from .draws import uniform as _uniform
@@ -36,22 +37,22 @@ def __dir__() -> list[str]:
 # --- the same everywhere ---
 
 
-def constant(shape: Ints, val: float, *, dtype: Any = None) -> Any:
+def constant(shape: Ints, val: float, *, dtype: Any = None) -> Tensor:
     """One value."""
     return full(tuple(shape), val, dtype=np.float64 if dtype is None else dtype)
 
 
-def zeros(shape: Ints, *, dtype: Any = None) -> Any:
+def zeros(shape: Ints, *, dtype: Any = None) -> Tensor:
     """Zeros."""
     return constant(shape, 0.0, dtype=dtype)
 
 
-def ones(shape: Ints, *, dtype: Any = None) -> Any:
+def ones(shape: Ints, *, dtype: Any = None) -> Tensor:
     """Ones."""
     return constant(shape, 1.0, dtype=dtype)
 
 
-def eye(shape: Ints, *, dtype: Any = None) -> Any:
+def eye(shape: Ints, *, dtype: Any = None) -> Tensor:
     """Ones on the diagonal of a matrix."""
     if len(shape) != 2:
         raise ValueError(f"Only tensors with 2 dimensions are supported, not shape {tuple(shape)}")
@@ -61,12 +62,14 @@ def eye(shape: Ints, *, dtype: Any = None) -> Any:
 # --- random numbers ---
 
 
-def uniform(shape: Ints, a: float = 0.0, b: float = 1.0, *, key: Any, dtype: Any = None) -> Any:
+def uniform(shape: Ints, a: float = 0.0, b: float = 1.0, *, key: Any, dtype: Any = None) -> Tensor:
     """Numbers between two bounds."""
     return asarray(_uniform(key, tuple(shape), zeros((), dtype=dtype), "uniform")) * (b - a) + a
 
 
-def normal(shape: Ints, mean: float = 0.0, std: float = 1.0, *, key: Any, dtype: Any = None) -> Any:
+def normal(
+    shape: Ints, mean: float = 0.0, std: float = 1.0, *, key: Any, dtype: Any = None
+) -> Tensor:
     """Numbers from a normal distribution."""
     if std < 0:
         raise ValueError(f"std must not be negative, but is {std}")
@@ -82,14 +85,14 @@ def trunc_normal(
     *,
     key: Any,
     dtype: Any = None,
-) -> Any:
+) -> Tensor:
     """Numbers from the part of a normal distribution between two bounds."""
     low, high = (math.erf((x - mean) / std / math.sqrt(2.0)) for x in (a, b))
     drawn = special.erfinv(uniform(shape, low, high, key=key, dtype=dtype))
     return ops.clip(drawn * (std * math.sqrt(2.0)) + mean, a, b)
 
 
-def orthogonal(shape: Ints, gain: float = 1.0, *, key: Any, dtype: Any = None) -> Any:
+def orthogonal(shape: Ints, gain: float = 1.0, *, key: Any, dtype: Any = None) -> Tensor:
     """Rows, or columns if these are fewer, that are orthonormal, times `gain`."""
     if len(shape) < 2:
         raise ValueError(f"Only tensors with 2 or more dimensions are supported: {tuple(shape)}")
@@ -109,13 +112,13 @@ def _fans(shape: Ints) -> tuple[int, int]:
     return shape[1] * rest, shape[0] * rest
 
 
-def xavier_uniform(shape: Ints, gain: float = 1.0, *, key: Any, dtype: Any = None) -> Any:
+def xavier_uniform(shape: Ints, gain: float = 1.0, *, key: Any, dtype: Any = None) -> Tensor:
     """Uniform numbers that keep the variance in both directions."""
     bound = gain * math.sqrt(6.0 / sum(_fans(shape)))
     return uniform(shape, -bound, bound, key=key, dtype=dtype)
 
 
-def xavier_normal(shape: Ints, gain: float = 1.0, *, key: Any, dtype: Any = None) -> Any:
+def xavier_normal(shape: Ints, gain: float = 1.0, *, key: Any, dtype: Any = None) -> Tensor:
     """Normal numbers that keep the variance in both directions."""
     return normal(shape, 0.0, gain * math.sqrt(2.0 / sum(_fans(shape))), key=key, dtype=dtype)
 
@@ -147,7 +150,7 @@ def kaiming_uniform(
     *,
     key: Any,
     dtype: Any = None,
-) -> Any:
+) -> Tensor:
     """Uniform numbers that keep the variance through rectifiers; `a` is the slope of leaky ones."""
     bound = math.sqrt(3.0) * _kaiming_std(shape, a, mode, nonlinearity)
     return uniform(shape, -bound, bound, key=key, dtype=dtype)
@@ -161,6 +164,6 @@ def kaiming_normal(
     *,
     key: Any,
     dtype: Any = None,
-) -> Any:
+) -> Tensor:
     """Normal numbers that keep the variance through rectifiers; `a` is the slope of leaky ones."""
     return normal(shape, 0.0, _kaiming_std(shape, a, mode, nonlinearity), key=key, dtype=dtype)

@@ -9,8 +9,18 @@ import math
 from typing import Any
 
 from .. import ops, special
-from ..ops.define.signatures import one_array
-from .common import as_floats, check_same_shape, filled, fixed, known, narrow, shape_of, wide
+from ..ops.define.signatures import two_arrays
+from .common import (
+    as_floats,
+    check_arrays,
+    check_same_shape,
+    filled,
+    fixed,
+    known,
+    narrow,
+    shape_of,
+    wide,
+)
 from .reducing import checked_reduction, reduced, weighted_mean
 
 __all__ = [
@@ -19,7 +29,7 @@ __all__ = [
 ]  # fmt: skip
 
 
-@one_array
+@two_arrays
 def mse_loss(input: Any, target: Any, reduction: str = "mean", weight: Any = None) -> Any:
     """Squares of differences.
 
@@ -41,14 +51,14 @@ def mse_loss(input: Any, target: Any, reduction: str = "mean", weight: Any = Non
     return weighted_mean(ops.square(input - as_floats(target, input)), weight, how)
 
 
-@one_array
+@two_arrays
 def l1_loss(input: Any, target: Any, reduction: str = "mean", weight: Any = None) -> Any:
     """Absolute values of differences."""
     how = checked_reduction(reduction)
     return weighted_mean(ops.abs(input - as_floats(target, input)), weight, how)
 
 
-@one_array
+@two_arrays
 def smooth_l1_loss(input: Any, target: Any, reduction: str = "mean", beta: float = 1.0) -> Any:
     """Squares of small differences, and absolute values of large ones."""
     if beta < 0:
@@ -59,7 +69,7 @@ def smooth_l1_loss(input: Any, target: Any, reduction: str = "mean", beta: float
     return reduced(size, reduction)
 
 
-@one_array
+@two_arrays
 def huber_loss(
     input: Any, target: Any, reduction: str = "mean", delta: float = 1.0, weight: Any = None
 ) -> Any:
@@ -71,7 +81,7 @@ def huber_loss(
     return weighted_mean(loss, weight, checked_reduction(reduction))
 
 
-@one_array
+@two_arrays
 def kl_div(input: Any, target: Any, reduction: str = "mean", log_target: bool = False) -> Any:
     """The divergence of `target` from the distribution with logarithm `input`.
 
@@ -96,7 +106,7 @@ def _entropy(probability: Any, target: Any) -> Any:
     return -(target * bounded(probability) + (1 - target) * bounded(1 - probability))
 
 
-@one_array
+@two_arrays
 def binary_cross_entropy(
     input: Any, target: Any, weight: Any = None, reduction: str = "mean"
 ) -> Any:
@@ -121,7 +131,7 @@ def binary_cross_entropy(
     return reduced(loss if weight is None else loss * weight, reduction)
 
 
-@one_array
+@two_arrays
 def binary_cross_entropy_with_logits(
     input: Any,
     target: Any,
@@ -131,13 +141,15 @@ def binary_cross_entropy_with_logits(
 ) -> Any:
     """The cross entropy of sigmoids and targets; `pos_weight` are factors of positive targets."""
     check_same_shape(input=input, target=target)
+    check_arrays(weight=weight, pos_weight=pos_weight)
     target = as_floats(target, input)
     factor = 1 if pos_weight is None else pos_weight
-    loss = -(factor * target * special.log_expit(input) + (1 - target) * special.log_expit(-input))
+    positive = special.log_expit(input) * target * factor
+    loss = -(positive + special.log_expit(-input) * (1 - target))
     return reduced(loss if weight is None else loss * weight, reduction)
 
 
-@one_array
+@two_arrays
 def poisson_nll_loss(
     input: Any,
     target: Any,
@@ -149,9 +161,9 @@ def poisson_nll_loss(
     """Minus the logarithm of the probability of counts, with rates or their logarithms given."""
     target = as_floats(target, input)
     if log_input:
-        loss = ops.exp(input) - target * input
+        loss = ops.exp(input) - input * target
     else:
-        loss = input - target * ops.log(input + eps)
+        loss = input - ops.log(input + eps) * target
     if full:
         large = target > 1
         count = ops.where(large, target, 1)
@@ -160,7 +172,7 @@ def poisson_nll_loss(
     return reduced(loss, reduction)
 
 
-@one_array
+@two_arrays
 def gaussian_nll_loss(
     input: Any,
     target: Any,
@@ -189,7 +201,7 @@ def gaussian_nll_loss(
         raise ValueError("var has negative entry/entries")
     constant = fixed(var)
     var = var + ops.where(constant < eps, eps - constant, 0)
-    loss = 0.5 * (ops.log(var) + ops.square(input - as_floats(target, input)) / var)
+    loss = 0.5 * (ops.square(input - as_floats(target, input)) / var + ops.log(var))
     if full:
         loss = loss + 0.5 * math.log(2 * math.pi)
     return reduced(loss, reduction)

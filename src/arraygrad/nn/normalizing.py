@@ -13,7 +13,7 @@ from ..core.axes import one_axis
 from ..ops.define.arguments import naming
 from ..ops.define.signatures import one_array
 from ..ops.special.standardizing import standardize
-from .common import Ints, fixed, narrow, shape_of, wide
+from .common import Ints, check_arrays, fixed, narrow, shape_of, size, wide
 from .windows import weighted
 
 __all__ = [
@@ -24,6 +24,7 @@ __all__ = [
 
 def _scaled(x: Any, weight: Any, bias: Any, shape: Ints) -> Any:
     """The elements times a weight plus a bias, which are of a shape."""
+    check_arrays(weight=weight, bias=bias)
     x = x if weight is None else x * ops.reshape(weight, shape)
     return x if bias is None else x + ops.reshape(bias, shape)
 
@@ -33,6 +34,7 @@ def _standard(x: Any, axes: Ints, eps: float) -> Any:
 
 
 def _last_axes(x: Any, normalized_shape: Any, **parameters: Any) -> Ints:
+    check_arrays(**parameters)
     given = normalized_shape
     shape = (given,) if isinstance(given, int) else tuple(given)
     if not shape or tuple(x.shape[-len(shape) :]) != shape:
@@ -203,9 +205,10 @@ def _normed(
     eps: float,
 ) -> tuple[Any, Any, Any]:
     """Channels normalised over axes in training, otherwise by a mean and a variance."""
+    check_arrays(running_mean=mean, running_var=var, weight=weight, bias=bias)
     if not training and (mean is None or var is None):
         raise ValueError("running_mean and running_var are needed unless in training")
-    if x.size:
+    if size(x):
         _check_channels(x)
         for name, value in (("running_mean", mean), ("running_var", var)) + (
             ("weight", weight),
@@ -216,7 +219,7 @@ def _normed(
                     f"{name} must have one number for each channel of input {shape_of(x)}, not "
                     f"shape {shape_of(value)}"
                 )
-    if not x.size:
+    if not size(x):
         return x * 1, mean, var
     shape = _column(x)
     if training:

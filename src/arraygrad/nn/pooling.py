@@ -201,6 +201,8 @@ def _max_unpool(count: int) -> Any:
         Where windows overlap, one element is found twice. The last one stays, and has the gradient.
         """
         batched(input, count)
+        if not hasattr(indices, "dtype"):
+            raise TypeError(f"indices must be an array, not {type(indices).__name__}")
         if shape_of(indices) != shape_of(input):
             raise ValueError(
                 f"indices must have the shape {shape_of(input)}, not {shape_of(indices)}"

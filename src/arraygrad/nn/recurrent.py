@@ -17,9 +17,11 @@ import numpy as np
 from .. import ops, special
 from ..func import scan
 from ..ops.define.arguments import naming
+from ..ops.define.signatures import two_arrays
 from .activations import relu
 from .attention import linear
 from .common import constant, filled, one_of, shape_of
+from .draws import part_of
 from .dropping import dropout
 
 __all__ = ["gru", "gru_cell", "lstm", "lstm_cell", "rnn", "rnn_cell"]
@@ -60,6 +62,9 @@ class _Weights:
                 f"the weights of a layer must be weight_ih, weight_hh and perhaps bias_ih and "
                 f"bias_hh, not {len(parts)} arrays"
             )
+        for i, part in enumerate(parts):
+            if not hasattr(part, "dtype"):
+                raise TypeError(f"weights[{i}] must be an array, not {type(part).__name__}")
         self.projection = parts.pop() if len(parts) in (3, 5) else None
         self.of_input, self.of_state = parts[:2]
         biases: list[Any] = parts[2:] or [None, None]
@@ -102,23 +107,23 @@ def _cell(name: str, step: Step, input: Any, state: Any, weights: Sequence[Any])
     return of.next(step, of.left(input), tuple(state) if name == "lstm" else state)
 
 
-@naming("input")
+@two_arrays
 def rnn_cell(input: Any, state: Any, weights: Sequence[Any], nonlinearity: str = "tanh") -> Any:
     """One step of `rnn`: the next hidden state."""
     step = functools.partial(_rnn_step, nonlinearity=nonlinearity)
     return _cell("rnn", step, input, state, weights)
 
 
-@naming("input")
+@two_arrays
 def gru_cell(input: Any, state: Any, weights: Sequence[Any]) -> Any:
     """One step of `gru`: the next hidden state."""
     return _cell("gru", _gru_step, input, state, weights)
 
 
 @naming("input")
-def lstm_cell(input: Any, state: Any, weights: Sequence[Any]) -> Any:
+def lstm_cell(input: Any, state: Any, weights: Sequence[Any]) -> tuple[Any, Any]:
     """One step of `lstm`: the next hidden state and cell."""
-    return _cell("lstm", _lstm_step, input, state, weights)
+    return _cell("lstm", _lstm_step, input, state, weights)  # type: ignore[no-any-return]
 
 
 # --- sequences ---
@@ -166,7 +171,7 @@ def _sequence(
             last.append(end)
         x = outputs[0] if ways == 1 else ops.concat(outputs, axis=-1)
         if dropout_p and layer < len(weights) // ways - 1:
-            x = dropout(x, dropout_p, key=key)
+            x = dropout(x, dropout_p, key=part_of(key, layer, name))
     x = x[:, 0] if single else ops.swapaxes(x, 0, 1) if batch_first else x
     found = tuple(ops.stack([end[i] for end in last]) for i in range(1 + is_pair))
     found = tuple(part[:, 0] for part in found) if single else found
@@ -201,6 +206,8 @@ def _alive(lengths: Any, x: Any) -> Any:
 
 def _check_state(given: Any, count: int, samples: int, sizes: tuple[int, ...]) -> None:
     for part, size in zip(given, sizes, strict=True):
+        if not hasattr(part, "dtype"):
+            raise TypeError(f"state must be an array, not {type(part).__name__}")
         if shape_of(part) != (count, samples, size):
             raise ValueError(
                 f"state must have the shape {(count, samples, size)}, not {shape_of(part)}"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from .. import ops
-from .common import as_floats
+from .common import as_floats, check_arrays
 
 
 def checked_reduction(reduction: str) -> str:
@@ -25,6 +25,7 @@ def weighted_mean(loss: Any, weight: Any, reduction: str) -> Any:
     """Losses times weights, reduced; the mean is that of the weights."""
     if weight is None:
         return reduced(loss, reduction)
+    check_arrays(weight=weight)
     weight = as_floats(weight, loss)
     total = loss * weight
     if reduction == "mean":

@@ -10,7 +10,7 @@ import numpy as np
 
 from .. import ops
 from ..backends import backend_of
-from ..ops.define.signatures import one_array
+from ..ops.define.signatures import one_array, two_arrays
 from .common import check_same_dtype, constant, one_of, shape_of
 from .resizing import cubic_weights
 
@@ -75,7 +75,7 @@ def _sum_over_neighbours(x: Any, taps: list[list[tuple[Any, Any]]]) -> Any:
     return out
 
 
-@one_array
+@two_arrays
 def grid_sample(
     input: Any,
     grid: Any,

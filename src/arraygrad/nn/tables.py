@@ -11,14 +11,24 @@ from ..arrays.batched import Batched
 from ..backends import backend_of
 from ..core.array import plain
 from ..core.indices import HOLE
-from ..ops.define.arguments import naming
+from ..ops.define.signatures import one_array, two_arrays
 from ..ops.indexing import _index_add
-from .common import checked_index, constant, filled, fixed, kind, known, one_of, shape_of
+from .common import (
+    check_arrays,
+    checked_index,
+    constant,
+    filled,
+    fixed,
+    kind,
+    known,
+    one_of,
+    shape_of,
+)
 
 __all__ = ["embedding", "embedding_bag", "one_hot"]
 
 
-@naming("input")
+@one_array
 def one_hot(input: Any, num_classes: int = -1) -> Any:
     """A one at the place of each class, and zeros, as integers.
 
@@ -72,7 +82,7 @@ def _rows(weight: Any, index: Any, padding_idx: Any, scale_grad_by_freq: bool) -
     return out
 
 
-@naming("input", "weight")
+@two_arrays
 def embedding(
     input: Any, weight: Any, padding_idx: int | None = None, scale_grad_by_freq: bool = False
 ) -> Any:
@@ -115,7 +125,7 @@ def _bags(count: int, offsets: Any, include_last_offset: bool) -> tuple[Any, Any
     return np.where(there, place, 0), there
 
 
-@naming("input", "weight")
+@two_arrays
 def embedding_bag(
     input: Any,
     weight: Any,
@@ -148,6 +158,7 @@ def embedding_bag(
     """
     one_of("mode", mode, ("sum", "mean", "max"))
     factors = per_sample_weights
+    check_arrays(offsets=offsets, per_sample_weights=factors)
     if factors is not None and mode != "sum":
         raise ValueError(f"per_sample_weights is for mode='sum', not for {mode!r}")
     if factors is not None and shape_of(factors) != shape_of(input):

@@ -8,7 +8,6 @@ and it shifts the keywords for axes and shapes.
 
 from __future__ import annotations
 
-import functools
 from typing import Any
 
 from ..backends import backend_of
@@ -17,7 +16,7 @@ from ..core.axes import led_by
 from ..core.indices import HOLE, Template
 from ..core.kinds import AlongAxis, Contracts, Elementwise, Matrices, Moves, Opaque, Reduces
 from .contracting import contracted
-from .define.op import Op
+from .define.op import Op, once_per_op
 from .indexing import _getitem, _index_add
 from .padding import (
     Flags,
@@ -34,7 +33,7 @@ from .searching import _nonzero
 from .shape import _reshape, moveaxis
 
 
-@functools.cache
+@once_per_op
 def batching_rule(op: Op) -> AnyFunction:
     """``rule(op, arrays, flags, keywords)`` that runs an op on a batch."""
     kind = op.kind

@@ -405,6 +405,9 @@ isfinite = constant("isfinite", "x", doc="Where elements are neither infinite no
 isinf = constant("isinf", "x", doc="Where elements are infinite.")
 isnan = constant("isnan", "x", doc="Where elements are NaN.")
 signbit = constant("signbit", "x", doc="Where the sign bit is set.")
-nextafter = constant(
-    "nextafter", "x", "y", doc="The next floating-point number from `x` towards `y`."
+nextafter = binary(
+    "nextafter",
+    vjp_x=lambda g: g,
+    kind=Elementwise(flat=("y",)),
+    doc="The next floating-point number from `x` towards `y`. It changes as `x` does.",
 )

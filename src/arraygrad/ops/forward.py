@@ -21,13 +21,14 @@ from typing import Any
 from ..backends.filled import zeros_like
 from ..core.array import AnyFunction
 from ..core.kinds import AlongAxis, Elementwise, Reduces
-from .define.op import Op
+from ..errors import RuleError
+from .define.op import Op, once_per_op
 from .define.rules import HELPERS, Rule, expression, parameters, sums_rules
 from .elementwise import conj, is_complex, real
 from .reductions import _sum
 
 
-@functools.cache
+@once_per_op
 def forward_of(op: Op) -> AnyFunction | None:
     """The function ``forward(primals, tangents, out, keywords)``; None if there is no rule."""
     kind = op.kind
@@ -48,7 +49,7 @@ def forward_of(op: Op) -> AnyFunction | None:
     return None
 
 
-@functools.cache
+@once_per_op
 def tangent_rules(op: Op) -> dict[int, AnyFunction]:
     """The reverse rules as functions of `t, arrays, out, params`, by the inputs' positions."""
     return {op.inputs.index(name): _of_arrays(op, rule) for name, rule in op.rules.items()}
@@ -148,9 +149,51 @@ def _named(op: Op, jvp: Rule) -> AnyFunction:
         for i, primal in enumerate(primals[: len(fixed)]):
             if tangents[i] is None:
                 tangents[i] = _zero(primal)
-        return call(primals, tangents, out, params)
+        found = call(primals, tangents, out, params)
+        if not op.is_library:
+            broadcasts = isinstance(op.kind, Elementwise) and len(primals) > 1
+            _check_rule(op, out, found, broadcasts)
+        return found
 
     return forward
+
+
+def _check_rule(op: Op, out: Any, found: Any, broadcasts: bool) -> None:
+    """Raise if a user's forward rule has not given a tangent for each result."""
+    if not op.multiple:
+        out, found = (out,), (found,)
+    elif not isinstance(found, tuple | list):
+        raise RuleError(
+            f"the rule jvp of {op.name} must return a tuple with a tangent for each of the "
+            f"{len(out)} results, but returned {type(found).__name__}"
+        )
+    check_tangents(f"the rule jvp of {op.name}", out, found, broadcasts)
+    if any(t is None for t in found):
+        raise RuleError(f"the rule jvp of {op.name} returned None: return zeros for a constant")
+
+
+def check_tangents(name: str, outputs: Any, tangents: Any, broadcasts: bool = False) -> None:
+    """Raise unless a user's rule gave a tangent, or None, of the right shape for each output."""
+    if len(tangents) != len(outputs):
+        raise RuleError(
+            f"{name} returned {len(tangents)} tangents for {len(outputs)} outputs: return one for "
+            "each"
+        )
+    for i, (output, tangent) in enumerate(zip(outputs, tangents, strict=True)):
+        if tangent is None or tangent is output:
+            continue
+        wanted = tuple(getattr(output, "shape", ()))
+        shape = getattr(tangent, "shape", None)
+        if shape is None or (tuple(shape) != wanted and not broadcasts):
+            what = type(tangent).__name__ if shape is None else f"one of shape {tuple(shape)}"
+            raise RuleError(
+                f"{name} returned {what} as the tangent of output {i}, which has shape {wanted}"
+            )
+        if is_complex(tangent) and not is_complex(output):
+            raise RuleError(
+                f"{name} returned a complex tangent for output {i}, which is real: take the part "
+                "that is meant, by real()"
+            )
 
 
 def _zero_of_result(primals: Any, tangents: Any, out: Any, params: Any) -> Any:

@@ -123,7 +123,7 @@ def trapezoid(y: Any, /, x: Any = None, dx: Any = 1.0, axis: int = -1) -> Any:
     return sum(multiply(step, pairs) / 2.0, axis=axis)
 
 
-@naming("f")
+@naming("f", "*varargs")
 def gradient(f: Any, /, *varargs: Any, axis: Any = None, edge_order: int = 1) -> Any:
     """The slopes of sampled values along axes: central differences, and one-sided ones at the ends.
 

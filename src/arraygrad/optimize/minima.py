@@ -98,6 +98,10 @@ def minimize(
     kinds = (optimize.NonlinearConstraint, optimize.LinearConstraint)
     rules = [constraints] if isinstance(constraints, (dict, *kinds)) else list(constraints)
     chosen = method or ("SLSQP" if rules else "L-BFGS-B" if bounds is not None else "BFGS")
+    if not isinstance(chosen, str):
+        raise TypeError(
+            f"method must be the name of one of SciPy's methods, not {type(chosen).__name__}"
+        )
     name = chosen.lower()
     keywords: dict[str, Any] = {}
     if name not in _WITHOUT_GRADIENT:

@@ -14,6 +14,7 @@ values, and the result carries derivatives. All other names of a module are SciP
 from typing import TYPE_CHECKING
 
 __all__ = (
+    "check",
     "fft",
     "integrate",
     "interpolate",
@@ -33,6 +34,8 @@ if not TYPE_CHECKING:
         """Import a module when it is first used."""
         import importlib
 
+        if name == "check":
+            return importlib.import_module(".checking", __name__).check
         if name in __all__:
             return importlib.import_module(f".{name}", __name__)
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -8,12 +8,12 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from .. import ops
-from ..arrays.batched import batched_type
+from ..arrays.batched import BatchedTruthError, batched_type
 from ..core.array import AnyFunction, Array
 from ..core.levels import new_level
 from ..func import sparsity, vmap
 from ..func.coloring import color_columns
-from .formula import Formula, capture
+from .formula import OUTSIDE, Formula, capture
 from .linear import remembered
 from .names import scipy_module
 
@@ -41,18 +41,27 @@ class Field:
     ----------
     outside : list
         The arrays from outside that f depends on.
+    is_shared : list of bool
+        Whether each of them is the same at all points.
     """
 
     def __init__(self, f: AnyFunction, *points: Any) -> None:
         self.outside: list[Any] = []
+        self.is_shared: list[bool] = []
         self._groups: list[_Group] = []
+        self._choices: list[Any] = []  # by what is chosen between branches, at each point
         try:
             with new_level() as level:
                 make = batched_type(level)
                 formula = capture(f, *map(make, points))
             self._add(formula, None, make)
-        except TypeError as error:
-            if "truth of a batched" not in str(error) or any(isinstance(p, Array) for p in points):
+            self._choices = [
+                (of, mask._array)
+                for of, mask in formula.choices
+                if type(mask) is make and isinstance(mask._array, np.ndarray)
+            ]
+        except BatchedTruthError:
+            if any(isinstance(p, Array) for p in points):
                 raise
             self._by_branches(f, points)
 
@@ -62,6 +71,7 @@ class Field:
         field = cls.__new__(cls)
         same = [False] * len(outside)
         field.outside, field._groups = list(outside), [_Group(formula, None, slice(None), same)]
+        field.is_shared, field._choices = [True] * len(outside), []
         return field
 
     def _add(self, formula: Formula, places: Any, make: Any = None) -> None:
@@ -70,6 +80,7 @@ class Field:
         per_point = [type(array) is make for array in formula.outside]
         pairs = zip(formula.outside, per_point, strict=True)
         self.outside += [array._array if own else array for array, own in pairs]
+        self.is_shared += [not own for own in per_point]
         place = slice(start, len(self.outside))
         self._groups.append(_Group(formula, places, place, per_point))
 
@@ -77,13 +88,47 @@ class Field:
         """Of a function that takes decisions, group the points at which it takes the same ones."""
         groups: dict[Any, list[int]] = {}
         formulas: dict[Any, Formula] = {}
+        choices = []
         for i in range(len(points[0])):
             formula = capture(f, *(p[i] for p in points))
+            choices.append(formula.choices)
             key = formula.key()
             formulas.setdefault(key, formula)
             groups.setdefault(key, []).append(i)
         for key, places in groups.items():
             self._add(formulas[key], np.array(places))
+        for column in zip(*choices, strict=False):
+            self._choices.append((column[0][0], np.stack([np.asarray(mask) for _, mask in column])))
+
+    @property
+    def has_choices(self) -> bool:
+        """Whether f compares values that depend on its arguments."""
+        return bool(self._choices)
+
+    def jump(self, positions: Any, values: Any, by_outside_only: bool) -> float | None:
+        """Where f jumps because a comparison changes, at a place that can depend on parameters.
+
+        Such a comparison depends on the point and on an array outside or, unless
+        `by_outside_only`, on the second argument, which is a state. All arrays are plain; the
+        positions are one number for each point. None if there is no jump.
+        """
+        moving = OUTSIDE if by_outside_only else OUTSIDE | 2
+        masks = [mask for of, mask in self._choices if of & 3 and of & moving]
+        if not masks or len(positions) < 4 or isinstance(values, Array):
+            return None
+        order = np.argsort(positions, kind="stable")
+        flips = np.zeros(len(order) - 1, bool)
+        for mask in masks:
+            rows = mask[order].reshape(len(order), -1)
+            flips |= (rows[1:] != rows[:-1]).any(1)
+        values = np.reshape(values, (len(order), -1))[order]
+        width = np.diff(positions[order])
+        change = np.max(np.abs(np.diff(values, axis=0)), axis=1, initial=0.0)
+        usual = np.where(flips | (width <= 0), 0.0, change / np.where(width > 0, width, 1.0))
+        near = np.maximum(np.append(usual[1:], 0.0), np.append(0.0, usual[:-1]))
+        scale = np.max(np.abs(values), initial=0.0)
+        found = np.nonzero(flips & (change > 1e-3 * scale) & (change > 10 * near * width))[0]
+        return float(positions[order][found[0]]) if len(found) else None
 
     def map(
         self,

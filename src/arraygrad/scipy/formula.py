@@ -11,6 +11,7 @@ The values of the run have no derivatives, only batches. Branches are those take
 from __future__ import annotations
 
 import functools
+from collections.abc import Sequence
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
@@ -50,6 +51,15 @@ def carries(x: Any) -> bool:
     return False
 
 
+OUTSIDE = 1 << 30
+
+
+@functools.cache
+def is_comparison(op: Op) -> bool:
+    """Whether an op has no derivatives: its results choose, or count."""
+    return not op.rules and not op.slopes and op.joint is None and op.jvp is None
+
+
 class _Step(NamedTuple):
     """One op of a formula. An entry of `places` is the number of a value, or None."""
 
@@ -71,6 +81,9 @@ class Formula:
         How many arguments the function itself has.
     has_branches : bool
         Whether the function asked for the truth of a value: then its ops may differ elsewhere.
+    choices : list of pairs
+        The results of comparisons, each after the bits of what was compared: bit i for argument i,
+        `OUTSIDE` for arrays outside.
     """
 
     def __init__(self, count: int) -> None:
@@ -79,6 +92,8 @@ class Formula:
         self.steps: list[_Step] = []
         self.values = count
         self.has_branches = False
+        self.choices: list[tuple[int, Any]] = []
+        self._bits = {i: 1 << i for i in range(count)}
         self._known: dict[int, tuple[int, Any]] = {}  # by identity: the place, and the values
         self._result: tuple[int | None, Any] = None, None
 
@@ -123,8 +138,19 @@ class Formula:
         found = self._known.get(id(array))
         if found is None:
             found = self._known[id(array)] = self.new(), const(array)
+            self._bits[found[0]] = OUTSIDE if carries(array) else 0
             self.outside.append(array)
         return found
+
+    def follow(self, op: Op, places: Sequence[int | None], made: Sequence[_Captured]) -> None:
+        """Remember of what results are made; and the result of a comparison."""
+        bits = 0
+        for place in places:
+            bits |= 0 if place is None else self._bits[place]
+        for result in made:
+            self._bits[result.number] = bits
+        if bits and is_comparison(op):
+            self.choices.append((bits, made[0]._array))
 
     def finish(self, result: Any) -> None:
         """Say which value is the result, and forget the steps that it does not need."""
@@ -190,6 +216,7 @@ class _Captured(Replaceable, TransformMethods, Array):
         places = tuple(place for place, _ in met)
         constants = tuple(value if place is None else None for place, value in met)
         numbers = tuple(m.number for m in made)
+        formula.follow(op, places, made)
         formula.steps.append(_Step(op, places, constants, params, numbers))
         result: Any = made if op.multiple else made[0]
         if op.view and len(arrays) == 1:

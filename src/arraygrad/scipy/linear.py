@@ -56,8 +56,39 @@ def _divided(formula: AnyFunction, x: Any, theta: Any, b: Any, adjoint: bool, ch
     if not np.all(np.isfinite(values) & (values != 0)):
         raise singular(np.inf)
     if check:
-        check_step(x, const(value) / const(slope))
+        check_step(x, const(value) / const(slope), _derivative(formula, theta))
+        _check_slope(formula, x, theta, values)
     return b / ops.reshape(ops.conj(slope) if adjoint else slope, b.shape)
+
+
+def _check_slope(formula: AnyFunction, x: Any, theta: Any, slope: Any) -> None:
+    """Raise if the slope for one unknown is that of a rounding error: at a double root.
+
+    There, it becomes another one within the precision of the root.
+    """
+    at, theta = const(x), [const(t) for t in theta]
+    near = at + 1e-8 * ops.abs(at)
+    other = jvp(lambda x: formula(x, *theta), (near,), (ops.ones_like(near),))[1]
+    if np.any(np.abs(np.asarray(plain(other)) - slope) > 0.5 * np.abs(slope)):
+        raise singular(np.inf)
+
+
+def _derivative(formula: AnyFunction, theta: Any) -> AnyFunction:
+    """The derivative of the solution along a direction of the parameters, as a function of x."""
+    given = [const(t) for t in theta]
+    places = [i for i, t in enumerate(given) if is_floating(t)]
+    along = tuple(ops.abs(given[i]) + 1.0 for i in places)
+
+    def derivative(x: Any) -> Any:
+        x = const(x)
+        of_moving = of_places(lambda *t: formula(x, *t), given, places)
+        _, change = jvp(of_moving, tuple(given[i] for i in places), along)
+        n = x.size
+        matrix = jacfwd(lambda x: ops.reshape(formula(x, *given), (n,)))(x)
+        pushed = linalg.solve(ops.reshape(matrix, (n, n)), ops.reshape(change, (n,)))
+        return np.asarray(plain(const(pushed)))
+
+    return derivative
 
 
 def _check_matrix(formula: AnyFunction, x: Any, theta: Any, matrix: Any, check: bool) -> None:
@@ -67,7 +98,8 @@ def _check_matrix(formula: AnyFunction, x: Any, theta: Any, matrix: Any, check: 
     if check:
         value = formula(const(x), *map(const, theta))
         n = x.size
-        check_step(x, linalg.solve(matrix, ops.reshape(const(value), (n,))))
+        step = linalg.solve(matrix, ops.reshape(const(value), (n,)))
+        check_step(x, step, _derivative(formula, theta))
 
 
 def _check_value(formula: AnyFunction, x: Any, theta: Any, solver: Solver) -> None:

@@ -2,27 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import Any
 
 import numpy as np
 
+from .. import ops
 from ..core.array import plain
 from ..errors import NotASolutionError, SingularError
 from .formula import const
 
 _TOLERANCE: ContextVar[float] = ContextVar("arraygrad_solution_tolerance", default=1e-5)
+_CHANGE = 1e-3  # how much a derivative may change by a step that is a large part of a small x
 _SINGULAR = 1e13  # the condition number from which on a matrix is called singular
 
 
 @contextmanager
 def solution_tolerance(tolerance: float) -> Iterator[None]:
-    """How far from a solution x may be, by the length of a Newton step over 1 + |x|.
+    """How far from a solution x may be, by the length of a Newton step over |x|.
 
     Derivatives are computed at the x that SciPy returned. If a Newton step from there is longer
-    than the tolerance, differentiating raises an error. By default, the tolerance is 1e-5.
+    than the tolerance, differentiating raises an error. By default, the tolerance is 1e-5. Near
+    zero, a step may be a larger part of x, if it does not change the derivative.
     """
     before = _TOLERANCE.get()
     try:
@@ -62,14 +65,27 @@ def _condition(matrix: Any) -> Any:
     return np.where(np.isnan(size), np.inf, size)
 
 
-def check_step(x: Any, step: Any) -> None:
-    """Raise if a Newton step is too long."""
-    at, step = np.abs(np.asarray(plain(const(x)))), np.abs(np.asarray(plain(const(step))))
-    excess = np.max(step, initial=0.0) / (1.0 + np.max(at, initial=0.0))
-    if not excess <= _TOLERANCE.get():
-        raise NotASolutionError(
-            "what the solver returned is not a solution, so it has no derivative: a Newton step "
-            f"from there changes it by {excess:.1e} of its size. Look at the solver's message, "
-            "lower its tolerance, or use arraygrad.scipy.solutions.solution_tolerance() if the "
-            "derivative there is meant"
-        )
+def check_step(x: Any, step: Any, derivative: Callable[[Any], Any] | None = None) -> None:
+    """Raise if a Newton step is too long.
+
+    It may be a large part of a small x, if the derivative is the same before and after the step.
+    """
+    size = float(np.max(np.abs(np.asarray(plain(const(x)))), initial=0.0))
+    length = float(np.max(np.abs(np.asarray(plain(const(step)))), initial=0.0))
+    tolerance = _TOLERANCE.get()
+    if length <= tolerance * size:
+        return
+    excess = length / (1.0 + size)
+    if excess <= tolerance:
+        if derivative is None or not length:
+            return
+        before, after = derivative(x), derivative(x - ops.reshape(const(step), x.shape))
+        if np.max(np.abs(after - before), initial=0.0) <= _CHANGE * np.max(np.abs(before)):
+            return
+        excess = length / size if size else np.inf
+    raise NotASolutionError(
+        "what the solver returned is not a solution, so it has no derivative: a Newton step "
+        f"from there changes it by {excess:.1e} of its size. Look at the solver's message, "
+        "lower its tolerance, or use arraygrad.scipy.solutions.solution_tolerance() if the "
+        "derivative there is meant"
+    )

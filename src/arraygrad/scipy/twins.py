@@ -16,6 +16,7 @@ from ..arrays.creation import asarray
 from ..backends import backend_of
 from ..core.array import AnyFunction, Array, plain
 from ..ops import astype, stack
+from .checking import compare, state
 
 _PLAIN = (np.ndarray, float, int, str, type(None))
 
@@ -42,19 +43,22 @@ def any_arrays(args: Iterable[Any], kwargs: dict[str, Any]) -> bool:
 def twin(original: AnyFunction) -> Callable[[AnyFunction], AnyFunction]:
     """Make a function the differentiable twin of SciPy's `original`."""
     is_ufunc = isinstance(original, np.ufunc)
+    place = (getattr(original, "__module__", "") or "scipy").split("._")[0]
+    name = f"{place}.{original.__name__}"
 
     def decorate(function: AnyFunction) -> AnyFunction:
         def run(*args: Any, **kwargs: Any) -> Any:
             if has_arrays(args) or (kwargs and has_arrays(kwargs.values())):
                 if is_ufunc and kwargs:
                     _refuse_keywords(original.__name__, kwargs)
+                if state.on:
+                    compare(name, run, args, kwargs)
                 return function(*args, **kwargs)
             return original(*args, **kwargs)
 
         run.__name__ = run.__qualname__ = original.__name__
         run.__module__ = function.__module__
-        place = (getattr(original, "__module__", "") or "scipy").split("._")[0]
-        run.__doc__ = function.__doc__ or f"{place}.{original.__name__} with derivatives."
+        run.__doc__ = function.__doc__ or f"{name} with derivatives."
         run.__wrapped__ = function  # type: ignore[attr-defined]
         try:
             run.__signature__ = inspect.signature(original)  # type: ignore[attr-defined]

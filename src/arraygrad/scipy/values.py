@@ -20,6 +20,7 @@ from ..arrays.creation import new as new_tensor
 from ..arrays.numbers import numbers_keep_derivatives
 from ..arrays.tensor import Tensor
 from ..backends import backend_of
+from ..backends.filled import zeros_like
 from ..core.array import AnyFunction, Array
 from ..errors import DataDependentError
 from ..ops.define import Own
@@ -66,8 +67,8 @@ class Runs:
             return type(first)(*parts) if hasattr(first, "_fields") else tuple(parts)
         if isinstance(first, list) and len({len(v) for v in values}) == 1:
             return [self.join(column) for column in zip(*values, strict=True)]
-        if isinstance(first, bool | np.bool_):
-            return all(values)
+        if isinstance(first, bool | np.bool_) and all(v == first for v in values):
+            return first
         if isinstance(first, np.ndarray | np.generic | int | float | complex):
             if len({np.shape(v) for v in values}) == 1:
                 return self._batch(np.stack([np.asarray(v) for v in values]))
@@ -195,3 +196,40 @@ attach = declare(
     holomorphic=False,
     doc="The values of `value`, which is a constant, with the derivatives of `x`.",
 )
+
+
+def _refusal(g: Any, of: str) -> Any:
+    raise NotImplementedError(
+        f"{of} has no derivatives here: use x of the result, or detach() {of} if it is meant as a "
+        "constant"
+    )
+
+
+_without = declare(
+    "without_derivatives",
+    "value",
+    "x",
+    compute=lambda xp, value, x, of: value,
+    own=Own(
+        batch=lambda op, arrays, flags, params: op.function(*repeated(arrays, flags), **params)
+    ),
+    vjp_x=_refusal,
+    jvp=lambda t_x, out: zeros_like(out) + np.nan,
+    holomorphic=False,
+    doc="The values of `value`, which depend on `x` in a way that has no derivatives here.",
+)
+
+
+def refusing(result: dict[str, Any], x: Any, name: str, known: Sequence[str]) -> None:
+    """Let all arrays in a result, except the known ones, refuse to be differentiated, by name.
+
+    They depend on the parameters as `x` does, and must not pass for constants. In forward mode,
+    their tangents are NaN.
+    """
+    for key, value in result.items():
+        if key in known:
+            continue
+        if isinstance(value, dict):
+            refusing(value, x, f"{name}.{key}", ())
+        elif isinstance(value, np.ndarray | Array) and backend_of(value).kind(value.dtype) in "fc":
+            result[key] = _without(value, x, of=f"{name}.{key}")

@@ -24,6 +24,7 @@ from ..backends.filled import zeros_like
 from ..backends.numpy.blocks import LARGE
 from ..core.array import Array, plain
 from ..core.cpython import ALONE, getrefcount
+from ..core.memory import reuse_memory
 from ..core.modes import current_modes, enable_grad, modes_in_force, restore_modes
 from ..core.nodes import FREED, LAST_WRITE, Leaf, Node
 from ..core.past import Rewound
@@ -122,6 +123,7 @@ class Sweep(CallsUsers):
 
         Cotangents are plain arrays, or tensors if `create_graph`.
         """
+        reuse_memory()
         self._run_from(seeds, True if self.anomaly == "nan" else None)
         if self.live.follows is False and any(map(_has_nan, self.results.values())):
             # The NaN may come from overwritten values, which must not reach the result.

@@ -117,9 +117,9 @@ class Liveness:
         """Add the live elements of one use of an array. The caller gives `mask` away."""
         known = self.known.get(edge)
         if known is None:
-            self.known[edge] = Live(mask)
+            self.known[edge] = Live(np.asarray(mask))  # an array, which can be written
         else:
-            known.mask = known.mask | mask
+            known.mask = np.asarray(known.mask | mask)
             known.uses += 1
 
     def collect(self, node: Output) -> None:
@@ -194,7 +194,10 @@ class Liveness:
         """Whether to use masks now, because the sweep cannot run a second time."""
         if not isinstance(plain(g), np.ndarray | np.generic):
             return True
-        return any(node.extras is not None or type(node) is not Node for node in self._order)
+        return any(
+            node.extras is not None or type(node) is not Node or node.pullback.is_users  # type: ignore[union-attr]
+            for node in self._order
+        )
 
     def _drop(self, edge: Node) -> None:
         """Count one use less of a node. A node that is not used does not use its inputs, either."""

@@ -52,6 +52,22 @@ def test_optimizers_of_structures(optimize: Any) -> None:
     assert seen == list(range(300))
 
 
+@pytest.mark.parametrize(
+    ("optimize", "expected"),
+    [
+        (sgd, 1 - 0.1 * 0.1 * 2 - 0.1 * (0.9 * 0.1 * 2 + 0.1 * 4)),
+        (rmsprop, 1 - 0.2 / np.sqrt(1.3) - 0.4 / np.sqrt(0.9 * 1.3 + 1.6)),
+        (
+            adam,
+            0.9 - 0.1 * (0.18 + 0.4) / 0.19 / np.sqrt((0.999 * 0.004 + 0.016) / (1 - 0.999**2)),
+        ),
+    ],
+)
+def test_two_steps_of_optimizers(optimize: Any, expected: float) -> None:
+    found = optimize(lambda x, i: 2.0 * (i + 1) + 0 * x, np.ones(1), num_iters=2, step_size=0.1)
+    np.testing.assert_allclose(found, [expected], rtol=1e-7)
+
+
 def test_fixed_points() -> None:
     def newton(a: Any) -> Any:
         return lambda x: (x + a / x) / 2

@@ -49,9 +49,9 @@ ROWS = [
     # linear algebra
     "torch.linalg.lu(m)[1:], torch.linalg.lu(r).P, torch.linalg.lu(r.mT)[2]",
     "torch.lu_unpack(*torch.linalg.lu_factor(cm))",
-    "torch.linalg.lu_solve(*torch.linalg.lu_factor(m), x.mT), torch.lu_solve(m, *torch.lu(h))",
+    "torch.linalg.lu_solve(*torch.linalg.lu_factor(m), x.mT)",
     "torch.linalg.lu_solve(*torch.linalg.lu_factor(cm), cm, left=False, adjoint=True)",
-    "torch.linalg.lu_factor_ex(m).info, torch.lu(m, get_infos=True)",
+    "torch.linalg.lu_factor_ex(m).info",
     f"torch.linalg.inv_ex({SINGULAR}).info, torch.linalg.solve_ex(m, x).result",
     f"torch.linalg.cholesky_ex({SINGULAR} - 1).info, torch.linalg.cholesky_ex(h).L",
     "torch.linalg.solve(m, x), torch.linalg.solve(m, m, left=False), torch.linalg.solve(m, v[:3])",
@@ -62,8 +62,6 @@ ROWS = [
     "torch.linalg.householder_product(r, v[:3]), torch.ormqr(r, v[:3], r, transpose=True)",
     "torch.ormqr(r, v[:3], x.mT @ v.expand(2, 4), left=False)",
     "torch.geqrf(r.detach()), torch.geqrf(cm.detach())",
-    "torch.linalg.ldl_factor(h.detach())",
-    "torch.linalg.ldl_solve(*torch.linalg.ldl_factor(h.detach()), m.detach())",
     "torch.linalg.matrix_exp(m), torch.matrix_exp(cm)",
     "torch.linalg.matrix_rank(m, atol=2.0), torch.linalg.matrix_rank(h, 1.0, hermitian=True)",
     "torch.linalg.matrix_rank(h, atol=torch.tensor([0.1, 9.0]), rtol=torch.tensor(0.01))",
@@ -101,16 +99,12 @@ ROWS = [
     "b.scatter_reduce(1, i, b, 'sum'), i.scatter_reduce(1, i, i + 5, 'mean')",
     "i.index_add(1, i[0], i), i.scatter_reduce(1, i, i + 5, 'amax')",
     "i.scatter_reduce(1, i, i - 5, 'amin', include_self=False)",
-    "x.scatter(1, i + 5, y)",
-    "x.gather(1, i - 1)",
-    "x.index_fill(1, torch.tensor([7]), 0.0)",
+    "x.gather(1, i[:1]), x.gather(0, i[:1, :2])",
     "x.flip(dims=(0, 1)), s.flip(0), torch.atleast_2d([v, s]), s.unfold(0, 1, 1)",
     "x.t().as_strided((2, 2), (1, 2)), x[1].as_strided((2,), (1,))",
     "x.detach()[1].as_strided((2,), (1,), 0)",
     "torch.as_strided_scatter(x.detach(), y, (2, 3), (3, 1)), torch.diag_embed(x, 1, 0, 2)",
     "torch.constant_pad_nd(x, (1, -1, 0, 2), 3.0), torch.fill(x, s), torch.fill(x, 2)",
-    "torch.diagonal_copy(m, 1, 1, 2), torch.unbind_copy(x, 1), torch.expand_copy(v, (2, 4))",
-    "torch.view_copy(x, (3, 2)), torch.narrow_copy(x, 1, 0, 2), torch.split_copy(v, 3)",
     "torch.segment_reduce(v, 'max', lengths=torch.tensor([1, 3])), "
     "torch.linspace(-2, 3, 7, dtype=int)",
     "torch.segment_reduce(r, 'mean', offsets=torch.tensor([0, 2, 2, 4]), initial=1.0)",
@@ -121,6 +115,7 @@ ROWS = [
     "torch.rsqrt(i + 1), torch.logit(b, 0.1), torch.mvlgamma(i + 3, 2), torch.polygamma(1, i + 1)",
     "torch.float_power(i, 2), torch.pow(i - 1, i - 1), torch.logsumexp(i, 1), torch.median(i)",
     "torch.logaddexp(c, c * 3), torch.logcumsumexp(c * 4, 1), torch.prod(b, dtype=bool)",
+    "torch.logcumsumexp(v * torch.tensor([0.0, 1.0, 1e3, 2.0]), 0), torch.logcumsumexp(x, 1)",
     "torch.addmv(i[:, 0], i, i[0], beta=2.5, alpha=1.5), torch.addr(b, b[:, 0], b[0], beta=0)",
     "torch.addmm(x.detach() * float('nan'), x, m[0], beta=0), b.masked_fill(b, 3), torch.mode(s)",
     "torch.cummax(x, 1), torch.cummin(i, 0), torch.mode(i), torch.nanmedian(x), "
@@ -142,35 +137,9 @@ ROWS = [
     "torch.istft(torch.stft(long, 8, 2, return_complex=True), 8, 2, length=38)",
     "torch.istft(cm.repeat(1, 3, 3), 9, window=1 + 0.1 * long[:9], return_complex=True)",
     "[getattr(torch.signal.windows, n)(7, sym=k) for k in (True, False) for n in"
-    " ('hann', 'hamming', 'bartlett', 'blackman', 'cosine', 'exponential', 'gaussian', 'kaiser',"
-    " 'nuttall', 'general_hamming')]",
-    "torch.signal.windows.general_cosine(5, a=[0.4, 0.3, 0.3]), torch.kaiser_window(6, False, 3.0)",
+    " ('hann', 'hamming', 'bartlett', 'blackman', 'kaiser')], torch.kaiser_window(6, False, 3.0)",
+    "torch.signal.windows.general_cosine(5, a=[0.4, 0.3, 0.3])",
     "torch.hamming_window(5, True, 0.5, 0.4), torch.bartlett_window(1), torch.blackman_window(0)",
-    # masks
-    *(
-        f"torch.masked.{name}({given} mask=b), torch.masked.{name}({given} mask=b[0])"
-        for name, given in {
-            "amax": "x, 0,",
-            "argmin": "x, 1,",
-            "cumprod": "x, 1,",
-            "logsumexp": "x, 1, keepdim=True,",
-            "log_softmax": "x, 0,",
-            "mean": "c, 1,",
-            "median": "x, 1,",
-            "norm": "x, 3.0, 1,",
-            "normalize": "x, 2.0, 1,",
-            "prod": "x,",
-            "softmin": "x, 1,",
-            "std": "x, 1, unbiased=False,",
-            "sum": "i, 0,",
-            "var": "x,",
-        }.items()
-    ),
-    "torch.masked.logaddexp(x, y, input_mask=b, other_mask=~b), torch.masked.mean(x)",
-    # layers
-    "torch.native_layer_norm(x, (3,), y[0], None, 0.1), torch.native_group_norm(m, v[:3], None, 2,"
-    " 3, 3, 3, 0.1)",
-    "torch.native_batch_norm(m, v[:3], w[:3], None, None, True, 0.1, 1e-3)",
 ]
 
 
@@ -212,9 +181,19 @@ def outcome(row: str, torch: Any) -> tuple[Any, list[Any]]:
 @pytest.mark.parametrize("row", ROWS)
 def test_as_in_torch(row: str) -> None:
     (said, values), (expected_said, expected) = outcome(row, ours), outcome(row, theirs)
+    assert isinstance(expected_said, list)  # not an error, in which both would agree as well
     assert said == expected_said
     for found, wanted in zip(values, expected, strict=True):
         np.testing.assert_allclose(found, wanted, rtol=1e-5, atol=1e-6)
+
+
+@pytest.mark.parametrize(
+    "row", ["x.scatter(1, i + 5, y)", "x.gather(1, i - 1)", "x.index_fill(1, i[0] + 5, 0.0)"]
+)
+def test_places_that_do_not_exist(row: str) -> None:
+    said, _ = outcome(row, ours)
+    assert isinstance(said, str)
+    assert said == outcome(row, theirs)[0]
 
 
 # Functions of x that PyTorch's own vmap, or a loop, is the measure for.
@@ -222,11 +201,9 @@ MAPPED = [
     "torch.linalg.lu_factor(t(x)), torch.linalg.inv_ex(t(x)), torch.linalg.solve(t(x), x[0])",
     "torch.cov(x), torch.corrcoef(x), torch.gradient(x, dim=0), torch.frexp(x)",
     "torch.cummax(x, 0), torch.mode(x, 0), torch.nanmedian(x), torch.cumulative_trapezoid(x)",
-    "torch.masked.var(x, mask=x > -1), torch.masked.softmax(x, 0, mask=x > -9)",
     "torch.stft(x, 2, 1, return_complex=True), torch.special.legendre_polynomial_p(x, 2)",
     "torch.diag_embed(x), torch.combinations(x[0]), torch.constant_pad_nd(x, (1, 1))",
     "torch.linalg.matrix_rank(t(x)), torch.linalg.pinv(x, atol=0.1), torch.geqrf(x)",
-    "torch.linalg.ldl_solve(*torch.linalg.ldl_factor(t(x) @ t(x).mT), t(x))",
 ]
 
 
@@ -256,21 +233,7 @@ def test_a_batch_is_refused_where_its_members_would_mix(row: str) -> None:
         ours.vmap(apply)(ours.ones(2, 3))
 
 
-@pytest.mark.parametrize(
-    "row", ["torch.geqrf(m)", "torch.linalg.ldl_factor(h)", "torch.histogram(x, 3)"]
-)
+@pytest.mark.parametrize("row", ["torch.geqrf(m)", "torch.histogram(x, 3)"])
 def test_what_has_no_derivative_says_so(row: str) -> None:
     with pytest.raises(RuntimeError, match="derivative"):
         eval(row, scope_of(ours))
-
-
-def test_running_statistics_are_written() -> None:
-    def run(torch: Any) -> Any:
-        mean, var = torch.zeros(3, dtype=torch.float64), torch.ones(3, dtype=torch.float64)
-        m = torch.tensor(LEAVES["m"])
-        out = torch.native_batch_norm(m, None, None, mean, var, True, 0.3, 1e-3)
-        applied = torch.native_batch_norm(m, None, None, mean, var, False, 0.3, 1e-3)[0]
-        return [t.numpy() for t in (mean, var, applied, *out)]
-
-    for found, wanted in zip(run(ours), run(theirs), strict=True):
-        np.testing.assert_allclose(found, wanted, rtol=1e-12)

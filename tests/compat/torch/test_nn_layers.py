@@ -133,3 +133,17 @@ def test_random_slopes_and_classes() -> None:
     assert set(many.detach().numpy().ravel().tolist()) <= {0.0, 1.0}
     assert abs(many.detach().numpy()[:, 1].mean() - 0.8) < 0.05
     assert ours.autograd.grad(many[:, 1].sum(), [logits])[0].numpy().any()
+
+
+def test_running_statistics_are_not_written_from_inside_a_transform() -> None:
+    layer, x = ours.nn.BatchNorm1d(3), ours.randn(4, 3)
+    before = layer.running_mean.clone()
+    for transform in (
+        lambda f: ours.func.grad(lambda x: f(x).sum())(x),
+        lambda f: ours.func.vmap(f)(ours.randn(2, 4, 3)),
+    ):
+        with pytest.raises(RuntimeError, match="transform"):
+            transform(layer)
+        assert (layer.running_mean == before).all()
+    layer.eval()
+    assert ours.func.grad(lambda x: layer(x).sum())(x).shape == (4, 3)

@@ -71,10 +71,11 @@ def test_modules() -> None:
     other.load_state_dict(net.state_dict())
     x = ours.randn(4, 3)
     assert ours.equal(net(x), other(x))
-    with pytest.raises(RuntimeError, match="missing"):
+    with pytest.raises(RuntimeError, match="Missing"):
         other.load_state_dict({})
     assert net.double().scale.dtype == ours.float64
     assert not net.eval().training
+    assert not net.inner.training
     assert net.train().inner.training
     with pytest.raises(TypeError, match="scale"):
         net.scale = 3.0

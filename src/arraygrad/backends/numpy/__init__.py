@@ -15,13 +15,6 @@ from . import indexing as numpy_indexing
 from .blocks import LARGE, Blocks, blockwise, for_large, rowwise
 from .scipy import solve, transform
 
-# Let the C library keep the memory of large arrays that are freed, and reuse it for the next ones.
-# Otherwise it returns the memory to the system, and the system clears each page at its next use,
-# which takes longer than most computations. glibc adapts to the first large array that is freed:
-# it then keeps up to twice its size. This array's memory is never touched. Other C libraries ignore
-# it.
-np.empty((32 << 20) - (1 << 16), np.uint8)
-
 _KINDS = {"b": "b", "i": "i", "u": "i", "f": "f", "c": "c"}
 
 
@@ -261,6 +254,10 @@ numpy_backend = NumpyBackend(
         # Reductions of ufuncs, without the Python code around them in np.sum and similar functions.
         "sum": reductions.sum_,
         "mean": reductions.mean,
+        "var": reductions.in_single(np.var),
+        "std": reductions.in_single(np.std),
+        "cumulative_sum": reductions.in_single(np.cumulative_sum),
+        "vector_norm": reductions.in_single(np.linalg.vector_norm),
         "stack": _stack,
         "broadcast_to": _broadcast_to,
         # Methods are faster than the functions that call them.

@@ -20,8 +20,7 @@ from ...core.array import AnyFunction
 from . import native
 from .threads import get_num_threads, share
 
-# Arrays with at least this many elements are large: blocks save more time than their calls cost.
-LARGE = 3 << 18
+LARGE = native.LARGE
 # The bytes of one array in one block: a few such pieces fit into the cache of a core.
 _BLOCK_BYTES = 1 << 18
 

@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-# Arrays with at least this many elements are large.
+# Arrays with at least this many elements are large: blocks save more time than their calls cost.
 LARGE = 3 << 18
 
 

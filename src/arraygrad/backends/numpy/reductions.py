@@ -46,3 +46,17 @@ def mean(x: Any, axis: Any, keepdims: bool) -> Any:
         return np.mean(x, axis=axis, keepdims=keepdims)
     total = sum_(x, axis, keepdims)
     return total / (x.size // total.size)
+
+
+def in_single(function: Kernel) -> Kernel:
+    """The function with half precision summed in single precision, where squares do not overflow.
+
+    NumPy does so in means only.
+    """
+
+    def reduce(x: Any, **params: Any) -> Any:
+        if x.dtype.char != "e":
+            return function(x, **params)
+        return function(x.astype(np.float32), **params).astype(np.float16)
+
+    return reduce

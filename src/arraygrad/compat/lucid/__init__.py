@@ -3,13 +3,13 @@
 >>> import arraygrad.compat.lucid as lucid
 >>> x = lucid.tensor([1.0, 2.0], requires_grad=True)
 >>> lucid.autograd.grad(lucid.sum(x**3), x)
-array([ 3., 12.])
+array([ 3., 12.], dtype=float32)
 
 With `create_graph=True`, as in Lucid 3, gradients are tensors in a tuple:
 
 >>> (g,) = lucid.autograd.grad(lucid.sum(x**3), x, create_graph=True)
 >>> lucid.autograd.grad(g.sum(), x)
-array([ 6., 12.])
+array([ 6., 12.], dtype=float32)
 """
 
 from typing import Any

@@ -2,46 +2,44 @@
 
 from __future__ import annotations
 
-import copy
 from collections.abc import Callable
 from typing import Any
 
-import numpy as np
+from ...random import Stream
 
-_random = np.random.default_rng()
+_stream = Stream()
 
 
 def manual_seed(seed: int) -> None:
     """Let the random numbers start anew from a seed."""
-    global _random
-    _random = np.random.default_rng(seed)
+    _stream.restart(seed)
 
 
 def uniform(shape: tuple[int, ...]) -> Any:
     """Numbers between 0 and 1."""
-    return _random.random(shape)
+    return _stream.generator().random(shape)
 
 
 def normal(shape: tuple[int, ...]) -> Any:
     """Numbers of the standard normal distribution."""
-    return _random.standard_normal(shape)
+    return _stream.generator().standard_normal(shape)
 
 
 def repeatable(function: Callable[..., Any]) -> Callable[..., Any]:
     """A function that draws the same random numbers whenever it is called."""
-    state = copy.deepcopy(_random)
+    start = _stream.seed, _stream.count
     is_first = True
 
     def repeated(*args: Any) -> Any:
-        global _random
         nonlocal is_first
         if is_first:
             is_first = False
             return function(*args)
-        now, _random = _random, copy.deepcopy(state)
+        now = _stream.seed, _stream.count
+        _stream.restart(*start)
         try:
             return function(*args)
         finally:
-            _random = now
+            _stream.restart(*now)
 
     return repeated

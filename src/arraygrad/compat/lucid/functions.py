@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 
 from ... import ops
-from ...arrays.creation import asarray
 from ...ops import norms
 from ..torchlike import clamp, reduction
 
@@ -70,18 +69,6 @@ def cdist(x1: Any, x2: Any, p: float = 2.0) -> Any:
     return norms.vector_norm(between, axis=-1, ord=p)
 
 
-def nextafter(x: Any, towards: Any) -> Any:
-    """The next number of the dtype after `x`, towards another. It changes as `x` does."""
-    x, towards = asarray(x), asarray(towards)
-    return ops.nextafter(x.detach(), towards.detach()) + _change(x) + 0 * _change(towards)
-
-
-def _change(x: Any) -> Any:
-    """Zeros, with the derivative of `x` where it is finite."""
-    finite = ops.isfinite(x.detach())
-    return ops.where(finite, x, 0) - ops.where(finite, x.detach(), 0)
-
-
 OWN: dict[str, Callable[..., Any]] = {
     "angle": ops.angle,
     "broadcast_to": ops.broadcast_to,
@@ -98,7 +85,7 @@ OWN: dict[str, Callable[..., Any]] = {
     "max": reduction(ops.max),
     "min": reduction(ops.min),
     "nan_to_num": ops.nan_to_num,
-    "nextafter": nextafter,
+    "nextafter": ops.nextafter,
     "type_as": type_as,
     "view_as": view_as,
 }

@@ -358,29 +358,3 @@ def linspace(
 def from_numpy(array: Any) -> Tensor:
     """A tensor that shares memory with an array."""
     return Tensor._of(asarray(array))
-
-
-class Gradient(np.ndarray[Any, Any]):
-    """A gradient that `grad` returns: an array, with a tensor's methods to get at its values."""
-
-    requires_grad = False
-
-    def numpy(self) -> Any:
-        """The array itself, as NumPy has it."""
-        return self.view(np.ndarray)
-
-    def detach(self) -> Self:
-        """The gradient itself."""
-        return self
-
-    def cpu(self) -> Self:
-        """The gradient itself."""
-        return self
-
-    def clone(self) -> Self:
-        """A copy."""
-        return self.copy()
-
-    def __repr__(self) -> str:
-        text = repr(self.numpy())
-        return text.replace(", dtype=float32", "") if self.dtype == float32 else text

@@ -17,6 +17,7 @@ from typing import Any
 
 from ...autograd import detect_anomaly, enable_grad, is_grad_enabled, no_grad, set_grad_enabled
 from . import creation, indexing, optim
+from .adapted import NNF
 from .autograd import apply_function, autograd_backward, autograd_grad
 from .creation import runif, torch_tensor
 from .functions import FUNCTIONS, in_place
@@ -47,6 +48,7 @@ __all__ = [
 ]
 __all__ += [name for name in _CREATED if name != "torch_tensor"]
 __all__ += [f"torch_{name}" for name in FUNCTIONS]
+__all__ += NNF
 
 
 def __dir__() -> list[str]:
@@ -58,6 +60,8 @@ def __getattr__(name: str) -> Any:
         return getattr(creation, name)
     if name.startswith("torch_") and name[6:] in FUNCTIONS:
         return FUNCTIONS[name[6:]]
+    if name in NNF:
+        return NNF[name]
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 

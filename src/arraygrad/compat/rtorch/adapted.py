@@ -13,7 +13,7 @@ from ...arrays.tensor import Tensor
 from .numbers import axes, axis, sizes, whole
 from .shapes import from_one
 
-__all__ = ["ADAPTED"]
+__all__ = ["ADAPTED", "NNF"]
 
 
 def _spread(dims: Any, ndim: int) -> Any:
@@ -21,6 +21,10 @@ def _spread(dims: Any, ndim: int) -> Any:
     if not isinstance(dims, list | tuple):
         return whole(dims, "dims")
     return [list(sizes([[axis(d, ndim) for d in sizes([part])]])) for part in dims]
+
+
+def _is_list(value: Any) -> bool:
+    return isinstance(value, list | tuple)
 
 
 def _places(index: Any, ndim: int) -> Any:
@@ -38,6 +42,9 @@ _FORMS: dict[str, Callable[[Any, int], Any]] = {
         sizes(value) if isinstance(value, list | tuple) else whole(value, "the argument")
     ),
     "sizes": lambda value, ndim: sizes([value]),
+    "widths": lambda value, ndim: (
+        value if isinstance(value, str) else sizes([value]) if _is_list(value) else int(value)
+    ),
     "summed": _spread,
     "places": _places,
 }
@@ -119,6 +126,40 @@ linalg.slogdet: ·
 linalg.svd: · full_matrices=·
 linalg.svdvals: ·
 linalg.vector_norm: · ord=· dim=dims keepdim=·
+nn.functional.avg_pool2d: · widths stride=widths padding=widths
+nn.functional.batch_norm: · running_mean=· running_var=· weight=· bias=· training=· momentum=· eps=·
+nn.functional.binary_cross_entropy: · · weight=· reduction=·
+nn.functional.binary_cross_entropy_with_logits: · · weight=· reduction=·
+nn.functional.celu: · ·
+nn.functional.conv1d: · · bias=· stride=widths padding=widths dilation=widths groups=whole
+nn.functional.conv2d: · · bias=· stride=widths padding=widths dilation=widths groups=whole
+nn.functional.conv3d: · · bias=· stride=widths padding=widths dilation=widths groups=whole
+nn.functional.cosine_similarity: · · dim eps=·
+nn.functional.cross_entropy: · places weight=· reduction=·
+nn.functional.elu: · ·
+nn.functional.embedding: places ·
+nn.functional.gelu: ·
+nn.functional.hardtanh: · · ·
+nn.functional.kl_div: · · reduction=·
+nn.functional.l1_loss: · · reduction=·
+nn.functional.layer_norm: · sizes weight=· bias=· eps=·
+nn.functional.leaky_relu: · ·
+nn.functional.linear: · · bias=·
+nn.functional.logsigmoid: ·
+nn.functional.max_pool2d: · widths stride=widths padding=widths
+nn.functional.mse_loss: · · reduction=·
+nn.functional.nll_loss: · places weight=· reduction=·
+nn.functional.normalize: · p=· dim=dim eps=·
+nn.functional.one_hot: places whole
+nn.functional.relu: ·
+nn.functional.relu6: ·
+nn.functional.selu: ·
+nn.functional.sigmoid: ·
+nn.functional.silu: ·
+nn.functional.smooth_l1_loss: · · reduction=·
+nn.functional.softplus: · ·
+nn.functional.softsign: ·
+nn.functional.tanh: ·
 """
 
 
@@ -157,7 +198,15 @@ def _counted_from_one(found: Any, places: tuple[int, ...]) -> Any:
     return found + 1 if 0 in places else found
 
 
-ADAPTED: dict[str, Callable[..., Any]] = {
-    path.replace(".", "_"): _adapted(path, row)
+_ALL = {
+    path: _adapted(path, row)
     for path, row in (line.split(":") for line in _TABLE.strip().splitlines())
+}
+_NN = "nn.functional."
+# The functions `torch_…`, by the names they have after that, and the functions `nnf_…`.
+ADAPTED: dict[str, Callable[..., Any]] = {
+    path.replace(".", "_"): function for path, function in _ALL.items() if _NN not in path
+}
+NNF: dict[str, Callable[..., Any]] = {
+    f"nnf_{path.removeprefix(_NN)}": function for path, function in _ALL.items() if _NN in path
 }

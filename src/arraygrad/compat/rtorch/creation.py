@@ -9,10 +9,11 @@ import numpy as np
 
 from ...arrays.tensor import Tensor
 from ...ops import expand_dims
+from ...random import Stream
 from ..arguments import single_precision_tensor
 from .numbers import FLOAT, LONG, dtype_of, sizes, whole
 
-_random = np.random.default_rng()
+_random = Stream()
 
 
 def torch_tensor(
@@ -98,25 +99,25 @@ def torch_linspace(
 
 def torch_rand(*size: Any, dtype: Any = None, requires_grad: bool = False) -> Tensor:
     """Numbers drawn from the uniform distribution between 0 and 1."""
-    return _new(_random.random(sizes(size)), dtype, requires_grad)
+    return _new(_random.generator().random(sizes(size)), dtype, requires_grad)
 
 
 def torch_randn(*size: Any, dtype: Any = None, requires_grad: bool = False) -> Tensor:
     """Numbers drawn from the standard normal distribution."""
-    return _new(_random.standard_normal(sizes(size)), dtype, requires_grad)
+    return _new(_random.generator().standard_normal(sizes(size)), dtype, requires_grad)
 
 
 def torch_randint(
     low: Any, high: Any, size: Any, dtype: Any = None, requires_grad: bool = False
 ) -> Tensor:
     """Whole numbers drawn from `low` to `high - 1`."""
-    drawn = _random.integers(whole(low, "low"), whole(high, "high"), sizes([size]))
+    drawn = _random.generator().integers(whole(low, "low"), whole(high, "high"), sizes([size]))
     return _new(drawn, dtype, requires_grad)
 
 
 def torch_randperm(n: Any) -> Tensor:
     """The numbers from 1 to `n` in random order."""
-    return _new(_random.permutation(whole(n, "n")) + 1, LONG, False)
+    return _new(_random.generator().permutation(whole(n, "n")) + 1, LONG, False)
 
 
 def torch_logspace(
@@ -134,7 +135,7 @@ def torch_logspace(
 
 def torch_bernoulli(self: Tensor) -> Tensor:
     """Ones, drawn with the probabilities that the elements are, and zeros."""
-    drawn = _random.random(self.shape) < self.detach().numpy()
+    drawn = _random.generator().random(self.shape) < self.detach().numpy()
     return _new(drawn.astype(self.dtype), self.dtype, False)
 
 
@@ -142,7 +143,7 @@ def torch_normal(mean: Any, std: Any, size: Any = None) -> Tensor:
     """Normal numbers with a mean and a standard deviation, each a number or a tensor."""
     centre, width = (v.detach().numpy() if isinstance(v, Tensor) else v for v in (mean, std))
     shape = np.broadcast_shapes(np.shape(centre), np.shape(width)) if size is None else None
-    return _new(_random.normal(centre, width, shape or sizes([size])), None, False)
+    return _new(_random.generator().normal(centre, width, shape or sizes([size])), None, False)
 
 
 def torch_multinomial(self: Tensor, num_samples: Any, replacement: bool = False) -> Tensor:
@@ -150,7 +151,7 @@ def torch_multinomial(self: Tensor, num_samples: Any, replacement: bool = False)
     weights = self.detach().numpy().astype(np.float64)
     lines = weights.reshape(-1, weights.shape[-1])
     count = whole(num_samples, "num_samples")
-    drawn = [_random.choice(len(w), count, replacement, w / w.sum()) + 1 for w in lines]
+    drawn = [_random.generator().choice(len(w), count, replacement, w / w.sum()) + 1 for w in lines]
     return _new(np.reshape(drawn, (*weights.shape[:-1], count)), LONG, False)
 
 
@@ -161,8 +162,7 @@ def torch_complex(real: Tensor, imag: Tensor) -> Tensor:
 
 def torch_manual_seed(seed: Any) -> None:
     """Let the random numbers start anew from a seed."""
-    global _random
-    _random = np.random.default_rng(whole(seed, "seed"))
+    _random.restart(whole(seed, "seed"))
 
 
 def _like(fill: Any, input: Tensor, dtype: Any, requires_grad: bool) -> Tensor:
@@ -193,12 +193,12 @@ def torch_full_like(
 
 def torch_rand_like(input: Tensor, dtype: Any = None, requires_grad: bool = False) -> Tensor:
     """Uniform numbers in the shape of a tensor."""
-    return _like(_random.random, input, dtype, requires_grad)
+    return _like(_random.generator().random, input, dtype, requires_grad)
 
 
 def torch_randn_like(input: Tensor, dtype: Any = None, requires_grad: bool = False) -> Tensor:
     """Normal numbers in the shape of a tensor."""
-    return _like(_random.standard_normal, input, dtype, requires_grad)
+    return _like(_random.generator().standard_normal, input, dtype, requires_grad)
 
 
 def runif(n: int, min: float = 0.0, max: float = 1.0) -> list[float]:

@@ -9,6 +9,7 @@ import numpy as np
 
 from ... import ops
 from ...arrays.tensor import Tensor
+from ...nn import relu
 from ...ops.special import entropies, gamma, normal, sigmoids
 from .numbers import floating, promoted, whole
 
@@ -66,7 +67,7 @@ _SAME_TYPE: dict[str, Callable[[Any], Any]] = {
     "logical_not": lambda x: ops.logical_not(x if x.dtype.kind == "b" else x != 0),
     "neg": ops.negative,
     "real": ops.real,
-    "relu": lambda x: ops.where(x <= 0, 0, x),
+    "relu": relu,
     "sign": ops.sign,
     "square": ops.square,
     "trunc": ops.trunc,

@@ -7,13 +7,14 @@ from typing import Any
 import numpy as np
 
 from ... import ops
+from ...random import Stream
 from .. import files
 from ..torchlike import FUNCTIONS, flatten, sizes
 from ..torchlike import repeat as repeated
 from .kinds import Device, numpy_dtype
 from .tensor import Tensor
 
-_random = np.random.default_rng()
+_random = Stream()
 
 
 def _made(array: Any, device: str | Device, requires_grad: bool, dtype: Any) -> Tensor:
@@ -44,8 +45,8 @@ def _filled_like(fill: Any) -> Any:
 zeros, zeros_like = _filled(np.zeros), _filled_like(np.zeros)
 ones, ones_like = _filled(np.ones), _filled_like(np.ones)
 empty, empty_like = zeros, zeros_like
-rand = _filled(lambda shape: _random.random(shape))
-randn = _filled(lambda shape: _random.standard_normal(shape))
+rand = _filled(lambda shape: _random.generator().random(shape))
+randn = _filled(lambda shape: _random.generator().standard_normal(shape))
 
 
 def full(
@@ -129,20 +130,21 @@ def randint(
     dtype: Any = None,
 ) -> Tensor:
     """Whole numbers from `low` to `high - 1`."""
-    return _made(_random.integers(low, high, sizes((size,))), device, requires_grad, dtype)
+    return _made(
+        _random.generator().integers(low, high, sizes((size,))), device, requires_grad, dtype
+    )
 
 
 def randperm(
     n: int, device: str | Device = "cpu", requires_grad: bool = False, dtype: Any = None
 ) -> Tensor:
     """The numbers below `n` in random order."""
-    return _made(_random.permutation(n), device, requires_grad, dtype)
+    return _made(_random.generator().permutation(n), device, requires_grad, dtype)
 
 
 def manual_seed(seed: int) -> None:
     """Let the random numbers start anew from a seed."""
-    global _random
-    _random = np.random.default_rng(seed)
+    _random.restart(seed)
     np.random.seed(seed)  # noqa: NPY002  (sorix seeds NumPy's generator, too)
 
 

@@ -14,14 +14,30 @@ from math import e, inf, nan, pi
 from typing import TYPE_CHECKING
 
 from ...backends.numpy.threads import get_num_threads, set_num_threads
-from . import autograd, fft, func, linalg, masked, nn, optim, signal, special, testing, utils
+from . import (
+    amp,
+    autograd,
+    cuda,
+    fft,
+    func,
+    linalg,
+    nn,
+    optim,
+    signal,
+    special,
+    testing,
+    types,
+    utils,
+)
 from . import compiled as _C  # noqa: F401, N812
 from . import creation as _creation
 from . import dtypes as _dtypes
+from . import machine as _machine
 from . import methods as _methods  # noqa: F401  (gives tensors their methods)
 from . import predicates as _predicates
 from . import random as _random
 from . import serialization as _serialization
+from .amp import autocast
 from .autograd import (
     enable_grad,
     inference_mode,
@@ -64,22 +80,17 @@ from .functions import elementwise as _elementwise
 from .functions import factors as _factors
 from .functions import indexing as _indexing
 from .functions import joining as _joining
-from .functions import normalizing as _normalizing
 from .functions import products as _products
 from .functions import reductions as _reductions
 from .functions import shapes as _shapes
 from .functions import statistics as _statistics
 from .functions import turning as _turning
-from .functions import view_copies as _view_copies
 from .functions.arranging import *
 from .functions.elementwise import *
 from .functions.factors import *
 from .functions.indexing import *
 from .functions.joining import *
 from .functions.lu_factors import lu_unpack
-from .functions.lu_factors import packed_lu as lu
-from .functions.lu_factors import packed_lu_solve as lu_solve
-from .functions.normalizing import *
 from .functions.products import *
 from .functions.reductions import *
 from .functions.results import return_types
@@ -87,8 +98,9 @@ from .functions.shapes import *
 from .functions.spectra import istft, stft
 from .functions.statistics import *
 from .functions.turning import *
-from .functions.view_copies import *
 from .handles import Tensor
+from .installing import install
+from .machine import *
 from .nn.functional import (
     adaptive_avg_pool1d,
     adaptive_max_pool1d,
@@ -144,6 +156,7 @@ double, half, long, short = float64, float16, int64, int16
 cfloat, cdouble = complex64, complex128
 bool, float, int = _dtypes.bool_, float32, int32
 newaxis = None
+__version__ = "2.13.0+arraygrad"  # the version whose meanings the names have
 
 __all__ = [
     "Size", "Tensor", "adaptive_avg_pool1d", "adaptive_max_pool1d", "alpha_dropout", "autograd",
@@ -157,7 +170,7 @@ __all__ = [
     "hamming_window", "hann_window", "hardshrink", "hinge_embedding_loss", "iinfo", "inf",
     "inference_mode", "int", "int8", "int16", "int32", "int64", "is_grad_enabled",
     "is_inference_mode_enabled", "istft", "kaiser_window", "kl_div", "layer_norm", "linalg", "long",
-    "lu", "lu_solve", "lu_unpack", "margin_ranking_loss", "masked", "max_pool1d", "max_pool2d",
+    "lu_unpack", "margin_ranking_loss", "max_pool1d", "max_pool2d",
     "max_pool3d", "nan", "newaxis", "nn", "no_grad", "optim", "pairwise_distance", "pi",
     "pixel_shuffle", "pixel_unshuffle", "poisson_nll_loss", "prelu", "preserve_format",
     "return_types", "rms_norm", "rrelu", "selu", "set_default_dtype", "set_grad_enabled",
@@ -170,15 +183,15 @@ __all__ += _elementwise.__all__
 __all__ += _factors.__all__
 __all__ += _indexing.__all__
 __all__ += _joining.__all__
-__all__ += _normalizing.__all__
 __all__ += _products.__all__
 __all__ += _reductions.__all__
 __all__ += _shapes.__all__
 __all__ += _statistics.__all__
 __all__ += _turning.__all__
-__all__ += _view_copies.__all__
 __all__ += _predicates.__all__
 __all__ += _random.__all__
+__all__ += _machine.__all__
+__all__ += ["amp", "autocast", "cuda", "install", "types"]
 __all__ += _serialization.__all__
 
 

@@ -14,6 +14,8 @@ import numpy as np
 from ...compiler.compiled import compile as compile_native
 from ...core.array import Array
 from ...func.trees import taken_apart, tree_map
+from .creation import tensor
+from .dtypes import uint8
 from .handles import Tensor, wrap
 from .nn.module import Module
 from .random import default_generator
@@ -165,15 +167,18 @@ def _tensor(value: Any) -> Any:
 def _no_random_numbers() -> Iterator[None]:
     """Raise if random numbers are drawn, which would be the same in each call of a program."""
     numpys: Any = np.random  # whose stubs do not have the function
-    generators = default_generator._source.bit_generator, numpys.get_bit_generator()
-    before: list[Any] = [random.getstate(), *(bits.state for bits in generators)]
+    bits = numpys.get_bit_generator()
+
+    def states() -> list[Any]:
+        return [random.getstate(), bits.state, default_generator.get_state().tolist()]
+
+    before = states()
     try:
         yield
     finally:
-        now = [random.getstate(), *(bits.state for bits in generators)]
-        is_same = pickle.dumps(before) == pickle.dumps(now)
+        is_same = pickle.dumps(before) == pickle.dumps(states())
         random.setstate(before[0])
-        for bits, state in zip(generators, before[1:], strict=True):
-            bits.state = state
+        bits.state = before[1]
+        default_generator.set_state(tensor(before[2], dtype=uint8))
     if not is_same:
         raise _Untraceable("the compiled function draws random numbers")

@@ -203,6 +203,11 @@ class Tensor:
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> Any:
         return np.array(self.numpy(), dtype=dtype, copy=copy)
 
+    def __array_wrap__(
+        self, array: Any, context: Any = None, return_scalar: bool = False
+    ) -> Tensor:
+        return wrap(asarray(array))  # type: ignore[no-any-return]  # np.sin(t) is a tensor
+
     def __bool__(self) -> bool:
         if isinstance(self._t, Batched):
             raise RuntimeError(

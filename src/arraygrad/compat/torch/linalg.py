@@ -12,7 +12,7 @@ from ... import linalg as native
 from ... import ops
 from ...arrays.creation import asarray
 from ...core.array import Array, plain
-from .functions import factors, indefinite, lu_factors, products
+from .functions import factors, lu_factors, products
 from .functions.axes import axes_of
 from .functions.results import named as _named
 from .handles import Tensor
@@ -32,9 +32,6 @@ __all__ = [
     "householder_product",
     "inv",
     "inv_ex",
-    "ldl_factor",
-    "ldl_factor_ex",
-    "ldl_solve",
     "lstsq",
     "lu",
     "lu_factor",
@@ -93,9 +90,6 @@ matmul: Callable[..., Tensor] = products.matmul
 cholesky_ex: Callable[..., Tensor] = factors.cholesky_ex
 householder_product: Callable[..., Tensor] = factors.householder_product
 inv_ex: Callable[..., Tensor] = factors.inv_ex
-ldl_factor: Callable[..., Tensor] = indefinite.ldl_factor
-ldl_factor_ex: Callable[..., Tensor] = indefinite.ldl_factor_ex
-ldl_solve: Callable[..., Tensor] = indefinite.ldl_solve
 lu: Callable[..., Tensor] = lu_factors.lu
 lu_factor: Callable[..., Tensor] = lu_factors.lu_factor
 lu_factor_ex: Callable[..., Tensor] = lu_factors.lu_factor_ex

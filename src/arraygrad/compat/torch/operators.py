@@ -19,7 +19,6 @@ from .functions import shapes as _shapes  # noqa: F401
 from .functions import spectra as _spectra  # noqa: F401
 from .functions import statistics as _statistics  # noqa: F401
 from .functions import turning as _turning  # noqa: F401
-from .functions import view_copies as _view_copies  # noqa: F401
 from .handles import Tensor, attach
 from .publish import METHODS, written
 
@@ -58,8 +57,8 @@ _IN_PLACE = {
     "sub": ops.subtract,
     "mul": ops.multiply,
     "truediv": ops.divide,
-    "floordiv": ops.floor_divide,
-    "mod": ops.remainder,
+    "floordiv": elementwise.whole_floor,
+    "mod": elementwise.whole_remainder,
     "pow": ops.pow,
     "and": ops.bitwise_and,
     "or": ops.bitwise_or,

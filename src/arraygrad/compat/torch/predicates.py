@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -21,10 +20,9 @@ from .publish import function
 # The names of `torch` that are made here.
 __all__ = [
     "BoolTensor", "ByteTensor", "CharTensor", "DoubleTensor", "FloatTensor", "HalfTensor",
-    "IntTensor", "LongTensor", "ShortTensor", "allclose", "backends", "can_cast", "cuda", "detach",
+    "IntTensor", "LongTensor", "ShortTensor", "allclose", "can_cast", "detach",
     "equal", "is_complex", "is_conj", "is_floating_point", "is_inference", "is_neg", "is_nonzero",
-    "is_same_size", "is_tensor", "isclose", "mps", "numel", "promote_types", "result_type",
-    "xpu",
+    "is_same_size", "is_tensor", "isclose", "numel", "promote_types", "result_type",
 ]  # fmt: skip
 
 
@@ -160,18 +158,4 @@ LongTensor, IntTensor, ShortTensor = _typed("int64"), _typed("int32"), _typed("i
 ByteTensor, CharTensor, BoolTensor = _typed("uint8"), _typed("int8"), _typed("bool")
 
 
-def _absent(name: str) -> SimpleNamespace:
-    """A device that is not there."""
-    return SimpleNamespace(
-        __name__=f"torch.{name}", is_available=lambda: False, device_count=lambda: 0
-    )
-
-
-cuda, mps, xpu = _absent("cuda"), _absent("mps"), _absent("xpu")
-backends = SimpleNamespace(
-    cuda=SimpleNamespace(is_built=lambda: False),
-    cudnn=SimpleNamespace(enabled=False, is_available=lambda: False),
-    mps=_absent("backends.mps"),
-    mkldnn=_absent("backends.mkldnn"),
-)
 attach(isclose=isclose, allclose=allclose, equal=equal)

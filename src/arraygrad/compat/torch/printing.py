@@ -48,17 +48,30 @@ def described(tensor: Tensor, *, tensor_contents: Any = None) -> str:
     return f"tensor({', '.join(inside)})"
 
 
+# What `set_printoptions` sets.
+OPTIONS: dict[str, Any] = {
+    "precision": 4,
+    "threshold": 1000,
+    "edgeitems": 3,
+    "linewidth": 80,
+    "sci_mode": None,
+}
+
+
 def _values(array: Any) -> str:
-    options: dict[str, Any] = {"separator": ", ", "prefix": "tensor(", "threshold": 1000}
+    chosen = {name: OPTIONS[name] for name in ("threshold", "edgeitems")}
+    options: dict[str, Any] = {"separator": ", ", "prefix": "tensor(", **chosen}
+    options["max_line_width"], digits = OPTIONS["linewidth"], OPTIONS["precision"]
     if array.dtype.kind in "fc" and array.size:
         finite = np.abs(array[np.isfinite(array)])
         whole = bool((finite == np.round(finite)).all())
         nonzero = finite[finite > 0]
         large = nonzero.size and (nonzero.max() >= 1e8 or nonzero.max() / nonzero.min() >= 1000)
-        if nonzero.size and ((large and not whole) or nonzero.min() < 1e-4):
-            options["formatter"] = {"float_kind": lambda v: f"{v:.4e}"}
+        usual = nonzero.size and ((large and not whole) or nonzero.min() < 1e-4)
+        if usual if OPTIONS["sci_mode"] is None else OPTIONS["sci_mode"]:
+            options["formatter"] = {"float_kind": lambda v: f"{v:.{digits}e}"}
         elif whole:
             options["floatmode"] = "maxprec"
         else:
-            options.update(precision=4, floatmode="fixed", suppress_small=True)
+            options.update(precision=digits, floatmode="fixed", suppress_small=True)
     return np.array2string(array, **options)

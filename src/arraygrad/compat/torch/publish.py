@@ -187,7 +187,7 @@ def elementwise_binary(
             result = native(x, y)
         except ValueError as error:
             raise RuntimeError(f"{own}(): {error}") from error
-        if (x if x is not input else y)._array.dtype.kind in "biu":
+        if (x if isinstance(x, Array) else y)._array.dtype.kind in "biu":
             result = _of_integers(result, native, x, y)
         if out is not None:
             return into(out, result, own)

@@ -1,11 +1,10 @@
 """Random tensors, and the state of the generator they are drawn from.
 
-The numbers are NumPy's: a seed gives other numbers than in PyTorch.
+The numbers are those of `ag.random`: a seed gives other numbers than in PyTorch.
 """
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
@@ -18,6 +17,7 @@ from ...arrays.batched import Batched
 from ...arrays.creation import asarray as native
 from ...core.array import plain
 from ...errors import OuterWriteError
+from ...random import Stream
 from .creation import _finished, _shape, check_layout, tensor
 from .dtypes import check_device, get_default_dtype, numpy_of, uint8
 from .handles import Tensor, wrap
@@ -37,19 +37,22 @@ class Generator:
 
     def __init__(self, device: Any = "cpu") -> None:
         check_device(device)
-        self._source = np.random.default_rng(0)
-        self._seed = 0
+        self._stream, self._seed = Stream(0), 0
+
+    @property
+    def _source(self) -> np.random.Generator:
+        """NumPy's generator for one draw."""
+        return self._stream.generator()
 
     def manual_seed(self, seed: int) -> Generator:
         """Start anew from a seed."""
         self._seed = int(seed)
-        self._source = np.random.default_rng(self._seed % 2**64)
+        self._stream.restart(self._seed % 2**64)
         return self
 
     def seed(self) -> int:
         """Start anew from a seed that the system draws."""
-        self.manual_seed(int(np.random.SeedSequence().entropy) % 2**63)  # type: ignore[arg-type]
-        return self._seed
+        return self.manual_seed(Stream().seed)._seed
 
     def initial_seed(self) -> int:
         """The seed that it was started from."""
@@ -57,19 +60,16 @@ class Generator:
 
     def get_state(self) -> Tensor:
         """The state, as a tensor of bytes."""
-        held = json.dumps([self._seed, self._source.bit_generator.state]).encode()
-        return tensor(np.frombuffer(held, np.uint8).copy(), dtype=uint8)
+        held = np.array([self._stream.seed, self._stream.count], np.uint64)
+        return tensor(held.view(np.uint8), dtype=uint8)
 
     def set_state(self, new_state: Tensor) -> Generator:
         """Go back to a state."""
-        try:
-            first, state = json.loads(bytes(new_state.numpy()))
-            self._source.bit_generator.state = state
-        except (ValueError, TypeError, KeyError) as error:
-            raise RuntimeError(
-                f"set_state(): this is no state that get_state() gave: {error}"
-            ) from error
-        self._seed = int(first)
+        if new_state.dtype != uint8 or tuple(new_state.shape) != (16,):
+            raise RuntimeError("set_state(): this is no state that get_state() gave")
+        start, count = new_state.numpy().copy().view(np.uint64).tolist()
+        self._stream.restart(start, count)
+        self._seed = start
         return self
 
 
@@ -145,6 +145,18 @@ def _check_batches(*parameters: Any) -> None:
             "Vmap does not currently support same randomness with a batched tensor input: the "
             'parameters differ over the batch, so use randomness="different"'
         )
+
+
+def _expect(fits: Any, words: str, *values: Any) -> None:
+    """Raise PyTorch's error for a parameter that does not fit."""
+    if not fits:
+        raise RuntimeError(words % values)
+
+
+def _check_chance(chance: Any, name: str) -> None:
+    values = np.asarray(plain(chance))
+    inside = (values >= 0) & (values <= 1)
+    _expect(inside.all(), "%s expects p to be in [0, 1], but got p=%s", name, values.tolist())
 
 
 def _drawn(draw: Any, shape: Any, dtype: Any, requires_grad: bool = False) -> Tensor:
@@ -227,6 +239,12 @@ def randint(
         low, high, size = 0, low, high
     elif high is None:
         low, high = 0, low
+    _expect(
+        low < high,
+        "random_ expects 'from' to be less than 'to', but got from=%s >= to=%s",
+        low,
+        high,
+    )
     source, wanted = _source(generator), np.int64 if dtype is None else dtype
     return _drawn(
         lambda shape: source.integers(low, high, shape), tuple(size), wanted, requires_grad
@@ -238,6 +256,7 @@ def randperm(
     n: int, *, dtype: Any = None, device: Any = None, generator: Generator | None = None
 ) -> Tensor:
     """The integers below `n` in a random order."""
+    _expect(n >= 0, "n must be non-negative, got %s", n)
     check_device(device)
     source = _source(generator)
 
@@ -300,6 +319,8 @@ def normal(
     device: Any = None,
 ) -> Tensor:
     """Numbers from normal distributions."""
+    for value in (std,) if not isinstance(std, Tensor) else ():
+        _expect(value >= 0, "normal expects std >= 0.0, but found std %s", value)
     check_device(device)
     _check_batches(mean, std)
     shapes = (tuple(v.shape) if isinstance(v, Tensor) else () for v in (mean, std))
@@ -315,6 +336,7 @@ def bernoulli(
     _check_batches(input)
     drawn = _drawn(_uniform(None, generator), tuple(input.shape), None)
     chance = input._t.detach() if p is None else p
+    _check_chance(chance, "bernoulli")
     return wrap(ops.astype(drawn._t < chance, input._t.dtype))  # type: ignore[no-any-return]
 
 
@@ -328,13 +350,24 @@ def multinomial(
     """Indices drawn with the given weights."""
     array, source = input._t.detach(), _source(generator)
     weights = np.asarray(plain(array), np.float64)  # those of a batch have its axis in front
+    bad = not np.isfinite(weights).all() or (weights < 0).any()
+    _expect(not bad, "probability tensor contains either `inf`, `nan` or element < 0")
+    _expect(
+        (weights.sum(-1) > 0).all(), "invalid multinomial distribution (sum of probabilities <= 0)"
+    )
+    few = not replacement and num_samples > weights.shape[-1]
+    said = "cannot sample n_sample > prob_dist.size(-1) samples without replacement"
+    _expect(not few, said)
 
     def draw(shape: tuple[int, ...]) -> Any:
         each = np.broadcast_to(weights, (*shape[:-1], weights.shape[-1]))
-        rows = [
-            source.choice(w.size, num_samples, replace=replacement, p=w / w.sum())
-            for w in each.reshape(-1, weights.shape[-1])
-        ]
+        lines = each.reshape(-1, weights.shape[-1])
+        rows: Any
+        if replacement:
+            rows = [source.choice(w.size, num_samples, p=w / w.sum()) for w in lines]
+        else:  # the largest of exponential numbers over their rates; weights of zero come last
+            with np.errstate(divide="ignore"):
+                rows = np.argsort(source.exponential(size=lines.shape) / lines)[:, :num_samples]
         return np.reshape(rows, shape)
 
     _check_batches(input)
@@ -362,6 +395,8 @@ def uniform_(
     self: Tensor, a: float = 0.0, b: float = 1.0, *, generator: Generator | None = None
 ) -> Tensor:
     """Fill with numbers between `a` and `b`."""
+    said = "uniform_ expects to return a [from, to) range, but found from=%s > to=%s"
+    _expect(a <= b, said, a, b)
     draw = _uniform(self.dtype, generator)
     return _fill(self, lambda shape: a + (b - a) * draw(shape))
 
@@ -370,6 +405,7 @@ def normal_(
     self: Tensor, mean: float = 0.0, std: float = 1.0, *, generator: Generator | None = None
 ) -> Tensor:
     """Fill with numbers from a normal distribution."""
+    _expect(std >= 0, "normal expects std >= 0.0, but found std %s", std)
     draw = _normal(self.dtype, generator)
     return _fill(self, lambda shape: mean + std * draw(shape))
 
@@ -379,6 +415,7 @@ def bernoulli_(self: Tensor, p: Any = 0.5, *, generator: Generator | None = None
     _check_batches(p)
     drawn = _drawn(_uniform(None, generator), tuple(self.shape), None)
     chance = p._t.detach() if isinstance(p, Tensor) else p
+    _check_chance(chance, "bernoulli_")
     if isinstance(chance, Batched) and not isinstance(self._t, Batched):
         raise not_written(self, "bernoulli_", OuterWriteError("make the tensor inside vmap"))
     return _written(self, wrap(ops.astype(drawn._t < chance, self._t.dtype)))
@@ -395,6 +432,7 @@ def random_(
 
 def exponential_(self: Tensor, lambd: float = 1.0, *, generator: Generator | None = None) -> Tensor:
     """Fill with numbers from an exponential distribution."""
+    _expect(lambd > 0, "exponential_ expects lambda > 0.0, but found lambda=%s", lambd)
     source = _source(generator)
     return _fill(self, lambda shape: source.exponential(1 / lambd, shape))
 
@@ -403,6 +441,7 @@ def cauchy_(
     self: Tensor, median: float = 0.0, sigma: float = 1.0, *, generator: Generator | None = None
 ) -> Tensor:
     """Fill with numbers from a Cauchy distribution."""
+    _expect(sigma > 0, "cauchy_ expects sigma > 0.0, but found sigma=%s", sigma)
     source = _source(generator)
     return _fill(self, lambda shape: median + sigma * source.standard_cauchy(shape))
 
@@ -411,12 +450,14 @@ def log_normal_(
     self: Tensor, mean: float = 1.0, std: float = 2.0, *, generator: Generator | None = None
 ) -> Tensor:
     """Fill with numbers whose logarithm is from a normal distribution."""
+    _expect(std > 0, "log_normal_ expects std > 0.0, but found std=%s", std)
     source = _source(generator)
     return _fill(self, lambda shape: source.lognormal(mean, std, shape))
 
 
 def geometric_(self: Tensor, p: float, *, generator: Generator | None = None) -> Tensor:
     """Fill with numbers from a geometric distribution."""
+    _expect(0 < p < 1, "geometric_ expects p to be in (0, 1), but got p=%s", p)
     source = _source(generator)
     return _fill(self, lambda shape: source.geometric(p, shape))
 

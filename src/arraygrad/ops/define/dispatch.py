@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING
 
 from ...backends import backend_of_type
 from ...core.array import AnyFunction, Array
-from ...core.escaped import noting_references
 
 if TYPE_CHECKING:
     from .op import Op
@@ -27,9 +26,8 @@ class UnaryTable(dict[type, AnyFunction]):
         self.op = op
 
     def __missing__(self, kind: type) -> AnyFunction:
-        with noting_references(kind):
-            found = kind.unary(self.op) if issubclass(kind, Array) else self.op.kernel((kind,))
-            self[kind] = found
+        found = kind.unary(self.op) if issubclass(kind, Array) else self.op.kernel((kind,))
+        self[kind] = found
         return found
 
 
@@ -40,8 +38,7 @@ class SingleTable(dict[type, AnyFunction]):
         self.op = op
 
     def __missing__(self, kind: type) -> AnyFunction:
-        with noting_references(kind):
-            self[kind] = found = self._function(kind)
+        self[kind] = found = self._function(kind)
         return found
 
     def _function(self, kind: type) -> AnyFunction:
@@ -58,8 +55,7 @@ class BinaryTable(dict[type, "_Right"]):
         self.op = op
 
     def __missing__(self, left: type) -> _Right:
-        with noting_references(left):
-            found = self[left] = _Right(self.op, left)
+        found = self[left] = _Right(self.op, left)
         return found
 
 
@@ -69,8 +65,7 @@ class _Right(dict[type, AnyFunction]):
         self.left = left
 
     def __missing__(self, right: type) -> AnyFunction:
-        with noting_references(self.left, right):
-            self[right] = found = self._function(right)
+        self[right] = found = self._function(right)
         return found
 
     def _function(self, right: type) -> AnyFunction:

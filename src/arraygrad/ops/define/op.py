@@ -12,8 +12,10 @@ declared op cannot be changed.
 
 from __future__ import annotations
 
+import functools
+from collections.abc import Callable
 from importlib import import_module
-from typing import Any, NamedTuple, Protocol, overload
+from typing import Any, NamedTuple, Protocol, TypeVar, overload
 
 from ...backends import common_backend
 from ...core.array import AnyFunction
@@ -99,12 +101,15 @@ class Op:
     kernels : dict
         The functions that compute the op on plain arrays, by the arrays' types. Each is added at
         its first use.
+    derived : dict
+        What functions with `once_per_op` have found for this op.
     """
 
     __slots__ = (
         "__weakref__",
         "_pullbacks",
         "compute",
+        "derived",
         "function",
         "holomorphic",
         "inputs",
@@ -146,8 +151,10 @@ class Op:
     single: Any
     _pullbacks: dict[tuple[int, ...], Pullback | None]
     kernels: dict[tuple[type, ...], AnyFunction]
+    derived: dict[Any, Any]
 
     def __init__(self, **attributes: Any) -> None:
+        object.__setattr__(self, "derived", {})
         for name, value in attributes.items():
             object.__setattr__(self, name, value)
         object.__setattr__(self, "view", self.kind.view)
@@ -212,14 +219,36 @@ class Op:
         try:
             return self._pullbacks[positions]
         except KeyError:
-            usable = tuple(p for p in positions if self.input_name(p) in self.rules)
+            usable = tuple([p for p in positions if self.input_name(p) in self.rules])
             made = Pullback(self, usable) if usable else None
             self._pullbacks[positions] = made
+            if len(positions) > _FEW:  # keep those of the last few lengths and choices of inputs
+                long = [known for known in list(self._pullbacks) if len(known) > _FEW]
+                for known in long[:-_FEW]:
+                    self._pullbacks.pop(known, None)
             return made
 
     def input_name(self, position: int) -> str:
         """The name of the input at a position; the starred input covers all positions after it."""
         return self.inputs[min(position, len(self.inputs) - 1)]
+
+
+_FEW = 8  # inputs that need gradients; an op of more has only this many pullbacks at a time
+R = TypeVar("R")
+
+
+def once_per_op(function: Callable[[Op], R]) -> Callable[[Op], R]:
+    """Run a function of an op once, and keep the result with the op: it goes when the op goes."""
+
+    @functools.wraps(function)
+    def found(op: Op) -> R:
+        try:
+            return op.derived[function]  # type: ignore[no-any-return]
+        except KeyError:
+            made = op.derived[function] = function(op)
+            return made
+
+    return found
 
 
 # The attributes that make up a declaration.
@@ -455,8 +484,10 @@ def _module_of(*functions: Any) -> str:
 def _register(op: Op, replace: bool) -> None:
     known: dict[Any, Op] = _library if op.is_library else _others
     key = op.name if op.is_library else (op.module, op.name)
-    # In an interactive session, users run a declaration again in order to replace the op.
-    replace = replace or (op.module == "__main__" and not op.is_library)
+    # In an interactive session, users run a declaration again in order to replace the op. And if
+    # the import of a module of arraygrad was interrupted, Python runs the module again.
+    again = key in known and known[key].module == op.module
+    replace = replace or (again and (op.module == "__main__" or op.is_library))
     if key in known and not replace:
         raise ValueError(
             f"an op named {op.name} has been declared in {known[key].module} before: give this one "

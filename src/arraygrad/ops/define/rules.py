@@ -156,6 +156,8 @@ class Pullback:
         Whether the rules can run block by block.
     is_like_output : bool
         Whether the results of the rules have the shape and dtype of the output.
+    is_users : bool
+        Whether the rules are a user's: a sweep runs them once, as it does with hooks.
     selects : bool
         Whether the result may be independent of some elements of the inputs.
     backward : callable or None
@@ -170,6 +172,7 @@ class Pullback:
         "holomorphic",
         "in_blocks",
         "is_like_output",
+        "is_users",
         "joint",
         "keep",
         "keeps_arrays",
@@ -199,10 +202,12 @@ class Pullback:
         self.in_blocks = op.runs_in_blocks
         self.is_like_output = sums_rules(op)
         self.selects = isinstance(kind, Moves)
+        self.is_users = not op.is_library
         self.backward: AnyFunction | None = None
         special = op.multiple or op.joint is not None or self.direct is not None
         self.simple = not (special or kind.overwrites)
-        rules = [op.rules[op.input_name(p)] for p in positions]
+        names = [op.input_name(p) for p in positions]
+        rules = [op.rules[n] for n in dict.fromkeys(names)]
         given = {"g", "gs", "i", "wanted"}
         needed = {n for r in rules for n in parameters(r)} - given
         if isinstance(kind, Reduces | AlongAxis):
@@ -221,9 +226,14 @@ class Pullback:
         self.joint: AnyFunction | None = None
         self.rules: tuple[Rule | None, ...] = ()
         if op.joint is not None:
-            self.joint = _of_saved(op, op.joint, self.kept, takes="g, wanted, saved")
+            run = _of_saved(op, op.joint, self.kept)(0)
+            takes_wanted = "wanted" in parameters(op.joint)
+            self.joint = lambda g, wanted, saved: (
+                run(g, saved, wanted) if takes_wanted else run(g, saved)
+            )
         else:
-            self.rules = tuple(_rule_of_saved(op, p, self.kept) for p in positions)
+            made = {n: _rule_of_saved(op, n, self.kept) for n in dict.fromkeys(names)}
+            self.rules = tuple([made[n](p) for n, p in zip(names, positions, strict=True)])
 
 
 def sums_rules(op: Op) -> bool:
@@ -234,27 +244,59 @@ def sums_rules(op: Op) -> bool:
     return bool(op.rules) and not (kind.linear or kind.real or kind.view or op.multiple)
 
 
-def _rule_of_saved(op: Op, position: int, kept: tuple[str, ...]) -> Rule | None:
-    """The rule of the input at a position as ``rule(g, saved)``; None for ``lambda g: g``."""
-    name = op.input_name(position)
+def _rule_of_saved(op: Op, name: str, kept: tuple[str, ...]) -> Callable[[int], Rule | None]:
+    """The rule of an input as ``rule(g, saved)``, given a position; None for ``lambda g: g``."""
     rule, d = op.rules[name], op.slopes.get(name)
     if is_identity(rule) and parameters(rule) == ("g",):
-        return None
+        return lambda _: None
     if d is None or not isinstance(op.kind, Elementwise):
-        return _of_saved(op, rule, kept, position)
-    # Write the product into the expression: this saves a call.
-    values = [f"saved[{kept.index(n)}]" for n in parameters(d)]
-    factor = values[0] if is_identity(d) else f"d({', '.join(values)})"
-    return eval(f"lambda g, saved: g * {factor}", {"d": d})  # type: ignore[no-any-return]
+        return _of_saved(op, rule, kept)
+    # Multiply here: this saves a call.
+    places = [kept.index(n) for n in parameters(d)]
+    if len(places) != 1:
+        return lambda _: lambda g, saved: g * d(*[saved[i] for i in places])
+    (only,) = places
+    if is_identity(d):
+        return lambda _: lambda g, saved: g * saved[only]
+    return lambda _: lambda g, saved: g * d(saved[only])
 
 
-def _of_saved(
-    op: Op, rule: Rule, kept: tuple[str, ...], position: int = 0, takes: str = "g, saved"
-) -> Rule:
-    """`rule` as a function of the cotangent and the saved values."""
-    source = {"g": "g", "gs": "g", "wanted": "wanted", "i": str(position)}
-    if not op.is_library:  # a user's rule might write to its arguments
-        source |= {"g": "read_only(g)", "gs": "list(map(read_only, g))"}
-    call = ", ".join(source.get(n) or f"saved[{kept.index(n)}]" for n in parameters(rule))
-    names = {"rule": rule, "read_only": read_only}
-    return eval(f"lambda {takes}: rule({call})", names)  # type: ignore[no-any-return]
+_G, _POSITION, _WANTED = -1, -2, -3  # what is no saved value
+
+
+def _of_saved(op: Op, rule: Rule, kept: tuple[str, ...]) -> Callable[[int], Rule]:
+    """`rule` as a function of the cotangent and the saved values, given an input's position."""
+    others = {"g": _G, "gs": _G, "i": _POSITION, "wanted": _WANTED}
+    first, *rest = [others[n] if n in others else kept.index(n) for n in parameters(rule)] or [0]
+    if op.is_library and first == _G and all(i >= 0 for i in rest) and len(rest) < 3:
+        return lambda _: _short(rule, rest)
+    # A user's rule might write to its arguments.
+    shown = _same if op.is_library else _read_only
+
+    def of_position(position: int) -> Rule:
+        def run(g: Any, saved: Any, wanted: Any = ()) -> Any:
+            known = {_G: shown(g), _POSITION: position, _WANTED: wanted}
+            return rule(*[known[i] if i < 0 else saved[i] for i in places])
+
+        return run
+
+    places = (first, *rest) if parameters(rule) else ()
+    return of_position
+
+
+def _short(rule: Rule, places: list[int]) -> Rule:
+    if not places:
+        return lambda g, saved: rule(g)
+    if len(places) == 1:
+        (only,) = places
+        return lambda g, saved: rule(g, saved[only])
+    first, second = places
+    return lambda g, saved: rule(g, saved[first], saved[second])
+
+
+def _same(g: Any) -> Any:
+    return g
+
+
+def _read_only(g: Any) -> Any:
+    return list(map(read_only, g)) if isinstance(g, list) else read_only(g)

@@ -9,6 +9,7 @@ import numpy as np
 from ... import linalg, ops
 from ...core.array import AnyFunction, Array
 from ...errors import NotASolutionError
+from ..checking import verified
 from ..formula import as_array, by_ops, const
 from ..implicit import implicit
 from ..linear import by_sparse
@@ -16,6 +17,7 @@ from ..names import scipy_module
 from ..values import attach, on_values
 
 
+@verified("scipy.integrate.solve_bvp")
 def solve_bvp(
     fun: AnyFunction,
     bc: AnyFunction,

@@ -10,6 +10,7 @@ import numpy as np
 from ... import ops
 from ...core.array import AnyFunction, Array
 from ...errors import NotASolutionError
+from ..checking import verified
 from ..formula import as_array
 from ..names import scipy_module
 from ..values import Runs, attach, on_values
@@ -18,6 +19,7 @@ from .path import Path, Solution
 from .steps import Log, Steps, recording
 
 
+@verified("scipy.integrate.solve_ivp")
 def solve_ivp(
     fun: AnyFunction,
     t_span: Any,
@@ -190,6 +192,7 @@ def _latest(times: Any, found: Any) -> float:
     return float(times[-1] if forward else -times[-1])
 
 
+@verified("scipy.integrate.odeint")
 def odeint(
     func: AnyFunction,
     y0: Any,

@@ -8,12 +8,31 @@ import numpy as np
 
 from ... import ops
 from ...core.array import AnyFunction, Array
+from ...errors import SingularError
 from ..field import Field
 from ..formula import as_array, const
 from ..implicit import implicit
 from ..values import Runs, attach
 from .march import Trajectory
 from .steps import Steps
+
+
+def _refuse_jump(trajectory: Trajectory, stages: Any, times: Any, y0: Any) -> None:
+    """Raise if the right-hand side jumps at a time that depends on parameters."""
+    if isinstance(y0, Array):
+        return
+    field, points = trajectory.field, trajectory.points(stages, times, y0)
+    if not field.has_choices:
+        return
+    # A solver may have smoothed the jump in its stages.
+    values = const(field(points, [const(array) for array in field.outside]))
+    time = field.jump(points[0], values, by_outside_only=False)
+    if time is not None:
+        raise SingularError(
+            f"the right-hand side jumps near t = {time:.6g}, at a time that depends on a parameter "
+            "or on the state, so that its derivative misses what a shift of the jump adds: stop at "
+            "the jump by a terminal event, and start again after it"
+        )
 
 
 class Path:
@@ -59,6 +78,8 @@ class Path:
             inner = ops.where(is_last & reached, end, times)
             self.times = ops.where(is_first, start, inner)
         trajectory = Trajectory(self.tableau, f, stages, times, const(y0))
+        if not isinstance(stages, Array) and len(stages):
+            _refuse_jump(trajectory, stages, times, const(y0))
         self.k = trajectory.solved(stages, self.times, y0, check=False)
         self.states = trajectory.starts(self.k, self.times, y0)
         self._all: Any = None  # all stages that the interpolation needs

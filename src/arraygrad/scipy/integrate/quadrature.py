@@ -1,29 +1,35 @@
 """Integrals of functions: `quad` and its relatives.
 
-SciPy computes the integral. Its derivatives are those of a weighted sum over the points at which
-SciPy's last subdivision evaluates the function (see `rules`), and of the ends of the range. The sum
-is compared with SciPy's integral: if they differ, differentiating would not be accurate, and an
-error says so.
+SciPy computes the integral. Its derivatives are those of a weighted sum over points (see `rules`),
+and of the ends of the range. The points are those of SciPy's last subdivision, if the derivatives
+of the integrand, along a random direction of each array, are resolved there as well as SciPy's
+integral has to be. Otherwise the subdivision goes on. If this does not help either, an error says
+so.
 """
 
 from __future__ import annotations
 
-import itertools
-from typing import Any
+import functools
+import warnings
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from ... import ops
 from ...core.array import AnyFunction, Array
-from ...errors import NotASolutionError
+from ...errors import NotASolutionError, SingularError
+from ...func import jvp
+from ..checking import verified
 from ..field import Field
 from ..formula import as_array, by_ops, carries, const
+from ..linear import is_floating
 from ..names import scipy_module
 from ..values import Runs, attach, on_values
-from .rules import Rule, double_exponential, gauss_kronrod, on_half_line, on_intervals
+from .rules import Nodes, Rule, errors, near_ends, on_intervals
 from .weights import principal_value, waves, with_powers
 
 
+@verified("scipy.integrate.quad")
 def quad(
     func: AnyFunction,
     a: Any,
@@ -64,12 +70,21 @@ def quad(
         "complex_func": complex_func,
     }
 
-    def run(func: Any, a: Any, b: Any, args: Any, points: Any, wvar: Any, full: Any) -> Any:
-        more = {"points": points, "wvar": wvar, "wopts": wopts, "full_output": full}
-        return scipy.quad(func, a, b, args, **more, **options)
+    def run(func: Any, a: Any, b: Any, args: Any, points: Any, wvar: Any) -> Any:
+        more = {"points": points, "wvar": wvar, "wopts": wopts, "full_output": 1}
+        found = scipy.quad(func, a, b, args, **more, **options)
+        infos = [found[2]["real"], found[2]["imag"]] if complex_func else [found[2]]
+        breaks = np.asarray([] if points is None else points, float)
+        place = _Range((float(a), float(b)), _subdivision(infos), breaks, _float(wvar))
+        if not full_output:
+            if len(found) > 3:
+                warnings.warn(found[3], scipy.IntegrationWarning, stacklevel=2)
+            found = found[:2]
+        return found, place
 
-    runs = on_values(run, func, a, b, args, points, wvar, full_output)
-    value, *rest = runs.join(runs.results)
+    runs = on_values(run, func, a, b, args, points, wvar)
+    ranges = [place for _, place in runs.results]
+    value, *rest = runs.join([found for found, _ in runs.results])
     if not runs.has_derivatives:
         return runs.as_given(value), *rest
     extra = args if isinstance(args, tuple) else (args,)
@@ -80,33 +95,24 @@ def quad(
 
     if weight is not None and weight not in ("cos", "sin"):
         return _weighted(function, value, as_array(a), as_array(b), weight, wvar), *rest
-    waving = weight is not None and _is_infinite(a, b)
 
     def integrand(x: Any) -> Any:
         wave = 1.0 if weight is None else getattr(ops, weight)(as_array(wvar) * x)
         return function(x) * wave
 
-    def last(*given: Any) -> Any:
-        func, a, b, args, points, wvar = given
-        if waving:
-            return waves(float(a), float(b), float(wvar))
-        _, _, info, *_ = run(func, a, b, args, points, wvar, 1)
-        infos = [info["real"], info["imag"]] if complex_func else [info]
-        breaks = np.asarray([] if points is None else points, float)
-        return (float(a), float(b)), _subdivision(infos), breaks
-
-    second = on_values(last, func, a, b, args, points, wvar)
-    if waving:
-        rules = second.results
+    if weight is not None and _is_infinite(a, b):
+        total, size = _sum(
+            integrand, runs, [waves(p.ends[0], p.ends[1], p.frequency) for p in ranges]
+        )
+        _check_agree(total, value, size)
     else:
-        rules = [_points(ends, edges) for ends, edges, _ in second.results]
-    total, size = _sum(integrand, second, rules)
-    if not waving and not _agree(total, value, size):
-        rules = [_near_ends(ends, breaks) for ends, _, breaks in second.results]
-        total, size = _sum(integrand, second, rules)
-    _check_agree(total, value, size)
+        total = _resolved(integrand, runs, ranges, epsabs, epsrel, "quad")
     value = value if isinstance(value, Array) else np.asarray(value)
     return attach(value, total + _ends(integrand, a, b)), *rest
+
+
+def _float(x: Any) -> float:
+    return float(x) if np.ndim(x) == 0 and x is not None else np.nan
 
 
 def _shown(x: Any) -> str:
@@ -150,47 +156,180 @@ def _subdivision(infos: list[Any]) -> Any:
     return np.stack([edges[:-1], edges[1:]], axis=1)
 
 
-def _points(ends: tuple[float, float], edges: Any) -> Rule:
-    """The points and weights for the intervals of a subdivision."""
-    a, b = ends
-    if edges is None:
-        edges = np.array([[min(a, b), max(a, b)]])
-    if np.isfinite(a) and np.isfinite(b):
-        x, w = on_intervals(gauss_kronrod(10), edges)
-        return x, w if a <= b else -w
-    rule = on_intervals(gauss_kronrod(7), edges)
-    sign = 1.0 if a <= b else -1.0
-    if np.isinf(a) and np.isinf(b):
-        both = [on_half_line(rule, 0.0, direction) for direction in (1.0, -1.0)]
-        x, w = (np.concatenate(parts) for parts in zip(*both, strict=True))
-        return x, sign * w
-    start = b if np.isinf(a) else a
-    x, w = on_half_line(rule, start, 1.0 if np.inf in (a, b) else -1.0)
-    return x, sign * w
+class _Range(NamedTuple):
+    """Where one member of a batch is integrated."""
+
+    ends: tuple[float, float]
+    edges: Any  # the intervals of the last subdivision
+    breaks: Any  # points given by the user
+    frequency: float = np.nan
 
 
-def _near_ends(ends: tuple[float, float], breaks: Any) -> Rule:
-    """The points and weights of the double exponential rule, between points given by the user."""
-    a, b = sorted(ends)
-    edges = [a, *np.sort(breaks), b]
-    parts = [double_exponential(*pair) for pair in itertools.pairwise(edges)]
-    x, w = (np.concatenate(columns) for columns in zip(*parts, strict=True))
-    return x, w if ends[0] <= ends[1] else -w
+_MOST = 5000  # points: with more, intervals are not halved any more
 
 
-def _sum(integrand: AnyFunction, runs: Runs, rules: list[Rule]) -> tuple[Any, Any]:
-    """The weighted sum of an integrand over points, and of its absolute values.
+def _resolved(
+    integrand: AnyFunction,
+    runs: Runs,
+    ranges: list[_Range],
+    epsabs: float,
+    epsrel: float,
+    name: str,
+) -> Any:
+    """The integral as a sum over points at which its derivatives are resolved."""
+    with np.errstate(all="ignore"):
+        found = _refined(integrand, runs, ranges, epsabs, epsrel, name)
+    place = found.jump()
+    if place is not None:
+        raise SingularError(
+            f"{name}: the integrand jumps near x = {place:.6g}, at a place that depends on a "
+            "parameter, so that its derivative misses what the jump adds to the integral's: split "
+            "the range at the jump, as the ends of a range have derivatives"
+        )
+    return found.total
+
+
+def _refined(
+    integrand: AnyFunction,
+    runs: Runs,
+    ranges: list[_Range],
+    epsabs: float,
+    epsrel: float,
+    name: str,
+) -> _Sum:
+    edges = [_first_edges(p) for p in ranges]
+
+    def on_edges() -> _Sum:
+        pairs = zip(ranges, edges, strict=True)
+        twice = all(map(np.isinf, ranges[0].ends))
+        return _Sum(integrand, runs, [on_intervals(p.ends, e) for p, e in pairs], twice)
+
+    found = on_edges()
+    # The estimates are those of the rougher rule. SciPy extrapolates; a sum does not.
+    epsabs, epsrel = min(epsabs, 1.49e-8), min(10 * max(epsrel, 1e-12), 1e-6)
+    if found.excess(epsrel) <= 1:
+        return found
+    ends = _Sum(integrand, runs, [near_ends(p.ends, p.breaks) for p in ranges])
+    if ends.excess(epsrel) <= 1:
+        return ends
+    while found.excess(epsrel) > 1 and found.count < _MOST:
+        bad = found.unresolved(epsrel)
+        edges = [_halved(e, is_bad) for e, is_bad in zip(edges, bad, strict=True)]
+        found = on_edges()
+    if found.excess(epsrel, epsabs) <= 1:
+        return found
+    raise NotASolutionError(
+        f"{name}: the integral cannot be differentiated accurately: at {found.count} points, the "
+        f"derivative of the integrand has an error of {found.error:.1e}. Name singular points by "
+        "points=, or split the range there"
+    )
+
+
+def _first_edges(place: _Range) -> Any:
+    if place.edges is None or not len(place.edges):
+        a, b = place.ends
+        return np.array([[min(a, b), max(a, b)]])
+    return place.edges
+
+
+def _halved(edges: Any, is_bad: Any) -> Any:
+    bad, middle = edges[is_bad], edges[is_bad].mean(1)
+    halves = np.concatenate([np.stack([bad[:, 0], middle], 1), np.stack([middle, bad[:, 1]], 1)])
+    return np.concatenate([edges[~is_bad], halves])
+
+
+class _Sum:
+    """The weighted sum of an integrand over points, and how well it resolves the integral.
 
     The points differ between members of a batch.
     """
-    count = max(len(x) for x, _ in rules)
-    points = runs.join([np.append(x, np.repeat(x[-1:], count - len(x))) for x, _ in rules])
-    weights = runs.join([np.append(w, np.zeros(count - len(w))) for _, w in rules])
-    values = Field(integrand, points)((points,))
-    # At a singular end, a point may round to the end itself, with a weight of almost nothing.
-    finite = ops.isfinite(const(values))
-    weights = ops.reshape(weights, (count, *[1] * (values.ndim - 1)))
-    terms = ops.where(finite, values, 0.0) * weights
+
+    def __init__(
+        self, integrand: AnyFunction, runs: Runs, nodes: list[Nodes], twice: bool = False
+    ) -> None:
+        self._twice = twice  # each interval stands for two, on both sides of zero
+        most = max(len(n.x) for n in nodes)
+        self._counts = [len(n.x) for n in nodes]
+        filled = [Nodes(*(_filled(part, most, i > 0) for i, part in enumerate(n))) for n in nodes]
+        points, weights = (runs.join([np.ravel(n[i]) for n in filled]) for i in (0, 1))
+        self.count = filled[0].x.size
+        self._field = field = Field(integrand, points)
+        self._points = points
+        values = field((points,))
+        self._values = const(values)
+        shape = (self.count, *[1] * (values.ndim - 1))
+        # At a singular end, a point may round to the end itself, with a weight of almost nothing.
+        values = ops.where(ops.isfinite(const(values)), values, 0.0)
+        self.total = ops.sum(values * ops.reshape(weights, shape), axis=0)
+        terms = _slopes(field, points)
+        stacked = np.stack([n.w for n in filled]), np.stack([n.rough for n in filled])
+        self._errors = [errors(*stacked, _members(t, stacked[0].shape)) for t in terms]
+
+    def excess(self, epsrel: float, epsabs: float = 0.0) -> float:
+        """The largest error as a part of what is allowed."""
+        parts = [e.sum(-2) / self._allowed(s, epsrel, epsabs) for e, s in self._errors]
+        return max((float(np.max(part, initial=0.0)) for part in parts), default=0.0)
+
+    def jump(self) -> float | None:
+        """Where the integrand jumps, at a place that depends on a parameter."""
+        if isinstance(self._points, Array) or isinstance(self._values, Array):
+            return None
+        return self._field.jump(self._points, self._values, by_outside_only=True)
+
+    @property
+    def error(self) -> float:
+        """The largest error of a derivative."""
+        return max(float(np.max(e.sum(-2), initial=0.0)) for e, _ in self._errors)
+
+    def _allowed(self, sizes: Any, epsrel: float, epsabs: float = 0.0) -> Any:
+        largest = np.max(np.sum(sizes, axis=-2), axis=-1, initial=0.0)[:, None]
+        return np.maximum(np.maximum(epsrel * largest, epsabs), 1e-300)
+
+    def unresolved(self, epsrel: float) -> list[Any]:
+        """For each member, a mask of the intervals with too large a share of the error."""
+        share: Any = 0.0
+        for error, sizes in self._errors:
+            part = error / self._allowed(sizes, epsrel)[:, None]
+            share = np.maximum(share, np.max(part, axis=-1, initial=0.0))
+        pairs = zip(share, self._counts, strict=True)
+        bad = [s[:n] > 0.1 * min(1.0, np.max(s)) for s, n in pairs]
+        return [m[: len(m) // 2] | m[len(m) // 2 :] for m in bad] if self._twice else bad
+
+
+def _filled(part: Any, count: int, with_zeros: bool) -> Any:
+    """Rows added to an array, so that all members have as many."""
+    more = np.repeat(part[-1:], count - len(part), axis=0)
+    return np.concatenate([part, 0 * more if with_zeros else more])
+
+
+def _slopes(field: Field, points: Any) -> list[Any]:
+    """The derivatives of an integrand along a random direction of each array that it depends on."""
+    rng = np.random.default_rng(1)
+    given = [const(array) for array in field.outside]
+    slopes = []
+    for i, array in enumerate(given):
+        if field.is_shared[i] and is_floating(array):
+            along = ops.zeros_like(array) + np.asarray(rng.uniform(0.5, 1.5, array.shape))
+
+            def of_one(moving: Any, i: int = i) -> Any:
+                return field((points,), [*given[:i], moving, *given[i + 1 :]])
+
+            slopes.append(jvp(of_one, (array,), (along,))[1])
+    return slopes
+
+
+def _members(terms: Any, shape: tuple[int, ...]) -> Any:
+    """The terms as a plain array (members, intervals, points, components)."""
+    array = np.asarray(_plain(const(terms)))
+    if array.size < np.prod(shape):  # it does not depend on the member, or the point
+        array = np.broadcast_to(array, (*shape[:1], shape[1] * shape[2], *array.shape[1:]))
+    return np.reshape(array, (*shape, -1))
+
+
+def _sum(integrand: AnyFunction, runs: Runs, rules: list[Rule]) -> tuple[Any, Any]:
+    """The weighted sum of an integrand over points, and of its absolute values."""
+    points, weights = runs.join([x for x, _ in rules]), runs.join([w for _, w in rules])
+    terms = Field(integrand, points)((points,)) * weights
     return ops.sum(terms, axis=0), ops.sum(ops.abs(const(terms)), axis=0)
 
 
@@ -202,13 +341,18 @@ def _agree(total: Any, value: Any, size: Any) -> bool:
     return bool(np.all(near))
 
 
+_gauss = functools.cache(np.polynomial.legendre.leggauss)
+_ORDER = 32  # the highest order of derivatives by the ends
+
+
 def _ends(integrand: AnyFunction, a: Any, b: Any) -> Any:
     """Zero, with the derivatives of the integral by its ends.
 
-    It is the integral from the value of an end to the end itself, by Gauss's rule.
+    It is the integral from the value of an end to the end itself, by Gauss's rule, which has the
+    right derivatives up to twice the number of its points.
     """
     total: Any = 0.0
-    x, w = np.polynomial.legendre.leggauss(4)
+    x, w = _gauss(_ORDER // 2)
     for end, sign in ((b, 0.5), (a, -0.5)):
         if carries(end):
             at = const(end)
@@ -230,6 +374,7 @@ def _plain(x: Any) -> Any:
 # --- several dimensions ---------------------------------------------------------------------------
 
 
+@verified("scipy.integrate.nquad")
 def nquad(
     func: AnyFunction, ranges: Any, args: Any = None, opts: Any = None, full_output: bool = False
 ) -> Any:
@@ -315,6 +460,7 @@ def _limit(limit: Any, *point: Any) -> Any:
 # --- vectors --------------------------------------------------------------------------------------
 
 
+@verified("scipy.integrate.quad_vec")
 def quad_vec(
     f: AnyFunction,
     a: Any,
@@ -327,11 +473,16 @@ def quad_vec(
     """`scipy.integrate.quad_vec`; the integrals have derivatives by ends, `args` and closures."""
     scipy = scipy_module("scipy.integrate")
 
-    def run(f: Any, a: Any, b: Any, args: Any, full: bool) -> Any:
-        return scipy.quad_vec(f, a, b, *more, args=args, full_output=full, **options)
+    def run(f: Any, a: Any, b: Any, args: Any) -> Any:
+        found = scipy.quad_vec(f, a, b, *more, args=args, full_output=True, **options)
+        is_line = np.isinf(a) and np.isinf(b)
+        edges = _halves(found[2].intervals) if is_line else found[2].intervals
+        breaks = np.asarray(options.get("points") or [], float)
+        return found if full_output else found[:2], _Range((float(a), float(b)), edges, breaks)
 
-    runs = on_values(run, f, a, b, args, full_output)
-    value, *rest = runs.join(runs.results)
+    runs = on_values(run, f, a, b, args)
+    ranges = [place for _, place in runs.results]
+    value, *rest = runs.join([found for found, _ in runs.results])
     if not runs.has_derivatives:
         return runs.as_given(value), *rest
     extra = args if isinstance(args, tuple) else (args,)
@@ -339,20 +490,7 @@ def quad_vec(
     def integrand(x: Any) -> Any:
         return as_array(f(x, *extra))
 
-    def last(f: Any, a: Any, b: Any, args: Any) -> Any:
-        info = run(f, a, b, args, True)[2]
-        is_line = np.isinf(a) and np.isinf(b)
-        edges = _halves(info.intervals) if is_line else info.intervals
-        return (float(a), float(b)), edges
-
-    second = on_values(last, f, a, b, args)
-    rules = [_points(ends, edges) for ends, edges in second.results]
-    total, size = _sum(integrand, second, rules)
-    if not _agree(total, value, size):
-        raise NotASolutionError(
-            "quad_vec: the integral cannot be differentiated accurately at the points of the last "
-            "subdivision: name singular points by points=, or lower epsabs and epsrel"
-        )
+    total = _resolved(integrand, runs, ranges, 1e-200, 1e-8, "quad_vec")
     return attach(value, total + _ends(integrand, a, b)), *rest
 
 
@@ -362,6 +500,7 @@ def _halves(intervals: Any) -> Any:
     return np.stack([edges[:-1], edges[1:]], axis=1)
 
 
+@verified("scipy.integrate.fixed_quad")
 def fixed_quad(func: AnyFunction, a: Any, b: Any, args: Any = (), n: int = 5) -> Any:
     """`scipy.integrate.fixed_quad`; the sum has derivatives by `a`, `b`, `args` and closures."""
     scipy = scipy_module("scipy.integrate")

@@ -96,7 +96,12 @@ class _TensorInterp1d:
         """The values at `x`."""
         at = floating(x)
         out = self._curve(at)
-        if not self._extrapolates:
+        if self._extrapolates:  # beyond the nodes, there is none before, or after
+            if self.kind == "previous":
+                out = where(wide(self._below(at), self.y.ndim - 1), math.nan, out)
+            elif self.kind == "next":
+                out = where(wide(self._above(at), self.y.ndim - 1), math.nan, out)
+        else:
             beyond = outside(self.x, at)
             if self.bounds_error and plain(beyond).any():
                 raise ValueError("A value in x_new is outside of the interpolation range.")

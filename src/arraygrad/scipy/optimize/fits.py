@@ -13,13 +13,15 @@ import numpy as np
 
 from ... import func, linalg, ops
 from ...core.array import AnyFunction, Array
+from ..checking import verified
 from ..formula import as_array, by_ops
 from ..names import scipy_module
 from ..twins import floating
-from ..values import attach, on_values
+from ..values import attach, on_values, refusing
 from .minima import minimum
 
 
+@verified("scipy.optimize.least_squares")
 def least_squares(
     fun: AnyFunction,
     x0: Any,
@@ -67,6 +69,11 @@ def least_squares(
     result.x = minimum(cost, result.x, _broadcast(limits, result.x.shape))
     result.fun = attach(result.fun, residuals(result.x))
     result.cost = attach(_array(result.cost), cost(result.x))
+    result.grad = attach(result.grad, func.grad(cost)(result.x))
+    known = ["x", "fun", "cost", "grad"]
+    if isinstance(loss, str) and loss == "linear" and isinstance(result.jac, np.ndarray | Array):
+        result.jac, known = attach(result.jac, func.jacfwd(residuals)(result.x)), [*known, "jac"]
+    refusing(result, result.x, "least_squares()", known)
     return result
 
 
@@ -101,6 +108,7 @@ def _loss(loss: Any) -> AnyFunction:
     return known[loss]
 
 
+@verified("scipy.optimize.curve_fit")
 def curve_fit(
     f: AnyFunction,
     xdata: Any,
@@ -165,7 +173,17 @@ def curve_fit(
         return linalg.solve(linalg.cholesky(weights), errors)
 
     residuals = by_ops(weighted, popt)
-    p = minimum(lambda p: 0.5 * ops.sum(residuals(p) ** 2), popt, _broadcast(limits, popt.shape))
+    loss, scale = kwargs.get("loss", "linear"), kwargs.get("f_scale", 1.0)
+    rho = _loss(loss)
+
+    def cost(p: Any) -> Any:
+        return 0.5 * scale**2 * ops.sum(rho((residuals(p) / scale) ** 2))
+
+    p = minimum(cost, popt, _broadcast(limits, popt.shape))
+    if loss != "linear":  # SciPy's covariance is that of weighted residuals
+        found = {"the covariance": pcov}
+        refusing(found, p, "curve_fit(loss=...)", ())
+        return p, found["the covariance"], *rest
     jacobian: Any = func.jacfwd(residuals)(p)
     covariance = linalg.inv(ops.matmul(ops.matrix_transpose(jacobian), jacobian))
     if not absolute_sigma:
@@ -174,6 +192,7 @@ def curve_fit(
     return p, attach(pcov, covariance), *rest
 
 
+@verified("scipy.optimize.lsq_linear")
 def lsq_linear(A: Any, b: Any, bounds: Any = (-np.inf, np.inf), *more: Any, **options: Any) -> Any:  # noqa: N803
     """`scipy.optimize.lsq_linear`; `x`, `fun` and `cost` have derivatives by `A`, `b`, `bounds`."""
     scipy = scipy_module("scipy.optimize")
@@ -199,6 +218,7 @@ def lsq_linear(A: Any, b: Any, bounds: Any = (-np.inf, np.inf), *more: Any, **op
     result.x = minimum(cost, result.x, _broadcast(limits, result.x.shape))
     result.fun = attach(result.fun, residuals(result.x))
     result.cost = attach(_array(result.cost), cost(result.x))
+    refusing(result, result.x, "lsq_linear()", ("x", "fun", "cost"))
     return result
 
 
@@ -213,6 +233,7 @@ def _matrix(matrix: Any, name: str) -> Any:
     return as_array(matrix)
 
 
+@verified("scipy.optimize.nnls")
 def nnls(A: Any, b: Any, *more: Any, **options: Any) -> Any:  # noqa: N803
     """`scipy.optimize.nnls`; the solution and the norm of the residual have derivatives."""
     scipy = scipy_module("scipy.optimize")

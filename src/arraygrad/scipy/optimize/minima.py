@@ -3,8 +3,8 @@
 At a minimum without constraints, the gradient is zero. With constraints, the Lagrange multipliers
 of the active constraints are further unknowns (the equations of Karush, Kuhn and Tucker). A bound
 or a constraint is active if the minimum is at it, or so close that a Newton step would cross it. At
-a point where the active set is about to change, the derivative is the one for the present active
-set: it is one-sided.
+a point where the active set is about to change, because the minimum is at a bound and no force
+holds it there, there is no derivative, and an error says so.
 """
 
 from __future__ import annotations
@@ -18,18 +18,21 @@ import numpy as np
 from ... import func, linalg, ops
 from ...core.array import AnyFunction, Array
 from ...errors import SingularError
+from ..checking import verified
 from ..conjugate import SEVERAL, by_conjugate_gradients
 from ..formula import as_array, by_ops, capture, const
 from ..implicit import implicit
 from ..linear import LARGE
 from ..names import scipy_module
-from ..values import attach, on_values
+from ..values import attach, on_values, refusing
 from .roots import as_tuple
 
 _CLOSE = 1e-5  # how far from its bound, relative to 1 + |bound|, an active constraint may be
+_UNDECIDED = 1e-9  # how far from its bound, and how little held there, a minimum is undecided
 _EXACT = 1e-12  # how far from its bound a number counts as equal to it
 
 
+@verified("scipy.optimize.minimize")
 def minimize(
     fun: AnyFunction,
     x0: Any,
@@ -96,6 +99,11 @@ def minimize(
         np.asarray(result.fun) if not isinstance(result.fun, Array) else result.fun,
         as_number(value(result.x)),
     )
+    known = ["x", "fun"]
+    if isinstance(result.get("jac"), np.ndarray | Array) and result.jac.shape == result.x.shape:
+        slope = func.grad(lambda x: as_number(value(x)))(result.x)
+        result.jac, known = attach(result.jac, slope), [*known, "jac"]
+    refusing(result, result.x, "minimize()", known)
     return result
 
 
@@ -157,6 +165,8 @@ def minimum(
         along = _along(jacobian, curvature)
         at_low = is_equation | _is_active(above, multipliers, along, 0.0)
         at_high = ~is_equation & _is_active(below, -multipliers, along, 0.0)
+        _check_decided(above, multipliers, along, 0.0, "a constraint", ~is_equation)
+        _check_decided(below, multipliers, along, 0.0, "a constraint", ~is_equation)
         multipliers = _multipliers(jacobian, gradient, free, at_low | at_high)
         gradient = gradient - ops.matmul(multipliers, jacobian)
     at_lower = at_upper = np.zeros(x.shape, bool)
@@ -164,6 +174,8 @@ def minimum(
         along = _along(None, curvature)
         at_lower = _is_active(from_low, gradient, along, low)
         at_upper = _is_active(from_high, -gradient, along, high)
+        _check_decided(from_low, gradient, along, low, "a bound")
+        _check_decided(from_high, gradient, along, high, "a bound")
 
     def equations(z: Any) -> Any:
         x, weights = ops.reshape(z[:n], gradient.shape), z[n:]
@@ -199,6 +211,23 @@ def _is_active(distance: Any, force: Any, along: Any, bound: Any) -> Any:
     is_exact = ops.abs(distance) <= _EXACT * (1 + ops.abs(_finite(bound)))
     crosses = False if along is None else force > along * distance
     return _is_close(distance, bound) & (force > 0) & (is_exact | crosses)
+
+
+def _check_decided(
+    distance: Any, force: Any, along: Any, bound: Any, what: str, where: Any = True
+) -> None:
+    """Raise if the minimum is at a bound, and would be there without the bound, too."""
+    if along is None:
+        return
+    near = _UNDECIDED * (1 + ops.abs(_finite(bound)))
+    is_open = (ops.abs(distance) <= near) & (ops.abs(force) <= ops.abs(along) * near) & where
+    while isinstance(is_open, Array):
+        is_open = is_open._array
+    if np.any(is_open):
+        raise SingularError(
+            f"the minimum is not a smooth function of the parameters: {what} is about to become "
+            "active, as the minimum is there with and without it"
+        )
 
 
 def _finite(bound: Any) -> Any:
@@ -294,6 +323,7 @@ def _limits(rule: Any, scipy: Any) -> Limits:
 # --- one variable ---------------------------------------------------------------------------------
 
 
+@verified("scipy.optimize.minimize_scalar")
 def minimize_scalar(
     fun: AnyFunction,
     bracket: Any = None,

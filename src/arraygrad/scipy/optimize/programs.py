@@ -14,14 +14,16 @@ import numpy as np
 from ... import ops
 from ...core.array import Array
 from ...errors import SingularError
+from ..checking import verified
 from ..formula import as_array
 from ..implicit import implicit
 from ..names import scipy_module
-from ..values import attach, on_values
+from ..values import attach, on_values, refusing
 
 _CLOSE = 1e-7
 
 
+@verified("scipy.optimize.linprog")
 def linprog(
     c: Any,
     A_ub: Any = None,  # noqa: N803
@@ -75,6 +77,12 @@ def linprog(
     result.x = implicit(lambda x: ops.matmul(rows, x) - right, result.x)
     value = result.fun if isinstance(result.fun, Array) else np.asarray(result.fun)
     result.fun = attach(value, ops.sum(as_array(c) * result.x))
+    known = ["x", "fun"]
+    for key, matrix, values in (("slack", A_ub, b_ub), ("con", A_eq, b_eq)):
+        if matrix is not None:
+            left = as_array(values) - ops.matmul(_dense(matrix), result.x)
+            result[key], known = attach(result[key], left), [*known, key]
+    refusing(result, result.x, "linprog()", known)
     return result
 
 

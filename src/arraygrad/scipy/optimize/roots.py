@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from ...core.array import AnyFunction, Array
+from ..checking import verified
 from ..implicit import implicit
 from ..names import scipy_module
 from ..values import Runs, on_values
@@ -29,6 +30,7 @@ def _scipy(name: str) -> Callable[..., Any]:
     return getattr(scipy_module("scipy.optimize"), name)  # type: ignore[no-any-return]
 
 
+@verified("scipy.optimize.root")
 def root(
     fun: AnyFunction,
     x0: Any,
@@ -65,6 +67,7 @@ def _first_of(fun: AnyFunction, args: Any, with_derivative: bool) -> AnyFunction
     return lambda x: fun(x, *more)[0] if with_derivative else fun(x, *more)
 
 
+@verified("scipy.optimize.root_scalar")
 def root_scalar(
     f: AnyFunction,
     args: Any = (),
@@ -106,7 +109,7 @@ def _bracketed(name: str) -> Callable[..., Any]:
 
     find.__name__ = find.__qualname__ = name
     find.__doc__ = f"`scipy.optimize.{name}`; the root has derivatives, as an implicit function."
-    return find
+    return verified(f"scipy.optimize.{name}")(find)
 
 
 bisect = _bracketed("bisect")
@@ -116,6 +119,7 @@ ridder = _bracketed("ridder")
 toms748 = _bracketed("toms748")
 
 
+@verified("scipy.optimize.newton")
 def newton(
     func: AnyFunction,
     x0: Any,
@@ -145,6 +149,7 @@ def newton(
     return type(result)(x, *result[1:]) if hasattr(result, "_fields") else (x, *result[1:])
 
 
+@verified("scipy.optimize.fsolve")
 def fsolve(
     func: AnyFunction, x0: Any, args: Any = (), fprime: Any = None, *more: Any, **options: Any
 ) -> Any:
@@ -160,6 +165,7 @@ def fsolve(
     return solution(runs, residual, result)
 
 
+@verified("scipy.optimize.fixed_point")
 def fixed_point(
     func: AnyFunction,
     x0: Any,

@@ -10,21 +10,69 @@ import math
 from typing import Any
 
 from ... import special as ours
-from ...ops import cos, equal, exp, floor, isinf, less, log, log1p, logical_or, real, sin, where
+from ...ops import (
+    cos,
+    equal,
+    exp,
+    floor,
+    greater,
+    isinf,
+    less,
+    less_equal,
+    log,
+    log1p,
+    logical_and,
+    logical_or,
+    minimum,
+    real,
+    sin,
+    where,
+)
 from ...ops.special.gamma import digamma
 from ...ops.special.incomplete import _beta_density, _gamma_density
 from ...ops.special.parameters import betainc_slope, gammainc_slope
 from ..twins import double, twin
-from .declaring import SCIPY, by_formula, elementwise, special
+from .declaring import SCIPY, by_formula, elementwise, special, whole
 
 # --- gamma and beta ------------------------------------------------------------------------------
+
+
+def _is_pole(x: Any) -> Any:
+    """Where the gamma function is infinite."""
+    return logical_and(less_equal(x, 0), equal(floor(x), x))
+
+
+def _by_gammas(over: Any, under: Any, signs: Any, out: Any) -> Any:
+    """The derivative of a quotient of gamma functions, whose arguments move with given signs.
+
+    Where one argument of the denominator is at a pole, the quotient is zero, but its derivative is
+    that of one over this gamma function, times the others.
+    """
+    total: Any = 0.0
+    for x, sign in zip((*over, *under), signs, strict=True):
+        if sign:
+            at = _is_pole(x)
+            total = total + where(at, 0.0, digamma(where(at, 1.0, x))) * sign
+    slope = out * total
+    for i, x in enumerate(under):
+        if signs[len(over) + i]:
+            at = _is_pole(x)
+            rest: Any = -signs[len(over) + i] * _rgamma_slope(where(at, x, 1.0), 1.0)
+            for other in over:
+                rest = rest * ours.gamma(where(at, other, 1.0))
+            for j, other in enumerate(under):
+                if j != i:
+                    rest = rest * rgamma(where(at, other, 1.0))
+            slope = where(at, rest, slope)
+    return slope
+
 
 beta = special(
     "beta",
     "a",
     "b",
-    d_a=lambda a, b, out: out * (digamma(_array(a, b)) - digamma(a + b)),
-    d_b=lambda a, b, out: out * (digamma(_array(b, a)) - digamma(a + b)),
+    d_a=lambda a, b, out: _by_gammas(_both(a, b), (a + b,), (1, 0, -1), out),
+    d_b=lambda a, b, out: _by_gammas(_both(a, b), (a + b,), (0, 1, -1), out),
 )
 loggamma = special("loggamma", "z", d_z=lambda z: digamma(z))
 
@@ -44,16 +92,28 @@ poch = special(
     "poch",
     "z",
     "m",
-    d_z=lambda z, m, out: out * (digamma(z + m) - digamma(_array(z, m))),
+    d_z=lambda z, m, out: _by_gammas((z + m,), (_array(z, m),), (1, -1), out),
     d_m=lambda z, m, out: out * digamma(z + m),
 )
 binom = special(
     "binom",
     "n",
     "k",
-    d_n=lambda n, k, out: out * (digamma(n + 1 + 0 * k) - digamma(n - k + 1)),
-    d_k=lambda n, k, out: out * (digamma(n - k + 1) - digamma(k + 1 + 0 * n)),
+    d_n=lambda n, k, out: _by_gammas(_top(n, k), _bottom(n, k), (1, 0, -1), out),
+    d_k=lambda n, k, out: _by_gammas(_top(n, k), _bottom(n, k), (0, -1, 1), out),
 )
+
+
+def _top(n: Any, k: Any) -> Any:
+    return (n + 1 + 0 * k,)
+
+
+def _bottom(n: Any, k: Any) -> Any:
+    return k + 1 + 0 * n, n - k + 1
+
+
+def _both(a: Any, b: Any) -> Any:
+    return _array(a, b), _array(b, a)
 
 
 def _array(x: Any, like: Any) -> Any:
@@ -143,11 +203,19 @@ betainccinv = special(
 # --- Student's t ---------------------------------------------------------------------------------
 
 
+def t_log_density(df: Any, t: Any) -> Any:
+    """The logarithm of the density of Student's t distribution."""
+    df = minimum(_array(df, t), 1e300)  # infinity, too
+    many = greater(df, 1e8)  # where the logarithms of gamma functions have no digits to spare
+    few = where(many, 1.0, df)
+    size = ours.gammaln((few + 1) * 0.5) - ours.gammaln(few * 0.5) - log(few * math.pi) * 0.5
+    size = where(many, -0.5 * math.log(2 * math.pi) - 0.25 / df, size)
+    return size - log1p(t * t / df) * ((df + 1) * 0.5)
+
+
 def t_density(df: Any, t: Any) -> Any:
     """The density of Student's t distribution."""
-    df = _array(df, t)
-    size = ours.gammaln((df + 1) * 0.5) - ours.gammaln(df * 0.5) - log(df * math.pi) * 0.5
-    return exp(size - log1p(t * t / df) * ((df + 1) * 0.5))
+    return exp(t_log_density(df, t))
 
 
 def _t_by_df(df: Any, t: Any) -> Any:
@@ -184,11 +252,11 @@ gdtrc = by_formula("gdtrc")(lambda a, b, x: gammaincc(b, a * x))
 pdtr = by_formula("pdtr")(lambda k, m: gammaincc(_count(k), m))
 pdtrc = by_formula("pdtrc")(lambda k, m: gammainc(_count(k), m))
 pdtri = by_formula("pdtri")(lambda k, y: gammainccinv(_count(k), y))
-bdtr = by_formula("bdtr", 1)(lambda k, n, p: betaincc(_count(k), n - _count(k) + 1, p))
-bdtrc = by_formula("bdtrc", 1)(lambda k, n, p: betainc(_count(k), n - _count(k) + 1, p))
-bdtri = by_formula("bdtri", 1)(lambda k, n, y: betainccinv(_count(k), n - _count(k) + 1, y))
-nbdtr = by_formula("nbdtr")(lambda k, n, p: betainc(n, _count(k), p))
-nbdtrc = by_formula("nbdtrc")(lambda k, n, p: betaincc(n, _count(k), p))
+bdtr = by_formula("bdtr", 1)(lambda k, n, p: betaincc(_count(k), whole(n) - _count(k) + 1, p))
+bdtrc = by_formula("bdtrc", 1)(lambda k, n, p: betainc(_count(k), whole(n) - _count(k) + 1, p))
+bdtri = by_formula("bdtri", 1)(lambda k, n, y: betainccinv(_count(k), whole(n) - _count(k) + 1, y))
+nbdtr = by_formula("nbdtr")(lambda k, n, p: betainc(whole(n), _count(k), p))
+nbdtrc = by_formula("nbdtrc")(lambda k, n, p: betaincc(whole(n), _count(k), p))
 fdtr = by_formula("fdtr")(lambda dfn, dfd, x: betainc(dfn / 2, dfd / 2, dfn * x / (dfd + dfn * x)))
 fdtrc = by_formula("fdtrc")(lambda dfn, dfd, x: betainc(dfd / 2, dfn / 2, dfd / (dfd + dfn * x)))
 

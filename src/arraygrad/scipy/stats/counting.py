@@ -36,6 +36,7 @@ class Discrete(Distribution):
     """The base of discrete distributions: derivatives are by the parameters, not by the counts."""
 
     is_discrete = True
+    methods = ("pmf", "logpmf", "cdf", "sf", "logcdf", "logsf", "mean", "var", "std", "entropy")
 
     def __init__(self) -> None:
         super().__init__()
@@ -44,7 +45,7 @@ class Discrete(Distribution):
             which: constant(
                 f"scipy.stats.{self.name}.{which}",
                 *inputs,
-                compute=by_scipy(of_numbers(getattr(self.scipy, which), len(self.shapes))),
+                compute=by_scipy(of_numbers(getattr(self.scipy, which), len(inputs))),
             )
             for which in ("ppf", "isf")
         }
@@ -53,6 +54,9 @@ class Discrete(Distribution):
         """The logarithm of the probability of `k`."""
         if not any_arrays((k, *args), kwargs):
             return self.scipy.logpmf(k, *args, **kwargs)
+        return self._with_value("logpmf", self._log_pmf(k, args, kwargs), (k,), args, kwargs)
+
+    def _log_pmf(self, k: Any, args: Any, kwargs: Any) -> Any:
         shapes, loc, scale = self._parameters(args, kwargs)
         y = double(k) - loc
         low, high = self._ends(shapes)
@@ -66,7 +70,8 @@ class Discrete(Distribution):
         """The probability of `k`."""
         if not any_arrays((k, *args), kwargs):
             return self.scipy.pmf(k, *args, **kwargs)
-        return exp(self.logpmf(k, *args, **kwargs))
+        out = exp(self._log_pmf(k, args, kwargs))
+        return self._with_value("pmf", out, (k,), args, kwargs)
 
     def _function(
         self, which: str, x: Any, args: Any, kwargs: Any, below: float, above: float
@@ -106,7 +111,7 @@ class Discrete(Distribution):
         inside = less_equal(k, high)
         p = exp(type(self).log_density(where(inside, k, low), *columns))
         out = _sum(where(inside, entr(p), 0.0), axis=-1) + 0 * loc
-        return self._checked(out, shapes, scale)
+        return self._with_value("entropy", self._checked(out, shapes, scale), (), args, kwargs)
 
     def rvs(self, *args: Any, size: Any = None, random_state: Any = None, **kwargs: Any) -> Any:
         """Random counts: constants, because they depend on the parameters by steps."""

@@ -1,9 +1,9 @@
 """`Distribution`: a distribution of SciPy with derivatives, by its formulas in standard form.
 
 A distribution gives formulas of the standardised variable and the shape parameters, made of ops.
-Location, scale, the support, and what one function says about another follow here. Values that no
-formula gives (quantiles, random numbers) are SciPy's, and their derivatives follow from the
-distribution function: ``dx = (dq - F_shapes d(shapes)) / density``.
+Location, scale, the support, and what one function says about another follow here. All values are
+SciPy's; the formulas give their derivatives. Where no formula is given (quantiles, random numbers),
+these follow from the distribution function: ``dx = (dq - F_shapes d(shapes)) / density``.
 """
 
 from __future__ import annotations
@@ -14,11 +14,14 @@ from typing import Any, ClassVar
 import numpy as np
 
 from ...core.array import AnyFunction, plain
+from ...core.kinds import Elementwise
 from ...ops import (
+    broadcast_to,
     equal,
     exp,
     greater,
     greater_equal,
+    isinf,
     isnan,
     less,
     less_equal,
@@ -29,11 +32,14 @@ from ...ops import (
     where,
 )
 from ...ops import sum as _sum
+from ...ops.define.library import constant
+from ..checking import compare, state
 from ..names import scipy_module
 from ..optimize import minimize
-from ..twins import any_arrays, array_like, double, has_arrays, has_values, refuse
-from .frozen import Frozen, no_batch
-from .quantiles import implicit_quantiles
+from ..twins import any_arrays, array_like, by_scipy, double, has_arrays, has_values, refuse
+from ..values import attach
+from .frozen import _OF_PARAMETERS, Frozen, no_batch
+from .quantiles import implicit_quantiles, of_numbers
 
 SCIPY = scipy_module("scipy.stats")
 
@@ -62,6 +68,10 @@ class Distribution:
     variance: AnyFunction
     information: AnyFunction  # the entropy
     is_discrete = False
+    methods: ClassVar[tuple[str, ...]] = (
+        *("pdf", "logpdf", "cdf", "sf", "logcdf", "logsf", "ppf", "isf"),
+        *("mean", "var", "std", "entropy"),
+    )
 
     def __init__(self) -> None:
         self.scipy = getattr(SCIPY, self.name)
@@ -74,6 +84,31 @@ class Distribution:
             for which, formula in formulas.items()
             if not self.is_discrete
         }
+        self._values = {which: self._value_of(which) for which in self.methods}
+
+    def _value_of(self, which: str) -> AnyFunction:
+        """The op of SciPy's values of a method."""
+        names = [f"shape_{name}" for name in self.shapes]
+        names += ["loc"] if self.is_discrete else ["loc", "scale"]
+        inputs = names if which in _OF_PARAMETERS else ["x", *names]
+        return constant(
+            f"scipy.stats.{self.name}.{which}_values",
+            *inputs,
+            kind=Elementwise(),
+            compute=by_scipy(of_numbers(getattr(self.scipy, which), len(inputs))),
+        )
+
+    def _with_value(self, which: str, out: Any, points: Any, args: Any, kwargs: Any) -> Any:
+        """SciPy's value of a method, with the derivatives of `out`."""
+        if state.on:
+            name = f"scipy.stats.{self.name}.{which}"
+            compare(name, getattr(self, which), (*points, *args), kwargs)
+        shapes, loc, scale = self._parameters(args, kwargs)
+        given = (*map(double, points), *shapes, loc, *(() if self.is_discrete else (scale,)))
+        value = self._values[which](*given)
+        if tuple(out.shape) != tuple(value.shape):
+            out = broadcast_to(out, value.shape)
+        return attach(value, out)
 
     def _quantile(self, which: str, *arguments: Any) -> Any:
         """Quantiles by "ppf" or "isf": by their formula, or as an implicit function."""
@@ -141,6 +176,9 @@ class Distribution:
         """The logarithm of the density."""
         if not any_arrays((x, *args), kwargs):
             return self.scipy.logpdf(x, *args, **kwargs)
+        return self._with_value("logpdf", self._log_pdf(x, args, kwargs), (x,), args, kwargs)
+
+    def _log_pdf(self, x: Any, args: Any, kwargs: Any) -> Any:
         shapes, loc, scale = self._parameters(args, kwargs)
         y = (double(x) - loc) / scale
         inside, at = self._inside(y, shapes)
@@ -153,7 +191,8 @@ class Distribution:
         """The density."""
         if not any_arrays((x, *args), kwargs):
             return self.scipy.pdf(x, *args, **kwargs)
-        return exp(self.logpdf(x, *args, **kwargs))
+        out = exp(self._log_pdf(x, args, kwargs))
+        return self._with_value("pdf", out, (x,), args, kwargs)
 
     # --- distribution functions ---
 
@@ -161,9 +200,11 @@ class Distribution:
         self, which: str, x: Any, args: Any, kwargs: Any, below: float, above: float
     ) -> Any:
         shapes, loc, scale = self._parameters(args, kwargs)
-        y = (double(x) - loc) / scale
+        x = double(x)
+        far = isinf(x)  # there, location and scale change nothing
+        y = (where(far, 0.0, x) - loc) / scale
         inside, at = self._inside(y, shapes)
-        out = getattr(self, which)(at, *shapes)
+        out = where(far, where(greater(x, 0), above, below), getattr(self, which)(at, *shapes))
         if inside is not None:
             low, _ = self._ends(shapes)
             beyond = where(less(y, low), below, above)
@@ -202,25 +243,29 @@ class Distribution:
         """The distribution function."""
         if not any_arrays((x, *args), kwargs):
             return self.scipy.cdf(x, *args, **kwargs)
-        return self._function("_cdf_of", x, args, kwargs, 0.0, 1.0)
+        out = self._function("_cdf_of", x, args, kwargs, 0.0, 1.0)
+        return self._with_value("cdf", out, (x,), args, kwargs)
 
     def sf(self, x: Any, *args: Any, **kwargs: Any) -> Any:
         """One minus the distribution function."""
         if not any_arrays((x, *args), kwargs):
             return self.scipy.sf(x, *args, **kwargs)
-        return self._function("_sf_of", x, args, kwargs, 1.0, 0.0)
+        out = self._function("_sf_of", x, args, kwargs, 1.0, 0.0)
+        return self._with_value("sf", out, (x,), args, kwargs)
 
     def logcdf(self, x: Any, *args: Any, **kwargs: Any) -> Any:
         """The logarithm of the distribution function."""
         if not any_arrays((x, *args), kwargs):
             return self.scipy.logcdf(x, *args, **kwargs)
-        return self._function("_logcdf_of", x, args, kwargs, -math.inf, 0.0)
+        out = self._function("_logcdf_of", x, args, kwargs, -math.inf, 0.0)
+        return self._with_value("logcdf", out, (x,), args, kwargs)
 
     def logsf(self, x: Any, *args: Any, **kwargs: Any) -> Any:
         """The logarithm of one minus the distribution function."""
         if not any_arrays((x, *args), kwargs):
             return self.scipy.logsf(x, *args, **kwargs)
-        return self._function("_logsf_of", x, args, kwargs, 0.0, -math.inf)
+        out = self._function("_logsf_of", x, args, kwargs, 0.0, -math.inf)
+        return self._with_value("logsf", out, (x,), args, kwargs)
 
     # --- quantiles ---
 
@@ -244,7 +289,8 @@ class Distribution:
             y = self._quantile(which, q, *shapes)
         else:
             y = self._to_the_ends(which, q, shapes, ends)
-        return self._checked(y * scale + loc, shapes, scale)
+        out = self._checked(y * scale + loc, shapes, scale)
+        return self._with_value(which, out, (q,), args, kwargs)
 
     def _to_the_ends(self, which: str, q: Any, shapes: Any, ends: tuple[Any, Any]) -> Any:
         """Quantiles of zero and one, too: the ends, if the formula has no others. Beyond: NaN."""
@@ -285,28 +331,30 @@ class Distribution:
         if not any_arrays(args, kwargs):
             return self.scipy.mean(*args, **kwargs)
         shapes, loc, scale = self._parameters(args, kwargs)
-        return self._checked(type(self).average(*shapes) * scale + loc, shapes, scale)
+        out = self._checked(type(self).average(*shapes) * scale + loc, shapes, scale)
+        return self._with_value("mean", out, (), args, kwargs)
 
     def var(self, *args: Any, **kwargs: Any) -> Any:
         """The variance."""
         if not any_arrays(args, kwargs):
             return self.scipy.var(*args, **kwargs)
         shapes, loc, scale = self._parameters(args, kwargs)
-        out = type(self).variance(*shapes) * scale * scale + 0 * loc
-        return self._checked(out, shapes, scale)
+        out = self._checked(type(self).variance(*shapes) * scale * scale + 0 * loc, shapes, scale)
+        return self._with_value("var", out, (), args, kwargs)
 
     def std(self, *args: Any, **kwargs: Any) -> Any:
         """The standard deviation."""
         if not any_arrays(args, kwargs):
             return self.scipy.std(*args, **kwargs)
-        return self.var(*args, **kwargs) ** 0.5
+        return self._with_value("std", self.var(*args, **kwargs) ** 0.5, (), args, kwargs)
 
     def entropy(self, *args: Any, **kwargs: Any) -> Any:
         """The differential entropy."""
         if not any_arrays(args, kwargs):
             return self.scipy.entropy(*args, **kwargs)
         shapes, loc, scale = self._parameters(args, kwargs)
-        return self._checked(type(self).information(*shapes) + log(scale) + 0 * loc, shapes, scale)
+        out = type(self).information(*shapes) + log(scale) + 0 * loc
+        return self._with_value("entropy", self._checked(out, shapes, scale), (), args, kwargs)
 
     def stats(self, *args: Any, moments: str = "mv", **kwargs: Any) -> Any:
         """The mean and the variance."""

@@ -22,6 +22,7 @@ from ...ops import (
     where,
 )
 from .. import special
+from ..special.distributions import t_log_density
 from .distribution import Distribution, constant_formula
 
 _LOG_2PI = math.log(2 * math.pi)
@@ -49,14 +50,7 @@ class StudentT(Distribution):
     """Student's t distribution."""
 
     name = "t"
-    log_density = staticmethod(
-        lambda y, df: (
-            _gammaln((df + 1) * 0.5)
-            - _gammaln(df * 0.5)
-            - 0.5 * log(df * math.pi)
-            - (df + 1) * 0.5 * log1p(y * y / df)
-        )
-    )
+    log_density = staticmethod(lambda y, df: t_log_density(df, y))
     distribution = staticmethod(lambda y, df: special.stdtr(df, y))
     upper = staticmethod(lambda y, df: special.stdtr(df, -y))
     quantile = staticmethod(lambda q, df: special.stdtrit(df, q))

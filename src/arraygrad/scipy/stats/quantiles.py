@@ -6,6 +6,7 @@ At a fixed probability q, the distribution function F(x, shapes) = q gives
 
 from __future__ import annotations
 
+import inspect
 from typing import Any
 
 import numpy as np
@@ -44,15 +45,18 @@ def implicit_quantiles(distribution: Any, which: str) -> AnyFunction:
         "q",
         *names,
         kind=Elementwise(),
-        compute=by_scipy(of_numbers(compute, len(names))),
+        compute=by_scipy(of_numbers(compute, len(names) + 1)),
         joint=joint,
     )
 
 
 def of_numbers(function: AnyFunction, count: int) -> AnyFunction:
-    """A function with as many positional parameters as the op has inputs."""
-    takes = ", ".join(["q", *(f"p{i}" for i in range(count))])
-    made: AnyFunction = eval(
-        f"lambda {takes}: asarray(function({takes}))", {"function": function, "asarray": np.asarray}
-    )
+    """A function with as many positional parameters as an op has inputs."""
+
+    def made(*given: Any) -> Any:
+        return np.asarray(function(*given))
+
+    kind = inspect.Parameter.POSITIONAL_OR_KEYWORD
+    names = [inspect.Parameter(f"p{i}", kind) for i in range(count)]
+    made.__signature__ = inspect.Signature(names)  # type: ignore[attr-defined]
     return made

@@ -6,17 +6,14 @@ from collections.abc import Iterable
 from numbers import Number
 from typing import Any
 
-import numpy as np
-
 from ....arrays.tensor import Tensor as Native
 from ....autograd import backward as native_backward
 from ....autograd import grad as native_grad
-from ....core.cpython import is_unpacked
 from ....errors import NoGradientError, UnusedInputError
 from ...arguments import several, tensors
 from ...facade import Facade, unwrapped
 from .._C.engine import in_lucids_words
-from ..tensors import Gradient, Tensor, accumulated_into, fitting_seed
+from ..tensors import Tensor, accumulated_into, fitting_seed
 
 
 class SeedCountError(ValueError, RuntimeError):
@@ -53,8 +50,7 @@ def grad(
     Returns
     -------
     array, or tuple of array or Tensor
-        A single array for a single input, also for a sequence with one input. Where it is
-        unpacked at once, `(g,) = grad(y, x)`, a tuple, as in Lucid 3.
+        A single array for a single input, also for a sequence with one input.
     """
     asked = [inputs] if isinstance(inputs, Facade | Native) else inputs
     asked = list(asked) if isinstance(asked, Iterable) and not isinstance(asked, dict) else asked
@@ -94,8 +90,8 @@ def grad(
     gradients = tuple(next(found) if x.requires_grad else None for x in wanted)
     if create_graph:
         return Tensor._wrapped(gradients)
-    arrays = tuple(_array(g, isinstance(x, Facade)) for x, g in zip(asked, gradients, strict=True))
-    return arrays[0] if len(arrays) == 1 and not is_unpacked(1) else arrays
+    arrays = tuple(None if g is None else g.array for g in gradients)
+    return arrays[0] if len(arrays) == 1 else arrays
 
 
 def backward(
@@ -169,11 +165,3 @@ def _seeds(given: Any, count: int) -> list[Any]:
                 f"{type(seed).__name__}"
             )
     return seeds
-
-
-def _array(gradient: Any, of_lucid: bool) -> Any:
-    """The gradient as an array; of Lucid's tensors, one that knows a tensor's methods, too."""
-    if gradient is None:
-        return None
-    array = gradient.array
-    return array.view(Gradient) if of_lucid and isinstance(array, np.ndarray) else array

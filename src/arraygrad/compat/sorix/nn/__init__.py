@@ -7,8 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from .... import ops
-from ....ops.special import sigmoids, softmax
+from .... import nn
 from ...arguments import class_places
 from ..functions import randn, relu, sigmoid, tanh  # type: ignore[attr-defined]
 from ..tensor import Tensor, float32
@@ -27,9 +26,9 @@ __all__ = [
 ]
 
 
-softplus = Tensor._lifted(sigmoids.softplus)
-logsumexp = Tensor._lifted(softmax.logsumexp)
-_leaky = Tensor._lifted(lambda x, slope: ops.where(x > 0, x, slope * x))
+mse_loss, cross_entropy = Tensor._lifted(nn.mse_loss), Tensor._lifted(nn.cross_entropy)
+bce_with_logits = Tensor._lifted(nn.binary_cross_entropy_with_logits)
+leaky_relu = Tensor._lifted(nn.leaky_relu)
 
 
 def __dir__() -> list[str]:
@@ -116,7 +115,7 @@ class LeakyReLU(Module):
         self.negative_slope = negative_slope
 
     def forward(self, x: Any) -> Any:
-        return _leaky(x, self.negative_slope)
+        return leaky_relu(x, self.negative_slope)
 
 
 class Sigmoid(Module):
@@ -150,14 +149,14 @@ class MSELoss(Module):
     """The mean of the squared differences."""
 
     def forward(self, x: Any, target: Any) -> Any:
-        return ((x - target) ** 2).mean()
+        return mse_loss(x, target)
 
 
 class BCEWithLogitsLoss(Module):
     """The mean cross entropy of logits and targets that are 0 or 1."""
 
     def forward(self, x: Any, target: Any) -> Any:
-        return (softplus(x) - x * target).mean()
+        return bce_with_logits(x, target)
 
 
 class CrossEntropyLoss(Module):
@@ -176,16 +175,9 @@ class CrossEntropyLoss(Module):
         self.weight, self.one_hot = weight, one_hot
 
     def forward(self, x: Any, target: Any) -> Any:
-        normal = logsumexp(x, axis=1)
-        factors = None if self.weight is None else np.asarray(self.weight.data)
-        if self.one_hot:
-            shares = np.asarray(target.data)
-            losses = normal * shares.sum(axis=1) - (x * shares).sum(axis=1)
-            of_rows = None if factors is None else shares @ factors
-        else:
-            places = class_places(target, x.shape)
-            losses = normal - x[np.arange(x.shape[0]), places]
-            of_rows = None if factors is None else factors[places]
-        if of_rows is None:
+        if not self.one_hot:
+            return cross_entropy(x, class_places(target, x.shape), self.weight)
+        losses = cross_entropy(x, target, self.weight, reduction="none")
+        if self.weight is None:
             return losses.mean()
-        return (losses * of_rows).sum() / of_rows.sum()
+        return losses.sum() / (np.asarray(target.data) @ np.asarray(self.weight.data)).sum()

@@ -20,9 +20,22 @@ from ..random import randn
 from .forward_ad import dual_level, make_dual, unpack_dual
 
 
-def _on_tensors(func: Any) -> Any:
+def _on_tensors(func: Any, inputs: Any) -> Any:
+    """The function on arrays, which become those of the given tensors: it may know these."""
+    given = _flat(inputs)
+
     def function(*args: Any) -> Any:
-        return unwrap(func(*map(wrap, args)))
+        tensors = _flat(wrap(args))
+        if len(tensors) != len(given):
+            return unwrap(func(*wrap(args)))
+        held = [t._t for t in given]
+        try:
+            for own, other in zip(given, tensors, strict=True):
+                own._t = other._t
+            return unwrap(func(*_several(inputs)))
+        finally:
+            for own, array in zip(given, held, strict=True):
+                own._t = array
 
     return function
 
@@ -56,7 +69,7 @@ def _prepared(func: Any, inputs: Any, raise_exception: bool) -> Any:
                 "in memory, so that they cannot be varied one by one. Pass a clone() of it"
             )
     given = tuple(inputs) if isinstance(inputs, list) else inputs
-    return _on_tensors(func), unwrap(given)
+    return _on_tensors(func, inputs), unwrap(given)
 
 
 def gradcheck(

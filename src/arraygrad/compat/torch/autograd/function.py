@@ -357,8 +357,8 @@ def _check_saved(ctx: Any, inputs: Any, outputs: Any) -> None:
         is_output = any(value is o for o in outputs)
         if value is not None and is_input and is_output and not any(value is d for d in ctx._dirty):
             raise RuntimeError(
-                "A input that has been returned as-is as output is being saved for backward, which "
-                "setup_context cannot do: return a view of it, x.view_as(x), from forward"
+                "An input that has been returned as-is as output is being saved for backward, "
+                "which setup_context cannot do: return a view of it, x.view_as(x), from forward"
             )
 
 

@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from .... import ops, special
+from .... import nn, ops, special
 from ....autograd.function import Function
-from ....core.array import Array
+from ....core.array import Array, plain
 from ..dtypes import default_for, result_type
 from ..handles import Tensor
 from ..publish import (
@@ -101,7 +101,7 @@ positive = elementwise_unary(ops.positive, in_place=False)
 rad2deg = elementwise_unary(ops.rad2deg)
 reciprocal = elementwise_unary(ops.reciprocal)
 sigmoid = elementwise_unary(special.expit, "sigmoid")
-sign = elementwise_unary(_numbers(ops.sign), "sign")
+sign = elementwise_unary(lambda x: _sign(x), "sign")
 signbit = elementwise_unary(ops.signbit, in_place=False)
 sin = elementwise_unary(ops.sin)
 sinc = elementwise_unary(special.sinc)
@@ -147,10 +147,10 @@ def isreal(input: Any) -> Any:
     return ops.ones_like(ops.equal(input, 0))
 
 
-@function(in_place=True)
-def relu(input: Any) -> Any:
-    """The larger of each element and zero."""
-    return ops.where(input <= 0, ops.zeros_like(input), input)
+def _sign(x: Any) -> Any:
+    """The sign."""
+    check_ordered("sign", x)
+    return _numbers(ops.sign)(x)
 
 
 @function(in_place=True)
@@ -201,13 +201,20 @@ def clamp(input: Any, min: Any = None, max: Any = None) -> Any:
     """Each element, or the bound that it is beyond."""
     if min is None and max is None:
         raise RuntimeError("clamp(): at least one of min and max must not be None")
+    check_ordered("clamp", *(v for v in (input, min, max) if v is not None))
     wanted = result_type(*(v for v in (input, min, max) if v is not None))
     x = ops.astype(input, wanted) if input.dtype != wanted else input
     if min is not None:
-        x = ops.where(_below(x, min), _as(min, wanted), x)
+        x = ops.where(_below(x, min) | _is_nan(min), _as(min, wanted), x)
     if max is not None:
-        x = ops.where(_below(max, x), _as(max, wanted), x)
+        x = ops.where(_below(max, x) | _is_nan(max), _as(max, wanted), x)
     return x
+
+
+def _is_nan(bound: Any) -> Any:
+    if isinstance(bound, Array):
+        return ops.isnan(bound) if bound.dtype.kind == "f" else False
+    return bound != bound
 
 
 def _as(bound: Any, wanted: Any) -> Any:
@@ -234,10 +241,7 @@ def clamp_max(input: Any, max: Any) -> Any:
     return clamp.__wrapped__(input, None, max)
 
 
-@function(in_place=True)
-def threshold(input: Any, threshold: float, value: float) -> Any:
-    """Elements above a threshold, and `value` for the others."""
-    return ops.where(input <= threshold, value, input)
+relu, threshold = (function(native, in_place=True) for native in (nn.relu, nn.threshold))
 
 
 @function(in_place=True)
@@ -259,6 +263,50 @@ def polygamma(n: Any, input: Any = None) -> Any:
     return special.polygamma(n, floating(input))
 
 
+def _not_by_zero(native: Any) -> Any:
+    """A division that refuses integers by zero, for which NumPy gives numbers."""
+
+    def divide(x: Any, y: Any) -> Any:
+        kinds = [v.dtype.kind if isinstance(v, Array) else np.asarray(v).dtype.kind for v in (x, y)]
+        whole = all(kind in "biu" for kind in kinds)
+        divisor = plain(y) if whole else 1
+        if type(divisor) in (int, np.ndarray) and not np.all(divisor):
+            raise RuntimeError("ZeroDivisionError: integers cannot be divided by zero")
+        return native(x, y)
+
+    divide.__doc__ = native.__doc__
+    return divide
+
+
+def in_single(native: Any, x: Any, **keywords: Any) -> Any:
+    """A function whose sums would overflow in half precision, computed in single precision."""
+    if x.dtype != np.float16:
+        return native(x, **keywords)
+    return ops.astype(native(ops.astype(x, np.float32), **keywords), x.dtype)
+
+
+def _ordered(native: Any, name: str) -> Any:
+    """A function that refuses complex numbers, which have no order."""
+
+    def compare(x: Any, *others: Any) -> Any:
+        check_ordered(name, x, *others)
+        return native(x, *others)
+
+    compare.__doc__ = native.__doc__
+    return compare
+
+
+def check_ordered(name: str, *values: Any) -> None:
+    """Raise for complex numbers."""
+    for value in values:
+        kind = value.dtype.kind if isinstance(value, Array) else np.asarray(value).dtype.kind
+        if kind == "c":
+            raise NotImplementedError(
+                f'"{name}" not implemented for complex numbers, which have no order'
+            )
+
+
+whole_floor, whole_remainder = _not_by_zero(ops.floor_divide), _not_by_zero(ops.remainder)
 # --- of two tensors ---
 
 atan2 = arctan2 = elementwise_binary(ops.atan2, numbers="none")
@@ -269,12 +317,12 @@ bitwise_right_shift = elementwise_binary(ops.bitwise_right_shift)
 bitwise_xor = elementwise_binary(ops.bitwise_xor)
 copysign = elementwise_binary(ops.copysign, numbers="second")
 eq = elementwise_binary(ops.equal, "eq", numbers="second")
-floor_divide = elementwise_binary(ops.floor_divide)
+floor_divide = elementwise_binary(whole_floor, "floor_divide")
 fmax = elementwise_binary(ops.fmax, in_place=False, numbers="none")
 fmin = elementwise_binary(ops.fmin, in_place=False, numbers="none")
-fmod = elementwise_binary(ops.fmod, numbers="second")
-ge = greater_equal = elementwise_binary(ops.greater_equal, "ge", numbers="second")
-gt = greater = elementwise_binary(ops.greater, "gt", numbers="second")
+fmod = elementwise_binary(_not_by_zero(ops.fmod), "fmod", numbers="second")
+ge = greater_equal = elementwise_binary(_ordered(ops.greater_equal, "ge"), "ge", numbers="second")
+gt = greater = elementwise_binary(_ordered(ops.greater, "gt"), "gt", numbers="second")
 heaviside = elementwise_binary(
     lambda x, y: ops.astype(ops.heaviside(floating(x), floating(y)), x.dtype),
     "heaviside",
@@ -284,18 +332,22 @@ hypot = elementwise_binary(ops.hypot, numbers="none")
 igamma = elementwise_binary(special.gammainc, "igamma", numbers="none")
 igammac = elementwise_binary(special.gammaincc, "igammac", numbers="none")
 ldexp = elementwise_binary(lambda x, y: x * ops.pow(2.0, y), "ldexp", numbers="none")
-le = less_equal = elementwise_binary(ops.less_equal, "le", numbers="second")
+le = less_equal = elementwise_binary(_ordered(ops.less_equal, "le"), "le", numbers="second")
 logaddexp = elementwise_binary(
     lambda x, y: log_of_sum(x, y), "logaddexp", in_place=False, numbers="none"
 )
 logaddexp2 = elementwise_binary(ops.logaddexp2, in_place=False, numbers="none")
-lt = less = elementwise_binary(ops.less, "lt", numbers="second")
-maximum = elementwise_binary(ops.maximum, in_place=False, numbers="none")
-minimum = elementwise_binary(ops.minimum, in_place=False, numbers="none")
+lt = less = elementwise_binary(_ordered(ops.less, "lt"), "lt", numbers="second")
+maximum = elementwise_binary(
+    _ordered(ops.maximum, "maximum"), "maximum", in_place=False, numbers="none"
+)
+minimum = elementwise_binary(
+    _ordered(ops.minimum, "minimum"), "minimum", in_place=False, numbers="none"
+)
 mul = multiply = elementwise_binary(ops.multiply, "mul")
 ne = not_equal = elementwise_binary(ops.not_equal, "ne", numbers="second")
 pow = elementwise_binary(lambda x, y: _power(x, y), "pow")
-remainder = elementwise_binary(ops.remainder)
+remainder = elementwise_binary(whole_remainder, "remainder")
 true_divide = elementwise_binary(ops.divide, "true_divide")
 xlogy = elementwise_binary(special.xlogy)
 
@@ -382,13 +434,13 @@ def div(input: Any, other: Any, *, rounding_mode: str | None = None) -> Any:
     """The quotient; rounded down or towards zero on request."""
     x, y = _both(input, other)
     if rounding_mode == "floor":
-        return ops.floor_divide(x, y)
+        return whole_floor(x, y)
     if rounding_mode not in (None, "trunc"):
         raise RuntimeError(f'rounding_mode must be None, "trunc" or "floor", not {rounding_mode!r}')
-    quotient = ops.divide(x, y)
     wanted = result_type(input, other)
     if rounding_mode == "trunc":
-        return ops.astype(ops.trunc(quotient), wanted)
+        return ops.astype(ops.trunc(_not_by_zero(ops.divide)(x, y)), wanted)
+    quotient = ops.divide(x, y)
     if wanted.kind in "biu":
         return ops.astype(quotient, default_for("f"))
     return quotient
@@ -442,7 +494,7 @@ def dist(input: Any, other: Any, p: float = 2) -> Any:
     """The norm of the difference."""
     from .... import linalg
 
-    return linalg.vector_norm(input - other, ord=p)
+    return in_single(linalg.vector_norm, input - other, ord=p)
 
 
 @function(in_place=True)

@@ -1,4 +1,4 @@
-"""LU decompositions: PyTorch's three generations of names over one op."""
+"""LU decompositions."""
 
 from __future__ import annotations
 
@@ -58,14 +58,6 @@ def lu_factor_ex(A: Any, *, pivot: bool = True, check_errors: bool = False) -> A
     if check_errors:
         check_info("lu_factor_ex", info, "a matrix is singular")
     return _LuFactorEx(*_factored(A), info)
-
-
-@function(name="lu")
-def packed_lu(A: Any, pivot: bool = True, get_infos: bool = False) -> Any:  # noqa: N803
-    """Both factors of an LU decomposition in one matrix, and the pivots: `torch.lu`."""
-    _pivoted(pivot)
-    found = _factored(A)
-    return (*found, zero_pivots(A)) if get_infos else found
 
 
 def _permutations(pivots: Any, rows: int) -> Any:
@@ -134,9 +126,3 @@ def lu_solve(
 def _turned(x: Any, conjugated: bool) -> Any:
     turned = ops.matrix_transpose(x)
     return ops.conj(turned) if conjugated and x.dtype.kind == "c" else turned
-
-
-@function(name="lu_solve")
-def packed_lu_solve(b: Any, LU_data: Any, LU_pivots: Any) -> Any:  # noqa: N803
-    """The solution of a system by the result of `torch.lu`: `torch.lu_solve`."""
-    return lu_solve.__wrapped__(LU_data, LU_pivots, b)

@@ -12,6 +12,7 @@ from ....arrays.creation import asarray
 from ....core.array import Array
 from ..publish import function
 from .axes import axes_of, check_axes, checked
+from .elementwise import in_single
 from .results import named
 
 # The names of `torch` that are made here.
@@ -29,16 +30,32 @@ def _matrix(x: Any, name: str) -> Any:
     return x
 
 
+def same_dtypes(*arrays: Any) -> None:
+    """Raise, as PyTorch does, unless the factors of a product have one dtype."""
+    first, *others = (array.dtype for array in arrays)
+    for other in others:
+        if other != first:
+            raise RuntimeError(
+                f"expected m1 and m2 to have the same dtype, but got: {first} != {other}: convert "
+                "one of them by to()"
+            )
+
+
+def _product(x: Any, y: Any) -> Any:
+    same_dtypes(x, y)
+    return ops.matmul(x, y)
+
+
 @function
 def matmul(input: Any, other: Any) -> Any:
     """The product of matrices or vectors."""
-    return ops.matmul(input, other)
+    return _product(input, other)
 
 
 @function
 def mm(input: Any, mat2: Any) -> Any:
     """The product of two matrices."""
-    return ops.matmul(_matrix(input, "input"), _matrix(mat2, "mat2"))
+    return _product(_matrix(input, "input"), _matrix(mat2, "mat2"))
 
 
 @function
@@ -48,7 +65,7 @@ def bmm(input: Any, mat2: Any) -> Any:
         raise RuntimeError(
             f"bmm() needs two stacks of matrices, not {tuple(input.shape)}, {tuple(mat2.shape)}"
         )
-    return ops.matmul(input, mat2)
+    return _product(input, mat2)
 
 
 @function
@@ -56,7 +73,7 @@ def mv(input: Any, vec: Any) -> Any:
     """The product of a matrix and a vector."""
     if vec.ndim != 1:
         raise RuntimeError(f"vec must be a vector, not of shape {tuple(vec.shape)}")
-    return ops.matmul(_matrix(input, "input"), vec)
+    return _product(_matrix(input, "input"), vec)
 
 
 @function
@@ -67,18 +84,21 @@ def dot(input: Any, tensor: Any) -> Any:
             f"dot() needs two vectors of one length, not {tuple(input.shape)}, "
             f"{tuple(tensor.shape)}"
         )
-    return ops.matmul(input, tensor)
+    return _product(input, tensor)
 
 
 @function
 def vdot(input: Any, other: Any) -> Any:
     """The product of two vectors, the first conjugated."""
+    same_dtypes(input, other)
     return ops.vdot(input, other)
 
 
 @function
 def inner(input: Any, other: Any) -> Any:
     """Products along the last axes."""
+    if input.ndim and other.ndim:
+        same_dtypes(input, other)
     return ops.inner(input, other)
 
 
@@ -131,7 +151,7 @@ def chain_matmul(*matrices: Any) -> Any:
     """The product of several matrices."""
     product = matrices[0]
     for matrix in matrices[1:]:
-        product = ops.matmul(product, matrix)
+        product = _product(product, matrix)
     return product
 
 
@@ -152,13 +172,13 @@ def _weighted(input: Any, product: Any, beta: Any, alpha: Any) -> Any:
 @function(in_place=True)
 def addmm(input: Any, mat1: Any, mat2: Any, *, beta: Any = 1, alpha: Any = 1) -> Any:
     """`beta * input + alpha * (mat1 @ mat2)`."""
-    return _weighted(input, ops.matmul(_matrix(mat1, "mat1"), _matrix(mat2, "mat2")), beta, alpha)
+    return _weighted(input, _product(_matrix(mat1, "mat1"), _matrix(mat2, "mat2")), beta, alpha)
 
 
 @function(in_place=True)
 def addmv(input: Any, mat: Any, vec: Any, *, beta: Any = 1, alpha: Any = 1) -> Any:
     """`beta * input + alpha * (mat @ vec)`."""
-    return _weighted(input, ops.matmul(mat, vec), beta, alpha)
+    return _weighted(input, _product(mat, vec), beta, alpha)
 
 
 @function(in_place=True)
@@ -170,13 +190,13 @@ def addr(input: Any, vec1: Any, vec2: Any, *, beta: Any = 1, alpha: Any = 1) -> 
 @function(in_place=True)
 def addbmm(input: Any, batch1: Any, batch2: Any, *, beta: Any = 1, alpha: Any = 1) -> Any:
     """`beta * input + alpha *` the sum of the products of two stacks of matrices."""
-    return _weighted(input, ops.sum(ops.matmul(batch1, batch2), axis=0), beta, alpha)
+    return _weighted(input, ops.sum(_product(batch1, batch2), axis=0), beta, alpha)
 
 
 @function(in_place=True)
 def baddbmm(input: Any, batch1: Any, batch2: Any, *, beta: Any = 1, alpha: Any = 1) -> Any:
     """`beta * input + alpha * (batch1 @ batch2)`."""
-    return _weighted(input, ops.matmul(batch1, batch2), beta, alpha)
+    return _weighted(input, _product(batch1, batch2), beta, alpha)
 
 
 @function
@@ -208,7 +228,8 @@ def norm(
         moved = ops.moveaxis(x, (first, second), (-2, -1))
         found = native.matrix_norm(moved, ord="nuc", keepdims=keepdim)
         return ops.moveaxis(found, (-2, -1), (first, second)) if keepdim else found
-    return native.vector_norm(x, axis=axes_of(dim, x.ndim), keepdims=keepdim, ord=p)
+    axis = axes_of(dim, x.ndim)
+    return in_single(native.vector_norm, x, axis=axis, keepdims=keepdim, ord=p)
 
 
 @function(in_place=True)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import itertools
+import math
 from collections.abc import Callable
 from typing import Any
 
@@ -12,11 +12,12 @@ from .... import ops, special
 from ....arrays.creation import asarray
 from ....core.array import Array
 from ....core.kinds import Opaque
+from ....func import associative_scan
 from ....ops.define.library import constant
 from ..dtypes import default_for
 from ..publish import Published, floating, function
 from .axes import axes_of, check_not_empty, checked, values_of
-from .elementwise import log_of_sum
+from .elementwise import in_single, log_of_sum
 from .results import named
 
 # The names of `torch` that are made here.
@@ -100,7 +101,11 @@ def _spread(native: Any) -> Published:
             dim, unbiased = None, dim
         correction = int(unbiased) if correction is None else correction
         axis = axes_of(dim, input.ndim)
-        return native(input, axis=axis, correction=correction, keepdims=keepdim)
+        if input.dtype.kind in "biu":
+            raise RuntimeError(
+                f"std and var only support floating point and complex dtypes, not {input.dtype}"
+            )
+        return in_single(native, input, axis=axis, correction=correction, keepdims=keepdim)
 
     reduced.__doc__ = native.__doc__
     return function(reduced, name=native.__name__)
@@ -366,11 +371,16 @@ def logcumsumexp(input: Any, dim: int) -> Any:
     axis = checked(dim, input.ndim)
     if not input.ndim:
         return ops.copy(input)
-    if input.dtype.kind == "c":
-        lines = ops.unstack(input, axis=axis)
-        return ops.stack(list(itertools.accumulate(lines, log_of_sum)), axis=axis)
-    largest = ops.max(input.detach(), axis=axis, keepdims=True)
-    return ops.log(ops.cumulative_sum(ops.exp(input - largest), axis=axis)) + largest
+    return associative_scan(_log_of_both, input, axis=axis)
+
+
+def _log_of_both(x: Any, y: Any) -> Any:
+    """`log_of_sum`, with a derivative of zero where both numbers are the logarithm of zero."""
+    if x.dtype.kind == "c":
+        return log_of_sum(x, y)
+    none = ops.equal(x, -math.inf) & ops.equal(y, -math.inf)
+    both = ops.logaddexp(ops.where(none, 0, x), ops.where(none, 0, y))
+    return ops.where(none, -math.inf, both)
 
 
 def _running_places(better: Callable[[Any, Any], Any]) -> Callable[..., Any]:

@@ -12,7 +12,6 @@ from .... import ops
 from ....arrays.batched import Batched
 from ....arrays.creation import asarray
 from ....arrays.dual import Dual
-from ....arrays.tensor import Tensor
 from ....core.array import Array, plain
 from ....core.memory import owner_of
 from ....ops.pairs import as_pairs, from_pairs
@@ -76,10 +75,6 @@ def _viewable(input: Any, shape: tuple[int, ...]) -> bool:
     array = in_memory(input)
     if array is None:
         return True
-    if isinstance(input, Tensor):
-        given = getattr(input, "_given", None)
-        if given is None and input._view is None:
-            return True
     if array.flags.c_contiguous or not array.size:
         return True
     try:

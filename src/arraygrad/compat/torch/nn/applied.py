@@ -7,7 +7,27 @@ from typing import Any
 
 from ..handles import Tensor
 from . import functional as F  # noqa: N812
+from .forms import applied, classes
 from .module import Module
+
+__all__ = [
+    "CELU", "ELU", "GELU", "GLU", "SELU", "AdaptiveAvgPool1d", "AdaptiveAvgPool2d",
+    "AdaptiveAvgPool3d", "AdaptiveMaxPool1d", "AdaptiveMaxPool2d", "AdaptiveMaxPool3d", "AvgPool1d",
+    "AvgPool2d", "AvgPool3d", "BCELoss", "BCEWithLogitsLoss", "CTCLoss", "ChannelShuffle",
+    "CircularPad1d", "CircularPad2d", "CircularPad3d", "ConstantPad1d", "ConstantPad2d",
+    "ConstantPad3d", "CosineEmbeddingLoss", "CosineSimilarity", "CrossEntropyLoss", "Fold",
+    "GaussianNLLLoss", "Hardshrink", "Hardsigmoid", "Hardswish", "Hardtanh", "HingeEmbeddingLoss",
+    "HuberLoss", "KLDivLoss", "L1Loss", "LPPool1d", "LPPool2d", "LPPool3d", "LeakyReLU",
+    "LocalResponseNorm", "LogSigmoid", "LogSoftmax", "MSELoss", "MarginRankingLoss", "MaxPool1d",
+    "MaxPool2d", "MaxPool3d", "MaxUnpool1d", "MaxUnpool2d", "MaxUnpool3d", "Mish",
+    "MultiLabelMarginLoss", "MultiLabelSoftMarginLoss", "MultiMarginLoss", "NLLLoss",
+    "PairwiseDistance", "PixelShuffle", "PixelUnshuffle", "PoissonNLLLoss", "RReLU", "ReLU",
+    "ReLU6", "ReflectionPad1d", "ReflectionPad2d", "ReflectionPad3d", "ReplicationPad1d",
+    "ReplicationPad2d", "ReplicationPad3d", "SiLU", "Sigmoid", "SmoothL1Loss", "SoftMarginLoss",
+    "Softmax", "Softmax2d", "Softmin", "Softplus", "Softshrink", "Softsign", "Tanh", "Tanhshrink",
+    "Threshold", "TripletMarginLoss", "TripletMarginWithDistanceLoss", "Unfold", "Upsample",
+    "UpsamplingBilinear2d", "UpsamplingNearest2d", "ZeroPad1d", "ZeroPad2d", "ZeroPad3d",
+]  # fmt: skip
 
 
 class _Applies(Module):
@@ -156,24 +176,9 @@ class _Unpooling(Module):
         return type(self)._unpool(input, indices, *options)
 
 
-class MaxUnpool1d(_Unpooling):
-    """Elements at the places that `MaxPool1d` found them at, and zeros."""
-
-    _unpool = staticmethod(F.max_unpool1d)
-
-
-class MaxUnpool2d(_Unpooling):
-    """Elements at the places that `MaxPool2d` found them at, and zeros."""
-
-    _unpool = staticmethod(F.max_unpool2d)
-
-
-class MaxUnpool3d(_Unpooling):
-    """Elements at the places that `MaxPool3d` found them at, and zeros."""
-
-    _unpool = staticmethod(F.max_unpool3d)
-
-
+MaxUnpool1d, MaxUnpool2d, MaxUnpool3d = classes(
+    _Unpooling, "MaxUnpool", _unpool=applied("max_unpool")
+)
 Unfold = _module("Unfold", F.unfold, "kernel_size dilation padding stride")
 Fold = _module("Fold", F.fold, "output_size kernel_size dilation padding stride")
 PixelShuffle = _module("PixelShuffle", F.pixel_shuffle, "upscale_factor")
@@ -217,10 +222,7 @@ class _ConstantPadding(_Padding):
 
 
 def _paddings(kind: str, mode: str, base: type[_Padding] = _Padding) -> list[Any]:
-    return [
-        type(f"{kind}{n}d", (base,), {"_mode": mode, "_axes": n, "__doc__": base.__doc__})
-        for n in (1, 2, 3)
-    ]
+    return classes(base, kind, _mode=lambda n: mode, _axes=int)
 
 
 ZeroPad1d, ZeroPad2d, ZeroPad3d = _paddings("ZeroPad", "constant")

@@ -26,8 +26,10 @@ class _Same(Function):
 class Around:
     """One call of a module, and the gradients that go through it."""
 
-    def __init__(self, module: Any, hooks: list[Callable[..., Any]]) -> None:
-        self.module, self.hooks = module, hooks
+    def __init__(
+        self, module: Any, hooks: list[Callable[..., Any]], before: list[Callable[..., Any]]
+    ) -> None:
+        self.module, self.hooks, self.before = module, hooks, before
         self.outputs: Any = None
         self.has_inputs = False
 
@@ -55,6 +57,10 @@ class Around:
         return tuple(found) if many else found[0]
 
     def _at_outputs(self, gradients: tuple[Any, ...]) -> tuple[Any, ...]:
+        for hook in self.before:
+            changed = hook(self.module, gradients)
+            if changed is not None:
+                gradients = changed if isinstance(changed, tuple) else (changed,)
         self.outputs = gradients
         if not self.has_inputs:
             for hook in self.hooks:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 from collections import OrderedDict
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, Self
@@ -9,23 +10,97 @@ from typing import Any, Self
 from .module import Module
 from .parameter import Parameter
 
+__all__ = [
+    "ModuleDict", "ModuleList", "ParameterDict", "ParameterList", "Sequential",
+]  # fmt: skip
+
 
 class _Listed(Module):
-    """Modules in order."""
+    """Parts in order, under the numbers of their places."""
 
-    def append(self, module: Module) -> Self:
-        """Add a module at the end."""
-        self.add_module(str(len(self)), module)
+    _place = "_modules"
+
+    def _items(self) -> OrderedDict[str, Any]:
+        return self.__dict__[self._place]  # type: ignore[no-any-return]
+
+    def _as_part(self, value: Any) -> Any:
+        """A value as a part."""
+        if not isinstance(value, Module):
+            raise TypeError(f"{type(value).__name__} is not a Module subclass")
+        return value
+
+    def _put(self, values: Iterable[Any]) -> Self:
+        """Replace all parts."""
+        parts = [self._as_part(value) for value in values]
+        self._items().clear()
+        self._items().update((str(i), part) for i, part in enumerate(parts))
         return self
 
+    def _at(self, key: int) -> int:
+        """A place, counted from the front."""
+        if not -len(self) <= operator.index(key) < len(self):
+            raise IndexError(f"index {key} is out of range")
+        return operator.index(key) % len(self)
+
     def __iter__(self) -> Iterator[Any]:
-        return iter(self._modules.values())
+        return iter(self._items().values())
 
     def __len__(self) -> int:
-        return len(self._modules)
+        return len(self._items())
 
     def __getitem__(self, key: Any) -> Any:
-        return list(self._modules.values())[key]
+        if isinstance(key, slice):
+            found = list(self._items().items())[key]
+            return self._of(found)
+        return list(self._items().values())[self._at(key)]
+
+    def _of(self, items: list[tuple[str, Any]]) -> Any:
+        """A container of this type with some of the parts."""
+        return type(self)(part for _, part in items)
+
+    def __setitem__(self, key: Any, value: Any) -> None:
+        if isinstance(key, slice):
+            values = list(self)
+            values[key] = value
+            self._put(values)
+        else:  # under the name that the part has
+            self._items()[list(self._items())[self._at(key)]] = self._as_part(value)
+
+    def __delitem__(self, key: Any) -> None:
+        values = list(self)
+        del values[key if isinstance(key, slice) else self._at(key)]
+        self._put(values)
+
+    def append(self, module: Any) -> Self:
+        """Add a part at the end."""
+        part = self._as_part(module)
+        self._items()[str(len(self))] = part
+        return self
+
+    def extend(self, modules: Iterable[Any]) -> Self:
+        """Add several parts at the end."""
+        if not isinstance(modules, Iterable):
+            raise TypeError(f"extend() should be called with an iterable, but got {modules!r}")
+        for module in list(modules):
+            self.append(module)
+        return self
+
+    def insert(self, index: int, module: Any) -> Self:
+        """Add a part before a place."""
+        values = list(self)
+        values.insert(index, self._as_part(module))
+        return self._put(values)
+
+    def pop(self, key: int = -1) -> Any:
+        """Take a part out."""
+        found = self[key]
+        del self[key]
+        return found
+
+    def __add__(self, other: Iterable[Any]) -> Self:
+        return self._of([(str(i), part) for i, part in enumerate([*self, *other])])  # type: ignore[no-any-return]
+
+    __iadd__ = extend
 
 
 class Sequential(_Listed):
@@ -40,43 +115,51 @@ class Sequential(_Listed):
             for i, module in enumerate(args):
                 self.add_module(str(i), module)
 
+    def _of(self, items: list[tuple[str, Any]]) -> Any:
+        return type(self)(OrderedDict(items))
+
     def forward(self, input: Any) -> Any:
         """Apply all modules."""
         for module in self:
             input = module(input)
         return input
 
-    def __getitem__(self, key: Any) -> Any:
-        found = super().__getitem__(key)
-        return Sequential(*found) if isinstance(key, slice) else found
+    def __mul__(self, other: int) -> Self:
+        return self._of([(str(i), part) for i, part in enumerate([*self] * _times(other))])  # type: ignore[no-any-return]
+
+    __rmul__ = __mul__
+
+    def __imul__(self, other: int) -> Self:
+        return self._put([*self] * _times(other))
+
+
+def _times(count: Any) -> int:
+    if not isinstance(count, int):
+        raise TypeError(f"unsupported operand type(s) for *: Sequential and {type(count)}")
+    if count <= 0:
+        raise ValueError(f"Non-positive multiplication factor {count} for Sequential")
+    return count
 
 
 class ModuleList(_Listed):
     """A list of modules."""
 
-    def __init__(self, modules: Iterable[Module] = ()) -> None:
+    def __init__(self, modules: Iterable[Module] | None = None) -> None:
         super().__init__()
-        for module in modules:
-            self.append(module)
+        self.extend(modules or ())
 
 
-class ParameterList(Module):
+class ParameterList(_Listed):
     """A list of parameters."""
 
-    def __init__(self, values: Iterable[Any] = ()) -> None:
+    _place = "_parameters"
+
+    def __init__(self, values: Iterable[Any] | None = None) -> None:
         super().__init__()
-        for i, value in enumerate(values):
-            own = value if isinstance(value, Parameter) else Parameter(value)
-            self.register_parameter(str(i), own)
+        self.extend(() if values is None else values)
 
-    def __iter__(self) -> Iterator[Any]:
-        return iter(self._parameters.values())
-
-    def __len__(self) -> int:
-        return len(self._parameters)
-
-    def __getitem__(self, key: Any) -> Any:
-        return list(self._parameters.values())[key]
+    def _as_part(self, value: Any) -> Any:
+        return value if isinstance(value, Parameter) else Parameter(value)
 
 
 class ModuleDict(Module):
@@ -108,6 +191,14 @@ class ModuleDict(Module):
 
     def __len__(self) -> int:
         return len(self._modules)
+
+    def pop(self, key: str) -> Any:
+        """Take a module out."""
+        return self._modules.pop(key)
+
+    def clear(self) -> None:
+        """Take all modules out."""
+        self._modules.clear()
 
     def keys(self) -> Any:
         """The names."""

@@ -9,9 +9,14 @@ from ....nn.common import each
 from ..creation import empty
 from ..handles import Tensor
 from . import functional as F  # noqa: N812
+from .forms import applied, classes
 from .layers import draw
 from .module import Module
 from .parameter import Parameter
+
+__all__ = [
+    "Conv1d", "Conv2d", "Conv3d", "ConvTranspose1d", "ConvTranspose2d", "ConvTranspose3d",
+]  # fmt: skip
 
 
 class _Filters(Module):
@@ -117,22 +122,7 @@ class _Convolution(_Filters):
         return type(self)._convolve(input, self.weight, self.bias, *options)
 
 
-class Conv1d(_Convolution):
-    """Filters along one axis."""
-
-    _convolve, _axes = staticmethod(F.conv1d), 1
-
-
-class Conv2d(_Convolution):
-    """Filters along two axes."""
-
-    _convolve, _axes = staticmethod(F.conv2d), 2
-
-
-class Conv3d(_Convolution):
-    """Filters along three axes."""
-
-    _convolve, _axes = staticmethod(F.conv3d), 3
+Conv1d, Conv2d, Conv3d = classes(_Convolution, "Conv", _convolve=applied("conv"), _axes=int)
 
 
 class _Transposed(_Filters):
@@ -188,19 +178,6 @@ class _Transposed(_Filters):
         return type(self)._convolve(input, self.weight, self.bias, *options)
 
 
-class ConvTranspose1d(_Transposed):
-    """The transpose of filters along one axis."""
-
-    _convolve, _axes = staticmethod(F.conv_transpose1d), 1
-
-
-class ConvTranspose2d(_Transposed):
-    """The transpose of filters along two axes."""
-
-    _convolve, _axes = staticmethod(F.conv_transpose2d), 2
-
-
-class ConvTranspose3d(_Transposed):
-    """The transpose of filters along three axes."""
-
-    _convolve, _axes = staticmethod(F.conv_transpose3d), 3
+ConvTranspose1d, ConvTranspose2d, ConvTranspose3d = classes(
+    _Transposed, "ConvTranspose", _convolve=applied("conv_transpose"), _axes=int
+)

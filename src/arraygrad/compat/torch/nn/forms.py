@@ -122,3 +122,24 @@ def _chosen(size_average: Any, reduce: Any) -> str:
         stacklevel=3,
     )
     return reduction
+
+
+# --- layers ---
+
+
+def classes(base: type, kind: str, **members: Any) -> list[Any]:
+    """Classes for one, two and three axes: each of `members` is a function of that number."""
+    return [
+        type(
+            f"{kind}{n}d",
+            (base,),
+            {key: make(n) for key, make in members.items()}
+            | {"__doc__": base.__doc__, "__module__": base.__module__},
+        )
+        for n in (1, 2, 3)
+    ]
+
+
+def applied(name: str) -> Any:
+    """What makes a class call the function of a name, for a number of axes."""
+    return lambda n: staticmethod(plain(f"{name}{n}d"))

@@ -152,8 +152,15 @@ def _following(name: str) -> Any:
         out, *new = found
         with no_grad():
             for running, value in zip((running_mean, running_var), new, strict=True):
-                if running is not None and value._t is not running._t:
-                    running.copy_(value)
+                if running is None or value._t is running._t:
+                    continue
+                if value._t.level > running._t.level:  # it would outlive the transform
+                    raise RuntimeError(
+                        f"During a grad (vjp, jvp, grad, etc) transform, {name} attempted to write "
+                        "running statistics that are captured from outside: call eval(), or use "
+                        "track_running_stats=False, or arraygrad.nn, which returns them"
+                    )
+                running.copy_(value)
         return out
 
     made.__name__ = made.__qualname__ = name
@@ -165,7 +172,15 @@ batch_norm, instance_norm = map(_following, ("batch_norm", "instance_norm"))
 
 # --- linear maps, dropout, tables ---
 
-linear, bilinear, one_hot = map(plain, ("linear", "bilinear", "one_hot"))
+_linear, bilinear, one_hot = map(plain, ("linear", "bilinear", "one_hot"))
+
+
+def linear(input: Any, weight: Any, bias: Any = None) -> Any:
+    """`input @ weight.T + bias`."""
+    products.same_dtypes(input, weight)
+    return _linear(input, weight, bias)
+
+
 dropout, dropout1d, dropout2d, dropout3d = (
     activation(name) for name in ("dropout", "dropout1d", "dropout2d", "dropout3d")
 )

@@ -12,6 +12,10 @@ from .layers import Linear
 from .module import Module
 from .parameter import Parameter
 
+__all__ = [
+    "MultiheadAttention",
+]  # fmt: skip
+
 
 class MultiheadAttention(Module):
     """Attention of several heads, with linear maps before and after."""

@@ -12,6 +12,11 @@ from . import functional as F  # noqa: N812
 from .module import Module
 from .parameter import Parameter
 
+__all__ = [
+    "AlphaDropout", "Bilinear", "Dropout", "Dropout1d", "Dropout2d", "Dropout3d", "Embedding",
+    "EmbeddingBag", "FeatureAlphaDropout", "Flatten", "Identity", "Linear", "PReLU", "Unflatten",
+]  # fmt: skip
+
 
 class Linear(Module):
     """`x @ weight.T + bias`."""
@@ -246,6 +251,8 @@ class Dropout(Module):
 
     def __init__(self, p: float = 0.5, inplace: bool = False) -> None:
         super().__init__()
+        if not 0 <= p <= 1:
+            raise ValueError(f"dropout probability has to be between 0 and 1, but got {p}")
         self.p, self.inplace = p, inplace
 
     def forward(self, input: Tensor) -> Any:
@@ -257,31 +264,13 @@ class Dropout(Module):
         return f"p={self.p}, inplace={self.inplace}"
 
 
-class Dropout1d(Dropout):
-    """Channels of signals set to zero with a probability, in training."""
-
-    _drop = staticmethod(F.dropout1d)
-
-
-class Dropout2d(Dropout):
-    """Channels of images set to zero with a probability, in training."""
-
-    _drop = staticmethod(F.dropout2d)
+def _dropping(name: str, function: Any) -> Any:
+    members = {"_drop": staticmethod(function), "__doc__": function.__doc__, "__module__": __name__}
+    return type(name, (Dropout,), members)
 
 
-class Dropout3d(Dropout):
-    """Channels of volumes set to zero with a probability, in training."""
-
-    _drop = staticmethod(F.dropout3d)
-
-
-class AlphaDropout(Dropout):
-    """Elements set to SELU's lowest value with a probability, in training."""
-
-    _drop = staticmethod(F.alpha_dropout)
-
-
-class FeatureAlphaDropout(Dropout):
-    """Channels set to SELU's lowest value with a probability, in training."""
-
-    _drop = staticmethod(F.feature_alpha_dropout)
+Dropout1d, Dropout2d, Dropout3d = (
+    _dropping(f"Dropout{n}d", getattr(F, f"dropout{n}d")) for n in (1, 2, 3)
+)
+AlphaDropout = _dropping("AlphaDropout", F.alpha_dropout)
+FeatureAlphaDropout = _dropping("FeatureAlphaDropout", F.feature_alpha_dropout)

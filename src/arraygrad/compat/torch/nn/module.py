@@ -2,15 +2,22 @@
 
 from __future__ import annotations
 
+import functools
 from collections import OrderedDict
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import suppress
 from typing import Any, NamedTuple
 
 from ....core.nodes import RemovableHandle
 from ..autograd import no_grad
+from ..dtypes import NAMED
 from ..handles import Tensor
 from .around import Around
 from .parameter import Buffer, Parameter
+
+__all__ = [
+    "Module",
+]  # fmt: skip
 
 
 class _Incompatible(NamedTuple):
@@ -32,9 +39,8 @@ class Module:
         self.__dict__["_buffers"] = OrderedDict()
         self.__dict__["_modules"] = OrderedDict()
         self.__dict__["_transient"] = set()
-        self.__dict__["_before"] = {}
-        self.__dict__["_after"] = {}
-        self.__dict__["_around"] = {}
+        for place in _HOOKS:
+            self.__dict__[place] = {}
         self.training = True
 
     def forward(self, *args: Any, **kwargs: Any) -> Any:
@@ -42,21 +48,44 @@ class Module:
         raise NotImplementedError(f"{type(self).__name__} must define forward")
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        for hook in list(self._before.values()):
-            changed = hook(self, args)
-            if changed is not None:
+        if not (self._before or self._around or self._around_before or self._after):
+            return self.forward(*args, **kwargs)
+        done: set[int] = set()
+        try:
+            return self._call(args, kwargs, done)
+        except Exception:
+            for key, (hook, takes, always) in list(self._after.items()):
+                if always and key not in done:
+                    with suppress(Exception):
+                        hook(self, args, *((kwargs,) if takes else ()), None)
+            raise
+
+    def _call(self, args: tuple[Any, ...], kwargs: dict[str, Any], done: set[int]) -> Any:
+        """Call `forward` with all hooks. `done` gets the numbers of those that ran after it."""
+        for hook, takes in list(self._before.values()):
+            changed = hook(self, args, *((kwargs,) if takes else ()))
+            if changed is None:
+                continue
+            if takes:
+                if not isinstance(changed, tuple) or len(changed) != 2:
+                    raise RuntimeError(
+                        "forward pre-hook must return None or a tuple of (new_args, new_kwargs), "
+                        f"but got {changed}."
+                    )
+                args, kwargs = changed
+            else:
                 args = changed if isinstance(changed, tuple) else (changed,)
         around = None
-        if self._around:
-            around = Around(self, list(self._around.values()))
+        if self._around or self._around_before:
+            hooks = list(self._around.values()), list(self._around_before.values())
+            around = Around(self, *hooks)
             args = around.enter(args)
         result = self.forward(*args, **kwargs)
-        if around is not None:
-            result = around.leave(result)
-        for hook in list(self._after.values()):
-            changed = hook(self, args, result)
+        for key, (hook, takes, _) in list(self._after.items()):
+            done.add(key)
+            changed = hook(self, args, *((kwargs,) if takes else ()), result)
             result = result if changed is None else changed
-        return result
+        return result if around is None else around.leave(result)
 
     # --- its parts are attributes ---
 
@@ -104,18 +133,53 @@ class Module:
                 return
         super().__delattr__(name)
 
+    def _check_name(self, name: Any, place: str, kind: str) -> None:
+        """Raise if a part of a kind cannot have a name."""
+        if "_parameters" not in self.__dict__:
+            raise AttributeError(f"cannot assign {kind} before Module.__init__() call")
+        if not isinstance(name, str):
+            raise TypeError(f"{kind} name should be a string. Got {type(name).__name__}")
+        if "." in name:
+            raise KeyError(f'{kind} name can\'t contain "."')
+        if name == "":
+            raise KeyError(f'{kind} name can\'t be empty string ""')
+        if hasattr(self, name) and name not in self.__dict__[place]:
+            raise KeyError(f"attribute '{name}' already exists")
+
     def register_parameter(self, name: str, param: Parameter | None) -> None:
         """Add a parameter."""
+        self._check_name(name, "_parameters", "parameter")
+        if param is not None and not isinstance(param, Parameter):
+            raise TypeError(
+                f"cannot assign '{type(param).__name__}' object to parameter '{name}' "
+                "(torch.nn.Parameter or None required)"
+            )
+        if param is not None and not param.is_leaf:
+            raise ValueError(
+                f"Cannot assign non-leaf Tensor to parameter '{name}'. Model parameters must be "
+                "created explicitly."
+            )
         self.__dict__["_parameters"][name] = param
 
     def register_buffer(self, name: str, tensor: Tensor | None, persistent: bool = True) -> None:
         """Add a tensor that belongs to the module and is no parameter."""
+        self._check_name(name, "_buffers", "buffer")
+        if tensor is not None and not isinstance(tensor, Tensor):
+            raise TypeError(
+                f"cannot assign '{type(tensor).__name__}' object to buffer '{name}' "
+                "(torch Tensor or None required)"
+            )
         self.__dict__["_buffers"][name] = tensor
-        if not persistent:
+        if persistent:
+            self.__dict__["_transient"].discard(name)
+        else:
             self.__dict__["_transient"].add(name)
 
     def add_module(self, name: str, module: Module | None) -> None:
         """Add a module."""
+        if module is not None and not isinstance(module, Module):
+            raise TypeError(f"{type(module).__name__} is not a Module subclass")
+        self._check_name(name, "_modules", "module")
         self.__dict__["_modules"][name] = module
 
     register_module = add_module
@@ -124,7 +188,11 @@ class Module:
 
     def named_children(self) -> Iterator[tuple[str, Module]]:
         """The modules that are parts of this one."""
-        return ((n, m) for n, m in self._modules.items() if m is not None)
+        seen: set[Module] = set()
+        for name, module in self._modules.items():
+            if module is not None and module not in seen:
+                seen.add(module)
+                yield name, module
 
     def children(self) -> Iterator[Module]:
         """The modules that are parts of this one."""
@@ -140,9 +208,10 @@ class Module:
         if remove_duplicate:
             memo.add(self)
         yield prefix, self
-        for name, module in self.named_children():
-            path = f"{prefix}.{name}" if prefix else name
-            yield from module.named_modules(memo, path, remove_duplicate)
+        for name, module in self._modules.items():
+            if module is not None:
+                path = f"{prefix}.{name}" if prefix else name
+                yield from module.named_modules(memo, path, remove_duplicate)
 
     def modules(self) -> Iterator[Module]:
         """The module itself, and all modules inside it."""
@@ -186,8 +255,35 @@ class Module:
         """The module at a path such as `"0.linear"`."""
         found: Any = self
         for part in target.split(".") if target else ():
+            if not hasattr(found, part):
+                raise AttributeError(f"{type(found).__name__} has no attribute `{part}`")
             found = getattr(found, part)
+            if not isinstance(found, Module):
+                raise AttributeError(f"`{part}` is not an nn.Module")
         return found  # type: ignore[no-any-return]
+
+    def _part(self, target: str, place: str, kind: str) -> Any:
+        path, _, name = target.rpartition(".")
+        owner = self.get_submodule(path)
+        if name not in owner.__dict__[place]:
+            raise AttributeError(f"{type(owner).__name__} has no {kind} `{name}`")
+        return owner.__dict__[place][name]
+
+    def get_parameter(self, target: str) -> Parameter:
+        """The parameter at a path such as `"0.weight"`."""
+        return self._part(target, "_parameters", "parameter")  # type: ignore[no-any-return]
+
+    def get_buffer(self, target: str) -> Tensor:
+        """The buffer at a path."""
+        return self._part(target, "_buffers", "buffer")  # type: ignore[no-any-return]
+
+    def get_extra_state(self) -> Any:
+        """What else to save, and give to `set_extra_state`. A subclass may define both."""
+        raise RuntimeError("a module with an extra state defines get_extra_state()")
+
+    def set_extra_state(self, state: Any) -> None:
+        """Take over what `get_extra_state` gave."""
+        raise RuntimeError("a module with an extra state defines set_extra_state()")
 
     # --- all parts at once ---
 
@@ -219,13 +315,25 @@ class Module:
 
     def double(self) -> Module:
         """The module in double precision."""
-        return self.to(_double())
+        return self.to(NAMED["double"])
 
     def float(self) -> Module:
         """The module in single precision."""
-        return self.to(_single())
+        return self.to(NAMED["float"])
+
+    def half(self) -> Module:
+        """The module in half precision."""
+        return self.to(NAMED["half"])
+
+    def type(self, dst_type: Any) -> Module:
+        """The module in another dtype, integers included."""
+        return self._each(lambda t: t.to(dst_type))
 
     def cpu(self) -> Module:
+        """The module itself."""
+        return self
+
+    def share_memory(self) -> Module:
         """The module itself."""
         return self
 
@@ -254,36 +362,106 @@ class Module:
                 else:
                     value.grad = value.grad.detach() * 0
 
-    def state_dict(self, *, prefix: str = "", keep_vars: bool = False) -> dict[str, Tensor]:
-        """The values of all parameters and buffers, by name."""
-        found = OrderedDict()
-        for path, module in self.named_modules(prefix=prefix, remove_duplicate=False):
-            for held in (module._parameters, module._buffers):
-                for name, value in held.items():
-                    if value is not None and name not in module._transient:
-                        found[f"{path}.{name}" if path else name] = value
-        return OrderedDict((n, v if keep_vars else v.detach()) for n, v in found.items())
+    # --- saving ---
 
-    def load_state_dict(self, state_dict: Any, strict: bool = True) -> Any:
-        """Take over values by name."""
-        own = self.state_dict(keep_vars=True)
-        missing = [name for name in own if name not in state_dict]
-        unexpected = [name for name in state_dict if name not in own]
-        if strict and (missing or unexpected):
-            raise RuntimeError(
-                f"load_state_dict(): missing names {missing}, unexpected names {unexpected}"
-            )
-        for name, value in own.items():
-            if name in state_dict and state_dict[name].shape != value.shape:
-                raise RuntimeError(
-                    f"load_state_dict(): size mismatch for {name}: copying a param with shape "
-                    f"{state_dict[name].shape}, the shape in current model is {value.shape}"
+    def state_dict(
+        self, *, destination: Any = None, prefix: str = "", keep_vars: bool = False
+    ) -> Any:
+        """The values of all parameters and buffers, by name."""
+        if destination is None:
+            destination = OrderedDict()
+            destination._metadata = OrderedDict()
+        about = {"version": getattr(self, "_version", 1)}
+        if hasattr(destination, "_metadata"):
+            destination._metadata[prefix[:-1]] = about
+        for hook in self._save_before.values():
+            hook(self, prefix, keep_vars)
+        self._save_to_state_dict(destination, prefix, keep_vars)
+        for name, module in self._modules.items():
+            if module is not None:
+                module.state_dict(
+                    destination=destination, prefix=f"{prefix}{name}.", keep_vars=keep_vars
                 )
+        for hook in self._save_after.values():
+            hook(self, destination, prefix, about)
+        return destination
+
+    def _own_state(self) -> dict[str, Any]:
+        """The parameters and buffers that are saved, of this module alone."""
+        held = {**self._parameters, **self._buffers}
+        return {n: v for n, v in held.items() if v is not None and n not in self._transient}
+
+    def _has_extra_state(self) -> bool:
+        return type(self).get_extra_state is not Module.get_extra_state
+
+    def _save_to_state_dict(self, destination: Any, prefix: str, keep_vars: bool) -> None:
+        for name, value in self._own_state().items():
+            destination[prefix + name] = value if keep_vars else value.detach()
+        if self._has_extra_state():
+            destination[f"{prefix}_extra_state"] = self.get_extra_state()
+
+    def load_state_dict(
+        self, state_dict: Mapping[str, Any], strict: bool = True, assign: bool = False
+    ) -> Any:
+        """Take over values by name: all of them, or, if something does not fit, none.
+
+        With `assign`, the tensors themselves are taken, in their dtypes.
+        """
+        if not isinstance(state_dict, Mapping):
+            raise TypeError(f"Expected state_dict to be dict-like, got {type(state_dict)}.")
+        given = OrderedDict(state_dict)
+        missing: list[str] = []
+        errors: list[str] = []
+        known: set[str] = set()
+        todo: list[Callable[[], None]] = []
+        for path, module in self.named_modules(remove_duplicate=False):
+            prefix = f"{path}." if path else ""
+            for hook in module._load_before.values():
+                hook(module, given, prefix, {}, strict, missing, [], errors)
+            for name, value in module._own_state().items():
+                full = prefix + name
+                known.add(full)
+                if full not in given:
+                    missing.append(full)
+                elif not isinstance(given[full], Tensor):
+                    errors.append(
+                        f"While copying the parameter named {full!r}, expected torch.Tensor or "
+                        f"Tensor-like object from checkpoint but received {type(given[full])}"
+                    )
+                elif given[full].shape != value.shape:
+                    errors.append(
+                        f"size mismatch for {full}: copying a param with shape "
+                        f"{given[full].shape} from checkpoint, the shape in current model is "
+                        f"{value.shape}."
+                    )
+                else:
+                    todo.append(_taken(module, name, value, given[full], assign))
+            if module._has_extra_state():
+                full = f"{prefix}_extra_state"
+                known.add(full)
+                if full in given:
+                    todo.append(functools.partial(module.set_extra_state, given[full]))
+                else:
+                    missing.append(full)
+        unexpected = [name for name in given if name not in known]
+        if strict:
+            for word, names in (("Unexpected", unexpected), ("Missing", missing)):
+                if names:
+                    listed = ", ".join(f'"{name}"' for name in names)
+                    errors.insert(0, f"{word} key(s) in state_dict: {listed}. ")
+        if errors:
+            listed = "\n\t".join(errors)
+            raise RuntimeError(
+                f"Error(s) in loading state_dict for {type(self).__name__}:\n\t{listed}"
+            )
         with no_grad():
-            for name, value in own.items():
-                if name in state_dict:
-                    value.copy_(state_dict[name])
-        return _Incompatible(missing, unexpected)
+            for take in todo:
+                take()
+        found = _Incompatible(missing, unexpected)
+        for module in self.modules():
+            for hook in module._load_after.values():
+                hook(module, found)
+        return found
 
     def _with_tensors(self, values: Any, strict: bool, ties: bool, args: Any, kwargs: Any) -> Any:
         """Call the module with other tensors for some of its own."""
@@ -315,17 +493,50 @@ class Module:
 
     # --- hooks ---
 
-    def register_forward_pre_hook(self, hook: Callable[..., Any]) -> RemovableHandle:
-        """Call `hook(module, args)` before each call."""
-        return RemovableHandle(self._before, hook)
+    def register_forward_pre_hook(
+        self, hook: Callable[..., Any], *, prepend: bool = False, with_kwargs: bool = False
+    ) -> RemovableHandle:
+        """Call `hook(module, args)`, or `hook(module, args, kwargs)`, before each call."""
+        return _added(self._before, hook, prepend, with_kwargs)
 
-    def register_forward_hook(self, hook: Callable[..., Any]) -> RemovableHandle:
-        """Call `hook(module, args, result)` after each call."""
-        return RemovableHandle(self._after, hook)
+    def register_forward_hook(
+        self,
+        hook: Callable[..., Any],
+        *,
+        prepend: bool = False,
+        with_kwargs: bool = False,
+        always_call: bool = False,
+    ) -> RemovableHandle:
+        """Call `hook(module, args, result)` after each call; `always_call`: also after an error."""
+        return _added(self._after, hook, prepend, with_kwargs, always_call)
 
-    def register_full_backward_hook(self, hook: Callable[..., Any]) -> RemovableHandle:
+    def register_full_backward_pre_hook(
+        self, hook: Callable[..., Any], prepend: bool = False
+    ) -> RemovableHandle:
+        """Call `hook(module, grad_output)` when the gradients of the results are known."""
+        return _added(self._around_before, hook, prepend)
+
+    def register_full_backward_hook(
+        self, hook: Callable[..., Any], prepend: bool = False
+    ) -> RemovableHandle:
         """Call `hook(module, grad_input, grad_output)` when both have been computed."""
-        return RemovableHandle(self._around, hook)
+        return _added(self._around, hook, prepend)
+
+    def register_state_dict_pre_hook(self, hook: Callable[..., Any]) -> RemovableHandle:
+        """Call `hook(module, prefix, keep_vars)` before the state is taken."""
+        return _added(self._save_before, hook)
+
+    def register_state_dict_post_hook(self, hook: Callable[..., Any]) -> RemovableHandle:
+        """Call `hook(module, state_dict, prefix, local_metadata)` when the state is taken."""
+        return _added(self._save_after, hook)
+
+    def register_load_state_dict_pre_hook(self, hook: Callable[..., Any]) -> RemovableHandle:
+        """Call `hook(module, state_dict, prefix, ...)` before values are taken over."""
+        return _added(self._load_before, hook)
+
+    def register_load_state_dict_post_hook(self, hook: Callable[..., Any]) -> RemovableHandle:
+        """Call `hook(module, incompatible_keys)` when values have been taken over."""
+        return _added(self._load_after, hook)
 
     def extra_repr(self) -> str:
         """What the name of the module is followed by in print."""
@@ -343,13 +554,36 @@ class Module:
         return f"{type(self).__name__}({inside})"
 
 
-def _double() -> Any:
-    from ..dtypes import float64
+_HOOKS = (
+    "_before",
+    "_after",
+    "_around_before",
+    "_around",
+    "_save_before",
+    "_save_after",
+    "_load_before",
+    "_load_after",
+)
 
-    return float64
+
+def _added(hooks: dict[int, Any], hook: Any, prepend: bool = False, *more: Any) -> RemovableHandle:
+    """Add a hook, with what else is known of it, at the end or at the front."""
+    handle = RemovableHandle(hooks, hook)
+    if more:
+        hooks[handle._key] = (hook, *more)
+    if prepend:
+        rest = {key: value for key, value in hooks.items() if key != handle._key}
+        first = hooks[handle._key]
+        hooks.clear()
+        hooks.update({handle._key: first, **rest})
+    return handle
 
 
-def _single() -> Any:
-    from ..dtypes import float32
-
-    return float32
+def _taken(module: Module, name: str, own: Any, given: Any, assign: bool) -> Callable[[], None]:
+    """What puts a value in the place of a parameter or buffer."""
+    if not assign:
+        return lambda: own.copy_(given)
+    place = module._parameters if name in module._parameters else module._buffers
+    if isinstance(own, Parameter) and not isinstance(given, Parameter):
+        return lambda: place.update({name: Parameter(given, own.requires_grad)})
+    return lambda: place.update({name: given})

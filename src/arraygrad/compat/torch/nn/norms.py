@@ -7,8 +7,14 @@ from typing import Any
 from ..creation import ones, tensor, zeros
 from ..handles import Tensor
 from . import functional as F  # noqa: N812
+from .forms import classes
 from .module import Module
 from .parameter import Parameter
+
+__all__ = [
+    "BatchNorm1d", "BatchNorm2d", "BatchNorm3d", "GroupNorm", "InstanceNorm1d", "InstanceNorm2d",
+    "InstanceNorm3d", "LayerNorm", "RMSNorm",
+]  # fmt: skip
 
 
 class LayerNorm(Module):
@@ -151,22 +157,9 @@ class _BatchNorm(_Tracking):
         return F.batch_norm(input, mean, var, self.weight, self.bias, uses_batch, share, self.eps)
 
 
-class BatchNorm1d(_BatchNorm):
-    """Channels with mean zero and variance one over a batch of vectors or signals."""
-
-    _axes = (2, 3)
-
-
-class BatchNorm2d(_BatchNorm):
-    """Channels with mean zero and variance one over a batch of images."""
-
-    _axes = (4,)
-
-
-class BatchNorm3d(_BatchNorm):
-    """Channels with mean zero and variance one over a batch of volumes."""
-
-    _axes = (5,)
+BatchNorm1d, BatchNorm2d, BatchNorm3d = classes(
+    _BatchNorm, "BatchNorm", _axes={1: (2, 3), 2: (4,), 3: (5,)}.__getitem__
+)
 
 
 class _InstanceNorm(_Tracking):
@@ -193,19 +186,6 @@ class _InstanceNorm(_Tracking):
         return out.squeeze(0) if single else out
 
 
-class InstanceNorm1d(_InstanceNorm):
-    """Channels of signals with mean zero and variance one in each sample."""
-
-    _axes = (2, 3)
-
-
-class InstanceNorm2d(_InstanceNorm):
-    """Channels of images with mean zero and variance one in each sample."""
-
-    _axes = (3, 4)
-
-
-class InstanceNorm3d(_InstanceNorm):
-    """Channels of volumes with mean zero and variance one in each sample."""
-
-    _axes = (4, 5)
+InstanceNorm1d, InstanceNorm2d, InstanceNorm3d = classes(
+    _InstanceNorm, "InstanceNorm", _axes=lambda n: (n + 1, n + 2)
+)

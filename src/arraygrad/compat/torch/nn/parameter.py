@@ -7,6 +7,10 @@ from typing import Any
 from ..creation import empty, parameter
 from ..handles import Tensor
 
+__all__ = [
+    "Buffer", "Parameter",
+]  # fmt: skip
+
 
 class Parameter(Tensor):
     """A leaf that requires gradients, and that a `Module` finds among its attributes."""

@@ -14,6 +14,10 @@ from .forms import Source
 from .module import Module
 from .parameter import Parameter
 
+__all__ = [
+    "GRU", "LSTM", "RNN", "GRUCell", "LSTMCell", "RNNCell",
+]  # fmt: skip
+
 _GATES = {"rnn": 1, "gru": 3, "lstm": 4}
 _published = {
     name: function(getattr(nn, name), method=False)

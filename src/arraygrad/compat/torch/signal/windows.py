@@ -16,15 +16,10 @@ from ..handles import Tensor
 __all__ = [
     "bartlett",
     "blackman",
-    "cosine",
-    "exponential",
-    "gaussian",
     "general_cosine",
-    "general_hamming",
     "hamming",
     "hann",
     "kaiser",
-    "nuttall",
 ]
 
 
@@ -82,12 +77,6 @@ def general_cosine(k: Any, n: int, sym: bool, *, a: Iterable[float]) -> Any:
 
 
 @_window
-def general_hamming(k: Any, n: int, sym: bool, *, alpha: float = 0.54) -> Any:
-    """A constant and one period of a cosine."""
-    return _cosines(k, n, (alpha, 1 - alpha))
-
-
-@_window
 def hamming(k: Any, n: int, sym: bool) -> Any:
     """Hamming's window."""
     return _cosines(k, n, (0.54, 0.46))
@@ -106,40 +95,9 @@ def blackman(k: Any, n: int, sym: bool) -> Any:
 
 
 @_window
-def nuttall(k: Any, n: int, sym: bool) -> Any:
-    """Nuttall's window: four cosines."""
-    return _cosines(k, n, (0.3635819, 0.4891775, 0.1365995, 0.0106411))
-
-
-@_window
 def bartlett(k: Any, n: int, sym: bool) -> Any:
     """Bartlett's window: a triangle."""
     return 1 - np.abs(2 * k / max(n - 1, 1) - 1)
-
-
-@_window
-def cosine(k: Any, n: int, sym: bool) -> Any:
-    """Half a period of a sine, taken between the places."""
-    return np.sin(math.pi * (k + 0.5) / n)
-
-
-@_window
-def exponential(k: Any, n: int, sym: bool, *, center: float | None = None, tau: float = 1.0) -> Any:
-    """Weights that fall off exponentially from the centre."""
-    if tau <= 0:
-        raise ValueError(f"Tau must be positive, got: {tau} instead.")
-    if sym and center is not None:
-        raise ValueError("Center must be None for symmetric windows")
-    middle = (n - 1) / 2 if center is None else center
-    return np.exp(-np.abs(k - middle) / tau)
-
-
-@_window
-def gaussian(k: Any, n: int, sym: bool, *, std: float = 1.0) -> Any:
-    """A normal distribution around the middle."""
-    if std <= 0:
-        raise ValueError(f"Standard deviation must be positive, got: {std} instead.")
-    return np.exp(-0.5 * ((k - (n - 1) / 2) / std) ** 2)
 
 
 @_window

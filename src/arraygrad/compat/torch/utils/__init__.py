@@ -1,8 +1,8 @@
-"""`torch.utils`: checkpoints, and data in batches."""
+"""`torch.utils`: checkpoints, data in batches, hooks, shared memory."""
 
-from . import checkpoint, data
+from . import checkpoint, data, dlpack, hooks
 
-__all__ = ["checkpoint", "data"]
+__all__ = ["checkpoint", "data", "dlpack", "hooks"]
 
 
 def __dir__() -> list[str]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import bisect
 import itertools
 import math
+import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
@@ -17,6 +18,7 @@ from ..random import Generator, multinomial, randint, randperm
 
 __all__ = [
     "BatchSampler",
+    "ChainDataset",
     "ConcatDataset",
     "DataLoader",
     "Dataset",
@@ -25,9 +27,11 @@ __all__ = [
     "Sampler",
     "SequentialSampler",
     "Subset",
+    "SubsetRandomSampler",
     "TensorDataset",
     "WeightedRandomSampler",
     "default_collate",
+    "get_worker_info",
     "random_split",
 ]
 
@@ -82,8 +86,25 @@ class Subset(Dataset):
             return self.dataset[[self.indices[i] for i in index]]
         return self.dataset[self.indices[index]]
 
+    def __getitems__(self, indices: list[int]) -> list[Any]:
+        """Several samples at once."""
+        places = [self.indices[i] for i in indices]
+        if hasattr(self.dataset, "__getitems__"):
+            return self.dataset.__getitems__(places)  # type: ignore[no-any-return]
+        return [self.dataset[i] for i in places]
+
     def __len__(self) -> int:
         return len(self.indices)
+
+
+class ChainDataset(IterableDataset):
+    """The samples of several datasets that are iterated over, one after the other."""
+
+    def __init__(self, datasets: Iterable[Any]) -> None:
+        self.datasets = datasets
+
+    def __iter__(self) -> Iterator[Any]:
+        return itertools.chain.from_iterable(self.datasets)
 
 
 class ConcatDataset(Dataset):
@@ -163,6 +184,10 @@ class RandomSampler(Sampler):
     ) -> None:
         self.data_source, self.replacement, self.generator = data_source, replacement, generator
         self.num_samples = len(data_source) if num_samples is None else num_samples
+        if not isinstance(self.num_samples, int) or self.num_samples < 0 or num_samples == 0:
+            raise ValueError(
+                f"num_samples should be a positive integer value, but got num_samples={num_samples}"
+            )
 
     def __iter__(self) -> Iterator[int]:
         size = len(self.data_source)
@@ -171,12 +196,26 @@ class RandomSampler(Sampler):
             return iter(drawn.tolist())
         orders = (
             randperm(size, generator=self.generator).tolist()
-            for _ in range(math.ceil(self.num_samples / size))
+            for _ in range(math.ceil(self.num_samples / max(size, 1)))
         )
         return itertools.islice(itertools.chain.from_iterable(orders), self.num_samples)
 
     def __len__(self) -> int:
         return self.num_samples
+
+
+class SubsetRandomSampler(Sampler):
+    """Given places in random order."""
+
+    def __init__(self, indices: Sequence[int], generator: Generator | None = None) -> None:
+        self.indices, self.generator = indices, generator
+
+    def __iter__(self) -> Iterator[int]:
+        order = randperm(len(self.indices), generator=self.generator).tolist()
+        return (self.indices[i] for i in order)
+
+    def __len__(self) -> int:
+        return len(self.indices)
 
 
 class WeightedRandomSampler(Sampler):
@@ -206,6 +245,12 @@ class BatchSampler(Sampler):
     """The samples of another order in batches; `drop_last` leaves out a smaller last one."""
 
     def __init__(self, sampler: Any, batch_size: int, drop_last: bool) -> None:
+        if isinstance(batch_size, bool) or not isinstance(batch_size, int) or batch_size <= 0:
+            raise ValueError(
+                f"batch_size should be a positive integer value, but got batch_size={batch_size}"
+            )
+        if not isinstance(drop_last, bool):
+            raise ValueError(f"drop_last should be a boolean value, but got drop_last={drop_last}")
         self.sampler, self.batch_size, self.drop_last = sampler, batch_size, drop_last
 
     def __iter__(self) -> Iterator[list[Any]]:
@@ -265,14 +310,28 @@ class DataLoader:
         collate_fn: Callable[[list[Any]], Any] | None = None,
         pin_memory: bool = False,
         drop_last: bool = False,
-        *,
+        timeout: float = 0,
+        worker_init_fn: Callable[[int], Any] | None = None,
+        multiprocessing_context: Any = None,
         generator: Generator | None = None,
+        *,
+        prefetch_factor: int | None = None,
+        persistent_workers: bool = False,
+        pin_memory_device: str = "",
+        in_order: bool = True,
     ) -> None:
-        if num_workers or pin_memory:
-            raise NotImplementedError(
-                "DataLoader(): num_workers and pin_memory are about processes and GPUs: leave them "
-                "away, batches are made in this process"
+        if num_workers < 0:
+            raise ValueError("num_workers option should be non-negative")
+        if timeout < 0:
+            raise ValueError("timeout option should be non-negative")
+        if num_workers:
+            warnings.warn(
+                f"DataLoader(num_workers={num_workers}): batches are made in this process, so that "
+                "there are no workers",
+                UserWarning,
+                stacklevel=2,
             )
+        self.num_workers, self.pin_memory, self.generator = num_workers, pin_memory, generator
         self.dataset, self.batch_size, self.drop_last = dataset, batch_size, drop_last
         streams = isinstance(dataset, IterableDataset)
         if streams and (shuffle or sampler is not None or batch_sampler is not None):
@@ -284,9 +343,14 @@ class DataLoader:
                 "batch_sampler option is mutually exclusive with batch_size, shuffle, sampler, and "
                 "drop_last"
             )
+        if batch_size is None and drop_last:
+            raise ValueError(
+                "batch_size=None option disables auto-batching and is mutually "
+                "exclusive with drop_last"
+            )
         if sampler is None and not streams:
-            in_order = SequentialSampler(dataset)
-            sampler = RandomSampler(dataset, generator=generator) if shuffle else in_order
+            usual = SequentialSampler(dataset)
+            sampler = RandomSampler(dataset, generator=generator) if shuffle else usual
         self.sampler = dataset if streams else sampler
         if batch_sampler is None and batch_size is not None:
             batch_sampler = BatchSampler(self.sampler, batch_size, drop_last)
@@ -301,11 +365,18 @@ class DataLoader:
                 yield self.collate_fn(places)
             elif self.batch_sampler is None:
                 yield self.collate_fn(self.dataset[places])
+            elif hasattr(self.dataset, "__getitems__"):
+                yield self.collate_fn(self.dataset.__getitems__(places))
             else:
                 yield self.collate_fn([self.dataset[i] for i in places])
 
     def __len__(self) -> int:
         return len(self.sampler if self.batch_sampler is None else self.batch_sampler)
+
+
+def get_worker_info() -> None:
+    """None: there are no workers."""
+    return
 
 
 def _as_it_is(sample: Any) -> Any:

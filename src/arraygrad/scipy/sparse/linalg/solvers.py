@@ -16,6 +16,7 @@ from ....ops import concat, conj, is_complex
 from ....ops.define.library import declare
 from ....ops.define.op import Own
 from ...twins import by_scipy
+from ...values import refusing
 from ..arrays import SparseTensor, as_sparse
 from ..building import diags_array, vstack
 from ..pattern import Pattern, by_columns, on_pattern, product, transposed
@@ -300,6 +301,9 @@ _lsqr = declare(
 )
 
 
+_NORMS = ("r1norm", "r2norm", "anorm", "acond", "arnorm", "xnorm", "var")
+
+
 @twin("lsqr")
 def lsqr(
     A: Any,  # noqa: N803  (SciPy's name)
@@ -313,7 +317,7 @@ def lsqr(
     calc_var: bool = False,
     x0: Any = None,
 ) -> Any:
-    """The least-squares solution. The other results are constants, and None inside `vmap`."""
+    """The least-squares solution. The other results have no derivatives; inside `vmap`, None."""
     if show or x0 is not None:
         raise NotImplementedError("lsqr of tensors takes no show and no x0")
     a = as_sparse(A)
@@ -329,4 +333,9 @@ def lsqr(
         a = vstack([a, diags_array(a.elements[:1] * 0 + np.full(n, damp))])
         right = concat((right, np.zeros((n, right.shape[1]))), axis=0)
     x = _lsqr(a.elements, right, pattern=a.pattern, options=tuple(limits.items()))
-    return (_uncolumned(x, vector), *reports)
+    norms = {
+        key: None if v is None else np.asarray(v)
+        for key, v in zip(_NORMS, reports[2:], strict=True)
+    }
+    refusing(norms, x, "lsqr()", ())
+    return (_uncolumned(x, vector), *reports[:2], *norms.values())

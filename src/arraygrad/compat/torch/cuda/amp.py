@@ -1,0 +1,9 @@
+"""`torch.cuda.amp`: mixed precision under its old name."""
+
+from ..amp import GradScaler, autocast
+
+__all__ = ["GradScaler", "autocast"]
+
+
+def __dir__() -> list[str]:
+    return __all__

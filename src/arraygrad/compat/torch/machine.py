@@ -1,0 +1,113 @@
+"""What PyTorch asks of its machine and lets be set: here, there is a CPU and nothing to choose."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+from typing import Any
+
+from .printing import OPTIONS
+
+__all__ = [
+    "accelerator", "are_deterministic_algorithms_enabled", "backends",
+    "get_float32_matmul_precision", "get_num_interop_threads", "mps",
+    "set_float32_matmul_precision", "set_num_interop_threads", "set_printoptions",
+    "use_deterministic_algorithms", "version", "xpu",
+]  # fmt: skip
+
+
+def _no(*args: Any) -> bool:
+    return False
+
+
+def _absent(name: str, **more: Any) -> SimpleNamespace:
+    """A device, or a library, that is not there. What else programs set may be set."""
+    return SimpleNamespace(
+        __name__=f"torch.{name}",
+        is_available=_no,
+        is_built=_no,
+        device_count=lambda: 0,
+        manual_seed=lambda seed: None,
+        **more,
+    )
+
+
+mps, xpu = _absent("mps"), _absent("xpu")
+accelerator = _absent("accelerator", current_accelerator=lambda check_available=False: None)
+backends = SimpleNamespace(
+    __name__="torch.backends",
+    cuda=_absent("backends.cuda", matmul=SimpleNamespace(allow_tf32=False)),
+    cudnn=_absent(
+        "backends.cudnn",
+        enabled=False,
+        benchmark=False,
+        deterministic=False,
+        allow_tf32=False,
+        version=lambda: None,
+    ),
+    mps=_absent("backends.mps"),
+    mkl=_absent("backends.mkl"),
+    mkldnn=_absent("backends.mkldnn", enabled=False),
+    openmp=_absent("backends.openmp"),
+)
+version = SimpleNamespace(__name__="torch.version", cuda=None, hip=None, git_version="Unknown")
+_chosen: dict[str, Any] = {"deterministic": False, "precision": "highest", "interop": 1}
+
+
+def use_deterministic_algorithms(mode: bool, *, warn_only: bool = False) -> None:
+    """Every algorithm here gives the same numbers again, with or without this."""
+    _chosen["deterministic"] = bool(mode)
+
+
+def are_deterministic_algorithms_enabled() -> bool:
+    """What was set."""
+    return bool(_chosen["deterministic"])
+
+
+def set_float32_matmul_precision(precision: str) -> None:
+    """Products of matrices have full precision, whatever is set."""
+    if precision not in ("highest", "high", "medium"):
+        raise ValueError(f'precision must be "highest", "high" or "medium", not {precision!r}')
+    _chosen["precision"] = precision
+
+
+def get_float32_matmul_precision() -> str:
+    """What was set."""
+    return str(_chosen["precision"])
+
+
+def set_num_interop_threads(number: int) -> None:
+    """Nothing runs beside something else here, whatever is set."""
+    _chosen["interop"] = int(number)
+
+
+def get_num_interop_threads() -> int:
+    """What was set."""
+    return int(_chosen["interop"])
+
+
+def set_printoptions(
+    precision: int | None = None,
+    threshold: int | None = None,
+    edgeitems: int | None = None,
+    linewidth: int | None = None,
+    profile: str | None = None,
+    sci_mode: bool | None = None,
+) -> None:
+    """Set how tensors are printed."""
+    profiles: dict[str, dict[str, Any]] = {
+        "default": {"precision": 4, "threshold": 1000, "edgeitems": 3, "linewidth": 80},
+        "short": {"precision": 2, "threshold": 1000, "edgeitems": 2, "linewidth": 80},
+        "full": {"precision": 4, "threshold": float("inf"), "edgeitems": 3, "linewidth": 80},
+    }
+    if profile is not None:
+        if profile not in profiles:
+            raise ValueError(f"profile must be one of {', '.join(profiles)}, not {profile!r}")
+        OPTIONS.update(profiles[profile])
+    given = {
+        "precision": precision,
+        "threshold": threshold,
+        "edgeitems": edgeitems,
+        "linewidth": linewidth,
+    }
+    OPTIONS.update({name: value for name, value in given.items() if value is not None})
+    OPTIONS["sci_mode"] = sci_mode

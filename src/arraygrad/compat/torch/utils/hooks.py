@@ -1,0 +1,9 @@
+"""`torch.utils.hooks`: what registering a hook gives."""
+
+from ....core.nodes import RemovableHandle
+
+__all__ = ["RemovableHandle"]
+
+
+def __dir__() -> list[str]:
+    return __all__

@@ -1,0 +1,228 @@
+"""What PyTorch refuses, and what mixed operands give, beside PyTorch itself."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from arraygrad.compat import torch as ours
+
+torch = pytest.importorskip("torch", minversion="2.12")
+
+SAME = {
+    "number * t": lambda t: np.float64(2) * t.ones(2),
+    "number + t": lambda t: np.int64(2) + t.ones(2),
+    "number - t": lambda t: np.float32(2) - t.ones(2),
+    "number / t": lambda t: np.float64(2) / t.ones(2),
+    "number // t": lambda t: np.float64(2) // t.ones(2),
+    "number ** t": lambda t: np.float64(2) ** t.ones(2),
+    "number < t": lambda t: np.float64(2) < t.ones(2),
+    "number + integers": lambda t: np.float64(2) + t.tensor([1, 2]),
+    "t * number": lambda t: t.ones(2) * np.float64(2),
+    "clamp nan": lambda t: t.clamp(t.tensor([1.0, 2.0]), min=float("nan")),
+    "clamp nan of a tensor": lambda t: t.clamp(
+        t.tensor([1.0, 2.0]), max=t.tensor([float("nan"), 0.0])
+    ),
+    "clamp_min nan": lambda t: t.tensor([1.0]).clamp_min(float("nan")),
+    "logcumsumexp": lambda t: t.logcumsumexp(t.tensor([0.0, 1.0, 1000.0, 2.0]), 0),
+    "logcumsumexp of a matrix": lambda t: t.logcumsumexp(
+        t.tensor([[0.0, -1e9, 3.0], [float("-inf"), 1.0, 2.0]]), 1
+    ),
+    "half std": lambda t: t.tensor([300.0, -300.0, 5], dtype=t.float16).std(),
+    "half norm": lambda t: t.full((4,), 300.0, dtype=t.float16).norm(),
+    "half dist": lambda t: t.dist(t.full((4,), 300.0, dtype=t.float16), t.zeros(4).half()),
+    "division of floats by zero": lambda t: t.tensor([1.0, -1.0]) // 0,
+    "multinomial of zeros": lambda t: t.multinomial(t.tensor([0.0, 1.0]), 1),
+}
+REFUSED = {
+    "integers // 0": lambda t: t.tensor([1, 2]) // 0,
+    "integers // zeros": lambda t: t.tensor([1, 2]) // t.tensor([1, 0]),
+    "integers % 0": lambda t: t.tensor([1, 2]) % 0,
+    "integers //= 0": lambda t: t.tensor([1, 2]).__ifloordiv__(0),
+    "fmod": lambda t: t.fmod(t.tensor([1, 2]), 0),
+    "div trunc": lambda t: t.div(t.tensor([1, 2]), 0, rounding_mode="trunc"),
+    "div floor": lambda t: t.div(t.tensor([1, 2]), 0, rounding_mode="floor"),
+    "matmul": lambda t: t.ones(2, 2).double() @ t.ones(2, 2),
+    "mm": lambda t: t.mm(t.ones(2, 2).double(), t.ones(2, 2)),
+    "bmm": lambda t: t.bmm(t.ones(1, 2, 2).double(), t.ones(1, 2, 2)),
+    "dot": lambda t: t.dot(t.ones(2).double(), t.ones(2)),
+    "mv": lambda t: t.mv(t.ones(2, 2), t.tensor([1, 2])),
+    "addmm": lambda t: t.addmm(t.ones(1, 1), t.ones(1, 1), t.ones(1, 1).double()),
+    "Linear": lambda t: t.nn.Linear(2, 2)(t.ones(2).double()),
+    "complex <": lambda t: t.tensor([1j]) < t.tensor([2j]),
+    "complex clamp": lambda t: t.clamp(t.tensor([1j]), 0),
+    "complex sign": lambda t: t.tensor([1j]).sign(),
+    "complex relu": lambda t: t.relu(t.tensor([1j])),
+    "complex maximum": lambda t: t.maximum(t.tensor([1j]), t.tensor([1j])),
+    "var of integers": lambda t: t.tensor([1, 2]).var(),
+    "normal": lambda t: t.normal(0.0, -1.0, (2,)),
+    "normal_": lambda t: t.ones(2).normal_(0, -1),
+    "uniform_": lambda t: t.ones(2).uniform_(2, 1),
+    "exponential_": lambda t: t.ones(2).exponential_(-1),
+    "geometric_": lambda t: t.ones(2).geometric_(2),
+    "bernoulli": lambda t: t.bernoulli(t.tensor([2.0])),
+    "bernoulli_": lambda t: t.ones(2).bernoulli_(2),
+    "multinomial": lambda t: t.multinomial(t.tensor([-1.0, 1.0]), 1),
+    "multinomial of too many": lambda t: t.multinomial(t.tensor([1.0, 1.0]), 3),
+    "randint": lambda t: t.randint(3, 3, (2,)),
+    "randperm": lambda t: t.randperm(-1),
+    "Dropout": lambda t: t.nn.Dropout(2),
+    "batch_size": lambda t: t.utils.data.DataLoader([1, 2], batch_size=0),
+    "batch_size=None": lambda t: t.utils.data.DataLoader([1], batch_size=None, drop_last=True),
+    "num_workers": lambda t: t.utils.data.DataLoader([1, 2], num_workers=-1),
+    "num_samples": lambda t: t.utils.data.RandomSampler([1, 2], num_samples=0),
+}
+
+
+@pytest.mark.parametrize("name", SAME)
+def test_the_result_is_pytorchs(name):
+    with np.errstate(all="ignore"):
+        found, expected = SAME[name](ours), SAME[name](torch)
+    assert isinstance(found, ours.Tensor)
+    assert str(found.dtype) == str(expected.dtype)
+    np.testing.assert_allclose(found.numpy(), expected.numpy(), 1e-6)
+
+
+@pytest.mark.parametrize("name", REFUSED)
+def test_what_pytorch_refuses_is_refused(name):
+    with pytest.raises((RuntimeError, ValueError)) as caught:
+        REFUSED[name](torch)
+    with pytest.raises(caught.type):
+        REFUSED[name](ours)
+
+
+def test_a_number_of_numpy_on_the_left_is_differentiated():
+    x = ours.ones(2, requires_grad=True)
+    (np.float64(3) * x).sum().backward()
+    assert x.grad.tolist() == [3.0, 3.0]
+
+
+def test_a_function_of_numpy_gives_a_tensor():
+    found = np.sin(ours.zeros(2))
+    assert isinstance(found, ours.Tensor)
+    assert found.tolist() == [0.0, 0.0]
+
+
+def test_logcumsumexp_has_finite_gradients():
+    def slope(lib):
+        x = lib.tensor([0.0, 1.0, 1000.0, 2.0], requires_grad=True)
+        lib.logcumsumexp(x, 0).sum().backward()
+        return x.grad.numpy()
+
+    np.testing.assert_allclose(slope(ours), slope(torch), 1e-4)
+
+
+def test_loaders():
+    data = ours.utils.data
+
+    class Fetched(data.Dataset):
+        def __getitems__(self, places):
+            return [10 * i for i in places]
+
+        def __len__(self):
+            return 5
+
+    assert [b.tolist() for b in data.DataLoader(Fetched(), 2)] == [[0, 10], [20, 30], [40]]
+    part = data.Subset(Fetched(), [4, 1])
+    assert [b.tolist() for b in data.DataLoader(part, 2)] == [[40, 10]]
+    sampler = data.SubsetRandomSampler([3, 4])
+    assert sorted(
+        data.DataLoader(Fetched(), 2, sampler=sampler).__iter__().__next__().tolist()
+    ) == [30, 40]
+    with pytest.warns(UserWarning, match="no workers"):
+        loader = data.DataLoader([1, 2], num_workers=2, pin_memory=True, persistent_workers=True)
+    assert [b.tolist() for b in loader] == [[1], [2]]
+    assert data.get_worker_info() is None
+
+
+def test_mixed_precision_and_the_machine_change_nothing():
+    p = ours.ones(2, requires_grad=True)
+    sgd, scaler = ours.optim.SGD([p], lr=0.5), ours.amp.GradScaler(enabled=True)
+    with ours.autocast("cpu", dtype=ours.bfloat16), ours.cuda.amp.autocast(enabled=False):
+        loss = p.sum()
+    scaler.scale(loss).backward()
+    scaler.unscale_(sgd)
+    scaler.step(sgd)
+    scaler.update()
+    scaler.load_state_dict(scaler.state_dict())
+    assert p.tolist() == [0.5, 0.5]
+    ours.cuda.manual_seed_all(3)
+    ours.backends.cudnn.benchmark = True
+    ours.use_deterministic_algorithms(True)
+    assert ours.are_deterministic_algorithms_enabled()
+    ours.set_float32_matmul_precision("high")
+    assert not ours.cuda.is_available()
+    assert ours.accelerator.current_accelerator() is None
+    with pytest.raises(AssertionError, match="CUDA"):
+        ours.cuda.synchronize()
+    device = ours.device("cuda" if ours.cuda.is_available() else "cpu")
+    assert ours.ones(1, device=device).device == device
+
+
+def test_print_options():
+    try:
+        ours.set_printoptions(precision=2)
+        assert repr(ours.tensor([1.23456])) == "tensor([1.23])"
+        ours.set_printoptions(sci_mode=True)
+        assert repr(ours.tensor([1.23456])) == "tensor([1.23e+00])"
+    finally:
+        ours.set_printoptions(profile="default")
+    assert repr(ours.tensor([1.23456])) == "tensor([1.2346])"
+
+
+SCRIPT = """
+import arraygrad.compat.torch
+arraygrad.compat.torch.install()
+import torch, torch.nn as nn, torch.nn.functional as F, torch.backends.cudnn as cudnn
+from torch.optim.lr_scheduler import StepLR
+from torch.utils.data import DataLoader, TensorDataset
+from torch.cuda.amp import GradScaler, autocast
+from torch.nn.modules import Linear
+from torch.utils.hooks import RemovableHandle
+from torch.utils._pytree import tree_map
+assert torch is arraygrad.compat.torch and Linear is nn.Linear
+assert tree_map(lambda x: x + 1, {"a": [1, None][:1]}) == {"a": [2]}
+device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
+net = nn.Sequential(nn.Linear(3, 4), nn.ReLU(), nn.Linear(4, 1)).to(device)
+adam = torch.optim.AdamW(net.parameters(), lr=0.05)
+schedule = StepLR(adam, 10)
+x = torch.randn(32, 3)
+loader = DataLoader(TensorDataset(x, x.sum(1, keepdim=True)), batch_size=8, shuffle=True)
+losses = []
+for epoch in range(20):
+    for a, b in loader:
+        adam.zero_grad()
+        loss = F.mse_loss(net(a.to(device)), b.to(device))
+        loss.backward()
+        adam.step()
+    schedule.step()
+    losses.append(loss.item())
+assert losses[-1] < losses[0]
+"""
+
+
+def test_an_unchanged_script_runs_after_install():
+    source = str(Path(ours.__file__).parents[3])
+    call = [sys.executable, "-W", "error", "-c", SCRIPT]
+    run = subprocess.run(
+        call, capture_output=True, text=True, env={**os.environ, "PYTHONPATH": source}
+    )
+    assert run.returncode == 0, run.stderr
+
+
+def test_install_does_not_replace_pytorch_itself():
+    with pytest.raises(RuntimeError, match="imported already"):
+        ours.install()
+
+
+@pytest.mark.parametrize("lib", [ours, torch], ids=["ours", "torch"])
+def test_gradcheck_varies_the_given_tensors(lib):
+    x = lib.tensor([1.0, 2.0], dtype=lib.float64, requires_grad=True)
+    y = lib.tensor([3.0, 4.0], dtype=lib.float64, requires_grad=True)
+    assert lib.autograd.gradcheck(lambda _: x**2, (x,))
+    assert lib.autograd.gradcheck(lambda a, b, c: a * x * y * c, (x, y, 3.0))
+    assert lib.autograd.gradgradcheck(lambda _: x**3, (x,))
+    assert x.tolist() == [1.0, 2.0]
