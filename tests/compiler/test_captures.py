@@ -17,6 +17,7 @@ import numpy as np
 import pytest
 
 import arraygrad as ag
+from arraygrad.errors import DataDependentError
 
 X = np.array([0.3, 1.2, -0.7])
 
@@ -539,3 +540,27 @@ def test_an_iterator_is_read_in_each_call() -> None:
         np.testing.assert_array_equal(f(X), X)
     for k in (2, 3):
         np.testing.assert_array_equal(f(X), X * k)
+
+
+def test_numpys_random_numbers_warn() -> None:
+    rng = np.random.default_rng(0)
+    with pytest.warns(UserWarning, match="same numbers"):
+        ag.compile(lambda x: x + rng.normal(size=3))(X)
+
+
+def test_a_large_array_that_is_compared_is_named() -> None:
+    large, small = np.ones((200, 300)), np.ones(3)
+    told = ag.compile(lambda x: x * large.sum() + small).explain(X)
+    assert "(200, 300)" in told
+    assert "(3,) and" not in told
+
+
+def test_errors_say_what_helps() -> None:
+    table = np.arange(5.0)
+    with pytest.raises(DataDependentError, match=r"ag.asarray\(table\)\[i\]"):
+        ag.compile(lambda i: table[i])(np.array(2))
+    with pytest.raises(DataDependentError, match="text of a value"):
+        ag.compile(lambda x: x * len(f"{x[0]:.2f}"))(X)
+    with pytest.raises(DataDependentError) as found:
+        ag.compile(lambda x: x * 2 if x > 0 else x, specialize=True)(X)
+    assert "specialize=True) for few decisions" not in str(found.value)

@@ -142,31 +142,32 @@ class Compiled(Generic[P, R]):
 
         The steps by NumPy's kernels are those for which there is no native code.
         """
-        return report.explanation(*self._executable(args, kwargs))
+        program, arrays = self._program(args, kwargs)
+        return report.explanation(program.executable, arrays, program.guards.compared())
 
     def traffic(self, *args: Any, **kwargs: Any) -> report.Traffic:
         """What the ops of a call with these arguments read and write, and what its kernels do."""
-        return report.traffic_of(self._executable(args, kwargs)[0])
+        return report.traffic_of(self._program(args, kwargs)[0].executable)
 
     def program(self, *args: Any, **kwargs: Any) -> str:
         """The program for these arguments: one line for each value."""
-        return report.program_text(self._executable(args, kwargs)[0])
+        return report.program_text(self._program(args, kwargs)[0].executable)
 
     def llvm(self, *args: Any, **kwargs: Any) -> str:
         """The kernels for these arguments, as LLVM reads them."""
-        return report.llvm_text(self._executable(args, kwargs)[0])
+        return report.llvm_text(self._program(args, kwargs)[0].executable)
 
     def assembly(self, *args: Any, **kwargs: Any) -> str:
         """The kernels for these arguments, as the processor reads them."""
-        return report.assembly_text(self._executable(args, kwargs)[0])
+        return report.assembly_text(self._program(args, kwargs)[0].executable)
 
-    def _executable(self, args: Any, kwargs: Any) -> tuple[Executable, list[Any]]:
+    def _program(self, args: Any, kwargs: Any) -> tuple[_Program, list[Any]]:
         """The program for some arguments, all of which must be plain, and their arrays."""
         arguments = Arguments(self._static, args, kwargs)
         if any(isinstance(x, Array) or is_foreign(x) for x in arguments.leaves):
             raise TypeError("to look inside a compiled function, pass NumPy arrays")
         program = _Program(self._function, arguments, False, **self._options)
-        return program.executable, [np.asarray(arguments.leaves[i]) for i in arguments.arrays]
+        return program, [np.asarray(arguments.leaves[i]) for i in arguments.arrays]
 
     def __reduce__(self) -> Any:
         """Pickle it by its name, as functions are; if it has none, by the function and settings."""

@@ -17,6 +17,7 @@ import functools
 import os
 import sys
 import sysconfig
+import warnings
 import weakref
 from argparse import Namespace
 from collections.abc import Callable, Iterable, Iterator
@@ -80,6 +81,7 @@ class Guards:
         # Pairs of arrays and copies of them: the program depends on their elements.
         self._elements: list[tuple[Any, Any]] = []
         self._before: list[tuple[Any, Any]] = []  # containers, and copies of them
+        self._generators: list[tuple[Any, Any]] = []  # of random numbers, and their states
         self._same: list[tuple[Read, Any]] = []
         self._states: list[tuple[Read, Any]] = []
         # Tensors, with their arrays, and whether they require gradients.
@@ -91,6 +93,8 @@ class Guards:
         for read, value, is_known in found:
             if isinstance(value, Iterator) and not _is_users(type(value)):
                 raise NotTraceable(f"reads from a {type(value).__name__}")
+            if isinstance(value, np.random.Generator):
+                self._generators.append((value, value.bit_generator.state))
             if isinstance(value, list | dict):
                 self._before.append((value, value.copy()))
             if not is_known:
@@ -120,6 +124,14 @@ class Guards:
             Arrays whose elements the function has read, and copies of them.
         """
         self._check_containers()
+        if any(repr(g.bit_generator.state) != repr(state) for g, state in self._generators):
+            warnings.warn(
+                "a compiled function draws from a NumPy generator, which happens only while it is "
+                "traced: each call has the same numbers. Pass them as an argument, or draw them "
+                "by arraygrad.random from a key",
+                stacklevel=2,
+            )
+        self._generators.clear()
         # A function may note its calls in a list, which happens only while it is traced.
         self._states = [(read, state) for read, state in self._states if _state(read()) == state]
         for tensor in captured:
@@ -129,7 +141,8 @@ class Guards:
         if self._reads_arrays:
             arrays += [array for _, array, _ in self._tensors.values()]
         pairs += [(array, array) for array in arrays]
-        self._elements = [(a, np.array(b)) for a, b in {id(p[0]): p for p in pairs}.values()]
+        distinct = {id(array): (array, copy) for array, copy in pairs}
+        self._elements = [(array, _kept(array, copy)) for array, copy in distinct.values()]
         self.quick = self._expression().function()
 
     def _check_containers(self) -> None:
@@ -167,6 +180,10 @@ class Guards:
             else:
                 found.true(functools.partial(_has_bits, array, copy))
         return found
+
+    def compared(self) -> list[Any]:
+        """The arrays from outside whose elements are compared in each call."""
+        return [array for array, _ in self._elements]
 
     def hold(self) -> bool:
         """Whether everything is as it was."""
@@ -217,6 +234,18 @@ def _has_state(read: Read, state: Any) -> bool:
 
 _memcmp = (ctypes.cdll.msvcrt if os.name == "nt" else ctypes.CDLL(None)).memcmp
 _memcmp.argtypes = (ctypes.c_void_p, ctypes.c_void_p, ctypes.c_size_t)
+
+
+# Copies of arrays, by their identities: several programs of a function share one.
+_copies: weakref.WeakValueDictionary[int, Any] = weakref.WeakValueDictionary()
+
+
+def _kept(array: Any, values: Any) -> Any:
+    """A copy of the values that an array has, or had when they were read."""
+    found = _copies.get(id(array))
+    if found is None or not _has_bits(values, found):
+        found = _copies[id(array)] = np.array(values, order="C")
+    return found
 
 
 def _has_bits(array: Any, copy: Any) -> bool:

@@ -47,8 +47,14 @@ def _modules(executable: Executable, title: str = "") -> list[tuple[str, str]]:
     return found
 
 
-def explanation(executable: Executable, arrays: Sequence[Any]) -> str:
-    """The steps of a program: what they compute, how much memory they touch, how long they take."""
+LARGE = 1 << 16  # bytes of an array from outside that `explain` names
+
+
+def explanation(executable: Executable, arrays: Sequence[Any], compared: Sequence[Any] = ()) -> str:
+    """The steps of a program: what they compute, how much memory they touch, how long they take.
+
+    `compared` are the arrays from outside that are compared in each call.
+    """
     times = _times(executable, arrays)
     lines = []
     for number, (step, seconds) in enumerate(zip(executable.steps, times, strict=True)):
@@ -68,6 +74,13 @@ def explanation(executable: Executable, arrays: Sequence[Any]) -> str:
         f"write {_size(fused)}, op by op it would be {_size(single)}; intermediate values take "
         f"{_size(executable.memory)}"
     )
+    for array in compared:
+        if array.nbytes >= LARGE:
+            lines.append(
+                f"in each call, an array from outside of shape {array.shape} and dtype "
+                f"{array.dtype} is compared with what it was: pass it as an argument, or make it a "
+                "tensor by ag.asarray()"
+            )
     return "\n".join(lines)
 
 

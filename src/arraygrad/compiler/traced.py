@@ -98,10 +98,9 @@ class Trace:
 
     def decide(self, x: Traced, kind: type, what: str) -> Any:
         """The value of an array as a Python object, by which the function decides what to do."""
-        if not self.specializes or not self.is_open or x.size != 1:
-            raise _needs_value(what)
-        if self._made_up.intersection(needed([x.node])):
-            raise _needs_value(what)
+        is_known = self.is_open and x.size == 1
+        if not (self.specializes and is_known) or self._made_up.intersection(needed([x.node])):
+            raise _needs_value(what, can_specialize=not self.specializes)
         value = kind(np.asarray(values_of([x.node], self._values)[0]).item())
         self.decisions.append((x.node, value))
         return value
@@ -282,6 +281,12 @@ class Traced(Replaceable, TransformMethods, Array):
             raise TypeError(f"only integers can be used as indices, not {self.dtype}")
         return int(self)
 
+    def __format__(self, form: str) -> str:
+        def refuse() -> Any:
+            raise _needs_value("the text of a value")
+
+        return format(self._read(refuse).item(), form) if form else repr(self)
+
     def __int__(self) -> int:
         return int(self._read(lambda: self._trace.decide(self, int, "an integer")))
 
@@ -291,7 +296,8 @@ class Traced(Replaceable, TransformMethods, Array):
             return np.array(found, dtype=dtype)
         raise _data_dependent(
             "a NumPy array was asked for while the function was compiled, when no values are "
-            f"known. {_MADE_HERE}, or compute this part outside of the compiled function"
+            f"known. {_MADE_HERE}; index an array of NumPy by ag.asarray(table)[i]; or compute "
+            "this part outside of the compiled function"
         )
 
     def __repr__(self) -> str:
@@ -345,13 +351,14 @@ _MADE_HERE = (
 )
 
 
-def _needs_value(what: str, more: str = "") -> DataDependentError:
+def _needs_value(what: str, more: str = "", can_specialize: bool = True) -> DataDependentError:
+    way = "compile(f, specialize=True) for few decisions, each outcome of which is compiled; "
     return _data_dependent(
         f"{what} was asked for while the function was compiled, when no values are known. Use "
         "where(condition, x, y) for a choice by elements, func.cond and func.while_loop for "
         "decisions; name the argument in static_argnums or static_argnames if it is a setting; "
-        "compile(f, specialize=True) for few decisions, each outcome of which is compiled; or "
-        f"compute this part outside of the compiled function{more}"
+        f"{way if can_specialize else ''}or compute this part outside of the compiled function"
+        f"{more}"
     )
 
 
