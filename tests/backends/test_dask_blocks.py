@@ -220,8 +220,8 @@ WRITES: dict[str, tuple[Callable[..., Any], Any]] = {
     "slice of a view": (lambda y, v: operator.setitem(y[1:], np.s_[:, 0], v), rng.normal(size=5)),
     "transpose": (lambda y, v: operator.setitem(y.T[1], np.s_[1:3], v), rng.normal(size=2)),
     "reshape": (
-        lambda y, v: operator.setitem(ag.reshape(y, (18,)), np.s_[3:9], v),
-        rng.normal(size=6),
+        lambda y, v: operator.setitem(ag.reshape(y, (2, 3, 3)), np.s_[1], v),
+        rng.normal(size=3),
     ),
     "flip": (lambda y, v: ag.flip(y, axis=0)[0].copy_(v), rng.normal(size=3)),
     "diagonal": (lambda y, v: ag.linalg.diagonal(y, offset=-1).copy_(v), rng.normal(size=3)),

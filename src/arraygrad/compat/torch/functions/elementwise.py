@@ -241,7 +241,14 @@ def clamp_max(input: Any, max: Any) -> Any:
     return clamp.__wrapped__(input, None, max)
 
 
-relu, threshold = (function(native, in_place=True) for native in (nn.relu, nn.threshold))
+threshold = function(nn.threshold, in_place=True)
+
+
+@function(in_place=True)
+def relu(input: Any) -> Any:
+    """The larger of each element and zero."""
+    check_ordered("relu", input)
+    return nn.relu(input)
 
 
 @function(in_place=True)
