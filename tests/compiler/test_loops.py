@@ -454,7 +454,7 @@ def test_each_way_to_run_a_loop(name: str, way: str) -> None:
 
 
 def test_the_code_of_each_way(way: str) -> None:
-    executable, _ = ag.compile(scanned)._executable((POINT,), {})
+    executable = ag.compile(scanned)._program((POINT,), {})[0].executable
     (step,) = [s for s in executable.steps if isinstance(s, loop_steps.ScanStep)]
     kinds = {
         "numbers": small_loops.SmallLoop,

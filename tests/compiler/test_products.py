@@ -132,7 +132,7 @@ def test_a_matrix_times_itself() -> None:
 
 
 def steps_of(function: Any, *arrays: Any) -> list[Any]:
-    return ag.compile(function)._executable(arrays, {})[0].steps
+    return ag.compile(function)._program(arrays, {})[0].executable.steps
 
 
 def test_a_linear_model_is_one_pass_over_its_matrix() -> None:
