@@ -186,9 +186,10 @@ def _collect(done: threading.Event) -> None:
 
 
 def _interrupt_main(done: threading.Event) -> None:
-    rng = random.Random(0)
-    while not done.wait(rng.random() * 0.05):
+    rng, pause = random.Random(0), 0.05
+    while not done.wait(rng.random() * pause):
         signal.raise_signal(signal.SIGINT)
+        pause = min(1.1 * pause, 2.0)  # on a slow machine, too, a task comes to its end
 
 
 def main() -> None:

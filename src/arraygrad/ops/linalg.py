@@ -237,8 +237,10 @@ def matrix_rank(x: Any, /, *, rtol: Any = None) -> Any:
 
 
 def _decomposed(xp: Any, x: Any) -> tuple[Any, Any, Any, Any]:
-    """The singular value decomposition, and ``det(u) det(vh)``."""
-    u, s, vh = xp.linalg.svd(x, full_matrices=False)
+    """The singular value decomposition, and ``det(u) det(vh)``; NaN for what is not finite."""
+    finite = xp.all(xp.isfinite(x), axis=(-2, -1), keepdims=True)
+    u, s, vh = xp.linalg.svd(xp.where(finite, x, xp.zeros_like(x)), full_matrices=False)
+    s = xp.where(finite[..., 0], s, xp.full_like(s, math.nan))  # LAPACK may give up on NaN
     return u, s, vh, (xp.linalg.det(u) * xp.linalg.det(vh))[..., None, None]
 
 
