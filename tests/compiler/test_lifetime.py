@@ -79,7 +79,7 @@ PROGRAMS = {
         f = ag.compile(lambda x: ag.sin(x) * 2.0)
         x = np.arange(5.0)
         f(x), f(x)
-        call, _, build = f._ways[0]
+        call, build = f._ways[0].call, f._ways[0].build
         del f
         gc.collect()
         others = [ag.compile(lambda x, i=i: ag.cos(x) * i)(x) for i in range(5)]
