@@ -200,6 +200,8 @@ def main() -> None:
     parser.add_argument("--threads", type=int, default=6)
     chosen = parser.parse_args()
     faulthandler.enable()
+    # The shell has a job in the background ignore interrupts.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
     warnings.simplefilter("ignore")  # compiled for many signatures
     sys.setswitchinterval(1e-4)
     end = time.monotonic() + chosen.seconds
