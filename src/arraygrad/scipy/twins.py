@@ -7,7 +7,8 @@ Otherwise it calls ours, which takes the same arguments.
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Iterable
+import math
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 import numpy as np
@@ -40,21 +41,88 @@ def any_arrays(args: Iterable[Any], kwargs: dict[str, Any]) -> bool:
     return has_arrays(args) or has_arrays(kwargs.values())
 
 
+# Parameters that change nothing but the time or memory that a function takes, and `check_finite`,
+# which `Binding` treats.
+_WITHOUT_EFFECT = {"check_finite", "lwork", "workers"}
+
+
+class Binding:
+    """How a function that names some of the parameters of SciPy's function gets their values.
+
+    SciPy's own signature says which parameters there are, and their defaults. A parameter that our
+    function does not name has no derivative here: it must have its default, or an error says so. A
+    function of ``**options`` gets all parameters.
+    """
+
+    def __init__(self, name: str, original: AnyFunction, function: AnyFunction) -> None:
+        self.name, self._signature = name, inspect.signature(original)
+        every = self._signature.parameters.values()
+        taken = inspect.signature(function).parameters
+        self._order = [p.name for p in every if p.kind is p.POSITIONAL_OR_KEYWORD]
+        self._defaults = {p.name: p.default for p in every if p.default is not p.empty}
+        named = {p.name for p in every if p.kind is not p.VAR_KEYWORD}
+        self._required = named - self._defaults.keys()
+        self._count = len(named) if len(named) == len(every) else math.inf
+        self._takes_all = any(p.kind is p.VAR_KEYWORD for p in taken.values())
+        self._taken = [n for n in taken if n in named]
+        self._left = [
+            n
+            for n in self._defaults
+            if n not in taken and n not in _WITHOUT_EFFECT and not n.startswith("overwrite_")
+        ]
+
+    def __call__(self, args: Sequence[Any], kwargs: dict[str, Any]) -> dict[str, Any]:
+        """The values of the parameters that our function names."""
+        given = dict(zip(self._order, args, strict=False)) | kwargs
+        every = self._defaults | given
+        if (
+            len(given) < len(args) + len(kwargs)
+            or len(every) > self._count
+            or not self._required <= given.keys()
+        ):
+            self._signature.bind(*args, **kwargs)  # raises, and says what is wrong
+        if every.get("check_finite"):
+            _check_finite(every.values())
+        if self._takes_all:
+            return every
+        refuse(self.name, **{n: (every[n], self._defaults[n]) for n in self._left})
+        return {n: every[n] for n in self._taken}
+
+
+def _check_finite(values: Iterable[Any]) -> None:
+    """Raise as SciPy does if an array has infinities or NaNs."""
+    for x in values:
+        if isinstance(x, list | tuple):
+            _check_finite(x)
+        x = plain(x)
+        if isinstance(x, np.ndarray) and x.dtype.kind in "fc" and not np.isfinite(x).all():
+            raise ValueError("array must not contain infs or NaNs")
+
+
 def twin(original: AnyFunction) -> Callable[[AnyFunction], AnyFunction]:
-    """Make a function the differentiable twin of SciPy's `original`."""
-    is_ufunc = isinstance(original, np.ufunc)
+    """Make a function the differentiable twin of SciPy's `original`.
+
+    The function names those of SciPy's parameters that it uses, and gets them as keywords; see
+    `Binding`. A function of ``*args`` gets the arguments as they are.
+    """
     place = (getattr(original, "__module__", "") or "scipy").split("._")[0]
     name = f"{place}.{original.__name__}"
 
     def decorate(function: AnyFunction) -> AnyFunction:
+        takes = inspect.signature(function).parameters.values()
+        as_given = isinstance(original, np.ufunc) or any(p.kind is p.VAR_POSITIONAL for p in takes)
+        bound = None if as_given else Binding(name, original, function)
+
         def run(*args: Any, **kwargs: Any) -> Any:
-            if has_arrays(args) or (kwargs and has_arrays(kwargs.values())):
-                if is_ufunc and kwargs:
-                    _refuse_keywords(original.__name__, kwargs)
-                if state.on:
-                    compare(name, run, args, kwargs)
-                return function(*args, **kwargs)
-            return original(*args, **kwargs)
+            if not (has_arrays(args) or (kwargs and has_arrays(kwargs.values()))):
+                return original(*args, **kwargs)
+            if state.on:
+                compare(name, run, args, kwargs)
+            if bound is not None:
+                return function(**bound(args, kwargs))
+            if kwargs and isinstance(original, np.ufunc):
+                _refuse_keywords(original.__name__, kwargs)
+            return function(*args, **kwargs)
 
         run.__name__ = run.__qualname__ = original.__name__
         run.__module__ = function.__module__
@@ -62,7 +130,7 @@ def twin(original: AnyFunction) -> Callable[[AnyFunction], AnyFunction]:
         run.__wrapped__ = function  # type: ignore[attr-defined]
         try:
             run.__signature__ = inspect.signature(original)  # type: ignore[attr-defined]
-        except (TypeError, ValueError):  # some compiled functions have none
+        except ValueError:  # some compiled functions have none
             del run.__wrapped__  # type: ignore[attr-defined]
         return run
 

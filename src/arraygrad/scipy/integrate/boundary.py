@@ -24,7 +24,7 @@ def solve_bvp(
     x: Any,
     y: Any,
     p: Any = None,
-    S: Any = None,  # noqa: N803
+    S: Any = None,
     fun_jac: Any = None,
     bc_jac: Any = None,
     tol: float = 1e-3,

@@ -198,7 +198,7 @@ def odeint(
     y0: Any,
     t: Any,
     args: Any = (),
-    Dfun: Any = None,  # noqa: N803
+    Dfun: Any = None,
     col_deriv: Any = 0,
     full_output: Any = 0,
     ml: Any = None,

@@ -193,12 +193,12 @@ def curve_fit(
 
 
 @verified("scipy.optimize.lsq_linear")
-def lsq_linear(A: Any, b: Any, bounds: Any = (-np.inf, np.inf), *more: Any, **options: Any) -> Any:  # noqa: N803
+def lsq_linear(A: Any, b: Any, bounds: Any = (-np.inf, np.inf), *more: Any, **options: Any) -> Any:
     """`scipy.optimize.lsq_linear`; `x`, `fun` and `cost` have derivatives by `A`, `b`, `bounds`."""
     scipy = scipy_module("scipy.optimize")
     limits = _pair(bounds, scipy)
     runs = on_values(
-        lambda A, b, bounds: scipy.lsq_linear(A, b, bounds, *more, **options),  # noqa: N803
+        lambda A, b, bounds: scipy.lsq_linear(A, b, bounds, *more, **options),
         A,
         b,
         limits,
@@ -234,10 +234,10 @@ def _matrix(matrix: Any, name: str) -> Any:
 
 
 @verified("scipy.optimize.nnls")
-def nnls(A: Any, b: Any, *more: Any, **options: Any) -> Any:  # noqa: N803
+def nnls(A: Any, b: Any, *more: Any, **options: Any) -> Any:
     """`scipy.optimize.nnls`; the solution and the norm of the residual have derivatives."""
     scipy = scipy_module("scipy.optimize")
-    runs = on_values(lambda A, b: scipy.nnls(A, b, *more, **options), A, b)  # noqa: N803
+    runs = on_values(lambda A, b: scipy.nnls(A, b, *more, **options), A, b)
     x, norm = runs.join(runs.results)
     if not runs.has_derivatives:
         return runs.as_given(x), norm

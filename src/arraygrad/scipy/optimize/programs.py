@@ -26,9 +26,9 @@ _CLOSE = 1e-7
 @verified("scipy.optimize.linprog")
 def linprog(
     c: Any,
-    A_ub: Any = None,  # noqa: N803
+    A_ub: Any = None,
     b_ub: Any = None,
-    A_eq: Any = None,  # noqa: N803
+    A_eq: Any = None,
     b_eq: Any = None,
     bounds: Any = (0, None),
     method: str = "highs",

@@ -101,7 +101,7 @@ def diags(
 
 
 @sparse_twin(SCIPY.kron)
-def kron(A: Any, B: Any, format: Any = None) -> Any:  # noqa: N803  (SciPy's names)
+def kron(A: Any, B: Any, format: Any = None) -> Any:
     """The Kronecker product of two sparse matrices."""
     a, b = as_sparse(A), as_sparse(B)
     left, right = np.repeat(np.arange(a.nnz), b.nnz), np.tile(np.arange(b.nnz), a.nnz)

@@ -85,9 +85,9 @@ _eigsh = declare(
 
 @twin("eigsh")
 def eigsh(
-    A: Any,  # noqa: N803  (SciPy's names)
+    A: Any,
     k: int = 6,
-    M: Any = None,  # noqa: N803
+    M: Any = None,
     sigma: Any = None,
     which: str = "LM",
     return_eigenvectors: bool = True,
@@ -164,7 +164,7 @@ _svds = declare(
 
 @twin("svds")
 def svds(
-    A: Any,  # noqa: N803  (SciPy's name)
+    A: Any,
     k: int = 6,
     ncv: Any = None,
     tol: float = 0,
@@ -238,13 +238,13 @@ def _trace(data: Any, pattern: Pattern) -> Any:
 
 @twin("expm_multiply")
 def expm_multiply(
-    A: Any,  # noqa: N803  (SciPy's names)
-    B: Any,  # noqa: N803
+    A: Any,
+    B: Any,
     start: Any = None,
     stop: Any = None,
     num: Any = None,
     endpoint: Any = None,
-    traceA: Any = None,  # noqa: N803
+    traceA: Any = None,
 ) -> Any:
     """The exponential of a sparse matrix times a vector or columns."""
     refuse("expm_multiply", start=(start, None), stop=(stop, None), num=(num, None))

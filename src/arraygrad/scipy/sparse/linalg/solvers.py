@@ -56,7 +56,7 @@ solve = declare(
 
 
 @twin("spsolve")
-def spsolve(A: Any, b: Any, permc_spec: Any = None, use_umfpack: bool = True) -> Any:  # noqa: N803
+def spsolve(A: Any, b: Any, permc_spec: Any = None, use_umfpack: bool = True) -> Any:
     """The solution of a sparse linear system, by the elements of the matrix and by `b`."""
     a = square(A, "spsolve")
     b, vector = columns(b, a.shape[0], "spsolve")
@@ -144,7 +144,7 @@ class _MixedFactor:
         return self._plain.solve(rhs, trans)
 
 
-def splu(A: Any, **options: Any) -> Any:  # noqa: N803  (SciPy's name)
+def splu(A: Any, **options: Any) -> Any:
     """The LU decomposition of a sparse matrix, whose `solve` takes and gives tensors."""
     if not isinstance(A, SparseTensor) and not isinstance(A, Array):
         return _MixedFactor(A, SCIPY.splu(A, **options))
@@ -164,7 +164,7 @@ def _plain_values(data: Any) -> Any:
     return values
 
 
-def factorized(A: Any) -> Any:  # noqa: N803  (SciPy's name)
+def factorized(A: Any) -> Any:
     """A function that solves systems with one matrix."""
     return splu(A).solve
 
@@ -227,7 +227,7 @@ _iterative = declare(
 
 def _method(name: str) -> Any:
     @twin(name)
-    def run(A: Any, b: Any, x0: Any = None, **options: Any) -> Any:  # noqa: N803
+    def run(A: Any, b: Any, x0: Any = None, **options: Any) -> Any:
         """The solution by iterations. The adjoint system is solved by the same method."""
         for option in ("M", "callback", "x0"):
             if option in options or (option == "x0" and x0 is not None):
@@ -306,7 +306,7 @@ _NORMS = ("r1norm", "r2norm", "anorm", "acond", "arnorm", "xnorm", "var")
 
 @twin("lsqr")
 def lsqr(
-    A: Any,  # noqa: N803  (SciPy's name)
+    A: Any,
     b: Any,
     damp: float = 0.0,
     atol: float = 1e-6,
