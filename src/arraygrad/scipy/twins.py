@@ -22,10 +22,14 @@ from .checking import compare, state
 _PLAIN = (np.ndarray, float, int, str, type(None))
 
 
+class HoldsArrays:
+    """The base of objects that are made of arrays, such as sparse matrices of tensors."""
+
+
 def has_arrays(values: Iterable[Any]) -> bool:
     """Whether a tensor, or an array of a transform, is among the values or inside of them."""
     for value in values:
-        if isinstance(value, Array):
+        if isinstance(value, Array | HoldsArrays):
             return True
         if isinstance(value, _PLAIN):
             continue
@@ -58,7 +62,7 @@ class Binding:
         self.name, self._signature = name, inspect.signature(original)
         every = self._signature.parameters.values()
         taken = inspect.signature(function).parameters
-        self._order = [p.name for p in every if p.kind is p.POSITIONAL_OR_KEYWORD]
+        self._order = [p.name for p in every if p.kind <= p.POSITIONAL_OR_KEYWORD]
         self._defaults = {p.name: p.default for p in every if p.default is not p.empty}
         named = {p.name for p in every if p.kind is not p.VAR_KEYWORD}
         self._required = named - self._defaults.keys()
@@ -247,7 +251,8 @@ def refuse(name: str, **options: tuple[Any, Any]) -> None:
     Each option is a pair: the value, and the only one that will do.
     """
     for option, (value, only) in options.items():
-        if value is not only and value != only:
+        is_array = isinstance(value, np.ndarray | Array) and value.ndim > 0
+        if is_array or (value is not only and value != only):
             raise NotImplementedError(
                 f"{name} with {option}={value!r} has no derivative here, only with "
                 f"{option}={only!r}: detach() the arrays if they are meant as constants"
