@@ -7,7 +7,6 @@ Otherwise it calls ours, which takes the same arguments.
 from __future__ import annotations
 
 import inspect
-import math
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
@@ -66,31 +65,40 @@ class Binding:
         self._defaults = {p.name: p.default for p in every if p.default is not p.empty}
         named = {p.name for p in every if p.kind is not p.VAR_KEYWORD}
         self._required = named - self._defaults.keys()
-        self._count = len(named) if len(named) == len(every) else math.inf
+        self._is_open = len(named) < len(every)  # to any keyword
         self._takes_all = any(p.kind is p.VAR_KEYWORD for p in taken.values())
         self._taken = [n for n in taken if n in named]
-        self._left = [
+        self._left = {
             n
             for n in self._defaults
             if n not in taken and n not in _WITHOUT_EFFECT and not n.startswith("overwrite_")
-        ]
+        }
 
-    def __call__(self, args: Sequence[Any], kwargs: dict[str, Any]) -> dict[str, Any]:
-        """The values of the parameters that our function names."""
+    def given(self, args: Sequence[Any], kwargs: dict[str, Any]) -> dict[str, Any]:
+        """The arguments of a call, all by name."""
         given = dict(zip(self._order, args, strict=False)) | kwargs
-        every = self._defaults | given
         if (
             len(given) < len(args) + len(kwargs)
-            or len(every) > self._count
             or not self._required <= given.keys()
+            or not (self._is_open or given.keys() <= self._signature.parameters.keys())
         ):
             self._signature.bind(*args, **kwargs)  # raises, and says what is wrong
-        if every.get("check_finite"):
-            _check_finite(every.values())
-        if self._takes_all:
-            return every
-        refuse(self.name, **{n: (every[n], self._defaults[n]) for n in self._left})
-        return {n: every[n] for n in self._taken}
+        return given
+
+    def named(self, given: dict[str, Any]) -> dict[str, Any]:
+        """The values of the parameters that our function names."""
+        every = self._defaults | given
+        return every if self._takes_all else {n: every[n] for n in self._taken}
+
+    def __call__(self, args: Sequence[Any], kwargs: dict[str, Any]) -> dict[str, Any]:
+        """The values of the parameters that our function names; the others have their defaults."""
+        given = self.given(args, kwargs)
+        if given.get("check_finite", self._defaults.get("check_finite")):
+            _check_finite(given.values())
+        if not self._takes_all:
+            left = [n for n in given if n in self._left]
+            refuse(self.name, **{n: (given[n], self._defaults[n]) for n in left})
+        return self.named(given)
 
 
 def _check_finite(values: Iterable[Any]) -> None:
