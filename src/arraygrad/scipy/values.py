@@ -103,7 +103,8 @@ class Runs:
         if isinstance(result, dict):
             result.update({k: self.as_given(result[k]) for k in ("x", "root") if k in result})
         if type(result) is tuple:
-            return tuple(map(self.as_given, result))
+            arrays = [i for i, part in enumerate(result) if not i or isinstance(part, np.ndarray)]
+            return tuple(self.as_given(p) if i in arrays else p for i, p in enumerate(result))
         return result
 
     # --- plain values ---
