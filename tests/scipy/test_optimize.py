@@ -385,8 +385,9 @@ def test_numbers_that_would_lose_derivatives_are_refused() -> None:
         optimize.brentq(lambda x: x**2 - float(a), 0, 2)
     with pytest.raises(TypeError, match="NumPy rather than of math"):
         optimize.brentq(lambda x: math.exp(x) - a, 0, 2)
-    with pytest.raises(TypeError, match=r"numpy\.stack"):
+    with pytest.raises(TypeError, match="no callable sin") as caught:
         optimize.root(lambda x: np.sin(np.array([x[0] - a, 0.0])), [0.0, 0.0])
+    assert "numpy.stack()" in caught.value.__notes__[0]
 
 
 def test_writes_to_arrays() -> None:
@@ -401,8 +402,9 @@ def test_writes_to_arrays() -> None:
 
     slopes = jacrev(lambda a: solved(a, np.zeros_like))(np.array(2.0))
     np.testing.assert_allclose(slopes, [1.0, -0.25], atol=1e-7)
-    with pytest.raises(TypeError, match="zeros_like"):
+    with pytest.raises(ValueError, match="element with a sequence") as caught:
         jacrev(lambda a: solved(a, lambda x: np.zeros(2)))(np.array(2.0))
+    assert "zeros_like()" in caught.value.__notes__[0]
 
 
 def test_numpy_array_may_join_numbers() -> None:

@@ -81,6 +81,8 @@ class Formula:
         How many arguments the function itself has.
     has_branches : bool
         Whether the function asked for the truth of a value: then its ops may differ elsewhere.
+    has_objects : bool
+        Whether NumPy made an array of objects of a value.
     choices : list of pairs
         The results of comparisons, each after the bits of what was compared: bit i for argument i,
         `OUTSIDE` for arrays outside.
@@ -91,7 +93,7 @@ class Formula:
         self.outside: list[Any] = []
         self.steps: list[_Step] = []
         self.values = count
-        self.has_branches = False
+        self.has_branches = self.has_objects = False
         self.choices: list[tuple[int, Any]] = []
         self._bits = {i: 1 << i for i in range(count)}
         self._known: dict[int, tuple[int, Any]] = {}  # by identity: the place, and the values
@@ -251,6 +253,7 @@ class _Captured(Replaceable, TransformMethods, Array):
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> Any:
         """The elements as objects, so that ``numpy.array([x[1], -x[0]])`` keeps them."""
         check_not_in_scipy()
+        self.formula.has_objects = True
         elements = np.empty(self.shape, object)
         for index in np.ndindex(self.shape):
             elements[index] = self[index]
@@ -270,13 +273,6 @@ def capture(function: AnyFunction, *arguments: Any) -> Formula:
 
     The result of the function is an array, a number, or nested sequences of numbers.
     """
-    try:
-        return _captured(function, arguments, with_closure=True)
-    except Exception:  # it may need a tensor in its closure: to differentiate by it, for example
-        return _captured(function, arguments, with_closure=False)
-
-
-def _captured(function: AnyFunction, arguments: tuple[Any, ...], with_closure: bool) -> Formula:
     formula = Formula(len(arguments))
     with new_level() as level, enable_grad(), numbers_keep_derivatives():
         make = _captured_type(level)
@@ -285,26 +281,23 @@ def _captured(function: AnyFunction, arguments: tuple[Any, ...], with_closure: b
             place, value = formula.meet(array)
             return value if place is None else make(value, formula, place)
 
-        if with_closure:  # so that what is computed from it alone is a part of the formula
-            function = substituted(function, from_outside, {})
+        # What the function computes from its closure alone is a part of the formula, too.
+        function = substituted(function, from_outside, {})
         try:
             result = as_array(function(*(make(a, formula, i) for i, a in enumerate(arguments))))
         except (TypeError, ValueError) as error:
-            if "has no callable" in str(error):
-                raise TypeError(
-                    "a function that is differentiated makes an array by numpy.array() of numbers "
-                    f"that depend on its argument, and NumPy cannot compute with it ({error}): use "
-                    "numpy.stack() rather than numpy.array()"
-                ) from error
-            if "array element with a sequence" in str(error):
-                raise TypeError(
-                    "a function that is differentiated writes numbers that depend on its argument "
-                    "to a NumPy array, which cannot keep their derivatives: make the array by "
-                    "numpy.zeros_like() of the argument, or join the numbers by numpy.stack()"
-                ) from error
+            if formula.has_objects:
+                error.add_note(_OF_OBJECTS)
             raise
     formula.finish(lowered(result, level))
     return formula
+
+
+_OF_OBJECTS = (
+    "A function that is differentiated joins numbers that depend on its argument by numpy.array(), "
+    "or writes them to a NumPy array, with which NumPy may not be able to compute: join them by "
+    "numpy.stack(), or write them to numpy.zeros_like() of the argument."
+)
 
 
 def as_array(x: Any) -> Any:

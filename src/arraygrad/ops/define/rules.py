@@ -50,12 +50,14 @@ def parameters(rule: Rule) -> tuple[str, ...]:
     return code.co_varnames[: code.co_argcount]
 
 
-def product_rule(d: Rule) -> Rule:
-    """The reverse rule that multiplies the cotangent by the derivative `d`."""
+def product_rule(d: Rule, times: Callable[[Any, Any], Any] | None = None) -> Rule:
+    """The reverse rule that multiplies the cotangent by the derivative `d`, or calls `times`."""
     names = parameters(d)
     takes = ", ".join(dict.fromkeys(("g", *names)))  # `check` raises later if `d` takes g
-    source = f"lambda {takes}: g * d({', '.join(names)})"
-    return eval(source, {"d": d, "__name__": d.__module__})  # type: ignore[no-any-return]
+    slope = f"d({', '.join(names)})"
+    source = f"lambda {takes}: " + (f"g * {slope}" if times is None else f"times(g, {slope})")
+    names_used = {"d": d, "times": times, "__name__": d.__module__}
+    return eval(source, names_used)  # type: ignore[no-any-return]
 
 
 def zero_rule(kind: Kind, name: str) -> Rule:

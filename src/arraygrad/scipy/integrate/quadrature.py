@@ -85,7 +85,9 @@ def quad(
         return function(x) * wave
 
     if weight is not None and _is_infinite(a, b):
-        total, size = _sum(integrand, runs, [waves(*p.ends, p.frequency) for p in runs.reports])
+        total, size = _sum(
+            integrand, runs, [waves(p.ends[0], p.ends[1], p.frequency) for p in runs.reports]
+        )
         _check_agree(total, value, size)
     else:
         total = _resolved(integrand, runs, epsabs, epsrel, "quad")

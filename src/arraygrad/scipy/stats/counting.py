@@ -45,7 +45,7 @@ class Discrete(Distribution):
             which: constant(
                 f"scipy.stats.{self.name}.{which}",
                 *inputs,
-                compute=by_scipy(of_numbers(getattr(self.scipy, which), len(inputs))),
+                compute=by_scipy(of_numbers(getattr(self.scipy, which))),
             )
             for which in ("ppf", "isf")
         }

@@ -95,7 +95,7 @@ class Distribution:
             f"scipy.stats.{self.name}.{which}_values",
             *inputs,
             kind=Elementwise(),
-            compute=by_scipy(of_numbers(getattr(self.scipy, which), len(inputs))),
+            compute=by_scipy(of_numbers(getattr(self.scipy, which))),
         )
 
     def _with_value(self, which: str, out: Any, points: Any, args: Any, kwargs: Any) -> Any:
