@@ -26,6 +26,7 @@ from ..core.array import AnyFunction, Array
 from ..core.levels import new_level
 from ..core.modes import enable_grad
 from ..core.nodes import recorder
+from ..errors import NoGradientError
 from ..func.trees import lowered
 from ..ops.define.op import Op
 from .substitution import substituted
@@ -81,8 +82,8 @@ class Formula:
         How many arguments the function itself has.
     has_branches : bool
         Whether the function asked for the truth of a value: then its ops may differ elsewhere.
-    has_objects : bool
-        Whether NumPy made an array of objects of a value.
+    met_numpy : bool
+        Whether NumPy asked a value for an array of objects, or for a number.
     choices : list of pairs
         The results of comparisons, each after the bits of what was compared: bit i for argument i,
         `OUTSIDE` for arrays outside.
@@ -93,7 +94,7 @@ class Formula:
         self.outside: list[Any] = []
         self.steps: list[_Step] = []
         self.values = count
-        self.has_branches = self.has_objects = False
+        self.has_branches = self.met_numpy = False
         self.choices: list[tuple[int, Any]] = []
         self._bits = {i: 1 << i for i in range(count)}
         self._known: dict[int, tuple[int, Any]] = {}  # by identity: the place, and the values
@@ -241,11 +242,12 @@ class _Captured(Replaceable, TransformMethods, Array):
     def item(self) -> Any:
         """Refused: a Python number would lose the derivative silently."""
         check_not_in_scipy()
-        raise TypeError(
-            "a function that is differentiated turns its argument into a Python number, which has "
-            "no derivative: keep it an array, and use functions of NumPy rather than of math; join "
-            "numbers by numpy.stack() or in a list rather than by numpy.array(), or write them to "
-            "numpy.zeros_like() of the argument; call detach() if losing the derivative is meant"
+        self.formula.met_numpy = True
+        raise NoGradientError(
+            "a function that is differentiated turns an array that depends on its arguments into a "
+            "Python number, by float(), item(), or a function of math, and the number has no "
+            "derivative: keep it an array, and use functions of NumPy rather than of math; call "
+            "detach() if losing the derivative is meant"
         )
 
     __float__ = __int__ = __complex__ = item
@@ -253,7 +255,7 @@ class _Captured(Replaceable, TransformMethods, Array):
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> Any:
         """The elements as objects, so that ``numpy.array([x[1], -x[0]])`` keeps them."""
         check_not_in_scipy()
-        self.formula.has_objects = True
+        self.formula.met_numpy = True
         elements = np.empty(self.shape, object)
         for index in np.ndindex(self.shape):
             elements[index] = self[index]
@@ -286,14 +288,14 @@ def capture(function: AnyFunction, *arguments: Any) -> Formula:
         try:
             result = as_array(function(*(make(a, formula, i) for i, a in enumerate(arguments))))
         except (TypeError, ValueError) as error:
-            if formula.has_objects:
-                error.add_note(_OF_OBJECTS)
+            if formula.met_numpy:
+                error.add_note(_STAY_ARRAYS)
             raise
     formula.finish(lowered(result, level))
     return formula
 
 
-_OF_OBJECTS = (
+_STAY_ARRAYS = (
     "A function that is differentiated joins numbers that depend on its argument by numpy.array(), "
     "or writes them to a NumPy array, with which NumPy may not be able to compute: join them by "
     "numpy.stack(), or write them to numpy.zeros_like() of the argument."
