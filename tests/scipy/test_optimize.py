@@ -110,8 +110,13 @@ CASES = [
         lambda m, p: m.root_scalar(cubic, (p[0], p[1]), bracket=[0, 2], xtol=1e-14).root,
         P2,
     ),
-    Case("root", lambda m, p: m.root(system, [1.0, 0.0], (p,), tol=1e-14).x, P2),
-    Case("root-lm", lambda m, p: m.root(lambda x: system(x, p), [1, 0], method="lm").x, P2),
+    Case("root", lambda m, p: m.root(system, [1.0, 0.0], (p,), tol=1e-14).x, P2, value=1e-14),
+    Case(
+        "root-lm",
+        lambda m, p: m.root(lambda x: system(x, p), [1, 0], method="lm").x,
+        P2,
+        value=1e-8,
+    ),
     Case("fsolve", lambda m, p: m.fsolve(lambda x: system(x, p), [1, 0], xtol=1e-12), P2),
     Case(
         "fixed_point",
@@ -124,17 +129,19 @@ CASES = [
         P2,
         **NOISY,
     ),
-    Case("minimize", best, P2, **NOISY),
+    Case("minimize", best, P2, value=1e-5, **NOISY),
     Case(
         "minimize-bounds",
         functools.partial(best, bounds=[(0.5, None), (None, -0.2), (0.0, 2.0)]),
         P3,
+        value=1e-5,
         **NOISY,
     ),
     Case(
         "minimize-constraints",
         lambda m, p: best(m, p, constraints={"type": "eq", "fun": lambda x: x @ x - p[0]}),
         P3,
+        value=1e-5,
         **NOISY,
     ),
     Case(
@@ -147,6 +154,7 @@ CASES = [
             ),
         ),
         P3,
+        value=1e-5,
         **NOISY,
     ),
     Case("least_squares", squares, P3, **NOISY),
@@ -158,6 +166,7 @@ CASES = [
         "curve_fit-number",
         lambda m, p: fit(m, p, jac=None, sigma=1 + p[2], absolute_sigma=True),
         P3,
+        value=1e-6,
         **NOISY,
     ),
     Case(

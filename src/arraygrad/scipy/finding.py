@@ -88,7 +88,7 @@ def _without_twin(place: str, name: str) -> str:
 def _follows_the_standard(function: Any) -> bool:
     """Whether SciPy says that a function computes with arrays of any library."""
     table = getattr(sys.modules.get("scipy._lib._array_api"), "xp_capabilities_table", {})
-    known = table.get(function) if callable(function) else None
+    known = (table.get(function) or {}) if callable(function) else {}
     return bool(known) and not any(known[k] for k in ("np_only", "cpu_only", "out_of_scope"))
 
 

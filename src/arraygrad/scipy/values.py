@@ -181,6 +181,7 @@ class Runs:
             functools.update_wrapper(valued, function)
         except (AttributeError, TypeError):  # an object with attributes of its own
             valued.__wrapped__ = function  # type: ignore[attr-defined]
+        valued.value_of = self.value  # type: ignore[attr-defined]
         return valued
 
 

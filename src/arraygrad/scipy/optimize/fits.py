@@ -17,11 +17,11 @@ from ..formula import as_array, by_ops
 from ..solving import solver
 from ..twins import floating
 from ..values import attach, refusing
+from .exact import SCIPY, curve_fitted, fitted
 from .minima import minimum
-from .roots import SCIPY
 
 
-@solver(SCIPY.least_squares)
+@solver(SCIPY.least_squares, fitted)
 def least_squares(
     runs: Any,
     result: Any,
@@ -89,7 +89,7 @@ def _loss(loss: Any) -> AnyFunction:
     return known[loss]
 
 
-@solver(SCIPY.curve_fit)
+@solver(SCIPY.curve_fit, curve_fitted)
 def curve_fit(
     runs: Any,
     result: Any,

@@ -24,14 +24,14 @@ from ..implicit import implicit
 from ..linear import LARGE
 from ..solving import solver
 from ..values import attach, refusing
-from .roots import SCIPY, first_of
+from .exact import SCIPY, as_number, first_of, minimized, rules_of
 
 _CLOSE = 1e-5  # how far from its bound, relative to 1 + |bound|, an active constraint may be
 _UNDECIDED = 1e-9  # how far from its bound, and how little held there, a minimum is undecided
 _EXACT = 1e-12  # how far from its bound a number counts as equal to it
 
 
-@solver(SCIPY.minimize)
+@solver(SCIPY.minimize, minimized)
 def minimize(
     runs: Any, result: Any, fun: Any, args: Any, jac: Any, bounds: Any, constraints: Any
 ) -> Any:
@@ -40,6 +40,11 @@ def minimize(
     The derivatives of `x` are those of an implicit function: the gradient is zero, with bounds and
     constraints held that are active at the minimum. `fun` must be made of functions that arraygrad
     can differentiate twice.
+
+    Without `jac`, SciPy's methods get exact gradients, Hessians or products with them, and exact
+    Jacobians of constraints, if arraygrad can differentiate the functions; otherwise SciPy takes
+    differences, as it does for ``jac="2-point"``. `hess` may also be "product", "matrix" or
+    "sparse": exact Hessians in this form.
 
     Examples
     --------
@@ -50,8 +55,7 @@ def minimize(
     array([[0.5, 0. ],
            [0. , 1. ]])
     """
-    kinds = dict | SCIPY.NonlinearConstraint | SCIPY.LinearConstraint
-    rules = [constraints] if isinstance(constraints, kinds) else list(constraints)
+    rules = rules_of(constraints)
     value = by_ops(first_of(fun, args, jac is True), result.x)
     limits = [_limits(rule) for rule in rules]
     result.x = minimum(value, result.x, _lower_upper(bounds, result.x.shape), limits)
@@ -65,12 +69,6 @@ def minimize(
         result.jac, known = attach(result.jac, slope), [*known, "jac"]
     refusing(result, result.x, "minimize()", known)
     return result
-
-
-def as_number(x: Any) -> Any:
-    """What a function to minimise returned, as an array without axes."""
-    x = as_array(x)
-    return ops.reshape(x, ()) if x.ndim else x
 
 
 class Limits:

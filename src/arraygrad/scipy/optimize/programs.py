@@ -18,7 +18,7 @@ from ..formula import as_array
 from ..implicit import implicit
 from ..solving import solver
 from ..values import attach, on_values, refusing
-from .roots import SCIPY
+from .exact import SCIPY
 
 _CLOSE = 1e-7
 

@@ -8,10 +8,8 @@ import numpy as np
 
 from ...core.array import AnyFunction, Array
 from ..implicit import implicit
-from ..names import scipy_module
 from ..solving import solver
-
-SCIPY = scipy_module("scipy.optimize")
+from .exact import SCIPY, as_tuple, first_of, solved
 
 
 def solution(residual: AnyFunction, x: Any) -> Any:
@@ -19,18 +17,7 @@ def solution(residual: AnyFunction, x: Any) -> Any:
     return implicit(residual, x if isinstance(x, Array) else np.asarray(x))
 
 
-def as_tuple(args: Any) -> tuple[Any, ...]:
-    """More arguments of a function, as SciPy takes them."""
-    return args if isinstance(args, tuple) else (args,)
-
-
-def first_of(fun: AnyFunction, args: Any, with_derivative: bool = False) -> AnyFunction:
-    """A function of x alone, without the derivative that it may return, too."""
-    more = as_tuple(args)
-    return lambda x: fun(x, *more)[0] if with_derivative else fun(x, *more)
-
-
-@solver(SCIPY.root)
+@solver(SCIPY.root, solved)
 def root(runs: Any, result: Any, fun: Any, args: Any, jac: Any) -> Any:
     """`scipy.optimize.root`; `x` of the result has derivatives, as an implicit function.
 
