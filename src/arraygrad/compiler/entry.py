@@ -16,7 +16,7 @@ import numpy as np
 from .core import Core, is_whole
 from .executable import Executable, Native
 from .fusion import base_of
-from .native import Engine
+from .native import Addresses, Engine
 from .objects import LAYOUT, new_array_address
 from .pool import pool_cell, prepare, run_address
 from .prepared import Prepared
@@ -63,7 +63,7 @@ class _Code:
     def __init__(self, executable: Executable, structure: Structure) -> None:
         self._prepared = Prepared(executable)  # owns the kernels and constants
         text = _EntryText(executable, structure, self._prepared)
-        self._engine = Engine(text.text(), ["entry"])
+        self._engine = Engine(text.text(), ["entry"], text.outside)
         self._method = _Method(b"compiled", self._engine.address("entry"), _FASTCALL, None)
 
     def function(self) -> Any:
@@ -123,23 +123,25 @@ class _EntryText:
         self.executable, self.structure, self.prepared = executable, structure, prepared
         self.lines: list[str] = []
         self.constants: list[str] = []
-        self._busy = _at(ctypes.addressof(prepared.is_busy))
+        self.outside = Addresses()
         self._count = 0
 
     def text(self) -> str:
+        self._busy = self._at(ctypes.addressof(self.prepared.is_busy))
+        other = self._at(id(NotImplemented))
+        keep, release = self._function("Py_IncRef"), self._function("Py_DecRef")
         self._require("i64", self._let(f"load i64, ptr {self._busy}"), "0")
         self._check_arguments()
         self._make_outputs()
         self._run()
         for flag in self.prepared.flags:
-            self._require("i8", self._let(f"load i8, ptr {_at(flag)}"), "0", "wrong")
+            self._require("i8", self._let(f"load i8, ptr {self._at(flag)}"), "0", "wrong")
         self.lines.append(f"  ret ptr {self._built(self.structure)}")
-        other = _at(id(NotImplemented))
-        refused = ["other:", f"  call void {_function('Py_IncRef')}(ptr {other})"]
+        refused = ["other:", f"  call void {keep}(ptr {other})"]
         refused += [f"  ret ptr {other}", "failed:", "  ret ptr null"]
         if self.prepared.flags:  # Python runs it again, and raises
-            release = [f"  call void {_function('Py_DecRef')}(ptr {x})" for x in self.outputs]
-            refused = ["wrong:", *release, "  br label %other", *refused]
+            released = [f"  call void {release}(ptr {x})" for x in self.outputs]
+            refused = ["wrong:", *released, "  br label %other", *refused]
         head = "define ptr @entry(ptr %self, ptr %args, i64 %count) {"
         return "\n".join([*self.constants, head, *self.lines, *refused, "}"])
 
@@ -147,6 +149,16 @@ class _EntryText:
         self._count += 1
         self.lines.append(f"  %t{self._count} = {text}")
         return f"%t{self._count}"
+
+    def _at(self, address: int) -> str:
+        """An address outside of the module."""
+        return self._let(f"load ptr, ptr {self.outside.place(address)}")
+
+    def _function(self, name: str) -> str:
+        """A function of Python itself."""
+        address = ctypes.cast(getattr(ctypes.pythonapi, name), ctypes.c_void_p).value
+        assert address is not None
+        return self._at(address)
 
     def _load(self, base: str, offset: int, kind: str = "ptr") -> str:
         place = self._let(f"getelementptr i8, ptr {base}, i64 {offset}")
@@ -165,15 +177,15 @@ class _EntryText:
         for i, x in enumerate(given):
             self.objects[x] = self._load("%args", 8 * i)
         for x in self.executable.constants:
-            self.objects[x] = _at(id(x.node.array))  # type: ignore[attr-defined]
+            self.objects[x] = self._at(id(x.node.array))  # type: ignore[attr-defined]
         for x, array in self.objects.items():
             self._check(x, array)
 
     def _check(self, x: Core, array: str) -> None:
         """Check that an array is what kernels expect."""
         assert LAYOUT is not None
-        self._require("ptr", self._load(array, LAYOUT.type), _at(id(np.ndarray)))
-        self._require("ptr", self._load(array, LAYOUT.dtype), _at(id(x.dtype)))
+        self._require("ptr", self._load(array, LAYOUT.type), self._at(id(np.ndarray)))
+        self._require("ptr", self._load(array, LAYOUT.dtype), self._at(id(x.dtype)))
         self._require("i32", self._load(array, LAYOUT.ndim, "i32"), str(len(x.shape)))
         if x.shape:
             lengths = self._load(array, LAYOUT.shape)
@@ -191,12 +203,13 @@ class _EntryText:
                 f"@shape{j} = internal constant [{len(x.shape)} x i64] [{lengths}]"
             )
             given = (
-                f"ptr {_at(id(np.ndarray))}, i32 {len(x.shape)}, ptr @shape{j}, i32 {x.dtype.num}"
+                f"ptr {self._at(id(np.ndarray))}, i32 {len(x.shape)}, ptr @shape{j}, "
+                f"i32 {x.dtype.num}"
             )
             rest = "ptr null, ptr null, i32 0, i32 0, ptr null"
             address = new_array_address()
             assert address is not None
-            array = self._let(f"call ptr {_at(address)}({given}, {rest})")
+            array = self._let(f"call ptr {self._at(address)}({given}, {rest})")
             is_null = self._let(f"icmp eq ptr {array}, null")
             self._count += 1
             self.lines.append(f"  br i1 {is_null}, label %failed, label %b{self._count}")
@@ -210,18 +223,18 @@ class _EntryText:
         for x, array in self.objects.items():
             if self.prepared.reads(x):
                 data = self._load(array, LAYOUT.data)
-                self.lines.append(f"  store ptr {data}, ptr {_at(self.prepared.place(x))}")
+                self.lines.append(f"  store ptr {data}, ptr {self._at(self.prepared.place(x))}")
         steps = self.prepared.steps
         is_long = sum(step.loops.cost for step in self.executable.steps) > LONG
         state = None
         if is_long:
             self.lines.append(f"  store i64 1, ptr {self._busy}")
-            state = self._let(f"call ptr {_function('PyEval_SaveThread')}()")
-        pool = self._let(f"load ptr, ptr {_at(ctypes.addressof(pool_cell))}")
-        given = f"ptr {_at(ctypes.addressof(steps))}, i64 {len(steps)}, ptr {pool}"
-        self.lines.append(f"  call void {_at(run_address())}({given})")
+            state = self._let(f"call ptr {self._function('PyEval_SaveThread')}()")
+        pool = self._let(f"load ptr, ptr {self._at(ctypes.addressof(pool_cell))}")
+        given = f"ptr {self._at(ctypes.addressof(steps))}, i64 {len(steps)}, ptr {pool}"
+        self.lines.append(f"  call void {self._at(run_address())}({given})")
         if is_long:
-            self.lines.append(f"  call void {_function('PyEval_RestoreThread')}(ptr {state})")
+            self.lines.append(f"  call void {self._function('PyEval_RestoreThread')}(ptr {state})")
             self.lines.append(f"  store i64 0, ptr {self._busy}")
 
     def _built(self, structure: Structure) -> str:
@@ -229,22 +242,12 @@ class _EntryText:
         if isinstance(structure, int):
             return self.outputs[structure]
         items = [self._built(part) for part in structure]
-        made = self._let(f"call ptr {_function('PyTuple_New')}(i64 {len(items)})")
+        made = self._let(f"call ptr {self._function('PyTuple_New')}(i64 {len(items)})")
         is_null = self._let(f"icmp eq ptr {made}, null")
         self._count += 1
         self.lines.append(f"  br i1 {is_null}, label %failed, label %b{self._count}")
         self.lines.append(f"b{self._count}:")
+        put = self._function("PyTuple_SetItem")
         for i, item in enumerate(items):
-            self._let(f"call i32 {_function('PyTuple_SetItem')}(ptr {made}, i64 {i}, ptr {item})")
+            self._let(f"call i32 {put}(ptr {made}, i64 {i}, ptr {item})")
         return made
-
-
-def _at(address: int) -> str:
-    return f"inttoptr (i64 {address} to ptr)"
-
-
-def _function(name: str) -> str:
-    """A function of Python itself."""
-    address = ctypes.cast(getattr(ctypes.pythonapi, name), ctypes.c_void_p).value
-    assert address is not None
-    return _at(address)

@@ -41,6 +41,7 @@ from ..core.array import plain
 from ..core.modes import current_modes
 from ..core.nodes import record, recorder, stage
 from ..core.versions import refused_writes, writes_to
+from ..ops.define.op import Op
 from .objects import addresses_of
 from .quick import Expression, itself
 from .traced import Traced
@@ -349,6 +350,9 @@ class _Walk:
         return sorted(self._attributes.intersection(own))
 
     def _variables(self, function: FunctionType) -> Iterator[Read]:
+        op = getattr(function, "op", None)
+        if isinstance(op, Op) and op.is_library:  # its tables grow, and it computes the same
+            return
         for cell in function.__closure__ or ():
             if _content(cell) is not _MISSING:
                 yield functools.partial(getattr, cell, "cell_contents")

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from .core import Core
-from .native import Engine
+from .native import Addresses, Engine
 
 # Called after each step, with the number of steps so far, and the state.
 After = Callable[[int, Sequence[Any]], None]
@@ -38,10 +38,10 @@ class NativeLoop:
     length: int
     _piece: int  # steps
 
-    def _compile(self, text: str) -> None:
+    def _compile(self, text: str, outside: Addresses | None = None) -> None:
         """Compile the function ``loop(table, start, stop)``, which returns the step it reached."""
         self.text = text
-        self._engine = Engine(text, ["loop"])  # owns the code
+        self._engine = Engine(text, ["loop"], outside)  # owns the code
         kind = ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_void_p, ctypes.c_int64, ctypes.c_int64)
         self._call = kind(self._engine.address("loop"))
 

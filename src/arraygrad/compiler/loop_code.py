@@ -20,6 +20,7 @@ from .executable import Native, ready
 from .fusion import base_of
 from .loop_bodies import BodyProgram
 from .loop_calls import After, NativeLoop
+from .native import Addresses
 from .objects import LAYOUT, addresses_of
 from .pool import pool_cell, prepare, run_address
 from .vectors import TYPES, literal, memory_type
@@ -77,7 +78,8 @@ class LoopCode(NativeLoop):
         self._rows = len(body.outputs) - states
         if any(step.loops.chunks > 1 for program in programs for step in program.steps):
             prepare()
-        self._compile(_Text(self).text())
+        text = _Text(self)
+        self._compile(text.text(), text.outside)
         cost = sum(step.loops.cost for program in programs for step in program.steps)
         self._piece = max(1, PIECE // max(cost, 1))
 
@@ -115,9 +117,9 @@ def _is_native(program: BodyProgram) -> bool:
     return all(base_of(x) in written for x in program.outputs)
 
 
-def _shared_text() -> str:
+def _shared_text(outside: Addresses) -> str:
     """A function that runs a kernel in chunks, by the threads of the pool."""
-    cell, run = ctypes.addressof(pool_cell), run_address()
+    cell, run = outside.place(ctypes.addressof(pool_cell)), outside.place(run_address())
     return f"""define internal void @shared(ptr %f, ptr %t, i64 %chunks) {{
   %step = alloca {{ ptr, ptr, i64 }}, align 8
   store ptr %f, ptr %step
@@ -125,8 +127,10 @@ def _shared_text() -> str:
   store ptr %t, ptr %pt
   %pc = getelementptr i8, ptr %step, i64 16
   store i64 %chunks, ptr %pc
-  %pool = load ptr, ptr inttoptr (i64 {cell} to ptr)
-  call void inttoptr (i64 {run} to ptr)(ptr %step, i64 1, ptr %pool)
+  %cell = load ptr, ptr {cell}
+  %pool = load ptr, ptr %cell
+  %run = load ptr, ptr {run}
+  call void %run(ptr %step, i64 1, ptr %pool)
   ret void
 }}"""
 
@@ -136,6 +140,7 @@ class _Text:
 
     def __init__(self, code: LoopCode) -> None:
         self._code = code
+        self.outside = Addresses()
         self._lines: list[str] = []
         self._slots: dict[Any, list[str]] = {}  # where kernels find the address of an array
         self._objects: dict[Any, str] = {}
@@ -194,7 +199,7 @@ class _Text:
         self._say(f"%end = phi i64 {ends}")
         self._say("ret i64 %end")
         head = "define i64 @loop(ptr %arguments, i64 %start, i64 %stop) {"
-        return "\n".join([_shared_text(), head, "entry:", *self._lines, "}"])
+        return "\n".join([_shared_text(self.outside), head, "entry:", *self._lines, "}"])
 
     def _say(self, text: str) -> None:
         self._lines.append("  " + text)
@@ -259,7 +264,8 @@ class _Text:
         """Call the kernels. The chunks of large ones are shared with other threads."""
         for step in program.steps:
             for launch in step.launches:
-                function = f"inttoptr (i64 {launch.function.address} to ptr)"
+                place = self.outside.place(launch.function.address)
+                function = self._let(f"load ptr, ptr {place}")
                 table = self._table[id(launch)]
                 if launch.chunks == 1:
                     self._say(f"call void {function}(ptr {table}, i64 0)")

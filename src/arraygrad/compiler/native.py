@@ -1,7 +1,8 @@
 """LLVM: from the text of kernels to functions that can be called.
 
 Equal texts become one function, which lives as long as a program uses it. Whoever has the address
-of a function keeps the `Engine` that owns its code.
+of a function keeps the `Engine` that owns its code. The code of a text is kept on disk, too: see
+`stored`. So texts have no addresses in them, which differ from process to process: see `Addresses`.
 
 LLVM runs in threads of its own: an interrupt in the middle of its binding would leave a lock held,
 or memory with two owners; and a thread of the user may have a small stack.
@@ -18,6 +19,7 @@ from collections.abc import Callable, Sequence
 from typing import Any, TypeVar
 
 from ..core.locks import held, once
+from .stored import digest, store
 from .vectors import Module
 
 R = TypeVar("R")
@@ -127,6 +129,26 @@ def _compiled(texts: Sequence[str], module: Module) -> list[Function]:
     return [found[text] for text in texts]  # type: ignore[misc]
 
 
+class Addresses:
+    """The addresses that a module refers to: it finds them in a table, which is filled later."""
+
+    def __init__(self) -> None:
+        self._known: dict[int, int] = {}
+
+    def place(self, address: int) -> str:
+        """Where the module finds an address: the text of a pointer."""
+        number = self._known.setdefault(address, len(self._known))
+        return f"getelementptr (ptr, ptr @addresses, i64 {number})"
+
+    def declaration(self) -> str:
+        """The text of the table."""
+        return f"@addresses = global [{len(self._known)} x ptr] zeroinitializer"
+
+    def fill(self, table: int) -> None:
+        """Write the addresses to the table."""
+        (ctypes.c_void_p * len(self._known)).from_address(table)[:] = list(self._known)
+
+
 class Engine:
     """The machine code of a module. It lives as long as the engine.
 
@@ -136,11 +158,15 @@ class Engine:
         The module, as LLVM reads it.
     names : sequence of str
         The functions whose addresses are wanted.
+    outside : Addresses, optional
+        The addresses that the module refers to.
     """
 
-    def __init__(self, text: str, names: Sequence[str]) -> None:
+    def __init__(self, text: str, names: Sequence[str], outside: Addresses | None = None) -> None:
+        if outside is not None:
+            text = f"{outside.declaration()}\n{text}"
         self._engine: Any
-        self._engine, self._addresses = _in_thread(lambda: _machine_code(text, names))
+        self._engine, self._addresses = _in_thread(lambda: _machine_code(text, names, outside))
 
     def address(self, name: str) -> int:
         """The address of a function."""
@@ -152,12 +178,23 @@ class Engine:
             _unused.append(self._engine)
 
 
-def _machine_code(text: str, names: Sequence[str]) -> tuple[Any, dict[str, int]]:
+def _machine_code(
+    text: str, names: Sequence[str], outside: Addresses | None
+) -> tuple[Any, dict[str, int]]:
     while _unused:
         _unused.popleft().close()
-    machine = _machine()
-    engine = _llvm().create_mcjit_compiler(_optimized(text, machine), machine)
+    llvm, machine = _llvm(), _machine()
+    version = f"{llvm.llvm_version_info} {_PASSES}"
+    name = digest(version, machine.triple, *map(str, _host()), text)
+    code = store().read(name)
+    if code is None:
+        code = machine.emit_object(_optimized(text, machine))
+        store().write(name, code)
+    engine = llvm.create_mcjit_compiler(llvm.parse_assembly(""), machine)
+    engine.add_object_file(llvm.ObjectFileRef.from_data(code))
     engine.finalize_object()
+    if outside is not None:
+        outside.fill(engine.get_global_value_address("addresses"))
     return engine, {name: engine.get_function_address(name) for name in names}
 
 
