@@ -1,4 +1,4 @@
-"""Machine code on disk: who may put it there, what happens to broken files, and how much is kept."""
+"""Machine code on disk: who may put it there, broken files, and how much of it is kept."""
 
 from __future__ import annotations
 
