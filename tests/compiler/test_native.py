@@ -180,3 +180,22 @@ def test_programs_share_memory() -> None:
     held = {id(pool): pool.size for pool, ref in memory._idle if ref() is not None}
     assert sum(held.values()) <= memory.IDLE
     assert all(block.array.nbytes <= 1 << 27 for block in memory._shared.values())
+
+
+def test_engines_in_a_cycle_are_closed_once() -> None:
+    """The collector finalises all of a cycle. It must not come to LLVM's own object."""
+    closed: list[bool] = []
+
+    class Watched:
+        def close(self) -> None:
+            closed.append(True)
+
+        __del__ = close
+
+    engine = native.Engine("define void @f() {\n  ret void\n}", ["f"])
+    native._engines[engine._number] = Watched()
+    cycle: list[Any] = [engine]
+    cycle.append(cycle)
+    del engine, cycle
+    gc.collect()
+    assert not closed

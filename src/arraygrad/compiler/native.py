@@ -11,6 +11,7 @@ or memory with two owners; and a thread of the user may have a small stack.
 from __future__ import annotations
 
 import ctypes
+import itertools
 import os
 import threading
 import weakref
@@ -26,7 +27,11 @@ R = TypeVar("R")
 
 _PASSES = ("sroa_pass", "instruction_combine_pass")  # more take longer and gain nothing
 STACK = 8 << 20  # bytes of the stack of LLVM's threads
-_unused: deque[Any] = deque()  # LLVM's engines whose code nobody can call any more
+# LLVM's engines, by numbers. Only this table refers to them: else Python's garbage collector could
+# close one that is in `_unused`, while another thread closes it.
+_engines: dict[int, Any] = {}
+_unused: deque[int] = deque()  # the numbers of engines whose code nobody can call any more
+_numbers = itertools.count()
 _starting, _working = threading.Lock(), threading.Lock()
 
 
@@ -165,8 +170,7 @@ class Engine:
     def __init__(self, text: str, names: Sequence[str], outside: Addresses | None = None) -> None:
         if outside is not None:
             text = f"{outside.declaration()}\n{text}"
-        self._engine: Any
-        self._engine, self._addresses = _in_thread(lambda: _machine_code(text, names, outside))
+        self._number, self._addresses = _in_thread(lambda: _machine_code(text, names, outside))
 
     def address(self, name: str) -> int:
         """The address of a function."""
@@ -174,15 +178,15 @@ class Engine:
 
     def __del__(self, _unused: Any = _unused) -> None:
         # Any thread may come here, also between two instructions of LLVM's binding.
-        if hasattr(self, "_engine"):
-            _unused.append(self._engine)
+        if hasattr(self, "_number"):
+            _unused.append(self._number)
 
 
 def _machine_code(
     text: str, names: Sequence[str], outside: Addresses | None
-) -> tuple[Any, dict[str, int]]:
+) -> tuple[int, dict[str, int]]:
     while _unused:
-        _unused.popleft().close()
+        _engines.pop(_unused.popleft()).close()
     llvm, machine = _llvm(), _machine()
     version = f"{llvm.llvm_version_info} {_PASSES}"
     name = digest(version, machine.triple, *map(str, _host()), text)
@@ -195,7 +199,9 @@ def _machine_code(
     engine.finalize_object()
     if outside is not None:
         outside.fill(engine.get_global_value_address("addresses"))
-    return engine, {name: engine.get_function_address(name) for name in names}
+    number = next(_numbers)
+    _engines[number] = engine
+    return number, {name: engine.get_function_address(name) for name in names}
 
 
 def _in_thread(function: Callable[[], R]) -> R:
