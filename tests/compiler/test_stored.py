@@ -21,6 +21,7 @@ X = np.array([1.0, 2.0])
 
 def fresh(monkeypatch: Any, store: Store) -> list[str]:
     """Let compiled functions use a store. Returns the texts that LLVM compiles from now on."""
+    run()  # what is made once in a process is there
     made: list[str] = []
     optimized = native._optimized
 
