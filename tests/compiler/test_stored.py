@@ -21,7 +21,6 @@ X = np.array([1.0, 2.0])
 
 def fresh(monkeypatch: Any, store: Store) -> list[str]:
     """Let compiled functions use a store. Returns the texts that LLVM compiles from now on."""
-    run()  # what is made once in a process is there
     made: list[str] = []
     optimized = native._optimized
 
@@ -38,6 +37,12 @@ def fresh(monkeypatch: Any, store: Store) -> list[str]:
 def run() -> Any:
     f = ag.compile(lambda x: ag.sin(x) * 2 + ag.func.fori_loop(0, 3, lambda i, s: s * x, x))
     return [f(X) for _ in range(3)][-1]
+
+
+@pytest.fixture(scope="module", autouse=True)
+def made_once() -> None:
+    """What is made once in a process is there."""
+    run()
 
 
 EXPECTED = np.sin(X) * 2 + X**4
