@@ -85,7 +85,8 @@ class Compiled(Generic[P, R]):
 
     def _general(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """A call with any arguments."""
-        if current_modes().closing is not None:
+        closing = current_modes().closing
+        if closing is not None and closing.traces:
             return self._function(*args, **kwargs)  # it becomes a part of another trace
         arguments = Arguments(self._static, args, kwargs)
         leaves = arguments.leaves

@@ -190,7 +190,9 @@ class Guards:
         """Whether everything is as it was."""
         if self.quick():
             return True
-        if current_modes().closing is not None or (recorder() is not None) is not self._records:
+        closing = current_modes().closing
+        is_traced = closing is not None and closing.traces
+        if is_traced or (recorder() is not None) is not self._records:
             return False
         try:
             return self._is_same()
