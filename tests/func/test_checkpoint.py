@@ -273,6 +273,28 @@ def test_results_share_no_memory(x: ag.Tensor) -> None:
     close(y, [0.5, 2, 2.5])
     a, b = checkpoint(lambda y: [ag.sin(y)] * 2)(y)
     assert a is b
+    for several in (lambda z: (z, z.T), lambda z: (z[1:], z), lambda z: (z, ag.reshape(z, (3, 1)))):
+        for i in range(2):
+            found = checkpoint(lambda x: several(ag.sin(x)))(x)  # noqa: B023
+            other = found[1 - i].detach().numpy().copy()
+            found[i].mul_(2)
+            close(found[1 - i], other)
+
+
+def test_a_tensor_from_outside_is_written_between_two_uses(x: ag.Tensor) -> None:
+    w, memory = ag.tensor(2 * A), ag.zeros(3)
+
+    def g(x: Any) -> Any:
+        y = ag.sin(x * w)
+        w.mul_(2)
+        memory.copy_(y.detach())
+        z = ag.cos(x * w) * ag.exp(memory * x)
+        w[0] = 5.0
+        return y * z * w * x
+
+    expected = ag.grad(g(x).sum(), x)
+    w.copy_(ag.tensor(2 * A))
+    close(ag.grad(checkpoint(g)(x).sum(), x), expected)
 
 
 def test_an_argument_comes_back_as_it_is(x: ag.Tensor) -> None:

@@ -22,6 +22,7 @@ from ..arrays.tensor import Tensor
 from ..core.array import AnyFunction, Array
 from ..core.closing import Closing
 from ..core.escaped import type_at_level
+from ..core.memory import owner_of
 from ..core.modes import ModeContext, current_modes
 from ..core.nodes import Node, next_number, recorder
 from ..core.nodes import record as record_node
@@ -326,9 +327,9 @@ class _Run:
             return array.over(self._settled) if isinstance(array, Array) else array
         value = array.concrete()
         if isinstance(value, np.ndarray):
-            known = self._given.keys() | self._results.keys()
-            if value.base is not None or array.place in known:
-                value = np.array(value)  # it shares memory with something else
+            others = [*self.arrays(), *(reference() for reference, _ in self._results.values())]
+            if any(isinstance(x, np.ndarray) and owner_of(x) is owner_of(value) for x in others):
+                value = np.array(value)
             self._results[array.place] = weakref.ref(value), next_number()
         return value
 
