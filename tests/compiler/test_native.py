@@ -15,7 +15,8 @@ import numpy as np
 import pytest
 
 import arraygrad as ag
-from arraygrad.compiler import memory, native, objects
+from arraygrad.compiler.llvm import native, objects
+from arraygrad.compiler.run import memory
 
 TESTS = Path(__file__).parents[1]
 
@@ -29,7 +30,7 @@ def test_other_processors(target: str) -> None:
     """AVX2, and the oldest processors: in a process of its own."""
     code = (
         "from compiler.test_random import check\n"
-        "from arraygrad.compiler.native import vector_bytes\n"
+        "from arraygrad.compiler.llvm.native import vector_bytes\n"
         f"assert vector_bytes() == {32 if target == 'haswell' else 16}\n"
         "for seed in range(200, 212):\n"
         "    check(seed)"

@@ -13,13 +13,13 @@ import numpy as np
 import pytest
 
 import arraygrad as ag
-from arraygrad.compiler import native, stored
-from arraygrad.compiler.stored import Store, digest
+from arraygrad.compiler.llvm import native, stored
+from arraygrad.compiler.llvm.stored import CodeStore, digest
 
 X = np.array([1.0, 2.0])
 
 
-def fresh(monkeypatch: Any, store: Store) -> list[str]:
+def fresh(monkeypatch: Any, store: CodeStore) -> list[str]:
     """Let compiled functions use a store. Returns the texts that LLVM compiles from now on."""
     made: list[str] = []
     optimized = native._optimized
@@ -49,7 +49,7 @@ EXPECTED = np.sin(X) * 2 + X**4
 
 
 def test_code_is_compiled_once(tmp_path: Path, monkeypatch: Any) -> None:
-    made = fresh(monkeypatch, Store(tmp_path / "new" / "folder"))
+    made = fresh(monkeypatch, CodeStore(tmp_path / "new" / "folder"))
     np.testing.assert_allclose(run(), EXPECTED)
     assert made
     count = len(made)
@@ -80,7 +80,7 @@ def test_other_process(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("damage", [b"", b"something else", None])
 def test_broken_files_are_made_anew(tmp_path: Path, monkeypatch: Any, damage: bytes | None) -> None:
-    made = fresh(monkeypatch, Store(tmp_path))
+    made = fresh(monkeypatch, CodeStore(tmp_path))
     run()
     count = len(made)
     for path in tmp_path.iterdir():
@@ -98,7 +98,7 @@ def warned(monkeypatch: Any, folder: Path) -> str:
     """The one warning that a folder gives that cannot be used. The results are right."""
     with warnings.catch_warnings(record=True) as found:
         warnings.simplefilter("always")
-        made = fresh(monkeypatch, Store(folder))
+        made = fresh(monkeypatch, CodeStore(folder))
         np.testing.assert_allclose(run(), EXPECTED)
         monkeypatch.setattr(native, "_known", {})
         np.testing.assert_allclose(run(), EXPECTED)
@@ -122,7 +122,7 @@ def test_folder_that_others_can_write_to(tmp_path: Path, monkeypatch: Any) -> No
 
 @pytest.mark.skipif(not hasattr(os, "getuid"), reason="there are no such users")
 def test_file_that_others_can_write_to(tmp_path: Path, monkeypatch: Any) -> None:
-    fresh(monkeypatch, Store(tmp_path))
+    fresh(monkeypatch, CodeStore(tmp_path))
     run()
     for path in tmp_path.iterdir():
         path.chmod(0o666)
@@ -146,7 +146,7 @@ def test_full_disk(tmp_path: Path, monkeypatch: Any) -> None:
 
 def test_the_oldest_files_go(tmp_path: Path, monkeypatch: Any) -> None:
     monkeypatch.setattr(stored, "_BETWEEN", 1)
-    store = Store(tmp_path, limit=4000)
+    store = CodeStore(tmp_path, limit=4000)
     for i in range(10):
         store.write(str(i), bytes(900))
         if i < 9:
@@ -165,7 +165,7 @@ def test_names_tell_texts_apart() -> None:
 
 
 def test_nothing_is_kept(monkeypatch: Any) -> None:
-    made = fresh(monkeypatch, Store(None))
+    made = fresh(monkeypatch, CodeStore(None))
     run()
     count = len(made)
     monkeypatch.setattr(native, "_known", {})
