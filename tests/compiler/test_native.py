@@ -43,7 +43,7 @@ def test_other_processors(target: str) -> None:
 def test_without_the_layout_of_objects() -> None:
     code = (
         "from compiler.test_random import check\n"
-        "from arraygrad.compiler import objects\n"
+        "from arraygrad.compiler.llvm import objects\n"
         "assert objects.LAYOUT is None\n"
         "check(300), check(301)"
     )

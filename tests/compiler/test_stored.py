@@ -61,7 +61,7 @@ def test_code_is_compiled_once(tmp_path: Path, monkeypatch: Any) -> None:
 def test_other_process(tmp_path: Path) -> None:
     script = (
         "import numpy as np, arraygrad as ag\n"
-        "from arraygrad.compiler import native\n"
+        "from arraygrad.compiler.llvm import native\n"
         "made, before = [], native._optimized\n"
         "native._optimized = lambda text, machine: made.append(text) or before(text, machine)\n"
         "f = ag.compile(ag.func.grad(lambda x: ag.sum(ag.sin(x) * x)))\n"
