@@ -306,7 +306,13 @@ def as_array(x: Any) -> Any:
     """What a function returned, as an array: lists, and arrays of objects, may hold arrays."""
     if isinstance(x, np.ndarray) and x.dtype == object:
         x = x.tolist()
+    x = unframed(x)
     return x if hasattr(x, "dtype") else from_sequence(x)
+
+
+def unframed(x: Any) -> Any:
+    """A Series, a DataFrame or an Index of pandas as an array; other objects as they are."""
+    return x.to_numpy() if hasattr(x, "to_numpy") and not isinstance(x, Array) else x
 
 
 def by_ops(function: AnyFunction, *arguments: Any) -> AnyFunction:

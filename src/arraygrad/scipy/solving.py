@@ -13,6 +13,7 @@ from typing import Any
 
 from ..core.array import AnyFunction
 from .checking import compare, state
+from .formula import unframed
 from .twins import Binding
 from .values import on_values
 
@@ -39,7 +40,7 @@ def solver(
         def solve(*args: Any, **kwargs: Any) -> Any:
             if state.on:
                 compare(name, solve, args, kwargs)
-            given = binding.given(args, kwargs)
+            given = {k: unframed(v) for k, v in binding.given(args, kwargs).items()}
             if run is None:
                 runs = on_values(lambda given: original(**given), given)
             else:

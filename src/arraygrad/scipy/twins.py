@@ -17,6 +17,7 @@ from ..backends import backend_of
 from ..core.array import AnyFunction, Array, plain
 from ..ops import astype, stack
 from .checking import compare, state
+from .formula import unframed
 
 _PLAIN = (np.ndarray, float, int, str, type(None))
 
@@ -130,6 +131,7 @@ def twin(original: AnyFunction) -> Callable[[AnyFunction], AnyFunction]:
                 return original(*args, **kwargs)
             if state.on:
                 compare(name, run, args, kwargs)
+            args, kwargs = tuple(map(unframed, args)), {k: unframed(v) for k, v in kwargs.items()}
             if bound is not None:
                 return function(**bound(args, kwargs))
             if kwargs and isinstance(original, np.ufunc):
@@ -159,6 +161,7 @@ def _refuse_keywords(name: str, kwargs: dict[str, Any]) -> None:
 
 def array_like(x: Any) -> Any:
     """An argument as an array: lists of numbers and lists of tensors become arrays."""
+    x = unframed(x)
     if isinstance(x, Array) or (hasattr(x, "dtype") and hasattr(x, "shape")):
         return x
     if isinstance(x, list | tuple) and has_arrays(x):
