@@ -110,7 +110,8 @@ def _public(module: str, name: str, first: Any) -> tuple[str, str, bool] | None:
         name = type(first).__name__
     distribution = getattr(first, "name", None)
     if place == "scipy.stats" and isinstance(distribution, str):
-        has_twin = distribution in ours and hasattr(type(ours[distribution]), name)
+        found = getattr(importlib.import_module("arraygrad.scipy.stats"), distribution, None)
+        has_twin = found is not first and hasattr(type(found), name)
         return place, f"{distribution}.{name}", has_twin
     original = getattr(sys.modules.get(place), name, None)
     if original is None or name.startswith("_"):
