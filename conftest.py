@@ -31,7 +31,12 @@ def pytest_collect_file(file_path: Path) -> Generator[None, list[Any], list[Any]
     return [item for item in found if not isinstance(item, DoctestModule)]
 
 
+def pytest_sessionstart() -> None:
+    """Collect no garbage while the tests are collected, as there is none."""
+    gc.disable()
+
+
 def pytest_collection_finish() -> None:
     """Let the garbage collector leave out the tests: it would look at all of them each time."""
-    gc.collect()
     gc.freeze()
+    gc.enable()
