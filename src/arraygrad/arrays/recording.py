@@ -10,20 +10,17 @@ from __future__ import annotations
 
 import functools
 import linecache
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
-from numpy import generic
+from numpy import generic, ndarray
 
 from ..core.array import AnyFunction, Array
 from ..core.closing import Staged
 from ..core.nodes import make_outputs, record, stage
 from ..errors import MixedArraysError
 from ..ops.define.op import Op
-from ..ops.define.rules import HELPERS, Pullback, expression
+from ..ops.define.rules import SUFFIXES, Pullback, device_of, shape_of
 from .writing import Replaceable
-
-if TYPE_CHECKING:
-    pass
 
 
 class Recording(Array):
@@ -201,8 +198,10 @@ def _recording(
         ]
     text = "\n".join(lines)
     scope = {
-        **HELPERS,
         **names,
+        "ndarray": ndarray,
+        "shape_of": shape_of,
+        "device_of": device_of,
         "MixedArraysError": MixedArraysError,
         "bare": cls._bare,
         "fixed": fixed,
@@ -239,21 +238,35 @@ def _node_lines(op: Op, ours: tuple[bool, ...], names: dict[str, Any]) -> list[s
         name = "p" + "".join(map(str, positions))
         names[name] = pullback
         edges = "".join(f"n{i}, " for i in positions)
-        saved = _of_locals("".join(expression(op, n) + ", " for n in pullback.kept), len(ours))
+        saved = "".join(_expression(op, n, len(ours)) + ", " for n in pullback.kept)
         lines += [f"    {word} {condition}:"]
         lines += [f"        node = make({name}, ({edges}), ({saved}), out.shape, out.dtype)"]
         word = "elif"
     return [*lines, "    else:", "        node = None"] if cases else []
 
 
-def _of_locals(saved: str, count: int) -> str:
-    """The expression for the saved values, with names `a0`, `a1`, … for elements of `arrays`."""
-    for i in range(count + 1):
-        saved = saved.replace(f"arrays[{i}]", f"a{i}")
-        rest = "".join(f"a{k}, " for k in range(i, count))
-        saved = saved.replace(f"arrays[{i}:]", f"({rest})")
-    everything = "".join(f"a{k}, " for k in range(count))
-    return saved.replace("in arrays]", f"in ({everything})]")
+def _expression(op: Op, name: str, count: int) -> str:
+    """The value of a rule's parameter, as an expression of `a0`, `a1`, `out` and `params`.
+
+    `source_of` in `ops.define.rules` finds the same value for ops on more arrays.
+    """
+    if name == "out":
+        return name
+    if name in op.inputs:
+        position = op.inputs.index(name)
+        if op.variadic and position == len(op.inputs) - 1:
+            return "(" + "".join(f"a{k}, " for k in range(position, count)) + ")"
+        return f"a{position}"
+    if name == "shapes":
+        return "[" + ", ".join(f"a{k}.shape" for k in range(count)) + "]"
+    for suffix in SUFFIXES:
+        if name.endswith(suffix) and name.removesuffix(suffix) in op.inputs:
+            array = _expression(op, name.removesuffix(suffix), count)
+            own = f"{array}.{suffix[1:]}"
+            if suffix == "_dtype":
+                return own
+            return f"({own} if type({array}) is ndarray else {suffix[1:]}_of({array}))"
+    return f"params[{name!r}]"
 
 
 @functools.cache

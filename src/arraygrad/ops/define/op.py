@@ -79,13 +79,13 @@ class Op:
         The names of the other arguments; None if the op takes any.
     kind : Kind
         How the elements of the results depend on the elements of the inputs.
-    rules : dict of str to callable
+    rules : dict of str to Rule
         The derivative rule of each differentiable input.
     slopes : dict of str to callable
         The derivatives of inputs whose rule multiplies the cotangent by a derivative.
-    joint : callable or None
+    joint : Rule or None
         One rule for all inputs, which replaces `rules`.
-    jvp : callable or None
+    jvp : Rule or None
         The forward rule, if it does not follow from the kind.
     holomorphic : bool
         Whether the sweep conjugates the rules for complex cotangents. False for rules that return
@@ -138,7 +138,7 @@ class Op:
     kind: Kind
     view: View
     rules: dict[str, Rule]
-    slopes: dict[str, Rule]
+    slopes: dict[str, AnyFunction]
     joint: Rule | None
     jvp: Rule | None
     compute: AnyFunction | None
@@ -313,17 +313,17 @@ def declare(
     kind: Kind | None = None,
     keywords: tuple[str, ...] | None = (),
     compute: AnyFunction | None = None,
-    vjp: Rule | None = None,
-    joint: Rule | None = None,
-    jvp: Rule | None = None,
+    vjp: AnyFunction | None = None,
+    joint: AnyFunction | None = None,
+    jvp: AnyFunction | None = None,
     holomorphic: bool = True,
     multiple: bool = False,
     own: Own | None = None,
     doc: str | None = None,
     replace: bool = False,
     is_library: bool = False,
-    slopes: dict[str, Rule] | None = None,
-    **vjps: Rule,
+    slopes: dict[str, AnyFunction] | None = None,
+    **vjps: AnyFunction,
 ) -> AnyFunction:
     """Declare an op in general form, and return the function that runs it.
 
@@ -374,6 +374,8 @@ def declare(
     known = check_declaration(
         name, inputs, kind, keywords, compute, rules, slopes, joint, jvp, multiple
     )
+    if joint is not None:
+        rules = dict.fromkeys(bare, joint)
     op = Op(
         name=name,
         module=(is_library and importing_module())
@@ -382,10 +384,10 @@ def declare(
         variadic=inputs[-1].startswith("*"),
         keywords=known,
         kind=kind,
-        rules=dict.fromkeys(bare, joint) if joint else rules,
+        rules={n: Rule.of(rule) for n, rule in rules.items()},
         slopes=slopes,
-        joint=joint,
-        jvp=jvp,
+        joint=joint and Rule.of(joint),
+        jvp=jvp and Rule.of(jvp),
         compute=compute,
         holomorphic=holomorphic and not isinstance(kind, Moves),
         multiple=multiple,
@@ -398,9 +400,9 @@ def declare(
 
 def unary(
     name: str,
-    d: Rule | None = None,
+    d: AnyFunction | None = None,
     *,
-    vjp: Rule | None = None,
+    vjp: AnyFunction | None = None,
     kind: Kind | None = None,
     compute: AnyFunction | None = None,
     doc: str | None = None,
@@ -420,11 +422,11 @@ def unary(
 
 def binary(
     name: str,
-    dx: Rule | None = None,
-    dy: Rule | None = None,
+    dx: AnyFunction | None = None,
+    dy: AnyFunction | None = None,
     *,
-    vjp_x: Rule | None = None,
-    vjp_y: Rule | None = None,
+    vjp_x: AnyFunction | None = None,
+    vjp_y: AnyFunction | None = None,
     kind: Kind | None = None,
     compute: AnyFunction | None = None,
     doc: str | None = None,
@@ -461,7 +463,9 @@ def constant(name: str, /, *inputs: str, kind: Kind | None = None, **others: Any
     return declare(name, *inputs, kind=Elementwise() if kind is None else kind, **others)
 
 
-def _rules(name: str, given: dict[str, Rule | None], slopes: dict[str, Rule]) -> dict[str, Any]:
+def _rules(
+    name: str, given: dict[str, AnyFunction | None], slopes: dict[str, AnyFunction]
+) -> dict[str, Any]:
     """The reverse rules of an elementwise op: those given, and those that follow from slopes."""
     twice = [n for n in slopes if given[n] is not None]
     if twice:
