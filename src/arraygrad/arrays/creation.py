@@ -18,6 +18,11 @@ from ..ops.define.signatures import AnyArray, Shape
 from .layout import memory_of
 from .tensor import Tensor, tensor_type, tensor_type_at
 
+__all__ = [
+    "arange", "asarray", "empty", "empty_like", "eye", "from_dlpack", "full", "full_like",
+    "linspace", "ones", "ones_like", "tensor", "zeros", "zeros_like",
+]  # fmt: skip
+
 
 def tensor(
     data: Any, *, dtype: Any = None, device: Any = None, requires_grad: bool = False

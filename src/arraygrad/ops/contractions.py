@@ -31,6 +31,8 @@ if TYPE_CHECKING:
 
     from ..arrays.tensor import Tensor
 
+__all__ = ["einsum", "matmul", "outer", "tensordot", "vecdot"]
+
 Sublist = Sequence[SupportsIndex | EllipsisType]
 _LOWER = "abcdefghijklmnopqrstuvwxyz"
 _LETTERS = _LOWER + _LOWER.upper()

@@ -25,6 +25,8 @@ from .define.op import Own
 from .define.signatures import one_array
 from .shape import _reshape, ravel
 
+__all__ = ["argsort", "sort", "take", "take_along_axis"]
+
 
 def _add_at(xp: Any, x: Any, *indices: Any, template: Template, shape: tuple[int, ...]) -> Any:
     """Zeros of the given shape with `x` added at an index; repeated places get the sum."""

@@ -31,6 +31,11 @@ if TYPE_CHECKING:
 
     from ..arrays.tensor import Tensor
 
+__all__ = [
+    "convolve", "correlate", "diff", "dot", "gradient", "inner", "interp", "kron", "trapezoid",
+    "vdot",
+]  # fmt: skip
+
 
 def _part(axis: int, *ends: int | None) -> tuple[Any, ...]:
     return (*(slice(None),) * axis, slice(*ends), ...)

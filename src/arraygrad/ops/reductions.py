@@ -25,6 +25,11 @@ from .define.signatures import Axis, one_array
 from .elementwise import equal, isnan, logical_or, multiply, where
 from .shape import _broadcast_to, _permute_dims, _reshape, astype, concat, flip, ravel
 
+__all__ = [
+    "all", "any", "argmax", "argmin", "count_nonzero", "cumulative_prod", "cumulative_sum",
+    "max", "mean", "min", "prod", "std", "sum", "var",
+]  # fmt: skip
+
 Axes = tuple[int, ...] | None
 
 

@@ -43,6 +43,18 @@ from .shape import concat, expand_dims
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+__all__ = [
+    "EigResult",
+    "EighResult",
+    "SVDResult",
+    "eig",
+    "eigh",
+    "eigvals",
+    "eigvalsh",
+    "svd",
+    "svdvals",
+]  # fmt: skip
+
 # --- parts of rules ------------------------------------------------------------------------------
 
 
