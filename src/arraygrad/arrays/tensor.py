@@ -37,7 +37,6 @@ from .inplace import TensorInPlace, keep_retaining
 from .layout import is_shared, is_view, refuse_unsure
 from .methods import ArrayMethods
 from .numbers import (
-    check_not_computed_with,
     check_not_in_scipy,
     check_not_refused,
     check_not_stored,
@@ -178,7 +177,6 @@ class Tensor(Recording, TensorInPlace, ArrayMethods):
             )
         if self._node is not None and kind is not bool:
             check_not_stored(2)
-            check_not_computed_with(2)
             check_not_refused(kind)
             check_not_in_scipy()
             warnings.warn(
