@@ -14,14 +14,14 @@ import numpy as np
 
 from ..backends import backend_of, default
 from ..backends.arraylikes import ARRAY_LIKE, values_of
-from ..backends.numpy.indexing import add_at
 from ..core.array import Array, plain
 from ..core.axes import one_axis
-from ..core.indices import HOLE, Template, as_view, fill
+from ..core.indices import HOLE, Template, fill
 from ..core.kinds import AlongAxis, Moves
 from .define.adoption import in_library_of
 from .define.library import constant, declare
 from .define.op import Own
+from .define.rules import Partial
 from .define.signatures import one_array
 from .shape import _reshape, ravel
 
@@ -53,42 +53,16 @@ def _add_at(xp: Any, x: Any, *indices: Any, template: Template, shape: tuple[int
     return xp.reshape(flat, shape)
 
 
-def _add_into(sweep: Any, node: Any, g: Any, saved: Any, spare: bool) -> None:
-    """Add `g` to the part of the input's cotangent that was read.
+def _part(
+    g: Any, pullback: Any, wanted: list[bool], saved: Any, spare: bool
+) -> list[Partial | None]:
+    """The cotangent of the part that was read.
 
     The rule would make an array of zeros for each read, and add it to the whole cotangent. This way
     the gradient of a loop that reads single elements takes linear time.
     """
-    (edge,) = node.edges
-    if edge not in sweep.needed:
-        return
-    if sweep.live.known and not sweep.live.follow(node, g, saved)[0][0]:
-        return
-    indices, template, shape = saved
-    first = edge not in sweep.table
-    if not indices:  # the usual case; no element occurs twice
-        buffer = sweep.buffer(edge)
-        if buffer is not None:
-            part = buffer[as_view(template)]
-            if first:
-                part[...] = g
-            else:
-                part += g
-            return
-    kinds = {i.dtype.kind if isinstance(i, np.ndarray) else "" for i in indices}
-    makes_all = first and not kinds <= {"b"}  # the rule's result can become the cotangent
-    buffer = None if makes_all or "" in kinds else sweep.buffer(edge)
-    if buffer is None:
-        part = _index_add(g, *indices, template=template, shape=shape)
-        sweep.add(edge, part, node)
-        if first and type(part) is np.ndarray:
-            sweep.owned.add(edge)
-    elif first:
-        buffer[fill(template, indices)] = g
-    elif kinds <= {"b"}:
-        buffer[fill(template, indices)] += g
-    else:
-        add_at(buffer, g, indices, template)
+    indices, template, _ = saved
+    return [(g, (template, indices)) if wanted[0] else None]
 
 
 _getitem = declare(
@@ -100,7 +74,7 @@ _getitem = declare(
         g, *indices, template=template, shape=x_shape
     ),
     kind=Moves(indices=("indices",), template="template", shares=True),
-    own=Own(direct=_add_into),
+    own=Own(partial=_part),
 )
 _index_add = declare(
     "index_add",

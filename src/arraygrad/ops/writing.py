@@ -17,6 +17,7 @@ from ..core.array import Array
 from ..core.kinds import Elementwise, Moves
 from .define.library import declare
 from .define.op import Own
+from .define.rules import Partial
 from .elementwise import where
 from .padding import everywhere, loop, padded, size_of
 from .regions import Region, in_library
@@ -59,33 +60,29 @@ def _batched_put(op: Any, arrays: tuple[Any, ...], flags: tuple[bool, ...], para
     return _reshape(put(lines, value, region=region.batched(size)), shape=x.shape)
 
 
-def _write_back(sweep: Any, node: Any, g: Any, saved: Any, spare: bool) -> None:
-    """Clear the region in the cotangent itself, not in a copy, if nobody else refers to it.
+def _parts(
+    g: Any, pullback: Any, wanted: list[bool], saved: Any, spare: bool
+) -> list[Partial | None]:
+    """Both cotangents. The region is cleared in `g` itself, not in a copy, if it is spare.
 
     This way the gradient of a loop that writes single elements takes linear time.
     """
     (region,) = saved
-    edges, positions = node.edges, node.pullback.positions
-    wanted = sweep.live.follow(node, g, saved)[0]
-    before = edges[0] if wanted[0] and positions[0] == 0 else None
-    value = edges[-1] if wanted[-1] and positions[-1] == 1 else None
-    if before is not None and not (spare and g.flags.writeable):
+    parts: list[Partial | None] = [None] * len(wanted)
+    clears = wanted[0] and pullback.positions[0] == 0
+    if clears and not (spare and g.flags.writeable):
         g = np.array(g)
     part = region.shared(g)
-    if value is not None:
+    if wanted[-1] and pullback.positions[-1] == 1:
         # Copy it, because the region is cleared next.
-        written = np.array(_written(g, region) if part is None else part)
-        sweep.add(value, written, node)
-    if before is not None:
+        parts[-1] = np.array(_written(g, region) if part is None else part), None
+    if clears:
         if part is None:
             region.assign(g, 0)
         else:
             part.fill(0)
-        if before in sweep.table:
-            sweep.add(before, g, node)
-        else:
-            sweep.table[before] = g
-            sweep.owned.add(before)
+        parts[0] = g, None
+    return parts
 
 
 def _live(mask: Any, pullback: Any, wanted: list[bool], saved: tuple[Any, ...]) -> list[Any]:
@@ -118,7 +115,7 @@ put = declare(
     vjp_x=lambda g, region: _cleared(g, region),
     vjp_value=lambda g, region: _written(g, region),
     kind=Moves(puts=True),
-    own=Own(batch=_batched_put, direct=_write_back, live=_live),
+    own=Own(batch=_batched_put, partial=_parts, live=_live),
 )
 
 

@@ -45,9 +45,10 @@ class Own(NamedTuple):
         ``live(mask, pullback, wanted, saved)`` returns a list with a mask for each input that
         needs a gradient: the elements on which the elements of the result in `mask` depend; None
         for all.
-    direct : callable or None
-        ``direct(sweep, node, g, saved, spare)`` replaces the rules for a NumPy array `g`, and is
-        faster: it adds to the cotangents of the sweep itself. It may write to `g` if `spare`.
+    partial : callable or None
+        ``partial(g, pullback, wanted, saved, spare)`` replaces the rules for a NumPy array `g`. It
+        returns a list with a `Partial` for each input that needs a gradient; None for an input
+        that is not `wanted`. It may write to `g` if `spare`.
     push : callable or None
         ``push(arrays, tangents, keywords)`` returns the results and their tangents, for an op of
         several results that computes these together. The tangent of a constant is None.
@@ -59,7 +60,7 @@ class Own(NamedTuple):
     batch: AnyFunction | None = None
     cuts: AnyFunction | None = None
     live: AnyFunction | None = None
-    direct: AnyFunction | None = None
+    partial: AnyFunction | None = None
     push: AnyFunction | None = None
     types: AnyFunction | None = None
 

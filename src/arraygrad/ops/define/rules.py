@@ -32,6 +32,7 @@ from ...backends import backend_of
 from ...backends.filled import zeros_like
 from ...core.array import AnyFunction, plain
 from ...core.cpython import is_identity
+from ...core.indices import Template
 from ...core.kinds import AlongAxis, Elementwise, Kind, Moves, Reduces
 from ...core.versions import read_only
 
@@ -146,6 +147,12 @@ def device_of(x: Any) -> Any:
 # --- backward -----------------------------------------------------------------------------------
 
 
+# A cotangent of an input that is zero outside of a part: the values there, and the index of the
+# part (a template and the arrays for its holes). The index None is the whole input: nobody else
+# refers to the values then.
+Partial = tuple[Any, tuple[Template, tuple[Any, ...]] | None]
+
+
 class Pullback:
     """The reverse rules of an op for one choice of inputs that need gradients.
 
@@ -178,7 +185,7 @@ class Pullback:
         ``rule(g, saved)`` for each of the positions; None for ``lambda g: g``.
     joint : callable or None
         ``joint(g, wanted, saved)`` replaces `rules`, and returns a list.
-    direct, live : callable or None
+    partial, live : callable or None
         See `Own`.
     holomorphic, multiple : bool
         As in `Op`.
@@ -200,7 +207,6 @@ class Pullback:
         "arity",
         "arrays",
         "backward",
-        "direct",
         "holomorphic",
         "in_blocks",
         "is_like_output",
@@ -213,6 +219,7 @@ class Pullback:
         "live",
         "multiple",
         "name",
+        "partial",
         "positions",
         "rules",
         "selects",
@@ -229,14 +236,14 @@ class Pullback:
         self.arity = max(len(op.inputs), *(p + 1 for p in positions), 0)
         self.holomorphic = op.holomorphic
         self.multiple = op.multiple
-        self.direct = op.own.direct
+        self.partial = op.own.partial
         self.live = op.own.live
         self.in_blocks = op.runs_in_blocks
         self.is_like_output = sums_rules(op)
         self.selects = isinstance(kind, Moves)
         self.is_users = not op.is_library
         self.backward: AnyFunction | None = None
-        special = op.multiple or op.joint is not None or self.direct is not None
+        special = op.multiple or op.joint is not None or self.partial is not None
         self.simple = not (special or kind.overwrites)
         names = [op.input_name(p) for p in positions]
         rules = [op.rules[n] for n in dict.fromkeys(names)]
