@@ -15,7 +15,7 @@ from ..ops.batching import batching_rule
 from ..ops.define.op import Op
 from .methods import TransformMethods
 from .numbers import check_not_in_scipy
-from .writing import Replaceable, link, link_detached
+from .writes.transforms import Replaceable, link, link_detached
 
 new = object.__new__
 
@@ -30,7 +30,7 @@ class Batched(Replaceable, TransformMethods, Array):
     `shape`, `ndim` and indices refer to one member of the batch.
     """
 
-    __slots__ = ("__weakref__", "_array", "_given_axis", "_linked", "_stamp", "_views")
+    __slots__ = ("__weakref__", "_array", "_family", "_given_axis", "_stamp", "_view")
     _given_axis: int  # for an argument of `vmap`: where it had the axis, if not in front
     level: ClassVar[float] = 0
 

@@ -14,7 +14,7 @@ from ..ops.define.rules import sums_rules
 from ..ops.forward import forward_of, tangent_rules
 from .methods import TransformMethods
 from .numbers import check_not_in_scipy
-from .writing import Replaceable, link
+from .writes.transforms import Replaceable, link
 
 new = object.__new__
 
@@ -22,7 +22,7 @@ new = object.__new__
 class Dual(Replaceable, TransformMethods, Array):
     """An array and its tangent."""
 
-    __slots__ = ("__weakref__", "_array", "_linked", "_stamp", "_views", "tangent")
+    __slots__ = ("__weakref__", "_array", "_family", "_stamp", "_view", "tangent")
     level: ClassVar[float] = 0
 
     def __init__(self, array: Any, tangent: Any) -> None:

@@ -20,7 +20,7 @@ from ..core.nodes import make_outputs, record, stage
 from ..errors import MixedArraysError
 from ..ops.define.op import Op
 from ..ops.define.rules import SUFFIXES, Pullback, device_of, shape_of
-from .writing import Replaceable
+from .writes.transforms import Replaceable
 
 
 class Recording(Array):

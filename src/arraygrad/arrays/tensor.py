@@ -33,8 +33,6 @@ from ..errors import NoGradientError
 from ..ops.indexing import _getitem
 from ..ops.regions import Step
 from ..ops.writing import detached
-from .inplace import TensorInPlace, keep_retaining
-from .layout import is_shared, is_view, refuse_unsure
 from .methods import ArrayMethods
 from .numbers import (
     check_not_in_scipy,
@@ -42,7 +40,8 @@ from .numbers import (
     check_not_stored,
 )
 from .recording import Recording
-from .views import ViewOf
+from .writes.tensors import TensorInPlace, keep_retaining
+from .writes.views import PartOf, is_shared, is_view, refuse_unsure
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -241,7 +240,7 @@ class Tensor(Recording, TensorInPlace, ArrayMethods):
             shares = is_view(op, self, params, array)
         if shares is False:
             return self.like(array, node)
-        origin = ViewOf(self, step)
+        origin = PartOf(self, step)
         if shares is None:
             origin.is_unsure = origin.family.has_unsure = True
         view = new(_InferenceView if self.is_inference else view_type_at(self.level))
@@ -533,7 +532,7 @@ class View(Tensor):
     __slots__ = ("_array_now", "_node_now", "_view")
     _array_now: Any
     _node_now: Node | None
-    _view: ViewOf
+    _view: PartOf
 
     @property
     def _node(self) -> Node | None:

@@ -1,6 +1,6 @@
 """The op `put`: an array with new values in a region. Every write to a part of a tensor uses it.
 
-Regions are in `regions`; the methods of tensors that write are in `arrays.inplace`.
+Regions are in `regions`; the methods of tensors that write are in `arrays.writes`.
 """
 
 from __future__ import annotations

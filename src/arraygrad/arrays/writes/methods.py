@@ -1,6 +1,7 @@
 """What can be done to any array in place: assignments, operators like `+=`, methods like `add_`.
 
-It comes down to two methods. Tensors have them in `inplace`, arrays under transforms in `writing`.
+It comes down to two methods. Tensors have them in `tensors`, arrays under transforms in
+`transforms`.
 """
 
 from __future__ import annotations
@@ -11,16 +12,16 @@ from typing import Any, ParamSpec, Protocol, Self, TypeVar, overload
 
 import numpy as np
 
-from .. import ops
-from ..backends import backend_of
-from ..backends.arraylikes import ARRAY_LIKE, values_of
-from ..core.array import is_transformed
-from ..core.indices import as_view
-from ..ops.define.signatures import OneArray, Operand, TwoArrays, Unary
-from ..ops.elementwise import choose
-from ..ops.indexing import split_index
-from ..ops.placing import placed
-from .numpy_methods import check_partition
+from ... import ops
+from ...backends import backend_of
+from ...backends.arraylikes import ARRAY_LIKE, values_of
+from ...core.array import is_transformed
+from ...core.indices import as_view
+from ...ops.define.signatures import OneArray, Operand, TwoArrays, Unary
+from ...ops.elementwise import choose
+from ...ops.indexing import split_index
+from ...ops.placing import placed
+from ..numpy_methods import check_partition
 
 P = ParamSpec("P")
 S = TypeVar("S")
@@ -62,6 +63,7 @@ class InPlace:
     """
 
     __slots__ = ()
+    is_replaced = False  # whether a write replaces the array inside, and those of the views
 
     def _change(self, function: Any, args: Any, kwargs: Any, name: str) -> None:
         """Replace all values by `function` of the array, `args` and `kwargs`."""
