@@ -100,9 +100,9 @@ class Recording(Array):
 
 
 def fixed(value: Any) -> Any:
-    """A value of a lower level as the graph can keep it: an object that nobody can write to.
+    """How a node saves a value of a lower level: in a new wrapper that no user holds.
 
-    Of a constant whose level may change, it is the array.
+    For a constant whose level can change, it is the plain array.
     """
     if isinstance(value, Replaceable):
         return value.over(lambda array: array)  # type: ignore[attr-defined]

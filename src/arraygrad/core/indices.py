@@ -82,7 +82,7 @@ class Index:
     shape : tuple of int
         The shape of the array. A length that is not known is not a number.
     positions : function
-        Of an array in the index: a list of arrays of integers if it is a mask, else None.
+        Takes an array of the index; returns a list of arrays of integers for a mask, else None.
 
     Attributes
     ----------

@@ -359,7 +359,7 @@ class Sweep(CallsUsers):
 _current: ContextVar[Sweep | None] = ContextVar("arraygrad_sweep", default=None)
 current_sweep = _current.get
 
-# Of sweeps nested in rules of sweeps, one in this many runs in a new thread, with a new stack.
+# Sweeps can be nested in rules of sweeps. One in this many runs in a new thread, with a new stack.
 _THREAD_EVERY = 10
 
 

@@ -84,7 +84,7 @@ class InPlace:
         if all(i is not None for i in plain_indices):
             self._assign((template, tuple(plain_indices)), value, _ASSIGNMENT)
             return
-        # Of what differs over a batch, a choice of elements can be written, but no list of them.
+        # An index that differs over a batch can choose elements, but cannot list them.
         if all(_is_integer(i) for i in indices):
             given = (value, *indices)
             self._change(placed, given, {"template": template}, _ASSIGNMENT)
@@ -204,9 +204,8 @@ _ASSIGNMENT = "an assignment to elements"
 def _plain_index(index: Any) -> Any:
     """An array in an index as a NumPy array of its own.
 
-    None if it differs over a batch, or if its values are not known yet.
-
-    Of its own, because the graph keeps it, and the user may change theirs.
+    None if it differs over a batch, or if its values are not known yet. It is a copy: the graph
+    keeps it, and the user may change the original.
     """
     while is_transformed(index):
         if index.ndim != index._array.ndim:

@@ -165,7 +165,7 @@ def check_writable(tensor: Any, values: tuple[Any, ...]) -> None:
 
 
 def _is_recorded(tensor: Any, values: tuple[Any, ...]) -> bool:
-    """Whether the graph has, or gets, to do with a write."""
+    """Whether the write must be recorded."""
     if recorder() is None:
         return False
     parts = (tensor, _history(tensor), *values)

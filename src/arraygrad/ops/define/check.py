@@ -24,8 +24,8 @@ def checked_inputs(name: Any, inputs: tuple[Any, ...]) -> tuple[str, ...]:
     for n in bare:
         if not n.isidentifier() or bare.count(n) > 1:
             raise TypeError(
-                f"{name}: inputs have names that Python takes for those of parameters, each its "
-                f"own, not {', '.join(inputs)}"
+                f"{name}: input names must be different, valid Python names; got "
+                f"{', '.join(inputs)}"
             )
     return bare
 
