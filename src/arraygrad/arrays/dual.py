@@ -67,31 +67,27 @@ class Dual(Replaceable, TransformMethods, Array):
         self._array, self.tangent = other._array, other.tangent
 
     @classmethod
-    def unary(cls, op: Op) -> AnyFunction:
-        if not sums_rules(op):
-            return super().unary(op)
-        table, rule = op.table, tangent_rules(op)[0]
-
-        def push(x: Dual) -> Any:
-            array = x._array
-            out = table[type(array)](array)
-            return cls._fitted(out, rule(x.tangent, (array,), out, None), x._stamp)
-
-        return push
-
-    @classmethod
-    def binary(cls, op: Op, left: type, right: type) -> AnyFunction:
-        rules = tangent_rules(op) if sums_rules(op) else {}
-        if len(rules) < 2:
-            return super().binary(op, left, right)
+    def caller(cls, op: Op, types: tuple[type, ...]) -> AnyFunction:
+        rules = tangent_rules(op) if op.is_bare and sums_rules(op) else {}
+        if len(rules) < len(types):
+            return super().caller(op, types)
         table, fitted = op.table, cls._fitted
-        if left is not right:
-            is_left = left is cls
+        if len(types) == 1:
+            (rule,) = rules.values()
+
+            def push(x: Dual) -> Any:
+                array = x._array
+                out = table[(type(array),)](array)
+                return fitted(out, rule(x.tangent, (array,), out, None), x._stamp)
+
+            return push
+        if types[0] is not types[1]:
+            is_left = types[0] is cls
             rule = rules[0 if is_left else 1]
 
             def one(x: Any, y: Any) -> Any:
                 a, b = arrays = (x._array, y) if is_left else (x, y._array)
-                out = table[type(a)][type(b)](a, b)
+                out = table[type(a), type(b)](a, b)
                 dual = x if is_left else y
                 return fitted(out, rule(dual.tangent, arrays, out, None), dual._stamp)
 
@@ -100,7 +96,7 @@ class Dual(Replaceable, TransformMethods, Array):
 
         def both(x: Dual, y: Dual) -> Any:
             a, b = x._array, y._array
-            out = table[type(a)][type(b)](a, b)
+            out = table[type(a), type(b)](a, b)
             tangent = pushed(x.tangent, y.tangent, a, b, out)
             if tangent.dtype is not out.dtype:  # the shape fits: both operands are in the sum
                 return fitted(out, tangent, x._stamp)

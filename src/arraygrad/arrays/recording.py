@@ -74,24 +74,13 @@ class Recording(Array):
         return result
 
     @classmethod
-    def unary(cls, op: Op) -> AnyFunction:
-        return super().unary(op) if cls.is_inference else _recording(cls, op, (True,))
-
-    @classmethod
-    def single(cls, op: Op) -> AnyFunction:
-        if op.multiple or cls.is_inference:
-            return super().single(op)
-        return _recording(cls, op, (True,), params=True)
-
-    @classmethod
-    def binary(cls, op: Op, left: type, right: type) -> AnyFunction:
-        kinds = (left, right)
-        ours = tuple(issubclass(k, Recording) and k.level == cls.level for k in kinds)
-        inference = any(o and k.is_inference for o, k in zip(ours, kinds, strict=True))  # type: ignore[attr-defined]
-        if op.multiple or op.view or inference:
-            return super().binary(op, left, right)
-        lower = tuple(issubclass(k, Array) and not o for o, k in zip(ours, kinds, strict=True))
-        return _recording(cls, op, ours, lower=lower)
+    def caller(cls, op: Op, types: tuple[type, ...]) -> AnyFunction:
+        ours = tuple([issubclass(k, Recording) and k.level == cls.level for k in types])
+        inference = any(o and k.is_inference for o, k in zip(ours, types, strict=True))  # type: ignore[attr-defined]
+        if op.multiple or inference or (op.view and len(types) == 2):
+            return super().caller(op, types)
+        lower = tuple([issubclass(k, Array) and not o for o, k in zip(ours, types, strict=True)])
+        return _recording(cls, op, ours, params=len(types) == 1 and not op.is_bare, lower=lower)
 
     @classmethod
     def operator(cls, function: Any) -> AnyFunction:
@@ -171,8 +160,8 @@ def _recording(
         lines += [f"    a{i} = " + (f"x{i}._array" if own else f"fixed(x{i})" if low else f"x{i}")]
     if op.view:  # a number becomes an array, whose memory can be shared
         lines += ["    if isinstance(a0, generic):", "        a0 = x0.array"]
-    table = "".join(f"[type({a})]" for a in arrays)
-    compute = f"out = table{table}({', '.join(arrays)}{', params' if params else ''})"
+    types = "".join(f"type({a}), " for a in arrays)
+    compute = f"out = table[{types}]({', '.join(arrays)}{', params' if params else ''})"
     if others is None:
         lines += [f"    {compute}"]
     else:
@@ -213,7 +202,7 @@ def _recording(
         "Staged": Staged,
         "plainly": record,
         "stage": stage,
-        "table": op.single if params else op.table,
+        "table": op.table,
     }
     exec(_compiled(text, op.name), scope)
     return scope["record"]  # type: ignore[no-any-return]

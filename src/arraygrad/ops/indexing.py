@@ -85,8 +85,10 @@ _index_add = declare(
     kind=Moves(indices=("indices",), template="template", shape="shape", adds=True),
 )
 # The functions that read at an index without arrays, by the type of the array that is read.
-_by_type = _getitem.op.single  # type: ignore[attr-defined]
-_by_type[np.ndarray] = lambda x, params: x[params["template"]]  # like the kernel, with fewer calls
+_by_types = _getitem.op.table  # type: ignore[attr-defined]
+_by_types[np.ndarray,] = lambda x, params: x[
+    params["template"]
+]  # like the kernel, with fewer calls
 _take = declare(
     "take",
     "x",
@@ -144,7 +146,7 @@ def getitem(x: Any, key: Any, /) -> Any:
     """
     template, indices = split_index(x, key)
     if not indices:
-        return _by_type[type(x)](x, {"template": template})
+        return _by_types[type(x),](x, {"template": template})
     return _getitem(x, *indices, template=template)
 
 

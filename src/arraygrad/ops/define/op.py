@@ -23,7 +23,7 @@ from ...core.cpython import importing_module
 from ...core.kinds import Elementwise, Kind, Moves, Opaque, View
 from .calling import function_of
 from .check import check_declaration, check_function, checked_inputs, rules_by_input
-from .dispatch import check_operand
+from .dispatch import Table, check_operand
 from .rules import Pullback, Rule, product_rule, zero_rule
 from .rules import __name__ as rules_module
 from .signatures import TwoArrays, Unary
@@ -99,6 +99,8 @@ class Op:
         Whether the op is one of arraygrad's own. Only these have kernels by name in backends.
     function : callable
         The function that runs the op.
+    table : Table
+        The functions that run the op, by the types of its arrays.
     kernels : dict
         The functions that compute the op on plain arrays, by the arrays' types. Each is added at
         its first use.
@@ -125,7 +127,6 @@ class Op:
         "name",
         "own",
         "rules",
-        "single",
         "slopes",
         "table",
         "variadic",
@@ -148,8 +149,7 @@ class Op:
     own: Own
     is_library: bool
     function: AnyFunction
-    table: Any
-    single: Any
+    table: Table
     _pullbacks: dict[tuple[int, ...], Pullback | None]
     kernels: dict[tuple[type, ...], AnyFunction]
     derived: dict[Any, Any]
@@ -207,6 +207,12 @@ class Op:
                 found = backend.elementwise(found, types, self)
             self.kernels[types] = found
         return found
+
+    @property
+    def is_bare(self) -> bool:
+        """Whether the op takes one or two arrays and nothing else, and returns one array."""
+        is_short = len(self.inputs) <= 2 and not self.variadic
+        return self.keywords == () and is_short and not self.multiple
 
     @property
     def runs_in_blocks(self) -> bool:
