@@ -6,7 +6,7 @@ The table looks up types once, when arguments of these types first occur.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from ...backends import backend_of_type
 from ...core.array import AnyFunction, Array
@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 
 class UnsupportedOperand(TypeError):
     """An operand is not an array of any known library."""
+
+    function: Any = None  # the function whose argument it is, if the error names the argument
 
 
 class Table(dict[tuple[type, ...], AnyFunction]):
