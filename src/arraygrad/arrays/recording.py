@@ -4,6 +4,10 @@
 which are most ops: it writes a function for each op and for each choice of operands that are
 tensors. All decisions that are known beforehand are made while the function is written, so that a
 call makes none of them. Nodes themselves are in `core.nodes`.
+
+This is the only text that becomes code in the core. Closures take 1.0 to 1.1 of the time for ops
+without keywords, and 1.2 for ops with keywords, such as `sum`: the saved values of these ops need
+more calls.
 """
 
 from __future__ import annotations

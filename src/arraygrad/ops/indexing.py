@@ -86,9 +86,8 @@ _index_add = declare(
 )
 # The functions that read at an index without arrays, by the type of the array that is read.
 _by_types = _getitem.op.table  # type: ignore[attr-defined]
-_by_types[np.ndarray,] = lambda x, params: x[
-    params["template"]
-]  # like the kernel, with fewer calls
+# For NumPy, it is the kernel with fewer calls.
+_by_types[np.ndarray,] = lambda x, params: x[params["template"]]
 _take = declare(
     "take",
     "x",
@@ -102,7 +101,7 @@ _take_along_axis = declare(
     "take_along_axis",
     "x",
     "indices",
-    vjp_x=lambda g, x_shape, indices, axis: _add_along_axis(g, indices, axis, x_shape),
+    vjp_x=lambda g, x_shape, indices, axis: _add_along_axis(g, indices, axis=axis, shape=x_shape),
     kind=Moves(indices=("indices",), axis="axis", inputs="same"),
 )
 _argsort = constant(
@@ -111,28 +110,26 @@ _argsort = constant(
     kind=AlongAxis(),
     keywords=("descending", "stable"),
 )
-# For libraries with a kernel for it; see `_add_along_axis`.
-_added_along_axis = declare(
+
+
+def _added_along_axis(xp: Any, x: Any, indices: Any, axis: int, shape: tuple[int, ...]) -> Any:
+    places, ndim = [indices] * len(shape), len(shape)
+    for i, n in enumerate(shape):
+        if i != axis:
+            along = backend_of(x).integers(x, list(range(n)))
+            places[i] = xp.reshape(along, (1,) * i + (n,) + (1,) * (ndim - i - 1))
+    return _index_add(x, *places, template=(HOLE,) * ndim, shape=shape)
+
+
+# The transpose of `take_along_axis`: adds elements at the places that they came from.
+_add_along_axis = declare(
     "add_along_axis",
     "x",
     "indices",
+    compute=_added_along_axis,
     vjp_x=lambda g, indices, axis: _take_along_axis(g, indices, axis=axis),
     kind=Moves(indices=("indices",), axis="axis", shape="shape", adds=True, inputs="same"),
 )
-
-
-def _add_along_axis(g: Any, indices: Any, axis: int, shape: tuple[int, ...]) -> Any:
-    """The transpose of `take_along_axis`: add `g` at the places that its elements came from."""
-    if "add_along_axis" in backend_of(g).kernels:
-        return _added_along_axis(g, indices, axis=axis, shape=shape)
-    places = []
-    for i, n in enumerate(shape):
-        if i == axis:
-            places.append(indices)
-        else:
-            along = backend_of(g).integers(plain(g), list(range(n)))
-            places.append(_reshape(along, shape=(1,) * i + (n,) + (1,) * (len(shape) - i - 1)))
-    return _index_add(g, *places, template=(HOLE,) * len(shape), shape=shape)
 
 
 # --- the public functions ------------------------------------------------------------------------

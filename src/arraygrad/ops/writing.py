@@ -24,14 +24,6 @@ from .regions import Region, in_library
 from .shape import _reshape
 
 
-def _put(xp: Any, x: Any, value: Any, region: Region) -> Any:
-    if isinstance(x, np.ndarray | np.generic):
-        out = np.array(x)
-        region.assign(out, value)
-        return out
-    return put_by_choice(xp, x, value, region)
-
-
 def _cleared(g: Any, region: Region) -> Any:
     """The cotangent of the array before the write: zero in the region."""
     return put(g, 0, region=region)
@@ -43,8 +35,7 @@ def _written(g: Any, region: Region) -> Any:
     If an index names a place several times, only the last value for this place stays.
     """
     part = region.read(g)
-    special = backend_of(g).kernels.get("survivors")
-    survive = region.survivors() if special is None else special(region)
+    survive = backend_of(g).survivors(region)
     return part if survive is None else where(in_library(survive, g), part, 0)
 
 
@@ -111,7 +102,7 @@ put = declare(
     "put",
     "x",
     "value",
-    compute=_put,
+    compute=put_by_choice,
     vjp_x=lambda g, region: _cleared(g, region),
     vjp_value=lambda g, region: _written(g, region),
     kind=Moves(puts=True),

@@ -145,6 +145,16 @@ def _from_start(index: Any, n: int) -> Any:
     return np.where(index < 0, index + n, index) if index.size and index.min() < 0 else index
 
 
+# --- writing -----------------------------------------------------------------------------------
+
+
+def put(x: Any, value: Any, region: Any) -> Any:
+    """A copy of an array with new values in a region."""
+    out = np.array(x)
+    region.assign(out, value)
+    return out
+
+
 # --- sorting -----------------------------------------------------------------------------------
 
 
