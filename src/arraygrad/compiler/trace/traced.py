@@ -18,7 +18,7 @@ import numpy as np
 
 from ...arrays.methods import TransformMethods
 from ...arrays.tensor import Tensor
-from ...arrays.writing import Replaceable, link
+from ...arrays.writes.transforms import Replaceable, link
 from ...backends import register
 from ...backends.numpy import NumpyBackend
 from ...core.array import Array
@@ -202,7 +202,7 @@ def _put_back(traced: Traced, array: Any) -> bool:
 class Traced(Replaceable, TransformMethods, Array):
     """A value of a program that is being written."""
 
-    __slots__ = ("__weakref__", "_array", "_linked", "_trace", "_views", "is_given", "written")
+    __slots__ = ("__weakref__", "_array", "_family", "_trace", "_view", "is_given", "written")
     level = -math.inf
     is_plain = True
 
