@@ -60,8 +60,8 @@ Read = Callable[[], Any]
 
 def _of_numpy() -> Any:
     """The state of NumPy's own source of random numbers, for `numpy.random.normal` and others."""
-    name, key, *rest = np.random.get_state()  # noqa: NPY002  (it is what users draw from)
-    return name, key.tobytes(), *rest  # type: ignore[union-attr]
+    state: Any = np.random.get_state()  # noqa: NPY002  (it is what users draw from)
+    return state[1].tobytes(), *state[2:]
 
 
 _OF_ALL: tuple[Read, ...] = (_of_numpy, random.getstate)  # sources that any function can draw from
