@@ -155,7 +155,8 @@ class Differentiable:
             kind=Opaque(),
             compute=compute,
             joint=Rule(
-                ("gs", "wanted", "out", *names), lambda *given: self._pull(*given[:3], given[3:])
+                ("gs", "wanted", "out", *names),
+                lambda gs, wanted, out, *arrays: self._pull(gs, wanted, out, arrays),
             ),
             jvp=Rule(
                 ("out", *names, *tangents),
