@@ -23,8 +23,7 @@ import numpy as np
 
 from ... import ops
 from ...arrays.tensor import Tensor
-from .numbers import axis, whole
-from .shapes import from_one
+from .numbers import axis, from_one, whole
 
 __all__ = ["read", "write"]
 

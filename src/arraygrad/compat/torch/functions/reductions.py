@@ -40,7 +40,8 @@ def _reduction(
             input = ops.astype(input, dtype)
         if not integers and input.dtype.kind in "biu":
             raise RuntimeError(
-                f"{own}() needs floating-point or complex numbers, not {input.dtype}"
+                f"{own}(): input dtype should be either floating point or complex dtypes, got "
+                f"{input.dtype}"
             )
         if dim is None and not keepdim:
             return native(input)
