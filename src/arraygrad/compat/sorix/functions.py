@@ -9,8 +9,7 @@ import numpy as np
 from ... import ops
 from ...random import Stream
 from .. import files
-from ..torchlike import FUNCTIONS, flatten, sizes
-from ..torchlike import repeat as repeated
+from ..torchlike import FUNCTIONS, sizes
 from .kinds import Device, numpy_dtype
 from .tensor import Tensor
 
@@ -208,8 +207,7 @@ def _gather(x: Any, dim: int, index: Any) -> Any:
 
 gather = _lifted(_gather)
 reshape = _lifted(FUNCTIONS["reshape"])
-flatten = _lifted(flatten)
-repeat = _lifted(repeated)
+flatten, repeat = _lifted(FUNCTIONS["flatten"]), _lifted(FUNCTIONS["repeat"])
 for _name in (
     "cat stack squeeze unsqueeze t clamp unbind split chunk permute where transpose sigmoid "
     "softmax diag sin cos tan tanh exp log sqrt mean sum add sub mul div matmul pow abs sign round "

@@ -31,24 +31,9 @@ from .kinds import (
 )
 
 __all__ = [
-    "DType",
-    "Device",
-    "Size",
-    "Tensor",
-    "bool_",
-    "float16",
-    "float32",
-    "float64",
-    "get_xp",
-    "int16",
-    "int32",
-    "int64",
-    "is_grad_enabled",
-    "no_grad",
-    "set_grad_enabled",
-    "tensor",
-    "uint8",
-]
+    "DType", "Device", "Size", "Tensor", "bool_", "float16", "float32", "float64", "get_xp",
+    "int16", "int32", "int64", "is_grad_enabled", "no_grad", "set_grad_enabled", "tensor", "uint8",
+]  # fmt: skip
 
 
 def __dir__() -> list[str]:

@@ -13,17 +13,9 @@ from . import functional, utils
 from .hooks import Handle, Hooks
 
 __all__ = [
-    "Dropout",
-    "Linear",
-    "Module",
-    "Parameter",
-    "ReLU",
-    "Sequential",
-    "Sigmoid",
-    "Tanh",
-    "functional",
-    "utils",
-]
+    "Dropout", "Linear", "Module", "Parameter", "ReLU", "Sequential", "Sigmoid", "Tanh",
+    "functional", "utils",
+]  # fmt: skip
 
 
 def __dir__() -> list[str]:

@@ -13,17 +13,9 @@ from ..functions import randn, relu, sigmoid, tanh  # type: ignore[attr-defined]
 from ..tensor import Tensor, float32
 
 __all__ = [
-    "BCEWithLogitsLoss",
-    "CrossEntropyLoss",
-    "LeakyReLU",
-    "Linear",
-    "MSELoss",
-    "Module",
-    "ReLU",
-    "Sequential",
-    "Sigmoid",
-    "Tanh",
-]
+    "BCEWithLogitsLoss", "CrossEntropyLoss", "LeakyReLU", "Linear", "MSELoss", "Module", "ReLU",
+    "Sequential", "Sigmoid", "Tanh",
+]  # fmt: skip
 
 
 mse_loss, cross_entropy = Tensor._lifted(nn.mse_loss), Tensor._lifted(nn.cross_entropy)

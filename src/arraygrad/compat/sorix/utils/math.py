@@ -27,27 +27,9 @@ from ..functions import (  # type: ignore[attr-defined]
 )
 
 __all__ = [
-    "abs",
-    "add",
-    "ceil",
-    "cos",
-    "div",
-    "exp",
-    "floor",
-    "log",
-    "matmul",
-    "mean",
-    "mul",
-    "pow",
-    "round",
-    "sign",
-    "sin",
-    "sqrt",
-    "sub",
-    "sum",
-    "tan",
-    "tanh",
-]
+    "abs", "add", "ceil", "cos", "div", "exp", "floor", "log", "matmul", "mean", "mul", "pow",
+    "round", "sign", "sin", "sqrt", "sub", "sum", "tan", "tanh",
+]  # fmt: skip
 
 
 def __dir__() -> list[str]:

@@ -12,13 +12,9 @@ from ....autograd import forward_ad as native
 from ..handles import Tensor, as_torch_raises, name_of, remember, unwrap, wrap
 
 __all__ = [
-    "UnpackedDualTensor",
-    "dual_level",
-    "enter_dual_level",
-    "exit_dual_level",
-    "make_dual",
+    "UnpackedDualTensor", "dual_level", "enter_dual_level", "exit_dual_level", "make_dual",
     "unpack_dual",
-]
+]  # fmt: skip
 
 
 def __dir__() -> list[str]:

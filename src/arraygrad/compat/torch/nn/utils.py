@@ -13,13 +13,9 @@ from ..handles import Tensor
 from .parameter import Parameter
 
 __all__ = [
-    "clip_grad_norm_",
-    "clip_grad_value_",
-    "parameters_to_vector",
-    "remove_weight_norm",
-    "vector_to_parameters",
-    "weight_norm",
-]
+    "clip_grad_norm_", "clip_grad_value_", "parameters_to_vector", "remove_weight_norm",
+    "vector_to_parameters", "weight_norm",
+]  # fmt: skip
 
 
 def __dir__() -> list[str]:

@@ -13,14 +13,7 @@ from ..creation import check_layout, tensor
 from ..dtypes import check_device, float32, float64, get_default_dtype
 from ..handles import Tensor
 
-__all__ = [
-    "bartlett",
-    "blackman",
-    "general_cosine",
-    "hamming",
-    "hann",
-    "kaiser",
-]
+__all__ = ["bartlett", "blackman", "general_cosine", "hamming", "hann", "kaiser"]
 
 
 def __dir__() -> list[str]:

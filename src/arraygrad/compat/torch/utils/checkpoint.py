@@ -18,12 +18,9 @@ from ..handles import Tensor, unwrap, wrap
 from ..random import get_rng_state, set_rng_state
 
 __all__ = [
-    "CheckpointError",
-    "checkpoint",
-    "checkpoint_sequential",
-    "noop_context_fn",
+    "CheckpointError", "checkpoint", "checkpoint_sequential", "noop_context_fn",
     "set_checkpoint_early_stop",
-]
+]  # fmt: skip
 
 
 def __dir__() -> list[str]:
