@@ -138,8 +138,3 @@ def classes(base: type, kind: str, **members: Any) -> list[Any]:
         )
         for n in (1, 2, 3)
     ]
-
-
-def applied(name: str) -> Any:
-    """What makes a class call the function of a name, for a number of axes."""
-    return lambda n: staticmethod(plain(f"{name}{n}d"))

@@ -272,11 +272,14 @@ def triplet_margin_with_distance_loss(
     negative: Tensor,
     *,
     distance_function: Callable[[Tensor, Tensor], Tensor] | None = None,
-    **options: Any,
+    margin: float = 1.0,
+    swap: bool = False,
+    reduction: str = "mean",
 ) -> Any:
     """`triplet_margin_loss` with a distance of one's own."""
 
     def distance(x: Any, y: Any) -> Any:
         return unwrap((distance_function or pairwise_distance)(wrap(x), wrap(y)))
 
+    options = {"margin": margin, "swap": swap, "reduction": reduction}
     return _triplets(anchor, positive, negative, distance_function=distance, **options)

@@ -15,9 +15,7 @@ from ..handles import Tensor
 from .around import Around
 from .parameter import Buffer, Parameter
 
-__all__ = [
-    "Module",
-]  # fmt: skip
+__all__ = ["Module"]
 
 
 class _Incompatible(NamedTuple):
