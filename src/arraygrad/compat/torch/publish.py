@@ -300,20 +300,6 @@ def into(out: Any, result: Any, name: str) -> Any:
     return out
 
 
-def takes_out(make: Callable[..., Tensor]) -> Callable[..., Tensor]:
-    """A function that makes a tensor, and writes it into the one that is given as `out`."""
-
-    @functools.wraps(make)
-    def made(*args: Any, out: Any = None, **keywords: Any) -> Tensor:
-        if out is None:
-            return make(*args, **keywords)
-        if keywords.get("dtype") is None:
-            keywords["dtype"] = out.dtype
-        return into(out, make(*args, **keywords)._t, make.__name__)  # type: ignore[no-any-return]
-
-    return made
-
-
 def _no_tensor(name: str, args: tuple[Any, ...]) -> TypeError:
     """The error for a number in the place of a tensor."""
     places = [i for i, value in enumerate(args) if not isinstance(value, Tensor | tuple | list)]
