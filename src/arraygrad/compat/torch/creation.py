@@ -209,8 +209,8 @@ def full(size: Any, fill_value: Any, *, dtype: Any) -> Any:
     if not isinstance(value, Array | bool | int | float | complex | np.generic):
         raise TypeError(f"full(): fill_value must be a number, not {type(value).__name__}")
     if dtype is None:
-        known = isinstance(value, Array)
-        dtype = value.dtype if known else default_for(np.asarray(value).dtype.kind)
+        kind = np.asarray(0 if isinstance(value, Array) else value).dtype.kind
+        dtype = value.dtype if isinstance(value, Array) else default_for(kind)
     shape = tuple(size) if isinstance(size, Iterable) else (size,)
     with as_torch_raises():
         return native.full(shape, value, dtype=dtype)
