@@ -204,6 +204,15 @@ def _refuse_sparse(sparse: bool) -> None:
 _embedding, _embedding_bag = map(plain, ("embedding", "embedding_bag"))
 
 
+def check_padding(padding_idx: int | None, rows: int) -> int | None:
+    """The row for padding, counted from the front."""
+    if padding_idx is None:
+        return None
+    if not -rows <= padding_idx < rows:
+        raise AssertionError(f"Padding_idx must be within num_embeddings: {padding_idx}")
+    return padding_idx % rows
+
+
 def embedding(
     input: Tensor,
     weight: Tensor,
@@ -217,7 +226,8 @@ def embedding(
     _refuse_sparse(sparse)
     if max_norm is not None:
         _shorten(weight, input, max_norm, norm_type)
-    return _embedding(input, weight, padding_idx, scale_grad_by_freq)
+    row = check_padding(padding_idx, weight.shape[0])
+    return _embedding(input, weight, row, scale_grad_by_freq)
 
 
 def embedding_bag(
@@ -237,7 +247,8 @@ def embedding_bag(
     _refuse_sparse(sparse)
     if max_norm is not None:
         _shorten(weight, input, max_norm, norm_type)
-    options = (scale_grad_by_freq, mode, per_sample_weights, include_last_offset, padding_idx)
+    row = check_padding(padding_idx, weight.shape[0])
+    options = (scale_grad_by_freq, mode, per_sample_weights, include_last_offset, row)
     return _embedding_bag(input, weight, offsets, *options)
 
 

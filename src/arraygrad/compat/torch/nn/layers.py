@@ -358,11 +358,8 @@ def _group_norm(
 
 
 def _table(num_embeddings: int, embedding_dim: int, padding_idx: int | None) -> dict[str, Any]:
-    if padding_idx is not None:
-        if not -num_embeddings <= padding_idx < num_embeddings:
-            raise AssertionError(f"Padding_idx must be within num_embeddings: {padding_idx}")
-        padding_idx %= num_embeddings
-    return {"weight": (num_embeddings, embedding_dim), "padding_idx": padding_idx}
+    row = F.check_padding(padding_idx, num_embeddings)
+    return {"weight": (num_embeddings, embedding_dim), "padding_idx": row}
 
 
 def _embedding(
