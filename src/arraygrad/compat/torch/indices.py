@@ -12,7 +12,7 @@ from ...arrays.creation import asarray
 from ...core.array import Array
 from .handles import Tensor, attach, lift, new, origin_of, unwrap, wrap
 from .publish import METHODS
-from .views import check_written, not_written, note_view
+from .views import check_written, not_written, note_view, write_through
 
 
 def _key(key: Any) -> Any:
@@ -77,6 +77,7 @@ def _setitem(self: Tensor, key: Any, value: Any) -> None:
         self._t[place] = value
     except (ValueError, TypeError, RuntimeError) as error:
         raise not_written(self, "x[...] = value", error) from error
+    write_through(self)
 
 
 def _differing_axis(parts: tuple[Any, ...], ndim: int) -> int | None:

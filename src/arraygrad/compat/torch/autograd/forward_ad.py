@@ -101,7 +101,7 @@ def make_dual(tensor: Tensor, tangent: Tensor, *, level: int | None = None) -> T
     if number is not None:
         _duals.setdefault(number, []).append(weakref.ref(made))
     made._of = tensor
-    made.__dict__["_tangent"] = tangent  # so that `unpack_dual` returns the same object
+    made.__dict__["_pair"] = tensor, tangent  # `unpack_dual` returns the same object
     remember(tangent)
     return made
 

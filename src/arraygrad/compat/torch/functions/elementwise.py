@@ -428,7 +428,7 @@ subtract = sub
 PLAIN_ADD, PLAIN_SUB = _add, _sub  # for the operators
 
 
-@function
+@function(dtypes="promoted")
 def rsub(input: Any, other: Any, *, alpha: Any = 1) -> Any:
     """`other - alpha * input`."""
     if not isinstance(input, Array):
@@ -456,21 +456,21 @@ def div(input: Any, other: Any, *, rounding_mode: str | None = None) -> Any:
 divide = div
 
 
-@function(in_place=True)
+@function(in_place=True, dtypes="promoted")
 def addcmul(input: Any, tensor1: Any, tensor2: Any, *, value: Any = 1) -> Any:
     """`input + value * tensor1 * tensor2`."""
     product = ops.multiply(tensor1, tensor2)
     return ops.add(input, product if value == 1 else product * value)
 
 
-@function(in_place=True)
+@function(in_place=True, dtypes="promoted")
 def addcdiv(input: Any, tensor1: Any, tensor2: Any, *, value: Any = 1) -> Any:
     """`input + value * tensor1 / tensor2`."""
     quotient = ops.divide(tensor1, tensor2)
     return ops.add(input, quotient if value == 1 else quotient * value)
 
 
-@function(in_place=True)
+@function(in_place=True, dtypes="same")
 def lerp(input: Any, end: Any, weight: Any) -> Any:
     """The point between two tensors at `weight`."""
     return ops.add(input, ops.multiply(weight, ops.subtract(end, input)))
@@ -496,7 +496,7 @@ def where(condition: Any, input: Any = None, other: Any = None) -> Any:
 METHODS["where"] = lambda self, condition, other: where(condition, self, other)
 
 
-@function(in_place=True)
+@function(in_place=True, dtypes="floating")
 def dist(input: Any, other: Any, p: float = 2) -> Any:
     """The norm of the difference."""
     from .... import linalg

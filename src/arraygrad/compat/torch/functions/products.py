@@ -102,7 +102,7 @@ def inner(input: Any, other: Any) -> Any:
     return ops.inner(input, other)
 
 
-@function
+@function(dtypes="promoted")
 def outer(input: Any, vec2: Any) -> Any:
     """All products of elements of two vectors."""
     return ops.outer(input, vec2)
@@ -111,13 +111,13 @@ def outer(input: Any, vec2: Any) -> Any:
 ger = function(outer.__wrapped__, name="ger")
 
 
-@function
+@function(dtypes="promoted")
 def kron(input: Any, other: Any) -> Any:
     """The Kronecker product."""
     return ops.kron(input, other)
 
 
-@function(method=False)
+@function(method=False, dtypes="same")
 def einsum(equation: Any, *operands: Any) -> Any:
     """Sums of products, as an equation says."""
     given = (
@@ -126,7 +126,7 @@ def einsum(equation: Any, *operands: Any) -> Any:
     return ops.einsum(equation, *given)
 
 
-@function(method=False)
+@function(method=False, dtypes="same")
 def tensordot(a: Any, b: Any, dims: Any = 2) -> Any:
     """Sums of products along some axes. An axis of length one fits every other."""
     if isinstance(dims, Array):
@@ -169,31 +169,31 @@ def _weighted(input: Any, product: Any, beta: Any, alpha: Any) -> Any:
     return ops.add(input if beta == 1 else input * beta, scaled)
 
 
-@function(in_place=True)
+@function(in_place=True, dtypes="same")
 def addmm(input: Any, mat1: Any, mat2: Any, *, beta: Any = 1, alpha: Any = 1) -> Any:
     """`beta * input + alpha * (mat1 @ mat2)`."""
     return _weighted(input, _product(_matrix(mat1, "mat1"), _matrix(mat2, "mat2")), beta, alpha)
 
 
-@function(in_place=True)
+@function(in_place=True, dtypes="same")
 def addmv(input: Any, mat: Any, vec: Any, *, beta: Any = 1, alpha: Any = 1) -> Any:
     """`beta * input + alpha * (mat @ vec)`."""
     return _weighted(input, _product(mat, vec), beta, alpha)
 
 
-@function(in_place=True)
+@function(in_place=True, dtypes="promoted")
 def addr(input: Any, vec1: Any, vec2: Any, *, beta: Any = 1, alpha: Any = 1) -> Any:
     """`beta * input + alpha * outer(vec1, vec2)`."""
     return _weighted(input, ops.outer(vec1, vec2), beta, alpha)
 
 
-@function(in_place=True)
+@function(in_place=True, dtypes="same")
 def addbmm(input: Any, batch1: Any, batch2: Any, *, beta: Any = 1, alpha: Any = 1) -> Any:
     """`beta * input + alpha *` the sum of the products of two stacks of matrices."""
     return _weighted(input, ops.sum(_product(batch1, batch2), axis=0), beta, alpha)
 
 
-@function(in_place=True)
+@function(in_place=True, dtypes="same")
 def baddbmm(input: Any, batch1: Any, batch2: Any, *, beta: Any = 1, alpha: Any = 1) -> Any:
     """`beta * input + alpha * (batch1 @ batch2)`."""
     return _weighted(input, _product(batch1, batch2), beta, alpha)
@@ -205,7 +205,7 @@ def trace(input: Any) -> Any:
     return ops.trace(_matrix(input, "input"))
 
 
-@function
+@function(dtypes="same")
 def cross(input: Any, other: Any, dim: Any = None) -> Any:
     """The vector product."""
     if dim is None:
@@ -241,7 +241,7 @@ def renorm(input: Any, p: float, dim: int, maxnorm: float) -> Any:
     return input * ops.where(size > maxnorm, maxnorm / (size + 1e-7), ops.ones_like(size))
 
 
-@function(method=False)
+@function(method=False, dtypes="same")
 def cdist(x1: Any, x2: Any, p: float = 2.0, compute_mode: Any = None) -> Any:
     """The distances of all pairs of rows."""
     apart = ops.expand_dims(x1, -2) - ops.expand_dims(x2, -3)
@@ -344,7 +344,7 @@ def svd(input: Any, some: bool = True, compute_uv: bool = True) -> Any:
     return _Svd(u, s, ops.conj(v) if input.dtype.kind == "c" else v)
 
 
-@function(method=False)
+@function(method=False, dtypes="floating")
 def cosine_similarity(x1: Any, x2: Any, dim: int = 1, eps: float = 1e-8) -> Any:
     """The cosine of the angle between vectors."""
     top = ops.sum(x1 * x2, axis=dim)

@@ -170,7 +170,7 @@ def _extreme(native: Any, position: Any, pick: Any, name: str) -> Published:
         return pair(*_chosen(input, index, axis, keepdim))
 
     reduced.__doc__ = native.__doc__
-    return function(reduced, name=name)
+    return function(reduced, name=name, dtypes="promoted")
 
 
 max = _extreme(ops.max, ops.argmax, ops.maximum, "max")

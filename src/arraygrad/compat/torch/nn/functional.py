@@ -52,7 +52,8 @@ leaky_relu_, rrelu_ = map(in_place, ("leaky_relu", "rrelu"))
 elu_, selu_, celu_ = map(in_place, ("elu", "selu", "celu"))
 gelu, softplus, logsigmoid, softsign = map(plain, ("gelu", "softplus", "logsigmoid", "softsign"))
 tanhshrink, softshrink, glu = map(plain, ("tanhshrink", "softshrink", "glu"))
-prelu, hardshrink = (plain(name, method=True) for name in ("prelu", "hardshrink"))
+prelu = plain("prelu", method=True, dtypes="same")
+hardshrink = plain("hardshrink", method=True)
 sigmoid, tanh, pdist = elementwise.sigmoid, elementwise.tanh, products.pdist
 
 
@@ -85,9 +86,9 @@ _gumbel_softmax = plain("gumbel_softmax")
 
 # --- filters and windows ---
 
-conv1d, conv2d, conv3d = map(plain, ("conv1d", "conv2d", "conv3d"))
+conv1d, conv2d, conv3d = (plain(f"conv{n}d", dtypes="same") for n in (1, 2, 3))
 conv_transpose1d, conv_transpose2d, conv_transpose3d = (
-    plain(f"conv_transpose{count}d") for count in (1, 2, 3)
+    plain(f"conv_transpose{n}d", dtypes="same") for n in (1, 2, 3)
 )
 max_pool1d, max_pool2d, max_pool3d = (plain(f"max_pool{n}d") for n in (1, 2, 3))
 avg_pool1d, avg_pool2d, avg_pool3d = (plain(f"avg_pool{n}d") for n in (1, 2, 3))
@@ -172,14 +173,8 @@ batch_norm, instance_norm = map(_following, ("batch_norm", "instance_norm"))
 
 # --- linear maps, dropout, tables ---
 
-_linear, bilinear, one_hot = map(plain, ("linear", "bilinear", "one_hot"))
-
-
-def linear(input: Any, weight: Any, bias: Any = None) -> Any:
-    """`input @ weight.T + bias`."""
-    products.same_dtypes(input, weight)
-    return _linear(input, weight, bias)
-
+linear, bilinear = (plain(name, dtypes="same") for name in ("linear", "bilinear"))
+one_hot = plain("one_hot")
 
 dropout, dropout1d, dropout2d, dropout3d = (
     activation(name) for name in ("dropout", "dropout1d", "dropout2d", "dropout3d")
@@ -270,10 +265,13 @@ margin_ranking_loss, hinge_embedding_loss = map(
 )
 soft_margin_loss, cosine_embedding_loss = map(loss, ("soft_margin_loss", "cosine_embedding_loss"))
 triplet_margin_loss = loss("triplet_margin_loss")
-huber_loss, gaussian_nll_loss, ctc_loss = map(
-    plain, ("huber_loss", "gaussian_nll_loss", "ctc_loss")
+huber_loss, gaussian_nll_loss = (
+    plain(name, dtypes="floating") for name in ("huber_loss", "gaussian_nll_loss")
 )
-cosine_similarity, pairwise_distance = map(plain, ("cosine_similarity", "pairwise_distance"))
+ctc_loss = plain("ctc_loss")
+cosine_similarity, pairwise_distance = (
+    plain(name, dtypes="floating") for name in ("cosine_similarity", "pairwise_distance")
+)
 _triplets = plain("triplet_margin_with_distance_loss")
 
 
