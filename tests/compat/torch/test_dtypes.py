@@ -55,7 +55,7 @@ def test_dtypes_are_promoted(name: str) -> None:
 @pytest.mark.parametrize("name", SAME)
 def test_dtypes_must_be_the_same(name: str) -> None:
     for m in (ours, torch):
-        with pytest.raises(RuntimeError, match="(?i)type"):
+        with pytest.raises(RuntimeError, match=r"(?i)type"):
             SAME[name](m, m.ones(3, dtype=m.float64), m.ones(3))
 
 

@@ -18,6 +18,7 @@ from . import (
     amp,
     autograd,
     cuda,
+    distributions,
     fft,
     func,
     linalg,
@@ -191,7 +192,7 @@ __all__ += _turning.__all__
 __all__ += _predicates.__all__
 __all__ += _random.__all__
 __all__ += _machine.__all__
-__all__ += ["amp", "autocast", "cuda", "install", "types"]
+__all__ += ["amp", "autocast", "cuda", "distributions", "install", "types"]
 __all__ += _serialization.__all__
 
 
