@@ -48,7 +48,8 @@ class ParametrizationList(ModuleList):
         self._names = [f"original{i}" for i in range(len(original))] if many else ["original"]
         for name, value in zip(self._names, original if many else (original,), strict=True):
             known = isinstance(value, Parameter)
-            self.register_parameter(name, value if known else Parameter(value.detach()))
+            own: Any = value if known else Parameter(value.detach())
+            self.register_parameter(name, own)
 
     def forward(self) -> Any:
         """The parameter."""
