@@ -10,11 +10,11 @@ import operator
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from ... import ops
+from ... import nn, ops
 from ...arrays.tensor import Tensor
 from .numbers import axes, axis, dtype_of, from_one, sizes, whole
 
-__all__ = ["FUNCTIONS", "NNF", "in_place"]
+__all__ = ["FUNCTIONS", "NNF", "in_place", "load", "recurrent", "save"]
 
 
 First = Tensor | None  # the first tensor among the arguments
@@ -262,3 +262,39 @@ def in_place(self: Tensor, name: str, *args: Any, **keywords: Any) -> Tensor:
             f"{name}_() cannot write its result in place: it must have the shape of the tensor"
         )
     return self.copy_(result)
+
+
+def recurrent(
+    kind: str,
+    input: Tensor,
+    weights: Any,
+    state: Any,
+    bidirectional: bool,
+    batch_first: bool,
+    dropout: float,
+) -> Any:
+    """A recurrent network of a kind, "rnn", "gru" or "lstm", over a sequence."""
+    from ..torch.nn.forms import Source
+
+    options = {"bidirectional": bidirectional, "batch_first": batch_first, "dropout": dropout}
+    state = tuple(state) if isinstance(state, list) else state
+    return getattr(nn, kind)(input, weights, state, **options, key=Source)
+
+
+def save(obj: Any, names: list[str], path: str) -> None:
+    """Write a tensor, or a list of tensors with their names, to a file."""
+    from .. import torch
+
+    value = _tensors(obj, None)
+    torch.save(dict(zip(names, value, strict=True)) if names else value, path)
+
+
+def load(path: str) -> tuple[Any, list[str]]:
+    """What `save` wrote: a tensor, or a list, and the names."""
+    from .. import torch
+    from ..torch.handles import unwrap
+
+    found = torch.load(path)
+    if isinstance(found, dict):
+        return [unwrap(value) for value in found.values()], list(found)
+    return unwrap(found), []
