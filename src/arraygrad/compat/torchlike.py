@@ -18,12 +18,6 @@ from . import torch
 _RENAMED = {"axis": "dim", "keepdims": "keepdim"}
 
 
-def sizes(given: tuple[Any, ...]) -> tuple[int, ...]:
-    """A shape, given as `2, 3` or as `(2, 3)`."""
-    only = given[0] if len(given) == 1 else given
-    return tuple(only) if isinstance(only, list | tuple) else (only,)
-
-
 def of_torch(name: str, **defaults: Any) -> Callable[..., Any]:
     """The function on arrays that a function of `compat.torch` is made of."""
     native = getattr(torch, name).__wrapped__
