@@ -355,12 +355,10 @@ def makers(
 
         return function
 
-    shapes = {**_FILLS, **fills}
+    shapes: dict[str, Callable[..., Any]] = {**_FILLS, **fills}
+    likes: dict[str, Callable[..., Any]] = {**shapes, "full": np.full}
     return {
         **{name: made(name, values) for name, values in _VALUES.items()},
-        **{name: filled(fill) for name, fill in {**_FILLS, **fills}.items()},
-        **{
-            f"{name}_like": alike(fill)
-            for name, fill in {**_FILLS, **fills, "full": np.full}.items()
-        },
+        **{name: filled(fill) for name, fill in shapes.items()},
+        **{f"{name}_like": alike(fill) for name, fill in likes.items()},
     }

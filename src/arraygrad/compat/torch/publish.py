@@ -116,6 +116,7 @@ def function(
         return made
 
     made.__name__ = made.__qualname__ = own
+    made.__doc__ = native.__doc__ or f"PyTorch's `{own}`."
     if method:
         METHODS[own] = made
     if in_place:

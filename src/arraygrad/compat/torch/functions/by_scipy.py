@@ -61,10 +61,9 @@ def spherical_bessel_j0(input: Any) -> Any:
     return sinc(floating(input) / np.pi)
 
 
-@function(method=False)
-def airy_ai(input: Any) -> Any:
-    """Airy's function Ai."""
-    return scipy_special().airy(floating(input))[0]
+airy_ai = function(
+    lambda input: scipy_special().airy(floating(input))[0], name="airy_ai", method=False
+)
 
 
 # --- orthogonal polynomials: p(input, n) ---

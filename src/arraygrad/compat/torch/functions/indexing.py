@@ -138,10 +138,7 @@ def nonzero(input: Any, *, as_tuple: bool = False) -> Any:
     return ops.stack(list(found), axis=1)
 
 
-@function
-def argwhere(input: Any) -> Any:
-    """Where the elements are not zero."""
-    return nonzero.__wrapped__(input)
+argwhere = function(lambda input: nonzero.__wrapped__(input), name="argwhere")
 
 
 @function(in_place=True)

@@ -46,16 +46,10 @@ def _product(x: Any, y: Any) -> Any:
     return ops.matmul(x, y)
 
 
-@function
-def matmul(input: Any, other: Any) -> Any:
-    """The product of matrices or vectors."""
-    return _product(input, other)
-
-
-@function
-def mm(input: Any, mat2: Any) -> Any:
-    """The product of two matrices."""
-    return _product(_matrix(input, "input"), _matrix(mat2, "mat2"))
+matmul = function(lambda input, other: _product(input, other), name="matmul")
+mm = function(
+    lambda input, mat2: _product(_matrix(input, "input"), _matrix(mat2, "mat2")), name="mm"
+)
 
 
 @function
@@ -102,19 +96,13 @@ def inner(input: Any, other: Any) -> Any:
     return ops.inner(input, other)
 
 
-@function(dtypes="promoted")
-def outer(input: Any, vec2: Any) -> Any:
-    """All products of elements of two vectors."""
-    return ops.outer(input, vec2)
+outer = function(lambda input, vec2: ops.outer(input, vec2), name="outer", dtypes="promoted")
 
 
 ger = function(outer.__wrapped__, name="ger")
 
 
-@function(dtypes="promoted")
-def kron(input: Any, other: Any) -> Any:
-    """The Kronecker product."""
-    return ops.kron(input, other)
+kron = function(lambda input, other: ops.kron(input, other), name="kron", dtypes="promoted")
 
 
 @function(method=False, dtypes="same")
@@ -199,10 +187,7 @@ def baddbmm(input: Any, batch1: Any, batch2: Any, *, beta: Any = 1, alpha: Any =
     return _weighted(input, _product(batch1, batch2), beta, alpha)
 
 
-@function
-def trace(input: Any) -> Any:
-    """The sum of the diagonal."""
-    return ops.trace(_matrix(input, "input"))
+trace = function(lambda input: ops.trace(_matrix(input, "input")), name="trace")
 
 
 @function(dtypes="same")
@@ -267,10 +252,7 @@ def pdist(input: Any, p: float = 2.0) -> Any:
     return native.vector_norm(input[first] - input[second], axis=-1, ord=p)
 
 
-@function
-def det(input: Any) -> Any:
-    """The determinant."""
-    return native.det(input)
+det = function(lambda input: native.det(input), name="det")
 
 
 @function
@@ -285,28 +267,10 @@ def logdet(input: Any) -> Any:
 _Slogdet = named("slogdet", "sign", "logabsdet")
 
 
-@function
-def slogdet(input: Any) -> Any:
-    """The sign of the determinant, and the logarithm of its modulus."""
-    return _Slogdet(*native.slogdet(input))
-
-
-@function
-def inverse(input: Any) -> Any:
-    """The inverse of a matrix."""
-    return native.inv(input)
-
-
-@function
-def pinverse(input: Any, rcond: Any = None) -> Any:
-    """The pseudo-inverse of a matrix."""
-    return native.pinv(input, rtol=rcond)
-
-
-@function
-def matrix_power(input: Any, n: int) -> Any:
-    """A power of a matrix."""
-    return native.matrix_power(input, n)
+slogdet = function(lambda input: _Slogdet(*native.slogdet(input)), name="slogdet")
+inverse = function(lambda input: native.inv(input), name="inverse")
+pinverse = function(lambda input, rcond=None: native.pinv(input, rtol=rcond), name="pinverse")
+matrix_power = function(lambda input, n: native.matrix_power(input, n), name="matrix_power")
 
 
 @function
@@ -317,10 +281,7 @@ def matrix_exp(input: Any) -> Any:
     return expm(input)
 
 
-@function
-def cholesky(input: Any, upper: bool = False) -> Any:
-    """The Cholesky factor."""
-    return native.cholesky(input, upper=upper)
+cholesky = function(lambda input, upper=False: native.cholesky(input, upper=upper), name="cholesky")
 
 
 _Qr = named("qr", "Q", "R")

@@ -220,10 +220,7 @@ def sort(input: Any, dim: Any = -1, descending: bool = False, stable: bool = Fal
     return _Sort(*_sorted(input, checked(dim, input.ndim), descending))
 
 
-@function
-def msort(input: Any) -> Any:
-    """The elements in order along the first axis."""
-    return _sorted(input, 0, False)[0]
+msort = function(lambda input: _sorted(input, 0, False)[0], name="msort")
 
 
 @function
