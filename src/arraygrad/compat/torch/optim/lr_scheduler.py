@@ -169,7 +169,7 @@ class MultiStepLR(_Factor):
     _options = {"milestones": ..., "gamma": 0.1}  # noqa: RUF012
 
     def _check_options(self) -> None:
-        self.milestones = Counter(self.milestones)
+        self.__dict__["milestones"] = Counter(self.milestones)
 
     def _factor(self, epoch: int) -> Any:
         return self.gamma ** bisect_right(sorted(self.milestones.elements()), epoch)
