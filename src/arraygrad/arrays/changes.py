@@ -14,7 +14,7 @@ import numpy as np
 from .. import ops
 from ..backends import backend_of
 from ..backends.arraylikes import ARRAY_LIKE, values_of
-from ..core.array import is_transformed
+from ..core.array import is_over
 from ..core.indices import as_view
 from ..ops.define.signatures import OneArray, Operand, TwoArrays, Unary
 from ..ops.elementwise import choose
@@ -206,7 +206,7 @@ def _plain_index(index: Any) -> Any:
 
     Of its own, because the graph keeps it, and the user may change theirs.
     """
-    while is_transformed(index):
+    while is_over(index):
         if index.ndim != index._array.ndim:
             return None
         index = index._array

@@ -15,7 +15,7 @@ from typing import Any
 from numpy import generic, ndarray
 
 from ..backends import backend_of
-from ..core.array import is_transformed
+from ..core.array import is_over
 from ..core.indices import is_item
 from ..core.kinds import Moves
 from ..core.memory import owner_of
@@ -104,7 +104,7 @@ def is_shared(source: Any, array: Any) -> bool:
 
 def memory_of(x: Any) -> Any:
     """The NumPy array under all transforms; None in a batch, and in another library."""
-    while is_transformed(x):
+    while is_over(x):
         if x.ndim != x._array.ndim:
             return None
         x = x._array
