@@ -15,6 +15,7 @@ array([ 6., 12.], dtype=float32)
 from typing import Any
 
 from ...autograd import enable_grad, inference_mode, is_grad_enabled, no_grad, set_grad_enabled
+from ..showing import show_public_names as _show_public_names
 from . import autograd, fft, linalg, nn, optim, utils
 from .draws import manual_seed
 from .tensors import (
@@ -63,10 +64,7 @@ __all__ = [
 
 
 __all__ += [name for name in _FUNCTIONS if name not in __all__]
-
-
-def __dir__() -> list[str]:
-    return __all__
+_show_public_names(__name__)
 
 
 def __getattr__(name: str) -> Any:

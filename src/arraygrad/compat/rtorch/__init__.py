@@ -16,6 +16,7 @@ from __future__ import annotations
 from typing import Any
 
 from ...autograd import detect_anomaly, enable_grad, is_grad_enabled, no_grad, set_grad_enabled
+from ..showing import show_public_names as _show_public_names
 from . import creation, indexing, optim
 from .autograd import apply_function, autograd_backward, autograd_grad
 from .creation import runif, torch_tensor
@@ -34,10 +35,7 @@ __all__ = [
 __all__ += [name for name in _CREATED if name != "torch_tensor"]
 __all__ += [f"torch_{name}" for name in FUNCTIONS]
 __all__ += NNF
-
-
-def __dir__() -> list[str]:
-    return __all__
+_show_public_names(__name__)
 
 
 def __getattr__(name: str) -> Any:

@@ -28,10 +28,6 @@ from .numbers import axis, from_one, whole
 __all__ = ["read", "write"]
 
 
-def __dir__() -> list[str]:
-    return __all__
-
-
 def read(x: Tensor, parts: Any, drop: bool = True) -> Tensor:
     """The elements at an index."""
     index, shape = _resolve(x, parts, drop)

@@ -12,10 +12,6 @@ from .. import optimisers
 __all__ = ["optimizer", "schedule"]
 
 
-def __dir__() -> list[str]:
-    return __all__
-
-
 def optimizer(name: str, params: Sequence[Tensor], options: dict[str, Any]) -> Any:
     """The optimiser of a name, such as "SGD"."""
     rule = getattr(optim, name.lower())

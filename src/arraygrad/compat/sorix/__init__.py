@@ -11,7 +11,8 @@ error, and sorix gives wrong numbers. And nothing is recursive, so long chains o
 array([1., 2.], dtype=float32)
 """
 
-from . import autograd, nn, optim
+from ..showing import show_public_names as _show_public_names
+from . import autograd, nn, optim, utils  # noqa: F401
 from .autograd import grad
 from .functions import *  # noqa: F403
 from .functions import __all__ as _functions
@@ -43,7 +44,4 @@ __all__ = [
     "uint8",
     *_functions,
 ]  # fmt: skip
-
-
-def __dir__() -> list[str]:
-    return __all__
+_show_public_names(__name__)

@@ -37,10 +37,6 @@ __all__ = [
 ]  # fmt: skip
 
 
-def __dir__() -> list[str]:
-    return __all__
-
-
 def get_xp(*arrays: Any) -> Any:
     """The module of the arrays: NumPy."""
     return np

@@ -14,6 +14,7 @@ from math import e, inf, nan, pi
 from typing import TYPE_CHECKING
 
 from ...backends.numpy.threads import get_num_threads, set_num_threads
+from ..showing import show_public_names as _show_public_names
 from . import (
     amp,
     autograd,
@@ -194,10 +195,7 @@ __all__ += _random.__all__
 __all__ += _machine.__all__
 __all__ += ["amp", "autocast", "cuda", "distributions", "install", "types"]
 __all__ += _serialization.__all__
-
-
-def __dir__() -> list[str]:
-    return __all__
+_show_public_names(__name__)
 
 
 if TYPE_CHECKING:

@@ -30,10 +30,6 @@ __all__ = [
 ]  # fmt: skip
 
 
-def __dir__() -> list[str]:
-    return __all__
-
-
 def _key() -> Any:
     return default_generator._stream.key()
 

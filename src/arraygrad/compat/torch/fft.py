@@ -18,10 +18,6 @@ __all__ = [
 ]  # fmt: skip
 
 
-def __dir__() -> list[str]:
-    return __all__
-
-
 def _one(name: str) -> Callable[..., Tensor]:
     """A transform along one axis."""
     function = getattr(native, name)

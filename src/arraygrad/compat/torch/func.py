@@ -22,10 +22,6 @@ __all__ = [
 ]  # fmt: skip
 
 
-def __dir__() -> list[str]:
-    return __all__
-
-
 def _check_argnums(argnums: Any, args: tuple[Any, ...] | None = None) -> None:
     """Raise unless `argnums` names arguments: before these are known, and after."""
     if not isinstance(argnums, int | tuple):

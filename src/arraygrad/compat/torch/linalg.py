@@ -27,10 +27,6 @@ __all__ = [
 ]  # fmt: skip
 
 
-def __dir__() -> list[str]:
-    return __all__
-
-
 def _plain(function: Any, name: str | None = None) -> Callable[..., Tensor]:
     """A function of arraygrad that has PyTorch's parameters already."""
 

@@ -20,10 +20,6 @@ __all__ = [
 ]  # fmt: skip
 
 
-def __dir__() -> list[str]:
-    return __all__
-
-
 digamma = psi = elementwise.digamma
 erf, erfc, erfinv = elementwise.erf, elementwise.erfc, elementwise.erfinv
 exp2, expm1, log1p = elementwise.exp2, elementwise.expm1, elementwise.log1p

@@ -21,7 +21,3 @@ __all__ = [
     "is_grad_enabled", "jacobian", "jvp", "no_grad", "set_detect_anomaly", "set_grad_enabled",
     "vjp",
 ]  # fmt: skip
-
-
-def __dir__() -> list[str]:
-    return __all__

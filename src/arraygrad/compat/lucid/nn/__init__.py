@@ -19,10 +19,6 @@ __all__ = [
 ]  # fmt: skip
 
 
-def __dir__() -> list[str]:
-    return __all__
-
-
 class Parameter(Tensor):
     """A tensor that is to be trained."""
 

@@ -16,10 +16,6 @@ __all__ = [
 ]  # fmt: skip
 
 
-def __dir__() -> list[str]:
-    return __all__
-
-
 def _lifted(function: Any) -> Any:
     return Tensor._lifted(function)
 

@@ -23,10 +23,6 @@ bce_with_logits = Tensor._lifted(nn.binary_cross_entropy_with_logits)
 leaky_relu = Tensor._lifted(nn.leaky_relu)
 
 
-def __dir__() -> list[str]:
-    return __all__
-
-
 class Module(modules.Module):
     """A function with parameters: the tensors and modules among its attributes."""
 

@@ -12,10 +12,6 @@ abs add ceil cos div exp floor log matmul mean mul pow round sign sin sqrt sub s
 """.split()
 
 
-def __dir__() -> list[str]:
-    return __all__
-
-
 def __getattr__(name: str) -> Any:
     if name in __all__:
         return getattr(functions, name)

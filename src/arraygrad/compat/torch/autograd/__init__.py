@@ -32,10 +32,6 @@ __all__ = [
 ]  # fmt: skip
 
 
-def __dir__() -> list[str]:
-    return __all__
-
-
 class _OldName(type):
     def __instancecheck__(cls, value: object) -> bool:
         return isinstance(value, Tensor)

@@ -17,10 +17,6 @@ __all__ = [
 ]  # fmt: skip
 
 
-def __dir__() -> list[str]:
-    return __all__
-
-
 class dual_level(native.dual_level):  # noqa: N801  (torch's name)
     """A context manager inside which tensors can have tangents."""
 

@@ -15,10 +15,6 @@ __all__ = [
 ]  # fmt: skip
 
 
-def __dir__() -> list[str]:
-    return __all__
-
-
 class _OfClasses:
     """Decorates classes, too, as old programs do: the mode is then in force where one is made."""
 

@@ -24,10 +24,6 @@ __all__ = [
 ]  # fmt: skip
 
 
-def __dir__() -> list[str]:
-    return __all__
-
-
 disable_saved_tensors_hooks = native.disable_saved_tensors_hooks
 save_on_cpu = native.save_on_cpu
 

@@ -31,7 +31,3 @@ __all__ += norms.__all__
 __all__ += parameter.__all__
 __all__ += recurrent.__all__
 __all__ += transformers.__all__
-
-
-def __dir__() -> list[str]:
-    return __all__

@@ -38,10 +38,6 @@ __all__ = [
 ]  # fmt: skip
 
 
-def __dir__() -> list[str]:
-    return __all__
-
-
 # --- activations ---
 
 relu, relu6, hardtanh, threshold = map(activation, ("relu", "relu6", "hardtanh", "threshold"))

@@ -22,7 +22,3 @@ __all__ = [
     "ASGD", "LBFGS", "SGD", "Adadelta", "Adafactor", "Adagrad", "Adam", "AdamW", "Adamax", "NAdam",
     "Optimizer", "RAdam", "RMSprop", "Rprop", "lr_scheduler",
 ]  # fmt: skip
-
-
-def __dir__() -> list[str]:
-    return __all__

@@ -22,10 +22,6 @@ __all__ = [
 ]  # fmt: skip
 
 
-def __dir__() -> list[str]:
-    return __all__
-
-
 def _set(group: dict[str, Any], rate: Any) -> None:
     if isinstance(group["lr"], Tensor):
         group["lr"].fill_(rate)

@@ -17,10 +17,6 @@ from ..handles import Tensor
 __all__ = ["bartlett", "blackman", "general_cosine", "hamming", "hann", "kaiser"]
 
 
-def __dir__() -> list[str]:
-    return __all__
-
-
 def _window(shape: Callable[..., Any]) -> Callable[..., Tensor]:
     """A window whose weights are a function of the places 0 … n - 1, with its own parameters.
 

@@ -20,10 +20,6 @@ __all__ = [
 ]  # fmt: skip
 
 
-def __dir__() -> list[str]:
-    return __all__
-
-
 class CheckpointError(RuntimeError):
     """Never raised here: the function is not run again, so it cannot do another thing."""
 

@@ -23,10 +23,6 @@ __all__ = [
 ]  # fmt: skip
 
 
-def __dir__() -> list[str]:
-    return __all__
-
-
 class Dataset:
     """Samples by number. A subclass defines `__getitem__`, and most often `__len__`."""
 

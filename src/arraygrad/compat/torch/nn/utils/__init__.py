@@ -22,10 +22,6 @@ __all__ = [
 ]  # fmt: skip
 
 
-def __dir__() -> list[str]:
-    return __all__
-
-
 def _gradients(parameters: Tensor | Iterable[Tensor]) -> list[Any]:
     given = [parameters] if isinstance(parameters, Tensor) else list(parameters)
     return [p.grad for p in given if p.grad is not None]

@@ -15,10 +15,6 @@ from .parametrize import register_parametrization
 __all__ = ["spectral_norm", "weight_norm"]
 
 
-def __dir__() -> list[str]:
-    return __all__
-
-
 def norms(v: Tensor, dim: int | None) -> Tensor:
     """The norms of the slices of a weight along an axis, or of all of it."""
     axes = [a for a in range(v.ndim) if dim is None or a != dim % v.ndim]

@@ -21,10 +21,6 @@ __all__ = [
 _cache: ContextVar[dict[tuple[int, str], Any] | None] = ContextVar("arraygrad_cached", default=None)
 
 
-def __dir__() -> list[str]:
-    return __all__
-
-
 @contextlib.contextmanager
 def cached() -> Iterator[None]:
     """Compute each parameter once inside."""

@@ -15,10 +15,6 @@ __all__ = [
 ]  # fmt: skip
 
 
-def __dir__() -> list[str]:
-    return __all__
-
-
 class PackedSequence(NamedTuple):
     """Sequences in order of their lengths: first the first elements of all."""
 
