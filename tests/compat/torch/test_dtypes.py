@@ -94,7 +94,25 @@ def test_a_captured_tensor_is_not_written_inside_a_transform(name: str, write: A
         assert captured.tolist() == [0.0, 0.0]
 
 
-@pytest.mark.parametrize("make", ["zeros", "clone", "sum", "new_zeros"])
+def test_a_captured_tensor_stays_one_under_another_name() -> None:
+    captured = ours.zeros(2)
+    for name in (
+        lambda c: c.contiguous(),
+        lambda c: c.view(2),
+        lambda c: c.detach(),
+        lambda c: c[:],
+    ):
+
+        def leaks(x: Any, name: Any = name) -> Any:
+            name(captured).copy_(x)
+            return (x * x).sum()
+
+        with pytest.raises(RuntimeError, match="mutate a captured Tensor"):
+            ours.func.grad(leaks)(ours.ones(2))
+    assert captured.tolist() == [0.0, 0.0]
+
+
+@pytest.mark.parametrize("make", ["zeros", "clone", "sum", "new_zeros", "taken"])
 def test_a_tensor_that_is_made_inside_a_transform_is_written(make: str) -> None:
     constant = {m: m.ones(2) for m in (ours, torch)}
 
@@ -106,6 +124,8 @@ def test_a_tensor_that_is_made_inside_a_transform_is_written(make: str) -> None:
                 made = x.new_zeros(2)
             else:
                 made = constant[m].clone() if make == "clone" else constant[m] + 0
+            if make == "taken":
+                made = constant[m][m.tensor([0, 1])]
             made[0] = x[0] * 3
             return (made * made).sum()
 

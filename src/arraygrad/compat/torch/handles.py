@@ -495,14 +495,18 @@ def lift(tensor: Tensor, value: Any) -> None:
         _follow_all(tensor, array, tensor._t)
 
 
-def note_birth(result: Any) -> None:
-    """Remember that a constant was made inside a transform: it may be written there."""
+def note_birth(result: Any, args: tuple[Any, ...]) -> None:
+    """Remember that a constant was made inside a transform: it may be written there.
+
+    A function may also give the array of one of its arguments.
+    """
     if isinstance(result, Native):
-        if result._node is None and result._view is None:
+        given = any(isinstance(a, Tensor) and a._t is result for a in args)
+        if result._node is None and result._view is None and not given:
             result._born = in_flight()
     elif isinstance(result, tuple | list):
         for part in result:
-            note_birth(part)
+            note_birth(part, args)
 
 
 def _check_own(array: Any, value: Any) -> None:

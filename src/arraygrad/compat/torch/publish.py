@@ -102,7 +102,7 @@ def function(
                 raise
             raise _no_tensor(own, args) from error
         if INSIDE:
-            note_birth(result)
+            note_birth(result, args)
         if out is not None:
             return into(out, result, own)
         made = wrap(result)
@@ -180,7 +180,7 @@ def elementwise_unary(
         if array._array.dtype.kind in "biu":
             result = _of_integers(result, native, array)
         if INSIDE:
-            note_birth(result)
+            note_birth(result, (input,))
         if out is not None:
             return into(out, result, own)
         tensor = new(Tensor)
@@ -240,7 +240,7 @@ def elementwise_binary(
         if (x if isinstance(x, Array) else y)._array.dtype.kind in "biu":
             result = _of_integers(result, native, x, y)
         if INSIDE:
-            note_birth(result)
+            note_birth(result, (input, other))
         if out is not None:
             return into(out, result, own)
         tensor = new(Tensor)
