@@ -18,7 +18,7 @@ from .results import named
 # The names of `torch` that are made here.
 __all__ = [
     "addbmm", "addmm", "addmv", "addr", "baddbmm", "bmm", "cdist", "chain_matmul", "cholesky",
-    "cosine_similarity", "cross", "det", "dot", "einsum", "ger", "inner", "inverse", "kron",
+    "cross", "det", "dot", "einsum", "ger", "inner", "inverse", "kron",
     "logdet", "matmul", "matrix_exp", "matrix_power", "mm", "mv", "norm", "outer", "pdist",
     "pinverse", "qr", "renorm", "slogdet", "svd", "tensordot", "trace", "vander", "vdot",
 ]  # fmt: skip
@@ -303,12 +303,3 @@ def svd(input: Any, some: bool = True, compute_uv: bool = True) -> Any:
         return _Svd(zeros[0], s, zeros[1])
     v = ops.matrix_transpose(vh)
     return _Svd(u, s, ops.conj(v) if input.dtype.kind == "c" else v)
-
-
-@function(method=False, dtypes="floating")
-def cosine_similarity(x1: Any, x2: Any, dim: int = 1, eps: float = 1e-8) -> Any:
-    """The cosine of the angle between vectors."""
-    top = ops.sum(x1 * x2, axis=dim)
-    sizes = [native.vector_norm(x, axis=dim) for x in (x1, x2)]
-    first, second = (ops.where(s < eps, eps, s) for s in sizes)
-    return top / (first * second)
