@@ -105,7 +105,8 @@ def test_indices_that_do_not_exist(parts: Any, message: str) -> None:
 def test_dimensions_count_from_one() -> None:
     ag.testing.assert_close(rtorch.torch_sum(x(), 1.0).numpy(), MATRIX.sum(0))
     ag.testing.assert_close(rtorch.torch_sum(x(), -1).numpy(), MATRIX.sum(1))
-    assert rtorch.torch_unsqueeze(x(), 3).shape == (3, 4, 1)
+    ag.testing.assert_close(rtorch.torch_sum(x(), dim=1, keepdim=True).numpy(), MATRIX.sum(0)[None])
+    assert rtorch.torch_unsqueeze(x(), dim=3).shape == (3, 4, 1)
     assert rtorch.torch_permute(x(), 2, 1).shape == (4, 3)
     values, places = rtorch.torch_max(x(), 2)
     assert values.tolist() == [3, 7, 11]

@@ -6,6 +6,7 @@ In R, dimensions and places count from one, and numbers may arrive as floats. In
 
 from __future__ import annotations
 
+import inspect
 import operator
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -218,8 +219,13 @@ def _adapted(path: str, forms: list[str], places: tuple[int, ...]) -> Callable[.
         first = _first(args)
         pairs = list(arguments(args, first))
         by_name = {name: value for name, value in pairs if name}
-        by_name |= {k: _FORMS[named[k]](v, first) for k, v in keywords.items() if v is not None}
-        found = operator.attrgetter(path)(torch)(*(v for n, v in pairs if not n), **by_name)
+        target = operator.attrgetter(path)(torch)
+        for name, value in keywords.items():
+            if value is not None:
+                own = list(inspect.signature(target).parameters)
+                form = named[name] if name in named else forms[own.index(name)]
+                by_name[name] = _FORMS[form](value, first)
+        found = target(*(v for n, v in pairs if not n), **by_name)
         if not isinstance(found, tuple | list):
             result = unwrap(found)
             return result + 1 if places == (0,) else result
