@@ -13,7 +13,6 @@ __all__ = [
     "NoGradientError",
     "NotASolutionError",
     "OuterWriteError",
-    "RecomputeError",
     "RuleError",
     "SingularError",
     "UnusedInputError",
@@ -53,10 +52,6 @@ class MixedArraysError(TypeError):
 
 class RuleError(RuntimeError):
     """A derivative rule, a custom backward or a hook returned a value that does not fit."""
-
-
-class RecomputeError(RuleError):
-    """A checkpointed function did not do the same when it was run again."""
 
 
 class AnomalyError(RuntimeError):

@@ -186,7 +186,7 @@ def test_gradcheck() -> None:
 
 def test_what_is_saved() -> None:
     """Cheap values are computed again; products and reductions are kept, and outputs not twice."""
-    from arraygrad.compiler.derivative import Differentiable
+    from arraygrad.compiler.call.derivative import Differentiable
 
     def saved(function: Any) -> list[str]:
         leaves = [ag.tensor(x, requires_grad=True)]

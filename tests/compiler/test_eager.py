@@ -16,7 +16,7 @@ from rows import crossed
 import arraygrad as ag
 from arraygrad.backends import numpy as numpy_backend
 from arraygrad.backends.numpy import blocks, native
-from arraygrad.compiler import eager
+from arraygrad.compiler.run import eager
 from arraygrad.ops.special import activations
 from arraygrad.ops.special.standardizing import standardize
 from arraygrad.sweep import engine

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import arraygrad as ag
-from arraygrad.compiler import objects
+from arraygrad.compiler.llvm import objects
 
 pytestmark = pytest.mark.skipif(objects.LAYOUT is None, reason="not on this Python")
 

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import arraygrad as ag
-from arraygrad.compiler.native import has_halves
+from arraygrad.compiler.llvm.native import has_halves
 
 rng = np.random.default_rng(0)
 X, Y = (rng.normal(size=(7, 37)).astype(np.float16) for _ in range(2))

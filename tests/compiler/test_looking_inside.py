@@ -10,8 +10,8 @@ import optree
 import pytest
 
 import arraygrad as ag
-from arraygrad.compiler import scalars
-from arraygrad.compiler.core import Scalar
+from arraygrad.compiler.lower import scalars
+from arraygrad.compiler.lower.core import Scalar
 from arraygrad.func import cond, scan, while_loop
 
 

@@ -10,8 +10,8 @@ import numpy as np
 from rows import crossed, over, rotated
 
 import arraygrad as ag
-from arraygrad.compiler import hoisting, stacking
-from arraygrad.compiler.bodies import traced_body
+from arraygrad.compiler.loops import hoisting, stacking
+from arraygrad.compiler.trace.bodies import traced_body
 from arraygrad.func import scan, vmap
 
 rng = np.random.default_rng(1)

@@ -15,7 +15,7 @@ from loops_table import DIRECTION, LOOPS, POINT, TRANSFORMS, Function, chosen, c
 from rows import crossed, over, rotated
 
 import arraygrad as ag
-from arraygrad.compiler import loop_steps, small_loops
+from arraygrad.compiler.run import loop_steps, small_loops
 from arraygrad.func import associative_scan, cond, fori_loop, scan, vmap, while_loop
 
 rng = np.random.default_rng(0)

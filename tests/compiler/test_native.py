@@ -15,7 +15,8 @@ import numpy as np
 import pytest
 
 import arraygrad as ag
-from arraygrad.compiler import memory, native, objects
+from arraygrad.compiler.llvm import native, objects
+from arraygrad.compiler.run import memory
 
 TESTS = Path(__file__).parents[1]
 
@@ -29,7 +30,7 @@ def test_other_processors(target: str) -> None:
     """AVX2, and the oldest processors: in a process of its own."""
     code = (
         "from compiler.test_random import check\n"
-        "from arraygrad.compiler.native import vector_bytes\n"
+        "from arraygrad.compiler.llvm.native import vector_bytes\n"
         f"assert vector_bytes() == {32 if target == 'haswell' else 16}\n"
         "for seed in range(200, 212):\n"
         "    check(seed)"
@@ -42,7 +43,7 @@ def test_other_processors(target: str) -> None:
 def test_without_the_layout_of_objects() -> None:
     code = (
         "from compiler.test_random import check\n"
-        "from arraygrad.compiler import objects\n"
+        "from arraygrad.compiler.llvm import objects\n"
         "assert objects.LAYOUT is None\n"
         "check(300), check(301)"
     )
@@ -180,3 +181,22 @@ def test_programs_share_memory() -> None:
     held = {id(pool): pool.size for pool, ref in memory._idle if ref() is not None}
     assert sum(held.values()) <= memory.IDLE
     assert all(block.array.nbytes <= 1 << 27 for block in memory._shared.values())
+
+
+def test_engines_in_a_cycle_are_closed_once() -> None:
+    """The collector finalises all of a cycle. It must not come to LLVM's own object."""
+    closed: list[bool] = []
+
+    class Watched:
+        def close(self) -> None:
+            closed.append(True)
+
+        __del__ = close
+
+    engine = native.Engine("define void @f() {\n  ret void\n}", ["f"])
+    native._engines[engine._number] = Watched()
+    cycle: list[Any] = [engine]
+    cycle.append(cycle)
+    del engine, cycle
+    gc.collect()
+    assert not closed

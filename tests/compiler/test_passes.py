@@ -8,13 +8,21 @@ import numpy as np
 import pytest
 
 import arraygrad as ag
-from arraygrad.compiler.body import body_of
-from arraygrad.compiler.core import Builder, Elements, Filled, Padded, Reduction, View, through
-from arraygrad.compiler.fusion import Kernel, Plan
-from arraygrad.compiler.interpret import values_of
-from arraygrad.compiler.lowering import Lowering
-from arraygrad.compiler.program import Call, Full, Program, needed, text
-from arraygrad.compiler.traced import Trace
+from arraygrad.compiler.fuse.fusion import Kernel, Plan
+from arraygrad.compiler.fuse.kernels import body_of
+from arraygrad.compiler.lower.core import (
+    Builder,
+    Elements,
+    Filled,
+    Padded,
+    Reduction,
+    View,
+    through,
+)
+from arraygrad.compiler.lower.lowering import Lowering
+from arraygrad.compiler.trace.interpret import values_of
+from arraygrad.compiler.trace.program import Call, Full, Program, needed, text
+from arraygrad.compiler.trace.traced import Trace
 
 x = np.arange(12.0).reshape(3, 4)
 

@@ -14,8 +14,8 @@ from compiler.test_random import guards, untouched  # noqa: F401
 from rows import numbered, over
 
 import arraygrad as ag
-from arraygrad.compiler import products, tiles
-from arraygrad.compiler.executable import ByBlas, ByNumpy, Native
+from arraygrad.compiler.emit import products, tiles
+from arraygrad.compiler.run.executable import ByBlas, ByNumpy, Native
 
 TESTS = Path(__file__).parents[1]
 LENGTHS = (0, 1, 2, 3, 7, 16, 17, 33, 100)
@@ -153,14 +153,14 @@ def test_a_linear_model_is_one_pass_over_its_matrix() -> None:
 def test_a_batch_of_rows_is_a_matrix() -> None:
     a, b = np.random.default_rng(0).normal(size=(30, 1, 8)), np.eye(8)
     (step,) = steps_of(lambda a, b: a @ b, a, b)
-    assert step.loops.product.shape[-2:] == (30, 8)
+    assert step.nest.product.shape[-2:] == (30, 8)
     np.testing.assert_allclose(ag.compile(lambda a, b: a @ b)(a, b), a)
 
 
 def test_a_transposed_product_is_a_product() -> None:
     a, b = np.ones((3, 8)), np.ones((8, 5))
     (step,) = steps_of(lambda a, b: (a @ b).T, a, b)
-    assert step.loops.product.shape == (5, 3)
+    assert step.nest.product.shape == (5, 3)
     both = ag.compile(lambda a, b: ((a @ b).T, a @ b))
     np.testing.assert_array_equal(both(a, b)[0], both(a, b)[1].T)
 
@@ -169,7 +169,7 @@ def test_products_with_one_number_are_sums() -> None:
     x = np.random.default_rng(0).normal(size=(6, 9))
     gradient = ag.func.grad(lambda x: ag.sum(x @ x.T))
     steps = steps_of(gradient, x)
-    assert all(isinstance(s, Native) and not isinstance(s.loops, products.Tiles) for s in steps)
+    assert all(isinstance(s, Native) and not isinstance(s.nest, products.Tiles) for s in steps)
     np.testing.assert_allclose(ag.compile(gradient)(x), gradient(x))
 
 

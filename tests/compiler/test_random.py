@@ -10,7 +10,7 @@ from compiler.random_programs import RandomProgram
 from rows import numbered, over
 
 import arraygrad as ag
-from arraygrad.compiler import executable, memory
+from arraygrad.compiler.run import executable, memory
 
 GUARD = 256
 MARK = 0xA5

@@ -106,7 +106,7 @@ import llvmlite.binding as llvm
 def unknown():
     raise RuntimeError("unknown")
 llvm.get_host_cpu_features = unknown
-from arraygrad.compiler import native
+from arraygrad.compiler.llvm import native
 assert native._host() == ("generic", "", 16)
 from compiler.test_random import check
 check(400), check(401)

@@ -10,10 +10,10 @@ from loops_table import close
 from rows import crossed
 
 import arraygrad as ag
-from arraygrad.compiler.body import body_of
-from arraygrad.compiler.fusion import Kernel, Plan
-from arraygrad.compiler.lowering import Lowering
-from arraygrad.compiler.traced import Trace
+from arraygrad.compiler.fuse.fusion import Kernel, Plan
+from arraygrad.compiler.fuse.kernels import body_of
+from arraygrad.compiler.lower.lowering import Lowering
+from arraygrad.compiler.trace.traced import Trace
 
 SHAPES = [(50, 3), (17, 2), (16, 4), (33, 5), (7, 3), (40, 3, 3), (9, 30, 3), (5000, 3), (20, 2, 2)]
 

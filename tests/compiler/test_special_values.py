@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 import arraygrad as ag
-from arraygrad.compiler import scalars
+from arraygrad.compiler.lower import scalars
 from arraygrad.core.kinds import Elementwise
 
 TABLES = (

@@ -1,18 +1,20 @@
-"""`checkpoint`: the same derivatives, for less memory and one more run."""
+"""`checkpoint`: the same derivatives, for less memory and steps that are computed twice."""
 
 from __future__ import annotations
 
+import re
 import tracemalloc
 from typing import Any
 
 import numpy as np
 import pytest
+from rows import crossed
 
 import arraygrad as ag
-from arraygrad.autograd.graph import disable_saved_tensors_hooks, saved_tensors_hooks
+from arraygrad.autograd.graph import saved_tensors_hooks
 from arraygrad.backends.numpy.blocks import LARGE
-from arraygrad.errors import GraphFreedError, RuleError, WrittenError
-from arraygrad.func import checkpoint, grad, hessian, jacrev, jvp, vmap
+from arraygrad.errors import GraphFreedError, WrittenError
+from arraygrad.func import checkpoint, grad, hessian, jacrev, jvp, recompute, vmap
 
 A = np.array([0.5, 1.0, 1.5])
 M = np.stack([A, A + 0.25])
@@ -35,20 +37,6 @@ def close(found: Any, expected: Any) -> None:
 @pytest.fixture
 def x() -> ag.Tensor:
     return ag.tensor(A, requires_grad=True)
-
-
-class Counter:
-    """A function that counts how often it is called, and how far it gets."""
-
-    def __init__(self) -> None:
-        self.calls = self.ends = 0
-
-    def __call__(self, x: Any) -> Any:
-        self.calls += 1
-        y = f(x)
-        z = y + 1  # saves nothing
-        self.ends += 1
-        return z
 
 
 # --- derivatives ---------------------------------------------------------------------------------
@@ -134,9 +122,7 @@ def test_a_function_that_calls_ag_grad_of_its_own_graph(x: ag.Tensor) -> None:
         g = ag.grad(z.sum(), y)
         return ag.exp(x) * z.detach() * g
 
-    for stops in (True, False):
-        result = checkpoint(f, early_stop=stops)(x)
-        close(ag.grad(result.sum(), x), np.exp(3 * A))
+    close(ag.grad(checkpoint(f)(x).sum(), x), np.exp(3 * A))
 
 
 def test_nested(x: ag.Tensor) -> None:
@@ -175,18 +161,14 @@ def test_closures(x: ag.Tensor) -> None:
 
 
 def test_batched_gradients(x: ag.Tensor) -> None:
-    counter = Counter()
-    found = ag.grad(checkpoint(counter)(x), x, np.eye(3), is_grads_batched=True)
+    found = ag.grad(checkpoint(f)(x), x, np.eye(3), is_grads_batched=True)
     close(found, jacrev(f)(A))
-    assert counter.calls == 2
 
 
 def test_retain_graph(x: ag.Tensor) -> None:
-    counter = Counter()
-    y = checkpoint(counter)(x).sum()
+    y = checkpoint(f)(x).sum()
     close(ag.grad(y, x, retain_graph=True), grad(total)(A))
     close(ag.grad(y, x), grad(total)(A))
-    assert counter.calls == 3
     with pytest.raises(GraphFreedError, match="retain_graph=True"):
         ag.grad(y, x)
 
@@ -197,71 +179,7 @@ def test_results_may_be_differentiated_apart(x: ag.Tensor) -> None:
     close(ag.grad(b.sum(), x), -np.sin(A))
 
 
-# --- the second run ------------------------------------------------------------------------------
-
-
-def test_early_stop(x: ag.Tensor) -> None:
-    counter = Counter()
-    ag.grad(checkpoint(counter)(x).sum(), x)
-    assert (counter.calls, counter.ends) == (2, 1)
-    counter = Counter()
-    ag.grad(checkpoint(counter, early_stop=False)(x).sum(), x)
-    assert (counter.calls, counter.ends) == (2, 2)
-
-
-class Layers:
-    """A chain of layers that notes which it was asked for."""
-
-    def __init__(self, weights: Any) -> None:
-        self.weights = weights
-        self.begun: list[int] = []
-
-    def __call__(self, x: Any) -> Any:
-        for i in range(4):
-            self.begun.append(i)
-            x = ag.tanh(x @ self.weights)
-        return x
-
-
-@pytest.fixture
-def layers() -> Layers:
-    return Layers(ag.tensor(np.outer(A, A) - 0.5, requires_grad=True))
-
-
-def test_the_second_run_stops_where_the_rest_is_at_hand(layers: Layers, x: ag.Tensor) -> None:
-    both = [x, layers.weights]
-    # The last layer's result is the next chain's argument, and its argument is saved before it.
-    y = checkpoint(layers)(checkpoint(layers)(x))
-    expected = ag.grad(layers(layers(x)).sum(), both)
-    layers.begun.clear()
-    found = ag.grad(y.sum(), both, retain_graph=True)
-    assert layers.begun == [0, 1, 2] * 2
-    for g, e in zip(found, expected, strict=True):
-        close(g, e)
-    total = y.sum()
-    del y
-    layers.begun.clear()
-    for g, e in zip(ag.grad(total, both), expected, strict=True):
-        close(g, e)
-    assert layers.begun == [0, 1, 2, 3, 0, 1, 2]
-
-
-def test_a_result_that_was_written_is_computed_again(layers: Layers, x: ag.Tensor) -> None:
-    expected = ag.grad(layers(x).sum(), x)
-    y = checkpoint(layers)(x)
-    y += 1
-    layers.begun.clear()
-    close(ag.grad(y.sum(), x), expected)
-    assert layers.begun == [0, 1, 2, 3]
-
-
-def test_second_derivatives_where_the_rest_is_at_hand(layers: Layers, x: ag.Tensor) -> None:
-    def second(f: Any) -> Any:
-        y = f(x)
-        (first,) = ag.grad((y * y).sum(), [x], create_graph=True)
-        return ag.grad(first.sum(), layers.weights)
-
-    close(second(checkpoint(layers)), second(layers))
+# --- the function runs once ----------------------------------------------------------------------
 
 
 def five_reads(x: Any) -> Any:
@@ -289,73 +207,214 @@ def many_elements(x: Any) -> Any:
 
 @pytest.mark.parametrize("create_graph", [False, True])
 @pytest.mark.parametrize("function", [five_reads, five_reads_by_arrays, five_writes, many_elements])
-def test_one_sweep_runs_the_function_once_more(function: Any, create_graph: bool) -> None:
-    calls = 0
+def test_a_sweep_runs_each_step_once_more(
+    function: Any, create_graph: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    runs = []
+    compute = recompute._Run._compute
 
-    def counted(x: Any) -> Any:
-        nonlocal calls
-        calls += 1
-        return function(x)
+    def counted(run: Any) -> Any:
+        runs.append(run)
+        return compute(run)
 
+    monkeypatch.setattr(recompute._Run, "_compute", counted)
+    calls = []
     x = ag.tensor(np.linspace(0.1, 0.6, 6), requires_grad=True)
-    found = ag.grad(checkpoint(counted)(x), x, create_graph=create_graph)
-    assert calls == 2
+    y = checkpoint(lambda x: calls.append(1) or function(x))(x)
+    found = ag.grad(y, x, create_graph=create_graph)
+    assert len(calls) == 1
+    assert len(runs) <= 1
     close(found, ag.grad(function(x), x))
 
 
-def test_nothing_is_run_again_without_need(x: ag.Tensor) -> None:
-    counter = Counter()
-    y = checkpoint(counter)(x)
-    assert y.requires_grad
-    with ag.no_grad():
-        assert not checkpoint(counter)(x).requires_grad
-    ag.grad(checkpoint(lambda x: x + 1)(x).sum(), x)
-    assert counter.calls == 2
+def test_only_steps_that_are_needed_run_again(x: ag.Tensor) -> None:
+    def g(x: Any) -> Any:
+        y = ag.exp(ag.sin(x) * x)  # exp saves its result, which is returned: so it is there
+        return y, ag.cos(x).sum() + 1
+
+    kept = checkpoint(g)(x)
+    run = kept[0].grad_fn.saved[0].run
+    assert [step.function.__name__ for step in run._steps] == ["sin", "multiply", "exp"]
+    close(ag.grad(kept[0].sum(), x), ag.grad(g(x)[0].sum(), x))
 
 
-class Changing:
-    """A function that does another thing when it is called again."""
-
-    def __init__(self, first: Any, then: Any) -> None:
-        self.functions = [first, then]
-
-    def __call__(self, x: Any) -> Any:
-        return self.functions.pop(0)(x)
+def test_a_result_that_was_written_is_computed_again(x: ag.Tensor) -> None:
+    expected = ag.grad(ag.exp(x).sum(), x)
+    y = checkpoint(ag.exp)(x)
+    y += 1
+    close(ag.grad(y.sum(), x), expected)
 
 
-@pytest.mark.parametrize(
-    ("first", "then", "message"),
-    [
-        (lambda x: (ag.sin(x) * x).sum(), lambda x: ag.sin(x).sum(), "saved 3 arrays .* and 1"),
-        (lambda x: ag.sin(x).sum(), lambda x: ag.sin(x[:2]).sum(), r"shape \(3,\).*shape \(2,\)"),
-        (
-            lambda x: ag.sin(x).sum(),
-            lambda x: ag.sin(ag.astype(x, np.float32)).sum(),
-            "dtype float64 .* dtype float32",
-        ),
-        (lambda x: ag.sin(x).sum(), lambda x: ag.cos(ag.sin(x)).sum(), "saved 1 arrays .* and 2"),
-    ],
-)
-def test_a_second_run_that_differs_is_noticed(
-    x: ag.Tensor, first: Any, then: Any, message: str
+def test_what_is_drawn_and_counted_is_as_in_the_one_run(x: ag.Tensor) -> None:
+    generator = np.random.default_rng(0)
+    numbers, calls = [], [0]
+
+    def g(x: Any) -> Any:
+        numbers.append(generator.normal(size=3))
+        calls[0] += 1
+        return ag.exp(x) * numbers[-1] * calls[0] * x
+
+    for _ in range(3):
+        found = ag.grad(checkpoint(g)(x).sum(), x)
+        close(found, np.exp(A) * (1 + A) * numbers[-1] * calls[0])
+    assert calls == [3]
+
+
+def test_results_share_no_memory(x: ag.Tensor) -> None:
+    y = x * 1
+    for function in (lambda y: (y * 1)[::2], lambda y: (y + 0).T, lambda y: ag.sin(y)[1:]):
+        part = checkpoint(function)(y)
+        expected = function(y).detach().numpy() + 1
+        part += 1
+        close(part, expected)
+        close(y, A)
+    part = checkpoint(lambda y: y[1:])(y)  # of an argument, it is a view, as without a checkpoint
+    part += 1
+    close(y, [0.5, 2, 2.5])
+    a, b = checkpoint(lambda y: [ag.sin(y)] * 2)(y)
+    assert a is b
+    for several in (lambda z: (z, z.T), lambda z: (z[1:], z), lambda z: (z, ag.reshape(z, (3, 1)))):
+        for i in range(2):
+            found = checkpoint(lambda x: several(ag.sin(x)))(x)  # noqa: B023
+            other = found[1 - i].detach().numpy().copy()
+            found[i].mul_(2)
+            close(found[1 - i], other)
+
+
+def test_a_tensor_from_outside_is_written_between_two_uses(x: ag.Tensor) -> None:
+    w, memory = ag.tensor(2 * A), ag.zeros(3)
+
+    def g(x: Any) -> Any:
+        y = ag.sin(x * w)
+        w.mul_(2)
+        memory.copy_(y.detach())
+        z = ag.cos(x * w) * ag.exp(memory * x)
+        w[0] = 5.0
+        return y * z * w * x
+
+    expected = ag.grad(g(x).sum(), x)
+    w.copy_(ag.tensor(2 * A))
+    close(ag.grad(checkpoint(g)(x).sum(), x), expected)
+
+
+def test_an_argument_comes_back_as_it_is(x: ag.Tensor) -> None:
+    found = checkpoint(lambda x: (x, ag.sin(x)))(x)
+    assert found[0] is x
+
+
+def test_arrays_that_are_kept_outside(x: ag.Tensor) -> None:
+    kept = []
+
+    def g(x: Any) -> Any:
+        kept.append(ag.exp(x))
+        return kept[0] * x
+
+    y = checkpoint(g)(x)
+    close(kept[0], np.exp(A))
+    assert repr(kept[0]) == repr(ag.exp(x))
+    close(kept[0] * 2 + x, 2 * np.exp(A) + A)
+    close(ag.grad(y.sum(), x, retain_graph=True), np.exp(A) * (1 + A))
+    close(ag.grad(kept[0].sum(), x), np.exp(A))
+    later = checkpoint(lambda x: kept[0].detach() * ag.sin(x))(x)  # in another checkpoint
+    close(ag.grad(later.sum(), x), np.exp(A) * np.cos(A))
+
+
+# --- what the function takes from outside, and changes -------------------------------------------
+
+
+class Kept:
+    """A place for a tensor."""
+
+    def __init__(self, w: Any) -> None:
+        self.w = w
+
+
+def by_variable(w: Any) -> tuple[Any, Any]:
+    return (lambda x: ag.sin(x * w) * w), lambda: w
+
+
+def by_attribute(w: Any) -> tuple[Any, Any]:
+    kept = Kept(w)
+    return (lambda x: ag.sin(x * kept.w) * kept.w), lambda: kept.w
+
+
+def by_item(w: Any) -> tuple[Any, Any]:
+    kept = {"w": [w]}
+    return (lambda x: ag.sin(x * kept["w"][0]) * kept["w"][0]), lambda: kept["w"][0]
+
+
+def by_view(w: Any) -> tuple[Any, Any]:
+    return (lambda x: ag.sin(x * w[:]) * w[:]), lambda: w[:2]
+
+
+def by_itself(w: Any) -> tuple[Any, Any]:
+    return (lambda x: ag.sin(x * (w * w) ** 0.5) * (w + 0)), lambda: w
+
+
+def in_nested_checkpoints(w: Any) -> tuple[Any, Any]:
+    inner = checkpoint(lambda x: ag.sin(x * w))
+    return (lambda x: inner(x) * w), lambda: w
+
+
+PLACES = [by_variable, by_attribute, by_item, by_view, by_itself, in_nested_checkpoints]
+
+
+def multiply(w: Any) -> None:
+    w *= 3
+
+
+def assign(w: Any) -> None:
+    w[0] = 7.0
+
+
+def copy(w: Any) -> None:
+    w.copy_(w * 2 + 1)
+
+
+CHANGES = [multiply, assign, copy]
+
+
+def made_of_numbers(x: Any) -> Any:
+    return ag.tensor(np.array([2.0, 3.0, 4.0]))
+
+
+def made_of_the_argument(x: Any) -> Any:
+    return ag.copy(x) * 2 + 1
+
+
+USES = {
+    "ag.grad": lambda f: (lambda x: ag.grad(f(x), x).numpy())(ag.tensor(A, requires_grad=True)),
+    "grad": lambda f: grad(f)(A),
+    "vmap of grad": lambda f: vmap(grad(f))(M),
+    "grad of vmap": lambda f: grad(lambda m: vmap(f)(m).sum())(M),
+    "jvp of grad": lambda f: jvp(grad(f), (A,), (A,)),
+    "grad of jvp": lambda f: grad(lambda x: jvp(f, (x,), (A,))[1])(A),
+    "hessian": lambda f: hessian(f)(A),
+    "compile of grad": lambda f: ag.compile(grad(f))(A),
+    "grad of compile": lambda f: grad(ag.compile(f))(A),
+}
+
+
+@crossed(place=PLACES, change=CHANGES, make=[made_of_numbers, made_of_the_argument], use=USES)
+def test_a_tensor_from_outside_is_written_later(
+    place: Any, change: Any, make: Any, use: str
 ) -> None:
-    y = checkpoint(Changing(first, then), early_stop=False)(x)
-    with pytest.raises(RuleError, match=message):
-        ag.grad(y, x)
+    def program(x: Any, around: Any) -> Any:
+        w = make(x)
+        function, written = place(w)
+        y = around(function)(x)
+        change(written())
+        return (y * y).sum() + (w * 0).sum()
 
-
-def test_another_op_in_the_second_run_is_noticed(x: ag.Tensor) -> None:
-    y = checkpoint(Changing(ag.sin, ag.cos))(x).sum()
-    with pytest.raises(RuleError, match=r"a result of sin .* a result of cos"):
-        ag.grad(y, x)
-
-
-def test_another_choice_of_inputs_in_the_second_run_is_noticed(x: ag.Tensor) -> None:
-    w = ag.tensor(2 * A)
-    y = checkpoint(lambda x: ag.exp(x * w))(x).sum()
-    w.requires_grad_()  # now products of it save what they are multiplied by, too
-    with pytest.raises(RuleError, match=r"multiply .*by input 0\).*by input 0, 1\)"):
-        ag.grad(y, x)
+    try:
+        expected = USES[use](lambda x: program(x, lambda function: function))
+    except TypeError as error:  # a compiled function cannot write to a tensor made of numbers
+        with pytest.raises(TypeError, match=re.escape(str(error))):
+            USES[use](lambda x: program(x, checkpoint))
+        return
+    found = USES[use](lambda x: program(x, checkpoint))
+    for one, other in zip(np.atleast_1d(found), np.atleast_1d(expected), strict=True):
+        close(one, other)
 
 
 # Neither exp nor a sum saves what it is given: only the checkpoint needs it unchanged.
@@ -368,17 +427,16 @@ def test_an_argument_that_was_written_is_restored_or_refused(x: ag.Tensor, allow
     if allow:
         close(ag.grad(z, x), np.exp(A) * (1 + A))
     else:
-        with pytest.raises(WrittenError, match="run on again"):
+        with pytest.raises(WrittenError, match="compute values again"):
             ag.grad(z, x)
 
 
-def test_a_tensor_from_outside_that_was_written_is_noticed(x: ag.Tensor) -> None:
+def test_a_leaf_from_outside_that_was_written_is_restored(x: ag.Tensor) -> None:
     w = ag.tensor(2 * A, requires_grad=True)
     z = checkpoint(lambda x: ag.exp(x + w))(x).sum()
     with ag.no_grad():
         w += 1
-    with pytest.raises(WrittenError, match="run on again"):
-        ag.grad(z, [x, w])
+    close(ag.grad(z, [x, w])[1], np.exp(3 * A))
     y = checkpoint(lambda x: x * ag.sin(x * w))(x).sum()
     close(ag.grad(y, w), A**2 * np.cos(A * (2 * A + 1)))
 
@@ -400,14 +458,7 @@ def test_writes_inside(x: ag.Tensor) -> None:
         y += 1
         return z
 
-    close(ag.grad(checkpoint(spoils, early_stop=False)(x).sum(), x), 2 * np.exp(2 * A))
-    close(ag.grad(checkpoint(spoils)(x).sum(), x), 2 * np.exp(2 * A))  # stops before the write
-
-
-def test_the_check_can_be_left_out(x: ag.Tensor) -> None:
-    changing = Changing(lambda x: ag.sin(x).sum(), lambda x: ag.cos(ag.sin(x)).sum())
-    y = checkpoint(changing, check=False, early_stop=False)(x)
-    close(ag.grad(y, x), np.cos(A))
+    close(ag.grad(checkpoint(spoils)(x).sum(), x), 2 * np.exp(2 * A))
 
 
 def test_errors_leave_the_modes_as_they_were(x: ag.Tensor) -> None:
@@ -420,10 +471,6 @@ def test_errors_leave_the_modes_as_they_were(x: ag.Tensor) -> None:
         with pytest.raises(ZeroDivisionError):
             checkpoint(fails)(x)
         assert not ag.is_grad_enabled()
-    y = checkpoint(Changing(ag.sin, fails))(x)
-    with pytest.raises(ZeroDivisionError):
-        ag.grad(y.sum(), x, retain_graph=True)
-    assert ag.is_grad_enabled()
     # Nodes are recorded as usual afterwards: nothing of the checkpoint is left in force.
     close(ag.grad(ag.sin(x).sum(), x), np.cos(A))
 
@@ -437,8 +484,8 @@ def test_within_other_hooks_and_anomaly_detection(x: ag.Tensor) -> None:
 
     with saved_tensors_hooks(pack, lambda t: t):
         y = checkpoint(lambda x: f(x[:2]))(x).sum()
-    # Of the inside, nothing is packed but the argument; the sum saves nothing.
-    assert packed == [(3,)]
+    # Of the inside, nothing is packed but what its first step reads; the sum saves nothing.
+    assert packed == [(2,)]
     close(ag.grad(y, x)[:2], grad(total)(A)[:2])
     with ag.autograd.detect_anomaly():
         close(ag.grad(checkpoint(f)(x).sum(), x), grad(total)(A))
@@ -451,18 +498,6 @@ def test_grad_modes_inside(x: ag.Tensor) -> None:
         return constant * x
 
     close(ag.grad(checkpoint(g)(x).sum(), x), A**2)
-
-
-def test_the_second_run_has_the_modes_of_the_first(x: ag.Tensor) -> None:
-    def g(x: Any) -> Any:
-        with saved_tensors_hooks(lambda t: t, lambda t: t):
-            pass
-        return f(x)
-
-    y = checkpoint(g)(x).sum()
-    with disable_saved_tensors_hooks("not in this sweep"):
-        found = ag.grad(y, x)
-    close(found, grad(total)(A))
 
 
 def test_a_function_is_needed() -> None:
@@ -521,8 +556,7 @@ def test_nested_checkpoints_do_not_keep_the_inner_arguments() -> None:
     close(ag.grad(by_halves(x, 64).sum(), x), ag.grad(chain(x, 64).sum(), x))
 
 
-def test_a_function_that_writes_outside_is_not_run_twice() -> None:
-    """The second run stops before it writes."""
+def test_a_function_that_writes_outside_writes_once() -> None:
     calls, total = ag.zeros(1), ag.tensor([0.0, 0.0])
 
     def counts(x: Any) -> Any:
@@ -532,18 +566,22 @@ def test_a_function_that_writes_outside_is_not_run_twice() -> None:
     def accumulates(x: Any) -> Any:
         y = ag.sin(x)
         total.add_(y.detach())
+        total[:1] += 1.0
         return y * x
 
     for function, tensor in ((counts, calls), (accumulates, total)):
         x = ag.tensor([1.0, 2.0], requires_grad=True)
         y = checkpoint(function)(x)
         once = tensor.tolist()
-        with pytest.raises(RuntimeError, match="writes to a tensor from outside it"):
-            ag.grad(y.sum(), x)
+        assert type(tensor.array) is np.ndarray
+        found = ag.grad(y.sum(), x)
+        values = np.array([1.0, 2.0])
+        close(found, np.cos(values) * values + np.sin(values))
         assert tensor.tolist() == once
+    close(total, [np.sin(1) + 1, np.sin(2)])
 
 
-def test_a_function_that_writes_inside_is_run_again() -> None:
+def test_a_function_that_fills_an_array() -> None:
     def fills(x: Any) -> Any:
         y = ag.zeros_like(x)
         y[0] = x[0] * 2.0

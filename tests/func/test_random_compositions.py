@@ -333,7 +333,7 @@ TRANSFORMS: dict[str, tuple[Callable[[Map], Map], Callable[[Map], Map], int]] = 
     "pushed": (lambda f: lambda x: Pushed.apply(x, f), same, 0),
     "mapped": (lambda f: lambda x: Mapped.apply(x, f), same, 0),
     "checkpoints": (
-        lambda f: checkpoint(lambda x: 1.0 * checkpoint(f, early_stop=False)(x)),
+        lambda f: checkpoint(lambda x: 1.0 * checkpoint(f)(x)),
         same,
         0,
     ),

@@ -38,9 +38,10 @@ class Recording(Array):
     def apply(cls, op: Op, arrays: tuple[Any, ...], params: dict[str, Any]) -> Any:
         make = stage()
         if type(make) is Staged:
-            given = tuple(map(make.inside, arrays))
-            if any(y is not x for x, y in zip(arrays, given, strict=True)):
-                return op.function(*given, **params)
+            if make.views or not op.view:
+                given = tuple(map(make.inside, arrays))
+                if any(y is not x for x, y in zip(arrays, given, strict=True)):
+                    return op.function(*given, **params)
             make = make.make
         level, raw, wanted, inference = cls.level, [], [], False
         for position, array in enumerate(arrays):
@@ -155,7 +156,8 @@ def _recording(
         lines += [f"    if {odd}:", f"        return others({given})"]
     lines += ["    make = stage()", "    if make is not plainly and type(make) is Staged:"]
     for i in range(len(ours)):
-        lines += [f"        y{i} = make.inside(x{i})"]
+        kept = f" if make.views else x{i}" if op.view else ""
+        lines += [f"        y{i} = make.inside(x{i}){kept}"]
     lines += ["        if " + " or ".join(f"y{i} is not x{i}" for i in range(len(ours))) + ":"]
     again = ", ".join(f"y{i}" for i in range(len(ours)))
     lines += [f"            return function({again}{', **params' if params else ''})"]

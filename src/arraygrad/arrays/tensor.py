@@ -128,8 +128,7 @@ class Tensor(Recording, TensorInPlace, ArrayMethods):
                 "numpy() on a tensor that requires gradients would cut it off from them: call "
                 "detach().numpy() if that is meant"
             )
-        x = stand_in_for(self)
-        plain: NDArray[Any] = backend_of(x).to_numpy(x.array)
+        plain: NDArray[Any] = backend_of(self).to_numpy(_readable(self))
         return plain
 
     # Of no dtype in particular: else checkers would take `ndarray @ tensor` for one of NumPy's.
@@ -144,8 +143,8 @@ class Tensor(Recording, TensorInPlace, ArrayMethods):
         if is_transformed(self._array):
             check_not_in_scipy()
             raise TypeError(f"{type(self._array).__name__} has no plain values inside a transform")
-        x = stand_in_for(self)
-        return np.array(backend_of(x).to_numpy(x.array), dtype=dtype, copy=copy)
+        plain = backend_of(self).to_numpy(_readable(self))
+        return np.array(plain, dtype=dtype, copy=copy)
 
     def _exported(self) -> Any:
         if self.requires_grad:
@@ -153,9 +152,8 @@ class Tensor(Recording, TensorInPlace, ArrayMethods):
                 "a tensor that requires gradients cannot be exported by DLPack without losing "
                 "them: call detach() first if that is meant"
             )
-        if isinstance(self._array, Array):
-            return self._array._exported()  # type: ignore[attr-defined]
-        return self.array
+        array = _readable(self)
+        return array._exported() if isinstance(array, Array) else array  # type: ignore[attr-defined]
 
     def item(self) -> Any:
         """The only element as a Python number."""
@@ -638,8 +636,16 @@ def _rebuild(array: Any, requires_grad: bool, grad: Tensor | None) -> Tensor:
     return tensor
 
 
+def _readable(tensor: Tensor) -> Any:
+    """The array of a tensor, for Python and other libraries to read."""
+    array = stand_in_for(tensor).array
+    return array.concrete() if isinstance(array, Array) else array
+
+
 def _describe(tensor: Tensor) -> str:
     array = tensor.array
+    if isinstance(array, Array):
+        array = array.concrete()
     if isinstance(array, ndarray):
         values = np.array2string(array, separator=", ", prefix="tensor(")
         parts = [values]

@@ -14,7 +14,6 @@ from ..arrays.writes.tensors import holder_of
 from ..backends import backend_of
 from ..core.modes import ModeContext, current_modes, no_grad
 from ..core.nodes import GradientEdge, Node, RemovableHandle, public_edge
-from ..core.saved import Hooks
 from ..core.versions import mark_written
 from ..errors import NoGradientError
 from ..sweep.engine import current_sweep
@@ -97,13 +96,6 @@ class saved_tensors_hooks(ModeContext):  # noqa: N801  (torch's name)
             return tensor._array
 
         super().__init__(saved_hooks=(pack, unpack))
-
-    @classmethod
-    def on_arrays(cls, hooks: Hooks) -> saved_tensors_hooks:
-        """The same, for hooks that take arrays instead of tensors, or whole nodes."""
-        made = cls(*hooks)
-        made._changes = {"saved_hooks": hooks}
-        return made
 
     def __enter__(self) -> Self:
         forbidden = current_modes().hooks_forbidden

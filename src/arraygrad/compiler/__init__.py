@@ -1,5 +1,9 @@
-"""The compiler: turns a function of arrays into a program. Nothing imports it until it is used."""
+"""The compiler: turns a function of arrays into a program. Nothing imports it until it is used.
 
-from .compiled import Compiled, compile
+Each folder is a stage. From the call of a function down to machine code, these are `call`, `loops`,
+`run`, `emit`, `fuse`, `lower`, `llvm` and `trace`. A stage uses only those that come after it.
+"""
+
+from .call.compiled import Compiled, compile
 
 __all__ = ["Compiled", "compile"]

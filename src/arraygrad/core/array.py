@@ -58,6 +58,14 @@ class Array:
         """A plain array as a constant that meets arrays of this type in ops."""
         return array
 
+    def concrete(self) -> Any:
+        """The array to write to memory: this one, unless it stands for a plain array."""
+        return self
+
+    def kept(self) -> Any:
+        """What the array keeps, whose elements must not change unnoticed."""
+        return self._array
+
     def is_outlived_by(self, leaf: Any) -> bool:
         """Whether a leaf of a graph was there before the array, which cannot be kept by it."""
         return False
@@ -68,12 +76,17 @@ class Array:
 
 
 def is_transformed(x: Any) -> bool:
-    """Whether an array carries a transform, so that there is another array inside."""
+    """Whether an array carries a transform. What is below all transforms has a level below 0."""
+    return isinstance(x, Array) and x.level > 0
+
+
+def is_over(x: Any) -> bool:
+    """Whether there is another array inside an array."""
     return isinstance(x, Array) and not x.is_plain
 
 
 def plain(x: Any) -> Any:
     """The array of the backend's own type under all transforms."""
-    while is_transformed(x):
+    while is_over(x):
         x = x._array
     return x

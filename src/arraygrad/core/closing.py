@@ -30,6 +30,9 @@ class Closing:
         What stands for each of them.
     """
 
+    traces = True  # whether the function becomes a program, which runs in its place
+    views = True  # whether a view of a tensor from outside is one of what stands for the tensor
+
     def __init__(self, stand_in: Callable[[Any], Any], around: Closing | None = None) -> None:
         self._stand_in, self._around = stand_in, around
         self.captured: list[Any] = []
@@ -66,9 +69,11 @@ class Staged:
         What takes the place of an operand.
     make : callable or None
         The recorder that ops would have without a closing.
+    views : bool
+        Whether ops that make views look for what takes the place of an operand, too.
     """
 
-    __slots__ = ("inside", "make")
+    __slots__ = ("inside", "make", "views")
 
-    def __init__(self, inside: Callable[[Any], Any], make: Any) -> None:
-        self.inside, self.make = inside, make
+    def __init__(self, inside: Callable[[Any], Any], make: Any, views: bool) -> None:
+        self.inside, self.make, self.views = inside, make, views

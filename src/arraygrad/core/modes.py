@@ -84,13 +84,15 @@ def set_modes(modes: Modes) -> None:
             try:
                 RECORDER.set(recorder)
             finally:
-                STAGE.set(recorder if closing is None else Staged(closing.inside, recorder))
+                STAGE.set(
+                    recorder if closing is None else Staged(closing.inside, recorder, closing.views)
+                )
 
 
 def stand_in_for(x: Any) -> Any:
     """What takes the place of an array, if a function is being closed."""
     closing = _modes.get().closing
-    return x if closing is None else closing.inside(x)
+    return closing.inside(x) if closing is not None and closing.traces else x
 
 
 class ModeContext:

@@ -76,7 +76,7 @@ def _refers(kept: Any, owner: Any) -> bool:
         return any(_refers(part, owner) for part in kept)
     if isinstance(kept, ndarray):
         return owner_of(kept) is owner
-    return hasattr(kept, "level") and _refers(kept._array, owner)
+    return hasattr(kept, "level") and _refers(kept.kept(), owner)
 
 
 class Rewound:

@@ -9,11 +9,9 @@ each element, so a loop can fill an array and use the elements that it has fille
 
 from __future__ import annotations
 
-import math
 import weakref
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from contextvars import ContextVar
 from typing import Any
 
 import numpy as np
@@ -24,22 +22,6 @@ from ..errors import WrittenError
 from .memory import Place, address, owner_of
 from .nodes import LAST_WRITE, Node, next_number
 from .past import OVERHEAD, Past, Rewound
-
-# The memory that is written in the function that is run, if somebody wants to know.
-_watched: ContextVar[list[weakref.ref[Writes]] | None] = ContextVar(
-    "arraygrad_watched", default=None
-)
-
-
-@contextmanager
-def watched_writes() -> Iterator[list[weakref.ref[Writes]]]:
-    """Collect the memory that is written inside."""
-    found: list[weakref.ref[Writes]] = []
-    token = _watched.set(found)
-    try:
-        yield found
-    finally:
-        _watched.reset(token)
 
 
 @contextmanager
@@ -131,9 +113,6 @@ class Writes:
         `replaced` is a copy of what was there before, if anybody may need it.
         """
         self.count += 1
-        watched = _watched.get()
-        if watched is not None:
-            watched.append(weakref.ref(self))
         number = self.last = LAST_WRITE[0] = next_number()
         self.what = what
         if origin is not None:
@@ -308,13 +287,6 @@ def as_it_was(
             rewound[writes] = memory
     array = memory.values(array, since)
     return value.like(array, value._node) if is_tensor else array
-
-
-def check_array(node: Node, array: Any, since: int | None = None, until: float = math.inf) -> None:
-    """Raise if an array was written after a node saved it, or between `since` and `until`."""
-    found = newest_write(array, node.number if since is None else since)
-    if found is not None and found[1] < until:
-        raise written_error(node, array, *found)
 
 
 def newest_write(array: Any, since: int) -> tuple[Writes, int] | None:

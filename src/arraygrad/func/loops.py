@@ -1,7 +1,7 @@
 """Loops as functions: `scan`, `while_loop` and `fori_loop`; and `cond`, a choice between functions.
 
 Eagerly, these are Python loops over ops, so derivatives and batches follow. While a function is
-compiled, they become one step of the program, with a program of their own: see `compiler.control`.
+compiled, they become one step of the program, with a program of their own: see `compiler.loops`.
 """
 
 from __future__ import annotations

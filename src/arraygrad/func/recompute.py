@@ -1,60 +1,52 @@
-"""`checkpoint`: recompute values in the reverse sweep instead of storing them.
+"""`checkpoint`: compute values again in the reverse sweep instead of storing them.
 
-In the first run, the nodes that would save values save only a number, their place: 0, 1, 2 and so
-on. When a sweep asks for the values of the first such node, the function runs a second time, and
-the values that are saved in this run are collected by place, for this one sweep. So neither run
-costs more than recording does. The second run stops as soon as the remaining values are available
-without it.
+While a checkpointed function runs, tensors are over `Recomputable` arrays. These are below all
+transforms, so every op on values comes to them. They compute it, and note it as a step. Nodes save
+them without their values. When a sweep asks for a value, the steps run again, on the arrays that
+the function has met: the function itself runs once.
 """
 
 from __future__ import annotations
 
 import functools
 import weakref
-from collections.abc import Callable
-from typing import Any, NamedTuple, TypeVar, cast
+from collections import Counter
+from collections.abc import Callable, Iterator
+from contextvars import ContextVar
+from typing import Any, ClassVar, NamedTuple, TypeVar, cast
 
 import numpy as np
 
-from ..arrays.tensor import Tensor, tensor_type_at
-from ..autograd.graph import saved_tensors_hooks
-from ..core.array import AnyFunction
-from ..core.levels import at_level, in_flight
-from ..core.modes import Modes, current_modes, set_modes
-from ..core.nodes import LAST_WRITE, UNLOADED, Leaf, Node, freed_error, next_number
+from ..arrays.methods import TransformMethods
+from ..arrays.tensor import Tensor
+from ..core.array import AnyFunction, Array
+from ..core.closing import Closing
+from ..core.escaped import type_at_level
+from ..core.memory import owner_of
+from ..core.modes import ModeContext, current_modes
+from ..core.nodes import Node, next_number, recorder
 from ..core.nodes import record as record_node
 from ..core.saved import Hooks, NodeHooks, pack, unpack
-from ..core.versions import (
-    Writes,
-    as_it_was,
-    check_array,
-    newest_write,
-    refused_writes,
-    watched_writes,
-)
-from ..errors import RecomputeError, WrittenError
-from ..ops.define.rules import Pullback
+from ..core.versions import as_it_was, newest_write
+from ..errors import WrittenError
+from ..ops.define.op import Op
 from ..sweep.engine import current_sweep
-from .trees import as_function, flatten
+from .trees import as_function, tree_map
 
 F = TypeVar("F", bound=AnyFunction)
 
 
-def checkpoint(function: F, *, early_stop: bool = True, check: bool = True) -> F:
+def checkpoint(function: F) -> F:
     """A function with the same results that stores no intermediate values for the gradient.
 
-    The reverse sweep runs the function a second time. That costs one more forward pass, and saves
-    the memory of all intermediate values. Checkpoints nest.
+    The reverse sweep computes them again, op by op. That costs one more forward pass, and saves
+    the memory of all intermediate values. The function itself is run once: random numbers that it
+    draws, and what it reads and writes outside, are as in this run. Checkpoints nest.
 
     Parameters
     ----------
     function : callable
-        Must do the same in each call. It may use tensors from outside.
-    early_stop : bool
-        Stop the second run as soon as it has computed all values that are needed.
-    check : bool
-        Raise if the second run takes other steps than the first, or has results of other shapes
-        or dtypes; without `early_stop`, also if it takes more steps.
+        It may use tensors from outside, and write to them.
 
     Examples
     --------
@@ -68,376 +60,413 @@ def checkpoint(function: F, *, early_stop: bool = True, check: bool = True) -> F
 
     @functools.wraps(function)
     def checkpointed(*args: Any, **kwargs: Any) -> Any:
-        run = _Run(function, args, kwargs, early_stop, check)
-        results = None
+        if recorder() is None:
+            return function(*args, **kwargs)
+        run = _Run()
+        token = _depth.set(_depth.get() + 1)
         try:
-            hooks = NodeHooks((run.pack, run.unpack), run.record)
-            with saved_tensors_hooks.on_arrays(hooks), watched_writes() as run.written:
+            with ModeContext(saved_hooks=run.hooks(), closing=_Staging(run)):
                 results = function(*args, **kwargs)
-            return results
+            return tree_map(run.settled, results)
         finally:
-            run.close(results)
+            _depth.reset(token)
+            run.close()
 
     return cast("F", checkpointed)
 
 
-class _Stop(Exception):
-    """Stops the second run: all values that are needed have been computed."""
+_depth: ContextVar[int] = ContextVar("arraygrad_checkpoints", default=0)  # how many are open
 
 
-class _Kept:
-    """Stands for a saved array: its place, and during the first run also the array.
+class Recomputable(TransformMethods, Array):
+    """An array of a checkpointed function: a value that its run can compute again.
 
-    The function may compute gradients inside. These use the array: a second run inside the first
-    would never end.
+    Attributes
+    ----------
+    place : int
+        The number of the value in the run.
+    value : array or None
+        The value, unless a node has saved this object.
     """
 
-    __slots__ = ("place", "value")
+    __slots__ = ("__weakref__", "_dtype", "_shape", "place", "run", "value")
+    level: ClassVar[float] = -1
 
-    def __init__(self, place: int, array: Any) -> None:
-        self.place = place
-        self.value = array
+    def __init__(self, run: _Run, place: int, value: Any, shape: Any, dtype: Any) -> None:
+        self.run, self.place, self.value = run, place, value
+        self._shape, self._dtype = shape, dtype
 
+    @classmethod
+    def apply(cls, op: Op, arrays: tuple[Any, ...], params: dict[str, Any]) -> Any:
+        run, raw, known = None, [], params
+        for array in arrays:
+            if type(array) is cls:
+                run = array.run if run is None or array.run.is_open else run
+                array = array.concrete()
+            raw.append(array)
+        if params:
+            known = {n: v.concrete() if type(v) is cls else v for n, v in params.items()}
+        out = op.function(*raw, **known)
+        return run.note(op, arrays, params, out) if run is not None and run.is_open else out
 
-class _Numbered(Node):
-    """A node that keeps its place instead of its saved values."""
+    @property
+    def _array(self) -> Any:
+        return self.concrete()
 
-    __slots__ = ("again", "place", "run", "start", "value")
-    run: _Run | None
-    place: int
-    value: Any  # the saved values, during the first run
-    start: int  # the number of nodes and writes at which the second run began
-    again: int  # the number of the node at the same place in the second run
+    @property
+    def shape(self) -> tuple[int, ...]:
+        return self._shape  # type: ignore[no-any-return]
 
-    def load(self) -> tuple[Any, ...]:
-        """The saved values, from the second run. There is one second run for each sweep."""
-        if self.run is None:
-            raise freed_error(self)
-        if self.value is not None:
-            self.again = self.start = 0
-            return self.value  # type: ignore[no-any-return]
-        self.start, again = self.run.find(self.place)
-        self.again = again.number
-        return again.saved  # type: ignore[no-any-return]
+    @property
+    def ndim(self) -> int:
+        return len(self._shape)
 
-    def release(self) -> None:
-        self.run = None
+    @property
+    def dtype(self) -> Any:
+        return self._dtype
 
-    def as_saved(self, saved: tuple[Any, ...], restored: Callable[[Any, int], Any]) -> Any:
-        """The values as they were in the second run. Raises if they were written before it."""
-        since = self.again or self.number
-        now = tuple([restored(value, since) for value in saved])
-        for value in now:
-            for array in value if isinstance(value, tuple | list) else (value,):
-                if hasattr(array, "dtype"):
-                    check_array(self, array, self.number, self.start)
-        return now
+    def concrete(self) -> Any:
+        """The value."""
+        return self.run.value(self.place) if self.value is None else self.value
 
     def kept(self) -> Any:
-        return [] if self.run is None else [held.value for held in self.run.leaves]
+        """The arrays that the value is computed from."""
+        return self.run.arrays()
+
+    def detach(self) -> Recomputable:
+        return self
+
+    def item(self) -> Any:
+        """The value of an array with one element."""
+        return self.concrete().item()
+
+    def over(self, function: AnyFunction) -> Any:
+        return function(self.concrete())
 
 
-class _Entry(NamedTuple):
-    """Describes what was saved at a place: the values of a node, or a single array."""
-
-    pullback: Any
-    shape: Any
-    dtype: Any
-
-    def arrays(self) -> int:
-        """How many arrays were saved."""
-        if self.pullback is None:
-            return 1
-        return sum(source is not None for source in self.pullback.sources)
-
-    def told(self) -> str:
-        """A description for errors."""
-        what = "an array"
-        if self.pullback is not None:
-            inputs = ", ".join(map(str, self.pullback.positions))
-            what = f"a result of {self.pullback.name} (to be differentiated by input {inputs})"
-        return f"{what} of shape {self.shape} and dtype {self.dtype}"
-
-    def differs(self, other: _Entry) -> bool:
-        """Whether another entry describes something else."""
-        mine, theirs = self.pullback, other.pullback
-        if mine is not theirs:
-            if mine is None or theirs is None or mine.name != theirs.name:
-                return True
-            if mine.positions != theirs.positions:  # they decide what is saved
-                return True
-        return bool(self.shape != other.shape or self.dtype != other.dtype)
+class _Place(int):
+    """An argument of a step: the number of a value."""
 
 
-class _Again(NamedTuple):
-    """What a node of the second run saved, which a gradient taken inside lets the node forget."""
+class _Step(NamedTuple):
+    """An op that a run has computed."""
 
+    function: AnyFunction
+    arguments: list[Any]
+    keywords: dict[str, Any]
+    results: range  # the numbers of its results
+    multiple: bool
+
+
+class _Given(NamedTuple):
+    """An array that a run has met, as it was at the time of a number."""
+
+    array: Any
     number: int
-    saved: tuple[Any, ...]
+
+    def value(self) -> Any:
+        """The array with the elements that it had."""
+        array = unpack(self.array)
+        if isinstance(array, Array):  # of a checkpoint around this one
+            return array
+        found = newest_write(array, self.number)
+        if found is None or array is not self.array:
+            return array
+        now = as_it_was(array, self.number, found[0])
+        if now is None:
+            raise WrittenError(
+                f"{found[0].what} has changed an array of shape {tuple(array.shape)} and dtype "
+                f"{array.dtype} in place from which a checkpoint has to compute values again: work "
+                "on a clone() of it, or write to it after the gradient has been computed"
+            )
+        return now
 
 
-class _Earlier(NamedTuple):
-    """Stands for an array that was also saved earlier: at a place, and a position in its values."""
+class _Late(tuple[Any, ...]):
+    """The saved values of a node. Arrays among them have no values until a sweep asks for them."""
 
-    place: int
-    position: int
+    __slots__ = ()
+
+    def load(self) -> tuple[Any, ...]:
+        """The saved values."""
+        return tuple(map(_loaded, self))
+
+
+def _same(value: Any) -> Any:
+    return value
+
+
+def _loaded(value: Any) -> Any:
+    """A saved value, with its elements."""
+    if isinstance(value, Recomputable):
+        return value.run.taken(value.place) if value.value is None else value.value
+    return _each(_loaded, value)
+
+
+def _each(function: Callable[[Any], Any], value: Any) -> Any:
+    """A function of the arrays inside a value: a tuple, or an array of a transform."""
+    if isinstance(value, tuple | list):
+        parts = map(function, value)
+        return type(value)(*parts) if hasattr(value, "_fields") else type(value)(parts)
+    return value.over(function) if isinstance(value, Array) and not value.is_plain else value
 
 
 class _Run:
-    """One call of a checkpointed function, and how to repeat it."""
+    """One call of a checkpointed function: its steps, and the arrays that it has met."""
 
-    def __init__(
-        self, function: AnyFunction, args: Any, kwargs: Any, early_stop: bool, check: bool
-    ) -> None:
-        self.function = function
-        leaves, self.unflatten = flatten((args, kwargs))
-        hooks = current_modes().saved_hooks  # for example, those of a checkpoint around this one
-        self.leaves = [_Held(leaf, hooks) for leaf in leaves]
-        self.early_stop = early_stop
-        self.check = check
-        self.modes: Modes = current_modes()
-        self.level = in_flight()  # transforms inside must be above those that made the arguments
-        self.number = next_number()
-        self.saved: list[_Entry] = []
-        self.running: list[_Kept | _Numbered] = []
-        self.nodes: list[Node] = []
-        self.outside: list[Leaf] = []
-        self.written: list[Any] = []  # the memory that the first run wrote
-        # The last places, which a second run need not reach, and for each its values: an array
-        # that is kept anyway, an `_Earlier`, or a weak reference to a result of the function.
-        self.rest: dict[int, list[Any]] = {}
+    def __init__(self) -> None:
+        around = current_modes().saved_hooks
+        self._record: Callable[..., Node] = record_node
+        self._pack: Callable[[Any], Any] = _same
+        self._packing: Hooks | None = around
+        if isinstance(around, NodeHooks):  # of a checkpoint around this one
+            self._record, self._pack, self._packing = around.record, around[0], None
+        self.is_open = True
+        self._type: type[Recomputable] = type_at_level(Recomputable, -1 / (1 + _depth.get()))
+        self._count = 0
+        self._steps: list[_Step] = []
+        self._given: dict[int, _Given] = {}
+        # Arrays from outside, and what stands for each.
+        self._met: dict[int, tuple[Any, Recomputable]] = {}
+        self._outer: set[_Run] = set()  # the checkpoints around whose values this one needs
+        # By their numbers: the arrays with values, those that nodes have saved, and the results.
+        self._held: weakref.WeakValueDictionary[int, Recomputable] = weakref.WeakValueDictionary()
+        self._saved: weakref.WeakValueDictionary[int, Recomputable] = weakref.WeakValueDictionary()
+        self._results: dict[int, tuple[weakref.ref[Any], int]] = {}
+        self._settled_results: dict[int, tuple[Any, Any]] = {}
+        self._uses: Counter[int] = Counter()  # how many nodes have saved each value
 
-    # --- the first run ---
+    @property
+    def level(self) -> float:
+        """The level of its arrays."""
+        return self._type.level
 
-    def pack(self, array: Any) -> _Kept:
-        """Give a saved array a place, which is kept instead of the array."""
-        kept = _Kept(len(self.saved), array)
-        self.saved.append(_Entry(None, tuple(array.shape), array.dtype))
-        self.running.append(kept)
-        return kept
+    # --- while the function runs ---
 
-    def record(
+    def hooks(self) -> NodeHooks:
+        """How nodes are recorded."""
+        return NodeHooks((lambda x: self._pack(self._late(x)), _loaded), self._recorded)
+
+    def note(self, op: Op, arrays: tuple[Any, ...], params: dict[str, Any], out: Any) -> Any:
+        """Note an op on arrays, and give its results places."""
+        arguments = [self._argument(a) for a in arrays]
+        keywords = {name: self._argument(value) for name, value in params.items()}
+        first = self._count
+        results = tuple(map(self._made, out)) if op.multiple else self._made(out)
+        places = range(first, self._count)
+        self._steps.append(_Step(op.function, arguments, keywords, places, op.multiple))
+        return results
+
+    def _made(self, value: Any) -> Recomputable:
+        made = self._type(self, self._count, value, tuple(value.shape), value.dtype)
+        self._held[self._count] = made
+        self._count += 1
+        return made
+
+    def _argument(self, value: Any) -> Any:
+        if type(value) is self._type and value.run is self:
+            return _Place(value.place)
+        is_array = hasattr(value, "dtype") and not isinstance(value, np.generic)
+        return _Place(self.given(value).place) if is_array else value
+
+    def given(self, array: Any) -> Recomputable:
+        """What stands for an array from outside, as it is now."""
+        known, made = self._met.get(id(array), (None, None))
+        if known is array and made is not None:
+            if newest_write(array, self._given[made.place].number) is None:
+                return made
+        made = self._made(array)
+        kept = array
+        if isinstance(array, Recomputable) and not array.run.is_open:
+            kept = array.concrete()  # it has outlived its checkpoint
+        elif isinstance(array, Recomputable):
+            kept = array.run.later(array)
+            self._outer |= {array.run, *array.run._outer}
+        elif self._packing is not None:
+            kept = pack(array, self._packing)
+        self._given[made.place] = _Given(kept, next_number())
+        self._met[id(array)] = array, made
+        return made
+
+    def _recorded(
         self, pullback: Any, edges: tuple[Node, ...], saved: Any, shape: Any, dtype: Any
     ) -> Node:
-        """Record a node that keeps its place instead of its saved values."""
-        node: Node
+        """Record a node that saves arrays without their values."""
         if pullback.keeps_arrays:
-            node = _Numbered(pullback, edges, UNLOADED, shape, dtype)
-            node.run, node.place, node.value = self, len(self.saved), saved
-            self.saved.append(_Entry(pullback, shape, dtype))
-            self.running.append(node)
-        else:
-            node = record_node(pullback, edges, saved, shape, dtype)
-        self.nodes.append(node)
-        return node
+            saved = _Late(map(self._late, saved))
+        return self._record(pullback, edges, saved, shape, dtype)
 
-    def close(self, results: Any) -> None:
-        """End the first run: forget the saved values, which a second run will compute."""
-        edges = {edge for node in self.nodes for edge in node.edges}
-        self.outside = [e for e in edges if isinstance(e, Leaf) and e.number < self.number]
-        # After a write, the same array may have been saved with different values.
-        if self.early_stop and self.check and LAST_WRITE[0] < self.number:
-            self._find_rest(results)
-        for kept in self.running:
-            kept.value = None
-        self.running, self.nodes = [], []
+    def _late(self, value: Any) -> Any:
+        if not isinstance(value, Recomputable):
+            return _each(self._late, value)
+        if value.run is not self:
+            return value
+        self._uses[value.place] += 1
+        return self.later(value)
 
-    def _find_rest(self, results: Any) -> None:
-        """Find the last places whose values are available without a second run."""
-        known: dict[int, Any] = {}
-        for result in flatten(results)[0]:
-            if isinstance(result, Tensor) and type(result._array) is np.ndarray:
-                known[id(result._array)] = weakref.ref(result._array)
-        for array in self._given():
-            known[id(array)] = array
-        for place in range(len(self.running) - 1, 0, -1):
-            node = self.running[place]
-            if not isinstance(node, _Numbered) or type(node.pullback) is not Pullback:
-                return
-            sources = list(node.value)
-            for position in node.pullback.arrays:
-                array = sources[position]
-                source = known.get(id(array))
-                if source is None:
-                    source = self._saved_before(place, array)
-                if source is None or type(array) is not np.ndarray:
-                    return
-                sources[position] = source
-            self.rest[place] = sources
-
-    def _saved_before(self, place: int, array: Any) -> _Earlier | None:
-        """Where an array was last saved before a place."""
-        for earlier in range(place - 1, -1, -1):
-            kept = self.running[earlier]
-            if isinstance(kept, _Numbered):
-                for position, value in enumerate(kept.value):
-                    if value is array:
-                        return _Earlier(earlier, position)
-        return None
-
-    def _given(self) -> list[Any]:
-        """The arrays that the function was run on."""
-        held = [h.value for h in self.leaves if h.type is not None and h.hooks is None]
-        return held + [leaf.array for leaf in self.outside]
-
-    # --- the second run ---
-
-    def unpack(self, kept: _Kept) -> Any:
-        """The array that was packed, as it was then."""
-        if kept.value is not None:
-            return kept.value
-        number, array = self.find(kept.place)[1]
-        return _as_of(array, number)
-
-    def find(self, place: int) -> tuple[int, Any]:
-        """The number at which the second run began, and what it saved at a place.
-
-        There is one second run for each sweep.
-        """
-        sweep = current_sweep()
-        if sweep is None:
-            start, found = self.repeat()
-            return start, found[place]
-        start, found = sweep.notes.get(self, (0, {}))
-        if place not in found:
-            start, found = sweep.notes[self] = self.repeat()
-        return start, found.pop(place)
-
-    def repeat(self) -> tuple[int, dict[int, Any]]:
-        """Run the function again, and collect the values that are saved, by place."""
-        collected: dict[int, Any] = {}
-        entries: list[_Entry] = []
-        rest = self._rest_at_hand()
-        wanted = len(self.saved) - len(rest)
-
-        def collect(entry: _Entry, value: Any) -> None:
-            place = len(entries)
-            entries.append(entry)
-            if place < len(self.saved):
-                first = self.saved[place]
-                if self.check and entry != first and entry.differs(first):
-                    raise RecomputeError(
-                        f"a checkpointed function saved {first.told()} as value {place} when it "
-                        f"was first run, and {entry.told()} when it was run again: it must do the "
-                        "same each time"
-                    )
-                collected[place] = value
-            if self.early_stop and place + 1 >= wanted:
-                raise _Stop
-
-        def pack(array: Any) -> Any:
-            collect(_Entry(None, tuple(array.shape), array.dtype), (next_number(), array))
-            return array  # an outer transform may differentiate this run
-
-        def record(
-            pullback: Any, edges: tuple[Node, ...], saved: Any, shape: Any, dtype: Any
-        ) -> Node:
-            node = record_node(pullback, edges, saved, shape, dtype)
-            if pullback.keeps_arrays:
-                collect(_Entry(pullback, shape, dtype), _Again(node.number, saved))
-            return node
-
-        self.check_unwritten()
-        args, kwargs = self.unflatten([held.again(self.number) for held in self.leaves])
-        start = next_number()
-        outside = current_modes()
-        hooks = NodeHooks((pack, lambda array: array), record)
-        try:
-            set_modes(self.modes._replace(grad=True, saved_hooks=hooks))
-            with at_level(self.level), refused_writes(self.written, _refuse):
-                self.function(*args, **kwargs)
-        except _Stop:
-            pass
-        finally:
-            set_modes(outside)
-        if len(entries) < wanted or (self.check and len(entries) > len(self.saved)):
-            counts = [sum(e.arrays() for e in found) for found in (self.saved, entries)]
-            raise RecomputeError(
-                f"a checkpointed function saved {counts[0]} arrays when it was first run "
-                f"and {counts[1]} when it was run again: it must do the same each time"
-            )
-        for place, sources in reversed(rest.items()):
-            saved = tuple([_resolved(source, collected) for source in sources])
-            collected[place] = _Again(next_number(), saved)
-        return start, collected
-
-    def _rest_at_hand(self) -> dict[int, list[Any]]:
-        """The places that this run need not reach; none if an array is gone or was written."""
-        found = {}
-        for place, sources in self.rest.items():
-            found[place] = [s() if isinstance(s, weakref.ref) else s for s in sources]
-            for array, source in zip(found[place], sources, strict=True):
-                if array is None and isinstance(source, weakref.ref):
-                    return {}
-                if isinstance(array, np.ndarray) and newest_write(array, self.number) is not None:
-                    return {}
+    def later(self, array: Recomputable) -> Recomputable:
+        """The array without its value."""
+        found = self._saved.get(array.place)
+        if found is None:
+            found = self._type(self, array.place, None, array.shape, array.dtype)
+            self._saved[array.place] = found
         return found
 
-    def check_unwritten(self) -> None:
-        """Raise if a leaf from outside was written since the first run."""
-        if self.number > LAST_WRITE[0]:
-            return
-        for leaf in self.outside:
-            found = newest_write(leaf.array, self.number)
-            if found is not None:
-                raise _written_error(leaf.array, found[0])
+    # --- at its end ---
+
+    def settled(self, result: Any) -> Any:
+        """A result of the function without arrays of this run."""
+        if not isinstance(result, Array) or type(_bottom(result)) is not self._type:
+            return result
+        if id(result) not in self._settled_results:  # it may be there twice
+            self._settled_results[id(result)] = result, result.over(self._settled)
+        return self._settled_results[id(result)][1]
+
+    def _settled(self, array: Any) -> Any:
+        if type(array) is not self._type or array.run is not self:
+            return array.over(self._settled) if isinstance(array, Array) else array
+        value = array.concrete()
+        if isinstance(value, np.ndarray):
+            others = [*self.arrays(), *(reference() for reference, _ in self._results.values())]
+            if any(isinstance(x, np.ndarray) and owner_of(x) is owner_of(value) for x in others):
+                value = np.array(value)
+            self._results[array.place] = weakref.ref(value), next_number()
+        return value
+
+    def close(self) -> None:
+        """Note no more steps, and keep only those that saved values need."""
+        self.is_open = False
+        self._met.clear()
+        self._settled_results.clear()
+        needed = set(self._saved)
+        kept: list[_Step] = []
+        while self._steps:
+            step = self._steps.pop()
+            if not needed.isdisjoint(step.results):
+                kept.append(step)
+                needed.update(_places(step))
+        self._steps = kept[::-1]
+        self._given = {place: given for place, given in self._given.items() if place in needed}
+
+    # --- in a sweep ---
+
+    def arrays(self) -> list[Any]:
+        """The arrays from which values are computed."""
+        return [given.array for given in self._given.values()]
+
+    def value(self, place: int) -> Any:
+        """A value."""
+        found = self._at_hand(place)
+        return self._computed(place)[place] if found is None else found
+
+    def taken(self, place: int) -> Any:
+        """A value for a node: it is let go of when all nodes that saved it have taken it."""
+        found = self._at_hand(place)
+        if found is not None:
+            return found
+        values = self._computed(place)
+        values.left[place] -= 1
+        return values[place] if values.left[place] else values.pop(place)
+
+    def _at_hand(self, place: int) -> Any:
+        held = self._held.get(place)
+        if held is not None:
+            return held.value
+        given = self._given.get(place)
+        if given is not None:
+            found = given.value()
+            return found.concrete() if isinstance(found, Recomputable) else found
+        if place in self._results:
+            reference, number = self._results[place]
+            value = reference()
+            if value is not None and newest_write(value, number) is None:
+                return value
+        return None
+
+    def _computed(self, place: int) -> _Values:
+        """The values of this sweep. It lets go of those of checkpoints that it has left."""
+        sweep = current_sweep()
+        if sweep is None:
+            return self._compute()
+        values: dict[_Run, _Values] = sweep.notes.setdefault(_Run, {})
+        if self not in values or place not in values[self]:
+            values[self] = self._compute()
+        related = {self, *self._outer}
+        for run in list(values):
+            if run not in related and self not in run._outer:
+                del values[run]
+        return values[self]
+
+    def _compute(self) -> _Values:
+        """Run the steps again."""
+        wanted = set(self._saved)
+        last = {place: i for i, step in enumerate(self._steps) for place in _places(step)}
+        found: dict[int, Any] = {}
+        values = _Values(self._uses)
+
+        def argument(value: Any) -> Any:
+            if type(value) is not _Place:
+                return value
+            if value not in found:
+                found[value] = self._given[value].value()
+            return found[value]
+
+        with np.errstate(all="ignore"):  # the first run has warned
+            for i, step in enumerate(self._steps):
+                given = [argument(a) for a in step.arguments]
+                keywords = {name: argument(value) for name, value in step.keywords.items()}
+                out = step.function(*given, **keywords)
+                found.update(zip(step.results, out if step.multiple else (out,), strict=True))
+                for place in {*_places(step), *step.results}:
+                    if place in wanted and place in found:
+                        values[place] = found[place]
+                    if last.get(place, i) == i:
+                        found.pop(place, None)
+        return values
 
 
-def _written_error(array: Any, writes: Writes) -> WrittenError:
-    return WrittenError(
-        f"{writes.what} has changed an array of shape {tuple(array.shape)} and dtype {array.dtype} "
-        "in place that a checkpointed function has to be run on again: work on a clone() of it, or "
-        "write to it after the gradient has been computed"
-    )
+class _Values(dict[int, Any]):
+    """The values of a run in a sweep, and how many nodes will still ask for each."""
+
+    def __init__(self, uses: Counter[int]) -> None:
+        self.left = uses.copy()
 
 
-def _as_of(array: Any, number: int) -> Any:
-    """An array as it was at the time of a number."""
-    found = newest_write(array, number)
-    if found is None:
-        return array
-    now = as_it_was(array, number, found[0])
-    if now is None:
-        raise _written_error(array, found[0])
-    return now
+def _places(step: _Step) -> Iterator[int]:
+    """The values that a step needs."""
+    for value in (*step.arguments, *step.keywords.values()):
+        if type(value) is _Place:
+            yield value
 
 
-def _refuse() -> None:
-    raise RuntimeError(
-        "a checkpointed function writes to a tensor from outside it: the sweep runs the function "
-        "again, and would write twice. Return what is to be written, and write it outside"
-    )
+class _Staging(Closing):
+    """What takes the place of tensors from outside: tensors over arrays of the run."""
+
+    views = False  # a view of a tensor from outside stays one, so that it can be written
+
+    def __init__(self, run: _Run) -> None:
+        around = current_modes().closing
+        super().__init__(_same, around)
+        self._run = run
+        self.traces = around is not None and around.traces
+
+    def inside(self, x: Any) -> Any:
+        if not isinstance(x, Tensor) or type(x._array) is self._run._type:
+            return x
+        x = x if self._around is None else self._around.inside(x)
+        bottom = _bottom(x)
+        if isinstance(bottom, Array) and (bottom.is_plain or bottom.level >= self._run.level):
+            return x  # of a trace, which keeps what it needs; or of this run, or one inside it
+        return x.over(self._wrapped)
+
+    def _wrapped(self, array: Any) -> Any:
+        if isinstance(array, Array) and not isinstance(array, Recomputable):
+            return array.over(self._wrapped)
+        return self._run.given(array)
 
 
-def _resolved(source: Any, collected: dict[int, Any]) -> Any:
-    """A saved value; an `_Earlier` is looked up in the collected values."""
-    if isinstance(source, _Earlier):
-        return collected[source.place].saved[source.position]
-    return source
-
-
-class _Held:
-    """An argument of the first run, kept for the second."""
-
-    def __init__(self, value: Any, hooks: Hooks | None) -> None:
-        self.value = value
-        self.type: type[Tensor] | None = None
-        self.hooks = hooks
-        if isinstance(value, Tensor):
-            # Without its node, so that the graph of the second run is separate from the first.
-            self.type, self.requires_grad = tensor_type_at(value.level), value.requires_grad
-            self.value = pack(value._array, hooks) if hooks else value._array
-            # What hooks return instead has no past in this run. The second run of a checkpoint
-            # around this one has its own.
-            is_packed = hooks is not None and type(value._array) is np.ndarray
-            self.first = weakref.ref(value._array) if is_packed else None
-
-    def again(self, number: int) -> Any:
-        """The argument for the second run, as it was at the first; a tensor becomes a new leaf."""
-        if self.type is None:
-            return self.value
-        array = unpack(self.value)
-        if self.first is None or array is self.first():
-            array = _as_of(array, number)
-        tensor = self.type(array)
-        return tensor.requires_grad_() if self.requires_grad else tensor
+def _bottom(x: Any) -> Any:
+    """The array under all transforms: of a checkpoint, or plain."""
+    while isinstance(x, Array) and not isinstance(x, Recomputable) and not x.is_plain:
+        x = x._array
+    return x

@@ -1,7 +1,7 @@
 """Random numbers for `nn`: the one place where they are drawn.
 
 A key is one of `arraygrad.random`, or a seed. A generator, with the methods of NumPy's, works too:
-each call changes its state, so it is not for code that runs twice, as in `checkpoint`.
+each call changes its state.
 """
 
 from __future__ import annotations

@@ -15,7 +15,7 @@ import numpy as np
 from ... import ops
 from ...backends import backend_of
 from ...backends.arraylikes import ARRAY_LIKE, values_of
-from ...core.array import is_transformed
+from ...core.array import is_over
 from ...core.indices import as_view
 from ...ops.define.signatures import OneArray, Operand, TwoArrays, Unary
 from ...ops.elementwise import choose
@@ -207,7 +207,7 @@ def _plain_index(index: Any) -> Any:
     None if it differs over a batch, or if its values are not known yet. It is a copy: the graph
     keeps it, and the user may change the original.
     """
-    while is_transformed(index):
+    while is_over(index):
         if index.ndim != index._array.ndim:
             return None
         index = index._array

@@ -329,6 +329,8 @@ def _store(tensor: Any, index: Any, value: Any, name: str) -> None:
     """Change the memory of a tensor, or, where that cannot be written, its array."""
     keeps = keeps_replaced(tensor)
     array = tensor.array
+    if isinstance(array, ndarray) and isinstance(value, Array):
+        value = value.concrete()
     if isinstance(array, ndarray) and not isinstance(value, Array):
         writes = writes_to(array)
         for refuse in writes.before:

@@ -16,7 +16,7 @@ from typing import Any
 from numpy import generic, ndarray
 
 from ...backends import backend_of
-from ...core.array import is_transformed
+from ...core.array import is_over
 from ...core.indices import Template, is_item
 from ...core.kinds import Moves
 from ...core.memory import owner_of
@@ -164,7 +164,7 @@ def is_shared(source: Any, array: Any) -> bool:
 
 def memory_of(x: Any) -> Any:
     """The NumPy array under all transforms; None in a batch, and in another library."""
-    while is_transformed(x):
+    while is_over(x):
         if x.ndim != x._array.ndim:
             return None
         x = x._array

@@ -24,7 +24,7 @@ def compiler() -> Any:
     """The module that makes kernels for eager mode; None if there is none."""
     if os.environ.get("ARRAYGRAD_COMPILE") == "0" or not importlib.util.find_spec("llvmlite"):
         return None
-    return importlib.import_module("arraygrad.compiler.eager")
+    return importlib.import_module("arraygrad.compiler.run.eager")
 
 
 _WARNS = {"divide": "warn", "over": "warn", "under": "ignore", "invalid": "warn"}

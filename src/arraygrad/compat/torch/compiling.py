@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ...compiler.compiled import compile as compile_native
+from ...compiler.call.compiled import compile as compile_native
 from ...core.array import Array
 from ...func.trees import taken_apart, tree_map
 from .creation import tensor

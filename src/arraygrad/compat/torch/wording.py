@@ -8,7 +8,6 @@ from ...errors import (
     AnomalyError,
     GraphFreedError,
     NoGradientError,
-    RecomputeError,
     RuleError,
     UnusedInputError,
     WrittenError,
@@ -25,8 +24,6 @@ _KNOWN: dict[type[Exception], str] = {
     WrittenError: "one of the variables needed for gradient computation has been modified by an "
     "inplace operation",
     NoGradientError: "element of tensors does not require grad and does not have a grad_fn",
-    RecomputeError: "torch.utils.checkpoint: A different number of tensors was saved during the "
-    "original forward and recomputation, or recomputed tensors have different metadata",
     RuleError: "a function returned an invalid gradient, of which the graph expected shape, dtype "
     "or number to be others",
 }

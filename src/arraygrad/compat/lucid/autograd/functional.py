@@ -15,7 +15,6 @@ from ....arrays.creation import ones_like, zeros_like
 from ....autograd import enable_grad
 from ....autograd import grad as native_grad
 from ...facade import Facade, unwrapped
-from ..draws import repeatable
 from ..tensors import Tensor
 
 
@@ -159,15 +158,15 @@ def checkpoint(
 ) -> Any:
     """Compute `function(*args)` without keeping what it computes: backward computes it again.
 
-    There is one way to do so here, and random numbers are drawn again as they were, so
-    `use_reentrant` and `preserve_rng_state` can only be what they are by default.
+    The ops of the function are computed again. The function itself runs once, so random numbers
+    stay as they were: `use_reentrant` and `preserve_rng_state` can only have their defaults.
     """
     if use_reentrant or not preserve_rng_state:
         raise NotImplementedError(
-            "checkpoint() is never reentrant here, and always draws the same random numbers again: "
+            "checkpoint() is never reentrant here, and random numbers stay as they were drawn: "
             "leave out use_reentrant and preserve_rng_state"
         )
-    return Tensor._wrapped(func.checkpoint(_inner(repeatable(function)))(*unwrapped(args)))
+    return Tensor._wrapped(func.checkpoint(_inner(function))(*unwrapped(args)))
 
 
 def gradcheck(function: Callable[..., Any], inputs: Any, **keywords: Any) -> bool:

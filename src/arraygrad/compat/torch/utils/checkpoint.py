@@ -3,13 +3,10 @@
 from __future__ import annotations
 
 import contextlib
-import functools
 import warnings
 from collections.abc import Iterator
-from contextvars import ContextVar
 from typing import Any
 
-from ....errors import RecomputeError
 from ....func import checkpoint as native
 from ..autograd.callbacks import engine
 from ..autograd.differentiate import backward
@@ -30,18 +27,14 @@ def __dir__() -> list[str]:
     return __all__
 
 
-CheckpointError = RecomputeError
-_early_stop: ContextVar[bool | None] = ContextVar("arraygrad_early_stop", default=None)
+class CheckpointError(RuntimeError):
+    """Never raised here: the function is not run again, so it cannot do another thing."""
 
 
 @contextlib.contextmanager
 def set_checkpoint_early_stop(enable: bool) -> Iterator[None]:
-    """Whether checkpoints that are made inside stop their second run as early as possible."""
-    token = _early_stop.set(enable)
-    try:
-        yield
-    finally:
-        _early_stop.reset(token)
+    """Do nothing: only the steps that are needed are computed again."""
+    yield
 
 
 def noop_context_fn() -> tuple[Any, Any]:
@@ -62,8 +55,10 @@ def checkpoint(
 ) -> Tensor | Any:
     """The result of a function whose intermediate values are computed again when they are needed.
 
-    With `use_reentrant=True`, `backward` runs inside the reverse sweep, which needs an argument
-    that requires gradients; `autograd.grad` is not possible then.
+    Without it, the ops of the function are computed again, and the function is run once. So the
+    second of the two contexts, `determinism_check`, `debug`, `early_stop` and `preserve_rng_state`
+    have nothing to do. With `use_reentrant=True`, `backward` runs inside the reverse sweep, which
+    needs an argument that requires gradients; `autograd.grad` is not possible then.
     """
     if use_reentrant is None:
         warnings.warn(
@@ -77,36 +72,8 @@ def checkpoint(
         if context_fn is not noop_context_fn or debug:
             raise ValueError("context_fn and debug are for use_reentrant=False")
         return _Reentrant.apply(function, preserve_rng_state, *args)
-    early = _early_stop.get()
-    first, second = context_fn()
-    contexts = iter((first,))
-    state = get_rng_state() if preserve_rng_state else None
-
-    def run(*arrays: Any, **keywords: Any) -> Any:
-        context = next(contexts, None)
-        if context is not None:
-            with context:
-                return unwrap(function(*_same(arrays), **_same_of(keywords)))
-        before = get_rng_state() if state is not None else None
-        try:
-            if state is not None:
-                set_rng_state(state)
-            with second:
-                return unwrap(function(*_same(arrays), **_same_of(keywords)))
-        finally:
-            if before is not None:
-                set_rng_state(before)
-
-    # The second run gets the tensors that the first one got: they are the user's own.
-    def _same(_: Any) -> Any:
-        return args
-
-    def _same_of(_: Any) -> Any:
-        return kwargs
-
-    stop = early_stop if early is None else early
-    marked = functools.partial(native, early_stop=stop, check=determinism_check != "none")
-    return wrap(marked(run)(*map(unwrap, args), **{k: unwrap(v) for k, v in kwargs.items()}))
+    with context_fn()[0]:
+        return wrap(native(lambda: unwrap(function(*args, **kwargs)))())
 
 
 class _Reentrant(Function):

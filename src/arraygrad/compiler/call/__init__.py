@@ -1,0 +1,1 @@
+"""From a call of a compiled function to its program: signatures, guards, the trace, derivatives."""

@@ -1,0 +1,289 @@
+"""A compiled function as an op: it is differentiated, batched and hooked like any other.
+
+The function and its pullback are traced together and then cut in two. The first program also
+returns the values that the second one needs: results of the arguments that are costly to compute
+again. Other transforms of the function are compiled functions themselves: its pullback as a
+function of the arguments (for higher orders), its forward derivative, and its batch.
+"""
+
+from __future__ import annotations
+
+import functools
+import threading
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from ...arrays.tensor import Tensor, tensor_type
+from ...autograd import grad
+from ...core.array import Array
+from ...core.closing import Closing
+from ...core.kinds import Opaque
+from ...core.locks import held
+from ...core.modes import ModeContext, current_modes
+from ...func import jvp, vmap
+from ...ops import zeros_like
+from ...ops.define.op import Own, declare
+from ..lower.worth import worth_saving
+from ..run.entry import Runner
+from ..run.executable import Executable
+from ..trace.bodies import is_recorded
+from ..trace.program import Node
+from .decisions import Decisions
+from .tracing import Outcome, has_values, run_traced, values_like
+
+Compile = Callable[[Callable[..., Any]], Callable[..., Any]]
+
+
+class Saved:
+    """What a program keeps for its derivative. As the last result of the op, it acts as an array.
+
+    It is its own tangent, and has no elements.
+    """
+
+    shape = (0,)
+    ndim = 1
+    dtype = np.dtype(np.float64)
+
+    def __init__(self, arrays: Sequence[Any] = ()) -> None:
+        self.arrays = arrays
+
+
+class Differentiable:
+    """A traced function as an op.
+
+    Parameters
+    ----------
+    function : callable
+        Takes a list of leaves, and returns a structure of arrays.
+    leaves : list
+        The leaves of the arguments in the first call.
+    positions : list of int
+        The leaves that are arrays: the inputs of the op.
+    compiled : callable
+        Compiles other functions.
+    make : callable
+        Makes an executable program: `Executable`, or a class like it.
+    specialize : bool
+        Whether the function may decide by the values of the arguments.
+    """
+
+    def __init__(
+        self,
+        function: Callable[[list[Any]], Any],
+        leaves: list[Any],
+        positions: list[int],
+        compiled: Compile,
+        make: Callable[..., Executable] = Executable,
+        specialize: bool = False,
+    ) -> None:
+        self._function, self._positions = function, positions
+        self._fixed = [None if i in positions else leaf for i, leaf in enumerate(leaves)]
+        self._compiled, self._make = compiled, make
+        self._made: dict[Any, Any] = {}  # the compiled transforms
+        self._lock = threading.Lock()
+        arrays = [leaves[i] for i in positions]
+        self.moving = [i for i, a in enumerate(arrays) if _moves(a)]
+        records = any(is_recorded(a) for a in arrays)
+        model = list(leaves)
+        for i in self.moving:
+            model[positions[i]] = _leaf_over(values_like(arrays[i]))
+        finish = functools.partial(self._finish, records)
+        can_decide = specialize and all(map(has_values, arrays))
+        run_traced(function, model, positions, finish, can_decide, by_reference=False)
+        self.run = self._declared()
+
+    # --- the two programs ---
+
+    def _finish(self, records: bool, outcome: Outcome, own: list[Tensor]) -> None:
+        """Take from the trace what the op needs."""
+        self.build = outcome.form()
+        self.places = outcome.places
+        self.read = outcome.trace.read
+        self.decisions = Decisions(outcome, self._make)
+        self.hidden = outcome.captured
+        count = len(outcome.inputs)
+        self.moving += [count + i for i, t in enumerate(outcome.stand_ins) if t.requires_grad]
+        self.outputs = outcome.outputs
+        self.smooth = outcome.smooth
+        program = outcome.trace.program
+        stand_ins = [outcome.trace.node(t.array) for t in outcome.stand_ins]
+        self.inputs: list[Node] = [*outcome.inputs, *stand_ins]
+        self.seeds: list[Node] = []
+        self.gradients: list[Node | None] = [None] * len(self.moving)
+        if self.smooth and (records or any(t.requires_grad for t in outcome.stand_ins)):
+            tensors: list[Any] = [outcome.tensors[k] for k in self.smooth]
+            seeds = [outcome.trace.input_like(t) for t in tensors]
+            self.seeds = [s.node for s in seeds]
+            targets = [t for t in (*own, *outcome.stand_ins) if t.requires_grad]
+            found: Any = grad(tensors, targets, seeds, allow_unused=True)
+            self.gradients = [None if g is None else outcome.trace.node(g.array) for g in found]
+        self.saved = worth_saving(self.outputs, self.seeds, self.gradients)
+        self._program = program
+        self.forward = self._runner(self._make(program, self.inputs, self.outputs, self.saved))
+
+    def _runner(self, executable: Executable) -> Runner:
+        return Runner(executable, is_checked=type(executable) is not Executable)
+
+    def backward(self, wanted: tuple[bool, ...]) -> Runner:
+        """The program that computes the cotangents of some inputs."""
+
+        def made() -> Runner:
+            nodes = [g for g, w in zip(self.gradients, wanted, strict=True) if w and g]
+            given = [*self.inputs, *self.outputs, *self.saved, *self.seeds]
+            inputs = list(dict.fromkeys(given))
+            return self._runner(self._make(self._program, inputs, nodes))
+
+        return self._once(wanted, made)  # type: ignore[no-any-return]
+
+    # --- the op ---
+
+    def _declared(self) -> Any:
+        count = len(self.inputs)
+        x = ", ".join(f"x{i}" for i in range(count))
+        t = ", ".join(f"t_x{i}" for i in range(count))
+        # Functions without a module: the op can be made again, and no table keeps it.
+        scope = {"compute": self._compute, "pull": self._pull, "push": self._push}
+        return declare(
+            "compiled",
+            *(f"x{i}" for i in range(count)),
+            kind=Opaque(),
+            compute=eval(f"lambda xp, {x}: compute([{x}])", dict(scope)),
+            joint=eval(f"lambda gs, wanted, out, {x}: pull(gs, wanted, out, [{x}])", dict(scope)),
+            jvp=eval(f"lambda out, {x}, {t}: push(out, [{x}], [{t}])", dict(scope)),
+            holomorphic=False,
+            multiple=True,
+            own=Own(batch=self._batch),
+        )
+
+    def __call__(self, arrays: Sequence[Any]) -> Any:
+        """The function's results for some arrays."""
+        out = self.run(*arrays, *self.hidden)[:-1]
+        smooth = set(self.smooth)
+        return self.build(
+            [
+                v.detach() if isinstance(v, Array) and k not in smooth else v
+                for k, v in enumerate(out)
+            ]
+        )
+
+    def _compute(self, arrays: list[Any]) -> Any:
+        out = self.forward([np.asarray(a) for a in arrays])
+        count = len(self.outputs)
+        return (*out[:count], Saved(out[count:]))
+
+    def _pull(self, gs: list[Any], wanted: Any, out: Any, arrays: list[Any]) -> list[Any]:
+        wanted = tuple(wanted[i] for i in self.moving)
+        saved = out[-1]
+        # If it was traced where nobody records, it saves nothing for its derivative.
+        can_run = type(saved) is Saved and len(self.seeds) == len(self.smooth)
+        if not can_run or any(isinstance(a, Array) for a in (*arrays, *gs)):
+            found = self._pulled_by_tensors(gs, out, arrays)
+        else:
+            values: dict[Node, Any] = dict(zip(self.inputs, arrays, strict=True))
+            values.update(zip(self.outputs, out[:-1], strict=True))
+            values.update(zip(self.saved, saved.arrays, strict=True))
+            for seed, k in zip(self.seeds, self.smooth, strict=True):
+                values[seed] = np.zeros(seed.shape, seed.dtype) if gs[k] is None else gs[k]
+            program = self.backward(wanted)
+            given = [values[node] for node in program.executable.inputs]
+            computed = iter(program(given))
+            found = [
+                next(computed) if w and g is not None else None
+                for g, w in zip(self.gradients, wanted, strict=True)
+            ]
+        parts: list[Any] = [None] * len(arrays)
+        for i, part in zip(self.moving, found, strict=True):
+            parts[i] = part
+        return parts
+
+    def _pulled_by_tensors(self, gs: list[Any], out: Any, arrays: list[Any]) -> Any:
+        """The pullback, compiled as a function of the arguments, which can be differentiated."""
+        cotangents = [zeros_like(out[k]) if gs[k] is None else gs[k] for k in self.smooth]
+        return self._transform("pull", self._pullback)(arrays, cotangents)
+
+    def _pullback(self, arrays: list[Any], cotangents: list[Any]) -> list[Any]:
+        tensors = [_leaf_over(a) if i in self.moving else a for i, a in enumerate(arrays)]
+        outputs = self._outputs_of(tensors)
+        results: Any = grad(
+            [outputs[k] for k in self.smooth],
+            [tensors[i] for i in self.moving],
+            cotangents,
+            create_graph=True,
+            allow_unused=True,
+        )
+        return list(results)
+
+    def _push(self, out: Any, arrays: list[Any], tangents: list[Any]) -> Any:
+        # Captured tensors have no tangents. The function that is compiled here captures them anew.
+        count = len(self._positions)
+        found = iter(self._transform("push", self._pushed)(arrays[:count], tangents[:count]))
+        pushed = [
+            next(found) if k in self.smooth else zeros_like(out[k]) for k in range(len(out) - 1)
+        ]
+        return (*pushed, out[-1])
+
+    def _pushed(self, arrays: list[Any], tangents: list[Any]) -> Any:
+        positions = [i for i in self.moving if i < len(arrays)]
+
+        def of_moving(*moving: Any) -> list[Any]:
+            full = list(arrays)
+            for i, value in zip(positions, moving, strict=True):
+                full[i] = value
+            outputs = self._outputs_of(full)
+            return [outputs[k] for k in self.smooth]
+
+        primals = tuple(arrays[i] for i in positions)
+        return jvp(of_moving, primals, tuple(tangents[i] for i in positions))[1]
+
+    def _batch(self, op: Any, arrays: Any, flags: tuple[bool, ...], params: Any) -> Any:
+        count = len(self._positions)
+        axes = tuple(0 if flag else None for flag in flags[:count])
+        mapped = vmap(lambda *values: self._outputs_of(values), in_axes=axes)
+        return (*self._transform(axes, mapped)(*arrays[:count]), Saved())
+
+    def _outputs_of(self, arrays: Sequence[Any]) -> list[Any]:
+        """The results that are outputs of the program, as the user's function returns them.
+
+        After the arguments, `arrays` may have what takes the place of captured tensors.
+        """
+        import optree
+
+        leaves = list(self._fixed)
+        count = len(self._positions)
+        for i, array in zip(self._positions, arrays[:count], strict=True):
+            leaves[i] = array
+        closing = Closing(lambda x: x, current_modes().closing)
+        for x, array in zip(self.hidden, arrays[count:], strict=False):
+            closing.put(x, array)
+        with ModeContext(closing=closing):
+            results = [closing.inside(r) for r in optree.tree_leaves(self._function(leaves))]
+        return [results[i] for i in self.places]
+
+    def _transform(self, key: Any, function: Callable[..., Any]) -> Any:
+        return self._once(key, lambda: self._compiled(function))
+
+    def _once(self, key: Any, make: Callable[[], Any]) -> Any:
+        """What is made for a key, by the first thread that asks for it."""
+
+        def found() -> Any:
+            if key not in self._made:
+                self._made[key] = make()
+            return self._made[key]
+
+        return held(self._lock, found)
+
+
+def _moves(array: Any) -> bool:
+    """Whether an argument may have a derivative: it is in a transform, or requires gradients."""
+    if not isinstance(array, Array) or array.dtype.kind not in "fc":
+        return False
+    return not isinstance(array, Tensor) or isinstance(array._array, Array) or array.requires_grad
+
+
+def _leaf_over(array: Any) -> Any:
+    """An array as a tensor that requires gradients, if it is none yet."""
+    if isinstance(array, Tensor) and array.requires_grad:
+        return array
+    return tensor_type(array)(array).requires_grad_()

@@ -1,0 +1,1 @@
+"""LLVM: how its text is written, elementary functions as instructions, and machine code."""

@@ -1,0 +1,1 @@
+"""Loops and choices as ops of a program: their bodies, derivatives and batches."""

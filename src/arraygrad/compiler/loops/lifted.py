@@ -1,0 +1,189 @@
+"""Closing a function: it is traced into a program of its own, and what it uses of outside is found.
+
+The body of a loop may use arrays of the function around it: tensors, dual and batched arrays of
+transforms in flight, and arrays of the outer trace. `Lifted` arrays stand for the arguments of the
+body. Their level is above those of all transforms around, so each op of the body comes to them
+first. They write it down in the body's program, in which all arrays from outside are inputs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from contextlib import nullcontext
+from typing import Any, ClassVar
+
+import numpy as np
+
+from ...arrays.methods import TransformMethods
+from ...arrays.writes.transforms import Replaceable, link
+from ...core.array import Array
+from ...core.escaped import stamp_at, type_at_level
+from ...core.kinds import Moves
+from ...core.levels import new_level
+from ...core.nodes import recorder
+from ...func.trees import lowered
+from ...ops.define.library import declare
+from ...ops.define.op import Op
+from ...ops.writing import detached
+from ..trace.bodies import Body
+from ..trace.program import Node, needed
+from ..trace.traced import Trace, Traced
+from .lending import lent
+
+# What is computed under `no_grad`: a constant for reverse mode. Forward mode does not know of it.
+unrecorded = declare(
+    "unrecorded",
+    "x",
+    compute=lambda xp, x: x,
+    kind=Moves(shares=True),
+    vjp=lambda g: 0 * g,
+)
+
+
+class Lifted(Replaceable, TransformMethods, Array):
+    """An array in the body of a loop that is being traced."""
+
+    __slots__ = ("__weakref__", "_array", "_closure", "_family", "_stamp", "_view")
+    level: ClassVar[float] = 0
+
+    def __init__(self, array: Any, closure: Closure) -> None:
+        self._array = array
+        self._closure = closure
+        self._stamp = stamp_at(self.level)
+
+    @classmethod
+    def apply(cls, op: Op, arrays: tuple[Any, ...], params: dict[str, Any]) -> Any:
+        closure = next(a._closure for a in arrays if type(a) is cls)
+        inner = [closure.inner(a) for a in arrays]
+        known = {name: closure.inner(value) for name, value in params.items()}
+        out = op.function(*inner, **known)
+        result = tuple(map(closure.wrapped, out)) if op.multiple else closure.wrapped(out)
+        if op.view and len(arrays) == 1:
+            link(op, arrays[0], params, result)
+        return result
+
+    def _take_over(self, other: Any) -> None:
+        self._array = self._closure.inner(other)
+
+    def over(self, function: Any) -> Any:
+        return type(self)(function(self._array), self._closure)
+
+    def detach(self) -> Any:
+        return type(self)(detached(self._array), self._closure)
+
+    def item(self) -> Any:
+        """Refused: the value is not known yet."""
+        return self._array.item()
+
+    tolist = __float__ = __complex__ = item
+
+    def __bool__(self) -> bool:
+        return bool(self._array)
+
+    def __index__(self) -> int:
+        return self._array.__index__()  # type: ignore[no-any-return]
+
+    __int__ = __index__
+
+    def __repr__(self) -> str:
+        return f"Lifted(shape={self.shape}, dtype={self.dtype})"
+
+
+class Closure:
+    """A function while it is being closed.
+
+    Attributes
+    ----------
+    captured : list of Array
+        The arrays from outside that it uses.
+    """
+
+    def __init__(self, level: float) -> None:
+        self.trace = Trace()
+        self.trace.wrap = self.wrapped
+        self.captured: list[Array] = []
+        self._type: type[Lifted] = type_at_level(Lifted, level)
+        self._inner: dict[int, Traced] = {}
+        self._lent: list[tuple[Lifted, Traced]] = []
+        self._records = recorder() is not None
+
+    def inner(self, value: Any) -> Any:
+        """A value in the body's trace. An array from outside becomes an input."""
+        if type(value) is self._type:
+            return value._array
+        if not isinstance(value, Array):
+            return value
+        if isinstance(value, Traced) and value._trace is self.trace:
+            return value
+        found = self._inner.get(id(value))  # which `captured` keeps alive
+        if found is None:
+            found = self._inner[id(value)] = self.trace.input_like(value)
+            self.captured.append(value)
+        return found
+
+    def wrapped(self, out: Any) -> Any:
+        """What an op returned in the body's trace, for the body."""
+        if not isinstance(out, Traced):
+            return out
+        if self._records and recorder() is None and out.dtype.kind in "fc":
+            out = unrecorded(out)
+        return self._type(out, self)
+
+    def lend(self, value: Any) -> Any:
+        """An array from outside, for the function to use as its own."""
+        inner = self.inner(value)
+        made = self._type(inner, self)
+        self._lent.append((made, inner))
+        return made
+
+    def is_lent_written(self) -> bool:
+        """Whether the function has written to an array from outside."""
+        return any(made._array is not inner for made, inner in self._lent)
+
+    def given(self, like: Any) -> Any:
+        """An argument of the function."""
+        return self._type(self.trace.input_like(like), self)
+
+
+def closed(
+    function: Callable[[list[Any]], Sequence[Any]], like: Sequence[Any], may_not_run: bool = False
+) -> tuple[Body, list[Array]]:
+    """A function as a body, and the arrays from outside that it takes before its arguments.
+
+    Parameters
+    ----------
+    function : callable
+        Takes a list of arrays, and returns a list of arrays and numbers.
+    like : sequence
+        The arguments: arrays, of which only the shapes and dtypes matter; numbers stay as they are.
+    may_not_run : bool
+        Whether the body may never be run: then nothing of it is computed outside of it.
+    """
+    with new_level() as level:
+        closure = Closure(level)
+        given = [closure.given(x) if hasattr(x, "dtype") else x for x in like]
+        own = [x._array.node for x in given if isinstance(x, Array)]  # before they are written
+        around = lent(function, closure.lend) if may_not_run else nullcontext()
+        with around:
+            results = function(given)
+        outputs: list[Node] = []
+        for result in results:
+            value = closure.inner(lowered(result, level))
+            if not isinstance(value, Traced):
+                value = np.asarray(value)
+            outputs.append(closure.trace.node(value))
+    if closure.trace.close() or closure.is_lent_written():
+        raise TypeError(
+            "the body of a loop writes to an array from outside, which would happen only once, "
+            "when the loop is compiled: make what is written a part of the loop's state"
+        )
+    read = set(needed(outputs))
+    captured = [x for x in closure.captured if closure.inner(x).node in read]
+    return Body([*(closure.inner(x).node for x in captured), *own], outputs), captured
+
+
+def like_first(value: Any, first: Any) -> Any:
+    """A number in the next state, as an array of the dtype that the state has."""
+    if hasattr(value, "dtype") or not hasattr(first, "dtype"):
+        return value
+    return np.asarray(value, first.dtype)

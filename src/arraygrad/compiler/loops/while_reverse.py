@@ -1,0 +1,204 @@
+"""The reverse pass of a `while_loop` as an op.
+
+It runs the loop again, keeps the state of each step, and goes back through them. Its derivatives
+follow from those of the loop with tangents.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ...core.array import Array
+from ...ops import broadcast_to, zeros_like
+from ..run.loop_steps import WhilePulledStep
+from ..trace.bodies import Body, Loop, Pulled, loop_op, operands
+from ..trace.inference import Type
+from ..trace.program import Node
+
+if TYPE_CHECKING:
+    from .repeating import While
+
+
+class WhilePulled(Loop):
+    """The reverse pass of a loop as an op: from its inputs, and cotangents of the last state.
+
+    Let the loop be F, and L the loop with tangents, from (x, t) to (F(x), F'(x) t). The pullback of
+    L takes cotangents (a, b). It returns F'(x)ᵀ a + (F''(x) t)ᵀ b for x, and F'(x)ᵀ b for t. So
+    with this op for L, one has
+
+    - the tangent of F'(x)ᵀ g along (t, u), by the cotangents (u, g);
+    - the cotangent of x, if that of F'(x)ᵀ g is h: by the tangent h, and the cotangents (0, g).
+      The cotangent of g is F'(x) h.
+
+    Parameters
+    ----------
+    loop : While
+    targets : sequence of int
+        The inputs of the body whose cotangents are wanted.
+    """
+
+    def __init__(self, loop: While, targets: Sequence[int]) -> None:
+        self.loop, self.targets = loop, list(targets)
+        self.flags = [False] * loop.of_condition + [
+            i in self.targets for i in range(len(loop.body.inputs))
+        ]
+        self.moving = [i for i, flag in enumerate(loop.moving(self.flags)) if flag]
+        b = loop.of_body
+        # The parts of the state that have a cotangent.
+        self.seeded = [i - b for i in self.moving if i >= b]
+
+    def __repr__(self) -> str:
+        return f"<reverse pass of a {self.loop!r}>"
+
+    @functools.cached_property
+    def back(self) -> Body:
+        """One step back: from constants, the state before and cotangents of the state after.
+
+        It returns the cotangents of the state before, and of the constants that are wanted.
+        """
+        loop = self.loop
+        pulled = Pulled(loop.body, self.moving)
+        b = loop.of_body
+        of_state = [b + j for j in self.seeded]
+        wanted = [*of_state, *(i for i in self.targets if i < b)]
+        seeds: list[Node] = []
+        for j in self.seeded:
+            known = pulled.seeds.get(j)
+            seeds.append(known or pulled.trace.input_like(loop.body.inputs[b + j]).node)
+        gradients = pulled.gradients(self.seeded, wanted)
+        outputs = [
+            g or pulled.zeros(pulled.inputs[i]) for g, i in zip(gradients, wanted, strict=True)
+        ]
+        return Body([*pulled.inputs, *seeds], outputs)
+
+    def step(self, node: Any, lowering: Any, is_checked: bool) -> WhilePulledStep:
+        """The step of a program that runs it."""
+        return WhilePulledStep(node, lowering, is_checked)
+
+    def types(self) -> list[Type]:
+        """The shapes and dtypes of the targets."""
+        found = [self.loop.body.inputs[i] for i in self.targets]
+        return [(x.shape, x.dtype) for x in found]
+
+    def run(self, arrays: Sequence[Any]) -> list[Any]:
+        """The reverse pass on arrays of any type."""
+        if not any(isinstance(a, Array) for a in arrays):
+            return self.compute(arrays)
+        return list(run_while_pulled(*operands(arrays), loop=self))
+
+    again = run
+
+    def compute(self, arrays: Sequence[Any]) -> list[Any]:
+        """The reverse pass on NumPy arrays, op by op."""
+        return self.walk(arrays, self.loop.states_of, self.back)
+
+    def walk(self, arrays: Sequence[Any], states_of: Any, back: Any) -> list[Any]:
+        """The reverse pass, by a function that gives all states, and one for a step back."""
+        loop, count = self.loop, len(self.seeded)
+        given = arrays[: len(arrays) - count]
+        gs = list(arrays[len(given) :])
+        _, for_body, _ = loop.split(given)
+        sums = [
+            np.zeros(self.loop.body.inputs[i].shape, self.loop.body.inputs[i].dtype)
+            for i in self.targets
+            if i < loop.of_body
+        ]
+        for state in states_of(given)[-2::-1]:
+            out = back([*for_body, *state, *gs])
+            gs = out[:count]
+            sums = [x + y for x, y in zip(sums, out[count:], strict=True)]
+        of_state = dict(zip(self.seeded, gs, strict=True))
+        of_constants = iter(sums)
+        return [
+            next(of_constants) if i < loop.of_body else np.array(of_state[i - loop.of_body])
+            for i in self.targets
+        ]
+
+    # --- derivatives and batches ---
+
+    def _parts(self, arrays: Sequence[Any]) -> tuple[list[Any], list[Any]]:
+        split = len(arrays) - len(self.seeded)
+        return list(arrays[:split]), list(arrays[split:])
+
+    def _with_tangents(self, arrays: Any, tangents: Any, moving: Any) -> tuple[While, Any, Any]:
+        """The loop with tangents, its inputs, and the place of each input of the body there."""
+        loop = self.loop
+        made, places = loop.with_tangents([False] * loop.of_condition + moving)
+        inputs = loop.joined(arrays, tangents, places)
+        b = loop.of_body
+        extra = sum(i < b for i in places)
+        return made, inputs, {i: i if i < b else i + extra for i in range(len(loop.body.inputs))}
+
+    def push(self, arrays: Sequence[Any], tangents: Sequence[Any]) -> tuple[list[Any], list[Any]]:
+        """The results, and their tangents."""
+        given, gs = self._parts(arrays)
+        t_given, t_gs = self._parts(tangents)
+        t_body = t_given[self.loop.of_condition :]
+        moving = [t is not None or i in self.targets for i, t in enumerate(t_body)]
+        loop, inputs, places = self._with_tangents(given, t_body, moving)
+        pulled = WhilePulled(loop, [places[i] for i in self.targets])
+        seeds = self._seeds(loop, pulled, inputs, dict(zip(self.seeded, t_gs, strict=True)), gs)
+        return self.run(arrays), pulled.run([*inputs, *seeds])
+
+    def pull(self, hs: Any, wanted: Sequence[bool], out: Any, arrays: Sequence[Any]) -> list[Any]:
+        """The cotangents of the inputs."""
+        given, gs = self._parts(arrays)
+        a = self.loop.of_condition
+        t_body: list[Any] = [None] * len(self.loop.body.inputs)
+        for i, h in zip(self.targets, hs, strict=True):
+            t_body[i] = h
+        moving = list(self.flags[a:])
+        loop, inputs, places = self._with_tangents(given, t_body, moving)
+        flags = [*wanted, *[False] * (len(arrays) - len(wanted))]
+        targets = [i - a for i in range(a, len(given)) if flags[i]]
+        parts: list[Any] = [None] * len(arrays)
+        if targets:
+            pulled = WhilePulled(loop, [places[i] for i in targets])
+            seeds = self._seeds(loop, pulled, inputs, {}, gs)
+            for i, part in zip(targets, pulled.run([*inputs, *seeds]), strict=True):
+                parts[a + i] = part
+        if any(flags[len(given) :]):
+            last = loop.run(inputs)[self.loop.states :]
+            parts[len(given) :] = last
+        return parts
+
+    def _seeds(
+        self, loop: While, pulled: WhilePulled, inputs: Any, of_primal: dict[int, Any], gs: Any
+    ) -> list[Any]:
+        """Cotangents for the loop with tangents: of its state, and of the tangents of that."""
+        states = self.loop.states
+        of_tangent = dict(zip(range(states, loop.states), gs, strict=True))
+        found = []
+        for j in pulled.seeded:
+            g = of_primal.get(j) if j < states else of_tangent.get(j)
+            like = inputs[loop.constants + j]
+            found.append(zeros_like(like) if g is None else g)
+        return found
+
+    def batch(self, arrays: Sequence[Any], flags: Sequence[bool]) -> list[Any]:
+        """The results for a batch, all with its axis in front."""
+        size = next(x.shape[0] for x, flag in zip(arrays, flags, strict=True) if flag)
+        every = [
+            x if flag else broadcast_to(x, (size, *x.shape))
+            for x, flag in zip(arrays, flags, strict=True)
+        ]
+        given, gs = self._parts(every)
+        whole = [True] * len(given)
+        loop, of_state, differs = self.loop.in_batch(whole, size)
+        inputs = self.loop.batched(given, whole, of_state, differs, size)
+        # The masked loop has the constants of the condition in its body, too.
+        extra = self.loop.of_condition if differs else 0
+        pulled = WhilePulled(loop, [i + extra for i in self.targets])
+        known = dict(zip(self.seeded, gs, strict=True))
+        seeds = [
+            known[j] if j in known else zeros_like(inputs[loop.constants + j])
+            for j in pulled.seeded
+        ]
+        return pulled.run([*inputs, *seeds])
+
+
+run_while_pulled = loop_op("while_loop_pullback")

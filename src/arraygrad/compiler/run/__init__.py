@@ -1,0 +1,1 @@
+"""Programs that run: steps, memory, threads, native entry points and native loops."""
