@@ -21,7 +21,7 @@ from ..arrays.creation import from_sequence
 from ..arrays.methods import TransformMethods
 from ..arrays.numbers import check_not_in_scipy, numbers_keep_derivatives
 from ..arrays.tensor import Tensor
-from ..arrays.writing import Replaceable, link
+from ..arrays.writes.transforms import Replaceable, link
 from ..core.array import AnyFunction, Array
 from ..core.levels import new_level
 from ..core.modes import enable_grad
@@ -200,7 +200,7 @@ def _has_batch(x: Any) -> bool:
 class _Captured(Replaceable, TransformMethods, Array):
     """A value of a formula."""
 
-    __slots__ = ("__weakref__", "_array", "_linked", "_views", "formula", "number")
+    __slots__ = ("__weakref__", "_array", "_family", "_view", "formula", "number")
     level: ClassVar[float] = 0
 
     def __init__(self, array: Any, formula: Formula, number: int) -> None:

@@ -21,6 +21,8 @@ from .parameters import betainc_slope, gammainc_slope
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+__all__ = ["betainc", "exp1", "expi", "fdtr", "fdtrc", "gammainc", "gammaincc"]
+
 
 gammainc = binary(
     "gammainc",
