@@ -342,6 +342,12 @@ def test_what_is_found_has_derivatives() -> None:
         )
 
 
+def _overwriting(x: Any) -> Any:
+    value = rosenbrock(x)
+    x *= 1.0
+    return value
+
+
 def test_exact_derivatives_unless_a_function_cannot_compute_with_tensors() -> None:
     calls = []
 
@@ -360,5 +366,6 @@ def test_exact_derivatives_unless_a_function_cannot_compute_with_tensors() -> No
         assert ag.scipy.optimize.minimize(function, [0.0, 1.0]).nfev == expected.nfev
     by_hand = ag.scipy.optimize.minimize(rosenbrock, [0.0, 1.0], jac=optimize.rosen_der)
     assert by_hand.nit == optimize.minimize(rosenbrock, [0.0, 1.0], jac=optimize.rosen_der).nit
+    assert ag.scipy.optimize.minimize(_overwriting, [0.0, 1.0], constraints=None).success
     with pytest.raises(ZeroDivisionError):
         ag.scipy.optimize.minimize(lambda x: 1 / 0, [0.0])

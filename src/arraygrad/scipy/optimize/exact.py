@@ -13,7 +13,6 @@ import numpy as np
 
 from ... import func, ops
 from ...core.array import AnyFunction, Array
-from ...errors import NoGradientError
 from ...interop.lazy import compute
 from ..formula import as_array
 from ..names import scipy_module
@@ -25,9 +24,9 @@ _WITHOUT_GRADIENT = {"nelder-mead", "powell", "cobyla", "cobyqa"}
 _BY_PRODUCTS = {"newton-cg", "trust-ncg", "trust-krylov", "trust-constr"}
 _BY_MATRICES = {"dogleg", "trust-exact"}
 _SPARSE = {"newton-cg", "trust-constr"}
-# What a function raises that cannot compute with tensors. If the fault is another one, SciPy's own
-# run of the function raises it again.
-_CANNOT = (NoGradientError, TypeError, AttributeError, NotImplementedError)
+# What a function raises that cannot compute with tensors, or that writes to its argument. If the
+# fault is another one, SciPy's own run of the function raises it again.
+_CANNOT = (RuntimeError, TypeError, AttributeError)
 
 
 def as_tuple(args: Any) -> tuple[Any, ...]:
@@ -178,7 +177,7 @@ def _second(exact: Exact, lower: str, hess: Any) -> dict[str, Any]:
 def rules_of(constraints: Any) -> list[Any]:
     """Constraints as a list of those that SciPy knows."""
     kinds = (dict, SCIPY.NonlinearConstraint, SCIPY.LinearConstraint)
-    rules = [constraints] if isinstance(constraints, kinds) else list(constraints)
+    rules = [constraints] if isinstance(constraints, kinds) else list(constraints or ())
     for rule in rules:
         if not isinstance(rule, kinds) or (isinstance(rule, dict) and not _is_complete(rule)):
             raise TypeError(
