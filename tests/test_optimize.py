@@ -367,5 +367,6 @@ def test_exact_derivatives_unless_a_function_cannot_compute_with_tensors() -> No
     by_hand = ag.scipy.optimize.minimize(rosenbrock, [0.0, 1.0], jac=optimize.rosen_der)
     assert by_hand.nit == optimize.minimize(rosenbrock, [0.0, 1.0], jac=optimize.rosen_der).nit
     assert ag.scipy.optimize.minimize(_overwriting, [0.0, 1.0], constraints=None).success
+    assert not ag.scipy.optimize.minimize(lambda x: math.nan, [0.0]).success
     with pytest.raises(ZeroDivisionError):
         ag.scipy.optimize.minimize(lambda x: 1 / 0, [0.0])

@@ -84,7 +84,9 @@ class Exact:
         x = np.array(x, float)
         if self._last is None or not np.array_equal(self._last[0], x):
             value, slope = compute(*self._both(x, *args))
-            self._last = x, (float(self._plain(value)), self._plain(slope))
+            number, slope = float(self._plain(value)), self._plain(slope)
+            # Where the value is NaN, a gradient of zero would pass for a minimum.
+            self._last = x, (number, slope if number == number else slope + np.nan)
         return self._last[1]
 
     def product(self, x: Any, along: Any, *args: Any) -> Any:
