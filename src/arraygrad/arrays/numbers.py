@@ -36,13 +36,10 @@ def check_not_refused(kind: type) -> None:
 
 
 def check_not_in_scipy() -> None:
-    """Raise if a function of SciPy is about to lose gradients that another one carries."""
-    name = upward.caller_with_twin() if "scipy" in sys.modules else None
-    if name is not None:
-        raise NoGradientError(
-            f"{name} cannot carry gradients: use arraygrad.{name}; if losing them is meant, call "
-            "detach() first"
-        )
+    """Raise if a function of SciPy, or of pandas, is about to lose gradients."""
+    reason = upward.what_runs() if "scipy" in sys.modules else None
+    if reason is not None:
+        raise NoGradientError(f"{reason}; if losing gradients is meant, call detach() first")
 
 
 def check_not_stored(depth: int) -> None:

@@ -131,12 +131,14 @@ def importing_module() -> str:
     return "" if frame is None else str(frame.f_globals["__name__"])
 
 
-def running() -> list[tuple[str, str, Any]]:
-    """The functions that run, from the caller outwards: modules, names, and their ``self``."""
-    found: list[tuple[str, str, Any]] = []
+def running() -> list[tuple[str, str, Any, list[Any]]]:
+    """The functions that run, from the caller outwards: modules, names, ``self``, and closures."""
+    found: list[tuple[str, str, Any, list[Any]]] = []
     frame = None if PORTABLE else getattr(sys, "_getframe", lambda _: None)(1)
     while frame is not None:
         own = frame.f_globals.get("__name__", "")
-        found.append((str(own), frame.f_code.co_name, frame.f_locals.get("self")))
+        names = frame.f_locals
+        closure = [names[n] for n in frame.f_code.co_freevars if n in names]
+        found.append((str(own), frame.f_code.co_name, names.get("self"), closure))
         frame = frame.f_back
     return found

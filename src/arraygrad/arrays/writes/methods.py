@@ -16,12 +16,12 @@ from ... import ops
 from ...backends import backend_of
 from ...backends.arraylikes import ARRAY_LIKE, values_of
 from ...core.array import is_over
+from ...core.axes import one_axis
 from ...core.indices import as_view
 from ...ops.define.signatures import OneArray, Operand, TwoArrays, Unary
 from ...ops.elementwise import choose
 from ...ops.indexing import split_index
 from ...ops.placing import placed
-from ..numpy_methods import check_partition
 
 P = ParamSpec("P")
 S = TypeVar("S")
@@ -225,3 +225,18 @@ def _is_mask(x: Any, index: Any) -> bool:
 
 def _chosen(x: Any, mask: Any, value: Any) -> Any:
     return choose(mask, value, x)
+
+
+def check_partition(x: Any, kth: Any, axis: int, kind: str, order: Any) -> int:
+    """Raise for what NumPy would not accept. Returns the axis, counted from the front."""
+    if kind != "introselect" or order is not None:
+        raise ValueError("kind must be 'introselect', and order must be None")
+    axis = one_axis(axis, x.ndim)
+    n = x.shape[axis]
+    places = np.asarray(kth)
+    if places.dtype.kind not in "iu":
+        raise TypeError(f"kth must be integers, not {places.dtype}")
+    for k in np.ravel(places):
+        if not -n <= k < n:
+            raise ValueError(f"kth={k} is out of range for an axis of length {n}")
+    return axis

@@ -77,6 +77,9 @@ class Lifted(Replaceable, TransformMethods, Array):
 
     tolist = __float__ = __complex__ = item
 
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> Any:
+        return self._array.__array__(dtype, copy)
+
     def __bool__(self) -> bool:
         return bool(self._array)
 

@@ -252,7 +252,7 @@ class Traced(Replaceable, TransformMethods, Array):
         """The value, if it is known."""
 
         def refuse() -> Any:
-            raise _needs_value("a number")
+            raise _needs_value("a number", can_specialize=False)
 
         return self._read(refuse).item()
 
@@ -262,13 +262,13 @@ class Traced(Replaceable, TransformMethods, Array):
 
     def __float__(self) -> float:
         def refuse() -> Any:  # NumPy asks for it, too, to write it to an array
-            raise _needs_value("a number", f". {_MADE_HERE}")
+            raise _needs_value("a number", f". {_MADE_HERE}", can_specialize=False)
 
         return float(self._read(refuse))
 
     def __complex__(self) -> complex:
         def refuse() -> Any:
-            raise _needs_value("a number", f". {_MADE_HERE}")
+            raise _needs_value("a number", f". {_MADE_HERE}", can_specialize=False)
 
         return complex(self._read(refuse))
 
@@ -283,7 +283,7 @@ class Traced(Replaceable, TransformMethods, Array):
 
     def __format__(self, form: str) -> str:
         def refuse() -> Any:
-            raise _needs_value("the text of a value")
+            raise _needs_value("the text of a value", can_specialize=False)
 
         return format(self._read(refuse).item(), form) if form else repr(self)
 

@@ -79,9 +79,12 @@ def parameters(rule: AnyFunction) -> tuple[str, ...]:
     return code.co_varnames[: code.co_argcount]
 
 
-def product_rule(d: AnyFunction) -> Rule:
-    """The reverse rule that multiplies the cotangent by the derivative `d`."""
-    return Rule(("g", *parameters(d)), lambda g, *values: g * d(*values))
+def product_rule(d: AnyFunction, times: Callable[[Any, Any], Any] | None = None) -> Rule:
+    """The reverse rule that multiplies the cotangent by the derivative `d`, or calls `times`."""
+    names = ("g", *parameters(d))
+    if times is None:
+        return Rule(names, lambda g, *values: g * d(*values))
+    return Rule(names, lambda g, *values: times(g, d(*values)))
 
 
 def zero_rule(kind: Kind, name: str) -> Rule:
