@@ -20,6 +20,7 @@ def test_every_example_is_tested() -> None:
     # Those that write in place are tested in tests/inplace.
     assert {path.stem for path in EXAMPLES.glob("*.py")} == {
         "dask_lbfgs",
+        "digits",
         "heat_equation",
         "kalman_smoother",
         "lattice",
@@ -42,6 +43,14 @@ def test_dask_lbfgs(capsys: pytest.CaptureFixture[str]) -> None:
     assert found.success
     np.testing.assert_allclose(found.x, example["TRUTH"], atol=0.1)
     assert capsys.readouterr().out.count("100% Completed") == found.nfev
+
+
+def test_digits(tmp_path: Path) -> None:
+    for module in ("sklearn", "matplotlib"):
+        pytest.importorskip(module)
+    picture = tmp_path / "digits.png"
+    assert load("digits")["main"](3, str(picture)) > 0.9
+    assert picture.read_bytes().startswith(b"\x89PNG")
 
 
 def test_logistic_regression() -> None:

@@ -46,6 +46,7 @@ new_optimizer <- function(name, params, options) {
   make <- python_function("optim.optimizer")
   object <- called(make, list(name, tensors, reticulate::r_to_py(options)))
   optimizer <- new.env(parent = emptyenv())
+  optimizer$object <- object
   optimizer$zero_grad <- function() {
     called(reticulate::py_get_attr(object, "zero_grad"), list(FALSE))
     invisible(NULL)

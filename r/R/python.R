@@ -85,7 +85,9 @@ to_python <- function(value) {
 
 # Python's values for R: tensors are wrapped, tuples and lists become lists.
 from_python <- function(value) {
-  if (!inherits(value, "python.builtin.object")) {
+  if (is.list(value) && !is.object(value)) {
+    lapply(value, from_python) # of a tuple in a tuple
+  } else if (!inherits(value, "python.builtin.object")) {
     value
   } else if (inherits(value, "arraygrad.arrays.tensor.Tensor")) {
     new_tensor(value)

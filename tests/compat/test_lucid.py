@@ -199,9 +199,9 @@ def test_derivatives_of_functions(create_graph: bool) -> None:
 
 
 def test_derivatives_of_functions_refuse_what_does_not_fit() -> None:
-    with pytest.raises(RuntimeError, match="one element"):
+    with pytest.raises(RuntimeError, match="single element"):
         hessian(lambda a: a * a, lucid.tensor([1.0, 2.0]))
-    with pytest.raises(RuntimeError, match="v has shape"):
+    with pytest.raises(RuntimeError, match="Entry 0 in v has invalid size"):
         vjp(lambda a: a * a, lucid.tensor([2.0]), lucid.tensor(1.0))
     pair = lucid.tensor([1.0, 2.0]), lucid.tensor([3.0])
     blocks = hessian(lambda x, y: (x * x * y).sum(), pair)

@@ -39,7 +39,7 @@ test_that("unused inputs and errors", {
   expect_match(conditionMessage(error), "retain_graph")
   expect_no_match(conditionMessage(error), "Error|Traceback|reticulate|\n")
   expect_null(conditionCall(error))
-  expect_error(torch_zeros(2) + torch_zeros(3), class = "ValueError")
+  expect_error(torch_zeros(2) + torch_zeros(3), class = "RuntimeError")
 })
 
 test_that("code without a record", {

@@ -7,6 +7,7 @@ names, defaults and errors.
 from __future__ import annotations
 
 import functools
+import inspect
 import operator
 from collections.abc import Callable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any, ClassVar, Self
@@ -287,3 +288,77 @@ for _name in "add sub mul truediv floordiv mod pow matmul and or xor".split():
     setattr(Facade, f"__r{_name}__", _reflected(_op))
 for _name in "eq ne lt le gt ge".split():
     setattr(Facade, f"__{_name}__", _forward(getattr(operator, _name)))
+
+
+# --- functions that make tensors ---
+
+
+def _arange(start: Any, stop: Any = None, step: Any = 1) -> Any:
+    return np.arange(start, step=step) if stop is None else np.arange(start, stop, step)
+
+
+# The functions and their parameters; the names of the parameters are those of sorix and Lucid.
+_VALUES: dict[str, Callable[..., Any]] = {
+    "arange": _arange,
+    "eye": lambda n, m=None: np.eye(n, m),
+    "full": lambda size, fill_value: np.full(sizes((size,)), fill_value),
+    "linspace": lambda start, stop, num=50: np.linspace(start, stop, num),
+    "logspace": lambda start, stop, num=50, base=10.0: np.logspace(start, stop, num, base=base),
+}
+_FILLS: dict[str, Callable[..., Any]] = {"zeros": np.zeros, "ones": np.ones, "empty": np.zeros}
+
+
+def sizes(given: tuple[Any, ...]) -> tuple[int, ...]:
+    """A shape, given as `2, 3` or as `(2, 3)`."""
+    only = given[0] if len(given) == 1 else given
+    return tuple(only) if isinstance(only, list | tuple) else (only,)
+
+
+def makers(
+    finish: Callable[..., Any],
+    like: Callable[..., Any],
+    options: str,
+    names: Mapping[str, str],
+    **fills: Callable[..., Any],
+) -> dict[str, Callable[..., Any]]:
+    """The functions that make tensors: `zeros`, `full_like`, `arange` and so on.
+
+    `finish(array, **options)` makes a tensor, `like(array, x, **options)` one like another. The
+    options come last, in a system's own order; `names` are other names of parameters. `fills` are
+    more functions of a shape.
+    """
+    last = [
+        inspect.Parameter(o, inspect.Parameter.POSITIONAL_OR_KEYWORD, default=None)
+        for o in options.split()
+    ]
+
+    def made(name: str, values: Callable[..., Any]) -> Callable[..., Any]:
+        own = list(inspect.signature(values).parameters.values())
+        own = [p.replace(name=names.get(p.name, p.name)) for p in own]
+        signature = inspect.Signature([*own, *last])
+
+        def function(*args: Any, **keywords: Any) -> Any:
+            given = signature.bind(*args, **keywords)
+            given.apply_defaults()
+            first = [given.arguments.pop(p.name) for p in own]
+            return finish(values(*first), **given.arguments)
+
+        function.__name__, function.__doc__ = name, f"`numpy.{name}` as a tensor."
+        return function
+
+    def filled(fill: Callable[..., Any]) -> Callable[..., Any]:
+        return lambda *size, **keywords: finish(fill(sizes(size)), **keywords)
+
+    def alike(fill: Callable[..., Any]) -> Callable[..., Any]:
+        def function(x: Any, *args: Any, **keywords: Any) -> Any:
+            return like(fill(tuple(x.shape), *args), x, **keywords)
+
+        return function
+
+    shapes: dict[str, Callable[..., Any]] = {**_FILLS, **fills}
+    likes: dict[str, Callable[..., Any]] = {**shapes, "full": np.full}
+    return {
+        **{name: made(name, values) for name, values in _VALUES.items()},
+        **{name: filled(fill) for name, fill in shapes.items()},
+        **{f"{name}_like": alike(fill) for name, fill in likes.items()},
+    }

@@ -11,7 +11,7 @@ from .. import ops, special
 from ..core.axes import one_axis
 from ..ops.define.signatures import one_array, two_arrays
 from ..ops.special import activations
-from .common import constant, filled, fixed, shape_of, size
+from .common import OptionError, constant, filled, fixed, shape_of, size
 from .draws import uniform
 
 __all__ = [
@@ -50,7 +50,7 @@ def relu6(input: Any) -> Any:
 def hardtanh(input: Any, min_val: float = -1.0, max_val: float = 1.0) -> Any:
     """Elements between two bounds. The slope at the bounds is zero."""
     if min_val > max_val:
-        raise ValueError(f"min_val {min_val} must not be larger than max_val {max_val}")
+        raise OptionError(f"min_val {min_val} must not be larger than max_val {max_val}")
     low, high = (filled(input, (), bound) for bound in (min_val, max_val))
     return ops.where(input <= low, low, ops.where(input >= high, high, input))
 

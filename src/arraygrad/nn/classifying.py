@@ -11,6 +11,7 @@ from ..backends import backend_of
 from ..ops.define.signatures import two_arrays
 from .common import (
     Ints,
+    OptionError,
     as_floats,
     check_same_shape,
     check_share,
@@ -47,7 +48,7 @@ def _shares(input: Any, target: Any, weight: Any, ignore_index: int) -> tuple[An
     axis = _class_axis(input)
     shape = tuple(n for a, n in enumerate(input.shape) if a != axis)
     if target.ndim and shape and target.shape[0] != shape[0]:
-        raise ValueError(
+        raise OptionError(
             f"Expected input batch_size ({shape[0]}) to match target batch_size "
             f"({target.shape[0]})."
         )
@@ -172,7 +173,7 @@ def multi_margin_loss(
 ) -> Any:
     """How much other classes come nearer to the right one than a margin."""
     if p not in (1, 2):
-        raise ValueError(f"p must be 1 or 2, not {p}")
+        raise OptionError(f"p must be 1 or 2, not {p}")
     x, single = _rows(input)
     classes = x.shape[1]
     if size(target) != x.shape[0] or target.ndim > 1:

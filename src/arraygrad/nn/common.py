@@ -22,6 +22,14 @@ from ..ops.define.signatures import OneArray, TwoArrays, one_array, two_arrays
 Ints = tuple[int, ...]
 
 
+class OptionError(ValueError):
+    """An option cannot be what it is, whatever the input; or it does not go with the others."""
+
+
+class UnsupportedError(ValueError, NotImplementedError):
+    """There is no such way to compute a function for an input of this form."""
+
+
 # --- arrays ---
 
 
@@ -132,11 +140,13 @@ def at_least(low: int, **options: Ints) -> None:
             raise ValueError(f"{name} must be at least {low}, not {values}")
 
 
-def one_of(name: str, value: Any, choices: Sequence[Any]) -> None:
+def one_of(
+    name: str, value: Any, choices: Sequence[Any], error: type[ValueError] = ValueError
+) -> None:
     """Raise if an option is none of the possible ones."""
     if value not in choices:
         words = ", ".join(map(repr, choices))
-        raise ValueError(f"{name} must be one of {words}, not {value!r}")
+        raise error(f"{name} must be one of {words}, not {value!r}")
 
 
 def check_share(name: str, value: float) -> None:
@@ -145,13 +155,11 @@ def check_share(name: str, value: float) -> None:
         raise ValueError(f"{name} must be between 0 and 1, not {value}")
 
 
-def check_same_shape(**arrays: Any) -> None:
+def check_same_shape(error: type[ValueError] = ValueError, **arrays: Any) -> None:
     """Raise if the second of two arrays has another shape than the first."""
     (first, x), (second, y) = arrays.items()
     if shape_of(x) != shape_of(y):
-        raise ValueError(
-            f"{second} must have the shape of {first} {shape_of(x)}, not {shape_of(y)}"
-        )
+        raise error(f"{second} must have the shape of {first} {shape_of(x)}, not {shape_of(y)}")
 
 
 def check_same_dtype(input: Any, **others: Any) -> None:

@@ -8,7 +8,7 @@ from typing import Any
 from .. import linalg, ops, special
 from ..core.axes import one_axis
 from ..ops.define.signatures import three_arrays, two_arrays
-from .common import as_floats, narrow, shape_of, wide
+from .common import OptionError, as_floats, narrow, shape_of, wide
 from .reducing import above_zero, checked_reduction, reduced
 
 __all__ = [
@@ -127,7 +127,7 @@ def triplet_margin_with_distance_loss(
     With `swap`, the positive takes the place of the anchor where it is nearer to the negative.
     """
     if margin <= 0:
-        raise ValueError(f"margin must be greater than 0, not {margin}")
+        raise OptionError(f"margin must be greater than 0, not {margin}")
     how = checked_reduction(reduction)
     distance: Any = pairwise_distance if distance_function is None else distance_function
     near, far = distance(anchor, positive), distance(anchor, negative)

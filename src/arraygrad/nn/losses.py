@@ -11,6 +11,7 @@ from typing import Any
 from .. import ops, special
 from ..ops.define.signatures import two_arrays
 from .common import (
+    OptionError,
     as_floats,
     check_arrays,
     check_same_shape,
@@ -118,7 +119,7 @@ def binary_cross_entropy(
     >>> ag.nn.binary_cross_entropy(ag.tensor([0.5, 1.0]), ag.tensor([1.0, 1.0]), reduction="none")
     tensor([0.69314718, 0.        ])
     """
-    check_same_shape(input=input, target=target)
+    check_same_shape(OptionError, input=input, target=target)
     target = as_floats(target, input)
     values = known(input)
     if values is not None and not ((values >= 0) & (values <= 1)).all():
@@ -140,7 +141,7 @@ def binary_cross_entropy_with_logits(
     pos_weight: Any = None,
 ) -> Any:
     """The cross entropy of sigmoids and targets; `pos_weight` are factors of positive targets."""
-    check_same_shape(input=input, target=target)
+    check_same_shape(OptionError, input=input, target=target)
     check_arrays(weight=weight, pos_weight=pos_weight)
     target = as_floats(target, input)
     factor = 1 if pos_weight is None else pos_weight
@@ -193,12 +194,12 @@ def gaussian_nll_loss(
         elif var.ndim != input.ndim or any(
             m not in (1, n) for m, n in zip(var.shape, input.shape, strict=True)
         ):
-            raise ValueError(
+            raise OptionError(
                 f"var must have the shape of input {shape_of(input)}, not {shape_of(var)}"
             )
     values = known(var)
     if values is not None and (values < 0).any():
-        raise ValueError("var has negative entry/entries")
+        raise OptionError("var has negative entry/entries")
     constant = fixed(var)
     var = var + ops.where(constant < eps, eps - constant, 0)
     loss = 0.5 * (ops.square(input - as_floats(target, input)) / var + ops.log(var))

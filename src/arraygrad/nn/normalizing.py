@@ -13,7 +13,7 @@ from ..core.axes import one_axis
 from ..ops.define.arguments import naming
 from ..ops.define.signatures import one_array
 from ..ops.special.standardizing import standardize
-from .common import Ints, check_arrays, fixed, narrow, shape_of, size, wide
+from .common import Ints, OptionError, check_arrays, fixed, narrow, shape_of, size, wide
 from .windows import weighted
 
 __all__ = [
@@ -108,7 +108,7 @@ def _check_channels(x: Any) -> None:
 
 def _check_several(count: int, x: Any) -> None:
     if count == 1:
-        raise ValueError(
+        raise OptionError(
             f"Expected more than 1 value per channel when training, got input size {shape_of(x)}"
         )
 
@@ -163,7 +163,7 @@ def batch_norm(
             [ 1.]]), tensor([0.2]), tensor([1.1]))
     """
     if eps < 0 or (training and not eps):
-        raise ValueError(f"batch_norm eps must be positive, but is {eps}")
+        raise OptionError(f"batch_norm eps must be positive, but is {eps}")
     axes = tuple(a for a in range(input.ndim) if a != 1)
     if training:
         _check_several(math.prod(input.shape[a] for a in axes), input)
@@ -186,7 +186,7 @@ def instance_norm(
     Parameters and results are those of `batch_norm`; `use_input_stats` is its `training`.
     """
     if use_input_stats and math.prod(input.shape[2:]) == 1:
-        raise ValueError(
+        raise OptionError(
             f"Expected more than 1 spatial element when training, got input size {shape_of(input)}"
         )
     axes, use = tuple(range(2, input.ndim)), use_input_stats
@@ -266,7 +266,7 @@ def local_response_norm(
 ) -> Any:
     """Elements divided by a power of the mean square over neighbouring channels."""
     if input.ndim < 3:
-        raise ValueError(
+        raise OptionError(
             f"Expected 3D or higher dimensionality input (got {input.ndim} dimensions)"
         )
     channels = input.shape[1]

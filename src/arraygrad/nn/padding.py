@@ -8,7 +8,7 @@ import numpy as np
 
 from .. import ops
 from ..ops.define.signatures import one_array
-from .common import one_of, shape_of
+from .common import UnsupportedError, one_of, shape_of
 from .windows import weighted
 
 __all__ = ["pad"]
@@ -67,7 +67,7 @@ def pad(input: Any, pad: Any, mode: str = "constant", value: Any = None) -> Any:
             raise ValueError(f"pad ({before}, {after}) is more than axis {-back} has elements")
     if mode == "constant":
         return _with_constant(input, pairs, 0 if value is None else value)
-    one_of("mode", mode, ("constant", *_PLACES))
+    one_of("mode", mode, ("constant", *_PLACES), UnsupportedError)
     if value is not None and value != 0:
         raise ValueError(f'padding mode "{mode}" doesn\'t take in value argument')
     for back, (before, after) in enumerate(pairs, 1):

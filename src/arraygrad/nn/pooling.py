@@ -14,7 +14,18 @@ import numpy as np
 from .. import ops
 from ..core.indices import HOLE
 from ..ops.indexing import _index_add
-from .common import Ints, at_least, batched, constant, each, for_axes, kind, known, shape_of
+from .common import (
+    Ints,
+    OptionError,
+    at_least,
+    batched,
+    constant,
+    each,
+    for_axes,
+    kind,
+    known,
+    shape_of,
+)
 from .windows import weighted
 
 __all__ = [
@@ -171,10 +182,12 @@ def _unpooled_size(lengths: Ints, size: Ints, steps: Ints, ends: Ints, output_si
         return usual
     wanted = tuple(int(n) for n in output_size)[-len(lengths) :]
     if len(wanted) != len(lengths) or len(output_size) > len(lengths) + 2:
-        raise ValueError(f"output_size must have {len(lengths)} sizes, not {tuple(output_size)}")
+        raise OptionError(f"output_size must have {len(lengths)} sizes, not {tuple(output_size)}")
     for w, n, s in zip(wanted, usual, steps, strict=True):
         if not n - s < w < n + s:
-            raise ValueError(f"output_size must differ from {usual} by less than {steps}: {wanted}")
+            raise OptionError(
+                f"output_size must differ from {usual} by less than {steps}: {wanted}"
+            )
     return wanted
 
 

@@ -5,13 +5,13 @@ from __future__ import annotations
 from typing import Any
 
 from .. import ops
-from .common import as_floats, check_arrays
+from .common import OptionError, as_floats, check_arrays
 
 
 def checked_reduction(reduction: str) -> str:
     """The reduction, if it is one."""
     if reduction not in ("none", "mean", "sum"):
-        raise ValueError(f"{reduction!r} is not a valid value for reduction: none, mean, sum")
+        raise OptionError(f"{reduction!r} is not a valid value for reduction: none, mean, sum")
     return reduction
 
 

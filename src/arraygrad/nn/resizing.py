@@ -10,7 +10,7 @@ import numpy as np
 
 from ..backends.dtypes import finfo
 from ..ops.define.signatures import one_array
-from .common import one_of
+from .common import OptionError, UnsupportedError, one_of
 from .pooling import adaptive_mean
 from .windows import weighted
 
@@ -92,11 +92,11 @@ def _sizes(lengths: Any, size: Any, scale_factor: Any) -> tuple[list[int], list[
     """The length of each axis of the result, and its scale if that is what was given."""
     count = len(lengths)
     if (size is None) == (scale_factor is None):
-        raise ValueError("exactly one of size and scale_factor should be defined")
+        raise OptionError("exactly one of size and scale_factor should be defined")
     given = size if size is not None else scale_factor
     many = tuple(given) if isinstance(given, tuple | list) else (given,) * count
     if len(many) != count:
-        raise ValueError(f"input has {count} axes to resize, but {tuple(many)} was given for them")
+        raise OptionError(f"input has {count} axes to resize, but {tuple(many)} was given for them")
     if size is not None:
         return [int(n) for n in many], [None] * count
     return [math.floor(n * float(s)) for n, s in zip(lengths, many, strict=True)], list(many)
@@ -138,22 +138,22 @@ def interpolate(
     >>> ag.nn.interpolate(ag.tensor([[[0.0, 1.0, 2.0]]]), 5, mode="linear", align_corners=True)
     tensor([[[0. , 0.5, 1. , 1.5, 2. ]]])
     """
-    one_of("mode", mode, (*_WITHOUT_CORNERS, *_LINEAR, "bicubic"))
+    one_of("mode", mode, (*_WITHOUT_CORNERS, *_LINEAR, "bicubic"), UnsupportedError)
     if mode in _WITHOUT_CORNERS and align_corners is not None:
-        raise ValueError(
+        raise OptionError(
             f"align_corners is for the modes linear, bilinear, bicubic and trilinear, not {mode}"
         )
     if antialias and mode not in ("bilinear", "bicubic"):
-        raise ValueError(f"antialias is for the modes bilinear and bicubic, not for {mode}")
+        raise UnsupportedError(f"antialias is for the modes bilinear and bicubic, not for {mode}")
     lengths = tuple(input.shape[2:])
     count = len(lengths)
     if count not in (1, 2, 3) or {"bicubic": 2, **_LINEAR}.get(mode, count) != count:
-        raise ValueError(
+        raise UnsupportedError(
             f"mode {mode!r} does not fit an input of {input.ndim} axes: two axes come before those "
             "to resize, which are 1 for linear, 2 for bilinear and bicubic, 3 for trilinear"
         )
     if recompute_scale_factor and size is not None:
-        raise ValueError("recompute_scale_factor is not meaningful with an explicit size.")
+        raise OptionError("recompute_scale_factor is not meaningful with an explicit size.")
     wanted, scales = _sizes(lengths, size, scale_factor)
     if any(n < 1 for n in (*lengths, *wanted)):
         raise ValueError(f"sizes must be positive, but are {lengths} and {tuple(wanted)}")

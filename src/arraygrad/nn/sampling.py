@@ -11,7 +11,7 @@ import numpy as np
 from .. import ops
 from ..backends import backend_of
 from ..ops.define.signatures import one_array, two_arrays
-from .common import check_same_dtype, constant, one_of, shape_of
+from .common import OptionError, UnsupportedError, check_same_dtype, constant, one_of, shape_of
 from .resizing import cubic_weights
 
 __all__ = ["affine_grid", "grid_sample"]
@@ -101,8 +101,8 @@ def grid_sample(
     array, (samples, channels, *shape)
     """
     count = input.ndim - 2
-    one_of("mode", mode, ("bilinear", "nearest", "bicubic"))
-    one_of("padding_mode", padding_mode, ("zeros", "border", "reflection"))
+    one_of("mode", mode, ("bilinear", "nearest", "bicubic"), OptionError)
+    one_of("padding_mode", padding_mode, ("zeros", "border", "reflection"), OptionError)
     if count not in (2, 3) or grid.ndim != input.ndim or grid.shape[-1] != count:
         raise ValueError(
             "input must have 4 or 5 axes, and grid as many, the last of 2 or 3 coordinates; not "
@@ -151,7 +151,7 @@ def affine_grid(theta: Any, size: Any, align_corners: Any = None) -> Any:
     lengths = tuple(int(n) for n in size[2:])
     count = len(lengths)
     if count not in (2, 3):
-        raise ValueError(f"size must be 4 or 5 numbers, not {tuple(size)}")
+        raise UnsupportedError(f"size must be 4 or 5 numbers, not {tuple(size)}")
     if shape_of(theta) != (size[0], count, count + 1):
         raise ValueError(
             "theta must have the shape (N, 2, 3) for a size (N, C, H, W), or (N, 3, 4) for "

@@ -14,6 +14,8 @@ from ..core.indices import HOLE
 from ..ops.define.signatures import one_array, two_arrays
 from ..ops.indexing import _index_add
 from .common import (
+    OptionError,
+    UnsupportedError,
     check_arrays,
     checked_index,
     constant,
@@ -115,7 +117,7 @@ def _bags(count: int, offsets: Any, include_last_offset: bool) -> tuple[Any, Any
     if not len(starts) and include_last_offset:
         raise ValueError("offsets must not be empty with include_last_offset=True")
     if len(starts) and starts[0]:
-        raise ValueError(f"offsets[0] has to be 0, but is {starts[0]}")
+        raise OptionError(f"offsets[0] has to be 0, but is {starts[0]}")
     ends = starts[1:] if include_last_offset else np.append(starts[1:], count)
     starts = starts[:-1] if include_last_offset else starts
     if (ends < starts).any() or ends.max(initial=0) > count:
@@ -156,19 +158,19 @@ def embedding_bag(
     -------
     array, (bags, features)
     """
-    one_of("mode", mode, ("sum", "mean", "max"))
+    one_of("mode", mode, ("sum", "mean", "max"), OptionError)
     factors = per_sample_weights
     check_arrays(offsets=offsets, per_sample_weights=factors)
     if factors is not None and mode != "sum":
-        raise ValueError(f"per_sample_weights is for mode='sum', not for {mode!r}")
+        raise UnsupportedError(f"per_sample_weights is for mode='sum', not for {mode!r}")
     if factors is not None and shape_of(factors) != shape_of(input):
-        raise ValueError("per_sample_weights must have the shape of input")
+        raise OptionError("per_sample_weights must have the shape of input")
     if scale_grad_by_freq and mode == "max":
-        raise ValueError("max mode does not support scaling the gradient by the frequency")
+        raise OptionError("max mode does not support scaling the gradient by the frequency")
     if input.ndim not in (1, 2):
-        raise ValueError(f"input has to be 1D or 2D Tensor, but got {input.ndim} axes")
+        raise OptionError(f"input has to be 1D or 2D Tensor, but got {input.ndim} axes")
     if (offsets is None) == (input.ndim == 1):
-        raise ValueError("offsets has to be given for an input of one axis, and only for that")
+        raise OptionError("offsets has to be given for an input of one axis, and only for that")
     row = _row(padding_idx, weight.shape[0])
     rows = _rows(weight, input, row, scale_grad_by_freq)
     there: Any = ops.not_equal(input, -1 if row is None else row)

@@ -44,40 +44,11 @@ from .transforms import (
 )
 
 __all__ = [
-    "Optimizer",
-    "Rule",
-    "Transform",
-    "adadelta",
-    "adafactor",
-    "adagrad",
-    "adam",
-    "adamax",
-    "adamw",
-    "apply",
-    "asgd",
-    "average",
-    "chain",
-    "clip_by_norm",
-    "clip_by_value",
-    "cosine",
-    "decay_weights",
-    "ema",
-    "exponential",
-    "join",
-    "lbfgs",
-    "linear",
-    "lion",
-    "nadam",
-    "norm",
-    "one_cycle",
-    "piecewise",
-    "polynomial",
-    "radam",
-    "rmsprop",
-    "rprop",
-    "scale",
-    "sgd",
-]
+    "Optimizer", "Rule", "Transform", "adadelta", "adafactor", "adagrad", "adam", "adamax", "adamw",
+    "apply", "asgd", "average", "chain", "clip_by_norm", "clip_by_value", "cosine", "decay_weights",
+    "ema", "exponential", "join", "lbfgs", "linear", "lion", "nadam", "norm", "one_cycle",
+    "piecewise", "polynomial", "radam", "rmsprop", "rprop", "scale", "sgd",
+]  # fmt: skip
 
 
 def __dir__() -> list[str]:

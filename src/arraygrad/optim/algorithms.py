@@ -6,7 +6,10 @@ or a schedule: a function of the number of steps taken so far.
 
 from __future__ import annotations
 
-from typing import Any
+import functools
+import inspect
+from collections.abc import Callable
+from typing import Any, ParamSpec
 
 from .. import ops
 from ..backends import backend_of
@@ -15,8 +18,87 @@ from .rules import Change, Rule, Slots
 from .transforms import number_for
 
 Options = dict[str, Any]
+# A function of the options that gives the change of a parameter, what is remembered of each
+# parameter, and perhaps options that are not the user's.
+Algorithm = tuple[Any, ...]
+P = ParamSpec("P")
+
+# What the parameters mean, where an algorithm says nothing else.
+_MEANINGS = {
+    "alpha": "How much of the mean stays at each step.",
+    "amsgrad": "Whether to use the largest second mean so far.",
+    "beta2_decay": "The power of the step by which the means change.",
+    "betas": "How much of the two means stays at each step.",
+    "centered": "Whether to scale by the variance instead of the mean square.",
+    "d": "The largest mean size of a step.",
+    "dampening": "How much of the gradient is left out of the momentum.",
+    "decoupled_weight_decay": "Whether parameters decay by themselves, apart from the gradients.",
+    "eps": "Added to the root of the second mean.",
+    "etas": "Factors of the length, where the sign changed and where it stayed.",
+    "initial_accumulator_value": "What the sum starts from.",
+    "lambd": "How fast parameters decay.",
+    "lr": "The length of a step: a number, an array, or a schedule.",
+    "lr_decay": "How fast the steps become shorter.",
+    "maximize": "Whether to go uphill.",
+    "momentum": "How much of the last step is taken again.",
+    "momentum_decay": "How fast the momentum grows.",
+    "nesterov": "Whether to look ahead along the momentum.",
+    "rho": "How much of the running means stays at each step.",
+    "step_sizes": "The shortest and the longest step.",
+    "t0": "The number of steps before averaging starts.",
+    "weight_decay": "A multiple of the parameters that is added to the gradients.",
+}
+_NOT_NEGATIVE = (
+    "alpha d eps initial_accumulator_value lr lr_decay momentum momentum_decay weight_decay"
+)
+_WORDS = {"lr": "learning rate", "eps": "epsilon value"}
 
 
+def _check(options: Options) -> None:
+    """Raise for numbers that no algorithm can use."""
+    for name in _NOT_NEGATIVE.split():
+        value = options.get(name, 0)
+        if isinstance(value, int | float) and not value >= 0:
+            said = _WORDS.get(name, f"{name} value")
+            raise ValueError(f"Invalid {said}: {value}: {name} must not be negative")
+    for i, beta in enumerate(options.get("betas", ())):
+        if not hasattr(beta, "dtype") and not 0 <= beta < 1:
+            raise ValueError(
+                f"Invalid beta parameter at index {i}: {beta}: it must be at least 0 and below 1"
+            )
+
+
+def _rule(**meanings: str) -> Callable[[Callable[P, Algorithm]], Callable[P, Rule]]:
+    """A function that gives a `Rule`, of one that gives an algorithm. It documents parameters."""
+
+    def decorate(make: Callable[P, Algorithm]) -> Callable[P, Rule]:
+        own = inspect.signature(make)
+
+        @functools.wraps(make)
+        def made(*args: P.args, **keywords: P.kwargs) -> Rule:
+            bound = own.bind(*args, **keywords)
+            bound.apply_defaults()
+            _check(bound.arguments)
+            step, slots, *more = make(*args, **keywords)
+            added = more[0] if more else {}
+            elementwise = added.pop("elementwise", True)
+            rule = Rule(step, slots, {**bound.arguments, **added})
+            rule.elementwise = elementwise
+            return rule
+
+        kinds = {n: str(p.annotation) for n, p in own.parameters.items()}
+        kinds |= {"lr": "float, array or schedule", "weight_decay": "float or array"}
+        lines = [f"{name} : {kinds[name]}\n        {known[name]}" for name in own.parameters]
+        first, end, rest = (make.__doc__ or "").partition("\n\n    Examples")
+        section = "\n    ".join(["Parameters", "----------", *lines])
+        made.__doc__ = f"{first.rstrip()}\n\n    {section}\n{end[1:]}{rest}"
+        return made
+
+    known = _MEANINGS | meanings
+    return decorate
+
+
+@_rule()
 def sgd(
     lr: Any = 1e-3,
     momentum: float = 0.0,
@@ -25,23 +107,8 @@ def sgd(
     nesterov: bool = False,
     *,
     maximize: bool = False,
-) -> Rule:
+) -> Algorithm:
     """Gradient descent, with momentum if it is not zero.
-
-    Parameters
-    ----------
-    lr : float, array or schedule
-        The length of a step.
-    momentum : float
-        How much of the last step is taken again.
-    dampening : float
-        How much of the gradient is left out of the momentum.
-    weight_decay : float
-        A multiple of the parameters that is added to the gradients.
-    nesterov : bool
-        Whether to look ahead along the momentum.
-    maximize : bool
-        Whether to go uphill.
 
     Examples
     --------
@@ -52,11 +119,9 @@ def sgd(
     >>> changes
     array([-0.2])
     """
-    options = dict(locals())
-    _check(lr=lr, momentum=momentum, weight_decay=weight_decay)
     if nesterov and (momentum <= 0 or dampening != 0):
         raise ValueError("Nesterov momentum requires a momentum and zero dampening")
-    return Rule(_sgd, {"momentum_buffer": lambda p, o: 0 if o["momentum"] else None}, options)
+    return _sgd, {"momentum_buffer": lambda p, o: 0 if o["momentum"] else None}
 
 
 def _sgd(o: Options, s: Slots, t: Any) -> Change:
@@ -72,6 +137,7 @@ def _sgd(o: Options, s: Slots, t: Any) -> Change:
     return change
 
 
+@_rule()
 def adam(
     lr: Any = 1e-3,
     betas: tuple[Any, Any] = (0.9, 0.999),
@@ -81,25 +147,8 @@ def adam(
     *,
     maximize: bool = False,
     decoupled_weight_decay: bool = False,
-) -> Rule:
+) -> Algorithm:
     """Adam: steps along a running mean of the gradients, scaled by one of their squares.
-
-    Parameters
-    ----------
-    lr : float, array or schedule
-        The length of a step.
-    betas : tuple of float
-        How much of the two means stays at each step.
-    eps : float
-        Added to the root of the second mean.
-    weight_decay : float
-        A multiple of the parameters that is added to the gradients.
-    amsgrad : bool
-        Whether to use the largest second mean so far.
-    maximize : bool
-        Whether to go uphill.
-    decoupled_weight_decay : bool
-        Whether parameters decay by themselves, apart from the gradients.
 
     Examples
     --------
@@ -115,11 +164,8 @@ def adam(
     >>> bool(abs(params["w"]).max() < 0.2)
     True
     """
-    options = dict(locals())
-    _check(lr=lr, eps=eps, weight_decay=weight_decay)
-    _check_betas(betas)
     largest = {"max_exp_avg_sq": lambda p, o: 0 if o["amsgrad"] else None}
-    return Rule(_adam, {"exp_avg": 0, "exp_avg_sq": 0, **largest}, options)
+    return _adam, {"exp_avg": 0, "exp_avg_sq": 0, **largest}
 
 
 def adamw(
@@ -157,6 +203,7 @@ def _adam(o: Options, s: Slots, t: Any) -> Change:
     return change
 
 
+@_rule()
 def nadam(
     lr: Any = 2e-3,
     betas: tuple[Any, Any] = (0.9, 0.999),
@@ -166,15 +213,9 @@ def nadam(
     decoupled_weight_decay: bool = False,
     *,
     maximize: bool = False,
-) -> Rule:
-    """Adam with Nesterov's momentum. `momentum_decay` says how fast the momentum grows.
-
-    The other parameters are those of `adam`.
-    """
-    options = dict(locals())
-    _check(lr=lr, eps=eps, weight_decay=weight_decay, momentum_decay=momentum_decay)
-    _check_betas(betas)
-    return Rule(_nadam, {"exp_avg": 0, "exp_avg_sq": 0, "mu_product": 1.0}, options)
+) -> Algorithm:
+    """Adam with Nesterov's momentum."""
+    return _nadam, {"exp_avg": 0, "exp_avg_sq": 0, "mu_product": 1.0}
 
 
 def _nadam(o: Options, s: Slots, t: Any) -> Change:
@@ -192,6 +233,7 @@ def _nadam(o: Options, s: Slots, t: Any) -> Change:
     return change
 
 
+@_rule()
 def radam(
     lr: Any = 1e-3,
     betas: tuple[Any, Any] = (0.9, 0.999),
@@ -200,12 +242,9 @@ def radam(
     decoupled_weight_decay: bool = False,
     *,
     maximize: bool = False,
-) -> Rule:
-    """Adam that does not scale its first steps. The parameters are those of `adam`."""
-    options = dict(locals())
-    _check(lr=lr, eps=eps, weight_decay=weight_decay)
-    _check_betas(betas)
-    return Rule(_radam, {"exp_avg": 0, "exp_avg_sq": 0}, options)
+) -> Algorithm:
+    """Adam that does not scale its first steps."""
+    return _radam, {"exp_avg": 0, "exp_avg_sq": 0}
 
 
 def _radam(o: Options, s: Slots, t: Any) -> Change:
@@ -231,6 +270,7 @@ def _radam(o: Options, s: Slots, t: Any) -> Change:
     return change
 
 
+@_rule()
 def adamax(
     lr: Any = 2e-3,
     betas: tuple[Any, Any] = (0.9, 0.999),
@@ -238,15 +278,9 @@ def adamax(
     weight_decay: Any = 0.0,
     *,
     maximize: bool = False,
-) -> Rule:
-    """Adam, scaled by the largest gradients instead of a mean of their squares.
-
-    The parameters are those of `adam`.
-    """
-    options = dict(locals())
-    _check(lr=lr, eps=eps, weight_decay=weight_decay)
-    _check_betas(betas)
-    return Rule(_adamax, {"exp_avg": 0, "exp_inf": 0}, options)
+) -> Algorithm:
+    """Adam, scaled by the largest gradients instead of a mean of their squares."""
+    return _adamax, {"exp_avg": 0, "exp_inf": 0}
 
 
 def _adamax(o: Options, s: Slots, t: Any) -> Change:
@@ -261,6 +295,7 @@ def _adamax(o: Options, s: Slots, t: Any) -> Change:
     return change
 
 
+@_rule(eps="Added to the root of the sum.")
 def adagrad(
     lr: Any = 1e-2,
     lr_decay: float = 0.0,
@@ -269,34 +304,9 @@ def adagrad(
     eps: float = 1e-10,
     *,
     maximize: bool = False,
-) -> Rule:
-    """Steps scaled by the sum of all squared gradients.
-
-    Parameters
-    ----------
-    lr : float, array or schedule
-        The length of a step.
-    lr_decay : float
-        How fast the steps become shorter.
-    weight_decay : float
-        A multiple of the parameters that is added to the gradients.
-    initial_accumulator_value : float
-        What the sum starts from.
-    eps : float
-        Added to the root of the sum.
-    maximize : bool
-        Whether to go uphill.
-    """
-    options = dict(locals())
-    start = initial_accumulator_value
-    _check(
-        lr=lr,
-        eps=eps,
-        weight_decay=weight_decay,
-        lr_decay=lr_decay,
-        initial_accumulator_value=start,
-    )
-    return Rule(_adagrad, {"sum": lambda p, o: o["initial_accumulator_value"]}, options)
+) -> Algorithm:
+    """Steps scaled by the sum of all squared gradients."""
+    return _adagrad, {"sum": lambda p, o: o["initial_accumulator_value"]}
 
 
 def _adagrad(o: Options, s: Slots, t: Any) -> Change:
@@ -308,6 +318,7 @@ def _adagrad(o: Options, s: Slots, t: Any) -> Change:
     return change
 
 
+@_rule(lr="A factor of the steps.", eps="Added to the means.")
 def adadelta(
     lr: Any = 1.0,
     rho: float = 0.9,
@@ -315,27 +326,11 @@ def adadelta(
     weight_decay: Any = 0.0,
     *,
     maximize: bool = False,
-) -> Rule:
-    """Steps as long as the last steps, in proportion to the gradients.
-
-    Parameters
-    ----------
-    lr : float, array or schedule
-        A factor of the steps.
-    rho : float
-        How much of the running means stays at each step.
-    eps : float
-        Added to the means.
-    weight_decay : float
-        A multiple of the parameters that is added to the gradients.
-    maximize : bool
-        Whether to go uphill.
-    """
-    options = dict(locals())
-    _check(lr=lr, eps=eps, weight_decay=weight_decay)
+) -> Algorithm:
+    """Steps as long as the last steps, in proportion to the gradients."""
     if not 0 <= rho <= 1:
         raise ValueError(f"Invalid rho value: {rho}: it must be between 0 and 1")
-    return Rule(_adadelta, {"square_avg": 0, "acc_delta": 0}, options)
+    return _adadelta, {"square_avg": 0, "acc_delta": 0}
 
 
 def _adadelta(o: Options, s: Slots, t: Any) -> Change:
@@ -350,6 +345,7 @@ def _adadelta(o: Options, s: Slots, t: Any) -> Change:
     return change
 
 
+@_rule(eps="Added to the root of the mean.")
 def rmsprop(
     lr: Any = 1e-2,
     alpha: float = 0.99,
@@ -359,34 +355,14 @@ def rmsprop(
     centered: bool = False,
     *,
     maximize: bool = False,
-) -> Rule:
-    """Steps scaled by a running mean of the squared gradients.
-
-    Parameters
-    ----------
-    lr : float, array or schedule
-        The length of a step.
-    alpha : float
-        How much of the mean stays at each step.
-    eps : float
-        Added to the root of the mean.
-    weight_decay : float
-        A multiple of the parameters that is added to the gradients.
-    momentum : float
-        How much of the last step is taken again.
-    centered : bool
-        Whether to scale by the variance instead of the mean square.
-    maximize : bool
-        Whether to go uphill.
-    """
-    options = dict(locals())
-    _check(lr=lr, eps=eps, weight_decay=weight_decay, momentum=momentum, alpha=alpha)
+) -> Algorithm:
+    """Steps scaled by a running mean of the squared gradients."""
     slots = {
         "square_avg": 0,
         "momentum_buffer": lambda p, o: 0 if o["momentum"] else None,
         "grad_avg": lambda p, o: 0 if o["centered"] else None,
     }
-    return Rule(_rmsprop, slots, options)
+    return _rmsprop, slots
 
 
 def _rmsprop(o: Options, s: Slots, t: Any) -> Change:
@@ -405,35 +381,22 @@ def _rmsprop(o: Options, s: Slots, t: Any) -> Change:
     return change
 
 
+@_rule(lr="The length of the first step.")
 def rprop(
     lr: Any = 1e-2,
     etas: tuple[float, float] = (0.5, 1.2),
     step_sizes: tuple[float, float] = (1e-6, 50.0),
     *,
     maximize: bool = False,
-) -> Rule:
-    """Steps by the signs of the gradients alone; longer while a sign stays.
-
-    Parameters
-    ----------
-    lr : float
-        The length of the first step.
-    etas : tuple of float
-        Factors of the length, where the sign changed and where it stayed.
-    step_sizes : tuple of float
-        The shortest and the longest step.
-    maximize : bool
-        Whether to go uphill.
-    """
-    options = dict(locals())
-    _check(lr=lr)
+) -> Algorithm:
+    """Steps by the signs of the gradients alone; longer while a sign stays."""
     if not 0 < etas[0] < 1 < etas[1]:
         raise ValueError(f"Invalid eta values: {etas[0]}, {etas[1]}")
 
     def length(p: Any, o: Options) -> Any:
         return o["lr"](0) if callable(o["lr"]) else o["lr"]
 
-    return Rule(_rprop, {"prev": 0, "step_size": length}, options)
+    return _rprop, {"prev": 0, "step_size": length}
 
 
 def _rprop(o: Options, s: Slots, t: Any) -> Change:
@@ -450,6 +413,7 @@ def _rprop(o: Options, s: Slots, t: Any) -> Change:
     return change
 
 
+@_rule(lr="The length of the first step.", alpha="The power by which the steps become shorter.")
 def asgd(
     lr: Any = 1e-2,
     lambd: float = 1e-4,
@@ -458,31 +422,13 @@ def asgd(
     weight_decay: Any = 0.0,
     *,
     maximize: bool = False,
-) -> Rule:
-    """Gradient descent whose state has the average `ax` of the parameters.
-
-    Parameters
-    ----------
-    lr : float, array or schedule
-        The length of the first step.
-    lambd : float
-        How fast parameters decay.
-    alpha : float
-        The power by which the steps become shorter.
-    t0 : float
-        The number of steps before averaging starts.
-    weight_decay : float
-        A multiple of the parameters that is added to the gradients.
-    maximize : bool
-        Whether to go uphill.
-    """
-    options = dict(locals())
-    _check(lr=lr, weight_decay=weight_decay)
+) -> Algorithm:
+    """Gradient descent whose state has the average `ax` of the parameters."""
 
     def length(p: Any, o: Options) -> Any:
         return o["lr"](0) if callable(o["lr"]) else o["lr"]
 
-    return Rule(_asgd, {"eta": length, "mu": 1.0, "ax": 0}, options)
+    return _asgd, {"eta": length, "mu": 1.0, "ax": 0}
 
 
 def _asgd(o: Options, s: Slots, t: Any) -> Change:
@@ -500,30 +446,19 @@ def _asgd(o: Options, s: Slots, t: Any) -> Change:
     return change
 
 
+@_rule(
+    betas="How much of the mean is used for the step, and how much of it stays.",
+    weight_decay="How fast parameters decay.",
+)
 def lion(
     lr: Any = 1e-4,
     betas: tuple[float, float] = (0.9, 0.99),
     weight_decay: Any = 0.0,
     *,
     maximize: bool = False,
-) -> Rule:
-    """Lion: steps by the signs of a running mean, with weight decay apart from the gradients.
-
-    Parameters
-    ----------
-    lr : float, array or schedule
-        The length of a step.
-    betas : tuple of float
-        How much of the mean is used for the step, and how much of it stays.
-    weight_decay : float
-        How fast parameters decay.
-    maximize : bool
-        Whether to go uphill.
-    """
-    options = dict(locals())
-    _check(lr=lr, weight_decay=weight_decay)
-    _check_betas(betas)
-    return Rule(_lion, {"exp_avg": 0}, {**options, "decoupled_weight_decay": True})
+) -> Algorithm:
+    """Lion: steps by the signs of a running mean, with weight decay apart from the gradients."""
+    return _lion, {"exp_avg": 0}, {"decoupled_weight_decay": True}
 
 
 def _lion(o: Options, s: Slots, t: Any) -> Change:
@@ -537,6 +472,11 @@ def _lion(o: Options, s: Slots, t: Any) -> Change:
     return change
 
 
+@_rule(
+    lr="The largest length of a step, relative to the size of the parameters.",
+    eps="The smallest mean (by default that of the dtype), and the smallest size of parameters.",
+    weight_decay="How fast parameters decay.",
+)
 def adafactor(
     lr: Any = 1e-2,
     beta2_decay: float = -0.8,
@@ -545,26 +485,8 @@ def adafactor(
     weight_decay: Any = 0.0,
     *,
     maximize: bool = False,
-) -> Rule:
-    """Adam's scaling with little memory: of a matrix, it keeps means over rows and over columns.
-
-    Parameters
-    ----------
-    lr : float or schedule
-        The largest length of a step, relative to the size of the parameters.
-    beta2_decay : float
-        The power of the step by which the means change.
-    eps : tuple of float
-        The smallest mean (by default that of the dtype), and the smallest size of parameters.
-    d : float
-        The largest mean size of a step.
-    weight_decay : float
-        How fast parameters decay.
-    maximize : bool
-        Whether to go uphill.
-    """
-    options = dict(locals())
-    _check(lr=lr, weight_decay=weight_decay, d=d)
+) -> Algorithm:
+    """Adam's scaling with little memory: of a matrix, it keeps means over rows and over columns."""
     if beta2_decay > 0:
         raise ValueError(f"Invalid beta2_decay: {beta2_decay}: it must not be positive")
 
@@ -583,9 +505,7 @@ def adafactor(
         "col_var": line(-2),
         "variance": lambda p, o: 0 if p.ndim < 2 else None,
     }
-    rule = Rule(_adafactor, slots, {**options, "decoupled_weight_decay": True})
-    rule.elementwise = False
-    return rule
+    return _adafactor, slots, {"decoupled_weight_decay": True, "elementwise": False}
 
 
 def _adafactor(o: Options, s: Slots, t: Any) -> Change:
@@ -619,21 +539,3 @@ def _where(condition: Any, a: Any, b: Any) -> Any:
     if isinstance(condition, bool):
         return a if condition else b
     return ops.where(condition, a, b)
-
-
-def _check(**values: Any) -> None:
-    words = {"lr": "learning rate", "eps": "epsilon value"}
-    for name, value in values.items():
-        if callable(value) or hasattr(value, "dtype"):
-            continue
-        if not value >= 0:
-            said = words.get(name, f"{name} value")
-            raise ValueError(f"Invalid {said}: {value}: {name} must not be negative")
-
-
-def _check_betas(betas: tuple[Any, Any]) -> None:
-    for i, beta in enumerate(betas):
-        if not hasattr(beta, "dtype") and not 0 <= beta < 1:
-            raise ValueError(
-                f"Invalid beta parameter at index {i}: {beta}: it must be at least 0 and below 1"
-            )

@@ -32,12 +32,18 @@ SAME = {
         t.tensor([[0.0, -1e9, 3.0], [float("-inf"), 1.0, 2.0]]), 1
     ),
     "half std": lambda t: t.tensor([300.0, -300.0, 5], dtype=t.float16).std(),
+    "half cosine_similarity": lambda t: t.cosine_similarity(
+        t.full((90,), 300.0, dtype=t.float16), t.full((90,), 300.0, dtype=t.float16), dim=0
+    ),
+    "half cumprod": lambda t: t.full((2000,), 1.001, dtype=t.float16).cumprod(0),
     "half norm": lambda t: t.full((4,), 300.0, dtype=t.float16).norm(),
     "half dist": lambda t: t.dist(t.full((4,), 300.0, dtype=t.float16), t.zeros(4).half()),
     "division of floats by zero": lambda t: t.tensor([1.0, -1.0]) // 0,
     "multinomial of zeros": lambda t: t.multinomial(t.tensor([0.0, 1.0]), 1),
 }
 REFUSED = {
+    "max of complex": lambda t: t.tensor([1j]).max(),
+    "argmax of complex": lambda t: t.tensor([1j]).argmax(),
     "integers // 0": lambda t: t.tensor([1, 2]) // 0,
     "integers // zeros": lambda t: t.tensor([1, 2]) // t.tensor([1, 0]),
     "integers % 0": lambda t: t.tensor([1, 2]) % 0,

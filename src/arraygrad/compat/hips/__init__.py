@@ -37,33 +37,12 @@ from .differential_operators import (
 from .installing import install
 
 __all__ = [
-    "checkpoint",
-    "deriv",
-    "dict",
-    "elementwise_grad",
-    "grad",
-    "grad_and_aux",
-    "grad_named",
-    "hessian",
-    "hessian_tensor_product",
-    "hessian_vector_product",
-    "holomorphic_grad",
-    "install",
-    "isinstance",
-    "jacobian",
-    "list",
-    "make_ggnvp",
-    "make_hvp",
-    "make_jvp",
-    "make_vjp",
-    "multigrad_dict",
-    "primitive",
-    "tensor_jacobian_product",
-    "tuple",
-    "type",
-    "value_and_grad",
+    "checkpoint", "deriv", "dict", "elementwise_grad", "grad", "grad_and_aux", "grad_named",
+    "hessian", "hessian_tensor_product", "hessian_vector_product", "holomorphic_grad", "install",
+    "isinstance", "jacobian", "list", "make_ggnvp", "make_hvp", "make_jvp", "make_vjp",
+    "multigrad_dict", "primitive", "tensor_jacobian_product", "tuple", "type", "value_and_grad",
     "vector_jacobian_product",
-]
+]  # fmt: skip
 
 
 def __dir__() -> Sequence[str]:

@@ -23,18 +23,9 @@ from ...core.nodes import Node
 from ...ops.define.op import Op
 
 __all__ = [
-    "ArrayBox",
-    "Box",
-    "NodeBox",
-    "as_box",
-    "forward_box",
-    "getval",
-    "isbox",
-    "node_box",
-    "number",
-    "part_of",
-    "reverse_box",
-]
+    "ArrayBox", "Box", "NodeBox", "as_box", "forward_box", "getval", "isbox", "node_box", "number",
+    "part_of", "reverse_box",
+]  # fmt: skip
 
 
 _Kind = TypeVar("_Kind")

@@ -15,20 +15,9 @@ from .spaces import VSpace, vspace
 from .structures import mapped
 
 __all__ = [
-    "ContainerVSpace",
-    "DictBox",
-    "DictVSpace",
-    "ListVSpace",
-    "NamedTupleVSpace",
-    "SequenceBox",
-    "SequenceVSpace",
-    "TupleVSpace",
-    "dict",
-    "isinstance",
-    "list",
-    "tuple",
-    "type",
-]
+    "ContainerVSpace", "DictBox", "DictVSpace", "ListVSpace", "NamedTupleVSpace", "SequenceBox",
+    "SequenceVSpace", "TupleVSpace", "dict", "isinstance", "list", "tuple", "type",
+]  # fmt: skip
 
 # A container that has boxes in it is an ordinary one.
 tuple, list, dict = _python.tuple, _python.list, _python.dict

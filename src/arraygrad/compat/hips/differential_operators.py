@@ -31,27 +31,11 @@ from .structures import mapped
 from .wrap_util import unary_to_nary, wraps
 
 __all__ = [
-    "checkpoint",
-    "deriv",
-    "elementwise_grad",
-    "grad",
-    "grad_and_aux",
-    "grad_named",
-    "hessian",
-    "hessian_tensor_product",
-    "hessian_vector_product",
-    "holomorphic_grad",
-    "jacobian",
-    "make_ggnvp",
-    "make_hvp",
-    "make_jvp",
-    "make_jvp_reversemode",
-    "make_vjp",
-    "multigrad_dict",
-    "tensor_jacobian_product",
-    "value_and_grad",
-    "vector_jacobian_product",
-]
+    "checkpoint", "deriv", "elementwise_grad", "grad", "grad_and_aux", "grad_named", "hessian",
+    "hessian_tensor_product", "hessian_vector_product", "holomorphic_grad", "jacobian",
+    "make_ggnvp", "make_hvp", "make_jvp", "make_jvp_reversemode", "make_vjp", "multigrad_dict",
+    "tensor_jacobian_product", "value_and_grad", "vector_jacobian_product",
+]  # fmt: skip
 
 AnyFunction = Callable[..., Any]
 _FLOATS = (Array, _np.floating)

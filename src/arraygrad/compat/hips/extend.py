@@ -25,20 +25,7 @@ from .rules import (
 from .spaces import VSpace, vspace
 
 __all__ = [
-    "Box",
-    "JVPNode",
-    "SparseObject",
-    "VJPNode",
-    "VSpace",
-    "def_linear",
-    "defjvp",
-    "defjvp_argnum",
-    "defjvp_argnums",
-    "defvjp",
-    "defvjp_argnum",
-    "defvjp_argnums",
-    "notrace_primitive",
-    "primitive",
-    "register_notrace",
-    "vspace",
-]
+    "Box", "JVPNode", "SparseObject", "VJPNode", "VSpace", "def_linear", "defjvp", "defjvp_argnum",
+    "defjvp_argnums", "defvjp", "defvjp_argnum", "defvjp_argnums", "notrace_primitive", "primitive",
+    "register_notrace", "vspace",
+]  # fmt: skip

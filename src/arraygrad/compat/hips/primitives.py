@@ -24,16 +24,9 @@ from .boxes import getval, number
 from .structures import Hole, filled, holds_boxes, leaves_like, mapped, taken
 
 __all__ = [
-    "SparseObject",
-    "apply",
-    "as_cotangent",
-    "notrace_primitive",
-    "notrace_primitives",
-    "primitive",
-    "primitive_jvps",
-    "primitive_vjps",
-    "register_notrace",
-]
+    "SparseObject", "apply", "as_cotangent", "notrace_primitive", "notrace_primitives", "primitive",
+    "primitive_jvps", "primitive_vjps", "register_notrace",
+]  # fmt: skip
 
 AnyFunction = Callable[..., Any]
 

@@ -13,17 +13,9 @@ from .primitives import SparseObject, as_cotangent, primitive, primitive_jvps, p
 from .spaces import vspace
 
 __all__ = [
-    "add_outgrads",
-    "def_linear",
-    "defjvp",
-    "defjvp_argnum",
-    "defjvp_argnums",
-    "defvjp",
-    "defvjp_argnum",
-    "defvjp_argnums",
-    "primitive_with_deprecation_warnings",
-    "sum_outgrads",
-]
+    "add_outgrads", "def_linear", "defjvp", "defjvp_argnum", "defjvp_argnums", "defvjp",
+    "defvjp_argnum", "defvjp_argnums", "primitive_with_deprecation_warnings", "sum_outgrads",
+]  # fmt: skip
 
 AnyFunction = Callable[..., Any]
 

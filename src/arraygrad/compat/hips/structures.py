@@ -14,15 +14,8 @@ import numpy as np
 from ...core.array import Array
 
 __all__ = [
-    "CONTAINERS",
-    "SEQUENCES",
-    "Hole",
-    "filled",
-    "holds_boxes",
-    "leaves_like",
-    "mapped",
-    "taken",
-]
+    "CONTAINERS", "SEQUENCES", "Hole", "filled", "holds_boxes", "leaves_like", "mapped", "taken",
+]  # fmt: skip
 
 
 SEQUENCES = (list, tuple)

@@ -10,14 +10,9 @@ from .core import make_jvp, make_vjp, vspace
 from .wrap_util import get_name, unary_to_nary
 
 __all__ = [
-    "check_equivalent",
-    "check_grads",
-    "check_jvp",
-    "check_vjp",
-    "combo_check",
-    "make_numerical_jvp",
-    "scalar_close",
-]
+    "check_equivalent", "check_grads", "check_jvp", "check_vjp", "combo_check",
+    "make_numerical_jvp", "scalar_close",
+]  # fmt: skip
 
 AnyFunction = Callable[..., Any]
 

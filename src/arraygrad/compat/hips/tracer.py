@@ -23,21 +23,10 @@ from .primitives import (
 from .structures import CONTAINERS, Hole, filled, taken
 
 __all__ = [
-    "Box",
-    "Node",
-    "TraceStack",
-    "getval",
-    "isbox",
-    "new_box",
-    "notrace_primitive",
-    "notrace_primitives",
-    "primitive",
-    "register_notrace",
-    "subvals",
-    "toposort",
-    "trace",
+    "Box", "Node", "TraceStack", "getval", "isbox", "new_box", "notrace_primitive",
+    "notrace_primitives", "primitive", "register_notrace", "subvals", "toposort", "trace",
     "trace_stack",
-]
+]  # fmt: skip
 
 AnyFunction = Callable[..., Any]
 

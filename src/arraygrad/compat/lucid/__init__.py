@@ -15,6 +15,7 @@ array([ 6., 12.], dtype=float32)
 from typing import Any
 
 from ...autograd import enable_grad, inference_mode, is_grad_enabled, no_grad, set_grad_enabled
+from ..showing import show_public_names as _show_public_names
 from . import autograd, fft, linalg, nn, optim, utils
 from .draws import manual_seed
 from .tensors import (
@@ -53,56 +54,17 @@ _FUNCTIONS = {name: Tensor._lifted(function) for name, function in Tensor._metho
 sum = _FUNCTIONS["sum"]
 
 __all__ = [
-    "Tensor",
-    "arange",
-    "autograd",
-    "bool_",
-    "complex64",
-    "complex128",
-    "device",
-    "empty",
-    "empty_like",
-    "enable_grad",
-    "eye",
-    "fft",
-    "float16",
-    "float32",
-    "float64",
-    "from_numpy",
-    "full",
-    "full_like",
-    "inference_mode",
-    "int8",
-    "int16",
-    "int32",
-    "int64",
-    "is_grad_enabled",
-    "linalg",
-    "linspace",
-    "manual_seed",
-    "nn",
-    "no_grad",
-    "ones",
-    "ones_like",
-    "optim",
-    "rand",
-    "rand_like",
-    "randn",
-    "randn_like",
-    "set_grad_enabled",
-    "sum",
-    "tensor",
-    "utils",
-    "zeros",
+    "Tensor", "arange", "autograd", "bool_", "complex64", "complex128", "device", "empty",
+    "empty_like", "enable_grad", "eye", "fft", "float16", "float32", "float64", "from_numpy",
+    "full", "full_like", "inference_mode", "int8", "int16", "int32", "int64", "is_grad_enabled",
+    "linalg", "linspace", "manual_seed", "nn", "no_grad", "ones", "ones_like", "optim", "rand",
+    "rand_like", "randn", "randn_like", "set_grad_enabled", "sum", "tensor", "utils", "zeros",
     "zeros_like",
-]
+]  # fmt: skip
 
 
 __all__ += [name for name in _FUNCTIONS if name not in __all__]
-
-
-def __dir__() -> list[str]:
-    return __all__
+_show_public_names(__name__)
 
 
 def __getattr__(name: str) -> Any:

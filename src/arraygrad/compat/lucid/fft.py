@@ -10,9 +10,5 @@ from .names import adapted
 __all__ = transforms.__all__
 
 
-def __dir__() -> list[str]:
-    return __all__
-
-
 def __getattr__(name: str) -> Any:
     return adapted(transforms, name, __name__)

@@ -4,7 +4,3 @@ from ..optimisers import SGD, Adam, RMSprop
 from ..optimisers import Plain as Optimizer
 
 __all__ = ["SGD", "Adam", "Optimizer", "RMSprop"]
-
-
-def __dir__() -> list[str]:
-    return __all__

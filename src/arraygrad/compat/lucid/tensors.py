@@ -11,8 +11,8 @@ from ...arrays.creation import asarray
 from ...arrays.creation import tensor as native_tensor
 from ...autograd import is_grad_enabled
 from ...errors import NoGradientError
-from ..facade import Facade, unwrapped
-from ..torchlike import FUNCTIONS, sizes
+from ..facade import Facade, makers, unwrapped
+from ..torchlike import FUNCTIONS
 from ._C.engine import check_alike, in_lucids_words
 from .draws import normal, uniform
 from .functions import OWN
@@ -133,22 +133,6 @@ class Tensor(Facade):
             globals()["device"](device)
         return self if dtype is None else self._of(self._inner.astype(np.dtype(dtype)))
 
-    def float(self) -> Tensor:
-        """In single precision."""
-        return self.to(float32)
-
-    def double(self) -> Tensor:
-        """In double precision."""
-        return self.to(float64)
-
-    def long(self) -> Tensor:
-        """As 64-bit whole numbers."""
-        return self.to(int64)
-
-    def int(self) -> Tensor:
-        """As 32-bit whole numbers."""
-        return self.to(int32)
-
     def register_hook(self, hook: Any) -> Any:
         self._check_requires_grad("register_hook")
 
@@ -231,6 +215,8 @@ class Tensor(Facade):
 
 
 Tensor._adopt({**FUNCTIONS, **OWN})
+for _name, _kind in {"float": float32, "double": float64, "long": int64, "int": int32}.items():
+    setattr(Tensor, _name, functools.partialmethod(Tensor.to, _kind))
 
 
 def fitting_seed(output: Any, seed: Any, name: str) -> Any:
@@ -274,85 +260,22 @@ def tensor(data: Any, requires_grad: bool = False, dtype: Any = None, device: An
     return Tensor._of(made.requires_grad_() if requires_grad else made)
 
 
-def _new(array: Any, requires_grad: bool, dtype: Any, device: Any) -> Tensor:
-    kind = float32 if dtype is None else np.dtype(dtype)
-    return tensor(np.asarray(array).astype(kind), requires_grad, None, device)
+def _new(array: Any, requires_grad: Any = False, dtype: Any = None, device: Any = None) -> Tensor:
+    real = array.dtype.kind == "f" or dtype is not None
+    kind = np.dtype(float32 if dtype is None else dtype) if real else array.dtype
+    return tensor(np.asarray(array).astype(kind), bool(requires_grad), None, device)
 
 
-def _filled(fill: Any) -> Any:
-    def function(
-        *size: Any, requires_grad: bool = False, dtype: Any = None, device: Any = None
-    ) -> Tensor:
-        return _new(fill(sizes(size)), requires_grad, dtype, device)
-
-    return function
+def _like(array: Any, x: Any, dtype: Any = None, **options: Any) -> Tensor:
+    return _new(array, dtype=dtype or x.dtype, **options)
 
 
-def _filled_like(fill: Any) -> Any:
-    def function(
-        x: Any, requires_grad: bool = False, dtype: Any = None, device: Any = None
-    ) -> Tensor:
-        return _new(fill(tuple(x.shape)), requires_grad, dtype or x.dtype, device)
-
-    return function
-
-
-zeros, zeros_like = _filled(np.zeros), _filled_like(np.zeros)
-ones, ones_like = _filled(np.ones), _filled_like(np.ones)
-empty, empty_like = zeros, zeros_like
-rand, rand_like = _filled(uniform), _filled_like(uniform)
-randn, randn_like = _filled(normal), _filled_like(normal)
-
-
-def full(
-    size: Any, fill_value: Any, requires_grad: bool = False, dtype: Any = None, device: Any = None
-) -> Tensor:
-    """A tensor with one value everywhere."""
-    return _new(np.full(sizes((size,)), fill_value), requires_grad, dtype, device)
-
-
-def full_like(
-    x: Any, fill_value: Any, requires_grad: bool = False, dtype: Any = None, device: Any = None
-) -> Tensor:
-    """One value in the shape of a tensor."""
-    return _new(np.full(tuple(x.shape), fill_value), requires_grad, dtype or x.dtype, device)
-
-
-def eye(
-    n: int,
-    m: int | None = None,
-    requires_grad: bool = False,
-    dtype: Any = None,
-    device: Any = None,
-) -> Tensor:
-    """A matrix with ones on its diagonal."""
-    return _new(np.eye(n, m), requires_grad, dtype, device)
-
-
-def arange(
-    start: float,
-    stop: float | None = None,
-    step: float = 1,
-    requires_grad: bool = False,
-    dtype: Any = None,
-    device: Any = None,
-) -> Tensor:
-    """Numbers in equal steps, without the end."""
-    values = np.arange(start, step=step) if stop is None else np.arange(start, stop, step)
-    kind = dtype or (float32 if values.dtype.kind == "f" else values.dtype)
-    return _new(values, requires_grad, kind, device)
-
-
-def linspace(
-    start: float,
-    stop: float,
-    num: int = 50,
-    requires_grad: bool = False,
-    dtype: Any = None,
-    device: Any = None,
-) -> Tensor:
-    """A number of equidistant points, with both ends."""
-    return _new(np.linspace(start, stop, num), requires_grad, dtype, device)
+_MADE = makers(_new, _like, "requires_grad dtype device", {}, rand=uniform, randn=normal)
+zeros, ones, empty, full = (_MADE[name] for name in ("zeros", "ones", "empty", "full"))
+zeros_like, ones_like, empty_like = (_MADE[f"{n}_like"] for n in ("zeros", "ones", "empty"))
+rand, rand_like, randn = _MADE["rand"], _MADE["rand_like"], _MADE["randn"]
+randn_like, full_like, eye = _MADE["randn_like"], _MADE["full_like"], _MADE["eye"]
+arange, linspace = _MADE["arange"], _MADE["linspace"]
 
 
 def from_numpy(array: Any) -> Tensor:

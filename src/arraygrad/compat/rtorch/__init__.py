@@ -16,43 +16,26 @@ from __future__ import annotations
 from typing import Any
 
 from ...autograd import detect_anomaly, enable_grad, is_grad_enabled, no_grad, set_grad_enabled
+from ..showing import show_public_names as _show_public_names
 from . import creation, indexing, optim
-from .adapted import NNF
 from .autograd import apply_function, autograd_backward, autograd_grad
 from .creation import runif, torch_tensor
-from .functions import FUNCTIONS, in_place
+from .functions import FUNCTIONS, NNF, in_place, load, recurrent, save
 from .printing import printed, type_name
 from .values import from_r, to_r
 
 _CREATED = [name for name in vars(creation) if name.startswith("torch_")]
 
 __all__ = [
-    "apply_function",
-    "autograd_backward",
-    "autograd_grad",
-    "detect_anomaly",
-    "enable_grad",
-    "from_r",
-    "in_place",
-    "indexing",
-    "is_grad_enabled",
-    "no_grad",
-    "optim",
-    "printed",
-    "runif",
-    "set_grad_enabled",
-    "to_r",
-    "torch_is_installed",
-    "torch_tensor",
+    "apply_function", "autograd_backward", "autograd_grad", "detect_anomaly", "enable_grad",
+    "from_r", "in_place", "indexing", "is_grad_enabled", "load", "no_grad", "optim", "printed",
+    "recurrent", "runif", "save", "set_grad_enabled", "to_r", "torch_is_installed", "torch_tensor",
     "type_name",
-]
+]  # fmt: skip
 __all__ += [name for name in _CREATED if name != "torch_tensor"]
 __all__ += [f"torch_{name}" for name in FUNCTIONS]
 __all__ += NNF
-
-
-def __dir__() -> list[str]:
-    return __all__
+_show_public_names(__name__)
 
 
 def __getattr__(name: str) -> Any:

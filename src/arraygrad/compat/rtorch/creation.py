@@ -1,4 +1,4 @@
-"""New tensors: `torch_tensor`, `torch_zeros`, `torch_randn` and the like."""
+"""New tensors that R makes in its own way: `torch_tensor`, `torch_arange` and the like."""
 
 from __future__ import annotations
 
@@ -9,11 +9,8 @@ import numpy as np
 
 from ...arrays.tensor import Tensor
 from ...ops import expand_dims
-from ...random import Stream
 from ..arguments import single_precision_tensor
-from .numbers import FLOAT, LONG, dtype_of, sizes, whole
-
-_random = Stream()
+from .numbers import FLOAT, dtype_of, sizes, whole
 
 
 def torch_tensor(
@@ -41,40 +38,6 @@ def _new(array: Any, dtype: Any, requires_grad: bool) -> Tensor:
     return single_precision_tensor(array, dtype_of(dtype) or FLOAT, None, requires_grad)
 
 
-def torch_full(
-    size: Any, fill_value: Any, dtype: Any = None, requires_grad: bool = False
-) -> Tensor:
-    """A tensor with one value everywhere."""
-    values = np.full(sizes([size]), fill_value)
-    return single_precision_tensor(
-        values if dtype or values.dtype.kind != "f" else values.astype(FLOAT),
-        dtype_of(dtype),
-        None,
-        requires_grad,
-    )
-
-
-def torch_zeros(*size: Any, dtype: Any = None, requires_grad: bool = False) -> Tensor:
-    """A tensor of zeros."""
-    return _new(np.zeros(sizes(size)), dtype, requires_grad)
-
-
-def torch_ones(*size: Any, dtype: Any = None, requires_grad: bool = False) -> Tensor:
-    """A tensor of ones."""
-    return _new(np.ones(sizes(size)), dtype, requires_grad)
-
-
-def torch_empty(*size: Any, dtype: Any = None, requires_grad: bool = False) -> Tensor:
-    """A tensor whose values are yet to be written. Here they are zeros."""
-    return torch_zeros(*size, dtype=dtype, requires_grad=requires_grad)
-
-
-def torch_eye(n: Any, m: Any = None, dtype: Any = None, requires_grad: bool = False) -> Tensor:
-    """A matrix with ones on its diagonal."""
-    columns = None if m is None else whole(m, "m")
-    return _new(np.eye(whole(n, "n"), columns), dtype, requires_grad)
-
-
 def torch_arange(
     start: Any, end: Any, step: Any = 1, dtype: Any = None, requires_grad: bool = False
 ) -> Tensor:
@@ -90,115 +53,21 @@ def torch_arange(
     return _new(start + step * np.arange(count), dtype, requires_grad)
 
 
-def torch_linspace(
-    start: Any, end: Any, steps: Any = 100, dtype: Any = None, requires_grad: bool = False
-) -> Tensor:
-    """A number of equidistant points, with both ends."""
-    return _new(np.linspace(start, end, whole(steps, "steps")), dtype, requires_grad)
-
-
-def torch_rand(*size: Any, dtype: Any = None, requires_grad: bool = False) -> Tensor:
-    """Numbers drawn from the uniform distribution between 0 and 1."""
-    return _new(_random.generator().random(sizes(size)), dtype, requires_grad)
-
-
-def torch_randn(*size: Any, dtype: Any = None, requires_grad: bool = False) -> Tensor:
-    """Numbers drawn from the standard normal distribution."""
-    return _new(_random.generator().standard_normal(sizes(size)), dtype, requires_grad)
-
-
 def torch_randint(
     low: Any, high: Any, size: Any, dtype: Any = None, requires_grad: bool = False
 ) -> Tensor:
-    """Whole numbers drawn from `low` to `high - 1`."""
-    drawn = _random.generator().integers(whole(low, "low"), whole(high, "high"), sizes([size]))
-    return _new(drawn, dtype, requires_grad)
+    """Whole numbers drawn from `low` to `high - 1`, in single precision by default."""
+    from .. import torch  # which takes time to import
 
-
-def torch_randperm(n: Any) -> Tensor:
-    """The numbers from 1 to `n` in random order."""
-    return _new(_random.generator().permutation(whole(n, "n")) + 1, LONG, False)
-
-
-def torch_logspace(
-    start: Any,
-    end: Any,
-    steps: Any = 100,
-    base: Any = 10,
-    dtype: Any = None,
-    requires_grad: bool = False,
-) -> Tensor:
-    """Powers of a base, with equidistant exponents."""
-    exponents = np.linspace(start, end, whole(steps, "steps"))
-    return _new(base**exponents, dtype, requires_grad)
-
-
-def torch_bernoulli(self: Tensor) -> Tensor:
-    """Ones, drawn with the probabilities that the elements are, and zeros."""
-    drawn = _random.generator().random(self.shape) < self.detach().numpy()
-    return _new(drawn.astype(self.dtype), self.dtype, False)
-
-
-def torch_normal(mean: Any, std: Any, size: Any = None) -> Tensor:
-    """Normal numbers with a mean and a standard deviation, each a number or a tensor."""
-    centre, width = (v.detach().numpy() if isinstance(v, Tensor) else v for v in (mean, std))
-    shape = np.broadcast_shapes(np.shape(centre), np.shape(width)) if size is None else None
-    return _new(_random.generator().normal(centre, width, shape or sizes([size])), None, False)
-
-
-def torch_multinomial(self: Tensor, num_samples: Any, replacement: bool = False) -> Tensor:
-    """Places, counted from one, drawn with the weights along the last dimension."""
-    weights = self.detach().numpy().astype(np.float64)
-    lines = weights.reshape(-1, weights.shape[-1])
-    count = whole(num_samples, "num_samples")
-    drawn = [_random.generator().choice(len(w), count, replacement, w / w.sum()) + 1 for w in lines]
-    return _new(np.reshape(drawn, (*weights.shape[:-1], count)), LONG, False)
-
-
-def torch_complex(real: Tensor, imag: Tensor) -> Tensor:
-    """Complex numbers with these real and imaginary parts."""
-    return real + 1j * imag
+    drawn = torch.randint(whole(low, "low"), whole(high, "high"), sizes([size]))
+    return _new(drawn.numpy(), dtype, requires_grad)
 
 
 def torch_manual_seed(seed: Any) -> None:
     """Let the random numbers start anew from a seed."""
-    _random.restart(whole(seed, "seed"))
+    from .. import torch
 
-
-def _like(fill: Any, input: Tensor, dtype: Any, requires_grad: bool) -> Tensor:
-    return _new(fill(input.shape), dtype or input.dtype, requires_grad)
-
-
-def torch_zeros_like(input: Tensor, dtype: Any = None, requires_grad: bool = False) -> Tensor:
-    """Zeros in the shape of a tensor."""
-    return _like(np.zeros, input, dtype, requires_grad)
-
-
-def torch_ones_like(input: Tensor, dtype: Any = None, requires_grad: bool = False) -> Tensor:
-    """Ones in the shape of a tensor."""
-    return _like(np.ones, input, dtype, requires_grad)
-
-
-def torch_empty_like(input: Tensor, dtype: Any = None, requires_grad: bool = False) -> Tensor:
-    """A tensor in the shape of another, with values that are yet to be written. Here: zeros."""
-    return _like(np.zeros, input, dtype, requires_grad)
-
-
-def torch_full_like(
-    input: Tensor, fill_value: Any, dtype: Any = None, requires_grad: bool = False
-) -> Tensor:
-    """One value in the shape of a tensor."""
-    return _like(lambda shape: np.full(shape, fill_value), input, dtype, requires_grad)
-
-
-def torch_rand_like(input: Tensor, dtype: Any = None, requires_grad: bool = False) -> Tensor:
-    """Uniform numbers in the shape of a tensor."""
-    return _like(_random.generator().random, input, dtype, requires_grad)
-
-
-def torch_randn_like(input: Tensor, dtype: Any = None, requires_grad: bool = False) -> Tensor:
-    """Normal numbers in the shape of a tensor."""
-    return _like(_random.generator().standard_normal, input, dtype, requires_grad)
+    torch.manual_seed(whole(seed, "seed"))
 
 
 def runif(n: int, min: float = 0.0, max: float = 1.0) -> list[float]:

@@ -23,14 +23,9 @@ import numpy as np
 
 from ... import ops
 from ...arrays.tensor import Tensor
-from .numbers import axis, whole
-from .shapes import from_one
+from .numbers import axis, from_one, whole
 
 __all__ = ["read", "write"]
-
-
-def __dir__() -> list[str]:
-    return __all__
 
 
 def read(x: Tensor, parts: Any, drop: bool = True) -> Tensor:

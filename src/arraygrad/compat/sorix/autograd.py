@@ -26,10 +26,6 @@ from .tensor import Tensor
 __all__ = ["grad"]
 
 
-def __dir__() -> list[str]:
-    return __all__
-
-
 def grad(
     outputs: Any,
     inputs: Any,

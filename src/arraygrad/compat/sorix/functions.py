@@ -9,116 +9,47 @@ import numpy as np
 from ... import ops
 from ...random import Stream
 from .. import files
-from ..torchlike import FUNCTIONS, flatten, sizes
-from ..torchlike import repeat as repeated
+from ..facade import makers, sizes
+from ..torchlike import FUNCTIONS
 from .kinds import Device, numpy_dtype
 from .tensor import Tensor
+
+__all__ = """
+abs add arange argmax argmin as_tensor cat ceil chunk clamp cos diag div empty empty_like exp
+eye flatten floor from_numpy full full_like gather linspace load log logspace manual_seed matmul
+mean mul ones ones_like permute pow rand randint randn randperm repeat reshape round save
+sigmoid sign sin softmax split sqrt squeeze stack sub sum t tanh transpose unbind unsqueeze
+where zeros zeros_like
+""".split()
 
 _random = Stream()
 
 
-def _made(array: Any, device: str | Device, requires_grad: bool, dtype: Any) -> Tensor:
+def _made(array: Any, device: Any = None, requires_grad: Any = False, dtype: Any = None) -> Tensor:
     """A tensor with the values of an array; single precision unless a dtype is given."""
     single = dtype is None and array.dtype == np.float64
-    return Tensor(array.astype(np.float32) if single else array, device, requires_grad, dtype)
+    values = array.astype(np.float32) if single else array
+    return Tensor(values, device or "cpu", bool(requires_grad), dtype)
 
 
-def _filled(fill: Any) -> Any:
-    def function(
-        *size: Any, device: str | Device = "cpu", requires_grad: bool = False, dtype: Any = None
-    ) -> Tensor:
-        return _made(fill(sizes(size)), device, requires_grad, dtype)
-
-    return function
+def _like(array: Any, x: Any, dtype: Any = None, **options: Any) -> Tensor:
+    return _made(array.astype(numpy_dtype(dtype) or x.data.dtype), dtype=dtype, **options)
 
 
-def _filled_like(fill: Any) -> Any:
-    def function(
-        input: Any, device: str | Device = "cpu", requires_grad: bool = False, dtype: Any = None
-    ) -> Tensor:
-        kind = numpy_dtype(dtype) or input.data.dtype
-        return Tensor(fill(tuple(input.shape)).astype(kind), device, requires_grad)
-
-    return function
+def _uniform(shape: tuple[int, ...]) -> Any:
+    return _random.generator().random(shape)
 
 
-zeros, zeros_like = _filled(np.zeros), _filled_like(np.zeros)
-ones, ones_like = _filled(np.ones), _filled_like(np.ones)
-empty, empty_like = zeros, zeros_like
-rand = _filled(lambda shape: _random.generator().random(shape))
-randn = _filled(lambda shape: _random.generator().standard_normal(shape))
+def _normal(shape: tuple[int, ...]) -> Any:
+    return _random.generator().standard_normal(shape)
 
 
-def full(
-    size: Any,
-    fill_value: Any,
-    device: str | Device = "cpu",
-    requires_grad: bool = False,
-    dtype: Any = None,
-) -> Tensor:
-    """A tensor with one value everywhere."""
-    return _made(np.full(sizes((size,)), fill_value), device, requires_grad, dtype)
-
-
-def full_like(
-    input: Any,
-    fill_value: Any,
-    device: str | Device = "cpu",
-    requires_grad: bool = False,
-    dtype: Any = None,
-) -> Tensor:
-    """One value in the shape of a tensor."""
-    kind = numpy_dtype(dtype) or input.data.dtype
-    return Tensor(np.full(tuple(input.shape), fill_value, kind), device, requires_grad)
-
-
-def eye(
-    n: int,
-    m: int | None = None,
-    device: str | Device = "cpu",
-    requires_grad: bool = False,
-    dtype: Any = None,
-) -> Tensor:
-    """A matrix with ones on its diagonal."""
-    return _made(np.eye(n, m), device, requires_grad, dtype)
-
-
-def arange(
-    start: float,
-    end: float | None = None,
-    step: float = 1,
-    device: str | Device = "cpu",
-    requires_grad: bool = False,
-    dtype: Any = None,
-) -> Tensor:
-    """Numbers in equal steps, without the end."""
-    first, last = (0, start) if end is None else (start, end)
-    return _made(np.arange(first, last, step), device, requires_grad, dtype)
-
-
-def linspace(
-    start: float,
-    end: float,
-    steps: int = 100,
-    device: str | Device = "cpu",
-    requires_grad: bool = False,
-    dtype: Any = None,
-) -> Tensor:
-    """A number of equidistant points, with both ends."""
-    return _made(np.linspace(start, end, steps), device, requires_grad, dtype)
-
-
-def logspace(
-    start: float,
-    end: float,
-    steps: int = 100,
-    base: float = 10.0,
-    device: str | Device = "cpu",
-    requires_grad: bool = False,
-    dtype: Any = None,
-) -> Tensor:
-    """Powers of `base` with equidistant exponents."""
-    return _made(np.logspace(start, end, steps, base=base), device, requires_grad, dtype)
+_NAMES_OF = {"stop": "end", "num": "steps"}
+_MADE = makers(_made, _like, "device requires_grad dtype", _NAMES_OF, rand=_uniform, randn=_normal)
+zeros, ones, empty, full = (_MADE[name] for name in ("zeros", "ones", "empty", "full"))
+zeros_like, ones_like, empty_like = (_MADE[f"{n}_like"] for n in ("zeros", "ones", "empty"))
+rand, randn, full_like, eye = (_MADE[name] for name in ("rand", "randn", "full_like", "eye"))
+arange, linspace, logspace = (_MADE[name] for name in ("arange", "linspace", "logspace"))
 
 
 def randint(
@@ -208,8 +139,7 @@ def _gather(x: Any, dim: int, index: Any) -> Any:
 
 gather = _lifted(_gather)
 reshape = _lifted(FUNCTIONS["reshape"])
-flatten = _lifted(flatten)
-repeat = _lifted(repeated)
+flatten, repeat = _lifted(FUNCTIONS["flatten"]), _lifted(FUNCTIONS["repeat"])
 for _name in (
     "cat stack squeeze unsqueeze t clamp unbind split chunk permute where transpose sigmoid "
     "softmax diag sin cos tan tanh exp log sqrt mean sum add sub mul div matmul pow abs sign round "

@@ -7,19 +7,9 @@ from typing import Any
 import numpy as np
 
 __all__ = [
-    "DType",
-    "Device",
-    "Size",
-    "bool_",
-    "float16",
-    "float32",
-    "float64",
-    "int16",
-    "int32",
-    "int64",
-    "numpy_dtype",
-    "uint8",
-]
+    "DType", "Device", "Size", "bool_", "float16", "float32", "float64", "int16", "int32", "int64",
+    "numpy_dtype", "uint8",
+]  # fmt: skip
 
 
 class Device:

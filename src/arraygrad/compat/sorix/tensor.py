@@ -6,6 +6,7 @@ a whole-number tensor that requires gradients computes in double precision; ther
 
 from __future__ import annotations
 
+import functools
 from typing import Any
 
 import numpy as np
@@ -31,28 +32,9 @@ from .kinds import (
 )
 
 __all__ = [
-    "DType",
-    "Device",
-    "Size",
-    "Tensor",
-    "bool_",
-    "float16",
-    "float32",
-    "float64",
-    "get_xp",
-    "int16",
-    "int32",
-    "int64",
-    "is_grad_enabled",
-    "no_grad",
-    "set_grad_enabled",
-    "tensor",
-    "uint8",
-]
-
-
-def __dir__() -> list[str]:
-    return __all__
+    "DType", "Device", "Size", "Tensor", "bool_", "float16", "float32", "float64", "get_xp",
+    "int16", "int32", "int64", "is_grad_enabled", "no_grad", "set_grad_enabled", "tensor", "uint8",
+]  # fmt: skip
 
 
 def get_xp(*arrays: Any) -> Any:
@@ -261,30 +243,6 @@ class Tensor(Facade):
             return Tensor(self.data.astype(wanted))
         return self._of(self._inner.astype(wanted))
 
-    def float(self) -> Tensor:
-        """In single precision."""
-        return self.astype(float32)
-
-    def double(self) -> Tensor:
-        """In double precision."""
-        return self.astype(float64)
-
-    def half(self) -> Tensor:
-        """In half precision."""
-        return self.astype(float16)
-
-    def int(self) -> Tensor:
-        """As 32-bit whole numbers."""
-        return self.astype(int32)
-
-    def long(self) -> Tensor:
-        """As 64-bit whole numbers."""
-        return self.astype(int64)
-
-    def bool(self) -> Tensor:
-        """As logical values."""
-        return self.astype(bool_)
-
     def to(self, device: str | Device) -> Tensor:
         """The tensor itself, if the device is the processor."""
         check_cpu(device)
@@ -334,6 +292,9 @@ class Tensor(Facade):
 _METHODS = "abs add chunk clamp div flatten matmul mean mul permute pow repeat reshape sigmoid "
 _METHODS += "softmax split squeeze sub sum t tanh unbind unsqueeze view"
 Tensor._adopt({name: FUNCTIONS[name] for name in _METHODS.split()})
+_KINDS = {"float": float32, "double": float64, "half": float16, "int": int32, "long": int64}
+for _name, _kind in {**_KINDS, "bool": bool_}.items():
+    setattr(Tensor, _name, functools.partialmethod(Tensor.astype, _kind))
 
 
 def _operand(value: Any) -> Any:

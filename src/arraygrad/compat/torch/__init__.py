@@ -14,10 +14,12 @@ from math import e, inf, nan, pi
 from typing import TYPE_CHECKING
 
 from ...backends.numpy.threads import get_num_threads, set_num_threads
+from ..showing import show_public_names as _show_public_names
 from . import (
     amp,
     autograd,
     cuda,
+    distributions,
     fft,
     func,
     linalg,
@@ -118,6 +120,7 @@ from .nn.functional import (
     conv_transpose2d,
     conv_transpose3d,
     cosine_embedding_loss,
+    cosine_similarity,
     dropout,
     embedding,
     feature_alpha_dropout,
@@ -164,18 +167,18 @@ __all__ = [
     "binary_cross_entropy_with_logits", "blackman_window", "bool", "cdouble", "celu", "cfloat",
     "channel_shuffle", "channels_last", "compile", "complex64", "complex128", "contiguous_format",
     "conv1d", "conv2d", "conv3d", "conv_transpose1d", "conv_transpose2d", "conv_transpose3d",
-    "cosine_embedding_loss", "device", "double", "dropout", "dtype", "e", "embedding",
-    "enable_grad", "feature_alpha_dropout", "fft", "finfo", "float", "float16", "float32",
-    "float64", "func", "get_default_dtype", "get_num_threads", "group_norm", "half",
+    "cosine_embedding_loss", "cosine_similarity", "device", "double", "dropout", "dtype", "e",
+    "embedding", "enable_grad", "feature_alpha_dropout", "fft", "finfo", "float", "float16",
+    "float32", "float64", "func", "get_default_dtype", "get_num_threads", "group_norm", "half",
     "hamming_window", "hann_window", "hardshrink", "hinge_embedding_loss", "iinfo", "inf",
     "inference_mode", "int", "int8", "int16", "int32", "int64", "is_grad_enabled",
     "is_inference_mode_enabled", "istft", "kaiser_window", "kl_div", "layer_norm", "linalg", "long",
-    "lu_unpack", "margin_ranking_loss", "max_pool1d", "max_pool2d",
-    "max_pool3d", "nan", "newaxis", "nn", "no_grad", "optim", "pairwise_distance", "pi",
-    "pixel_shuffle", "pixel_unshuffle", "poisson_nll_loss", "prelu", "preserve_format",
-    "return_types", "rms_norm", "rrelu", "selu", "set_default_dtype", "set_grad_enabled",
-    "set_num_threads", "short", "signal", "special", "stft", "strided", "testing",
-    "triplet_margin_loss", "uint8", "uint16", "uint32", "uint64", "utils", "vmap",
+    "lu_unpack", "margin_ranking_loss", "max_pool1d", "max_pool2d", "max_pool3d", "nan", "newaxis",
+    "nn", "no_grad", "optim", "pairwise_distance", "pi", "pixel_shuffle", "pixel_unshuffle",
+    "poisson_nll_loss", "prelu", "preserve_format", "return_types", "rms_norm", "rrelu", "selu",
+    "set_default_dtype", "set_grad_enabled", "set_num_threads", "short", "signal", "special",
+    "stft", "strided", "testing", "triplet_margin_loss", "uint8", "uint16", "uint32", "uint64",
+    "utils", "vmap",
 ]  # fmt: skip
 __all__ += _creation.__all__
 __all__ += _arranging.__all__
@@ -191,12 +194,9 @@ __all__ += _turning.__all__
 __all__ += _predicates.__all__
 __all__ += _random.__all__
 __all__ += _machine.__all__
-__all__ += ["amp", "autocast", "cuda", "install", "types"]
+__all__ += ["amp", "autocast", "cuda", "distributions", "install", "types"]
 __all__ += _serialization.__all__
-
-
-def __dir__() -> list[str]:
-    return __all__
+_show_public_names(__name__)
 
 
 if TYPE_CHECKING:

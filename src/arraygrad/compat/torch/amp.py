@@ -8,10 +8,6 @@ from typing import Any
 __all__ = ["GradScaler", "autocast"]
 
 
-def __dir__() -> list[str]:
-    return __all__
-
-
 class autocast(contextlib.ContextDecorator):  # noqa: N801  (torch's name)
     """A block, or a function, that is computed in the dtypes that its tensors have."""
 

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import functools
 import math
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 import numpy as np
@@ -23,7 +24,7 @@ from .dtypes import (
 )
 from .functions.shapes import sizes
 from .handles import Tensor, as_torch_raises, new, remember, unwrap
-from .publish import takes_out
+from .publish import into
 
 # The names of `torch` that are made here.
 __all__ = [
@@ -122,165 +123,118 @@ def from_dlpack(ext_tensor: Any) -> Tensor:
     return _finished(native.from_dlpack(ext_tensor), False)
 
 
-def scalar_tensor(
-    s: Any,
-    *,
-    dtype: Any = None,
-    device: Any = None,
-    requires_grad: bool = False,
-    **keywords: Any,
-) -> Tensor:
-    """A 0-d tensor."""
-    wanted = dtype or get_default_dtype()
-    return tensor(s, dtype=wanted, device=device, requires_grad=requires_grad, **keywords)
-
-
 def check_layout(name: str, keywords: dict[str, Any]) -> None:
     """Raise for keywords that nobody knows, and for layouts that only PyTorch has."""
     for key, value in keywords.items():
-        if key not in ("layout", "memory_format", "pin_memory"):
+        if key not in _LAYOUT:
             raise TypeError(f"{name}() has no parameter {key!r}")
         if value not in (None, False, strided, contiguous_format, preserve_format):
             raise NotImplementedError(f"{name}(): {key}={value} is PyTorch's alone")
 
 
-def _shape(name: str, size: tuple[Any, ...], keywords: dict[str, Any]) -> tuple[int, ...]:
-    if "size" in keywords:
-        size = (keywords.pop("size"),)
-    check_layout(name, keywords)
-    found = sizes(tuple(map(unwrap, size)))
-    if any(n < 0 for n in found):
-        raise RuntimeError(f"{name}(): negative dimension in size {found}")
-    return found
+_LAYOUT = ("layout", "memory_format", "pin_memory")
 
 
-def _made(
-    name: str, shape: Any, dtype: Any, device: Any, requires_grad: bool, *args: Any
-) -> Tensor:
-    check_device(device)
-    wanted = numpy_of(get_default_dtype() if dtype is None else dtype)
-    with as_torch_raises():
-        return _finished(getattr(native, name)(shape, *args, dtype=wanted), requires_grad)
+def makes(make: Callable[..., Any]) -> Callable[..., Tensor]:
+    """PyTorch's function that makes a tensor, of one that makes an array of a dtype, or of None.
+
+    PyTorch's also takes a device, a layout, `requires_grad` and `out`.
+    """
+
+    @functools.wraps(make)
+    def made(
+        *args: Any,
+        dtype: Any = None,
+        device: Any = None,
+        requires_grad: bool = False,
+        out: Any = None,
+        **own: Any,
+    ) -> Tensor:
+        check_device(device)
+        check_layout(make.__name__, {key: own.pop(key) for key in _LAYOUT if key in own})
+        if out is not None and dtype is None:
+            dtype = out.dtype
+        array = make(*args, dtype=None if dtype is None else numpy_of(dtype), **own)
+        return _finished(array, requires_grad) if out is None else into(out, array, make.__name__)
+
+    return made
 
 
-@takes_out
-def zeros(
-    *size: Any,
-    dtype: Any = None,
-    device: Any = None,
-    requires_grad: bool = False,
-    out: Tensor | None = None,
-    **keywords: Any,
-) -> Tensor:
-    """Zeros."""
-    made = _made("zeros", _shape("zeros", size, keywords), dtype, device, requires_grad)
-    return made if out is None else out.copy_(made)
+def usual(dtype: Any) -> np.dtype[Any]:
+    """A NumPy dtype, or the default one."""
+    return numpy_of(get_default_dtype()) if dtype is None else dtype
 
 
-@takes_out
-def ones(
-    *size: Any,
-    dtype: Any = None,
-    device: Any = None,
-    requires_grad: bool = False,
-    out: Tensor | None = None,
-    **keywords: Any,
-) -> Tensor:
-    """Ones."""
-    made = _made("ones", _shape("ones", size, keywords), dtype, device, requires_grad)
-    return made if out is None else out.copy_(made)
+def filled(name: str, doc: str, fill: Callable[..., Any]) -> Callable[..., Tensor]:
+    """The function that makes a tensor of a shape: `fill(shape, dtype, ...)` gives the array."""
+
+    def make(*shape: Any, dtype: Any, size: Any = None, **own: Any) -> Any:
+        found = sizes(tuple(map(unwrap, shape if size is None else (size,))))
+        if any(n < 0 for n in found):
+            raise RuntimeError(f"{name}(): negative dimension in size {found}")
+        with as_torch_raises():
+            return fill(found, usual(dtype), **own)
+
+    make.__name__, make.__doc__ = name, doc
+    return makes(make)
 
 
-@takes_out
-def empty(
-    *size: Any,
-    dtype: Any = None,
-    device: Any = None,
-    requires_grad: bool = False,
-    **keywords: Any,
-) -> Tensor:
-    """A tensor whose elements are to be written."""
-    return _made("empty", _shape("empty", size, keywords), dtype, device, requires_grad)
+zeros = filled("zeros", "Zeros.", lambda shape, dtype: native.zeros(shape, dtype=dtype))
+ones = filled("ones", "Ones.", lambda shape, dtype: native.ones(shape, dtype=dtype))
+empty = filled(
+    "empty",
+    "A tensor whose elements are to be written.",
+    lambda shape, dtype: native.empty(shape, dtype=dtype),
+)
 
 
-def empty_strided(
-    size: Any, stride: Any, *, dtype: Any = None, device: Any = None, requires_grad: bool = False
-) -> Tensor:
+@makes
+def scalar_tensor(s: Any, *, dtype: Any) -> Any:
+    """A 0-d tensor."""
+    return _array(s, usual(dtype), True)
+
+
+@makes
+def empty_strided(size: Any, stride: Any, *, dtype: Any) -> Any:
     """A tensor whose elements are to be written, with axes in memory in the order of strides."""
     order = sorted(range(len(size)), key=lambda axis: -stride[axis])
-    made = _made("empty", tuple(size[a] for a in order), dtype, device, False)
     back = sorted(range(len(size)), key=order.__getitem__)
-    array = np.transpose(made._t.array, back)
-    return _finished(native.asarray(array), requires_grad)
+    return native.asarray(np.transpose(np.empty([size[a] for a in order], usual(dtype)), back))
 
 
-@takes_out
-def full(
-    size: Any,
-    fill_value: Any,
-    *,
-    dtype: Any = None,
-    device: Any = None,
-    requires_grad: bool = False,
-    **keywords: Any,
-) -> Tensor:
+@makes
+def full(size: Any, fill_value: Any, *, dtype: Any) -> Any:
     """One value everywhere."""
-    check_layout("full", keywords)
     value = unwrap(fill_value)
     if not isinstance(value, Array | bool | int | float | complex | np.generic):
         raise TypeError(f"full(): fill_value must be a number, not {type(value).__name__}")
     if dtype is None:
-        dtype = (
-            value.dtype if isinstance(value, Array) else default_for(np.asarray(value).dtype.kind)
-        )
+        kind = np.asarray(0 if isinstance(value, Array) else value).dtype.kind
+        dtype = value.dtype if isinstance(value, Array) else default_for(kind)
     shape = tuple(size) if isinstance(size, Iterable) else (size,)
-    return _made("full", shape, dtype, device, requires_grad, value)
+    with as_torch_raises():
+        return native.full(shape, value, dtype=dtype)
 
 
-@takes_out
-def eye(
-    n: int,
-    m: int | None = None,
-    *,
-    dtype: Any = None,
-    device: Any = None,
-    requires_grad: bool = False,
-    **keywords: Any,
-) -> Tensor:
+@makes
+def eye(n: int, m: int | None = None, *, dtype: Any) -> Any:
     """Ones on the diagonal, and zeros elsewhere."""
-    check_layout("eye", keywords)
-    check_device(device)
     if n < 0 or (m is not None and m < 0):
         raise RuntimeError(f"eye(): n and m must be greater or equal to 0, got {n} and {m}")
-    wanted = numpy_of(get_default_dtype() if dtype is None else dtype)
-    return _finished(native.eye(n, m, dtype=wanted), requires_grad)
+    return native.eye(n, m, dtype=usual(dtype))
 
 
-@takes_out
-def arange(
-    start: Any = 0,
-    end: Any = None,
-    step: Any = 1,
-    *,
-    dtype: Any = None,
-    device: Any = None,
-    requires_grad: bool = False,
-    **keywords: Any,
-) -> Tensor:
+@makes
+def arange(start: Any = 0, end: Any = None, step: Any = 1, *, dtype: Any) -> Any:
     """Numbers from `start` up to, and without, `end`."""
-    check_layout("arange", keywords)
-    check_device(device)
     bounds = [b.item() if isinstance(b, Tensor) else b for b in (start, end, step)]
-    if dtype is None and any(isinstance(b, float) for b in bounds):
-        dtype = get_default_dtype()
-    wanted = np.dtype(np.int64) if dtype is None else numpy_of(dtype)
+    if dtype is None:
+        dtype = usual(None) if any(isinstance(b, float) for b in bounds) else np.dtype(np.int64)
     _check_range(*bounds)
-    if wanted.kind in "iu":
+    if dtype.kind in "iu":
         bounds = [b if b is None else int(b) for b in bounds]
-    made = native.arange(
-        *bounds, dtype=np.promote_types(wanted, np.float64) if wanted.kind == "f" else wanted
-    )
-    return _finished(native.asarray(made, dtype=wanted), requires_grad)
+    exact = np.promote_types(dtype, np.float64) if dtype.kind == "f" else dtype
+    return native.asarray(native.arange(*bounds, dtype=exact), dtype=dtype)
 
 
 def _check_range(start: Any, end: Any, step: Any) -> None:
@@ -306,77 +260,37 @@ def _check_ends(name: str, start: Any, end: Any, steps: int) -> None:
         raise RuntimeError(f"{name}(): number of steps must be non-negative, not {steps}")
 
 
-@takes_out
-def linspace(
-    start: Any,
-    end: Any,
-    steps: int,
-    *,
-    dtype: Any = None,
-    device: Any = None,
-    requires_grad: bool = False,
-    **keywords: Any,
-) -> Tensor:
+@makes
+def linspace(start: Any, end: Any, steps: int, *, dtype: Any) -> Any:
     """Evenly spaced numbers, with both ends."""
-    check_layout("linspace", keywords)
-    check_device(device)
-    wanted = numpy_of(get_default_dtype() if dtype is None else dtype)
     _check_ends("linspace", start, end, steps)
-    if wanted.kind in "iu":
+    dtype = usual(dtype)
+    if dtype.kind in "iu":
         low, high = (int(b.item() if isinstance(b, Tensor) else b) for b in (start, end))
-        values = np.trunc(np.linspace(low, high, steps))  # NumPy would round down
-        return _finished(native.asarray(values.astype(wanted)), requires_grad)
-    return _finished(
-        native.linspace(unwrap(start), unwrap(end), steps, dtype=wanted), requires_grad
-    )
+        # NumPy would round down.
+        return native.asarray(np.trunc(np.linspace(low, high, steps)).astype(dtype))
+    return native.linspace(unwrap(start), unwrap(end), steps, dtype=dtype)
 
 
-@takes_out
-def logspace(
-    start: float,
-    end: float,
-    steps: int,
-    base: float = 10.0,
-    *,
-    dtype: Any = None,
-    device: Any = None,
-    requires_grad: bool = False,
-) -> Tensor:
+@makes
+def logspace(start: float, end: float, steps: int, base: float = 10.0, *, dtype: Any) -> Any:
     """Powers of `base` with evenly spaced exponents."""
-    check_device(device)
     _check_ends("logspace", start, end, steps)
-    values = np.logspace(start, end, steps, base=base)
-    return tensor(values, dtype=dtype or get_default_dtype(), requires_grad=requires_grad)
+    return native.asarray(np.logspace(start, end, steps, base=base).astype(usual(dtype)))
 
 
-def _like(name: str, input: Tensor, keywords: dict[str, Any], *args: Any) -> Tensor:
-    requires_grad = keywords.pop("requires_grad", False)
-    wanted = keywords.pop("dtype", None)
-    check_device(keywords.pop("device", None))
-    check_layout(name, keywords)
-    make = getattr(native, name)
-    array = make(input._t, *args, dtype=None if wanted is None else numpy_of(wanted))
-    return _finished(array, requires_grad)
+def _like(name: str, doc: str) -> Callable[..., Tensor]:
+    def make(input: Tensor, *args: Any, dtype: Any, **own: Any) -> Any:
+        return getattr(native, name)(input._t, *map(unwrap, args), dtype=dtype, **own)
+
+    make.__name__, make.__doc__ = name, doc
+    return makes(make)
 
 
-def zeros_like(input: Tensor, **keywords: Any) -> Tensor:
-    """Zeros in the shape and dtype of another tensor."""
-    return _like("zeros_like", input, keywords)
-
-
-def ones_like(input: Tensor, **keywords: Any) -> Tensor:
-    """Ones in the shape and dtype of another tensor."""
-    return _like("ones_like", input, keywords)
-
-
-def empty_like(input: Tensor, **keywords: Any) -> Tensor:
-    """A tensor in the shape and dtype of another one, whose elements are to be written."""
-    return _like("empty_like", input, keywords)
-
-
-def full_like(input: Tensor, fill_value: Any, **keywords: Any) -> Tensor:
-    """One value in the shape and dtype of another tensor."""
-    return _like("full_like", input, keywords, unwrap(fill_value))
+zeros_like = _like("zeros_like", "Zeros in the shape and dtype of another tensor.")
+ones_like = _like("ones_like", "Ones in the shape and dtype of another tensor.")
+empty_like = _like("empty_like", "A tensor like another one, whose elements are to be written.")
+full_like = _like("full_like", "One value in the shape and dtype of another tensor.")
 
 
 def parameter(kind: type[Tensor], data: Any, requires_grad: bool) -> Any:

@@ -12,33 +12,10 @@ from .handles import Tensor, wrap
 from .publish import function as _function
 
 __all__ = [
-    "fft",
-    "fft2",
-    "fftfreq",
-    "fftn",
-    "fftshift",
-    "hfft",
-    "hfft2",
-    "hfftn",
-    "ifft",
-    "ifft2",
-    "ifftn",
-    "ifftshift",
-    "ihfft",
-    "ihfft2",
-    "ihfftn",
-    "irfft",
-    "irfft2",
-    "irfftn",
-    "rfft",
-    "rfft2",
-    "rfftfreq",
-    "rfftn",
-]
-
-
-def __dir__() -> list[str]:
-    return __all__
+    "fft", "fft2", "fftfreq", "fftn", "fftshift", "hfft", "hfft2", "hfftn", "ifft", "ifft2",
+    "ifftn", "ifftshift", "ihfft", "ihfft2", "ihfftn", "irfft", "irfft2", "irfftn", "rfft", "rfft2",
+    "rfftfreq", "rfftn",
+]  # fmt: skip
 
 
 def _one(name: str) -> Callable[..., Tensor]:
@@ -120,16 +97,12 @@ hfftn, ihfftn = _hermitian("hfftn"), _hermitian("ihfftn")
 hfft2, ihfft2 = _hermitian("hfft2", (-2, -1)), _hermitian("ihfft2", (-2, -1))
 
 
-@_function(method=False)
-def fftshift(input: Any, dim: Any = None) -> Any:
-    """The zero frequency moved to the middle."""
-    return native.fftshift(input, axes=dim)
-
-
-@_function(method=False)
-def ifftshift(input: Any, dim: Any = None) -> Any:
-    """The zero frequency moved back to the front."""
-    return native.ifftshift(input, axes=dim)
+fftshift = _function(
+    lambda input, dim=None: native.fftshift(input, axes=dim), name="fftshift", method=False
+)
+ifftshift = _function(
+    lambda input, dim=None: native.ifftshift(input, axes=dim), name="ifftshift", method=False
+)
 
 
 def fftfreq(n: int, d: float = 1.0, *, dtype: Any = None, requires_grad: bool = False) -> Tensor:

@@ -17,22 +17,9 @@ from .random import batch_of_random_numbers
 from .transforming import Call, check_tensors, leaves_of
 
 __all__ = [
-    "functional_call",
-    "grad",
-    "grad_and_value",
-    "hessian",
-    "jacfwd",
-    "jacrev",
-    "jvp",
-    "linearize",
-    "stack_module_state",
-    "vjp",
-    "vmap",
-]
-
-
-def __dir__() -> list[str]:
-    return __all__
+    "functional_call", "grad", "grad_and_value", "hessian", "jacfwd", "jacrev", "jvp", "linearize",
+    "stack_module_state", "vjp", "vmap",
+]  # fmt: skip
 
 
 def _check_argnums(argnums: Any, args: tuple[Any, ...] | None = None) -> None:

@@ -22,7 +22,9 @@ from ...arrays.creation import asarray
 from ...arrays.dual import Dual
 from ...arrays.tensor import Tensor as Native
 from ...arrays.tensor import tensor_type, tensor_type_at
+from ...autograd.forward_ad import _open
 from ...core.array import Array
+from ...core.levels import in_flight
 from ...core.nodes import recorder
 from .dtypes import Size, device, dtype, numpy_of, of_numpy
 from .inside import refuse_inside
@@ -319,6 +321,8 @@ class Tensor:
 
     @property
     def _version(self) -> int:
+        if self.is_inference():
+            raise RuntimeError("Inference tensors do not track version counter.")
         own = self._t._version if isinstance(self._t, Native) else 0
         return int(own + self._bumps)
 
@@ -479,6 +483,8 @@ def lift(tensor: Tensor, value: Any) -> None:
         return
     lift(tensor, value._array)
     array = tensor._t
+    if isinstance(value, Dual | Native) and value.level > array.level:
+        _check_own(array, value)
     if isinstance(value, Dual):
         tensor._t = type(value)(array, array * 0)
     elif isinstance(value, Native) and value.level > array.level:
@@ -486,6 +492,34 @@ def lift(tensor: Tensor, value: Any) -> None:
     # One tensor cannot hold a whole batch: the write will say so.
     if tensor._t is not array:
         _follow_all(tensor, array, tensor._t)
+
+
+def note_birth(result: Any, args: tuple[Any, ...]) -> None:
+    """Remember that a constant was made inside a transform: it may be written there.
+
+    A function may also give the array of one of its arguments.
+    """
+    if isinstance(result, Native):
+        given = any(isinstance(a, Tensor) and a._t is result for a in args)
+        if result._node is None and result._view is None and not given:
+            result._born = in_flight()
+    elif isinstance(result, tuple | list):
+        for part in result:
+            note_birth(part, args)
+
+
+def _check_own(array: Any, value: Any) -> None:
+    """Raise if a value of a transform would be written into a tensor from outside it."""
+    if getattr(array, "_born", 0) >= int(value.level):
+        return
+    if any(value.level == opened.number for opened in _open()):
+        return  # a level of `forward_ad`: a tensor gets a tangent there
+    raise RuntimeError(
+        "During a grad (vjp, jvp, grad, etc) transform, the function provided attempted to call "
+        "in-place operation that would mutate a captured Tensor. This is not supported: the value "
+        "would outlive the transform. Pass the tensor as an argument and return it, or write to a "
+        "clone() of it"
+    )
 
 
 def _follow_all(tensor: Tensor, before: Any, now: Any) -> None:

@@ -10,9 +10,10 @@ from ... import ops
 from ...arrays.batched import Batched
 from ...arrays.creation import asarray
 from ...core.array import Array
-from .handles import Tensor, attach, lift, new, origin_of, unwrap, wrap
+from .handles import Tensor, attach, lift, new, note_birth, origin_of, unwrap, wrap
+from .inside import INSIDE
 from .publish import METHODS
-from .views import check_written, not_written, note_view
+from .views import check_written, not_written, note_view, write_through
 
 
 def _key(key: Any) -> Any:
@@ -45,6 +46,8 @@ def _getitem(self: Tensor, key: Any) -> Tensor:
     made._t = found
     if origin_of(found) is not None:
         note_view(made, self)
+    elif INSIDE:
+        note_birth(found, (self,))
     return made
 
 
@@ -77,6 +80,7 @@ def _setitem(self: Tensor, key: Any, value: Any) -> None:
         self._t[place] = value
     except (ValueError, TypeError, RuntimeError) as error:
         raise not_written(self, "x[...] = value", error) from error
+    write_through(self)
 
 
 def _differing_axis(parts: tuple[Any, ...], ndim: int) -> int | None:

@@ -11,13 +11,19 @@ from typing import Any
 _depth: ContextVar[int] = ContextVar("arraygrad_torch_transforms", default=0)
 
 
+# The transforms that run, in all threads: functions look at it for each op.
+INSIDE: list[Any] = []
+
+
 class transforming:  # noqa: N801  (it is used like a function)
     """Run a function that is transformed inside."""
 
     def __enter__(self) -> None:
         self._token = _depth.set(_depth.get() + 1)
+        INSIDE.append(self)
 
     def __exit__(self, *exc: Any) -> None:
+        INSIDE.remove(self)
         _depth.reset(self._token)
 
 

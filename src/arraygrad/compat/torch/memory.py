@@ -18,7 +18,7 @@ from . import creation
 from .dtypes import Size
 from .functions import elementwise, shapes, turning
 from .handles import Tensor, attach, is_recorded, lift, remember, unwrap, wrap
-from .views import check_written, may_be_changed, not_written
+from .views import check_written, may_be_changed, not_written, write_through
 
 
 def _view_property(function: Any) -> property:
@@ -166,6 +166,7 @@ def _copy(self: Tensor, src: Any, non_blocking: bool = False) -> Tensor:
         self._t.copy_(value)
     except (ValueError, TypeError, RuntimeError) as error:
         raise not_written(self, "copy_", error) from error
+    write_through(self)
     return self
 
 

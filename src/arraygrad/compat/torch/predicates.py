@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -75,49 +76,20 @@ def is_tensor(obj: Any) -> bool:
     return isinstance(obj, Tensor)
 
 
-def is_floating_point(input: Tensor) -> bool:
-    """Whether the elements are real floating-point numbers."""
-    return input.is_floating_point()
+def _asked(name: str) -> Callable[..., Any]:
+    """The function that asks a tensor for what its method says."""
+
+    def function(input: Tensor, *args: Any) -> Any:
+        return getattr(input, name)(*args)
+
+    function.__name__, function.__doc__ = name, f"`Tensor.{name}` as a function."
+    return function
 
 
-def is_complex(input: Tensor) -> bool:
-    """Whether the elements are complex numbers."""
-    return input.is_complex()
-
-
-def is_conj(input: Tensor) -> bool:
-    """False: conjugation is never put off."""
-    return False
-
-
-def is_neg(input: Tensor) -> bool:
-    """False: negation is never put off."""
-    return False
-
-
-def is_nonzero(input: Tensor) -> bool:
-    """Whether the only element is not zero."""
-    return bool(input)
-
-
-def is_inference(input: Tensor) -> bool:
-    """Whether a tensor was made under `inference_mode`."""
-    return input.is_inference()
-
-
-def is_same_size(input: Tensor, other: Tensor) -> bool:
-    """Whether the shapes are equal."""
-    return input.shape == other.shape
-
-
-def numel(input: Tensor) -> int:
-    """The number of elements."""
-    return input.numel()
-
-
-def detach(input: Tensor) -> Tensor:
-    """The same values, cut off from the graph."""
-    return input.detach()
+is_floating_point, is_complex = _asked("is_floating_point"), _asked("is_complex")
+is_conj, is_neg, is_nonzero = _asked("is_conj"), _asked("is_neg"), _asked("is_nonzero")
+is_inference, is_same_size = _asked("is_inference"), _asked("is_same_size")
+numel, detach = _asked("numel"), _asked("detach")
 
 
 def result_type(tensor1: Any, tensor2: Any) -> dtype:

@@ -22,11 +22,14 @@ from ...arrays.creation import asarray, tensor
 from ...arrays.dual import Dual
 from ...core.array import Array
 from .dtypes import default_for, result_type
-from .handles import Tensor, is_recorded, lift, new, origin_of, unwrap, wrap
-from .views import check_written, not_written, note_view
+from .handles import Tensor, is_recorded, lift, new, note_birth, origin_of, unwrap, wrap
+from .inside import INSIDE
+from .views import check_written, not_written, note_view, write_through
 from .wording import as_in_torch
 
 AnyFunction = Callable[..., Any]
+
+Dtypes = Literal["same", "promoted", "floating"]
 
 METHODS: dict[str, AnyFunction] = {}
 
@@ -50,6 +53,7 @@ def function(
     method: bool = True,
     in_place: bool = False,
     parts: bool = False,
+    dtypes: Dtypes | None = None,
 ) -> Published: ...
 @overload
 def function(
@@ -58,6 +62,7 @@ def function(
     method: bool = True,
     in_place: bool = False,
     parts: bool = False,
+    dtypes: Dtypes | None = None,
 ) -> Callable[[AnyFunction], Published]: ...
 def function(
     native: AnyFunction | None = None,
@@ -66,13 +71,20 @@ def function(
     method: bool = True,
     in_place: bool = False,
     parts: bool = False,
+    dtypes: Dtypes | None = None,
 ) -> Any:
     """PyTorch's function for a function on arrays with PyTorch's parameters.
 
     `parts` says that it returns several views at once, which PyTorch does not let be written.
+    `dtypes` is the rule for tensors of several dtypes: they must be the "same"; they are "promoted"
+    by PyTorch's rules; or promoted, and integers made "floating".
     """
     if native is None:
-        return functools.partial(function, name=name, method=method, in_place=in_place, parts=parts)
+        return functools.partial(
+            function, name=name, method=method, in_place=in_place, parts=parts, dtypes=dtypes
+        )
+    if dtypes is not None:
+        native = _by_rule(native, name or native.__name__, dtypes)
     how = "several" if parts else None
     own = name or native.__name__
 
@@ -89,6 +101,8 @@ def function(
             if all(isinstance(value, Tensor) for value in args):
                 raise
             raise _no_tensor(own, args) from error
+        if INSIDE:
+            note_birth(result, args)
         if out is not None:
             return into(out, result, own)
         made = wrap(result)
@@ -102,11 +116,45 @@ def function(
         return made
 
     made.__name__ = made.__qualname__ = own
+    made.__doc__ = native.__doc__ or f"PyTorch's `{own}`."
     if method:
         METHODS[own] = made
     if in_place:
         METHODS[own + "_"] = written(native, own + "_")
     return made
+
+
+def _by_rule(native: AnyFunction, name: str, rule: Dtypes) -> AnyFunction:
+    """A function on arrays, with a rule for their dtypes."""
+
+    @functools.wraps(native)
+    def ruled(*args: Any, **kwargs: Any) -> Any:
+        values = [*args, *kwargs.values()]
+        arrays = [v for value in values for v in _each(value) if isinstance(v, Array)]
+        wanted = arrays[0].dtype if arrays else None
+        if all(array.dtype == wanted for array in arrays):
+            if rule != "floating" or wanted is None or wanted.kind not in "biu":
+                return native(*args, **kwargs)
+            wanted = default_for("f")
+        elif rule == "same":
+            others = ", ".join(sorted({str(array.dtype) for array in arrays}))
+            raise RuntimeError(f"{name}(): expected tensors of the same dtype, but got {others}")
+        else:
+            wanted = result_type(*arrays)
+            if rule == "floating" and wanted.kind in "biu":
+                wanted = default_for("f")
+
+        def converted(value: Any) -> Any:
+            return ops.astype(value, wanted) if isinstance(value, Array) else value
+
+        named = {key: converted(value) for key, value in kwargs.items()}
+        return native(*map(converted, args), **named)
+
+    return ruled
+
+
+def _each(value: Any) -> Any:
+    return value if isinstance(value, tuple | list) else (value,)
 
 
 def _sources(args: tuple[Any, ...], count: int) -> Any:
@@ -131,6 +179,8 @@ def elementwise_unary(
         result = native(array)
         if array._array.dtype.kind in "biu":
             result = _of_integers(result, native, array)
+        if INSIDE:
+            note_birth(result, (input,))
         if out is not None:
             return into(out, result, own)
         tensor = new(Tensor)
@@ -189,6 +239,8 @@ def elementwise_binary(
             raise RuntimeError(f"{own}(): {error}") from error
         if (x if isinstance(x, Array) else y)._array.dtype.kind in "biu":
             result = _of_integers(result, native, x, y)
+        if INSIDE:
+            note_birth(result, (input, other))
         if out is not None:
             return into(out, result, own)
         tensor = new(Tensor)
@@ -219,6 +271,7 @@ def written(native: Any, name: str) -> AnyFunction:
             self._t._change(native, tuple(values), keywords, name)
         except (ValueError, TypeError, RuntimeError) as error:
             raise not_written(self, name, error) from error
+        write_through(self)
         return self
 
     method.__name__ = method.__qualname__ = name
@@ -298,20 +351,6 @@ def into(out: Any, result: Any, name: str) -> Any:
     else:
         out._t = ops.astype(result, out._t.dtype)
     return out
-
-
-def takes_out(make: Callable[..., Tensor]) -> Callable[..., Tensor]:
-    """A function that makes a tensor, and writes it into the one that is given as `out`."""
-
-    @functools.wraps(make)
-    def made(*args: Any, out: Any = None, **keywords: Any) -> Tensor:
-        if out is None:
-            return make(*args, **keywords)
-        if keywords.get("dtype") is None:
-            keywords["dtype"] = out.dtype
-        return into(out, make(*args, **keywords)._t, make.__name__)  # type: ignore[no-any-return]
-
-    return made
 
 
 def _no_tensor(name: str, args: tuple[Any, ...]) -> TypeError:

@@ -18,10 +18,9 @@ from ...arrays.creation import asarray as native
 from ...core.array import plain
 from ...errors import OuterWriteError
 from ...random import Stream
-from .creation import _finished, _shape, check_layout, tensor
-from .dtypes import check_device, get_default_dtype, numpy_of, uint8
+from .creation import filled, makes, tensor, usual
+from .dtypes import check_device, numpy_of, uint8
 from .handles import Tensor, wrap
-from .publish import takes_out
 from .views import not_written
 
 # The names of `torch` that are made here.
@@ -159,9 +158,8 @@ def _check_chance(chance: Any, name: str) -> None:
     _expect(inside.all(), "%s expects p to be in [0, 1], but got p=%s", name, values.tolist())
 
 
-def _drawn(draw: Any, shape: Any, dtype: Any, requires_grad: bool = False) -> Tensor:
-    """A tensor of what `draw(shape)` gives; inside vmap, perhaps one for each member."""
-    wanted = numpy_of(get_default_dtype() if dtype is None else dtype)
+def _array(draw: Any, shape: Any, dtype: Any) -> Any:
+    """An array of what `draw(shape)` gives; inside vmap, perhaps one for each member."""
     each = []
     for kind, size, randomness in _batches.get():
         if randomness == "error":
@@ -171,11 +169,16 @@ def _drawn(draw: Any, shape: Any, dtype: Any, requires_grad: bool = False) -> Te
             )
         if randomness == "different":
             each.append((kind, size))
-    values = np.asarray(draw((*(size for _, size in each), *shape)), dtype=wanted)
-    array: Any = values if each else native(values)
+    drawn = np.asarray(draw((*(size for _, size in each), *shape)), dtype=usual(dtype))
+    array: Any = drawn if each else native(drawn)
     for kind, _ in each:
         array = kind(array)
-    return _finished(array, requires_grad)
+    return array
+
+
+def _drawn(draw: Any, shape: Any, dtype: Any) -> Tensor:
+    made: Tensor = wrap(_array(draw, shape, None if dtype is None else numpy_of(dtype)))
+    return made
 
 
 def _normal(dtype: Any, generator: Generator | None) -> Any:
@@ -194,119 +197,58 @@ def _uniform(dtype: Any, generator: Generator | None) -> Any:
     return source.random
 
 
-@takes_out
-def randn(
-    *size: Any,
-    dtype: Any = None,
-    device: Any = None,
-    requires_grad: bool = False,
-    generator: Generator | None = None,
-    **keywords: Any,
-) -> Tensor:
-    """Numbers from the normal distribution."""
-    check_device(device)
-    return _drawn(_normal(dtype, generator), _shape("randn", size, keywords), dtype, requires_grad)
+randn = filled(
+    "randn",
+    "Numbers from the normal distribution.",
+    lambda shape, dtype, generator=None: _array(_normal(dtype, generator), shape, dtype),
+)
+rand = filled(
+    "rand",
+    "Numbers between 0 and 1.",
+    lambda shape, dtype, generator=None: _array(_uniform(dtype, generator), shape, dtype),
+)
 
 
-@takes_out
-def rand(
-    *size: Any,
-    dtype: Any = None,
-    device: Any = None,
-    requires_grad: bool = False,
-    generator: Generator | None = None,
-    **keywords: Any,
-) -> Tensor:
-    """Numbers between 0 and 1."""
-    check_device(device)
-    return _drawn(_uniform(dtype, generator), _shape("rand", size, keywords), dtype, requires_grad)
-
-
-@takes_out
+@makes
 def randint(
-    low: int,
-    high: Any = None,
-    size: Any = None,
-    *,
-    dtype: Any = None,
-    device: Any = None,
-    requires_grad: bool = False,
-    generator: Generator | None = None,
-) -> Tensor:
+    low: int, high: Any = None, size: Any = None, *, dtype: Any, generator: Any = None
+) -> Any:
     """Integers from `low` up to, and without, `high`."""
-    check_device(device)
     if size is None:
         low, high, size = 0, low, high
     elif high is None:
         low, high = 0, low
-    _expect(
-        low < high,
-        "random_ expects 'from' to be less than 'to', but got from=%s >= to=%s",
-        low,
-        high,
-    )
-    source, wanted = _source(generator), np.int64 if dtype is None else dtype
-    return _drawn(
-        lambda shape: source.integers(low, high, shape), tuple(size), wanted, requires_grad
-    )
+    said = "random_ expects 'from' to be less than 'to', but got from=%s >= to=%s"
+    _expect(low < high, said, low, high)
+    source = _source(generator)
+    wanted = np.int64 if dtype is None else dtype
+    return _array(lambda shape: source.integers(low, high, shape), tuple(size), wanted)
 
 
-@takes_out
-def randperm(
-    n: int, *, dtype: Any = None, device: Any = None, generator: Generator | None = None
-) -> Tensor:
+@makes
+def randperm(n: int, *, dtype: Any, generator: Any = None) -> Any:
     """The integers below `n` in a random order."""
     _expect(n >= 0, "n must be non-negative, got %s", n)
-    check_device(device)
     source = _source(generator)
 
     def shuffled(shape: tuple[int, ...]) -> Any:
         return source.permuted(np.broadcast_to(np.arange(n), shape), axis=-1)
 
-    return _drawn(shuffled, (n,), np.int64 if dtype is None else dtype)
+    return _array(shuffled, (n,), np.int64 if dtype is None else dtype)
 
 
-def _like(draw: Any, input: Tensor, dtype: Any, requires_grad: bool) -> Tensor:
-    wanted = input.dtype if dtype is None else dtype
-    return draw(*input.shape, dtype=wanted, requires_grad=requires_grad)  # type: ignore[no-any-return]
+def _like(draw: Any) -> Any:
+    def made(input: Tensor, *args: Any, dtype: Any = None, **keywords: Any) -> Tensor:
+        wanted = input.dtype if dtype is None else dtype
+        found: Tensor = draw(*args, size=tuple(input.shape), dtype=wanted, **keywords)
+        return found
+
+    made.__name__ = made.__qualname__ = f"{draw.__name__}_like"
+    made.__doc__ = f"`{draw.__name__}`, in the shape and dtype of another tensor."
+    return made
 
 
-def randn_like(
-    input: Tensor,
-    *,
-    dtype: Any = None,
-    device: Any = None,
-    requires_grad: bool = False,
-    **keywords: Any,
-) -> Tensor:
-    """Normal numbers in the shape and dtype of another tensor."""
-    check_device(device)
-    check_layout("randn_like", keywords)
-    return _like(randn, input, dtype, requires_grad)
-
-
-def rand_like(
-    input: Tensor,
-    *,
-    dtype: Any = None,
-    device: Any = None,
-    requires_grad: bool = False,
-    **keywords: Any,
-) -> Tensor:
-    """Numbers between 0 and 1 in the shape and dtype of another tensor."""
-    check_device(device)
-    check_layout("rand_like", keywords)
-    return _like(rand, input, dtype, requires_grad)
-
-
-def randint_like(
-    input: Tensor, low: int, high: int | None = None, *, dtype: Any = None, **keywords: Any
-) -> Tensor:
-    """Integers in the shape and dtype of another tensor."""
-    check_device(keywords.pop("device", None))
-    check_layout("randint_like", keywords)
-    low, high = (0, low) if high is None else (low, high)
-    return randint(low, high, tuple(input.shape), dtype=input.dtype if dtype is None else dtype)
+randn_like, rand_like, randint_like = map(_like, (randn, rand, randint))
 
 
 def normal(

@@ -14,10 +14,6 @@ from .random import rand, randint
 __all__ = ["assert_close", "make_tensor"]
 
 
-def __dir__() -> list[str]:
-    return __all__
-
-
 # For each dtype, the relative and the absolute difference that counts as equal.
 _TOLERANCES = {
     "float16": (1e-3, 1e-5),

@@ -12,7 +12,3 @@ Device = device | str | int | None
 _device, _dtype = device, dtype
 _size = Size | Sequence[int]
 Storage = Any
-
-
-def __dir__() -> list[str]:
-    return __all__

@@ -9,6 +9,7 @@ from __future__ import annotations
 import weakref
 from typing import Any
 
+from ...arrays.dual import Dual
 from ...arrays.tensor import Tensor as Native
 from ...core.nodes import INFERENCE, Leaf, recorder
 from ...errors import OuterWriteError
@@ -48,6 +49,15 @@ def how_now(how: str | None) -> str | None:
     if recorder() is None:
         return "inference" if INFERENCE.get() else "no_grad"
     return how
+
+
+def write_through(tensor: Tensor) -> None:
+    """Write the parts of a dual tensor to the tensors that `make_dual` made it of."""
+    pair, array = tensor.__dict__.get("_pair"), tensor._t
+    if pair is not None and isinstance(array, Dual):
+        for target, part in zip(pair, (array.primal, array.tangent), strict=True):
+            if isinstance(target._t, Native) and part is not target._t:
+                target._t.copy_(part)
 
 
 def check_written(tensor: Tensor, *values: Any) -> None:

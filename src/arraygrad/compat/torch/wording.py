@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import re
-
 from ...errors import (
     AnomalyError,
     GraphFreedError,
@@ -12,6 +10,7 @@ from ...errors import (
     UnusedInputError,
     WrittenError,
 )
+from ...nn.common import OptionError
 from .node_names import shown_name
 
 # For each kind of error, the words by which users of PyTorch know it.
@@ -39,26 +38,12 @@ def reword(error: Exception) -> None:
         error.args = (f"{words}: {error}", *error.args[1:])
 
 
-# Bad values of arguments are RuntimeErrors in PyTorch, where they are found in C++. These are found
-# in Python: what is said, after the name of the function, and the error that PyTorch raises.
-_OTHERS: dict[str, type[Exception]] = {
-    r"reduction|min_val|batch_size|Expected more than 1|Expected 3D|eps must be|unpool.*output_size"
-    r"|align_corners is|exactly one of|axes to resize|recompute_scale_factor"
-    r"|(entropy|logits|gaussian).*shape of input|grid_sample.*mode|p must be|margin must be"
-    r"|negative entry|offsets\[|offsets has to|weights must|max mode|1D or 2D|_bag.*mode": (
-        ValueError
-    ),
-    r"(pad|interpolate)\(\): (mode|antialias)|not fit an input|affine_grid.*size|weights is for": (
-        NotImplementedError
-    ),
-    r"Padding_idx": AssertionError,
-}
-
-
 def as_in_torch(name: str, error: ValueError) -> Exception:
-    """PyTorch's error for a ValueError of a function."""
-    text = f"{name}(): {error}"
-    for words, kind in _OTHERS.items():
-        if re.search(words, text):
-            return kind(text)
-    return RuntimeError(text)
+    """PyTorch's error for a ValueError of a function.
+
+    Bad values of arguments are RuntimeErrors in PyTorch, where they are found in C++. Options are
+    checked in Python, and have other errors.
+    """
+    kinds = ((NotImplementedError, NotImplementedError), (OptionError, ValueError))
+    kind = next((theirs for ours, theirs in kinds if isinstance(error, ours)), RuntimeError)
+    return kind(f"{name}(): {error}")

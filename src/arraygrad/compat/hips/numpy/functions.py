@@ -15,21 +15,9 @@ from ..structures import holds_boxes
 from .numpy_wrapper import wrapped
 
 __all__ = [
-    "array",
-    "array_from_args",
-    "c_",
-    "concatenate_args",
-    "int8",
-    "int16",
-    "int32",
-    "int64",
-    "isscalar",
-    "make_diagonal",
-    "r_",
-    "row_stack",
-    "vectorize",
-    "where",
-]
+    "array", "array_from_args", "c_", "concatenate_args", "int8", "int16", "int32", "int64",
+    "isscalar", "make_diagonal", "r_", "row_stack", "vectorize", "where",
+]  # fmt: skip
 
 row_stack = wrapped(_np.vstack)
 isscalar = notrace_primitive(_np.isscalar)

@@ -11,13 +11,9 @@ from . import namespace as anp
 from .numpy_wrapper import metadata
 
 __all__ = [
-    "balanced_eq",
-    "match_complex",
-    "repeat_to_match_shape",
-    "replace_zero",
-    "unbroadcast",
+    "balanced_eq", "match_complex", "repeat_to_match_shape", "replace_zero", "unbroadcast",
     "unbroadcast_f",
-]
+]  # fmt: skip
 
 
 def unbroadcast_f(target: Any, f: Callable[[Any], Any]) -> Callable[[Any], Any]:

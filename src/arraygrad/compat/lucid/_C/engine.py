@@ -10,14 +10,9 @@ from typing import Any
 from ....errors import GraphFreedError, WrittenError
 
 __all__ = [
-    "DtypeMismatch",
-    "ShapeMismatch",
-    "VersionMismatch",
-    "check_alike",
-    "in_lucids_words",
-    "is_mutation_on_saved_allowed",
-    "mutation_was_allowed",
-]
+    "DtypeMismatch", "ShapeMismatch", "VersionMismatch", "check_alike", "in_lucids_words",
+    "is_mutation_on_saved_allowed", "mutation_was_allowed",
+]  # fmt: skip
 
 # A value that a gradient needs was written. This is rarely raised: arraygrad restores the values.
 VersionMismatch = WrittenError

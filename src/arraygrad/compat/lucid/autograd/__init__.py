@@ -16,29 +16,8 @@ from .function import Function, FunctionCtx
 from .functional import checkpoint, gradcheck, gradgradcheck, hessian, hvp, jacobian, jvp, vjp
 
 __all__ = [
-    "Function",
-    "FunctionCtx",
-    "backward",
-    "checkpoint",
-    "detect_anomaly",
-    "enable_grad",
-    "grad",
-    "gradcheck",
-    "gradgradcheck",
-    "graph",
-    "hessian",
-    "hvp",
-    "inference_mode",
-    "is_anomaly_enabled",
-    "is_grad_enabled",
-    "jacobian",
-    "jvp",
-    "no_grad",
-    "set_detect_anomaly",
-    "set_grad_enabled",
+    "Function", "FunctionCtx", "backward", "checkpoint", "detect_anomaly", "enable_grad", "grad",
+    "gradcheck", "gradgradcheck", "graph", "hessian", "hvp", "inference_mode", "is_anomaly_enabled",
+    "is_grad_enabled", "jacobian", "jvp", "no_grad", "set_detect_anomaly", "set_grad_enabled",
     "vjp",
-]
-
-
-def __dir__() -> list[str]:
-    return __all__
+]  # fmt: skip

@@ -11,10 +11,6 @@ from .._C.engine import mutation_was_allowed
 __all__ = ["allow_mutation_on_saved_tensors", "save_on_cpu", "saved_tensors_hooks"]
 
 
-def __dir__() -> list[str]:
-    return __all__
-
-
 @contextmanager
 def allow_mutation_on_saved_tensors() -> Iterator[None]:
     """Say that tensors that are kept for the gradient may be written.

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from ....autograd import no_grad
+from ... import modules
 from ..draws import uniform
 from ..tensors import Tensor, rand
 from ..tensors import device as check_device
@@ -13,21 +14,9 @@ from . import functional, utils
 from .hooks import Handle, Hooks
 
 __all__ = [
-    "Dropout",
-    "Linear",
-    "Module",
-    "Parameter",
-    "ReLU",
-    "Sequential",
-    "Sigmoid",
-    "Tanh",
-    "functional",
-    "utils",
-]
-
-
-def __dir__() -> list[str]:
-    return __all__
+    "Dropout", "Linear", "Module", "Parameter", "ReLU", "Sequential", "Sigmoid", "Tanh",
+    "functional", "utils",
+]  # fmt: skip
 
 
 class Parameter(Tensor):
@@ -41,14 +30,8 @@ class Parameter(Tensor):
         return Tensor._wrapped(value)  # what is computed with a parameter is not one
 
 
-class Module:
+class Module(modules.Module):
     """A function with parameters: the parameters and modules among its attributes."""
-
-    training = True
-
-    def forward(self, *args: Any, **keywords: Any) -> Any:
-        """Compute the result. The subclass defines it."""
-        raise NotImplementedError("define forward() in the subclass")
 
     def __call__(self, *args: Any, **keywords: Any) -> Any:
         hooks = self.__dict__.get("_hooks")
@@ -68,11 +51,9 @@ class Module:
 
     def named_parameters(self, prefix: str = "") -> Iterator[tuple[str, Any]]:
         """The parameters of this module and of those in it, with their names."""
-        for name, value in vars(self).items():
-            if isinstance(value, Parameter):
-                yield prefix + name, value
-            elif isinstance(value, Module):
-                yield from value.named_parameters(f"{prefix}{name}.")
+        return (
+            (name, value) for name, value in self._named(prefix) if isinstance(value, Parameter)
+        )
 
     def parameters(self) -> Iterator[Any]:
         """The parameters of this module and of those in it."""
@@ -100,18 +81,6 @@ class Module:
         """The module itself, if the device is the processor."""
         check_device(device)
         return self
-
-    def train(self, mode: bool = True) -> Module:
-        """Say that the module is being trained, to this module and those in it."""
-        self.training = mode
-        for value in vars(self).values():
-            if isinstance(value, Module):
-                value.train(mode)
-        return self
-
-    def eval(self) -> Module:
-        """Say that the module is being used."""
-        return self.train(False)
 
 
 class Linear(Module):
@@ -155,22 +124,6 @@ class Dropout(Module):
         return x * Tensor(kept / (1 - self.p or 1), dtype=x.dtype)
 
 
-class ReLU(Module):
-    """Elements below zero become zero."""
-
-    def forward(self, x: Any) -> Any:
-        return functional.relu(x)
-
-
-class Sigmoid(Module):
-    """The logistic function."""
-
-    def forward(self, x: Any) -> Any:
-        return functional.sigmoid(x)
-
-
-class Tanh(Module):
-    """The hyperbolic tangent."""
-
-    def forward(self, x: Any) -> Any:
-        return functional.tanh(x)
+ReLU = modules.applied(Module, "ReLU", functional.relu, "Elements below zero become zero.")
+Sigmoid = modules.applied(Module, "Sigmoid", functional.sigmoid, "The logistic function.")
+Tanh = modules.applied(Module, "Tanh", functional.tanh, "The hyperbolic tangent.")

@@ -6,8 +6,7 @@ from typing import Any
 
 from .... import nn
 from ...arguments import class_places
-from ...torchlike import log_softmax as _log_softmax
-from ...torchlike import softmax as _softmax
+from ...torchlike import FUNCTIONS
 from ..tensors import Tensor
 
 __all__ = [
@@ -15,10 +14,6 @@ __all__ = [
     "log_softmax", "mish", "mse_loss", "nll_loss", "relu", "relu6", "relu_", "selu", "sigmoid",
     "silu", "softmax", "softplus", "tanh",
 ]  # fmt: skip
-
-
-def __dir__() -> list[str]:
-    return __all__
 
 
 def _lifted(function: Any) -> Any:
@@ -29,7 +24,9 @@ relu, relu6, sigmoid, tanh = map(_lifted, (nn.relu, nn.relu6, nn.sigmoid, nn.tan
 hardtanh, leaky_relu, elu, selu = map(_lifted, (nn.hardtanh, nn.leaky_relu, nn.elu, nn.selu))
 silu, mish, gelu, softplus = map(_lifted, (nn.silu, nn.mish, nn.gelu, nn.softplus))
 hardsigmoid, hardswish, linear = map(_lifted, (nn.hardsigmoid, nn.hardswish, nn.linear))
-softmax, log_softmax, mse_loss = map(_lifted, (_softmax, _log_softmax, nn.mse_loss))
+softmax, log_softmax, mse_loss = map(
+    _lifted, (*(FUNCTIONS[n] for n in ("softmax", "log_softmax")), nn.mse_loss)
+)
 
 
 def relu_(x: Any) -> Any:

@@ -13,10 +13,6 @@ from ..tensors import Tensor
 __all__ = ["clip_grad_norm_", "clip_grad_value_"]
 
 
-def __dir__() -> list[str]:
-    return __all__
-
-
 def _gradients(parameters: Any) -> list[Tensor]:
     given: Iterable[Any] = [parameters] if isinstance(parameters, Tensor) else parameters
     return [p.grad for p in given if p.grad is not None]

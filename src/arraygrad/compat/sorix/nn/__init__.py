@@ -2,28 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 
 from .... import nn
+from ... import modules
 from ...arguments import class_places
 from ..functions import randn, relu, sigmoid, tanh  # type: ignore[attr-defined]
 from ..tensor import Tensor, float32
 
 __all__ = [
-    "BCEWithLogitsLoss",
-    "CrossEntropyLoss",
-    "LeakyReLU",
-    "Linear",
-    "MSELoss",
-    "Module",
-    "ReLU",
-    "Sequential",
-    "Sigmoid",
-    "Tanh",
-]
+    "BCEWithLogitsLoss", "CrossEntropyLoss", "LeakyReLU", "Linear", "MSELoss", "Module", "ReLU",
+    "Sequential", "Sigmoid", "Tanh",
+]  # fmt: skip
 
 
 mse_loss, cross_entropy = Tensor._lifted(nn.mse_loss), Tensor._lifted(nn.cross_entropy)
@@ -31,53 +23,13 @@ bce_with_logits = Tensor._lifted(nn.binary_cross_entropy_with_logits)
 leaky_relu = Tensor._lifted(nn.leaky_relu)
 
 
-def __dir__() -> list[str]:
-    return __all__
-
-
-class Module:
+class Module(modules.Module):
     """A function with parameters: the tensors and modules among its attributes."""
-
-    def __init__(self) -> None:
-        self.training = True
-
-    def forward(self, *args: Any, **keywords: Any) -> Any:
-        """Compute the result. The subclass defines it."""
-        raise NotImplementedError("define forward() in the subclass")
-
-    def __call__(self, *args: Any, **keywords: Any) -> Any:
-        return self.forward(*args, **keywords)
 
     def parameters(self) -> list[Tensor]:
         """The tensors that require gradients, of this module and of those in it."""
-        found: dict[int, Tensor] = {}
-        for value in _leaves(vars(self)):
-            held = [value] if isinstance(value, Tensor) else value.parameters()
-            found.update((id(p), p) for p in held if p.requires_grad)
+        found = {id(value): value for _, value in self._named() if value.requires_grad}
         return list(found.values())
-
-    def train(self, mode: bool = True) -> None:
-        """Say that the module is being trained, to this module and those in it."""
-        self.training = mode
-        for value in _leaves(vars(self)):
-            if isinstance(value, Module):
-                value.train(mode)
-
-    def eval(self) -> None:
-        """Say that the module is being used."""
-        self.train(False)
-
-
-def _leaves(value: Any) -> Iterator[Any]:
-    """The tensors and modules in an attribute, which may be a list, tuple or dict of them."""
-    if isinstance(value, Tensor | Module):
-        yield value
-    elif isinstance(value, dict):
-        for item in value.values():
-            yield from _leaves(item)
-    elif isinstance(value, list | tuple):
-        for item in value:
-            yield from _leaves(item)
 
 
 class Linear(Module):
@@ -100,13 +52,6 @@ class Linear(Module):
         return out if self.b is None else out + self.b
 
 
-class ReLU(Module):
-    """Elements below zero become zero."""
-
-    def forward(self, x: Any) -> Any:
-        return relu(x)
-
-
 class LeakyReLU(Module):
     """Elements below zero are multiplied by a slope."""
 
@@ -118,18 +63,16 @@ class LeakyReLU(Module):
         return leaky_relu(x, self.negative_slope)
 
 
-class Sigmoid(Module):
-    """The logistic function."""
-
-    def forward(self, x: Any) -> Any:
-        return sigmoid(x)
-
-
-class Tanh(Module):
-    """The hyperbolic tangent."""
-
-    def forward(self, x: Any) -> Any:
-        return tanh(x)
+_APPLIED = {
+    "ReLU": (relu, "Elements below zero become zero."),
+    "Sigmoid": (sigmoid, "The logistic function."),
+    "Tanh": (tanh, "The hyperbolic tangent."),
+    "MSELoss": (mse_loss, "The mean of the squared differences."),
+    "BCEWithLogitsLoss": (bce_with_logits, "The mean cross entropy of logits and zeros or ones."),
+}
+ReLU, Sigmoid, Tanh, MSELoss, BCEWithLogitsLoss = (
+    modules.applied(Module, name, function, doc) for name, (function, doc) in _APPLIED.items()
+)
 
 
 class Sequential(Module):
@@ -143,20 +86,6 @@ class Sequential(Module):
         for layer in self.layers:
             x = layer(x)
         return x
-
-
-class MSELoss(Module):
-    """The mean of the squared differences."""
-
-    def forward(self, x: Any, target: Any) -> Any:
-        return mse_loss(x, target)
-
-
-class BCEWithLogitsLoss(Module):
-    """The mean cross entropy of logits and targets that are 0 or 1."""
-
-    def forward(self, x: Any, target: Any) -> Any:
-        return bce_with_logits(x, target)
 
 
 class CrossEntropyLoss(Module):

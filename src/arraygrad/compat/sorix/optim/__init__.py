@@ -5,7 +5,3 @@ from ...optimisers import Plain as Optimizer
 from .scipy_bridge import ScipyBridge
 
 __all__ = ["SGD", "Adam", "Optimizer", "RMSprop", "SGDMomentum", "ScipyBridge"]
-
-
-def __dir__() -> list[str]:
-    return __all__

@@ -3,52 +3,16 @@
 They stay arrays where the input is one.
 """
 
-from ..functions import (  # type: ignore[attr-defined]
-    abs,
-    add,
-    ceil,
-    cos,
-    div,
-    exp,
-    floor,
-    log,
-    matmul,
-    mean,
-    mul,
-    pow,
-    round,
-    sign,
-    sin,
-    sqrt,
-    sub,
-    sum,
-    tan,
-    tanh,
-)
+from typing import Any
 
-__all__ = [
-    "abs",
-    "add",
-    "ceil",
-    "cos",
-    "div",
-    "exp",
-    "floor",
-    "log",
-    "matmul",
-    "mean",
-    "mul",
-    "pow",
-    "round",
-    "sign",
-    "sin",
-    "sqrt",
-    "sub",
-    "sum",
-    "tan",
-    "tanh",
-]
+from .. import functions
+
+__all__ = """
+abs add ceil cos div exp floor log matmul mean mul pow round sign sin sqrt sub sum tan tanh
+""".split()
 
 
-def __dir__() -> list[str]:
-    return __all__
+def __getattr__(name: str) -> Any:
+    if name in __all__:
+        return getattr(functions, name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

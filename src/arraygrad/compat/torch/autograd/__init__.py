@@ -23,37 +23,13 @@ from .grad_mode import (
 from .nodes import SavedTensor
 
 __all__ = [
-    "Function",
-    "FunctionCtx",
-    "GradcheckError",
-    "InplaceFunction",
-    "SavedTensor",
-    "Variable",
-    "backward",
-    "detect_anomaly",
-    "enable_grad",
-    "forward_ad",
-    "function",
-    "functional",
-    "grad",
-    "grad_mode",
-    "gradcheck",
-    "gradgradcheck",
-    "graph",
-    "inference_mode",
-    "is_anomaly_check_nan_enabled",
-    "is_anomaly_enabled",
-    "is_grad_enabled",
-    "is_inference_mode_enabled",
-    "no_grad",
-    "once_differentiable",
-    "set_detect_anomaly",
+    "Function", "FunctionCtx", "GradcheckError", "InplaceFunction", "SavedTensor", "Variable",
+    "backward", "detect_anomaly", "enable_grad", "forward_ad", "function", "functional", "grad",
+    "grad_mode", "gradcheck", "gradgradcheck", "graph", "inference_mode",
+    "is_anomaly_check_nan_enabled", "is_anomaly_enabled", "is_grad_enabled",
+    "is_inference_mode_enabled", "no_grad", "once_differentiable", "set_detect_anomaly",
     "set_grad_enabled",
-]
-
-
-def __dir__() -> list[str]:
-    return __all__
+]  # fmt: skip
 
 
 class _OldName(type):

@@ -12,17 +12,9 @@ from ....autograd import forward_ad as native
 from ..handles import Tensor, as_torch_raises, name_of, remember, unwrap, wrap
 
 __all__ = [
-    "UnpackedDualTensor",
-    "dual_level",
-    "enter_dual_level",
-    "exit_dual_level",
-    "make_dual",
+    "UnpackedDualTensor", "dual_level", "enter_dual_level", "exit_dual_level", "make_dual",
     "unpack_dual",
-]
-
-
-def __dir__() -> list[str]:
-    return __all__
+]  # fmt: skip
 
 
 class dual_level(native.dual_level):  # noqa: N801  (torch's name)
@@ -105,7 +97,7 @@ def make_dual(tensor: Tensor, tangent: Tensor, *, level: int | None = None) -> T
     if number is not None:
         _duals.setdefault(number, []).append(weakref.ref(made))
     made._of = tensor
-    made.__dict__["_tangent"] = tangent  # so that `unpack_dual` returns the same object
+    made.__dict__["_pair"] = tensor, tangent  # `unpack_dual` returns the same object
     remember(tangent)
     return made
 

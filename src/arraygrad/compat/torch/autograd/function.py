@@ -426,7 +426,3 @@ def once_differentiable(fn: Rule) -> Rule:
 
 
 __all__ = ["Function", "FunctionCtx", "InplaceFunction", "once_differentiable"]
-
-
-def __dir__() -> list[str]:
-    return __all__

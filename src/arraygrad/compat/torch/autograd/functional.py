@@ -18,10 +18,6 @@ from .differentiate import grad
 __all__ = ["hessian", "hvp", "jacobian", "jvp", "vhp", "vjp"]
 
 
-def __dir__() -> list[str]:
-    return __all__
-
-
 def _tuple(value: Any, name: str, function: str) -> tuple[bool, tuple[Tensor, ...]]:
     """Whether several tensors were given, and these as a tuple."""
     several = isinstance(value, tuple | list)

@@ -10,17 +10,9 @@ from .... import autograd as native
 from ....autograd import is_grad_enabled, is_inference_mode_enabled
 
 __all__ = [
-    "enable_grad",
-    "inference_mode",
-    "is_grad_enabled",
-    "is_inference_mode_enabled",
-    "no_grad",
+    "enable_grad", "inference_mode", "is_grad_enabled", "is_inference_mode_enabled", "no_grad",
     "set_grad_enabled",
-]
-
-
-def __dir__() -> list[str]:
-    return __all__
+]  # fmt: skip
 
 
 class _OfClasses:

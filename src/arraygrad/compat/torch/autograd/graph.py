@@ -18,20 +18,10 @@ from ..handles import Tensor, unwrap, wrap
 from .nodes import GradientEdge, Node, packed, shown, unpacked
 
 __all__ = [
-    "GradientEdge",
-    "Node",
-    "allow_mutation_on_saved_tensors",
-    "disable_saved_tensors_hooks",
-    "get_gradient_edge",
-    "increment_version",
-    "register_multi_grad_hook",
-    "save_on_cpu",
+    "GradientEdge", "Node", "allow_mutation_on_saved_tensors", "disable_saved_tensors_hooks",
+    "get_gradient_edge", "increment_version", "register_multi_grad_hook", "save_on_cpu",
     "saved_tensors_hooks",
-]
-
-
-def __dir__() -> list[str]:
-    return __all__
+]  # fmt: skip
 
 
 disable_saved_tensors_hooks = native.disable_saved_tensors_hooks

@@ -13,10 +13,6 @@ __all__ = [
 ]  # fmt: skip
 
 
-def __dir__() -> list[str]:
-    return __all__
-
-
 def is_available() -> bool:
     """False."""
     return False

@@ -3,7 +3,3 @@
 from ..amp import GradScaler, autocast
 
 __all__ = ["GradScaler", "autocast"]
-
-
-def __dir__() -> list[str]:
-    return __all__

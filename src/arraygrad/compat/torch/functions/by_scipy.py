@@ -16,6 +16,16 @@ from ..dtypes import result_type
 from ..handles import Tensor
 from ..publish import elementwise_unary, floating, function
 
+__all__ = [
+    "airy_ai", "bessel_j0", "bessel_j1", "bessel_y0", "bessel_y1", "chebyshev_polynomial_t",
+    "chebyshev_polynomial_u", "chebyshev_polynomial_v", "chebyshev_polynomial_w", "erfcx",
+    "hermite_polynomial_h", "hermite_polynomial_he", "laguerre_polynomial_l",
+    "legendre_polynomial_p", "modified_bessel_i0", "modified_bessel_i1", "modified_bessel_k0",
+    "modified_bessel_k1", "scaled_modified_bessel_k0", "scaled_modified_bessel_k1",
+    "shifted_chebyshev_polynomial_t", "shifted_chebyshev_polynomial_u",
+    "shifted_chebyshev_polynomial_v", "shifted_chebyshev_polynomial_w", "spherical_bessel_j0",
+]  # fmt: skip
+
 
 def scipy_special() -> Any:
     """The module of special functions."""
@@ -51,10 +61,9 @@ def spherical_bessel_j0(input: Any) -> Any:
     return sinc(floating(input) / np.pi)
 
 
-@function(method=False)
-def airy_ai(input: Any) -> Any:
-    """Airy's function Ai."""
-    return scipy_special().airy(floating(input))[0]
+airy_ai = function(
+    lambda input: scipy_special().airy(floating(input))[0], name="airy_ai", method=False
+)
 
 
 # --- orthogonal polynomials: p(input, n) ---

@@ -113,10 +113,9 @@ tanh = elementwise_unary(ops.tanh)
 trunc = elementwise_unary(ops.trunc)
 
 
-@function(method=False)
-def real(input: Any) -> Any:
-    """The real part, as a view."""
-    return input if input.dtype.kind != "c" else ops.real(input)
+real = function(
+    lambda input: input if input.dtype.kind != "c" else ops.real(input), name="real", method=False
+)
 
 
 @function(method=False)
@@ -127,16 +126,8 @@ def imag(input: Any) -> Any:
     return ops.imag(input)
 
 
-@function
-def isposinf(input: Any) -> Any:
-    """Whether each element is infinite and positive."""
-    return ops.equal(input, math.inf)
-
-
-@function
-def isneginf(input: Any) -> Any:
-    """Whether each element is infinite and negative."""
-    return ops.equal(input, -math.inf)
+isposinf = function(lambda input: ops.equal(input, math.inf), name="isposinf")
+isneginf = function(lambda input: ops.equal(input, -math.inf), name="isneginf")
 
 
 @function
@@ -159,16 +150,10 @@ def sgn(input: Any) -> Any:
     return ops.copy(input) if input.dtype.kind == "b" else ops.sign(input)
 
 
-@function(in_place=True)
-def rsqrt(input: Any) -> Any:
-    """One over the square root."""
-    return ops.reciprocal(ops.sqrt(floating(input)))
-
-
-@function(in_place=True)
-def frac(input: Any) -> Any:
-    """The part behind the point."""
-    return input - ops.trunc(input)
+rsqrt = function(
+    lambda input: ops.reciprocal(ops.sqrt(floating(input))), name="rsqrt", in_place=True
+)
+frac = function(lambda input: input - ops.trunc(input), name="frac", in_place=True)
 
 
 @function(in_place=True)
@@ -190,10 +175,9 @@ def nan_to_num(input: Any, nan: float = 0.0, posinf: Any = None, neginf: Any = N
     return ops.nan_to_num(input, nan=nan, posinf=posinf, neginf=neginf)
 
 
-@function(in_place=True)
-def logical_not(input: Any) -> Any:
-    """Whether each element is zero."""
-    return ops.logical_not(_truth(input))
+logical_not = function(
+    lambda input: ops.logical_not(_truth(input)), name="logical_not", in_place=True
+)
 
 
 @function(in_place=True)
@@ -229,16 +213,12 @@ clip = clamp
 METHODS["clip"], METHODS["clip_"] = METHODS["clamp"], METHODS["clamp_"]
 
 
-@function(in_place=True)
-def clamp_min(input: Any, min: Any) -> Any:
-    """Each element, or a lower bound."""
-    return clamp.__wrapped__(input, min)
-
-
-@function(in_place=True)
-def clamp_max(input: Any, max: Any) -> Any:
-    """Each element, or an upper bound."""
-    return clamp.__wrapped__(input, None, max)
+clamp_min = function(
+    lambda input, min: clamp.__wrapped__(input, min), name="clamp_min", in_place=True
+)
+clamp_max = function(
+    lambda input, max: clamp.__wrapped__(input, None, max), name="clamp_max", in_place=True
+)
 
 
 threshold = function(nn.threshold, in_place=True)
@@ -428,7 +408,7 @@ subtract = sub
 PLAIN_ADD, PLAIN_SUB = _add, _sub  # for the operators
 
 
-@function
+@function(dtypes="promoted")
 def rsub(input: Any, other: Any, *, alpha: Any = 1) -> Any:
     """`other - alpha * input`."""
     if not isinstance(input, Array):
@@ -456,21 +436,21 @@ def div(input: Any, other: Any, *, rounding_mode: str | None = None) -> Any:
 divide = div
 
 
-@function(in_place=True)
+@function(in_place=True, dtypes="promoted")
 def addcmul(input: Any, tensor1: Any, tensor2: Any, *, value: Any = 1) -> Any:
     """`input + value * tensor1 * tensor2`."""
     product = ops.multiply(tensor1, tensor2)
     return ops.add(input, product if value == 1 else product * value)
 
 
-@function(in_place=True)
+@function(in_place=True, dtypes="promoted")
 def addcdiv(input: Any, tensor1: Any, tensor2: Any, *, value: Any = 1) -> Any:
     """`input + value * tensor1 / tensor2`."""
     quotient = ops.divide(tensor1, tensor2)
     return ops.add(input, quotient if value == 1 else quotient * value)
 
 
-@function(in_place=True)
+@function(in_place=True, dtypes="same")
 def lerp(input: Any, end: Any, weight: Any) -> Any:
     """The point between two tensors at `weight`."""
     return ops.add(input, ops.multiply(weight, ops.subtract(end, input)))
@@ -496,7 +476,7 @@ def where(condition: Any, input: Any = None, other: Any = None) -> Any:
 METHODS["where"] = lambda self, condition, other: where(condition, self, other)
 
 
-@function(in_place=True)
+@function(in_place=True, dtypes="floating")
 def dist(input: Any, other: Any, p: float = 2) -> Any:
     """The norm of the difference."""
     from .... import linalg
@@ -525,10 +505,9 @@ class _NextAfter(Function):
         raise NotImplementedError("the derivative for 'nextafter' is not implemented")
 
 
-@function(in_place=True)
-def nextafter(input: Any, other: Any) -> Any:
-    """The next number of each element in a direction."""
-    return _NextAfter.apply(*_both(input, other))
+nextafter = function(
+    lambda input, other: _NextAfter.apply(*_both(input, other)), name="nextafter", in_place=True
+)
 
 
 def _check_parts(name: str, first: Any, second: Any) -> None:

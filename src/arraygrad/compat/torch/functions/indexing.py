@@ -138,10 +138,7 @@ def nonzero(input: Any, *, as_tuple: bool = False) -> Any:
     return ops.stack(list(found), axis=1)
 
 
-@function
-def argwhere(input: Any) -> Any:
-    """Where the elements are not zero."""
-    return nonzero.__wrapped__(input)
+argwhere = function(lambda input: nonzero.__wrapped__(input), name="argwhere")
 
 
 @function(in_place=True)
@@ -166,6 +163,7 @@ def masked_scatter(input: Any, mask: Any, source: Any) -> Any:
         raise RuntimeError(
             f"masked_scatter_ only supports boolean masks, but got mask with dtype {mask.dtype}"
         )
+    _check_same_dtype(input, source, "masked_scatter")
     shape = ops.broadcast_shapes(tuple(input.shape), tuple(mask.shape))
     input = ops.broadcast_to(input, shape)
     chosen = np.broadcast_to(_values(mask), shape)
@@ -281,10 +279,10 @@ def _cut(source: Any, shape: tuple[int, ...]) -> Any:
     return getitem(source, tuple(slice(0, n) for n in shape))
 
 
-def _check_same_dtype(input: Any, src: Any) -> None:
+def _check_same_dtype(input: Any, src: Any, name: str = "scatter") -> None:
     if isinstance(src, Array) and src.dtype != input.dtype:
         raise RuntimeError(
-            f"scatter(): Expected self.dtype {input.dtype} to be equal to src.dtype {src.dtype}"
+            f"{name}(): Expected self.dtype {input.dtype} to be equal to src.dtype {src.dtype}"
         )
 
 
@@ -385,6 +383,7 @@ def _lines(input: Any, dim: int, index: Any) -> Any:
 @_along
 def index_add(input: Any, dim: int, index: Any, source: Any, *, alpha: Any = 1) -> Any:
     """Slices added along an axis at the places of an index."""
+    _check_same_dtype(input, source, "index_add")
     source = source if alpha == 1 else source * alpha
     axis, full = _lines(input, dim, index)
     if source.ndim and source.ndim != input.ndim:
@@ -425,6 +424,7 @@ def index_reduce(
 @function(in_place=True)
 def index_put(input: Any, indices: Any, values: Any, accumulate: bool = False) -> Any:
     """Elements written, or added, at the places that `x[indices]` reads."""
+    _check_same_dtype(input, values, "index_put")
     values = _like(values, input)
     if not all(i is None or _known(i) for i in indices):
         place = _batched_places(input, indices)

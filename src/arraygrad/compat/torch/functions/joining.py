@@ -135,34 +135,15 @@ def cat(tensors: Any, dim: int = 0) -> Any:
 concat = concatenate = cat
 
 
-@function(method=False)
-def stack(tensors: Any, dim: int = 0) -> Any:
-    """Tensors side by side, on a new axis."""
-    return ops.stack(_one_dtype(tensors), axis=dim)
-
-
-@function(method=False)
-def hstack(tensors: Any) -> Any:
-    """Tensors one after the other along the second axis."""
-    return ops.hstack(_one_dtype(tensors))
-
-
-@function(method=False)
-def vstack(tensors: Any) -> Any:
-    """Tensors one after the other along the first axis."""
-    return ops.vstack(_one_dtype(tensors))
-
-
-@function(method=False)
-def dstack(tensors: Any) -> Any:
-    """Tensors one after the other along the third axis."""
-    return ops.dstack(_one_dtype(tensors))
-
-
-@function(method=False)
-def column_stack(tensors: Any) -> Any:
-    """Vectors as the columns of a matrix."""
-    return ops.column_stack(_one_dtype(tensors))
+stack = function(
+    lambda tensors, dim=0: ops.stack(_one_dtype(tensors), axis=dim), name="stack", method=False
+)
+hstack = function(lambda tensors: ops.hstack(_one_dtype(tensors)), name="hstack", method=False)
+vstack = function(lambda tensors: ops.vstack(_one_dtype(tensors)), name="vstack", method=False)
+dstack = function(lambda tensors: ops.dstack(_one_dtype(tensors)), name="dstack", method=False)
+column_stack = function(
+    lambda tensors: ops.column_stack(_one_dtype(tensors)), name="column_stack", method=False
+)
 
 
 row_stack = vstack

@@ -18,7 +18,7 @@ from .results import named
 # The names of `torch` that are made here.
 __all__ = [
     "addbmm", "addmm", "addmv", "addr", "baddbmm", "bmm", "cdist", "chain_matmul", "cholesky",
-    "cosine_similarity", "cross", "det", "dot", "einsum", "ger", "inner", "inverse", "kron",
+    "cross", "det", "dot", "einsum", "ger", "inner", "inverse", "kron",
     "logdet", "matmul", "matrix_exp", "matrix_power", "mm", "mv", "norm", "outer", "pdist",
     "pinverse", "qr", "renorm", "slogdet", "svd", "tensordot", "trace", "vander", "vdot",
 ]  # fmt: skip
@@ -46,16 +46,10 @@ def _product(x: Any, y: Any) -> Any:
     return ops.matmul(x, y)
 
 
-@function
-def matmul(input: Any, other: Any) -> Any:
-    """The product of matrices or vectors."""
-    return _product(input, other)
-
-
-@function
-def mm(input: Any, mat2: Any) -> Any:
-    """The product of two matrices."""
-    return _product(_matrix(input, "input"), _matrix(mat2, "mat2"))
+matmul = function(lambda input, other: _product(input, other), name="matmul")
+mm = function(
+    lambda input, mat2: _product(_matrix(input, "input"), _matrix(mat2, "mat2")), name="mm"
+)
 
 
 @function
@@ -102,22 +96,16 @@ def inner(input: Any, other: Any) -> Any:
     return ops.inner(input, other)
 
 
-@function
-def outer(input: Any, vec2: Any) -> Any:
-    """All products of elements of two vectors."""
-    return ops.outer(input, vec2)
+outer = function(lambda input, vec2: ops.outer(input, vec2), name="outer", dtypes="promoted")
 
 
 ger = function(outer.__wrapped__, name="ger")
 
 
-@function
-def kron(input: Any, other: Any) -> Any:
-    """The Kronecker product."""
-    return ops.kron(input, other)
+kron = function(lambda input, other: ops.kron(input, other), name="kron", dtypes="promoted")
 
 
-@function(method=False)
+@function(method=False, dtypes="same")
 def einsum(equation: Any, *operands: Any) -> Any:
     """Sums of products, as an equation says."""
     given = (
@@ -126,7 +114,7 @@ def einsum(equation: Any, *operands: Any) -> Any:
     return ops.einsum(equation, *given)
 
 
-@function(method=False)
+@function(method=False, dtypes="same")
 def tensordot(a: Any, b: Any, dims: Any = 2) -> Any:
     """Sums of products along some axes. An axis of length one fits every other."""
     if isinstance(dims, Array):
@@ -169,43 +157,40 @@ def _weighted(input: Any, product: Any, beta: Any, alpha: Any) -> Any:
     return ops.add(input if beta == 1 else input * beta, scaled)
 
 
-@function(in_place=True)
+@function(in_place=True, dtypes="same")
 def addmm(input: Any, mat1: Any, mat2: Any, *, beta: Any = 1, alpha: Any = 1) -> Any:
     """`beta * input + alpha * (mat1 @ mat2)`."""
     return _weighted(input, _product(_matrix(mat1, "mat1"), _matrix(mat2, "mat2")), beta, alpha)
 
 
-@function(in_place=True)
+@function(in_place=True, dtypes="same")
 def addmv(input: Any, mat: Any, vec: Any, *, beta: Any = 1, alpha: Any = 1) -> Any:
     """`beta * input + alpha * (mat @ vec)`."""
     return _weighted(input, _product(mat, vec), beta, alpha)
 
 
-@function(in_place=True)
+@function(in_place=True, dtypes="promoted")
 def addr(input: Any, vec1: Any, vec2: Any, *, beta: Any = 1, alpha: Any = 1) -> Any:
     """`beta * input + alpha * outer(vec1, vec2)`."""
     return _weighted(input, ops.outer(vec1, vec2), beta, alpha)
 
 
-@function(in_place=True)
+@function(in_place=True, dtypes="same")
 def addbmm(input: Any, batch1: Any, batch2: Any, *, beta: Any = 1, alpha: Any = 1) -> Any:
     """`beta * input + alpha *` the sum of the products of two stacks of matrices."""
     return _weighted(input, ops.sum(_product(batch1, batch2), axis=0), beta, alpha)
 
 
-@function(in_place=True)
+@function(in_place=True, dtypes="same")
 def baddbmm(input: Any, batch1: Any, batch2: Any, *, beta: Any = 1, alpha: Any = 1) -> Any:
     """`beta * input + alpha * (batch1 @ batch2)`."""
     return _weighted(input, _product(batch1, batch2), beta, alpha)
 
 
-@function
-def trace(input: Any) -> Any:
-    """The sum of the diagonal."""
-    return ops.trace(_matrix(input, "input"))
+trace = function(lambda input: ops.trace(_matrix(input, "input")), name="trace")
 
 
-@function
+@function(dtypes="same")
 def cross(input: Any, other: Any, dim: Any = None) -> Any:
     """The vector product."""
     if dim is None:
@@ -241,7 +226,7 @@ def renorm(input: Any, p: float, dim: int, maxnorm: float) -> Any:
     return input * ops.where(size > maxnorm, maxnorm / (size + 1e-7), ops.ones_like(size))
 
 
-@function(method=False)
+@function(method=False, dtypes="same")
 def cdist(x1: Any, x2: Any, p: float = 2.0, compute_mode: Any = None) -> Any:
     """The distances of all pairs of rows."""
     apart = ops.expand_dims(x1, -2) - ops.expand_dims(x2, -3)
@@ -267,10 +252,7 @@ def pdist(input: Any, p: float = 2.0) -> Any:
     return native.vector_norm(input[first] - input[second], axis=-1, ord=p)
 
 
-@function
-def det(input: Any) -> Any:
-    """The determinant."""
-    return native.det(input)
+det = function(lambda input: native.det(input), name="det")
 
 
 @function
@@ -285,28 +267,10 @@ def logdet(input: Any) -> Any:
 _Slogdet = named("slogdet", "sign", "logabsdet")
 
 
-@function
-def slogdet(input: Any) -> Any:
-    """The sign of the determinant, and the logarithm of its modulus."""
-    return _Slogdet(*native.slogdet(input))
-
-
-@function
-def inverse(input: Any) -> Any:
-    """The inverse of a matrix."""
-    return native.inv(input)
-
-
-@function
-def pinverse(input: Any, rcond: Any = None) -> Any:
-    """The pseudo-inverse of a matrix."""
-    return native.pinv(input, rtol=rcond)
-
-
-@function
-def matrix_power(input: Any, n: int) -> Any:
-    """A power of a matrix."""
-    return native.matrix_power(input, n)
+slogdet = function(lambda input: _Slogdet(*native.slogdet(input)), name="slogdet")
+inverse = function(lambda input: native.inv(input), name="inverse")
+pinverse = function(lambda input, rcond=None: native.pinv(input, rtol=rcond), name="pinverse")
+matrix_power = function(lambda input, n: native.matrix_power(input, n), name="matrix_power")
 
 
 @function
@@ -317,10 +281,7 @@ def matrix_exp(input: Any) -> Any:
     return expm(input)
 
 
-@function
-def cholesky(input: Any, upper: bool = False) -> Any:
-    """The Cholesky factor."""
-    return native.cholesky(input, upper=upper)
+cholesky = function(lambda input, upper=False: native.cholesky(input, upper=upper), name="cholesky")
 
 
 _Qr = named("qr", "Q", "R")
@@ -342,12 +303,3 @@ def svd(input: Any, some: bool = True, compute_uv: bool = True) -> Any:
         return _Svd(zeros[0], s, zeros[1])
     v = ops.matrix_transpose(vh)
     return _Svd(u, s, ops.conj(v) if input.dtype.kind == "c" else v)
-
-
-@function(method=False)
-def cosine_similarity(x1: Any, x2: Any, dim: int = 1, eps: float = 1e-8) -> Any:
-    """The cosine of the angle between vectors."""
-    top = ops.sum(x1 * x2, axis=dim)
-    sizes = [native.vector_norm(x, axis=dim) for x in (x1, x2)]
-    first, second = (ops.where(s < eps, eps, s) for s in sizes)
-    return top / (first * second)

@@ -17,7 +17,7 @@ from ....ops.define.library import constant
 from ..dtypes import default_for
 from ..publish import Published, floating, function
 from .axes import axes_of, check_not_empty, checked, values_of
-from .elementwise import in_single, log_of_sum
+from .elementwise import check_ordered, in_single, log_of_sum
 from .results import named
 
 # The names of `torch` that are made here.
@@ -40,12 +40,14 @@ def _reduction(
             input = ops.astype(input, dtype)
         if not integers and input.dtype.kind in "biu":
             raise RuntimeError(
-                f"{own}() needs floating-point or complex numbers, not {input.dtype}"
+                f"{own}(): input dtype should be either floating point or complex dtypes, got "
+                f"{input.dtype}"
             )
         if dim is None and not keepdim:
             return native(input)
         axis = axes_of(dim, input.ndim)
         if chooses:
+            check_ordered(own, input)
             check_not_empty(own, input, axis)
         return native(input, axis=axis, keepdims=keepdim)
 
@@ -155,6 +157,7 @@ def _extreme(native: Any, position: Any, pick: Any, name: str) -> Published:
     pair = _pair(name)
 
     def reduced(input: Any, dim: Any = None, keepdim: bool = False, *, other: Any = None) -> Any:
+        check_ordered(name, input)
         other = dim if isinstance(dim, Array) else other
         if other is not None:
             return pick(input, other)
@@ -169,7 +172,7 @@ def _extreme(native: Any, position: Any, pick: Any, name: str) -> Published:
         return pair(*_chosen(input, index, axis, keepdim))
 
     reduced.__doc__ = native.__doc__
-    return function(reduced, name=name)
+    return function(reduced, name=name, dtypes="promoted")
 
 
 max = _extreme(ops.max, ops.argmax, ops.maximum, "max")
@@ -178,6 +181,7 @@ min = _extreme(ops.min, ops.argmin, ops.minimum, "min")
 
 def _position(native: Any) -> Published:
     def reduced(input: Any, dim: Any = None, keepdim: bool = False) -> Any:
+        check_ordered(native.__name__, input)
         if not input.size and dim is None:
             raise IndexError(f"{native.__name__}(): the tensor is empty: say which dim to reduce")
         return native(input, axis=axes_of(dim, input.ndim), keepdims=keepdim)
@@ -207,6 +211,7 @@ _Nanmedian = _pair("nanmedian")
 
 
 def _sorted(input: Any, dim: int, descending: bool) -> tuple[Any, Any]:
+    check_ordered("sort", input)
     if not input.ndim:
         return input, ops.astype(ops.zeros_like(input), np.int64)
     index = ops.argsort(input, axis=dim, descending=descending, stable=True)
@@ -219,10 +224,7 @@ def sort(input: Any, dim: Any = -1, descending: bool = False, stable: bool = Fal
     return _Sort(*_sorted(input, checked(dim, input.ndim), descending))
 
 
-@function
-def msort(input: Any) -> Any:
-    """The elements in order along the first axis."""
-    return _sorted(input, 0, False)[0]
+msort = function(lambda input: _sorted(input, 0, False)[0], name="msort")
 
 
 @function
@@ -355,7 +357,7 @@ def _running(native: Any, name: str) -> Published:
     def along(input: Any, dim: int, *, dtype: Any = None) -> Any:
         x = input if dtype is None else ops.astype(input, dtype)
         axis = checked(dim, x.ndim)
-        return native(x, axis=axis) if x.ndim else ops.copy(x)
+        return in_single(native, x, axis=axis) if x.ndim else ops.copy(x)
 
     along.__doc__ = native.__doc__
     return function(along, name=name, in_place=True)

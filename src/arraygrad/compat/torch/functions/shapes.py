@@ -39,10 +39,7 @@ def sizes(given: tuple[Any, ...]) -> tuple[int, ...]:
 # --- views ---
 
 
-@function
-def reshape(input: Any, *shape: Any) -> Any:
-    """The same elements in another shape."""
-    return ops.reshape(input, sizes(shape))
+reshape = function(lambda input, *shape: ops.reshape(input, sizes(shape)), name="reshape")
 
 
 @function
@@ -86,16 +83,8 @@ def _viewable(input: Any, shape: tuple[int, ...]) -> bool:
     return True
 
 
-@function
-def view_as(input: Any, other: Any) -> Any:
-    """The same elements in the shape of another tensor, on the same memory."""
-    return view.__wrapped__(input, tuple(other.shape))
-
-
-@function
-def reshape_as(input: Any, other: Any) -> Any:
-    """The same elements in the shape of another tensor."""
-    return ops.reshape(input, other.shape)
+view_as = function(lambda input, other: view.__wrapped__(input, tuple(other.shape)), name="view_as")
+reshape_as = function(lambda input, other: ops.reshape(input, other.shape), name="reshape_as")
 
 
 @function
@@ -121,10 +110,7 @@ def unflatten(input: Any, dim: int, sizes: Any) -> Any:
     return ops.reshape(input, (*input.shape[:axis], *parts, *input.shape[axis + 1 :]))
 
 
-@function
-def ravel(input: Any) -> Any:
-    """All elements along one axis."""
-    return ops.reshape(input, (-1,))
+ravel = function(lambda input: ops.reshape(input, (-1,)), name="ravel")
 
 
 @function
@@ -161,19 +147,17 @@ def permute(input: Any, *dims: Any) -> Any:
     return ops.permute_dims(input, order)
 
 
-@function
-def movedim(input: Any, source: Any, destination: Any) -> Any:
-    """Axes moved to other places."""
-    return ops.moveaxis(input, source, destination)
+movedim = function(
+    lambda input, source, destination: ops.moveaxis(input, source, destination), name="movedim"
+)
 
 
 moveaxis = movedim
 
 
-@function
-def unsqueeze(input: Any, dim: int) -> Any:
-    """One more axis, of length one."""
-    return ops.expand_dims(input, checked(dim, input.ndim + 1))
+unsqueeze = function(
+    lambda input, dim: ops.expand_dims(input, checked(dim, input.ndim + 1)), name="unsqueeze"
+)
 
 
 @function
@@ -202,16 +186,10 @@ def expand(input: Any, *size: Any) -> Any:
     return ops.broadcast_to(input, full)
 
 
-@function
-def expand_as(input: Any, other: Any) -> Any:
-    """Stretched to the shape of another tensor."""
-    return ops.broadcast_to(input, other.shape)
-
-
-@function
-def broadcast_to(input: Any, size: Any) -> Any:
-    """Stretched to a shape."""
-    return ops.broadcast_to(input, tuple(size))
+expand_as = function(lambda input, other: ops.broadcast_to(input, other.shape), name="expand_as")
+broadcast_to = function(
+    lambda input, size: ops.broadcast_to(input, tuple(size)), name="broadcast_to"
+)
 
 
 @function(method=False)
@@ -263,10 +241,9 @@ def narrow(input: Any, dim: int, start: Any, length: int) -> Any:
     return input[(slice(None),) * axis + (slice(begin, begin + length),)]
 
 
-@function
-def diagonal(input: Any, offset: int = 0, dim1: int = 0, dim2: int = 1) -> Any:
-    """The diagonal of matrices, as a view."""
-    return ops.diagonal(input, offset, dim1, dim2)
+diagonal = function(
+    lambda input, offset=0, dim1=0, dim2=1: ops.diagonal(input, offset, dim1, dim2), name="diagonal"
+)
 
 
 @function

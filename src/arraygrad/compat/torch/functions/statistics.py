@@ -281,16 +281,10 @@ _power_of_two = constant(
 )
 
 
-@function(in_place=True)
-def gcd(input: Any, other: Any) -> Any:
-    """The greatest common divisor."""
-    return _gcd(*_integers(input, other))
-
-
-@function(in_place=True)
-def lcm(input: Any, other: Any) -> Any:
-    """The least common multiple."""
-    return ops.abs(_lcm(*_integers(input, other)))
+gcd = function(lambda input, other: _gcd(*_integers(input, other)), name="gcd", in_place=True)
+lcm = function(
+    lambda input, other: ops.abs(_lcm(*_integers(input, other))), name="lcm", in_place=True
+)
 
 
 def _integers(x: Any, y: Any) -> tuple[Any, Any]:

@@ -29,10 +29,7 @@ def repeat(input: Any, *repeats: Any) -> Any:
     return ops.tile(input, counts)
 
 
-@function
-def tile(input: Any, *dims: Any) -> Any:
-    """The tensor side by side with itself."""
-    return ops.tile(input, sizes(dims))
+tile = function(lambda input, *dims: ops.tile(input, sizes(dims)), name="tile")
 
 
 @function
@@ -79,28 +76,12 @@ def rot90(input: Any, k: int = 1, dims: Any = (0, 1)) -> Any:
     return ops.rot90(input, k, tuple(dims))
 
 
-@function(in_place=True)
-def tril(input: Any, diagonal: int = 0) -> Any:
-    """The lower triangle."""
-    return ops.tril(input, k=diagonal)
-
-
-@function(in_place=True)
-def triu(input: Any, diagonal: int = 0) -> Any:
-    """The upper triangle."""
-    return ops.triu(input, k=diagonal)
-
-
-@function
-def diag(input: Any, diagonal: int = 0) -> Any:
-    """The diagonal of a matrix, or the matrix with a diagonal."""
-    return ops.diag(input, diagonal)
-
-
-@function
-def diagflat(input: Any, offset: int = 0) -> Any:
-    """The matrix that has all elements on a diagonal."""
-    return ops.diag(ops.reshape(input, (-1,)), offset)
+tril = function(lambda input, diagonal=0: ops.tril(input, k=diagonal), name="tril", in_place=True)
+triu = function(lambda input, diagonal=0: ops.triu(input, k=diagonal), name="triu", in_place=True)
+diag = function(lambda input, diagonal=0: ops.diag(input, diagonal), name="diag")
+diagflat = function(
+    lambda input, offset=0: ops.diag(ops.reshape(input, (-1,)), offset), name="diagflat"
+)
 
 
 @function
@@ -124,28 +105,10 @@ def _each(native: Any, tensors: tuple[Any, ...]) -> Any:
     return native(tensors[0]) if len(tensors) == 1 else tuple(native(t) for t in tensors)
 
 
-@function
-def atleast_1d(*tensors: Any) -> Any:
-    """At least one axis."""
-    return _each(ops.atleast_1d, tensors)
-
-
-@function
-def atleast_2d(*tensors: Any) -> Any:
-    """At least two axes."""
-    return _each(ops.atleast_2d, tensors)
-
-
-@function
-def atleast_3d(*tensors: Any) -> Any:
-    """At least three axes."""
-    return _each(ops.atleast_3d, tensors)
-
-
-@function
-def clone(input: Any, *, memory_format: Any = None) -> Any:
-    """A copy, which the gradient passes through."""
-    return ops.copy(input)
+atleast_1d = function(lambda *tensors: _each(ops.atleast_1d, tensors), name="atleast_1d")
+atleast_2d = function(lambda *tensors: _each(ops.atleast_2d, tensors), name="atleast_2d")
+atleast_3d = function(lambda *tensors: _each(ops.atleast_3d, tensors), name="atleast_3d")
+clone = function(lambda input, *, memory_format=None: ops.copy(input), name="clone")
 
 
 @function

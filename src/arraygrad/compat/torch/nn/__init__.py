@@ -1,9 +1,7 @@
 """`torch.nn`: modules, layers, activations and losses that are compositions of functions."""
 
 from . import (
-    applied,
     containers,
-    filters,
     functional,
     heads,
     init,
@@ -15,9 +13,7 @@ from . import (
     transformers,
     utils,
 )
-from .applied import *
 from .containers import *
-from .filters import *
 from .heads import *
 from .layers import *
 from .module import *
@@ -27,9 +23,7 @@ from .recurrent import *
 from .transformers import *
 
 __all__ = ["functional", "init", "utils"]
-__all__ += applied.__all__
 __all__ += containers.__all__
-__all__ += filters.__all__
 __all__ += heads.__all__
 __all__ += layers.__all__
 __all__ += module.__all__
@@ -37,7 +31,3 @@ __all__ += norms.__all__
 __all__ += parameter.__all__
 __all__ += recurrent.__all__
 __all__ += transformers.__all__
-
-
-def __dir__() -> list[str]:
-    return __all__

@@ -162,89 +162,75 @@ class ParameterList(_Listed):
         return value if isinstance(value, Parameter) else Parameter(value)
 
 
-class ModuleDict(Module):
-    """Modules by name."""
+class _Named(Module):
+    """Parts by name."""
 
-    def __init__(self, modules: Any = None) -> None:
+    _place: str
+
+    def __init__(self, parts: Any = None) -> None:
         super().__init__()
-        self.update(modules or {})
+        self.update(parts or {})
 
-    def update(self, modules: Any) -> None:
-        """Add modules."""
-        for name, module in modules.items() if isinstance(modules, Mapping) else modules:
-            self.add_module(name, module)
+    def _items(self) -> dict[str, Any]:
+        return self.__dict__[self._place]  # type: ignore[no-any-return]
 
-    def __setitem__(self, name: str, module: Module) -> None:
-        self.add_module(name, module)
+    def update(self, parts: Any) -> None:
+        """Add parts."""
+        for name, part in parts.items() if isinstance(parts, Mapping | _Named) else parts:
+            self[name] = part
+
+    def __setitem__(self, name: str, part: Any) -> None:
+        raise NotImplementedError
 
     def __getitem__(self, name: str) -> Any:
-        return self._modules[name]
+        return self._items()[name]
 
     def __delitem__(self, name: str) -> None:
-        del self._modules[name]
+        del self._items()[name]
 
     def __contains__(self, name: str) -> bool:
-        return name in self._modules
+        return name in self._items()
 
     def __iter__(self) -> Iterator[str]:
-        return iter(self._modules)
+        return iter(self._items())
 
     def __len__(self) -> int:
-        return len(self._modules)
+        return len(self._items())
 
     def pop(self, key: str) -> Any:
-        """Take a module out."""
-        return self._modules.pop(key)
+        """Take a part out."""
+        return self._items().pop(key)
 
     def clear(self) -> None:
-        """Take all modules out."""
-        self._modules.clear()
+        """Take all parts out."""
+        self._items().clear()
 
     def keys(self) -> Any:
         """The names."""
-        return self._modules.keys()
+        return self._items().keys()
 
     def values(self) -> Any:
-        """The modules."""
-        return self._modules.values()
+        """The parts."""
+        return self._items().values()
 
     def items(self) -> Any:
-        """The names and the modules."""
-        return self._modules.items()
+        """The names and the parts."""
+        return self._items().items()
 
 
-class ParameterDict(Module):
+class ModuleDict(_Named):
+    """Modules by name."""
+
+    _place = "_modules"
+
+    def __setitem__(self, name: str, part: Any) -> None:
+        self.add_module(name, part)
+
+
+class ParameterDict(_Named):
     """Parameters by name."""
 
-    def __init__(self, parameters: Any = None) -> None:
-        super().__init__()
-        for name, value in dict(parameters or {}).items():
-            self[name] = value
+    _place = "_parameters"
 
-    def __setitem__(self, name: str, value: Any) -> None:
-        own = value if isinstance(value, Parameter) else Parameter(value)
-        self.register_parameter(name, own)
-
-    def __getitem__(self, name: str) -> Any:
-        return self._parameters[name]
-
-    def __contains__(self, name: str) -> bool:
-        return name in self._parameters
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._parameters)
-
-    def __len__(self) -> int:
-        return len(self._parameters)
-
-    def keys(self) -> Any:
-        """The names."""
-        return self._parameters.keys()
-
-    def values(self) -> Any:
-        """The parameters."""
-        return self._parameters.values()
-
-    def items(self) -> Any:
-        """The names and the parameters."""
-        return self._parameters.items()
+    def __setitem__(self, name: str, part: Any) -> None:
+        self.register_parameter(name, part if isinstance(part, Parameter) else Parameter(part))

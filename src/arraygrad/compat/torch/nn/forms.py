@@ -51,9 +51,9 @@ def renamed(native: Any) -> Any:
     return made
 
 
-def plain(name: str, *, method: bool = False) -> Published:
+def plain(name: str, *, method: bool = False, dtypes: Any = None) -> Published:
     """The function of a name, as it is."""
-    return function(renamed(getattr(nn, name)), method=method, name=name)
+    return function(renamed(getattr(nn, name)), method=method, name=name, dtypes=dtypes)
 
 
 def activation(name: str) -> Published:
@@ -94,7 +94,9 @@ def loss(name: str, between: str | None = None) -> Published:
     middle = [] if between is None else [between]
     rest = [n for n in names[first:] if n != between]
     order = [*names[:first], "size_average", *middle, "reduce", *rest]
-    published = function(native, method=False)
+    # Between an input and a target of numbers, dtypes are promoted; classes are integers.
+    numbers = between != "ignore_index" and "multi" not in name
+    published = function(native, method=False, dtypes="floating" if numbers else None)
 
     @functools.wraps(native)
     def made(*args: Any, **keywords: Any) -> Any:
@@ -138,8 +140,3 @@ def classes(base: type, kind: str, **members: Any) -> list[Any]:
         )
         for n in (1, 2, 3)
     ]
-
-
-def applied(name: str) -> Any:
-    """What makes a class call the function of a name, for a number of axes."""
-    return lambda n: staticmethod(plain(f"{name}{n}d"))

@@ -38,10 +38,6 @@ __all__ = [
 ]  # fmt: skip
 
 
-def __dir__() -> list[str]:
-    return __all__
-
-
 # --- activations ---
 
 relu, relu6, hardtanh, threshold = map(activation, ("relu", "relu6", "hardtanh", "threshold"))
@@ -52,7 +48,8 @@ leaky_relu_, rrelu_ = map(in_place, ("leaky_relu", "rrelu"))
 elu_, selu_, celu_ = map(in_place, ("elu", "selu", "celu"))
 gelu, softplus, logsigmoid, softsign = map(plain, ("gelu", "softplus", "logsigmoid", "softsign"))
 tanhshrink, softshrink, glu = map(plain, ("tanhshrink", "softshrink", "glu"))
-prelu, hardshrink = (plain(name, method=True) for name in ("prelu", "hardshrink"))
+prelu = plain("prelu", method=True, dtypes="same")
+hardshrink = plain("hardshrink", method=True)
 sigmoid, tanh, pdist = elementwise.sigmoid, elementwise.tanh, products.pdist
 
 
@@ -85,9 +82,9 @@ _gumbel_softmax = plain("gumbel_softmax")
 
 # --- filters and windows ---
 
-conv1d, conv2d, conv3d = map(plain, ("conv1d", "conv2d", "conv3d"))
+conv1d, conv2d, conv3d = (plain(f"conv{n}d", dtypes="same") for n in (1, 2, 3))
 conv_transpose1d, conv_transpose2d, conv_transpose3d = (
-    plain(f"conv_transpose{count}d") for count in (1, 2, 3)
+    plain(f"conv_transpose{n}d", dtypes="same") for n in (1, 2, 3)
 )
 max_pool1d, max_pool2d, max_pool3d = (plain(f"max_pool{n}d") for n in (1, 2, 3))
 avg_pool1d, avg_pool2d, avg_pool3d = (plain(f"avg_pool{n}d") for n in (1, 2, 3))
@@ -172,14 +169,8 @@ batch_norm, instance_norm = map(_following, ("batch_norm", "instance_norm"))
 
 # --- linear maps, dropout, tables ---
 
-_linear, bilinear, one_hot = map(plain, ("linear", "bilinear", "one_hot"))
-
-
-def linear(input: Any, weight: Any, bias: Any = None) -> Any:
-    """`input @ weight.T + bias`."""
-    products.same_dtypes(input, weight)
-    return _linear(input, weight, bias)
-
+linear, bilinear = (plain(name, dtypes="same") for name in ("linear", "bilinear"))
+one_hot = plain("one_hot")
 
 dropout, dropout1d, dropout2d, dropout3d = (
     activation(name) for name in ("dropout", "dropout1d", "dropout2d", "dropout3d")
@@ -204,6 +195,15 @@ def _refuse_sparse(sparse: bool) -> None:
 _embedding, _embedding_bag = map(plain, ("embedding", "embedding_bag"))
 
 
+def check_padding(padding_idx: int | None, rows: int) -> int | None:
+    """The row for padding, counted from the front."""
+    if padding_idx is None:
+        return None
+    if not -rows <= padding_idx < rows:
+        raise AssertionError(f"Padding_idx must be within num_embeddings: {padding_idx}")
+    return padding_idx % rows
+
+
 def embedding(
     input: Tensor,
     weight: Tensor,
@@ -217,7 +217,8 @@ def embedding(
     _refuse_sparse(sparse)
     if max_norm is not None:
         _shorten(weight, input, max_norm, norm_type)
-    return _embedding(input, weight, padding_idx, scale_grad_by_freq)
+    row = check_padding(padding_idx, weight.shape[0])
+    return _embedding(input, weight, row, scale_grad_by_freq)
 
 
 def embedding_bag(
@@ -237,7 +238,8 @@ def embedding_bag(
     _refuse_sparse(sparse)
     if max_norm is not None:
         _shorten(weight, input, max_norm, norm_type)
-    options = (scale_grad_by_freq, mode, per_sample_weights, include_last_offset, padding_idx)
+    row = check_padding(padding_idx, weight.shape[0])
+    options = (scale_grad_by_freq, mode, per_sample_weights, include_last_offset, row)
     return _embedding_bag(input, weight, offsets, *options)
 
 
@@ -259,10 +261,13 @@ margin_ranking_loss, hinge_embedding_loss = map(
 )
 soft_margin_loss, cosine_embedding_loss = map(loss, ("soft_margin_loss", "cosine_embedding_loss"))
 triplet_margin_loss = loss("triplet_margin_loss")
-huber_loss, gaussian_nll_loss, ctc_loss = map(
-    plain, ("huber_loss", "gaussian_nll_loss", "ctc_loss")
+huber_loss, gaussian_nll_loss = (
+    plain(name, dtypes="floating") for name in ("huber_loss", "gaussian_nll_loss")
 )
-cosine_similarity, pairwise_distance = map(plain, ("cosine_similarity", "pairwise_distance"))
+ctc_loss = plain("ctc_loss")
+cosine_similarity, pairwise_distance = (
+    plain(name, dtypes="floating") for name in ("cosine_similarity", "pairwise_distance")
+)
 _triplets = plain("triplet_margin_with_distance_loss")
 
 
@@ -272,11 +277,14 @@ def triplet_margin_with_distance_loss(
     negative: Tensor,
     *,
     distance_function: Callable[[Tensor, Tensor], Tensor] | None = None,
-    **options: Any,
+    margin: float = 1.0,
+    swap: bool = False,
+    reduction: str = "mean",
 ) -> Any:
     """`triplet_margin_loss` with a distance of one's own."""
 
     def distance(x: Any, y: Any) -> Any:
         return unwrap((distance_function or pairwise_distance)(wrap(x), wrap(y)))
 
+    options = {"margin": margin, "swap": swap, "reduction": reduction}
     return _triplets(anchor, positive, negative, distance_function=distance, **options)

@@ -12,9 +12,7 @@ from .layers import Linear
 from .module import Module
 from .parameter import Parameter
 
-__all__ = [
-    "MultiheadAttention",
-]  # fmt: skip
+__all__ = ["MultiheadAttention"]
 
 
 class MultiheadAttention(Module):

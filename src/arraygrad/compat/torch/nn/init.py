@@ -42,7 +42,3 @@ __all__ = [
     "ones_", "orthogonal_", "trunc_normal_", "uniform_", "xavier_normal_", "xavier_uniform_",
     "zeros_",
 ]  # fmt: skip
-
-
-def __dir__() -> list[str]:
-    return __all__

@@ -1,236 +1,257 @@
-"""Layers: linear maps and tables with parameters to learn, and dropout."""
+"""Layers, by a table: each is a function of `functional`, its options and its parameters."""
 
 from __future__ import annotations
 
+import inspect
 import math
+from collections.abc import Callable
 from typing import Any
 
+from ....nn.common import each
 from ..autograd import no_grad
-from ..creation import empty, full
+from ..creation import empty
 from ..handles import Tensor
 from . import functional as F  # noqa: N812
 from .module import Module
 from .parameter import Parameter
 
 __all__ = [
-    "AlphaDropout", "Bilinear", "Dropout", "Dropout1d", "Dropout2d", "Dropout3d", "Embedding",
-    "EmbeddingBag", "FeatureAlphaDropout", "Flatten", "Identity", "Linear", "PReLU", "Unflatten",
+    "CELU", "ELU", "GELU", "GLU", "SELU", "AdaptiveAvgPool1d", "AdaptiveAvgPool2d",
+    "AdaptiveAvgPool3d", "AdaptiveMaxPool1d", "AdaptiveMaxPool2d", "AdaptiveMaxPool3d",
+    "AlphaDropout", "AvgPool1d", "AvgPool2d", "AvgPool3d", "BCELoss", "BCEWithLogitsLoss",
+    "Bilinear", "CTCLoss", "ChannelShuffle", "CircularPad1d", "CircularPad2d", "CircularPad3d",
+    "ConstantPad1d", "ConstantPad2d", "ConstantPad3d", "Conv1d", "Conv2d", "Conv3d",
+    "ConvTranspose1d", "ConvTranspose2d", "ConvTranspose3d", "CosineEmbeddingLoss",
+    "CosineSimilarity", "CrossEntropyLoss", "Dropout", "Dropout1d", "Dropout2d", "Dropout3d",
+    "Embedding", "EmbeddingBag", "FeatureAlphaDropout", "Flatten", "Fold", "GaussianNLLLoss",
+    "GroupNorm", "Hardshrink", "Hardsigmoid", "Hardswish", "Hardtanh", "HingeEmbeddingLoss",
+    "HuberLoss", "Identity", "KLDivLoss", "L1Loss", "LPPool1d", "LPPool2d", "LPPool3d", "LayerNorm",
+    "LeakyReLU", "Linear", "LocalResponseNorm", "LogSigmoid", "LogSoftmax", "MSELoss",
+    "MarginRankingLoss", "MaxPool1d", "MaxPool2d", "MaxPool3d", "MaxUnpool1d", "MaxUnpool2d",
+    "MaxUnpool3d", "Mish", "MultiLabelMarginLoss", "MultiLabelSoftMarginLoss", "MultiMarginLoss",
+    "NLLLoss", "PReLU", "PairwiseDistance", "PixelShuffle", "PixelUnshuffle", "PoissonNLLLoss",
+    "RMSNorm", "RReLU", "ReLU", "ReLU6", "ReflectionPad1d", "ReflectionPad2d", "ReflectionPad3d",
+    "ReplicationPad1d", "ReplicationPad2d", "ReplicationPad3d", "SiLU", "Sigmoid", "SmoothL1Loss",
+    "SoftMarginLoss", "Softmax", "Softmax2d", "Softmin", "Softplus", "Softshrink", "Softsign",
+    "Tanh", "Tanhshrink", "Threshold", "TripletMarginLoss", "TripletMarginWithDistanceLoss",
+    "Unflatten", "Unfold", "Upsample", "UpsamplingBilinear2d", "UpsamplingNearest2d", "ZeroPad1d",
+    "ZeroPad2d", "ZeroPad3d",
 ]  # fmt: skip
 
+_REQUIRED = inspect.Parameter.empty
 
-class Linear(Module):
-    """`x @ weight.T + bias`."""
 
-    def __init__(
-        self,
-        in_features: int,
-        out_features: int,
-        bias: bool = True,
-        device: Any = None,
-        dtype: Any = None,
-    ) -> None:
+class Layer(Module):
+    """A module around a function. Its options are attributes, its parameters have shapes."""
+
+    _function: Any
+    _options: dict[str, Any]  # their usual values
+    _inputs: list[str]  # the names of the inputs, if they are not the function's first parameters
+    _passed: list[str]  # what the function gets, beside its inputs
+    _plan: Callable[
+        ..., dict[str, Any]
+    ]  # the shapes of the parameters, and options that it changes
+    _start: Callable[[Any], None]  # gives the parameters their first values
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__()
-        self.in_features, self.out_features = in_features, out_features
-        self.weight = Parameter(empty(out_features, in_features, dtype=dtype, device=device))
-        if bias:
-            self.bias = Parameter(empty(out_features, dtype=dtype, device=device))
-        else:
-            self.register_parameter("bias", None)
+        own, names = type(self).__name__, list(self._options)
+        if len(args) > len(names):
+            raise TypeError(f"{own}() takes {len(names)} arguments, not {len(args)}")
+        given = dict(zip(names, args, strict=False))
+        for name in kwargs:
+            if name not in names or name in given:
+                raise TypeError(f"{own}() has no parameter {name!r}, or two values for it")
+        options = {**self._options, **given, **kwargs}
+        for name, value in options.items():
+            if value is _REQUIRED:
+                raise TypeError(f"{own}() needs {name!r}")
+        of = {name: options.pop(name, None) for name in ("device", "dtype")}
+        changed = type(self)._plan(**options)
+        shapes = {name: changed.pop(name) for name in ("weight", "bias") if name in changed}
+        for name, value in {**options, **changed}.items():
+            if isinstance(value, Tensor):
+                self.register_buffer(name, value)
+            elif name not in shapes:
+                setattr(self, name, value)
+        for name, shape in shapes.items():
+            self.register_parameter(name, None if shape is None else Parameter(empty(shape, **of)))
         self.reset_parameters()
 
     def reset_parameters(self) -> None:
-        """Draw the parameters anew."""
-        draw(self, 1 / math.sqrt(self.in_features) if self.in_features else 0.0)
+        """Give the parameters their first values."""
+        if any(p is not None for p in self._parameters.values()):
+            with no_grad():
+                type(self)._start(self)
 
-    def forward(self, input: Tensor) -> Any:
-        """Apply the layer."""
-        return F.linear(input, self.weight, self.bias)
-
-    def extra_repr(self) -> str:
-        """Its sizes."""
-        return (
-            f"in_features={self.in_features}, out_features={self.out_features}, "
-            f"bias={self.bias is not None}"
-        )
-
-
-class Bilinear(Module):
-    """`x1 @ weight[k] @ x2 + bias[k]`, for each `k`."""
-
-    def __init__(
-        self,
-        in1_features: int,
-        in2_features: int,
-        out_features: int,
-        bias: bool = True,
-        device: Any = None,
-        dtype: Any = None,
-    ) -> None:
-        super().__init__()
-        of = {"dtype": dtype, "device": device}
-        self.weight = Parameter(empty(out_features, in1_features, in2_features, **of))
-        self.register_parameter("bias", Parameter(empty(out_features, **of)) if bias else None)
-        draw(self, 1 / math.sqrt(in1_features))
-
-    def forward(self, input1: Tensor, input2: Tensor) -> Any:
-        """Apply the layer."""
-        return F.bilinear(input1, input2, self.weight, self.bias)
-
-
-def draw(layer: Any, bound: float) -> None:
-    """First values of a weight and a bias."""
-    with no_grad():
-        layer.weight.uniform_(-bound, bound)
-        if layer.bias is not None:
-            layer.bias.uniform_(-bound, bound)
-
-
-# --- tables ---
-
-
-class _Table(Module):
-    """A matrix whose rows are read."""
-
-    def __init__(
-        self,
-        num_embeddings: int,
-        embedding_dim: int,
-        padding_idx: int | None,
-        max_norm: float | None,
-        norm_type: float,
-        scale_grad_by_freq: bool,
-        of: dict[str, Any],
-    ) -> None:
-        super().__init__()
-        if padding_idx is not None and not -num_embeddings <= padding_idx < num_embeddings:
-            raise AssertionError(f"Padding_idx must be within num_embeddings: {padding_idx}")
-        self.num_embeddings, self.embedding_dim = num_embeddings, embedding_dim
-        self.padding_idx = None if padding_idx is None else padding_idx % num_embeddings
-        self.max_norm, self.norm_type = max_norm, norm_type
-        self.scale_grad_by_freq = scale_grad_by_freq
-        self.weight = Parameter(empty(num_embeddings, embedding_dim, **of))
-        with no_grad():
-            self.weight.normal_()
-            if self.padding_idx is not None:
-                self.weight[self.padding_idx] = 0.0
-
-    def extra_repr(self) -> str:
-        """Its sizes."""
-        return f"{self.num_embeddings}, {self.embedding_dim}"
-
-
-class Embedding(_Table):
-    """The rows of a matrix that an index names."""
-
-    def __init__(
-        self,
-        num_embeddings: int,
-        embedding_dim: int,
-        padding_idx: int | None = None,
-        max_norm: float | None = None,
-        norm_type: float = 2.0,
-        scale_grad_by_freq: bool = False,
-        sparse: bool = False,
-        device: Any = None,
-        dtype: Any = None,
-    ) -> None:
-        options = (padding_idx, max_norm, norm_type, scale_grad_by_freq)
-        super().__init__(
-            num_embeddings, embedding_dim, *options, {"dtype": dtype, "device": device}
-        )
-        self.sparse = sparse
-
-    def forward(self, input: Tensor) -> Any:
-        """Look up."""
-        options = (self.max_norm, self.norm_type, self.scale_grad_by_freq, self.sparse)
-        return F.embedding(input, self.weight, self.padding_idx, *options)
-
-
-class EmbeddingBag(_Table):
-    """The sum, mean or maximum of the rows that each bag of indices names."""
-
-    def __init__(
-        self,
-        num_embeddings: int,
-        embedding_dim: int,
-        max_norm: float | None = None,
-        norm_type: float = 2.0,
-        scale_grad_by_freq: bool = False,
-        mode: str = "mean",
-        sparse: bool = False,
-        include_last_offset: bool = False,
-        padding_idx: int | None = None,
-        device: Any = None,
-        dtype: Any = None,
-    ) -> None:
-        options = (padding_idx, max_norm, norm_type, scale_grad_by_freq)
-        super().__init__(
-            num_embeddings, embedding_dim, *options, {"dtype": dtype, "device": device}
-        )
-        self.mode, self.sparse, self.include_last_offset = mode, sparse, include_last_offset
-
-    def forward(
-        self,
-        input: Tensor,
-        offsets: Tensor | None = None,
-        per_sample_weights: Tensor | None = None,
-    ) -> Any:
-        """Look up, and join."""
-        return F.embedding_bag(
-            input,
-            self.weight,
-            offsets,
-            self.max_norm,
-            self.norm_type,
-            self.scale_grad_by_freq,
-            self.mode,
-            self.sparse,
-            per_sample_weights,
-            self.include_last_offset,
-            self.padding_idx,
-        )
-
-
-class PReLU(Module):
-    """Positive elements, and others times a slope that is learned."""
-
-    def __init__(
-        self, num_parameters: int = 1, init: float = 0.25, device: Any = None, dtype: Any = None
-    ) -> None:
-        super().__init__()
-        self.num_parameters = num_parameters
-        self.weight = Parameter(full((num_parameters,), init, dtype=dtype, device=device))
-
-    def forward(self, input: Tensor) -> Any:
+    def forward(self, *args: Any, **kwargs: Any) -> Any:
         """Apply the function."""
-        return F.prelu(input, self.weight)
+        if self._inputs:
+            args, kwargs = (), dict(zip(self._inputs, args, strict=False)) | kwargs
+        options = {name: getattr(self, name) for name in self._passed}
+        return type(self)._function(*args, **{**options, **kwargs})
+
+    def extra_repr(self) -> str:
+        """The sizes, and the options that are not the usual ones."""
+        values = {
+            name: self._parameters[name] is not None
+            if name in self._parameters
+            else getattr(self, name, usual)
+            for name, usual in self._options.items()
+        }
+        return ", ".join(
+            f"{name}={value}"
+            for name, value in values.items()
+            if not isinstance(value, Tensor) and value != self._options[name]
+        )
 
 
-# --- without parameters ---
+def _made(name: str, function: Any, options: dict[str, Any], base: Any, **members: Any) -> Any:
+    """A type of layers: the function gets those of its parameters that the layer has."""
+    parameters = inspect.signature(function).parameters
+    held = {*options, *members.pop("parameters", ()), "training"}
+    own = {
+        "_function": staticmethod(function),
+        "_options": options,
+        "_inputs": [],
+        "_passed": [p for p in parameters if p in held],
+        "__doc__": function.__doc__,
+        "__module__": __name__,
+    }
+    return type(name, (base,), {**own, **members})
 
 
-class Flatten(Module):
+def module(name: str, function: Any, options: str = "", plan: Any = lambda **_: {}) -> Any:
+    """The module of a function without parameters to learn: its options, in the module's order."""
+    parameters = inspect.signature(function).parameters
+    usual = {n: parameters[n].default for n in options.split()}
+    return _made(name, function, usual, Layer, _plan=staticmethod(plan))
+
+
+def layer(
+    name: str,
+    function: Any,
+    plan: Callable[..., dict[str, Any]],
+    start: Callable[[Any], None],
+    inputs: str = "",
+    base: type[Layer] = Layer,
+) -> Any:
+    """The module of a function with a weight, and perhaps a bias.
+
+    The parameters of `plan` are the options. It gives the shapes of weight and bias, or None for
+    one that is not there, and other values for some options.
+    """
+    found = inspect.signature(plan).parameters
+    options = {n: p.default for n, p in found.items()} | {"device": None, "dtype": None}
+    names = ("weight", "bias")
+    members = {"_inputs": inputs.split(), "_plan": staticmethod(plan)}
+    members["_start"] = staticmethod(start)
+    return _made(name, function, options, base, parameters=names, **members)
+
+
+# --- activations ---
+
+ReLU = module("ReLU", F.relu, "inplace")
+ReLU6 = module("ReLU6", F.relu6, "inplace")
+LeakyReLU = module("LeakyReLU", F.leaky_relu, "negative_slope inplace")
+ELU = module("ELU", F.elu, "alpha inplace")
+SELU = module("SELU", F.selu, "inplace")
+CELU = module("CELU", F.celu, "alpha inplace")
+GELU = module("GELU", F.gelu, "approximate")
+SiLU = module("SiLU", F.silu, "inplace")
+Mish = module("Mish", F.mish, "inplace")
+Sigmoid = module("Sigmoid", F.sigmoid)
+Tanh = module("Tanh", F.tanh)
+Softplus = module("Softplus", F.softplus, "beta threshold")
+Softsign = module("Softsign", F.softsign)
+Softshrink = module("Softshrink", F.softshrink, "lambd")
+Hardshrink = module("Hardshrink", F.hardshrink, "lambd")
+Tanhshrink = module("Tanhshrink", F.tanhshrink)
+LogSigmoid = module("LogSigmoid", F.logsigmoid)
+Hardtanh = module("Hardtanh", F.hardtanh, "min_val max_val inplace")
+Hardsigmoid = module("Hardsigmoid", F.hardsigmoid, "inplace")
+Hardswish = module("Hardswish", F.hardswish, "inplace")
+Threshold = module("Threshold", F.threshold, "threshold value inplace")
+GLU = module("GLU", F.glu, "dim")
+Softmax = module("Softmax", F.softmax, "dim")
+Softmin = module("Softmin", F.softmin, "dim")
+LogSoftmax = module("LogSoftmax", F.log_softmax, "dim")
+RReLU = module("RReLU", F.rrelu, "lower upper inplace")
+
+
+def _softmax2d(input: Tensor) -> Any:
+    """Exponentials that sum up to one over the channels of an image."""
+    if input.ndim not in (3, 4):
+        raise ValueError(f"Softmax2d: expected input to be 3D or 4D, got {input.ndim}D instead")
+    return F.softmax(input, -3)
+
+
+def _chance(p: float, inplace: bool) -> dict[str, Any]:
+    if not 0 <= p <= 1:
+        raise ValueError(f"dropout probability has to be between 0 and 1, but got {p}")
+    return {}
+
+
+Softmax2d = module("Softmax2d", _softmax2d)
+Dropout, Dropout1d, Dropout2d, Dropout3d = (
+    module(f"Dropout{n}", getattr(F, f"dropout{n}"), "p inplace", _chance)
+    for n in ("", "1d", "2d", "3d")
+)
+AlphaDropout = module("AlphaDropout", F.alpha_dropout, "p inplace", _chance)
+FeatureAlphaDropout = module("FeatureAlphaDropout", F.feature_alpha_dropout, "p inplace", _chance)
+
+# --- windows and sizes ---
+
+
+def _pooling(kind: str, function: str, options: str) -> list[Any]:
+    return [module(f"{kind}{n}d", getattr(F, f"{function}{n}d"), options) for n in (1, 2, 3)]
+
+
+_MAX = "kernel_size stride padding dilation return_indices ceil_mode"
+_AVERAGE = "kernel_size stride padding ceil_mode count_include_pad"
+MaxPool1d, MaxPool2d, MaxPool3d = _pooling("MaxPool", "max_pool", _MAX)
+AvgPool1d = module("AvgPool1d", F.avg_pool1d, _AVERAGE)
+AvgPool2d = module("AvgPool2d", F.avg_pool2d, _AVERAGE + " divisor_override")
+AvgPool3d = module("AvgPool3d", F.avg_pool3d, _AVERAGE + " divisor_override")
+LPPool1d, LPPool2d, LPPool3d = _pooling(
+    "LPPool", "lp_pool", "norm_type kernel_size stride ceil_mode"
+)
+AdaptiveAvgPool1d, AdaptiveAvgPool2d, AdaptiveAvgPool3d = _pooling(
+    "AdaptiveAvgPool", "adaptive_avg_pool", "output_size"
+)
+AdaptiveMaxPool1d, AdaptiveMaxPool2d, AdaptiveMaxPool3d = _pooling(
+    "AdaptiveMaxPool", "adaptive_max_pool", "output_size return_indices"
+)
+MaxUnpool1d, MaxUnpool2d, MaxUnpool3d = _pooling(
+    "MaxUnpool", "max_unpool", "kernel_size stride padding"
+)
+Unfold = module("Unfold", F.unfold, "kernel_size dilation padding stride")
+Fold = module("Fold", F.fold, "output_size kernel_size dilation padding stride")
+PixelShuffle = module("PixelShuffle", F.pixel_shuffle, "upscale_factor")
+PixelUnshuffle = module("PixelUnshuffle", F.pixel_unshuffle, "downscale_factor")
+ChannelShuffle = module("ChannelShuffle", F.channel_shuffle, "groups")
+Upsample = module(
+    "Upsample",
+    F.interpolate,
+    "size scale_factor mode align_corners recompute_scale_factor",
+)
+UpsamplingNearest2d = module("UpsamplingNearest2d", F.upsample_nearest, "size scale_factor")
+UpsamplingBilinear2d = module("UpsamplingBilinear2d", F.upsample_bilinear, "size scale_factor")
+LocalResponseNorm = module("LocalResponseNorm", F.local_response_norm, "size alpha beta k")
+
+
+def _flat(input: Tensor, start_dim: int = 1, end_dim: int = -1) -> Any:
     """Several axes as one."""
-
-    def __init__(self, start_dim: int = 1, end_dim: int = -1) -> None:
-        super().__init__()
-        self.start_dim, self.end_dim = start_dim, end_dim
-
-    def forward(self, input: Tensor) -> Any:
-        """Flatten."""
-        return input.flatten(self.start_dim, self.end_dim)
+    return input.flatten(start_dim, end_dim)
 
 
-class Unflatten(Module):
+def _unflat(input: Tensor, dim: int, unflattened_size: Any) -> Any:
     """One axis as several."""
+    return input.unflatten(dim, unflattened_size)
 
-    def __init__(self, dim: int, unflattened_size: Any) -> None:
-        super().__init__()
-        self.dim, self.unflattened_size = dim, unflattened_size
 
-    def forward(self, input: Tensor) -> Any:
-        """Unflatten."""
-        return input.unflatten(self.dim, self.unflattened_size)
+Flatten = module("Flatten", _flat, "start_dim end_dim")
+Unflatten = module("Unflatten", _unflat, "dim unflattened_size")
 
 
 class Identity(Module):
@@ -244,33 +265,315 @@ class Identity(Module):
         return input
 
 
-class Dropout(Module):
-    """Elements set to zero with a probability, in training."""
+def _paddings(kind: str, mode: str, options: str = "padding") -> list[Any]:
+    def padded(input: Tensor, padding: Any, value: float = 0.0) -> Any:
+        """More elements at the ends of the last axes."""
+        return F.pad(input, padding, mode, value if mode == "constant" else None)
 
-    _drop = staticmethod(F.dropout)
+    def widths(axes: int) -> Any:
+        return lambda padding, **_: {
+            "padding": tuple(padding)
+            if isinstance(padding, tuple | list)
+            else (padding,) * (2 * axes)
+        }
 
-    def __init__(self, p: float = 0.5, inplace: bool = False) -> None:
-        super().__init__()
-        if not 0 <= p <= 1:
-            raise ValueError(f"dropout probability has to be between 0 and 1, but got {p}")
-        self.p, self.inplace = p, inplace
+    return [module(f"{kind}{n}d", padded, options, widths(n)) for n in (1, 2, 3)]
+
+
+ZeroPad1d, ZeroPad2d, ZeroPad3d = _paddings("ZeroPad", "constant")
+ConstantPad1d, ConstantPad2d, ConstantPad3d = _paddings("ConstantPad", "constant", "padding value")
+ReflectionPad1d, ReflectionPad2d, ReflectionPad3d = _paddings("ReflectionPad", "reflect")
+ReplicationPad1d, ReplicationPad2d, ReplicationPad3d = _paddings("ReplicationPad", "replicate")
+CircularPad1d, CircularPad2d, CircularPad3d = _paddings("CircularPad", "circular")
+
+
+# --- with a weight ---
+
+
+def _uniform(self: Any) -> None:
+    """Numbers up to one over the root of the number of inputs of each output."""
+    count = math.prod(
+        self.weight.shape[1:] if "in1_features" not in self._options else self.weight.shape[1:2]
+    )
+    bound = 1 / math.sqrt(count) if count else 0.0
+    for parameter in self.parameters(recurse=False):
+        parameter.uniform_(-bound, bound)
+
+
+def _scale(self: Any) -> None:
+    """Ones for weights, zeros for biases."""
+    self.weight.fill_(1)
+    if self._parameters.get("bias") is not None:
+        self.bias.zero_()
+
+
+def _normal(self: Any) -> None:
+    self.weight.normal_()
+    if self.padding_idx is not None:
+        self.weight[self.padding_idx] = 0.0
+
+
+def _first(self: Any) -> None:
+    self.weight.fill_(self.init)
+
+
+def _shape(normalized_shape: Any) -> tuple[int, ...]:
+    return (normalized_shape,) if isinstance(normalized_shape, int) else tuple(normalized_shape)
+
+
+def _linear(in_features: int, out_features: int, bias: bool = True) -> dict[str, Any]:
+    return {"weight": (out_features, in_features), "bias": (out_features,) if bias else None}
+
+
+def _bilinear(
+    in1_features: int, in2_features: int, out_features: int, bias: bool = True
+) -> dict[str, Any]:
+    shape = (out_features, in1_features, in2_features)
+    return {"weight": shape, "bias": (out_features,) if bias else None}
+
+
+def _layer_norm(
+    normalized_shape: Any, eps: float = 1e-5, elementwise_affine: bool = True, bias: bool = True
+) -> dict[str, Any]:
+    shape = _shape(normalized_shape)
+    affine = {"weight": shape if elementwise_affine else None}
+    affine["bias"] = shape if elementwise_affine and bias else None
+    return {"normalized_shape": shape, **affine}
+
+
+def _rms_norm(
+    normalized_shape: Any, eps: float | None = None, elementwise_affine: bool = True
+) -> dict[str, Any]:
+    shape = _shape(normalized_shape)
+    return {"normalized_shape": shape, "weight": shape if elementwise_affine else None}
+
+
+def _group_norm(
+    num_groups: int, num_channels: int, eps: float = 1e-5, affine: bool = True, bias: bool = True
+) -> dict[str, Any]:
+    if num_channels % num_groups:
+        raise ValueError(f"num_channels {num_channels} is no multiple of {num_groups} groups")
+    shape = (num_channels,) if affine else None
+    return {"weight": shape, "bias": shape if bias else None}
+
+
+def _table(num_embeddings: int, embedding_dim: int, padding_idx: int | None) -> dict[str, Any]:
+    row = F.check_padding(padding_idx, num_embeddings)
+    return {"weight": (num_embeddings, embedding_dim), "padding_idx": row}
+
+
+def _embedding(
+    num_embeddings: int,
+    embedding_dim: int,
+    padding_idx: int | None = None,
+    max_norm: float | None = None,
+    norm_type: float = 2.0,
+    scale_grad_by_freq: bool = False,
+    sparse: bool = False,
+) -> dict[str, Any]:
+    return _table(num_embeddings, embedding_dim, padding_idx)
+
+
+def _embedding_bag(
+    num_embeddings: int,
+    embedding_dim: int,
+    max_norm: float | None = None,
+    norm_type: float = 2.0,
+    scale_grad_by_freq: bool = False,
+    mode: str = "mean",
+    sparse: bool = False,
+    include_last_offset: bool = False,
+    padding_idx: int | None = None,
+) -> dict[str, Any]:
+    return _table(num_embeddings, embedding_dim, padding_idx)
+
+
+class _FromPretrained(Layer):
+    """A table that can be made from its weight."""
+
+    @classmethod
+    def from_pretrained(cls, embeddings: Tensor, freeze: bool = True, **options: Any) -> Any:
+        """A table with given rows, which are not trained unless `freeze` is False."""
+        if embeddings.ndim != 2:
+            raise AssertionError("Embeddings parameter is expected to be 2-dimensional")
+        made = cls(*embeddings.shape, **options)
+        made.weight = Parameter(embeddings, not freeze)
+        return made
+
+
+Linear = layer("Linear", F.linear, _linear, _uniform)
+Bilinear = layer("Bilinear", F.bilinear, _bilinear, _uniform)
+LayerNorm = layer("LayerNorm", F.layer_norm, _layer_norm, _scale)
+RMSNorm = layer("RMSNorm", F.rms_norm, _rms_norm, _scale)
+GroupNorm = layer("GroupNorm", F.group_norm, _group_norm, _scale)
+PReLU = layer(
+    "PReLU", F.prelu, lambda num_parameters=1, init=0.25: {"weight": (num_parameters,)}, _first
+)
+Embedding = layer("Embedding", F.embedding, _embedding, _normal, base=_FromPretrained)
+EmbeddingBag = layer(
+    "EmbeddingBag",
+    F.embedding_bag,
+    _embedding_bag,
+    _normal,
+    "input offsets per_sample_weights",
+    _FromPretrained,
+)
+
+# --- filters ---
+
+
+def _filters(axes: int, transposed: bool) -> Any:
+    """The plan of a convolution along some axes, or of its transpose."""
+
+    def planned(
+        in_channels: int,
+        out_channels: int,
+        groups: int,
+        bias: bool,
+        padding_mode: str,
+        **sizes: Any,
+    ) -> dict[str, Any]:
+        if groups < 1 or in_channels % groups or out_channels % groups:
+            raise ValueError(
+                f"in_channels {in_channels} and out_channels {out_channels} must be divisible by "
+                f"groups {groups}"
+            )
+        modes = ("zeros",) if transposed else ("zeros", "reflect", "replicate", "circular")
+        if padding_mode not in modes:
+            raise ValueError(
+                f"padding_mode must be one of {', '.join(modes)}, not {padding_mode!r}"
+            )
+        changed: dict[str, Any] = {
+            name: size if isinstance(size, str) else each(size, axes, name)
+            for name, size in sizes.items()
+        }
+        first, second = (in_channels, out_channels) if transposed else (out_channels, in_channels)
+        changed["weight"] = (first, second // groups, *changed["kernel_size"])
+        return changed | {"bias": (out_channels,) if bias else None}
+
+    def convolution(
+        in_channels: int,
+        out_channels: int,
+        kernel_size: Any,
+        stride: Any = 1,
+        padding: Any = 0,
+        dilation: Any = 1,
+        groups: int = 1,
+        bias: bool = True,
+        padding_mode: str = "zeros",
+    ) -> dict[str, Any]:
+        sizes = {"kernel_size": kernel_size, "stride": stride}
+        sizes |= {"padding": padding, "dilation": dilation}
+        return planned(in_channels, out_channels, groups, bias, padding_mode, **sizes)
+
+    def transpose(
+        in_channels: int,
+        out_channels: int,
+        kernel_size: Any,
+        stride: Any = 1,
+        padding: Any = 0,
+        output_padding: Any = 0,
+        groups: int = 1,
+        bias: bool = True,
+        dilation: Any = 1,
+        padding_mode: str = "zeros",
+    ) -> dict[str, Any]:
+        sizes = {"kernel_size": kernel_size, "stride": stride, "padding": padding}
+        sizes |= {"output_padding": output_padding, "dilation": dilation}
+        return planned(in_channels, out_channels, groups, bias, padding_mode, **sizes)
+
+    return transpose if transposed else convolution
+
+
+class _Convolution(Layer):
+    """Sums of products of filters and the windows of a signal."""
 
     def forward(self, input: Tensor) -> Any:
-        """Drop."""
-        return self._drop(input, self.p, self.training, self.inplace)
+        """Apply the filters."""
+        if self.padding_mode == "zeros" or self.padding == "valid":
+            return super().forward(input)
+        if self.padding == "same":
+            extra = [d * (k - 1) for d, k in zip(self.dilation, self.kernel_size, strict=True)]
+            ends = [(n // 2, n - n // 2) for n in extra]
+        else:
+            ends = [(p, p) for p in self.padding]
+        padded = F.pad(input, [n for pair in ends[::-1] for n in pair], self.padding_mode)
+        return super().forward(padded, padding=0)
 
-    def extra_repr(self) -> str:
-        """Its probability."""
-        return f"p={self.p}, inplace={self.inplace}"
+
+class _Transposed(Layer):
+    """Each element of a signal adds a multiple of a filter."""
+
+    def forward(self, input: Tensor, output_size: Any = None) -> Any:
+        """Apply the transpose; `output_size` chooses among the sizes that it can have."""
+        if output_size is None:
+            return super().forward(input)
+        count = len(self.kernel_size)
+        lengths: Any = input.shape[-count:]
+        of: Any = (self.stride, self.padding, self.dilation, self.kernel_size)
+        usual = [
+            (n - 1) * s - 2 * p + d * (k - 1) + 1
+            for n, s, p, d, k in zip(lengths, *of, strict=True)
+        ]
+        more = tuple(w - n for w, n in zip(tuple(output_size)[-count:], usual, strict=True))
+        if any(not 0 <= m < s for m, s in zip(more, self.stride, strict=True)):
+            raise ValueError(f"output_size must be from {usual} on, by less than the stride")
+        return super().forward(input, output_padding=more)
 
 
-def _dropping(name: str, function: Any) -> Any:
-    members = {"_drop": staticmethod(function), "__doc__": function.__doc__, "__module__": __name__}
-    return type(name, (Dropout,), members)
-
-
-Dropout1d, Dropout2d, Dropout3d = (
-    _dropping(f"Dropout{n}d", getattr(F, f"dropout{n}d")) for n in (1, 2, 3)
+Conv1d, Conv2d, Conv3d = (
+    layer(f"Conv{n}d", getattr(F, f"conv{n}d"), _filters(n, False), _uniform, base=_Convolution)
+    for n in (1, 2, 3)
 )
-AlphaDropout = _dropping("AlphaDropout", F.alpha_dropout)
-FeatureAlphaDropout = _dropping("FeatureAlphaDropout", F.feature_alpha_dropout)
+ConvTranspose1d, ConvTranspose2d, ConvTranspose3d = (
+    layer(
+        f"ConvTranspose{n}d",
+        getattr(F, f"conv_transpose{n}d"),
+        _filters(n, True),
+        _uniform,
+        base=_Transposed,
+    )
+    for n in (1, 2, 3)
+)
+
+
+# --- losses and distances ---
+
+_HOW = " size_average reduce reduction"
+MSELoss = module("MSELoss", F.mse_loss, _HOW)
+L1Loss = module("L1Loss", F.l1_loss, _HOW)
+SmoothL1Loss = module("SmoothL1Loss", F.smooth_l1_loss, _HOW + " beta")
+HuberLoss = module("HuberLoss", F.huber_loss, "reduction delta")
+KLDivLoss = module("KLDivLoss", F.kl_div, _HOW + " log_target")
+BCELoss = module("BCELoss", F.binary_cross_entropy, "weight" + _HOW)
+BCEWithLogitsLoss = module(
+    "BCEWithLogitsLoss", F.binary_cross_entropy_with_logits, "weight" + _HOW + " pos_weight"
+)
+PoissonNLLLoss = module(
+    "PoissonNLLLoss", F.poisson_nll_loss, "log_input full size_average eps reduce reduction"
+)
+GaussianNLLLoss = module("GaussianNLLLoss", F.gaussian_nll_loss, "full eps reduction")
+NLLLoss = module("NLLLoss", F.nll_loss, "weight size_average ignore_index reduce reduction")
+CrossEntropyLoss = module(
+    "CrossEntropyLoss",
+    F.cross_entropy,
+    "weight size_average ignore_index reduce reduction label_smoothing",
+)
+CTCLoss = module("CTCLoss", F.ctc_loss, "blank reduction zero_infinity")
+MultiMarginLoss = module("MultiMarginLoss", F.multi_margin_loss, "p margin weight" + _HOW)
+MultiLabelMarginLoss = module("MultiLabelMarginLoss", F.multilabel_margin_loss, _HOW)
+MultiLabelSoftMarginLoss = module(
+    "MultiLabelSoftMarginLoss", F.multilabel_soft_margin_loss, "weight" + _HOW
+)
+MarginRankingLoss = module("MarginRankingLoss", F.margin_ranking_loss, "margin" + _HOW)
+HingeEmbeddingLoss = module("HingeEmbeddingLoss", F.hinge_embedding_loss, "margin" + _HOW)
+SoftMarginLoss = module("SoftMarginLoss", F.soft_margin_loss, _HOW)
+CosineEmbeddingLoss = module("CosineEmbeddingLoss", F.cosine_embedding_loss, "margin" + _HOW)
+TripletMarginLoss = module("TripletMarginLoss", F.triplet_margin_loss, "margin p eps swap" + _HOW)
+TripletMarginWithDistanceLoss = module(
+    "TripletMarginWithDistanceLoss",
+    F.triplet_margin_with_distance_loss,
+    "distance_function margin swap reduction",
+)
+CosineSimilarity = module("CosineSimilarity", F.cosine_similarity, "dim eps")
+PairwiseDistance = module("PairwiseDistance", F.pairwise_distance, "p eps keepdim")

@@ -15,9 +15,7 @@ from ..handles import Tensor
 from .around import Around
 from .parameter import Buffer, Parameter
 
-__all__ = [
-    "Module",
-]  # fmt: skip
+__all__ = ["Module"]
 
 
 class _Incompatible(NamedTuple):
@@ -94,7 +92,7 @@ class Module:
         if isinstance(value, Parameter | Module) and parts is None:
             raise AttributeError("call Module.__init__() before the parts of a module are assigned")
         if parts is None:
-            self.__dict__[name] = value
+            super().__setattr__(name, value)
             return
         if isinstance(value, Buffer):
             self.register_buffer(name, value, value.persistent)
@@ -117,7 +115,7 @@ class Module:
                     f"cannot assign {type(value).__name__} as {name!r}: it is a "
                     f"{kind.__name__}, or None"
                 )
-        self.__dict__[name] = value
+        super().__setattr__(name, value)  # which finds properties
 
     def __getattr__(self, name: str) -> Any:
         for place in ("_parameters", "_buffers", "_modules"):

@@ -1,4 +1,4 @@
-"""Layers that normalise, with a weight and a bias to learn and, for some, running statistics."""
+"""Layers that normalise channels, with running statistics."""
 
 from __future__ import annotations
 
@@ -12,83 +12,9 @@ from .module import Module
 from .parameter import Parameter
 
 __all__ = [
-    "BatchNorm1d", "BatchNorm2d", "BatchNorm3d", "GroupNorm", "InstanceNorm1d", "InstanceNorm2d",
-    "InstanceNorm3d", "LayerNorm", "RMSNorm",
+    "BatchNorm1d", "BatchNorm2d", "BatchNorm3d", "InstanceNorm1d", "InstanceNorm2d",
+    "InstanceNorm3d",
 ]  # fmt: skip
-
-
-class LayerNorm(Module):
-    """Elements with mean zero and variance one along the last axes."""
-
-    def __init__(
-        self,
-        normalized_shape: Any,
-        eps: float = 1e-5,
-        elementwise_affine: bool = True,
-        bias: bool = True,
-        device: Any = None,
-        dtype: Any = None,
-    ) -> None:
-        super().__init__()
-        given, of = normalized_shape, {"dtype": dtype, "device": device}
-        self.normalized_shape = (given,) if isinstance(given, int) else tuple(given)
-        self.eps, self.elementwise_affine = eps, elementwise_affine
-        shape, affine = self.normalized_shape, elementwise_affine
-        self.register_parameter("weight", Parameter(ones(*shape, **of)) if affine else None)
-        self.register_parameter("bias", Parameter(zeros(*shape, **of)) if affine and bias else None)
-
-    def forward(self, input: Tensor) -> Any:
-        """Apply the layer."""
-        return F.layer_norm(input, self.normalized_shape, self.weight, self.bias, self.eps)
-
-
-class RMSNorm(Module):
-    """Elements whose squares have the mean one along the last axes."""
-
-    def __init__(
-        self,
-        normalized_shape: Any,
-        eps: float | None = None,
-        elementwise_affine: bool = True,
-        device: Any = None,
-        dtype: Any = None,
-    ) -> None:
-        super().__init__()
-        given = normalized_shape
-        self.normalized_shape = (given,) if isinstance(given, int) else tuple(given)
-        self.eps, self.elementwise_affine = eps, elementwise_affine
-        shape = self.normalized_shape
-        weight = Parameter(ones(*shape, dtype=dtype, device=device)) if elementwise_affine else None
-        self.register_parameter("weight", weight)
-
-    def forward(self, input: Tensor) -> Any:
-        """Apply the layer."""
-        return F.rms_norm(input, self.normalized_shape, self.weight, self.eps)
-
-
-class GroupNorm(Module):
-    """Groups of channels with mean zero and variance one."""
-
-    def __init__(
-        self,
-        num_groups: int,
-        num_channels: int,
-        eps: float = 1e-5,
-        affine: bool = True,
-        device: Any = None,
-        dtype: Any = None,
-    ) -> None:
-        super().__init__()
-        if num_channels % num_groups:
-            raise ValueError(f"num_channels {num_channels} is no multiple of {num_groups} groups")
-        self.num_groups, self.num_channels, self.eps = num_groups, num_channels, eps
-        of = {"dtype": dtype, "device": device}
-        self.register_parameter("weight", Parameter(ones(num_channels, **of)) if affine else None)
-        self.register_parameter("bias", Parameter(zeros(num_channels, **of)) if affine else None)
-
-    def forward(self, input: Tensor) -> Any:
-        """Apply the layer."""
-        return F.group_norm(input, self.num_groups, self.weight, self.bias, self.eps)
 
 
 class _Tracking(Module):
@@ -107,6 +33,7 @@ class _Tracking(Module):
         track_running_stats: bool | None = None,
         device: Any = None,
         dtype: Any = None,
+        bias: bool = True,
     ) -> None:
         super().__init__()
         self.num_features, self.eps, self.momentum = num_features, eps, momentum
@@ -115,7 +42,8 @@ class _Tracking(Module):
         self.track_running_stats = tracks
         n, of = num_features, {"dtype": dtype, "device": device}
         self.register_parameter("weight", Parameter(ones(n, **of)) if self.affine else None)
-        self.register_parameter("bias", Parameter(zeros(n, **of)) if self.affine else None)
+        own = Parameter(zeros(n, **of)) if self.affine and bias else None
+        self.register_parameter("bias", own)
         self.register_buffer("running_mean", zeros(n, **of) if tracks else None)
         self.register_buffer("running_var", ones(n, **of) if tracks else None)
         self.register_buffer("num_batches_tracked", tensor(0) if tracks else None)

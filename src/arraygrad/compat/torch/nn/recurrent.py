@@ -13,6 +13,7 @@ from ..publish import function
 from .forms import Source
 from .module import Module
 from .parameter import Parameter
+from .utils.rnn import PackedSequence
 
 __all__ = [
     "GRU", "LSTM", "RNN", "GRUCell", "LSTMCell", "RNNCell",
@@ -170,16 +171,36 @@ class _Layers(_Recurrent):
 
     def forward(self, input: Tensor, hx: Any = None) -> Any:
         """The outputs of the last layer at all times, and the last states of all layers."""
+        if isinstance(input, PackedSequence):
+            return self._over_packed(input, hx)
+        return self._run(input, hx, self.batch_first)
+
+    def _run(self, input: Tensor, hx: Any, batch_first: bool, lengths: Any = None) -> Any:
         return _published[self._kind](
             input,
             [self._weights(suffix) for suffix in self._suffixes],
             hx,
             bidirectional=self.bidirectional,
-            batch_first=self.batch_first,
+            batch_first=batch_first,
             dropout=self.dropout if self.training else 0.0,
+            lengths=lengths,
             key=Source,
             **self._options(),
         )
+
+    def _over_packed(self, packed: PackedSequence, hx: Any) -> Any:
+        """The same for packed sequences. States are in the order that the sequences had."""
+        order, back = packed.sorted_indices, packed.unsorted_indices
+
+        def ordered(state: Any, places: Any) -> Any:
+            if state is None or places is None:
+                return state
+            if isinstance(state, tuple):
+                return tuple(s.index_select(1, places) for s in state)
+            return state.index_select(1, places)
+
+        out, state = self._run(packed.padded(), ordered(hx, order), False, packed.lengths)
+        return packed.packed(out), ordered(state, back)
 
 
 class GRU(_Layers):

@@ -13,9 +13,8 @@ from . import functional as F  # noqa: N812
 from .containers import ModuleList
 from .heads import MultiheadAttention
 from .init import xavier_uniform_
-from .layers import Dropout, Linear
+from .layers import Dropout, LayerNorm, Linear
 from .module import Module
-from .norms import LayerNorm
 
 __all__ = [
     "Transformer", "TransformerDecoder", "TransformerDecoderLayer", "TransformerEncoder",
@@ -151,7 +150,15 @@ class _Stack(Module):
 class TransformerEncoder(_Stack):
     """Several encoder layers."""
 
-    def __init__(self, encoder_layer: Module, num_layers: int, norm: Module | None = None) -> None:
+    def __init__(
+        self,
+        encoder_layer: Module,
+        num_layers: int,
+        norm: Module | None = None,
+        enable_nested_tensor: bool = True,
+        mask_check: bool = True,
+    ) -> None:
+        """Two options are about how PyTorch computes the same faster."""
         super().__init__(encoder_layer, num_layers, norm)
 
     def forward(

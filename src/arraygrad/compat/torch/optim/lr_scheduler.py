@@ -10,33 +10,16 @@ import math
 from bisect import bisect_right
 from collections import Counter
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+from ...optimisers import Optimizer
 from ..handles import Tensor
-from .optimizer import Optimizer
 
 __all__ = [
-    "ChainedScheduler",
-    "ConstantLR",
-    "CosineAnnealingLR",
-    "CosineAnnealingWarmRestarts",
-    "CyclicLR",
-    "ExponentialLR",
-    "LRScheduler",
-    "LambdaLR",
-    "LinearLR",
-    "MultiStepLR",
-    "MultiplicativeLR",
-    "OneCycleLR",
-    "PolynomialLR",
-    "ReduceLROnPlateau",
-    "SequentialLR",
-    "StepLR",
-]
-
-
-def __dir__() -> list[str]:
-    return __all__
+    "ChainedScheduler", "ConstantLR", "CosineAnnealingLR", "CosineAnnealingWarmRestarts",
+    "CyclicLR", "ExponentialLR", "LRScheduler", "LambdaLR", "LinearLR", "MultiStepLR",
+    "MultiplicativeLR", "OneCycleLR", "PolynomialLR", "ReduceLROnPlateau", "SequentialLR", "StepLR",
+]  # fmt: skip
 
 
 def _set(group: dict[str, Any], rate: Any) -> None:
@@ -123,10 +106,35 @@ class LRScheduler:
         self.__dict__.update(state_dict)
 
 
-class _Factor(LRScheduler):
+class _Optional(LRScheduler):
+    """A schedule whose options are attributes: `_options` has their usual values."""
+
+    _options: dict[str, Any] = {}  # noqa: RUF012  (a table for each subclass)
+
+    def __init__(self, optimizer: Optimizer, *args: Any, **keywords: Any) -> None:
+        names = [*self._options, "last_epoch"]
+        given = dict(zip(names, args, strict=False)) | keywords
+        values = {**self._options, "last_epoch": -1, **given}
+        wrong = [name for name, value in values.items() if name not in names or value is ...]
+        if wrong or len(args) > len(names):
+            raise TypeError(f"{type(self).__name__} takes {', '.join(names)}: see {wrong}")
+        last_epoch = values.pop("last_epoch")
+        self.__dict__.update(values)
+        self._check_options()
+        super().__init__(optimizer, last_epoch)
+
+    def _check_options(self) -> None:
+        """Raise for options that cannot be."""
+
+    if TYPE_CHECKING:
+
+        def __getattr__(self, name: str) -> Any: ...
+
+
+class _Factor(_Optional):
     """A schedule whose rates are the first ones times a factor, by default."""
 
-    def _factor(self, epoch: int) -> float:
+    def _factor(self, epoch: int) -> Any:
         raise NotImplementedError
 
     def get_lr(self) -> list[Any]:
@@ -145,83 +153,58 @@ class _Factor(LRScheduler):
 class StepLR(_Factor):
     """The rate times `gamma` after each `step_size` epochs."""
 
-    def __init__(
-        self, optimizer: Optimizer, step_size: int, gamma: float = 0.1, last_epoch: int = -1
-    ) -> None:
-        self.step_size, self.gamma = step_size, gamma
-        super().__init__(optimizer, last_epoch)
+    _options = {"step_size": ..., "gamma": 0.1}  # noqa: RUF012
 
-    def _factor(self, epoch: int) -> float:
+    def _factor(self, epoch: int) -> Any:
         return self.gamma ** (epoch // self.step_size)
 
 
 class MultiStepLR(_Factor):
     """The rate times `gamma` at each milestone."""
 
-    def __init__(
-        self,
-        optimizer: Optimizer,
-        milestones: Sequence[int],
-        gamma: float = 0.1,
-        last_epoch: int = -1,
-    ) -> None:
-        self.milestones, self.gamma = Counter(milestones), gamma
-        super().__init__(optimizer, last_epoch)
+    _options = {"milestones": ..., "gamma": 0.1}  # noqa: RUF012
 
-    def _factor(self, epoch: int) -> float:
+    def _check_options(self) -> None:
+        self.__dict__["milestones"] = Counter(self.milestones)
+
+    def _factor(self, epoch: int) -> Any:
         return self.gamma ** bisect_right(sorted(self.milestones.elements()), epoch)
 
 
 class ExponentialLR(_Factor):
     """The rate times `gamma` after each epoch."""
 
-    def __init__(self, optimizer: Optimizer, gamma: float, last_epoch: int = -1) -> None:
-        self.gamma = gamma
-        super().__init__(optimizer, last_epoch)
+    _options = {"gamma": ...}  # noqa: RUF012
 
-    def _factor(self, epoch: int) -> float:
+    def _factor(self, epoch: int) -> Any:
         return self.gamma**epoch
 
 
 class ConstantLR(_Factor):
     """The rate times a factor for the first epochs."""
 
-    def __init__(
-        self,
-        optimizer: Optimizer,
-        factor: float = 1 / 3,
-        total_iters: int = 5,
-        last_epoch: int = -1,
-    ) -> None:
-        if not 0 <= factor <= 1:
-            raise ValueError("Constant multiplicative factor expected to be between 0 and 1.")
-        self.factor, self.total_iters = factor, total_iters
-        super().__init__(optimizer, last_epoch)
+    _options = {"factor": 1 / 3, "total_iters": 5}  # noqa: RUF012
 
-    def _factor(self, epoch: int) -> float:
+    def _check_options(self) -> None:
+        if not 0 <= self.factor <= 1:
+            raise ValueError("Constant multiplicative factor expected to be between 0 and 1.")
+
+    def _factor(self, epoch: int) -> Any:
         return self.factor if epoch < self.total_iters else 1.0
 
 
 class LinearLR(_Factor):
     """The rate times a factor that goes from one value to another."""
 
-    def __init__(
-        self,
-        optimizer: Optimizer,
-        start_factor: float = 1 / 3,
-        end_factor: float = 1.0,
-        total_iters: int = 5,
-        last_epoch: int = -1,
-    ) -> None:
-        if not 0 < start_factor <= 1:
-            raise ValueError("Starting multiplicative factor expected to be > 0 and <= 1.")
-        if not 0 <= end_factor <= 1:
-            raise ValueError("Ending multiplicative factor expected to be between 0 and 1.")
-        self.start_factor, self.end_factor = start_factor, end_factor
-        self.total_iters = total_iters
-        super().__init__(optimizer, last_epoch)
+    _options = {"start_factor": 1 / 3, "end_factor": 1.0, "total_iters": 5}  # noqa: RUF012
 
-    def _factor(self, epoch: int) -> float:
+    def _check_options(self) -> None:
+        if not 0 < self.start_factor <= 1:
+            raise ValueError("Starting multiplicative factor expected to be > 0 and <= 1.")
+        if not 0 <= self.end_factor <= 1:
+            raise ValueError("Ending multiplicative factor expected to be between 0 and 1.")
+
+    def _factor(self, epoch: int) -> Any:
         share = min(epoch, self.total_iters) / self.total_iters
         return self.start_factor + (self.end_factor - self.start_factor) * share
 
@@ -229,17 +212,9 @@ class LinearLR(_Factor):
 class PolynomialLR(_Factor):
     """The rate falls to zero like a power of the epochs that are left."""
 
-    def __init__(
-        self,
-        optimizer: Optimizer,
-        total_iters: int = 5,
-        power: float = 1.0,
-        last_epoch: int = -1,
-    ) -> None:
-        self.total_iters, self.power = total_iters, power
-        super().__init__(optimizer, last_epoch)
+    _options = {"total_iters": 5, "power": 1.0}  # noqa: RUF012
 
-    def _factor(self, epoch: int) -> float:
+    def _factor(self, epoch: int) -> Any:
         return float((1 - min(epoch, self.total_iters) / self.total_iters) ** self.power)
 
 
@@ -283,20 +258,12 @@ class MultiplicativeLR(LambdaLR):
         return [group["lr"] * function(self.last_epoch) for group, function in pairs]
 
 
-class CosineAnnealingLR(LRScheduler):
+class CosineAnnealingLR(_Optional):
     """The rate goes along a cosine, from the first one to `eta_min` in `T_max` epochs."""
 
-    def __init__(
-        self,
-        optimizer: Optimizer,
-        T_max: int,  # noqa: N803
-        eta_min: float = 0.0,
-        last_epoch: int = -1,
-    ) -> None:
-        self.T_max, self.eta_min = T_max, eta_min
-        super().__init__(optimizer, last_epoch)
+    _options = {"T_max": ..., "eta_min": 0.0}  # noqa: RUF012
 
-    def _height(self, epoch: float) -> float:
+    def _height(self, epoch: float) -> Any:
         return (1 + math.cos(math.pi * epoch / self.T_max)) / 2
 
     def get_lr(self) -> list[Any]:

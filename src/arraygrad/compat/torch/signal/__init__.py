@@ -3,7 +3,3 @@
 from . import windows
 
 __all__ = ["windows"]
-
-
-def __dir__() -> list[str]:
-    return __all__

@@ -2,29 +2,19 @@
 
 from __future__ import annotations
 
+import functools
 import math
 from collections.abc import Callable, Iterable
 from typing import Any
 
 import numpy as np
 
+from ....arrays.creation import asarray
 from ....special import i0
-from ..creation import check_layout, tensor
-from ..dtypes import check_device, float32, float64, get_default_dtype
+from ..creation import makes, usual
 from ..handles import Tensor
 
-__all__ = [
-    "bartlett",
-    "blackman",
-    "general_cosine",
-    "hamming",
-    "hann",
-    "kaiser",
-]
-
-
-def __dir__() -> list[str]:
-    return __all__
+__all__ = ["bartlett", "blackman", "general_cosine", "hamming", "hann", "kaiser"]
 
 
 def _window(shape: Callable[..., Any]) -> Callable[..., Tensor]:
@@ -32,33 +22,18 @@ def _window(shape: Callable[..., Any]) -> Callable[..., Tensor]:
 
     With `sym=False` it is one period: the symmetric window with one more sample, but for that one.
     """
+    name = shape.__name__
 
-    def made(
-        M: int,  # noqa: N803
-        *,
-        sym: bool = True,
-        dtype: Any = None,
-        device: Any = None,
-        requires_grad: bool = False,
-        layout: Any = None,
-        **own: Any,
-    ) -> Tensor:
-        name = shape.__name__
-        check_layout(name, {"layout": layout})
-        check_device(device)
+    @functools.wraps(shape)
+    def make(M: int, *, sym: bool = True, dtype: Any, **own: Any) -> Any:  # noqa: N803
         if M < 0:
             raise ValueError(f"{name} requires non-negative window length, got M={M}")
-        wanted = get_default_dtype() if dtype is None else dtype
-        if wanted not in (float32, float64):
+        if usual(dtype) not in (np.float32, np.float64):
             raise ValueError(f"{name} expects float32 or float64 dtypes, got: {dtype}")
-        length = M if sym else M + 1
-        weights = shape(np.arange(M, dtype=np.float64), length, sym, **own)
-        values = np.ones(M) if M == 1 else np.asarray(weights)
-        return tensor(values, dtype=wanted, requires_grad=requires_grad)
+        weights = shape(np.arange(M, dtype=np.float64), M if sym else M + 1, **own)
+        return asarray((np.ones(M) if M == 1 else np.asarray(weights)).astype(usual(dtype)))
 
-    made.__name__ = made.__qualname__ = shape.__name__
-    made.__doc__ = shape.__doc__
-    return made
+    return makes(make)
 
 
 def _cosines(k: Any, length: int, weights: Iterable[float]) -> Any:
@@ -68,7 +43,7 @@ def _cosines(k: Any, length: int, weights: Iterable[float]) -> Any:
 
 
 @_window
-def general_cosine(k: Any, n: int, sym: bool, *, a: Iterable[float]) -> Any:
+def general_cosine(k: Any, n: int, *, a: Iterable[float]) -> Any:
     """A sum of cosines with alternating signs."""
     weights = list(a)
     if not weights:
@@ -77,31 +52,31 @@ def general_cosine(k: Any, n: int, sym: bool, *, a: Iterable[float]) -> Any:
 
 
 @_window
-def hamming(k: Any, n: int, sym: bool) -> Any:
+def hamming(k: Any, n: int) -> Any:
     """Hamming's window."""
     return _cosines(k, n, (0.54, 0.46))
 
 
 @_window
-def hann(k: Any, n: int, sym: bool) -> Any:
+def hann(k: Any, n: int) -> Any:
     """Hann's window: one period of a cosine."""
     return _cosines(k, n, (0.5, 0.5))
 
 
 @_window
-def blackman(k: Any, n: int, sym: bool) -> Any:
+def blackman(k: Any, n: int) -> Any:
     """Blackman's window: three cosines."""
     return _cosines(k, n, (0.42, 0.5, 0.08))
 
 
 @_window
-def bartlett(k: Any, n: int, sym: bool) -> Any:
+def bartlett(k: Any, n: int) -> Any:
     """Bartlett's window: a triangle."""
     return 1 - np.abs(2 * k / max(n - 1, 1) - 1)
 
 
 @_window
-def kaiser(k: Any, n: int, sym: bool, *, beta: float = 12.0) -> Any:
+def kaiser(k: Any, n: int, *, beta: float = 12.0) -> Any:
     """Kaiser's window, by a Bessel function."""
     if beta < 0:
         raise ValueError(f"beta must be non-negative, got: {beta} instead.")
@@ -113,31 +88,14 @@ def kaiser(k: Any, n: int, sym: bool, *, beta: float = 12.0) -> Any:
 
 
 def _older(window: Callable[..., Tensor], name: str, **own: float) -> Callable[..., Tensor]:
-    def made(
-        window_length: int,
-        periodic: bool = True,
-        *parameters: float,
-        dtype: Any = None,
-        device: Any = None,
-        requires_grad: bool = False,
-        layout: Any = None,
-        **named: float,
-    ) -> Tensor:
-        values: dict[str, Any] = {**own, **dict(zip(own, parameters, strict=False)), **named}
-        if unknown := set(values) - set(own) or len(parameters) > len(own):
-            raise TypeError(f"{name}() has no parameter for {unknown}")
+    def made(window_length: int, periodic: bool = True, *parameters: float, **more: Any) -> Tensor:
+        values: dict[str, Any] = {**own, **dict(zip(own, parameters, strict=False))}
+        values |= {key: more.pop(key) for key in own if key in more}
+        if len(parameters) > len(own):
+            raise TypeError(f"{name}() takes {len(own)} parameters, not {len(parameters)}")
         if name == "hamming_window":
-            alpha, beta = values["alpha"], values["beta"]
-            values = {"a": (alpha, beta)}
-        return window(
-            window_length,
-            sym=not periodic,
-            dtype=dtype,
-            device=device,
-            requires_grad=requires_grad,
-            layout=layout,
-            **values,
-        )
+            values = {"a": (values["alpha"], values["beta"])}
+        return window(window_length, sym=not periodic, **values, **more)
 
     made.__name__ = made.__qualname__ = name
     made.__doc__ = window.__doc__

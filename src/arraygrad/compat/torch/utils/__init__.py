@@ -3,7 +3,3 @@
 from . import checkpoint, data, dlpack, hooks
 
 __all__ = ["checkpoint", "data", "dlpack", "hooks"]
-
-
-def __dir__() -> list[str]:
-    return __all__

@@ -10,10 +10,6 @@ import optree
 __all__ = ["tree_flatten", "tree_leaves", "tree_map", "tree_unflatten"]
 
 
-def __dir__() -> list[str]:
-    return __all__
-
-
 def tree_flatten(tree: Any) -> tuple[list[Any], Any]:
     """The leaves, and what the structure is."""
     return optree.tree_flatten(tree, none_is_leaf=True)

@@ -15,16 +15,9 @@ from ..handles import Tensor, unwrap, wrap
 from ..random import get_rng_state, set_rng_state
 
 __all__ = [
-    "CheckpointError",
-    "checkpoint",
-    "checkpoint_sequential",
-    "noop_context_fn",
+    "CheckpointError", "checkpoint", "checkpoint_sequential", "noop_context_fn",
     "set_checkpoint_early_stop",
-]
-
-
-def __dir__() -> list[str]:
-    return __all__
+]  # fmt: skip
 
 
 class CheckpointError(RuntimeError):

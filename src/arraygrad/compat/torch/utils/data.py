@@ -17,27 +17,10 @@ from ..handles import Tensor
 from ..random import Generator, multinomial, randint, randperm
 
 __all__ = [
-    "BatchSampler",
-    "ChainDataset",
-    "ConcatDataset",
-    "DataLoader",
-    "Dataset",
-    "IterableDataset",
-    "RandomSampler",
-    "Sampler",
-    "SequentialSampler",
-    "Subset",
-    "SubsetRandomSampler",
-    "TensorDataset",
-    "WeightedRandomSampler",
-    "default_collate",
-    "get_worker_info",
-    "random_split",
-]
-
-
-def __dir__() -> list[str]:
-    return __all__
+    "BatchSampler", "ChainDataset", "ConcatDataset", "DataLoader", "Dataset", "IterableDataset",
+    "RandomSampler", "Sampler", "SequentialSampler", "Subset", "SubsetRandomSampler",
+    "TensorDataset", "WeightedRandomSampler", "default_collate", "get_worker_info", "random_split",
+]  # fmt: skip
 
 
 class Dataset:

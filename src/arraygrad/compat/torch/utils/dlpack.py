@@ -12,10 +12,6 @@ from ..handles import Tensor
 __all__ = ["from_dlpack", "to_dlpack"]
 
 
-def __dir__() -> list[str]:
-    return __all__
-
-
 def from_dlpack(ext_tensor: Any) -> Tensor:
     """A tensor on the memory of an array of another library."""
     return from_numpy(np.from_dlpack(ext_tensor))

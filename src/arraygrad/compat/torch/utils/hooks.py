@@ -3,7 +3,3 @@
 from ....core.nodes import RemovableHandle
 
 __all__ = ["RemovableHandle"]
-
-
-def __dir__() -> list[str]:
-    return __all__

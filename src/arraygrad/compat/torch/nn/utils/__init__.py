@@ -5,25 +5,21 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from ..autograd import no_grad
-from ..creation import tensor
-from ..functions.joining import cat, stack
-from ..functions.products import norm
-from ..handles import Tensor
-from .parameter import Parameter
+from ...autograd import no_grad
+from ...creation import tensor
+from ...functions.joining import cat, stack
+from ...functions.products import norm
+from ...handles import Tensor
+from ..parameter import Parameter
+from . import parametrizations, parametrize, rnn
+from .parametrizations import norms as _norms
+from .parametrizations import spectral_norm
 
 __all__ = [
-    "clip_grad_norm_",
-    "clip_grad_value_",
-    "parameters_to_vector",
-    "remove_weight_norm",
-    "vector_to_parameters",
+    "clip_grad_norm_", "clip_grad_value_", "parameters_to_vector", "parametrizations",
+    "parametrize", "remove_weight_norm", "rnn", "spectral_norm", "vector_to_parameters",
     "weight_norm",
-]
-
-
-def __dir__() -> list[str]:
-    return __all__
+]  # fmt: skip
 
 
 def _gradients(parameters: Tensor | Iterable[Tensor]) -> list[Any]:
@@ -67,12 +63,6 @@ def vector_to_parameters(vec: Tensor, parameters: Iterable[Tensor]) -> None:
 
 
 # --- weights as norms and directions ---
-
-
-def _norms(v: Tensor, dim: int | None) -> Tensor:
-    """The norms of the slices of a weight along an axis, or of all of it."""
-    axes = [a for a in range(v.ndim) if dim is None or a != dim % v.ndim]
-    return v.norm(2, axes, keepdim=True) if dim is not None else v.norm()  # type: ignore[no-any-return]
 
 
 def weight_norm(module: Any, name: str = "weight", dim: int | None = 0) -> Any:

@@ -1,0 +1,145 @@
+"""`torch.distributions` beside PyTorch's: densities, entropies, moments, divergences, samples."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+import arraygrad.compat.torch as ours
+
+theirs = pytest.importorskip("torch")
+
+# A law, and two values of each of its parameters.
+LAWS: dict[str, tuple[Any, Any]] = {
+    "Bernoulli": ({"probs": [0.2, 0.7]}, {"logits": [0.3, -1.0]}),
+    "Beta": ({"concentration1": [2.0, 0.7], "concentration0": 1.5},) * 1
+    + ({"concentration1": [1.0, 3.0], "concentration0": 0.5},),
+    "Categorical": ({"probs": [[0.2, 0.3, 0.5]]}, {"logits": [[0.1, 2.0, -1.0]]}),
+    "Dirichlet": ({"concentration": [0.5, 2.0, 3.0]}, {"concentration": [1.5, 1.0, 4.0]}),
+    "Exponential": ({"rate": [0.5, 2.0]}, {"rate": [1.5, 1.0]}),
+    "Gamma": (
+        {"concentration": [0.5, 2.0], "rate": 3.0},
+        {"concentration": [1.5, 1.0], "rate": 2.0},
+    ),
+    "Laplace": ({"loc": [0.5, 2.0], "scale": 3.0}, {"loc": [1.5, 1.0], "scale": 2.0}),
+    "MultivariateNormal": (
+        {"loc": [0.5, 2.0], "covariance_matrix": [[2.0, 0.5], [0.5, 1.0]]},
+        {"loc": [1.5, 1.0], "scale_tril": [[1.0, 0.0], [0.5, 2.0]]},
+    ),
+    "Normal": ({"loc": [0.5, 2.0], "scale": 3.0}, {"loc": [1.5, 1.0], "scale": 2.0}),
+    "Poisson": ({"rate": [0.5, 2.0]}, {"rate": [1.5, 1.0]}),
+    "Uniform": ({"low": [0.5, 2.0], "high": 3.0}, {"low": [0.0, 1.0], "high": 4.0}),
+}
+
+
+def made(m: Any, name: str, parameters: dict[str, Any]) -> tuple[Any, list[Any]]:
+    """A law in double precision, and the tensors that it has derivatives with respect to."""
+    given = {k: m.tensor(v, dtype=m.float64, requires_grad=True) for k, v in parameters.items()}
+    return getattr(m.distributions, name)(**given), list(given.values())
+
+
+def same(found: Any, expected: Any, leaves: Any, others: Any) -> None:
+    np.testing.assert_allclose(found.detach(), expected.detach(), rtol=1e-10, atol=1e-12)
+    if not expected.requires_grad:
+        return
+    mine = ours.autograd.grad(found.sum(), leaves, retain_graph=True, allow_unused=True)
+    wanted = theirs.autograd.grad(expected.sum(), others, retain_graph=True, allow_unused=True)
+    for a, b in zip(mine, wanted, strict=True):
+        np.testing.assert_allclose(0.0 if a is None else a, 0.0 if b is None else b, rtol=1e-8)
+
+
+@pytest.mark.parametrize("name", LAWS)
+def test_a_law_is_that_of_pytorch(name: str) -> None:
+    for parameters in LAWS[name]:
+        law, leaves = made(ours, name, parameters)
+        other, others = made(theirs, name, parameters)
+        assert (law.batch_shape, law.event_shape) == (other.batch_shape, other.event_shape)
+        assert law.has_rsample == other.has_rsample
+        value = other.sample((3,))
+        same(law.log_prob(ours.tensor(value.numpy())), other.log_prob(value), leaves, others)
+        calls: dict[str, Callable[[Any], Any]] = {
+            "entropy": lambda d: d.entropy(),
+            "mean": lambda d: d.mean,
+            "stddev": lambda d: d.stddev,
+            "mode": lambda d: d.mode,
+        }
+        for what, call in calls.items():
+            if what not in law._formulas and what != "stddev":
+                continue
+            same(call(law), call(other), leaves, others)
+        if "cdf" in law._formulas:
+            same(law.cdf(ours.tensor(value.numpy())), other.cdf(value), leaves, others)
+        if "icdf" in law._formulas:
+            share = theirs.full(other.batch_shape, 0.3, dtype=theirs.float64)
+            same(law.icdf(ours.tensor(share.numpy())), other.icdf(share), leaves, others)
+        if name != "MultivariateNormal":
+            assert law.expand((4, 2)).batch_shape == (4, 2)
+
+
+@pytest.mark.parametrize("name", LAWS)
+def test_divergences_are_those_of_pytorch(name: str) -> None:
+    first, second = LAWS[name]
+    (p, a), (q, b) = made(ours, name, first), made(ours, name, second)
+    (r, c), (s, d) = made(theirs, name, first), made(theirs, name, second)
+    mine, wanted = ours.distributions.kl_divergence(p, q), theirs.distributions.kl_divergence(r, s)
+    same(mine, wanted, a + b, c + d)
+
+
+@pytest.mark.parametrize("name", LAWS)
+def test_samples_have_the_mean_of_their_law(name: str) -> None:
+    ours.manual_seed(0)
+    law, leaves = made(ours, name, LAWS[name][0])
+    drawn = law.sample((4000,)).double()
+    assert tuple(drawn.shape) == (4000, *law.batch_shape, *law.event_shape)
+    assert not drawn.requires_grad
+    if name == "Categorical":
+        share = np.bincount(drawn.numpy().ravel().astype(int), minlength=3) / 4000
+        np.testing.assert_allclose(share, law.probs.detach()[0], atol=0.05)
+        return
+    error = 5 * law.stddev.detach().numpy() / np.sqrt(4000)
+    assert (np.abs(drawn.mean(0).numpy() - law.mean.detach().numpy()) < error).all()
+    if not law.has_rsample:
+        with pytest.raises(NotImplementedError, match="rsample"):
+            law.rsample()
+        return
+    # The mean of samples changes with the parameters as the mean of the law does.
+    found = ours.autograd.grad(law.rsample((4000,)).mean(0).sum(), leaves, allow_unused=True)
+    wanted = ours.autograd.grad(law.mean.sum(), leaves, allow_unused=True)
+    for a, b in zip(found, wanted, strict=True):
+        if b is not None:
+            np.testing.assert_allclose(a, b, atol=0.2)
+
+
+def test_independent_laws_and_bad_parameters() -> None:
+    for m in (ours, theirs):
+        base = m.distributions.Normal(m.zeros(3, 2), m.ones(3, 2))
+        law = m.distributions.Independent(base, 1)
+        assert (law.batch_shape, law.event_shape) == ((3,), (2,))
+        assert tuple(law.log_prob(m.zeros(3, 2)).shape) == (3,)
+        assert tuple(m.distributions.kl_divergence(law, law).shape) == (3,)
+        assert tuple(law.rsample((5,)).shape) == (5, 3, 2)
+        with pytest.raises(ValueError, match="Expected parameter scale"):
+            m.distributions.Normal(0.0, -1.0)
+        with pytest.raises(ValueError, match="Either `probs` or `logits`"):
+            m.distributions.Bernoulli()
+        with pytest.raises(NotImplementedError):
+            m.distributions.kl_divergence(base, m.distributions.Bernoulli(0.5))
+
+
+def test_policy_gradients() -> None:
+    """The classic use: a step towards the actions that are rewarded."""
+    ours.manual_seed(0)
+    logits = ours.zeros(3, requires_grad=True)
+    optimizer = ours.optim.Adam([logits], lr=0.1)
+    for _ in range(60):
+        law = ours.distributions.Categorical(logits=logits)
+        action = law.sample((32,))
+        reward = (action == 2).float()
+        loss = -(law.log_prob(action) * (reward - reward.mean())).mean()
+        optimizer.zero_grad()
+        loss.backward()
+        optimizer.step()
+    assert law.probs[2].item() > 0.9
