@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 from collections.abc import Generator
 from importlib.util import find_spec
 from pathlib import Path
@@ -28,3 +29,14 @@ def pytest_collect_file(file_path: Path) -> Generator[None, list[Any], list[Any]
     if (Path(__file__).parent / "src") in file_path.parents:
         return found
     return [item for item in found if not isinstance(item, DoctestModule)]
+
+
+def pytest_sessionstart() -> None:
+    """Collect no garbage while the tests are collected, as there is none."""
+    gc.disable()
+
+
+def pytest_collection_finish() -> None:
+    """Let the garbage collector leave out the tests: it would look at all of them each time."""
+    gc.freeze()
+    gc.enable()

@@ -12,6 +12,7 @@ from __future__ import annotations
 import argparse
 import faulthandler
 import gc
+import importlib
 import itertools
 import random
 import signal
@@ -203,6 +204,10 @@ def main() -> None:
     # The shell has a job in the background ignore interrupts.
     signal.signal(signal.SIGINT, signal.default_int_handler)
     warnings.simplefilter("ignore")  # compiled for many signatures
+    # An interrupt in the middle of an import leaves Python's own lock of imports held.
+    importlib.import_module("optree")
+    importlib.import_module("arraygrad.compiler.run.eager")
+    importlib.import_module("llvmlite.binding")
     sys.setswitchinterval(1e-4)
     end = time.monotonic() + chosen.seconds
     if chosen.tasks is None:

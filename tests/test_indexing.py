@@ -107,3 +107,21 @@ def test_what_was_read_is_not_added_to_the_cotangent_of_another_array(index: Any
     np.testing.assert_array_equal(of_x, expected)
     np.testing.assert_array_equal(of_y, np.ones(3))
     np.testing.assert_array_equal(seed, np.ones(3))
+
+
+@over("seed", numbered(-1, 100), first=3)
+@pytest.mark.parametrize("library", ["array_api_strict", "torch"])
+def test_libraries(library: str, seed: int) -> None:
+    """As NumPy has it, also where the library has another order of axes, or no such index."""
+    xp = pytest.importorskip(library)
+    rng, x, key = random_index(abs(seed))
+    if seed < 0:
+        x, places = rng.standard_normal((2, 3)), np.array([0, 1, 1, 0])
+        key = (None, places, ..., places)
+    ours = tuple(xp.asarray(part) if isinstance(part, np.ndarray) else part for part in key)
+    leaf = ag.asarray(xp.asarray(x)).requires_grad_()
+    out = leaf[ours]
+    np.testing.assert_array_equal(np.asarray(out.detach().array), x[key])
+    g = rng.standard_normal(out.shape)
+    gradient = ag.grad(out, leaf, xp.asarray(g)).array
+    np.testing.assert_allclose(np.asarray(gradient), added(x.shape, key, g))

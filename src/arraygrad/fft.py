@@ -3,37 +3,14 @@
 This module only collects the names; the ops are in `ops.fft`.
 """
 
-from .arrays.frequencies import fftfreq, rfftfreq
-from .ops.fft import (
-    fft,
-    fftn,
-    fftshift,
-    hfft,
-    ifft,
-    ifftn,
-    ifftshift,
-    ihfft,
-    irfft,
-    irfftn,
-    rfft,
-    rfftn,
-)
+from .arrays import frequencies
+from .arrays.frequencies import *
+from .ops import fft as _transforms
+from .ops.fft import *
 
 __all__ = [
-    "fft",
-    "fftfreq",
-    "fftn",
-    "fftshift",
-    "hfft",
-    "ifft",
-    "ifftn",
-    "ifftshift",
-    "ihfft",
-    "irfft",
-    "irfftn",
-    "rfft",
-    "rfftfreq",
-    "rfftn",
+    *frequencies.__all__,
+    *_transforms.__all__,
 ]
 
 

@@ -3,54 +3,35 @@
 This module only collects the names; the ops are in `ops.special`.
 """
 
-from .ops.special.bessel import i0, i0e, i1, i1e
-from .ops.special.entropies import entr, kl_div, rel_entr, xlog1py, xlogy
-from .ops.special.gamma import betaln, digamma, gamma, gammaln, polygamma, psi
-from .ops.special.incomplete import betainc, exp1, expi, fdtr, fdtrc, gammainc, gammaincc
-from .ops.special.normal import erf, erfc, erfinv, log_ndtr, ndtr, ndtri
-from .ops.special.sigmoids import expit, log_expit, logit, softplus
-from .ops.special.sinc import sinc
-from .ops.special.softmax import log_softmax, logsumexp, softmax
-from .ops.special.zeta import zeta
+from .ops.special import bessel as _bessel
+from .ops.special import entropies as _entropies
+from .ops.special import gamma as _gamma
+from .ops.special import incomplete as _incomplete
+from .ops.special import normal as _normal
+from .ops.special import sigmoids as _sigmoids
+from .ops.special import sinc as _sinc
+from .ops.special import softmax as _softmax
+from .ops.special import zeta as _zeta
+from .ops.special.bessel import *
+from .ops.special.entropies import *
+from .ops.special.gamma import *
+from .ops.special.incomplete import *
+from .ops.special.normal import *
+from .ops.special.sigmoids import *
+from .ops.special.sinc import *
+from .ops.special.softmax import *
+from .ops.special.zeta import *
 
 __all__ = [
-    "betainc",
-    "betaln",
-    "digamma",
-    "entr",
-    "erf",
-    "erfc",
-    "erfinv",
-    "exp1",
-    "expi",
-    "expit",
-    "fdtr",
-    "fdtrc",
-    "gamma",
-    "gammainc",
-    "gammaincc",
-    "gammaln",
-    "i0",
-    "i0e",
-    "i1",
-    "i1e",
-    "kl_div",
-    "log_expit",
-    "log_ndtr",
-    "log_softmax",
-    "logit",
-    "logsumexp",
-    "ndtr",
-    "ndtri",
-    "polygamma",
-    "psi",
-    "rel_entr",
-    "sinc",
-    "softmax",
-    "softplus",
-    "xlog1py",
-    "xlogy",
-    "zeta",
+    *_bessel.__all__,
+    *_entropies.__all__,
+    *_gamma.__all__,
+    *_incomplete.__all__,
+    *_normal.__all__,
+    *_sigmoids.__all__,
+    *_sinc.__all__,
+    *_softmax.__all__,
+    *_zeta.__all__,
 ]
 
 

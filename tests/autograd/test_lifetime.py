@@ -155,13 +155,13 @@ def unused(w: ag.Tensor, b: ag.Tensor) -> None:
 @pytest.mark.parametrize(
     ("step", "times"),
     [
-        (plain, 2_000),
-        (accumulating, 1_000),
-        (twice, 2_000),
-        (after_an_exception, 2_000),
-        (with_hooks, 1_000),
-        (batched, 1_000),
-        (unused, 1_000),
+        (plain, 500),
+        (accumulating, 250),
+        (twice, 500),
+        (after_an_exception, 500),
+        (with_hooks, 250),
+        (batched, 250),
+        (unused, 250),
     ],
 )
 def test_memory_stays_flat_without_the_garbage_collector(

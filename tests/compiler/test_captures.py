@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import argparse
 import functools
+import random
 import sys
 import types
 from collections.abc import Callable
@@ -15,6 +16,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from numpy.random import normal
 
 import arraygrad as ag
 from arraygrad.errors import DataDependentError
@@ -564,3 +566,29 @@ def test_errors_say_what_helps() -> None:
     with pytest.raises(DataDependentError) as found:
         ag.compile(lambda x: x * 2 if x > 0 else x, specialize=True)(X)
     assert "specialize=True) for few decisions" not in str(found.value)
+
+
+# --- random numbers, which would be the same in each call ----------------------------------------
+
+GENERATOR = np.random.default_rng(0)
+
+
+@pytest.mark.parametrize(
+    "draw",
+    [
+        lambda: GENERATOR.normal(),
+        lambda: np.random.normal(),  # noqa: NPY002
+        lambda: random.random(),
+        lambda: normal(),  # noqa: NPY002
+    ],
+)
+def test_random_numbers_in_a_trace(draw: Any) -> None:
+    with pytest.warns(UserWarning, match="draws random numbers"):
+        ag.compile(lambda x: x * draw())(X)
+
+
+def test_random_numbers_that_are_arguments() -> None:
+    f = ag.compile(lambda x, noise: x * noise)
+    for _ in range(2):
+        noise = GENERATOR.normal(size=X.shape)
+        np.testing.assert_array_equal(f(X, noise), X * noise)

@@ -16,6 +16,7 @@ from rows import crossed, over, rotated
 
 import arraygrad as ag
 from arraygrad.compiler.run import loop_steps, small_loops
+from arraygrad.errors import DataDependentError
 from arraygrad.func import associative_scan, cond, fori_loop, scan, vmap, while_loop
 
 rng = np.random.default_rng(0)
@@ -528,3 +529,17 @@ def test_memory_stays_flat() -> None:
         assert tracemalloc.get_traced_memory()[0] - before < 50_000
     finally:
         tracemalloc.stop()
+
+
+def test_a_table_of_numpy_says_how_to_index_it() -> None:
+    table = np.arange(5.0)
+    loop = ag.compile(lambda x: fori_loop(0, 3, lambda i, s: s + table[i], x))
+    with pytest.raises(DataDependentError, match=r"ag\.asarray\(table\)\[i\]"):
+        loop(np.ones(2))
+
+
+def test_numbers_do_not_come_by_specialize() -> None:
+    for read in (float, lambda x: x.item(), lambda x: f"{x:.2f}"):
+        with pytest.raises(DataDependentError) as raised:
+            ag.compile(lambda x: x * read(x.sum()), specialize=True)(np.ones(2))  # noqa: B023
+        assert "few decisions" not in str(raised.value)

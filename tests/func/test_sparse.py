@@ -17,7 +17,7 @@ from arraygrad.core.kinds import AlongAxis, Contracts, Elementwise, Matrices, Op
 from arraygrad.func.coloring import color_both, color_columns, color_symmetric
 from arraygrad.func.trees import flatten
 from arraygrad.ops.define import declare
-from arraygrad.ops.indexing import _added_along_axis, _index_add
+from arraygrad.ops.indexing import _add_along_axis, _index_add
 from arraygrad.ops.linalg import _cofactors_along
 
 RNG = np.random.default_rng(0)
@@ -379,14 +379,14 @@ def test_batches_of_products_broadcast() -> None:
 
 
 def test_elements_that_are_added_up() -> None:
-    of_dask = _added_along_axis.op  # type: ignore[attr-defined]
+    of_lines = _add_along_axis.op  # type: ignore[attr-defined]
     added_along_axis = declare(
         "added_along_axis",
         "x",
         "indices",
-        kind=of_dask.kind,
+        kind=of_lines.kind,
         compute=lambda xp, x, indices, axis, shape: np.zeros(shape),
-        vjp_x=of_dask.rules["x"],
+        vjp_x=of_lines.rules["x"],
         replace=True,
     )
     x, indices = RNG.standard_normal((2, 3)), np.array([[1, 1, 3], [0, 2, 0]])

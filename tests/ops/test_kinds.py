@@ -257,8 +257,11 @@ MISTAKES: dict[str, tuple[Callable[[], Any], str]] = {
     "no name": (lambda: declare(None, "x"), "the name of an op must be a string, not None"),
     "no inputs": (lambda: declare("mistaken", compute=one), "the names of its array arguments"),
     "number as an input": (lambda: declare("mistaken", 1), "the names of its array arguments"),
-    "input of two words": (lambda: declare("mistaken", "x y"), "not x y"),
-    "input twice": (lambda: declare("mistaken", "x", "x", compute=two), "each its own, not x, x"),
+    "input of two words": (lambda: declare("mistaken", "x y"), "names; got x y"),
+    "input twice": (
+        lambda: declare("mistaken", "x", "x", compute=two),
+        "names; got x, x",
+    ),
     "star not last": (lambda: declare("mistaken", "*x", "y"), "only the last input"),
     "compute, no function": (lambda: declare("mistaken", "x", compute="sin"), "not 'sin'"),
     "compute of too few": (lambda: declare("mistaken", "x", "y", compute=one), "xp and then x, y"),

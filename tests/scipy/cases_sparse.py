@@ -16,6 +16,7 @@ _constant = scipy.sparse.csr_array(
 )
 _rows = np.array([0, 0, 1, 2, 2, 3, 3, 1, 0])
 _columns = np.array([0, 2, 1, 2, 0, 3, 1, 3, 0])  # the first place twice
+_free = np.array([0, 1, 3])
 _csr = _rng.normal(size=6), np.array([1, 0, 2, 1, 0, 3]), np.array([0, 2, 3, 6])
 
 
@@ -237,5 +238,22 @@ CASES = [
         "sparse: dtype",
         lambda sp, data: sp.sparse.diags_array(data, dtype=complex).toarray() * 1j,
         (_any(4),),
+    ),
+    Case(
+        "sparse: parts",
+        lambda sp, data: [
+            part.toarray() if hasattr(part, "toarray") else part
+            for a in (_square(sp, data), sp.sparse.csr_matrix(_square(sp, data)))
+            for part in (
+                a[_free, :][:, _free],
+                a[np.ix_(_free, _free[::-1])],
+                a[1:, ::2],
+                a[np.array([True, False, True, True])],
+                a[np.array([0, 0, 2]), :],
+                a[0, 2],
+                a[3, 0],
+            )
+        ],
+        (_any(9),),
     ),
 ]

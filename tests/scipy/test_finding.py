@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
+import scipy.cluster.vq
 import scipy.integrate
 import scipy.interpolate
 import scipy.linalg
 import scipy.optimize
+import scipy.signal
+import scipy.special
+import scipy.stats
 
 import arraygrad as ag
 from arraygrad.core.cpython import PORTABLE
@@ -21,7 +27,9 @@ CALLS: dict[str, Callable[[Any], Any]] = {
     "integrate.solve_ivp": lambda a: scipy.integrate.solve_ivp(lambda t, y: -a * y, (0, 1), [1.0]),
     "integrate.quad": lambda a: scipy.integrate.quad(lambda x: a * x, 0, 1),
     "optimize.minimize": lambda a: scipy.optimize.minimize(lambda x: (x[0] - a) ** 2, [1.0]),
+    "optimize.brentq": lambda a: scipy.optimize.brentq(lambda x: x**2 - a, 0, 2),
     "linalg.expm": lambda a: scipy.linalg.expm(a * np.eye(2)),
+    "linalg.svd": lambda a: scipy.linalg.svd(a * np.eye(2)),
     "interpolate.CubicSpline": lambda a: scipy.interpolate.CubicSpline(
         np.arange(3.0), a * np.ones(3)
     ),
@@ -41,17 +49,32 @@ def test_the_error_names_the_differentiable_function(name: str) -> None:
 
 
 @pytest.mark.skipif(PORTABLE, reason="the caller is known by its frame")
-def test_brentq_fails_at_once() -> None:
-    a, calls = ag.tensor(2.0, requires_grad=True), []
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda x: scipy.signal.butter(2, x[0]), "signal.butter has no derivative here; .*lfilter"),
+        (lambda x: ag.scipy.signal.butter(2, x[0]), "butter has no derivative here; .*lfilter"),
+        (lambda x: scipy.stats.dgamma.pdf(x, 1), r"stats.dgamma.pdf has no .*gamma"),
+        (lambda x: scipy.special.factorial(x), "those in arraygrad.scipy.special.__all__"),
+        (lambda x: scipy.cluster.vq.whiten(x[:, None]), "scipy.cluster.vq.whiten "),
+        (lambda x: pd.DataFrame(np.eye(3)) @ x, r"to_numpy\(\) of what pandas has"),
+    ],
+)
+def test_the_error_says_what_can_be_used(call: Callable[[Any], Any], message: str) -> None:
+    x = ag.tensor([0.1, 0.2, 0.3], requires_grad=True)
+    with pytest.raises(NoGradientError, match=message):
+        call(x)
+    with pytest.raises((NoGradientError, TypeError), match=message):
+        jvp(call, (np.ones(3),), (np.ones(3),))
 
-    def f(x: Any) -> Any:
-        calls.append(x)
-        return x**2 - a
 
-    with pytest.raises(SystemError) as caught:  # it goes on after an exception
-        scipy.optimize.brentq(f, 0, 2)
-    assert len(calls) <= 2
-    assert "arraygrad.scipy.optimize.brentq" in str(caught.value.__cause__)
+@pytest.mark.skipif(PORTABLE, reason="the caller is known by its frame")
+def test_functions_of_the_standard_need_a_switch_of_scipy() -> None:
+    pytest.importorskip("scipy", minversion="1.17")
+    if os.environ.get("SCIPY_ARRAY_API"):
+        pytest.skip("the switch is on")
+    with pytest.raises(NoGradientError, match=r"stats.skew .* SCIPY_ARRAY_API=1"):
+        scipy.stats.skew(ag.tensor([0.1, 0.2, 0.4], requires_grad=True))
 
 
 def test_a_number_for_the_user_is_only_warned_of() -> None:

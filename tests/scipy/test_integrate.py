@@ -12,7 +12,7 @@ from scipy_checks import Case, crossed
 
 import arraygrad as ag
 from arraygrad.errors import DataDependentError, NotASolutionError, SingularError
-from arraygrad.func import grad, hessian, jacfwd, vmap
+from arraygrad.func import grad, hessian, jacfwd, jacrev, vmap
 from arraygrad.scipy import integrate
 from arraygrad.scipy.integrate import long_states, long_times, march, steps
 
@@ -313,6 +313,29 @@ def test_long_states(method: str, n: int, monkeypatch: pytest.MonkeyPatch) -> No
     found = grad(function)(P2), jacfwd(function)(P2), hessian(function)(P2)
     for one, other in zip(found, expected, strict=True):
         np.testing.assert_allclose(one, other, rtol=1e-9)
+
+
+@pytest.mark.parametrize("method", ["Radau", "BDF", "LSODA"])
+@pytest.mark.parametrize("stiffness", [1.0, 1e4])
+def test_steps_one_by_one_and_all_at_once(
+    method: str, stiffness: float, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rng = np.random.default_rng(3)
+    matrix = rng.normal(size=(6, 6)) / 3 - np.diag(np.geomspace(1.0, stiffness, 6))
+    start = rng.normal(size=6)
+
+    def end(p: Any) -> Any:
+        def f(t: Any, y: Any) -> Any:
+            return p[0] * np.tanh(matrix @ y) + np.sin(p[1] * t)
+
+        return integrate.solve_ivp(f, (0, 3), start, method=method, rtol=1e-5).y[:, -1]
+
+    p = np.array([1.2, 0.7])
+    found = [jacrev(end)(p), jacfwd(end)(p)]
+    monkeypatch.setattr(march, "_MOST", 0)
+    found += [jacrev(end)(p), jacfwd(end)(p)]
+    for other in found[1:]:
+        np.testing.assert_allclose(other, found[0], rtol=1e-8, atol=1e-10)
 
 
 def lorenz(p: Any, method: str = "RK45") -> Any:

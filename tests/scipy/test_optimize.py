@@ -110,8 +110,13 @@ CASES = [
         lambda m, p: m.root_scalar(cubic, (p[0], p[1]), bracket=[0, 2], xtol=1e-14).root,
         P2,
     ),
-    Case("root", lambda m, p: m.root(system, [1.0, 0.0], (p,), tol=1e-14).x, P2),
-    Case("root-lm", lambda m, p: m.root(lambda x: system(x, p), [1, 0], method="lm").x, P2),
+    Case("root", lambda m, p: m.root(system, [1.0, 0.0], (p,), tol=1e-14).x, P2, value=1e-14),
+    Case(
+        "root-lm",
+        lambda m, p: m.root(lambda x: system(x, p), [1, 0], method="lm").x,
+        P2,
+        value=1e-8,
+    ),
     Case("fsolve", lambda m, p: m.fsolve(lambda x: system(x, p), [1, 0], xtol=1e-12), P2),
     Case(
         "fixed_point",
@@ -124,17 +129,19 @@ CASES = [
         P2,
         **NOISY,
     ),
-    Case("minimize", best, P2, **NOISY),
+    Case("minimize", best, P2, value=1e-5, **NOISY),
     Case(
         "minimize-bounds",
         functools.partial(best, bounds=[(0.5, None), (None, -0.2), (0.0, 2.0)]),
         P3,
+        value=1e-5,
         **NOISY,
     ),
     Case(
         "minimize-constraints",
         lambda m, p: best(m, p, constraints={"type": "eq", "fun": lambda x: x @ x - p[0]}),
         P3,
+        value=1e-5,
         **NOISY,
     ),
     Case(
@@ -147,6 +154,7 @@ CASES = [
             ),
         ),
         P3,
+        value=1e-5,
         **NOISY,
     ),
     Case("least_squares", squares, P3, **NOISY),
@@ -158,6 +166,7 @@ CASES = [
         "curve_fit-number",
         lambda m, p: fit(m, p, jac=None, sigma=1 + p[2], absolute_sigma=True),
         P3,
+        value=1e-6,
         **NOISY,
     ),
     Case(
@@ -383,10 +392,11 @@ def test_numbers_that_would_lose_derivatives_are_refused() -> None:
         optimize.brentq(lambda x: x**2 - float(GLOBAL), 0, 2)
     with pytest.raises(NoGradientError, match="float"):
         optimize.brentq(lambda x: x**2 - float(a), 0, 2)
-    with pytest.raises(TypeError, match="NumPy rather than of math"):
+    with pytest.raises(NoGradientError, match="NumPy rather than of math"):
         optimize.brentq(lambda x: math.exp(x) - a, 0, 2)
-    with pytest.raises(TypeError, match=r"numpy\.stack"):
+    with pytest.raises(TypeError, match="no callable sin") as caught:
         optimize.root(lambda x: np.sin(np.array([x[0] - a, 0.0])), [0.0, 0.0])
+    assert "numpy.stack()" in caught.value.__notes__[0]
 
 
 def test_writes_to_arrays() -> None:
@@ -401,8 +411,9 @@ def test_writes_to_arrays() -> None:
 
     slopes = jacrev(lambda a: solved(a, np.zeros_like))(np.array(2.0))
     np.testing.assert_allclose(slopes, [1.0, -0.25], atol=1e-7)
-    with pytest.raises(TypeError, match="zeros_like"):
+    with pytest.raises(ValueError, match="element with a sequence") as caught:
         jacrev(lambda a: solved(a, lambda x: np.zeros(2)))(np.array(2.0))
+    assert "zeros_like()" in caught.value.__notes__[0]
 
 
 def test_numpy_array_may_join_numbers() -> None:

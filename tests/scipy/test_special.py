@@ -151,3 +151,24 @@ def test_a_count_without_its_fraction_is_a_constant() -> None:
         difference = (theirs(2, 5.5, 0.3 + h) - theirs(2, 5.5, 0.3 - h)) / (2 * h)
         assert by_n == 0
         assert by_p == pytest.approx(difference, rel=1e-6), name
+
+
+@pytest.mark.parametrize(
+    ("function", "at", "derivatives"),
+    [
+        (lambda x: special.gammainc(1.0, x), 0.0, (1.0, -1.0, 1.0)),
+        (lambda x: special.gammainc(2.0, x), 0.0, (0.0, 1.0, -2.0)),
+        (lambda x: special.gammaincc(3.0, x), 0.0, (0.0, 0.0, -1.0)),
+        (lambda x: special.gammainc(0.5, x), 0.0, (np.inf, -np.inf, np.inf)),
+        (lambda x: special.betainc(1.0, 1.0, x), 0.0, (1.0, 0.0, 0.0)),
+        (lambda x: special.betainc(2.0, 3.0, x), 0.0, (0.0, 12.0, -48.0)),
+        (lambda x: special.betainc(2.0, 3.0, x), 1.0, (0.0, 0.0, 24.0)),
+        (lambda x: special.betainc(1000.0, 1000.0, x), 0.0, (0.0, 0.0, 0.0)),
+    ],
+)
+def test_derivatives_of_all_orders_at_the_ends(
+    function: Any, at: float, derivatives: tuple[float, ...]
+) -> None:
+    for expected in derivatives:
+        function = ag.func.grad(function)
+        np.testing.assert_allclose(function(at), expected, rtol=1e-12)

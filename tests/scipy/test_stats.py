@@ -10,8 +10,10 @@ import scipy.integrate
 import scipy.stats
 from cases_stats import CONTINUOUS
 from crossing import IS_RECENT
+from scipy.stats._distr_params import distcont
 
 import arraygrad as ag
+from arraygrad.errors import NoGradientError
 from arraygrad.scipy import stats
 
 
@@ -320,3 +322,45 @@ def test_at_infinity_location_and_scale_change_nothing(name: str, x: float) -> N
         loc, scale = ag.tensor(0.3, requires_grad=True), ag.tensor(2.0, requires_grad=True)
         out = getattr(getattr(stats, name), method)(x, *shapes, loc=loc, scale=scale)
         assert [g.item() for g in ag.grad(out, [loc, scale])] == [0, 0]
+
+
+REFUSED = (NotImplementedError, NoGradientError, TypeError)
+# SciPy's own values take long; erlang warns of shapes that are not integers.
+LEFT_OUT = {"erlang", "kstwo", "levy_stable", "studentized_range", "vonmises_line"}
+
+
+def test_other_continuous_distributions_are_differentiated_or_refused() -> None:
+    done = []
+    for name, shapes in distcont:
+        if name in stats.__all__ or name in LEFT_OUT:
+            continue
+        ours, own = getattr(stats, name), getattr(scipy.stats, name)
+        q = np.array([0.15, 0.3, 0.6, 0.9])
+        for which, points in (
+            ("logpdf", own.ppf(q, *shapes)),
+            ("cdf", own.ppf(q, *shapes)),
+            ("ppf", q),
+        ):
+
+            def call(module: Any, v: Any, which: str = which, count: int = len(shapes)) -> Any:
+                given = [v[4 + i] for i in range(count)]
+                return getattr(module, which)(v[:4], *given, loc=v[-2], scale=v[-1])
+
+            at = np.array([*(points if which == "ppf" else points * 1.3 + 0.2), *shapes, 0.2, 1.3])
+            try:
+                found = ag.func.jacrev(lambda v, ours=ours, call=call: call(ours, v))(at)
+            except REFUSED:
+                continue
+            steps = 1e-5 * np.maximum(0.1, np.abs(at)) * np.eye(len(at))
+            expected = [(call(own, at + s) - call(own, at - s)) / (2 * s.sum()) for s in steps]
+            scale = np.abs(expected).max()
+            np.testing.assert_allclose(
+                found, np.transpose(expected), 1e-3, 1e-4 * scale, err_msg=name
+            )
+            done.append((name, which))
+    assert len(done) > 170
+    assert {("skewnorm", "logpdf"), ("rice", "logpdf"), ("burr", "cdf"), ("nakagami", "ppf")} <= {
+        *done
+    }
+    with pytest.raises(NotImplementedError, match=r"burr has derivatives of its density"):
+        stats.burr.mean(ag.tensor(10.5, requires_grad=True), 4.3)

@@ -12,6 +12,7 @@ from types import ModuleType
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
 import scipy.fft
 import scipy.integrate
@@ -186,7 +187,7 @@ def test_universal_functions_of_scipy_take_tensors() -> None:
             lambda: ag.scipy.interpolate.griddata(m(), np.ones(3), np.ones((1, 3)), "cubic"),
             "linear and nearest",
         ),
-        (lambda: ag.scipy.sparse.linalg.cg(m(), x(), M=np.eye(3)), "takes no M"),
+        (lambda: ag.scipy.sparse.linalg.cg(m(), x(), M=np.eye(3)), "cg with M="),
         (
             lambda: ag.func.vmap(lambda a: ag.scipy.sparse.linalg.splu(a).solve(np.ones(3)))(
                 np.stack([np.eye(3), np.eye(3)])
@@ -319,3 +320,34 @@ def test_norms_of_lsqr_refuse_to_be_differentiated() -> None:
     found = ag.scipy.sparse.linalg.lsqr(scipy.sparse.csr_array(np.eye(3, 2)), b)
     with pytest.raises(NotImplementedError, match=r"lsqr\(\).r1norm has no derivatives"):
         ag.grad(found[3], b)
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda v, m, t: ag.scipy.stats.norm.logpdf(v, t, v),
+        lambda v, m, t: ag.scipy.stats.poisson.logpmf(v, t),
+        lambda v, m, t: ag.scipy.stats.multivariate_normal.logpdf(v, t, m),
+        lambda v, m, t: ag.scipy.stats.gaussian_kde(t)(v),
+        lambda v, m, t: ag.scipy.special.xlogy(v, t),
+        lambda v, m, t: ag.scipy.linalg.solve(m, t),
+        lambda v, m, t: ag.scipy.signal.lfilter(t, [1.0], v),
+        lambda v, m, t: ag.scipy.ndimage.correlate1d(t, v),
+        lambda v, m, t: ag.scipy.spatial.distance.cdist(m, t[None]),
+        lambda v, m, t: ag.scipy.interpolate.CubicSpline(v, t)(v / 2 + 0.5),
+        lambda v, m, t: ag.scipy.integrate.trapezoid(t, v),
+        lambda v, m, t: (
+            ag.scipy.integrate.solve_ivp(lambda _, y: -t * y, (0, 1), v, t_eval=v / 4).y
+        ),
+        lambda v, m, t: ag.scipy.optimize.root(lambda p: p - t, v).x,
+        lambda v, m, t: ag.scipy.optimize.minimize(lambda p: ((p - t) ** 2).sum(), v).x,
+        lambda v, m, t: ag.scipy.optimize.curve_fit(lambda x, p: p * x * t[0], v, v)[0],
+    ],
+)
+def test_frames_are_arrays(call: Any) -> None:
+    vector, matrix = np.array([1.0, 2.0, 4.0]), np.eye(3) + 0.1
+    t, other = x(), x()
+    found = call(pd.Series(vector), pd.DataFrame(matrix), t)
+    expected = call(vector, matrix, other)
+    assert found.tolist() == expected.tolist()
+    assert ag.grad(found.sum(), t).tolist() == ag.grad(expected.sum(), other).tolist()

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import array
-import cmath
 import math
 from typing import Any
 
@@ -72,30 +71,11 @@ def test_a_pattern_would_lose_what_it_depends_on() -> None:
         ag.func.sparsity(stored, np.ones(3))
 
 
-@only_with_frames
-def test_functions_of_pythons_numbers_would_lose_gradients() -> None:
-    from math import hypot as length
-
-    y = x[0]
-    for call in (
-        lambda: math.sin(y),
-        lambda: math.sin(x[0] * 2) + 1,
-        lambda: [math.exp(a) for a in x],
-        lambda: length(1.0, y),
-        lambda: math.pow(2.0, y),
-        lambda: cmath.sqrt(y),
-    ):
-        with pytest.raises(NoGradientError, match=r"^c?math\.\w+ computes with Python's numbers"):
-            call()
-    assert math.sin(y.detach()) == math.sin(1.5)
-    with ag.no_grad():
-        assert math.sin(y * 1) == math.sin(1.5)
-
-
-def test_questions_about_numbers_are_only_warned_of() -> None:
+def test_numbers_for_python_are_warned_of() -> None:
     y = x[0]
     for call, expected in (
         (lambda: math.isnan(y), False),
+        (lambda: math.sin(y), math.sin(1.5)),
         (lambda: math.floor(y), 1),
         (lambda: float(y), 1.5),
         (lambda: "%.1f" % y, "1.5"),  # noqa: UP031
@@ -104,12 +84,6 @@ def test_questions_about_numbers_are_only_warned_of() -> None:
     ):
         with pytest.warns(UserWarning, match="cuts the number off"):
             assert call() == expected
-
-
-def test_without_bytecode_it_is_a_warning(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("arraygrad.core.cpython.PORTABLE", True)
-    with pytest.warns(UserWarning, match="cuts the number off"):
-        assert math.sin(x[0]) == math.sin(1.5)
 
 
 @pytest.mark.parametrize("keywords", [{}, {"otypes": [float]}, {"signature": "(n)->(n)"}])

@@ -15,7 +15,7 @@ from ..ops.batching import batching_rule
 from ..ops.define.op import Op
 from .methods import TransformMethods
 from .numbers import check_not_in_scipy
-from .writing import Replaceable, link, link_detached
+from .writes.transforms import Replaceable, link, link_detached
 
 new = object.__new__
 
@@ -30,7 +30,7 @@ class Batched(Replaceable, TransformMethods, Array):
     `shape`, `ndim` and indices refer to one member of the batch.
     """
 
-    __slots__ = ("__weakref__", "_array", "_given_axis", "_linked", "_stamp", "_views")
+    __slots__ = ("__weakref__", "_array", "_family", "_given_axis", "_stamp", "_view")
     _given_axis: int  # for an argument of `vmap`: where it had the axis, if not in front
     level: ClassVar[float] = 0
 
@@ -59,56 +59,40 @@ class Batched(Replaceable, TransformMethods, Array):
         return result
 
     @classmethod
-    def unary(cls, op: Op) -> AnyFunction:
-        if op.view or op.own.batch is not None or not isinstance(op.kind, Elementwise):
-            return super().unary(op)
-        table = op.table
+    def caller(cls, op: Op, types: tuple[type, ...]) -> AnyFunction:
+        rule, table, view = batching_rule(op), op.table, op.view
+        elementwise = op.is_bare and isinstance(op.kind, Elementwise) and op.own.batch is None
+        if op.multiple or (view and (len(types) == 2 or op.is_bare)):
+            return super().caller(op, types)
+        if len(types) == 2:
+            in_x, in_y = flags = types[0] is cls, types[1] is cls
 
-        def over_all(x: Batched) -> Any:
+            def over_both(x: Any, y: Any) -> Any:
+                a = x._array if in_x else x
+                b = y._array if in_y else y
+                batched = new(cls)
+                batched._stamp = x._stamp if in_x else y._stamp
+                if elementwise and _aligned(a, b, in_x, in_y):
+                    batched._array = table[type(a), type(b)](a, b)
+                else:
+                    batched._array = rule(op, (a, b), flags, {})
+                return batched
+
+            return over_both
+
+        def over_one(x: Batched, params: Any = None) -> Any:
             array = x._array
             batched = new(cls)
-            batched._array = table[type(array)](array)
             batched._stamp = x._stamp
-            return batched
-
-        return over_all
-
-    @classmethod
-    def single(cls, op: Op) -> AnyFunction:
-        if op.multiple:
-            return super().single(op)
-        rule, view = batching_rule(op), op.view
-
-        def over_all(x: Batched, params: dict[str, Any]) -> Any:
-            batched = new(cls)
-            batched._array = rule(op, (x._array,), (True,), params)
-            batched._stamp = x._stamp
-            if view:
-                link(op, x, params, batched)
-            return batched
-
-        return over_all
-
-    @classmethod
-    def binary(cls, op: Op, left: type, right: type) -> AnyFunction:
-        if op.view or op.multiple:
-            return super().binary(op, left, right)
-        rule, table = batching_rule(op), op.table
-        in_x, in_y = flags = left is cls, right is cls
-        elementwise = isinstance(op.kind, Elementwise) and op.own.batch is None
-
-        def over_all(x: Any, y: Any) -> Any:
-            a = x._array if in_x else x
-            b = y._array if in_y else y
-            batched = new(cls)
-            batched._stamp = x._stamp if in_x else y._stamp
-            if elementwise and _aligned(a, b, in_x, in_y):
-                batched._array = table[type(a)][type(b)](a, b)
+            if elementwise:
+                batched._array = table[(type(array),)](array)
             else:
-                batched._array = rule(op, (a, b), flags, {})
+                batched._array = rule(op, (array,), (True,), params or {})
+            if view:
+                link(op, x, params or {}, batched)
             return batched
 
-        return over_all
+        return over_one
 
     def _take_over(self, other: Batched) -> None:
         self._array = other._array

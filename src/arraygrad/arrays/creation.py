@@ -15,8 +15,13 @@ from ..core.axes import shape_tuple
 from ..core.levels import in_flight
 from ..ops.define.adoption import in_library_of
 from ..ops.define.signatures import AnyArray, Shape
-from .layout import memory_of
 from .tensor import Tensor, tensor_type, tensor_type_at
+from .writes.views import memory_of
+
+__all__ = [
+    "arange", "asarray", "empty", "empty_like", "eye", "from_dlpack", "full", "full_like",
+    "linspace", "ones", "ones_like", "tensor", "zeros", "zeros_like",
+]  # fmt: skip
 
 
 def tensor(

@@ -8,14 +8,13 @@ from typing import Any, ClassVar
 from .. import ops
 from ..core import upward
 from ..core.array import AnyFunction, Array
-from ..core.cpython import is_identity
 from ..core.escaped import stamp_at, type_at_level
 from ..ops.define.op import Op, once_per_op
-from ..ops.define.rules import expression, parameters, sums_rules
+from ..ops.define.rules import sums_rules
 from ..ops.forward import forward_of, tangent_rules
 from .methods import TransformMethods
 from .numbers import check_not_in_scipy
-from .writing import Replaceable, link
+from .writes.transforms import Replaceable, link
 
 new = object.__new__
 
@@ -23,7 +22,7 @@ new = object.__new__
 class Dual(Replaceable, TransformMethods, Array):
     """An array and its tangent."""
 
-    __slots__ = ("__weakref__", "_array", "_linked", "_stamp", "_views", "tangent")
+    __slots__ = ("__weakref__", "_array", "_family", "_stamp", "_view", "tangent")
     level: ClassVar[float] = 0
 
     def __init__(self, array: Any, tangent: Any) -> None:
@@ -40,6 +39,7 @@ class Dual(Replaceable, TransformMethods, Array):
     def apply(cls, op: Op, arrays: tuple[Any, ...], params: dict[str, Any]) -> Any:
         primals = tuple(a._array if type(a) is cls else a for a in arrays)
         tangents = [a.tangent if type(a) is cls else None for a in arrays]
+        stamp = next(a._stamp for a in arrays if type(a) is cls)
         moves = any(t is not None and op.input_name(i) in op.rules for i, t in enumerate(tangents))
         # Tangents that are batched by themselves have primals that are computed once.
         is_joint = op.own.push is not None and all(
@@ -47,7 +47,7 @@ class Dual(Replaceable, TransformMethods, Array):
         )
         if moves and is_joint:
             pairs = zip(*op.own.push(primals, tangents, params), strict=True)  # type: ignore[misc]
-            return tuple(cls._fitted(*pair) for pair in pairs)
+            return tuple(cls._fitted(o, t, stamp) for o, t in pairs)
         out = op.function(*primals, **params)
         if not moves:
             return out
@@ -55,9 +55,10 @@ class Dual(Replaceable, TransformMethods, Array):
         tangent = forward(primals, tangents, out, params)
         result: Any
         if op.multiple:
-            result = tuple(map(cls._fitted, out, tangent))
+            both = zip(out, tangent, strict=True)
+            result = tuple(cls._fitted(o, t, stamp) for o, t in both)
         else:
-            result = cls._fitted(out, tangent)
+            result = cls._fitted(out, tangent, stamp)
         if op.view and len(arrays) == 1:
             link(op, arrays[0], params, result)
         return result
@@ -66,42 +67,39 @@ class Dual(Replaceable, TransformMethods, Array):
         self._array, self.tangent = other._array, other.tangent
 
     @classmethod
-    def unary(cls, op: Op) -> AnyFunction:
-        if not sums_rules(op):
-            return super().unary(op)
-        table, rule = op.table, tangent_rules(op)[0]
-
-        def push(x: Dual) -> Any:
-            array = x._array
-            out = table[type(array)](array)
-            return cls._fitted(out, rule(x.tangent, (array,), out, None))
-
-        return push
-
-    @classmethod
-    def binary(cls, op: Op, left: type, right: type) -> AnyFunction:
-        rules = tangent_rules(op) if sums_rules(op) else {}
-        if len(rules) < 2:
-            return super().binary(op, left, right)
+    def caller(cls, op: Op, types: tuple[type, ...]) -> AnyFunction:
+        rules = tangent_rules(op) if op.is_bare and sums_rules(op) else {}
+        if len(rules) < len(types):
+            return super().caller(op, types)
         table, fitted = op.table, cls._fitted
-        if left is not right:
-            is_left = left is cls
+        if len(types) == 1:
+            (rule,) = rules.values()
+
+            def push(x: Dual) -> Any:
+                array = x._array
+                out = table[(type(array),)](array)
+                return fitted(out, rule(x.tangent, (array,), out, None), x._stamp)
+
+            return push
+        if types[0] is not types[1]:
+            is_left = types[0] is cls
             rule = rules[0 if is_left else 1]
 
             def one(x: Any, y: Any) -> Any:
                 a, b = arrays = (x._array, y) if is_left else (x, y._array)
-                out = table[type(a)][type(b)](a, b)
-                return fitted(out, rule((x if is_left else y).tangent, arrays, out, None))
+                out = table[type(a), type(b)](a, b)
+                dual = x if is_left else y
+                return fitted(out, rule(dual.tangent, arrays, out, None), dual._stamp)
 
             return one
         pushed = _sum_of_both(op)
 
         def both(x: Dual, y: Dual) -> Any:
             a, b = x._array, y._array
-            out = table[type(a)][type(b)](a, b)
+            out = table[type(a), type(b)](a, b)
             tangent = pushed(x.tangent, y.tangent, a, b, out)
             if tangent.dtype is not out.dtype:  # the shape fits: both operands are in the sum
-                return fitted(out, tangent)
+                return fitted(out, tangent, x._stamp)
             dual = new(cls)
             dual._array = out
             dual.tangent = tangent
@@ -111,7 +109,7 @@ class Dual(Replaceable, TransformMethods, Array):
         return both
 
     @classmethod
-    def _fitted(cls, out: Any, tangent: Any) -> Dual:
+    def _fitted(cls, out: Any, tangent: Any, stamp: Any) -> Dual:
         """A dual array whose tangent has the shape and dtype of the array.
 
         A rule may give another shape or dtype if a constant input decides that of the result.
@@ -123,7 +121,7 @@ class Dual(Replaceable, TransformMethods, Array):
         dual = new(cls)
         dual._array = out
         dual.tangent = tangent
-        dual._stamp = stamp_at(cls.level)
+        dual._stamp = stamp
         return dual
 
     def over(self, function: AnyFunction) -> Dual:
@@ -167,19 +165,19 @@ def _linearized(op: Op, primals: Any, tangents: Any, out: Any, params: Any) -> A
 @once_per_op
 def _sum_of_both(op: Op) -> AnyFunction:
     """The rules of an elementwise op on two arrays, as one function of both tangents."""
+    is_first, is_second = [op.rules[name].is_identity for name in op.inputs]
+    rules = tangent_rules(op)
+    first, second = rules[0], rules[1]
+    if is_first and is_second:
+        return lambda s, t, x, y, out: s + t
+    if is_first:
+        return lambda s, t, x, y, out: s + second(t, (x, y), out, None)
 
-    def call(name: str, tangent: str) -> str:
-        rule = op.rules[name]
-        if parameters(rule) == ("g",) and is_identity(rule):
-            return tangent
-        taken = [expression(op, n).replace("arrays[0]", "x") for n in parameters(rule)]
-        taken = [e.replace("arrays[1]", "y") for e in taken]
-        return f"{name}_rule({', '.join(tangent if e == 'g' else e for e in taken)})"
+    def both(s: Any, t: Any, x: Any, y: Any, out: Any) -> Any:
+        arrays = x, y
+        return first(s, arrays, out, None) + second(t, arrays, out, None)
 
-    first, second = op.inputs
-    source = f"lambda s, t, x, y, out: {call(first, 's')} + {call(second, 't')}"
-    names = {f"{name}_rule": rule for name, rule in op.rules.items()}
-    return eval(source, names)  # type: ignore[no-any-return]
+    return both
 
 
 def dual_type(level: float) -> type[Dual]:

@@ -9,6 +9,8 @@ from ..ops.shape import roll
 from .creation import arange
 from .tensor import Tensor
 
+__all__ = ["fftfreq", "rfftfreq"]
+
 
 def fftfreq(n: int, /, *, d: Any = 1.0, dtype: Any = None, device: Any = None) -> Tensor:
     """The frequencies of the elements of `fft`, for `n` samples at distance `d`."""

@@ -20,7 +20,7 @@ from .numpy_methods import NumPyMethods
 # The revisions of the Array API standard that can be asked for: each contains those before it.
 REVISIONS = ("2021.12", "2022.12", "2023.12", "2024.12", "2025.12")
 
-# Of a type that they do not know, these return NotImplemented: it may have an operator of its own.
+# These return NotImplemented for an unknown type: the type may have an operator of its own.
 _product: Any = ops.matmul.operator  # type: ignore[attr-defined]
 _reflected: Any = ops.matmul.reflected  # type: ignore[attr-defined]
 

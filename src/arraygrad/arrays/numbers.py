@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-import cmath
-import math
 import sys
-import types
 from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 
 from ..core import upward
-from ..core.cpython import called, is_stored
+from ..core.cpython import is_stored
 from ..errors import NoGradientError
 
 _REFUSED: ContextVar[bool] = ContextVar("arraygrad_numbers_refused", default=False)
@@ -39,13 +36,10 @@ def check_not_refused(kind: type) -> None:
 
 
 def check_not_in_scipy() -> None:
-    """Raise if a function of SciPy is about to lose gradients that another one carries."""
-    name = upward.caller_with_twin() if "scipy" in sys.modules else None
-    if name is not None:
-        raise NoGradientError(
-            f"{name} cannot carry gradients: use arraygrad.{name}; if losing them is meant, call "
-            "detach() first"
-        )
+    """Raise if a function of SciPy, or of pandas, is about to lose gradients."""
+    reason = upward.what_runs() if "scipy" in sys.modules else None
+    if reason is not None:
+        raise NoGradientError(f"{reason}; if losing gradients is meant, call detach() first")
 
 
 def check_not_stored(depth: int) -> None:
@@ -60,29 +54,4 @@ def check_not_stored(depth: int) -> None:
             "a tensor that requires gradients cannot be stored in an array that is no tensor, and "
             "would lose them: make that one by zeros_like() of a tensor, or join tensors by "
             "stack(); if losing them is meant, store detach() or item()"
-        )
-
-
-# Those that tell something about a number, or whose derivative is zero.
-_HARMLESS = ("ceil", "floor", "isclose", "isfinite", "isinf", "isnan", "trunc")
-_OF_NUMBERS = {
-    function
-    for module in (math, cmath)
-    for name, function in vars(module).items()
-    if callable(function) and name not in _HARMLESS
-}
-
-
-def check_not_computed_with(depth: int) -> None:
-    """Raise if a number is wanted by a function of Python's `math` or `cmath`.
-
-    The result would be a number without a gradient. `depth` is as in `check_not_stored`.
-    """
-    function = called(depth + 1)
-    if isinstance(function, types.BuiltinFunctionType) and function in _OF_NUMBERS:
-        name = f"{function.__module__}.{function.__name__}"
-        raise NoGradientError(
-            f"{name} computes with Python's numbers, and a tensor that requires gradients would "
-            "lose them: use the function of arraygrad, or of NumPy; if losing them is meant, pass "
-            "detach() or item()"
         )

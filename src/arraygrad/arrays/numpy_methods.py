@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 
 from .. import ops
-from ..core.axes import one_axis
 from ..ops.define.signatures import Axis, Shape
 from . import orders
+from .writes.methods import check_partition
 
 
 class NumPyMethods:
@@ -130,18 +130,3 @@ class NumPyMethods:
         axis = check_partition(x, kth, -1 if axis is None else axis, kind, order)
         indices: Self = ops.argsort(x, axis=axis)
         return indices
-
-
-def check_partition(x: Any, kth: Any, axis: int, kind: str, order: Any) -> int:
-    """Raise for what NumPy would not accept. Returns the axis, counted from the front."""
-    if kind != "introselect" or order is not None:
-        raise ValueError("kind must be 'introselect', and order must be None")
-    axis = one_axis(axis, x.ndim)
-    n = x.shape[axis]
-    places = np.asarray(kth)
-    if places.dtype.kind not in "iu":
-        raise TypeError(f"kth must be integers, not {places.dtype}")
-    for k in np.ravel(places):
-        if not -n <= k < n:
-            raise ValueError(f"kth={k} is out of range for an axis of length {n}")
-    return axis

@@ -1,7 +1,7 @@
 """NumPy's orders of elements, "C", "F", "A" and "K", for `reshape`, `ravel` and `flatten`.
 
 With "A" and "K", NumPy asks how the elements lie in memory. Where that is not known, as in a batch,
-these orders are an error; see `layout`.
+these orders are an error; see `writes.views`.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from typing import Any
 from .. import ops
 from ..core.axes import shape_tuple
 from ..ops.shape import _reshape
-from .layout import is_ordered, memory_of
+from .writes.views import is_ordered, memory_of
 
 Axes = tuple[int, ...]
 
@@ -42,9 +42,9 @@ def ravelled(x: Any, order: Any = "C", copy: bool | None = None) -> Any:
     if known and not memory_of(x).flags.c_contiguous:
         return _reshape(x, shape=(x.size,), copy=True)
     flat = ops.ravel(x)
-    origin = getattr(flat, "_view", None) or getattr(flat, "_linked", None)
-    if origin is not None and not known and x.ndim:  # NumPy copies if the elements lie apart
-        origin.is_unsure = True
+    view = getattr(flat, "_view", None)
+    if view is not None and not known and x.ndim:  # NumPy copies if the elements lie apart
+        view.is_unsure = True
     return flat
 
 

@@ -25,13 +25,13 @@ from .dependence import Dependence, everything, nothing
 from .methods import ArrayMethods
 from .numbers import check_not_stored
 from .spread import Call, spread
-from .writing import Replaceable, link, link_detached
+from .writes.transforms import Replaceable, link, link_detached
 
 
 class Pattern(Replaceable, ArrayMethods, Array):
     """An array, and which input elements each of its elements depends on."""
 
-    __slots__ = ("__weakref__", "_array", "_linked", "_stamp", "_views", "dependence")
+    __slots__ = ("__weakref__", "_array", "_family", "_stamp", "_view", "dependence")
     level: ClassVar[float] = 0
 
     def __init__(self, array: Any, dependence: Dependence) -> None:

@@ -33,17 +33,15 @@ from ..errors import NoGradientError
 from ..ops.indexing import _getitem
 from ..ops.regions import Step
 from ..ops.writing import detached
-from .inplace import TensorInPlace, keep_retaining
-from .layout import is_shared, is_view, refuse_unsure
 from .methods import ArrayMethods
 from .numbers import (
-    check_not_computed_with,
     check_not_in_scipy,
     check_not_refused,
     check_not_stored,
 )
 from .recording import Recording
-from .views import ViewOf
+from .writes.tensors import TensorInPlace, keep_retaining
+from .writes.views import PartOf, is_shared, is_view, refuse_unsure
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -176,7 +174,6 @@ class Tensor(Recording, TensorInPlace, ArrayMethods):
             )
         if self._node is not None and kind is not bool:
             check_not_stored(2)
-            check_not_computed_with(2)
             check_not_refused(kind)
             check_not_in_scipy()
             warnings.warn(
@@ -241,7 +238,7 @@ class Tensor(Recording, TensorInPlace, ArrayMethods):
             shares = is_view(op, self, params, array)
         if shares is False:
             return self.like(array, node)
-        origin = ViewOf(self, step)
+        origin = PartOf(self, step)
         if shares is None:
             origin.is_unsure = origin.family.has_unsure = True
         view = new(_InferenceView if self.is_inference else view_type_at(self.level))
@@ -533,7 +530,7 @@ class View(Tensor):
     __slots__ = ("_array_now", "_node_now", "_view")
     _array_now: Any
     _node_now: Node | None
-    _view: ViewOf
+    _view: PartOf
 
     @property
     def _node(self) -> Node | None:

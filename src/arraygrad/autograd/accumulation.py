@@ -8,8 +8,8 @@ from typing import Any
 from numpy import ndarray
 
 from .. import ops
-from ..arrays.inplace import keeps_replaced
 from ..arrays.tensor import Tensor
+from ..arrays.writes.tensors import keeps_replaced
 from ..backends import backend_of
 from ..core.array import Array, plain
 from ..core.cpython import ALONE, getrefcount

@@ -39,7 +39,7 @@ class FunctionPullback(Pullback):
         self.holomorphic = self.simple = self.selects = False
         self.in_blocks = self.is_like_output = False
         self.is_users = True
-        self.direct = self.live = self.joint = self.starred = None
+        self.partial = self.live = self.joint = self.starred = None
         self.keeps_arrays = True
         self.kept = self.sources = self.rules = ()
         self.arrays: list[int] = []

@@ -14,10 +14,10 @@ import numpy as np
 from .. import ops
 from ..arrays.batched import Batched, batched_type
 from ..arrays.dual import Dual
-from ..arrays.inplace import move, put_into_base
-from ..arrays.layout import by_function
 from ..arrays.pattern import Pattern
 from ..arrays.tensor import Tensor, tensor_type_at
+from ..arrays.writes.tensors import move, put_into_base
+from ..arrays.writes.views import by_function
 from ..backends import backend_of
 from ..core import upward
 from ..core.array import Array, is_transformed

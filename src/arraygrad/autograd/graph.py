@@ -9,8 +9,8 @@ import weakref
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any, Literal, Self, overload
 
-from ..arrays.inplace import holder_of
 from ..arrays.tensor import Tensor, tensor_type
+from ..arrays.writes.tensors import holder_of
 from ..backends import backend_of
 from ..core.modes import ModeContext, current_modes, no_grad
 from ..core.nodes import GradientEdge, Node, RemovableHandle, public_edge

@@ -141,6 +141,10 @@ class Backend:
         """Whether a function could not be compiled by the library as it needs values of arrays."""
         return False
 
+    def survivors(self, region: Any) -> Any:
+        """Which values of a write to a region stay; None if all do."""
+        return region.survivors()
+
     def arranged(self, array: Any, like: Any) -> Any:
         """The array in the same chunks as `like`; their last axes have the same lengths."""
         return array

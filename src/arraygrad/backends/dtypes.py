@@ -15,6 +15,12 @@ from ..core.array import Array, plain
 from .base import is_short_float
 from .registry import backend_of, default
 
+__all__ = [
+    "bool", "can_cast", "complex64", "complex128", "finfo", "float32", "float64", "iinfo",
+    "int8", "int16", "int32", "int64", "isdtype", "result_type", "uint8", "uint16", "uint32",
+    "uint64",
+]  # fmt: skip
+
 bool = np.dtype("bool")
 int8 = np.dtype("int8")
 int16 = np.dtype("int16")

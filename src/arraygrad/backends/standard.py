@@ -12,11 +12,11 @@ import functools
 import math
 import sys
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..core.indices import HOLE, Template, fill
+from ..core.indices import Index, Part, Template, fill
 from .base import Backend, Kernel
 from .registry import backend_of
 
@@ -52,77 +52,28 @@ def standard_kernels(xp: Any) -> dict[str, Kernel]:
 # --- reading by index ----------------------------------------------------------------------------
 
 
-class Part(NamedTuple):
-    """The part of an index for one axis: an integer, a slice or an array. The axis may be new."""
+def index_of(
+    xp: Any, template: Template, indices: tuple[Any, ...], shape: tuple[int, ...]
+) -> Index:
+    """The normal form of an index whose arrays belong to the namespace `xp`."""
 
-    value: Any
-    new: bool = False
+    def positions(index: Any) -> Any:
+        if not xp.isdtype(index.dtype, "bool"):
+            return None
+        return xp.nonzero(index if index.ndim else xp.reshape(index, (1,)))
 
-    @property
-    def is_array(self) -> bool:
-        """Whether the part is an array of integers."""
-        return hasattr(self.value, "dtype")
-
-
-def spelt_out(
-    xp: Any, shape: tuple[int, ...], template: Template, indices: tuple[Any, ...]
-) -> list[Part]:
-    """An index with one part for each axis: no `...`, no masks, slices inside bounds."""
-    rest = iter(indices)
-    parts: list[Part] = []
-    gap = None
-    for part in template:
-        if part is Ellipsis:
-            gap = len(parts)
-        elif part is None:
-            parts.append(Part(slice(None), new=True))
-        elif part is not HOLE:
-            parts.append(Part(part))
-        else:
-            index = next(rest)
-            if not xp.isdtype(index.dtype, "bool"):
-                parts.append(Part(index))
-            elif index.ndim:
-                _check_mask(index, shape, sum(not p.new for p in parts), gap)
-                parts += map(Part, xp.nonzero(index))
-            else:  # a 0-d mask takes all or nothing of a new axis
-                parts.append(Part(xp.nonzero(xp.reshape(index, (1,)))[0], new=True))
-    missing = len(shape) - sum(not p.new for p in parts)
-    if missing < 0:
-        raise IndexError(f"too many indices for an array of {len(shape)} dimensions")
-    gap = len(parts) if gap is None else gap
-    parts[gap:gap] = [Part(slice(None))] * missing
-    lengths = iter(shape)
-    return [p if p.new else Part(_inside(p.value, next(lengths))) for p in parts]
-
-
-def _check_mask(mask: Any, shape: tuple[int, ...], axis: int, gap: int | None) -> None:
-    wanted = shape[axis : axis + mask.ndim]
-    if gap is None and tuple(mask.shape) != wanted:
-        raise IndexError(
-            f"a mask of shape {tuple(mask.shape)} does not fit axes of lengths {wanted}"
-        )
-
-
-def _inside(part: Any, n: int) -> Any:
-    """A part of an index for an axis of length `n`; the ends of a slice are moved into the axis."""
-    if not isinstance(part, slice):
-        return part
-    start, stop, step = part.indices(n)
-    if not len(range(start, stop, step)):
-        return slice(0, 0, 1)
-    return slice(start, None if stop < 0 else stop, step)
+    return Index(template, indices, shape, positions)
 
 
 def _getitem(xp: Any, x: Any, *indices: Any, template: Template) -> Any:
-    parts = spelt_out(xp, tuple(x.shape), template, indices)
+    index = index_of(xp, template, indices, tuple(x.shape))
+    parts, lead = index.parts, index.lead if indices else 0
     key = [None if p.new else slice(None) if p.is_array else p.value for p in parts]
     x = x[tuple(key)] if key else x
     axes = [p for p in parts if not isinstance(p.value, int)]
     chosen = [k for k, p in enumerate(axes) if p.is_array]
     if not chosen:
         return x
-    lead = lead_of(parts)
     lengths = [x.shape[k] for k in chosen]
     arrays = [axes[k].value for k in chosen]
     places = flat_places(xp, arrays, lengths)
@@ -135,17 +86,6 @@ def _getitem(xp: Any, x: Any, *indices: Any, template: Template) -> Any:
     n = places.ndim
     order = (*range(n, n + lead), *range(n), *range(n + lead, out.ndim))
     return xp.permute_dims(out, order) if lead else out
-
-
-def lead_of(parts: list[Part]) -> int:
-    """How many axes of the result come before the axes of the index arrays, as in NumPy.
-
-    Integers count as index arrays here. If the index arrays are next to each other, their axes come
-    in the place of the first one; else they come in front of all other axes.
-    """
-    where = [k for k, p in enumerate(parts) if p.is_array or isinstance(p.value, int)]
-    apart = where[-1] - where[0] + 1 != len(where)
-    return 0 if apart else sum(not isinstance(p.value, int) for p in parts[: where[0]])
 
 
 def flat_places(xp: Any, arrays: list[Any], lengths: list[int]) -> Any:
@@ -163,7 +103,7 @@ def flat_places(xp: Any, arrays: list[Any], lengths: list[int]) -> Any:
 
 
 def _index_add(xp: Any, x: Any, *indices: Any, template: Template, shape: tuple[int, ...]) -> Any:
-    parts = spelt_out(xp, shape, template, indices)
+    parts = index_of(xp, template, indices, shape).parts
     if not any(p.is_array for p in parts):
         return _spread(xp, x, [p for p in parts if not p.new], shape)
     numbers = xp.reshape(xp.arange(math.prod(shape), device=x.device), shape)
@@ -238,7 +178,7 @@ def put_into_copy(
     key: Any = ...
     if region.index is not None:
         template, indices = region.index
-        parts = spelt_out(np, tuple(view.shape), template, indices)
+        parts = index_of(np, template, indices, tuple(view.shape)).parts
         if any(isinstance(p, slice) and (p.step or 1) < 0 for p in template) or (
             indices and any(isinstance(p.value, int) or p.new for p in parts)
         ):  # libraries differ here

@@ -19,9 +19,9 @@ import torch
 from array_api_compat import torch as xp
 
 from ..core.cpython import POPPED, getrefcount
-from ..core.indices import Template
+from ..core.indices import Part, Template, fill
 from .base import Backend
-from .standard import Part, lead_of, put_into_copy, spelt_out, standard_kernels
+from .standard import index_of, put_into_copy, standard_kernels
 
 if TYPE_CHECKING:
     from ..ops.regions import Region
@@ -95,11 +95,17 @@ def _basic(x: Any, parts: list[Part]) -> tuple[Any, list[int]]:
 
 
 def _getitem(x: Any, *indices: Any, template: Template) -> Any:
+    # PyTorch and NumPy order axes differently if there are integers, 0-d arrays, or an empty `...`.
     if not any(_is_backwards(part) for part in template) and not (
-        indices and (any(isinstance(p, int) for p in template) or any(not i.ndim for i in indices))
+        indices
+        and (
+            any(p is ... or isinstance(p, int) for p in template)
+            or not all(i.ndim for i in indices)
+        )
     ):
-        return x[_filled(template, indices)]
-    parts = spelt_out(xp, tuple(x.shape), template, indices)
+        return x[fill(template, indices)]
+    index = index_of(xp, template, indices, tuple(x.shape))
+    parts = index.parts
     out, turned = _basic(x, parts)
     out = out.flip(turned) if turned else out
     kept = [p for p in parts if not isinstance(p.value, int)]
@@ -108,28 +114,21 @@ def _getitem(x: Any, *indices: Any, template: Template) -> Any:
         return out
     rest = [k for k in range(out.ndim) if k not in arrays]
     out = out.permute(*arrays, *rest)[tuple(kept[k].value for k in arrays)]
-    n = out.ndim - len(rest)
-    lead = lead_of(parts)
+    n, lead = out.ndim - len(rest), index.lead
     return out.movedim(tuple(range(n)), tuple(range(lead, lead + n)))
-
-
-def _filled(template: Template, indices: tuple[Any, ...]) -> tuple[Any, ...]:
-    rest = iter(indices)
-    known = (int, slice, type(None), type(Ellipsis))
-    return tuple(part if isinstance(part, known) else next(rest) for part in template)
 
 
 def _index_add(x: Any, *indices: Any, template: Template, shape: tuple[int, ...]) -> Any:
     out = torch.zeros(shape, dtype=x.dtype, device=x.device)
-    parts = spelt_out(xp, shape, template, indices)
-    view, turned = _basic(out, parts)
-    kept = [p for p in parts if not isinstance(p.value, int)]
+    index = index_of(xp, template, indices, shape)
+    view, turned = _basic(out, index.parts)
+    kept = [p for p in index.parts if not isinstance(p.value, int)]
     arrays = [k for k, p in enumerate(kept) if p.is_array]
     if not arrays:
         view.copy_(x.flip(turned) if turned else x)
         return out
     places = xp.broadcast_arrays(*(kept[k].value for k in arrays))
-    n, lead = places[0].ndim, lead_of(parts)
+    n, lead = places[0].ndim, index.lead
     rest = [k for k in range(view.ndim) if k not in arrays]
     view = view.permute(*arrays, *rest)
     x = x.broadcast_to(

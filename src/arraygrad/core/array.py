@@ -41,19 +41,14 @@ class Array:
         raise NotImplementedError
 
     @classmethod
-    def unary(cls, op: Op) -> AnyFunction:
-        """A faster `apply` for an op on one array without keywords."""
-        return lambda x: cls.apply(op, (x,), {})
+    def caller(cls, op: Op, types: tuple[type, ...]) -> AnyFunction:
+        """A faster `apply` for one or two arrays of known types, for the table of the op.
 
-    @classmethod
-    def single(cls, op: Op) -> AnyFunction:
-        """A faster `apply` for an op on one array, called with a dictionary of keywords."""
-        return lambda x, params: cls.apply(op, (x,), params)
-
-    @classmethod
-    def binary(cls, op: Op, left: type, right: type) -> AnyFunction:
-        """A faster `apply` for an op on two arrays without keywords."""
-        return lambda x, y: cls.apply(op, (x, y), {})
+        It takes the arrays; for an op on one array that is not bare, also a dictionary of keywords.
+        """
+        if len(types) == 1 and not op.is_bare:
+            return lambda x, params: cls.apply(op, (x,), params)
+        return lambda *arrays: cls.apply(op, arrays, {})
 
     def detach(self) -> Any:
         """The same values, constant for every derivative in flight."""

@@ -82,7 +82,7 @@ def assigned_from_closure(code: types.CodeType) -> frozenset[str]:
 _ASSIGNS = ("STORE_DEREF", "DELETE_DEREF")
 
 
-# --- frames: does the caller store a number in an element, or unpack one result? ----------------
+# --- frames: does the caller store a number in an element? --------------------------------------
 
 
 def _is_stored(depth: int) -> bool:
@@ -123,56 +123,6 @@ def is_stored(depth: int) -> bool:
     return _KNOWS_STORES and _is_stored(depth + 1)
 
 
-_LOOKS_UP = ("LOAD_NAME", "LOAD_GLOBAL", "LOAD_FAST", "LOAD_DEREF", "LOAD_CLASSDEREF")
-
-
-@functools.lru_cache(256)
-def _callee(code: types.CodeType, at: int) -> tuple[str, ...]:
-    """The names that the function called by an instruction is written as, as in math.sin."""
-    found: list[str] = []
-    last: Any = None
-    for instruction in dis.get_instructions(code):
-        if instruction.offset == at:
-            last = instruction
-            break
-    if last is None or not last.opname.startswith("CALL") or last.positions is None:
-        return ()
-    start = last.positions.lineno, last.positions.col_offset
-    for instruction in dis.get_instructions(code):
-        if instruction.offset >= at:
-            break
-        place = instruction.positions
-        if place is None or place.col_offset is None or (place.lineno, place.col_offset) != start:
-            continue
-        if instruction.opname.startswith(_LOOKS_UP):
-            found = [str(instruction.argval)]
-        elif instruction.opname in ("LOAD_ATTR", "LOAD_METHOD"):
-            found.append(str(instruction.argval))
-    return tuple(found)
-
-
-def called(depth: int) -> Any:
-    """The function that is being called `depth` calls up, if it has a name; None if not known."""
-    if PORTABLE or not hasattr(sys, "_getframe"):
-        return None
-    try:
-        frame = sys._getframe(depth + 1)
-        first, *rest = _callee(frame.f_code, frame.f_lasti)
-        for names in (frame.f_locals, frame.f_globals, frame.f_builtins):
-            if first in names:
-                thing = names[first]
-                break
-        else:
-            return None
-        for name in rest:
-            if not isinstance(thing, types.ModuleType):  # else looking might run anything
-                return None
-            thing = getattr(thing, name)
-    except Exception:  # another Python may have other bytecode
-        return None
-    return thing
-
-
 def importing_module() -> str:
     """The name of the module that is being imported (the innermost one); "" if not known."""
     frame = None if PORTABLE or not hasattr(sys, "_getframe") else sys._getframe()
@@ -181,12 +131,14 @@ def importing_module() -> str:
     return "" if frame is None else str(frame.f_globals["__name__"])
 
 
-def running() -> list[tuple[str, str, Any]]:
-    """The functions that run, from the caller outwards: modules, names, and their ``self``."""
-    found: list[tuple[str, str, Any]] = []
+def running() -> list[tuple[str, str, Any, list[Any]]]:
+    """The functions that run, from the caller outwards: modules, names, ``self``, and closures."""
+    found: list[tuple[str, str, Any, list[Any]]] = []
     frame = None if PORTABLE else getattr(sys, "_getframe", lambda _: None)(1)
     while frame is not None:
         own = frame.f_globals.get("__name__", "")
-        found.append((str(own), frame.f_code.co_name, frame.f_locals.get("self")))
+        names = frame.f_locals
+        closure = [names[n] for n in frame.f_code.co_freevars if n in names]
+        found.append((str(own), frame.f_code.co_name, names.get("self"), closure))
         frame = frame.f_back
     return found

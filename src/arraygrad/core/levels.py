@@ -1,12 +1,11 @@
 """Levels: each transform in flight has its own level, above the levels of all transforms around it.
 
-Transforms have whole numbers. A tensor made by hand is half a level above the array it is over, and
-a batch that only a sweep knows of is a quarter of a level above everything that takes part in it:
-so no two things that meet are ever on one level.
+Transforms have whole numbers. A tensor made by hand has the level of its array + 0.5. A batch made
+by a sweep has level + 0.25. So arrays of two transforms never share a level.
 
-Which transforms are around is known by the context of the thread or task. A thread that was started
-inside a transform, without its context, does not know of it; so a new transform also keeps away
-from the levels that are in flight elsewhere.
+The context of the thread or task knows the transforms around. A thread that was started inside a
+transform, without its context, does not know this transform. So a new transform also leaves out
+the levels that are in flight elsewhere.
 
 A transform also keeps away from the levels of arrays that have outlived theirs: see `escaped`.
 

@@ -101,8 +101,8 @@ class ModeContext:
     As a decorator it wraps functions, generators, coroutines and asynchronous generators; of a
     generator, each step runs in the mode and the caller's code between steps does not.
 
-    An interrupt may come before anything can be done about it: at the very start of `__exit__`.
-    What was entered and not left is left when the context manager goes.
+    Ctrl-C can arrive before `__exit__` runs. The old modes then return when the context manager is
+    deleted.
     """
 
     def __init__(self, **changes: Any) -> None:

@@ -85,8 +85,8 @@ class Rewound:
     Attributes
     ----------
     time : int
-        The copy is as the memory was after the write with this number, or before it and after the
-        one before.
+        The copy shows the memory just after the write with this number, or just before it once
+        this write is undone.
     """
 
     __slots__ = ("_memory", "_owner", "_start", "_writes", "time")

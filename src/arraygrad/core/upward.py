@@ -35,5 +35,5 @@ vjp = Upward("func.reverse", "vjp")  # for a Function without a forward rule
 namespace = Upward("interop.namespaces", "namespace")  # Tensor.__array_namespace__
 compute = Upward("interop.lazy", "compute")  # Tensor.compute
 persist = Upward("interop.lazy", "persist")  # Tensor.persist
-caller_with_twin = Upward("scipy.finding", "caller_with_twin")  # for an error of Tensor
+what_runs = Upward("scipy.finding", "what_runs")  # for an error of Tensor
 special_twin = Upward("scipy.finding", "special_twin")  # for SciPy's universal functions

@@ -312,9 +312,9 @@ def _holders(array: Any) -> Iterator[Any]:
     """
     while hasattr(array, "level"):
         yield array
-        origin = getattr(array, "_view", None) or getattr(array, "_linked", None)
-        if origin is not None:
-            yield origin.base
+        view = getattr(array, "_view", None)
+        if view is not None:
+            yield view.base
         array = array._array
     if isinstance(array, ndarray):
         yield array

@@ -56,8 +56,8 @@ def _bytes(shape: tuple[int, ...], dtype: Any) -> int:
 class Recorded:
     """The nodes that the steps of a loop have recorded.
 
-    About as much is kept for a derivative as the ops that keep anything have returned. What they
-    keep is not looked at: a checkpoint around the loop keeps nothing in its first run.
+    Estimate: an op that saves values saves about as many bytes as its result has. The saved values
+    are not looked at: a checkpoint around the loop saves nothing in its first run.
     """
 
     def __init__(self) -> None:

@@ -21,13 +21,13 @@ from ..errors import RuleError
 from ..ops import broadcast_to, copy
 from ..ops.define.check import check_is_kind, check_keywords, check_rule, names_for_rules
 from ..ops.define.op import Own, declare
-from ..ops.define.rules import parameters
+from ..ops.define.rules import Rule, parameters
 from .members import one_by_one
 from .reverse import vjp
 from .trees import unwrapped
 
 # One type for each number of parameters: so type checkers know the parameters of a lambda.
-Rule = (
+RuleFunction = (
     Callable[[Any], Any]
     | Callable[[Any, Any], Any]
     | Callable[[Any, Any, Any], Any]
@@ -42,15 +42,15 @@ _NO_RULE = "custom() needs a rule: vjp=, vjp_<input>= or jvp="
 
 def custom(
     *,
-    vjp: Rule | Sequence[Rule | None] | None = None,
-    jvp: Rule | None = None,
+    vjp: RuleFunction | Sequence[RuleFunction | None] | None = None,
+    jvp: RuleFunction | None = None,
     kind: Kind | None = None,
     linear: bool | str = False,
     holomorphic: bool = True,
     batch: str | AnyFunction | None = None,
     multiple: bool = False,
     batched_rules: bool = True,
-    **vjps: Rule | None,
+    **vjps: RuleFunction | None,
 ) -> Callable[[AnyFunction], AnyFunction]:
     """Give a function of arrays its derivative rules.
 
@@ -399,9 +399,10 @@ def _rule_of_all(
         )
 
     takes = parameters(rule)
-    given = takes if "wanted" in takes else (*takes, "wanted")
-    source = f"lambda {', '.join(given)}: check(rule({', '.join(takes)}), wanted)"
-    return eval(source, {"check": check, "rule": rule})  # type: ignore[no-any-return]
+    if "wanted" in takes:
+        place = takes.index("wanted")
+        return Rule(takes, lambda *values: check(rule(*values), values[place]))
+    return Rule((*takes, "wanted"), lambda *values: check(rule(*values[:-1]), values[-1]))
 
 
 def _given_twice(vjps: dict[str, AnyFunction | None]) -> TypeError:
@@ -471,6 +472,5 @@ def _transposed(jvp: AnyFunction, names: list[str], multiple: bool) -> dict[str,
         _, pulled = _pull_back(push, given[tangent])
         return pulled([part for part in gs if part is not None])[0]
 
-    first = "gs" if multiple else "g"
-    source = f"lambda {', '.join((first, *kept))}: pull(tangent, {', '.join((first, *kept))})"
-    return {f"vjp_{input_of[t]}": eval(source, {"pull": pull, "tangent": t}) for t in tangents}
+    taken = ("gs" if multiple else "g", *kept)
+    return {f"vjp_{input_of[t]}": Rule(taken, functools.partial(pull, t)) for t in tangents}

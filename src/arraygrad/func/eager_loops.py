@@ -45,7 +45,7 @@ class Eager:
                 return state
             # Members of the batch that have ended stay as they are. The body runs on the last state
             # that they went on from: there it is defined, and so are its derivatives.
-            # Of those that never start, there is none: what the body makes of them is not used.
+            # A member that never starts has no such state: the body's result for it is not used.
             if before is None:
                 before = [x.detach() if isinstance(x, Array) else x for x in state]
             given = _choose(goes_on, state, before)

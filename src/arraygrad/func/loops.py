@@ -235,7 +235,7 @@ def fori_loop(lower: Any, upper: Any, body_fun: Callable[[Any, C], C], init_val:
     if are_known and upper - lower <= MOST_NUMBERS:
         numbers = np.arange(lower, upper)
         return scan(lambda state, i: (body_fun(i, state), None), init_val, numbers)[0]
-    # Of the same dtype, library and batch as the numbers to come.
+    # The start has the dtype, library and batch of the numbers to come.
     start = np.int64(lower) if are_known else lower + 0 * upper
 
     def following(state: tuple[Any, C]) -> tuple[Any, C]:

@@ -7,24 +7,22 @@ from typing import Any
 from .. import ops
 from ..arrays.batched import Batched
 from ..core.array import AnyFunction
-from ..ops.define.rules import parameters
+from ..ops.define.rules import Rule, parameters
 
 
-def one_by_one(rule: AnyFunction) -> AnyFunction:
+def one_by_one(rule: AnyFunction) -> Rule:
     """The rule, with the same parameters, for batches too."""
-    names = ", ".join(parameters(rule))
-    source = f"lambda {names}: rule({names}) if kind_of(({names},)) is None else each(({names},))"
 
-    def each(values: tuple[Any, ...]) -> Any:
+    def each(*values: Any) -> Any:
         kind = _kind(values)
-        assert kind is not None
+        if kind is None:
+            return rule(*values)
         count = _count(values, kind)
         # An empty batch has the shapes of any other.
         found = [rule(*_member(values, kind, i if count else None)) for i in range(max(count, 1))]
         return _joined(found, kind, count)
 
-    scope = {"rule": rule, "kind_of": _kind, "each": each}
-    return eval(source, scope)  # type: ignore[no-any-return]
+    return Rule(parameters(rule), each)
 
 
 def _kind(values: Any) -> type[Batched] | None:

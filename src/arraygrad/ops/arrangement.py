@@ -38,6 +38,11 @@ from .shape import (
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+__all__ = [
+    "array_split", "atleast_1d", "atleast_2d", "atleast_3d", "column_stack", "diag", "diagonal",
+    "dstack", "hstack", "meshgrid", "pad", "repeat", "rot90", "split", "trace", "vstack",
+]  # fmt: skip
+
 
 @overload
 def meshgrid(*arrays: NDArray[Any], indexing: str = "xy") -> tuple[NDArray[Any], ...]: ...

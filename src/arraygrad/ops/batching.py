@@ -13,7 +13,7 @@ from typing import Any
 from ..backends import backend_of
 from ..core.array import AnyFunction, plain
 from ..core.axes import led_by
-from ..core.indices import HOLE, Template
+from ..core.indices import HOLE, Index, Template, is_apart
 from ..core.kinds import AlongAxis, Contracts, Elementwise, Matrices, Moves, Opaque, Reduces
 from .contracting import contracted
 from .define.op import Op, once_per_op
@@ -125,7 +125,7 @@ def _read(op: Op, arrays: tuple[Any, ...], flags: Flags, params: Params) -> Any:
         return _read_by_batch(arrays, flags, template)
     x, *indices = arrays
     out = _getitem(x, *indices, template=(slice(None), *template))
-    front = _arrays_in_front(template, tuple(indices))
+    front = _arrays_in_front(template, indices)
     return moveaxis(out, front, 0) if front else out
 
 
@@ -135,91 +135,56 @@ def _added(op: Op, arrays: tuple[Any, ...], flags: Flags, params: Params) -> Any
     size = size_of(arrays, flags)
     x = everywhere(x, flags[0], size)
     if any(flags[1:]):
-        joined, full, place, n = _with_batch_index(
-            x, tuple(indices), flags[1:], template, len(shape), size
-        )
+        joined, full, place, n = _with_batch_index(x, indices, flags[1:], template, shape, size)
         if place:  # with the batch index in front, NumPy puts the axes of index arrays first
             x = moveaxis(x, tuple(range(place + 1, place + 1 + n)), tuple(range(1, n + 1)))
         return _index_add(x, *joined, template=full, shape=led_by(size, shape))
-    front = _arrays_in_front(template, tuple(indices))
+    front = _arrays_in_front(template, indices)
     x = moveaxis(x, 0, front) if front else x
     return _index_add(x, *indices, template=(slice(None), *template), shape=led_by(size, shape))
 
 
-def _arrays_in_front(template: Template, indices: tuple[Any, ...]) -> int:
+def _arrays_in_front(template: Template, indices: list[Any]) -> int:
     """The number of axes that NumPy puts before the batch axis, if index arrays are apart."""
-    if not indices or not _apart(template):
+    if not indices or not is_apart(template):
         return 0
     return max(i.ndim if backend_of(i).kind(i.dtype) == "i" else 1 for i in indices)
 
 
-def _apart(template: Template) -> bool:
-    """Whether something else separates index arrays. Integers count as index arrays here."""
-    where = [k for k, part in enumerate(template) if part is HOLE or isinstance(part, int)]
-    return bool(where) and where[-1] - where[0] + 1 != len(where)
+def _positions(index: Any) -> tuple[Any, ...] | None:
+    """The positions where a mask is true; None for an array of integers."""
+    return tuple(_nonzero(plain(index))) if backend_of(index).kind(index.dtype) == "b" else None
 
 
 def _with_batch_index(
-    x: Any,
-    indices: tuple[Any, ...],
-    flags: Flags,
-    template: Template,
-    ndim: int,
-    size: int,
+    x: Any, indices: list[Any], flags: Flags, template: Template, shape: tuple[int, ...], size: int
 ) -> tuple[list[Any], Template, int, int]:
     """An index with one more array in front, which gives each member its own part of `x`.
 
     It also returns the place and the number of the index arrays' axes in the result for one member.
     The new index puts these axes first, after the batch axis.
     """
-    apart = _apart(template)
-    template, indices, flags = _spelt_out(template, indices, flags, ndim)
-    before = next(k for k, part in enumerate(template) if part is HOLE or isinstance(part, int))
-    n = max(visible_ndim(i, b) for i, b in zip(indices, flags, strict=True))
+    batched = [i for i, flag in zip(indices, flags, strict=True) if flag]
+    if any(backend_of(i).kind(i.dtype) == "b" for i in batched):
+        raise IndexError(
+            "a boolean mask that differs over a batch gives results of different shapes; "
+            "use where() instead"
+        )
+    index = Index(template, indices, shape, _positions)
+    arrays = [(p.value, any(p.value is i for i in batched)) for p in index.parts if p.is_array]
+    n = max(visible_ndim(*pair) for pair in arrays)
     first = backend_of(x).integers(plain(x), list(range(size)))
     first = _reshape(first, shape=(size,) + (1,) * n)
-    joined = [first, *(padded(i, b, n) for i, b in zip(indices, flags, strict=True))]
-    return joined, (HOLE, *template), 0 if apart else before, n
-
-
-def _spelt_out(
-    template: Template, indices: tuple[Any, ...], flags: Flags, ndim: int
-) -> tuple[Template, tuple[Any, ...], Flags]:
-    """An index for `ndim` axes; slices replace `...`, and arrays of integers replace masks."""
-    rest = zip(indices, flags, strict=True)
-    parts: list[Any] = []
-    arrays: list[Any] = []
-    of_arrays: list[bool] = []
-    for part in template:
-        if part is not HOLE:
-            parts.append(part)
-            continue
-        index, flag = next(rest)
-        found = (index,)
-        if backend_of(index).kind(index.dtype) == "b":
-            if flag:
-                raise IndexError(
-                    "a boolean mask that differs over a batch gives results of different shapes; "
-                    "use where() instead"
-                )
-            found = tuple(_nonzero(plain(index)))
-        parts += [HOLE] * len(found)
-        arrays += found
-        of_arrays += [flag] * len(found)
-    missing = ndim - sum(part is not None and part is not Ellipsis for part in parts)
-    if Ellipsis in parts:
-        k = parts.index(Ellipsis)
-        parts[k : k + 1] = [slice(None)] * missing
-    return tuple(parts), tuple(arrays), tuple(of_arrays)
+    joined = [first, *(padded(*pair, n) for pair in arrays)]
+    parts = [HOLE if p.is_array else None if p.new else p.value for p in index.parts]
+    return joined, (HOLE, *parts), index.lead, n
 
 
 def _read_by_batch(arrays: tuple[Any, ...], flags: Flags, template: Template) -> Any:
     x, *indices = arrays
     size = size_of(arrays, flags)
     x = everywhere(x, flags[0], size)
-    joined, full, place, n = _with_batch_index(
-        x, tuple(indices), flags[1:], template, x.ndim - 1, size
-    )
+    joined, full, place, n = _with_batch_index(x, indices, flags[1:], template, x.shape[1:], size)
     out = _getitem(x, *joined, template=full)
     if place:
         out = moveaxis(out, tuple(range(1, n + 1)), tuple(range(place + 1, place + 1 + n)))

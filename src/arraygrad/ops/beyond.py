@@ -24,6 +24,11 @@ from .elementwise import (
     where,
 )
 
+__all__ = [
+    "cbrt", "deg2rad", "fmax", "fmin", "fmod", "heaviside", "logaddexp2", "nan_to_num",
+    "rad2deg",
+]  # fmt: skip
+
 cbrt = unary(
     "cbrt",
     vjp=lambda g, out: g / (3 * out * out),

@@ -31,6 +31,8 @@ if TYPE_CHECKING:
 
     from ..arrays.tensor import Tensor
 
+__all__ = ["einsum", "matmul", "outer", "tensordot", "vecdot"]
+
 Sublist = Sequence[SupportsIndex | EllipsisType]
 _LOWER = "abcdefghijklmnopqrstuvwxyz"
 _LETTERS = _LOWER + _LOWER.upper()
@@ -219,7 +221,6 @@ def einsum(subscripts: str, /, *operands: Tensor | NDArray[Any]) -> Tensor: ...
 def einsum(subscripts: str, /, *operands: A) -> A: ...
 @overload
 def einsum(operand: A, sublist: Sublist, /, *more: A | Sublist) -> A: ...
-@naming("*operands")
 def einsum(subscripts: Any, /, *operands: Any) -> Any:
     """Einstein's summation convention: label the axes, multiply, sum over labels not in the output.
 
@@ -236,7 +237,12 @@ def einsum(subscripts: Any, /, *operands: Any) -> Any:
             [0., 1.]])
     """
     if not isinstance(subscripts, str):
-        return einsum(*_spelt_out((subscripts, *operands)))
+        subscripts, *operands = _spelt_out((subscripts, *operands))  # type: ignore[assignment]
+    return _einsum(subscripts, *operands)
+
+
+@naming("*operands")
+def _einsum(subscripts: str, /, *operands: Any) -> Any:
     terms, output = _labels(subscripts, operands)
     pairs = [_single(x, labels) for x, labels in zip(operands, terms, strict=True)]
     for i, j in _path(terms, output, operands):

@@ -25,6 +25,8 @@ from .shape import _tril, _triu, concat, expand_dims, matrix_transpose
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+__all__ = ["QRResult", "cholesky", "pinv", "qr"]
+
 
 def adjoint(x: Any) -> Any:
     """The conjugate transpose."""

@@ -20,6 +20,11 @@ from .define.signatures import Axis, one_array
 from .elementwise import conj, is_complex
 from .shape import concat, roll
 
+__all__ = [
+    "fft", "fftn", "fftshift", "hfft", "ifft", "ifftn", "ifftshift", "ihfft", "irfft", "irfftn",
+    "rfft", "rfftn",
+]  # fmt: skip
+
 Norm = Literal["backward", "ortho", "forward"] | None
 
 Axes = tuple[int, ...]

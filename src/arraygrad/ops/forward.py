@@ -16,14 +16,16 @@ along an axis, symmetric     the reverse rule
 from __future__ import annotations
 
 import functools
+from operator import itemgetter
 from typing import Any
 
 from ..backends.filled import zeros_like
 from ..core.array import AnyFunction
+from ..core.cpython import is_identity
 from ..core.kinds import AlongAxis, Elementwise, Reduces
 from ..errors import RuleError
 from .define.op import Op, once_per_op
-from .define.rules import HELPERS, Rule, expression, parameters, sums_rules
+from .define.rules import Rule, parameters, source_of, sums_rules
 from .elementwise import conj, is_complex, real
 from .reductions import _sum
 
@@ -49,16 +51,51 @@ def forward_of(op: Op) -> AnyFunction | None:
     return None
 
 
+_MORE = 3  # the part of a call with the cotangent, or with the tangents; see `Source`
+
+
 @once_per_op
 def tangent_rules(op: Op) -> dict[int, AnyFunction]:
     """The reverse rules as functions of `t, arrays, out, params`, by the inputs' positions."""
-    return {op.inputs.index(name): _of_arrays(op, rule) for name, rule in op.rules.items()}
+    return {op.inputs.index(name): _rule_of_arrays(op, name) for name in op.rules}
+
+
+def _rule_of_arrays(op: Op, name: str) -> AnyFunction:
+    d = op.slopes.get(name)
+    if d is None or not isinstance(op.kind, Elementwise):
+        return _of_arrays(op, op.rules[name])
+    names, same = parameters(d), is_identity(d)
+    if names == ("out",):
+        if same:
+            return lambda g, arrays, out, params: g * out
+        return lambda g, arrays, out, params: g * d(out)
+    if len(names) == 1 and names[0] in op.inputs:
+        i = op.inputs.index(names[0])
+        if same:
+            return lambda g, arrays, out, params: g * arrays[i]
+        return lambda g, arrays, out, params: g * d(arrays[i])
+    slope = _of_arrays(op, Rule.of(d))
+    return lambda g, arrays, out, params: g * slope(g, arrays, out, params)
 
 
 def _of_arrays(op: Op, rule: Rule) -> AnyFunction:
-    call = ", ".join(expression(op, n) for n in parameters(rule))
-    source = f"lambda g, arrays, out, params: rule({call})"
-    return eval(source, {"rule": rule, **HELPERS})  # type: ignore[no-any-return]
+    """A rule as a function of `g, arrays, out, params`."""
+    function, names = rule.function, rule.names
+    if not op.variadic and all(n in ("g", "out", *op.inputs) for n in names):  # as most often
+        places = [("g", "out", *op.inputs).index(n) for n in names]
+        if len(places) > 1:
+            take = itemgetter(*places)
+            return lambda g, arrays, out, params: function(*take((g, out, *arrays)))
+        if places:
+            (only,) = places
+            return lambda g, arrays, out, params: function((g, out, *arrays)[only])
+    sources = [(_MORE, itemgetter(0)) if n == "g" else source_of(op, n) for n in names]
+
+    def run(g: Any, arrays: Any, out: Any, params: Any) -> Any:
+        call = arrays, (out,), params, (g,)
+        return function(*[find(call[part]) for part, find in sources])
+
+    return run
 
 
 def _sum_of_rules(op: Op) -> AnyFunction:
@@ -90,7 +127,8 @@ def _real_part(op: Op) -> AnyFunction:
 
 def _reduced(op: Op) -> AnyFunction:
     """For a reduction with a slope: the sum of the tangents times the slope."""
-    slope, is_real = _of_arrays(op, op.slopes[op.inputs[0]]), op.kind.real  # type: ignore[attr-defined]
+    slope = _of_arrays(op, Rule.of(op.slopes[op.inputs[0]]))
+    is_real = op.kind.real  # type: ignore[attr-defined]
 
     def forward(primals: Any, tangents: Any, out: Any, params: Any) -> Any:
         d, (t,) = slope(None, primals, out, params), tangents
@@ -134,22 +172,21 @@ def _named(op: Op, jvp: Rule) -> AnyFunction:
 
     A constant has the tangent zero, or None if it belongs to a starred input.
     """
-    takes = parameters(jvp)
     fixed = op.inputs[:-1] if op.variadic else op.inputs
-    tangent_of = {f"t_{n}": f"tangents[{i}]" for i, n in enumerate(fixed)}
-    tangent_of["t"] = "tangents[0]"
+    function, count = jvp.function, len(fixed)
+    tangent_of: dict[str, AnyFunction] = {f"t_{n}": itemgetter(i) for i, n in enumerate(fixed)}
+    tangent_of["t"] = itemgetter(0)
     if op.variadic:
-        tangent_of[f"t_{op.inputs[-1]}"] = f"tuple(tangents[{len(fixed)}:])"
-    arguments = ", ".join(tangent_of.get(n) or expression(op, n) for n in takes)
-    names = {"jvp": jvp, **HELPERS}
-    call = eval(f"lambda arrays, tangents, out, params: jvp({arguments})", names)
+        tangent_of[f"t_{op.inputs[-1]}"] = lambda tangents: tuple(tangents[count:])
+    sources = [(_MORE, tangent_of[n]) if n in tangent_of else source_of(op, n) for n in jvp.names]
 
     def forward(primals: Any, tangents: Any, out: Any, params: Any) -> Any:
         tangents = list(tangents)
         for i, primal in enumerate(primals[: len(fixed)]):
             if tangents[i] is None:
                 tangents[i] = _zero(primal)
-        found = call(primals, tangents, out, params)
+        call = primals, (out,), params, tangents
+        found = function(*[find(call[part]) for part, find in sources])
         if not op.is_library:
             broadcasts = isinstance(op.kind, Elementwise) and len(primals) > 1
             _check_rule(op, out, found, broadcasts)

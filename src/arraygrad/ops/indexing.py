@@ -14,16 +14,18 @@ import numpy as np
 
 from ..backends import backend_of, default
 from ..backends.arraylikes import ARRAY_LIKE, values_of
-from ..backends.numpy.indexing import add_at
 from ..core.array import Array, plain
 from ..core.axes import one_axis
-from ..core.indices import HOLE, Template, as_view, fill
+from ..core.indices import HOLE, Template, fill
 from ..core.kinds import AlongAxis, Moves
 from .define.adoption import in_library_of
 from .define.library import constant, declare
 from .define.op import Own
+from .define.rules import Partial
 from .define.signatures import one_array
 from .shape import _reshape, ravel
+
+__all__ = ["argsort", "sort", "take", "take_along_axis"]
 
 
 def _add_at(xp: Any, x: Any, *indices: Any, template: Template, shape: tuple[int, ...]) -> Any:
@@ -51,42 +53,16 @@ def _add_at(xp: Any, x: Any, *indices: Any, template: Template, shape: tuple[int
     return xp.reshape(flat, shape)
 
 
-def _add_into(sweep: Any, node: Any, g: Any, saved: Any, spare: bool) -> None:
-    """Add `g` to the part of the input's cotangent that was read.
+def _part(
+    g: Any, pullback: Any, wanted: list[bool], saved: Any, spare: bool
+) -> list[Partial | None]:
+    """The cotangent of the part that was read.
 
     The rule would make an array of zeros for each read, and add it to the whole cotangent. This way
     the gradient of a loop that reads single elements takes linear time.
     """
-    (edge,) = node.edges
-    if edge not in sweep.needed:
-        return
-    if sweep.live.known and not sweep.live.follow(node, g, saved)[0][0]:
-        return
-    indices, template, shape = saved
-    first = edge not in sweep.table
-    if not indices:  # the usual case; no element occurs twice
-        buffer = sweep.buffer(edge)
-        if buffer is not None:
-            part = buffer[as_view(template)]
-            if first:
-                part[...] = g
-            else:
-                part += g
-            return
-    kinds = {i.dtype.kind if isinstance(i, np.ndarray) else "" for i in indices}
-    makes_all = first and not kinds <= {"b"}  # the rule's result can become the cotangent
-    buffer = None if makes_all or "" in kinds else sweep.buffer(edge)
-    if buffer is None:
-        part = _index_add(g, *indices, template=template, shape=shape)
-        sweep.add(edge, part, node)
-        if first and type(part) is np.ndarray:
-            sweep.owned.add(edge)
-    elif first:
-        buffer[fill(template, indices)] = g
-    elif kinds <= {"b"}:
-        buffer[fill(template, indices)] += g
-    else:
-        add_at(buffer, g, indices, template)
+    indices, template, _ = saved
+    return [(g, (template, indices)) if wanted[0] else None]
 
 
 _getitem = declare(
@@ -98,7 +74,7 @@ _getitem = declare(
         g, *indices, template=template, shape=x_shape
     ),
     kind=Moves(indices=("indices",), template="template", shares=True),
-    own=Own(direct=_add_into),
+    own=Own(partial=_part),
 )
 _index_add = declare(
     "index_add",
@@ -109,8 +85,9 @@ _index_add = declare(
     kind=Moves(indices=("indices",), template="template", shape="shape", adds=True),
 )
 # The functions that read at an index without arrays, by the type of the array that is read.
-_by_type = _getitem.op.single  # type: ignore[attr-defined]
-_by_type[np.ndarray] = lambda x, params: x[params["template"]]  # like the kernel, with fewer calls
+_by_types = _getitem.op.table  # type: ignore[attr-defined]
+# For NumPy, it is the kernel with fewer calls.
+_by_types[np.ndarray,] = lambda x, params: x[params["template"]]
 _take = declare(
     "take",
     "x",
@@ -124,7 +101,7 @@ _take_along_axis = declare(
     "take_along_axis",
     "x",
     "indices",
-    vjp_x=lambda g, x_shape, indices, axis: _add_along_axis(g, indices, axis, x_shape),
+    vjp_x=lambda g, x_shape, indices, axis: _add_along_axis(g, indices, axis=axis, shape=x_shape),
     kind=Moves(indices=("indices",), axis="axis", inputs="same"),
 )
 _argsort = constant(
@@ -133,28 +110,26 @@ _argsort = constant(
     kind=AlongAxis(),
     keywords=("descending", "stable"),
 )
-# For libraries with a kernel for it; see `_add_along_axis`.
-_added_along_axis = declare(
+
+
+def _added_along_axis(xp: Any, x: Any, indices: Any, axis: int, shape: tuple[int, ...]) -> Any:
+    places, ndim = [indices] * len(shape), len(shape)
+    for i, n in enumerate(shape):
+        if i != axis:
+            along = backend_of(x).integers(x, list(range(n)))
+            places[i] = xp.reshape(along, (1,) * i + (n,) + (1,) * (ndim - i - 1))
+    return _index_add(x, *places, template=(HOLE,) * ndim, shape=shape)
+
+
+# The transpose of `take_along_axis`: adds elements at the places that they came from.
+_add_along_axis = declare(
     "add_along_axis",
     "x",
     "indices",
+    compute=_added_along_axis,
     vjp_x=lambda g, indices, axis: _take_along_axis(g, indices, axis=axis),
     kind=Moves(indices=("indices",), axis="axis", shape="shape", adds=True, inputs="same"),
 )
-
-
-def _add_along_axis(g: Any, indices: Any, axis: int, shape: tuple[int, ...]) -> Any:
-    """The transpose of `take_along_axis`: add `g` at the places that its elements came from."""
-    if "add_along_axis" in backend_of(g).kernels:
-        return _added_along_axis(g, indices, axis=axis, shape=shape)
-    places = []
-    for i, n in enumerate(shape):
-        if i == axis:
-            places.append(indices)
-        else:
-            along = backend_of(g).integers(plain(g), list(range(n)))
-            places.append(_reshape(along, shape=(1,) * i + (n,) + (1,) * (len(shape) - i - 1)))
-    return _index_add(g, *places, template=(HOLE,) * len(shape), shape=shape)
 
 
 # --- the public functions ------------------------------------------------------------------------
@@ -168,7 +143,7 @@ def getitem(x: Any, key: Any, /) -> Any:
     """
     template, indices = split_index(x, key)
     if not indices:
-        return _by_type[type(x)](x, {"template": template})
+        return _by_types[type(x),](x, {"template": template})
     return _getitem(x, *indices, template=template)
 
 

@@ -26,6 +26,8 @@ if TYPE_CHECKING:
 
     from ..arrays.tensor import Tensor
 
+__all__ = ["LstsqResult", "lstsq"]
+
 
 class LstsqResult(NamedTuple, Generic[A]):
     """The result of `lstsq`.

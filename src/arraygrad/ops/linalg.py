@@ -34,6 +34,11 @@ from .shape import _reshape, expand_dims, matrix_transpose, moveaxis, roll
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+__all__ = [
+    "SlogdetResult", "cross", "det", "inv", "matrix_power", "matrix_rank", "outer", "slogdet",
+    "solve", "trace",
+]  # fmt: skip
+
 
 def check_square(x: Any, name: str, argument: str = "x") -> None:
     """Raise unless the last two axes of `x` have the same length."""

@@ -13,6 +13,8 @@ from .define.signatures import one_array
 from .indexing import _index_add
 from .shape import _reshape
 
+__all__ = ["diagonal"]
+
 
 def check_matrices(x: Any, name: str, argument: str = "x") -> None:
     """Raise unless `x` has two axes or more."""

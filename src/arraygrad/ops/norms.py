@@ -16,6 +16,8 @@ from .reductions import _keep, count_nonzero, library_reduction, max, min, sum
 from .shape import _reshape, astype
 from .spectra import svdvals
 
+__all__ = ["matrix_norm", "vector_norm"]
+
 Axes = tuple[int, ...] | None
 
 

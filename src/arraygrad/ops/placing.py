@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from ..backends import backend_of
-from ..core.indices import HOLE, Template
+from ..core.indices import Index, Template
 from ..core.kinds import Elementwise
 from .define.adoption import in_library_of
 from .define.library import declare
@@ -43,15 +43,16 @@ in_range = declare("in_range", "x", kind=Elementwise(flat=("x",)), compute=_in_r
 
 def placed(x: Any, value: Any, *indices: Any, template: Template) -> Any:
     """The array with a value at an index, all of whose arrays are single integers."""
-    parts = _along_axes(template, x.ndim)
-    rest = iter(indices)
+    parts = Index(template, indices, x.shape).parts
+    if any(part.new for part in parts):
+        raise IndexError("an index with integers that are not known yet can have no None")
     there: list[Any] = []  # for each axis, which of its places
     shape = []  # that of the part
     places: list[tuple[int, Any]] = []  # for axes of which the part has some: which, where
-    for axis, (part, n) in enumerate(zip(parts, x.shape, strict=True)):
+    for axis, ((part, _), n) in enumerate(zip(parts, x.shape, strict=True)):
         line = np.arange(n)
-        if part is HOLE:
-            here = in_library_of(x, line) == in_range(next(rest), length=n, axis=axis)
+        if parts[axis].is_array:
+            here = in_library_of(x, line) == in_range(part, length=n, axis=axis)
         elif isinstance(part, int):
             here = line == part % n if -n <= part < n else _refuse(part, axis, n)
         else:
@@ -70,23 +71,11 @@ def placed(x: Any, value: Any, *indices: Any, template: Template) -> Any:
     if getattr(value, "ndim", 0):
         value = _broadcast_to(value, shape=tuple(shape))
         own = iter(shape)
-        full = tuple(next(own) if isinstance(part, slice) else 1 for part in parts)
+        full = tuple(next(own) if isinstance(p.value, slice) else 1 for p in parts)
         value = _reshape(value, shape=full)
         for axis, order in places:
             value = take(value, in_library_of(x, order), axis=axis)
     return choose(functools.reduce(logical_and, there), value, x)
-
-
-def _along_axes(template: Template, ndim: int) -> list[Any]:
-    """What an index is along each axis of an array."""
-    parts = [p for p in template if p is not Ellipsis]
-    if None in parts or len(parts) > ndim:
-        raise IndexError(
-            "what is written to at integers that are not known yet has one integer or slice for "
-            "each axis of the array, and no None"
-        )
-    at = template.index(Ellipsis) if Ellipsis in template else len(parts)
-    return [*parts[:at], *[slice(None)] * (ndim - len(parts)), *parts[at:]]
 
 
 def _refuse(part: int, axis: int, n: int) -> Any:

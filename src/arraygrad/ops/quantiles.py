@@ -43,6 +43,8 @@ from .indexing import _argsort, sort, take, take_along_axis
 from .reductions import all, any, cumulative_sum, sum
 from .shape import _permute_dims, _reshape, astype, broadcast_to
 
+__all__ = ["median", "nanmedian", "nanpercentile", "nanquantile", "percentile", "quantile"]
+
 P = ParamSpec("P")
 
 # --- the place of a quantile ---------------------------------------------------------------------

@@ -25,6 +25,11 @@ from .define.signatures import Axis, one_array
 from .elementwise import equal, isnan, logical_or, multiply, where
 from .shape import _broadcast_to, _permute_dims, _reshape, astype, concat, flip, ravel
 
+__all__ = [
+    "all", "any", "argmax", "argmin", "count_nonzero", "cumulative_prod", "cumulative_sum",
+    "max", "mean", "min", "prod", "std", "sum", "var",
+]  # fmt: skip
+
 Axes = tuple[int, ...] | None
 
 
@@ -70,7 +75,7 @@ def _shared(g: Any, n: int) -> Any:
 
 def reduction(
     name: str,
-    d: Rule,
+    d: AnyFunction,
     *,
     kind: Reduces | None = None,
     compute: AnyFunction | None = None,
@@ -113,14 +118,17 @@ def reduction(
 library_reduction = functools.partial(reduction, is_library=True)
 
 
-def _times_kept(d: Rule) -> Rule:
+def _times_kept(d: AnyFunction) -> Rule:
     """The reverse rule of a reduction: the cotangent of each line times the line's slopes."""
-    names = dict.fromkeys(("g", "x", "axis", "keepdims", *parameters(d)))
-    source = (
-        f"lambda {', '.join(names)}: "
-        f"keep(g, x.shape, axis, keepdims) * d({', '.join(parameters(d))})"
-    )
-    return eval(source, {"keep": _keep, "d": d, "__name__": d.__module__})  # type: ignore[no-any-return]
+    taken = parameters(d)
+    names = tuple(dict.fromkeys(("g", "x", "axis", "keepdims", *taken)))
+    places = [names.index(n) for n in taken]
+
+    def rule(*values: Any) -> Any:
+        g, x, axis, keepdims, *_ = values
+        return _keep(g, x.shape, axis, keepdims) * d(*[values[i] for i in places])
+
+    return Rule(names, rule)
 
 
 def _var_slope(x: Any, axis: Axes, correction: float) -> Any:

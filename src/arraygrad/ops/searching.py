@@ -38,6 +38,11 @@ from .shape import _reshape, astype, expand_dims, flip, ravel
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+__all__ = [
+    "bincount", "digitize", "histogram", "isin", "nonzero", "searchsorted", "unique_all",
+    "unique_counts", "unique_inverse", "unique_values",
+]  # fmt: skip
+
 
 class UniqueAllResult(NamedTuple, Generic[A]):
     """The result of `unique_all`."""

@@ -19,6 +19,13 @@ from .define.signatures import A, Axis, Shape, Unary, joining, one_array
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+__all__ = [
+    "astype", "broadcast_arrays", "broadcast_shapes", "broadcast_to", "concat", "copy",
+    "expand_dims", "flatten", "flip", "matrix_transpose", "moveaxis", "permute_dims", "ravel",
+    "reshape", "roll", "squeeze", "stack", "swapaxes", "tile", "to_device", "tril", "triu",
+    "unstack",
+]  # fmt: skip
+
 _reshape = declare(
     "reshape",
     "x",

@@ -43,6 +43,18 @@ from .shape import concat, expand_dims
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+__all__ = [
+    "EigResult",
+    "EighResult",
+    "SVDResult",
+    "eig",
+    "eigh",
+    "eigvals",
+    "eigvalsh",
+    "svd",
+    "svdvals",
+]  # fmt: skip
+
 # --- parts of rules ------------------------------------------------------------------------------
 
 
@@ -186,7 +198,7 @@ def _eigh_jvp(t: Any, out: tuple[Any, Any]) -> Any:
 
 
 def _eigh_of(xp: Any, x: Any, upper: bool = False) -> Any:
-    """Of the lower triangle, or the upper one: for NumPy the signs of the vectors depend on it."""
+    """`eigh` of the lower or upper triangle: NumPy's signs of the vectors depend on it."""
     if upper and backend_of(x) is default:
         return xp.linalg.eigh(x, UPLO="U")
     return xp.linalg.eigh(xp.conj(xp.matrix_transpose(x)) if upper else x)

@@ -17,6 +17,8 @@ from .elementwise import choose, conj, equal, is_complex, isnan, logical_not, re
 from .reductions import sum
 from .shape import _permute_dims, _reshape, astype, broadcast_to, expand_dims, moveaxis
 
+__all__ = ["average", "cov", "nanmax", "nanmean", "nanmin", "nanprod", "nanstd", "nansum", "nanvar"]
+
 
 def _is_float(x: Any) -> bool:
     return backend_of(x).kind(x.dtype) in "fc"

@@ -1,6 +1,6 @@
 """The op `put`: an array with new values in a region. Every write to a part of a tensor uses it.
 
-Regions are in `regions`; the methods of tensors that write are in `arrays.inplace`.
+Regions are in `regions`; the methods of tensors that write are in `arrays.writes`.
 """
 
 from __future__ import annotations
@@ -17,18 +17,11 @@ from ..core.array import Array
 from ..core.kinds import Elementwise, Moves
 from .define.library import declare
 from .define.op import Own
+from .define.rules import Partial
 from .elementwise import where
 from .padding import everywhere, loop, padded, size_of
 from .regions import Region, in_library
 from .shape import _reshape
-
-
-def _put(xp: Any, x: Any, value: Any, region: Region) -> Any:
-    if isinstance(x, np.ndarray | np.generic):
-        out = np.array(x)
-        region.assign(out, value)
-        return out
-    return put_by_choice(xp, x, value, region)
 
 
 def _cleared(g: Any, region: Region) -> Any:
@@ -42,8 +35,7 @@ def _written(g: Any, region: Region) -> Any:
     If an index names a place several times, only the last value for this place stays.
     """
     part = region.read(g)
-    special = backend_of(g).kernels.get("survivors")
-    survive = region.survivors() if special is None else special(region)
+    survive = backend_of(g).survivors(region)
     return part if survive is None else where(in_library(survive, g), part, 0)
 
 
@@ -59,33 +51,29 @@ def _batched_put(op: Any, arrays: tuple[Any, ...], flags: tuple[bool, ...], para
     return _reshape(put(lines, value, region=region.batched(size)), shape=x.shape)
 
 
-def _write_back(sweep: Any, node: Any, g: Any, saved: Any, spare: bool) -> None:
-    """Clear the region in the cotangent itself, not in a copy, if nobody else refers to it.
+def _parts(
+    g: Any, pullback: Any, wanted: list[bool], saved: Any, spare: bool
+) -> list[Partial | None]:
+    """Both cotangents. The region is cleared in `g` itself, not in a copy, if it is spare.
 
     This way the gradient of a loop that writes single elements takes linear time.
     """
     (region,) = saved
-    edges, positions = node.edges, node.pullback.positions
-    wanted = sweep.live.follow(node, g, saved)[0]
-    before = edges[0] if wanted[0] and positions[0] == 0 else None
-    value = edges[-1] if wanted[-1] and positions[-1] == 1 else None
-    if before is not None and not (spare and g.flags.writeable):
+    parts: list[Partial | None] = [None] * len(wanted)
+    clears = wanted[0] and pullback.positions[0] == 0
+    if clears and not (spare and g.flags.writeable):
         g = np.array(g)
     part = region.shared(g)
-    if value is not None:
+    if wanted[-1] and pullback.positions[-1] == 1:
         # Copy it, because the region is cleared next.
-        written = np.array(_written(g, region) if part is None else part)
-        sweep.add(value, written, node)
-    if before is not None:
+        parts[-1] = np.array(_written(g, region) if part is None else part), None
+    if clears:
         if part is None:
             region.assign(g, 0)
         else:
             part.fill(0)
-        if before in sweep.table:
-            sweep.add(before, g, node)
-        else:
-            sweep.table[before] = g
-            sweep.owned.add(before)
+        parts[0] = g, None
+    return parts
 
 
 def _live(mask: Any, pullback: Any, wanted: list[bool], saved: tuple[Any, ...]) -> list[Any]:
@@ -114,11 +102,11 @@ put = declare(
     "put",
     "x",
     "value",
-    compute=_put,
+    compute=put_by_choice,
     vjp_x=lambda g, region: _cleared(g, region),
     vjp_value=lambda g, region: _written(g, region),
     kind=Moves(puts=True),
-    own=Own(batch=_batched_put, direct=_write_back, live=_live),
+    own=Own(batch=_batched_put, partial=_parts, live=_live),
 )
 
 

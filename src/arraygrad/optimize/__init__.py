@@ -1,7 +1,7 @@
 """SciPy's solvers with exact derivatives, over any structure of arrays.
 
-`arraygrad.scipy.optimize` has the other direction: derivatives of what the solvers find. SciPy is
-imported when it is first used.
+What they find has derivatives, too. For vectors, they are those of `arraygrad.scipy.optimize`.
+SciPy is imported when it is first used.
 """
 
 from .equations import curve_fit, least_squares, root

@@ -1,4 +1,4 @@
-"""`root`, `least_squares` and `curve_fit`: SciPy's methods with exact Jacobians."""
+"""`root`, `least_squares` and `curve_fit` of functions of any structure of arrays."""
 
 from __future__ import annotations
 
@@ -6,31 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from .. import func
 from ..core.array import AnyFunction
-from .space import Space, as_array, as_vector, is_numbers, scipy_optimize
-
-# The methods of `root` that use a Jacobian.
-_WITH_JACOBIAN = {"hybr", "lm"}
-
-
-class _Equations:
-    """A function of structures as one of vectors, with its Jacobian."""
-
-    def __init__(self, fun: AnyFunction, args: tuple[Any, ...], space: Space, sparse: bool) -> None:
-        self._fun, self._args, self._space = fun, args, space
-        self._jacobian: Any = func.jacobian(self.of_vector, sparse=sparse)
-        self._sparse = sparse
-
-    def of_vector(self, vector: Any) -> Any:
-        return as_vector(self._fun(self._space.within(vector), *self._args))
-
-    def value(self, vector: Any) -> Any:
-        return np.asarray(self.of_vector(np.asarray(vector, np.float64)))
-
-    def jacobian(self, vector: Any) -> Any:
-        found = self._jacobian(np.asarray(vector, np.float64))
-        return found if self._sparse else np.asarray(found)
+from .space import Space, as_vector, is_numbers, solvers
 
 
 def root(
@@ -45,7 +22,8 @@ def root(
 ) -> Any:
     """Solve equations in any structure of arrays, by `scipy.optimize.root`.
 
-    Automatic differentiation gives the Jacobian, to the methods that use one: hybr and lm.
+    Automatic differentiation gives the Jacobian, to the methods that use one: hybr and lm. The
+    solution has derivatives by the arrays that `fun` depends on.
 
     Parameters
     ----------
@@ -72,20 +50,11 @@ def root(
     >>> round(float(found.x["x"]), 6), round(float(found.x["y"]), 6)
     (1.0, 1.0)
     """
-    optimize = scipy_optimize("root")
+    optimize = solvers()
     space = Space(x0)
-    equations = _Equations(fun, args, space, False)
-    jacobian = equations.jacobian if method.lower() in _WITH_JACOBIAN else None
-    result = optimize.root(
-        equations.value,
-        space.start,
-        method=method,
-        jac=jacobian,
-        tol=tol,
-        options=options,
-        callback=callback,
-    )
-    result.x = space.structure(result.x)
+    given = {"method": method, "tol": tol, "options": options, "callback": callback}
+    result = optimize.root(space.of_vectors(fun, as_vector), space.start, args, **given)
+    result.x = space.restored(result.x)
     return result
 
 
@@ -102,7 +71,8 @@ def least_squares(
 ) -> Any:
     """Fit any structure of arrays by least squares, by `scipy.optimize.least_squares`.
 
-    Automatic differentiation gives the Jacobian.
+    Automatic differentiation gives the Jacobian. The fit has derivatives by the arrays that `fun`
+    depends on.
 
     Parameters
     ----------
@@ -136,19 +106,20 @@ def least_squares(
     >>> round(float(found.x["start"]), 6), round(float(found.x["rate"]), 6)
     (3.0, 0.693147)
     """
-    optimize = scipy_optimize("least_squares")
+    optimize = solvers()
     if "jac" in options:
         raise TypeError("least_squares() takes no jac: automatic differentiation gives it")
     space = Space(x0)
-    equations = _Equations(fun, args, space, sparse)
-    limits = (-np.inf, np.inf) if bounds is None else bounds
+    if sparse:
+        options["jac"] = "sparse"
     if lower is not None or upper is not None:
         pairs = space.either(lower, upper, bounds)
-        limits = tuple(np.array(side) for side in zip(*pairs, strict=True))
-    result = optimize.least_squares(
-        equations.value, space.start, jac=equations.jacobian, bounds=limits, **options
-    )
-    result.x, result.grad = space.structure(result.x), space.structure(result.grad)
+        bounds = tuple(np.array(side) for side in zip(*pairs, strict=True))
+    if bounds is not None:
+        options["bounds"] = bounds
+    function = space.of_vectors(fun, as_vector)
+    result = optimize.least_squares(function, space.start, args=args, **options)
+    result.x, result.grad = space.restored(result.x), space.restored(result.grad)
     return result
 
 
@@ -163,7 +134,8 @@ def curve_fit(
 ) -> Any:
     """Fit the parameters of a curve to data, by `scipy.optimize.curve_fit`.
 
-    Automatic differentiation gives the Jacobian.
+    Automatic differentiation gives the Jacobian. The parameters and their covariance have
+    derivatives by the data.
 
     Parameters
     ----------
@@ -190,32 +162,20 @@ def curve_fit(
     >>> popt.round(6)
     array([3.      , 0.693147])
     """
-    optimize = scipy_optimize("curve_fit")
+    optimize = solvers()
     if "jac" in options:
         raise TypeError("curve_fit() takes no jac: automatic differentiation gives it")
-    space = Space(p0) if _is_structure(p0) else None
+    given = xdata, ydata
+    if not _is_structure(p0):
+        return optimize.curve_fit(f, *given, p0, sigma, absolute_sigma, **options)
+    space = Space(p0)
+    of_vector = space.of_vectors(lambda p, x: f(x, p))
 
-    def model(x: Any, vector: Any) -> Any:
-        value = f(x, *vector) if space is None else f(x, space.within(vector))
-        return as_array(value)
+    def curve(x: Any, *p: Any) -> Any:
+        return of_vector(space.joined(p), x)
 
-    slopes: Any = func.jacobian(model, argnums=1)
-
-    def jacobian(x: Any, *p: Any) -> Any:
-        vector = np.asarray(p, np.float64)
-        return np.reshape(np.asarray(slopes(x, vector)), (-1, len(vector)))
-
-    curve: AnyFunction = f
-    if space is not None:
-
-        def curve(x: Any, *p: Any) -> Any:
-            return np.asarray(model(x, np.asarray(p, np.float64)))
-
-    start = p0 if space is None else space.start
-    popt, *rest = optimize.curve_fit(
-        curve, xdata, ydata, start, sigma, absolute_sigma, jac=jacobian, **options
-    )
-    return popt if space is None else space.structure(popt), *rest
+    found = optimize.curve_fit(curve, *given, space.start, sigma, absolute_sigma, **options)
+    return space.restored(found[0]), *found[1:]
 
 
 def _is_structure(p0: Any) -> bool:

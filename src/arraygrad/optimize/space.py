@@ -12,19 +12,14 @@ import numpy as np
 from .. import ops
 from ..arrays.creation import from_sequence
 from ..backends import backend_of
-from ..core.array import Array
+from ..core.array import AnyFunction, Array
 from ..func.trees import flatten
 from ..interop.lazy import compute
 
 
-def scipy_optimize(name: str) -> Any:
-    """SciPy's module; an error that names the extra without it."""
-    try:
-        return importlib.import_module("scipy.optimize")
-    except ImportError:
-        raise ImportError(
-            f"{name}() uses SciPy's methods: install it, pip install 'arraygrad[scipy]'"
-        ) from None
+def solvers() -> Any:
+    """The solvers of vectors, which are imported when they are first used."""
+    return importlib.import_module("arraygrad.scipy.optimize")
 
 
 def as_numbers(x0: Any) -> Any:
@@ -105,6 +100,25 @@ class Space:
                 for part, leaf in zip(parts, self.leaves, strict=True)
             ]
         )
+
+    def of_vectors(self, function: AnyFunction, convert: AnyFunction | None = None) -> AnyFunction:
+        """A function of structures as one of vectors."""
+
+        def of_vector(vector: Any, *more: Any) -> Any:
+            is_plain = isinstance(vector, np.ndarray)
+            result = function((self.structure if is_plain else self.within)(vector), *more)
+            return result if convert is None else convert(result)
+
+        return of_vector
+
+    def joined(self, numbers: Any) -> Any:
+        """A vector from its numbers, which may be arrays of arraygrad."""
+        is_plain = not any(isinstance(x, Array) for x in numbers)
+        return np.asarray(numbers) if is_plain else from_sequence(numbers)
+
+    def restored(self, vector: Any) -> Any:
+        """A result in the structure of `x0`, with its derivatives."""
+        return (self.within if isinstance(vector, Array) else self.structure)(vector)
 
     def either(self, lower: Any, upper: Any, bounds: Any) -> Any:
         """Bounds for SciPy: from `lower` and `upper`, or those given in SciPy's form."""

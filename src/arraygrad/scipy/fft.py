@@ -25,7 +25,7 @@ from ..ops import is_complex
 from ..ops.define.library import declare
 from ..ops.fft import _resized
 from .names import others_from, scipy_module
-from .twins import by_scipy, floating, refuse, twin
+from .twins import by_scipy, floating, twin
 
 __all__ = [
     "dct",
@@ -138,14 +138,7 @@ def _of_line(name: str) -> AnyFunction:
 
     @twin(getattr(SCIPY, name))
     def run(
-        x: Any,
-        type: int = 2,
-        n: Any = None,
-        axis: int = -1,
-        norm: str | None = None,
-        overwrite_x: bool = False,
-        workers: Any = None,
-        orthogonalize: bool | None = None,
+        x: Any, type: int, n: Any, axis: int, norm: str | None, orthogonalize: bool | None
     ) -> Any:
         norm = norm or "backward"
         if inverse:
@@ -160,15 +153,7 @@ def _of_axes(name: str) -> AnyFunction:
 
     @twin(getattr(SCIPY, name))
     def run(
-        x: Any,
-        type: int = 2,
-        s: Any = None,
-        axes: Any = None,
-        norm: str | None = None,
-        overwrite_x: bool = False,
-        workers: Any = None,
-        *,
-        orthogonalize: bool | None = None,
+        x: Any, type: int, s: Any, axes: Any, norm: str | None, orthogonalize: bool | None
     ) -> Any:
         x = floating(x)
         lengths = None if s is None else np.atleast_1d(s).tolist()
@@ -185,45 +170,25 @@ def _of_axes(name: str) -> AnyFunction:
     return run
 
 
-dct, idct, dst, idst = _of_line("dct"), _of_line("idct"), _of_line("dst"), _of_line("idst")
-dctn, idctn, dstn, idstn = _of_axes("dctn"), _of_axes("idctn"), _of_axes("dstn"), _of_axes("idstn")
+dct, idct, dst, idst = map(_of_line, ("dct", "idct", "dst", "idst"))
+dctn, idctn, dstn, idstn = map(_of_axes, ("dctn", "idctn", "dstn", "idstn"))
 
 # --- Fourier transforms --------------------------------------------------------------------------
 
 
 def _fourier(name: str) -> AnyFunction:
     @twin(getattr(SCIPY, name))
-    def run(
-        x: Any,
-        n: Any = None,
-        axis: int = -1,
-        norm: str | None = None,
-        overwrite_x: bool = False,
-        workers: Any = None,
-        *,
-        plan: Any = None,
-    ) -> Any:
-        refuse(name, plan=(plan, None))
+    def run(x: Any, n: Any, axis: int, norm: str | None) -> Any:
         return getattr(ours, name)(floating(x), n=n, axis=axis, norm=norm or "backward")
 
     return run
 
 
-def _fourier_over_axes(name: str, default: Any) -> AnyFunction:
+def _fourier_over_axes(name: str) -> AnyFunction:
     function = getattr(ours, name.replace("2", "n"))
 
     @twin(getattr(SCIPY, name))
-    def run(
-        x: Any,
-        s: Any = None,
-        axes: Any = default,
-        norm: str | None = None,
-        overwrite_x: bool = False,
-        workers: Any = None,
-        *,
-        plan: Any = None,
-    ) -> Any:
-        refuse(name, plan=(plan, None))
+    def run(x: Any, s: Any, axes: Any, norm: str | None) -> Any:
         x = floating(x)
         if s is not None and axes is None:
             axes = tuple(range(x.ndim - len(s), x.ndim))
@@ -232,14 +197,11 @@ def _fourier_over_axes(name: str, default: Any) -> AnyFunction:
     return run
 
 
-fft, ifft, rfft, irfft = _fourier("fft"), _fourier("ifft"), _fourier("rfft"), _fourier("irfft")
-hfft, ihfft = _fourier("hfft"), _fourier("ihfft")
-fftn, ifftn = _fourier_over_axes("fftn", None), _fourier_over_axes("ifftn", None)
-rfftn, irfftn = _fourier_over_axes("rfftn", None), _fourier_over_axes("irfftn", None)
-fft2, ifft2 = _fourier_over_axes("fft2", (-2, -1)), _fourier_over_axes("ifft2", (-2, -1))
-rfft2, irfft2 = _fourier_over_axes("rfft2", (-2, -1)), _fourier_over_axes("irfft2", (-2, -1))
-fftshift = twin(SCIPY.fftshift)(lambda x, axes=None: ours.fftshift(floating(x), axes=axes))
-ifftshift = twin(SCIPY.ifftshift)(lambda x, axes=None: ours.ifftshift(floating(x), axes=axes))
+fft, ifft, rfft, irfft, hfft, ihfft = map(_fourier, "fft ifft rfft irfft hfft ihfft".split())
+fftn, ifftn, rfftn, irfftn = map(_fourier_over_axes, "fftn ifftn rfftn irfftn".split())
+fft2, ifft2, rfft2, irfft2 = map(_fourier_over_axes, "fft2 ifft2 rfft2 irfft2".split())
+fftshift = twin(SCIPY.fftshift)(lambda x, axes: ours.fftshift(floating(x), axes=axes))
+ifftshift = twin(SCIPY.ifftshift)(lambda x, axes: ours.ifftshift(floating(x), axes=axes))
 
 
 def __dir__() -> list[str]:

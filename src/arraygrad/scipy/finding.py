@@ -33,41 +33,90 @@ _MODULES = (
 )
 # What runs between SciPy's own functions.
 _BETWEEN = ("arraygrad", "numpy", "contextlib", "functools", "scipy")
+# Others that turn arrays into NumPy's, and what to pass to them.
+_OTHERS = {
+    "pandas": "pandas computes with NumPy arrays: use to_numpy() of what pandas has",
+    "matplotlib": "matplotlib draws NumPy arrays: pass detach() of the tensor",
+}
+_MOST = 60  # names in an error
 
 
-def caller_with_twin() -> str | None:
-    """The name of the function of SciPy that runs and has a twin; None if there is none.
+def what_runs() -> str | None:
+    """What a function that cannot carry derivatives is, and what to use in its place.
 
-    The innermost code that is not NumPy's must be SciPy's: else it is the user's, in a function
-    that SciPy calls.
+    None if it is not known. The innermost code that is not NumPy's must be SciPy's, or that of
+    another library: else it is the user's, in a function that SciPy calls.
     """
-    found = None
-    for module, name, first in running():
-        if module.partition(".")[0] not in _BETWEEN:
+    twin = own = None
+    for module, name, first, closure in running():
+        package = module.partition(".")[0]
+        if package in _OTHERS and own is None:
+            return _OTHERS[package]
+        if package not in _BETWEEN:
             break
         if module.startswith("scipy."):
-            found = _public(module, name, first) or found
-    return found
+            found = _public(module, name, first) or _wrapped(closure)
+            if found is not None:
+                place, called, has_twin = found
+                own = place, called
+                twin = own if has_twin else twin
+        elif own is not None and module.startswith("arraygrad.scipy."):
+            return (
+                f"{'.'.join(own)} cannot carry gradients, and arraygrad has no derivatives of it "
+                "with these arguments"
+            )
+    if twin is not None:
+        called = ".".join(twin)
+        return f"{called} cannot carry gradients: use arraygrad.{called}"
+    return None if own is None else _without_twin(*own)
 
 
-def _public(module: str, name: str, first: Any) -> str | None:
-    place = next((m for m in _MODULES if module == m or module.startswith(f"{m}.")), None)
-    if place is None:
-        return None
-    ours = vars(importlib.import_module(f"arraygrad.{place}"))
-    kind = type(first).__name__
+def _without_twin(place: str, name: str) -> str:
+    """What to do about a function of SciPy that has no derivatives here."""
+    if _follows_the_standard(getattr(sys.modules[place], name, None)):
+        return (
+            f"{place}.{name} computes with tensors if the environment has SCIPY_ARRAY_API=1 before "
+            "SciPy is imported"
+        )
+    if place not in _MODULES:
+        return f"{place}.{name} has no derivative here"
+    known = importlib.import_module(f"arraygrad.{place}").__all__
+    names = ", ".join(known) if len(known) <= _MOST else f"those in arraygrad.{place}.__all__"
+    return f"{place}.{name} has no derivative here; these of {place} have: {names}"
+
+
+def _follows_the_standard(function: Any) -> bool:
+    """Whether SciPy says that a function computes with arrays of any library."""
+    table = getattr(sys.modules.get("scipy._lib._array_api"), "xp_capabilities_table", {})
+    known = (table.get(function) or {}) if callable(function) else {}
+    return bool(known) and not any(known[k] for k in ("np_only", "cpu_only", "out_of_scope"))
+
+
+def _wrapped(closure: list[Any]) -> tuple[str, str, bool] | None:
+    """The function of SciPy that a decorator of SciPy's calls."""
+    for inner in closure:
+        module, name = getattr(inner, "__module__", None), getattr(inner, "__name__", None)
+        if isinstance(module, str) and isinstance(name, str) and module.startswith("scipy."):
+            return _public(module, name, None)
+    return None
+
+
+def _public(module: str, name: str, first: Any) -> tuple[str, str, bool] | None:
+    """The module and the name of a function that users call, and whether it has a twin."""
+    outer = module.split("._")[0]
+    place = next((m for m in _MODULES if module == m or module.startswith(f"{m}.")), outer)
+    ours = vars(importlib.import_module(f"arraygrad.{place}")) if place in _MODULES else {}
     if name in ("__init__", "__new__", "__call__"):
-        return f"{place}.{kind}" if _is_twin(ours, place, kind) else None
+        name = type(first).__name__
     distribution = getattr(first, "name", None)
-    if place == "scipy.stats" and isinstance(distribution, str) and distribution in ours:
-        has_twin = hasattr(type(ours[distribution]), name)
-        return f"{place}.{distribution}.{name}" if has_twin else None
-    return f"{place}.{name}" if _is_twin(ours, place, name) else None
-
-
-def _is_twin(ours: dict[str, Any], place: str, name: str) -> bool:
+    if place == "scipy.stats" and isinstance(distribution, str):
+        found = getattr(importlib.import_module("arraygrad.scipy.stats"), distribution, None)
+        has_twin = found is not first and hasattr(type(found), name)
+        return place, f"{distribution}.{name}", has_twin
     original = getattr(sys.modules.get(place), name, None)
-    return original is not None and ours.get(name, original) is not original
+    if original is None or name.startswith("_"):
+        return None
+    return place, name, ours.get(name, original) is not original
 
 
 def special_twin(ufunc: Any) -> AnyFunction | None:

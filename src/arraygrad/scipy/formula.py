@@ -21,11 +21,12 @@ from ..arrays.creation import from_sequence
 from ..arrays.methods import TransformMethods
 from ..arrays.numbers import check_not_in_scipy, numbers_keep_derivatives
 from ..arrays.tensor import Tensor
-from ..arrays.writing import Replaceable, link
+from ..arrays.writes.transforms import Replaceable, link
 from ..core.array import AnyFunction, Array
 from ..core.levels import new_level
 from ..core.modes import enable_grad
 from ..core.nodes import recorder
+from ..errors import NoGradientError
 from ..func.trees import lowered
 from ..ops.define.op import Op
 from .substitution import substituted
@@ -81,6 +82,8 @@ class Formula:
         How many arguments the function itself has.
     has_branches : bool
         Whether the function asked for the truth of a value: then its ops may differ elsewhere.
+    met_numpy : bool
+        Whether NumPy asked a value for an array of objects, or for a number.
     choices : list of pairs
         The results of comparisons, each after the bits of what was compared: bit i for argument i,
         `OUTSIDE` for arrays outside.
@@ -91,7 +94,7 @@ class Formula:
         self.outside: list[Any] = []
         self.steps: list[_Step] = []
         self.values = count
-        self.has_branches = False
+        self.has_branches = self.met_numpy = False
         self.choices: list[tuple[int, Any]] = []
         self._bits = {i: 1 << i for i in range(count)}
         self._known: dict[int, tuple[int, Any]] = {}  # by identity: the place, and the values
@@ -197,7 +200,7 @@ def _has_batch(x: Any) -> bool:
 class _Captured(Replaceable, TransformMethods, Array):
     """A value of a formula."""
 
-    __slots__ = ("__weakref__", "_array", "_linked", "_views", "formula", "number")
+    __slots__ = ("__weakref__", "_array", "_family", "_view", "formula", "number")
     level: ClassVar[float] = 0
 
     def __init__(self, array: Any, formula: Formula, number: int) -> None:
@@ -239,11 +242,12 @@ class _Captured(Replaceable, TransformMethods, Array):
     def item(self) -> Any:
         """Refused: a Python number would lose the derivative silently."""
         check_not_in_scipy()
-        raise TypeError(
-            "a function that is differentiated turns its argument into a Python number, which has "
-            "no derivative: keep it an array, and use functions of NumPy rather than of math; join "
-            "numbers by numpy.stack() or in a list rather than by numpy.array(), or write them to "
-            "numpy.zeros_like() of the argument; call detach() if losing the derivative is meant"
+        self.formula.met_numpy = True
+        raise NoGradientError(
+            "a function that is differentiated turns an array that depends on its arguments into a "
+            "Python number, by float(), item(), or a function of math, and the number has no "
+            "derivative: keep it an array, and use functions of NumPy rather than of math; call "
+            "detach() if losing the derivative is meant"
         )
 
     __float__ = __int__ = __complex__ = item
@@ -251,6 +255,7 @@ class _Captured(Replaceable, TransformMethods, Array):
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> Any:
         """The elements as objects, so that ``numpy.array([x[1], -x[0]])`` keeps them."""
         check_not_in_scipy()
+        self.formula.met_numpy = True
         elements = np.empty(self.shape, object)
         for index in np.ndindex(self.shape):
             elements[index] = self[index]
@@ -270,13 +275,6 @@ def capture(function: AnyFunction, *arguments: Any) -> Formula:
 
     The result of the function is an array, a number, or nested sequences of numbers.
     """
-    try:
-        return _captured(function, arguments, with_closure=True)
-    except Exception:  # it may need a tensor in its closure: to differentiate by it, for example
-        return _captured(function, arguments, with_closure=False)
-
-
-def _captured(function: AnyFunction, arguments: tuple[Any, ...], with_closure: bool) -> Formula:
     formula = Formula(len(arguments))
     with new_level() as level, enable_grad(), numbers_keep_derivatives():
         make = _captured_type(level)
@@ -285,33 +283,36 @@ def _captured(function: AnyFunction, arguments: tuple[Any, ...], with_closure: b
             place, value = formula.meet(array)
             return value if place is None else make(value, formula, place)
 
-        if with_closure:  # so that what is computed from it alone is a part of the formula
-            function = substituted(function, from_outside, {})
+        # What the function computes from its closure alone is a part of the formula, too.
+        function = substituted(function, from_outside, {})
         try:
             result = as_array(function(*(make(a, formula, i) for i, a in enumerate(arguments))))
         except (TypeError, ValueError) as error:
-            if "has no callable" in str(error):
-                raise TypeError(
-                    "a function that is differentiated makes an array by numpy.array() of numbers "
-                    f"that depend on its argument, and NumPy cannot compute with it ({error}): use "
-                    "numpy.stack() rather than numpy.array()"
-                ) from error
-            if "array element with a sequence" in str(error):
-                raise TypeError(
-                    "a function that is differentiated writes numbers that depend on its argument "
-                    "to a NumPy array, which cannot keep their derivatives: make the array by "
-                    "numpy.zeros_like() of the argument, or join the numbers by numpy.stack()"
-                ) from error
+            if formula.met_numpy:
+                error.add_note(_STAY_ARRAYS)
             raise
     formula.finish(lowered(result, level))
     return formula
+
+
+_STAY_ARRAYS = (
+    "A function that is differentiated joins numbers that depend on its argument by numpy.array(), "
+    "or writes them to a NumPy array, with which NumPy may not be able to compute: join them by "
+    "numpy.stack(), or write them to numpy.zeros_like() of the argument."
+)
 
 
 def as_array(x: Any) -> Any:
     """What a function returned, as an array: lists, and arrays of objects, may hold arrays."""
     if isinstance(x, np.ndarray) and x.dtype == object:
         x = x.tolist()
+    x = unframed(x)
     return x if hasattr(x, "dtype") else from_sequence(x)
+
+
+def unframed(x: Any) -> Any:
+    """A Series, a DataFrame or an Index of pandas as an array; other objects as they are."""
+    return x.to_numpy() if hasattr(x, "to_numpy") and not isinstance(x, Array) else x
 
 
 def by_ops(function: AnyFunction, *arguments: Any) -> AnyFunction:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import functools
 from collections.abc import Callable
 from types import CellType, FunctionType
@@ -9,6 +10,22 @@ from typing import Any
 
 from ..core.array import Array
 from ..core.cpython import assigned_from_closure
+
+# SciPy's classes whose objects only hold arrays and functions.
+_RECORDS = ("Bounds", "LinearConstraint", "NonlinearConstraint")
+
+
+def is_record(item: Any) -> bool:
+    """Whether an object of SciPy only holds arrays and functions, as attributes."""
+    kind = type(item)
+    return kind.__name__ in _RECORDS and kind.__module__.startswith("scipy.optimize")
+
+
+def with_attributes(item: Any, attributes: dict[str, Any]) -> Any:
+    """A copy of a record with other attributes."""
+    new = copy.copy(item)
+    vars(new).update(attributes)
+    return new
 
 
 def substituted(item: Any, replace: Callable[[Any], Any], known: dict[int, Any]) -> Any:
@@ -20,7 +37,7 @@ def substituted(item: Any, replace: Callable[[Any], Any], known: dict[int, Any])
         return replace(item)
     kind = type(item)
     if kind not in (list, tuple, dict, FunctionType, functools.partial) and not (
-        isinstance(item, tuple) and hasattr(item, "_fields")
+        (isinstance(item, tuple) and hasattr(item, "_fields")) or is_record(item)
     ):
         return item
     if id(item) in known:
@@ -36,6 +53,10 @@ def substituted(item: Any, replace: Callable[[Any], Any], known: dict[int, Any])
     elif kind is FunctionType:
         new = _copied(item, part)
         same = new is item
+    elif is_record(item):
+        attributes = part(vars(item))
+        same = attributes is vars(item)
+        new = item if same else with_attributes(item, attributes)
     elif kind is functools.partial:
         args, keywords, function = part(item.args), part(item.keywords), part(item.func)
         same = args is item.args and keywords is item.keywords and function is item.func
@@ -62,13 +83,13 @@ def _copied(function: FunctionType, part: Callable[[Any], Any]) -> FunctionType:
         and keywords is function.__kwdefaults__
     ):
         return function
-    copy = FunctionType(
+    new = FunctionType(
         function.__code__, function.__globals__, function.__name__, defaults, tuple(closure)
     )
-    copy.__kwdefaults__ = keywords
-    copy.__dict__.update(function.__dict__)
-    copy.__dict__.pop("__wrapped__", None)
-    return copy
+    new.__kwdefaults__ = keywords
+    new.__dict__.update(function.__dict__)
+    new.__dict__.pop("__wrapped__", None)
+    return new
 
 
 def _cell(cell: CellType, part: Callable[[Any], Any]) -> CellType:

@@ -7,7 +7,7 @@ Otherwise it calls ours, which takes the same arguments.
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 import numpy as np
@@ -17,14 +17,19 @@ from ..backends import backend_of
 from ..core.array import AnyFunction, Array, plain
 from ..ops import astype, stack
 from .checking import compare, state
+from .formula import unframed
 
 _PLAIN = (np.ndarray, float, int, str, type(None))
+
+
+class HoldsArrays:
+    """The base of objects that are made of arrays, such as sparse matrices of tensors."""
 
 
 def has_arrays(values: Iterable[Any]) -> bool:
     """Whether a tensor, or an array of a transform, is among the values or inside of them."""
     for value in values:
-        if isinstance(value, Array):
+        if isinstance(value, Array | HoldsArrays):
             return True
         if isinstance(value, _PLAIN):
             continue
@@ -40,21 +45,98 @@ def any_arrays(args: Iterable[Any], kwargs: dict[str, Any]) -> bool:
     return has_arrays(args) or has_arrays(kwargs.values())
 
 
+# Parameters that change nothing but the time or memory that a function takes, and `check_finite`,
+# which `Binding` treats.
+_WITHOUT_EFFECT = {"check_finite", "lwork", "workers"}
+
+
+class Binding:
+    """How a function that names some of the parameters of SciPy's function gets their values.
+
+    SciPy's own signature says which parameters there are, and their defaults. A parameter that our
+    function does not name has no derivative here: it must have its default, or an error says so. A
+    function of ``**options`` gets all parameters.
+    """
+
+    def __init__(self, name: str, original: AnyFunction, function: AnyFunction) -> None:
+        self.name, self._signature = name, inspect.signature(original)
+        every = self._signature.parameters.values()
+        taken = inspect.signature(function).parameters
+        self._order = [p.name for p in every if p.kind <= p.POSITIONAL_OR_KEYWORD]
+        self._defaults = {p.name: p.default for p in every if p.default is not p.empty}
+        named = {p.name for p in every if p.kind is not p.VAR_KEYWORD}
+        self._required = named - self._defaults.keys()
+        self._is_open = len(named) < len(every)  # to any keyword
+        self._takes_all = any(p.kind is p.VAR_KEYWORD for p in taken.values())
+        self._taken = [n for n in taken if n in named]
+        self._left = {
+            n
+            for n in self._defaults
+            if n not in taken and n not in _WITHOUT_EFFECT and not n.startswith("overwrite_")
+        }
+
+    def given(self, args: Sequence[Any], kwargs: dict[str, Any]) -> dict[str, Any]:
+        """The arguments of a call, all by name."""
+        given = dict(zip(self._order, args, strict=False)) | kwargs
+        if (
+            len(given) < len(args) + len(kwargs)
+            or not self._required <= given.keys()
+            or not (self._is_open or given.keys() <= self._signature.parameters.keys())
+        ):
+            self._signature.bind(*args, **kwargs)  # raises, and says what is wrong
+        return given
+
+    def named(self, given: dict[str, Any]) -> dict[str, Any]:
+        """The values of the parameters that our function names."""
+        every = self._defaults | given
+        return every if self._takes_all else {n: every[n] for n in self._taken}
+
+    def __call__(self, args: Sequence[Any], kwargs: dict[str, Any]) -> dict[str, Any]:
+        """The values of the parameters that our function names; the others have their defaults."""
+        given = self.given(args, kwargs)
+        if given.get("check_finite", self._defaults.get("check_finite")):
+            _check_finite(given.values())
+        if not self._takes_all:
+            left = [n for n in given if n in self._left]
+            refuse(self.name, **{n: (given[n], self._defaults[n]) for n in left})
+        return self.named(given)
+
+
+def _check_finite(values: Iterable[Any]) -> None:
+    """Raise as SciPy does if an array has infinities or NaNs."""
+    for x in values:
+        if isinstance(x, list | tuple):
+            _check_finite(x)
+        x = plain(x)
+        if isinstance(x, np.ndarray) and x.dtype.kind in "fc" and not np.isfinite(x).all():
+            raise ValueError("array must not contain infs or NaNs")
+
+
 def twin(original: AnyFunction) -> Callable[[AnyFunction], AnyFunction]:
-    """Make a function the differentiable twin of SciPy's `original`."""
-    is_ufunc = isinstance(original, np.ufunc)
+    """Make a function the differentiable twin of SciPy's `original`.
+
+    The function names those of SciPy's parameters that it uses, and gets them as keywords; see
+    `Binding`. A function of ``*args`` gets the arguments as they are.
+    """
     place = (getattr(original, "__module__", "") or "scipy").split("._")[0]
     name = f"{place}.{original.__name__}"
 
     def decorate(function: AnyFunction) -> AnyFunction:
+        takes = inspect.signature(function).parameters.values()
+        as_given = isinstance(original, np.ufunc) or any(p.kind is p.VAR_POSITIONAL for p in takes)
+        bound = None if as_given else Binding(name, original, function)
+
         def run(*args: Any, **kwargs: Any) -> Any:
-            if has_arrays(args) or (kwargs and has_arrays(kwargs.values())):
-                if is_ufunc and kwargs:
-                    _refuse_keywords(original.__name__, kwargs)
-                if state.on:
-                    compare(name, run, args, kwargs)
-                return function(*args, **kwargs)
-            return original(*args, **kwargs)
+            if not (has_arrays(args) or (kwargs and has_arrays(kwargs.values()))):
+                return original(*args, **kwargs)
+            if state.on:
+                compare(name, run, args, kwargs)
+            args, kwargs = tuple(map(unframed, args)), {k: unframed(v) for k, v in kwargs.items()}
+            if bound is not None:
+                return function(**bound(args, kwargs))
+            if kwargs and isinstance(original, np.ufunc):
+                _refuse_keywords(original.__name__, kwargs)
+            return function(*args, **kwargs)
 
         run.__name__ = run.__qualname__ = original.__name__
         run.__module__ = function.__module__
@@ -62,7 +144,7 @@ def twin(original: AnyFunction) -> Callable[[AnyFunction], AnyFunction]:
         run.__wrapped__ = function  # type: ignore[attr-defined]
         try:
             run.__signature__ = inspect.signature(original)  # type: ignore[attr-defined]
-        except (TypeError, ValueError):  # some compiled functions have none
+        except ValueError:  # some compiled functions have none
             del run.__wrapped__  # type: ignore[attr-defined]
         return run
 
@@ -79,6 +161,7 @@ def _refuse_keywords(name: str, kwargs: dict[str, Any]) -> None:
 
 def array_like(x: Any) -> Any:
     """An argument as an array: lists of numbers and lists of tensors become arrays."""
+    x = unframed(x)
     if isinstance(x, Array) or (hasattr(x, "dtype") and hasattr(x, "shape")):
         return x
     if isinstance(x, list | tuple) and has_arrays(x):
@@ -179,7 +262,8 @@ def refuse(name: str, **options: tuple[Any, Any]) -> None:
     Each option is a pair: the value, and the only one that will do.
     """
     for option, (value, only) in options.items():
-        if value is not only and value != only:
+        is_array = isinstance(value, np.ndarray | Array) and value.ndim > 0
+        if is_array or (value is not only and value != only):
             raise NotImplementedError(
                 f"{name} with {option}={value!r} has no derivative here, only with "
                 f"{option}={only!r}: detach() the arrays if they are meant as constants"

@@ -27,7 +27,7 @@ from ..ops.define import Own
 from ..ops.define.library import declare
 from ..ops.padding import repeated
 from .formula import carries
-from .substitution import substituted
+from .substitution import is_record, substituted, with_attributes
 
 
 class Runs:
@@ -37,16 +37,26 @@ class Runs:
     ----------
     results : list
         One result if there is no batch.
+    reports : list
+        What else is known of each result; see `solving.solver`.
     has_derivatives : bool
         Whether an array with derivatives took part.
     """
 
     def __init__(self) -> None:
         self.results: list[Any] = []
+        self.reports: list[Any] = []
         self.has_derivatives = False
         self._has_tensors = False
         self._sizes: dict[float, int] = {}  # of the batches, by level
         self._member: dict[float, int] = {}
+
+    def split(self) -> None:
+        """Take pairs of results and reports apart."""
+        pairs, self.results, self.reports = self.results, [], []
+        for result, report in pairs:
+            self.results.append(result)
+            self.reports.append(report)
 
     @property
     def is_single(self) -> bool:
@@ -84,11 +94,18 @@ class Runs:
             array = batched_type(level)(array)
         return array
 
-    def as_given(self, array: Any) -> Any:
-        """A plain result as a tensor, if a tensor took part."""
-        if self._has_tensors and isinstance(array, np.ndarray | np.generic | float):
-            return new_tensor(np.asarray(array))
-        return array
+    def as_given(self, result: Any) -> Any:
+        """A plain result, or its parts, as tensors if a tensor took part."""
+        if not self._has_tensors:
+            return result
+        if isinstance(result, np.ndarray | np.generic | float):
+            return new_tensor(np.asarray(result))
+        if isinstance(result, dict):
+            result.update({k: self.as_given(result[k]) for k in ("x", "root") if k in result})
+        if type(result) is tuple:
+            arrays = [i for i, part in enumerate(result) if not i or isinstance(part, np.ndarray)]
+            return tuple(self.as_given(p) if i in arrays else p for i, p in enumerate(result))
+        return result
 
     # --- plain values ---
 
@@ -140,7 +157,9 @@ class Runs:
 
     def _argument(self, item: Any) -> Any:
         """An argument for SciPy: results of functions in it are plain values."""
-        if callable(item) and not isinstance(item, type):
+        if is_record(item):
+            return with_attributes(item, self._argument(dict(vars(item))))
+        if callable(item) and not isinstance(item, type) and not hasattr(item, "shape"):
             return self._returning_values(item)
         if type(item) in (list, tuple):
             return type(item)(self._argument(part) for part in item)
@@ -162,6 +181,7 @@ class Runs:
             functools.update_wrapper(valued, function)
         except (AttributeError, TypeError):  # an object with attributes of its own
             valued.__wrapped__ = function  # type: ignore[attr-defined]
+        valued.value_of = self.value  # type: ignore[attr-defined]
         return valued
 
 

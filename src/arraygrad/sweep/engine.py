@@ -22,14 +22,18 @@ from ..arrays.tensor import tensor_type_at
 from ..backends import backend_of
 from ..backends.filled import zeros_like
 from ..backends.numpy.blocks import LARGE
+from ..backends.numpy.indexing import add_at
 from ..core.array import Array, plain
 from ..core.cpython import ALONE, getrefcount
+from ..core.indices import as_view, fill
 from ..core.memory import reuse_memory
 from ..core.modes import current_modes, enable_grad, modes_in_force, restore_modes
 from ..core.nodes import FREED, LAST_WRITE, Leaf, Node
 from ..core.past import Rewound
 from ..core.versions import Writes, as_saved
 from ..errors import RuleError
+from ..ops.define.rules import Partial
+from ..ops.indexing import _index_add
 from .blocks import run_in_blocks
 from .fit import broadcast_axes, fit, is_complex
 from .hooks import CallsUsers
@@ -206,13 +210,20 @@ class Sweep(CallsUsers):
                 or not pullback.simple  # type: ignore[union-attr]
                 or (known and (node in known or pullback.selects))  # type: ignore[union-attr]
             ):
-                direct = pullback.direct  # type: ignore[union-attr]
-                if direct is not None and isinstance(g, generic):
+                partial = pullback.partial  # type: ignore[union-attr]
+                if partial is not None and isinstance(g, generic):
                     g = np.asarray(g)
-                if direct is None or careful or extras is not None or type(g) is not ndarray:
+                if partial is None or careful or extras is not None or type(g) is not ndarray:
                     way_of(node).run(self, node, g, saved)
+                    continue
+                if known or pullback.kind.overwrites:  # type: ignore[union-attr]
+                    wanted = self.live.follow(node, g, saved)[0]
                 else:
-                    direct(self, node, g, saved, node in owned and node not in results)
+                    wanted = list(map(needed.__contains__, node.edges))
+                spare = node in owned and node not in results
+                for edge, part in zip(node.edges, partial(g, pullback, wanted, saved, spare)):  # noqa: B905
+                    if part is not None:
+                        self._add_partial(edge, part, node)
                 continue
             shape, dtype = node.shape, node.dtype
             if dtype is not last:
@@ -303,7 +314,36 @@ class Sweep(CallsUsers):
             else:
                 owned.add(edge)
 
-    def buffer(self, edge: Node) -> Any:
+    def _add_partial(self, edge: Node, part: Partial, node: Node) -> None:
+        """Add the cotangent of a part of the input `edge`."""
+        values, at = part
+        first = edge not in self.table
+        if at is None:
+            if first and values.shape == edge.shape and values.dtype is edge.dtype:
+                self.table[edge] = values
+                self.owned.add(edge)
+            else:
+                self.add(edge, values, node)
+            return
+        template, indices = at
+        kinds = {i.dtype.kind if isinstance(i, ndarray) else "" for i in indices} if indices else ()
+        repeats = "i" in kinds or "u" in kinds  # an element may occur several times
+        buffer = None if (first and repeats) or "" in kinds else self._buffer(edge)
+        if buffer is None:
+            whole = _index_add(values, *indices, template=template, shape=edge.shape)
+            self.add(edge, whole, node)
+            if first and type(whole) is ndarray:
+                self.owned.add(edge)
+        elif repeats:
+            add_at(buffer, values, indices, template)
+        else:
+            place = fill(template, indices) if indices else as_view(template)
+            if first:
+                buffer[place] = values
+            else:
+                buffer[place] += values
+
+    def _buffer(self, edge: Node) -> Any:
         """The cotangent of a node, as an array to add to in place; None if that cannot be."""
         have = self.table.get(edge)
         if have is None:
@@ -319,7 +359,7 @@ class Sweep(CallsUsers):
 _current: ContextVar[Sweep | None] = ContextVar("arraygrad_sweep", default=None)
 current_sweep = _current.get
 
-# Of sweeps nested in rules of sweeps, one in this many runs in a new thread, with a new stack.
+# Sweeps can be nested in rules of sweeps. One in this many runs in a new thread, with a new stack.
 _THREAD_EVERY = 10
 
 

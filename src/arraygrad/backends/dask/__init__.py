@@ -14,6 +14,7 @@ from ..base import Backend, Kernel
 from .blocks import constant_values, da, filled, xp
 from .kernels import KERNELS, dask_kernel
 from .shapes import ChunkedShape
+from .writing import survivors
 
 
 class DaskBackend(Backend):
@@ -46,6 +47,9 @@ class DaskBackend(Backend):
         if any(n != n for n in array.shape):
             return array
         return array.rechunk((*array.chunks[:lead], *like.chunks))
+
+    def survivors(self, region: Any) -> Any:
+        return survivors(region)
 
     def has_values(self, array: Any) -> bool:
         return False

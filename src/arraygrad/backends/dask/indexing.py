@@ -18,7 +18,7 @@ from typing import Any
 
 import numpy as np
 
-from ...core.indices import HOLE
+from ...core.indices import HOLE, Template
 from ...errors import LazyError
 from ..numpy import indexing as numpy_indexing
 from .blocks import (
@@ -35,7 +35,6 @@ from .masks import lone_truth, masked, only_mask, recut, unmasked
 from .plans import (
     Axes,
     Plan,
-    Template,
     basic,
     labelled_places,
     labelled_ranges,

@@ -21,7 +21,7 @@ from .blocks import (
 )
 from .indexing import add_along_axis, concat, getitem, index_add, take, take_along_axis
 from .shapes import broadcast_to, reshape
-from .writing import put, survivors
+from .writing import put
 
 if TYPE_CHECKING:
     from ...ops.define import Op
@@ -143,5 +143,4 @@ KERNELS: dict[str, Kernel] = {
     "take_along_axis": take_along_axis,
     "add_along_axis": add_along_axis,
     "put": put,
-    "survivors": survivors,
 }

@@ -6,10 +6,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from ...core.indices import Index, Template
 from .blocks import constant_values, da
 
 Axes = tuple[int, ...]
-Template = tuple[Any, ...]
 
 
 class Plan(NamedTuple):
@@ -44,79 +44,43 @@ class Plan(NamedTuple):
 
 def plan_of(template: Template, indices: tuple[Any, ...], shape: tuple[int, ...]) -> Plan:
     """The normal form of an index for an array of some shape."""
-    parts = _spelt_out(template, indices, len(shape))
+    index = Index(template, indices, shape, _nonzero)
     slices: list[slice] = []
     places: list[Any] = []
     axes: list[int] = []
     rest: list[int] = []
     order: list[Any] = []
-    advanced = any(isinstance(part, da.Array) for part in parts)
-    apart = False
-    for k, part in enumerate(parts):
-        if part is None:
+    for part in index.parts:
+        if part.new:
             order.append(None)
             continue
         axis = len(slices)
-        if isinstance(part, slice):
-            slices.append(_none_or(part, shape[axis]))
+        if isinstance(part.value, slice):
+            slices.append(part.value)
             rest.append(axis)
             order.append(axis)
             continue
         slices.append(slice(None))
-        places.append(_within(part, shape[axis], axis))
+        places.append(_within(part.value, shape[axis], axis))
         axes.append(axis)
         if ... not in order:
             order.append(...)
-        elif advanced and (parts[k - 1] is None or isinstance(parts[k - 1], slice)):
-            apart = True
-    if apart:  # as in NumPy, the axes of the positions come first
+    if index.is_apart:  # as in NumPy, the axes of the positions come first
         order = [..., *(part for part in order if part is not ...)]
     return Plan(tuple(slices), tuple(places), tuple(axes), tuple(rest), tuple(order))
 
 
-def _none_or(part: slice, length: int) -> slice:
-    """The slice; one that Dask knows to be empty if it takes no elements.
+def basic(template: Template, shape: tuple[int, ...]) -> Template:
+    """An index of slices and integers, with slices that Dask takes for what they are.
 
     Dask takes ``slice(-4, None, -1)`` of an axis of length 3 for all of it.
     """
-    return part if length != length or range(length)[part] else slice(0, 0)
+    return tuple(None if p.new else p.value for p in Index(template, (), shape).parts)
 
 
-def basic(template: Template, shape: tuple[int, ...]) -> Template:
-    """An index of slices and integers, with slices as `_none_or` has them."""
-    if not any(isinstance(part, slice) and (part.step or 1) < 0 for part in template):
-        return template
-    parts = _spelt_out(template, (), len(shape))
-    lengths = iter(shape)
-    for k, part in enumerate(parts):
-        length = 0 if part is None else next(lengths)
-        if isinstance(part, slice):
-            parts[k] = _none_or(part, length)
-    return tuple(parts)
-
-
-def _spelt_out(template: Template, indices: tuple[Any, ...], ndim: int) -> list[Any]:
-    """The parts of an index; slices replace `...`, and positions replace masks."""
-    rest = iter(indices)
-    parts: list[Any] = []
-    used = 0
-    for part in template:
-        if part is None or part is Ellipsis or isinstance(part, slice | int):
-            parts.append(part)
-            used += part is not None and part is not Ellipsis
-            continue
-        index = next(rest)
-        found = [index] if index.dtype.kind != "b" else _nonzero(index)
-        parts += found
-        used += len(found)
-    fill = [slice(None)] * (ndim - used)
-    for k, part in enumerate(parts):
-        if part is Ellipsis:
-            return [*parts[:k], *fill, *parts[k + 1 :]]
-    return parts + fill
-
-
-def _nonzero(mask: Any) -> list[Any]:
+def _nonzero(mask: Any) -> list[Any] | None:
+    if mask.dtype.kind != "b":
+        return None
     values = constant_values(mask)
     if values is not None:
         return [da.from_array(places, chunks=-1) for places in np.nonzero(values)]

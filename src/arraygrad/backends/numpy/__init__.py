@@ -276,6 +276,9 @@ numpy_backend = NumpyBackend(
         "getitem": numpy_indexing.getitem,
         "index_add": numpy_indexing.index_add,
         "take_along_axis": numpy_indexing.take_along_axis,
+        "put": numpy_indexing.put,
+        "convolve": np.convolve,
+        "convolve_within": functools.partial(np.convolve, mode="valid"),
         # NumPy's own functions cannot sort in descending order.
         "argsort": numpy_indexing.argsort,
         "sort": numpy_indexing.sort,

@@ -22,7 +22,7 @@ def getitem(x: Any, *indices: Any, template: Template) -> Any:
         return x[template]
     if len(template) == 1 and _is_list(indices[0]) and x.flags.c_contiguous:
         return np.take(x, indices[0], axis=0)
-    return x[_filled(template, indices)]
+    return x[fill(template, indices)]
 
 
 def take_along_axis(x: Any, indices: Any, axis: int) -> Any:
@@ -61,11 +61,6 @@ def _is_list(index: Any) -> bool:
     return type(index) is np.ndarray and index.dtype.kind == "i" and index.size >= _MANY
 
 
-def _filled(template: Template, indices: tuple[Any, ...]) -> tuple[Any, ...]:
-
-    return fill(template, indices)
-
-
 # --- adding ------------------------------------------------------------------------------------
 
 
@@ -82,11 +77,11 @@ def index_add(x: Any, *indices: Any, template: Template, shape: tuple[int, ...])
 def add_at(out: Any, x: Any, indices: tuple[Any, ...], template: Template) -> None:
     """Add `x` to an array at an index; repeated places get the sum."""
     if all(i.dtype.kind == "b" for i in indices):
-        out[_filled(template, indices)] += x
+        out[fill(template, indices)] += x
         return
     rows = _rows(x, indices, template, out.shape) if out.ndim > 1 else None
     if rows is None or not out.flags.c_contiguous:
-        np.add.at(out, _filled(template, indices), x)
+        np.add.at(out, fill(template, indices), x)
     elif rows.are_many() and x.size >= _MANY:
         out += rows.summed().reshape(out.shape)
     else:
@@ -148,6 +143,16 @@ def _rows(x: Any, indices: tuple[Any, ...], template: Template, shape: tuple[int
 def _from_start(index: Any, n: int) -> Any:
     """Indices that count from the start of an axis of length `n`, also the negative ones."""
     return np.where(index < 0, index + n, index) if index.size and index.min() < 0 else index
+
+
+# --- writing -----------------------------------------------------------------------------------
+
+
+def put(x: Any, value: Any, region: Any) -> Any:
+    """A copy of an array with new values in a region."""
+    out = np.array(x)
+    region.assign(out, value)
+    return out
 
 
 # --- sorting -----------------------------------------------------------------------------------

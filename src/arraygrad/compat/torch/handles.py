@@ -463,8 +463,7 @@ class as_torch_raises:  # noqa: N801  (it is used like a function)
 
 def origin_of(array: Any) -> Any:
     """What an array is a view of, and by which steps; None if it is no view."""
-    found = getattr(array, "_view", None)
-    return getattr(array, "_linked", None) if found is None else found
+    return getattr(array, "_view", None)
 
 
 def lift(tensor: Tensor, value: Any) -> None:

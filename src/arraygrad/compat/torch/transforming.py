@@ -10,6 +10,7 @@ import optree
 
 from ...arrays.batched import Batched
 from ...arrays.dual import Dual
+from ...arrays.writes.transforms import refresh_views
 from ...core.array import Array
 from .handles import Tensor, wrap
 from .inside import transforming
@@ -100,13 +101,7 @@ class Call:
 def _point_to(leaf: Any, array: Any) -> None:
     """Have an array of a transform, and its views, hold an array with the same values."""
     leaf._array = array
-    for reference in list(getattr(leaf, "_views", {}).values()):
-        view = reference()
-        if view is not None:
-            now = leaf
-            for function, keywords in view._linked.steps:
-                now = function(now, **keywords)
-            view._take_over(now)
+    refresh_views(leaf)
 
 
 def check_tensors(tree: Any, api: str, what: str) -> None:

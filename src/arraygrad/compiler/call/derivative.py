@@ -25,6 +25,7 @@ from ...core.modes import ModeContext, current_modes
 from ...func import jvp, vmap
 from ...ops import zeros_like
 from ...ops.define.op import Own, declare
+from ...ops.define.rules import Rule
 from ..lower.worth import worth_saving
 from ..run.entry import Runner
 from ..run.executable import Executable
@@ -141,17 +142,26 @@ class Differentiable:
 
     def _declared(self) -> Any:
         count = len(self.inputs)
-        x = ", ".join(f"x{i}" for i in range(count))
-        t = ", ".join(f"t_x{i}" for i in range(count))
-        # Functions without a module: the op can be made again, and no table keeps it.
-        scope = {"compute": self._compute, "pull": self._pull, "push": self._push}
+        names = tuple(f"x{i}" for i in range(count))
+        tangents = tuple(f"t_{name}" for name in names)
+
+        def compute(xp: Any, *arrays: Any) -> Any:
+            return self._compute(arrays)
+
+        compute.__module__ = ""  # so that the op can be made again, and no table keeps it
         return declare(
             "compiled",
-            *(f"x{i}" for i in range(count)),
+            *names,
             kind=Opaque(),
-            compute=eval(f"lambda xp, {x}: compute([{x}])", dict(scope)),
-            joint=eval(f"lambda gs, wanted, out, {x}: pull(gs, wanted, out, [{x}])", dict(scope)),
-            jvp=eval(f"lambda out, {x}, {t}: push(out, [{x}], [{t}])", dict(scope)),
+            compute=compute,
+            joint=Rule(
+                ("gs", "wanted", "out", *names),
+                lambda gs, wanted, out, *arrays: self._pull(gs, wanted, out, arrays),
+            ),
+            jvp=Rule(
+                ("out", *names, *tangents),
+                lambda out, *given: self._push(out, given[:count], given[count:]),
+            ),
             holomorphic=False,
             multiple=True,
             own=Own(batch=self._batch),
@@ -168,12 +178,12 @@ class Differentiable:
             ]
         )
 
-    def _compute(self, arrays: list[Any]) -> Any:
+    def _compute(self, arrays: Sequence[Any]) -> Any:
         out = self.forward([np.asarray(a) for a in arrays])
         count = len(self.outputs)
         return (*out[:count], Saved(out[count:]))
 
-    def _pull(self, gs: list[Any], wanted: Any, out: Any, arrays: list[Any]) -> list[Any]:
+    def _pull(self, gs: list[Any], wanted: Any, out: Any, arrays: Sequence[Any]) -> list[Any]:
         wanted = tuple(wanted[i] for i in self.moving)
         saved = out[-1]
         # If it was traced where nobody records, it saves nothing for its derivative.
@@ -198,7 +208,7 @@ class Differentiable:
             parts[i] = part
         return parts
 
-    def _pulled_by_tensors(self, gs: list[Any], out: Any, arrays: list[Any]) -> Any:
+    def _pulled_by_tensors(self, gs: list[Any], out: Any, arrays: Sequence[Any]) -> Any:
         """The pullback, compiled as a function of the arguments, which can be differentiated."""
         cotangents = [zeros_like(out[k]) if gs[k] is None else gs[k] for k in self.smooth]
         return self._transform("pull", self._pullback)(arrays, cotangents)
@@ -215,7 +225,7 @@ class Differentiable:
         )
         return list(results)
 
-    def _push(self, out: Any, arrays: list[Any], tangents: list[Any]) -> Any:
+    def _push(self, out: Any, arrays: Sequence[Any], tangents: Sequence[Any]) -> Any:
         # Captured tensors have no tangents. The function that is compiled here captures them anew.
         count = len(self._positions)
         found = iter(self._transform("push", self._pushed)(arrays[:count], tangents[:count]))

@@ -15,6 +15,7 @@ from __future__ import annotations
 import ctypes
 import functools
 import os
+import random
 import sys
 import sysconfig
 import warnings
@@ -57,6 +58,16 @@ SMALL = 4096  # bytes of an array that are compared as one object of Python
 Read = Callable[[], Any]
 
 
+def _of_numpy() -> Any:
+    """The state of NumPy's own source of random numbers, for `numpy.random.normal` and others."""
+    state: Any = np.random.get_state()  # noqa: NPY002  (it is what users draw from)
+    return state[1].tobytes(), *state[2:]
+
+
+_OF_ALL: tuple[Read, ...] = (_of_numpy, random.getstate)  # sources that any function can draw from
+_DRAWS = frozenset(dir(np.random)) | frozenset(dir(random))
+
+
 class Guards:
     """What a function may read from outside, with the values that it had.
 
@@ -82,7 +93,8 @@ class Guards:
         # Pairs of arrays and copies of them: the program depends on their elements.
         self._elements: list[tuple[Any, Any]] = []
         self._before: list[tuple[Any, Any]] = []  # containers, and copies of them
-        self._generators: list[tuple[Any, Any]] = []  # of random numbers, and their states
+        # Sources of random numbers, as functions that give their states, and these states.
+        self._sources: list[tuple[Read, Any]] = []
         self._same: list[tuple[Read, Any]] = []
         self._states: list[tuple[Read, Any]] = []
         # Tensors, with their arrays, and whether they require gradients.
@@ -91,11 +103,14 @@ class Guards:
         roots = [functools.partial(itself, value) for value in (function, *static)]
         found, names = _reachable(roots)
         self._reads_arrays = not names.isdisjoint(_OF_TENSORS)
+        if not names.isdisjoint(_DRAWS):  # else another thread may be who draws
+            self._sources += [(read, read()) for read in _OF_ALL]
         for read, value, is_known in found:
             if isinstance(value, Iterator) and not _is_users(type(value)):
                 raise NotTraceable(f"reads from a {type(value).__name__}")
             if isinstance(value, np.random.Generator):
-                self._generators.append((value, value.bit_generator.state))
+                read_state = functools.partial(getattr, value.bit_generator, "state")
+                self._sources.append((read_state, read_state()))
             if isinstance(value, list | dict):
                 self._before.append((value, value.copy()))
             if not is_known:
@@ -125,14 +140,14 @@ class Guards:
             Arrays whose elements the function has read, and copies of them.
         """
         self._check_containers()
-        if any(repr(g.bit_generator.state) != repr(state) for g, state in self._generators):
+        if any(repr(read()) != repr(state) for read, state in self._sources):
             warnings.warn(
-                "a compiled function draws from a NumPy generator, which happens only while it is "
-                "traced: each call has the same numbers. Pass them as an argument, or draw them "
-                "by arraygrad.random from a key",
+                "a compiled function draws random numbers, which happens only while it is traced: "
+                "each call has the same numbers. Pass them as an argument, or draw them by "
+                "arraygrad.random from a key",
                 stacklevel=2,
             )
-        self._generators.clear()
+        self._sources.clear()
         # A function may note its calls in a list, which happens only while it is traced.
         self._states = [(read, state) for read, state in self._states if _state(read()) == state]
         for tensor in captured:

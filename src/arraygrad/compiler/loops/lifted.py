@@ -15,7 +15,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from ...arrays.methods import TransformMethods
-from ...arrays.writing import Replaceable, link
+from ...arrays.writes.transforms import Replaceable, link
 from ...core.array import Array
 from ...core.escaped import stamp_at, type_at_level
 from ...core.kinds import Moves
@@ -43,7 +43,7 @@ unrecorded = declare(
 class Lifted(Replaceable, TransformMethods, Array):
     """An array in the body of a loop that is being traced."""
 
-    __slots__ = ("__weakref__", "_array", "_closure", "_linked", "_stamp", "_views")
+    __slots__ = ("__weakref__", "_array", "_closure", "_family", "_stamp", "_view")
     level: ClassVar[float] = 0
 
     def __init__(self, array: Any, closure: Closure) -> None:
@@ -76,6 +76,9 @@ class Lifted(Replaceable, TransformMethods, Array):
         return self._array.item()
 
     tolist = __float__ = __complex__ = item
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> Any:
+        return self._array.__array__(dtype, copy)
 
     def __bool__(self) -> bool:
         return bool(self._array)

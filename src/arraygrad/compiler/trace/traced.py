@@ -18,7 +18,7 @@ import numpy as np
 
 from ...arrays.methods import TransformMethods
 from ...arrays.tensor import Tensor
-from ...arrays.writing import Replaceable, link
+from ...arrays.writes.transforms import Replaceable, link
 from ...backends import register
 from ...backends.numpy import NumpyBackend
 from ...core.array import Array
@@ -202,7 +202,7 @@ def _put_back(traced: Traced, array: Any) -> bool:
 class Traced(Replaceable, TransformMethods, Array):
     """A value of a program that is being written."""
 
-    __slots__ = ("__weakref__", "_array", "_linked", "_trace", "_views", "is_given", "written")
+    __slots__ = ("__weakref__", "_array", "_family", "_trace", "_view", "is_given", "written")
     level = -math.inf
     is_plain = True
 
@@ -252,7 +252,7 @@ class Traced(Replaceable, TransformMethods, Array):
         """The value, if it is known."""
 
         def refuse() -> Any:
-            raise _needs_value("a number")
+            raise _needs_value("a number", can_specialize=False)
 
         return self._read(refuse).item()
 
@@ -262,13 +262,13 @@ class Traced(Replaceable, TransformMethods, Array):
 
     def __float__(self) -> float:
         def refuse() -> Any:  # NumPy asks for it, too, to write it to an array
-            raise _needs_value("a number", f". {_MADE_HERE}")
+            raise _needs_value("a number", f". {_MADE_HERE}", can_specialize=False)
 
         return float(self._read(refuse))
 
     def __complex__(self) -> complex:
         def refuse() -> Any:
-            raise _needs_value("a number", f". {_MADE_HERE}")
+            raise _needs_value("a number", f". {_MADE_HERE}", can_specialize=False)
 
         return complex(self._read(refuse))
 
@@ -283,7 +283,7 @@ class Traced(Replaceable, TransformMethods, Array):
 
     def __format__(self, form: str) -> str:
         def refuse() -> Any:
-            raise _needs_value("the text of a value")
+            raise _needs_value("the text of a value", can_specialize=False)
 
         return format(self._read(refuse).item(), form) if form else repr(self)
 

@@ -12,6 +12,7 @@ import numpy as np
 
 from ... import ops
 from ...arrays.creation import from_sequence
+from ...arrays.numbers import check_not_in_scipy
 from ...backends.arraylikes import ARRAY_LIKE, operand_values
 from ...core import upward
 from ...core.array import AnyFunction
@@ -28,6 +29,13 @@ def _vecmat(x: Any, y: Any) -> Any:
 
 def _matvec(x: Any, y: Any) -> Any:
     return ops.squeeze(ops.matmul(x, ops.expand_dims(y, axis=-1)), axis=-1)
+
+
+def _isnan(x: Any) -> Any:
+    # SciPy's solvers look for NaN before C code asks for a float, and loses the error of that.
+    if holds_gradients(x):
+        check_not_in_scipy()
+    return ops.isnan(x)
 
 
 def _float_power(x: Any, y: Any) -> Any:
@@ -87,7 +95,7 @@ CALLS: dict[np.ufunc, AnyFunction] = {
     np.invert: ops.bitwise_invert,
     np.isfinite: ops.isfinite,
     np.isinf: ops.isinf,
-    np.isnan: ops.isnan,
+    np.isnan: _isnan,
     np.ldexp: lambda x, n: x * ops.pow(2.0, n),
     np.left_shift: ops.bitwise_left_shift,
     np.less: ops.less,

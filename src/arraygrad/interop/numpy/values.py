@@ -52,8 +52,8 @@ def plain_values(tree: Any) -> Any:
 def on_values(function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
     """What NumPy's own function gives for the values.
 
-    For what gives no numbers to differentiate. Of a batch, arrays are those of all members; any
-    other answer must be the same for all.
+    It is for functions without numbers to differentiate. For a batch, the function runs on each
+    member. Arrays of all members are stacked; any other answer must be the same for all members.
     """
     level = _batch_level((args, kwargs))
     if not level:

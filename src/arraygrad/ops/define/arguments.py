@@ -17,7 +17,6 @@ from .dispatch import UnsupportedOperand
 F = TypeVar("F", bound=Callable[..., Any])
 
 _FROM_INSIDE = (AttributeError, IndexError, TypeError, ValueError)
-_WRONG = " must be an array, not "
 _NEVER = (str, bytes, dict, set, frozenset, type(None))
 
 
@@ -55,22 +54,22 @@ def _told(
     args: tuple[Any, ...],
     kwargs: dict[str, Any],
     error: Exception,
-) -> TypeError | None:
+) -> UnsupportedOperand | None:
     """The error to raise in the place of one from inside; None if all that should be are arrays."""
-    if str(error).startswith(f"{function.__name__}: ") and _WRONG in str(error):
-        return None  # the function called itself, and it is told already
+    if isinstance(error, UnsupportedOperand) and error.function is function:
+        return None  # the function called itself, and the error names the argument already
     if isinstance(names, int):
         names = tuple(inspect.signature(function).parameters)[:names]
     for name, value in _values(function, names, args, kwargs):
-        if name.endswith("[]"):
-            return TypeError(
-                f"{function.__name__}: {name[:-2]} must be a sequence of arrays, not "
-                f"{type(value).__name__}"
-            )
-        if _is_wrong(value, error):
-            kind = UnsupportedOperand if isinstance(error, UnsupportedOperand) else TypeError
-            way = ": make it one by asarray()" if isinstance(value, list | tuple | Number) else ""
-            return kind(f"{function.__name__}: {name}{_WRONG}{type(value).__name__}{way}")
+        is_sequence = name.endswith("[]")
+        if is_sequence or _is_wrong(value, error):
+            what = "a sequence of arrays" if is_sequence else "an array"
+            given = f"{function.__name__.strip('_')}: {name.removesuffix('[]')} must be {what}"
+            can_be_one = not is_sequence and isinstance(value, list | tuple | Number)
+            way = ": make it one by asarray()" if can_be_one else ""
+            told = UnsupportedOperand(f"{given}, not {type(value).__name__}{way}")
+            told.function = function
+            return told
     return None
 
 
@@ -98,10 +97,7 @@ def _values(
 
 
 def _is_wrong(value: Any, error: Exception) -> bool:
-    """Whether an error is because a value is no array, and does not say so of another argument."""
-    told = str(error)
-    if " must be " in told and _WRONG not in told:
-        return False
+    """Whether a value is no array, and an error can come from it."""
     if hasattr(value, "dtype") or hasattr(value, "__array_namespace__"):
         return False
     if isinstance(value, _NEVER):

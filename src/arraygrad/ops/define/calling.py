@@ -9,7 +9,7 @@ from ...backends.arraylikes import ARRAY_LIKE, operand_values, values_of
 from ...core.array import AnyFunction, Array
 from ...errors import MixedArraysError
 from .adoption import in_one_library
-from .dispatch import BinaryTable, SingleTable, UnaryTable, UnsupportedOperand
+from .dispatch import Table, UnsupportedOperand
 
 if TYPE_CHECKING:
     from .op import Op
@@ -17,13 +17,9 @@ if TYPE_CHECKING:
 
 def function_of(op: Op, doc: str | None) -> AnyFunction:
     """The function that runs an op, in the fastest form for its inputs and keywords."""
-    run: Any
-    if op.keywords == () and not op.variadic and len(op.inputs) == 1 and not op.multiple:
-        run = _of_one(op)
-    elif op.keywords == () and not op.variadic and len(op.inputs) == 2 and not op.multiple:
-        run = _of_two(op)
-    else:
-        run = _of_any(op)
+    object.__setattr__(op, "table", Table(op))
+    of_count = (_of_one, _of_two)[len(op.inputs) - 1] if op.is_bare else _of_any
+    run: Any = of_count(op)
     run.op = op
     run.__doc__ = doc
     run.__name__ = run.__qualname__ = op.name
@@ -33,27 +29,25 @@ def function_of(op: Op, doc: str | None) -> AnyFunction:
 
 
 def _of_one(op: Op) -> Any:
-    table = UnaryTable(op)
-    _attach(op, table, None)
+    table = op.table
 
     def run(x: Any, /) -> Any:
         try:
-            found = table[type(x)]
+            found = table[(type(x),)]
         except UnsupportedOperand:
             (x,) = _with_values((x,))
-            found = table[type(x)]
+            found = table[(type(x),)]
         return found(x)
 
     return run
 
 
 def _of_two(op: Op) -> Any:
-    table = BinaryTable(op)
-    _attach(op, table, None)
+    table = op.table
 
     def run(x: Any, y: Any, /) -> Any:
         try:
-            return table[type(x)][type(y)](x, y)
+            return table[type(x), type(y)](x, y)
         except MixedArraysError as error:
             return run(*in_one_library((x, y), error))
         except UnsupportedOperand:
@@ -61,7 +55,7 @@ def _of_two(op: Op) -> Any:
 
     def operator(x: Any, y: Any, /) -> Any:
         try:
-            found = table[type(x)][type(y)]
+            found = table[type(x), type(y)]
         except UnsupportedOperand:
             values = operand_values(y, x)
             return NotImplemented if values is y else operator(x, values)
@@ -72,7 +66,7 @@ def _of_two(op: Op) -> Any:
 
     def reflected(x: Any, y: Any, /) -> Any:
         try:
-            found = table[type(y)][type(x)]
+            found = table[type(y), type(x)]
         except UnsupportedOperand:
             values = operand_values(y, x)
             return NotImplemented if values is y else reflected(x, values)
@@ -88,22 +82,21 @@ def _of_two(op: Op) -> Any:
 
 
 def _of_any(op: Op) -> Any:
-    single, pair = SingleTable(op), BinaryTable(op)
-    _attach(op, pair, single)
+    table = op.table
 
     def run(*arrays: Any, **params: Any) -> Any:
         if len(arrays) == 1:
             (x,) = arrays
             try:
-                found = single[type(x)]
+                found = table[(type(x),)]
             except UnsupportedOperand:
                 (x,) = _with_values(arrays)
-                found = single[type(x)]
+                found = table[(type(x),)]
             return found(x, params)
         try:
             if len(arrays) == 2 and not params:
                 x, y = arrays
-                return pair[type(x)][type(y)](x, y)
+                return table[type(x), type(y)](x, y)
             top: type[Array] | None = None
             for array in arrays:
                 if not isinstance(array, Array):
@@ -133,8 +126,3 @@ def _with_values(arrays: tuple[Any, ...]) -> list[Any]:
     if all(v is a for v, a in zip(values, arrays, strict=True)):
         raise
     return values
-
-
-def _attach(op: Op, table: Any, single: Any) -> None:
-    object.__setattr__(op, "table", table)
-    object.__setattr__(op, "single", single)

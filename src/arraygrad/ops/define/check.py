@@ -9,7 +9,7 @@ from typing import Any
 
 from ...core.array import AnyFunction
 from ...core.kinds import KINDS, Contracts, Elementwise, Kind, Moves
-from .rules import SUFFIXES, parameters
+from .rules import SUFFIXES, Rule, parameters
 
 
 def checked_inputs(name: Any, inputs: tuple[Any, ...]) -> tuple[str, ...]:
@@ -24,8 +24,8 @@ def checked_inputs(name: Any, inputs: tuple[Any, ...]) -> tuple[str, ...]:
     for n in bare:
         if not n.isidentifier() or bare.count(n) > 1:
             raise TypeError(
-                f"{name}: inputs have names that Python takes for those of parameters, each its "
-                f"own, not {', '.join(inputs)}"
+                f"{name}: input names must be different, valid Python names; got "
+                f"{', '.join(inputs)}"
             )
     return bare
 
@@ -224,8 +224,10 @@ def check_rule(
         What the error message calls the op.
     """
     check_function(what, rule, known)
-    code = rule.__code__
-    if code.co_flags & (inspect.CO_VARARGS | inspect.CO_VARKEYWORDS) or code.co_kwonlyargcount:
+    code = None if isinstance(rule, Rule) else rule.__code__
+    if code is None:
+        pass
+    elif code.co_flags & (inspect.CO_VARARGS | inspect.CO_VARKEYWORDS) or code.co_kwonlyargcount:
         found = inspect.signature(rule, follow_wrapped=False).parameters.values()
         first = next(p for p in found if p.kind > p.POSITIONAL_OR_KEYWORD)
         by_keyword = first.kind is first.KEYWORD_ONLY
@@ -249,7 +251,7 @@ def check_rule(
 
 def check_function(what: str, rule: Any, known: Collection[str] | None = None) -> None:
     """Raise unless a rule is a function written in Python: its parameters have names."""
-    if not isinstance(rule, FunctionType):
+    if not isinstance(rule, FunctionType | Rule):
         raise TypeError(
             f"{what} must be a Python function, whose parameter names say what it needs, not "
             f"{type(rule).__name__} ({rule!r}): call it from one{_can_have(known)}"

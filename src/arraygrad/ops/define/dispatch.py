@@ -1,12 +1,12 @@
-"""Dispatch: tables that map the types of an op's arguments to the function that runs the op.
+"""Dispatch: a table that maps the types of an op's arguments to the function that runs the op.
 
 For plain arrays, this is the backend's kernel. For an `Array`, the array's type makes the function.
-A table looks up each type once, when an argument of this type first occurs.
+The table looks up types once, when arguments of these types first occur.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from ...backends import backend_of_type
 from ...core.array import AnyFunction, Array
@@ -18,64 +18,32 @@ if TYPE_CHECKING:
 class UnsupportedOperand(TypeError):
     """An operand is not an array of any known library."""
 
-
-class UnaryTable(dict[type, AnyFunction]):
-    """The function that runs an op on one array without keywords, by the array's type."""
-
-    def __init__(self, op: Op) -> None:
-        self.op = op
-
-    def __missing__(self, kind: type) -> AnyFunction:
-        found = kind.unary(self.op) if issubclass(kind, Array) else self.op.kernel((kind,))
-        self[kind] = found
-        return found
+    function: Any = None  # the function whose argument it is, if the error names the argument
 
 
-class SingleTable(dict[type, AnyFunction]):
-    """The function that runs an op on one array and a dictionary of keywords, by array type."""
+class Table(dict[tuple[type, ...], AnyFunction]):
+    """The functions that run an op on one or two arrays, by the types of the arrays.
+
+    A function takes the arrays. For one array, it also takes a dictionary of keywords, unless the
+    op is `bare`.
+    """
 
     def __init__(self, op: Op) -> None:
         self.op = op
 
-    def __missing__(self, kind: type) -> AnyFunction:
-        self[kind] = found = self._function(kind)
+    def __missing__(self, types: tuple[type, ...]) -> AnyFunction:
+        op, ours = self.op, [kind for kind in types if issubclass(kind, Array)]
+        for position, kind in enumerate(types):
+            if not issubclass(kind, Array):
+                check_operand(op, position, kind)
+        if ours:
+            found = max(ours, key=lambda kind: kind.level).caller(op, types)
+        else:
+            found = kernel = op.kernel(types)
+            if len(types) == 1 and not op.is_bare:
+                found = lambda x, params: kernel(x, **params)  # noqa: E731
+        self[types] = found
         return found
-
-    def _function(self, kind: type) -> AnyFunction:
-        if issubclass(kind, Array):
-            return kind.single(self.op)
-        kernel = self.op.kernel((kind,))
-        return lambda x, params: kernel(x, **params)
-
-
-class BinaryTable(dict[type, "_Right"]):
-    """The function that runs an op on two arrays, by the types of both: `table[left][right]`."""
-
-    def __init__(self, op: Op) -> None:
-        self.op = op
-
-    def __missing__(self, left: type) -> _Right:
-        found = self[left] = _Right(self.op, left)
-        return found
-
-
-class _Right(dict[type, AnyFunction]):
-    def __init__(self, op: Op, left: type) -> None:
-        self.op = op
-        self.left = left
-
-    def __missing__(self, right: type) -> AnyFunction:
-        self[right] = found = self._function(right)
-        return found
-
-    def _function(self, right: type) -> AnyFunction:
-        kinds = [k for k in (self.left, right) if issubclass(k, Array)]
-        for position, k in enumerate((self.left, right)):
-            if not issubclass(k, Array):
-                check_operand(self.op, position, k)
-        if kinds:
-            return max(kinds, key=lambda k: k.level).binary(self.op, self.left, right)
-        return self.op.kernel((self.left, right))
 
 
 def check_operand(op: Op, position: int, kind: type) -> None:

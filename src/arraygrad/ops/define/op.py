@@ -23,7 +23,7 @@ from ...core.cpython import importing_module
 from ...core.kinds import Elementwise, Kind, Moves, Opaque, View
 from .calling import function_of
 from .check import check_declaration, check_function, checked_inputs, rules_by_input
-from .dispatch import check_operand
+from .dispatch import Table, check_operand
 from .rules import Pullback, Rule, product_rule, zero_rule
 from .rules import __name__ as rules_module
 from .signatures import TwoArrays, Unary
@@ -45,9 +45,10 @@ class Own(NamedTuple):
         ``live(mask, pullback, wanted, saved)`` returns a list with a mask for each input that
         needs a gradient: the elements on which the elements of the result in `mask` depend; None
         for all.
-    direct : callable or None
-        ``direct(sweep, node, g, saved, spare)`` replaces the rules for a NumPy array `g`, and is
-        faster: it adds to the cotangents of the sweep itself. It may write to `g` if `spare`.
+    partial : callable or None
+        ``partial(g, pullback, wanted, saved, spare)`` replaces the rules for a NumPy array `g`. It
+        returns a list with a `Partial` for each input that needs a gradient; None for an input
+        that is not `wanted`. It may write to `g` if `spare`.
     push : callable or None
         ``push(arrays, tangents, keywords)`` returns the results and their tangents, for an op of
         several results that computes these together. The tangent of a constant is None.
@@ -59,7 +60,7 @@ class Own(NamedTuple):
     batch: AnyFunction | None = None
     cuts: AnyFunction | None = None
     live: AnyFunction | None = None
-    direct: AnyFunction | None = None
+    partial: AnyFunction | None = None
     push: AnyFunction | None = None
     types: AnyFunction | None = None
 
@@ -79,13 +80,13 @@ class Op:
         The names of the other arguments; None if the op takes any.
     kind : Kind
         How the elements of the results depend on the elements of the inputs.
-    rules : dict of str to callable
+    rules : dict of str to Rule
         The derivative rule of each differentiable input.
     slopes : dict of str to callable
         The derivatives of inputs whose rule multiplies the cotangent by a derivative.
-    joint : callable or None
+    joint : Rule or None
         One rule for all inputs, which replaces `rules`.
-    jvp : callable or None
+    jvp : Rule or None
         The forward rule, if it does not follow from the kind.
     holomorphic : bool
         Whether the sweep conjugates the rules for complex cotangents. False for rules that return
@@ -98,6 +99,8 @@ class Op:
         Whether the op is one of arraygrad's own. Only these have kernels by name in backends.
     function : callable
         The function that runs the op.
+    table : Table
+        The functions that run the op, by the types of its arrays.
     kernels : dict
         The functions that compute the op on plain arrays, by the arrays' types. Each is added at
         its first use.
@@ -124,7 +127,6 @@ class Op:
         "name",
         "own",
         "rules",
-        "single",
         "slopes",
         "table",
         "variadic",
@@ -138,7 +140,7 @@ class Op:
     kind: Kind
     view: View
     rules: dict[str, Rule]
-    slopes: dict[str, Rule]
+    slopes: dict[str, AnyFunction]
     joint: Rule | None
     jvp: Rule | None
     compute: AnyFunction | None
@@ -147,8 +149,7 @@ class Op:
     own: Own
     is_library: bool
     function: AnyFunction
-    table: Any
-    single: Any
+    table: Table
     _pullbacks: dict[tuple[int, ...], Pullback | None]
     kernels: dict[tuple[type, ...], AnyFunction]
     derived: dict[Any, Any]
@@ -206,6 +207,12 @@ class Op:
                 found = backend.elementwise(found, types, self)
             self.kernels[types] = found
         return found
+
+    @property
+    def is_bare(self) -> bool:
+        """Whether the op takes one or two arrays and nothing else, and returns one array."""
+        is_short = len(self.inputs) <= 2 and not self.variadic
+        return self.keywords == () and is_short and not self.multiple
 
     @property
     def runs_in_blocks(self) -> bool:
@@ -313,17 +320,17 @@ def declare(
     kind: Kind | None = None,
     keywords: tuple[str, ...] | None = (),
     compute: AnyFunction | None = None,
-    vjp: Rule | None = None,
-    joint: Rule | None = None,
-    jvp: Rule | None = None,
+    vjp: AnyFunction | None = None,
+    joint: AnyFunction | None = None,
+    jvp: AnyFunction | None = None,
     holomorphic: bool = True,
     multiple: bool = False,
     own: Own | None = None,
     doc: str | None = None,
     replace: bool = False,
     is_library: bool = False,
-    slopes: dict[str, Rule] | None = None,
-    **vjps: Rule,
+    slopes: dict[str, AnyFunction] | None = None,
+    **vjps: AnyFunction,
 ) -> AnyFunction:
     """Declare an op in general form, and return the function that runs it.
 
@@ -374,6 +381,8 @@ def declare(
     known = check_declaration(
         name, inputs, kind, keywords, compute, rules, slopes, joint, jvp, multiple
     )
+    if joint is not None:
+        rules = dict.fromkeys(bare, joint)
     op = Op(
         name=name,
         module=(is_library and importing_module())
@@ -382,10 +391,10 @@ def declare(
         variadic=inputs[-1].startswith("*"),
         keywords=known,
         kind=kind,
-        rules=dict.fromkeys(bare, joint) if joint else rules,
+        rules={n: Rule.of(rule) for n, rule in rules.items()},
         slopes=slopes,
-        joint=joint,
-        jvp=jvp,
+        joint=joint and Rule.of(joint),
+        jvp=jvp and Rule.of(jvp),
         compute=compute,
         holomorphic=holomorphic and not isinstance(kind, Moves),
         multiple=multiple,
@@ -398,9 +407,9 @@ def declare(
 
 def unary(
     name: str,
-    d: Rule | None = None,
+    d: AnyFunction | None = None,
     *,
-    vjp: Rule | None = None,
+    vjp: AnyFunction | None = None,
     kind: Kind | None = None,
     compute: AnyFunction | None = None,
     doc: str | None = None,
@@ -420,11 +429,11 @@ def unary(
 
 def binary(
     name: str,
-    dx: Rule | None = None,
-    dy: Rule | None = None,
+    dx: AnyFunction | None = None,
+    dy: AnyFunction | None = None,
     *,
-    vjp_x: Rule | None = None,
-    vjp_y: Rule | None = None,
+    vjp_x: AnyFunction | None = None,
+    vjp_y: AnyFunction | None = None,
     kind: Kind | None = None,
     compute: AnyFunction | None = None,
     doc: str | None = None,
@@ -461,7 +470,9 @@ def constant(name: str, /, *inputs: str, kind: Kind | None = None, **others: Any
     return declare(name, *inputs, kind=Elementwise() if kind is None else kind, **others)
 
 
-def _rules(name: str, given: dict[str, Rule | None], slopes: dict[str, Rule]) -> dict[str, Any]:
+def _rules(
+    name: str, given: dict[str, AnyFunction | None], slopes: dict[str, AnyFunction]
+) -> dict[str, Any]:
     """The reverse rules of an elementwise op: those given, and those that follow from slopes."""
     twice = [n for n in slopes if given[n] is not None]
     if twice:

@@ -23,6 +23,7 @@ Forward rules are in `ops.forward`.
 from __future__ import annotations
 
 from collections.abc import Callable
+from operator import itemgetter
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -31,62 +32,105 @@ from ...backends import backend_of
 from ...backends.filled import zeros_like
 from ...core.array import AnyFunction, plain
 from ...core.cpython import is_identity
+from ...core.indices import Template
 from ...core.kinds import AlongAxis, Elementwise, Kind, Moves, Reduces
 from ...core.versions import read_only
 
 if TYPE_CHECKING:
     from .op import Op
 
-Rule = Callable[..., Any]
-
 # --- the parameters of a rule -------------------------------------------------------------------
 
 SUFFIXES = ("_shape", "_dtype", "_device")  # appended to an input's name
 
 
-def parameters(rule: Rule) -> tuple[str, ...]:
+class Rule:
+    """A derivative rule: the names of the values that it needs, and a function of these values.
+
+    A declaration takes Python functions, whose parameters have these names. Rules that are made
+    from others, such as the product with a derivative, are written as a `Rule`.
+    """
+
+    __slots__ = ("function", "names")
+
+    def __init__(self, names: tuple[str, ...], function: AnyFunction) -> None:
+        self.names = names
+        self.function = function
+
+    @classmethod
+    def of(cls, rule: AnyFunction) -> Rule:
+        """The rule that a Python function is."""
+        return rule if isinstance(rule, Rule) else cls(parameters(rule), rule)
+
+    def __call__(self, *values: Any) -> Any:
+        return self.function(*values)
+
+    @property
+    def is_identity(self) -> bool:
+        """Whether the rule is known to be ``lambda g: g``."""
+        return self.names == ("g",) and is_identity(self.function)
+
+
+def parameters(rule: AnyFunction) -> tuple[str, ...]:
     """The names of a rule's parameters, in order."""
+    if isinstance(rule, Rule):
+        return rule.names
     code = rule.__code__
     return code.co_varnames[: code.co_argcount]
 
 
-def product_rule(d: Rule) -> Rule:
-    """The reverse rule that multiplies the cotangent by the derivative `d`."""
-    names = parameters(d)
-    takes = ", ".join(dict.fromkeys(("g", *names)))  # `check` raises later if `d` takes g
-    source = f"lambda {takes}: g * d({', '.join(names)})"
-    return eval(source, {"d": d, "__name__": d.__module__})  # type: ignore[no-any-return]
+def product_rule(d: AnyFunction, times: Callable[[Any, Any], Any] | None = None) -> Rule:
+    """The reverse rule that multiplies the cotangent by the derivative `d`, or calls `times`."""
+    names = ("g", *parameters(d))
+    if times is None:
+        return Rule(names, lambda g, *values: g * d(*values))
+    return Rule(names, lambda g, *values: times(g, d(*values)))
 
 
 def zero_rule(kind: Kind, name: str) -> Rule:
     """The reverse rule of an input with a zero derivative."""
     if isinstance(kind, Elementwise):  # the sweep sums over broadcast axes
-        return lambda g: zeros_like(g)
-    source = f"lambda g, {name}_shape: zeros_like(g, {name}_shape)"
-    return eval(source, {"zeros_like": zeros_like})  # type: ignore[no-any-return]
+        return Rule(("g",), lambda g: zeros_like(g))
+    return Rule(("g", f"{name}_shape"), zeros_like)
 
 
-def expression(op: Op, name: str) -> str:
-    """The value of a rule's parameter, as an expression of `arrays`, `out` and `params`."""
-    if name in ("g", "gs", "out"):
-        return name
+# Where a value is that a rule needs: in which part of a call, and a function of this part. Parts
+# are the arrays, the output (in a tuple), the keywords, and in forward mode also the tangents.
+Source = tuple[int, AnyFunction]
+_ARRAYS, _OUT, _KEYWORDS = range(3)
+
+
+def source_of(op: Op, name: str) -> Source:
+    """Where the value of a rule's parameter is, in a call of the op."""
+    if name == "out":
+        return _OUT, itemgetter(0)
     if name in op.inputs:
         position = op.inputs.index(name)
         starred = op.variadic and position == len(op.inputs) - 1
-        return f"arrays[{position}:]" if starred else f"arrays[{position}]"
+        return _ARRAYS, itemgetter(slice(position, None) if starred else position)
     if name == "shapes":
-        return "[a.shape for a in arrays]"
+        return _ARRAYS, lambda arrays: [a.shape for a in arrays]
     for suffix in SUFFIXES:
         if name.endswith(suffix) and name.removesuffix(suffix) in op.inputs:
-            array = expression(op, name.removesuffix(suffix))
-            own = f"{array}.{suffix[1:]}"
-            if suffix == "_dtype":
-                return own
-            return f"({own} if type({array}) is ndarray else {suffix[1:]}_of({array}))"
-    return f"params[{name!r}]"
+            return _ARRAYS, _attribute_of(op.inputs.index(name.removesuffix(suffix)), suffix)
+    return _KEYWORDS, itemgetter(name)
 
 
-def _shape_of(x: Any) -> tuple[int, ...]:
+def _attribute_of(i: int, suffix: str) -> AnyFunction:
+    """The function that finds the shape, dtype or device of one of the arrays."""
+    if suffix == "_dtype":
+        return lambda arrays: arrays[i].dtype
+    if suffix == "_device":
+        return lambda arrays: device_of(arrays[i])
+
+    def shape(arrays: Any) -> tuple[int, ...]:
+        x = arrays[i]
+        return x.shape if type(x) is np.ndarray else shape_of(x)
+
+    return shape
+
+
+def shape_of(x: Any) -> tuple[int, ...]:
     """The shape of an array; a subclass of tuple if its library adds attributes."""
     inner = plain(x)
     if type(inner) is np.ndarray:
@@ -98,20 +142,18 @@ def _shape_of(x: Any) -> tuple[int, ...]:
     return shape.last(x.ndim) if hasattr(shape, "last") else x.shape  # type: ignore[no-any-return]
 
 
-def _device_of(x: Any) -> Any:
+def device_of(x: Any) -> Any:
     """The device of an array. Not all libraries have an attribute for it."""
     return backend_of(x).device(plain(x))
 
 
-# The names that the expressions from `expression` use.
-HELPERS: dict[str, Any] = {
-    "ndarray": np.ndarray,
-    "shape_of": _shape_of,
-    "device_of": _device_of,
-}
-
-
 # --- backward -----------------------------------------------------------------------------------
+
+
+# A cotangent of an input that is zero outside of a part: the values there, and the index of the
+# part (a template and the arrays for its holes). The index None is the whole input: nobody else
+# refers to the values then.
+Partial = tuple[Any, tuple[Template, tuple[Any, ...]] | None]
 
 
 class Pullback:
@@ -146,7 +188,7 @@ class Pullback:
         ``rule(g, saved)`` for each of the positions; None for ``lambda g: g``.
     joint : callable or None
         ``joint(g, wanted, saved)`` replaces `rules`, and returns a list.
-    direct, live : callable or None
+    partial, live : callable or None
         See `Own`.
     holomorphic, multiple : bool
         As in `Op`.
@@ -168,7 +210,6 @@ class Pullback:
         "arity",
         "arrays",
         "backward",
-        "direct",
         "holomorphic",
         "in_blocks",
         "is_like_output",
@@ -181,6 +222,7 @@ class Pullback:
         "live",
         "multiple",
         "name",
+        "partial",
         "positions",
         "rules",
         "selects",
@@ -197,19 +239,19 @@ class Pullback:
         self.arity = max(len(op.inputs), *(p + 1 for p in positions), 0)
         self.holomorphic = op.holomorphic
         self.multiple = op.multiple
-        self.direct = op.own.direct
+        self.partial = op.own.partial
         self.live = op.own.live
         self.in_blocks = op.runs_in_blocks
         self.is_like_output = sums_rules(op)
         self.selects = isinstance(kind, Moves)
         self.is_users = not op.is_library
         self.backward: AnyFunction | None = None
-        special = op.multiple or op.joint is not None or self.direct is not None
+        special = op.multiple or op.joint is not None or self.partial is not None
         self.simple = not (special or kind.overwrites)
         names = [op.input_name(p) for p in positions]
         rules = [op.rules[n] for n in dict.fromkeys(names)]
         given = {"g", "gs", "i", "wanted"}
-        needed = {n for r in rules for n in parameters(r)} - given
+        needed = {n for r in rules for n in r.names} - given
         if isinstance(kind, Reduces | AlongAxis):
             needed.add(kind.axis)  # `sweep.liveness` needs it
         self.kept = tuple(sorted(needed))
@@ -221,13 +263,12 @@ class Pullback:
             self.starred = self.kept.index(op.inputs[-1]), len(fixed)
         self.arrays = [i for i, n in enumerate(self.kept) if n == "out" or n in op.inputs]
         self.keeps_arrays = bool(self.arrays)
-        values = "".join(expression(op, n) + ", " for n in self.kept)
-        self.keep: AnyFunction = eval(f"lambda arrays, out, params: ({values})", dict(HELPERS))
+        self.keep = _keeper(op, self.kept)
         self.joint: AnyFunction | None = None
-        self.rules: tuple[Rule | None, ...] = ()
+        self.rules: tuple[AnyFunction | None, ...] = ()
         if op.joint is not None:
             run = _of_saved(op, op.joint, self.kept)(0)
-            takes_wanted = "wanted" in parameters(op.joint)
+            takes_wanted = "wanted" in op.joint.names
             self.joint = lambda g, wanted, saved: (
                 run(g, saved, wanted) if takes_wanted else run(g, saved)
             )
@@ -244,10 +285,23 @@ def sums_rules(op: Op) -> bool:
     return bool(op.rules) and not (kind.linear or kind.real or kind.view or op.multiple)
 
 
-def _rule_of_saved(op: Op, name: str, kept: tuple[str, ...]) -> Callable[[int], Rule | None]:
+def _keeper(op: Op, kept: tuple[str, ...]) -> AnyFunction:
+    """``keep(arrays, out, keywords)``, which gives a tuple of the values."""
+    sources = [source_of(op, n) for n in kept]
+
+    def keep(arrays: Any, out: Any, params: Any) -> tuple[Any, ...]:
+        call, values = (arrays, (out,), params), []
+        for part, find in sources:  # no comprehension, which would be one more call
+            values.append(find(call[part]))
+        return tuple(values)
+
+    return keep
+
+
+def _rule_of_saved(op: Op, name: str, kept: tuple[str, ...]) -> Callable[[int], AnyFunction | None]:
     """The rule of an input as ``rule(g, saved)``, given a position; None for ``lambda g: g``."""
     rule, d = op.rules[name], op.slopes.get(name)
-    if is_identity(rule) and parameters(rule) == ("g",):
+    if rule.is_identity:
         return lambda _: None
     if d is None or not isinstance(op.kind, Elementwise):
         return _of_saved(op, rule, kept)
@@ -262,36 +316,39 @@ def _rule_of_saved(op: Op, name: str, kept: tuple[str, ...]) -> Callable[[int], 
 
 
 _G, _POSITION, _WANTED = -1, -2, -3  # what is no saved value
+_NOT_SAVED = {"g": _G, "gs": _G, "i": _POSITION, "wanted": _WANTED}
 
 
-def _of_saved(op: Op, rule: Rule, kept: tuple[str, ...]) -> Callable[[int], Rule]:
+def _of_saved(op: Op, rule: Rule, kept: tuple[str, ...]) -> Callable[[int], AnyFunction]:
     """`rule` as a function of the cotangent and the saved values, given an input's position."""
-    others = {"g": _G, "gs": _G, "i": _POSITION, "wanted": _WANTED}
-    first, *rest = [others[n] if n in others else kept.index(n) for n in parameters(rule)] or [0]
-    if op.is_library and first == _G and all(i >= 0 for i in rest) and len(rest) < 3:
-        return lambda _: _short(rule, rest)
+    function = rule.function
+    places = [_NOT_SAVED[n] if n in _NOT_SAVED else kept.index(n) for n in rule.names]
+    if op.is_library and places[:1] == [_G] and all(i >= 0 for i in places[1:]):
+        return lambda _: _simple(function, places[1:])
     # A user's rule might write to its arguments.
     shown = _same if op.is_library else _read_only
 
-    def of_position(position: int) -> Rule:
+    def of_position(position: int) -> AnyFunction:
         def run(g: Any, saved: Any, wanted: Any = ()) -> Any:
             known = {_G: shown(g), _POSITION: position, _WANTED: wanted}
-            return rule(*[known[i] if i < 0 else saved[i] for i in places])
+            return function(*[known[i] if i < 0 else saved[i] for i in places])
 
         return run
 
-    places = (first, *rest) if parameters(rule) else ()
     return of_position
 
 
-def _short(rule: Rule, places: list[int]) -> Rule:
+def _simple(function: AnyFunction, places: list[int]) -> AnyFunction:
+    """A function of the cotangent and a few saved values, as one of the cotangent and `saved`."""
     if not places:
-        return lambda g, saved: rule(g)
+        return lambda g, saved: function(g)
     if len(places) == 1:
         (only,) = places
-        return lambda g, saved: rule(g, saved[only])
-    first, second = places
-    return lambda g, saved: rule(g, saved[first], saved[second])
+        return lambda g, saved: function(g, saved[only])
+    if len(places) == 2:
+        first, second = places
+        return lambda g, saved: function(g, saved[first], saved[second])
+    return lambda g, saved: function(g, *[saved[i] for i in places])
 
 
 def _same(g: Any) -> Any:

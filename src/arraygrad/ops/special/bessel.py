@@ -8,6 +8,8 @@ from __future__ import annotations
 from ..elementwise import sign
 from .libraries import library_binary, library_unary
 
+__all__ = ["i0", "i0e", "i1", "i1e"]
+
 i0 = library_unary(
     "i0", d=lambda x: i1(x), doc="The modified Bessel function of the first kind of order zero."
 )

@@ -9,6 +9,8 @@ from ..define.library import binary
 from ..elementwise import equal, less_equal, log, log1p, logical_and, where
 from .libraries import both_arrays, library_binary, library_unary
 
+__all__ = ["entr", "kl_div", "rel_entr", "xlog1py", "xlogy"]
+
 
 def _log_unless(flat: Any, logarithm: AnyFunction, y: Any) -> Any:
     """The logarithm; where `flat`, the result and its derivatives of all orders are zero."""

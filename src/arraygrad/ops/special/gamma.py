@@ -11,6 +11,8 @@ from typing import Any
 from ..elementwise import is_complex, less, real, sin, where
 from .libraries import library_binary, library_unary
 
+__all__ = ["betaln", "digamma", "gamma", "gammaln", "polygamma", "psi"]
+
 gammaln = library_unary(
     "gammaln",
     d=lambda x: digamma(x),

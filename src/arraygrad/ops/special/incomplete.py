@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import functools
 import math
 from typing import TYPE_CHECKING, Any, overload
 
+from ...backends import backend_of
+from ...core.array import AnyFunction, plain
 from ...core.kinds import Elementwise
 from ..define.arguments import naming
 from ..define.library import binary, declare
 from ..define.signatures import A, Operand, ThreeArrays
-from ..elementwise import exp
+from ..elementwise import equal, exp, logical_or, minimum, where
 from .entropies import xlog1py, xlogy
 from .gamma import gammaln
 from .libraries import library_unary, of_arrays
@@ -17,6 +20,8 @@ from .parameters import betainc_slope, gammainc_slope
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
+
+__all__ = ["betainc", "exp1", "expi", "fdtr", "fdtrc", "gammainc", "gammaincc"]
 
 
 gammainc = binary(
@@ -96,12 +101,37 @@ expi = library_unary(
 
 
 def _gamma_density(a: Any, x: Any) -> Any:
-    return exp(xlogy(a - 1, x) - x - _log_gamma(a))
+    constant = -_log_gamma(a)
+    return _by_ends(
+        x,
+        lambda x: exp(xlogy(a - 1, x) - x + constant),
+        (0, lambda x: x ** (a - 1) * exp(constant - x)),
+    )
 
 
 def _beta_density(a: Any, b: Any, x: Any) -> Any:
     constant = _log_gamma(a + b) - _log_gamma(a) - _log_gamma(b)
-    return exp(xlogy(a - 1, x) + xlog1py(b - 1, -x) + constant)
+    factor = exp(minimum(constant, 700.0))  # it is multiplied by zero where it would be infinite
+    return _by_ends(
+        x,
+        lambda x: exp(xlogy(a - 1, x) + xlog1py(b - 1, -x) + constant),
+        (0, lambda x: x ** (a - 1) * ((1 - x) ** (b - 1) * factor)),
+        (1, lambda x: (1 - x) ** (b - 1) * (x ** (a - 1) * factor)),
+    )
+
+
+def _by_ends(x: Any, inside: AnyFunction, *ends: tuple[float, AnyFunction]) -> Any:
+    """A function that has a formula of its own at some ends, so that it has derivatives there."""
+    masks = [equal(x, at) for at, _ in ends]
+    at_end = functools.reduce(logical_or, masks)
+    values = plain(at_end)
+    backend = backend_of(values)
+    if backend.has_values(values) and not bool(backend.xp.any(values)):
+        return inside(x)
+    out = inside(where(at_end, 0.5, x))
+    for mask, (_, formula) in zip(masks, ends, strict=True):
+        out = where(mask, formula(where(mask, x, 0.5)), out)
+    return out
 
 
 def _log_gamma(a: Any) -> Any:

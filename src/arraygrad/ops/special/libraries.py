@@ -12,7 +12,6 @@ from ...backends.special import kernel
 from ...core.array import AnyFunction
 from ..define.library import binary, unary
 from ..define.op import Operator
-from ..define.rules import Rule
 from ..define.signatures import Unary
 
 
@@ -21,7 +20,11 @@ def _library(name: str) -> AnyFunction:
 
 
 def library_unary(
-    name: str, d: Rule | None = None, *, vjp: Rule | None = None, doc: str | None = None
+    name: str,
+    d: AnyFunction | None = None,
+    *,
+    vjp: AnyFunction | None = None,
+    doc: str | None = None,
 ) -> Unary:
     """Declare a function of one array that the library's function `name` computes."""
     return unary(name, d, vjp=vjp, compute=_library(name), doc=doc)
@@ -30,8 +33,8 @@ def library_unary(
 def library_binary(
     name: str,
     *,
-    vjp_x: Rule | None = None,
-    vjp_y: Rule | None = None,
+    vjp_x: AnyFunction | None = None,
+    vjp_y: AnyFunction | None = None,
     doc: str | None = None,
 ) -> Operator:
     """Declare a function of two arrays that the library's function `name` computes."""

@@ -11,6 +11,8 @@ from ..define.library import unary
 from ..elementwise import exp
 from .libraries import library_unary
 
+__all__ = ["erf", "erfc", "erfinv", "log_ndtr", "ndtr", "ndtri"]
+
 erf = unary(
     "erf",
     d=lambda x: 2 / math.sqrt(math.pi) * exp(-x * x),

@@ -8,6 +8,8 @@ from typing import Any
 from ...core.kinds import Elementwise
 from ..define.library import declare, unary
 
+__all__ = ["sinc"]
+
 
 def _sinc_derivative_of(xp: Any, x: Any, n: int) -> Any:
     """The derivative of order `n` of ``sin(πx) / πx``.

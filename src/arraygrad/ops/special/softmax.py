@@ -19,6 +19,8 @@ from .libraries import both_arrays
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+__all__ = ["log_softmax", "logsumexp", "softmax"]
+
 Axes = tuple[int, ...]
 
 

@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 
     from ...arrays.tensor import Tensor
 
+__all__ = ["zeta"]
+
 _hurwitz_zeta = library_binary(
     "zeta",
     vjp_x=lambda g, x, y: g * _hurwitz_zeta_slope(x, y),

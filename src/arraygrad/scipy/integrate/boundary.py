@@ -9,50 +9,29 @@ import numpy as np
 from ... import linalg, ops
 from ...core.array import AnyFunction, Array
 from ...errors import NotASolutionError
-from ..checking import verified
 from ..formula import as_array, by_ops, const
 from ..implicit import implicit
 from ..linear import by_sparse
 from ..names import scipy_module
-from ..values import attach, on_values
+from ..solving import solver
+from ..values import attach
+
+SCIPY = scipy_module("scipy.integrate")
 
 
-@verified("scipy.integrate.solve_bvp")
-def solve_bvp(
-    fun: AnyFunction,
-    bc: AnyFunction,
-    x: Any,
-    y: Any,
-    p: Any = None,
-    S: Any = None,  # noqa: N803
-    fun_jac: Any = None,
-    bc_jac: Any = None,
-    tol: float = 1e-3,
-    max_nodes: int = 1000,
-    verbose: int = 0,
-    bc_tol: float | None = None,
-) -> Any:
+@solver(SCIPY.solve_bvp)
+def solve_bvp(runs: Any, result: Any, fun: Any, bc: Any, x: Any, p: Any, S: Any) -> Any:
     """`scipy.integrate.solve_bvp`; `y`, `p`, `yp` and `sol` of the result have derivatives.
 
     The states at the nodes of SciPy's mesh, and `p`, are an implicit function: they solve the
     equations of collocation, and the boundary conditions. They depend on what `fun` and `bc` close
     over, on `S`, and on both ends of `x`. The other nodes are constants.
     """
-    scipy = scipy_module("scipy.integrate")
-
-    def run(*given: Any) -> Any:
-        return scipy.solve_bvp(*given, tol=tol, max_nodes=max_nodes, verbose=verbose, bc_tol=bc_tol)
-
-    runs = on_values(run, fun, bc, x, y, p, S, fun_jac, bc_jac)
-    result = runs.join(runs.results)
     if isinstance(result.y, list):
         raise ValueError(
             "solve_bvp: the members of the batch have different meshes, so their solutions are "
             "not one array: use a loop"
         )
-    if not runs.has_derivatives:
-        result.y = runs.as_given(result.y)
-        return result
     if not all(found.success for found in runs.results):
         message = next(found.message for found in runs.results if not found.success)
         raise NotASolutionError(

@@ -13,10 +13,13 @@ from ...errors import NotASolutionError
 from ..checking import verified
 from ..formula import as_array
 from ..names import scipy_module
+from ..solving import solver
 from ..values import Runs, attach, on_values
 from .long_times import as_formula, long_solution
 from .path import Path, Solution
 from .steps import Log, Steps, recording
+
+SCIPY = scipy_module("scipy.integrate")
 
 
 @verified("scipy.integrate.solve_ivp")
@@ -55,15 +58,14 @@ def solve_ivp(
     >>> print(round(float(ag.func.grad(end)(0.5)), 4))  # -2 exp(-0.5)
     -1.2131
     """
-    scipy = scipy_module("scipy.integrate")
 
     def run(fun: Any, t_span: Any, y0: Any, t_eval: Any, events: Any, args: Any, opts: Any) -> Any:
         log = Log(may_forget)
-        named = getattr(scipy, method, method) if isinstance(method, str) else method
+        named = getattr(SCIPY, method, method) if isinstance(method, str) else method
         solver, tableau = method, None
-        if isinstance(named, type) and issubclass(named, scipy.OdeSolver):
+        if isinstance(named, type) and issubclass(named, SCIPY.OdeSolver):
             solver, tableau = recording(named, log)
-        found = scipy.solve_ivp(
+        found = SCIPY.solve_ivp(
             fun,
             t_span,
             y0,
@@ -192,58 +194,32 @@ def _latest(times: Any, found: Any) -> float:
     return float(times[-1] if forward else -times[-1])
 
 
-@verified("scipy.integrate.odeint")
+@solver(SCIPY.odeint)
 def odeint(
-    func: AnyFunction,
+    runs: Any,
+    result: Any,
+    func: Any,
     y0: Any,
     t: Any,
-    args: Any = (),
-    Dfun: Any = None,  # noqa: N803
-    col_deriv: Any = 0,
-    full_output: Any = 0,
-    ml: Any = None,
-    mu: Any = None,
-    rtol: Any = None,
-    atol: Any = None,
-    tcrit: Any = None,
-    h0: float = 0.0,
-    hmax: float = 0.0,
-    hmin: float = 0.0,
-    ixpr: Any = 0,
-    mxstep: int = 0,
-    mxhnil: int = 0,
-    mxordn: int = 12,
-    mxords: int = 5,
-    printmessg: Any = 0,
-    tfirst: bool = False,
+    args: Any,
+    full_output: Any,
+    rtol: Any,
+    atol: Any,
+    tfirst: bool,
 ) -> Any:
     """`scipy.integrate.odeint`; the states have derivatives by `y0`, `t`, `args` and closures.
 
     The derivatives are those of Radau's method, on the steps that LSODA takes with the same
     tolerances.
     """
-    scipy = scipy_module("scipy.integrate")
-
-    def run(func: Any, y0: Any, t: Any, args: Any, slopes: Any) -> Any:
-        sizes = h0, hmax, hmin
-        counts = ixpr, mxstep, mxhnil, mxordn, mxords, printmessg, tfirst
-        given = col_deriv, full_output, ml, mu, rtol, atol, tcrit, *sizes, *counts
-        return scipy.odeint(func, y0, t, args, slopes, *given)
-
-    runs = on_values(run, func, y0, t, args, Dfun)
-    result = runs.join(runs.results)
     value = result[0] if full_output else result
-    if runs.has_derivatives:
-        value = _attached(value, func, y0, as_array(t), args, tfirst, rtol, atol)
-    else:
-        value = runs.as_given(value)
+    value = _attached(value, func, y0, as_array(t), args, tfirst, rtol, atol)
     return (value, *result[1:]) if full_output else value
 
 
 def _attached(
     value: Any, func: AnyFunction, y0: Any, t: Any, args: Any, tfirst: bool, rtol: Any, atol: Any
 ) -> Any:
-    scipy = scipy_module("scipy.integrate")
     extra = args if isinstance(args, tuple) else (args,)
     tolerance = 1.49012e-8  # what odeint takes if none is given
 
@@ -252,11 +228,11 @@ def _attached(
 
     def run(slope: Any, t: Any, y0: Any) -> Steps:
         log = Log()
-        solver, tableau = recording(scipy.LSODA, log)
+        solver, tableau = recording(SCIPY.LSODA, log)
         tolerances = {"rtol": tolerance if rtol is None else rtol}
         tolerances["atol"] = tolerance if atol is None else atol
         times, state = np.asarray(t, float), np.atleast_1d(np.asarray(y0, float))
-        found = scipy.solve_ivp(slope, (times[0], times[-1]), state, method=solver, **tolerances)
+        found = SCIPY.solve_ivp(slope, (times[0], times[-1]), state, method=solver, **tolerances)
         if not found.success:
             raise NotASolutionError(
                 f"odeint: the solver failed, so the solution has no derivatives: {found.message}"

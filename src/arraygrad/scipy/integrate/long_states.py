@@ -14,9 +14,9 @@ from typing import Any
 import numpy as np
 
 from ... import ops
-from ...func import jacfwd, jvp, vjp, vmap
+from ...func import jvp, vjp, vmap
 from ..names import scipy_module
-from .stages import Stages
+from .stages import OneStep
 from .tableaus import moved
 
 _CHUNK = 2**22  # how many numbers are computed at once
@@ -31,10 +31,12 @@ def march_by_steps(
     tableau = formula.tableau
     entries = _Entries.of(formula, points, outside)
     step: Callable[..., Any]
-    if not tableau.is_explicit:
-        step = functools.partial(_implicit_step, formula, points, outside, entries)
-    elif entries is not None:
-        step = functools.partial(_sparse_step, tableau, entries)
+    if entries is not None:
+        by_entries = _sparse_step if tableau.is_explicit else _sparse_implicit_step
+        step = functools.partial(by_entries, tableau, entries)
+    elif not tableau.is_explicit:
+        slopes = functools.partial(formula.slopes, k, times, y0, outside)
+        step = functools.partial(_implicit_step, OneStep(tableau, adjoint), _Dense(slopes, k))
     else:
         starts = np.asarray(formula.starts(k, times, y0))
         step = functools.partial(_differentiated_step, formula, points[0], outside, starts)
@@ -76,31 +78,33 @@ def _differentiated_step(
     return w, after
 
 
+class _Dense:
+    """The Jacobians of f at all stages, for some steps at a time."""
+
+    def __init__(self, slopes: Callable[[range], Any], k: Any) -> None:
+        self._slopes, self._count = slopes, len(k)
+        self._at_once = max(1, _CHUNK // (k.shape[1] * k.shape[2] ** 2))
+        self._known: tuple[int, Any] = -1, None
+
+    def at(self, i: int) -> Any:
+        """Those of step i, of the shape (stages, n, n)."""
+        chunk, within = divmod(i, self._at_once)
+        if chunk != self._known[0]:
+            first = chunk * self._at_once
+            steps = range(first, min(first + self._at_once, self._count))
+            self._known = chunk, self._slopes(steps)
+        return self._known[1][within]
+
+
 def _implicit_step(
-    formula: Any,
-    points: Any,
-    outside: Any,
-    entries: Any,
-    i: int,
-    h: float,
-    b: Any,
-    total: Any,
-    adjoint: bool,
+    solver: OneStep, dense: _Dense, i: int, h: float, b: Any, total: Any, adjoint: bool
 ) -> tuple[Any, Any]:
-    tableau, count = formula.tableau, len(b)
-    if entries is not None:
-        return _sparse_implicit_step(tableau, entries, i, h, b, total, adjoint)
-    rows = []
-    for place in range(i * count, (i + 1) * count):
-        own, more = formula.field.at(place, outside)
-        rows.append(jacfwd(own, argnums=1)(points[0][place], points[1][place], *more))
-    slopes = np.stack([np.asarray(row) for row in rows])
-    stages = Stages(tableau, slopes[None], np.array([h]), adjoint)
-    right = b + (h * tableau.b[:, None] * total if adjoint else slopes @ total)
-    w = stages.solve(right[None, ..., None])[0, ..., 0]
+    slopes, weights = dense.at(i), solver.weights
     if adjoint:
-        return w, total + np.einsum("sab,sa->b", slopes, w)
-    return w, total + h * np.tensordot(tableau.b, w, 1)
+        w = solver.solve(slopes, h, b + h * weights[:, None] * total)
+        return w, total + solver.product(slopes, w).sum(0)
+    w = solver.solve(slopes, h, b + slopes @ total)
+    return w, total + h * (weights @ w)
 
 
 # --- sparse Jacobians -----------------------------------------------------------------------------

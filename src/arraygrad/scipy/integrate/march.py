@@ -27,7 +27,7 @@ from .tableaus import Tableau
 _MOST = 2**24  # how many numbers the Jacobians of all stages may have
 _CHUNK = 2**20  # how many of them are computed at once
 # How long a state of an explicit or of an implicit method may be, if its Jacobians are formed.
-_LONG = 24, 100
+_LONG = 24, 40
 
 
 class Trajectory:
@@ -126,8 +126,9 @@ def _backward(stages: Stages, h: Any, b: Any, total: Any) -> tuple[Any, Any]:
     n = b.shape[-1]
     q = stages.solve(b[..., None])[..., 0]
     v = stages.solve(h[:, None, None, None] * stages.tableau.b[:, None, None] * np.eye(n))
-    pulled = np.einsum("isab,isa->ib", stages.slopes, q)
-    back = np.einsum("isab,isac->ibc", stages.slopes, v)
+    turned = stages.slopes.mT
+    pulled = (turned @ q[..., None]).sum(1)[..., 0]
+    back = (turned @ v).sum(1)
     for i in reversed(range(len(h))):
         q[i] += v[i] @ total
         total = total + back[i] @ total + pulled[i]

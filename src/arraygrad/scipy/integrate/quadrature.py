@@ -19,33 +19,44 @@ from ... import ops
 from ...core.array import AnyFunction, Array
 from ...errors import NotASolutionError, SingularError
 from ...func import jvp
-from ..checking import verified
 from ..field import Field
 from ..formula import as_array, by_ops, carries, const
 from ..linear import is_floating
 from ..names import scipy_module
-from ..values import Runs, attach, on_values
+from ..solving import solver
+from ..values import Runs, attach
 from .rules import Nodes, Rule, errors, near_ends, on_intervals
 from .weights import principal_value, waves, with_powers
 
+SCIPY = scipy_module("scipy.integrate")
 
-@verified("scipy.integrate.quad")
+
+def _quad(given: dict[str, Any]) -> Any:
+    """SciPy's integral of plain values, and where it was computed."""
+    found = SCIPY.quad(**given | {"full_output": 1})
+    infos = list(found[2].values()) if given.get("complex_func") else [found[2]]
+    breaks = np.asarray([] if given.get("points") is None else given["points"], float)
+    ends = float(given["a"]), float(given["b"])
+    place = _Range(ends, _subdivision(infos), breaks, _float(given.get("wvar")))
+    if not given.get("full_output"):
+        if len(found) > 3:
+            warnings.warn(found[3], SCIPY.IntegrationWarning, stacklevel=2)
+        found = found[:2]
+    return found, place
+
+
+@solver(SCIPY.quad, _quad)
 def quad(
-    func: AnyFunction,
+    runs: Any,
+    result: Any,
+    func: Any,
     a: Any,
     b: Any,
-    args: Any = (),
-    full_output: Any = 0,
-    epsabs: float = 1.49e-8,
-    epsrel: float = 1.49e-8,
-    limit: int = 50,
-    points: Any = None,
-    weight: str | None = None,
-    wvar: Any = None,
-    wopts: Any = None,
-    maxp1: int = 50,
-    limlst: int = 50,
-    complex_func: bool = False,
+    args: Any,
+    epsabs: float,
+    epsrel: float,
+    weight: str | None,
+    wvar: Any,
 ) -> Any:
     """`scipy.integrate.quad`; the integral has derivatives by the ends, `args` and closures.
 
@@ -59,34 +70,7 @@ def quad(
     >>> print(round(float(ag.func.grad(area)(1.0)), 6))  # -sqrt(pi) / 4
     -0.443113
     """
-    scipy = scipy_module("scipy.integrate")
-    options = {
-        "epsabs": epsabs,
-        "epsrel": epsrel,
-        "limit": limit,
-        "weight": weight,
-        "maxp1": maxp1,
-        "limlst": limlst,
-        "complex_func": complex_func,
-    }
-
-    def run(func: Any, a: Any, b: Any, args: Any, points: Any, wvar: Any) -> Any:
-        more = {"points": points, "wvar": wvar, "wopts": wopts, "full_output": 1}
-        found = scipy.quad(func, a, b, args, **more, **options)
-        infos = [found[2]["real"], found[2]["imag"]] if complex_func else [found[2]]
-        breaks = np.asarray([] if points is None else points, float)
-        place = _Range((float(a), float(b)), _subdivision(infos), breaks, _float(wvar))
-        if not full_output:
-            if len(found) > 3:
-                warnings.warn(found[3], scipy.IntegrationWarning, stacklevel=2)
-            found = found[:2]
-        return found, place
-
-    runs = on_values(run, func, a, b, args, points, wvar)
-    ranges = [place for _, place in runs.results]
-    value, *rest = runs.join([found for found, _ in runs.results])
-    if not runs.has_derivatives:
-        return runs.as_given(value), *rest
+    value, *rest = result
     extra = args if isinstance(args, tuple) else (args,)
 
     def function(x: Any) -> Any:
@@ -102,11 +86,11 @@ def quad(
 
     if weight is not None and _is_infinite(a, b):
         total, size = _sum(
-            integrand, runs, [waves(p.ends[0], p.ends[1], p.frequency) for p in ranges]
+            integrand, runs, [waves(p.ends[0], p.ends[1], p.frequency) for p in runs.reports]
         )
         _check_agree(total, value, size)
     else:
-        total = _resolved(integrand, runs, ranges, epsabs, epsrel, "quad")
+        total = _resolved(integrand, runs, epsabs, epsrel, "quad")
     value = value if isinstance(value, Array) else np.asarray(value)
     return attach(value, total + _ends(integrand, a, b)), *rest
 
@@ -168,17 +152,10 @@ class _Range(NamedTuple):
 _MOST = 5000  # points: with more, intervals are not halved any more
 
 
-def _resolved(
-    integrand: AnyFunction,
-    runs: Runs,
-    ranges: list[_Range],
-    epsabs: float,
-    epsrel: float,
-    name: str,
-) -> Any:
+def _resolved(integrand: AnyFunction, runs: Runs, epsabs: float, epsrel: float, name: str) -> Any:
     """The integral as a sum over points at which its derivatives are resolved."""
     with np.errstate(all="ignore"):
-        found = _refined(integrand, runs, ranges, epsabs, epsrel, name)
+        found = _refined(integrand, runs, epsabs, epsrel, name)
     place = found.jump()
     if place is not None:
         raise SingularError(
@@ -189,14 +166,8 @@ def _resolved(
     return found.total
 
 
-def _refined(
-    integrand: AnyFunction,
-    runs: Runs,
-    ranges: list[_Range],
-    epsabs: float,
-    epsrel: float,
-    name: str,
-) -> _Sum:
+def _refined(integrand: AnyFunction, runs: Runs, epsabs: float, epsrel: float, name: str) -> _Sum:
+    ranges: list[_Range] = runs.reports
     edges = [_first_edges(p) for p in ranges]
 
     def on_edges() -> _Sum:
@@ -374,20 +345,10 @@ def _plain(x: Any) -> Any:
 # --- several dimensions ---------------------------------------------------------------------------
 
 
-@verified("scipy.integrate.nquad")
-def nquad(
-    func: AnyFunction, ranges: Any, args: Any = None, opts: Any = None, full_output: bool = False
-) -> Any:
+@solver(SCIPY.nquad)
+def nquad(runs: Any, result: Any, func: Any, ranges: Any, args: Any, opts: Any) -> Any:
     """`scipy.integrate.nquad`; the integral has derivatives by ranges, `args` and closures."""
-    scipy = scipy_module("scipy.integrate")
-
-    def run(func: Any, ranges: Any, args: Any, opts: Any) -> Any:
-        return scipy.nquad(func, ranges, args, opts, full_output)
-
-    runs = on_values(run, func, ranges, args, opts)
-    value, *rest = runs.join(runs.results)
-    if not runs.has_derivatives:
-        return runs.as_given(value), *rest
+    value, *rest = result
     extra = () if args is None else args if isinstance(args, tuple) else (args,)
 
     def integral(depth: int, *outer: Any) -> Any:
@@ -460,37 +421,27 @@ def _limit(limit: Any, *point: Any) -> Any:
 # --- vectors --------------------------------------------------------------------------------------
 
 
-@verified("scipy.integrate.quad_vec")
-def quad_vec(
-    f: AnyFunction,
-    a: Any,
-    b: Any,
-    *more: Any,
-    args: Any = (),
-    full_output: bool = False,
-    **options: Any,
-) -> Any:
+def _quad_vec(given: dict[str, Any]) -> Any:
+    """SciPy's integrals of plain values, and where they were computed."""
+    a, b = given["a"], given["b"]
+    found = SCIPY.quad_vec(**given | {"full_output": True})
+    is_line = np.isinf(a) and np.isinf(b)
+    edges = _halves(found[2].intervals) if is_line else found[2].intervals
+    breaks = np.asarray([] if given.get("points") is None else given["points"], float)
+    place = _Range((float(a), float(b)), edges, breaks)
+    return found if given.get("full_output") else found[:2], place
+
+
+@solver(SCIPY.quad_vec, _quad_vec)
+def quad_vec(runs: Any, result: Any, f: Any, a: Any, b: Any, args: Any) -> Any:
     """`scipy.integrate.quad_vec`; the integrals have derivatives by ends, `args` and closures."""
-    scipy = scipy_module("scipy.integrate")
-
-    def run(f: Any, a: Any, b: Any, args: Any) -> Any:
-        found = scipy.quad_vec(f, a, b, *more, args=args, full_output=True, **options)
-        is_line = np.isinf(a) and np.isinf(b)
-        edges = _halves(found[2].intervals) if is_line else found[2].intervals
-        breaks = np.asarray(options.get("points") or [], float)
-        return found if full_output else found[:2], _Range((float(a), float(b)), edges, breaks)
-
-    runs = on_values(run, f, a, b, args)
-    ranges = [place for _, place in runs.results]
-    value, *rest = runs.join([found for found, _ in runs.results])
-    if not runs.has_derivatives:
-        return runs.as_given(value), *rest
+    value, *rest = result
     extra = args if isinstance(args, tuple) else (args,)
 
     def integrand(x: Any) -> Any:
         return as_array(f(x, *extra))
 
-    total = _resolved(integrand, runs, ranges, 1e-200, 1e-8, "quad_vec")
+    total = _resolved(integrand, runs, 1e-200, 1e-8, "quad_vec")
     return attach(value, total + _ends(integrand, a, b)), *rest
 
 
@@ -500,18 +451,10 @@ def _halves(intervals: Any) -> Any:
     return np.stack([edges[:-1], edges[1:]], axis=1)
 
 
-@verified("scipy.integrate.fixed_quad")
-def fixed_quad(func: AnyFunction, a: Any, b: Any, args: Any = (), n: int = 5) -> Any:
+@solver(SCIPY.fixed_quad)
+def fixed_quad(runs: Any, result: Any, func: Any, a: Any, b: Any, args: Any, n: int) -> Any:
     """`scipy.integrate.fixed_quad`; the sum has derivatives by `a`, `b`, `args` and closures."""
-    scipy = scipy_module("scipy.integrate")
-
-    def run(func: Any, a: Any, b: Any, args: Any) -> Any:
-        return scipy.fixed_quad(func, a, b, args, n)
-
-    runs = on_values(run, func, a, b, args)
-    value, rest = runs.join(runs.results)
-    if not runs.has_derivatives:
-        return runs.as_given(value), rest
+    value, rest = result
     x, w = np.polynomial.legendre.leggauss(n)
     points = a + (b - a) * (x + 1) / 2
     values = by_ops(lambda x: func(x, *args), points)(points)

@@ -10,22 +10,14 @@ from ... import ops
 from ...core.array import AnyFunction, Array
 from ..formula import as_array
 from ..names import scipy_module
-from ..values import attach, on_values
+from ..solving import solver
+from ..values import attach
+
+SCIPY = scipy_module("scipy.integrate")
 
 
-def _integrated(name: str, own: AnyFunction, y: Any, x: Any, dx: Any, **keywords: Any) -> Any:
+def _integrated(own: AnyFunction, value: Any, y: Any, x: Any, dx: Any, axis: int) -> Any:
     """SciPy's value, with the derivatives of our own formula for intervals along the last axis."""
-    scipy = scipy_module("scipy.integrate")
-
-    def run(y: Any, x: Any, dx: Any, keywords: Any) -> Any:
-        places = {"dx": dx} if name == "romb" else {"x": x, "dx": dx}
-        return getattr(scipy, name)(y, **places, **keywords)
-
-    runs = on_values(run, y, x, dx, keywords)
-    value = runs.join(runs.results)
-    if not runs.has_derivatives:
-        return runs.as_given(value)
-    axis = keywords["axis"]
     y = as_array(y)
     count = y.shape[axis]
     if x is None:
@@ -66,22 +58,16 @@ def _parabolas(y: Any, h: Any) -> Any:
     return ops.where(is_first, ahead, back)
 
 
-def trapezoid(y: Any, x: Any = None, dx: Any = 1.0, axis: int = -1) -> Any:
+@solver(SCIPY.trapezoid)
+def trapezoid(runs: Any, value: Any, **given: Any) -> Any:
     """`scipy.integrate.trapezoid`, differentiable by `y`, `x` and `dx`."""
-
-    def own(y: Any, h: Any) -> Any:
-        return ops.sum(_trapezoids(y, h), axis=-1)
-
-    return _integrated("trapezoid", own, y, x, dx, axis=axis)
+    return _integrated(lambda y, h: ops.sum(_trapezoids(y, h), axis=-1), value, **given)
 
 
-def simpson(y: Any, x: Any = None, *, dx: Any = 1.0, axis: int = -1) -> Any:
+@solver(SCIPY.simpson)
+def simpson(runs: Any, value: Any, **given: Any) -> Any:
     """`scipy.integrate.simpson`, differentiable by `y`, `x` and `dx`."""
-
-    def own(y: Any, h: Any) -> Any:
-        return ops.sum(_parabolas(y, h), axis=-1)
-
-    return _integrated("simpson", own, y, x, dx, axis=axis)
+    return _integrated(lambda y, h: ops.sum(_parabolas(y, h), axis=-1), value, **given)
 
 
 def _running(intervals: AnyFunction, initial: Any, axis: int) -> AnyFunction:
@@ -95,17 +81,14 @@ def _running(intervals: AnyFunction, initial: Any, axis: int) -> AnyFunction:
     return own
 
 
-def cumulative_trapezoid(
-    y: Any, x: Any = None, dx: Any = 1.0, axis: int = -1, initial: Any = None
-) -> Any:
+@solver(SCIPY.cumulative_trapezoid)
+def cumulative_trapezoid(runs: Any, value: Any, axis: int, initial: Any, **given: Any) -> Any:
     """`scipy.integrate.cumulative_trapezoid`, differentiable by `y`, `x` and `dx`."""
-    own = _running(_trapezoids, initial, axis)
-    return _integrated("cumulative_trapezoid", own, y, x, dx, axis=axis, initial=initial)
+    return _integrated(_running(_trapezoids, initial, axis), value, axis=axis, **given)
 
 
-def cumulative_simpson(
-    y: Any, *, x: Any = None, dx: Any = 1.0, axis: int = -1, initial: Any = None
-) -> Any:
+@solver(SCIPY.cumulative_simpson)
+def cumulative_simpson(runs: Any, value: Any, axis: int, initial: Any, **given: Any) -> Any:
     """`scipy.integrate.cumulative_simpson`, differentiable by `y`, `x`, `dx` and `initial`."""
 
     def own(y: Any, h: Any) -> Any:
@@ -117,10 +100,11 @@ def cumulative_simpson(
         first = ops.broadcast_to(start, (*sums.shape[:-1], 1))
         return ops.moveaxis(ops.concat([first, sums], axis=-1), -1, axis)
 
-    return _integrated("cumulative_simpson", own, y, x, dx, axis=axis, initial=initial)
+    return _integrated(own, value, axis=axis, **given)
 
 
-def romb(y: Any, dx: Any = 1.0, axis: int = -1, show: bool = False) -> Any:
+@solver(SCIPY.romb)
+def romb(runs: Any, value: Any, y: Any, dx: Any, axis: int) -> Any:
     """`scipy.integrate.romb`, differentiable by `y` and `dx`."""
 
     def own(y: Any, h: Any) -> Any:
@@ -137,4 +121,4 @@ def romb(y: Any, dx: Any = 1.0, axis: int = -1, show: bool = False) -> Any:
             row, step = refined, half
         return row[-1]
 
-    return _integrated("romb", own, y, None, dx, axis=axis, show=show)
+    return _integrated(own, value, y, None, dx, axis)

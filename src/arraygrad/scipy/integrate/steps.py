@@ -10,9 +10,6 @@ import numpy as np
 
 from .tableaus import Tableau, explicit, radau
 
-# Into how many steps of Radau's method a step of another implicit method is divided. LSODA can be
-# of order twelve, Radau is of order five.
-_PARTS = {"LSODA": 4, "BDF": 2}
 # How many numbers the stages of all steps may have, if they can be computed again: of an explicit
 # method with long states, for which this takes little longer; with others; of an implicit method,
 # for which it takes much longer.
@@ -78,6 +75,15 @@ class Log:
         return Steps(tableau, np.array(self.times), stages)
 
 
+def _parts(dense: Any) -> int:
+    """Into how many steps of Radau's method, of order five, a step of LSODA is divided.
+
+    LSODA can be of order twelve; its interpolating polynomials have a power for each.
+    """
+    order = len(getattr(dense, "p", ())) - 1
+    return 1 if order <= 5 else 2 if order <= 8 else 4
+
+
 def recording(method: Any, log: Log) -> tuple[Any, Tableau]:
     """A class that solves like `method` and writes its steps to `log`; and its tableau."""
     if hasattr(method, "n_stages") and hasattr(method, "B"):
@@ -93,20 +99,18 @@ def recording(method: Any, log: Log) -> tuple[Any, Tableau]:
         tableau = radau()
         log.is_explicit = False
         inverse = np.linalg.inv(tableau.a)
-        parts = _PARTS.get(method.__name__, 1)
 
         def note(solver: Any) -> None:
             if solver.t == solver.t_old:
                 slope = solver.fun_single(solver.t, solver.y)
                 log.add(solver.t_old, solver.t, np.stack([slope] * 3))
                 return
-            ends = np.linspace(solver.t_old, solver.t, parts + 1)
-            if log.stages is None:
-                for start, end in itertools.pairwise(ends):
-                    log.add(start, end, None)
-                return
             dense = solver.dense_output()
+            ends = np.linspace(solver.t_old, solver.t, _parts(dense) + 1)
             for start, end in itertools.pairwise(ends):
+                if log.stages is None:
+                    log.add(start, end, None)
+                    continue
                 h = end - start
                 states = dense(np.append(start, start + tableau.c * h)).T
                 log.add(start, end, inverse @ (states[1:] - states[0]) / h)

@@ -55,23 +55,9 @@ def _at(spline: TensorSpline, x: Any, nu: int, ext: int) -> Any:
 
 
 @twin(SCIPY.splrep)
-def splrep(
-    x: Any,
-    y: Any,
-    w: Any = None,
-    xb: Any = None,
-    xe: Any = None,
-    k: int = 3,
-    task: int = 0,
-    s: Any = None,
-    t: Any = None,
-    full_output: int = 0,
-    per: int = 0,
-    quiet: int = 1,
-) -> Any:
+def splrep(x: Any, y: Any, k: int, s: Any) -> Any:
     """The spline through points, by nodes and values."""
-    refuse("splrep", w=(w, None), xb=(xb, None), xe=(xe, None), task=(task, 0), t=(t, None))
-    refuse("splrep", s=(s or 0, 0), full_output=(full_output, 0), per=(per, 0))
+    refuse("splrep", s=(s or 0, 0))
     return _tuple(make_interp_spline(_one(x), _one(y), k))
 
 
@@ -80,7 +66,7 @@ def _one(x: Any) -> Any:
 
 
 @twin(SCIPY.splev)
-def splev(x: Any, tck: Any, der: int = 0, ext: int = 0) -> Any:
+def splev(x: Any, tck: Any, der: int, ext: int) -> Any:
     """The values of a spline, or of its derivative, at points."""
     if ext not in (0, 1, 2, 3):
         raise ValueError(f"ext = {ext} not in (0, 1, 2, 3) ")
@@ -88,20 +74,19 @@ def splev(x: Any, tck: Any, der: int = 0, ext: int = 0) -> Any:
 
 
 @twin(SCIPY.splint)
-def splint(a: Any, b: Any, tck: Any, full_output: int = 0) -> Any:
+def splint(a: Any, b: Any, tck: Any) -> Any:
     """The integral of a spline between two points; it is zero outside of its range."""
-    refuse("splint", full_output=(full_output, 0))
     return _spline(tck).integrate(a, b, extrapolate=False)
 
 
 @twin(SCIPY.splder)
-def splder(tck: Any, n: int = 1) -> Any:
+def splder(tck: Any, n: int) -> Any:
     """The derivative of a spline, as a spline."""
     return _like(tck, _spline(tck).derivative(n))
 
 
 @twin(SCIPY.splantider)
-def splantider(tck: Any, n: int = 1) -> Any:
+def splantider(tck: Any, n: int) -> Any:
     """The integral of a spline, as a spline."""
     return _like(tck, _spline(tck).antiderivative(n))
 

@@ -137,14 +137,7 @@ class NearestNDInterpolator(AlsoOfTensors, SCIPY.NearestNDInterpolator):  # type
 
 
 @twin(SCIPY.griddata)
-def griddata(
-    points: Any,
-    values: Any,
-    xi: Any,
-    method: str = "linear",
-    fill_value: Any = math.nan,
-    rescale: bool = False,
-) -> Any:
+def griddata(points: Any, values: Any, xi: Any, method: str, fill_value: Any, rescale: bool) -> Any:
     """Interpolation between scattered points, by the points, the values and where it is wanted."""
     points = _mesh_points(points)
     if points.shape[-1] == 1:

@@ -14,9 +14,9 @@ from ...core.kinds import Matrices, Opaque
 from ...ops import expand_dims, matmul, real, sqrt, sum, take_along_axis
 from ...ops.define.library import constant
 from ..names import scipy_module
-from ..twins import by_scipy, refuse, twin
+from ..twins import by_scipy, twin
 from .decompositions import phase
-from .stacked import SCIPY, adjoint, check_numbers, matrix, stacked
+from .stacked import SCIPY, adjoint, matrix, stacked
 
 
 def _part(which: int) -> Any:
@@ -64,20 +64,9 @@ def _columns_like(vectors: Any, own: Any) -> Any:
 
 
 @twin(SCIPY.eig)
-def eig(
-    a: Any,
-    b: Any = None,
-    left: bool = False,
-    right: bool = True,
-    overwrite_a: bool = False,
-    overwrite_b: bool = False,
-    check_finite: bool = True,
-    homogeneous_eigvals: bool = False,
-) -> Any:
+def eig(a: Any, b: Any, left: bool, right: bool) -> Any:
     """Eigenvalues, and eigenvectors on the left and on the right. `b` must have an inverse."""
-    refuse("eig", homogeneous_eigvals=(homogeneous_eigvals, False))
     a = matrix(a, "eig")
-    check_numbers(check_finite, a)
     if b is None and not left:
         return tuple(ours.eig(a)) if right else ours.eigvals(a)
     if b is not None and left and not right:
@@ -86,7 +75,6 @@ def eig(
         )
     alone = b is None  # SciPy's vectors have other phases than with a unit matrix
     b = np.eye(a.shape[-1]) if alone else matrix(b, "eig")
-    check_numbers(check_finite, b)
     values, vectors = ours.eig(a if alone else ours.solve(b, a))
     order = _order(values, _values(a, b, alone=alone))
     values = take_along_axis(values, order, axis=-1)
@@ -104,13 +92,6 @@ def eig(
 
 
 @twin(SCIPY.eigvals)
-def eigvals(
-    a: Any,
-    b: Any = None,
-    overwrite_a: bool = False,
-    check_finite: bool = True,
-    homogeneous_eigvals: bool = False,
-) -> Any:
+def eigvals(**options: Any) -> Any:
     """Eigenvalues, also of generalised problems."""
-    options = {"check_finite": check_finite, "homogeneous_eigvals": homogeneous_eigvals}
-    return eig(a, b, left=False, right=False, **options)
+    return eig(left=False, right=False, **options)

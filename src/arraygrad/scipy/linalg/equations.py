@@ -10,7 +10,7 @@ from typing import Any
 
 from ...linalg import solve
 from ...ops import matmul, matrix_transpose
-from ..twins import refuse, twin
+from ..twins import twin
 from .stacked import SCIPY, adjoint, matrix, matrix_op
 
 # --- linear equations ----------------------------------------------------------------------------
@@ -76,7 +76,7 @@ _stein = matrix_op(
 
 
 @twin(SCIPY.solve_discrete_lyapunov)
-def solve_discrete_lyapunov(a: Any, q: Any, method: str | None = None) -> Any:
+def solve_discrete_lyapunov(a: Any, q: Any, method: str | None) -> Any:
     """The solution X of ``A X Aᴴ - X + Q = 0``."""
     name = "solve_discrete_lyapunov"
     return _stein(matrix(a, name), matrix(q, name), method=method)
@@ -145,22 +145,16 @@ _dare = matrix_op(
 
 
 @twin(SCIPY.solve_continuous_are)
-def solve_continuous_are(
-    a: Any, b: Any, q: Any, r: Any, e: Any = None, s: Any = None, balanced: bool = True
-) -> Any:
+def solve_continuous_are(a: Any, b: Any, q: Any, r: Any, balanced: bool) -> Any:
     """The solution X of the continuous algebraic equation of Riccati."""
     name = "solve_continuous_are"
-    refuse(name, e=(e, None), s=(s, None))
     b = matrix(b, name, square=False)
     return _care(matrix(a, name), b, matrix(q, name), matrix(r, name), balanced=balanced)
 
 
 @twin(SCIPY.solve_discrete_are)
-def solve_discrete_are(
-    a: Any, b: Any, q: Any, r: Any, e: Any = None, s: Any = None, balanced: bool = True
-) -> Any:
+def solve_discrete_are(a: Any, b: Any, q: Any, r: Any, balanced: bool) -> Any:
     """The solution X of the discrete algebraic equation of Riccati."""
     name = "solve_discrete_are"
-    refuse(name, e=(e, None), s=(s, None))
     b = matrix(b, name, square=False)
     return _dare(matrix(a, name), b, matrix(q, name), matrix(r, name), balanced=balanced)

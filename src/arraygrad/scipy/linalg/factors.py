@@ -15,7 +15,6 @@ from ..twins import array_like, by_scipy, floating, twin
 from .stacked import (
     SCIPY,
     adjoint,
-    check_numbers,
     columns,
     hermitian,
     matrix,
@@ -29,34 +28,25 @@ from .systems import triangular
 
 
 @twin(SCIPY.cholesky)
-def cholesky(
-    a: Any, lower: bool = False, overwrite_a: bool = False, check_finite: bool = True
-) -> Any:
+def cholesky(a: Any, lower: bool) -> Any:
     """The triangular factor of positive definite matrices, of which one triangle is read."""
     a = matrix(a, "cholesky")
-    check_numbers(check_finite, a)
     return ours.cholesky(hermitian(a, lower), upper=not lower)
 
 
 @twin(SCIPY.cho_factor)
-def cho_factor(
-    a: Any, lower: bool = False, overwrite_a: bool = False, check_finite: bool = True
-) -> Any:
+def cho_factor(a: Any, lower: bool) -> Any:
     """The Cholesky factor for `cho_solve`; the numbers in the other triangle have no meaning."""
     a = matrix(a, "cho_factor")
-    check_numbers(check_finite, a)
     factor = ours.cholesky(hermitian(a, lower), upper=not lower)
     return factor + (triu(a, k=1) if lower else tril(a, k=-1)), lower
 
 
 @twin(SCIPY.cho_solve)
-def cho_solve(
-    c_and_lower: Any, b: Any, overwrite_b: bool = False, check_finite: bool = True
-) -> Any:
+def cho_solve(c_and_lower: Any, b: Any) -> Any:
     """The solution of a linear system, by the result of `cho_factor`."""
     c, lower = c_and_lower
     c, b = matrix(c, "cho_solve"), floating(b)
-    check_numbers(check_finite, c, b)
     b, vector = columns(b)
     first, second = (c, adjoint(c)) if lower else (adjoint(c), c)
     x = triangular(second, triangular(first, b, lower=True, unit=False), lower=False, unit=False)
@@ -155,16 +145,9 @@ def _factors(a: Any) -> tuple[Any, Any, Any]:
 
 
 @twin(SCIPY.lu)
-def lu(
-    a: Any,
-    permute_l: bool = False,
-    overwrite_a: bool = False,
-    check_finite: bool = True,
-    p_indices: bool = False,
-) -> Any:
+def lu(a: Any, permute_l: bool, p_indices: bool) -> Any:
     """The LU decomposition. The permutation is a constant."""
     a = matrix(a, "lu", square=False)
-    check_numbers(check_finite, a)
     permutation, lower, upper = _factors(a)
     if permute_l:
         return matmul(permutation, lower), upper
@@ -172,10 +155,9 @@ def lu(
 
 
 @twin(SCIPY.lu_factor)
-def lu_factor(a: Any, overwrite_a: bool = False, check_finite: bool = True) -> Any:
+def lu_factor(a: Any) -> Any:
     """Both factors of an LU decomposition in one matrix, and the pivots, for `lu_solve`."""
     a = matrix(a, "lu_factor", square=False)
-    check_numbers(check_finite, a)
     _, lower, upper = _factors(a)
     m, n = a.shape[-2:]
     lower = tril(lower, k=-1)
@@ -187,13 +169,10 @@ def lu_factor(a: Any, overwrite_a: bool = False, check_finite: bool = True) -> A
 
 
 @twin(SCIPY.lu_solve)
-def lu_solve(
-    lu_and_piv: Any, b: Any, trans: int = 0, overwrite_b: bool = False, check_finite: bool = True
-) -> Any:
+def lu_solve(lu_and_piv: Any, b: Any, trans: int) -> Any:
     """The solution of a linear system, by the result of `lu_factor`."""
     both, pivots = lu_and_piv
     both, b = matrix(both, "lu_solve"), floating(b)
-    check_numbers(check_finite, both, b)
     b, vector = columns(b)
     order = _permutation(array_like(pivots))
     if trans == 0:

@@ -19,7 +19,7 @@ from ...ops import concat, expand_dims, imag, is_complex, matmul, matrix_transpo
 from ..twins import refuse, twin
 from .equations import sylvester
 from .exponential import expm_along
-from .stacked import SCIPY, check_numbers, matrix, matrix_op, regular
+from .stacked import SCIPY, matrix, matrix_op, regular
 
 _NEAR = 0.1  # how close to the negative real axis, as an angle, an eigenvalue is on it
 
@@ -142,43 +142,36 @@ _sqrtm = matrix_op(
 
 
 @twin(SCIPY.expm)
-def expm(A: Any) -> Any:  # noqa: N803  (SciPy's name)
+def expm(A: Any) -> Any:
     """The exponential of matrices."""
     return _expm(matrix(A, "expm"), power=None)
 
 
 @twin(SCIPY.expm_frechet)
-def expm_frechet(
-    A: Any,  # noqa: N803
-    E: Any,  # noqa: N803
-    method: str | None = None,
-    compute_expm: bool = True,
-    check_finite: bool = True,
-) -> Any:
+def expm_frechet(A: Any, E: Any, method: str | None, compute_expm: bool) -> Any:
     """The derivative of the exponential at `A` along `E`, and the exponential itself."""
     if method not in (None, "SPS", "blockEnlarge"):
         raise ValueError(f"Unknown implementation {method}")
     a, e = matrix(A, "expm_frechet"), matrix(E, "expm_frechet")
-    check_numbers(check_finite, a, e)
     along = _expm_frechet(a, e, power=None)
     return (_expm(a, power=None), along) if compute_expm else along
 
 
 @twin(SCIPY.logm)
-def logm(A: Any, disp: Any = True) -> Any:  # noqa: N803
+def logm(A: Any, disp: Any) -> Any:
     """The logarithm of matrices."""
-    refuse("logm", disp=(disp, True))
+    refuse("logm", disp=(disp is not False, True))
     return _logm(matrix(A, "logm"), power=None)
 
 
 @twin(SCIPY.sqrtm)
-def sqrtm(A: Any) -> Any:  # noqa: N803
+def sqrtm(A: Any) -> Any:
     """The square root of matrices."""
     return _sqrtm(matrix(A, "sqrtm"))
 
 
 @twin(SCIPY.fractional_matrix_power)
-def fractional_matrix_power(A: Any, t: Any) -> Any:  # noqa: N803
+def fractional_matrix_power(A: Any, t: Any) -> Any:
     """The power `t` of matrices, by both arguments."""
     a = matrix(A, "fractional_matrix_power")
     if isinstance(t, Array):
@@ -187,9 +180,8 @@ def fractional_matrix_power(A: Any, t: Any) -> Any:  # noqa: N803
 
 
 @twin(SCIPY.funm)
-def funm(A: Any, func: AnyFunction, disp: bool = True) -> Any:  # noqa: N803
+def funm(A: Any, func: AnyFunction) -> Any:
     """A function of matrices by their eigenvalues, which must be different from each other."""
-    refuse("funm", disp=(disp, True))
     a = matrix(A, "funm")
     values, vectors = eig(a)
     out = matmul(vectors * expand_dims(func(values), axis=-2), inv(vectors))
@@ -212,7 +204,7 @@ def _sinm(a: Any) -> Any:
 
 
 def _of_matrix(name: str, function: AnyFunction) -> AnyFunction:
-    return twin(getattr(SCIPY, name))(lambda A: function(matrix(A, name)))  # noqa: N803
+    return twin(getattr(SCIPY, name))(lambda A: function(matrix(A, name)))
 
 
 cosm = _of_matrix("cosm", _cosm)

@@ -26,7 +26,7 @@ from ...ops import (
 )
 from ...ops.define.library import constant
 from ..twins import twin
-from .stacked import SCIPY, adjoint, check_numbers, matrix, matrix_op, stacked, symmetric
+from .stacked import SCIPY, adjoint, matrix, matrix_op, stacked, symmetric
 from .stacked import hermitian as hermitian_of
 
 
@@ -93,16 +93,9 @@ _order = constant(
 
 
 @twin(SCIPY.ldl)
-def ldl(
-    A: Any,  # noqa: N803
-    lower: bool = True,
-    hermitian: bool = True,
-    overwrite_a: bool = False,
-    check_finite: bool = True,
-) -> Any:
+def ldl(A: Any, lower: bool, hermitian: bool) -> Any:
     """The LDL decomposition of Hermitian or symmetric matrices, of which one triangle is read."""
     a = matrix(A, "ldl")
-    check_numbers(check_finite, a)
     a = hermitian_of(a, lower) if hermitian else symmetric(a, lower)
     options = {"lower": bool(lower), "hermitian": bool(hermitian)}
     triangle, d, order = _ldl(a, **options)

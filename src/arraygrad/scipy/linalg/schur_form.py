@@ -13,8 +13,8 @@ import numpy as np
 from ...backends.filled import zeros_like
 from ...ops import concat, conj, diagonal, expand_dims, imag, is_complex, matmul, tril, triu
 from ...ops.spectra import _unless
-from ..twins import refuse, twin
-from .stacked import SCIPY, adjoint, check_numbers, matrix, matrix_op
+from ..twins import twin
+from .stacked import SCIPY, adjoint, matrix, matrix_op
 from .systems import solve_triangular
 
 
@@ -95,18 +95,9 @@ _schur = matrix_op(
 
 
 @twin(SCIPY.schur)
-def schur(
-    a: Any,
-    output: str = "real",
-    lwork: Any = None,
-    overwrite_a: bool = False,
-    sort: Any = None,
-    check_finite: bool = True,
-) -> Any:
+def schur(a: Any, output: str) -> Any:
     """The Schur decomposition, with a triangular form. The vectors' signs or phases are SciPy's."""
-    refuse("schur", sort=(sort, None), lwork=(lwork, None))
     a = matrix(a, "schur")
-    check_numbers(check_finite, a)
     if output not in ("real", "complex", "r", "c"):
         raise ValueError("argument must be 'real', or 'complex'")
     return _schur(a, output=output)

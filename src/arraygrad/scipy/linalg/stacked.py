@@ -97,16 +97,6 @@ def symmetric(x: Any, lower: bool) -> Any:
     return part + matrix_transpose(part) + tril(triu(x))
 
 
-def check_numbers(check_finite: bool, *arrays: Any) -> None:
-    """Raise as SciPy does if an array has infinities or NaNs, unless told not to look."""
-    if not check_finite:
-        return
-    for x in arrays:
-        values = plain(x)
-        if isinstance(values, np.ndarray) and not np.isfinite(values).all():
-            raise ValueError("array must not contain infs or NaNs")
-
-
 def regular(a: Any, name: str) -> Any:
     """Matrices of which a function has a derivative; raises if a matrix is singular."""
     values = plain(a)

@@ -9,8 +9,8 @@ import numpy as np
 from ...backends.filled import zeros_like
 from ...fft import fft, ifft
 from ...ops import concat, conj, einsum, expand_dims, flip, is_complex, real, reshape, take
-from ..twins import floating, refuse, twin
-from .stacked import SCIPY, check_numbers, columns, matrix, matrix_op, uncolumned
+from ..twins import floating, twin
+from .stacked import SCIPY, columns, matrix, matrix_op, uncolumned
 
 # --- building ------------------------------------------------------------------------------------
 
@@ -28,7 +28,7 @@ def _at(values: Any, index: Any) -> Any:
 
 
 @twin(SCIPY.toeplitz)
-def toeplitz(c: Any, r: Any = None) -> Any:
+def toeplitz(c: Any, r: Any) -> Any:
     """The matrix with constant diagonals, by its first column and first row."""
     c = _vector(c, "toeplitz")
     r = (conj(c) if is_complex(c) else c) if r is None else _vector(r, "toeplitz")
@@ -38,7 +38,7 @@ def toeplitz(c: Any, r: Any = None) -> Any:
 
 
 @twin(SCIPY.hankel)
-def hankel(c: Any, r: Any = None) -> Any:
+def hankel(c: Any, r: Any) -> Any:
     """The matrix with constant antidiagonals, by its first column and last row."""
     c = _vector(c, "hankel")
     r = zeros_like(c) if r is None else _vector(r, "hankel")
@@ -64,7 +64,7 @@ def companion(a: Any) -> Any:
 
 
 @twin(SCIPY.convolution_matrix)
-def convolution_matrix(a: Any, n: int, mode: str = "full") -> Any:
+def convolution_matrix(a: Any, n: int, mode: str) -> Any:
     """The matrix whose product with a vector of length `n` is a convolution."""
     a = _vector(a, "convolution_matrix")
     m = a.shape[0]
@@ -191,17 +191,9 @@ def banded(l_and_u: tuple[int, int], ab: Any, b: Any) -> Any:
 
 
 @twin(SCIPY.solve_banded)
-def solve_banded(
-    l_and_u: Any,
-    ab: Any,
-    b: Any,
-    overwrite_ab: bool = False,
-    overwrite_b: bool = False,
-    check_finite: bool = True,
-) -> Any:
+def solve_banded(l_and_u: Any, ab: Any, b: Any) -> Any:
     """The solution of a banded system, given by its diagonals."""
     ab, b = matrix(ab, "solve_banded", square=False), floating(b)
-    check_numbers(check_finite, ab, b)
     below, above = (int(n) for n in l_and_u)
     if below + above + 1 != ab.shape[-2]:
         raise ValueError(
@@ -212,17 +204,9 @@ def solve_banded(
 
 
 @twin(SCIPY.solveh_banded)
-def solveh_banded(
-    ab: Any,
-    b: Any,
-    overwrite_ab: bool = False,
-    overwrite_b: bool = False,
-    lower: bool = False,
-    check_finite: bool = True,
-) -> Any:
+def solveh_banded(ab: Any, b: Any, lower: bool) -> Any:
     """The solution of a Hermitian banded system, given by the diagonals of one triangle."""
     ab, b = matrix(ab, "solveh_banded", square=False), floating(b)
-    check_numbers(check_finite, ab, b)
     width, n = ab.shape[-2] - 1, ab.shape[-1]
     k, j = np.ogrid[: 2 * width + 1, :n]
     offset = width - k  # j - i: how far above the diagonal
@@ -289,7 +273,7 @@ _toeplitz = matrix_op(
 
 
 @twin(SCIPY.solve_toeplitz)
-def solve_toeplitz(c_or_cr: Any, b: Any, check_finite: bool = True) -> Any:
+def solve_toeplitz(c_or_cr: Any, b: Any) -> Any:
     """The solution of a system with constant diagonals."""
     if isinstance(c_or_cr, tuple):
         c, r = (_vector(x, "solve_toeplitz") for x in c_or_cr)
@@ -297,25 +281,14 @@ def solve_toeplitz(c_or_cr: Any, b: Any, check_finite: bool = True) -> Any:
         c = _vector(c_or_cr, "solve_toeplitz")
         r = conj(c) if is_complex(c) else c
     b = floating(b)
-    check_numbers(check_finite, c, r, b)
     b, vector = columns(b)
     c, r = expand_dims(c, axis=-1), expand_dims(r, axis=-1)
     return uncolumned(_toeplitz(c, r, b), vector)
 
 
 @twin(SCIPY.solve_circulant)
-def solve_circulant(
-    c: Any,
-    b: Any,
-    singular: str = "raise",
-    tol: Any = None,
-    caxis: int = -1,
-    baxis: int = 0,
-    outaxis: int = 0,
-) -> Any:
+def solve_circulant(c: Any, b: Any) -> Any:
     """The solution of a circulant system, by Fourier transforms."""
-    refuse("solve_circulant", singular=(singular, "raise"), tol=(tol, None))
-    refuse("solve_circulant", caxis=(caxis, -1), baxis=(baxis, 0), outaxis=(outaxis, 0))
     c, b = _vector(c, "solve_circulant"), floating(b)
     values = fft(c, axis=-1)
     values = reshape(values, (c.shape[0], *(1,) * (b.ndim - 1)))

@@ -20,7 +20,7 @@ from ...ops.define.library import declare
 from ..names import scipy_module
 from ..signal.convolution import convolved
 from ..signal.lines import padded_places
-from ..twins import array_like, by_scipy, floating, in_precision_of, refuse, twin
+from ..twins import array_like, by_scipy, floating, in_precision_of, twin
 
 SCIPY = scipy_module("scipy.ndimage")
 
@@ -176,36 +176,16 @@ def _conjugate(weights: Any) -> Any:
 
 
 @twin(SCIPY.correlate)
-def correlate(
-    input: Any,
-    weights: Any,
-    output: Any = None,
-    mode: Any = "reflect",
-    cval: Any = 0.0,
-    origin: Any = 0,
-    *,
-    axes: Any = None,
-) -> Any:
+def correlate(input: Any, weights: Any, mode: Any, cval: Any, origin: Any, axes: Any) -> Any:
     """The correlation of an image with weights."""
-    refuse("correlate", output=(output, None))
     x, w = image_of(input), _conjugate(weights)
     origins = for_all_axes(origin, x, axes, 0)
     return _correlated(x, _in_axes(x, w, axes), _one_mode(mode), cval, origins)
 
 
 @twin(SCIPY.convolve)
-def convolve(
-    input: Any,
-    weights: Any,
-    output: Any = None,
-    mode: Any = "reflect",
-    cval: Any = 0.0,
-    origin: Any = 0,
-    *,
-    axes: Any = None,
-) -> Any:
+def convolve(input: Any, weights: Any, mode: Any, cval: Any, origin: Any, axes: Any) -> Any:
     """The convolution of an image with weights."""
-    refuse("convolve", output=(output, None))
     x, w = image_of(input), floating(weights)
     weights = _in_axes(x, flip(w, axis=None), axes)
     origins = _turned(for_all_axes(origin, x, axes, 0), weights)
@@ -223,32 +203,14 @@ def along_axis(x: Any, weights: Any, axis: int, mode: str, cval: Any, origin: in
 
 
 @twin(SCIPY.correlate1d)
-def correlate1d(
-    input: Any,
-    weights: Any,
-    axis: int = -1,
-    output: Any = None,
-    mode: str = "reflect",
-    cval: Any = 0.0,
-    origin: int = 0,
-) -> Any:
+def correlate1d(input: Any, weights: Any, axis: int, mode: str, cval: Any, origin: int) -> Any:
     """The correlation with a vector along an axis."""
-    refuse("correlate1d", output=(output, None))
     return along_axis(image_of(input), _conjugate(weights), axis, mode, cval, origin)
 
 
 @twin(SCIPY.convolve1d)
-def convolve1d(
-    input: Any,
-    weights: Any,
-    axis: int = -1,
-    output: Any = None,
-    mode: str = "reflect",
-    cval: Any = 0.0,
-    origin: int = 0,
-) -> Any:
+def convolve1d(input: Any, weights: Any, axis: int, mode: str, cval: Any, origin: int) -> Any:
     """The convolution with a vector along an axis."""
-    refuse("convolve1d", output=(output, None))
     w = floating(weights)
     turned = _turned([origin], w)[0]
     return along_axis(image_of(input), flip(w, axis=0), axis, mode, cval, turned)
@@ -258,33 +220,14 @@ def convolve1d(
 
 
 @twin(SCIPY.uniform_filter1d)
-def uniform_filter1d(
-    input: Any,
-    size: int,
-    axis: int = -1,
-    output: Any = None,
-    mode: str = "reflect",
-    cval: Any = 0.0,
-    origin: int = 0,
-) -> Any:
+def uniform_filter1d(input: Any, size: int, axis: int, mode: str, cval: Any, origin: int) -> Any:
     """The mean of neighbours along an axis."""
-    refuse("uniform_filter1d", output=(output, None))
     return along_axis(image_of(input), np.full(size, 1.0 / size), axis, mode, cval, origin)
 
 
 @twin(SCIPY.uniform_filter)
-def uniform_filter(
-    input: Any,
-    size: Any = 3,
-    output: Any = None,
-    mode: Any = "reflect",
-    cval: Any = 0.0,
-    origin: Any = 0,
-    *,
-    axes: Any = None,
-) -> Any:
+def uniform_filter(input: Any, size: Any, mode: Any, cval: Any, origin: Any, axes: Any) -> Any:
     """The mean of neighbours."""
-    refuse("uniform_filter", output=(output, None))
     x = image_of(input)
     along = axes_of(x, axes)
     count = len(along)
@@ -308,29 +251,20 @@ def _edges(input: Any, axis: int, mode: Any, cval: Any, smooth: list[float]) -> 
 
 
 @twin(SCIPY.sobel)
-def sobel(
-    input: Any, axis: int = -1, output: Any = None, mode: Any = "reflect", cval: Any = 0.0
-) -> Any:
+def sobel(input: Any, axis: int, mode: Any, cval: Any) -> Any:
     """Sobel's filter: differences along an axis."""
-    refuse("sobel", output=(output, None))
     return _edges(input, axis, mode, cval, [1.0, 2.0, 1.0])
 
 
 @twin(SCIPY.prewitt)
-def prewitt(
-    input: Any, axis: int = -1, output: Any = None, mode: Any = "reflect", cval: Any = 0.0
-) -> Any:
+def prewitt(input: Any, axis: int, mode: Any, cval: Any) -> Any:
     """Prewitt's filter: differences along an axis."""
-    refuse("prewitt", output=(output, None))
     return _edges(input, axis, mode, cval, [1.0, 1.0, 1.0])
 
 
 @twin(SCIPY.laplace)
-def laplace(
-    input: Any, output: Any = None, mode: Any = "reflect", cval: Any = 0.0, *, axes: Any = None
-) -> Any:
+def laplace(input: Any, mode: Any, cval: Any, axes: Any) -> Any:
     """The sum of second differences."""
-    refuse("laplace", output=(output, None))
     x = image_of(input)
     along = axes_of(x, axes)
     modes = modes_of(mode, len(along))

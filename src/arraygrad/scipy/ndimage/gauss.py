@@ -9,7 +9,7 @@ import numpy as np
 from ...core.array import Array, plain
 from ...ops import equal, exp, flip, sqrt, stack, where
 from ...ops import sum as _sum
-from ..twins import array_like, refuse, twin
+from ..twins import array_like, twin
 from .filters import SCIPY, along_axis, axes_of, for_all_axes, image_of, modes_of, numbers
 
 
@@ -45,17 +45,14 @@ def _gauss_weights(sigma: Any, order: int, truncate: float, radius: Any) -> Any:
 def gaussian_filter1d(
     input: Any,
     sigma: Any,
-    axis: int = -1,
-    order: int = 0,
-    output: Any = None,
-    mode: str = "reflect",
-    cval: Any = 0.0,
-    truncate: float = 4.0,
-    *,
-    radius: Any = None,
+    axis: int,
+    order: int,
+    mode: str,
+    cval: Any,
+    truncate: float,
+    radius: Any,
 ) -> Any:
     """A Gauss filter along an axis, by the image and by the width."""
-    refuse("gaussian_filter1d", output=(output, None))
     if order < 0:
         raise ValueError("order must be non-negative")
     sigma = sigma if isinstance(sigma, Array) else float(sigma)
@@ -67,17 +64,14 @@ def gaussian_filter1d(
 def gaussian_filter(
     input: Any,
     sigma: Any,
-    order: Any = 0,
-    output: Any = None,
-    mode: Any = "reflect",
-    cval: Any = 0.0,
-    truncate: float = 4.0,
-    *,
-    radius: Any = None,
-    axes: Any = None,
+    order: Any,
+    mode: Any,
+    cval: Any,
+    truncate: float,
+    radius: Any,
+    axes: Any,
 ) -> Any:
     """A Gauss filter, by the image and by the width."""
-    refuse("gaussian_filter", output=(output, None))
     x = image_of(input)
     along = axes_of(x, axes)
     count = len(along)
@@ -94,37 +88,17 @@ def gaussian_filter(
 
 
 @twin(SCIPY.gaussian_laplace)
-def gaussian_laplace(
-    input: Any,
-    sigma: Any,
-    output: Any = None,
-    mode: Any = "reflect",
-    cval: Any = 0.0,
-    *,
-    axes: Any = None,
-    **options: Any,
-) -> Any:
+def gaussian_laplace(input: Any, sigma: Any, axes: Any, **options: Any) -> Any:
     """The sum of second derivatives of a Gauss filter."""
-    refuse("gaussian_laplace", output=(output, None))
     widths = for_all_axes(sigma, image_of(input), axes, 0)
-    parts = _gauss_parts(input, widths, mode, cval, axes, options, 2)
+    parts = _gauss_parts(2, input, widths, axes, **options)
     return sum(parts[1:], start=parts[0]) if parts else image_of(input) * 1.0
 
 
 @twin(SCIPY.gaussian_gradient_magnitude)
-def gaussian_gradient_magnitude(
-    input: Any,
-    sigma: Any,
-    output: Any = None,
-    mode: Any = "reflect",
-    cval: Any = 0.0,
-    *,
-    axes: Any = None,
-    **options: Any,
-) -> Any:
+def gaussian_gradient_magnitude(input: Any, sigma: Any, axes: Any, **options: Any) -> Any:
     """The length of the gradient of a Gauss filter."""
-    refuse("gaussian_gradient_magnitude", output=(output, None))
-    parts = _gauss_parts(input, sigma, mode, cval, axes, options, 1)
+    parts = _gauss_parts(1, input, sigma, axes, **options)
     if not parts:
         return image_of(input) * 1.0
     squares = _sum(stack(parts) ** 2, axis=0)
@@ -133,7 +107,7 @@ def gaussian_gradient_magnitude(
 
 
 def _gauss_parts(
-    input: Any, sigma: Any, mode: Any, cval: Any, axes: Any, options: Any, order: int
+    order: int, input: Any, sigma: Any, axes: Any, mode: Any, **options: Any
 ) -> list[Any]:
     """The derivatives of a Gauss filter along some axes, each with the mode of its axis."""
     x = image_of(input)
@@ -141,5 +115,5 @@ def _gauss_parts(
     found = []
     for axis, one_mode in zip(along, modes_of(mode, len(along)), strict=True):
         orders = [order if k == axis else 0 for k in range(x.ndim)]
-        found.append(gaussian_filter(x, sigma, orders, None, one_mode, cval, **options))
+        found.append(gaussian_filter(x, sigma, orders, mode=one_mode, **options))
     return found

@@ -34,7 +34,7 @@ from ...ops import (
 from ...ops.define.library import constant, declare
 from ..names import scipy_module
 from ..signal.lines import padded_places
-from ..twins import array_like, by_scipy, double, floating, in_precision_of, refuse, twin
+from ..twins import array_like, by_scipy, double, floating, in_precision_of, twin
 from ..values import attach
 from .filters import SCIPY, image_of
 
@@ -72,11 +72,8 @@ _spline_filter = declare(
 
 
 @twin(SCIPY.spline_filter1d)
-def spline_filter1d(
-    input: Any, order: int = 3, axis: int = -1, output: Any = np.float64, mode: str = "mirror"
-) -> Any:
+def spline_filter1d(input: Any, order: int, axis: int, mode: str) -> Any:
     """The coefficients of a spline through the image, along an axis."""
-    refuse("spline_filter1d", output=(output, np.float64))
     x = floating(input)
     if order not in range(6):
         raise RuntimeError("spline order not supported")
@@ -86,11 +83,8 @@ def spline_filter1d(
 
 
 @twin(SCIPY.spline_filter)
-def spline_filter(
-    input: Any, order: int = 3, output: Any = np.float64, mode: str = "mirror"
-) -> Any:
+def spline_filter(input: Any, order: int, mode: str) -> Any:
     """The coefficients of a spline through the image."""
-    refuse("spline_filter", output=(output, np.float64))
     if order not in range(2, 6):
         raise RuntimeError("spline order not supported")
     x = floating(input)
@@ -236,16 +230,9 @@ def _surrounded(image: Any, pad: int, mode: str, cval: Any) -> Any:
 
 @twin(SCIPY.map_coordinates)
 def map_coordinates(
-    input: Any,
-    coordinates: Any,
-    output: Any = None,
-    order: int = 3,
-    mode: str = "constant",
-    cval: Any = 0.0,
-    prefilter: bool = True,
+    input: Any, coordinates: Any, order: int, mode: str, cval: Any, prefilter: bool
 ) -> Any:
     """The image at coordinates, by both."""
-    refuse("map_coordinates", output=(output, None))
     image, at = image_of(input), floating(coordinates)
     if at.shape[0] != image.ndim:
         raise RuntimeError("invalid shape for coordinate array")
@@ -261,16 +248,14 @@ def _grid(shape: Any) -> Any:
 def affine_transform(
     input: Any,
     matrix: Any,
-    offset: Any = 0.0,
-    output_shape: Any = None,
-    output: Any = None,
-    order: int = 3,
-    mode: str = "constant",
-    cval: Any = 0.0,
-    prefilter: bool = True,
+    offset: Any,
+    output_shape: Any,
+    order: int,
+    mode: str,
+    cval: Any,
+    prefilter: bool,
 ) -> Any:
     """The image under an affine map, by the image, the matrix and the offset."""
-    refuse("affine_transform", output=(output, None))
     image, matrix = image_of(input), floating(matrix)
     n = image.ndim
     if matrix.ndim == 2 and matrix.shape[1] == n + 1:
@@ -291,17 +276,8 @@ def affine_transform(
 
 
 @twin(SCIPY.shift)
-def shift(
-    input: Any,
-    shift: Any,
-    output: Any = None,
-    order: int = 3,
-    mode: str = "constant",
-    cval: Any = 0.0,
-    prefilter: bool = True,
-) -> Any:
+def shift(input: Any, shift: Any, order: int, mode: str, cval: Any, prefilter: bool) -> Any:
     """The image moved by a vector, by both."""
-    refuse("shift", output=(output, None))
     image, by = image_of(input), floating(shift)
     if by.ndim and by.shape != (image.ndim,):
         raise RuntimeError("sequence argument must have length equal to input rank")
@@ -311,19 +287,8 @@ def shift(
 
 
 @twin(SCIPY.zoom)
-def zoom(
-    input: Any,
-    zoom: Any,
-    output: Any = None,
-    order: int = 3,
-    mode: str = "constant",
-    cval: Any = 0.0,
-    prefilter: bool = True,
-    *,
-    grid_mode: bool = False,
-) -> Any:
+def zoom(input: Any, zoom: Any, order: int, mode: str, cval: Any, prefilter: bool) -> Any:
     """The image at another size. The factor is a constant: it decides the shape."""
-    refuse("zoom", output=(output, None), grid_mode=(grid_mode, False))
     image = image_of(input)
     factors = np.broadcast_to(np.asarray(zoom), (image.ndim,))
     shape = [round(n * float(z)) for n, z in zip(image.shape, factors, strict=True)]
@@ -342,18 +307,9 @@ _sine = constant("scipy.special.sindg", "x", kind=Elementwise(), compute=by_scip
 
 @twin(SCIPY.rotate)
 def rotate(
-    input: Any,
-    angle: Any,
-    axes: Any = (1, 0),
-    reshape: bool = True,
-    output: Any = None,
-    order: int = 3,
-    mode: str = "constant",
-    cval: Any = 0.0,
-    prefilter: bool = True,
+    input: Any, angle: Any, reshape: bool, order: int, mode: str, cval: Any, prefilter: bool
 ) -> Any:
     """The image turned by an angle in degrees, by both; with `reshape`, the shape is a constant."""
-    refuse("rotate", output=(output, None))
     image = image_of(input)
     if image.ndim != 2:
         raise NotImplementedError("rotate of tensors takes images of two dimensions")

@@ -4,7 +4,9 @@ SciPy finds the solution. Its derivatives, by all arrays that the user's functio
 those of an implicit function (see `scipy.implicit`), not those of the steps of the solver. Where a
 solver did not find a solution, differentiating raises an error.
 
-`arraygrad.optimize` has the other direction: exact derivatives for SciPy's solvers.
+`minimize`, `root`, `least_squares` and `curve_fit` give SciPy's methods exact derivatives of the
+user's functions, where the user gives none (see `exact`). `arraygrad.optimize` has them for any
+structure of arrays.
 """
 
 from ..names import others_from

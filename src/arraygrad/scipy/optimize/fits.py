@@ -13,27 +13,24 @@ import numpy as np
 
 from ... import func, linalg, ops
 from ...core.array import AnyFunction, Array
-from ..checking import verified
 from ..formula import as_array, by_ops
-from ..names import scipy_module
+from ..solving import solver
 from ..twins import floating
-from ..values import attach, on_values, refusing
+from ..values import attach, refusing
+from .exact import SCIPY, curve_fitted, fitted
 from .minima import minimum
 
 
-@verified("scipy.optimize.least_squares")
+@solver(SCIPY.least_squares, fitted)
 def least_squares(
-    fun: AnyFunction,
-    x0: Any,
-    jac: Any = "2-point",
-    bounds: Any = (-np.inf, np.inf),
-    method: str = "trf",
-    *more: Any,
-    loss: Any = "linear",
-    f_scale: Any = 1.0,
-    args: Any = (),
-    kwargs: Any = None,
-    **options: Any,
+    runs: Any,
+    result: Any,
+    fun: Any,
+    bounds: Any,
+    loss: Any,
+    f_scale: Any,
+    args: Any,
+    kwargs: Any,
 ) -> Any:
     """`scipy.optimize.least_squares`; `x`, `fun` and `cost` of the result have derivatives.
 
@@ -46,27 +43,14 @@ def least_squares(
     >>> np.round(ag.func.grad(rate)(np.exp(-t)), 4) + 0.0
     array([ 0.    , -1.7636, -1.2976])
     """
-    scipy = scipy_module("scipy.optimize")
     keywords = {} if kwargs is None else kwargs
-
-    def run(fun: Any, x0: Any, jac: Any, bounds: Any, given: Any) -> Any:
-        return scipy.least_squares(fun, x0, jac, bounds, method, *more, **given, **options)
-
-    limits = _pair(bounds, scipy)
-    given = {"loss": loss, "f_scale": f_scale, "args": args, "kwargs": keywords}
-    runs = on_values(run, fun, x0, jac, limits, given)
-    result = runs.join(runs.results)
-    if not runs.has_derivatives:
-        result.x = runs.as_given(result.x)
-        return result
-
     residuals = by_ops(lambda x: ops.ravel(as_array(fun(x, *args, **keywords))), result.x)
 
     def cost(x: Any) -> Any:
         return 0.5 * f_scale**2 * ops.sum(rho((residuals(x) / f_scale) ** 2))
 
     rho = _loss(loss)
-    result.x = minimum(cost, result.x, _broadcast(limits, result.x.shape))
+    result.x = minimum(cost, result.x, _broadcast(bounds, result.x.shape))
     result.fun = attach(result.fun, residuals(result.x))
     result.cost = attach(_array(result.cost), cost(result.x))
     result.grad = attach(result.grad, func.grad(cost)(result.x))
@@ -81,12 +65,9 @@ def _array(x: Any) -> Any:
     return x if isinstance(x, Array) else np.asarray(x)
 
 
-def _pair(bounds: Any, scipy: Any) -> Any:
-    return (bounds.lb, bounds.ub) if isinstance(bounds, scipy.Bounds) else bounds
-
-
-def _broadcast(limits: Any, shape: tuple[int, ...]) -> tuple[Any, Any] | None:
+def _broadcast(bounds: Any, shape: tuple[int, ...]) -> tuple[Any, Any] | None:
     """Bounds as arrays of the shape of x; None if there are none."""
+    limits = (bounds.lb, bounds.ub) if isinstance(bounds, SCIPY.Bounds) else bounds
     low, high = map(as_array, limits)
     if not isinstance(low, Array) and not isinstance(high, Array):
         if np.all(np.isinf(low)) and np.all(np.isinf(high)):
@@ -108,52 +89,25 @@ def _loss(loss: Any) -> AnyFunction:
     return known[loss]
 
 
-@verified("scipy.optimize.curve_fit")
+@solver(SCIPY.curve_fit, curve_fitted)
 def curve_fit(
-    f: AnyFunction,
+    runs: Any,
+    result: Any,
+    f: Any,
     xdata: Any,
     ydata: Any,
-    p0: Any = None,
-    sigma: Any = None,
-    absolute_sigma: bool = False,
-    check_finite: bool | None = None,
-    bounds: Any = (-np.inf, np.inf),
-    method: str | None = None,
-    jac: Any = None,
-    *,
-    full_output: bool = False,
-    nan_policy: str | None = None,
-    **kwargs: Any,
+    sigma: Any,
+    absolute_sigma: bool,
+    bounds: Any,
+    nan_policy: str | None,
+    **options: Any,
 ) -> Any:
     """`scipy.optimize.curve_fit`; the parameters and their covariance have derivatives.
 
     They are functions of `xdata`, `ydata`, `sigma`, of the bounds that are active, and of the
     arrays that `f` closes over.
     """
-    scipy = scipy_module("scipy.optimize")
-
-    def run(f: Any, xdata: Any, ydata: Any, p0: Any, sigma: Any, bounds: Any, jac: Any) -> Any:
-        return scipy.curve_fit(
-            f,
-            xdata,
-            ydata,
-            p0,
-            sigma,
-            absolute_sigma,
-            check_finite,
-            bounds,
-            method,
-            jac,
-            full_output=full_output,
-            nan_policy=nan_policy,
-            **kwargs,
-        )
-
-    limits = _pair(bounds, scipy)
-    runs = on_values(run, f, xdata, ydata, p0, sigma, limits, jac)
-    popt, pcov, *rest = runs.join(runs.results)
-    if not runs.has_derivatives:
-        return runs.as_given(popt), runs.as_given(pcov), *rest
+    popt, pcov, *rest = result
     if nan_policy == "omit":
         raise ValueError(
             "curve_fit: with nan_policy='omit', the fit has no derivatives: leave out the points "
@@ -173,13 +127,13 @@ def curve_fit(
         return linalg.solve(linalg.cholesky(weights), errors)
 
     residuals = by_ops(weighted, popt)
-    loss, scale = kwargs.get("loss", "linear"), kwargs.get("f_scale", 1.0)
+    loss, scale = options.get("loss", "linear"), options.get("f_scale", 1.0)
     rho = _loss(loss)
 
     def cost(p: Any) -> Any:
         return 0.5 * scale**2 * ops.sum(rho((residuals(p) / scale) ** 2))
 
-    p = minimum(cost, popt, _broadcast(limits, popt.shape))
+    p = minimum(cost, popt, _broadcast(bounds, popt.shape))
     if loss != "linear":  # SciPy's covariance is that of weighted residuals
         found = {"the covariance": pcov}
         refusing(found, p, "curve_fit(loss=...)", ())
@@ -192,21 +146,9 @@ def curve_fit(
     return p, attach(pcov, covariance), *rest
 
 
-@verified("scipy.optimize.lsq_linear")
-def lsq_linear(A: Any, b: Any, bounds: Any = (-np.inf, np.inf), *more: Any, **options: Any) -> Any:  # noqa: N803
+@solver(SCIPY.lsq_linear)
+def lsq_linear(runs: Any, result: Any, A: Any, b: Any, bounds: Any) -> Any:
     """`scipy.optimize.lsq_linear`; `x`, `fun` and `cost` have derivatives by `A`, `b`, `bounds`."""
-    scipy = scipy_module("scipy.optimize")
-    limits = _pair(bounds, scipy)
-    runs = on_values(
-        lambda A, b, bounds: scipy.lsq_linear(A, b, bounds, *more, **options),  # noqa: N803
-        A,
-        b,
-        limits,
-    )
-    result = runs.join(runs.results)
-    if not runs.has_derivatives:
-        result.x = runs.as_given(result.x)
-        return result
     matrix, right = _matrix(A, "lsq_linear"), as_array(b)
 
     def residuals(x: Any) -> Any:
@@ -215,7 +157,7 @@ def lsq_linear(A: Any, b: Any, bounds: Any = (-np.inf, np.inf), *more: Any, **op
     def cost(x: Any) -> Any:
         return 0.5 * ops.sum(residuals(x) ** 2)
 
-    result.x = minimum(cost, result.x, _broadcast(limits, result.x.shape))
+    result.x = minimum(cost, result.x, _broadcast(bounds, result.x.shape))
     result.fun = attach(result.fun, residuals(result.x))
     result.cost = attach(_array(result.cost), cost(result.x))
     refusing(result, result.x, "lsq_linear()", ("x", "fun", "cost"))
@@ -233,14 +175,10 @@ def _matrix(matrix: Any, name: str) -> Any:
     return as_array(matrix)
 
 
-@verified("scipy.optimize.nnls")
-def nnls(A: Any, b: Any, *more: Any, **options: Any) -> Any:  # noqa: N803
+@solver(SCIPY.nnls)
+def nnls(runs: Any, result: Any, A: Any, b: Any) -> Any:
     """`scipy.optimize.nnls`; the solution and the norm of the residual have derivatives."""
-    scipy = scipy_module("scipy.optimize")
-    runs = on_values(lambda A, b: scipy.nnls(A, b, *more, **options), A, b)  # noqa: N803
-    x, norm = runs.join(runs.results)
-    if not runs.has_derivatives:
-        return runs.as_given(x), norm
+    x, norm = result
     matrix, right = as_array(A), as_array(b)
 
     def residuals(x: Any) -> Any:

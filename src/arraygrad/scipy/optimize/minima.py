@@ -18,40 +18,33 @@ import numpy as np
 from ... import func, linalg, ops
 from ...core.array import AnyFunction, Array
 from ...errors import SingularError
-from ..checking import verified
 from ..conjugate import SEVERAL, by_conjugate_gradients
 from ..formula import as_array, by_ops, capture, const
 from ..implicit import implicit
 from ..linear import LARGE
-from ..names import scipy_module
-from ..values import attach, on_values, refusing
-from .roots import as_tuple
+from ..solving import solver
+from ..values import attach, refusing
+from .exact import SCIPY, as_number, first_of, minimized, rules_of
 
 _CLOSE = 1e-5  # how far from its bound, relative to 1 + |bound|, an active constraint may be
 _UNDECIDED = 1e-9  # how far from its bound, and how little held there, a minimum is undecided
 _EXACT = 1e-12  # how far from its bound a number counts as equal to it
 
 
-@verified("scipy.optimize.minimize")
+@solver(SCIPY.minimize, minimized)
 def minimize(
-    fun: AnyFunction,
-    x0: Any,
-    args: Any = (),
-    method: Any = None,
-    jac: Any = None,
-    hess: Any = None,
-    hessp: Any = None,
-    bounds: Any = None,
-    constraints: Any = (),
-    tol: float | None = None,
-    callback: Any = None,
-    options: Any = None,
+    runs: Any, result: Any, fun: Any, args: Any, jac: Any, bounds: Any, constraints: Any
 ) -> Any:
     """`scipy.optimize.minimize`; `x` and `fun` of the result have derivatives.
 
     The derivatives of `x` are those of an implicit function: the gradient is zero, with bounds and
     constraints held that are active at the minimum. `fun` must be made of functions that arraygrad
     can differentiate twice.
+
+    Without `jac`, SciPy's methods get exact gradients, Hessians or products with them, and exact
+    Jacobians of constraints, if arraygrad can differentiate the functions; otherwise SciPy takes
+    differences, as it does for ``jac="2-point"``. `hess` may also be "product", "matrix" or
+    "sparse": exact Hessians in this form.
 
     Examples
     --------
@@ -62,39 +55,10 @@ def minimize(
     array([[0.5, 0. ],
            [0. , 1. ]])
     """
-    scipy = scipy_module("scipy.optimize")
-
-    def run(*given: Any) -> Any:
-        fun, x0, args, jac, hess, hessp, bounds, callback, *parts = given
-        return scipy.minimize(
-            fun,
-            x0,
-            as_tuple(args),
-            method=method,
-            jac=jac,
-            hess=hess,
-            hessp=hessp,
-            bounds=_bounds_of(bounds, scipy),
-            constraints=[_rebuilt(part, scipy) for part in parts],
-            tol=tol,
-            callback=callback,
-            options=options,
-        )
-
-    single = isinstance(constraints, dict | scipy.NonlinearConstraint | scipy.LinearConstraint)
-    rules = [constraints] if single else list(constraints)
-    parts = [_parts(rule, scipy) for rule in rules]
-    given = _pair_of(bounds, scipy)
-    runs = on_values(run, fun, x0, args, jac, hess, hessp, given, callback, *parts)
-    result = runs.join(runs.results)
-    if not runs.has_derivatives:
-        result.x = runs.as_given(result.x)
-        return result
-    more = as_tuple(args)
-    value = (lambda x: fun(x, *more)[0]) if jac is True else (lambda x: fun(x, *more))
-    limits = [_limits(rule, scipy) for rule in rules]
-    value = by_ops(value, result.x)
-    result.x = minimum(value, result.x, _lower_upper(bounds, scipy, result.x.shape), limits)
+    rules = rules_of(constraints)
+    value = by_ops(first_of(fun, args, jac is True), result.x)
+    limits = [_limits(rule) for rule in rules]
+    result.x = minimum(value, result.x, _lower_upper(bounds, result.x.shape), limits)
     result.fun = attach(
         np.asarray(result.fun) if not isinstance(result.fun, Array) else result.fun,
         as_number(value(result.x)),
@@ -105,12 +69,6 @@ def minimize(
         result.jac, known = attach(result.jac, slope), [*known, "jac"]
     refusing(result, result.x, "minimize()", known)
     return result
-
-
-def as_number(x: Any) -> Any:
-    """What a function to minimise returned, as an array without axes."""
-    x = as_array(x)
-    return ops.reshape(x, ()) if x.ndim else x
 
 
 class Limits:
@@ -265,24 +223,11 @@ def _multipliers(jacobian: Any, gradient: Any, free: Any, active: Any) -> Any:
 # --- bounds and constraints in SciPy's forms ------------------------------------------------------
 
 
-def _pair_of(bounds: Any, scipy: Any) -> Any:
-    """Bounds without SciPy's own class, so that arrays in them can be replaced."""
-    if isinstance(bounds, scipy.Bounds):
-        return ("Bounds", bounds.lb, bounds.ub, bounds.keep_feasible)
-    return bounds
-
-
-def _bounds_of(bounds: Any, scipy: Any) -> Any:
-    if type(bounds) is tuple and bounds and isinstance(bounds[0], str):
-        return scipy.Bounds(*bounds[1:])
-    return bounds
-
-
-def _lower_upper(bounds: Any, scipy: Any, shape: tuple[int, ...]) -> tuple[Any, Any] | None:
+def _lower_upper(bounds: Any, shape: tuple[int, ...]) -> tuple[Any, Any] | None:
     """Both bounds as arrays of the shape of x."""
     if bounds is None:
         return None
-    if isinstance(bounds, scipy.Bounds):
+    if isinstance(bounds, SCIPY.Bounds):
         low, high = bounds.lb, bounds.ub
     else:
         low = as_array([-np.inf if pair[0] is None else pair[0] for pair in bounds])
@@ -290,65 +235,26 @@ def _lower_upper(bounds: Any, scipy: Any, shape: tuple[int, ...]) -> tuple[Any, 
     return ops.broadcast_to(as_array(low), shape), ops.broadcast_to(as_array(high), shape)
 
 
-def _parts(rule: Any, scipy: Any) -> Any:
-    """A constraint as a structure, so that arrays in it can be replaced."""
-    if isinstance(rule, scipy.NonlinearConstraint):
-        return ["NonlinearConstraint", dict(vars(rule))]
-    if isinstance(rule, scipy.LinearConstraint):
-        return ["LinearConstraint", dict(vars(rule))]
-    return rule
-
-
-def _rebuilt(part: Any, scipy: Any) -> Any:
-    if isinstance(part, dict):
-        return part
-    names = part[1]
-    if part[0] == "LinearConstraint":
-        return scipy.LinearConstraint(names["A"], names["lb"], names["ub"], names["keep_feasible"])
-    keywords = {k: v for k, v in names.items() if k not in ("fun", "lb", "ub")}
-    return scipy.NonlinearConstraint(names["fun"], names["lb"], names["ub"], **keywords)
-
-
-def _limits(rule: Any, scipy: Any) -> Limits:
-    if isinstance(rule, scipy.LinearConstraint):
+def _limits(rule: Any) -> Limits:
+    if isinstance(rule, SCIPY.LinearConstraint):
         matrix = rule.A.toarray() if hasattr(rule.A, "toarray") else rule.A
         return Limits(lambda x: ops.matmul(matrix, x), rule.lb, rule.ub)
-    if isinstance(rule, scipy.NonlinearConstraint):
+    if isinstance(rule, SCIPY.NonlinearConstraint):
         return Limits(rule.fun, rule.lb, rule.ub)
-    more = rule.get("args", ())
     upper = 0.0 if rule["type"] == "eq" else np.inf
-    return Limits(lambda x: rule["fun"](x, *more), 0.0, upper)
+    return Limits(first_of(rule["fun"], rule.get("args", ())), 0.0, upper)
 
 
 # --- one variable ---------------------------------------------------------------------------------
 
 
-@verified("scipy.optimize.minimize_scalar")
-def minimize_scalar(
-    fun: AnyFunction,
-    bracket: Any = None,
-    bounds: Any = None,
-    args: Any = (),
-    method: Any = None,
-    tol: float | None = None,
-    options: Any = None,
-) -> Any:
+@solver(SCIPY.minimize_scalar)
+def minimize_scalar(runs: Any, result: Any, fun: Any, bounds: Any, args: Any) -> Any:
     """`scipy.optimize.minimize_scalar`; `x` and `fun` of the result have derivatives."""
-    scipy = scipy_module("scipy.optimize")
-
-    def run(fun: Any, bracket: Any, bounds: Any, args: Any) -> Any:
-        return scipy.minimize_scalar(fun, bracket, bounds, args, method, tol, options)
-
-    runs = on_values(run, fun, bracket, bounds, args)
-    result = runs.join(runs.results)
-    if not runs.has_derivatives:
-        result.x = runs.as_given(result.x)
-        return result
-    more = as_tuple(args)
     both = None if bounds is None else (as_array(bounds[0]), as_array(bounds[1]))
     value = result.fun if isinstance(result.fun, Array) else np.asarray(result.fun)
     x = result.x if isinstance(result.x, Array) else np.asarray(result.x)
-    function = by_ops(lambda x: fun(x, *more), x)
+    function = by_ops(first_of(fun, args), x)
     result.x = minimum(function, x, both)
     result.fun = attach(value, as_number(function(result.x)))
     return result

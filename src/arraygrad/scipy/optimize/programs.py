@@ -14,51 +14,32 @@ import numpy as np
 from ... import ops
 from ...core.array import Array
 from ...errors import SingularError
-from ..checking import verified
 from ..formula import as_array
 from ..implicit import implicit
-from ..names import scipy_module
+from ..solving import solver
 from ..values import attach, on_values, refusing
+from .exact import SCIPY
 
 _CLOSE = 1e-7
 
 
-@verified("scipy.optimize.linprog")
+@solver(SCIPY.linprog)
 def linprog(
+    runs: Any,
+    result: Any,
     c: Any,
-    A_ub: Any = None,  # noqa: N803
-    b_ub: Any = None,
-    A_eq: Any = None,  # noqa: N803
-    b_eq: Any = None,
-    bounds: Any = (0, None),
-    method: str = "highs",
-    callback: Any = None,
-    options: Any = None,
-    x0: Any = None,
-    integrality: Any = None,
+    A_ub: Any,
+    b_ub: Any,
+    A_eq: Any,
+    b_eq: Any,
+    bounds: Any,
+    integrality: Any,
 ) -> Any:
     """`scipy.optimize.linprog`; `x` and `fun` have derivatives if the solution is one corner.
 
     An error says so if it is not: more constraints are active than there are unknowns, or fewer.
     Variables that must be integers are constants.
     """
-    scipy = scipy_module("scipy.optimize")
-
-    def run(*given: Any) -> Any:
-        return scipy.linprog(
-            *given,
-            method=method,
-            callback=callback,
-            options=options,
-            x0=x0,
-            integrality=integrality,
-        )
-
-    runs = on_values(run, c, A_ub, b_ub, A_eq, b_eq, bounds)
-    result = runs.join(runs.results)
-    if not runs.has_derivatives:
-        result.x = runs.as_given(result.x)
-        return result
     if integrality is not None and np.any(integrality):
         raise ValueError(
             "linprog: with integrality, the solution jumps where it changes, and has no "
@@ -142,19 +123,16 @@ def _limits(bounds: Any, n: int) -> tuple[Any, Any]:
     return low, high
 
 
-def milp(c: Any, **keywords: Any) -> Any:
+@solver(SCIPY.milp)
+def milp(runs: Any, result: Any) -> Any:
     """`scipy.optimize.milp`; raises where derivatives are asked for.
 
     The solution of a program with integers jumps where it changes.
     """
-    scipy = scipy_module("scipy.optimize")
-    runs = on_values(lambda c, keywords: scipy.milp(c, **keywords), c, keywords)
-    if runs.has_derivatives:
-        raise ValueError(
-            "milp: the solution jumps where it changes, and has no derivatives: detach() the "
-            "arguments if the solution is meant as a constant"
-        )
-    return runs.join(runs.results)
+    raise ValueError(
+        "milp: the solution jumps where it changes, and has no derivatives: detach() the "
+        "arguments if the solution is meant as a constant"
+    )
 
 
 def linear_sum_assignment(cost_matrix: Any, maximize: bool = False) -> Any:
@@ -162,6 +140,5 @@ def linear_sum_assignment(cost_matrix: Any, maximize: bool = False) -> Any:
 
     The sum of the chosen costs, ``cost_matrix[rows, columns].sum()``, is differentiable.
     """
-    scipy = scipy_module("scipy.optimize")
-    runs = on_values(lambda costs: scipy.linear_sum_assignment(costs, maximize), cost_matrix)
+    runs = on_values(lambda costs: SCIPY.linear_sum_assignment(costs, maximize), cost_matrix)
     return runs.join(runs.results)

@@ -99,13 +99,13 @@ def _flipped(y: Any) -> Any:
 
 
 @twin(SCIPY.convolve)
-def convolve(in1: Any, in2: Any, mode: str = "full", method: str = "auto") -> Any:
+def convolve(in1: Any, in2: Any, mode: str, method: str) -> Any:
     """The convolution of two arrays."""
     return convolved(in1, in2, mode, method)
 
 
 @twin(SCIPY.correlate)
-def correlate(in1: Any, in2: Any, mode: str = "full", method: str = "auto") -> Any:
+def correlate(in1: Any, in2: Any, mode: str, method: str) -> Any:
     """The correlation of two arrays."""
     return convolved(in1, _flipped(in2), mode, method, "correlate")
 
@@ -140,13 +140,13 @@ def _by_transforms(in1: Any, in2: Any, mode: str, axes: Any, name: str) -> Any:
 
 
 @twin(SCIPY.fftconvolve)
-def fftconvolve(in1: Any, in2: Any, mode: str = "full", axes: Any = None) -> Any:
+def fftconvolve(in1: Any, in2: Any, mode: str, axes: Any) -> Any:
     """The convolution of two arrays by Fourier transforms."""
     return _by_transforms(in1, in2, mode, axes, "fftconvolve")
 
 
 @twin(SCIPY.oaconvolve)
-def oaconvolve(in1: Any, in2: Any, mode: str = "full", axes: Any = None) -> Any:
+def oaconvolve(in1: Any, in2: Any, mode: str, axes: Any) -> Any:
     """The convolution of two arrays by Fourier transforms, of parts if one is long."""
     return _by_transforms(in1, in2, mode, axes, "oaconvolve")
 
@@ -178,16 +178,12 @@ def _in_plane(x: Any, y: Any, mode: str, boundary: str, fillvalue: Any, name: st
 
 
 @twin(SCIPY.convolve2d)
-def convolve2d(
-    in1: Any, in2: Any, mode: str = "full", boundary: str = "fill", fillvalue: Any = 0
-) -> Any:
+def convolve2d(in1: Any, in2: Any, mode: str, boundary: str, fillvalue: Any) -> Any:
     """The convolution of two planes."""
     return _in_plane(in1, in2, mode, boundary, fillvalue, "convolve2d")
 
 
 @twin(SCIPY.correlate2d)
-def correlate2d(
-    in1: Any, in2: Any, mode: str = "full", boundary: str = "fill", fillvalue: Any = 0
-) -> Any:
+def correlate2d(in1: Any, in2: Any, mode: str, boundary: str, fillvalue: Any) -> Any:
     """The correlation of two planes."""
     return _in_plane(in1, _flipped(in2), mode, boundary, fillvalue, "correlate2d")

@@ -19,7 +19,7 @@ from ...ops import concat, expand_dims, flip, matmul, moveaxis, stack, sum
 from ...ops.define.library import declare
 from ...ops.define.op import Own
 from ...ops.padding import loop
-from ..twins import by_scipy, floating, has_values, in_precision_of, refuse, twin
+from ..twins import by_scipy, floating, has_values, in_precision_of, twin
 from .gustafsson import gustafsson
 from .lines import SCIPY, extended, zeros
 
@@ -159,7 +159,7 @@ def _filtered(b: Any, a: Any, x: Any, state: Any = None) -> tuple[Any, Any]:
 
 
 @twin(SCIPY.lfilter)
-def lfilter(b: Any, a: Any, x: Any, axis: int = -1, zi: Any = None) -> Any:
+def lfilter(b: Any, a: Any, x: Any, axis: int, zi: Any) -> Any:
     """Filter signals by a rational transfer function, by the coefficients and the signals."""
     lines = moveaxis(floating(x), axis, -1)
     if zi is None:
@@ -188,7 +188,7 @@ def lfilter_zi(b: Any, a: Any) -> Any:
 
 
 @twin(SCIPY.sosfilt)
-def sosfilt(sos: Any, x: Any, axis: int = -1, zi: Any = None) -> Any:
+def sosfilt(sos: Any, x: Any, axis: int, zi: Any) -> Any:
     """Filter signals by sections of second order, one after the other."""
     sos, x = floating(sos), floating(x)
     if sos.ndim != 2 or sos.shape[1] != 6:
@@ -234,11 +234,11 @@ def filtfilt(
     b: Any,
     a: Any,
     x: Any,
-    axis: int = -1,
-    padtype: str | None = "odd",
-    padlen: int | None = None,
-    method: str = "pad",
-    irlen: Any = None,
+    axis: int,
+    padtype: str | None,
+    padlen: int | None,
+    method: str,
+    irlen: Any,
 ) -> Any:
     """Filter signals forwards and then backwards."""
     b, a = _normalised(b, a)
@@ -258,9 +258,7 @@ def filtfilt(
 
 
 @twin(SCIPY.sosfiltfilt)
-def sosfiltfilt(
-    sos: Any, x: Any, axis: int = -1, padtype: str | None = "odd", padlen: int | None = None
-) -> Any:
+def sosfiltfilt(sos: Any, x: Any, axis: int, padtype: str | None, padlen: int | None) -> Any:
     """Filter signals by sections of second order, forwards and then backwards."""
     sos = floating(sos)
     lines = moveaxis(floating(x), axis, -1)
@@ -282,17 +280,8 @@ def sosfiltfilt(
 
 
 @twin(SCIPY.freqz)
-def freqz(
-    b: Any,
-    a: Any = 1,
-    worN: Any = 512,  # noqa: N803  (SciPy's name)
-    whole: bool = False,
-    plot: Any = None,
-    fs: float = 2 * np.pi,
-    include_nyquist: bool = False,
-) -> Any:
+def freqz(b: Any, a: Any, worN: Any, whole: bool, fs: float, include_nyquist: bool) -> Any:
     """The response of a filter at frequencies."""
-    refuse("freqz", plot=(plot, None))
     b, a = floating(b), floating(a)
     b = expand_dims(b, axis=0) if b.ndim == 0 else b
     a = expand_dims(a, axis=0) if a.ndim == 0 else a

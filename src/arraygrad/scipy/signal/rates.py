@@ -33,9 +33,7 @@ def _spectral_window(window: Any, n: int) -> Any:
 
 
 @twin(SCIPY.resample)
-def resample(
-    x: Any, num: int, t: Any = None, axis: int = 0, window: Any = None, domain: str = "time"
-) -> Any:
+def resample(x: Any, num: int, t: Any, axis: int, window: Any, domain: str) -> Any:
     """Resample periodic signals by Fourier transforms."""
     if domain not in ("time", "freq"):
         raise ValueError(f"Parameter domain='{domain}' not in ('time', 'freq')!")
@@ -91,17 +89,9 @@ def _taps(n: int, count: int, up: int, down: int, h: Any, shift: int) -> tuple[A
 
 
 @twin(SCIPY.resample_poly)
-def resample_poly(
-    x: Any,
-    up: int,
-    down: int,
-    axis: int = 0,
-    window: Any = ("kaiser", 5.0),
-    padtype: str = "constant",
-    cval: Any = None,
-) -> Any:
+def resample_poly(x: Any, up: int, down: int, axis: int, window: Any, cval: Any) -> Any:
     """Change the rate of signals by a rational factor, with a filter of finite length."""
-    refuse("resample_poly", padtype=(padtype, "constant"), cval=(cval or None, None))
+    refuse("resample_poly", cval=(cval or None, None))
     lines = moveaxis(floating(x), axis, -1)
     common = int(np.gcd(up, down))
     up, down = up // common, down // common
@@ -121,14 +111,7 @@ def resample_poly(
 
 
 @twin(SCIPY.decimate)
-def decimate(
-    x: Any,
-    q: int,
-    n: int | None = None,
-    ftype: Any = "iir",
-    axis: int = -1,
-    zero_phase: bool = True,
-) -> Any:
+def decimate(x: Any, q: int, n: int | None, ftype: Any, axis: int, zero_phase: bool) -> Any:
     """Filter signals, and take each element number `q`."""
     x = floating(x)
     real = np.float32 if is_single(x) else np.float64
@@ -146,7 +129,7 @@ def decimate(
 
 
 @twin(SCIPY.hilbert)
-def hilbert(x: Any, N: int | None = None, axis: int = -1) -> Any:  # noqa: N803  (SciPy's name)
+def hilbert(x: Any, N: int | None, axis: int) -> Any:
     """The analytic signal: negative frequencies are left out."""
     lines = moveaxis(floating(x), axis, -1)
     if is_complex(lines):

@@ -16,11 +16,11 @@ def savgol_filter(
     x: Any,
     window_length: int,
     polyorder: int,
-    deriv: int = 0,
-    delta: float = 1.0,
-    axis: int = -1,
-    mode: str = "interp",
-    cval: float = 0.0,
+    deriv: int,
+    delta: float,
+    axis: int,
+    mode: str,
+    cval: float,
 ) -> Any:
     """Smooth signals by fits of polynomials to the points in a window."""
     lines = moveaxis(floating(x), axis, -1)
@@ -50,9 +50,7 @@ def savgol_filter(
 
 
 @twin(SCIPY.detrend)
-def detrend(
-    data: Any, axis: int = -1, type: str = "linear", bp: Any = 0, overwrite_data: bool = False
-) -> Any:
+def detrend(data: Any, axis: int, type: str, bp: Any) -> Any:
     """Subtract the mean, or straight lines between break points."""
     lines = moveaxis(floating(data), axis, -1)
     if type not in ("linear", "l", "constant", "c"):

@@ -95,22 +95,19 @@ def _same_length(x: Any, y: Any) -> tuple[Any, Any]:
 def _cross(
     x: Any,
     y: Any,
-    fs: float,
-    window: Any,
-    nperseg: Any,
-    noverlap: Any,
-    nfft: Any,
+    axis: int,
     detrend: Any,
     return_onesided: bool,
     scaling: str,
-    axis: int,
+    fs: float,
+    **segments: Any,
 ) -> Any:
     """The cross spectra of segments: the axis of segments is the last but one."""
     same = y is x
     x = moveaxis(floating(x), axis, -1)
     if not same:
         x, y = _same_length(x, moveaxis(floating(y), axis, -1))
-    win, length, step, size = _sizes(x.shape[-1], window, nperseg, noverlap, nfft)
+    win, length, step, size = _sizes(x.shape[-1], **segments)
     onesided = return_onesided and not is_complex(x) and (same or not is_complex(y))
     options = (win, length, step, size, detrend, onesided)
     first = _transformed(x, *options)
@@ -137,98 +134,37 @@ def _averaged(power: Any, average: str) -> Any:
 
 
 @twin(SCIPY.csd)
-def csd(
-    x: Any,
-    y: Any,
-    fs: float = 1.0,
-    window: Any = "hann",
-    nperseg: Any = None,
-    noverlap: Any = None,
-    nfft: Any = None,
-    detrend: Any = "constant",
-    return_onesided: bool = True,
-    scaling: str = "density",
-    axis: int = -1,
-    average: str = "mean",
-) -> Any:
+def csd(x: Any, y: Any, detrend: Any, axis: int, average: str, **options: Any) -> Any:
     """The cross power spectral density, by Welch's method."""
-    given = (fs, window, nperseg, noverlap, nfft)
-    options = (*given, detrend, return_onesided, scaling, axis)
     x, y = (x, x) if y is x else (floating(x), floating(y))
-    f, _ = SCIPY.csd(_like(x), _like(y), *given, False, return_onesided, scaling, axis, average)
-    power = _averaged(_cross(x, y, *options), average)
+    f, _ = SCIPY.csd(_like(x), _like(y), detrend=False, axis=axis, average=average, **options)
+    power = _averaged(_cross(x, y, axis, detrend, **options), average)
     return f, moveaxis(in_precision_of(power, x, y), -1, axis)
 
 
 @twin(SCIPY.welch)
-def welch(
-    x: Any,
-    fs: float = 1.0,
-    window: Any = "hann",
-    nperseg: Any = None,
-    noverlap: Any = None,
-    nfft: Any = None,
-    detrend: Any = "constant",
-    return_onesided: bool = True,
-    scaling: str = "density",
-    axis: int = -1,
-    average: str = "mean",
-) -> Any:
+def welch(x: Any, **options: Any) -> Any:
     """The power spectral density, by Welch's method."""
     x = floating(x)
-    f, power = csd(
-        x,
-        x,
-        fs,
-        window,
-        nperseg,
-        noverlap,
-        nfft,
-        detrend,
-        return_onesided,
-        scaling,
-        axis,
-        average,
-    )
-    return f, power
+    return csd(x, x, **options)
 
 
 @twin(SCIPY.periodogram)
-def periodogram(
-    x: Any,
-    fs: float = 1.0,
-    window: Any = "boxcar",
-    nfft: Any = None,
-    detrend: Any = "constant",
-    return_onesided: bool = True,
-    scaling: str = "density",
-    axis: int = -1,
-) -> Any:
+def periodogram(x: Any, window: Any, nfft: Any, axis: int, **options: Any) -> Any:
     """The power spectral density of the whole signal."""
     x = floating(x)
     n = x.shape[axis]
     refuse("periodogram", nfft=(nfft if nfft is None or nfft < n else None, None))
     window = "boxcar" if window is None else window
-    return welch(x, fs, window, n, 0, nfft, detrend, return_onesided, scaling, axis)
+    return welch(x, window=window, nperseg=n, noverlap=0, nfft=nfft, axis=axis, **options)
 
 
 @twin(SCIPY.coherence)
-def coherence(
-    x: Any,
-    y: Any,
-    fs: float = 1.0,
-    window: Any = "hann",
-    nperseg: Any = None,
-    noverlap: Any = None,
-    nfft: Any = None,
-    detrend: Any = "constant",
-    axis: int = -1,
-) -> Any:
+def coherence(x: Any, y: Any, **options: Any) -> Any:
     """The squared coherence of two signals."""
-    options = (fs, window, nperseg, noverlap, nfft, detrend)
-    f, xx = welch(x, *options, axis=axis)
-    _, yy = welch(y, *options, axis=axis)
-    _, xy = csd(x, y, *options, axis=axis)
+    f, xx = welch(x, **options)
+    _, yy = welch(y, **options)
+    _, xy = csd(x, y, **options)
     return f, (real(xy * conj(xy)) if is_complex(xy) else xy * xy) / xx / yy
 
 
@@ -240,40 +176,15 @@ def _on_axes(parts: Any, axis: int) -> Any:
 
 
 @twin(SCIPY.stft)
-def stft(
-    x: Any,
-    fs: float = 1.0,
-    window: Any = "hann",
-    nperseg: Any = 256,
-    noverlap: Any = None,
-    nfft: Any = None,
-    detrend: Any = False,
-    return_onesided: bool = True,
-    boundary: str | None = "zeros",
-    padded: bool = True,
-    axis: int = -1,
-    scaling: str = "spectrum",
-) -> Any:
+def stft(x: Any, detrend: Any, axis: int, scaling: str, fs: float, **options: Any) -> Any:
     """The short-time Fourier transform."""
     x = floating(x)
     kinds = {"spectrum": "spectrum", "psd": "density"}
-    f, t, _ = SCIPY.stft(
-        _like(x),
-        fs,
-        window,
-        nperseg,
-        noverlap,
-        nfft,
-        False,
-        return_onesided,
-        boundary,
-        padded,
-        axis,
-        scaling,
-    )
+    f, t, _ = SCIPY.stft(_like(x), fs, detrend=False, axis=axis, scaling=scaling, **options)
+    onesided = options.pop("return_onesided") and not is_complex(x)
+    boundary, padded = options.pop("boundary"), options.pop("padded")
     lines = moveaxis(x, axis, -1)
-    win, length, step, size = _sizes(lines.shape[-1], window, nperseg, noverlap, nfft)
-    onesided = return_onesided and not is_complex(x)
+    win, length, step, size = _sizes(lines.shape[-1], **options)
     parts = _transformed(lines, win, length, step, size, detrend, onesided, boundary, padded)
     parts = in_precision_of(parts * np.sqrt(_scale(kinds[scaling], fs, win)), x)
     return f, t, _on_axes(parts, axis)
@@ -281,17 +192,7 @@ def stft(
 
 @twin(SCIPY.spectrogram)
 def spectrogram(
-    x: Any,
-    fs: float = 1.0,
-    window: Any = ("tukey", 0.25),
-    nperseg: Any = None,
-    noverlap: Any = None,
-    nfft: Any = None,
-    detrend: Any = "constant",
-    return_onesided: bool = True,
-    scaling: str = "density",
-    axis: int = -1,
-    mode: str = "psd",
+    x: Any, fs: float, noverlap: Any, detrend: Any, axis: int, mode: str, **options: Any
 ) -> Any:
     """The spectra of consecutive segments."""
     x = floating(x)
@@ -299,27 +200,16 @@ def spectrogram(
         raise NotImplementedError(
             "spectrogram of tensors has the modes psd, complex, magnitude and angle, not 'phase'"
         )
-    f, t, _ = SCIPY.spectrogram(
-        _like(x), fs, window, nperseg, noverlap, nfft, False, return_onesided, scaling, axis, mode
-    )
+    given = {"fs": fs, "noverlap": noverlap, "detrend": False, "axis": axis, "mode": mode}
+    f, t, _ = SCIPY.spectrogram(_like(x), **given, **options)
     lines = moveaxis(x, axis, -1)
-    win, length, step, size = _sizes(lines.shape[-1], window, nperseg, noverlap, nfft)
+    return_onesided, scaling = options.pop("return_onesided"), options.pop("scaling")
+    win, length, step, size = _sizes(lines.shape[-1], noverlap=noverlap, **options)
     if noverlap is None:
         step = length - length // 8
     if mode == "psd":
-        power = _cross(
-            lines,
-            lines,
-            fs,
-            win,
-            length,
-            length - step,
-            nfft,
-            detrend,
-            return_onesided,
-            scaling,
-            -1,
-        )
+        options |= {"window": win, "nperseg": length, "noverlap": length - step}
+        power = _cross(lines, lines, -1, detrend, return_onesided, scaling, fs, **options)
         return f, t, _on_axes(in_precision_of(power, x), axis)
     onesided = return_onesided and not is_complex(x)
     parts = _transformed(lines, win, length, step, size, detrend, onesided)
@@ -331,17 +221,17 @@ def spectrogram(
 
 @twin(SCIPY.istft)
 def istft(
-    Zxx: Any,  # noqa: N803  (SciPy's name)
-    fs: float = 1.0,
-    window: Any = "hann",
-    nperseg: Any = None,
-    noverlap: Any = None,
-    nfft: Any = None,
-    input_onesided: bool = True,
-    boundary: bool = True,
-    time_axis: int = -1,
-    freq_axis: int = -2,
-    scaling: str = "spectrum",
+    Zxx: Any,
+    fs: float,
+    nperseg: Any,
+    noverlap: Any,
+    nfft: Any,
+    input_onesided: bool,
+    boundary: bool,
+    time_axis: int,
+    freq_axis: int,
+    scaling: str,
+    window: Any,
 ) -> Any:
     """The inverse of the short-time Fourier transform."""
     z = floating(Zxx)

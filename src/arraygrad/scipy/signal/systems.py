@@ -15,7 +15,7 @@ from ...core.kinds import Opaque
 from ...ops import concat, expand_dims, flip, matmul, matrix_transpose, reshape
 from ...ops.define.library import declare
 from ..linalg import expm
-from ..twins import by_scipy, double, floating, in_precision_of, refuse, twin
+from ..twins import by_scipy, double, floating, in_precision_of, twin
 from .lines import SCIPY
 
 
@@ -82,7 +82,7 @@ def _without_axes(x: Any) -> Any:
 
 
 @twin(SCIPY.lsim)
-def lsim(system: Any, U: Any, T: Any, X0: Any = None, interp: bool = True) -> Any:  # noqa: N803
+def lsim(system: Any, U: Any, T: Any, X0: Any, interp: bool) -> Any:
     """The output and the states of a continuous system. Times are constants."""
     a, b, c, d = _matrices(system, "lsim", 4)
     times = np.atleast_1d(np.asarray(T))
@@ -115,9 +115,8 @@ def lsim(system: Any, U: Any, T: Any, X0: Any = None, interp: bool = True) -> An
 
 
 @twin(SCIPY.dlsim)
-def dlsim(system: Any, u: Any, t: Any = None, x0: Any = None) -> Any:
+def dlsim(system: Any, u: Any, x0: Any) -> Any:
     """The output and the states of a discrete system, at its own time steps."""
-    refuse("dlsim", t=(t, None))
     a, b, c, d, dt = _matrices(system, "dlsim", 5)
     u = floating(u)
     n = u.shape[0]

@@ -6,21 +6,19 @@ the operators and the common methods of SciPy's sparse arrays.
 
 from __future__ import annotations
 
-import functools
-from collections.abc import Callable, Iterable
 from typing import Any
 
 import numpy as np
 
-from ...core.array import AnyFunction
+from ...backends.filled import zeros_like
 from ...core.indices import HOLE
 from ...ops import astype, concat, conj, expand_dims, is_complex, reshape, take
 from ...ops.indexing import _index_add
-from ..twins import array_like, floating, has_arrays
+from ..twins import HoldsArrays, array_like, floating
 from .pattern import SCIPY, Pattern, sorted_pattern, times, transposed
 
 
-class SparseTensor:
+class SparseTensor(HoldsArrays):
     """A sparse matrix with plain places and elements that can be differentiated.
 
     Attributes
@@ -110,7 +108,8 @@ class SparseTensor:
 
     def astype(self, dtype: Any) -> SparseTensor:
         """The same matrix with elements of another dtype; None keeps it."""
-        if dtype is None or np.dtype(dtype) == self.dtype:
+        # A plain object is how SciPy's newer versions say that no dtype was given.
+        if dtype is None or type(dtype) is object or np.dtype(dtype) == self.dtype:
             return self
         return self._with(astype(self.elements, np.dtype(dtype)))
 
@@ -171,6 +170,23 @@ class SparseTensor:
             place = self.pattern.rows * self.shape[1] + self.pattern.columns
             other = take(reshape(wide, (-1,)), place, axis=-1)
         return self._with(self.elements * other)
+
+    def __getitem__(self, key: Any) -> Any:
+        # SciPy finds the elements in a matrix of their numbers, which begin with one.
+        make = SCIPY.csr_matrix if self.is_matrix else SCIPY.csr_array
+        found = make(self.pattern.matrix(np.arange(1, self.nnz + 1)))[key]
+        if not SCIPY.issparse(found):
+            values = concat((zeros_like(self.elements, (1,)), self.elements), axis=-1)
+            return reshape(take(values, np.ravel(found), axis=-1), np.shape(found))
+        if found.ndim != 2:
+            raise NotImplementedError(
+                "a part of a sparse matrix of tensors must have two axes: take one row by A[[i], :]"
+                " and one column by A[:, [j]]"
+            )
+        places = found.tocoo()
+        values = take(self.elements, places.data - 1, axis=-1)
+        every = places.row, places.col, found.shape
+        return from_places(values, *every, self.format, self.is_matrix)
 
     def dot(self, other: Any) -> Any:
         """The matrix product."""
@@ -258,32 +274,6 @@ def from_places(
         return SparseTensor(take(values, order, axis=-1), pattern, format, is_matrix)
     added = scattered(values, number, len(pattern.rows))
     return SparseTensor(added, pattern, format, is_matrix)
-
-
-def has_tensors(values: Iterable[Any]) -> bool:
-    """Whether a sparse matrix of tensors, or a tensor, is among the values or inside of them."""
-    for value in values:
-        if isinstance(value, SparseTensor) or has_arrays((value,)):
-            return True
-        if isinstance(value, list | tuple) and has_tensors(value):
-            return True
-    return False
-
-
-def sparse_twin(original: AnyFunction) -> Callable[[AnyFunction], AnyFunction]:
-    """Make a function the twin of SciPy's that also looks for sparse matrices of tensors."""
-
-    def decorate(function: AnyFunction) -> AnyFunction:
-        @functools.wraps(function)
-        def run(*args: Any, **kwargs: Any) -> Any:
-            if has_tensors(args) or has_tensors(kwargs.values()):
-                return function(*args, **kwargs)
-            return original(*args, **kwargs)
-
-        run.__name__ = run.__qualname__ = original.__name__
-        return run
-
-    return decorate
 
 
 def as_sparse(x: Any) -> SparseTensor:

@@ -8,8 +8,8 @@ import numpy as np
 
 from ...core.array import AnyFunction, Array
 from ...ops import concat, take
-from ..twins import floating, has_arrays
-from .arrays import SparseTensor, as_sparse, from_places, sparse_twin
+from ..twins import floating, has_arrays, twin
+from .arrays import SparseTensor, as_sparse, from_places
 from .pattern import SCIPY
 
 
@@ -18,7 +18,7 @@ def _constructor(name: str) -> AnyFunction:
     format, is_matrix = name[:3], name.endswith("_matrix")
 
     def run(arg1: Any, shape: Any = None, dtype: Any = None, copy: bool = False) -> Any:
-        if not isinstance(arg1, SparseTensor) and not has_arrays((arg1,)):
+        if not has_arrays((arg1,)):
             return original(arg1, shape=shape, dtype=dtype, copy=copy)
         if isinstance(arg1, SparseTensor | Array):
             whole = as_sparse(arg1)
@@ -84,24 +84,20 @@ def _diagonals(
     return from_places(joined, *every, (m, n), format or "csr", is_matrix)
 
 
-@sparse_twin(SCIPY.diags_array)
-def diags_array(
-    diagonals: Any, /, *, offsets: Any = 0, shape: Any = None, format: Any = None, dtype: Any = None
-) -> Any:
+@twin(SCIPY.diags_array)
+def diags_array(diagonals: Any, offsets: Any, shape: Any, format: Any, dtype: Any) -> Any:
     """A sparse matrix by its diagonals."""
     return _diagonals(diagonals, offsets, shape, format, False).astype(dtype)
 
 
-@sparse_twin(SCIPY.diags)
-def diags(
-    diagonals: Any, offsets: Any = 0, shape: Any = None, format: Any = None, dtype: Any = None
-) -> Any:
+@twin(SCIPY.diags)
+def diags(diagonals: Any, offsets: Any, shape: Any, format: Any, dtype: Any) -> Any:
     """A sparse matrix by its diagonals."""
     return _diagonals(diagonals, offsets, shape, format, True).astype(dtype)
 
 
-@sparse_twin(SCIPY.kron)
-def kron(A: Any, B: Any, format: Any = None) -> Any:  # noqa: N803  (SciPy's names)
+@twin(SCIPY.kron)
+def kron(A: Any, B: Any, format: Any) -> Any:
     """The Kronecker product of two sparse matrices."""
     a, b = as_sparse(A), as_sparse(B)
     left, right = np.repeat(np.arange(a.nnz), b.nnz), np.tile(np.arange(b.nnz), a.nnz)
@@ -149,33 +145,33 @@ def _joined(blocks: Any, format: str | None, dtype: Any) -> SparseTensor:
     return from_places(joined, *every, shape, format or "csr", is_matrix).astype(dtype)
 
 
-@sparse_twin(SCIPY.block_array)
-def block_array(blocks: Any, *, format: Any = None, dtype: Any = None) -> Any:
+@twin(SCIPY.block_array)
+def block_array(blocks: Any, format: Any, dtype: Any) -> Any:
     """A sparse matrix made of blocks."""
     made = _joined(blocks, format, dtype)
     return SparseTensor(made.elements, made.pattern, made.format)
 
 
-@sparse_twin(SCIPY.bmat)
-def bmat(blocks: Any, format: Any = None, dtype: Any = None) -> Any:
+@twin(SCIPY.bmat)
+def bmat(blocks: Any, format: Any, dtype: Any) -> Any:
     """A sparse matrix made of blocks."""
     return _joined(blocks, format, dtype)
 
 
-@sparse_twin(SCIPY.hstack)
-def hstack(blocks: Any, format: Any = None, dtype: Any = None) -> Any:
+@twin(SCIPY.hstack)
+def hstack(blocks: Any, format: Any, dtype: Any) -> Any:
     """Sparse matrices beside each other."""
     return _joined([blocks], format, dtype)
 
 
-@sparse_twin(SCIPY.vstack)
-def vstack(blocks: Any, format: Any = None, dtype: Any = None) -> Any:
+@twin(SCIPY.vstack)
+def vstack(blocks: Any, format: Any, dtype: Any) -> Any:
     """Sparse matrices below each other."""
     return _joined([[block] for block in blocks], format, dtype)
 
 
-@sparse_twin(SCIPY.block_diag)
-def block_diag(mats: Any, format: Any = None, dtype: Any = None) -> Any:
+@twin(SCIPY.block_diag)
+def block_diag(mats: Any, format: Any, dtype: Any) -> Any:
     """Sparse matrices on the diagonal."""
     count = len(mats)
     grid = [[m if i == j else None for j in range(count)] for i, m in enumerate(mats)]

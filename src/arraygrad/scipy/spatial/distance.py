@@ -36,7 +36,7 @@ from ...ops import (
 )
 from ...ops.special.entropies import rel_entr as _rel_entr
 from ..names import others_from, scipy_module
-from ..twins import double, floating, twin
+from ..twins import double, floating, refuse, twin
 
 __all__ = [
     "braycurtis",
@@ -105,7 +105,7 @@ def _correlation(u: Any, v: Any, w: Any = None) -> Any:
     return _cosine(u - sum(u, axis=-1, keepdims=True) / n, v - sum(v, axis=-1, keepdims=True) / n)
 
 
-def _mahalanobis(u: Any, v: Any, VI: Any) -> Any:  # noqa: N803  (SciPy's name)
+def _mahalanobis(u: Any, v: Any, VI: Any) -> Any:
     d = u - v
     return _root(sum(matmul(d, VI) * d, axis=-1))
 
@@ -126,7 +126,7 @@ _METRICS: dict[str, AnyFunction] = {
     "cityblock": lambda u, v, w=None: _weighted(abs(u - v), w),
     "chebyshev": lambda u, v, w=None: _minkowski(u, v, math.inf, w),
     "minkowski": _minkowski,
-    "seuclidean": lambda u, v, V: _root(sum((u - v) ** 2 / V, axis=-1)),  # noqa: N803
+    "seuclidean": lambda u, v, V: _root(sum((u - v) ** 2 / V, axis=-1)),
     "mahalanobis": _mahalanobis,
     "cosine": _cosine,
     "correlation": _correlation,
@@ -165,6 +165,7 @@ _ARRAYS: dict[str, AnyFunction] = {"w": double, "V": floating, "VI": floating}
 
 def _metric(name: Any, options: dict[str, Any], samples: Any) -> Any:
     """The function of two arrays of vectors, for a metric's name and options."""
+    refuse("a distance", out=(options.pop("out", None), None))
     if callable(name):
         name = name.__name__
     name = _OTHER_NAMES.get(str(name).lower(), str(name).lower())
@@ -172,11 +173,7 @@ def _metric(name: Any, options: dict[str, Any], samples: Any) -> Any:
         raise NotImplementedError(
             f"the metric {name!r} has no derivative here; these have: {', '.join(_METRICS)}"
         )
-    given = {
-        k: _ARRAYS[k](v) if k in _ARRAYS and v is not None else v
-        for k, v in options.items()
-        if k != "out" or v is not None
-    }
+    given = {k: _ARRAYS[k](v) if k in _ARRAYS and v is not None else v for k, v in options.items()}
     if name == "seuclidean" and given.get("V") is None:
         centred = samples - sum(samples, axis=0) / samples.shape[0]
         given["V"] = sum(centred**2, axis=0) / (samples.shape[0] - 1)
@@ -194,48 +191,28 @@ def _metric(name: Any, options: dict[str, Any], samples: Any) -> Any:
 
 
 @twin(SCIPY.cdist)
-def cdist(
-    XA: Any,  # noqa: N803  (SciPy's names)
-    XB: Any,  # noqa: N803
-    metric: Any = "euclidean",
-    *,
-    out: Any = None,
-    **kwargs: Any,
-) -> Any:
+def cdist(XA: Any, XB: Any, metric: Any, **options: Any) -> Any:
     """The distances between all vectors of one set and all of another."""
-    _no_out(out)
     a, b = double(XA), double(XB)
     if a.ndim != 2 or b.ndim != 2 or a.shape[1] != b.shape[1]:
         raise ValueError("XA and XB must be 2-dimensional, with the same number of columns")
-    function = _metric(metric, kwargs, concat((a, b), axis=0))
+    function = _metric(metric, options, concat((a, b), axis=0))
     return function(expand_dims(a, axis=1), expand_dims(b, axis=0))
 
 
 @twin(SCIPY.pdist)
-def pdist(
-    X: Any,  # noqa: N803
-    metric: Any = "euclidean",
-    *,
-    out: Any = None,
-    **kwargs: Any,
-) -> Any:
+def pdist(X: Any, metric: Any, **options: Any) -> Any:
     """The distances between all pairs of vectors of a set."""
-    _no_out(out)
     x = double(X)
     if x.ndim != 2:
         raise ValueError("A 2-dimensional array must be passed.")
     first, second = np.triu_indices(x.shape[0], 1)
-    function = _metric(metric, kwargs, x)
+    function = _metric(metric, options, x)
     return function(take(x, first, axis=0), take(x, second, axis=0))
 
 
-def _no_out(out: Any) -> None:
-    if out is not None:
-        raise NotImplementedError("distances of tensors are new arrays: leave out= away")
-
-
 @twin(SCIPY.squareform)
-def squareform(X: Any, force: str = "no", checks: bool = True) -> Any:  # noqa: N803
+def squareform(X: Any, force: str, checks: bool) -> Any:
     """A vector of distances as a matrix, or a matrix as a vector."""
     x = floating(X)
     if x.ndim == 1 and force.lower() not in ("tovector", "no", "tomatrix"):
@@ -270,25 +247,23 @@ _KEEP_PRECISION = "sqeuclidean cityblock chebyshev cosine correlation mahalanobi
 
 
 def _of_pair(name: str) -> Any:
-    original = getattr(SCIPY, name)
     as_vector = floating if name in _KEEP_PRECISION else double
 
-    @twin(original)
-    def run(u: Any, v: Any, *args: Any, **kwargs: Any) -> Any:
-        u, v = as_vector(u), as_vector(v)
-        names = {"minkowski": ("p", "w"), "mahalanobis": ("VI",), "seuclidean": ("V",)}
-        given = dict(zip(names.get(name, ("w",)), args, strict=False)) | kwargs
-        return _metric(name, given, None)(u, v)
+    @twin(getattr(SCIPY, name))
+    def run(u: Any, v: Any, **options: Any) -> Any:
+        refuse(name, centered=(options.pop("centered", True), True))
+        return _metric(name, options, None)(as_vector(u), as_vector(v))
 
     return run
 
 
-euclidean, sqeuclidean = _of_pair("euclidean"), _of_pair("sqeuclidean")
-cityblock, chebyshev = _of_pair("cityblock"), _of_pair("chebyshev")
-minkowski, seuclidean = _of_pair("minkowski"), _of_pair("seuclidean")
-mahalanobis, cosine = _of_pair("mahalanobis"), _of_pair("cosine")
-correlation, canberra = _of_pair("correlation"), _of_pair("canberra")
-braycurtis = _of_pair("braycurtis")
+euclidean, sqeuclidean, cityblock, chebyshev = map(
+    _of_pair, "euclidean sqeuclidean cityblock chebyshev".split()
+)
+minkowski, seuclidean, mahalanobis, cosine = map(
+    _of_pair, "minkowski seuclidean mahalanobis cosine".split()
+)
+correlation, canberra, braycurtis = map(_of_pair, "correlation canberra braycurtis".split())
 
 
 def __dir__() -> list[str]:

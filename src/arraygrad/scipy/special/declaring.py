@@ -12,7 +12,7 @@ from ...core.array import AnyFunction
 from ...core.kinds import Elementwise
 from ...ops import astype, is_complex, trunc
 from ...ops.define.library import constant, declare
-from ...ops.define.rules import parameters
+from ...ops.define.rules import parameters, product_rule
 from ..names import scipy_module
 from ..twins import array_like, by_scipy, floating_or_number, no_derivative, twin
 from ..values import attach
@@ -85,18 +85,11 @@ def whole(n: Any) -> Any:
     return trunc(n) if hasattr(n, "dtype") else math.trunc(n)
 
 
-def _product_rule(d: AnyFunction) -> AnyFunction:
-    """The rule that multiplies the cotangent by the derivative `d`, in the cotangent's precision.
+def _times(g: Any, slope: Any) -> Any:
+    """The product in the cotangent's precision.
 
     SciPy has some of the functions that formulas are made of in double precision only.
     """
-    names = parameters(d)
-    takes = ", ".join(dict.fromkeys(("g", *names)))
-    source = f"lambda {takes}: times(g, d({', '.join(names)}))"
-    return eval(source, {"d": d, "times": _times})  # type: ignore[no-any-return]
-
-
-def _times(g: Any, slope: Any) -> Any:
     out = g * slope
     if out.dtype != g.dtype and not is_complex(out):
         out = astype(out, g.dtype)
@@ -109,7 +102,7 @@ def op(name: str, *inputs: str, compute: AnyFunction, **derivatives: Any) -> Any
     rules: dict[str, Any] = {}
     for n in inputs:
         if n in known:
-            rules[f"vjp_{n}"] = _product_rule(derivatives[f"d_{n}"])
+            rules[f"vjp_{n}"] = product_rule(derivatives[f"d_{n}"], _times)
         else:
             rules[f"vjp_{n}"] = no_derivative(name, n, ", ".join(known))
     return declare(

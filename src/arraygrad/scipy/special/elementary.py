@@ -16,9 +16,7 @@ def _over_axes(name: str, function: AnyFunction) -> AnyFunction:
 
 
 @twin(SCIPY.logsumexp)
-def logsumexp(
-    a: Any, axis: Any = None, b: Any = None, keepdims: bool = False, return_sign: bool = False
-) -> Any:
+def logsumexp(a: Any, axis: Any, b: Any, keepdims: bool, return_sign: bool) -> Any:
     """The logarithm of a sum of exponentials."""
     if return_sign:
         raise NotImplementedError("logsumexp of tensors has no return_sign=True")

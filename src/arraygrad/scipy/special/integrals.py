@@ -171,7 +171,7 @@ _lambertw = op(
 
 
 @twin(SCIPY.lambertw)
-def lambertw(z: Any, k: Any = 0, tol: float = 1e-8) -> Any:
+def lambertw(z: Any, k: Any, tol: float) -> Any:
     """The inverse of ``w exp(w)``, on branch `k`."""
     if tol != 1e-8:
         raise NotImplementedError("lambertw of tensors has the default tol only")

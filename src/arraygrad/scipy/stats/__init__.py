@@ -1,7 +1,8 @@
 """`scipy.stats` with derivatives: distributions by all their parameters, and `gaussian_kde`.
 
 Distributions have the methods pdf, logpdf, cdf, logcdf, sf, logsf, ppf, isf, entropy, mean, var,
-std and rvs. Names that have no derivatives here are SciPy's own.
+std and rvs. Continuous distributions that are not in `__all__` have derivatives, too, where SciPy's
+own formulas can compute with tensors. Names that have no derivatives here are SciPy's own.
 
 >>> import arraygrad as ag
 >>> from arraygrad.scipy.stats import gamma
@@ -12,8 +13,12 @@ std and rvs. Names that have no derivatives here are SciPy's own.
 
 from __future__ import annotations
 
+from typing import Any
+
 from ..names import others_from
+from .by_scipy import NOT_BY_FORMULAS, by_scipy_formulas
 from .discrete import bernoulli, binom, geom, nbinom, poisson
+from .distribution import SCIPY
 from .kde import gaussian_kde
 from .multivariate import dirichlet, multinomial, multivariate_normal, multivariate_t, wishart
 from .on_intervals import beta, truncnorm, uniform, vonmises
@@ -68,7 +73,14 @@ __all__ = [
     "wishart",
 ]
 
-__getattr__ = others_from("scipy.stats")
+_scipys = others_from("scipy.stats")
+
+
+def __getattr__(name: str) -> Any:
+    found = _scipys(name)
+    if isinstance(found, SCIPY.rv_continuous) and name not in NOT_BY_FORMULAS:
+        return by_scipy_formulas(name)
+    return found
 
 
 def __dir__() -> list[str]:

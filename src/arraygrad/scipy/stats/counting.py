@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ...core.array import plain
+from ...core.array import AnyFunction, plain
 from ...ops import (
     equal,
     exp,
@@ -24,7 +24,7 @@ from ...ops import sum as _sum
 from ...ops.define.library import constant
 from ...ops.special.entropies import entr
 from ..twins import any_arrays, by_scipy, double
-from .distribution import Distribution
+from .distribution import Distribution, method
 from .frozen import no_batch
 from .quantiles import of_numbers
 
@@ -45,44 +45,38 @@ class Discrete(Distribution):
             which: constant(
                 f"scipy.stats.{self.name}.{which}",
                 *inputs,
-                compute=by_scipy(of_numbers(getattr(self.scipy, which), len(inputs))),
+                compute=by_scipy(of_numbers(getattr(self.scipy, which))),
             )
             for which in ("ppf", "isf")
         }
 
-    def logpmf(self, k: Any, *args: Any, **kwargs: Any) -> Any:
+    @method
+    def logpmf(self, k: Any, *given: Any) -> Any:
         """The logarithm of the probability of `k`."""
-        if not any_arrays((k, *args), kwargs):
-            return self.scipy.logpmf(k, *args, **kwargs)
-        return self._with_value("logpmf", self._log_pmf(k, args, kwargs), (k,), args, kwargs)
+        return self._log_pmf(k, *given)
 
-    def _log_pmf(self, k: Any, args: Any, kwargs: Any) -> Any:
-        shapes, loc, scale = self._parameters(args, kwargs)
+    @method
+    def pmf(self, k: Any, *given: Any) -> Any:
+        """The probability of `k`."""
+        return exp(self._log_pmf(k, *given))
+
+    def _log_pmf(self, k: Any, shapes: Any, loc: Any, scale: Any) -> Any:
         y = double(k) - loc
         low, high = self._ends(shapes)
         inside = logical_and(greater_equal(y, low), less_equal(y, high))
         inside = logical_and(logical_and(inside, equal(floor(y), y)), less(y, math.inf))
         out = type(self).log_density(where(inside, y, low), *shapes)
-        out = where(inside, out, where(isnan(y), math.nan, -math.inf))
-        return self._checked(out, shapes, scale)
-
-    def pmf(self, k: Any, *args: Any, **kwargs: Any) -> Any:
-        """The probability of `k`."""
-        if not any_arrays((k, *args), kwargs):
-            return self.scipy.pmf(k, *args, **kwargs)
-        out = exp(self._log_pmf(k, args, kwargs))
-        return self._with_value("pmf", out, (k,), args, kwargs)
+        return where(inside, out, where(isnan(y), math.nan, -math.inf))
 
     def _function(
-        self, which: str, x: Any, args: Any, kwargs: Any, below: float, above: float
+        self, of: AnyFunction, given: tuple[Any, Any, Any, Any], below: float, above: float
     ) -> Any:
-        shapes, loc, scale = self._parameters(args, kwargs)
+        x, shapes, loc, _ = given
         y = floor(double(x) - loc)
         low, high = self._ends(shapes)
         inside = logical_and(greater_equal(y, low), less(y, high))
-        out = getattr(self, which)(where(inside, y, low), *shapes)
         beyond = where(less(y, low), below, where(isnan(y), math.nan, above))
-        return self._checked(where(inside, out, beyond), shapes, scale)
+        return where(inside, of(where(inside, y, low), *shapes), beyond)
 
     def ppf(self, q: Any, *args: Any, **kwargs: Any) -> Any:
         """The quantiles: steps, which are constants."""
@@ -98,11 +92,9 @@ class Discrete(Distribution):
         shapes, loc, _ = self._parameters(args, kwargs)
         return self._steps[which](double(q), *shapes) + loc
 
-    def entropy(self, *args: Any, **kwargs: Any) -> Any:
+    @method
+    def entropy(self, shapes: Any, loc: Any, scale: Any) -> Any:
         """The entropy: a sum over all counts that are not too improbable to matter."""
-        if not any_arrays(args, kwargs):
-            return self.scipy.entropy(*args, **kwargs)
-        shapes, loc, scale = self._parameters(args, kwargs)
         likely = np.asarray(self.scipy.isf(_IMPROBABLE, *map(plain, shapes)))
         low, _ = self._ends(shapes)
         k = np.arange(low, 2 * np.max(likely, where=np.isfinite(likely), initial=low) + _MORE)
@@ -110,8 +102,7 @@ class Discrete(Distribution):
         _, high = self._ends(columns)
         inside = less_equal(k, high)
         p = exp(type(self).log_density(where(inside, k, low), *columns))
-        out = _sum(where(inside, entr(p), 0.0), axis=-1) + 0 * loc
-        return self._with_value("entropy", self._checked(out, shapes, scale), (), args, kwargs)
+        return _sum(where(inside, entr(p), 0.0), axis=-1) + 0 * loc
 
     def rvs(self, *args: Any, size: Any = None, random_state: Any = None, **kwargs: Any) -> Any:
         """Random counts: constants, because they depend on the parameters by steps."""

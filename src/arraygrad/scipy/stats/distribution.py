@@ -8,6 +8,7 @@ these follow from the distribution function: ``dx = (dq - F_shapes d(shapes)) / 
 
 from __future__ import annotations
 
+import functools
 import math
 from typing import Any, ClassVar
 
@@ -33,6 +34,7 @@ from ...ops import (
 )
 from ...ops import sum as _sum
 from ...ops.define.library import constant
+from ...ops.define.rules import parameters
 from ..checking import compare, state
 from ..names import scipy_module
 from ..optimize import minimize
@@ -42,6 +44,35 @@ from .frozen import _OF_PARAMETERS, Frozen, no_batch
 from .quantiles import implicit_quantiles, of_numbers
 
 SCIPY = scipy_module("scipy.stats")
+
+
+def method(formula: AnyFunction) -> AnyFunction:
+    """A method of a distribution, from its formula of the point and all parameters.
+
+    Without tensors, it is SciPy's own. Otherwise the value is SciPy's, the derivatives are those of
+    the formula. The result is NaN where a parameter is not valid.
+    """
+    which = formula.__name__
+    point = None if which in _OF_PARAMETERS else parameters(formula)[1]
+
+    @functools.wraps(formula)
+    def run(self: Any, *args: Any, **kwargs: Any) -> Any:
+        if not any_arrays(args, kwargs):
+            return getattr(self.scipy, which)(*args, **kwargs)
+        if state.on:
+            compare(f"scipy.stats.{self.name}.{which}", functools.partial(run, self), args, kwargs)
+        if point in kwargs:
+            args = (kwargs.pop(point), *args)
+        count = 0 if point is None else 1
+        points, (shapes, loc, scale) = args[:count], self._parameters(args[count:], kwargs)
+        out = self._checked(formula(self, *points, shapes, loc, scale), shapes, scale)
+        given = (*map(double, points), *shapes, loc, *(() if self.is_discrete else (scale,)))
+        value = self._values[which](*given)
+        if tuple(out.shape) != tuple(value.shape):
+            out = broadcast_to(out, value.shape)
+        return attach(value, out)
+
+    return run
 
 
 class Distribution:
@@ -95,20 +126,8 @@ class Distribution:
             f"scipy.stats.{self.name}.{which}_values",
             *inputs,
             kind=Elementwise(),
-            compute=by_scipy(of_numbers(getattr(self.scipy, which), len(inputs))),
+            compute=by_scipy(of_numbers(getattr(self.scipy, which))),
         )
-
-    def _with_value(self, which: str, out: Any, points: Any, args: Any, kwargs: Any) -> Any:
-        """SciPy's value of a method, with the derivatives of `out`."""
-        if state.on:
-            name = f"scipy.stats.{self.name}.{which}"
-            compare(name, getattr(self, which), (*points, *args), kwargs)
-        shapes, loc, scale = self._parameters(args, kwargs)
-        given = (*map(double, points), *shapes, loc, *(() if self.is_discrete else (scale,)))
-        value = self._values[which](*given)
-        if tuple(out.shape) != tuple(value.shape):
-            out = broadcast_to(out, value.shape)
-        return attach(value, out)
 
     def _quantile(self, which: str, *arguments: Any) -> Any:
         """Quantiles by "ppf" or "isf": by their formula, or as an implicit function."""
@@ -172,44 +191,41 @@ class Distribution:
 
     # --- densities ---
 
-    def logpdf(self, x: Any, *args: Any, **kwargs: Any) -> Any:
+    @method
+    def logpdf(self, x: Any, shapes: Any, loc: Any, scale: Any) -> Any:
         """The logarithm of the density."""
-        if not any_arrays((x, *args), kwargs):
-            return self.scipy.logpdf(x, *args, **kwargs)
-        return self._with_value("logpdf", self._log_pdf(x, args, kwargs), (x,), args, kwargs)
+        return self._log_pdf(x, shapes, loc, scale)
 
-    def _log_pdf(self, x: Any, args: Any, kwargs: Any) -> Any:
-        shapes, loc, scale = self._parameters(args, kwargs)
+    @method
+    def pdf(self, x: Any, shapes: Any, loc: Any, scale: Any) -> Any:
+        """The density."""
+        return exp(self._log_pdf(x, shapes, loc, scale))
+
+    def _log_pdf(self, x: Any, shapes: Any, loc: Any, scale: Any) -> Any:
         y = (double(x) - loc) / scale
         inside, at = self._inside(y, shapes)
         out = type(self).log_density(at, *shapes) - log(scale)
-        if inside is not None:
-            out = where(inside, out, where(isnan(y), math.nan, -math.inf))
-        return self._checked(out, shapes, scale)
-
-    def pdf(self, x: Any, *args: Any, **kwargs: Any) -> Any:
-        """The density."""
-        if not any_arrays((x, *args), kwargs):
-            return self.scipy.pdf(x, *args, **kwargs)
-        out = exp(self._log_pdf(x, args, kwargs))
-        return self._with_value("pdf", out, (x,), args, kwargs)
+        if inside is None:
+            return out
+        return where(inside, out, where(isnan(y), math.nan, -math.inf))
 
     # --- distribution functions ---
 
     def _function(
-        self, which: str, x: Any, args: Any, kwargs: Any, below: float, above: float
+        self, of: AnyFunction, given: tuple[Any, Any, Any, Any], below: float, above: float
     ) -> Any:
-        shapes, loc, scale = self._parameters(args, kwargs)
+        """A function of the standardised variable, and its values beyond the support."""
+        x, shapes, loc, scale = given
         x = double(x)
         far = isinf(x)  # there, location and scale change nothing
         y = (where(far, 0.0, x) - loc) / scale
         inside, at = self._inside(y, shapes)
-        out = where(far, where(greater(x, 0), above, below), getattr(self, which)(at, *shapes))
+        out = where(far, where(greater(x, 0), above, below), of(at, *shapes))
         if inside is not None:
             low, _ = self._ends(shapes)
             beyond = where(less(y, low), below, above)
             out = where(inside, out, where(isnan(y), math.nan, beyond))
-        return self._checked(out, shapes, scale)
+        return out
 
     def _cdf_of(self, y: Any, *shapes: Any) -> Any:
         return type(self).distribution(y, *shapes)
@@ -239,48 +255,39 @@ class Distribution:
         rest = where(close, other(y, *shapes), 0.0)
         return where(close, log1p(-rest), log(where(close, 1.0, p)))
 
-    def cdf(self, x: Any, *args: Any, **kwargs: Any) -> Any:
+    @method
+    def cdf(self, x: Any, *given: Any) -> Any:
         """The distribution function."""
-        if not any_arrays((x, *args), kwargs):
-            return self.scipy.cdf(x, *args, **kwargs)
-        out = self._function("_cdf_of", x, args, kwargs, 0.0, 1.0)
-        return self._with_value("cdf", out, (x,), args, kwargs)
+        return self._function(self._cdf_of, (x, *given), 0.0, 1.0)
 
-    def sf(self, x: Any, *args: Any, **kwargs: Any) -> Any:
+    @method
+    def sf(self, x: Any, *given: Any) -> Any:
         """One minus the distribution function."""
-        if not any_arrays((x, *args), kwargs):
-            return self.scipy.sf(x, *args, **kwargs)
-        out = self._function("_sf_of", x, args, kwargs, 1.0, 0.0)
-        return self._with_value("sf", out, (x,), args, kwargs)
+        return self._function(self._sf_of, (x, *given), 1.0, 0.0)
 
-    def logcdf(self, x: Any, *args: Any, **kwargs: Any) -> Any:
+    @method
+    def logcdf(self, x: Any, *given: Any) -> Any:
         """The logarithm of the distribution function."""
-        if not any_arrays((x, *args), kwargs):
-            return self.scipy.logcdf(x, *args, **kwargs)
-        out = self._function("_logcdf_of", x, args, kwargs, -math.inf, 0.0)
-        return self._with_value("logcdf", out, (x,), args, kwargs)
+        return self._function(self._logcdf_of, (x, *given), -math.inf, 0.0)
 
-    def logsf(self, x: Any, *args: Any, **kwargs: Any) -> Any:
+    @method
+    def logsf(self, x: Any, *given: Any) -> Any:
         """The logarithm of one minus the distribution function."""
-        if not any_arrays((x, *args), kwargs):
-            return self.scipy.logsf(x, *args, **kwargs)
-        out = self._function("_logsf_of", x, args, kwargs, 0.0, -math.inf)
-        return self._with_value("logsf", out, (x,), args, kwargs)
+        return self._function(self._logsf_of, (x, *given), 0.0, -math.inf)
 
     # --- quantiles ---
 
-    def ppf(self, q: Any, *args: Any, **kwargs: Any) -> Any:
+    @method
+    def ppf(self, q: Any, *given: Any) -> Any:
         """The quantiles: the inverse of the distribution function."""
-        return self._inverse("ppf", q, args, kwargs)
+        return self._inverse("ppf", q, *given)
 
-    def isf(self, q: Any, *args: Any, **kwargs: Any) -> Any:
+    @method
+    def isf(self, q: Any, *given: Any) -> Any:
         """The inverse of `sf`."""
-        return self._inverse("isf", q, args, kwargs)
+        return self._inverse("isf", q, *given)
 
-    def _inverse(self, which: str, q: Any, args: Any, kwargs: Any) -> Any:
-        if not any_arrays((q, *args), kwargs):
-            return getattr(self.scipy, which)(q, *args, **kwargs)
-        shapes, loc, scale = self._parameters(args, kwargs)
+    def _inverse(self, which: str, q: Any, shapes: Any, loc: Any, scale: Any) -> Any:
         q = double(q)
         ends = self._ends(shapes)
         if which == "isf":
@@ -289,8 +296,7 @@ class Distribution:
             y = self._quantile(which, q, *shapes)
         else:
             y = self._to_the_ends(which, q, shapes, ends)
-        out = self._checked(y * scale + loc, shapes, scale)
-        return self._with_value(which, out, (q,), args, kwargs)
+        return y * scale + loc
 
     def _to_the_ends(self, which: str, q: Any, shapes: Any, ends: tuple[Any, Any]) -> Any:
         """Quantiles of zero and one, too: the ends, if the formula has no others. Beyond: NaN."""
@@ -326,35 +332,25 @@ class Distribution:
 
     # --- moments ---
 
-    def mean(self, *args: Any, **kwargs: Any) -> Any:
+    @method
+    def mean(self, shapes: Any, loc: Any, scale: Any) -> Any:
         """The mean."""
-        if not any_arrays(args, kwargs):
-            return self.scipy.mean(*args, **kwargs)
-        shapes, loc, scale = self._parameters(args, kwargs)
-        out = self._checked(type(self).average(*shapes) * scale + loc, shapes, scale)
-        return self._with_value("mean", out, (), args, kwargs)
+        return type(self).average(*shapes) * scale + loc
 
-    def var(self, *args: Any, **kwargs: Any) -> Any:
+    @method
+    def var(self, shapes: Any, loc: Any, scale: Any) -> Any:
         """The variance."""
-        if not any_arrays(args, kwargs):
-            return self.scipy.var(*args, **kwargs)
-        shapes, loc, scale = self._parameters(args, kwargs)
-        out = self._checked(type(self).variance(*shapes) * scale * scale + 0 * loc, shapes, scale)
-        return self._with_value("var", out, (), args, kwargs)
+        return type(self).variance(*shapes) * scale * scale + 0 * loc
 
-    def std(self, *args: Any, **kwargs: Any) -> Any:
+    @method
+    def std(self, shapes: Any, loc: Any, scale: Any) -> Any:
         """The standard deviation."""
-        if not any_arrays(args, kwargs):
-            return self.scipy.std(*args, **kwargs)
-        return self._with_value("std", self.var(*args, **kwargs) ** 0.5, (), args, kwargs)
+        return type(self).variance(*shapes) ** 0.5 * scale + 0 * loc
 
-    def entropy(self, *args: Any, **kwargs: Any) -> Any:
+    @method
+    def entropy(self, shapes: Any, loc: Any, scale: Any) -> Any:
         """The differential entropy."""
-        if not any_arrays(args, kwargs):
-            return self.scipy.entropy(*args, **kwargs)
-        shapes, loc, scale = self._parameters(args, kwargs)
-        out = type(self).information(*shapes) + log(scale) + 0 * loc
-        return self._with_value("entropy", self._checked(out, shapes, scale), (), args, kwargs)
+        return type(self).information(*shapes) + log(scale) + 0 * loc
 
     def stats(self, *args: Any, moments: str = "mv", **kwargs: Any) -> Any:
         """The mean and the variance."""

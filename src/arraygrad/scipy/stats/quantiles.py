@@ -6,7 +6,6 @@ At a fixed probability q, the distribution function F(x, shapes) = q gives
 
 from __future__ import annotations
 
-import inspect
 from typing import Any
 
 import numpy as np
@@ -22,41 +21,31 @@ from ..twins import by_scipy
 def implicit_quantiles(distribution: Any, which: str) -> AnyFunction:
     """The op of the quantiles "ppf", or "isf", of a distribution."""
     side = 1 if which == "ppf" else -1  # a larger q moves the quantile up, or down
-    names = tuple(f"shape_{name}" for name in distribution.shapes)
 
-    def rule(g: Any, wanted: Any, out: Any, **shapes: Any) -> Any:
-        values = tuple(shapes[name] for name in names)
-        _, at = distribution._inside(out, values)
-        w = g / exp(type(distribution).log_density(at, *values)) * side
+    def joint(g: Any, wanted: Any, out: Any, parameters: Any) -> Any:
+        _, at = distribution._inside(out, parameters)
+        w = g / exp(type(distribution).log_density(at, *parameters)) * side
         if not any(wanted[1:]):
-            return w, *(None for _ in names)
-        _, pull = vjp(lambda *moving: distribution._cdf_of(out, *moving), *values)
+            return w, *(None for _ in parameters)
+        _, pull = vjp(lambda *moving: distribution._cdf_of(out, *moving), *parameters)
         found = pull(w * -side)
         return w, *(found if isinstance(found, tuple) else (found,))
 
-    # Rules name what they need: all shape parameters.
-    takes = ", ".join(names)
-    given = ", ".join(f"{name}={name}" for name in names)
-    source = f"lambda g, wanted, out, {takes}: rule(g, wanted, out, {given})"
-    joint = eval(source.replace(", :", ":"), {"rule": rule})
     compute = getattr(distribution.scipy, which)
     return declare(
         f"scipy.stats.{distribution.name}.{which}",
         "q",
-        *names,
+        "*parameters",
         kind=Elementwise(),
-        compute=by_scipy(of_numbers(compute, len(names) + 1)),
+        compute=by_scipy(of_numbers(compute)),
         joint=joint,
     )
 
 
-def of_numbers(function: AnyFunction, count: int) -> AnyFunction:
-    """A function with as many positional parameters as an op has inputs."""
+def of_numbers(function: AnyFunction) -> AnyFunction:
+    """A function of numbers whose result is an array."""
 
     def made(*given: Any) -> Any:
         return np.asarray(function(*given))
 
-    kind = inspect.Parameter.POSITIONAL_OR_KEYWORD
-    names = [inspect.Parameter(f"p{i}", kind) for i in range(count)]
-    made.__signature__ = inspect.Signature(names)  # type: ignore[attr-defined]
     return made

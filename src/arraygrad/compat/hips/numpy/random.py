@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy.random as _random
-from numpy.random import *  # noqa: F403
+from numpy.random import *
 
 
 def __getattr__(name: str) -> Any:

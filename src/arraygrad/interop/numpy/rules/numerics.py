@@ -8,7 +8,7 @@ import numpy as np
 
 from .... import linalg, ops
 from ....arrays import creation
-from ....arrays.numpy_methods import check_partition
+from ....arrays.writes.methods import check_partition
 from ....core.array import AnyFunction
 from ....ops.elementwise import choose
 from ..values import plain_values, written

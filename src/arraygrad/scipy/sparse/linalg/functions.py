@@ -10,14 +10,14 @@ import numpy as np
 from ....backends.filled import zeros_like
 from ....core.array import plain
 from ....core.kinds import Opaque
-from ....ops import concat, expand_dims, stack
+from ....ops import concat, expand_dims, is_complex, stack
 from ....ops.define.library import declare
 from ....ops.define.op import Own
-from ...twins import by_scipy, refuse
+from ...twins import by_scipy, refuse, twin
 from ..arrays import as_sparse, from_places
 from ..pattern import Pattern, by_columns, on_pattern, transposed
+from .matrices import SCIPY, columns, square
 from .solvers import _uncolumned, solve
-from .twins import SCIPY, columns, square, twin
 
 # --- eigsh ---------------------------------------------------------------------------------------
 
@@ -83,28 +83,17 @@ _eigsh = declare(
 )
 
 
-@twin("eigsh")
-def eigsh(
-    A: Any,  # noqa: N803  (SciPy's names)
-    k: int = 6,
-    M: Any = None,  # noqa: N803
-    sigma: Any = None,
-    which: str = "LM",
-    return_eigenvectors: bool = True,
-    **options: Any,
-) -> Any:
+@twin(SCIPY.eigsh)
+def eigsh(A: Any, return_eigenvectors: bool, **options: Any) -> Any:
     """Some eigenvalues and eigenvectors of a real symmetric matrix."""
-    refuse("eigsh", M=(M, None))
-    for name in ("Minv", "OPinv"):
-        refuse("eigsh", **{name: (options.pop(name, None), None)})
+    refuse("eigsh", **{name: (options.pop(name), None) for name in ("M", "Minv", "OPinv")})
     a = square(A, "eigsh")
-    if "complex" in str(a.dtype):
+    if is_complex(a.elements):
         raise NotImplementedError("eigsh has derivatives here for real matrices only")
-    given = {"k": k, "sigma": sigma, "which": which, **options}
     values, vectors = _eigsh(
         a.elements,
         pattern=a.pattern,
-        options=tuple(given.items()),
+        options=tuple(options.items()),
         values_only=not return_eigenvectors,
     )
     return (values, vectors) if return_eigenvectors else values
@@ -162,26 +151,14 @@ _svds = declare(
 )
 
 
-@twin("svds")
-def svds(
-    A: Any,  # noqa: N803  (SciPy's name)
-    k: int = 6,
-    ncv: Any = None,
-    tol: float = 0,
-    which: str = "LM",
-    v0: Any = None,
-    maxiter: Any = None,
-    return_singular_vectors: Any = True,
-    solver: str = "arpack",
-    **more: Any,
-) -> Any:
+@twin(SCIPY.svds)
+def svds(A: Any, return_singular_vectors: Any, **options: Any) -> Any:
     """Some singular values and their vectors, of a real matrix."""
     a = as_sparse(A)
-    if "complex" in str(a.dtype):
+    if is_complex(a.elements):
         raise NotImplementedError("svds has derivatives here for real matrices only")
-    given = {"k": k, "ncv": ncv, "tol": tol, "which": which, "v0": v0, "maxiter": maxiter}
-    options = tuple({**given, "solver": solver, **more}.items())
-    u, values, vh = _svds(a.elements, pattern=a.pattern, options=options)
+    given = tuple((name, value) for name, value in options.items() if value is not None)
+    u, values, vh = _svds(a.elements, pattern=a.pattern, options=given)
     if return_singular_vectors is False:
         return values
     if return_singular_vectors is True:
@@ -236,19 +213,9 @@ def _trace(data: Any, pattern: Pattern) -> Any:
     return data[pattern.rows == pattern.columns].sum()
 
 
-@twin("expm_multiply")
-def expm_multiply(
-    A: Any,  # noqa: N803  (SciPy's names)
-    B: Any,  # noqa: N803
-    start: Any = None,
-    stop: Any = None,
-    num: Any = None,
-    endpoint: Any = None,
-    traceA: Any = None,  # noqa: N803
-) -> Any:
+@twin(SCIPY.expm_multiply)
+def expm_multiply(A: Any, B: Any) -> Any:
     """The exponential of a sparse matrix times a vector or columns."""
-    refuse("expm_multiply", start=(start, None), stop=(stop, None), num=(num, None))
-    refuse("expm_multiply", endpoint=(endpoint, None), traceA=(traceA, None))
     a = square(A, "expm_multiply")
     b, vector = columns(B, a.shape[0], "expm_multiply")
     return _uncolumned(_exponential(a.elements, b, pattern=a.pattern), vector)

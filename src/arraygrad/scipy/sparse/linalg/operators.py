@@ -8,7 +8,7 @@ import numpy as np
 
 from ....core.array import AnyFunction
 from ....func import linearize, vjp
-from .twins import SCIPY
+from .matrices import SCIPY
 
 
 def jacobian_operator(function: AnyFunction, x: Any) -> Any:

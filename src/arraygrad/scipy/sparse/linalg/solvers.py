@@ -15,12 +15,12 @@ from ....core.kinds import Opaque
 from ....ops import concat, conj, is_complex
 from ....ops.define.library import declare
 from ....ops.define.op import Own
-from ...twins import by_scipy
+from ...twins import by_scipy, refuse, twin
 from ...values import refusing
 from ..arrays import SparseTensor, as_sparse
 from ..building import diags_array, vstack
 from ..pattern import Pattern, by_columns, on_pattern, product, transposed
-from .twins import SCIPY, columns, each_column, square, twin
+from .matrices import SCIPY, columns, each_column, square
 
 
 def _uncolumned(x: Any, vector: bool) -> Any:
@@ -55,13 +55,13 @@ solve = declare(
 )
 
 
-@twin("spsolve")
-def spsolve(A: Any, b: Any, permc_spec: Any = None, use_umfpack: bool = True) -> Any:  # noqa: N803
+@twin(SCIPY.spsolve)
+def spsolve(A: Any, b: Any, **options: Any) -> Any:
     """The solution of a sparse linear system, by the elements of the matrix and by `b`."""
     a = square(A, "spsolve")
     b, vector = columns(b, a.shape[0], "spsolve")
-    options = (("permc_spec", permc_spec), ("use_umfpack", use_umfpack))
-    return _uncolumned(solve(a.elements, b, pattern=a.pattern, options=options), vector)
+    given = tuple(options.items())
+    return _uncolumned(solve(a.elements, b, pattern=a.pattern, options=given), vector)
 
 
 # --- factors that are kept -----------------------------------------------------------------------
@@ -144,7 +144,7 @@ class _MixedFactor:
         return self._plain.solve(rhs, trans)
 
 
-def splu(A: Any, **options: Any) -> Any:  # noqa: N803  (SciPy's name)
+def splu(A: Any, **options: Any) -> Any:
     """The LU decomposition of a sparse matrix, whose `solve` takes and gives tensors."""
     if not isinstance(A, SparseTensor) and not isinstance(A, Array):
         return _MixedFactor(A, SCIPY.splu(A, **options))
@@ -164,7 +164,7 @@ def _plain_values(data: Any) -> Any:
     return values
 
 
-def factorized(A: Any) -> Any:  # noqa: N803  (SciPy's name)
+def factorized(A: Any) -> Any:
     """A function that solves systems with one matrix."""
     return splu(A).solve
 
@@ -226,14 +226,10 @@ _iterative = declare(
 
 
 def _method(name: str) -> Any:
-    @twin(name)
-    def run(A: Any, b: Any, x0: Any = None, **options: Any) -> Any:  # noqa: N803
+    @twin(getattr(SCIPY, name))
+    def run(A: Any, b: Any, **options: Any) -> Any:
         """The solution by iterations. The adjoint system is solved by the same method."""
-        for option in ("M", "callback", "x0"):
-            if option in options or (option == "x0" and x0 is not None):
-                raise NotImplementedError(
-                    f"{name} of tensors takes no {option}: the adjoint system would need another"
-                )
+        refuse(name, **{n: (options.pop(n), None) for n in ("M", "callback", "x0")})
         a = square(A, name)
         b, vector = columns(b, a.shape[0], name)
         x, info = _iterative(
@@ -304,24 +300,11 @@ _lsqr = declare(
 _NORMS = ("r1norm", "r2norm", "anorm", "acond", "arnorm", "xnorm", "var")
 
 
-@twin("lsqr")
-def lsqr(
-    A: Any,  # noqa: N803  (SciPy's name)
-    b: Any,
-    damp: float = 0.0,
-    atol: float = 1e-6,
-    btol: float = 1e-6,
-    conlim: float = 1e8,
-    iter_lim: Any = None,
-    show: bool = False,
-    calc_var: bool = False,
-    x0: Any = None,
-) -> Any:
+@twin(SCIPY.lsqr)
+def lsqr(A: Any, b: Any, damp: float, calc_var: bool, **limits: Any) -> Any:
     """The least-squares solution. The other results have no derivatives; inside `vmap`, None."""
-    if show or x0 is not None:
-        raise NotImplementedError("lsqr of tensors takes no show and no x0")
+    refuse("lsqr", show=(limits.pop("show"), False), x0=(limits.pop("x0"), None))
     a = as_sparse(A)
-    limits = {"atol": atol, "btol": btol, "conlim": conlim, "iter_lim": iter_lim}
     right, vector = columns(b, a.shape[0], "lsqr")
     elements, numbers = plain(a.elements), plain(b)
     reports: Any = (None,) * 9  # of a batch

@@ -1,4 +1,4 @@
-"""Which results are views of what they were made of.
+"""Views: arrays that are a part of another one, for tensors and for arrays under transforms.
 
 In NumPy, a `reshape` that merges axes is a view if the elements lie in the right order in memory,
 and else a copy. The views of a C-contiguous NumPy array lie in memory here as they do in NumPy. In
@@ -10,19 +10,22 @@ means the same everywhere, or it is refused.
 
 from __future__ import annotations
 
+import weakref
 from typing import Any
 
 from numpy import generic, ndarray
 
-from ..backends import backend_of
-from ..core.array import is_over
-from ..core.indices import is_item
-from ..core.kinds import Moves
-from ..core.memory import owner_of
-from ..ops.define.library import declare
-from ..ops.define.op import Op
-from ..ops.regions import Step
-from ..ops.writing import detached
+from ...backends import backend_of
+from ...core.array import is_over
+from ...core.indices import Template, is_item
+from ...core.kinds import Moves
+from ...core.memory import owner_of
+from ...core.nodes import recorder
+from ...ops.define.library import declare
+from ...ops.define.op import Op
+from ...ops.indexing import _getitem
+from ...ops.regions import Step
+from ...ops.writing import detached
 
 
 def _outdated(xp: Any, x: Any) -> Any:
@@ -36,8 +39,45 @@ def _outdated(xp: Any, x: Any) -> Any:
 by_function = declare("by_function", "x", compute=_outdated, kind=Moves(shares=True))
 
 
-class Origin:
-    """How a view came about.
+class Family:
+    """An array and its views.
+
+    Attributes
+    ----------
+    stamp : int
+        How often the views' places in the graph, or their arrays, have become out of date.
+    recorded : int
+        How many writes have been recorded.
+    has_unsure : bool
+        Whether there is, or was, a view that may be a copy.
+    views : dict or None
+        The views that live, if a write to the base replaces their arrays, or if the base may move
+        to another level; else None.
+    """
+
+    __slots__ = ("has_unsure", "recorded", "stamp", "views")
+
+    def __init__(self, base: Any) -> None:
+        self.stamp = 0
+        self.recorded = 0
+        self.has_unsure = False
+        remembers = base.is_replaced or hasattr(base, "_born")
+        self.views: dict[int, weakref.ref[Any]] | None = {} if remembers else None
+
+    def add(self, view: Any) -> None:
+        """Remember a view for as long as it lives."""
+        views, key = self.views, id(view)
+        assert views is not None
+        views[key] = weakref.ref(view, lambda _: views.pop(key, None))
+
+    def alive(self) -> list[Any]:
+        """The views that live, of those that are remembered."""
+        views = [reference() for reference in list((self.views or {}).values())]
+        return [view for view in views if view is not None]
+
+
+class PartOf:
+    """How an array is a part of another: which array, and the steps that lead to the part.
 
     Attributes
     ----------
@@ -49,24 +89,45 @@ class Origin:
         Whether one of the steps is `detach`, so that writes change only the values of the base.
     is_unsure : bool
         Whether one of the steps may have copied.
+    family : Family
+        The base and its views.
+    seen : int
+        The family's stamp when the view last took its place in the graph.
+    unrecorded : int or None
+        For a view that was made under `no_grad`: the number of recorded writes at that time.
     """
 
-    __slots__ = ("base", "is_detached", "is_unsure", "steps")
+    __slots__ = ("base", "family", "is_detached", "is_unsure", "seen", "steps", "unrecorded")
 
-    base: Any
-    steps: tuple[Step, ...]
-    is_detached: bool
-    is_unsure: bool
-
-    def __init__(self, source: Any, origin: Origin | None, step: Step) -> None:
-        if origin is None:
+    def __init__(self, source: Any, step: Step) -> None:
+        view = getattr(source, "_view", None)
+        made_unseen = recorder() is None
+        self.is_detached, self.is_unsure = step[0] is detached, False
+        if view is None:
             self.base, self.steps = source, (step,)
-            self.is_detached = self.is_unsure = False
+            family = getattr(source, "_family", None)
+            if family is None:
+                family = source._family = Family(source)
         else:
-            self.base, self.steps = origin.base, (*origin.steps, step)
-            self.is_detached, self.is_unsure = origin.is_detached, origin.is_unsure
-        if step[0] is detached:
-            self.is_detached = True
+            self.base, self.steps = view.base, (*view.steps, step)
+            self.is_detached, self.is_unsure = self.is_detached or view.is_detached, view.is_unsure
+            family = view.family
+            made_unseen = made_unseen or view.unrecorded is not None
+        self.family = family
+        self.seen = family.stamp
+        self.unrecorded = family.recorded if made_unseen else None
+
+    def is_at(self, array: Any, index: tuple[Template, tuple[Any, ...]]) -> bool:
+        """Whether this is the part of `array` at an index, by the steps that lead to it."""
+        base, steps = base_and_steps(array)
+        wanted = (*steps, (_getitem, {"template": index[0]}))
+        return not index[1] and self.base is base and self.steps == wanted
+
+
+def base_and_steps(array: Any) -> tuple[Any, tuple[Step, ...]]:
+    """The array at the root of a view, and the steps that lead to the view."""
+    view = getattr(array, "_view", None)
+    return (array, ()) if view is None else (view.base, view.steps)
 
 
 def is_view(op: Op, source: Any, params: dict[str, Any], result: Any) -> bool | None:
@@ -87,8 +148,7 @@ def is_view(op: Op, source: Any, params: dict[str, Any], result: Any) -> bool | 
 
 def is_ordered(x: Any) -> bool:
     """Whether the elements are known to lie in memory as they would in NumPy."""
-    origin = getattr(x, "_view", None) or getattr(x, "_linked", None)
-    base = memory_of(x if origin is None else origin.base)
+    base = memory_of(base_and_steps(x)[0])
     return base is not None and bool(base.flags.c_contiguous)
 
 

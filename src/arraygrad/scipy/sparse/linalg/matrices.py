@@ -1,8 +1,7 @@
-"""Twins of functions of `scipy.sparse.linalg`: they look for tensors also in sparse matrices."""
+"""Matrices and right-hand sides for the functions of `scipy.sparse.linalg`."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -11,14 +10,9 @@ from ....core.array import AnyFunction
 from ....ops import expand_dims
 from ...names import scipy_module
 from ...twins import floating
-from ..arrays import SparseTensor, as_sparse, sparse_twin
+from ..arrays import SparseTensor, as_sparse
 
 SCIPY = scipy_module("scipy.sparse.linalg")
-
-
-def twin(name: str) -> Callable[[AnyFunction], AnyFunction]:
-    """Make a function the twin of SciPy's."""
-    return sparse_twin(getattr(SCIPY, name))
 
 
 def square(a: Any, name: str) -> SparseTensor:

@@ -1,6 +1,7 @@
 """What can be done to any array in place: assignments, operators like `+=`, methods like `add_`.
 
-It comes down to two methods. Tensors have them in `inplace`, arrays under transforms in `writing`.
+It comes down to two methods. Tensors have them in `tensors`, arrays under transforms in
+`transforms`.
 """
 
 from __future__ import annotations
@@ -11,16 +12,16 @@ from typing import Any, ParamSpec, Protocol, Self, TypeVar, overload
 
 import numpy as np
 
-from .. import ops
-from ..backends import backend_of
-from ..backends.arraylikes import ARRAY_LIKE, values_of
-from ..core.array import is_over
-from ..core.indices import as_view
-from ..ops.define.signatures import OneArray, Operand, TwoArrays, Unary
-from ..ops.elementwise import choose
-from ..ops.indexing import split_index
-from ..ops.placing import placed
-from .numpy_methods import check_partition
+from ... import ops
+from ...backends import backend_of
+from ...backends.arraylikes import ARRAY_LIKE, values_of
+from ...core.array import is_over
+from ...core.axes import one_axis
+from ...core.indices import as_view
+from ...ops.define.signatures import OneArray, Operand, TwoArrays, Unary
+from ...ops.elementwise import choose
+from ...ops.indexing import split_index
+from ...ops.placing import placed
 
 P = ParamSpec("P")
 S = TypeVar("S")
@@ -62,6 +63,7 @@ class InPlace:
     """
 
     __slots__ = ()
+    is_replaced = False  # whether a write replaces the array inside, and those of the views
 
     def _change(self, function: Any, args: Any, kwargs: Any, name: str) -> None:
         """Replace all values by `function` of the array, `args` and `kwargs`."""
@@ -82,7 +84,7 @@ class InPlace:
         if all(i is not None for i in plain_indices):
             self._assign((template, tuple(plain_indices)), value, _ASSIGNMENT)
             return
-        # Of what differs over a batch, a choice of elements can be written, but no list of them.
+        # An index that differs over a batch can choose elements, but cannot list them.
         if all(_is_integer(i) for i in indices):
             given = (value, *indices)
             self._change(placed, given, {"template": template}, _ASSIGNMENT)
@@ -202,9 +204,8 @@ _ASSIGNMENT = "an assignment to elements"
 def _plain_index(index: Any) -> Any:
     """An array in an index as a NumPy array of its own.
 
-    None if it differs over a batch, or if its values are not known yet.
-
-    Of its own, because the graph keeps it, and the user may change theirs.
+    None if it differs over a batch, or if its values are not known yet. It is a copy: the graph
+    keeps it, and the user may change the original.
     """
     while is_over(index):
         if index.ndim != index._array.ndim:
@@ -224,3 +225,18 @@ def _is_mask(x: Any, index: Any) -> bool:
 
 def _chosen(x: Any, mask: Any, value: Any) -> Any:
     return choose(mask, value, x)
+
+
+def check_partition(x: Any, kth: Any, axis: int, kind: str, order: Any) -> int:
+    """Raise for what NumPy would not accept. Returns the axis, counted from the front."""
+    if kind != "introselect" or order is not None:
+        raise ValueError("kind must be 'introselect', and order must be None")
+    axis = one_axis(axis, x.ndim)
+    n = x.shape[axis]
+    places = np.asarray(kth)
+    if places.dtype.kind not in "iu":
+        raise TypeError(f"kth must be integers, not {places.dtype}")
+    for k in np.ravel(places):
+        if not -n <= k < n:
+            raise ValueError(f"kth={k} is out of range for an axis of length {n}")
+    return axis

@@ -12,26 +12,24 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numpy import generic, ndarray
 
-from .. import ops
-from ..backends import backend_of, default
-from ..backends.dtypes import numpy_dtype
-from ..core.array import Array
-from ..core.cpython import ALONE, getrefcount
-from ..core.indices import fill
-from ..core.memory import owner_of
-from ..core.modes import current_modes
-from ..core.nodes import INFERENCE, Leaf, Node, record, recorder
-from ..core.saved import user_lines
-from ..core.versions import about_to_write, mark_written, version, writes_to
-from ..errors import MixedArraysError, OuterWriteError
-from ..ops.define.adoption import in_library_of, is_made
-from ..ops.indexing import _getitem
-from ..ops.regions import Region
-from ..ops.shape import _broadcast_to
-from ..ops.writing import put, put_detached
-from .changes import InPlace
-from .layout import by_function, refuse_unsure
-from .views import ViewOf
+from ... import ops
+from ...backends import backend_of, default
+from ...backends.dtypes import numpy_dtype
+from ...core.array import Array
+from ...core.cpython import ALONE, getrefcount
+from ...core.indices import fill
+from ...core.memory import owner_of
+from ...core.modes import current_modes
+from ...core.nodes import INFERENCE, Leaf, Node, record, recorder
+from ...core.saved import user_lines
+from ...core.versions import about_to_write, mark_written, version, writes_to
+from ...errors import MixedArraysError, OuterWriteError
+from ...ops.define.adoption import in_library_of, is_made
+from ...ops.regions import Region
+from ...ops.shape import _broadcast_to
+from ...ops.writing import put, put_detached
+from .methods import InPlace
+from .views import PartOf, base_and_steps, by_function, refuse_unsure
 
 
 class TensorInPlace(InPlace):
@@ -41,7 +39,7 @@ class TensorInPlace(InPlace):
     level: ClassVar[float]
     _array: Any
     _node: Any
-    _view: ViewOf | None = None
+    _view: PartOf | None = None
 
     @property
     def _version(self) -> int:
@@ -167,7 +165,7 @@ def check_writable(tensor: Any, values: tuple[Any, ...]) -> None:
 
 
 def _is_recorded(tensor: Any, values: tuple[Any, ...]) -> bool:
-    """Whether the graph has, or gets, to do with a write."""
+    """Whether the write must be recorded."""
     if recorder() is None:
         return False
     parts = (tensor, _history(tensor), *values)
@@ -310,8 +308,7 @@ def _is_that_part(tensor: Any, index: Any, value: Any) -> bool:
     # As it was: `_node` would record the steps from the base again.
     if view.unrecorded is not None or isinstance(value._node_now, Leaf):
         return False
-    steps = () if tensor._view is None else tensor._view.steps
-    if view.steps == (*steps, (_getitem, {"template": index[0]})):
+    if view.is_at(tensor, index):
         return True
     if not isinstance(value._array, ndarray):
         return False
@@ -352,8 +349,7 @@ def _store(tensor: Any, index: Any, value: Any, name: str) -> None:
         if family is not None and family.has_unsure:
             family.stamp += 1
         return
-    base = _history(tensor)
-    steps = () if tensor._view is None else tensor._view.steps
+    base, steps = base_and_steps(tensor)
     about_to_write(base)
     region = Region(tuple(base.shape), steps, index)
     if tensor._view is not None and tensor._view.is_detached:
@@ -409,8 +405,7 @@ def _origin() -> str | None:
 
 def put_into_base(tensor: Any, index: Any, node_value: Node | None) -> None:
     """Record that a part of a tensor, and so of its base, now is a value with that node."""
-    view = tensor._view
-    base, steps = (tensor, ()) if view is None else (view.base, view.steps)
+    base, steps = base_and_steps(tensor)
     node_x = base._node
     edges: tuple[Node, ...]
     if node_x is not None and node_value is not None:
