@@ -14,7 +14,7 @@ array([1., 2.], dtype=float32)
 from ..showing import show_public_names as _show_public_names
 from . import autograd, nn, optim, utils  # noqa: F401
 from .autograd import grad
-from .functions import *  # noqa: F403
+from .functions import *
 from .functions import __all__ as _functions
 from .tensor import Device as device  # noqa: N813  (sorix has this name)
 from .tensor import (

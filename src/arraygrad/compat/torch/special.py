@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 from ... import special as native
 from .functions import elementwise, reductions
-from .functions.by_scipy import *  # noqa: F403
+from .functions.by_scipy import *
 from .functions.by_scipy import __all__ as _by_scipy
 from .handles import Tensor
 from .publish import elementwise_binary, elementwise_unary
