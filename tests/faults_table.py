@@ -712,9 +712,9 @@ _SCIPY = [
     ),
     Fault(
         "a Hessian of a constraint ignores the multipliers",
-        "optimize/minima.py",
-        "func.hessian(lambda v: ops.sum(of_vector(v) * weights))",
-        "func.hessian(lambda v: ops.sum(of_vector(v)))",
+        "scipy/optimize/exact.py",
+        "return ops.sum(vector(x) * weights)",
+        "return ops.sum(vector(x))",
         "tests/test_optimize.py",
     ),
 ]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import importlib.util
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -59,6 +61,18 @@ def test_memory_is_shared_with_pytorch() -> None:
     assert np.shares_memory(seen[1].numpy(), y)
 
 
+@pytest.fixture(autouse=True)
+def doubles() -> Iterator[None]:
+    """JAX computes in float64."""
+    if importlib.util.find_spec("jax") is None:
+        yield
+        return
+    import jax
+
+    with jax.enable_x64(True):
+        yield
+
+
 @pytest.mark.parametrize("library", ["torch", "jax"])
 def test_a_function_of_another_library_inside_arraygrad(library: str) -> None:
     other: Any = pytest.importorskip(library)
@@ -69,7 +83,6 @@ def test_a_function_of_another_library_inside_arraygrad(library: str) -> None:
     else:
         from arraygrad.interop.jax import unwrap
 
-        other.config.update("jax_enable_x64", True)
         linalg, sin = other.numpy.linalg, other.numpy.sin
 
     def theirs(a: Any, b: Any) -> Any:
@@ -94,7 +107,6 @@ def test_a_function_of_arraygrad_inside_jax() -> None:
     jax = pytest.importorskip("jax")
     from arraygrad.interop.jax import wrap
 
-    jax.config.update("jax_enable_x64", True)
     bridged = wrap(ours)
 
     def loss(a: Any, b: Any) -> Any:

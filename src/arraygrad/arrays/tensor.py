@@ -238,26 +238,23 @@ class Tensor(Recording, TensorInPlace, ArrayMethods):
             shares = is_view(op, self, params, array)
         if shares is False:
             return self.like(array, node)
-        origin = PartOf(self, step)
+        part = PartOf(self, step)
         if shares is None:
-            origin.is_unsure = origin.family.has_unsure = True
+            part.is_unsure = part.family.has_unsure = True
         view = new(_InferenceView if self.is_inference else view_type_at(self.level))
-        view._view = origin
+        view._view = part
         view._array_now = array
         view._node_now = node
-        if origin.family.views is not None:
-            origin.family.add(view)
+        if part.family.views is not None:
+            part.family.add(view)
         return view
 
     def _move_to_level(self, level: float) -> None:
         """Make this tensor, which is in no graph, and its views tensors of a higher level."""
         self.__class__ = tensor_type_at(level)
         family = getattr(self, "_family", None)
-        if family is not None and family.views:
-            for reference in list(family.views.values()):
-                view = reference()
-                if view is not None:
-                    view.__class__ = view_type_at(level)
+        for view in () if family is None else family.alive():
+            view.__class__ = view_type_at(level)
 
     # --- its place in the graph ---
 

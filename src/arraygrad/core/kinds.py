@@ -35,7 +35,7 @@ Names = tuple[str, ...]
 View = Literal["", "always", "reshape", "index", "part"]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
 class Kind:
     """Base of all kinds.
 
@@ -51,6 +51,11 @@ class Kind:
 
     linear: bool | Literal["each"] = False
     flat: Names | Literal["real"] = ()
+
+    # One for all kinds: to have `dataclass` write and compile one for each takes milliseconds.
+    def __repr__(self) -> str:
+        fields = [f"{name}={getattr(self, name)!r}" for name in self.__dataclass_fields__]
+        return f"{type(self).__name__}({', '.join(fields)})"
 
     @property
     def view(self) -> View:
@@ -72,7 +77,7 @@ class Kind:
         return ()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
 class Elementwise(Kind):
     """Each element of the result comes from the elements at the same place; inputs broadcast.
 
@@ -104,7 +109,7 @@ class Elementwise(Kind):
         return self.chooses
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
 class Moves(Kind):
     """Each element of the result is one element of an input, or zero; with `adds`, also a sum.
 
@@ -159,7 +164,7 @@ class Moves(Kind):
         return tuple(n for n in (self.axis, self.shape, self.order, self.template) if n)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
 class Reduces(Kind):
     """Each line becomes one number: the elements along some axes are combined.
 
@@ -182,7 +187,7 @@ class Reduces(Kind):
         return (self.axis, "keepdims")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
 class AlongAxis(Kind):
     """Each line becomes a line, independently of the other lines; several inputs broadcast.
 
@@ -209,7 +214,7 @@ class AlongAxis(Kind):
         return (self.axis,)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
 class Contracts(Kind):
     """Sums of products of two inputs, linear in each.
 
@@ -230,7 +235,7 @@ class Contracts(Kind):
         return self.labels if isinstance(self.labels, tuple) else ()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
 class Matrices(Kind):
     """Functions of the matrix in the last two axes. The axes before are a batch, and broadcast.
 
@@ -244,7 +249,7 @@ class Matrices(Kind):
     shapes: Callable[..., tuple[tuple[int, ...], ...]]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
 class Opaque(Kind):
     """Any element of the result may depend on any element of the inputs.
 

@@ -55,7 +55,7 @@ class Writes:
         "before",
         "count",
         "last",
-        "origins",
+        "lines",
         "owner",
         "past",
         "stamps",
@@ -72,7 +72,7 @@ class Writes:
         self.stamps: Any = None
         self.start: int  # where the memory begins, if there are stamps
         self.what = ""
-        self.origins: dict[int, str] = {}  # the lines of writes under anomaly detection
+        self.lines: dict[int, str] = {}  # the lines of writes under anomaly detection
         self.past = Past()
         self.before: list[Callable[[], None]] = []  # called before the memory is written
 
@@ -104,7 +104,7 @@ class Writes:
         self,
         array: Any,
         what: str,
-        origin: str | None = None,
+        line: str | None = None,
         index: tuple[Any, ...] | None = None,
         replaced: Any = None,
     ) -> None:
@@ -115,8 +115,8 @@ class Writes:
         self.count += 1
         number = self.last = LAST_WRITE[0] = next_number()
         self.what = what
-        if origin is not None:
-            self.origins[number] = origin
+        if line is not None:
+            self.lines[number] = line
         past = self.past
         if replaced is not None:
             owner = self.owner()
@@ -193,9 +193,9 @@ def about_to_write(array: Any) -> None:
             refuse()
 
 
-def mark_written(array: Any, what: str, origin: str | None = None) -> None:
+def mark_written(array: Any, what: str, line: str | None = None) -> None:
     """Note that `what` has just written to an array's memory, or replaced the array inside it."""
-    writes_to(array).mark(array, what, origin)
+    writes_to(array).mark(array, what, line)
 
 
 def last_write(array: Any) -> Writes | None:
@@ -325,8 +325,8 @@ def written_error(node: Node, array: Any, writes: Writes, last: int) -> WrittenE
     lines = ""
     if node.extras is not None and "traceback" in node.extras.metadata:
         lines += f" {node.name()} was recorded here:\n{node.extras.metadata['traceback']}"
-    if last in writes.origins:
-        lines += f" The write was here:\n{writes.origins[last]}"
+    if last in writes.lines:
+        lines += f" The write was here:\n{writes.lines[last]}"
     error = WrittenError(
         f"{node.name()} needs a value of shape {tuple(array.shape)} and dtype {array.dtype} that "
         f"has been modified by an inplace operation since it was saved: {writes.what}. Work on a "

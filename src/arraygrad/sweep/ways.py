@@ -51,7 +51,7 @@ class Carefully:
             parts = run_rules(sweep, node, g, saved, followed)
         except Exception as error:
             if sweep.anomaly:
-                error.add_note(origin(node))
+                error.add_note(recorded_at(node))
                 if not hasattr(error, "place"):
                     error.place = node, None  # type: ignore[attr-defined]
             raise
@@ -158,7 +158,7 @@ def _without_nan(node: Node, parts: list[Any]) -> list[Any]:
         if part is not None:
             error = AnomalyError(
                 f"{node.name()} returned NaN in the gradient of its input {position}.\n"
-                + origin(node)
+                + recorded_at(node)
             )
             error.place = node, position
             part = _over_plain(part, lambda a, e=error: backend_of(a).without_nan(a, e))
@@ -173,7 +173,7 @@ def _over_plain(value: Any, function: Any) -> Any:
     return function(value)
 
 
-def origin(node: Node) -> str:
+def recorded_at(node: Node) -> str:
     """A text that says where in the user's code a node was recorded."""
     trace = None if node.extras is None else node.extras.metadata.get("traceback")
     if trace is None:

@@ -63,7 +63,7 @@ class InPlace:
     """
 
     __slots__ = ()
-    is_replaced = False  # whether a write replaces the array inside, and those of the views
+    _is_replaced = False  # whether a write replaces the array inside, and those of the views
 
     def _change(self, function: Any, args: Any, kwargs: Any, name: str) -> None:
         """Replace all values by `function` of the array, `args` and `kwargs`."""

@@ -340,7 +340,7 @@ def _store(tensor: Any, index: Any, value: Any, name: str) -> None:
         if keeps:
             replaced = (array if part is None else array[part]).copy()
         # Noted first: an interrupt in between does no harm.
-        writes.mark(array, name, _origin(), part, replaced)
+        writes.mark(array, name, _line(), part, replaced)
         array[... if part is None else part] = value
         base = _history(tensor)
         if hasattr(value, "dtype"):  # it holds what a user brought, now
@@ -356,7 +356,7 @@ def _store(tensor: Any, index: Any, value: Any, name: str) -> None:
         base._array = put_detached(base.array, value, region)
     else:
         base._array = put(base.array, value, region=region)
-    mark_written(base, name, _origin())
+    mark_written(base, name, _line())
     _bump(base)
 
 
@@ -396,7 +396,7 @@ def _is_saved(owner: Any, count: int) -> bool:
     return count > past.others
 
 
-def _origin() -> str | None:
+def _line() -> str | None:
     """The user's line that writes, under anomaly detection."""
     if recorder() is record:
         return None

@@ -29,7 +29,7 @@ class Replaceable(InPlace):
     """
 
     __slots__ = ()
-    is_replaced = True
+    _is_replaced = True
 
     def _take_over(self, other: Any) -> None:
         """Become what another object of the same type is."""

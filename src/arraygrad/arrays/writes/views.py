@@ -61,7 +61,7 @@ class Family:
         self.stamp = 0
         self.recorded = 0
         self.has_unsure = False
-        remembers = base.is_replaced or hasattr(base, "_born")
+        remembers = base._is_replaced or hasattr(base, "_born")
         self.views: dict[int, weakref.ref[Any]] | None = {} if remembers else None
 
     def add(self, view: Any) -> None:

@@ -177,7 +177,7 @@ class Pullback:
     keep : callable
         ``keep(arrays, out, keywords)`` returns the values to save.
     sources : tuple of int or None
-        The origin of each saved value: an input's position, -1 for the output, None for a value
+        Where each saved value comes from: an input's position, -1 for the output, None for a value
         that cannot have a gradient.
     starred : tuple of int, or None
         For a saved starred input: its place among the saved values, and the position of its first
