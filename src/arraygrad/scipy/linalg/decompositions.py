@@ -239,7 +239,7 @@ _null_space = declare(
 
 
 @twin(SCIPY.null_space)
-def null_space(A: Any, rcond: Any, lapack_driver: str) -> Any:
+def null_space(A: Any, rcond: Any, lapack_driver: str = "gesdd") -> Any:
     """An orthonormal basis of the null space, for uses where any basis will do."""
     a = matrix(A, "null_space", square=False)
     return _null_space(a, rcond=rcond, driver=lapack_driver)

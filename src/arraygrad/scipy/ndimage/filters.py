@@ -175,8 +175,9 @@ def _conjugate(weights: Any) -> Any:
     return conj(weights) if is_complex(weights) else weights
 
 
+# SciPy's older versions have no `axes` in some functions.
 @twin(SCIPY.correlate)
-def correlate(input: Any, weights: Any, mode: Any, cval: Any, origin: Any, axes: Any) -> Any:
+def correlate(input: Any, weights: Any, mode: Any, cval: Any, origin: Any, axes: Any = None) -> Any:
     """The correlation of an image with weights."""
     x, w = image_of(input), _conjugate(weights)
     origins = for_all_axes(origin, x, axes, 0)
@@ -184,7 +185,7 @@ def correlate(input: Any, weights: Any, mode: Any, cval: Any, origin: Any, axes:
 
 
 @twin(SCIPY.convolve)
-def convolve(input: Any, weights: Any, mode: Any, cval: Any, origin: Any, axes: Any) -> Any:
+def convolve(input: Any, weights: Any, mode: Any, cval: Any, origin: Any, axes: Any = None) -> Any:
     """The convolution of an image with weights."""
     x, w = image_of(input), floating(weights)
     weights = _in_axes(x, flip(w, axis=None), axes)
@@ -263,7 +264,7 @@ def prewitt(input: Any, axis: int, mode: Any, cval: Any) -> Any:
 
 
 @twin(SCIPY.laplace)
-def laplace(input: Any, mode: Any, cval: Any, axes: Any) -> Any:
+def laplace(input: Any, mode: Any, cval: Any, axes: Any = None) -> Any:
     """The sum of second differences."""
     x = image_of(input)
     along = axes_of(x, axes)

@@ -88,7 +88,7 @@ def gaussian_filter(
 
 
 @twin(SCIPY.gaussian_laplace)
-def gaussian_laplace(input: Any, sigma: Any, axes: Any, **options: Any) -> Any:
+def gaussian_laplace(input: Any, sigma: Any, axes: Any = None, **options: Any) -> Any:
     """The sum of second derivatives of a Gauss filter."""
     widths = for_all_axes(sigma, image_of(input), axes, 0)
     parts = _gauss_parts(2, input, widths, axes, **options)
@@ -96,7 +96,7 @@ def gaussian_laplace(input: Any, sigma: Any, axes: Any, **options: Any) -> Any:
 
 
 @twin(SCIPY.gaussian_gradient_magnitude)
-def gaussian_gradient_magnitude(input: Any, sigma: Any, axes: Any, **options: Any) -> Any:
+def gaussian_gradient_magnitude(input: Any, sigma: Any, axes: Any = None, **options: Any) -> Any:
     """The length of the gradient of a Gauss filter."""
     parts = _gauss_parts(1, input, sigma, axes, **options)
     if not parts:
