@@ -244,7 +244,9 @@ def elementwise_binary(
     return _published(made, native, own, method, in_place)
 
 
-def _published(made: Any, native: Any, own: str, method: bool, in_place: bool) -> Any:
+def _published(
+    made: Callable[..., Tensor], native: Any, own: str, method: bool, in_place: bool
+) -> Callable[..., Tensor]:
     """The function with its name, which may be a method, and one that writes in place."""
     made.__name__ = made.__qualname__ = own
     made.__doc__ = native.__doc__
