@@ -35,27 +35,10 @@ from .ops.define import Opaque, constant, declare
 from .special import gammainc, gammaln
 
 __all__ = [
-    "Stream",
-    "bernoulli",
-    "beta",
-    "categorical",
-    "cauchy",
-    "dirichlet",
-    "exponential",
-    "fold_in",
-    "gamma",
-    "gumbel",
-    "integers",
-    "key",
-    "laplace",
-    "logistic",
-    "multivariate_normal",
-    "normal",
-    "permutation",
-    "poisson",
-    "split",
-    "uniform",
-]
+    "Stream", "bernoulli", "beta", "categorical", "cauchy", "dirichlet", "exponential", "fold_in",
+    "gamma", "gumbel", "integers", "key", "laplace", "logistic", "multivariate_normal", "normal",
+    "permutation", "poisson", "split", "uniform",
+]  # fmt: skip
 
 
 def __dir__() -> list[str]:

@@ -6,7 +6,7 @@ import os
 import subprocess
 import sys
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
@@ -23,6 +23,13 @@ from arraygrad.sweep import engine
 
 SIZE = 70_123  # two chunks, and a rest
 special = ag.special
+
+
+@pytest.fixture(autouse=True)
+def no_failures() -> Iterator[None]:
+    """What has no kernel was not meant to have one: the compiler did not fail."""
+    yield
+    assert not eager.failures
 
 
 @pytest.fixture(autouse=True)

@@ -12,7 +12,6 @@ from types import ModuleType
 from typing import Any
 
 import numpy as np
-import pandas as pd
 import pytest
 import scipy.fft
 import scipy.integrate
@@ -345,6 +344,7 @@ def test_norms_of_lsqr_refuse_to_be_differentiated() -> None:
     ],
 )
 def test_frames_are_arrays(call: Any) -> None:
+    pd = pytest.importorskip("pandas")
     vector, matrix = np.array([1.0, 2.0, 4.0]), np.eye(3) + 0.1
     t, other = x(), x()
     found = call(pd.Series(vector), pd.DataFrame(matrix), t)

@@ -187,13 +187,7 @@ def elementwise_unary(
         tensor._t = result
         return tensor
 
-    made.__name__ = made.__qualname__ = own
-    made.__doc__ = native.__doc__
-    if method:
-        METHODS[own] = made
-    if in_place:
-        METHODS[own + "_"] = written(native, own + "_")
-    return made
+    return _published(made, native, own, method, in_place)
 
 
 # The kinds of dtypes that a Python number does not change.
@@ -247,6 +241,13 @@ def elementwise_binary(
         tensor._t = result
         return tensor
 
+    return _published(made, native, own, method, in_place)
+
+
+def _published(
+    made: Callable[..., Tensor], native: Any, own: str, method: bool, in_place: bool
+) -> Callable[..., Tensor]:
+    """The function with its name, which may be a method, and one that writes in place."""
     made.__name__ = made.__qualname__ = own
     made.__doc__ = native.__doc__
     if method:

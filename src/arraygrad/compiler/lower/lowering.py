@@ -398,7 +398,8 @@ class Lowering:
             if not isinstance(out, Traced) or (out.shape, out.dtype) != (node.shape, node.dtype):
                 return None
             return self.lower([out.node])[0]
-        except Exception:  # it needs values, or functions that only arrays with values have
+        except Exception as error:  # it needs values, or functions of arrays with values
+            self.reasons[node] = f"{type(error).__name__}: {error}".partition("\n")[0]
             return None
         finally:
             self._inside.pop()

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import ctypes
 import threading
+from collections import Counter
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -171,6 +172,7 @@ _FINITE = Fold("finite", _all_finite, 1.0, np.maximum)
 
 _kernels: dict[Any, OpenKernel | None] = {}
 _once: set[Any] = set()  # the keys of kernels that were used once
+failures: Counter[str] = Counter()  # errors of the compiler, which made NumPy compute instead
 _lock = threading.Lock()
 
 
@@ -193,8 +195,11 @@ def _made(key: Any, make: Callable[[], OpenKernel]) -> OpenKernel | None:
         try:
             _kernels[key] = make()
             _once.add(key)
-        except Exception:  # whatever the reason is, NumPy computes it
+        except NotOpen:
             _kernels[key] = None
+        except Exception as error:  # whatever the reason is, NumPy computes it
+            _kernels[key] = None
+            failures[f"{type(error).__name__}: {error}"] += 1
     return _kernels[key]
 
 
