@@ -542,7 +542,7 @@ _COMPILER = [
         "compiler/call/guards.py",
         "        pairs = list(read)\n",
         "        pairs = []\n",
-        "tests/compiler/test_compile.py tests/compiler/test_safety.py",
+        "tests/compiler/test_captures.py tests/compiler/test_compile.py",
     ),
     Fault(
         "the imaginary part of a compiled complex product has the wrong sign",
