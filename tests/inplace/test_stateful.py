@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import gc
 import importlib.util
 import warnings
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -16,6 +18,14 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, rule
 from inplace.programs import Comparison, Program
 
 WITH_TORCH = importlib.util.find_spec("torch") is not None
+
+
+@pytest.fixture(autouse=True)
+def unfrozen() -> Iterator[None]:
+    """Let the garbage collector see all objects: hypothesis asks it who refers to them."""
+    gc.unfreeze()
+    yield
+    gc.freeze()
 
 
 class Writing(RuleBasedStateMachine):
