@@ -158,7 +158,7 @@ def expm_frechet(A: Any, E: Any, method: str | None, compute_expm: bool) -> Any:
 
 
 @twin(SCIPY.logm)
-def logm(A: Any, disp: Any) -> Any:
+def logm(A: Any, disp: Any = True) -> Any:  # which SciPy 1.18 no longer has
     """The logarithm of matrices."""
     refuse("logm", disp=(disp is not False, True))
     return _logm(matrix(A, "logm"), power=None)
