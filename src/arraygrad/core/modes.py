@@ -89,10 +89,15 @@ def set_modes(modes: Modes) -> None:
                 )
 
 
-def stand_in_for(x: Any) -> Any:
-    """What takes the place of an array, if a function is being closed."""
+def is_tracing() -> bool:
+    """Whether a function is being closed to become a program, which runs in its place."""
     closing = _modes.get().closing
-    return closing.inside(x) if closing is not None and closing.traces else x
+    return closing is not None and closing.traces
+
+
+def stand_in_for(x: Any) -> Any:
+    """What takes the place of an array, if a function is being traced."""
+    return _modes.get().closing.inside(x) if is_tracing() else x  # type: ignore[union-attr]
 
 
 class ModeContext:

@@ -17,7 +17,7 @@ import numpy as np
 from ...arrays.tensor import Tensor
 from ...core.array import Array, plain
 from ...core.locks import held
-from ...core.modes import current_modes
+from ...core.modes import is_tracing
 from ...core.nodes import recorder
 from ...func.trees import as_function, taken_apart
 from ..loops.control import writing_loops
@@ -86,8 +86,7 @@ class Compiled(Generic[P, R]):
 
     def _general(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """A call with any arguments."""
-        closing = current_modes().closing
-        if closing is not None and closing.traces:
+        if is_tracing():
             return self._function(*args, **kwargs)  # it becomes a part of another trace
         arguments = Arguments(self._static, args, kwargs)
         leaves = arguments.leaves

@@ -39,7 +39,7 @@ import numpy as np
 
 from ...arrays.tensor import Tensor
 from ...core.array import plain
-from ...core.modes import current_modes
+from ...core.modes import is_tracing
 from ...core.nodes import record, recorder, stage
 from ...core.versions import refused_writes, writes_to
 from ...ops.define.op import Op
@@ -205,9 +205,7 @@ class Guards:
         """Whether everything is as it was."""
         if self.quick():
             return True
-        closing = current_modes().closing
-        is_traced = closing is not None and closing.traces
-        if is_traced or (recorder() is not None) is not self._records:
+        if is_tracing() or (recorder() is not None) is not self._records:
             return False
         try:
             return self._is_same()

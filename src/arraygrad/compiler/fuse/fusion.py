@@ -15,7 +15,7 @@ What is read outside of its kernel is stored.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 
 from ..lower.core import (
     Alias,
@@ -32,6 +32,7 @@ from ..lower.core import (
     View,
     address,
     everywhere,
+    in_order,
     through,
 )
 from ..trace.program import Call, Node, Result, Shape
@@ -117,7 +118,7 @@ class Plan:
         self.stored: set[Core] = set()
         self._step: dict[Core, int] = {}
         self._costs: dict[Core, int] = {}
-        order = self._ordered(outputs)
+        order = in_order(outputs, lambda x: (*x.args, *self._read_in_memory(x)))
         for x in outputs:
             self._store(x)
         for x in order:
@@ -138,20 +139,6 @@ class Plan:
                 self._place(x)
 
     # --- order and memory ---
-
-    def _ordered(self, outputs: Iterable[Core]) -> list[Core]:
-        order: list[Core] = []
-        seen: set[Core] = set()
-        rest = [(x, False) for x in outputs]
-        while rest:
-            x, is_done = rest.pop()
-            if is_done:
-                order.append(x)
-            elif x not in seen:
-                seen.add(x)
-                rest.append((x, True))
-                rest += [(a, False) for a in (*x.args, *self._read_in_memory(x)) if a not in seen]
-        return order
 
     def _read_in_memory(self, x: Core) -> list[Core]:
         """What must be in memory for a value: what a NumPy kernel, product or alias is made of."""

@@ -448,3 +448,19 @@ def is_whole(x: Core) -> bool:
     start, steps = address(x.map, x.args[0].shape)
     wanted = {i: s for i, s in enumerate(strides(x.shape)) if x.shape[i] != 1}
     return start == 0 and steps == wanted
+
+
+def in_order(roots: Iterable[Core], needs: Callable[[Core], Iterable[Core]]) -> list[Core]:
+    """Some values and all that they need, each after those that `needs` gives for it."""
+    order: list[Core] = []
+    seen: set[Core] = set()
+    rest = [(x, False) for x in roots]
+    while rest:
+        x, is_done = rest.pop()
+        if is_done:
+            order.append(x)
+        elif x not in seen:
+            seen.add(x)
+            rest.append((x, True))
+            rest += [(a, False) for a in needs(x) if a not in seen]
+    return order

@@ -22,6 +22,7 @@ from ..lower.core import (
     Product,
     Reduction,
     Stored,
+    in_order,
 )
 from ..lower.lowering import Lowering
 from ..trace.bodies import Body, node_of
@@ -119,7 +120,7 @@ class _Numbers:
         self.outputs += extremes(lowering)
         self.ranges = lowering.ranges
         self.given = [lowering.values[x.node] for x in inputs]
-        self.order = _ordered([*self.given, *self.outputs])
+        self.order = in_order([*self.given, *self.outputs], lambda x: x.args)
         self.constants: list[Core] = []
         self.count = 0
         for x in self.order:
@@ -143,21 +144,6 @@ class _Numbers:
             if not found.isdisjoint(x.args):
                 found.add(x)
         return found
-
-
-def _ordered(roots: Sequence[Core]) -> list[Core]:
-    order: list[Core] = []
-    seen: set[Core] = set()
-    rest = [(x, False) for x in roots]
-    while rest:
-        x, is_done = rest.pop()
-        if is_done:
-            order.append(x)
-        elif x not in seen:
-            seen.add(x)
-            rest.append((x, True))
-            rest += [(a, False) for a in x.args]
-    return order
 
 
 class _NumbersText:
