@@ -92,7 +92,7 @@ def test_indices_in_loops_and_choices() -> None:
         np.testing.assert_allclose(found, wanted)
     compiled = ag.compile(function)
     for wrong, told in (
-        (np.array([1, 50, 0]), r"(?s)index 50 is out of range for axis 0 .* step 1 of a loop"),
+        (np.array([1, 50, 0]), r"(?s)index 50 is out of bounds for axis 0 .* step 1 of a loop"),
         (np.array([0, 0, -50]), "index -51 is out of bounds for axis 0"),
     ):
         for run in (compiled, compiled, function):
