@@ -37,7 +37,7 @@ def relu(input: Any) -> Any:
     >>> ag.nn.relu(ag.tensor([-1.0, 0.0, 2.0]))
     tensor([0., 0., 2.])
     """
-    return ops.where(input <= 0, ops.zeros_like(input), input)
+    return activations.relu(input)
 
 
 @one_array
