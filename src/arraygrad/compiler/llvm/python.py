@@ -55,7 +55,10 @@ def has_entries() -> bool:
 
 
 class EntryText:
-    """Writes the text of a function of Python. At the label `other`, it returns NotImplemented."""
+    """Writes the text of a function of Python.
+
+    At the label `other`, it returns NotImplemented; at `failed`, it raises the error that is set.
+    """
 
     def __init__(self) -> None:
         self.lines: list[str] = []
@@ -89,11 +92,11 @@ class EntryText:
         self._head.append(f"  %t{self._count} = alloca {kind}, align 8")
         return f"%t{self._count}"
 
-    def undone(self, *calls: str) -> str:
-        """A block that makes some calls, and then returns NotImplemented."""
+    def undone(self, *calls: str, then: str = "other") -> str:
+        """A block that makes some calls, and goes to `other`, or to `failed`, which raises."""
         block = self.label()
         said = [f"  call void {call}" for call in calls]
-        self._ends += [f"{block}:", *said, "  br label %other"]
+        self._ends += [f"{block}:", *said, f"  br label %{then}"]
         return block
 
     def at(self, address: int) -> str:

@@ -35,7 +35,7 @@ from ..lower.lowering import Lowering
 from ..trace.inference import stand_in
 from ..trace.program import Call, Shape, needed
 from ..trace.traced import Trace
-from .pool import pool_cell, prepare, run_address
+from .pool import pool_cell, prepare_if_none, run_address
 
 __all__ = ["elementwise", "entry", "has_entries", "lines", "rule", "stretch"]
 
@@ -223,15 +223,16 @@ class _OpenText(EntryText):
         order = IN_ROWS if kernel.is_of_lines else IN_ROWS | IN_COLUMNS
         self._order = self.let(f"and i32 {self._order}, {order}")
         self.require(self.let(f"icmp ne i32 {self._order}, 0"))
-        made, wrong = None, "other"
+        made, wrong, raised = None, "other", "failed"
         if not any(k.how == "result" for k in kinds):
             made = self._new_result()
             objects.append(made)
-            wrong = self.undone(f"{self._release}(ptr {made})")
+            drop = f"{self._release}(ptr {made})"
+            wrong, raised = self.undone(drop), self.undone(drop, then="failed")
         parts = self.stack(f"[{PARTS} x double]")
         if kernel.reports:
             objects.append(self._like_array(parts))
-        chunks = self._run(objects, wrong)
+        chunks = self._run(objects, wrong, raised)
         if kernel.reports:
             self.require(self.let(f"call i1 @finite(ptr {parts}, i64 {chunks})"), wrong)
         if made is None:
@@ -328,15 +329,19 @@ class _OpenText(EntryText):
         is_in_columns = self.let(f"icmp eq i32 {self._order}, {IN_COLUMNS}")
         return self.new_array(ndim, lengths, dtype, self.let(f"zext i1 {is_in_columns} to i32"))
 
-    def _run(self, objects: list[str], wrong: str) -> str:
-        """Run the kernel. Returns the number of chunks; goes to `wrong` if there is no memory."""
+    def _run(self, objects: list[str], wrong: str, raised: str) -> str:
+        """Run the kernel. Returns the number of chunks.
+
+        Goes to `wrong` if there is no memory, and to `raised` after an error.
+        """
         kernel, last = self._kernel, self._kinds[0].last or 1
         length = elements = self.let(f"mul i64 {self._length}, {last}")
         steps = self.let(f"add i64 {length}, {BLOCK - 1}")
         steps = self.let(f"udiv i64 {steps}, {BLOCK}")
         if not kernel.is_cut:
             length = steps = self._length
-        pool, step, chunks = self._divided(steps, elements, BLOCK if kernel.is_cut else last)
+        per_step = BLOCK if kernel.is_cut else last
+        pool, step, chunks = self._divided(steps, elements, per_step, raised)
         memory, skipped = "null", 0
         if kernel.scratch:
             total = self.let(f"mul i64 {chunks}, {sum(kernel.scratch)}")
@@ -373,21 +378,28 @@ class _OpenText(EntryText):
             self.say(f"call void {self.function('PyMem_RawFree')}(ptr {memory})")
         return chunks
 
-    def _divided(self, steps: str, elements: str, per_step: int) -> tuple[str, str, str]:
+    def _divided(
+        self, steps: str, elements: str, per_step: int, raised: str
+    ) -> tuple[str, str, str]:
         """The pool of threads, how many steps are a chunk, and the number of chunks."""
-        pool = self.let(f"load ptr, ptr {self.at(ctypes.addressof(pool_cell))}")
-        has_pool = self.let(f"icmp ne ptr {pool}, null")
-        is_large = self.let(f"icmp uge i64 {elements}, {SHARED}")
-        wanted = self.let(f"and i1 {has_pool}, {is_large}")
+        place, slot = self.at(ctypes.addressof(pool_cell)), self.stack("ptr")
+        call, start = self.function("PyObject_CallNoArgs"), self.at(id(prepare_if_none))
+        get, variable = self.function("PyContextVar_Get"), self.at(id(threads.is_alone_here))
+        true = self.at(id(True))
         ask, one, several, run = self.label(), self.label(), self.label(), self.label()
-        slot, variable = self.stack("ptr"), self.at(id(threads.is_alone_here))
-        get, true = self.function("PyContextVar_Get"), self.at(id(True))
-        self.say(f"br i1 {wanted}, label %{ask}, label %{one}")
+        is_large = self.let(f"icmp uge i64 {elements}, {SHARED}")
+        self.say(f"br i1 {is_large}, label %{ask}, label %{one}")
         self.start(ask)
+        done = self.let(f"call ptr {call}(ptr {start})")
+        self.require(self.let(f"icmp ne ptr {done}, null"), raised)
+        self.say(f"call void {self._release}(ptr {done})")
         self.let(f"call i32 {get}(ptr {variable}, ptr null, ptr {slot})")
         value = self.let(f"load ptr, ptr {slot}")
         self.say(f"call void {self._release}(ptr {value})")
         is_alone = self.let(f"icmp eq ptr {value}, {true}")
+        pool = self.let(f"load ptr, ptr {place}")
+        has_none = self.let(f"icmp eq ptr {pool}, null")
+        is_alone = self.let(f"or i1 {is_alone}, {has_none}")
         self.say(f"br i1 {is_alone}, label %{one}, label %{several}")
         self.start(several)
         least = -(-SMALLEST_CHUNK // per_step)
@@ -400,6 +412,7 @@ class _OpenText(EntryText):
         self.start(one)
         self.say(f"br label %{run}")
         self.start(run)
+        pool = self.let(f"phi ptr [ {pool}, %{several} ], [ null, %{one} ]")
         step = self.let(f"phi i64 [ {step}, %{several} ], [ {steps}, %{one} ]")
         return pool, step, self.let(f"phi i64 [ {count}, %{several} ], [ 1, %{one} ]")
 
@@ -432,7 +445,6 @@ def entry(
     def make() -> Any:
         given = [kind for kind in kinds if kind.how != "result"]
         text = _OpenText(_OpenKernel(function, given, reports, least), kinds)
-        prepare()
         return EntryCode(text.text(), text.outside).function()
 
     return held(_lock, _made, (key, *kinds), make)
