@@ -162,16 +162,27 @@ class Entries:
 
 def stretch(program: Any, values: Sequence[Any], results: Sequence[Any]) -> bool:
     """Write values of a program, as in a sweep, to arrays. False if NumPy has to do it."""
+    run, numbers = piece(program, values, results)
+    return run is not None and run(*program.inputs, *numbers, *results) is not NotImplemented
+
+
+def piece(program: Any, values: Sequence[Any], results: Sequence[Any]) -> tuple[Any, list[Any]]:
+    """A native function that writes values of a program to arrays like `results`; None if none.
+
+    It takes arrays like the inputs of the program, then the numbers that are returned with it, then
+    the arrays to write to. These can be inputs.
+    """
     made = compiler()
     given = list(program.inputs)
     key, function = (None, None) if made is None else made.stretch(program, values, given)
     kinds = None if function is None else kinds_of([*given, *results])
     if kinds is None:
-        return False
+        return None, []
     kinds[-len(results) :] = [Kind("result", r.dtype) for r in results]
-    run = made.entry(key, function, kinds, reports=False)
-    given = [a.item() if isinstance(a, np.generic) else a for a in given]
-    return bool(run) and run(*given, *results) is not NotImplemented
+    numbers = given[len(program.inputs) :]
+    return made.entry(key, function, kinds, reports=False), [
+        a.item() if isinstance(a, np.generic) else a for a in numbers
+    ]
 
 
 def lines(op: Any, arrays: Sequence[Any], params: dict[str, Any]) -> Any:
