@@ -294,6 +294,9 @@ LINES: dict[str, Callable[[Any], Any]] = {
     "logsumexp, kept": lambda x: special.logsumexp(x, axis=-1, keepdims=True),
     "standardize": lambda x: standardize(x, axis=-1, eps=1e-5),
     "cross entropy": lambda x: -special.log_softmax(x, axis=-1)[..., 3],
+    "softmax, several axes": lambda x: special.softmax(x, axis=tuple(range(1, x.ndim))),
+    "logsumexp, several axes": lambda x: special.logsumexp(x, axis=tuple(range(x.ndim))[:0:-1]),
+    "standardize, several axes": lambda x: standardize(x, axis=tuple(range(1, x.ndim)), eps=1e-5),
 }
 # Few and many, short and long ones; one for which no native code is made; large arrays.
 SHAPES = [(103, 10), (16, 64), (3, 50, 32), (2, 3, 7, 80), (300, 77), (40, 2000), (513, 1536)]

@@ -211,12 +211,14 @@ def rowwise(kernel: AnyFunction, reduces: bool = False) -> AnyFunction:
     @functools.wraps(kernel)
     def computed(*arrays: Any, axis: tuple[int, ...], op: Any = None, **params: Any) -> Any:
         x = arrays[0]
-        if x.size < SMALL or axis != (x.ndim - 1,) or not _are_rows(arrays):
+        if x.size < SMALL or not _are_rows(arrays, axis):
             return kernel(*arrays, axis=axis, **params)
-        found = NotImplemented if op is None else native.lines(op, arrays, params)
+        lead = x.shape[: x.ndim - len(axis)]
+        rows = tuple(a.reshape(math.prod(lead), -1) for a in arrays)
+        found = NotImplemented if op is None else native.lines(op, rows, params)
         if found is not NotImplemented:
-            return found[..., None] if params.get("keepdims") else found
-        rows = tuple(a.reshape(-1, a.shape[-1]) for a in arrays)
+            kept = (1,) * len(axis) if params.get("keepdims") else ()
+            return found.reshape((*lead, *kept) if reduces else x.shape)
         blocks = None if reduces or x.size < LARGE else Blocks.of(rows, rows=True)
         if blocks is None:
             return kernel(*arrays, axis=axis, **params)
@@ -233,13 +235,16 @@ def rowwise(kernel: AnyFunction, reduces: bool = False) -> AnyFunction:
     return computed
 
 
-def _are_rows(arrays: tuple[Any, ...]) -> bool:
-    """Whether the arrays have matching, contiguous lines along their last axes."""
+def _are_rows(arrays: tuple[Any, ...], axis: tuple[int, ...]) -> bool:
+    """Whether the arrays have matching, contiguous lines along `axis`, which are the last axes."""
     x = arrays[0]
-    return (
-        x.ndim > 1
-        and _are_like(arrays, x)
-        and all(a.flags.c_contiguous and a.shape[:-1] == x.shape[:-1] for a in arrays)
+    first = x.ndim - len(axis)
+    if not first or set(axis) != {*range(first, x.ndim)} or not _are_like(arrays, x):
+        return False
+    lasts = (x.shape[first:], (1,) * len(axis))  # those of other arrays may be broadcast
+    return all(
+        a.flags.c_contiguous and a.shape[:first] == x.shape[:first] and a.shape[first:] in lasts
+        for a in arrays
     )
 
 
