@@ -1,16 +1,22 @@
 """The same programs with `torch` and with `arraygrad.compat.torch`: `python -m benchmarks.facade`.
 
-Programs of many small ops, as in custom loops: there, the time is that of the library, not of the
-arithmetic. The two take turns, with one thread each, and the medians of the processor's time are
-compared.
+Programs of many small ops, as in custom loops, where the time is that of the library; and functions
+of neural networks, which PyTorch computes by one kernel each. The two take turns, with one thread
+each, and the medians of the processor's time are compared. ``python -m benchmarks.facade gelu
+norm`` runs the programs with these words in their names.
 """
 
 from __future__ import annotations
 
+import functools
+import math
 import statistics
+import sys
 import time
 from collections.abc import Callable
 from typing import Any
+
+import numpy as np
 
 Program = Callable[[Any], Callable[[], Any]]
 
@@ -98,7 +104,151 @@ def written(torch: Any) -> Callable[[], Any]:
     return run
 
 
-PROGRAMS: list[Program] = [rosenbrock, network, recurrence, own_function, written]
+# --- functions of neural networks, and their gradients -------------------------------------------
+
+
+def gradient(
+    function: Callable[..., Any], *shapes: tuple[int, ...], data: Callable[[Any], Any] | None = None
+) -> Program:
+    """``function(torch, *arrays, *data(torch))`` of random arrays, and the gradients by these."""
+
+    def program(torch: Any) -> Callable[[], Any]:
+        rng = np.random.default_rng(0)
+        leaves = [torch.tensor(rng.normal(size=shape).astype(np.float32)) for shape in shapes]
+        for leaf in leaves:
+            leaf.requires_grad_()
+        given = () if data is None else data(torch)
+        out = function(torch, *leaves, *given)
+        seed = torch.tensor(rng.normal(size=tuple(out.shape)).astype(np.float32))
+
+        def run() -> Any:
+            return torch.autograd.grad(function(torch, *leaves, *given), leaves, seed)
+
+        return run
+
+    return program
+
+
+def named(name: str, **options: Any) -> Callable[..., Any]:
+    """A function of ``torch.nn.functional``."""
+    return lambda torch, *arrays: getattr(torch.nn.functional, name)(*arrays, **options)
+
+
+def targets(shape: tuple[int, ...], classes: int = 0) -> Callable[[Any], Any]:
+    """Random numbers between zero and one; or random classes."""
+
+    def data(torch: Any) -> Any:
+        rng = np.random.default_rng(1)
+        if classes:
+            return (torch.tensor(rng.integers(0, classes, shape)),)
+        return (torch.tensor(rng.random(shape).astype(np.float32)),)
+
+    return data
+
+
+def batch_norm(torch: Any, x: Any, weight: Any, bias: Any) -> Any:
+    return torch.nn.functional.batch_norm(x, None, None, weight, bias, training=True)
+
+
+def layer_norm(torch: Any, x: Any, weight: Any, bias: Any) -> Any:
+    return torch.nn.functional.layer_norm(x, x.shape[-1:], weight, bias)
+
+
+def group_norm(torch: Any, x: Any, weight: Any, bias: Any) -> Any:
+    return torch.nn.functional.group_norm(x, 8, weight, bias)
+
+
+def adamw(torch: Any, count: int, size: int) -> Callable[[], Any]:
+    """A step of AdamW on some parameters."""
+    parameters = [torch.full((size,), 0.5).requires_grad_() for _ in range(count)]
+    for p in parameters:
+        p.grad = torch.full((size,), 0.1)
+    options = {"fused": True} if torch.__name__ == "torch" else {}
+    return torch.optim.AdamW(parameters, **options).step  # type: ignore[no-any-return]
+
+
+def training(torch: Any, make: Callable[[Any], Any], *shape: int) -> Callable[[], Any]:
+    """A step of training of a classifier: cross entropy, gradients, AdamW."""
+    model = make(torch.nn)
+    options = {"fused": True} if torch.__name__ == "torch" else {}
+    optimiser = torch.optim.AdamW(model.parameters(), **options)
+    x = torch.tensor(np.random.default_rng(0).normal(size=shape).astype(np.float32))
+    (labels,) = targets(shape[:1], 10)(torch)
+
+    def run() -> Any:
+        optimiser.zero_grad()
+        loss = torch.nn.functional.cross_entropy(model(x), labels)
+        loss.backward()
+        optimiser.step()
+        return loss
+
+    return run
+
+
+def mlp(nn: Any) -> Any:
+    return nn.Sequential(
+        nn.Linear(784, 256), nn.ReLU(), nn.Linear(256, 256), nn.GELU(), nn.Linear(256, 10)
+    )
+
+
+def cnn(nn: Any) -> Any:
+    return nn.Sequential(
+        nn.Conv2d(3, 16, 3, padding=1),
+        nn.BatchNorm2d(16),
+        nn.ReLU(),
+        nn.MaxPool2d(2),
+        nn.Conv2d(16, 32, 3, padding=1),
+        nn.ReLU(),
+        nn.AvgPool2d(2),
+        nn.Flatten(),
+        nn.Linear(32 * 64, 10),
+    )
+
+
+def transformer(nn: Any) -> Any:
+    layer = nn.TransformerEncoderLayer(64, 4, 128, dropout=0.0, activation="gelu", batch_first=True)
+    return nn.Sequential(layer, nn.Flatten(), nn.Linear(32 * 64, 10))
+
+
+SIZES = {"4k": 4096, "65k": 65536, "262k": 262144, "750k": 750_000, "4M": 1 << 22}
+IMAGES = (16, 16, 32, 32)
+
+PROGRAMS: dict[str, Program] = {
+    **{p.__name__: p for p in (rosenbrock, network, recurrence, own_function, written)},
+    **{
+        f"{name} {label}": gradient(named(name), (size,))
+        for name in ("relu", "gelu", "silu", "sigmoid")
+        for label, size in SIZES.items()
+    },
+    **{
+        f"softmax {label}": gradient(named("softmax", dim=-1), (size // 64, 64))
+        for label, size in SIZES.items()
+    },
+    "layer_norm 512×1024": gradient(layer_norm, (512, 1024), (1024,), (1024,)),
+    "group_norm 8 of 32": gradient(group_norm, (16, 32, 32, 32), (32,), (32,)),
+    "batch_norm": gradient(batch_norm, (16, 32, 32, 32), (32,), (32,)),
+    "cross_entropy 64×10": gradient(named("cross_entropy"), (64, 10), data=targets((64,), 10)),
+    "cross_entropy 2048×1000": gradient(
+        named("cross_entropy"), (2048, 1000), data=targets((2048,), 1000)
+    ),
+    "bce_with_logits 65k": gradient(
+        named("binary_cross_entropy_with_logits"), (65536,), data=targets((65536,))
+    ),
+    "smooth_l1 65k": gradient(named("smooth_l1_loss"), (65536,), data=targets((65536,))),
+    "mse 65k": gradient(named("mse_loss"), (65536,), data=targets((65536,))),
+    "conv2d": gradient(named("conv2d", padding=1), IMAGES, (32, 16, 3, 3), (32,)),
+    "conv2d, stride 2": gradient(named("conv2d", stride=2), IMAGES, (32, 16, 3, 3), (32,)),
+    "conv2d, depthwise": gradient(named("conv2d", groups=16), IMAGES, (16, 1, 3, 3), (16,)),
+    "max_pool2d": gradient(named("max_pool2d", kernel_size=2), IMAGES),
+    "avg_pool2d": gradient(named("avg_pool2d", kernel_size=2), IMAGES),
+    "linear 64×784→256": gradient(named("linear"), (64, 784), (256, 784), (256,)),
+    "attention": gradient(named("scaled_dot_product_attention"), *((4, 4, 128, 32),) * 3),
+    "AdamW 60×4k": functools.partial(adamw, count=60, size=4096),
+    "AdamW 4×1M": functools.partial(adamw, count=4, size=1 << 20),
+    "training an MLP": lambda torch: training(torch, mlp, 64, 784),
+    "training a CNN": lambda torch: training(torch, cnn, 16, 3, 32, 32),
+    "training a transformer": lambda torch: training(torch, transformer, 16, 32, 64),
+}
 
 
 def seconds(run: Callable[[], Any], repeat: int) -> float:
@@ -113,11 +263,14 @@ def compare(program: Program, rounds: int = 15) -> tuple[float, float]:
     """The times with arraygrad and with PyTorch, in microseconds."""
     import torch
 
+    import arraygrad as ag
     import arraygrad.compat.torch
 
     torch.set_num_threads(1)
+    ag.set_num_threads(1)
     runs = [program(arraygrad.compat.torch), program(torch)]
     for run in runs:
+        run()
         run()
     repeat = max(1, int(0.01 / seconds(runs[0], 1)))
     times = [[seconds(run, repeat) for run in runs] for _ in range(rounds)]
@@ -127,10 +280,15 @@ def compare(program: Program, rounds: int = 15) -> tuple[float, float]:
 
 def main() -> None:
     """Print a table."""
-    print(f"{'program':>14} {'compat.torch':>13} {'torch':>10} {'ratio':>6}")
-    for program in PROGRAMS:
+    words = sys.argv[1:]
+    chosen = {n: p for n, p in PROGRAMS.items() if not words or any(w in n for w in words)}
+    print(f"{'program':>24} {'compat.torch':>13} {'torch':>10} {'ratio':>6}")
+    found = []
+    for name, program in chosen.items():
         ours, theirs = compare(program)
-        print(f"{program.__name__:>14} {ours:>10.0f} µs {theirs:>7.0f} µs {ours / theirs:>6.2f}")
+        found.append(ours / theirs)
+        print(f"{name:>24} {ours:>10.0f} µs {theirs:>7.0f} µs {found[-1]:>6.2f}", flush=True)
+    print(f"geometric mean: {math.prod(found) ** (1 / len(found)):.2f}")
 
 
 if __name__ == "__main__":

@@ -12,6 +12,7 @@ from rows import Row, parametrize
 from samples import SAMPLES, Sample, cases_of
 
 import arraygrad as ag
+from arraygrad.backends.numpy import native
 
 # A test gets the samples its checks make sense for, by the name of its parameter; `..._case` is a
 # pair of a sample and whether to run it with complex numbers.
@@ -38,6 +39,30 @@ def interruptible() -> Iterator[None]:
     before = signal.signal(signal.SIGINT, signal.default_int_handler)
     yield
     signal.signal(signal.SIGINT, before)
+
+
+def _leave_to_numpy(patch: pytest.MonkeyPatch) -> None:
+    patch.setattr(native.Entries, "__call__", lambda entries, *arguments: NotImplemented)
+    patch.setattr(native, "lines", lambda *call: NotImplemented)
+    patch.setattr(native, "piece", lambda *call: (None, []))
+
+
+@pytest.fixture
+def only_numpy(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let NumPy compute what native code would."""
+    _leave_to_numpy(monkeypatch)
+
+
+@pytest.fixture
+def by_numpy() -> Callable[[Callable[[], Any]], Any]:
+    """Call a function without native code."""
+
+    def call(function: Callable[[], Any]) -> Any:
+        with pytest.MonkeyPatch.context() as patch:
+            _leave_to_numpy(patch)
+            return function()
+
+    return call
 
 
 @pytest.fixture

@@ -27,8 +27,8 @@ SIZE = 10_123  # not a multiple of anything
 
 
 @pytest.fixture(autouse=True)
-def thousands_are_large(monkeypatch):
-    """Take fewer elements for large than it pays for, to save time."""
+def thousands_are_large(monkeypatch, only_numpy):
+    """Take fewer elements for large than it pays for, to save time; and no native code."""
     for module in (blocks, engine, numpy_backend):
         monkeypatch.setattr(module, "LARGE", 2000)
     monkeypatch.setattr(blocks, "_BLOCK_BYTES", 4096)

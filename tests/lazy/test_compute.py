@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 import arraygrad as ag
-from arraygrad.backends.numpy import native, threads
+from arraygrad.backends.numpy import threads
 from arraygrad.backends.numpy.blocks import LARGE
 from arraygrad.errors import AnomalyError
 
@@ -326,11 +326,11 @@ def test_anomaly_detection_speaks_up_when_the_gradient_is_computed(runs: Runs) -
         gradient.compute()
 
 
+@pytest.mark.usefixtures("only_numpy")  # native code shares in another way
 def test_a_block_is_computed_by_the_thread_that_dask_gave_it(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     shared = []
-    monkeypatch.setattr(native, "compiler", lambda: None)  # it would share in another way
     monkeypatch.setattr(threads, "_number", 2)
     monkeypatch.setattr(threads._pool, "put", lambda *args: shared.append(args))
     large = np.full(LARGE * 4, 0.5)

@@ -7,6 +7,8 @@ import pytest
 
 import arraygrad as ag
 from arraygrad import optim
+from arraygrad.backends.numpy.native import SMALL
+from arraygrad.func.trees import flatten
 
 CASES = [
     ("SGD", "sgd", {"lr": 0.05}),
@@ -105,6 +107,40 @@ def test_blocks_give_what_the_whole_array_gives(theirs, ours, options, monkeypat
     for name, p in in_place(rule, params, 10).items():
         np.testing.assert_allclose(p, whole[name], 1e-13)
         np.testing.assert_allclose(by_functions(rule, params, 10)[name], whole[name], 1e-12)
+
+
+@pytest.mark.parametrize("dtype", ["float64", "float32"])
+@pytest.mark.parametrize(("theirs", "ours", "options"), REAL, ids=NAMES[:-1])
+def test_one_pass_gives_what_many_give(theirs, ours, options, dtype, by_numpy):
+    """From `SMALL` elements on. Gradients are in columns, and of another dtype, too."""
+    rng = np.random.default_rng(0)
+    shapes = [(SMALL,), (SMALL - 1,), (41, 25), (2, 3, 500), (50, 30), (60, 20)]
+    params = [rng.standard_normal(shape).astype(dtype) for shape in shapes]
+    params[4] = np.asfortranarray(params[4])
+
+    def run():
+        rule = getattr(optim, ours)(**options)
+        tensors = [ag.tensor(p, requires_grad=True) for p in params]
+        optimizer = optim.Optimizer(tensors, rule)
+        for step in range(5):
+            arrays = [p.detach().array for p in tensors]
+            grads = [np.cos(3 * a) + math.sin(0.7 * step) for a in arrays]
+            grads[2], grads[3] = np.asfortranarray(grads[2]), grads[3].astype("float64")
+            optimizer.step(grads)
+        return [p.detach().array for p in tensors], optimizer.state, rule
+
+    found, state, rule = run()
+    wanted, other, _ = by_numpy(run)
+    close = {"rtol": 2e-4, "atol": 1e-5} if dtype == "float32" else {"rtol": 1e-11, "atol": 1e-12}
+    for one, another in zip(found, wanted, strict=True):
+        assert one.dtype == another.dtype
+        np.testing.assert_allclose(one, another, **close)
+    np.testing.assert_array_equal(found[1], wanted[1])
+    for name in state:
+        for one, another in zip(flatten(state[name])[0], flatten(other[name])[0], strict=True):
+            np.testing.assert_allclose(one, another, **close)
+    if ours in ("sgd", "adam", "adamw", "rmsprop", "adagrad", "adadelta", "adamax"):
+        assert rule._last[2][0]
 
 
 def test_lion_by_hand():

@@ -102,25 +102,25 @@ class Optimizer:
             with enable_grad():
                 loss = closure()
         for group in self.param_groups:
+            options = {k: self._held(v) for k, v in group.items()}
             with nullcontext() if group.get("differentiable") else no_grad():
                 for p in group["params"]:
                     gradient = self._gradient(p)
                     if gradient is not None:
-                        self._advance(p, gradient, group)
+                        self._advance(p, gradient, options)
         for hook in list(self._hooks["post"].values()):
             hook(self, (closure,), {})
         return loss
 
-    def _advance(self, p: Any, gradient: Any, group: dict[str, Any]) -> None:
+    def _advance(self, p: Any, gradient: Any, options: dict[str, Any]) -> None:
         """Change one parameter by the rule."""
         if self.rule is None:
             raise NotImplementedError("an optimizer defines step()")
         rule, tensor, state = self.rule, self._tensor(p), self.state[p]
-        options = {k: self._tensor(v) if _is_tensor(v) else v for k, v in group.items()}
-        started = rule.slots_of(tensor, options)
-        for name, value in started.items():
-            if state.get(name) is None:
-                state[name] = value if name in NUMBERS else self._shown(value)
+        missing = [name for name in rule.slots if state.get(name) is None]
+        for name, value in rule.slots_of(tensor, options, missing).items():
+            state[name] = value if name in NUMBERS else self._shown(value)
+        started = [name for name in rule.slots if state.get(name) is not None]
         # What PyTorch saved has tensors for numbers, and no number of steps for SGD.
         step = int(state.get("step", 1 if rule.slots and len(state) > len(started) else 0)) + 1
         slots = {

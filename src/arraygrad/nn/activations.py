@@ -13,6 +13,7 @@ from ..ops.define.signatures import one_array, two_arrays
 from ..ops.special import activations
 from .common import OptionError, constant, filled, fixed, shape_of, size
 from .draws import uniform
+from .one_pass import one_pass
 
 __all__ = [
     "celu", "elu", "gelu", "glu", "gumbel_softmax", "hardshrink", "hardsigmoid", "hardswish",
@@ -37,7 +38,7 @@ def relu(input: Any) -> Any:
     >>> ag.nn.relu(ag.tensor([-1.0, 0.0, 2.0]))
     tensor([0., 0., 2.])
     """
-    return ops.where(input <= 0, ops.zeros_like(input), input)
+    return activations.relu(input)
 
 
 @one_array
@@ -64,7 +65,12 @@ def threshold(input: Any, threshold: float, value: float) -> Any:
 @one_array
 def leaky_relu(input: Any, negative_slope: float = 0.01) -> Any:
     """Positive elements, and others times a slope."""
-    return ops.where(input > 0, input, input * negative_slope)
+    return _leaky_relu(input, negative_slope)
+
+
+@one_pass
+def _leaky_relu(x: Any, slope: Any) -> Any:
+    return ops.where(x > 0, x, x * slope)
 
 
 @two_arrays
@@ -102,8 +108,13 @@ def rrelu(
 @one_array
 def elu(input: Any, alpha: float = 1.0) -> Any:
     """Positive elements, and `alpha * (exp(x) - 1)` of others."""
-    low = ops.where(input > 0, 0, input)
-    return ops.where(input > 0, input, alpha * ops.expm1(low))
+    return _elu(input, alpha)
+
+
+@one_pass
+def _elu(x: Any, alpha: Any) -> Any:
+    low = ops.where(x > 0, 0, x)
+    return ops.where(x > 0, x, alpha * ops.expm1(low))
 
 
 @one_array
@@ -117,19 +128,29 @@ def celu(input: Any, alpha: float = 1.0) -> Any:
     """Positive elements, and `alpha * (exp(x / alpha) - 1)` of others."""
     if not alpha:
         raise ValueError("alpha must not be zero")
-    low = ops.where(input > 0, 0, input)
-    return ops.where(input > 0, input, alpha * ops.expm1(low / alpha))
+    return _celu(input, alpha)
+
+
+@one_pass
+def _celu(x: Any, alpha: Any) -> Any:
+    low = ops.where(x > 0, 0, x)
+    return ops.where(x > 0, x, alpha * ops.expm1(low / alpha))
 
 
 @one_array
 def gelu(input: Any, approximate: str = "none") -> Any:
     """Each element times the share of the normal distribution below it."""
     if approximate == "tanh":
-        inner = math.sqrt(2 / math.pi) * (input + 0.044715 * input**3)
-        return 0.5 * input * (1 + ops.tanh(inner))
+        return _gelu_by_tanh(input)
     if approximate != "none":
         raise ValueError(f'approximate must be "none" or "tanh", not {approximate!r}')
     return activations.gelu(input)
+
+
+@one_pass
+def _gelu_by_tanh(x: Any) -> Any:
+    inner = math.sqrt(2 / math.pi) * (x + 0.044715 * x**3)
+    return 0.5 * x * (1 + ops.tanh(inner))
 
 
 @one_array
@@ -141,14 +162,24 @@ def silu(input: Any) -> Any:
 @one_array
 def mish(input: Any) -> Any:
     """`x * tanh(log(1 + exp(x)))`."""
-    return input * ops.tanh(special.softplus(input))
+    return _mish(input)
+
+
+@one_pass
+def _mish(x: Any) -> Any:
+    return x * ops.tanh(special.softplus(x))
 
 
 @one_array
 def hardswish(input: Any) -> Any:
     """`x * (x + 3) / 6` between -3 and 3, zero below and `x` above."""
-    inside = ops.where(ops.abs(input) < 3, input, 0)
-    return ops.where(input <= -3, 0, ops.where(input < 3, inside * (inside + 3) / 6, input))
+    return _hardswish(input)
+
+
+@one_pass
+def _hardswish(x: Any) -> Any:
+    inside = ops.where(ops.abs(x) < 3, x, 0)
+    return ops.where(x <= -3, 0, ops.where(x < 3, inside * (inside + 3) / 6, x))
 
 
 @one_array

@@ -22,6 +22,7 @@ from .common import (
     shape_of,
     wide,
 )
+from .one_pass import one_pass
 from .reducing import checked_reduction, reduced, weighted_mean
 
 __all__ = [
@@ -49,7 +50,12 @@ def mse_loss(input: Any, target: Any, reduction: str = "mean", weight: Any = Non
     tensor([1., 4.])
     """
     how = checked_reduction(reduction)
-    return weighted_mean(ops.square(input - as_floats(target, input)), weight, how)
+    return weighted_mean(_squared_difference(input, as_floats(target, input)), weight, how)
+
+
+@one_pass
+def _squared_difference(x: Any, y: Any) -> Any:
+    return ops.square(x - y)
 
 
 @two_arrays
@@ -64,10 +70,15 @@ def smooth_l1_loss(input: Any, target: Any, reduction: str = "mean", beta: float
     """Squares of small differences, and absolute values of large ones."""
     if beta < 0:
         raise ValueError(f"beta must not be negative, but is {beta}")
-    size = ops.abs(input - as_floats(target, input))
-    if beta:
-        size = ops.where(size < beta, 0.5 * size * size / beta, size - 0.5 * beta)
-    return reduced(size, reduction)
+    target = as_floats(target, input)
+    loss = _smooth_l1(input, target, beta) if beta else ops.abs(input - target)
+    return reduced(loss, reduction)
+
+
+@one_pass
+def _smooth_l1(x: Any, y: Any, beta: Any) -> Any:
+    size = ops.abs(x - y)
+    return ops.where(size < beta, 0.5 * size * size / beta, size - 0.5 * beta)
 
 
 @two_arrays
@@ -77,9 +88,14 @@ def huber_loss(
     """Squares of small differences, and absolute values of large ones."""
     if delta <= 0:
         raise ValueError(f"delta must be positive, but is {delta}")
-    size = ops.abs(input - as_floats(target, input))
-    loss = ops.where(size < delta, 0.5 * size * size, delta * (size - 0.5 * delta))
+    loss = _huber(input, as_floats(target, input), delta)
     return weighted_mean(loss, weight, checked_reduction(reduction))
+
+
+@one_pass
+def _huber(x: Any, y: Any, delta: Any) -> Any:
+    size = ops.abs(x - y)
+    return ops.where(size < delta, 0.5 * size * size, delta * (size - 0.5 * delta))
 
 
 @two_arrays
@@ -144,10 +160,14 @@ def binary_cross_entropy_with_logits(
     check_same_shape(OptionError, input=input, target=target)
     check_arrays(weight=weight, pos_weight=pos_weight)
     target = as_floats(target, input)
-    factor = 1 if pos_weight is None else pos_weight
-    positive = special.log_expit(input) * target * factor
-    loss = -(positive + special.log_expit(-input) * (1 - target))
+    loss = _entropy_of_logits(input, target, 1 if pos_weight is None else pos_weight)
     return reduced(loss if weight is None else loss * weight, reduction)
+
+
+@one_pass
+def _entropy_of_logits(x: Any, target: Any, factor: Any) -> Any:
+    positive = special.log_expit(x) * target * factor
+    return -(positive + special.log_expit(-x) * (1 - target))
 
 
 @two_arrays

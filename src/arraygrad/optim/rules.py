@@ -5,15 +5,17 @@ The algorithms are in `algorithms`.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 import numpy as np
 
 from .. import ops
 from ..arrays.tensor import Tensor
+from ..arrays.traced import NotTraceable, Program
 from ..autograd.graph import increment_version
 from ..backends import backend_of
+from ..backends.numpy import native
 from ..core.array import plain
 from ..func.trees import flatten, flatten_like
 from .transforms import Transform, number_for
@@ -70,15 +72,20 @@ class Rule(Transform):
 
     def __init__(self, start: Start, slots: dict[str, Any], options: dict[str, Any]) -> None:
         self._start, self.slots, self.options = start, slots, options
+        # The options of a step, a key, and what `_one_pass` has found for both.
+        self._last: tuple[Any, Any, Any] = None, None, None
 
     # --- one parameter ---
 
-    def slots_of(self, p: Any, options: dict[str, Any] | None = None) -> dict[str, Any]:
-        """The slots of a parameter before the first step."""
+    def slots_of(
+        self, p: Any, options: dict[str, Any] | None = None, names: Iterable[str] | None = None
+    ) -> dict[str, Any]:
+        """The slots of a parameter before the first step, or some of them."""
         options = self.options if options is None else options
         backend, made = backend_of(plain(p)), {}
         is_complex = backend.kind(p.dtype) == "c"
-        for name, value in self.slots.items():
+        for name in self.slots if names is None else names:
+            value = self.slots[name]
             if callable(value):
                 value = value(p, options)
             if value is None:
@@ -109,6 +116,8 @@ class Rule(Transform):
         self, p: Any, g: Any, slots: dict[str, Any], step: int, options: dict[str, Any]
     ) -> None:
         """Change a NumPy array and its slots in place."""
+        if p.size >= native.SMALL and self._write_in_one_pass(p, g, slots, step, options):
+            return
         run, given = self._started(slots, step, options)
         arrays = {name: a for name, a in given.items() if name not in NUMBERS}
         numbers = {name: a for name, a in given.items() if name in NUMBERS}
@@ -133,6 +142,39 @@ class Rule(Transform):
             held.owned = True
             p += run(p, g, held)
         slots.update(numbers)
+
+    def _write_in_one_pass(
+        self, p: Any, g: Any, slots: dict[str, Any], step: int, options: dict[str, Any]
+    ) -> bool:
+        """Change an array and its slots by native code. False if there is none."""
+        arrays = [p, np.ascontiguousarray(g), *slots.values()]
+        if not all(type(a) is np.ndarray and a.flags.c_contiguous for a in arrays):
+            return False
+        key = step, *slots, *[a.dtype for a in arrays]
+        given, known, found = self._last
+        if given is not options or known != key:
+            found = self._one_pass(arrays, tuple(slots), step, {**self.options, **options})
+            self._last = options, key, found  # for all parameters: it has the numbers of the step
+        run, numbers = found
+        return bool(run) and run(*arrays, *numbers, p, *slots.values()) is not NotImplemented
+
+    def _one_pass(
+        self, arrays: list[Any], names: tuple[str, ...], step: int, options: dict[str, Any]
+    ) -> tuple[Any, list[Any]]:
+        """A native function of a parameter, its gradient and slots, and the numbers it takes."""
+        if not self.elementwise or any(hasattr(options[name], "dtype") for name in self.options):
+            return None, []
+        program = Program(arrays[0].shape)
+        p, g, *values = map(program.input, arrays)
+        try:
+            run, held = self._started(dict(zip(names, values, strict=True)), step, options)
+            with np.errstate(all="ignore"):
+                results = [p + run(p, g, held), *(held[name] for name in names)]
+        except NotTraceable:  # it is more than ops on elements
+            return None, []
+        if not all(program.is_like(value, p) for value in results):
+            return None, []
+        return native.piece(program, results, [arrays[0], *arrays[2:]])
 
     def _started(
         self, slots: dict[str, Any], step: Any, options: dict[str, Any]
@@ -188,8 +230,9 @@ class Rule(Transform):
             return super().write(params, grads, state)
         step = int(state["step"]) + 1
         held = _each(state, params)
+        options: dict[str, Any] = {}
         for p, g, slots in zip(params, grads, held, strict=True):
-            self.write_array(p.detach().array, np.asarray(plain(g)), slots, step, {})
+            self.write_array(p.detach().array, np.asarray(plain(g)), slots, step, options)
         increment_version(params)  # a graph from before the step would give wrong gradients
         numbers = {n: [slots.get(n) for slots in held] for n in state if n in NUMBERS}
         return {**state, "step": np.asarray(float(step)), **numbers}

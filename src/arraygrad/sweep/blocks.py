@@ -14,6 +14,7 @@ from operator import attrgetter
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ..arrays.traced import NotTraceable, Program, Traced
+from ..backends.numpy import native
 from ..backends.numpy.blocks import CUTTABLE, Blocks
 from ..core.nodes import LAST_WRITE, Node
 
@@ -30,6 +31,8 @@ class _Broadcast(NamedTuple):
 
 
 Target = Node | _Broadcast
+# Nodes of a stretch: the native code of a longer one takes long to make, and is seldom used again.
+LONGEST = 32
 
 
 def run_in_blocks(sweep: Sweep, start: Node, g: Any, saved: tuple[Any, ...], spare: bool) -> bool:
@@ -65,12 +68,10 @@ def run_in_blocks(sweep: Sweep, start: Node, g: Any, saved: tuple[Any, ...], spa
 
     if computed:
         made = list(computed.values())
-        arrays = [blocks.flat(r.array) for r in made]
-        native = blocks.native_stretch(stretch.program, [r.value for r in made])
-        if native is not None:
-            native.run(*arrays)
-        else:
-            run = stretch.program.compiled([r.value for r in made], [r.over for r in made])
+        values, arrays = [r.value for r in made], [r.array for r in made]
+        if not native.stretch(stretch.program, values, arrays):
+            arrays = [blocks.flat(array) for array in arrays]
+            run = stretch.program.compiled(values, [r.over for r in made])
             blocks.each(lambda block, place: run(block, [array[place] for array in arrays]))
     for node in stretch.nodes:
         table.pop(node, None)
@@ -131,6 +132,8 @@ class _Stretch:
             if not self._trace(node, saved):
                 break
             self.nodes.append(node)
+            if len(self.nodes) == LONGEST:
+                break
 
     def _can_follow(self, node: Node) -> bool:
         pullback, start = node.pullback, self._start

@@ -21,8 +21,8 @@ from .. import ops
 from ..arrays.tensor import tensor_type_at
 from ..backends import backend_of
 from ..backends.filled import zeros_like
-from ..backends.numpy.blocks import LARGE
 from ..backends.numpy.indexing import add_at
+from ..backends.numpy.native import LARGE, SMALL
 from ..core.array import Array, plain
 from ..core.cpython import ALONE, getrefcount
 from ..core.indices import as_view, fill
@@ -228,22 +228,19 @@ class Sweep(CallsUsers):
             shape, dtype = node.shape, node.dtype
             if dtype is not last:
                 last, conjugate = dtype, is_complex(dtype)
-            if (
-                type(g) is ndarray
-                and g.size >= LARGE
-                and pullback.in_blocks  # type: ignore[union-attr]
-                and not conjugate
-                and not known
-            ):
-                part = have = None  # they may refer to `g`
-                spare = getrefcount(g) <= ALONE and g.base is None and g.flags.carray
-                if run_in_blocks(self, node, g, saved, spare):
-                    continue
+            rules = pullback.rules  # type: ignore[union-attr]
+            if type(g) is ndarray and g.size >= SMALL and not conjugate:
+                rules = pullback.native  # type: ignore[union-attr]
+                if g.size >= LARGE and pullback.in_blocks and not known:  # type: ignore[union-attr]
+                    part = have = None  # they may refer to `g`
+                    spare = getrefcount(g) <= ALONE and g.base is None and g.flags.carray
+                    if run_in_blocks(self, node, g, saved, spare):
+                        continue
             if conjugate and pullback.holomorphic:  # type: ignore[union-attr]
                 self._run_conjugated(node, g, saved)
                 continue
             is_like_output = pullback.is_like_output  # type: ignore[union-attr]
-            for edge, rule in zip(node.edges, pullback.rules):  # type: ignore[union-attr]  # noqa: B905
+            for edge, rule in zip(node.edges, rules):  # noqa: B905
                 if everything or edge in needed:
                     part = g if rule is None else rule(g, saved)
                     if is_like_output and type(part) is type(g):

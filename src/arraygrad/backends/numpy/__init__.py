@@ -285,6 +285,7 @@ numpy_backend = NumpyBackend(
         "argsort": numpy_indexing.argsort,
         "sort": numpy_indexing.sort,
         "expit": fused.expit,
+        "relu": lambda x: np.maximum(x, np.asarray(x).dtype.type(0)),
         "silu": fused.silu,
         "softplus": fused.softplus,
         "log_expit": fused.log_expit,

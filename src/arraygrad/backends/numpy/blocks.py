@@ -2,8 +2,8 @@
 
 Intermediate values of a block stay in the cache. Every element is computed by the same operations
 as without blocks, so results are the same to the last bit. The threads are in `threads`; the blocks
-of a sweep are in `sweep.blocks`. Where the compiler has a kernel for an op, `native` replaces the
-blocks.
+of a sweep are in `sweep.blocks`. Where there is native code for an op, it computes arrays of all
+sizes but the smallest: see `native`.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from ...core.array import AnyFunction
 from . import native
 from .threads import get_num_threads, share
 
-LARGE = native.LARGE
+LARGE, SMALL = native.LARGE, native.SMALL
 # The bytes of one array in one block: a few such pieces fit into the cache of a core.
 _BLOCK_BYTES = 1 << 18
 
@@ -85,20 +85,6 @@ class Blocks:
             return array
         return (array.T if self._order == "F" else array).reshape(-1)
 
-    def native(self, op: Any) -> Any:
-        """The result of an op on the arguments by native code; None if NumPy has to compute it."""
-        call = native.elementwise(op, self._arguments, self._length) if self._order else None
-        if call is None:
-            return None
-        out = self.empty(call.dtype)
-        return out if call.run(self.flat(out)) else None
-
-    def native_stretch(self, program: Any, results: list[Any]) -> Any:
-        """The call of a program on the arguments in native code; None if there is none."""
-        return (
-            native.stretch(program, results, self._arguments, self._length) if self._order else None
-        )
-
     def each(self, function: Callable[[list[Any], slice], None]) -> None:
         """Call ``function(block, place)`` for each block of the arguments, on several threads."""
 
@@ -129,22 +115,16 @@ def _common_order(arrays: list[Any]) -> Any:
     return "F" if all(a.flags.f_contiguous or not any(a.strides) for a in arrays) else None
 
 
-def blockwise(kernel: AnyFunction, op: Any = None) -> AnyFunction:
-    """An elementwise kernel that computes its result in blocks if possible.
-
-    `op` is the op that it is a kernel of, if native code may replace it.
-    """
+def blockwise(kernel: AnyFunction) -> AnyFunction:
+    """An elementwise kernel that computes its result in blocks if possible."""
     is_ufunc = isinstance(kernel, np.ufunc)  # a ufunc has no intermediate values
     can_fill = not is_ufunc and takes_out(kernel)
 
     @functools.wraps(kernel)
     def computed(*arguments: Any) -> Any:
         gains = not is_ufunc or get_num_threads() > 1
-        blocks = Blocks.of(arguments) if gains or op is not None else None
-        found = blocks.native(op) if blocks is not None and op is not None else None
-        if found is not None:
-            return found
-        if blocks is None or not gains:
+        blocks = Blocks.of(arguments) if gains else None
+        if blocks is None:
             return kernel(*arguments)
         if is_ufunc:
             blocks.widen()
@@ -171,8 +151,13 @@ def blockwise(kernel: AnyFunction, op: Any = None) -> AnyFunction:
 
 
 def for_large(kernel: AnyFunction, types: tuple[type, ...], op: Any) -> AnyFunction:
-    """The kernel of an elementwise op on these types; it uses blocks if arguments are large."""
-    in_blocks = blockwise(kernel, op if op.is_library and native.can_replace(kernel) else None)
+    """The kernel of an elementwise op on these types, for arguments of any size.
+
+    It uses native code, if there is any, and blocks if arguments are large.
+    """
+    in_blocks = blockwise(kernel)
+    if op.is_library and native.can_replace(kernel):
+        return _by_native_code(kernel, in_blocks, types, op)
     if types == (np.ndarray,):
         return lambda x: kernel(x) if x.size < LARGE else in_blocks(x)
     if types == (np.ndarray, np.ndarray):
@@ -188,6 +173,33 @@ def for_large(kernel: AnyFunction, types: tuple[type, ...], op: Any) -> AnyFunct
     return run
 
 
+def _by_native_code(
+    kernel: AnyFunction, in_blocks: AnyFunction, types: tuple[type, ...], op: Any
+) -> AnyFunction:
+    entries = native.Entries(lambda compiler, kinds: compiler.elementwise(op, kinds))
+    is_by_value = op.name in native.BY_VALUE and types[-1] is not np.ndarray
+
+    def one(x: Any) -> Any:
+        if x.size >= SMALL and entries.gains:
+            out = entries(x)
+            if out is not NotImplemented:
+                return out
+        return kernel(x) if x.size < LARGE else in_blocks(x)
+
+    def several(*arguments: Any) -> Any:
+        size = 0
+        for a in arguments:
+            if type(a) is np.ndarray and a.size > size:
+                size = a.size
+        if size >= SMALL and entries.gains and not is_by_value:
+            out = entries(*arguments)
+            if out is not NotImplemented:
+                return out
+        return kernel(*arguments) if size < LARGE else in_blocks(*arguments)
+
+    return one if len(types) == 1 else several
+
+
 def rowwise(kernel: AnyFunction, reduces: bool = False) -> AnyFunction:
     """A kernel on independent lines along `axis`; it uses blocks for many contiguous lines.
 
@@ -199,15 +211,15 @@ def rowwise(kernel: AnyFunction, reduces: bool = False) -> AnyFunction:
     @functools.wraps(kernel)
     def computed(*arrays: Any, axis: tuple[int, ...], op: Any = None, **params: Any) -> Any:
         x = arrays[0]
-        if x.size < LARGE or axis != (x.ndim - 1,) or not _are_rows(arrays):
+        if x.size < SMALL or not _are_rows(arrays, axis):
             return kernel(*arrays, axis=axis, **params)
-        rows = tuple(a.reshape(-1, a.shape[-1]) for a in arrays)
-        call = None if op is None else native.lines(op, rows, params)
-        if call is not None:
-            out = np.empty(x.shape[:-1] if reduces else x.shape, x.dtype)
-            if call.run(out.reshape(len(rows[0]), -1)):
-                return out[..., None] if params.get("keepdims") else out
-        blocks = None if reduces else Blocks.of(rows, rows=True)
+        lead = x.shape[: x.ndim - len(axis)]
+        rows = tuple(a.reshape(math.prod(lead), -1) for a in arrays)
+        found = NotImplemented if op is None else native.lines(op, rows, params)
+        if found is not NotImplemented:
+            kept = (1,) * len(axis) if params.get("keepdims") else ()
+            return found.reshape((*lead, *kept) if reduces else x.shape)
+        blocks = None if reduces or x.size < LARGE else Blocks.of(rows, rows=True)
         if blocks is None:
             return kernel(*arrays, axis=axis, **params)
         out = np.empty_like(x)
@@ -223,13 +235,16 @@ def rowwise(kernel: AnyFunction, reduces: bool = False) -> AnyFunction:
     return computed
 
 
-def _are_rows(arrays: tuple[Any, ...]) -> bool:
-    """Whether the arrays have matching, contiguous lines along their last axes."""
+def _are_rows(arrays: tuple[Any, ...], axis: tuple[int, ...]) -> bool:
+    """Whether the arrays have matching, contiguous lines along `axis`, which are the last axes."""
     x = arrays[0]
-    return (
-        x.ndim > 1
-        and _are_like(arrays, x)
-        and all(a.flags.c_contiguous and a.shape[:-1] == x.shape[:-1] for a in arrays)
+    first = x.ndim - len(axis)
+    if not first or set(axis) != {*range(first, x.ndim)} or not _are_like(arrays, x):
+        return False
+    lasts = (x.shape[first:], (1,) * len(axis))  # those of other arrays may be broadcast
+    return all(
+        a.flags.c_contiguous and a.shape[:first] == x.shape[:first] and a.shape[first:] in lasts
+        for a in arrays
     )
 
 

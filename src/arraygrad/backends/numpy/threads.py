@@ -142,7 +142,10 @@ class _Work:
             raise self.error
 
 
-_alone: contextvars.ContextVar[bool] = contextvars.ContextVar("arraygrad_alone", default=False)
+# Native code reads it, too.
+is_alone_here: contextvars.ContextVar[bool] = contextvars.ContextVar(
+    "arraygrad_alone", default=False
+)
 _pool = _Pool()
 _number = _from_environment()
 when_set: list[Callable[[], None]] = []  # called after the number was set
@@ -163,7 +166,7 @@ def share(piece: Callable[[int], None], count: int) -> None:
     The calling thread works, too. So it never waits for a busy thread to begin, and a piece may
     itself share work. The first error stops the remaining pieces, and is raised.
     """
-    helpers = 0 if _alone.get() else min(_number, count) - 1
+    helpers = 0 if is_alone_here.get() else min(_number, count) - 1
     if helpers < 1:
         for index in range(count):
             piece(index)
@@ -177,17 +180,17 @@ def share(piece: Callable[[int], None], count: int) -> None:
 @contextmanager
 def alone() -> Iterator[None]:
     """Share no work inside: for a caller that is one of several threads with work of their own."""
-    before = _alone.get()
+    before = is_alone_here.get()
     try:
-        _alone.set(True)
+        is_alone_here.set(True)
         yield
     finally:
-        _alone.set(before)
+        is_alone_here.set(before)
 
 
 def is_alone() -> bool:
     """Whether no work is to be shared: there is one thread only, or the caller has said so."""
-    return _number == 1 or _alone.get()
+    return _number == 1 or is_alone_here.get()
 
 
 def get_num_threads() -> int:

@@ -19,6 +19,9 @@ from ...core.cpython import PORTABLE
 from ...core.locks import once
 from .vectors import Value, Writer
 
+ALIGNED, WRITEABLE, IN_ROWS, IN_COLUMNS = 0x100, 0x400, 1, 2  # NumPy's flags of arrays
+READABLE = ALIGNED | IN_ROWS
+
 
 class Layout(NamedTuple):
     """Where the parts of an array object are, in bytes."""
@@ -27,6 +30,7 @@ class Layout(NamedTuple):
     data: int
     ndim: int
     shape: int
+    strides: int
     dtype: int
     flags: int
 
@@ -41,7 +45,7 @@ def _found() -> Layout | None:
     if PORTABLE:
         return None
     start = object.__basicsize__
-    layout = Layout(start - 8, start, start + 8, start + 16, start + 40, start + 48)
+    layout = Layout(start - 8, start, start + 8, start + 16, start + 24, start + 40, start + 48)
     whole = np.arange(24.0).reshape(4, 6)
     others = (whole[1:, ::2], whole[::-1], np.ones((), np.float32), np.zeros((0, 3), bool))
     return layout if all(_is_laid_out(layout, a) for a in (whole, *others)) else None
@@ -55,8 +59,11 @@ def _is_laid_out(layout: Layout, array: Any) -> bool:
         return False
     if ctypes.c_int.from_address(id(array) + layout.ndim).value != array.ndim:
         return False
-    lengths = (ctypes.c_ssize_t * array.ndim).from_address(pointer(layout.shape) or id(array))
-    if tuple(lengths) != array.shape or pointer(layout.dtype) != id(array.dtype):
+    for place, numbers in ((layout.shape, array.shape), (layout.strides, array.strides)):
+        found = (ctypes.c_ssize_t * array.ndim).from_address(pointer(place) or id(array))
+        if tuple(found) != numbers:
+            return False
+    if pointer(layout.dtype) != id(array.dtype):
         return False
     return bool(ctypes.c_int.from_address(id(array) + layout.flags).value == array.flags.num)
 

@@ -218,6 +218,11 @@ CHOOSE = Scalar("where", lambda w, condition, x, y: w.choose(condition, x, y))
 CHOICES: dict[Op, Scalar] = {
     _op(function): CHOOSE for function in (elementwise.where, elementwise.choose)
 }
+# Ops of which NumPy never warns.
+QUIET = {
+    *CHOICES,
+    *map(_op, (elementwise._clip, elementwise.copysign, activations.relu)),
+}
 
 
 @functools.cache
@@ -324,6 +329,7 @@ def _log_softmax(x: Any, axis: Any) -> Any:
 COMPOSED: dict[Op, Any] = {
     **compositions.MADE,
     _op(softmax._log_softmax): _log_softmax,
+    _op(activations.relu): lambda x: elementwise.where(elementwise.less_equal(x, 0), 0, x),
     _op(activations.gelu): lambda x: x * normal.ndtr(x),
     _op(activations.silu): lambda x: x * sigmoids.expit(x),
     _op(shape._roll): _roll,

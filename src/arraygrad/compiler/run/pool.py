@@ -281,6 +281,12 @@ def prepare() -> None:
     held(_lock, _start, threads.get_num_threads() - 1)
 
 
+def prepare_if_none() -> None:
+    """Have threads if there are none, and there should be. Native code calls it."""
+    if pool_cell.value is None and threads.get_num_threads() > 1:
+        prepare()
+
+
 def _start(wanted: int) -> None:
     if wanted not in _pools:
         _pools[wanted] = _Pool(wanted)

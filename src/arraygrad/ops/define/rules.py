@@ -30,6 +30,7 @@ import numpy as np
 
 from ...backends import backend_of
 from ...backends.filled import zeros_like
+from ...backends.numpy import native
 from ...core.array import AnyFunction, plain
 from ...core.cpython import is_identity
 from ...core.indices import Template
@@ -186,6 +187,8 @@ class Pullback:
         The places of the saved values that are arrays, or sequences of arrays.
     rules : tuple of callable or None
         ``rule(g, saved)`` for each of the positions; None for ``lambda g: g``.
+    native : tuple of callable or None
+        The same rules for NumPy arrays of `native.SMALL` elements and more.
     joint : callable or None
         ``joint(g, wanted, saved)`` replaces `rules`, and returns a list.
     partial, live : callable or None
@@ -222,6 +225,7 @@ class Pullback:
         "live",
         "multiple",
         "name",
+        "native",
         "partial",
         "positions",
         "rules",
@@ -275,6 +279,10 @@ class Pullback:
         else:
             made = {n: _rule_of_saved(op, n, self.kept) for n in dict.fromkeys(names)}
             self.rules = tuple([made[n](p) for n, p in zip(names, positions, strict=True)])
+        self.native = self.rules
+        if op.is_library and self.in_blocks and op.name not in native.BY_VALUE:
+            both = zip(names, self.rules, strict=True)
+            self.native = tuple([r and _native_rule(op.rules[n], self.kept, r) for n, r in both])
 
 
 def sums_rules(op: Op) -> bool:
@@ -313,6 +321,21 @@ def _rule_of_saved(op: Op, name: str, kept: tuple[str, ...]) -> Callable[[int], 
     if is_identity(d):
         return lambda _: lambda g, saved: g * saved[only]
     return lambda _: lambda g, saved: g * d(saved[only])
+
+
+def _native_rule(rule: Rule, kept: tuple[str, ...], otherwise: AnyFunction) -> AnyFunction:
+    """A rule of an elementwise op as ``rule(g, saved)``, by native code if there is any."""
+    function, places = rule.function, [kept.index(n) for n in rule.names if n != "g"]
+    entries = native.Entries(lambda compiler, kinds: compiler.rule(function, kinds), is_quiet=True)
+
+    def run(g: Any, saved: Any) -> Any:
+        if entries.gains:
+            out = entries(g, *[saved[i] for i in places])
+            if out is not NotImplemented:
+                return out
+        return otherwise(g, saved)
+
+    return run if rule.names[:1] == ("g",) else otherwise
 
 
 _G, _POSITION, _WANTED = -1, -2, -3  # what is no saved value

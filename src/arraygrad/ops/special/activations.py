@@ -6,6 +6,7 @@ from typing import Any
 
 from ...backends.special import kernel
 from ..define.library import unary
+from ..elementwise import less_equal, where
 from .normal import _density, ndtr
 from .sigmoids import expit
 
@@ -15,6 +16,12 @@ def _silu_slope(x: Any) -> Any:
     return share * (1 + x * (1 - share))
 
 
+relu = unary(
+    "relu",
+    vjp=lambda g, out: where(less_equal(out, 0), 0, g),
+    compute=lambda xp, x: xp.where(x <= 0, xp.zeros_like(x), x),
+    doc="The larger of each element and zero. The slope at zero is zero.",
+)
 gelu = unary(
     "gelu",
     d=lambda x: ndtr(x) + x * _density(x),
