@@ -550,3 +550,9 @@ def test_without_llvmlite(monkeypatch: pytest.MonkeyPatch) -> None:
         assert refuses(values(LARGE)) is NotImplemented
     finally:
         native.compiler.cache_clear()
+
+
+def test_a_sweep_over_a_large_array_in_another_order() -> None:
+    values = np.linspace(-1.0, 1.0, 900_000).reshape(3, -1, 2).transpose(1, 0, 2)
+    x = ag.tensor(values, requires_grad=True)
+    np.testing.assert_allclose(ag.grad(ag.exp(x).sum(), x), np.exp(values))

@@ -163,7 +163,7 @@ class Entries:
 def stretch(program: Any, values: Sequence[Any], results: Sequence[Any]) -> bool:
     """Write values of a program, as in a sweep, to arrays. False if NumPy has to do it."""
     run, numbers = piece(program, values, results)
-    return run is not None and run(*program.inputs, *numbers, *results) is not NotImplemented
+    return bool(run) and run(*program.inputs, *numbers, *results) is not NotImplemented
 
 
 def piece(program: Any, values: Sequence[Any], results: Sequence[Any]) -> tuple[Any, list[Any]]:
