@@ -72,6 +72,9 @@ else:  # hidden from type checkers, which would otherwise accept every misspelt 
             return importlib.import_module(f".{name}", __name__)
         if name in _ELSEWHERE:
             return getattr(importlib.import_module(_ELSEWHERE[name], __name__), name)
+        found = importlib.import_module(".interop.numpy.names", __name__).numpy_name(name)
+        if found is not None:
+            return found
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
