@@ -16,9 +16,10 @@ import numpy as np
 
 from ..backends import backend_of
 from ..core.array import AnyFunction, Array
+from ..core.structures import taken_apart
 from .carries import Form
 from .eager_loops import Eager
-from .trees import as_function, taken_apart
+from .trees import as_function
 
 MOST_NUMBERS = 1 << 20  # steps of a `fori_loop` whose numbers are an array
 

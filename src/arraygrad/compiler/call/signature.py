@@ -18,7 +18,7 @@ import numpy as np
 from ...arrays.tensor import Tensor
 from ...backends import backend_of_type, default
 from ...core.array import Array, plain
-from ...func.trees import taken_apart
+from ...core.structures import taken_apart
 
 _STATIC = "name it in static_argnums or static_argnames if it is a setting"
 

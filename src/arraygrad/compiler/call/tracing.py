@@ -13,6 +13,7 @@ from ...core.array import Array, plain
 from ...core.closing import Closing
 from ...core.modes import ModeContext
 from ...core.nodes import Leaf
+from ...core.structures import taken_apart
 from ...errors import DataDependentError, LazyError
 from ...func.trees import unwrapped
 from ..trace.program import Node
@@ -55,9 +56,7 @@ class Outcome:
     """
 
     def __init__(self, trace: Trace, result: Any, own: Sequence[Tensor], closing: Closing) -> None:
-        import optree
-
-        leaves, self._spec = optree.tree_flatten(result)
+        leaves, self._spec = taken_apart(result)
         self.trace = trace
         self.inputs = [x.node for x in trace.inputs]
         self.outputs: list[Node] = []
