@@ -6,7 +6,8 @@ The methods that write in place are in `inplace`, those of NumPy's arrays only i
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+import sys
+from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 from .. import ops
@@ -39,7 +40,14 @@ class ArrayMethods(NumPyMethods):
 
     # --- the standard's protocols ---
 
-    def __array_namespace__(self, /, *, api_version: str | None = None) -> Any:
+    @property
+    def __array_namespace__(self) -> Callable[..., Any]:
+        """The method of the standard. xarray asks for it before it indexes an array."""
+        if "xarray" in sys.modules:
+            upward.settle_xarray()
+        return self._namespace
+
+    def _namespace(self, /, *, api_version: str | None = None) -> Any:
         """The namespace of functions for this array, at a revision of the standard.
 
         For NumPy arrays, this is the module `arraygrad`. For another library, it is a namespace

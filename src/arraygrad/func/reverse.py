@@ -175,9 +175,13 @@ def value_and_grad(function: AnyFunction, argnums: Argnums = 0, *, has_aux: bool
         chosen = Chosen(function, argnums, args, kwargs)
         tape = Tape(chosen.run, chosen.values, chosen.name, chosen.given)
         value, aux = split_aux(tape.result, has_aux)
-        gradients = tape.pull([value], [_one(value)])
+        if hasattr(value, "shape"):
+            (number,), labelled = flatten(value)  # an array, maybe one of xarray's
+        else:
+            number, labelled = value, operator.itemgetter(0)
+        gradients = tape.pull([number], [_one(number)])
         found = chosen.shaped([tape.strip(gradient) for gradient in gradients])
-        value = tape.strip(value)
+        value = labelled([tape.strip(number)])
         return ((value, tree_map(tape.strip, aux)), found) if has_aux else (value, found)
 
     return differentiated
