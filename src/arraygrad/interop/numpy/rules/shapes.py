@@ -13,7 +13,7 @@ from ....arrays import creation, orders
 from ....core.array import AnyFunction
 from ....core.axes import many_axes, shape_tuple
 from ..values import plain_values, written
-from .common import RULES, array_of, arrays_of, in_dtype, rule_for
+from .common import RULES, array_of, arrays_of, in_dtype, refuse, rule_for
 
 # --- shapes --------------------------------------------------------------------------------------
 
@@ -333,6 +333,14 @@ def _delete(arr: Any, obj: Any, axis: int | None = None) -> Any:
     arr, axis = (ops.ravel(arr), 0) if axis is None else (arr, axis % arr.ndim)
     keep = np.delete(np.arange(arr.shape[axis]), plain_values(obj))
     return ops.take(arr, keep, axis=axis)
+
+
+@rule_for(np.trim_zeros)
+def _trim_zeros(filt: Any, trim: str = "fb", axis: Any = None) -> Any:
+    refuse("trim_zeros", axis=axis)
+    places = np.flatnonzero(plain_values(filt))
+    first, last = (places[0], places[-1] + 1) if places.size else (len(filt), len(filt))
+    return filt[first if "f" in trim.lower() else 0 : last if "b" in trim.lower() else len(filt)]
 
 
 @rule_for(np.insert)
