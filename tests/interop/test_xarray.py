@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import os
-import subprocess
-import sys
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 import pytest
 from rows import Row, over
+from test_namespace import run
 
 import arraygrad as ag
 
@@ -135,6 +133,4 @@ def test_xarray_is_imported_by_nobody_else() -> None:
         "ag.func.grad(lambda p: p['x'])({'x': np.array(1.0)}); ag.ones(2).__array_namespace__()\n"
         "print('xarray' in sys.modules)"
     )
-    env = {**os.environ, "PYTHONPATH": os.path.dirname(os.path.dirname(ag.__file__))}
-    found = subprocess.check_output([sys.executable, "-c", code], text=True, env=env)
-    assert found.strip() == "False"
+    assert run(code) == "False"

@@ -6,8 +6,7 @@ The methods that write in place are in `inplace`, those of NumPy's arrays only i
 from __future__ import annotations
 
 import math
-import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 from .. import ops
@@ -40,14 +39,7 @@ class ArrayMethods(NumPyMethods):
 
     # --- the standard's protocols ---
 
-    @property
-    def __array_namespace__(self) -> Callable[..., Any]:
-        """The method of the standard. xarray asks for it before it indexes an array."""
-        if "xarray" in sys.modules:
-            upward.settle_xarray()
-        return self._namespace
-
-    def _namespace(self, /, *, api_version: str | None = None) -> Any:
+    def __array_namespace__(self, /, *, api_version: str | None = None) -> Any:
         """The namespace of functions for this array, at a revision of the standard.
 
         For NumPy arrays, this is the module `arraygrad`. For another library, it is a namespace

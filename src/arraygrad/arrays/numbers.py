@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 
 from ..core import upward
-from ..core.cpython import is_stored
+from ..core.cpython import is_stored, running
 from ..errors import NoGradientError
 
 _REFUSED: ContextVar[bool] = ContextVar("arraygrad_numbers_refused", default=False)
@@ -40,6 +40,14 @@ def check_not_in_scipy() -> None:
     reason = upward.what_runs() if "scipy" in sys.modules else None
     if reason is not None:
         raise NoGradientError(f"{reason}; if losing gradients is meant, call detach() first")
+
+
+def is_drawn() -> bool:
+    """Whether matplotlib asks for values, which nobody differentiates."""
+    if "matplotlib" not in sys.modules:
+        return False
+    packages = (module.partition(".")[0] for module, *_ in running())
+    return next((p for p in packages if p not in ("arraygrad", "numpy")), "") == "matplotlib"
 
 
 def check_not_stored(depth: int) -> None:

@@ -39,5 +39,4 @@ what_runs = Upward("scipy.finding", "what_runs")  # for an error of Tensor
 special_twin = Upward("scipy.finding", "special_twin")  # for SciPy's universal functions
 numpy_rule = Upward("interop.numpy.names", "numpy_rule")  # for a call with NumPy's arguments
 xarray_structure = Upward("interop.xarray", "structure")  # for structures of xarray's arrays
-settle_xarray = Upward("interop.xarray", "settle")  # Tensor.__array_namespace__
 interp1d = Upward("scipy.interpolate", "interp1d")  # for interpolation by xarray

@@ -17,6 +17,7 @@ from .. import ops
 from ..arrays.dual import Dual
 from ..arrays.tensor import Tensor, tensor_type_at
 from ..backends import backend_of
+from ..backends.arraylikes import values_of
 from ..core.array import Array
 from ..core.structures import taken_apart
 
@@ -89,6 +90,7 @@ def arrays_of(tree: Any, name: Callable[[Path], str]) -> tuple[list[Any], Unflat
 
 def as_array(leaf: Any, name: str) -> Any:
     """A leaf of an argument as an array to differentiate with respect to."""
+    leaf = values_of(leaf)
     if not hasattr(leaf, "dtype"):
         if not isinstance(leaf, Number):
             raise TypeError(

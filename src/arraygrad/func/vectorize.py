@@ -15,6 +15,7 @@ import numpy as np
 
 from .. import ops
 from ..arrays.batched import Batched, batched_type
+from ..backends.arraylikes import values_of
 from ..core.array import AnyFunction
 from ..core.levels import new_level
 from ..core.structures import NAMESPACE, taken_apart
@@ -116,6 +117,7 @@ def _argument(arguments: Any, position: int) -> str:
 
 def _to_front(leaf: Any, axis: int, name: Callable[[], str]) -> Any:
     """An array with the axis to map over in front."""
+    leaf = values_of(leaf)
     ndim = getattr(leaf, "ndim", None)
     if not ndim:
         what = "a 0-d array" if ndim == 0 else f"of type {type(leaf).__name__}"

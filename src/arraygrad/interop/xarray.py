@@ -1,6 +1,6 @@
 """xarray's labelled arrays: structures, whose parts are their numbers.
 
-This module is imported when xarray meets an array of arraygrad, or a transform meets xarray's.
+This module is imported after xarray is: see `arrivals`.
 """
 
 from __future__ import annotations
@@ -17,8 +17,7 @@ from ..core import upward
 from ..core.array import Array
 
 
-@functools.cache
-def settle() -> None:
+def _tell() -> None:
     """Let xarray index and interpolate our arrays, and index by them, as it does with NumPy's.
 
     If an array follows the standard, xarray does not use NumPy's protocols for it. The standard has
@@ -124,3 +123,6 @@ class _Labels:
 
     def __repr__(self) -> str:
         return f"labels of {', '.join(map(str, self._empty.dims))}"
+
+
+_tell()

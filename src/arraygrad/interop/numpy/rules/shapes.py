@@ -57,7 +57,11 @@ def _broadcast_to(array: Any, shape: Any, subok: bool = False) -> Any:
 
 @rule_for(np.broadcast_arrays)
 def _broadcast_arrays(*args: Any, subok: bool = False) -> Any:
-    return ops.broadcast_arrays(*arrays_of(args))
+    found = ops.broadcast_arrays(*arrays_of(a for a in args if a is not None))
+    if len(found) < len(args):  # matplotlib passes None for a default, and gets it back
+        rest = iter(found)
+        return [np.full(found[0].shape, None) if a is None else next(rest) for a in args]
+    return found
 
 
 @rule_for(np.flip)
