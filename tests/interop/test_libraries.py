@@ -37,10 +37,17 @@ def test_einops() -> None:
     assert isinstance(einops.asnumpy(ag.tensor(DATA)), np.ndarray)
 
 
-@pytest.mark.parametrize("order", ["einops, arraygrad", "arraygrad, einops"])
-def test_einops_before_and_after(order: str) -> None:
+@pytest.mark.parametrize(
+    "imports",
+    [
+        "import einops, arraygrad",
+        "import arraygrad, einops",
+        "import arraygrad, importlib.util as u; u.find_spec('einops._backends'); import einops",
+    ],
+)
+def test_einops_before_and_after(imports: str) -> None:
     pytest.importorskip("einops")
-    code = f"import {order}; print(einops.rearrange(arraygrad.ones((2, 3)), 'a b -> b a').shape)"
+    code = f"{imports}; print(einops.rearrange(arraygrad.ones((2, 3)), 'a b -> b a').shape)"
     assert run(code) == "(3, 2)"
 
 

@@ -6,7 +6,6 @@ Nothing is imported for the sake of a library that the program does not use.
 from __future__ import annotations
 
 import importlib
-import importlib.util
 import sys
 from importlib.machinery import ModuleSpec
 from types import ModuleType
@@ -22,16 +21,17 @@ class _Finder:
     @staticmethod
     def find_spec(name: str, path: Any = None, target: Any = None) -> ModuleSpec | None:
         """The method of Python's import system. None leaves the module to the other finders."""
-        ours = _TELLING.pop(name, None)
-        if ours is None:
+        if name not in _TELLING:
             return None
-        spec = importlib.util.find_spec(name)
+        others = (finder for finder in sys.meta_path if finder is not _Finder)
+        found = (finder.find_spec(name, path, target) for finder in others)
+        spec = next((spec for spec in found if spec is not None), None)
         if spec is not None and spec.loader is not None:
             run = spec.loader.exec_module
 
             def run_and_tell(module: ModuleType) -> None:
                 run(module)
-                importlib.import_module(ours, __package__)
+                importlib.import_module(_TELLING[name], __package__)
 
             spec.loader.exec_module = run_and_tell  # type: ignore[method-assign]
         return spec
@@ -39,6 +39,7 @@ class _Finder:
 
 def expect() -> None:
     """Tell the libraries that have been imported, and the others when they are."""
-    for name in [name for name in _TELLING if name in sys.modules]:
-        importlib.import_module(_TELLING.pop(name), __package__)
+    for name, ours in _TELLING.items():
+        if name in sys.modules:
+            importlib.import_module(ours, __package__)
     sys.meta_path.insert(0, _Finder)
