@@ -27,6 +27,7 @@ LAZY = {
     "scipy",
     "special",
     "testing",
+    "tree",
 }
 
 
