@@ -117,6 +117,10 @@ class ArrayMethods(NumPyMethods):
             "exported by DLPack: use arraygrad's functions on it"
         )
 
+    def __dir__(self) -> list[str]:
+        """The public names."""
+        return [n for n in object.__dir__(self) if n[0] != "_" or n[:2] == "__"]
+
     # --- changed copies ---
 
     @property

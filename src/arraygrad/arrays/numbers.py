@@ -59,7 +59,7 @@ def check_not_stored(depth: int) -> None:
     """
     if is_stored(depth + 1):
         raise NoGradientError(
-            "a tensor that requires gradients cannot be stored in an array that is no tensor, and "
-            "would lose them: make that one by zeros_like() of a tensor, or join tensors by "
-            "stack(); if losing them is meant, store detach() or item()"
+            "an array that is differentiated, or inside a transform, cannot be stored in an array "
+            "of NumPy: make that one by zeros_like() of a tensor, or join arrays by stack(); if "
+            "losing gradients is meant, store detach() or item()"
         )
