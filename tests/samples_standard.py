@@ -87,6 +87,21 @@ row(
     batch=False,
     torch=False,
 )
+row(
+    "bincount",
+    lambda d: (d.integers(6), d.any(6)),
+    lambda xp, x, w: xp.bincount(x, w, length=2),
+    "length",
+    reference=lambda x, w: np.bincount(x, w, minlength=2)[:2].astype(w.dtype),
+    torch=False,
+)
+row(
+    "segment_sum",
+    lambda d: (d.any(5, 2), np.array([0, 2, 3, 0, -1])),
+    lambda xp, x, i: xp.segment_sum(x, i, 3),
+    reference=lambda x, i: np.stack([x[i == k].sum(0) for k in range(3)]),
+    torch=False,
+)
 row("histogram", lambda d: d.any(9), differentiable=False, batch=False, torch=False)
 row(
     "histogram",

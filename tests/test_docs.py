@@ -16,6 +16,7 @@ NEEDS = {
     "dask-ops.md": ("dask.array",),
     "dask.md": ("dask.array", "distributed", "scipy"),
     "jax.md": ("jax",),
+    "libraries.md": ("xarray",),
     "mlx.md": ("mlx.core",),
     "scientific-code.md": ("scipy",),
 }

@@ -27,6 +27,7 @@ LAZY = {
     "scipy",
     "special",
     "testing",
+    "tree",
 }
 
 
@@ -103,3 +104,13 @@ def test_no_module_has_the_name_of_a_public_function(name: str) -> None:
         files -= {"tensor"}  # both in sorix, too
     values = {n: getattr(module, n) for n in files & set(module.__all__)}
     assert [n for n, value in values.items() if not isinstance(value, ModuleType)] == []
+
+
+def test_dir_of_an_array_shows_the_public_names() -> None:
+    seen: list[list[str]] = []
+    x = ag.ones(2)
+    ag.func.vmap(lambda x: seen.append(dir(x)) or x)(x)
+    ag.func.jvp(lambda x: seen.append(dir(x)) or x, (x,), (x,))
+    for names in (dir(x), *seen):
+        assert {"sum", "at", "__add__", "__dlpack__"} <= set(names)
+        assert not [name for name in names if name[0] == "_" and not is_dunder(name)]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import ChainMap, Counter, OrderedDict, UserDict, UserList, defaultdict, deque
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
@@ -126,6 +127,36 @@ def test_grad_of_a_registered_structure() -> None:
     gradient = ag.grad(w**2 * b, Layer(w, b))
     assert isinstance(gradient, Layer)
     assert (gradient.w.item(), gradient.b.item()) == (12, 4)
+
+
+@dataclass(frozen=True)
+class Model:
+    weights: Any
+    shift: Any
+    name: str = field(default="line", metadata={"static": True})
+
+    def __call__(self, x: Any) -> Any:
+        return (self.weights * x).sum() + self.shift
+
+
+def test_dataclasses_are_structures() -> None:
+    model = Model(np.array([1.0, 2.0]), 3.0, "mine")
+    x = np.array([5.0, 7.0])
+    for gradient in (
+        ag.func.grad(Model.__call__)(model, x),
+        ag.compile(ag.func.grad(Model.__call__))(model, x),
+        ag.func.jacrev(Model.__call__)(model, x),
+    ):
+        assert isinstance(gradient, Model)
+        assert gradient.name == "mine"
+        assert gradient.weights.tolist() == [5, 7]
+        assert gradient.shift == 1
+    batch = Model(np.ones((4, 2)), np.arange(4.0))
+    assert ag.func.vmap(Model.__call__, (0, None))(batch, x).tolist() == [12, 13, 14, 15]
+    leaf = Model(ag.tensor([1.0, 2.0], requires_grad=True), ag.tensor(1.0, requires_grad=True))
+    assert ag.grad(leaf(x), leaf).weights.tolist() == [5, 7]
+    with pytest.raises(ValueError, match="structure"):
+        ag.func.jvp(lambda m: m(x), (model,), (Model(x, 1.0, "other"),))
 
 
 @pytest.mark.parametrize(

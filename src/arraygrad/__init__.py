@@ -43,19 +43,32 @@ __all__ = [
     "compat", "compile", "compute", "e", "enable_grad", "errors", "fft", "func",
     "get_num_threads", "grad", "inf", "inference_mode", "is_grad_enabled", "linalg", "load",
     "nan", "newaxis", "nn", "no_grad", "optim", "optimize", "persist", "pi", "random", "save",
-    "scipy", "set_grad_enabled", "set_num_threads", "special", "testing",
+    "scipy", "set_grad_enabled", "set_num_threads", "special", "testing", "tree",
     *creation.__all__,
     *dtypes.__all__,
     *ops.__all__,
 ]  # fmt: skip
 
 if TYPE_CHECKING:
-    from . import compat, fft, func, linalg, nn, optim, optimize, random, scipy, special, testing
+    from . import (
+        compat,
+        fft,
+        func,
+        linalg,
+        nn,
+        optim,
+        optimize,
+        random,
+        scipy,
+        special,
+        testing,
+        tree,
+    )
     from .compiler import compile
     from .interop.lazy import compute, persist
     from .saving import load, save
 else:  # hidden from type checkers, which would otherwise accept every misspelt name
-    _MODULES = "compat fft func linalg nn optim optimize random scipy special testing".split()
+    _MODULES = "compat fft func linalg nn optim optimize random scipy special testing tree".split()
     _ELSEWHERE = {
         "compile": ".compiler",
         "compute": ".interop.lazy",
@@ -72,6 +85,9 @@ else:  # hidden from type checkers, which would otherwise accept every misspelt 
             return importlib.import_module(f".{name}", __name__)
         if name in _ELSEWHERE:
             return getattr(importlib.import_module(_ELSEWHERE[name], __name__), name)
+        found = importlib.import_module(".interop.numpy.names", __name__).numpy_name(name)
+        if found is not None:
+            return found
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 

@@ -27,7 +27,8 @@ JAX = Library(
 # What jax.jit cannot trace, because the shape of the result depends on values.
 UNTRACED = {
     "__getitem__-mask of itself",
-    "bincount",
+    "bincount-",
+    "bincount-weights",
     "histogram",
     "nonzero",
     "unique_all",

@@ -214,7 +214,7 @@ def test_what_cannot_be_differentiated_is_named(argument: Any, message: str) -> 
         ((), ValueError, "argnums is empty"),
         ((0, 0), ValueError, "twice"),
         ((0, -2), ValueError, "twice"),
-        ("x", TypeError, "argnums must be an int"),
+        ("z", ValueError, "argument 'z', which was not given"),
         (1.0, TypeError, "argnums must be an int"),
         (True, TypeError, "argnums must be an int"),
     ],

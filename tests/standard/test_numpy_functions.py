@@ -419,6 +419,15 @@ ROWS: dict[str, list[tuple[Any, ...]]] = {
     "flipud": [(lambda x: np.flipud(x), _x)],
     "fliplr": [(lambda x: np.fliplr(x), _x)],
     "roll": [(lambda x: np.roll(x, 1), _x), (lambda x: np.roll(x, (1, 2), axis=(0, 1)), _x)],
+    "lib.stride_tricks.sliding_window_view": [
+        (lambda x: np.lib.stride_tricks.sliding_window_view(x, 2, axis=1), _x),
+        (lambda x: np.lib.stride_tricks.sliding_window_view(x, (2, 3)), _x),
+    ],
+    "trim_zeros": [
+        (lambda x: np.trim_zeros(np.stack([0 * x[0], x[1], x[2], 0 * x[0]])), _v),
+        (lambda x: np.trim_zeros(np.stack([0 * x[0], x[1], 0 * x[0]]), "f"), _v),
+        (lambda x: np.poly1d(x)(2.0), _v),
+    ],
     "rot90": [(lambda x: np.rot90(x, 3), _x)],
     "moveaxis": [(lambda x: np.moveaxis(x, 0, 1), _x)],
     "swapaxes": [(lambda x: np.swapaxes(x, 0, 1), _x)],
@@ -869,7 +878,7 @@ def test_functions_inside_transforms(call: Any) -> None:
     ("call", "name"),
     [
         (lambda x: np.polydiv(x[0], x[1]), "numpy.polydiv"),
-        (lambda x: np.trim_zeros(x[0]), "numpy.trim_zeros"),
+        (lambda x: np.sort_complex(x[0]), "numpy.sort_complex"),
         (lambda x: np.histogram2d(x[0], x[1]), "numpy.histogram2d"),
         (lambda x: np.sort_complex(x), "numpy.sort_complex"),
         (lambda x: np.savez("nowhere", x=x), "numpy.savez"),
@@ -1019,6 +1028,53 @@ def test_like() -> None:
         assert isinstance(made, ag.Tensor)
         assert made.tolist() == values
     assert np.empty(2, like=x).shape == (2,)
+
+
+def test_np_array_copies() -> None:
+    values = np.array([1.0, 2.0])
+    x = ag.asarray(values)
+    made = np.array(x, like=x)
+    assert isinstance(made, ag.Tensor)
+    assert not np.shares_memory(made.array, values)
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda xp, x: xp.mean(x, dtype=np.float32),
+        lambda xp, x: xp.nanmean(x, 1, dtype=np.float32),
+        lambda xp, x: xp.std(x, ddof=1),
+        lambda xp, x: xp.nanvar(x, axis=0, ddof=1),
+        lambda xp, x: xp.nanquantile(x, q=[0.3, 0.5], axis=0),
+        lambda xp, x: xp.max(x, initial=9.0),
+        lambda xp, x: xp.sum(x, where=x > 0.5),
+        lambda xp, x: xp.concatenate([x, x], axis=1),
+        lambda xp, x: xp.cumsum(x),
+        lambda xp, x: xp.transpose(x, (1, 0)),
+        lambda xp, x: xp.power(x, 2) + xp.absolute(x),
+        lambda xp, x: xp.arccos(x / 9),
+        lambda xp, x: xp.r_[x[0], 1.0, 2:4, x[1]],
+        lambda xp, x: xp.c_[x[0], x[1]],
+        lambda xp, x: xp.lib.stride_tricks.sliding_window_view(x, 2, 0),
+        lambda xp, x: xp.array(x, dtype=np.float32),
+    ],
+)
+def test_numpys_names_and_arguments_in_arraygrad(call: Callable[..., Any]) -> None:
+    x = np.array([[0.5, 2.0, 1.0], [3.0, 0.25, 4.0]])
+    found = call(ag, ag.tensor(x, requires_grad=True))
+    assert found.requires_grad
+    expected = call(np, x)
+    assert found.dtype == expected.dtype
+    assert_close(found.detach(), expected)
+
+
+def test_arguments_that_nobody_has() -> None:
+    x = ag.tensor([1.0, 2.0])
+    for call in (ag.mean, ag.sum, ag.std, ag.zeros_like, lambda x, **k: ag.concat([x, x], **k)):
+        with pytest.raises(TypeError, match="nonsense"):
+            call(x, nonsense=1)
+    with pytest.raises(AttributeError, match="no attribute 'nonsense'"):
+        ag.nonsense
 
 
 def test_covariances_as_numpys() -> None:

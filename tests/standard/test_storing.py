@@ -96,3 +96,25 @@ def test_numpys_vectorize_would_lose_gradients(keywords: Any) -> None:
         with pytest.raises((NoGradientError, TypeError), match="NumPy array"):
             transform(lambda x: square(x).sum())(np.ones((2, 2)))
     assert square(x.detach()).tolist() == [1.0, 4.0]
+
+
+@only_with_frames
+@pytest.mark.parametrize(
+    "transform",
+    [
+        lambda f: ag.func.grad(f)(np.ones(3)),
+        lambda f: ag.func.jvp(f, (np.ones(3),), (np.ones(3),)),
+        lambda f: ag.func.vmap(f)(np.ones((2, 3))),
+        lambda f: ag.func.hessian(f)(np.ones(3)),
+    ],
+)
+def test_a_write_to_an_array_of_numpy_ends_with_the_way_out(transform: Any) -> None:
+    def f(x: Any) -> Any:
+        out = np.zeros(3)
+        out[0] = x[0]  # NumPy says: setting an array element with a sequence
+        return out.sum()
+
+    with pytest.raises(ag.errors.NoGradientError, match=r"zeros_like\(\).*stack\(\)") as caught:
+        transform(f)
+    assert caught.value.__cause__ is None
+    assert any(entry.name == "f" for entry in caught.traceback)

@@ -14,7 +14,7 @@ from ..core.kinds import Elementwise
 from ..ops.batching import batching_rule
 from ..ops.define.op import Op
 from .methods import TransformMethods
-from .numbers import check_not_in_scipy
+from .numbers import check_not_in_scipy, check_not_stored
 from .writes.transforms import Replaceable, link, link_detached
 
 new = object.__new__
@@ -112,6 +112,7 @@ class Batched(Replaceable, TransformMethods, Array):
 
     def item(self) -> Any:
         """Refused: there is one number for each member of the batch."""
+        check_not_stored(1)
         check_not_in_scipy()
         raise TypeError(
             "a batched array is not one number but one for each member of the batch: keep it an "

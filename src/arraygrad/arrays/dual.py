@@ -13,7 +13,7 @@ from ..ops.define.op import Op, once_per_op
 from ..ops.define.rules import sums_rules
 from ..ops.forward import forward_of, tangent_rules
 from .methods import TransformMethods
-from .numbers import check_not_in_scipy
+from .numbers import check_not_in_scipy, check_not_stored
 from .writes.transforms import Replaceable, link
 
 new = object.__new__
@@ -136,6 +136,7 @@ class Dual(Replaceable, TransformMethods, Array):
 
     def item(self) -> Any:
         """Refused: a Python number would lose the tangent silently."""
+        check_not_stored(1)
         check_not_in_scipy()
         raise TypeError(
             "a dual array cannot become a Python number without losing its tangent: keep it an "

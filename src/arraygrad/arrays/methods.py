@@ -7,7 +7,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any, ClassVar, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Generic, Self, TypeVar
+
+import numpy as np
 
 from .. import ops
 from ..backends import backend_of
@@ -23,6 +25,43 @@ REVISIONS = ("2021.12", "2022.12", "2023.12", "2024.12", "2025.12")
 # These return NotImplemented for an unknown type: the type may have an operator of its own.
 _product: Any = ops.matmul.operator  # type: ignore[attr-defined]
 _reflected: Any = ops.matmul.reflected  # type: ignore[attr-defined]
+
+
+X = TypeVar("X")
+
+
+class At(Generic[X]):
+    """``x.at``, as in JAX: ``x.at[i]`` stands for the elements at an index.
+
+    Examples
+    --------
+    >>> import arraygrad as ag
+    >>> x = ag.tensor([1.0, 2.0, 3.0])
+    >>> x.at[1:].set(0.0), x.at[ag.asarray([0, 0])].add(10.0)
+    (tensor([1., 0., 0.]), tensor([21.,  2.,  3.]))
+    """
+
+    def __init__(self, array: X, index: Any = ...) -> None:
+        self._array, self._index = array, index
+
+    def __getitem__(self, index: Any) -> At[X]:
+        return At(self._array, index)
+
+    def get(self) -> X:
+        """The elements."""
+        return self._array[self._index]  # type: ignore[index,no-any-return]
+
+    def set(self, values: Any) -> X:
+        """A copy with other elements there."""
+        changed: Any = ops.copy(self._array)  # type: ignore[call-overload]
+        changed[self._index] = values
+        return changed  # type: ignore[no-any-return]
+
+    def add(self, values: Any) -> X:
+        """A copy with values added there. If an element is named twice, both are added."""
+        changed: Any = ops.copy(self._array)  # type: ignore[call-overload]
+        np.add.at(changed, self._index, values)
+        return changed  # type: ignore[no-any-return]
 
 
 class ArrayMethods(NumPyMethods):
@@ -77,6 +116,17 @@ class ArrayMethods(NumPyMethods):
             f"a {type(self).__name__} array stands for values inside a transform and cannot be "
             "exported by DLPack: use arraygrad's functions on it"
         )
+
+    def __dir__(self) -> list[str]:
+        """The public names."""
+        return [n for n in object.__dir__(self) if n[0] != "_" or n[:2] == "__"]
+
+    # --- changed copies ---
+
+    @property
+    def at(self) -> At[Self]:
+        """Copies that differ in some elements: ``x.at[i].set(value)``, ``x.at[i].add(value)``."""
+        return At(self)
 
     # --- attributes ---
 

@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 
 from ..core import upward
-from ..core.cpython import is_stored
+from ..core.cpython import is_stored, running
 from ..errors import NoGradientError
 
 _REFUSED: ContextVar[bool] = ContextVar("arraygrad_numbers_refused", default=False)
@@ -42,6 +42,14 @@ def check_not_in_scipy() -> None:
         raise NoGradientError(f"{reason}; if losing gradients is meant, call detach() first")
 
 
+def is_drawn() -> bool:
+    """Whether matplotlib asks for values, which nobody differentiates."""
+    if "matplotlib" not in sys.modules:
+        return False
+    packages = (module.partition(".")[0] for module, *_ in running())
+    return next((p for p in packages if p not in ("arraygrad", "numpy")), "") == "matplotlib"
+
+
 def check_not_stored(depth: int) -> None:
     """Raise if a number is asked for in order to store it in an array that is not a tensor.
 
@@ -51,7 +59,7 @@ def check_not_stored(depth: int) -> None:
     """
     if is_stored(depth + 1):
         raise NoGradientError(
-            "a tensor that requires gradients cannot be stored in an array that is no tensor, and "
-            "would lose them: make that one by zeros_like() of a tensor, or join tensors by "
-            "stack(); if losing them is meant, store detach() or item()"
+            "an array that is differentiated, or inside a transform, cannot be stored in an array "
+            "of NumPy: make that one by zeros_like() of a tensor, or join arrays by stack(); if "
+            "losing gradients is meant, store detach() or item()"
         )

@@ -5,6 +5,7 @@ Those that write, such as `sort`, are in `inplace`.
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
@@ -30,6 +31,16 @@ class NumPyMethods:
         def dtype(self) -> Any: ...
 
     conjugate = ops.conj
+
+    @property
+    def nbytes(self) -> int:
+        """The size of all elements together, in bytes."""
+        return math.prod(self.shape) * int(self.dtype.itemsize)
+
+    @property
+    def flags(self) -> Any:
+        """How the array is stored, as NumPy says it, if the array is one of NumPy's."""
+        return ops.plain(self).flags
 
     def __copy__(self) -> Self:
         return ops.copy(self)

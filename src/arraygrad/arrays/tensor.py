@@ -38,6 +38,7 @@ from .numbers import (
     check_not_in_scipy,
     check_not_refused,
     check_not_stored,
+    is_drawn,
 )
 from .recording import Recording
 from .writes.tensors import TensorInPlace, keep_retaining
@@ -133,7 +134,7 @@ class Tensor(Recording, TensorInPlace, ArrayMethods):
 
     # Of no dtype in particular: else checkers would take `ndarray @ tensor` for one of NumPy's.
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> NDArray[np.generic]:
-        if self.requires_grad:
+        if self.requires_grad and not is_drawn():
             check_not_in_scipy()
             raise NoGradientError(
                 "a tensor that requires gradients cannot become a NumPy array without losing "
@@ -172,7 +173,7 @@ class Tensor(Recording, TensorInPlace, ArrayMethods):
             raise TypeError(
                 f"{kind.__name__}() is for tensors with one element, this one has {self.size}"
             )
-        if self._node is not None and kind is not bool:
+        if self._node is not None and kind is not bool and not is_drawn():
             check_not_stored(2)
             check_not_refused(kind)
             check_not_in_scipy()

@@ -20,7 +20,7 @@ from ..core.nodes import GradientEdge, Leaf, Node, Output, output_node
 from ..errors import MixedArraysError, NoGradientError
 from ..ops.define.adoption import in_library_of, is_made
 from .outward import is_inside, reaches
-from .structures import Rebuild, is_single, place
+from .structures import Rebuild, flatten, is_single, place
 
 
 def sequence(value: Any, name: str) -> list[Any]:
@@ -33,12 +33,21 @@ def sequence(value: Any, name: str) -> list[Any]:
             "no tensor that requires gradients: differentiate with respect to one made there, as "
             "x = arraygrad.tensor(x, requires_grad=True), or to one from outside"
         )
+    parts = _parts(value)
+    if parts[0] is not value:
+        return parts
     if isinstance(value, Mapping) or not isinstance(value, Iterable) or hasattr(value, "dtype"):
         raise TypeError(
             f"{name} must be a Tensor, a GradientEdge or a sequence of them, not "
             f"{type(value).__name__}"
         )
-    return list(value)
+    return [part for item in value for part in _parts(item)]
+
+
+def _parts(value: Any) -> list[Any]:
+    """The tensors in a labelled array of xarray; of any other value, itself."""
+    is_labelled = hasattr(value, "dtype") and not isinstance(value, Array)
+    return flatten(value)[0] if is_labelled else [value]
 
 
 def output_nodes(outputs: list[Any], name: str) -> list[Node]:
@@ -159,9 +168,9 @@ def _plain_seed(output: Any, node: Node, given: Any) -> Any:
 def given_values(given: Any, count: int, name: str) -> list[Any]:
     """The cotangents as the caller gave them, one for each output."""
     if given is None or is_single(given) or isinstance(given, Number) or hasattr(given, "dtype"):
-        values = [given] * count if given is None else [given]
+        values = [given] * count if given is None else _parts(given)
     elif isinstance(given, Iterable) and not isinstance(given, Mapping):
-        values = list(given)
+        values = [part for item in given for part in _parts(item)]
     else:
         raise TypeError(
             f"{name} must be a Tensor, an array, a number, None, or a sequence with one of these "

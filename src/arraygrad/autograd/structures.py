@@ -13,6 +13,7 @@ from typing import Any
 
 from ..arrays.tensor import Tensor
 from ..core.nodes import GradientEdge
+from ..core.structures import taken_apart
 
 Rebuild = Callable[[list[Any]], Any]
 
@@ -29,8 +30,8 @@ def flatten(tree: Any) -> tuple[list[Any], Rebuild]:
     """The leaves of a structure in order, and a function that builds it from other leaves.
 
     The function builds mappings with the same keys; tuples for sequences, iterators and views of
-    dictionaries; and the same type for named tuples and types registered with optree. Anything else
-    is a leaf.
+    dictionaries; and the same type for named tuples, dataclasses and registered types. Anything
+    else is a leaf.
     """
     try:
         return _flatten(tree)
@@ -48,13 +49,20 @@ def _flatten(tree: Any) -> tuple[list[Any], Rebuild]:
         if all(map(is_single, items)):
             return items, tuple
         return _join([_flatten(item) for item in items], tuple)
-    if isinstance(tree, Mapping):
-        keys = list(tree)
-        return _join(
-            [_flatten(tree[key]) for key in keys],
-            lambda values: _mapping(tree, dict(zip(keys, values, strict=True))),
-        )
-    return _registered(tree)
+    if isinstance(tree, dict):  # optree would sort its keys
+        return _keyed(tree)
+    children, spec = taken_apart(tree, is_leaf=lambda node: node is not tree, none_is_leaf=True)
+    if len(children) == 1 and children[0] is tree:
+        return _keyed(tree) if isinstance(tree, Mapping) else ([tree], lambda values: values[0])
+    return _join([_flatten(child) for child in children], spec.unflatten)
+
+
+def _keyed(tree: Mapping[Any, Any]) -> tuple[list[Any], Rebuild]:
+    keys = list(tree)
+    return _join(
+        [_flatten(tree[key]) for key in keys],
+        lambda values: _mapping(tree, dict(zip(keys, values, strict=True))),
+    )
 
 
 def place(rebuild: Rebuild, count: int, index: int) -> str:
@@ -114,15 +122,3 @@ def _mapping(like: Mapping[Any, Any], values: dict[Any, Any]) -> Mapping[Any, An
             same[key] = value
         return same
     return MappingProxyType(values) if isinstance(like, MappingProxyType) else values
-
-
-def _registered(tree: Any) -> tuple[list[Any], Rebuild]:
-    """Flatten a named tuple, or a container that is registered with optree."""
-    import optree
-
-    children, spec = optree.tree_flatten(
-        tree, is_leaf=lambda node: node is not tree, none_is_leaf=True
-    )
-    if len(children) == 1 and children[0] is tree:
-        return [tree], lambda values: values[0]
-    return _join([_flatten(child) for child in children], lambda v: optree.tree_unflatten(spec, v))

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from ..core.array import Array, plain
+from .arraylikes import ARRAY_LIKE
 from .base import is_short_float
 from .registry import backend_of, default
 
@@ -160,7 +161,8 @@ def result_type(*arrays_and_dtypes: Any) -> Any:
     if not arrays_and_dtypes:
         raise ValueError("result_type needs at least one array, dtype or number")
     arrays = [plain(a) for a in arrays_and_dtypes]
-    arrays = [a.dtype if isinstance(a, Array) else a for a in arrays]  # one without elements
+    # The dtype of an array without elements, and of an array-like, says all that there is.
+    arrays = [a.dtype if isinstance(a, Array) or ARRAY_LIKE[type(a)] else a for a in arrays]
     for array in arrays:
         if hasattr(array, "dtype") and not isinstance(array, type):
             backend = backend_of(array)

@@ -29,7 +29,7 @@ def many_axes(
     """
     if axis is None:
         return None
-    if not isinstance(axis, (tuple, list)):
+    if not isinstance(axis, (tuple, list, range)) and not getattr(axis, "ndim", 0):
         if not ndim and numbers and is_all_of_a_number(axis):
             return None
         return (one_axis(axis, ndim, name),)

@@ -19,6 +19,7 @@ import weakref
 from contextvars import ContextVar
 from typing import Any
 
+from ..errors import NoGradientError
 from .escaped import Stamp, has_escaped, new_stamp
 
 
@@ -99,9 +100,13 @@ class new_level(at_level):  # noqa: N801  (it is called as a function is)
             level = mark.level = level + 1
         self._stamp = new_stamp(level)
 
-    def __exit__(self, *exc: object) -> None:
+    def __exit__(self, *exc: Any) -> None:
         super().__exit__(*exc)
         del self._stamp
+        error = exc[1] if exc else None
+        if type(error) is ValueError and isinstance(error.__cause__, NoGradientError):
+            # From `out[i] = x`, which NumPy tells in its own words.
+            raise error.__cause__.with_traceback(error.__traceback__) from None
 
 
 def in_flight() -> int:

@@ -7,9 +7,10 @@ from .associative import associative_scan
 from .custom_rules import custom
 from .forward import jvp
 from .jacobians import hessian, hvp, jacfwd, jacobian, jacrev
-from .loops import cond, fori_loop, scan, while_loop
+from .loops import cond, fori_loop, map, scan, switch, while_loop
 from .recompute import checkpoint
-from .reverse import grad, linearize, value_and_grad, vjp
+from .reverse import grad, linear_transpose, linearize, stop_gradient, value_and_grad, vjp
+from .shapes import eval_shape
 from .sparse import sparsity
 from .vectorize import vmap
 
@@ -18,6 +19,7 @@ __all__ = [
     "checkpoint",
     "cond",
     "custom",
+    "eval_shape",
     "fori_loop",
     "grad",
     "hessian",
@@ -26,9 +28,13 @@ __all__ = [
     "jacobian",
     "jacrev",
     "jvp",
+    "linear_transpose",
     "linearize",
+    "map",
     "scan",
     "sparsity",
+    "stop_gradient",
+    "switch",
     "value_and_grad",
     "vjp",
     "vmap",

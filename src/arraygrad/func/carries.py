@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from numbers import Number
 from typing import Any
 
-from .trees import taken_apart
+from ..core.structures import taken_apart
 
 
 class Form:

@@ -6,8 +6,9 @@ compiled, they become one step of the program, with a program of their own: see 
 
 from __future__ import annotations
 
+import functools
 import operator
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextvars import ContextVar
 from numbers import Number
 from typing import Any, TypeVar
@@ -16,9 +17,10 @@ import numpy as np
 
 from ..backends import backend_of
 from ..core.array import AnyFunction, Array
+from ..core.structures import taken_apart
 from .carries import Form
 from .eager_loops import Eager
-from .trees import as_function, taken_apart
+from .trees import as_function
 
 MOST_NUMBERS = 1 << 20  # steps of a `fori_loop` whose numbers are an array
 
@@ -298,6 +300,55 @@ def cond(pred: Any, true_fun: Callable[..., C], false_fun: Callable[..., C], *op
     leaves = (run or Eager()).cond(pred, *chosen, given)
     assert form is not None
     return form.tree(leaves)  # type: ignore[no-any-return]
+
+
+def switch(index: Any, branches: Sequence[Callable[..., C]], *operands: Any) -> C:
+    """Call one of several functions, by an integer.
+
+    Parameters
+    ----------
+    index : int, or 0-d array of integers
+        Which function. Below zero it is the first, above the last number the last.
+    branches : sequence of callable
+        Called with `operands`. The rest is as in `cond`.
+    *operands : any structures
+
+    Examples
+    --------
+    >>> import numpy as np, arraygrad as ag
+    >>> @ag.compile
+    ... def wave(k, x):
+    ...     return ag.func.switch(k, [ag.sin, ag.cos, ag.tanh], x)
+    >>> wave(np.array(1), np.array(0.0))
+    array(1.)
+    """
+    if not branches:
+        raise ValueError("switch(): branches is empty")
+    is_one = not getattr(index, "shape", ())
+    if not is_one or not (_is_integer(index) if hasattr(index, "dtype") else type(index) is int):
+        raise TypeError(f"switch(): index must be one integer, not {index!r}")
+    if len(branches) == 1:
+        return as_function(branches[0], "switch")(*operands)  # type: ignore[no-any-return]
+    half = len(branches) // 2
+    low: Callable[..., C] = functools.partial(switch, index, branches[:half])
+    high: Callable[..., C] = functools.partial(switch, index - half, branches[half:])
+    return cond(index < half, low, high, *operands)
+
+
+def map(f: Callable[[Any], Any], xs: Any) -> Any:
+    """Apply a function to each slice along the first axis, one after the other.
+
+    It needs the memory of one slice at a time, where `vmap` takes all at once. `f` and `xs` are as
+    in `scan`.
+
+    Examples
+    --------
+    >>> import numpy as np, arraygrad as ag
+    >>> ag.func.map(lambda row: ag.sum(row**2), np.array([[1.0, 2.0], [3.0, 4.0]]))
+    array([ 5., 25.])
+    """
+    as_function(f, "map")
+    return scan(lambda _, x: (None, f(x)), None, xs)[1]
 
 
 def _predicate(value: Any, name: str) -> Any:

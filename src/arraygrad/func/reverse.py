@@ -6,6 +6,7 @@ Jacobians and Hessians are in `func.jacobians`.
 from __future__ import annotations
 
 import functools
+import inspect
 import operator
 from collections.abc import Callable, Sequence
 from typing import Any, Concatenate, Literal, SupportsIndex, overload
@@ -26,6 +27,7 @@ from .trees import (
     Given,
     Path,
     arrays_of,
+    as_array,
     as_function,
     check_result,
     flatten,
@@ -38,7 +40,7 @@ from .trees import (
     vector_like,
 )
 
-Argnums = SupportsIndex | Sequence[int]
+Argnums = SupportsIndex | str | Sequence[int | str]
 
 
 class Tape:
@@ -151,9 +153,9 @@ def value_and_grad(function: AnyFunction, argnums: Argnums = 0, *, has_aux: bool
     ----------
     function : callable
         Returns a real number (a 0-d array); with `has_aux`, a pair of that and anything else.
-    argnums : int or tuple of int
-        The positional arguments to differentiate with respect to; each may be any structure of
-        arrays. A tuple gives a tuple of gradients.
+    argnums : int, str, or tuple of them
+        The positions or names of the arguments to differentiate with respect to; each may be any
+        structure of arrays. A tuple gives a tuple of gradients.
     has_aux : bool
 
     Returns
@@ -176,9 +178,13 @@ def value_and_grad(function: AnyFunction, argnums: Argnums = 0, *, has_aux: bool
         chosen = Chosen(function, argnums, args, kwargs)
         tape = Tape(chosen.run, chosen.values, chosen.name, chosen.given)
         value, aux = split_aux(tape.result, has_aux)
-        gradients = tape.pull([value], [_one(value)])
+        if hasattr(value, "shape"):
+            (number,), labelled = flatten(value)  # an array, maybe one of xarray's
+        else:
+            number, labelled = value, operator.itemgetter(0)
+        gradients = tape.pull([number], [_one(number)])
         found = chosen.shaped([tape.strip(gradient) for gradient in gradients])
-        value = tape.strip(value)
+        value = labelled([tape.strip(number)])
         return ((value, tree_map(tape.strip, aux)), found) if has_aux else (value, found)
 
     return differentiated
@@ -350,23 +356,25 @@ class Chosen:
         self.given = Given(args, kwargs)
         self.single = not isinstance(argnums, tuple | list)
         numbers: Any = (argnums,) if self.single else argnums
-        self.places = tuple(_place(number, args) for number in numbers)
+        self.places = tuple(_place(function, number, args, kwargs) for number in numbers)
         if not self.places:
             raise ValueError("argnums is empty: name at least one argument")
         if len(set(self.places)) != len(self.places):
             raise ValueError(f"argnums names an argument twice: {argnums}")
-        self.values = tuple(args[place] for place in self.places)
+        self.values = tuple(
+            kwargs[place] if isinstance(place, str) else args[place] for place in self.places
+        )
 
     def run(self, *values: Any) -> Any:
         """Call the function with other values for the chosen arguments."""
-        full = list(self.args)
-        for place, value in zip(self.places, values, strict=True):
-            full[place] = value
-        return self.function(*full, **self.kwargs)
+        full: Any = dict(enumerate(self.args)) | self.kwargs
+        full |= zip(self.places, values, strict=True)
+        named = {name: full.pop(name) for name in self.kwargs}
+        return self.function(*full.values(), **named)
 
     def name(self, path: Path) -> str:
         """What errors call the part of the values at a path."""
-        return item_of(f"argument {self.places[path[0]]}")(path[1:])
+        return item_of(f"argument {self.places[path[0]]!r}")(path[1:])
 
     def shaped(self, leaves: list[Any]) -> Any:
         """Leaves in the structure of the values; for a single argnum, in that of its argument."""
@@ -375,17 +383,59 @@ class Chosen:
         return shaped[0] if self.single else shaped
 
 
-def _place(number: Any, args: tuple[Any, ...]) -> int:
-    """The position in `args` that a number of `argnums` names."""
+def _place(
+    function: AnyFunction, number: Any, args: tuple[Any, ...], kwargs: dict[str, Any]
+) -> int | str:
+    """The position in `args`, or the name in `kwargs`, that an item of `argnums` names."""
+    if isinstance(number, str):
+        if number in kwargs:
+            return number
+        names = list(inspect.signature(function).parameters)
+        if number not in names[: len(args)]:
+            raise ValueError(f"argnums names argument {number!r}, which was not given")
+        return names.index(number)
     if isinstance(number, bool) or not hasattr(number, "__index__"):
-        raise TypeError(f"argnums must be an int or a tuple of them, not {number!r}")
+        raise TypeError(f"argnums must be an int, a name or a tuple of them, not {number!r}")
     place = operator.index(number)
     if not -len(args) <= place < len(args):
         raise ValueError(
-            f"argnums names argument {place}, but {len(args)} were given by position; arguments "
-            "given by keyword are not differentiated with respect to"
+            f"argnums names argument {place}, but {len(args)} were given by position: name an "
+            "argument that is given by keyword by its name"
         )
     return place % len(args)
+
+
+def stop_gradient(tree: Any, /) -> Any:
+    """The same values, as constants for all derivatives around them.
+
+    Examples
+    --------
+    >>> import numpy as np, arraygrad as ag
+    >>> ag.func.grad(lambda x: x * ag.func.stop_gradient(x))(np.array(3.0))
+    array(3.)
+    """
+    return tree_map(lambda x: x.detach() if isinstance(x, Array) else x, tree)
+
+
+def linear_transpose(function: AnyFunction, *primals: Any) -> Callable[[Any], tuple[Any, ...]]:
+    """The transpose of a linear function: it takes cotangents of the result to the arguments.
+
+    Parameters
+    ----------
+    function : callable
+        It must be linear in all arguments together. This is not checked.
+    *primals : any structures
+        Arguments; only their shapes and dtypes matter.
+
+    Examples
+    --------
+    >>> import numpy as np, arraygrad as ag
+    >>> transpose = ag.func.linear_transpose(lambda x: ag.cumulative_sum(x), np.ones(3))
+    >>> transpose(np.array([1.0, 10.0, 100.0]))
+    (array([111., 110., 100.]),)
+    """
+    zeros = tree_map(lambda x: ops.zeros_like(as_array(x, "a primal")), primals)
+    return vjp(as_function(function, "linear_transpose"), *zeros)[1]
 
 
 def split_aux(result: Any, has_aux: bool) -> tuple[Any, Any]:

@@ -17,7 +17,9 @@ from .. import ops
 from ..arrays.dual import Dual
 from ..arrays.tensor import Tensor, tensor_type_at
 from ..backends import backend_of
+from ..backends.arraylikes import values_of
 from ..core.array import Array
+from ..core.structures import taken_apart
 
 Unflatten = Callable[[Sequence[Any]], Any]
 Path = tuple[Any, ...]
@@ -35,18 +37,6 @@ def flatten(tree: Any) -> tuple[list[Any], Unflatten]:
     return leaves, lambda values: optree.tree_unflatten(spec, values)
 
 
-def taken_apart(tree: Any) -> tuple[list[Any], Any]:
-    """The leaves of a structure, and optree's description of the structure."""
-    import optree
-
-    try:
-        return optree.tree_flatten(tree)
-    except RecursionError:
-        raise ValueError(
-            "the structure is nested too deeply to be taken apart: does it contain itself?"
-        ) from None
-
-
 def _is_array(value: Any) -> bool:
     return isinstance(value, Array) or hasattr(value, "__array_namespace__")
 
@@ -59,7 +49,7 @@ def tree_map(function: Callable[[Any], Any], tree: Any) -> Any:
 
 def flatten_like(tree: Any, model: Any, name: str, what: str) -> list[Any]:
     """The leaves of `tree`, which must have the structure of `model`."""
-    if hasattr(tree, "dtype") and hasattr(model, "dtype"):
+    if _is_array(tree) and _is_array(model):
         return [tree]
     if type(tree) is type(model) is tuple and len(tree) == len(model):
         if all(map(_is_array, tree)) and all(map(_is_array, model)):
@@ -93,13 +83,14 @@ def arrays_of(tree: Any, name: Callable[[Path], str]) -> tuple[list[Any], Unflat
         except TypeError:  # only an error needs the name, which takes time to find
             import optree
 
-            as_array(leaf, name(tuple(optree.tree_paths(tree)[i])))
+            as_array(leaf, name(tuple(optree.treespec_paths(taken_apart(tree)[1])[i])))
             raise
     return arrays, unflatten
 
 
 def as_array(leaf: Any, name: str) -> Any:
     """A leaf of an argument as an array to differentiate with respect to."""
+    leaf = values_of(leaf)
     if not hasattr(leaf, "dtype"):
         if not isinstance(leaf, Number):
             raise TypeError(

@@ -15,8 +15,10 @@ import numpy as np
 
 from .. import ops
 from ..arrays.batched import Batched, batched_type
+from ..backends.arraylikes import values_of
 from ..core.array import AnyFunction
 from ..core.levels import new_level
+from ..core.structures import NAMESPACE, taken_apart
 from ..ops.padding import WARN_FALLBACK
 from .trees import Given, as_function, flatten, lowered
 
@@ -108,13 +110,14 @@ def _argument(arguments: Any, position: int) -> str:
     """The name of a leaf of the arguments, for errors."""
     import optree
 
-    (kind, key, *rest) = optree.tree_paths(arguments)[position]
+    (kind, key, *rest) = optree.treespec_paths(taken_apart(arguments)[1])[position]
     first = f"argument {key}" if kind == 0 else f"argument {key!r}"
     return first + "".join(f"[{step!r}]" for step in rest)
 
 
 def _to_front(leaf: Any, axis: int, name: Callable[[], str]) -> Any:
     """An array with the axis to map over in front."""
+    leaf = values_of(leaf)
     ndim = getattr(leaf, "ndim", None)
     if not ndim:
         what = "a 0-d array" if ndim == 0 else f"of type {type(leaf).__name__}"
@@ -208,12 +211,13 @@ def broadcast_axes(axes: Any, tree: Any, name: str, what: str) -> list[int | Non
     else:
         import optree
 
-        marked = optree.tree_map(lambda a: _WHOLE if a is None else a, axes, none_is_leaf=True)
+        given, spec = taken_apart(axes, none_is_leaf=True)
+        marked = spec.unflatten([_WHOLE if a is None else a for a in given])
         try:
-            found = optree.broadcast_prefix(marked, tree)
+            found = optree.broadcast_prefix(marked, tree, namespace=NAMESPACE)
         except ValueError:
             raise ValueError(
-                f"{name} must have the structure of {what}, {optree.tree_structure(tree)}, or stop "
+                f"{name} must have the structure of {what}, {taken_apart(tree)[1]}, or stop "
                 f"short of it; got {axes!r}"
             ) from None
     for axis in found:

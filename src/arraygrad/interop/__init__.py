@@ -3,6 +3,8 @@
 How arraygrad computes on arrays of other libraries is in `backends`.
 """
 
-from . import numpy
+from . import arrivals, numpy
 
 __all__ = ["numpy"]
+
+arrivals.expect()

@@ -122,7 +122,7 @@ def _is_numpy(data: Any) -> bool:
 @functools.lru_cache(256)
 def namespace(backend: Backend, device: Any) -> Any:
     """The namespace for arrays of a library on a device."""
-    if backend is default:
+    if isinstance(backend, type(default)):
         import arraygrad
 
         return arraygrad

@@ -39,8 +39,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 __all__ = [
-    "bincount", "digitize", "histogram", "isin", "nonzero", "searchsorted", "unique_all",
-    "unique_counts", "unique_inverse", "unique_values",
+    "bincount", "digitize", "histogram", "isin", "nonzero", "searchsorted", "segment_sum",
+    "unique_all", "unique_counts", "unique_inverse", "unique_values",
 ]  # fmt: skip
 
 
@@ -357,10 +357,13 @@ def digitize(x: Any, bins: Any, right: bool = False) -> Any:
 
 
 @one_array
-def bincount(x: Any, /, weights: Any = None, minlength: int = 0) -> Any:
+def bincount(
+    x: Any, /, weights: Any = None, minlength: int = 0, *, length: int | None = None
+) -> Any:
     """How often each of the integers 0, 1, … occurs in `x`, or the sum of their weights.
 
-    Counts have no derivative; sums have one with respect to the weights.
+    Counts have no derivative; sums have one with respect to the weights. With `length`, the result
+    has this length, and other integers do not count: then no values are needed to know the shape.
 
     Examples
     --------
@@ -371,6 +374,9 @@ def bincount(x: Any, /, weights: Any = None, minlength: int = 0) -> Any:
     """
     if backend_of(x).kind(x.dtype) not in "bi" or x.ndim != 1:
         raise TypeError(f"x must be one-dimensional and integer, got {x.dtype} of shape {x.shape}")
+    if length is not None:
+        ones = astype(equal(x, x), backend_of(x).dtype(int))
+        return segment_sum(ones if weights is None else weights, x, length)
     some = x.shape[0] > 0
     if some and _number(_min(_in_one(x, "bincount")), "bincount") < 0:
         raise ValueError("x must not have negative elements")
@@ -380,6 +386,42 @@ def bincount(x: Any, /, weights: Any = None, minlength: int = 0) -> Any:
         if tuple(weights.shape) != tuple(x.shape):
             raise ValueError(f"weights has shape {weights.shape}, x has {x.shape}")
     return _counts(x, weights, max(most + 1, minlength))
+
+
+@one_array
+def segment_sum(x: Any, /, segment_ids: Any, num_segments: int | None = None) -> Any:
+    """The sums of those slices along the first axis that have the same number.
+
+    Parameters
+    ----------
+    x : array
+    segment_ids : array of integers
+        For each slice, the number of its segment. A number below zero, or from `num_segments` on,
+        stands for no segment.
+    num_segments : int, optional
+        How many sums there are; by default, up to the largest number.
+
+    Examples
+    --------
+    >>> import arraygrad as ag
+    >>> x = ag.tensor([1.0, 2.0, 4.0], requires_grad=True)
+    >>> ag.grad(ag.segment_sum(x, ag.asarray([0, 1, 0]), 2) @ ag.tensor([1.0, 10.0]), x)
+    tensor([ 1., 10.,  1.])
+    """
+    x, numbers = as_arrays(x, segment_ids)
+    if backend_of(numbers).kind(numbers.dtype) not in "bi" or numbers.shape != x.shape[:1]:
+        raise TypeError(
+            f"segment_ids must be integers of shape {tuple(x.shape[:1])}, got {numbers.dtype} of "
+            f"shape {tuple(numbers.shape)}"
+        )
+    if num_segments is None:
+        some = x.shape[0] > 0
+        largest = _number(_max(_in_one(numbers, "segment_sum")), "segment_sum") if some else -1
+        num_segments = max(largest + 1, 0)
+    inside = logical_and(greater_equal(numbers, 0), less(numbers, num_segments))
+    part = where(_reshape(inside, shape=(*inside.shape, *(1,) * (x.ndim - 1))), x, 0)
+    shape = (num_segments, *x.shape[1:])
+    return _index_add(part, where(inside, numbers, 0), template=(HOLE,), shape=shape)
 
 
 def _counts(x: Any, weights: Any, length: int) -> Any:

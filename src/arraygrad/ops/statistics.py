@@ -62,7 +62,8 @@ def nanmean(x: Any, /, axis: Axis = None, *, keepdims: bool = False) -> Any:
     """The mean of the elements that are not NaN; NaN if all are."""
     if not _is_float(x):
         return reductions.mean(x, axis=axis, keepdims=keepdims)
-    return nansum(x, axis, keepdims=keepdims) / _count(x, axis, keepdims, x.dtype)
+    count = _count(x, axis, keepdims, x.dtype)
+    return nansum(x, axis, keepdims=keepdims) / where(count > 0, count, math.nan)
 
 
 @one_array

@@ -17,6 +17,7 @@ from ..autograd.graph import increment_version
 from ..backends import backend_of
 from ..backends.numpy import native
 from ..core.array import plain
+from ..core.structures import taken_apart
 from ..func.trees import flatten, flatten_like
 from .transforms import Transform, number_for
 
@@ -254,9 +255,7 @@ def _each(state: dict[str, Any], like: Any) -> list[dict[str, Any]]:
 
 
 def _column(tree: Any, count: int) -> list[Any]:
-    import optree
-
-    found = optree.tree_leaves(tree, none_is_leaf=True)
+    found, _ = taken_apart(tree, none_is_leaf=True)
     if len(found) != count:
         raise ValueError(f"state belongs to {len(found)} arrays, but grads has {count}")
     return found

@@ -12,6 +12,7 @@ import numpy as np
 from .. import ops
 from ..arrays.creation import from_sequence
 from ..backends import backend_of
+from ..backends.arraylikes import values_of
 from ..core.array import AnyFunction, Array
 from ..func.trees import flatten
 from ..interop.lazy import compute
@@ -65,7 +66,7 @@ class Space:
         self.start = self.vector(self.unflatten(self.leaves))
 
     def _checked(self, leaf: Any, i: int) -> Any:
-        leaf = leaf.detach() if isinstance(leaf, Array) else leaf
+        leaf = leaf.detach() if isinstance(leaf, Array) else values_of(leaf)
         leaf = leaf.array if hasattr(leaf, "array") else leaf
         array = leaf if hasattr(leaf, "dtype") else np.asarray(leaf)
         kind = backend_of(array).kind(array.dtype)

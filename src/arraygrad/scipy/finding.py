@@ -36,7 +36,7 @@ _BETWEEN = ("arraygrad", "numpy", "contextlib", "functools", "scipy")
 # Others that turn arrays into NumPy's, and what to pass to them.
 _OTHERS = {
     "pandas": "pandas computes with NumPy arrays: use to_numpy() of what pandas has",
-    "matplotlib": "matplotlib draws NumPy arrays: pass detach() of the tensor",
+    "sparse": "pydata/sparse computes with NumPy arrays: use SciPy's sparse arrays",
 }
 _MOST = 60  # names in an error
 
@@ -54,6 +54,8 @@ def what_runs() -> str | None:
             return _OTHERS[package]
         if package not in _BETWEEN:
             break
+        if module.startswith("scipy.sparse._") and own is None:
+            return "SciPy's sparse arrays cannot carry gradients: import arraygrad.scipy.sparse"
         if module.startswith("scipy."):
             found = _public(module, name, first) or _wrapped(closure)
             if found is not None:

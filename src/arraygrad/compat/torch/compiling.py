@@ -13,7 +13,8 @@ import numpy as np
 
 from ...compiler.call.compiled import compile as compile_native
 from ...core.array import Array
-from ...func.trees import taken_apart, tree_map
+from ...core.structures import taken_apart
+from ...func.trees import tree_map
 from .creation import tensor
 from .dtypes import uint8
 from .handles import Tensor, wrap

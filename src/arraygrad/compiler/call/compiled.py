@@ -19,7 +19,8 @@ from ...core.array import Array, plain
 from ...core.locks import held
 from ...core.modes import is_tracing
 from ...core.nodes import recorder
-from ...func.trees import as_function, taken_apart
+from ...core.structures import taken_apart
+from ...func.trees import as_function
 from ..loops.control import writing_loops
 from ..run.checked import CheckedExecutable
 from ..run.entry import Entry

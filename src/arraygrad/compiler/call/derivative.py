@@ -22,6 +22,7 @@ from ...core.closing import Closing
 from ...core.kinds import Opaque
 from ...core.locks import held
 from ...core.modes import ModeContext, current_modes
+from ...core.structures import taken_apart
 from ...func import jvp, vmap
 from ...ops import zeros_like
 from ...ops.define.op import Own, declare
@@ -258,8 +259,6 @@ class Differentiable:
 
         After the arguments, `arrays` may have what takes the place of captured tensors.
         """
-        import optree
-
         leaves = list(self._fixed)
         count = len(self._positions)
         for i, array in zip(self._positions, arrays[:count], strict=True):
@@ -268,7 +267,7 @@ class Differentiable:
         for x, array in zip(self.hidden, arrays[count:], strict=False):
             closing.put(x, array)
         with ModeContext(closing=closing):
-            results = [closing.inside(r) for r in optree.tree_leaves(self._function(leaves))]
+            results = [closing.inside(r) for r in taken_apart(self._function(leaves))[0]]
         return [results[i] for i in self.places]
 
     def _transform(self, key: Any, function: Callable[..., Any]) -> Any:

@@ -8,6 +8,7 @@ import numpy as np
 
 from ...backends import backend_of
 from ...core.array import Array
+from ...core.structures import taken_apart
 from .guards import Guards
 from .signature import Arguments
 from .tracing import NotTraceable
@@ -28,12 +29,10 @@ class Elsewhere:
 
     def _traced(self, arrays: list[Any]) -> list[Any]:
         """Call the function. Its results that are arrays are returned, the others noted."""
-        import optree
-
         leaves = list(self._leaves)
         for i, array in zip(self._positions, arrays, strict=True):
             leaves[i] = array
-        results, self._spec = optree.tree_flatten(self._function(leaves))
+        results, self._spec = taken_apart(self._function(leaves))
         self._is_array = [self._is_mine(x) for x in results]
         if any(isinstance(x, Array) for x in results):  # a tensor from outside took part
             raise NotTraceable

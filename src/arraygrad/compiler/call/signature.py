@@ -17,8 +17,9 @@ import numpy as np
 
 from ...arrays.tensor import Tensor
 from ...backends import backend_of_type, default
+from ...backends.arraylikes import values_of
 from ...core.array import Array, plain
-from ...func.trees import taken_apart
+from ...core.structures import taken_apart
 
 _STATIC = "name it in static_argnums or static_argnames if it is a setting"
 
@@ -141,7 +142,8 @@ class Arguments:
 
     def __init__(self, static: Static, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
         self._fixed, *self._given = static.split(args, kwargs)
-        self.leaves, self._spec = taken_apart(tuple(self._given))
+        leaves, self._spec = taken_apart(tuple(self._given))
+        self.leaves = [values_of(leaf) for leaf in leaves]
         self.key = (self._fixed, self._spec, tuple(map(self._describe, self.leaves)))
 
     def _describe(self, leaf: Any) -> Any:

@@ -13,6 +13,7 @@ from ...core.array import Array, plain
 from ...core.closing import Closing
 from ...core.modes import ModeContext
 from ...core.nodes import Leaf
+from ...core.structures import taken_apart
 from ...errors import DataDependentError, LazyError
 from ...func.trees import unwrapped
 from ..trace.program import Node
@@ -50,33 +51,33 @@ class Outcome:
         The tensors from outside that the function has met.
     stand_ins : list of Tensor
         What stands for each of them in the trace.
+    results, spec : list and optree's description
+        All results: whether each is an output, and its number or value; and their structure.
     smooth : list of int
         The outputs that depend on tensors that require gradients: captured, or among the arguments.
     """
 
     def __init__(self, trace: Trace, result: Any, own: Sequence[Tensor], closing: Closing) -> None:
-        import optree
-
-        leaves, self._spec = optree.tree_flatten(result)
+        leaves, self.spec = taken_apart(result)
         self.trace = trace
         self.inputs = [x.node for x in trace.inputs]
         self.outputs: list[Node] = []
         self.tensors: list[Tensor | None] = []
         self.places: list[int] = []
-        self._leaves: list[tuple[bool, Any]] = []  # for each result: its output, or its value
+        self.results: list[tuple[bool, Any]] = []  # for each result: its output, or its value
         for i, given in enumerate(leaves):
             is_smooth = isinstance(given, Tensor) and given.requires_grad
             leaf = closing.inside(given) if is_smooth else given
             inner = leaf.array if isinstance(leaf, Tensor) else leaf
             if isinstance(inner, Traced):
-                self._leaves.append((True, len(self.outputs)))
+                self.results.append((True, len(self.outputs)))
                 self.places.append(i)
                 self.outputs.append(trace.node(inner))
                 self.tensors.append(leaf if isinstance(leaf, Tensor) else None)
             elif isinstance(inner, Array):
                 raise NotTraceable
             elif hasattr(leaf, "dtype") or isinstance(leaf, Number):
-                self._leaves.append((False, leaf))
+                self.results.append((False, leaf))
             else:
                 raise TypeError(
                     "a compiled function must return arrays and numbers, but result "
@@ -94,11 +95,11 @@ class Outcome:
         """The results as the number of an output, or tuples of such; None if they are others."""
         import optree
 
-        if not all(is_output for is_output, _ in self._leaves):
+        if not all(is_output for is_output, _ in self.results):
             return None
         if any(t is not None for t in self.tensors):
             return None
-        built: Any = optree.tree_unflatten(self._spec, [what for _, what in self._leaves])
+        built: Any = optree.tree_unflatten(self.spec, [what for _, what in self.results])
         return built if _is_tuples(built) else None
 
     def form(self) -> Callable[[Sequence[Any]], Any]:
@@ -108,7 +109,7 @@ class Outcome:
         """
         import optree
 
-        spec, results = self._spec, self._leaves
+        spec, results = self.spec, self.results
         is_tensor = [t is not None for t in self.tensors]
 
         def single(values: Sequence[Any]) -> Any:

@@ -16,7 +16,8 @@ from .values import as_tensors, holds_gradients, no_rule, plain_values
 
 
 @functools.cache
-def _rules() -> dict[AnyFunction, AnyFunction]:
+def rules() -> dict[AnyFunction, AnyFunction]:
+    """The rules of NumPy's functions."""
     from .rules import RULES
 
     return RULES
@@ -33,7 +34,7 @@ def array_function(
     for kind in types:
         if not issubclass(kind, Array | np.ndarray | np.generic):
             return NotImplemented
-    rule = _rules().get(function)
+    rule = rules().get(function)
     if rule is not None:
         out = rule(*args, **kwargs)
         # What stands for a plain array gives such, as NumPy's own functions would: zeros_like.

@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterable
 from numbers import Number
 from typing import Any, TypeVar
 
+from ...core import upward
 from .dispatch import UnsupportedOperand
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -40,10 +41,15 @@ def named(function: F, names: tuple[str, ...] | int) -> F:
         try:
             return function(*args, **kwargs)
         except _FROM_INSIDE as error:
-            told = _told(function, names, args, kwargs, error)
-            if told is None:
+            if not isinstance(error, TypeError) or _takes(function, args, kwargs):
+                told = _told(function, names, args, kwargs, error)
+                if told is None:
+                    raise
+                raise told from None
+            by_numpy = upward.numpy_rule(run, args, kwargs)
+            if by_numpy is None:
                 raise
-            raise told from None
+        return by_numpy(*args, **kwargs)
 
     return run  # type: ignore[return-value]
 
@@ -73,6 +79,15 @@ def _told(
     return None
 
 
+def _takes(function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool:
+    """Whether a function has parameters for these arguments."""
+    try:
+        inspect.signature(function).bind(*args, **kwargs)
+    except TypeError:
+        return False
+    return True
+
+
 def _values(
     function: Callable[..., Any],
     names: tuple[str, ...],
@@ -80,10 +95,7 @@ def _values(
     kwargs: dict[str, Any],
 ) -> Iterable[tuple[str, Any]]:
     """What was passed for each of the names; for the items of what has none, that itself."""
-    try:
-        given = inspect.signature(function).bind(*args, **kwargs).arguments
-    except TypeError:  # Python's own error says what is missing
-        return
+    given = inspect.signature(function).bind(*args, **kwargs).arguments
     for name in names:
         bare = name.strip("*[]")
         if bare not in given:

@@ -6,12 +6,14 @@ import math
 from typing import Any
 
 import numpy as np
+from numpy.lib.stride_tricks import sliding_window_view
 
 from .... import ops
 from ....arrays import creation, orders
 from ....core.array import AnyFunction
+from ....core.axes import many_axes, shape_tuple
 from ..values import plain_values, written
-from .common import RULES, array_of, arrays_of, in_dtype, rule_for
+from .common import RULES, array_of, arrays_of, in_dtype, refuse, rule_for
 
 # --- shapes --------------------------------------------------------------------------------------
 
@@ -55,7 +57,11 @@ def _broadcast_to(array: Any, shape: Any, subok: bool = False) -> Any:
 
 @rule_for(np.broadcast_arrays)
 def _broadcast_arrays(*args: Any, subok: bool = False) -> Any:
-    return ops.broadcast_arrays(*arrays_of(args))
+    found = ops.broadcast_arrays(*arrays_of(a for a in args if a is not None))
+    if len(found) < len(args):  # matplotlib passes None for a default, and gets it back
+        rest = iter(found)
+        return [np.full(found[0].shape, None) if a is None else next(rest) for a in args]
+    return found
 
 
 @rule_for(np.flip)
@@ -169,6 +175,26 @@ def _trace(
     return written(out, ops.trace(in_dtype(a, dtype), offset, axis1, axis2), "numpy.trace")
 
 
+@rule_for(sliding_window_view)
+def _sliding_window_view(
+    x: Any, window_shape: Any, axis: Any = None, *, subok: bool = False, writeable: bool = False
+) -> Any:
+    """The windows are a copy: an element has one place in memory for each window."""
+    if x.dtype == object:  # as xarray makes of truth values and NaN
+        return sliding_window_view(plain_values(x), window_shape, axis)
+    lengths = shape_tuple(window_shape)
+    axes = many_axes(axis, x.ndim) or tuple(range(x.ndim))
+    if len(lengths) != len(axes):
+        raise ValueError(f"window_shape has {len(lengths)} lengths for {len(axes)} axes")
+    for length, along in zip(lengths, axes, strict=True):
+        count = x.shape[along] - length + 1
+        if not 0 < count <= x.shape[along] + 1:
+            raise ValueError(f"window_shape {length} does not fit into axis {along} of {x.shape}")
+        places = np.arange(count)[:, None] + np.arange(length)
+        x = ops.moveaxis(ops.moveaxis(x, along, -1)[..., places], -2, along)
+    return x
+
+
 @rule_for(np.copy)
 def _copy(a: Any, order: str = "K", subok: bool = False) -> Any:
     return ops.copy(a)
@@ -258,9 +284,14 @@ def _eye(N: int, M: int | None = None, k: int = 0, dtype: Any = None, **given: A
     return creation.eye(N, M, k=k, dtype=dtype)
 
 
-@rule_for(np.array, np.asarray, np.asanyarray)
+@rule_for(np.asarray, np.asanyarray)
 def _asarray(a: Any, dtype: Any = None, *, copy: bool | None = None, **given: Any) -> Any:
     return creation.asarray(a, dtype=dtype, copy=copy)
+
+
+@rule_for(np.array)
+def _array(object: Any, dtype: Any = None, *, copy: bool | None = True, **given: Any) -> Any:
+    return creation.asarray(object, dtype=dtype, copy=copy)
 
 
 @rule_for(np.logspace)
@@ -306,6 +337,14 @@ def _delete(arr: Any, obj: Any, axis: int | None = None) -> Any:
     arr, axis = (ops.ravel(arr), 0) if axis is None else (arr, axis % arr.ndim)
     keep = np.delete(np.arange(arr.shape[axis]), plain_values(obj))
     return ops.take(arr, keep, axis=axis)
+
+
+@rule_for(np.trim_zeros)
+def _trim_zeros(filt: Any, trim: str = "fb", axis: Any = None) -> Any:
+    refuse("trim_zeros", axis=axis)
+    places = np.flatnonzero(plain_values(filt))
+    first, last = (places[0], places[-1] + 1) if places.size else (len(filt), len(filt))
+    return filt[first if "f" in trim.lower() else 0 : last if "b" in trim.lower() else len(filt)]
 
 
 @rule_for(np.insert)
