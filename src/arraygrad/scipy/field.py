@@ -13,7 +13,7 @@ from ..core.array import AnyFunction, Array
 from ..core.levels import new_level
 from ..func import sparsity, vmap
 from ..func.coloring import color_columns
-from .formula import OUTSIDE, Formula, capture
+from .formula import OUTSIDE, Formula, as_array, capture
 from .linear import remembered
 from .names import scipy_module
 
@@ -105,15 +105,17 @@ class Field:
         """Whether f compares values that depend on its arguments."""
         return bool(self._choices)
 
-    def jump(self, positions: Any, values: Any, by_outside_only: bool) -> float | None:
+    def jump(
+        self, positions: Any, values: Any, by_outside_only: bool, places: Any = np.s_[:]
+    ) -> float | None:
         """Where f jumps because a comparison changes, at a place that can depend on parameters.
 
         Such a comparison depends on the point and on an array outside or, unless
         `by_outside_only`, on the second argument, which is a state. All arrays are plain; the
-        positions are one number for each point. None if there is no jump.
+        positions are one number for each point, or for those at `places`. None if there is no jump.
         """
         moving = OUTSIDE if by_outside_only else OUTSIDE | 2
-        masks = [mask for of, mask in self._choices if of & 3 and of & moving]
+        masks = [mask[places] for of, mask in self._choices if of & 3 and of & moving]
         if not masks or len(positions) < 4 or isinstance(values, Array):
             return None
         order = np.argsort(positions, kind="stable")
@@ -132,17 +134,24 @@ class Field:
 
     def map(
         self,
-        function: AnyFunction,
+        function: AnyFunction | None,
         points: Sequence[Any],
         outside: Sequence[Any],
         places: Any = None,
     ) -> Any:
-        """``function(formula)`` at each point, or at those at `places`, in one array."""
+        """``function(formula)`` at each point, or at those at `places`, in one array.
+
+        Without a function, it is the formula itself.
+        """
         parts, order = [], []
         for group in self._groups:
             given = [*points, *outside[group.outside]]
             axes = [0] * len(points) + [0 if own else None for own in group.per_point]
-            mapped = vmap(function(group.formula), in_axes=tuple(axes))
+            if function is None and group.formula.is_of_numbers and not any(group.per_point):
+                mapped = _at_numbers(group.formula)
+            else:
+                one = group.formula if function is None else function(group.formula)
+                mapped = vmap(one, in_axes=tuple(axes))
             own = group.places
             if places is not None:
                 own = places if own is None else np.intersect1d(own, places)
@@ -181,7 +190,7 @@ class Field:
     def __call__(self, points: Sequence[Any], outside: Sequence[Any] | None = None) -> Any:
         """The values of f, along the first axis."""
         outside = self.outside if outside is None else outside
-        return self.map(lambda formula: formula, points, outside)
+        return self.map(None, points, outside)
 
     def at(self, place: int, outside: Sequence[Any]) -> tuple[Formula, list[Any]]:
         """The formula at one point, and its arguments from outside."""
@@ -190,3 +199,13 @@ class Field:
                 pairs = zip(outside[group.outside], group.per_point, strict=True)
                 return group.formula, [array[place] if own else array for array, own in pairs]
         raise IndexError(place)
+
+
+def _at_numbers(formula: Formula) -> AnyFunction:
+    """A formula that is computed element by element, at many points."""
+
+    def mapped(*given: Any) -> Any:
+        out = formula(*given)
+        return out if getattr(out, "ndim", 0) else ops.broadcast_to(as_array(out), given[0].shape)
+
+    return mapped

@@ -23,12 +23,14 @@ from ..arrays.numbers import check_not_in_scipy, numbers_keep_derivatives
 from ..arrays.tensor import Tensor
 from ..arrays.writes.transforms import Replaceable, link
 from ..core.array import AnyFunction, Array
+from ..core.kinds import Elementwise
 from ..core.levels import new_level
 from ..core.modes import enable_grad
 from ..core.nodes import recorder
 from ..errors import NoGradientError
 from ..func.trees import lowered
 from ..ops.define.op import Op
+from ..ops.elementwise import floor_divide, is_complex
 from .substitution import substituted
 
 
@@ -56,9 +58,10 @@ OUTSIDE = 1 << 30
 
 
 @functools.cache
-def is_comparison(op: Op) -> bool:
-    """Whether an op has no derivatives: its results choose, or count."""
-    return not op.rules and not op.slopes and op.joint is None and op.jvp is None
+def _is_step(op: Op) -> bool:
+    """Whether the results of an op are constant between jumps: comparisons, counts, signs."""
+    flat = op.kind.flat == "real" or len(op.kind.flat) == len(op.inputs)
+    return flat or (not op.rules and not op.slopes and op.joint is None and op.jvp is None)
 
 
 class _Step(NamedTuple):
@@ -84,9 +87,12 @@ class Formula:
         Whether the function asked for the truth of a value: then its ops may differ elsewhere.
     met_numpy : bool
         Whether NumPy asked a value for an array of objects, or for a number.
+    is_of_numbers : bool
+        Whether all that depends on the arguments is numbers, element by element: then the formula
+        of arrays gives its results for all elements.
     choices : list of pairs
-        The results of comparisons, each after the bits of what was compared: bit i for argument i,
-        `OUTSIDE` for arrays outside.
+        The results of comparisons and of other steps, each after the bits of what was compared: bit
+        i for argument i, `OUTSIDE` for arrays outside.
     """
 
     def __init__(self, count: int) -> None:
@@ -95,6 +101,7 @@ class Formula:
         self.steps: list[_Step] = []
         self.values = count
         self.has_branches = self.met_numpy = False
+        self.is_of_numbers = True
         self.choices: list[tuple[int, Any]] = []
         self._bits = {i: 1 << i for i in range(count)}
         self._known: dict[int, tuple[int, Any]] = {}  # by identity: the place, and the values
@@ -145,20 +152,30 @@ class Formula:
             self.outside.append(array)
         return found
 
-    def follow(self, op: Op, places: Sequence[int | None], made: Sequence[_Captured]) -> None:
-        """Remember of what results are made; and the result of a comparison."""
+    def follow(
+        self, op: Op, met: Sequence[tuple[int | None, Any]], made: Sequence[_Captured]
+    ) -> None:
+        """Remember of what results are made; and at which step each value is, if an op jumps."""
         bits = 0
-        for place in places:
+        for place, _ in met:
             bits |= 0 if place is None else self._bits[place]
         for result in made:
             self._bits[result.number] = bits
-        if bits and is_comparison(op):
+        if not bits:
+            return
+        kind = op.kind
+        if bits & ~OUTSIDE and not (isinstance(kind, Elementwise) and made[0].ndim == 0):
+            self.is_of_numbers = False
+        if _is_step(op) and not (kind.flat == "real" and is_complex(met[0][1])):
             self.choices.append((bits, made[0]._array))
+        elif isinstance(kind, Elementwise) and kind.wraps:
+            self.choices.append((bits, floor_divide(*(value for _, value in met))))
 
     def finish(self, result: Any) -> None:
         """Say which value is the result, and forget the steps that it does not need."""
         is_own = isinstance(result, _Captured)
         self._result = (result.number, None) if is_own else self.meet(result)
+        self.is_of_numbers = self.is_of_numbers and result.ndim == 0
         needed = {self._result[0]}
         steps = []
         for step in reversed(self.steps):
@@ -219,7 +236,7 @@ class _Captured(Replaceable, TransformMethods, Array):
         places = tuple(place for place, _ in met)
         constants = tuple(value if place is None else None for place, value in met)
         numbers = tuple(m.number for m in made)
-        formula.follow(op, places, made)
+        formula.follow(op, met, made)
         formula.steps.append(_Step(op, places, constants, params, numbers))
         result: Any = made if op.multiple else made[0]
         if op.view and len(arrays) == 1:
