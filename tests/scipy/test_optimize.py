@@ -527,6 +527,8 @@ def test_a_bound_that_is_about_to_become_active_is_refused() -> None:
     rule = {"type": "ineq", "fun": lambda x: x}
     with pytest.raises(SingularError, match="a constraint is about to become active"):
         grad(lambda a: best(a, constraints=rule))(0.0)
+    with pytest.raises(SingularError, match="a bound is about to become active"):  # not quite there
+        grad(lambda a: optimize.minimize_scalar(lambda x: (x - a) ** 2, bounds=(0, 1)).x)(1.0)
 
 
 def test_small_unknowns_must_be_solutions_too() -> None:
@@ -584,8 +586,15 @@ def test_fields_of_results_have_derivatives_or_refuse() -> None:
     b = ag.tensor([4.0, 3.0], requires_grad=True)
     program = optimize.linprog([-1.0, -2.0], [[1.0, 1.0], [0.0, 1.0]], b)
     assert ag.grad(program.slack.sum(), b, retain_graph=True).tolist() == pytest.approx([0.0, 0.0])
-    with pytest.raises(NotImplementedError, match=r"linprog\(\).ineqlin.marginals"):
-        ag.grad(program.ineqlin.marginals.sum(), b)
+    for marginals in (program, optimize.linprog(-b, [[1.0, 1.0], [0.0, 1.0]], [4.0, 3.0])):
+        with pytest.raises(NotImplementedError, match=r"linprog\(\).ineqlin.marginals"):
+            ag.grad(marginals.ineqlin.marginals.sum(), b)
+    rule = {"type": "ineq", "fun": lambda x: 1 - x}
+    found = optimize.minimize(
+        lambda x: np.sum((x - a) ** 2), [0.5], method="trust-constr", constraints=rule
+    )
+    with pytest.raises(NotImplementedError, match=r"minimize\(\).jac\[0\] has no derivatives"):
+        ag.grad(found.jac[0].sum(), a)
     _, tangent = jvp(
         lambda a: optimize.minimize(lambda x: np.sum((x - a) ** 2), [0.0]).hess_inv, (2.0,), (1.0,)
     )

@@ -251,5 +251,9 @@ def refusing(result: dict[str, Any], x: Any, name: str, known: Sequence[str]) ->
             continue
         if isinstance(value, dict):
             refusing(value, x, f"{name}.{key}", ())
+        elif isinstance(value, list):
+            parts = {f"{key}[{i}]": part for i, part in enumerate(value)}
+            refusing(parts, x, name, ())
+            result[key] = list(parts.values())
         elif isinstance(value, np.ndarray | Array) and backend_of(value).kind(value.dtype) in "fc":
             result[key] = _without(value, x, of=f"{name}.{key}")

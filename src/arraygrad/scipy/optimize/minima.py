@@ -27,7 +27,7 @@ from ..values import attach, refusing
 from .exact import SCIPY, as_number, first_of, minimized, rules_of
 
 _CLOSE = 1e-5  # how far from its bound, relative to 1 + |bound|, an active constraint may be
-_UNDECIDED = 1e-9  # how far from its bound, and how little held there, a minimum is undecided
+_UNDECIDED = 1e-9  # how far from a bound an undecided minimum would be without the bound
 _EXACT = 1e-12  # how far from its bound a number counts as equal to it
 
 
@@ -124,7 +124,7 @@ def minimum(
         at_low = is_equation | _is_active(above, multipliers, along, 0.0)
         at_high = ~is_equation & _is_active(below, -multipliers, along, 0.0)
         _check_decided(above, multipliers, along, 0.0, "a constraint", ~is_equation)
-        _check_decided(below, multipliers, along, 0.0, "a constraint", ~is_equation)
+        _check_decided(below, -multipliers, along, 0.0, "a constraint", ~is_equation)
         multipliers = _multipliers(jacobian, gradient, free, at_low | at_high)
         gradient = gradient - ops.matmul(multipliers, jacobian)
     at_lower = at_upper = np.zeros(x.shape, bool)
@@ -133,7 +133,7 @@ def minimum(
         at_lower = _is_active(from_low, gradient, along, low)
         at_upper = _is_active(from_high, -gradient, along, high)
         _check_decided(from_low, gradient, along, low, "a bound")
-        _check_decided(from_high, gradient, along, high, "a bound")
+        _check_decided(from_high, -gradient, along, high, "a bound")
 
     def equations(z: Any) -> Any:
         x, weights = ops.reshape(z[:n], gradient.shape), z[n:]
@@ -174,11 +174,15 @@ def _is_active(distance: Any, force: Any, along: Any, bound: Any) -> Any:
 def _check_decided(
     distance: Any, force: Any, along: Any, bound: Any, what: str, where: Any = True
 ) -> None:
-    """Raise if the minimum is at a bound, and would be there without the bound, too."""
+    """Raise if the minimum is at a bound, and would be there without the bound, too.
+
+    A Newton step says where it would be.
+    """
     if along is None:
         return
     near = _UNDECIDED * (1 + ops.abs(_finite(bound)))
-    is_open = (ops.abs(distance) <= near) & (ops.abs(force) <= ops.abs(along) * near) & where
+    is_open = ops.abs(along * _finite(distance) - force) <= ops.abs(along) * near
+    is_open = _is_close(distance, bound) & is_open & where
     while isinstance(is_open, Array):
         is_open = is_open._array
     if np.any(is_open):
