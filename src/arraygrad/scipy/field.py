@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import threading
+from collections import OrderedDict
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
@@ -14,8 +16,11 @@ from ..core.levels import new_level
 from ..func import sparsity, vmap
 from ..func.coloring import color_columns
 from .formula import OUTSIDE, Formula, as_array, capture
-from .linear import remembered
+from .linear import is_floating
 from .names import scipy_module
+
+
+_KEPT = 32  # patterns of Jacobians
 
 
 class _Group(NamedTuple):
@@ -74,6 +79,12 @@ class Field:
         field.is_shared, field._choices = [True] * len(outside), []
         return field
 
+    def elsewhere(self, f: AnyFunction, *points: Any) -> Field:
+        """The field of the same function f for other points."""
+        group = self._groups[0]
+        same = group.places is None and not any(group.per_point) and not self._choices
+        return self if same and not group.formula.has_branches else Field(f, *points)
+
     def _add(self, formula: Formula, places: Any, make: Any = None) -> None:
         """Add a group. An array of the type `make` has a value for each point."""
         start = len(self.outside)
@@ -92,7 +103,7 @@ class Field:
         for i in range(len(points[0])):
             formula = capture(f, *(p[i] for p in points))
             choices.append(formula.choices)
-            key = formula.key()
+            key = formula.key(), tuple(map(id, formula.outside))
             formulas.setdefault(key, formula)
             groups.setdefault(key, []).append(i)
         for key, places in groups.items():
@@ -171,18 +182,11 @@ class Field:
 
         All arrays are plain. The result is a sparse array, and a colour for each of its columns.
         """
-        key = self._groups[0].formula if len(self._groups) == 1 else self
-        return remembered(key, tuple(outside), lambda: self._pattern(points, outside))
-
-    def _pattern(self, points: Sequence[Any], outside: Sequence[Any]) -> Any:
         total: Any = scipy_module("scipy.sparse").eye_array(points[1].shape[-1], dtype=bool)
         for group in self._groups:
             place = 0 if group.places is None else group.places[0]
-            at = [np.asarray(x[place]) for x in points]
-            # The first argument varies, too: where it is zero, it cuts no dependence.
             own, more = self.at(place, outside)
-            found = sparsity(own, *at, *more, argnums=(0, 1))
-            total = total + found[:, at[0].size :]
+            total = total + _pattern_of(own, [*(np.asarray(x[place]) for x in points), *more])
         pattern = total.tocsr()
         pattern.sort_indices()
         return pattern, color_columns(pattern)
@@ -209,3 +213,28 @@ def _at_numbers(formula: Formula) -> AnyFunction:
         return out if getattr(out, "ndim", 0) else ops.broadcast_to(as_array(out), given[0].shape)
 
     return mapped
+
+
+_patterns: OrderedDict[Any, Any] = OrderedDict()  # those that were used last
+_lock = threading.Lock()
+
+
+def _pattern_of(formula: Formula, given: list[Any]) -> Any:
+    """The pattern of the Jacobian of a formula by its second argument.
+
+    All arguments vary: so the pattern depends on their shapes alone, and serves again in the next
+    step of a fit.
+    """
+    key = formula.key(), tuple((np.shape(x), np.dtype(x.dtype)) for x in given)
+    with _lock:
+        found = _patterns.pop(key, None)
+    if found is None:
+        moving = tuple(i for i, x in enumerate(given) if is_floating(x))
+        found = sparsity(formula, *given, argnums=moving)
+        start = given[0].size if 0 in moving else 0
+        found = found[:, start : start + given[1].size]
+    with _lock:
+        _patterns[key] = found
+        while len(_patterns) > _KEPT:
+            _patterns.popitem(last=False)
+    return found

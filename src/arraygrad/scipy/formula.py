@@ -126,13 +126,13 @@ class Formula:
         return constant if found is None else values[found]
 
     def key(self) -> Any:
-        """Equal for two formulas only if they are the same function of the same arrays."""
+        """Equal for two formulas only if they are the same function."""
         steps = [
             (s.op, s.places, s.results, tuple(map(_hashable, (*s.constants, *s.params.items()))))
             for s in self.steps
         ]
-        outside = tuple(map(id, self.outside))
-        return tuple(steps), self._result[0], _hashable(self._result[1]), outside
+        places = tuple(place for place, _ in self._known.values())
+        return tuple(steps), places, self._result[0], _hashable(self._result[1])
 
     def new(self) -> int:
         """The number of a new value."""
@@ -202,8 +202,21 @@ def _hashable(value: Any) -> Any:
     try:
         hash(value)
     except TypeError:
-        return id(value)
+        return _Same(value)
     return type(value), value
+
+
+class _Same:
+    """Equal only for one and the same object, which it keeps alive."""
+
+    def __init__(self, value: Any) -> None:
+        self._value = value
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, _Same) and self._value is other._value
+
+    def __hash__(self) -> int:
+        return id(self._value)
 
 
 def _has_batch(x: Any) -> bool:
