@@ -313,6 +313,9 @@ def test_long_states(method: str, n: int, monkeypatch: pytest.MonkeyPatch) -> No
     found = grad(function)(P2), jacfwd(function)(P2), hessian(function)(P2)
     for one, other in zip(found, expected, strict=True):
         np.testing.assert_allclose(one, other, rtol=1e-9)
+    monkeypatch.setattr(long_states, "_NARROW", 0)  # not as a band
+    np.testing.assert_allclose(grad(function)(P2), expected[0], rtol=1e-9)
+    np.testing.assert_allclose(jacfwd(function)(P2), expected[1], rtol=1e-9)
 
 
 @pytest.mark.parametrize("method", ["Radau", "BDF", "LSODA"])

@@ -19,7 +19,6 @@ from .formula import OUTSIDE, Formula, as_array, capture
 from .linear import is_floating
 from .names import scipy_module
 
-
 _KEPT = 32  # patterns of Jacobians
 
 
